@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Span and trace ids: 64 random bits, never 0, from a generator of each thread's own. */
+#ifndef BLKIN_ID_H_
+#define BLKIN_ID_H_
+
+#include <stdint.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include <blkin/provider.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef CLOCK_MONOTONIC /* a strict -std=c11 hides POSIX's clock */
+#define CLOCK_MONOTONIC 1
+extern int clock_gettime(int clock, struct timespec *time) __attribute__((nothrow, leaf));
+#endif
+
+/**
+ * blkin_now - the time that spans are stamped with
+ *
+ * Returns CLOCK_MONOTONIC in nanoseconds, which is what LTTng stamps events with.
+ */
+static inline uint64_t blkin_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct blkin_generator_ {
+	uint64_t state;
+	uint64_t step;  /* odd; 0: not seeded yet */
+	unsigned forks; /* blkin_forks_ when it was seeded: a child must not repeat its parent */
+};
+
+static inline void blkin_seed_(struct blkin_generator_ *generator)
+{
+	uint64_t seed[2];
+
+	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
+		seed[0] = blkin_now();
+		seed[1] = (uint64_t)(uintptr_t)generator ^ (blkin_now() << 32);
+	}
+	generator->state = seed[0];
+	generator->step = seed[1] | 1u;
+	generator->forks = blkin_forks_;
+}
+
+/**
+ * blkin_id - a new span or trace id
+ *
+ * Returns 64 random bits, never 0. Safe in any thread and after fork: each thread has a generator of its own, seeded
+ * from the kernel, and a forked child seeds it anew. (SplitMix64: Steele, Lea and Flood, OOPSLA 2014.)
+ */
+static inline uint64_t blkin_id(void)
+{
+	static __thread struct blkin_generator_ generator;
+	uint64_t id;
+
+	if (__builtin_expect(generator.step == 0 || generator.forks != blkin_forks_, 0))
+		blkin_seed_(&generator);
+	do {
+		id = generator.state += generator.step;
+		id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9u;
+		id = (id ^ (id >> 27)) * 0x94d049bb133111ebu;
+		id ^= id >> 31;
+	} while (id == 0);
+	return id;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
