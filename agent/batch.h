@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Batches of encoded spans, and the queue that they wait in.
+ *
+ * A batch is a run of Scribe log entries, ready to be framed by the uplink. The reader's thread fills one and pushes it
+ * when it is full or old enough; the uplink, in the main thread, takes batches in order. The queue is bounded in bytes,
+ * what the uplink has taken but not released included; when it is full the oldest batch that waits is dropped and
+ * counted, so that fresh spans get through, or, where nothing may be dropped (an import), the reader waits.
+ */
+#ifndef BATCH_H
+#define BATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "buffer.h"
+
+struct batch {
+	struct buffer entries; /* LogEntry structs in TBinary, one behind the other */
+	uint32_t spans;	       /* how many entries */
+	int64_t *events;       /* for each span the time of its last event, ns since the epoch */
+	int64_t born;	       /* when the first span came in, CLOCK_MONOTONIC ns */
+	bool sent_before;      /* went out once already, without an answer */
+	struct batch *next;    /* the queue's, and the uplink's while it has taken the batch */
+};
+
+struct batch_limits {
+	uint32_t spans;	   /* in a batch, at most */
+	size_t bytes;	   /* of a batch, at most */
+	int64_t delay_ns;  /* that a span waits for its batch to fill, at most */
+	size_t queue_bytes;
+	bool wait_when_full; /* rather than drop the oldest */
+};
+
+struct batch_queue;
+
+/*
+ * @wake is called with @data, in the pusher's thread, when a batch was pushed: it should do no more than wake the
+ * uplink's loop. Returns the queue; batch_queue_destroy frees it and what it holds.
+ */
+struct batch_queue *batch_queue_create(const struct batch_limits *limits, void (*wake)(void *data), void *data);
+void batch_queue_destroy(struct batch_queue *queue);
+
+/* The reader's side. */
+
+/*
+ * Adds a span: a message of @size bytes (base64 text) in category @category, whose last event was at @event_time.
+ * Posts it as queued; or, larger than a batch may be, as dropped.
+ */
+void batch_add(struct batch_queue *queue, const char *category, const uint8_t *span, size_t size, int64_t event_time);
+
+/* Pushes the open batch if it is old enough at @now (CLOCK_MONOTONIC ns), or whatever its age if @force. */
+void batch_flush(struct batch_queue *queue, int64_t now, bool force);
+
+/* No more batches come: the uplink may stop when it has delivered what there is. */
+void batch_close(struct batch_queue *queue);
+
+/* The uplink's side. */
+
+/* Takes the oldest batch, or returns NULL. It counts as part of the queue until it is released. */
+struct batch *batch_take(struct batch_queue *queue);
+
+/* Puts a batch that was taken back to the front; several go back in reverse order. */
+void batch_give_back(struct batch_queue *queue, struct batch *batch);
+
+/* Frees a batch that was taken; where its spans went is the caller's to post. */
+void batch_release(struct batch_queue *queue, struct batch *batch);
+
+/* Whether batch_close was called and no batch waits or is taken. */
+bool batch_queue_done(struct batch_queue *queue);
+
+/* Bytes held: waiting, taken, and in the open batch. */
+size_t batch_queue_bytes(struct batch_queue *queue);
+
+/* Gives up what waits, counting its spans as @dropped (a ledger_row). */
+void batch_drop_all(struct batch_queue *queue, int dropped);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <glib.h>
+
+uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
+{
+	size_t need = buffer->size + more;
+
+	if (need > buffer->room) {
+		size_t room = buffer->room ? buffer->room : 256;
+
+		while (room < need)
+			room *= 2;
+		buffer->data = g_realloc(buffer->data, room);
+		buffer->room = room;
+	}
+	return buffer->data + buffer->size;
+}
+
+void buffer_free(struct buffer *buffer)
+{
+	g_free(buffer->data);
+	memset(buffer, 0, sizeof(*buffer));
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list args, again;
+	int size;
+
+	va_start(args, format);
+	va_copy(again, args);
+	size = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (size > 0) {
+		vsnprintf((char *)buffer_reserve(buffer, (size_t)size + 1), (size_t)size + 1, format, again);
+		buffer->size += (size_t)size;
+	}
+	va_end(again);
+}

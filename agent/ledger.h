@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ledger: every event that a program logged stands in exactly one row, and every span made of them too.
+ *
+ *     events logged = read + lost in ring buffers + lost in relay
+ *     read          = in spans + json + rejected + ignored
+ *     spans         = pending + queued + sent + spooled + dropped
+ *
+ * A room that moves something from row to row does it in one ledger_post, so that a snapshot always adds up.
+ */
+#ifndef LEDGER_H
+#define LEDGER_H
+
+#include <stdint.h>
+
+enum ledger_row {
+	/* events */
+	EVENTS_READ,
+	EVENTS_LOST_RING,  /* discarded by a full ring buffer, counted by LTTng */
+	PACKETS_LOST,      /* overwritten at the relay before they were read: how many events, LTTng does not tell */
+	EVENTS_IN_SPANS,
+	EVENTS_AS_JSON,
+	EVENTS_REJECTED_MALFORMED, /* fields missing, of another type, or with a value that cannot be */
+	EVENTS_REJECTED_ID,	   /* trace or span id 0 */
+	EVENTS_REJECTED_TIME,	   /* a span that starts after it ends, or before there was a clock */
+	EVENTS_IGNORED,		   /* foreign: not of a span */
+	/* spans */
+	SPANS_MADE,
+	SPANS_PENDING, /* gauge: being assembled */
+	SPANS_QUEUED,  /* gauge: encoded, not acknowledged yet */
+	SPANS_SPOOLED, /* gauge: on disk */
+	SPANS_SENT,    /* acknowledged by the collector */
+	SPANS_DROPPED_QUEUE_FULL,
+	SPANS_DROPPED_REFUSED,	/* the collector answered with an exception */
+	SPANS_DROPPED_OVERSIZE, /* larger than a message may be */
+	SPANS_DROPPED_SHUTDOWN, /* the collector did not take them in the time that a stop waits */
+	/* beside the rows */
+	SPANS_SENT_AGAIN,	/* sent a second time because the first got no answer: may arrive twice */
+	SPANS_CUT_SHORT,	/* sent before they ended: lingered out, or memory was short */
+	STRINGS_REPAIRED,	/* invalid UTF-8, replaced by U+FFFD */
+	SESSIONS_CREATED,
+	OUTPUT_ERRORS_CONNECT,
+	OUTPUT_ERRORS_TIMEOUT,
+	OUTPUT_ERRORS_PROTOCOL, /* the peer's answer is no answer to Log() */
+	OUTPUT_ERRORS_CLOSED,	/* the peer closed the connection with calls open */
+	OUTPUT_ERRORS_TRY_LATER,
+	OUTPUT_ERRORS_REFUSED,
+	LEDGER_ROWS
+};
+
+/* Amounts by row: a change to post, or a snapshot. */
+struct ledger {
+	int64_t row[LEDGER_ROWS];
+};
+
+/* Delivery latency: spans by the time from their last event to the acknowledgement. */
+#define LEDGER_BUCKETS 14
+extern const double ledger_bucket_seconds[LEDGER_BUCKETS]; /* upper bounds; one more bucket holds what is beyond */
+
+struct ledger_latency {
+	uint64_t bucket[LEDGER_BUCKETS + 1]; /* not cumulative */
+	double sum;			     /* seconds */
+};
+
+/* Adds @change to the rows, all at once for whoever looks. Any thread. */
+void ledger_post(const struct ledger *change);
+
+/* The same for one row. */
+void ledger_add(enum ledger_row row, int64_t amount);
+
+/* Moves @amount from one row to another. */
+void ledger_move(enum ledger_row from, enum ledger_row to, int64_t amount);
+
+/* Adds delivered spans to the latency histogram: @events are their event times, ns since the epoch. */
+void ledger_delivered(const int64_t *events, uint32_t count, int64_t now);
+
+/* Copies the rows, and if @latency is not NULL the histogram, as of one moment. Any thread. */
+void ledger_read(struct ledger *rows, struct ledger_latency *latency);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *log_program = "blkin";
+static int log_to_journal;
+
+void log_init(const char *program)
+{
+	log_program = program;
+	log_to_journal = getenv("JOURNAL_STREAM") != NULL && !isatty(STDERR_FILENO);
+}
+
+/* Writes the line in one call, so that lines of several threads do not mix. */
+static void write_line(int level, const char *format, va_list args)
+{
+	char message[1024], line[1100];
+
+	vsnprintf(message, sizeof(message), format, args);
+	if (log_to_journal)
+		snprintf(line, sizeof(line), "<%d>%s\n", level, message);
+	else
+		snprintf(line, sizeof(line), "%s: %s\n", log_program, message);
+	fputs(line, stderr);
+}
+
+#define DEFINE_LOG(name, level)                                                                                        \
+	void name(const char *format, ...)                                                                             \
+	{                                                                                                              \
+		va_list args;                                                                                          \
+		va_start(args, format);                                                                                \
+		write_line(level, format, args);                                                                       \
+		va_end(args);                                                                                          \
+	}
+
+DEFINE_LOG(log_error, 3)
+DEFINE_LOG(log_warning, 4)
+DEFINE_LOG(log_info, 6)
