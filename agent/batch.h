@@ -2,10 +2,11 @@
 /*
  * Batches of encoded spans, and the queue that they wait in.
  *
- * A batch is a run of Scribe log entries, ready to be framed by the uplink. The reader's thread fills one and pushes it
- * when it is full or old enough; the uplink, in the main thread, takes batches in order. The queue is bounded in bytes,
- * what the uplink has taken but not released included; when it is full the oldest batch that waits is dropped and
- * counted, so that fresh spans get through, or, where nothing may be dropped (an import), the reader waits.
+ * A batch is a run of Scribe log entries, ready to be framed by the uplink. The reader's thread fills one and
+ * pushes it when it is full or old enough; the uplink, in the main thread, takes batches in order. The queue
+ * is bounded in bytes, what the uplink has taken but not released included; when it is full the oldest batch
+ * that waits is dropped and counted, so that fresh spans get through, or, where nothing may be dropped (an
+ * import), the reader waits.
  */
 #ifndef BATCH_H
 #define BATCH_H
@@ -17,17 +18,18 @@
 
 struct batch {
 	struct buffer entries; /* LogEntry structs in TBinary, one behind the other */
-	uint32_t spans;	       /* how many entries */
+	uint32_t spans;        /* how many entries */
 	int64_t *events;       /* for each span the time of its last event, ns since the epoch */
-	int64_t born;	       /* when the first span came in, CLOCK_MONOTONIC ns */
+	int64_t born;          /* when the first span came in, CLOCK_MONOTONIC ns */
 	bool sent_before;      /* went out once already, without an answer */
 	struct batch *next;    /* the queue's, and the uplink's while it has taken the batch */
 };
 
 struct batch_limits {
-	uint32_t spans;	   /* in a batch, at most */
-	size_t bytes;	   /* of a batch, at most */
-	int64_t delay_ns;  /* that a span waits for its batch to fill, at most */
+	const char *category; /* of the log entries; borrowed for the queue's life */
+	uint32_t spans;       /* in a batch, at most */
+	size_t bytes;         /* of a batch: it is full once it has them. No span may be larger */
+	int64_t delay_ns;     /* that a span waits for its batch to fill, at most */
 	size_t queue_bytes;
 	bool wait_when_full; /* rather than drop the oldest */
 };
@@ -35,19 +37,24 @@ struct batch_limits {
 struct batch_queue;
 
 /*
- * @wake is called with @data, in the pusher's thread, when a batch was pushed: it should do no more than wake the
- * uplink's loop. Returns the queue; batch_queue_destroy frees it and what it holds.
+ * @wake is called with @data, in the pusher's thread, when a batch was pushed: it should do no more than wake
+ * the uplink's loop. Returns the queue; batch_queue_destroy frees it and what it holds.
  */
-struct batch_queue *batch_queue_create(const struct batch_limits *limits, void (*wake)(void *data), void *data);
+struct batch_queue *batch_queue_create(
+	const struct batch_limits *limits, void (*wake)(void *data), void *data);
 void batch_queue_destroy(struct batch_queue *queue);
 
 /* The reader's side. */
 
 /*
- * Adds a span: a message of @size bytes (base64 text) in category @category, whose last event was at @event_time.
- * Posts it as queued; or, larger than a batch may be, as dropped.
+ * Adds an encoded span (TBinary, @size bytes at @span) whose last event was at @event_time. The caller has
+ * posted it as queued; one that is larger than a batch may be moves on to dropped here. Never waits: see
+ * batch_full.
  */
-void batch_add(struct batch_queue *queue, const char *category, const uint8_t *span, size_t size, int64_t event_time);
+void batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now);
+
+/* Whether the open batch is full: batch_flush it, by force, before anything else is added. */
+bool batch_full(const struct batch_queue *queue);
 
 /* Pushes the open batch if it is old enough at @now (CLOCK_MONOTONIC ns), or whatever its age if @force. */
 void batch_flush(struct batch_queue *queue, int64_t now, bool force);
@@ -69,7 +76,7 @@ void batch_release(struct batch_queue *queue, struct batch *batch);
 /* Whether batch_close was called and no batch waits or is taken. */
 bool batch_queue_done(struct batch_queue *queue);
 
-/* Bytes held: waiting, taken, and in the open batch. */
+/* Bytes held by the batches that wait or are taken. */
 size_t batch_queue_bytes(struct batch_queue *queue);
 
 /* Gives up what waits, counting its spans as @dropped (a ledger_row). */

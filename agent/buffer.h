@@ -13,7 +13,8 @@ struct buffer {
 	size_t room;
 };
 
-/* Makes room for @more bytes behind the end and returns where they go; the caller raises size by what it wrote. */
+/* Makes room for @more bytes behind the end and returns where they go; the caller raises size by what it
+ * wrote. */
 uint8_t *buffer_reserve(struct buffer *buffer, size_t more);
 
 void buffer_free(struct buffer *buffer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The configuration: an INI file, read strictly. Every key has a default that works, so an empty file does; unknown
- * sections and keys, and values out of range, are errors with file, line and a suggestion.
+ * The configuration: an INI file, read strictly. Every key has a default that works, so an empty file does;
+ * unknown sections and keys, and values out of range, are errors with file, line and a suggestion.
  */
 #ifndef CONFIG_H
 #define CONFIG_H
@@ -13,8 +13,8 @@
 
 struct config {
 	/* [agent] */
-	char *http;   /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
-	char *socket; /* path of the control socket; "" for none */
+	char *http;           /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
+	char *socket;         /* path of the control socket; "" for none */
 	int64_t stop_timeout; /* ns that a stop waits for the collector */
 	/* [session] */
 	char *session_name;
@@ -23,15 +23,15 @@ struct config {
 	uint64_t relay_control_port;
 	uint64_t relay_data_port;
 	uint64_t relay_live_port;
-	int64_t live_timer;  /* ns */
-	uint64_t memory;     /* bytes of ring buffer for each user who runs traced programs */
-	uint64_t disk;	     /* bytes of relay files for each such user */
+	int64_t live_timer; /* ns */
+	uint64_t memory;    /* bytes of ring buffer for each user who runs traced programs */
+	uint64_t disk;      /* bytes of relay files for each such user */
 	/* [spans] */
-	int64_t linger;	      /* ns of silence after which a classic span is taken to be over */
-	int64_t grace;	      /* ns that a classic span still takes annotations after it ended */
+	int64_t linger;       /* ns of silence after which a classic span is taken to be over */
+	int64_t grace;        /* ns that a classic span still takes annotations after it ended */
 	uint64_t max_pending; /* bytes of spans being assembled */
 	/* [output] */
-	char *server;	/* HOST:PORT */
+	char *server;   /* HOST:PORT */
 	char *category; /* Scribe's */
 	uint64_t batch_spans;
 	uint64_t batch_size; /* bytes */
@@ -47,9 +47,9 @@ struct config {
 void config_init(struct config *config);
 
 /*
- * Reads @path into @config, which holds the defaults. Returns 0, or -1 having logged every mistake found, each in one
- * line: "agent.conf:12: unknown key `servr` in [output]; did you mean `server`?". A file that is not there is a mistake,
- * unless @optional.
+ * Reads @path into @config, which holds the defaults. Returns 0, or -1 having logged every mistake found,
+ * each in one line: "agent.conf:12: unknown key `servr` in [output]; did you mean `server`?". A file that is
+ * not there is a mistake, unless @optional.
  */
 int config_read(struct config *config, const char *path, bool optional);
 

@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 
-const double ledger_bucket_seconds[LEDGER_BUCKETS] = {0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5, 15, 60, 600};
+const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
+	0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5, 15, 60, 600};
 
 static pthread_mutex_t ledger_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ledger ledger_rows;

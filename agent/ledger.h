@@ -16,14 +16,15 @@
 enum ledger_row {
 	/* events */
 	EVENTS_READ,
-	EVENTS_LOST_RING,  /* discarded by a full ring buffer, counted by LTTng */
-	PACKETS_LOST,      /* overwritten at the relay before they were read: how many events, LTTng does not tell */
+	EVENTS_LOST_RING, /* discarded by a full ring buffer, counted by LTTng */
+	PACKETS_LOST, /* overwritten at the relay before they were read: how many events, LTTng does not tell
+		       */
 	EVENTS_IN_SPANS,
 	EVENTS_AS_JSON,
 	EVENTS_REJECTED_MALFORMED, /* fields missing, of another type, or with a value that cannot be */
-	EVENTS_REJECTED_ID,	   /* trace or span id 0 */
-	EVENTS_REJECTED_TIME,	   /* a span that starts after it ends, or before there was a clock */
-	EVENTS_IGNORED,		   /* foreign: not of a span */
+	EVENTS_REJECTED_ID,        /* trace or span id 0 */
+	EVENTS_REJECTED_TIME,      /* a span that starts after it ends, or before there was a clock */
+	EVENTS_IGNORED,            /* foreign: not of a span */
 	/* spans */
 	SPANS_MADE,
 	SPANS_PENDING, /* gauge: being assembled */
@@ -31,18 +32,18 @@ enum ledger_row {
 	SPANS_SPOOLED, /* gauge: on disk */
 	SPANS_SENT,    /* acknowledged by the collector */
 	SPANS_DROPPED_QUEUE_FULL,
-	SPANS_DROPPED_REFUSED,	/* the collector answered with an exception */
+	SPANS_DROPPED_REFUSED,  /* the collector answered with an exception */
 	SPANS_DROPPED_OVERSIZE, /* larger than a message may be */
 	SPANS_DROPPED_SHUTDOWN, /* the collector did not take them in the time that a stop waits */
 	/* beside the rows */
-	SPANS_SENT_AGAIN,	/* sent a second time because the first got no answer: may arrive twice */
-	SPANS_CUT_SHORT,	/* sent before they ended: lingered out, or memory was short */
-	STRINGS_REPAIRED,	/* invalid UTF-8, replaced by U+FFFD */
+	SPANS_SENT_AGAIN, /* sent a second time because the first got no answer: may arrive twice */
+	SPANS_CUT_SHORT,  /* sent before they ended: lingered out, or memory was short */
+	STRINGS_REPAIRED, /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
 	OUTPUT_ERRORS_CONNECT,
 	OUTPUT_ERRORS_TIMEOUT,
 	OUTPUT_ERRORS_PROTOCOL, /* the peer's answer is no answer to Log() */
-	OUTPUT_ERRORS_CLOSED,	/* the peer closed the connection with calls open */
+	OUTPUT_ERRORS_CLOSED,   /* the peer closed the connection with calls open */
 	OUTPUT_ERRORS_TRY_LATER,
 	OUTPUT_ERRORS_REFUSED,
 	LEDGER_ROWS
@@ -55,11 +56,12 @@ struct ledger {
 
 /* Delivery latency: spans by the time from their last event to the acknowledgement. */
 #define LEDGER_BUCKETS 14
-extern const double ledger_bucket_seconds[LEDGER_BUCKETS]; /* upper bounds; one more bucket holds what is beyond */
+extern const double
+	ledger_bucket_seconds[LEDGER_BUCKETS]; /* upper bounds; one more bucket holds what is beyond */
 
 struct ledger_latency {
 	uint64_t bucket[LEDGER_BUCKETS + 1]; /* not cumulative */
-	double sum;			     /* seconds */
+	double sum;                          /* seconds */
 };
 
 /* Adds @change to the rows, all at once for whoever looks. Any thread. */

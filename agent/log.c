@@ -28,13 +28,13 @@ static void write_line(int level, const char *format, va_list args)
 	fputs(line, stderr);
 }
 
-#define DEFINE_LOG(name, level)                                                                                        \
-	void name(const char *format, ...)                                                                             \
-	{                                                                                                              \
-		va_list args;                                                                                          \
-		va_start(args, format);                                                                                \
-		write_line(level, format, args);                                                                       \
-		va_end(args);                                                                                          \
+#define DEFINE_LOG(name, level)                                                                              \
+	void name(const char *format, ...)                                                                   \
+	{                                                                                                    \
+		va_list args;                                                                                \
+		va_start(args, format);                                                                      \
+		write_line(level, format, args);                                                             \
+		va_end(args);                                                                                \
 	}
 
 DEFINE_LOG(log_error, 3)

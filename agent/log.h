@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The log: one line a message on standard error, one sentence each, that says what to do. Under systemd (JOURNAL_STREAM
- * is set) lines carry its "<N>" level prefix; elsewhere the program's name.
+ * The log: one line a message on standard error, one sentence each, that says what to do. Under systemd
+ * (JOURNAL_STREAM is set) lines carry its "<N>" level prefix; elsewhere the program's name.
  */
 #ifndef LOG_H
 #define LOG_H

@@ -2,7 +2,8 @@
 /*
  * Scribe's Log() on the wire: Thrift's framed transport, TBinary, packed by hand. No I/O here.
  *
- * The call is written strict; the reply is read in both header forms, as the classic Scribe server answers non-strict.
+ * The call is written strict; the reply is read in both header forms, as the classic Scribe server answers
+ * non-strict.
  */
 #ifndef SCRIBE_H
 #define SCRIBE_H
@@ -32,16 +33,16 @@ enum scribe_reply {
 	SCRIBE_OK,
 	SCRIBE_TRY_LATER,
 	SCRIBE_EXCEPTION, /* the server refuses the call as a whole */
-	SCRIBE_PARTIAL,	  /* more bytes are needed */
-	SCRIBE_GARBAGE	  /* not a reply to Log() */
+	SCRIBE_PARTIAL,   /* more bytes are needed */
+	SCRIBE_GARBAGE    /* not a reply to Log() */
 };
 
 /*
- * Reads one framed reply from the @size bytes at @data. On OK, TRY_LATER and EXCEPTION, *seqid is the call's and *used
- * the bytes of the frame; on EXCEPTION, @message (of @message_size bytes) gets the server's words, printable, cut to
- * fit; on GARBAGE it says what is wrong.
+ * Reads one framed reply from the @size bytes at @data. On OK, TRY_LATER and EXCEPTION, *seqid is the call's
+ * and *used the bytes of the frame; on EXCEPTION, @message (of @message_size bytes) gets the server's words,
+ * printable, cut to fit; on GARBAGE it says what is wrong.
  */
-enum scribe_reply scribe_read_reply(const uint8_t *data, size_t size, int32_t *seqid, size_t *used, char *message,
-	size_t message_size);
+enum scribe_reply scribe_read_reply(
+	const uint8_t *data, size_t size, int32_t *seqid, size_t *used, char *message, size_t message_size);
 
 #endif

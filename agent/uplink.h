@@ -2,9 +2,10 @@
 /*
  * The uplink: takes batches from the queue and delivers them to the collector, at least once.
  *
- * One connection, calls pipelined up to `window`, each with a deadline. A connection that fails gives its open batches
- * back to the queue's front and is made again after an exponential backoff with full jitter. What is wrong is logged
- * once when it begins, and once when it is over. All in the thread that runs the event_base.
+ * One connection, calls pipelined up to `window`, each with a deadline. A connection that fails gives its
+ * open batches back to the queue's front and is made again after an exponential backoff with full jitter.
+ * What is wrong is logged once when it begins, and once when it is over. All in the thread that runs the
+ * event_base.
  */
 #ifndef UPLINK_H
 #define UPLINK_H
@@ -17,24 +18,26 @@
 #include "batch.h"
 
 struct uplink_options {
-	const char *server;	 /* HOST:PORT, [IPV6]:PORT; borrowed for the uplink's life */
-	uint32_t window;	 /* calls open at once, at most */
-	int64_t timeout_ns;	 /* to connect, and for each answer */
-	int64_t backoff_min_ns;	 /* before the first new try */
+	const char *server;     /* HOST:PORT, [IPV6]:PORT; borrowed for the uplink's life */
+	uint32_t window;        /* calls open at once, at most */
+	int64_t timeout_ns;     /* to connect, and for each answer */
+	int64_t backoff_min_ns; /* before the first new try */
 	int64_t backoff_max_ns;
 };
 
 struct uplink;
 
 struct uplink_state {
-	bool up;		/* connected, and the last answer was good */
-	const char *server;	/* borrowed from the uplink */
-	char error[256];	/* why it is not up; "" if it is */
+	bool up;            /* connected, and the last answer was good */
+	const char *server; /* borrowed from the uplink */
+	char error[256];    /* why it is not up; "" if it is */
 	uint32_t calls_open;
 };
 
-/* Starts connecting; NULL if @options->server cannot be parsed, which the configuration ought to have refused. */
-struct uplink *uplink_create(struct event_base *base, struct batch_queue *queue, const struct uplink_options *options);
+/* Starts connecting; NULL if @options->server cannot be parsed, which the configuration ought to have
+ * refused. */
+struct uplink *uplink_create(
+	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options);
 
 /* Closes the connection, giving open batches back to the queue. */
 void uplink_destroy(struct uplink *uplink);

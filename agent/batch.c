@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "batch.h"
+
+#include <pthread.h>
+
+#include <glib.h>
+
+#include "base64.h"
+#include "ledger.h"
+#include "scribe.h"
+
+/* What a log entry takes beside its category and message. */
+#define ENTRY_OVERHEAD 32
+
+struct batch_queue {
+	struct batch_limits limits;
+	size_t category_size;
+	void (*wake)(void *data);
+	void *data;
+	struct batch *open;    /* the reader's: not locked */
+	struct buffer message; /* the reader's: base64 of one span */
+	pthread_mutex_t lock;  /* guards what follows */
+	pthread_cond_t released;
+	struct batch *first, **last;
+	struct batch *spare; /* one empty batch, kept so that a steady stream allocates nothing */
+	size_t bytes;
+	uint32_t taken;
+	bool closed;
+};
+
+static size_t batch_bytes(const struct batch *batch)
+{
+	return sizeof(*batch) + batch->entries.room + batch->spans * sizeof(batch->events[0]);
+}
+
+static void batch_free(struct batch *batch)
+{
+	if (!batch)
+		return;
+	buffer_free(&batch->entries);
+	g_free(batch->events);
+	g_free(batch);
+}
+
+struct batch_queue *batch_queue_create(
+	const struct batch_limits *limits, void (*wake)(void *data), void *data)
+{
+	struct batch_queue *queue = g_new0(struct batch_queue, 1);
+
+	queue->limits = *limits;
+	queue->category_size = strlen(limits->category);
+	queue->wake = wake;
+	queue->data = data;
+	queue->last = &queue->first;
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->released, NULL);
+	return queue;
+}
+
+void batch_queue_destroy(struct batch_queue *queue)
+{
+	struct batch *batch;
+
+	while ((batch = batch_take(queue)))
+		batch_free(batch);
+	batch_free(queue->open);
+	batch_free(queue->spare);
+	buffer_free(&queue->message);
+	pthread_cond_destroy(&queue->released);
+	pthread_mutex_destroy(&queue->lock);
+	g_free(queue);
+}
+
+static struct batch *open_batch(struct batch_queue *queue, int64_t now)
+{
+	struct batch *batch;
+
+	pthread_mutex_lock(&queue->lock);
+	batch = queue->spare;
+	queue->spare = NULL;
+	pthread_mutex_unlock(&queue->lock);
+	if (!batch) {
+		batch = g_new0(struct batch, 1);
+		batch->events = g_new(int64_t, queue->limits.spans);
+	}
+	batch->born = now;
+	return batch;
+}
+
+/* Unlinks the oldest batch that waits; the lock is held. */
+static struct batch *unlink_first(struct batch_queue *queue)
+{
+	struct batch *batch = queue->first;
+
+	if (batch) {
+		queue->first = batch->next;
+		if (!queue->first)
+			queue->last = &queue->first;
+		batch->next = NULL;
+	}
+	return batch;
+}
+
+/* Makes room for @need bytes by waiting, or by dropping the oldest that wait; the lock is held. */
+static void make_room(struct batch_queue *queue, size_t need)
+{
+	while (queue->bytes && queue->bytes + need > queue->limits.queue_bytes) {
+		if (queue->limits.wait_when_full) {
+			pthread_cond_wait(&queue->released, &queue->lock);
+		} else {
+			struct batch *oldest = unlink_first(queue);
+
+			if (!oldest)
+				break;
+			queue->bytes -= batch_bytes(oldest);
+			ledger_move(SPANS_QUEUED, SPANS_DROPPED_QUEUE_FULL, oldest->spans);
+			batch_free(oldest);
+		}
+	}
+}
+
+static void push_open(struct batch_queue *queue)
+{
+	struct batch *batch = queue->open;
+
+	queue->open = NULL;
+	pthread_mutex_lock(&queue->lock);
+	make_room(queue, batch_bytes(batch));
+	queue->bytes += batch_bytes(batch);
+	*queue->last = batch;
+	queue->last = &batch->next;
+	pthread_mutex_unlock(&queue->lock);
+	queue->wake(queue->data);
+}
+
+void batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now)
+{
+	size_t message_size = BASE64_SIZE(size),
+	       entry_size = message_size + queue->category_size + ENTRY_OVERHEAD;
+	struct batch *batch;
+
+	if (entry_size > queue->limits.bytes) {
+		ledger_move(SPANS_QUEUED, SPANS_DROPPED_OVERSIZE, 1);
+		return;
+	}
+	if (!queue->open)
+		queue->open = open_batch(queue, now);
+	batch = queue->open;
+	base64_encode((char *)buffer_reserve(&queue->message, message_size), span, size);
+	scribe_put_entry(&batch->entries, queue->limits.category, queue->category_size, queue->message.data,
+		message_size);
+	batch->events[batch->spans++] = event_time;
+}
+
+bool batch_full(const struct batch_queue *queue)
+{
+	return queue->open && (queue->open->spans == queue->limits.spans ||
+				      queue->open->entries.size >= queue->limits.bytes);
+}
+
+void batch_flush(struct batch_queue *queue, int64_t now, bool force)
+{
+	if (queue->open && (force || now - queue->open->born >= queue->limits.delay_ns))
+		push_open(queue);
+}
+
+void batch_close(struct batch_queue *queue)
+{
+	if (queue->open)
+		push_open(queue);
+	pthread_mutex_lock(&queue->lock);
+	queue->closed = true;
+	pthread_mutex_unlock(&queue->lock);
+	queue->wake(queue->data);
+}
+
+struct batch *batch_take(struct batch_queue *queue)
+{
+	struct batch *batch;
+
+	pthread_mutex_lock(&queue->lock);
+	batch = unlink_first(queue);
+	if (batch)
+		queue->taken++;
+	pthread_mutex_unlock(&queue->lock);
+	return batch;
+}
+
+void batch_give_back(struct batch_queue *queue, struct batch *batch)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->taken--;
+	if (!queue->first)
+		queue->last = &batch->next;
+	batch->next = queue->first;
+	queue->first = batch;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void batch_release(struct batch_queue *queue, struct batch *batch)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->taken--;
+	queue->bytes -= batch_bytes(batch);
+	if (!queue->spare) {
+		batch->entries.size = 0;
+		batch->spans = 0;
+		batch->sent_before = false;
+		batch->next = NULL;
+		queue->spare = batch;
+		batch = NULL;
+	}
+	pthread_cond_signal(&queue->released);
+	pthread_mutex_unlock(&queue->lock);
+	batch_free(batch);
+}
+
+bool batch_queue_done(struct batch_queue *queue)
+{
+	bool done;
+
+	pthread_mutex_lock(&queue->lock);
+	done = queue->closed && !queue->first && !queue->taken;
+	pthread_mutex_unlock(&queue->lock);
+	return done;
+}
+
+size_t batch_queue_bytes(struct batch_queue *queue)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&queue->lock);
+	bytes = queue->bytes;
+	pthread_mutex_unlock(&queue->lock);
+	return bytes;
+}
+
+void batch_drop_all(struct batch_queue *queue, int dropped)
+{
+	struct batch *batch;
+
+	while ((batch = batch_take(queue))) {
+		ledger_move(SPANS_QUEUED, (enum ledger_row)dropped, batch->spans);
+		batch_release(queue, batch);
+	}
+}
