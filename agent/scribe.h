@@ -19,7 +19,7 @@
 /* A reply larger than this is not one to Log(). */
 #define SCRIBE_REPLY_MAX (64 * 1024)
 
-/* Appends one LogEntry {category, message} with its field header in a list: what a batch is made of. */
+/* Appends one LogEntry, an element of the list that Log() carries: what a batch is made of. */
 void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const void *message,
 	size_t message_size);
 

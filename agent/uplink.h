@@ -2,10 +2,13 @@
 /*
  * The uplink: takes batches from the queue and delivers them to the collector, at least once.
  *
- * One connection, calls pipelined up to `window`, each with a deadline. A connection that fails gives its
- * open batches back to the queue's front and is made again after an exponential backoff with full jitter.
- * What is wrong is logged once when it begins, and once when it is over. All in the thread that runs the
- * event_base.
+ * One connection, calls pipelined up to `window`, the oldest with a deadline. A connection that fails gives
+ * its open batches back to the queue's front and is made again after an exponential backoff with full jitter;
+ * until the server takes spans again it is tried with one call at a time. What is wrong is logged once when
+ * it begins, and once when it is over. All in the thread that runs the event_base. The process has to ignore
+ * SIGPIPE.
+ *
+ * Its rooms: connection (the socket), calls (what is open on it), scribe (the bytes), health (log and state).
  */
 #ifndef UPLINK_H
 #define UPLINK_H
@@ -20,9 +23,9 @@
 struct uplink_options {
 	const char *server;     /* HOST:PORT, [IPV6]:PORT; borrowed for the uplink's life */
 	uint32_t window;        /* calls open at once, at most */
-	int64_t timeout_ns;     /* to connect, and for each answer */
-	int64_t backoff_min_ns; /* before the first new try */
-	int64_t backoff_max_ns;
+	int64_t timeout_ns;     /* to connect, and from one answer to the next */
+	int64_t backoff_min_ns; /* a wait is random between this */
+	int64_t backoff_max_ns; /* and a bound that grows to this with each failure */
 };
 
 struct uplink;
@@ -45,7 +48,10 @@ void uplink_destroy(struct uplink *uplink);
 /* There may be new batches: send what the window allows. The loop's thread. */
 void uplink_wake(struct uplink *uplink);
 
-/* Calls @done with @data once batch_queue_done() holds. */
+/*
+ * Calls @done with @data, from the loop and once, when batch_queue_done() holds. A wait that is under way is
+ * cut to the shortest, as a stop has no time to sit it out.
+ */
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data);
 
 void uplink_read_state(const struct uplink *uplink, struct uplink_state *state);

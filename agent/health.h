@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How an output fares: what its state says, and what the log is told: once when something goes wrong, once
+ * when it is over, and of refused calls no more than a line in a while. No I/O but the log.
+ */
+#ifndef HEALTH_H
+#define HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct health {
+	const char *server;    /* borrowed, for the log's lines */
+	bool failing;          /* a line said so, and none yet that it is over */
+	bool said_connected;   /* the first time, for an output that is well from the start */
+	int64_t since;         /* when it began to fail, CLOCK_MONOTONIC ns */
+	int64_t refused_said;  /* when the last line about a refused call was written; 0: never */
+	uint64_t refused_more; /* refused since then */
+	char error[256];       /* why it is not up; "" if it is */
+};
+
+/* @server is borrowed. Not up at first. */
+void health_init(struct health *health, const char *server);
+
+/* Nothing gets through, for this reason. */
+void health_failing(struct health *health, const char *why);
+
+/* It is connected and takes spans, as far as we know. */
+void health_good(struct health *health);
+
+/* Not up, but nothing to worry about. */
+void health_idle(struct health *health, const char *why);
+
+/* The server refused a call of @spans spans, in these words. */
+void health_refused(struct health *health, uint32_t spans, const char *words);
+
+#endif
