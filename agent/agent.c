@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <event2/thread.h>
+
+#include "batch.h"
+#include "clock.h"
+#include "collector.h"
+#include "http.h"
+#include "ledger.h"
+#include "line.h"
+#include "log.h"
+#include "status.h"
+#include "uplink.h"
+
+struct agent {
+	const struct config *config;
+	struct event_base *base;
+	struct batch_queue *queue;
+	struct line *line;
+	struct uplink *uplink;
+	struct collector *collector;
+	struct http *http;
+	struct status_source source;
+	struct event *terminate[2]; /* SIGTERM, SIGINT */
+	struct event *pushed;	    /* active when the reader's thread pushed a batch */
+	struct event *collected;    /* active when that thread has ended */
+	struct event *deadline;	    /* of the stop's present stage */
+	bool stopping;
+	bool collector_ended;
+};
+
+static struct timeval to_timeval(int64_t ns)
+{
+	return (struct timeval){ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+}
+
+/* In the reader's thread: libevent wakes the loop. */
+static void wake_pushed(void *data)
+{
+	struct agent *agent = data;
+
+	event_active(agent->pushed, 0, 0);
+}
+
+static void wake_collected(void *data)
+{
+	struct agent *agent = data;
+
+	event_active(agent->collected, 0, 0);
+}
+
+static void on_pushed(evutil_socket_t fd, short what, void *data)
+{
+	struct agent *agent = data;
+
+	(void)fd;
+	(void)what;
+	if (agent->uplink)
+		uplink_wake(agent->uplink);
+}
+
+/*
+ * A stop has two stages, each with its time: the collector reads what was recorded, then the uplink delivers what is
+ * queued. A second signal ends it at once.
+ */
+static void on_terminate(evutil_socket_t signal, short what, void *data)
+{
+	struct agent *agent = data;
+	struct timeval limit = to_timeval(agent->config->stop_timeout + NS_PER_SECOND);
+
+	(void)signal;
+	(void)what;
+	if (agent->stopping) {
+		event_base_loopbreak(agent->base);
+		return;
+	}
+	agent->stopping = true;
+	log_info("stopping: reading what was recorded, then delivering it");
+	collector_stop(agent->collector, agent->config->stop_timeout);
+	event_add(agent->deadline, &limit);
+}
+
+static void on_drained(void *data)
+{
+	struct agent *agent = data;
+
+	event_base_loopbreak(agent->base);
+}
+
+static void on_collected(evutil_socket_t fd, short what, void *data)
+{
+	struct agent *agent = data;
+	struct timeval limit = to_timeval(agent->config->stop_timeout);
+
+	(void)fd;
+	(void)what;
+	agent->collector_ended = true;
+	event_add(agent->deadline, &limit);
+	batch_close(agent->queue);
+	uplink_when_drained(agent->uplink, on_drained, agent);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *data)
+{
+	struct agent *agent = data;
+
+	(void)fd;
+	(void)what;
+	if (!agent->collector_ended)
+		log_warning("the session could not be read to its end: lttng-sessiond or lttng-relayd hangs");
+	event_base_loopbreak(agent->base);
+}
+
+/* The rooms, from the collector's end of the line to the programs' */
+static int start(struct agent *agent)
+{
+	const struct config *config = agent->config;
+	struct batch_limits limits = {config->category, (uint32_t)config->batch_spans, config->batch_size,
+		config->batch_delay, config->queue_size, false};
+	struct uplink_options uplink = {config->server, (uint32_t)config->window, config->timeout, config->retry_min,
+		config->retry_max};
+
+	evthread_use_pthreads();
+	agent->base = event_base_new();
+	agent->pushed = event_new(agent->base, -1, EV_PERSIST, on_pushed, agent);
+	agent->collected = event_new(agent->base, -1, EV_PERSIST, on_collected, agent);
+	agent->deadline = evtimer_new(agent->base, on_deadline, agent);
+	agent->terminate[0] = evsignal_new(agent->base, SIGTERM, on_terminate, agent);
+	agent->terminate[1] = evsignal_new(agent->base, SIGINT, on_terminate, agent);
+	agent->queue = batch_queue_create(&limits, wake_pushed, agent);
+	agent->line = line_create(config, agent->queue);
+	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
+	agent->source = (struct status_source){NULL, agent->uplink, agent->queue, config->queue_size, clock_wall()};
+	agent->http = http_create(agent->base, config, &agent->source);
+	if (!agent->uplink || !agent->http)
+		return -1;
+	event_add(agent->terminate[0], NULL);
+	event_add(agent->terminate[1], NULL);
+	agent->collector = collector_create(config, agent->line, wake_collected, agent);
+	agent->source.collector = agent->collector;
+	return agent->collector ? 0 : -1;
+}
+
+/* The last word: what became of the spans. */
+static void report(struct agent *agent)
+{
+	struct ledger rows;
+
+	batch_drop_all(agent->queue, SPANS_DROPPED_SHUTDOWN);
+	ledger_read(&rows, NULL);
+	if (rows.row[SPANS_DROPPED_SHUTDOWN])
+		log_warning("%lld spans are not delivered: the collector at %s did not take them in time",
+			(long long)rows.row[SPANS_DROPPED_SHUTDOWN], agent->config->server);
+	log_info("stopped: %lld events read, %lld of %lld spans delivered", (long long)rows.row[EVENTS_READ],
+		(long long)rows.row[SPANS_SENT], (long long)rows.row[SPANS_MADE]);
+}
+
+/* Undoes what start did, as far as it came. */
+static void end(struct agent *agent)
+{
+	if (agent->http)
+		http_destroy(agent->http);
+	if (agent->uplink)
+		uplink_destroy(agent->uplink);
+	if (agent->collector) {
+		collector_destroy(agent->collector);
+		report(agent);
+	}
+	line_destroy(agent->line);
+	batch_queue_destroy(agent->queue);
+	for (int i = 0; i < 2; i++)
+		event_free(agent->terminate[i]);
+	event_free(agent->deadline);
+	event_free(agent->pushed);
+	event_free(agent->collected);
+	event_base_free(agent->base);
+	libevent_global_shutdown();
+}
+
+int agent_run(const struct config *config)
+{
+	struct agent agent = {.config = config};
+	int started;
+
+	signal(SIGPIPE, SIG_IGN);
+	started = start(&agent);
+	if (started == 0)
+		event_base_dispatch(agent.base);
+	if (agent.collector && !agent.collector_ended) {
+		/* its thread may hang in LTTng, and uses all the rest: only the process's end ends it */
+		log_warning("stopped without reading the session to its end");
+		if (agent.http)
+			http_destroy(agent.http);
+		_exit(EXIT_FAILURE);
+	}
+	end(&agent);
+	return started == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

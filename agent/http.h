@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The agent's own HTTP: /metrics, /healthz, /readyz and / on a loopback port, and the same with /status and
+ * /status.json on the control socket. Read only: nothing that comes in changes anything.
+ */
+#ifndef HTTP_H
+#define HTTP_H
+
+#include <event2/event.h>
+
+#include "config.h"
+#include "status.h"
+
+struct http;
+
+/*
+ * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong: an address that is
+ * taken, a folder that is not there, another agent that owns the socket.
+ */
+struct http *http_create(struct event_base *base, const struct config *config, const struct status_source *source);
+
+/* Stops listening, and removes the control socket. */
+void http_destroy(struct http *http);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reader: babeltrace2 in process, from a live session or from CTF traces on disk, into a line.
+ *
+ * Live, the source's one port is connected straight to our sink: it merges the streams itself, and a muxer would cost
+ * another tenth. All calls but reader_interrupt belong to one thread.
+ */
+#ifndef READER_H
+#define READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "line.h"
+
+struct reader;
+
+enum reader_status {
+	READER_MORE, /* read something; call again */
+	READER_IDLE, /* nothing to read at the moment */
+	READER_END,  /* the session is gone, or the files are read */
+	READER_ERROR /* reader_error tells what */
+};
+
+/* Reads the live session at @url (net://HOST:PORT/host/HOSTNAME/SESSION); NULL on failure, @error then says why. */
+struct reader *reader_open_live(const char *url, struct line *line, char *error, size_t error_size);
+
+/*
+ * Reads the CTF traces in @dirs (each holds a `metadata` file), merged by time. Spans linger by event time, as files
+ * are read much faster than they were written. NULL on failure, @error then says why.
+ */
+struct reader *reader_open_files(char *const *dirs, size_t count, struct line *line, char *error, size_t error_size);
+
+/* Reads some messages. */
+enum reader_status reader_step(struct reader *reader);
+
+/* What went wrong, in one line; valid until reader_close. */
+const char *reader_error(const struct reader *reader);
+
+/* Makes a reader_step that is under way, or the next one, return. Any thread. */
+void reader_interrupt(struct reader *reader);
+
+/* The number of events read so far. */
+uint64_t reader_events(const struct reader *reader);
+
+void reader_close(struct reader *reader);
+
+#endif

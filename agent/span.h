@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Spans, and their assembly from events.
+ *
+ * A blkin:span event without pieces is a span by itself. Classic annotations, and pieces, are gathered by (trace id,
+ * span id, service) until the span ends (cr or ss, and a grace for what follows; a piece's span event) or has been
+ * silent for `linger`; memory is bounded, and when it runs short the spans that were silent longest go first, cut short.
+ *
+ * Timestamp and duration are explicit in every span: the first event, and max(1, last - first) microseconds; for
+ * blkin:span the program's own start and finish.
+ */
+#ifndef SPAN_H
+#define SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "ledger.h"
+
+enum span_kind {
+	SPAN_LOCAL,
+	SPAN_CLIENT,
+	SPAN_SERVER,
+	SPAN_PRODUCER,
+	SPAN_CONSUMER
+};
+
+struct endpoint {
+	struct text service;
+	uint8_t address[16]; /* network order; IPv4 in the first four bytes */
+	uint8_t address_size; /* 0, 4 or 16 */
+	uint16_t port;
+};
+
+struct annotation {
+	int64_t time; /* us since the epoch */
+	struct text value;
+};
+
+struct tag {
+	struct text key, value;
+};
+
+/* A span that is ready to be encoded; everything in it is borrowed for the length of a call. */
+struct span {
+	uint64_t trace_id_high, trace_id, id, parent_id;
+	enum span_kind kind;
+	bool shared; /* the server's half of a span that the client began under the same id */
+	bool debug;
+	int64_t timestamp; /* us since the epoch */
+	int64_t duration;  /* us; 0: unknown */
+	struct text name;
+	struct endpoint local;
+	bool has_remote;
+	struct endpoint remote;
+	const struct annotation *annotations;
+	size_t annotation_count;
+	const struct tag *tags;
+	size_t tag_count;
+	int64_t last_event; /* ns since the epoch: what delivery is measured from */
+};
+
+struct assembler_limits {
+	int64_t linger_ns;
+	int64_t grace_ns;
+	size_t max_bytes; /* of pending spans */
+};
+
+struct assembler;
+
+/*
+ * @emit is called with @data for each span that is ready; @change is the caller's ledger change, to which the assembler
+ * adds what becomes of events and spans: a span that is emitted is posted as queued.
+ */
+struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
+	void (*emit)(void *data, const struct span *span), void *data);
+void assembler_destroy(struct assembler *assembler);
+
+/* Takes a decoded event; @now is the caller's clock in ns, which linger and grace go by. */
+void assembler_take(struct assembler *assembler, const struct event *event, int64_t now);
+
+/* Emits the spans whose time has come at @now. */
+void assembler_expire(struct assembler *assembler, int64_t now);
+
+/* Emits every span that is pending. */
+void assembler_flush(struct assembler *assembler);
+
+/* Bytes that pending spans take. */
+size_t assembler_bytes(const struct assembler *assembler);
+
+#endif

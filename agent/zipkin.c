@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "zipkin.h"
+
+#include <string.h>
+
+#include "utf8.h"
+
+/* TBinary's type codes */
+enum {
+	T_STOP = 0,
+	T_BOOL = 2,
+	T_I16 = 6,
+	T_I32 = 8,
+	T_I64 = 10,
+	T_STRING = 11,
+	T_STRUCT = 12,
+	T_LIST = 15
+};
+
+#define ANNOTATION_TYPE_BOOL 0
+#define ANNOTATION_TYPE_STRING 6
+
+/* Room that everything but texts takes: of a span, and of an annotation or tag. */
+#define SPAN_ROOM 256
+#define ITEM_ROOM 64
+
+/* Each put writes at @to and returns where it ends; room was reserved for the whole span beforehand. */
+
+static uint8_t *put_i16(uint8_t *to, uint16_t value)
+{
+	value = __builtin_bswap16(value);
+	memcpy(to, &value, 2);
+	return to + 2;
+}
+
+static uint8_t *put_i32(uint8_t *to, uint32_t value)
+{
+	value = __builtin_bswap32(value);
+	memcpy(to, &value, 4);
+	return to + 4;
+}
+
+static uint8_t *put_i64(uint8_t *to, uint64_t value)
+{
+	value = __builtin_bswap64(value);
+	memcpy(to, &value, 8);
+	return to + 8;
+}
+
+static uint8_t *put_field(uint8_t *to, uint8_t type, uint16_t id)
+{
+	*to = type;
+	return put_i16(to + 1, id);
+}
+
+static uint8_t *put_bytes(uint8_t *to, const void *data, size_t size)
+{
+	memcpy(to, data, size);
+	return to + size;
+}
+
+static uint8_t *put_text(uint8_t *to, struct text text, unsigned *repaired)
+{
+	size_t size;
+
+	if (utf8_valid(text.data, text.size))
+		return put_bytes(put_i32(to, text.size), text.data, text.size);
+	size = utf8_repair((char *)to + 4, text.data, text.size);
+	++*repaired;
+	put_i32(to, (uint32_t)size);
+	return to + 4 + size;
+}
+
+/* An endpoint in TBinary, made once for a span and copied to all its annotations and tags. */
+struct host {
+	const uint8_t *data;
+	size_t size;
+};
+
+static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, unsigned *repaired)
+{
+	to = put_field(to, T_I32, 1);
+	if (endpoint->address_size == 4)
+		to = put_bytes(to, endpoint->address, 4);
+	else
+		to = put_i32(to, 0);
+	to = put_i16(put_field(to, T_I16, 2), endpoint->port);
+	to = put_text(put_field(to, T_STRING, 3), endpoint->service, repaired);
+	if (endpoint->address_size == 16)
+		to = put_bytes(put_i32(put_field(to, T_STRING, 4), 16), endpoint->address, 16);
+	*to++ = T_STOP;
+	return to;
+}
+
+static uint8_t *put_host(uint8_t *to, uint16_t field, struct host host)
+{
+	return put_bytes(put_field(to, T_STRUCT, field), host.data, host.size);
+}
+
+static uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, struct host host, unsigned *repaired)
+{
+	to = put_i64(put_field(to, T_I64, 1), (uint64_t)time);
+	to = put_text(put_field(to, T_STRING, 2), value, repaired);
+	to = put_host(to, 3, host);
+	*to++ = T_STOP;
+	return to;
+}
+
+static uint8_t *put_tag(uint8_t *to, struct text key, struct text value, struct host host, unsigned *repaired)
+{
+	to = put_text(put_field(to, T_STRING, 1), key, repaired);
+	to = put_text(put_field(to, T_STRING, 2), value, repaired);
+	to = put_i32(put_field(to, T_I32, 3), ANNOTATION_TYPE_STRING);
+	to = put_host(to, 4, host);
+	*to++ = T_STOP;
+	return to;
+}
+
+/* The remote endpoint: a BOOL annotation of value true under the key sa, ca or ma. */
+static uint8_t *put_remote(uint8_t *to, const struct span *span, unsigned *repaired)
+{
+	static const char *const keys[] = {"sa", "sa", "ca", "ma", "ma"};
+
+	to = put_bytes(put_i32(put_field(to, T_STRING, 1), 2), keys[span->kind], 2);
+	to = put_i32(put_field(to, T_STRING, 2), 1);
+	*to++ = 1;
+	to = put_i32(put_field(to, T_I32, 3), ANNOTATION_TYPE_BOOL);
+	to = put_endpoint(put_field(to, T_STRUCT, 4), &span->remote, repaired);
+	*to++ = T_STOP;
+	return to;
+}
+
+/* The core annotations of each kind; messaging spans have a beginning only. */
+static const struct core {
+	const char *begin, *end;
+} cores[] = {
+	[SPAN_LOCAL] = {NULL, NULL},
+	[SPAN_CLIENT] = {"cs", "cr"},
+	[SPAN_SERVER] = {"sr", "ss"},
+	[SPAN_PRODUCER] = {"ms", NULL},
+	[SPAN_CONSUMER] = {"mr", NULL},
+};
+
+static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct host host, unsigned *repaired)
+{
+	const struct core *core = &cores[span->kind];
+	bool end = core->end && span->duration;
+
+	*to = T_STRUCT;
+	to = put_i32(to + 1, (uint32_t)(span->annotation_count + (core->begin != NULL) + end));
+	if (core->begin)
+		to = put_annotation(to, span->timestamp, (struct text){core->begin, 2}, host, repaired);
+	for (size_t i = 0; i < span->annotation_count; i++)
+		to = put_annotation(to, span->annotations[i].time, span->annotations[i].value, host, repaired);
+	if (end)
+		to = put_annotation(to, span->timestamp + span->duration, (struct text){core->end, 2}, host, repaired);
+	return to;
+}
+
+/* A local span with nothing in it would have no place to tell its endpoint: `lc` is version 1's way. */
+static bool needs_local_component(const struct span *span)
+{
+	return !cores[span->kind].begin && !span->annotation_count && !span->tag_count;
+}
+
+static uint8_t *put_tags(uint8_t *to, const struct span *span, struct host host, unsigned *repaired)
+{
+	bool local = needs_local_component(span);
+
+	*to = T_STRUCT;
+	to = put_i32(to + 1, (uint32_t)(span->tag_count + local + span->has_remote));
+	if (local)
+		to = put_tag(to, (struct text){"lc", 2}, (struct text){"", 0}, host, repaired);
+	for (size_t i = 0; i < span->tag_count; i++)
+		to = put_tag(to, span->tags[i].key, span->tags[i].value, host, repaired);
+	if (span->has_remote)
+		to = put_remote(to, span, repaired);
+	return to;
+}
+
+/* More than the span can take, whatever has to be repaired. */
+static size_t room(const struct span *span, size_t host)
+{
+	size_t items = span->annotation_count + span->tag_count + 4, texts = span->name.size + span->remote.service.size;
+
+	for (size_t i = 0; i < span->annotation_count; i++)
+		texts += span->annotations[i].value.size;
+	for (size_t i = 0; i < span->tag_count; i++)
+		texts += span->tags[i].key.size + span->tags[i].value.size;
+	return SPAN_ROOM + items * (ITEM_ROOM + host) + UTF8_REPAIRED_MAX(texts);
+}
+
+static uint8_t *put_span(uint8_t *to, const struct span *span, struct host host, unsigned *repaired)
+{
+	to = put_i64(put_field(to, T_I64, 1), span->trace_id);
+	to = put_text(put_field(to, T_STRING, 3), span->name, repaired);
+	to = put_i64(put_field(to, T_I64, 4), span->id);
+	if (span->parent_id)
+		to = put_i64(put_field(to, T_I64, 5), span->parent_id);
+	to = put_annotations(put_field(to, T_LIST, 6), span, host, repaired);
+	to = put_tags(put_field(to, T_LIST, 8), span, host, repaired);
+	if (span->debug) {
+		to = put_field(to, T_BOOL, 9);
+		*to++ = 1;
+	}
+	if (!span->shared) {
+		to = put_i64(put_field(to, T_I64, 10), (uint64_t)span->timestamp);
+		if (span->duration)
+			to = put_i64(put_field(to, T_I64, 11), (uint64_t)span->duration);
+	}
+	if (span->trace_id_high)
+		to = put_i64(put_field(to, T_I64, 12), span->trace_id_high);
+	*to++ = T_STOP;
+	return to;
+}
+
+int zipkin_encode(struct buffer *out, const struct span *span)
+{
+	size_t host_room = SPAN_ROOM + UTF8_REPAIRED_MAX((size_t)span->local.service.size), span_room;
+	unsigned repaired = 0;
+	uint8_t *start, *end;
+	struct host host;
+
+	if (host_room > ZIPKIN_SPAN_MAX)
+		return -1;
+	/* the host goes behind the room for the span, which is known once the host is */
+	start = buffer_reserve(out, host_room);
+	host.size = (size_t)(put_endpoint(start, &span->local, &repaired) - start);
+	span_room = room(span, host.size);
+	if (span_room > ZIPKIN_SPAN_MAX)
+		return -1;
+	start = buffer_reserve(out, span_room + host.size);
+	host.data = memmove(start + span_room, start, host.size);
+	end = put_span(start, span, host, &repaired);
+	out->size += (size_t)(end - start);
+	return (int)repaired;
+}
