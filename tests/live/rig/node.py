@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A node: LTTng's two daemons, the agent, and programs to be traced. Run it within tests/isolate."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+from .process import Program, Trouble, answers, free_port, wait_until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.realpath(os.path.join(HERE, "../../.."))
+SAMPLE = re.compile(r'^(\w+)(\{[^}]*\})? (\S+)$')
+
+
+def build_dir():
+    return os.path.realpath(os.environ.get("BLKIN_BUILD", os.path.join(TOP, "build")))
+
+
+def get(url, seconds=10):
+    """The code and body of an HTTP answer; code 0 if there is none."""
+    try:
+        with urllib.request.urlopen(url, timeout=seconds) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except (OSError, urllib.error.URLError):
+        return 0, ""
+
+
+class Node:
+    """
+    Use it with `with`: at the end every program is stopped and the folder removed; had the block failed, the logs are
+    shown first. Programs under sanitizers must not have complained.
+    """
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="blkin-")
+        self.programs = []
+        self.relay_ports = [free_port() for _ in range(3)]  # control, data, live
+        os.mkdir(os.path.join(self.folder, "home"))
+        self.environment = dict(
+            os.environ,
+            HOME=os.path.join(self.folder, "home"),
+            LTTNG_HOME=os.path.join(self.folder, "home"),
+            LD_LIBRARY_PATH=os.path.join(build_dir(), "libclient"),
+            LSAN_OPTIONS=f"suppressions={TOP}/tests/lsan.supp:print_suppressions=0",
+            UBSAN_OPTIONS="print_stacktrace=1",
+        )
+        self.sessiond = self.relayd = self.agent = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind:
+            self.show_logs()
+        for program in reversed(self.programs):
+            try:
+                program.stop()
+            except Trouble as trouble:
+                print(trouble, file=sys.stderr)
+        complaints = [program.complaints() for program in self.programs]
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if not kind and any(complaints):
+            raise Trouble("a sanitizer complained:\n" + "\n".join(filter(None, complaints)))
+
+    def show_logs(self):
+        for program in self.programs:
+            log = program.log()
+            if log:
+                print(f"---- log of {program.name} (process {program.pid}), its end:\n{log[-4000:]}", file=sys.stderr)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    # Programs
+
+    def start(self, command, name=None, **environment):
+        """Starts a program; it is stopped with the node."""
+        name = name or os.path.basename(str(command[0]))
+        log = self.path(f"{name}-{len(self.programs)}.log")
+        program = Program(command, log, dict(self.environment, **environment), name)
+        self.programs.append(program)
+        return program
+
+    def built(self, path):
+        """The path of a program that this project builds."""
+        program = os.path.join(build_dir(), path)
+        if not os.path.exists(program):
+            raise Trouble(f"{program} is not built: run ninja -C {build_dir()}")
+        return program
+
+    def run(self, command, seconds=120, **environment):
+        """Runs a program to its end, which must be a good one; returns what it printed."""
+        program = self.start([self.built(command[0])] + list(command[1:]), **environment)
+        code = program.wait(seconds)
+        if code != 0:
+            raise Trouble(f"{command} ended with code {code}:\n{program.log()}")
+        return program.log()
+
+    # LTTng
+
+    def start_sessiond(self):
+        self.sessiond = self.start(["lttng-sessiond", "--no-kernel"])
+        home = "/var/run/lttng" if os.getuid() == 0 else self.path("home/.lttng")
+        self.sessiond.wait_ready(lambda: answers(os.path.join(home, "client-lttng-sessiond")))
+
+    def start_relayd(self):
+        ports = [f"tcp://127.0.0.1:{port}" for port in self.relay_ports]
+        self.relayd = self.start(
+            ["lttng-relayd", "-C", ports[0], "-D", ports[1], "-L", ports[2], "-o", self.path("relay")]
+        )
+        self.relayd.wait_ready(lambda: answers(self.relay_ports[2]))
+
+    def start_lttng(self):
+        self.start_sessiond()
+        self.start_relayd()
+        return self
+
+    def lttng(self, *words):
+        """Runs LTTng's own command."""
+        done = subprocess.run(
+            ["lttng", "--no-sessiond"] + list(words), env=self.environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise Trouble(f"lttng {' '.join(words)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    # The agent
+
+    def write_config(self, server, **sections):
+        """
+        The agent's configuration, for tests: quick, and everything on this node's ports. @sections are dictionaries
+        of further keys.
+        """
+        self.http = free_port()
+        self.socket = self.path("agent.sock")
+        config = {
+            "agent": {"http": f"127.0.0.1:{self.http}", "socket": self.socket},
+            "session": {
+                "tracing-group": "",
+                "relay-control-port": self.relay_ports[0],
+                "relay-data-port": self.relay_ports[1],
+                "relay-live-port": self.relay_ports[2],
+                "live-timer": "100ms",
+                "memory": "32M",
+                "disk": "256M",
+            },
+            "spans": {"linger": "1s", "grace": "100ms"},
+            "output": {"server": f"127.0.0.1:{server}", "batch-delay": "50ms", "retry-min": "50ms", "retry-max": "500ms"},
+        }
+        for section, keys in sections.items():
+            config.setdefault(section, {}).update({key.replace("_", "-"): value for key, value in keys.items()})
+        path = self.path("agent.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            for section, keys in config.items():
+                file.write(f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()) + "\n")
+        return path
+
+    def start_agent(self, server, wait=True, **sections):
+        """Starts the agent with @server, a port, as its collector, and waits until it records."""
+        config = self.write_config(server, **sections)
+        self.agent = self.start([self.built("agent/blkin-agent"), "-c", config])
+        if wait:
+            self.agent.wait_ready(self.collecting)
+        return self.agent
+
+    def collecting(self):
+        return self.http_get("/readyz")[0] == 200
+
+    def http_get(self, page):
+        return get(f"http://127.0.0.1:{self.http}{page}")
+
+    def metrics(self):
+        """/metrics: amounts by name and labels, as they stand there."""
+        code, page = self.http_get("/metrics")
+        if code != 200:
+            raise Trouble(f"/metrics answers {code}")
+        lines = [line for line in page.splitlines() if line and not line.startswith("#")]
+        return {match[1] + (match[2] or ""): float(match[3]) for match in map(SAMPLE.match, lines)}
+
+    def status(self):
+        """What `blkin status --json` says."""
+        program = self.start([self.built("cli/blkin"), "status", "--json", "--socket", self.socket], name="status")
+        if program.wait() != 0:
+            raise Trouble(f"blkin status failed:\n{program.log()}")
+        return json.loads(program.log())
+
+    def ledger(self):
+        return Ledger(self.metrics())
+
+    def wait_ledger(self, condition, seconds, what):
+        """Waits until condition(ledger) holds, and returns that ledger, which adds up."""
+        ledger = None
+
+        def holds():
+            nonlocal ledger
+            ledger = self.ledger()
+            ledger.check()
+            return condition(ledger)
+
+        try:
+            wait_until(holds, seconds, what)
+        except Trouble as trouble:
+            raise Trouble(f"{trouble}\n{ledger}") from None
+        return ledger
+
+
+class Ledger:
+    """The ledger's rows, from /metrics."""
+
+    def __init__(self, metrics):
+        def total(name):
+            return int(sum(value for key, value in metrics.items() if re.split(r"\{", key)[0] == name))
+
+        def one(name, **labels):
+            wanted = ",".join(f'{key}="{value}"' for key, value in labels.items())
+            return int(metrics[f"{name}{{{wanted}}}"])
+
+        self.read = total("blkin_agent_events_read_total")
+        self.lost = total("blkin_agent_events_lost_total")
+        self.packets_lost = total("blkin_agent_packets_lost_total")
+        self.in_spans = total("blkin_agent_events_in_spans_total")
+        self.json = total("blkin_agent_events_json_total")
+        self.rejected = total("blkin_agent_events_rejected_total")
+        self.ignored = total("blkin_agent_events_ignored_total")
+        self.spans = total("blkin_agent_spans_total")
+        self.pending = one("blkin_agent_spans", state="pending")
+        self.queued = one("blkin_agent_spans", state="queued")
+        self.spooled = one("blkin_agent_spans", state="spooled")
+        self.sent = total("blkin_agent_spans_sent_total")
+        self.sent_again = total("blkin_agent_spans_sent_again_total")
+        self.dropped = total("blkin_agent_spans_dropped_total")
+        self.sessions = total("blkin_agent_sessions_created_total")
+        self.repaired = total("blkin_agent_strings_repaired_total")
+        self.metrics = metrics
+
+    def __str__(self):
+        return "ledger: " + ", ".join(f"{name} {value}" for name, value in vars(self).items() if name != "metrics")
+
+    def check(self):
+        """Every event and every span stands in exactly one row."""
+        assert self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self)
+        assert self.spans == self.pending + self.queued + self.sent + self.spooled + self.dropped, str(self)
+
+    def rejected_for(self, reason):
+        return int(self.metrics[f'blkin_agent_events_rejected_total{{reason="{reason}"}}'])
+
+    def dropped_for(self, reason):
+        return int(self.metrics[f'blkin_agent_spans_dropped_total{{reason="{reason}"}}'])

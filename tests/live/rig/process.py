@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Programs: started in the foreground as children, with a log file each, stopped by their process id."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import time
+
+SANITIZER = re.compile(r"ERROR: \w+Sanitizer|runtime error:")
+
+
+class Trouble(Exception):
+    """Something that a user can read: one sentence."""
+
+
+def wait_until(condition, seconds, what, step=0.05):
+    """Returns the first true value of condition(); Trouble after @seconds."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise Trouble(f"waited {seconds} s in vain for {what}")
+        time.sleep(step)
+
+
+def free_port():
+    """A port below those that the kernel gives to outgoing connections, so that none of these takes it."""
+    while True:
+        port = random.SystemRandom().randrange(12000, 32000)
+        with contextlib.closing(socket.socket()) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+def answers(address):
+    """Whether something listens at @address: a path, or a port on loopback."""
+    local = isinstance(address, str)
+    with contextlib.closing(socket.socket(socket.AF_UNIX if local else socket.AF_INET)) as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(address if local else ("127.0.0.1", address)) == 0
+
+
+class Program:
+    """A running program. It dies with the thread that started it: start programs in the main thread."""
+
+    def __init__(self, command, log, environment, name=None):
+        self.command = [str(word) for word in command]
+        self.name = name or os.path.basename(self.command[0])
+        self.log_path = log
+        with open(log, "ab") as output:
+            self.process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL"] + self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+            )
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def running(self):
+        return self.process.poll() is None
+
+    def expect_running(self):
+        if not self.running():
+            raise Trouble(f"{self.name} ended with code {self.process.returncode}:\n{self.log()}")
+        return True
+
+    def wait_ready(self, ready, seconds=30):
+        wait_until(lambda: self.expect_running() and ready(), seconds, f"{self.name} to be ready")
+        return self
+
+    def send(self, number):
+        if self.running():
+            self.process.send_signal(number)
+
+    def wait(self, seconds=60):
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Trouble(f"{self.name} did not end within {seconds} s:\n{self.log()}") from None
+
+    def stop(self, seconds=30):
+        """Asks the program to end and returns its exit code; kills it if it does not."""
+        self.send(signal.SIGTERM)
+        try:
+            return self.wait(seconds)
+        finally:
+            self.kill()
+
+    def kill(self):
+        """Ends the program at once, as a crash would."""
+        self.send(signal.SIGKILL)
+        return self.process.wait()
+
+    def complaints(self):
+        """What a sanitizer found in it, or an empty text."""
+        log = self.log()
+        found = SANITIZER.search(log)
+        return log[found.start() :] if found else ""
