@@ -34,10 +34,12 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Writes the character at @text, of @size bytes at most, that is not plain; returns how many bytes it took. */
+/* Writes the character at @text, of @size bytes at most, that is not plain; returns how many bytes it took.
+ */
 static size_t put_special(struct buffer *out, const char *text, size_t size)
 {
-	gunichar c = (unsigned char)*text < 0x80 ? (gunichar)*text : g_utf8_get_char_validated(text, (gssize)size);
+	gunichar c =
+		(unsigned char)*text < 0x80 ? (gunichar)*text : g_utf8_get_char_validated(text, (gssize)size);
 	size_t used = 1;
 
 	if (c == '"' || c == '\\') {

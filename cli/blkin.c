@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The `blkin` command: finds the subcommand and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include <sysexits.h>
+
+#include "commands.h"
+#include "options.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{"collect", command_collect, "receive spans over Scribe and print them, as trees or as JSON"},
+	{"status", command_status, "ask the agent of this node how it is doing"},
+	{"validate", command_validate, "check the agent's configuration file"},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int print_help(void)
+{
+	printf("Usage: blkin COMMAND [OPTION]...\n\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].help);
+	printf("\n`blkin COMMAND --help` tells more of a command; so does blkin(1).\n");
+	return EX_OK;
+}
+
+static int tell_unknown(const char *word)
+{
+	const char *names[COMMANDS], *nearest;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	nearest = options_suggest(word, names, COMMANDS);
+	fprintf(stderr, "blkin: unknown %s %s; ", *word == '-' ? "option" : "command", word);
+	if (nearest)
+		fprintf(stderr, "did you mean `blkin %s`?\n", nearest);
+	else
+		fprintf(stderr, "`blkin --help` lists what there is\n");
+	return EX_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : NULL;
+
+	if (!word) {
+		fprintf(stderr, "blkin: say what to do; `blkin --help` lists what there is\n");
+		return EX_USAGE;
+	}
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+		return print_help();
+	if (strcmp(word, "--version") == 0) {
+		printf("blkin %s\n", BLKIN_VERSION);
+		return EX_OK;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(word, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	return tell_unknown(word);
+}

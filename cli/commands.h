@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The subcommands of `blkin`: one file each, named in the table of blkin.c. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+/* Each gets its own arguments, argv[0] being its name, and returns the exit code (see sysexits.h). */
+int command_collect(int argc, char **argv);
+int command_status(int argc, char **argv);
+int command_validate(int argc, char **argv);
+
+#endif

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Version 1 spans to version 2, see span2.h. */
+#include <string.h>
+
+#include <arpa/inet.h>
+
+#include "span2.h"
+
+/* The annotations that say what a span is, rather than what happened in it. */
+enum core {
+	CS, /* client send */
+	CR, /* client receive */
+	SR, /* server receive */
+	SS, /* server send */
+	MS, /* message send, by the producer */
+	MR, /* message receive, by the consumer */
+	WS, /* wire send */
+	WR, /* wire receive */
+	CORES
+};
+
+static const struct {
+	char name[3];
+	enum span2_kind kind;
+} cores[CORES] = {
+	[CS] = {"cs", SPAN2_CLIENT},
+	[CR] = {"cr", SPAN2_CLIENT},
+	[SR] = {"sr", SPAN2_SERVER},
+	[SS] = {"ss", SPAN2_SERVER},
+	[MS] = {"ms", SPAN2_PRODUCER},
+	[MR] = {"mr", SPAN2_CONSUMER},
+	[WS] = {"ws", SPAN2_LOCAL},
+	[WR] = {"wr", SPAN2_LOCAL},
+};
+
+/* An annotation of either sort, as the wire has it. */
+struct note {
+	guint order;
+	int64_t timestamp;
+	const char *text; /* the value, or the key; borrowed from the version 1 span, as the next */
+	const ZipkinBinaryAnnotation *binary;
+	struct span2_endpoint host;
+	bool has_host;
+};
+
+struct conversion {
+	const ZipkinSpan *v1;
+	int64_t timestamp, duration; /* the span's own; 0: none */
+	GPtrArray *out;
+	guint first; /* where in @out this span's begin */
+	GArray *annotations;
+	GArray *binaries; /* both of struct note */
+	struct note core[CORES];
+	bool has[CORES];
+};
+
+/* Times come from a peer: they may be anything, and C forbids signed arithmetic to overflow. */
+static int64_t difference(int64_t end, int64_t begin)
+{
+	return (int64_t)((uint64_t)end - (uint64_t)begin);
+}
+
+/* Names are valid and in lower case; an empty one is none. */
+static char *copy_name(const char *name)
+{
+	char *valid, *lower;
+
+	if (!name || !*name)
+		return NULL;
+	valid = g_utf8_make_valid(name, -1);
+	lower = g_utf8_strdown(valid, -1);
+	g_free(valid);
+	return lower;
+}
+
+/* An IPv4 address in IPv6 clothes is shown as what it is. */
+static void read_ipv6(const GByteArray *bytes, struct span2_endpoint *endpoint)
+{
+	static const uint8_t zeros[12], mapped[12] = {[10] = 0xff, [11] = 0xff};
+	static const uint8_t loopback[16] = {[15] = 1};
+
+	if (!bytes || bytes->len != 16)
+		return;
+	if (memcmp(bytes->data, mapped, 12) == 0 ||
+		(memcmp(bytes->data, zeros, 12) == 0 && memcmp(bytes->data, loopback, 16) != 0))
+		inet_ntop(AF_INET, bytes->data + 12, endpoint->ipv4, sizeof(endpoint->ipv4));
+	else
+		inet_ntop(AF_INET6, bytes->data, endpoint->ipv6, sizeof(endpoint->ipv6));
+}
+
+/* Returns whether there is anything in it: an endpoint without is none. */
+static bool read_endpoint(const ZipkinEndpoint *v1, struct span2_endpoint *endpoint)
+{
+	uint32_t ipv4 = htonl((uint32_t)v1->ipv4);
+
+	memset(endpoint, 0, sizeof(*endpoint));
+	endpoint->service = copy_name(v1->service_name);
+	endpoint->port = (uint16_t)v1->port;
+	if (ipv4)
+		inet_ntop(AF_INET, &ipv4, endpoint->ipv4, sizeof(endpoint->ipv4));
+	read_ipv6(v1->ipv6, endpoint);
+	return endpoint->service || *endpoint->ipv4 || *endpoint->ipv6 || endpoint->port;
+}
+
+static void clear_note(void *data)
+{
+	g_free(((struct note *)data)->host.service);
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+	const struct note *left = a, *right = b;
+	int order;
+
+	if (left->timestamp != right->timestamp)
+		return left->timestamp < right->timestamp ? -1 : 1;
+	order = strcmp(left->text, right->text);
+	return order ? order : (left->order > right->order) - (left->order < right->order);
+}
+
+static void read_annotations(struct conversion *c)
+{
+	for (guint i = 0; i < c->v1->annotations->len; i++) {
+		const ZipkinAnnotation *v1 = g_ptr_array_index(c->v1->annotations, i);
+		struct note note = {.order = i, .timestamp = v1->timestamp, .text = v1->value};
+
+		if (!v1->timestamp || !v1->value)
+			continue;
+		if (v1->__isset_host)
+			note.has_host = read_endpoint(v1->host, &note.host);
+		g_array_append_val(c->annotations, note);
+	}
+	g_array_sort(c->annotations, compare_notes);
+}
+
+static bool is_address(const char *key)
+{
+	return strcmp(key, "ca") == 0 || strcmp(key, "sa") == 0 || strcmp(key, "ma") == 0;
+}
+
+/* Strings are tags; a true value under an address's key is an address; the rest Zipkin does not take. */
+static void read_binaries(struct conversion *c)
+{
+	for (guint i = 0; i < c->v1->binary_annotations->len; i++) {
+		const ZipkinBinaryAnnotation *v1 = g_ptr_array_index(c->v1->binary_annotations, i);
+		struct note note = {.order = i, .text = v1->key, .binary = v1};
+		bool is_true;
+
+		if (!v1->key || !v1->value || !v1->__isset_annotation_type)
+			continue;
+		is_true = v1->annotation_type == ZIPKIN_ANNOTATION_TYPE_BOOL && v1->value->len == 1 &&
+			  v1->value->data[0] == 1;
+		if (v1->annotation_type != ZIPKIN_ANNOTATION_TYPE_STRING && !(is_true && is_address(v1->key)))
+			continue;
+		if (v1->__isset_host)
+			note.has_host = read_endpoint(v1->host, &note.host);
+		g_array_append_val(c->binaries, note);
+	}
+	g_array_sort(c->binaries, compare_notes);
+}
+
+static struct span2 *add_half(struct conversion *c, const struct note *at)
+{
+	struct span2 *half = span2_new();
+
+	half->trace_id_high = c->v1->__isset_trace_id_high ? (uint64_t)c->v1->trace_id_high : 0;
+	half->trace_id = (uint64_t)c->v1->trace_id;
+	half->id = (uint64_t)c->v1->id;
+	half->parent_id = c->v1->__isset_parent_id ? (uint64_t)c->v1->parent_id : 0;
+	half->name = copy_name(c->v1->name);
+	half->debug = c->v1->__isset_debug && c->v1->debug;
+	if (at && at->has_host)
+		half->local = span2_endpoint_copy(&at->host);
+	g_ptr_array_add(c->out, half);
+	return half;
+}
+
+static bool same_service(const struct span2_endpoint *a, const struct span2_endpoint *b)
+{
+	return g_strcmp0(a->service, b->service) == 0;
+}
+
+static struct span2 *first_half(struct conversion *c)
+{
+	return g_ptr_array_index(c->out, c->first);
+}
+
+/* The half that what was noted at a host belongs to: that of the same service, or a new one. */
+static struct span2 *half_of(struct conversion *c, const struct note *note)
+{
+	if (!note || !note->has_host)
+		return first_half(c);
+	if (!first_half(c)->local) {
+		first_half(c)->local = span2_endpoint_copy(&note->host);
+		return first_half(c);
+	}
+	for (guint i = c->first; i < c->out->len; i++) {
+		struct span2 *half = g_ptr_array_index(c->out, i);
+
+		if (half->local && same_service(half->local, &note->host))
+			return half;
+	}
+	return add_half(c, note);
+}
+
+static int find_core(const struct note *note)
+{
+	for (int i = 0; i < CORES; i++)
+		if (note->has_host && strcmp(note->text, cores[i].name) == 0)
+			return i;
+	return -1;
+}
+
+/* Sorts the annotations into those that make a span what it is, and the others, which stay annotations. */
+static void place_annotations(struct conversion *c)
+{
+	for (guint i = 0; i < c->annotations->len; i++) {
+		const struct note *note = &g_array_index(c->annotations, struct note, i);
+		struct span2 *half = half_of(c, note);
+		int core = find_core(note);
+
+		if (core < 0) {
+			span2_annotate(half, note->timestamp, note->text);
+			continue;
+		}
+		if (cores[core].kind != SPAN2_LOCAL)
+			half->kind = cores[core].kind;
+		c->core[core] = *note;
+		c->has[core] = true;
+	}
+}
+
+/* A lone end at exactly timestamp + duration tells where its begin was. */
+static void infer_begin(struct conversion *c, enum core begin, enum core end)
+{
+	if (c->has[begin] || !c->has[end] || !c->timestamp || !c->duration)
+		return;
+	if (difference(c->core[end].timestamp, c->timestamp) != c->duration)
+		return;
+	c->core[begin] = c->core[end];
+	c->core[begin].timestamp = c->timestamp;
+	c->has[begin] = true;
+}
+
+/* The time of the half where @begin happened. What the span says itself wins over its annotations, if it says
+ * both. */
+static void set_times(struct conversion *c, enum core begin, enum core end)
+{
+	struct span2 *half = half_of(c, &c->core[begin]);
+
+	if (c->timestamp && c->duration) {
+		half->timestamp = c->timestamp;
+		half->duration = c->duration;
+		return;
+	}
+	half->timestamp = c->core[begin].timestamp;
+	if (c->has[end])
+		half->duration = difference(c->core[end].timestamp, c->core[begin].timestamp);
+}
+
+/* The half on the far side: one more if both sides are of one service, which talks to itself. */
+static struct span2 *far_half(struct conversion *c, enum core near, enum core far, enum span2_kind near_kind)
+{
+	struct span2 *half;
+
+	if (!same_service(&c->core[near].host, &c->core[far].host)) {
+		half = half_of(c, &c->core[far]);
+	} else {
+		half_of(c, &c->core[near])->kind = near_kind;
+		half = add_half(c, &c->core[far]);
+		half->kind = cores[far].kind;
+	}
+	half->shared = true;
+	return half;
+}
+
+/* Client and server in one: the client owns the span's time, the server has its own annotations. */
+static void place_both_sides(struct conversion *c)
+{
+	struct span2 *client, *server;
+
+	set_times(c, CS, CR);
+	client = half_of(c, &c->core[CS]);
+	server = far_half(c, CS, SR, SPAN2_CLIENT);
+	server->timestamp = c->core[SR].timestamp;
+	if (c->has[SS])
+		server->duration = difference(c->core[SS].timestamp, c->core[SR].timestamp);
+	if (!c->has[CR] && !c->duration)
+		client->duration = 0;
+}
+
+/* Neither a whole client nor a whole server: an end without its begin is shown as an annotation. */
+static void place_incomplete(struct conversion *c)
+{
+	for (guint i = c->first; i < c->out->len; i++) {
+		struct span2 *half = g_ptr_array_index(c->out, i);
+		enum core begin = half->kind == SPAN2_CLIENT ? CS : SR;
+		enum core end = half->kind == SPAN2_CLIENT ? CR : SS;
+
+		if (half->kind != SPAN2_CLIENT && half->kind != SPAN2_SERVER)
+			continue;
+		if (c->has[begin])
+			half->timestamp = c->core[begin].timestamp;
+		if (c->has[end])
+			span2_annotate(half, c->core[end].timestamp, cores[end].name);
+	}
+	if (c->timestamp) {
+		first_half(c)->timestamp = c->timestamp;
+		first_half(c)->duration = c->duration;
+	}
+}
+
+static void place_rpc(struct conversion *c)
+{
+	infer_begin(c, CS, CR);
+	infer_begin(c, SR, SS);
+	if (c->has[CS] && c->has[SR])
+		place_both_sides(c);
+	else if (c->has[CS] && c->has[CR])
+		set_times(c, CS, CR);
+	else if (c->has[SR] && c->has[SS])
+		set_times(c, SR, SS);
+	else
+		place_incomplete(c);
+	/* A server that did not begin the span leaves its time, or how long it took, to the client. */
+	if (!c->has[CS] && c->has[SR] && (!c->timestamp || (c->has[SS] && !c->duration)))
+		half_of(c, &c->core[SR])->shared = true;
+}
+
+static void place_produced_and_consumed(struct conversion *c)
+{
+	struct span2 *producer = half_of(c, &c->core[MS]);
+	struct span2 *consumer = far_half(c, MS, MR, SPAN2_PRODUCER);
+	int64_t received = c->core[MR].timestamp;
+
+	consumer->timestamp = c->has[WR] ? c->core[WR].timestamp : received;
+	if (c->has[WR])
+		consumer->duration = difference(received, c->core[WR].timestamp);
+	producer->timestamp = c->core[MS].timestamp;
+	producer->duration = c->has[WS] ? difference(c->core[WS].timestamp, c->core[MS].timestamp) : 0;
+}
+
+static void place_messaging(struct conversion *c)
+{
+	if (c->has[MS] && c->has[MR]) {
+		place_produced_and_consumed(c);
+	} else if (c->has[MS]) {
+		set_times(c, MS, WS);
+	} else if (c->has[MR] && c->has[WR]) {
+		set_times(c, WR, MR);
+	} else if (c->has[MR]) {
+		set_times(c, MR, WR);
+	} else {
+		for (enum core core = WS; core <= WR; core++)
+			if (c->has[core])
+				span2_annotate(half_of(c, &c->core[core]), c->core[core].timestamp,
+					cores[core].name);
+	}
+}
+
+static void set_remote(struct span2 *half, const struct span2_endpoint *remote)
+{
+	if (half->remote)
+		g_free(half->remote->service);
+	g_free(half->remote);
+	half->remote = span2_endpoint_copy(remote);
+}
+
+static bool same_endpoint(const struct span2_endpoint *a, const struct span2_endpoint *b)
+{
+	return same_service(a, b) && strcmp(a->ipv4, b->ipv4) == 0 && strcmp(a->ipv6, b->ipv6) == 0 &&
+	       a->port == b->port;
+}
+
+/* Who called: not the server itself, and without the server's name, which some put on the client's socket. */
+static void place_caller(struct conversion *c, const struct note *ca, const struct note *server)
+{
+	struct span2_endpoint caller = ca->host;
+
+	if (same_endpoint(&ca->host, &server->host))
+		return;
+	if (same_service(&ca->host, &server->host))
+		caller.service = NULL;
+	if (caller.service || *caller.ipv4 || *caller.ipv6 || caller.port)
+		set_remote(half_of(c, server), &caller);
+}
+
+/* Addresses alone, of a span that is no client's or server's by its annotations. */
+static void place_lone_addresses(struct conversion *c, const struct note *ca, const struct note *sa)
+{
+	if (ca && sa) {
+		set_remote(half_of(c, ca), &sa->host);
+	} else if (sa) {
+		set_remote(first_half(c), &sa->host);
+	} else {
+		first_half(c)->kind = SPAN2_SERVER;
+		set_remote(first_half(c), &ca->host);
+	}
+}
+
+static void place_addresses(
+	struct conversion *c, const struct note *ca, const struct note *sa, const struct note *ma)
+{
+	const struct note *core = c->core;
+
+	if (!c->has[CS] && !c->has[CR] && !c->has[SR] && !c->has[SS] && (ca || sa)) {
+		place_lone_addresses(c, ca, sa);
+		return;
+	}
+	if (ca && (c->has[SR] || c->has[SS]))
+		place_caller(c, ca, c->has[SR] ? &core[SR] : &core[SS]);
+	if (sa && (c->has[CS] || c->has[CR]))
+		set_remote(half_of(c, c->has[CS] ? &core[CS] : &core[CR]), &sa->host);
+	if (ma && c->has[MS])
+		set_remote(half_of(c, &core[MS]), &ma->host);
+	if (ma && c->has[MR])
+		set_remote(half_of(c, &core[MR]), &ma->host);
+}
+
+static void place_binaries(struct conversion *c)
+{
+	const struct note *ca = NULL, *sa = NULL, *ma = NULL;
+
+	for (guint i = 0; i < c->binaries->len; i++) {
+		const struct note *note = &g_array_index(c->binaries, struct note, i);
+		const GByteArray *value = note->binary->value;
+		const struct note **address = *note->text == 'c' ? &ca : *note->text == 's' ? &sa : &ma;
+		struct span2 *half;
+
+		if (is_address(note->text)) {
+			*address = note->has_host ? note : NULL;
+			continue;
+		}
+		half = half_of(c, note);
+		/* "lc", when empty, is there for its host. */
+		if (strcmp(note->text, "lc") != 0 || value->len)
+			span2_tag(half, note->text, value->data, value->len);
+	}
+	place_addresses(c, ca, sa, ma);
+}
+
+static void finish(struct conversion *c)
+{
+	for (guint i = c->first; i < c->out->len; i++) {
+		struct span2 *half = g_ptr_array_index(c->out, i);
+
+		if (half->timestamp < 0)
+			half->timestamp = 0;
+		if (half->duration < 0)
+			half->duration = 0;
+		if (half->parent_id == half->id)
+			half->parent_id = 0;
+		if (half->kind == SPAN2_CLIENT)
+			half->shared = false;
+		span2_sort(half);
+	}
+}
+
+const char *span2_convert(const ZipkinSpan *v1, GPtrArray *spans)
+{
+	struct conversion c = {.v1 = v1, .out = spans, .first = spans->len};
+
+	if (!v1->trace_id && !(v1->__isset_trace_id_high && v1->trace_id_high))
+		return "its trace id is 0";
+	if (!v1->id)
+		return "its span id is 0";
+	c.timestamp = v1->__isset_timestamp ? v1->timestamp : 0;
+	c.duration = v1->__isset_duration ? v1->duration : 0;
+	c.annotations = g_array_new(FALSE, FALSE, sizeof(struct note));
+	c.binaries = g_array_new(FALSE, FALSE, sizeof(struct note));
+	g_array_set_clear_func(c.annotations, clear_note);
+	g_array_set_clear_func(c.binaries, clear_note);
+	add_half(&c, NULL);
+	read_annotations(&c);
+	read_binaries(&c);
+	place_annotations(&c);
+	place_rpc(&c);
+	place_messaging(&c);
+	place_binaries(&c);
+	finish(&c);
+	g_array_unref(c.annotations);
+	g_array_unref(c.binaries);
+	return NULL;
+}

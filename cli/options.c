@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+#define OPTIONS_MAX 30
+#define HELP_VALUE 0x100
+/* Longer words are nobody's slip. */
+#define WORD_MAX 64
+
+/* How many letters have to be changed, added or taken away to make @b of @a. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[WORD_MAX + 1], length = strlen(b);
+
+	for (size_t i = 0; i <= length; i++)
+		row[i] = i;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t k = 0; k < length; k++) {
+			size_t change = diagonal + (a[i] != b[k]);
+
+			diagonal = row[k + 1];
+			row[k + 1] = MIN(change, MIN(row[k], diagonal) + 1);
+		}
+	}
+	return row[length];
+}
+
+const char *options_suggest(const char *word, const char *const *names, size_t count)
+{
+	const char *nearest = NULL;
+	size_t best, length = strlen(word);
+
+	if (!length || length > WORD_MAX)
+		return NULL;
+	best = 2 + length / 5;
+	for (size_t i = 0; i < count; i++) {
+		size_t changes = strlen(names[i]) > WORD_MAX ? WORD_MAX : distance(word, names[i]);
+
+		/* A word that has nothing in common is none. */
+		if (strncmp(word, names[i], length) == 0)
+			changes = 0;
+		if (changes > best || changes >= strlen(names[i]))
+			continue;
+		if (!nearest || changes < best)
+			nearest = names[i];
+		best = changes;
+	}
+	return nearest;
+}
+
+static void tell_unknown(const char *command, const char *option, const struct option *options)
+{
+	const char *names[OPTIONS_MAX + 1], *nearest;
+	char word[WORD_MAX + 1];
+	size_t count = 0;
+
+	while (options[count].name) {
+		names[count] = options[count].name;
+		count++;
+	}
+	g_strlcpy(word, option + strspn(option, "-"), sizeof(word));
+	word[strcspn(word, "=")] = '\0';
+	nearest = options_suggest(word, names, count);
+	fprintf(stderr, "blkin %s: unknown option %s; ", command, option);
+	if (nearest)
+		fprintf(stderr, "did you mean --%s?\n", nearest);
+	else
+		fprintf(stderr, "`blkin %s --help` lists what there is\n", command);
+}
+
+int options_next(int argc, char **argv, const struct option *options, const char *help)
+{
+	struct option all[OPTIONS_MAX + 2] = {{"help", no_argument, NULL, HELP_VALUE}};
+	int option;
+
+	for (size_t i = 0; i < OPTIONS_MAX && options[i].name; i++)
+		all[i + 1] = options[i];
+	opterr = 0;
+	option = getopt_long(argc, argv, ":h", all, NULL);
+	switch (option) {
+	case 'h':
+	case HELP_VALUE:
+		fputs(help, stdout);
+		return OPTIONS_HELP;
+	case ':':
+		fprintf(stderr, "blkin %s: %s needs a value; see `blkin %s --help`\n", argv[0],
+			argv[optind - 1], argv[0]);
+		return OPTIONS_WRONG;
+	case '?':
+		if (optopt >= HELP_VALUE || (optopt && argv[optind - 1][1] == '-'))
+			fprintf(stderr, "blkin %s: %s: this option takes no value\n", argv[0],
+				argv[optind - 1]);
+		else
+			tell_unknown(
+				argv[0], optopt ? (char[]){'-', (char)optopt, '\0'} : argv[optind - 1], all);
+		return OPTIONS_WRONG;
+	default:
+		return option;
+	}
+}
+
+int options_no_arguments(int argc, char **argv)
+{
+	if (optind >= argc)
+		return OPTIONS_END;
+	fprintf(stderr, "blkin %s: it takes no argument, but there is %s; see `blkin %s --help`\n", argv[0],
+		argv[optind], argv[0]);
+	return OPTIONS_WRONG;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "receiver.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <arpa/inet.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/listener.h>
+#include <event2/util.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "call.h"
+#include "log.h"
+#include "printable.h"
+#include "span2.h"
+
+#define FRAME_MAX (16 * 1024 * 1024)
+/* Connections at once; what more come wait in the kernel. */
+#define CONNECTIONS_MAX 256
+/* A peer that has so much of its answers unread is not read from either. */
+#define REPLIES_MAX (1024 * 1024)
+/* Calls of one connection before the others have their turn. */
+#define CALLS_IN_A_ROW 16
+/* Time that answers have to go out at the end. */
+static const struct timeval drain_time = {.tv_sec = 1};
+/* Before accepting is tried again after it failed, for want of file descriptors, most likely. */
+static const struct timeval accept_pause = {.tv_sec = 1};
+
+/* ADDRESS:PORT, with brackets around IPv6 and a NUL. */
+#define ADDRESS_SIZE (INET6_ADDRSTRLEN + 16)
+
+struct connection {
+	struct receiver *receiver;
+	struct bufferevent *bev;
+	char peer[ADDRESS_SIZE];
+	GList link;
+};
+
+struct receiver {
+	struct event_base *base;
+	struct evconnlistener *listener;
+	struct event *resume;
+	struct event *drain;   /* see whether answers are left to go out */
+	struct event *give_up; /* waiting for them */
+	struct receiver_options options;
+	struct call_service service;
+	char address[ADDRESS_SIZE];
+	GQueue connections; /* of struct connection, owned */
+	bool told_skipped;
+	void (*drained)(void *data); /* set: no more calls */
+	void *drained_data;
+};
+
+static void format_address(const struct sockaddr *address, char text[ADDRESS_SIZE])
+{
+	char ip[INET6_ADDRSTRLEN] = "?";
+
+	if (address->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+
+		inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip));
+		g_snprintf(text, ADDRESS_SIZE, "[%s]:%u", ip, ntohs(in6->sin6_port));
+	} else {
+		const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+
+		inet_ntop(AF_INET, &in->sin_addr, ip, sizeof(ip));
+		g_snprintf(text, ADDRESS_SIZE, "%s:%u", ip, ntohs(in->sin_port));
+	}
+}
+
+static void close_connection(struct connection *connection)
+{
+	struct receiver *receiver = connection->receiver;
+
+	g_queue_unlink(&receiver->connections, &connection->link);
+	bufferevent_free(connection->bev);
+	g_free(connection);
+	if (receiver->listener && !receiver->drained && receiver->connections.length < CONNECTIONS_MAX)
+		evconnlistener_enable(receiver->listener);
+}
+
+/* The end, if it was asked for, comes when nothing is left to write. */
+static void check_drained(struct receiver *receiver)
+{
+	if (!receiver->drained)
+		return;
+	for (GList *link = receiver->connections.head; link; link = link->next) {
+		struct connection *connection = link->data;
+
+		if (evbuffer_get_length(bufferevent_get_output(connection->bev)))
+			return;
+	}
+	receiver->drained(receiver->drained_data);
+}
+
+/* Tells once what stays silent on the wire: messages of another category are answered OK, and thrown away. */
+static void tell_skipped(struct receiver *receiver, const char *category)
+{
+	char *printable;
+
+	if (!*category || receiver->told_skipped)
+		return;
+	receiver->told_skipped = true;
+	printable = printable_copy(category, strlen(category), 0);
+	log_warning("messages of category %s are left alone; --category takes another than %s", printable,
+		receiver->options.category);
+	g_free(printable);
+}
+
+static void tell_refused(const struct connection *connection, const char *why)
+{
+	if (*why)
+		log_warning("%s: refused a call: %s", connection->peer, why);
+}
+
+static void tell_closing(const struct connection *connection, const char *why)
+{
+	log_warning("%s: connection closed: %s", connection->peer, why);
+}
+
+/* Answers the frame of @size bytes at @frame. Returns whether the connection may go on. */
+static bool answer(struct connection *connection, const void *frame, size_t size)
+{
+	struct receiver *receiver = connection->receiver;
+	struct call call = {.spans = g_ptr_array_new_with_free_func(span2_free)};
+	const char *wrong = call_answer(&receiver->service, frame, size, &call);
+	bool good = false;
+
+	if (wrong) {
+		tell_closing(connection, wrong);
+		goto out;
+	}
+	tell_refused(connection, call.refused);
+	tell_skipped(receiver, call.skipped);
+	if (call.spans->len && !receiver->options.take(receiver->options.data, call.spans))
+		goto out;
+	bufferevent_write(connection->bev, call.reply.data, call.reply.size);
+	good = true;
+out:
+	g_ptr_array_unref(call.spans);
+	buffer_free(&call.reply);
+	return good;
+}
+
+/* Takes one frame, if there is a whole one. Returns 1; 0 if more bytes are needed; or -1 if the connection
+ * has to end. */
+static int take_frame(struct connection *connection)
+{
+	struct evbuffer *input = bufferevent_get_input(connection->bev);
+	size_t have = evbuffer_get_length(input);
+	char why[128];
+	uint32_t size;
+	bool good;
+
+	if (evbuffer_copyout(input, &size, sizeof(size)) < (ev_ssize_t)sizeof(size))
+		return 0;
+	size = ntohl(size);
+	if (size == 0 || size > FRAME_MAX) {
+		g_snprintf(why, sizeof(why), "a frame of %u bytes: is this framed Thrift?", size);
+		tell_closing(connection, why);
+		return -1;
+	}
+	if (have - sizeof(size) < size)
+		return 0;
+	evbuffer_drain(input, sizeof(size));
+	good = answer(connection, evbuffer_pullup(input, (ev_ssize_t)size), size);
+	evbuffer_drain(input, size);
+	return good ? 1 : -1;
+}
+
+static void on_read(struct bufferevent *bev, void *data)
+{
+	struct connection *connection = data;
+	struct receiver *receiver = connection->receiver;
+	int taken = 1;
+
+	for (int i = 0; i < CALLS_IN_A_ROW && taken == 1; i++) {
+		if (receiver->drained)
+			return;
+		if (evbuffer_get_length(bufferevent_get_output(bev)) > REPLIES_MAX) {
+			bufferevent_disable(bev, EV_READ);
+			return;
+		}
+		taken = take_frame(connection);
+	}
+	if (taken < 0)
+		close_connection(connection);
+	else if (taken == 1)
+		bufferevent_trigger(bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+/* All answers are out: go on with what came meanwhile. */
+static void on_written(struct bufferevent *bev, void *data)
+{
+	struct connection *connection = data;
+
+	if (connection->receiver->drained) {
+		check_drained(connection->receiver);
+	} else if (!(bufferevent_get_enabled(bev) & EV_READ)) {
+		bufferevent_enable(bev, EV_READ);
+		bufferevent_trigger(bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+	}
+}
+
+static void on_event(struct bufferevent *bev, short what, void *data)
+{
+	struct connection *connection = data;
+	struct receiver *receiver = connection->receiver;
+
+	if ((what & BEV_EVENT_EOF) && evbuffer_get_length(bufferevent_get_input(bev)) && !receiver->drained)
+		tell_closing(connection, "the peer closed it in the middle of a call");
+	close_connection(connection);
+	check_drained(receiver);
+}
+
+static void on_accept(
+	struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int length, void *data)
+{
+	struct receiver *receiver = data;
+	struct connection *connection = g_new0(struct connection, 1);
+
+	(void)length;
+	connection->receiver = receiver;
+	connection->link.data = connection;
+	connection->bev = bufferevent_socket_new(receiver->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	if (!connection->bev) {
+		evutil_closesocket(fd);
+		g_free(connection);
+		return;
+	}
+	format_address(address, connection->peer);
+	g_queue_push_tail_link(&receiver->connections, &connection->link);
+	bufferevent_setcb(connection->bev, on_read, on_written, on_event, connection);
+	bufferevent_setwatermark(connection->bev, EV_READ, 0, FRAME_MAX + sizeof(uint32_t));
+	bufferevent_enable(connection->bev, EV_READ | EV_WRITE);
+	if (receiver->connections.length >= CONNECTIONS_MAX)
+		evconnlistener_disable(listener);
+}
+
+static void on_accept_error(struct evconnlistener *listener, void *data)
+{
+	struct receiver *receiver = data;
+
+	log_warning("cannot accept a connection: %s", strerror(errno));
+	evconnlistener_disable(listener);
+	event_add(receiver->resume, &accept_pause);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *data)
+{
+	struct receiver *receiver = data;
+
+	(void)fd;
+	(void)what;
+	if (!receiver->drained)
+		evconnlistener_enable(receiver->listener);
+}
+
+static void on_give_up(evutil_socket_t fd, short what, void *data)
+{
+	struct receiver *receiver = data;
+
+	(void)fd;
+	(void)what;
+	receiver->drained(receiver->drained_data);
+}
+
+static void on_drain(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	check_drained(data);
+}
+
+/* Reads IP:PORT. libevent does, but for port 0: so it reads the address with another. */
+static bool parse_address(const char *text, struct sockaddr_storage *address, int *length)
+{
+	const char *colon = strrchr(text, ':');
+	char *with_port = NULL;
+	guint64 port;
+	bool good = false;
+
+	memset(address, 0, sizeof(*address));
+	if (!colon || !g_ascii_string_to_unsigned(colon + 1, 10, 0, UINT16_MAX, &port, NULL))
+		return false;
+	with_port = g_strdup_printf("%.*s:1", (int)(colon - text), text);
+	if (evutil_parse_sockaddr_port(with_port, (struct sockaddr *)address, length) < 0)
+		goto out;
+	if (address->ss_family == AF_INET6) {
+		in_port_t *given = &((struct sockaddr_in6 *)address)->sin6_port;
+
+		good = *given == htons(1);
+		*given = htons((uint16_t)port);
+	} else {
+		in_port_t *given = &((struct sockaddr_in *)address)->sin_port;
+
+		good = *given == htons(1);
+		*given = htons((uint16_t)port);
+	}
+out:
+	g_free(with_port);
+	return good;
+}
+
+/* Listens, and finds out where. */
+static bool start_listening(struct receiver *receiver)
+{
+	struct sockaddr_storage address;
+	int length = sizeof(address);
+	socklen_t bound_length = sizeof(address);
+
+	if (!parse_address(receiver->options.listen, &address, &length)) {
+		log_error("cannot listen on %s: it is not IP:PORT, such as 127.0.0.1:9410 or [::1]:9410",
+			receiver->options.listen);
+		return false;
+	}
+	receiver->listener = evconnlistener_new_bind(receiver->base, on_accept, receiver,
+		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_EXEC, -1,
+		(struct sockaddr *)&address, length);
+	if (!receiver->listener) {
+		log_error("cannot listen on %s: %s", receiver->options.listen, strerror(errno));
+		return false;
+	}
+	evconnlistener_set_error_cb(receiver->listener, on_accept_error);
+	getsockname(evconnlistener_get_fd(receiver->listener), (struct sockaddr *)&address, &bound_length);
+	format_address((struct sockaddr *)&address, receiver->address);
+	return true;
+}
+
+struct receiver *receiver_create(struct event_base *base, const struct receiver_options *options)
+{
+	struct receiver *receiver = g_new0(struct receiver, 1);
+
+	receiver->base = base;
+	receiver->options = *options;
+	receiver->service.category = options->category;
+	receiver->service.alive_since = time(NULL);
+	receiver->resume = evtimer_new(base, on_resume, receiver);
+	receiver->drain = evtimer_new(base, on_drain, receiver);
+	receiver->give_up = evtimer_new(base, on_give_up, receiver);
+	g_queue_init(&receiver->connections);
+	if (!start_listening(receiver)) {
+		receiver_destroy(receiver);
+		receiver = NULL;
+	}
+	return receiver;
+}
+
+void receiver_destroy(struct receiver *receiver)
+{
+	if (!receiver)
+		return;
+	if (receiver->listener)
+		evconnlistener_free(receiver->listener);
+	receiver->listener = NULL;
+	while (receiver->connections.head)
+		close_connection(receiver->connections.head->data);
+	event_free(receiver->resume);
+	event_free(receiver->drain);
+	event_free(receiver->give_up);
+	g_free(receiver);
+}
+
+const char *receiver_address(const struct receiver *receiver)
+{
+	return receiver->address;
+}
+
+void receiver_drain(struct receiver *receiver, void (*done)(void *data), void *data)
+{
+	receiver->drained = done;
+	receiver->drained_data = data;
+	evconnlistener_disable(receiver->listener);
+	/* Not now: the call that brought the end may have its answer still to be written. */
+	event_active(receiver->drain, EV_TIMEOUT, 0);
+	event_add(receiver->give_up, &drain_time);
+}

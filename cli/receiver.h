@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A small Scribe server: connections in, spans out. For a first try, for debugging and for tests; what it
+ * cannot read is told in one line on standard error.
+ */
+#ifndef RECEIVER_H
+#define RECEIVER_H
+
+#include <stdbool.h>
+
+#include <event2/event.h>
+#include <glib.h>
+
+struct receiver;
+
+struct receiver_options {
+	const char *listen;   /* ADDRESS:PORT; port 0 takes a free one */
+	const char *category; /* borrowed for the receiver's life */
+	/*
+	 * Gets the spans (of struct span2) of one call before it is answered; whoever keeps one steals it
+	 * from the array. Returns whether they are taken care of: if not, the call gets no answer.
+	 */
+	bool (*take)(void *data, GPtrArray *spans);
+	void *data;
+};
+
+/* Starts to listen. Returns NULL having said why it cannot. */
+struct receiver *receiver_create(struct event_base *base, const struct receiver_options *options);
+
+/* Closes all connections. */
+void receiver_destroy(struct receiver *receiver);
+
+/* Where it listens, as ADDRESS:PORT; borrowed. */
+const char *receiver_address(const struct receiver *receiver);
+
+/* Takes no more connections and calls, and calls @done once what was answered has gone out, or nobody reads
+ * it. */
+void receiver_drain(struct receiver *receiver, void (*done)(void *data), void *data);
+
+#endif
