@@ -23,23 +23,25 @@
 #include "span2.h"
 #include "tree.h"
 
-static const char help[] = "Usage: blkin collect [OPTION]...\n"
-			   "\n"
-			   "Receives spans over Scribe, as a Zipkin collector does, and prints them: each\n"
-			   "trace as a tree once no span of it came for a second. Ctrl-C ends it.\n"
-			   "\n"
-			   "  --listen IP:PORT   where to listen (127.0.0.1:9410); port 0 takes a free one\n"
-			   "  --json             one span a line, in Zipkin's version 2 JSON\n"
-			   "  --category NAME    the category of Scribe messages that are spans (zipkin)\n"
-			   "  --count N          end after N spans\n"
-			   "  --timeout SECONDS  end after that time: with 1 if the spans did not come\n";
+#define DEFAULT_ADDRESS "127.0.0.1:9410"
+
+static const char help[] =
+	"Usage: blkin collect [OPTION]...\n"
+	"\n"
+	"Receives spans over Scribe, as a Zipkin collector does, and prints them: each\n"
+	"trace as a tree once no span of it came for a second. Ctrl-C ends it.\n"
+	"\n"
+	"  --listen IP:PORT   where to listen (" DEFAULT_ADDRESS "); port 0 takes a free one\n"
+	"  --json             one span a line, in Zipkin's version 2 JSON\n"
+	"  --category NAME    the category of Scribe messages that are spans (zipkin)\n"
+	"  --count N          end after N spans\n"
+	"  --timeout SECONDS  end after that time: with 1 if the spans did not come\n";
 
 /* Traces held until they are quiet. */
 static const struct forest_limits limits = {.quiet = 1000000, .traces = 10000, .bytes = 64 * 1024 * 1024};
 
 struct options {
-	const char *listen;
-	const char *category;
+	struct receiver_options receiver;
 	bool json;
 	uint64_t count; /* 0: no end */
 	double timeout; /* s; 0: none */
@@ -211,14 +213,11 @@ static void start_timeout(struct collect *collect)
 
 static int run(struct collect *collect)
 {
-	struct receiver_options options = {
-		.listen = collect->options.listen,
-		.category = collect->options.category,
-		.take = take,
-		.data = collect,
-	};
+	struct receiver_options *options = &collect->options.receiver;
 
-	collect->receiver = receiver_create(collect->base, &options);
+	options->take = take;
+	options->data = collect;
+	collect->receiver = receiver_create(collect->base, options);
 	if (!collect->receiver)
 		return EXIT_FAILURE;
 	evsignal_add(collect->interrupted, NULL);
@@ -269,6 +268,16 @@ static bool read_number(const char *option, const char *text, double max, double
 	return false;
 }
 
+static bool read_address(const char *text, struct options *options)
+{
+	if (receiver_parse_address(text, &options->receiver.address, &options->receiver.address_length))
+		return true;
+	fprintf(stderr,
+		"blkin collect: --listen takes IP:PORT, such as 127.0.0.1:9410 or [::1]:9410, not %s\n",
+		text);
+	return false;
+}
+
 static int read_options(int argc, char **argv, struct options *options)
 {
 	static const struct option known[] = {
@@ -285,13 +294,14 @@ static int read_options(int argc, char **argv, struct options *options)
 	while ((option = options_next(argc, argv, known, help)) >= 0) {
 		switch (option) {
 		case 'l':
-			options->listen = optarg;
+			if (!read_address(optarg, options))
+				return OPTIONS_WRONG;
 			break;
 		case 'j':
 			options->json = true;
 			break;
 		case 'c':
-			options->category = optarg;
+			options->receiver.category = optarg;
 			break;
 		case 'n':
 			if (!read_number("count", optarg, 1e15, &number))
@@ -314,9 +324,10 @@ static int read_options(int argc, char **argv, struct options *options)
 
 int command_collect(int argc, char **argv)
 {
-	struct options options = {.listen = "127.0.0.1:9410", .category = "zipkin"};
+	struct options options = {.receiver.category = "zipkin"};
 
 	log_init("blkin collect");
+	read_address(DEFAULT_ADDRESS, &options);
 	switch (read_options(argc, argv, &options)) {
 	case OPTIONS_END:
 		return collect_spans(&options);

@@ -277,33 +277,31 @@ static void on_drain(evutil_socket_t fd, short what, void *data)
 	check_drained(data);
 }
 
-/* Reads IP:PORT. libevent does, but for port 0: so it reads the address with another. */
-static bool parse_address(const char *text, struct sockaddr_storage *address, int *length)
+bool receiver_parse_address(const char *text, struct sockaddr_storage *address, int *length)
 {
 	const char *colon = strrchr(text, ':');
-	char *with_port = NULL;
+	struct evutil_addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+	size_t size = colon ? (size_t)(colon - text) : 0;
+	char *host = NULL;
 	guint64 port;
 	bool good = false;
 
-	memset(address, 0, sizeof(*address));
-	if (!colon || !g_ascii_string_to_unsigned(colon + 1, 10, 0, UINT16_MAX, &port, NULL))
+	if (!size || !g_ascii_string_to_unsigned(colon + 1, 10, 0, UINT16_MAX, &port, NULL))
 		return false;
-	with_port = g_strdup_printf("%.*s:1", (int)(colon - text), text);
-	if (evutil_parse_sockaddr_port(with_port, (struct sockaddr *)address, length) < 0)
+	if (text[0] == '[' && text[size - 1] == ']')
+		host = g_strndup(text + 1, size - 2);
+	else if (!memchr(text, ':', size))
+		host = g_strndup(text, size);
+	if (!host || evutil_getaddrinfo(host, colon + 1, &hints, &found) != 0)
 		goto out;
-	if (address->ss_family == AF_INET6) {
-		in_port_t *given = &((struct sockaddr_in6 *)address)->sin6_port;
-
-		good = *given == htons(1);
-		*given = htons((uint16_t)port);
-	} else {
-		in_port_t *given = &((struct sockaddr_in *)address)->sin_port;
-
-		good = *given == htons(1);
-		*given = htons((uint16_t)port);
-	}
+	memset(address, 0, sizeof(*address));
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	*length = (int)found->ai_addrlen;
+	good = true;
 out:
-	g_free(with_port);
+	if (found)
+		evutil_freeaddrinfo(found);
+	g_free(host);
 	return good;
 }
 
@@ -311,23 +309,20 @@ out:
 static bool start_listening(struct receiver *receiver)
 {
 	struct sockaddr_storage address;
-	int length = sizeof(address);
-	socklen_t bound_length = sizeof(address);
+	socklen_t length = sizeof(address);
+	int error;
 
-	if (!parse_address(receiver->options.listen, &address, &length)) {
-		log_error("cannot listen on %s: it is not IP:PORT, such as 127.0.0.1:9410 or [::1]:9410",
-			receiver->options.listen);
-		return false;
-	}
 	receiver->listener = evconnlistener_new_bind(receiver->base, on_accept, receiver,
 		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_EXEC, -1,
-		(struct sockaddr *)&address, length);
+		(const struct sockaddr *)&receiver->options.address, receiver->options.address_length);
 	if (!receiver->listener) {
-		log_error("cannot listen on %s: %s", receiver->options.listen, strerror(errno));
+		error = errno;
+		format_address((const struct sockaddr *)&receiver->options.address, receiver->address);
+		log_error("cannot listen on %s: %s", receiver->address, strerror(error));
 		return false;
 	}
 	evconnlistener_set_error_cb(receiver->listener, on_accept_error);
-	getsockname(evconnlistener_get_fd(receiver->listener), (struct sockaddr *)&address, &bound_length);
+	getsockname(evconnlistener_get_fd(receiver->listener), (struct sockaddr *)&address, &length);
 	format_address((struct sockaddr *)&address, receiver->address);
 	return true;
 }

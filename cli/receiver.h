@@ -10,11 +10,13 @@
 
 #include <event2/event.h>
 #include <glib.h>
+#include <sys/socket.h>
 
 struct receiver;
 
 struct receiver_options {
-	const char *listen;   /* ADDRESS:PORT; port 0 takes a free one */
+	struct sockaddr_storage address; /* where to listen; port 0 takes a free one */
+	int address_length;
 	const char *category; /* borrowed for the receiver's life */
 	/*
 	 * Gets the spans (of struct span2) of one call before it is answered; whoever keeps one steals it
@@ -23,6 +25,9 @@ struct receiver_options {
 	bool (*take)(void *data, GPtrArray *spans);
 	void *data;
 };
+
+/* Reads HOST:PORT, IP:PORT or [IPV6]:PORT; returns whether it is of that form, and the host is known. */
+bool receiver_parse_address(const char *text, struct sockaddr_storage *address, int *length);
 
 /* Starts to listen. Returns NULL having said why it cannot. */
 struct receiver *receiver_create(struct event_base *base, const struct receiver_options *options);
