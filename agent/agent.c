@@ -28,9 +28,9 @@ struct agent {
 	struct http *http;
 	struct status_source source;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
-	struct event *pushed;	    /* active when the reader's thread pushed a batch */
+	struct event *pushed;       /* active when the reader's thread pushed a batch */
 	struct event *collected;    /* active when that thread has ended */
-	struct event *deadline;	    /* of the stop's present stage */
+	struct event *deadline;     /* of the stop's present stage */
 	bool stopping;
 	bool collector_ended;
 };
@@ -66,8 +66,8 @@ static void on_pushed(evutil_socket_t fd, short what, void *data)
 }
 
 /*
- * A stop has two stages, each with its time: the collector reads what was recorded, then the uplink delivers what is
- * queued. A second signal ends it at once.
+ * A stop has two stages, each with its time: the collector reads what was recorded, then the uplink delivers
+ * what is queued. A second signal ends it at once.
  */
 static void on_terminate(evutil_socket_t signal, short what, void *data)
 {
@@ -123,8 +123,8 @@ static int start(struct agent *agent)
 	const struct config *config = agent->config;
 	struct batch_limits limits = {config->category, (uint32_t)config->batch_spans, config->batch_size,
 		config->batch_delay, config->queue_size, false};
-	struct uplink_options uplink = {config->server, (uint32_t)config->window, config->timeout, config->retry_min,
-		config->retry_max};
+	struct uplink_options uplink = {config->server, (uint32_t)config->window, config->timeout,
+		config->retry_min, config->retry_max};
 
 	evthread_use_pthreads();
 	agent->base = event_base_new();
@@ -136,7 +136,8 @@ static int start(struct agent *agent)
 	agent->queue = batch_queue_create(&limits, wake_pushed, agent);
 	agent->line = line_create(config, agent->queue);
 	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
-	agent->source = (struct status_source){NULL, agent->uplink, agent->queue, config->queue_size, clock_wall()};
+	agent->source =
+		(struct status_source){NULL, agent->uplink, agent->queue, config->queue_size, clock_wall()};
 	agent->http = http_create(agent->base, config, &agent->source);
 	if (!agent->uplink || !agent->http)
 		return -1;

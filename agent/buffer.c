@@ -2,7 +2,6 @@
 #include "buffer.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include <glib.h>
 
@@ -29,16 +28,12 @@ void buffer_free(struct buffer *buffer)
 
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
-	va_list args, again;
-	int size;
+	va_list args;
+	char *text;
 
 	va_start(args, format);
-	va_copy(again, args);
-	size = vsnprintf(NULL, 0, format, args);
+	text = g_strdup_vprintf(format, args);
 	va_end(args);
-	if (size > 0) {
-		vsnprintf((char *)buffer_reserve(buffer, (size_t)size + 1), (size_t)size + 1, format, again);
-		buffer->size += (size_t)size;
-	}
-	va_end(again);
+	buffer_put(buffer, text, strlen(text));
+	g_free(text);
 }

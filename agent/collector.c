@@ -15,6 +15,8 @@
 
 /* Between two tries to create a session. */
 #define RETRY_NS (500 * NS_PER_MS)
+/* A reason why nothing is collected that has stayed the same for so long is worth a line. */
+#define LASTING_NS (10 * NS_PER_SECOND)
 /* The pause between two looks at an idle stream: half a live timer, within these. */
 #define POLL_MIN_NS (1 * NS_PER_MS)
 #define POLL_MAX_NS (100 * NS_PER_MS)
@@ -30,6 +32,8 @@ struct collector {
 	pthread_cond_t stop;
 	int64_t stop_deadline; /* 0: run on */
 	struct collector_state state;
+	int64_t reason_since;
+	bool reason_logged;
 };
 
 static bool stopping(struct collector *collector)
@@ -54,18 +58,28 @@ static void pause_for(struct collector *collector, int64_t ns)
 	pthread_mutex_unlock(&collector->lock);
 }
 
-/* It does not collect, because of @error: logged when that is news. */
+/*
+ * It does not collect, because of @error. Logged when it begins; while daemons go down and come up the reason
+ * changes from try to try, so another one is logged only once it has lasted.
+ */
 static void set_waiting(struct collector *collector, const char *error)
 {
-	bool news;
+	struct collector_state *state = &collector->state;
+	int64_t now = clock_monotonic();
+	bool begins, news;
 
 	pthread_mutex_lock(&collector->lock);
-	news = strcmp(collector->state.error, error) != 0;
-	if (collector->state.collecting) {
-		collector->state.collecting = false;
-		collector->state.since = clock_monotonic();
+	begins = state->collecting || !state->error[0];
+	if (begins)
+		state->since = now;
+	state->collecting = false;
+	if (strcmp(state->error, error) != 0) {
+		collector->reason_since = now;
+		collector->reason_logged = false;
+		g_strlcpy(state->error, error, sizeof(state->error));
 	}
-	g_strlcpy(collector->state.error, error, sizeof(collector->state.error));
+	news = !collector->reason_logged && (begins || now - collector->reason_since >= LASTING_NS);
+	collector->reason_logged |= news;
 	pthread_mutex_unlock(&collector->lock);
 	if (news)
 		log_warning("not collecting: %s; trying on", error);
@@ -82,12 +96,13 @@ static void set_collecting(struct collector *collector)
 	collector->state.collecting = true;
 	collector->state.since = now;
 	collector->state.error[0] = '\0';
-	g_strlcpy(collector->state.session, collector->config->session_name, sizeof(collector->state.session));
+	g_strlcpy(
+		collector->state.session, collector->config->session_name, sizeof(collector->state.session));
 	pthread_mutex_unlock(&collector->lock);
 	ledger_add(SESSIONS_CREATED, 1);
 	if (again)
-		log_info("collecting again, after %.1f s, from LTTng session `%s`", (double)away / NS_PER_SECOND,
-			collector->config->session_name);
+		log_info("collecting again, after %.1f s, from LTTng session `%s`",
+			(double)away / NS_PER_SECOND, collector->config->session_name);
 	else
 		log_info("collecting from LTTng session `%s`", collector->config->session_name);
 }
@@ -110,7 +125,8 @@ static void drain(struct collector *collector, struct reader *reader)
 {
 	enum reader_status status = READER_MORE;
 
-	while ((status == READER_MORE || status == READER_IDLE) && clock_monotonic() < collector->stop_deadline) {
+	while ((status == READER_MORE || status == READER_IDLE) &&
+		clock_monotonic() < collector->stop_deadline) {
 		status = reader_step(reader);
 		if (status == READER_IDLE)
 			g_usleep(POLL_MAX_NS / 10000);
@@ -120,8 +136,8 @@ static void drain(struct collector *collector, struct reader *reader)
 }
 
 /* Attaches before recording starts, so that the first event is seen. */
-static enum session_status attach(struct collector *collector, struct session *session, struct reader **reader,
-	char *error, size_t size)
+static enum session_status attach(struct collector *collector, struct session *session,
+	struct reader **reader, char *error, size_t size)
 {
 	enum reader_status status;
 
@@ -152,7 +168,8 @@ static void collect(struct collector *collector)
 	} else {
 		set_collecting(collector);
 		if (read_on(collector, reader) == READER_END)
-			set_waiting(collector, "the session is gone: lttng-sessiond or lttng-relayd has ended");
+			set_waiting(
+				collector, "the session is gone: lttng-sessiond or lttng-relayd has ended");
 		else if (!stopping(collector))
 			set_waiting(collector, "the connection to lttng-relayd is lost");
 	}
@@ -179,8 +196,8 @@ static void *run(void *data)
 	return NULL;
 }
 
-struct collector *collector_create(const struct config *config, struct line *line, void (*done)(void *data),
-	void *data)
+struct collector *collector_create(
+	const struct config *config, struct line *line, void (*done)(void *data), void *data)
 {
 	struct collector *collector = g_new0(struct collector, 1);
 	pthread_condattr_t attr;

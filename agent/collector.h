@@ -2,8 +2,9 @@
 /*
  * The collector: a thread that keeps a session alive and reads it into the line.
  *
- * It creates the session, attaches the reader, starts recording, reads; when session daemon or relay daemon go away it
- * begins anew as soon as they are back. What is wrong is logged once when it begins, and once when it is over.
+ * It creates the session, attaches the reader, starts recording, reads; when session daemon or relay daemon
+ * go away it begins anew as soon as they are back. What is wrong is logged once when it begins, and once when
+ * it is over.
  */
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
@@ -18,17 +19,17 @@ struct collector;
 
 struct collector_state {
 	bool collecting;
-	int64_t since;	    /* that it is, or is not; CLOCK_MONOTONIC ns */
-	char session[256];  /* the session's name while collecting */
-	char error[512];    /* why it is not; "" if it is */
+	int64_t since;     /* that it is, or is not; CLOCK_MONOTONIC ns */
+	char session[256]; /* the session's name while collecting */
+	char error[512];   /* why it is not; "" if it is */
 };
 
 /*
- * Starts the thread. From here on @line is its, until collector_destroy. @done is called with @data in that thread when
- * it has ended, having flushed the line. NULL if no thread can be had.
+ * Starts the thread. From here on @line is its, until collector_destroy. @done is called with @data in that
+ * thread when it has ended, having flushed the line. NULL if no thread can be had.
  */
-struct collector *collector_create(const struct config *config, struct line *line, void (*done)(void *data),
-	void *data);
+struct collector *collector_create(
+	const struct config *config, struct line *line, void (*done)(void *data), void *data);
 
 /* Asks it to end: recording stops, what was recorded is read, up to @timeout_ns. Returns at once. */
 void collector_stop(struct collector *collector, int64_t timeout_ns);

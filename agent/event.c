@@ -9,7 +9,7 @@
 
 enum field_type {
 	NUMBER, /* into a 64-bit integer, signed or not */
-	STRING	/* into a struct text */
+	STRING  /* into a struct text */
 };
 
 /* What an event of a type is made of: the fields' names in the trace, and where they go. */
@@ -20,17 +20,22 @@ struct field {
 };
 
 #define MAX_FIELDS 13
-#define FIELD(name, type, member) {name, type, offsetof(struct event, member)}
+#define FIELD(name, type, member)                                                                            \
+	{                                                                                                    \
+		name, type, offsetof(struct event, member)                                                   \
+	}
 
-#define CLASSIC_FIELDS                                                                                                 \
-	FIELD("trace_name", STRING, name), FIELD("service_name", STRING, service), FIELD("port_no", NUMBER, port),     \
-		FIELD("ip", STRING, ip), FIELD("trace_id", NUMBER, trace_id), FIELD("span_id", NUMBER, span_id),       \
+#define CLASSIC_FIELDS                                                                                       \
+	FIELD("trace_name", STRING, name), FIELD("service_name", STRING, service),                           \
+		FIELD("port_no", NUMBER, port), FIELD("ip", STRING, ip),                                     \
+		FIELD("trace_id", NUMBER, trace_id), FIELD("span_id", NUMBER, span_id),                      \
 		FIELD("parent_span_id", NUMBER, parent_id)
 
-#define PIECE_FIELDS                                                                                                   \
-	FIELD("trace_id_high", NUMBER, trace_id_high), FIELD("trace_id", NUMBER, trace_id),                            \
-		FIELD("span_id", NUMBER, span_id), FIELD("parent_id", NUMBER, parent_id),                              \
-		FIELD("flags", NUMBER, flags), FIELD("name", STRING, name), FIELD("service", STRING, service)
+#define PIECE_FIELDS                                                                                         \
+	FIELD("trace_id_high", NUMBER, trace_id_high), FIELD("trace_id", NUMBER, trace_id),                  \
+		FIELD("span_id", NUMBER, span_id), FIELD("parent_id", NUMBER, parent_id),                    \
+		FIELD("flags", NUMBER, flags), FIELD("name", STRING, name),                                  \
+		FIELD("service", STRING, service)
 
 static const struct layout {
 	const char *event;
@@ -41,15 +46,18 @@ static const struct layout {
 		{FIELD("trace_id_high", NUMBER, trace_id_high), FIELD("trace_id", NUMBER, trace_id),
 			FIELD("span_id", NUMBER, span_id), FIELD("parent_id", NUMBER, parent_id),
 			FIELD("start", NUMBER, start), FIELD("finish", NUMBER, finish),
-			FIELD("flags", NUMBER, flags), FIELD("pieces", NUMBER, pieces), FIELD("port", NUMBER, port),
-			FIELD("name", STRING, name), FIELD("service", STRING, service), FIELD("ip", STRING, ip),
+			FIELD("flags", NUMBER, flags), FIELD("pieces", NUMBER, pieces),
+			FIELD("port", NUMBER, port), FIELD("name", STRING, name),
+			FIELD("service", STRING, service), FIELD("ip", STRING, ip),
 			FIELD("data", STRING, value)}},
 	{"blkin:annotation", EVENT_ANNOTATION,
 		{PIECE_FIELDS, FIELD("time", NUMBER, piece_time), FIELD("value", STRING, value)}},
 	{"blkin:tag", EVENT_TAG, {PIECE_FIELDS, FIELD("key", STRING, key), FIELD("value", STRING, value)}},
 	{"zipkin:timestamp", EVENT_TIMESTAMP, {CLASSIC_FIELDS, FIELD("event", STRING, value)}},
-	{"zipkin:keyval_string", EVENT_KEYVAL, {CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", STRING, value)}},
-	{"zipkin:keyval", EVENT_KEYVAL, {CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", STRING, value)}},
+	{"zipkin:keyval_string", EVENT_KEYVAL,
+		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", STRING, value)}},
+	{"zipkin:keyval", EVENT_KEYVAL,
+		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", STRING, value)}},
 	{"zipkin:keyval_integer", EVENT_KEYVAL_INTEGER,
 		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", NUMBER, number)}},
 };
@@ -61,13 +69,13 @@ struct plan {
 	unsigned fields;
 	struct step {
 		uint64_t index; /* in the payload */
-		size_t offset;	/* in struct event */
+		size_t offset;  /* in struct event */
 		enum { READ_UNSIGNED, READ_SIGNED, READ_STRING } how;
 	} step[MAX_FIELDS];
 };
 
 struct event_decoder {
-	GHashTable *plans;	 /* by event class */
+	GHashTable *plans;       /* by event class */
 	const struct plan *last; /* events of one class come in runs */
 };
 
@@ -105,7 +113,8 @@ static bool plan_step(struct step *step, const bt_field_class *payload, const st
 
 		if (strcmp(bt_field_class_structure_member_get_name(member), field->name) != 0)
 			continue;
-		type = bt_field_class_get_type(bt_field_class_structure_member_borrow_field_class_const(member));
+		type = bt_field_class_get_type(
+			bt_field_class_structure_member_borrow_field_class_const(member));
 		step->index = i;
 		step->offset = field->offset;
 		if (type == BT_FIELD_CLASS_TYPE_STRING)
@@ -201,7 +210,8 @@ enum event_type event_decode(struct event_decoder *decoder, const bt_message *me
 	event->type = plan->type;
 	clock = bt_message_event_borrow_default_clock_snapshot_const(message);
 	event->clock = bt_clock_snapshot_get_value(clock);
-	if (bt_clock_snapshot_get_ns_from_origin(clock, &event->time) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+	if (bt_clock_snapshot_get_ns_from_origin(clock, &event->time) !=
+		BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
 		return EVENT_MALFORMED;
 	payload = bt_event_borrow_payload_field_const(source);
 	for (unsigned i = 0; i < plan->fields; i++)

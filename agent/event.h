@@ -2,8 +2,8 @@
 /*
  * Decoding: from babeltrace2's event messages to the events that spans are made of.
  *
- * A plan is made once for each event class that a trace brings; it checks that the fields are there and of the right
- * types, because any program may define an event of any of these names.
+ * A plan is made once for each event class that a trace brings; it checks that the fields are there and of
+ * the right types, because any program may define an event of any of these names.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -13,13 +13,13 @@
 #include <babeltrace2/babeltrace.h>
 
 enum event_type {
-	EVENT_FOREIGN,	 /* not of a span */
-	EVENT_MALFORMED, /* named as ours, with other fields */
-	EVENT_SPAN,	 /* blkin:span: a whole span */
-	EVENT_ANNOTATION, /* blkin:annotation: a piece of one that comes later */
-	EVENT_TAG,	 /* blkin:tag: the same */
-	EVENT_TIMESTAMP, /* zipkin:timestamp, classic */
-	EVENT_KEYVAL,	 /* zipkin:keyval_string; zipkin:keyval in the layout of 2014 */
+	EVENT_FOREIGN,       /* not of a span */
+	EVENT_MALFORMED,     /* named as ours, with other fields */
+	EVENT_SPAN,          /* blkin:span: a whole span */
+	EVENT_ANNOTATION,    /* blkin:annotation: a piece of one that comes later */
+	EVENT_TAG,           /* blkin:tag: the same */
+	EVENT_TIMESTAMP,     /* zipkin:timestamp, classic */
+	EVENT_KEYVAL,        /* zipkin:keyval_string; zipkin:keyval in the layout of 2014 */
 	EVENT_KEYVAL_INTEGER /* zipkin:keyval_integer */
 };
 
@@ -32,14 +32,14 @@ struct text {
 /* A decoded event; its texts live until the message is released. Fields that its type does not have are 0. */
 struct event {
 	enum event_type type;
-	int64_t time;	/* ns since the epoch */
+	int64_t time;   /* ns since the epoch */
 	uint64_t clock; /* the same moment on the tracing clock (CLOCK_MONOTONIC), ns */
 	uint64_t trace_id_high, trace_id, span_id, parent_id;
 	uint64_t start, finish; /* on the tracing clock, ns; finish 0: the event's own moment */
-	uint64_t flags;		/* BLKIN_FLAG_* */
+	uint64_t flags;         /* BLKIN_FLAG_* */
 	uint64_t pieces;
 	int64_t port;
-	int64_t number;	     /* the value of EVENT_KEYVAL_INTEGER */
+	int64_t number;      /* the value of EVENT_KEYVAL_INTEGER */
 	uint64_t piece_time; /* of EVENT_ANNOTATION, on the tracing clock */
 	struct text name, service, ip;
 	struct text key, value; /* value: of an annotation what happened; of EVENT_SPAN its `data` */
@@ -50,7 +50,8 @@ struct event_decoder;
 struct event_decoder *event_decoder_create(void);
 void event_decoder_destroy(struct event_decoder *decoder);
 
-/* Decodes an event message; returns its type, which for EVENT_FOREIGN and EVENT_MALFORMED is all that is set. */
+/* Decodes an event message; returns its type, which for EVENT_FOREIGN and EVENT_MALFORMED is all that is set.
+ */
 enum event_type event_decode(struct event_decoder *decoder, const bt_message *message, struct event *event);
 
 #endif

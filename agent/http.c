@@ -52,14 +52,16 @@ static int page_healthz(struct buffer *out, const struct status *status)
 	return HTTP_OK;
 }
 
-/* Ready: the session is being read. A collector that is away does not make an agent unready, as spans wait. */
+/* Ready: the session is being read. A collector that is away does not make an agent unready, as spans wait.
+ */
 static int page_readyz(struct buffer *out, const struct status *status)
 {
 	if (status->collector.collecting) {
 		buffer_printf(out, "ok\n");
 		return HTTP_OK;
 	}
-	buffer_printf(out, "not collecting: %s\n", status->collector.error[0] ? status->collector.error : "starting");
+	buffer_printf(out, "not collecting: %s\n",
+		status->collector.error[0] ? status->collector.error : "starting");
 	return HTTP_SERVUNAVAIL;
 }
 
@@ -78,8 +80,9 @@ static int page_status_json(struct buffer *out, const struct status *status)
 static int page_index(struct buffer *out, const struct status *status)
 {
 	(void)status;
-	buffer_printf(out, "blkin-agent %s\n\n/metrics  for Prometheus\n/healthz  alive?\n/readyz   collecting?\n"
-			   "/status   as `blkin status` shows it\n/status.json\n",
+	buffer_printf(out,
+		"blkin-agent %s\n\n/metrics  for Prometheus\n/healthz  alive?\n/readyz   collecting?\n"
+		"/status   as `blkin status` shows it\n/status.json\n",
 		BLKIN_VERSION);
 	return HTTP_OK;
 }
@@ -137,8 +140,8 @@ static int listen_tcp(struct http *http, struct event_base *base, const char *ad
 	http->tcp = create_server(http, base);
 	if (evhttp_bind_socket(http->tcp, host, port) == 0)
 		return 0;
-	log_error("cannot listen on %s: %s (is another agent running? `http` in [agent] sets the address)", address,
-		strerror(errno));
+	log_error("cannot listen on %s: %s (is another agent running? `http` in [agent] sets the address)",
+		address, strerror(errno));
 	return -1;
 }
 
@@ -193,7 +196,8 @@ static int listen_local(struct http *http, struct event_base *base, const char *
 	return 0;
 }
 
-struct http *http_create(struct event_base *base, const struct config *config, const struct status_source *source)
+struct http *http_create(
+	struct event_base *base, const struct config *config, const struct status_source *source)
 {
 	struct http *http = g_new0(struct http, 1);
 

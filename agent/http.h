@@ -14,10 +14,11 @@
 struct http;
 
 /*
- * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong: an address that is
- * taken, a folder that is not there, another agent that owns the socket.
+ * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong: an
+ * address that is taken, a folder that is not there, another agent that owns the socket.
  */
-struct http *http_create(struct event_base *base, const struct config *config, const struct status_source *source);
+struct http *http_create(
+	struct event_base *base, const struct config *config, const struct status_source *source);
 
 /* Stops listening, and removes the control socket. */
 void http_destroy(struct http *http);

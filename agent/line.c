@@ -15,7 +15,7 @@
 struct line {
 	struct batch_queue *queue;
 	struct assembler *assembler;
-	struct ledger change; /* not posted yet */
+	struct ledger change;  /* not posted yet */
 	struct buffer encoded; /* one span */
 	int64_t batch_clock;   /* when batches are born: the caller's clock at its last call */
 	int64_t repair_logged;
@@ -41,10 +41,11 @@ static void report_repair(struct line *line, const struct span *span)
 	if (line->repair_logged && now - line->repair_logged < REPAIR_LOG_NS)
 		return;
 	line->repair_logged = now;
-	log_warning("service `%.*s` writes text that is not UTF-8 (span `%.*s`): the broken bytes are sent as U+FFFD and "
+	log_warning("service `%.*s` writes text that is not UTF-8 (span `%.*s`): the broken bytes are sent "
+		    "as U+FFFD and "
 		    "counted in blkin_agent_strings_repaired_total",
-		(int)MIN(span->local.service.size, 64), span->local.service.data, (int)MIN(span->name.size, 64),
-		span->name.data);
+		(int)MIN(span->local.service.size, 64), span->local.service.data,
+		(int)MIN(span->name.size, 64), span->name.data);
 }
 
 static void emit(void *data, const struct span *span)

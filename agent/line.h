@@ -2,8 +2,8 @@
 /*
  * The line that events take: decoded events in, batches of encoded spans out. What a reader feeds.
  *
- * It belongs to the thread that reads. It keeps the ledger change of what it was fed, and posts it before any batch is
- * pushed, so that the uplink never acknowledges a span that the ledger does not know.
+ * It belongs to the thread that reads. It keeps the ledger change of what it was fed, and posts it before any
+ * batch is pushed, so that the uplink never acknowledges a span that the ledger does not know.
  */
 #ifndef LINE_H
 #define LINE_H
@@ -18,7 +18,8 @@ struct line;
 struct line *line_create(const struct config *config, struct batch_queue *queue);
 void line_destroy(struct line *line);
 
-/* An event was read. @event is NULL for EVENT_FOREIGN and EVENT_MALFORMED. @now: CLOCK_MONOTONIC or event time, ns. */
+/* An event was read. @event is NULL for EVENT_FOREIGN and EVENT_MALFORMED. @now: CLOCK_MONOTONIC or event
+ * time, ns. */
 void line_event(struct line *line, enum event_type type, const struct event *event, int64_t now);
 
 /* LTTng says that it had to discard events, or packets, before they were read. */

@@ -9,15 +9,16 @@
 #include "config.h"
 #include "log.h"
 
-static const char usage[] = "Usage: blkin-agent [-c FILE]\n"
-			    "Collect the spans that this node's programs record, and deliver them to Zipkin.\n"
-			    "\n"
-			    "  -c, --config FILE  read FILE; without it " CONFIG_DEFAULT_FILE ", if it is there\n"
-			    "  -h, --help         show this\n"
-			    "      --version      show the version\n"
-			    "\n"
-			    "It stays in the foreground and logs to standard error. SIGTERM stops it once everything that was\n"
-			    "recorded is delivered. blkin-agent(8) tells more; `blkin status` shows what it does.\n";
+static const char usage[] =
+	"Usage: blkin-agent [-c FILE]\n"
+	"Collect the spans that this node's programs record, and deliver them to Zipkin.\n"
+	"\n"
+	"  -c, --config FILE  read FILE; without it " CONFIG_DEFAULT_FILE ", if it is there\n"
+	"  -h, --help         show this\n"
+	"      --version      show the version\n"
+	"\n"
+	"It stays in the foreground and logs to standard error. SIGTERM stops it once everything that was\n"
+	"recorded is delivered. blkin-agent(8) tells more; `blkin status` shows what it does.\n";
 
 static const struct option options[] = {
 	{"config", required_argument, NULL, 'c'},

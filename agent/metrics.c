@@ -16,9 +16,11 @@ static const struct metric {
 	{"blkin_agent_events_lost_total", "counter", "Events that LTTng discarded before they could be read.",
 		"{where=\"ring\"}", EVENTS_LOST_RING},
 	{"blkin_agent_packets_lost_total", "counter",
-		"Packets overwritten at the relay before they were read; LTTng does not tell how many events were in them.", "",
-		PACKETS_LOST},
-	{"blkin_agent_events_in_spans_total", "counter", "Events that became part of a span.", "", EVENTS_IN_SPANS},
+		"Packets overwritten at the relay before they were read; LTTng does not tell how many events "
+		"were in them.",
+		"", PACKETS_LOST},
+	{"blkin_agent_events_in_spans_total", "counter", "Events that became part of a span.", "",
+		EVENTS_IN_SPANS},
 	{"blkin_agent_events_json_total", "counter", "Events passed on as JSON.", "", EVENTS_AS_JSON},
 	{"blkin_agent_events_rejected_total", "counter", "Events that are not what a program should write.",
 		"{reason=\"malformed\"}", EVENTS_REJECTED_MALFORMED},
@@ -26,23 +28,25 @@ static const struct metric {
 	{"blkin_agent_events_rejected_total", NULL, NULL, "{reason=\"time\"}", EVENTS_REJECTED_TIME},
 	{"blkin_agent_events_ignored_total", "counter", "Events that are not of a span.", "", EVENTS_IGNORED},
 	{"blkin_agent_spans_total", "counter", "Spans begun.", "", SPANS_MADE},
-	{"blkin_agent_spans", "gauge", "Spans that are under way in the agent.", "{state=\"pending\"}", SPANS_PENDING},
+	{"blkin_agent_spans", "gauge", "Spans that are under way in the agent.", "{state=\"pending\"}",
+		SPANS_PENDING},
 	{"blkin_agent_spans", NULL, NULL, "{state=\"queued\"}", SPANS_QUEUED},
 	{"blkin_agent_spans", NULL, NULL, "{state=\"spooled\"}", SPANS_SPOOLED},
-	{"blkin_agent_spans_sent_total", "counter", "Spans that the collector acknowledged.", "{output=\"scribe\"}",
-		SPANS_SENT},
-	{"blkin_agent_spans_dropped_total", "counter", "Spans that are not delivered.", "{reason=\"queue_full\"}",
-		SPANS_DROPPED_QUEUE_FULL},
+	{"blkin_agent_spans_sent_total", "counter", "Spans that the collector acknowledged.",
+		"{output=\"scribe\"}", SPANS_SENT},
+	{"blkin_agent_spans_dropped_total", "counter", "Spans that are not delivered.",
+		"{reason=\"queue_full\"}", SPANS_DROPPED_QUEUE_FULL},
 	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"refused\"}", SPANS_DROPPED_REFUSED},
 	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"oversize\"}", SPANS_DROPPED_OVERSIZE},
 	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"shutdown\"}", SPANS_DROPPED_SHUTDOWN},
 	{"blkin_agent_spans_sent_again_total", "counter",
-		"Spans sent a second time because the first got no answer: the collector may have them twice.", "",
-		SPANS_SENT_AGAIN},
-	{"blkin_agent_spans_cut_short_total", "counter", "Spans sent before they ended: silent too long, or memory was short.",
-		"", SPANS_CUT_SHORT},
-	{"blkin_agent_strings_repaired_total", "counter", "Texts that were not UTF-8; their broken bytes became U+FFFD.", "",
-		STRINGS_REPAIRED},
+		"Spans sent a second time because the first got no answer: the collector may have them "
+		"twice.",
+		"", SPANS_SENT_AGAIN},
+	{"blkin_agent_spans_cut_short_total", "counter",
+		"Spans sent before they ended: silent too long, or memory was short.", "", SPANS_CUT_SHORT},
+	{"blkin_agent_strings_repaired_total", "counter",
+		"Texts that were not UTF-8; their broken bytes became U+FFFD.", "", STRINGS_REPAIRED},
 	{"blkin_agent_sessions_created_total", "counter", "LTTng sessions created.", "", SESSIONS_CREATED},
 	{"blkin_agent_output_errors_total", "counter", "Failures of the connection to the collector.",
 		"{kind=\"connect\"}", OUTPUT_ERRORS_CONNECT},
@@ -63,17 +67,20 @@ static void write_latency(struct buffer *out, const struct ledger_latency *laten
 	const char *name = "blkin_agent_delivery_seconds";
 	uint64_t below = 0;
 
-	write_head(out, name, "histogram", "Time from a span's last event to the collector's acknowledgement.");
+	write_head(
+		out, name, "histogram", "Time from a span's last event to the collector's acknowledgement.");
 	for (int i = 0; i < LEDGER_BUCKETS; i++) {
 		below += latency->bucket[i];
-		buffer_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name, ledger_bucket_seconds[i], below);
+		buffer_printf(
+			out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name, ledger_bucket_seconds[i], below);
 	}
 	below += latency->bucket[LEDGER_BUCKETS];
-	buffer_printf(out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.6f\n%s_count %" PRIu64 "\n", name, below, name,
-		latency->sum, name, below);
+	buffer_printf(out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.6f\n%s_count %" PRIu64 "\n", name,
+		below, name, latency->sum, name, below);
 }
 
-static void write_gauge(struct buffer *out, const char *name, const char *help, const char *labels, double value)
+static void write_gauge(
+	struct buffer *out, const char *name, const char *help, const char *labels, double value)
 {
 	write_head(out, name, "gauge", help);
 	buffer_printf(out, "%s%s %.17g\n", name, labels, value);
@@ -88,12 +95,16 @@ void metrics_write(struct buffer *out, const struct status *status)
 
 		if (metric->help)
 			write_head(out, metric->name, metric->type, metric->help);
-		buffer_printf(out, "%s%s %" PRId64 "\n", metric->name, metric->labels, status->rows.row[metric->row]);
+		buffer_printf(out, "%s%s %" PRId64 "\n", metric->name, metric->labels,
+			status->rows.row[metric->row]);
 	}
 	write_latency(out, &status->latency);
-	write_gauge(out, "blkin_agent_collecting", "Whether the session is being read.", "", status->collector.collecting);
-	write_gauge(out, "blkin_agent_output_up", "Whether the collector takes spans.", server, status->uplink.up);
-	write_gauge(out, "blkin_agent_queue_bytes", "Memory that waiting batches take.", "", (double)status->queue_bytes);
+	write_gauge(out, "blkin_agent_collecting", "Whether the session is being read.", "",
+		status->collector.collecting);
+	write_gauge(out, "blkin_agent_output_up", "Whether the collector takes spans.", server,
+		status->uplink.up);
+	write_gauge(out, "blkin_agent_queue_bytes", "Memory that waiting batches take.", "",
+		(double)status->queue_bytes);
 	write_gauge(out, "blkin_agent_queue_limit_bytes", "Memory that waiting batches may take.", "",
 		(double)status->queue_limit);
 	write_gauge(out, "blkin_agent_start_time_seconds", "When the agent started, since the epoch.", "",

@@ -6,7 +6,8 @@
 #include "buffer.h"
 #include "span.h"
 
-/* What spans are told apart by. Classic annotations have side 0; pieces their span's kind and shared flag, plus one. */
+/* What spans are told apart by. Classic annotations have side 0; pieces their span's kind and shared flag,
+ * plus one. */
 struct pending_key {
 	uint64_t trace_id_high, trace_id, span_id;
 	unsigned side;
@@ -31,14 +32,14 @@ struct pending {
 	struct pending_key key; /* its service is allocated with the struct */
 	uint64_t parent_id;
 	struct slice name;
-	struct endpoint local;	/* without the service */
-	int64_t first, last;	/* event times, ns since the epoch */
-	int64_t deadline;	/* when it is emitted unless something comes, on the assembler's clock */
+	struct endpoint local; /* without the service */
+	int64_t first, last;   /* event times, ns since the epoch */
+	int64_t deadline;      /* when it is emitted unless something comes, on the assembler's clock */
 	bool ended;
-	uint64_t pieces;	/* that came */
+	uint64_t pieces; /* that came */
 	struct buffer text;
-	struct buffer annotations; /* of struct pending_annotation */
-	struct buffer tags;	   /* of struct pending_tag */
+	struct buffer annotations;       /* of struct pending_annotation */
+	struct buffer tags;              /* of struct pending_tag */
 	struct pending *previous, *next; /* in a list by deadline */
 };
 

@@ -98,7 +98,8 @@ static bt_component_class_initialize_method_status initialize(bt_self_component_
 	(void)configuration;
 	(void)params;
 	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), data);
-	if (bt_self_component_sink_add_input_port(self, "in", NULL, NULL) != BT_SELF_COMPONENT_ADD_PORT_STATUS_OK)
+	if (bt_self_component_sink_add_input_port(self, "in", NULL, NULL) !=
+		BT_SELF_COMPONENT_ADD_PORT_STATUS_OK)
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
@@ -133,29 +134,33 @@ static const bt_component_sink *add_sink(struct reader *reader)
 	bt_component_class_sink_set_initialize_method(sink_class, initialize);
 	bt_component_class_sink_set_graph_is_configured_method(sink_class, configured);
 	bt_component_class_sink_set_finalize_method(sink_class, finalize);
-	bt_graph_add_sink_component_with_initialize_method_data(reader->graph, sink_class, "spans", NULL, reader,
-		BT_LOGGING_LEVEL_NONE, &sink);
+	bt_graph_add_sink_component_with_initialize_method_data(
+		reader->graph, sink_class, "spans", NULL, reader, BT_LOGGING_LEVEL_NONE, &sink);
 	bt_component_class_sink_put_ref(sink_class);
 	return sink;
 }
 
 /* Adds a source of plugin `ctf` that reads @input. */
-static const bt_component_source *add_source(struct reader *reader, const char *class_name, const char *name,
-	const char *input)
+static const bt_component_source *add_source(
+	struct reader *reader, const char *class_name, const char *name, const char *input)
 {
 	const bt_plugin *plugin = NULL;
 	const bt_component_class_source *source_class;
 	const bt_component_source *source = NULL;
 	bt_value *params = bt_value_map_create(), *inputs = NULL;
 
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) != BT_PLUGIN_FIND_STATUS_OK ||
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) !=
+			BT_PLUGIN_FIND_STATUS_OK ||
 		!(source_class = bt_plugin_borrow_source_component_class_by_name_const(plugin, class_name)) ||
-		bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) != BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK ||
-		bt_value_array_append_string_element(inputs, input) != BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK)
+		bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) !=
+			BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK ||
+		bt_value_array_append_string_element(inputs, input) !=
+			BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK)
 		goto out;
 	if (!strcmp(class_name, "lttng-live"))
 		bt_value_map_insert_string_entry(params, "session-not-found-action", "end");
-	bt_graph_add_source_component(reader->graph, source_class, name, params, BT_LOGGING_LEVEL_NONE, &source);
+	bt_graph_add_source_component(
+		reader->graph, source_class, name, params, BT_LOGGING_LEVEL_NONE, &source);
 out:
 	bt_value_put_ref(params);
 	bt_plugin_put_ref(plugin);
@@ -192,7 +197,8 @@ struct reader *reader_open_live(const char *url, struct line *line, char *error,
 	if (source && connect_ports(reader, bt_component_source_borrow_output_port_by_index_const(source, 0),
 			      bt_component_sink_borrow_input_port_by_index_const(sink, 0)))
 		return reader;
-	take_error(error, error_size, "babeltrace2 cannot read live sessions: is its plugin `ctf` installed?");
+	take_error(
+		error, error_size, "babeltrace2 cannot read live sessions: is its plugin `ctf` installed?");
 	reader_close(reader);
 	return NULL;
 }
@@ -203,17 +209,20 @@ static const bt_component_filter *add_muxer(struct reader *reader)
 	const bt_component_class_filter *muxer_class;
 	const bt_component_filter *muxer = NULL;
 
-	if (bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) != BT_PLUGIN_FIND_STATUS_OK)
+	if (bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) !=
+		BT_PLUGIN_FIND_STATUS_OK)
 		return NULL;
 	muxer_class = bt_plugin_borrow_filter_component_class_by_name_const(plugin, "muxer");
 	if (muxer_class)
-		bt_graph_add_filter_component(reader->graph, muxer_class, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer);
+		bt_graph_add_filter_component(
+			reader->graph, muxer_class, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer);
 	bt_plugin_put_ref(plugin);
 	return muxer;
 }
 
 /* Connects every port of @source to a new port of the muxer, which makes one as its last is taken. */
-static bool connect_all(struct reader *reader, const bt_component_source *source, const bt_component_filter *muxer)
+static bool connect_all(
+	struct reader *reader, const bt_component_source *source, const bt_component_filter *muxer)
 {
 	uint64_t count = bt_component_source_get_output_port_count(source);
 
@@ -234,7 +243,8 @@ static bool add_directory(struct reader *reader, const bt_component_filter *muxe
 	return source && connect_all(reader, source, muxer);
 }
 
-struct reader *reader_open_files(char *const *dirs, size_t count, struct line *line, char *error, size_t error_size)
+struct reader *reader_open_files(
+	char *const *dirs, size_t count, struct line *line, char *error, size_t error_size)
 {
 	struct reader *reader = reader_create(line, true);
 	const bt_component_sink *sink = reader->graph ? add_sink(reader) : NULL;

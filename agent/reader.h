@@ -2,8 +2,8 @@
 /*
  * The reader: babeltrace2 in process, from a live session or from CTF traces on disk, into a line.
  *
- * Live, the source's one port is connected straight to our sink: it merges the streams itself, and a muxer would cost
- * another tenth. All calls but reader_interrupt belong to one thread.
+ * Live, the source's one port is connected straight to our sink: it merges the streams itself, and a muxer
+ * would cost another tenth. All calls but reader_interrupt belong to one thread.
  */
 #ifndef READER_H
 #define READER_H
@@ -22,14 +22,16 @@ enum reader_status {
 	READER_ERROR /* reader_error tells what */
 };
 
-/* Reads the live session at @url (net://HOST:PORT/host/HOSTNAME/SESSION); NULL on failure, @error then says why. */
+/* Reads the live session at @url (net://HOST:PORT/host/HOSTNAME/SESSION); NULL on failure, @error then says
+ * why. */
 struct reader *reader_open_live(const char *url, struct line *line, char *error, size_t error_size);
 
 /*
- * Reads the CTF traces in @dirs (each holds a `metadata` file), merged by time. Spans linger by event time, as files
- * are read much faster than they were written. NULL on failure, @error then says why.
+ * Reads the CTF traces in @dirs (each holds a `metadata` file), merged by time. Spans linger by event time,
+ * as files are read much faster than they were written. NULL on failure, @error then says why.
  */
-struct reader *reader_open_files(char *const *dirs, size_t count, struct line *line, char *error, size_t error_size);
+struct reader *reader_open_files(
+	char *const *dirs, size_t count, struct line *line, char *error, size_t error_size);
 
 /* Reads some messages. */
 enum reader_status reader_step(struct reader *reader);

@@ -20,6 +20,10 @@ struct session {
 	struct lttng_handle *handle;
 };
 
+/* liblttng-ctl writes its own complaints to standard error unless this, which its headers do not name, is
+ * set. */
+extern int lttng_opt_quiet __attribute__((weak));
+
 static const char *const event_patterns[] = {"blkin:*", "zipkin:*"};
 
 /* The largest power of two that is not above @size. */
@@ -42,13 +46,15 @@ static void size_channel(const struct config *config, struct lttng_channel_attr 
 static enum session_status fail(int code, char *error, size_t error_size, const char *what)
 {
 	if (code == -LTTNG_ERR_NO_SESSIOND) {
-		snprintf(error, error_size, "no LTTng session daemon answers: start it (systemctl start lttng-sessiond), "
-					    "and let the agent's user be in group `tracing`");
+		snprintf(error, error_size,
+			"no LTTng session daemon answers: start it (systemctl start lttng-sessiond), "
+			"and let the agent's user be in group `tracing`");
 		return SESSION_NO_DAEMON;
 	}
 	if (code == -LTTNG_ERR_RELAYD_VERSION_FAIL || code == -LTTNG_ERR_RELAYD_CONNECT_FAIL ||
 		code == -LTTNG_ERR_ENABLE_CONSUMER_FAIL) {
-		snprintf(error, error_size, "no LTTng relay daemon answers on the ports of [session]: start lttng-relayd");
+		snprintf(error, error_size,
+			"no LTTng relay daemon answers on the ports of [session]: start lttng-relayd");
 		return SESSION_NO_RELAY;
 	}
 	snprintf(error, error_size, "cannot %s: %s", what, lttng_strerror(code));
@@ -69,12 +75,12 @@ static void destroy_leftover(const char *name)
 
 static int create_live(const struct config *config, const char *name)
 {
-	g_autofree char *control = g_strdup_printf("tcp://%s:%" G_GUINT64_FORMAT, config->relay_host,
-		config->relay_control_port);
-	g_autofree char *data = g_strdup_printf("tcp://%s:%" G_GUINT64_FORMAT, config->relay_host,
-		config->relay_data_port);
-	struct lttng_session_descriptor *descriptor = lttng_session_descriptor_live_network_create(name, control, data,
-		(unsigned long long)config->live_timer / 1000);
+	g_autofree char *control = g_strdup_printf(
+		"tcp://%s:%" G_GUINT64_FORMAT, config->relay_host, config->relay_control_port);
+	g_autofree char *data =
+		g_strdup_printf("tcp://%s:%" G_GUINT64_FORMAT, config->relay_host, config->relay_data_port);
+	struct lttng_session_descriptor *descriptor = lttng_session_descriptor_live_network_create(
+		name, control, data, (unsigned long long)config->live_timer / 1000);
 	enum lttng_error_code code;
 
 	if (!descriptor)
@@ -93,7 +99,8 @@ static int enable_channel(const struct config *config, struct session *session)
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), CHANNEL);
-	channel->attr.overwrite = 0; /* a full ring discards, and counts, what is new: the program never waits */
+	channel->attr.overwrite =
+		0; /* a full ring discards, and counts, what is new: the program never waits */
 	size_channel(config, &channel->attr);
 	code = lttng_enable_channel(session->handle, channel);
 	lttng_channel_destroy(channel);
@@ -129,13 +136,15 @@ static int fill(const struct config *config, struct session *session)
 	return code;
 }
 
-enum session_status session_create(const struct config *config, struct session **session, char *error,
-	size_t error_size)
+enum session_status session_create(
+	const struct config *config, struct session **session, char *error, size_t error_size)
 {
 	struct session *made = g_new0(struct session, 1);
 	char host[256] = "";
 	int code;
 
+	if (&lttng_opt_quiet)
+		lttng_opt_quiet = 1;
 	lttng_set_tracing_group(*config->tracing_group ? config->tracing_group : "-");
 	if (lttng_session_daemon_alive() != 1) {
 		g_free(made);

@@ -2,8 +2,8 @@
 /*
  * The tracing session: created, started and ended through liblttng-ctl.
  *
- * One live session with one channel of per-user buffers, that records our events of all programs on the node. Calls
- * block on the session daemon, so they belong in the collector's thread.
+ * One live session with one channel of per-user buffers, that records our events of all programs on the node.
+ * Calls block on the session daemon, so they belong in the collector's thread.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -16,17 +16,17 @@ struct session;
 
 enum session_status {
 	SESSION_OK,
-	SESSION_NO_DAEMON,  /* lttng-sessiond does not answer */
-	SESSION_NO_RELAY,   /* lttng-relayd does not */
+	SESSION_NO_DAEMON, /* lttng-sessiond does not answer */
+	SESSION_NO_RELAY,  /* lttng-relayd does not */
 	SESSION_FAILED
 };
 
 /*
- * Creates the session, ready to be attached to but not started; one of the same name that an agent left behind is
- * destroyed first. On failure nothing is left, and @error says what to do.
+ * Creates the session, ready to be attached to but not started; one of the same name that an agent left
+ * behind is destroyed first. On failure nothing is left, and @error says what to do.
  */
-enum session_status session_create(const struct config *config, struct session **session, char *error,
-	size_t error_size);
+enum session_status session_create(
+	const struct config *config, struct session **session, char *error, size_t error_size);
 
 /* Starts recording. To be called once a reader is attached: so it sees the first event. */
 enum session_status session_start(struct session *session, char *error, size_t error_size);

@@ -17,7 +17,8 @@
 /* The year 2096: far enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
 
-/* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of arrival. */
+/* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
+ * arrival. */
 struct list {
 	struct pending *first, *last;
 };
@@ -30,8 +31,8 @@ struct assembler {
 	GHashTable *pending; /* by key */
 	struct list open, ended;
 	size_t bytes;
-	struct span_data lines;		    /* of the blkin:span event at hand */
-	struct buffer annotations, tags;    /* of the span that is emitted, when it comes from pending */
+	struct span_data lines;          /* of the blkin:span event at hand */
+	struct buffer annotations, tags; /* of the span that is emitted, when it comes from pending */
 };
 
 static guint key_hash(gconstpointer data)
@@ -46,8 +47,9 @@ static gboolean key_equal(gconstpointer left, gconstpointer right)
 {
 	const struct pending_key *a = left, *b = right;
 
-	return a->span_id == b->span_id && a->trace_id == b->trace_id && a->trace_id_high == b->trace_id_high &&
-	       a->side == b->side && a->service.size == b->service.size &&
+	return a->span_id == b->span_id && a->trace_id == b->trace_id &&
+	       a->trace_id_high == b->trace_id_high && a->side == b->side &&
+	       a->service.size == b->service.size &&
 	       memcmp(a->service.data, b->service.data, a->service.size) == 0;
 }
 
@@ -126,7 +128,8 @@ static bool is_core(struct text value, char side)
 	return value.size == 2 && ((value.data[0] == side && (value.data[1] == 's' || value.data[1] == 'r')));
 }
 
-static const struct annotation *collect_annotations(struct assembler *assembler, const struct pending *pending)
+static const struct annotation *collect_annotations(
+	struct assembler *assembler, const struct pending *pending)
 {
 	const struct pending_annotation *from = (const void *)pending->annotations.data;
 
@@ -153,8 +156,9 @@ static const struct tag *collect_tags(struct assembler *assembler, const struct 
 }
 
 /*
- * Client and server of one service under one span id came together. A log entry carries one span only, so the server's
- * half goes in one of its own: its sr and ss move to the front of the annotations. Returns how many they are.
+ * Client and server of one service under one span id came together. A log entry carries one span only, so the
+ * server's half goes in one of its own: its sr and ss move to the front of the annotations. Returns how many
+ * they are.
  */
 static size_t split_server_half(struct annotation *annotations, size_t annotation_count)
 {
@@ -167,7 +171,8 @@ static size_t split_server_half(struct annotation *annotations, size_t annotatio
 		if (is_core(annotations[i].value, 's')) {
 			struct annotation server = annotations[i];
 
-			memmove(annotations + servers + 1, annotations + servers, (i - servers) * sizeof(server));
+			memmove(annotations + servers + 1, annotations + servers,
+				(i - servers) * sizeof(server));
 			annotations[servers++] = server;
 		}
 	}
@@ -186,7 +191,8 @@ static void emit_server_half(struct assembler *assembler, const struct span *who
 	assembler->emit(assembler->data, &half);
 }
 
-/* Emits a span made of classic annotations; or of pieces whose span never came, and so of unknown duration. */
+/* Emits a span made of classic annotations; or of pieces whose span never came, and so of unknown duration.
+ */
 static void emit_classic(struct assembler *assembler, const struct pending *pending)
 {
 	struct span span = {
@@ -194,7 +200,8 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 		.trace_id = pending->key.trace_id,
 		.id = pending->key.span_id,
 		.parent_id = pending->parent_id,
-		.kind = pending->key.side ? (enum span_kind)((pending->key.side - 1) & BLKIN_FLAG_KIND) : SPAN_LOCAL,
+		.kind = pending->key.side ? (enum span_kind)((pending->key.side - 1) & BLKIN_FLAG_KIND)
+					  : SPAN_LOCAL,
 		.shared = pending->key.side && ((pending->key.side - 1) & BLKIN_FLAG_SHARED),
 		.timestamp = pending->first / 1000,
 		.duration = pending->key.side ? 0 : MAX(1, (pending->last - pending->first) / 1000),
@@ -206,7 +213,8 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 		.tag_count = pending_tag_count(pending),
 		.last_event = pending->last,
 	};
-	size_t servers = split_server_half((struct annotation *)assembler->annotations.data, span.annotation_count);
+	size_t servers =
+		split_server_half((struct annotation *)assembler->annotations.data, span.annotation_count);
 
 	span.local.service = pending->key.service;
 	if (servers) {
@@ -253,7 +261,8 @@ void assembler_flush(struct assembler *assembler)
 static void shed(struct assembler *assembler)
 {
 	while (assembler->bytes > assembler->limits.max_bytes) {
-		struct pending *victim = assembler->ended.first ? assembler->ended.first : assembler->open.first;
+		struct pending *victim =
+			assembler->ended.first ? assembler->ended.first : assembler->open.first;
 
 		if (!victim)
 			return;
@@ -263,8 +272,8 @@ static void shed(struct assembler *assembler)
 
 /* Gathering */
 
-static struct pending *find_or_create(struct assembler *assembler, const struct pending_key *key,
-	const struct event *event, int64_t at)
+static struct pending *find_or_create(
+	struct assembler *assembler, const struct pending_key *key, const struct event *event, int64_t at)
 {
 	struct pending *pending = g_hash_table_lookup(assembler->pending, key);
 
@@ -308,8 +317,8 @@ static void touch(struct assembler *assembler, struct pending *pending, bool end
 	list_append(list_of(assembler, pending), pending);
 }
 
-static void gather(struct assembler *assembler, const struct event *event, const struct pending_key *key, int64_t at,
-	struct text tag_value, int64_t now)
+static void gather(struct assembler *assembler, const struct event *event, const struct pending_key *key,
+	int64_t at, struct text tag_value, int64_t now)
 {
 	struct pending *pending = find_or_create(assembler, key, event, at);
 	size_t before = pending_bytes(pending);
@@ -364,7 +373,8 @@ static struct pending_key piece_key(const struct event *event)
 {
 	unsigned side = 1 + (unsigned)(event->flags & (BLKIN_FLAG_KIND | BLKIN_FLAG_SHARED));
 
-	return (struct pending_key){event->trace_id_high, event->trace_id, event->span_id, side, event->service};
+	return (struct pending_key){
+		event->trace_id_high, event->trace_id, event->span_id, side, event->service};
 }
 
 static bool clock_in_range(const struct event *event, uint64_t clock)
@@ -407,7 +417,8 @@ static void describe(const struct event *event, struct span *span)
 	span->last_event = event->time;
 }
 
-/* The pieces that went before join the span's own lines: in the pending span's memory, which then is emitted whole. */
+/* The pieces that went before join the span's own lines: in the pending span's memory, which then is emitted
+ * whole. */
 static void emit_with_pieces(struct assembler *assembler, struct pending *pending, struct span *span)
 {
 	const struct span_data *lines = &assembler->lines;

@@ -2,12 +2,13 @@
 /*
  * Spans, and their assembly from events.
  *
- * A blkin:span event without pieces is a span by itself. Classic annotations, and pieces, are gathered by (trace id,
- * span id, service) until the span ends (cr or ss, and a grace for what follows; a piece's span event) or has been
- * silent for `linger`; memory is bounded, and when it runs short the spans that were silent longest go first, cut short.
+ * A blkin:span event without pieces is a span by itself. Classic annotations, and pieces, are gathered by
+ * (trace id, span id, service) until the span ends (cr or ss, and a grace for what follows; a piece's span
+ * event) or has been silent for `linger`; memory is bounded, and when it runs short the spans that were
+ * silent longest go first, cut short.
  *
- * Timestamp and duration are explicit in every span: the first event, and max(1, last - first) microseconds; for
- * blkin:span the program's own start and finish.
+ * Timestamp and duration are explicit in every span: the first event, and max(1, last - first) microseconds;
+ * for blkin:span the program's own start and finish.
  */
 #ifndef SPAN_H
 #define SPAN_H
@@ -19,17 +20,11 @@
 #include "event.h"
 #include "ledger.h"
 
-enum span_kind {
-	SPAN_LOCAL,
-	SPAN_CLIENT,
-	SPAN_SERVER,
-	SPAN_PRODUCER,
-	SPAN_CONSUMER
-};
+enum span_kind { SPAN_LOCAL, SPAN_CLIENT, SPAN_SERVER, SPAN_PRODUCER, SPAN_CONSUMER };
 
 struct endpoint {
 	struct text service;
-	uint8_t address[16]; /* network order; IPv4 in the first four bytes */
+	uint8_t address[16];  /* network order; IPv4 in the first four bytes */
 	uint8_t address_size; /* 0, 4 or 16 */
 	uint16_t port;
 };
@@ -71,8 +66,8 @@ struct assembler_limits {
 struct assembler;
 
 /*
- * @emit is called with @data for each span that is ready; @change is the caller's ledger change, to which the assembler
- * adds what becomes of events and spans: a span that is emitted is posted as queued.
+ * @emit is called with @data for each span that is ready; @change is the caller's ledger change, to which the
+ * assembler adds what becomes of events and spans: a span that is emitted is posted as queued.
  */
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
 	void (*emit)(void *data, const struct span *span), void *data);

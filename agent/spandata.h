@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The `data` field of a blkin:span event: a line for each annotation, tag and remote endpoint (blkin/span.h). */
+/* The `data` field of a blkin:span event: a line for each annotation, tag and remote endpoint (blkin/span.h).
+ */
 #ifndef SPANDATA_H
 #define SPANDATA_H
 
@@ -10,15 +11,16 @@
 
 struct span_data {
 	struct annotation *annotations; /* SPAN_DATA_LINES of them, from the first use on */
-	struct tag *tags;		/* the same */
+	struct tag *tags;               /* the same */
 	size_t annotation_count, tag_count;
 	bool has_remote;
 	struct endpoint remote;
 };
 
 /*
- * Reads @data, for a span that started @start ns after the epoch. What is read borrows from @data. Returns false if it
- * is not of this form. @lines is zero-initialised before its first use, and its memory is used again.
+ * Reads @data, for a span that started @start ns after the epoch. What is read borrows from @data. Returns
+ * false if it is not of this form. @lines is zero-initialised before its first use, and its memory is used
+ * again.
  */
 bool span_data_read(struct span_data *lines, struct text data, int64_t start);
 

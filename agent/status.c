@@ -27,9 +27,10 @@ struct sums {
 static struct sums add_up(const int64_t *row)
 {
 	struct sums sums = {
-		.rejected = row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
-		.dropped = row[SPANS_DROPPED_QUEUE_FULL] + row[SPANS_DROPPED_REFUSED] + row[SPANS_DROPPED_OVERSIZE] +
-			   row[SPANS_DROPPED_SHUTDOWN],
+		.rejected =
+			row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
+		.dropped = row[SPANS_DROPPED_QUEUE_FULL] + row[SPANS_DROPPED_REFUSED] +
+			   row[SPANS_DROPPED_OVERSIZE] + row[SPANS_DROPPED_SHUTDOWN],
 	};
 
 	return sums;
@@ -73,7 +74,8 @@ static void write_latency(struct buffer *out, const struct ledger_latency *laten
 	if (most > 1e6)
 		buffer_printf(out, "  latency   half of the spans within %g s\n", half);
 	else
-		buffer_printf(out, "  latency   half of the spans within %g s, 99 %% within %g s\n", half, most);
+		buffer_printf(
+			out, "  latency   half of the spans within %g s, 99 %% within %g s\n", half, most);
 }
 
 /* A line of the losses, if there are any. */
@@ -89,13 +91,17 @@ static void write_losses(struct buffer *out, const int64_t *row)
 
 	buffer_printf(out, "lost\n");
 	before = out->size;
-	write_loss(out, row[EVENTS_LOST_RING], "events: a ring buffer was full (raise `memory` in [session])");
+	write_loss(
+		out, row[EVENTS_LOST_RING], "events: a ring buffer was full (raise `memory` in [session])");
 	write_loss(out, row[PACKETS_LOST], "packets: the agent read too slowly (raise `disk` in [session])");
-	write_loss(out, row[EVENTS_REJECTED_MALFORMED], "events rejected: malformed (what program writes them?)");
+	write_loss(out, row[EVENTS_REJECTED_MALFORMED],
+		"events rejected: malformed (what program writes them?)");
 	write_loss(out, row[EVENTS_REJECTED_ID], "events rejected: trace or span id 0");
 	write_loss(out, row[EVENTS_REJECTED_TIME], "events rejected: impossible times");
-	write_loss(out, row[SPANS_DROPPED_QUEUE_FULL], "spans dropped: the collector was away too long (raise `queue-size`)");
-	write_loss(out, row[SPANS_DROPPED_REFUSED], "spans dropped: the collector refused them (see the log)");
+	write_loss(out, row[SPANS_DROPPED_QUEUE_FULL],
+		"spans dropped: the collector was away too long (raise `queue-size`)");
+	write_loss(
+		out, row[SPANS_DROPPED_REFUSED], "spans dropped: the collector refused them (see the log)");
 	write_loss(out, row[SPANS_DROPPED_OVERSIZE], "spans dropped: larger than `batch-size` in [output]");
 	if (out->size == before)
 		buffer_printf(out, "  nothing\n");
@@ -116,15 +122,19 @@ void status_write_text(struct buffer *out, const struct status *status)
 	if (status->collector.error[0])
 		buffer_printf(out, "\n  %s", status->collector.error);
 	buffer_printf(out,
-		"\n  events    %" PRId64 " read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64 " ignored\n",
+		"\n  events    %" PRId64 " read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
+		" ignored\n",
 		row[EVENTS_READ], row[EVENTS_IN_SPANS], add_up(row).rejected, row[EVENTS_IGNORED]);
-	buffer_printf(out, "delivering  %s, to %s\n", status->uplink.up ? "yes" : "NO", status->uplink.server);
+	buffer_printf(
+		out, "delivering  %s, to %s\n", status->uplink.up ? "yes" : "NO", status->uplink.server);
 	if (status->uplink.error[0])
 		buffer_printf(out, "  %s\n", status->uplink.error);
 	buffer_printf(out,
-		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64 " dropped\n",
+		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
+		" dropped\n",
 		row[SPANS_MADE], row[SPANS_SENT], row[SPANS_PENDING], row[SPANS_QUEUED], add_up(row).dropped);
-	buffer_printf(out, "  queue     %zu of %zu KiB\n", status->queue_bytes / 1024, status->queue_limit / 1024);
+	buffer_printf(
+		out, "  queue     %zu of %zu KiB\n", status->queue_bytes / 1024, status->queue_limit / 1024);
 	write_latency(out, &status->latency);
 	write_losses(out, row);
 }

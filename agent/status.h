@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The agent's state at one moment, and how `blkin status` shows it: to people as text, to machines as JSON. */
+/* The agent's state at one moment, and how `blkin status` shows it: to people as text, to machines as JSON.
+ */
 #ifndef STATUS_H
 #define STATUS_H
 

@@ -29,7 +29,12 @@ static bool continues(unsigned char byte)
 static size_t sequence(const unsigned char *text, size_t size)
 {
 	unsigned char first = text[0], low = 0x80, high = 0xbf;
-	size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+	size_t length = first < 0x80   ? 1
+			: first < 0xc2 ? 0
+			: first < 0xe0 ? 2
+			: first < 0xf0 ? 3
+			: first < 0xf5 ? 4
+				       : 0;
 
 	if (length < 2 || length > size)
 		return length > size ? 0 : length;

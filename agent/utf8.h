@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Bytes that utf8_repair may write for @size bytes. */
-#define UTF8_REPAIRED_MAX(size) ((size) * 3)
+#define UTF8_REPAIRED_MAX(size) ((size)*3)
 
 /* Whether the bytes are valid UTF-8: no overlong form, no surrogate, nothing above U+10FFFF. */
 bool utf8_valid(const char *text, size_t size);

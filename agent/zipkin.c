@@ -6,16 +6,7 @@
 #include "utf8.h"
 
 /* TBinary's type codes */
-enum {
-	T_STOP = 0,
-	T_BOOL = 2,
-	T_I16 = 6,
-	T_I32 = 8,
-	T_I64 = 10,
-	T_STRING = 11,
-	T_STRUCT = 12,
-	T_LIST = 15
-};
+enum { T_STOP = 0, T_BOOL = 2, T_I16 = 6, T_I32 = 8, T_I64 = 10, T_STRING = 11, T_STRUCT = 12, T_LIST = 15 };
 
 #define ANNOTATION_TYPE_BOOL 0
 #define ANNOTATION_TYPE_STRING 6
@@ -97,7 +88,8 @@ static uint8_t *put_host(uint8_t *to, uint16_t field, struct host host)
 	return put_bytes(put_field(to, T_STRUCT, field), host.data, host.size);
 }
 
-static uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, struct host host, unsigned *repaired)
+static uint8_t *put_annotation(
+	uint8_t *to, int64_t time, struct text value, struct host host, unsigned *repaired)
 {
 	to = put_i64(put_field(to, T_I64, 1), (uint64_t)time);
 	to = put_text(put_field(to, T_STRING, 2), value, repaired);
@@ -151,9 +143,11 @@ static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct hos
 	if (core->begin)
 		to = put_annotation(to, span->timestamp, (struct text){core->begin, 2}, host, repaired);
 	for (size_t i = 0; i < span->annotation_count; i++)
-		to = put_annotation(to, span->annotations[i].time, span->annotations[i].value, host, repaired);
+		to = put_annotation(
+			to, span->annotations[i].time, span->annotations[i].value, host, repaired);
 	if (end)
-		to = put_annotation(to, span->timestamp + span->duration, (struct text){core->end, 2}, host, repaired);
+		to = put_annotation(
+			to, span->timestamp + span->duration, (struct text){core->end, 2}, host, repaired);
 	return to;
 }
 
@@ -181,7 +175,8 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct host host,
 /* More than the span can take, whatever has to be repaired. */
 static size_t room(const struct span *span, size_t host)
 {
-	size_t items = span->annotation_count + span->tag_count + 4, texts = span->name.size + span->remote.service.size;
+	size_t items = span->annotation_count + span->tag_count + 4,
+	       texts = span->name.size + span->remote.service.size;
 
 	for (size_t i = 0; i < span->annotation_count; i++)
 		texts += span->annotations[i].value.size;

@@ -2,9 +2,9 @@
 /*
  * Encoding: a span as Zipkin's version 1 Span in TBinary (proto/zipkinCore.thrift), packed by hand.
  *
- * A kind becomes the core annotations at both ends: cs and cr, sr and ss, ms, mr. Each annotation and tag carries the
- * local endpoint. The server's half of a shared span goes without timestamp and duration: that is how version 1 says
- * shared. Invalid UTF-8 becomes U+FFFD, as collectors other than Zipkin refuse it.
+ * A kind becomes the core annotations at both ends: cs and cr, sr and ss, ms, mr. Each annotation and tag
+ * carries the local endpoint. The server's half of a shared span goes without timestamp and duration: that is
+ * how version 1 says shared. Invalid UTF-8 becomes U+FFFD, as collectors other than Zipkin refuse it.
  */
 #ifndef ZIPKIN_H
 #define ZIPKIN_H

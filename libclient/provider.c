@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them (blkin/provider.h). */
+/* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them
+ * (blkin/provider.h). */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
@@ -21,22 +22,25 @@ static void tag(const struct blkin_span_record *record, const char *key, const c
 	lttng_ust_tracepoint(blkin, tag, record, key, value);
 }
 
-static void keyval_string(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
-	int64_t span, int64_t parent_span, const char *key, const char *val)
+static void keyval_string(const char *trace_name, const char *service, int port, const char *ip,
+	int64_t trace, int64_t span, int64_t parent_span, const char *key, const char *val)
 {
-	lttng_ust_do_tracepoint(zipkin, keyval_string, trace_name, service, port, ip, trace, span, parent_span, key, val);
+	lttng_ust_do_tracepoint(
+		zipkin, keyval_string, trace_name, service, port, ip, trace, span, parent_span, key, val);
 }
 
-static void keyval_integer(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
-	int64_t span, int64_t parent_span, const char *key, int64_t val)
+static void keyval_integer(const char *trace_name, const char *service, int port, const char *ip,
+	int64_t trace, int64_t span, int64_t parent_span, const char *key, int64_t val)
 {
-	lttng_ust_do_tracepoint(zipkin, keyval_integer, trace_name, service, port, ip, trace, span, parent_span, key, val);
+	lttng_ust_do_tracepoint(
+		zipkin, keyval_integer, trace_name, service, port, ip, trace, span, parent_span, key, val);
 }
 
 static void timestamp(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
 	int64_t span, int64_t parent_span, const char *event)
 {
-	lttng_ust_do_tracepoint(zipkin, timestamp, trace_name, service, port, ip, trace, span, parent_span, event);
+	lttng_ust_do_tracepoint(
+		zipkin, timestamp, trace_name, service, port, ip, trace, span, parent_span, event);
 }
 
 __attribute__((visibility("default"))) extern const struct blkin_provider blkin_provider_1;

@@ -2,7 +2,8 @@
 /*
  * The LTTng events of libblkin-provider: provider `blkin`, events span, annotation and tag.
  *
- * All text is in `string` fields: babeltrace decodes arrays and sequences one element at a time, 40 ns a byte.
+ * All text is in `string` fields: babeltrace decodes arrays and sequences one element at a time, 40 ns a
+ * byte.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER blkin

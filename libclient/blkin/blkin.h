@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BlkKin: record Dapper spans from C and C++ programs, through LTTng-UST, for blkin-agent to deliver to Zipkin.
+ * BlkKin: record Dapper spans from C and C++ programs, through LTTng-UST, for blkin-agent to deliver to
+ * Zipkin.
  *
- * This header is all that a program needs: nothing to link, nothing to initialise. C11 and C++17, GCC and Clang.
+ * This header is all that a program needs: nothing to link, nothing to initialise. C11 and C++17, GCC and
+ * Clang.
  *
  *   <blkin/span.h>     the span API, the way to instrument now
  *   <blkin/classic.h>  BlkKin's own calls: an event for each annotation, at once

@@ -3,8 +3,8 @@
  * BlkKin's classic calls, as in ceph/blkin: each annotation is an LTTng event of its own (zipkin:timestamp,
  * zipkin:keyval_string, zipkin:keyval_integer), written at once, so that a crash keeps it.
  *
- * All calls return 0, or -EINVAL if a pointer that they need is NULL. Strings are borrowed by the structs and copied by
- * blkin_record.
+ * All calls return 0, or -EINVAL if a pointer that they need is NULL. Strings are borrowed by the structs and
+ * copied by blkin_record.
  */
 #ifndef BLKIN_CLASSIC_H_
 #define BLKIN_CLASSIC_H_
@@ -44,11 +44,7 @@ struct blkin_trace {
 };
 
 /** enum blkin_annotation_type - what blkin_annotation holds */
-typedef enum {
-	ANNOT_STRING = 0,
-	ANNOT_INTEGER,
-	ANNOT_TIMESTAMP
-} blkin_annotation_type;
+typedef enum { ANNOT_STRING = 0, ANNOT_INTEGER, ANNOT_TIMESTAMP } blkin_annotation_type;
 
 /** struct blkin_annotation - a key and a value, or (ANNOT_TIMESTAMP) val_str happening now */
 struct blkin_annotation {
@@ -68,7 +64,8 @@ static inline int blkin_init(void)
 }
 
 /** blkin_init_endpoint - fill in @endpoint; @ip may be NULL */
-static inline int blkin_init_endpoint(struct blkin_endpoint *endpoint, const char *ip, int16_t port, const char *name)
+static inline int blkin_init_endpoint(
+	struct blkin_endpoint *endpoint, const char *ip, int16_t port, const char *name)
 {
 	if (!endpoint)
 		return -EINVAL;
@@ -78,7 +75,8 @@ static inline int blkin_init_endpoint(struct blkin_endpoint *endpoint, const cha
 	return 0;
 }
 
-/** blkin_init_trace_info - the ids of a new root span: span and trace id are the same, and there is no parent */
+/** blkin_init_trace_info - the ids of a new root span: span and trace id are the same, and there is no parent
+ */
 static inline void blkin_init_trace_info(struct blkin_trace_info *info)
 {
 	info->span_id = info->trace_id = (int64_t)blkin_id();
@@ -86,8 +84,8 @@ static inline void blkin_init_trace_info(struct blkin_trace_info *info)
 }
 
 /** blkin_init_new_trace - begin a trace with the root span @name */
-static inline int blkin_init_new_trace(struct blkin_trace *trace, const char *name,
-	const struct blkin_endpoint *endpoint)
+static inline int blkin_init_new_trace(
+	struct blkin_trace *trace, const char *name, const struct blkin_endpoint *endpoint)
 {
 	if (!trace)
 		return -EINVAL;
@@ -124,8 +122,8 @@ static inline int blkin_init_child(struct blkin_trace *child, const struct blkin
 }
 
 /** blkin_init_string_annotation - a key with a text as value */
-static inline int blkin_init_string_annotation(struct blkin_annotation *annotation, const char *key, const char *val,
-	const struct blkin_endpoint *endpoint)
+static inline int blkin_init_string_annotation(struct blkin_annotation *annotation, const char *key,
+	const char *val, const struct blkin_endpoint *endpoint)
 {
 	if (!annotation || !key || !val)
 		return -EINVAL;
@@ -137,8 +135,8 @@ static inline int blkin_init_string_annotation(struct blkin_annotation *annotati
 }
 
 /** blkin_init_integer_annotation - a key with a whole number as value */
-static inline int blkin_init_integer_annotation(struct blkin_annotation *annotation, const char *key, int64_t val,
-	const struct blkin_endpoint *endpoint)
+static inline int blkin_init_integer_annotation(struct blkin_annotation *annotation, const char *key,
+	int64_t val, const struct blkin_endpoint *endpoint)
 {
 	if (!annotation || !key)
 		return -EINVAL;
@@ -150,8 +148,8 @@ static inline int blkin_init_integer_annotation(struct blkin_annotation *annotat
 }
 
 /** blkin_init_timestamp_annotation - @event happens when it is recorded */
-static inline int blkin_init_timestamp_annotation(struct blkin_annotation *annotation, const char *event,
-	const struct blkin_endpoint *endpoint)
+static inline int blkin_init_timestamp_annotation(
+	struct blkin_annotation *annotation, const char *event, const struct blkin_endpoint *endpoint)
 {
 	if (!annotation || !event)
 		return -EINVAL;
@@ -163,14 +161,14 @@ static inline int blkin_init_timestamp_annotation(struct blkin_annotation *annot
 }
 
 /* One branch while no session records that kind of annotation. */
-#define BLKIN_CLASSIC_ON_(event)                                                                                       \
+#define BLKIN_CLASSIC_ON_(event)                                                                             \
 	__builtin_expect(__atomic_load_n(blkin_provider_->event##_on, __ATOMIC_RELAXED) != 0, 0)
 
 /**
  * blkin_record - record an annotation, now
  *
- * Returns 0, also while nothing records it and for a trace that is not sampled; -EINVAL if the trace has no name, or
- * neither it nor the annotation has an endpoint with a name.
+ * Returns 0, also while nothing records it and for a trace that is not sampled; -EINVAL if the trace has no
+ * name, or neither it nor the annotation has an endpoint with a name.
  */
 static inline int blkin_record(const struct blkin_trace *trace, const struct blkin_annotation *annotation)
 {
@@ -240,7 +238,8 @@ static inline int blkin_set_trace_properties(struct blkin_trace *trace, const st
 }
 
 /** blkin_pack_trace_info - make @info ready for the network */
-static inline int blkin_pack_trace_info(const struct blkin_trace_info *info, struct blkin_trace_info_packed *packed)
+static inline int blkin_pack_trace_info(
+	const struct blkin_trace_info *info, struct blkin_trace_info_packed *packed)
 {
 	if (!info || !packed)
 		return -EINVAL;
@@ -251,7 +250,8 @@ static inline int blkin_pack_trace_info(const struct blkin_trace_info *info, str
 }
 
 /** blkin_unpack_trace_info - read what blkin_pack_trace_info made */
-static inline int blkin_unpack_trace_info(const struct blkin_trace_info_packed *packed, struct blkin_trace_info *info)
+static inline int blkin_unpack_trace_info(
+	const struct blkin_trace_info_packed *packed, struct blkin_trace_info *info)
 {
 	if (!packed || !info)
 		return -EINVAL;
@@ -261,21 +261,21 @@ static inline int blkin_unpack_trace_info(const struct blkin_trace_info_packed *
 	return 0;
 }
 
-#define BLKIN_RECORD_(trace, init)                                                                                     \
-	do {                                                                                                           \
-		struct blkin_annotation blkin_annotation_;                                                             \
-		init;                                                                                                  \
-		blkin_record(trace, &blkin_annotation_);                                                               \
+#define BLKIN_RECORD_(trace, init)                                                                           \
+	do {                                                                                                 \
+		struct blkin_annotation blkin_annotation_;                                                   \
+		init;                                                                                        \
+		blkin_record(trace, &blkin_annotation_);                                                     \
 	} while (0)
 
 /** BLKIN_TIMESTAMP - record that @event happens now */
-#define BLKIN_TIMESTAMP(trace, endp, event)                                                                            \
+#define BLKIN_TIMESTAMP(trace, endp, event)                                                                  \
 	BLKIN_RECORD_(trace, blkin_init_timestamp_annotation(&blkin_annotation_, event, endp))
 /** BLKIN_KEYVAL_STRING - record a key with a text */
-#define BLKIN_KEYVAL_STRING(trace, endp, key, val)                                                                     \
+#define BLKIN_KEYVAL_STRING(trace, endp, key, val)                                                           \
 	BLKIN_RECORD_(trace, blkin_init_string_annotation(&blkin_annotation_, key, val, endp))
 /** BLKIN_KEYVAL_INTEGER - record a key with a whole number */
-#define BLKIN_KEYVAL_INTEGER(trace, endp, key, val)                                                                    \
+#define BLKIN_KEYVAL_INTEGER(trace, endp, key, val)                                                          \
 	BLKIN_RECORD_(trace, blkin_init_integer_annotation(&blkin_annotation_, key, val, endp))
 /** BLKIN_KEYVAL - BLKIN_KEYVAL_STRING, as BlkKin of 2014 called it */
 #define BLKIN_KEYVAL BLKIN_KEYVAL_STRING

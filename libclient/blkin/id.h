@@ -53,8 +53,8 @@ static inline void blkin_seed_(struct blkin_generator_ *generator)
 /**
  * blkin_id - a new span or trace id
  *
- * Returns 64 random bits, never 0. Safe in any thread and after fork: each thread has a generator of its own, seeded
- * from the kernel, and a forked child seeds it anew. (SplitMix64: Steele, Lea and Flood, OOPSLA 2014.)
+ * Returns 64 random bits, never 0. Safe in any thread and after fork: each thread has a generator of its own,
+ * seeded from the kernel, and a forked child seeds it anew. (SplitMix64: Steele, Lea and Flood, OOPSLA 2014.)
  */
 static inline uint64_t blkin_id(void)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stands between the header and LTTng: one library per process, libblkin-provider.so.1, holds the tracepoints;
- * every object that includes <blkin/blkin.h> finds it with dlopen and calls it through the table below. So a program
- * needs no LTTng header, has no LTTng symbol and no DT_NEEDED on it, runs untraced where the library is absent, and
- * records each event exactly once however many objects of the process include the header.
+ * What stands between the header and LTTng: one library per process, libblkin-provider.so.1, holds the
+ * tracepoints; every object that includes <blkin/blkin.h> finds it with dlopen and calls it through the table
+ * below. So a program needs no LTTng header, has no LTTng symbol and no DT_NEEDED on it, runs untraced where
+ * the library is absent, and records each event exactly once however many objects of the process include the
+ * header.
  *
  * Programs do not use this file directly; its names may change with the table's version.
  */
@@ -43,8 +44,9 @@ struct blkin_span_record {
 #define BLKIN_FLAG_DEBUG 0x0010u
 
 /*
- * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. It only ever grows at its end; `size` tells
- * how far it goes. An `_on` points to a tracepoint's state: not 0 while some session records that event.
+ * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. It only ever grows at its end; `size`
+ * tells how far it goes. An `_on` points to a tracepoint's state: not 0 while some session records that
+ * event.
  */
 struct blkin_provider {
 	uint32_t size;
@@ -55,12 +57,12 @@ struct blkin_provider {
 	void (*span)(const struct blkin_span_record *record);
 	void (*annotation)(const struct blkin_span_record *record, uint64_t time, const char *value);
 	void (*tag)(const struct blkin_span_record *record, const char *key, const char *value);
-	void (*keyval_string)(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
-		int64_t span, int64_t parent_span, const char *key, const char *val);
-	void (*keyval_integer)(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
-		int64_t span, int64_t parent_span, const char *key, int64_t val);
-	void (*timestamp)(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
-		int64_t span, int64_t parent_span, const char *event);
+	void (*keyval_string)(const char *trace_name, const char *service, int port, const char *ip,
+		int64_t trace, int64_t span, int64_t parent_span, const char *key, const char *val);
+	void (*keyval_integer)(const char *trace_name, const char *service, int port, const char *ip,
+		int64_t trace, int64_t span, int64_t parent_span, const char *key, int64_t val);
+	void (*timestamp)(const char *trace_name, const char *service, int port, const char *ip,
+		int64_t trace, int64_t span, int64_t parent_span, const char *event);
 };
 
 /* One of each per executable or shared library, however many of its units include the header. */
@@ -86,8 +88,8 @@ static inline void blkin_count_fork_(void)
 }
 
 /*
- * Find the provider before main, or on dlopen. Without LTTng on the node this fails in silence and every call stays
- * off; BLKIN_DEBUG=1 in the environment says why.
+ * Find the provider before main, or on dlopen. Without LTTng on the node this fails in silence and every call
+ * stays off; BLKIN_DEBUG=1 in the environment says why.
  */
 __attribute__((constructor(101))) static void blkin_load_provider_(void)
 {
@@ -105,7 +107,8 @@ __attribute__((constructor(101))) static void blkin_load_provider_(void)
 		blkin_provider_ = provider;
 	else if (getenv("BLKIN_DEBUG"))
 		fprintf(stderr, "blkin: this program is not traced: %s\n",
-			library ? "libblkin-provider.so.1 is older than the header it was built with" : dlerror());
+			library ? "libblkin-provider.so.1 is older than the header it was built with"
+				: dlerror());
 }
 
 #ifdef __cplusplus

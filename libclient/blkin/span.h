@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The span API: a span lives on the caller's stack and is written as one LTTng event, blkin:span, when it finishes.
+ * The span API: a span lives on the caller's stack and is written as one LTTng event, blkin:span, when it
+ * finishes.
  *
  *     struct blkin_span span;
  *
@@ -15,9 +16,9 @@
  *     annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it)
  *     tag              KEY=VALUE
  *     remote endpoint  @PORT IP SERVICE      (IP is "-" if unknown)
- * An annotation or tag that has no room there, or that a line cannot hold (a line break; a key with '=' or that starts
- * with '+', '-' or '@'), goes before the span in an event of its own, blkin:annotation or blkin:tag, whole; the span
- * tells in `pieces` how many did.
+ * An annotation or tag that has no room there, or that a line cannot hold (a line break; a key with '=' or
+ * that starts with '+', '-' or '@'), goes before the span in an event of its own, blkin:annotation or
+ * blkin:tag, whole; the span tells in `pieces` how many did.
  */
 #ifndef BLKIN_SPAN_H_
 #define BLKIN_SPAN_H_
@@ -69,8 +70,8 @@ struct blkin_context {
 /**
  * struct blkin_span - a span in progress
  *
- * Its owner is whoever holds it: one thread at a time. It needs no destruction; without blkin_span_finish it is never
- * recorded. Its fields are the library's, but for the context, which blkin_span_context reads.
+ * Its owner is whoever holds it: one thread at a time. It needs no destruction; without blkin_span_finish it
+ * is never recorded. Its fields are the library's, but for the context, which blkin_span_context reads.
  */
 struct blkin_span {
 	struct blkin_context context;
@@ -91,8 +92,8 @@ static inline int blkin_tracing(void)
 	return __builtin_expect(__atomic_load_n(blkin_provider_->span_on, __ATOMIC_RELAXED) != 0, 0) != 0;
 }
 
-static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, unsigned flags, const char *name,
-	const struct blkin_endpoint *local)
+static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, unsigned flags,
+	const char *name, const struct blkin_endpoint *local)
 {
 	struct blkin_span_record *record = &span->record;
 
@@ -119,10 +120,11 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
  * @kind: what the span is
  * @name: what is being done, as "read"; borrowed until the span finishes
  * @local: where; borrowed until the span finishes; NULL if unknown
- * @parent: the span that it is part of, or the context that came with the request; NULL: a new trace begins here
+ * @parent: the span that it is part of, or the context that came with the request; NULL: a new trace begins
+ * here
  *
- * A span whose parent is not sampled is not sampled either. While no session records spans, the span hands its
- * parent's context on unchanged.
+ * A span whose parent is not sampled is not sampled either. While no session records spans, the span hands
+ * its parent's context on unchanged.
  */
 static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kind, const char *name,
 	const struct blkin_endpoint *local, const struct blkin_context *parent)
@@ -147,12 +149,12 @@ static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kin
  * @span, @name, @local: as for blkin_span_start
  * @received: the context of the client's span, as it came with the request
  *
- * The server records under the client's own span id, as B3 peers do, and Zipkin shows both halves as one span. With
- * blkin_span_start(..., BLKIN_SERVER, ..., received) the server's span is a child of the client's instead, as BlkKin
- * and OpenTelemetry do.
+ * The server records under the client's own span id, as B3 peers do, and Zipkin shows both halves as one
+ * span. With blkin_span_start(..., BLKIN_SERVER, ..., received) the server's span is a child of the client's
+ * instead, as BlkKin and OpenTelemetry do.
  */
-static inline void blkin_span_join(struct blkin_span *span, const char *name, const struct blkin_endpoint *local,
-	const struct blkin_context *received)
+static inline void blkin_span_join(struct blkin_span *span, const char *name,
+	const struct blkin_endpoint *local, const struct blkin_context *received)
 {
 	span->context = *received;
 	span->recording = 0;
@@ -223,7 +225,8 @@ static inline void blkin_span_annotate_at(struct blkin_span *span, uint64_t time
 		return;
 	}
 	*to++ = time >= span->record.start ? '+' : '-';
-	to = blkin_put_number_(to, time >= span->record.start ? time - span->record.start : span->record.start - time);
+	to = blkin_put_number_(
+		to, time >= span->record.start ? time - span->record.start : span->record.start - time);
 	*to++ = ' ';
 	memcpy(to, value, size);
 	to[size] = '\n';
@@ -287,7 +290,8 @@ static inline void blkin_span_tag_int(struct blkin_span *span, const char *key, 
 /**
  * blkin_span_remote - tell who is at the other end of a client, server, producer or consumer span
  * @span: a started span
- * @remote: borrowed until the span finishes; of a name longer than BLKIN_REMOTE_NAME the beginning is recorded
+ * @remote: borrowed until the span finishes; of a name longer than BLKIN_REMOTE_NAME the beginning is
+ * recorded
  */
 static inline void blkin_span_remote(struct blkin_span *span, const struct blkin_endpoint *remote)
 {

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "peer.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/listener.h>
+#include <thrift/c_glib/protocol/thrift_binary_protocol.h>
+#include <thrift/c_glib/transport/thrift_memory_buffer.h>
+
+#include "blkin_scribe.h"
+#include "clock.h"
+
+/* An answer that is not out yet. */
+struct answer {
+	enum peer_act act;
+	int32_t seqid;
+	unsigned int call;
+};
+
+struct client {
+	struct peer *peer;
+	struct bufferevent *stream;
+	struct event *timer;
+	GQueue answers;
+	unsigned int open;
+	size_t received;
+	bool answered_early;
+};
+
+/* Memory and a failed set-up are not what is tested. */
+static void must(bool good, const char *what)
+{
+	if (!good) {
+		perror(what);
+		abort();
+	}
+}
+
+static void client_free(struct client *client)
+{
+	client->peer->clients = g_list_remove(client->peer->clients, client);
+	bufferevent_free(client->stream);
+	event_free(client->timer);
+	g_queue_clear_full(&client->answers, g_free);
+	g_free(client);
+}
+
+/* Replies */
+
+static size_t put_u32(uint8_t *to, uint32_t value)
+{
+	value = htonl(value);
+	memcpy(to, &value, 4);
+	return 4;
+}
+
+/* Frames a reply to Log() with this header and body. */
+static void put_reply(GByteArray *out, bool strict, uint8_t type, int32_t seqid, const void *body, guint size)
+{
+	uint8_t head[32];
+	size_t used = 4;
+
+	if (strict)
+		used += put_u32(head + used, 0x80010000u | type);
+	used += put_u32(head + used, 3);
+	memcpy(head + used, "Log", 3);
+	used += 3;
+	if (!strict)
+		head[used++] = type;
+	used += put_u32(head + used, (uint32_t)seqid);
+	put_u32(head, (uint32_t)(used - 4 + size));
+	g_byte_array_append(out, head, (guint)used);
+	g_byte_array_append(out, body, size);
+}
+
+static void put_result(GByteArray *out, bool strict, int32_t seqid, uint8_t code)
+{
+	uint8_t body[] = {T_I32, 0, 0, 0, 0, 0, code, T_STOP};
+
+	put_reply(out, strict, T_REPLY, seqid, body, sizeof(body));
+}
+
+static void put_exception(GByteArray *out, int32_t seqid, unsigned int call)
+{
+	char body[64] = {T_STRING, 0, 1};
+	int size = snprintf(body + 7, sizeof(body) - 8, "no room for %u", call);
+
+	put_u32((uint8_t *)body + 3, (uint32_t)size);
+	body[7 + size] = T_STOP;
+	put_reply(out, true, T_EXCEPTION, seqid, body, (guint)size + 8);
+}
+
+static void put_bytes(GByteArray *out, const char *bytes, size_t size)
+{
+	g_byte_array_append(out, (const uint8_t *)bytes, (guint)size);
+}
+
+static void put_answer(GByteArray *out, const struct answer *answer)
+{
+	static const char text[] = "\0\0\0\x12"
+				   "Bad request, sorry",
+			  http[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+			  garbage[] = "\0\0\0\x08\xde\xad\xbe\xef\xfe\xed\xfa\xce";
+
+	switch (answer->act) {
+	case PEER_TWICE:
+		put_result(out, true, answer->seqid, 0);
+		/* fall through */
+	case PEER_OK:
+	case PEER_HALF_AND_HANG:
+	case PEER_HALF_AND_CLOSE:
+		put_result(out, true, answer->seqid, 0);
+		break;
+	case PEER_OLD_OK:
+		put_result(out, false, answer->seqid, 0);
+		break;
+	case PEER_TRY_LATER:
+		put_result(out, true, answer->seqid, 1);
+		break;
+	case PEER_WRONG_SEQID:
+		put_result(out, true, answer->seqid + 1, 0);
+		break;
+	case PEER_EXCEPTION:
+		put_exception(out, answer->seqid, answer->call);
+		break;
+	case PEER_TEXT:
+		put_bytes(out, text, sizeof(text) - 1);
+		break;
+	case PEER_HTTP:
+		put_bytes(out, http, sizeof(http) - 1);
+		break;
+	case PEER_GARBAGE:
+		put_bytes(out, garbage, sizeof(garbage) - 1);
+		break;
+	case PEER_SILENT:
+	case PEER_CLOSE:
+		break;
+	}
+}
+
+static void on_flushed(struct bufferevent *stream, void *arg)
+{
+	(void)stream;
+	client_free(arg);
+}
+
+static void on_event(struct bufferevent *stream, short what, void *arg)
+{
+	(void)stream;
+	if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
+		client_free(arg);
+}
+
+/* Does it; the client may be gone afterwards, where this returns false. */
+static bool give_answer(struct client *client, const struct answer *answer)
+{
+	GByteArray *out = g_byte_array_new();
+	bool half = answer->act == PEER_HALF_AND_HANG || answer->act == PEER_HALF_AND_CLOSE, stays = true;
+
+	put_answer(out, answer);
+	bufferevent_write(client->stream, out->data, half ? out->len / 2 : out->len);
+	g_byte_array_unref(out);
+	if (answer->act != PEER_SILENT)
+		client->open--;
+	if (answer->act == PEER_CLOSE) {
+		client_free(client);
+		stays = false;
+	} else if (answer->act == PEER_HALF_AND_CLOSE) {
+		bufferevent_setcb(client->stream, NULL, on_flushed, on_event, client);
+		stays = false;
+	}
+	return stays;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct client *client = arg;
+	struct answer *answer = g_queue_pop_head(&client->answers);
+	struct timeval delay = {0, client->peer->delay_ms * 1000};
+
+	(void)fd;
+	(void)what;
+	if (!g_queue_is_empty(&client->answers))
+		event_add(client->timer, &delay);
+	give_answer(client, answer);
+	g_free(answer);
+}
+
+/* Calls */
+
+static void take_spans(struct peer *peer, const GPtrArray *entries)
+{
+	for (guint i = 0; i < entries->len; i++) {
+		const BlkinLogEntry *entry = g_ptr_array_index(entries, i);
+		gsize size;
+		guchar *bytes = g_base64_decode(entry->message, &size);
+		char *span = g_strndup((char *)bytes, size);
+		guint count = GPOINTER_TO_UINT(g_hash_table_lookup(peer->counts, span));
+
+		must(strcmp(entry->category, "zipkin") == 0, "another category");
+		g_hash_table_insert(peer->counts, g_strdup(span), GUINT_TO_POINTER(count + 1));
+		g_ptr_array_add(peer->taken, span);
+		g_free(bytes);
+	}
+}
+
+/* Reads one call with the generated code, notes what it brings, and says how it is to be answered. */
+static struct answer take_call(struct peer *peer, GByteArray *bytes)
+{
+	ThriftMemoryBuffer *memory = g_object_new(
+		THRIFT_TYPE_MEMORY_BUFFER, "buf", bytes, "buf_size", bytes->len, "owner", FALSE, NULL);
+	ThriftProtocol *protocol = g_object_new(THRIFT_TYPE_BINARY_PROTOCOL, "transport", memory, NULL);
+	BlkinScribeLogArgs *args = g_object_new(BLKIN_TYPE_SCRIBE_LOG_ARGS, NULL);
+	struct answer answer = {.call = peer->calls};
+	ThriftMessageType type;
+	char *name = NULL;
+
+	must(thrift_protocol_read_message_begin(protocol, &name, &type, &answer.seqid, NULL) >= 0, "message");
+	must(strcmp(name, "Log") == 0 && type == T_CALL, "another call than Log()");
+	must(thrift_struct_read(THRIFT_STRUCT(args), protocol, NULL) >= 0, "struct");
+	must(memory->buf->len == 0, "bytes behind the call");
+	answer.act = peer->acts[MIN(peer->calls, peer->act_count - 1)];
+	peer->calls++;
+	if (answer.act != PEER_TRY_LATER && answer.act != PEER_EXCEPTION)
+		take_spans(peer, args->messages);
+	g_free(name);
+	g_object_unref(args);
+	g_object_unref(protocol);
+	g_object_unref(memory);
+	return answer;
+}
+
+/* Takes one call out of the input, if it is there; returns whether to go on. */
+static bool take_frame(struct client *client, struct evbuffer *input)
+{
+	struct timeval delay = {0, client->peer->delay_ms * 1000};
+	struct answer answer;
+	GByteArray *bytes;
+	uint32_t size;
+
+	if (evbuffer_copyout(input, &size, 4) < 4)
+		return false;
+	size = ntohl(size);
+	if (evbuffer_get_length(input) < 4 + (size_t)size)
+		return false;
+	evbuffer_drain(input, 4);
+	bytes = g_byte_array_sized_new(size);
+	g_byte_array_set_size(bytes, size);
+	evbuffer_remove(input, bytes->data, size);
+	answer = take_call(client->peer, bytes);
+	g_byte_array_unref(bytes);
+	client->open++;
+	client->peer->open_max = MAX(client->peer->open_max, client->open);
+	if (client->peer->delay_ms == 0)
+		return give_answer(client, &answer);
+	if (g_queue_is_empty(&client->answers))
+		event_add(client->timer, &delay);
+	g_queue_push_tail(&client->answers, g_memdup2(&answer, sizeof(answer)));
+	return true;
+}
+
+/* Answers a call as soon as its head is there, and reads no more of it. */
+static void answer_head(struct client *client, struct evbuffer *input)
+{
+	struct answer answer = {.act = PEER_OK};
+	uint8_t head[19];
+
+	if (client->answered_early || evbuffer_copyout(input, head, sizeof(head)) < (ssize_t)sizeof(head))
+		return;
+	client->answered_early = true;
+	client->open++;
+	answer.seqid = (int32_t)((uint32_t)head[15] << 24 | (uint32_t)head[16] << 16 |
+				 (uint32_t)head[17] << 8 | head[18]);
+	give_answer(client, &answer);
+	bufferevent_disable(client->stream, EV_READ);
+}
+
+static void on_readable(struct bufferevent *stream, void *arg)
+{
+	struct evbuffer *input = bufferevent_get_input(stream);
+	struct client *client = arg;
+
+	if (client->peer->answer_early)
+		answer_head(client, input);
+	else if (client->peer->close_after && evbuffer_get_length(input) >= client->peer->close_after)
+		client_free(client);
+	else
+		while (take_frame(client, input))
+			;
+}
+
+static void on_connection(
+	struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int size, void *arg)
+{
+	struct client *client = g_new0(struct client, 1);
+	struct peer *peer = arg;
+	int64_t now = clock_monotonic();
+
+	(void)listener;
+	(void)address;
+	(void)size;
+	client->peer = peer;
+	client->stream = bufferevent_socket_new(peer->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	client->timer = evtimer_new(peer->base, on_timer, client);
+	g_queue_init(&client->answers);
+	bufferevent_setcb(client->stream, on_readable, NULL, on_event, client);
+	bufferevent_enable(client->stream, EV_READ | EV_WRITE);
+	peer->clients = g_list_prepend(peer->clients, client);
+	peer->connections++;
+	g_array_append_val(peer->connected_at, now);
+}
+
+/* The peer */
+
+void peer_start(struct peer *peer)
+{
+	struct sockaddr_storage address;
+	int size = sizeof(address), small = 4096;
+	socklen_t length = sizeof(address);
+	char text[80];
+
+	snprintf(text, sizeof(text), strchr(peer->address, ':') ? "[%s]" : "%s", peer->address);
+	must(evutil_parse_sockaddr_port(text, (struct sockaddr *)&address, &size) == 0, peer->address);
+	/* The port's place is the same for both families. */
+	((struct sockaddr_in *)&address)->sin_port = htons(peer->port);
+	peer->listener = evconnlistener_new_bind(peer->base, on_connection, peer,
+		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE, -1, (struct sockaddr *)&address, size);
+	must(peer->listener != NULL, "listen");
+	/* So that a large call cannot be on its way as a whole. */
+	setsockopt(evconnlistener_get_fd(peer->listener), SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	getsockname(evconnlistener_get_fd(peer->listener), (struct sockaddr *)&address, &length);
+	peer->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+}
+
+void peer_hang_up(struct peer *peer)
+{
+	while (peer->clients)
+		client_free(peer->clients->data);
+}
+
+void peer_stop(struct peer *peer)
+{
+	if (peer->listener)
+		evconnlistener_free(peer->listener);
+	peer->listener = NULL;
+	peer_hang_up(peer);
+}
+
+void peer_set_acts(struct peer *peer, const enum peer_act *acts, size_t count)
+{
+	peer->acts = acts;
+	peer->act_count = count;
+	peer->calls = 0;
+}
+
+struct peer *peer_create(struct event_base *base, const char *address)
+{
+	static const enum peer_act good[] = {PEER_OK};
+	struct peer *peer = g_new0(struct peer, 1);
+
+	peer->base = base;
+	peer->address = address;
+	peer->taken = g_ptr_array_new_with_free_func(g_free);
+	peer->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	peer->connected_at = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	peer_set_acts(peer, good, 1);
+	peer_start(peer);
+	return peer;
+}
+
+void peer_destroy(struct peer *peer)
+{
+	peer_stop(peer);
+	g_ptr_array_unref(peer->taken);
+	g_hash_table_unref(peer->counts);
+	g_array_unref(peer->connected_at);
+	g_free(peer);
+}
+
+unsigned int peer_count(struct peer *peer, const char *span)
+{
+	return GPOINTER_TO_UINT(g_hash_table_lookup(peer->counts, span));
+}

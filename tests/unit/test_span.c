@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Assembly: what events become which spans, and that the ledger's rows add up whatever comes. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "span.h"
+
+#define MS INT64_C(1000000)
+#define T0 INT64_C(1700000000000000000) /* ns since the epoch; the tracing clock then stands at CLOCK0 */
+#define CLOCK0 UINT64_C(5000000000)
+
+static struct ledger rows;
+static GString *emitted; /* a line for each span that was emitted */
+
+static struct text literal(const char *text)
+{
+	return (struct text){text, (uint32_t)strlen(text)};
+}
+
+/* Writes the span as one line, times relative to T0 in microseconds. */
+static void note(void *data, const struct span *span)
+{
+	(void)data;
+	g_string_append_printf(emitted,
+		"%" G_GINT64_MODIFIER "x/%" G_GINT64_MODIFIER "x<%" G_GINT64_MODIFIER
+		"x kind%d%s %.*s@%.*s %+d/%d",
+		span->trace_id, span->id, span->parent_id, span->kind, span->shared ? " shared" : "",
+		(int)span->name.size, span->name.data, (int)span->local.service.size,
+		span->local.service.data, (int)(span->timestamp - T0 / 1000), (int)span->duration);
+	for (size_t i = 0; i < span->annotation_count; i++)
+		g_string_append_printf(emitted, " %.*s%+d", (int)span->annotations[i].value.size,
+			span->annotations[i].value.data, (int)(span->annotations[i].time - T0 / 1000));
+	for (size_t i = 0; i < span->tag_count; i++)
+		g_string_append_printf(emitted, " %.*s=%.*s", (int)span->tags[i].key.size,
+			span->tags[i].key.data, (int)span->tags[i].value.size, span->tags[i].value.data);
+	if (span->has_remote)
+		g_string_append_printf(emitted, " remote:%.*s:%d", (int)span->remote.service.size,
+			span->remote.service.data, span->remote.port);
+	g_string_append_c(emitted, '\n');
+}
+
+static struct assembler *assembler;
+
+static void setup(void)
+{
+	struct assembler_limits limits = {1000 * MS, 100 * MS, 64 * 1024};
+
+	memset(&rows, 0, sizeof(rows));
+	emitted = g_string_new(NULL);
+	assembler = assembler_create(&limits, &rows, note, NULL);
+}
+
+static void teardown(void)
+{
+	const int64_t *row = rows.row;
+
+	assembler_flush(assembler);
+	ck_assert_int_eq(row[SPANS_PENDING], 0);
+	ck_assert_int_eq(row[SPANS_MADE], row[SPANS_QUEUED]);
+	ck_assert_uint_eq(assembler_bytes(assembler), 0);
+	assembler_destroy(assembler);
+	g_string_free(emitted, TRUE);
+}
+
+static struct event classic(
+	enum event_type type, uint64_t span, int64_t at_ms, const char *key, const char *value)
+{
+	return (struct event){.type = type,
+		.time = T0 + at_ms * MS,
+		.clock = CLOCK0 + (uint64_t)(at_ms * MS),
+		.trace_id = 0xa,
+		.span_id = span,
+		.parent_id = 0xb,
+		.port = 6800,
+		.name = literal("op"),
+		.service = literal("svc"),
+		.ip = literal("10.0.0.1"),
+		.key = literal(key),
+		.value = literal(value)};
+}
+
+static void take(struct event event, int64_t now_ms)
+{
+	assembler_take(assembler, &event, now_ms * MS);
+}
+
+static struct event whole(const char *data)
+{
+	return (struct event){.type = EVENT_SPAN,
+		.time = T0,
+		.clock = CLOCK0,
+		.start = CLOCK0 - 5 * MS,
+		.trace_id = 0xa,
+		.span_id = 0x1,
+		.flags = 1,
+		.name = literal("op"),
+		.service = literal("svc"),
+		.ip = literal("::1"),
+		.value = literal(data)};
+}
+
+static void assert_emitted(const char *expected)
+{
+	ck_assert_str_eq(emitted->str, expected);
+	g_string_truncate(emitted, 0);
+}
+
+START_TEST(test_classic_ends_with_its_core_annotation)
+{
+	struct event number = classic(EVENT_KEYVAL_INTEGER, 1, 2, "n", "");
+
+	number.number = INT64_MIN;
+	take(classic(EVENT_TIMESTAMP, 1, 0, "", "cs"), 0);
+	take(number, 2);
+	take(classic(EVENT_TIMESTAMP, 1, 3, "", "cr"), 3);
+	take(classic(EVENT_KEYVAL, 1, 4, "late", "yes"), 50);
+	assembler_expire(assembler, 102 * MS);
+	assert_emitted("");
+	assembler_expire(assembler, 103 * MS);
+	assert_emitted("a/1<b kind0 op@svc +0/4000 cs+0 cr+3000 n=-9223372036854775808 late=yes\n");
+	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 4);
+	ck_assert_int_eq(rows.row[SPANS_CUT_SHORT], 0);
+}
+END_TEST
+
+START_TEST(test_classic_lingers_out)
+{
+	take(classic(EVENT_TIMESTAMP, 1, 0, "", "start"), 0);
+	take(classic(EVENT_TIMESTAMP, 2, 1, "", "start"), 1);
+	take(classic(EVENT_TIMESTAMP, 1, 900, "", "more"), 900);
+	assembler_expire(assembler, 1500 * MS);
+	assert_emitted("a/2<b kind0 op@svc +1000/1 start+1000\n");
+	assembler_expire(assembler, 1900 * MS);
+	assert_emitted("a/1<b kind0 op@svc +0/900000 start+0 more+900000\n");
+	ck_assert_int_eq(rows.row[SPANS_CUT_SHORT], 2);
+}
+END_TEST
+
+START_TEST(test_services_and_traces_are_kept_apart)
+{
+	struct event other = classic(EVENT_TIMESTAMP, 1, 1, "", "x"), trace = other;
+
+	other.service = literal("other");
+	trace.trace_id = 0xc;
+	take(classic(EVENT_TIMESTAMP, 1, 0, "", "x"), 0);
+	take(other, 1);
+	take(trace, 2);
+	assembler_flush(assembler);
+	assert_emitted("a/1<b kind0 op@svc +0/1 x+0\na/1<b kind0 op@other +1000/1 x+1000\nc/1<b kind0 op@svc "
+		       "+1000/1 x+1000\n");
+}
+END_TEST
+
+/* A log entry carries one span: client and server of one service under one id go in two. */
+START_TEST(test_loopback_is_split)
+{
+	take(classic(EVENT_TIMESTAMP, 1, 0, "", "cs"), 0);
+	take(classic(EVENT_TIMESTAMP, 1, 1, "", "sr"), 1);
+	take(classic(EVENT_TIMESTAMP, 1, 2, "", "between"), 2);
+	take(classic(EVENT_TIMESTAMP, 1, 3, "", "ss"), 3);
+	take(classic(EVENT_TIMESTAMP, 1, 4, "", "cr"), 4);
+	assembler_flush(assembler);
+	assert_emitted("a/1<b kind0 shared op@svc +0/4000 sr+1000 ss+3000\na/1<b kind0 op@svc +0/4000 cs+0 "
+		       "between+2000 cr+4000\n");
+	ck_assert_int_eq(rows.row[SPANS_MADE], 2);
+}
+END_TEST
+
+START_TEST(test_whole_span)
+{
+	take(whole("+1000000 hit = miss\n-2000 early\nkey=a=b\nempty=\n@50000 10.0.0.2 my db\n"), 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 hit = miss-4000 early-5002 key=a=b empty= remote:my "
+		       "db:50000\n");
+}
+END_TEST
+
+START_TEST(test_explicit_finish)
+{
+	struct event event = whole("");
+
+	event.finish = event.start + 1234567;
+	take(event, 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/1234\n");
+}
+END_TEST
+
+START_TEST(test_pieces_join_their_span)
+{
+	struct event tag = whole(""), annotation = whole(""), span = whole("k=v\n");
+
+	tag.type = EVENT_TAG;
+	tag.key = literal("big\nkey");
+	tag.value = literal("big=value");
+	annotation.type = EVENT_ANNOTATION;
+	annotation.piece_time = CLOCK0 - 1 * MS;
+	annotation.value = literal("two\nlines");
+	span.pieces = 2;
+	take(tag, 0);
+	take(annotation, 0);
+	assert_emitted("");
+	take(span, 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 two\nlines-1000 big\nkey=big=value k=v\n");
+	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 3);
+	ck_assert_int_eq(rows.row[SPANS_MADE], 1);
+}
+END_TEST
+
+/* The program died before the span finished: what it had written is sent, of unknown duration. */
+START_TEST(test_pieces_without_their_span)
+{
+	struct event tag = whole("v");
+
+	tag.type = EVENT_TAG;
+	tag.key = literal("k");
+	take(tag, 0);
+	assembler_expire(assembler, 1000 * MS);
+	assert_emitted("a/1<0 kind1 op@svc +0/0 k=v\n");
+	ck_assert_int_eq(rows.row[SPANS_CUT_SHORT], 1);
+}
+END_TEST
+
+static void assert_rejected(struct event event, enum ledger_row row)
+{
+	int64_t before = rows.row[row];
+
+	take(event, 0);
+	ck_assert_int_eq(rows.row[row], before + 1);
+	ck_assert_str_eq(emitted->str, "");
+}
+
+START_TEST(test_rejections)
+{
+	static const char *const lines[] = {"no newline", "+\n", "+12\n", "+x y\n",
+		"+9999999999999999999 y\n", "novalue\n", "@1\n", "@1 10.0.0.1\n", "@99999 10.0.0.1 x\n",
+		"@ 10.0.0.1 x\n", "\n", "ok=1\n+5"};
+	struct event event;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+		assert_rejected(whole(lines[i]), EVENTS_REJECTED_MALFORMED);
+	event = whole("");
+	event.flags = 7;
+	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
+	event = whole("");
+	event.port = -1;
+	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
+	event = classic(EVENT_TIMESTAMP, 1, 0, "", "x");
+	event.port = -40000;
+	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
+	event = whole("");
+	event.trace_id = 0;
+	assert_rejected(event, EVENTS_REJECTED_ID);
+	assert_rejected(classic(EVENT_TIMESTAMP, 0, 0, "", "x"), EVENTS_REJECTED_ID);
+	event = whole("");
+	event.start = 0;
+	assert_rejected(event, EVENTS_REJECTED_TIME);
+	event = whole("");
+	event.start = event.clock + 1;
+	assert_rejected(event, EVENTS_REJECTED_TIME);
+	event = whole("");
+	event.finish = event.start - 1;
+	assert_rejected(event, EVENTS_REJECTED_TIME);
+	event = whole("");
+	event.time = INT64_MIN;
+	assert_rejected(event, EVENTS_REJECTED_TIME);
+	event.time = INT64_MAX;
+	assert_rejected(event, EVENTS_REJECTED_TIME);
+	event = whole("");
+	event.clock = UINT64_MAX;
+	assert_rejected(event, EVENTS_REJECTED_TIME);
+	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 0);
+}
+END_TEST
+
+START_TEST(test_too_many_lines)
+{
+	GString *data = g_string_new(NULL);
+
+	for (int i = 0; i < 1025; i++)
+		g_string_append(data, "k=v\n");
+	assert_rejected(whole(data->str), EVENTS_REJECTED_MALFORMED);
+	g_string_free(data, TRUE);
+}
+END_TEST
+
+/* Spans that never end cannot take more memory than they may: the oldest go, cut short, and nothing is lost.
+ */
+START_TEST(test_memory_is_bounded)
+{
+	for (uint64_t i = 1; i <= 5000; i++) {
+		take(classic(EVENT_TIMESTAMP, i, 0, "", "never ends"), 0);
+		ck_assert_uint_le(assembler_bytes(assembler), 64 * 1024);
+	}
+	ck_assert_int_eq(rows.row[SPANS_MADE], 5000);
+	ck_assert_int_gt(rows.row[SPANS_CUT_SHORT], 4000);
+	ck_assert_int_eq(rows.row[SPANS_PENDING] + rows.row[SPANS_QUEUED], 5000);
+}
+END_TEST
+
+/* One span with annotations without end goes out in pieces. */
+START_TEST(test_one_endless_span)
+{
+	char value[1000];
+
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	for (int i = 0; i < 1000; i++) {
+		take(classic(EVENT_KEYVAL, 1, 0, "k", value), 0);
+		ck_assert_uint_le(assembler_bytes(assembler), 64 * 1024);
+	}
+	ck_assert_int_gt(rows.row[SPANS_MADE], 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("span");
+	TCase *tests = tcase_create("assemble");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, test_classic_ends_with_its_core_annotation);
+	tcase_add_test(tests, test_classic_lingers_out);
+	tcase_add_test(tests, test_services_and_traces_are_kept_apart);
+	tcase_add_test(tests, test_loopback_is_split);
+	tcase_add_test(tests, test_whole_span);
+	tcase_add_test(tests, test_explicit_finish);
+	tcase_add_test(tests, test_pieces_join_their_span);
+	tcase_add_test(tests, test_pieces_without_their_span);
+	tcase_add_test(tests, test_rejections);
+	tcase_add_test(tests, test_too_many_lines);
+	tcase_add_test(tests, test_memory_is_bounded);
+	tcase_add_test(tests, test_one_endless_span);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

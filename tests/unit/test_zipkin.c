@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Hand-packed spans against the generated Thrift code, byte for byte; and text that is not UTF-8. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "endpoint.h"
+#include "oracle.h"
+#include "utf8.h"
+#include "zipkin.h"
+
+static struct text literal(const char *text)
+{
+	return (struct text){text, (uint32_t)strlen(text)};
+}
+
+static void assert_same(const struct span *span)
+{
+	struct buffer ours = {0};
+	GByteArray *reference = oracle_encode(span);
+
+	ck_assert_int_eq(zipkin_encode(&ours, span), 0);
+	ck_assert_uint_eq(ours.size, reference->len);
+	ck_assert_mem_eq(ours.data, reference->data, ours.size);
+	buffer_free(&ours);
+	g_byte_array_unref(reference);
+}
+
+static struct span example(void)
+{
+	struct span span = {
+		.trace_id = 0x1122334455667788,
+		.id = 0x99aabbccddeeff00,
+		.timestamp = 1700000000000001,
+		.duration = 1234,
+		.name = literal("read"),
+		.local = {.service = literal("osd.0"), .port = 6800},
+	};
+
+	endpoint_set_address(&span.local, literal("10.0.0.1"));
+	return span;
+}
+
+START_TEST(test_every_kind)
+{
+	struct span span = example();
+
+	for (int kind = SPAN_LOCAL; kind <= SPAN_CONSUMER; kind++) {
+		span.kind = (enum span_kind)kind;
+		span.has_remote = false;
+		assert_same(&span);
+		span.has_remote = true;
+		span.remote = (struct endpoint){.service = literal("mon"), .port = 50000};
+		endpoint_set_address(&span.remote, literal("2001:db8::1"));
+		assert_same(&span);
+		span.shared = true;
+		assert_same(&span);
+		span.shared = false;
+		span.duration = 0;
+		assert_same(&span);
+		span.duration = 1;
+	}
+}
+END_TEST
+
+/* A text of random printable characters, some of them outside ASCII; at most @max bytes, static. */
+static struct text random_text(GRand *random, char *memory, int max)
+{
+	int size = g_rand_int_range(random, 0, max), at = 0;
+
+	while (at + 4 < size) {
+		gunichar character = g_rand_int_range(random, 0, 8)
+					     ? (gunichar)g_rand_int_range(random, 32, 127)
+					     : (gunichar)g_rand_int_range(random, 0xa0, 0xd7ff);
+
+		at += g_unichar_to_utf8(character, memory + at);
+	}
+	return (struct text){memory, (uint32_t)at};
+}
+
+static struct endpoint random_endpoint(GRand *random, char *memory)
+{
+	struct endpoint endpoint = {.service = random_text(random, memory, 40),
+		.port = (uint16_t)g_rand_int_range(random, 0, 65536)};
+
+	endpoint.address_size = (uint8_t[]){0, 4, 16}[g_rand_int_range(random, 0, 3)];
+	for (int i = 0; i < endpoint.address_size; i++)
+		endpoint.address[i] = (uint8_t)g_rand_int_range(random, 0, 256);
+	return endpoint;
+}
+
+static uint64_t random_id(GRand *random)
+{
+	return (uint64_t)g_rand_int(random) << 32 | g_rand_int(random);
+}
+
+START_TEST(test_random_spans)
+{
+	enum { ITEMS = 12, TEXT = 300 };
+	GRand *random = g_rand_new_with_seed(20261121);
+	char(*memory)[TEXT] = g_malloc((3 + 3 * ITEMS) * TEXT);
+
+	for (int round = 0; round < 1000; round++) {
+		struct annotation annotations[ITEMS];
+		struct tag tags[ITEMS];
+		struct span span = {
+			.trace_id_high = g_rand_boolean(random) ? random_id(random) : 0,
+			.trace_id = random_id(random),
+			.id = random_id(random),
+			.parent_id = g_rand_boolean(random) ? random_id(random) : 0,
+			.kind = (enum span_kind)g_rand_int_range(random, SPAN_LOCAL, SPAN_CONSUMER + 1),
+			.shared = g_rand_boolean(random),
+			.debug = g_rand_boolean(random),
+			.timestamp = (int64_t)(random_id(random) >> 12),
+			.duration = g_rand_boolean(random) ? (int64_t)(random_id(random) >> 20) : 0,
+			.name = random_text(random, memory[0], TEXT),
+			.local = random_endpoint(random, memory[1]),
+			.has_remote = g_rand_boolean(random),
+			.remote = random_endpoint(random, memory[2]),
+			.annotations = annotations,
+			.annotation_count = (size_t)g_rand_int_range(random, 0, ITEMS + 1),
+			.tags = tags,
+			.tag_count = (size_t)g_rand_int_range(random, 0, ITEMS + 1),
+		};
+
+		for (int i = 0; i < ITEMS; i++) {
+			annotations[i].time = (int64_t)(random_id(random) >> 12);
+			annotations[i].value = random_text(random, memory[3 + i], TEXT);
+			tags[i].key = random_text(random, memory[3 + ITEMS + i], TEXT);
+			tags[i].value = random_text(random, memory[3 + 2 * ITEMS + i], TEXT);
+		}
+		assert_same(&span);
+	}
+	g_free(memory);
+	g_rand_free(random);
+}
+END_TEST
+
+/* Broken text is repaired: the result is what the repaired text encodes to, and it is counted. */
+START_TEST(test_broken_text)
+{
+	struct span broken = example(), repaired = example();
+	struct tag bad = {literal("k\xff"), literal("a\xc0\xaf b")},
+		   good = {literal("k\uFFFD"), literal("a\uFFFD\uFFFD b")};
+	struct buffer a = {0}, b = {0};
+
+	broken.tags = &bad;
+	repaired.tags = &good;
+	broken.tag_count = repaired.tag_count = 1;
+	broken.local.service = literal("\xed\xa0\x80");
+	repaired.local.service = literal("\uFFFD\uFFFD\uFFFD");
+	ck_assert_int_eq(zipkin_encode(&a, &broken), 3);
+	ck_assert_int_eq(zipkin_encode(&b, &repaired), 0);
+	ck_assert_uint_eq(a.size, b.size);
+	ck_assert_mem_eq(a.data, b.data, a.size);
+	buffer_free(&a);
+	buffer_free(&b);
+}
+END_TEST
+
+/* A long service name stands in every annotation: what would grow beyond all bounds is refused. */
+START_TEST(test_too_large)
+{
+	struct annotation annotations[600];
+	struct span span = example();
+	struct buffer out = {0};
+	char *name = g_malloc(64 * 1024);
+
+	memset(name, 'x', 64 * 1024);
+	span.local.service = (struct text){name, 64 * 1024};
+	for (int i = 0; i < 600; i++)
+		annotations[i] = (struct annotation){1, literal("v")};
+	span.annotations = annotations;
+	span.annotation_count = 600;
+	ck_assert_int_eq(zipkin_encode(&out, &span), -1);
+	ck_assert_uint_eq(out.size, 0);
+	ck_assert_uint_lt(out.room, 2 * 1024 * 1024);
+	span.annotation_count = 6;
+	assert_same(&span);
+	buffer_free(&out);
+	g_free(name);
+}
+END_TEST
+
+START_TEST(test_utf8_agrees_with_glib)
+{
+	GRand *random = g_rand_new_with_seed(7);
+	char text[12], out[UTF8_REPAIRED_MAX(sizeof(text))];
+
+	for (int round = 0; round < 300000; round++) {
+		static const unsigned char leads[] = {0x41, 0x7f, 0x80, 0xbf, 0xc0, 0xc2, 0xdf, 0xe0, 0xed,
+			0xef, 0xf0, 0xf4, 0xf5, 0xff, 0x9f, 0xa0, 0x8f, 0x90};
+		size_t size = (size_t)g_rand_int_range(random, 0, sizeof(text));
+
+		for (size_t i = 0; i < size; i++)
+			text[i] = (char)leads[g_rand_int_range(random, 0, sizeof(leads))];
+		ck_assert_int_eq(utf8_valid(text, size), g_utf8_validate(text, (gssize)size, NULL));
+		size = utf8_repair(out, text, size);
+		ck_assert(g_utf8_validate(out, (gssize)size, NULL));
+	}
+	g_rand_free(random);
+}
+END_TEST
+
+START_TEST(test_addresses)
+{
+	static const struct {
+		const char *text;
+		int size;
+	} cases[] = {{"1.2.3.4", 4}, {"255.255.255.255", 4}, {"256.1.1.1", 0}, {"1.2.3", 0}, {"1.2.3.4.5", 0},
+		{"1.2.3.4 ", 0}, {"0001.2.3.4", 0}, {"::1", 16}, {"::ffff:10.0.0.1", 4}, {"fe80::1%eth0", 0},
+		{"localhost", 0}, {"NaN", 0}, {"", 0}, {"1", 0}, {"....", 0}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct endpoint endpoint = {0};
+
+		endpoint_set_address(&endpoint, literal(cases[i].text));
+		ck_assert_msg(endpoint.address_size == cases[i].size, "%s: %d", cases[i].text,
+			endpoint.address_size);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("zipkin");
+	TCase *tests = tcase_create("encode");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, test_every_kind);
+	tcase_add_test(tests, test_random_spans);
+	tcase_add_test(tests, test_broken_text);
+	tcase_add_test(tests, test_too_large);
+	tcase_add_test(tests, test_utf8_agrees_with_glib);
+	tcase_add_test(tests, test_addresses);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
