@@ -90,7 +90,7 @@ static bool write_out(struct collect *collect)
 	return collect->out.size == 0;
 }
 
-static void find_style(struct tree_style *style)
+static void find_style(struct rows_style *style)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct winsize window;
@@ -106,7 +106,7 @@ static void find_style(struct tree_style *style)
 static void show_trace(void *data, const GPtrArray *spans)
 {
 	struct collect *collect = data;
-	struct tree_style style;
+	struct rows_style style;
 
 	find_style(&style);
 	tree_print(&collect->out, spans, &style);

@@ -2,8 +2,7 @@
 /* Version 1 spans to version 2, see span2.h. */
 #include <string.h>
 
-#include <arpa/inet.h>
-
+#include "note.h"
 #include "span2.h"
 
 /* The annotations that say what a span is, rather than what happened in it. */
@@ -33,16 +32,6 @@ static const struct {
 	[WR] = {"wr", SPAN2_LOCAL},
 };
 
-/* An annotation of either sort, as the wire has it. */
-struct note {
-	guint order;
-	int64_t timestamp;
-	const char *text; /* the value, or the key; borrowed from the version 1 span, as the next */
-	const ZipkinBinaryAnnotation *binary;
-	struct span2_endpoint host;
-	bool has_host;
-};
-
 struct conversion {
 	const ZipkinSpan *v1;
 	int64_t timestamp, duration; /* the span's own; 0: none */
@@ -60,105 +49,6 @@ static int64_t difference(int64_t end, int64_t begin)
 	return (int64_t)((uint64_t)end - (uint64_t)begin);
 }
 
-/* Names are valid and in lower case; an empty one is none. */
-static char *copy_name(const char *name)
-{
-	char *valid, *lower;
-
-	if (!name || !*name)
-		return NULL;
-	valid = g_utf8_make_valid(name, -1);
-	lower = g_utf8_strdown(valid, -1);
-	g_free(valid);
-	return lower;
-}
-
-/* An IPv4 address in IPv6 clothes is shown as what it is. */
-static void read_ipv6(const GByteArray *bytes, struct span2_endpoint *endpoint)
-{
-	static const uint8_t zeros[12], mapped[12] = {[10] = 0xff, [11] = 0xff};
-	static const uint8_t loopback[16] = {[15] = 1};
-
-	if (!bytes || bytes->len != 16)
-		return;
-	if (memcmp(bytes->data, mapped, 12) == 0 ||
-		(memcmp(bytes->data, zeros, 12) == 0 && memcmp(bytes->data, loopback, 16) != 0))
-		inet_ntop(AF_INET, bytes->data + 12, endpoint->ipv4, sizeof(endpoint->ipv4));
-	else
-		inet_ntop(AF_INET6, bytes->data, endpoint->ipv6, sizeof(endpoint->ipv6));
-}
-
-/* Returns whether there is anything in it: an endpoint without is none. */
-static bool read_endpoint(const ZipkinEndpoint *v1, struct span2_endpoint *endpoint)
-{
-	uint32_t ipv4 = htonl((uint32_t)v1->ipv4);
-
-	memset(endpoint, 0, sizeof(*endpoint));
-	endpoint->service = copy_name(v1->service_name);
-	endpoint->port = (uint16_t)v1->port;
-	if (ipv4)
-		inet_ntop(AF_INET, &ipv4, endpoint->ipv4, sizeof(endpoint->ipv4));
-	read_ipv6(v1->ipv6, endpoint);
-	return endpoint->service || *endpoint->ipv4 || *endpoint->ipv6 || endpoint->port;
-}
-
-static void clear_note(void *data)
-{
-	g_free(((struct note *)data)->host.service);
-}
-
-static int compare_notes(const void *a, const void *b)
-{
-	const struct note *left = a, *right = b;
-	int order;
-
-	if (left->timestamp != right->timestamp)
-		return left->timestamp < right->timestamp ? -1 : 1;
-	order = strcmp(left->text, right->text);
-	return order ? order : (left->order > right->order) - (left->order < right->order);
-}
-
-static void read_annotations(struct conversion *c)
-{
-	for (guint i = 0; i < c->v1->annotations->len; i++) {
-		const ZipkinAnnotation *v1 = g_ptr_array_index(c->v1->annotations, i);
-		struct note note = {.order = i, .timestamp = v1->timestamp, .text = v1->value};
-
-		if (!v1->timestamp || !v1->value)
-			continue;
-		if (v1->__isset_host)
-			note.has_host = read_endpoint(v1->host, &note.host);
-		g_array_append_val(c->annotations, note);
-	}
-	g_array_sort(c->annotations, compare_notes);
-}
-
-static bool is_address(const char *key)
-{
-	return strcmp(key, "ca") == 0 || strcmp(key, "sa") == 0 || strcmp(key, "ma") == 0;
-}
-
-/* Strings are tags; a true value under an address's key is an address; the rest Zipkin does not take. */
-static void read_binaries(struct conversion *c)
-{
-	for (guint i = 0; i < c->v1->binary_annotations->len; i++) {
-		const ZipkinBinaryAnnotation *v1 = g_ptr_array_index(c->v1->binary_annotations, i);
-		struct note note = {.order = i, .text = v1->key, .binary = v1};
-		bool is_true;
-
-		if (!v1->key || !v1->value || !v1->__isset_annotation_type)
-			continue;
-		is_true = v1->annotation_type == ZIPKIN_ANNOTATION_TYPE_BOOL && v1->value->len == 1 &&
-			  v1->value->data[0] == 1;
-		if (v1->annotation_type != ZIPKIN_ANNOTATION_TYPE_STRING && !(is_true && is_address(v1->key)))
-			continue;
-		if (v1->__isset_host)
-			note.has_host = read_endpoint(v1->host, &note.host);
-		g_array_append_val(c->binaries, note);
-	}
-	g_array_sort(c->binaries, compare_notes);
-}
-
 static struct span2 *add_half(struct conversion *c, const struct note *at)
 {
 	struct span2 *half = span2_new();
@@ -167,7 +57,7 @@ static struct span2 *add_half(struct conversion *c, const struct note *at)
 	half->trace_id = (uint64_t)c->v1->trace_id;
 	half->id = (uint64_t)c->v1->id;
 	half->parent_id = c->v1->__isset_parent_id ? (uint64_t)c->v1->parent_id : 0;
-	half->name = copy_name(c->v1->name);
+	half->name = note_copy_name(c->v1->name);
 	half->debug = c->v1->__isset_debug && c->v1->debug;
 	if (at && at->has_host)
 		half->local = span2_endpoint_copy(&at->host);
@@ -427,7 +317,7 @@ static void place_binaries(struct conversion *c)
 		const struct note **address = *note->text == 'c' ? &ca : *note->text == 's' ? &sa : &ma;
 		struct span2 *half;
 
-		if (is_address(note->text)) {
+		if (note_is_address(note->text)) {
 			*address = note->has_host ? note : NULL;
 			continue;
 		}
@@ -466,13 +356,9 @@ const char *span2_convert(const ZipkinSpan *v1, GPtrArray *spans)
 		return "its span id is 0";
 	c.timestamp = v1->__isset_timestamp ? v1->timestamp : 0;
 	c.duration = v1->__isset_duration ? v1->duration : 0;
-	c.annotations = g_array_new(FALSE, FALSE, sizeof(struct note));
-	c.binaries = g_array_new(FALSE, FALSE, sizeof(struct note));
-	g_array_set_clear_func(c.annotations, clear_note);
-	g_array_set_clear_func(c.binaries, clear_note);
+	c.annotations = note_read_annotations(v1);
+	c.binaries = note_read_binaries(v1);
 	add_half(&c, NULL);
-	read_annotations(&c);
-	read_binaries(&c);
 	place_annotations(&c);
 	place_rpc(&c);
 	place_messaging(&c);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "printable.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include <glib.h>
@@ -76,4 +77,39 @@ int printable_width(const char *text)
 		width += g_unichar_iswide(c) ? 2 : 1;
 	}
 	return width;
+}
+
+/* @us in units of @unit µs, with three digits that count. */
+static void put_scaled(struct buffer *out, int64_t us, int64_t unit, const char *name)
+{
+	int64_t hundredths = (us * 100 + unit / 2) / unit, tenths = (us * 10 + unit / 2) / unit;
+
+	if (hundredths < 1000)
+		buffer_printf(out, "%" PRId64 ".%02" PRId64 " %s", hundredths / 100, hundredths % 100, name);
+	else if (tenths < 1000)
+		buffer_printf(out, "%" PRId64 ".%" PRId64 " %s", tenths / 10, tenths % 10, name);
+	else
+		buffer_printf(out, "%" PRId64 " %s", (us + unit / 2) / unit, name);
+}
+
+void printable_put_time(struct buffer *out, int64_t us)
+{
+	const int64_t second = 1000000, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
+
+	if (us < 0) {
+		buffer_put(out, "-", 1);
+		us = us == INT64_MIN ? INT64_MAX : -us;
+	}
+	if (us < 1000)
+		buffer_printf(out, "%" PRId64 " µs", us);
+	else if (us < 999500)
+		put_scaled(out, us, 1000, "ms");
+	else if (us < minute - 50000)
+		put_scaled(out, us, second, "s");
+	else if (us < hour)
+		buffer_printf(out, "%" PRId64 " min %" PRId64 " s", us / minute, us % minute / second);
+	else if (us < 2 * day)
+		buffer_printf(out, "%" PRId64 " h %" PRId64 " min", us / hour, us % hour / minute);
+	else
+		buffer_printf(out, "%" PRId64 " d %" PRId64 " h", us / day, us % day / hour);
 }

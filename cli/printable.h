@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text from a peer, made fit for a terminal: it cannot move the cursor, change colours or reverse the line.
+/*
+ * Text for people. What comes from a peer is made fit for a terminal: it cannot move the cursor, change
+ * colours or reverse the line.
  */
 #ifndef PRINTABLE_H
 #define PRINTABLE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "buffer.h"
 
@@ -19,5 +22,8 @@ char *printable_copy(const char *text, size_t size, size_t max);
 
 /* Columns that a printable string takes. */
 int printable_width(const char *text);
+
+/* Appends @us in readable units: "850 µs", "12.3 ms", "4.05 s", "2 min 5 s". */
+void printable_put_time(struct buffer *out, int64_t us);
 
 #endif

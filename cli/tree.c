@@ -14,10 +14,6 @@
 /* Bytes shown of a name, and of an annotation or tag. */
 #define NAME_MAX_SHOWN 120
 #define VALUE_MAX_SHOWN 1000
-/* Columns that are lined up; what is wider goes over. */
-#define NAME_COLUMNS 48
-#define SERVICE_COLUMNS 24
-#define BAR_COLUMNS 20
 /* A span id has two halves, or it is a mistake: no long search for one of a thousand. */
 #define HALVES_SEARCHED 16
 /* Services named in the header. */
@@ -42,20 +38,6 @@ struct node {
 	int64_t start;       /* of the first half that has one */
 	GPtrArray *halves;   /* of struct span2, owned */
 	GPtrArray *children; /* of struct node, borrowed */
-};
-
-/* A line of a span, its columns as text; or of an annotation or tag, then with nothing but prefix and name.
- */
-struct row {
-	bool detail;
-	char *prefix;
-	char *name;
-	char *service;
-	const char *kind;
-	char *offset;
-	char *duration;
-	char *remark;          /* NULL: none */
-	int64_t start, length; /* for the bar; length -1: none */
 };
 
 struct drawing {
@@ -85,41 +67,6 @@ static int64_t subtract_times(int64_t a, int64_t b)
 	return difference;
 }
 
-/* @us in units of @unit µs, with three digits that count. */
-static void put_scaled(struct buffer *out, int64_t us, int64_t unit, const char *name)
-{
-	int64_t hundredths = (us * 100 + unit / 2) / unit, tenths = (us * 10 + unit / 2) / unit;
-
-	if (hundredths < 1000)
-		buffer_printf(out, "%" PRId64 ".%02" PRId64 " %s", hundredths / 100, hundredths % 100, name);
-	else if (tenths < 1000)
-		buffer_printf(out, "%" PRId64 ".%" PRId64 " %s", tenths / 10, tenths % 10, name);
-	else
-		buffer_printf(out, "%" PRId64 " %s", (us + unit / 2) / unit, name);
-}
-
-void tree_put_time(struct buffer *out, int64_t us)
-{
-	const int64_t second = 1000000, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
-
-	if (us < 0) {
-		buffer_put(out, "-", 1);
-		us = subtract_times(0, us);
-	}
-	if (us < 1000)
-		buffer_printf(out, "%" PRId64 " µs", us);
-	else if (us < 999500)
-		put_scaled(out, us, 1000, "ms");
-	else if (us < minute - 50000)
-		put_scaled(out, us, second, "s");
-	else if (us < hour)
-		buffer_printf(out, "%" PRId64 " min %" PRId64 " s", us / minute, us % minute / second);
-	else if (us < 2 * day)
-		buffer_printf(out, "%" PRId64 " h %" PRId64 " min", us / hour, us % hour / minute);
-	else
-		buffer_printf(out, "%" PRId64 " d %" PRId64 " h", us / day, us % day / hour);
-}
-
 static void node_free(void *data)
 {
 	struct node *node = data;
@@ -127,19 +74,6 @@ static void node_free(void *data)
 	g_ptr_array_unref(node->halves);
 	g_ptr_array_unref(node->children);
 	g_free(node);
-}
-
-static void row_free(void *data)
-{
-	struct row *row = data;
-
-	g_free(row->prefix);
-	g_free(row->name);
-	g_free(row->service);
-	g_free(row->offset);
-	g_free(row->duration);
-	g_free(row->remark);
-	g_free(row);
 }
 
 static const char *service_of(const struct span2 *span)
@@ -321,7 +255,7 @@ static char *time_text(const char *sign, int64_t us)
 	struct buffer out = {0};
 
 	buffer_printf(&out, "%s", us < 0 ? "" : sign);
-	tree_put_time(&out, us);
+	printable_put_time(&out, us);
 	buffer_put(&out, "", 1);
 	return (char *)out.data;
 }
@@ -411,115 +345,6 @@ static void add_node(struct drawing *drawing, const struct node *node, const cha
 	g_free(below);
 }
 
-static void paint(struct buffer *out, const struct tree_style *style, const char *colour, const char *text)
-{
-	if (style->colour && *text)
-		buffer_printf(out, "\033[%sm%s\033[0m", colour, text);
-	else
-		buffer_printf(out, "%s", text);
-}
-
-/* Columns of a trace's lines. */
-struct columns {
-	int name, service, kind, offset, duration;
-	bool bar;
-};
-
-static void widen(int *column, int width, int most)
-{
-	if (width > *column)
-		*column = width < most ? width : most;
-}
-
-static struct columns measure(const struct drawing *drawing, const struct tree_style *style)
-{
-	struct columns columns = {0};
-	int all;
-
-	for (guint i = 0; i < drawing->rows->len; i++) {
-		const struct row *row = g_ptr_array_index(drawing->rows, i);
-
-		if (row->detail)
-			continue;
-		widen(&columns.name, printable_width(row->prefix) + printable_width(row->name), NAME_COLUMNS);
-		widen(&columns.service, printable_width(row->service), SERVICE_COLUMNS);
-		widen(&columns.kind, printable_width(row->kind), SERVICE_COLUMNS);
-		widen(&columns.offset, printable_width(row->offset), SERVICE_COLUMNS);
-		widen(&columns.duration, printable_width(row->duration), SERVICE_COLUMNS);
-	}
-	all = columns.name + columns.service + columns.kind + columns.offset + columns.duration + 5 * 2 +
-	      BAR_COLUMNS;
-	columns.bar = all <= style->width && drawing->end > drawing->start;
-	return columns;
-}
-
-static void put_spaces(struct buffer *out, int spaces)
-{
-	if (spaces > 0)
-		buffer_printf(out, "%*s", spaces, "");
-}
-
-static void put_bar(struct buffer *out, const struct drawing *drawing, const struct row *row)
-{
-	double scale = (double)BAR_COLUMNS / (double)subtract_times(drawing->end, drawing->start);
-	int from = (int)((double)row->start * scale);
-	int to = (int)((double)add_times(row->start, row->length) * scale + 0.5);
-
-	if (row->length < 0)
-		return;
-	from = CLAMP(from, 0, BAR_COLUMNS - 1);
-	put_spaces(out, from);
-	if (to <= from)
-		buffer_printf(out, "▏");
-	for (int i = from; i < to && i < BAR_COLUMNS; i++)
-		buffer_printf(out, "█");
-}
-
-static void put_span_row(struct buffer *out, const struct drawing *drawing, const struct row *row,
-	const struct columns *columns, const struct tree_style *style)
-{
-	buffer_printf(out, "%s", row->prefix);
-	paint(out, style, "1", row->name);
-	put_spaces(out, columns->name - printable_width(row->prefix) - printable_width(row->name));
-	if (columns->service) {
-		buffer_printf(out, "  ");
-		paint(out, style, "36", row->service);
-		put_spaces(out, columns->service - printable_width(row->service));
-	}
-	if (columns->kind)
-		buffer_printf(out, "  %-*s", columns->kind, row->kind);
-	put_spaces(out, 2 + columns->offset - printable_width(row->offset));
-	buffer_printf(out, "%s", row->offset);
-	put_spaces(out, 2 + columns->duration - printable_width(row->duration));
-	buffer_printf(out, "%s", row->duration);
-	if (columns->bar && row->length >= 0) {
-		buffer_printf(out, "  ");
-		put_bar(out, drawing, row);
-	}
-	if (row->remark) {
-		buffer_printf(out, "  ");
-		paint(out, style, "33", row->remark);
-	}
-	buffer_printf(out, "\n");
-}
-
-static void put_rows(struct buffer *out, const struct drawing *drawing, const struct tree_style *style)
-{
-	struct columns columns = measure(drawing, style);
-
-	for (guint i = 0; i < drawing->rows->len; i++) {
-		const struct row *row = g_ptr_array_index(drawing->rows, i);
-
-		if (!row->detail) {
-			put_span_row(out, drawing, row, &columns, style);
-			continue;
-		}
-		buffer_printf(out, "%s", row->prefix);
-		paint(out, style, "2", row->name);
-		buffer_printf(out, "\n");
-	}
-}
-
 /* The services in the order that they stand below, each once. */
 static void put_services(struct buffer *out, const struct drawing *drawing)
 {
@@ -542,7 +367,7 @@ static void put_services(struct buffer *out, const struct drawing *drawing)
 }
 
 static void put_header(struct buffer *out, const struct drawing *drawing, const struct span2 *span,
-	const struct tree_style *style)
+	const struct rows_style *style)
 {
 	guint count = drawing->nodes->len;
 	char id[48];
@@ -552,17 +377,17 @@ static void put_header(struct buffer *out, const struct drawing *drawing, const 
 			span->trace_id);
 	else
 		g_snprintf(id, sizeof(id), "trace %016" PRIx64, span->trace_id);
-	paint(out, style, "1", id);
+	rows_paint(out, style, "1", id);
 	buffer_printf(out, "  %u span%s", count, count == 1 ? "" : "s");
 	if (drawing->end > drawing->start) {
 		buffer_printf(out, "  ");
-		tree_put_time(out, subtract_times(drawing->end, drawing->start));
+		printable_put_time(out, subtract_times(drawing->end, drawing->start));
 	}
 	put_services(out, drawing);
 	buffer_printf(out, "\n");
 }
 
-void tree_print(struct buffer *out, const GPtrArray *spans, const struct tree_style *style)
+void tree_print(struct buffer *out, const GPtrArray *spans, const struct rows_style *style)
 {
 	struct drawing drawing = {
 		.by_id = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, node_free),
@@ -583,7 +408,7 @@ void tree_print(struct buffer *out, const GPtrArray *spans, const struct tree_st
 	for (guint i = 0; i < drawing.roots->len; i++)
 		add_node(&drawing, g_ptr_array_index(drawing.roots, i), "", i + 1 == drawing.roots->len);
 	put_header(out, &drawing, g_ptr_array_index(spans, 0), style);
-	put_rows(out, &drawing, style);
+	rows_put(out, drawing.rows, subtract_times(drawing.end, drawing.start), style);
 	g_ptr_array_unref(drawing.rows);
 	g_ptr_array_unref(drawing.roots);
 	g_ptr_array_unref(drawing.nodes);

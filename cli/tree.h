@@ -3,16 +3,10 @@
 #ifndef TREE_H
 #define TREE_H
 
-#include <stdbool.h>
-
 #include <glib.h>
 
 #include "buffer.h"
-
-struct tree_style {
-	bool colour;
-	int width; /* columns of the terminal; 0: not one, and no bars */
-};
+#include "rows.h"
 
 /*
  * Appends the trace that @spans (of struct span2, at least one, all of one trace) make: a header, then a line
@@ -20,9 +14,6 @@ struct tree_style {
  * together; a client's and a server's half of one span stand above each other. A span whose parent is not
  * there starts a tree of its own. What came from a peer is shown printable.
  */
-void tree_print(struct buffer *out, const GPtrArray *spans, const struct tree_style *style);
-
-/* Appends @us in readable units: "850 µs", "12.3 ms", "4.05 s", "2 min 5 s". */
-void tree_put_time(struct buffer *out, int64_t us);
+void tree_print(struct buffer *out, const GPtrArray *spans, const struct rows_style *style);
 
 #endif
