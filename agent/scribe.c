@@ -241,7 +241,7 @@ static bool is_text(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		if (data[i] < 0x20 ? !g_ascii_isspace(data[i]) : data[i] == 0x7f)
 			return false;
-	return size > 0;
+	return size > 0 && g_utf8_validate((const char *)data, (gssize)size, NULL);
 }
 
 /* Not a frame: the reason, which often is that the port is another service's. */

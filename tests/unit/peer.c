@@ -10,11 +10,11 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
-#include <thrift/c_glib/protocol/thrift_binary_protocol.h>
-#include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
-#include "blkin_scribe.h"
 #include "clock.h"
+
+/* Thrift's. */
+enum { T_STOP = 0, T_I32 = 8, T_STRING = 11, T_REPLY = 2, T_EXCEPTION = 3 };
 
 /* An answer that is not out yet. */
 struct answer {
@@ -192,47 +192,65 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	g_free(answer);
 }
 
-/* Calls */
+/* Calls: read by hand and strictly, as test_scribe proves that the uplink's bytes are Thrift's. */
 
-static void take_spans(struct peer *peer, const GPtrArray *entries)
+static uint32_t get_u32(const uint8_t *from)
 {
-	for (guint i = 0; i < entries->len; i++) {
-		const BlkinLogEntry *entry = g_ptr_array_index(entries, i);
-		gsize size;
-		guchar *bytes = g_base64_decode(entry->message, &size);
-		char *span = g_strndup((char *)bytes, size);
-		guint count = GPOINTER_TO_UINT(g_hash_table_lookup(peer->counts, span));
-
-		must(strcmp(entry->category, "zipkin") == 0, "another category");
-		g_hash_table_insert(peer->counts, g_strdup(span), GUINT_TO_POINTER(count + 1));
-		g_ptr_array_add(peer->taken, span);
-		g_free(bytes);
-	}
+	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-/* Reads one call with the generated code, notes what it brings, and says how it is to be answered. */
-static struct answer take_call(struct peer *peer, GByteArray *bytes)
+/* Takes @size bytes off the front of what is left of the call. */
+static const uint8_t *take(const uint8_t **at, const uint8_t *end, size_t size)
 {
-	ThriftMemoryBuffer *memory = g_object_new(
-		THRIFT_TYPE_MEMORY_BUFFER, "buf", bytes, "buf_size", bytes->len, "owner", FALSE, NULL);
-	ThriftProtocol *protocol = g_object_new(THRIFT_TYPE_BINARY_PROTOCOL, "transport", memory, NULL);
-	BlkinScribeLogArgs *args = g_object_new(BLKIN_TYPE_SCRIBE_LOG_ARGS, NULL);
-	struct answer answer = {.call = peer->calls};
-	ThriftMessageType type;
-	char *name = NULL;
+	const uint8_t *bytes = *at;
 
-	must(thrift_protocol_read_message_begin(protocol, &name, &type, &answer.seqid, NULL) >= 0, "message");
-	must(strcmp(name, "Log") == 0 && type == T_CALL, "another call than Log()");
-	must(thrift_struct_read(THRIFT_STRUCT(args), protocol, NULL) >= 0, "struct");
-	must(memory->buf->len == 0, "bytes behind the call");
-	answer.act = peer->acts[MIN(peer->calls, peer->act_count - 1)];
+	must(size <= (size_t)(end - bytes), "a call that is too short");
+	*at += size;
+	return bytes;
+}
+
+static void expect(const uint8_t **at, const uint8_t *end, const void *bytes, size_t size)
+{
+	must(memcmp(take(at, end, size), bytes, size) == 0, "not a call of Log()");
+}
+
+static void note_span(struct peer *peer, const uint8_t *base64, size_t base64_size)
+{
+	char *text = g_strndup((const char *)base64, base64_size);
+	gsize size;
+	guchar *bytes = g_base64_decode(text, &size);
+	char *span = g_strndup((char *)bytes, size);
+
+	g_hash_table_insert(peer->counts, g_strdup(span), GUINT_TO_POINTER(peer_count(peer, span) + 1));
+	g_ptr_array_add(peer->taken, span);
+	g_free(bytes);
+	g_free(text);
+}
+
+/* Reads one call, notes what it brings, and says how it is to be answered. */
+static struct answer take_call(struct peer *peer, const uint8_t *at, const uint8_t *end)
+{
+	struct answer answer = {
+		.act = peer->acts[MIN(peer->calls, peer->act_count - 1)], .call = peer->calls};
+	bool refuses = answer.act == PEER_TRY_LATER || answer.act == PEER_EXCEPTION;
+
+	expect(&at, end, "\x80\1\0\1\0\0\0\3Log", 11);
+	answer.seqid = (int32_t)get_u32(take(&at, end, 4));
+	expect(&at, end, "\x0f\0\1\x0c", 4);
+	for (uint32_t count = get_u32(take(&at, end, 4)); count > 0; count--) {
+		uint32_t size;
+
+		expect(&at, end, "\x0b\0\1\0\0\0\6zipkin\x0b\0\2", 16);
+		size = get_u32(take(&at, end, 4));
+		if (refuses)
+			take(&at, end, size);
+		else
+			note_span(peer, take(&at, end, size), size);
+		expect(&at, end, "", 1);
+	}
+	expect(&at, end, "", 1);
+	must(at == end, "bytes behind the call");
 	peer->calls++;
-	if (answer.act != PEER_TRY_LATER && answer.act != PEER_EXCEPTION)
-		take_spans(peer, args->messages);
-	g_free(name);
-	g_object_unref(args);
-	g_object_unref(protocol);
-	g_object_unref(memory);
 	return answer;
 }
 
@@ -241,20 +259,18 @@ static bool take_frame(struct client *client, struct evbuffer *input)
 {
 	struct timeval delay = {0, client->peer->delay_ms * 1000};
 	struct answer answer;
-	GByteArray *bytes;
+	uint8_t head[4], *bytes;
 	uint32_t size;
 
-	if (evbuffer_copyout(input, &size, 4) < 4)
+	if (evbuffer_copyout(input, head, 4) < 4)
 		return false;
-	size = ntohl(size);
+	size = get_u32(head);
 	if (evbuffer_get_length(input) < 4 + (size_t)size)
 		return false;
 	evbuffer_drain(input, 4);
-	bytes = g_byte_array_sized_new(size);
-	g_byte_array_set_size(bytes, size);
-	evbuffer_remove(input, bytes->data, size);
-	answer = take_call(client->peer, bytes);
-	g_byte_array_unref(bytes);
+	bytes = evbuffer_pullup(input, size);
+	answer = take_call(client->peer, bytes, bytes + size);
+	evbuffer_drain(input, size);
 	client->open++;
 	client->peer->open_max = MAX(client->peer->open_max, client->open);
 	if (client->peer->delay_ms == 0)
@@ -275,8 +291,7 @@ static void answer_head(struct client *client, struct evbuffer *input)
 		return;
 	client->answered_early = true;
 	client->open++;
-	answer.seqid = (int32_t)((uint32_t)head[15] << 24 | (uint32_t)head[16] << 16 |
-				 (uint32_t)head[17] << 8 | head[18]);
+	answer.seqid = (int32_t)get_u32(head + 15);
 	give_answer(client, &answer);
 	bufferevent_disable(client->stream, EV_READ);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A fake Scribe server on loopback, in the loop of the test: takes calls by the generated Thrift code, and
- * answers them as it is told to, well or badly. It remembers what it took.
+ * A fake Scribe server on loopback, in the loop of the test: takes calls, and answers them as it is told to,
+ * well or badly. It remembers what it took.
  */
 #ifndef PEER_H
 #define PEER_H

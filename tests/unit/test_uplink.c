@@ -339,13 +339,13 @@ START_TEST(server_closes_within_a_call)
 	struct line line;
 
 	line_open(&line);
+	line.options.timeout_ns = 5 * NS_PER_SECOND;
 	line.peer->close_after = 100;
 	push_large(&line);
 	start(&line);
 	RUN_UNTIL(&line, row(&line, OUTPUT_ERRORS_CLOSED) == 2);
 	ASSERT_ROW(&line, SPANS_QUEUED, 1);
 	line.peer->close_after = 0;
-	line.options.timeout_ns = 5 * NS_PER_SECOND;
 	RUN_UNTIL(&line, row(&line, SPANS_SENT) == 1);
 	/* It never went out whole before, so it cannot arrive twice. */
 	ASSERT_ROW(&line, SPANS_SENT_AGAIN, 0);
