@@ -14,6 +14,7 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{"collect", command_collect, "receive spans over Scribe and print them, as trees or as JSON"},
+	{"import", command_import, "send the spans in traces on disk to the collector"},
 	{"status", command_status, "ask the agent of this node how it is doing"},
 	{"validate", command_validate, "check the agent's configuration file"},
 };

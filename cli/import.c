@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `blkin import`: traces that LTTng left on disk, through the agent's own line, to the collector. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <event2/thread.h>
+
+#include "batch.h"
+#include "clock.h"
+#include "commands.h"
+#include "config.h"
+#include "ledger.h"
+#include "line.h"
+#include "log.h"
+#include "options.h"
+#include "reader.h"
+#include "traces.h"
+#include "uplink.h"
+
+static const char help[] =
+	"Usage: blkin import [OPTION]... DIR...\n"
+	"Send the spans in CTF traces on disk to the collector. DIR is a trace or a folder of\n"
+	"traces, such as `lttng create --output=DIR` makes.\n"
+	"\n"
+	"  --config FILE       where [output] says how to send; without it\n"
+	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
+	"  --server HOST:PORT  the collector, rather than [output]'s\n"
+	"  --help              show this\n"
+	"\n"
+	"It waits while the collector is away, and exits with 0 once every span is taken. A trace\n"
+	"that is imported twice is harmless: Zipkin merges what it has already.\n";
+
+struct import {
+	struct config config;
+	GPtrArray *traces;
+	struct event_base *base;
+	struct event *pushed, *ended, *interrupted, *ticking;
+	struct batch_queue *queue;
+	struct line *line;
+	struct uplink *uplink;
+	struct reader *reader;
+	pthread_t thread;
+	atomic_bool stop;
+	bool failed; /* the reader; read once its thread has ended */
+	bool interrupting;
+	int64_t started;
+};
+
+/* The reader's thread */
+
+static void *read_traces(void *data)
+{
+	struct import *import = data;
+	enum reader_status status = READER_MORE;
+
+	while ((status == READER_MORE || status == READER_IDLE) && !import->stop)
+		status = reader_step(import->reader);
+	import->failed = status == READER_ERROR;
+	line_flush(import->line);
+	event_active(import->ended, 0, 0);
+	return NULL;
+}
+
+static void wake(void *data)
+{
+	struct import *import = data;
+
+	event_active(import->pushed, 0, 0);
+}
+
+/* The loop */
+
+static void on_pushed(evutil_socket_t fd, short what, void *data)
+{
+	struct import *import = data;
+
+	(void)fd;
+	(void)what;
+	uplink_wake(import->uplink);
+}
+
+static void on_drained(void *data)
+{
+	struct import *import = data;
+
+	event_base_loopbreak(import->base);
+}
+
+static void on_ended(evutil_socket_t fd, short what, void *data)
+{
+	struct import *import = data;
+
+	(void)fd;
+	(void)what;
+	batch_close(import->queue);
+	uplink_when_drained(import->uplink, on_drained, import);
+}
+
+static void on_interrupted(evutil_socket_t signal, short what, void *data)
+{
+	struct import *import = data;
+
+	(void)signal;
+	(void)what;
+	import->interrupting = true;
+	event_base_loopbreak(import->base);
+}
+
+static void show_progress(const struct import *import)
+{
+	double seconds = (double)(clock_monotonic() - import->started) / NS_PER_SECOND;
+	struct ledger rows;
+
+	ledger_read(&rows, NULL);
+	fprintf(stderr, "\r%" PRId64 " events read, %" PRId64 " spans sent, %.0f s ", rows.row[EVENTS_READ],
+		rows.row[SPANS_SENT], seconds);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	show_progress(data);
+}
+
+static int open_traces(struct import *import, int argc, char **argv)
+{
+	char error[512];
+
+	import->traces = g_ptr_array_new_with_free_func(g_free);
+	for (int i = 0; i < argc; i++)
+		if (traces_find(argv[i], import->traces) != 0)
+			return -1;
+	import->reader = reader_open_files((char *const *)import->traces->pdata, import->traces->len,
+		import->line, error, sizeof(error));
+	if (import->reader)
+		return 0;
+	log_error("%s", error);
+	return -1;
+}
+
+static int start(struct import *import, int argc, char **argv)
+{
+	const struct config *config = &import->config;
+	struct batch_limits limits = {config->category, (uint32_t)config->batch_spans, config->batch_size,
+		config->batch_delay, config->queue_size, true};
+	struct uplink_options options = {config->server, (uint32_t)config->window, config->timeout,
+		config->retry_min, config->retry_max};
+	struct timeval often = {0, 200000};
+
+	signal(SIGPIPE, SIG_IGN);
+	evthread_use_pthreads();
+	import->started = clock_monotonic();
+	import->base = event_base_new();
+	import->pushed = event_new(import->base, -1, EV_PERSIST, on_pushed, import);
+	import->ended = event_new(import->base, -1, EV_PERSIST, on_ended, import);
+	import->interrupted = evsignal_new(import->base, SIGINT, on_interrupted, import);
+	import->ticking = event_new(import->base, -1, EV_PERSIST, on_tick, import);
+	import->queue = batch_queue_create(&limits, wake, import);
+	import->line = line_create(config, import->queue);
+	if (open_traces(import, argc, argv) != 0)
+		return -1;
+	import->uplink = uplink_create(import->base, import->queue, &options);
+	event_add(import->interrupted, NULL);
+	if (isatty(STDERR_FILENO))
+		event_add(import->ticking, &often);
+	return pthread_create(&import->thread, NULL, read_traces, import);
+}
+
+static void end(struct import *import)
+{
+	if (import->uplink)
+		uplink_destroy(import->uplink);
+	if (import->reader)
+		reader_close(import->reader);
+	line_destroy(import->line);
+	batch_queue_destroy(import->queue);
+	event_free(import->pushed);
+	event_free(import->ended);
+	event_free(import->interrupted);
+	event_free(import->ticking);
+	event_base_free(import->base);
+	g_ptr_array_unref(import->traces);
+	libevent_global_shutdown();
+}
+
+/* What became of everything; returns the exit code. */
+static int report(const struct import *import)
+{
+	const int64_t *row;
+	struct ledger rows;
+	int64_t rejected;
+
+	ledger_read(&rows, NULL);
+	row = rows.row;
+	rejected = row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME];
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K");
+	printf("%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
+	       " of other programs ignored\n",
+		row[EVENTS_READ], row[EVENTS_IN_SPANS], rejected, row[EVENTS_IGNORED]);
+	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
+		printf("lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
+			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
+	printf("%" PRId64 " spans: %" PRId64 " sent, %" PRId64 " refused, %" PRId64 " too large, %" PRId64
+	       " not sent\n",
+		row[SPANS_MADE], row[SPANS_SENT], row[SPANS_DROPPED_REFUSED], row[SPANS_DROPPED_OVERSIZE],
+		row[SPANS_PENDING] + row[SPANS_QUEUED]);
+	if (import->failed)
+		log_error("a trace could not be read to its end: %s", reader_error(import->reader));
+	return import->failed || row[SPANS_SENT] != row[SPANS_MADE] ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int run(struct import *import, int argc, char **argv)
+{
+	int status = EXIT_FAILURE;
+
+	if (start(import, argc, argv) == 0) {
+		event_base_dispatch(import->base);
+		if (import->interrupting) {
+			/* the reader may wait for a collector that is away: the process's end ends it */
+			report(import);
+			fflush(stdout);
+			_exit(EXIT_FAILURE);
+		}
+		pthread_join(import->thread, NULL);
+		status = report(import);
+	}
+	end(import);
+	return status;
+}
+
+/* Reads the options into @import's config; returns an exit code, or -1 to go on. */
+static int read_options(struct import *import, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"config", required_argument, NULL, 'c'}, {"server", required_argument, NULL, 's'}, {0}};
+	const char *file = NULL, *server = NULL;
+	char host[256];
+	uint16_t port;
+	int option;
+
+	while ((option = options_next(argc, argv, options, help)) >= 0)
+		*(option == 'c' ? &file : &server) = optarg;
+	if (option == OPTIONS_HELP)
+		return EX_OK;
+	if (option == OPTIONS_WRONG)
+		return EX_USAGE;
+	if (server && !uplink_parse_server(server, host, &port)) {
+		log_error("%s: not HOST:PORT, as 127.0.0.1:9410 or [::1]:9410", server);
+		return EX_USAGE;
+	}
+	if (optind == argc) {
+		log_error("say which traces: `blkin import DIR...`");
+		return EX_USAGE;
+	}
+	if (config_read(&import->config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)
+		return EX_CONFIG;
+	if (server) {
+		g_free(import->config.server);
+		import->config.server = g_strdup(server);
+	}
+	return -1;
+}
+
+int command_import(int argc, char **argv)
+{
+	struct import import = {0};
+	int status;
+
+	log_init("blkin import");
+	config_init(&import.config);
+	status = read_options(&import, argc, argv);
+	if (status < 0)
+		status = run(&import, argc - optind, argv + optind);
+	config_free(&import.config);
+	return status;
+}

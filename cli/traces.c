@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "traces.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Deeper than any tree that LTTng writes. */
+#define DEPTH_MAX 16
+
+static bool is_dir(const char *path)
+{
+	struct stat file;
+
+	return lstat(path, &file) == 0 && S_ISDIR(file.st_mode);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat file;
+
+	return lstat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The folders in @path, sorted; what cannot be read has none. */
+static GPtrArray *folders(const char *path)
+{
+	GPtrArray *inside = g_ptr_array_new_with_free_func(g_free);
+	GDir *dir = g_dir_open(path, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir))) {
+		char *child = g_build_filename(path, name, NULL);
+
+		if (is_dir(child))
+			g_ptr_array_add(inside, child);
+		else
+			g_free(child);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_ptr_array_sort(inside, by_name);
+	return inside;
+}
+
+static void find(const char *path, int depth, GPtrArray *found)
+{
+	char *metadata = g_build_filename(path, "metadata", NULL);
+	GPtrArray *inside;
+
+	if (is_file(metadata)) {
+		g_ptr_array_add(found, g_strdup(path));
+	} else if (depth < DEPTH_MAX) {
+		inside = folders(path);
+		for (guint i = 0; i < inside->len; i++)
+			find(inside->pdata[i], depth + 1, found);
+		g_ptr_array_unref(inside);
+	}
+	g_free(metadata);
+}
+
+int traces_find(const char *dir, GPtrArray *found)
+{
+	guint before = found->len;
+	struct stat file;
+
+	if (stat(dir, &file) != 0 || !S_ISDIR(file.st_mode)) {
+		fprintf(stderr, "blkin import: %s: %s\n", dir,
+			errno && !S_ISREG(file.st_mode) ? strerror(errno) : "not a folder");
+		return -1;
+	}
+	find(dir, 0, found);
+	if (found->len > before)
+		return 0;
+	fprintf(stderr, "blkin import: %s: there is no CTF trace in it (a folder with a file `metadata`)\n",
+		dir);
+	return -1;
+}

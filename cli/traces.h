@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* CTF traces on disk: the folders that hold a file named `metadata`. */
+#ifndef TRACES_H
+#define TRACES_H
+
+#include <glib.h>
+
+/*
+ * Adds to @found (of g_free'd char *) every trace in @dir and below, in the order of their names, links not
+ * followed. Returns -1 having said what is wrong: no such folder, or no trace in it.
+ */
+int traces_find(const char *dir, GPtrArray *found);
+
+#endif
