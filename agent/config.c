@@ -362,8 +362,7 @@ static int read_key(struct config *config, struct place *place, const char *text
 	seen[key - keys] = place->line;
 	value = g_key_file_get_string(file, "x", names[0], NULL);
 	if (!value) {
-		log_error("%s:%u: the value of `%s` is not UTF-8 text, or has a broken escape", place->path,
-			place->line, key->name);
+		log_error("%s:%u: the value of `%s` is not UTF-8 text", place->path, place->line, key->name);
 		return -1;
 	}
 	return set_value(config, key, g_strchomp(value), place->path, place->line);

@@ -169,7 +169,7 @@ static void on_lookup(int error, struct evutil_addrinfo *addresses, void *arg)
 	connection->addresses = connection->next = addresses;
 	if (error)
 		snprintf(connection->why, sizeof(connection->why), "no address for %s: %s", connection->host,
-			evutil_gai_strerror(error));
+			error == EVUTIL_EAI_NONAME ? "the name is not known" : evutil_gai_strerror(error));
 	/* Not from here: what follows may end the resolver that is calling us. */
 	event_active(connection->step, EV_TIMEOUT, 1);
 }
@@ -186,6 +186,9 @@ static void start_lookup(struct connection *connection, const struct evutil_addr
 	}
 	/* Without a resolv.conf it asks the local host, as the C library does. */
 	evdns_base_resolv_conf_parse(connection->dns, DNS_OPTIONS_ALL, "/etc/resolv.conf");
+	/* Some servers never answer about IPv6: with an IPv4 address at hand that is no reason to wait long.
+	 */
+	evdns_base_set_option(connection->dns, "getaddrinfo-allow-skew:", "0.3");
 	evdns_getaddrinfo(
 		connection->dns, connection->host, connection->port, hints, on_lookup, connection->lookup);
 	if (connection->lookup)
