@@ -249,6 +249,10 @@ class Ledger:
         assert self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self)
         assert self.spans == self.pending + self.queued + self.sent + self.spooled + self.dropped, str(self)
 
+    def idle(self):
+        """Nothing is under way in the agent."""
+        return self.pending == self.queued == 0
+
     def rejected_for(self, reason):
         return int(self.metrics[f'blkin_agent_events_rejected_total{{reason="{reason}"}}'])
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Fixtures of the live tests. ./check runs them, or: tests/isolate /usr/bin/python3 -m pytest tests/live"""
+
+import os
+import sys
+
+import pytest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from rig.node import Node  # noqa: E402
+from rig.process import free_port  # noqa: E402
+from rig.scribe import Receiver  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--zipkin", action="store_true", help="run the suite against a real Zipkin server, and only it")
+
+
+def pytest_collection_modifyitems(config, items):
+    """The Zipkin suite runs when asked for, and then alone."""
+    wanted = config.getoption("--zipkin")
+    other = [item for item in items if item.path.name.startswith("test_zipkin") != wanted]
+    config.hook.pytest_deselected(items=other)
+    items[:] = [item for item in items if item not in other]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Lets fixtures know whether the test failed, so that they show the logs."""
+    outcome = yield
+    if call.when == "call":
+        item.failed = outcome.get_result().failed
+
+
+@pytest.fixture
+def bare_node(request):
+    """A node on which nothing runs yet."""
+    with Node() as node:
+        yield node
+        if getattr(request.node, "failed", False):
+            node.show_logs()
+
+
+@pytest.fixture
+def node(bare_node):
+    """A node with LTTng running."""
+    return bare_node.start_lttng()
+
+
+@pytest.fixture
+def receiver(node):
+    """An independent Scribe server, running."""
+    return Receiver(node, free_port()).start()

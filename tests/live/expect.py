@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a span of programs/spanload.c must look like, every field of it, once it was delivered."""
+
+import socket
+import struct
+
+TRACE_SPANS = 5
+NAMES = ["read", "Write", "list objects", "delete", "stat", "sync-all", "größe"]
+LOCAL, CLIENT, SERVER, PRODUCER, CONSUMER = range(5)
+CORE = {LOCAL: (None, None), CLIENT: ("cs", "cr"), SERVER: ("sr", "ss"), PRODUCER: ("ms", None), CONSUMER: ("mr", None)}
+STRING, BOOL = 6, 0
+
+
+def address(text):
+    return struct.unpack("!i", socket.inet_aton(text))[0]
+
+
+def host(endpoint):
+    return (endpoint.ipv4, endpoint.port, endpoint.service_name, endpoint.ipv6)
+
+
+def key_of(span):
+    """(process, thread, ordinal): which span of the load this is."""
+    tags = {tag.key: tag.value for tag in span.binary_annotations}
+    process, thread = tags["worker"].decode().split(".")
+    return int(process), int(thread), int(tags["ordinal"])
+
+
+def check_span(span, key):
+    """Compares all that does not depend on other spans; returns what the clocks differ by, in ns."""
+    process, thread, n = key
+    here = (address(f"10.1.{process}.{thread}"), 7000 + thread, f"load-{process}", None)
+    tags = [(tag.key, tag.value, tag.annotation_type, host(tag.host)) for tag in span.binary_annotations]
+    start = int(tags[3][1])
+    kind = n % TRACE_SPANS
+    expected_tags = [
+        ("worker", b"%d.%d" % (process, thread), STRING, here),
+        ("ordinal", b"%d" % n, STRING, here),
+        ("score", b"%d" % (-n * n * 31), STRING, here),
+        ("start", b"%d" % start, STRING, here),
+    ]
+    if kind == CLIENT:
+        expected_tags.append(("sa", b"\x01", BOOL, (address("10.9.8.7"), 6789, "peer", None)))
+    assert tags == expected_tags
+    assert span.name == NAMES[n % len(NAMES)]
+    assert span.duration == 100 + n % 1000
+    begin, end = CORE[kind]
+    at = span.timestamp
+    expected = [(at, begin)] if begin else []
+    expected.append((at + 1 + n % 50, f"step {n % 100} of a request"))
+    expected.append((at + 60 + n % 7, "done" if n % 3 else "erledigt ✓"))
+    if end:
+        expected.append((at + span.duration, end))
+    assert [(note.timestamp, note.value) for note in span.annotations] == expected
+    assert all(host(note.host) == here for note in span.annotations)
+    assert not span.debug and not span.trace_id_high
+    return at * 1000 - start
+
+
+def check_load(spans, processes, threads, count):
+    """
+    Compares every span of a load, of which none may be missing or come twice: fields, ids, and who is whose parent.
+    """
+    by_key = {}
+    clocks = []
+    for span in spans:
+        key = key_of(span)
+        assert key not in by_key, f"{key} came twice"
+        by_key[key] = span
+        clocks.append(check_span(span, key))
+    assert by_key.keys() == {(p, t, n) for p in range(processes) for t in range(threads) for n in range(count)}
+    assert len({span.id for span in spans}) == len(spans)
+    for (process, thread, n), span in by_key.items():
+        root = by_key[process, thread, n - n % TRACE_SPANS]
+        assert span.trace_id == root.id
+        assert span.parent_id == (None if span is root else root.id)
+    check_clocks(clocks)
+
+
+def check_clocks(clocks):
+    """Every timestamp is the program's clock plus the same amount, cut to microseconds."""
+    assert max(clocks) - min(clocks) < 1000
