@@ -74,6 +74,33 @@ static void bytes_transport_init(BytesTransport *bytes)
 	(void)bytes;
 }
 
+static GQuark finalizer_quark(void)
+{
+	return g_quark_from_static_string("blkin-finalizer");
+}
+
+/* What the type had, and then what GObject has. */
+static void finalize_all(GObject *object)
+{
+	GObjectClass *base = g_type_class_peek(G_TYPE_OBJECT);
+	void (*own)(GObject *) =
+		(void (*)(GObject *))g_type_get_qdata(G_OBJECT_TYPE(object), finalizer_quark());
+
+	own(object);
+	base->finalize(object);
+}
+
+void bytes_mend_type(GType type)
+{
+	GObjectClass *class;
+
+	if (g_type_get_qdata(type, finalizer_quark()))
+		return;
+	class = g_type_class_ref(type); /* for good: types are not unloaded */
+	g_type_set_qdata(type, finalizer_quark(), (gpointer) class->finalize);
+	class->finalize = finalize_all;
+}
+
 void *bytes_read_struct(GType type, const void *data, size_t size)
 {
 	BytesTransport *bytes = g_object_new(bytes_transport_get_type(), NULL);
@@ -81,6 +108,9 @@ void *bytes_read_struct(GType type, const void *data, size_t size)
 	ThriftStruct *object = g_object_new(type, NULL);
 	GError *error = NULL;
 
+	bytes_mend_type(type);
+	bytes_mend_type(THRIFT_TYPE_BINARY_PROTOCOL);
+	bytes_mend_type(bytes_transport_get_type());
 	bytes->data = data;
 	bytes->left = size;
 	if (thrift_struct_read(object, protocol, &error) < 0) {

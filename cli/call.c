@@ -135,10 +135,11 @@ static bool take_messages(const struct answer *answer, const GPtrArray *messages
 /* As Zipkin does it, one bad message fails the call. */
 static ThriftStruct *take_log(const struct answer *answer)
 {
-	BlkinScribeLogArgs *args =
-		bytes_read_struct(BLKIN_TYPE_SCRIBE_LOG_ARGS, answer->args, answer->args_size);
 	BlkinScribeLogResult *result = NULL;
+	BlkinScribeLogArgs *args;
 
+	bytes_mend_type(BLKIN_TYPE_LOG_ENTRY);
+	args = bytes_read_struct(BLKIN_TYPE_SCRIBE_LOG_ARGS, answer->args, answer->args_size);
 	if (!args) {
 		g_strlcpy(answer->call->refused, "Thrift does not read the arguments",
 			sizeof(answer->call->refused));
@@ -187,6 +188,9 @@ static void put_reply(
 	ThriftProtocol *protocol = g_object_new(THRIFT_TYPE_BINARY_PROTOCOL, "transport", memory, NULL);
 	uint32_t length;
 
+	bytes_mend_type(THRIFT_TYPE_MEMORY_BUFFER);
+	bytes_mend_type(THRIFT_TYPE_BINARY_PROTOCOL);
+	bytes_mend_type(G_OBJECT_TYPE(result));
 	thrift_protocol_write_message_begin(protocol, to->method, type, to->seqid, NULL);
 	thrift_struct_write(result, protocol, NULL);
 	thrift_protocol_write_message_end(protocol, NULL);

@@ -96,6 +96,9 @@ static bool decode_span(const void *bytes, size_t size, GPtrArray *spans, char *
 		g_snprintf(error, error_size, "it is not a span in TBinary: %s", why);
 		return false;
 	}
+	bytes_mend_type(ZIPKIN_TYPE_ANNOTATION);
+	bytes_mend_type(ZIPKIN_TYPE_BINARY_ANNOTATION);
+	bytes_mend_type(ZIPKIN_TYPE_ENDPOINT);
 	v1 = bytes_read_struct(ZIPKIN_TYPE_SPAN, bytes, size);
 	if (!v1) {
 		g_snprintf(error, error_size, "Thrift does not read it as a span");

@@ -104,7 +104,7 @@ void printable_put_time(struct buffer *out, int64_t us)
 		buffer_printf(out, "%" PRId64 " µs", us);
 	else if (us < 999500)
 		put_scaled(out, us, 1000, "ms");
-	else if (us < minute - 50000)
+	else if (us < minute)
 		put_scaled(out, us, second, "s");
 	else if (us < hour)
 		buffer_printf(out, "%" PRId64 " min %" PRId64 " s", us / minute, us % minute / second);

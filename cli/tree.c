@@ -254,7 +254,8 @@ static char *time_text(const char *sign, int64_t us)
 {
 	struct buffer out = {0};
 
-	buffer_printf(&out, "%s", us < 0 ? "" : sign);
+	if (us >= 0 && *sign)
+		buffer_put(&out, sign, strlen(sign));
 	printable_put_time(&out, us);
 	buffer_put(&out, "", 1);
 	return (char *)out.data;

@@ -81,6 +81,7 @@ struct buffer v1_bytes(void *object)
 	ThriftProtocol *protocol = g_object_new(THRIFT_TYPE_BINARY_PROTOCOL, "transport", memory, NULL);
 	struct buffer bytes = {0};
 
+	bytes_mend_type(G_OBJECT_TYPE(object));
 	ck_assert_int_ge(thrift_struct_write(object, protocol, NULL), 0);
 	buffer_put(&bytes, memory->buf->data, memory->buf->len);
 	g_object_unref(protocol);
