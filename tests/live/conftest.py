@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from rig.node import Node  # noqa: E402
-from rig.process import free_port  # noqa: E402
+from rig.process import answers, free_port  # noqa: E402
 from rig.scribe import Receiver  # noqa: E402
 
 
@@ -53,3 +53,25 @@ def node(bare_node):
 def receiver(node):
     """An independent Scribe server, running."""
     return Receiver(node, free_port()).start()
+
+
+@pytest.fixture
+def run_sample():
+    return run_pair("examples/store", "examples/gateway")
+
+
+@pytest.fixture
+def run_classic():
+    return run_pair("examples/classic_server", "examples/classic_client")
+
+
+def run_pair(server, client):
+    """A function that runs the two programs of an example, and returns the server's port."""
+
+    def run(node, requests):
+        port = free_port()
+        node.start([node.built(server), port]).wait_ready(lambda: answers(port))
+        node.run([client, port, requests])
+        return port
+
+    return run
