@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines that a trace is drawn with: columns lined up, bars, colours. What they say is the tree's affair. */
+/* The lines that a trace is drawn with: columns lined up, bars, colours. What they say, the tree decides. */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -15,7 +15,8 @@ struct rows_style {
 	int width; /* columns of the terminal; 0: not one, and no bars */
 };
 
-/* A line of a span, its columns as text; or of an annotation or tag, then with nothing but prefix and name. */
+/* A line of a span, its columns as text; or of an annotation or tag, then with nothing but prefix and name.
+ */
 struct row {
 	bool detail;
 	char *prefix;
