@@ -394,6 +394,32 @@ START_TEST(bytes_behind_the_struct)
 }
 END_TEST
 
+/* A reply to Log() that is good but for an unknown field of structs in structs. */
+static enum scribe_reply read_nested(int depth)
+{
+	struct buffer bytes = {0};
+	struct answer answer;
+
+	buffer_put(&bytes, BYTES(STRICT_REPLY));
+	for (int i = 0; i < depth; i++)
+		buffer_put(&bytes, "\x0c\x00\x05", 3);
+	for (int i = 0; i < depth; i++)
+		buffer_put(&bytes, "\x00", 1);
+	buffer_put(&bytes, BYTES(RESULT("\x00")));
+	answer = read_frame(bytes.data, bytes.size);
+	buffer_free(&bytes);
+	return answer.reply;
+}
+
+START_TEST(nested_structs_are_skipped_within_reason)
+{
+	ck_assert_int_eq(read_nested(1), SCRIBE_OK);
+	ck_assert_int_eq(read_nested(16), SCRIBE_OK);
+	ck_assert_int_eq(read_nested(17), SCRIBE_GARBAGE);
+	ck_assert_int_eq(read_nested(16000), SCRIBE_GARBAGE);
+}
+END_TEST
+
 START_TEST(deep_structs_end)
 {
 	struct buffer bytes = {0};
@@ -503,6 +529,7 @@ int main(void)
 	tcase_add_loop_test(reply, frames_by_hand, 0, (int)LENGTH(frames));
 	tcase_add_loop_test(reply, every_truncation, 0, (int)LENGTH(frames));
 	tcase_add_test(reply, bytes_behind_the_struct);
+	tcase_add_test(reply, nested_structs_are_skipped_within_reason);
 	tcase_add_test(reply, deep_structs_end);
 	tcase_add_test(reply, frame_lengths);
 	tcase_add_test(reply, other_services_are_named);

@@ -168,6 +168,19 @@ static int64_t row(struct line *line, enum ledger_row which)
 	return now.row[which] - line->start.row[which];
 }
 
+/* How many spans' latencies the ledger has. */
+static uint64_t latencies(void)
+{
+	struct ledger_latency latency;
+	struct ledger rows;
+	uint64_t spans = 0;
+
+	ledger_read(&rows, &latency);
+	for (int i = 0; i <= LEDGER_BUCKETS; i++)
+		spans += latency.bucket[i];
+	return spans;
+}
+
 static int64_t errors(struct line *line)
 {
 	return row(line, OUTPUT_ERRORS_CONNECT) + row(line, OUTPUT_ERRORS_TIMEOUT) +
@@ -228,11 +241,11 @@ static void assert_in_order(struct line *line)
 
 START_TEST(good_server_gets_each_once)
 {
-	struct ledger_latency latency;
 	struct line line;
-	uint64_t delivered = 0;
+	uint64_t delivered;
 
 	line_open(&line);
+	delivered = latencies();
 	if (_i == 1)
 		ACT(line.peer, PEER_OLD_OK);
 	push(&line, 20);
@@ -251,10 +264,7 @@ START_TEST(good_server_gets_each_once)
 	ck_assert_str_eq(state_of(&line).error, "");
 	ck_assert_uint_eq(in_log(&line, "\n"), 1);
 	ck_assert_uint_eq(in_log(&line, "connected"), 1);
-	ledger_read(&line.start, &latency);
-	for (int i = 0; i <= LEDGER_BUCKETS; i++)
-		delivered += latency.bucket[i];
-	ck_assert_uint_eq(delivered, 40 * SPANS);
+	ck_assert_uint_eq(latencies() - delivered, 40 * SPANS);
 	line_close(&line);
 }
 END_TEST
@@ -631,6 +641,33 @@ START_TEST(backoff_is_bounded_and_random)
 }
 END_TEST
 
+/*
+ * After a good answer waits are short again. With this seed six waits are near the shortest, the seventh is
+ * beyond the middle of its bounds: 0.6 s if they had gone on growing.
+ */
+START_TEST(backoff_begins_again_after_a_good_answer)
+{
+	struct line line;
+	int64_t begin;
+
+	line_open(&line);
+	g_random_set_seed(16220);
+	line.options.backoff_max_ns = 3600 * NS_PER_SECOND;
+	peer_stop(line.peer);
+	push(&line, 1);
+	start(&line);
+	RUN_UNTIL(&line, row(&line, OUTPUT_ERRORS_CONNECT) == 6);
+	peer_start(line.peer);
+	RUN_UNTIL(&line, row(&line, SPANS_SENT) == line.pushed);
+	ASSERT_ROW(&line, OUTPUT_ERRORS_CONNECT, 6);
+	peer_stop(line.peer);
+	begin = clock_monotonic();
+	RUN_UNTIL(&line, row(&line, OUTPUT_ERRORS_CONNECT) == 7);
+	ck_assert_int_lt(clock_monotonic() - begin, 400 * NS_PER_MS);
+	line_close(&line);
+}
+END_TEST
+
 /* Closed while nothing is open: no error, and back at once when there is something to send. */
 START_TEST(idle_connection_may_close)
 {
@@ -980,6 +1017,7 @@ int main(void)
 	tcase_add_test(connections, server_down_then_up);
 	tcase_add_test(connections, restarts_under_load);
 	tcase_add_test(connections, backoff_is_bounded_and_random);
+	tcase_add_test(connections, backoff_begins_again_after_a_good_answer);
 	tcase_add_test(connections, idle_connection_may_close);
 	tcase_add_test(connections, idle_connection_is_made_again);
 	tcase_add_test(connections, drained_when_all_is_answered);
