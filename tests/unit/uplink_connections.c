@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections that fail, end, idle and drain; and where they lead. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+
+#include "uplink_rig.h"
+
+START_TEST(server_down_then_up)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	peer_stop(rig.peer);
+	push(&rig, 3);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 3);
+	ck_assert_str_eq(state_of(&rig).error, "connection refused");
+	ck_assert_uint_eq(in_log(&rig, "connection refused; spans wait in memory, trying again"), 1);
+	ck_assert_uint_eq(in_log(&rig, rig.server), 1);
+	peer_start(rig.peer);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	ck_assert_int_eq(errors(&rig), row(&rig, OUTPUT_ERRORS_CONNECT));
+	ASSERT_ROW(&rig, SPANS_SENT_AGAIN, 0);
+	assert_in_order(&rig);
+	ck_assert_uint_eq(in_log(&rig, "\n"), 2);
+	/* The same with nothing to send: good when connected. */
+	peer_stop(rig.peer);
+	RUN_UNTIL(&rig, in_log(&rig, "connection refused") == 2);
+	peer_start(rig.peer);
+	RUN_UNTIL(&rig, in_log(&rig, "delivering again") == 2);
+	ck_assert(state_of(&rig).up);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(restarts_under_load)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	rig.peer->delay_ms = 2;
+	start(&rig);
+	for (int i = 0; i < 6; i++) {
+		unsigned int calls = rig.peer->calls;
+
+		push(&rig, 20);
+		RUN_UNTIL(&rig, rig.peer->calls >= calls + 5 && state_of(&rig).calls_open > 0);
+		peer_stop(rig.peer);
+		run_ms(&rig, 15);
+		peer_start(rig.peer);
+	}
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	assert_all_arrived(&rig);
+	ck_assert_int_ge(row(&rig, OUTPUT_ERRORS_CLOSED), 1);
+	ck_assert_int_gt(row(&rig, SPANS_SENT_AGAIN), 0);
+	ASSERT_ROW(&rig, OUTPUT_ERRORS_PROTOCOL, 0);
+	rig_close(&rig);
+}
+END_TEST
+
+/* Tries come after a wait between the bounds, and not all after the same. */
+START_TEST(backoff_is_bounded_and_random)
+{
+	struct rig rig;
+	int64_t shortest = INT64_MAX, longest = 0;
+	GArray *at;
+
+	rig_open(&rig);
+	rig.options.backoff_min_ns = 10 * NS_PER_MS;
+	rig.options.backoff_max_ns = 80 * NS_PER_MS;
+	ACT(rig.peer, PEER_CLOSE);
+	push(&rig, 1);
+	start(&rig);
+	RUN_UNTIL(&rig, rig.peer->connections == 25);
+	at = rig.peer->connected_at;
+	for (guint i = 1; i < at->len; i++) {
+		int64_t gap = g_array_index(at, int64_t, i) - g_array_index(at, int64_t, i - 1);
+
+		ck_assert_int_ge(gap, 9 * NS_PER_MS);
+		ck_assert_int_le(gap, 580 * NS_PER_MS);
+		if (i <= 2) /* the first ones are short: at most two and four times the least */
+			continue;
+		shortest = MIN(shortest, gap);
+		longest = MAX(longest, gap);
+	}
+	ck_assert_int_gt(longest - shortest, 10 * NS_PER_MS);
+	rig_close(&rig);
+}
+END_TEST
+
+/*
+ * After a good answer waits are short again. With this seed six waits are near the shortest, the seventh is
+ * beyond the middle of its bounds: 0.6 s if they had gone on growing.
+ */
+START_TEST(backoff_begins_again_after_a_good_answer)
+{
+	struct rig rig;
+	int64_t begin;
+
+	rig_open(&rig);
+	g_random_set_seed(16220);
+	rig.options.backoff_max_ns = 3600 * NS_PER_SECOND;
+	peer_stop(rig.peer);
+	push(&rig, 1);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 6);
+	peer_start(rig.peer);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	ASSERT_ROW(&rig, OUTPUT_ERRORS_CONNECT, 6);
+	peer_stop(rig.peer);
+	begin = clock_monotonic();
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 7);
+	ck_assert_int_lt(clock_monotonic() - begin, 400 * NS_PER_MS);
+	rig_close(&rig);
+}
+END_TEST
+
+/* Closed while nothing is open: no error, and back at once when there is something to send. */
+START_TEST(idle_connection_may_close)
+{
+	struct rig rig;
+	int64_t begin;
+
+	rig_open(&rig);
+	rig.options.backoff_min_ns = rig.options.backoff_max_ns = 2 * NS_PER_SECOND;
+	push(&rig, 1);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	peer_hang_up(rig.peer);
+	run_ms(&rig, 20);
+	ck_assert(!state_of(&rig).up);
+	begin = clock_monotonic();
+	push(&rig, 1);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	ck_assert_int_lt(clock_monotonic() - begin, NS_PER_SECOND);
+	ck_assert_int_eq(errors(&rig), 0);
+	ck_assert_uint_eq(rig.peer->connections, 2);
+	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
+	assert_in_order(&rig);
+	rig_close(&rig);
+}
+END_TEST
+
+/* Nothing to send for long: it comes back by itself, so that its state tells how the server is. */
+START_TEST(idle_connection_is_made_again)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	start(&rig);
+	for (unsigned int i = 1; i < 4; i++) {
+		RUN_UNTIL(&rig, rig.peer->connections == i && state_of(&rig).up);
+		peer_hang_up(rig.peer);
+	}
+	RUN_UNTIL(&rig, rig.peer->connections == 4 && state_of(&rig).up);
+	ck_assert_int_eq(errors(&rig), 0);
+	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
+	rig_close(&rig);
+}
+END_TEST
+
+static void on_drained(void *data)
+{
+	struct rig *rig = data;
+
+	rig->drained++;
+	/* As a program that ends would. */
+	uplink_destroy(rig->uplink);
+	rig->uplink = NULL;
+}
+
+START_TEST(drained_when_all_is_answered)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	rig.peer->delay_ms = 20;
+	ACT(rig.peer, PEER_OK, PEER_TRY_LATER, PEER_OK);
+	push(&rig, 6);
+	start(&rig);
+	uplink_when_drained(rig.uplink, on_drained, &rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == 5 * SPANS);
+	ck_assert_int_eq(rig.drained, 0);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	run_ms(&rig, 20);
+	ck_assert_int_eq(rig.drained, 0); /* more might come */
+	batch_close(rig.queue);
+	RUN_UNTIL(&rig, rig.drained == 1);
+	run_ms(&rig, 20);
+	ck_assert_int_eq(rig.drained, 1);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(drained_from_the_start)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	start(&rig);
+	batch_close(rig.queue);
+	uplink_when_drained(rig.uplink, on_drained, &rig);
+	ck_assert_int_eq(rig.drained, 0); /* not from within */
+	RUN_UNTIL(&rig, rig.drained == 1);
+	rig_close(&rig);
+}
+END_TEST
+
+/* A stop during a long wait is not held up by it. With this seed the sixth wait is 0.6 s, and those before
+ * are short. */
+START_TEST(drain_cuts_a_long_wait)
+{
+	struct rig rig;
+	int64_t begin;
+
+	rig_open(&rig);
+	g_random_set_seed(5318);
+	rig.options.backoff_max_ns = 3600 * NS_PER_SECOND;
+	peer_stop(rig.peer);
+	push(&rig, 2);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 6);
+	peer_start(rig.peer);
+	batch_close(rig.queue);
+	begin = clock_monotonic();
+	uplink_when_drained(rig.uplink, on_drained, &rig);
+	RUN_UNTIL(&rig, rig.drained == 1);
+	ck_assert_int_lt(clock_monotonic() - begin, 400 * NS_PER_MS);
+	ASSERT_ROW(&rig, SPANS_SENT, rig.pushed);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(destroy_gives_back)
+{
+	struct rig rig;
+	struct batch *batch;
+
+	rig_open(&rig);
+	rig.options.window = 2;
+	ACT(rig.peer, PEER_SILENT);
+	push(&rig, 3);
+	start(&rig);
+	RUN_UNTIL(&rig, rig.peer->calls == 2);
+	uplink_destroy(rig.uplink);
+	rig.uplink = NULL;
+	for (int i = 0; i < 3; i++) {
+		batch = batch_take(rig.queue);
+		ck_assert_ptr_nonnull(batch);
+		ck_assert_int_eq(batch->sent_before, i < 2);
+		ledger_move(SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, batch->spans);
+		batch_release(rig.queue, batch);
+	}
+	ck_assert_ptr_null(batch_take(rig.queue));
+	rig_close(&rig);
+}
+END_TEST
+
+/* Addresses */
+
+static bool can_listen(const char *address)
+{
+	struct sockaddr_storage storage;
+	int size = sizeof(storage), fd;
+	bool can = false;
+
+	if (evutil_parse_sockaddr_port(address, (struct sockaddr *)&storage, &size) < 0)
+		return false;
+	fd = socket(storage.ss_family, SOCK_STREAM, 0);
+	can = fd >= 0 && bind(fd, (struct sockaddr *)&storage, (socklen_t)size) == 0;
+	if (fd >= 0)
+		close(fd);
+	return can;
+}
+
+/* By IPv6, and by a name whose other address nobody listens on. */
+START_TEST(server_by_name_and_ipv6)
+{
+	static const struct {
+		const char *listen, *format;
+	} cases[] = {{"::1", "[::1]:%u"}, {"127.0.0.1", "localhost:%u"}, {"::1", "localhost:%u"}};
+	bool ipv6 = cases[_i].listen[0] == ':';
+	struct rig rig;
+
+	/* A machine without IPv6, or whose /etc/hosts does not know localhost by it, cannot tell. */
+	if (ipv6 && !can_listen("[::1]"))
+		return;
+	if (ipv6 && _i == 2 && system("getent -s files ahostsv6 localhost | grep -q '^::1 '") != 0)
+		return;
+	rig_open(&rig);
+	peer_destroy(rig.peer);
+	rig.peer = peer_create(rig.base, cases[_i].listen);
+	snprintf(rig.server, sizeof(rig.server), cases[_i].format, rig.peer->port);
+	push(&rig, 2);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	ck_assert_int_eq(errors(&rig), 0);
+	assert_in_order(&rig);
+	rig_close(&rig);
+}
+END_TEST
+
+/* A port whose backlog is full takes no connection, and does not refuse it either. */
+START_TEST(connecting_times_out)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), fillers[4];
+	struct rig rig;
+
+	rig_open(&rig);
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, size), 0);
+	ck_assert_int_eq(listen(listener, 0), 0);
+	getsockname(listener, (struct sockaddr *)&address, &size);
+	for (size_t i = 0; i < LENGTH(fillers); i++) {
+		fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		connect(fillers[i], (struct sockaddr *)&address, size);
+	}
+	snprintf(rig.server, sizeof(rig.server), "127.0.0.1:%u", ntohs(address.sin_port));
+	push(&rig, 1);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 2);
+	ck_assert_str_eq(state_of(&rig).error, "connection timed out");
+	ASSERT_ROW(&rig, SPANS_QUEUED, SPANS);
+	for (size_t i = 0; i < LENGTH(fillers); i++)
+		close(fillers[i]);
+	close(listener);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(server_is_host_and_port)
+{
+	static const struct {
+		const char *server, *host; /* NULL: refused */
+		uint16_t port;
+	} cases[] = {
+		{"127.0.0.1:9410", "127.0.0.1", 9410},
+		{"collector.example:1", "collector.example", 1},
+		{"a-b_c:65535", "a-b_c", 65535},
+		{"[::1]:9410", "::1", 9410},
+		{"[fe80::1%eth0]:9410", "fe80::1%eth0", 9410},
+		{"", NULL, 0},
+		{"localhost", NULL, 0},
+		{":9410", NULL, 0},
+		{"localhost:", NULL, 0},
+		{"localhost:0", NULL, 0},
+		{"localhost:65536", NULL, 0},
+		{"localhost:123456", NULL, 0},
+		{"localhost:-1", NULL, 0},
+		{"localhost:+1", NULL, 0},
+		{"localhost: 1", NULL, 0},
+		{"localhost:94x", NULL, 0},
+		{"localhost:9410 ", NULL, 0},
+		{"local host:9410", NULL, 0},
+		{"http://localhost:9410", NULL, 0},
+		{"::1:9410", NULL, 0},
+		{"[::1]", NULL, 0},
+		{"[::1]9410", NULL, 0},
+		{"[::1:9410", NULL, 0},
+		{"[]:9410", NULL, 0},
+		{"[localhost]:9410", NULL, 0},
+		{"[fe80::1%e/0]:9410", NULL, 0},
+	};
+	char host[256], longest[300];
+	uint16_t port;
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		bool good = uplink_parse_server(cases[i].server, host, &port);
+
+		ck_assert_msg(good == !!cases[i].host, "%s", cases[i].server);
+		if (good) {
+			ck_assert_str_eq(host, cases[i].host);
+			ck_assert_uint_eq(port, cases[i].port);
+		}
+	}
+	for (int size = 255; size <= 256; size++) {
+		snprintf(longest, sizeof(longest), "%0*d:9410", size, 0);
+		ck_assert_int_eq(uplink_parse_server(longest, host, &port), size == 255);
+	}
+}
+END_TEST
+
+START_TEST(create_refuses_what_is_no_server)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	snprintf(rig.server, sizeof(rig.server), "nowhere");
+	ck_assert_ptr_null(uplink_create(rig.base, rig.queue, &rig.options));
+	rig_close(&rig);
+}
+END_TEST
+
+/* Fed by a thread into a queue that is too small, while the server comes and goes: dropped or sent, and
+ * counted. */
+
+static atomic_bool feeding;
+
+static void *feed(void *data)
+{
+	struct rig *rig = data;
+
+	for (int i = 0; i < 400; i++) {
+		push(rig, 1);
+		usleep(1000);
+	}
+	atomic_store(&feeding, false);
+	return NULL;
+}
+
+START_TEST(fed_by_a_thread)
+{
+	struct rig rig;
+	pthread_t thread;
+
+	rig_open(&rig);
+	batch_queue_destroy(rig.queue);
+	rig.limits.queue_bytes = 8 * 1024;
+	rig.queue = batch_queue_create(&rig.limits, rig_wake, &rig);
+	rig.peer->delay_ms = 1;
+	start(&rig);
+	atomic_store(&feeding, true);
+	ck_assert_int_eq(pthread_create(&thread, NULL, feed, &rig), 0);
+	while (atomic_load(&feeding)) {
+		run_ms(&rig, 30);
+		peer_stop(rig.peer);
+		run_ms(&rig, 30);
+		peer_start(rig.peer);
+	}
+	pthread_join(thread, NULL);
+	RUN_UNTIL(&rig, row(&rig, SPANS_QUEUED) == 0);
+	ck_assert_uint_eq(rig.pushed, 400 * SPANS);
+	ck_assert_int_eq(row(&rig, SPANS_SENT) + row(&rig, SPANS_DROPPED_QUEUE_FULL), rig.pushed);
+	ck_assert_int_gt(row(&rig, SPANS_SENT), 0);
+	ck_assert_int_gt(row(&rig, SPANS_DROPPED_QUEUE_FULL), 0);
+	ck_assert_int_ge(rig.peer->taken->len, row(&rig, SPANS_SENT));
+	rig_close(&rig);
+}
+END_TEST
+
+TCase *uplink_connections(void)
+{
+	TCase *tests = tcase_create("connections");
+
+	tcase_add_test(tests, server_down_then_up);
+	tcase_add_test(tests, restarts_under_load);
+	tcase_add_test(tests, backoff_is_bounded_and_random);
+	tcase_add_test(tests, backoff_begins_again_after_a_good_answer);
+	tcase_add_test(tests, idle_connection_may_close);
+	tcase_add_test(tests, idle_connection_is_made_again);
+	tcase_add_test(tests, drained_when_all_is_answered);
+	tcase_add_test(tests, drained_from_the_start);
+	tcase_add_test(tests, drain_cuts_a_long_wait);
+	tcase_add_test(tests, destroy_gives_back);
+	tcase_add_loop_test(tests, server_by_name_and_ipv6, 0, 3);
+	tcase_add_test(tests, connecting_times_out);
+	tcase_add_test(tests, server_is_host_and_port);
+	tcase_add_test(tests, create_refuses_what_is_no_server);
+	tcase_add_test(tests, fed_by_a_thread);
+	tcase_set_timeout(tests, 30);
+	return tests;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink_rig.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <event2/thread.h>
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+static void on_woken(evutil_socket_t fd, short what, void *arg)
+{
+	struct rig *rig = arg;
+
+	(void)fd;
+	(void)what;
+	if (rig->uplink)
+		uplink_wake(rig->uplink);
+}
+
+void rig_wake(void *data)
+{
+	struct rig *rig = data;
+
+	event_active(rig->woken, EV_READ, 1);
+}
+
+void rig_open(struct rig *rig)
+{
+	struct timeval soon = {0, 2000};
+
+	memset(rig, 0, sizeof(*rig));
+	signal(SIGPIPE, SIG_IGN);
+	evthread_use_pthreads();
+	rig->real_stderr = stderr;
+	stderr = open_memstream(&rig->log, &rig->log_size);
+	rig->base = event_base_new();
+	rig->tick = event_new(rig->base, -1, EV_PERSIST, on_tick, NULL);
+	rig->woken = event_new(rig->base, -1, 0, on_woken, rig);
+	event_add(rig->tick, &soon);
+	rig->peer = peer_create(rig->base, "127.0.0.1");
+	rig->limits = (struct batch_limits){
+		.category = "zipkin", .spans = 100000, .bytes = 64 << 20, .queue_bytes = 256 << 20};
+	rig->queue = batch_queue_create(&rig->limits, rig_wake, rig);
+	rig->options = (struct uplink_options){
+		.server = rig->server,
+		.window = 4,
+		.timeout_ns = 250 * NS_PER_MS,
+		.backoff_min_ns = 10 * NS_PER_MS,
+		.backoff_max_ns = 40 * NS_PER_MS,
+	};
+	snprintf(rig->server, sizeof(rig->server), "127.0.0.1:%u", rig->peer->port);
+	ledger_read(&rig->start, NULL);
+}
+
+void rig_close(struct rig *rig)
+{
+	uplink_destroy(rig->uplink);
+	batch_queue_destroy(rig->queue);
+	peer_destroy(rig->peer);
+	event_free(rig->tick);
+	event_free(rig->woken);
+	event_base_loop(rig->base, EVLOOP_NONBLOCK); /* what libevent frees in the next round */
+	event_base_free(rig->base);
+	fclose(stderr);
+	stderr = rig->real_stderr;
+	free(rig->log);
+	libevent_global_shutdown();
+}
+
+void start(struct rig *rig)
+{
+	rig->uplink = uplink_create(rig->base, rig->queue, &rig->options);
+	ck_assert_ptr_nonnull(rig->uplink);
+}
+
+void push_span(struct rig *rig, const void *span, size_t size)
+{
+	ledger_add(SPANS_QUEUED, 1);
+	batch_add(rig->queue, span, size, clock_wall(), 0);
+	rig->pushed++;
+}
+
+void push(struct rig *rig, int batches)
+{
+	while (batches-- > 0) {
+		for (int i = 0; i < SPANS; i++) {
+			char span[32];
+			int size = snprintf(span, sizeof(span), "span %u", rig->pushed);
+
+			push_span(rig, span, (size_t)size);
+		}
+		batch_flush(rig->queue, 0, true);
+	}
+}
+
+void run_ms(struct rig *rig, int ms)
+{
+	int64_t end = clock_monotonic() + ms * NS_PER_MS;
+
+	while (clock_monotonic() < end)
+		event_base_loop(rig->base, EVLOOP_ONCE);
+}
+
+int64_t row(struct rig *rig, enum ledger_row which)
+{
+	struct ledger now;
+
+	ledger_read(&now, NULL);
+	return now.row[which] - rig->start.row[which];
+}
+
+uint64_t latencies(void)
+{
+	struct ledger_latency latency;
+	struct ledger rows;
+	uint64_t spans = 0;
+
+	ledger_read(&rows, &latency);
+	for (int i = 0; i <= LEDGER_BUCKETS; i++)
+		spans += latency.bucket[i];
+	return spans;
+}
+
+int64_t errors(struct rig *rig)
+{
+	return row(rig, OUTPUT_ERRORS_CONNECT) + row(rig, OUTPUT_ERRORS_TIMEOUT) +
+	       row(rig, OUTPUT_ERRORS_PROTOCOL) + row(rig, OUTPUT_ERRORS_CLOSED) +
+	       row(rig, OUTPUT_ERRORS_TRY_LATER) + row(rig, OUTPUT_ERRORS_REFUSED);
+}
+
+unsigned int in_log(struct rig *rig, const char *words)
+{
+	unsigned int count = 0;
+
+	fflush(stderr);
+	for (const char *found = rig->log; (found = strstr(found, words)); found++)
+		count++;
+	return count;
+}
+
+struct uplink_state state_of(struct rig *rig)
+{
+	struct uplink_state state;
+
+	uplink_read_state(rig->uplink, &state);
+	return state;
+}
+
+void assert_all_arrived(struct rig *rig)
+{
+	int64_t again = 0;
+
+	ASSERT_ROW(rig, SPANS_QUEUED, 0);
+	ASSERT_ROW(rig, SPANS_SENT, rig->pushed);
+	for (unsigned int i = 0; i < rig->pushed; i++) {
+		char span[32];
+		unsigned int count;
+
+		snprintf(span, sizeof(span), "span %u", i);
+		count = peer_count(rig->peer, span);
+		ck_assert_msg(count >= 1, "%s did not arrive", span);
+		again += count - 1;
+	}
+	ck_assert_int_le(again, row(rig, SPANS_SENT_AGAIN));
+}
+
+void assert_in_order(struct rig *rig)
+{
+	ck_assert_uint_eq(rig->peer->taken->len, rig->pushed);
+	for (unsigned int i = 0; i < rig->pushed; i++) {
+		char span[32];
+
+		snprintf(span, sizeof(span), "span %u", i);
+		ck_assert_str_eq(g_ptr_array_index(rig->peer->taken, i), span);
+	}
+}

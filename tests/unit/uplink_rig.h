@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the uplink's tests stand on: an uplink between a queue and a fake server, all in one loop, with the
+ * ledger's rows from the start of the test and the log's lines to look at.
+ */
+#ifndef UPLINK_RIG_H
+#define UPLINK_RIG_H
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "batch.h"
+#include "clock.h"
+#include "ledger.h"
+#include "peer.h"
+#include "uplink.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define SPANS 5 /* in a batch */
+
+/* Sets what the peer does from here on. */
+#define ACT(peer, ...)                                                                                       \
+	do {                                                                                                 \
+		static const enum peer_act list[] = {__VA_ARGS__};                                           \
+		peer_set_acts(peer, list, LENGTH(list));                                                     \
+	} while (0)
+
+/* Everything that a test has: one of each, in one loop. */
+struct rig {
+	struct event_base *base;
+	struct event *tick; /* so that the loop never sleeps for long */
+	struct event *woken;
+	struct peer *peer;
+	struct batch_queue *queue;
+	struct batch_limits limits;
+	struct uplink *uplink;
+	struct uplink_options options;
+	char server[64];
+	struct ledger start;
+	unsigned int pushed; /* spans */
+	int drained;
+	FILE *real_stderr;
+	char *log;
+	size_t log_size;
+};
+
+/* Runs the loop until @condition holds, which it must within 5 s. */
+#define RUN_UNTIL(rig, condition)                                                                            \
+	do {                                                                                                 \
+		int64_t run_end = clock_monotonic() + 5 * NS_PER_SECOND;                                     \
+		while (!(condition) && clock_monotonic() < run_end)                                          \
+			event_base_loop((rig)->base, EVLOOP_ONCE);                                           \
+		ck_assert_msg(condition, "after 5 s still not: %s", #condition);                             \
+	} while (0)
+
+#define ASSERT_ROW(rig, which, amount) ck_assert_int_eq(row(rig, which), amount)
+
+/* All but the uplink: the test may change the options, and fill the queue, before it starts it. */
+void rig_open(struct rig *rig);
+void rig_close(struct rig *rig);
+void start(struct rig *rig);
+
+/* The queue's: wakes the uplink from any thread. */
+void rig_wake(void *data);
+
+/* Adds a span to the open batch. */
+void push_span(struct rig *rig, const void *span, size_t size);
+
+/* Pushes batches of SPANS spans, named by the order of all. */
+void push(struct rig *rig, int batches);
+
+void run_ms(struct rig *rig, int ms);
+
+/* A row of the ledger, since the start of the test; and the sum of all errors. */
+int64_t row(struct rig *rig, enum ledger_row which);
+int64_t errors(struct rig *rig);
+
+/* How many spans' latencies the ledger has. */
+uint64_t latencies(void);
+
+/* How often these words are in the log. */
+unsigned int in_log(struct rig *rig, const char *words);
+
+struct uplink_state state_of(struct rig *rig);
+
+/* All that was pushed was sent, arrived at least once, and no more often than the ledger says that it may
+ * have. */
+void assert_all_arrived(struct rig *rig);
+
+/* It arrived once, and in order. */
+void assert_in_order(struct rig *rig);
+
+/* The tests. */
+TCase *uplink_answers(void);
+TCase *uplink_connections(void);
+
+#endif
