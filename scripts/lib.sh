@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154
+#
+# What quickstart and check share: Debian's packages, the build, and how to talk. Sourced, with $top set.
+
+packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libevent-dev libglib2.0-dev liblttng-ctl-dev liblttng-ust-dev
+	libthrift-c-glib-dev meson ninja-build pkg-config thrift-compiler)
+packages_run=(iproute2 lttng-tools python3 util-linux)
+packages_zipkin=(maven openjdk-17-jre-headless socat)
+zipkin_artifact=io.zipkin:zipkin-server:3.6.1:jar:exec
+
+say() {
+	printf '%s\n' "-- $*"
+}
+
+die() {
+	printf '%s\n' "${0##*/}: $*" >&2
+	exit 1
+}
+
+# Runs a command, and shows what it printed only if it fails.
+quietly() {
+	local log code=0
+	log=$(mktemp)
+	"$@" >"$log" 2>&1 </dev/null || code=$?
+	[ "$code" -eq 0 ] || tail -n 40 "$log" >&2
+	rm -f "$log"
+	return "$code"
+}
+
+installed() {
+	dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+# Installs those of the packages that are missing. Others who do the same at this moment are waited for.
+install_packages() {
+	local package lock missing=()
+	command -v dpkg-query >/dev/null || die "this is no Debian: install by other means what README.md lists, and build with meson"
+	exec {lock}</etc/debian_version
+	flock "$lock"
+	for package in "$@"; do
+		installed "$package" || missing+=("$package")
+	done
+	if [ "${#missing[@]}" -gt 0 ]; then
+		say "installing ${missing[*]}"
+		[ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
+			die "packages are missing and there is no sudo: as root, run apt-get install ${missing[*]}"
+		quietly as_root apt-get -q -y -o DPkg::Lock::Timeout=300 update ||
+			die "cannot fetch Debian's package lists (apt-get update)"
+		quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+			--no-install-recommends install "${missing[@]}" || die "cannot install ${missing[*]} (apt-get install)"
+	fi
+	exec {lock}<&-
+}
+
+# Only one at a time works on the build folders of this checkout; the lock ends with the shell, or with unlock_checkout.
+lock_checkout() {
+	exec {checkout_lock}<"$top/meson.build"
+	flock -n "$checkout_lock" && return
+	say "waiting for another run in this checkout"
+	flock "$checkout_lock"
+}
+
+unlock_checkout() {
+	exec {checkout_lock}<&-
+}
+
+# build FOLDER [MESON OPTION...]: builds the checkout in that folder of it.
+build() {
+	local folder=$top/$1
+	shift
+	say "building in ${folder#"$top/"}/"
+	if [ ! -e "$folder/build.ninja" ]; then
+		rm -rf "$folder"
+		PATH=/usr/bin:/bin quietly meson setup "$folder" "$top" "$@" || die "cannot set up the build (meson setup)"
+	fi
+	PATH=/usr/bin:/bin quietly ninja -C "$folder" || die "cannot build (ninja -C $folder)"
+}
+
+# Puts the Zipkin server's jar into the build folder $1, and its path into $zipkin_jar.
+fetch_zipkin() {
+	local folder=$top/$1/zipkin
+	if ! compgen -G "$folder/*.jar" >/dev/null; then
+		say "fetching Zipkin ($zipkin_artifact) through Maven"
+		rm -rf "$folder" "$folder.part"
+		quietly mvn -q -B dependency:copy -Dartifact="$zipkin_artifact" -DoutputDirectory="$folder.part" ||
+			die "cannot fetch Zipkin (mvn dependency:copy -Dartifact=$zipkin_artifact)"
+		mv "$folder.part" "$folder"
+	fi
+	zipkin_jar=$(compgen -G "$folder/*.jar")
+}
