@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A stream of events, always the same but for ids and times, at a steady rate.
+ *
+ *     generate span|classic EVENTS RATE
+ *
+ * `span`: each event is a blkin:span with six annotations and tags. `classic`: six zipkin:* events a span, of
+ * a client from cs to cr. RATE is in events a second, 0: as fast as it goes. Prints how many events and spans
+ * it recorded.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <blkin/blkin.h>
+
+#define CLASSIC_EVENTS 6
+
+static const struct blkin_endpoint here = {"192.168.17.4", 6800, "osd.4"};
+
+static void record_span(void)
+{
+	struct blkin_context parent = {0, blkin_id(), blkin_id(), 0, 0};
+	struct blkin_span span;
+
+	blkin_span_start(&span, BLKIN_CLIENT, "read", &here, &parent);
+	blkin_span_annotate(&span, "request encoded");
+	blkin_span_tag(&span, "object", "rbd_data.10226b8b4567.000000000000042a");
+	blkin_span_tag(&span, "pool", "rbd");
+	blkin_span_annotate(&span, "request sent");
+	blkin_span_tag_int(&span, "bytes", 4194304);
+	blkin_span_annotate(&span, "reply decoded");
+	blkin_span_finish(&span);
+}
+
+static void record_classic(void)
+{
+	struct blkin_trace root, trace;
+
+	blkin_init_new_trace(&root, "read", &here);
+	blkin_init_child(&trace, &root, NULL, "read");
+	BLKIN_TIMESTAMP(&trace, NULL, "cs");
+	BLKIN_KEYVAL_STRING(&trace, NULL, "object", "rbd_data.10226b8b4567.000000000000042a");
+	BLKIN_KEYVAL_INTEGER(&trace, NULL, "bytes", 4194304);
+	BLKIN_TIMESTAMP(&trace, NULL, "request sent");
+	BLKIN_TIMESTAMP(&trace, NULL, "reply decoded");
+	BLKIN_TIMESTAMP(&trace, NULL, "cr");
+}
+
+/* How many of @spans are due, @since the start. */
+static uint64_t due(uint64_t since, double spans_per_second, uint64_t spans)
+{
+	double count = (double)since * spans_per_second / 1e9;
+
+	return spans_per_second <= 0 || count >= (double)spans ? spans : (uint64_t)count;
+}
+
+static void generate(void (*record)(void), uint64_t spans, double spans_per_second)
+{
+	uint64_t begun = blkin_now(), done = 0;
+
+	while (done < spans) {
+		uint64_t until = due(blkin_now() - begun, spans_per_second, spans);
+
+		for (; done < until; done++)
+			record();
+		if (done < spans)
+			usleep(1000);
+	}
+}
+
+static bool recording(void)
+{
+	return blkin_tracing() && BLKIN_CLASSIC_ON_(timestamp) && BLKIN_CLASSIC_ON_(keyval_string) &&
+	       BLKIN_CLASSIC_ON_(keyval_integer);
+}
+
+int main(int argc, char **argv)
+{
+	bool classic = argc == 4 && !strcmp(argv[1], "classic");
+	unsigned events_a_span = classic ? CLASSIC_EVENTS : 1;
+	uint64_t spans;
+
+	if (argc != 4 || (!classic && strcmp(argv[1], "span") != 0)) {
+		fprintf(stderr, "usage: generate span|classic EVENTS RATE\n");
+		return 64;
+	}
+	for (int i = 0; i < 200 && !recording(); i++)
+		usleep(50000);
+	if (!recording()) {
+		fprintf(stderr, "generate: no session records blkin:* and zipkin:*\n");
+		return 3;
+	}
+	spans = strtoull(argv[2], NULL, 10) / events_a_span;
+	generate(classic ? record_classic : record_span, spans, strtod(argv[3], NULL) / events_a_span);
+	printf("%" PRIu64 " %" PRIu64 "\n", spans * events_a_span, spans);
+	return 0;
+}
