@@ -48,13 +48,14 @@ static void by_mistake(void)
 	classic("id 0, classic", "id", "key", "10.3.0.1", 6, 105, 0);
 }
 
-/* @count spans that no correct program writes. */
+/* Writes a record as it is, which no program should. */
 static void record(struct blkin_span_record record)
 {
 	if (blkin_tracing())
 		blkin_provider_->span(&record);
 }
 
+/* Nine events: a good one first, a strange but good one last. */
 static void on_purpose(void)
 {
 	struct blkin_span_record good = {.trace_id = 201,
@@ -89,10 +90,11 @@ static void on_purpose(void)
 	record(bad);
 	bad = good;
 	bad.flags = 0xffff;
-	bad.span_id = 202;
-	bad.pieces = 60000; /* none of which ever came */
-	bad.ip = "300.1.2.3";
 	record(bad);
+	good.span_id = 202;
+	good.pieces = 60000; /* none of which ever came */
+	good.ip = "300.1.2.3";
+	record(good);
 }
 
 int main(void)

@@ -24,7 +24,7 @@ class Zipkin:
 
     def start(self):
         self.program = self.node.start(
-            ["java", "-Xmx1g", "-jar", self.jar],
+            ["java", "-Xmx1g", "-XX:-UsePerfData", f"-Djava.io.tmpdir={self.node.folder}", "-jar", self.jar],
             name="zipkin",
             COLLECTOR_SCRIBE_ENABLED="true",
             COLLECTOR_PORT=str(self.scribe_port),
