@@ -21,7 +21,8 @@ void buffer_free(struct buffer *buffer);
 
 static inline void buffer_put(struct buffer *buffer, const void *data, size_t size)
 {
-	memcpy(buffer_reserve(buffer, size), data, size);
+	if (size) /* @data may be NULL for none */
+		memcpy(buffer_reserve(buffer, size), data, size);
 	buffer->size += size;
 }
 

@@ -11,6 +11,7 @@
 #include <glib.h>
 
 #include "log.h"
+#include "suggest.h"
 #include "uplink.h"
 
 #define MS INT64_C(1000000)
@@ -117,44 +118,16 @@ void config_free(struct config *config)
 			g_clear_pointer(text_field(config, &keys[i]), g_free);
 }
 
-/* Letters to insert, delete or change to get from @a to @b. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[64], columns = (unsigned)MIN(strlen(b), 63);
-
-	for (unsigned j = 0; j <= columns; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= columns; j++) {
-			unsigned change = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = MIN(change, MIN(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[columns];
-}
-
 /* The key (or, @section NULL, the section) whose name is nearest to @name, or NULL if none is near. */
 static const char *suggestion(const char *section, const char *name)
 {
-	const char *best = NULL;
-	unsigned best_distance = (unsigned)MAX(strlen(name) / 2, 2) + 1;
+	const char *names[G_N_ELEMENTS(keys)];
+	size_t count = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-		const char *candidate = section ? keys[i].name : keys[i].section;
-
-		if (section && strcmp(section, keys[i].section) != 0)
-			continue;
-		if (distance(name, candidate) < best_distance) {
-			best = candidate;
-			best_distance = distance(name, candidate);
-		}
-	}
-	return best;
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		if (!section || !strcmp(section, keys[i].section))
+			names[count++] = section ? keys[i].name : keys[i].section;
+	return suggest(name, names, count);
 }
 
 static const char *section_of_key(const char *name)

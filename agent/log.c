@@ -6,14 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <event2/event.h>
+
 static const char *log_program = "blkin";
 static int log_to_journal;
-
-void log_init(const char *program)
-{
-	log_program = program;
-	log_to_journal = getenv("JOURNAL_STREAM") != NULL && !isatty(STDERR_FILENO);
-}
 
 /* Writes the line in one call, so that lines of several threads do not mix. */
 static void write_line(int level, const char *format, va_list args)
@@ -40,3 +36,16 @@ static void write_line(int level, const char *format, va_list args)
 DEFINE_LOG(log_error, 3)
 DEFINE_LOG(log_warning, 4)
 DEFINE_LOG(log_info, 6)
+
+static void log_libevent(int severity, const char *message)
+{
+	if (severity >= EVENT_LOG_WARN)
+		log_warning("%s", message);
+}
+
+void log_init(const char *program)
+{
+	log_program = program;
+	log_to_journal = getenv("JOURNAL_STREAM") != NULL && !isatty(STDERR_FILENO);
+	event_set_log_callback(log_libevent);
+}

@@ -6,7 +6,8 @@
 #ifndef LOG_H
 #define LOG_H
 
-/* Sets the name that lines begin with; borrowed. Before the first message. */
+/* Sets the name that lines begin with; borrowed. Before the first message. libevent's own warnings come here
+ * too. */
 void log_init(const char *program);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -6,7 +6,7 @@
 #include <sysexits.h>
 
 #include "commands.h"
-#include "options.h"
+#include "suggest.h"
 
 static const struct command {
 	const char *name;
@@ -36,7 +36,7 @@ static int tell_unknown(const char *word)
 
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
-	nearest = options_suggest(word, names, COMMANDS);
+	nearest = suggest(word, names, COMMANDS);
 	fprintf(stderr, "blkin: unknown %s %s; ", *word == '-' ? "option" : "command", word);
 	if (nearest)
 		fprintf(stderr, "did you mean `blkin %s`?\n", nearest);

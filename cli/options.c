@@ -6,54 +6,12 @@
 
 #include <glib.h>
 
+#include "suggest.h"
+
 #define OPTIONS_MAX 30
 #define HELP_VALUE 0x100
-/* Longer words are nobody's slip. */
+/* Of an option that is quoted back. */
 #define WORD_MAX 64
-
-/* How many letters have to be changed, added or taken away to make @b of @a. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[WORD_MAX + 1], length = strlen(b);
-
-	for (size_t i = 0; i <= length; i++)
-		row[i] = i;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t k = 0; k < length; k++) {
-			size_t change = diagonal + (a[i] != b[k]);
-
-			diagonal = row[k + 1];
-			row[k + 1] = MIN(change, MIN(row[k], diagonal) + 1);
-		}
-	}
-	return row[length];
-}
-
-const char *options_suggest(const char *word, const char *const *names, size_t count)
-{
-	const char *nearest = NULL;
-	size_t best, length = strlen(word);
-
-	if (!length || length > WORD_MAX)
-		return NULL;
-	best = 2 + length / 5;
-	for (size_t i = 0; i < count; i++) {
-		size_t changes = strlen(names[i]) > WORD_MAX ? WORD_MAX : distance(word, names[i]);
-
-		/* A word that has nothing in common is none. */
-		if (strncmp(word, names[i], length) == 0)
-			changes = 0;
-		if (changes > best || changes >= strlen(names[i]))
-			continue;
-		if (!nearest || changes < best)
-			nearest = names[i];
-		best = changes;
-	}
-	return nearest;
-}
 
 static void tell_unknown(const char *command, const char *option, const struct option *options)
 {
@@ -67,7 +25,7 @@ static void tell_unknown(const char *command, const char *option, const struct o
 	}
 	g_strlcpy(word, option + strspn(option, "-"), sizeof(word));
 	word[strcspn(word, "=")] = '\0';
-	nearest = options_suggest(word, names, count);
+	nearest = suggest(word, names, count);
 	fprintf(stderr, "blkin %s: unknown option %s; ", command, option);
 	if (nearest)
 		fprintf(stderr, "did you mean --%s?\n", nearest);

@@ -3,8 +3,6 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include <stddef.h>
-
 #include <getopt.h>
 
 enum {
@@ -23,8 +21,5 @@ int options_next(int argc, char **argv, const struct option *options, const char
 /* Says that there are arguments which the command does not take. Returns OPTIONS_WRONG, or OPTIONS_END if
  * there are none. */
 int options_no_arguments(int argc, char **argv);
-
-/* The one of @count @names that @word was meant to be, or NULL if none is near. */
-const char *options_suggest(const char *word, const char *const *names, size_t count);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "collect_cases.h"
 #include "json.h"
-#include "options.h"
+#include "suggest.h"
 #include "printable.h"
 
 #define ASSERT_STRING(bytes, text)                                                                           \
@@ -99,12 +99,12 @@ START_TEST(a_slip_gets_a_suggestion)
 {
 	static const char *const names[] = {"collect", "status", "validate", "listen"};
 
-	ck_assert_str_eq(options_suggest("colect", names, 4), "collect");
-	ck_assert_str_eq(options_suggest("stauts", names, 4), "status");
-	ck_assert_str_eq(options_suggest("val", names, 4), "validate");
-	ck_assert_str_eq(options_suggest("lisnet", names, 4), "listen");
-	ck_assert_ptr_null(options_suggest("zzz", names, 4));
-	ck_assert_ptr_null(options_suggest("", names, 4));
+	ck_assert_str_eq(suggest("colect", names, 4), "collect");
+	ck_assert_str_eq(suggest("stauts", names, 4), "status");
+	ck_assert_str_eq(suggest("val", names, 4), "validate");
+	ck_assert_str_eq(suggest("lisnet", names, 4), "listen");
+	ck_assert_ptr_null(suggest("zzz", names, 4));
+	ck_assert_ptr_null(suggest("", names, 4));
 }
 END_TEST
 
