@@ -3,7 +3,7 @@
 
 from collections import defaultdict
 
-from expect import check_load, host, key_of
+from expect import STRING, check_load, host, key_of
 
 LOAD = "tests/live/programs/spanload"
 LONG = "x" * 64 * 1024
@@ -13,7 +13,8 @@ BAD = "\ufffd"
 def by_service(spans):
     services = defaultdict(list)
     for span in spans:
-        hosts = [host(item.host)[2] for item in span.annotations + span.binary_annotations]
+        tags = [tag for tag in span.binary_annotations if tag.annotation_type == STRING]
+        hosts = [host(item.host)[2] for item in span.annotations + tags]
         assert len(set(hosts)) == 1, "each tells where it was, and all of a span the same"
         services[hosts[0]].append(span)
     return services

@@ -21,7 +21,7 @@ def test_stop_delivers_what_was_recorded(node, receiver):
 
 
 def test_stop_ends_classic_spans_that_linger(node, receiver, run_classic):
-    agent = node.start_agent(receiver.port, spans={"linger": "5min", "grace": "5min"})
+    agent = node.start_agent(receiver.port, spans={"linger": "5min", "grace": "1min"})
     run_classic(node, 5)
     node.wait_ledger(lambda ledger: ledger.pending == 15, 20, "15 spans pending")
     assert agent.stop() == 0

@@ -60,7 +60,7 @@ static void on_purpose(void)
 {
 	struct blkin_span_record good = {.trace_id = 201,
 		.span_id = 201,
-		.start = blkin_now(),
+		.start = blkin_now() - 1000000,
 		.port = 1,
 		.name = "raw",
 		.service = "raw",
