@@ -76,6 +76,7 @@ class Browser:
         self.port = self.zipkin.scribe_port
         self.url = f"http://127.0.0.1:{self.zipkin.http_port}/zipkin/"
         self.told = False
+        self.once = arguments.once
         if arguments.browser:
             path, port = arguments.browser
             self.url = f"http://127.0.0.1:{port}/zipkin/"
@@ -93,7 +94,7 @@ class Browser:
         services = sorted({span["localEndpoint"]["serviceName"] for trace in traces for span in trace})
         say(f"Zipkin has {len(traces)} traces, of {sum(map(len, traces))} spans, by services {', '.join(services)}")
         for trace in traces:
-            print(f"   {self.url}traces/{trace[0]['traceId']}", flush=True)
+            print(f"   trace {trace[0]['traceId']}" if self.once else f"   {self.url}traces/{trace[0]['traceId']}", flush=True)
 
 
 def run_sample(node, port):

@@ -3,6 +3,7 @@
 
 import contextlib
 import socket
+import struct
 import threading
 import time
 
@@ -91,21 +92,20 @@ class Peer:
             connection.close()
 
 
-# Refused as a whole: what Zipkin answers, in a frame, to a header that it does not understand, and worse.
-@pytest.mark.parametrize(
-    "name, reply, hold, error",
-    [
-        ("web server", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", False, "protocol"),
-        ("text in a frame", b"\x00\x00\x00\x05Oops!", True, "protocol"),
-        ("endless frame", b"\x7f\xff\xff\xff" + b"x" * 1000, True, "protocol"),
-        ("negative frame", b"\xff\xff\xff\xff", True, "protocol"),
-        ("another call's reply", b"\x00\x00\x00\x15\x80\x01\x00\x02\x00\x00\x00\x03Foo\x00\x00\x00\x01\x08\x00\x00\x00"
-         b"\x00\x00\x00", True, "protocol"),
-        ("hangs up", b"", False, "closed"),
-        ("hangs", b"", True, "timeout"),
-        ("stops in a reply", b"\x00\x00\x00\x20\x80\x01", True, "timeout"),
-    ],
-)
+# Name, what it answers, whether it then holds the connection, and what the agent counts.
+PEERS = [
+    ("web server", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", False, "protocol"),
+    ("text in a frame", b"\x00\x00\x00\x05Oops!", True, "protocol"),
+    ("endless frame", b"\x7f\xff\xff\xff" + b"x" * 1000, True, "protocol"),
+    ("negative frame", b"\xff\xff\xff\xff", True, "protocol"),
+    ("other call", struct.pack("!IIi3siBHii", 26, 0x80010002, 3, b"Foo", 1, 8, 0, 0, 0), True, "protocol"),
+    ("hangs up", b"", False, "closed"),
+    ("hangs", b"", True, "timeout"),
+    ("stops in a reply", b"\x00\x00\x00\x20\x80\x01", True, "timeout"),
+]
+
+
+@pytest.mark.parametrize("name, reply, hold, error", PEERS, ids=[peer[0] for peer in PEERS])
 def test_peer_is_no_collector(node, name, reply, hold, error):
     receiver = Receiver(node, free_port())
     peer = Peer(receiver.port, reply, hold)

@@ -23,6 +23,7 @@ def run_agent(node, *words):
         ("[session]\nmemory = -1\n", 2, ["`memory = -1`", "a size, as"]),
         ("[output]\nserver = nowhere\n", 2, ["`server = nowhere`", "HOST:PORT"]),
     ],
+    ids=["key", "section", "time", "port", "bracket", "no section", "size", "server"],
 )
 def test_mistake_in_the_file(bare_node, text, line, words):
     path = bare_node.path("bad.conf")
