@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
 	{"collect", command_collect, "receive spans over Scribe and print them, as trees or as JSON"},
 	{"import", command_import, "send the spans in traces on disk to the collector"},
+	{"sampling", command_sampling, "choose how many traces this node's programs record"},
 	{"status", command_status, "ask the agent of this node how it is doing"},
 	{"validate", command_validate, "check the agent's configuration file"},
 };

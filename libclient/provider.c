@@ -5,6 +5,7 @@
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
 #include "classic_tracepoints.h"
+#include "sampling.h"
 #include "tracepoints.h"
 
 static void span(const struct blkin_span_record *record)
@@ -57,4 +58,6 @@ const struct blkin_provider blkin_provider_1 = {
 	.keyval_string = keyval_string,
 	.keyval_integer = keyval_integer,
 	.timestamp = timestamp,
+	.sample = sampling_decide,
+	.set_sampling = sampling_set,
 };

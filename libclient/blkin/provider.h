@@ -63,6 +63,8 @@ struct blkin_provider {
 		int64_t trace, int64_t span, int64_t parent_span, const char *key, int64_t val);
 	void (*timestamp)(const char *trace_name, const char *service, int port, const char *ip,
 		int64_t trace, int64_t span, int64_t parent_span, const char *event);
+	int (*sample)(uint64_t id, uint64_t now, const char *service);
+	void (*set_sampling)(uint32_t one_in, uint32_t per_second);
 };
 
 /* One of each per executable or shared library, however many of its units include the header. */
@@ -74,9 +76,16 @@ extern const struct blkin_provider *blkin_provider_ BLKIN_ONE_PER_MODULE_;
 extern unsigned blkin_forks_ BLKIN_ONE_PER_MODULE_;
 extern int blkin_loaded_ BLKIN_ONE_PER_MODULE_;
 
+static inline void blkin_ignore_sampling_(uint32_t one_in, uint32_t per_second)
+{
+	(void)one_in;
+	(void)per_second;
+}
+
 const int blkin_always_off_ = 0;
 const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider), &blkin_always_off_,
-	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_, NULL, NULL, NULL, NULL, NULL, NULL};
+	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+	blkin_ignore_sampling_};
 const struct blkin_provider *blkin_provider_ = &blkin_no_provider_;
 /* How often this process forked: a thread's id generator seeds itself anew when it changes. */
 unsigned blkin_forks_ = 0;

@@ -93,7 +93,7 @@ static inline int blkin_tracing(void)
 }
 
 static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, unsigned flags,
-	const char *name, const struct blkin_endpoint *local)
+	const char *name, const struct blkin_endpoint *local, uint64_t start)
 {
 	struct blkin_span_record *record = &span->record;
 
@@ -111,7 +111,7 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	record->name = name ? name : "";
 	record->service = local && local->name ? local->name : "";
 	record->ip = local && local->ip ? local->ip : "";
-	record->start = blkin_now();
+	record->start = start;
 }
 
 /**
@@ -123,25 +123,46 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
  * @parent: the span that it is part of, or the context that came with the request; NULL: a new trace begins
  * here
  *
- * A span whose parent is not sampled is not sampled either. While no session records spans, the span hands
- * its parent's context on unchanged.
+ * A span whose parent is not sampled is not sampled either; whether a new trace is, blkin_sampling() tells.
+ * While no session records spans, the span hands its parent's context on unchanged.
  */
 static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kind, const char *name,
 	const struct blkin_endpoint *local, const struct blkin_context *parent)
 {
 	static const struct blkin_context none = {0, 0, 0, 0, 0};
 
-	if (!blkin_tracing() || (parent && !parent->trace_id)) {
-		span->recording = 0;
-		span->context = parent ? *parent : none;
-		return;
-	}
+	uint64_t start;
+
+	span->recording = 0;
 	span->context = parent ? *parent : none;
+	if (!blkin_tracing() || (parent && !parent->trace_id))
+		return;
+	start = blkin_now();
 	span->context.parent_id = span->context.span_id;
 	span->context.span_id = blkin_id();
-	if (!parent)
+	if (!parent) {
+		if (!blkin_provider_->sample(
+			    span->context.span_id, start, local && local->name ? local->name : "")) {
+			span->context = none;
+			return;
+		}
 		span->context.trace_id = span->context.span_id;
-	blkin_span_begin_(span, kind, 0, name, local);
+	}
+	blkin_span_begin_(span, kind, 0, name, local, start);
+}
+
+/**
+ * blkin_sampling - choose how many of this program's traces are recorded
+ * @one_in: 1/@one_in of the traces that begin here; 0 and 1: all
+ * @per_second: but so many a second at most; 0: no cap
+ *
+ * It is decided once for a trace, at its root. BLKIN_SAMPLE=1/100 in the environment outweighs @one_in, and
+ * what the node's administrator says by `blkin sampling` outweighs both; the cap stays. Without LTTng it does
+ * nothing.
+ */
+static inline void blkin_sampling(uint32_t one_in, uint32_t per_second)
+{
+	blkin_provider_->set_sampling(one_in, per_second);
 }
 
 /**
@@ -159,7 +180,7 @@ static inline void blkin_span_join(struct blkin_span *span, const char *name,
 	span->context = *received;
 	span->recording = 0;
 	if (blkin_tracing() && received->trace_id)
-		blkin_span_begin_(span, BLKIN_SERVER, BLKIN_FLAG_SHARED, name, local);
+		blkin_span_begin_(span, BLKIN_SERVER, BLKIN_FLAG_SHARED, name, local, blkin_now());
 }
 
 /**

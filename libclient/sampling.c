@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "sampling.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sampling_page.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+static uint64_t program_threshold = UINT64_MAX;
+static uint64_t environment_threshold; /* 0: BLKIN_SAMPLE says nothing */
+static uint32_t cap;                   /* traces a second; 0: none */
+static uint64_t capped;                /* the second in the upper half, traces in it in the lower */
+static const struct sampling_page *page;
+
+static uint64_t relaxed(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static uint64_t threshold_of(uint64_t one_in)
+{
+	return one_in > 1 ? UINT64_MAX / one_in : UINT64_MAX;
+}
+
+/* What the node's administrator says of the service; 0: nothing. */
+static uint64_t page_threshold(const char *service)
+{
+	uint64_t hash, count = relaxed(&page->services);
+
+	if (count) {
+		hash = sampling_hash(service);
+		for (uint64_t i = 0; i < count && i < SAMPLING_PAGE_SERVICES; i++)
+			if (relaxed(&page->service[i].hash) == hash && relaxed(&page->service[i].threshold))
+				return relaxed(&page->service[i].threshold);
+	}
+	return relaxed(&page->threshold);
+}
+
+/* Counts the trace in its second; returns 0 if that has had its share. */
+static int within_cap(uint64_t now)
+{
+	uint64_t limit = __atomic_load_n(&cap, __ATOMIC_RELAXED), second = (now / NS_PER_SECOND) << 32;
+	uint64_t seen, next;
+
+	if (!limit)
+		return 1;
+	seen = relaxed(&capped);
+	do {
+		if (seen < second)
+			next = second + 1;
+		else if ((seen & UINT32_MAX) >= limit)
+			return 0;
+		else
+			next = seen + 1;
+	} while (!__atomic_compare_exchange_n(&capped, &seen, next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return 1;
+}
+
+int sampling_decide(uint64_t id, uint64_t now, const char *service)
+{
+	uint64_t threshold = page ? page_threshold(service) : 0;
+
+	if (!threshold)
+		threshold = environment_threshold;
+	if (!threshold)
+		threshold = relaxed(&program_threshold);
+	return id <= threshold && within_cap(now);
+}
+
+void sampling_set(uint32_t one_in, uint32_t per_second)
+{
+	__atomic_store_n(&program_threshold, threshold_of(one_in), __ATOMIC_RELAXED);
+	__atomic_store_n(&cap, per_second, __ATOMIC_RELAXED);
+}
+
+/* Only root, or the user whose program this is, may steer it; and nobody else may write there. */
+static int trusted(int fd)
+{
+	struct stat file;
+
+	return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) &&
+	       (file.st_uid == 0 || file.st_uid == geteuid()) && !(file.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       file.st_size == (off_t)sizeof(struct sampling_page);
+}
+
+static void map_page(void)
+{
+	const char *path = secure_getenv(SAMPLING_PAGE_VARIABLE);
+	int fd = open(path ? path : SAMPLING_PAGE_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const struct sampling_page *mapped;
+
+	if (fd < 0)
+		return;
+	if (trusted(fd)) {
+		mapped = mmap(NULL, sizeof(*mapped), PROT_READ, MAP_SHARED, fd, 0);
+		if (mapped != MAP_FAILED && mapped->magic == SAMPLING_PAGE_MAGIC)
+			page = mapped;
+		else if (mapped != MAP_FAILED)
+			munmap((void *)(uintptr_t)mapped, sizeof(*mapped));
+	}
+	close(fd);
+}
+
+/* BLKIN_SAMPLE=1/100, or =100; 0, or 1/0, records nothing. Anything else is no setting. */
+static void read_environment(void)
+{
+	const char *text = getenv("BLKIN_SAMPLE");
+	unsigned long one_in;
+	char *end;
+
+	if (!text)
+		return;
+	if (strncmp(text, "1/", 2) == 0)
+		text += 2;
+	one_in = strtoul(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && *end == '\0')
+		environment_threshold = one_in ? threshold_of(one_in) : 1;
+}
+
+__attribute__((constructor)) static void start_sampling(void)
+{
+	read_environment();
+	map_page();
+}

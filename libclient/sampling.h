@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which traces are recorded: decided once, at their root, in the provider library, so that a process has one
+ * decider. */
+#ifndef SAMPLING_H
+#define SAMPLING_H
+
+#include <stdint.h>
+
+/* Whether the trace that begins with root id @id at @now (CLOCK_MONOTONIC ns) in @service is recorded. Any
+ * thread. */
+int sampling_decide(uint64_t id, uint64_t now, const char *service);
+
+/* The program's own setting: 1/@one_in of its traces (0 and 1: all), and at most @per_second (0: no cap). */
+void sampling_set(uint32_t one_in, uint32_t per_second);
+
+#endif
