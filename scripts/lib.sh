@@ -91,7 +91,7 @@ fetch_zipkin() {
 	if ! compgen -G "$folder/*.jar" >/dev/null; then
 		say "fetching Zipkin ($zipkin_artifact) through Maven"
 		rm -rf "$folder" "$folder.part"
-		quietly mvn -q -B dependency:copy -Dartifact="$zipkin_artifact" -DoutputDirectory="$folder.part" ||
+		MAVEN_OPTS=-XX:-UsePerfData quietly mvn -q -B dependency:copy -Dartifact="$zipkin_artifact" -DoutputDirectory="$folder.part" ||
 			die "cannot fetch Zipkin (mvn dependency:copy -Dartifact=$zipkin_artifact)"
 		mv "$folder.part" "$folder"
 	fi
