@@ -27,6 +27,7 @@ enum key_type {
 	ADDRESS_OR_NONE,
 	NUMBER,  /* uint64_t */
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */
+	LEVEL,   /* uint64_t: syslog's number for its name */
 	DURATION /* int64_t, ns: 200ms, 5s, 1min */
 };
 
@@ -52,6 +53,7 @@ static const struct key {
 	KEY("session", "relay-data-port", NUMBER, relay_data_port, NULL, 5343, 1, 65535),
 	KEY("session", "relay-live-port", NUMBER, relay_live_port, NULL, 5344, 1, 65535),
 	KEY("session", "live-timer", DURATION, live_timer, NULL, 200 * MS, 1 * MS, 60 * SECOND),
+	KEY("session", "level", LEVEL, level, NULL, 7, 0, 7),
 	KEY("session", "memory", SIZE, memory, NULL, 32 * MIB, MIB, 64 * GIB),
 	KEY("session", "disk", SIZE, disk, NULL, 512 * MIB, 4 * MIB, 4096 * GIB),
 	KEY("spans", "linger", DURATION, linger, NULL, 5 * SECOND, 10 * MS, 3600 * SECOND),
@@ -168,11 +170,25 @@ static bool valid_text(const struct key *key, const char *value)
 	return key->type == TEXT || uplink_parse_server(value, host, &port);
 }
 
-/* Reads a number with its unit; returns false if it is none. */
+static const char *const levels[] = {"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"};
+
+static bool parse_level(const char *value, uint64_t *number)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(levels); i++) {
+		*number = i;
+		if (!strcmp(value, levels[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Reads a number with its unit, or a level; returns false if it is none. */
 static bool parse_number(enum key_type type, const char *value, uint64_t *number)
 {
 	char *end;
 
+	if (type == LEVEL)
+		return parse_level(value, number);
 	if (!isdigit((unsigned char)*value))
 		return false;
 	errno = 0;
@@ -205,6 +221,8 @@ static const char *expected(enum key_type type)
 		return "HOST:PORT, as 127.0.0.1:9410 or [::1]:9410";
 	case ADDRESS_OR_NONE:
 		return "ADDRESS:PORT, as 127.0.0.1:9412, or nothing";
+	case LEVEL:
+		return "emerg, alert, crit, err, warning, notice, info or debug";
 	case SIZE:
 		return "a size, as 64K, 16M or 1G";
 	case DURATION:

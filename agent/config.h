@@ -24,6 +24,7 @@ struct config {
 	uint64_t relay_data_port;
 	uint64_t relay_live_port;
 	int64_t live_timer; /* ns */
+	uint64_t level;     /* spans of this severity and above are recorded: syslog's number */
 	uint64_t memory;    /* bytes of ring buffer for each user who runs traced programs */
 	uint64_t disk;      /* bytes of relay files for each such user */
 	/* [spans] */

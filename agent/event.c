@@ -159,6 +159,9 @@ static struct plan *plan_create(const bt_event_class *event_class)
 	bt_event_class_get_ref(event_class);
 	plan->event_class = event_class;
 	plan->type = EVENT_FOREIGN;
+	if (name &&
+		g_str_has_prefix(name, "blkin:span_")) /* the level's name follows; the flags have it too */
+		name = "blkin:span";
 	for (size_t i = 0; name && i < G_N_ELEMENTS(layouts); i++)
 		if (!strcmp(name, layouts[i].event))
 			plan->type = plan_fields(plan, &layouts[i]);

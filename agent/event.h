@@ -15,7 +15,7 @@
 enum event_type {
 	EVENT_FOREIGN,       /* not of a span */
 	EVENT_MALFORMED,     /* named as ours, with other fields */
-	EVENT_SPAN,          /* blkin:span: a whole span */
+	EVENT_SPAN,          /* blkin:span, blkin:span_LEVEL: a whole span */
 	EVENT_ANNOTATION,    /* blkin:annotation: a piece of one that comes later */
 	EVENT_TAG,           /* blkin:tag: the same */
 	EVENT_TIMESTAMP,     /* zipkin:timestamp, classic */

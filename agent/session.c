@@ -24,7 +24,10 @@ struct session {
  * set. */
 extern int lttng_opt_quiet __attribute__((weak));
 
-static const char *const event_patterns[] = {"blkin:*", "zipkin:*"};
+/* LTTng's numbers for the levels that spans have. */
+static const int lttng_levels[] = {LTTNG_LOGLEVEL_EMERG, LTTNG_LOGLEVEL_ALERT, LTTNG_LOGLEVEL_CRIT,
+	LTTNG_LOGLEVEL_ERR, LTTNG_LOGLEVEL_WARNING, LTTNG_LOGLEVEL_NOTICE, LTTNG_LOGLEVEL_INFO,
+	LTTNG_LOGLEVEL_DEBUG};
 
 /* The largest power of two that is not above @size. */
 static uint64_t power_of_two(uint64_t size)
@@ -107,7 +110,8 @@ static int enable_channel(const struct config *config, struct session *session)
 	return code;
 }
 
-static int enable_event(struct session *session, const char *pattern)
+/* Records the events that match, of log level @level or one that matters more. */
+static int enable_event(struct session *session, const char *pattern, int level)
 {
 	struct lttng_event *event = lttng_event_create();
 	int code;
@@ -115,7 +119,8 @@ static int enable_event(struct session *session, const char *pattern)
 	if (!event)
 		return -LTTNG_ERR_NOMEM;
 	event->type = LTTNG_EVENT_TRACEPOINT;
-	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
+	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_RANGE;
+	event->loglevel = level;
 	snprintf(event->name, sizeof(event->name), "%s", pattern);
 	code = lttng_enable_event(session->handle, event, CHANNEL);
 	lttng_event_destroy(event);
@@ -131,8 +136,10 @@ static int fill(const struct config *config, struct session *session)
 	if (!session->handle)
 		return -LTTNG_ERR_NOMEM;
 	code = enable_channel(config, session);
-	for (size_t i = 0; code == 0 && i < G_N_ELEMENTS(event_patterns); i++)
-		code = enable_event(session, event_patterns[i]);
+	if (code == 0)
+		code = enable_event(session, "blkin:*", lttng_levels[config->level]);
+	if (code == 0)
+		code = enable_event(session, "zipkin:*", LTTNG_LOGLEVEL_DEBUG);
 	return code;
 }
 

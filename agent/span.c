@@ -17,6 +17,9 @@
 /* The year 2096: far enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
 
+/* syslog's number, which spans have unless their program says otherwise */
+#define LEVEL_INFO 6
+
 /* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
  * arrival. */
 struct list {
@@ -438,6 +441,18 @@ static void emit_with_pieces(struct assembler *assembler, struct pending *pendin
 	pending_destroy(pending);
 }
 
+/* A level other than info is told by a tag: Zipkin has no place for it. */
+static void tag_level(struct span_data *lines, uint64_t flags)
+{
+	static const char *const names[] = {
+		"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"};
+	unsigned level = (unsigned)((flags & BLKIN_FLAG_LEVEL) >> BLKIN_FLAG_LEVEL_SHIFT) ^ LEVEL_INFO;
+
+	if (level != LEVEL_INFO)
+		lines->tags[lines->tag_count++] =
+			(struct tag){{"level", 5}, {names[level], (uint32_t)strlen(names[level])}};
+}
+
 static void take_span(struct assembler *assembler, const struct event *event)
 {
 	struct span_data *lines = &assembler->lines;
@@ -458,6 +473,7 @@ static void take_span(struct assembler *assembler, const struct event *event)
 		reject(assembler, EVENTS_REJECTED_MALFORMED);
 		return;
 	}
+	tag_level(lines, event->flags);
 	count(assembler, EVENTS_IN_SPANS, 1);
 	span.has_remote = lines->has_remote;
 	span.remote = lines->remote;

@@ -83,7 +83,7 @@ bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 
 	if (!lines->annotations) {
 		lines->annotations = g_new(struct annotation, SPAN_DATA_LINES);
-		lines->tags = g_new(struct tag, SPAN_DATA_LINES);
+		lines->tags = g_new(struct tag, SPAN_DATA_LINES + 1);
 	}
 	lines->annotation_count = lines->tag_count = 0;
 	lines->has_remote = false;

@@ -11,7 +11,7 @@
 
 struct span_data {
 	struct annotation *annotations; /* SPAN_DATA_LINES of them, from the first use on */
-	struct tag *tags;               /* the same */
+	struct tag *tags;               /* the same, and room for one more */
 	size_t annotation_count, tag_count;
 	bool has_remote;
 	struct endpoint remote;

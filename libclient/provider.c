@@ -8,10 +8,20 @@
 #include "sampling.h"
 #include "tracepoints.h"
 
-static void span(const struct blkin_span_record *record)
-{
-	lttng_ust_do_tracepoint(blkin, span, record);
-}
+#define DEFINE_SPAN(name)                                                                                    \
+	static void name(const struct blkin_span_record *record)                                             \
+	{                                                                                                    \
+		lttng_ust_do_tracepoint(blkin, name, record);                                                \
+	}
+
+DEFINE_SPAN(span_emerg)
+DEFINE_SPAN(span_alert)
+DEFINE_SPAN(span_crit)
+DEFINE_SPAN(span_err)
+DEFINE_SPAN(span_warning)
+DEFINE_SPAN(span_notice)
+DEFINE_SPAN(span)
+DEFINE_SPAN(span_debug)
 
 static void annotation(const struct blkin_span_record *record, uint64_t time, const char *value)
 {
@@ -48,11 +58,16 @@ __attribute__((visibility("default"))) extern const struct blkin_provider blkin_
 
 const struct blkin_provider blkin_provider_1 = {
 	.size = sizeof(struct blkin_provider),
-	.span_on = &lttng_ust_tracepoint_blkin___span.state,
+	.span_on = {&lttng_ust_tracepoint_blkin___span_emerg.state,
+		&lttng_ust_tracepoint_blkin___span_alert.state, &lttng_ust_tracepoint_blkin___span_crit.state,
+		&lttng_ust_tracepoint_blkin___span_err.state,
+		&lttng_ust_tracepoint_blkin___span_warning.state,
+		&lttng_ust_tracepoint_blkin___span_notice.state, &lttng_ust_tracepoint_blkin___span.state,
+		&lttng_ust_tracepoint_blkin___span_debug.state},
 	.keyval_string_on = &lttng_ust_tracepoint_zipkin___keyval_string.state,
 	.keyval_integer_on = &lttng_ust_tracepoint_zipkin___keyval_integer.state,
 	.timestamp_on = &lttng_ust_tracepoint_zipkin___timestamp.state,
-	.span = span,
+	.span = {span_emerg, span_alert, span_crit, span_err, span_warning, span_notice, span, span_debug},
 	.annotation = annotation,
 	.tag = tag,
 	.keyval_string = keyval_string,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The LTTng events of libblkin-provider: provider `blkin`, events span, annotation and tag.
+ * The LTTng events of libblkin-provider: provider `blkin`, events span (and span_LEVEL), annotation and tag.
  *
  * All text is in `string` fields: babeltrace decodes arrays and sequences one element at a time, 40 ns a
  * byte.
@@ -19,9 +19,9 @@
 #include <blkin/provider.h>
 
 /* clang-format off */
-LTTNG_UST_TRACEPOINT_EVENT(
+LTTNG_UST_TRACEPOINT_EVENT_CLASS(
 	blkin,
-	span,
+	span_class,
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer_hex(uint64_t, trace_id_high, r->trace_id_high)
@@ -39,8 +39,40 @@ LTTNG_UST_TRACEPOINT_EVENT(
 		lttng_ust_field_string(data, r->data)
 	)
 )
+/* One event a severity level, so that a session chooses by LTTng's log levels. */
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_emerg,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_emerg, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
+
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_alert,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_alert, LTTNG_UST_TRACEPOINT_LOGLEVEL_ALERT)
+
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_crit,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_crit, LTTNG_UST_TRACEPOINT_LOGLEVEL_CRIT)
+
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_err,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_err, LTTNG_UST_TRACEPOINT_LOGLEVEL_ERR)
+
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_warning,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_warning, LTTNG_UST_TRACEPOINT_LOGLEVEL_WARNING)
+
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_notice,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_notice, LTTNG_UST_TRACEPOINT_LOGLEVEL_NOTICE)
+
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_debug,
+	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_debug, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG)
+
+/* Pieces come with spans of any level, so they are of the highest. */
 LTTNG_UST_TRACEPOINT_EVENT(
 	blkin,
 	annotation,
@@ -57,7 +89,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
 		lttng_ust_field_string(value, text)
 	)
 )
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, annotation, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, annotation, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 
 LTTNG_UST_TRACEPOINT_EVENT(
 	blkin,
@@ -75,7 +107,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
 		lttng_ust_field_string(value, text)
 	)
 )
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, tag, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, tag, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 /* clang-format on */
 
 #endif

@@ -38,10 +38,16 @@ struct blkin_span_record {
 	const char *data;    /* annotations, tags and the remote endpoint, a line each; see span.h */
 };
 
-/* blkin_span_record.flags: the kind in the low bits, then Zipkin's shared and debug. */
+/* blkin_span_record.flags: the kind in the low bits, then Zipkin's shared and debug, then the level. */
 #define BLKIN_FLAG_KIND 0x0007u
 #define BLKIN_FLAG_SHARED 0x0008u
 #define BLKIN_FLAG_DEBUG 0x0010u
+/* The severity level, exclusive-or 6, so that 0 is info. */
+#define BLKIN_FLAG_LEVEL 0x00e0u
+#define BLKIN_FLAG_LEVEL_SHIFT 5
+
+/* syslog's eight severity levels */
+#define BLKIN_LEVELS_ 8
 
 /*
  * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. It only ever grows at its end; `size`
@@ -50,11 +56,11 @@ struct blkin_span_record {
  */
 struct blkin_provider {
 	uint32_t size;
-	const int *span_on;
+	const int *span_on[BLKIN_LEVELS_];
 	const int *keyval_string_on;
 	const int *keyval_integer_on;
 	const int *timestamp_on;
-	void (*span)(const struct blkin_span_record *record);
+	void (*span[BLKIN_LEVELS_])(const struct blkin_span_record *record);
 	void (*annotation)(const struct blkin_span_record *record, uint64_t time, const char *value);
 	void (*tag)(const struct blkin_span_record *record, const char *key, const char *value);
 	void (*keyval_string)(const char *trace_name, const char *service, int port, const char *ip,
@@ -83,8 +89,11 @@ static inline void blkin_ignore_sampling_(uint32_t one_in, uint32_t per_second)
 }
 
 const int blkin_always_off_ = 0;
-const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider), &blkin_always_off_,
-	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider),
+	{&blkin_always_off_, &blkin_always_off_, &blkin_always_off_, &blkin_always_off_, &blkin_always_off_,
+		&blkin_always_off_, &blkin_always_off_, &blkin_always_off_},
+	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_,
+	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL,
 	blkin_ignore_sampling_};
 const struct blkin_provider *blkin_provider_ = &blkin_no_provider_;
 /* How often this process forked: a thread's id generator seeds itself anew when it changes. */

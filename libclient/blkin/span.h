@@ -42,6 +42,18 @@ extern "C" {
 /* Room behind the text for the remote endpoint's line: "@65535 " + address + ' ' + name + '\n' + NUL. */
 #define BLKIN_REMOTE_TEXT_ (7 + 48 + 1 + BLKIN_REMOTE_NAME + 2)
 
+/** enum blkin_level - how much a span matters: syslog's eight severity levels, the lowest number the most */
+enum blkin_level {
+	BLKIN_EMERG = 0,
+	BLKIN_ALERT = 1,
+	BLKIN_CRIT = 2,
+	BLKIN_ERR = 3,
+	BLKIN_WARNING = 4,
+	BLKIN_NOTICE = 5,
+	BLKIN_INFO = 6,
+	BLKIN_DEBUG = 7
+};
+
 /** enum blkin_kind - Zipkin's span kinds; a span that crosses no process boundary is local */
 enum blkin_kind {
 	BLKIN_LOCAL = 0,
@@ -76,6 +88,7 @@ struct blkin_context {
 struct blkin_span {
 	struct blkin_context context;
 	int recording;
+	enum blkin_level level;
 	uint32_t used; /* bytes of text */
 	const struct blkin_endpoint *remote;
 	struct blkin_span_record record;
@@ -83,13 +96,20 @@ struct blkin_span {
 };
 
 /**
- * blkin_tracing - whether a session records spans at this moment
+ * blkin_tracing_level - whether a session records spans of a level at this moment
  *
  * Returns not 0 if one does. For work that is only worth doing for a span; the calls below ask by themselves.
  */
+static inline int blkin_tracing_level(enum blkin_level level)
+{
+	return __builtin_expect(__atomic_load_n(blkin_provider_->span_on[level], __ATOMIC_RELAXED) != 0, 0) !=
+	       0;
+}
+
+/** blkin_tracing - whether a session records spans of level info, which blkin_span_start gives them */
 static inline int blkin_tracing(void)
 {
-	return __builtin_expect(__atomic_load_n(blkin_provider_->span_on, __ATOMIC_RELAXED) != 0, 0) != 0;
+	return blkin_tracing_level(BLKIN_INFO);
 }
 
 static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, unsigned flags,
@@ -105,13 +125,46 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	record->span_id = span->context.span_id;
 	record->parent_id = span->context.parent_id;
 	record->finish = 0;
-	record->flags = (uint16_t)((unsigned)kind | flags | (span->context.debug ? BLKIN_FLAG_DEBUG : 0u));
+	record->flags = (uint16_t)((unsigned)kind | flags | (span->context.debug ? BLKIN_FLAG_DEBUG : 0u) |
+				   ((unsigned)span->level ^ (unsigned)BLKIN_INFO) << BLKIN_FLAG_LEVEL_SHIFT);
 	record->pieces = 0;
 	record->port = local ? (uint16_t)local->port : (uint16_t)0;
 	record->name = name ? name : "";
 	record->service = local && local->name ? local->name : "";
 	record->ip = local && local->ip ? local->ip : "";
 	record->start = start;
+}
+
+/**
+ * blkin_span_start_level - start a span of a level other than info
+ * @level: how much it matters; the node's configuration says down to which level spans are recorded. Zipkin
+ * shows another level than info as the tag `level`.
+ * @span, @kind, @name, @local, @parent: as for blkin_span_start
+ */
+static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_level level,
+	enum blkin_kind kind, const char *name, const struct blkin_endpoint *local,
+	const struct blkin_context *parent)
+{
+	static const struct blkin_context none = {0, 0, 0, 0, 0};
+	uint64_t start;
+
+	span->recording = 0;
+	span->context = parent ? *parent : none;
+	span->level = level;
+	if (!blkin_tracing_level(level) || (parent && !parent->trace_id))
+		return;
+	start = blkin_now();
+	span->context.parent_id = span->context.span_id;
+	span->context.span_id = blkin_id();
+	if (!parent) {
+		if (!blkin_provider_->sample(
+			    span->context.span_id, start, local && local->name ? local->name : "")) {
+			span->context = none;
+			return;
+		}
+		span->context.trace_id = span->context.span_id;
+	}
+	blkin_span_begin_(span, kind, 0, name, local, start);
 }
 
 /**
@@ -129,26 +182,7 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kind, const char *name,
 	const struct blkin_endpoint *local, const struct blkin_context *parent)
 {
-	static const struct blkin_context none = {0, 0, 0, 0, 0};
-
-	uint64_t start;
-
-	span->recording = 0;
-	span->context = parent ? *parent : none;
-	if (!blkin_tracing() || (parent && !parent->trace_id))
-		return;
-	start = blkin_now();
-	span->context.parent_id = span->context.span_id;
-	span->context.span_id = blkin_id();
-	if (!parent) {
-		if (!blkin_provider_->sample(
-			    span->context.span_id, start, local && local->name ? local->name : "")) {
-			span->context = none;
-			return;
-		}
-		span->context.trace_id = span->context.span_id;
-	}
-	blkin_span_begin_(span, kind, 0, name, local, start);
+	blkin_span_start_level(span, BLKIN_INFO, kind, name, local, parent);
 }
 
 /**
@@ -179,6 +213,7 @@ static inline void blkin_span_join(struct blkin_span *span, const char *name,
 {
 	span->context = *received;
 	span->recording = 0;
+	span->level = BLKIN_INFO;
 	if (blkin_tracing() && received->trace_id)
 		blkin_span_begin_(span, BLKIN_SERVER, BLKIN_FLAG_SHARED, name, local, blkin_now());
 }
@@ -355,7 +390,8 @@ static inline void blkin_span_finish_at(struct blkin_span *span, uint64_t time)
 	span->text[span->used] = '\0';
 	span->record.data = span->text;
 	span->record.finish = time;
-	blkin_provider_->span(&span->record);
+	if (blkin_tracing_level(span->level))
+		blkin_provider_->span[span->level](&span->record);
 }
 
 /**

@@ -123,6 +123,9 @@ START_TEST(test_mistakes)
 		{"[session]\nmemory = 99999999999999999999G\n",
 			"test: F:2: `memory = 99999999999999999999G` is not what it should be: a size, as "
 			"64K, 16M or 1G\n"},
+		{"[session]\nlevel = chatty\n",
+			"test: F:2: `level = chatty` is not what it should be: emerg, alert, crit, "
+			"err, warning, notice, info or debug\n"},
 		{"[session]\nname = a/b\n", "test: F:2: `name = a/b` is not what it should be: a name of "
 					    "letters, digits, `_`, `.` and `-`\n"},
 		{"[session]\nname = a\nname = b\n", "test: F:3: `name` stands already in line 2\n"},
@@ -181,6 +184,7 @@ START_TEST(test_reference_file)
 	ck_assert_uint_eq(config.relay_data_port, defaults.relay_data_port);
 	ck_assert_uint_eq(config.relay_live_port, defaults.relay_live_port);
 	ck_assert_int_eq(config.live_timer, defaults.live_timer);
+	ck_assert_uint_eq(config.level, defaults.level);
 	ck_assert_uint_eq(config.memory, defaults.memory);
 	ck_assert_uint_eq(config.disk, defaults.disk);
 	ck_assert_int_eq(config.linger, defaults.linger);

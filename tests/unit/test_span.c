@@ -187,6 +187,16 @@ START_TEST(test_explicit_finish)
 }
 END_TEST
 
+START_TEST(test_level_is_a_tag)
+{
+	struct event event = whole("k=v\n");
+
+	event.flags |= (3 ^ 6) << 5;
+	take(event, 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 k=v level=err\n");
+}
+END_TEST
+
 START_TEST(test_pieces_join_their_span)
 {
 	struct event tag = whole(""), annotation = whole(""), span = whole("k=v\n");
@@ -328,6 +338,7 @@ int main(void)
 	tcase_add_test(tests, test_loopback_is_split);
 	tcase_add_test(tests, test_whole_span);
 	tcase_add_test(tests, test_explicit_finish);
+	tcase_add_test(tests, test_level_is_a_tag);
 	tcase_add_test(tests, test_pieces_join_their_span);
 	tcase_add_test(tests, test_pieces_without_their_span);
 	tcase_add_test(tests, test_rejections);

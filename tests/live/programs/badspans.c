@@ -52,7 +52,7 @@ static void by_mistake(void)
 static void record(struct blkin_span_record record)
 {
 	if (blkin_tracing())
-		blkin_provider_->span(&record);
+		blkin_provider_->span[BLKIN_INFO](&record);
 }
 
 /* Nine events: a good one first, a strange but good one last. */
