@@ -7,12 +7,14 @@
  * Clang.
  *
  *   <blkin/span.h>     the span API, the way to instrument now
+ *   <blkin/context.h>  a trace's ids in requests: packed, B3, W3C Trace Context
  *   <blkin/classic.h>  BlkKin's own calls: an event for each annotation, at once
  */
 #ifndef BLKIN_BLKIN_H_
 #define BLKIN_BLKIN_H_
 
 #include <blkin/classic.h>
+#include <blkin/context.h>
 #include <blkin/span.h>
 
 #endif

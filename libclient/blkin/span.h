@@ -25,6 +25,7 @@
 
 #include <string.h>
 
+#include <blkin/context.h>
 #include <blkin/endpoint.h>
 #include <blkin/id.h>
 #include <blkin/provider.h>
@@ -61,22 +62,6 @@ enum blkin_kind {
 	BLKIN_SERVER = 2,
 	BLKIN_PRODUCER = 3,
 	BLKIN_CONSUMER = 4
-};
-
-/**
- * struct blkin_context - what travels with a request, so that the next span knows its trace
- * @trace_id_high: upper half of a 128-bit trace id, 0 for a 64-bit one
- * @trace_id: the trace; 0: not sampled, and no span of it is recorded
- * @span_id: the span that sends the request
- * @parent_id: that span's parent, 0 for a root
- * @debug: 1 asks the collector to keep the trace whatever its own sampling says
- */
-struct blkin_context {
-	uint64_t trace_id_high;
-	uint64_t trace_id;
-	uint64_t span_id;
-	uint64_t parent_id;
-	int debug;
 };
 
 /**
@@ -145,7 +130,7 @@ static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_le
 	enum blkin_kind kind, const char *name, const struct blkin_endpoint *local,
 	const struct blkin_context *parent)
 {
-	static const struct blkin_context none = {0, 0, 0, 0, 0};
+	static const struct blkin_context none = {0, 0, 0, 0, 0, 0, 0};
 	uint64_t start;
 
 	span->recording = 0;
