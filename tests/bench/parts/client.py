@@ -10,6 +10,7 @@ FLOOR = "tracepoint"
 ON = {
     FLOOR: "bare tracepoint, 4 strings and 4 integers",
     "record": "blkin_record of the same",
+    "six-records": "six annotations and tags by blkin_record",
     "span-six": "span of 3 annotations and 3 tags",
     "span-bare": "span with nothing in it",
     "span-event": "only the event of a span of 3 + 3",
