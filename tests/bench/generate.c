@@ -22,7 +22,7 @@ static const struct blkin_endpoint here = {"192.168.17.4", 6800, "osd.4"};
 
 static void record_span(void)
 {
-	struct blkin_context parent = {0, blkin_id(), blkin_id(), 0, 0};
+	struct blkin_context parent = {.trace_id = blkin_id(), .span_id = blkin_id()};
 	struct blkin_span span;
 
 	blkin_span_start(&span, BLKIN_CLIENT, "read", &here, &parent);
