@@ -24,7 +24,7 @@ static uint32_t call_store(int fd, const struct blkin_endpoint *store, const str
 	blkin_span_start(&span, BLKIN_CLIENT, "write", &gateway, blkin_span_context(parent));
 	blkin_span_remote(&span, store);
 	snprintf(request.object, sizeof(request.object), "%s", object);
-	pack_context(&request.context, blkin_span_context(&span));
+	blkin_context_pack(blkin_span_context(&span), &request.context);
 	wire_send(fd, &request, sizeof(request));
 	if (!wire_receive(fd, &answer, sizeof(answer)))
 		wire_die("the store is gone");

@@ -38,11 +38,12 @@ static void serve(int fd, const struct blkin_endpoint *store)
 
 	while (wire_receive(fd, &request, sizeof(request))) {
 		struct answer answer = {.written = request.bytes};
-		struct blkin_context received;
+		struct blkin_context received = {0};
 		struct blkin_span span;
 
 		request.object[sizeof(request.object) - 1] = '\0';
-		unpack_context(&received, &request.context);
+		/* A context that makes no sense leaves the request untraced, not unanswered. */
+		blkin_context_unpack(&received, &request.context, sizeof(request.context));
 		blkin_span_join(&span, "write", store, &received);
 		blkin_span_tag(&span, "object", request.object);
 		journal(store, &span);
