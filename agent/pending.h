@@ -55,7 +55,7 @@ void pending_tag(struct pending *pending, struct text key, struct text value);
 
 static inline struct text pending_text(const struct pending *pending, struct slice slice)
 {
-	return (struct text){(const char *)pending->text.data + slice.offset, slice.size};
+	return (struct text){slice.size ? (const char *)pending->text.data + slice.offset : "", slice.size};
 }
 
 static inline size_t pending_annotation_count(const struct pending *pending)

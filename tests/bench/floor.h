@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The floor: the event of BlkKin's classic timestamp (4 strings and 4 integers) under a provider of its own, linked
- * as any program links its LTTng events, with nothing of BlkKin's in between.
+ * The floor: the event of BlkKin's classic timestamp (4 strings and 4 integers) under a provider of its own,
+ * linked as any program links its LTTng events, with nothing of BlkKin's in between.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench

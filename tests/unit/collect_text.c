@@ -4,8 +4,8 @@
 
 #include "collect_cases.h"
 #include "json.h"
-#include "suggest.h"
 #include "printable.h"
+#include "suggest.h"
 
 #define ASSERT_STRING(bytes, text)                                                                           \
 	do {                                                                                                 \
