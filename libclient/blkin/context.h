@@ -292,7 +292,6 @@ static inline int blkin_get_id_(uint64_t *id, const char *text, int upper)
 static inline int blkin_get_trace_id_(
 	struct blkin_context_parts_ *parts, const char *text, size_t size, int upper)
 {
-	parts->high = 0;
 	if (size == 32 && blkin_get_hex_(&parts->high, text, 16, upper))
 		return -EINVAL;
 	if (size != 16 && size != 32)
@@ -332,11 +331,13 @@ static inline char blkin_b3_letter_(enum blkin_decision decision)
 	return "01d"[decision];
 }
 
-/* Sets the context that a decision without ids makes: a sampled trace gets its id here. */
+/* Sets the context that a decision alone makes: a sampled trace gets its id here. None at all is refused. */
 static inline int blkin_b3_decided_(struct blkin_context *context, enum blkin_decision decision)
 {
 	struct blkin_context_parts_ parts = {0, 0, 0, 0, decision};
 
+	if (decision == BLKIN_DECISION_DEFER)
+		return -EINVAL;
 	if (decision != BLKIN_DECISION_DENY)
 		parts.trace = blkin_id();
 	return blkin_context_put_together_(context, &parts);
@@ -538,8 +539,7 @@ static inline int blkin_context_extract_b3_multi(
 	if (blkin_b3_get_state_(&parts.decision, received))
 		return -EINVAL;
 	if (!received->trace_id.text && !received->span_id.text && !received->parent_id.text)
-		return parts.decision == BLKIN_DECISION_DEFER ? -EINVAL
-							      : blkin_b3_decided_(context, parts.decision);
+		return blkin_b3_decided_(context, parts.decision);
 	if (blkin_b3_get_ids_(&parts, received))
 		return -EINVAL;
 	return blkin_context_put_together_(context, &parts);

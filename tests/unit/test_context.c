@@ -327,6 +327,26 @@ START_TEST(test_multi_refused)
 }
 END_TEST
 
+/* A header is as long as its size says, whatever stands behind it. */
+START_TEST(test_multi_sizes)
+{
+	static const char hex[] = T1_ T0_ S_;
+
+	for (size_t size = 0; size <= 40; size++) {
+		struct blkin_b3_value value = {hex, size}, id = {hex, 16}, none = {NULL, 0};
+		struct blkin_b3_received trace = {value, id, id, none, none},
+					 span = {id, value, id, none, none};
+		struct blkin_b3_received parent = {id, id, value, none, none};
+		struct blkin_context context;
+
+		ck_assert_int_eq(blkin_context_extract_b3_multi(&context, &trace),
+			size == 16 || size == 32 ? 0 : -EINVAL);
+		ck_assert_int_eq(blkin_context_extract_b3_multi(&context, &span), size == 16 ? 0 : -EINVAL);
+		ck_assert_int_eq(blkin_context_extract_b3_multi(&context, &parent), size == 16 ? 0 : -EINVAL);
+	}
+}
+END_TEST
+
 START_TEST(test_packed)
 {
 	static const uint8_t bytes[] = {0x7a, 0x1c, 0x09, 0xd4, 0xe2, 0xb8, 0x5f, 0x36, 0x00, 0xd9, 0xe8,
@@ -420,6 +440,9 @@ START_TEST(test_decide)
 	struct blkin_context sampled = SAMPLED(T1, T0, S, P), debug = DEBUG(T1, T0, S, P);
 	struct blkin_context unknown = DEFERRED(0, 0, 0, 0), nothing = {0}, context;
 
+	context = debug;
+	context.deferred = 1; /* debug implies that it is sampled */
+	ck_assert_int_eq(blkin_context_decision(&context), BLKIN_DECISION_DEBUG);
 	context = deferred;
 	blkin_context_decide(&context, 0);
 	assert_same(&context, &denied, "deferred, then denied");
@@ -719,6 +742,7 @@ static Suite *suite(void)
 	tcase_add_test(says, test_refused);
 	tcase_add_test(says, test_multi);
 	tcase_add_test(says, test_multi_refused);
+	tcase_add_test(says, test_multi_sizes);
 	tcase_add_test(says, test_packed);
 	tcase_add_test(says, test_tracestate);
 	tcase_add_test(says, test_classic);
