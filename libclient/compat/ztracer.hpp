@@ -153,12 +153,12 @@ class Trace : private blkin_trace
 	}
 
 	/*
-	 * A parent that began no trace is no parent, and a trace begins here. Not so one that is not sampled,
-	 * which still has a span id: its children are not sampled either.
+	 * A parent that was never begun is no parent, and a trace begins here. Not so one that is not
+	 * sampled: its children are not sampled either.
 	 */
 	int begin(const char *span, const Endpoint *place, const Trace *parent)
 	{
-		if (parent && (parent->valid() || parent->info.span_id))
+		if (parent && (parent->valid() || parent->name))
 			return blkin_init_child(this, parent, where(place), span);
 		return blkin_init_new_trace(this, span, where(place));
 	}
