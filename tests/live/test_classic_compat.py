@@ -88,6 +88,30 @@ def test_along_with_the_span_api(tmp_path, standard):
             assert complaint and complaint in str(error)
 
 
+def test_shared_pointers_of_boost(tmp_path):
+    """Where Boost is installed they are Boost's, as in 2014: stood for by a header of its name."""
+    (tmp_path / "boost").mkdir()
+    stand_in = "#include <memory>\nnamespace boost { template <typename T> class shared_ptr : public std::shared_ptr<T> {\n"
+    stand_in += "public: using std::shared_ptr<T>::shared_ptr; }; }\n"
+    (tmp_path / "boost/smart_ptr.hpp").write_text(stand_in)
+    source = tmp_path / "boost.cpp"
+    source.write_text(
+        """#include <ztracer.hpp>
+        #include "classic_check.h"
+        static void all()
+        {
+            boost::shared_ptr<ZTracer::ZTraceEndpoint> here = ZTracer::create_ZTraceEndpoint("10.0.0.1", 1, "here");
+            boost::shared_ptr<ZTracer::ZTrace> root = ZTracer::create_ZTrace("root", here);
+            ZTracer::ZTraceRef child = ZTracer::create_ZTrace("child", root);
+            CHECK(child->get_endpoint() == here);
+        }
+        CLASSIC_MAIN
+        """
+    )
+    flags = WARNINGS + INCLUDE + [f"-I{PROGRAMS}", f"-I{tmp_path}"]
+    run(build(str(tmp_path), "gcc", "c++11", str(source), flags))
+
+
 def test_pkg_config(tmp_path):
     """What is installed is found by pkg-config alone, and is enough."""
     run("meson", "install", "-C", build_dir(), "--no-rebuild", "--tags", "devel", "--destdir", str(tmp_path))
