@@ -16,6 +16,8 @@
 
 /* Input that the handler leaves lying is read no further than this. */
 #define INPUT_MAX (256 * 1024)
+/* Handed to the kernel in one call, at most. */
+#define WRITE_MAX (1024 * 1024)
 
 /* A look-up under way. Its answer may come after the connection is gone, so it has a life of its own. */
 struct lookup {
@@ -88,6 +90,8 @@ static bool become_stream(struct connection *connection)
 	stop_connecting(connection);
 	bufferevent_setcb(connection->stream, on_readable, NULL, on_stream_event, connection);
 	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MAX);
+	/* libevent would hand the kernel 16 KiB at a time: thirty calls for a batch. */
+	bufferevent_set_max_single_write(connection->stream, WRITE_MAX);
 	bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
 	return true;
 }

@@ -9,7 +9,7 @@
 #include "pending.h"
 #include "spandata.h"
 
-#include <blkin/provider.h>
+#include <blkin/record.h>
 
 /* A pending span larger than this is emitted as it is, and goes on as another piece. */
 #define PENDING_MAX (1024 * 1024)
@@ -207,7 +207,7 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 					  : SPAN_LOCAL,
 		.shared = pending->key.side && ((pending->key.side - 1) & BLKIN_FLAG_SHARED),
 		.timestamp = pending->first / 1000,
-		.duration = pending->key.side ? 0 : MAX(1, (pending->last - pending->first) / 1000),
+		.duration = pending->key.side ? 0 : MAX(1, pending->last / 1000 - pending->first / 1000),
 		.name = pending_text(pending, pending->name),
 		.local = pending->local,
 		.annotations = collect_annotations(assembler, pending),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them
- * (blkin/provider.h). */
+/* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE

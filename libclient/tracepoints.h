@@ -16,7 +16,7 @@
 
 #include <lttng/tracepoint.h>
 
-#include <blkin/provider.h>
+#include <blkin/record.h>
 
 /* clang-format off */
 LTTNG_UST_TRACEPOINT_EVENT_CLASS(

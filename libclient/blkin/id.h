@@ -64,7 +64,8 @@ static inline uint64_t blkin_id(void)
 	if (__builtin_expect(generator.step == 0 || generator.forks != blkin_forks_, 0))
 		blkin_seed_(&generator);
 	do {
-		id = generator.state += generator.step;
+		/* in one step: a signal handler may ask for an id in the middle of this */
+		id = __atomic_add_fetch(&generator.state, generator.step, __ATOMIC_RELAXED);
 		id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9u;
 		id = (id ^ (id >> 27)) * 0x94d049bb133111ebu;
 		id ^= id >> 31;

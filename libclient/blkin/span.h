@@ -103,8 +103,6 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	struct blkin_span_record *record = &span->record;
 
 	span->recording = 1;
-	span->used = 0;
-	span->remote = NULL;
 	record->trace_id_high = span->context.trace_id_high;
 	record->trace_id = span->context.trace_id;
 	record->span_id = span->context.span_id;
@@ -120,6 +118,44 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	record->start = start;
 }
 
+/* What every started span has, recorded or not. Without a parent nothing is known of a trace yet. */
+static inline void blkin_span_prepare_(
+	struct blkin_span *span, enum blkin_level level, const struct blkin_context *parent)
+{
+	static const struct blkin_context unknown = {0, 0, 0, 0, 0, 1, 0};
+
+	span->recording = 0;
+	span->used = 0;
+	span->remote = NULL;
+	span->level = level;
+	span->context = parent ? *parent : unknown;
+}
+
+/* Whether the trace is sampled, or may be: nobody has decided yet. */
+static inline int blkin_span_wanted_(const struct blkin_span *span)
+{
+	return span->context.trace_id || span->context.deferred;
+}
+
+/* Decides, where nobody has, whether the trace is sampled: a new one, with the root id @id, or a received
+ * one. */
+static inline int blkin_span_sampled_(
+	struct blkin_span *span, uint64_t id, uint64_t start, const struct blkin_endpoint *local)
+{
+	struct blkin_context *context = &span->context;
+	int sample;
+
+	if (!context->deferred)
+		return 1;
+	sample = context->debug || blkin_provider_->sample(context->trace_id ? context->trace_id : id, start,
+					   local && local->name ? local->name : "");
+	if (sample && !context->trace_id)
+		context->trace_id = id;
+	blkin_context_decide(context, sample);
+	context->deferred = 0;
+	return sample;
+}
+
 /**
  * blkin_span_start_level - start a span of a level other than info
  * @level: how much it matters; the node's configuration says down to which level spans are recorded. Zipkin
@@ -130,25 +166,17 @@ static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_le
 	enum blkin_kind kind, const char *name, const struct blkin_endpoint *local,
 	const struct blkin_context *parent)
 {
-	static const struct blkin_context none = {0, 0, 0, 0, 0, 0, 0};
-	uint64_t start;
+	uint64_t start, id;
 
-	span->recording = 0;
-	span->context = parent ? *parent : none;
-	span->level = level;
-	if (!blkin_tracing_level(level) || (parent && !parent->trace_id))
+	blkin_span_prepare_(span, level, parent);
+	if (!blkin_tracing_level(level) || !blkin_span_wanted_(span))
 		return;
 	start = blkin_now();
+	id = blkin_id();
+	if (!blkin_span_sampled_(span, id, start, local))
+		return;
 	span->context.parent_id = span->context.span_id;
-	span->context.span_id = blkin_id();
-	if (!parent) {
-		if (!blkin_provider_->sample(
-			    span->context.span_id, start, local && local->name ? local->name : "")) {
-			span->context = none;
-			return;
-		}
-		span->context.trace_id = span->context.span_id;
-	}
+	span->context.span_id = id;
 	blkin_span_begin_(span, kind, 0, name, local, start);
 }
 
@@ -161,8 +189,9 @@ static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_le
  * @parent: the span that it is part of, or the context that came with the request; NULL: a new trace begins
  * here
  *
- * A span whose parent is not sampled is not sampled either; whether a new trace is, blkin_sampling() tells.
- * While no session records spans, the span hands its parent's context on unchanged.
+ * A span whose parent is not sampled is not sampled either; whether a new trace is, or one that the sender
+ * left to the receiver to decide, blkin_sampling() tells. While no session records spans, the span hands its
+ * parent's context on unchanged.
  */
 static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kind, const char *name,
 	const struct blkin_endpoint *local, const struct blkin_context *parent)
@@ -196,11 +225,18 @@ static inline void blkin_sampling(uint32_t one_in, uint32_t per_second)
 static inline void blkin_span_join(struct blkin_span *span, const char *name,
 	const struct blkin_endpoint *local, const struct blkin_context *received)
 {
-	span->context = *received;
-	span->recording = 0;
-	span->level = BLKIN_INFO;
-	if (blkin_tracing() && received->trace_id)
-		blkin_span_begin_(span, BLKIN_SERVER, BLKIN_FLAG_SHARED, name, local, blkin_now());
+	uint64_t start;
+
+	if (!received->span_id) { /* only a decision came: the client has no span */
+		blkin_span_start(span, BLKIN_SERVER, name, local, received);
+		return;
+	}
+	blkin_span_prepare_(span, BLKIN_INFO, received);
+	if (!blkin_tracing() || !blkin_span_wanted_(span))
+		return;
+	start = blkin_now();
+	if (blkin_span_sampled_(span, received->span_id, start, local))
+		blkin_span_begin_(span, BLKIN_SERVER, BLKIN_FLAG_SHARED, name, local, start);
 }
 
 /**

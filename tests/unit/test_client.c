@@ -190,10 +190,42 @@ START_TEST(test_unsampled)
 }
 END_TEST
 
+/* What the sender left to us is decided once, and goes on decided. */
+START_TEST(test_deferred)
+{
+	const struct blkin_context received = {0, 7, 8, 9, 0, 1, 0}, decision = {0, 7, 0, 0, 0, 0, 0};
+	struct blkin_span span;
+
+	blkin_span_start(&span, BLKIN_SERVER, "x", &here, &received);
+	ck_assert_int_eq(blkin_context_decision(blkin_span_context(&span)), BLKIN_DECISION_ACCEPT);
+	ck_assert_uint_eq(span.context.trace_id, 7);
+	ck_assert_uint_eq(span.context.parent_id, 8);
+	fake_sampled = 0;
+	blkin_span_start(&span, BLKIN_SERVER, "x", &here, &received);
+	ck_assert_int_eq(blkin_context_decision(blkin_span_context(&span)), BLKIN_DECISION_DENY);
+	ck_assert_uint_eq(span.context.unsampled_id, 7);
+	blkin_span_join(&span, "x", &here, &received);
+	ck_assert_int_eq(blkin_context_decision(blkin_span_context(&span)), BLKIN_DECISION_DENY);
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	ck_assert_int_eq(blkin_context_decision(blkin_span_context(&span)), BLKIN_DECISION_DENY);
+	fake_on = 0;
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	ck_assert_int_eq(blkin_context_decision(blkin_span_context(&span)), BLKIN_DECISION_DEFER);
+	/* a decision without a span: ours is the root, and has no other half */
+	fake_on = 1;
+	blkin_span_join(&span, "x", &here, &decision);
+	blkin_span_finish(&span);
+	ck_assert_uint_eq(fake_record.trace_id, 7);
+	ck_assert_uint_ne(fake_record.span_id, 0);
+	ck_assert_uint_eq(fake_record.parent_id, 0);
+	ck_assert_uint_eq(fake_record.flags, BLKIN_SERVER);
+}
+END_TEST
+
 /* While nobody records here, somebody downstream may: the context is handed on as it came. */
 START_TEST(test_off)
 {
-	const struct blkin_context received = {1, 2, 3, 4, 1};
+	const struct blkin_context received = {1, 2, 3, 4, 1, 0, 0};
 	struct blkin_span span;
 
 	fake_on = 0;
@@ -285,6 +317,7 @@ int main(void)
 	tcase_add_test(tests, test_nothing_is_cut_off);
 	tcase_add_test(tests, test_children_follow_their_root);
 	tcase_add_test(tests, test_unsampled);
+	tcase_add_test(tests, test_deferred);
 	tcase_add_test(tests, test_off);
 	tcase_add_test(tests, test_levels);
 	tcase_add_test(tests, test_missing_pieces_of_information);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fork without exec: LTTng's locks and threads have to be brought over, which liblttng-ust-fork.so does when
+ * a program is started with it preloaded. A daemon that forks should not have to be: the provider calls the
+ * same hooks itself.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include <lttng/ust-fork.h>
+
+static __thread sigset_t signals; /* of the thread that forks, while it does */
+
+static void before(void)
+{
+	lttng_ust_before_fork(&signals);
+}
+
+static void after_in_parent(void)
+{
+	lttng_ust_after_fork_parent(&signals);
+}
+
+static void after_in_child(void)
+{
+	lttng_ust_after_fork_child(&signals);
+}
+
+/* With the preload there, the hooks would be called twice, and wait for each other. */
+static int is_preloaded(void)
+{
+	void *function = dlsym(RTLD_DEFAULT, "fork");
+	Dl_info info;
+
+	return function && dladdr(function, &info) && info.dli_fname &&
+	       strstr(info.dli_fname, "liblttng-ust-fork");
+}
+
+__attribute__((constructor)) static void follow_forks(void)
+{
+	if (!is_preloaded())
+		pthread_atfork(before, after_in_parent, after_in_child);
+}
