@@ -42,7 +42,7 @@
 		high, trace, span, parent, 0, 1, 0                                                           \
 	}
 
-static char *guarded_end; /* where readable memory ends */
+static char *volatile guarded_end; /* where readable memory ends */
 static uint64_t seed;
 
 static void setup(void)
