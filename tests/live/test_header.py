@@ -6,7 +6,9 @@ import itertools
 import os
 import re
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -37,13 +39,20 @@ def all_of(function, cases):
         list(pool.map(lambda case: function(*case), cases))
 
 
+@pytest.fixture
+def tmp_path():
+    """In the place of pytest's own, which leaves its folders behind."""
+    with tempfile.TemporaryDirectory(prefix="blkin-") as folder:
+        yield Path(folder)
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
+def installed():
     """The environment in which pkg-config finds this project, installed into a folder."""
-    root = str(tmp_path_factory.mktemp("root"))
-    tool("meson", "install", "-C", build_dir(), "--no-rebuild", "--quiet", "--destdir", root)
-    (found,) = glob.glob(f"{root}/**/pkgconfig/blkin.pc", recursive=True)
-    return dict(os.environ, PKG_CONFIG_SYSROOT_DIR=root, PKG_CONFIG_LIBDIR=os.path.dirname(found))
+    with tempfile.TemporaryDirectory(prefix="blkin-") as root:
+        tool("meson", "install", "-C", build_dir(), "--no-rebuild", "--quiet", "--destdir", root)
+        (found,) = glob.glob(f"{root}/**/pkgconfig/blkin.pc", recursive=True)
+        yield dict(os.environ, PKG_CONFIG_SYSROOT_DIR=root, PKG_CONFIG_LIBDIR=os.path.dirname(found))
 
 
 @pytest.fixture(scope="module")
