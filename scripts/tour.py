@@ -29,8 +29,8 @@ PAUSE = 5
 NEXT = """
 Where to go from here
   the sample     examples/gateway.c and examples/store.c: two short programs, traced with <blkin/blkin.h>
-  your program   README.md, "Instrument a program"; nothing to link and nothing to initialise
-  your node      README.md, "Run the agent"; conf/agent.conf tells every setting
+  your program   README.md, "Instrument"; nothing to link and nothing to initialise
+  your node      README.md, "Operate"; conf/agent.conf tells every setting
   commands       blkin --help, man doc/blkin.1
 """
 

@@ -3,6 +3,8 @@
 
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,13 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     if call.when == "call":
         item.failed = outcome.get_result().failed
+
+
+@pytest.fixture
+def tmp_path():
+    """In the place of pytest's own, which leaves its folders behind."""
+    with tempfile.TemporaryDirectory(prefix="blkin-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from expect import STRING, address, host
-from rig.node import TOP, build_dir
+from rig.node import TOP, build_dir, sanitizer_flags
 
 PROGRAMS = os.path.join(TOP, "tests/live/programs")
 PAIRS = ["classic_pair_2014_c", "classic_pair_2014_cpp", "classic_pair_ceph_c", "classic_pair_ceph_cpp"]
@@ -41,7 +41,8 @@ def build(folder, compiler, standard, source, flags):
         objects.append(os.path.join(folder, f"unit{len(objects)}.o"))
         run(compiler, f"-std={standard}", "-O2", *flags, *unit, "-x", language, "-c", source, "-o", objects[-1])
     program = os.path.join(folder, "program")
-    run({"gcc": "g++", "clang": "clang++"}[compiler] if language == "c++" else compiler, *objects, "-o", program)
+    linker = {"gcc": "g++", "clang": "clang++"}[compiler] if language == "c++" else compiler
+    run(linker, *objects, *[flag for flag in flags if flag.startswith("-fsanitize")], "-o", program)
     return program
 
 
@@ -136,7 +137,7 @@ def test_pkg_config(tmp_path):
 
 def recorded(node, receiver, tmp_path, source, standard):
     """Runs a program of CHECKS while everything is recorded; counts (service, span, key or event, value)."""
-    program = build(str(tmp_path), "gcc", standard, source, INCLUDE)
+    program = build(str(tmp_path), "gcc", standard, source, INCLUDE + sanitizer_flags())
     node.start_agent(receiver.port)
     assert node.start([program]).wait() == 0
     node.wait_ledger(lambda ledger: ledger.read and ledger.idle(), 30, "the events")

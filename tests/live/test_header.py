@@ -8,7 +8,6 @@ import re
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -37,13 +36,6 @@ def all_of(function, cases):
     """Calls the function for each case, a few at a time; raises what the first one to fail raised."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda case: function(*case), cases))
-
-
-@pytest.fixture
-def tmp_path():
-    """In the place of pytest's own, which leaves its folders behind."""
-    with tempfile.TemporaryDirectory(prefix="blkin-") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,9 @@ static void teardown(void)
 /* Copies bytes to where a read beyond them crashes. */
 static const char *guard(const void *bytes, size_t size)
 {
-	return memcpy(guarded_end - size, bytes, size);
+	char *to = guarded_end - size;
+
+	return memcpy(to, bytes, size);
 }
 
 /* Numbers that are the same in each run (xorshift64*). */

@@ -22,6 +22,15 @@ def build_dir():
     return os.path.realpath(os.environ.get("BLKIN_BUILD", os.path.join(TOP, "build")))
 
 
+def sanitizer_flags():
+    """What a compiler needs for programs that go with the build: a provider with sanitizers loads in no other."""
+    done = subprocess.run(
+        ["meson", "introspect", "--buildoptions", build_dir()], check=True, capture_output=True, text=True
+    )
+    chosen = next(option["value"] for option in json.loads(done.stdout) if option["name"] == "b_sanitize")
+    return [] if chosen == "none" else [f"-fsanitize={chosen}"]
+
+
 def get(url, seconds=10):
     """The code and body of an HTTP answer; code 0 if there is none."""
     try:
