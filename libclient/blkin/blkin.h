@@ -7,14 +7,18 @@
  * Clang.
  *
  *   <blkin/span.h>     the span API, the way to instrument now
- *   <blkin/context.h>  a trace's ids in requests: packed, B3, W3C Trace Context
+ *   <blkin/tags.h>     tags of every type
+ *   <blkin/context.h>  a trace's ids in requests, packed; <blkin/b3.h>, <blkin/w3c.h> as headers
  *   <blkin/classic.h>  BlkKin's own calls: an event for each annotation, at once
  */
 #ifndef BLKIN_BLKIN_H_
 #define BLKIN_BLKIN_H_
 
+#include <blkin/b3.h>
 #include <blkin/classic.h>
 #include <blkin/context.h>
 #include <blkin/span.h>
+#include <blkin/tags.h>
+#include <blkin/w3c.h>
 
 #endif

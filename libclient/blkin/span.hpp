@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include <blkin/span.h>
+#include <blkin/tags.h>
 
 namespace blkin
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <blkin/context.h>
+#include <blkin/blkin.h>
 
 #define RULE(holds)                                                                                          \
 	do {                                                                                                 \

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tags of every scalar type, recorded as text as Zipkin's tags are; several in one call; and the tag for
+ * errors. */
+#ifndef BLKIN_TAGS_H_
+#define BLKIN_TAGS_H_
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <blkin/span.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * blkin_span_tag_uint - blkin_span_tag_int, of an unsigned number
+ */
+static inline void blkin_span_tag_uint(struct blkin_span *span, const char *key, uint64_t value)
+{
+	char text[21];
+
+	if (!span->recording)
+		return;
+	*blkin_put_number_(text, value) = '\0';
+	blkin_span_tag(span, key, text);
+}
+
+/**
+ * blkin_span_tag_double - the same with a floating-point number, in the fewest digits that read back the same
+ */
+static inline void blkin_span_tag_double(struct blkin_span *span, const char *key, double value)
+{
+	char text[32];
+	double again;
+	int digits = 15;
+
+	if (!span->recording)
+		return;
+	do {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		again = strtod(text, NULL);
+	} while (memcmp(&again, &value, sizeof(value)) != 0 && digits++ < 17);
+	blkin_span_tag(span, key, text);
+}
+
+/**
+ * blkin_span_tag_bool - the same with a truth value: "true" or "false"
+ */
+static inline void blkin_span_tag_bool(struct blkin_span *span, const char *key, int value)
+{
+	blkin_span_tag(span, key, value ? "true" : "false");
+}
+
+/**
+ * blkin_span_error - mark the span as failed, by Zipkin's tag `error`
+ * @span: a started span
+ * @message: what went wrong; copied; NULL or "": no words for it
+ */
+static inline void blkin_span_error(struct blkin_span *span, const char *message)
+{
+	blkin_span_tag(span, "error", message && *message ? message : "true");
+}
+
+/** struct blkin_tag - a key and a value of any scalar type, for blkin_span_tags; made by BLKIN_TAG and its
+ * kin */
+struct blkin_tag {
+	const char *key;
+	void (*put)(struct blkin_span *span, const struct blkin_tag *tag);
+	const char *text;
+	int64_t number;
+	double real;
+};
+
+static inline void blkin_put_text_tag_(struct blkin_span *span, const struct blkin_tag *tag)
+{
+	blkin_span_tag(span, tag->key, tag->text);
+}
+
+static inline void blkin_put_int_tag_(struct blkin_span *span, const struct blkin_tag *tag)
+{
+	blkin_span_tag_int(span, tag->key, tag->number);
+}
+
+static inline void blkin_put_double_tag_(struct blkin_span *span, const struct blkin_tag *tag)
+{
+	blkin_span_tag_double(span, tag->key, tag->real);
+}
+
+static inline void blkin_put_bool_tag_(struct blkin_span *span, const struct blkin_tag *tag)
+{
+	blkin_span_tag_bool(span, tag->key, tag->number != 0);
+}
+
+/** BLKIN_TAG, BLKIN_TAG_INT, BLKIN_TAG_DOUBLE, BLKIN_TAG_BOOL - one tag for blkin_span_tags */
+#define BLKIN_TAG(key, value)                                                                                \
+	{                                                                                                    \
+		(key), blkin_put_text_tag_, (value), 0, 0                                                    \
+	}
+#define BLKIN_TAG_INT(key, value)                                                                            \
+	{                                                                                                    \
+		(key), blkin_put_int_tag_, NULL, (value), 0                                                  \
+	}
+#define BLKIN_TAG_DOUBLE(key, value)                                                                         \
+	{                                                                                                    \
+		(key), blkin_put_double_tag_, NULL, 0, (value)                                               \
+	}
+#define BLKIN_TAG_BOOL(key, value)                                                                           \
+	{                                                                                                    \
+		(key), blkin_put_bool_tag_, NULL, (value), 0                                                 \
+	}
+
+/**
+ * blkin_span_tags - several tags in one call
+ * @span: a started span
+ * @tags, @count: copied, as blkin_span_tag copies
+ *
+ *     const struct blkin_tag tags[] = {BLKIN_TAG("object", name), BLKIN_TAG_INT("bytes", size)};
+ *     blkin_span_tags(&span, tags, 2);
+ */
+static inline void blkin_span_tags(struct blkin_span *span, const struct blkin_tag *tags, size_t count)
+{
+	size_t i;
+
+	if (span->recording)
+		for (i = 0; i < count; i++)
+			tags[i].put(span, &tags[i]);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
