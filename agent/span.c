@@ -8,6 +8,7 @@
 #include "endpoint.h"
 #include "pending.h"
 #include "spandata.h"
+#include "spanevent.h"
 
 #include <blkin/record.h>
 
@@ -16,9 +17,6 @@
 
 /* The year 2096: far enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
-
-/* syslog's number, which spans have unless their program says otherwise */
-#define LEVEL_INFO 6
 
 /* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
  * arrival. */
@@ -366,12 +364,6 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 	gather(assembler, event, &key, event->time, value, now);
 }
 
-/* A time on the tracing clock as ns since the epoch; the event ties the two together. */
-static int64_t since_epoch(const struct event *event, uint64_t clock)
-{
-	return event->time - (int64_t)(event->clock - clock);
-}
-
 static struct pending_key piece_key(const struct event *event)
 {
 	unsigned side = 1 + (unsigned)(event->flags & (BLKIN_FLAG_KIND | BLKIN_FLAG_SHARED));
@@ -380,44 +372,21 @@ static struct pending_key piece_key(const struct event *event)
 		event->trace_id_high, event->trace_id, event->span_id, side, event->service};
 }
 
-static bool clock_in_range(const struct event *event, uint64_t clock)
-{
-	return clock > 0 && clock <= event->clock && event->clock - clock < (uint64_t)event->time;
-}
-
 static void take_piece(struct assembler *assembler, const struct event *event, int64_t now)
 {
 	struct pending_key key = piece_key(event);
 	uint64_t at = event->type == EVENT_ANNOTATION ? event->piece_time : event->clock;
 
-	if (!clock_in_range(event, at)) {
+	if ((event->flags & BLKIN_FLAG_KIND) > SPAN_CONSUMER) {
+		reject(assembler, EVENTS_REJECTED_MALFORMED);
+		return;
+	}
+	if (!span_event_clock_in_range(event, at)) {
 		reject(assembler, EVENTS_REJECTED_TIME);
 		return;
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
-	gather(assembler, event, &key, since_epoch(event, at), event->value, now);
-}
-
-/* The span that the event tells of, but for its annotations and tags. */
-static void describe(const struct event *event, struct span *span)
-{
-	uint64_t finish = event->finish ? event->finish : event->clock;
-
-	memset(span, 0, sizeof(*span));
-	span->trace_id_high = event->trace_id_high;
-	span->trace_id = event->trace_id;
-	span->id = event->span_id;
-	span->parent_id = event->parent_id;
-	span->kind = (enum span_kind)(event->flags & BLKIN_FLAG_KIND);
-	span->shared = event->flags & BLKIN_FLAG_SHARED;
-	span->debug = event->flags & BLKIN_FLAG_DEBUG;
-	span->timestamp = since_epoch(event, event->start) / 1000;
-	span->duration = MAX(1, (int64_t)(finish - event->start) / 1000);
-	span->name = event->name;
-	span->local.service = event->service;
-	span->local.port = (uint16_t)event->port;
-	endpoint_set_address(&span->local, event->ip);
-	span->last_event = event->time;
+	gather(assembler, event, &key, span_event_since_epoch(event, at), event->value, now);
 }
 
 /* The pieces that went before join the span's own lines: in the pending span's memory, which then is emitted
@@ -441,42 +410,15 @@ static void emit_with_pieces(struct assembler *assembler, struct pending *pendin
 	pending_destroy(pending);
 }
 
-/* A level other than info is told by a tag: Zipkin has no place for it. */
-static void tag_level(struct span_data *lines, uint64_t flags)
-{
-	static const char *const names[] = {
-		"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"};
-	unsigned level = (unsigned)((flags & BLKIN_FLAG_LEVEL) >> BLKIN_FLAG_LEVEL_SHIFT) ^ LEVEL_INFO;
-
-	if (level != LEVEL_INFO)
-		lines->tags[lines->tag_count++] =
-			(struct tag){{"level", 5}, {names[level], (uint32_t)strlen(names[level])}};
-}
-
 static void take_span(struct assembler *assembler, const struct event *event)
 {
-	struct span_data *lines = &assembler->lines;
 	struct pending *pending = NULL;
 	struct span span;
+	enum ledger_row row = span_event_read(&assembler->lines, event, &span);
 
-	if ((event->flags & BLKIN_FLAG_KIND) > SPAN_CONSUMER || event->port < 0 || event->port > UINT16_MAX) {
-		reject(assembler, EVENTS_REJECTED_MALFORMED);
+	count(assembler, row, 1);
+	if (row != EVENTS_IN_SPANS)
 		return;
-	}
-	if (!clock_in_range(event, event->start) ||
-		(event->finish && (event->finish < event->start || !clock_in_range(event, event->finish)))) {
-		reject(assembler, EVENTS_REJECTED_TIME);
-		return;
-	}
-	describe(event, &span);
-	if (!span_data_read(lines, event->value, since_epoch(event, event->start))) {
-		reject(assembler, EVENTS_REJECTED_MALFORMED);
-		return;
-	}
-	tag_level(lines, event->flags);
-	count(assembler, EVENTS_IN_SPANS, 1);
-	span.has_remote = lines->has_remote;
-	span.remote = lines->remote;
 	if (event->pieces) {
 		struct pending_key key = piece_key(event);
 
@@ -486,10 +428,6 @@ static void take_span(struct assembler *assembler, const struct event *event)
 		emit_with_pieces(assembler, pending, &span);
 		return;
 	}
-	span.annotations = lines->annotations;
-	span.annotation_count = lines->annotation_count;
-	span.tags = lines->tags;
-	span.tag_count = lines->tag_count;
 	count(assembler, SPANS_MADE, 1);
 	count(assembler, SPANS_QUEUED, 1);
 	assembler->emit(assembler->data, &span);

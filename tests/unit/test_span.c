@@ -253,6 +253,8 @@ START_TEST(test_rejections)
 	event = whole("");
 	event.flags = 7;
 	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
+	event.type = EVENT_TAG;
+	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
 	event = whole("");
 	event.port = -1;
 	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
