@@ -127,7 +127,7 @@ static inline void blkin_span_prepare_(
 	span->recording = 0;
 	span->used = 0;
 	span->remote = NULL;
-	span->level = level;
+	span->level = (enum blkin_level)((unsigned)level % BLKIN_LEVELS_);
 	span->context = parent ? *parent : unknown;
 }
 
@@ -169,7 +169,7 @@ static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_le
 	uint64_t start, id;
 
 	blkin_span_prepare_(span, level, parent);
-	if (!blkin_tracing_level(level) || !blkin_span_wanted_(span))
+	if (!blkin_tracing_level(span->level) || !blkin_span_wanted_(span))
 		return;
 	start = blkin_now();
 	id = blkin_id();
