@@ -28,6 +28,7 @@ struct agent {
 	struct http *http;
 	struct status_source source;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
+	struct event *reload;       /* SIGHUP */
 	struct event *pushed;       /* active when the reader's thread pushed a batch */
 	struct event *collected;    /* active when that thread has ended */
 	struct event *deadline;     /* of the stop's present stage */
@@ -86,6 +87,15 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	event_add(agent->deadline, &limit);
 }
 
+/* Not to be killed by a habit: it says what to do instead. */
+static void on_reload(evutil_socket_t signal, short what, void *data)
+{
+	(void)signal;
+	(void)what;
+	(void)data;
+	log_warning("SIGHUP changes nothing: the configuration is read when the agent starts; restart it");
+}
+
 static void on_drained(void *data)
 {
 	struct agent *agent = data;
@@ -133,6 +143,7 @@ static int start(struct agent *agent)
 	agent->deadline = evtimer_new(agent->base, on_deadline, agent);
 	agent->terminate[0] = evsignal_new(agent->base, SIGTERM, on_terminate, agent);
 	agent->terminate[1] = evsignal_new(agent->base, SIGINT, on_terminate, agent);
+	agent->reload = evsignal_new(agent->base, SIGHUP, on_reload, agent);
 	agent->queue = batch_queue_create(&limits, wake_pushed, agent);
 	agent->line = line_create(config, agent->queue);
 	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
@@ -143,6 +154,7 @@ static int start(struct agent *agent)
 		return -1;
 	event_add(agent->terminate[0], NULL);
 	event_add(agent->terminate[1], NULL);
+	event_add(agent->reload, NULL);
 	agent->collector = collector_create(config, agent->line, wake_collected, agent);
 	agent->source.collector = agent->collector;
 	return agent->collector ? 0 : -1;
@@ -177,6 +189,7 @@ static void end(struct agent *agent)
 	batch_queue_destroy(agent->queue);
 	for (int i = 0; i < 2; i++)
 		event_free(agent->terminate[i]);
+	event_free(agent->reload);
 	event_free(agent->deadline);
 	event_free(agent->pushed);
 	event_free(agent->collected);
