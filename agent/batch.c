@@ -23,14 +23,14 @@ struct batch_queue {
 	pthread_cond_t released;
 	struct batch *first, **last;
 	struct batch *spare; /* one empty batch, kept so that a steady stream allocates nothing */
-	size_t bytes;
+	size_t bytes, taken_bytes;
 	uint32_t taken;
 	bool closed;
 };
 
 static size_t batch_bytes(const struct batch *batch)
 {
-	return sizeof(*batch) + batch->entries.room + batch->spans * sizeof(batch->events[0]);
+	return sizeof(*batch) + batch->entries.room + batch->events.room;
 }
 
 static void batch_free(struct batch *batch)
@@ -38,7 +38,7 @@ static void batch_free(struct batch *batch)
 	if (!batch)
 		return;
 	buffer_free(&batch->entries);
-	g_free(batch->events);
+	buffer_free(&batch->events);
 	g_free(batch);
 }
 
@@ -57,11 +57,25 @@ struct batch_queue *batch_queue_create(
 	return queue;
 }
 
+/* Unlinks the oldest batch that waits; the lock is held. */
+static struct batch *unlink_first(struct batch_queue *queue)
+{
+	struct batch *batch = queue->first;
+
+	if (batch) {
+		queue->first = batch->next;
+		if (!queue->first)
+			queue->last = &queue->first;
+		batch->next = NULL;
+	}
+	return batch;
+}
+
 void batch_queue_destroy(struct batch_queue *queue)
 {
 	struct batch *batch;
 
-	while ((batch = batch_take(queue)))
+	while ((batch = unlink_first(queue)))
 		batch_free(batch);
 	batch_free(queue->open);
 	batch_free(queue->spare);
@@ -79,25 +93,9 @@ static struct batch *open_batch(struct batch_queue *queue, int64_t now)
 	batch = queue->spare;
 	queue->spare = NULL;
 	pthread_mutex_unlock(&queue->lock);
-	if (!batch) {
+	if (!batch)
 		batch = g_new0(struct batch, 1);
-		batch->events = g_new(int64_t, queue->limits.spans);
-	}
 	batch->born = now;
-	return batch;
-}
-
-/* Unlinks the oldest batch that waits; the lock is held. */
-static struct batch *unlink_first(struct batch_queue *queue)
-{
-	struct batch *batch = queue->first;
-
-	if (batch) {
-		queue->first = batch->next;
-		if (!queue->first)
-			queue->last = &queue->first;
-		batch->next = NULL;
-	}
 	return batch;
 }
 
@@ -133,23 +131,22 @@ static void push_open(struct batch_queue *queue)
 	queue->wake(queue->data);
 }
 
-void batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now)
+bool batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now)
 {
-	size_t message_size = BASE64_SIZE(size),
-	       entry_size = message_size + queue->category_size + ENTRY_OVERHEAD;
+	size_t message_size = BASE64_SIZE(size);
 	struct batch *batch;
 
-	if (entry_size > queue->limits.bytes) {
-		ledger_move(SPANS_QUEUED, SPANS_DROPPED_OVERSIZE, 1);
-		return;
-	}
+	if (message_size + queue->category_size + ENTRY_OVERHEAD > queue->limits.bytes)
+		return false;
 	if (!queue->open)
 		queue->open = open_batch(queue, now);
 	batch = queue->open;
 	base64_encode((char *)buffer_reserve(&queue->message, message_size), span, size);
 	scribe_put_entry(&batch->entries, queue->limits.category, queue->category_size, queue->message.data,
 		message_size);
-	batch->events[batch->spans++] = event_time;
+	buffer_put(&batch->events, &event_time, sizeof(event_time));
+	batch->spans++;
+	return true;
 }
 
 bool batch_full(const struct batch_queue *queue)
@@ -176,12 +173,15 @@ void batch_close(struct batch_queue *queue)
 
 struct batch *batch_take(struct batch_queue *queue)
 {
-	struct batch *batch;
+	struct batch *batch = NULL;
 
 	pthread_mutex_lock(&queue->lock);
-	batch = unlink_first(queue);
-	if (batch)
+	if (queue->first && (!queue->taken || queue->taken_bytes + batch_bytes(queue->first) <=
+						      queue->limits.queue_bytes / 2)) {
+		batch = unlink_first(queue);
 		queue->taken++;
+		queue->taken_bytes += batch_bytes(batch);
+	}
 	pthread_mutex_unlock(&queue->lock);
 	return batch;
 }
@@ -190,6 +190,7 @@ void batch_give_back(struct batch_queue *queue, struct batch *batch)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->taken--;
+	queue->taken_bytes -= batch_bytes(batch);
 	if (!queue->first)
 		queue->last = &batch->next;
 	batch->next = queue->first;
@@ -201,9 +202,10 @@ void batch_release(struct batch_queue *queue, struct batch *batch)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->taken--;
+	queue->taken_bytes -= batch_bytes(batch);
 	queue->bytes -= batch_bytes(batch);
 	if (!queue->spare) {
-		batch->entries.size = 0;
+		batch->entries.size = batch->events.size = 0;
 		batch->spans = 0;
 		batch->sent_before = false;
 		batch->next = NULL;

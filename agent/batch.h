@@ -19,7 +19,7 @@
 struct batch {
 	struct buffer entries; /* LogEntry structs in TBinary, one behind the other */
 	uint32_t spans;        /* how many entries */
-	int64_t *events;       /* for each span the time of its last event, ns since the epoch */
+	struct buffer events;  /* int64_t for each span: the time of its last event, ns since the epoch */
 	int64_t born;          /* when the first span came in, CLOCK_MONOTONIC ns */
 	bool sent_before;      /* went out once already, without an answer */
 	struct batch *next;    /* the queue's, and the uplink's while it has taken the batch */
@@ -47,11 +47,11 @@ void batch_queue_destroy(struct batch_queue *queue);
 /* The reader's side. */
 
 /*
- * Adds an encoded span (TBinary, @size bytes at @span) whose last event was at @event_time. The caller has
- * posted it as queued; one that is larger than a batch may be moves on to dropped here. Never waits: see
- * batch_full.
+ * Adds an encoded span (TBinary, @size bytes at @span) whose last event was at @event_time; the caller posts
+ * it as queued before it flushes. Returns false, having added nothing, if it is larger than a batch may be.
+ * Never waits: see batch_full.
  */
-void batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now);
+bool batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now);
 
 /* Whether the open batch is full: batch_flush it, by force, before anything else is added. */
 bool batch_full(const struct batch_queue *queue);
@@ -64,8 +64,17 @@ void batch_close(struct batch_queue *queue);
 
 /* The uplink's side. */
 
-/* Takes the oldest batch, or returns NULL. It counts as part of the queue until it is released. */
+/*
+ * Takes the oldest batch; returns NULL if there is none, or if what is taken already makes half of the queue:
+ * so there is something to drop when it is full. It counts as part of the queue until it is released.
+ */
 struct batch *batch_take(struct batch_queue *queue);
+
+/* The event times of a batch's spans. */
+static inline const int64_t *batch_events(const struct batch *batch)
+{
+	return (const int64_t *)(const void *)batch->events.data;
+}
 
 /* Puts a batch that was taken back to the front; several go back in reverse order. */
 void batch_give_back(struct batch_queue *queue, struct batch *batch);

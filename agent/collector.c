@@ -85,6 +85,15 @@ static void set_waiting(struct collector *collector, const char *error)
 		log_warning("not collecting: %s; trying on", error);
 }
 
+/* The reader failed, most likely because lttng-relayd is gone; its own words may tell otherwise. */
+static void set_waiting_after(struct collector *collector, const char *reader_error)
+{
+	char error[512];
+
+	snprintf(error, sizeof(error), "the connection to lttng-relayd is lost (%s)", reader_error);
+	set_waiting(collector, error);
+}
+
 static void set_collecting(struct collector *collector)
 {
 	int64_t now = clock_monotonic(), away;
@@ -171,7 +180,7 @@ static void collect(struct collector *collector)
 			set_waiting(
 				collector, "the session is gone: lttng-sessiond or lttng-relayd has ended");
 		else if (!stopping(collector))
-			set_waiting(collector, "the connection to lttng-relayd is lost");
+			set_waiting_after(collector, reader_error(reader));
 	}
 	if (stopping(collector))
 		session_stop(session);

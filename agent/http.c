@@ -118,6 +118,27 @@ static void serve(struct evhttp_request *request, void *data)
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 }
 
+/*
+ * No descriptor is left for another connection. The listener would be ready for ever, and the loop would do
+ * nothing else: it rests for a second. (At the end the loop does not run any more, so that it is never woken
+ * after its end.)
+ */
+static void on_rested(evutil_socket_t fd, short what, void *listener)
+{
+	(void)fd;
+	(void)what;
+	evconnlistener_enable(listener);
+}
+
+static void on_accept_error(struct evconnlistener *listener, void *data)
+{
+	const struct timeval second = {1, 0};
+
+	(void)data;
+	evconnlistener_disable(listener);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_rested, listener, &second);
+}
+
 static struct evhttp *create_server(struct http *http, struct event_base *base)
 {
 	struct evhttp *server = evhttp_new(base);
@@ -134,12 +155,16 @@ static int listen_tcp(struct http *http, struct event_base *base, const char *ad
 {
 	char host[256];
 	uint16_t port;
+	struct evhttp_bound_socket *bound;
 
 	if (!uplink_parse_server(address, host, &port))
 		return -1;
 	http->tcp = create_server(http, base);
-	if (evhttp_bind_socket(http->tcp, host, port) == 0)
+	bound = evhttp_bind_socket_with_handle(http->tcp, host, port);
+	if (bound) {
+		evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
 		return 0;
+	}
 	log_error("cannot listen on %s: %s (is another agent running? `http` in [agent] sets the address)",
 		address, strerror(errno));
 	return -1;
@@ -191,6 +216,7 @@ static int listen_local(struct http *http, struct event_base *base, const char *
 		return -1;
 	http->socket = g_strdup(path);
 	listener = evconnlistener_new(base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
+	evconnlistener_set_error_cb(listener, on_accept_error);
 	http->local = create_server(http, base);
 	evhttp_bind_listener(http->local, listener);
 	return 0;

@@ -55,7 +55,8 @@ static void emit(void *data, const struct span *span)
 
 	line->encoded.size = 0;
 	repaired = zipkin_encode(&line->encoded, span);
-	if (repaired < 0) {
+	if (repaired < 0 || !batch_add(line->queue, line->encoded.data, line->encoded.size, span->last_event,
+				    line->batch_clock)) {
 		line->change.row[SPANS_QUEUED]--;
 		line->change.row[SPANS_DROPPED_OVERSIZE]++;
 		return;
@@ -64,7 +65,6 @@ static void emit(void *data, const struct span *span)
 		line->change.row[STRINGS_REPAIRED] += repaired;
 		report_repair(line, span);
 	}
-	batch_add(line->queue, line->encoded.data, line->encoded.size, span->last_event, line->batch_clock);
 	if (batch_full(line->queue))
 		push(line, true);
 }

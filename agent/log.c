@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
@@ -17,6 +18,11 @@ static void write_line(int level, const char *format, va_list args)
 	char message[1024], line[1100];
 
 	vsnprintf(message, sizeof(message), format, args);
+	/* names come from programs, words from peers: neither may begin a line of their own, nor steer a
+	 * terminal */
+	for (char *at = message; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
 	if (log_to_journal)
 		snprintf(line, sizeof(line), "<%d>%s\n", level, message);
 	else
@@ -37,10 +43,16 @@ DEFINE_LOG(log_error, 3)
 DEFINE_LOG(log_warning, 4)
 DEFINE_LOG(log_info, 6)
 
+/* libevent says the same for each connection that it cannot accept: one line a second is enough. */
 static void log_libevent(int severity, const char *message)
 {
-	if (severity >= EVENT_LOG_WARN)
-		log_warning("%s", message);
+	static time_t last; /* of the loop's thread */
+	time_t now = time(NULL);
+
+	if (severity < EVENT_LOG_WARN || now == last)
+		return;
+	last = now;
+	log_warning("%s", message);
 }
 
 void log_init(const char *program)

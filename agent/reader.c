@@ -16,7 +16,6 @@ struct reader {
 	struct line *line;
 	bool by_event_time;
 	int64_t now; /* what the line is told */
-	uint64_t events;
 	char error[256];
 };
 
@@ -47,7 +46,6 @@ static void take_event(struct reader *reader, const bt_message *message)
 
 	if (decoded && reader->by_event_time && event.time > reader->now)
 		reader->now = event.time;
-	reader->events++;
 	line_event(reader->line, type, decoded ? &event : NULL, reader->now);
 }
 
@@ -236,9 +234,12 @@ static bool connect_all(
 	return true;
 }
 
-static bool add_directory(struct reader *reader, const bt_component_filter *muxer, const char *dir)
+static bool add_directory(
+	struct reader *reader, const bt_component_filter *muxer, const char *dir, size_t index)
 {
-	const bt_component_source *source = add_source(reader, "fs", dir, dir);
+	/* components need names that differ, and ours are taken */
+	g_autofree char *name = g_strdup_printf("trace-%zu", index);
+	const bt_component_source *source = add_source(reader, "fs", name, dir);
 
 	return source && connect_all(reader, source, muxer);
 }
@@ -256,7 +257,7 @@ struct reader *reader_open_files(
 		goto failed;
 	for (size_t i = 0; i < count; i++) {
 		snprintf(otherwise, sizeof(otherwise), "%s: not a trace that babeltrace2 can read", dirs[i]);
-		if (!add_directory(reader, muxer, dirs[i]))
+		if (!add_directory(reader, muxer, dirs[i], i))
 			goto failed;
 	}
 	if (connect_ports(reader, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
@@ -289,16 +290,6 @@ enum reader_status reader_step(struct reader *reader)
 const char *reader_error(const struct reader *reader)
 {
 	return reader->error;
-}
-
-void reader_interrupt(struct reader *reader)
-{
-	bt_interrupter_set(bt_graph_borrow_default_interrupter(reader->graph));
-}
-
-uint64_t reader_events(const struct reader *reader)
-{
-	return reader->events;
 }
 
 void reader_close(struct reader *reader)

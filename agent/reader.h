@@ -3,7 +3,7 @@
  * The reader: babeltrace2 in process, from a live session or from CTF traces on disk, into a line.
  *
  * Live, the source's one port is connected straight to our sink: it merges the streams itself, and a muxer
- * would cost another tenth. All calls but reader_interrupt belong to one thread.
+ * would cost another tenth. All calls belong to one thread.
  */
 #ifndef READER_H
 #define READER_H
@@ -38,12 +38,6 @@ enum reader_status reader_step(struct reader *reader);
 
 /* What went wrong, in one line; valid until reader_close. */
 const char *reader_error(const struct reader *reader);
-
-/* Makes a reader_step that is under way, or the next one, return. Any thread. */
-void reader_interrupt(struct reader *reader);
-
-/* The number of events read so far. */
-uint64_t reader_events(const struct reader *reader);
 
 void reader_close(struct reader *reader);
 

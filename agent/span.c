@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "span.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include <glib.h>
 
+#include "clock.h"
 #include "endpoint.h"
 #include "pending.h"
 #include "spandata.h"
@@ -36,11 +39,37 @@ struct assembler {
 	struct buffer annotations, tags; /* of the span that is emitted, when it comes from pending */
 };
 
+/* Two odd numbers that no program knows: else it could choose ids that all fall into one place of the table.
+ */
+static uint64_t hash_secret[2];
+
+static void make_secret(void)
+{
+	if (getrandom(hash_secret, sizeof(hash_secret), 0) != (ssize_t)sizeof(hash_secret))
+		hash_secret[0] = (uint64_t)clock_wall(), hash_secret[1] = (uint64_t)clock_monotonic();
+	hash_secret[0] |= 1;
+	hash_secret[1] |= 1;
+}
+
+/* Both halves of a product with the secret, folded: each bit of the word moves about half of the result's. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	unsigned __int128 product = (unsigned __int128)(hash ^ word ^ hash_secret[0]) * hash_secret[1];
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 static guint key_hash(gconstpointer data)
 {
 	const struct pending_key *key = data;
-	uint64_t hash = (key->trace_id ^ key->span_id * 0x9e3779b97f4a7c15u) + key->side + key->service.size;
+	uint64_t hash = mix(mix(mix(key->side, key->trace_id_high), key->trace_id), key->span_id), word = 0;
 
+	for (uint32_t i = 0; i < key->service.size; i++) {
+		word = word << 8 | (unsigned char)key->service.data[i];
+		if (i % 8 == 7)
+			hash = mix(hash, word);
+	}
+	hash = mix(hash, word ^ key->service.size);
 	return (guint)(hash ^ hash >> 32);
 }
 
@@ -57,12 +86,14 @@ static gboolean key_equal(gconstpointer left, gconstpointer right)
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
 	void (*emit)(void *data, const struct span *span), void *data)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct assembler *assembler = g_new0(struct assembler, 1);
 
 	assembler->limits = *limits;
 	assembler->change = change;
 	assembler->emit = emit;
 	assembler->data = data;
+	pthread_once(&once, make_secret);
 	assembler->pending = g_hash_table_new(key_hash, key_equal);
 	return assembler;
 }

@@ -195,7 +195,7 @@ static void take_good(struct uplink *uplink)
 	struct batch *batch = end_oldest(uplink);
 
 	ledger_move(SPANS_QUEUED, SPANS_SENT, batch->spans);
-	ledger_delivered(batch->events, batch->spans, clock_wall());
+	ledger_delivered(batch_events(batch), batch->spans, clock_wall());
 	batch_release(uplink->queue, batch);
 	reset_backoff(uplink);
 	health_good(&uplink->health);

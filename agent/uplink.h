@@ -3,7 +3,7 @@
  * The uplink: takes batches from the queue and delivers them to the collector, at least once.
  *
  * One connection, calls pipelined up to `window`, the oldest with a deadline. A connection that fails gives
- * its open batches back to the queue's front and is made again after an exponential backoff with full jitter;
+ * its open batches back to the queue's front and is made again after an exponential backoff at random;
  * until the server takes spans again it is tried with one call at a time. What is wrong is logged once when
  * it begins, and once when it is over. All in the thread that runs the event_base. The process has to ignore
  * SIGPIPE.

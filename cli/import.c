@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -133,7 +134,7 @@ static int open_traces(struct import *import, int argc, char **argv)
 {
 	char error[512];
 
-	import->traces = g_ptr_array_new_with_free_func(g_free);
+	import->traces = g_ptr_array_new_with_free_func(free);
 	for (int i = 0; i < argc; i++)
 		if (traces_find(argv[i], import->traces) != 0)
 			return -1;

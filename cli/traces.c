@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -50,36 +51,49 @@ static GPtrArray *folders(const char *path)
 	return inside;
 }
 
-static void find(const char *path, int depth, GPtrArray *found)
+/* A trace that is named twice is read once. */
+static void add_once(const char *path, GPtrArray *found)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real || g_ptr_array_find_with_equal_func(found, real, g_str_equal, NULL))
+		free(real);
+	else
+		g_ptr_array_add(found, real);
+}
+
+/* Returns whether there is a trace in @path, found before or not. */
+static bool find(const char *path, int depth, GPtrArray *found)
 {
 	char *metadata = g_build_filename(path, "metadata", NULL);
+	bool any = is_file(metadata);
 	GPtrArray *inside;
 
-	if (is_file(metadata)) {
-		g_ptr_array_add(found, g_strdup(path));
+	g_free(metadata);
+	if (any) {
+		add_once(path, found);
 	} else if (depth < DEPTH_MAX) {
 		inside = folders(path);
 		for (guint i = 0; i < inside->len; i++)
-			find(inside->pdata[i], depth + 1, found);
+			any |= find(inside->pdata[i], depth + 1, found);
 		g_ptr_array_unref(inside);
 	}
-	g_free(metadata);
+	return any;
 }
 
 int traces_find(const char *dir, GPtrArray *found)
 {
-	guint before = found->len;
 	struct stat file;
 
-	if (stat(dir, &file) != 0 || !S_ISDIR(file.st_mode)) {
-		fprintf(stderr, "blkin import: %s: %s\n", dir,
-			errno && !S_ISREG(file.st_mode) ? strerror(errno) : "not a folder");
-		return -1;
-	}
-	find(dir, 0, found);
-	if (found->len > before)
+	if (stat(dir, &file) != 0)
+		fprintf(stderr, "blkin import: %s: %s\n", dir, strerror(errno));
+	else if (!S_ISDIR(file.st_mode))
+		fprintf(stderr, "blkin import: %s: not a folder\n", dir);
+	else if (!find(dir, 0, found))
+		fprintf(stderr,
+			"blkin import: %s: there is no CTF trace in it (a folder with a file `metadata`)\n",
+			dir);
+	else
 		return 0;
-	fprintf(stderr, "blkin import: %s: there is no CTF trace in it (a folder with a file `metadata`)\n",
-		dir);
 	return -1;
 }

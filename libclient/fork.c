@@ -12,21 +12,33 @@
 
 #include <lttng/ust-fork.h>
 
-static __thread sigset_t signals; /* of the thread that forks, while it does */
+/*
+ * The signals that the forking thread had blocked, from before to after: while it holds LTTng's lock, and so
+ * alone. Not a __thread variable, whose first use would allocate memory, while a preloaded allocator may hold
+ * its locks.
+ */
+static sigset_t signals;
 
 static void before(void)
 {
-	lttng_ust_before_fork(&signals);
+	sigset_t mine;
+
+	lttng_ust_before_fork(&mine);
+	signals = mine;
 }
 
 static void after_in_parent(void)
 {
-	lttng_ust_after_fork_parent(&signals);
+	sigset_t mine = signals;
+
+	lttng_ust_after_fork_parent(&mine);
 }
 
 static void after_in_child(void)
 {
-	lttng_ust_after_fork_child(&signals);
+	sigset_t mine = signals;
+
+	lttng_ust_after_fork_child(&mine);
 }
 
 /* With the preload there, the hooks would be called twice, and wait for each other. */

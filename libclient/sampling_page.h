@@ -2,6 +2,7 @@
 /*
  * The page through which `blkin sampling` steers running programs: a file of one struct, mapped read-only by
  * every traced program and written in place by the command. Host byte order: it never leaves the node.
+ * It must never be truncated, as programs that have it mapped would get SIGBUS; to be rid of it, remove it.
  *
  * A rate 1/N is kept as the threshold that a root's id has to stay below: UINT64_MAX / N. All fields are
  * loaded and stored one at a time, atomically; a service's hash is stored last, and never changes while its

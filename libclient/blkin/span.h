@@ -38,6 +38,9 @@ extern "C" {
 #ifndef BLKIN_SPAN_TEXT
 #define BLKIN_SPAN_TEXT 480
 #endif
+#if BLKIN_SPAN_TEXT > 2048
+#error "BLKIN_SPAN_TEXT can be 2048 at most: the agent takes 1024 lines of a span, of two bytes at least"
+#endif
 /* Longest name of a remote service; what is beyond is cut. */
 #define BLKIN_REMOTE_NAME 255
 /* Room behind the text for the remote endpoint's line: "@65535 " + address + ' ' + name + '\n' + NUL. */

@@ -33,7 +33,7 @@ static inline void blkin_span_tag_uint(struct blkin_span *span, const char *key,
  */
 static inline void blkin_span_tag_double(struct blkin_span *span, const char *key, double value)
 {
-	char text[32];
+	char text[32], *at;
 	double again;
 	int digits = 15;
 
@@ -43,6 +43,9 @@ static inline void blkin_span_tag_double(struct blkin_span *span, const char *ke
 		snprintf(text, sizeof(text), "%.*g", digits, value);
 		again = strtod(text, NULL);
 	} while (memcmp(&again, &value, sizeof(value)) != 0 && digits++ < 17);
+	for (at = text; *at; at++) /* a locale may have another decimal sign */
+		if (*at == ',')
+			*at = '.';
 	blkin_span_tag(span, key, text);
 }
 

@@ -39,6 +39,19 @@ def test_every_span_arrives(node, receiver, recording):
     check_load(receiver.spans(), 2, 1, 10000)
 
 
+def test_named_twice_and_by_odd_names(node, receiver, recording):
+    # names that are taken within babeltrace2's graph
+    odd = [node.path("spans"), node.path("muxer")]
+    os.rename(recording, odd[0])
+    os.symlink(odd[0], odd[1])
+    words = [*odd, odd[0], os.path.join(odd[0], "ust")]
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", *words)
+    assert done.returncode == 0, done.stderr
+    assert "20000 spans: 20000 sent" in done.stdout
+    receiver.wait_for(20000, 5)
+    check_load(receiver.spans(), 2, 1, 10000)
+
+
 def test_waits_for_the_collector(node, receiver, recording):
     receiver.program.stop()
     program = node.start(

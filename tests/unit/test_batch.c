@@ -46,8 +46,8 @@ static void add(int64_t number, size_t size)
 {
 	uint8_t *span = g_malloc0(size);
 
-	ledger_add(SPANS_QUEUED, 1);
-	batch_add(queue, span, size, number, 0);
+	if (batch_add(queue, span, size, number, 0))
+		ledger_add(SPANS_QUEUED, 1);
 	if (batch_full(queue))
 		batch_flush(queue, 0, true);
 	g_free(span);
@@ -60,7 +60,7 @@ static void assert_next(int64_t first, uint32_t spans)
 	ck_assert_ptr_nonnull(batch);
 	ck_assert_uint_eq(batch->spans, spans);
 	for (uint32_t i = 0; i < spans; i++)
-		ck_assert_int_eq(batch->events[i], first + i);
+		ck_assert_int_eq(batch_events(batch)[i], first + i);
 	batch_release(queue, batch);
 }
 
@@ -91,12 +91,12 @@ START_TEST(test_flushed_by_age)
 }
 END_TEST
 
-START_TEST(test_oversize_span_is_counted)
+START_TEST(test_oversize_span_is_refused)
 {
+	uint8_t span[800] = {0};
+
 	make_queue(10, 1000, 1 << 20, false);
-	add(1, 800);
-	ck_assert_int_eq(row(SPANS_DROPPED_OVERSIZE), 1);
-	ck_assert_int_eq(row(SPANS_QUEUED), 0);
+	ck_assert(!batch_add(queue, span, sizeof(span), 1, 0));
 	add(2, 100);
 	batch_flush(queue, 0, true);
 	assert_next(2, 1);
@@ -139,11 +139,11 @@ START_TEST(test_bound)
 	ck_assert_uint_le(batch_queue_bytes(queue), 100 * 1024);
 	ck_assert_int_gt(row(SPANS_DROPPED_QUEUE_FULL), 0);
 	ck_assert_int_eq(row(SPANS_QUEUED) + row(SPANS_DROPPED_QUEUE_FULL), 500);
-	ck_assert_int_eq(taken->events[0], 0);
+	ck_assert_int_eq(batch_events(taken)[0], 0);
 	batch_release(queue, taken);
 	while ((batch = batch_take(queue))) {
 		kept += batch->spans;
-		ck_assert_int_eq(batch->events[batch->spans - 1] % 10, 9);
+		ck_assert_int_eq(batch_events(batch)[batch->spans - 1] % 10, 9);
 		batch_release(queue, batch);
 	}
 	ck_assert_int_eq(kept + 10, row(SPANS_QUEUED));
@@ -176,13 +176,50 @@ START_TEST(test_waits_when_full)
 			continue;
 		}
 		ck_assert_uint_le(batch_queue_bytes(queue), 100 * 1024);
-		ck_assert_int_eq(batch->events[0], next);
+		ck_assert_int_eq(batch_events(batch)[0], next);
 		next += batch->spans;
 		batch_release(queue, batch);
 	}
 	pthread_join(reader, NULL);
 	ck_assert_int_eq(next, 2000);
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 0);
+}
+END_TEST
+
+/* Batches of one span, as there are when little comes, take no more memory than they are counted for. */
+START_TEST(test_small_batches_are_small)
+{
+	size_t bytes;
+
+	make_queue(100000, 512 * 1024, 1 << 20, false);
+	for (int i = 0; i < 100; i++) {
+		add(i, 150);
+		batch_flush(queue, 0, true);
+	}
+	bytes = batch_queue_bytes(queue);
+	ck_assert_uint_lt(bytes, 100 * 1200);
+	ck_assert_int_eq(row(SPANS_QUEUED), 100);
+}
+END_TEST
+
+/* However many calls the uplink may have open, half of the queue is left to drop from. */
+START_TEST(test_taken_is_bounded)
+{
+	struct batch *taken[64];
+	int count = 0;
+
+	make_queue(10, 64 * 1024, 100 * 1024, false);
+	for (int i = 0; i < 100; i++)
+		add(i, 600);
+	while ((taken[count] = batch_take(queue)))
+		count++;
+	ck_assert_int_ge(count, 1);
+	ck_assert_int_lt(count, 6);
+	for (int i = 100; i < 1000; i++)
+		add(i, 600);
+	ck_assert_uint_le(batch_queue_bytes(queue), 100 * 1024);
+	while (count > 0)
+		batch_release(queue, taken[--count]);
 }
 END_TEST
 
@@ -233,10 +270,12 @@ int main(void)
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_add_test(tests, test_full_by_count_and_by_size);
 	tcase_add_test(tests, test_flushed_by_age);
-	tcase_add_test(tests, test_oversize_span_is_counted);
+	tcase_add_test(tests, test_oversize_span_is_refused);
 	tcase_add_test(tests, test_given_back_keeps_order);
 	tcase_add_test(tests, test_bound);
 	tcase_add_test(tests, test_waits_when_full);
+	tcase_add_test(tests, test_small_batches_are_small);
+	tcase_add_test(tests, test_taken_is_bounded);
 	tcase_add_test(tests, test_drop_all);
 	tcase_add_test(tests, test_base64_agrees_with_glib);
 	suite_add_tcase(suite, tests);
