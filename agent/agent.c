@@ -131,10 +131,10 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 static int start(struct agent *agent)
 {
 	const struct config *config = agent->config;
-	struct batch_limits limits = {config->category, (uint32_t)config->batch_spans, config->batch_size,
-		config->batch_delay, config->queue_size, false};
-	struct uplink_options uplink = {config->server, (uint32_t)config->window, config->timeout,
-		config->retry_min, config->retry_max};
+	struct batch_limits limits = {(uint32_t)config->batch_spans, config->batch_size, config->batch_delay,
+		config->queue_size, false};
+	struct uplink_options uplink = {config->server, config->category, (uint32_t)config->window,
+		config->timeout, config->retry_min, config->retry_max};
 
 	evthread_use_pthreads();
 	agent->base = event_base_new();

@@ -5,39 +5,37 @@
 
 #include <glib.h>
 
-#include "base64.h"
 #include "ledger.h"
-#include "scribe.h"
-
-/* What a log entry takes beside its category and message. */
-#define ENTRY_OVERHEAD 32
 
 struct batch_queue {
 	struct batch_limits limits;
-	size_t category_size;
 	void (*wake)(void *data);
 	void *data;
-	struct batch *open;    /* the reader's: not locked */
-	struct buffer message; /* the reader's: base64 of one span */
-	pthread_mutex_t lock;  /* guards what follows */
+	struct batch *open;   /* the reader's: not locked */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t released;
 	struct batch *first, **last;
 	struct batch *spare; /* one empty batch, kept so that a steady stream allocates nothing */
 	size_t bytes, taken_bytes;
 	uint32_t taken;
+	uint64_t pushed;    /* batches, ever */
+	uint64_t marked;    /* the last batch that batch_mark saw */
+	uint64_t unsettled; /* how many of those up to it wait or are taken */
+	uint64_t waiting;   /* how many wait */
 	bool closed;
 };
 
 static size_t batch_bytes(const struct batch *batch)
 {
-	return sizeof(*batch) + batch->entries.room + batch->events.room;
+	return sizeof(*batch) + batch->spans.room + batch->sizes.room + batch->events.room;
 }
 
 static void batch_free(struct batch *batch)
 {
 	if (!batch)
 		return;
-	buffer_free(&batch->entries);
+	buffer_free(&batch->spans);
+	buffer_free(&batch->sizes);
 	buffer_free(&batch->events);
 	g_free(batch);
 }
@@ -48,7 +46,6 @@ struct batch_queue *batch_queue_create(
 	struct batch_queue *queue = g_new0(struct batch_queue, 1);
 
 	queue->limits = *limits;
-	queue->category_size = strlen(limits->category);
 	queue->wake = wake;
 	queue->data = data;
 	queue->last = &queue->first;
@@ -67,8 +64,16 @@ static struct batch *unlink_first(struct batch_queue *queue)
 		if (!queue->first)
 			queue->last = &queue->first;
 		batch->next = NULL;
+		queue->waiting--;
 	}
 	return batch;
+}
+
+/* A batch is released or dropped; the lock is held. */
+static void settle(struct batch_queue *queue, const struct batch *batch)
+{
+	if (batch->number <= queue->marked)
+		queue->unsettled--;
 }
 
 void batch_queue_destroy(struct batch_queue *queue)
@@ -79,7 +84,6 @@ void batch_queue_destroy(struct batch_queue *queue)
 		batch_free(batch);
 	batch_free(queue->open);
 	batch_free(queue->spare);
-	buffer_free(&queue->message);
 	pthread_cond_destroy(&queue->released);
 	pthread_mutex_destroy(&queue->lock);
 	g_free(queue);
@@ -111,7 +115,8 @@ static void make_room(struct batch_queue *queue, size_t need)
 			if (!oldest)
 				break;
 			queue->bytes -= batch_bytes(oldest);
-			ledger_move(SPANS_QUEUED, SPANS_DROPPED_QUEUE_FULL, oldest->spans);
+			settle(queue, oldest);
+			ledger_move(SPANS_QUEUED, SPANS_DROPPED_QUEUE_FULL, oldest->count);
 			batch_free(oldest);
 		}
 	}
@@ -125,6 +130,8 @@ static void push_open(struct batch_queue *queue)
 	pthread_mutex_lock(&queue->lock);
 	make_room(queue, batch_bytes(batch));
 	queue->bytes += batch_bytes(batch);
+	batch->number = ++queue->pushed;
+	queue->waiting++;
 	*queue->last = batch;
 	queue->last = &batch->next;
 	pthread_mutex_unlock(&queue->lock);
@@ -133,32 +140,49 @@ static void push_open(struct batch_queue *queue)
 
 bool batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now)
 {
-	size_t message_size = BASE64_SIZE(size);
+	uint32_t bytes = (uint32_t)size;
 	struct batch *batch;
 
-	if (message_size + queue->category_size + ENTRY_OVERHEAD > queue->limits.bytes)
+	if (size > queue->limits.bytes)
 		return false;
 	if (!queue->open)
 		queue->open = open_batch(queue, now);
 	batch = queue->open;
-	base64_encode((char *)buffer_reserve(&queue->message, message_size), span, size);
-	scribe_put_entry(&batch->entries, queue->limits.category, queue->category_size, queue->message.data,
-		message_size);
+	buffer_put(&batch->spans, span, size);
+	buffer_put(&batch->sizes, &bytes, sizeof(bytes));
 	buffer_put(&batch->events, &event_time, sizeof(event_time));
-	batch->spans++;
+	batch->count++;
 	return true;
 }
 
 bool batch_full(const struct batch_queue *queue)
 {
-	return queue->open && (queue->open->spans == queue->limits.spans ||
-				      queue->open->entries.size >= queue->limits.bytes);
+	return queue->open &&
+	       (queue->open->count == queue->limits.spans || queue->open->spans.size >= queue->limits.bytes);
 }
 
 void batch_flush(struct batch_queue *queue, int64_t now, bool force)
 {
 	if (queue->open && (force || now - queue->open->born >= queue->limits.delay_ns))
 		push_open(queue);
+}
+
+void batch_mark(struct batch_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->marked = queue->pushed;
+	queue->unsettled = queue->waiting + queue->taken;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+bool batch_mark_settled(struct batch_queue *queue)
+{
+	bool settled;
+
+	pthread_mutex_lock(&queue->lock);
+	settled = queue->unsettled == 0;
+	pthread_mutex_unlock(&queue->lock);
+	return settled;
 }
 
 void batch_close(struct batch_queue *queue)
@@ -195,6 +219,7 @@ void batch_give_back(struct batch_queue *queue, struct batch *batch)
 		queue->last = &batch->next;
 	batch->next = queue->first;
 	queue->first = batch;
+	queue->waiting++;
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -204,9 +229,10 @@ void batch_release(struct batch_queue *queue, struct batch *batch)
 	queue->taken--;
 	queue->taken_bytes -= batch_bytes(batch);
 	queue->bytes -= batch_bytes(batch);
+	settle(queue, batch);
 	if (!queue->spare) {
-		batch->entries.size = batch->events.size = 0;
-		batch->spans = 0;
+		batch->spans.size = batch->sizes.size = batch->events.size = 0;
+		batch->count = 0;
 		batch->sent_before = false;
 		batch->next = NULL;
 		queue->spare = batch;
@@ -242,7 +268,7 @@ void batch_drop_all(struct batch_queue *queue, int dropped)
 	struct batch *batch;
 
 	while ((batch = batch_take(queue))) {
-		ledger_move(SPANS_QUEUED, (enum ledger_row)dropped, batch->spans);
+		ledger_move(SPANS_QUEUED, (enum ledger_row)dropped, batch->count);
 		batch_release(queue, batch);
 	}
 }

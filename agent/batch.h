@@ -2,11 +2,11 @@
 /*
  * Batches of encoded spans, and the queue that they wait in.
  *
- * A batch is a run of Scribe log entries, ready to be framed by the uplink. The reader's thread fills one and
- * pushes it when it is full or old enough; the uplink, in the main thread, takes batches in order. The queue
- * is bounded in bytes, what the uplink has taken but not released included; when it is full the oldest batch
- * that waits is dropped and counted, so that fresh spans get through, or, where nothing may be dropped (an
- * import), the reader waits.
+ * A batch is a run of Span structs, as zipkin.h encodes them: each output wraps them for its own wire. The
+ * reader's thread fills one and pushes it when it is full or old enough; the uplink, in the main thread,
+ * takes batches in order. The queue is bounded in bytes, what the uplink has taken but not released included;
+ * when it is full the oldest batch that waits is dropped and counted, so that fresh spans get through, or,
+ * where nothing may be dropped (an import), the reader waits.
  */
 #ifndef BATCH_H
 #define BATCH_H
@@ -17,19 +17,20 @@
 #include "buffer.h"
 
 struct batch {
-	struct buffer entries; /* LogEntry structs in TBinary, one behind the other */
-	uint32_t spans;        /* how many entries */
-	struct buffer events;  /* int64_t for each span: the time of its last event, ns since the epoch */
-	int64_t born;          /* when the first span came in, CLOCK_MONOTONIC ns */
-	bool sent_before;      /* went out once already, without an answer */
-	struct batch *next;    /* the queue's, and the uplink's while it has taken the batch */
+	struct buffer spans;  /* Span structs in TBinary, one behind the other */
+	struct buffer sizes;  /* uint32_t for each: its bytes */
+	struct buffer events; /* int64_t for each: the time of its last event, ns since the epoch */
+	uint32_t count;       /* of spans */
+	uint64_t number;      /* in the order of pushing, from 1 */
+	int64_t born;         /* when the first span came in, CLOCK_MONOTONIC ns */
+	bool sent_before;     /* went out once already, without an answer */
+	struct batch *next;   /* the queue's, and the uplink's while it has taken the batch */
 };
 
 struct batch_limits {
-	const char *category; /* of the log entries; borrowed for the queue's life */
-	uint32_t spans;       /* in a batch, at most */
-	size_t bytes;         /* of a batch: it is full once it has them. No span may be larger */
-	int64_t delay_ns;     /* that a span waits for its batch to fill, at most */
+	uint32_t spans;   /* in a batch, at most */
+	size_t bytes;     /* of a batch's spans: it is full once it has them. No span may be larger */
+	int64_t delay_ns; /* that a span waits for its batch to fill, at most */
 	size_t queue_bytes;
 	bool wait_when_full; /* rather than drop the oldest */
 };
@@ -59,6 +60,15 @@ bool batch_full(const struct batch_queue *queue);
 /* Pushes the open batch if it is old enough at @now (CLOCK_MONOTONIC ns), or whatever its age if @force. */
 void batch_flush(struct batch_queue *queue, int64_t now, bool force);
 
+/*
+ * Marks the batches that are pushed and not settled at this moment: settled is a batch that was released, or
+ * dropped. There is one mark; the next call moves it.
+ */
+void batch_mark(struct batch_queue *queue);
+
+/* Whether all the batches that were marked are settled. */
+bool batch_mark_settled(struct batch_queue *queue);
+
 /* No more batches come: the uplink may stop when it has delivered what there is. */
 void batch_close(struct batch_queue *queue);
 
@@ -70,7 +80,12 @@ void batch_close(struct batch_queue *queue);
  */
 struct batch *batch_take(struct batch_queue *queue);
 
-/* The event times of a batch's spans. */
+/* The sizes and the event times of a batch's spans. */
+static inline const uint32_t *batch_sizes(const struct batch *batch)
+{
+	return (const uint32_t *)(const void *)batch->sizes.data;
+}
+
 static inline const int64_t *batch_events(const struct batch *batch)
 {
 	return (const int64_t *)(const void *)batch->events.data;

@@ -5,16 +5,19 @@
 
 #include "scribe.h"
 
-void calls_init(struct calls *calls, uint32_t room)
+void calls_init(struct calls *calls, uint32_t room, const char *category)
 {
 	memset(calls, 0, sizeof(*calls));
 	calls->ring = g_new0(struct call, room);
 	calls->room = room;
 	calls->seqid = 1;
+	calls->category = category;
 }
 
 void calls_free(struct calls *calls)
 {
+	for (uint32_t i = 0; i < calls->room; i++)
+		buffer_free(&calls->ring[i].entries);
 	g_free(calls->ring);
 	memset(calls, 0, sizeof(*calls));
 }
@@ -24,6 +27,18 @@ static struct call *call_at(const struct calls *calls, uint32_t index)
 	return &calls->ring[(calls->first + index) % calls->room];
 }
 
+/* Wraps the batch's spans for the wire. */
+static void wrap(struct buffer *entries, const char *category, const struct batch *batch)
+{
+	const uint32_t *sizes = batch_sizes(batch);
+	const uint8_t *span = batch->spans.data;
+	size_t category_size = strlen(category);
+
+	entries->size = 0;
+	for (uint32_t i = 0; i < batch->count; span += sizes[i++])
+		scribe_put_entry(entries, category, category_size, span, sizes[i]);
+}
+
 void calls_send(struct calls *calls, struct batch *batch, struct evbuffer *output)
 {
 	struct call *call = call_at(calls, calls->open);
@@ -31,14 +46,15 @@ void calls_send(struct calls *calls, struct batch *batch, struct evbuffer *outpu
 
 	call->batch = batch;
 	call->seqid = calls->seqid;
-	call->size = sizeof(head) + batch->entries.size + sizeof(tail);
+	wrap(&call->entries, calls->category, batch);
+	call->size = sizeof(head) + call->entries.size + sizeof(tail);
 	calls->seqid = calls->seqid == INT32_MAX ? 1 : calls->seqid + 1;
 	calls->bytes += call->size;
 	calls->open++;
-	scribe_put_head(head, call->seqid, batch->spans, batch->entries.size);
+	scribe_put_head(head, call->seqid, batch->count, call->entries.size);
 	scribe_put_tail(tail);
 	if (evbuffer_add(output, head, sizeof(head)) < 0 ||
-		evbuffer_add_reference(output, batch->entries.data, batch->entries.size, NULL, NULL) < 0 ||
+		evbuffer_add_reference(output, call->entries.data, call->entries.size, NULL, NULL) < 0 ||
 		evbuffer_add(output, tail, sizeof(tail)) < 0)
 		g_error("out of memory");
 }

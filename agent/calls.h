@@ -3,8 +3,9 @@
  * The calls that are open on a connection: sent, and not answered yet. Replies come in the order of the
  * calls.
  *
- * A call's batch is sent without a copy: from calls_send until its end it belongs here, and its entries must
- * stay where they are as long as the connection's output holds any of them.
+ * From calls_send until its end a call's batch belongs here, and so do the log entries that its spans are
+ * wrapped in: they are sent without a copy, and must stay where they are as long as the connection's output
+ * holds any of them.
  */
 #ifndef CALLS_H
 #define CALLS_H
@@ -18,6 +19,7 @@
 
 struct call {
 	struct batch *batch;
+	struct buffer entries; /* LogEntry structs; its memory is used again */
 	int32_t seqid;
 	size_t size; /* on the wire */
 };
@@ -27,9 +29,10 @@ struct calls {
 	uint32_t room, first, open;
 	size_t bytes; /* of all that are open, on the wire */
 	int32_t seqid;
+	const char *category; /* of the log entries; borrowed */
 };
 
-void calls_init(struct calls *calls, uint32_t room);
+void calls_init(struct calls *calls, uint32_t room, const char *category);
 void calls_free(struct calls *calls);
 
 /* Writes the call that delivers @batch; fewer than `room` are open. */

@@ -62,7 +62,7 @@ static const struct key {
 	KEY("output", "server", ADDRESS, server, "127.0.0.1:9410", 0, 0, 0),
 	KEY("output", "category", NAME, category, "zipkin", 0, 0, 0),
 	KEY("output", "batch-spans", NUMBER, batch_spans, NULL, 500, 1, 100000),
-	KEY("output", "batch-size", SIZE, batch_size, NULL, 512 * KIB, 4 * KIB, 15 * MIB),
+	KEY("output", "batch-size", SIZE, batch_size, NULL, 512 * KIB, 4 * KIB, 8 * MIB),
 	KEY("output", "batch-delay", DURATION, batch_delay, NULL, 100 * MS, 0, 60 * SECOND),
 	KEY("output", "queue-size", SIZE, queue_size, NULL, 32 * MIB, 64 * KIB, 64 * GIB),
 	KEY("output", "window", NUMBER, window, NULL, 8, 1, 1000),

@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+#include "base64.h"
+
 /* TBinary's words, as far as Log() and skipping what is unknown need them. */
 enum {
 	TYPE_STOP = 0,
@@ -56,13 +58,16 @@ static uint8_t *put_string(uint8_t *to, uint16_t id, const void *text, size_t si
 	return to + size;
 }
 
-void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const void *message,
-	size_t message_size)
+void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const uint8_t *span,
+	size_t span_size)
 {
+	size_t message_size = BASE64_SIZE(span_size);
 	uint8_t *start = buffer_reserve(entries, category_size + message_size + 15), *to = start;
 
 	to = put_string(to, 1, category, category_size);
-	to = put_string(to, 2, message, message_size);
+	to = put_u32(put_field(to, TYPE_STRING, 2), (uint32_t)message_size);
+	base64_encode((char *)to, span, span_size);
+	to += message_size;
 	*to++ = TYPE_STOP;
 	entries->size += (size_t)(to - start);
 }

@@ -19,9 +19,9 @@
 /* A reply larger than this is not one to Log(). */
 #define SCRIBE_REPLY_MAX (64 * 1024)
 
-/* Appends one LogEntry, an element of the list that Log() carries: what a batch is made of. */
-void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const void *message,
-	size_t message_size);
+/* Appends one LogEntry, an element of the list that Log() carries: its message is @span in base64. */
+void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const uint8_t *span,
+	size_t span_size);
 
 /* Writes what goes before the entries: frame length, message header, args struct, list header. */
 void scribe_put_head(uint8_t head[SCRIBE_HEAD_SIZE], int32_t seqid, uint32_t count, size_t entries_size);

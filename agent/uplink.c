@@ -94,7 +94,7 @@ static void on_drained(evutil_socket_t fd, short what, void *arg)
 static void send_batch(struct uplink *uplink, struct batch *batch)
 {
 	if (batch->sent_before)
-		ledger_add(SPANS_SENT_AGAIN, batch->spans);
+		ledger_add(SPANS_SENT_AGAIN, batch->count);
 	batch->sent_before = false;
 	calls_send(&uplink->calls, batch, connection_output(uplink->connection));
 	if (uplink->calls.open == 1)
@@ -194,8 +194,8 @@ static void take_good(struct uplink *uplink)
 {
 	struct batch *batch = end_oldest(uplink);
 
-	ledger_move(SPANS_QUEUED, SPANS_SENT, batch->spans);
-	ledger_delivered(batch_events(batch), batch->spans, clock_wall());
+	ledger_move(SPANS_QUEUED, SPANS_SENT, batch->count);
+	ledger_delivered(batch_events(batch), batch->count, clock_wall());
 	batch_release(uplink->queue, batch);
 	reset_backoff(uplink);
 	health_good(&uplink->health);
@@ -206,8 +206,8 @@ static void take_refusal(struct uplink *uplink, const char *words)
 	struct batch *batch = end_oldest(uplink);
 
 	ledger_add(OUTPUT_ERRORS_REFUSED, 1);
-	ledger_move(SPANS_QUEUED, SPANS_DROPPED_REFUSED, batch->spans);
-	health_refused(&uplink->health, batch->spans, words);
+	ledger_move(SPANS_QUEUED, SPANS_DROPPED_REFUSED, batch->count);
+	health_refused(&uplink->health, batch->count, words);
 	batch_release(uplink->queue, batch);
 }
 
@@ -355,7 +355,7 @@ struct uplink *uplink_create(
 	uplink->queue = queue;
 	uplink->options = *options;
 	uplink->options.window = MAX(options->window, 1);
-	calls_init(&uplink->calls, uplink->options.window);
+	calls_init(&uplink->calls, uplink->options.window, options->category);
 	health_init(&uplink->health, options->server);
 	uplink->retry = evtimer_new(base, on_retry, uplink);
 	uplink->deadline = evtimer_new(base, on_deadline, uplink);

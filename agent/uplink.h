@@ -22,6 +22,7 @@
 
 struct uplink_options {
 	const char *server;     /* HOST:PORT, [IPV6]:PORT; borrowed for the uplink's life */
+	const char *category;   /* Scribe's; borrowed the same */
 	uint32_t window;        /* calls open at once, at most */
 	int64_t timeout_ns;     /* to connect, and from one answer to the next */
 	int64_t backoff_min_ns; /* a wait is random between this */

@@ -149,10 +149,10 @@ static int open_traces(struct import *import, int argc, char **argv)
 static int start(struct import *import, int argc, char **argv)
 {
 	const struct config *config = &import->config;
-	struct batch_limits limits = {config->category, (uint32_t)config->batch_spans, config->batch_size,
-		config->batch_delay, config->queue_size, true};
-	struct uplink_options options = {config->server, (uint32_t)config->window, config->timeout,
-		config->retry_min, config->retry_max};
+	struct batch_limits limits = {(uint32_t)config->batch_spans, config->batch_size, config->batch_delay,
+		config->queue_size, true};
+	struct uplink_options options = {config->server, config->category, (uint32_t)config->window,
+		config->timeout, config->retry_min, config->retry_max};
 	struct timeval often = {0, 200000};
 
 	signal(SIGPIPE, SIG_IGN);

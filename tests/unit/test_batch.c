@@ -23,7 +23,7 @@ static void wake(void *data)
 
 static void make_queue(uint32_t spans, size_t bytes, size_t queue_bytes, bool wait)
 {
-	struct batch_limits limits = {"zipkin", spans, bytes, 100, queue_bytes, wait};
+	struct batch_limits limits = {spans, bytes, 100, queue_bytes, wait};
 
 	queue = batch_queue_create(&limits, wake, NULL);
 }
@@ -58,7 +58,7 @@ static void assert_next(int64_t first, uint32_t spans)
 	struct batch *batch = batch_take(queue);
 
 	ck_assert_ptr_nonnull(batch);
-	ck_assert_uint_eq(batch->spans, spans);
+	ck_assert_uint_eq(batch->count, spans);
 	for (uint32_t i = 0; i < spans; i++)
 		ck_assert_int_eq(batch_events(batch)[i], first + i);
 	batch_release(queue, batch);
@@ -72,7 +72,7 @@ START_TEST(test_full_by_count_and_by_size)
 	assert_next(0, 3);
 	assert_next(3, 3);
 	ck_assert_ptr_null(batch_take(queue));
-	add(7, 700); /* 936 bytes of base64, on top of what is there */
+	add(7, 980); /* on top of what is there */
 	assert_next(6, 2);
 	ck_assert_int_eq(wakes, 3);
 }
@@ -93,7 +93,7 @@ END_TEST
 
 START_TEST(test_oversize_span_is_refused)
 {
-	uint8_t span[800] = {0};
+	uint8_t span[1001] = {0};
 
 	make_queue(10, 1000, 1 << 20, false);
 	ck_assert(!batch_add(queue, span, sizeof(span), 1, 0));
@@ -142,8 +142,8 @@ START_TEST(test_bound)
 	ck_assert_int_eq(batch_events(taken)[0], 0);
 	batch_release(queue, taken);
 	while ((batch = batch_take(queue))) {
-		kept += batch->spans;
-		ck_assert_int_eq(batch_events(batch)[batch->spans - 1] % 10, 9);
+		kept += batch->count;
+		ck_assert_int_eq(batch_events(batch)[batch->count - 1] % 10, 9);
 		batch_release(queue, batch);
 	}
 	ck_assert_int_eq(kept + 10, row(SPANS_QUEUED));
@@ -177,7 +177,7 @@ START_TEST(test_waits_when_full)
 		}
 		ck_assert_uint_le(batch_queue_bytes(queue), 100 * 1024);
 		ck_assert_int_eq(batch_events(batch)[0], next);
-		next += batch->spans;
+		next += batch->count;
 		batch_release(queue, batch);
 	}
 	pthread_join(reader, NULL);
@@ -220,6 +220,49 @@ START_TEST(test_taken_is_bounded)
 	ck_assert_uint_le(batch_queue_bytes(queue), 100 * 1024);
 	while (count > 0)
 		batch_release(queue, taken[--count]);
+}
+END_TEST
+
+/* What was pushed before the mark is settled by its release or its drop, in any order; what came later, or is
+ * given back, does not matter. */
+START_TEST(test_mark)
+{
+	struct batch *first, *second;
+
+	make_queue(1, 1000, 1 << 20, false);
+	batch_mark(queue);
+	ck_assert(batch_mark_settled(queue));
+	for (int i = 0; i < 3; i++)
+		add(i, 30);
+	first = batch_take(queue);
+	batch_mark(queue);
+	add(3, 30);
+	second = batch_take(queue);
+	ck_assert(!batch_mark_settled(queue));
+	batch_release(queue, second);
+	batch_give_back(queue, first);
+	ck_assert(!batch_mark_settled(queue));
+	assert_next(0, 1);
+	ck_assert(!batch_mark_settled(queue));
+	assert_next(2, 1);
+	ck_assert(batch_mark_settled(queue));
+	batch_mark(queue);
+	ck_assert(!batch_mark_settled(queue));
+	batch_drop_all(queue, SPANS_DROPPED_SHUTDOWN);
+	ck_assert(batch_mark_settled(queue));
+}
+END_TEST
+
+START_TEST(test_mark_and_overflow)
+{
+	make_queue(10, 64 * 1024, 100 * 1024, false);
+	for (int i = 0; i < 20; i++)
+		add(i, 600);
+	batch_mark(queue);
+	ck_assert(!batch_mark_settled(queue));
+	for (int i = 20; i < 500; i++)
+		add(i, 600);
+	ck_assert(batch_mark_settled(queue));
 }
 END_TEST
 
@@ -276,6 +319,8 @@ int main(void)
 	tcase_add_test(tests, test_waits_when_full);
 	tcase_add_test(tests, test_small_batches_are_small);
 	tcase_add_test(tests, test_taken_is_bounded);
+	tcase_add_test(tests, test_mark);
+	tcase_add_test(tests, test_mark_and_overflow);
 	tcase_add_test(tests, test_drop_all);
 	tcase_add_test(tests, test_base64_agrees_with_glib);
 	suite_add_tcase(suite, tests);

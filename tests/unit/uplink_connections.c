@@ -253,7 +253,7 @@ START_TEST(destroy_gives_back)
 		batch = batch_take(rig.queue);
 		ck_assert_ptr_nonnull(batch);
 		ck_assert_int_eq(batch->sent_before, i < 2);
-		ledger_move(SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, batch->spans);
+		ledger_move(SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, batch->count);
 		batch_release(rig.queue, batch);
 	}
 	ck_assert_ptr_null(batch_take(rig.queue));

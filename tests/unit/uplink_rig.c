@@ -44,11 +44,11 @@ void rig_open(struct rig *rig)
 	rig->woken = event_new(rig->base, -1, 0, on_woken, rig);
 	event_add(rig->tick, &soon);
 	rig->peer = peer_create(rig->base, "127.0.0.1");
-	rig->limits = (struct batch_limits){
-		.category = "zipkin", .spans = 100000, .bytes = 64 << 20, .queue_bytes = 256 << 20};
+	rig->limits = (struct batch_limits){.spans = 100000, .bytes = 64 << 20, .queue_bytes = 256 << 20};
 	rig->queue = batch_queue_create(&rig->limits, rig_wake, rig);
 	rig->options = (struct uplink_options){
 		.server = rig->server,
+		.category = "zipkin",
 		.window = 4,
 		.timeout_ns = 250 * NS_PER_MS,
 		.backoff_min_ns = 10 * NS_PER_MS,
