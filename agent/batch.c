@@ -23,6 +23,7 @@ struct batch_queue {
 	uint64_t unsettled; /* how many of those up to it wait or are taken */
 	uint64_t waiting;   /* how many wait */
 	bool closed;
+	bool delivering;
 };
 
 static size_t batch_bytes(const struct batch *batch)
@@ -234,6 +235,7 @@ void batch_release(struct batch_queue *queue, struct batch *batch)
 		batch->spans.size = batch->sizes.size = batch->events.size = 0;
 		batch->count = 0;
 		batch->sent_before = false;
+		batch->spool_id = 0;
 		batch->next = NULL;
 		queue->spare = batch;
 		batch = NULL;
@@ -241,6 +243,21 @@ void batch_release(struct batch_queue *queue, struct batch *batch)
 	pthread_cond_signal(&queue->released);
 	pthread_mutex_unlock(&queue->lock);
 	batch_free(batch);
+}
+
+void batch_set_delivering(struct batch_queue *queue, bool delivering)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->delivering = delivering;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void batch_refuse(struct batch_queue *queue, const struct batch *batch, uint32_t span, const char *words)
+{
+	(void)queue;
+	(void)span;
+	(void)words;
+	ledger_move(batch_row(batch), SPANS_DROPPED_REFUSED, 1);
 }
 
 bool batch_queue_done(struct batch_queue *queue)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
+#include "ledger.h"
 
 struct batch {
 	struct buffer spans;  /* Span structs in TBinary, one behind the other */
@@ -24,6 +25,7 @@ struct batch {
 	uint64_t number;      /* in the order of pushing, from 1 */
 	int64_t born;         /* when the first span came in, CLOCK_MONOTONIC ns */
 	bool sent_before;     /* went out once already, without an answer */
+	int64_t spool_id;     /* its row in the spool, for one that is replayed from disk; 0: fresh */
 	struct batch *next;   /* the queue's, and the uplink's while it has taken the batch */
 };
 
@@ -90,6 +92,24 @@ static inline const int64_t *batch_events(const struct batch *batch)
 {
 	return (const int64_t *)(const void *)batch->events.data;
 }
+
+/* The ledger's row that the batch's spans stand in. */
+static inline enum ledger_row batch_row(const struct batch *batch)
+{
+	return batch->spool_id ? SPANS_SPOOLED : SPANS_QUEUED;
+}
+
+/*
+ * Whether the collector takes batches: false when the connection failed, was refused or put off, true with a
+ * good answer. Said again is no harm.
+ */
+void batch_set_delivering(struct batch_queue *queue, bool delivering);
+
+/*
+ * The collector refused one span of a batch that is taken, in these @words: it is posted as dropped, and the
+ * caller posts it no more.
+ */
+void batch_refuse(struct batch_queue *queue, const struct batch *batch, uint32_t span, const char *words);
 
 /* Puts a batch that was taken back to the front; several go back in reverse order. */
 void batch_give_back(struct batch_queue *queue, struct batch *batch);
