@@ -15,6 +15,7 @@
 #include "ledger.h"
 #include "line.h"
 #include "log.h"
+#include "memory.h"
 #include "status.h"
 #include "uplink.h"
 
@@ -136,6 +137,7 @@ static int start(struct agent *agent)
 	struct uplink_options uplink = {config->server, config->category, (uint32_t)config->window,
 		config->timeout, config->retry_min, config->retry_max};
 
+	memory_serve_libevent();
 	evthread_use_pthreads();
 	agent->base = event_base_new();
 	agent->pushed = event_new(agent->base, -1, EV_PERSIST, on_pushed, agent);

@@ -2,10 +2,12 @@
 #include "batch.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include <glib.h>
 
 #include "ledger.h"
+#include "memory.h"
 
 struct batch_queue {
 	struct batch_limits limits;
@@ -38,7 +40,7 @@ static void batch_free(struct batch *batch)
 	buffer_free(&batch->spans);
 	buffer_free(&batch->sizes);
 	buffer_free(&batch->events);
-	g_free(batch);
+	free(batch);
 }
 
 struct batch_queue *batch_queue_create(
@@ -99,7 +101,7 @@ static struct batch *open_batch(struct batch_queue *queue, int64_t now)
 	queue->spare = NULL;
 	pthread_mutex_unlock(&queue->lock);
 	if (!batch)
-		batch = g_new0(struct batch, 1);
+		batch = memory_get(sizeof(*batch));
 	batch->born = now;
 	return batch;
 }

@@ -2,8 +2,11 @@
 #include "buffer.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include <glib.h>
+
+#include "memory.h"
 
 uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 {
@@ -14,7 +17,7 @@ uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 
 		while (room < need)
 			room *= 2;
-		buffer->data = g_realloc(buffer->data, room);
+		buffer->data = memory_resize(buffer->data, room);
 		buffer->room = room;
 	}
 	return buffer->data + buffer->size;
@@ -22,7 +25,7 @@ uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 
 void buffer_free(struct buffer *buffer)
 {
-	g_free(buffer->data);
+	free(buffer->data);
 	memset(buffer, 0, sizeof(*buffer));
 }
 
