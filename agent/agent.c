@@ -16,6 +16,7 @@
 #include "line.h"
 #include "log.h"
 #include "memory.h"
+#include "notify.h"
 #include "status.h"
 #include "uplink.h"
 
@@ -28,6 +29,7 @@ struct agent {
 	struct collector *collector;
 	struct http *http;
 	struct status_source source;
+	struct notify *notify;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
 	struct event *pushed;       /* active when the reader's thread pushed a batch */
@@ -83,6 +85,7 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 		return;
 	}
 	agent->stopping = true;
+	notify_stopping(agent->notify);
 	log_info("stopping: reading what was recorded, then delivering it");
 	collector_stop(agent->collector, agent->config->stop_timeout);
 	event_add(agent->deadline, &limit);
@@ -91,10 +94,13 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 /* Not to be killed by a habit: it says what to do instead. */
 static void on_reload(evutil_socket_t signal, short what, void *data)
 {
+	struct agent *agent = data;
+
 	(void)signal;
 	(void)what;
-	(void)data;
+	notify_reloading(agent->notify);
 	log_warning("SIGHUP changes nothing: the configuration is read when the agent starts; restart it");
+	notify_ready(agent->notify);
 }
 
 static void on_drained(void *data)
@@ -151,6 +157,7 @@ static int start(struct agent *agent)
 	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
 	agent->source =
 		(struct status_source){NULL, agent->uplink, agent->queue, config->queue_size, clock_wall()};
+	agent->notify = notify_create(agent->base, &agent->source);
 	agent->http = http_create(agent->base, config, &agent->source);
 	if (!agent->uplink || !agent->http)
 		return -1;
@@ -159,7 +166,10 @@ static int start(struct agent *agent)
 	event_add(agent->reload, NULL);
 	agent->collector = collector_create(config, agent->line, wake_collected, agent);
 	agent->source.collector = agent->collector;
-	return agent->collector ? 0 : -1;
+	if (!agent->collector)
+		return -1;
+	notify_ready(agent->notify);
+	return 0;
 }
 
 /* The last word: what became of the spans. */
@@ -187,6 +197,7 @@ static void end(struct agent *agent)
 		collector_destroy(agent->collector);
 		report(agent);
 	}
+	notify_destroy(agent->notify);
 	line_destroy(agent->line);
 	batch_queue_destroy(agent->queue);
 	for (int i = 0; i < 2; i++)

@@ -2,6 +2,7 @@
 #include "collector.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct collector {
 	void *data;
 	int64_t poll_ns;
 	pthread_t thread;
+	_Atomic int64_t progress;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t stop;
 	int64_t stop_deadline; /* 0: run on */
@@ -36,10 +38,17 @@ struct collector {
 	bool reason_logged;
 };
 
+/* The thread moves: for whoever watches over it. */
+static void move(struct collector *collector)
+{
+	atomic_store_explicit(&collector->progress, clock_monotonic(), memory_order_relaxed);
+}
+
 static bool stopping(struct collector *collector)
 {
 	bool is;
 
+	move(collector);
 	pthread_mutex_lock(&collector->lock);
 	is = collector->stop_deadline != 0;
 	pthread_mutex_unlock(&collector->lock);
@@ -154,6 +163,7 @@ static enum session_status attach(struct collector *collector, struct session *s
 	if (!*reader)
 		return SESSION_FAILED;
 	status = reader_step(*reader);
+	move(collector);
 	if (status == READER_MORE || status == READER_IDLE)
 		return session_start(session, error, size);
 	snprintf(error, size, "cannot attach to the session at %s: %s", session_url(session),
@@ -172,6 +182,7 @@ static void collect(struct collector *collector)
 		set_waiting(collector, error);
 		return;
 	}
+	move(collector);
 	if (attach(collector, session, &reader, error, sizeof(error)) != SESSION_OK) {
 		set_waiting(collector, error);
 	} else {
@@ -217,6 +228,7 @@ struct collector *collector_create(
 	collector->data = data;
 	collector->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
 	collector->state.since = clock_monotonic();
+	move(collector);
 	pthread_mutex_init(&collector->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -236,6 +248,11 @@ void collector_stop(struct collector *collector, int64_t timeout_ns)
 	collector->stop_deadline = clock_monotonic() + timeout_ns;
 	pthread_cond_broadcast(&collector->stop);
 	pthread_mutex_unlock(&collector->lock);
+}
+
+int64_t collector_progress(const struct collector *collector)
+{
+	return atomic_load_explicit(&collector->progress, memory_order_relaxed);
 }
 
 void collector_read_state(struct collector *collector, struct collector_state *state)

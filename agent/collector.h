@@ -34,6 +34,12 @@ struct collector *collector_create(
 /* Asks it to end: recording stops, what was recorded is read, up to @timeout_ns. Returns at once. */
 void collector_stop(struct collector *collector, int64_t timeout_ns);
 
+/*
+ * When its thread last came back from a call into LTTng or babeltrace2, or from a pause; CLOCK_MONOTONIC ns.
+ * These know no time-outs, so that this may stand still for as long as a daemon hangs.
+ */
+int64_t collector_progress(const struct collector *collector);
+
 void collector_read_state(struct collector *collector, struct collector_state *state);
 
 /* Waits for the thread, which must have been asked to end, and frees @collector. */

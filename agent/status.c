@@ -107,6 +107,33 @@ static void write_losses(struct buffer *out, const int64_t *row)
 		buffer_printf(out, "  nothing\n");
 }
 
+/* Words from outside, on a line that others take apart. */
+static void write_plain(struct buffer *out, const char *text)
+{
+	size_t begin = out->size;
+
+	buffer_printf(out, "%s", text);
+	for (size_t i = begin; i < out->size; i++)
+		if (out->data[i] < 0x20 || out->data[i] == 0x7f)
+			out->data[i] = '?';
+}
+
+void status_write_line(struct buffer *out, const struct status *status)
+{
+	if (status->collector.collecting) {
+		buffer_printf(out, "collecting from LTTng session `%s`", status->collector.session);
+	} else {
+		buffer_printf(out, "NOT collecting: ");
+		write_plain(out, status->collector.error[0] ? status->collector.error : "starting");
+	}
+	if (status->uplink.up) {
+		buffer_printf(out, "; delivering to %s", status->uplink.server);
+	} else {
+		buffer_printf(out, "; NOT delivering to %s: ", status->uplink.server);
+		write_plain(out, status->uplink.error[0] ? status->uplink.error : "not connected yet");
+	}
+}
+
 void status_write_text(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;

@@ -31,6 +31,8 @@ struct status {
 
 void status_read(struct status *status, const struct status_source *source);
 
+/* How things are, in one line without an end: what `blkin status` says first. */
+void status_write_line(struct buffer *out, const struct status *status);
 void status_write_text(struct buffer *out, const struct status *status);
 void status_write_json(struct buffer *out, const struct status *status);
 

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "notify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+#include <systemd/sd-daemon.h>
+
+#include "clock.h"
+
+/* Between two looks: how old the status text may be, and how late a sign of life. */
+#define TICK_NS (1 * NS_PER_SECOND)
+
+struct notify {
+	const struct status_source *source;
+	struct event *tick;       /* NULL: nobody listens */
+	int64_t watchdog;         /* half its interval, ns; 0: there is none */
+	int64_t alive_said;       /* when the last sign of life was sent, CLOCK_MONOTONIC ns */
+	int64_t progress_counted; /* the collector's progress that it stood for */
+	bool ready, stopping;
+	char text[512]; /* the status that was sent last */
+};
+
+static void tell_status(struct notify *notify)
+{
+	struct buffer line = {0};
+	struct status status;
+
+	status_read(&status, notify->source);
+	status_write_line(&line, &status);
+	buffer_put(&line, "", 1);
+	if (strcmp((const char *)line.data, notify->text) != 0) {
+		g_strlcpy(notify->text, (const char *)line.data, sizeof(notify->text));
+		sd_notifyf(0, "STATUS=%s", notify->text);
+	}
+	buffer_free(&line);
+}
+
+static void tell_alive(struct notify *notify)
+{
+	int64_t now = clock_monotonic(), progress = collector_progress(notify->source->collector);
+
+	if (now - notify->alive_said < notify->watchdog)
+		return;
+	if (progress == notify->progress_counted && !notify->stopping)
+		return;
+	notify->alive_said = now;
+	notify->progress_counted = progress;
+	sd_notify(0, "WATCHDOG=1");
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *data)
+{
+	struct notify *notify = data;
+
+	(void)fd;
+	(void)what;
+	if (!notify->ready)
+		return;
+	if (!notify->stopping)
+		tell_status(notify);
+	if (notify->watchdog)
+		tell_alive(notify);
+}
+
+struct notify *notify_create(struct event_base *base, const struct status_source *source)
+{
+	struct notify *notify = g_new0(struct notify, 1);
+	struct timeval time = {.tv_sec = 1};
+	uint64_t interval_us;
+
+	notify->source = source;
+	if (!getenv("NOTIFY_SOCKET"))
+		return notify;
+	if (sd_watchdog_enabled(0, &interval_us) > 0)
+		notify->watchdog = (int64_t)(interval_us / 2) * 1000;
+	if (notify->watchdog && notify->watchdog / 4 < TICK_NS)
+		time = (struct timeval){0, notify->watchdog / 4 / 1000};
+	notify->tick = event_new(base, -1, EV_PERSIST, on_tick, notify);
+	event_add(notify->tick, &time);
+	return notify;
+}
+
+void notify_ready(struct notify *notify)
+{
+	notify->ready = true;
+	sd_notify(0, "READY=1");
+	if (notify->tick)
+		tell_status(notify);
+}
+
+void notify_reloading(struct notify *notify)
+{
+	(void)notify;
+	/* the manager tells by the time which of several reloads a READY=1 ends */
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, clock_monotonic() / 1000);
+}
+
+void notify_stopping(struct notify *notify)
+{
+	notify->stopping = true;
+	sd_notify(0, "STOPPING=1\nSTATUS=stopping: reading what was recorded, then delivering it");
+}
+
+void notify_destroy(struct notify *notify)
+{
+	if (notify->tick)
+		event_free(notify->tick);
+	g_free(notify);
+}

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the service manager hears: ready, the status line, reload, stop, and signs of life while all threads move."""
+
+import contextlib
+import signal
+import socket
+import time
+
+import pytest
+from rig.process import free_port, wait_until
+from rig.scribe import Receiver
+
+INTERVAL = 4  # the watchdog's, seconds
+
+
+class Manager:
+    """The service manager's end of NOTIFY_SOCKET: what came, with its time."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        self.socket.setblocking(False)
+        self.path = path
+        self.heard = []
+
+    def listen(self):
+        while True:
+            try:
+                text = self.socket.recv(65536).decode()
+            except BlockingIOError:
+                return self.heard
+            self.heard.append((time.monotonic(), text))
+
+    def listen_for(self, seconds):
+        """Times are those of listening, so it does not just sleep."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.listen()
+            time.sleep(0.05)
+
+    def messages(self):
+        return [text for _, text in self.listen()]
+
+    def status(self):
+        """The last status line."""
+        lines = [line for text in self.messages() for line in text.split("\n") if line.startswith("STATUS=")]
+        return lines[-1].removeprefix("STATUS=") if lines else ""
+
+    def signs(self, since):
+        """When signs of life came after @since."""
+        return [at for at, text in self.listen() if text == "WATCHDOG=1" and at > since]
+
+    def wait_sign(self):
+        """The next sign of life."""
+        since = time.monotonic()
+        return wait_until(lambda: self.signs(since), INTERVAL + 10, "a sign of life")[0]
+
+
+@pytest.fixture
+def manager(bare_node):
+    heard = Manager(bare_node.path("notify"))
+    yield heard
+    heard.socket.close()
+
+
+def start(node, manager, server, **sections):
+    config = node.write_config(server, **sections)
+    node.agent = node.start(
+        [node.built("agent/blkin-agent"), "-c", config],
+        NOTIFY_SOCKET=manager.path,
+        WATCHDOG_USEC=str(INTERVAL * 1000000),
+    )
+    node.agent.wait_ready(lambda: "READY=1" in manager.messages())
+    return node.agent
+
+
+def test_ready_before_lttng_is_there(bare_node, manager):
+    """Ready means that it listens and that its thread waits; what it waits for is in the status."""
+    agent = start(bare_node, manager, free_port())
+    assert manager.messages()[0] == "READY=1"
+    assert bare_node.http_get("/healthz")[0] == 200 and bare_node.status()["pid"] == agent.pid
+    wait_until(lambda: "NOT collecting: no LTTng session daemon answers" in manager.status(), 10, "what is missing")
+    bare_node.start_sessiond()
+    wait_until(lambda: "NOT collecting: no LTTng relay daemon answers" in manager.status(), 10, "the next one")
+    bare_node.start_relayd()
+    wait_until(lambda: manager.status().startswith("collecting "), 10, "the status to follow")
+    assert agent.stop() == 0
+
+
+def test_status_follows_the_collector(node, manager):
+    receiver = Receiver(node, free_port())
+    agent = start(node, manager, receiver.port)
+    wait_until(lambda: "; NOT delivering to 127.0.0.1:" in manager.status(), 10, "the collector to be missed")
+    receiver.start()
+    node.run(["tests/live/programs/spanload", "-n", 10])
+    wait_until(lambda: f"; delivering to 127.0.0.1:{receiver.port}" in manager.status(), 10, "delivery")
+    # a line is sent when it changes, not each second
+    before = len(manager.messages())
+    time.sleep(2.5)
+    assert sum(text.startswith("STATUS=") for text in manager.messages()[before:]) == 0
+    agent.send(signal.SIGHUP)
+    wait_until(lambda: manager.messages().count("READY=1") == 2, 10, "the reload to end")
+    messages = manager.messages()
+    reloading = next(i for i, text in enumerate(messages) if text.startswith("RELOADING=1\nMONOTONIC_USEC="))
+    stamp = int(messages[reloading].split("=")[2]) / 1e6
+    assert 0 <= time.monotonic() - stamp < 10 and "READY=1" in messages[reloading + 1 :]
+    assert agent.stop() == 0
+    assert sum(text.startswith("STOPPING=1\nSTATUS=stopping") for text in manager.messages()) == 1
+
+
+@contextlib.contextmanager
+def stopped(program):
+    """A program that hangs, from now to the block's end."""
+    program.send(signal.SIGSTOP)
+    try:
+        yield time.monotonic()
+    finally:
+        program.send(signal.SIGCONT)
+
+
+def expect_silence(manager, since):
+    """After the one sign that may still be due, none comes for longer than the watchdog waits."""
+    manager.listen_for(2 * INTERVAL)
+    late = [round(at - since, 2) for at in manager.signs(since)]
+    assert len(late) <= 1 and all(at < INTERVAL / 2 + 1 for at in late), late
+
+
+def test_signs_of_life(node, manager, receiver):
+    """They come while all is well, and cease when the relay daemon leaves the reader's thread hanging in a call."""
+    agent = start(node, manager, receiver.port)
+    first = manager.wait_sign()
+    second = manager.wait_sign()
+    assert INTERVAL / 2 - 0.6 <= second - first < INTERVAL
+    with stopped(node.relayd) as since:
+        expect_silence(manager, since)
+        # the loop is as well as before: it is the thread that the watchdog watches too
+        assert node.http_get("/healthz")[0] == 200
+    manager.wait_sign()
+    assert agent.stop() == 0
+
+
+def test_hung_session_daemon_is_told(node, manager, receiver):
+    """The same inside a call of liblttng-ctl, which knows no time-outs either."""
+    agent = start(node, manager, receiver.port)
+    wait_until(node.collecting, 20, "the agent to collect")
+    manager.wait_sign()
+    with stopped(node.sessiond) as since:
+        node.relayd.kill()
+        expect_silence(manager, since)
+        assert node.http_get("/healthz")[0] == 200
+    manager.wait_sign()
+    node.start_relayd()
+    wait_until(node.collecting, 20, "the agent to collect again")
+    assert agent.stop() == 0
+
+
+def test_hung_loop_gives_no_sign(node, manager, receiver):
+    agent = start(node, manager, receiver.port)
+    manager.wait_sign()
+    with stopped(agent) as since:
+        manager.listen_for(1.5 * INTERVAL)
+        assert manager.signs(since + 0.1) == []
+    manager.wait_sign()
+    assert agent.stop() == 0
+
+
+def test_no_manager_no_word(node, receiver):
+    """Without NOTIFY_SOCKET a watchdog's interval alone changes nothing."""
+    config = node.write_config(receiver.port)
+    agent = node.start([node.built("agent/blkin-agent"), "-c", config], WATCHDOG_USEC="1000000")
+    agent.wait_ready(node.collecting)
+    assert agent.stop() == 0
