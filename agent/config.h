@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include <glib.h>
 
 #define CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"
 
@@ -42,17 +45,30 @@ struct config {
 	int64_t timeout;     /* ns */
 	int64_t retry_min;   /* ns */
 	int64_t retry_max;   /* ns */
+	/* where the values come from */
+	GPtrArray *files;              /* of char *: the files that were read, in their order */
+	struct config_origin *origins; /* of each key, by the order of the table */
+};
+
+/* Where a key was set last. */
+struct config_origin {
+	unsigned file; /* the how-maniest of `files`; 0: nowhere, it has its default */
+	unsigned line;
 };
 
 /* Sets every key to its default. */
 void config_init(struct config *config);
 
 /*
- * Reads @path into @config, which holds the defaults. Returns 0, or -1 having logged every mistake found,
- * each in one line: "agent.conf:12: unknown key `servr` in [output]; did you mean `server`?". A file that is
- * not there is a mistake, unless @optional.
+ * Reads @path and then its drop-ins, PATH.d/NAME.conf by the order of their names, into @config, which holds
+ * the defaults; what comes later wins. Returns 0, or -1 having logged every mistake found, each in one line:
+ * "agent.conf:12: unknown key `servr` in [output]; did you mean `server`?". A @path that is not there is a
+ * mistake, unless @optional.
  */
 int config_read(struct config *config, const char *path, bool optional);
+
+/* Prints every section and key as a configuration file, with where those came from that were set. */
+void config_print(const struct config *config, FILE *out);
 
 void config_free(struct config *config);
 

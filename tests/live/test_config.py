@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A bad configuration: exit code 78, every mistake in one line with file, line and what to do; nothing is started."""
+"""A bad configuration: exit code 78 from the agent and from `blkin validate`, every mistake in one line with file, line
+and what to do; nothing is started."""
+
+import os
 
 import pytest
 
 USAGE, CONFIG = 64, 78
+NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 
 
 def run_agent(node, *words):
@@ -11,29 +15,81 @@ def run_agent(node, *words):
     return agent.wait(10), agent.log()
 
 
-@pytest.mark.parametrize(
-    "text, line, words",
-    [
-        ("[output]\nservr = localhost:9410\n", 2, ["`servr`", "[output]", "did you mean `server`?"]),
-        ("\n# ours\n[sesion]\nname = x\n", 3, ["[sesion]", "did you mean [session]?"]),
-        ("[output]\nbatch-delay = soon\n", 2, ["`batch-delay = soon`", "a time, as"]),
-        ("[session]\nrelay-live-port = 70000\n", 2, ["`relay-live-port = 70000`", "1 to 65535"]),
-        ("[agent\n", 1, ["[name]"]),
-        ("http = 127.0.0.1:1\n", 1, ["`http`", "[section]"]),
-        ("[session]\nmemory = -1\n", 2, ["`memory = -1`", "a size, as"]),
-        ("[output]\nserver = nowhere\n", 2, ["`server = nowhere`", "HOST:PORT"]),
-    ],
-    ids=["key", "section", "time", "port", "bracket", "no section", "size", "server"],
-)
-def test_mistake_in_the_file(bare_node, text, line, words):
+def file_of(content):
+    def make(path):
+        with open(path, "wb") as file:
+            file.write(content)
+
+    return make
+
+
+def unreadable(path):
+    file_of(b"")(path)
+    os.chmod(path, 0)
+
+
+def drop_in(path):
+    file_of(b"[output]\nserver = a:1\n")(path)
+    os.mkdir(path + ".d")
+    file_of(b"# site\n[output]\nservr = b:1\n")(path + ".d/site.conf")
+
+
+# Name, what makes the file, and the message behind the file's name.
+MISTAKES = [
+    ("key", file_of(b"[output]\nservr = a:1\n"), ":2: unknown key `servr` in [output]; did you mean `server`?"),
+    ("section", file_of(b"\n# ours\n[sesion]\nname = x\n"), ":3: unknown section [sesion]; did you mean [session]?"),
+    (
+        "section of the key",
+        file_of(b"[agent]\nserver = a:1\n"),
+        ":2: unknown key `server` in [agent]; it belongs in [output]",
+    ),
+    (
+        "unit",
+        file_of(b"[output]\nbatch-delay = 3 weeks\n"),
+        ":2: `batch-delay = 3 weeks` is not what it should be: a time, as 200ms, 5s or 1min",
+    ),
+    (
+        "range",
+        file_of(b"[session]\nrelay-live-port = 70000\n"),
+        ":2: `relay-live-port = 70000` is out of range: it can be 1 to 65535",
+    ),
+    ("twice", file_of(b"[output]\nserver = a:1\n\nserver = b:1\n"), ":4: `server` stands already in line 2"),
+    ("no section", file_of(b"http = 127.0.0.1:1\n"), ":1: `http` stands before the first [section]"),
+    ("bracket", file_of(b"[agent\n"), ":1: a section is written [name], on a line of its own"),
+    (
+        "address",
+        file_of(b"[output]\nserver = nowhere\n"),
+        ":2: `server = nowhere` is not what it should be: HOST:PORT, as 127.0.0.1:9410 or [::1]:9410",
+    ),
+    (
+        "size",
+        file_of(b"[session]\nmemory = -1\n"),
+        ":2: `memory = -1` is not what it should be: a size, as 64K, 16M or 1G",
+    ),
+    (
+        "two keys",
+        file_of(b"[output]\nretry-max = 1s\nretry-min = 2s\n"),
+        ":3: `retry-min` is larger than `retry-max` in [output]",
+    ),
+    ("drop-in", drop_in, ".d/site.conf:3: unknown key `servr` in [output]; did you mean `server`?"),
+    ("NUL", file_of(b"[agent]\nhttp =\0\n"), ":2: this is not UTF-8 text: byte 0x00"),
+    ("bad UTF-8", file_of(b"# caf\xc3\xa9\n# caf\xe9\n"), ":2: this is not UTF-8 text: byte 0xe9"),
+    ("binary", file_of(bytes(range(256)) * 64), ":1: this is not UTF-8 text: byte 0x00"),
+    ("huge", file_of(b"#" * (1 << 20) + b"\n"), ": is larger than 1 MiB: this is no configuration file"),
+    ("folder", os.mkdir, ": is a folder, not a file"),
+    ("not there", lambda path: None, ": cannot be read: No such file or directory"),
+    ("unreadable", unreadable, ": cannot be read: Permission denied"),
+]
+
+
+@pytest.mark.parametrize("make, message", [case[1:] for case in MISTAKES], ids=[case[0] for case in MISTAKES])
+def test_mistake(bare_node, make, message):
     path = bare_node.path("bad.conf")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    code, log = run_agent(bare_node, "-c", path)
-    assert code == CONFIG
-    assert f"{path}:{line}: " in log or f"bad.conf:{line}: " in log, log
-    assert all(word in log for word in words), log
-    assert len(log.splitlines()) == 1, log
+    make(path)
+    agent = bare_node.start(NO_OVERRIDE + [bare_node.built("agent/blkin-agent"), "-c", path])
+    assert (agent.wait(10), agent.log()) == (CONFIG, f"blkin-agent: {path}{message}\n")
+    command = bare_node.start(NO_OVERRIDE + [bare_node.built("cli/blkin"), "validate", path])
+    assert (command.wait(10), command.log()) == (CONFIG, f"blkin validate: {path}{message}\n")
 
 
 def test_every_mistake_is_told(bare_node):
@@ -44,17 +100,25 @@ def test_every_mistake_is_told(bare_node):
     assert (code, len(log.splitlines())) == (CONFIG, 3)
 
 
-def test_file_is_not_there(bare_node):
-    code, log = run_agent(bare_node, "-c", bare_node.path("none.conf"))
-    assert code == CONFIG and "none.conf" in log and len(log.splitlines()) == 1
-
-
-def test_garbage_for_a_file(bare_node):
-    path = bare_node.path("bad.conf")
-    with open(path, "wb") as file:
-        file.write(bytes(range(256)) * 64)
-    code, log = run_agent(bare_node, "-c", path)
-    assert code == CONFIG and "bad.conf" in log
+def test_drop_ins_are_read_and_shown(bare_node):
+    """The last drop-in wins, in the agent as in what `blkin validate --print` says."""
+    path = bare_node.write_config(1, agent={"stop_timeout": "1s"})
+    os.mkdir(path + ".d")
+    file_of(b"[output]\nserver = 127.0.0.1:3\n")(path + ".d/90-last.conf")
+    file_of(b"[output]\nserver = 127.0.0.1:2\nwindow = 3\n")(path + ".d/10-first.conf")
+    assert bare_node.run(["cli/blkin", "validate", path]).splitlines() == [
+        f"{name}: OK" for name in (path, path + ".d/10-first.conf", path + ".d/90-last.conf")
+    ]
+    text = bare_node.run(["cli/blkin", "validate", "--print", path])
+    assert f"\n# {path}.d/90-last.conf:2\nserver = 127.0.0.1:3\ncategory = zipkin\n" in text
+    assert f"\n# {path}.d/10-first.conf:3\nwindow = 3\n" in text
+    # what is printed is a configuration
+    file_of(text.encode())(bare_node.path("printed.conf"))
+    bare_node.run(["cli/blkin", "validate", bare_node.path("printed.conf")])
+    agent = bare_node.start([bare_node.built("agent/blkin-agent"), "-c", path])
+    agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    assert bare_node.status()["server"] == "127.0.0.1:3"
+    assert agent.stop() == 0
 
 
 def test_wrong_option(bare_node):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration: defaults, values with units, and one clear line for each mistake. */
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +11,50 @@
 #include <glib/gstdio.h>
 
 #include "config.h"
+#include "configkeys.h"
+#include "configvalue.h"
 #include "log.h"
 
-static char *said; /* what was logged by the last read, paths cut to the file's name */
+static char folder[] = "/tmp/blkin-test-XXXXXX"; /* of the test that runs */
+static char *said; /* what was logged by the last read, with F for the file's path */
 
-/* Reads @text as a configuration file; what it logs is caught in `said`. */
-static int read_text(struct config *config, const char *text)
+static void make_folder(void)
 {
-	char path[] = "/tmp/blkin-test-XXXXXX", log_path[] = "/tmp/blkin-test-XXXXXX";
-	int file = g_mkstemp(path), log_file = g_mkstemp(log_path), old = dup(STDERR_FILENO), status;
+	strcpy(strrchr(folder, '-') + 1, "XXXXXX");
+	ck_assert_ptr_nonnull(g_mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	g_autofree char *command = g_strdup_printf("rm -rf '%s'", folder);
+
+	ck_assert_int_eq(system(command), 0);
+	g_clear_pointer(&said, g_free);
+}
+
+/* A file in the folder; the path is the caller's. */
+static char *write_bytes(const char *name, const char *text, size_t size)
+{
+	char *path = g_build_filename(folder, name, NULL);
+	g_autofree char *parent = g_path_get_dirname(path);
+
+	ck_assert_int_eq(g_mkdir_with_parents(parent, 0700), 0);
+	ck_assert(g_file_set_contents(path, text, (gssize)size, NULL));
+	return path;
+}
+
+static char *write_file(const char *name, const char *text)
+{
+	return write_bytes(name, text, strlen(text));
+}
+
+/* Reads the configuration at @path; what is logged is caught in `said`. */
+static int read_path(struct config *config, const char *path)
+{
+	g_autofree char *log_path = g_build_filename(folder, "log", NULL);
+	int log_file = open(log_path, O_CREAT | O_TRUNC | O_RDWR, 0600), old = dup(STDERR_FILENO), status;
 	GString *cut;
 
-	ck_assert_int_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
-	close(file);
 	dup2(log_file, STDERR_FILENO);
 	config_init(config);
 	status = config_read(config, path, false);
@@ -36,18 +68,50 @@ static int read_text(struct config *config, const char *text)
 	said = g_string_free(cut, FALSE);
 	close(log_file);
 	close(old);
-	unlink(path);
-	unlink(log_path);
 	return status;
+}
+
+static int read_bytes(struct config *config, const char *text, size_t size)
+{
+	g_autofree char *path = write_bytes("agent.conf", text, size);
+
+	return read_path(config, path);
+}
+
+static int read_text(struct config *config, const char *text)
+{
+	return read_bytes(config, text, strlen(text));
+}
+
+static void assert_refused_bytes(const char *text, size_t size, const char *message)
+{
+	struct config config;
+
+	ck_assert_int_eq(read_bytes(&config, text, size), -1);
+	ck_assert_str_eq(said, message);
+	config_free(&config);
 }
 
 static void assert_refused(const char *text, const char *message)
 {
-	struct config config;
+	assert_refused_bytes(text, strlen(text), message);
+}
 
-	ck_assert_int_eq(read_text(&config, text), -1);
-	ck_assert_str_eq(said, message);
-	config_free(&config);
+/* What config_print writes, the path cut as in `said`; the caller's. */
+static char *print(const struct config *config, const char *path)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	GString *cut;
+
+	config_print(config, out);
+	fclose(out);
+	cut = g_string_new(text);
+	free(text);
+	if (path)
+		g_string_replace(cut, path, "F", 0);
+	return g_string_free(cut, FALSE);
 }
 
 START_TEST(test_empty_file_is_good)
@@ -129,12 +193,20 @@ START_TEST(test_mistakes)
 		{"[session]\nname = a/b\n", "test: F:2: `name = a/b` is not what it should be: a name of "
 					    "letters, digits, `_`, `.` and `-`\n"},
 		{"[session]\nname = a\nname = b\n", "test: F:3: `name` stands already in line 2\n"},
-		{"[agent]\nsocket = /a\xff\n", "test: F:2: the value of `socket` is not UTF-8 text\n"},
+		{"[agent]\nsocket = /a\xff\n", "test: F:2: this is not UTF-8 text: byte 0xff\n"},
+		{"[agent]\n\nsocket = /a\x01\n", "test: F:3: this is not UTF-8 text: byte 0x01\n"},
+		{"[agent]\nsocket = /a\\nb\n", "test: F:2: `socket = /a?b` is not what it should be: "
+					       "text without control characters\n"},
+		{"[agent]\nsocket = /a\\q\n",
+			"test: F:2: the value of `socket` has an escape that is none: a backslash is "
+			"written \\\\\n"},
 		{"[output]\nretry-min = 10s\nretry-max = 1s\n",
-			"test: F: `retry-min` is larger than `retry-max` in [output]\n"},
+			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
 		{"[output]\nbatch-size = 1M\nqueue-size = 1M\n",
-			"test: F: `queue-size` must hold two batches at least: twice `batch-size` in "
+			"test: F:3: `queue-size` must hold two batches at least: twice `batch-size` in "
 			"[output]\n"},
+		{"[output]\nretry-max = 1ms\nretry-min = 1s\n",
+			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
 		{"[output]\nwindow = 0\nservr = x\n",
 			"test: F:2: `window = 0` is out of range: it can be 1 to 1000\n"
 			"test: F:3: unknown key `servr` in [output]; did you mean `server`?\n"},
@@ -147,60 +219,171 @@ END_TEST
 
 START_TEST(test_files_that_are_none)
 {
+	static const char nul[] = "[agent]\nhttp =\n\0socket =\n";
+	static const char marked[] = "\xef\xbb\xbf[agent]\r\nhttp =\r\n";
+	g_autofree char *huge = g_strnfill(1 << 20, '#'), *many = g_strnfill(1000, 'x'), *long_line = NULL;
 	struct config config;
+	g_autoptr(GString) lines = g_string_new("[output]\n");
 
 	config_init(&config);
 	ck_assert_int_eq(config_read(&config, "/nonexistent/agent.conf", true), 0);
-	ck_assert_int_eq(config_read(&config, "/nonexistent/agent.conf", false), -1);
-	ck_assert_int_eq(config_read(&config, "/dev", false), -1);
-	ck_assert_int_eq(config_read(&config, "/proc/self/environ", false), -1); /* has NUL bytes */
+	config_free(&config);
+	ck_assert_int_eq(read_path(&config, "/nonexistent/agent.conf"), -1);
+	ck_assert_str_eq(said, "test: F: cannot be read: No such file or directory\n");
+	config_free(&config);
+	ck_assert_int_eq(read_path(&config, "/dev"), -1);
+	ck_assert_str_eq(said, "test: F: is a folder, not a file\n");
+	config_free(&config);
+	ck_assert_int_eq(read_path(&config, "/dev/zero"), -1);
+	ck_assert_str_eq(said, "test: F: is larger than 1 MiB: this is no configuration file\n");
+	config_free(&config);
+	ck_assert_int_eq(read_path(&config, "/dev/null"), 0);
+	config_free(&config);
+	ck_assert_int_eq(read_bytes(&config, huge, 1 << 20), 0);
+	config_free(&config);
+	huge = g_realloc(huge, (1 << 20) + 1);
+	huge[1 << 20] = '#';
+	assert_refused_bytes(
+		huge, (1 << 20) + 1, "test: F: is larger than 1 MiB: this is no configuration file\n");
+	assert_refused_bytes(nul, sizeof(nul) - 1, "test: F:3: this is not UTF-8 text: byte 0x00\n");
+	/* as an editor of another system leaves it */
+	ck_assert_int_eq(read_text(&config, marked), 0);
+	ck_assert_str_eq(config.http, "");
+	config_free(&config);
+	/* a value that does not fit a line of the log hides nothing of what it should be */
+	long_line = g_strdup_printf("[output]\nwindow = %s\n", many);
+	ck_assert_int_eq(read_text(&config, long_line), -1);
+	ck_assert(g_str_has_suffix(said, "xxx...` is not what it should be: a whole number\n"));
+	config_free(&config);
+	/* and of a thousand mistakes the first are told */
+	for (int i = 0; i < 1000; i++)
+		g_string_append(lines, "servr = x\n");
+	ck_assert_int_eq(read_text(&config, lines->str), -1);
+	ck_assert(g_str_has_suffix(said, "\ntest: F: so many mistakes that reading ends here\n"));
+	g_auto(GStrv) told = g_strsplit(said, "\n", -1);
+	ck_assert_uint_eq(g_strv_length(told), 22);
 	config_free(&config);
 }
 END_TEST
 
-/* The reference configuration names every key, with its default: reading it changes nothing. */
+START_TEST(test_drop_ins)
+{
+	g_autofree char *path =
+		write_file("agent.conf", "[output]\nserver = a:1\nwindow = 3\n[agent]\nhttp =\n");
+	g_autofree char *b = write_file("agent.conf.d/20-b.conf", "[output]\nserver = c:1\n");
+	g_autofree char *a = write_file("agent.conf.d/10-a.conf", "\n[output]\nserver = b:1\nwindow = 4\n");
+	g_autofree char *other = write_file("agent.conf.d/README", "none of ours");
+	g_autofree char *hidden = write_file("agent.conf.d/.20-b.conf", "an editor's");
+	g_autofree char *text = NULL;
+	struct config config;
+
+	ck_assert_int_eq(read_path(&config, path), 0);
+	ck_assert_str_eq(config.server, "c:1");
+	ck_assert_uint_eq(config.window, 4);
+	ck_assert_str_eq(config.http, "");
+	ck_assert_uint_eq(config.files->len, 3);
+	text = print(&config, path);
+	ck_assert_ptr_nonnull(strstr(text, "# read: F\n# read: F.d/10-a.conf\n# read: F.d/20-b.conf\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n# F:5\nhttp =\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n# F.d/20-b.conf:2\nserver = c:1\ncategory = zipkin\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n# F.d/10-a.conf:4\nwindow = 4\n"));
+	config_free(&config);
+
+	/* mistakes have the drop-in's name and line, also those of two keys together; so has a key that
+	 * stands twice */
+	g_free(write_file("agent.conf.d/30-c.conf", "[output]\nretry-min = 1h\nwindow = 1\nwindow = 2\n"));
+	ck_assert_int_eq(read_path(&config, path), -1);
+	ck_assert_str_eq(said,
+		"test: F.d/30-c.conf:2: `retry-min = 1h` is not what it should be: a time, as 200ms, "
+		"5s or 1min\n"
+		"test: F.d/30-c.conf:4: `window` stands already in line 3\n");
+	config_free(&config);
+	g_free(write_file("agent.conf.d/30-c.conf", "[output]\nretry-min = 1min\n"));
+	ck_assert_int_eq(read_path(&config, path), -1);
+	ck_assert_str_eq(said, "test: F.d/30-c.conf:2: `retry-min` is larger than `retry-max` in [output]\n");
+	config_free(&config);
+}
+END_TEST
+
+START_TEST(test_drop_ins_that_are_none)
+{
+	g_autofree char *path = write_file("agent.conf", "");
+	g_autofree char *folder_file = write_file("agent.conf.d", ""), *inner = NULL;
+	struct config config;
+
+	ck_assert_int_eq(read_path(&config, path), -1);
+	ck_assert_str_eq(said, "test: F.d: cannot be read: Not a directory\n");
+	config_free(&config);
+	unlink(folder_file);
+	inner = g_build_filename(folder, "agent.conf.d", "x.conf", NULL);
+	ck_assert_int_eq(g_mkdir_with_parents(inner, 0700), 0);
+	ck_assert_int_eq(read_path(&config, path), -1);
+	ck_assert_str_eq(said, "test: F.d/x.conf: is a folder, not a file\n");
+	config_free(&config);
+	/* the drop-ins of a file that is not there count all the same */
+	unlink(path);
+	rmdir(inner);
+	g_free(write_file("agent.conf.d/x.conf", "[agent]\nhttp =\n"));
+	config_init(&config);
+	ck_assert_int_eq(config_read(&config, path, true), 0);
+	ck_assert_str_eq(config.http, "");
+	config_free(&config);
+}
+END_TEST
+
+/* The reference configuration names every key, with its default. */
 START_TEST(test_reference_file)
 {
-	g_autofree char *reference = NULL;
+	g_autofree char *reference = NULL, *by_default = NULL, *by_file = NULL;
 	struct config defaults, config;
-	GString *active;
+	g_autoptr(GString) active = NULL;
 
 	ck_assert(g_file_get_contents(AGENT_CONF, &reference, NULL, NULL));
 	active = g_string_new(reference);
 	g_string_replace(
 		active, "\n#", "\n", 0); /* the settings are commented with a bare #, prose with "# " */
 	g_string_replace(active, "\n ", "\n# ", 0);
-	config_init(&defaults);
 	ck_assert_int_eq(read_text(&config, active->str), 0);
-	ck_assert_str_eq(config.http, defaults.http);
-	ck_assert_str_eq(config.socket, defaults.socket);
-	ck_assert_str_eq(config.session_name, defaults.session_name);
-	ck_assert_str_eq(config.tracing_group, defaults.tracing_group);
-	ck_assert_str_eq(config.relay_host, defaults.relay_host);
-	ck_assert_str_eq(config.server, defaults.server);
-	ck_assert_str_eq(config.category, defaults.category);
-	ck_assert_int_eq(config.stop_timeout, defaults.stop_timeout);
-	ck_assert_uint_eq(config.relay_control_port, defaults.relay_control_port);
-	ck_assert_uint_eq(config.relay_data_port, defaults.relay_data_port);
-	ck_assert_uint_eq(config.relay_live_port, defaults.relay_live_port);
-	ck_assert_int_eq(config.live_timer, defaults.live_timer);
-	ck_assert_uint_eq(config.level, defaults.level);
-	ck_assert_uint_eq(config.memory, defaults.memory);
-	ck_assert_uint_eq(config.disk, defaults.disk);
-	ck_assert_int_eq(config.linger, defaults.linger);
-	ck_assert_int_eq(config.grace, defaults.grace);
-	ck_assert_uint_eq(config.max_pending, defaults.max_pending);
-	ck_assert_uint_eq(config.batch_spans, defaults.batch_spans);
-	ck_assert_uint_eq(config.batch_size, defaults.batch_size);
-	ck_assert_int_eq(config.batch_delay, defaults.batch_delay);
-	ck_assert_uint_eq(config.queue_size, defaults.queue_size);
-	ck_assert_uint_eq(config.window, defaults.window);
-	ck_assert_int_eq(config.timeout, defaults.timeout);
-	ck_assert_int_eq(config.retry_min, defaults.retry_min);
-	ck_assert_int_eq(config.retry_max, defaults.retry_max);
-	g_string_free(active, TRUE);
+	for (size_t i = 0; i < config_key_count; i++)
+		ck_assert_msg(config.origins[i].file == 1, "%s is missing", config_keys[i].name);
+	/* as nothing was set */
+	memset(config.origins, 0, config_key_count * sizeof(*config.origins));
+	g_ptr_array_set_size(config.files, 0);
+	by_file = print(&config, NULL);
+	config_init(&defaults);
+	by_default = print(&defaults, NULL);
+	ck_assert_str_eq(by_file, by_default);
 	config_free(&config);
 	config_free(&defaults);
+}
+END_TEST
+
+/* What is printed is a configuration, and the same one. */
+START_TEST(test_print_and_read)
+{
+	struct config config, again;
+	g_autofree char *first = NULL, *second = NULL;
+
+	ck_assert_int_eq(
+		read_text(&config,
+			"[agent]\nsocket = \\s/a\\\\b\nstop-timeout = 0s\n[session]\nlevel = warning\n"
+			"memory = 1025K\n[output]\ntimeout = 90s\n"),
+		0);
+	ck_assert_str_eq(config.socket, " /a\\b");
+	first = print(&config, NULL);
+	ck_assert_int_eq(read_text(&again, first), 0);
+	for (size_t i = 0; i < config_key_count; i++) {
+		g_autofree char *one = config_value_print(&config, &config_keys[i]);
+		g_autofree char *other = config_value_print(&again, &config_keys[i]);
+
+		ck_assert_str_eq(one, other);
+	}
+	ck_assert_ptr_nonnull(strstr(first, "\nlevel = warning\n"));
+	ck_assert_ptr_nonnull(strstr(first, "\nmemory = 1025K\n"));
+	ck_assert_ptr_nonnull(strstr(first, "\ntimeout = 90s\n"));
+	ck_assert_ptr_nonnull(strstr(first, "\nstop-timeout = 0ms\n"));
+	config_free(&config);
+	config_free(&again);
 }
 END_TEST
 
@@ -212,11 +395,15 @@ int main(void)
 	int failed;
 
 	log_init("test");
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, test_empty_file_is_good);
 	tcase_add_test(tests, test_values);
 	tcase_add_test(tests, test_mistakes);
 	tcase_add_test(tests, test_files_that_are_none);
+	tcase_add_test(tests, test_drop_ins);
+	tcase_add_test(tests, test_drop_ins_that_are_none);
 	tcase_add_test(tests, test_reference_file);
+	tcase_add_test(tests, test_print_and_read);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
