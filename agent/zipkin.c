@@ -50,25 +50,27 @@ static uint8_t *put_bytes(uint8_t *to, const void *data, size_t size)
 	return to + size;
 }
 
-static uint8_t *put_text(uint8_t *to, struct text text, unsigned *repaired)
+/* What the parts of one span share. */
+struct encoding {
+	const uint8_t *host; /* the local endpoint in TBinary, made once */
+	size_t host_size;
+	bool placed; /* a reader knows by now where the span was */
+	unsigned repaired;
+};
+
+static uint8_t *put_text(uint8_t *to, struct text text, struct encoding *encoding)
 {
 	size_t size;
 
 	if (utf8_valid(text.data, text.size))
 		return put_bytes(put_i32(to, text.size), text.data, text.size);
 	size = utf8_repair((char *)to + 4, text.data, text.size);
-	++*repaired;
+	encoding->repaired++;
 	put_i32(to, (uint32_t)size);
 	return to + 4 + size;
 }
 
-/* An endpoint in TBinary, made once for a span and copied to all its annotations and tags. */
-struct host {
-	const uint8_t *data;
-	size_t size;
-};
-
-static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, unsigned *repaired)
+static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, struct encoding *encoding)
 {
 	to = put_field(to, T_I32, 1);
 	if (endpoint->address_size == 4)
@@ -76,40 +78,51 @@ static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, unsig
 	else
 		to = put_i32(to, 0);
 	to = put_i16(put_field(to, T_I16, 2), endpoint->port);
-	to = put_text(put_field(to, T_STRING, 3), endpoint->service, repaired);
+	to = put_text(put_field(to, T_STRING, 3), endpoint->service, encoding);
 	if (endpoint->address_size == 16)
 		to = put_bytes(put_i32(put_field(to, T_STRING, 4), 16), endpoint->address, 16);
 	*to++ = T_STOP;
 	return to;
 }
 
-static uint8_t *put_host(uint8_t *to, uint16_t field, struct host host)
+static uint8_t *put_host(uint8_t *to, uint16_t field, const struct encoding *encoding)
 {
-	return put_bytes(put_field(to, T_STRUCT, field), host.data, host.size);
+	return put_bytes(put_field(to, T_STRUCT, field), encoding->host, encoding->host_size);
 }
 
-static uint8_t *put_annotation(
-	uint8_t *to, int64_t time, struct text value, struct host host, unsigned *repaired)
+/* The annotations that have a meaning of their own, which readers see only where they have a host. */
+static bool is_core(struct text value)
+{
+	return value.size == 2 && memchr("csmw", value.data[0], 4) &&
+	       (value.data[1] == 's' || value.data[1] == 'r');
+}
+
+static uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, struct encoding *encoding)
 {
 	to = put_i64(put_field(to, T_I64, 1), (uint64_t)time);
-	to = put_text(put_field(to, T_STRING, 2), value, repaired);
-	to = put_host(to, 3, host);
+	to = put_text(put_field(to, T_STRING, 2), value, encoding);
+	if (is_core(value)) {
+		to = put_host(to, 3, encoding);
+		encoding->placed |= value.data[0] != 'w';
+	}
 	*to++ = T_STOP;
 	return to;
 }
 
-static uint8_t *put_tag(uint8_t *to, struct text key, struct text value, struct host host, unsigned *repaired)
+static uint8_t *put_tag(
+	uint8_t *to, struct text key, struct text value, bool with_host, struct encoding *encoding)
 {
-	to = put_text(put_field(to, T_STRING, 1), key, repaired);
-	to = put_text(put_field(to, T_STRING, 2), value, repaired);
+	to = put_text(put_field(to, T_STRING, 1), key, encoding);
+	to = put_text(put_field(to, T_STRING, 2), value, encoding);
 	to = put_i32(put_field(to, T_I32, 3), ANNOTATION_TYPE_STRING);
-	to = put_host(to, 4, host);
+	if (with_host)
+		to = put_host(to, 4, encoding);
 	*to++ = T_STOP;
 	return to;
 }
 
 /* The remote endpoint: a BOOL annotation of value true under the key sa, ca or ma. */
-static uint8_t *put_remote(uint8_t *to, const struct span *span, unsigned *repaired)
+static uint8_t *put_remote(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	static const char *const keys[] = {"sa", "sa", "ca", "ma", "ma"};
 
@@ -117,7 +130,7 @@ static uint8_t *put_remote(uint8_t *to, const struct span *span, unsigned *repai
 	to = put_i32(put_field(to, T_STRING, 2), 1);
 	*to++ = 1;
 	to = put_i32(put_field(to, T_I32, 3), ANNOTATION_TYPE_BOOL);
-	to = put_endpoint(put_field(to, T_STRUCT, 4), &span->remote, repaired);
+	to = put_endpoint(put_field(to, T_STRUCT, 4), &span->remote, encoding);
 	*to++ = T_STOP;
 	return to;
 }
@@ -133,7 +146,7 @@ static const struct core {
 	[SPAN_CONSUMER] = {"mr", NULL},
 };
 
-static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct host host, unsigned *repaired)
+static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	const struct core *core = &cores[span->kind];
 	bool end = core->end && span->duration;
@@ -141,59 +154,57 @@ static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct hos
 	*to = T_STRUCT;
 	to = put_i32(to + 1, (uint32_t)(span->annotation_count + (core->begin != NULL) + end));
 	if (core->begin)
-		to = put_annotation(to, span->timestamp, (struct text){core->begin, 2}, host, repaired);
+		to = put_annotation(to, span->timestamp, (struct text){core->begin, 2}, encoding);
 	for (size_t i = 0; i < span->annotation_count; i++)
-		to = put_annotation(
-			to, span->annotations[i].time, span->annotations[i].value, host, repaired);
+		to = put_annotation(to, span->annotations[i].time, span->annotations[i].value, encoding);
 	if (end)
 		to = put_annotation(
-			to, span->timestamp + span->duration, (struct text){core->end, 2}, host, repaired);
+			to, span->timestamp + span->duration, (struct text){core->end, 2}, encoding);
 	return to;
 }
 
-/* A local span with nothing in it would have no place to tell its endpoint: `lc` is version 1's way. */
-static bool needs_local_component(const struct span *span)
+/*
+ * A span without core annotations is placed by the host of the last entry here, a tag or, without tags, an
+ * empty `lc`: it has to stand behind the remote endpoint, as OpenTelemetry's collector goes by the last.
+ */
+static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
-	return !cores[span->kind].begin && !span->annotation_count && !span->tag_count;
-}
-
-static uint8_t *put_tags(uint8_t *to, const struct span *span, struct host host, unsigned *repaired)
-{
-	bool local = needs_local_component(span);
+	bool place = !encoding->placed, local = place && !span->tag_count;
 
 	*to = T_STRUCT;
 	to = put_i32(to + 1, (uint32_t)(span->tag_count + local + span->has_remote));
-	if (local)
-		to = put_tag(to, (struct text){"lc", 2}, (struct text){"", 0}, host, repaired);
-	for (size_t i = 0; i < span->tag_count; i++)
-		to = put_tag(to, span->tags[i].key, span->tags[i].value, host, repaired);
 	if (span->has_remote)
-		to = put_remote(to, span, repaired);
+		to = put_remote(to, span, encoding);
+	for (size_t i = 0; i < span->tag_count; i++)
+		to = put_tag(to, span->tags[i].key, span->tags[i].value, place && i == span->tag_count - 1,
+			encoding);
+	if (local)
+		to = put_tag(to, (struct text){"lc", 2}, (struct text){"", 0}, true, encoding);
 	return to;
 }
 
 /* More than the span can take, whatever has to be repaired. */
 static size_t room(const struct span *span, size_t host)
 {
-	size_t items = span->annotation_count + span->tag_count + 4,
+	size_t items = span->annotation_count + span->tag_count + 4, hosts = 3,
 	       texts = span->name.size + span->remote.service.size;
 
 	for (size_t i = 0; i < span->annotation_count; i++)
-		texts += span->annotations[i].value.size;
+		texts += span->annotations[i].value.size, hosts += is_core(span->annotations[i].value);
 	for (size_t i = 0; i < span->tag_count; i++)
 		texts += span->tags[i].key.size + span->tags[i].value.size;
-	return SPAN_ROOM + items * (ITEM_ROOM + host) + UTF8_REPAIRED_MAX(texts);
+	return SPAN_ROOM + items * ITEM_ROOM + hosts * host + UTF8_REPAIRED_MAX(texts);
 }
 
-static uint8_t *put_span(uint8_t *to, const struct span *span, struct host host, unsigned *repaired)
+static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	to = put_i64(put_field(to, T_I64, 1), span->trace_id);
-	to = put_text(put_field(to, T_STRING, 3), span->name, repaired);
+	to = put_text(put_field(to, T_STRING, 3), span->name, encoding);
 	to = put_i64(put_field(to, T_I64, 4), span->id);
 	if (span->parent_id)
 		to = put_i64(put_field(to, T_I64, 5), span->parent_id);
-	to = put_annotations(put_field(to, T_LIST, 6), span, host, repaired);
-	to = put_tags(put_field(to, T_LIST, 8), span, host, repaired);
+	to = put_annotations(put_field(to, T_LIST, 6), span, encoding);
+	to = put_tags(put_field(to, T_LIST, 8), span, encoding);
 	if (span->debug) {
 		to = put_field(to, T_BOOL, 9);
 		*to++ = 1;
@@ -212,21 +223,20 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct host host,
 int zipkin_encode(struct buffer *out, const struct span *span)
 {
 	size_t host_room = SPAN_ROOM + UTF8_REPAIRED_MAX((size_t)span->local.service.size), span_room;
-	unsigned repaired = 0;
+	struct encoding encoding = {0};
 	uint8_t *start, *end;
-	struct host host;
 
 	if (host_room > ZIPKIN_SPAN_MAX)
 		return -1;
 	/* the host goes behind the room for the span, which is known once the host is */
 	start = buffer_reserve(out, host_room);
-	host.size = (size_t)(put_endpoint(start, &span->local, &repaired) - start);
-	span_room = room(span, host.size);
+	encoding.host_size = (size_t)(put_endpoint(start, &span->local, &encoding) - start);
+	span_room = room(span, encoding.host_size);
 	if (span_room > ZIPKIN_SPAN_MAX)
 		return -1;
-	start = buffer_reserve(out, span_room + host.size);
-	host.data = memmove(start + span_room, start, host.size);
-	end = put_span(start, span, host, &repaired);
+	start = buffer_reserve(out, span_room + encoding.host_size);
+	encoding.host = memmove(start + span_room, start, encoding.host_size);
+	end = put_span(start, span, &encoding);
 	out->size += (size_t)(end - start);
-	return (int)repaired;
+	return (int)encoding.repaired;
 }

@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 
 import pytest
-from expect import STRING, address, host
+from expect import STRING, address, place, tags_of
 from rig.node import TOP, build_dir, sanitizer_flags
 
 PROGRAMS = os.path.join(TOP, "tests/live/programs")
@@ -146,9 +146,9 @@ def recorded(node, receiver, tmp_path, source, standard):
     for span in receiver.spans():
         assert span.trace_id and span.id
         for note in span.annotations:
-            seen[note.host.service_name, span.name, note.value] += 1
-        for tag in span.binary_annotations:
-            seen[tag.host.service_name, span.name, tag.key, tag.value] += 1
+            seen[place(span)[2], span.name, note.value] += 1
+        for tag in tags_of(span):
+            seen[place(span)[2], span.name, tag.key, tag.value] += 1
     return seen
 
 
@@ -236,5 +236,5 @@ def test_traces_join_over_a_unix_socket(node, receiver, program):
             where = (address("10.0.0.2"), 40001 - 65536, "service b", None)
             tags = [(tag.key, tag.value, tag.annotation_type) for tag in span.binary_annotations]
             assert tags == [("text", b"message", STRING)]
-        assert all(host(item.host) == where for item in span.annotations + span.binary_annotations)
+        assert place(span) == where
     assert len({span.parent_id for span in spans}) == 1 + REQUESTS  # each root has one child

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Classic events of both field layouts become the same spans."""
 
-from expect import STRING, address, host
+from expect import STRING, address, host, place
 
 
 def test_layout_of_2014(node, receiver):
@@ -16,7 +16,7 @@ def test_layout_of_2014(node, receiver):
     assert [(tag.key, tag.value, tag.annotation_type) for tag in span.binary_annotations] == [
         ("object", b"motd", STRING)
     ]
-    assert all(host(item.host) == here for item in span.annotations + span.binary_annotations)
+    assert place(span) == here
     # from the first event of the span, its tag, to the last
     assert span.timestamp <= span.annotations[0].timestamp
     assert span.timestamp + span.duration == span.annotations[-1].timestamp

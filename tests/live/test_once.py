@@ -3,6 +3,8 @@
 
 from collections import Counter
 
+from expect import place, tags_of
+
 OBJECTS = ["executable", "second unit", "library a", "library b", "plugin"]
 
 
@@ -17,9 +19,9 @@ def test_executable_libraries_and_plugin(node, receiver):
     seen = Counter()
     for span in spans:
         for note in span.annotations:
-            seen[note.host.service_name, span.name, note.value] += 1
-        for tag in span.binary_annotations:
-            seen[tag.host.service_name, span.name, tag.key, tag.value] += 1
+            seen[place(span)[2], span.name, note.value] += 1
+        for tag in tags_of(span):
+            seen[place(span)[2], span.name, tag.key, tag.value] += 1
     expected = Counter()
     for name in OBJECTS:
         expected[name, "span api", "happened"] = 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The span API over two processes and services: the examples gateway and store."""
 
-from expect import BOOL, STRING, address, host
+from expect import BOOL, STRING, address, host, place
 
 
 def one(spans, **wanted):
@@ -40,9 +40,8 @@ def check_trace(spans, port):
     assert tags(server) == {"object": (b"object-%d" % number, STRING)}
     assert tags(client) == {"sa": (b"\x01", BOOL)}
     assert host(client.binary_annotations[0].host) == store
-    assert all(host(item.host) == gateway for item in root.annotations + root.binary_annotations + client.annotations)
-    for span in (server, journal, disk):
-        assert all(host(item.host) == store for item in span.annotations + span.binary_annotations)
+    assert place(root) == place(client) == gateway
+    assert place(server) == place(journal) == place(disk) == store
 
     times = [root.timestamp, client.timestamp, server.annotations[0].timestamp, journal.timestamp, disk.timestamp]
     assert times == sorted(times)

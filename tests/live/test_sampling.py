@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from expect import place
+
 REQUESTS = "tests/live/programs/requests"
 PROGRAMS, RATE = 20, 100
 
@@ -30,7 +32,7 @@ def sampled_roots(spans, begin, end, services):
 
 
 def service_of(span):
-    return span.annotations[0].host.service_name
+    return place(span)[2]
 
 
 def check_share(spans, begin, end, services, share):

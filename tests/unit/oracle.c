@@ -53,8 +53,11 @@ static ZipkinEndpoint *make_endpoint(const struct endpoint *endpoint)
 	return made;
 }
 
+/* @endpoint NULL: none. */
 static void set_host(ZipkinEndpoint **field, gboolean *set, const struct endpoint *endpoint)
 {
+	if (!endpoint)
+		return;
 	if (*field)
 		g_object_unref(*field);
 	*field = make_endpoint(endpoint);
@@ -90,6 +93,16 @@ static struct text literal(const char *text)
 	return (struct text){text, (uint32_t)strlen(text)};
 }
 
+static gboolean is_core(struct text value)
+{
+	static const char *const words[] = {"cs", "cr", "sr", "ss", "ms", "mr", "ws", "wr"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (value.size == 2 && !memcmp(value.data, words[i], 2))
+			return TRUE;
+	return FALSE;
+}
+
 static void add_annotations(GPtrArray *list, const struct span *span)
 {
 	static const char *const begin[] = {NULL, "cs", "sr", "ms", "mr"}, *const end[] = {NULL, "cr", "ss",
@@ -98,24 +111,35 @@ static void add_annotations(GPtrArray *list, const struct span *span)
 	if (begin[span->kind])
 		add_annotation(list, span->timestamp, literal(begin[span->kind]), &span->local);
 	for (size_t i = 0; i < span->annotation_count; i++)
-		add_annotation(list, span->annotations[i].time, span->annotations[i].value, &span->local);
+		add_annotation(list, span->annotations[i].time, span->annotations[i].value,
+			is_core(span->annotations[i].value) ? &span->local : NULL);
 	if (end[span->kind] && span->duration)
 		add_annotation(
 			list, span->timestamp + span->duration, literal(end[span->kind]), &span->local);
 }
 
+static gboolean has_core(const struct span *span)
+{
+	for (size_t i = 0; i < span->annotation_count; i++)
+		if (is_core(span->annotations[i].value) && span->annotations[i].value.data[0] != 'w')
+			return TRUE;
+	return span->kind != SPAN_LOCAL;
+}
+
 static void add_tags(GPtrArray *list, const struct span *span)
 {
 	static const char *const remote[] = {"sa", "sa", "ca", "ma", "ma"};
+	gboolean placed = has_core(span);
 
-	if (span->kind == SPAN_LOCAL && !span->annotation_count && !span->tag_count)
-		add_binary(list, literal("lc"), "", 0, ZIPKIN_ANNOTATION_TYPE_STRING, &span->local);
-	for (size_t i = 0; i < span->tag_count; i++)
-		add_binary(list, span->tags[i].key, span->tags[i].value.data, span->tags[i].value.size,
-			ZIPKIN_ANNOTATION_TYPE_STRING, &span->local);
 	if (span->has_remote)
 		add_binary(list, literal(remote[span->kind]), "\1", 1, ZIPKIN_ANNOTATION_TYPE_BOOL,
 			&span->remote);
+	for (size_t i = 0; i < span->tag_count; i++)
+		add_binary(list, span->tags[i].key, span->tags[i].value.data, span->tags[i].value.size,
+			ZIPKIN_ANNOTATION_TYPE_STRING,
+			!placed && i + 1 == span->tag_count ? &span->local : NULL);
+	if (!placed && !span->tag_count)
+		add_binary(list, literal("lc"), "", 0, ZIPKIN_ANNOTATION_TYPE_STRING, &span->local);
 }
 
 static ZipkinSpan *make_span(const struct span *span)

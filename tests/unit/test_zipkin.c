@@ -99,6 +99,7 @@ START_TEST(test_random_spans)
 	enum { ITEMS = 12, TEXT = 300 };
 	GRand *random = g_rand_new_with_seed(20261121);
 	char(*memory)[TEXT] = g_malloc((3 + 3 * ITEMS) * TEXT);
+	static const char *const words[] = {"cs", "cr", "sr", "ss", "ms", "mr", "ws", "wx"};
 
 	for (int round = 0; round < 1000; round++) {
 		struct annotation annotations[ITEMS];
@@ -126,6 +127,8 @@ START_TEST(test_random_spans)
 		for (int i = 0; i < ITEMS; i++) {
 			annotations[i].time = (int64_t)(random_id(random) >> 12);
 			annotations[i].value = random_text(random, memory[3 + i], TEXT);
+			if (g_rand_int_range(random, 0, 8) == 0)
+				annotations[i].value = literal(words[g_rand_int_range(random, 0, 8)]);
 			tags[i].key = random_text(random, memory[3 + ITEMS + i], TEXT);
 			tags[i].value = random_text(random, memory[3 + 2 * ITEMS + i], TEXT);
 		}
@@ -158,7 +161,7 @@ START_TEST(test_broken_text)
 }
 END_TEST
 
-/* A long service name stands in every annotation: what would grow beyond all bounds is refused. */
+/* A long service name stands in every core annotation: what would grow beyond all bounds is refused. */
 START_TEST(test_too_large)
 {
 	struct annotation annotations[600];
@@ -169,7 +172,7 @@ START_TEST(test_too_large)
 	memset(name, 'x', 64 * 1024);
 	span.local.service = (struct text){name, 64 * 1024};
 	for (int i = 0; i < 600; i++)
-		annotations[i] = (struct annotation){1, literal("v")};
+		annotations[i] = (struct annotation){1, literal("cs")};
 	span.annotations = annotations;
 	span.annotation_count = 600;
 	ck_assert_int_eq(zipkin_encode(&out, &span), -1);
