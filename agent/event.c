@@ -19,7 +19,7 @@ struct field {
 	size_t offset;
 };
 
-#define MAX_FIELDS 13
+#define MAX_FIELDS 9
 #define FIELD(name, type, member)                                                                            \
 	{                                                                                                    \
 		name, type, offsetof(struct event, member)                                                   \
@@ -31,41 +31,41 @@ struct field {
 		FIELD("trace_id", NUMBER, trace_id), FIELD("span_id", NUMBER, span_id),                      \
 		FIELD("parent_span_id", NUMBER, parent_id)
 
-#define PIECE_FIELDS                                                                                         \
-	FIELD("trace_id_high", NUMBER, trace_id_high), FIELD("trace_id", NUMBER, trace_id),                  \
-		FIELD("span_id", NUMBER, span_id), FIELD("parent_id", NUMBER, parent_id),                    \
-		FIELD("flags", NUMBER, flags), FIELD("name", STRING, name),                                  \
-		FIELD("service", STRING, service)
+#define SPAN_FIELDS                                                                                          \
+	FIELD("trace_id", NUMBER, trace_id), FIELD("span_id", NUMBER, span_id),                              \
+		FIELD("parent_id", NUMBER, parent_id), FIELD("name", STRING, name)
 
 static const struct layout {
 	const char *event;
 	enum event_type type;
+	bool exact; /* it has no field but these; of classic events there are several layouts */
 	struct field field[MAX_FIELDS + 1]; /* ends with a name of NULL */
 } layouts[] = {
-	{"blkin:span", EVENT_SPAN,
-		{FIELD("trace_id_high", NUMBER, trace_id_high), FIELD("trace_id", NUMBER, trace_id),
-			FIELD("span_id", NUMBER, span_id), FIELD("parent_id", NUMBER, parent_id),
-			FIELD("start", NUMBER, start), FIELD("finish", NUMBER, finish),
-			FIELD("flags", NUMBER, flags), FIELD("pieces", NUMBER, pieces),
-			FIELD("port", NUMBER, port), FIELD("name", STRING, name),
-			FIELD("service", STRING, service), FIELD("ip", STRING, ip),
-			FIELD("data", STRING, value)}},
-	{"blkin:annotation", EVENT_ANNOTATION,
-		{PIECE_FIELDS, FIELD("time", NUMBER, piece_time), FIELD("value", STRING, value)}},
-	{"blkin:tag", EVENT_TAG, {PIECE_FIELDS, FIELD("key", STRING, key), FIELD("value", STRING, value)}},
-	{"zipkin:timestamp", EVENT_TIMESTAMP, {CLASSIC_FIELDS, FIELD("event", STRING, value)}},
-	{"zipkin:keyval_string", EVENT_KEYVAL,
+	{"blkin:span", EVENT_SPAN, true,
+		{SPAN_FIELDS, FIELD("start", NUMBER, start), FIELD("data", STRING, value)}},
+	{"blkin:annotation", EVENT_ANNOTATION, true,
+		{SPAN_FIELDS, FIELD("head", STRING, head), FIELD("time", NUMBER, piece_time),
+			FIELD("value", STRING, value)}},
+	{"blkin:tag", EVENT_TAG, true,
+		{SPAN_FIELDS, FIELD("head", STRING, head), FIELD("key", STRING, key),
+			FIELD("value", STRING, value)}},
+	{"zipkin:timestamp", EVENT_TIMESTAMP, false, {CLASSIC_FIELDS, FIELD("event", STRING, value)}},
+	{"zipkin:keyval_string", EVENT_KEYVAL, false,
 		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", STRING, value)}},
-	{"zipkin:keyval", EVENT_KEYVAL,
+	{"zipkin:keyval", EVENT_KEYVAL, false,
 		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", STRING, value)}},
-	{"zipkin:keyval_integer", EVENT_KEYVAL_INTEGER,
+	{"zipkin:keyval_integer", EVENT_KEYVAL_INTEGER, false,
 		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", NUMBER, number)}},
 };
+
+const char *const event_level_names[EVENT_LEVELS] = {
+	"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"};
 
 /* How to read the events of one event class. */
 struct plan {
 	const bt_event_class *event_class; /* owned: so that no other class gets its address */
 	enum event_type type;
+	unsigned level;
 	unsigned fields;
 	struct step {
 		uint64_t index; /* in the payload */
@@ -139,11 +139,22 @@ static bool has_our_clock(const bt_event_class *event_class)
 	return clock && bt_clock_class_get_frequency(clock) == 1000000000;
 }
 
+static uint64_t field_count(const struct layout *layout)
+{
+	uint64_t count = 0;
+
+	while (layout->field[count].name)
+		count++;
+	return count;
+}
+
 static enum event_type plan_fields(struct plan *plan, const struct layout *layout)
 {
 	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(plan->event_class);
 
 	if (!payload || !has_our_clock(plan->event_class))
+		return EVENT_MALFORMED;
+	if (layout->exact && bt_field_class_structure_get_member_count(payload) != field_count(layout))
 		return EVENT_MALFORMED;
 	for (const struct field *field = layout->field; field->name; field++)
 		if (!plan_step(&plan->step[plan->fields++], payload, field))
@@ -151,17 +162,30 @@ static enum event_type plan_fields(struct plan *plan, const struct layout *layou
 	return layout->type;
 }
 
+/* blkin:span_LEVEL is laid out as blkin:span, which has the level info; gives the level, and the layout's
+ * name. */
+static const char *layout_name(const char *name, unsigned *level)
+{
+	*level = EVENT_LEVEL_INFO;
+	if (!name || !g_str_has_prefix(name, "blkin:span_"))
+		return name;
+	for (unsigned i = 0; i < EVENT_LEVELS; i++) {
+		if (i != EVENT_LEVEL_INFO && !strcmp(name + strlen("blkin:span_"), event_level_names[i])) {
+			*level = i;
+			return "blkin:span";
+		}
+	}
+	return name;
+}
+
 static struct plan *plan_create(const bt_event_class *event_class)
 {
 	struct plan *plan = g_new0(struct plan, 1);
-	const char *name = bt_event_class_get_name(event_class);
+	const char *name = layout_name(bt_event_class_get_name(event_class), &plan->level);
 
 	bt_event_class_get_ref(event_class);
 	plan->event_class = event_class;
 	plan->type = EVENT_FOREIGN;
-	if (name &&
-		g_str_has_prefix(name, "blkin:span_")) /* the level's name follows; the flags have it too */
-		name = "blkin:span";
 	for (size_t i = 0; name && i < G_N_ELEMENTS(layouts); i++)
 		if (!strcmp(name, layouts[i].event))
 			plan->type = plan_fields(plan, &layouts[i]);
@@ -211,6 +235,7 @@ enum event_type event_decode(struct event_decoder *decoder, const bt_message *me
 		return plan->type;
 	memset(event, 0, sizeof(*event));
 	event->type = plan->type;
+	event->level = plan->level;
 	clock = bt_message_event_borrow_default_clock_snapshot_const(message);
 	event->clock = bt_clock_snapshot_get_value(clock);
 	if (bt_clock_snapshot_get_ns_from_origin(clock, &event->time) !=

@@ -34,16 +34,22 @@ struct event {
 	enum event_type type;
 	int64_t time;   /* ns since the epoch */
 	uint64_t clock; /* the same moment on the tracing clock (CLOCK_MONOTONIC), ns */
-	uint64_t trace_id_high, trace_id, span_id, parent_id;
-	uint64_t start, finish; /* on the tracing clock, ns; finish 0: the event's own moment */
-	uint64_t flags;         /* BLKIN_FLAG_* */
-	uint64_t pieces;
-	int64_t port;
-	int64_t number;      /* the value of EVENT_KEYVAL_INTEGER */
+	uint64_t trace_id, span_id, parent_id;
+	uint64_t start;      /* of EVENT_SPAN, on the tracing clock, ns */
+	unsigned level;      /* of EVENT_SPAN: syslog's number, from the event's name */
 	uint64_t piece_time; /* of EVENT_ANNOTATION, on the tracing clock */
-	struct text name, service, ip;
-	struct text key, value; /* value: of an annotation what happened; of EVENT_SPAN its `data` */
+	int64_t port;        /* of classic events */
+	int64_t number;      /* the value of EVENT_KEYVAL_INTEGER */
+	struct text name;
+	struct text service, ip; /* of classic events */
+	struct text head;        /* of EVENT_ANNOTATION and EVENT_TAG: the head line of the span's `data` */
+	struct text key, value;  /* value: of an annotation what happened; of EVENT_SPAN its `data` */
 };
+
+/* syslog's severity levels by number, and the one that spans have unless their program says otherwise */
+#define EVENT_LEVELS 8
+#define EVENT_LEVEL_INFO 6
+extern const char *const event_level_names[EVENT_LEVELS];
 
 struct event_decoder;
 

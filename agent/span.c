@@ -13,13 +13,15 @@
 #include "spandata.h"
 #include "spanevent.h"
 
-#include <blkin/record.h>
-
 /* A pending span larger than this is emitted as it is, and goes on as another piece. */
 #define PENDING_MAX (1024 * 1024)
 
 /* The year 2096: far enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
+
+/* pending_key.side of pieces, less one */
+#define SIDE_KIND 7u
+#define SIDE_SHARED 8u
 
 /* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
  * arrival. */
@@ -232,9 +234,9 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 		.trace_id = pending->key.trace_id,
 		.id = pending->key.span_id,
 		.parent_id = pending->parent_id,
-		.kind = pending->key.side ? (enum span_kind)((pending->key.side - 1) & BLKIN_FLAG_KIND)
+		.kind = pending->key.side ? (enum span_kind)((pending->key.side - 1) & SIDE_KIND)
 					  : SPAN_LOCAL,
-		.shared = pending->key.side && ((pending->key.side - 1) & BLKIN_FLAG_SHARED),
+		.shared = pending->key.side && ((pending->key.side - 1) & SIDE_SHARED),
 		.timestamp = pending->first / 1000,
 		.duration = pending->key.side ? 0 : MAX(1, pending->last / 1000 - pending->first / 1000),
 		.name = pending_text(pending, pending->name),
@@ -323,16 +325,20 @@ static struct pending *find_or_create(
 	return pending;
 }
 
-/* What a later event may know that the first did not. */
-static void complete(struct pending *pending, const struct event *event, int64_t at)
+/* What a later event may know that the first did not. @local: of a piece; a classic event has an address as
+ * text. */
+static void complete(
+	struct pending *pending, const struct event *event, const struct endpoint *local, int64_t at)
 {
+	if (local)
+		pending->local = *local;
 	if (!pending->parent_id)
 		pending->parent_id = event->parent_id;
 	if (!pending->name.size && event->name.size)
 		pending->name = pending_keep(pending, event->name);
-	if (!pending->local.address_size)
+	if (!local && !pending->local.address_size)
 		endpoint_set_address(&pending->local, event->ip);
-	if (!pending->local.port)
+	if (!local && !pending->local.port)
 		pending->local.port = (uint16_t)event->port;
 	pending->first = MIN(pending->first, at);
 	pending->last = MAX(pending->last, at);
@@ -350,14 +356,14 @@ static void touch(struct assembler *assembler, struct pending *pending, bool end
 }
 
 static void gather(struct assembler *assembler, const struct event *event, const struct pending_key *key,
-	int64_t at, struct text tag_value, int64_t now)
+	const struct endpoint *local, int64_t at, struct text tag_value, int64_t now)
 {
 	struct pending *pending = find_or_create(assembler, key, event, at);
 	size_t before = pending_bytes(pending);
 	bool ends = event->type == EVENT_TIMESTAMP && event->value.size == 2 &&
 		    (memcmp(event->value.data, "cr", 2) == 0 || memcmp(event->value.data, "ss", 2) == 0);
 
-	complete(pending, event, at);
+	complete(pending, event, local, at);
 	if (event->type == EVENT_TIMESTAMP || event->type == EVENT_ANNOTATION)
 		pending_annotate(pending, at, event->value);
 	else
@@ -392,23 +398,24 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 		value.size = (uint32_t)g_snprintf(number, sizeof(number), "%" G_GINT64_FORMAT, event->number);
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
-	gather(assembler, event, &key, event->time, value, now);
+	gather(assembler, event, &key, NULL, event->time, value, now);
 }
 
-static struct pending_key piece_key(const struct event *event)
+static struct pending_key piece_key(const struct event *event, const struct span_head *head)
 {
-	unsigned side = 1 + (unsigned)(event->flags & (BLKIN_FLAG_KIND | BLKIN_FLAG_SHARED));
+	unsigned side = 1 + ((unsigned)head->kind | (head->shared ? SIDE_SHARED : 0));
 
 	return (struct pending_key){
-		event->trace_id_high, event->trace_id, event->span_id, side, event->service};
+		head->trace_id_high, event->trace_id, event->span_id, side, head->local.service};
 }
 
 static void take_piece(struct assembler *assembler, const struct event *event, int64_t now)
 {
-	struct pending_key key = piece_key(event);
 	uint64_t at = event->type == EVENT_ANNOTATION ? event->piece_time : event->clock;
+	struct span_head head;
+	struct pending_key key;
 
-	if ((event->flags & BLKIN_FLAG_KIND) > SPAN_CONSUMER) {
+	if (!span_head_read(&head, event->head)) {
 		reject(assembler, EVENTS_REJECTED_MALFORMED);
 		return;
 	}
@@ -417,7 +424,8 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 		return;
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
-	gather(assembler, event, &key, span_event_since_epoch(event, at), event->value, now);
+	key = piece_key(event, &head);
+	gather(assembler, event, &key, &head.local, span_event_since_epoch(event, at), event->value, now);
 }
 
 /* The pieces that went before join the span's own lines: in the pending span's memory, which then is emitted
@@ -450,8 +458,8 @@ static void take_span(struct assembler *assembler, const struct event *event)
 	count(assembler, row, 1);
 	if (row != EVENTS_IN_SPANS)
 		return;
-	if (event->pieces) {
-		struct pending_key key = piece_key(event);
+	if (assembler->lines.pieces) {
+		struct pending_key key = piece_key(event, &assembler->lines.head);
 
 		pending = g_hash_table_lookup(assembler->pending, &key);
 	}

@@ -5,30 +5,30 @@
 
 #include <glib.h>
 
-#include "endpoint.h"
-
-/* Reads decimal digits up to @end; returns where they end, or NULL if there are none or too many. */
-static const char *read_number(const char *at, const char *end, uint64_t *number)
+/* "+NANOSECONDS", or with '-': an offset from the span's start. */
+static const char *read_offset(const char *at, const char *end, int64_t *offset)
 {
-	const char *first = at;
+	bool before = at < end && *at == '-';
+	uint64_t number;
 
-	*number = 0;
-	for (; at < end && *at >= '0' && *at <= '9'; at++)
-		*number = *number * 10 + (uint64_t)(*at - '0');
-	return at == first || at - first > 18 ? NULL : at;
+	if (at == end || (*at != '+' && *at != '-'))
+		return NULL;
+	at = span_number_read(at + 1, end, &number);
+	if (at)
+		*offset = before ? -(int64_t)number : (int64_t)number;
+	return at;
 }
 
-/* "+NANOSECONDS VALUE", or with '-'. */
+/* An offset, a space, VALUE. */
 static bool read_annotation(struct span_data *lines, const char *at, const char *end, int64_t start)
 {
 	struct annotation *annotation = &lines->annotations[lines->annotation_count++];
-	bool before = *at == '-';
-	uint64_t offset;
+	int64_t offset;
 
-	at = read_number(at + 1, end, &offset);
+	at = read_offset(at, end, &offset);
 	if (!at || at == end || *at != ' ')
 		return false;
-	annotation->time = (before ? start - (int64_t)offset : start + (int64_t)offset) / 1000;
+	annotation->time = (start + offset) / 1000;
 	annotation->value = (struct text){at + 1, (uint32_t)(end - at - 1)};
 	return true;
 }
@@ -36,23 +36,20 @@ static bool read_annotation(struct span_data *lines, const char *at, const char 
 /* "@PORT IP SERVICE". */
 static bool read_remote(struct span_data *lines, const char *at, const char *end)
 {
-	struct text ip;
-	const char *space;
-	uint64_t port;
-
-	at = read_number(at + 1, end, &port);
-	if (!at || at == end || *at != ' ' || port > UINT16_MAX)
-		return false;
-	at++;
-	space = memchr(at, ' ', (size_t)(end - at));
-	if (!space)
-		return false;
-	ip = (struct text){at, (uint32_t)(space - at)};
-	endpoint_set_address(&lines->remote, ip);
-	lines->remote.port = (uint16_t)port;
-	lines->remote.service = (struct text){space + 1, (uint32_t)(end - space - 1)};
 	lines->has_remote = true;
-	return true;
+	return span_endpoint_read(&lines->remote, at + 1, end);
+}
+
+/* "!finish +NANOSECONDS", "!pieces NUMBER". */
+static bool read_note(struct span_data *lines, const char *at, const char *end)
+{
+	if (end - at < 8)
+		return false;
+	if (memcmp(at, "!finish ", 8) == 0) {
+		lines->has_finish = true;
+		return read_offset(at + 8, end, &lines->finish) == end;
+	}
+	return memcmp(at, "!pieces ", 8) == 0 && span_number_read(at + 8, end, &lines->pieces) == end;
 }
 
 /* "KEY=VALUE". */
@@ -74,26 +71,35 @@ static bool read_line(struct span_data *lines, const char *at, const char *end, 
 		return read_annotation(lines, at, end, start);
 	if (at < end && *at == '@')
 		return read_remote(lines, at, end);
+	if (at < end && *at == '!')
+		return read_note(lines, at, end);
 	return read_tag(lines, at, end);
 }
 
-bool span_data_read(struct span_data *lines, struct text data, int64_t start)
+/* Makes ready for another span. */
+static void clear(struct span_data *lines)
 {
-	const char *at = data.data, *end = data.data + data.size;
-
 	if (!lines->annotations) {
 		lines->annotations = g_new(struct annotation, SPAN_DATA_LINES);
 		lines->tags = g_new(struct tag, SPAN_DATA_LINES + 1);
 	}
 	lines->annotation_count = lines->tag_count = 0;
-	lines->has_remote = false;
-	while (at < end) {
-		const char *line_end = memchr(at, '\n', (size_t)(end - at));
+	lines->has_remote = lines->has_finish = false;
+	lines->pieces = 0;
+}
 
+bool span_data_read(struct span_data *lines, struct text data, int64_t start)
+{
+	const char *at = data.data, *end = data.data + data.size, *line_end = memchr(at, '\n', data.size);
+
+	clear(lines);
+	if (!line_end || !span_head_read(&lines->head, (struct text){at, (uint32_t)(line_end - at)}))
+		return false;
+	for (at = line_end + 1; at < end; at = line_end + 1) {
+		line_end = memchr(at, '\n', (size_t)(end - at));
 		if (!line_end || lines->annotation_count + lines->tag_count == SPAN_DATA_LINES ||
 			!read_line(lines, at, line_end, start))
 			return false;
-		at = line_end + 1;
 	}
 	return true;
 }

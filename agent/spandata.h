@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The `data` field of a blkin:span event: a line for each annotation, tag and remote endpoint (blkin/span.h).
- */
+/* The `data` field of a blkin:span event: a head line, then one for each annotation, tag and so on
+ * (blkin/span.h). */
 #ifndef SPANDATA_H
 #define SPANDATA_H
 
-#include "span.h"
+#include "spanhead.h"
 
 /* More lines than this no client writes into one event. */
 #define SPAN_DATA_LINES 1024
 
 struct span_data {
+	struct span_head head;
 	struct annotation *annotations; /* SPAN_DATA_LINES of them, from the first use on */
 	struct tag *tags;               /* the same, and room for one more */
 	size_t annotation_count, tag_count;
 	bool has_remote;
 	struct endpoint remote;
+	bool has_finish;
+	int64_t finish;  /* ns after the start */
+	uint64_t pieces; /* how many blkin:annotation and blkin:tag events of this span went before */
 };
 
 /*

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them. */
+#include <assert.h>
+#include <stddef.h>
+
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
 #include "classic_tracepoints.h"
 #include "sampling.h"
 #include "tracepoints.h"
+
+/* The tracepoint writes the four numbers as they lie there. */
+static_assert(offsetof(struct blkin_span_record, trace_id) == 0 &&
+		      offsetof(struct blkin_span_record, span_id) == 8 &&
+		      offsetof(struct blkin_span_record, parent_id) == 16 &&
+		      offsetof(struct blkin_span_record, start) == 24,
+	"the fields of blkin:span are not where the record has them");
 
 #define DEFINE_SPAN(name)                                                                                    \
 	static void name(const struct blkin_span_record *record)                                             \

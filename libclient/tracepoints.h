@@ -19,25 +19,43 @@
 #include <blkin/record.h>
 
 /* clang-format off */
+/*
+ * How a span's fields are written. LTTng includes this file once for each stage of its making of code. In the
+ * one that writes to the ring buffer a field is a call each, and a string is copied byte by byte; there the
+ * four numbers, which lie one behind the other in the record, go in one call, and so do name and data, where
+ * they are one behind the other. It is the difference between 1.5 and 0.8 bare tracepoints. That stage is
+ * known by a name that LTTng keeps to itself: where there is no such name, all goes LTTng's usual way.
+ */
+#undef BLKIN_IDS
+#undef BLKIN_TEXTS
+#ifdef lttng_ust__get_dynamic_len
+#define BLKIN_IDS __chan->ops->event_write(&__ctx, r, 4 * sizeof(uint64_t), lttng_ust_rb_alignof(uint64_t));
+#define BLKIN_TEXTS                                                                                          \
+	{                                                                                                    \
+		size_t name_size = lttng_ust__get_dynamic_len(name);                                         \
+		size_t data_size = lttng_ust__get_dynamic_len(data);                                         \
+                                                                                                             \
+		if (r->name + name_size == r->data) {                                                        \
+			__chan->ops->event_write(&__ctx, r->name, name_size + data_size, 1);                 \
+		} else {                                                                                     \
+			__chan->ops->event_strcpy(&__ctx, r->name, name_size);                               \
+			__chan->ops->event_strcpy(&__ctx, r->data, data_size);                               \
+		}                                                                                            \
+	}
+#else
+#define BLKIN_IDS                                                                                            \
+	lttng_ust_field_integer_hex(uint64_t, trace_id, r->trace_id)                                         \
+	lttng_ust_field_integer_hex(uint64_t, span_id, r->span_id)                                           \
+	lttng_ust_field_integer_hex(uint64_t, parent_id, r->parent_id)                                       \
+	lttng_ust_field_integer(uint64_t, start, r->start)
+#define BLKIN_TEXTS lttng_ust_field_string(name, r->name) lttng_ust_field_string(data, r->data)
+#endif
+
 LTTNG_UST_TRACEPOINT_EVENT_CLASS(
 	blkin,
 	span_class,
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer_hex(uint64_t, trace_id_high, r->trace_id_high)
-		lttng_ust_field_integer_hex(uint64_t, trace_id, r->trace_id)
-		lttng_ust_field_integer_hex(uint64_t, span_id, r->span_id)
-		lttng_ust_field_integer_hex(uint64_t, parent_id, r->parent_id)
-		lttng_ust_field_integer(uint64_t, start, r->start)
-		lttng_ust_field_integer(uint64_t, finish, r->finish)
-		lttng_ust_field_integer_hex(uint16_t, flags, r->flags)
-		lttng_ust_field_integer(uint16_t, pieces, r->pieces)
-		lttng_ust_field_integer(uint16_t, port, r->port)
-		lttng_ust_field_string(name, r->name)
-		lttng_ust_field_string(service, r->service)
-		lttng_ust_field_string(ip, r->ip)
-		lttng_ust_field_string(data, r->data)
-	)
+	LTTNG_UST_TP_FIELDS(BLKIN_IDS BLKIN_TEXTS)
 )
 /* One event a severity level, so that a session chooses by LTTng's log levels. */
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_emerg,
@@ -72,20 +90,18 @@ LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_debug,
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_debug, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG)
 
-/* Pieces come with spans of any level, so they are of the highest. */
+/* Pieces come with spans of any level, so they are of the highest. Their head is the first line of the span's data. */
 LTTNG_UST_TRACEPOINT_EVENT(
 	blkin,
 	annotation,
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r, uint64_t, when, const char *, text),
 	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer_hex(uint64_t, trace_id_high, r->trace_id_high)
 		lttng_ust_field_integer_hex(uint64_t, trace_id, r->trace_id)
 		lttng_ust_field_integer_hex(uint64_t, span_id, r->span_id)
 		lttng_ust_field_integer_hex(uint64_t, parent_id, r->parent_id)
-		lttng_ust_field_integer_hex(uint16_t, flags, r->flags)
 		lttng_ust_field_integer(uint64_t, time, when)
 		lttng_ust_field_string(name, r->name)
-		lttng_ust_field_string(service, r->service)
+		lttng_ust_field_string(head, r->data)
 		lttng_ust_field_string(value, text)
 	)
 )
@@ -96,13 +112,11 @@ LTTNG_UST_TRACEPOINT_EVENT(
 	tag,
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r, const char *, tag_key, const char *, text),
 	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer_hex(uint64_t, trace_id_high, r->trace_id_high)
 		lttng_ust_field_integer_hex(uint64_t, trace_id, r->trace_id)
 		lttng_ust_field_integer_hex(uint64_t, span_id, r->span_id)
 		lttng_ust_field_integer_hex(uint64_t, parent_id, r->parent_id)
-		lttng_ust_field_integer_hex(uint16_t, flags, r->flags)
 		lttng_ust_field_string(name, r->name)
-		lttng_ust_field_string(service, r->service)
+		lttng_ust_field_string(head, r->data)
 		lttng_ust_field_string(key, tag_key)
 		lttng_ust_field_string(value, text)
 	)

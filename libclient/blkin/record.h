@@ -10,30 +10,19 @@
 
 #include <stdint.h>
 
-/* The fields of the LTTng event blkin:span, in the provider's hands for one call. No pointer may be NULL. */
+/*
+ * The fields of the LTTng event blkin:span, in the provider's hands for one call. No pointer may be NULL. The
+ * numbers are written as they lie here. If the data begins where the name's NUL ends, both are the span's own
+ * and written in one go; the provider then trusts that nobody changes them meanwhile.
+ */
 struct blkin_span_record {
-	uint64_t trace_id_high; /* upper half of a 128-bit trace id, 0 for a 64-bit one */
-	uint64_t trace_id;
+	uint64_t trace_id; /* its lower half, if it has 128 bits */
 	uint64_t span_id;
 	uint64_t parent_id; /* 0: a root */
 	uint64_t start;     /* CLOCK_MONOTONIC, ns: LTTng's own clock */
-	uint64_t finish;    /* the same; 0: the moment of the event */
-	uint16_t flags;     /* BLKIN_FLAG_* */
-	uint16_t pieces;    /* how many blkin:annotation and blkin:tag events of this span went before */
-	uint16_t port;      /* of the local endpoint, host order */
 	const char *name;
-	const char *service; /* name of the local endpoint */
-	const char *ip;      /* of the local endpoint, text; "" if unknown */
-	const char *data;    /* annotations, tags and the remote endpoint, a line each; see span.h */
+	const char *data; /* a head line, then a line for each annotation and so on; see span.h */
 };
-
-/* blkin_span_record.flags: the kind in the low bits, then Zipkin's shared and debug, then the level. */
-#define BLKIN_FLAG_KIND 0x0007u
-#define BLKIN_FLAG_SHARED 0x0008u
-#define BLKIN_FLAG_DEBUG 0x0010u
-/* The severity level, exclusive-or 6, so that 0 is info. */
-#define BLKIN_FLAG_LEVEL 0x00e0u
-#define BLKIN_FLAG_LEVEL_SHIFT 5
 
 /* syslog's eight severity levels */
 #define BLKIN_LEVELS_ 8
@@ -50,6 +39,8 @@ struct blkin_provider {
 	const int *keyval_integer_on;
 	const int *timestamp_on;
 	void (*span[BLKIN_LEVELS_])(const struct blkin_span_record *record);
+	/* Pieces, which go before their span: the record's data is the span's head line, without the line
+	 * break. */
 	void (*annotation)(const struct blkin_span_record *record, uint64_t time, const char *value);
 	void (*tag)(const struct blkin_span_record *record, const char *key, const char *value);
 	void (*keyval_string)(const char *trace_name, const char *service, int port, const char *ip,

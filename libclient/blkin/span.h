@@ -12,13 +12,17 @@
  *
  * While no session records spans, or the trace is not sampled, each call costs one branch.
  *
- * The event's `data` field holds a line, ended by '\n', for each
- *     annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it)
- *     tag              KEY=VALUE
- *     remote endpoint  @PORT IP SERVICE      (IP is "-" if unknown)
+ * The event's `data` field begins with a head line, and then has a line for each of what follows:
+ *     head             KIND PORT IP SERVICE  (KIND: local, client, server, producer or consumer; then, where
+ * it is so, ",shared", ",debug" and ",high=" with the upper 16 hex digits of a 128-bit trace id; IP is "-" if
+ * unknown) annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it) tag
+ * KEY=VALUE remote endpoint  @PORT IP SERVICE explicit finish  !finish +NANOSECONDS  (after the start;
+ * without it: the moment of the event) pieces           !pieces NUMBER as in "client 6800 10.0.0.1
+ * osd.4\n+1200 cache miss\nobject=motd\n".
+ *
  * An annotation or tag that has no room there, or that a line cannot hold (a line break; a key with '=' or
- * that starts with '+', '-' or '@'), goes before the span in an event of its own, blkin:annotation or
- * blkin:tag, whole; the span tells in `pieces` how many did.
+ * that starts with '+', '-', '@' or '!'), goes before the span in an event of its own, a piece:
+ * blkin:annotation or blkin:tag, whole; the span tells how many did.
  */
 #ifndef BLKIN_SPAN_H_
 #define BLKIN_SPAN_H_
@@ -27,6 +31,7 @@
 
 #include <blkin/context.h>
 #include <blkin/endpoint.h>
+#include <blkin/hex.h>
 #include <blkin/id.h>
 #include <blkin/provider.h>
 
@@ -41,10 +46,18 @@ extern "C" {
 #if BLKIN_SPAN_TEXT > 2048
 #error "BLKIN_SPAN_TEXT can be 2048 at most: the agent takes 1024 lines of a span, of two bytes at least"
 #endif
-/* Longest name of a remote service; what is beyond is cut. */
-#define BLKIN_REMOTE_NAME 255
-/* Room behind the text for the remote endpoint's line: "@65535 " + address + ' ' + name + '\n' + NUL. */
-#define BLKIN_REMOTE_TEXT_ (7 + 48 + 1 + BLKIN_REMOTE_NAME + 2)
+/* Longest name of a service, ours or the remote one; what is beyond is cut. */
+#define BLKIN_SERVICE_NAME 255
+/* An endpoint: "65535 " + address + ' ' + name + '\n'. */
+#define BLKIN_ENDPOINT_TEXT_ (6 + 47 + 1 + BLKIN_SERVICE_NAME + 1)
+/* Room before the lines: a name that is copied, with its NUL, and
+ * "producer,shared,debug,high=0123456789abcdef " */
+#define BLKIN_NAME_TEXT_ 64
+#define BLKIN_HEAD_TEXT_ (BLKIN_NAME_TEXT_ + 44 + BLKIN_ENDPOINT_TEXT_)
+/* Room behind them: "@" and the remote endpoint, "!finish +" and "!pieces " with their numbers, NUL. */
+#define BLKIN_TAIL_TEXT_ (1 + BLKIN_ENDPOINT_TEXT_ + 9 + 21 + 8 + 11 + 1)
+/* For the calls whose argument tends to be a literal: its length is then known to the compiler. */
+#define BLKIN_INLINE_ __attribute__((always_inline))
 
 /** enum blkin_level - how much a span matters: syslog's eight severity levels, the lowest number the most */
 enum blkin_level {
@@ -77,10 +90,13 @@ struct blkin_span {
 	struct blkin_context context;
 	int recording;
 	enum blkin_level level;
-	uint32_t used; /* bytes of text */
+	uint32_t head, lines; /* where in the text the head begins, and where it ends */
+	uint32_t used;        /* bytes of text */
+	uint32_t pieces;      /* that went before */
+	const char *name;     /* one too long to be copied, or NULL: then the text begins with it */
 	const struct blkin_endpoint *remote;
 	struct blkin_span_record record;
-	char text[BLKIN_SPAN_TEXT + BLKIN_REMOTE_TEXT_];
+	char text[BLKIN_HEAD_TEXT_ + BLKIN_SPAN_TEXT + BLKIN_TAIL_TEXT_];
 };
 
 /**
@@ -100,25 +116,108 @@ static inline int blkin_tracing(void)
 	return blkin_tracing_level(BLKIN_INFO);
 }
 
-static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, unsigned flags,
+/* Writes @number in decimal at @to, which has room for 20 digits; returns where it ends. */
+static inline char *blkin_put_number_(char *to, uint64_t number)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	unsigned size = 1;
+	uint64_t limit = 10;
+	char *at, *end;
+
+	for (; size < 20 && number >= limit; limit *= 10)
+		size++;
+	end = at = to + size;
+	for (; number >= 10; number /= 100)
+		memcpy(at -= 2, pairs + number % 100 * 2, 2);
+	if (at > to)
+		*to = (char)('0' + number);
+	return end;
+}
+
+/* Writes "+NANOSECONDS", or with '-': how much @time is after the span's start. */
+static inline char *blkin_span_put_time_(const struct blkin_span *span, char *to, uint64_t time)
+{
+	uint64_t start = span->record.start;
+
+	*to++ = time >= start ? '+' : '-';
+	return blkin_put_number_(to, time >= start ? time - start : start - time);
+}
+
+/* Writes "PORT IP SERVICE" and a line break; what cannot be in it is replaced. */
+static inline char *blkin_put_endpoint_(char *to, const struct blkin_endpoint *endpoint)
+{
+	const char *ip = endpoint && endpoint->ip ? endpoint->ip : "",
+		   *name = endpoint && endpoint->name ? endpoint->name : "";
+	char *from;
+
+	to = blkin_put_number_(to, endpoint ? (uint16_t)endpoint->port : 0u);
+	*to++ = ' ';
+	for (from = to; *ip && to - from < 47; ip++)
+		*to++ = *ip == ' ' || *ip == '\n' ? '?' : *ip;
+	if (to == from || *ip) { /* none, or longer than any address */
+		to = from;
+		*to++ = '-';
+	}
+	*to++ = ' ';
+	for (from = to; *name && to - from < BLKIN_SERVICE_NAME; name++)
+		*to++ = *name == '\n' ? ' ' : *name;
+	*to++ = '\n';
+	return to;
+}
+
+/* Writes the words that the head line begins with. */
+static inline char *blkin_span_put_kind_(
+	const struct blkin_span *span, char *to, enum blkin_kind kind, int shared)
+{
+	static const char kinds[5][9] = {"local", "client", "server", "producer", "consumer"};
+	static const unsigned char sizes[5] = {5, 6, 6, 8, 8};
+	unsigned i = (unsigned)kind < 5 ? (unsigned)kind : 0;
+
+	memcpy(to, kinds[i], 8);
+	to += sizes[i];
+	if (shared) {
+		memcpy(to, ",shared", 7);
+		to += 7;
+	}
+	if (span->context.debug) {
+		memcpy(to, ",debug", 6);
+		to += 6;
+	}
+	if (span->context.trace_id_high) {
+		memcpy(to, ",high=", 6);
+		to = blkin_put_hex_(to + 6, span->context.trace_id_high);
+	}
+	*to++ = ' ';
+	return to;
+}
+
+static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, int shared,
 	const char *name, const struct blkin_endpoint *local, uint64_t start)
 {
-	struct blkin_span_record *record = &span->record;
+	size_t size;
+	char *to = span->text;
 
 	span->recording = 1;
-	record->trace_id_high = span->context.trace_id_high;
-	record->trace_id = span->context.trace_id;
-	record->span_id = span->context.span_id;
-	record->parent_id = span->context.parent_id;
-	record->finish = 0;
-	record->flags = (uint16_t)((unsigned)kind | flags | (span->context.debug ? BLKIN_FLAG_DEBUG : 0u) |
-				   ((unsigned)span->level ^ (unsigned)BLKIN_INFO) << BLKIN_FLAG_LEVEL_SHIFT);
-	record->pieces = 0;
-	record->port = local ? (uint16_t)local->port : (uint16_t)0;
-	record->name = name ? name : "";
-	record->service = local && local->name ? local->name : "";
-	record->ip = local && local->ip ? local->ip : "";
-	record->start = start;
+	span->record.trace_id = span->context.trace_id;
+	span->record.span_id = span->context.span_id;
+	span->record.parent_id = span->context.parent_id;
+	span->record.start = start;
+	span->pieces = 0;
+	span->name = NULL;
+	name = name ? name : "";
+	size = strlen(name) + 1;
+	if (size <= BLKIN_NAME_TEXT_) {
+		memcpy(to, name, size);
+		to += size;
+	} else {
+		span->name = name;
+	}
+	span->head = (uint32_t)(to - span->text);
+	to = blkin_put_endpoint_(blkin_span_put_kind_(span, to, kind, shared), local);
+	span->lines = span->used = (uint32_t)(to - span->text);
 }
 
 /* What every started span has, recorded or not. Without a parent nothing is known of a trace yet. */
@@ -128,7 +227,6 @@ static inline void blkin_span_prepare_(
 	static const struct blkin_context unknown = {0, 0, 0, 0, 0, 1, 0};
 
 	span->recording = 0;
-	span->used = 0;
 	span->remote = NULL;
 	span->level = (enum blkin_level)((unsigned)level % BLKIN_LEVELS_);
 	span->context = parent ? *parent : unknown;
@@ -239,7 +337,7 @@ static inline void blkin_span_join(struct blkin_span *span, const char *name,
 		return;
 	start = blkin_now();
 	if (blkin_span_sampled_(span, received->span_id, start, local))
-		blkin_span_begin_(span, BLKIN_SERVER, BLKIN_FLAG_SHARED, name, local, start);
+		blkin_span_begin_(span, BLKIN_SERVER, 1, name, local, start);
 }
 
 /**
@@ -252,36 +350,49 @@ static inline const struct blkin_context *blkin_span_context(const struct blkin_
 	return &span->context;
 }
 
-/* Writes @number in decimal at @to, which has room for 20 digits; returns where it ends. */
-static inline char *blkin_put_number_(char *to, uint64_t number)
-{
-	char digits[20];
-	unsigned n = 0;
-
-	do {
-		digits[sizeof(digits) - ++n] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	memcpy(to, digits + sizeof(digits) - n, n);
-	return to + n;
-}
-
 /* Room for a line of up to @need bytes in the span's own event, or NULL. */
 static inline char *blkin_span_room_(struct blkin_span *span, size_t need)
 {
-	return need <= (size_t)(BLKIN_SPAN_TEXT - span->used) ? span->text + span->used : NULL;
+	uint32_t room = span->lines + BLKIN_SPAN_TEXT - span->used;
+
+	return need <= room ? span->text + span->used : NULL;
 }
 
-static inline void blkin_span_count_piece_(struct blkin_span *span)
+/* Sets the record's texts. They point into the span, so they are set anew whenever it is handed over. */
+static inline const struct blkin_span_record *blkin_span_record_(struct blkin_span *span)
 {
-	if (span->record.pieces < UINT16_MAX)
-		span->record.pieces++;
+	span->record.name = span->name ? span->name : span->text;
+	span->record.data = span->text + span->head;
+	return &span->record;
 }
 
-static inline void blkin_span_tag_piece_(struct blkin_span *span, const char *key, const char *value)
+/* Hands an annotation, or with a key a tag, over as a piece: its data is the head line alone. */
+static inline void blkin_span_piece_(
+	struct blkin_span *span, uint64_t time, const char *key, const char *value)
 {
-	blkin_provider_->tag(&span->record, key, value);
-	blkin_span_count_piece_(span);
+	span->text[span->lines - 1] = '\0';
+	if (key)
+		blkin_provider_->tag(blkin_span_record_(span), key, value);
+	else
+		blkin_provider_->annotation(blkin_span_record_(span), time, value);
+	span->text[span->lines - 1] = '\n';
+	span->pieces++;
+}
+
+static inline void blkin_span_put_annotation_(
+	struct blkin_span *span, uint64_t time, const char *value, size_t size)
+{
+	char *to = blkin_span_room_(span, size + 23);
+
+	if (!to || memchr(value, '\n', size)) {
+		blkin_span_piece_(span, time, NULL, value);
+		return;
+	}
+	to = blkin_span_put_time_(span, to, time);
+	*to++ = ' ';
+	memcpy(to, value, size);
+	to[size] = '\n';
+	span->used = (uint32_t)(to + size + 1 - span->text);
 }
 
 /**
@@ -290,27 +401,11 @@ static inline void blkin_span_tag_piece_(struct blkin_span *span, const char *ke
  * @time: from blkin_now()
  * @value: what happened; copied; NULL is ignored
  */
-static inline void blkin_span_annotate_at(struct blkin_span *span, uint64_t time, const char *value)
+static inline BLKIN_INLINE_ void blkin_span_annotate_at(
+	struct blkin_span *span, uint64_t time, const char *value)
 {
-	size_t size;
-	char *to;
-
-	if (!span->recording || !value)
-		return;
-	size = strlen(value);
-	to = blkin_span_room_(span, size + 23);
-	if (!to || memchr(value, '\n', size)) {
-		blkin_provider_->annotation(&span->record, time, value);
-		blkin_span_count_piece_(span);
-		return;
-	}
-	*to++ = time >= span->record.start ? '+' : '-';
-	to = blkin_put_number_(
-		to, time >= span->record.start ? time - span->record.start : span->record.start - time);
-	*to++ = ' ';
-	memcpy(to, value, size);
-	to[size] = '\n';
-	span->used = (uint32_t)(to + size + 1 - span->text);
+	if (span->recording && value)
+		blkin_span_put_annotation_(span, time, value, strlen(value));
 }
 
 /**
@@ -318,10 +413,42 @@ static inline void blkin_span_annotate_at(struct blkin_span *span, uint64_t time
  * @span: a started span
  * @value: what happens, as "cache miss"; copied; NULL is ignored
  */
-static inline void blkin_span_annotate(struct blkin_span *span, const char *value)
+static inline BLKIN_INLINE_ void blkin_span_annotate(struct blkin_span *span, const char *value)
 {
 	if (span->recording)
 		blkin_span_annotate_at(span, blkin_now(), value);
+}
+
+/* Writes "KEY=", or returns NULL: the line would be read as another. */
+static inline char *blkin_put_key_(char *to, const char *key, size_t size)
+{
+	size_t i;
+
+	if (*key == '+' || *key == '-' || *key == '@' || *key == '!')
+		return NULL;
+	for (i = 0; i < size; i++) {
+		if (key[i] == '=' || key[i] == '\n')
+			return NULL;
+		to[i] = key[i];
+	}
+	to[size] = '=';
+	return to + size + 1;
+}
+
+static inline void blkin_span_put_tag_(
+	struct blkin_span *span, const char *key, size_t key_size, const char *value, size_t value_size)
+{
+	char *to = blkin_span_room_(span, key_size + value_size + 2);
+
+	if (to)
+		to = blkin_put_key_(to, key, key_size);
+	if (!to || memchr(value, '\n', value_size)) {
+		blkin_span_piece_(span, 0, key, value);
+		return;
+	}
+	memcpy(to, value, value_size);
+	to[value_size] = '\n';
+	span->used = (uint32_t)(to + value_size + 1 - span->text);
 }
 
 /**
@@ -329,27 +456,10 @@ static inline void blkin_span_annotate(struct blkin_span *span, const char *valu
  * @span: a started span
  * @key, @value: copied; NULL is ignored; of equal keys the last one counts in Zipkin
  */
-static inline void blkin_span_tag(struct blkin_span *span, const char *key, const char *value)
+static inline BLKIN_INLINE_ void blkin_span_tag(struct blkin_span *span, const char *key, const char *value)
 {
-	size_t key_size, value_size;
-	char *to;
-
-	if (!span->recording || !key || !value)
-		return;
-	key_size = strlen(key);
-	value_size = strlen(value);
-	to = blkin_span_room_(span, key_size + value_size + 2);
-	if (!to || *key == '+' || *key == '-' || *key == '@' || memchr(key, '=', key_size) ||
-		memchr(key, '\n', key_size) || memchr(value, '\n', value_size)) {
-		blkin_span_tag_piece_(span, key, value);
-		return;
-	}
-	memcpy(to, key, key_size);
-	to += key_size;
-	*to++ = '=';
-	memcpy(to, value, value_size);
-	to[value_size] = '\n';
-	span->used = (uint32_t)(to + value_size + 1 - span->text);
+	if (span->recording && key && value)
+		blkin_span_put_tag_(span, key, strlen(key), value, strlen(value));
 }
 
 /**
@@ -359,18 +469,19 @@ static inline void blkin_span_tag_int(struct blkin_span *span, const char *key, 
 {
 	char text[22], *to = text;
 
-	if (!span->recording)
+	if (!span->recording || !key)
 		return;
 	if (value < 0)
 		*to++ = '-';
-	*blkin_put_number_(to, value < 0 ? 0u - (uint64_t)value : (uint64_t)value) = '\0';
-	blkin_span_tag(span, key, text);
+	to = blkin_put_number_(to, value < 0 ? 0u - (uint64_t)value : (uint64_t)value);
+	*to = '\0';
+	blkin_span_put_tag_(span, key, strlen(key), text, (size_t)(to - text));
 }
 
 /**
  * blkin_span_remote - tell who is at the other end of a client, server, producer or consumer span
  * @span: a started span
- * @remote: borrowed until the span finishes; of a name longer than BLKIN_REMOTE_NAME the beginning is
+ * @remote: borrowed until the span finishes; of a name longer than BLKIN_SERVICE_NAME the beginning is
  * recorded
  */
 static inline void blkin_span_remote(struct blkin_span *span, const struct blkin_endpoint *remote)
@@ -379,24 +490,26 @@ static inline void blkin_span_remote(struct blkin_span *span, const struct blkin
 		span->remote = remote;
 }
 
-/* Appends the line of the remote endpoint, for which the span has room set aside. */
-static inline void blkin_span_put_remote_(struct blkin_span *span)
+/* Appends what is known at the end only, for which the span has room set aside. */
+static inline void blkin_span_put_tail_(struct blkin_span *span, uint64_t finish)
 {
-	const struct blkin_endpoint *remote = span->remote;
-	const char *ip = remote->ip && *remote->ip && strlen(remote->ip) < 48 ? remote->ip : "-";
 	char *to = span->text + span->used;
-	size_t size;
 
-	*to++ = '@';
-	to = blkin_put_number_(to, (uint16_t)remote->port);
-	*to++ = ' ';
-	for (; *ip; ip++)
-		*to++ = *ip == ' ' || *ip == '\n' ? '?' : *ip;
-	*to++ = ' ';
-	for (size = 0; size < BLKIN_REMOTE_NAME && remote->name && remote->name[size]; size++)
-		*to++ = remote->name[size] == '\n' ? ' ' : remote->name[size];
-	*to++ = '\n';
-	span->used = (uint32_t)(to - span->text);
+	if (span->remote) {
+		*to++ = '@';
+		to = blkin_put_endpoint_(to, span->remote);
+	}
+	if (finish) {
+		memcpy(to, "!finish ", 8);
+		to = blkin_span_put_time_(span, to + 8, finish);
+		*to++ = '\n';
+	}
+	if (span->pieces) {
+		memcpy(to, "!pieces ", 8);
+		to = blkin_put_number_(to + 8, span->pieces);
+		*to++ = '\n';
+	}
+	*to = '\0';
 }
 
 /**
@@ -409,13 +522,9 @@ static inline void blkin_span_finish_at(struct blkin_span *span, uint64_t time)
 	if (!span->recording)
 		return;
 	span->recording = 0;
-	if (span->remote)
-		blkin_span_put_remote_(span);
-	span->text[span->used] = '\0';
-	span->record.data = span->text;
-	span->record.finish = time;
+	blkin_span_put_tail_(span, time);
 	if (blkin_tracing_level(span->level))
-		blkin_provider_->span[span->level](&span->record);
+		blkin_provider_->span[span->level](blkin_span_record_(span));
 }
 
 /**

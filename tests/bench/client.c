@@ -137,7 +137,7 @@ static void call_ready_event(const struct subject *subject)
 {
 	static __thread struct blkin_span span;
 
-	if (!span.record.name)
+	if (!span.used)
 		fill_span(&span, subject);
 	span.recording = 1;
 	blkin_span_finish(&span);

@@ -13,13 +13,21 @@
 static int fake_on = 1;                      /* whether a session records */
 static int fake_sampled = 1;                 /* what sampling says */
 static struct blkin_span_record fake_record; /* the last span */
-static char fake_data[4096], fake_pieces[200000];
+static char fake_name[70000];                /* its name */
+static char fake_head[1024];                 /* the head line of its data */
+static char fake_data[4096];                 /* the other lines */
+static char fake_pieces[200000];             /* what went before it */
+static char fake_piece_head[1024];           /* the last piece's head line */
 static int fake_spans, fake_level;
 
 static inline void fake_note(const struct blkin_span_record *record, int level)
 {
+	const char *lines = strchr(record->data, '\n') + 1;
+
 	fake_record = *record;
-	snprintf(fake_data, sizeof(fake_data), "%s", record->data);
+	snprintf(fake_name, sizeof(fake_name), "%s", record->name);
+	snprintf(fake_head, sizeof(fake_head), "%.*s", (int)(lines - record->data - 1), record->data);
+	snprintf(fake_data, sizeof(fake_data), "%s", lines);
 	fake_level = level;
 	fake_spans++;
 }
@@ -42,6 +50,7 @@ static void fake_annotation(const struct blkin_span_record *record, uint64_t tim
 {
 	size_t used = strlen(fake_pieces);
 
+	snprintf(fake_piece_head, sizeof(fake_piece_head), "%s", record->data);
 	snprintf(fake_pieces + used, sizeof(fake_pieces) - used, "[%+" PRId64 " %s]",
 		(int64_t)(time - record->start), value);
 }
@@ -50,7 +59,7 @@ static void fake_tag(const struct blkin_span_record *record, const char *key, co
 {
 	size_t used = strlen(fake_pieces);
 
-	(void)record;
+	snprintf(fake_piece_head, sizeof(fake_piece_head), "%s", record->data);
 	snprintf(fake_pieces + used, sizeof(fake_pieces) - used, "[%s=%s]", key, value);
 }
 
@@ -73,7 +82,7 @@ static inline void fake_install(void)
 {
 	blkin_provider_ = &fake_provider;
 	fake_on = fake_sampled = 1;
-	fake_pieces[0] = fake_data[0] = '\0';
+	fake_pieces[0] = fake_data[0] = fake_head[0] = fake_name[0] = fake_piece_head[0] = '\0';
 	fake_spans = 0;
 	memset(&fake_record, 0, sizeof(fake_record));
 }

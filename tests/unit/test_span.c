@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "span.h"
+#include "spanhead.h"
 
 #define MS INT64_C(1000000)
 #define T0 INT64_C(1700000000000000000) /* ns since the epoch; the tracing clock then stands at CLOCK0 */
@@ -87,7 +88,8 @@ static void take(struct event event, int64_t now_ms)
 	assembler_take(assembler, &event, now_ms * MS);
 }
 
-static struct event whole(const char *data)
+/* A span's event, of the data that is given as it is. */
+static struct event raw(const char *data)
 {
 	return (struct event){.type = EVENT_SPAN,
 		.time = T0,
@@ -95,11 +97,31 @@ static struct event whole(const char *data)
 		.start = CLOCK0 - 5 * MS,
 		.trace_id = 0xa,
 		.span_id = 0x1,
-		.flags = 1,
+		.level = EVENT_LEVEL_INFO,
 		.name = literal("op"),
-		.service = literal("svc"),
-		.ip = literal("::1"),
 		.value = literal(data)};
+}
+
+#define HEAD "client 80 ::1 svc"
+
+/* The same, with the lines behind a head. */
+static struct event whole(const char *lines)
+{
+	static char data[8192];
+
+	g_snprintf(data, sizeof(data), HEAD "\n%s", lines);
+	return raw(data);
+}
+
+static struct event piece(enum event_type type, const char *key, const char *value)
+{
+	struct event event = raw(value);
+
+	event.type = type;
+	event.head = literal(HEAD);
+	event.key = literal(key);
+	event.piece_time = CLOCK0 - 1 * MS;
+	return event;
 }
 
 static void assert_emitted(const char *expected)
@@ -179,11 +201,10 @@ END_TEST
 
 START_TEST(test_explicit_finish)
 {
-	struct event event = whole("");
-
-	event.finish = event.start + 1234567;
-	take(event, 0);
+	take(whole("!finish +1234567\n"), 0);
 	assert_emitted("a/1<0 kind1 op@svc -5000/1234\n");
+	take(whole("!finish -0\n"), 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/1\n");
 }
 END_TEST
 
@@ -191,41 +212,107 @@ START_TEST(test_level_is_a_tag)
 {
 	struct event event = whole("k=v\n");
 
-	event.flags |= (3 ^ 6) << 5;
+	event.level = 3;
 	take(event, 0);
 	assert_emitted("a/1<0 kind1 op@svc -5000/5000 k=v level=err\n");
 }
 END_TEST
 
+/* What the encoder gets to see of a head line. */
+static struct span_head read_head(const char *line)
+{
+	struct span_head head;
+
+	memset(&head, 0xff, sizeof(head));
+	ck_assert_msg(span_head_read(&head, literal(line)), "%s", line);
+	return head;
+}
+
+START_TEST(test_heads)
+{
+	struct span_head head = read_head("local 0 - ");
+
+	ck_assert(head.kind == SPAN_LOCAL && !head.shared && !head.debug && !head.trace_id_high);
+	ck_assert(head.local.port == 0 && head.local.address_size == 0 && head.local.service.size == 0);
+	head = read_head("server,shared,debug,high=00000000deadbeef 65535 10.0.0.1 my  service ");
+	ck_assert(head.kind == SPAN_SERVER && head.shared && head.debug && head.trace_id_high == 0xdeadbeef);
+	ck_assert(head.local.port == 65535 && head.local.address_size == 4);
+	ck_assert_mem_eq(head.local.address, "\12\0\0\1", 4);
+	ck_assert_uint_eq(head.local.service.size, 12);
+	ck_assert_mem_eq(head.local.service.data, "my  service ", 12);
+	ck_assert_int_eq(read_head("producer,debug 1 ::1 x").kind, SPAN_PRODUCER);
+	ck_assert_int_eq(read_head("consumer,high=ffffffffffffffff 1 300.1.2.3 x").local.address_size, 0);
+	ck_assert_uint_eq(read_head("client,high=fedcba9876543210 1 - x").trace_id_high, 0xfedcba9876543210);
+}
+END_TEST
+
+/* Lines that no client writes, and each beginning of the longest one that it does. */
+START_TEST(test_bad_heads)
+{
+	static const char *const lines[] = {"", " ", "client", "client ", "client 1", "client 1 ",
+		"client 1 ::1", "client  ::1 x", "client -1 ::1 x", "client 65536 ::1 x",
+		"client 1111111111111111111 ::1 x", "client 0x1 ::1 x", "Client 1 ::1 x", "clients 1 ::1 x",
+		"clien 1 ::1 x", ",shared 1 ::1 x", "client, 1 ::1 x", "client,,shared 1 ::1 x",
+		"client,shared, 1 ::1 x", "client,share 1 ::1 x", "shared,client 1 ::1 x",
+		"client,high= 1 ::1 x", "client,high=1 1 ::1 x", "client,high=0123456789abcde 1 ::1 x",
+		"client,high=0123456789abcdef0 1 ::1 x", "client,high=0123456789ABCDEF 1 ::1 x",
+		"client,high=0123456789abcdeg 1 ::1 x", "client,high 1 ::1 x", "\xff 1 ::1 x",
+		"client\t1\t::1\tx", "+1 x", "k=v"};
+	const char *longest = "producer,shared,debug,high=0123456789abcdef 65535 ::1 ";
+	struct span_head head;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+		/* in memory of its own size: the sanitizer watches its end */
+		struct text line = {g_memdup2(lines[i], strlen(lines[i]) + 1), (uint32_t)strlen(lines[i])};
+
+		ck_assert_msg(!span_head_read(&head, line), "%s", lines[i]);
+		g_free((char *)line.data);
+	}
+	ck_assert(span_head_read(&head, literal(longest)));
+	for (uint32_t size = 0; size < strlen(longest); size++) {
+		char *copy = g_memdup2(longest, size);
+
+		ck_assert(!span_head_read(&head, (struct text){copy ? copy : "", size}));
+		g_free(copy);
+	}
+}
+END_TEST
+
 START_TEST(test_pieces_join_their_span)
 {
-	struct event tag = whole(""), annotation = whole(""), span = whole("k=v\n");
-
-	tag.type = EVENT_TAG;
-	tag.key = literal("big\nkey");
-	tag.value = literal("big=value");
-	annotation.type = EVENT_ANNOTATION;
-	annotation.piece_time = CLOCK0 - 1 * MS;
-	annotation.value = literal("two\nlines");
-	span.pieces = 2;
-	take(tag, 0);
-	take(annotation, 0);
+	take(piece(EVENT_TAG, "big\nkey", "big=value"), 0);
+	take(piece(EVENT_ANNOTATION, "", "two\nlines"), 0);
 	assert_emitted("");
-	take(span, 0);
+	take(whole("k=v\n!pieces 2\n"), 0);
 	assert_emitted("a/1<0 kind1 op@svc -5000/5000 two\nlines-1000 big\nkey=big=value k=v\n");
 	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 3);
 	ck_assert_int_eq(rows.row[SPANS_MADE], 1);
 }
 END_TEST
 
+/* Pieces are the span's whose head is theirs: the server's half under the same id is another span. */
+START_TEST(test_pieces_of_two_halves)
+{
+	struct event server = piece(EVENT_TAG, "s", "1"), high = piece(EVENT_TAG, "h", "1");
+
+	server.head = literal("server,shared 80 ::1 svc");
+	high.head = literal("client,high=0000000000000001 80 ::1 svc");
+	take(server, 0);
+	take(high, 0);
+	take(piece(EVENT_TAG, "c", "1"), 0);
+	take(whole("!pieces 1\n"), 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 c=1\n");
+	take(raw("server,shared 80 ::1 svc\n!pieces 1\n"), 0);
+	assert_emitted("a/1<0 kind2 shared op@svc -5000/5000 s=1\n");
+	take(raw("client,high=0000000000000001 80 ::1 svc\n!pieces 1\n"), 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 h=1\n");
+}
+END_TEST
+
 /* The program died before the span finished: what it had written is sent, of unknown duration. */
 START_TEST(test_pieces_without_their_span)
 {
-	struct event tag = whole("v");
-
-	tag.type = EVENT_TAG;
-	tag.key = literal("k");
-	take(tag, 0);
+	take(piece(EVENT_TAG, "k", "v"), 0);
 	assembler_expire(assembler, 1000 * MS);
 	assert_emitted("a/1<0 kind1 op@svc +0/0 k=v\n");
 	ck_assert_int_eq(rows.row[SPANS_CUT_SHORT], 1);
@@ -245,19 +332,24 @@ START_TEST(test_rejections)
 {
 	static const char *const lines[] = {"no newline", "+\n", "+12\n", "+x y\n",
 		"+9999999999999999999 y\n", "novalue\n", "@1\n", "@1 10.0.0.1\n", "@99999 10.0.0.1 x\n",
-		"@ 10.0.0.1 x\n", "\n", "ok=1\n+5"};
+		"@ 10.0.0.1 x\n", "\n", "ok=1\n+5", "!\n", "!finish\n", "!finish \n", "!finish 5\n",
+		"!finish +\n", "!finish +5 \n", "!finish +-5\n", "!finish +9999999999999999999\n",
+		"!pieces \n", "!pieces -1\n", "!pieces 1x\n", "!pieces 9999999999999999999\n", "!unknown 1\n",
+		"!finish +5", HEAD "\n"};
+	static const char *const data[] = {
+		"", "\n", HEAD, "k=v\n", "\n" HEAD "\n", "client\nk=v\n", "+1 x\n" HEAD "\n", "\xff\xfe\n"};
 	struct event event;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		assert_rejected(whole(lines[i]), EVENTS_REJECTED_MALFORMED);
-	event = whole("");
-	event.flags = 7;
+	for (size_t i = 0; i < G_N_ELEMENTS(data); i++)
+		assert_rejected(raw(data[i]), EVENTS_REJECTED_MALFORMED);
+	event = piece(EVENT_TAG, "k", "v");
+	event.head = literal("what");
 	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
-	event.type = EVENT_TAG;
-	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
-	event = whole("");
-	event.port = -1;
-	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
+	event = piece(EVENT_ANNOTATION, "", "v");
+	event.piece_time = CLOCK0 + 1;
+	assert_rejected(event, EVENTS_REJECTED_TIME);
 	event = classic(EVENT_TIMESTAMP, 1, 0, "", "x");
 	event.port = -40000;
 	assert_rejected(event, EVENTS_REJECTED_MALFORMED);
@@ -271,9 +363,9 @@ START_TEST(test_rejections)
 	event = whole("");
 	event.start = event.clock + 1;
 	assert_rejected(event, EVENTS_REJECTED_TIME);
-	event = whole("");
-	event.finish = event.start - 1;
-	assert_rejected(event, EVENTS_REJECTED_TIME);
+	assert_rejected(whole("!finish -1\n"), EVENTS_REJECTED_TIME);
+	assert_rejected(whole("!finish +5000001\n"), EVENTS_REJECTED_TIME); /* after the event */
+	assert_rejected(whole("!finish +999999999999999999\n"), EVENTS_REJECTED_TIME);
 	event = whole("");
 	event.time = INT64_MIN;
 	assert_rejected(event, EVENTS_REJECTED_TIME);
@@ -341,7 +433,10 @@ int main(void)
 	tcase_add_test(tests, test_whole_span);
 	tcase_add_test(tests, test_explicit_finish);
 	tcase_add_test(tests, test_level_is_a_tag);
+	tcase_add_test(tests, test_heads);
+	tcase_add_test(tests, test_bad_heads);
 	tcase_add_test(tests, test_pieces_join_their_span);
+	tcase_add_test(tests, test_pieces_of_two_halves);
 	tcase_add_test(tests, test_pieces_without_their_span);
 	tcase_add_test(tests, test_rejections);
 	tcase_add_test(tests, test_too_many_lines);

@@ -41,6 +41,8 @@ static void by_mistake(void)
 	span("negative port", "port", "key", "note", -1);
 	span("line breaks", "a\nb", "c\nd", "e\nf\n", 4);
 	span("odd tags", "odd", "=+-@", "=", 5);
+	span("long name", long_text, "key", "note", 6);
+	span("service of\ntwo lines", "service", "!key", "note", 7);
 	classic("invalid utf-8, classic", "na\xffme", "k\xc0\xaf", "10.3.0.1", 1, 101, 101);
 	classic("empty, classic", "", "", "", 0, 102, 102);
 	classic("long, classic", "long", long_text, "no address at all", 3, 103, 103);
@@ -55,20 +57,21 @@ static void record(struct blkin_span_record record)
 		blkin_provider_->span[BLKIN_INFO](&record);
 }
 
-/* Nine events: a good one first, a strange but good one last. */
+#define HEAD "local 1 10.3.0.2 raw\n"
+
+/* Twelve events: a good one first, a strange but good one last. */
 static void on_purpose(void)
 {
+	static const char *const bad_data[] = {HEAD "!finish -1\n", HEAD "no newline, no key",
+		HEAD "+99999999999999999999999 far away\n", HEAD "@70000 not-an-address\n",
+		"unkind 1 10.3.0.2 raw\n", "local,high=1 1 10.3.0.2 raw\n", "local 65536 10.3.0.2 raw\n", ""};
 	struct blkin_span_record good = {.trace_id = 201,
 		.span_id = 201,
 		.start = blkin_now() - 1000000,
-		.port = 1,
 		.name = "raw",
-		.service = "raw",
-		.ip = "10.3.0.2",
-		.data = "key=value\n"};
+		.data = HEAD "key=value\n!finish +1000\n"};
 	struct blkin_span_record bad;
 
-	good.finish = good.start + 1000;
 	record(good);
 	bad = good;
 	bad.trace_id = 0;
@@ -77,23 +80,12 @@ static void on_purpose(void)
 	bad.span_id = 0;
 	record(bad);
 	bad = good;
-	bad.finish = bad.start - 1;
-	record(bad);
-	bad = good;
-	bad.data = "no newline, no key";
-	record(bad);
-	bad = good;
-	bad.data = "+99999999999999999999999 far away\n";
-	record(bad);
-	bad = good;
-	bad.data = "@70000 not-an-address\n";
-	record(bad);
-	bad = good;
-	bad.flags = 0xffff;
-	record(bad);
+	for (size_t i = 0; i < sizeof(bad_data) / sizeof(bad_data[0]); i++) {
+		bad.data = bad_data[i];
+		record(bad);
+	}
 	good.span_id = 202;
-	good.pieces = 60000; /* none of which ever came */
-	good.ip = "300.1.2.3";
+	good.data = "local 1 300.1.2.3 raw\nkey=value\n!pieces 60000\n"; /* none of which ever came */
 	record(good);
 }
 

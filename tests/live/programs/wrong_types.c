@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes ten of the wrong event; built once for each (meson.build). Prints nothing. */
+/* Writes ten of each wrong event; built once for each provider (meson.build). Prints nothing. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "wrong_types.h"
@@ -8,7 +8,12 @@
 
 int main(void)
 {
-	for (int i = 0; i < 10; i++)
+	for (int i = 1; i <= 10; i++) {
 		RECORD(WRONG_PROVIDER, WRONG_EVENT, i);
+#ifdef WRONG_MORE
+		RECORD(WRONG_PROVIDER, span_err, (uint64_t)i);
+		RECORD(WRONG_PROVIDER, span_loud, (uint64_t)i);
+#endif
+	}
 	return 0;
 }

@@ -24,6 +24,28 @@ LTTNG_UST_TRACEPOINT_EVENT(
 		lttng_ust_field_array(char, data, text, 4)
 	)
 )
+
+#ifdef WRONG_MORE
+/* All that a span has, and a field more: one of a real level, and one of a level that there is not. */
+LTTNG_UST_TRACEPOINT_EVENT_CLASS(
+	WRONG_PROVIDER,
+	more,
+	LTTNG_UST_TP_ARGS(uint64_t, number, const char *, text),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer(uint64_t, trace_id, number)
+		lttng_ust_field_integer(uint64_t, span_id, number)
+		lttng_ust_field_integer(uint64_t, parent_id, number)
+		lttng_ust_field_integer(uint64_t, start, number)
+		lttng_ust_field_string(name, text)
+		lttng_ust_field_string(data, text)
+		lttng_ust_field_integer(uint64_t, finish, number)
+	)
+)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(WRONG_PROVIDER, more, WRONG_PROVIDER, span_err,
+	LTTNG_UST_TP_ARGS(uint64_t, number, const char *, text))
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(WRONG_PROVIDER, more, WRONG_PROVIDER, span_loud,
+	LTTNG_UST_TP_ARGS(uint64_t, number, const char *, text))
+#endif
 /* clang-format on */
 
 #endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The head line of a span's data: what the span is, and where (blkin/span.h). And numbers and endpoints,
+ * which other lines have too. */
+#ifndef SPANHEAD_H
+#define SPANHEAD_H
+
+#include "span.h"
+
+struct span_head {
+	enum span_kind kind;
+	bool shared, debug;
+	uint64_t trace_id_high;
+	struct endpoint local;
+};
+
+/* Reads "KIND PORT IP SERVICE", without a line break. What is read borrows from @line. Returns false if it is
+ * not of this form. */
+bool span_head_read(struct span_head *head, struct text line);
+
+/* Reads "PORT IP SERVICE", all of it up to @end. */
+bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *end);
+
+/* Reads decimal digits up to @end; returns where they end, or NULL if there are none or more than 18. */
+const char *span_number_read(const char *at, const char *end, uint64_t *number);
+
+#endif
