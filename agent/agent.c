@@ -17,6 +17,7 @@
 #include "log.h"
 #include "memory.h"
 #include "notify.h"
+#include "output.h"
 #include "status.h"
 #include "uplink.h"
 
@@ -140,8 +141,7 @@ static int start(struct agent *agent)
 	const struct config *config = agent->config;
 	struct batch_limits limits = {(uint32_t)config->batch_spans, config->batch_size, config->batch_delay,
 		config->queue_size, false};
-	struct uplink_options uplink = {config->server, config->category, (uint32_t)config->window,
-		config->timeout, config->retry_min, config->retry_max};
+	struct uplink_options uplink = output_options(config);
 
 	memory_serve_libevent();
 	evthread_use_pthreads();

@@ -3,21 +3,21 @@
 
 #include <glib.h>
 
-#include "scribe.h"
-
-void calls_init(struct calls *calls, uint32_t room, const char *category)
+void calls_init(struct calls *calls, uint32_t room, struct wire *wire)
 {
 	memset(calls, 0, sizeof(*calls));
 	calls->ring = g_new0(struct call, room);
 	calls->room = room;
-	calls->seqid = 1;
-	calls->category = category;
+	calls->number = 1;
+	calls->wire = wire;
 }
 
 void calls_free(struct calls *calls)
 {
 	for (uint32_t i = 0; i < calls->room; i++)
-		buffer_free(&calls->ring[i].entries);
+		buffer_free(&calls->ring[i].bytes);
+	for (uint32_t i = 0; i < calls->spares; i++)
+		buffer_free(&calls->spare[i]);
 	g_free(calls->ring);
 	memset(calls, 0, sizeof(*calls));
 }
@@ -27,69 +27,66 @@ static struct call *call_at(const struct calls *calls, uint32_t index)
 	return &calls->ring[(calls->first + index) % calls->room];
 }
 
-/* Wraps the batch's spans for the wire. */
-static void wrap(struct buffer *entries, const char *category, const struct batch *batch)
-{
-	const uint32_t *sizes = batch_sizes(batch);
-	const uint8_t *span = batch->spans.data;
-	size_t category_size = strlen(category);
-
-	entries->size = 0;
-	for (uint32_t i = 0; i < batch->count; span += sizes[i++])
-		scribe_put_entry(entries, category, category_size, span, sizes[i]);
-}
-
-void calls_send(struct calls *calls, struct batch *batch, struct evbuffer *output)
+size_t calls_send(struct calls *calls, const struct run *run, void *cargo, struct evbuffer *output)
 {
 	struct call *call = call_at(calls, calls->open);
-	uint8_t head[SCRIBE_HEAD_SIZE], tail[SCRIBE_TAIL_SIZE];
 
-	call->batch = batch;
-	call->seqid = calls->seqid;
-	wrap(&call->entries, calls->category, batch);
-	call->size = sizeof(head) + call->entries.size + sizeof(tail);
-	calls->seqid = calls->seqid == INT32_MAX ? 1 : calls->seqid + 1;
-	calls->bytes += call->size;
+	call->cargo = cargo;
+	call->number = calls->number;
+	calls->number = calls->number == INT32_MAX ? 1 : calls->number + 1;
+	/* The latest to come back first: it is the likeliest to be in the CPU's cache. */
+	if (calls->spares > 0)
+		call->bytes = calls->spare[--calls->spares];
+	calls->wire->put_call(calls->wire, run, call->number, &call->bytes);
+	calls->bytes += call->bytes.size;
 	calls->open++;
-	scribe_put_head(head, call->seqid, batch->count, call->entries.size);
-	scribe_put_tail(tail);
-	if (evbuffer_add(output, head, sizeof(head)) < 0 ||
-		evbuffer_add_reference(output, call->entries.data, call->entries.size, NULL, NULL) < 0 ||
-		evbuffer_add(output, tail, sizeof(tail)) < 0)
+	if (evbuffer_add_reference(output, call->bytes.data, call->bytes.size, NULL, NULL) < 0)
 		g_error("out of memory");
+	return call->bytes.size;
 }
 
-const char *calls_mismatch(const struct calls *calls, int32_t seqid, size_t unsent)
+const char *calls_mismatch(const struct calls *calls, const struct reply *reply, size_t unsent, bool *early)
 {
-	const char *why = NULL;
+	const struct call *oldest = call_at(calls, 0);
+	bool numbered = calls->wire->numbered;
 
-	if (calls->open == 0 || call_at(calls, 0)->seqid != seqid)
-		why = "the peer answers a call that was not made";
-	else if (unsent > calls->bytes - call_at(calls, 0)->size)
-		why = "the peer answers a call before it got all of it";
-	return why;
+	*early = false;
+	if (calls->open == 0 || (numbered && oldest->number != reply->number))
+		return "the peer answers a call that was not made";
+	*early = unsent > calls->bytes - oldest->bytes.size;
+	return *early && !calls->wire->early ? "the peer answers a call before it got all of it" : NULL;
 }
 
-struct batch *calls_end_oldest(struct calls *calls)
+static void *end_call(struct calls *calls, struct call *call)
+{
+	calls->bytes -= call->bytes.size;
+	calls->open--;
+	call->bytes.size = 0;
+	if (calls->spares < CALLS_SPARE && call->bytes.room <= CALLS_SPARE_BYTES)
+		calls->spare[calls->spares++] = call->bytes;
+	else
+		buffer_free(&call->bytes);
+	memset(&call->bytes, 0, sizeof(call->bytes));
+	return call->cargo;
+}
+
+void *calls_end_oldest(struct calls *calls)
 {
 	struct call *call = call_at(calls, 0);
 
-	calls->bytes -= call->size;
 	calls->first = (calls->first + 1) % calls->room;
-	calls->open--;
-	return call->batch;
+	return end_call(calls, call);
 }
 
-struct batch *calls_end_youngest(struct calls *calls, size_t *unsent)
+void *calls_end_youngest(struct calls *calls, size_t *unsent, bool *whole)
 {
 	struct call *call;
 
 	if (calls->open == 0)
 		return NULL;
-	call = call_at(calls, --calls->open);
-	calls->bytes -= call->size;
+	call = call_at(calls, calls->open - 1);
 	/* A call that did not go out whole cannot have been taken; any other may arrive twice. */
-	call->batch->sent_before = *unsent == 0;
-	*unsent -= MIN(*unsent, call->size);
-	return call->batch;
+	*whole = *unsent == 0;
+	*unsent -= MIN(*unsent, call->bytes.size);
+	return end_call(calls, call);
 }

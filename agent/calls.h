@@ -3,54 +3,61 @@
  * The calls that are open on a connection: sent, and not answered yet. Replies come in the order of the
  * calls.
  *
- * From calls_send until its end a call's batch belongs here, and so do the log entries that its spans are
- * wrapped in: they are sent without a copy, and must stay where they are as long as the connection's output
- * holds any of them.
+ * A call's bytes are sent without a copy: they belong here, and stay where they are until the call ends,
+ * which must not be before the connection's output let go of them. Their memory is used again.
  */
 #ifndef CALLS_H
 #define CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <event2/buffer.h>
 
-#include "batch.h"
+#include "wire.h"
 
 struct call {
-	struct batch *batch;
-	struct buffer entries; /* LogEntry structs; its memory is used again */
-	int32_t seqid;
-	size_t size; /* on the wire */
+	void *cargo; /* the caller's name for what it carries */
+	int32_t number;
+	struct buffer bytes;
 };
+
+/* Memory kept for calls to come: so many pieces, none larger than this. */
+#define CALLS_SPARE 4
+#define CALLS_SPARE_BYTES (2 * 1024 * 1024)
 
 struct calls {
+	struct wire *wire; /* borrowed */
 	struct call *ring; /* of `room` calls, the oldest at `first` */
 	uint32_t room, first, open;
-	size_t bytes; /* of all that are open, on the wire */
-	int32_t seqid;
-	const char *category; /* of the log entries; borrowed */
+	size_t bytes; /* of all that are open */
+	int32_t number;
+	struct buffer spare[CALLS_SPARE];
+	uint32_t spares;
 };
 
-void calls_init(struct calls *calls, uint32_t room, const char *category);
+void calls_init(struct calls *calls, uint32_t room, struct wire *wire);
+
+/* Forgets what is open. */
 void calls_free(struct calls *calls);
 
-/* Writes the call that delivers @batch; fewer than `room` are open. */
-void calls_send(struct calls *calls, struct batch *batch, struct evbuffer *output);
+/* Writes a call that carries @run; fewer than `room` are open. Returns its bytes. */
+size_t calls_send(struct calls *calls, const struct run *run, void *cargo, struct evbuffer *output);
 
 /*
- * Says why a reply with this @seqid, with @unsent bytes still in the output, cannot be the oldest call's;
- * NULL if it can.
+ * Says why a reply, with @unsent bytes still in the output, cannot be the oldest call's; NULL if it can.
+ * *early is set where that call was not written as a whole, and the wire allows it.
  */
-const char *calls_mismatch(const struct calls *calls, int32_t seqid, size_t unsent);
+const char *calls_mismatch(const struct calls *calls, const struct reply *reply, size_t unsent, bool *early);
 
-/* Ends the oldest call, which was answered; its batch is the caller's. */
-struct batch *calls_end_oldest(struct calls *calls);
+/* Ends the oldest call, which was answered; returns its cargo. */
+void *calls_end_oldest(struct calls *calls);
 
 /*
- * Ends the youngest call, whose connection is gone with @*unsent bytes in its output; its batch, marked where
- * it went out whole, is the caller's. Returns NULL when none is open.
+ * Ends the youngest call, whose connection is gone with @*unsent bytes in its output, from which this call's
+ * are taken; returns its cargo, and in @whole whether it had gone out whole. NULL when none is open.
  */
-struct batch *calls_end_youngest(struct calls *calls, size_t *unsent);
+void *calls_end_youngest(struct calls *calls, size_t *unsent, bool *whole);
 
 #endif

@@ -84,6 +84,16 @@ static int check_together(const struct config *config)
 		log_error("%s:%u: `retry-min` is larger than `retry-max` in [output]", file, line);
 		status = -1;
 	}
+	if (!*config->tls_certificate != !*config->tls_key) {
+		file = place_of(config, "tls-certificate", "tls-key", &line);
+		log_error("%s:%u: `tls-certificate` and `tls-key` go together in [output]", file, line);
+		status = -1;
+	}
+	if (!config->tls && (*config->tls_ca || *config->tls_certificate)) {
+		file = place_of(config, "tls-ca", "tls-certificate", &line);
+		log_error("%s:%u: there are TLS files in [output], but not `tls = yes`", file, line);
+		status = -1;
+	}
 	if (config->queue_size < 2 * config->batch_size) {
 		file = place_of(config, "queue-size", "batch-size", &line);
 		log_error(

@@ -14,6 +14,10 @@
 
 #define CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"
 
+/* In the order in which the table of keys names them. */
+enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP };
+enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_NONE };
+
 struct config {
 	/* [agent] */
 	char *http;           /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
@@ -35,16 +39,25 @@ struct config {
 	int64_t grace;        /* ns that a classic span still takes annotations after it ended */
 	uint64_t max_pending; /* bytes of spans being assembled */
 	/* [output] */
-	char *server;   /* HOST:PORT */
-	char *category; /* Scribe's */
+	uint64_t output_type;  /* an enum config_output */
+	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
+	char *category;        /* Scribe's */
+	char *path;            /* HTTP's */
+	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
+	uint64_t tls;          /* 0 or 1 */
+	char *tls_ca;          /* PEM files; "": the system's authorities, */
+	char *tls_certificate; /* and none of our own */
+	char *tls_key;
 	uint64_t batch_spans;
-	uint64_t batch_size; /* bytes */
-	int64_t batch_delay; /* ns */
-	uint64_t queue_size; /* bytes */
-	uint64_t window;     /* calls */
-	int64_t timeout;     /* ns */
-	int64_t retry_min;   /* ns */
-	int64_t retry_max;   /* ns */
+	uint64_t batch_size;     /* bytes */
+	int64_t batch_delay;     /* ns */
+	uint64_t queue_size;     /* bytes */
+	uint64_t window;         /* calls */
+	int64_t timeout;         /* ns */
+	int64_t retry_min;       /* ns */
+	int64_t retry_max;       /* ns */
+	int64_t return_interval; /* ns */
+	uint64_t rate_limit;     /* bytes/s; 0: none */
 	/* where the values come from */
 	GPtrArray *files;              /* of char *: the files that were read, in their order */
 	struct config_origin *origins; /* of each key, by the order of the table */

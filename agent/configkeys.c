@@ -37,8 +37,15 @@ const struct config_key config_keys[] = {
 	KEY("spans", "linger", DURATION, linger, NULL, 5 * SECOND, 10 * MS, 3600 * SECOND),
 	KEY("spans", "grace", DURATION, grace, NULL, 100 * MS, 0, 60 * SECOND),
 	KEY("spans", "max-pending", SIZE, max_pending, NULL, 16 * MIB, 64 * KIB, 16 * GIB),
-	KEY("output", "server", ADDRESS, server, "127.0.0.1:9410", 0, 0, 0),
+	KEY("output", "type", CHOICE, output_type, "scribe|http", CONFIG_OUTPUT_SCRIBE, 0, 1),
+	KEY("output", "server", ADDRESSES, server, "127.0.0.1:9410", 0, 0, 0),
 	KEY("output", "category", NAME, category, "zipkin", 0, 0, 0),
+	KEY("output", "path", PATH, path, "/api/v1/spans", 0, 0, 0),
+	KEY("output", "compression", CHOICE, compression, "gzip|none", CONFIG_COMPRESSION_GZIP, 0, 1),
+	KEY("output", "tls", CHOICE, tls, "no|yes", 0, 0, 1),
+	KEY("output", "tls-ca", TEXT, tls_ca, "", 0, 0, 0),
+	KEY("output", "tls-certificate", TEXT, tls_certificate, "", 0, 0, 0),
+	KEY("output", "tls-key", TEXT, tls_key, "", 0, 0, 0),
 	KEY("output", "batch-spans", NUMBER, batch_spans, NULL, 500, 1, 100000),
 	KEY("output", "batch-size", SIZE, batch_size, NULL, 512 * KIB, 4 * KIB, 8 * MIB),
 	KEY("output", "batch-delay", DURATION, batch_delay, NULL, 100 * MS, 0, 60 * SECOND),
@@ -47,6 +54,8 @@ const struct config_key config_keys[] = {
 	KEY("output", "timeout", DURATION, timeout, NULL, 10 * SECOND, 10 * MS, 600 * SECOND),
 	KEY("output", "retry-min", DURATION, retry_min, NULL, 250 * MS, 1 * MS, 3600 * SECOND),
 	KEY("output", "retry-max", DURATION, retry_max, NULL, 5 * SECOND, 1 * MS, 3600 * SECOND),
+	KEY("output", "return-interval", DURATION, return_interval, NULL, 30 * SECOND, 1 * MS, 3600 * SECOND),
+	KEY("output", "rate-limit", SIZE, rate_limit, NULL, 0, 0, 64 * GIB),
 };
 
 const size_t config_key_count = G_N_ELEMENTS(config_keys);

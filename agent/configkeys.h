@@ -8,13 +8,16 @@
 #include <stdint.h>
 
 enum config_type {
-	TEXT,    /* char *, any */
-	NAME,    /* char *, not empty, [A-Za-z0-9_.-] */
-	ADDRESS, /* char *, HOST:PORT */
+	TEXT,      /* char *, any */
+	NAME,      /* char *, not empty, [A-Za-z0-9_.-] */
+	PATH,      /* char *, of a URL: from / on */
+	ADDRESS,   /* char *, HOST:PORT */
+	ADDRESSES, /* char *, several with commas */
 	ADDRESS_OR_NONE,
 	NUMBER,  /* uint64_t */
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */
 	LEVEL,   /* uint64_t: syslog's number for its name */
+	CHOICE,  /* uint64_t: which of the words in `text`, with | between them */
 	DURATION /* int64_t, ns: 200ms, 5s, 1min */
 };
 
@@ -22,7 +25,7 @@ struct config_key {
 	const char *section, *name;
 	enum config_type type;
 	size_t offset;    /* in struct config */
-	const char *text; /* default of the char * types */
+	const char *text; /* default of the char * types; of CHOICE the words */
 	uint64_t number;  /* default of the others */
 	uint64_t min, max;
 };

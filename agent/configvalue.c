@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "uplink.h"
+#include "address.h"
 
 static const struct unit {
 	enum config_type type;
@@ -66,10 +66,18 @@ static bool has_control(const char *text)
 	return false;
 }
 
+/* Of the characters that a URL's path and query may have as they are; others stand there as %XX. */
+static bool is_path(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("-._~!$&'()*+,;=:@%/?", *text))
+			return false;
+	return true;
+}
+
 static bool valid_text(enum config_type type, const char *value)
 {
-	char host[256];
-	uint16_t port;
+	struct address addresses[ADDRESSES_MAX];
 
 	if (type == NAME)
 		return *value &&
@@ -79,7 +87,11 @@ static bool valid_text(enum config_type type, const char *value)
 		return true;
 	if (type == TEXT)
 		return !has_control(value);
-	return uplink_parse_server(value, host, &port);
+	if (type == PATH)
+		return value[0] == '/' && is_path(value);
+	if (type == ADDRESSES)
+		return address_parse_list(value, addresses) > 0;
+	return address_parse(value, addresses);
 }
 
 static bool parse_level(const char *value, uint64_t *number)
@@ -92,13 +104,32 @@ static bool parse_level(const char *value, uint64_t *number)
 	return false;
 }
 
-/* Reads a number with its unit, or a level; returns false if it is none. */
-static bool parse_number(enum config_type type, const char *value, uint64_t *number)
+/* Which of the words it is, or -1. */
+static int find_choice(const char *words, const char *value)
 {
+	g_auto(GStrv) list = g_strsplit(words, "|", -1);
+	int found = -1;
+
+	for (int i = 0; list[i] && found < 0; i++)
+		if (!strcmp(list[i], value))
+			found = i;
+	return found;
+}
+
+/* Reads a number with its unit, a level or a choice; returns false if it is none. */
+static bool parse_number(const struct config_key *key, const char *value, uint64_t *number)
+{
+	enum config_type type = key->type;
 	char *end;
+	int choice;
 
 	if (type == LEVEL)
 		return parse_level(value, number);
+	if (type == CHOICE) {
+		choice = find_choice(key->text, value);
+		*number = (uint64_t)choice;
+		return choice >= 0;
+	}
 	if (!isdigit((unsigned char)*value))
 		return false;
 	errno = 0;
@@ -111,10 +142,16 @@ static bool parse_number(enum config_type type, const char *value, uint64_t *num
 	return false;
 }
 
-static char *print_number(enum config_type type, uint64_t number)
+static char *print_number(const struct config_key *key, uint64_t number)
 {
+	enum config_type type = key->type;
 	const struct unit *best = NULL;
 
+	if (type == CHOICE) {
+		g_auto(GStrv) list = g_strsplit(key->text, "|", -1);
+
+		return g_strdup(list[number]);
+	}
 	if (type == LEVEL)
 		return g_strdup(levels[number]);
 	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
@@ -133,6 +170,10 @@ static const char *expected(enum config_type type)
 		return "a name of letters, digits, `_`, `.` and `-`";
 	case ADDRESS:
 		return "HOST:PORT, as 127.0.0.1:9410 or [::1]:9410";
+	case PATH:
+		return "a path of a URL, as /api/v1/spans";
+	case ADDRESSES:
+		return "HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones with commas";
 	case ADDRESS_OR_NONE:
 		return "ADDRESS:PORT, as 127.0.0.1:9412, or nothing";
 	case LEVEL:
@@ -143,6 +184,26 @@ static const char *expected(enum config_type type)
 		return "a time, as 200ms, 5s or 1min";
 	default:
 		return "a whole number";
+	}
+}
+
+/* Says what the value should be. */
+static void say_expected(const struct config_key *key, const char *value, char *error, size_t size)
+{
+	const char *text = expected(key->type);
+
+	if (key->type == CHOICE) {
+		g_auto(GStrv) list = g_strsplit(key->text, "|", -1);
+		g_autofree char *words = g_strjoinv(" or ", list);
+
+		snprintf(error, size, "is not what it should be: %s", words);
+	} else if (key->type == ADDRESSES && strstr(value, "://")) {
+		snprintf(error, size,
+			"is a URL: write HOST:PORT here, as collector:9411, and `type = http` (with `path`, "
+			"and `tls = yes` "
+			"for https)");
+	} else {
+		snprintf(error, size, "is not what it should be: %s", text);
 	}
 }
 
@@ -161,15 +222,15 @@ int config_value_set(
 	g_autofree char *min = NULL, *max = NULL;
 	uint64_t number = 0;
 
-	if (is_text(key) ? set_text(config, key, text) != 0 : !parse_number(key->type, text, &number)) {
-		snprintf(error, error_size, "is not what it should be: %s", expected(key->type));
+	if (is_text(key) ? set_text(config, key, text) != 0 : !parse_number(key, text, &number)) {
+		say_expected(key, text, error, error_size);
 		return -1;
 	}
 	if (is_text(key))
 		return 0;
 	if (number < key->min || number > key->max) {
-		min = print_number(key->type, key->min);
-		max = print_number(key->type, key->max);
+		min = print_number(key, key->min);
+		max = print_number(key, key->max);
 		snprintf(error, error_size, "is out of range: it can be %s to %s", min, max);
 		return -1;
 	}
@@ -180,5 +241,5 @@ int config_value_set(
 char *config_value_print(const struct config *config, const struct config_key *key)
 {
 	return is_text(key) ? g_strdup(*text_field(config, key))
-			    : print_number(key->type, *number_field(config, key));
+			    : print_number(key, *number_field(config, key));
 }

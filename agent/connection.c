@@ -4,40 +4,40 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <event2/bufferevent.h>
-#include <event2/dns.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/util.h>
 #include <glib.h>
+
+#include "clock.h"
+#include "lookup.h"
+#include "tls.h"
 
 /* Input that the handler leaves lying is read no further than this. */
 #define INPUT_MAX (256 * 1024)
 /* Handed to the kernel in one call, at most. */
 #define WRITE_MAX (1024 * 1024)
 
-/* A look-up under way. Its answer may come after the connection is gone, so it has a life of its own. */
-struct lookup {
-	struct connection *owner; /* NULL: gone */
-};
-
 struct connection {
 	struct event_base *base;
+	struct connection_options options;
 	struct connection_handler handler;
-	char *host;
-	char port[8];
 	struct timeval timeout;
-	struct event *step; /* to begin, and to go on after the look-up or its deadline */
-	struct evdns_base *dns;
-	struct lookup *lookup; /* NULL: not under way */
-	bool looked_up;
+	struct lookup *lookup;
 	struct evutil_addrinfo *addresses, *next;
 	evutil_socket_t fd; /* connecting; -1: none */
 	struct event *connecting;
 	struct bufferevent *stream; /* once connected */
+	struct event *shaking;      /* the handshake's deadline */
+	bool up, heard;             /* heard: bytes came */
+	bool asked;                 /* the server asked for a certificate of ours */
+	enum connection_end end;    /* what keeps the latest try from being up */
 	char why[320];
 };
 
@@ -48,11 +48,65 @@ static void keep_error(struct connection *connection, int error)
 	connection->why[0] = g_ascii_tolower(connection->why[0]);
 }
 
+static void try_addresses(struct connection *connection);
+
+/*
+ * libevent frees a bufferevent's buffers in a later round of the loop. Their owner may not wait for that, so
+ * the output is emptied here: it may be frozen at the front against everyone but the bufferevent, which does
+ * not write any more.
+ */
+static void drop_stream(struct connection *connection)
+{
+	struct evbuffer *output;
+
+	if (!connection->stream)
+		return;
+	output = bufferevent_get_output(connection->stream);
+	bufferevent_disable(connection->stream, EV_READ | EV_WRITE);
+	evbuffer_unfreeze(output, 1);
+	evbuffer_drain(output, evbuffer_get_length(output));
+	bufferevent_free(connection->stream);
+	connection->stream = NULL;
+}
+
+/* The end of the stream: where it was not up yet, the next address may do better. */
+static void end_stream(struct connection *connection)
+{
+	event_del(connection->shaking);
+	if (connection->up) {
+		connection->handler.down(connection->end, connection->why, connection->handler.data);
+	} else {
+		drop_stream(connection);
+		try_addresses(connection);
+	}
+}
+
 static void on_readable(struct bufferevent *stream, void *arg)
 {
 	struct connection *connection = arg;
 
+	connection->heard = true;
 	connection->handler.readable(bufferevent_get_input(stream), connection->handler.data);
+}
+
+/* Lets TLS say why the stream ended; returns whether it knows. */
+static bool explain(struct connection *connection)
+{
+	SSL *session = bufferevent_openssl_get_ssl(connection->stream);
+	unsigned long error, first = 0;
+	size_t used;
+
+	while ((error = bufferevent_get_openssl_error(connection->stream)))
+		first = error;
+	if (tls_explain(session, connection->options.address->host, first, connection->why,
+		    sizeof(connection->why)) > 0)
+		return true;
+	/* A server may close on a client whose certificate it misses before its reason can be read. */
+	used = strlen(connection->why);
+	if (connection->asked && !connection->heard)
+		snprintf(connection->why + used, sizeof(connection->why) - used,
+			"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
+	return connection->asked && !connection->heard;
 }
 
 static void on_stream_event(struct bufferevent *stream, short what, void *arg)
@@ -60,12 +114,33 @@ static void on_stream_event(struct bufferevent *stream, short what, void *arg)
 	struct connection *connection = arg;
 	int error = EVUTIL_SOCKET_ERROR();
 
+	if (what & BEV_EVENT_CONNECTED) {
+		event_del(connection->shaking);
+		connection->up = true;
+		connection->handler.up(connection->handler.data);
+		return;
+	}
 	bufferevent_disable(stream, EV_READ | EV_WRITE);
-	if (what & BEV_EVENT_EOF)
+	connection->end = connection->up ? CONNECTION_LOST : CONNECTION_UNMADE;
+	if (what & BEV_EVENT_EOF || error == 0)
 		snprintf(connection->why, sizeof(connection->why), "the server closed the connection");
 	else
 		keep_error(connection, error);
-	connection->handler.down(true, connection->why, connection->handler.data);
+	if (connection->options.tls && explain(connection))
+		connection->end = CONNECTION_NOT_TLS;
+	end_stream(connection);
+}
+
+static void on_shaking(evutil_socket_t fd, short what, void *arg)
+{
+	struct connection *connection = arg;
+
+	(void)fd;
+	(void)what;
+	connection->end = CONNECTION_NOT_TLS;
+	snprintf(connection->why, sizeof(connection->why), "the server does not answer in TLS within %g s",
+		(double)connection->options.timeout_ns / 1e9);
+	end_stream(connection);
 }
 
 static void stop_connecting(struct connection *connection)
@@ -78,12 +153,32 @@ static void stop_connecting(struct connection *connection)
 	connection->fd = -1;
 }
 
+static struct bufferevent *open_stream(struct connection *connection)
+{
+	struct bufferevent *stream;
+	SSL *session;
+
+	if (!connection->options.tls)
+		return bufferevent_socket_new(connection->base, connection->fd, BEV_OPT_CLOSE_ON_FREE);
+	session = tls_open(connection->options.tls, connection->options.address->host, &connection->asked);
+	if (!session)
+		return NULL;
+	stream = bufferevent_openssl_socket_new(
+		connection->base, connection->fd, session, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE);
+	if (stream) {
+		/* Some servers end without TLS's farewell; replies say themselves whether they are whole. */
+		bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);
+		event_add(connection->shaking, &connection->timeout);
+	} else {
+		SSL_free(session);
+	}
+	return stream;
+}
+
 /* The socket is connected: from here on it is a stream's. Returns false where memory is short. */
 static bool become_stream(struct connection *connection)
 {
-	evutil_socket_t fd = connection->fd;
-
-	connection->stream = bufferevent_socket_new(connection->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	connection->stream = open_stream(connection);
 	if (!connection->stream)
 		return false;
 	connection->fd = -1;
@@ -95,8 +190,6 @@ static bool become_stream(struct connection *connection)
 	bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
 	return true;
 }
-
-static void try_addresses(struct connection *connection);
 
 static void on_connecting(evutil_socket_t fd, short what, void *arg)
 {
@@ -111,10 +204,12 @@ static void on_connecting(evutil_socket_t fd, short what, void *arg)
 	if (!error && !become_stream(connection))
 		error = ENOMEM;
 	if (error) {
+		connection->end = CONNECTION_UNMADE;
 		keep_error(connection, error);
 		stop_connecting(connection);
 		try_addresses(connection);
-	} else {
+	} else if (!connection->options.tls) {
+		connection->up = true;
 		connection->handler.up(connection->handler.data);
 	}
 }
@@ -138,6 +233,7 @@ static bool try_address(struct connection *connection, const struct evutil_addri
 		goto fail;
 	return true;
 fail:
+	connection->end = CONNECTION_UNMADE;
 	keep_error(connection, errno);
 	stop_connecting(connection);
 	return false;
@@ -154,145 +250,48 @@ static void try_addresses(struct connection *connection)
 		if (try_address(connection, address))
 			return;
 	}
-	connection->handler.down(false, connection->why, connection->handler.data);
+	connection->handler.down(connection->end, connection->why, connection->handler.data);
 }
 
-static void on_lookup(int error, struct evutil_addrinfo *addresses, void *arg)
+static void on_lookup(struct evutil_addrinfo *addresses, const char *why, void *data)
 {
-	struct lookup *lookup = arg;
-	struct connection *connection = lookup->owner;
+	struct connection *connection = data;
 
-	g_free(lookup);
-	if (!connection) {
-		if (addresses)
-			evutil_freeaddrinfo(addresses);
-		return;
-	}
-	connection->lookup = NULL;
-	connection->looked_up = true;
 	connection->addresses = connection->next = addresses;
-	if (error)
-		snprintf(connection->why, sizeof(connection->why), "no address for %s: %s", connection->host,
-			error == EVUTIL_EAI_NONAME ? "the name is not known" : evutil_gai_strerror(error));
-	/* Not from here: what follows may end the resolver that is calling us. */
-	event_active(connection->step, EV_TIMEOUT, 1);
+	if (!addresses)
+		snprintf(connection->why, sizeof(connection->why), "%s", why);
+	try_addresses(connection);
 }
 
-/* The resolver is made for each look-up, so that it goes by today's /etc/resolv.conf and /etc/hosts. */
-static void start_lookup(struct connection *connection, const struct evutil_addrinfo *hints)
-{
-	connection->lookup = g_new0(struct lookup, 1);
-	connection->lookup->owner = connection;
-	connection->dns = evdns_base_new(connection->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
-	if (!connection->dns) {
-		on_lookup(EVUTIL_EAI_MEMORY, NULL, connection->lookup);
-		return;
-	}
-	/* Without a resolv.conf it asks the local host, as the C library does. */
-	evdns_base_resolv_conf_parse(connection->dns, DNS_OPTIONS_ALL, "/etc/resolv.conf");
-	/* Some servers never answer about IPv6: with an IPv4 address at hand that is no reason to wait long.
-	 */
-	evdns_base_set_option(connection->dns, "getaddrinfo-allow-skew:", "0.3");
-	evdns_getaddrinfo(
-		connection->dns, connection->host, connection->port, hints, on_lookup, connection->lookup);
-	if (connection->lookup)
-		event_add(connection->step, &connection->timeout);
-}
-
-static void stop_lookup(struct connection *connection)
-{
-	if (connection->lookup)
-		connection->lookup->owner = NULL;
-	connection->lookup = NULL;
-	if (connection->dns)
-		evdns_base_free(connection->dns, 1);
-	connection->dns = NULL;
-}
-
-static void begin(struct connection *connection)
-{
-	struct evutil_addrinfo hints = {
-		.ai_family = AF_UNSPEC,
-		.ai_socktype = SOCK_STREAM,
-		.ai_protocol = IPPROTO_TCP,
-		.ai_flags = EVUTIL_AI_NUMERICHOST | EVUTIL_AI_NUMERICSERV,
-	};
-
-	if (evutil_getaddrinfo(connection->host, connection->port, &hints, &connection->addresses) == 0) {
-		connection->next = connection->addresses;
-		try_addresses(connection);
-	} else {
-		hints.ai_flags = EVUTIL_AI_NUMERICSERV;
-		start_lookup(connection, &hints);
-	}
-}
-
-static void on_step(evutil_socket_t fd, short what, void *arg)
-{
-	struct connection *connection = arg;
-
-	(void)fd;
-	(void)what;
-	if (connection->looked_up) {
-		stop_lookup(connection);
-		try_addresses(connection);
-	} else if (connection->lookup) {
-		stop_lookup(connection);
-		snprintf(connection->why, sizeof(connection->why), "no answer from DNS about %s",
-			connection->host);
-		try_addresses(connection);
-	} else {
-		begin(connection);
-	}
-}
-
-struct connection *connection_create(struct event_base *base, const char *host, uint16_t port,
-	int64_t timeout_ns, const struct connection_handler *handler)
+struct connection *connection_create(struct event_base *base, const struct connection_options *options,
+	const struct connection_handler *handler)
 {
 	struct connection *connection = g_new0(struct connection, 1);
 
 	connection->base = base;
+	connection->options = *options;
 	connection->handler = *handler;
-	connection->host = g_strdup(host);
-	snprintf(connection->port, sizeof(connection->port), "%u", port);
-	connection->timeout.tv_sec = timeout_ns / 1000000000;
-	connection->timeout.tv_usec = timeout_ns % 1000000000 / 1000;
+	connection->timeout.tv_sec = options->timeout_ns / NS_PER_SECOND;
+	connection->timeout.tv_usec = options->timeout_ns % NS_PER_SECOND / 1000;
 	connection->fd = -1;
-	connection->step = evtimer_new(base, on_step, connection);
-	if (!connection->step)
+	connection->shaking = evtimer_new(base, on_shaking, connection);
+	if (!connection->shaking)
 		g_error("out of memory");
-	event_active(connection->step, EV_TIMEOUT, 1);
+	connection->lookup = lookup_create(base, options->address->host, options->address->port,
+		options->timeout_ns, options->resolv_conf, on_lookup, connection);
 	return connection;
-}
-
-/*
- * libevent frees a bufferevent's buffers in a later round of the loop. Their owner may not wait for that, so
- * the output is emptied here: it is frozen at the front against everyone but the bufferevent, which does not
- * write any more.
- */
-static void drop_output(struct bufferevent *stream)
-{
-	struct evbuffer *output = bufferevent_get_output(stream);
-
-	bufferevent_disable(stream, EV_READ | EV_WRITE);
-	evbuffer_unfreeze(output, 1);
-	evbuffer_drain(output, evbuffer_get_length(output));
 }
 
 void connection_destroy(struct connection *connection)
 {
 	if (!connection)
 		return;
-	stop_lookup(connection);
+	lookup_destroy(connection->lookup);
 	stop_connecting(connection);
-	if (connection->stream) {
-		drop_output(connection->stream);
-		bufferevent_free(connection->stream);
-	}
+	drop_stream(connection);
 	if (connection->addresses)
 		evutil_freeaddrinfo(connection->addresses);
-	event_free(connection->step);
-	g_free(connection->host);
+	event_free(connection->shaking);
 	g_free(connection);
 }
 

@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "log.h"
 
-/* Between two lines about refused calls, at least. A server that refuses one call may refuse them all. */
+/* Between two lines about refused spans, at least. Where one is refused, more may be. */
 #define REFUSED_LOG_NS (10 * NS_PER_SECOND)
 
 static void keep_error(struct health *health, const char *why)
@@ -23,14 +23,14 @@ void health_init(struct health *health, const char *server)
 	keep_error(health, "not connected yet");
 }
 
-void health_failing(struct health *health, const char *why)
+void health_failing(struct health *health, const char *why, const char *then)
 {
 	keep_error(health, why);
 	if (health->failing)
 		return;
 	health->failing = true;
 	health->since = clock_monotonic();
-	log_warning("output %s: %s; spans wait in memory, trying again", health->server, why);
+	log_warning("output %s: %s; %s", health->server, why, then);
 }
 
 void health_good(struct health *health)
@@ -51,18 +51,17 @@ void health_idle(struct health *health, const char *why)
 		keep_error(health, why);
 }
 
-void health_refused(struct health *health, uint32_t spans, const char *words)
+void health_refused(struct health *health, const char *words)
 {
 	int64_t now = clock_monotonic();
 
-	keep_error(health, words);
 	health->refused_more++;
 	if (health->refused_said && now - health->refused_said < REFUSED_LOG_NS)
 		return;
-	log_warning("output %s: the server refused %u spans, which are dropped and counted: \"%s\" (batches "
-		    "refused "
-		    "since the last such line: %llu)",
-		health->server, spans, words, (unsigned long long)health->refused_more);
+	log_warning(
+		"output %s: the server refuses a span, which is set aside and counted: \"%s\" (spans refused "
+		"since the last such line: %llu)",
+		health->server, words, (unsigned long long)health->refused_more);
 	health->refused_said = now;
 	health->refused_more = 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How an output fares: what its state says, and what the log is told: once when something goes wrong, once
- * when it is over, and of refused calls no more than a line in a while. No I/O but the log.
+ * when it is over, and of refused spans no more than a line in a while. No I/O but the log.
  */
 #ifndef HEALTH_H
 #define HEALTH_H
@@ -14,7 +14,7 @@ struct health {
 	bool failing;          /* a line said so, and none yet that it is over */
 	bool said_connected;   /* the first time, for an output that is well from the start */
 	int64_t since;         /* when it began to fail, CLOCK_MONOTONIC ns */
-	int64_t refused_said;  /* when the last line about a refused call was written; 0: never */
+	int64_t refused_said;  /* when the last line about a refused span was written; 0: never */
 	uint64_t refused_more; /* refused since then */
 	char error[256];       /* why it is not up; "" if it is */
 };
@@ -22,8 +22,8 @@ struct health {
 /* @server is borrowed. Not up at first. */
 void health_init(struct health *health, const char *server);
 
-/* Nothing gets through, for this reason. */
-void health_failing(struct health *health, const char *why);
+/* Nothing gets through, for this reason; @then says what is done about it. */
+void health_failing(struct health *health, const char *why, const char *then);
 
 /* It is connected and takes spans, as far as we know. */
 void health_good(struct health *health);
@@ -31,7 +31,7 @@ void health_good(struct health *health);
 /* Not up, but nothing to worry about. */
 void health_idle(struct health *health, const char *why);
 
-/* The server refused a call of @spans spans, in these words. */
-void health_refused(struct health *health, uint32_t spans, const char *words);
+/* The server refused one span, in these words. */
+void health_refused(struct health *health, const char *words);
 
 #endif

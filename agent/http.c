@@ -14,6 +14,7 @@
 #include <event2/listener.h>
 #include <glib.h>
 
+#include "address.h"
 #include "log.h"
 #include "metrics.h"
 
@@ -153,14 +154,13 @@ static struct evhttp *create_server(struct http *http, struct event_base *base)
 
 static int listen_tcp(struct http *http, struct event_base *base, const char *address)
 {
-	char host[256];
-	uint16_t port;
+	struct address at;
 	struct evhttp_bound_socket *bound;
 
-	if (!uplink_parse_server(address, host, &port))
+	if (!address_parse(address, &at))
 		return -1;
 	http->tcp = create_server(http, base);
-	bound = evhttp_bind_socket_with_handle(http->tcp, host, port);
+	bound = evhttp_bind_socket_with_handle(http->tcp, at.host, at.port);
 	if (bound) {
 		evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
 		return 0;

@@ -41,6 +41,7 @@ enum ledger_row {
 	STRINGS_REPAIRED, /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
 	OUTPUT_ERRORS_CONNECT,
+	OUTPUT_ERRORS_TLS, /* the server's certificate, or ours, or no TLS at all */
 	OUTPUT_ERRORS_TIMEOUT,
 	OUTPUT_ERRORS_PROTOCOL, /* the peer's answer is no answer to Log() */
 	OUTPUT_ERRORS_CLOSED,   /* the peer closed the connection with calls open */

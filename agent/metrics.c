@@ -9,7 +9,7 @@
 
 /* A sample of a row; samples of one metric stand together, the first brings its type and help. */
 static const struct metric {
-	const char *name, *type, *help, *labels;
+	const char *name, *type, *help, *labels; /* NULL: the output's */
 	enum ledger_row row;
 } metrics[] = {
 	{"blkin_agent_events_read_total", "counter", "Events read from the session.", "", EVENTS_READ},
@@ -32,8 +32,8 @@ static const struct metric {
 		SPANS_PENDING},
 	{"blkin_agent_spans", NULL, NULL, "{state=\"queued\"}", SPANS_QUEUED},
 	{"blkin_agent_spans", NULL, NULL, "{state=\"spooled\"}", SPANS_SPOOLED},
-	{"blkin_agent_spans_sent_total", "counter", "Spans that the collector acknowledged.",
-		"{output=\"scribe\"}", SPANS_SENT},
+	{"blkin_agent_spans_sent_total", "counter", "Spans that the collector acknowledged.", NULL,
+		SPANS_SENT},
 	{"blkin_agent_spans_dropped_total", "counter", "Spans that are not delivered.",
 		"{reason=\"queue_full\"}", SPANS_DROPPED_QUEUE_FULL},
 	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"refused\"}", SPANS_DROPPED_REFUSED},
@@ -50,6 +50,7 @@ static const struct metric {
 	{"blkin_agent_sessions_created_total", "counter", "LTTng sessions created.", "", SESSIONS_CREATED},
 	{"blkin_agent_output_errors_total", "counter", "Failures of the connection to the collector.",
 		"{kind=\"connect\"}", OUTPUT_ERRORS_CONNECT},
+	{"blkin_agent_output_errors_total", NULL, NULL, "{kind=\"tls\"}", OUTPUT_ERRORS_TLS},
 	{"blkin_agent_output_errors_total", NULL, NULL, "{kind=\"timeout\"}", OUTPUT_ERRORS_TIMEOUT},
 	{"blkin_agent_output_errors_total", NULL, NULL, "{kind=\"protocol\"}", OUTPUT_ERRORS_PROTOCOL},
 	{"blkin_agent_output_errors_total", NULL, NULL, "{kind=\"closed\"}", OUTPUT_ERRORS_CLOSED},
@@ -86,23 +87,37 @@ static void write_gauge(
 	buffer_printf(out, "%s%s %.17g\n", name, labels, value);
 }
 
+/* Of a server that none of the others had to be replaced by, nobody knows. */
+static void write_servers(struct buffer *out, const struct uplink_state *uplink)
+{
+	const char *name = "blkin_agent_output_up";
+
+	write_head(out, name, "gauge", "Whether a collector takes spans.");
+	for (uint32_t i = 0; i < uplink->server_count; i++) {
+		const struct uplink_server_state *server = &uplink->servers[i];
+
+		buffer_printf(out, "%s{server=\"%s\"} %d\n", name, server->server, server->up);
+		if (server->serving)
+			return;
+	}
+}
+
 void metrics_write(struct buffer *out, const struct status *status)
 {
-	g_autofree char *server = g_strdup_printf("{server=\"%s\"}", status->uplink.server);
+	g_autofree char *output = g_strdup_printf("{output=\"%s\"}", status->uplink.type);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(metrics); i++) {
 		const struct metric *metric = &metrics[i];
 
 		if (metric->help)
 			write_head(out, metric->name, metric->type, metric->help);
-		buffer_printf(out, "%s%s %" PRId64 "\n", metric->name, metric->labels,
-			status->rows.row[metric->row]);
+		buffer_printf(out, "%s%s %" PRId64 "\n", metric->name,
+			metric->labels ? metric->labels : output, status->rows.row[metric->row]);
 	}
 	write_latency(out, &status->latency);
 	write_gauge(out, "blkin_agent_collecting", "Whether the session is being read.", "",
 		status->collector.collecting);
-	write_gauge(out, "blkin_agent_output_up", "Whether the collector takes spans.", server,
-		status->uplink.up);
+	write_servers(out, &status->uplink);
 	write_gauge(out, "blkin_agent_queue_bytes", "Memory that waiting batches take.", "",
 		(double)status->queue_bytes);
 	write_gauge(out, "blkin_agent_queue_limit_bytes", "Memory that waiting batches may take.", "",

@@ -215,6 +215,27 @@ static void write_spans(struct buffer *out, const int64_t *row)
 	json_close(out, '}');
 }
 
+static void write_servers(struct buffer *out, const struct uplink_state *uplink)
+{
+	json_key(out, "servers");
+	json_open(out, '[');
+	for (uint32_t i = 0; i < uplink->server_count; i++) {
+		const struct uplink_server_state *server = &uplink->servers[i];
+
+		json_open(out, '{');
+		json_key(out, "server");
+		json_text(out, server->server);
+		json_key(out, "serving");
+		json_bool(out, server->serving);
+		json_key(out, "up");
+		json_bool(out, server->up);
+		json_key(out, "error");
+		json_text(out, server->error);
+		json_close(out, '}');
+	}
+	json_close(out, ']');
+}
+
 void status_write_json(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
@@ -234,6 +255,9 @@ void status_write_json(struct buffer *out, const struct status *status)
 	write_row(out, "sessions_created", row[SESSIONS_CREATED]);
 	json_key(out, "server");
 	json_text(out, status->uplink.server);
+	json_key(out, "output");
+	json_text(out, status->uplink.type);
+	write_servers(out, &status->uplink);
 	json_key(out, "delivering");
 	json_bool(out, status->uplink.up);
 	json_key(out, "output_error");

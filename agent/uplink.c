@@ -1,79 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <event2/buffer.h>
 #include <glib.h>
 
-#include "calls.h"
 #include "clock.h"
-#include "connection.h"
-#include "health.h"
-#include "ledger.h"
+#include "log.h"
+#include "rate.h"
 #include "scribe.h"
+#include "server.h"
+#include "zipkinhttp.h"
 
 struct uplink {
-	struct event_base *base;
-	struct batch_queue *queue;
-	struct uplink_options options;
-	char host[256];
-	uint16_t port;
-	struct connection *connection; /* NULL: between two tries */
-	bool connected;
-	bool answered; /* by this connection, so that it served before it ended */
-	struct calls calls;
-	struct batch *put_off; /* answered TRY_LATER while younger calls are open; newest first */
-	bool waiting;          /* for the retry timer, before anything else goes out */
-	bool wake_ends_wait;
-	int64_t backoff; /* upper bound of the next wait, ns */
-	struct event *retry, *deadline, *drained_event;
+	struct server_shared shared;
+	enum uplink_type type;
+	struct server *servers[ADDRESSES_MAX];
+	size_t count;
+	size_t serving; /* which of them serves, or would if it were up */
+	int64_t return_ns;
+	struct event *returning; /* time to try those that come before it */
+	struct event *paced;     /* the rate allows more */
+	struct event *drained_event;
+	struct rate rate;
 	void (*drained)(void *data);
 	void *drained_data;
-	struct health health;
 };
 
 static void set_timer(struct event *timer, int64_t ns)
 {
-	struct timeval time = {ns / 1000000000, ns % 1000000000 / 1000};
+	struct timeval time = {ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
 
 	event_add(timer, &time);
-}
-
-/* Waiting */
-
-static void reset_backoff(struct uplink *uplink)
-{
-	uplink->backoff = MIN(2 * uplink->options.backoff_min_ns, uplink->options.backoff_max_ns);
-}
-
-/* For a random time up to the bound: agents that lost the same server should not come back all at once. */
-static void back_off(struct uplink *uplink)
-{
-	int64_t min = uplink->options.backoff_min_ns;
-	int64_t wait = min + (int64_t)(g_random_double() * (double)MAX(uplink->backoff - min, 0));
-
-	uplink->backoff = MIN(2 * uplink->backoff, uplink->options.backoff_max_ns);
-	uplink->waiting = true;
-	uplink->wake_ends_wait = false;
-	set_timer(uplink->retry, wait);
-}
-
-/* The oldest call has to be answered in time; the next one's time begins with that answer. */
-static void watch_oldest(struct uplink *uplink)
-{
-	if (uplink->calls.open > 0)
-		set_timer(uplink->deadline, uplink->options.timeout_ns);
-	else
-		event_del(uplink->deadline);
 }
 
 /* Told from the loop, so that whoever waits may destroy the uplink. */
 static void check_drained(struct uplink *uplink)
 {
-	if (uplink->drained && batch_queue_done(uplink->queue))
+	if (uplink->drained && batch_queue_done(uplink->shared.queue))
 		event_active(uplink->drained_event, EV_TIMEOUT, 1);
 }
 
@@ -89,302 +53,162 @@ static void on_drained(evutil_socket_t fd, short what, void *arg)
 		drained(uplink->drained_data);
 }
 
-/* Calls */
+/* Which server */
 
-static void send_batch(struct uplink *uplink, struct batch *batch)
+static size_t index_of(const struct uplink *uplink, const struct server *server)
 {
-	if (batch->sent_before)
-		ledger_add(SPANS_SENT_AGAIN, batch->count);
-	batch->sent_before = false;
-	calls_send(&uplink->calls, batch, connection_output(uplink->connection));
-	if (uplink->calls.open == 1)
-		watch_oldest(uplink);
+	size_t i = 0;
+
+	while (uplink->servers[i] != server)
+		i++;
+	return i;
 }
 
-static struct batch *end_oldest(struct uplink *uplink)
+static bool may_serve(const struct server *server)
 {
-	struct batch *batch = calls_end_oldest(&uplink->calls);
-
-	watch_oldest(uplink);
-	uplink->answered = true;
-	return batch;
+	return !server->resting || server->wake_ends_rest;
 }
 
-static void give_back_put_off(struct uplink *uplink)
+/* Somewhere about the interval, so that the agents of a cluster do not all come back at once. */
+static void plan_return(struct uplink *uplink)
 {
-	struct batch *batch;
+	if (uplink->serving > 0)
+		set_timer(
+			uplink->returning, (int64_t)((0.5 + g_random_double()) * (double)uplink->return_ns));
+	else
+		event_del(uplink->returning);
+}
 
-	while ((batch = uplink->put_off)) {
-		uplink->put_off = batch->next;
-		batch_give_back(uplink->queue, batch);
+static void serve_by(struct uplink *uplink, size_t index)
+{
+	size_t before = uplink->serving;
+
+	uplink->serving = index;
+	for (size_t i = 0; i < uplink->count; i++)
+		if (i != index && i != before)
+			server_set_role(uplink->servers[i], SERVER_OFF);
+	if (before != index)
+		server_set_role(uplink->servers[before], SERVER_RETIRING);
+	plan_return(uplink);
+	server_set_role(uplink->servers[index], SERVER_SERVING);
+}
+
+/* The first that does not rest takes over from one that failed; where all rest, that one stays. */
+static void replace(struct uplink *uplink)
+{
+	size_t i = 0;
+
+	if (may_serve(uplink->servers[uplink->serving]))
+		return;
+	while (i < uplink->count && !may_serve(uplink->servers[i]))
+		i++;
+	if (i < uplink->count)
+		serve_by(uplink, i);
+	else
+		batch_set_delivering(uplink->shared.queue, false);
+}
+
+/* Tries the first server from @index on that is preferred to the one that serves; without one, later. */
+static void try_preferred(struct uplink *uplink, size_t index)
+{
+	if (index >= uplink->serving) {
+		plan_return(uplink);
+		return;
 	}
+	server_rouse(uplink->servers[index]);
+	server_set_role(uplink->servers[index], SERVER_TRIAL);
 }
 
-static size_t unsent_bytes(struct uplink *uplink)
+static void on_returning(evutil_socket_t fd, short what, void *arg)
 {
-	return uplink->connected ? evbuffer_get_length(connection_output(uplink->connection)) : 0;
+	struct uplink *uplink = arg;
+
+	(void)fd;
+	(void)what;
+	for (size_t i = 0; i < uplink->serving; i++)
+		if (uplink->servers[i]->role == SERVER_TRIAL)
+			return;
+	try_preferred(uplink, 0);
 }
 
-/* Closes the connection and gives back what has no answer, youngest first so that the order stays. */
-static void hang_up(struct uplink *uplink)
+static void on_failed(struct uplink *uplink, struct server *server)
 {
-	size_t unsent = unsent_bytes(uplink);
-	struct batch *batch;
+	size_t index = index_of(uplink, server);
+	bool trial = server->role == SERVER_TRIAL;
 
-	/* First the connection: a batch that was given back may be dropped by the queue at any time. */
-	connection_destroy(uplink->connection);
-	uplink->connection = NULL;
-	uplink->connected = false;
-	event_del(uplink->deadline);
-	while ((batch = calls_end_youngest(&uplink->calls, &unsent)))
-		batch_give_back(uplink->queue, batch);
-	give_back_put_off(uplink);
+	if (index == uplink->serving) {
+		replace(uplink);
+		return;
+	}
+	server_set_role(server, SERVER_OFF);
+	if (trial)
+		try_preferred(uplink, index + 1);
 }
 
-static void fail(struct uplink *uplink, enum ledger_row row, const char *why)
+/* The servers' */
+
+static void on_news(struct server *server, enum server_news news, void *data)
 {
-	ledger_add(row, 1);
-	health_failing(&uplink->health, why);
-	hang_up(uplink);
-	back_off(uplink);
+	struct uplink *uplink = data;
+
+	switch (news) {
+	case SERVER_TOOK:
+		batch_set_delivering(uplink->shared.queue, true);
+		if (server->role == SERVER_TRIAL)
+			serve_by(uplink, index_of(uplink, server));
+		break;
+	case SERVER_WELL:
+		batch_set_delivering(uplink->shared.queue, true);
+		break;
+	case SERVER_FAILED:
+		on_failed(uplink, server);
+		break;
+	case SERVER_RESTED:
+		replace(uplink);
+		break;
+	case SERVER_IDLE:
+		break;
+	}
 	check_drained(uplink);
 }
 
-static void start_connection(struct uplink *uplink);
+static void on_pace_wanted(int64_t wait_ns, void *data)
+{
+	struct uplink *uplink = data;
 
-/* Connects, or sends what the window allows, if it is time to. A server that failed is tried with one call.
- */
+	if (!event_pending(uplink->paced, EV_TIMEOUT, NULL))
+		set_timer(uplink->paced, wait_ns);
+}
+
+static const char *what_then(const struct server *server, void *data)
+{
+	const struct uplink *uplink = data;
+
+	for (size_t i = 0; i < uplink->count; i++)
+		if (uplink->servers[i] != server && may_serve(uplink->servers[i]))
+			return "spans go to the next server";
+	return "spans wait in memory, trying again";
+}
+
+/* Those on trial first: what comes should show how they are. */
 static void pump(struct uplink *uplink)
 {
-	uint32_t window = uplink->health.failing ? 1 : uplink->options.window;
-	struct batch *batch;
-
-	if (uplink->waiting || uplink->put_off)
-		return;
-	if (!uplink->connection)
-		start_connection(uplink);
-	while (uplink->connected && uplink->calls.open < window && (batch = batch_take(uplink->queue)))
-		send_batch(uplink, batch);
+	for (size_t i = 0; i < uplink->count; i++)
+		if (uplink->servers[i]->role != SERVER_OFF)
+			server_wake(uplink->servers[i]);
 }
 
-static void on_retry(evutil_socket_t fd, short what, void *arg)
+static void on_paced(evutil_socket_t fd, short what, void *arg)
 {
-	struct uplink *uplink = arg;
-
 	(void)fd;
 	(void)what;
-	uplink->waiting = false;
-	pump(uplink);
-}
-
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
-{
-	struct uplink *uplink = arg;
-	char why[64];
-
-	(void)fd;
-	(void)what;
-	snprintf(why, sizeof(why), "no answer within %g s", (double)uplink->options.timeout_ns / 1e9);
-	fail(uplink, OUTPUT_ERRORS_TIMEOUT, why);
-}
-
-/* Answers */
-
-static void take_good(struct uplink *uplink)
-{
-	struct batch *batch = end_oldest(uplink);
-
-	ledger_move(SPANS_QUEUED, SPANS_SENT, batch->count);
-	ledger_delivered(batch_events(batch), batch->count, clock_wall());
-	batch_release(uplink->queue, batch);
-	reset_backoff(uplink);
-	health_good(&uplink->health);
-}
-
-static void take_refusal(struct uplink *uplink, const char *words)
-{
-	struct batch *batch = end_oldest(uplink);
-
-	ledger_add(OUTPUT_ERRORS_REFUSED, 1);
-	ledger_move(SPANS_QUEUED, SPANS_DROPPED_REFUSED, batch->count);
-	health_refused(&uplink->health, batch->count, words);
-	batch_release(uplink->queue, batch);
-}
-
-static void take_put_off(struct uplink *uplink)
-{
-	struct batch *batch = end_oldest(uplink);
-
-	ledger_add(OUTPUT_ERRORS_TRY_LATER, 1);
-	health_failing(&uplink->health, "the server asks to try later");
-	batch->next = uplink->put_off;
-	uplink->put_off = batch;
-}
-
-/* Takes one reply from the input; returns false when there is none, or the connection was given up. */
-static bool take_reply(struct uplink *uplink, struct evbuffer *input)
-{
-	size_t size = evbuffer_get_length(input), used = 0;
-	const uint8_t *data = evbuffer_pullup(input, -1);
-	char message[256] = "";
-	const char *wrong = message;
-	int32_t seqid = 0;
-	enum scribe_reply reply = scribe_read_reply(data, size, &seqid, &used, message, sizeof(message));
-
-	if (reply == SCRIBE_PARTIAL)
-		return false;
-	if (reply != SCRIBE_GARBAGE)
-		wrong = calls_mismatch(&uplink->calls, seqid, unsent_bytes(uplink));
-	if (wrong) {
-		fail(uplink, OUTPUT_ERRORS_PROTOCOL, wrong);
-		return false;
-	}
-	evbuffer_drain(input, used);
-	if (reply == SCRIBE_OK)
-		take_good(uplink);
-	else if (reply == SCRIBE_EXCEPTION)
-		take_refusal(uplink, message);
-	else
-		take_put_off(uplink);
-	return true;
-}
-
-static void on_readable(struct evbuffer *input, void *data)
-{
-	struct uplink *uplink = data;
-
-	while (take_reply(uplink, input))
-		;
-	if (uplink->put_off && uplink->calls.open == 0) {
-		give_back_put_off(uplink);
-		back_off(uplink);
-	}
-	pump(uplink);
-	check_drained(uplink);
-}
-
-/* The connection */
-
-static void on_up(void *data)
-{
-	struct uplink *uplink = data;
-
-	uplink->connected = true;
-	pump(uplink);
-	/* A server that failed is good again when it takes spans, or when there are none for it to take. */
-	if (!uplink->health.failing || uplink->calls.open == 0)
-		health_good(&uplink->health);
-}
-
-static void on_down(bool was_up, const char *why, void *data)
-{
-	struct uplink *uplink = data;
-
-	if (!was_up) {
-		fail(uplink, OUTPUT_ERRORS_CONNECT, why);
-	} else if (uplink->calls.open > 0) {
-		fail(uplink, OUTPUT_ERRORS_CLOSED, why);
-	} else {
-		/* Idle: no error. One that served comes back as soon as it is needed. */
-		health_idle(&uplink->health, why);
-		hang_up(uplink);
-		if (!uplink->waiting) {
-			back_off(uplink);
-			uplink->wake_ends_wait = uplink->answered;
-		}
-	}
-}
-
-static void start_connection(struct uplink *uplink)
-{
-	struct connection_handler handler = {on_up, on_readable, on_down, uplink};
-
-	uplink->answered = false;
-	uplink->connection = connection_create(
-		uplink->base, uplink->host, uplink->port, uplink->options.timeout_ns, &handler);
+	pump(arg);
 }
 
 /* For whoever owns the uplink */
 
-#define DIGITS "0123456789"
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-/* How much of @text is an IPv6 address, with its zone if it names one. */
-static size_t span_ipv6(const char *text)
-{
-	size_t size = strspn(text, DIGITS "abcdefABCDEF:.");
-
-	if (!memchr(text, ':', size))
-		size = 0;
-	else if (text[size] == '%')
-		size += 1 + strspn(text + size + 1, DIGITS LETTERS "-._");
-	return size;
-}
-
-bool uplink_parse_server(const char *server, char *host, uint16_t *port)
-{
-	bool bracket = server[0] == '[';
-	const char *start = server + bracket, *rest;
-	size_t size = bracket ? span_ipv6(start) : strspn(start, DIGITS LETTERS "-._");
-	size_t digits;
-	long number;
-
-	rest = start + size;
-	if (size == 0 || size > 255 || (bracket && *rest++ != ']') || *rest++ != ':')
-		return false;
-	digits = strspn(rest, DIGITS);
-	number = digits > 0 && digits <= 5 ? strtol(rest, NULL, 10) : 0;
-	if (rest[digits] || number < 1 || number > UINT16_MAX)
-		return false;
-	memcpy(host, start, size);
-	host[size] = '\0';
-	*port = (uint16_t)number;
-	return true;
-}
-
-struct uplink *uplink_create(
-	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options)
-{
-	struct uplink *uplink = g_new0(struct uplink, 1);
-
-	if (!uplink_parse_server(options->server, uplink->host, &uplink->port)) {
-		g_free(uplink);
-		return NULL;
-	}
-	uplink->base = base;
-	uplink->queue = queue;
-	uplink->options = *options;
-	uplink->options.window = MAX(options->window, 1);
-	calls_init(&uplink->calls, uplink->options.window, options->category);
-	health_init(&uplink->health, options->server);
-	uplink->retry = evtimer_new(base, on_retry, uplink);
-	uplink->deadline = evtimer_new(base, on_deadline, uplink);
-	uplink->drained_event = evtimer_new(base, on_drained, uplink);
-	if (!uplink->retry || !uplink->deadline || !uplink->drained_event)
-		g_error("out of memory");
-	reset_backoff(uplink);
-	pump(uplink);
-	return uplink;
-}
-
-void uplink_destroy(struct uplink *uplink)
-{
-	if (!uplink)
-		return;
-	hang_up(uplink);
-	event_free(uplink->retry);
-	event_free(uplink->deadline);
-	event_free(uplink->drained_event);
-	calls_free(&uplink->calls);
-	g_free(uplink);
-}
-
 void uplink_wake(struct uplink *uplink)
 {
-	if (uplink->waiting && uplink->wake_ends_wait) {
-		event_del(uplink->retry);
-		uplink->waiting = false;
-	}
 	pump(uplink);
 	check_drained(uplink);
 }
@@ -394,17 +218,106 @@ void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *
 {
 	uplink->drained = done;
 	uplink->drained_data = data;
-	reset_backoff(uplink);
-	if (uplink->waiting)
-		back_off(uplink);
+	for (size_t i = 0; i < uplink->count; i++)
+		server_hurry(uplink->servers[i]);
 	check_drained(uplink);
 }
 
 void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 {
+	const struct uplink_server_state *serving = &state->servers[uplink->serving];
+
 	memset(state, 0, sizeof(*state));
-	state->up = uplink->connected && !uplink->health.error[0];
-	state->server = uplink->options.server;
-	state->calls_open = uplink->calls.open;
-	memcpy(state->error, uplink->health.error, sizeof(state->error));
+	state->server_count = (uint32_t)uplink->count;
+	for (size_t i = 0; i < uplink->count; i++) {
+		const struct server *server = uplink->servers[i];
+		struct uplink_server_state *one = &state->servers[i];
+
+		g_strlcpy(one->server, server->name, sizeof(one->server));
+		g_strlcpy(one->error, server->health.error, sizeof(one->error));
+		one->serving = i == uplink->serving;
+		one->up = server->up && !server->health.error[0];
+		state->calls_open += server->link ? link_open(server->link) : 0;
+	}
+	state->up = serving->up;
+	state->type = uplink->type == UPLINK_HTTP ? "http" : "scribe";
+	state->server = uplink->servers[uplink->serving]->name;
+	memcpy(state->error, serving->error, sizeof(state->error));
+}
+
+/* From the options */
+
+static struct wire *create_wire(const struct uplink_options *options, const struct address *address)
+{
+	struct zipkinhttp_options http = {address, options->path, options->gzip};
+
+	return options->type == UPLINK_HTTP ? zipkinhttp_create(&http) : scribe_create(options->category);
+}
+
+/* Returns 0, or -1 having logged why not. */
+static int create_tls(const struct uplink_options *options, SSL_CTX **tls)
+{
+	char why[512];
+
+	*tls = options->use_tls ? tls_create(&options->tls, why, sizeof(why)) : NULL;
+	if (!options->use_tls || *tls)
+		return 0;
+	log_error("[output]: %s", why);
+	return -1;
+}
+
+static void create_servers(
+	struct uplink *uplink, const struct uplink_options *options, const struct address *addresses)
+{
+	uplink->paced = evtimer_new(uplink->shared.base, on_paced, uplink);
+	uplink->returning = evtimer_new(uplink->shared.base, on_returning, uplink);
+	uplink->drained_event = evtimer_new(uplink->shared.base, on_drained, uplink);
+	if (!uplink->paced || !uplink->returning || !uplink->drained_event)
+		g_error("out of memory");
+	for (size_t i = 0; i < uplink->count; i++)
+		uplink->servers[i] =
+			server_create(&uplink->shared, &addresses[i], create_wire(options, &addresses[i]));
+}
+
+struct uplink *uplink_create(
+	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options)
+{
+	struct address addresses[ADDRESSES_MAX];
+	size_t count = address_parse_list(options->server, addresses);
+	struct uplink *uplink;
+	SSL_CTX *tls;
+
+	if (count == 0) {
+		log_error("[output]: `server = %s` is not HOST:PORT", options->server);
+		return NULL;
+	}
+	if (create_tls(options, &tls) != 0)
+		return NULL;
+	uplink = g_new0(struct uplink, 1);
+	uplink->type = options->type;
+	uplink->count = count;
+	uplink->return_ns = options->return_ns;
+	uplink->rate.limit = options->rate_limit;
+	uplink->shared = (struct server_shared){base, queue, &uplink->rate, tls, options->resolv_conf,
+		MAX(options->window, 1), options->timeout_ns, options->backoff_min_ns,
+		options->backoff_max_ns, on_news, on_pace_wanted, what_then, uplink};
+	create_servers(uplink, options, addresses);
+	server_set_role(uplink->servers[0], SERVER_SERVING);
+	return uplink;
+}
+
+void uplink_destroy(struct uplink *uplink)
+{
+	if (!uplink)
+		return;
+	/* Youngest last among what they give back: the one that serves took the latest. */
+	server_destroy(uplink->servers[uplink->serving]);
+	for (size_t i = 0; i < uplink->count; i++)
+		if (i != uplink->serving)
+			server_destroy(uplink->servers[i]);
+	event_free(uplink->paced);
+	event_free(uplink->returning);
+	event_free(uplink->drained_event);
+	SSL_CTX_free(uplink->shared.tls);
+	g_free(uplink);
 }

@@ -20,6 +20,7 @@
 #include "line.h"
 #include "log.h"
 #include "options.h"
+#include "output.h"
 #include "reader.h"
 #include "traces.h"
 #include "uplink.h"
@@ -151,8 +152,7 @@ static int start(struct import *import, int argc, char **argv)
 	const struct config *config = &import->config;
 	struct batch_limits limits = {(uint32_t)config->batch_spans, config->batch_size, config->batch_delay,
 		config->queue_size, true};
-	struct uplink_options options = {config->server, config->category, (uint32_t)config->window,
-		config->timeout, config->retry_min, config->retry_max};
+	struct uplink_options options = output_options(config);
 	struct timeval often = {0, 200000};
 
 	signal(SIGPIPE, SIG_IGN);
@@ -168,6 +168,8 @@ static int start(struct import *import, int argc, char **argv)
 	if (open_traces(import, argc, argv) != 0)
 		return -1;
 	import->uplink = uplink_create(import->base, import->queue, &options);
+	if (!import->uplink)
+		return -1;
 	event_add(import->interrupted, NULL);
 	if (isatty(STDERR_FILENO))
 		event_add(import->ticking, &often);
@@ -243,8 +245,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	static const struct option options[] = {
 		{"config", required_argument, NULL, 'c'}, {"server", required_argument, NULL, 's'}, {0}};
 	const char *file = NULL, *server = NULL;
-	char host[256];
-	uint16_t port;
+	struct address addresses[ADDRESSES_MAX];
 	int option;
 
 	while ((option = options_next(argc, argv, options, help)) >= 0)
@@ -253,7 +254,7 @@ static int read_options(struct import *import, int argc, char **argv)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
-	if (server && !uplink_parse_server(server, host, &port)) {
+	if (server && address_parse_list(server, addresses) == 0) {
 		log_error("%s: not HOST:PORT, as 127.0.0.1:9410 or [::1]:9410", server);
 		return EX_USAGE;
 	}

@@ -48,10 +48,8 @@ extern "C" {
 #endif
 /* Longest name of a service, ours or the remote one; what is beyond is cut. */
 #define BLKIN_SERVICE_NAME 255
-/* Longest address as text: an IPv6 one that ends as IPv4 does. */
-#define BLKIN_ADDRESS_TEXT_ 45
 /* An endpoint: "65535 " + address + ' ' + name + '\n'. */
-#define BLKIN_ENDPOINT_TEXT_ (6 + BLKIN_ADDRESS_TEXT_ + 1 + BLKIN_SERVICE_NAME + 1)
+#define BLKIN_ENDPOINT_TEXT_ (6 + 47 + 1 + BLKIN_SERVICE_NAME + 1)
 /* Room before the lines: a name that is copied, with its NUL, and
  * "producer,shared,debug,high=0123456789abcdef " */
 #define BLKIN_NAME_TEXT_ 64
@@ -148,28 +146,26 @@ static inline char *blkin_span_put_time_(const struct blkin_span *span, char *to
 	return blkin_put_number_(to, time >= start ? time - start : start - time);
 }
 
-/* Writes "PORT IP SERVICE" and a line break. What is no address, by its length or a blank in it, is told as
- * none. */
+/* Writes "PORT IP SERVICE" and a line break; what cannot be in it is replaced. */
 static inline char *blkin_put_endpoint_(char *to, const struct blkin_endpoint *endpoint)
 {
 	const char *ip = endpoint && endpoint->ip ? endpoint->ip : "",
 		   *name = endpoint && endpoint->name ? endpoint->name : "";
-	size_t i;
+	char *from;
 
 	to = blkin_put_number_(to, endpoint ? (uint16_t)endpoint->port : 0u);
 	*to++ = ' ';
-	for (i = 0; (unsigned char)ip[i] > ' ' && i < BLKIN_ADDRESS_TEXT_; i++)
-		to[i] = ip[i];
-	if (i == 0 || ip[i]) {
-		*to = '-';
-		i = 1;
+	for (from = to; *ip && to - from < 47; ip++)
+		*to++ = *ip == ' ' || *ip == '\n' ? '?' : *ip;
+	if (to == from || *ip) { /* none, or longer than any address */
+		to = from;
+		*to++ = '-';
 	}
-	to += i;
 	*to++ = ' ';
-	for (i = 0; name[i] && i < BLKIN_SERVICE_NAME; i++)
-		to[i] = name[i] == '\n' ? ' ' : name[i];
-	to[i] = '\n';
-	return to + i + 1;
+	for (from = to; *name && to - from < BLKIN_SERVICE_NAME; name++)
+		*to++ = *name == '\n' ? ' ' : *name;
+	*to++ = '\n';
+	return to;
 }
 
 /* Writes the words that the head line begins with. */

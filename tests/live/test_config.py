@@ -59,7 +59,8 @@ MISTAKES = [
     (
         "address",
         file_of(b"[output]\nserver = nowhere\n"),
-        ":2: `server = nowhere` is not what it should be: HOST:PORT, as 127.0.0.1:9410 or [::1]:9410",
+        ":2: `server = nowhere` is not what it should be: HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, "
+        "or up to 8 different ones with commas",
     ),
     (
         "size",

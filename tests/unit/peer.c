@@ -19,6 +19,7 @@ enum { T_STOP = 0, T_I32 = 8, T_STRING = 11, T_REPLY = 2, T_EXCEPTION = 3 };
 /* An answer that is not out yet. */
 struct answer {
 	enum peer_act act;
+	char span[64]; /* the bad one */
 	int32_t seqid;
 	unsigned int call;
 };
@@ -86,10 +87,10 @@ static void put_result(GByteArray *out, bool strict, int32_t seqid, uint8_t code
 	put_reply(out, strict, T_REPLY, seqid, body, sizeof(body));
 }
 
-static void put_exception(GByteArray *out, int32_t seqid, unsigned int call)
+static void put_exception(GByteArray *out, int32_t seqid, const char *words)
 {
-	char body[64] = {T_STRING, 0, 1};
-	int size = snprintf(body + 7, sizeof(body) - 8, "no room for %u", call);
+	char body[128] = {T_STRING, 0, 1};
+	int size = snprintf(body + 7, sizeof(body) - 8, "%s", words);
 
 	put_u32((uint8_t *)body + 3, (uint32_t)size);
 	body[7 + size] = T_STOP;
@@ -107,6 +108,8 @@ static void put_answer(GByteArray *out, const struct answer *answer)
 				   "Bad request, sorry",
 			  http[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
 			  garbage[] = "\0\0\0\x08\xde\xad\xbe\xef\xfe\xed\xfa\xce";
+
+	char words[100];
 
 	switch (answer->act) {
 	case PEER_TWICE:
@@ -127,7 +130,12 @@ static void put_answer(GByteArray *out, const struct answer *answer)
 		put_result(out, true, answer->seqid + 1, 0);
 		break;
 	case PEER_EXCEPTION:
-		put_exception(out, answer->seqid, answer->call);
+		snprintf(words, sizeof(words), "no room for %u", answer->call);
+		put_exception(out, answer->seqid, words);
+		break;
+	case PEER_BAD_SPAN:
+		snprintf(words, sizeof(words), "bad span %s", answer->span);
+		put_exception(out, answer->seqid, words);
 		break;
 	case PEER_TEXT:
 		put_bytes(out, text, sizeof(text) - 1);
@@ -214,17 +222,47 @@ static void expect(const uint8_t **at, const uint8_t *end, const void *bytes, si
 	must(memcmp(take(at, end, size), bytes, size) == 0, "not a call of Log()");
 }
 
-static void note_span(struct peer *peer, const uint8_t *base64, size_t base64_size)
+static void note_span(struct peer *peer, char *span)
+{
+	g_hash_table_insert(peer->counts, g_strdup(span), GUINT_TO_POINTER(peer_count(peer, span) + 1));
+	g_ptr_array_add(peer->taken, span);
+}
+
+/* Returns the span in a message; the caller's. */
+static char *read_span(const uint8_t *base64, size_t base64_size)
 {
 	char *text = g_strndup((const char *)base64, base64_size);
 	gsize size;
 	guchar *bytes = g_base64_decode(text, &size);
 	char *span = g_strndup((char *)bytes, size);
 
-	g_hash_table_insert(peer->counts, g_strdup(span), GUINT_TO_POINTER(peer_count(peer, span) + 1));
-	g_ptr_array_add(peer->taken, span);
 	g_free(bytes);
 	g_free(text);
+	return span;
+}
+
+/* Notes the spans of a call that is good; frees the others. */
+static void take_spans(struct peer *peer, struct answer *answer, GPtrArray *spans)
+{
+	bool refuses = answer->act == PEER_TRY_LATER || answer->act == PEER_EXCEPTION;
+
+	for (guint i = 0; peer->bad && !refuses && i < spans->len; i++) {
+		const char *span = g_ptr_array_index(spans, i);
+
+		if (peer->bad(span)) {
+			answer->act = PEER_BAD_SPAN;
+			g_strlcpy(answer->span, span, sizeof(answer->span));
+		}
+	}
+	refuses |= answer->act == PEER_BAD_SPAN;
+	peer->refused += answer->act == PEER_BAD_SPAN || answer->act == PEER_EXCEPTION;
+	for (guint i = 0; i < spans->len; i++) {
+		if (refuses)
+			g_free(g_ptr_array_index(spans, i));
+		else
+			note_span(peer, g_ptr_array_index(spans, i));
+	}
+	g_ptr_array_unref(spans);
 }
 
 /* Reads one call, notes what it brings, and says how it is to be answered. */
@@ -232,7 +270,7 @@ static struct answer take_call(struct peer *peer, const uint8_t *at, const uint8
 {
 	struct answer answer = {
 		.act = peer->acts[MIN(peer->calls, peer->act_count - 1)], .call = peer->calls};
-	bool refuses = answer.act == PEER_TRY_LATER || answer.act == PEER_EXCEPTION;
+	GPtrArray *spans = g_ptr_array_new();
 
 	expect(&at, end, "\x80\1\0\1\0\0\0\3Log", 11);
 	answer.seqid = (int32_t)get_u32(take(&at, end, 4));
@@ -242,15 +280,13 @@ static struct answer take_call(struct peer *peer, const uint8_t *at, const uint8
 
 		expect(&at, end, "\x0b\0\1\0\0\0\6zipkin\x0b\0\2", 16);
 		size = get_u32(take(&at, end, 4));
-		if (refuses)
-			take(&at, end, size);
-		else
-			note_span(peer, take(&at, end, size), size);
+		g_ptr_array_add(spans, read_span(take(&at, end, size), size));
 		expect(&at, end, "", 1);
 	}
 	expect(&at, end, "", 1);
 	must(at == end, "bytes behind the call");
 	peer->calls++;
+	take_spans(peer, &answer, spans);
 	return answer;
 }
 

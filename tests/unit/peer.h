@@ -19,6 +19,7 @@ enum peer_act {
 	PEER_OLD_OK, /* in a header without version */
 	PEER_TRY_LATER,
 	PEER_EXCEPTION, /* "no room for <the call's number>" */
+	PEER_BAD_SPAN,  /* an exception too: "bad span <what it is>" */
 	PEER_SILENT,
 	PEER_CLOSE,
 	PEER_HALF_AND_HANG, /* half of the reply */
@@ -35,11 +36,13 @@ struct peer {
 	/* To be set by the test; good at any time. */
 	const enum peer_act *acts; /* for the calls in turn, over all connections; the last stays */
 	size_t act_count;
-	int delay_ms;       /* between two answers */
-	size_t close_after; /* bytes of a connection, unless 0 */
-	bool answer_early;  /* before the call is there as a whole */
+	bool (*bad)(
+		const char *span); /* a call with such a span is refused: PEER_BAD_SPAN; NULL: none is bad */
+	int delay_ms;              /* between two answers */
+	size_t close_after;        /* bytes of a connection, unless 0 */
+	bool answer_early;         /* before the call is there as a whole */
 	/* What happened. */
-	unsigned int connections, calls, open_max;
+	unsigned int connections, calls, open_max, refused;
 	GPtrArray *taken;     /* the spans of calls that were answered OK, or not at all, in order */
 	GHashTable *counts;   /* span to how often it was taken */
 	GArray *connected_at; /* of each connection, CLOCK_MONOTONIC ns */

@@ -171,10 +171,34 @@ START_TEST(test_mistakes)
 		{"[output]\n\nserver\n",
 			"test: F:3: this is neither a [section], nor `key = value`, nor a # comment\n"},
 		{"[output\n", "test: F:1: a section is written [name], on a line of its own\n"},
-		{"[output]\nserver = localhost\n", "test: F:2: `server = localhost` is not what it should "
-						   "be: HOST:PORT, as 127.0.0.1:9410 or [::1]:9410\n"},
-		{"[output]\nserver = h:99999\n", "test: F:2: `server = h:99999` is not what it should be: "
-						 "HOST:PORT, as 127.0.0.1:9410 or [::1]:9410\n"},
+		{"[output]\nserver = localhost\n",
+			"test: F:2: `server = localhost` is not what it should "
+			"be: HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones with "
+			"commas\n"},
+		{"[output]\nserver = h:99999\n",
+			"test: F:2: `server = h:99999` is not what it should be: "
+			"HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones with "
+			"commas\n"},
+		{"[output]\nserver = a:1, b:2, a:1\n",
+			"test: F:2: `server = a:1, b:2, a:1` is not what it should be: HOST:PORT, as "
+			"127.0.0.1:9410 "
+			"or [::1]:9410, or up to 8 different ones with commas\n"},
+		{"[output]\nserver = http://a:9411/api/v1/spans\n",
+			"test: F:2: `server = http://a:9411/api/v1/spans` is a URL: write HOST:PORT here, as "
+			"collector:9411, and `type = http` (with `path`, and `tls = yes` for https)\n"},
+		{"[output]\ntype = kafka\n",
+			"test: F:2: `type = kafka` is not what it should be: scribe or http\n"},
+		{"[output]\ncompression = 1\n",
+			"test: F:2: `compression = 1` is not what it should be: gzip or none\n"},
+		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not what it should be: no or yes\n"},
+		{"[output]\npath = spans\n", "test: F:2: `path = spans` is not what it should be: a path of "
+					     "a URL, as /api/v1/spans\n"},
+		{"[output]\npath = /a b\n", "test: F:2: `path = /a b` is not what it should be: a path of a "
+					    "URL, as /api/v1/spans\n"},
+		{"[output]\ntls = yes\ntls-certificate = /a\n",
+			"test: F:3: `tls-certificate` and `tls-key` go together in [output]\n"},
+		{"[output]\ntls-ca = /a\n",
+			"test: F:2: there are TLS files in [output], but not `tls = yes`\n"},
 		{"[output]\nwindow = many\n",
 			"test: F:2: `window = many` is not what it should be: a whole number\n"},
 		{"[output]\nwindow = 0\n", "test: F:2: `window = 0` is out of range: it can be 1 to 1000\n"},

@@ -14,6 +14,7 @@
 
 #include "blkin_scribe.h"
 #include "scribe.h"
+#include "scribereply.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

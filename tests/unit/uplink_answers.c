@@ -281,46 +281,6 @@ START_TEST(lost_while_put_off)
 }
 END_TEST
 
-START_TEST(refused_call_is_dropped_and_counted)
-{
-	struct rig rig;
-
-	rig_open(&rig);
-	ACT(rig.peer, PEER_OK, PEER_EXCEPTION, PEER_OK, PEER_EXCEPTION, PEER_OK);
-	push(&rig, 6);
-	start(&rig);
-	RUN_UNTIL(&rig, row(&rig, SPANS_QUEUED) == 0);
-	ASSERT_ROW(&rig, SPANS_SENT, 4 * SPANS);
-	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 2 * SPANS);
-	ASSERT_ROW(&rig, OUTPUT_ERRORS_REFUSED, 2);
-	ck_assert_int_eq(errors(&rig), 2);
-	ck_assert_uint_eq(rig.peer->connections, 1);
-	ck_assert_uint_eq(rig.peer->taken->len, 4 * SPANS);
-	ck_assert_uint_eq(batch_queue_bytes(rig.queue), 0);
-	/* The first in its words; the second within ten seconds. */
-	ck_assert_uint_eq(in_log(&rig, "no room for 1"), 1);
-	ck_assert_uint_eq(in_log(&rig, "no room for"), 1);
-	ck_assert_uint_eq(in_log(&rig, "\n"), 2);
-	ck_assert(state_of(&rig).up);
-	rig_close(&rig);
-}
-END_TEST
-
-START_TEST(server_refusing_all_is_not_up)
-{
-	struct rig rig;
-
-	rig_open(&rig);
-	ACT(rig.peer, PEER_EXCEPTION);
-	push(&rig, 2);
-	start(&rig);
-	RUN_UNTIL(&rig, row(&rig, SPANS_QUEUED) == 0);
-	ck_assert(!state_of(&rig).up);
-	ck_assert_str_eq(state_of(&rig).error, "no room for 1");
-	rig_close(&rig);
-}
-END_TEST
-
 TCase *uplink_answers(void)
 {
 	TCase *tests = tcase_create("answers");
@@ -336,8 +296,6 @@ TCase *uplink_answers(void)
 	tcase_add_test(tests, try_later_is_honoured);
 	tcase_add_test(tests, try_later_in_a_full_window);
 	tcase_add_test(tests, lost_while_put_off);
-	tcase_add_test(tests, refused_call_is_dropped_and_counted);
-	tcase_add_test(tests, server_refusing_all_is_not_up);
 	tcase_set_timeout(tests, 30);
 	return tests;
 }

@@ -334,58 +334,6 @@ START_TEST(connecting_times_out)
 }
 END_TEST
 
-START_TEST(server_is_host_and_port)
-{
-	static const struct {
-		const char *server, *host; /* NULL: refused */
-		uint16_t port;
-	} cases[] = {
-		{"127.0.0.1:9410", "127.0.0.1", 9410},
-		{"collector.example:1", "collector.example", 1},
-		{"a-b_c:65535", "a-b_c", 65535},
-		{"[::1]:9410", "::1", 9410},
-		{"[fe80::1%eth0]:9410", "fe80::1%eth0", 9410},
-		{"", NULL, 0},
-		{"localhost", NULL, 0},
-		{":9410", NULL, 0},
-		{"localhost:", NULL, 0},
-		{"localhost:0", NULL, 0},
-		{"localhost:65536", NULL, 0},
-		{"localhost:123456", NULL, 0},
-		{"localhost:-1", NULL, 0},
-		{"localhost:+1", NULL, 0},
-		{"localhost: 1", NULL, 0},
-		{"localhost:94x", NULL, 0},
-		{"localhost:9410 ", NULL, 0},
-		{"local host:9410", NULL, 0},
-		{"http://localhost:9410", NULL, 0},
-		{"::1:9410", NULL, 0},
-		{"[::1]", NULL, 0},
-		{"[::1]9410", NULL, 0},
-		{"[::1:9410", NULL, 0},
-		{"[]:9410", NULL, 0},
-		{"[localhost]:9410", NULL, 0},
-		{"[fe80::1%e/0]:9410", NULL, 0},
-	};
-	char host[256], longest[300];
-	uint16_t port;
-
-	for (size_t i = 0; i < LENGTH(cases); i++) {
-		bool good = uplink_parse_server(cases[i].server, host, &port);
-
-		ck_assert_msg(good == !!cases[i].host, "%s", cases[i].server);
-		if (good) {
-			ck_assert_str_eq(host, cases[i].host);
-			ck_assert_uint_eq(port, cases[i].port);
-		}
-	}
-	for (int size = 255; size <= 256; size++) {
-		snprintf(longest, sizeof(longest), "%0*d:9410", size, 0);
-		ck_assert_int_eq(uplink_parse_server(longest, host, &port), size == 255);
-	}
-}
-END_TEST
-
 START_TEST(create_refuses_what_is_no_server)
 {
 	struct rig rig;
@@ -460,7 +408,6 @@ TCase *uplink_connections(void)
 	tcase_add_test(tests, destroy_gives_back);
 	tcase_add_loop_test(tests, server_by_name_and_ipv6, 0, 3);
 	tcase_add_test(tests, connecting_times_out);
-	tcase_add_test(tests, server_is_host_and_port);
 	tcase_add_test(tests, create_refuses_what_is_no_server);
 	tcase_add_test(tests, fed_by_a_thread);
 	tcase_set_timeout(tests, 30);

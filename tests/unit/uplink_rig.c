@@ -53,6 +53,7 @@ void rig_open(struct rig *rig)
 		.timeout_ns = 250 * NS_PER_MS,
 		.backoff_min_ns = 10 * NS_PER_MS,
 		.backoff_max_ns = 40 * NS_PER_MS,
+		.return_ns = 200 * NS_PER_MS,
 	};
 	snprintf(rig->server, sizeof(rig->server), "127.0.0.1:%u", rig->peer->port);
 	ledger_read(&rig->start, NULL);

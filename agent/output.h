@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What [output] of the configuration says, for the uplink. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include "config.h"
+#include "uplink.h"
+
+/* Its strings are borrowed from @config. */
+struct uplink_options output_options(const struct config *config);
+
+#endif
