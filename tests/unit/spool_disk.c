@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Disks that do not take it: full, read-only, gone; and the end of the process at any moment. The small disk
+ * is a tmpfs in a namespace of the test's own.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "spool_rig.h"
+
+#define MIB (1024 * 1024)
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Mounts come and go with this process. Without the right to: in a user namespace, if the system has them. */
+static bool own_mounts(void)
+{
+	char map[64];
+	uid_t user = getuid();
+
+	if (unshare(CLONE_NEWNS) == 0)
+		return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+		return false;
+	snprintf(map, sizeof(map), "0 %u 1", (unsigned)user);
+	return write_text("/proc/self/uid_map", map) &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* A disk of so many bytes over the test's folder. Returns false where this cannot be had. */
+static bool mount_disk(const char *options)
+{
+	if (own_mounts() && mount("tmpfs", rig_folder, "tmpfs", 0, options) == 0)
+		return true;
+	fprintf(stderr, "spool: this system allows no mounts of one's own: %s\n", g_strerror(errno));
+	return false;
+}
+
+static void fill_disk(const char *path)
+{
+	static char block[4096];
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	ck_assert_int_eq(errno, ENOSPC);
+	close(fd);
+}
+
+/* Stores batches until one is not taken; returns how many spans were. */
+static int64_t put_until_failure(struct spool *spool, int64_t first)
+{
+	int64_t stored = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		struct batch *batch = rig_batch(first + stored, 20, 500);
+		bool good = spool_put(spool, batch);
+
+		rig_free(batch);
+		if (!good)
+			return stored;
+		stored += 20;
+	}
+	ck_abort_msg("the disk is not full");
+	return 0;
+}
+
+START_TEST(test_disk_full)
+{
+	g_autofree char *ballast = rig_path(rig_folder, "ballast");
+	int64_t stored, more;
+	struct spool *spool;
+
+	if (!mount_disk("size=2m"))
+		return;
+	spool = rig_open(rig_folder, 64 * MIB);
+	stored = put_until_failure(spool, 0);
+	ck_assert_int_gt(stored, 500);
+	ck_assert_ptr_nonnull(strstr(spool_error(spool), "no space left"));
+	fill_disk(ballast);
+	ck_assert_int_eq(put_until_failure(spool, stored), 0);
+	/* what is there can be delivered nonetheless */
+	ck_assert_int_eq(rig_drain(spool, NULL), stored);
+	ck_assert_int_eq(g_remove(ballast), 0);
+	more = put_until_failure(spool, 0);
+	ck_assert_int_gt(more, 500);
+	ck_assert_int_eq(rig_drain(spool, NULL), more);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
+/* At every free size of the disk: a file that was begun is not in the way when there is room again. */
+START_TEST(test_disk_full_at_the_start)
+{
+	struct spool_options options = {rig_folder, 64 * MIB, false};
+	g_autofree char *ballast = rig_path(rig_folder, "ballast");
+
+	if (!mount_disk("size=256k"))
+		return;
+	fill_disk(ballast);
+	for (int free_pages = 0; free_pages < 24; free_pages++) {
+		struct spool *spool = spool_create(&options);
+
+		ck_assert_int_eq(truncate(ballast, 4096 * (off_t)(60 - free_pages)), 0);
+		if (!spool_open(spool))
+			ck_assert_ptr_nonnull(strstr(spool_error(spool), rig_folder));
+		ck_assert_int_eq(truncate(ballast, 0), 0);
+		ck_assert_msg(spool_open(spool), "%s", spool_error(spool));
+		rig_fill(spool, 0, 1, 10, 100);
+		ck_assert_int_eq(rig_drain(spool, NULL), 10);
+		ck_assert_int_eq(rig_corrupt(spool), 0);
+		spool_destroy(spool);
+		rig_clear();
+		fill_disk(ballast);
+	}
+}
+END_TEST
+
+START_TEST(test_disk_turns_read_only)
+{
+	struct batch *batch = rig_batch(100, 10, 100);
+	struct spool *spool;
+
+	if (!mount_disk("size=8m"))
+		return;
+	spool = rig_open(rig_folder, 64 * MIB);
+	rig_fill(spool, 0, 5, 10, 100);
+	/* what has the disk open for writing keeps it from turning read-only: so this is like a start on it
+	 */
+	spool_destroy(spool);
+	spool = rig_open(rig_folder, 64 * MIB);
+	spool_destroy(spool);
+	ck_assert_int_eq(mount(NULL, rig_folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	spool = spool_create(&(struct spool_options){rig_folder, 64 * MIB, false});
+	for (int i = 0; i < 3; i++) {
+		ck_assert(!spool_put(spool, batch));
+		ck_assert_ptr_nonnull(strstr(spool_error(spool), rig_folder));
+	}
+	ck_assert_int_eq(mount(NULL, rig_folder, NULL, MS_REMOUNT, NULL), 0);
+	ck_assert(spool_put(spool, batch));
+	ck_assert_int_eq(rig_drain(spool, NULL), 60);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+	rig_free(batch);
+}
+END_TEST
+
+/* The folder is not there, is a file, and then is there. */
+START_TEST(test_no_folder)
+{
+	g_autofree char *folder = rig_path(rig_folder, "state");
+	struct spool_options options = {folder, 64 * MIB, false};
+	struct spool *spool = spool_create(&options);
+
+	ck_assert(!spool_open(spool));
+	ck_assert_ptr_nonnull(strstr(spool_error(spool), "No such file"));
+	g_file_set_contents(folder, "", 0, NULL);
+	ck_assert(!spool_open(spool));
+	ck_assert_int_eq(g_remove(folder), 0);
+	ck_assert_int_eq(g_mkdir(folder, 0700), 0);
+	ck_assert(spool_open(spool));
+	rig_fill(spool, 0, 1, 10, 100);
+	ck_assert_int_eq(rig_drain(spool, NULL), 10);
+	spool_destroy(spool);
+}
+END_TEST
+
+/*
+ * The child stores batches and deletes some, telling each through the pipe once it is done; it is killed at a
+ * random moment. What it told is there; at most the one step that it was at may be there, or not, besides.
+ */
+static void store_and_tell(int pipe, int64_t next)
+{
+	struct spool *spool = rig_open(rig_folder, 64 * MIB);
+	struct batch batch = {0};
+
+	for (;; next++) {
+		struct batch *each = rig_batch(next, 1 + (uint32_t)(next % 5), 2000);
+		int64_t told[2] = {next, 0};
+
+		/* numbers of the batches' first spans are what is told; they need not follow each other here
+		 */
+		if (!spool_put(spool, each))
+			_exit(1);
+		rig_free(each);
+		if (next % 3 == 0 && spool_read(spool, 0, &batch) == SPOOL_READ) {
+			told[1] = batch_events(&batch)[0];
+			if (write(pipe, &(int64_t[2]){next, -told[1]}, sizeof(told)) != sizeof(told) ||
+				!spool_delete(spool, &batch.spool_id, 1))
+				_exit(1);
+		}
+		if (write(pipe, told, sizeof(told)) != sizeof(told))
+			_exit(1);
+	}
+}
+
+struct model {
+	GHashTable *stored; /* first numbers of batches that must be there */
+	int64_t next;       /* the number of the batch that may be there or not */
+	int64_t deleting;   /* the batch that may be gone or not; 0: none */
+};
+
+static void learn(struct model *model, const int64_t told[2])
+{
+	if (told[1] < 0 || told[1] == 0)
+		g_hash_table_add(model->stored, GINT_TO_POINTER((int)told[0]));
+	if (told[1] < 0)
+		model->deleting = -told[1];
+	if (told[1] > 0) {
+		g_hash_table_remove(model->stored, GINT_TO_POINTER((int)told[1]));
+		model->deleting = 0;
+	}
+	model->next = told[0] + 1;
+}
+
+static void run_and_kill(struct model *model, GRand *rand)
+{
+	int64_t told[2];
+	int ends[2], status;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		store_and_tell(ends[1], model->next);
+	}
+	close(ends[1]);
+	g_usleep((gulong)g_rand_int_range(rand, 500, 30000));
+	kill(child, SIGKILL);
+	while (read(ends[0], told, sizeof(told)) == sizeof(told))
+		learn(model, told);
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	ck_assert(WIFSIGNALED(status));
+}
+
+/* Compares what is there with what was told. */
+static void compare(struct model *model)
+{
+	struct spool *spool = rig_open(rig_folder, 64 * MIB);
+	GHashTable *found = g_hash_table_new(NULL, NULL);
+	struct batch batch = {0};
+	GHashTableIter iter;
+	gpointer key;
+
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	while (spool_read(spool, batch.spool_id, &batch) == SPOOL_READ) {
+		int64_t first = batch_events(&batch)[0];
+
+		ck_assert_uint_eq(batch.count, 1 + (uint32_t)(first % 5));
+		g_hash_table_add(found, GINT_TO_POINTER((int)first));
+		ck_assert(g_hash_table_contains(model->stored, GINT_TO_POINTER((int)first)) ||
+			  first == model->next);
+		if (first == model->next)
+			g_hash_table_add(model->stored, GINT_TO_POINTER((int)first));
+	}
+	g_hash_table_iter_init(&iter, model->stored);
+	while (g_hash_table_iter_next(&iter, &key, NULL))
+		if (!g_hash_table_contains(found, key)) {
+			ck_assert_int_eq(GPOINTER_TO_INT(key), model->deleting);
+			g_hash_table_iter_remove(&iter);
+		}
+	model->deleting = 0;
+	model->next++;
+	g_hash_table_unref(found);
+	buffer_free(&batch.spans);
+	buffer_free(&batch.sizes);
+	buffer_free(&batch.events);
+	spool_destroy(spool);
+}
+
+START_TEST(test_killed_at_any_moment)
+{
+	struct model model = {g_hash_table_new(NULL, NULL), 1, 0};
+	GRand *rand = g_rand_new_with_seed(7);
+
+	for (int round = 0; round < 60; round++) {
+		run_and_kill(&model, rand);
+		compare(&model);
+	}
+	ck_assert_int_gt(model.next, 200);
+	g_rand_free(rand);
+	g_hash_table_unref(model.stored);
+}
+END_TEST
+
+Suite *spool_disk_suite(void)
+{
+	Suite *suite = suite_create("the spool's disk");
+	TCase *tcase = tcase_create("disk");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_checked_fixture(tcase, rig_clear, NULL);
+	tcase_add_test(tcase, test_disk_full);
+	tcase_add_test(tcase, test_disk_full_at_the_start);
+	tcase_add_test(tcase, test_disk_turns_read_only);
+	tcase_add_test(tcase, test_no_folder);
+	tcase_add_test(tcase, test_killed_at_any_moment);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spool_rig.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+char *rig_folder;
+
+void rig_make_folder(void)
+{
+	rig_folder = g_strdup("/dev/shm/blkin-spool-XXXXXX");
+	if (g_mkdtemp(rig_folder))
+		return;
+	g_free(rig_folder);
+	rig_folder = g_dir_make_tmp("blkin-spool-XXXXXX", NULL);
+	ck_assert_ptr_nonnull(rig_folder);
+}
+
+static void remove_all(const char *folder)
+{
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir))) {
+		g_autofree char *path = g_build_filename(folder, name, NULL);
+
+		if (g_file_test(path, G_FILE_TEST_IS_DIR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK))
+			remove_all(path);
+		g_remove(path);
+	}
+	if (dir)
+		g_dir_close(dir);
+}
+
+void rig_clear(void)
+{
+	remove_all(rig_folder);
+}
+
+void rig_remove_folder(void)
+{
+	rig_clear();
+	g_rmdir(rig_folder);
+	g_clear_pointer(&rig_folder, g_free);
+}
+
+char *rig_path(const char *folder, const char *name)
+{
+	return g_build_filename(folder, name, NULL);
+}
+
+void rig_copy(const char *from, const char *to)
+{
+	gsize size;
+	char *data;
+
+	if (!g_file_get_contents(from, &data, &size, NULL)) {
+		g_remove(to);
+		return;
+	}
+	ck_assert(g_file_set_contents_full(to, data, (gssize)size, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+	g_free(data);
+}
+
+/* A span's bytes follow from its number. */
+static size_t span_size(int64_t number, size_t size)
+{
+	return size + (size_t)(number % 7);
+}
+
+static void make_span(uint8_t *span, int64_t number, size_t size)
+{
+	memcpy(span, &number, sizeof(number));
+	for (size_t i = sizeof(number); i < size; i++)
+		span[i] = (uint8_t)(number * 31 + (int64_t)i * 7);
+}
+
+struct batch *rig_batch(int64_t first, uint32_t count, size_t size)
+{
+	struct batch *batch = g_new0(struct batch, 1);
+
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t number = first + i;
+		uint32_t bytes = (uint32_t)span_size(number, size);
+
+		make_span(buffer_reserve(&batch->spans, bytes), number, bytes);
+		batch->spans.size += bytes;
+		buffer_put(&batch->sizes, &bytes, sizeof(bytes));
+		buffer_put(&batch->events, &number, sizeof(number));
+		batch->count++;
+	}
+	return batch;
+}
+
+void rig_free(struct batch *batch)
+{
+	buffer_free(&batch->spans);
+	buffer_free(&batch->sizes);
+	buffer_free(&batch->events);
+	g_free(batch);
+}
+
+struct spool *rig_open(const char *folder, uint64_t max)
+{
+	struct spool_options options = {folder, max, false};
+	struct spool *spool = spool_create(&options);
+
+	ck_assert_msg(spool_open(spool), "%s", spool_error(spool));
+	return spool;
+}
+
+void rig_fill(struct spool *spool, int64_t first, unsigned batches, uint32_t count, size_t size)
+{
+	for (unsigned i = 0; i < batches; i++) {
+		struct batch *batch = rig_batch(first + (int64_t)i * count, count, size);
+
+		ck_assert_msg(spool_put(spool, batch), "%s", spool_error(spool));
+		rig_free(batch);
+	}
+}
+
+static void check_batch(const struct batch *batch, GHashTable *seen)
+{
+	const uint8_t *span = batch->spans.data;
+	uint8_t *expected = g_malloc(1 << 20);
+
+	for (uint32_t i = 0; i < batch->count; span += batch_sizes(batch)[i++]) {
+		int64_t number = batch_events(batch)[i];
+
+		make_span(expected, number, batch_sizes(batch)[i]);
+		ck_assert_mem_eq(span, expected, batch_sizes(batch)[i]);
+		if (seen)
+			ck_assert(g_hash_table_add(seen, g_memdup2(&number, sizeof(number))));
+	}
+	ck_assert_ptr_eq(span, batch->spans.data + batch->spans.size);
+	g_free(expected);
+}
+
+int64_t rig_drain(struct spool *spool, GHashTable *seen)
+{
+	struct batch batch = {0};
+	enum spool_read status;
+	int64_t spans = 0, after = 0;
+
+	while ((status = spool_read(spool, after, &batch)) == SPOOL_READ) {
+		ck_assert_int_gt(batch.spool_id, after);
+		after = batch.spool_id;
+		check_batch(&batch, seen);
+		spans += batch.count;
+		ck_assert_msg(spool_delete(spool, &after, 1), "%s", spool_error(spool));
+	}
+	ck_assert_msg(status == SPOOL_END, "%s", spool_error(spool));
+	buffer_free(&batch.spans);
+	buffer_free(&batch.sizes);
+	buffer_free(&batch.events);
+	return spans;
+}
+
+int64_t rig_corrupt(struct spool *spool)
+{
+	struct spool_losses losses;
+
+	spool_take_losses(spool, &losses);
+	return losses.corrupt;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The spool: what goes in comes out, in order, within its bounds. Damage and bad disks have files of their
+ * own. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "spool_rig.h"
+#include "spoolfile.h"
+
+#define MIB (1024 * 1024)
+
+START_TEST(test_what_goes_in_comes_out)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	struct spool *spool = rig_open(rig_folder, 16 * MIB);
+	struct spool_holds holds;
+
+	rig_fill(spool, 1, 20, 50, 400);
+	rig_fill(spool, 1001, 1, 1, 8);
+	spool_read_holds(spool, &holds);
+	ck_assert_int_eq(holds.batches, 21);
+	ck_assert_int_eq(holds.spans, 1001);
+	ck_assert_int_eq(rig_drain(spool, seen), 1001);
+	for (int64_t i = 1; i <= 1001; i++)
+		ck_assert(g_hash_table_contains(seen, &i));
+	spool_read_holds(spool, &holds);
+	ck_assert_int_eq(holds.batches, 0);
+	ck_assert_int_eq(holds.spans, 0);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
+START_TEST(test_kept_over_a_restart)
+{
+	struct spool *spool = rig_open(rig_folder, 16 * MIB);
+	struct batch batch = {0}, *sent = rig_batch(201, 10, 100);
+	int64_t id;
+
+	rig_fill(spool, 1, 20, 10, 100);
+	sent->sent_before = true;
+	ck_assert(spool_put(spool, sent));
+	ck_assert_int_eq(spool_read(spool, 0, &batch), SPOOL_READ);
+	ck_assert(!batch.sent_before);
+	id = batch.spool_id;
+	ck_assert(spool_delete(spool, &id, 1));
+	ck_assert_int_eq(spool_read(spool, id, &batch), SPOOL_READ); /* under way, and not deleted */
+	spool_destroy(spool);
+	spool = rig_open(rig_folder, 16 * MIB);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	for (id = 0; spool_read(spool, id, &batch) == SPOOL_READ; id = batch.spool_id)
+		;
+	ck_assert(batch.sent_before);
+	ck_assert_int_eq(batch_events(&batch)[0], 201);
+	ck_assert_int_eq(rig_drain(spool, NULL), 200);
+	spool_destroy(spool);
+	rig_free(sent);
+	buffer_free(&batch.spans);
+	buffer_free(&batch.sizes);
+	buffer_free(&batch.events);
+}
+END_TEST
+
+/* Many batches are one commit: all or none. */
+START_TEST(test_list_in_one_commit)
+{
+	struct spool *spool = rig_open(rig_folder, 16 * MIB);
+	struct batch *list = NULL;
+
+	for (int64_t i = 9; i >= 0; i--) {
+		struct batch *batch = rig_batch(1 + i * 5, 5, 300);
+
+		batch->next = list;
+		list = batch;
+	}
+	ck_assert(spool_put(spool, list));
+	ck_assert_int_eq(rig_drain(spool, NULL), 50);
+	while (list) {
+		struct batch *batch = list;
+
+		list = batch->next;
+		rig_free(batch);
+	}
+	spool_destroy(spool);
+}
+END_TEST
+
+static uint64_t disk_use(void)
+{
+	GDir *dir = g_dir_open(rig_folder, 0, NULL);
+	uint64_t bytes = 0;
+	const char *name;
+	GStatBuf file;
+
+	while ((name = g_dir_read_name(dir))) {
+		g_autofree char *path = rig_path(rig_folder, name);
+
+		if (g_stat(path, &file) == 0)
+			bytes += MAX((uint64_t)file.st_size, (uint64_t)file.st_blocks * 512);
+	}
+	g_dir_close(dir);
+	return bytes;
+}
+
+/* All files together stay within the bound, whatever the sizes; the oldest go, and every span is accounted
+ * for. */
+START_TEST(test_full)
+{
+	static const struct {
+		uint32_t count;
+		size_t size;
+	} shapes[] = {{1, 20}, {3, 1300}, {100, 300}, {1, 200000}, {500, 900}};
+	uint64_t max = 4 * MIB;
+	uint32_t count = shapes[_i].count;
+	size_t size = shapes[_i].size;
+	unsigned batches = (unsigned)(3 * max / (count * size + 200));
+	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	struct spool *spool = rig_open(rig_folder, max);
+	struct spool_losses losses;
+	struct spool_holds holds;
+	int64_t drained, total;
+
+	for (unsigned i = 0; i < batches; i++) {
+		rig_fill(spool, 1 + (int64_t)i * count, 1, count, size);
+		if (i % (batches / 50 + 1) == 0)
+			ck_assert_uint_le(disk_use(), max);
+	}
+	ck_assert_uint_le(disk_use(), max);
+	spool_take_losses(spool, &losses);
+	ck_assert_int_eq(losses.corrupt, 0);
+	ck_assert_int_gt(losses.evicted, 0);
+	spool_read_holds(spool, &holds);
+	total = (int64_t)batches * count;
+	ck_assert_int_eq(holds.spans + losses.evicted, total);
+	ck_assert_uint_le(holds.bytes, max);
+	if (count > 1) /* at least half of the bound is put to use */
+		ck_assert_uint_gt((uint64_t)holds.spans * size, max / 2);
+	drained = rig_drain(spool, seen);
+	ck_assert_int_eq(drained, holds.spans);
+	for (int64_t i = total - drained + 1; i <= total; i++) /* the oldest were dropped */
+		ck_assert(g_hash_table_contains(seen, &i));
+	spool_read_holds(spool, &holds);
+	ck_assert_uint_le(disk_use(), max);
+	spool_destroy(spool);
+	ck_assert_uint_lt(disk_use(), MIB + 64 * 1024); /* an empty spool gives the disk back */
+}
+END_TEST
+
+/* What was read is under way: it is not evicted, or it would be lost and delivered. */
+START_TEST(test_under_way_is_not_evicted)
+{
+	struct spool *spool = rig_open(rig_folder, 4 * MIB);
+	struct batch batch = {0};
+	struct spool_losses losses;
+	int64_t id;
+
+	rig_fill(spool, 1, 1, 10, 400);
+	ck_assert_int_eq(spool_read(spool, 0, &batch), SPOOL_READ);
+	id = batch.spool_id;
+	rig_fill(spool, 11, 200, 100, 400);
+	spool_take_losses(spool, &losses);
+	ck_assert_int_gt(losses.evicted, 0);
+	ck_assert_int_eq(losses.evicted % 100, 0);
+	ck_assert_int_eq(spool_read(spool, 0, &batch), SPOOL_READ);
+	ck_assert_int_eq(batch.spool_id, id);
+	ck_assert_int_eq(rig_drain(spool, NULL), 20010 - losses.evicted);
+	spool_destroy(spool);
+	buffer_free(&batch.spans);
+	buffer_free(&batch.sizes);
+	buffer_free(&batch.events);
+}
+END_TEST
+
+/* A reader that holds the file keeps the log from being moved: the bound holds, and memory has to. */
+START_TEST(test_somebody_reads)
+{
+	g_autofree char *path = rig_path(rig_folder, SPOOLFILE_NAME);
+	struct spool *spool = rig_open(rig_folder, 4 * MIB);
+	struct batch *batch;
+	int64_t stored = 10;
+	sqlite3 *reader;
+	int failures = 0, rc;
+
+	rig_fill(spool, 1, 1, 10, 400);
+	reader = spoolfile_open(path, SQLITE_OPEN_READONLY, &rc);
+	ck_assert_ptr_nonnull(reader);
+	ck_assert_int_eq(
+		sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM batch", NULL, NULL, NULL), SQLITE_OK);
+	for (int i = 0; i < 60 && !failures; i++) {
+		batch = rig_batch(stored + 1, 100, 400);
+		if (spool_put(spool, batch))
+			stored += 100;
+		else
+			failures++;
+		rig_free(batch);
+		ck_assert_uint_le(disk_use(), 4 * MIB);
+	}
+	ck_assert_int_eq(failures, 1);
+	ck_assert_ptr_nonnull(strstr(spool_error(spool), "another program holds"));
+	sqlite3_exec(reader, "COMMIT", NULL, NULL, NULL);
+	sqlite3_close(reader);
+	rig_fill(spool, stored + 1, 1, 100, 400);
+	ck_assert_int_eq(rig_drain(spool, NULL), stored + 100);
+	spool_destroy(spool);
+}
+END_TEST
+
+START_TEST(test_one_agent_at_a_time)
+{
+	struct spool_options options = {rig_folder, 16 * MIB, false};
+	struct spool *spool = rig_open(rig_folder, 16 * MIB), *other = spool_create(&options);
+
+	ck_assert(!spool_open(other));
+	ck_assert_ptr_nonnull(strstr(spool_error(other), "another agent"));
+	rig_fill(spool, 1, 1, 10, 100);
+	spool_destroy(spool);
+	ck_assert(spool_open(other));
+	ck_assert_int_eq(rig_drain(other, NULL), 10);
+	spool_destroy(other);
+}
+END_TEST
+
+/* The newest refused spans are kept, of large ones the beginning. */
+START_TEST(test_refused)
+{
+	g_autofree char *path = rig_path(rig_folder, SPOOLFILE_NAME);
+	struct spool *spool = rig_open(rig_folder, 4 * MIB);
+	uint8_t *span = g_malloc0(SPOOL_REFUSED_BYTES + 1000);
+	sqlite3_stmt *stmt;
+	sqlite3 *reader;
+	int rc;
+
+	for (int64_t i = 0; i < 3 * SPOOL_REFUSED_MAX; i++) {
+		struct spool_refused refused = {
+			i, "no such thing", span, i % 2 ? 100 : SPOOL_REFUSED_BYTES + 1000};
+
+		ck_assert_msg(spool_keep_refused(spool, &refused, 1), "%s", spool_error(spool));
+	}
+	ck_assert_uint_le(disk_use(), 4 * MIB);
+	reader = spoolfile_open(path, SQLITE_OPEN_READONLY, &rc);
+	stmt = spoolfile_prepare(reader,
+		"SELECT count(*), min(event), max(event), max(length(span)), max(size) FROM refused", &rc);
+	ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 0), SPOOL_REFUSED_MAX);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 1), 2 * SPOOL_REFUSED_MAX);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 2), 3 * SPOOL_REFUSED_MAX - 1);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 3), SPOOL_REFUSED_BYTES);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 4), SPOOL_REFUSED_BYTES + 1000);
+	sqlite3_finalize(stmt);
+	sqlite3_close(reader);
+	spool_destroy(spool);
+	g_free(span);
+}
+END_TEST
+
+static Suite *spool_suite(void)
+{
+	Suite *suite = suite_create("spool");
+	TCase *tcase = tcase_create("spool");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_checked_fixture(tcase, rig_clear, NULL);
+	tcase_add_test(tcase, test_what_goes_in_comes_out);
+	tcase_add_test(tcase, test_kept_over_a_restart);
+	tcase_add_test(tcase, test_list_in_one_commit);
+	tcase_add_loop_test(tcase, test_full, 0, 5);
+	tcase_add_test(tcase, test_under_way_is_not_evicted);
+	tcase_add_test(tcase, test_somebody_reads);
+	tcase_add_test(tcase, test_one_agent_at_a_time);
+	tcase_add_test(tcase, test_refused);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner;
+	int failed;
+
+	rig_make_folder();
+	runner = srunner_create(spool_suite());
+	srunner_add_suite(runner, spool_damage_suite());
+	srunner_add_suite(runner, spool_disk_suite());
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	rig_remove_folder();
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
