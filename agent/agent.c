@@ -8,6 +8,7 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
+#include "activity.h"
 #include "batch.h"
 #include "clock.h"
 #include "collector.h"
@@ -30,6 +31,7 @@ struct agent {
 	struct collector *collector;
 	struct http *http;
 	struct status_source source;
+	struct activity *activity;
 	struct notify *notify;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
@@ -155,8 +157,13 @@ static int start(struct agent *agent)
 	agent->queue = batch_queue_create(&limits, wake_pushed, agent);
 	agent->line = line_create(config, agent->queue);
 	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
-	agent->source =
-		(struct status_source){NULL, agent->uplink, agent->queue, config->queue_size, clock_wall()};
+	agent->activity = activity_create(agent->base, config);
+	agent->source = (struct status_source){.config = config,
+		.uplink = agent->uplink,
+		.queue = agent->queue,
+		.activity = agent->activity,
+		.queue_limit = config->queue_size,
+		.started = clock_wall()};
 	agent->notify = notify_create(agent->base, &agent->source);
 	agent->http = http_create(agent->base, config, &agent->source);
 	if (!agent->uplink || !agent->http)
@@ -191,13 +198,17 @@ static void end(struct agent *agent)
 {
 	if (agent->http)
 		http_destroy(agent->http);
+	notify_destroy(agent->notify);
+	activity_destroy(agent->activity);
 	if (agent->uplink)
 		uplink_destroy(agent->uplink);
+	agent->uplink = NULL;
+	/* a resolver that was ended with a question open frees it from the loop */
+	event_base_loop(agent->base, EVLOOP_NONBLOCK);
 	if (agent->collector) {
 		collector_destroy(agent->collector);
 		report(agent);
 	}
-	notify_destroy(agent->notify);
 	line_destroy(agent->line);
 	batch_queue_destroy(agent->queue);
 	for (int i = 0; i < 2; i++)

@@ -115,6 +115,11 @@ int config_read(struct config *config, const char *path, bool optional)
 	return status == 0 ? check_together(config) : status;
 }
 
+char *config_get(const struct config *config, const char *section, const char *name)
+{
+	return config_value_print(config, config_key_find(section, name));
+}
+
 static void print_key(const struct config *config, size_t index, FILE *out)
 {
 	const struct config_key *key = &config_keys[index];

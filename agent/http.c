@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <glib.h>
 
@@ -78,6 +80,14 @@ static int page_status_json(struct buffer *out, const struct status *status)
 	return HTTP_OK;
 }
 
+/* What `blkin status` has to know before it asks LTTng. */
+static int page_session(struct buffer *out, const struct status *status)
+{
+	buffer_printf(out, "session %s\ntracing-group %s\n", status->config->session_name,
+		status->config->tracing_group);
+	return HTTP_OK;
+}
+
 static int page_index(struct buffer *out, const struct status *status)
 {
 	(void)status;
@@ -97,8 +107,35 @@ static const struct page {
 	{"/readyz", "text/plain; charset=utf-8", page_readyz},
 	{"/status", "text/plain; charset=utf-8", page_status},
 	{"/status.json", "application/json", page_status_json},
+	{"/session", "text/plain; charset=utf-8", page_session},
 	{"/", "text/plain; charset=utf-8", page_index},
 };
+
+static int number(const struct evkeyvalq *query, const char *key)
+{
+	const char *text = evhttp_find_header(query, key);
+
+	return text ? atoi(text) : 0;
+}
+
+/* What `blkin status` brings along: it counts for this answer only. */
+static void read_census(const char *text, struct census *census)
+{
+	struct evkeyvalq query;
+	const char *other;
+
+	if (!text || evhttp_parse_query_str(text, &query) != 0)
+		return;
+	census->known = evhttp_find_header(&query, "programs") != NULL;
+	census->programs = number(&query, "programs");
+	census->blkin = number(&query, "blkin");
+	census->stopped = number(&query, "stopped");
+	census->events_off = number(&query, "events-off") != 0;
+	census->sampling_off = number(&query, "sampling-off") != 0;
+	other = evhttp_find_header(&query, "other");
+	g_strlcpy(census->other, other ? other : "", sizeof(census->other));
+	evhttp_clear_headers(&query);
+}
 
 static void serve(struct evhttp_request *request, void *data)
 {
@@ -112,6 +149,7 @@ static void serve(struct evhttp_request *request, void *data)
 		if (strcmp(path, pages[i].path) != 0)
 			continue;
 		status_read(&status, http->source);
+		read_census(evhttp_uri_get_query(uri), &status.census);
 		reply(request, pages[i].write(&body, &status), pages[i].type, &body);
 		buffer_free(&body);
 		return;

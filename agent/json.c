@@ -97,6 +97,12 @@ void json_bool(struct buffer *out, bool value)
 	buffer_printf(out, value ? "true" : "false");
 }
 
+void json_null(struct buffer *out)
+{
+	put_comma(out);
+	buffer_printf(out, "null");
+}
+
 /* Like every number of JSON's with a point, whatever the locale says. */
 void json_double(struct buffer *out, double value)
 {

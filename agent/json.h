@@ -34,6 +34,7 @@ void json_text(struct buffer *out, const char *text);
 
 void json_int(struct buffer *out, int64_t value);
 void json_bool(struct buffer *out, bool value);
+void json_null(struct buffer *out);
 
 /* With six digits behind the point at most; what JSON has no number for (infinity, NaN) is written as null.
  */

@@ -7,16 +7,20 @@
 #include <glib.h>
 
 #include "clock.h"
-#include "json.h"
+#include "doctor.h"
 
 void status_read(struct status *status, const struct status_source *source)
 {
+	memset(&status->census, 0, sizeof(status->census));
+	status->config = source->config;
 	ledger_read(&status->rows, &status->latency);
 	collector_read_state(source->collector, &status->collector);
 	uplink_read_state(source->uplink, &status->uplink);
 	status->queue_bytes = batch_queue_bytes(source->queue);
 	status->queue_limit = source->queue_limit;
 	status->started = source->started;
+	activity_read(source->activity, &status->activity);
+	status->progress = collector_progress(source->collector);
 }
 
 /* The rows as they add up, for both forms. */
@@ -107,6 +111,19 @@ static void write_losses(struct buffer *out, const int64_t *row)
 		buffer_printf(out, "  nothing\n");
 }
 
+/* How many programs there are to collect from, if that is known. */
+static void write_programs(struct buffer *out, const struct status *status)
+{
+	const struct census *census = &status->census;
+	int programs = census->known ? census->programs : status->activity.programs;
+
+	if (programs < 0)
+		return;
+	buffer_printf(out, " from %d program%s", programs, programs == 1 ? "" : "s");
+	if (census->known && census->blkin != programs)
+		buffer_printf(out, ", %d of them with blkin", census->blkin);
+}
+
 /* Words from outside, on a line that others take apart. */
 static void write_plain(struct buffer *out, const char *text)
 {
@@ -121,7 +138,8 @@ static void write_plain(struct buffer *out, const char *text)
 void status_write_line(struct buffer *out, const struct status *status)
 {
 	if (status->collector.collecting) {
-		buffer_printf(out, "collecting from LTTng session `%s`", status->collector.session);
+		buffer_printf(out, "collecting");
+		write_programs(out, status);
 	} else {
 		buffer_printf(out, "NOT collecting: ");
 		write_plain(out, status->collector.error[0] ? status->collector.error : "starting");
@@ -134,6 +152,44 @@ void status_write_line(struct buffer *out, const struct status *status)
 	}
 }
 
+/* Words from outside, on a line of their own. */
+static void write_said(struct buffer *out, const char *text)
+{
+	buffer_printf(out, "  ");
+	write_plain(out, text);
+	buffer_printf(out, "\n");
+}
+
+static void write_session(struct buffer *out, const struct status *status, int64_t now)
+{
+	if (!status->collector.collecting)
+		return;
+	buffer_printf(out, "  session   `%s`, ", status->collector.session);
+	if (status->activity.last_event) {
+		buffer_printf(out, "last event ");
+		write_time(out, now - status->activity.last_event);
+		buffer_printf(out, " ago\n");
+	} else {
+		buffer_printf(out, "no event yet\n");
+	}
+}
+
+static void write_findings(struct buffer *out, const struct status *status)
+{
+	struct finding findings[FINDINGS_MAX];
+	size_t count = doctor_examine(status, findings);
+
+	buffer_printf(out, "to do\n");
+	for (size_t i = 0; i < count; i++) {
+		write_said(out, findings[i].what);
+		buffer_printf(out, "    -> ");
+		write_plain(out, findings[i].fix);
+		buffer_printf(out, "\n");
+	}
+	if (count == 0)
+		buffer_printf(out, "  nothing\n");
+}
+
 void status_write_text(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
@@ -142,20 +198,24 @@ void status_write_text(struct buffer *out, const struct status *status)
 	buffer_printf(out, "blkin-agent %s, pid %d, up ", BLKIN_VERSION, (int)getpid());
 	write_time(out, clock_wall() - status->started);
 	buffer_printf(out, "\n\ncollecting  %s", status->collector.collecting ? "yes" : "NO");
-	if (status->collector.collecting)
-		buffer_printf(out, ", from LTTng session `%s`", status->collector.session);
+	if (status->collector.collecting) {
+		buffer_printf(out, ",");
+		write_programs(out, status);
+	}
 	buffer_printf(out, ", since ");
 	write_time(out, now - status->collector.since);
+	buffer_printf(out, "\n");
 	if (status->collector.error[0])
-		buffer_printf(out, "\n  %s", status->collector.error);
+		write_said(out, status->collector.error);
+	write_session(out, status, now);
 	buffer_printf(out,
-		"\n  events    %" PRId64 " read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
+		"  events    %" PRId64 " read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
 		" ignored\n",
 		row[EVENTS_READ], row[EVENTS_IN_SPANS], add_up(row).rejected, row[EVENTS_IGNORED]);
 	buffer_printf(
 		out, "delivering  %s, to %s\n", status->uplink.up ? "yes" : "NO", status->uplink.server);
 	if (status->uplink.error[0])
-		buffer_printf(out, "  %s\n", status->uplink.error);
+		write_said(out, status->uplink.error);
 	buffer_printf(out,
 		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
 		" dropped\n",
@@ -164,108 +224,5 @@ void status_write_text(struct buffer *out, const struct status *status)
 		out, "  queue     %zu of %zu KiB\n", status->queue_bytes / 1024, status->queue_limit / 1024);
 	write_latency(out, &status->latency);
 	write_losses(out, row);
-}
-
-static void write_row(struct buffer *out, const char *key, int64_t value)
-{
-	json_key(out, key);
-	json_int(out, value);
-}
-
-static void write_events(struct buffer *out, const int64_t *row)
-{
-	json_key(out, "events");
-	json_open(out, '{');
-	write_row(out, "read", row[EVENTS_READ]);
-	write_row(out, "in_spans", row[EVENTS_IN_SPANS]);
-	write_row(out, "json", row[EVENTS_AS_JSON]);
-	write_row(out, "ignored", row[EVENTS_IGNORED]);
-	json_key(out, "rejected");
-	json_open(out, '{');
-	write_row(out, "malformed", row[EVENTS_REJECTED_MALFORMED]);
-	write_row(out, "id", row[EVENTS_REJECTED_ID]);
-	write_row(out, "time", row[EVENTS_REJECTED_TIME]);
-	json_close(out, '}');
-	json_key(out, "lost");
-	json_open(out, '{');
-	write_row(out, "ring", row[EVENTS_LOST_RING]);
-	write_row(out, "packets", row[PACKETS_LOST]);
-	json_close(out, '}');
-	json_close(out, '}');
-}
-
-static void write_spans(struct buffer *out, const int64_t *row)
-{
-	json_key(out, "spans");
-	json_open(out, '{');
-	write_row(out, "made", row[SPANS_MADE]);
-	write_row(out, "pending", row[SPANS_PENDING]);
-	write_row(out, "queued", row[SPANS_QUEUED]);
-	write_row(out, "spooled", row[SPANS_SPOOLED]);
-	write_row(out, "sent", row[SPANS_SENT]);
-	write_row(out, "sent_again", row[SPANS_SENT_AGAIN]);
-	write_row(out, "cut_short", row[SPANS_CUT_SHORT]);
-	json_key(out, "dropped");
-	json_open(out, '{');
-	write_row(out, "queue_full", row[SPANS_DROPPED_QUEUE_FULL]);
-	write_row(out, "refused", row[SPANS_DROPPED_REFUSED]);
-	write_row(out, "oversize", row[SPANS_DROPPED_OVERSIZE]);
-	write_row(out, "shutdown", row[SPANS_DROPPED_SHUTDOWN]);
-	json_close(out, '}');
-	json_close(out, '}');
-}
-
-static void write_servers(struct buffer *out, const struct uplink_state *uplink)
-{
-	json_key(out, "servers");
-	json_open(out, '[');
-	for (uint32_t i = 0; i < uplink->server_count; i++) {
-		const struct uplink_server_state *server = &uplink->servers[i];
-
-		json_open(out, '{');
-		json_key(out, "server");
-		json_text(out, server->server);
-		json_key(out, "serving");
-		json_bool(out, server->serving);
-		json_key(out, "up");
-		json_bool(out, server->up);
-		json_key(out, "error");
-		json_text(out, server->error);
-		json_close(out, '}');
-	}
-	json_close(out, ']');
-}
-
-void status_write_json(struct buffer *out, const struct status *status)
-{
-	const int64_t *row = status->rows.row;
-
-	json_open(out, '{');
-	json_key(out, "version");
-	json_text(out, BLKIN_VERSION);
-	write_row(out, "pid", getpid());
-	json_key(out, "started");
-	json_double(out, (double)status->started / 1e9);
-	json_key(out, "collecting");
-	json_bool(out, status->collector.collecting);
-	json_key(out, "session");
-	json_text(out, status->collector.session);
-	json_key(out, "session_error");
-	json_text(out, status->collector.error);
-	write_row(out, "sessions_created", row[SESSIONS_CREATED]);
-	json_key(out, "server");
-	json_text(out, status->uplink.server);
-	json_key(out, "output");
-	json_text(out, status->uplink.type);
-	write_servers(out, &status->uplink);
-	json_key(out, "delivering");
-	json_bool(out, status->uplink.up);
-	json_key(out, "output_error");
-	json_text(out, status->uplink.error);
-	write_row(out, "queue_bytes", (int64_t)status->queue_bytes);
-	write_row(out, "strings_repaired", row[STRINGS_REPAIRED]);
-	write_events(out, row);
-	write_spans(out, row);
-	json_close(out, '}');
-	buffer_printf(out, "\n");
+	write_findings(out, status);
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "activity.h"
 #include "buffer.h"
 #include "collector.h"
 #include "ledger.h"
@@ -13,20 +14,40 @@
 
 /* Where the state is read from; all borrowed. */
 struct status_source {
+	const struct config *config;
 	struct collector *collector;
 	struct uplink *uplink;
 	struct batch_queue *queue;
+	struct activity *activity;
 	size_t queue_limit;
 	int64_t started; /* ns since the epoch */
 };
 
+/*
+ * What `blkin status` has found out from LTTng, for the answer it asks for: it may ask what would hold up the
+ * agent, and sees processes that the agent does not.
+ */
+struct census {
+	bool known;      /* the programs were counted */
+	int programs;    /* registered with LTTng */
+	int blkin;       /* of these, with blkin's events */
+	char other[64];  /* one of the rest, for an example */
+	int stopped;     /* a process that is stopped, so that they were not counted; 0: none */
+	bool events_off; /* the session has none of ours enabled */
+	bool sampling_off;
+};
+
 struct status {
+	const struct config *config;
 	struct ledger rows;
 	struct ledger_latency latency;
 	struct collector_state collector;
 	struct uplink_state uplink;
 	size_t queue_bytes, queue_limit;
 	int64_t started;
+	struct activity_state activity;
+	int64_t progress; /* of the collector */
+	struct census census;
 };
 
 void status_read(struct status *status, const struct status_source *source);

@@ -37,9 +37,6 @@ struct request {
 	const char *page, *service, *rate;
 };
 
-/* The smallest threshold: it says that nothing is recorded, where 0 says nothing. */
-#define THRESHOLD_OFF 1
-
 static uint64_t load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -104,7 +101,7 @@ static void print_rate(const char *who, uint64_t threshold)
 {
 	if (!threshold)
 		printf("%s: default\n", who);
-	else if (threshold == THRESHOLD_OFF)
+	else if (threshold == SAMPLING_OFF)
 		printf("%s: off\n", who);
 	else
 		printf("%s: 1/%" PRIu64 "\n", who, UINT64_MAX / threshold);
@@ -158,7 +155,7 @@ static bool parse_rate(const char *text, uint64_t *threshold)
 	unsigned long long one_in;
 
 	if (!strcmp(text, "default") || !strcmp(text, "off")) {
-		*threshold = *text == 'o' ? THRESHOLD_OFF : 0;
+		*threshold = *text == 'o' ? SAMPLING_OFF : 0;
 		return true;
 	}
 	if (strncmp(text, "1/", 2) != 0 || !g_ascii_isdigit(text[2]))

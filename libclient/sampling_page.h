@@ -18,6 +18,8 @@
 #define SAMPLING_PAGE_VARIABLE "BLKIN_SAMPLING_PAGE"
 #define SAMPLING_PAGE_MAGIC UINT64_C(0x31656c706d617362) /* "bsample1" */
 #define SAMPLING_PAGE_SERVICES 200
+/* The smallest threshold: it says that nothing is recorded, where 0 says nothing. */
+#define SAMPLING_OFF 1
 
 /* A threshold of 0 says nothing: what the program or BLKIN_SAMPLE says counts. */
 struct sampling_service {

@@ -12,9 +12,11 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +182,7 @@ int main(int argc, char **argv)
 			break;
 		case 'P':
 			load.process = atoi(optarg);
+			prctl(PR_SET_PDEATHSIG, SIGKILL); /* one that is killed leaves none of them behind */
 			break;
 		default:
 			return 64;

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* strcasestr */
+#include "agentcall.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sysexits.h>
+
+#include <glib.h>
+
+#include "log.h"
+
+/* Seconds that the agent has for its answer. */
+#define TIMEOUT 5
+#define ANSWER_MAX (16 * 1024 * 1024)
+
+static void tell_denied(const char *path)
+{
+	struct stat file;
+	const struct group *group = stat(path, &file) == 0 ? getgrgid(file.st_gid) : NULL;
+
+	if (group)
+		log_error("no permission to ask the agent on %s: it answers root, and members of group `%s`",
+			path, group->gr_name);
+	else
+		log_error("no permission to ask the agent on %s: try as root", path);
+}
+
+/* Says why the agent cannot be reached; returns the exit code. */
+static int tell_unreachable(const char *path, int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+		log_error("no agent runs on %s: start it (systemctl start blkin-agent), or say with --config "
+			  "which one",
+			path);
+		return EX_UNAVAILABLE;
+	case ECONNREFUSED:
+		log_error("the agent on %s was killed, and none runs since (journalctl -u blkin-agent tells "
+			  "more)",
+			path);
+		return EX_UNAVAILABLE;
+	case EACCES:
+	case EPERM:
+		tell_denied(path);
+		return EXIT_FAILURE;
+	case EAGAIN:
+		log_error(
+			"the agent on %s runs, but does not answer within %d s: it hangs (systemctl restart "
+			"blkin-agent)",
+			path, TIMEOUT);
+		return EX_UNAVAILABLE;
+	default:
+		log_error("cannot ask the agent on %s: %s", path, strerror(error));
+		return EXIT_FAILURE;
+	}
+}
+
+/* Returns a connected socket, or -1 with errno set. */
+static int connect_to(const char *path)
+{
+	const struct timeval timeout = {.tv_sec = TIMEOUT};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int error, fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0 &&
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
+		connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static time_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
+/* Sends the request and reads the answer to its end. Returns 0 or an errno. */
+static int ask(int fd, const char *request, struct buffer *answer)
+{
+	time_t begin = now();
+	ssize_t size;
+
+	/* The request fits any socket's buffer: it goes out whole or not at all. */
+	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
+		return errno;
+	for (;;) {
+		size = recv(fd, buffer_reserve(answer, 65536), 65536, 0);
+		if (size == 0)
+			return 0;
+		if (size < 0 && errno != EINTR)
+			return errno;
+		if (size > 0)
+			answer->size += (size_t)size;
+		if (now() - begin > TIMEOUT)
+			return EAGAIN;
+		if (answer->size > ANSWER_MAX)
+			return EMSGSIZE;
+	}
+}
+
+/* Whether the body, to the answer's end, has the length that its head says, if it does. */
+static bool is_whole(const char *head, const char *body, const char *end)
+{
+	const char *length = strcasestr(head, "\r\nContent-Length:");
+
+	return !length || length > body ||
+	       strtoull(length + 17, NULL, 10) == (unsigned long long)(end - body);
+}
+
+/* Cuts an HTTP answer down to its body; returns the exit code. */
+static int take_body(struct buffer *answer, const char *path)
+{
+	const char *text, *body, *end;
+	int major, minor, code;
+
+	buffer_put(answer, "", 1);
+	text = (const char *)answer->data;
+	end = text + answer->size - 1;
+	body = strstr(text, "\r\n\r\n");
+	if (!body || sscanf(text, "HTTP/%d.%d %d", &major, &minor, &code) != 3) {
+		log_error("what answers on %s is not blkin-agent", path);
+		return EXIT_FAILURE;
+	}
+	body += 4;
+	if (code != 200) {
+		log_error("the agent on %s refuses to tell: HTTP status %d", path, code);
+		return EXIT_FAILURE;
+	}
+	if (!is_whole(text, body, end)) {
+		log_error("the answer of the agent on %s broke off: try again", path);
+		return EXIT_FAILURE;
+	}
+	answer->size = (size_t)(end - body);
+	memmove(answer->data, body, answer->size + 1);
+	return EX_OK;
+}
+
+int agentcall_get(const char *path, const char *page, struct buffer *body)
+{
+	/* Of HTTP/1.0, as its answers end with the connection and come in one piece. */
+	g_autofree char *request = g_strdup_printf("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", page);
+	int fd = connect_to(path), error = fd < 0 ? errno : ask(fd, request, body);
+
+	if (fd >= 0)
+		close(fd);
+	return error ? tell_unreachable(path, error) : take_body(body, path);
+}

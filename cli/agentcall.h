@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A question to the agent of this node, over its control socket. */
+#ifndef AGENTCALL_H
+#define AGENTCALL_H
+
+#include "buffer.h"
+
+/*
+ * Gets @page of the agent whose control socket is @path, in @body with a NUL behind its end. Returns an exit
+ * code, having said what is wrong if it is not 0.
+ */
+int agentcall_get(const char *path, const char *page, struct buffer *body);
+
+#endif

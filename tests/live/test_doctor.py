@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`blkin status` when nothing arrives: each reason made to happen, and named with what to do about it."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import time
+
+import pytest
+from rig.process import free_port, wait_until
+from rig.scribe import Receiver
+
+LOAD = "tests/live/programs/spanload"
+NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+UNAVAILABLE, CONFIG = 69, 78
+
+
+def status(node, *words, prefix=(), **environment):
+    program = node.start(list(prefix) + [node.built("cli/blkin"), "status", *words], name="status", **environment)
+    return program.wait(20), program.log()
+
+
+def findings(node, **environment):
+    """What the doctor finds, by their codes; the text says the same."""
+    code, text = status(node, "--json", "--socket", node.socket, **environment)
+    assert code == 0, text
+    return {finding["code"]: finding for finding in json.loads(text)["findings"]}
+
+
+def expect(node, code, what, fix, seconds=15, **environment):
+    """Waits for the finding, which is the only one, and returns it."""
+    found = {}
+
+    def is_found():
+        nonlocal found
+        found = findings(node, **environment)
+        return list(found) == [code] and what in found[code]["what"]
+
+    try:
+        wait_until(is_found, seconds, f"the doctor to find {code}", 0.3)
+    except Exception as trouble:
+        raise AssertionError(f"{trouble}: {found}") from None
+    assert fix in found[code]["fix"], found
+    text = status(node, "--socket", node.socket, **environment)[1]
+    assert what in text.split("\nto do\n")[1] and f"    -> {found[code]['fix']}\n" in text, text
+    assert len(text.splitlines()) <= 24, "that is no screen"
+    return found[code]
+
+
+def start_load(node, **environment):
+    return node.start([node.built(LOAD), "-n", 1000000, "-r", 100], **environment)
+
+
+@contextlib.contextmanager
+def stopped(program):
+    program.send(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        program.send(signal.SIGCONT)
+
+
+def test_all_is_well(node, receiver):
+    node.start_agent(receiver.port)
+    start_load(node)
+    wait_until(lambda: node.ledger().sent > 100 and node.status()["programs"] == 2, 20, "spans of both processes")
+    assert findings(node) == {}
+    code, text = status(node, "--socket", node.socket)
+    assert code == 0 and text.endswith("\nto do\n  nothing\n")
+    assert "collecting  yes, from 2 programs, since " in text and ", last event " in text
+    told = node.status()
+    assert (told["programs"], told["programs_with_blkin"]) == (2, 2) and told["last_event_seconds"] <= 2
+
+
+def test_no_session_daemon(bare_node):
+    bare_node.start_agent(free_port(), wait=False)
+    bare_node.agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    expect(bare_node, "no-session-daemon", "no LTTng session daemon runs", "lttng-sessiond --daemonize")
+
+
+def test_no_session_daemon_of_the_system(bare_node):
+    bare_node.start_agent(free_port(), wait=False, session={"tracing_group": "tracing"})
+    bare_node.agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    expect(bare_node, "no-session-daemon", "no LTTng session daemon runs", "systemctl start lttng-sessiond")
+
+
+def test_no_permission(node):
+    """The session daemon is there, but its socket is for others."""
+    config = node.write_config(free_port(), session={"tracing_group": "tracing"})
+    folder = "/var/run/lttng" if os.getuid() == 0 else node.path("home/.lttng")
+    os.chmod(os.path.join(folder, "client-lttng-sessiond"), 0)
+    node.agent = node.start(NO_OVERRIDE + [node.built("agent/blkin-agent"), "-c", config])
+    node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+    expect(node, "no-permission", "may not talk to it: it is for root and group tracing", "usermod --append")
+
+
+def test_no_relay_daemon(bare_node):
+    bare_node.start_sessiond()
+    bare_node.start_agent(free_port(), wait=False)
+    bare_node.agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    expect(bare_node, "no-relay-daemon", "no LTTng relay daemon answers", "systemctl start blkin-relayd")
+
+
+def test_lttng_hangs(node, receiver):
+    node.start_agent(receiver.port)
+    with stopped(node.relayd):
+        expect(node, "lttng-hangs", "a call into LTTng has not come back for", "restart the one that hangs")
+    expect(node, "no-program", "", "")
+
+
+def test_no_program(node, receiver):
+    node.start_agent(receiver.port)
+    expect(node, "no-program", "no program is registered with LTTng", "BLKIN_DEBUG=1")
+
+
+def test_program_without_blkin(node, receiver):
+    """It is registered with LTTng, as it has tracepoints of its own; ours are not in it."""
+    node.start_agent(receiver.port)
+    program = node.start(["sleep", "60"], LD_PRELOAD="liblttng-ust.so.1")
+    expect(
+        node,
+        "no-blkin",
+        f"1 program is registered with LTTng, as sleep ({program.pid}), but none records with blkin",
+        "includes <blkin/blkin.h>",
+    )
+    start_load(node)
+    wait_until(lambda: findings(node) == {}, 10, "the doctor to be content")
+    words = " from 3 programs, 2 of them with blkin, since "
+    wait_until(lambda: words in status(node, "--socket", node.socket)[1], 10, "all to be counted")
+
+
+def test_events_disabled(node, receiver):
+    node.start_agent(receiver.port)
+    start_load(node)
+    wait_until(lambda: node.ledger().sent, 20, "spans")
+    node.lttng("disable-event", "--userspace", "--session", "blkin", "--channel", "spans", "blkin:*")
+    expect(node, "events-disabled", "LTTng session `blkin` records no blkin event", "restart the agent")
+
+
+def test_level_too_low(node, receiver):
+    node.start_agent(receiver.port, session={"level": "crit"})
+    start_load(node)
+    expect(node, "level", "only spans of level crit and above are recorded", "as debug")
+
+
+def test_sampling_is_off(node, receiver):
+    page = {"BLKIN_SAMPLING_PAGE": node.path("sampling")}
+    node.run(["cli/blkin", "sampling", "--page", node.path("sampling"), "off"])
+    node.start_agent(receiver.port)
+    start_load(node, **page)
+    expect(node, "sampling-off", "tells programs to record nothing", "blkin sampling default", **page)
+
+
+def test_sampled_out_by_the_program(node, receiver):
+    node.start_agent(receiver.port)
+    start_load(node, BLKIN_SAMPLE="0")
+    expect(node, "quiet", "2 programs are there with blkin, but no event comes", "BLKIN_SAMPLE")
+
+
+def test_program_is_stopped(node, receiver):
+    """It is not asked, as it would be cut off from LTTng when it does not answer."""
+    node.start_agent(receiver.port)
+    load = start_load(node)
+    wait_until(lambda: node.status()["programs"] == 2, 20, "both processes")
+    with stopped(load):
+        begun = time.monotonic()
+        expect(node, "program-stopped", f"process {load.pid}, is stopped", "kill -CONT")
+        assert time.monotonic() - begun < 4
+        told = node.status()
+        assert (told["programs"], told["programs_with_blkin"]) == (2, None)
+    wait_until(lambda: findings(node) == {}, 10, "the doctor to be content")
+
+
+def test_collector_refuses(node):
+    port = free_port()
+    node.start_agent(port)
+    start_load(node)
+    expect(
+        node,
+        "output-refused",
+        f"the collector at 127.0.0.1:{port} takes no spans: connection refused",
+        "COLLECTOR_SCRIBE_ENABLED=true",
+    )
+    Receiver(node, port).start()
+    wait_until(lambda: findings(node) == {}, 10, "the doctor to be content")
+
+
+def test_collector_has_no_address(node):
+    config = {"server": "collector.invalid:9410", "timeout": "2s"}
+    node.start_agent(1, output=config)
+    start_load(node)
+    expect(node, "output-dns", "the collector at collector.invalid:9410 takes no spans", "the name service", 30)
+
+
+def test_collector_never_answers(node):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        node.start_agent(server.getsockname()[1], output={"timeout": "1s"})
+        start_load(node)
+        expect(node, "output-timeout", "no answer within 1 s", "is the collector well", 20)
+
+
+def test_collector_is_none(node):
+    """Zipkin's other port, say: it speaks HTTP."""
+    node.start_agent(1, agent={}, output={"server": "127.0.0.1:1"}, wait=False)
+    node.agent.stop()
+    config = node.write_config(1)
+    with open(config, encoding="utf-8") as file:
+        text = file.read().replace("server = 127.0.0.1:1\n", f"server = 127.0.0.1:{node.http}\n")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(text)
+    node.agent = node.start([node.built("agent/blkin-agent"), "-c", config])
+    node.agent.wait_ready(node.collecting)
+    start_load(node)
+    expect(node, "output", f"the collector at 127.0.0.1:{node.http} takes no spans", "Scribe port, 9410", 20)
+
+
+def test_census_of_a_stranger_is_only_words(node, receiver):
+    """What comes in with the question is shown to whoever asked, plainly, and kept nowhere."""
+    node.start_agent(receiver.port)
+    page = node.http_get("/status?programs=3&blkin=0&other=%1b%5b2J%0aforged%22")[1]
+    assert "\x1b" not in page and "\nforged" not in page and "3 programs are registered" in page
+    told = json.loads(node.http_get("/status.json?programs=9999999999999999999999&other=%22%ff%0a")[1])
+    assert told["programs"] != 3
+    assert json.loads(node.http_get("/status.json")[1])["programs"] == 0
+
+
+# Without an agent
+
+
+def test_no_agent(bare_node):
+    path = bare_node.path("agent.sock")
+    code, text = status(bare_node, "--socket", path)
+    assert code == UNAVAILABLE and text == (
+        f"blkin status: no agent runs on {path}: start it (systemctl start blkin-agent), or say with --config which one\n"
+    )
+
+
+def test_agent_was_killed(bare_node):
+    agent = bare_node.start_agent(free_port(), wait=False)
+    agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    agent.kill()
+    code, text = status(bare_node, "--socket", bare_node.socket)
+    assert code == UNAVAILABLE and f"the agent on {bare_node.socket} was killed" in text
+
+
+def test_agent_hangs(bare_node):
+    agent = bare_node.start_agent(free_port(), wait=False)
+    agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    with stopped(agent):
+        code, text = status(bare_node, "--socket", bare_node.socket)
+        assert code == UNAVAILABLE and "does not answer within 5 s: it hangs" in text
+
+
+def test_socket_is_for_others(bare_node):
+    agent = bare_node.start_agent(free_port(), wait=False)
+    agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    os.chmod(bare_node.socket, 0)
+    code, text = status(bare_node, "--socket", bare_node.socket, prefix=NO_OVERRIDE)
+    assert code == 1 and "it answers root, and members of group `" in text
+
+
+def test_socket_is_found_by_the_configuration(bare_node):
+    agent = bare_node.start_agent(free_port(), wait=False)
+    agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    config = bare_node.path("agent.conf")
+    assert status(bare_node, "--config", config)[1].startswith(f"blkin-agent 0.1.0, pid {agent.pid}, ")
+    with open(config, "a", encoding="utf-8") as file:
+        file.write("[agnt]\n")
+    code, text = status(bare_node, "--config", config)
+    assert code == CONFIG and "unknown section [agnt]" in text and "no agent starts" in text
+    with open(config, "w", encoding="utf-8") as file:
+        file.write("[agent]\nsocket =\n")
+    assert status(bare_node, "--config", config)[0] == CONFIG
+
+
+@pytest.mark.parametrize("answer", [b"", b"220 mail\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"])
+def test_socket_is_no_agents(bare_node, answer):
+    path = bare_node.path("other.sock")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        program = bare_node.start([bare_node.built("cli/blkin"), "status", "--socket", path])
+        connection = server.accept()[0]
+        connection.recv(4096)
+        connection.sendall(answer)
+        connection.close()
+        assert program.wait(10) == 1 and path in program.log()
