@@ -67,7 +67,9 @@ enum ledger_row span_event_read(struct span_data *lines, const struct event *eve
 	}
 	tag_level(lines, event->level);
 	describe(event, &lines->head, span);
-	span->duration = MAX(1, (int64_t)(finish - event->start) / 1000);
+	/* from microsecond to microsecond, so that a child that finished first does not stick out of its
+	 * parent */
+	span->duration = MAX(1, span_event_since_epoch(event, finish) / 1000 - span->timestamp);
 	add_lines(span, lines);
 	return EVENTS_IN_SPANS;
 }

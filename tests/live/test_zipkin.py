@@ -151,7 +151,7 @@ def test_one_bad_message_does_not_hold_up_the_others(node, zipkin):
     node.run(["tests/live/programs/badspans"])
     node.run([LOAD, "-n", 100])
     wait_until(lambda: zipkin.span_count("load-0") == 100, 30, "100 spans in Zipkin")
-    ledger = node.wait_ledger(lambda ledger: ledger.idle() and ledger.read == 131, 30, "131 events")
+    ledger = node.wait_ledger(lambda ledger: ledger.idle() and ledger.read == 137, 30, "137 events")
     assert (ledger.dropped, ledger.sent) == (0, ledger.spans)
     counted = zipkin.collector_metrics()
     assert (counted["spans"], counted["spans_dropped"], counted["messages_dropped"]) == (ledger.sent, 0, 0)

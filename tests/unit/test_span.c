@@ -208,6 +208,21 @@ START_TEST(test_explicit_finish)
 }
 END_TEST
 
+/* Times are cut to microseconds each; a duration is what is then between them. */
+START_TEST(test_a_child_stays_within_its_parent)
+{
+	struct event parent = whole("!finish +2100\n"), child;
+
+	parent.start += 100; /* 0.1 to 2.2 us */
+	take(parent, 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/2\n");
+	child = whole("!finish +1300\n");
+	child.start += 900; /* 0.9 to 2.2 us: 1.3 us, but it ends when its parent does */
+	take(child, 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/2\n");
+}
+END_TEST
+
 START_TEST(test_level_is_a_tag)
 {
 	struct event event = whole("k=v\n");
@@ -432,6 +447,7 @@ int main(void)
 	tcase_add_test(tests, test_loopback_is_split);
 	tcase_add_test(tests, test_whole_span);
 	tcase_add_test(tests, test_explicit_finish);
+	tcase_add_test(tests, test_a_child_stays_within_its_parent);
 	tcase_add_test(tests, test_level_is_a_tag);
 	tcase_add_test(tests, test_heads);
 	tcase_add_test(tests, test_bad_heads);
