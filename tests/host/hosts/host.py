@@ -160,15 +160,20 @@ class Host:
 
     # Debian and systemd
 
-    def install(self, *packages, remove=()):
-        """apt-get install of .deb files of this machine's, and names of Debian's."""
+    def install(self, *packages, recommends=True):
+        """
+        apt-get install of .deb files of this machine's, and of packages of Debian's. What an administrator changed stays,
+        as with unattended-upgrades.
+        """
         words = []
         for package in packages:
             if os.path.isabs(package):
                 self.put(package, f"/var/tmp/{os.path.basename(package)}")
                 package = f"/var/tmp/{os.path.basename(package)}"
             words.append(package)
-        return self.run("apt-get", "-q", "-y", "install", *words, *(f"{name}-" for name in remove))
+        options = [] if recommends else ["--no-install-recommends"]
+        options += [f"-oDpkg::Options::=--force-{option}" for option in ("confdef", "confold")]
+        return self.run("apt-get", "-q", "-y", *options, "install", *words, seconds=300)
 
     def systemctl(self, *words, **how):
         return self.run("systemctl", *words, **how)
@@ -184,6 +189,13 @@ class Host:
 
     def journal(self, unit):
         return self.run("journalctl", "--no-pager", "--output=cat", "--unit", unit)
+
+    def last_words(self):
+        """What its services said, for the report of a test that failed."""
+        if not self.running():
+            return self.nspawn.log() if self.nspawn else "it is off"
+        units = ("blkin-agent", "blkin-relayd", "lttng-sessiond", "collect")
+        return self.run("journalctl", "--no-pager", "--lines=80", *(f"--unit={unit}" for unit in units), code=None)
 
     # The agent
 

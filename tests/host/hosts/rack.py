@@ -4,6 +4,7 @@
 import contextlib
 import glob
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -28,12 +29,14 @@ class Rack:
         self.prepared = prepared
         self.disks = None
         self.hosts = []
+        self._installed = None
 
     def __enter__(self):
         if not os.path.exists(os.path.join(self.prepared, "root")):
             raise Trouble(f"nothing is prepared in {self.prepared}: run tests/host/prepare {self.prepared}")
-        self.disks = tempfile.mkdtemp(prefix="blkin-hosts-")
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "disks", self.disks], check=True)
+        if self._links() != ["lo"]:
+            raise Trouble("this is the machine's own network: run the host tests within tests/isolate --network")
+        self.disks = tempfile.mkdtemp(prefix="blkin-hosts-", dir="/dev/shm")
         self._keep_nspawn_to_itself()
         for words in (["add", self.BRIDGE, "type", "bridge"], ["set", self.BRIDGE, "up"]):
             subprocess.run(["ip", "link"] + words, check=True)
@@ -43,8 +46,12 @@ class Rack:
         for host in reversed(self.hosts):
             host.remove()
         subprocess.run(["ip", "link", "delete", self.BRIDGE], check=True)
-        subprocess.run(["umount", self.disks], check=True)
-        os.rmdir(self.disks)
+        shutil.rmtree(self.disks)
+
+    @staticmethod
+    def _links():
+        shown = subprocess.run(["ip", "-o", "link"], check=True, capture_output=True, text=True).stdout
+        return [line.split(": ")[1] for line in shown.splitlines()]
 
     @staticmethod
     def _keep_nspawn_to_itself():
@@ -62,9 +69,18 @@ class Rack:
         (path,) = glob.glob(os.path.join(self.prepared, f"{name}_*.deb"))
         return path
 
+    def changes(self):
+        """The path of the build's list of packages."""
+        (path,) = glob.glob(os.path.join(self.prepared, "*.changes"))
+        return path
+
     def program(self, name):
         """The path of a sample or test program."""
         return os.path.join(self.prepared, "programs", name)
+
+    def prometheus(self, name):
+        """The path of a program of Prometheus's package, which is not installed anywhere."""
+        return os.path.join(self.prepared, "prometheus/usr/bin", name)
 
     def host(self, name, layers=()):
         """
@@ -75,6 +91,26 @@ class Rack:
         host = Host(self, name, self.NAMES[name], lower)
         self.hosts.append(host)
         return host
+
+    def installed_host(self, name, server=None):
+        """A host, running, on which the agent was installed; @server is its collector."""
+        if not self._installed:
+            self._installed = self._install_once()
+        host = self.host(name, [self._installed])
+        if server:
+            host.write("/etc/blkin/agent.conf.d/server.conf", f"[output]\nserver = {server}\n")
+        return host.boot()
+
+    def _install_once(self):
+        """The files that an installation adds to a host's."""
+        host = self.host("alpha").boot()
+        host.install(self.package("blkin-agent"), self.package("libblkin-provider"), recommends=False)
+        host.power_off()
+        layer = os.path.join(self.disks, "installed")
+        os.rename(os.path.join(host.folder, "upper"), layer)
+        os.mkdir(os.path.join(host.folder, "upper"))
+        self.remove(host)
+        return layer
 
     def remove(self, host):
         self.hosts.remove(host)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The packages on a host that never had them: installed, used, removed, purged."""
+
+import os
+import re
+
+from rig.process import wait_until
+
+README = os.path.join(os.path.dirname(__file__), "../../README.md")
+# What installing and removing packages of any kind leaves behind.
+TRACES_OF_APT = ("/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/log/", "/var/lib/systemd/", "/etc/ld.so.cache")
+
+
+def files(host):
+    found = host.run("find", "/", "-xdev", "-not", "-path", "/var/tmp/*").splitlines()
+    return {path for path in found if not path.startswith(TRACES_OF_APT)}
+
+
+def install(rack, host, **how):
+    return host.install(rack.package("blkin-agent"), rack.package("libblkin-provider"), **how)
+
+
+def test_first_trace_needs_the_collectors_address_and_nothing_else(rack, fresh, collector):
+    collector.forget()
+    install(rack, fresh)
+    assert fresh.active("blkin-agent") and fresh.active("blkin-relayd")
+    conf = fresh.read("/etc/blkin/agent.conf")
+    changed = re.sub(r"(?m)^#server = .*", f"server = {collector.address}", conf)
+    assert changed != conf
+    fresh.write("/etc/blkin/agent.conf", changed)
+    fresh.systemctl("restart", "blkin-agent")
+    fresh.put(rack.program("spanload"), "/usr/local/bin/spanload")
+    fresh.run("spanload", "-p", 2, "-n", 500, "-w", 20, user="games")
+    assert set(collector.wait_load(1000).values()) == {1}
+    assert f"yes, to {collector.address}" in fresh.run("blkin", "status")
+
+
+def test_readme_hello(rack, fresh):
+    """The README's first program, with its command, on a host that has what the README says."""
+    with open(README, encoding="utf-8") as file:
+        text = file.read()
+    program = re.search(r"```c\n(/\* hello\.c.*?)```", text, re.DOTALL).group(1)
+    compile_it = re.search(r"^    (cc .*hello)$", text, re.MULTILINE).group(1)
+    install(rack, fresh, recommends=False)
+    fresh.install(rack.package("libblkin-dev"), "gcc", "libc6-dev", "pkg-config", recommends=False)
+    fresh.write("/root/hello.c", program)
+    fresh.run("sh", "-c", f"cd /root && {compile_it}")
+    fresh.wait_collecting()
+    collect = fresh.start("blkin", "collect", "--count", 2, "--timeout", 30)
+    wait_until(lambda: ":9410" in fresh.run("ss", "-ltnH"), 10, "blkin collect to listen")
+    fresh.run("/root/hello")
+    assert collect.wait(30) == 0, collect.log()
+    assert re.search(r"trace \w+ +2 spans.* hello\n└─ greet .*\n.*whom = world\n.*think", collect.log()), collect.log()
+
+
+def test_removed_and_purged(rack, fresh):
+    before = files(fresh)
+    install(rack, fresh, recommends=False)
+    fresh.wait_collecting()
+    fresh.write("/etc/blkin/agent.conf.d/site.conf", "[spans]\nlinger = 2s\n")
+    fresh.run("apt-get", "-q", "-y", "remove", "blkin-agent")
+    assert not fresh.active("blkin-agent") and not fresh.active("blkin-relayd")
+    assert fresh.code("pgrep", "-u", "blkin") != 0
+    assert fresh.run("sh", "-c", "ls /proc/*/exe -l 2>/dev/null | grep -c 'blkin\\|lttng-relayd'", code=None).strip() == "0"
+    assert os.path.exists(fresh.path("/etc/blkin/agent.conf")) and os.path.isdir(fresh.path("/var/lib/blkin/relay"))
+    install(rack, fresh, recommends=False)
+    fresh.wait_collecting()
+    assert "linger = 2s" in fresh.run("blkin", "validate", "--print")
+    fresh.run("apt-get", "-q", "-y", "purge", "blkin-agent", "libblkin-provider")
+    fresh.run("apt-get", "-q", "-y", "autoremove", "--purge")
+    left = {path for path in files(fresh) - before if "blkin" in path}
+    assert not left
+    assert "blkin" not in fresh.run("find", "/etc/systemd", "/var/lib/systemd", "-name", "*blkin*")

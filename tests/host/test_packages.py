@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The packages as files."""
+
+import os
+import re
+import subprocess
+
+TOP = os.path.join(os.path.dirname(__file__), "../..")
+ESSENTIAL_TO_BUILD = {"g++", "gcc", "libc6-dev"}
+
+
+def run(*words, **how):
+    done = subprocess.run(words, capture_output=True, text=True, check=False, **how)
+    return done.returncode, done.stdout + done.stderr
+
+
+def contents(rack, name):
+    code, listing = run("dpkg-deb", "-c", rack.package(name))
+    assert code == 0
+    return {line.split()[5].lstrip(".") for line in listing.splitlines()}
+
+
+def test_lintian(rack):
+    code, said = run("lintian", "--pedantic", "--allow-root", "--fail-on", "error,warning,pedantic", rack.changes())
+    assert (code, said) == (0, "")
+
+
+def test_contents(rack):
+    agent = contents(rack, "blkin-agent")
+    assert {
+        "/etc/blkin/agent.conf",
+        "/etc/blkin/agent.conf.d/",
+        "/etc/default/blkin-agent",
+        "/lib/systemd/system/blkin-agent.service",
+        "/lib/systemd/system/blkin-relayd.service",
+        "/usr/bin/blkin",
+        "/usr/lib/sysusers.d/blkin-agent.conf",
+        "/usr/lib/tmpfiles.d/blkin-agent.conf",
+        "/usr/sbin/blkin-agent",
+        "/usr/share/bash-completion/completions/blkin",
+        "/usr/share/blkin/grafana-dashboard.json",
+        "/usr/share/blkin/prometheus-rules.yml",
+        "/usr/share/man/man1/blkin.1.gz",
+        "/usr/share/man/man5/blkin-agent.conf.5.gz",
+        "/usr/share/man/man8/blkin-agent.8.gz",
+    } <= agent
+    provider = contents(rack, "libblkin-provider")
+    assert any(path.endswith("/libblkin-provider.so.1") for path in provider)
+    dev = contents(rack, "libblkin-dev")
+    assert {"/usr/include/blkin/blkin.h", "/usr/share/man/man3/blkin.h.3.gz"} <= dev
+    assert sum(path.endswith(".pc") for path in dev) == 3
+
+
+def test_build_dependencies():
+    """quickstart and check install what the package's build asks for, and the other way round."""
+    with open(os.path.join(TOP, "scripts/lib.sh"), encoding="utf-8") as file:
+        listed = set(re.search(r"packages_build=\(([^)]*)\)", file.read()).group(1).split())
+    with open(os.path.join(TOP, "debian/control"), encoding="utf-8") as file:
+        field = re.search(r"Build-Depends:\n((?: .*\n)*)", file.read()).group(1)
+    asked = {line.split()[0].rstrip(",") for line in field.splitlines() if "nocheck" not in line}
+    assert listed - ESSENTIAL_TO_BUILD == {name for name in asked if not name.startswith(("debhelper", "dh-"))}
