@@ -17,6 +17,7 @@
 #include <glib.h>
 
 #include "address.h"
+#include "httplimit.h"
 #include "log.h"
 #include "metrics.h"
 
@@ -26,6 +27,7 @@
 struct http {
 	const struct status_source *source;
 	struct evhttp *tcp, *local;
+	struct http_limit *tcp_limit, *local_limit;
 	char *socket; /* path to remove at the end; NULL if none was made */
 };
 
@@ -157,27 +159,6 @@ static void serve(struct evhttp_request *request, void *data)
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 }
 
-/*
- * No descriptor is left for another connection. The listener would be ready for ever, and the loop would do
- * nothing else: it rests for a second. (At the end the loop does not run any more, so that it is never woken
- * after its end.)
- */
-static void on_rested(evutil_socket_t fd, short what, void *listener)
-{
-	(void)fd;
-	(void)what;
-	evconnlistener_enable(listener);
-}
-
-static void on_accept_error(struct evconnlistener *listener, void *data)
-{
-	const struct timeval second = {1, 0};
-
-	(void)data;
-	evconnlistener_disable(listener);
-	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_rested, listener, &second);
-}
-
 static struct evhttp *create_server(struct http *http, struct event_base *base)
 {
 	struct evhttp *server = evhttp_new(base);
@@ -200,7 +181,7 @@ static int listen_tcp(struct http *http, struct event_base *base, const char *ad
 	http->tcp = create_server(http, base);
 	bound = evhttp_bind_socket_with_handle(http->tcp, at.host, at.port);
 	if (bound) {
-		evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
+		http->tcp_limit = http_limit_create(base, http->tcp, evhttp_bound_socket_get_listener(bound));
 		return 0;
 	}
 	log_error("cannot listen on %s: %s (is another agent running? `http` in [agent] sets the address)",
@@ -254,8 +235,8 @@ static int listen_local(struct http *http, struct event_base *base, const char *
 		return -1;
 	http->socket = g_strdup(path);
 	listener = evconnlistener_new(base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
-	evconnlistener_set_error_cb(listener, on_accept_error);
 	http->local = create_server(http, base);
+	http->local_limit = http_limit_create(base, http->local, listener);
 	evhttp_bind_listener(http->local, listener);
 	return 0;
 }
@@ -279,6 +260,10 @@ void http_destroy(struct http *http)
 		evhttp_free(http->tcp);
 	if (http->local)
 		evhttp_free(http->local);
+	if (http->tcp_limit)
+		http_limit_destroy(http->tcp_limit);
+	if (http->local_limit)
+		http_limit_destroy(http->local_limit);
 	if (http->socket)
 		unlink(http->socket);
 	g_free(http->socket);

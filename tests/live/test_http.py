@@ -1,9 +1,102 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The agent's HTTP: more connections than it has descriptors cost it neither its loop nor its log."""
+"""The agent's HTTP: who holds connections without end costs it neither descriptors, nor its loop, nor its log."""
 
+import contextlib
+import os
 import resource
 import socket
+import stat
 import time
+
+from rig.process import free_port, wait_until
+
+CONNECTIONS_MAX = 32  # agent/httplimit.h
+
+
+@contextlib.contextmanager
+def held_connections(count, address, family=socket.AF_INET):
+    """That many connections that say nothing."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            held = stack.enter_context(socket.socket(family))
+            held.connect(address)
+        yield
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def test_connections_are_bounded(node, receiver):
+    """Beyond the limit they wait, on the port as on the socket, and each door has a limit of its own."""
+    agent = node.start_agent(receiver.port)
+    before = descriptors(agent.pid)
+    with held_connections(100, ("127.0.0.1", node.http)):
+        wait_until(lambda: descriptors(agent.pid) - before == CONNECTIONS_MAX, 5, "the port to be full")
+        assert node.status()["collecting"], "the socket is free"
+        # 16 wait in the kernel, the rest is refused
+        with held_connections(CONNECTIONS_MAX, node.socket, socket.AF_UNIX):
+            wait_until(lambda: descriptors(agent.pid) - before == 2 * CONNECTIONS_MAX, 5, "the socket to be full")
+            cpu = cpu_seconds(agent.pid)
+            time.sleep(2)
+            assert cpu_seconds(agent.pid) - cpu < 0.5, "the loop spins"
+            assert descriptors(agent.pid) - before == 2 * CONNECTIONS_MAX
+    wait_until(lambda: descriptors(agent.pid) == before, 5, "all to be closed")
+    assert node.http_get("/healthz")[0] == 200 and node.status()["collecting"]
+    assert agent.stop() == 0
+
+
+def test_silent_connections_end(node, receiver):
+    """Whoever holds all connections in silence loses them, and the next one is served."""
+    agent = node.start_agent(receiver.port)
+    with held_connections(CONNECTIONS_MAX, ("127.0.0.1", node.http)):
+        begun = time.monotonic()
+        assert node.http_get("/healthz")[0] in (0, 200)
+        wait_until(lambda: node.http_get("/healthz")[0] == 200, 20, "the next one to be served")
+        assert time.monotonic() - begun < 20
+    assert agent.stop() == 0
+
+
+def test_only_loopback_and_the_group(bare_node):
+    """What the agent listens on: 127.0.0.1 alone, and a socket for its own user and group."""
+    agent = bare_node.start_agent(free_port(), wait=False)
+    agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    mode = os.stat(bare_node.socket).st_mode
+    assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660
+    listening = set()
+    for name in ("tcp", "tcp6", "udp", "udp6"):
+        with open(f"/proc/{agent.pid}/net/{name}", encoding="ascii") as file:
+            rows = [line.split() for line in file.readlines()[1:]]
+        listening |= {(name, row[1]) for row in rows if row[9] in inodes(agent.pid) and (row[3] == "0A" or "udp" in name)}
+    assert listening == {("tcp", f"0100007F:{bare_node.http:04X}")}
+    assert agent.stop() == 0
+
+
+def inodes(pid):
+    """The sockets of a process."""
+    links = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+    return {link[8:-1] for link in links if link.startswith("socket:[")}
+
+
+def test_what_changes_nothing_is_refused(node, receiver):
+    """Only GET and HEAD; long requests and headers end in an error, and the next one is served."""
+    node.start_agent(receiver.port)
+    for request, codes in [
+        (b"POST /status HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc", (b"405", b"413", b"501")),
+        (b"DELETE / HTTP/1.0\r\n\r\n", (b"405", b"501")),
+        (b"GET /" + b"a" * 100000 + b" HTTP/1.0\r\n\r\n", (b"400", b"413", b"414")),
+        (b"GET / HTTP/1.0\r\nX: " + b"a" * 100000 + b"\r\n\r\n", (b"400", b"413", b"414")),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n", (b"400", b"501")),
+        (b"GET /../../etc/passwd HTTP/1.0\r\n\r\n", (b"404", b"400")),
+    ]:
+        with socket.create_connection(("127.0.0.1", node.http), 5) as connection:
+            with contextlib.suppress(OSError):
+                connection.sendall(request)
+            answer = b""
+            with contextlib.suppress(OSError):
+                answer = connection.recv(4096)
+        assert not answer or answer.split()[1] in codes, (request[:40], answer)
+    assert node.http_get("/healthz")[0] == 200
 
 
 def test_connections_without_end(node, receiver):
