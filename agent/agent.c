@@ -19,6 +19,7 @@
 #include "memory.h"
 #include "notify.h"
 #include "output.h"
+#include "progress.h"
 #include "status.h"
 #include "uplink.h"
 
@@ -27,6 +28,7 @@ struct agent {
 	struct event_base *base;
 	struct batch_queue *queue;
 	struct line *line;
+	struct progress *progress;
 	struct uplink *uplink;
 	struct collector *collector;
 	struct http *http;
@@ -89,7 +91,9 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	}
 	agent->stopping = true;
 	notify_stopping(agent->notify);
-	log_info("stopping: reading what was recorded, then delivering it");
+	log_info(progress_keeps(agent->progress)
+			 ? "stopping: delivering what was read; the session goes on recording"
+			 : "stopping: reading what was recorded, then delivering it");
 	collector_stop(agent->collector, agent->config->stop_timeout);
 	event_add(agent->deadline, &limit);
 }
@@ -156,6 +160,7 @@ static int start(struct agent *agent)
 	agent->reload = evsignal_new(agent->base, SIGHUP, on_reload, agent);
 	agent->queue = batch_queue_create(&limits, wake_pushed, agent);
 	agent->line = line_create(config, agent->queue);
+	agent->progress = progress_create(config, agent->line, agent->queue);
 	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
 	agent->activity = activity_create(agent->base, config);
 	agent->source = (struct status_source){.config = config,
@@ -166,12 +171,13 @@ static int start(struct agent *agent)
 		.started = clock_wall()};
 	agent->notify = notify_create(agent->base, &agent->source);
 	agent->http = http_create(agent->base, config, &agent->source);
-	if (!agent->uplink || !agent->http)
+	if (!agent->progress || !agent->uplink || !agent->http)
 		return -1;
 	event_add(agent->terminate[0], NULL);
 	event_add(agent->terminate[1], NULL);
 	event_add(agent->reload, NULL);
-	agent->collector = collector_create(config, agent->line, wake_collected, agent);
+	agent->collector =
+		collector_create(config, agent->line, agent->queue, agent->progress, wake_collected, agent);
 	agent->source.collector = agent->collector;
 	if (!agent->collector)
 		return -1;
@@ -184,9 +190,11 @@ static void report(struct agent *agent)
 {
 	struct ledger rows;
 
-	batch_drop_all(agent->queue, SPANS_DROPPED_SHUTDOWN);
 	ledger_read(&rows, NULL);
-	if (rows.row[SPANS_DROPPED_SHUTDOWN])
+	if (progress_keeps(agent->progress) && rows.row[SPANS_QUEUED])
+		log_info("%lld spans are not delivered yet: the next start reads them again",
+			(long long)rows.row[SPANS_QUEUED]);
+	else if (rows.row[SPANS_DROPPED_SHUTDOWN])
 		log_warning("%lld spans are not delivered: the collector at %s did not take them in time",
 			(long long)rows.row[SPANS_DROPPED_SHUTDOWN], agent->config->server);
 	log_info("stopped: %lld events read, %lld of %lld spans delivered", (long long)rows.row[EVENTS_READ],
@@ -206,9 +214,13 @@ static void end(struct agent *agent)
 	/* a resolver that was ended with a question open frees it from the loop */
 	event_base_loop(agent->base, EVLOOP_NONBLOCK);
 	if (agent->collector) {
+		if (!progress_keeps(agent->progress))
+			batch_drop_all(agent->queue, SPANS_DROPPED_SHUTDOWN);
 		collector_destroy(agent->collector);
 		report(agent);
 	}
+	if (agent->progress)
+		progress_destroy(agent->progress);
 	line_destroy(agent->line);
 	batch_queue_destroy(agent->queue);
 	for (int i = 0; i < 2; i++)

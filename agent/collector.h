@@ -2,9 +2,7 @@
 /*
  * The collector: a thread that keeps a session alive and reads it into the line.
  *
- * It creates the session, attaches the reader, starts recording, reads; when session daemon or relay daemon
- * go away it begins anew as soon as they are back. What is wrong is logged once when it begins, and once when
- * it is over.
+ * When session daemon or relay daemon go away it begins anew as soon as they are back (keeper.h).
  */
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
@@ -12,26 +10,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "batch.h"
+#include "collecting.h"
 #include "config.h"
 #include "line.h"
+#include "progress.h"
 
 struct collector;
 
-struct collector_state {
-	bool collecting;
-	int64_t since;     /* that it is, or is not; CLOCK_MONOTONIC ns */
-	char session[256]; /* the session's name while collecting */
-	char error[512];   /* why it is not; "" if it is */
-};
+/*
+ * Starts the thread. From here on @line and @progress are its, until collector_destroy; @queue is where the
+ * line ends.
+ * @done is called with @data in that thread when it has ended: either everything that was read is pushed, and
+ * the session is over, or the session is kept, and the spans in assembly with it. NULL if no thread can be
+ * had.
+ */
+struct collector *collector_create(const struct config *config, struct line *line, struct batch_queue *queue,
+	struct progress *progress, void (*done)(void *data), void *data);
 
 /*
- * Starts the thread. From here on @line is its, until collector_destroy. @done is called with @data in that
- * thread when it has ended, having flushed the line. NULL if no thread can be had.
+ * Asks it to end, within @timeout_ns: at once if the session is kept; else recording stops, and what was
+ * recorded is read. Returns at once.
  */
-struct collector *collector_create(
-	const struct config *config, struct line *line, void (*done)(void *data), void *data);
-
-/* Asks it to end: recording stops, what was recorded is read, up to @timeout_ns. Returns at once. */
 void collector_stop(struct collector *collector, int64_t timeout_ns);
 
 /*
@@ -42,7 +42,10 @@ int64_t collector_progress(const struct collector *collector);
 
 void collector_read_state(struct collector *collector, struct collector_state *state);
 
-/* Waits for the thread, which must have been asked to end, and frees @collector. */
+/*
+ * Waits for the thread, which must have been asked to end, writes the checkpoint, for which the queue should
+ * be empty, and frees @collector.
+ */
 void collector_destroy(struct collector *collector);
 
 #endif

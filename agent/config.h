@@ -20,9 +20,10 @@ enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_NONE };
 
 struct config {
 	/* [agent] */
-	char *http;           /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
-	char *socket;         /* path of the control socket; "" for none */
-	int64_t stop_timeout; /* ns that a stop waits for the collector */
+	char *http;            /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
+	char *socket;          /* path of the control socket; "" for none */
+	int64_t stop_timeout;  /* ns that a stop waits for the collector */
+	char *state_directory; /* where what outlives the agent is kept */
 	/* [session] */
 	char *session_name;
 	char *tracing_group; /* whose members reach the system's session daemon; "" for one's own */
@@ -30,6 +31,8 @@ struct config {
 	uint64_t relay_control_port;
 	uint64_t relay_data_port;
 	uint64_t relay_live_port;
+	char *relay_output; /* relayd's --output */
+	uint64_t keep;      /* whether the session outlives the agent */
 	int64_t live_timer; /* ns */
 	uint64_t level;     /* spans of this severity and above are recorded: syslog's number */
 	uint64_t memory;    /* bytes of ring buffer for each user who runs traced programs */

@@ -2,9 +2,16 @@
 /*
  * The ledger: every event that a program logged stands in exactly one row, and every span made of them too.
  *
- *     events logged = read + lost in ring buffers + lost in relay
+ *     events logged = read - read again + lost in ring buffers + lost in relay
  *     read          = in spans + json + rejected + ignored
  *     spans         = pending + queued + sent + spooled + dropped
+ *
+ * It outlives the agent: a checkpoint has a snapshot of it, of the moment up to which events had been
+ * *reached*, and beside it an older moment up to which they are *done*, with the spans that were pending
+ * then. The next run takes the snapshot up, but not the spans that were pending or queued in it: the pending
+ * ones of the older moment are made again, and the rest come of the events between the two moments, which are
+ * read, and counted, again. What the run that was killed did after its snapshot is in no row, and is all done
+ * again. So the rows go on adding up.
  *
  * A room that moves something from row to row does it in one ledger_post, so that a snapshot always adds up.
  */
@@ -12,6 +19,8 @@
 #define LEDGER_H
 
 #include <stdint.h>
+
+#include "pack.h"
 
 enum ledger_row {
 	/* events */
@@ -25,6 +34,8 @@ enum ledger_row {
 	EVENTS_REJECTED_ID,        /* trace or span id 0 */
 	EVENTS_REJECTED_TIME,      /* a span that starts after it ends, or before there was a clock */
 	EVENTS_IGNORED,            /* foreign: not of a span */
+	EVENTS_READ_AGAIN, /* of those read: for the second time, as the run that read them first was killed
+			    */
 	/* spans */
 	SPANS_MADE,
 	SPANS_PENDING, /* gauge: being assembled */
@@ -40,6 +51,9 @@ enum ledger_row {
 	SPANS_CUT_SHORT,  /* sent before they ended: lingered out, or memory was short */
 	STRINGS_REPAIRED, /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
+	SESSIONS_LOST,   /* ended otherwise than by the agent: what was in their buffers is gone, uncounted */
+	SESSIONS_MENDED, /* found stopped, or with something disabled, and set right */
+	CLOCK_STEPS_SEEN, /* of the wall clock */
 	OUTPUT_ERRORS_CONNECT,
 	OUTPUT_ERRORS_TLS, /* the server's certificate, or ours, or no TLS at all */
 	OUTPUT_ERRORS_TIMEOUT,
@@ -73,6 +87,12 @@ void ledger_add(enum ledger_row row, int64_t amount);
 
 /* Moves @amount from one row to another. */
 void ledger_move(enum ledger_row from, enum ledger_row to, int64_t amount);
+
+/* Appends a snapshot of the rows, for a checkpoint: by their names, so that other versions can read it. */
+void ledger_save(struct buffer *out);
+
+/* Goes on from such a snapshot, as told above; false, having changed nothing, if it is damaged. */
+bool ledger_load(struct unpacker from);
 
 /* Adds delivered spans to the latency histogram: @events are their event times, ns since the epoch. */
 void ledger_delivered(const int64_t *events, uint32_t count, int64_t now);

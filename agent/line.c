@@ -21,7 +21,7 @@ struct line {
 	int64_t repair_logged;
 };
 
-static void post(struct line *line)
+void line_post(struct line *line)
 {
 	ledger_post(&line->change);
 	memset(&line->change, 0, sizeof(line->change));
@@ -29,7 +29,7 @@ static void post(struct line *line)
 
 static void push(struct line *line, bool force)
 {
-	post(line);
+	line_post(line);
 	batch_flush(line->queue, line->batch_clock, force);
 }
 
@@ -98,6 +98,11 @@ void line_event(struct line *line, enum event_type type, const struct event *eve
 		assembler_take(line->assembler, event, now);
 }
 
+void line_event_again(struct line *line)
+{
+	line->change.row[EVENTS_READ_AGAIN]++;
+}
+
 void line_lost_events(struct line *line, uint64_t events)
 {
 	line->change.row[EVENTS_LOST_RING] += (int64_t)events;
@@ -113,6 +118,23 @@ void line_tick(struct line *line, int64_t now, bool idle)
 	line->batch_clock = now;
 	assembler_expire(line->assembler, now);
 	push(line, idle);
+}
+
+void line_save(struct line *line, struct buffer *out)
+{
+	int64_t now = clock_monotonic();
+
+	line->batch_clock = now;
+	push(line, true);
+	assembler_save(line->assembler, now, out);
+}
+
+bool line_load(struct line *line, struct unpacker from)
+{
+	bool good = assembler_load(line->assembler, from, clock_monotonic());
+
+	push(line, true);
+	return good;
 }
 
 void line_flush(struct line *line)

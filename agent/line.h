@@ -22,12 +22,25 @@ void line_destroy(struct line *line);
  * time, ns. */
 void line_event(struct line *line, enum event_type type, const struct event *event, int64_t now);
 
+/* The event that comes next was read before, by a run that was killed. */
+void line_event_again(struct line *line);
+
 /* LTTng says that it had to discard events, or packets, before they were read. */
 void line_lost_events(struct line *line, uint64_t events);
 void line_lost_packets(struct line *line, uint64_t packets);
 
 /* Time passes: emit the spans that are due, push the batch if it is old; if @idle, even if it is not. */
 void line_tick(struct line *line, int64_t now, bool idle);
+
+/*
+ * Posts and pushes all that is made, and appends what is not, the spans in assembly, to @out: together that
+ * is what came of the events so far. line_load takes such spans up again; false if they are damaged.
+ */
+void line_save(struct line *line, struct buffer *out);
+bool line_load(struct line *line, struct unpacker from);
+
+/* Posts to the ledger what it does not know yet. */
+void line_post(struct line *line);
 
 /* Nothing more comes: emit and push everything. */
 void line_flush(struct line *line);

@@ -6,6 +6,10 @@
 #include "buffer.h"
 #include "span.h"
 
+/* pending_key.side of pieces, less one */
+#define SIDE_KIND 7u
+#define SIDE_SHARED 8u
+
 /* What spans are told apart by. Classic annotations have side 0; pieces their span's kind and shared flag,
  * plus one. */
 struct pending_key {

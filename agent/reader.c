@@ -7,15 +7,12 @@
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
 
-#include "clock.h"
-
 struct reader {
 	bt_graph *graph;
 	bt_message_iterator *iterator; /* of our sink; set once the graph is configured */
-	struct event_decoder *decoder;
-	struct line *line;
-	bool by_event_time;
-	int64_t now; /* what the line is told */
+	struct intake *intake;
+	GPtrArray *held; /* messages; NULL unless it holds or is to take what it held */
+	bool hold;
 	char error[256];
 };
 
@@ -38,36 +35,16 @@ static void take_error(char *error, size_t size, const char *otherwise)
 
 /* Our sink */
 
-static void take_event(struct reader *reader, const bt_message *message)
+static void take_held(struct reader *reader)
 {
-	struct event event;
-	enum event_type type = event_decode(reader->decoder, message, &event);
-	bool decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
-
-	if (decoded && reader->by_event_time && event.time > reader->now)
-		reader->now = event.time;
-	line_event(reader->line, type, decoded ? &event : NULL, reader->now);
+	for (guint i = 0; i < reader->held->len; i++)
+		intake_message(reader->intake, g_ptr_array_index(reader->held, i));
+	g_clear_pointer(&reader->held, g_ptr_array_unref);
 }
 
-static void take_message(struct reader *reader, const bt_message *message)
+static void put_message(void *message)
 {
-	uint64_t count = 1;
-
-	switch (bt_message_get_type(message)) {
-	case BT_MESSAGE_TYPE_EVENT:
-		take_event(reader, message);
-		break;
-	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		bt_message_discarded_events_get_count(message, &count);
-		line_lost_events(reader->line, count);
-		break;
-	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		bt_message_discarded_packets_get_count(message, &count);
-		line_lost_packets(reader->line, count);
-		break;
-	default:
-		break;
-	}
+	bt_message_put_ref(message);
 }
 
 static bt_component_class_sink_consume_method_status consume(bt_self_component_sink *self)
@@ -80,13 +57,16 @@ static bt_component_class_sink_consume_method_status consume(bt_self_component_s
 	status = bt_message_iterator_next(reader->iterator, &messages, &count);
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 		return (bt_component_class_sink_consume_method_status)status; /* the enums agree by design */
-	if (!reader->by_event_time)
-		reader->now = clock_monotonic();
 	for (uint64_t i = 0; i < count; i++) {
-		take_message(reader, messages[i]);
+		if (reader->hold) {
+			g_ptr_array_add(reader->held, (gpointer)(uintptr_t)messages[i]);
+			continue;
+		}
+		intake_message(reader->intake, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
-	line_tick(reader->line, reader->now, false);
+	if (!reader->hold)
+		intake_tick(reader->intake, false);
 	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
 }
 
@@ -170,21 +150,19 @@ static bool connect_ports(struct reader *reader, const bt_port_output *from, con
 	return bt_graph_connect_ports(reader->graph, from, to, NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
 }
 
-static struct reader *reader_create(struct line *line, bool by_event_time)
+static struct reader *reader_create(const struct intake_options *into)
 {
 	struct reader *reader = g_new0(struct reader, 1);
 
-	reader->line = line;
-	reader->by_event_time = by_event_time;
-	reader->now = by_event_time ? 0 : clock_monotonic();
-	reader->decoder = event_decoder_create();
+	reader->intake = intake_create(into);
 	reader->graph = bt_graph_create(0);
 	return reader;
 }
 
-struct reader *reader_open_live(const char *url, struct line *line, char *error, size_t error_size)
+struct reader *reader_open_live(
+	const char *url, const struct intake_options *into, char *error, size_t error_size)
 {
-	struct reader *reader = reader_create(line, false);
+	struct reader *reader = reader_create(into);
 	const bt_component_source *source = NULL;
 	const bt_component_sink *sink = NULL;
 
@@ -245,9 +223,9 @@ static bool add_directory(
 }
 
 struct reader *reader_open_files(
-	char *const *dirs, size_t count, struct line *line, char *error, size_t error_size)
+	char *const *dirs, size_t count, const struct intake_options *into, char *error, size_t error_size)
 {
-	struct reader *reader = reader_create(line, true);
+	struct reader *reader = reader_create(into);
 	const bt_component_sink *sink = reader->graph ? add_sink(reader) : NULL;
 	const bt_component_filter *muxer = sink ? add_muxer(reader) : NULL;
 	char otherwise[4200];
@@ -271,13 +249,14 @@ failed:
 
 enum reader_status reader_step(struct reader *reader)
 {
+	if (reader->held && !reader->hold)
+		take_held(reader);
 	switch (bt_graph_run_once(reader->graph)) {
 	case BT_GRAPH_RUN_ONCE_STATUS_OK:
 		return READER_MORE;
 	case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
-		if (!reader->by_event_time)
-			reader->now = clock_monotonic();
-		line_tick(reader->line, reader->now, true);
+		if (!reader->hold)
+			intake_tick(reader->intake, true);
 		return READER_IDLE;
 	case BT_GRAPH_RUN_ONCE_STATUS_END:
 		return READER_END;
@@ -287,6 +266,18 @@ enum reader_status reader_step(struct reader *reader)
 	}
 }
 
+void reader_hold(struct reader *reader, bool hold)
+{
+	if (hold && !reader->held)
+		reader->held = g_ptr_array_new_with_free_func(put_message);
+	reader->hold = hold;
+}
+
+unsigned reader_ended_streams(const struct reader *reader)
+{
+	return intake_ended_streams(reader->intake);
+}
+
 const char *reader_error(const struct reader *reader)
 {
 	return reader->error;
@@ -294,7 +285,9 @@ const char *reader_error(const struct reader *reader)
 
 void reader_close(struct reader *reader)
 {
+	if (reader->held)
+		g_ptr_array_unref(reader->held);
 	bt_graph_put_ref(reader->graph);
-	event_decoder_destroy(reader->decoder);
+	intake_destroy(reader->intake);
 	g_free(reader);
 }

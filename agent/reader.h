@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader: babeltrace2 in process, from a live session or from CTF traces on disk, into a line.
+ * The reader: babeltrace2 in process, from a live session or from CTF traces on disk, into an intake.
  *
  * Live, the source's one port is connected straight to our sink: it merges the streams itself, and a muxer
  * would cost another tenth. All calls belong to one thread.
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "line.h"
+#include "intake.h"
 
 struct reader;
 
@@ -24,17 +24,24 @@ enum reader_status {
 
 /* Reads the live session at @url (net://HOST:PORT/host/HOSTNAME/SESSION); NULL on failure, @error then says
  * why. */
-struct reader *reader_open_live(const char *url, struct line *line, char *error, size_t error_size);
+struct reader *reader_open_live(
+	const char *url, const struct intake_options *into, char *error, size_t error_size);
 
 /*
- * Reads the CTF traces in @dirs (each holds a `metadata` file), merged by time. Spans linger by event time,
- * as files are read much faster than they were written. NULL on failure, @error then says why.
+ * Reads the CTF traces in @dirs (each holds a `metadata` file), merged by time. NULL on failure, @error then
+ * says why.
  */
 struct reader *reader_open_files(
-	char *const *dirs, size_t count, struct line *line, char *error, size_t error_size);
+	char *const *dirs, size_t count, const struct intake_options *into, char *error, size_t error_size);
 
 /* Reads some messages. */
 enum reader_status reader_step(struct reader *reader);
+
+/* From here on what is read is kept, to be taken in the step after it is released. */
+void reader_hold(struct reader *reader, bool hold);
+
+/* How many streams came to their end: in a session that records, none does. */
+unsigned reader_ended_streams(const struct reader *reader);
 
 /* What went wrong, in one line; valid until reader_close. */
 const char *reader_error(const struct reader *reader);

@@ -8,16 +8,24 @@
 #include <glib.h>
 #include <lttng/lttng.h>
 
+#include "clock.h"
+
 #define CHANNEL "spans"
 /* Sub-buffers of each ring, and files of each stream at the relay. */
 #define SUB_BUFFERS 8
 #define RELAY_FILES 8
 #define SUB_BUFFER_MIN (64 * 1024)
+/* Between two looks whether the relay has all data. */
+#define PENDING_POLL_US 5000
+
+/* liblttng-ctl has one connection at a time, and does not guard it: its calls come from two threads. */
+static GMutex library;
+
+#define LOCK_LIBRARY G_GNUC_UNUSED g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&library)
 
 struct session {
 	char *name;
 	char *url;
-	struct lttng_handle *handle;
 };
 
 /* liblttng-ctl writes its own complaints to standard error unless this, which its headers do not name, is
@@ -64,18 +72,6 @@ static enum session_status fail(int code, char *error, size_t error_size, const 
 	return SESSION_FAILED;
 }
 
-/* What an agent that was killed left behind. */
-static void destroy_leftover(const char *name)
-{
-	struct lttng_session *sessions = NULL;
-	int count = lttng_list_sessions(&sessions);
-
-	for (int i = 0; i < count; i++)
-		if (!strcmp(sessions[i].name, name))
-			lttng_destroy_session_no_wait(name);
-	free(sessions);
-}
-
 static int create_live(const struct config *config, const char *name)
 {
 	g_autofree char *control = g_strdup_printf(
@@ -93,7 +89,7 @@ static int create_live(const struct config *config, const char *name)
 	return code == LTTNG_OK ? 0 : -(int)code;
 }
 
-static int enable_channel(const struct config *config, struct session *session)
+static int enable_channel(const struct config *config, struct lttng_handle *handle)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
 	struct lttng_channel *channel = lttng_channel_create(&domain);
@@ -105,13 +101,13 @@ static int enable_channel(const struct config *config, struct session *session)
 	channel->attr.overwrite =
 		0; /* a full ring discards, and counts, what is new: the program never waits */
 	size_channel(config, &channel->attr);
-	code = lttng_enable_channel(session->handle, channel);
+	code = lttng_enable_channel(handle, channel);
 	lttng_channel_destroy(channel);
 	return code;
 }
 
 /* Records the events that match, of log level @level or one that matters more. */
-static int enable_event(struct session *session, const char *pattern, int level)
+static int enable_event(struct lttng_handle *handle, const char *pattern, int level)
 {
 	struct lttng_event *event = lttng_event_create();
 	int code;
@@ -122,62 +118,219 @@ static int enable_event(struct session *session, const char *pattern, int level)
 	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_RANGE;
 	event->loglevel = level;
 	snprintf(event->name, sizeof(event->name), "%s", pattern);
-	code = lttng_enable_event(session->handle, event, CHANNEL);
+	code = lttng_enable_event(handle, event, CHANNEL);
 	lttng_event_destroy(event);
 	return code;
 }
 
-static int fill(const struct config *config, struct session *session)
+/* The patterns of the events that the session records, and from which level on. */
+static int enable_events(const struct config *config, struct lttng_handle *handle)
+{
+	int code = enable_event(handle, "blkin:*", lttng_levels[config->level]);
+
+	return code ? code : enable_event(handle, "zipkin:*", LTTNG_LOGLEVEL_DEBUG);
+}
+
+static struct lttng_handle *open_handle(const char *name)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
+
+	return lttng_create_handle(name, &domain);
+}
+
+static int fill(const struct config *config, const char *name)
+{
+	struct lttng_handle *handle = open_handle(name);
 	int code;
 
-	session->handle = lttng_create_handle(session->name, &domain);
-	if (!session->handle)
+	if (!handle)
 		return -LTTNG_ERR_NOMEM;
-	code = enable_channel(config, session);
+	code = enable_channel(config, handle);
 	if (code == 0)
-		code = enable_event(session, "blkin:*", lttng_levels[config->level]);
-	if (code == 0)
-		code = enable_event(session, "zipkin:*", LTTNG_LOGLEVEL_DEBUG);
+		code = enable_events(config, handle);
+	lttng_destroy_handle(handle);
 	return code;
 }
 
-enum session_status session_create(
-	const struct config *config, struct session **session, char *error, size_t error_size)
+void session_settings(const struct config *config, char *settings, size_t size)
 {
-	struct session *made = g_new0(struct session, 1);
-	char host[256] = "";
-	int code;
+	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
+	struct lttng_channel *channel = lttng_channel_create(&domain);
 
+	settings[0] = '\0';
+	if (!channel)
+		return;
+	size_channel(config, &channel->attr);
+	snprintf(settings, size,
+		"%s %s:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " timer %" G_GINT64_FORMAT
+		" level %" G_GUINT64_FORMAT " sub-buffers %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT
+		" files %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT,
+		config->session_name, config->relay_host, config->relay_control_port, config->relay_data_port,
+		config->live_timer, config->level, channel->attr.num_subbuf, channel->attr.subbuf_size,
+		channel->attr.tracefile_count, channel->attr.tracefile_size);
+	lttng_channel_destroy(channel);
+}
+
+static void prepare(const struct config *config)
+{
 	if (&lttng_opt_quiet)
 		lttng_opt_quiet = 1;
 	lttng_set_tracing_group(*config->tracing_group ? config->tracing_group : "-");
-	if (lttng_session_daemon_alive() != 1) {
-		g_free(made);
-		return fail(-LTTNG_ERR_NO_SESSIOND, error, error_size, "");
+}
+
+/* Finds a session in the daemon's list; 0, or a negative code. */
+static int look_up(const char *name, uint64_t *created, bool *active)
+{
+	struct lttng_session *sessions = NULL;
+	int count = lttng_list_sessions(&sessions), code = -LTTNG_ERR_SESS_NOT_FOUND;
+
+	for (int i = 0; i < count; i++) {
+		if (strcmp(sessions[i].name, name) != 0)
+			continue;
+		*active = sessions[i].enabled;
+		code = lttng_session_get_creation_time(&sessions[i], created) == LTTNG_OK
+			       ? 0
+			       : -LTTNG_ERR_INVALID;
 	}
-	gethostname(host, sizeof(host) - 1);
-	made->name = g_strdup(config->session_name);
-	made->url = g_strdup_printf("net://%s:%" G_GUINT64_FORMAT "/host/%s/%s", config->relay_host,
-		config->relay_live_port, host, made->name);
-	destroy_leftover(made->name);
-	code = create_live(config, made->name);
+	free(sessions);
+	return count < 0 ? count : code;
+}
+
+static enum session_status find(const struct config *config, const char *name, uint64_t *created,
+	bool *active, char *error, size_t error_size)
+{
+	int code = -LTTNG_ERR_NO_SESSIOND;
+
+	prepare(config);
+	if (lttng_session_daemon_alive() == 1)
+		code = look_up(name, created, active);
+	if (code == -LTTNG_ERR_SESS_NOT_FOUND)
+		return SESSION_NONE;
+	return code == 0 ? SESSION_OK : fail(code, error, error_size, "list the LTTng sessions");
+}
+
+enum session_status session_find(
+	const struct config *config, const char *name, uint64_t *created, char *error, size_t error_size)
+{
+	LOCK_LIBRARY;
+	bool active;
+
+	return find(config, name, created, &active, error, error_size);
+}
+
+enum session_status session_create(const struct config *config, struct session **session,
+	struct session_identity *identity, char *error, size_t error_size)
+{
+	LOCK_LIBRARY;
+	bool active;
+	int code;
+
+	prepare(config);
+	code = create_live(config, config->session_name);
+	if (code == -LTTNG_ERR_EXIST_SESS) {
+		snprintf(error, error_size, "an LTTng session `%s` is there already", config->session_name);
+		return SESSION_FAILED;
+	}
 	if (code == 0)
-		code = fill(config, made);
-	if (code == 0) {
-		*session = made;
-		return SESSION_OK;
+		code = fill(config, config->session_name);
+	if (code == 0)
+		code = look_up(config->session_name, &identity->created, &active);
+	if (code != 0) {
+		lttng_destroy_session_no_wait(config->session_name);
+		return fail(code, error, error_size, "create the LTTng session");
 	}
-	session_destroy(made);
-	return fail(code, error, error_size, "create the LTTng session");
+	g_strlcpy(identity->name, config->session_name, sizeof(identity->name));
+	session_settings(config, identity->settings, sizeof(identity->settings));
+	*session = session_adopt(config, config->session_name);
+	return SESSION_OK;
+}
+
+struct session *session_adopt(const struct config *config, const char *name)
+{
+	struct session *session = g_new0(struct session, 1);
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	session->name = g_strdup(name);
+	session->url = g_strdup_printf("net://%s:%" G_GUINT64_FORMAT "/host/%s/%s", config->relay_host,
+		config->relay_live_port, host, name);
+	return session;
 }
 
 enum session_status session_start(struct session *session, char *error, size_t error_size)
 {
+	LOCK_LIBRARY;
 	int code = lttng_start_tracing(session->name);
 
-	return code == 0 ? SESSION_OK : fail(code, error, error_size, "start the LTTng session");
+	return code == 0 || code == -LTTNG_ERR_TRACE_ALREADY_STARTED
+		       ? SESSION_OK
+		       : fail(code, error, error_size, "start the LTTng session");
+}
+
+/* Mending */
+
+static int mend_channel(const struct config *config, struct lttng_handle *handle, const char **mended)
+{
+	struct lttng_channel *channels = NULL;
+	int count = lttng_list_channels(handle, &channels);
+	bool enabled = false;
+
+	for (int i = 0; i < count; i++)
+		enabled |= !strcmp(channels[i].name, CHANNEL) && channels[i].enabled;
+	free(channels);
+	if (count < 0 || enabled)
+		return MIN(count, 0);
+	*mended = "its channel was disabled";
+	return enable_channel(config, handle);
+}
+
+static int mend_events(const struct config *config, struct lttng_handle *handle, const char **mended)
+{
+	struct lttng_event *events = NULL;
+	int count = lttng_list_events(handle, CHANNEL, &events), enabled = 0;
+
+	for (int i = 0; i < count; i++)
+		if (!strcmp(events[i].name, "blkin:*"))
+			enabled |= events[i].enabled ? 1 : 0;
+		else if (!strcmp(events[i].name, "zipkin:*"))
+			enabled |= events[i].enabled ? 2 : 0;
+	free(events);
+	if (count < 0 || enabled == 3)
+		return MIN(count, 0);
+	*mended = "its events were disabled";
+	return enable_events(config, handle);
+}
+
+static int mend_start(const char *name, bool active, const char **mended)
+{
+	if (active)
+		return 0;
+	*mended = "it was stopped";
+	return lttng_start_tracing(name);
+}
+
+enum session_status session_mend(const struct config *config, const char *name, uint64_t created,
+	const char **mended, char *error, size_t error_size)
+{
+	LOCK_LIBRARY;
+	uint64_t found = 0;
+	bool active = false;
+	enum session_status status = find(config, name, &found, &active, error, error_size);
+	struct lttng_handle *handle;
+	int code;
+
+	*mended = NULL;
+	if (status != SESSION_OK || found != created)
+		return status == SESSION_OK ? SESSION_NONE : status;
+	handle = open_handle(name);
+	code = handle ? mend_channel(config, handle, mended) : -LTTNG_ERR_NOMEM;
+	if (code == 0)
+		code = mend_events(config, handle, mended);
+	if (code == 0)
+		code = mend_start(name, active, mended);
+	if (handle)
+		lttng_destroy_handle(handle);
+	return code == 0 ? SESSION_OK : fail(code, error, error_size, "set the LTTng session right again");
 }
 
 const char *session_url(const struct session *session)
@@ -185,16 +338,25 @@ const char *session_url(const struct session *session)
 	return session->url;
 }
 
-void session_stop(struct session *session)
+void session_stop(struct session *session, int64_t timeout_ns)
 {
-	lttng_stop_tracing(session->name);
+	LOCK_LIBRARY;
+	int64_t deadline = clock_monotonic() + timeout_ns;
+
+	lttng_stop_tracing_no_wait(session->name);
+	while (lttng_data_pending(session->name) == 1 && clock_monotonic() < deadline)
+		g_usleep(PENDING_POLL_US);
 }
 
 void session_destroy(struct session *session)
 {
+	LOCK_LIBRARY;
+
 	lttng_destroy_session_no_wait(session->name);
-	if (session->handle)
-		lttng_destroy_handle(session->handle);
+}
+
+void session_free(struct session *session)
+{
 	g_free(session->url);
 	g_free(session->name);
 	g_free(session);

@@ -1,43 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tracing session: created, started and ended through liblttng-ctl.
+ * The tracing session: created, found again, started and ended through liblttng-ctl.
  *
  * One live session with one channel of per-user buffers, that records our events of all programs on the node.
- * Calls block on the session daemon, so they belong in the collector's thread.
+ * It outlives the agent, which takes it up again when it starts. Calls block on the session daemon, so they
+ * belong in a thread that may wait.
  */
 #ifndef SESSION_H
 #define SESSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "config.h"
+#include "progress.h"
 
 struct session;
 
 enum session_status {
 	SESSION_OK,
+	SESSION_NONE,      /* there is no such session */
 	SESSION_NO_DAEMON, /* lttng-sessiond does not answer */
 	SESSION_NO_RELAY,  /* lttng-relayd does not */
 	SESSION_FAILED
 };
 
-/*
- * Creates the session, ready to be attached to but not started; one of the same name that an agent left
- * behind is destroyed first. On failure nothing is left, and @error says what to do.
- */
-enum session_status session_create(
-	const struct config *config, struct session **session, char *error, size_t error_size);
+/* What of the configuration is fixed once a session is created, as text. */
+void session_settings(const struct config *config, char *settings, size_t size);
 
-/* Starts recording. To be called once a reader is attached: so it sees the first event. */
+/* Looks for the session @name; @created is then when it was created. */
+enum session_status session_find(
+	const struct config *config, const char *name, uint64_t *created, char *error, size_t error_size);
+
+/*
+ * Creates the session, ready to be attached to but not started, and tells what it is known by. On failure
+ * nothing is left, and @error says what to do.
+ */
+enum session_status session_create(const struct config *config, struct session **session,
+	struct session_identity *identity, char *error, size_t error_size);
+
+/* Takes up a session that was found. */
+struct session *session_adopt(const struct config *config, const char *name);
+
+/* Starts recording, unless it records already. To be called once a reader is attached: so it sees the first
+ * event. */
 enum session_status session_start(struct session *session, char *error, size_t error_size);
+
+/*
+ * Sees to it that the session records: that it is there, is the one created at @created, is started, and has
+ * its channel and its events enabled. What is not is set right, and @mended then says what it was.
+ * SESSION_NONE: it is gone.
+ */
+enum session_status session_mend(const struct config *config, const char *name, uint64_t created,
+	const char **mended, char *error, size_t error_size);
 
 /* The URL for lttng-live; borrowed. */
 const char *session_url(const struct session *session);
 
-/* Stops recording and has the daemon flush what was recorded to the relay; then nothing more comes. */
-void session_stop(struct session *session);
+/* Stops recording, and waits until the relay has what was recorded, up to @timeout_ns; then nothing more
+ * comes. */
+void session_stop(struct session *session, int64_t timeout_ns);
 
-/* Destroys the session, without waiting for the daemon to be done with it, and frees @session. */
+/* Destroys the session, without waiting for the daemon to be done with it. */
 void session_destroy(struct session *session);
+
+/* Frees @session; the session itself stays. */
+void session_free(struct session *session);
 
 #endif

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "endpoint.h"
 #include "pending.h"
+#include "pendingsave.h"
 #include "spandata.h"
 #include "spanevent.h"
 
@@ -18,10 +19,6 @@
 
 /* The year 2096: far enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
-
-/* pending_key.side of pieces, less one */
-#define SIDE_KIND 7u
-#define SIDE_SHARED 8u
 
 /* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
  * arrival. */
@@ -302,6 +299,47 @@ static void shed(struct assembler *assembler)
 			return;
 		emit_pending(assembler, victim);
 	}
+}
+
+/* Keeping */
+
+void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out)
+{
+	const struct list *lists[] = {&assembler->ended, &assembler->open};
+
+	pack_u32(out, g_hash_table_size(assembler->pending));
+	for (int i = 0; i < 2; i++)
+		for (const struct pending *pending = lists[i]->first; pending; pending = pending->next)
+			pending_save(pending, now, out);
+}
+
+/* All of them are read before one is taken: what is damaged must not come in part. */
+bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now)
+{
+	g_autoptr(GPtrArray) loaded = g_ptr_array_new();
+	uint32_t number = unpack_u32(&from);
+
+	while (loaded->len < number && !from.failed) {
+		struct pending *pending = pending_load(&from, now);
+
+		if (pending)
+			g_ptr_array_add(loaded, pending);
+	}
+	for (guint i = 0; i < loaded->len; i++) {
+		struct pending *pending = g_ptr_array_index(loaded, i);
+
+		if (from.failed || g_hash_table_contains(assembler->pending, &pending->key)) {
+			pending_destroy(pending);
+			continue;
+		}
+		g_hash_table_insert(assembler->pending, &pending->key, pending);
+		list_append(list_of(assembler, pending), pending);
+		assembler->bytes += pending_bytes(pending);
+		count(assembler, SPANS_MADE, 1);
+		count(assembler, SPANS_PENDING, 1);
+	}
+	shed(assembler);
+	return !from.failed;
 }
 
 /* Gathering */

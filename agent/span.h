@@ -19,6 +19,7 @@
 
 #include "event.h"
 #include "ledger.h"
+#include "pack.h"
 
 enum span_kind { SPAN_LOCAL, SPAN_CLIENT, SPAN_SERVER, SPAN_PRODUCER, SPAN_CONSUMER };
 
@@ -81,6 +82,12 @@ void assembler_expire(struct assembler *assembler, int64_t now);
 
 /* Emits every span that is pending. */
 void assembler_flush(struct assembler *assembler);
+
+/* Appends the spans that are pending at @now, for a checkpoint. */
+void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out);
+
+/* Takes up the spans that assembler_save wrote; false if they are damaged, and then it takes none. */
+bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now);
 
 /* Bytes that pending spans take. */
 size_t assembler_bytes(const struct assembler *assembler);

@@ -98,6 +98,8 @@ static void write_losses(struct buffer *out, const int64_t *row)
 	write_loss(
 		out, row[EVENTS_LOST_RING], "events: a ring buffer was full (raise `memory` in [session])");
 	write_loss(out, row[PACKETS_LOST], "packets: the agent read too slowly (raise `disk` in [session])");
+	write_loss(out, row[SESSIONS_LOST],
+		"sessions: ended by others, with what was in their buffers (see the log)");
 	write_loss(out, row[EVENTS_REJECTED_MALFORMED],
 		"events rejected: malformed (what program writes them?)");
 	write_loss(out, row[EVENTS_REJECTED_ID], "events rejected: trace or span id 0");

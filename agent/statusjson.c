@@ -19,6 +19,7 @@ static void write_events(struct buffer *out, const int64_t *row)
 	json_open(out, '{');
 	write_row(out, "read", row[EVENTS_READ]);
 	write_row(out, "in_spans", row[EVENTS_IN_SPANS]);
+	write_row(out, "again", row[EVENTS_READ_AGAIN]);
 	write_row(out, "json", row[EVENTS_AS_JSON]);
 	write_row(out, "ignored", row[EVENTS_IGNORED]);
 	json_key(out, "rejected");
@@ -136,6 +137,8 @@ void status_write_json(struct buffer *out, const struct status *status)
 	json_key(out, "session_error");
 	json_text(out, status->collector.error);
 	write_row(out, "sessions_created", row[SESSIONS_CREATED]);
+	write_row(out, "sessions_lost", row[SESSIONS_LOST]);
+	write_row(out, "clock_steps", row[CLOCK_STEPS_SEEN]);
 	write_programs_json(out, status);
 	json_key(out, "server");
 	json_text(out, status->uplink.server);

@@ -133,14 +133,15 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 
 static int open_traces(struct import *import, int argc, char **argv)
 {
+	struct intake_options into = {.line = import->line, .by_event_time = true};
 	char error[512];
 
 	import->traces = g_ptr_array_new_with_free_func(free);
 	for (int i = 0; i < argc; i++)
 		if (traces_find(argv[i], import->traces) != 0)
 			return -1;
-	import->reader = reader_open_files((char *const *)import->traces->pdata, import->traces->len,
-		import->line, error, sizeof(error));
+	import->reader = reader_open_files(
+		(char *const *)import->traces->pdata, import->traces->len, &into, error, sizeof(error));
 	if (import->reader)
 		return 0;
 	log_error("%s", error);

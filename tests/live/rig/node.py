@@ -153,12 +153,18 @@ class Node:
         self.http = free_port()
         self.socket = self.path("agent.sock")
         config = {
-            "agent": {"http": f"127.0.0.1:{self.http}", "socket": self.socket},
+            "agent": {
+                "http": f"127.0.0.1:{self.http}",
+                "socket": self.socket,
+                "state-directory": self.path("state"),
+            },
             "session": {
                 "tracing-group": "",
                 "relay-control-port": self.relay_ports[0],
                 "relay-data-port": self.relay_ports[1],
                 "relay-live-port": self.relay_ports[2],
+                "relay-output": self.path("relay"),
+                "keep": "no",
                 "live-timer": "100ms",
                 "memory": "32M",
                 "disk": "256M",
@@ -176,8 +182,12 @@ class Node:
 
     def start_agent(self, server, wait=True, **sections):
         """Starts the agent with @server, a port, as its collector, and waits until it records."""
-        config = self.write_config(server, **sections)
-        self.agent = self.start([self.built("agent/blkin-agent"), "-c", config])
+        self.write_config(server, **sections)
+        return self.start_agent_again(wait)
+
+    def start_agent_again(self, wait=True, **environment):
+        """Starts an agent with the configuration of the last one."""
+        self.agent = self.start([self.built("agent/blkin-agent"), "-c", self.path("agent.conf")], **environment)
         if wait:
             self.agent.wait_ready(self.collecting)
         return self.agent
@@ -249,6 +259,8 @@ class Ledger:
         self.sent_again = total("blkin_agent_spans_sent_again_total")
         self.dropped = total("blkin_agent_spans_dropped_total")
         self.sessions = total("blkin_agent_sessions_created_total")
+        self.sessions_lost = total("blkin_agent_sessions_lost_total")
+        self.again = total("blkin_agent_events_read_again_total")
         self.repaired = total("blkin_agent_strings_repaired_total")
         self.metrics = metrics
 

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "keeper.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include <glib.h>
+
+#include "clock.h"
+#include "ledger.h"
+#include "log.h"
+#include "reader.h"
+#include "recover.h"
+#include "relayfiles.h"
+#include "session.h"
+#include "watch.h"
+
+/* The pause between two looks at an idle stream: half a live timer, within these. */
+#define POLL_MIN_NS (1 * NS_PER_MS)
+#define POLL_MAX_NS (100 * NS_PER_MS)
+/* The wall clock is looked at no more often. */
+#define LOOK_NS (1 * NS_PER_MS)
+/* When less than this is left on disk, the reader attaches. */
+#define LITTLE_BYTES (4 * 1024 * 1024)
+/* How long a session that is gone, or whose streams ended, may take until its reader sees its end. */
+#define GONE_NS (3 * NS_PER_SECOND)
+/* relayd's disk needs so much room at least for a session to be of use. */
+#define ROOM_BYTES (8 * 1024 * 1024)
+
+struct keeper {
+	const struct config *config;
+	struct line *line;
+	struct batch_queue *queue;
+	struct progress *progress;
+	struct collecting *collecting;
+	struct watch *watch;
+	struct recover recover;
+	int64_t poll_ns;
+	int64_t looked;               /* at the wall clock */
+	uint64_t condemned;           /* when the session was created that is no good any more */
+	uint64_t ended;               /* ... that was destroyed last */
+	bool complained;              /* of relayd's files */
+	bool draining;                /* a stop reads on until its deadline */
+	GArray *over;                 /* of struct session_identity: read to their end, files still there */
+	struct session_identity live; /* whose index `locate` looks at, */
+	struct relayfiles *files;     /* if it is open */
+};
+
+static bool stopping(void *data)
+{
+	struct keeper *keeper = data;
+	int64_t deadline = collecting_deadline(keeper->collecting);
+
+	return deadline && (!keeper->draining || clock_monotonic() >= deadline);
+}
+
+struct keeper *keeper_create(const struct config *config, struct line *line, struct batch_queue *queue,
+	struct progress *progress, struct collecting *collecting)
+{
+	struct keeper *keeper = g_new0(struct keeper, 1);
+
+	keeper->config = config;
+	keeper->line = line;
+	keeper->queue = queue;
+	keeper->progress = progress;
+	keeper->collecting = collecting;
+	keeper->recover = (struct recover){config, line, queue, progress, stopping, keeper};
+	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
+	keeper->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
+	keeper->watch = watch_create(config);
+	if (keeper->watch)
+		return keeper;
+	g_array_unref(keeper->over);
+	g_free(keeper);
+	return NULL;
+}
+
+void keeper_destroy(struct keeper *keeper)
+{
+	watch_destroy(keeper->watch);
+	if (keeper->files)
+		relayfiles_close(keeper->files);
+	g_array_unref(keeper->over);
+	g_free(keeper);
+}
+
+/* The wall clock */
+
+static void look_at_clock(struct keeper *keeper)
+{
+	int64_t now = clock_monotonic(), by;
+
+	if (now - keeper->looked < LOOK_NS)
+		return;
+	keeper->looked = now;
+	if (!clock_steps_look(progress_steps(keeper->progress), &by))
+		return;
+	ledger_add(CLOCK_STEPS_SEEN, 1);
+	positions_moved(progress_positions(keeper->progress));
+	log_warning(
+		"the wall clock stepped by %.3f s: what was recorded before and after it keeps its own time",
+		(double)by / NS_PER_SECOND);
+}
+
+/* Files that are of no use any more */
+
+bool keeper_clean(struct keeper *keeper)
+{
+	bool all = true;
+
+	if (!keeper->over->len || !progress_ended_settled(keeper->progress))
+		return !keeper->over->len;
+	for (guint i = 0; i < keeper->over->len; i++) {
+		const struct session_identity *session =
+			&g_array_index(keeper->over, struct session_identity, i);
+		struct relayfiles *files;
+		char error[512];
+
+		if (relayfiles_open(keeper->config->relay_output, session->name, session->created, &files,
+			    error, sizeof(error)) != RELAYFILES_OK)
+			continue;
+		all &= relayfiles_remove(files);
+		relayfiles_close(files);
+	}
+	g_array_set_size(keeper->over, 0);
+	return all;
+}
+
+/* The end of a session */
+
+/* The session at hand is read to its end, and nobody writes it any more. */
+static void end_session(struct keeper *keeper)
+{
+	const struct session_identity *session = progress_session(keeper->progress);
+
+	keeper->ended = session->created;
+	g_array_append_val(keeper->over, *session);
+	progress_end(keeper->progress);
+	keeper->complained = false;
+}
+
+static void complain(struct keeper *keeper, const char *error)
+{
+	if (!keeper->complained)
+		log_warning("what lttng-relayd recorded while it was not read live cannot be read, and is "
+			    "lost as far "
+			    "as it is not: %s (see `relay-output` in [session])",
+			error);
+	keeper->complained = true;
+}
+
+/* Reads what is left of the session at hand; false if that did not come to an end. */
+static bool read_rest(struct keeper *keeper)
+{
+	char error[512];
+
+	switch (recover_rest(&keeper->recover, error, sizeof(error))) {
+	case RECOVER_OK:
+		return true;
+	case RECOVER_UNREADABLE:
+		complain(keeper, error);
+		return true;
+	case RECOVER_FAILED:
+		collecting_waits(keeper->collecting, error);
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* The session at hand is gone, and the agent did not end it. Returns whether to go on at once. */
+static bool lose_session(struct keeper *keeper, const char *why)
+{
+	const struct session_identity *session = progress_session(keeper->progress);
+
+	if (!read_rest(keeper))
+		return false;
+	ledger_add(SESSIONS_LOST, 1);
+	log_warning(
+		"LTTng session `%s` is over: %s; what was in its buffers, and not yet at the relay, is lost",
+		session->name, why);
+	end_session(keeper);
+	return true;
+}
+
+/* Ends the session at hand, and reads it to its end, first live, if it can be, then from files. */
+static void finish_session(struct keeper *keeper, struct session *session, struct reader *reader)
+{
+	enum reader_status status = READER_MORE;
+	int64_t deadline = collecting_deadline(keeper->collecting);
+
+	if (!deadline)
+		deadline = clock_monotonic() + keeper->config->stop_timeout;
+	keeper->draining = true;
+	watch_set(keeper->watch, NULL);
+	session_stop(session, deadline - clock_monotonic());
+	session_destroy(session);
+	while ((status == READER_MORE || status == READER_IDLE) && clock_monotonic() < deadline) {
+		status = reader_step(reader);
+		progress_tick(keeper->progress);
+		if (status == READER_IDLE)
+			g_usleep(POLL_MAX_NS / 10000);
+	}
+	if (status != READER_END)
+		log_warning("the session did not end in time: what it still held is not delivered");
+	if (read_rest(keeper))
+		end_session(keeper);
+	keeper->draining = false;
+}
+
+/* Reading */
+
+/* The index of the session that is read live, for the intake. */
+static bool locate(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info)
+{
+	struct keeper *keeper = data;
+	const struct session_identity *session = progress_session(keeper->progress);
+	char error[512];
+
+	if (keeper->files && session->created != keeper->live.created)
+		g_clear_pointer(&keeper->files, relayfiles_close);
+	keeper->live = *session;
+	if (!keeper->files && relayfiles_open(keeper->config->relay_output, session->name, session->created,
+				      &keeper->files, error, sizeof(error)) != RELAYFILES_OK) {
+		complain(keeper, error);
+		return false;
+	}
+	return relayfiles_locate(keeper->files, key, begin, info);
+}
+
+enum attached { ATTACHED, ATTACHED_UNKNOWN, ATTACHED_NOT };
+
+/* Attaches, and holds what comes. ATTACHED_UNKNOWN: the relay daemon does not have the session. */
+static enum attached attach(struct keeper *keeper, struct session *session, struct reader **reader)
+{
+	struct intake_options into = {.line = keeper->line,
+		.positions = progress_positions(keeper->progress),
+		.steps = progress_steps(keeper->progress),
+		.locate = locate,
+		.data = keeper};
+	char error[512], why[256];
+	enum reader_status status;
+
+	look_at_clock(keeper);
+	*reader = reader_open_live(session_url(session), &into, error, sizeof(error));
+	if (!*reader) {
+		collecting_waits(keeper->collecting, error);
+		return ATTACHED_NOT;
+	}
+	reader_hold(*reader, true);
+	status = reader_step(*reader);
+	if (status == READER_MORE || status == READER_IDLE)
+		return ATTACHED;
+	snprintf(why, sizeof(why), "%s",
+		status == READER_END ? "the relay daemon does not know it" : reader_error(*reader));
+	reader_close(*reader);
+	*reader = NULL;
+	snprintf(error, sizeof(error), "cannot attach to the session at %s: %s", session_url(session), why);
+	collecting_waits(keeper->collecting, error);
+	return status == READER_END ? ATTACHED_UNKNOWN : ATTACHED_NOT;
+}
+
+/* Why streams end in a session that records. */
+static void condemn(struct keeper *keeper, char *why, size_t size)
+{
+	struct statvfs disk;
+
+	keeper->condemned = progress_session(keeper->progress)->created;
+	if (statvfs(keeper->config->relay_output, &disk) == 0 && disk.f_bavail * disk.f_frsize < ROOM_BYTES)
+		snprintf(why, size,
+			"the disk of lttng-relayd is full (%s): make room there, or lower `disk` in "
+			"[session]",
+			keeper->config->relay_output);
+	else
+		snprintf(why, size, "lttng-relayd cannot write the session (see its log)");
+}
+
+/*
+ * Reads until something ends it. Returns true if a stop did, or else says in @why what it was.
+ */
+static bool read_on(struct keeper *keeper, struct reader *reader, char *why, size_t size)
+{
+	enum reader_status status = READER_MORE;
+	int64_t ending = 0;
+
+	while (status == READER_MORE || status == READER_IDLE) {
+		if (collecting_stopping(keeper->collecting))
+			return true;
+		status = reader_step(reader);
+		look_at_clock(keeper);
+		progress_tick(keeper->progress);
+		keeper_clean(keeper);
+		if (status == READER_IDLE)
+			collecting_pause(keeper->collecting, keeper->poll_ns);
+		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
+			ending = clock_monotonic();
+		if (ending && clock_monotonic() - ending >= GONE_NS)
+			break;
+	}
+	if (status == READER_END)
+		snprintf(why, size, "the session is gone: lttng-sessiond or lttng-relayd has ended");
+	else if (status == READER_ERROR)
+		snprintf(why, size, "the connection to lttng-relayd is lost (%s)", reader_error(reader));
+	else if (watch_gone(keeper->watch))
+		snprintf(why, size, "somebody destroyed the session");
+	else
+		condemn(keeper, why, size);
+	return collecting_stopping(keeper->collecting);
+}
+
+/* Reads the session live, to whatever ends it. */
+static bool collect(struct keeper *keeper, struct session *session, struct reader *reader, bool new)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	char why[512];
+
+	if (new)
+		ledger_add(SESSIONS_CREATED, 1);
+	collecting_begins(keeper->collecting, identity->name, new);
+	watch_set(keeper->watch, identity);
+	if (!read_on(keeper, reader, why, sizeof(why)))
+		collecting_waits(keeper->collecting, why);
+	else if (progress_keeps(keeper->progress))
+		progress_stop(keeper->progress);
+	else
+		finish_session(keeper, session, reader);
+	watch_set(keeper->watch, NULL);
+	return false;
+}
+
+/* A session that is there */
+
+/* Reads what is on disk until little is left; false if it cannot go on. */
+static bool catch_up(struct keeper *keeper, uint64_t enough)
+{
+	enum recover_status status;
+	uint64_t found;
+	char error[512];
+
+	do
+		status = recover_pass(&keeper->recover, enough, &found, error, sizeof(error));
+	while (status == RECOVER_OK && enough && found > enough);
+	if (status == RECOVER_UNREADABLE)
+		complain(keeper, error);
+	if (status == RECOVER_FAILED)
+		collecting_waits(keeper->collecting, error);
+	if (status == RECOVER_STOPPED && progress_keeps(keeper->progress))
+		progress_stop(keeper->progress);
+	return status == RECOVER_OK || status == RECOVER_UNREADABLE;
+}
+
+/* Reads on where a reader attached; @same: the session is as the configuration wants it. */
+static bool go_on(struct keeper *keeper, struct session *session, struct reader *reader, bool same)
+{
+	char error[512];
+
+	if (!catch_up(keeper, 0))
+		return false;
+	reader_hold(reader, false);
+	if (!same) {
+		log_info("[session] is not what it was: the session of before is read to its end, and a new "
+			 "one "
+			 "made");
+		finish_session(keeper, session, reader);
+		return true;
+	}
+	if (session_start(session, error, sizeof(error)) != SESSION_OK) {
+		collecting_waits(keeper->collecting, error);
+		return false;
+	}
+	return collect(keeper, session, reader, false);
+}
+
+/* Takes up the session at hand, which is there. Returns whether to go on at once. */
+static bool resume(struct keeper *keeper)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	struct session *session = session_adopt(keeper->config, identity->name);
+	struct reader *reader = NULL;
+	char settings[sizeof(identity->settings)];
+	bool at_once = false;
+
+	session_settings(keeper->config, settings, sizeof(settings));
+	if (identity->created == keeper->condemned) {
+		session_destroy(session);
+		at_once = lose_session(keeper, "its streams ended");
+	} else if (catch_up(keeper, LITTLE_BYTES)) {
+		switch (attach(keeper, session, &reader)) {
+		case ATTACHED:
+			at_once = go_on(keeper, session, reader, !strcmp(settings, identity->settings));
+			break;
+		case ATTACHED_UNKNOWN:
+			session_destroy(session);
+			at_once = lose_session(keeper, "lttng-relayd has ended");
+			break;
+		default:
+			break;
+		}
+	}
+	if (reader)
+		reader_close(reader);
+	session_free(session);
+	return at_once;
+}
+
+/* A session of our name that no checkpoint knows: nobody knows what of it is done, so it is read as a whole,
+ * and ended. */
+static void take_unknown(struct keeper *keeper, uint64_t created)
+{
+	struct session_identity identity = {.created = created};
+
+	log_warning("an LTTng session `%s` is there that this agent has no checkpoint of: all that is on "
+		    "disk of it "
+		    "is delivered, perhaps again",
+		keeper->config->session_name);
+	g_strlcpy(identity.name, keeper->config->session_name, sizeof(identity.name));
+	progress_begin(keeper->progress, &identity);
+}
+
+/* A new session */
+
+static bool has_room(struct keeper *keeper)
+{
+	struct statvfs disk;
+	char error[512];
+
+	if (statvfs(keeper->config->relay_output, &disk) != 0 || disk.f_bavail * disk.f_frsize >= ROOM_BYTES)
+		return true;
+	snprintf(error, sizeof(error),
+		"the disk of lttng-relayd is full (%s): make room there, or lower `disk` in [session]",
+		keeper->config->relay_output);
+	collecting_waits(keeper->collecting, error);
+	return false;
+}
+
+static bool create(struct keeper *keeper)
+{
+	struct session_identity identity = {0};
+	struct session *session;
+	struct reader *reader = NULL;
+	char error[512];
+	bool at_once = false;
+
+	/* relayd's folder is named by the second */
+	if ((uint64_t)(clock_wall() / NS_PER_SECOND) == keeper->ended || !has_room(keeper))
+		return false;
+	if (session_create(keeper->config, &session, &identity, error, sizeof(error)) != SESSION_OK) {
+		collecting_waits(keeper->collecting, error);
+		return false;
+	}
+	progress_begin(keeper->progress, &identity);
+	if (attach(keeper, session, &reader) == ATTACHED) {
+		reader_hold(reader, false);
+		if (session_start(session, error, sizeof(error)) == SESSION_OK)
+			at_once = collect(keeper, session, reader, true);
+		else
+			collecting_waits(keeper->collecting, error);
+	} else {
+		session_destroy(session);
+		end_session(keeper);
+	}
+	if (reader)
+		reader_close(reader);
+	session_free(session);
+	return at_once;
+}
+
+bool keeper_run(struct keeper *keeper)
+{
+	const struct session_identity *known = progress_session(keeper->progress);
+	uint64_t created = 0;
+	char error[512];
+
+	switch (session_find(keeper->config, known ? known->name : keeper->config->session_name, &created,
+		error, sizeof(error))) {
+	case SESSION_OK:
+		if (known && created == known->created)
+			return resume(keeper);
+		if (known)
+			return lose_session(keeper, "another of its name is in its place");
+		if (created == keeper->ended)
+			return false; /* the daemon is about to be done with it */
+		take_unknown(keeper, created);
+		return true;
+	case SESSION_NONE:
+		return known ? lose_session(keeper, "lttng-sessiond does not know it any more")
+			     : create(keeper);
+	default:
+		collecting_waits(keeper->collecting, error);
+		return false;
+	}
+}

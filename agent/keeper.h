@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keeper of the session: creates it, or takes up the one that the last run left; reads it; and when it is
+ * gone, or no good any more, reads what relayd's files still have of it before it makes another.
+ *
+ * The order in which a kept session is taken up loses nothing: what is on disk is read until little is left;
+ * then the reader attaches, and its messages are held; what has come to disk until then is read; and then the
+ * messages are released. Disk and live overlap, and what comes twice is left out by its position.
+ *
+ * It belongs to the collector's thread.
+ */
+#ifndef KEEPER_H
+#define KEEPER_H
+
+#include <stdbool.h>
+
+#include "batch.h"
+#include "collecting.h"
+#include "config.h"
+#include "line.h"
+#include "progress.h"
+
+struct keeper;
+
+/* All borrowed. NULL if no thread can be had for the watch over the session. */
+struct keeper *keeper_create(const struct config *config, struct line *line, struct batch_queue *queue,
+	struct progress *progress, struct collecting *collecting);
+
+/*
+ * Does the next thing that is to be done about the session, and returns when that ended: because a stop was
+ * asked for, or something went wrong. Returns whether to go on at once, rather than after a pause.
+ */
+bool keeper_run(struct keeper *keeper);
+
+/* Removes what relayd left of sessions that are over, if nothing of them is under way. Returns whether all is
+ * removed. */
+bool keeper_clean(struct keeper *keeper);
+
+void keeper_destroy(struct keeper *keeper);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recovery: what a session recorded while nobody read it, from relayd's files into the line.
+ *
+ * relayd hands a live reader nothing that is older than the packet it is at, but it has it on disk. Packets
+ * that are not done are carved out of its files into a scratch folder, some at a time, and read from there;
+ * positions move on with them, so that it may end at any moment and go on later. It belongs to the reader's
+ * thread.
+ */
+#ifndef RECOVER_H
+#define RECOVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "batch.h"
+#include "config.h"
+#include "intake.h"
+#include "line.h"
+#include "progress.h"
+
+/* All borrowed. */
+struct recover {
+	const struct config *config;
+	struct line *line;
+	struct batch_queue *queue;
+	struct progress *progress;
+	bool (*stopping)(void *data); /* asked often */
+	void *data;
+};
+
+enum recover_status {
+	RECOVER_OK,
+	RECOVER_STOPPED,
+	RECOVER_UNREADABLE, /* relayd's files, or a folder of the session that should be there is not: @error
+			       says why */
+	RECOVER_FAILED      /* the scratch folder cannot be written, or the like: worth another try */
+};
+
+/*
+ * Reads the packets of progress's session that are on disk and not done. If those are not more than @enough
+ * bytes, none is read; @found is how many bytes there were. More may have come meanwhile.
+ */
+enum recover_status recover_pass(
+	const struct recover *recover, uint64_t enough, uint64_t *found, char *error, size_t error_size);
+
+/*
+ * Reads a session that nobody writes any more to its end. What is in an index and cannot be read is given up,
+ * and counted as lost.
+ */
+enum recover_status recover_rest(const struct recover *recover, char *error, size_t error_size);
+
+#endif

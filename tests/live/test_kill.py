@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+The agent killed -9 at random moments: nothing is lost, and what is delivered again stays within the bound that
+blkin-agent(8) states. BLKIN_KILLS says how often; BLKIN_SEED repeats a run.
+"""
+
+import collections
+import os
+import random
+import time
+
+from expect import check_span, key_of
+from test_restart import KEEP, LOAD, finish
+
+KILLS = int(os.environ.get("BLKIN_KILLS", "15"))
+# What is delivered twice was read in this time before the kill: blkin-agent(8).
+BOUND = 2.0
+
+
+def kill_rounds(node, receiver, rng, rate, toggle=False):
+    """Kills the agent again and again; some rounds so soon that it is still recovering from the last one."""
+    down = 0
+    for _ in range(KILLS):
+        time.sleep(rng.choice([rng.uniform(0, 0.3), rng.uniform(0.3, 2)]))
+        if toggle and rng.random() < 0.3:
+            if receiver.program.running():
+                receiver.program.kill()
+            else:
+                receiver.start()
+        node.agent.kill()
+        pause = rng.choice([0, rng.uniform(0, 1)])
+        down += pause
+        time.sleep(pause)
+        node.start_agent_again(wait=False)
+    if not receiver.program.running():
+        receiver.start()
+    node.agent.wait_ready(node.collecting)
+
+
+def check_kills(node, receiver, ledger, total, rate):
+    times = collections.Counter()
+    for span in receiver.spans():
+        key = key_of(span)
+        check_span(span, key)
+        times[key] += 1
+    assert len(times) == total, f"{total - len(times)} spans are lost"
+    again = sum(times.values()) - total
+    assert again <= KILLS * rate * BOUND, f"{again} spans came again after {KILLS} kills at {rate} a second"
+    print(f"{KILLS} kills, {total} spans: {again} came again ({again / KILLS:.0f} a kill), {ledger.again} read again")
+
+
+def run(node, receiver, toggle):
+    seed = int(os.environ.get("BLKIN_SEED", random.randrange(1 << 32)))
+    print(f"BLKIN_SEED={seed}")
+    rng = random.Random(seed)
+    processes, threads, rate = 2, 2, 2000
+    seconds = 6 + 3 * KILLS
+    spans = rate * seconds
+    total = processes * threads * spans
+    node.start_agent(receiver.port, session=KEEP, output={"timeout": "1s"})
+    load = node.start([node.built(LOAD), "-p", processes, "-t", threads, "-n", spans, "-r", rate])
+    kill_rounds(node, receiver, rng, processes * threads * rate, toggle)
+    assert load.running(), "the load ended too early"
+    assert load.wait(seconds + 60) == 0
+    ledger = finish(node, receiver, total)
+    check_kills(node, receiver, ledger, total, processes * threads * rate)
+
+
+def test_killed_while_the_collector_is_up(node, receiver):
+    run(node, receiver, toggle=False)
+
+
+def test_killed_while_the_collector_comes_and_goes(node, receiver):
+    run(node, receiver, toggle=True)

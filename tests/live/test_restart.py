@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""SIGTERM and a new start, as `systemctl restart` does it: the session goes on, no span is lost, and none comes twice."""
+
+import random
+import time
+
+from expect import check_load
+
+LOAD = "tests/live/programs/spanload"
+KEEP = {"keep": "yes"}
+
+
+def finish(node, receiver, total):
+    """Waits until everything that was logged is delivered; returns the ledger."""
+    ledger = node.wait_ledger(
+        lambda ledger: ledger.read - ledger.again >= total and ledger.idle(), 60, f"{total} events read and delivered"
+    )
+    assert (ledger.lost, ledger.packets_lost, ledger.sessions_lost) == (0, 0, 0)
+    assert ledger.read - ledger.again == total
+    receiver.wait_for(total)
+    return ledger
+
+
+def test_twenty_restarts_under_load(node, receiver):
+    processes, threads, spans, rate = 2, 2, 40000, 1000
+    total = processes * threads * spans
+    node.start_agent(receiver.port, session=KEEP)
+    load = node.start([node.built(LOAD), "-p", processes, "-t", threads, "-n", spans, "-r", rate])
+    for _ in range(20):
+        time.sleep(random.uniform(0.2, 1.5))
+        assert node.agent.stop() == 0
+        time.sleep(random.uniform(0, 0.5))
+        node.start_agent_again()
+    assert load.running(), "the load ended too early"
+    assert load.wait(120) == 0
+    ledger = finish(node, receiver, total)
+    check_load(receiver.spans(), processes, threads, spans)
+    # the ledger went on over all of them
+    assert (ledger.read, ledger.again, ledger.sent, ledger.sessions) == (total, 0, total, 1)
