@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Nothing arrives: each reason made on a node as packages set it up; `blkin status` names it, and what it advises helps."""
+
+import pytest
+from rig.process import Trouble, wait_until
+
+
+def expect(node, code, fix):
+    """Waits until the doctor finds this and nothing else; a screen of text says so too."""
+    found = []
+
+    def is_found():
+        found[:] = node.status()["findings"]
+        return [finding["code"] for finding in found] == [code]
+
+    try:
+        wait_until(is_found, 20, f"the doctor to find {code}", 0.3)
+    except Trouble as trouble:
+        raise Trouble(f"{trouble}: {found}") from None
+    assert fix in found[0]["fix"], found
+    text = node.run("blkin", "status")
+    assert f"    -> {found[0]['fix']}\n" in text and len(text.splitlines()) <= 24, text
+
+
+def expect_nothing(node):
+    wait_until(lambda: node.status()["findings"] == [], 20, "the doctor to find nothing", 0.3)
+
+
+@pytest.fixture
+def traced(rack, node):
+    """A node on which a program of a user's records spans all the time."""
+    node.put(rack.program("spanload"), "/usr/local/bin/spanload")
+    node.wait_collecting()
+    start_program(node)
+    expect_nothing(node)
+    return node
+
+
+def start_program(node, *properties):
+    node.run("systemd-run", "--quiet", "--unit=traced", "--uid=games", *properties, "spanload", "-n", 10**6, "-r", 100)
+
+
+def test_no_session_daemon(traced):
+    traced.systemctl("stop", "lttng-sessiond")
+    expect(traced, "no-session-daemon", "systemctl start lttng-sessiond")
+    traced.systemctl("start", "lttng-sessiond")
+    expect_nothing(traced)
+
+
+def test_no_permission(traced):
+    traced.run("gpasswd", "--delete", "blkin", "tracing")
+    traced.systemctl("restart", "blkin-agent")
+    expect(traced, "no-permission", "usermod --append --groups tracing blkin")
+    traced.run("usermod", "--append", "--groups", "tracing", "blkin")
+    traced.systemctl("restart", "blkin-agent")
+    expect_nothing(traced)
+
+
+def test_no_relay(traced):
+    traced.systemctl("stop", "blkin-relayd")
+    expect(traced, "no-relay-daemon", "systemctl start blkin-relayd")
+    traced.systemctl("start", "blkin-relayd")
+    expect_nothing(traced)
+
+
+def test_no_program(traced):
+    traced.systemctl("stop", "traced")
+    expect(traced, "no-program", "start one that includes <blkin/blkin.h>")
+    start_program(traced)
+    expect_nothing(traced)
+
+
+def test_provider_missing(rack, traced):
+    traced.run("apt-get", "-q", "-y", "remove", "libblkin-provider")
+    traced.systemctl("stop", "traced")
+    start_program(traced, "--setenv=BLKIN_DEBUG=1")
+    expect(traced, "no-program", "libblkin-provider")
+    assert "this program is not traced: libblkin-provider.so.1: cannot open" in traced.journal("traced")
+    traced.install(rack.package("libblkin-provider"))
+    traced.systemctl("stop", "traced")
+    start_program(traced)
+    expect_nothing(traced)
+
+
+def test_events_disabled(traced):
+    traced.run("lttng", "disable-event", "--userspace", "--session=blkin", "--channel=spans", "--all-events")
+    expect(traced, "events-disabled", "restart the agent")
+    traced.systemctl("restart", "blkin-agent")
+    expect_nothing(traced)
+
+
+def test_collector_refuses(traced, collector):
+    collector.stop()
+    try:
+        expect(traced, "output-refused", "start the collector there")
+    finally:
+        collector.start()
+    expect_nothing(traced)
