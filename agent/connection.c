@@ -14,6 +14,7 @@
 #include <event2/bufferevent_ssl.h>
 #include <event2/util.h>
 #include <glib.h>
+#include <openssl/err.h>
 
 #include "clock.h"
 #include "lookup.h"
@@ -96,8 +97,11 @@ static bool explain(struct connection *connection)
 	unsigned long error, first = 0;
 	size_t used;
 
+	/* libevent tells the latest first, and some not at all. */
 	while ((error = bufferevent_get_openssl_error(connection->stream)))
-		first = error;
+		first = ERR_GET_LIB(error) == ERR_LIB_SSL ? error : first;
+	while ((error = ERR_get_error()))
+		first = first ? first : error;
 	if (tls_explain(session, connection->options.address->host, first, connection->why,
 		    sizeof(connection->why)) > 0)
 		return true;

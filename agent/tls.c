@@ -171,9 +171,9 @@ size_t tls_explain(SSL *session, const char *host, unsigned long error, char *wh
 	long result = SSL_get_verify_result(session);
 	const char *known;
 
-	if (!error || ERR_SYSTEM_ERROR(error) || ERR_GET_LIB(error) != ERR_LIB_SSL)
-		return 0;
-	if (ERR_GET_REASON(error) != SSL_R_CERTIFICATE_VERIFY_FAILED) {
+	if (result == X509_V_OK) {
+		if (ERR_SYSTEM_ERROR(error) || ERR_GET_LIB(error) != ERR_LIB_SSL)
+			return 0;
 		known = peer_fault(error);
 		if (known)
 			return (size_t)snprintf(why, size, "%s", known);

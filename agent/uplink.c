@@ -143,6 +143,7 @@ static void on_failed(struct uplink *uplink, struct server *server)
 	server_set_role(server, SERVER_OFF);
 	if (trial)
 		try_preferred(uplink, index + 1);
+	server_pump(uplink->servers[uplink->serving]); /* with what this one gave back */
 }
 
 /* The servers' */

@@ -9,6 +9,7 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/listener.h>
 
 #include "clock.h"
@@ -357,7 +358,11 @@ static void on_connection(
 	(void)address;
 	(void)size;
 	client->peer = peer;
-	client->stream = bufferevent_socket_new(peer->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	if (peer->tls)
+		client->stream = bufferevent_openssl_socket_new(
+			peer->base, fd, SSL_new(peer->tls), BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+	else
+		client->stream = bufferevent_socket_new(peer->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	client->timer = evtimer_new(peer->base, on_timer, client);
 	g_queue_init(&client->answers);
 	bufferevent_setcb(client->stream, on_readable, NULL, on_event, client);

@@ -12,6 +12,7 @@
 
 #include <event2/event.h>
 #include <glib.h>
+#include <openssl/ssl.h>
 
 /* What to do with a call. */
 enum peer_act {
@@ -41,6 +42,7 @@ struct peer {
 	int delay_ms;              /* between two answers */
 	size_t close_after;        /* bytes of a connection, unless 0 */
 	bool answer_early;         /* before the call is there as a whole */
+	SSL_CTX *tls;              /* speak it; NULL: plain TCP */
 	/* What happened. */
 	unsigned int connections, calls, open_max, refused;
 	GPtrArray *taken;     /* the spans of calls that were answered OK, or not at all, in order */

@@ -15,8 +15,11 @@ int main(void)
 
 	suite_add_tcase(suite, uplink_answers());
 	suite_add_tcase(suite, uplink_connections());
+	suite_add_tcase(suite, uplink_http());
 	suite_add_tcase(suite, uplink_refusals());
 	suite_add_tcase(suite, uplink_rooms());
+	suite_add_tcase(suite, uplink_servers());
+	suite_add_tcase(suite, uplink_tls());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -130,9 +130,10 @@ uint64_t latencies(void)
 
 int64_t errors(struct rig *rig)
 {
-	return row(rig, OUTPUT_ERRORS_CONNECT) + row(rig, OUTPUT_ERRORS_TIMEOUT) +
-	       row(rig, OUTPUT_ERRORS_PROTOCOL) + row(rig, OUTPUT_ERRORS_CLOSED) +
-	       row(rig, OUTPUT_ERRORS_TRY_LATER) + row(rig, OUTPUT_ERRORS_REFUSED);
+	return row(rig, OUTPUT_ERRORS_CONNECT) + row(rig, OUTPUT_ERRORS_TLS) +
+	       row(rig, OUTPUT_ERRORS_TIMEOUT) + row(rig, OUTPUT_ERRORS_PROTOCOL) +
+	       row(rig, OUTPUT_ERRORS_CLOSED) + row(rig, OUTPUT_ERRORS_TRY_LATER) +
+	       row(rig, OUTPUT_ERRORS_REFUSED);
 }
 
 unsigned int in_log(struct rig *rig, const char *words)

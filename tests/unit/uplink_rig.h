@@ -38,7 +38,7 @@ struct rig {
 	struct batch_limits limits;
 	struct uplink *uplink;
 	struct uplink_options options;
-	char server[64];
+	char server[256];
 	struct ledger start;
 	unsigned int pushed; /* spans */
 	int drained;
@@ -96,7 +96,10 @@ void assert_in_order(struct rig *rig);
 /* The tests. */
 TCase *uplink_answers(void);
 TCase *uplink_connections(void);
+TCase *uplink_http(void);
 TCase *uplink_refusals(void);
 TCase *uplink_rooms(void);
+TCase *uplink_servers(void);
+TCase *uplink_tls(void);
 
 #endif

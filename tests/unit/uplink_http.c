@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Zipkin's HTTP: what is posted, and what becomes of each answer. */
+#include "uplink_rig.h"
+
+#include <stdlib.h>
+
+#include "webpeer.h"
+
+struct web {
+	struct rig rig;
+	struct webpeer *peer;
+};
+
+#define ANSWER(web, ...)                                                                                     \
+	do {                                                                                                 \
+		static const char *const list[] = {__VA_ARGS__, NULL};                                       \
+		webpeer_set_answers((web)->peer, list);                                                      \
+	} while (0)
+
+static void open_web(struct web *web, bool gzip)
+{
+	rig_open(&web->rig);
+	web->peer = webpeer_create(web->rig.base);
+	web->peer->gzip = gzip;
+	snprintf(web->rig.server, sizeof(web->rig.server), "127.0.0.1:%u", web->peer->port);
+	web->rig.options.type = UPLINK_HTTP;
+	web->rig.options.path = "/api/v1/spans";
+	web->rig.options.gzip = gzip;
+}
+
+static void close_web(struct web *web)
+{
+	webpeer_destroy(web->peer);
+	rig_close(&web->rig);
+}
+
+static unsigned int number_of(const char *span)
+{
+	return (unsigned int)strtoul(span + strlen("span "), NULL, 10);
+}
+
+/* Each once, in order. */
+static void assert_in_web_order(struct web *web)
+{
+	ck_assert_uint_eq(web->peer->taken->len, web->rig.pushed);
+	for (guint i = 0; i < web->rig.pushed; i++)
+		ck_assert_uint_eq(number_of(g_ptr_array_index(web->peer->taken, i)), i);
+}
+
+/* Pipelined, once the server has shown that the connection stays. */
+START_TEST(spans_are_posted)
+{
+	struct web web;
+
+	open_web(&web, _i);
+	push(&web.rig, 40);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	assert_in_web_order(&web);
+	ck_assert_int_eq(errors(&web.rig), 0);
+	ck_assert_uint_eq(web.peer->connections, 1);
+	ck_assert_uint_eq(web.peer->requests, 40);
+	ck_assert_uint_gt(web.peer->open_max, 1);
+	ck_assert_uint_le(web.peer->open_max, 4);
+	ck_assert(state_of(&web.rig).up);
+	ck_assert_str_eq(state_of(&web.rig).type, "http");
+	close_web(&web);
+}
+END_TEST
+
+START_TEST(another_path)
+{
+	struct web web;
+
+	open_web(&web, true);
+	web.rig.options.path = web.peer->path = "/in%20here?tenant=1";
+	push(&web.rig, 1);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	assert_in_web_order(&web);
+	close_web(&web);
+}
+END_TEST
+
+/* All of these take the spans, and keep the connection or not. */
+static const struct {
+	const char *answer;
+	bool stays;
+} good_answers[] = {
+	{WEB_GOOD, true},
+	{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nServer: x\r\n\r\nhello", true},
+	{"HTTP/1.1 204 No Content\r\n\r\n", true},
+	{"HTTP/1.1 202\r\ncontent-length:0\r\n\r\n", true},
+	{"HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n0\r\nTrailer: "
+	 "x\r\n\r\n",
+		true},
+	{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", true},
+	{"HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", false},
+	{"HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\nto the end", false},
+};
+
+START_TEST(good_answers_in_many_forms)
+{
+	const char *const answers[] = {good_answers[_i].answer, NULL};
+	struct web web;
+
+	open_web(&web, false);
+	webpeer_set_answers(web.peer, answers);
+	push(&web.rig, 10);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	assert_in_web_order(&web);
+	ck_assert_int_eq(errors(&web.rig), 0);
+	ck_assert_uint_ge(web.peer->connections, good_answers[_i].stays ? 1 : 10);
+	ck_assert_uint_le(web.peer->connections, good_answers[_i].stays ? 1 : 11);
+	close_web(&web);
+}
+END_TEST
+
+/* These wait, with a reason that is told once. */
+static const struct {
+	const char *answer;
+	enum ledger_row row;
+	const char *words;
+} bad_answers[] = {
+	{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 9\r\n\r\nback soon", OUTPUT_ERRORS_TRY_LATER,
+		"the server asks to try later: HTTP status 503 Service Unavailable: back soon"},
+	{"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_TRY_LATER,
+		"HTTP status 429 Too Many Requests"},
+	{"HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n", OUTPUT_ERRORS_TRY_LATER, "HTTP status 500 Oops"},
+	{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
+		"HTTP status 404 Not Found; is `path` in [output] right?"},
+	{"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
+		"it wants a permission that we do not have"},
+	{"HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED, "`compression` in [output]"},
+	{"HTTP/1.1 301 Moved\r\nLocation: https://there/\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
+		"HTTP status 301 Moved; redirected to https://there/"},
+	{"SSH-2.0-OpenSSH_9.2\r\n", OUTPUT_ERRORS_PROTOCOL,
+		"the peer answers \"SSH-2.0-OpenSSH_9.2\", which is not HTTP"},
+	{"\x01\x02\x03\x04", OUTPUT_ERRORS_PROTOCOL, "the peer does not speak HTTP"},
+	{"HTTP/1.1 abc\r\n\r\n", OUTPUT_ERRORS_PROTOCOL, "the peer's HTTP headers are malformed"},
+	{"HTTP/1.1 202 OK\r\nContent-Length: -1\r\n\r\n", OUTPUT_ERRORS_PROTOCOL, "headers are malformed"},
+	{"HTTP/1.1 202 OK\r\nno colon\r\n\r\n", OUTPUT_ERRORS_PROTOCOL, "headers are malformed"},
+	{"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", OUTPUT_ERRORS_PROTOCOL,
+		"the peer's HTTP body is malformed"},
+	{"HTTP/1.1 202 OK\r\nContent-Le", OUTPUT_ERRORS_TIMEOUT, "no answer within 0.25 s"},
+	{"", OUTPUT_ERRORS_CLOSED, "the server closed the connection"},
+};
+
+START_TEST(bad_answers_make_spans_wait)
+{
+	const char *const answers[] = {bad_answers[_i].answer, NULL};
+	struct web web;
+
+	open_web(&web, true);
+	web.rig.options.window = 1;
+	webpeer_set_answers(web.peer, answers);
+	push(&web.rig, 3);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, bad_answers[_i].row) == 3);
+	ck_assert_int_eq(errors(&web.rig), 3);
+	ASSERT_ROW(&web.rig, SPANS_QUEUED, web.rig.pushed);
+	ck_assert(!state_of(&web.rig).up);
+	ck_assert_msg(strstr(state_of(&web.rig).error, bad_answers[_i].words) != NULL, "%s",
+		state_of(&web.rig).error);
+	ck_assert_uint_eq(in_log(&web.rig, bad_answers[_i].words), 1);
+	ANSWER(&web, WEB_GOOD);
+	g_ptr_array_set_size(web.peer->taken, 0);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	assert_in_web_order(&web);
+	close_web(&web);
+}
+END_TEST
+
+static bool bad(const char *span)
+{
+	return number_of(span) % 50 == 7;
+}
+
+/* Refused in one way or other, with the connection kept or closed: the bad spans are found. */
+static const char *const refusals[] = {
+	"HTTP/1.1 400 Bad Request\r\nContent-Length: 8\r\n\r\nbad span",
+	"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+	"HTTP/1.1 422 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nbad\r\n5\r\n span\r\n0\r\n\r\n",
+	"HTTP/1.0 400 Bad Request\r\n\r\nbad span",
+};
+
+START_TEST(bad_spans_are_sifted_out)
+{
+	struct web web;
+
+	open_web(&web, true);
+	web.peer->bad = bad;
+	web.peer->refusal = refusals[_i];
+	push(&web.rig, 100);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_QUEUED) == 0);
+	ASSERT_ROW(&web.rig, SPANS_DROPPED_REFUSED, 10);
+	ASSERT_ROW(&web.rig, SPANS_SENT, 490);
+	ck_assert_uint_ge(web.peer->taken->len, 490);
+	ck_assert_int_le(web.peer->taken->len, 490 + row(&web.rig, SPANS_SENT_AGAIN));
+	ck_assert_uint_eq(
+		in_log(&web.rig,
+			"the server refuses a span, which is set aside and counted: \"HTTP status 4"),
+		1);
+	close_web(&web);
+}
+END_TEST
+
+/* A server need not read what it does not want. */
+START_TEST(refusal_before_the_call_is_sent)
+{
+	char *span = g_malloc(12 << 20);
+	struct web web;
+
+	open_web(&web, false);
+	memset(span, 'x', 12 << 20);
+	memcpy(span, "span ", 5);
+	web.peer->early = true;
+	ANSWER(&web, "HTTP/1.1 429 Slowly\r\nContent-Length: 0\r\n\r\n");
+	push_span(&web.rig, span, 12 << 20);
+	batch_flush(web.rig.queue, 0, true);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, OUTPUT_ERRORS_TRY_LATER) == 3);
+	ck_assert_int_eq(errors(&web.rig), 3);
+	ASSERT_ROW(&web.rig, SPANS_SENT_AGAIN, 0);
+	ck_assert_uint_ge(web.peer->connections, 3);
+	web.peer->early = false;
+	ANSWER(&web, WEB_GOOD);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == 1);
+	g_free(span);
+	close_web(&web);
+}
+END_TEST
+
+START_TEST(retry_after_is_minded)
+{
+	int64_t begin = clock_monotonic();
+	struct web web;
+
+	open_web(&web, true);
+	ANSWER(&web, "HTTP/1.1 503 Later\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n", WEB_GOOD);
+	push(&web.rig, 1);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	ck_assert_int_ge(clock_monotonic() - begin, 990 * NS_PER_MS);
+	ck_assert_int_lt(clock_monotonic() - begin, 3 * NS_PER_SECOND);
+	close_web(&web);
+}
+END_TEST
+
+TCase *uplink_http(void)
+{
+	TCase *tests = tcase_create("http");
+
+	tcase_add_loop_test(tests, spans_are_posted, 0, 2);
+	tcase_add_test(tests, another_path);
+	tcase_add_loop_test(tests, good_answers_in_many_forms, 0, (int)LENGTH(good_answers));
+	tcase_add_loop_test(tests, bad_answers_make_spans_wait, 0, (int)LENGTH(bad_answers));
+	tcase_add_loop_test(tests, bad_spans_are_sifted_out, 0, (int)LENGTH(refusals));
+	tcase_add_test(tests, refusal_before_the_call_is_sent);
+	tcase_add_test(tests, retry_after_is_minded);
+	tcase_set_timeout(tests, 30);
+	return tests;
+}
