@@ -55,10 +55,12 @@ static bool read_note(struct span_data *lines, const char *at, const char *end)
 /* "KEY=VALUE". */
 static bool read_tag(struct span_data *lines, const char *at, const char *end)
 {
-	const char *equals = memchr(at, '=', (size_t)(end - at));
 	struct tag *tag = &lines->tags[lines->tag_count++];
+	const char *equals = at;
 
-	if (!equals)
+	while (equals < end && *equals != '=') /* keys are short: memchr takes longer */
+		equals++;
+	if (equals == end)
 		return false;
 	tag->key = (struct text){at, (uint32_t)(equals - at)};
 	tag->value = (struct text){equals + 1, (uint32_t)(end - equals - 1)};

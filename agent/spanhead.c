@@ -9,16 +9,6 @@
 
 #define HIGH_DIGITS 16
 
-const char *span_number_read(const char *at, const char *end, uint64_t *number)
-{
-	const char *first = at;
-
-	*number = 0;
-	for (; at < end && *at >= '0' && *at <= '9'; at++)
-		*number = *number * 10 + (uint64_t)(*at - '0');
-	return at == first || at - first > 18 ? NULL : at;
-}
-
 bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *end)
 {
 	const char *space;

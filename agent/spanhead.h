@@ -21,6 +21,15 @@ bool span_head_read(struct span_head *head, struct text line);
 bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *end);
 
 /* Reads decimal digits up to @end; returns where they end, or NULL if there are none or more than 18. */
-const char *span_number_read(const char *at, const char *end, uint64_t *number);
+static inline const char *span_number_read(const char *at, const char *end, uint64_t *number)
+{
+	const char *first = at;
+	uint64_t value = 0;
+
+	for (; at < end && *at >= '0' && *at <= '9'; at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	*number = value;
+	return at == first || at - first > 18 ? NULL : at;
+}
 
 #endif

@@ -12,13 +12,16 @@
  *
  * While no session records spans, or the trace is not sampled, each call costs one branch.
  *
- * The event's `data` field begins with a head line, and then has a line for each of what follows:
- *     head             KIND PORT IP SERVICE  (KIND: local, client, server, producer or consumer; then, where
- * it is so, ",shared", ",debug" and ",high=" with the upper 16 hex digits of a 128-bit trace id; IP is "-" if
- * unknown) annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it) tag
- * KEY=VALUE remote endpoint  @PORT IP SERVICE explicit finish  !finish +NANOSECONDS  (after the start;
- * without it: the moment of the event) pieces           !pieces NUMBER as in "client 6800 10.0.0.1
- * osd.4\n+1200 cache miss\nobject=motd\n".
+ * The event's `data` field begins with a head line, and has a line for each of what follows:
+ *     head             KIND PORT IP SERVICE  (IP is "-" if unknown)
+ *     annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it)
+ *     tag              KEY=VALUE
+ *     remote endpoint  @PORT IP SERVICE
+ *     explicit finish  !finish +NANOSECONDS  (after the start; without it: the moment of the event)
+ *     pieces           !pieces NUMBER
+ * as in "client 6800 10.0.0.1 osd.4\n+1200 cache miss\nobject=motd\n". KIND is local, client, server,
+ * producer or consumer; then, where it is so, ",shared", ",debug" and ",high=" with the upper 16 hex digits
+ * of a 128-bit trace id.
  *
  * An annotation or tag that has no room there, or that a line cannot hold (a line break; a key with '=' or
  * that starts with '+', '-', '@' or '!'), goes before the span in an event of its own, a piece:
@@ -48,10 +51,12 @@ extern "C" {
 #endif
 /* Longest name of a service, ours or the remote one; what is beyond is cut. */
 #define BLKIN_SERVICE_NAME 255
+/* Longest address as text: an IPv6 one that ends as IPv4 does. */
+#define BLKIN_ADDRESS_TEXT_ 45
 /* An endpoint: "65535 " + address + ' ' + name + '\n'. */
-#define BLKIN_ENDPOINT_TEXT_ (6 + 47 + 1 + BLKIN_SERVICE_NAME + 1)
-/* Room before the lines: a name that is copied, with its NUL, and
- * "producer,shared,debug,high=0123456789abcdef " */
+#define BLKIN_ENDPOINT_TEXT_ (6 + BLKIN_ADDRESS_TEXT_ + 1 + BLKIN_SERVICE_NAME + 1)
+/* Room before the lines: a short name with its NUL, "producer,shared,debug,high=0123456789abcdef ", endpoint.
+ */
 #define BLKIN_NAME_TEXT_ 64
 #define BLKIN_HEAD_TEXT_ (BLKIN_NAME_TEXT_ + 44 + BLKIN_ENDPOINT_TEXT_)
 /* Room behind them: "@" and the remote endpoint, "!finish +" and "!pieces " with their numbers, NUL. */
@@ -146,26 +151,28 @@ static inline char *blkin_span_put_time_(const struct blkin_span *span, char *to
 	return blkin_put_number_(to, time >= start ? time - start : start - time);
 }
 
-/* Writes "PORT IP SERVICE" and a line break; what cannot be in it is replaced. */
+/* Writes "PORT IP SERVICE" and a line break. What is no address, by its length or a blank in it, is told as
+ * none. */
 static inline char *blkin_put_endpoint_(char *to, const struct blkin_endpoint *endpoint)
 {
 	const char *ip = endpoint && endpoint->ip ? endpoint->ip : "",
 		   *name = endpoint && endpoint->name ? endpoint->name : "";
-	char *from;
+	size_t i;
 
 	to = blkin_put_number_(to, endpoint ? (uint16_t)endpoint->port : 0u);
 	*to++ = ' ';
-	for (from = to; *ip && to - from < 47; ip++)
-		*to++ = *ip == ' ' || *ip == '\n' ? '?' : *ip;
-	if (to == from || *ip) { /* none, or longer than any address */
-		to = from;
-		*to++ = '-';
+	for (i = 0; (unsigned char)ip[i] > ' ' && i < BLKIN_ADDRESS_TEXT_; i++)
+		to[i] = ip[i];
+	if (i == 0 || ip[i]) {
+		*to = '-';
+		i = 1;
 	}
+	to += i;
 	*to++ = ' ';
-	for (from = to; *name && to - from < BLKIN_SERVICE_NAME; name++)
-		*to++ = *name == '\n' ? ' ' : *name;
-	*to++ = '\n';
-	return to;
+	for (i = 0; name[i] && i < BLKIN_SERVICE_NAME; i++)
+		to[i] = name[i] == '\n' ? ' ' : name[i];
+	to[i] = '\n';
+	return to + i + 1;
 }
 
 /* Writes the words that the head line begins with. */

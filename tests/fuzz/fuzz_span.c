@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libFuzzer's way into what the agent reads of a span's text: the same bytes as the data of blkin:span, and
+ * up to the first line break as the head of a piece. Whatever they are, the event has a row of the
+ * ledger; a span that comes of them borrows from them only, and comes out the same when it is written down
+ * and read again.
+ */
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "spanevent.h"
+
+#define MS INT64_C(1000000)
+#define T0 (INT64_C(1700000000) * 1000 * MS)
+#define CLOCK0 UINT64_C(5000000000)
+#define START (CLOCK0 - (uint64_t)(900 * MS))
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct text input;
+static GString *written; /* the span that was emitted last */
+
+static void hold(bool condition, const char *rule)
+{
+	if (!condition) {
+		fprintf(stderr, "this does not hold: %s\n", rule);
+		abort();
+	}
+}
+
+static void hold_borrowed(struct text text)
+{
+	hold(!text.size || (text.data >= input.data && text.data + text.size <= input.data + input.size),
+		"each text is borrowed from the event");
+}
+
+static void write_endpoint(const struct endpoint *endpoint)
+{
+	char address[INET6_ADDRSTRLEN] = "-";
+
+	hold_borrowed(endpoint->service);
+	if (endpoint->address_size)
+		inet_ntop(endpoint->address_size == 4 ? AF_INET : AF_INET6, endpoint->address, address,
+			sizeof(address));
+	g_string_append_printf(written, "%u %s ", endpoint->port, address);
+	g_string_append_len(written, endpoint->service.data, endpoint->service.size);
+	g_string_append_c(written, '\n');
+}
+
+/* Writes the span as a client would. */
+static void write_span(const struct span *span)
+{
+	static const char *const kinds[] = {"local", "client", "server", "producer", "consumer"};
+	int64_t start = T0 - (int64_t)(CLOCK0 - START);
+
+	hold(span->annotation_count + span->tag_count <= SPAN_DATA_LINES, "no more lines than may be");
+	g_string_assign(written, kinds[span->kind]);
+	g_string_append_printf(written, "%s%s", span->shared ? ",shared" : "", span->debug ? ",debug" : "");
+	if (span->trace_id_high)
+		g_string_append_printf(written, ",high=%016" G_GINT64_MODIFIER "x", span->trace_id_high);
+	g_string_append_c(written, ' ');
+	write_endpoint(&span->local);
+	for (size_t i = 0; i < span->annotation_count; i++) {
+		hold_borrowed(span->annotations[i].value);
+		g_string_append_printf(
+			written, "%+" G_GINT64_FORMAT " ", span->annotations[i].time * 1000 - start);
+		g_string_append_len(
+			written, span->annotations[i].value.data, span->annotations[i].value.size);
+		g_string_append_c(written, '\n');
+	}
+	for (size_t i = 0; i < span->tag_count; i++) {
+		hold_borrowed(span->tags[i].key);
+		hold_borrowed(span->tags[i].value);
+		g_string_append_len(written, span->tags[i].key.data, span->tags[i].key.size);
+		g_string_append_c(written, '=');
+		g_string_append_len(written, span->tags[i].value.data, span->tags[i].value.size);
+		g_string_append_c(written, '\n');
+	}
+	if (span->has_remote) {
+		g_string_append_c(written, '@');
+		write_endpoint(&span->remote);
+	}
+	g_string_append_printf(written, "!finish +%" G_GINT64_FORMAT "\n", span->duration * 1000);
+}
+
+/* Reads the input as a span's data, and writes the span down; returns whether there is one. */
+static bool read_and_write(void)
+{
+	static struct span_data lines;
+	const struct event event = {.type = EVENT_SPAN,
+		.time = T0,
+		.clock = CLOCK0,
+		.start = START,
+		.trace_id = 1,
+		.span_id = 2,
+		.level = EVENT_LEVEL_INFO,
+		.name = {"op", 2},
+		.value = input};
+	struct span span;
+	enum ledger_row row = span_event_read(&lines, &event, &span);
+
+	hold(row == EVENTS_IN_SPANS || row == EVENTS_REJECTED_MALFORMED || row == EVENTS_REJECTED_TIME,
+		"an event has a row");
+	if (row != EVENTS_IN_SPANS)
+		return false;
+	write_span(&span);
+	return true;
+}
+
+static void try_span(void)
+{
+	GString *first;
+
+	if (!read_and_write())
+		return;
+	first = g_string_new_len(written->str, (gssize)written->len);
+	input = (struct text){first->str, (uint32_t)first->len};
+	hold(read_and_write(), "a span that was written down is read");
+	hold(g_string_equal(first, written), "it is the same span");
+	g_string_free(first, TRUE);
+}
+
+static void try_piece(void)
+{
+	const char *line_end = memchr(input.data, '\n', input.size);
+	struct span_head head;
+
+	if (span_head_read(&head,
+		    (struct text){input.data, line_end ? (uint32_t)(line_end - input.data) : input.size}))
+		hold_borrowed(head.local.service);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!written)
+		written = g_string_new(NULL);
+	input = (struct text){(const char *)data, (uint32_t)size};
+	try_piece();
+	try_span();
+	return 0;
+}
