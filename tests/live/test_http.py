@@ -30,6 +30,7 @@ def descriptors(pid):
 def test_connections_are_bounded(node, receiver):
     """Beyond the limit they wait, on the port as on the socket, and each door has a limit of its own."""
     agent = node.start_agent(receiver.port)
+    time.sleep(1)  # what asked whether it is ready has hung up
     before = descriptors(agent.pid)
     with held_connections(100, ("127.0.0.1", node.http)):
         wait_until(lambda: descriptors(agent.pid) - before == CONNECTIONS_MAX, 5, "the port to be full")
