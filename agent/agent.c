@@ -12,6 +12,7 @@
 #include "batch.h"
 #include "clock.h"
 #include "collector.h"
+#include "daemons.h"
 #include "http.h"
 #include "ledger.h"
 #include "line.h"
@@ -35,6 +36,7 @@ struct agent {
 	struct status_source source;
 	struct activity *activity;
 	struct notify *notify;
+	struct daemons *daemons;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
 	struct event *pushed;       /* active when the reader's thread pushed a batch */
@@ -176,6 +178,9 @@ static int start(struct agent *agent)
 	event_add(agent->terminate[0], NULL);
 	event_add(agent->terminate[1], NULL);
 	event_add(agent->reload, NULL);
+	agent->daemons = daemons_create(agent->base, config);
+	if (!agent->daemons)
+		return -1;
 	agent->collector =
 		collector_create(config, agent->line, agent->queue, agent->progress, wake_collected, agent);
 	agent->source.collector = agent->collector;
@@ -219,6 +224,8 @@ static void end(struct agent *agent)
 		collector_destroy(agent->collector);
 		report(agent);
 	}
+	if (agent->daemons)
+		daemons_destroy(agent->daemons);
 	if (agent->progress)
 		progress_destroy(agent->progress);
 	line_destroy(agent->line);

@@ -11,6 +11,7 @@
 #include "configkeys.h"
 #include "configvalue.h"
 #include "log.h"
+#include "user.h"
 
 void config_init(struct config *config)
 {
@@ -60,45 +61,55 @@ static int read_drop_ins(struct config *config, const char *path)
 	return status;
 }
 
-/* Of two keys in [output], where the one stands that was set last. */
-static const char *place_of(const struct config *config, const char *one, const char *other, unsigned *line)
+/* Of the keys of a rule, where the one stands that was set last. */
+static const struct config_origin *last_of(
+	const struct config *config, const char *section, const char *const keys[3])
 {
-	const struct config_origin *a = &config->origins[config_key_find("output", one) - config_keys];
-	const struct config_origin *b = &config->origins[config_key_find("output", other) - config_keys];
-	const struct config_origin *last =
-		a->file != b->file ? (a->file > b->file ? a : b) : (a->line > b->line ? a : b);
+	const struct config_origin *last = NULL;
 
-	*line = last->line;
-	return g_ptr_array_index(config->files, last->file - 1);
+	for (int i = 0; i < 3 && keys[i]; i++) {
+		const struct config_origin *one =
+			&config->origins[config_key_find(section, keys[i]) - config_keys];
+
+		if (!last || one->file > last->file || (one->file == last->file && one->line > last->line))
+			last = one;
+	}
+	return last;
 }
 
 /* What no single key shows. */
 static int check_together(const struct config *config)
 {
-	const char *file;
-	unsigned line;
+	const bool own_relay = !config->relay_control_port;
+	const struct rule {
+		bool broken;
+		const char *section, *keys[3], *message;
+	} rules[] = {
+		{own_relay != !config->relay_data_port || own_relay != !config->relay_live_port, "session",
+			{"relay-control-port", "relay-data-port", "relay-live-port"},
+			"either all of the relay's ports in [session] are 0, or none"},
+		{own_relay && config->keep, "session", {"relay-control-port", "keep"},
+			"`keep = yes` in [session] needs a relay daemon that outlives the agent: its ports "
+			"cannot be 0"},
+		{config->retry_min > config->retry_max, "output", {"retry-min", "retry-max"},
+			"`retry-min` is larger than `retry-max` in [output]"},
+		{!*config->tls_certificate != !*config->tls_key, "output", {"tls-certificate", "tls-key"},
+			"`tls-certificate` and `tls-key` go together in [output]"},
+		{!config->tls && (*config->tls_ca || *config->tls_certificate), "output",
+			{"tls", "tls-ca", "tls-certificate"},
+			"there are TLS files in [output], but not `tls = yes`"},
+		{config->queue_size < 2 * config->batch_size, "output", {"queue-size", "batch-size"},
+			"`queue-size` must hold two batches at least: twice `batch-size` in [output]"},
+	};
 	int status = 0;
 
-	if (config->retry_min > config->retry_max) {
-		file = place_of(config, "retry-min", "retry-max", &line);
-		log_error("%s:%u: `retry-min` is larger than `retry-max` in [output]", file, line);
-		status = -1;
-	}
-	if (!*config->tls_certificate != !*config->tls_key) {
-		file = place_of(config, "tls-certificate", "tls-key", &line);
-		log_error("%s:%u: `tls-certificate` and `tls-key` go together in [output]", file, line);
-		status = -1;
-	}
-	if (!config->tls && (*config->tls_ca || *config->tls_certificate)) {
-		file = place_of(config, "tls-ca", "tls-certificate", &line);
-		log_error("%s:%u: there are TLS files in [output], but not `tls = yes`", file, line);
-		status = -1;
-	}
-	if (config->queue_size < 2 * config->batch_size) {
-		file = place_of(config, "queue-size", "batch-size", &line);
-		log_error(
-			"%s:%u: `queue-size` must hold two batches at least: twice `batch-size` in [output]",
-			file, line);
+	for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
+		const struct config_origin *place = last_of(config, rules[i].section, rules[i].keys);
+
+		if (!rules[i].broken)
+			continue;
+		log_error("%s:%u: %s", (const char *)g_ptr_array_index(config->files, place->file - 1),
+			place->line, rules[i].message);
 		status = -1;
 	}
 	return status;
@@ -118,6 +129,17 @@ int config_read(struct config *config, const char *path, bool optional)
 char *config_get(const struct config *config, const char *section, const char *name)
 {
 	return config_value_print(config, config_key_find(section, name));
+}
+
+int config_load(struct config *config, const char *file, bool user)
+{
+	g_autofree char *own = user ? user_config_file() : NULL;
+
+	config_init(config);
+	config->user = user;
+	if (user)
+		user_set_defaults(config);
+	return config_read(config, file ? file : own ? own : CONFIG_DEFAULT_FILE, !file);
 }
 
 static void print_key(const struct config *config, size_t index, FILE *out)

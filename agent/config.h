@@ -61,6 +61,9 @@ struct config {
 	int64_t retry_max;       /* ns */
 	int64_t return_interval; /* ns */
 	uint64_t rate_limit;     /* bytes/s; 0: none */
+	/* no keys */
+	bool user;      /* an agent of a user's own: blkin-agent --user */
+	bool own_relay; /* a relay daemon of the agent's own listens on the ports */
 	/* where the values come from */
 	GPtrArray *files;              /* of char *: the files that were read, in their order */
 	struct config_origin *origins; /* of each key, by the order of the table */
@@ -88,6 +91,12 @@ char *config_get(const struct config *config, const char *section, const char *n
 
 /* Prints every section and key as a configuration file, with where those came from that were set. */
 void config_print(const struct config *config, FILE *out);
+
+/*
+ * config_init and config_read in one: of @file, or, if it is NULL, of the default file if that is there.
+ * @user chooses a user's own defaults and file. config_free is due in any case.
+ */
+int config_load(struct config *config, const char *file, bool user);
 
 void config_free(struct config *config);
 

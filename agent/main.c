@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* blkin-agent: collects the node's spans from LTTng and delivers them to Zipkin. */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
 
 #include "agent.h"
 #include "config.h"
+#include "daemons.h"
 #include "log.h"
+#include "user.h"
 
 static const char usage[] =
-	"Usage: blkin-agent [-c FILE]\n"
+	"Usage: blkin-agent [--user] [-c FILE]\n"
 	"Collect the spans that this node's programs record, and deliver them to Zipkin.\n"
 	"\n"
 	"  -c, --config FILE  read FILE; without it " CONFIG_DEFAULT_FILE ", if it is there;\n"
 	"                     then FILE.d/*.conf\n"
+	"  -u, --user         collect from this user's programs alone: no root, files in ~/.config and\n"
+	"                     ~/.local/state, LTTng's daemons started if need be\n"
 	"  -h, --help         show this\n"
 	"      --version      show the version\n"
 	"\n"
@@ -23,6 +28,7 @@ static const char usage[] =
 
 static const struct option options[] = {
 	{"config", required_argument, NULL, 'c'},
+	{"user", no_argument, NULL, 'u'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'v'},
 	{NULL, 0, NULL, 0},
@@ -32,13 +38,17 @@ int main(int argc, char **argv)
 {
 	const char *file = NULL;
 	struct config config;
+	bool user = false;
 	int option, status;
 
 	log_init("blkin-agent");
-	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "c:uh", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			file = optarg;
+			break;
+		case 'u':
+			user = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -55,11 +65,12 @@ int main(int argc, char **argv)
 		log_error("`%s` is not an option; try `blkin-agent --help`", argv[optind]);
 		return EX_USAGE;
 	}
-	config_init(&config);
-	if (config_read(&config, file ? file : CONFIG_DEFAULT_FILE, !file) == 0)
-		status = agent_run(&config);
-	else
+	if (config_load(&config, file, user) != 0)
 		status = EX_CONFIG;
+	else if ((user && user_make_folders(&config) != 0) || daemons_choose_ports(&config) != 0)
+		status = EXIT_FAILURE;
+	else
+		status = agent_run(&config);
 	config_free(&config);
 	return status;
 }

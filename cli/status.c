@@ -18,11 +18,12 @@
 #include "options.h"
 
 static const char help[] =
-	"Usage: blkin status [--json] [--config FILE | --socket PATH]\n"
+	"Usage: blkin status [--json] [--user] [--config FILE | --socket PATH]\n"
 	"\n"
 	"Tells how the agent of this node is doing, and what to do if it is not well.\n"
 	"\n"
 	"  --json         as one JSON object\n"
+	"  --user         the agent of this user, blkin-agent --user\n"
 	"  --config FILE  the agent's configuration, which names its control socket\n"
 	"                 (" CONFIG_DEFAULT_FILE ")\n"
 	"  --socket PATH  the agent's control socket\n"
@@ -31,13 +32,12 @@ static const char help[] =
 	"agent answers.\n";
 
 /* The control socket of the configuration; NULL having said what is wrong with it. The caller's to g_free. */
-static char *socket_of(const char *file)
+static char *socket_of(const char *file, bool user)
 {
 	struct config config;
 	char *path = NULL;
 
-	config_init(&config);
-	if (config_read(&config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)
+	if (config_load(&config, file, user) != 0)
 		log_error("with such a configuration no agent starts");
 	else if (!*config.socket)
 		log_error("the configuration switches the control socket off (`socket` in [agent])");
@@ -84,19 +84,22 @@ int command_status(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"json", no_argument, NULL, 'j'},
+		{"user", no_argument, NULL, 'u'},
 		{"config", required_argument, NULL, 'c'},
 		{"socket", required_argument, NULL, 's'},
 		{0},
 	};
 	g_autofree char *path = NULL;
 	const char *file = NULL;
-	bool json = false;
+	bool json = false, user = false;
 	int option;
 
 	log_init("blkin status");
 	while ((option = options_next(argc, argv, options, help)) >= 0) {
 		if (option == 'j')
 			json = true;
+		if (option == 'u')
+			user = true;
 		if (option == 'c')
 			file = optarg;
 		if (option == 's') {
@@ -109,6 +112,6 @@ int command_status(int argc, char **argv)
 	if (options_no_arguments(argc, argv) == OPTIONS_WRONG)
 		return EX_USAGE;
 	if (!path)
-		path = socket_of(file);
+		path = socket_of(file, user);
 	return path ? status(path, json) : EX_CONFIG;
 }

@@ -11,22 +11,20 @@
 #include "options.h"
 
 static const char help[] =
-	"Usage: blkin validate [--print] [FILE]\n"
+	"Usage: blkin validate [--print] [--user] [FILE]\n"
 	"\n"
 	"Reads the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
 	"there, and then FILE.d/*.conf. Tells every mistake with its file and line, and exits with 78\n"
 	"if there is one.\n"
 	"\n"
-	"  --print  print every setting, and where it was set\n";
+	"  --print  print every setting, and where it was set\n"
+	"  --user   as blkin-agent --user, with this user's own file and defaults\n";
 
-static int validate(const char *file, bool print)
+static int validate(const char *file, bool user, bool print)
 {
 	struct config config;
-	int wrong;
 
-	config_init(&config);
-	wrong = config_read(&config, file ? file : CONFIG_DEFAULT_FILE, !file);
-	if (wrong) {
+	if (config_load(&config, file, user) != 0) {
 		config_free(&config);
 		return EX_CONFIG;
 	}
@@ -35,15 +33,16 @@ static int validate(const char *file, bool print)
 	for (guint i = 0; !print && i < config.files->len; i++)
 		printf("%s: OK\n", (const char *)g_ptr_array_index(config.files, i));
 	if (!print && config.files->len == 0)
-		printf("%s: not there, so every setting has its default\n", CONFIG_DEFAULT_FILE);
+		printf("no file is there, so every setting has its default\n");
 	config_free(&config);
 	return fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
 }
 
 int command_validate(int argc, char **argv)
 {
-	static const struct option options[] = {{"print", no_argument, NULL, 'p'}, {0}};
-	bool print = false;
+	static const struct option options[] = {
+		{"print", no_argument, NULL, 'p'}, {"user", no_argument, NULL, 'u'}, {0}};
+	bool print = false, user = false;
 	int option;
 
 	log_init("blkin validate");
@@ -52,12 +51,12 @@ int command_validate(int argc, char **argv)
 			return EX_OK;
 		if (option == OPTIONS_WRONG)
 			return EX_USAGE;
-		print = true;
+		*(option == 'u' ? &user : &print) = true;
 	}
 	if (argc - optind > 1) {
 		fprintf(stderr, "blkin validate: it takes one FILE, but there is also %s\n",
 			argv[optind + 1]);
 		return EX_USAGE;
 	}
-	return validate(argv[optind], print);
+	return validate(argv[optind], user, print);
 }

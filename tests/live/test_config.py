@@ -51,7 +51,7 @@ MISTAKES = [
     (
         "range",
         file_of(b"[session]\nrelay-live-port = 70000\n"),
-        ":2: `relay-live-port = 70000` is out of range: it can be 1 to 65535",
+        ":2: `relay-live-port = 70000` is out of range: it can be 0 to 65535",
     ),
     ("twice", file_of(b"[output]\nserver = a:1\n\nserver = b:1\n"), ":4: `server` stands already in line 2"),
     ("no section", file_of(b"http = 127.0.0.1:1\n"), ":1: `http` stands before the first [section]"),
@@ -71,6 +71,16 @@ MISTAKES = [
         "two keys",
         file_of(b"[output]\nretry-max = 1s\nretry-min = 2s\n"),
         ":3: `retry-min` is larger than `retry-max` in [output]",
+    ),
+    (
+        "relay ports",
+        file_of(b"[session]\nrelay-live-port = 0\n"),
+        ":2: either all of the relay's ports in [session] are 0, or none",
+    ),
+    (
+        "kept with a relay that is not",
+        file_of(b"[session]\nrelay-live-port = 0\nrelay-data-port = 0\nrelay-control-port = 0\n"),
+        ":4: `keep = yes` in [session] needs a relay daemon that outlives the agent: its ports cannot be 0",
     ),
     ("drop-in", drop_in, ".d/site.conf:3: unknown key `servr` in [output]; did you mean `server`?"),
     ("NUL", file_of(b"[agent]\nhttp =\0\n"), ":2: this is not UTF-8 text: byte 0x00"),

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`blkin-agent --user`: one command and no root, from nothing to delivered spans, and nothing left behind."""
+
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+
+import pytest
+from expect import check_load
+from rig.process import free_port, wait_until
+from rig.scribe import Receiver
+
+LOAD = "tests/live/programs/spanload"
+
+
+class User:
+    """A user of the node, with XDG's folders; root's tests run as nobody, with copies of what they need."""
+
+    def __init__(self, node, runtime=True):
+        self.node = node
+        self.home = node.path("user")
+        self.prefix = []
+        os.makedirs(os.path.join(self.home, ".config/blkin"))
+        self.environment = {"HOME": self.home, "LTTNG_HOME": self.home, "XDG_RUNTIME_DIR": os.path.join(self.home, "run")}
+        self.programs = {name: node.built(name) for name in ("agent/blkin-agent", "cli/blkin", LOAD)}
+        os.mkdir(self.environment["XDG_RUNTIME_DIR"])
+        if os.getuid() == 0:
+            self.become_nobody()
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            node.environment.pop(name, None)
+        if not runtime:
+            node.environment.pop("XDG_RUNTIME_DIR", None)
+            del self.environment["XDG_RUNTIME_DIR"]
+
+    def become_nobody(self):
+        node = self.node
+        self.prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        os.chmod(node.folder, 0o711)
+        for name, path in self.programs.items():
+            self.programs[name] = shutil.copy(path, self.home)
+        shutil.copy(os.path.join(os.path.dirname(node.built(LOAD)), "../../../libclient/libblkin-provider.so.1"), self.home)
+        self.environment["LD_LIBRARY_PATH"] = self.home
+        subprocess.run(["chown", "-R", "65534:65534", self.home], check=True)
+
+    def configure(self, text):
+        path = os.path.join(self.home, ".config/blkin/agent.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def start(self, name, *words, **environment):
+        command = self.prefix + [self.programs[name]] + list(words)
+        return self.node.start(command, name=os.path.basename(name), **dict(self.environment, **environment))
+
+    def run(self, name, *words):
+        program = self.start(name, *words)
+        assert program.wait(60) == 0, program.log()
+        return program.log()
+
+    def start_agent(self, **environment):
+        agent = self.start("agent/blkin-agent", "--user", **environment)
+        agent.wait_ready(lambda: "collecting from LTTng session" in agent.log())
+        return agent
+
+
+@pytest.fixture
+def user(bare_node):
+    return User(bare_node)
+
+
+@pytest.fixture
+def collector(bare_node, user):
+    receiver = Receiver(bare_node, free_port()).start()
+    user.configure(f"[output]\nserver = 127.0.0.1:{receiver.port}\n[session]\nmemory = 4M\n")
+    return receiver
+
+
+def daemons(agent):
+    """The processes of LTTng that it started, as it says."""
+    return [int(pid) for pid in re.findall(r"started lttng-\w+, process (\d+)", agent.log())]
+
+
+def runs(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def owners(folder):
+    """Users and modes of what is in a folder, and of itself."""
+    found = [folder] + [os.path.join(base, name) for base, dirs, files in os.walk(folder) for name in dirs + files]
+    return {(os.lstat(path).st_uid, stat.S_IMODE(os.lstat(path).st_mode) & 0o077) for path in found}
+
+
+def test_from_nothing_to_spans(user, collector):
+    agent = user.start_agent()
+    user.run(LOAD, "-n", 1000)
+    collector.wait_for(1000)
+    check_load(collector.spans(), 1, 1, 1000)
+    text = user.run("cli/blkin", "status", "--user")
+    assert "collecting  yes, from 0 programs, since " in text and "1000: 1000 sent" in text
+    assert "tracing-group =\n" in user.run("cli/blkin", "validate", "--user", "--print")
+    # nothing is for others to look into, and only loopback listens
+    me = 65534 if user.prefix else os.getuid()
+    for folder in (".local/state/blkin", "run/blkin"):
+        assert {owner for owner, _ in owners(os.path.join(user.home, folder))} == {me}
+        assert stat.S_IMODE(os.stat(os.path.join(user.home, folder)).st_mode) == 0o700
+    with open(f"/proc/{agent.pid}/status", encoding="ascii") as file:
+        assert re.search(rf"^Uid:\t{me}\t{me}\t{me}\t{me}$", file.read(), re.MULTILINE)
+    pids = daemons(agent)
+    assert len(pids) == 2 and all(map(runs, pids))
+    assert agent.stop() == 0
+    assert not any(map(runs, pids))
+    assert "1000 of 1000 spans delivered" in agent.log()
+
+
+def test_again_and_again(user, collector):
+    """Each run starts its own daemons, and none leaves the relay's files of the one before."""
+    for number in range(3):
+        agent = user.start_agent()
+        user.run(LOAD, "-n", 100)
+        collector.wait_for(100 * (number + 1))
+        assert agent.stop() == 0
+        relay = os.path.join(user.home, ".local/state/blkin/relay")
+        sessions = [name for host in os.listdir(relay) for name in os.listdir(os.path.join(relay, host))]
+        assert len(sessions) <= 1, sessions
+
+
+def test_users_own_session_daemon_is_used(bare_node, user, collector):
+    sessiond = bare_node.start(user.prefix + ["lttng-sessiond", "--no-kernel"], **user.environment)
+    sessiond.wait_ready(lambda: os.path.exists(os.path.join(user.home, ".lttng/client-lttng-sessiond")))
+    agent = user.start_agent()
+    assert len(daemons(agent)) == 1 and "started lttng-relayd" in agent.log()
+    user.run(LOAD, "-n", 100)
+    collector.wait_for(100)
+    assert agent.stop() == 0
+    assert sessiond.running()
+
+
+def test_daemons_are_started_again(user, collector):
+    agent = user.start_agent()
+    for number, pid in enumerate(daemons(agent)):
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda n=number: agent.log().count("collecting again, after") == n + 1, 20, "it to collect again")
+    user.run(LOAD, "-n", 100)
+    collector.wait_for(100)
+    assert agent.log().count("has ended (by signal 9)") == 2
+    assert agent.stop() == 0
+
+
+def test_daemons_end_with_a_killed_agent(user, collector):
+    agent = user.start_agent()
+    pids = daemons(agent)
+    agent.kill()
+    wait_until(lambda: not any(map(runs, pids)), 10, "the daemons to end")
+
+
+def test_second_agent_is_told(user, collector):
+    agent = user.start_agent()
+    second = user.start("agent/blkin-agent", "--user")
+    assert second.wait(20) == 1 and "another agent answers on" in second.log()
+    assert agent.running() and all(map(runs, daemons(agent)))
+    assert agent.stop() == 0
+
+
+def test_lttng_is_not_installed(bare_node, user):
+    empty = bare_node.path("user/empty")
+    os.mkdir(empty)
+    # found by its whole path, as are the tools that start it
+    tools = user.prefix and [shutil.which("setpriv")] + user.prefix[1:]
+    agent = bare_node.start(
+        ["/usr/bin/env", f"PATH={empty}"] + tools + [user.programs["agent/blkin-agent"], "--user"], **user.environment
+    )
+    assert agent.wait(20) == 1
+    assert "cannot start lttng-sessiond: is package lttng-tools installed?" in agent.log()
+
+
+def test_without_a_runtime_folder(bare_node):
+    user = User(bare_node, runtime=False)
+    user.configure(f"[output]\nserver = 127.0.0.1:{free_port()}\n[session]\nmemory = 4M\n")
+    agent = user.start_agent()
+    assert stat.S_ISSOCK(os.stat(os.path.join(user.home, ".local/state/blkin/run/agent.sock")).st_mode)
+    assert f"pid {agent.pid}, " in user.run("cli/blkin", "status", "--user")
+    assert agent.stop() == 0
+
+
+def test_folder_cannot_be_made(user):
+    with open(os.path.join(user.home, "file"), "w", encoding="utf-8"):
+        pass
+    agent = user.start("agent/blkin-agent", "--user", XDG_STATE_HOME=os.path.join(user.home, "file"))
+    assert agent.wait(10) == 1 and "cannot make the folder" in agent.log() and "Not a directory" in agent.log()
