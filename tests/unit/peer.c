@@ -415,19 +415,25 @@ void peer_set_acts(struct peer *peer, const enum peer_act *acts, size_t count)
 	peer->calls = 0;
 }
 
-struct peer *peer_create(struct event_base *base, const char *address)
+struct peer *peer_create_on(struct event_base *base, const char *address, uint16_t port)
 {
 	static const enum peer_act good[] = {PEER_OK};
 	struct peer *peer = g_new0(struct peer, 1);
 
 	peer->base = base;
 	peer->address = address;
+	peer->port = port;
 	peer->taken = g_ptr_array_new_with_free_func(g_free);
 	peer->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	peer->connected_at = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	peer_set_acts(peer, good, 1);
 	peer_start(peer);
 	return peer;
+}
+
+struct peer *peer_create(struct event_base *base, const char *address)
+{
+	return peer_create_on(base, address, 0);
 }
 
 void peer_destroy(struct peer *peer)

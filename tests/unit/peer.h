@@ -57,6 +57,9 @@ struct peer {
 
 /* Listens on @address, on a port that is free, and answers each call with OK. */
 struct peer *peer_create(struct event_base *base, const char *address);
+
+/* The same on that port. */
+struct peer *peer_create_on(struct event_base *base, const char *address, uint16_t port);
 void peer_destroy(struct peer *peer);
 
 /* Sets what it does from here on. @acts is borrowed. */

@@ -96,6 +96,7 @@ void assert_in_order(struct rig *rig);
 /* The tests. */
 TCase *uplink_answers(void);
 TCase *uplink_connections(void);
+TCase *uplink_dns(void);
 TCase *uplink_http(void);
 TCase *uplink_refusals(void);
 TCase *uplink_rooms(void);

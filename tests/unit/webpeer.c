@@ -151,8 +151,7 @@ static bool take_one(struct webclient *client, struct evbuffer *input)
 
 	if (end.pos < 0)
 		return false;
-	data = evbuffer_pullup(input, -1);
-	text = g_strndup((const char *)data, head);
+	text = g_strndup((const char *)evbuffer_pullup(input, (ssize_t)head), head);
 	check_head(peer, text);
 	length = strstr(text, "\r\nContent-Length:");
 	must(length != NULL, "no length");
@@ -164,6 +163,7 @@ static bool take_one(struct webclient *client, struct evbuffer *input)
 	}
 	if (evbuffer_get_length(input) < head + size)
 		return false;
+	data = evbuffer_pullup(input, -1);
 	answer = take_request(peer, data + head, size);
 	evbuffer_drain(input, head + size);
 	give(client, answer);
