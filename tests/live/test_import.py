@@ -26,7 +26,7 @@ def recording(node):
 
 def run_import(node, *words):
     return subprocess.run(
-        [node.built("cli/blkin"), "import", *words], env=node.environment, capture_output=True, text=True, timeout=120
+        [node.built("cli/blkin"), "import", *words], env=node.environment, capture_output=True, text=True, errors="replace", timeout=120
     )
 
 

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Zipkin's HTTP: a real Zipkin makes the same of it as of Scribe, and it is delivered as surely."""
+
+import pytest
+from rig.process import wait_until
+from rig.zipkin import Zipkin
+from test_import import run_import
+from test_zipkin import LOAD, check_load_span, check_sample
+
+SERVICES = ["load-0", "load-1", "gateway", "store", "classic client", "classic server", "negative port"]
+
+
+@pytest.fixture
+def zipkin(node):
+    return Zipkin(node).start()
+
+
+@pytest.fixture
+def recording(node, run_sample, run_classic):
+    """A trace on disk of all that a program can record: spans of every kind, classic ones, and garbage."""
+    folder = node.path("trace")
+    node.lttng("create", "disk", "-o", folder)
+    node.lttng("enable-channel", "-u", "--subbuf-size", "1M", "--num-subbuf", "8", "c")
+    node.lttng("enable-event", "-u", "-a", "-c", "c")
+    node.lttng("start")
+    node.run([LOAD, "-p", 2, "-n", 1000])
+    run_sample(node, 3)
+    run_classic(node, 2)
+    node.run(["tests/live/programs/badspans"])
+    node.lttng("stop")
+    node.lttng("destroy")
+    return folder
+
+
+def spans_of(zipkin):
+    """Every span that it has, by what tells spans apart."""
+    found = {}
+    for service in zipkin.ask("/services"):
+        for trace in zipkin.traces(service, 100000):
+            for span in trace:
+                key = (span["traceId"], span["id"], span.get("shared", False), str(span.get("localEndpoint")))
+                assert found.setdefault(key, span) == span
+    return found
+
+
+def import_into(node, zipkin, recording, port, **output):
+    """Imports the recording into a Zipkin that is empty, and returns all that it has then."""
+    config = node.write_config(port, output=output)
+    done = run_import(node, "--config", config, recording)
+    assert done.returncode == 0, done.stderr
+    assert " 0 refused, 0 too large, 0 not sent" in done.stdout
+    wait_until(lambda: len(zipkin.traces("load-1", 100000)) == 200, 30, "the last of the load")
+    return spans_of(zipkin), done.stdout.splitlines()[-1]
+
+
+def test_same_spans_as_by_scribe(node, zipkin, recording):
+    by_scribe, said = import_into(node, zipkin, recording, zipkin.scribe_port)
+    assert set(SERVICES) <= set(zipkin.ask("/services"))
+    assert len(by_scribe) >= 2000 + 15 + 6
+    for compression in ("gzip", "none"):
+        zipkin.program.stop()
+        zipkin.start()
+        assert zipkin.ask("/services") == []
+        by_http, said_then = import_into(
+            node, zipkin, recording, zipkin.http_port, type="http", compression=compression
+        )
+        assert said_then == said
+        assert by_http.keys() == by_scribe.keys()
+        for key, span in by_scribe.items():
+            assert by_http[key] == span
+
+
+def test_live(node, zipkin, run_sample):
+    node.start_agent(zipkin.http_port, output={"type": "http"})
+    port = run_sample(node, 3)
+    node.run([LOAD, "-n", 1000])
+    wait_until(lambda: zipkin.span_count("gateway") >= 15 and zipkin.span_count("load-0") >= 1000, 30, "all spans")
+    for trace in zipkin.traces("gateway"):
+        check_sample(trace, port)
+    spans = [span for trace in zipkin.traces("load-0") for span in trace]
+    clocks = [check_load_span(span) for span in spans]
+    assert len(spans) == 1000 and max(clocks) - min(clocks) < 1000
+    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 10, "all to be sent")
+    assert ledger.sent == node.metrics()['blkin_agent_spans_sent_total{output="http"}'] == 1015
+    assert node.status()["output"] == "http"
+
+
+def test_restarted_during_a_run(node, zipkin):
+    """As by Scribe: what the old Zipkin did not acknowledge is in the new one."""
+    total = 30000
+    node.start_agent(zipkin.http_port, output={"type": "http"})
+    load = node.start([node.built(LOAD), "-n", total, "-r", 2000])
+    node.wait_ledger(lambda ledger: ledger.sent > 4000, 30, "4000 spans")
+    zipkin.program.stop()
+    first = node.ledger()
+    zipkin.start()
+    assert load.wait(60) == 0
+    ledger = node.wait_ledger(lambda ledger: ledger.read >= total and ledger.idle(), 60, "everything to be sent")
+    assert (ledger.spans, ledger.sent, ledger.dropped) == (total, total, 0)
+    wait_until(lambda: zipkin.span_count("load-0", 100000) >= ledger.sent - first.sent, 30, "spans in the new Zipkin")
+    arrived = {int(s["tags"]["ordinal"]) for trace in zipkin.traces("load-0", 100000) for s in trace}
+    assert set(range(min(arrived), total)) == arrived
+    log = node.agent.log()
+    assert log.count("spans wait in memory") == 1 and log.count("delivering again") == 1
+
+
+def test_what_is_no_span_list(node, zipkin):
+    """A wrong path: the spans wait, and the log says why."""
+    node.start_agent(zipkin.http_port, output={"type": "http", "path": "/api/v1/span"})
+    node.run([LOAD, "-n", 100])
+    error = 'blkin_agent_output_errors_total{kind="refused"}'
+    wait_until(lambda: node.metrics()[error] >= 2, 20, "two refusals")
+    ledger = node.ledger()
+    assert (ledger.sent, ledger.dropped, ledger.queued) == (0, 0, 100)
+    assert "HTTP status 404" in node.agent.log() and "is `path` in [output] right?" in node.agent.log()
