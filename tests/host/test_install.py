@@ -60,6 +60,7 @@ def test_removed_and_purged(rack, fresh):
     fresh.write("/etc/blkin/agent.conf.d/site.conf", "[spans]\nlinger = 2s\n")
     fresh.run("apt-get", "-q", "-y", "remove", "blkin-agent")
     assert not fresh.active("blkin-agent") and not fresh.active("blkin-relayd")
+    assert "blkin" not in fresh.run("lttng", "--no-sessiond", "list")
     assert fresh.code("pgrep", "-u", "blkin") != 0
     assert fresh.run("sh", "-c", "ls /proc/*/exe -l 2>/dev/null | grep -c 'blkin\\|lttng-relayd'", code=None).strip() == "0"
     assert os.path.exists(fresh.path("/etc/blkin/agent.conf")) and os.path.isdir(fresh.path("/var/lib/blkin/relay"))

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What happens to services: started, stopped, killed, hung; and the host with them. Each time all ids come again."""
 
+import os
 import signal
 
 import pytest
 from rig.process import wait_until
 
 SPANS = 1000
+RATE, SECONDS = 1000, 20  # of each program
 
 
 def load_arrives(rack, node, collector):
@@ -36,13 +38,27 @@ def test_start_stop_restart_status(rack, node, collector):
     load_arrives(rack, node, collector)
 
 
-@pytest.mark.parametrize("unit", ["blkin-relayd", "lttng-sessiond"])
+@pytest.mark.parametrize("unit", ["blkin-agent", "blkin-relayd", "lttng-sessiond"])
 def test_killed(rack, node, collector, unit):
     load_arrives(rack, node, collector)
-    before = node.main_pid(unit)
+    before, sessions = node.main_pid(unit), node.metric("blkin_agent_sessions_created_total")
     node.systemctl("kill", "--kill-whom=main", "--signal=KILL", unit)
     wait_until(lambda: node.main_pid(unit) not in (0, before) and node.active(unit), 20, f"systemd to restart {unit}")
-    wait_until(lambda: not node.collecting(), 20, "the agent to notice")
+    if unit != "blkin-agent":
+        wait_until(lambda: node.metric("blkin_agent_sessions_created_total") > sessions, 20, "the agent to make a session")
+    load_arrives(rack, node, collector)
+
+
+def test_watchdog(rack, node, collector):
+    """The agent's process is stopped: it cannot say that it is alive."""
+    node.write("/etc/systemd/system/blkin-agent.service.d/quick.conf", "[Service]\nWatchdogSec=2\nTimeoutAbortSec=1\n")
+    node.systemctl("daemon-reload")
+    node.systemctl("restart", "blkin-agent")
+    load_arrives(rack, node, collector)
+    before = node.main_pid("blkin-agent")
+    node.systemctl("kill", "--signal=STOP", "blkin-agent")
+    wait_until(lambda: node.main_pid("blkin-agent") not in (0, before), 20, "systemd to replace the agent")
+    assert "Watchdog timeout" in node.journal("blkin-agent")
     load_arrives(rack, node, collector)
 
 
@@ -73,3 +89,36 @@ def test_agent_is_told_by_term_and_ends_well(node):
     node.systemctl("kill", "--signal", signal.SIGTERM.name, "blkin-agent")
     wait_until(lambda: node.property("blkin-agent", "NRestarts") == "1" and node.active("blkin-agent"), 20, "a restart")
     assert "stopped: " in node.journal("blkin-agent")
+
+
+@pytest.mark.parametrize("signal_name", ["TERM", "KILL"])
+def test_agent_ends_under_load(rack, node, collector, signal_name):
+    """Again and again, while programs of two users record: no span is lost; after an orderly end none comes twice."""
+    collector.forget()
+    node.wait_collecting()
+    node.put(rack.program("spanload"), "/usr/local/bin/spanload")
+    count = RATE * SECONDS
+    loads = [node.start("spanload", "-n", count, "-r", RATE, "-w", 20, user=user) for user in ("games", "root")]
+    rounds = 0
+    while all(load.running() for load in loads):
+        before = node.main_pid("blkin-agent")
+        node.systemctl("kill", "--kill-whom=main", f"--signal={signal_name}", "blkin-agent")
+        wait_until(lambda: node.main_pid("blkin-agent") not in (0, before), 20, "the agent to be back")
+        node.wait_collecting()
+        rounds += 1
+    assert rounds >= 3
+    assert [load.wait(60) for load in loads] == [0, 0]
+    seen = {}
+
+    def all_came():
+        seen.clear()
+        for span in collector.read():
+            seen[span["id"]] = seen.get(span["id"], 0) + 1
+        return len(seen) >= 2 * count
+
+    wait_until(all_came, 30, f"{2 * count} spans")
+    assert len(seen) == 2 * count
+    if signal_name == "TERM":
+        assert set(seen.values()) == {1}
+    folders = os.listdir(node.path("/var/lib/blkin/relay/alpha"))
+    assert len(folders) == 1, "a session was made anew, or its folder was left"

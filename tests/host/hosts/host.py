@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -211,6 +212,11 @@ class Host:
         )
         code, _, text = asked.stdout.partition("\n")
         return int(code), text
+
+    def metric(self, name):
+        """What /metrics says of a metric, its labels added up."""
+        lines = self.page("/metrics")[1].splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if re.split(r"[{ ]", line)[0] == name)
 
     def collecting(self):
         return self.page("/readyz")[0] == 200
