@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls.h"
 
+#include <stdlib.h>
+
 #include <glib.h>
+
+#include "memory.h"
 
 void calls_init(struct calls *calls, uint32_t room, struct wire *wire)
 {
 	memset(calls, 0, sizeof(*calls));
-	calls->ring = g_new0(struct call, room);
+	calls->ring = memory_get(room * sizeof(*calls->ring));
 	calls->room = room;
 	calls->number = 1;
 	calls->wire = wire;
@@ -18,7 +22,7 @@ void calls_free(struct calls *calls)
 		buffer_free(&calls->ring[i].bytes);
 	for (uint32_t i = 0; i < calls->spares; i++)
 		buffer_free(&calls->spare[i]);
-	g_free(calls->ring);
+	free(calls->ring);
 	memset(calls, 0, sizeof(*calls));
 }
 

@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 #include "clock.h"
 #include "lookup.h"
+#include "memory.h"
 #include "tls.h"
 
 /* Input that the handler leaves lying is read no further than this. */
@@ -270,7 +272,7 @@ static void on_lookup(struct evutil_addrinfo *addresses, const char *why, void *
 struct connection *connection_create(struct event_base *base, const struct connection_options *options,
 	const struct connection_handler *handler)
 {
-	struct connection *connection = g_new0(struct connection, 1);
+	struct connection *connection = memory_get(sizeof(*connection));
 
 	connection->base = base;
 	connection->options = *options;
@@ -296,7 +298,7 @@ void connection_destroy(struct connection *connection)
 	if (connection->addresses)
 		evutil_freeaddrinfo(connection->addresses);
 	event_free(connection->shaking);
-	g_free(connection);
+	free(connection);
 }
 
 struct evbuffer *connection_output(struct connection *connection)

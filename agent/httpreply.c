@@ -53,12 +53,16 @@ static int64_t read_retry_after(const char *value)
 /* Whether @word is among the words of a header's list. */
 static bool has_word(const char *value, const char *word)
 {
-	g_auto(GStrv) words = g_strsplit(value, ",", 16);
+	size_t size = strlen(word);
 
-	for (char **at = words; *at; at++)
-		if (!g_ascii_strcasecmp(g_strstrip(*at), word))
+	for (;;) {
+		value += strspn(value, ", \t");
+		if (!*value)
+			return false;
+		if (!g_ascii_strncasecmp(value, word, size) && strchr(", \t;", value[size]))
 			return true;
-	return false;
+		value += strcspn(value, ",");
+	}
 }
 
 /* Takes one header; returns false if it makes the message unreadable. */
@@ -98,17 +102,34 @@ static bool read_status_line(struct head *head, const char *line)
 	return true;
 }
 
-static bool read_headers(struct head *head, char **lines)
+/* Copies the next line of @*text, to @end, without its end, cut to fit; returns false if there is none. */
+static bool next_line(const uint8_t **text, const uint8_t *end, char *line, size_t size)
 {
-	if (!lines[0] || !read_status_line(head, lines[0]))
-		return false;
-	for (char **line = lines + 1; *line && **line; line++) {
-		char *colon = strchr(*line, ':');
+	const uint8_t *stop = memmem(*text, (size_t)(end - *text), "\r\n", 2);
+	size_t used;
 
-		if (!colon || colon == *line)
+	if (*text >= end)
+		return false;
+	used = MIN((size_t)((stop ? stop : end) - *text), size - 1);
+	memcpy(line, *text, used);
+	line[used] = '\0';
+	*text = stop ? stop + 2 : end;
+	return true;
+}
+
+/* Reads the lines to @end. What is too long for one is nothing that we look for. */
+static bool read_headers(struct head *head, const uint8_t *text, const uint8_t *end)
+{
+	char line[512], *colon;
+
+	if (!next_line(&text, end, line, sizeof(line)) || !read_status_line(head, line))
+		return false;
+	while (next_line(&text, end, line, sizeof(line))) {
+		colon = strchr(line, ':');
+		if (!colon || colon == line)
 			return false;
 		*colon = '\0';
-		if (!take_header(head, *line, g_strstrip(colon + 1)))
+		if (!take_header(head, line, g_strstrip(colon + 1)))
 			return false;
 	}
 	return true;
@@ -117,8 +138,6 @@ static bool read_headers(struct head *head, char **lines)
 static enum reply_kind read_head(struct slice in, struct head *head, struct reply *reply)
 {
 	const uint8_t *end = memmem(in.data, in.size, "\r\n\r\n", 4);
-	g_autofree char *text = NULL;
-	g_auto(GStrv) lines = NULL;
 	char words[64];
 
 	memset(head, 0, sizeof(*head));
@@ -134,9 +153,7 @@ static enum reply_kind read_head(struct slice in, struct head *head, struct repl
 	if (!end)
 		return in.size > REPLY_MAX ? say(reply, "the peer's HTTP headers do not end") : REPLY_PARTIAL;
 	head->size = (size_t)(end - in.data) + 4;
-	text = g_strndup((const char *)in.data, head->size - 4);
-	lines = g_strsplit(text, "\r\n", -1);
-	if (!read_headers(head, lines))
+	if (!read_headers(head, in.data, end))
 		return say(reply, "the peer's HTTP headers are malformed");
 	return REPLY_GOOD;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <event2/buffer.h>
 #include <glib.h>
 
 #include "calls.h"
+#include "memory.h"
 
 struct link {
 	struct wire *wire;
@@ -121,7 +122,7 @@ struct link *link_create(struct event_base *base, const struct link_options *opt
 	const struct link_handler *handler)
 {
 	struct connection_handler below = {on_up, on_readable, on_down, NULL};
-	struct link *link = g_new0(struct link, 1);
+	struct link *link = memory_get(sizeof(*link));
 
 	below.data = link;
 	link->wire = wire;
@@ -162,5 +163,5 @@ void link_destroy(struct link *link)
 		return;
 	connection_destroy(link->connection);
 	calls_free(&link->calls);
-	g_free(link);
+	free(link);
 }

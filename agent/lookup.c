@@ -3,12 +3,14 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #include <event2/dns.h>
 #include <glib.h>
 
 #include "clock.h"
+#include "memory.h"
 
 /* A question under way. Its answer may come after the look-up is gone, so it has a life of its own. */
 struct question {
@@ -17,7 +19,7 @@ struct question {
 
 struct lookup {
 	struct event_base *base;
-	char *host;
+	char host[256];
 	char port[8];
 	struct timeval timeout;
 	const char *resolv_conf;
@@ -36,7 +38,7 @@ static void on_answer(int error, struct evutil_addrinfo *addresses, void *arg)
 	struct question *question = arg;
 	struct lookup *lookup = question->owner;
 
-	g_free(question);
+	free(question);
 	if (!lookup) {
 		if (addresses)
 			evutil_freeaddrinfo(addresses);
@@ -59,7 +61,7 @@ static void ask(struct lookup *lookup)
 		.ai_protocol = IPPROTO_TCP,
 		.ai_flags = EVUTIL_AI_NUMERICSERV};
 
-	lookup->question = g_new0(struct question, 1);
+	lookup->question = memory_get(sizeof(*lookup->question));
 	lookup->question->owner = lookup;
 	lookup->dns = evdns_base_new(lookup->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
 	if (!lookup->dns) {
@@ -127,10 +129,10 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
 struct lookup *lookup_create(struct event_base *base, const char *host, uint16_t port, int64_t timeout_ns,
 	const char *resolv_conf, lookup_done *done, void *data)
 {
-	struct lookup *lookup = g_new0(struct lookup, 1);
+	struct lookup *lookup = memory_get(sizeof(*lookup));
 
 	lookup->base = base;
-	lookup->host = g_strdup(host);
+	g_strlcpy(lookup->host, host, sizeof(lookup->host));
 	snprintf(lookup->port, sizeof(lookup->port), "%u", port);
 	lookup->timeout.tv_sec = timeout_ns / NS_PER_SECOND;
 	lookup->timeout.tv_usec = timeout_ns % NS_PER_SECOND / 1000;
@@ -152,6 +154,5 @@ void lookup_destroy(struct lookup *lookup)
 	if (lookup->addresses)
 		evutil_freeaddrinfo(lookup->addresses);
 	event_free(lookup->step);
-	g_free(lookup->host);
-	g_free(lookup);
+	free(lookup);
 }

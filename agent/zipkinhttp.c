@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "httpreply.h"
+#include "memory.h"
 
 /* The list's head: the type of its elements, struct, and how many there are. */
 #define LIST_HEAD 5
@@ -95,12 +96,12 @@ static void destroy(struct wire *wire)
 	if (http->gzip)
 		deflateEnd(&http->zip);
 	buffer_free(&http->head);
-	g_free(http);
+	free(http);
 }
 
 struct wire *zipkinhttp_create(const struct zipkinhttp_options *options)
 {
-	struct zipkinhttp *http = g_new0(struct zipkinhttp, 1);
+	struct zipkinhttp *http = memory_get(sizeof(*http));
 	char server[ADDRESS_TEXT];
 
 	http->wire = (struct wire){.put_call = put_call,

@@ -135,6 +135,7 @@ START_TEST(answer_before_the_call_is_sent)
 	struct rig rig;
 
 	rig_open(&rig);
+	rig.options.timeout_ns = 2 * NS_PER_SECOND;
 	rig.peer->answer_early = true;
 	push_large(&rig);
 	start(&rig);

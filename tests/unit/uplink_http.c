@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "httpreply.h"
 #include "webpeer.h"
 
 struct web {
@@ -250,6 +251,90 @@ START_TEST(retry_after_is_minded)
 }
 END_TEST
 
+/* A reply in pieces is read once it is whole, and what follows it is not touched. */
+START_TEST(every_prefix_is_partial)
+{
+	const char *answer = good_answers[_i].answer;
+	size_t size = strlen(answer);
+	char *two = g_strconcat(answer, "HTTP/1.1 400 the next", NULL);
+	struct reply reply;
+
+	for (size_t part = 0; part < size; part++) {
+		uint8_t *copy = g_memdup2(answer, part); /* of its size, for the sanitizer */
+		enum reply_kind kind;
+
+		memset(&reply, 0, sizeof(reply));
+		kind = httpreply_read(copy, part, &reply);
+		/* One that ends with the connection is read as soon as its head is there. */
+		ck_assert(kind == REPLY_PARTIAL || (kind == REPLY_GOOD && reply.last && reply.used == part));
+		g_free(copy);
+	}
+	memset(&reply, 0, sizeof(reply));
+	ck_assert_int_eq(httpreply_read((uint8_t *)two, strlen(two), &reply), REPLY_GOOD);
+	ck_assert_int_eq(reply.last, !good_answers[_i].stays);
+	if (strstr(answer, "Content-Length") || good_answers[_i].stays)
+		ck_assert_uint_eq(reply.used, size);
+	g_free(two);
+}
+END_TEST
+
+/* Broken in any way, it is read within its bounds, and its words fit into a line of the log. */
+START_TEST(broken_replies_do_no_harm)
+{
+	static const char alphabet[] = "\0\n\r :;,0129aAfFxz\xff\x80-/HTP";
+	const char *answer = _i < (int)LENGTH(good_answers)
+				     ? good_answers[_i].answer
+				     : bad_answers[_i - (int)LENGTH(good_answers)].answer;
+	size_t size = strlen(answer);
+
+	for (int round = 0; round < 3000; round++) {
+		size_t part = (size_t)g_random_int_range(0, (int)size + 1);
+		uint8_t *copy = g_memdup2(answer, part);
+		struct reply reply = {0};
+		enum reply_kind kind;
+
+		for (int i = g_random_int_range(0, 6); part > 0 && i > 0; i--)
+			copy[g_random_int_range(0, (int)part)] =
+				(uint8_t)alphabet[g_random_int_range(0, sizeof(alphabet))];
+		kind = httpreply_read(copy, part, &reply);
+		ck_assert_uint_le(reply.used, part);
+		ck_assert(kind == REPLY_PARTIAL || kind == REPLY_GARBAGE || reply.used > 0);
+		ck_assert(memchr(reply.words, '\0', sizeof(reply.words)) != NULL);
+		ck_assert(!strchr(reply.words, '\n'));
+		ck_assert(reply.wait_ns >= 0);
+		g_free(copy);
+	}
+}
+END_TEST
+
+/* Larger than an answer should be: not waited for, or not an answer. */
+START_TEST(endless_replies)
+{
+	static const struct {
+		const char *head;
+		enum reply_kind kind;
+	} cases[] = {
+		{"HTTP/1.1 202 OK\r\nX: ", REPLY_GARBAGE},
+		{"HTTP/1.1 400 No\r\nContent-Length: 99999999\r\n\r\n", REPLY_REFUSED},
+		{"HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\nffffff\r\n", REPLY_REFUSED},
+		{"HTTP/1.1 202 OK\r\n\r\n", REPLY_GOOD},
+	};
+	size_t size = REPLY_MAX + 4096, head;
+	uint8_t *bytes = g_malloc(size);
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		struct reply reply = {0};
+
+		head = strlen(cases[i].head);
+		memset(bytes, 'x', size);
+		memcpy(bytes, cases[i].head, head);
+		ck_assert_int_eq(httpreply_read(bytes, size, &reply), cases[i].kind);
+		ck_assert(cases[i].kind == REPLY_GARBAGE || reply.last);
+	}
+	g_free(bytes);
+}
+END_TEST
+
 TCase *uplink_http(void)
 {
 	TCase *tests = tcase_create("http");
@@ -261,6 +346,10 @@ TCase *uplink_http(void)
 	tcase_add_loop_test(tests, bad_spans_are_sifted_out, 0, (int)LENGTH(refusals));
 	tcase_add_test(tests, refusal_before_the_call_is_sent);
 	tcase_add_test(tests, retry_after_is_minded);
+	tcase_add_loop_test(tests, every_prefix_is_partial, 0, (int)LENGTH(good_answers));
+	tcase_add_loop_test(
+		tests, broken_replies_do_no_harm, 0, (int)(LENGTH(good_answers) + LENGTH(bad_answers)));
+	tcase_add_test(tests, endless_replies);
 	tcase_set_timeout(tests, 30);
 	return tests;
 }
