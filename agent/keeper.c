@@ -42,7 +42,6 @@ struct keeper {
 	uint64_t ended;               /* ... that was destroyed last */
 	bool complained;              /* of relayd's files */
 	bool draining;                /* a stop reads on until its deadline */
-	GArray *over;                 /* of struct session_identity: read to their end, files still there */
 	struct session_identity live; /* whose index `locate` looks at, */
 	struct relayfiles *files;     /* if it is open */
 };
@@ -67,11 +66,9 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	keeper->collecting = collecting;
 	keeper->recover = (struct recover){config, line, queue, progress, stopping, keeper};
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
-	keeper->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
-	g_array_unref(keeper->over);
 	g_free(keeper);
 	return NULL;
 }
@@ -81,7 +78,6 @@ void keeper_destroy(struct keeper *keeper)
 	watch_destroy(keeper->watch);
 	if (keeper->files)
 		relayfiles_close(keeper->files);
-	g_array_unref(keeper->over);
 	g_free(keeper);
 }
 
@@ -105,26 +101,24 @@ static void look_at_clock(struct keeper *keeper)
 
 /* Files that are of no use any more */
 
-bool keeper_clean(struct keeper *keeper)
+void keeper_clean(struct keeper *keeper)
 {
-	bool all = true;
+	const GArray *over = progress_over(keeper->progress);
 
-	if (!keeper->over->len || !progress_ended_settled(keeper->progress))
-		return !keeper->over->len;
-	for (guint i = 0; i < keeper->over->len; i++) {
-		const struct session_identity *session =
-			&g_array_index(keeper->over, struct session_identity, i);
+	if (!over->len)
+		return;
+	for (guint i = 0; i < over->len; i++) {
+		const struct session_identity *session = &g_array_index(over, struct session_identity, i);
 		struct relayfiles *files;
 		char error[512];
 
 		if (relayfiles_open(keeper->config->relay_output, session->name, session->created, &files,
 			    error, sizeof(error)) != RELAYFILES_OK)
 			continue;
-		all &= relayfiles_remove(files);
+		relayfiles_remove(files);
 		relayfiles_close(files);
 	}
-	g_array_set_size(keeper->over, 0);
-	return all;
+	progress_removed(keeper->progress);
 }
 
 /* The end of a session */
@@ -135,7 +129,6 @@ static void end_session(struct keeper *keeper)
 	const struct session_identity *session = progress_session(keeper->progress);
 
 	keeper->ended = session->created;
-	g_array_append_val(keeper->over, *session);
 	progress_end(keeper->progress);
 	keeper->complained = false;
 }
@@ -261,19 +254,28 @@ static enum attached attach(struct keeper *keeper, struct session *session, stru
 	return status == READER_END ? ATTACHED_UNKNOWN : ATTACHED_NOT;
 }
 
-/* Why streams end in a session that records. */
-static void condemn(struct keeper *keeper, char *why, size_t size)
+static bool disk_is_full(const struct keeper *keeper, char *why, size_t size)
 {
 	struct statvfs disk;
 
+	if (statvfs(keeper->config->relay_output, &disk) != 0 || disk.f_bavail * disk.f_frsize >= ROOM_BYTES)
+		return false;
+	snprintf(why, size,
+		"the disk of lttng-relayd is full (%s): make room there, or lower `disk` in [session]",
+		keeper->config->relay_output);
+	return true;
+}
+
+/* The session's streams ended, or the session did: it is no good any more, whatever the session daemon says
+ * of it. */
+static void condemn(struct keeper *keeper, bool gone, char *why, size_t size)
+{
 	keeper->condemned = progress_session(keeper->progress)->created;
-	if (statvfs(keeper->config->relay_output, &disk) == 0 && disk.f_bavail * disk.f_frsize < ROOM_BYTES)
-		snprintf(why, size,
-			"the disk of lttng-relayd is full (%s): make room there, or lower `disk` in "
-			"[session]",
-			keeper->config->relay_output);
-	else
-		snprintf(why, size, "lttng-relayd cannot write the session (see its log)");
+	if (disk_is_full(keeper, why, size))
+		return;
+	snprintf(why, size, "%s",
+		gone ? "the session is gone: lttng-sessiond or lttng-relayd has ended"
+		     : "lttng-relayd cannot write the session (see its log)");
 }
 
 /*
@@ -299,13 +301,13 @@ static bool read_on(struct keeper *keeper, struct reader *reader, char *why, siz
 			break;
 	}
 	if (status == READER_END)
-		snprintf(why, size, "the session is gone: lttng-sessiond or lttng-relayd has ended");
+		condemn(keeper, true, why, size);
 	else if (status == READER_ERROR)
 		snprintf(why, size, "the connection to lttng-relayd is lost (%s)", reader_error(reader));
 	else if (watch_gone(keeper->watch))
 		snprintf(why, size, "somebody destroyed the session");
 	else
-		condemn(keeper, why, size);
+		condemn(keeper, false, why, size);
 	return collecting_stopping(keeper->collecting);
 }
 
@@ -384,7 +386,7 @@ static bool resume(struct keeper *keeper)
 	session_settings(keeper->config, settings, sizeof(settings));
 	if (identity->created == keeper->condemned) {
 		session_destroy(session);
-		at_once = lose_session(keeper, "its streams ended");
+		at_once = lose_session(keeper, "its streams have ended");
 	} else if (catch_up(keeper, LITTLE_BYTES)) {
 		switch (attach(keeper, session, &reader)) {
 		case ATTACHED:
@@ -422,14 +424,10 @@ static void take_unknown(struct keeper *keeper, uint64_t created)
 
 static bool has_room(struct keeper *keeper)
 {
-	struct statvfs disk;
 	char error[512];
 
-	if (statvfs(keeper->config->relay_output, &disk) != 0 || disk.f_bavail * disk.f_frsize >= ROOM_BYTES)
+	if (!disk_is_full(keeper, error, sizeof(error)))
 		return true;
-	snprintf(error, sizeof(error),
-		"the disk of lttng-relayd is full (%s): make room there, or lower `disk` in [session]",
-		keeper->config->relay_output);
 	collecting_waits(keeper->collecting, error);
 	return false;
 }

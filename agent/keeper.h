@@ -32,9 +32,8 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
  */
 bool keeper_run(struct keeper *keeper);
 
-/* Removes what relayd left of sessions that are over, if nothing of them is under way. Returns whether all is
- * removed. */
-bool keeper_clean(struct keeper *keeper);
+/* Removes what relayd left of sessions that are over. */
+void keeper_clean(struct keeper *keeper);
 
 void keeper_destroy(struct keeper *keeper);
 

@@ -34,6 +34,7 @@ struct progress {
 	struct session_identity session; /* at hand */
 	GPtrArray *past;                 /* of struct stage: ended, and under way in part */
 	GPtrArray *later;                /* of struct stage: to be read after that at hand */
+	GArray *over;                    /* of struct session_identity: ended, and settled */
 	struct buffer candidate, settled;
 	bool marked;       /* there is a candidate that waits for its batches */
 	bool with_pending; /* the last one had spans in assembly */
@@ -117,6 +118,9 @@ static void save_now(struct progress *progress, struct buffer *out)
 		save_positions(progress, true, out);
 	}
 	save_stages(progress->later, out);
+	pack_u32(out, progress->over->len);
+	for (guint i = 0; i < progress->over->len; i++)
+		save_session(&g_array_index(progress->over, struct session_identity, i), out);
 	clock_steps_save(&progress->steps, out);
 	ledger_save(out);
 }
@@ -190,6 +194,19 @@ static bool load_stages(struct progress *progress, struct unpacker *from, bool r
 	return !from->failed;
 }
 
+static bool load_over(struct progress *progress, struct unpacker *from)
+{
+	uint32_t count = unpack_u32(from);
+
+	for (uint32_t i = 0; i < count && !from->failed; i++) {
+		struct session_identity session;
+
+		if (load_session(from, &session))
+			g_array_append_val(progress->over, session);
+	}
+	return !from->failed;
+}
+
 /* Puts the first of what is to be read later at hand. */
 static bool next_session(struct progress *progress)
 {
@@ -225,7 +242,8 @@ static bool take_up(struct progress *progress, const struct buffer *data)
 	if (!load_stages(progress, &candidate, false) || !load_stages(progress, &from, true))
 		return false;
 	pending = unpack_bytes(&candidate);
-	if (candidate.failed || !clock_steps_load(&progress->steps, &from) || !next_session(progress))
+	if (candidate.failed || !load_over(progress, &from) || !clock_steps_load(&progress->steps, &from) ||
+		!next_session(progress))
 		return false;
 	return ledger_load(from) && line_load(progress->line, pending);
 }
@@ -235,6 +253,7 @@ static void start_empty(struct progress *progress)
 {
 	progress->has_session = false;
 	g_ptr_array_set_size(progress->later, 0);
+	g_array_set_size(progress->over, 0);
 	positions_clear(progress->positions);
 	memset(&progress->steps, 0, sizeof(progress->steps));
 	progress->settled.size = 0;
@@ -275,6 +294,7 @@ struct progress *progress_create(const struct config *config, struct line *line,
 	progress->positions = positions_create();
 	progress->past = g_ptr_array_new_with_free_func(stage_destroy);
 	progress->later = g_ptr_array_new_with_free_func(stage_destroy);
+	progress->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
 	progress->checkpoint = checkpoint_open(config->state_directory, &locked, error, sizeof(error));
 	if (progress->checkpoint) {
 		load(progress);
@@ -300,6 +320,7 @@ void progress_destroy(struct progress *progress)
 	positions_destroy(progress->positions);
 	g_ptr_array_unref(progress->past);
 	g_ptr_array_unref(progress->later);
+	g_array_unref(progress->over);
 	buffer_free(&progress->candidate);
 	buffer_free(&progress->settled);
 	buffer_free(&progress->out);
@@ -351,9 +372,15 @@ void progress_end(struct progress *progress)
 	positions_moved(progress->positions);
 }
 
-bool progress_ended_settled(const struct progress *progress)
+const GArray *progress_over(const struct progress *progress)
 {
-	return progress->past->len == 0;
+	return progress->over;
+}
+
+void progress_removed(struct progress *progress)
+{
+	g_array_set_size(progress->over, 0);
+	positions_moved(progress->positions);
 }
 
 /* Candidates */
@@ -378,6 +405,11 @@ static void settle(struct progress *progress)
 	progress->settled = progress->candidate;
 	progress->candidate = before;
 	progress->marked = false;
+	for (guint i = 0; i < progress->past_taken; i++) {
+		const struct stage *stage = g_ptr_array_index(progress->past, i);
+
+		g_array_append_val(progress->over, stage->session);
+	}
 	g_ptr_array_remove_range(progress->past, 0, progress->past_taken);
 }
 
@@ -415,11 +447,13 @@ void progress_finish(struct progress *progress, bool forget)
 {
 	int failure;
 
+	if (forget)
+		progress_stop(progress);
+	if (progress->marked && batch_mark_settled(progress->queue))
+		settle(progress);
 	if (!progress->checkpoint)
 		return;
 	if (!forget) {
-		if (progress->marked && batch_mark_settled(progress->queue))
-			settle(progress);
 		write_out(progress, true);
 		return;
 	}

@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <glib.h>
+
 #include "batch.h"
 #include "clocksteps.h"
 #include "config.h"
@@ -63,8 +65,12 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 /* The session is read to its end: the next one that is known, if any, is at hand. */
 void progress_end(struct progress *progress);
 
-/* Whether nothing of sessions that ended is under way any more: then their files may be removed. */
-bool progress_ended_settled(const struct progress *progress);
+/*
+ * The sessions that are read to their end, and of which nothing is under way any more, as struct
+ * session_identity: their files may be removed. progress_removed tells that they are.
+ */
+const GArray *progress_over(const struct progress *progress);
+void progress_removed(struct progress *progress);
 
 /* To be called between messages, often. */
 void progress_tick(struct progress *progress);

@@ -120,7 +120,7 @@ static int enable_event(struct lttng_handle *handle, const char *pattern, int le
 	snprintf(event->name, sizeof(event->name), "%s", pattern);
 	code = lttng_enable_event(handle, event, CHANNEL);
 	lttng_event_destroy(event);
-	return code;
+	return code == -LTTNG_ERR_UST_EVENT_ENABLED ? 0 : code;
 }
 
 /* The patterns of the events that the session records, and from which level on. */

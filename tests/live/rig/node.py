@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A node: LTTng's two daemons, the agent, and programs to be traced. Run it within tests/isolate."""
 
+import glob
 import json
 import os
 import re
@@ -90,6 +91,10 @@ class Node:
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def mount(self, path, size):
+        """A small disk of its own at @path. It goes with the namespace that the tests run in."""
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], check=True)
+
     # Programs
 
     def start(self, command, name=None, **environment):
@@ -133,6 +138,10 @@ class Node:
         self.start_sessiond()
         self.start_relayd()
         return self
+
+    def session_folders(self):
+        """What the relay has on disk: a folder for each session."""
+        return sorted(glob.glob(self.path("relay/*/blkin-*")))
 
     def lttng(self, *words):
         """Runs LTTng's own command."""

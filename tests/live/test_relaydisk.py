@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The relay's disk is full: LTTng ends the streams without a word; the agent says so, and makes a new session later."""
+
+import os
+
+from expect import key_of
+from rig.process import wait_until
+from rig.scribe import Receiver
+from rig.process import free_port
+from test_restart import KEEP, LOAD
+
+
+def fill(path):
+    with open(path, "wb", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(b"x" * 65536)
+        except OSError:
+            pass
+
+
+def test_disk_full(bare_node):
+    node = bare_node
+    os.mkdir(node.path("relay"))
+    node.mount(node.path("relay"), "24m")
+    node.start_lttng()
+    receiver = Receiver(node, free_port()).start()
+    node.start_agent(receiver.port, session=dict(KEEP, disk="256M"))
+    node.run([LOAD, "-n", 1000])
+    node.wait_ledger(lambda ledger: ledger.sent == 1000, 20, "1000 spans")
+    filler = node.path("relay/filler")
+    fill(filler)
+    load = node.start([node.built(LOAD), "-p", 2, "-n", 60000, "-r", 2000])
+    wait_until(lambda: not node.collecting(), 30, "the agent to see that the relay cannot write")
+    page = node.http_get("/readyz")[1]
+    assert f"the disk of lttng-relayd is full ({node.path('relay')})" in page
+    os.unlink(filler)
+    wait_until(node.collecting, 30, "a new session")
+    read = node.ledger().read
+    node.wait_ledger(lambda ledger: ledger.read > read + 1000, 20, "spans of the new session")
+    assert load.wait(120) == 0
+    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 30, "the rest")
+    assert (ledger.sessions, ledger.sessions_lost, ledger.again) == (2, 1, 0)
+    keys = [key_of(span) for span in receiver.spans()]
+    assert len(keys) == ledger.read == ledger.sent
+    # what was recorded last came through
+    assert {(0, 0, 59999), (1, 0, 59999)} <= set(keys)
+    assert node.agent.log().count("the disk of lttng-relayd is full") == 1
+    wait_until(lambda: len(node.session_folders()) == 1, 10, "the old session's folder to be removed")
+    assert node.agent.stop() == 0

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Spans in assembly that are kept over a restart: they go on as if there had been none. */
+#include <check.h>
+#include <stdlib.h>
+
+#include <glib.h>
+
+#include "span.h"
+
+#define MS INT64_C(1000000)
+#define T0 INT64_C(1700000000000000000)
+
+static struct ledger rows;
+static GString *emitted;
+static const struct assembler_limits limits = {1000 * MS, 100 * MS, 1024 * 1024};
+
+static struct text literal(const char *text)
+{
+	return (struct text){text, (uint32_t)strlen(text)};
+}
+
+static void note(void *data, const struct span *span)
+{
+	(void)data;
+	g_string_append_printf(emitted, "%d %.*s@%.*s %d/%d port %d %d:", (int)span->id, (int)span->name.size,
+		span->name.data, (int)span->local.service.size, span->local.service.data,
+		(int)(span->timestamp - T0 / 1000), (int)span->duration, span->local.port,
+		span->local.address_size);
+	for (size_t i = 0; i < span->annotation_count; i++)
+		g_string_append_printf(emitted, " %.*s+%d", (int)span->annotations[i].value.size,
+			span->annotations[i].value.data, (int)(span->annotations[i].time - T0 / 1000));
+	for (size_t i = 0; i < span->tag_count; i++)
+		g_string_append_printf(emitted, " %.*s=%.*s", (int)span->tags[i].key.size,
+			span->tags[i].key.data, (int)span->tags[i].value.size, span->tags[i].value.data);
+	g_string_append_c(emitted, '\n');
+}
+
+/* The n-th of a stream of events of 20 spans, some of which end on the way. */
+static void take(struct assembler *assembler, int n)
+{
+	static const char *const words[] = {"cs", "far away", "größe", "", "cr", "late"};
+	int span = n % 20, step = n / 20 % 6;
+	struct event event = {.type = step == 3 ? EVENT_KEYVAL : EVENT_TIMESTAMP,
+		.time = T0 + n * MS,
+		.clock = (uint64_t)(n * MS),
+		.trace_id = 0xa,
+		.span_id = 1 + (uint64_t)span,
+		.parent_id = step ? 0 : 7,
+		.port = step == 2 ? 6800 : 0,
+		.name = literal(step == 1 ? "op" : ""),
+		.service = literal(span % 2 ? "svc" : "other"),
+		.ip = literal(step == 1 ? "10.0.0.1" : ""),
+		.key = literal("key"),
+		.value = literal(step == 3 ? "value" : words[step])};
+
+	assembler_take(assembler, &event, n * MS);
+	assembler_expire(assembler, n * MS);
+}
+
+static struct assembler *make(void)
+{
+	return assembler_create(&limits, &rows, note, NULL);
+}
+
+static void setup(void)
+{
+	memset(&rows, 0, sizeof(rows));
+	emitted = g_string_new(NULL);
+}
+
+static void teardown(void)
+{
+	g_string_free(emitted, TRUE);
+}
+
+/* At each point of the stream: stopped there and gone on with gives the same spans. */
+START_TEST(goes_on_as_if_nothing_had_been)
+{
+	g_autofree char *expected = NULL;
+	struct assembler *assembler = make();
+
+	for (int n = 0; n < 400; n++)
+		take(assembler, n);
+	assembler_flush(assembler);
+	assembler_destroy(assembler);
+	expected = g_strdup(emitted->str);
+	for (int stop = 0; stop < 400; stop += 7) {
+		struct buffer saved = {0};
+
+		setup();
+		assembler = make();
+		for (int n = 0; n < stop; n++)
+			take(assembler, n);
+		assembler_save(assembler, stop * MS, &saved);
+		assembler_destroy(assembler);
+		/* as the ledger's checkpoint has it: what is pending is unmade, */
+		rows.row[SPANS_MADE] -= rows.row[SPANS_PENDING];
+		rows.row[SPANS_PENDING] = 0;
+		assembler = make();
+		/* and made again */
+		ck_assert(assembler_load(assembler, unpacker_of(saved.data, saved.size), stop * MS));
+		for (int n = stop; n < 400; n++)
+			take(assembler, n);
+		assembler_flush(assembler);
+		ck_assert_str_eq(emitted->str, expected);
+		ck_assert_int_eq(rows.row[SPANS_PENDING], 0);
+		ck_assert_int_eq(rows.row[SPANS_MADE], rows.row[SPANS_QUEUED]);
+		ck_assert_uint_eq(assembler_bytes(assembler), 0);
+		assembler_destroy(assembler);
+		buffer_free(&saved);
+		g_string_truncate(emitted, 0);
+	}
+}
+END_TEST
+
+/* The time that was left is left, however long the agent was down. */
+START_TEST(deadlines_wait)
+{
+	struct assembler *assembler = make();
+	struct buffer saved = {0};
+
+	take(assembler, 0); /* lingers till 1000 */
+	assembler_save(assembler, 400 * MS, &saved);
+	assembler_destroy(assembler);
+	assembler = make();
+	ck_assert(assembler_load(assembler, unpacker_of(saved.data, saved.size), 9000 * MS));
+	assembler_expire(assembler, 9599 * MS);
+	ck_assert_str_eq(emitted->str, "");
+	assembler_expire(assembler, 9600 * MS);
+	ck_assert_str_ne(emitted->str, "");
+	assembler_destroy(assembler);
+	buffer_free(&saved);
+}
+END_TEST
+
+START_TEST(damage)
+{
+	struct assembler *assembler = make(), *other = make();
+	struct buffer saved = {0};
+
+	for (int n = 0; n < 70; n++)
+		take(assembler, n);
+	assembler_save(assembler, 70 * MS, &saved);
+	for (size_t size = 0; size < saved.size; size++) {
+		ck_assert(!assembler_load(other, unpacker_of(saved.data, size), 0));
+		ck_assert_uint_eq(assembler_bytes(other), 0);
+	}
+	/* what the CRC would tell: anything may come, but no harm of it */
+	for (size_t i = 0; i < saved.size; i++) {
+		uint8_t was = saved.data[i];
+
+		for (int bit = 0; bit < 8; bit++) {
+			saved.data[i] = was ^ (uint8_t)(1 << bit);
+			assembler_load(other, unpacker_of(saved.data, saved.size), 0);
+			assembler_flush(other);
+			ck_assert_uint_eq(assembler_bytes(other), 0);
+		}
+		saved.data[i] = was;
+		g_string_truncate(emitted, 0);
+	}
+	assembler_destroy(assembler);
+	assembler_destroy(other);
+	buffer_free(&saved);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pendingsave");
+	TCase *cases = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, goes_on_as_if_nothing_had_been);
+	tcase_add_test(cases, deadlines_wait);
+	tcase_add_test(cases, damage);
+	suite_add_tcase(suite, cases);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
