@@ -21,6 +21,7 @@
 #include "notify.h"
 #include "output.h"
 #include "progress.h"
+#include "spooler.h"
 #include "status.h"
 #include "uplink.h"
 
@@ -31,6 +32,7 @@ struct agent {
 	struct line *line;
 	struct progress *progress;
 	struct uplink *uplink;
+	struct spooler *spooler; /* NULL: the configuration wants none */
 	struct collector *collector;
 	struct http *http;
 	struct status_source source;
@@ -143,6 +145,20 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 	event_base_loopbreak(agent->base);
 }
 
+/* Returns false if there should be a spool, and none can be had. */
+static bool start_spooler(struct agent *agent)
+{
+	const struct config *config = agent->config;
+	const struct spooler_options options = {config->state_directory, config->spool_max_size,
+		config->spool_sync == CONFIG_SYNC_FULL, config->spool_replay_share,
+		config->spool_replay_floor};
+
+	if (!options.max_bytes)
+		return true;
+	agent->spooler = spooler_create(&options, agent->queue);
+	return agent->spooler != NULL;
+}
+
 /* The rooms, from the collector's end of the line to the programs' */
 static int start(struct agent *agent)
 {
@@ -164,9 +180,12 @@ static int start(struct agent *agent)
 	agent->line = line_create(config, agent->queue);
 	agent->progress = progress_create(config, agent->line, agent->queue);
 	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
+	if (!start_spooler(agent))
+		return -1;
 	agent->activity = activity_create(agent->base, config);
 	agent->source = (struct status_source){.config = config,
 		.uplink = agent->uplink,
+		.spooler = agent->spooler,
 		.queue = agent->queue,
 		.activity = agent->activity,
 		.queue_limit = config->queue_size,
@@ -196,6 +215,9 @@ static void report(struct agent *agent)
 	struct ledger rows;
 
 	ledger_read(&rows, NULL);
+	if (rows.row[SPANS_SPOOLED])
+		log_info("%lld spans are in the spool, to be delivered by the next start",
+			(long long)rows.row[SPANS_SPOOLED]);
 	if (progress_keeps(agent->progress) && rows.row[SPANS_QUEUED])
 		log_info("%lld spans are not delivered yet: the next start reads them again",
 			(long long)rows.row[SPANS_QUEUED]);
@@ -218,6 +240,7 @@ static void end(struct agent *agent)
 	agent->uplink = NULL;
 	/* a resolver that was ended with a question open frees it from the loop */
 	event_base_loop(agent->base, EVLOOP_NONBLOCK);
+	spooler_destroy(agent->spooler); /* what waits is stored, and so settled */
 	if (agent->collector) {
 		if (!progress_keeps(agent->progress))
 			batch_drop_all(agent->queue, SPANS_DROPPED_SHUTDOWN);
@@ -252,6 +275,11 @@ int agent_run(const struct config *config)
 	if (agent.collector && !agent.collector_ended) {
 		/* its thread may hang in LTTng, and uses all the rest: only the process's end ends it */
 		log_warning("stopped without reading the session to its end");
+		/* what is kept on record is read again by the next start; what is not, is stored */
+		if (!progress_keeps(agent.progress)) {
+			uplink_destroy(agent.uplink);
+			spooler_destroy(agent.spooler);
+		}
 		if (agent.http)
 			http_destroy(agent.http);
 		_exit(EXIT_FAILURE);

@@ -6,34 +6,24 @@
 
 #include <glib.h>
 
+#include "backlog.h"
+#include "clock.h"
 #include "ledger.h"
 #include "memory.h"
+#include "queue.h"
 
-struct batch_queue {
-	struct batch_limits limits;
-	void (*wake)(void *data);
-	void *data;
-	struct batch *open;   /* the reader's: not locked */
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t released;
-	struct batch *first, **last;
-	struct batch *spare; /* one empty batch, kept so that a steady stream allocates nothing */
-	size_t bytes, taken_bytes;
-	uint32_t taken;
-	uint64_t pushed;    /* batches, ever */
-	uint64_t marked;    /* the last batch that batch_mark saw */
-	uint64_t unsettled; /* how many of those up to it wait or are taken */
-	uint64_t waiting;   /* how many wait */
-	bool closed;
-	bool delivering;
-};
+/*
+ * So long the reader waits for the disk rather than drop a batch: what it does not read meanwhile is kept by
+ * the relay, whose files hold more than the queue.
+ */
+#define STORE_WAIT_NS (2 * NS_PER_SECOND)
 
-static size_t batch_bytes(const struct batch *batch)
+size_t batch_bytes(const struct batch *batch)
 {
 	return sizeof(*batch) + batch->spans.room + batch->sizes.room + batch->events.room;
 }
 
-static void batch_free(struct batch *batch)
+void batch_free(struct batch *batch)
 {
 	if (!batch)
 		return;
@@ -53,12 +43,12 @@ struct batch_queue *batch_queue_create(
 	queue->data = data;
 	queue->last = &queue->first;
 	pthread_mutex_init(&queue->lock, NULL);
-	pthread_cond_init(&queue->released, NULL);
+	backlog_init(queue);
 	return queue;
 }
 
 /* Unlinks the oldest batch that waits; the lock is held. */
-static struct batch *unlink_first(struct batch_queue *queue)
+struct batch *queue_unlink_first(struct batch_queue *queue)
 {
 	struct batch *batch = queue->first;
 
@@ -67,14 +57,16 @@ static struct batch *unlink_first(struct batch_queue *queue)
 		if (!queue->first)
 			queue->last = &queue->first;
 		batch->next = NULL;
-		queue->waiting--;
+		queue->waiting_bytes -= batch_bytes(batch);
 	}
 	return batch;
 }
 
-/* A batch is released or dropped; the lock is held. */
-static void settle(struct batch_queue *queue, const struct batch *batch)
+/* A fresh batch is released, dropped or on disk; the lock is held. */
+void queue_settle(struct batch_queue *queue, const struct batch *batch)
 {
+	queue->bytes -= batch_bytes(batch);
+	queue->live--;
 	if (batch->number <= queue->marked)
 		queue->unsettled--;
 }
@@ -83,11 +75,11 @@ void batch_queue_destroy(struct batch_queue *queue)
 {
 	struct batch *batch;
 
-	while ((batch = unlink_first(queue)))
+	while ((batch = queue_unlink_first(queue)))
 		batch_free(batch);
 	batch_free(queue->open);
 	batch_free(queue->spare);
-	pthread_cond_destroy(&queue->released);
+	backlog_free(queue);
 	pthread_mutex_destroy(&queue->lock);
 	g_free(queue);
 }
@@ -106,22 +98,38 @@ static struct batch *open_batch(struct batch_queue *queue, int64_t now)
 	return batch;
 }
 
+/* Waits for a batch to go, if that is worth it: returns false if one has to be dropped. The lock is held. */
+static bool wait_for_room(struct batch_queue *queue, int64_t *until)
+{
+	struct timespec time;
+
+	if (queue->limits.wait_when_full)
+		return pthread_cond_wait(&queue->released, &queue->lock) == 0;
+	if (!queue->storing)
+		return false;
+	if (!*until)
+		*until = clock_monotonic() + STORE_WAIT_NS;
+	time = (struct timespec){*until / NS_PER_SECOND, *until % NS_PER_SECOND};
+	queue_poke(queue);
+	return pthread_cond_timedwait(&queue->released, &queue->lock, &time) == 0;
+}
+
 /* Makes room for @need bytes by waiting, or by dropping the oldest that wait; the lock is held. */
 static void make_room(struct batch_queue *queue, size_t need)
 {
-	while (queue->bytes && queue->bytes + need > queue->limits.queue_bytes) {
-		if (queue->limits.wait_when_full) {
-			pthread_cond_wait(&queue->released, &queue->lock);
-		} else {
-			struct batch *oldest = unlink_first(queue);
+	int64_t until = 0;
 
-			if (!oldest)
-				break;
-			queue->bytes -= batch_bytes(oldest);
-			settle(queue, oldest);
-			ledger_move(SPANS_QUEUED, SPANS_DROPPED_QUEUE_FULL, oldest->count);
-			batch_free(oldest);
-		}
+	while (queue->bytes && queue->bytes + need > queue->limits.queue_bytes) {
+		struct batch *oldest;
+
+		if (wait_for_room(queue, &until))
+			continue;
+		oldest = queue_unlink_first(queue);
+		if (!oldest)
+			break;
+		queue_settle(queue, oldest);
+		ledger_move(SPANS_QUEUED, SPANS_DROPPED_QUEUE_FULL, oldest->count);
+		batch_free(oldest);
 	}
 }
 
@@ -134,9 +142,12 @@ static void push_open(struct batch_queue *queue)
 	make_room(queue, batch_bytes(batch));
 	queue->bytes += batch_bytes(batch);
 	batch->number = ++queue->pushed;
-	queue->waiting++;
+	queue->live++;
+	queue->waiting_bytes += batch_bytes(batch);
 	*queue->last = batch;
 	queue->last = &batch->next;
+	if (queue->spooled && (!queue->delivering || queue->waiting_bytes > queue->limits.queue_bytes / 2))
+		queue_poke(queue);
 	pthread_mutex_unlock(&queue->lock);
 	queue->wake(queue->data);
 }
@@ -174,7 +185,7 @@ void batch_mark(struct batch_queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->marked = queue->pushed;
-	queue->unsettled = queue->waiting + queue->taken;
+	queue->unsettled = queue->live;
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -198,14 +209,22 @@ void batch_close(struct batch_queue *queue)
 	queue->wake(queue->data);
 }
 
+/* The oldest fresh batch, or else one from disk; the lock is held. */
+static struct batch *choose(struct batch_queue *queue)
+{
+	return queue->first || queue->closed ? queue->first : queue->replay_first;
+}
+
 struct batch *batch_take(struct batch_queue *queue)
 {
-	struct batch *batch = NULL;
+	struct batch *batch;
 
 	pthread_mutex_lock(&queue->lock);
-	if (queue->first && (!queue->taken || queue->taken_bytes + batch_bytes(queue->first) <=
-						      queue->limits.queue_bytes / 2)) {
-		batch = unlink_first(queue);
+	batch = choose(queue);
+	if (batch && queue->taken && queue->taken_bytes + batch_bytes(batch) > queue->limits.queue_bytes / 2)
+		batch = NULL;
+	if (batch) {
+		batch = batch->spool_id ? backlog_unlink(queue) : queue_unlink_first(queue);
 		queue->taken++;
 		queue->taken_bytes += batch_bytes(batch);
 	}
@@ -213,17 +232,34 @@ struct batch *batch_take(struct batch_queue *queue)
 	return batch;
 }
 
+void queue_give_back(struct batch_queue *queue, struct batch *batch)
+{
+	if (!queue->first)
+		queue->last = &batch->next;
+	batch->next = queue->first;
+	queue->first = batch;
+	queue->waiting_bytes += batch_bytes(batch);
+}
+
 void batch_give_back(struct batch_queue *queue, struct batch *batch)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->taken--;
 	queue->taken_bytes -= batch_bytes(batch);
-	if (!queue->first)
-		queue->last = &batch->next;
-	batch->next = queue->first;
-	queue->first = batch;
-	queue->waiting++;
+	if (batch->spool_id)
+		backlog_give_back(queue, batch);
+	else
+		queue_give_back(queue, batch);
 	pthread_mutex_unlock(&queue->lock);
+}
+
+static void empty(struct batch *batch)
+{
+	batch->spans.size = batch->sizes.size = batch->events.size = 0;
+	batch->count = 0;
+	batch->sent_before = false;
+	batch->spool_id = 0;
+	batch->next = NULL;
 }
 
 void batch_release(struct batch_queue *queue, struct batch *batch)
@@ -231,14 +267,14 @@ void batch_release(struct batch_queue *queue, struct batch *batch)
 	pthread_mutex_lock(&queue->lock);
 	queue->taken--;
 	queue->taken_bytes -= batch_bytes(batch);
-	queue->bytes -= batch_bytes(batch);
-	settle(queue, batch);
+	if (batch->spool_id) {
+		backlog_released(queue, batch);
+	} else {
+		queue_settle(queue, batch);
+		queue->fresh_released += batch->count;
+	}
 	if (!queue->spare) {
-		batch->spans.size = batch->sizes.size = batch->events.size = 0;
-		batch->count = 0;
-		batch->sent_before = false;
-		batch->spool_id = 0;
-		batch->next = NULL;
+		empty(batch);
 		queue->spare = batch;
 		batch = NULL;
 	}
@@ -247,27 +283,12 @@ void batch_release(struct batch_queue *queue, struct batch *batch)
 	batch_free(batch);
 }
 
-void batch_set_delivering(struct batch_queue *queue, bool delivering)
-{
-	pthread_mutex_lock(&queue->lock);
-	queue->delivering = delivering;
-	pthread_mutex_unlock(&queue->lock);
-}
-
-void batch_refuse(struct batch_queue *queue, const struct batch *batch, uint32_t span, const char *words)
-{
-	(void)queue;
-	(void)span;
-	(void)words;
-	ledger_move(batch_row(batch), SPANS_DROPPED_REFUSED, 1);
-}
-
 bool batch_queue_done(struct batch_queue *queue)
 {
 	bool done;
 
 	pthread_mutex_lock(&queue->lock);
-	done = queue->closed && !queue->first && !queue->taken;
+	done = queue->closed && !queue->live && !queue->taken;
 	pthread_mutex_unlock(&queue->lock);
 	return done;
 }
@@ -286,8 +307,11 @@ void batch_drop_all(struct batch_queue *queue, int dropped)
 {
 	struct batch *batch;
 
-	while ((batch = batch_take(queue))) {
+	pthread_mutex_lock(&queue->lock);
+	while ((batch = queue_unlink_first(queue))) {
 		ledger_move(SPANS_QUEUED, (enum ledger_row)dropped, batch->count);
-		batch_release(queue, batch);
+		queue_settle(queue, batch);
+		batch_free(batch);
 	}
+	pthread_mutex_unlock(&queue->lock);
 }

@@ -6,7 +6,8 @@
  * reader's thread fills one and pushes it when it is full or old enough; the uplink, in the main thread,
  * takes batches in order. The queue is bounded in bytes, what the uplink has taken but not released included;
  * when it is full the oldest batch that waits is dropped and counted, so that fresh spans get through, or,
- * where nothing may be dropped (an import), the reader waits.
+ * where nothing may be dropped (an import), the reader waits; so it does for a little while the disk works.
+ * backlog.h is the queue's side to the disk.
  */
 #ifndef BATCH_H
 #define BATCH_H
@@ -52,7 +53,7 @@ void batch_queue_destroy(struct batch_queue *queue);
 /*
  * Adds an encoded span (TBinary, @size bytes at @span) whose last event was at @event_time; the caller posts
  * it as queued before it flushes. Returns false, having added nothing, if it is larger than a batch may be.
- * Never waits: see batch_full.
+ * Never waits: see batch_full, and batch_flush.
  */
 bool batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int64_t event_time, int64_t now);
 
@@ -63,8 +64,8 @@ bool batch_full(const struct batch_queue *queue);
 void batch_flush(struct batch_queue *queue, int64_t now, bool force);
 
 /*
- * Marks the batches that are pushed and not settled at this moment: settled is a batch that was released, or
- * dropped. There is one mark; the next call moves it.
+ * Marks the batches that are pushed and not settled at this moment: settled is a batch that was released,
+ * dropped, or stored on disk. There is one mark; the next call moves it.
  */
 void batch_mark(struct batch_queue *queue);
 
@@ -77,8 +78,9 @@ void batch_close(struct batch_queue *queue);
 /* The uplink's side. */
 
 /*
- * Takes the oldest batch; returns NULL if there is none, or if what is taken already makes half of the queue:
- * so there is something to drop when it is full. It counts as part of the queue until it is released.
+ * Takes the oldest batch, or, when no fresh one waits, one that is replayed from disk; returns NULL if there
+ * is none, or if what is taken already makes half of the queue: so there is something to drop when it is
+ * full. It counts as part of the queue until it is released.
  */
 struct batch *batch_take(struct batch_queue *queue);
 
@@ -117,13 +119,13 @@ void batch_give_back(struct batch_queue *queue, struct batch *batch);
 /* Frees a batch that was taken; where its spans went is the caller's to post. */
 void batch_release(struct batch_queue *queue, struct batch *batch);
 
-/* Whether batch_close was called and no batch waits or is taken. */
+/* Whether batch_close was called, no fresh batch waits, and none is taken. */
 bool batch_queue_done(struct batch_queue *queue);
 
 /* Bytes held by the batches that wait or are taken. */
 size_t batch_queue_bytes(struct batch_queue *queue);
 
-/* Gives up what waits, counting its spans as @dropped (a ledger_row). */
+/* Gives up what waits of fresh batches, counting its spans as @dropped (a ledger_row). */
 void batch_drop_all(struct batch_queue *queue, int dropped);
 
 #endif

@@ -16,6 +16,7 @@
 
 /* In the order in which the table of keys names them. */
 enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP };
+enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
 enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_NONE };
 
 struct config {
@@ -61,6 +62,11 @@ struct config {
 	int64_t retry_max;       /* ns */
 	int64_t return_interval; /* ns */
 	uint64_t rate_limit;     /* bytes/s; 0: none */
+	/* [spool] */
+	uint64_t spool_max_size;     /* bytes of disk; 0: no spool */
+	uint64_t spool_sync;         /* an enum config_sync */
+	uint64_t spool_replay_share; /* per cent of the spans that are sent */
+	uint64_t spool_replay_floor; /* spans/s */
 	/* no keys */
 	bool user;      /* an agent of a user's own: blkin-agent --user */
 	bool own_relay; /* a relay daemon of the agent's own listens on the ports */

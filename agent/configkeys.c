@@ -24,7 +24,7 @@ const struct config_key config_keys[] = {
 	KEY("agent", "http", ADDRESS_OR_NONE, http, "127.0.0.1:9412", 0, 0, 0),
 	KEY("agent", "socket", TEXT, socket, "/run/blkin/agent.sock", 0, 0, 0),
 	KEY("agent", "stop-timeout", DURATION, stop_timeout, NULL, 5 * SECOND, 0, 600 * SECOND),
-	KEY("agent", "state-directory", TEXT, state_directory, "/var/lib/blkin", 0, 0, 0),
+	KEY("agent", "state-directory", FOLDER, state_directory, "/var/lib/blkin", 0, 0, 0),
 	KEY("session", "name", NAME, session_name, "blkin", 0, 0, 0),
 	KEY("session", "tracing-group", TEXT, tracing_group, "tracing", 0, 0, 0),
 	KEY("session", "relay-host", TEXT, relay_host, "127.0.0.1", 0, 0, 0),
@@ -59,6 +59,10 @@ const struct config_key config_keys[] = {
 	KEY("output", "retry-max", DURATION, retry_max, NULL, 5 * SECOND, 1 * MS, 3600 * SECOND),
 	KEY("output", "return-interval", DURATION, return_interval, NULL, 30 * SECOND, 1 * MS, 3600 * SECOND),
 	KEY("output", "rate-limit", SIZE, rate_limit, NULL, 0, 0, 64 * GIB),
+	KEY("spool", "max-size", SIZE, spool_max_size, NULL, GIB, 0, 64 * 1024 * GIB),
+	KEY("spool", "sync", CHOICE, spool_sync, "normal|full", CONFIG_SYNC_NORMAL, 0, 1),
+	KEY("spool", "replay-share", NUMBER, spool_replay_share, NULL, 50, 1, 100),
+	KEY("spool", "replay-floor", NUMBER, spool_replay_floor, NULL, 5000, 1, 10000000),
 };
 
 const size_t config_key_count = G_N_ELEMENTS(config_keys);

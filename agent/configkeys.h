@@ -11,6 +11,7 @@ enum config_type {
 	TEXT,      /* char *, any */
 	NAME,      /* char *, not empty, [A-Za-z0-9_.-] */
 	PATH,      /* char *, of a URL: from / on */
+	FOLDER,    /* char *, of a file system: from / on */
 	ADDRESS,   /* char *, HOST:PORT */
 	ADDRESSES, /* char *, several with commas */
 	ADDRESS_OR_NONE,

@@ -87,6 +87,8 @@ static bool valid_text(enum config_type type, const char *value)
 		return true;
 	if (type == TEXT)
 		return !has_control(value);
+	if (type == FOLDER)
+		return *value == '/' && !has_control(value);
 	if (type == PATH)
 		return value[0] == '/' && is_path(value);
 	if (type == ADDRESSES)
@@ -170,6 +172,8 @@ static const char *expected(enum config_type type)
 		return "a name of letters, digits, `_`, `.` and `-`";
 	case ADDRESS:
 		return "HOST:PORT, as 127.0.0.1:9410 or [::1]:9410";
+	case FOLDER:
+		return "a folder's path, from / on";
 	case PATH:
 		return "a path of a URL, as /api/v1/spans";
 	case ADDRESSES:

@@ -20,6 +20,7 @@ static const char *const names[LEDGER_ROWS] = {
 	[EVENTS_IGNORED] = "events_ignored",
 	[EVENTS_READ_AGAIN] = "events_read_again",
 	[SPANS_MADE] = "spans_made",
+	[SPANS_RECOVERED] = "spans_recovered",
 	[SPANS_PENDING] = "spans_pending",
 	[SPANS_QUEUED] = "spans_queued",
 	[SPANS_SPOOLED] = "spans_spooled",
@@ -27,6 +28,8 @@ static const char *const names[LEDGER_ROWS] = {
 	[SPANS_DROPPED_QUEUE_FULL] = "spans_dropped_queue_full",
 	[SPANS_DROPPED_REFUSED] = "spans_dropped_refused",
 	[SPANS_DROPPED_OVERSIZE] = "spans_dropped_oversize",
+	[SPANS_DROPPED_SPOOL_FULL] = "spans_dropped_spool_full",
+	[SPANS_DROPPED_SPOOL_CORRUPT] = "spans_dropped_spool_corrupt",
 	[SPANS_DROPPED_SHUTDOWN] = "spans_dropped_shutdown",
 	[SPANS_SENT_AGAIN] = "spans_sent_again",
 	[SPANS_CUT_SHORT] = "spans_cut_short",
@@ -68,6 +71,18 @@ void ledger_move(enum ledger_row from, enum ledger_row to, int64_t amount)
 	pthread_mutex_lock(&ledger_lock);
 	ledger_rows.row[from] -= amount;
 	ledger_rows.row[to] += amount;
+	pthread_mutex_unlock(&ledger_lock);
+}
+
+void ledger_enter_spool(int64_t spooled, int64_t lost)
+{
+	int64_t found;
+
+	pthread_mutex_lock(&ledger_lock);
+	found = spooled + lost - ledger_rows.row[SPANS_SPOOLED];
+	ledger_rows.row[found > 0 ? SPANS_RECOVERED : SPANS_SENT] += found > 0 ? found : -found;
+	ledger_rows.row[SPANS_SPOOLED] = spooled;
+	ledger_rows.row[SPANS_DROPPED_SPOOL_CORRUPT] += lost;
 	pthread_mutex_unlock(&ledger_lock);
 }
 
@@ -138,7 +153,6 @@ bool ledger_load(struct unpacker from)
 		return false;
 	unmake(&rows, SPANS_PENDING);
 	unmake(&rows, SPANS_QUEUED);
-	unmake(&rows, SPANS_SPOOLED);
 	ledger_post(&rows);
 	return true;
 }

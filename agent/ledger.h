@@ -4,7 +4,7 @@
  *
  *     events logged = read - read again + lost in ring buffers + lost in relay
  *     read          = in spans + json + rejected + ignored
- *     spans         = pending + queued + sent + spooled + dropped
+ *     spans         = made + recovered = pending + queued + sent + spooled + dropped
  *
  * It outlives the agent: a checkpoint has a snapshot of it, of the moment up to which events had been
  * *reached*, and beside it an older moment up to which they are *done*, with the spans that were pending
@@ -38,14 +38,17 @@ enum ledger_row {
 			    */
 	/* spans */
 	SPANS_MADE,
-	SPANS_PENDING, /* gauge: being assembled */
-	SPANS_QUEUED,  /* gauge: encoded, not acknowledged yet */
-	SPANS_SPOOLED, /* gauge: on disk */
-	SPANS_SENT,    /* acknowledged by the collector */
+	SPANS_RECOVERED, /* found on disk, from an agent before */
+	SPANS_PENDING,   /* gauge: being assembled */
+	SPANS_QUEUED,    /* gauge: encoded, not acknowledged yet */
+	SPANS_SPOOLED,   /* gauge: on disk */
+	SPANS_SENT,      /* acknowledged by the collector */
 	SPANS_DROPPED_QUEUE_FULL,
-	SPANS_DROPPED_REFUSED,  /* the collector answered with an exception */
-	SPANS_DROPPED_OVERSIZE, /* larger than a message may be */
-	SPANS_DROPPED_SHUTDOWN, /* the collector did not take them in the time that a stop waits */
+	SPANS_DROPPED_REFUSED,       /* the collector answered with an exception */
+	SPANS_DROPPED_OVERSIZE,      /* larger than a message may be */
+	SPANS_DROPPED_SPOOL_FULL,    /* the oldest on disk, for newer ones */
+	SPANS_DROPPED_SPOOL_CORRUPT, /* the disk did not keep them */
+	SPANS_DROPPED_SHUTDOWN,      /* the collector did not take them in the time that a stop waits */
 	/* beside the rows */
 	SPANS_SENT_AGAIN, /* sent a second time because the first got no answer: may arrive twice */
 	SPANS_CUT_SHORT,  /* sent before they ended: lingered out, or memory was short */
@@ -93,6 +96,13 @@ void ledger_save(struct buffer *out);
 
 /* Goes on from such a snapshot, as told above; false, having changed nothing, if it is damaged. */
 bool ledger_load(struct unpacker from);
+
+/*
+ * Enters what the spool holds when it is opened first, and what it has lost; after ledger_load. What is more
+ * than stands there already counts as recovered; what is less was sent by a run that was killed after its
+ * snapshot.
+ */
+void ledger_enter_spool(int64_t spooled, int64_t lost);
 
 /* Adds delivered spans to the latency histogram: @events are their event times, ns since the epoch. */
 void ledger_delivered(const int64_t *events, uint32_t count, int64_t now);

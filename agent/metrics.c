@@ -31,6 +31,8 @@ static const struct metric {
 		"Events read a second time, as the agent that read them first was killed.", "",
 		EVENTS_READ_AGAIN},
 	{"blkin_agent_spans_total", "counter", "Spans begun.", "", SPANS_MADE},
+	{"blkin_agent_spans_recovered_total", "counter", "Spans found in the spool when the agent started.",
+		"", SPANS_RECOVERED},
 	{"blkin_agent_spans", "gauge", "Spans that are under way in the agent.", "{state=\"pending\"}",
 		SPANS_PENDING},
 	{"blkin_agent_spans", NULL, NULL, "{state=\"queued\"}", SPANS_QUEUED},
@@ -41,6 +43,9 @@ static const struct metric {
 		"{reason=\"queue_full\"}", SPANS_DROPPED_QUEUE_FULL},
 	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"refused\"}", SPANS_DROPPED_REFUSED},
 	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"oversize\"}", SPANS_DROPPED_OVERSIZE},
+	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"spool_full\"}", SPANS_DROPPED_SPOOL_FULL},
+	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"spool_corrupt\"}",
+		SPANS_DROPPED_SPOOL_CORRUPT},
 	{"blkin_agent_spans_dropped_total", NULL, NULL, "{reason=\"shutdown\"}", SPANS_DROPPED_SHUTDOWN},
 	{"blkin_agent_spans_sent_again_total", "counter",
 		"Spans sent a second time because the first got no answer: the collector may have them "
@@ -112,6 +117,14 @@ static void write_servers(struct buffer *out, const struct uplink_state *uplink)
 	}
 }
 
+static void write_spool(struct buffer *out, const struct spooler_state *spool)
+{
+	write_gauge(out, "blkin_agent_spool_up", "Whether spans can be stored on disk.", "", spool->ok);
+	write_gauge(out, "blkin_agent_spool_bytes", "Disk that the spool takes.", "", (double)spool->bytes);
+	write_gauge(out, "blkin_agent_spool_limit_bytes", "Disk that the spool may take; 0: there is none.",
+		"", (double)spool->max_bytes);
+}
+
 void metrics_write(struct buffer *out, const struct status *status)
 {
 	g_autofree char *output = g_strdup_printf("{output=\"%s\"}", status->uplink.type);
@@ -132,6 +145,7 @@ void metrics_write(struct buffer *out, const struct status *status)
 		(double)status->queue_bytes);
 	write_gauge(out, "blkin_agent_queue_limit_bytes", "Memory that waiting batches may take.", "",
 		(double)status->queue_limit);
+	write_spool(out, &status->spool);
 	write_gauge(out, "blkin_agent_start_time_seconds", "When the agent started, since the epoch.", "",
 		(double)status->started / 1e9);
 	write_head(out, "blkin_agent_info", "gauge", "The agent's version.");

@@ -263,6 +263,19 @@ bool spool_keep_refused(struct spool *spool, const struct spool_refused *refused
 
 /* What there is to know */
 
+static int try(struct stock *stock, void *data)
+{
+	struct tally next = stock->holds;
+
+	(void)data;
+	return stock_commit(stock, &next, spooldb_begin(&stock->db, 1));
+}
+
+bool spool_try(struct spool *spool)
+{
+	return stock_run(&spool->stock, try, NULL);
+}
+
 void spool_read_holds(const struct spool *spool, struct spool_holds *holds)
 {
 	*holds = (struct spool_holds){

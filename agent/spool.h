@@ -48,6 +48,9 @@ void spool_destroy(struct spool *spool);
  */
 bool spool_open(struct spool *spool);
 
+/* Whether something can be stored, though there is nothing to store. */
+bool spool_try(struct spool *spool);
+
 /* In one sentence, why the last call failed. */
 const char *spool_error(const struct spool *spool);
 

@@ -16,6 +16,7 @@ void status_read(struct status *status, const struct status_source *source)
 	ledger_read(&status->rows, &status->latency);
 	collector_read_state(source->collector, &status->collector);
 	uplink_read_state(source->uplink, &status->uplink);
+	spooler_read_state(source->spooler, &status->spool);
 	status->queue_bytes = batch_queue_bytes(source->queue);
 	status->queue_limit = source->queue_limit;
 	status->started = source->started;
@@ -33,7 +34,8 @@ static struct sums add_up(const int64_t *row)
 	struct sums sums = {
 		.rejected =
 			row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
-		.dropped = row[SPANS_DROPPED_QUEUE_FULL] + row[SPANS_DROPPED_REFUSED] +
+		.dropped = row[SPANS_DROPPED_SPOOL_FULL] + row[SPANS_DROPPED_SPOOL_CORRUPT] +
+			   row[SPANS_DROPPED_QUEUE_FULL] + row[SPANS_DROPPED_REFUSED] +
 			   row[SPANS_DROPPED_OVERSIZE] + row[SPANS_DROPPED_SHUTDOWN],
 	};
 
@@ -82,6 +84,16 @@ static void write_latency(struct buffer *out, const struct ledger_latency *laten
 			out, "  latency   half of the spans within %g s, 99 %% within %g s\n", half, most);
 }
 
+static void write_spool(struct buffer *out, const struct spooler_state *spool)
+{
+	if (!spool->max_bytes)
+		return;
+	buffer_printf(out, "  spool     %" PRIu64 " of %" PRIu64 " KiB\n", spool->bytes / 1024,
+		spool->max_bytes / 1024);
+	if (spool->error[0])
+		buffer_printf(out, "  %s\n", spool->error);
+}
+
 /* A line of the losses, if there are any. */
 static void write_loss(struct buffer *out, int64_t count, const char *what)
 {
@@ -106,6 +118,10 @@ static void write_losses(struct buffer *out, const int64_t *row)
 	write_loss(out, row[EVENTS_REJECTED_TIME], "events rejected: impossible times");
 	write_loss(out, row[SPANS_DROPPED_QUEUE_FULL],
 		"spans dropped: the collector was away too long (raise `queue-size`)");
+	write_loss(out, row[SPANS_DROPPED_SPOOL_FULL],
+		"spans dropped: the collector was away too long (raise `max-size` in [spool])");
+	write_loss(out, row[SPANS_DROPPED_SPOOL_CORRUPT],
+		"spans dropped: the spool's file was damaged or cut short (see the log)");
 	write_loss(
 		out, row[SPANS_DROPPED_REFUSED], "spans dropped: the collector refused them (see the log)");
 	write_loss(out, row[SPANS_DROPPED_OVERSIZE], "spans dropped: larger than `batch-size` in [output]");
@@ -220,10 +236,12 @@ void status_write_text(struct buffer *out, const struct status *status)
 		write_said(out, status->uplink.error);
 	buffer_printf(out,
 		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
-		" dropped\n",
-		row[SPANS_MADE], row[SPANS_SENT], row[SPANS_PENDING], row[SPANS_QUEUED], add_up(row).dropped);
+		" spooled, %" PRId64 " dropped\n",
+		row[SPANS_MADE] + row[SPANS_RECOVERED], row[SPANS_SENT], row[SPANS_PENDING],
+		row[SPANS_QUEUED], row[SPANS_SPOOLED], add_up(row).dropped);
 	buffer_printf(
 		out, "  queue     %zu of %zu KiB\n", status->queue_bytes / 1024, status->queue_limit / 1024);
+	write_spool(out, &status->spool);
 	write_latency(out, &status->latency);
 	write_losses(out, row);
 	write_findings(out, status);

@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "collector.h"
 #include "ledger.h"
+#include "spooler.h"
 #include "uplink.h"
 
 /* Where the state is read from; all borrowed. */
@@ -17,6 +18,7 @@ struct status_source {
 	const struct config *config;
 	struct collector *collector;
 	struct uplink *uplink;
+	struct spooler *spooler; /* NULL: there is none */
 	struct batch_queue *queue;
 	struct activity *activity;
 	size_t queue_limit;
@@ -43,6 +45,7 @@ struct status {
 	struct ledger_latency latency;
 	struct collector_state collector;
 	struct uplink_state uplink;
+	struct spooler_state spool;
 	size_t queue_bytes, queue_limit;
 	int64_t started;
 	struct activity_state activity;

@@ -41,6 +41,7 @@ static void write_spans(struct buffer *out, const int64_t *row)
 	json_key(out, "spans");
 	json_open(out, '{');
 	write_row(out, "made", row[SPANS_MADE]);
+	write_row(out, "recovered", row[SPANS_RECOVERED]);
 	write_row(out, "pending", row[SPANS_PENDING]);
 	write_row(out, "queued", row[SPANS_QUEUED]);
 	write_row(out, "spooled", row[SPANS_SPOOLED]);
@@ -50,10 +51,27 @@ static void write_spans(struct buffer *out, const int64_t *row)
 	json_key(out, "dropped");
 	json_open(out, '{');
 	write_row(out, "queue_full", row[SPANS_DROPPED_QUEUE_FULL]);
+	write_row(out, "spool_full", row[SPANS_DROPPED_SPOOL_FULL]);
+	write_row(out, "spool_corrupt", row[SPANS_DROPPED_SPOOL_CORRUPT]);
 	write_row(out, "refused", row[SPANS_DROPPED_REFUSED]);
 	write_row(out, "oversize", row[SPANS_DROPPED_OVERSIZE]);
 	write_row(out, "shutdown", row[SPANS_DROPPED_SHUTDOWN]);
 	json_close(out, '}');
+	json_close(out, '}');
+}
+
+static void write_spool_json(struct buffer *out, const struct spooler_state *spool)
+{
+	json_key(out, "spool");
+	json_open(out, '{');
+	json_key(out, "state");
+	json_text(out, !spool->max_bytes ? "none" : spool->ok ? "ok" : "degraded");
+	json_key(out, "error");
+	json_text(out, spool->error);
+	write_row(out, "batches", spool->batches);
+	write_row(out, "spans", spool->spans);
+	write_row(out, "bytes", (int64_t)spool->bytes);
+	write_row(out, "max_bytes", (int64_t)spool->max_bytes);
 	json_close(out, '}');
 }
 
@@ -150,6 +168,7 @@ void status_write_json(struct buffer *out, const struct status *status)
 	json_key(out, "output_error");
 	json_text(out, status->uplink.error);
 	write_row(out, "queue_bytes", (int64_t)status->queue_bytes);
+	write_spool_json(out, &status->spool);
 	write_row(out, "strings_repaired", row[STRINGS_REPAIRED]);
 	write_events(out, row);
 	write_spans(out, row);

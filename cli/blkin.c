@@ -16,6 +16,7 @@ static const struct command {
 	{"collect", command_collect, "receive spans over Scribe and print them, as trees or as JSON"},
 	{"import", command_import, "send the spans in traces on disk to the collector"},
 	{"sampling", command_sampling, "choose how many traces this node's programs record"},
+	{"spool", command_spool, "look into the spool, the spans that wait on disk, or check it"},
 	{"status", command_status, "ask the agent of this node how it is doing"},
 	{"validate", command_validate, "check the agent's configuration file"},
 };

@@ -7,6 +7,7 @@
 int command_collect(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_sampling(int argc, char **argv);
+int command_spool(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_validate(int argc, char **argv);
 

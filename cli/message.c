@@ -85,8 +85,7 @@ bad:
 	return NULL;
 }
 
-/* The same for the span's own bytes. */
-static bool decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size)
+bool message_decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size)
 {
 	char why[160];
 	const char *wrong;
@@ -121,7 +120,7 @@ bool message_decode(const char *message, size_t size, GPtrArray *spans, char *er
 		return false;
 	if (*bytes)
 		g_base64_decode_inplace(bytes, &bytes_size);
-	good = decode_span(bytes, bytes_size, spans, error, error_size);
+	good = message_decode_span(bytes, bytes_size, spans, error, error_size);
 	g_free(bytes);
 	return good;
 }

@@ -15,4 +15,7 @@
  */
 bool message_decode(const char *message, size_t size, GPtrArray *spans, char *error, size_t error_size);
 
+/* The same for the span's own bytes, without base64. */
+bool message_decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size);
+
 #endif

@@ -114,8 +114,9 @@ def test_metrics(rack, node):
 
 
 def test_collector_down_and_spans_lost(rack, node, collector, prometheus):
-    """The queue is so small that the load does not fit."""
-    node.write("/etc/blkin/agent.conf.d/small.conf", "[output]\nqueue-size = 64K\nbatch-size = 16K\nretry-max = 500ms\n")
+    """The queue is so small that the load does not fit, and there is no spool."""
+    small = "[output]\nqueue-size = 64K\nbatch-size = 16K\nretry-max = 500ms\n[spool]\nmax-size = 0\n"
+    node.write("/etc/blkin/agent.conf.d/small.conf", small)
     node.systemctl("restart", "blkin-agent")
     node.wait_collecting()
     node.put(rack.program("spanload"), "/usr/local/bin/spanload")

@@ -30,7 +30,7 @@ def test_stop_ends_classic_spans_that_linger(node, receiver, run_classic):
 
 def test_stop_without_a_collector_is_bounded(node):
     receiver = Receiver(node, free_port())
-    agent = node.start_agent(receiver.port, agent={"stop_timeout": "1s"})
+    agent = node.start_agent(receiver.port, agent={"stop_timeout": "1s"}, spool={"max_size": 0})
     node.run([LOAD, "-n", 100])
     node.wait_ledger(lambda ledger: ledger.queued == 100, 20, "100 spans queued")
     agent.stop(20)

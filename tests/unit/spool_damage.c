@@ -254,7 +254,7 @@ static void fill_good(void)
 	spool_destroy(spool);
 }
 
-/* Cut off at every byte of its last pages, and at every page of the rest. */
+/* Cut off at every byte of its last page, at every few of those before, and at every page of the rest. */
 START_TEST(test_file_cut_off)
 {
 	g_autofree char *path = in(bad, "");
@@ -273,13 +273,13 @@ START_TEST(test_file_cut_off)
 			BATCHES * SPANS, survivors_of(&walk, size) * SPANS, "cut off at", (int64_t)size);
 		ck_assert_uint_ge(count_aside(), survivors_of(&walk, size) < BATCHES);
 		remove_aside();
-		step = size > walk.size - 2 * PAGE ? 1 : PAGE / 3;
+		step = size > walk.size - PAGE ? 1 : size > walk.size - 3 * PAGE ? 5 : PAGE / 3;
 	}
 	walk_free(&walk);
 }
 END_TEST
 
-/* The log cut off at every byte of its last pages: what was committed before is there, the rest is counted.
+/* The log cut off at every byte of its last page: what was committed before is there, the rest is counted.
  */
 START_TEST(test_log_cut_off)
 {
@@ -590,7 +590,7 @@ Suite *spool_damage_suite(void)
 	Suite *suite = suite_create("damage to the spool");
 	TCase *tcase = tcase_create("damage");
 
-	tcase_set_timeout(tcase, 240);
+	tcase_set_timeout(tcase, 600);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_file_cut_off);
 	tcase_add_test(tcase, test_log_cut_off);

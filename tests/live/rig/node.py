@@ -161,6 +161,7 @@ class Node:
         """
         self.http = free_port()
         self.socket = self.path("agent.sock")
+        os.makedirs(self.path("state"), exist_ok=True)
         config = {
             "agent": {
                 "http": f"127.0.0.1:{self.http}",
@@ -225,6 +226,13 @@ class Node:
     def ledger(self):
         return Ledger(self.metrics())
 
+    def wait_for(self, condition, seconds, what):
+        """Waits until condition() holds, and says with its failure how the ledger stands."""
+        try:
+            return wait_until(condition, seconds, what)
+        except Trouble as trouble:
+            raise Trouble(f"{trouble}\n{self.ledger()}") from None
+
     def wait_ledger(self, condition, seconds, what):
         """Waits until condition(ledger) holds, and returns that ledger, which adds up."""
         ledger = None
@@ -261,6 +269,7 @@ class Ledger:
         self.rejected = total("blkin_agent_events_rejected_total")
         self.ignored = total("blkin_agent_events_ignored_total")
         self.spans = total("blkin_agent_spans_total")
+        self.recovered = total("blkin_agent_spans_recovered_total")
         self.pending = one("blkin_agent_spans", state="pending")
         self.queued = one("blkin_agent_spans", state="queued")
         self.spooled = one("blkin_agent_spans", state="spooled")
@@ -279,11 +288,12 @@ class Ledger:
     def check(self):
         """Every event and every span stands in exactly one row."""
         assert self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self)
-        assert self.spans == self.pending + self.queued + self.sent + self.spooled + self.dropped, str(self)
+        under_way = self.pending + self.queued + self.spooled
+        assert self.spans + self.recovered == under_way + self.sent + self.dropped, str(self)
 
     def idle(self):
         """Nothing is under way in the agent."""
-        return self.pending == self.queued == 0
+        return self.pending == self.queued == self.spooled == 0
 
     def rejected_for(self, reason):
         return int(self.metrics[f'blkin_agent_events_rejected_total{{reason="{reason}"}}'])

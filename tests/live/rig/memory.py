@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How much memory a program takes."""
+
+import re
+
+from .node import sanitizer_flags
+
+
+def rss(program):
+    """KiB of memory that is the program's own: not the libraries' code, which it shares."""
+    with open(f"/proc/{program.pid}/status", encoding="ascii") as file:
+        status = file.read()
+    return sum(int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("RssAnon", "RssShmem"))
+
+
+class MemoryWatch:
+    """The most that a program took, at the moments at which somebody looked."""
+
+    def __init__(self, program):
+        self.program, self.most = program, 0
+
+    def look(self):
+        self.most = max(self.most, rss(self.program))
+        return self.most
+
+
+def allowance(kib):
+    """What a program may take of which @kib is said: sanitizers have a shadow, red zones, and 256 MiB that is freed."""
+    return 3 * kib + 400 * 1024 if sanitizer_flags() else kib

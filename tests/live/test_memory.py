@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whatever programs write, the agent's memory stays within what blkin-agent.conf(5) says."""
+
+import pytest
+from rig.memory import MemoryWatch, allowance
+from rig.process import free_port
+
+KIB = 1024
+# Settings, in KiB, small enough that every flood goes far beyond them.
+PENDING, QUEUE, BATCH, WINDOW = 4 * KIB, 8 * KIB, 256, 4
+# blkin-agent.conf(5), Memory
+STATED = PENDING + QUEUE + QUEUE // 8 + 2 * BATCH + WINDOW * 2 * BATCH + 16 * KIB
+
+FLOODS = [("endless", 600000, 50000), ("names", 400000, 50000), ("strings", 60000, 10000)]
+
+
+def flood(node, collector, kind, events, rate):
+    """Lets the flood come, and returns the memory that the agent took before and at most, in KiB."""
+    node.start_agent(
+        collector,
+        session={"memory": "256M", "disk": "2G"},
+        spans={"max_pending": f"{PENDING}K", "linger": "10min"},
+        output={"queue_size": f"{QUEUE}K", "batch_size": f"{BATCH}K", "window": WINDOW},
+        spool={"max_size": "64M"},
+    )
+    watch = MemoryWatch(node.agent)
+    load = node.start([node.built("tests/live/programs/flood"), kind, events, rate])
+    ledger = None
+
+    def read():
+        nonlocal ledger
+        watch.look()
+        ledger = node.ledger()
+        ledger.check()
+        return not load.running() and ledger.read + ledger.lost >= events
+
+    node.wait_for(read, 240, f"{events} events to be read")
+    assert load.process.returncode == 0
+    return watch, ledger
+
+
+@pytest.mark.parametrize("kind, events, rate", FLOODS, ids=[flood[0] for flood in FLOODS])
+def test_flood_without_a_collector(node, kind, events, rate):
+    watch, ledger = flood(node, free_port(), kind, events, rate)
+    # far more than memory was to hold came, and is on disk or counted
+    assert ledger.spooled + ledger.dropped > 10000 or kind == "strings"
+    assert ledger.pending * 200 < PENDING * KIB * 1.1
+    print(f"{kind}: {watch.most} KiB at most, {STATED} stated; {ledger.spooled} spooled, {ledger.dropped} dropped")
+    assert watch.most < allowance(STATED), f"{watch.most} KiB, and {STATED} are stated"
+
+
+def test_flood_with_a_collector(node, receiver):
+    watch, ledger = flood(node, receiver.port, "names", 100000, 20000)
+    print(f"{watch.most} KiB at most, {STATED} stated; {ledger.sent} sent")
+    assert watch.most < allowance(STATED), f"{watch.most} KiB, and {STATED} are stated"

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Spans that the collector does not take go to disk, survive there, and are delivered behind the fresh ones."""
+
+import json
+import os
+import subprocess
+import time
+
+from expect import check_load, key_of
+from rig.idsink import IdSink
+from rig.memory import MemoryWatch, allowance
+from rig.node import sanitizer_flags
+from rig.moody import EXCEPTION, OK, Moody
+from rig.process import free_port, wait_until
+from rig.scribe import Receiver, decode
+
+LOAD = "tests/live/programs/spanload"
+PROCESSES, THREADS = 4, 2
+# Seconds that the collector is away in the large outage: a minute is what it is made for.
+OUTAGE = int(os.environ.get("BLKIN_OUTAGE", "10"))
+
+
+def load_rate():
+    """Spans a second: what it is made for, or what sanitizers let through."""
+    return 20000 if sanitizer_flags() else 100000
+
+
+def await_outage(node, seconds, watch):
+    """Watches an agent whose collector is away: its ledger adds up, and its memory does not grow."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        node.ledger().check()
+        watch.look()
+        time.sleep(0.25)
+
+
+def check_first(records, back, expected):
+    """What came first when the collector was back was of the load's present, not of the outage's beginning."""
+    first = [n for *_, n, at in records if back <= at < back + 2][:1000]
+    assert len(first) == 1000 and min(first) > expected, f"{len(first)} came in 2 s, from {min(first)} on"
+
+
+def test_collector_is_away_under_load(node):
+    """The backlog waits on disk, memory stays flat; back again, fresh spans come at once, the others at their pace."""
+    rate, before, after = load_rate(), 3, 8
+    workers = PROCESSES * THREADS
+    spans = rate * (before + OUTAGE + after) // workers
+    total = spans * workers
+    sink = IdSink(node, free_port()).start()
+    node.start_agent(
+        sink.port,
+        session={"memory": "512M", "disk": "4G"},
+        output={"retry_max": "1s"},
+        spool={"max_size": "8G", "replay_share": 50, "replay_floor": rate},
+    )
+    load = node.start([node.built(LOAD), "-p", PROCESSES, "-t", THREADS, "-n", spans, "-r", rate // workers])
+    sink.wait_for(rate, 30)
+    watch = MemoryWatch(node.agent)
+    time.sleep(before - 1)
+    up = watch.look()
+    sink.program.kill()
+    gone = time.time()
+    await_outage(node, OUTAGE, watch)
+    ledger = node.ledger()
+    assert ledger.spooled > rate * (OUTAGE - 2) * 0.7, str(ledger)
+    came = sink.count()
+    sink.start()
+    back = time.time()
+    wait_until(lambda: sink.count() > came, 2, "fresh spans within 2 s", step=0.01)
+    assert load.wait(120) == 0
+    loaded = time.time()
+    ledger = node.wait_ledger(
+        lambda ledger: ledger.read + ledger.lost >= total and ledger.idle(), 300, "all to be delivered"
+    )
+    watch.look()
+    assert (ledger.lost, ledger.packets_lost) == (0, 0), "LTTng lost events: the load was too fast for this machine"
+    assert (ledger.read, ledger.spans, ledger.sent, ledger.dropped) == (total, total, total, 0), str(ledger)
+    again = sink.check(PROCESSES, THREADS, spans)
+    assert again <= ledger.sent_again
+    records = sink.records()
+    newest = max(n for *_, n, at in records if at < gone)
+    check_first(records, back, newest + (back - gone) * rate / workers / 3)
+    # while the load runs, replayed spans are no more than their share allows, with its jitter
+    paced = sink.rate(back + 3, max(1, loaded - back - 4))
+    assert paced <= rate * (1 + 1.2) * 1.2, f"{paced} spans a second"
+    print(f"memory {up} KiB up, {watch.most} KiB at most; {paced:.0f} spans/s while replaying; {again} came twice")
+    assert watch.most < allowance(64 * 1024)
+
+
+def test_stop_stores_what_waits(node):
+    """A stop without a collector is quick, and the next start delivers what waited."""
+    receiver = Receiver(node, free_port())
+    total = 20000
+    agent = node.start_agent(receiver.port, session={"keep": "yes"})
+    node.run([LOAD, "-n", total])
+    node.wait_ledger(lambda ledger: ledger.read == total, 30, f"{total} events read")
+    before = time.monotonic()
+    assert agent.stop() == 0
+    assert time.monotonic() - before < 10
+    assert f"{total} spans are in the spool, to be delivered by the next start" in agent.log()
+    assert "not delivered" not in agent.log()
+    receiver.start()
+    node.start_agent_again()
+    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 60, "all to be delivered")
+    assert ledger.spans + ledger.recovered == ledger.sent == total, str(ledger)
+    receiver.wait_for(total)
+    check_load(receiver.spans(), 1, 1, total)  # each once
+
+
+def test_killed_with_a_spool(node):
+    """What is in the spool survives kill -9, again and again, while it is being replayed too."""
+    receiver = Receiver(node, free_port())
+    total, batch = 30000, 500
+    node.start_agent(receiver.port, session={"keep": "yes"}, spool={"replay_floor": 10000, "replay_share": 1})
+    node.run([LOAD, "-n", total])
+    node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
+    node.agent.kill()
+    receiver.start()
+    for _ in range(4):
+        node.start_agent_again()
+        time.sleep(1.2)
+        node.ledger().check()
+        node.agent.kill()
+    node.start_agent_again()
+    node.wait_ledger(lambda ledger: ledger.idle(), 60, "all to be delivered")
+    receiver.read()
+    keys = [key_of(span)[2] for span in receiver.spans()]
+    assert set(keys) == set(range(total))
+    # in 0.2 s before a kill 2000 spans and a burst are replayed, and batches are under way
+    assert len(keys) - total <= 4 * (0.25 * 12000 + 10 * batch), f"{len(keys) - total} came twice"
+
+
+def test_spool_is_full(node):
+    receiver = Receiver(node, free_port())
+    total = 120000
+    node.start_agent(receiver.port, spool={"max_size": "8M", "replay_share": 100})
+    node.run([LOAD, "-n", total, "-r", 20000])
+    ledger = node.wait_ledger(lambda ledger: ledger.read == total and ledger.queued == 0, 60, "all to be stored")
+    assert ledger.dropped == ledger.dropped_for("spool_full") == total - ledger.spooled > 0
+    assert node.metrics()["blkin_agent_spool_bytes"] <= 8 << 20
+    receiver.start()
+    kept = ledger.spooled
+    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 60, "the rest to be sent")
+    assert ledger.sent == kept
+    receiver.wait_for(kept)
+    # the oldest were dropped
+    assert sorted(key_of(span)[2] for span in receiver.spans()) == list(range(total - kept, total))
+
+
+def test_folder_that_cannot_be_used(node, receiver):
+    """The agent works without, and says so; a folder that turns up is used."""
+    folder = node.path("gone")
+    with open(folder, "w", encoding="ascii"):
+        pass
+    node.start_agent(receiver.port, agent={"state_directory": folder})
+    node.run([LOAD, "-n", 1000])
+    receiver.wait_for(1000)
+    wait_until(lambda: node.status()["spool"]["state"] == "degraded", 20, "the spool to be given up")
+    assert folder in node.status()["spool"]["error"]
+    assert node.metrics()["blkin_agent_spool_up"] == 0
+    receiver.program.kill()
+    node.run([LOAD, "-n", 1000])
+    time.sleep(2)
+    ledger = node.ledger()
+    assert (ledger.queued, ledger.spooled, ledger.dropped) == (1000, 0, 0)
+    os.remove(folder)
+    os.mkdir(folder)
+    ledger = node.wait_ledger(lambda ledger: ledger.spooled == 1000, 20, "the spool to work")
+    assert node.status()["spool"]["state"] == "ok"
+    receiver.start()
+    node.wait_ledger(lambda ledger: ledger.idle(), 30, "all to be sent")
+    receiver.wait_for(2000)
+    log = node.agent.log()
+    assert log.count("the spool cannot be used") == log.count("the spool works again") == 1
+
+
+def spool(node, *words):
+    """Runs `blkin spool`; its exit code and what it printed."""
+    done = subprocess.run(
+        [node.built("cli/blkin"), "spool", *words],
+        env=node.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_look_into_the_spool(node):
+    """While the agent writes to it, and when there is none."""
+    config = ["--config", node.path("agent.conf")]
+    state = node.path("state")
+    receiver = Receiver(node, free_port())
+    node.start_agent(receiver.port)
+    assert spool(node, "list", "--directory", node.path("home"))[:2] == (0, f"there is no spool in {node.path('home')}\n")
+    assert spool(node, "list", *config)[1] == "0 batches, 0 spans, 0 bytes\n"
+    load = node.start([node.built(LOAD), "-n", 50000, "-r", 10000])
+    while load.running():
+        code, out, complaint = spool(node, "check", *config)
+        assert (code, complaint) == (0, ""), out
+        code, out, _ = spool(node, "list", "--json", *config)
+        assert code == 0
+        for line in out.splitlines():
+            assert json.loads(line)["spans"] > 0
+    ledger = node.wait_ledger(lambda ledger: ledger.spooled == 50000, 30, "all to be in the spool")
+    code, out, _ = spool(node, "list", "--json", "--directory", state)
+    batches = [json.loads(line) for line in out.splitlines()]
+    assert (code, sum(batch["spans"] for batch in batches)) == (0, ledger.spooled)
+    assert all(batch["oldest"] <= batch["newest"] for batch in batches)
+    out = spool(node, "list", *config)[1].splitlines()
+    assert len(out) == len(batches) + 2
+    assert out[-1].startswith(f"{len(batches)} batches, 50000 spans, ")
+    node.agent.stop()
+    assert spool(node, "check", *config)[:2] == (0, f"{state}/spool.db: OK, {len(batches)} batches\n")
+
+
+def test_refused_spans_are_kept(node):
+    """Fresh or replayed: what the collector refuses can be looked at, in its words and decoded."""
+
+    def mood(messages):
+        return EXCEPTION if any(key_of(decode(message))[2] % 1000 == 7 for message in messages) else OK
+
+    with Moody(node, mood) as server:
+        server.stop()
+        node.start_agent(server.port, spool={"replay_share": 100})
+        node.run([LOAD, "-n", 2000])
+        node.wait_ledger(lambda ledger: ledger.spooled == 2000, 30, "all to be in the spool")
+        server.start()
+        node.wait_ledger(lambda ledger: ledger.idle(), 60, "the backlog to be sent")
+        node.run([LOAD, "-n", 1000])
+        ledger = node.wait_ledger(lambda ledger: ledger.read == 3000 and ledger.idle(), 60, "all to be sent")
+    assert (ledger.sent, ledger.dropped, ledger.dropped_for("refused")) == (2997, 3, 3)
+    node.agent.stop()
+    code, out, _ = spool(node, "list", "--json", "--directory", node.path("state"))
+    kept = [json.loads(line) for line in out.splitlines()]
+    tags = [each["decoded"][0]["tags"]["ordinal"] for each in kept]
+    assert (code, sorted(tags)) == (0, ["1007", "7", "7"])
+    assert all(each["words"] for each in kept)
+    code, out, _ = spool(node, "list", "--directory", node.path("state"))
+    assert code == 0 and out.count("refused  2") == 3 and out.count("ordinal = 1007") == 1
+
+
+def test_look_into_a_damaged_spool(node):
+    receiver = Receiver(node, free_port())
+    node.start_agent(receiver.port)
+    node.run([LOAD, "-n", 5000])
+    node.wait_ledger(lambda ledger: ledger.spooled == 5000, 30, "all to be in the spool")
+    node.agent.stop()
+    path = node.path("state/spool.db")
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) // 2)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 1]))
+    code, _, complaint = spool(node, "check", "--directory", node.path("state"))
+    assert code == 1 and complaint.startswith("blkin spool: ")
+    with open(path, "wb") as file:
+        file.write(b"no spool at all")
+    code, _, complaint = spool(node, "list", "--directory", node.path("state"))
+    assert (code, complaint.count("\n")) == (1, 1) and "it is no SQLite database" in complaint
+    assert spool(node, "list", "--directory", node.path("nowhere"))[0] == 1
+    assert spool(node, "eat")[0] == spool(node)[0] == spool(node, "list", "check")[0] == 64
