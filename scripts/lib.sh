@@ -6,7 +6,7 @@
 packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libevent-dev libglib2.0-dev liblttng-ctl-dev liblttng-ust-dev libssl-dev
 	libsqlite3-dev libsystemd-dev libthrift-c-glib-dev meson ninja-build pkg-config thrift-compiler zlib1g-dev)
 packages_run=(iproute2 lttng-tools python3 util-linux)
-packages_host=(debhelper debootstrap dpkg-dev lintian systemd-container)
+packages_host=(build-essential debhelper debootstrap dpkg-dev lintian systemd-container)
 packages_zipkin=(maven openjdk-17-jre-headless socat)
 zipkin_artifact=io.zipkin:zipkin-server:3.6.1:jar:exec
 
