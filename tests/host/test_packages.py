@@ -57,5 +57,5 @@ def test_build_dependencies():
         listed = set(re.search(r"packages_build=\(([^)]*)\)", file.read()).group(1).split())
     with open(os.path.join(TOP, "debian/control"), encoding="utf-8") as file:
         field = re.search(r"Build-Depends:\n((?: .*\n)*)", file.read()).group(1)
-    asked = {line.split()[0].rstrip(",") for line in field.splitlines() if "nocheck" not in line}
+    asked = {line.split()[0].rstrip(",") for line in field.splitlines()}
     assert listed - ESSENTIAL_TO_BUILD == {name for name in asked if not name.startswith(("debhelper", "dh-"))}
