@@ -84,6 +84,22 @@ def test_host_goes_down(rack, node, collector, end):
     load_arrives(rack, node, collector)
 
 
+def test_collector_is_away_over_a_reboot(rack, node, collector):
+    """What it does not take goes to disk, and comes from there."""
+    collector.forget()
+    collector.stop()
+    try:
+        node.put(rack.program("spanload"), "/usr/local/bin/spanload")
+        node.run("spanload", "-n", SPANS, "-w", 20, user="games")
+        wait_until(lambda: f'{{state="spooled"}} {SPANS}\n' in node.page("/metrics")[1], 20, "the spans to be on disk")
+        node.run("blkin", "spool", "check")
+        node.reboot()
+        node.wait_collecting()
+    finally:
+        collector.start()
+    assert set(collector.wait_load(SPANS).values()) == {1}
+
+
 def test_agent_is_told_by_term_and_ends_well(node):
     node.wait_collecting()
     node.systemctl("kill", "--signal", signal.SIGTERM.name, "blkin-agent")
