@@ -8,14 +8,19 @@
 
 #include "memory.h"
 
-void buffer_grow(struct buffer *buffer, size_t more)
+uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 {
-	size_t need = buffer->size + more, room = buffer->room ? buffer->room : 256;
+	size_t need = buffer->size + more;
 
-	while (room < need)
-		room *= 2;
-	buffer->data = memory_resize(buffer->data, room);
-	buffer->room = room;
+	if (need > buffer->room) {
+		size_t room = buffer->room ? buffer->room : 256;
+
+		while (room < need)
+			room *= 2;
+		buffer->data = memory_resize(buffer->data, room);
+		buffer->room = room;
+	}
+	return buffer->data + buffer->size;
 }
 
 void buffer_free(struct buffer *buffer)

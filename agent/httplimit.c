@@ -6,12 +6,12 @@
 #include <event2/bufferevent.h>
 #include <glib.h>
 
-/* Between two looks at the connections there are. */
-#define SWEEP_MS 100
+/* Between two looks whether there is room again. */
+#define REST_MS 100
 
 struct http_limit {
 	struct evconnlistener *listener;
-	struct event *sweep;                            /* due while there are connections */
+	struct event *rested;
 	struct bufferevent *open[HTTP_CONNECTIONS_MAX]; /* with a reference of ours */
 	int count;
 };
@@ -27,13 +27,9 @@ static bool has_ended(struct bufferevent *connection)
 	return !read && !write && !event;
 }
 
-/*
- * Ends our share in the connections that have ended, and takes new ones if there is room. Their descriptors
- * are closed only now, with the last reference, as libevent still has them in its list of what is waited for.
- */
-static void sweep(struct http_limit *limit)
+/* Forgets the connections that have ended, and returns how many there are. */
+static int sweep(struct http_limit *limit)
 {
-	const struct timeval time = {0, SWEEP_MS * 1000};
 	int kept = 0;
 
 	for (int i = 0; i < limit->count; i++) {
@@ -43,39 +39,46 @@ static void sweep(struct http_limit *limit)
 			limit->open[kept++] = limit->open[i];
 	}
 	limit->count = kept;
-	if (kept < HTTP_CONNECTIONS_MAX)
-		evconnlistener_enable(limit->listener);
-	if (kept > 0)
-		event_add(limit->sweep, &time);
+	return kept;
 }
 
-static void on_sweep(evutil_socket_t fd, short what, void *data)
+static void rest(struct http_limit *limit)
 {
+	const struct timeval time = {0, REST_MS * 1000};
+
+	evconnlistener_disable(limit->listener);
+	event_add(limit->rested, &time);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *data)
+{
+	struct http_limit *limit = data;
+
 	(void)fd;
 	(void)what;
-	sweep(data);
+	if (sweep(limit) < HTTP_CONNECTIONS_MAX)
+		evconnlistener_enable(limit->listener);
+	else
+		rest(limit);
 }
 
 /* A connection is about to be set up: what it is made of. */
 static struct bufferevent *on_connection(struct event_base *base, void *data)
 {
 	struct http_limit *limit = data;
-	struct bufferevent *connection = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+	struct bufferevent *connection = bufferevent_socket_new(base, -1, 0);
 
-	sweep(limit);
 	/* there is room, as the listener rests otherwise; but for one a second while descriptors are short */
-	if (connection && limit->count < HTTP_CONNECTIONS_MAX) {
+	if (connection && sweep(limit) < HTTP_CONNECTIONS_MAX) {
 		bufferevent_incref(connection);
 		limit->open[limit->count++] = connection;
 	}
 	if (limit->count == HTTP_CONNECTIONS_MAX)
-		evconnlistener_disable(limit->listener);
-	if (!event_pending(limit->sweep, EV_TIMEOUT, NULL))
-		event_add(limit->sweep, &(struct timeval){0, SWEEP_MS * 1000});
+		rest(limit);
 	return connection;
 }
 
-static void on_rested(evutil_socket_t fd, short what, void *listener)
+static void on_rested_once(evutil_socket_t fd, short what, void *listener)
 {
 	(void)fd;
 	(void)what;
@@ -93,7 +96,7 @@ static void on_accept_error(struct evconnlistener *listener, void *data)
 
 	(void)data; /* the server's own */
 	evconnlistener_disable(listener);
-	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_rested, listener, &second);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_rested_once, listener, &second);
 }
 
 struct http_limit *http_limit_create(
@@ -102,7 +105,7 @@ struct http_limit *http_limit_create(
 	struct http_limit *limit = g_new0(struct http_limit, 1);
 
 	limit->listener = listener;
-	limit->sweep = evtimer_new(base, on_sweep, limit);
+	limit->rested = evtimer_new(base, on_rested, limit);
 	evhttp_set_bevcb(server, on_connection, limit);
 	evconnlistener_set_error_cb(listener, on_accept_error);
 	return limit;
@@ -112,6 +115,6 @@ void http_limit_destroy(struct http_limit *limit)
 {
 	for (int i = 0; i < limit->count; i++)
 		bufferevent_decref(limit->open[i]);
-	event_free(limit->sweep);
+	event_free(limit->rested);
 	g_free(limit);
 }

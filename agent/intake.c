@@ -122,23 +122,27 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 
 static void lose_packets(struct intake *intake, const struct stream *stream, uint64_t count, uint64_t until)
 {
-	const struct place *done = &stream->position->done;
+	const struct position *position = stream->position;
+	double seconds = (double)(until - position->done.begin) / NS_PER_SECOND;
 
-	if (!count)
-		return;
 	line_lost_packets(intake->options.line, count);
-	if (done->started)
+	if (!position->done.started)
+		log_warning("the first %" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
+			    ", CPU %" G_GUINT64_FORMAT
+			    ", are lost: the relay overwrote them before they were read (raise `disk` in "
+			    "[session])",
+			count, position->key.user, position->key.id);
+	else if (stream->located)
 		log_warning("%" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
 			    ", CPU %" G_GUINT64_FORMAT
-			    ", are lost, of %.3f s: the relay overwrote them before they were read "
-			    "(raise `disk` in [session])",
-			count, stream->position->key.user, stream->position->key.id,
-			(double)(until - done->begin) / NS_PER_SECOND);
+			    ", are lost, of %.3f s: the relay overwrote them before they were read (raise "
+			    "`disk` in [session])",
+			count, position->key.user, position->key.id, seconds);
 	else
-		log_warning("the first %" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
-			    ", CPU %" G_GUINT64_FORMAT ", are lost: the relay overwrote them before they "
-			    "were read (raise `disk` in [session])",
-			count, stream->position->key.user, stream->position->key.id);
+		log_warning("packets of user %" G_GUINT64_FORMAT ", CPU %" G_GUINT64_FORMAT
+			    ", may be lost, of %.3f s: how many, only the relay's index would tell (see "
+			    "`relay-output` in [session]); %" G_GUINT64_FORMAT " is counted",
+			position->key.user, position->key.id, seconds, count);
 }
 
 /* LTTng discarded so many events of the stream in all: what was not counted yet is lost. */
@@ -187,10 +191,17 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 	struct place *done = &stream->position->done;
 	uint64_t next = done->started ? done->sequence + 1 : 0, missing = stream->missing;
 
+	uint64_t lost;
+
 	if (stream->located)
 		missing = stream->sequence > next ? stream->sequence - next : 0;
 	/* a packet that was not read to its end, and does not come again, is as lost as those between */
-	lose_packets(intake, stream, missing + (done->started && !done->ended), begin);
+	lost = missing + (done->started && !done->ended);
+	/* this reader's first, and nobody knows what was before it */
+	if (!stream->located && !stream->mine && done->started)
+		lost = MAX(lost, 1);
+	if (lost)
+		lose_packets(intake, stream, lost, begin);
 	*done = (struct place){true, false, begin, next + missing, 0};
 	stream->mine = true;
 	stream->skip = 0;

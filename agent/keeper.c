@@ -222,6 +222,23 @@ static bool locate(void *data, const struct stream_key *key, uint64_t begin, str
 	return relayfiles_locate(keeper->files, key, begin, info);
 }
 
+/* Whether it is for its age that babeltrace2 cannot read the session. */
+static bool is_too_new(struct keeper *keeper)
+{
+	const struct session_identity *session = progress_session(keeper->progress);
+	struct relayfiles *files;
+	char error[512];
+	bool is;
+
+	if (bt_version_get_major() > 2 || bt_version_get_minor() > 0 ||
+		relayfiles_open(keeper->config->relay_output, session->name, session->created, &files, error,
+			sizeof(error)) != RELAYFILES_OK)
+		return false;
+	is = relayfiles_are_ctf2(files);
+	relayfiles_close(files);
+	return is;
+}
+
 enum attached { ATTACHED, ATTACHED_UNKNOWN, ATTACHED_NOT };
 
 /* Attaches, and holds what comes. ATTACHED_UNKNOWN: the relay daemon does not have the session. */
@@ -249,6 +266,12 @@ static enum attached attach(struct keeper *keeper, struct session *session, stru
 		status == READER_END ? "the relay daemon does not know it" : reader_error(*reader));
 	reader_close(*reader);
 	*reader = NULL;
+	if (status == READER_ERROR && is_too_new(keeper))
+		snprintf(why, sizeof(why),
+			"LTTng writes CTF 2, which needs babeltrace2 2.1 or later, and this is %u.%u: "
+			"upgrade "
+			"libbabeltrace2, or LTTng's daemons to none newer than 2.14",
+			bt_version_get_major(), bt_version_get_minor());
 	snprintf(error, sizeof(error), "cannot attach to the session at %s: %s", session_url(session), why);
 	collecting_waits(keeper->collecting, error);
 	return status == READER_END ? ATTACHED_UNKNOWN : ATTACHED_NOT;

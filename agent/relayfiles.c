@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
 #include "relayfiles.h"
 
 #include <dirent.h>
@@ -335,6 +336,25 @@ bool relayfiles_locate(void *files, const struct stream_key *key, uint64_t begin
 
 	read_indexes(files, key, search_packet, &search, &file);
 	return search.found;
+}
+
+/* Which CTF */
+
+/* Metadata of CTF 2 are JSON texts, each behind a record separator. */
+static bool is_not_ctf2(void *data, const struct stream_key *key)
+{
+	int file = relayfiles_open_trace(data, key, "metadata");
+	char head[4096];
+	ssize_t size = file < 0 ? 0 : pread(file, head, sizeof(head), 0);
+
+	if (file >= 0)
+		close(file);
+	return size <= 0 || !memmem(head, (size_t)size, "\x1e{", 2);
+}
+
+bool relayfiles_are_ctf2(struct relayfiles *files)
+{
+	return !each_trace(files, is_not_ctf2, files);
 }
 
 /* Removing */

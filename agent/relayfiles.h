@@ -60,6 +60,9 @@ bool relayfiles_locate(void *files, const struct stream_key *key, uint64_t begin
 /* Opens a trace's folder, or with @file a file in it; -1 if it cannot be. */
 int relayfiles_open_trace(struct relayfiles *files, const struct stream_key *key, const char *file);
 
+/* Whether a trace of the session is of CTF 2, as LTTng 2.15 writes it unless told otherwise. */
+bool relayfiles_are_ctf2(struct relayfiles *files);
+
 /*
  * Removes the session's folder, which is read to its end and which nobody writes any more: the files that
  * relayd makes, and folders that are empty then. Returns false if something is left, which is no harm.

@@ -68,7 +68,17 @@ static enum session_status fail(int code, char *error, size_t error_size, const 
 			"no LTTng relay daemon answers on the ports of [session]: start lttng-relayd");
 		return SESSION_NO_RELAY;
 	}
-	snprintf(error, error_size, "cannot %s: %s", what, lttng_strerror(code));
+	/* what a daemon says to words that it does not know */
+	if (code == -LTTNG_ERR_INVALID_PROTOCOL || code == -LTTNG_ERR_UND || code == -LTTNG_ERR_UNK ||
+		code == -LTTNG_ERR_FATAL || code == -LTTNG_ERR_INVALID)
+		snprintf(error, error_size,
+			"cannot %s: %s; the agent was built for LTTng " LTTNG_VERSION
+			", and may not be understood: is `lttng-sessiond --version` the same, up to the "
+			"second "
+			"number?",
+			what, lttng_strerror(code));
+	else
+		snprintf(error, error_size, "cannot %s: %s", what, lttng_strerror(code));
 	return SESSION_FAILED;
 }
 

@@ -2,6 +2,7 @@
 """The relay's disk is full: LTTng ends the streams without a word; the agent says so, and makes a new session later."""
 
 import os
+import time
 
 from expect import key_of
 from rig.process import wait_until
@@ -22,10 +23,10 @@ def fill(path):
 def test_disk_full(bare_node):
     node = bare_node
     os.mkdir(node.path("relay"))
-    node.mount(node.path("relay"), "24m")
+    node.mount(node.path("relay"), "40m")
     node.start_lttng()
     receiver = Receiver(node, free_port()).start()
-    node.start_agent(receiver.port, session=dict(KEEP, disk="256M"))
+    node.start_agent(receiver.port, session=dict(KEEP, disk="16M"))
     node.run([LOAD, "-n", 1000])
     node.wait_ledger(lambda ledger: ledger.sent == 1000, 20, "1000 spans")
     filler = node.path("relay/filler")
@@ -39,6 +40,7 @@ def test_disk_full(bare_node):
     read = node.ledger().read
     node.wait_ledger(lambda ledger: ledger.read > read + 1000, 20, "spans of the new session")
     assert load.wait(120) == 0
+    time.sleep(1)
     ledger = node.wait_ledger(lambda ledger: ledger.idle(), 30, "the rest")
     assert (ledger.sessions, ledger.sessions_lost, ledger.again) == (2, 1, 0)
     keys = [key_of(span) for span in receiver.spans()]

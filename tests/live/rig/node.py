@@ -54,6 +54,7 @@ class Node:
         self.quiet = quiet
         self.folder = tempfile.mkdtemp(prefix="blkin-")
         self.programs = []
+        self.mounts = []
         self.relay_ports = [free_port() for _ in range(3)]  # control, data, live
         os.mkdir(os.path.join(self.folder, "home"))
         self.environment = dict(
@@ -77,6 +78,8 @@ class Node:
                 program.stop()
             except Trouble as trouble:
                 print(trouble, file=sys.stderr)
+        for path in self.mounts:
+            subprocess.run(["umount", "--lazy", path], check=False)
         complaints = [program.complaints() for program in self.programs]
         shutil.rmtree(self.folder, ignore_errors=True)
         if not kind and any(complaints):
@@ -92,8 +95,9 @@ class Node:
         return os.path.join(self.folder, name)
 
     def mount(self, path, size):
-        """A small disk of its own at @path. It goes with the namespace that the tests run in."""
+        """A small disk of its own at @path, until the node goes."""
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], check=True)
+        self.mounts.append(path)
 
     # Programs
 

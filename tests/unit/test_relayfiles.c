@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* relayd's files: what is found in them, carved out of them and removed, and what is let alone. */
+#include <check.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <glib.h>
+#include <glib/gstdio.h>
+
+#include "pack.h"
+#include "relaycarve.h"
+#include "relayfiles.h"
+
+#define CREATED UINT64_C(1700000000)
+#define PACKET 256
+
+static char output[] = "/tmp/blkin-XXXXXX";
+static char *session, *trace;
+static char error[512];
+
+static void put_file(const char *folder, const char *name, const void *data, size_t size)
+{
+	g_autofree char *path = g_build_filename(folder, name, NULL);
+
+	ck_assert(g_file_set_contents(path, data, (gssize)size, NULL));
+}
+
+static void make_folder(const char *path)
+{
+	ck_assert_int_eq(g_mkdir_with_parents(path, 0700), 0);
+}
+
+/* Removes a tree: without following links. */
+static void remove_tree(const char *path)
+{
+	GDir *list = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+	const char *name;
+
+	while (list && (name = g_dir_read_name(list))) {
+		g_autofree char *inner = g_build_filename(path, name, NULL);
+
+		remove_tree(inner);
+	}
+	if (list)
+		g_dir_close(list);
+	remove(path);
+}
+
+static void setup(void)
+{
+	time_t created = CREATED;
+	char host[256] = "", stamp[32];
+	struct tm tm;
+
+	strcpy(output + strlen(output) - 6, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(output));
+	gethostname(host, sizeof(host) - 1);
+	localtime_r(&created, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	session = g_strdup_printf("%s/%s/blkin-%s", output, host, stamp);
+	trace = g_strdup_printf("%s/ust/uid/7/64-bit", session);
+}
+
+static void teardown(void)
+{
+	remove_tree(output);
+	g_free(session);
+	g_free(trace);
+}
+
+/* The n-th packet of a stream begins at 1000 + 10 n. */
+static void put_entry(struct buffer *index, uint64_t stream, uint64_t n, uint64_t offset)
+{
+	const uint64_t fields[] = {
+		offset, PACKET * 8, 100 * 8, 1000 + 10 * n, 1010 + 10 * n, n / 2, 0, stream, n};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+		pack_u64(index, fields[i]);
+}
+
+static void put_packet(struct buffer *data, uint64_t n)
+{
+	uint8_t packet[PACKET] = {0xc1, 0x1f, 0xfc, 0xc1};
+	uint64_t begin = 1000 + 10 * n;
+
+	for (int i = 0; i < 8; i++) {
+		packet[32 + i] = (uint8_t)(begin >> 8 * i);
+		packet[64 + i] = (uint8_t)(n >> 8 * i);
+	}
+	packet[100] = (uint8_t)n;
+	buffer_put(data, packet, sizeof(packet));
+}
+
+static void put_index_header(struct buffer *index, uint32_t magic, uint32_t entry_size)
+{
+	pack_u32(index, magic);
+	pack_u32(index, 1);
+	pack_u32(index, 1);
+	pack_u32(index, entry_size);
+}
+
+/* A file of a stream, with packets @first to before @end; of the last only a part of the entry is written. */
+static void put_stream(uint64_t stream, unsigned file, uint64_t first, uint64_t end)
+{
+	g_autofree char *name = g_strdup_printf("spans_%u_%u", (unsigned)stream, file);
+	g_autofree char *index_name = g_strdup_printf("index/%s.idx", name);
+	g_autofree char *index_folder = g_strdup_printf("%s/index", trace);
+	struct buffer index = {0}, data = {0};
+
+	make_folder(index_folder);
+	put_index_header(&index, 0xC1F1DCC1, 72);
+	for (uint64_t n = first; n < end; n++) {
+		put_entry(&index, stream, n, data.size);
+		put_packet(&data, n);
+	}
+	pack_u64(&index, data.size); /* one that is being written */
+	put_file(trace, name, data.data, data.size);
+	put_file(trace, index_name, index.data, index.size);
+	put_file(trace, "metadata", "/* CTF 1.8 */", 13);
+	buffer_free(&index);
+	buffer_free(&data);
+}
+
+static struct relayfiles *open_files(void)
+{
+	struct relayfiles *files = NULL;
+
+	ck_assert_int_eq(
+		relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)), RELAYFILES_OK);
+	ck_assert_str_eq(relayfiles_path(files), session);
+	return files;
+}
+
+static GArray *scan(struct relayfiles *files, struct positions *positions, bool good)
+{
+	GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+
+	ck_assert_int_eq(relayfiles_scan(files, positions, packets, error, sizeof(error)), good);
+	return packets;
+}
+
+static uint64_t sequence_at(const GArray *packets, guint i)
+{
+	return g_array_index(packets, struct relayfiles_packet, i).is.sequence;
+}
+
+START_TEST(scanned_in_order_and_past_the_positions)
+{
+	struct positions *positions = positions_create();
+	struct stream_key key = {7, 64, 0, 1};
+	struct relayfiles *files;
+	struct packet_info info;
+	GArray *packets;
+
+	put_stream(0, 1, 4, 8);
+	put_stream(0, 0, 8, 12);
+	put_stream(1, 0, 0, 3);
+	files = open_files();
+	packets = scan(files, positions, true);
+	ck_assert_uint_eq(packets->len, 11);
+	for (guint i = 1; i < packets->len; i++)
+		ck_assert_uint_le(g_array_index(packets, struct relayfiles_packet, i - 1).is.begin,
+			g_array_index(packets, struct relayfiles_packet, i).is.begin);
+	g_array_unref(packets);
+	positions_get(positions, &key)->done = (struct place){true, true, 1010, 1, 5};
+	key.id = 0;
+	positions_get(positions, &key)->done = (struct place){true, false, 1100, 10, 5};
+	packets = scan(files, positions, true);
+	/* of stream 1 the third, of stream 0 the one in which reading stopped, and the last */
+	ck_assert_uint_eq(packets->len, 3);
+	ck_assert_uint_eq(sequence_at(packets, 0), 2);
+	ck_assert_uint_eq(sequence_at(packets, 1), 10);
+	ck_assert_uint_eq(sequence_at(packets, 2), 11);
+	g_array_unref(packets);
+	ck_assert(relayfiles_locate(files, &key, 1080, &info));
+	ck_assert_uint_eq(info.sequence, 8);
+	ck_assert_uint_eq(info.discarded, 4);
+	ck_assert(!relayfiles_locate(files, &key, 1081, &info));
+	key.user = 8;
+	ck_assert(!relayfiles_locate(files, &key, 1080, &info));
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
+/* Carved packets are whole; those that were overwritten are left out. */
+START_TEST(carving)
+{
+	g_autofree char *scratch = g_build_filename(output, "scratch", NULL), *copy = NULL, *data = NULL;
+	g_autofree char *carved = g_build_filename(scratch, "7-64", "0_0", NULL);
+	struct positions *positions = positions_create();
+	struct relayfiles *files;
+	GPtrArray *traces;
+	GArray *packets;
+	gsize size;
+
+	put_stream(0, 0, 0, 4);
+	files = open_files();
+	packets = scan(files, positions, true);
+	copy = g_build_filename(trace, "spans_0_0", NULL);
+	ck_assert(g_file_get_contents(copy, &data, &size, NULL));
+	data[PACKET + 64] = 9;                                              /* the second is another by now */
+	ck_assert(g_file_set_contents(copy, data, (gssize)size - 1, NULL)); /* and the last cut off */
+	traces = relay_carve(files, (const void *)packets->data, packets->len, scratch, error, sizeof(error));
+	ck_assert_ptr_nonnull(traces);
+	ck_assert_uint_eq(traces->len, 1);
+	g_free(data);
+	ck_assert(g_file_get_contents(carved, &data, &size, NULL));
+	ck_assert_uint_eq(size, 2 * PACKET);
+	ck_assert_int_eq(data[100], 0);
+	ck_assert_int_eq(data[PACKET + 100], 2);
+	g_ptr_array_unref(traces);
+	/* of nothing, no trace is made */
+	traces = relay_carve(files, (const void *)&g_array_index(packets, struct relayfiles_packet, 3), 1,
+		scratch, error, sizeof(error));
+	ck_assert_uint_eq(traces->len, 0);
+	g_ptr_array_unref(traces);
+	relay_carve_remove(scratch);
+	ck_assert(!g_file_test(scratch, G_FILE_TEST_EXISTS));
+	ck_assert_ptr_null(relay_carve(
+		files, (const void *)packets->data, 1, "/proc/nowhere/scratch", error, sizeof(error)));
+	ck_assert_ptr_nonnull(strstr(error, "/proc/nowhere/scratch cannot be written"));
+	g_array_unref(packets);
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
+static void ignore(void *data, const struct relay_packet *packet)
+{
+	*(int *)data += 1;
+	ck_assert_uint_le(packet->size, RELAY_PACKET_MAX);
+}
+
+START_TEST(indexes_that_are_none)
+{
+	const struct {
+		uint32_t magic, entry_size;
+		uint64_t size, content, begin, end;
+		int taken;
+		bool good;
+	} cases[] = {{0xC1F1DCC1, 72, 800, 800, 5, 6, 1, true}, {0xC1F1DCC2, 72, 800, 800, 5, 6, 0, false},
+		{0xC1F1DCC1, 64, 800, 800, 5, 6, 0, false}, {0xC1F1DCC1, 8000, 800, 800, 5, 6, 0, false},
+		{0xC1F1DCC1, 72, 801, 800, 5, 6, 0, false}, {0xC1F1DCC1, 72, 800, 801, 5, 6, 0, false},
+		{0xC1F1DCC1, 72, 0, 0, 5, 6, 0, false}, {0xC1F1DCC1, 72, 800, 800, 6, 5, 0, false},
+		{0xC1F1DCC1, 72, UINT64_MAX - 7, 800, 5, 6, 0, false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const uint64_t fields[] = {0, cases[i].size, cases[i].content, cases[i].begin, cases[i].end};
+		struct buffer index = {0};
+		int taken = 0;
+
+		put_index_header(&index, cases[i].magic, cases[i].entry_size);
+		for (size_t j = 0; j < G_N_ELEMENTS(fields); j++)
+			pack_u64(&index, fields[j]);
+		for (int j = 0; j < 4; j++)
+			pack_u64(&index, 0);
+		ck_assert_int_eq(relay_index_read(index.data, index.size, ignore, &taken), cases[i].good);
+		ck_assert_int_eq(taken, cases[i].taken);
+		buffer_free(&index);
+	}
+	ck_assert(relay_index_read("", 0, ignore, NULL));
+	ck_assert(!relay_index_read("x", 1, ignore, NULL));
+}
+END_TEST
+
+START_TEST(folders_of_others)
+{
+	g_autofree char *other = g_strdup_printf("%s-2", session);
+	struct relayfiles *files;
+
+	ck_assert_int_eq(
+		relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)), RELAYFILES_NONE);
+	make_folder(other);
+	ck_assert_int_eq(
+		relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)), RELAYFILES_NONE);
+	make_folder(session);
+	/* of another second, name, or place */
+	ck_assert_int_eq(
+		relayfiles_open(output, "blkin", CREATED + 1, &files, error, sizeof(error)), RELAYFILES_NONE);
+	ck_assert_int_eq(
+		relayfiles_open(output, "blki", CREATED, &files, error, sizeof(error)), RELAYFILES_NONE);
+	ck_assert_int_eq(relayfiles_open("/proc/nowhere", "blkin", CREATED, &files, error, sizeof(error)),
+		RELAYFILES_UNREADABLE);
+	ck_assert_str_eq(error, "/proc/nowhere: No such file or directory");
+	/* in relayd's zone, which may be another */
+	relayfiles_close(open_files());
+	ck_assert_int_eq(relayfiles_open(output, "blkin", CREATED + 3600, &files, error, sizeof(error)),
+		RELAYFILES_OK);
+	relayfiles_close(files);
+}
+END_TEST
+
+START_TEST(removed_but_for_what_is_not_the_relays)
+{
+	g_autofree char *outside = g_build_filename(output, "outside", NULL),
+			*link = g_build_filename(trace, "link", NULL);
+	struct relayfiles *files;
+
+	make_folder(outside);
+	put_file(outside, "kept", "x", 1);
+	put_stream(0, 0, 0, 3);
+	files = open_files();
+	ck_assert(relayfiles_remove(files));
+	relayfiles_close(files);
+	ck_assert(!g_file_test(session, G_FILE_TEST_EXISTS));
+	put_stream(0, 0, 0, 3);
+	put_file(session, "notes", "x", 1);
+	ck_assert_int_eq(symlink(outside, link), 0);
+	files = open_files();
+	ck_assert(!relayfiles_remove(files));
+	relayfiles_close(files);
+	g_free(link);
+	link = g_build_filename(outside, "kept", NULL);
+	ck_assert(g_file_test(link, G_FILE_TEST_EXISTS));
+	g_free(link);
+	link = g_build_filename(session, "notes", NULL);
+	ck_assert(g_file_test(link, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
+START_TEST(links_are_not_followed)
+{
+	g_autofree char *elsewhere = g_strdup_printf("%s/elsewhere", output);
+	struct relayfiles *files;
+
+	put_stream(0, 0, 0, 3);
+	ck_assert_int_eq(rename(session, elsewhere), 0);
+	ck_assert_int_eq(symlink(elsewhere, session), 0);
+	ck_assert_int_eq(relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)),
+		RELAYFILES_UNREADABLE);
+	unlink(session);
+}
+END_TEST
+
+START_TEST(which_ctf)
+{
+	struct relayfiles *files;
+
+	put_stream(0, 0, 0, 1);
+	files = open_files();
+	ck_assert(!relayfiles_are_ctf2(files));
+	put_file(trace, "metadata", "\x1e{\n\"type\": \"preamble\"", 22);
+	ck_assert(relayfiles_are_ctf2(files));
+	relayfiles_close(files);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("relayfiles");
+	TCase *cases = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, scanned_in_order_and_past_the_positions);
+	tcase_add_test(cases, carving);
+	tcase_add_test(cases, indexes_that_are_none);
+	tcase_add_test(cases, folders_of_others);
+	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);
+	tcase_add_test(cases, links_are_not_followed);
+	tcase_add_test(cases, which_ctf);
+	suite_add_tcase(suite, cases);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
