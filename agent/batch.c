@@ -92,8 +92,12 @@ static struct batch *open_batch(struct batch_queue *queue, int64_t now)
 	batch = queue->spare;
 	queue->spare = NULL;
 	pthread_mutex_unlock(&queue->lock);
-	if (!batch)
+	if (!batch) {
 		batch = memory_get(sizeof(*batch));
+		buffer_reserve(&batch->spans, queue->last_bytes);
+		buffer_reserve(&batch->sizes, queue->last_count * sizeof(uint32_t));
+		buffer_reserve(&batch->events, queue->last_count * sizeof(int64_t));
+	}
 	batch->born = now;
 	return batch;
 }
@@ -138,6 +142,8 @@ static void push_open(struct batch_queue *queue)
 	struct batch *batch = queue->open;
 
 	queue->open = NULL;
+	queue->last_count = batch->count;
+	queue->last_bytes = batch->spans.size;
 	pthread_mutex_lock(&queue->lock);
 	make_room(queue, batch_bytes(batch));
 	queue->bytes += batch_bytes(batch);

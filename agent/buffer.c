@@ -8,19 +8,14 @@
 
 #include "memory.h"
 
-uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
+void buffer_grow(struct buffer *buffer, size_t more)
 {
-	size_t need = buffer->size + more;
+	size_t need = buffer->size + more, room = buffer->room ? buffer->room : 256;
 
-	if (need > buffer->room) {
-		size_t room = buffer->room ? buffer->room : 256;
-
-		while (room < need)
-			room *= 2;
-		buffer->data = memory_resize(buffer->data, room);
-		buffer->room = room;
-	}
-	return buffer->data + buffer->size;
+	while (room < need)
+		room *= 2;
+	buffer->data = memory_resize(buffer->data, room);
+	buffer->room = room;
 }
 
 void buffer_free(struct buffer *buffer)

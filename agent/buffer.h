@@ -13,9 +13,17 @@ struct buffer {
 	size_t room;
 };
 
+/* Makes it larger, so that @more bytes have room behind the end. */
+void buffer_grow(struct buffer *buffer, size_t more);
+
 /* Makes room for @more bytes behind the end and returns where they go; the caller raises size by what it
  * wrote. */
-uint8_t *buffer_reserve(struct buffer *buffer, size_t more);
+static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
+{
+	if (more > buffer->room - buffer->size)
+		buffer_grow(buffer, more);
+	return buffer->data + buffer->size;
+}
 
 void buffer_free(struct buffer *buffer);
 

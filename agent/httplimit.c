@@ -6,12 +6,12 @@
 #include <event2/bufferevent.h>
 #include <glib.h>
 
-/* Between two looks whether there is room again. */
-#define REST_MS 100
+/* Between two looks at the connections there are. */
+#define SWEEP_MS 100
 
 struct http_limit {
 	struct evconnlistener *listener;
-	struct event *rested;
+	struct event *sweep;                            /* due while there are connections */
 	struct bufferevent *open[HTTP_CONNECTIONS_MAX]; /* with a reference of ours */
 	int count;
 };
@@ -27,9 +27,13 @@ static bool has_ended(struct bufferevent *connection)
 	return !read && !write && !event;
 }
 
-/* Forgets the connections that have ended, and returns how many there are. */
-static int sweep(struct http_limit *limit)
+/*
+ * Ends our share in the connections that have ended, and takes new ones if there is room. Their descriptors
+ * are closed only now, with the last reference, as libevent still has them in its list of what is waited for.
+ */
+static void sweep(struct http_limit *limit)
 {
+	const struct timeval time = {0, SWEEP_MS * 1000};
 	int kept = 0;
 
 	for (int i = 0; i < limit->count; i++) {
@@ -39,46 +43,39 @@ static int sweep(struct http_limit *limit)
 			limit->open[kept++] = limit->open[i];
 	}
 	limit->count = kept;
-	return kept;
+	if (kept < HTTP_CONNECTIONS_MAX)
+		evconnlistener_enable(limit->listener);
+	if (kept > 0)
+		event_add(limit->sweep, &time);
 }
 
-static void rest(struct http_limit *limit)
+static void on_sweep(evutil_socket_t fd, short what, void *data)
 {
-	const struct timeval time = {0, REST_MS * 1000};
-
-	evconnlistener_disable(limit->listener);
-	event_add(limit->rested, &time);
-}
-
-static void on_rested(evutil_socket_t fd, short what, void *data)
-{
-	struct http_limit *limit = data;
-
 	(void)fd;
 	(void)what;
-	if (sweep(limit) < HTTP_CONNECTIONS_MAX)
-		evconnlistener_enable(limit->listener);
-	else
-		rest(limit);
+	sweep(data);
 }
 
 /* A connection is about to be set up: what it is made of. */
 static struct bufferevent *on_connection(struct event_base *base, void *data)
 {
 	struct http_limit *limit = data;
-	struct bufferevent *connection = bufferevent_socket_new(base, -1, 0);
+	struct bufferevent *connection = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
 
+	sweep(limit);
 	/* there is room, as the listener rests otherwise; but for one a second while descriptors are short */
-	if (connection && sweep(limit) < HTTP_CONNECTIONS_MAX) {
+	if (connection && limit->count < HTTP_CONNECTIONS_MAX) {
 		bufferevent_incref(connection);
 		limit->open[limit->count++] = connection;
 	}
 	if (limit->count == HTTP_CONNECTIONS_MAX)
-		rest(limit);
+		evconnlistener_disable(limit->listener);
+	if (!event_pending(limit->sweep, EV_TIMEOUT, NULL))
+		event_add(limit->sweep, &(struct timeval){0, SWEEP_MS * 1000});
 	return connection;
 }
 
-static void on_rested_once(evutil_socket_t fd, short what, void *listener)
+static void on_rested(evutil_socket_t fd, short what, void *listener)
 {
 	(void)fd;
 	(void)what;
@@ -96,7 +93,7 @@ static void on_accept_error(struct evconnlistener *listener, void *data)
 
 	(void)data; /* the server's own */
 	evconnlistener_disable(listener);
-	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_rested_once, listener, &second);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_rested, listener, &second);
 }
 
 struct http_limit *http_limit_create(
@@ -105,7 +102,7 @@ struct http_limit *http_limit_create(
 	struct http_limit *limit = g_new0(struct http_limit, 1);
 
 	limit->listener = listener;
-	limit->rested = evtimer_new(base, on_rested, limit);
+	limit->sweep = evtimer_new(base, on_sweep, limit);
 	evhttp_set_bevcb(server, on_connection, limit);
 	evconnlistener_set_error_cb(listener, on_accept_error);
 	return limit;
@@ -115,6 +112,6 @@ void http_limit_destroy(struct http_limit *limit)
 {
 	for (int i = 0; i < limit->count; i++)
 		bufferevent_decref(limit->open[i]);
-	event_free(limit->rested);
+	event_free(limit->sweep);
 	g_free(limit);
 }

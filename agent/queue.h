@@ -13,7 +13,9 @@ struct batch_queue {
 	struct batch_limits limits;
 	void (*wake)(void *data);
 	void *data;
-	struct batch *open;   /* the reader's: not locked */
+	struct batch *open;  /* the reader's: not locked */
+	uint32_t last_count; /* the same: what the last batch held, as the next is likely to */
+	size_t last_bytes;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t released;
 	struct batch *first, **last; /* fresh ones that wait */

@@ -247,6 +247,13 @@ static void replay(struct spooler *spooler, const struct backlog *backlog, int64
 		backlog_look(spooler->queue, &latest);
 }
 
+/* While the collector takes nothing: one batch, so that the uplink has something to ask it with. */
+static void probe(struct spooler *spooler, const struct backlog *backlog)
+{
+	if (has_more(spooler) && !backlog->replay_bytes && !backlog->waiting_bytes)
+		replay_one(spooler);
+}
+
 /* The thread */
 
 /* When to look again though nothing happens. */
@@ -260,7 +267,7 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 		return now;
 	if (!backlog->delivering && backlog->waiting_bytes)
 		next = MAX(backlog->since + PATIENCE_NS, spooler->stored_at + GROUP_NS);
-	if (backlog->delivering && has_more(spooler))
+	if (has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
 		next = MIN(next, now + STEP_NS);
 	if (backlog->replayed || spooler->to_delete)
 		next = MIN(next, spooler->deleted_at + DELETE_NS);
@@ -281,8 +288,12 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 		(delete &&!delete_replayed(spooler)))
 		return;
 	spool_read_holds(spooler->spool, &spooler->holds);
-	if (backlog->delivering && !backlog->closed)
+	if (backlog->closed)
+		return;
+	if (backlog->delivering)
 		replay(spooler, backlog, now);
+	else
+		probe(spooler, backlog);
 }
 
 /* A stop: what waits is stored, what was delivered is deleted. A spool that fails is tried once more. */

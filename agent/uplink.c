@@ -188,7 +188,7 @@ static const char *what_then(const struct server *server, void *data)
 	for (size_t i = 0; i < uplink->count; i++)
 		if (uplink->servers[i] != server && may_serve(uplink->servers[i]))
 			return "spans go to the next server";
-	return "spans wait in memory, trying again";
+	return "spans wait, trying again";
 }
 
 /* Those on trial first: what comes should show how they are. */

@@ -54,38 +54,10 @@ static size_t sequence(const unsigned char *text, size_t size)
 	return length;
 }
 
-static uint64_t word_of(const char *text, size_t size)
-{
-	uint64_t word = 0;
-
-	memcpy(&word, text, size);
-	return word;
-}
-
-/* Most texts are, and short: their words are taken whole, the last one from the end, over what was seen
- * already. */
-static bool is_ascii(const char *text, size_t size)
-{
-	uint64_t bits;
-
-	if (size >= 8) {
-		bits = word_of(text + size - 8, 8);
-		for (; size > 8; text += 8, size -= 8)
-			bits |= word_of(text, 8);
-	} else if (size >= 4) {
-		bits = word_of(text, 4) | word_of(text + size - 4, 4);
-	} else {
-		bits = size ? (uint64_t)(unsigned char)(text[0] | text[size / 2] | text[size - 1]) : 0;
-	}
-	return !(bits & UINT64_C(0x8080808080808080));
-}
-
 bool utf8_valid(const char *text, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
-	if (is_ascii(text, size))
-		return true;
 	while (size) {
 		size_t run = ascii_run(at, size);
 

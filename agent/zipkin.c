@@ -52,22 +52,30 @@ static uint8_t *put_bytes(uint8_t *to, const void *data, size_t size)
 
 /* What the parts of one span share. */
 struct encoding {
-	const uint8_t *host; /* the local endpoint in TBinary, made once */
+	const struct endpoint *local;
+	const uint8_t *host; /* where it was put first, in TBinary; NULL: nowhere yet */
 	size_t host_size;
 	bool placed; /* a reader knows by now where the span was */
 	unsigned repaired;
 };
 
+/* Of a text that is not all ASCII. */
+static __attribute__((noinline)) uint8_t *put_utf8(uint8_t *to, struct text text, struct encoding *encoding)
+{
+	size_t size = text.size;
+
+	if (!utf8_valid(text.data, size)) {
+		size = utf8_repair((char *)to + 4, text.data, size);
+		encoding->repaired++;
+	} /* or else it was copied already */
+	return put_i32(to, (uint32_t)size) + size;
+}
+
 static uint8_t *put_text(uint8_t *to, struct text text, struct encoding *encoding)
 {
-	size_t size;
-
-	if (utf8_valid(text.data, text.size))
-		return put_bytes(put_i32(to, text.size), text.data, text.size);
-	size = utf8_repair((char *)to + 4, text.data, text.size);
-	encoding->repaired++;
-	put_i32(to, (uint32_t)size);
-	return to + 4 + size;
+	if (!utf8_copy_ascii((char *)to + 4, text.data, text.size))
+		return put_utf8(to, text, encoding);
+	return put_i32(to, text.size) + text.size;
 }
 
 static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, struct encoding *encoding)
@@ -85,15 +93,24 @@ static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, struc
 	return to;
 }
 
-static uint8_t *put_host(uint8_t *to, uint16_t field, const struct encoding *encoding)
+static uint8_t *put_host(uint8_t *to, uint16_t field, struct encoding *encoding)
 {
-	return put_bytes(put_field(to, T_STRUCT, field), encoding->host, encoding->host_size);
+	uint8_t *host = put_field(to, T_STRUCT, field);
+
+	if (encoding->host)
+		return put_bytes(host, encoding->host, encoding->host_size);
+	to = put_endpoint(host, encoding->local, encoding);
+	encoding->host = host;
+	encoding->host_size = (size_t)(to - host);
+	return to;
 }
 
 /* The annotations that have a meaning of their own, which readers see only where they have a host. */
 static bool is_core(struct text value)
 {
-	return value.size == 2 && memchr("csmw", value.data[0], 4) &&
+	char who = value.size == 2 ? value.data[0] : '\0';
+
+	return (who == 'c' || who == 's' || who == 'm' || who == 'w') &&
 	       (value.data[1] == 's' || value.data[1] == 'r');
 }
 
@@ -184,16 +201,19 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 }
 
 /* More than the span can take, whatever has to be repaired. */
-static size_t room(const struct span *span, size_t host)
+static size_t room(const struct span *span)
 {
 	size_t items = span->annotation_count + span->tag_count + 4, hosts = 3,
 	       texts = span->name.size + span->remote.service.size;
 
-	for (size_t i = 0; i < span->annotation_count; i++)
-		texts += span->annotations[i].value.size, hosts += is_core(span->annotations[i].value);
+	for (size_t i = 0; i < span->annotation_count; i++) {
+		texts += span->annotations[i].value.size;
+		hosts += is_core(span->annotations[i].value);
+	}
 	for (size_t i = 0; i < span->tag_count; i++)
 		texts += span->tags[i].key.size + span->tags[i].value.size;
-	return SPAN_ROOM + items * ITEM_ROOM + hosts * host + UTF8_REPAIRED_MAX(texts);
+	texts += hosts * span->local.service.size;
+	return SPAN_ROOM + (items + hosts) * ITEM_ROOM + UTF8_REPAIRED_MAX(texts);
 }
 
 static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *encoding)
@@ -222,21 +242,13 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 
 int zipkin_encode(struct buffer *out, const struct span *span)
 {
-	size_t host_room = SPAN_ROOM + UTF8_REPAIRED_MAX((size_t)span->local.service.size), span_room;
-	struct encoding encoding = {0};
-	uint8_t *start, *end;
+	struct encoding encoding = {.local = &span->local};
+	size_t span_room = room(span);
+	uint8_t *start;
 
-	if (host_room > ZIPKIN_SPAN_MAX)
-		return -1;
-	/* the host goes behind the room for the span, which is known once the host is */
-	start = buffer_reserve(out, host_room);
-	encoding.host_size = (size_t)(put_endpoint(start, &span->local, &encoding) - start);
-	span_room = room(span, encoding.host_size);
 	if (span_room > ZIPKIN_SPAN_MAX)
 		return -1;
-	start = buffer_reserve(out, span_room + encoding.host_size);
-	encoding.host = memmove(start + span_room, start, encoding.host_size);
-	end = put_span(start, span, &encoding);
-	out->size += (size_t)(end - start);
+	start = buffer_reserve(out, span_room);
+	out->size += (size_t)(put_span(start, span, &encoding) - start);
 	return (int)encoding.repaired;
 }

@@ -9,6 +9,7 @@ import stat
 import time
 
 from rig.process import free_port, wait_until
+from rig.scribe import Receiver
 
 CONNECTIONS_MAX = 32  # agent/httplimit.h
 
@@ -44,6 +45,18 @@ def test_connections_are_bounded(node, receiver):
             assert descriptors(agent.pid) - before == 2 * CONNECTIONS_MAX
     wait_until(lambda: descriptors(agent.pid) == before, 5, "all to be closed")
     assert node.http_get("/healthz")[0] == 200 and node.status()["collecting"]
+    assert agent.stop() == 0
+
+
+def test_descriptors_are_used_again(node):
+    """A connection that was served leaves nothing behind that would deafen the next use of its descriptor."""
+    receiver = Receiver(node, free_port())
+    agent = node.start_agent(receiver.port)
+    for _ in range(20):
+        assert node.http_get("/metrics")[0] == 200 and node.status()["pid"] == agent.pid
+    receiver.start()
+    node.run(["tests/live/programs/spanload", "-n", 100])
+    receiver.wait_for(100, 20)
     assert agent.stop() == 0
 
 

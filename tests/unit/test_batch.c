@@ -279,25 +279,30 @@ START_TEST(test_drop_all)
 }
 END_TEST
 
+static void assert_base64(
+	void (*encode)(char *to, const uint8_t *from, size_t size), const uint8_t *data, size_t size)
+{
+	/* exactly as large as it says: the sanitizer sees a write beyond */
+	g_autofree char *ours = g_malloc(BASE64_SIZE(size)), *reference = g_base64_encode(data, size);
+
+	encode(ours, data, size);
+	ck_assert_uint_eq(strlen(reference), BASE64_SIZE(size));
+	ck_assert(size == 0 || memcmp(ours, reference, BASE64_SIZE(size)) == 0);
+}
+
 START_TEST(test_base64_agrees_with_glib)
 {
 	GRand *random = g_rand_new_with_seed(3);
 
 	make_queue(1, 1000, 1 << 20, false);
 	for (size_t size = 0; size < 200; size++) {
-		/* exactly as large as it says: the sanitizer sees a read or write beyond */
-		uint8_t *data = g_malloc(size);
-		char *ours = g_malloc(BASE64_SIZE(size) + 1);
-		g_autofree char *reference = NULL;
+		uint8_t *data = g_malloc(size); /* the same for a read */
 
 		for (size_t i = 0; i < size; i++)
 			data[i] = (uint8_t)g_rand_int_range(random, 0, 256);
-		reference = g_base64_encode(data, size);
-		base64_encode(ours, data, size);
-		ours[BASE64_SIZE(size)] = '\0';
-		ck_assert_str_eq(ours, reference);
+		assert_base64(base64_encode, data, size);
+		assert_base64(base64_encode_plain, data, size);
 		g_free(data);
-		g_free(ours);
 	}
 	g_rand_free(random);
 }

@@ -4,5 +4,7 @@
 process.py   start, watch and stop programs; free ports; waiting with a deadline
 node.py      the daemons put together, with an agent; the ledger
 scribe.py    an independent Scribe server, generated from proto/*.thrift for Python
+moody.py     a Scribe server that answers as badly as a test wants it to
+names.py     a name server
 zipkin.py    a real Zipkin server, and its HTTP API
 """

@@ -29,7 +29,7 @@ class Moody:
         self.delay = 0  # seconds before each answer
         self.strict = True  # the header's form
         self.tls = tls
-        self.port = free_port()
+        self.address, self.port = "127.0.0.1", free_port()
         self.calls = self.connections = 0
         self.taken = []
         self.lock = threading.Lock()
@@ -43,7 +43,7 @@ class Moody:
         self.stop()
 
     def start(self):
-        self.socket = socket.create_server(("127.0.0.1", self.port))
+        self.socket = socket.create_server((self.address, self.port))
         threading.Thread(target=self._accept, args=(self.socket,), daemon=True).start()
         return self
 
