@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "ledger.h"
+#include "livereader.h"
 #include "log.h"
 #include "reader.h"
 #include "recover.h"
@@ -37,13 +38,11 @@ struct keeper {
 	struct watch *watch;
 	struct recover recover;
 	int64_t poll_ns;
-	int64_t looked;               /* at the wall clock */
-	uint64_t condemned;           /* when the session was created that is no good any more */
-	uint64_t ended;               /* ... that was destroyed last */
-	bool complained;              /* of relayd's files */
-	bool draining;                /* a stop reads on until its deadline */
-	struct session_identity live; /* whose index `locate` looks at, */
-	struct relayfiles *files;     /* if it is open */
+	int64_t looked;     /* at the wall clock */
+	uint64_t condemned; /* when the session was created that is no good any more */
+	uint64_t ended;     /* ... that was destroyed last */
+	bool draining;      /* a stop reads on until its deadline */
+	struct livereader *live;
 };
 
 static bool stopping(void *data)
@@ -66,9 +65,11 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	keeper->collecting = collecting;
 	keeper->recover = (struct recover){config, line, queue, progress, stopping, keeper};
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
+	keeper->live = livereader_create(config, line, progress);
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
+	livereader_destroy(keeper->live);
 	g_free(keeper);
 	return NULL;
 }
@@ -76,8 +77,7 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 void keeper_destroy(struct keeper *keeper)
 {
 	watch_destroy(keeper->watch);
-	if (keeper->files)
-		relayfiles_close(keeper->files);
+	livereader_destroy(keeper->live);
 	g_free(keeper);
 }
 
@@ -130,17 +130,6 @@ static void end_session(struct keeper *keeper)
 
 	keeper->ended = session->created;
 	progress_end(keeper->progress);
-	keeper->complained = false;
-}
-
-static void complain(struct keeper *keeper, const char *error)
-{
-	if (!keeper->complained)
-		log_warning("what lttng-relayd recorded while it was not read live cannot be read, and is "
-			    "lost as far "
-			    "as it is not: %s (see `relay-output` in [session])",
-			error);
-	keeper->complained = true;
 }
 
 /* Reads what is left of the session at hand; false if that did not come to an end. */
@@ -152,7 +141,7 @@ static bool read_rest(struct keeper *keeper)
 	case RECOVER_OK:
 		return true;
 	case RECOVER_UNREADABLE:
-		complain(keeper, error);
+		livereader_complain(keeper->live, error);
 		return true;
 	case RECOVER_FAILED:
 		collecting_waits(keeper->collecting, error);
@@ -203,79 +192,6 @@ static void finish_session(struct keeper *keeper, struct session *session, struc
 }
 
 /* Reading */
-
-/* The index of the session that is read live, for the intake. */
-static bool locate(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info)
-{
-	struct keeper *keeper = data;
-	const struct session_identity *session = progress_session(keeper->progress);
-	char error[512];
-
-	if (keeper->files && session->created != keeper->live.created)
-		g_clear_pointer(&keeper->files, relayfiles_close);
-	keeper->live = *session;
-	if (!keeper->files && relayfiles_open(keeper->config->relay_output, session->name, session->created,
-				      &keeper->files, error, sizeof(error)) != RELAYFILES_OK) {
-		complain(keeper, error);
-		return false;
-	}
-	return relayfiles_locate(keeper->files, key, begin, info);
-}
-
-/* Whether it is for its age that babeltrace2 cannot read the session. */
-static bool is_too_new(struct keeper *keeper)
-{
-	const struct session_identity *session = progress_session(keeper->progress);
-	struct relayfiles *files;
-	char error[512];
-	bool is;
-
-	if (bt_version_get_major() > 2 || bt_version_get_minor() > 0 ||
-		relayfiles_open(keeper->config->relay_output, session->name, session->created, &files, error,
-			sizeof(error)) != RELAYFILES_OK)
-		return false;
-	is = relayfiles_are_ctf2(files);
-	relayfiles_close(files);
-	return is;
-}
-
-enum attached { ATTACHED, ATTACHED_UNKNOWN, ATTACHED_NOT };
-
-/* Attaches, and holds what comes. ATTACHED_UNKNOWN: the relay daemon does not have the session. */
-static enum attached attach(struct keeper *keeper, struct session *session, struct reader **reader)
-{
-	struct intake_options into = {.line = keeper->line,
-		.positions = progress_positions(keeper->progress),
-		.steps = progress_steps(keeper->progress),
-		.locate = locate,
-		.data = keeper};
-	char error[512], why[256];
-	enum reader_status status;
-
-	look_at_clock(keeper);
-	*reader = reader_open_live(session_url(session), &into, error, sizeof(error));
-	if (!*reader) {
-		collecting_waits(keeper->collecting, error);
-		return ATTACHED_NOT;
-	}
-	reader_hold(*reader, true);
-	status = reader_step(*reader);
-	if (status == READER_MORE || status == READER_IDLE)
-		return ATTACHED;
-	snprintf(why, sizeof(why), "%s",
-		status == READER_END ? "the relay daemon does not know it" : reader_error(*reader));
-	reader_close(*reader);
-	*reader = NULL;
-	if (status == READER_ERROR && is_too_new(keeper))
-		snprintf(why, sizeof(why),
-			"LTTng writes CTF 2, which needs babeltrace2 2.1 or later, and this is %u.%u: "
-			"upgrade "
-			"libbabeltrace2, or LTTng's daemons to none newer than 2.14",
-			bt_version_get_major(), bt_version_get_minor());
-	snprintf(error, sizeof(error), "cannot attach to the session at %s: %s", session_url(session), why);
-	collecting_waits(keeper->collecting, error);
-	return status == READER_END ? ATTACHED_UNKNOWN : ATTACHED_NOT;
-}
 
 static bool disk_is_full(const struct keeper *keeper, char *why, size_t size)
 {
@@ -334,6 +250,18 @@ static bool read_on(struct keeper *keeper, struct reader *reader, char *why, siz
 	return collecting_stopping(keeper->collecting);
 }
 
+static enum attached attach(struct keeper *keeper, struct session *session, struct reader **reader)
+{
+	char error[512];
+	enum attached attached;
+
+	look_at_clock(keeper);
+	attached = livereader_attach(keeper->live, session, reader, error, sizeof(error));
+	if (attached != ATTACHED)
+		collecting_waits(keeper->collecting, error);
+	return attached;
+}
+
 /* Reads the session live, to whatever ends it. */
 static bool collect(struct keeper *keeper, struct session *session, struct reader *reader, bool new)
 {
@@ -367,7 +295,7 @@ static bool catch_up(struct keeper *keeper, uint64_t enough)
 		status = recover_pass(&keeper->recover, enough, &found, error, sizeof(error));
 	while (status == RECOVER_OK && enough && found > enough);
 	if (status == RECOVER_UNREADABLE)
-		complain(keeper, error);
+		livereader_complain(keeper->live, error);
 	if (status == RECOVER_FAILED)
 		collecting_waits(keeper->collecting, error);
 	if (status == RECOVER_STOPPED && progress_keeps(keeper->progress))

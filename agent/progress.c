@@ -16,13 +16,6 @@
 #define COST_FACTOR 20
 #define BYTES_PER_SECOND (8 * 1024 * 1024)
 
-/* A session that is not at hand, and a list of positions of it. */
-struct stage {
-	struct session_identity session;
-	struct buffer done;    /* to be read from here; empty: from the beginning */
-	struct buffer reached; /* what was read of it */
-};
-
 struct progress {
 	bool keep;
 	struct line *line;
@@ -46,23 +39,7 @@ struct progress {
 	int failure; /* errno of the last write */
 };
 
-static void stage_destroy(void *data)
-{
-	struct stage *stage = data;
-
-	buffer_free(&stage->done);
-	buffer_free(&stage->reached);
-	g_free(stage);
-}
-
 /* Saving */
-
-static void save_session(const struct session_identity *session, struct buffer *out)
-{
-	pack_text(out, session->name);
-	pack_u64(out, session->created);
-	pack_text(out, session->settings);
-}
 
 /* The positions at hand, behind their size. */
 static void save_positions(const struct progress *progress, bool reached, struct buffer *out)
@@ -83,28 +60,13 @@ static void save_candidate(struct progress *progress)
 	line_save(progress->line, &pending);
 	pack_u32(out, progress->has_session + progress->later->len);
 	if (progress->has_session) {
-		save_session(&progress->session, out);
+		session_identity_save(&progress->session, out);
 		save_positions(progress, false, out);
 	}
-	for (guint i = 0; i < progress->later->len; i++) {
-		const struct stage *stage = g_ptr_array_index(progress->later, i);
-
-		save_session(&stage->session, out);
-		pack_bytes(out, stage->done.data, stage->done.size);
-	}
+	stages_save(progress->later, false, out);
 	pack_bytes(out, pending.data, pending.size);
 	progress->with_pending = pending.size > sizeof(uint32_t); /* more than their number, 0 */
 	buffer_free(&pending);
-}
-
-static void save_stages(const GPtrArray *stages, struct buffer *out)
-{
-	for (guint i = 0; i < stages->len; i++) {
-		const struct stage *stage = g_ptr_array_index(stages, i);
-
-		save_session(&stage->session, out);
-		pack_bytes(out, stage->reached.data, stage->reached.size);
-	}
 }
 
 /* What was reached, and the ledger, as of now. */
@@ -112,15 +74,15 @@ static void save_now(struct progress *progress, struct buffer *out)
 {
 	line_post(progress->line);
 	pack_u32(out, progress->past->len + progress->has_session + progress->later->len);
-	save_stages(progress->past, out);
+	stages_save(progress->past, true, out);
 	if (progress->has_session) {
-		save_session(&progress->session, out);
+		session_identity_save(&progress->session, out);
 		save_positions(progress, true, out);
 	}
-	save_stages(progress->later, out);
+	stages_save(progress->later, true, out);
 	pack_u32(out, progress->over->len);
 	for (guint i = 0; i < progress->over->len; i++)
-		save_session(&g_array_index(progress->over, struct session_identity, i), out);
+		session_identity_save(&g_array_index(progress->over, struct session_identity, i), out);
 	clock_steps_save(&progress->steps, out);
 	ledger_save(out);
 }
@@ -148,52 +110,6 @@ static void write_out(struct progress *progress, bool sync)
 
 /* Loading */
 
-static bool load_session(struct unpacker *from, struct session_identity *session)
-{
-	unpack_text(from, session->name, sizeof(session->name));
-	session->created = unpack_u64(from);
-	unpack_text(from, session->settings, sizeof(session->settings));
-	return !from->failed;
-}
-
-static struct stage *find_stage(struct progress *progress, const struct session_identity *session)
-{
-	struct stage *stage;
-
-	for (guint i = 0; i < progress->later->len; i++) {
-		stage = g_ptr_array_index(progress->later, i);
-		if (stage->session.created == session->created && !strcmp(stage->session.name, session->name))
-			return stage;
-	}
-	stage = g_new0(struct stage, 1);
-	stage->session = *session;
-	g_ptr_array_add(progress->later, stage);
-	return stage;
-}
-
-/* Reads a list of sessions with positions into the stages of what is to be read later. */
-static bool load_stages(struct progress *progress, struct unpacker *from, bool reached)
-{
-	uint32_t count = unpack_u32(from);
-
-	for (uint32_t i = 0; i < count && !from->failed; i++) {
-		struct session_identity session;
-		struct unpacker list;
-		struct stage *stage;
-		struct buffer *to;
-
-		load_session(from, &session);
-		list = unpack_bytes(from);
-		if (from->failed)
-			return false;
-		stage = find_stage(progress, &session);
-		to = reached ? &stage->reached : &stage->done;
-		to->size = 0;
-		buffer_put(to, list.at, (size_t)(list.end - list.at));
-	}
-	return !from->failed;
-}
-
 static bool load_over(struct progress *progress, struct unpacker *from)
 {
 	uint32_t count = unpack_u32(from);
@@ -201,7 +117,7 @@ static bool load_over(struct progress *progress, struct unpacker *from)
 	for (uint32_t i = 0; i < count && !from->failed; i++) {
 		struct session_identity session;
 
-		if (load_session(from, &session))
+		if (session_identity_load(from, &session))
 			g_array_append_val(progress->over, session);
 	}
 	return !from->failed;
@@ -210,9 +126,7 @@ static bool load_over(struct progress *progress, struct unpacker *from)
 /* Puts the first of what is to be read later at hand. */
 static bool next_session(struct progress *progress)
 {
-	static const uint8_t none[4];
-	struct stage *stage;
-	struct unpacker done, reached;
+	const struct stage *stage;
 	bool good;
 
 	positions_clear(progress->positions);
@@ -220,11 +134,7 @@ static bool next_session(struct progress *progress)
 	if (!progress->has_session)
 		return true;
 	stage = g_ptr_array_index(progress->later, 0);
-	done = stage->done.size ? unpacker_of(stage->done.data, stage->done.size)
-				: unpacker_of(none, sizeof(none));
-	reached = stage->reached.size ? unpacker_of(stage->reached.data, stage->reached.size)
-				      : unpacker_of(none, sizeof(none));
-	good = positions_load(progress->positions, done, reached);
+	good = stage_take(stage, progress->positions);
 	progress->session = stage->session;
 	g_ptr_array_remove_index(progress->later, 0);
 	return good;
@@ -239,7 +149,7 @@ static bool take_up(struct progress *progress, const struct buffer *data)
 	if (candidate.failed)
 		return false;
 	buffer_put(&progress->settled, candidate.at, (size_t)(candidate.end - candidate.at));
-	if (!load_stages(progress, &candidate, false) || !load_stages(progress, &from, true))
+	if (!stages_load(progress->later, &candidate, false) || !stages_load(progress->later, &from, true))
 		return false;
 	pending = unpack_bytes(&candidate);
 	if (candidate.failed || !load_over(progress, &from) || !clock_steps_load(&progress->steps, &from) ||
@@ -292,8 +202,8 @@ struct progress *progress_create(const struct config *config, struct line *line,
 	progress->line = line;
 	progress->queue = queue;
 	progress->positions = positions_create();
-	progress->past = g_ptr_array_new_with_free_func(stage_destroy);
-	progress->later = g_ptr_array_new_with_free_func(stage_destroy);
+	progress->past = stages_create();
+	progress->later = stages_create();
 	progress->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
 	progress->checkpoint = checkpoint_open(config->state_directory, &locked, error, sizeof(error));
 	if (progress->checkpoint) {
@@ -360,11 +270,9 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 
 void progress_end(struct progress *progress)
 {
-	struct stage *stage = g_new0(struct stage, 1);
+	struct stage *stage = stages_add(progress->past, &progress->session);
 
-	stage->session = progress->session;
 	positions_save(progress->positions, true, &stage->reached);
-	g_ptr_array_add(progress->past, stage);
 	if (!next_session(progress))
 		log_warning("the checkpoint's positions in session `%s` are damaged: it is read from its "
 			    "beginning",

@@ -31,13 +31,7 @@
 #include "config.h"
 #include "line.h"
 #include "position.h"
-
-/* What a session is known by. */
-struct session_identity {
-	char name[256];
-	uint64_t created;   /* seconds since the epoch, as LTTng has it */
-	char settings[512]; /* of [session], as far as they are fixed once it is created */
-};
+#include "stage.h"
 
 struct progress;
 
