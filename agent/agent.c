@@ -21,12 +21,13 @@
 #include "notify.h"
 #include "output.h"
 #include "progress.h"
+#include "reload.h"
 #include "spooler.h"
 #include "status.h"
 #include "uplink.h"
 
 struct agent {
-	const struct config *config;
+	struct config *config;
 	struct event_base *base;
 	struct batch_queue *queue;
 	struct line *line;
@@ -39,6 +40,7 @@ struct agent {
 	struct activity *activity;
 	struct notify *notify;
 	struct daemons *daemons;
+	struct reload reloading;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
 	struct event *pushed;       /* active when the reader's thread pushed a batch */
@@ -102,15 +104,18 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	event_add(agent->deadline, &limit);
 }
 
-/* Not to be killed by a habit: it says what to do instead. */
 static void on_reload(evutil_socket_t signal, short what, void *data)
 {
 	struct agent *agent = data;
 
 	(void)signal;
 	(void)what;
+	if (agent->stopping)
+		return;
 	notify_reloading(agent->notify);
-	log_warning("SIGHUP changes nothing: the configuration is read when the agent starts; restart it");
+	reload_run(&agent->reloading);
+	agent->source.uplink = agent->uplink;
+	agent->source.queue_limit = agent->config->queue_size;
 	notify_ready(agent->notify);
 }
 
@@ -163,8 +168,7 @@ static bool start_spooler(struct agent *agent)
 static int start(struct agent *agent)
 {
 	const struct config *config = agent->config;
-	struct batch_limits limits = {(uint32_t)config->batch_spans, config->batch_size, config->batch_delay,
-		config->queue_size, false};
+	struct batch_limits limits = output_batch_limits(config);
 	struct uplink_options uplink = output_options(config);
 
 	memory_serve_libevent();
@@ -189,6 +193,7 @@ static int start(struct agent *agent)
 		.queue = agent->queue,
 		.activity = agent->activity,
 		.queue_limit = config->queue_size,
+		.reload = &agent->reloading.state,
 		.started = clock_wall()};
 	agent->notify = notify_create(agent->base, &agent->source);
 	agent->http = http_create(agent->base, config, &agent->source);
@@ -205,6 +210,9 @@ static int start(struct agent *agent)
 	agent->source.collector = agent->collector;
 	if (!agent->collector)
 		return -1;
+	agent->reloading =
+		(struct reload){agent->reloading.file, agent->config, agent->base, agent->queue, agent->line,
+			agent->collector, agent->http, &agent->uplink, {.succeeded = agent->source.started}};
 	notify_ready(agent->notify);
 	return 0;
 }
@@ -233,8 +241,10 @@ static void end(struct agent *agent)
 {
 	if (agent->http)
 		http_destroy(agent->http);
-	notify_destroy(agent->notify);
-	activity_destroy(agent->activity);
+	if (agent->notify)
+		notify_destroy(agent->notify);
+	if (agent->activity)
+		activity_destroy(agent->activity);
 	if (agent->uplink)
 		uplink_destroy(agent->uplink);
 	agent->uplink = NULL;
@@ -263,9 +273,9 @@ static void end(struct agent *agent)
 	libevent_global_shutdown();
 }
 
-int agent_run(const struct config *config)
+int agent_run(struct config *config, const char *file)
 {
-	struct agent agent = {.config = config};
+	struct agent agent = {.config = config, .reloading.file = file};
 	int started;
 
 	signal(SIGPIPE, SIG_IGN);

@@ -5,7 +5,11 @@
 
 #include "config.h"
 
-/* Runs until SIGTERM or SIGINT; returns the exit code. What cannot be started was logged. */
-int agent_run(const struct config *config);
+/*
+ * Runs until SIGTERM or SIGINT; returns the exit code. What cannot be started was logged. @file is what
+ * config_load read
+ * @config from, and reads it from again on SIGHUP.
+ */
+int agent_run(struct config *config, const char *file);
 
 #endif

@@ -47,6 +47,13 @@ struct batch_queue *batch_queue_create(
 	return queue;
 }
 
+void batch_configure(struct batch_queue *queue, const struct batch_limits *limits)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->limits = *limits;
+	pthread_mutex_unlock(&queue->lock);
+}
+
 /* Unlinks the oldest batch that waits; the lock is held. */
 struct batch *queue_unlink_first(struct batch_queue *queue)
 {
@@ -178,7 +185,7 @@ bool batch_add(struct batch_queue *queue, const uint8_t *span, size_t size, int6
 bool batch_full(const struct batch_queue *queue)
 {
 	return queue->open &&
-	       (queue->open->count == queue->limits.spans || queue->open->spans.size >= queue->limits.bytes);
+	       (queue->open->count >= queue->limits.spans || queue->open->spans.size >= queue->limits.bytes);
 }
 
 void batch_flush(struct batch_queue *queue, int64_t now, bool force)

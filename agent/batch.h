@@ -48,6 +48,10 @@ struct batch_queue *batch_queue_create(
 	const struct batch_limits *limits, void (*wake)(void *data), void *data);
 void batch_queue_destroy(struct batch_queue *queue);
 
+/* Other limits count from now on; to be called by the reader. What is over them is seen to with the next
+ * push. */
+void batch_configure(struct batch_queue *queue, const struct batch_limits *limits);
+
 /* The reader's side. */
 
 /*

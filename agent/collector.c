@@ -64,6 +64,11 @@ void collector_stop(struct collector *collector, int64_t timeout_ns)
 	collecting_stop(&collector->collecting, timeout_ns);
 }
 
+void collector_set_level(struct collector *collector, uint64_t level)
+{
+	keeper_set_level(collector->keeper, level);
+}
+
 int64_t collector_progress(const struct collector *collector)
 {
 	return atomic_load_explicit(&collector->collecting.moved, memory_order_relaxed);

@@ -34,6 +34,9 @@ struct collector *collector_create(const struct config *config, struct line *lin
  */
 void collector_stop(struct collector *collector, int64_t timeout_ns);
 
+/* The session is to record spans of @level and those that matter more, from now on. */
+void collector_set_level(struct collector *collector, uint64_t level);
+
 /*
  * When its thread last came back from a call into LTTng or babeltrace2, or from a pause; CLOCK_MONOTONIC ns.
  * These know no time-outs, so that this may stand still for as long as a daemon hangs.

@@ -92,7 +92,8 @@ static void examine_programs(struct round *round)
 	int programs = census->known ? census->programs : status->activity.programs;
 
 	if (census->events_off)
-		find(round, "events-disabled", "restart the agent, which enables them again",
+		find(round, "events-disabled",
+			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
 			status->collector.session);
 	if (programs == 0)
@@ -179,6 +180,20 @@ static void examine_output(struct round *round)
 		uplink->error);
 }
 
+static void examine_configuration(struct round *round)
+{
+	const struct reload_state *reload = round->status->reload;
+
+	if (reload->failed)
+		find(round, "reload-failed",
+			"`blkin validate` tells what is wrong: mend it, and reload again",
+			"the configuration was changed, but not taken: the one of before counts on");
+	if (reload->waiting[0])
+		find(round, "restart-due", "systemctl restart blkin-agent, which loses no span",
+			"the configuration was changed in what counts from the next start on: %s",
+			reload->waiting);
+}
+
 size_t doctor_examine(const struct status *status, struct finding findings[FINDINGS_MAX])
 {
 	struct round round = {status, findings, 0};
@@ -195,5 +210,6 @@ size_t doctor_examine(const struct status *status, struct finding findings[FINDI
 			examine_choice(&round);
 	}
 	examine_output(&round);
+	examine_configuration(&round);
 	return round.count;
 }

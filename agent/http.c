@@ -254,14 +254,37 @@ struct http *http_create(
 	return NULL;
 }
 
-void http_destroy(struct http *http)
+static void stop_tcp(struct http *http)
 {
 	if (http->tcp)
 		evhttp_free(http->tcp);
-	if (http->local)
-		evhttp_free(http->local);
 	if (http->tcp_limit)
 		http_limit_destroy(http->tcp_limit);
+	http->tcp = NULL;
+	http->tcp_limit = NULL;
+}
+
+int http_move(struct http *http, struct event_base *base, const char *address)
+{
+	struct http before = *http;
+
+	http->tcp = NULL;
+	http->tcp_limit = NULL;
+	if (*address && listen_tcp(http, base, address) != 0) {
+		stop_tcp(http);
+		http->tcp = before.tcp;
+		http->tcp_limit = before.tcp_limit;
+		return -1;
+	}
+	stop_tcp(&before);
+	return 0;
+}
+
+void http_destroy(struct http *http)
+{
+	stop_tcp(http);
+	if (http->local)
+		evhttp_free(http->local);
 	if (http->local_limit)
 		http_limit_destroy(http->local_limit);
 	if (http->socket)

@@ -20,6 +20,12 @@ struct http;
 struct http *http_create(
 	struct event_base *base, const struct config *config, const struct status_source *source);
 
+/*
+ * Serves the port @address ("" for none) instead of the one of before. Returns -1 having logged why that
+ * cannot be; then the one of before goes on.
+ */
+int http_move(struct http *http, struct event_base *base, const char *address);
+
 /* Stops listening, and removes the control socket. */
 void http_destroy(struct http *http);
 

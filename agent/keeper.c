@@ -74,6 +74,11 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	return NULL;
 }
 
+void keeper_set_level(struct keeper *keeper, uint64_t level)
+{
+	watch_set_level(keeper->watch, level);
+}
+
 void keeper_destroy(struct keeper *keeper)
 {
 	watch_destroy(keeper->watch);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "line.h"
 
+#include <stdatomic.h>
+
 #include <glib.h>
 
 #include "clock.h"
 #include "ledger.h"
 #include "log.h"
+#include "output.h"
 #include "span.h"
 #include "zipkin.h"
 
@@ -19,6 +22,10 @@ struct line {
 	struct buffer encoded; /* one span */
 	int64_t batch_clock;   /* when batches are born: the caller's clock at its last call */
 	int64_t repair_logged;
+	atomic_bool changed; /* what follows is news */
+	GMutex lock;         /* guards it */
+	struct assembler_limits spans;
+	struct batch_limits batches;
 };
 
 void line_post(struct line *line)
@@ -69,11 +76,17 @@ static void emit(void *data, const struct span *span)
 		push(line, true);
 }
 
+static struct assembler_limits assembler_limits(const struct config *config)
+{
+	return (struct assembler_limits){config->linger, config->grace, config->max_pending};
+}
+
 struct line *line_create(const struct config *config, struct batch_queue *queue)
 {
-	struct assembler_limits limits = {config->linger, config->grace, config->max_pending};
+	struct assembler_limits limits = assembler_limits(config);
 	struct line *line = g_new0(struct line, 1);
 
+	g_mutex_init(&line->lock);
 	line->queue = queue;
 	line->assembler = assembler_create(&limits, &line->change, emit, line);
 	return line;
@@ -83,6 +96,7 @@ void line_destroy(struct line *line)
 {
 	assembler_destroy(line->assembler);
 	buffer_free(&line->encoded);
+	g_mutex_clear(&line->lock);
 	g_free(line);
 }
 
@@ -113,8 +127,29 @@ void line_lost_packets(struct line *line, uint64_t packets)
 	line->change.row[PACKETS_LOST] += (int64_t)packets;
 }
 
+void line_configure(struct line *line, const struct config *config)
+{
+	g_mutex_lock(&line->lock);
+	line->spans = assembler_limits(config);
+	line->batches = output_batch_limits(config);
+	atomic_store(&line->changed, true);
+	g_mutex_unlock(&line->lock);
+}
+
+/* The reader's thread takes up what line_configure left. */
+static void take_changes(struct line *line)
+{
+	g_mutex_lock(&line->lock);
+	atomic_store(&line->changed, false);
+	assembler_configure(line->assembler, &line->spans);
+	batch_configure(line->queue, &line->batches);
+	g_mutex_unlock(&line->lock);
+}
+
 void line_tick(struct line *line, int64_t now, bool idle)
 {
+	if (atomic_load_explicit(&line->changed, memory_order_relaxed))
+		take_changes(line);
 	line->batch_clock = now;
 	assembler_expire(line->assembler, now);
 	push(line, idle);

@@ -18,6 +18,9 @@ struct line;
 struct line *line_create(const struct config *config, struct batch_queue *queue);
 void line_destroy(struct line *line);
 
+/* Counts from the next line_tick on: what @config says of spans and batches. Any thread. */
+void line_configure(struct line *line, const struct config *config);
+
 /* An event was read. @event is NULL for EVENT_FOREIGN and EVENT_MALFORMED. @now: CLOCK_MONOTONIC or event
  * time, ns. */
 void line_event(struct line *line, enum event_type type, const struct event *event, int64_t now);

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	else if ((user && user_make_folders(&config) != 0) || daemons_choose_ports(&config) != 0)
 		status = EXIT_FAILURE;
 	else
-		status = agent_run(&config);
+		status = agent_run(&config, file);
 	config_free(&config);
 	return status;
 }

@@ -148,6 +148,19 @@ void metrics_write(struct buffer *out, const struct status *status)
 	write_spool(out, &status->spool);
 	write_gauge(out, "blkin_agent_start_time_seconds", "When the agent started, since the epoch.", "",
 		(double)status->started / 1e9);
+	write_head(out, "blkin_agent_config_reload_failures_total", "counter",
+		"Configurations that a reload refused.");
+	buffer_printf(
+		out, "blkin_agent_config_reload_failures_total %" PRIu64 "\n", status->reload->failures);
+	write_gauge(out, "blkin_agent_config_last_reload_successful", "Whether the last reload was taken.",
+		"", !status->reload->failed);
+	write_gauge(out, "blkin_agent_config_last_reload_success_timestamp_seconds",
+		"When the configuration was last read and taken, since the epoch.", "",
+		(double)status->reload->succeeded / 1e9);
+	if (status->activity.programs >= 0)
+		write_gauge(out, "blkin_agent_programs",
+			"Programs registered with LTTng's session daemon, with blkin or without.", "",
+			status->activity.programs);
 	write_head(out, "blkin_agent_info", "gauge", "The agent's version.");
 	buffer_printf(out, "blkin_agent_info{version=\"%s\"} 1\n", BLKIN_VERSION);
 }

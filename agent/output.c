@@ -19,3 +19,9 @@ struct uplink_options output_options(const struct config *config)
 		.rate_limit = config->rate_limit,
 	};
 }
+
+struct batch_limits output_batch_limits(const struct config *config)
+{
+	return (struct batch_limits){(uint32_t)config->batch_spans, config->batch_size, config->batch_delay,
+		config->queue_size, false};
+}

@@ -9,4 +9,7 @@
 /* Its strings are borrowed from @config. */
 struct uplink_options output_options(const struct config *config);
 
+/* Likewise for the queue of batches. */
+struct batch_limits output_batch_limits(const struct config *config);
+
 #endif

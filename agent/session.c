@@ -133,10 +133,16 @@ static int enable_event(struct lttng_handle *handle, const char *pattern, int le
 	return code == -LTTNG_ERR_UST_EVENT_ENABLED ? 0 : code;
 }
 
+/*
+ * Two patterns for the same events. LTTng disables by a pattern, whatever the level, so that a session goes
+ * from level to level by way of the other one: an event that both match is recorded once.
+ */
+static const char *const span_patterns[] = {"blkin:*", "blkin*:*"};
+
 /* The patterns of the events that the session records, and from which level on. */
 static int enable_events(const struct config *config, struct lttng_handle *handle)
 {
-	int code = enable_event(handle, "blkin:*", lttng_levels[config->level]);
+	int code = enable_event(handle, span_patterns[0], lttng_levels[config->level]);
 
 	return code ? code : enable_event(handle, "zipkin:*", LTTNG_LOGLEVEL_DEBUG);
 }
@@ -173,10 +179,10 @@ void session_settings(const struct config *config, char *settings, size_t size)
 	size_channel(config, &channel->attr);
 	snprintf(settings, size,
 		"%s %s:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " timer %" G_GINT64_FORMAT
-		" level %" G_GUINT64_FORMAT " sub-buffers %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT
-		" files %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT,
+		" sub-buffers %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT " files %" G_GUINT64_FORMAT
+		"*%" G_GUINT64_FORMAT,
 		config->session_name, config->relay_host, config->relay_control_port, config->relay_data_port,
-		config->live_timer, config->level, channel->attr.num_subbuf, channel->attr.subbuf_size,
+		config->live_timer, channel->attr.num_subbuf, channel->attr.subbuf_size,
 		channel->attr.tracefile_count, channel->attr.tracefile_size);
 	lttng_channel_destroy(channel);
 }
@@ -294,21 +300,72 @@ static int mend_channel(const struct config *config, struct lttng_handle *handle
 	return enable_channel(config, handle);
 }
 
-static int mend_events(const struct config *config, struct lttng_handle *handle, const char **mended)
+/* Sets @enabled[i] for each of @patterns that is; returns 0 or LTTng's code. */
+static int list_enabled(
+	struct lttng_handle *handle, const char *const *patterns, size_t pattern_count, bool *enabled)
 {
 	struct lttng_event *events = NULL;
-	int count = lttng_list_events(handle, CHANNEL, &events), enabled = 0;
+	int count = lttng_list_events(handle, CHANNEL, &events);
 
+	for (size_t i = 0; i < pattern_count; i++)
+		enabled[i] = false;
 	for (int i = 0; i < count; i++)
-		if (!strcmp(events[i].name, "blkin:*"))
-			enabled |= events[i].enabled ? 1 : 0;
-		else if (!strcmp(events[i].name, "zipkin:*"))
-			enabled |= events[i].enabled ? 2 : 0;
+		for (size_t k = 0; k < pattern_count; k++)
+			enabled[k] |= events[i].enabled && !strcmp(events[i].name, patterns[k]);
 	free(events);
-	if (count < 0 || enabled == 3)
-		return MIN(count, 0);
+	return MIN(count, 0);
+}
+
+static int mend_events(const struct config *config, struct lttng_handle *handle, const char **mended)
+{
+	const char *const patterns[] = {span_patterns[0], span_patterns[1], "zipkin:*"};
+	bool enabled[G_N_ELEMENTS(patterns)];
+	int code = list_enabled(handle, patterns, G_N_ELEMENTS(patterns), enabled);
+
+	if (code != 0 || ((enabled[0] || enabled[1]) && enabled[2]))
+		return code;
 	*mended = "its events were disabled";
 	return enable_events(config, handle);
+}
+
+static int set_level(struct lttng_handle *handle, uint64_t level)
+{
+	bool on[G_N_ELEMENTS(span_patterns)];
+	int code = list_enabled(handle, span_patterns, G_N_ELEMENTS(span_patterns), on), next;
+
+	/* both: an agent was killed on its way from one to the other */
+	if (code == 0 && on[0] && on[1])
+		code = lttng_disable_event(handle, span_patterns[1], CHANNEL);
+	if (code != 0)
+		return code;
+	next = on[0] ? 1 : 0;
+	code = enable_event(handle, span_patterns[next], lttng_levels[level]);
+	if (code == 0 && on[!next])
+		code = lttng_disable_event(handle, span_patterns[!next], CHANNEL);
+	return code;
+}
+
+/* Sees to it that spans of @level are recorded, and those that matter more; sets @changed if they were
+ * others. */
+static int mend_level(struct lttng_handle *handle, uint64_t level, bool *changed)
+{
+	struct lttng_event *events = NULL;
+	int count = lttng_list_events(handle, CHANNEL, &events), right = 0, wrong = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (!events[i].enabled || (strcmp(events[i].name, span_patterns[0]) != 0 &&
+						  strcmp(events[i].name, span_patterns[1]) != 0))
+			continue;
+		if (events[i].loglevel == lttng_levels[level])
+			right++;
+		else
+			wrong++;
+	}
+	free(events);
+	if (count < 0 || (right == 1 && wrong == 0))
+		return MIN(count, 0);
+	*changed = true;
+	return set_level(handle, level);
 }
 
 static int mend_start(const char *name, bool active, const char **mended)
@@ -320,7 +377,7 @@ static int mend_start(const char *name, bool active, const char **mended)
 }
 
 enum session_status session_mend(const struct config *config, const char *name, uint64_t created,
-	const char **mended, char *error, size_t error_size)
+	uint64_t level, struct session_mended *mended, char *error, size_t error_size)
 {
 	LOCK_LIBRARY;
 	uint64_t found = 0;
@@ -329,15 +386,17 @@ enum session_status session_mend(const struct config *config, const char *name, 
 	struct lttng_handle *handle;
 	int code;
 
-	*mended = NULL;
+	*mended = (struct session_mended){0};
 	if (status != SESSION_OK || found != created)
 		return status == SESSION_OK ? SESSION_NONE : status;
 	handle = open_handle(name);
-	code = handle ? mend_channel(config, handle, mended) : -LTTNG_ERR_NOMEM;
+	code = handle ? mend_channel(config, handle, &mended->what) : -LTTNG_ERR_NOMEM;
 	if (code == 0)
-		code = mend_events(config, handle, mended);
+		code = mend_events(config, handle, &mended->what);
 	if (code == 0)
-		code = mend_start(name, active, mended);
+		code = mend_level(handle, level, &mended->level);
+	if (code == 0)
+		code = mend_start(name, active, &mended->what);
 	if (handle)
 		lttng_destroy_handle(handle);
 	return code == 0 ? SESSION_OK : fail(code, error, error_size, "set the LTTng session right again");

@@ -46,13 +46,19 @@ struct session *session_adopt(const struct config *config, const char *name);
  * event. */
 enum session_status session_start(struct session *session, char *error, size_t error_size);
 
+/* What session_mend has set right. */
+struct session_mended {
+	const char *what; /* somebody had changed; NULL: nothing */
+	bool level;       /* it had another one */
+};
+
 /*
- * Sees to it that the session records: that it is there, is the one created at @created, is started, and has
- * its channel and its events enabled. What is not is set right, and @mended then says what it was.
- * SESSION_NONE: it is gone.
+ * Sees to it that the session records: that it is there, is the one created at @created, is started, has its
+ * channel and its events enabled, and records spans of @level and those that matter more. A change of level
+ * loses none of the spans that both levels record. SESSION_NONE: it is gone.
  */
 enum session_status session_mend(const struct config *config, const char *name, uint64_t created,
-	const char **mended, char *error, size_t error_size);
+	uint64_t level, struct session_mended *mended, char *error, size_t error_size);
 
 /* The URL for lttng-live; borrowed. */
 const char *session_url(const struct session *session);

@@ -301,6 +301,12 @@ static void shed(struct assembler *assembler)
 	}
 }
 
+void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits)
+{
+	assembler->limits = *limits;
+	shed(assembler);
+}
+
 /* Keeping */
 
 void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out)

@@ -72,6 +72,9 @@ struct assembler;
  */
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
 	void (*emit)(void *data, const struct span *span), void *data);
+/* Others count from now on; a span that is pending keeps the deadline that it has. */
+void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits);
+
 void assembler_destroy(struct assembler *assembler);
 
 /* Takes a decoded event; @now is the caller's clock in ns, which linger and grace go by. */

@@ -13,6 +13,7 @@ void status_read(struct status *status, const struct status_source *source)
 {
 	memset(&status->census, 0, sizeof(status->census));
 	status->config = source->config;
+	status->reload = source->reload;
 	ledger_read(&status->rows, &status->latency);
 	collector_read_state(source->collector, &status->collector);
 	uplink_read_state(source->uplink, &status->uplink);

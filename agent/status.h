@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "collector.h"
 #include "ledger.h"
+#include "reload.h"
 #include "spooler.h"
 #include "uplink.h"
 
@@ -21,6 +22,7 @@ struct status_source {
 	struct spooler *spooler; /* NULL: there is none */
 	struct batch_queue *queue;
 	struct activity *activity;
+	const struct reload_state *reload;
 	size_t queue_limit;
 	int64_t started; /* ns since the epoch */
 };
@@ -51,6 +53,7 @@ struct status {
 	struct activity_state activity;
 	int64_t progress; /* of the collector */
 	struct census census;
+	const struct reload_state *reload;
 };
 
 void status_read(struct status *status, const struct status_source *source);

@@ -28,6 +28,8 @@ struct watch {
 	bool gone;
 	const char *mended; /* that was logged last */
 	int64_t mended_at;
+	uint64_t level;
+	bool at_once; /* look before the period is over */
 };
 
 /* Waits for a period, or until there is news; false if it is to end. The lock is held. */
@@ -36,7 +38,8 @@ static bool wait_period(struct watch *watch)
 	int64_t until = clock_monotonic() + PERIOD_NS;
 	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
 
-	while (!watch->end && pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
+	while (!watch->end && !(watch->watching && watch->at_once) &&
+		pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
 		;
 	return !watch->end;
 }
@@ -60,19 +63,24 @@ static void report(struct watch *watch, const char *name, const char *mended)
 static void look(struct watch *watch)
 {
 	struct session_identity session = watch->session;
-	const char *mended = NULL;
+	struct session_mended mended;
+	uint64_t level = watch->level;
 	enum session_status status;
 	char error[512];
 
+	watch->at_once = false;
 	pthread_mutex_unlock(&watch->lock);
-	status = session_mend(watch->config, session.name, session.created, &mended, error, sizeof(error));
+	status = session_mend(
+		watch->config, session.name, session.created, level, &mended, error, sizeof(error));
 	pthread_mutex_lock(&watch->lock);
 	if (!watch->watching || session.created != watch->session.created)
 		return; /* it is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
-	if (status == SESSION_OK && mended)
-		report(watch, session.name, mended);
+	if (status == SESSION_OK && mended.what)
+		report(watch, session.name, mended.what);
+	if (status == SESSION_OK && mended.level)
+		log_info("LTTng session `%s`: `level` is changed", session.name);
 }
 
 static void *run(void *data)
@@ -93,6 +101,7 @@ struct watch *watch_create(const struct config *config)
 	pthread_condattr_t attr;
 
 	watch->config = config;
+	watch->level = config->level;
 	pthread_mutex_init(&watch->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -111,8 +120,19 @@ void watch_set(struct watch *watch, const struct session_identity *session)
 	pthread_mutex_lock(&watch->lock);
 	watch->watching = session != NULL;
 	watch->gone = false;
+	watch->at_once = session != NULL;
 	if (session)
 		watch->session = *session;
+	pthread_cond_signal(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_set_level(struct watch *watch, uint64_t level)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->level = level;
+	watch->at_once = true;
+	pthread_cond_signal(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
 }
 

@@ -24,6 +24,10 @@ void watch_set(struct watch *watch, const struct session_identity *session);
 /* Whether the daemon says that the session is not there any more. */
 bool watch_gone(struct watch *watch);
 
+/* The session that is watched over, or the next one, is to record spans of @level and those that matter more.
+ */
+void watch_set_level(struct watch *watch, uint64_t level);
+
 /* Ends it. If the daemon hangs, its thread is left behind with what it needs. */
 void watch_destroy(struct watch *watch);
 

@@ -105,7 +105,7 @@ static bool has_spans_enabled(struct lttng_handle *handle, const char *channel)
 	bool has = false;
 
 	for (int i = 0; i < count; i++)
-		has |= events[i].enabled && g_str_has_prefix(events[i].name, "blkin:");
+		has |= events[i].enabled && g_str_has_prefix(events[i].name, "blkin");
 	free(events);
 	return has;
 }

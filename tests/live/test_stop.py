@@ -44,12 +44,3 @@ def test_stop_while_nothing_is_there(bare_node):
     agent.send(signal.SIGINT)
     assert agent.wait(10) == 0
     assert agent.log().count("not collecting: no LTTng session daemon answers") == 1
-
-
-def test_sighup_is_no_stop(node, receiver):
-    agent = node.start_agent(receiver.port)
-    agent.send(signal.SIGHUP)
-    node.run([LOAD, "-n", 100])
-    receiver.wait_for(100, 20)
-    assert "SIGHUP changes nothing" in agent.log()
-    assert agent.stop() == 0

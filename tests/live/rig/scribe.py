@@ -78,7 +78,7 @@ class Receiver:
     def __init__(self, node, port):
         self.node = node
         self.port = port
-        self.path = os.path.join(node.folder, "received")
+        self.path = os.path.join(node.folder, f"received-{port}")
         self.generated = os.path.join(node.folder, "generated")
         self.program = None
         self._offset = 0

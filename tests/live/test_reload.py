@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""SIGHUP: what can change while the agent runs does, without a span lost; what is wrong changes nothing."""
+
+import os
+import signal
+import socket
+import time
+
+import pytest
+from expect import key_of
+from rig.node import get
+from rig.process import free_port, wait_until
+from rig.scribe import Receiver
+
+LOAD = "tests/live/programs/spanload"
+TAKEN = "the configuration is read anew"
+REFUSED = "the configuration is not taken: the one of before counts on"
+
+
+class Reloader:
+    """A node's agent, whose configuration is edited and read again."""
+
+    def __init__(self, node, server, **sections):
+        self.node = node
+        self.agent = node.start_agent(server, **sections)
+        self.path = node.path("agent.conf")
+        with open(self.path, encoding="utf-8") as file:
+            self.text = file.read()
+        self.count = 0
+
+    def hang_up(self, wanted=TAKEN):
+        self.agent.send(signal.SIGHUP)
+        before = self.count
+        self.count += 1
+        log = self.agent.log
+        wait_until(lambda: log().count(TAKEN) + log().count(REFUSED) > before, 10, "the reload to end")
+        assert self.results()[-1] == (wanted == TAKEN), log()
+        self.agent.expect_running()
+
+    def edit(self, section, key, value):
+        """Sets a key in the file, and has it read again."""
+        lines = [line for line in self.text.splitlines() if not line.startswith(f"{key} =")]
+        lines.insert(lines.index(f"[{section}]") + 1, f"{key} = {value}")
+        self.text = "\n".join(lines) + "\n"
+        self.write(self.text)
+        self.hang_up()
+
+    def write(self, text):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def results(self):
+        """What became of each reload, in order."""
+        return [TAKEN in line for line in self.agent.log().splitlines() if TAKEN in line or REFUSED in line]
+
+
+def numbers(spans, name):
+    """The numbers of the spans that programs/levels.c calls @name, in their order."""
+    return [int({tag.key: tag.value for tag in span.binary_annotations}["n"]) for span in spans if span.name == name]
+
+
+def test_a_bad_file_changes_nothing(node, receiver):
+    reloader = Reloader(node, receiver.port)
+    good = reloader.text
+    bad = [
+        (good + "[output]\nservr = a:1\n", ": unknown key `servr` in [output]; did you mean `server`?"),
+        (good + "[outptu]\n", ": unknown section [outptu]; did you mean [output]?"),
+        (good + "[session]\nlevel = loud\n", ": `level = loud` is not what it should be: emerg, alert, crit"),
+        (good.replace("127.0.0.1:", "127.0.0.1;"), "is not what it should be: "),
+        (good + "[output]\ntls-ca = /nonexistent\ntls = yes\n", "/nonexistent"),
+        (good + "\0", "this is not UTF-8 text: byte 0x00"),
+    ]
+    for number, (text, message) in enumerate(bad):
+        reloader.write(text)
+        reloader.hang_up(REFUSED)
+        assert message in reloader.agent.log(), reloader.agent.log()
+        metrics = node.metrics()
+        assert metrics["blkin_agent_config_reload_failures_total"] == number + 1
+        assert metrics["blkin_agent_config_last_reload_successful"] == 0
+    finding = node.status()["findings"][-1]
+    assert finding["code"] == "reload-failed" and "`blkin validate` tells what is wrong" in finding["fix"]
+    node.run([LOAD, "-n", 100])
+    receiver.wait_for(100)
+    before = node.metrics()["blkin_agent_config_last_reload_success_timestamp_seconds"]
+    reloader.write(good)
+    reloader.hang_up()
+    metrics = node.metrics()
+    assert metrics["blkin_agent_config_last_reload_successful"] == 1
+    assert metrics["blkin_agent_config_last_reload_success_timestamp_seconds"] > before
+    assert metrics["blkin_agent_config_reload_failures_total"] == len(bad)
+    assert reloader.results() == [False] * len(bad) + [True]
+    assert "reload-failed" not in [finding["code"] for finding in node.status()["findings"]]
+    assert reloader.agent.stop() == 0
+
+
+def test_servers_change_under_load(node, receiver):
+    """From one collector to the other and back; each span is at one of them, and what is there twice is counted."""
+    other = Receiver(node, free_port()).start()
+    total = 50000
+    reloader = Reloader(node, receiver.port, output={"batch_delay": "10ms"})
+    load = node.start([node.built(LOAD), "-n", total, "-r", 10000])
+    for port in [other.port, receiver.port] * 4:
+        time.sleep(0.5)
+        reloader.edit("output", "server", f"127.0.0.1:{port}")
+    assert load.wait() == 0
+    ledger = node.wait_ledger(lambda ledger: ledger.read >= total and ledger.idle(), 30, "all to be delivered")
+    keys = [key_of(span)[2] for span in receiver.spans() + other.spans()]
+    assert set(keys) == set(range(total))
+    assert (ledger.read, ledger.sent, ledger.dropped) == (total, total, 0)
+    assert len(keys) - total <= ledger.sent_again
+    assert receiver.spans() and other.spans()
+    assert node.status()["server"] == f"127.0.0.1:{receiver.port}"
+    assert reloader.results() == [True] * 8
+    assert reloader.agent.stop() == 0
+
+
+def test_a_collector_that_was_wrong(node):
+    """Spans that waited for a server that never was are delivered once the configuration names the right one."""
+    receiver = Receiver(node, free_port()).start()
+    reloader = Reloader(node, free_port())
+    node.run([LOAD, "-n", 1000])
+    node.wait_ledger(lambda ledger: ledger.queued == 1000, 20, "spans to wait")
+    reloader.edit("output", "server", f"127.0.0.1:{receiver.port}")
+    receiver.wait_for(1000, 10)
+    assert sorted(key_of(span)[2] for span in receiver.spans()) == list(range(1000))
+    assert reloader.agent.stop() == 0
+
+
+def test_level_changes_under_load(node, receiver):
+    """Spans that count at both levels are all there, and once, whichever way it changes."""
+    reloader = Reloader(node, receiver.port)
+    load = node.start([node.built("tests/live/programs/levels"), 10, 1000])
+    changes = 0
+    while load.running():
+        time.sleep(0.6)
+        changes += 1
+        reloader.edit("session", "level", "crit" if changes % 2 else "debug")
+        wait_until(lambda n=changes: reloader.agent.log().count("`level` is changed") == n, 10, "the level to change")
+    total = int(load.log())
+    assert changes >= 10
+    node.wait_ledger(lambda ledger: ledger.idle() and ledger.sent >= total, 20, "all to be delivered")
+    time.sleep(0.5)
+    spans = receiver.spans()
+    assert sorted(numbers(spans, "crit")) == list(range(total))
+    debug = numbers(spans, "debug")
+    assert len(debug) == len(set(debug)) and 0.2 * total < len(debug) < 0.8 * total
+    assert node.metrics()["blkin_agent_sessions_created_total"] == 1
+    assert reloader.agent.stop() == 0
+
+
+def test_restart_after_a_change_of_level(node, receiver):
+    """The session that is kept is not replaced, although the configuration has another level than when it was made."""
+    reloader = Reloader(node, receiver.port, session={"keep": "yes"})
+    load = node.start([node.built("tests/live/programs/levels"), 8, 1000])
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "spans")
+    reloader.edit("session", "level", "crit")
+    wait_until(lambda: "`level` is changed" in reloader.agent.log(), 10, "the level to change")
+    assert reloader.agent.stop() == 0
+    node.start_agent_again()
+    assert load.wait(60) == 0
+    total = int(load.log())
+    receiver.wait_for(total, 30)
+    time.sleep(1)
+    spans = receiver.spans()
+    assert sorted(numbers(spans, "crit")) == list(range(total))
+    assert max(numbers(spans, "debug")) < total / 2
+    assert "which was kept" in node.agent.log()
+    # and it takes up another level when it starts
+    assert node.agent.stop() == 0
+    reloader.write(reloader.text.replace("level = crit\n", ""))
+    node.start_agent_again()
+    wait_until(lambda: "`level` is changed" in node.agent.log(), 10, "the level to change")
+    node.run(["tests/live/programs/levels", 1, 100])
+    wait_until(lambda: len(numbers(receiver.spans(), "debug")[-100:]) == 100 and receiver.read() >= total + 200, 20, "both")
+    assert node.agent.stop() == 0
+
+
+def test_level_changes_while_nothing_is_collected(bare_node):
+    """The session that comes has the level that is asked for by then."""
+    receiver = Receiver(bare_node, free_port()).start()
+    config = bare_node.write_config(receiver.port)
+    agent = bare_node.start([bare_node.built("agent/blkin-agent"), "-c", config])
+    bare_node.agent = agent
+    agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    with open(config, encoding="utf-8") as file:
+        text = file.read()
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(text.replace("[session]\n", "[session]\nlevel = crit\n"))
+    agent.send(signal.SIGHUP)
+    wait_until(lambda: TAKEN in agent.log(), 10, "the reload")
+    bare_node.start_lttng()
+    wait_until(bare_node.collecting, 20, "it to collect")
+    bare_node.run(["tests/live/programs/levels", 1, 100])
+    receiver.wait_for(100)
+    time.sleep(0.5)
+    assert sorted(numbers(receiver.spans(), "crit")) == list(range(100)) and not numbers(receiver.spans(), "debug")
+    assert agent.stop() == 0
+
+
+def test_spans_and_batches_change(node, receiver, run_classic):
+    """A linger of minutes becomes one of a second: what comes from then on is sent after it."""
+    reloader = Reloader(node, receiver.port, spans={"linger": "10min", "grace": "1min"})
+    reloader.edit("spans", "grace", "100ms")
+    reloader.edit("spans", "linger", "1s")
+    reloader.edit("output", "batch-spans", "1")
+    time.sleep(0.5)
+    run_classic(node, 5)
+    receiver.wait_for(15, 10)
+    assert reloader.agent.stop() == 0
+
+
+def test_pending_memory_shrinks(node, receiver, run_classic):
+    """Spans that are over a new limit are sent as they are, and counted."""
+    reloader = Reloader(node, receiver.port, spans={"linger": "10min", "grace": "1min", "max_pending": "16M"})
+    for _ in range(10):
+        run_classic(node, 100)
+    before = node.wait_ledger(lambda ledger: ledger.pending == 3000, 20, "3000 spans pending").pending
+    reloader.edit("spans", "max-pending", "64K")
+    ledger = node.wait_ledger(lambda ledger: ledger.pending < before / 2, 10, "most of them to be sent")
+    receiver.wait_for(before - ledger.pending, 10)
+    assert reloader.agent.stop() == 0
+
+
+def test_http_moves(node, receiver):
+    reloader = Reloader(node, receiver.port)
+    old, new = node.http, free_port()
+    reloader.edit("agent", "http", f"127.0.0.1:{new}")
+    assert get(f"http://127.0.0.1:{new}/healthz")[0] == 200 and get(f"http://127.0.0.1:{old}/healthz")[0] == 0
+    # one that is taken is refused, and the one of before goes on; so does the rest, whatever else was changed
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = server.getsockname()[1]
+        reloader.write(
+            reloader.text.replace(f"http = 127.0.0.1:{new}", f"http = 127.0.0.1:{taken}").replace(
+                f"server = 127.0.0.1:{receiver.port}", "server = 127.0.0.1:1"
+            )
+        )
+        reloader.hang_up(REFUSED)
+    assert f"cannot listen on 127.0.0.1:{taken}" in reloader.agent.log()
+    assert get(f"http://127.0.0.1:{new}/healthz")[0] == 200
+    node.http = new
+    node.run([LOAD, "-n", 100])
+    receiver.wait_for(100)
+    reloader.edit("agent", "http", "")
+    assert get(f"http://127.0.0.1:{new}/healthz")[0] == 0
+    assert node.status()["server"] == f"127.0.0.1:{receiver.port}"
+    assert reloader.results() == [True, False, True]
+    assert reloader.agent.stop() == 0
+
+
+@pytest.mark.parametrize("key, value", [("memory", "64M"), ("live-timer", "300ms"), ("name", "other")])
+def test_what_needs_a_restart_is_named(node, receiver, key, value):
+    reloader = Reloader(node, receiver.port)
+    reloader.edit("session", key, value)
+    assert f"`{key}` in [session] is changed: that counts from the next start on" in reloader.agent.log()
+    found = {finding["code"]: finding for finding in node.status()["findings"]}
+    assert found["restart-due"]["what"].endswith(f": {key}")
+    node.run([LOAD, "-n", 100])
+    receiver.wait_for(100)
+    assert reloader.agent.stop() == 0
+
+
+def test_drop_in_counts(node, receiver):
+    other = Receiver(node, free_port()).start()
+    reloader = Reloader(node, receiver.port)
+    os.mkdir(reloader.path + ".d")
+    with open(reloader.path + ".d/site.conf", "w", encoding="utf-8") as file:
+        file.write(f"[output]\nserver = 127.0.0.1:{other.port}\n")
+    reloader.hang_up()
+    node.run([LOAD, "-n", 100])
+    other.wait_for(100)
+    assert reloader.agent.stop() == 0
+
+
+def test_reload_while_it_stops(node):
+    agent = node.start_agent(free_port(), agent={"stop_timeout": "2s"}, session={"keep": "no"})
+    node.run([LOAD, "-n", 100])
+    node.wait_ledger(lambda ledger: ledger.queued == 100, 20, "spans to wait")
+    agent.send(signal.SIGTERM)
+    wait_until(lambda: "stopping: " in agent.log(), 10, "the stop")
+    agent.send(signal.SIGHUP)
+    agent.wait(20)
+    assert TAKEN not in agent.log() and "stopped: 100 events read" in agent.log()
