@@ -41,8 +41,8 @@ static inline uint64_t load_six(const uint8_t *from)
 }
 
 #ifdef __x86_64__
-/* Encodes 24 bytes at a time, of which it reads four more; returns how many bytes it took. */
-__attribute__((target("avx2"))) static size_t encode_wide(char *to, const uint8_t *from, size_t size)
+/* Encodes 24 bytes; it reads four more. */
+__attribute__((target("avx2"))) static inline void encode_block(char *to, const uint8_t *from)
 {
 	/* the bytes of each group of three, so that its four values lie in 16-bit lanes */
 	const __m256i spread =
@@ -51,25 +51,35 @@ __attribute__((target("avx2"))) static size_t encode_wide(char *to, const uint8_
 	const __m256i offsets = _mm256_broadcastsi128_si256(
 		_mm_setr_epi8('a' - 26, '0' - 52, '0' - 52, '0' - 52, '0' - 52, '0' - 52, '0' - 52, '0' - 52,
 			'0' - 52, '0' - 52, '0' - 52, '+' - 62, '/' - 63, 'A', 0, 0));
-	size_t at = 0;
+	__m256i halves =
+		_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)from)),
+			_mm_loadu_si128((const __m128i *)(from + 12)), 1);
+	__m256i in = _mm256_shuffle_epi8(halves, spread);
+	__m256i first = _mm256_and_si256(in, _mm256_set1_epi32(0x0fc0fc00));
+	__m256i second = _mm256_and_si256(in, _mm256_set1_epi32(0x003f03f0));
+	__m256i values = _mm256_or_si256(_mm256_mulhi_epu16(first, _mm256_set1_epi32(0x04000040)),
+		_mm256_mullo_epi16(second, _mm256_set1_epi32(0x01000010))); /* shifts by lane */
+	__m256i upper = _mm256_cmpgt_epi8(_mm256_set1_epi8(26), values);
+	__m256i kind = _mm256_or_si256(_mm256_subs_epu8(values, _mm256_set1_epi8(51)),
+		_mm256_and_si256(upper, _mm256_set1_epi8(13)));
 
-	for (; size - at >= 28; at += 24, to += 32) {
-		__m256i halves = _mm256_inserti128_si256(
-			_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(from + at))),
-			_mm_loadu_si128((const __m128i *)(from + at + 12)), 1);
-		__m256i in = _mm256_shuffle_epi8(halves, spread);
-		__m256i first = _mm256_and_si256(in, _mm256_set1_epi32(0x0fc0fc00));
-		__m256i second = _mm256_and_si256(in, _mm256_set1_epi32(0x003f03f0));
-		__m256i values = _mm256_or_si256(_mm256_mulhi_epu16(first, _mm256_set1_epi32(0x04000040)),
-			_mm256_mullo_epi16(second, _mm256_set1_epi32(0x01000010))); /* shifts by lane */
-		__m256i upper = _mm256_cmpgt_epi8(_mm256_set1_epi8(26), values);
-		__m256i kind = _mm256_or_si256(_mm256_subs_epu8(values, _mm256_set1_epi8(51)),
-			_mm256_and_si256(upper, _mm256_set1_epi8(13)));
+	_mm256_storeu_si256((__m256i *)to, _mm256_add_epi8(values, _mm256_shuffle_epi8(offsets, kind)));
+}
 
-		_mm256_storeu_si256(
-			(__m256i *)to, _mm256_add_epi8(values, _mm256_shuffle_epi8(offsets, kind)));
-	}
-	return at;
+/* Encodes all but the last bytes, less than eight, and if there are few none; returns how many it took. */
+__attribute__((target("avx2"))) static size_t encode_wide(char *to, const uint8_t *from, size_t size)
+{
+	size_t last;
+	char *end;
+
+	if (size < 28)
+		return 0;
+	last = (size - 28) / 3 * 3; /* the last block lies over the one before */
+	end = to + last / 3 * 4;
+	for (size_t at = 0; at < last; at += 24, to += 32)
+		encode_block(to, from + at);
+	encode_block(end, from + last);
+	return last + 24;
 }
 
 static bool has_wide(void)

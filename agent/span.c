@@ -459,7 +459,7 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 	struct span_head head;
 	struct pending_key key;
 
-	if (!span_head_read(&head, event->head)) {
+	if (!span_head_read(&head, event->head, NULL)) {
 		reject(assembler, EVENTS_REJECTED_MALFORMED);
 		return;
 	}

@@ -5,6 +5,8 @@
 
 #include <glib.h>
 
+#include "near.h"
+
 /* "+NANOSECONDS", or with '-': an offset from the span's start. */
 static const char *read_offset(const char *at, const char *end, int64_t *offset)
 {
@@ -56,11 +58,9 @@ static bool read_note(struct span_data *lines, const char *at, const char *end)
 static bool read_tag(struct span_data *lines, const char *at, const char *end)
 {
 	struct tag *tag = &lines->tags[lines->tag_count++];
-	const char *equals = at;
+	const char *equals = find_near(at, end, '=');
 
-	while (equals < end && *equals != '=') /* keys are short: memchr takes longer */
-		equals++;
-	if (equals == end)
+	if (!equals)
 		return false;
 	tag->key = (struct text){at, (uint32_t)(equals - at)};
 	tag->value = (struct text){equals + 1, (uint32_t)(end - equals - 1)};
@@ -81,7 +81,8 @@ static bool read_line(struct span_data *lines, const char *at, const char *end, 
 /* Makes ready for another span. */
 static void clear(struct span_data *lines)
 {
-	if (!lines->annotations) {
+	if (!lines->cache) {
+		lines->cache = endpoint_cache_create();
 		lines->annotations = g_new(struct annotation, SPAN_DATA_LINES);
 		lines->tags = g_new(struct tag, SPAN_DATA_LINES + 1);
 	}
@@ -92,13 +93,14 @@ static void clear(struct span_data *lines)
 
 bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 {
-	const char *at = data.data, *end = data.data + data.size, *line_end = memchr(at, '\n', data.size);
+	const char *at = data.data, *end = data.data + data.size, *line_end = find_near(at, end, '\n');
 
 	clear(lines);
-	if (!line_end || !span_head_read(&lines->head, (struct text){at, (uint32_t)(line_end - at)}))
+	if (!line_end ||
+		!span_head_read(&lines->head, (struct text){at, (uint32_t)(line_end - at)}, lines->cache))
 		return false;
 	for (at = line_end + 1; at < end; at = line_end + 1) {
-		line_end = memchr(at, '\n', (size_t)(end - at));
+		line_end = find_near(at, end, '\n');
 		if (!line_end || lines->annotation_count + lines->tag_count == SPAN_DATA_LINES ||
 			!read_line(lines, at, line_end, start))
 			return false;
@@ -108,6 +110,7 @@ bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 
 void span_data_free(struct span_data *lines)
 {
+	g_clear_pointer(&lines->cache, endpoint_cache_destroy);
 	g_clear_pointer(&lines->annotations, g_free);
 	g_clear_pointer(&lines->tags, g_free);
 }

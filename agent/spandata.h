@@ -11,7 +11,8 @@
 
 struct span_data {
 	struct span_head head;
-	struct annotation *annotations; /* SPAN_DATA_LINES of them, from the first use on */
+	struct endpoint_cache *cache;   /* from the first use on, as what follows */
+	struct annotation *annotations; /* SPAN_DATA_LINES of them */
 	struct tag *tags;               /* the same, and room for one more */
 	size_t annotation_count, tag_count;
 	bool has_remote;

@@ -15,23 +15,6 @@ bool span_event_clock_in_range(const struct event *event, uint64_t clock)
 	return clock > 0 && clock <= event->clock && event->clock - clock < (uint64_t)event->time;
 }
 
-/* The span that the event and its head line tell of, but for what the other lines do. */
-static void describe(const struct event *event, const struct span_head *head, struct span *span)
-{
-	memset(span, 0, sizeof(*span));
-	span->trace_id_high = head->trace_id_high;
-	span->trace_id = event->trace_id;
-	span->id = event->span_id;
-	span->parent_id = event->parent_id;
-	span->kind = head->kind;
-	span->shared = head->shared;
-	span->debug = head->debug;
-	span->timestamp = span_event_since_epoch(event, event->start) / 1000;
-	span->name = event->name;
-	span->local = head->local;
-	span->last_event = event->time;
-}
-
 /* A level other than info is told by a tag: Zipkin has no place for it. */
 static void tag_level(struct span_data *lines, unsigned level)
 {
@@ -41,15 +24,33 @@ static void tag_level(struct span_data *lines, unsigned level)
 		lines->tags[lines->tag_count++] = (struct tag){{"level", 5}, {name, (uint32_t)strlen(name)}};
 }
 
-/* Lets the span borrow the lines. */
-static void add_lines(struct span *span, const struct span_data *lines)
+/* The span borrows the lines. */
+static struct span make_span(const struct event *event, const struct span_data *lines, uint64_t finish)
 {
-	span->has_remote = lines->has_remote;
-	span->remote = lines->remote;
-	span->annotations = lines->annotations;
-	span->annotation_count = lines->annotation_count;
-	span->tags = lines->tags;
-	span->tag_count = lines->tag_count;
+	int64_t timestamp = span_event_since_epoch(event, event->start) / 1000;
+
+	return (struct span){
+		.trace_id_high = lines->head.trace_id_high,
+		.trace_id = event->trace_id,
+		.id = event->span_id,
+		.parent_id = event->parent_id,
+		.kind = lines->head.kind,
+		.shared = lines->head.shared,
+		.debug = lines->head.debug,
+		.timestamp = timestamp,
+		/* from microsecond to microsecond, so that a child that finished first does not stick out of
+		 * its parent */
+		.duration = MAX(1, span_event_since_epoch(event, finish) / 1000 - timestamp),
+		.name = event->name,
+		.local = lines->head.local,
+		.has_remote = lines->has_remote,
+		.remote = lines->remote,
+		.annotations = lines->annotations,
+		.annotation_count = lines->annotation_count,
+		.tags = lines->tags,
+		.tag_count = lines->tag_count,
+		.last_event = event->time,
+	};
 }
 
 enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span)
@@ -66,10 +67,6 @@ enum ledger_row span_event_read(struct span_data *lines, const struct event *eve
 			return EVENTS_REJECTED_TIME;
 	}
 	tag_level(lines, event->level);
-	describe(event, &lines->head, span);
-	/* from microsecond to microsecond, so that a child that finished first does not stick out of its
-	 * parent */
-	span->duration = MAX(1, span_event_since_epoch(event, finish) / 1000 - span->timestamp);
-	add_lines(span, lines);
+	*span = make_span(event, lines, finish);
 	return EVENTS_IN_SPANS;
 }

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "endpoint.h"
+#include "near.h"
 
 #define HIGH_DIGITS 16
 
@@ -18,7 +19,7 @@ bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *e
 	if (!at || at == end || *at != ' ' || port > UINT16_MAX)
 		return false;
 	at++;
-	space = memchr(at, ' ', (size_t)(end - at));
+	space = find_near(at, end, ' ');
 	if (!space)
 		return false;
 	endpoint_set_address(endpoint, (struct text){at, (uint32_t)(space - at)});
@@ -75,13 +76,13 @@ static bool read_word(struct span_head *head, const char *at, size_t size)
 /* "KIND", then words, each after a comma. */
 static bool read_words(struct span_head *head, const char *at, const char *end)
 {
-	const char *comma = memchr(at, ',', (size_t)(end - at)), *word_end = comma ? comma : end;
+	const char *comma = find_near(at, end, ','), *word_end = comma ? comma : end;
 
 	if (!read_kind(head, at, (size_t)(word_end - at)))
 		return false;
 	while (word_end < end) {
 		at = word_end + 1;
-		comma = memchr(at, ',', (size_t)(end - at));
+		comma = find_near(at, end, ',');
 		word_end = comma ? comma : end;
 		if (!read_word(head, at, (size_t)(word_end - at)))
 			return false;
@@ -89,12 +90,12 @@ static bool read_words(struct span_head *head, const char *at, const char *end)
 	return true;
 }
 
-bool span_head_read(struct span_head *head, struct text line)
+bool span_head_read(struct span_head *head, struct text line, struct endpoint_cache *cache)
 {
-	const char *end = line.data + line.size, *space = memchr(line.data, ' ', line.size);
+	const char *end = line.data + line.size, *space = find_near(line.data, end, ' ');
 
 	head->shared = head->debug = false;
 	head->trace_id_high = 0;
 	return space && read_words(head, line.data, space) &&
-	       span_endpoint_read(&head->local, space + 1, end);
+	       endpoint_cache_read(cache, &head->local, space + 1, end);
 }

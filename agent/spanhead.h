@@ -4,6 +4,7 @@
 #ifndef SPANHEAD_H
 #define SPANHEAD_H
 
+#include "endpointcache.h"
 #include "span.h"
 
 struct span_head {
@@ -14,8 +15,8 @@ struct span_head {
 };
 
 /* Reads "KIND PORT IP SERVICE", without a line break. What is read borrows from @line. Returns false if it is
- * not of this form. */
-bool span_head_read(struct span_head *head, struct text line);
+ * not of this form. @cache may be NULL. */
+bool span_head_read(struct span_head *head, struct text line, struct endpoint_cache *cache);
 
 /* Reads "PORT IP SERVICE", all of it up to @end. */
 bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *end);

@@ -126,11 +126,10 @@ static uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, str
 	return to;
 }
 
-static uint8_t *put_tag(
-	uint8_t *to, struct text key, struct text value, bool with_host, struct encoding *encoding)
+static uint8_t *put_tag(uint8_t *to, const struct tag *tag, bool with_host, struct encoding *encoding)
 {
-	to = put_text(put_field(to, T_STRING, 1), key, encoding);
-	to = put_text(put_field(to, T_STRING, 2), value, encoding);
+	to = put_text(put_field(to, T_STRING, 1), tag->key, encoding);
+	to = put_text(put_field(to, T_STRING, 2), tag->value, encoding);
 	to = put_i32(put_field(to, T_I32, 3), ANNOTATION_TYPE_STRING);
 	if (with_host)
 		to = put_host(to, 4, encoding);
@@ -186,6 +185,7 @@ static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct enc
  */
 static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
+	static const struct tag none = {{"lc", 2}, {"", 0}};
 	bool place = !encoding->placed, local = place && !span->tag_count;
 
 	*to = T_STRUCT;
@@ -193,10 +193,9 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 	if (span->has_remote)
 		to = put_remote(to, span, encoding);
 	for (size_t i = 0; i < span->tag_count; i++)
-		to = put_tag(to, span->tags[i].key, span->tags[i].value, place && i == span->tag_count - 1,
-			encoding);
+		to = put_tag(to, &span->tags[i], place && i == span->tag_count - 1, encoding);
 	if (local)
-		to = put_tag(to, (struct text){"lc", 2}, (struct text){"", 0}, true, encoding);
+		to = put_tag(to, &none, true, encoding);
 	return to;
 }
 

@@ -131,7 +131,8 @@ static void try_piece(void)
 	struct span_head head;
 
 	if (span_head_read(&head,
-		    (struct text){input.data, line_end ? (uint32_t)(line_end - input.data) : input.size}))
+		    (struct text){input.data, line_end ? (uint32_t)(line_end - input.data) : input.size},
+		    NULL))
 		hold_borrowed(head.local.service);
 }
 

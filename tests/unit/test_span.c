@@ -239,7 +239,7 @@ static struct span_head read_head(const char *line)
 	struct span_head head;
 
 	memset(&head, 0xff, sizeof(head));
-	ck_assert_msg(span_head_read(&head, literal(line)), "%s", line);
+	ck_assert_msg(span_head_read(&head, literal(line), NULL), "%s", line);
 	return head;
 }
 
@@ -280,14 +280,14 @@ START_TEST(test_bad_heads)
 		/* in memory of its own size: the sanitizer watches its end */
 		struct text line = {g_memdup2(lines[i], strlen(lines[i]) + 1), (uint32_t)strlen(lines[i])};
 
-		ck_assert_msg(!span_head_read(&head, line), "%s", lines[i]);
+		ck_assert_msg(!span_head_read(&head, line, NULL), "%s", lines[i]);
 		g_free((char *)line.data);
 	}
-	ck_assert(span_head_read(&head, literal(longest)));
+	ck_assert(span_head_read(&head, literal(longest), NULL));
 	for (uint32_t size = 0; size < strlen(longest); size++) {
 		char *copy = g_memdup2(longest, size);
 
-		ck_assert(!span_head_read(&head, (struct text){copy ? copy : "", size}));
+		ck_assert(!span_head_read(&head, (struct text){copy ? copy : "", size}, NULL));
 		g_free(copy);
 	}
 }
@@ -433,6 +433,34 @@ START_TEST(test_one_endless_span)
 }
 END_TEST
 
+/* An endpoint is read the same from what is known of it; there are more than the cache has places for. */
+START_TEST(test_known_endpoints)
+{
+	struct endpoint_cache *cache = endpoint_cache_create();
+	static const char *const forms[] = {"%d 10.0.0.1 osd.%d", "%d ::1 a service of the name of osd.%d",
+		"%d - %d", "6800 10.0.%d.1 osd.%d", "%d 10.0.0.1", "x%d 10.0.0.1 osd.%d",
+		"1%d 1.2.3.4 %0100d"};
+
+	for (int i = 0; i < 4000; i++) {
+		g_autofree char *text =
+			g_strdup_printf(forms[i % G_N_ELEMENTS(forms)], i / 7 % 130, i / 7 % 130);
+		const char *end = text + strlen(text);
+		struct endpoint known = {0}, fresh = {0};
+		bool good = span_endpoint_read(&fresh, text, end);
+
+		ck_assert_int_eq(endpoint_cache_read(cache, &known, text, end), good);
+		if (!good)
+			continue;
+		ck_assert_ptr_eq(known.service.data, fresh.service.data);
+		ck_assert_uint_eq(known.service.size, fresh.service.size);
+		ck_assert_uint_eq(known.port, fresh.port);
+		ck_assert_uint_eq(known.address_size, fresh.address_size);
+		ck_assert(memcmp(known.address, fresh.address, fresh.address_size) == 0);
+	}
+	endpoint_cache_destroy(cache);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("span");
@@ -450,6 +478,7 @@ int main(void)
 	tcase_add_test(tests, test_a_child_stays_within_its_parent);
 	tcase_add_test(tests, test_level_is_a_tag);
 	tcase_add_test(tests, test_heads);
+	tcase_add_test(tests, test_known_endpoints);
 	tcase_add_test(tests, test_bad_heads);
 	tcase_add_test(tests, test_pieces_join_their_span);
 	tcase_add_test(tests, test_pieces_of_two_halves);
