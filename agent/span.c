@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "span.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include <glib.h>
 
-#include "clock.h"
 #include "endpoint.h"
 #include "pending.h"
+#include "pendingkey.h"
 #include "pendingsave.h"
+#include "pendingspan.h"
 #include "spandata.h"
 #include "spanevent.h"
 
@@ -34,66 +33,20 @@ struct assembler {
 	GHashTable *pending; /* by key */
 	struct list open, ended;
 	size_t bytes;
-	struct span_data lines;          /* of the blkin:span event at hand */
-	struct buffer annotations, tags; /* of the span that is emitted, when it comes from pending */
+	struct span_data lines;            /* of the blkin:span event at hand */
+	struct pending_span_memory memory; /* of the span that is emitted, when it comes from pending */
 };
-
-/* Two odd numbers that no program knows: else it could choose ids that all fall into one place of the table.
- */
-static uint64_t hash_secret[2];
-
-static void make_secret(void)
-{
-	if (getrandom(hash_secret, sizeof(hash_secret), 0) != (ssize_t)sizeof(hash_secret))
-		hash_secret[0] = (uint64_t)clock_wall(), hash_secret[1] = (uint64_t)clock_monotonic();
-	hash_secret[0] |= 1;
-	hash_secret[1] |= 1;
-}
-
-/* Both halves of a product with the secret, folded: each bit of the word moves about half of the result's. */
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	unsigned __int128 product = (unsigned __int128)(hash ^ word ^ hash_secret[0]) * hash_secret[1];
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static guint key_hash(gconstpointer data)
-{
-	const struct pending_key *key = data;
-	uint64_t hash = mix(mix(mix(key->side, key->trace_id_high), key->trace_id), key->span_id), word = 0;
-
-	for (uint32_t i = 0; i < key->service.size; i++) {
-		word = word << 8 | (unsigned char)key->service.data[i];
-		if (i % 8 == 7)
-			hash = mix(hash, word);
-	}
-	hash = mix(hash, word ^ key->service.size);
-	return (guint)(hash ^ hash >> 32);
-}
-
-static gboolean key_equal(gconstpointer left, gconstpointer right)
-{
-	const struct pending_key *a = left, *b = right;
-
-	return a->span_id == b->span_id && a->trace_id == b->trace_id &&
-	       a->trace_id_high == b->trace_id_high && a->side == b->side &&
-	       a->service.size == b->service.size &&
-	       memcmp(a->service.data, b->service.data, a->service.size) == 0;
-}
 
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
 	void (*emit)(void *data, const struct span *span), void *data)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct assembler *assembler = g_new0(struct assembler, 1);
 
 	assembler->limits = *limits;
 	assembler->change = change;
 	assembler->emit = emit;
 	assembler->data = data;
-	pthread_once(&once, make_secret);
-	assembler->pending = g_hash_table_new(key_hash, key_equal);
+	assembler->pending = pending_table_create();
 	return assembler;
 }
 
@@ -107,8 +60,7 @@ void assembler_destroy(struct assembler *assembler)
 		pending_destroy(value);
 	g_hash_table_destroy(assembler->pending);
 	span_data_free(&assembler->lines);
-	buffer_free(&assembler->annotations);
-	buffer_free(&assembler->tags);
+	pending_span_memory_free(&assembler->memory);
 	g_free(assembler);
 }
 
@@ -154,104 +106,16 @@ static void count(struct assembler *assembler, enum ledger_row row, int64_t amou
 	assembler->change->row[row] += amount;
 }
 
-static bool is_core(struct text value, char side)
-{
-	return value.size == 2 && ((value.data[0] == side && (value.data[1] == 's' || value.data[1] == 'r')));
-}
-
-static const struct annotation *collect_annotations(
-	struct assembler *assembler, const struct pending *pending)
-{
-	const struct pending_annotation *from = (const void *)pending->annotations.data;
-
-	assembler->annotations.size = 0;
-	for (size_t i = 0; i < pending_annotation_count(pending); i++) {
-		struct annotation annotation = {from[i].time / 1000, pending_text(pending, from[i].value)};
-
-		buffer_put(&assembler->annotations, &annotation, sizeof(annotation));
-	}
-	return (const struct annotation *)assembler->annotations.data;
-}
-
-static const struct tag *collect_tags(struct assembler *assembler, const struct pending *pending)
-{
-	const struct pending_tag *from = (const void *)pending->tags.data;
-
-	assembler->tags.size = 0;
-	for (size_t i = 0; i < pending_tag_count(pending); i++) {
-		struct tag tag = {pending_text(pending, from[i].key), pending_text(pending, from[i].value)};
-
-		buffer_put(&assembler->tags, &tag, sizeof(tag));
-	}
-	return (const struct tag *)assembler->tags.data;
-}
-
-/*
- * Client and server of one service under one span id came together. A log entry carries one span only, so the
- * server's half goes in one of its own: its sr and ss move to the front of the annotations. Returns how many
- * they are.
- */
-static size_t split_server_half(struct annotation *annotations, size_t annotation_count)
-{
-	size_t servers = 0;
-	bool client = false;
-
-	for (size_t i = 0; i < annotation_count; i++)
-		client |= is_core(annotations[i].value, 'c');
-	for (size_t i = 0; client && i < annotation_count; i++) {
-		if (is_core(annotations[i].value, 's')) {
-			struct annotation server = annotations[i];
-
-			memmove(annotations + servers + 1, annotations + servers,
-				(i - servers) * sizeof(server));
-			annotations[servers++] = server;
-		}
-	}
-	return servers;
-}
-
-static void emit_server_half(struct assembler *assembler, const struct span *whole, size_t servers)
-{
-	struct span half = *whole;
-
-	half.annotation_count = servers;
-	half.tag_count = 0;
-	half.shared = true;
-	count(assembler, SPANS_MADE, 1);
-	count(assembler, SPANS_QUEUED, 1);
-	assembler->emit(assembler->data, &half);
-}
-
 /* Emits a span made of classic annotations; or of pieces whose span never came, and so of unknown duration.
  */
 static void emit_classic(struct assembler *assembler, const struct pending *pending)
 {
-	struct span span = {
-		.trace_id_high = pending->key.trace_id_high,
-		.trace_id = pending->key.trace_id,
-		.id = pending->key.span_id,
-		.parent_id = pending->parent_id,
-		.kind = pending->key.side ? (enum span_kind)((pending->key.side - 1) & SIDE_KIND)
-					  : SPAN_LOCAL,
-		.shared = pending->key.side && ((pending->key.side - 1) & SIDE_SHARED),
-		.timestamp = pending->first / 1000,
-		.duration = pending->key.side ? 0 : MAX(1, pending->last / 1000 - pending->first / 1000),
-		.name = pending_text(pending, pending->name),
-		.local = pending->local,
-		.annotations = collect_annotations(assembler, pending),
-		.annotation_count = pending_annotation_count(pending),
-		.tags = collect_tags(assembler, pending),
-		.tag_count = pending_tag_count(pending),
-		.last_event = pending->last,
-	};
-	size_t servers =
-		split_server_half((struct annotation *)assembler->annotations.data, span.annotation_count);
+	struct span span = pending_span(pending, &assembler->memory), half;
 
-	span.local.service = pending->key.service;
-	if (servers) {
-		emit_server_half(assembler, &span, servers);
-		span.annotations += servers;
-		span.annotation_count -= servers;
+	if (pending_span_split(&span, &assembler->memory, &half)) {
+		count(assembler, SPANS_MADE, 1);
+		count(assembler, SPANS_QUEUED, 1);
+		assembler->emit(assembler->data, &half);
 	}
 	count(assembler, SPANS_PENDING, -1);
 	count(assembler, SPANS_QUEUED, 1);
@@ -483,10 +347,7 @@ static void emit_with_pieces(struct assembler *assembler, struct pending *pendin
 		pending_annotate(pending, lines->annotations[i].time * 1000, lines->annotations[i].value);
 	for (size_t i = 0; i < lines->tag_count; i++)
 		pending_tag(pending, lines->tags[i].key, lines->tags[i].value);
-	span->annotations = collect_annotations(assembler, pending);
-	span->annotation_count = pending_annotation_count(pending);
-	span->tags = collect_tags(assembler, pending);
-	span->tag_count = pending_tag_count(pending);
+	pending_span_lines(pending, &assembler->memory, span);
 	count(assembler, SPANS_PENDING, -1);
 	count(assembler, SPANS_QUEUED, 1);
 	assembler->emit(assembler->data, span);

@@ -71,7 +71,8 @@ static __attribute__((noinline)) uint8_t *put_utf8(uint8_t *to, struct text text
 	return put_i32(to, (uint32_t)size) + size;
 }
 
-static uint8_t *put_text(uint8_t *to, struct text text, struct encoding *encoding)
+static inline __attribute__((always_inline)) uint8_t *put_text(
+	uint8_t *to, struct text text, struct encoding *encoding)
 {
 	if (!utf8_copy_ascii((char *)to + 4, text.data, text.size))
 		return put_utf8(to, text, encoding);
