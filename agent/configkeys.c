@@ -56,7 +56,7 @@ const struct config_key config_keys[] = {
 	KEY("output", "window", NUMBER, window, NULL, 8, 1, 1000),
 	KEY("output", "timeout", DURATION, timeout, NULL, 10 * SECOND, 10 * MS, 600 * SECOND),
 	KEY("output", "retry-min", DURATION, retry_min, NULL, 250 * MS, 1 * MS, 3600 * SECOND),
-	KEY("output", "retry-max", DURATION, retry_max, NULL, 5 * SECOND, 1 * MS, 3600 * SECOND),
+	KEY("output", "retry-max", DURATION, retry_max, NULL, 1500 * MS, 1 * MS, 3600 * SECOND),
 	KEY("output", "return-interval", DURATION, return_interval, NULL, 30 * SECOND, 1 * MS, 3600 * SECOND),
 	KEY("output", "rate-limit", SIZE, rate_limit, NULL, 0, 0, 64 * GIB),
 	KEY("spool", "max-size", SIZE, spool_max_size, NULL, GIB, 0, 64 * 1024 * GIB),
