@@ -62,10 +62,14 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	server->resting = false;
-	if (server->role == SERVER_OFF)
+	if (server->role == SERVER_OFF) {
 		tell(server, SERVER_RESTED);
-	else
-		server_pump(server);
+		return;
+	}
+	server_pump(server);
+	/* With nothing at hand to try it with, others may have something, as the spool. */
+	if (server->up && link_open(server->link) == 0)
+		tell(server, SERVER_WELL);
 }
 
 /* Ends */

@@ -30,7 +30,7 @@ enum server_role {
 
 enum server_news {
 	SERVER_TOOK,   /* spans: a good answer */
-	SERVER_WELL,   /* connected, and there is nothing to send */
+	SERVER_WELL,   /* connected, not resting, and there is nothing to send */
 	SERVER_FAILED, /* it rests, and its batches are back in the queue */
 	SERVER_RESTED, /* its rest is over, and it is off */
 	SERVER_IDLE    /* what came from it was dealt with */

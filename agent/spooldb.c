@@ -90,6 +90,9 @@ int spooldb_open(struct spooldb *db)
 		db->sync_full ? "FULL" : "NORMAL", db->log_max);
 	sqlite3_busy_timeout(db->db, BUSY_MS);
 	rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
+	/* When it cannot be opened for writing, for want of a descriptor say, SQLite opens it for reading. */
+	if (rc == SQLITE_OK && sqlite3_db_readonly(db->db, "main"))
+		rc = SQLITE_READONLY;
 	for (int i = 0; i < SPOOLDB_STATEMENTS; i++)
 		db->stmt[i] = spoolfile_prepare(db->db, sql[i], &rc);
 	sqlite3_wal_hook(db->db, on_commit, db);

@@ -64,6 +64,30 @@ START_TEST(test_kept_over_a_restart)
 }
 END_TEST
 
+/* With `sync = full` what a commit wrote is all that is needed: a copy of the files at that moment has it. */
+START_TEST(test_sync_full)
+{
+	struct spool_options options = {rig_folder, 16 * MIB, true};
+	g_autofree char *copy = rig_path(rig_folder, "copy");
+	static const char *const names[] = {SPOOLFILE_NAME, SPOOLFILE_NAME "-wal", SPOOLFILE_TALLY};
+	struct spool *spool = spool_create(&options), *other;
+
+	rig_fill(spool, 0, 20, 10, 500);
+	ck_assert_int_eq(g_mkdir(copy, 0700), 0);
+	for (int i = 0; i < 3; i++) {
+		g_autofree char *from = rig_path(rig_folder, names[i]), *to = rig_path(copy, names[i]);
+
+		rig_copy(from, to);
+	}
+	other = rig_open(copy, 16 * MIB);
+	ck_assert_int_eq(rig_drain(other, NULL), 200);
+	ck_assert_int_eq(rig_corrupt(other), 0);
+	spool_destroy(other);
+	ck_assert_int_eq(rig_drain(spool, NULL), 200);
+	spool_destroy(spool);
+}
+END_TEST
+
 /* Many batches are one commit: all or none. */
 START_TEST(test_list_in_one_commit)
 {
@@ -265,6 +289,7 @@ static Suite *spool_suite(void)
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
 	tcase_add_test(tcase, test_what_goes_in_comes_out);
 	tcase_add_test(tcase, test_kept_over_a_restart);
+	tcase_add_test(tcase, test_sync_full);
 	tcase_add_test(tcase, test_list_in_one_commit);
 	tcase_add_loop_test(tcase, test_full, 0, 5);
 	tcase_add_test(tcase, test_under_way_is_not_evicted);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the uplink makes of a server's answers. */
+#include "backlog.h"
 #include "uplink_rig.h"
 
 START_TEST(good_server_gets_each_once)
@@ -230,6 +231,30 @@ START_TEST(try_later_is_honoured)
 }
 END_TEST
 
+/* What was put off went elsewhere meanwhile, as to the disk: who has it is told that it may come. */
+START_TEST(try_later_and_nothing_left)
+{
+	struct backlog backlog;
+	struct rig rig;
+
+	rig_open(&rig);
+	ACT(rig.peer, PEER_TRY_LATER, PEER_OK);
+	push(&rig, 1);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TRY_LATER) == 1 && state_of(&rig).calls_open == 0);
+	backlog_look(rig.queue, &backlog);
+	ck_assert(!backlog.delivering);
+	batch_drop_all(rig.queue, SPANS_DROPPED_SHUTDOWN);
+	RUN_UNTIL(&rig, (backlog_look(rig.queue, &backlog), backlog.delivering));
+	ck_assert(!state_of(&rig).up); /* until it takes some */
+	ck_assert_uint_eq(rig.peer->connections, 1);
+	push(&rig, 1);
+	RUN_UNTIL(&rig, row(&rig, SPANS_QUEUED) == 0);
+	ck_assert(state_of(&rig).up);
+	rig_close(&rig);
+}
+END_TEST
+
 /* With calls in the window: those put off go again, in order, the others do not. */
 START_TEST(try_later_in_a_full_window)
 {
@@ -295,6 +320,7 @@ TCase *uplink_answers(void)
 	tcase_add_loop_test(tests, bad_answer_costs_the_connection, 0, (int)LENGTH(bad_answers));
 	tcase_add_test(tests, second_answer_to_a_call_is_wrong);
 	tcase_add_test(tests, try_later_is_honoured);
+	tcase_add_test(tests, try_later_and_nothing_left);
 	tcase_add_test(tests, try_later_in_a_full_window);
 	tcase_add_test(tests, lost_while_put_off);
 	tcase_set_timeout(tests, 30);

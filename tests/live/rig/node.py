@@ -32,6 +32,11 @@ def sanitizer_flags():
     return [] if chosen == "none" else [f"-fsanitize={chosen}"]
 
 
+def sanitized():
+    """Whether programs are built with sanitizers, which take memory of their own."""
+    return bool(sanitizer_flags())
+
+
 def get(url, seconds=10):
     """The code and body of an HTTP answer; code 0 if there is none."""
     try:

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The delivery path alone, from the queue to the collector and the disk, for tests/live/test_failing.py: no
+ * LTTng, so that a run takes a moment and every call in it can be made to fail once.
+ *
+ *     delivery SERVER DIRECTORY
+ *
+ * It takes its commands from standard input, a line each, and answers each with a line:
+ *
+ *     push FIRST LAST   queues spans whose bytes are "span N", 20 in a batch
+ *     rest              waits until nothing is queued: all is delivered, on disk, or dropped
+ *     empty             waits until nothing is on disk either
+ *     end               delivers what it can in a second, stores the rest, and ends; answers with the
+ * ledger's rows
+ */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <event2/event.h>
+#include <event2/thread.h>
+
+#include "batch.h"
+#include "clock.h"
+#include "ledger.h"
+#include "log.h"
+#include "memory.h"
+#include "spooler.h"
+#include "uplink.h"
+
+#define BATCH_SPANS 20
+
+static struct event_base *base;
+static struct event *pushed, *tick;
+static struct batch_queue *queue;
+static struct uplink *uplink;
+static struct spooler *spooler;
+
+static void on_pushed(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	(void)data;
+	uplink_wake(uplink);
+}
+
+static void wake(void *data)
+{
+	(void)data;
+	event_active(pushed, 0, 0);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	(void)data;
+}
+
+static int64_t row(enum ledger_row which)
+{
+	struct ledger rows;
+
+	ledger_read(&rows, NULL);
+	return rows.row[which];
+}
+
+/* Everything but the uplink's loop, which the commands run. */
+static void start(const char *server, const char *directory)
+{
+	struct batch_limits limits = {BATCH_SPANS, 64 * 1024, 0, 4 << 20, false};
+	struct spooler_options spool = {directory, 64 << 20, true, 100, 100000};
+	struct uplink_options options = {
+		.server = server,
+		.category = "zipkin",
+		.window = 4,
+		.timeout_ns = 300 * NS_PER_MS,
+		.backoff_min_ns = 5 * NS_PER_MS,
+		.backoff_max_ns = 50 * NS_PER_MS,
+		.return_ns = NS_PER_SECOND,
+	};
+	struct timeval often = {0, 2000};
+
+	signal(SIGPIPE, SIG_IGN);
+	memory_serve_libevent();
+	evthread_use_pthreads();
+	base = event_base_new();
+	pushed = event_new(base, -1, EV_PERSIST, on_pushed, NULL);
+	tick = event_new(base, -1, EV_PERSIST, on_tick, NULL);
+	event_add(tick, &often);
+	queue = batch_queue_create(&limits, wake, NULL);
+	spooler = spooler_create(&spool, queue);
+	uplink = uplink_create(base, queue, &options);
+	if (!spooler || !uplink)
+		exit(EXIT_FAILURE);
+}
+
+static void push(unsigned first, unsigned last)
+{
+	for (unsigned n = first; n < last; n++) {
+		char span[32];
+		int size = snprintf(span, sizeof(span), "span %u", n);
+
+		ledger_add(SPANS_MADE, 1);
+		ledger_add(SPANS_QUEUED, 1);
+		batch_add(queue, (const uint8_t *)span, (size_t)size, clock_wall(), 0);
+		if (batch_full(queue))
+			batch_flush(queue, 0, true);
+	}
+	batch_flush(queue, 0, true);
+}
+
+/* Runs the loop until nothing stands in these rows; false if that takes @seconds. */
+static bool run_until_none(enum ledger_row one, enum ledger_row other, int seconds)
+{
+	int64_t end = clock_monotonic() + seconds * NS_PER_SECOND;
+
+	while ((row(one) || row(other)) && clock_monotonic() < end)
+		event_base_loop(base, EVLOOP_ONCE);
+	return !row(one) && !row(other);
+}
+
+static void end(void)
+{
+	static const struct {
+		const char *name;
+		enum ledger_row row;
+	} rows[] = {{"made", SPANS_MADE}, {"recovered", SPANS_RECOVERED}, {"queued", SPANS_QUEUED},
+		{"spooled", SPANS_SPOOLED}, {"sent", SPANS_SENT}, {"queue_full", SPANS_DROPPED_QUEUE_FULL},
+		{"refused", SPANS_DROPPED_REFUSED}, {"spool_full", SPANS_DROPPED_SPOOL_FULL},
+		{"corrupt", SPANS_DROPPED_SPOOL_CORRUPT}, {"shutdown", SPANS_DROPPED_SHUTDOWN}};
+
+	batch_close(queue);
+	run_until_none(SPANS_QUEUED, SPANS_QUEUED, 1);
+	uplink_destroy(uplink);
+	spooler_destroy(spooler);
+	batch_drop_all(queue, SPANS_DROPPED_SHUTDOWN);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		printf("%s %" PRId64 "%s", rows[i].name, row(rows[i].row),
+			i + 1 < sizeof(rows) / sizeof(*rows) ? " " : "\n");
+	batch_queue_destroy(queue);
+	event_free(pushed);
+	event_free(tick);
+	event_base_free(base);
+	libevent_global_shutdown();
+}
+
+/* Returns false after the last command. */
+static bool obey(const char *line)
+{
+	unsigned first, last;
+	bool good = true;
+
+	if (sscanf(line, "push %u %u", &first, &last) == 2)
+		push(first, last);
+	else if (!strcmp(line, "rest\n"))
+		good = run_until_none(SPANS_QUEUED, SPANS_QUEUED, 15);
+	else if (!strcmp(line, "empty\n"))
+		good = run_until_none(SPANS_QUEUED, SPANS_SPOOLED, 15);
+	else if (!strcmp(line, "end\n"))
+		return false;
+	else
+		good = false;
+	printf("%s\n", good ? "good" : "bad");
+	fflush(stdout);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	void (*arm)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "failing_arm");
+	char line[64];
+
+	if (argc != 3)
+		return EX_USAGE;
+	log_init("delivery");
+	if (arm)
+		arm();
+	start(argv[1], argv[2]);
+	while (fgets(line, sizeof(line), stdin) && obey(line))
+		;
+	end();
+	return EXIT_SUCCESS;
+}
