@@ -285,11 +285,6 @@ static void gather(struct assembler *assembler, const struct event *event, const
 		shed(assembler);
 }
 
-static void reject(struct assembler *assembler, enum ledger_row row)
-{
-	count(assembler, row, 1);
-}
-
 static void take_classic(struct assembler *assembler, const struct event *event, int64_t now)
 {
 	struct pending_key key = {0, event->trace_id, event->span_id, 0, event->service};
@@ -298,7 +293,7 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 
 	/* int16_t in the classic API: a port above 32767 arrives negative */
 	if (event->port < INT16_MIN || event->port > UINT16_MAX) {
-		reject(assembler, EVENTS_REJECTED_MALFORMED);
+		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
 		return;
 	}
 	if (event->type == EVENT_KEYVAL_INTEGER) {
@@ -324,11 +319,11 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 	struct pending_key key;
 
 	if (!span_head_read(&head, event->head, NULL)) {
-		reject(assembler, EVENTS_REJECTED_MALFORMED);
+		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
 		return;
 	}
 	if (!span_event_clock_in_range(event, at)) {
-		reject(assembler, EVENTS_REJECTED_TIME);
+		count(assembler, EVENTS_REJECTED_TIME, 1);
 		return;
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
@@ -380,11 +375,11 @@ static void take_span(struct assembler *assembler, const struct event *event)
 void assembler_take(struct assembler *assembler, const struct event *event, int64_t now)
 {
 	if (event->time <= 0 || event->time > EVENT_TIME_MAX) {
-		reject(assembler, EVENTS_REJECTED_TIME);
+		count(assembler, EVENTS_REJECTED_TIME, 1);
 		return;
 	}
 	if (!event->trace_id || !event->span_id) {
-		reject(assembler, EVENTS_REJECTED_ID);
+		count(assembler, EVENTS_REJECTED_ID, 1);
 		return;
 	}
 	switch (event->type) {
