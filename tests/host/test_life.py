@@ -100,6 +100,24 @@ def test_collector_is_away_over_a_reboot(rack, node, collector):
     assert set(collector.wait_load(SPANS).values()) == {1}
 
 
+def test_reload(rack, node, collector):
+    """Another collector, while programs record: the same process goes on, and no span is lost."""
+    collector.forget()
+    node.wait_collecting()
+    conf, before = "/etc/blkin/agent.conf.d/server.conf", node.main_pid("blkin-agent")
+    good = node.read(conf)
+    node.write(conf, "[output]\nserver = collector:1\n")
+    node.systemctl("reload", "blkin-agent")
+    wait_until(lambda: "collector:1" in node.property("blkin-agent", "StatusText"), 10, "the new server to count")
+    node.put(rack.program("spanload"), "/usr/local/bin/spanload")
+    node.run("spanload", "-n", SPANS, "-w", 20, user="games")
+    assert not collector.load()
+    node.write(conf, good)
+    node.systemctl("reload", "blkin-agent")
+    assert set(collector.wait_load(SPANS).values()) == {1}
+    assert node.main_pid("blkin-agent") == before
+
+
 def test_agent_is_told_by_term_and_ends_well(node):
     node.wait_collecting()
     node.systemctl("kill", "--signal", signal.SIGTERM.name, "blkin-agent")
