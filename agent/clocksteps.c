@@ -38,6 +38,9 @@ bool clock_steps_look(struct clock_steps *steps, int64_t *by)
 {
 	int64_t now = 0, offset = read_offset(&now), since = steps->looked;
 
+	/* the table is of a boot before this one, which says nothing of this one's clock */
+	if (now < since)
+		steps->count = 0;
 	*by = steps->count ? offset - steps->step[steps->count - 1].offset : 0;
 	steps->looked = now;
 	if (!steps->count)

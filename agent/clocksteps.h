@@ -6,7 +6,8 @@
  * when the wall clock is set, or the machine was suspended, everything that the session records later is
  * dated wrongly. So the reader looks at both clocks as it goes, remembers at which moment the offset stepped,
  * and dates events by the offset that held when they were recorded. The table outlives the agent in its
- * checkpoint. Below a millisecond it is no step.
+ * checkpoint, but not the boot, after which CLOCK_MONOTONIC starts again: what sessions of before have left
+ * is to be read before anybody looks. Below a millisecond it is no step.
  */
 #ifndef CLOCKSTEPS_H
 #define CLOCKSTEPS_H

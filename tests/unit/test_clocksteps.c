@@ -107,6 +107,33 @@ START_TEST(kept_over_a_restart)
 }
 END_TEST
 
+START_TEST(a_table_of_the_boot_before)
+{
+	struct buffer saved = {0};
+	struct unpacker from;
+
+	monotonic += 5 * HOUR;
+	offset += HOUR;
+	ck_assert(clock_steps_look(&steps, &by));
+	clock_steps_save(&steps, &saved);
+	from = unpacker_of(saved.data, saved.size);
+	ck_assert(clock_steps_load(&steps, &from));
+	/* the monotonic clock begins again, and the wall clock has gone on */
+	monotonic = 20 * NS_PER_SECOND;
+	offset = EPOCH + 7 * HOUR;
+	ck_assert(!clock_steps_look(&steps, &by));
+	ck_assert_int_eq(by, 0);
+	ck_assert_uint_eq(steps.count, 1);
+	for (int64_t moment = monotonic; moment < 9 * HOUR; moment += HOUR) {
+		int64_t time = moment + offset;
+
+		ck_assert_int_eq(clock_steps_time(&steps, moment, time), time);
+		ck_assert_int_le(llabs(clock_steps_time(&steps, moment, 0) - time), 1000);
+	}
+	buffer_free(&saved);
+}
+END_TEST
+
 START_TEST(more_steps_than_are_kept)
 {
 	int64_t last = 0;
@@ -136,6 +163,7 @@ int main(void)
 	tcase_add_test(cases, what_is_no_step);
 	tcase_add_test(cases, before_anybody_looked);
 	tcase_add_test(cases, kept_over_a_restart);
+	tcase_add_test(cases, a_table_of_the_boot_before);
 	tcase_add_test(cases, more_steps_than_are_kept);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
