@@ -38,7 +38,7 @@ static bool wait_period(struct watch *watch)
 	int64_t until = clock_monotonic() + PERIOD_NS;
 	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
 
-	while (!watch->end && !(watch->watching && watch->at_once) &&
+	while (!watch->end && !(watch->watching && !watch->gone && watch->at_once) &&
 		pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
 		;
 	return !watch->end;
