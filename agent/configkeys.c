@@ -39,7 +39,7 @@ const struct config_key config_keys[] = {
 	KEY("session", "disk", SIZE, disk, NULL, 512 * MIB, 4 * MIB, 4096 * GIB),
 	KEY("spans", "linger", DURATION, linger, NULL, 5 * SECOND, 10 * MS, 3600 * SECOND),
 	KEY("spans", "grace", DURATION, grace, NULL, 100 * MS, 0, 60 * SECOND),
-	KEY("spans", "max-pending", SIZE, max_pending, NULL, 16 * MIB, 64 * KIB, 16 * GIB),
+	KEY("spans", "max-pending", SIZE, max_pending, NULL, 16 * MIB, 64 * KIB, GIB),
 	KEY("output", "type", CHOICE, output_type, "scribe|http", CONFIG_OUTPUT_SCRIBE, 0, 1),
 	KEY("output", "server", ADDRESSES, server, "127.0.0.1:9410", 0, 0, 0),
 	KEY("output", "category", NAME, category, "zipkin", 0, 0, 0),

@@ -202,6 +202,8 @@ START_TEST(test_mistakes)
 		{"[output]\nwindow = many\n",
 			"test: F:2: `window = many` is not what it should be: a whole number\n"},
 		{"[output]\nwindow = 0\n", "test: F:2: `window = 0` is out of range: it can be 1 to 1000\n"},
+		{"[spans]\nmax-pending = 2G\n",
+			"test: F:2: `max-pending = 2G` is out of range: it can be 64K to 1G\n"},
 		{"[output]\nwindow = -1\n",
 			"test: F:2: `window = -1` is not what it should be: a whole number\n"},
 		{"[output]\ntimeout = 5\n",
