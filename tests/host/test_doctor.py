@@ -74,8 +74,9 @@ def test_provider_missing(rack, traced):
     traced.run("apt-get", "-q", "-y", "remove", "libblkin-provider")
     traced.systemctl("stop", "traced")
     start_program(traced, "--setenv=BLKIN_DEBUG=1")
+    said = "this program is not traced: libblkin-provider.so.1: cannot open"
+    wait_until(lambda: said in traced.journal("traced"), 20, "the program to say so")
     expect(traced, "no-program", "libblkin-provider")
-    assert "this program is not traced: libblkin-provider.so.1: cannot open" in traced.journal("traced")
     traced.install(rack.package("libblkin-provider"))
     traced.systemctl("stop", "traced")
     start_program(traced)
