@@ -103,6 +103,19 @@ void collecting_begins(struct collecting *collecting, const char *session, bool 
 			new ? "" : ", which was kept, from where the last run left it");
 }
 
+void collecting_lacks(struct collecting *collecting, const char *session, const char *error)
+{
+	struct collector_state *state = &collecting->state;
+
+	pthread_mutex_lock(&collecting->lock);
+	if (!state->collecting)
+		state->since = clock_monotonic();
+	state->collecting = true;
+	g_strlcpy(state->session, session, sizeof(state->session));
+	g_strlcpy(state->error, error, sizeof(state->error));
+	pthread_mutex_unlock(&collecting->lock);
+}
+
 void collecting_stop(struct collecting *collecting, int64_t timeout_ns)
 {
 	pthread_mutex_lock(&collecting->lock);

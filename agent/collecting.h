@@ -15,7 +15,7 @@ struct collector_state {
 	bool collecting;
 	int64_t since;     /* that it is, or is not; CLOCK_MONOTONIC ns */
 	char session[256]; /* the session's name while collecting */
-	char error[512];   /* why it is not; "" if it is */
+	char error[512];   /* why it is not, or only in part; "" if it is */
 };
 
 struct collecting {
@@ -50,6 +50,9 @@ void collecting_waits(struct collecting *collecting, const char *error);
 
 /* It does, from @session; which is not @new if another run of the agent made it. */
 void collecting_begins(struct collecting *collecting, const char *session, bool new);
+
+/* It does, but not as it should: because of @error, which the status shows. */
+void collecting_lacks(struct collecting *collecting, const char *session, const char *error);
 
 /* The others'. */
 

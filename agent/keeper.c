@@ -29,6 +29,13 @@
 /* relayd's disk needs so much room at least for a session to be of use. */
 #define ROOM_BYTES (8 * 1024 * 1024)
 
+/* So often in a row babeltrace2 may fail on a session before it is read from files, */
+#define UNREADABLE_MAX 3
+/* once a second, */
+#define FILES_PAUSE_NS (1 * NS_PER_SECOND)
+/* until it is tried again. */
+#define FILES_NS (30 * NS_PER_SECOND)
+
 struct keeper {
 	const struct config *config;
 	struct line *line;
@@ -43,6 +50,10 @@ struct keeper {
 	uint64_t ended;     /* ... that was destroyed last */
 	bool draining;      /* a stop reads on until its deadline */
 	struct livereader *live;
+	unsigned unreadable; /* tries in a row to attach that babeltrace2 failed in, */
+	uint64_t failing;    /* and when the session was created that it was */
+	GHashTable *named;   /* users of the session at hand whose packets were left out, */
+	char lack[512];      /* and of the last one, what the status says */
 };
 
 static bool stopping(void *data)
@@ -51,6 +62,20 @@ static bool stopping(void *data)
 	int64_t deadline = collecting_deadline(keeper->collecting);
 
 	return deadline && (!keeper->draining || clock_monotonic() >= deadline);
+}
+
+/* Programs of a user write what nobody can read: said once, as they may do so for ever. */
+static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
+{
+	struct keeper *keeper = data;
+
+	snprintf(keeper->lack, sizeof(keeper->lack),
+		"what programs of user %" G_GUINT64_FORMAT
+		" record is left out, and counted as lost, until the session is made anew (`lttng destroy`): "
+		"%s",
+		user, error);
+	if (g_hash_table_add(keeper->named, GSIZE_TO_POINTER(user)))
+		log_warning("%s; %" G_GUINT64_FORMAT " packets to begin with", keeper->lack, packets);
 }
 
 struct keeper *keeper_create(const struct config *config, struct line *line, struct batch_queue *queue,
@@ -63,12 +88,14 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	keeper->queue = queue;
 	keeper->progress = progress;
 	keeper->collecting = collecting;
-	keeper->recover = (struct recover){config, line, queue, progress, stopping, keeper};
+	keeper->recover = (struct recover){config, line, queue, progress, stopping, left_out, keeper};
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
+	keeper->named = g_hash_table_new(NULL, NULL);
 	keeper->live = livereader_create(config, line, progress);
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
+	g_hash_table_unref(keeper->named);
 	livereader_destroy(keeper->live);
 	g_free(keeper);
 	return NULL;
@@ -82,6 +109,7 @@ void keeper_set_level(struct keeper *keeper, uint64_t level)
 void keeper_destroy(struct keeper *keeper)
 {
 	watch_destroy(keeper->watch);
+	g_hash_table_unref(keeper->named);
 	livereader_destroy(keeper->live);
 	g_free(keeper);
 }
@@ -134,6 +162,8 @@ static void end_session(struct keeper *keeper)
 	const struct session_identity *session = progress_session(keeper->progress);
 
 	keeper->ended = session->created;
+	g_hash_table_remove_all(keeper->named);
+	keeper->lack[0] = '\0';
 	progress_end(keeper->progress);
 }
 
@@ -171,7 +201,7 @@ static bool lose_session(struct keeper *keeper, const char *why)
 	return true;
 }
 
-/* Ends the session at hand, and reads it to its end, first live, if it can be, then from files. */
+/* Ends the session at hand, and reads it to its end, first live, if it can be (@reader), then from files. */
 static void finish_session(struct keeper *keeper, struct session *session, struct reader *reader)
 {
 	enum reader_status status = READER_MORE;
@@ -183,13 +213,13 @@ static void finish_session(struct keeper *keeper, struct session *session, struc
 	watch_set(keeper->watch, NULL);
 	session_stop(session, deadline - clock_monotonic());
 	session_destroy(session);
-	while ((status == READER_MORE || status == READER_IDLE) && clock_monotonic() < deadline) {
+	while (reader && (status == READER_MORE || status == READER_IDLE) && clock_monotonic() < deadline) {
 		status = reader_step(reader);
 		progress_tick(keeper->progress);
 		if (status == READER_IDLE)
 			g_usleep(POLL_MAX_NS / 10000);
 	}
-	if (status != READER_END)
+	if (reader && status != READER_END)
 		log_warning("the session did not end in time: what it still held is not delivered");
 	if (read_rest(keeper))
 		end_session(keeper);
@@ -262,7 +292,12 @@ static enum attached attach(struct keeper *keeper, struct session *session, stru
 
 	look_at_clock(keeper);
 	attached = livereader_attach(keeper->live, session, reader, error, sizeof(error));
-	if (attached != ATTACHED)
+	if (attached == ATTACHED_UNREADABLE && progress_session(keeper->progress)->created == keeper->failing)
+		keeper->unreadable++;
+	else
+		keeper->unreadable = 0;
+	keeper->failing = progress_session(keeper->progress)->created;
+	if (attached != ATTACHED && keeper->unreadable < UNREADABLE_MAX)
 		collecting_waits(keeper->collecting, error);
 	return attached;
 }
@@ -330,6 +365,43 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 	return collect(keeper, session, reader, false);
 }
 
+/*
+ * Reads the session from relayd's files, pass by pass: babeltrace2 fails on it live, where one user's
+ * metadata end the reading for all, and nobody can tell it to leave a trace out. Returns after a while, so
+ * that the reader may try again.
+ */
+static bool collect_files(struct keeper *keeper, struct session *session, bool same)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	int64_t until = clock_monotonic() + FILES_NS;
+
+	if (keeper->unreadable == UNREADABLE_MAX)
+		log_warning("LTTng session `%s` cannot be read live: it is read from lttng-relayd's files, "
+			    "once a second",
+			identity->name);
+	watch_set(keeper->watch, identity);
+	while (same && !collecting_stopping(keeper->collecting) && clock_monotonic() < until &&
+		!watch_gone(keeper->watch) && catch_up(keeper, 0)) {
+		collecting_lacks(keeper->collecting, identity->name,
+			keeper->lack[0] ? keeper->lack
+					: "the session cannot be read live: it is read from lttng-relayd's "
+					  "files, once a second");
+		look_at_clock(keeper);
+		line_tick(keeper->line, clock_monotonic(), true);
+		progress_tick(keeper->progress);
+		keeper_clean(keeper);
+		collecting_pause(keeper->collecting, FILES_PAUSE_NS);
+	}
+	watch_set(keeper->watch, NULL);
+	if (same && !collecting_stopping(keeper->collecting))
+		return false;
+	if (same && progress_keeps(keeper->progress))
+		progress_stop(keeper->progress);
+	else
+		finish_session(keeper, session, NULL);
+	return !same;
+}
+
 /* Takes up the session at hand, which is there. Returns whether to go on at once. */
 static bool resume(struct keeper *keeper)
 {
@@ -351,6 +423,11 @@ static bool resume(struct keeper *keeper)
 		case ATTACHED_UNKNOWN:
 			session_destroy(session);
 			at_once = lose_session(keeper, "lttng-relayd has ended");
+			break;
+		case ATTACHED_UNREADABLE:
+			if (keeper->unreadable >= UNREADABLE_MAX)
+				at_once =
+					collect_files(keeper, session, !strcmp(settings, identity->settings));
 			break;
 		default:
 			break;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "livereader.h"
 
+#include <inttypes.h>
+#include <netdb.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <glib.h>
 
@@ -87,6 +91,26 @@ static void explain(struct livereader *live, const char *words, char *why, size_
 		snprintf(why, size, "%s", words);
 }
 
+/* Whether a failure is not that the relay daemon is away. */
+static bool relay_answers(const struct config *config)
+{
+	g_autofree char *port = g_strdup_printf("%" PRIu64, config->relay_live_port);
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+	bool answers = false;
+
+	if (getaddrinfo(config->relay_host, port, &hints, &list) != 0)
+		return false;
+	for (struct addrinfo *at = list; at && !answers; at = at->ai_next) {
+		int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+
+		answers = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	freeaddrinfo(list);
+	return answers;
+}
+
 enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
 	char *error, size_t error_size)
 {
@@ -109,5 +133,7 @@ enum attached livereader_attach(struct livereader *live, struct session *session
 		explain(live, reader_error(*reader), why, sizeof(why));
 	g_clear_pointer(reader, reader_close);
 	snprintf(error, error_size, "cannot attach to the session at %s: %s", session_url(session), why);
-	return status == READER_END ? ATTACHED_UNKNOWN : ATTACHED_NOT;
+	if (status == READER_END)
+		return ATTACHED_UNKNOWN;
+	return relay_answers(live->config) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
 }

@@ -24,7 +24,8 @@ void livereader_destroy(struct livereader *live);
 
 enum attached {
 	ATTACHED,
-	ATTACHED_UNKNOWN, /* the relay daemon does not have the session */
+	ATTACHED_UNKNOWN,    /* the relay daemon does not have the session */
+	ATTACHED_UNREADABLE, /* it answers, but babeltrace2 fails on what it sends */
 	ATTACHED_NOT
 };
 

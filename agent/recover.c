@@ -2,6 +2,7 @@
 #include "recover.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <glib.h>
 
@@ -86,7 +87,8 @@ static bool locate(void *data, const struct stream_key *key, uint64_t begin, str
 	return false;
 }
 
-static enum recover_status read_traces(struct pass *pass, GPtrArray *traces, char *error, size_t error_size)
+static enum recover_status read_traces(
+	struct pass *pass, char *const *traces, size_t count, char *error, size_t error_size)
 {
 	const struct recover *recover = pass->recover;
 	struct intake_options into = {.line = recover->line,
@@ -95,8 +97,7 @@ static enum recover_status read_traces(struct pass *pass, GPtrArray *traces, cha
 		.locate = locate,
 		.data = pass};
 	enum reader_status status = READER_MORE;
-	struct reader *reader =
-		reader_open_files((char *const *)traces->pdata, traces->len, &into, error, error_size);
+	struct reader *reader = reader_open_files(traces, count, &into, error, error_size);
 
 	if (!reader)
 		return RECOVER_UNREADABLE;
@@ -112,8 +113,8 @@ static enum recover_status read_traces(struct pass *pass, GPtrArray *traces, cha
 	return status == READER_ERROR ? RECOVER_UNREADABLE : RECOVER_STOPPED;
 }
 
-/* What of these packets could not be read is lost. */
-static uint64_t give_up(struct pass *pass, guint first, guint end)
+/* What of these packets could not be read is lost; of @trace's, if it is not NULL. */
+static uint64_t give_up(struct pass *pass, guint first, guint end, const char *trace)
 {
 	struct positions *positions = progress_positions(pass->recover->progress);
 	uint64_t lost = 0;
@@ -121,9 +122,13 @@ static uint64_t give_up(struct pass *pass, guint first, guint end)
 	for (guint i = first; i < end; i++) {
 		const struct relayfiles_packet *packet =
 			&g_array_index(pass->packets, struct relayfiles_packet, i);
-		struct position *position = positions_get(positions, &packet->key);
-		struct place *done = position ? &position->done : NULL;
+		struct position *position;
+		struct place *done;
 
+		if (trace && !relay_carve_is_of(&packet->key, trace))
+			continue;
+		position = positions_get(positions, &packet->key);
+		done = position ? &position->done : NULL;
 		if (!done || (done->started && (packet->is.begin < done->begin ||
 						       (packet->is.begin == done->begin && done->ended))))
 			continue;
@@ -142,24 +147,39 @@ static uint64_t give_up(struct pass *pass, guint first, guint end)
 	return lost;
 }
 
+/* Reads a trace that may be the one that cannot be read; then it is given up. */
+static enum recover_status read_alone(struct pass *pass, char *trace, guint first, guint end)
+{
+	const struct recover *recover = pass->recover;
+	char error[512];
+	enum recover_status status = read_traces(pass, &trace, 1, error, sizeof(error));
+
+	if (status != RECOVER_UNREADABLE)
+		return status;
+	recover->left_out(recover->data, g_ascii_strtoull(strrchr(trace, '/') + 1, NULL, 10),
+		give_up(pass, first, end, trace), error);
+	return RECOVER_OK;
+}
+
 static enum recover_status read_slice(
 	struct pass *pass, guint first, guint end, char *error, size_t error_size)
 {
 	GPtrArray *traces =
 		relay_carve(pass->files, &g_array_index(pass->packets, struct relayfiles_packet, first),
 			end - first, pass->scratch, error, error_size);
-	enum recover_status status = RECOVER_FAILED;
+	enum recover_status status = traces ? RECOVER_OK : RECOVER_FAILED;
 
-	if (traces) {
-		status = traces->len ? read_traces(pass, traces, error, error_size) : RECOVER_OK;
-		g_ptr_array_unref(traces);
+	if (traces && traces->len)
+		status = read_traces(pass, (char *const *)traces->pdata, traces->len, error, error_size);
+	if (status == RECOVER_UNREADABLE) {
+		status = RECOVER_OK;
+		for (guint i = 0; i < traces->len && status == RECOVER_OK; i++)
+			status = read_alone(pass, g_ptr_array_index(traces, i), first, end);
 	}
+	if (traces)
+		g_ptr_array_unref(traces);
 	relay_carve_remove(pass->scratch);
-	if (status != RECOVER_UNREADABLE)
-		return status;
-	log_warning("%" G_GUINT64_FORMAT " packets of LTTng session `%s` are lost: %s",
-		give_up(pass, first, end), progress_session(pass->recover->progress)->name, error);
-	return RECOVER_OK;
+	return status;
 }
 
 static enum recover_status read_slices(struct pass *pass, char *error, size_t error_size)
@@ -215,7 +235,7 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 		*found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
 	if (*found > enough)
 		status = read_slices(&pass, error, error_size);
-	if (last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len))
+	if (last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
 		log_warning("%s: packets of its index are not in its files: they are lost",
 			relayfiles_path(pass.files));
 	line_tick(recover->line, clock_monotonic(), false);

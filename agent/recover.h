@@ -4,8 +4,9 @@
  *
  * relayd hands a live reader nothing that is older than the packet it is at, but it has it on disk. Packets
  * that are not done are carved out of its files into a scratch folder, some at a time, and read from there;
- * positions move on with them, so that it may end at any moment and go on later. It belongs to the reader's
- * thread.
+ * positions move on with them, so that it may end at any moment and go on later. If babeltrace2 cannot read
+ * them together, each trace is read alone: a program can spoil its own user's, and shall spoil no other's. It
+ * belongs to the reader's thread.
  */
 #ifndef RECOVER_H
 #define RECOVER_H
@@ -26,6 +27,8 @@ struct recover {
 	struct batch_queue *queue;
 	struct progress *progress;
 	bool (*stopping)(void *data); /* asked often */
+	/* of a user's packets so many were left out, and counted as lost, because of @error */
+	void (*left_out)(void *data, uint64_t user, uint64_t packets, const char *error);
 	void *data;
 };
 

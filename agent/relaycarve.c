@@ -230,6 +230,14 @@ GPtrArray *relay_carve(struct relayfiles *files, const struct relayfiles_packet 
 	return carve.traces;
 }
 
+bool relay_carve_is_of(const struct stream_key *key, const char *trace)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/%" G_GUINT64_FORMAT "-%" G_GUINT32_FORMAT, key->user, key->bits);
+	return g_str_has_suffix(trace, name);
+}
+
 static void remove_trace(const char *trace)
 {
 	GDir *list = g_dir_open(trace, 0, NULL);

@@ -19,6 +19,9 @@
 GPtrArray *relay_carve(struct relayfiles *files, const struct relayfiles_packet *packets, size_t count,
 	const char *scratch, char *error, size_t error_size);
 
+/* Whether relay_carve copies the stream to @trace. */
+bool relay_carve_is_of(const struct stream_key *key, const char *trace);
+
 /* Removes @scratch, and what relay_carve left in it. */
 void relay_carve_remove(const char *scratch);
 
