@@ -49,7 +49,8 @@ size_t calls_send(struct calls *calls, const struct run *run, void *cargo, struc
 	return call->bytes.size;
 }
 
-const char *calls_mismatch(const struct calls *calls, const struct reply *reply, size_t unsent, bool *early)
+const char *calls_mismatch(const struct calls *calls, enum reply_kind kind, const struct reply *reply,
+	size_t unsent, bool *early)
 {
 	const struct call *oldest = call_at(calls, 0);
 	bool numbered = calls->wire->numbered;
@@ -58,7 +59,9 @@ const char *calls_mismatch(const struct calls *calls, const struct reply *reply,
 	if (calls->open == 0 || (numbered && oldest->number != reply->number))
 		return "the peer answers a call that was not made";
 	*early = unsent > calls->bytes - oldest->bytes.size;
-	return *early && !calls->wire->early ? "the peer answers a call before it got all of it" : NULL;
+	if (*early && (!calls->wire->early || kind == REPLY_GOOD))
+		return "the peer answers a call before it got all of it";
+	return NULL;
 }
 
 static void *end_call(struct calls *calls, struct call *call)

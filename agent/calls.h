@@ -47,9 +47,11 @@ size_t calls_send(struct calls *calls, const struct run *run, void *cargo, struc
 
 /*
  * Says why a reply, with @unsent bytes still in the output, cannot be the oldest call's; NULL if it can.
- * *early is set where that call was not written as a whole, and the wire allows it.
+ * *early is set where that call was not written as a whole, and the wire allows it: what was not sent can be
+ * refused, but not taken.
  */
-const char *calls_mismatch(const struct calls *calls, const struct reply *reply, size_t unsent, bool *early);
+const char *calls_mismatch(const struct calls *calls, enum reply_kind kind, const struct reply *reply,
+	size_t unsent, bool *early);
 
 /* Ends the oldest call, which was answered; returns its cargo. */
 void *calls_end_oldest(struct calls *calls);

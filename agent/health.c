@@ -10,6 +10,8 @@
 
 /* Between two lines about refused spans, at least. Where one is refused, more may be. */
 #define REFUSED_LOG_NS (10 * NS_PER_SECOND)
+/* So often in a minute the log says that a server delivers again, at most. */
+#define GOOD_LOG_MAX 6
 
 static void keep_error(struct health *health, const char *why)
 {
@@ -26,22 +28,44 @@ void health_init(struct health *health, const char *server)
 void health_failing(struct health *health, const char *why, const char *then)
 {
 	keep_error(health, why);
-	if (health->failing)
-		return;
+	health->failures += !health->failing;
 	health->failing = true;
+	if (health->failing_told)
+		return;
+	health->failing_told = true;
 	health->since = clock_monotonic();
 	log_warning("output %s: %s; %s", health->server, why, then);
+}
+
+static void tell_good(struct health *health)
+{
+	int64_t now = clock_monotonic();
+	long long seconds = (now - health->since + NS_PER_SECOND / 2) / NS_PER_SECOND;
+
+	if (!health->minute || now - health->minute >= 60 * NS_PER_SECOND) {
+		health->minute = now;
+		health->good_told = 0;
+	}
+	if (health->good_told == GOOD_LOG_MAX)
+		return;
+	if (health->failures > 1)
+		log_info("output %s: delivering again after %lld s, and %llu failures", health->server,
+			seconds, (unsigned long long)health->failures);
+	else
+		log_info("output %s: delivering again after %lld s", health->server, seconds);
+	health->good_told++;
+	health->failing_told = false;
+	health->failures = 0;
 }
 
 void health_good(struct health *health)
 {
 	health->error[0] = '\0';
-	if (health->failing)
-		log_info("output %s: delivering again after %lld s", health->server,
-			(long long)((clock_monotonic() - health->since + NS_PER_SECOND / 2) / NS_PER_SECOND));
+	health->failing = false;
+	if (health->failing_told)
+		tell_good(health);
 	else if (!health->said_connected)
 		log_info("output %s: connected", health->server);
-	health->failing = false;
 	health->said_connected = true;
 }
 

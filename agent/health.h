@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How an output fares: what its state says, and what the log is told: once when something goes wrong, once
- * when it is over, and of refused spans no more than a line in a while. No I/O but the log.
+ * when it is over, and of refused spans no more than a line in a while. Of a server that comes and goes the
+ * log says that it fails, and only so often in a minute that it is over. No I/O but the log.
  */
 #ifndef HEALTH_H
 #define HEALTH_H
@@ -11,9 +12,13 @@
 
 struct health {
 	const char *server;    /* borrowed, for the log's lines */
-	bool failing;          /* a line said so, and none yet that it is over */
+	bool failing;          /* nothing gets through */
+	bool failing_told;     /* a line said so, and none yet that it is over */
+	uint64_t failures;     /* since then */
 	bool said_connected;   /* the first time, for an output that is well from the start */
-	int64_t since;         /* when it began to fail, CLOCK_MONOTONIC ns */
+	int64_t since;         /* when that line was written, CLOCK_MONOTONIC ns */
+	int64_t minute;        /* that began then: */
+	uint32_t good_told;    /* in it so many lines said that it is over */
 	int64_t refused_said;  /* when the last line about a refused span was written; 0: never */
 	uint64_t refused_more; /* refused since then */
 	char error[256];       /* why it is not up; "" if it is */

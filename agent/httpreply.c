@@ -137,10 +137,12 @@ static bool read_headers(struct head *head, const uint8_t *text, const uint8_t *
 
 static enum reply_kind read_head(struct slice in, struct head *head, struct reply *reply)
 {
-	const uint8_t *end = memmem(in.data, in.size, "\r\n\r\n", 4);
+	const uint8_t *end;
 	char words[64];
 
 	memset(head, 0, sizeof(*head));
+	if (in.size == 0)
+		return REPLY_PARTIAL;
 	if (memcmp(in.data, "HTTP/", MIN(in.size, 5)) != 0) {
 		if (in.size >= 4 && words_readable(in.data, MIN(in.size, 16))) {
 			words_copy(words, sizeof(words), in.data, in.size);
@@ -150,6 +152,7 @@ static enum reply_kind read_head(struct slice in, struct head *head, struct repl
 		}
 		return say(reply, "the peer does not speak HTTP");
 	}
+	end = memmem(in.data, in.size, "\r\n\r\n", 4);
 	if (!end)
 		return in.size > REPLY_MAX ? say(reply, "the peer's HTTP headers do not end") : REPLY_PARTIAL;
 	head->size = (size_t)(end - in.data) + 4;
@@ -250,7 +253,8 @@ static enum reply_kind read_body(
 			used = (int64_t)(body->size = head->length);
 		}
 	}
-	reply->last |= head->close || (head->minor == 0 && !head->keep) || (head->chunked && used == 0);
+	reply->last |= head->close || (head->minor == 0 && !head->keep) || (head->chunked && used == 0) ||
+		       head->status == 408;
 	reply->used = head->size + (size_t)used;
 	return REPLY_GOOD;
 }
@@ -305,8 +309,6 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
 	size_t skipped = 0;
 
 	do { /* over what is only said meanwhile, as 100 Continue */
-		if (in.size == 0)
-			return REPLY_PARTIAL;
 		kind = read_head(in, &head, reply);
 		if (kind != REPLY_GOOD)
 			return kind;

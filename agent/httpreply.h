@@ -5,7 +5,7 @@
  *
  *     2xx                      it took the spans
  *     400, 413, 422            it does not take these
- *     408, 425, 429, 5xx       not now; Retry-After is minded
+ *     408, 425, 429, 5xx       not now; Retry-After is minded; 408 also ends the connection
  *     any other                nothing will be taken here: wrong path, no permission, another kind of server
  */
 #ifndef HTTPREPLY_H

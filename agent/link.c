@@ -62,6 +62,13 @@ static void tell(struct link *link, enum reply_kind kind, const struct reply *re
 	link->handler.answered(kind, reply, cargo, link->handler.data);
 }
 
+/* A server that waits no longer for a call may say so before it closes, in an answer to none. */
+static bool ends_idle(const struct link *link, enum reply_kind kind, const struct reply *reply)
+{
+	return link->calls.open == 0 && !link->wire->numbered && reply->last && kind != REPLY_GARBAGE &&
+	       kind != REPLY_GOOD;
+}
+
 enum took { TOOK_ONE, TOOK_NONE, TOOK_THE_LAST };
 
 /* Takes one reply from the input; after the last there may be no link any more. */
@@ -77,8 +84,12 @@ static enum took take_reply(struct link *link, struct evbuffer *input)
 		kind = link->wire->get_reply(link->wire, evbuffer_pullup(input, -1), size, &reply);
 	if (kind == REPLY_PARTIAL)
 		return TOOK_NONE;
+	if (ends_idle(link, kind, &reply)) {
+		end(link, LINK_LOST, reply.words);
+		return TOOK_THE_LAST;
+	}
 	if (kind != REPLY_GARBAGE)
-		wrong = calls_mismatch(&link->calls, &reply, unsent_bytes(link), &early);
+		wrong = calls_mismatch(&link->calls, kind, &reply, unsent_bytes(link), &early);
 	if (wrong || kind == REPLY_UNFIT) {
 		end(link, wrong ? LINK_GARBLED : LINK_UNFIT, wrong ? wrong : reply.words);
 		return TOOK_THE_LAST;

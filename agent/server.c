@@ -11,8 +11,6 @@
 #include "ledger.h"
 #include "memory.h"
 
-/* A server that asks to be left alone is obeyed for so long, at most. */
-#define PUT_OFF_MAX_NS (300 * NS_PER_SECOND)
 /* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
 #define PROVE_NS (500 * NS_PER_MS)
 /* No row of the errors. */
@@ -32,36 +30,13 @@ static void tell(struct server *server, enum server_news news)
 
 /* Rests */
 
-static void reset_backoff(struct server *server)
-{
-	server->backoff = MIN(2 * server->shared->backoff_min_ns, server->shared->backoff_max_ns);
-}
-
-/* For a random time up to the bound: agents that lost the same server should not come back all at once. */
-static void begin_rest(struct server *server, int64_t at_least)
-{
-	int64_t min = server->shared->backoff_min_ns;
-	int64_t rest = min + (int64_t)(g_random_double() * (double)MAX(server->backoff - min, 0));
-
-	server->backoff = MIN(2 * server->backoff, server->shared->backoff_max_ns);
-	server->resting = true;
-	server->wake_ends_rest = false;
-	set_timer(server->rest, MAX(rest, MIN(at_least, PUT_OFF_MAX_NS)));
-}
-
-void server_rouse(struct server *server)
-{
-	event_del(server->rest);
-	server->resting = false;
-}
-
 static void on_rested(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *server = arg;
 
 	(void)fd;
 	(void)what;
-	server->resting = false;
+	rest_end(&server->rest);
 	if (server->role == SERVER_OFF) {
 		tell(server, SERVER_RESTED);
 		return;
@@ -100,7 +75,7 @@ static void end_link(struct server *server)
 static void give_back(struct server *server)
 {
 	delivery_give_back(&server->delivery);
-	server->put_off = false;
+	server->put_off = server->took = false;
 	server->put_off_ns = 0;
 }
 
@@ -108,7 +83,7 @@ static void fail(struct server *server, enum ledger_row row, const char *why)
 {
 	if (row != UNCOUNTED)
 		ledger_add(row, 1);
-	begin_rest(server, server->put_off_ns);
+	rest_begin(&server->rest, server->put_off_ns);
 	health_failing(&server->health, why, server->shared->then(server, server->shared->data));
 	end_link(server);
 	give_back(server);
@@ -118,7 +93,7 @@ static void fail(struct server *server, enum ledger_row row, const char *why)
 /* The server asked for time, and all calls are answered: the link stays. */
 static void step_back(struct server *server)
 {
-	begin_rest(server, server->put_off_ns);
+	rest_begin(&server->rest, server->put_off_ns);
 	give_back(server);
 	tell(server, SERVER_FAILED);
 }
@@ -184,7 +159,7 @@ void server_pump(struct server *server)
 	struct piece *piece;
 	int64_t wait = 0;
 
-	if (server->role == SERVER_OFF || server->resting || server->put_off)
+	if (server->role == SERVER_OFF || server->rest.on || server->put_off)
 		return;
 	if (!server->link)
 		start_link(server);
@@ -206,7 +181,7 @@ void server_pump(struct server *server)
 static void take_good(struct server *server, struct piece *piece)
 {
 	delivery_took(&server->delivery, piece);
-	reset_backoff(server);
+	rest_reset(&server->rest);
 	health_good(&server->health);
 	server->took = true;
 }
@@ -308,9 +283,9 @@ static void end_idle(struct server *server, const char *why)
 	health_idle(&server->health, why);
 	end_link(server);
 	give_back(server);
-	if (!server->resting) {
-		begin_rest(server, 0);
-		server->wake_ends_rest = server->answered;
+	if (!server->rest.on) {
+		rest_begin(&server->rest, 0);
+		server->rest.wake_ends = server->answered;
 	}
 	tell(server, SERVER_IDLE);
 }
@@ -366,6 +341,7 @@ void server_set_role(struct server *server, enum server_role role)
 	if (role == SERVER_OFF) {
 		end_link(server);
 		give_back(server);
+		sift_doubt(&server->delivery.sift);
 	} else {
 		server_pump(server);
 	}
@@ -373,16 +349,16 @@ void server_set_role(struct server *server, enum server_role role)
 
 void server_wake(struct server *server)
 {
-	if (server->resting && server->wake_ends_rest)
-		server_rouse(server);
+	if (server->rest.on && server->rest.wake_ends)
+		rest_end(&server->rest);
 	server_pump(server);
 }
 
 void server_hurry(struct server *server)
 {
-	reset_backoff(server);
-	if (server->resting)
-		begin_rest(server, 0);
+	rest_reset(&server->rest);
+	if (server->rest.on)
+		rest_begin(&server->rest, 0);
 }
 
 struct server *server_create(
@@ -396,11 +372,11 @@ struct server *server_create(
 	server->wire = wire;
 	delivery_init(&server->delivery, shared->queue);
 	health_init(&server->health, server->name);
-	server->rest = evtimer_new(shared->base, on_rested, server);
+	rest_init(&server->rest, shared->base, shared->backoff_min_ns, shared->backoff_max_ns, on_rested,
+		server);
 	server->deadline = evtimer_new(shared->base, on_deadline, server);
-	if (!server->rest || !server->deadline)
+	if (!server->deadline)
 		g_error("out of memory");
-	reset_backoff(server);
 	return server;
 }
 
@@ -408,7 +384,7 @@ void server_destroy(struct server *server)
 {
 	end_link(server);
 	give_back(server);
-	event_free(server->rest);
+	rest_free(&server->rest);
 	event_free(server->deadline);
 	server->wire->destroy(server->wire);
 	free(server);

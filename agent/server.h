@@ -20,6 +20,7 @@
 #include "health.h"
 #include "link.h"
 #include "rate.h"
+#include "rest.h"
 
 enum server_role {
 	SERVER_OFF,      /* not used: no link */
@@ -66,13 +67,12 @@ struct server {
 	bool up;
 	bool answered; /* on this link, so that it served before it ended */
 	struct delivery delivery;
-	bool resting, wake_ends_rest;
+	struct rest rest;
 	bool put_off;       /* asked to try later, while calls are open */
 	int64_t put_off_ns; /* for so long */
 	bool took;          /* since the last news */
 	bool proving;       /* the deadline is that of a new link to show that it stays */
-	int64_t backoff;    /* upper bound of the next rest, ns */
-	struct event *rest, *deadline;
+	struct event *deadline;
 	struct health health;
 	char refusal[256]; /* the latest */
 };
@@ -95,8 +95,5 @@ void server_wake(struct server *server);
 
 /* Rests are short from here on, as a stop has no time to sit them out. */
 void server_hurry(struct server *server);
-
-/* Ends a rest. */
-void server_rouse(struct server *server);
 
 #endif

@@ -80,6 +80,11 @@ void sift_give_up(struct sift *sift)
 	sift->refusals_max = SIFT_REFUSALS_AGAIN;
 }
 
+void sift_doubt(struct sift *sift)
+{
+	sift->took = false;
+}
+
 static void destroy_all(struct pieces *pieces)
 {
 	struct piece *piece;

@@ -63,6 +63,9 @@ bool sift_stuck(const struct sift *sift);
 bool sift_hopeless(const struct sift *sift);
 void sift_give_up(struct sift *sift);
 
+/* The server was not used for a while: it has to show anew that it takes spans. */
+void sift_doubt(struct sift *sift);
+
 /* Destroys all pieces, as their parcels end. */
 void sift_clear(struct sift *sift);
 

@@ -66,7 +66,7 @@ static size_t index_of(const struct uplink *uplink, const struct server *server)
 
 static bool may_serve(const struct server *server)
 {
-	return !server->resting || server->wake_ends_rest;
+	return !server->rest.on || server->rest.wake_ends;
 }
 
 /* Somewhere about the interval, so that the agents of a cluster do not all come back at once. */
@@ -108,14 +108,19 @@ static void replace(struct uplink *uplink)
 		batch_set_delivering(uplink->shared.queue, false);
 }
 
-/* Tries the first server from @index on that is preferred to the one that serves; without one, later. */
+/*
+ * Tries the first server from @index on that is preferred to the one that serves, and did not ask for time;
+ * without one, later.
+ */
 static void try_preferred(struct uplink *uplink, size_t index)
 {
+	while (index < uplink->serving && rest_is_asked(&uplink->servers[index]->rest))
+		index++;
 	if (index >= uplink->serving) {
 		plan_return(uplink);
 		return;
 	}
-	server_rouse(uplink->servers[index]);
+	rest_end(&uplink->servers[index]->rest);
 	server_set_role(uplink->servers[index], SERVER_TRIAL);
 }
 

@@ -7,12 +7,12 @@
  * which they have to take before they get the rest: a server that comes and goes costs one change an
  * interval.
  *
- * What is wrong is logged once when it begins, and once when it is over. All in the thread that runs the
- * event_base. The process has to ignore SIGPIPE.
+ * What is wrong is logged once when it begins, and once when it is over, within bounds. All in the thread
+ * that runs the event_base. The process has to ignore SIGPIPE.
  *
- * Its rooms: server (one of them, and its rests), link (a connection with calls on it), wire (the bytes:
- * scribe, zipkinhttp), delivery (the batches on their way; sift and parcel for those that are refused),
- * health (log and state).
+ * Its rooms: server (one of them), rest (between its tries), link (a connection with calls on it), wire (the
+ * bytes: scribe, zipkinhttp), delivery (the batches on their way; sift and parcel for those that are
+ * refused), health (log and state).
  */
 #ifndef UPLINK_H
 #define UPLINK_H

@@ -54,7 +54,7 @@ struct wire {
 	bool numbered;
 	/* More calls than one may be open only once a reply said that the connection stays. */
 	bool careful;
-	/* A reply may come before its call was sent as a whole; then it is the last. */
+	/* A refusal may come before its call was sent as a whole; then it is the last reply. */
 	bool early;
 };
 

@@ -21,6 +21,8 @@ int main(void)
 	suite_add_tcase(suite, uplink_rooms());
 	suite_add_tcase(suite, uplink_servers());
 	suite_add_tcase(suite, uplink_tls());
+	suite_add_tcase(suite, uplink_trials());
+	suite_add_tcase(suite, uplink_untimely());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -1,39 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Zipkin's HTTP: what is posted, and what becomes of each answer. */
-#include "uplink_rig.h"
+#include "uplink_web.h"
 
 #include <stdlib.h>
 
 #include "httpreply.h"
-#include "webpeer.h"
-
-struct web {
-	struct rig rig;
-	struct webpeer *peer;
-};
-
-#define ANSWER(web, ...)                                                                                     \
-	do {                                                                                                 \
-		static const char *const list[] = {__VA_ARGS__, NULL};                                       \
-		webpeer_set_answers((web)->peer, list);                                                      \
-	} while (0)
-
-static void open_web(struct web *web, bool gzip)
-{
-	rig_open(&web->rig);
-	web->peer = webpeer_create(web->rig.base);
-	web->peer->gzip = gzip;
-	snprintf(web->rig.server, sizeof(web->rig.server), "127.0.0.1:%u", web->peer->port);
-	web->rig.options.type = UPLINK_HTTP;
-	web->rig.options.path = "/api/v1/spans";
-	web->rig.options.gzip = gzip;
-}
-
-static void close_web(struct web *web)
-{
-	webpeer_destroy(web->peer);
-	rig_close(&web->rig);
-}
 
 static unsigned int number_of(const char *span)
 {
@@ -165,7 +136,7 @@ START_TEST(bad_answers_make_spans_wait)
 	ck_assert_msg(strstr(state_of(&web.rig).error, bad_answers[_i].words) != NULL, "%s",
 		state_of(&web.rig).error);
 	ck_assert_uint_eq(in_log(&web.rig, bad_answers[_i].words), 1);
-	ANSWER(&web, WEB_GOOD);
+	ANSWER(web.peer, WEB_GOOD);
 	g_ptr_array_set_size(web.peer->taken, 0);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
 	assert_in_web_order(&web);
@@ -219,7 +190,7 @@ START_TEST(refusal_before_the_call_is_sent)
 	memcpy(span, "span ", 5);
 	web.rig.options.timeout_ns = 4 * NS_PER_SECOND;
 	web.peer->early = true;
-	ANSWER(&web, "HTTP/1.1 429 Slowly\r\nContent-Length: 0\r\n\r\n");
+	ANSWER(web.peer, "HTTP/1.1 429 Slowly\r\nContent-Length: 0\r\n\r\n");
 	push_span(&web.rig, span, 12 << 20);
 	batch_flush(web.rig.queue, 0, true);
 	start(&web.rig);
@@ -228,7 +199,7 @@ START_TEST(refusal_before_the_call_is_sent)
 	ASSERT_ROW(&web.rig, SPANS_SENT_AGAIN, 0);
 	ck_assert_uint_ge(web.peer->connections, 3);
 	web.peer->early = false;
-	ANSWER(&web, WEB_GOOD);
+	ANSWER(web.peer, WEB_GOOD);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == 1);
 	g_free(span);
 	close_web(&web);
@@ -241,7 +212,7 @@ START_TEST(retry_after_is_minded)
 	struct web web;
 
 	open_web(&web, true);
-	ANSWER(&web, "HTTP/1.1 503 Later\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n", WEB_GOOD);
+	ANSWER(web.peer, "HTTP/1.1 503 Later\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n", WEB_GOOD);
 	push(&web.rig, 1);
 	start(&web.rig);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);

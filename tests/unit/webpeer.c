@@ -198,6 +198,15 @@ static void on_connection(
 	peer->connections++;
 }
 
+void webpeer_say(struct webpeer *peer, const char *answer)
+{
+	GList *clients = g_list_copy(peer->clients);
+
+	for (GList *at = clients; at; at = at->next)
+		give(at->data, answer);
+	g_list_free(clients);
+}
+
 void webpeer_set_answers(struct webpeer *peer, const char *const *answers)
 {
 	peer->answers = answers;

@@ -38,6 +38,9 @@ struct webpeer {
 struct webpeer *webpeer_create(struct event_base *base);
 void webpeer_destroy(struct webpeer *peer);
 
+/* Says this on all connections, whether it was asked or not, and goes on as after an answer. */
+void webpeer_say(struct webpeer *peer, const char *answer);
+
 /* Sets what it answers from here on. */
 void webpeer_set_answers(struct webpeer *peer, const char *const *answers);
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink_web.h"
+
+void open_web(struct web *web, bool gzip)
+{
+	rig_open(&web->rig);
+	web->peer = webpeer_create(web->rig.base);
+	web->peer->gzip = gzip;
+	snprintf(web->rig.server, sizeof(web->rig.server), "127.0.0.1:%u", web->peer->port);
+	web->rig.options.type = UPLINK_HTTP;
+	web->rig.options.path = "/api/v1/spans";
+	web->rig.options.gzip = gzip;
+}
+
+void close_web(struct web *web)
+{
+	webpeer_destroy(web->peer);
+	rig_close(&web->rig);
+}
