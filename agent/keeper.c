@@ -29,6 +29,8 @@
 /* relayd's disk needs so much room at least for a session to be of use. */
 #define ROOM_BYTES (8 * 1024 * 1024)
 
+/* So often in a row, twice a second, recovery may fail before what it was to read is given up. */
+#define FAILED_MAX 20
 /* So often in a row babeltrace2 may fail on a session before it is read from files, */
 #define UNREADABLE_MAX 3
 /* once a second, */
@@ -50,6 +52,7 @@ struct keeper {
 	uint64_t ended;     /* ... that was destroyed last */
 	bool draining;      /* a stop reads on until its deadline */
 	struct livereader *live;
+	unsigned failed;     /* tries in a row to recover */
 	unsigned unreadable; /* tries in a row to attach that babeltrace2 failed in, */
 	uint64_t failing;    /* and when the session was created that it was */
 	GHashTable *named;   /* users of the session at hand whose packets were left out, */
@@ -88,7 +91,13 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	keeper->queue = queue;
 	keeper->progress = progress;
 	keeper->collecting = collecting;
-	keeper->recover = (struct recover){config, line, queue, progress, stopping, left_out, keeper};
+	keeper->recover = (struct recover){.config = config,
+		.line = line,
+		.queue = queue,
+		.progress = progress,
+		.stopping = stopping,
+		.left_out = left_out,
+		.data = keeper};
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
 	keeper->named = g_hash_table_new(NULL, NULL);
 	keeper->live = livereader_create(config, line, progress);
@@ -167,6 +176,13 @@ static void end_session(struct keeper *keeper)
 	progress_end(keeper->progress);
 }
 
+/* It is tried again for a while: if it goes on failing, what is recorded now is worth more. */
+static void recovery_failed(struct keeper *keeper, const char *error)
+{
+	collecting_waits(keeper->collecting, error);
+	keeper->recover.give_up = ++keeper->failed >= FAILED_MAX;
+}
+
 /* Reads what is left of the session at hand; false if that did not come to an end. */
 static bool read_rest(struct keeper *keeper)
 {
@@ -179,7 +195,7 @@ static bool read_rest(struct keeper *keeper)
 		livereader_complain(keeper->live, error);
 		return true;
 	case RECOVER_FAILED:
-		collecting_waits(keeper->collecting, error);
+		recovery_failed(keeper, error);
 		return false;
 	default:
 		return false;
@@ -337,7 +353,11 @@ static bool catch_up(struct keeper *keeper, uint64_t enough)
 	if (status == RECOVER_UNREADABLE)
 		livereader_complain(keeper->live, error);
 	if (status == RECOVER_FAILED)
-		collecting_waits(keeper->collecting, error);
+		recovery_failed(keeper, error);
+	if (status == RECOVER_OK) {
+		keeper->failed = 0;
+		keeper->recover.give_up = false;
+	}
 	if (status == RECOVER_STOPPED && progress_keeps(keeper->progress))
 		progress_stop(keeper->progress);
 	return status == RECOVER_OK || status == RECOVER_UNREADABLE;

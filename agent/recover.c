@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <glib.h>
 
@@ -14,6 +15,8 @@
 
 /* Carved at a time, in bytes, but one packet at least. */
 #define SLICE_BYTES (32 * 1024 * 1024)
+/* In the folder of the control socket, which is memory as a rule. */
+#define SMALL_SLICE_BYTES (2 * 1024 * 1024)
 /* While the queue is half full, recovery waits: but not for ever if nothing goes out of it. */
 #define STUCK_NS (5 * NS_PER_SECOND)
 #define WAIT_US 2000
@@ -24,6 +27,7 @@ struct pass {
 	struct relayfiles *files;
 	GArray *packets; /* of struct relayfiles_packet, by begin clock */
 	char *scratch;
+	uint64_t slice_bytes;
 };
 
 /* Room in the queue */
@@ -182,6 +186,23 @@ static enum recover_status read_slice(
 	return status;
 }
 
+/*
+ * Where the state directory is full, or cannot be written, the control socket's folder will do: unless others
+ * may write there too.
+ */
+static bool fall_back(struct pass *pass)
+{
+	g_autofree char *folder = g_path_get_dirname(pass->recover->config->socket);
+	struct stat stat;
+
+	if (pass->slice_bytes == SMALL_SLICE_BYTES || lstat(folder, &stat) != 0 || stat.st_mode & S_IWOTH)
+		return false;
+	g_free(pass->scratch);
+	pass->scratch = g_strconcat(pass->recover->config->socket, ".scratch", NULL);
+	pass->slice_bytes = SMALL_SLICE_BYTES;
+	return true;
+}
+
 static enum recover_status read_slices(struct pass *pass, char *error, size_t error_size)
 {
 	enum recover_status status = RECOVER_OK;
@@ -195,8 +216,18 @@ static enum recover_status read_slices(struct pass *pass, char *error, size_t er
 			bytes += g_array_index(pass->packets, struct relayfiles_packet, end++).is.size;
 		while (end < pass->packets->len &&
 			bytes + g_array_index(pass->packets, struct relayfiles_packet, end).is.size <=
-				SLICE_BYTES);
+				pass->slice_bytes);
 		status = read_slice(pass, first, end, error, error_size);
+		if (status == RECOVER_FAILED && fall_back(pass)) {
+			status = RECOVER_OK;
+			continue;
+		}
+		if (status == RECOVER_FAILED && pass->recover->give_up) {
+			log_warning("%" G_GUINT64_FORMAT " packets of LTTng session `%s` are lost: %s",
+				give_up(pass, first, end, NULL),
+				progress_session(pass->recover->progress)->name, error);
+			status = RECOVER_OK;
+		}
 		first = end;
 	}
 	return status;
@@ -220,7 +251,7 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 static enum recover_status run_pass(const struct recover *recover, bool last, uint64_t enough,
 	uint64_t *found, char *error, size_t error_size)
 {
-	struct pass pass = {.recover = recover};
+	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES};
 	enum recover_status status = open_files(&pass, error, error_size);
 
 	*found = 0;

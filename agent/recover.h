@@ -26,6 +26,7 @@ struct recover {
 	struct line *line;
 	struct batch_queue *queue;
 	struct progress *progress;
+	bool give_up;                 /* what cannot be carved is lost, rather than tried again */
 	bool (*stopping)(void *data); /* asked often */
 	/* of a user's packets so many were left out, and counted as lost, because of @error */
 	void (*left_out)(void *data, uint64_t user, uint64_t packets, const char *error);
@@ -37,7 +38,7 @@ enum recover_status {
 	RECOVER_STOPPED,
 	RECOVER_UNREADABLE, /* relayd's files, or a folder of the session that should be there is not: @error
 			       says why */
-	RECOVER_FAILED      /* the scratch folder cannot be written, or the like: worth another try */
+	RECOVER_FAILED      /* no scratch folder can be written, or the like: worth another try */
 };
 
 /*

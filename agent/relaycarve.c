@@ -141,9 +141,12 @@ static bool copy_metadata(struct carve *carve, const struct stream_key *key, con
 {
 	g_autofree char *path = g_strdup_printf("%s/metadata", trace);
 	int from = relayfiles_open_trace(carve->files, key, "metadata");
+	int missing = from < 0 ? errno : 0;
 	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	enum copied copied = FAILED;
 
+	if (missing == ENOENT && to >= 0)
+		copied = COPIED; /* without any, this trace cannot be read, but the others can */
 	if (from >= 0 && to >= 0)
 		copied = copy_run(carve, from, 0, whole_metadata(from), to);
 	if (copied != COPIED)

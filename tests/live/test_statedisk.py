@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The disk of the state directory is full when an agent starts again: it collects all the same."""
+
+import time
+
+from rig.process import wait_until
+from test_restart import KEEP, LOAD
+
+
+def fill(folder):
+    """Takes all the room there is."""
+    with open(f"{folder}/filler", "wb", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(b"x" * 4096)
+        except OSError:
+            pass
+
+
+def restart_on_full_disk(node, receiver, **sections):
+    """Spans wait in the relay's files while no agent runs, and the next one has no room to carve them out."""
+    node.write_config(receiver.port)
+    node.mount(node.path("state"), "4M")
+    node.start_agent(receiver.port, session=KEEP, **sections)
+    node.run([LOAD, "-n", 100])
+    node.wait_ledger(lambda ledger: ledger.sent == 100, 20, "100 spans")
+    assert node.agent.stop() == 0
+    fill(node.path("state"))
+    node.run([LOAD, "-P", 1, "-n", 40000, "-r", 20000])
+    time.sleep(1)  # ten times the live timer
+    node.start_agent_again(wait=False)
+    node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+
+
+def test_carved_beside_the_socket(node, receiver):
+    restart_on_full_disk(node, receiver)
+    wait_until(node.collecting, 20, "the agent to collect")
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 40100 and ledger.idle(), 20, "what waited on disk")
+    assert (ledger.read, ledger.again, ledger.lost, ledger.packets_lost) == (40100, 0, 0, 0)
+    node.run([LOAD, "-P", 2, "-n", 100])
+    node.wait_ledger(lambda ledger: ledger.sent == 40200, 20, "100 spans, live")
+    assert node.agent.stop() == 0
+
+
+def test_no_room_anywhere(node, receiver):
+    """What waits is given up after a while, and counted, for the sake of what comes."""
+    restart_on_full_disk(node, receiver, agent={"socket": node.path("state/agent.sock")})
+    assert not node.collecting()
+    wait_until(lambda: "packets of LTTng session `blkin` are lost" in node.agent.log(), 30, "the loss to be told")
+    wait_until(node.collecting, 20, "the agent to collect")
+    node.run([LOAD, "-P", 2, "-n", 100])
+    ledger = node.wait_ledger(lambda ledger: ledger.sent >= 200 and ledger.idle(), 20, "100 spans, live")
+    assert ledger.packets_lost > 0
+    assert ledger.lost == 0
+    assert len([span for span in receiver.spans()]) == ledger.sent
