@@ -60,6 +60,13 @@ static sqlite3_stmt *prepare(struct view *view, const char *sql)
 	return stmt;
 }
 
+/* Goes to the first row behind this id; sqlite3_reset ends the look, before anything is written. */
+static int step_behind(sqlite3_stmt *stmt, int64_t id)
+{
+	sqlite3_bind_int64(stmt, 1, id);
+	return sqlite3_step(stmt);
+}
+
 static int finish(struct view *view, sqlite3_stmt *stmt, int rc)
 {
 	sqlite3_finalize(stmt);
@@ -119,20 +126,30 @@ static void add(struct spoolrow *total, const struct spoolrow *row)
 	total->bytes += row->bytes;
 }
 
+/*
+ * One batch in a look of its own, as in all that follows: so that the agent can tidy up in between, however
+ * long whoever reads this takes.
+ */
 static int list_batches(struct view *view)
 {
-	sqlite3_stmt *stmt = prepare(view, "SELECT " SPOOLROW_HEAD " FROM batch ORDER BY id");
-	struct spoolrow total = {0}, row;
+	sqlite3_stmt *stmt =
+		prepare(view, "SELECT " SPOOLROW_HEAD " FROM batch WHERE id > ? ORDER BY id LIMIT 1");
+	struct spoolrow total = {0}, row = {0};
+	int64_t before = 0;
 	uint64_t spans = 0;
 	int rc;
 
 	if (!stmt)
 		return EXIT_FAILURE;
-	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		if (!spoolrow_read(stmt, &row)) {
+	while ((rc = step_behind(stmt, before)) == SQLITE_ROW) {
+		bool good = spoolrow_read(stmt, &row) && row.id > before;
+
+		sqlite3_reset(stmt);
+		if (!good) {
 			rc = SQLITE_CORRUPT;
 			break;
 		}
+		before = row.id;
 		if (!view->json && !total.id)
 			buffer_printf(&view->out, "%12s%8s%12s  %-19s  %s\n", "batch", "spans", "bytes",
 				"oldest", "newest");
@@ -203,13 +220,22 @@ static void put_refused(struct view *view, sqlite3_stmt *stmt)
 
 static int list_refused(struct view *view)
 {
-	sqlite3_stmt *stmt = prepare(view, "SELECT time, size, event, words, span FROM refused ORDER BY id");
+	sqlite3_stmt *stmt = prepare(
+		view, "SELECT time, size, id, words, span FROM refused WHERE id > ? ORDER BY id LIMIT 1");
+	int64_t before = 0, id;
 	int rc;
 
 	if (!stmt)
 		return EXIT_FAILURE;
-	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while ((rc = step_behind(stmt, before)) == SQLITE_ROW) {
+		id = sqlite3_column_int64(stmt, 2);
+		if (id <= before) {
+			rc = SQLITE_CORRUPT;
+			break;
+		}
+		before = id;
 		put_refused(view, stmt);
+		sqlite3_reset(stmt);
 		flush(view);
 	}
 	return finish(view, stmt, rc);
@@ -229,7 +255,6 @@ static void complain(int64_t id, uint32_t spans)
 	log_error("batch %" PRId64 " of %" PRIu32 " spans is damaged", id, spans);
 }
 
-/* One batch in a look of its own, so that the agent can tidy up in between. */
 static int check_batches(struct view *view, int64_t *good, int64_t *bad)
 {
 	sqlite3_stmt *stmt =
@@ -242,11 +267,13 @@ static int check_batches(struct view *view, int64_t *good, int64_t *bad)
 		return EXIT_FAILURE;
 	while (rc == SQLITE_ROW) {
 		int64_t before = row.id;
+		bool whole;
 
-		sqlite3_bind_int64(stmt, 1, before);
-		rc = sqlite3_step(stmt);
-		if (rc == SQLITE_ROW && spoolrow_read(stmt, &row) &&
-			spoolrow_read_batch(stmt, &row, &batch)) {
+		rc = step_behind(stmt, before);
+		whole = rc == SQLITE_ROW && spoolrow_read(stmt, &row) &&
+			spoolrow_read_batch(stmt, &row, &batch);
+		sqlite3_reset(stmt);
+		if (whole) {
 			++*good;
 		} else if (rc == SQLITE_ROW) {
 			complain(row.id, row.count);
@@ -254,7 +281,6 @@ static int check_batches(struct view *view, int64_t *good, int64_t *bad)
 			if (row.id <= before)
 				rc = SQLITE_CORRUPT;
 		}
-		sqlite3_reset(stmt);
 	}
 	buffer_free(&batch.spans);
 	buffer_free(&batch.sizes);

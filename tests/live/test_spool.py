@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Spans that the collector does not take go to disk, survive there, and are delivered behind the fresh ones."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -213,6 +214,25 @@ def test_look_into_the_spool(node):
     assert out[-1].startswith(f"{len(batches)} batches, 50000 spans, ")
     node.agent.stop()
     assert spool(node, "check", *config)[:2] == (0, f"{state}/spool.db: OK, {len(batches)} batches\n")
+
+
+def test_a_paused_look_holds_nothing_up(node):
+    """`blkin spool list | less`, left open: the agent goes on storing, well beyond its log."""
+    total = 20000
+    node.start_agent(free_port(), output={"batch_size": "4K"}, spool={"max_size": "16M"})
+    node.run([LOAD, "-n", total])
+    node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
+    words = [node.built("cli/blkin"), "spool", "list", "--directory", node.path("state")]
+    with subprocess.Popen(words, env=node.environment, stdout=subprocess.PIPE, text=True) as paused:
+        fcntl.fcntl(paused.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        paused.stdout.readline()
+        for turn in range(2, 8):
+            node.run([LOAD, "-n", total])
+            node.wait_ledger(lambda ledger, turn=turn: ledger.spooled + ledger.dropped == turn * total, 30, "the same")
+        assert paused.poll() is None
+        assert "the spool cannot be used" not in node.agent.log()
+        assert " batches, " in paused.stdout.read().splitlines()[-1]
+        assert paused.wait(30) == 0
 
 
 def test_refused_spans_are_kept(node):
