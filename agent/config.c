@@ -13,8 +13,9 @@
 #include "log.h"
 #include "user.h"
 
-/* The spool's log and file hold so many batches at least. */
+/* The spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
+#define SPOOL_MIN (1024 * 1024)
 
 void config_init(struct config *config)
 {
@@ -103,9 +104,10 @@ static int check_together(const struct config *config)
 			"there are TLS files in [output], but not `tls = yes`"},
 		{config->queue_size < 2 * config->batch_size, "output", {"queue-size", "batch-size"},
 			"`queue-size` must hold two batches at least: twice `batch-size` in [output]"},
-		{config->spool_max_size && config->spool_max_size < SPOOL_BATCHES * config->batch_size,
+		{config->spool_max_size &&
+				config->spool_max_size < MAX(SPOOL_MIN, SPOOL_BATCHES * config->batch_size),
 			"spool", {"max-size"},
-			"`max-size` in [spool] is 0, for no spool, or holds eight batches: eight times "
+			"`max-size` in [spool] is 0, for no spool, or 1M at least, and eight times "
 			"`batch-size` in [output]"},
 	};
 	int status = 0;

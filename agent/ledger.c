@@ -74,16 +74,21 @@ void ledger_move(enum ledger_row from, enum ledger_row to, int64_t amount)
 	pthread_mutex_unlock(&ledger_lock);
 }
 
-void ledger_enter_spool(int64_t spooled, int64_t lost)
+int64_t ledger_enter_spool(int64_t spooled, int64_t lost, bool unknown)
 {
 	int64_t found;
 
 	pthread_mutex_lock(&ledger_lock);
 	found = spooled + lost - ledger_rows.row[SPANS_SPOOLED];
+	if (unknown && found < 0) {
+		lost -= found;
+		found = 0;
+	}
 	ledger_rows.row[found > 0 ? SPANS_RECOVERED : SPANS_SENT] += found > 0 ? found : -found;
 	ledger_rows.row[SPANS_SPOOLED] = spooled;
 	ledger_rows.row[SPANS_DROPPED_SPOOL_CORRUPT] += lost;
 	pthread_mutex_unlock(&ledger_lock);
+	return lost;
 }
 
 void ledger_delivered(const int64_t *events, uint32_t count, int64_t now)

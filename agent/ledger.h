@@ -99,10 +99,11 @@ bool ledger_load(struct unpacker from);
 
 /*
  * Enters what the spool holds when it is opened first, and what it has lost; after ledger_load. What is more
- * than stands there already counts as recovered; what is less was sent by a run that was killed after its
- * snapshot.
+ * than stands there already counts as recovered. What is less was sent by a run that was killed after its
+ * snapshot; or, if the spool cannot tell what it ought to hold (@unknown), lost with it. Returns how many
+ * spans were lost in all.
  */
-void ledger_enter_spool(int64_t spooled, int64_t lost);
+int64_t ledger_enter_spool(int64_t spooled, int64_t lost, bool unknown);
 
 /* Adds delivered spans to the latency histogram: @events are their event times, ns since the epoch. */
 void ledger_delivered(const int64_t *events, uint32_t count, int64_t now);

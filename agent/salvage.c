@@ -157,5 +157,5 @@ int salvage_build(const char *path, const struct tally *wanted)
 	buffer_free(&salvage.batch.sizes);
 	buffer_free(&salvage.batch.events);
 	buffer_free(&salvage.times);
-	return spoolfile_end(salvage.to, path, &salvage.saved, rc);
+	return spoolfile_end(salvage.to, path, &salvage.saved, wanted, rc);
 }

@@ -34,6 +34,7 @@ struct spool_holds {
 struct spool_losses {
 	int64_t evicted; /* the oldest, to make room */
 	int64_t corrupt; /* what the file no longer has, or has damaged */
+	bool unknown;    /* nothing told what ought to be there: more may be gone */
 };
 
 struct spool;

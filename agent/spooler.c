@@ -110,6 +110,7 @@ static void post(struct spooler *spooler, int64_t stored)
 static bool enter(struct spooler *spooler)
 {
 	struct spool_losses losses;
+	int64_t lost;
 
 	if (spooler->entered)
 		return true;
@@ -117,7 +118,11 @@ static bool enter(struct spooler *spooler)
 		return false;
 	spool_take_losses(spooler->spool, &losses);
 	spool_read_holds(spooler->spool, &spooler->holds);
-	ledger_enter_spool(spooler->holds.spans, losses.corrupt);
+	lost = ledger_enter_spool(spooler->holds.spans, losses.corrupt, losses.unknown);
+	if (lost > losses.corrupt)
+		log_warning("the spool that the checkpoint knows is gone: %" G_GINT64_FORMAT
+			    " spans are lost with it, and counted",
+			lost - losses.corrupt);
 	if (spooler->holds.spans)
 		log_info("%" G_GINT64_FORMAT " spans are in the spool, and will be delivered",
 			spooler->holds.spans);
@@ -296,14 +301,20 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 		probe(spooler, backlog);
 }
 
-/* A stop: what waits is stored, what was delivered is deleted. A spool that fails is tried once more. */
+/*
+ * A stop: what was delivered is deleted, which makes room, and what waits is stored; each though another may
+ * fail. A spool that fails is tried once more.
+ */
 static void finish(struct spooler *spooler)
 {
 	struct backlog backlog;
 
 	backlog_look(spooler->queue, &backlog);
-	if (enter(spooler) && store_waiting(spooler, backlog.waiting_bytes) && keep_refused(spooler))
-		delete_replayed(spooler);
+	if (!enter(spooler))
+		return;
+	delete_replayed(spooler);
+	store_waiting(spooler, backlog.waiting_bytes);
+	keep_refused(spooler);
 }
 
 static void *run(void *data)

@@ -27,6 +27,9 @@ static const char schema[] =
 	"CREATE TABLE refused (id INTEGER PRIMARY KEY, time INTEGER, event INTEGER, size INTEGER,"
 	" sum INTEGER, words TEXT, span BLOB);";
 
+/* Of the table `book`. */
+enum row { BOOK = 1, REPLACED = 2 };
+
 static char *beside(const char *path, const char *suffix)
 {
 	return g_strconcat(path, suffix, NULL);
@@ -119,35 +122,35 @@ sqlite3_stmt *spoolfile_prepare(sqlite3 *db, const char *sql, int *rc)
 	return stmt;
 }
 
-int spoolfile_read_book(sqlite3 *db, struct tally *book)
+/* Reads a row; SQLITE_DONE if it is not there. */
+static int read_row(sqlite3 *db, enum row which, struct tally *row)
 {
 	int rc = SQLITE_OK;
-	sqlite3_stmt *stmt = spoolfile_prepare(
-		db, "SELECT identity, sequence, first, next, batches, spans, sum FROM book", &rc);
+	sqlite3_stmt *stmt = spoolfile_prepare(db,
+		"SELECT identity, sequence, first, next, batches, spans, sum FROM book WHERE one = ?", &rc);
 
 	if (rc != SQLITE_OK)
 		return rc;
+	sqlite3_bind_int(stmt, 1, which);
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
-		*book = (struct tally){(uint64_t)sqlite3_column_int64(stmt, 0),
+		*row = (struct tally){(uint64_t)sqlite3_column_int64(stmt, 0),
 			(uint64_t)sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2),
 			sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4),
 			sqlite3_column_int64(stmt, 5)};
-		rc = sqlite3_column_int64(stmt, 6) == tally_sum(book) ? SQLITE_OK : SQLITE_CORRUPT;
-	} else if (rc == SQLITE_DONE) {
-		rc = SQLITE_CORRUPT;
+		rc = sqlite3_column_int64(stmt, 6) == tally_sum(row) ? SQLITE_OK : SQLITE_CORRUPT;
 	}
 	sqlite3_finalize(stmt);
 	return rc;
 }
 
-int spoolfile_write_book(sqlite3 *db, const struct tally *book)
+static int write_row(sqlite3 *db, enum row which, const struct tally *row)
 {
 	int rc = SQLITE_OK;
 	sqlite3_stmt *stmt =
-		spoolfile_prepare(db, "INSERT OR REPLACE INTO book VALUES(1,?,?,?,?,?,?,?)", &rc);
-	const int64_t values[] = {(int64_t)book->identity, (int64_t)book->sequence, book->first, book->next,
-		book->batches, book->spans, tally_sum(book)};
+		spoolfile_prepare(db, "INSERT OR REPLACE INTO book VALUES(?,?,?,?,?,?,?,?)", &rc);
+	const int64_t values[] = {which, (int64_t)row->identity, (int64_t)row->sequence, row->first,
+		row->next, row->batches, row->spans, tally_sum(row)};
 
 	for (int i = 0; i < (int)G_N_ELEMENTS(values) && rc == SQLITE_OK; i++)
 		rc = sqlite3_bind_int64(stmt, i + 1, values[i]);
@@ -155,6 +158,31 @@ int spoolfile_write_book(sqlite3 *db, const struct tally *book)
 		rc = sqlite3_step(stmt);
 	sqlite3_finalize(stmt);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int spoolfile_read_book(sqlite3 *db, struct tally *book)
+{
+	int rc = read_row(db, BOOK, book);
+
+	return rc == SQLITE_DONE ? SQLITE_CORRUPT : rc;
+}
+
+int spoolfile_write_book(sqlite3 *db, const struct tally *book)
+{
+	return write_row(db, BOOK, book);
+}
+
+int spoolfile_read_replaced(sqlite3 *db, struct tally *replaced, bool *found)
+{
+	int rc = read_row(db, REPLACED, replaced);
+
+	*found = rc == SQLITE_OK;
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int spoolfile_forget_replaced(sqlite3 *db)
+{
+	return sqlite3_exec(db, "DELETE FROM book WHERE one <> 1", NULL, NULL, NULL);
 }
 
 /*
@@ -194,7 +222,8 @@ static int sync_file(const char *path)
 	return rc == 0 ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
-int spoolfile_end(sqlite3 *db, const char *path, const struct tally *book, int rc)
+int spoolfile_end(
+	sqlite3 *db, const char *path, const struct tally *book, const struct tally *replaced, int rc)
 {
 	g_autofree char *name = beside(path, ".new");
 	char sql[128];
@@ -204,6 +233,8 @@ int spoolfile_end(sqlite3 *db, const char *path, const struct tally *book, int r
 		"COMMIT; PRAGMA synchronous=FULL; PRAGMA application_id=%d; PRAGMA user_version=%d;"
 		"PRAGMA journal_mode=WAL",
 		SPOOLFILE_APPLICATION, SPOOLFILE_VERSION);
+	if (rc == SQLITE_OK)
+		rc = write_row(db, REPLACED, replaced);
 	if (rc == SQLITE_OK)
 		rc = spoolfile_write_book(db, book);
 	if (rc == SQLITE_OK)

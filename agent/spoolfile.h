@@ -38,11 +38,22 @@ sqlite3_stmt *spoolfile_prepare(sqlite3 *db, const char *sql, int *rc);
 int spoolfile_read_book(sqlite3 *db, struct tally *book);
 int spoolfile_write_book(sqlite3 *db, const struct tally *book);
 
+/*
+ * In a file that was put in the place of another, until that is counted: what the other ought to have held
+ * (all 0: nobody knows). @found says whether it is there.
+ */
+int spoolfile_read_replaced(sqlite3 *db, struct tally *replaced, bool *found);
+int spoolfile_forget_replaced(sqlite3 *db);
+
 /* Starts a new file beside @path, with the tables and nothing in them. NULL with the code in @rc. */
 sqlite3 *spoolfile_begin(const char *path, int *rc);
 
-/* Ends it, whole, with this @book, and closes it; or, unless @rc is good, removes it. Returns a code. */
-int spoolfile_end(sqlite3 *db, const char *path, const struct tally *book, int rc);
+/*
+ * Ends it, whole, with this @book, and what the one that it replaces ought to have held, and closes it; or,
+ * unless @rc is good, removes it. Returns a code.
+ */
+int spoolfile_end(
+	sqlite3 *db, const char *path, const struct tally *book, const struct tally *replaced, int rc);
 
 /* Gives the new file its name. Returns false if that failed (errno). */
 bool spoolfile_adopt(const char *path);

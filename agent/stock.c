@@ -5,9 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
 #include "salvage.h"
 #include "spoolfile.h"
+
+/* The tally goes to the disk so often: what a power cut takes later than that cannot be told. */
+#define TALLY_SYNC_NS (1 * NS_PER_SECOND)
 
 void stock_init(struct stock *stock, const struct spool_options *options)
 {
@@ -44,6 +48,14 @@ static bool is_damage(int rc)
 	       kind == SQLITE_SCHEMA || kind == SQLITE_CONSTRAINT || kind == SQLITE_MISMATCH;
 }
 
+/* Of a full disk the open file may still be read, and its log written; nor does what is too large harm it. */
+static bool leaves_open(int rc)
+{
+	int kind = rc & 0xff;
+
+	return kind == SQLITE_FULL || kind == SQLITE_BUSY || kind == SQLITE_TOOBIG;
+}
+
 /* Says what SQLite's code means to an administrator; returns false. */
 static bool tell(struct stock *stock, int rc)
 {
@@ -62,6 +74,11 @@ static bool tell(struct stock *stock, int rc)
 			stock->db.path);
 	else if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
 		snprintf(stock->error, sizeof(stock->error), "another program holds %s: end it",
+			stock->db.path);
+	else if (kind == SQLITE_TOOBIG)
+		snprintf(stock->error, sizeof(stock->error),
+			"a batch does not fit into %s beside those that are being sent: raise `max-size` in "
+			"[spool]",
 			stock->db.path);
 	else if (kind == SQLITE_IOERR)
 		snprintf(stock->error, sizeof(stock->error),
@@ -83,13 +100,19 @@ static int delete_below(struct stock *stock, int64_t first)
 
 int stock_commit(struct stock *stock, struct tally *next, int rc)
 {
+	int64_t now = clock_monotonic();
+	bool sync;
+
 	next->sequence++;
 	rc = spooldb_end(&stock->db, next, rc);
 	if (rc != SQLITE_OK)
 		return rc;
 	stock->holds = *next;
+	sync = stock->db.sync_full || now - stock->synced_at >= TALLY_SYNC_NS;
 	/* If it cannot be written, it tells less of a damage to come: no reason to fail. */
-	tally_write(stock->tally, &stock->holds, stock->db.sync_full);
+	tally_write(stock->tally, &stock->holds, sync);
+	if (sync)
+		stock->synced_at = now;
 	return SQLITE_OK;
 }
 
@@ -98,8 +121,11 @@ static bool same(const struct tally *a, const struct tally *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* Finds out what a whole file has, by its rows. Where the book says the same, nothing is written. */
-static int count_rows(struct stock *stock, const struct tally *book)
+/*
+ * Finds out what a whole file has, by its rows. Where the book says the same, nothing is written; unless the
+ * file owed spans to the one that it @replaces, which is now counted.
+ */
+static int count_rows(struct stock *stock, const struct tally *book, bool replaces)
 {
 	const struct tally *expected = &stock->expected;
 	bool ours = expected->identity == book->identity;
@@ -110,12 +136,14 @@ static int count_rows(struct stock *stock, const struct tally *book)
 		rc = delete_below(stock, expected->first);
 	if (rc == SQLITE_OK)
 		rc = spooldb_count(&stock->db, &found);
+	if (rc == SQLITE_OK && replaces)
+		rc = spoolfile_forget_replaced(stock->db.db);
 	found.identity = book->identity;
 	found.sequence = ours ? MAX(expected->sequence, book->sequence) : book->sequence;
 	found.next = MAX(book->next, MAX(found.next, expected->next));
 	if (!found.batches)
 		found.first = found.next;
-	if (rc != SQLITE_OK || !same(&found, book))
+	if (rc != SQLITE_OK || replaces || !same(&found, book))
 		return stock_commit(stock, &found, rc);
 	stock->holds = found;
 	return sqlite3_exec(stock->db.db, "ROLLBACK", NULL, NULL, NULL);
@@ -123,57 +151,58 @@ static int count_rows(struct stock *stock, const struct tally *book)
 
 static int open_whole(struct stock *stock)
 {
-	struct tally book;
+	struct tally book, replaced;
+	bool replaces = false;
 	int rc = spooldb_open(&stock->db);
 
 	if (rc == SQLITE_OK)
 		rc = spoolfile_read_book(stock->db.db, &book);
+	if (rc == SQLITE_OK)
+		rc = spoolfile_read_replaced(stock->db.db, &replaced, &replaces);
 	if (rc != SQLITE_OK)
 		return rc;
-	/* The tally is to be believed if it is this file's, and knows its last commit. */
-	if (!stock->replaced && (!stock->expecting || stock->expected.identity != book.identity ||
-					stock->expected.sequence < book.sequence))
+	/* Otherwise the tally is to be believed if it is this file's, and knows its last commit. */
+	if (replaces)
+		stock->expected = replaced;
+	else if (!stock->expecting || stock->expected.identity != book.identity ||
+		 stock->expected.sequence < book.sequence)
 		stock->expected = book;
 	stock->expecting = true;
-	return count_rows(stock, &book);
+	return count_rows(stock, &book, replaces);
 }
 
-static int make_empty(struct stock *stock)
+static int make_empty(struct stock *stock, const struct tally *wanted)
 {
-	struct tally none = {(uint64_t)g_random_int() << 32 | g_random_int(), 1, 1, 1, 0, 0};
-	sqlite3 *db;
+	struct tally none = {(uint64_t)g_random_int() << 32 | g_random_int(), 1, MAX(wanted->next, 1),
+		MAX(wanted->next, 1), 0, 0};
 	int rc;
+	sqlite3 *db = spoolfile_begin(stock->db.path, &rc);
 
-	if (stock->expecting)
-		none.first = none.next = MAX(stock->expected.next, 1);
-	db = spoolfile_begin(stock->db.path, &rc);
-	return db ? spoolfile_end(db, stock->db.path, &none, SQLITE_OK) : rc;
+	return db ? spoolfile_end(db, stock->db.path, &none, wanted, SQLITE_OK) : rc;
 }
 
 /*
  * Puts a new file, with what can be saved, in the place of what is there and is no spool, or none any more;
- * of nothing, where @kind says that nothing is there. Only when the new one is whole the old one goes.
+ * of nothing, where @kind says that nothing is there. Only when the new one is whole the old one goes; the
+ * new one tells what the old one ought to have held, so a crash at any moment does not lose the count.
  */
 static int replace(struct stock *stock, enum spoolfile_kind kind, char *aside, size_t size)
 {
 	static const struct tally unknown;
+	const struct tally *wanted = stock->expecting ? &stock->expected : &unknown;
 	int rc;
 
 	spooldb_close(&stock->db, false);
 	if (kind == SPOOLFILE_NONE)
-		rc = make_empty(stock);
+		rc = make_empty(stock, wanted);
 	else
-		rc = salvage_build(stock->db.path, stock->expecting ? &stock->expected : &unknown);
+		rc = salvage_build(stock->db.path, wanted);
 	if (rc != SQLITE_OK)
 		return rc;
 	if (kind != SPOOLFILE_NONE && !spoolfile_set_aside(stock->db.path, aside, size))
 		return SQLITE_CANTOPEN;
 	if (!spoolfile_adopt(stock->db.path))
 		return SQLITE_CANTOPEN;
-	stock->replaced = true;
-	if (!stock->expecting)
-		stock->expected = unknown;
-	stock->expecting = true;
 	return open_whole(stock);
 }
 
@@ -190,7 +219,8 @@ static int64_t count_lost(struct stock *stock)
 	}
 	lost = MAX(lost, 0);
 	stock->lost.corrupt += lost;
-	stock->expecting = stock->replaced = false;
+	stock->lost.unknown |= stock->expected.next == 0;
+	stock->expecting = false;
 	return lost;
 }
 
@@ -271,8 +301,7 @@ bool stock_run(struct stock *stock, int (*work)(struct stock *stock, void *data)
 		rc = work(stock, data); /* in the room that the log had */
 	if (rc == SQLITE_OK)
 		return true;
-	/* Of a full disk the open file may still be read, and its log written. */
-	if ((rc & 0xff) != SQLITE_FULL && (rc & 0xff) != SQLITE_BUSY)
+	if (!leaves_open(rc))
 		spooldb_close(&stock->db, false);
 	return tell(stock, rc);
 }

@@ -20,10 +20,10 @@ struct stock {
 	struct spooldb db;
 	char *tally_path;
 	int tally;                /* descriptor, -1: closed */
+	int64_t synced_at;        /* when it last went to the disk */
 	struct tally holds;       /* what is there */
 	struct tally expected;    /* what ought to be there, while a file is being opened or replaced */
 	bool expecting;           /* it is known */
-	bool replaced;            /* the file at hand is a new one in place of that which is expected */
 	GArray *under_way;        /* of struct under_way */
 	struct spool_losses lost; /* not told yet */
 	struct buffer times;      /* of the row that is being stored */

@@ -21,35 +21,10 @@
 
 #define MIB (1024 * 1024)
 
-static bool write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return good;
-}
-
-/* Mounts come and go with this process. Without the right to: in a user namespace, if the system has them. */
-static bool own_mounts(void)
-{
-	char map[64];
-	uid_t user = getuid();
-
-	if (unshare(CLONE_NEWNS) == 0)
-		return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-		return false;
-	snprintf(map, sizeof(map), "0 %u 1", (unsigned)user);
-	return write_text("/proc/self/uid_map", map) &&
-	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-}
-
 /* A disk of so many bytes over the test's folder. Returns false where this cannot be had. */
 static bool mount_disk(const char *options)
 {
-	if (own_mounts() && mount("tmpfs", rig_folder, "tmpfs", 0, options) == 0)
+	if (rig_own_mounts() && mount("tmpfs", rig_folder, "tmpfs", 0, options) == 0)
 		return true;
 	fprintf(stderr, "spool: this system allows no mounts of one's own: %s\n", g_strerror(errno));
 	return false;

@@ -1,15 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
 #include "spool_rig.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <glib/gstdio.h>
 
 char *rig_folder;
 
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Without the right to: in a user namespace, if the system has them. */
+bool rig_own_mounts(void)
+{
+	char map[64];
+	uid_t user = getuid();
+
+	if (unshare(CLONE_NEWNS) == 0)
+		return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+		return false;
+	snprintf(map, sizeof(map), "0 %u 1", (unsigned)user);
+	return write_text("/proc/self/uid_map", map) &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
 void rig_make_folder(void)
 {
+	if (rig_own_mounts() && mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL) != 0)
+		fprintf(stderr, "spool: no disk of one's own: a test that is killed leaves its folder\n");
 	rig_folder = g_strdup("/dev/shm/blkin-spool-XXXXXX");
 	if (g_mkdtemp(rig_folder))
 		return;
@@ -124,7 +157,7 @@ void rig_fill(struct spool *spool, int64_t first, unsigned batches, uint32_t cou
 static void check_batch(const struct batch *batch, GHashTable *seen)
 {
 	const uint8_t *span = batch->spans.data;
-	uint8_t *expected = g_malloc(1 << 20);
+	static uint8_t expected[1 << 20];
 
 	for (uint32_t i = 0; i < batch->count; span += batch_sizes(batch)[i++]) {
 		int64_t number = batch_events(batch)[i];
@@ -135,7 +168,6 @@ static void check_batch(const struct batch *batch, GHashTable *seen)
 			ck_assert(g_hash_table_add(seen, g_memdup2(&number, sizeof(number))));
 	}
 	ck_assert_ptr_eq(span, batch->spans.data + batch->spans.size);
-	g_free(expected);
 }
 
 int64_t rig_drain(struct spool *spool, GHashTable *seen)
@@ -164,4 +196,16 @@ int64_t rig_corrupt(struct spool *spool)
 
 	spool_take_losses(spool, &losses);
 	return losses.corrupt;
+}
+
+size_t rig_stride(size_t step)
+{
+	static GRand *random;
+	const char *damage = g_getenv("BLKIN_DAMAGE");
+
+	if (damage && strcmp(damage, "all") == 0)
+		return step;
+	if (!random)
+		random = g_rand_new_with_seed(20);
+	return step * (size_t)g_rand_int_range(random, 1, 40);
 }

@@ -12,10 +12,17 @@
 
 #include "spool.h"
 
-/* A folder of the test program's own, in memory where there is such a disk; removed at its end. */
+/*
+ * A folder of the test program's own, in memory where there is such a disk; removed at its end. It is on a
+ * disk that goes with the process, so that nothing is left of one that is killed, where the system allows
+ * mounts of one's own.
+ */
 extern char *rig_folder;
 void rig_make_folder(void);
 void rig_remove_folder(void);
+
+/* Lets mounts come and go with this process. Returns false where that cannot be had. */
+bool rig_own_mounts(void);
 
 /* Empties it, for the next test. */
 void rig_clear(void);
@@ -39,9 +46,16 @@ void rig_fill(struct spool *spool, int64_t first, unsigned batches, uint32_t cou
  */
 int64_t rig_drain(struct spool *spool, GHashTable *seen);
 
+/*
+ * Of places that are @step apart, how far to go to the next that is tried: some twentieth of them, at random,
+ * but the same in each run; with BLKIN_DAMAGE=all in the environment to each.
+ */
+size_t rig_stride(size_t step);
+
 int64_t rig_corrupt(struct spool *spool); /* spans lost to damage since the last look */
 
 extern Suite *spool_damage_suite(void);
 extern Suite *spool_disk_suite(void);
+extern Suite *spool_replace_suite(void);
 
 #endif

@@ -231,6 +231,14 @@ START_TEST(test_mistakes)
 		{"[output]\nbatch-size = 1M\nqueue-size = 1M\n",
 			"test: F:3: `queue-size` must hold two batches at least: twice `batch-size` in "
 			"[output]\n"},
+		{"[output]\nbatch-size = 4K\n[spool]\nmax-size = 1023K\n",
+			"test: F:4: `max-size` in [spool] is 0, for no spool, or 1M at least, and eight "
+			"times "
+			"`batch-size` in [output]\n"},
+		{"[output]\nbatch-size = 256K\n[spool]\nmax-size = 2047K\n",
+			"test: F:4: `max-size` in [spool] is 0, for no spool, or 1M at least, and eight "
+			"times "
+			"`batch-size` in [output]\n"},
 		{"[output]\nretry-max = 1ms\nretry-min = 1s\n",
 			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
 		{"[output]\nwindow = 0\nservr = x\n",

@@ -280,6 +280,42 @@ START_TEST(test_refused)
 }
 END_TEST
 
+static unsigned count_open(const char *path)
+{
+	GDir *dir = g_dir_open("/proc/self/fd", 0, NULL);
+	unsigned count = 0;
+	const char *name;
+
+	while ((name = g_dir_read_name(dir))) {
+		g_autofree char *link = rig_path("/proc/self/fd", name),
+				*target = g_file_read_link(link, NULL);
+
+		count += g_strcmp0(target, path) == 0;
+	}
+	g_dir_close(dir);
+	return count;
+}
+
+/* The smallest spool takes the largest batch that goes with it; one that is too large for it harms nothing.
+ */
+START_TEST(test_too_large_a_batch)
+{
+	g_autofree char *path = rig_path(rig_folder, SPOOLFILE_NAME);
+	struct spool *spool = rig_open(rig_folder, 1 * MIB);
+	struct batch *large = rig_batch(1000, 100, 6000);
+
+	rig_fill(spool, 1, 1, 32, 4000);
+	ck_assert_uint_eq(count_open(path), 1);
+	ck_assert(!spool_put(spool, large));
+	ck_assert_ptr_nonnull(strstr(spool_error(spool), "raise `max-size` in [spool]"));
+	ck_assert_uint_eq(count_open(path), 1);
+	ck_assert_int_eq(rig_drain(spool, NULL), 32);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+	rig_free(large);
+}
+END_TEST
+
 static Suite *spool_suite(void)
 {
 	Suite *suite = suite_create("spool");
@@ -296,6 +332,7 @@ static Suite *spool_suite(void)
 	tcase_add_test(tcase, test_somebody_reads);
 	tcase_add_test(tcase, test_one_agent_at_a_time);
 	tcase_add_test(tcase, test_refused);
+	tcase_add_test(tcase, test_too_large_a_batch);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
@@ -308,6 +345,7 @@ int main(void)
 	rig_make_folder();
 	runner = srunner_create(spool_suite());
 	srunner_add_suite(runner, spool_damage_suite());
+	srunner_add_suite(runner, spool_replace_suite());
 	srunner_add_suite(runner, spool_disk_suite());
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -76,7 +76,7 @@ static void assert_balance(void)
 /* Batches of numbered spans. */
 static void push(int batches, size_t size)
 {
-	uint8_t span[4096] = {0};
+	uint8_t span[8192] = {0};
 	struct ledger change = {0};
 
 	for (int i = 0; i < batches * SPANS; i++) {
@@ -248,6 +248,46 @@ START_TEST(test_over_a_restart)
 	start(64 * MIB, 100, 1);
 	wait_until(is_ok);
 	ck_assert_int_eq(row(SPANS_RECOVERED), 20 * SPANS);
+	assert_balance();
+	stop();
+}
+END_TEST
+
+static void spoil(const char *name)
+{
+	g_autofree char *path = rig_path(rig_folder, name);
+
+	ck_assert(g_file_set_contents(path, "rubbish", -1, NULL));
+}
+
+enum { GONE, SPOILT, OLDER_SNAPSHOT, KINDS };
+
+/*
+ * The ledger knows of more than the spool has. If the spool's own books say that it has all, the rest was
+ * delivered after the ledger's snapshot; without any they are lost.
+ */
+START_TEST(test_less_than_the_ledger_knows)
+{
+	bool lost = _i != OLDER_SNAPSHOT;
+
+	start(64 * MIB, 100, 1);
+	push(20, 300);
+	stop();
+	if (_i == GONE)
+		rig_clear();
+	if (_i == SPOILT) {
+		spoil(SPOOLFILE_NAME);
+		spoil(SPOOLFILE_TALLY);
+	}
+	if (_i == OLDER_SNAPSHOT) {
+		ledger_add(SPANS_MADE, 20 * SPANS);
+		ledger_add(SPANS_SPOOLED, 20 * SPANS);
+	}
+	start(64 * MIB, 100, 1);
+	wait_until(is_ok);
+	ck_assert_int_eq(row(SPANS_DROPPED_SPOOL_CORRUPT), lost ? 20 * SPANS : 0);
+	ck_assert_int_eq(row(SPANS_SENT), lost ? 0 : 20 * SPANS);
+	ck_assert_int_eq(row(SPANS_SPOOLED), lost ? 0 : 20 * SPANS);
 	assert_balance();
 	stop();
 }
@@ -459,6 +499,44 @@ START_TEST(test_refused_is_kept)
 }
 END_TEST
 
+static int64_t batches_left;
+
+static bool batches_are_left(void)
+{
+	struct spooler_state state;
+
+	spooler_read_state(spooler, &state);
+	return state.batches == batches_left;
+}
+
+/* A stop deletes what was delivered though it cannot store what waits: it is not delivered again. */
+START_TEST(test_stop_that_cannot_store)
+{
+	struct batch *first, *second;
+
+	start(1 * MIB, 100, 1);
+	push(3, 100);
+	batch_set_delivering(queue, false);
+	wait_until(all_stored);
+	batch_set_delivering(queue, true);
+	while (!(first = batch_take(queue)))
+		g_usleep(1000);
+	while (!(second = batch_take(queue)))
+		g_usleep(1000);
+	sent(first, NULL);
+	batches_left = 2;
+	wait_until(batches_are_left); /* the next is deleted after a while, or by the stop */
+	sent(second, NULL);
+	push(1, 6000); /* is too large for this spool */
+	stop();
+	start(1 * MIB, 100, 1);
+	wait_until(is_ok);
+	batches_left = 1;
+	ck_assert(batches_are_left());
+	stop();
+}
+END_TEST
+
 static void *push_much(void *data)
 {
 	(void)data;
@@ -509,6 +587,7 @@ int main(void)
 	tcase_add_test(tcase, test_stored_when_the_collector_is_away);
 	tcase_add_test(tcase, test_stored_when_the_queue_fills);
 	tcase_add_test(tcase, test_over_a_restart);
+	tcase_add_loop_test(tcase, test_less_than_the_ledger_knows, 0, KINDS);
 	tcase_add_test(tcase, test_fresh_first);
 	tcase_add_test(tcase, test_paced);
 	tcase_add_test(tcase, test_pace);
@@ -516,6 +595,7 @@ int main(void)
 	tcase_add_test(tcase, test_full_spool);
 	tcase_add_test(tcase, test_works_again);
 	tcase_add_test(tcase, test_refused_is_kept);
+	tcase_add_test(tcase, test_stop_that_cannot_store);
 	tcase_add_test(tcase, test_all_at_once);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
