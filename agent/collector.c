@@ -30,11 +30,13 @@ static void *run(void *data)
 			break;
 		line_tick(collector->line, clock_monotonic(), true);
 		progress_tick(collector->progress);
+		keeper_clean(collector->keeper);
 		if (!at_once)
 			collecting_pause(&collector->collecting, RETRY_NS);
 	}
 	if (!progress_keeps(collector->progress))
 		line_flush(collector->line);
+	progress_stop(collector->progress);
 	collector->done(collector->data);
 	return NULL;
 }

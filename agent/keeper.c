@@ -24,6 +24,9 @@
 #define LOOK_NS (1 * NS_PER_MS)
 /* When less than this is left on disk, the reader attaches. */
 #define LITTLE_BYTES (4 * 1024 * 1024)
+/* Between two sessions that cannot be attached to: from, and up to. */
+#define PAUSE_MIN_NS (500 * NS_PER_MS)
+#define PAUSE_MAX_NS (30 * NS_PER_SECOND)
 /* How long a session that is gone, or whose streams ended, may take until its reader sees its end. */
 #define GONE_NS (3 * NS_PER_SECOND)
 /* relayd's disk needs so much room at least for a session to be of use. */
@@ -47,10 +50,12 @@ struct keeper {
 	struct watch *watch;
 	struct recover recover;
 	int64_t poll_ns;
-	int64_t looked;     /* at the wall clock */
-	uint64_t condemned; /* when the session was created that is no good any more */
-	uint64_t ended;     /* ... that was destroyed last */
-	bool draining;      /* a stop reads on until its deadline */
+	int64_t looked;      /* at the wall clock */
+	uint64_t condemned;  /* when the session was created that is no good any more */
+	uint64_t ended;      /* ... that was destroyed last */
+	int64_t create_next; /* not before; CLOCK_MONOTONIC ns */
+	int64_t pause;       /* after the last session that could not be attached to */
+	bool draining;       /* a stop reads on until its deadline */
 	struct livereader *live;
 	unsigned failed;     /* tries in a row to recover */
 	unsigned unreadable; /* tries in a row to attach that babeltrace2 failed in, */
@@ -301,6 +306,13 @@ static bool read_on(struct keeper *keeper, struct reader *reader, char *why, siz
 	return collecting_stopping(keeper->collecting);
 }
 
+/* Whether no checkpoint knew the session. It may be another agent's: nothing of it is delivered before it is
+ * attached to, as only one can be. */
+static bool is_unknown(const struct session_identity *session)
+{
+	return !*session->settings;
+}
+
 static enum attached attach(struct keeper *keeper, struct session *session, struct reader **reader)
 {
 	char error[512];
@@ -308,6 +320,13 @@ static enum attached attach(struct keeper *keeper, struct session *session, stru
 
 	look_at_clock(keeper);
 	attached = livereader_attach(keeper->live, session, reader, error, sizeof(error));
+	if (attached == ATTACHED_UNREADABLE && is_unknown(progress_session(keeper->progress))) {
+		attached = ATTACHED_NOT;
+		g_strlcat(error,
+			"; does another agent read it, with the same `name` and another `state-directory`? "
+			"If none does, destroy it (lttng destroy)",
+			sizeof(error));
+	}
 	if (attached == ATTACHED_UNREADABLE && progress_session(keeper->progress)->created == keeper->failing)
 		keeper->unreadable++;
 	else
@@ -330,9 +349,7 @@ static bool collect(struct keeper *keeper, struct session *session, struct reade
 	watch_set(keeper->watch, identity);
 	if (!read_on(keeper, reader, why, sizeof(why)))
 		collecting_waits(keeper->collecting, why);
-	else if (progress_keeps(keeper->progress))
-		progress_stop(keeper->progress);
-	else
+	else if (!progress_keeps(keeper->progress))
 		finish_session(keeper, session, reader);
 	watch_set(keeper->watch, NULL);
 	return false;
@@ -358,8 +375,6 @@ static bool catch_up(struct keeper *keeper, uint64_t enough)
 		keeper->failed = 0;
 		keeper->recover.give_up = false;
 	}
-	if (status == RECOVER_STOPPED && progress_keeps(keeper->progress))
-		progress_stop(keeper->progress);
 	return status == RECOVER_OK || status == RECOVER_UNREADABLE;
 }
 
@@ -415,9 +430,7 @@ static bool collect_files(struct keeper *keeper, struct session *session, bool s
 	watch_set(keeper->watch, NULL);
 	if (same && !collecting_stopping(keeper->collecting))
 		return false;
-	if (same && progress_keeps(keeper->progress))
-		progress_stop(keeper->progress);
-	else
+	if (!same || !progress_keeps(keeper->progress))
 		finish_session(keeper, session, NULL);
 	return !same;
 }
@@ -435,7 +448,7 @@ static bool resume(struct keeper *keeper)
 	if (identity->created == keeper->condemned) {
 		session_destroy(session);
 		at_once = lose_session(keeper, "its streams have ended");
-	} else if (catch_up(keeper, LITTLE_BYTES)) {
+	} else if (is_unknown(identity) || catch_up(keeper, LITTLE_BYTES)) {
 		switch (attach(keeper, session, &reader)) {
 		case ATTACHED:
 			at_once = go_on(keeper, session, reader, !strcmp(settings, identity->settings));
@@ -460,20 +473,33 @@ static bool resume(struct keeper *keeper)
 }
 
 /* A session of our name that no checkpoint knows: nobody knows what of it is done, so it is read as a whole,
- * and ended. */
-static void take_unknown(struct keeper *keeper, uint64_t created)
+ * and ended; but not if it is not an agent's. Returns whether to go on at once. */
+static bool take_unknown(struct keeper *keeper, uint64_t created)
 {
 	struct session_identity identity = {.created = created};
+	char error[512];
 
+	if (session_check(keeper->config, error, sizeof(error)) != SESSION_OK) {
+		collecting_waits(keeper->collecting, error);
+		return false;
+	}
 	log_warning("an LTTng session `%s` is there that this agent has no checkpoint of: all that is on "
 		    "disk of it "
 		    "is delivered, perhaps again",
 		keeper->config->session_name);
 	g_strlcpy(identity.name, keeper->config->session_name, sizeof(identity.name));
 	progress_begin(keeper->progress, &identity);
+	return true;
 }
 
 /* A new session */
+
+/* A session that nobody can attach to (a wrong `relay-live-port`) is made anew less and less often. */
+static void back_off(struct keeper *keeper)
+{
+	keeper->pause = CLAMP(2 * keeper->pause, PAUSE_MIN_NS, PAUSE_MAX_NS);
+	keeper->create_next = clock_monotonic() + keeper->pause;
+}
 
 static bool has_room(struct keeper *keeper)
 {
@@ -494,7 +520,8 @@ static bool create(struct keeper *keeper)
 	bool at_once = false;
 
 	/* relayd's folder is named by the second */
-	if ((uint64_t)(clock_wall() / NS_PER_SECOND) == keeper->ended || !has_room(keeper))
+	if ((uint64_t)(clock_wall() / NS_PER_SECOND) == keeper->ended ||
+		clock_monotonic() < keeper->create_next || !has_room(keeper))
 		return false;
 	if (session_create(keeper->config, &session, &identity, error, sizeof(error)) != SESSION_OK) {
 		collecting_waits(keeper->collecting, error);
@@ -502,6 +529,7 @@ static bool create(struct keeper *keeper)
 	}
 	progress_begin(keeper->progress, &identity);
 	if (attach(keeper, session, &reader) == ATTACHED) {
+		keeper->pause = 0;
 		reader_hold(reader, false);
 		if (session_start(session, error, sizeof(error)) == SESSION_OK)
 			at_once = collect(keeper, session, reader, true);
@@ -510,6 +538,7 @@ static bool create(struct keeper *keeper)
 	} else {
 		session_destroy(session);
 		end_session(keeper);
+		back_off(keeper);
 	}
 	if (reader)
 		reader_close(reader);
@@ -532,8 +561,7 @@ bool keeper_run(struct keeper *keeper)
 			return lose_session(keeper, "another of its name is in its place");
 		if (created == keeper->ended)
 			return false; /* the daemon is about to be done with it */
-		take_unknown(keeper, created);
-		return true;
+		return take_unknown(keeper, created);
 	case SESSION_NONE:
 		return known ? lose_session(keeper, "lttng-sessiond does not know it any more")
 			     : create(keeper);

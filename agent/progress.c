@@ -355,8 +355,6 @@ void progress_finish(struct progress *progress, bool forget)
 {
 	int failure;
 
-	if (forget)
-		progress_stop(progress);
 	if (progress->marked && batch_mark_settled(progress->queue))
 		settle(progress);
 	if (!progress->checkpoint)

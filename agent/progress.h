@@ -69,7 +69,7 @@ void progress_removed(struct progress *progress);
 /* To be called between messages, often. */
 void progress_tick(struct progress *progress);
 
-/* The reader stops here, in the middle of the session: takes the last candidate. */
+/* The reader stops here, wherever that is: takes the last candidate. */
 void progress_stop(struct progress *progress);
 
 /*

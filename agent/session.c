@@ -234,6 +234,64 @@ enum session_status session_find(
 	return find(config, name, created, &active, error, error_size);
 }
 
+/* Whether the session has our channel, or none: an agent was killed before there was one, and nothing is
+ * recorded. */
+static bool has_our_channel(const char *name)
+{
+	struct lttng_handle *handle = open_handle(name);
+	struct lttng_channel *channels = NULL;
+	int count = handle ? lttng_list_channels(handle, &channels) : -LTTNG_ERR_NOMEM;
+	bool found = count == 0 || count == -LTTNG_ERR_UST_CHAN_NOT_FOUND;
+
+	for (int i = 0; i < count; i++)
+		found |= !strcmp(channels[i].name, CHANNEL);
+	free(channels);
+	if (handle)
+		lttng_destroy_handle(handle);
+	return found;
+}
+
+/* Whether an agent with this configuration may have made @session, or begun to. */
+static bool is_agents(const struct config *config, const struct lttng_session *session)
+{
+	g_autofree char *control = g_strdup_printf(":%" G_GUINT64_FORMAT "/", config->relay_control_port);
+	g_autofree char *data = g_strdup_printf("[data: %" G_GUINT64_FORMAT "]", config->relay_data_port);
+	struct lttng_domain *domains = NULL;
+	int count;
+	bool ours = true;
+
+	if (!session->live_timer_interval || !strstr(session->path, control) || !strstr(session->path, data))
+		return false;
+	count = lttng_list_domains(session->name, &domains);
+	for (int i = 0; i < count; i++)
+		ours &= domains[i].type == LTTNG_DOMAIN_UST && has_our_channel(session->name);
+	free(domains);
+	return count >= 0 && ours;
+}
+
+enum session_status session_check(const struct config *config, char *error, size_t error_size)
+{
+	LOCK_LIBRARY;
+	struct lttng_session *sessions = NULL;
+	int count;
+	bool other = false;
+
+	prepare(config);
+	count = lttng_list_sessions(&sessions);
+	for (int i = 0; i < count; i++)
+		other |= !strcmp(sessions[i].name, config->session_name) && !is_agents(config, &sessions[i]);
+	free(sessions);
+	if (count < 0)
+		return fail(count, error, error_size, "list the LTTng sessions");
+	if (!other)
+		return SESSION_OK;
+	snprintf(error, error_size,
+		"an LTTng session `%s` is there that is not an agent's, and is left alone: destroy it (lttng "
+		"destroy %s), or set another `name` in [session]",
+		config->session_name, config->session_name);
+	return SESSION_FAILED;
+}
+
 enum session_status session_create(const struct config *config, struct session **session,
 	struct session_identity *identity, char *error, size_t error_size)
 {

@@ -33,6 +33,12 @@ enum session_status session_find(
 	const struct config *config, const char *name, uint64_t *created, char *error, size_t error_size);
 
 /*
+ * Checks that the session of the configured name that is there can be one of an agent's: live, to our relay,
+ * and with our channel, or with none yet. SESSION_FAILED: it is somebody else's, and not to be touched.
+ */
+enum session_status session_check(const struct config *config, char *error, size_t error_size);
+
+/*
  * Creates the session, ready to be attached to but not started, and tells what it is known by. On failure
  * nothing is left, and @error says what to do.
  */

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The session ends, or is meddled with, behind the agent's back: what the relay has on disk is delivered all the same."""
 
+import os
 import signal
 import time
 
 import pytest
 from expect import check_load, key_of
-from rig.process import wait_until
+from rig.process import free_port, wait_until
 from test_restart import KEEP, LOAD
 
 COUNT = 20000
@@ -83,6 +84,25 @@ def test_killed_while_reading_the_rest(node, receiver):
     wait_until(lambda: len(node.session_folders()) == 1, 10, "the old session's folder to be removed")
 
 
+def test_stopped_while_reading_the_rest(node, receiver):
+    """The same with stops instead of kills: then nothing comes twice."""
+    node.start_agent(receiver.port, session=KEEP)
+    node.agent.stop()
+    for _ in range(5):
+        record_unread(node, agent_stopped=False)
+    again(node.sessiond, node.start_sessiond)
+    for pause in (0.01, 0.05, 0.1, 0.2):
+        node.start_agent_again(wait=False)
+        node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+        time.sleep(pause)
+        assert node.agent.stop() == 0
+    node.start_agent_again()
+    ledger = node.wait_ledger(lambda ledger: ledger.read >= 5 * COUNT and ledger.idle(), 60, "the rest")
+    assert (ledger.read, ledger.again, ledger.sent) == (5 * COUNT, 0, 5 * COUNT)
+    receiver.read()
+    assert len(receiver.spans()) == 5 * COUNT
+
+
 def test_session_destroyed(node, receiver):
     node.start_agent(receiver.port, session=KEEP)
     record_unread(node, agent_stopped=True)
@@ -94,17 +114,97 @@ def test_session_destroyed(node, receiver):
 
 
 def test_session_replaced(node, receiver):
-    """Somebody destroys it, and makes another of the same name, which is none of ours: that one is ended too."""
+    """Somebody destroys it, and makes another of the same name, which is none of ours: that one is left alone."""
     node.start_agent(receiver.port, session=KEEP)
     record_unread(node, agent_stopped=True)
     node.lttng("destroy", "blkin")
     time.sleep(1.1)
     node.lttng("create", "blkin", "--output", node.path("other"))
     node.agent.send(signal.SIGCONT)
-    wait_until(lambda: node.ledger().sessions == 2 and node.collecting(), 30, "a new session")
+    node.wait_ledger(lambda ledger: ledger.sent == COUNT, 30, "everything to be delivered")
+    check_waits_for(node)
     ledger = node.wait_ledger(lambda ledger: ledger.idle(), 30, "everything to be delivered")
     assert ledger.read == COUNT
     check_load(receiver.spans(), 2, 1, COUNT // 2)
+
+
+def check_waits_for(node):
+    """The agent leaves somebody else's session `blkin` alone, says so, and collects once that is destroyed."""
+    says = "an LTTng session `blkin` is there that is not an agent's"
+    wait_until(lambda: says in node.http_get("/readyz")[1], 20, "the agent to say so")
+    time.sleep(1.5)
+    assert "blkin" in node.lttng("list")
+    sessions = node.ledger().sessions
+    node.lttng("destroy", "blkin")
+    wait_until(lambda: node.ledger().sessions == sessions + 1 and node.collecting(), 30, "a new session")
+
+
+def relay_urls(node, control=0):
+    ports = node.relay_ports
+    return [f"--ctrl-url=tcp://127.0.0.1:{ports[control]}", f"--data-url=tcp://127.0.0.1:{ports[1]}"]
+
+
+OTHERS = {
+    "local": lambda node: [["create", "blkin", "--output", node.path("other")]],
+    "not live": lambda node: [["create", "blkin"] + relay_urls(node), ["enable-channel", "-u", "-s", "blkin", "spans"]],
+    "other channel": lambda node: [
+        ["create", "blkin", "--live"] + relay_urls(node),
+        ["enable-event", "-u", "-s", "blkin", "-c", "mine", "--all"],
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_session_of_somebody_else(node, receiver, kind):
+    for words in OTHERS[kind](node):
+        node.lttng(*words)
+    node.start_agent(receiver.port, wait=False, session=KEEP)
+    node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+    check_waits_for(node)
+    node.run([LOAD, "-n", 100])
+    receiver.wait_for(100)
+
+
+def test_session_that_was_only_begun(node, receiver):
+    """As by an agent that was killed before it had a channel: it is in nobody's way."""
+    node.lttng("create", "blkin", "--live", *relay_urls(node))
+    node.start_agent(receiver.port, session=KEEP)
+    assert node.ledger().sessions == 1
+    node.run([LOAD, "-n", 100])
+    receiver.wait_for(100)
+
+
+def test_session_of_another_agent(node, receiver):
+    """Two agents with one name for their sessions: the second delivers nothing of the first one's, and says why."""
+    node.start_agent(receiver.port, session=KEEP)
+    node.run([LOAD, "-n", 1000])
+    node.wait_ledger(lambda ledger: ledger.sent == 1000, 20, "1000 spans")
+    first = node.agent
+    of_its_own = {"state_directory": node.path("second"), "socket": node.path("second.sock")}
+    os.mkdir(node.path("second"))
+    node.start_agent(receiver.port, wait=False, session=KEEP, agent=of_its_own)
+    wait_until(lambda: "another agent" in node.http_get("/readyz")[1], 20, "the second agent to say why it waits")
+    node.run([LOAD, "-p", 2, "-n", 1000])
+    time.sleep(2)
+    ledger = node.ledger()
+    assert (ledger.read, ledger.sessions, ledger.sessions_lost) == (0, 0, 0)
+    receiver.read()
+    assert len(receiver.spans()) == 3000
+    assert node.agent.stop() == 0
+    assert first.stop() == 0
+
+
+def test_relay_live_port_wrong(node, receiver):
+    """Nobody can attach: sessions are made less and less often, and leave nothing on disk."""
+    node.start_agent(receiver.port, wait=False, session=dict(KEEP, relay_live_port=free_port()))
+    seen = set()
+    deadline = time.monotonic() + 9
+    while time.monotonic() < deadline:
+        seen.update(node.session_folders())
+        time.sleep(0.02)
+    assert 2 <= len(seen) <= 5, seen
+    wait_until(lambda: len(node.session_folders()) <= 1, 10, "the folders to be removed")
+    assert node.ledger().sessions == 0
 
 
 MEDDLING = [
