@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collecting.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <glib.h>
@@ -10,6 +11,11 @@
 
 /* A reason why nothing is collected that has stayed the same for so long is worth a line. */
 #define LASTING_NS (10 * NS_PER_SECOND)
+
+/* A daemon that takes so long to answer hangs, as the status says; */
+#define HUNG_NS (5 * NS_PER_SECOND)
+/* and if it is as long as this, a new agent may fare better. */
+#define ASKING_MAX_NS (600 * NS_PER_SECOND)
 
 void collecting_init(struct collecting *collecting)
 {
@@ -40,11 +46,29 @@ int64_t collecting_deadline(struct collecting *collecting)
 {
 	int64_t deadline;
 
+	atomic_store_explicit(&collecting->asked, NULL, memory_order_relaxed);
 	atomic_store_explicit(&collecting->moved, clock_monotonic(), memory_order_relaxed);
 	pthread_mutex_lock(&collecting->lock);
 	deadline = collecting->stop_deadline;
 	pthread_mutex_unlock(&collecting->lock);
 	return deadline;
+}
+
+void collecting_asks(struct collecting *collecting, const char *daemon)
+{
+	atomic_store_explicit(&collecting->moved, clock_monotonic(), memory_order_relaxed);
+	atomic_store_explicit(&collecting->asked, daemon, memory_order_relaxed);
+}
+
+static int64_t unmoved(const struct collecting *collecting)
+{
+	return clock_monotonic() - atomic_load_explicit(&collecting->moved, memory_order_relaxed);
+}
+
+bool collecting_is_asking(const struct collecting *collecting)
+{
+	return atomic_load_explicit(&collecting->asked, memory_order_relaxed) &&
+	       unmoved(collecting) < ASKING_MAX_NS;
 }
 
 void collecting_pause(struct collecting *collecting, int64_t ns)
@@ -126,7 +150,16 @@ void collecting_stop(struct collecting *collecting, int64_t timeout_ns)
 
 void collecting_read(struct collecting *collecting, struct collector_state *state)
 {
+	const char *asked;
+
 	pthread_mutex_lock(&collecting->lock);
 	*state = collecting->state;
 	pthread_mutex_unlock(&collecting->lock);
+	asked = atomic_load_explicit(&collecting->asked, memory_order_relaxed);
+	if (!asked || unmoved(collecting) < HUNG_NS)
+		return;
+	state->collecting = false;
+	snprintf(state->error, sizeof(state->error),
+		"%s hangs: it has not answered for more than %d s; if it lasts, restart it", asked,
+		(int)(HUNG_NS / NS_PER_SECOND));
 }

@@ -20,7 +20,8 @@ struct collector_state {
 
 struct collecting {
 	_Atomic int64_t moved;
-	pthread_mutex_t lock; /* guards what follows */
+	_Atomic(const char *) asked; /* the daemon that it waits for since it moved; NULL: none */
+	pthread_mutex_t lock;        /* guards what follows */
 	pthread_cond_t stop;
 	int64_t stop_deadline; /* 0: run on */
 	struct collector_state state;
@@ -35,6 +36,9 @@ void collecting_free(struct collecting *collecting);
 
 /* Whether it is to stop; to be asked often, as it also tells that the thread moves. */
 bool collecting_stopping(struct collecting *collecting);
+
+/* Calls @daemon, which may hang: until the next time that it tells that it moves. @daemon is a constant. */
+void collecting_asks(struct collecting *collecting, const char *daemon);
 
 /* Until when, at most, it may take to stop; CLOCK_MONOTONIC ns. */
 int64_t collecting_deadline(struct collecting *collecting);
@@ -57,6 +61,9 @@ void collecting_lacks(struct collecting *collecting, const char *session, const 
 /* The others'. */
 
 void collecting_stop(struct collecting *collecting, int64_t timeout_ns);
+
+/* Whether it waits for a daemon, and so, however long, up to a bound, does not hang by itself. */
+bool collecting_is_asking(const struct collecting *collecting);
 void collecting_read(struct collecting *collecting, struct collector_state *state);
 
 #endif

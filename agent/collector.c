@@ -76,6 +76,11 @@ int64_t collector_progress(const struct collector *collector)
 	return atomic_load_explicit(&collector->collecting.moved, memory_order_relaxed);
 }
 
+bool collector_asks(const struct collector *collector)
+{
+	return collecting_is_asking(&collector->collecting);
+}
+
 void collector_read_state(struct collector *collector, struct collector_state *state)
 {
 	collecting_read(&collector->collecting, state);

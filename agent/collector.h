@@ -43,6 +43,9 @@ void collector_set_level(struct collector *collector, uint64_t level);
  */
 int64_t collector_progress(const struct collector *collector);
 
+/* Whether it waits for one of LTTng's daemons, which the status names: that is no failure of the agent's. */
+bool collector_asks(const struct collector *collector);
+
 void collector_read_state(struct collector *collector, struct collector_state *state);
 
 /*

@@ -193,6 +193,7 @@ static bool read_rest(struct keeper *keeper)
 {
 	char error[512];
 
+	collecting_stopping(keeper->collecting);
 	switch (recover_rest(&keeper->recover, error, sizeof(error))) {
 	case RECOVER_OK:
 		return true;
@@ -232,9 +233,11 @@ static void finish_session(struct keeper *keeper, struct session *session, struc
 		deadline = clock_monotonic() + keeper->config->stop_timeout;
 	keeper->draining = true;
 	watch_set(keeper->watch, NULL);
+	collecting_asks(keeper->collecting, "lttng-sessiond");
 	session_stop(session, deadline - clock_monotonic());
 	session_destroy(session);
 	while (reader && (status == READER_MORE || status == READER_IDLE) && clock_monotonic() < deadline) {
+		collecting_asks(keeper->collecting, "lttng-relayd");
 		status = reader_step(reader);
 		progress_tick(keeper->progress);
 		if (status == READER_IDLE)
@@ -284,6 +287,7 @@ static bool read_on(struct keeper *keeper, struct reader *reader, char *why, siz
 	while (status == READER_MORE || status == READER_IDLE) {
 		if (collecting_stopping(keeper->collecting))
 			return true;
+		collecting_asks(keeper->collecting, "lttng-relayd");
 		status = reader_step(reader);
 		look_at_clock(keeper);
 		progress_tick(keeper->progress);
@@ -319,6 +323,7 @@ static enum attached attach(struct keeper *keeper, struct session *session, stru
 	enum attached attached;
 
 	look_at_clock(keeper);
+	collecting_asks(keeper->collecting, "lttng-relayd");
 	attached = livereader_attach(keeper->live, session, reader, error, sizeof(error));
 	if (attached == ATTACHED_UNREADABLE && is_unknown(progress_session(keeper->progress))) {
 		attached = ATTACHED_NOT;
@@ -364,6 +369,7 @@ static bool catch_up(struct keeper *keeper, uint64_t enough)
 	uint64_t found;
 	char error[512];
 
+	collecting_stopping(keeper->collecting);
 	do
 		status = recover_pass(&keeper->recover, enough, &found, error, sizeof(error));
 	while (status == RECOVER_OK && enough && found > enough);
@@ -393,6 +399,7 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 		finish_session(keeper, session, reader);
 		return true;
 	}
+	collecting_asks(keeper->collecting, "lttng-sessiond");
 	if (session_start(session, error, sizeof(error)) != SESSION_OK) {
 		collecting_waits(keeper->collecting, error);
 		return false;
@@ -523,6 +530,7 @@ static bool create(struct keeper *keeper)
 	if ((uint64_t)(clock_wall() / NS_PER_SECOND) == keeper->ended ||
 		clock_monotonic() < keeper->create_next || !has_room(keeper))
 		return false;
+	collecting_asks(keeper->collecting, "lttng-sessiond");
 	if (session_create(keeper->config, &session, &identity, error, sizeof(error)) != SESSION_OK) {
 		collecting_waits(keeper->collecting, error);
 		return false;
@@ -531,6 +539,7 @@ static bool create(struct keeper *keeper)
 	if (attach(keeper, session, &reader) == ATTACHED) {
 		keeper->pause = 0;
 		reader_hold(reader, false);
+		collecting_asks(keeper->collecting, "lttng-sessiond");
 		if (session_start(session, error, sizeof(error)) == SESSION_OK)
 			at_once = collect(keeper, session, reader, true);
 		else
@@ -552,6 +561,7 @@ bool keeper_run(struct keeper *keeper)
 	uint64_t created = 0;
 	char error[512];
 
+	collecting_asks(keeper->collecting, "lttng-sessiond");
 	switch (session_find(keeper->config, known ? known->name : keeper->config->session_name, &created,
 		error, sizeof(error))) {
 	case SESSION_OK:

@@ -13,6 +13,9 @@
 /* Between two looks: how old the status text may be, and how late a sign of life. */
 #define TICK_NS (1 * NS_PER_SECOND)
 
+/* What a stop takes beside its two stages, at most. */
+#define STOP_MORE_NS (10 * NS_PER_SECOND)
+
 struct notify {
 	const struct status_source *source;
 	struct event *tick;       /* NULL: nobody listens */
@@ -44,7 +47,8 @@ static void tell_alive(struct notify *notify)
 
 	if (now - notify->alive_said < notify->watchdog)
 		return;
-	if (progress == notify->progress_counted && !notify->stopping)
+	if (progress == notify->progress_counted && !notify->stopping &&
+		!collector_asks(notify->source->collector))
 		return;
 	notify->alive_said = now;
 	notify->progress_counted = progress;
@@ -101,7 +105,11 @@ void notify_reloading(struct notify *notify)
 void notify_stopping(struct notify *notify)
 {
 	notify->stopping = true;
-	sd_notify(0, "STOPPING=1\nSTATUS=stopping: reading what was recorded, then delivering it");
+	/* two stages, each with its time, and some to end: the manager's own patience may be less */
+	sd_notifyf(0,
+		"STOPPING=1\nSTATUS=stopping: reading what was recorded, then delivering "
+		"it\nEXTEND_TIMEOUT_USEC=%" PRId64,
+		(2 * notify->source->config->stop_timeout + STOP_MORE_NS) / 1000);
 }
 
 void notify_destroy(struct notify *notify)
