@@ -200,7 +200,7 @@ def test_each_call_fails_once(collector, tmp_path, kind):
     preload = os.path.join(build_dir(), "tests/live/programs/libfailing.so")
     calls = count_calls(collector, tmp_path, preload)[kind]
     assert calls > 0
-    wanted = os.environ.get("BLKIN_FAILING", "4")
+    wanted = os.environ.get("BLKIN_FAILING", "2")
     numbers = range(1, calls + 1)
     if wanted != "all" and int(wanted) < calls:
         numbers = sorted({1 + n * (calls - 1) // (int(wanted) - 1) for n in range(int(wanted))})

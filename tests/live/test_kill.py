@@ -12,7 +12,7 @@ import time
 from expect import check_span, key_of
 from test_restart import KEEP, LOAD, finish
 
-KILLS = int(os.environ.get("BLKIN_KILLS", "15"))
+KILLS = int(os.environ.get("BLKIN_KILLS", "6"))
 # What is delivered twice was read in this time before the kill: blkin-agent(8).
 BOUND = 2.0
 

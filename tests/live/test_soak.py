@@ -14,7 +14,7 @@ from rig.counter import PARTS, Counter
 from rig.node import sanitized
 from rig.process import Trouble, free_port
 
-SECONDS = int(os.environ.get("BLKIN_SOAK", "45"))
+SECONDS = int(os.environ.get("BLKIN_SOAK", "20"))
 RATE = int(os.environ.get("BLKIN_SOAK_RATE", "30000")) // len(PARTS)  # spans
 MEMORY = 128 << 20  # blkin-agent(8), with the collector down
 
