@@ -245,6 +245,8 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 	/* a session of which nothing was read may have no folder; of another, it must be elsewhere */
 	if (status == RELAYFILES_NONE && positions_count(progress_positions(progress)) == 0)
 		return RECOVER_OK;
+	if (status == RELAYFILES_BUSY && !pass->recover->give_up)
+		return RECOVER_FAILED;
 	return status == RELAYFILES_OK ? RECOVER_OK : RECOVER_UNREADABLE;
 }
 
@@ -253,14 +255,16 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 {
 	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES};
 	enum recover_status status = open_files(&pass, error, error_size);
+	bool whole;
 
 	*found = 0;
 	if (!pass.files)
 		return status;
 	pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 	pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
-	if (!relayfiles_scan(
-		    pass.files, progress_positions(recover->progress), pass.packets, error, error_size))
+	whole = relayfiles_scan(
+		pass.files, progress_positions(recover->progress), pass.packets, error, error_size);
+	if (!whole)
 		log_warning("%s: what it tells of is not read", error);
 	for (guint i = 0; i < pass.packets->len; i++)
 		*found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
@@ -269,6 +273,9 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 	if (last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
 		log_warning("%s: packets of its index are not in its files: they are lost",
 			relayfiles_path(pass.files));
+	/* what an index would have told of: nobody knows how many, but some */
+	if (last && !whole && !*found)
+		line_lost_packets(recover->line, 1);
 	line_tick(recover->line, clock_monotonic(), false);
 	g_array_unref(pass.packets);
 	g_free(pass.scratch);

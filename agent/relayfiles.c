@@ -53,10 +53,17 @@ static int64_t stamp_distance(const char *entry, const char *name, uint64_t crea
 	return llabs(off - local.tm_gmtoff);
 }
 
-/* The name of the session's folder in that of the host; NULL if there is none. */
+/* What may be over when it is tried again. */
+static bool passes(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
+}
+
+/* The name of the session's folder in that of the host; NULL, with errno, if there is none. */
 static char *find_folder(int host, const char *name, uint64_t created)
 {
-	DIR *list = fdopendir(dup(host));
+	int listed = dup(host);
+	DIR *list = listed < 0 ? NULL : fdopendir(listed);
 	int64_t best = INT64_MAX;
 	char *found = NULL;
 	struct dirent *entry;
@@ -74,6 +81,7 @@ static char *find_folder(int host, const char *name, uint64_t created)
 		}
 	}
 	closedir(list);
+	errno = ENOENT;
 	return found;
 }
 
@@ -83,6 +91,7 @@ enum relayfiles_status relayfiles_open(const char *output, const char *name, uin
 	struct relayfiles *made = g_new0(struct relayfiles, 1);
 	char host[256] = "";
 	bool none = false;
+	int why;
 
 	gethostname(host, sizeof(host) - 1);
 	made->names = g_string_chunk_new(4096);
@@ -97,7 +106,7 @@ enum relayfiles_status relayfiles_open(const char *output, const char *name, uin
 	}
 	if (made->host >= 0) {
 		made->name = find_folder(made->host, name, created);
-		none = !made->name;
+		none = !made->name && errno == ENOENT;
 		if (made->name)
 			made->folder = openat(made->host, made->name, FOLDER_FLAGS);
 	}
@@ -107,8 +116,11 @@ enum relayfiles_status relayfiles_open(const char *output, const char *name, uin
 		*files = made;
 		return RELAYFILES_OK;
 	}
-	snprintf(error, error_size, "%s: %s", made->path, g_strerror(errno));
+	why = errno;
+	snprintf(error, error_size, "%s: %s", made->path, g_strerror(why));
 	relayfiles_close(made);
+	if (passes(why))
+		return RELAYFILES_BUSY;
 	return none ? RELAYFILES_NONE : RELAYFILES_UNREADABLE;
 }
 

@@ -25,8 +25,9 @@ struct relayfiles;
 
 enum relayfiles_status {
 	RELAYFILES_OK,
-	RELAYFILES_NONE,      /* the session has no folder: nothing of it was ever written */
-	RELAYFILES_UNREADABLE /* @error says why */
+	RELAYFILES_NONE,       /* the session has no folder: nothing of it was ever written */
+	RELAYFILES_UNREADABLE, /* @error says why */
+	RELAYFILES_BUSY /* so does it, but another try may fare better: no more files can be open, say */
 };
 
 /*

@@ -2,6 +2,7 @@
 /* relayd's files: what is found in them, carved out of them and removed, and what is let alone. */
 #include <check.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -293,6 +294,30 @@ START_TEST(folders_of_others)
 }
 END_TEST
 
+START_TEST(no_file_can_be_opened)
+{
+	struct relayfiles *files;
+	struct rlimit limit, none;
+	enum relayfiles_status status;
+
+	make_folder(session);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){0, limit.rlim_max};
+	/* from none on, with each number of files that opening the folder takes; the last is enough */
+	for (rlim_t left = 0; left < 64; left++) {
+		none.rlim_cur = left;
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+		status = relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error));
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		if (status == RELAYFILES_OK)
+			break;
+		ck_assert_int_eq(status, RELAYFILES_BUSY);
+	}
+	ck_assert_int_eq(status, RELAYFILES_OK);
+	relayfiles_close(files);
+}
+END_TEST
+
 START_TEST(removed_but_for_what_is_not_the_relays)
 {
 	g_autofree char *outside = g_build_filename(output, "outside", NULL),
@@ -360,6 +385,7 @@ int main(void)
 	tcase_add_test(cases, carving);
 	tcase_add_test(cases, indexes_that_are_none);
 	tcase_add_test(cases, folders_of_others);
+	tcase_add_test(cases, no_file_can_be_opened);
 	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);
 	tcase_add_test(cases, links_are_not_followed);
 	tcase_add_test(cases, which_ctf);
