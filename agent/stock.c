@@ -161,12 +161,10 @@ static int open_whole(struct stock *stock)
 		rc = spoolfile_read_replaced(stock->db.db, &replaced, &replaces);
 	if (rc != SQLITE_OK)
 		return rc;
-	/* Otherwise the tally is to be believed if it is this file's, and knows its last commit. */
-	if (replaces)
-		stock->expected = replaced;
-	else if (!stock->expecting || stock->expected.identity != book.identity ||
-		 stock->expected.sequence < book.sequence)
-		stock->expected = book;
+	/* The tally is to be believed if it is this file's, and knows its last commit. */
+	if (!stock->expecting || stock->expected.identity != book.identity ||
+		stock->expected.sequence < book.sequence)
+		stock->expected = replaces ? replaced : book;
 	stock->expecting = true;
 	return count_rows(stock, &book, replaces);
 }

@@ -68,6 +68,9 @@ START_TEST(test_log_cut_off)
 		ck_assert_uint_eq(harm_count_aside(), 0);
 		step = rig_stride(size > ends[BATCHES - 1] - PAGE - 64 ? 1 : 997);
 	}
+	harm_copy();
+	ck_assert_int_eq(truncate(path, 0), 0);
+	harm_assert_survivors(BATCHES * SPANS, 0, "log cut off at", 0);
 	spool_destroy(spool);
 }
 END_TEST

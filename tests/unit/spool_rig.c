@@ -27,15 +27,18 @@ static bool write_text(const char *path, const char *text)
 /* Without the right to: in a user namespace, if the system has them. */
 bool rig_own_mounts(void)
 {
-	char map[64];
+	char map[64], groups[64];
 	uid_t user = getuid();
+	gid_t group = getgid();
 
 	if (unshare(CLONE_NEWNS) == 0)
 		return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
 		return false;
 	snprintf(map, sizeof(map), "0 %u 1", (unsigned)user);
-	return write_text("/proc/self/uid_map", map) &&
+	snprintf(groups, sizeof(groups), "0 %u 1", (unsigned)group);
+	return write_text("/proc/self/uid_map", map) && write_text("/proc/self/setgroups", "deny") &&
+	       write_text("/proc/self/gid_map", groups) &&
 	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
