@@ -288,6 +288,7 @@ void reader_close(struct reader *reader)
 	if (reader->held)
 		g_ptr_array_unref(reader->held);
 	bt_graph_put_ref(reader->graph);
+	bt_current_thread_clear_error(); /* a live source whose relay is gone leaves one as it goes */
 	intake_destroy(reader->intake);
 	g_free(reader);
 }
