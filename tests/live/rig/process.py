@@ -29,16 +29,24 @@ def wait_until(condition, seconds, what, step=0.05):
         time.sleep(step)
 
 
+_given = set()
+
+
 def free_port():
-    """A port below those that the kernel gives to outgoing connections, so that none of these takes it."""
+    """
+    A port below those that the kernel gives to outgoing connections, so that none of these takes it; and none that was
+    given before, as nobody may listen there yet.
+    """
     while True:
         port = random.SystemRandom().randrange(12000, 32000)
         with contextlib.closing(socket.socket()) as probe:
             try:
                 probe.bind(("127.0.0.1", port))
-                return port
             except OSError:
                 continue
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 def answers(address):
