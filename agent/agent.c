@@ -8,23 +8,23 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
-#include "activity.h"
-#include "batch.h"
-#include "clock.h"
-#include "collector.h"
-#include "daemons.h"
-#include "http.h"
-#include "ledger.h"
-#include "line.h"
-#include "log.h"
-#include "memory.h"
+#include "assemble/pipeline.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "collect/collector.h"
+#include "collect/progress.h"
+#include "core/ledger.h"
 #include "notify.h"
-#include "output.h"
-#include "progress.h"
+#include "output/output.h"
+#include "queue/batch.h"
 #include "reload.h"
-#include "spooler.h"
-#include "status.h"
-#include "uplink.h"
+#include "session/daemons.h"
+#include "spool/spooler.h"
+#include "status/activity.h"
+#include "status/http.h"
+#include "status/status.h"
+#include "uplink/uplink.h"
 
 struct agent {
 	struct config *config;

@@ -3,7 +3,7 @@
 #ifndef AGENT_H
 #define AGENT_H
 
-#include "config.h"
+#include "config/config.h"
 
 /*
  * Runs until SIGTERM or SIGINT; returns the exit code. What cannot be started was logged. @file is what

@@ -7,10 +7,10 @@
 #include <sysexits.h>
 
 #include "agent.h"
-#include "config.h"
-#include "daemons.h"
-#include "log.h"
-#include "user.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "config/user.h"
+#include "session/daemons.h"
 
 static const char usage[] =
 	"Usage: blkin-agent [--user] [-c FILE]\n"

@@ -8,7 +8,7 @@
 #include <glib.h>
 #include <systemd/sd-daemon.h>
 
-#include "clock.h"
+#include "base/clock.h"
 
 /* Between two looks: how old the status text may be, and how late a sign of life. */
 #define TICK_NS (1 * NS_PER_SECOND)

@@ -13,7 +13,7 @@
 
 #include <event2/event.h>
 
-#include "status.h"
+#include "status/status.h"
 
 struct notify;
 

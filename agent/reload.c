@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "clock.h"
-#include "collector.h"
-#include "configkeys.h"
-#include "configvalue.h"
-#include "http.h"
-#include "line.h"
-#include "log.h"
-#include "output.h"
-#include "uplink.h"
+#include "assemble/pipeline.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "collect/collector.h"
+#include "config/configkeys.h"
+#include "config/configvalue.h"
+#include "output/output.h"
+#include "status/http.h"
+#include "uplink/uplink.h"
 
 /* What a changed key asks for; the rooms look at all of theirs. */
 enum {

@@ -12,20 +12,14 @@
 
 #include <event2/event.h>
 
-#include "config.h"
+#include "config/config.h"
+#include "status/status.h"
 
 struct batch_queue;
 struct collector;
 struct http;
 struct line;
 struct uplink;
-
-struct reload_state {
-	uint64_t failures;
-	bool failed;       /* the last one: the configuration of before counts */
-	int64_t succeeded; /* the last that did, or the start; ns since the epoch */
-	char waiting[256]; /* changed keys that count from the next start on; "" for none */
-};
 
 /* What it applies to, all borrowed; the uplink is replaced where [output] changes. */
 struct reload {

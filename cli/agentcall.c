@@ -18,7 +18,7 @@
 
 #include <glib.h>
 
-#include "log.h"
+#include "base/log.h"
 
 /* Seconds that the agent has for its answer. */
 #define TIMEOUT 5

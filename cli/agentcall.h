@@ -3,7 +3,7 @@
 #ifndef AGENTCALL_H
 #define AGENTCALL_H
 
-#include "buffer.h"
+#include "base/buffer.h"
 
 /*
  * Gets @page of the agent whose control socket is @path, in @body with a NUL behind its end. Returns an exit

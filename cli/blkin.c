@@ -6,7 +6,7 @@
 #include <sysexits.h>
 
 #include "commands.h"
-#include "suggest.h"
+#include "base/suggest.h"
 
 static const struct command {
 	const char *name;

@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 
 /* What the receiver is and has done, for the calls that ask. */
 struct call_service {

@@ -14,10 +14,10 @@
 #include <sys/ioctl.h>
 #include <sysexits.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 #include "commands.h"
 #include "forest.h"
-#include "log.h"
+#include "base/log.h"
 #include "options.h"
 #include "receiver.h"
 #include "span2.h"

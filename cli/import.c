@@ -12,18 +12,18 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
-#include "batch.h"
-#include "clock.h"
+#include "queue/batch.h"
+#include "base/clock.h"
 #include "commands.h"
-#include "config.h"
-#include "ledger.h"
-#include "line.h"
-#include "log.h"
+#include "config/config.h"
+#include "core/ledger.h"
+#include "assemble/pipeline.h"
+#include "base/log.h"
 #include "options.h"
-#include "output.h"
-#include "reader.h"
+#include "output/output.h"
+#include "read/reader.h"
 #include "traces.h"
-#include "uplink.h"
+#include "uplink/uplink.h"
 
 static const char help[] =
 	"Usage: blkin import [OPTION]... DIR...\n"

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-#include "suggest.h"
+#include "base/suggest.h"
 
 #define OPTIONS_MAX 30
 #define HELP_VALUE 0x100

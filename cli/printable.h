@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 
 /*
  * Appends @size bytes of @text. Control and formatting characters become \n, \t, \x1b or \u202e and the like,

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 
 #include "call.h"
-#include "log.h"
+#include "base/log.h"
 #include "printable.h"
 #include "span2.h"
 

@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 
 struct rows_style {
 	bool colour;

@@ -15,7 +15,7 @@
 #include <sysexits.h>
 
 #include "commands.h"
-#include "log.h"
+#include "base/log.h"
 #include "options.h"
 #include "sampling_page.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "json.h"
+#include "base/json.h"
 
 static void clear_annotation(void *data)
 {

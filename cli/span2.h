@@ -14,7 +14,7 @@
 
 #include <glib.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 #include "zipkin_zipkin_core_types.h"
 
 enum span2_kind { SPAN2_LOCAL, SPAN2_CLIENT, SPAN2_SERVER, SPAN2_PRODUCER, SPAN2_CONSUMER };

@@ -10,17 +10,17 @@
 #include <glib.h>
 #include <sysexits.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 #include "commands.h"
-#include "config.h"
-#include "json.h"
-#include "log.h"
+#include "config/config.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "message.h"
 #include "options.h"
 #include "printable.h"
 #include "span2.h"
-#include "spoolfile.h"
-#include "spoolrow.h"
+#include "spool/spoolfile.h"
+#include "spool/spoolrow.h"
 #include "spoolview.h"
 #include "tree.h"
 

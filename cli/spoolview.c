@@ -8,8 +8,8 @@
 
 #include <glib.h>
 
-#include "log.h"
-#include "spoolfile.h"
+#include "base/log.h"
+#include "spool/spoolfile.h"
 
 /* How long the agent may have it locked. */
 #define BUSY_MS 5000

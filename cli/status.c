@@ -13,8 +13,8 @@
 #include "agentcall.h"
 #include "census.h"
 #include "commands.h"
-#include "config.h"
-#include "log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "options.h"
 
 static const char help[] =

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 #include "rows.h"
 
 /*

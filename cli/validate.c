@@ -6,8 +6,8 @@
 #include <sysexits.h>
 
 #include "commands.h"
-#include "config.h"
-#include "log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "options.h"
 
 static const char help[] =

@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "scribe.h"
+#include "wire/scribe.h"
 
 #define FRAME_SIZE 4
 #define NAME_AT 8 /* in the head: length of the call's name, name */

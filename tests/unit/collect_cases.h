@@ -6,7 +6,7 @@
 #include <check.h>
 #include <glib.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 #include "zipkin_zipkin_core_types.h"
 
 TCase *collect_convert_cases(void);

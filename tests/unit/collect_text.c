@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "collect_cases.h"
-#include "json.h"
+#include "base/json.h"
 #include "printable.h"
-#include "suggest.h"
+#include "base/suggest.h"
 
 #define ASSERT_STRING(bytes, text)                                                                           \
 	do {                                                                                                 \

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "span.h"
+#include "core/span.h"
 
 /* Returns the span's bytes, the caller's to unref. */
 GByteArray *oracle_encode(const struct span *span);

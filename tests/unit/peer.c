@@ -12,7 +12,7 @@
 #include <event2/bufferevent_ssl.h>
 #include <event2/listener.h>
 
-#include "clock.h"
+#include "base/clock.h"
 
 /* Thrift's. */
 enum { T_STOP = 0, T_I32 = 8, T_STRING = 11, T_REPLY = 2, T_EXCEPTION = 3 };

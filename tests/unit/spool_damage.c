@@ -9,8 +9,8 @@
 #include "spool_harm.h"
 #include "spool_rig.h"
 #include "spool_walk.h"
-#include "spoolfile.h"
-#include "tally.h"
+#include "spool/spoolfile.h"
+#include "spool/tally.h"
 
 #define MIB (1024 * 1024)
 #define PAGE SPOOLFILE_PAGE

@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "spool_rig.h"
-#include "spoolfile.h"
+#include "spool/spoolfile.h"
 
 #define MIB (1024 * 1024)
 

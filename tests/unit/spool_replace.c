@@ -14,11 +14,11 @@
 
 #include <glib/gstdio.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 #include "spool_walk.h"
-#include "spoolfile.h"
+#include "spool/spoolfile.h"
 
 #define MIB (1024 * 1024)
 

@@ -10,7 +10,7 @@
 #include <check.h>
 #include <glib.h>
 
-#include "spool.h"
+#include "spool/spool.h"
 
 /*
  * A folder of the test program's own, in memory where there is such a disk; removed at its end. It is on a

@@ -4,7 +4,7 @@
 #include <check.h>
 
 #include "spool_harm.h"
-#include "spoolfile.h"
+#include "spool/spoolfile.h"
 
 #define PAGE SPOOLFILE_PAGE
 

@@ -8,9 +8,9 @@
 
 #include <glib.h>
 
-#include "base64.h"
-#include "batch.h"
-#include "ledger.h"
+#include "wire/base64.h"
+#include "queue/batch.h"
+#include "core/ledger.h"
 
 static struct batch_queue *queue;
 static int wakes;

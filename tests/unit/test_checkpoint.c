@@ -9,10 +9,10 @@
 
 #include <glib.h>
 
-#include "checkpoint.h"
-#include "clocksteps.h"
-#include "ledger.h"
-#include "position.h"
+#include "collect/checkpoint.h"
+#include "read/clocksteps.h"
+#include "core/ledger.h"
+#include "session/position.h"
 
 static char folder[] = "/tmp/blkin-XXXXXX";
 static struct checkpoint *checkpoint;

@@ -5,8 +5,8 @@
 
 #include <glib.h>
 
-#include "clock.h"
-#include "clocksteps.h"
+#include "base/clock.h"
+#include "read/clocksteps.h"
 
 #define HOUR (3600 * NS_PER_SECOND)
 #define EPOCH INT64_C(1700000000000000000)

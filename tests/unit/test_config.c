@@ -10,10 +10,10 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
-#include "config.h"
-#include "configkeys.h"
-#include "configvalue.h"
-#include "log.h"
+#include "config/config.h"
+#include "config/configkeys.h"
+#include "config/configvalue.h"
+#include "base/log.h"
 
 static char folder[] = "/tmp/blkin-test-XXXXXX"; /* of the test that runs */
 static char *said; /* what was logged by the last read, with F for the file's path */

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "span.h"
+#include "assemble/assembler.h"
 
 #define MS INT64_C(1000000)
 #define T0 INT64_C(1700000000000000000)

@@ -10,9 +10,9 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
-#include "pack.h"
-#include "relaycarve.h"
-#include "relayfiles.h"
+#include "base/pack.h"
+#include "session/relaycarve.h"
+#include "session/relayfiles.h"
 
 #define CREATED UINT64_C(1700000000)
 #define PACKET 256

@@ -13,8 +13,8 @@
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
 #include "blkin_scribe.h"
-#include "scribe.h"
-#include "scribereply.h"
+#include "wire/scribe.h"
+#include "wire/scribereply.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

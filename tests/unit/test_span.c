@@ -6,8 +6,8 @@
 
 #include <glib.h>
 
-#include "span.h"
-#include "spanhead.h"
+#include "assemble/assembler.h"
+#include "assemble/spanhead.h"
 
 #define MS INT64_C(1000000)
 #define T0 INT64_C(1700000000000000000) /* ns since the epoch; the tracing clock then stands at CLOCK0 */

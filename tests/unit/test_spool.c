@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "spool_rig.h"
-#include "spoolfile.h"
+#include "spool/spoolfile.h"
 
 #define MIB (1024 * 1024)
 
@@ -252,14 +252,14 @@ START_TEST(test_refused)
 {
 	g_autofree char *path = rig_path(rig_folder, SPOOLFILE_NAME);
 	struct spool *spool = rig_open(rig_folder, 4 * MIB);
-	uint8_t *span = g_malloc0(SPOOL_REFUSED_BYTES + 1000);
+	uint8_t *span = g_malloc0(REFUSED_SPAN_BYTES + 1000);
 	sqlite3_stmt *stmt;
 	sqlite3 *reader;
 	int rc;
 
 	for (int64_t i = 0; i < 3 * SPOOL_REFUSED_MAX; i++) {
 		struct spool_refused refused = {
-			i, "no such thing", span, i % 2 ? 100 : SPOOL_REFUSED_BYTES + 1000};
+			i, "no such thing", span, i % 2 ? 100 : REFUSED_SPAN_BYTES + 1000};
 
 		ck_assert_msg(spool_keep_refused(spool, &refused, 1), "%s", spool_error(spool));
 	}
@@ -271,8 +271,8 @@ START_TEST(test_refused)
 	ck_assert_int_eq(sqlite3_column_int(stmt, 0), SPOOL_REFUSED_MAX);
 	ck_assert_int_eq(sqlite3_column_int(stmt, 1), 2 * SPOOL_REFUSED_MAX);
 	ck_assert_int_eq(sqlite3_column_int(stmt, 2), 3 * SPOOL_REFUSED_MAX - 1);
-	ck_assert_int_eq(sqlite3_column_int(stmt, 3), SPOOL_REFUSED_BYTES);
-	ck_assert_int_eq(sqlite3_column_int(stmt, 4), SPOOL_REFUSED_BYTES + 1000);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 3), REFUSED_SPAN_BYTES);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 4), REFUSED_SPAN_BYTES + 1000);
 	sqlite3_finalize(stmt);
 	sqlite3_close(reader);
 	spool_destroy(spool);

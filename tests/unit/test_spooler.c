@@ -9,13 +9,13 @@
 
 #include <glib/gstdio.h>
 
-#include "backlog.h"
-#include "clock.h"
-#include "ledger.h"
-#include "pace.h"
+#include "queue/backlog.h"
+#include "base/clock.h"
+#include "core/ledger.h"
+#include "spool/pace.h"
 #include "spool_rig.h"
-#include "spooler.h"
-#include "spoolfile.h"
+#include "spool/spooler.h"
+#include "spool/spoolfile.h"
 
 #define MIB (1024 * 1024)
 #define SPANS 100 /* a batch */

@@ -7,8 +7,8 @@
 
 #include <glib.h>
 
-#include "session.h"
-#include "watch.h"
+#include "session/session.h"
+#include "session/watch.h"
 
 static _Atomic uint64_t level_seen;
 static atomic_bool there;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "endpoint.h"
+#include "assemble/endpoint.h"
 #include "oracle.h"
-#include "utf8.h"
-#include "zipkin.h"
+#include "encode/utf8.h"
+#include "encode/zipkin.h"
 
 static struct text literal(const char *text)
 {

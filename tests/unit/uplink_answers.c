@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the uplink makes of a server's answers. */
-#include "backlog.h"
+#include "queue/backlog.h"
 #include "uplink_rig.h"
 
 START_TEST(good_server_gets_each_once)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "httpreply.h"
+#include "wire/httpreply.h"
 
 static unsigned int number_of(const char *span)
 {

@@ -12,11 +12,11 @@
 
 #include <event2/event.h>
 
-#include "batch.h"
-#include "clock.h"
-#include "ledger.h"
+#include "queue/batch.h"
+#include "base/clock.h"
+#include "core/ledger.h"
 #include "peer.h"
-#include "uplink.h"
+#include "uplink/uplink.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define SPANS 5 /* in a batch */

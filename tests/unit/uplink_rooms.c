@@ -2,9 +2,9 @@
 /* The uplink's rooms that do no I/O: addresses, the rate, parcels. */
 #include "uplink_rig.h"
 
-#include "address.h"
-#include "parcel.h"
-#include "rate.h"
+#include "base/address.h"
+#include "uplink/parcel.h"
+#include "uplink/ratelimit.h"
 
 START_TEST(server_is_host_and_port)
 {

@@ -24,13 +24,13 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
-#include "batch.h"
-#include "clock.h"
-#include "ledger.h"
-#include "log.h"
-#include "memory.h"
-#include "spooler.h"
-#include "uplink.h"
+#include "queue/batch.h"
+#include "base/clock.h"
+#include "core/ledger.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "spool/spooler.h"
+#include "uplink/uplink.h"
 
 #define BATCH_SPANS 20
 

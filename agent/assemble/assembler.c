@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assemble/assembler.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "assemble/endpoint.h"
+#include "assemble/pending.h"
+#include "assemble/pendingkey.h"
+#include "assemble/pendingsave.h"
+#include "assemble/pendingspan.h"
+#include "assemble/spandata.h"
+#include "assemble/spanevent.h"
+
+/* A pending span larger than this is emitted as it is, and goes on as another piece. */
+#define PENDING_MAX (1024 * 1024)
+
+/* The year 2096: far enough, and sums of two times cannot overflow. */
+#define EVENT_TIME_MAX INT64_C(4000000000000000000)
+
+/* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
+ * arrival. */
+struct list {
+	struct pending *first, *last;
+};
+
+struct assembler {
+	struct assembler_limits limits;
+	struct ledger *change;
+	void (*emit)(void *data, const struct span *span);
+	void *data;
+	GHashTable *pending; /* by key */
+	struct list open, ended;
+	size_t bytes;
+	struct span_data lines;            /* of the blkin:span event at hand */
+	struct pending_span_memory memory; /* of the span that is emitted, when it comes from pending */
+};
+
+struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
+	void (*emit)(void *data, const struct span *span), void *data)
+{
+	struct assembler *assembler = g_new0(struct assembler, 1);
+
+	assembler->limits = *limits;
+	assembler->change = change;
+	assembler->emit = emit;
+	assembler->data = data;
+	assembler->pending = pending_table_create();
+	return assembler;
+}
+
+void assembler_destroy(struct assembler *assembler)
+{
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, assembler->pending);
+	while (g_hash_table_iter_next(&iter, NULL, &value))
+		pending_destroy(value);
+	g_hash_table_destroy(assembler->pending);
+	span_data_free(&assembler->lines);
+	pending_span_memory_free(&assembler->memory);
+	g_free(assembler);
+}
+
+size_t assembler_bytes(const struct assembler *assembler)
+{
+	return assembler->bytes;
+}
+
+/* The lists */
+
+static struct list *list_of(struct assembler *assembler, const struct pending *pending)
+{
+	return pending->ended ? &assembler->ended : &assembler->open;
+}
+
+static void list_append(struct list *list, struct pending *pending)
+{
+	pending->previous = list->last;
+	pending->next = NULL;
+	if (list->last)
+		list->last->next = pending;
+	else
+		list->first = pending;
+	list->last = pending;
+}
+
+static void list_remove(struct list *list, struct pending *pending)
+{
+	if (pending->previous)
+		pending->previous->next = pending->next;
+	else
+		list->first = pending->next;
+	if (pending->next)
+		pending->next->previous = pending->previous;
+	else
+		list->last = pending->previous;
+}
+
+/* Emitting */
+
+static void count(struct assembler *assembler, enum ledger_row row, int64_t amount)
+{
+	assembler->change->row[row] += amount;
+}
+
+/* Emits a span made of classic annotations; or of pieces whose span never came, and so of unknown duration.
+ */
+static void emit_classic(struct assembler *assembler, const struct pending *pending)
+{
+	struct span span = pending_span(pending, &assembler->memory), half;
+
+	if (pending_span_split(&span, &assembler->memory, &half)) {
+		count(assembler, SPANS_MADE, 1);
+		count(assembler, SPANS_QUEUED, 1);
+		assembler->emit(assembler->data, &half);
+	}
+	count(assembler, SPANS_PENDING, -1);
+	count(assembler, SPANS_QUEUED, 1);
+	assembler->emit(assembler->data, &span);
+}
+
+/* Unlinks it from table and list. */
+static void take_out(struct assembler *assembler, struct pending *pending)
+{
+	g_hash_table_remove(assembler->pending, &pending->key);
+	list_remove(list_of(assembler, pending), pending);
+	assembler->bytes -= pending_bytes(pending);
+}
+
+static void emit_pending(struct assembler *assembler, struct pending *pending)
+{
+	take_out(assembler, pending);
+	if (!pending->ended)
+		count(assembler, SPANS_CUT_SHORT, 1);
+	emit_classic(assembler, pending);
+	pending_destroy(pending);
+}
+
+void assembler_expire(struct assembler *assembler, int64_t now)
+{
+	while (assembler->ended.first && assembler->ended.first->deadline <= now)
+		emit_pending(assembler, assembler->ended.first);
+	while (assembler->open.first && assembler->open.first->deadline <= now)
+		emit_pending(assembler, assembler->open.first);
+}
+
+void assembler_flush(struct assembler *assembler)
+{
+	assembler_expire(assembler, INT64_MAX);
+}
+
+/* Memory is short: what ended goes first, then what was silent longest. */
+static void shed(struct assembler *assembler)
+{
+	while (assembler->bytes > assembler->limits.max_bytes) {
+		struct pending *victim =
+			assembler->ended.first ? assembler->ended.first : assembler->open.first;
+
+		if (!victim)
+			return;
+		emit_pending(assembler, victim);
+	}
+}
+
+void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits)
+{
+	assembler->limits = *limits;
+	shed(assembler);
+}
+
+/* Keeping */
+
+void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out)
+{
+	const struct list *lists[] = {&assembler->ended, &assembler->open};
+
+	pack_u32(out, g_hash_table_size(assembler->pending));
+	for (int i = 0; i < 2; i++)
+		for (const struct pending *pending = lists[i]->first; pending; pending = pending->next)
+			pending_save(pending, now, out);
+}
+
+/* All of them are read before one is taken: what is damaged must not come in part. */
+bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now)
+{
+	g_autoptr(GPtrArray) loaded = g_ptr_array_new();
+	uint32_t number = unpack_u32(&from);
+
+	while (loaded->len < number && !from.failed) {
+		struct pending *pending = pending_load(&from, now);
+
+		if (pending)
+			g_ptr_array_add(loaded, pending);
+	}
+	for (guint i = 0; i < loaded->len; i++) {
+		struct pending *pending = g_ptr_array_index(loaded, i);
+
+		if (from.failed || g_hash_table_contains(assembler->pending, &pending->key)) {
+			pending_destroy(pending);
+			continue;
+		}
+		g_hash_table_insert(assembler->pending, &pending->key, pending);
+		list_append(list_of(assembler, pending), pending);
+		assembler->bytes += pending_bytes(pending);
+		count(assembler, SPANS_MADE, 1);
+		count(assembler, SPANS_PENDING, 1);
+	}
+	shed(assembler);
+	return !from.failed;
+}
+
+/* Gathering */
+
+static struct pending *find_or_create(
+	struct assembler *assembler, const struct pending_key *key, const struct event *event, int64_t at)
+{
+	struct pending *pending = g_hash_table_lookup(assembler->pending, key);
+
+	if (pending)
+		return pending;
+	pending = pending_create(key);
+	pending->parent_id = event->parent_id;
+	pending->name = pending_keep(pending, event->name);
+	pending->first = pending->last = at;
+	g_hash_table_insert(assembler->pending, &pending->key, pending);
+	list_append(&assembler->open, pending);
+	assembler->bytes += pending_bytes(pending);
+	count(assembler, SPANS_MADE, 1);
+	count(assembler, SPANS_PENDING, 1);
+	return pending;
+}
+
+/* What a later event may know that the first did not. @local: of a piece; a classic event has an address as
+ * text. */
+static void complete(
+	struct pending *pending, const struct event *event, const struct endpoint *local, int64_t at)
+{
+	if (local)
+		pending->local = *local;
+	if (!pending->parent_id)
+		pending->parent_id = event->parent_id;
+	if (!pending->name.size && event->name.size)
+		pending->name = pending_keep(pending, event->name);
+	if (!local && !pending->local.address_size)
+		endpoint_set_address(&pending->local, event->ip);
+	if (!local && !pending->local.port)
+		pending->local.port = (uint16_t)event->port;
+	pending->first = MIN(pending->first, at);
+	pending->last = MAX(pending->last, at);
+}
+
+/* Puts it where its new deadline belongs. */
+static void touch(struct assembler *assembler, struct pending *pending, bool ends, int64_t now)
+{
+	if (pending->ended)
+		return;
+	list_remove(&assembler->open, pending);
+	pending->ended = ends;
+	pending->deadline = now + (ends ? assembler->limits.grace_ns : assembler->limits.linger_ns);
+	list_append(list_of(assembler, pending), pending);
+}
+
+static void gather(struct assembler *assembler, const struct event *event, const struct pending_key *key,
+	const struct endpoint *local, int64_t at, struct text tag_value, int64_t now)
+{
+	struct pending *pending = find_or_create(assembler, key, event, at);
+	size_t before = pending_bytes(pending);
+	bool ends = event->type == EVENT_TIMESTAMP && event->value.size == 2 &&
+		    (memcmp(event->value.data, "cr", 2) == 0 || memcmp(event->value.data, "ss", 2) == 0);
+
+	complete(pending, event, local, at);
+	if (event->type == EVENT_TIMESTAMP || event->type == EVENT_ANNOTATION)
+		pending_annotate(pending, at, event->value);
+	else
+		pending_tag(pending, event->key, tag_value);
+	pending->pieces++;
+	assembler->bytes += pending_bytes(pending) - before;
+	touch(assembler, pending, ends, now);
+	if (pending_bytes(pending) > PENDING_MAX)
+		emit_pending(assembler, pending);
+	else
+		shed(assembler);
+}
+
+static void take_classic(struct assembler *assembler, const struct event *event, int64_t now)
+{
+	struct pending_key key = {0, event->trace_id, event->span_id, 0, event->service};
+	struct text value = event->value;
+	char number[24];
+
+	/* int16_t in the classic API: a port above 32767 arrives negative */
+	if (event->port < INT16_MIN || event->port > UINT16_MAX) {
+		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
+		return;
+	}
+	if (event->type == EVENT_KEYVAL_INTEGER) {
+		value.data = number;
+		value.size = (uint32_t)g_snprintf(number, sizeof(number), "%" G_GINT64_FORMAT, event->number);
+	}
+	count(assembler, EVENTS_IN_SPANS, 1);
+	gather(assembler, event, &key, NULL, event->time, value, now);
+}
+
+static struct pending_key piece_key(const struct event *event, const struct span_head *head)
+{
+	unsigned side = 1 + ((unsigned)head->kind | (head->shared ? SIDE_SHARED : 0));
+
+	return (struct pending_key){
+		head->trace_id_high, event->trace_id, event->span_id, side, head->local.service};
+}
+
+static void take_piece(struct assembler *assembler, const struct event *event, int64_t now)
+{
+	uint64_t at = event->type == EVENT_ANNOTATION ? event->piece_time : event->clock;
+	struct span_head head;
+	struct pending_key key;
+
+	if (!span_head_read(&head, event->head, NULL)) {
+		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
+		return;
+	}
+	if (!span_event_clock_in_range(event, at)) {
+		count(assembler, EVENTS_REJECTED_TIME, 1);
+		return;
+	}
+	count(assembler, EVENTS_IN_SPANS, 1);
+	key = piece_key(event, &head);
+	gather(assembler, event, &key, &head.local, span_event_since_epoch(event, at), event->value, now);
+}
+
+/* The pieces that went before join the span's own lines: in the pending span's memory, which then is emitted
+ * whole. */
+static void emit_with_pieces(struct assembler *assembler, struct pending *pending, struct span *span)
+{
+	const struct span_data *lines = &assembler->lines;
+
+	take_out(assembler, pending);
+	for (size_t i = 0; i < lines->annotation_count; i++)
+		pending_annotate(pending, lines->annotations[i].time * 1000, lines->annotations[i].value);
+	for (size_t i = 0; i < lines->tag_count; i++)
+		pending_tag(pending, lines->tags[i].key, lines->tags[i].value);
+	pending_span_lines(pending, &assembler->memory, span);
+	count(assembler, SPANS_PENDING, -1);
+	count(assembler, SPANS_QUEUED, 1);
+	assembler->emit(assembler->data, span);
+	pending_destroy(pending);
+}
+
+static void take_span(struct assembler *assembler, const struct event *event)
+{
+	struct pending *pending = NULL;
+	struct span span;
+	enum ledger_row row = span_event_read(&assembler->lines, event, &span);
+
+	count(assembler, row, 1);
+	if (row != EVENTS_IN_SPANS)
+		return;
+	if (assembler->lines.pieces) {
+		struct pending_key key = piece_key(event, &assembler->lines.head);
+
+		pending = g_hash_table_lookup(assembler->pending, &key);
+	}
+	if (pending) {
+		emit_with_pieces(assembler, pending, &span);
+		return;
+	}
+	count(assembler, SPANS_MADE, 1);
+	count(assembler, SPANS_QUEUED, 1);
+	assembler->emit(assembler->data, &span);
+}
+
+void assembler_take(struct assembler *assembler, const struct event *event, int64_t now)
+{
+	if (event->time <= 0 || event->time > EVENT_TIME_MAX) {
+		count(assembler, EVENTS_REJECTED_TIME, 1);
+		return;
+	}
+	if (!event->trace_id || !event->span_id) {
+		count(assembler, EVENTS_REJECTED_ID, 1);
+		return;
+	}
+	switch (event->type) {
+	case EVENT_SPAN:
+		take_span(assembler, event);
+		break;
+	case EVENT_ANNOTATION:
+	case EVENT_TAG:
+		take_piece(assembler, event, now);
+		break;
+	default:
+		take_classic(assembler, event, now);
+	}
+}

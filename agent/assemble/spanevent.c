@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assemble/spanevent.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+int64_t span_event_since_epoch(const struct event *event, uint64_t clock)
+{
+	return event->time - (int64_t)(event->clock - clock);
+}
+
+bool span_event_clock_in_range(const struct event *event, uint64_t clock)
+{
+	return clock > 0 && clock <= event->clock && event->clock - clock < (uint64_t)event->time;
+}
+
+/* A level other than info is told by a tag: Zipkin has no place for it. */
+static void tag_level(struct span_data *lines, unsigned level)
+{
+	const char *name = event_level_names[level];
+
+	if (level != EVENT_LEVEL_INFO)
+		lines->tags[lines->tag_count++] = (struct tag){{"level", 5}, {name, (uint32_t)strlen(name)}};
+}
+
+/* The span borrows the lines. */
+static struct span make_span(const struct event *event, const struct span_data *lines, uint64_t finish)
+{
+	int64_t timestamp = span_event_since_epoch(event, event->start) / 1000;
+
+	return (struct span){
+		.trace_id_high = lines->head.trace_id_high,
+		.trace_id = event->trace_id,
+		.id = event->span_id,
+		.parent_id = event->parent_id,
+		.kind = lines->head.kind,
+		.shared = lines->head.shared,
+		.debug = lines->head.debug,
+		.timestamp = timestamp,
+		/* from microsecond to microsecond, so that a child that finished first does not stick out of
+		 * its parent */
+		.duration = MAX(1, span_event_since_epoch(event, finish) / 1000 - timestamp),
+		.name = event->name,
+		.local = lines->head.local,
+		.has_remote = lines->has_remote,
+		.remote = lines->remote,
+		.annotations = lines->annotations,
+		.annotation_count = lines->annotation_count,
+		.tags = lines->tags,
+		.tag_count = lines->tag_count,
+		.last_event = event->time,
+	};
+}
+
+enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span)
+{
+	uint64_t finish = event->clock;
+
+	if (!span_event_clock_in_range(event, event->start))
+		return EVENTS_REJECTED_TIME;
+	if (!span_data_read(lines, event->value, span_event_since_epoch(event, event->start)))
+		return EVENTS_REJECTED_MALFORMED;
+	if (lines->has_finish) {
+		finish = event->start + (uint64_t)lines->finish;
+		if (lines->finish < 0 || !span_event_clock_in_range(event, finish))
+			return EVENTS_REJECTED_TIME;
+	}
+	tag_level(lines, event->level);
+	*span = make_span(event, lines, finish);
+	return EVENTS_IN_SPANS;
+}

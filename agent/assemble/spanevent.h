@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a blkin:span event says, checked: any program may write what it likes into one. */
+#ifndef ASSEMBLE_SPANEVENT_H
+#define ASSEMBLE_SPANEVENT_H
+
+#include "assemble/spandata.h"
+#include "core/event.h"
+#include "core/ledger.h"
+#include "core/span.h"
+
+/*
+ * Makes the span that @event tells of, its annotations and tags in @lines. Both borrow from the event.
+ * Returns the row that the event belongs in: EVENTS_IN_SPANS, or why it is rejected.
+ */
+enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span);
+
+/* Whether a time on the tracing clock is one that can be: not after the event, nor before the epoch. */
+bool span_event_clock_in_range(const struct event *event, uint64_t clock);
+
+/* A time on the tracing clock, which is in range, as ns since the epoch; the event ties the two together. */
+int64_t span_event_since_epoch(const struct event *event, uint64_t clock);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The head line of a span's data: what the span is, and where (blkin/span.h). And numbers and endpoints,
+ * which other lines have too. */
+#ifndef ASSEMBLE_SPANHEAD_H
+#define ASSEMBLE_SPANHEAD_H
+
+#include "assemble/endpointcache.h"
+#include "core/span.h"
+
+struct span_head {
+	enum span_kind kind;
+	bool shared, debug;
+	uint64_t trace_id_high;
+	struct endpoint local;
+};
+
+/* Reads "KIND PORT IP SERVICE", without a line break. What is read borrows from @line. Returns false if it is
+ * not of this form. @cache may be NULL. */
+bool span_head_read(struct span_head *head, struct text line, struct endpoint_cache *cache);
+
+/* Reads "PORT IP SERVICE", all of it up to @end. */
+bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *end);
+
+/* Reads decimal digits up to @end; returns where they end, or NULL if there are none or more than 18. */
+static inline const char *span_number_read(const char *at, const char *end, uint64_t *number)
+{
+	const char *first = at;
+	uint64_t value = 0;
+
+	for (; at < end && *at >= '0' && *at <= '9'; at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	*number = value;
+	return at == first || at - first > 18 ? NULL : at;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where a server is, as the configuration writes it: HOST:PORT, [IPV6]:PORT, and lists of them. */
+#ifndef BASE_ADDRESS_H
+#define BASE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Servers in a list, at most. */
+#define ADDRESSES_MAX 8
+
+struct address {
+	char host[256]; /* without brackets */
+	uint16_t port;
+};
+
+/* Reads one; returns false if @text is not of that form. */
+bool address_parse(const char *text, struct address *address);
+
+/*
+ * Reads a list with commas into @list, of ADDRESSES_MAX; returns how many there are, or 0 if one is not of
+ * that form, stands twice, or there are too many.
+ */
+size_t address_parse_list(const char *text, struct address *list);
+
+/* Writes it as it is read; @text of at least 272 bytes. */
+#define ADDRESS_TEXT 272
+void address_print(const struct address *address, char *text);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A growing run of bytes. Owned by whoever declares it; zero-initialised is empty; buffer_free ends it. */
+#ifndef BASE_BUFFER_H
+#define BASE_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct buffer {
+	uint8_t *data;
+	size_t size;
+	size_t room;
+};
+
+/* Makes it larger, so that @more bytes have room behind the end. */
+void buffer_grow(struct buffer *buffer, size_t more);
+
+/* Makes room for @more bytes behind the end and returns where they go; the caller raises size by what it
+ * wrote. */
+static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
+{
+	if (more > buffer->room - buffer->size)
+		buffer_grow(buffer, more);
+	return buffer->data + buffer->size;
+}
+
+void buffer_free(struct buffer *buffer);
+
+static inline void buffer_put(struct buffer *buffer, const void *data, size_t size)
+{
+	if (size) /* @data may be NULL for none */
+		memcpy(buffer_reserve(buffer, size), data, size);
+	buffer->size += size;
+}
+
+/* Appends text, as printf. */
+void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

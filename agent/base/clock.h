@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Clocks, in nanoseconds. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_SECOND INT64_C(1000000000)
+
+static inline int64_t clock_read(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/* For lengths of time. */
+static inline int64_t clock_monotonic(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+/* Since the epoch. */
+static inline int64_t clock_wall(void)
+{
+	return clock_read(CLOCK_REALTIME);
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include <glib.h>
+
+static void put_comma(struct buffer *out)
+{
+	if (out->size && !strchr("{[:\n", out->data[out->size - 1]))
+		buffer_put(out, ",", 1);
+}
+
+void json_open(struct buffer *out, char bracket)
+{
+	put_comma(out);
+	buffer_put(out, &bracket, 1);
+}
+
+void json_close(struct buffer *out, char bracket)
+{
+	buffer_put(out, &bracket, 1);
+}
+
+void json_key(struct buffer *out, const char *key)
+{
+	json_text(out, key);
+	buffer_put(out, ":", 1);
+}
+
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Writes the character at @text, of @size bytes at most, that is not plain; returns how many bytes it took.
+ */
+static size_t put_special(struct buffer *out, const char *text, size_t size)
+{
+	gunichar c =
+		(unsigned char)*text < 0x80 ? (gunichar)*text : g_utf8_get_char_validated(text, (gssize)size);
+	size_t used = 1;
+
+	if (c == '"' || c == '\\') {
+		buffer_printf(out, "\\%c", (char)c);
+	} else if (c == '\n') {
+		buffer_put(out, "\\n", 2);
+	} else if (c == '\t') {
+		buffer_put(out, "\\t", 2);
+	} else if (c < 0xa0) {
+		/* The C1 controls too: some terminals obey them. */
+		used = c < 0x80 ? 1 : 2;
+		buffer_printf(out, "\\u%04x", c);
+	} else if (c >= (gunichar)-2) {
+		buffer_put(out, "\xef\xbf\xbd", 3);
+	} else {
+		used = (size_t)g_unichar_to_utf8(c, NULL);
+		buffer_put(out, text, used);
+	}
+	return used;
+}
+
+void json_string(struct buffer *out, const char *text, size_t size)
+{
+	size_t at = 0;
+
+	put_comma(out);
+	buffer_put(out, "\"", 1);
+	while (at < size) {
+		size_t run = at;
+
+		while (run < size && is_plain((unsigned char)text[run]))
+			run++;
+		buffer_put(out, text + at, run - at);
+		at = run;
+		if (at < size)
+			at += put_special(out, text + at, size - at);
+	}
+	buffer_put(out, "\"", 1);
+}
+
+void json_text(struct buffer *out, const char *text)
+{
+	json_string(out, text, strlen(text));
+}
+
+void json_int(struct buffer *out, int64_t value)
+{
+	put_comma(out);
+	buffer_printf(out, "%" PRId64, value);
+}
+
+void json_bool(struct buffer *out, bool value)
+{
+	put_comma(out);
+	buffer_printf(out, value ? "true" : "false");
+}
+
+void json_null(struct buffer *out)
+{
+	put_comma(out);
+	buffer_printf(out, "null");
+}
+
+/* Like every number of JSON's with a point, whatever the locale says. */
+void json_double(struct buffer *out, double value)
+{
+	char digits[G_ASCII_DTOSTR_BUF_SIZE + 320];
+
+	put_comma(out);
+	if (isfinite(value))
+		buffer_printf(out, "%s", g_ascii_formatd(digits, sizeof(digits), "%.6f", value));
+	else
+		buffer_put(out, "null", 4);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <event2/event.h>
+
+#include "base/log.h"
+
+/* Between two tries; and how many of them make a shortage that is worth a line. */
+#define PAUSE_NS 1000000
+#define TRIES_UNTIL_SAID 1000
+
+/* Waits a little before the next try. */
+static void wait_for_memory(unsigned tries)
+{
+	const struct timespec pause = {0, PAUSE_NS};
+
+	if (tries == TRIES_UNTIL_SAID)
+		log_warning("memory is short: the system refuses more; waiting for it");
+	nanosleep(&pause, NULL);
+}
+
+void *memory_resize(void *data, size_t size)
+{
+	void *resized;
+
+	if (size == 0)
+		size = 1;
+	for (unsigned tries = 1; !(resized = realloc(data, size)); tries++)
+		wait_for_memory(tries);
+	return resized;
+}
+
+void *memory_get(size_t size)
+{
+	return memset(memory_resize(NULL, size), 0, size);
+}
+
+static void *get_for_libevent(size_t size)
+{
+	return memory_resize(NULL, size);
+}
+
+void memory_serve_libevent(void)
+{
+	event_set_mem_functions(get_for_libevent, memory_resize, free);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The collector: a thread that keeps a session alive and reads it into the line.
+ *
+ * When session daemon or relay daemon go away it begins anew as soon as they are back (keeper.h).
+ */
+#ifndef COLLECT_COLLECTOR_H
+#define COLLECT_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assemble/pipeline.h"
+#include "collect/collecting.h"
+#include "collect/progress.h"
+#include "config/config.h"
+#include "queue/batch.h"
+
+struct collector;
+
+/*
+ * Starts the thread. From here on @line and @progress are its, until collector_destroy; @queue is where the
+ * line ends.
+ * @done is called with @data in that thread when it has ended: either everything that was read is pushed, and
+ * the session is over, or the session is kept, and the spans in assembly with it. NULL if no thread can be
+ * had.
+ */
+struct collector *collector_create(const struct config *config, struct line *line, struct batch_queue *queue,
+	struct progress *progress, void (*done)(void *data), void *data);
+
+/*
+ * Asks it to end, within @timeout_ns: at once if the session is kept; else recording stops, and what was
+ * recorded is read. Returns at once.
+ */
+void collector_stop(struct collector *collector, int64_t timeout_ns);
+
+/* The session is to record spans of @level and those that matter more, from now on. */
+void collector_set_level(struct collector *collector, uint64_t level);
+
+/*
+ * When its thread last came back from a call into LTTng or babeltrace2, or from a pause; CLOCK_MONOTONIC ns.
+ * These know no time-outs, so that this may stand still for as long as a daemon hangs.
+ */
+int64_t collector_progress(const struct collector *collector);
+
+/* Whether it waits for one of LTTng's daemons, which the status names: that is no failure of the agent's. */
+bool collector_asks(const struct collector *collector);
+
+void collector_read_state(struct collector *collector, struct collector_state *state);
+
+/*
+ * Waits for the thread, which must have been asked to end, writes the checkpoint, for which the queue should
+ * be empty, and frees @collector.
+ */
+void collector_destroy(struct collector *collector);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keeper of the session: creates it, or takes up the one that the last run left; reads it; and when it is
+ * gone, or no good any more, reads what relayd's files still have of it before it makes another.
+ *
+ * The order in which a kept session is taken up loses nothing: what is on disk is read until little is left;
+ * then the reader attaches, and its messages are held; what has come to disk until then is read; and then the
+ * messages are released. Disk and live overlap, and what comes twice is left out by its position.
+ *
+ * It belongs to the collector's thread.
+ */
+#ifndef COLLECT_KEEPER_H
+#define COLLECT_KEEPER_H
+
+#include <stdbool.h>
+
+#include "assemble/pipeline.h"
+#include "collect/collecting.h"
+#include "collect/progress.h"
+#include "config/config.h"
+#include "queue/batch.h"
+
+struct keeper;
+
+/* All borrowed. NULL if no thread can be had for the watch over the session. */
+struct keeper *keeper_create(const struct config *config, struct line *line, struct batch_queue *queue,
+	struct progress *progress, struct collecting *collecting);
+
+/*
+ * Does the next thing that is to be done about the session, and returns when that ended: because a stop was
+ * asked for, or something went wrong. Returns whether to go on at once, rather than after a pause.
+ */
+bool keeper_run(struct keeper *keeper);
+
+/* Removes what relayd left of sessions that are over. */
+void keeper_clean(struct keeper *keeper);
+
+/* The session is to record spans of @level and those that matter more, from now on. Any thread. */
+void keeper_set_level(struct keeper *keeper, uint64_t level);
+
+void keeper_destroy(struct keeper *keeper);
+
+#endif

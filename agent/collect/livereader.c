@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/livereader.h"
+
+#include <inttypes.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "base/log.h"
+#include "session/relayfiles.h"
+
+struct livereader {
+	const struct config *config;
+	struct line *line;
+	struct progress *progress;
+	uint64_t opened; /* when the session was created whose files are open, */
+	struct relayfiles *files;
+	uint64_t complained; /* and the one of which was complained */
+};
+
+struct livereader *livereader_create(
+	const struct config *config, struct line *line, struct progress *progress)
+{
+	struct livereader *live = g_new0(struct livereader, 1);
+
+	live->config = config;
+	live->line = line;
+	live->progress = progress;
+	return live;
+}
+
+void livereader_destroy(struct livereader *live)
+{
+	if (live->files)
+		relayfiles_close(live->files);
+	g_free(live);
+}
+
+void livereader_complain(struct livereader *live, const char *error)
+{
+	uint64_t created = progress_session(live->progress)->created;
+
+	if (live->complained != created)
+		log_warning(
+			"what lttng-relayd recorded while it was not read live cannot be read, and is lost "
+			"as far as it is not: %s (see `relay-output` in [session])",
+			error);
+	live->complained = created;
+}
+
+/* Opens the files of the session at hand, unless they are. */
+static bool open_files(struct livereader *live, char *error, size_t error_size)
+{
+	const struct session_identity *session = progress_session(live->progress);
+
+	if (live->files && session->created != live->opened)
+		g_clear_pointer(&live->files, relayfiles_close);
+	live->opened = session->created;
+	return live->files || relayfiles_open(live->config->relay_output, session->name, session->created,
+				      &live->files, error, error_size) == RELAYFILES_OK;
+}
+
+/* For the intake. */
+static bool locate(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info)
+{
+	struct livereader *live = data;
+	char error[512];
+
+	if (open_files(live, error, sizeof(error)))
+		return relayfiles_locate(live->files, key, begin, info);
+	livereader_complain(live, error);
+	return false;
+}
+
+/* Why babeltrace2 could not read the session: in its own words, unless these tell nobody anything. */
+static void explain(struct livereader *live, const char *words, char *why, size_t size)
+{
+	char error[512], version[32];
+
+	if (!reader_knows_ctf2(version, sizeof(version)) && open_files(live, error, sizeof(error)) &&
+		relayfiles_are_ctf2(live->files))
+		snprintf(why, size,
+			"LTTng writes CTF 2, which needs babeltrace2 2.1 or later, and this is %s: upgrade "
+			"libbabeltrace2, or have LTTng's daemons of 2.14",
+			version);
+	else
+		snprintf(why, size, "%s", words);
+}
+
+/* Whether a failure is not that the relay daemon is away. */
+static bool relay_answers(const struct config *config)
+{
+	g_autofree char *port = g_strdup_printf("%" PRIu64, config->relay_live_port);
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+	bool answers = false;
+
+	if (getaddrinfo(config->relay_host, port, &hints, &list) != 0)
+		return false;
+	for (struct addrinfo *at = list; at && !answers; at = at->ai_next) {
+		int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+
+		answers = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	freeaddrinfo(list);
+	return answers;
+}
+
+enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
+	char *error, size_t error_size)
+{
+	struct intake_options into = {.line = live->line,
+		.positions = progress_positions(live->progress),
+		.steps = progress_steps(live->progress),
+		.locate = locate,
+		.data = live};
+	enum reader_status status;
+	char why[256] = "the relay daemon does not know it";
+
+	*reader = reader_open_live(session_url(session), &into, error, error_size);
+	if (!*reader)
+		return ATTACHED_NOT;
+	reader_hold(*reader, true);
+	status = reader_step(*reader);
+	if (status == READER_MORE || status == READER_IDLE)
+		return ATTACHED;
+	if (status == READER_ERROR)
+		explain(live, reader_error(*reader), why, sizeof(why));
+	g_clear_pointer(reader, reader_close);
+	snprintf(error, error_size, "cannot attach to the session at %s: %s", session_url(session), why);
+	if (status == READER_END)
+		return ATTACHED_UNKNOWN;
+	return relay_answers(live->config) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Progress: what of the sessions is done, kept in the checkpoint.
+ *
+ * A span is done when it is *settled*: acknowledged, dropped and counted, or on disk in the spool. Positions
+ * run ahead of that by the batches that are under way, so the checkpoint is made in two steps. A *candidate*
+ * is taken between two messages: the positions, and the spans in assembly, at a moment when everything else
+ * that was read is in batches; the batches are marked. Once these are settled, the candidate is written,
+ * together with the ledger and the positions *reached* as of then. An agent that starts again reads from the
+ * candidate on; it knows of each event whether the ledger has it already (position.h, ledger.h).
+ *
+ * So nothing is lost by a kill, and what is delivered a second time is what was read since the last candidate
+ * that was written. A candidate is taken every 100 ms, less often if that would take more than a twentieth of
+ * the time.
+ *
+ * Usually there is one session. Where one ended while spans of it are under way, the checkpoint has both
+ * until these are settled, in the order in which they are to be read.
+ *
+ * It belongs to the reader's thread, and after that has ended to the main one.
+ */
+#ifndef COLLECT_PROGRESS_H
+#define COLLECT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "assemble/pipeline.h"
+#include "collect/stage.h"
+#include "config/config.h"
+#include "queue/batch.h"
+#include "read/clocksteps.h"
+#include "session/position.h"
+
+struct progress;
+
+/*
+ * Opens the checkpoint and takes up the ledger and the spans in assembly from it. Where none can be kept the
+ * agent works without (progress_keeps), and the log says so. NULL, and it is logged, if another agent uses
+ * it.
+ */
+struct progress *progress_create(const struct config *config, struct line *line, struct batch_queue *queue);
+void progress_destroy(struct progress *progress);
+
+/* Whether the session is to outlive the agent: the configuration wants it, and a checkpoint can be kept. */
+bool progress_keeps(const struct progress *progress);
+
+/* The session that is being read, or is to be read next; NULL if none is known. */
+const struct session_identity *progress_session(const struct progress *progress);
+
+/* Its positions, and the wall clock's steps; borrowed. */
+struct positions *progress_positions(struct progress *progress);
+struct clock_steps *progress_steps(struct progress *progress);
+
+/* A new session is read from here on, from its beginning; to be called before it records. */
+void progress_begin(struct progress *progress, const struct session_identity *session);
+
+/* The session is read to its end: the next one that is known, if any, is at hand. */
+void progress_end(struct progress *progress);
+
+/*
+ * The sessions that are read to their end, and of which nothing is under way any more, as struct
+ * session_identity: their files may be removed. progress_removed tells that they are.
+ */
+const GArray *progress_over(const struct progress *progress);
+void progress_removed(struct progress *progress);
+
+/* To be called between messages, often. */
+void progress_tick(struct progress *progress);
+
+/* The reader stops here, wherever that is: takes the last candidate. */
+void progress_stop(struct progress *progress);
+
+/*
+ * Everything is over: writes the last candidate if all is settled, or else the one before, so that the rest
+ * is read again; if @forget, nothing is left to be read, and there is no checkpoint any more.
+ */
+void progress_finish(struct progress *progress, bool forget);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/recover.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "read/reader.h"
+#include "session/relaycarve.h"
+#include "session/relayfiles.h"
+
+/* Carved at a time, in bytes, but one packet at least. */
+#define SLICE_BYTES (32 * 1024 * 1024)
+/* In the folder of the control socket, which is memory as a rule. */
+#define SMALL_SLICE_BYTES (2 * 1024 * 1024)
+/* While the queue is half full, recovery waits: but not for ever if nothing goes out of it. */
+#define STUCK_NS (5 * NS_PER_SECOND)
+#define WAIT_US 2000
+
+/* One scan of a session's files. */
+struct pass {
+	const struct recover *recover;
+	struct relayfiles *files;
+	GArray *packets; /* of struct relayfiles_packet, by begin clock */
+	char *scratch;
+	uint64_t slice_bytes;
+};
+
+/* Room in the queue */
+
+/* Waits until the queue has room: there is no hurry, and what it holds must not be dropped for this. */
+static bool wait_for_room(const struct recover *recover)
+{
+	int64_t moved = clock_monotonic();
+	size_t least = SIZE_MAX;
+
+	while (!recover->stopping(recover->data)) {
+		size_t bytes = batch_queue_bytes(recover->queue);
+
+		if (bytes <= recover->config->queue_size / 2)
+			return true;
+		if (bytes < least) {
+			least = bytes;
+			moved = clock_monotonic();
+		}
+		if (clock_monotonic() - moved >= STUCK_NS)
+			return true;
+		g_usleep(WAIT_US);
+		progress_tick(recover->progress);
+	}
+	return false;
+}
+
+/* Slices */
+
+/* The first packet that begins at @begin or later. */
+static guint lower_bound(const GArray *packets, uint64_t begin)
+{
+	guint low = 0, high = packets->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (g_array_index(packets, struct relayfiles_packet, middle).is.begin < begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool locate(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info)
+{
+	const struct pass *pass = data;
+
+	for (guint i = lower_bound(pass->packets, begin); i < pass->packets->len; i++) {
+		const struct relayfiles_packet *packet =
+			&g_array_index(pass->packets, struct relayfiles_packet, i);
+
+		if (packet->is.begin != begin)
+			break;
+		if (stream_key_equal(&packet->key, key)) {
+			*info = (struct packet_info){packet->is.sequence, packet->is.discarded};
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum recover_status read_traces(
+	struct pass *pass, char *const *traces, size_t count, char *error, size_t error_size)
+{
+	const struct recover *recover = pass->recover;
+	struct intake_options into = {.line = recover->line,
+		.positions = progress_positions(recover->progress),
+		.steps = progress_steps(recover->progress),
+		.locate = locate,
+		.data = pass};
+	enum reader_status status = READER_MORE;
+	struct reader *reader = reader_open_files(traces, count, &into, error, error_size);
+
+	if (!reader)
+		return RECOVER_UNREADABLE;
+	while ((status == READER_MORE || status == READER_IDLE) && wait_for_room(recover)) {
+		status = reader_step(reader);
+		progress_tick(recover->progress);
+	}
+	if (status == READER_ERROR)
+		snprintf(error, error_size, "%s", reader_error(reader));
+	reader_close(reader);
+	if (status == READER_END)
+		return RECOVER_OK;
+	return status == READER_ERROR ? RECOVER_UNREADABLE : RECOVER_STOPPED;
+}
+
+/* What of these packets could not be read is lost; of @trace's, if it is not NULL. */
+static uint64_t give_up(struct pass *pass, guint first, guint end, const char *trace)
+{
+	struct positions *positions = progress_positions(pass->recover->progress);
+	uint64_t lost = 0;
+
+	for (guint i = first; i < end; i++) {
+		const struct relayfiles_packet *packet =
+			&g_array_index(pass->packets, struct relayfiles_packet, i);
+		struct position *position;
+		struct place *done;
+
+		if (trace && !relay_carve_is_of(&packet->key, trace))
+			continue;
+		position = positions_get(positions, &packet->key);
+		done = position ? &position->done : NULL;
+		if (!done || (done->started && (packet->is.begin < done->begin ||
+						       (packet->is.begin == done->begin && done->ended))))
+			continue;
+		/* those between are lost too, and the rest of the one that was not read to its end */
+		if (!done->started)
+			lost += packet->is.sequence + 1;
+		else if (packet->is.sequence > done->sequence)
+			lost += packet->is.sequence - done->sequence + !done->ended;
+		else
+			lost++;
+		*done = (struct place){true, true, packet->is.begin, packet->is.sequence, 0};
+		positions_moved(positions);
+	}
+	if (lost)
+		line_lost_packets(pass->recover->line, lost);
+	return lost;
+}
+
+/* Reads a trace that may be the one that cannot be read; then it is given up. */
+static enum recover_status read_alone(struct pass *pass, char *trace, guint first, guint end)
+{
+	const struct recover *recover = pass->recover;
+	char error[512];
+	enum recover_status status = read_traces(pass, &trace, 1, error, sizeof(error));
+
+	if (status != RECOVER_UNREADABLE)
+		return status;
+	recover->left_out(recover->data, g_ascii_strtoull(strrchr(trace, '/') + 1, NULL, 10),
+		give_up(pass, first, end, trace), error);
+	return RECOVER_OK;
+}
+
+static enum recover_status read_slice(
+	struct pass *pass, guint first, guint end, char *error, size_t error_size)
+{
+	GPtrArray *traces =
+		relay_carve(pass->files, &g_array_index(pass->packets, struct relayfiles_packet, first),
+			end - first, pass->scratch, error, error_size);
+	enum recover_status status = traces ? RECOVER_OK : RECOVER_FAILED;
+
+	if (traces && traces->len)
+		status = read_traces(pass, (char *const *)traces->pdata, traces->len, error, error_size);
+	if (status == RECOVER_UNREADABLE) {
+		status = RECOVER_OK;
+		for (guint i = 0; i < traces->len && status == RECOVER_OK; i++)
+			status = read_alone(pass, g_ptr_array_index(traces, i), first, end);
+	}
+	if (traces)
+		g_ptr_array_unref(traces);
+	relay_carve_remove(pass->scratch);
+	return status;
+}
+
+/*
+ * Where the state directory is full, or cannot be written, the control socket's folder will do: unless others
+ * may write there too.
+ */
+static bool fall_back(struct pass *pass)
+{
+	g_autofree char *folder = g_path_get_dirname(pass->recover->config->socket);
+	struct stat stat;
+
+	if (pass->slice_bytes == SMALL_SLICE_BYTES || lstat(folder, &stat) != 0 || stat.st_mode & S_IWOTH)
+		return false;
+	g_free(pass->scratch);
+	pass->scratch = g_strconcat(pass->recover->config->socket, ".scratch", NULL);
+	pass->slice_bytes = SMALL_SLICE_BYTES;
+	return true;
+}
+
+static enum recover_status read_slices(struct pass *pass, char *error, size_t error_size)
+{
+	enum recover_status status = RECOVER_OK;
+	guint first = 0;
+
+	while (first < pass->packets->len && status == RECOVER_OK) {
+		uint64_t bytes = 0;
+		guint end = first;
+
+		do
+			bytes += g_array_index(pass->packets, struct relayfiles_packet, end++).is.size;
+		while (end < pass->packets->len &&
+			bytes + g_array_index(pass->packets, struct relayfiles_packet, end).is.size <=
+				pass->slice_bytes);
+		status = read_slice(pass, first, end, error, error_size);
+		if (status == RECOVER_FAILED && fall_back(pass)) {
+			status = RECOVER_OK;
+			continue;
+		}
+		if (status == RECOVER_FAILED && pass->recover->give_up) {
+			log_warning("%" G_GUINT64_FORMAT " packets of LTTng session `%s` are lost: %s",
+				give_up(pass, first, end, NULL),
+				progress_session(pass->recover->progress)->name, error);
+			status = RECOVER_OK;
+		}
+		first = end;
+	}
+	return status;
+}
+
+/* Passes */
+
+static enum recover_status open_files(struct pass *pass, char *error, size_t error_size)
+{
+	struct progress *progress = pass->recover->progress;
+	const struct session_identity *session = progress_session(progress);
+	enum relayfiles_status status = relayfiles_open(pass->recover->config->relay_output, session->name,
+		session->created, &pass->files, error, error_size);
+
+	/* a session of which nothing was read may have no folder; of another, it must be elsewhere */
+	if (status == RELAYFILES_NONE && positions_count(progress_positions(progress)) == 0)
+		return RECOVER_OK;
+	if (status == RELAYFILES_BUSY && !pass->recover->give_up)
+		return RECOVER_FAILED;
+	return status == RELAYFILES_OK ? RECOVER_OK : RECOVER_UNREADABLE;
+}
+
+static enum recover_status run_pass(const struct recover *recover, bool last, uint64_t enough,
+	uint64_t *found, char *error, size_t error_size)
+{
+	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES};
+	enum recover_status status = open_files(&pass, error, error_size);
+	bool whole;
+
+	*found = 0;
+	if (!pass.files)
+		return status;
+	pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+	pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
+	whole = relayfiles_scan(
+		pass.files, progress_positions(recover->progress), pass.packets, error, error_size);
+	if (!whole)
+		log_warning("%s: what it tells of is not read", error);
+	for (guint i = 0; i < pass.packets->len; i++)
+		*found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
+	if (*found > enough)
+		status = read_slices(&pass, error, error_size);
+	if (last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
+		log_warning("%s: packets of its index are not in its files: they are lost",
+			relayfiles_path(pass.files));
+	/* what an index would have told of: nobody knows how many, but some */
+	if (last && !whole && !*found)
+		line_lost_packets(recover->line, 1);
+	line_tick(recover->line, clock_monotonic(), false);
+	g_array_unref(pass.packets);
+	g_free(pass.scratch);
+	relayfiles_close(pass.files);
+	return status;
+}
+
+enum recover_status recover_pass(
+	const struct recover *recover, uint64_t enough, uint64_t *found, char *error, size_t error_size)
+{
+	return run_pass(recover, false, enough, found, error, error_size);
+}
+
+enum recover_status recover_rest(const struct recover *recover, char *error, size_t error_size)
+{
+	enum recover_status status;
+	uint64_t found;
+
+	do
+		status = run_pass(recover, true, 0, &found, error, error_size);
+	while (status == RECOVER_OK && found);
+	return status;
+}

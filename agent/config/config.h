@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The configuration: an INI file, read strictly. Every key has a default that works, so an empty file does;
+ * unknown sections and keys, and values out of range, are errors with file, line and a suggestion.
+ */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <glib.h>
+
+#define CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"
+
+/* In the order in which the table of keys names them. */
+enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP };
+enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
+enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_NONE };
+
+struct config {
+	/* [agent] */
+	char *http;            /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
+	char *socket;          /* path of the control socket; "" for none */
+	int64_t stop_timeout;  /* ns that a stop waits for the collector */
+	char *state_directory; /* where what outlives the agent is kept */
+	/* [session] */
+	char *session_name;
+	char *tracing_group; /* whose members reach the system's session daemon; "" for one's own */
+	char *relay_host;    /* where relayd listens, for all three ports */
+	uint64_t relay_control_port;
+	uint64_t relay_data_port;
+	uint64_t relay_live_port;
+	char *relay_output; /* relayd's --output */
+	uint64_t keep;      /* whether the session outlives the agent */
+	int64_t live_timer; /* ns */
+	uint64_t level;     /* spans of this severity and above are recorded: syslog's number */
+	uint64_t memory;    /* bytes of ring buffer for each user who runs traced programs */
+	uint64_t disk;      /* bytes of relay files for each such user */
+	/* [spans] */
+	int64_t linger;       /* ns of silence after which a classic span is taken to be over */
+	int64_t grace;        /* ns that a classic span still takes annotations after it ended */
+	uint64_t max_pending; /* bytes of spans being assembled */
+	/* [output] */
+	uint64_t output_type;  /* an enum config_output */
+	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
+	char *category;        /* Scribe's */
+	char *path;            /* HTTP's */
+	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
+	uint64_t tls;          /* 0 or 1 */
+	char *tls_ca;          /* PEM files; "": the system's authorities, */
+	char *tls_certificate; /* and none of our own */
+	char *tls_key;
+	uint64_t batch_spans;
+	uint64_t batch_size;     /* bytes */
+	int64_t batch_delay;     /* ns */
+	uint64_t queue_size;     /* bytes */
+	uint64_t window;         /* calls */
+	int64_t timeout;         /* ns */
+	int64_t retry_min;       /* ns */
+	int64_t retry_max;       /* ns */
+	int64_t return_interval; /* ns */
+	uint64_t rate_limit;     /* bytes/s; 0: none */
+	/* [spool] */
+	uint64_t spool_max_size;     /* bytes of disk; 0: no spool */
+	uint64_t spool_sync;         /* an enum config_sync */
+	uint64_t spool_replay_share; /* per cent of the spans that are sent */
+	uint64_t spool_replay_floor; /* spans/s */
+	/* no keys */
+	bool user;      /* an agent of a user's own: blkin-agent --user */
+	bool own_relay; /* a relay daemon of the agent's own listens on the ports */
+	/* where the values come from */
+	GPtrArray *files;              /* of char *: the files that were read, in their order */
+	struct config_origin *origins; /* of each key, by the order of the table */
+};
+
+/* Where a key was set last. */
+struct config_origin {
+	unsigned file; /* the how-maniest of `files`; 0: nowhere, it has its default */
+	unsigned line;
+};
+
+/* Sets every key to its default. */
+void config_init(struct config *config);
+
+/*
+ * Reads @path and then its drop-ins, PATH.d/NAME.conf by the order of their names, into @config, which holds
+ * the defaults; what comes later wins. Returns 0, or -1 having logged every mistake found, each in one line:
+ * "agent.conf:12: unknown key `servr` in [output]; did you mean `server`?". A @path that is not there is a
+ * mistake, unless @optional.
+ */
+int config_read(struct config *config, const char *path, bool optional);
+
+/* A key's value as a file would have it; the caller's to g_free. The key has to be one. */
+char *config_get(const struct config *config, const char *section, const char *name);
+
+/* Prints every section and key as a configuration file, with where those came from that were set. */
+void config_print(const struct config *config, FILE *out);
+
+/*
+ * config_init and config_read in one: of @file, or, if it is NULL, of the default file if that is there.
+ * @user chooses a user's own defaults and file. config_free is due in any case.
+ */
+int config_load(struct config *config, const char *file, bool user);
+
+void config_free(struct config *config);
+
+#endif

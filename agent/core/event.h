@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events that spans are made of, as they were decoded, whatever read them. */
+#ifndef CORE_EVENT_H
+#define CORE_EVENT_H
+
+#include <stdint.h>
+
+#include "core/text.h"
+
+enum event_type {
+	EVENT_FOREIGN,       /* not of a span */
+	EVENT_MALFORMED,     /* named as ours, with other fields */
+	EVENT_SPAN,          /* blkin:span, blkin:span_LEVEL: a whole span */
+	EVENT_ANNOTATION,    /* blkin:annotation: a piece of one that comes later */
+	EVENT_TAG,           /* blkin:tag: the same */
+	EVENT_TIMESTAMP,     /* zipkin:timestamp, classic */
+	EVENT_KEYVAL,        /* zipkin:keyval_string; zipkin:keyval in the layout of 2014 */
+	EVENT_KEYVAL_INTEGER /* zipkin:keyval_integer */
+};
+
+/* A decoded event; its texts live until the message is released. Fields that its type does not have are 0. */
+struct event {
+	enum event_type type;
+	int64_t time;   /* ns since the epoch */
+	uint64_t clock; /* the same moment on the tracing clock (CLOCK_MONOTONIC), ns */
+	uint64_t trace_id, span_id, parent_id;
+	uint64_t start;      /* of EVENT_SPAN, on the tracing clock, ns */
+	unsigned level;      /* of EVENT_SPAN: syslog's number, from the event's name */
+	uint64_t piece_time; /* of EVENT_ANNOTATION, on the tracing clock */
+	int64_t port;        /* of classic events */
+	int64_t number;      /* the value of EVENT_KEYVAL_INTEGER */
+	struct text name;
+	struct text service, ip; /* of classic events */
+	struct text head;        /* of EVENT_ANNOTATION and EVENT_TAG: the head line of the span's `data` */
+	struct text key, value;  /* value: of an annotation what happened; of EVENT_SPAN its `data` */
+};
+
+/* syslog's severity levels by number, and the one that spans have unless their program says otherwise */
+#define EVENT_LEVELS 8
+#define EVENT_LEVEL_INFO 6
+extern const char *const event_level_names[EVENT_LEVELS];
+
+#endif

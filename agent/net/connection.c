@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "net/connection.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/util.h>
+#include <glib.h>
+#include <openssl/err.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "net/lookup.h"
+#include "net/tls.h"
+
+/* Input that the handler leaves lying is read no further than this. */
+#define INPUT_MAX (256 * 1024)
+/* Handed to the kernel in one call, at most. */
+#define WRITE_MAX (1024 * 1024)
+
+struct connection {
+	struct event_base *base;
+	struct connection_options options;
+	struct connection_handler handler;
+	struct timeval timeout;
+	struct lookup *lookup;
+	struct evutil_addrinfo *addresses, *next;
+	evutil_socket_t fd; /* connecting; -1: none */
+	struct event *connecting;
+	struct bufferevent *stream; /* once connected */
+	struct event *shaking;      /* the handshake's deadline */
+	bool up, heard;             /* heard: bytes came */
+	bool asked;                 /* the server asked for a certificate of ours */
+	enum connection_end end;    /* what keeps the latest try from being up */
+	char why[320];
+};
+
+/* Keeps the system's words for an error, in the middle of a sentence. */
+static void keep_error(struct connection *connection, int error)
+{
+	snprintf(connection->why, sizeof(connection->why), "%s", strerror(error));
+	connection->why[0] = g_ascii_tolower(connection->why[0]);
+}
+
+static void try_addresses(struct connection *connection);
+
+/*
+ * libevent frees a bufferevent's buffers in a later round of the loop. Their owner may not wait for that, so
+ * the output is emptied here: it may be frozen at the front against everyone but the bufferevent, which does
+ * not write any more.
+ */
+static void drop_stream(struct connection *connection)
+{
+	struct evbuffer *output;
+
+	if (!connection->stream)
+		return;
+	output = bufferevent_get_output(connection->stream);
+	bufferevent_disable(connection->stream, EV_READ | EV_WRITE);
+	evbuffer_unfreeze(output, 1);
+	evbuffer_drain(output, evbuffer_get_length(output));
+	bufferevent_free(connection->stream);
+	connection->stream = NULL;
+}
+
+/* The end of the stream: where it was not up yet, the next address may do better. */
+static void end_stream(struct connection *connection)
+{
+	event_del(connection->shaking);
+	if (connection->up) {
+		connection->handler.down(connection->end, connection->why, connection->handler.data);
+	} else {
+		drop_stream(connection);
+		try_addresses(connection);
+	}
+}
+
+static void on_readable(struct bufferevent *stream, void *arg)
+{
+	struct connection *connection = arg;
+
+	connection->heard = true;
+	connection->handler.readable(bufferevent_get_input(stream), connection->handler.data);
+}
+
+/* Lets TLS say why the stream ended; returns whether it knows. */
+static bool explain(struct connection *connection)
+{
+	SSL *session = bufferevent_openssl_get_ssl(connection->stream);
+	unsigned long error, first = 0;
+	size_t used;
+
+	/* libevent tells the latest first, and some not at all. */
+	while ((error = bufferevent_get_openssl_error(connection->stream)))
+		first = ERR_GET_LIB(error) == ERR_LIB_SSL ? error : first;
+	while ((error = ERR_get_error()))
+		first = first ? first : error;
+	if (tls_explain(session, connection->options.address->host, first, connection->why,
+		    sizeof(connection->why)) > 0)
+		return true;
+	/* A server may close on a client whose certificate it misses before its reason can be read. */
+	used = strlen(connection->why);
+	if (connection->asked && !connection->heard)
+		snprintf(connection->why + used, sizeof(connection->why) - used,
+			"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
+	return connection->asked && !connection->heard;
+}
+
+static void on_stream_event(struct bufferevent *stream, short what, void *arg)
+{
+	struct connection *connection = arg;
+	int error = EVUTIL_SOCKET_ERROR();
+
+	if (what & BEV_EVENT_CONNECTED) {
+		event_del(connection->shaking);
+		connection->up = true;
+		connection->handler.up(connection->handler.data);
+		return;
+	}
+	bufferevent_disable(stream, EV_READ | EV_WRITE);
+	connection->end = connection->up ? CONNECTION_LOST : CONNECTION_UNMADE;
+	if (what & BEV_EVENT_EOF || error == 0)
+		snprintf(connection->why, sizeof(connection->why), "the server closed the connection");
+	else
+		keep_error(connection, error);
+	if (connection->options.tls && explain(connection))
+		connection->end = CONNECTION_NOT_TLS;
+	end_stream(connection);
+}
+
+static void on_shaking(evutil_socket_t fd, short what, void *arg)
+{
+	struct connection *connection = arg;
+
+	(void)fd;
+	(void)what;
+	connection->end = CONNECTION_NOT_TLS;
+	snprintf(connection->why, sizeof(connection->why), "the server does not answer in TLS within %g s",
+		(double)connection->options.timeout_ns / 1e9);
+	end_stream(connection);
+}
+
+static void stop_connecting(struct connection *connection)
+{
+	if (connection->connecting)
+		event_free(connection->connecting);
+	connection->connecting = NULL;
+	if (connection->fd >= 0)
+		close(connection->fd);
+	connection->fd = -1;
+}
+
+static struct bufferevent *open_stream(struct connection *connection)
+{
+	struct bufferevent *stream;
+	SSL *session;
+
+	if (!connection->options.tls)
+		return bufferevent_socket_new(connection->base, connection->fd, BEV_OPT_CLOSE_ON_FREE);
+	session = tls_open(connection->options.tls, connection->options.address->host, &connection->asked);
+	if (!session)
+		return NULL;
+	stream = bufferevent_openssl_socket_new(
+		connection->base, connection->fd, session, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE);
+	if (stream) {
+		/* Some servers end without TLS's farewell; replies say themselves whether they are whole. */
+		bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);
+		event_add(connection->shaking, &connection->timeout);
+	} else {
+		SSL_free(session);
+	}
+	return stream;
+}
+
+/* The socket is connected: from here on it is a stream's. Returns false where memory is short. */
+static bool become_stream(struct connection *connection)
+{
+	connection->stream = open_stream(connection);
+	if (!connection->stream)
+		return false;
+	connection->fd = -1;
+	stop_connecting(connection);
+	bufferevent_setcb(connection->stream, on_readable, NULL, on_stream_event, connection);
+	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MAX);
+	/* libevent would hand the kernel 16 KiB at a time: thirty calls for a batch. */
+	bufferevent_set_max_single_write(connection->stream, WRITE_MAX);
+	bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
+	return true;
+}
+
+static void on_connecting(evutil_socket_t fd, short what, void *arg)
+{
+	struct connection *connection = arg;
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	if (what & EV_TIMEOUT)
+		error = ETIMEDOUT;
+	else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+		error = errno;
+	if (!error && !become_stream(connection))
+		error = ENOMEM;
+	if (error) {
+		connection->end = CONNECTION_UNMADE;
+		keep_error(connection, error);
+		stop_connecting(connection);
+		try_addresses(connection);
+	} else if (!connection->options.tls) {
+		connection->up = true;
+		connection->handler.up(connection->handler.data);
+	}
+}
+
+/* Starts to connect to one address; returns whether on_connecting will tell how it went. */
+static bool try_address(struct connection *connection, const struct evutil_addrinfo *address)
+{
+	int one = 1;
+
+	connection->fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (connection->fd < 0)
+		goto fail;
+	/* A batch goes out at once, and not when its predecessor is acknowledged. */
+	setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (connect(connection->fd, address->ai_addr, address->ai_addrlen) < 0 && errno != EINPROGRESS)
+		goto fail;
+	errno = ENOMEM;
+	connection->connecting =
+		event_new(connection->base, connection->fd, EV_WRITE, on_connecting, connection);
+	if (!connection->connecting || event_add(connection->connecting, &connection->timeout) < 0)
+		goto fail;
+	return true;
+fail:
+	connection->end = CONNECTION_UNMADE;
+	keep_error(connection, errno);
+	stop_connecting(connection);
+	return false;
+}
+
+/* Goes on with the addresses that are left; the last thing to do in a callback, as the handler may destroy
+ * us. */
+static void try_addresses(struct connection *connection)
+{
+	while (connection->next) {
+		const struct evutil_addrinfo *address = connection->next;
+
+		connection->next = address->ai_next;
+		if (try_address(connection, address))
+			return;
+	}
+	connection->handler.down(connection->end, connection->why, connection->handler.data);
+}
+
+static void on_lookup(struct evutil_addrinfo *addresses, const char *why, void *data)
+{
+	struct connection *connection = data;
+
+	connection->addresses = connection->next = addresses;
+	if (!addresses)
+		snprintf(connection->why, sizeof(connection->why), "%s", why);
+	try_addresses(connection);
+}
+
+struct connection *connection_create(struct event_base *base, const struct connection_options *options,
+	const struct connection_handler *handler)
+{
+	struct connection *connection = memory_get(sizeof(*connection));
+
+	connection->base = base;
+	connection->options = *options;
+	connection->handler = *handler;
+	connection->timeout.tv_sec = options->timeout_ns / NS_PER_SECOND;
+	connection->timeout.tv_usec = options->timeout_ns % NS_PER_SECOND / 1000;
+	connection->fd = -1;
+	connection->shaking = evtimer_new(base, on_shaking, connection);
+	if (!connection->shaking)
+		g_error("out of memory");
+	connection->lookup = lookup_create(base, options->address->host, options->address->port,
+		options->timeout_ns, options->resolv_conf, on_lookup, connection);
+	return connection;
+}
+
+void connection_destroy(struct connection *connection)
+{
+	if (!connection)
+		return;
+	lookup_destroy(connection->lookup);
+	stop_connecting(connection);
+	drop_stream(connection);
+	if (connection->addresses)
+		evutil_freeaddrinfo(connection->addresses);
+	event_free(connection->shaking);
+	free(connection);
+}
+
+struct evbuffer *connection_output(struct connection *connection)
+{
+	return bufferevent_get_output(connection->stream);
+}

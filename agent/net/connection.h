@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One connection to a server, by TCP or TLS, from the look-up of its name to its end. Never blocks.
+ *
+ * A name's addresses are tried in turn, IPv6 and IPv4. A connection ends once and is not made again: who
+ * wants another one creates it. libevent writes with writev(): the process has to ignore SIGPIPE.
+ */
+#ifndef NET_CONNECTION_H
+#define NET_CONNECTION_H
+
+#include <stdint.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <openssl/ssl.h>
+
+#include "base/address.h"
+
+struct connection;
+
+struct connection_options {
+	const struct address *address; /* all borrowed for the connection's life */
+	int64_t timeout_ns;            /* for the look-up, and for each address */
+	SSL_CTX *tls;                  /* NULL: plain TCP */
+	const char *resolv_conf;       /* the resolver's configuration; NULL: the system's */
+};
+
+enum connection_end {
+	CONNECTION_UNMADE,  /* it could not be made */
+	CONNECTION_NOT_TLS, /* TLS found a fault in the server, or the server in us */
+	CONNECTION_LOST     /* it was up */
+};
+
+/* Called from the loop, never from within connection_create; each may destroy the connection. */
+struct connection_handler {
+	void (*up)(void *data);
+	/* Bytes came; what is not drained stays for the next call. */
+	void (*readable)(struct evbuffer *input, void *data);
+	/* It is over, and good only for connection_destroy. */
+	void (*down)(enum connection_end end, const char *why, void *data);
+	void *data;
+};
+
+/* Starts to connect. @base has to outlive the connection, and to run once more after it. */
+struct connection *connection_create(struct event_base *base, const struct connection_options *options,
+	const struct connection_handler *handler);
+
+/* Closes at once. When it returns, nothing refers to memory that was added to the output by reference. */
+void connection_destroy(struct connection *connection);
+
+/* Where to write, once up; borrowed. What it still holds has not been handed to the kernel. */
+struct evbuffer *connection_output(struct connection *connection);
+
+#endif

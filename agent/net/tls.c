@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "net/tls.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+/* The reason of OpenSSL's oldest error, which is the nearest to the cause; empties its queue. */
+static const char *reason(void)
+{
+	unsigned long error = ERR_get_error();
+	const char *text = ERR_reason_error_string(error);
+
+	if (ERR_SYSTEM_ERROR(error))
+		text = strerror(ERR_GET_REASON(error));
+	ERR_clear_error();
+	return text ? text : "it is not what OpenSSL reads";
+}
+
+static bool set_authorities(SSL_CTX *tls, const char *file, char *why, size_t size)
+{
+	bool system = !*file;
+
+	if (system ? SSL_CTX_set_default_verify_paths(tls) : SSL_CTX_load_verify_file(tls, file))
+		return true;
+	if (system)
+		snprintf(why, size, "the system's certificate authorities cannot be read: %s", reason());
+	else
+		snprintf(
+			why, size, "`tls-ca = %s` cannot be read as certificates in PEM: %s", file, reason());
+	return false;
+}
+
+static int no_passphrase(char *buffer, int size, int writing, void *data)
+{
+	(void)buffer;
+	(void)size;
+	(void)writing;
+	(void)data;
+	return -1;
+}
+
+static bool set_own(SSL_CTX *tls, const struct tls_options *options, char *why, size_t size)
+{
+	if (!*options->certificate)
+		return true;
+	SSL_CTX_set_default_passwd_cb(tls, no_passphrase);
+	if (SSL_CTX_use_certificate_chain_file(tls, options->certificate) != 1)
+		snprintf(why, size, "`tls-certificate = %s` cannot be read as certificates in PEM: %s",
+			options->certificate, reason());
+	else if (SSL_CTX_use_PrivateKey_file(tls, options->key, SSL_FILETYPE_PEM) != 1)
+		snprintf(why, size,
+			"`tls-key = %s` cannot be read as the key, in PEM and without a passphrase, of "
+			"tls-certificate: %s",
+			options->key, reason());
+	else
+		return true;
+	return false;
+}
+
+static int on_asked(SSL *session, void *data)
+{
+	bool *asked = SSL_get_app_data(session);
+
+	(void)data;
+	*asked = true;
+	return 1;
+}
+
+SSL_CTX *tls_create(const struct tls_options *options, char *why, size_t size)
+{
+	SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
+
+	if (!tls) {
+		snprintf(why, size, "OpenSSL gives no TLS: %s", reason());
+		return NULL;
+	}
+	ERR_clear_error();
+	SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION);
+	SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_cert_cb(tls, on_asked, NULL);
+	/* What was written of a call tells how much of it can have arrived. */
+	SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE);
+	if (set_authorities(tls, options->ca, why, size) && set_own(tls, options, why, size))
+		return tls;
+	SSL_CTX_free(tls);
+	return NULL;
+}
+
+static bool is_digits(const char *host)
+{
+	uint8_t bytes[16];
+
+	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+}
+
+SSL *tls_open(SSL_CTX *tls, const char *host, bool *asked)
+{
+	SSL *session = SSL_new(tls);
+	bool good;
+
+	if (!session)
+		return NULL;
+	SSL_set_app_data(session, asked);
+	if (is_digits(host)) {
+		good = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host);
+	} else {
+		SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+		good = SSL_set1_host(session, host) && SSL_set_tlsext_host_name(session, host);
+	}
+	if (good)
+		return session;
+	SSL_free(session);
+	return NULL;
+}
+
+/* What is wrong with the server's certificate. */
+static const char *certificate_fault(long result)
+{
+	switch (result) {
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+		return "the server's certificate, or one that signed it, has expired";
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		return "the server's certificate is not valid yet: is this machine's clock right?";
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+		return "the server's certificate is not signed by an authority that `tls-ca` names";
+	default:
+		return NULL;
+	}
+}
+
+/* What the server, or what is no TLS server, told us. */
+static const char *peer_fault(unsigned long error)
+{
+	switch (ERR_GET_REASON(error)) {
+	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+		return "the server wants a client certificate that it accepts (`tls-certificate`, "
+		       "`tls-key`), or "
+		       "another kind of TLS";
+	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+	case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+	case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+	case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+	case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+	case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+		return "the server does not accept our certificate (`tls-certificate`)";
+	case SSL_R_WRONG_VERSION_NUMBER:
+	case SSL_R_HTTP_REQUEST:
+	case SSL_R_PACKET_LENGTH_TOO_LONG:
+		return "the server does not speak TLS on this port";
+	case SSL_R_UNSUPPORTED_PROTOCOL:
+	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+		return "the server speaks only TLS older than 1.2";
+	default:
+		return NULL;
+	}
+}
+
+size_t tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size)
+{
+	long result = SSL_get_verify_result(session);
+	const char *known;
+
+	if (result == X509_V_OK) {
+		if (ERR_SYSTEM_ERROR(error) || ERR_GET_LIB(error) != ERR_LIB_SSL)
+			return 0;
+		known = peer_fault(error);
+		if (known)
+			return (size_t)snprintf(why, size, "%s", known);
+		known = ERR_reason_error_string(error);
+		return (size_t)snprintf(why, size, "TLS: %s", known ? known : "unknown error");
+	}
+	if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
+		return (size_t)snprintf(why, size, "the server's certificate is not made out to %s", host);
+	known = certificate_fault(result);
+	if (known)
+		return (size_t)snprintf(why, size, "%s", known);
+	return (size_t)snprintf(why, size, "the server's certificate is not accepted: %s",
+		X509_verify_cert_error_string(result));
+}

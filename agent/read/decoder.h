@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Decoding: from babeltrace2's event messages to the events that spans are made of.
+ *
+ * A plan is made once for each event class that a trace brings; it checks that the fields are there and of
+ * the right types, because any program may define an event of any of these names.
+ */
+#ifndef READ_DECODER_H
+#define READ_DECODER_H
+
+#include <babeltrace2/babeltrace.h>
+
+#include "core/event.h"
+
+struct event_decoder;
+
+struct event_decoder *event_decoder_create(void);
+void event_decoder_destroy(struct event_decoder *decoder);
+
+/* Decodes an event message; returns its type, which for EVENT_FOREIGN and EVENT_MALFORMED is all that is set.
+ */
+enum event_type event_decode(struct event_decoder *decoder, const bt_message *message, struct event *event);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "read/intake.h"
+
+#include <babeltrace2/babeltrace.h>
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "read/decoder.h"
+
+/* A packet is looked up so often at most: its index may be overwritten meanwhile, or not be there at all. */
+#define TRIES 8
+
+/* A stream of this reader. */
+struct stream {
+	const bt_stream *stream;   /* owned */
+	struct position *position; /* borrowed; NULL if positions are not kept */
+	bool monotonic;            /* its clock is CLOCK_MONOTONIC */
+	bool begun;                /* had a packet */
+	bool mine;                 /* the packet at its position was begun here */
+	unsigned tries;            /* to locate it */
+	bool located;              /* what follows is exact */
+	uint64_t sequence;         /* of this packet */
+	uint64_t discarded;        /* events, in all, up to this packet */
+	uint64_t missing;          /* packets before this one that babeltrace2 misses */
+	uint64_t skip;             /* events of this packet that are done already */
+};
+
+struct intake {
+	struct intake_options options;
+	struct event_decoder *decoder;
+	GHashTable *streams; /* by bt_stream; of struct stream, owned */
+	struct stream *last;
+	int64_t now; /* what the line is told */
+	unsigned ended;
+};
+
+static void stream_destroy(void *data)
+{
+	struct stream *stream = data;
+
+	bt_stream_put_ref(stream->stream);
+	g_free(stream);
+}
+
+struct intake *intake_create(const struct intake_options *options)
+{
+	struct intake *intake = g_new0(struct intake, 1);
+
+	intake->options = *options;
+	intake->decoder = event_decoder_create();
+	intake->streams = g_hash_table_new_full(NULL, NULL, NULL, stream_destroy);
+	intake->now = options->by_event_time ? 0 : clock_monotonic();
+	return intake;
+}
+
+void intake_destroy(struct intake *intake)
+{
+	g_hash_table_destroy(intake->streams);
+	event_decoder_destroy(intake->decoder);
+	g_free(intake);
+}
+
+unsigned intake_ended_streams(const struct intake *intake)
+{
+	return intake->ended;
+}
+
+/* Streams */
+
+static uint64_t environment_number(const bt_trace *trace, const char *name, uint64_t otherwise)
+{
+	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
+
+	if (value && bt_value_is_signed_integer(value))
+		return (uint64_t)bt_value_integer_signed_get(value);
+	return otherwise;
+}
+
+static struct stream_key key_of(const bt_stream *stream)
+{
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
+
+	return (struct stream_key){
+		.user = environment_number(trace, "tracer_buffering_id", 0),
+		.bits = (uint32_t)environment_number(trace, "architecture_bit_width", 64),
+		.class_id = bt_stream_class_get_id(bt_stream_borrow_class_const(stream)),
+		.id = bt_stream_get_id(stream),
+	};
+}
+
+static bool has_monotonic_clock(const bt_stream *stream)
+{
+	const bt_clock_class *clock =
+		bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
+	const char *name = clock ? bt_clock_class_get_name(clock) : NULL;
+
+	return name && !strcmp(name, "monotonic");
+}
+
+static struct stream *find_stream(struct intake *intake, const bt_stream *of)
+{
+	struct stream *stream = intake->last;
+
+	if (stream && stream->stream == of)
+		return stream;
+	stream = g_hash_table_lookup(intake->streams, of);
+	if (!stream) {
+		struct stream_key key = key_of(of);
+
+		stream = g_new0(struct stream, 1);
+		bt_stream_get_ref(of);
+		stream->stream = of;
+		stream->monotonic = has_monotonic_clock(of);
+		if (intake->options.positions)
+			stream->position = positions_get(intake->options.positions, &key);
+		g_hash_table_insert(intake->streams, (gpointer)(uintptr_t)of, stream);
+	}
+	intake->last = stream;
+	return stream;
+}
+
+/* Losses */
+
+static void lose_packets(struct intake *intake, const struct stream *stream, uint64_t count, uint64_t until)
+{
+	const struct position *position = stream->position;
+	double seconds = (double)(until - position->done.begin) / NS_PER_SECOND;
+
+	line_lost_packets(intake->options.line, count);
+	if (!position->done.started)
+		log_warning("the first %" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
+			    ", CPU %" G_GUINT64_FORMAT
+			    ", are lost: the relay overwrote them before they were read (raise `disk` in "
+			    "[session])",
+			count, position->key.user, position->key.id);
+	else if (stream->located)
+		log_warning("%" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
+			    ", CPU %" G_GUINT64_FORMAT
+			    ", are lost, of %.3f s: the relay overwrote them before they were read (raise "
+			    "`disk` in [session])",
+			count, position->key.user, position->key.id, seconds);
+	else
+		log_warning("packets of user %" G_GUINT64_FORMAT ", CPU %" G_GUINT64_FORMAT
+			    ", may be lost, of %.3f s: how many, only the relay's index would tell (see "
+			    "`relay-output` in [session]); %" G_GUINT64_FORMAT " is counted",
+			position->key.user, position->key.id, seconds, count);
+}
+
+/* LTTng discarded so many events of the stream in all: what was not counted yet is lost. */
+static void lose_events(struct intake *intake, struct stream *stream)
+{
+	struct position *position = stream->position;
+
+	if (stream->discarded <= position->discarded)
+		return;
+	line_lost_events(intake->options.line, stream->discarded - position->discarded);
+	position->discarded = stream->discarded;
+}
+
+/*
+ * Settles which packet of the stream this is. What was before a reader's first packet, babeltrace2 does not
+ * tell; the index does, and the position, if it is at this packet.
+ */
+static void locate(struct intake *intake, struct stream *stream, uint64_t begin)
+{
+	const struct intake_options *options = &intake->options;
+	const struct place *done = &stream->position->done;
+	struct packet_info info;
+
+	stream->sequence += stream->begun + stream->missing;
+	stream->begun = true;
+	if (stream->located)
+		return;
+	if (options->locate && stream->tries++ < TRIES &&
+		options->locate(options->data, &stream->position->key, begin, &info)) {
+		stream->located = true;
+		stream->sequence = info.sequence;
+		stream->discarded = info.discarded;
+	} else if (done->started && begin == done->begin) {
+		stream->located = true;
+		stream->sequence = done->sequence;
+		stream->discarded = stream->position->discarded;
+	} else if (stream->discarded && done->started) {
+		stream->discarded =
+			stream->position->discarded; /* that there were some is all that was told */
+	}
+}
+
+/* Begins a packet that is not done, and counts what is missing before it. */
+static void begin_new(struct intake *intake, struct stream *stream, uint64_t begin)
+{
+	struct place *done = &stream->position->done;
+	uint64_t next = done->started ? done->sequence + 1 : 0, missing = stream->missing;
+
+	uint64_t lost;
+
+	if (stream->located)
+		missing = stream->sequence > next ? stream->sequence - next : 0;
+	/* a packet that was not read to its end, and does not come again, is as lost as those between */
+	lost = missing + (done->started && !done->ended);
+	/* this reader's first, and nobody knows what was before it */
+	if (!stream->located && !stream->mine && done->started)
+		lost = MAX(lost, 1);
+	if (lost)
+		lose_packets(intake, stream, lost, begin);
+	*done = (struct place){true, false, begin, next + missing, 0};
+	stream->mine = true;
+	stream->skip = 0;
+}
+
+/* Messages */
+
+static void begin_packet(struct intake *intake, const bt_message *message)
+{
+	const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(message);
+	struct stream *stream = find_stream(intake, bt_packet_borrow_stream_const(packet));
+	const struct place *done;
+	uint64_t begin;
+
+	if (!stream->position)
+		return;
+	done = &stream->position->done;
+	begin = bt_clock_snapshot_get_value(
+		bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
+	locate(intake, stream, begin);
+	lose_events(intake, stream);
+	if (done->started && begin < done->begin)
+		stream->skip = UINT64_MAX;
+	else if (done->started && begin == done->begin && !stream->mine)
+		stream->skip = done->events;
+	else
+		begin_new(intake, stream, begin);
+	stream->missing = 0;
+}
+
+static void end_packet(struct intake *intake, const bt_message *message)
+{
+	const bt_packet *packet = bt_message_packet_end_borrow_packet_const(message);
+	struct stream *stream = find_stream(intake, bt_packet_borrow_stream_const(packet));
+
+	if (!stream->position || stream->skip == UINT64_MAX)
+		return;
+	stream->position->done.ended = true;
+	positions_moved(intake->options.positions);
+}
+
+/* Whether the next event of the stream is new; it is done then. */
+static bool pass(struct intake *intake, struct stream *stream)
+{
+	struct position *position = stream->position;
+
+	if (stream->skip) {
+		if (stream->skip != UINT64_MAX)
+			stream->skip--;
+		return false;
+	}
+	if (position->before.started) {
+		if (place_is_before(&position->done, &position->before))
+			line_event_again(intake->options.line);
+		else
+			position->before.started = false;
+	}
+	position->done.events++;
+	return true;
+}
+
+static void take_event(struct intake *intake, const bt_message *message)
+{
+	const struct intake_options *options = &intake->options;
+	struct stream *stream = NULL;
+	struct event event;
+	enum event_type type;
+	bool decoded;
+
+	if (options->positions) {
+		stream = find_stream(
+			intake, bt_event_borrow_stream_const(bt_message_event_borrow_event_const(message)));
+		if (stream->position && !pass(intake, stream))
+			return;
+	}
+	type = event_decode(intake->decoder, message, &event);
+	decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
+	if (decoded && options->steps && stream && stream->monotonic)
+		event.time = clock_steps_time(options->steps, (int64_t)event.clock, event.time);
+	if (decoded && options->by_event_time && event.time > intake->now)
+		intake->now = event.time;
+	line_event(options->line, type, decoded ? &event : NULL, intake->now);
+}
+
+static void take_discarded_events(struct intake *intake, const bt_message *message)
+{
+	struct stream *stream = find_stream(intake, bt_message_discarded_events_borrow_stream_const(message));
+	uint64_t count = 1; /* at least; that of a stream's first packet is not told */
+
+	bt_message_discarded_events_get_count(message, &count);
+	stream->discarded += count;
+	if (!stream->position)
+		line_lost_events(intake->options.line, count);
+	else if (stream->begun)
+		lose_events(intake, stream);
+}
+
+static void take_discarded_packets(struct intake *intake, const bt_message *message)
+{
+	struct stream *stream =
+		find_stream(intake, bt_message_discarded_packets_borrow_stream_const(message));
+	uint64_t count = 1;
+
+	bt_message_discarded_packets_get_count(message, &count);
+	stream->missing += count; /* counted once it is known whether they are new */
+	if (!stream->position)
+		line_lost_packets(intake->options.line, count);
+}
+
+void intake_message(struct intake *intake, const bt_message *message)
+{
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_EVENT:
+		take_event(intake, message);
+		break;
+	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+		begin_packet(intake, message);
+		break;
+	case BT_MESSAGE_TYPE_PACKET_END:
+		end_packet(intake, message);
+		break;
+	case BT_MESSAGE_TYPE_STREAM_END:
+		intake->ended++;
+		break;
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		take_discarded_events(intake, message);
+		break;
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		take_discarded_packets(intake, message);
+		break;
+	default:
+		break;
+	}
+}
+
+void intake_tick(struct intake *intake, bool idle)
+{
+	if (!intake->options.by_event_time)
+		intake->now = clock_monotonic();
+	line_tick(intake->options.line, intake->now, idle);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The intake: babeltrace2's messages, in their order, into the line.
+ *
+ * Where positions are kept, it keeps them: an event that is done already is left out, so that the same
+ * packets may be read from relayd's files and then come live once more; packets that are missing are counted;
+ * and events are dated by the wall clock's steps. It belongs to one reader.
+ */
+#ifndef READ_INTAKE_H
+#define READ_INTAKE_H
+
+#include <stdbool.h>
+
+#include "assemble/pipeline.h"
+#include "read/clocksteps.h"
+#include "session/position.h"
+
+/* Where messages go; all borrowed. */
+struct intake_options {
+	struct line *line;
+	bool by_event_time;              /* the line's clock is that of the events */
+	struct positions *positions;     /* NULL: everything is new */
+	const struct clock_steps *steps; /* NULL: events are dated as the trace dates them */
+	/* Looks up the packet of a stream that begins at @begin; NULL if there is no index. */
+	bool (*locate)(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info);
+	void *data;
+};
+
+struct bt_message;
+struct intake;
+
+struct intake *intake_create(const struct intake_options *options);
+void intake_destroy(struct intake *intake);
+
+/* Takes a message; it stays the caller's. */
+void intake_message(struct intake *intake, const struct bt_message *message);
+
+/* Time passes; @idle if there is nothing to read at the moment. */
+void intake_tick(struct intake *intake, bool idle);
+
+/* How many streams have come to their end. */
+unsigned intake_ended_streams(const struct intake *intake);
+
+#endif

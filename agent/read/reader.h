@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reader: babeltrace2 in process, from a live session or from CTF traces on disk, into an intake.
+ *
+ * Live, the source's one port is connected straight to our sink: it merges the streams itself, and a muxer
+ * would cost another tenth. All calls belong to one thread.
+ */
+#ifndef READ_READER_H
+#define READ_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "read/intake.h"
+
+struct reader;
+
+enum reader_status {
+	READER_MORE, /* read something; call again */
+	READER_IDLE, /* nothing to read at the moment */
+	READER_END,  /* the session is gone, or the files are read */
+	READER_ERROR /* reader_error tells what */
+};
+
+/* Reads the live session at @url (net://HOST:PORT/host/HOSTNAME/SESSION); NULL on failure, @error then says
+ * why. */
+struct reader *reader_open_live(
+	const char *url, const struct intake_options *into, char *error, size_t error_size);
+
+/*
+ * Reads the CTF traces in @dirs (each holds a `metadata` file), merged by time. NULL on failure, @error then
+ * says why.
+ */
+struct reader *reader_open_files(
+	char *const *dirs, size_t count, const struct intake_options *into, char *error, size_t error_size);
+
+/* Whether this babeltrace2 reads CTF 2, which LTTng writes from 2.15 on; its version goes to @version. */
+bool reader_knows_ctf2(char *version, size_t size);
+
+/* Reads some messages. */
+enum reader_status reader_step(struct reader *reader);
+
+/* From here on what is read is kept, to be taken in the step after it is released. */
+void reader_hold(struct reader *reader, bool hold);
+
+/* How many streams came to their end: in a session that records, none does. */
+unsigned reader_ended_streams(const struct reader *reader);
+
+/* What went wrong, in one line; valid until reader_close. */
+const char *reader_error(const struct reader *reader);
+
+void reader_close(struct reader *reader);
+
+#endif

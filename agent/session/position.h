@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Positions: how far each of a session's streams was read.
+ *
+ * A stream is the sequence of packets of one CPU, for one user and word size. A packet is known by its begin
+ * clock, which only grows within a stream, and which live reading, relayd's index and the packet itself all
+ * tell; its sequence number tells whether packets before it are missing.
+ *
+ * Each position says up to where events were *done*: read, in this run or before the checkpoint. What a run
+ * that was killed had read beyond its checkpoint is *before*: those events are read again, and counted as
+ * that.
+ */
+#ifndef SESSION_POSITION_H
+#define SESSION_POSITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/pack.h"
+
+struct stream_key {
+	uint64_t user;     /* tracer_buffering_id */
+	uint32_t bits;     /* of the user's programs' words */
+	uint64_t class_id; /* of the channel */
+	uint64_t id;       /* of the stream: LTTng's number of the CPU */
+};
+
+/* A place in a stream; zero-initialised is its beginning. */
+struct place {
+	bool started;      /* a packet was */
+	bool ended;        /* that one, and so all its events are read */
+	uint64_t begin;    /* the packet's begin clock */
+	uint64_t sequence; /* its number, from 0 */
+	uint64_t events;   /* of it read */
+};
+
+struct position {
+	struct stream_key key;
+	struct place done, before;
+	uint64_t discarded; /* events of this stream that LTTng had discarded, counted as lost so far */
+};
+
+/* What relayd's index knows of a packet. */
+struct packet_info {
+	uint64_t sequence;
+	uint64_t discarded; /* events of the stream that were discarded up to its end */
+};
+
+struct positions;
+
+struct positions *positions_create(void);
+void positions_destroy(struct positions *positions);
+
+/* Forgets all. */
+void positions_clear(struct positions *positions);
+
+/* The position of a stream, made if it is not known; NULL if there are absurdly many. Borrowed until it is
+ * cleared. */
+struct position *positions_get(struct positions *positions, const struct stream_key *key);
+
+/* How many streams are known. */
+size_t positions_count(const struct positions *positions);
+
+/* The position of a stream, or NULL. */
+const struct position *positions_find(const struct positions *positions, const struct stream_key *key);
+
+bool stream_key_equal(const struct stream_key *left, const struct stream_key *right);
+
+/* Tells that one has moved, and how often that was told: so that a checkpoint is made only if there is news.
+ */
+void positions_moved(struct positions *positions);
+uint64_t positions_moves(const struct positions *positions);
+
+/* Whether the event after @place was read by the run before. */
+bool place_is_before(const struct place *place, const struct place *before);
+
+/* What is done, as a list of bytes; or, if @reached, what was read at all, by this run or the one before. */
+void positions_save(const struct positions *positions, bool reached, struct buffer *out);
+
+/* Reads two such lists back: what was done, and what was reached. False if one is damaged. */
+bool positions_load(struct positions *positions, struct unpacker done, struct unpacker reached);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files of one session that lttng-relayd wrote:
+ *
+ *     OUTPUT/HOSTNAME/SESSION-YYYYMMDD-HHMMSS/ust/uid/USER/BITS-bit/metadata
+ *                                                                  /CHANNEL_CPU_FILE
+ *                                                                  /index/CHANNEL_CPU_FILE.idx
+ *
+ * relayd may be writing them, and each stream's files are a ring, so what is read from an index may be gone
+ * when it is looked for. No symbolic link is followed.
+ */
+#ifndef SESSION_RELAYFILES_H
+#define SESSION_RELAYFILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <glib.h>
+
+#include "session/position.h"
+#include "session/relayindex.h"
+
+struct relayfiles;
+
+enum relayfiles_status {
+	RELAYFILES_OK,
+	RELAYFILES_NONE,       /* the session has no folder: nothing of it was ever written */
+	RELAYFILES_UNREADABLE, /* @error says why */
+	RELAYFILES_BUSY /* so does it, but another try may fare better: no more files can be open, say */
+};
+
+/*
+ * Opens the folder of session @name, which was created at @created (seconds since the epoch), in relayd's
+ * @output.
+ */
+enum relayfiles_status relayfiles_open(const char *output, const char *name, uint64_t created,
+	struct relayfiles **files, char *error, size_t error_size);
+void relayfiles_close(struct relayfiles *files);
+
+/* The folder; borrowed. */
+const char *relayfiles_path(const struct relayfiles *files);
+
+/* A packet on disk. */
+struct relayfiles_packet {
+	struct stream_key key;
+	struct relay_packet is;
+	const char *file; /* of the trace; lives as long as the files are open */
+};
+
+/*
+ * Appends the packets that are not done by @positions to @packets (of struct relayfiles_packet), in order of
+ * their begin clocks. Returns false, with @error, if some could not be looked at.
+ */
+bool relayfiles_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
+	char *error, size_t error_size);
+
+/* Looks up one packet: for intake_options. */
+bool relayfiles_locate(void *files, const struct stream_key *key, uint64_t begin, struct packet_info *info);
+
+/* Opens a trace's folder, or with @file a file in it; -1 if it cannot be. */
+int relayfiles_open_trace(struct relayfiles *files, const struct stream_key *key, const char *file);
+
+/* Whether a trace of the session is of CTF 2, as LTTng 2.15 writes it unless told otherwise. */
+bool relayfiles_are_ctf2(struct relayfiles *files);
+
+/*
+ * Removes the session's folder, which is read to its end and which nobody writes any more: the files that
+ * relayd makes, and folders that are empty then. Returns false if something is left, which is no harm.
+ */
+bool relayfiles_remove(struct relayfiles *files);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lttng-relayd's index of a trace file: where its packets are, and what each is.
+ *
+ * A header, then an entry for each packet, all big-endian. relayd appends to it while it is read here, and
+ * what it says is checked before anything is read by it.
+ */
+#ifndef SESSION_RELAYINDEX_H
+#define SESSION_RELAYINDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct relay_packet {
+	uint64_t offset, size; /* in the trace file, bytes */
+	uint64_t begin, end;   /* on the tracing clock */
+	uint64_t discarded;    /* events of the stream, up to the packet's end */
+	uint64_t class_id, id; /* of the stream */
+	uint64_t sequence;
+};
+
+/* No packet of a ring buffer is larger: an entry that says so is wrong. */
+#define RELAY_PACKET_MAX (UINT64_C(1) << 32)
+
+/*
+ * Calls @take for each packet in an index of @size bytes at @index, an entry that is not whole yet left out.
+ * Returns false if it is no index that we know, or an entry cannot be; what came before was taken then.
+ */
+bool relay_index_read(const void *index, size_t size,
+	void (*take)(void *data, const struct relay_packet *packet), void *data);
+
+#endif

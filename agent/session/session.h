@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tracing session: created, found again, started and ended through liblttng-ctl.
+ *
+ * One live session with one channel of per-user buffers, that records our events of all programs on the node.
+ * It outlives the agent, which takes it up again when it starts. Calls block on the session daemon, so they
+ * belong in a thread that may wait.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/config.h"
+#include "session/sessionid.h"
+
+struct session;
+
+enum session_status {
+	SESSION_OK,
+	SESSION_NONE,      /* there is no such session */
+	SESSION_NO_DAEMON, /* lttng-sessiond does not answer */
+	SESSION_NO_RELAY,  /* lttng-relayd does not */
+	SESSION_FAILED
+};
+
+/* What of the configuration is fixed once a session is created, as text. */
+void session_settings(const struct config *config, char *settings, size_t size);
+
+/* Looks for the session @name; @created is then when it was created. */
+enum session_status session_find(
+	const struct config *config, const char *name, uint64_t *created, char *error, size_t error_size);
+
+/*
+ * Checks that the session of the configured name that is there can be one of an agent's: live, to our relay,
+ * and with our channel, or with none yet. SESSION_FAILED: it is somebody else's, and not to be touched.
+ */
+enum session_status session_check(const struct config *config, char *error, size_t error_size);
+
+/*
+ * Creates the session, ready to be attached to but not started, and tells what it is known by. On failure
+ * nothing is left, and @error says what to do.
+ */
+enum session_status session_create(const struct config *config, struct session **session,
+	struct session_identity *identity, char *error, size_t error_size);
+
+/* Takes up a session that was found. */
+struct session *session_adopt(const struct config *config, const char *name);
+
+/* Starts recording, unless it records already. To be called once a reader is attached: so it sees the first
+ * event. */
+enum session_status session_start(struct session *session, char *error, size_t error_size);
+
+/* What session_mend has set right. */
+struct session_mended {
+	const char *what; /* somebody had changed; NULL: nothing */
+	bool level;       /* it had another one */
+};
+
+/*
+ * Sees to it that the session records: that it is there, is the one created at @created, is started, has its
+ * channel and its events enabled, and records spans of @level and those that matter more. A change of level
+ * loses none of the spans that both levels record. SESSION_NONE: it is gone.
+ */
+enum session_status session_mend(const struct config *config, const char *name, uint64_t created,
+	uint64_t level, struct session_mended *mended, char *error, size_t error_size);
+
+/* The URL for lttng-live; borrowed. */
+const char *session_url(const struct session *session);
+
+/* Stops recording, and waits until the relay has what was recorded, up to @timeout_ns; then nothing more
+ * comes. */
+void session_stop(struct session *session, int64_t timeout_ns);
+
+/* Destroys the session, without waiting for the daemon to be done with it. */
+void session_destroy(struct session *session);
+
+/* Frees @session; the session itself stays. */
+void session_free(struct session *session);
+
+#endif

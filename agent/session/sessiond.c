@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/sessiond.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/net.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#define SYSTEM_FOLDER "/var/run/lttng"
+#define CLIENT_SOCKET "/client-lttng-sessiond"
+#define PROGRAMS_SOCKET "/lttng-ust-sock-"
+
+static bool in_group(const char *name)
+{
+	struct group *group = *name ? getgrnam(name) : NULL;
+	int count = getgroups(0, NULL);
+	g_autofree gid_t *ids = g_new0(gid_t, (gsize)MAX(count, 0) + 1);
+
+	if (!group)
+		return false;
+	count = getgroups(count, ids);
+	for (int i = 0; i < count; i++)
+		if (ids[i] == group->gr_gid)
+			return true;
+	return getegid() == group->gr_gid;
+}
+
+static char *home_folder(void)
+{
+	const char *home = getenv("LTTNG_HOME");
+
+	return g_strconcat(home ? home : g_get_home_dir(), "/.lttng", NULL);
+}
+
+static enum sessiond_answer try_folder(const char *folder)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), status, error;
+
+	if (fd < 0)
+		return SESSIOND_BUSY;
+	g_snprintf(address.sun_path, sizeof(address.sun_path), "%s" CLIENT_SOCKET, folder);
+	status = connect(fd, (struct sockaddr *)&address, sizeof(address));
+	error = errno;
+	close(fd);
+	if (status == 0)
+		return SESSIOND_ANSWERS;
+	if (error == EACCES || error == EPERM)
+		return SESSIOND_DENIED;
+	return error == EAGAIN ? SESSIOND_BUSY : SESSIOND_MISSING;
+}
+
+/* Where LTTng's library looks: root and the group's members share the system's daemon, then comes one's own.
+ */
+static enum sessiond_answer find(const char *tracing_group, char **folder)
+{
+	enum sessiond_answer system = try_folder(SYSTEM_FOLDER), own;
+
+	if (getuid() == 0 || (in_group(tracing_group) && system == SESSIOND_ANSWERS)) {
+		*folder = g_strdup(SYSTEM_FOLDER);
+		return system;
+	}
+	*folder = home_folder();
+	own = try_folder(*folder);
+	/* the system's, which it was not allowed to reach */
+	return own == SESSIOND_MISSING && *tracing_group && system != SESSIOND_MISSING ? SESSIOND_DENIED
+										       : own;
+}
+
+enum sessiond_answer sessiond_ask(const char *tracing_group)
+{
+	g_autofree char *folder = NULL;
+
+	return find(tracing_group, &folder);
+}
+
+/* Whether the line of /proc/net/unix is a connection that the daemon holds to a program. */
+static bool is_program(const char *line, const char *folder)
+{
+	unsigned state;
+	char path[256];
+	const char *version;
+
+	if (sscanf(line, "%*x: %*x %*x %*x %*x %x %*u %255s", &state, path) != 2 || state != SS_CONNECTED)
+		return false;
+	version = strstr(path, PROGRAMS_SOCKET);
+	if (!version || (size_t)(version - path) != strlen(folder) ||
+		strncmp(path, folder, strlen(folder)) != 0)
+		return false;
+	version += strlen(PROGRAMS_SOCKET);
+	return isdigit((unsigned char)*version) && version[strspn(version, "0123456789")] == '\0';
+}
+
+int sessiond_programs(const char *tracing_group)
+{
+	g_autofree char *folder = NULL;
+	FILE *sockets = fopen("/proc/net/unix", "re");
+	char line[512];
+	int count = 0;
+
+	if (!sockets)
+		return -1;
+	find(tracing_group, &folder);
+	while (fgets(line, sizeof(line), sockets))
+		count += is_program(line, folder);
+	fclose(sockets);
+	return count / 2; /* each has one for commands and one to notify */
+}

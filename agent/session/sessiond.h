@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The LTTng session daemon, looked at from outside: where it is for this process, whether it answers, and how
+ * many programs are registered with it. Nothing here talks to the programs, and nothing blocks.
+ */
+#ifndef SESSION_SESSIOND_H
+#define SESSION_SESSIOND_H
+
+enum sessiond_answer {
+	SESSIOND_ANSWERS,
+	SESSIOND_MISSING, /* none runs */
+	SESSIOND_DENIED,  /* it runs, but this user may not talk to it */
+	SESSIOND_BUSY     /* it takes no more connections: it hangs */
+};
+
+/* @tracing_group as in the configuration: whose members share the system's daemon; "" for the user's own. */
+enum sessiond_answer sessiond_ask(const char *tracing_group);
+
+/* Processes that are registered with it, -1 if that cannot be told. */
+int sessiond_programs(const char *tracing_group);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "session/watch.h"
+
+#include <pthread.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/ledger.h"
+#include "session/session.h"
+
+#define PERIOD_NS (2 * NS_PER_SECOND)
+/* The same thing that is set right again and again is worth a line so often. */
+#define LOG_NS (60 * NS_PER_SECOND)
+/* Longer than that, a stop does not wait for the daemon. */
+#define END_NS (500 * NS_PER_MS)
+
+struct watch {
+	const struct config *config;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t changed;
+	bool end;
+	bool watching;
+	struct session_identity session;
+	bool gone;
+	const char *mended; /* that was logged last */
+	int64_t mended_at;
+	uint64_t level;
+	bool at_once; /* look before the period is over */
+};
+
+/* Waits for a period, or until there is news; false if it is to end. The lock is held. */
+static bool wait_period(struct watch *watch)
+{
+	int64_t until = clock_monotonic() + PERIOD_NS;
+	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
+
+	while (!watch->end && !(watch->watching && !watch->gone && watch->at_once) &&
+		pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
+		;
+	return !watch->end;
+}
+
+static void report(struct watch *watch, const char *name, const char *mended)
+{
+	int64_t now = clock_monotonic();
+
+	ledger_add(SESSIONS_MENDED, 1);
+	if (mended == watch->mended && now - watch->mended_at < LOG_NS)
+		return;
+	watch->mended = mended;
+	watch->mended_at = now;
+	log_warning("LTTng session `%s`: %s, not by this agent, and is set right again; what was logged "
+		    "meanwhile "
+		    "is not recorded",
+		name, mended);
+}
+
+/* Looks once; the lock is held, but not while the daemon is asked. */
+static void look(struct watch *watch)
+{
+	struct session_identity session = watch->session;
+	struct session_mended mended;
+	uint64_t level = watch->level;
+	enum session_status status;
+	char error[512];
+
+	watch->at_once = false;
+	pthread_mutex_unlock(&watch->lock);
+	status = session_mend(
+		watch->config, session.name, session.created, level, &mended, error, sizeof(error));
+	pthread_mutex_lock(&watch->lock);
+	if (!watch->watching || session.created != watch->session.created)
+		return; /* it is another one by now */
+	if (status == SESSION_NONE)
+		watch->gone = true;
+	if (status == SESSION_OK && mended.what)
+		report(watch, session.name, mended.what);
+	if (status == SESSION_OK && mended.level)
+		log_info("LTTng session `%s`: `level` is changed", session.name);
+}
+
+static void *run(void *data)
+{
+	struct watch *watch = data;
+
+	pthread_mutex_lock(&watch->lock);
+	while (wait_period(watch))
+		if (watch->watching && !watch->gone)
+			look(watch);
+	pthread_mutex_unlock(&watch->lock);
+	return NULL;
+}
+
+struct watch *watch_create(const struct config *config)
+{
+	struct watch *watch = g_new0(struct watch, 1);
+	pthread_condattr_t attr;
+
+	watch->config = config;
+	watch->level = config->level;
+	pthread_mutex_init(&watch->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&watch->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	if (pthread_create(&watch->thread, NULL, run, watch) == 0)
+		return watch;
+	pthread_cond_destroy(&watch->changed);
+	pthread_mutex_destroy(&watch->lock);
+	g_free(watch);
+	return NULL;
+}
+
+void watch_set(struct watch *watch, const struct session_identity *session)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->watching = session != NULL;
+	watch->gone = false;
+	watch->at_once = session != NULL;
+	if (session)
+		watch->session = *session;
+	pthread_cond_signal(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_set_level(struct watch *watch, uint64_t level)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->level = level;
+	watch->at_once = true;
+	pthread_cond_signal(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+bool watch_gone(struct watch *watch)
+{
+	bool gone;
+
+	pthread_mutex_lock(&watch->lock);
+	gone = watch->gone;
+	pthread_mutex_unlock(&watch->lock);
+	return gone;
+}
+
+void watch_destroy(struct watch *watch)
+{
+	int64_t until = clock_wall() + END_NS;
+	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
+
+	pthread_mutex_lock(&watch->lock);
+	watch->end = true;
+	watch->watching = false;
+	pthread_cond_signal(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+	if (pthread_timedjoin_np(watch->thread, NULL, &time) != 0)
+		return;
+	pthread_cond_destroy(&watch->changed);
+	pthread_mutex_destroy(&watch->lock);
+	g_free(watch);
+}

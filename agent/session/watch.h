@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The watch over the session: LTTng does not tell its reader that somebody stopped the session, destroyed it,
+ * or disabled what it records. So a thread asks the session daemon every few seconds, and sets right what can
+ * be set right. It is a thread because the daemon may hang, and liblttng-ctl knows no time-outs: reading must
+ * go on all the same.
+ */
+#ifndef SESSION_WATCH_H
+#define SESSION_WATCH_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+#include "session/sessionid.h"
+
+struct watch;
+
+/* Starts the thread; @config is borrowed. NULL if none can be had. */
+struct watch *watch_create(const struct config *config);
+
+/* Watches over @session from now on, or, if it is NULL, over none. */
+void watch_set(struct watch *watch, const struct session_identity *session);
+
+/* Whether the daemon says that the session is not there any more. */
+bool watch_gone(struct watch *watch);
+
+/* The session that is watched over, or the next one, is to record spans of @level and those that matter more.
+ */
+void watch_set_level(struct watch *watch, uint64_t level);
+
+/* Ends it. If the daemon hangs, its thread is left behind with what it needs. */
+void watch_destroy(struct watch *watch);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spool/salvage.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "spool/spoolfile.h"
+#include "spool/spoolrow.h"
+
+/* Where damage hides how many ids there are, so many are tried. */
+#define RANGE_MAX 10000000
+
+struct salvage {
+	sqlite3 *from, *to;
+	sqlite3_stmt *select, *insert;
+	struct batch batch;
+	struct buffer times;
+	struct tally saved;
+};
+
+/*
+ * Opens the damaged file so that SQLite reads what is there of one that is too short, and does not write its
+ * log into it. NULL if nothing can be read.
+ */
+static sqlite3 *open_damaged(const char *path)
+{
+	char why[128];
+	sqlite3 *db;
+	int rc;
+
+	if (spoolfile_probe(path, why, sizeof(why)) != SPOOLFILE_GOOD)
+		return NULL;
+	db = spoolfile_open(path, SQLITE_OPEN_READWRITE, &rc);
+	if (!db)
+		return NULL;
+	sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	sqlite3_exec(db, "PRAGMA writable_schema=ON", NULL, NULL, NULL);
+	return db;
+}
+
+/* The first number that @sql gives, or @otherwise. */
+static int64_t ask(sqlite3 *db, const char *sql, int64_t otherwise)
+{
+	int rc = SQLITE_OK;
+	sqlite3_stmt *stmt = spoolfile_prepare(db, sql, &rc);
+	int64_t number = otherwise;
+
+	if (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW &&
+		sqlite3_column_type(stmt, 0) == SQLITE_INTEGER)
+		number = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return number;
+}
+
+/* Takes over the row that the select stands on, if it is good; returns an error of the new file. */
+static int save_row(struct salvage *salvage)
+{
+	struct spoolrow row;
+	int rc;
+
+	if (!spoolrow_read(salvage->select, &row) ||
+		!spoolrow_read_batch(salvage->select, &row, &salvage->batch))
+		return SQLITE_OK;
+	rc = spoolrow_bind(salvage->insert, row.id, &salvage->batch, &salvage->times);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(salvage->insert);
+	sqlite3_reset(salvage->insert);
+	if (rc != SQLITE_DONE)
+		return rc;
+	if (!salvage->saved.batches)
+		salvage->saved.first = row.id;
+	salvage->saved.batches++;
+	salvage->saved.spans += row.count;
+	salvage->saved.next = MAX(salvage->saved.next, row.id + 1);
+	return SQLITE_OK;
+}
+
+static int save_range(struct salvage *salvage, int64_t first, int64_t end)
+{
+	int rc = SQLITE_OK;
+
+	for (int64_t id = first; id < end && rc == SQLITE_OK; id++) {
+		sqlite3_bind_int64(salvage->select, 1, id);
+		if (sqlite3_step(salvage->select) == SQLITE_ROW)
+			rc = save_row(salvage);
+		sqlite3_reset(salvage->select);
+	}
+	return rc;
+}
+
+static int save_batches(struct salvage *salvage, const struct tally *wanted)
+{
+	int64_t first = ask(salvage->from, "SELECT min(id) FROM batch", wanted->first);
+	int64_t last = ask(salvage->from, "SELECT max(id) FROM batch", wanted->next - 1);
+
+	/* A tree that lacks an end does not know better than the tally, if there is one. */
+	if (wanted->next) {
+		first = wanted->first;
+		last = MAX(last, wanted->next - 1);
+	}
+	first = MAX(first, 0);
+	return save_range(salvage, first, MIN(last, first + RANGE_MAX) + 1);
+}
+
+/* The refused spans are there to be looked at: what can be read is copied. */
+static void save_refused(struct salvage *salvage)
+{
+	int rc = SQLITE_OK;
+	sqlite3_stmt *from = spoolfile_prepare(salvage->from,
+		"SELECT id, time, event, size, sum, words, span FROM refused ORDER BY id", &rc);
+	sqlite3_stmt *to =
+		spoolfile_prepare(salvage->to, "INSERT OR IGNORE INTO refused VALUES(?,?,?,?,?,?,?)", &rc);
+
+	while (rc == SQLITE_OK && sqlite3_step(from) == SQLITE_ROW) {
+		for (int i = 0; i < 7; i++)
+			sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i));
+		sqlite3_step(to);
+		sqlite3_reset(to);
+	}
+	sqlite3_finalize(from);
+	sqlite3_finalize(to);
+}
+
+static int save_all(struct salvage *salvage, const struct tally *wanted)
+{
+	int damaged = SQLITE_OK, rc = SQLITE_OK;
+
+	salvage->insert =
+		spoolfile_prepare(salvage->to, "INSERT INTO batch VALUES(?,?,?,?,?,?,?,?,?,?)", &rc);
+	salvage->select =
+		spoolfile_prepare(salvage->from, "SELECT " SPOOLROW_ALL " FROM batch WHERE id = ?", &damaged);
+	if (rc == SQLITE_OK && damaged == SQLITE_OK) {
+		rc = save_batches(salvage, wanted);
+		save_refused(salvage);
+	}
+	sqlite3_finalize(salvage->select);
+	sqlite3_finalize(salvage->insert);
+	return rc;
+}
+
+int salvage_build(const char *path, const struct tally *wanted)
+{
+	struct salvage salvage = {0};
+	int rc;
+
+	salvage.saved = (struct tally){(uint64_t)g_random_int() << 32 | g_random_int(), wanted->sequence + 1,
+		MAX(wanted->next, 1), MAX(wanted->next, 1), 0, 0};
+	salvage.to = spoolfile_begin(path, &rc);
+	if (!salvage.to)
+		return rc;
+	salvage.from = open_damaged(path);
+	if (salvage.from)
+		rc = save_all(&salvage, wanted);
+	sqlite3_close(salvage.from);
+	buffer_free(&salvage.batch.spans);
+	buffer_free(&salvage.batch.sizes);
+	buffer_free(&salvage.batch.events);
+	buffer_free(&salvage.times);
+	return spoolfile_end(salvage.to, path, &salvage.saved, wanted, rc);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The spool's open database: its statements, and commits that keep the bounds of the file and of its log.
+ * Calls return SQLite's codes.
+ */
+#ifndef SPOOL_SPOOLDB_H
+#define SPOOL_SPOOLDB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "spool/tally.h"
+
+enum spooldb_statement {
+	SPOOLDB_PAGES,
+	SPOOLDB_FREE_PAGES,
+	SPOOLDB_INSERT,       /* spoolrow_bind */
+	SPOOLDB_READ,         /* the next batch behind an id: SPOOLROW_ALL */
+	SPOOLDB_READ_HEAD,    /* the same: SPOOLROW_HEAD */
+	SPOOLDB_DELETE,       /* by id */
+	SPOOLDB_DELETE_BELOW, /* an id */
+	SPOOLDB_LOWEST,
+	SPOOLDB_REFUSE,
+	SPOOLDB_TRIM_REFUSED, /* to a number of rows */
+	SPOOLDB_STATEMENTS
+};
+
+struct spooldb {
+	char *path;
+	bool sync_full;
+	uint64_t log_max;  /* bytes that the log may take */
+	int64_t pages_max; /* that the file may have */
+	sqlite3 *db;       /* NULL: not open */
+	sqlite3_stmt *stmt[SPOOLDB_STATEMENTS];
+	uint64_t log_bytes; /* in use */
+};
+
+/* @directory's file may take @max_bytes of disk with its log. */
+void spooldb_init(struct spooldb *db, const char *directory, uint64_t max_bytes, bool sync_full);
+
+/* Closes it; unless @tidy its log stays as it is, for whoever opens it next. */
+void spooldb_close(struct spooldb *db, bool tidy);
+void spooldb_free(struct spooldb *db);
+
+int spooldb_open(struct spooldb *db);
+
+/*
+ * Moves the log into the file, for which there is always room, and begins it anew; which nobody who reads the
+ * file at the moment allows.
+ */
+int spooldb_move_log(struct spooldb *db);
+
+/* Begins a commit that adds about @bytes; SQLITE_CORRUPT also if no path leads to the open file any more. */
+int spooldb_begin(struct spooldb *db, uint64_t bytes);
+
+/*
+ * Ends it with the file's new @book, whose `first` it sets: commits if @rc is good, and otherwise undoes
+ * everything. Returns @rc, or why it could not be committed.
+ */
+int spooldb_end(struct spooldb *db, struct tally *book, int rc);
+
+/* Runs a statement that gives nothing, or a number. */
+int spooldb_step(struct spooldb *db, enum spooldb_statement which);
+int64_t spooldb_number(struct spooldb *db, enum spooldb_statement which, int *rc);
+
+/* How many more pages the file may take. */
+int64_t spooldb_room(struct spooldb *db, int *rc);
+
+/* Adds up what is there; SQLITE_CORRUPT also if a row is not what was written. */
+int spooldb_count(struct spooldb *db, struct tally *found);
+
+/* Whether there is a batch with this id. */
+bool spooldb_has(struct spooldb *db, int64_t id);
+
+/* Gives a file that is empty back to the disk, but for a little. */
+void spooldb_shrink(struct spooldb *db);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spool/spooler.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/ledger.h"
+#include "queue/backlog.h"
+#include "spool/pace.h"
+#include "spool/spool.h"
+
+/* So long the collector may be away before anything is stored: most failures are over at once. */
+#define PATIENCE_NS (1 * NS_PER_SECOND)
+/* A commit takes so many bytes, or what has come in so long. */
+#define GROUP_BYTES (2 * 1024 * 1024)
+#define GROUP_NS (500 * NS_PER_MS)
+/* What was delivered is deleted in groups too: what is not deleted yet is sent again after a kill -9. */
+#define DELETE_IDS 64
+#define DELETE_NS (200 * NS_PER_MS)
+/* The replay's step. */
+#define STEP_NS (50 * NS_PER_MS)
+/* Between two tries of a spool that fails. */
+#define RETRY_MIN_NS (1 * NS_PER_SECOND)
+#define RETRY_MAX_NS (5 * NS_PER_SECOND)
+
+struct spooler {
+	struct batch_queue *queue;
+	struct spool *spool;
+	struct spool_holds holds;
+	struct pace pace;
+	bool entered;        /* in the ledger */
+	bool failing;        /* a line said so */
+	int64_t retry_at;    /* 0: it works */
+	int64_t retry_ns;    /* the next wait */
+	int64_t stored_at;   /* the last commit */
+	int64_t deleted_at;  /* the last deletion */
+	int64_t paced_since; /* when the pace began: the backlog's `since` */
+	int64_t last_id;     /* that was read for replay */
+	unsigned under_way;  /* batches read, and not deleted */
+	int64_t ids[256];    /* to be deleted */
+	unsigned to_delete;  /* how many of them */
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards what follows */
+	struct spooler_state state;
+	bool stopping;
+};
+
+static bool is_stopping(struct spooler *spooler)
+{
+	bool is;
+
+	pthread_mutex_lock(&spooler->lock);
+	is = spooler->stopping;
+	pthread_mutex_unlock(&spooler->lock);
+	return is;
+}
+
+static void publish(struct spooler *spooler)
+{
+	spool_read_holds(spooler->spool, &spooler->holds);
+	pthread_mutex_lock(&spooler->lock);
+	spooler->state.ok = spooler->entered && !spooler->failing;
+	spooler->state.batches = spooler->holds.batches;
+	spooler->state.spans = spooler->holds.spans;
+	spooler->state.bytes = spooler->holds.bytes;
+	if (spooler->failing)
+		g_strlcpy(spooler->state.error, spool_error(spooler->spool), sizeof(spooler->state.error));
+	else
+		spooler->state.error[0] = '\0';
+	pthread_mutex_unlock(&spooler->lock);
+}
+
+/* How the spool fares */
+
+/* Returns @good, having told whoever reads the log if that is news. */
+static bool note(struct spooler *spooler, bool good)
+{
+	if (good && spooler->failing)
+		log_info("the spool works again");
+	else if (!good && !spooler->failing)
+		log_warning("the spool cannot be used: %s. Spans wait in memory until it can",
+			spool_error(spooler->spool));
+	spooler->retry_ns =
+		good || !spooler->failing ? RETRY_MIN_NS : MIN(2 * spooler->retry_ns, RETRY_MAX_NS);
+	spooler->failing = !good;
+	backlog_set_storing(spooler->queue, good);
+	spooler->retry_at = good ? 0 : clock_monotonic() + spooler->retry_ns;
+	return good;
+}
+
+/* Posts what was stored, and what was lost with it, at once. */
+static void post(struct spooler *spooler, int64_t stored)
+{
+	struct ledger change = {0};
+	struct spool_losses losses;
+
+	spool_take_losses(spooler->spool, &losses);
+	change.row[SPANS_QUEUED] = -stored;
+	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt;
+	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
+	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
+	ledger_post(&change);
+}
+
+/* Opens the spool for the first time: what an agent before has left enters the books. */
+static bool enter(struct spooler *spooler)
+{
+	struct spool_losses losses;
+	int64_t lost;
+
+	if (spooler->entered)
+		return true;
+	if (!note(spooler, spool_open(spooler->spool)))
+		return false;
+	spool_take_losses(spooler->spool, &losses);
+	spool_read_holds(spooler->spool, &spooler->holds);
+	lost = ledger_enter_spool(spooler->holds.spans, losses.corrupt, losses.unknown);
+	if (lost > losses.corrupt)
+		log_warning("the spool that the checkpoint knows is gone: %" G_GINT64_FORMAT
+			    " spans are lost with it, and counted",
+			lost - losses.corrupt);
+	if (spooler->holds.spans)
+		log_info("%" G_GINT64_FORMAT " spans are in the spool, and will be delivered",
+			spooler->holds.spans);
+	spooler->entered = true;
+	return true;
+}
+
+/* To the disk */
+
+static bool store(struct spooler *spooler, struct batch *list)
+{
+	int64_t spans = 0;
+	bool good;
+
+	for (const struct batch *batch = list; batch; batch = batch->next)
+		spans += batch->count;
+	good = note(spooler, spool_put(spooler->spool, list));
+	post(spooler, good ? spans : 0);
+	if (good)
+		backlog_stored(spooler->queue, list);
+	else
+		backlog_put_back(spooler->queue, list);
+	spooler->stored_at = clock_monotonic();
+	return good;
+}
+
+/*
+ * Bytes of batches that should be stored now. While the collector is away much is stored at once, and little
+ * when it has waited a while: so the queue has room for the time that a disk may need.
+ */
+static size_t due_to_store(const struct spooler *spooler, const struct backlog *backlog, int64_t now)
+{
+	size_t waiting = backlog->waiting_bytes, limit = backlog->limit;
+
+	if (!backlog->delivering && (waiting > limit / 8 || (now - backlog->since >= PATIENCE_NS &&
+								    now - spooler->stored_at >= GROUP_NS)))
+		return waiting;
+	return waiting > limit / 2 ? waiting - limit * 3 / 8 : 0;
+}
+
+static bool store_waiting(struct spooler *spooler, size_t bytes)
+{
+	while (bytes > 0) {
+		size_t group = MIN(bytes, GROUP_BYTES);
+		struct batch *list = backlog_take(spooler->queue, group);
+
+		if (!list)
+			break;
+		if (!store(spooler, list))
+			return false;
+		bytes -= group;
+	}
+	return true;
+}
+
+static bool keep_refused(struct spooler *spooler)
+{
+	struct refused_span *list = backlog_take_refused(spooler->queue), *each;
+	bool good = true;
+
+	while ((each = list)) {
+		struct spool_refused refused = {each->event_time, each->words, each->span, each->size};
+
+		list = each->next;
+		good = good && note(spooler, spool_keep_refused(spooler->spool, &refused, 1));
+		g_free(each);
+	}
+	post(spooler, 0);
+	return good;
+}
+
+/* From the disk */
+
+static bool delete_replayed(struct spooler *spooler)
+{
+	unsigned count;
+
+	for (;;) {
+		if (!spooler->to_delete)
+			spooler->to_delete = backlog_take_replayed(
+				spooler->queue, spooler->ids, G_N_ELEMENTS(spooler->ids));
+		count = spooler->to_delete;
+		if (!count)
+			return true;
+		if (!note(spooler, spool_delete(spooler->spool, spooler->ids, count)))
+			return false;
+		spooler->to_delete = 0;
+		spooler->under_way -= count;
+		spooler->deleted_at = clock_monotonic();
+		post(spooler, 0);
+	}
+}
+
+static bool has_more(const struct spooler *spooler)
+{
+	return spooler->holds.batches > spooler->under_way;
+}
+
+static bool replay_one(struct spooler *spooler)
+{
+	struct batch *batch = backlog_new_batch();
+	enum spool_read status = spool_read(spooler->spool, spooler->last_id, batch);
+
+	note(spooler, status != SPOOL_FAILED);
+	post(spooler, 0);
+	if (status != SPOOL_READ) {
+		backlog_free_batch(batch);
+		return false;
+	}
+	spooler->last_id = batch->spool_id;
+	spooler->under_way++;
+	pace_spend(&spooler->pace, batch->count);
+	backlog_replay(spooler->queue, batch);
+	return true;
+}
+
+/* Hands over what the pace allows, and what the uplink keeps up with. */
+static void replay(struct spooler *spooler, const struct backlog *backlog, int64_t now)
+{
+	struct backlog latest = *backlog;
+
+	if (backlog->since != spooler->paced_since)
+		pace_restart(&spooler->pace, now, backlog->fresh_released);
+	spooler->paced_since = backlog->since;
+	while (has_more(spooler) && latest.replay_bytes < latest.limit / 8 &&
+		pace_step(&spooler->pace, now, latest.fresh_released) && replay_one(spooler))
+		backlog_look(spooler->queue, &latest);
+}
+
+/* While the collector takes nothing: one batch, so that the uplink has something to ask it with. */
+static void probe(struct spooler *spooler, const struct backlog *backlog)
+{
+	if (has_more(spooler) && !backlog->replay_bytes && !backlog->waiting_bytes)
+		replay_one(spooler);
+}
+
+/* The thread */
+
+/* When to look again though nothing happens. */
+static int64_t next_look(const struct spooler *spooler, const struct backlog *backlog, int64_t now)
+{
+	int64_t next = INT64_MAX;
+
+	if (spooler->retry_at)
+		return spooler->retry_at;
+	if (!spooler->entered)
+		return now;
+	if (!backlog->delivering && backlog->waiting_bytes)
+		next = MAX(backlog->since + PATIENCE_NS, spooler->stored_at + GROUP_NS);
+	if (has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
+		next = MIN(next, now + STEP_NS);
+	if (backlog->replayed || spooler->to_delete)
+		next = MIN(next, spooler->deleted_at + DELETE_NS);
+	return next;
+}
+
+static void work(struct spooler *spooler, const struct backlog *backlog)
+{
+	int64_t now = clock_monotonic();
+	bool delete = backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS;
+	size_t bytes = due_to_store(spooler, backlog, now);
+
+	if (now < spooler->retry_at || !enter(spooler))
+		return;
+	if (spooler->failing && !bytes && !note(spooler, spool_try(spooler->spool)))
+		return;
+	if ((bytes && !store_waiting(spooler, bytes)) || (backlog->refused && !keep_refused(spooler)) ||
+		(delete &&!delete_replayed(spooler)))
+		return;
+	spool_read_holds(spooler->spool, &spooler->holds);
+	if (backlog->closed)
+		return;
+	if (backlog->delivering)
+		replay(spooler, backlog, now);
+	else
+		probe(spooler, backlog);
+}
+
+/*
+ * A stop: what was delivered is deleted, which makes room, and what waits is stored; each though another may
+ * fail. A spool that fails is tried once more.
+ */
+static void finish(struct spooler *spooler)
+{
+	struct backlog backlog;
+
+	backlog_look(spooler->queue, &backlog);
+	if (!enter(spooler))
+		return;
+	delete_replayed(spooler);
+	store_waiting(spooler, backlog.waiting_bytes);
+	keep_refused(spooler);
+}
+
+static void *run(void *data)
+{
+	struct spooler *spooler = data;
+	struct backlog backlog = {.delivering = true};
+
+	while (!is_stopping(spooler)) {
+		work(spooler, &backlog);
+		publish(spooler);
+		backlog_wait(spooler->queue, next_look(spooler, &backlog, clock_monotonic()), &backlog);
+	}
+	finish(spooler);
+	backlog_set_storing(spooler->queue, false);
+	return NULL;
+}
+
+struct spooler *spooler_create(const struct spooler_options *options, struct batch_queue *queue)
+{
+	struct spool_options spool = {options->directory, options->max_bytes, options->sync_full};
+	struct spooler *spooler = g_new0(struct spooler, 1);
+
+	spooler->queue = queue;
+	spooler->state.max_bytes = options->max_bytes;
+	spooler->spool = spool_create(&spool);
+	pace_init(&spooler->pace, options->replay_share, options->replay_floor);
+	pthread_mutex_init(&spooler->lock, NULL);
+	backlog_attach(queue);
+	if (pthread_create(&spooler->thread, NULL, run, spooler) == 0)
+		return spooler;
+	log_error("the spool's thread cannot be started: too many threads, or too little memory");
+	spool_destroy(spooler->spool);
+	pthread_mutex_destroy(&spooler->lock);
+	g_free(spooler);
+	return NULL;
+}
+
+void spooler_read_state(struct spooler *spooler, struct spooler_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	if (!spooler)
+		return;
+	pthread_mutex_lock(&spooler->lock);
+	*state = spooler->state;
+	pthread_mutex_unlock(&spooler->lock);
+}
+
+void spooler_destroy(struct spooler *spooler)
+{
+	if (!spooler)
+		return;
+	pthread_mutex_lock(&spooler->lock);
+	spooler->stopping = true;
+	pthread_mutex_unlock(&spooler->lock);
+	backlog_wake(spooler->queue);
+	pthread_join(spooler->thread, NULL);
+	spool_destroy(spooler->spool);
+	pthread_mutex_destroy(&spooler->lock);
+	g_free(spooler);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spool/spoolfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "spool/spoolrow.h"
+
+#define MAGIC "SQLite format 3"
+#define HEADER_SIZE 100
+#define HEADER_FORMAT 16      /* where the header has what is the same in every spool, */
+#define HEADER_VERSION 60     /* where the header has user_version, */
+#define HEADER_APPLICATION 68 /* and application_id: big-endian */
+
+static const char schema[] =
+	"CREATE TABLE book (one INTEGER PRIMARY KEY, identity INTEGER, sequence INTEGER, first INTEGER,"
+	" next INTEGER, batches INTEGER, spans INTEGER, sum INTEGER);"
+	"CREATE TABLE batch (id INTEGER PRIMARY KEY, count INTEGER, sent INTEGER, oldest INTEGER,"
+	" newest INTEGER, bytes INTEGER, body INTEGER, head INTEGER, spans BLOB, times BLOB);"
+	"CREATE TABLE refused (id INTEGER PRIMARY KEY, time INTEGER, event INTEGER, size INTEGER,"
+	" sum INTEGER, words TEXT, span BLOB);";
+
+/* Of the table `book`. */
+enum row { BOOK = 1, REPLACED = 2 };
+
+static char *beside(const char *path, const char *suffix)
+{
+	return g_strconcat(path, suffix, NULL);
+}
+
+static void remove_beside(const char *path, const char *suffix)
+{
+	g_autofree char *name = beside(path, suffix);
+
+	unlink(name);
+}
+
+static uint32_t big_endian(const uint8_t *from)
+{
+	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
+}
+
+/* Page size, 1 or 2 for writing and reading (2: with a log), nothing reserved, and constants of SQLite's. */
+static bool good_format(const uint8_t *at)
+{
+	static const uint8_t size[] = {SPOOLFILE_PAGE >> 8, 0}, rest[] = {0, 64, 32, 32};
+
+	return memcmp(at, size, 2) == 0 && (at[2] == 1 || at[2] == 2) && at[3] == at[2] &&
+	       memcmp(at + 4, rest, sizeof(rest)) == 0;
+}
+
+static enum spoolfile_kind probe_header(const uint8_t *header, ssize_t size, char *why, size_t why_size)
+{
+	if (size == 0)
+		g_strlcpy(why, "it is empty", why_size);
+	else if (size < HEADER_SIZE || memcmp(header, MAGIC, sizeof(MAGIC)) != 0)
+		g_strlcpy(why, "it is no SQLite database", why_size);
+	else if (big_endian(header + HEADER_APPLICATION) != SPOOLFILE_APPLICATION)
+		g_strlcpy(why, "it is a database of another program", why_size);
+	else if (big_endian(header + HEADER_VERSION) != SPOOLFILE_VERSION)
+		snprintf(why, why_size, "it has version %u, and this agent knows version %d",
+			big_endian(header + HEADER_VERSION), SPOOLFILE_VERSION);
+	else if (!good_format(header + HEADER_FORMAT))
+		g_strlcpy(why, "it is damaged", why_size);
+	else
+		return SPOOLFILE_GOOD;
+	return SPOOLFILE_BAD;
+}
+
+/* Looks before SQLite opens it: closing a descriptor later would end SQLite's locks on the file. */
+enum spoolfile_kind spoolfile_probe(const char *path, char *why, size_t size)
+{
+	uint8_t header[HEADER_SIZE];
+	struct stat file;
+	ssize_t got;
+	int fd;
+
+	if (lstat(path, &file) != 0) {
+		snprintf(why, size, "%s", g_strerror(errno));
+		return errno == ENOENT ? SPOOLFILE_NONE : SPOOLFILE_UNREADABLE;
+	}
+	if (!S_ISREG(file.st_mode)) {
+		g_strlcpy(why, S_ISDIR(file.st_mode) ? "it is a folder" : "it is no file", size);
+		return SPOOLFILE_BAD;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	got = fd < 0 ? -1 : pread(fd, header, sizeof(header), 0);
+	if (got < 0)
+		snprintf(why, size, "%s", g_strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return got < 0 ? SPOOLFILE_UNREADABLE : probe_header(header, got, why, size);
+}
+
+sqlite3 *spoolfile_open(const char *path, int flags, int *rc)
+{
+	sqlite3 *db = NULL;
+
+	*rc = sqlite3_open_v2(path, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	if (*rc == SQLITE_OK)
+		*rc = sqlite3_exec(
+			db, "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;", NULL, NULL, NULL);
+	if (*rc == SQLITE_OK)
+		return db;
+	sqlite3_close(db);
+	return NULL;
+}
+
+sqlite3_stmt *spoolfile_prepare(sqlite3 *db, const char *sql, int *rc)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (*rc == SQLITE_OK)
+		*rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL);
+	return stmt;
+}
+
+/* Reads a row; SQLITE_DONE if it is not there. */
+static int read_row(sqlite3 *db, enum row which, struct tally *row)
+{
+	int rc = SQLITE_OK;
+	sqlite3_stmt *stmt = spoolfile_prepare(db,
+		"SELECT identity, sequence, first, next, batches, spans, sum FROM book WHERE one = ?", &rc);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_bind_int(stmt, 1, which);
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW) {
+		*row = (struct tally){(uint64_t)sqlite3_column_int64(stmt, 0),
+			(uint64_t)sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2),
+			sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4),
+			sqlite3_column_int64(stmt, 5)};
+		rc = sqlite3_column_int64(stmt, 6) == tally_sum(row) ? SQLITE_OK : SQLITE_CORRUPT;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int write_row(sqlite3 *db, enum row which, const struct tally *row)
+{
+	int rc = SQLITE_OK;
+	sqlite3_stmt *stmt =
+		spoolfile_prepare(db, "INSERT OR REPLACE INTO book VALUES(?,?,?,?,?,?,?,?)", &rc);
+	const int64_t values[] = {which, (int64_t)row->identity, (int64_t)row->sequence, row->first,
+		row->next, row->batches, row->spans, tally_sum(row)};
+
+	for (int i = 0; i < (int)G_N_ELEMENTS(values) && rc == SQLITE_OK; i++)
+		rc = sqlite3_bind_int64(stmt, i + 1, values[i]);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int spoolfile_read_book(sqlite3 *db, struct tally *book)
+{
+	int rc = read_row(db, BOOK, book);
+
+	return rc == SQLITE_DONE ? SQLITE_CORRUPT : rc;
+}
+
+int spoolfile_write_book(sqlite3 *db, const struct tally *book)
+{
+	return write_row(db, BOOK, book);
+}
+
+int spoolfile_read_replaced(sqlite3 *db, struct tally *replaced, bool *found)
+{
+	int rc = read_row(db, REPLACED, replaced);
+
+	*found = rc == SQLITE_OK;
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int spoolfile_forget_replaced(sqlite3 *db)
+{
+	return sqlite3_exec(db, "DELETE FROM book WHERE one <> 1", NULL, NULL, NULL);
+}
+
+/*
+ * Without a journal: a file that is not whole has no name of its own, and is thrown away. The log is switched
+ * on at the end, when the header has all that spoolfile_probe looks at.
+ */
+sqlite3 *spoolfile_begin(const char *path, int *rc)
+{
+	g_autofree char *name = beside(path, ".new");
+	sqlite3 *db;
+
+	spoolfile_tidy(name);
+	unlink(name);
+	db = spoolfile_open(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, rc);
+	if (!db)
+		return NULL;
+	*rc = sqlite3_exec(db,
+		"PRAGMA page_size=" G_STRINGIFY(
+			SPOOLFILE_PAGE) "; PRAGMA auto_vacuum=NONE;"
+					"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;",
+		NULL, NULL, NULL);
+	if (*rc == SQLITE_OK)
+		*rc = sqlite3_exec(db, schema, NULL, NULL, NULL);
+	if (*rc == SQLITE_OK)
+		return db;
+	sqlite3_close(db);
+	unlink(name);
+	return NULL;
+}
+
+static int sync_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = fd < 0 ? -1 : fsync(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return rc == 0 ? SQLITE_OK : SQLITE_IOERR_FSYNC;
+}
+
+int spoolfile_end(
+	sqlite3 *db, const char *path, const struct tally *book, const struct tally *replaced, int rc)
+{
+	g_autofree char *name = beside(path, ".new");
+	char sql[128];
+
+	/* What tells that it is whole comes last. */
+	snprintf(sql, sizeof(sql),
+		"COMMIT; PRAGMA synchronous=FULL; PRAGMA application_id=%d; PRAGMA user_version=%d;"
+		"PRAGMA journal_mode=WAL",
+		SPOOLFILE_APPLICATION, SPOOLFILE_VERSION);
+	if (rc == SQLITE_OK)
+		rc = write_row(db, REPLACED, replaced);
+	if (rc == SQLITE_OK)
+		rc = spoolfile_write_book(db, book);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	if (sqlite3_close(db) != SQLITE_OK && rc == SQLITE_OK)
+		rc = SQLITE_BUSY;
+	if (rc == SQLITE_OK)
+		rc = sync_file(name);
+	if (rc != SQLITE_OK)
+		unlink(name);
+	return rc;
+}
+
+bool spoolfile_adopt(const char *path)
+{
+	g_autofree char *name = beside(path, ".new"), *folder = g_path_get_dirname(path);
+
+	return rename(name, path) == 0 && sync_file(folder) == SQLITE_OK;
+}
+
+void spoolfile_tidy(const char *path)
+{
+	g_autofree char *name = beside(path, ".new");
+	struct stat file;
+	char why[128];
+
+	if (lstat(path, &file) == 0) {
+		unlink(name);
+		return;
+	}
+	/* A log belongs to its file: the next one would take it for its own. */
+	remove_beside(path, "-wal");
+	remove_beside(path, "-shm");
+	remove_beside(path, "-journal");
+	if (spoolfile_probe(name, why, sizeof(why)) == SPOOLFILE_GOOD)
+		spoolfile_adopt(path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Those that are too many go, the oldest first: a folder only if it is empty. */
+static void thin_out(const char *path)
+{
+	g_autofree char *folder = g_path_get_dirname(path), *base = g_path_get_basename(path);
+	g_autofree char *prefix = beside(base, ".aside-");
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir)))
+		if (g_str_has_prefix(name, prefix) && !g_str_has_suffix(name, "-wal"))
+			g_ptr_array_add(names, g_build_filename(folder, name, NULL));
+	if (dir)
+		g_dir_close(dir);
+	g_ptr_array_sort(names, by_name);
+	for (guint i = 0; i + SPOOLFILE_ASIDE_MAX < names->len; i++) {
+		remove(names->pdata[i]);
+		remove_beside(names->pdata[i], "-wal");
+	}
+}
+
+bool spoolfile_set_aside(const char *path, char *aside, size_t size)
+{
+	g_autofree char *wal = beside(path, "-wal"), *aside_wal = NULL;
+	time_t now = time(NULL);
+	struct tm utc;
+	struct stat file;
+	char stamp[32];
+
+	gmtime_r(&now, &utc);
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
+	snprintf(aside, size, "%s.aside-%s", path, stamp);
+	for (int i = 2; i < 100 && lstat(aside, &file) == 0; i++)
+		snprintf(aside, size, "%s.aside-%s-%02d", path, stamp, i);
+	if (rename(path, aside) != 0)
+		return false;
+	aside_wal = beside(aside, "-wal");
+	rename(wal, aside_wal); /* there may be none */
+	remove_beside(path, "-shm");
+	thin_out(path);
+	return true;
+}
+
+static uint64_t bytes_of(const char *path, const char *suffix)
+{
+	g_autofree char *name = beside(path, suffix);
+	struct stat file;
+
+	return stat(name, &file) == 0 ? (uint64_t)file.st_size : 0;
+}
+
+uint64_t spoolfile_bytes(const char *path)
+{
+	return bytes_of(path, "") + bytes_of(path, "-wal") + bytes_of(path, "-shm");
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spool/spoolrow.h"
+
+#include <glib.h>
+#include <zlib.h>
+
+/* Of a span in the column `times`: its event time and its size, little-endian. */
+struct entry {
+	uint64_t time;
+	uint32_t size;
+} __attribute__((packed));
+
+static uint32_t sum_body(const void *spans, size_t spans_size, const void *times, size_t times_size)
+{
+	uLong sum = crc32_z(0, spans, spans_size);
+
+	return (uint32_t)crc32_z(sum, times, times_size);
+}
+
+static uint32_t sum_head(const struct spoolrow *row)
+{
+	const uint64_t values[] = {(uint64_t)row->id, row->count, row->sent_before, (uint64_t)row->oldest,
+		(uint64_t)row->newest, row->bytes, row->body};
+	uint64_t fields[G_N_ELEMENTS(values)];
+
+	for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+		fields[i] = GUINT64_TO_LE(values[i]);
+	return (uint32_t)crc32(0, (const Bytef *)fields, sizeof(fields));
+}
+
+static void pack_times(struct buffer *times, const struct batch *batch)
+{
+	struct entry *entry;
+
+	times->size = 0;
+	entry = (struct entry *)(void *)buffer_reserve(times, batch->count * sizeof(*entry));
+	times->size = batch->count * sizeof(*entry);
+	for (uint32_t i = 0; i < batch->count; i++) {
+		entry[i].time = GUINT64_TO_LE((uint64_t)batch_events(batch)[i]);
+		entry[i].size = GUINT32_TO_LE(batch_sizes(batch)[i]);
+	}
+}
+
+static void find_times(const struct batch *batch, int64_t *oldest, int64_t *newest)
+{
+	*oldest = batch->count ? INT64_MAX : 0;
+	*newest = 0;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		*oldest = MIN(*oldest, batch_events(batch)[i]);
+		*newest = MAX(*newest, batch_events(batch)[i]);
+	}
+}
+
+int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct batch *batch, struct buffer *times)
+{
+	struct spoolrow row = {.id = id, .count = batch->count, .sent_before = batch->sent_before};
+	int64_t values[8];
+	int rc = SQLITE_OK;
+
+	pack_times(times, batch);
+	find_times(batch, &row.oldest, &row.newest);
+	row.bytes = batch->spans.size;
+	row.body = sum_body(batch->spans.data, batch->spans.size, times->data, times->size);
+	values[0] = row.id;
+	values[1] = row.count;
+	values[2] = row.sent_before;
+	values[3] = row.oldest;
+	values[4] = row.newest;
+	values[5] = (int64_t)row.bytes;
+	values[6] = row.body;
+	values[7] = sum_head(&row);
+	for (int i = 0; i < 8 && rc == SQLITE_OK; i++)
+		rc = sqlite3_bind_int64(insert, i + 1, values[i]);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_blob64(insert, 9, batch->spans.data, batch->spans.size, SQLITE_STATIC);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_blob64(insert, 10, times->data, times->size, SQLITE_STATIC);
+	return rc;
+}
+
+bool spoolrow_read(sqlite3_stmt *stmt, struct spoolrow *row)
+{
+	*row = (struct spoolrow){
+		.id = sqlite3_column_int64(stmt, 0),
+		.count = (uint32_t)sqlite3_column_int64(stmt, 1),
+		.sent_before = sqlite3_column_int64(stmt, 2) == 1,
+		.oldest = sqlite3_column_int64(stmt, 3),
+		.newest = sqlite3_column_int64(stmt, 4),
+		.bytes = (size_t)sqlite3_column_int64(stmt, 5),
+		.body = (uint32_t)sqlite3_column_int64(stmt, 6),
+	};
+	return sqlite3_column_int64(stmt, 7) == sum_head(row);
+}
+
+/* Takes the times apart; returns false unless their sizes make up the spans. */
+static bool unpack_times(struct batch *batch, const struct entry *entry, uint32_t count)
+{
+	size_t total = 0;
+
+	batch->events.size = batch->sizes.size = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t time = (int64_t)GUINT64_FROM_LE(entry[i].time);
+		uint32_t size = GUINT32_FROM_LE(entry[i].size);
+
+		total += size;
+		buffer_put(&batch->events, &time, sizeof(time));
+		buffer_put(&batch->sizes, &size, sizeof(size));
+	}
+	return total == batch->spans.size;
+}
+
+bool spoolrow_read_batch(sqlite3_stmt *stmt, const struct spoolrow *row, struct batch *batch)
+{
+	const void *spans = sqlite3_column_blob(stmt, 8), *times = sqlite3_column_blob(stmt, 9);
+	size_t spans_size = (size_t)sqlite3_column_bytes(stmt, 8);
+	size_t times_size = (size_t)sqlite3_column_bytes(stmt, 9);
+
+	if (!spans || !times || spans_size != row->bytes || times_size != row->count * sizeof(struct entry) ||
+		sum_body(spans, spans_size, times, times_size) != row->body)
+		return false;
+	batch->spans.size = 0;
+	buffer_put(&batch->spans, spans, spans_size);
+	batch->count = row->count;
+	batch->sent_before = row->sent_before;
+	batch->spool_id = row->id;
+	return unpack_times(batch, times, row->count);
+}

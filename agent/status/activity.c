@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/activity.h"
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "core/ledger.h"
+#include "session/sessiond.h"
+
+#define PROGRAMS_NS (10 * NS_PER_SECOND)
+/* Whoever asks again and again does not make it read the list of sockets each time. */
+#define PROGRAMS_MIN_NS (NS_PER_SECOND / 2)
+
+struct activity {
+	const struct config *config;
+	struct event *tick;
+	int64_t events; /* read when last looked */
+	int64_t programs_at;
+	struct activity_state state;
+};
+
+static void look(struct activity *activity, int64_t programs_age)
+{
+	int64_t now = clock_monotonic();
+	struct ledger rows;
+
+	ledger_read(&rows, NULL);
+	if (rows.row[EVENTS_READ] != activity->events)
+		activity->state.last_event = now;
+	activity->events = rows.row[EVENTS_READ];
+	if (activity->programs_at && now - activity->programs_at < programs_age)
+		return;
+	activity->state.programs = sessiond_programs(activity->config->tracing_group);
+	activity->programs_at = now;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	look(data, PROGRAMS_NS);
+}
+
+struct activity *activity_create(struct event_base *base, const struct config *config)
+{
+	struct activity *activity = g_new0(struct activity, 1);
+	const struct timeval second = {1, 0};
+
+	activity->config = config;
+	activity->tick = event_new(base, -1, EV_PERSIST, on_tick, activity);
+	event_add(activity->tick, &second);
+	return activity;
+}
+
+void activity_read(struct activity *activity, struct activity_state *state)
+{
+	look(activity, PROGRAMS_MIN_NS);
+	*state = activity->state;
+}
+
+void activity_destroy(struct activity *activity)
+{
+	event_free(activity->tick);
+	g_free(activity);
+}

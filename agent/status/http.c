@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <glib.h>
+
+#include "base/address.h"
+#include "base/log.h"
+#include "status/httplimit.h"
+#include "status/metrics.h"
+
+#define TIMEOUT_SECONDS 10
+#define HEADERS_MAX 8192
+
+struct http {
+	const struct status_source *source;
+	struct evhttp *tcp, *local;
+	struct http_limit *tcp_limit, *local_limit;
+	char *socket; /* path to remove at the end; NULL if none was made */
+};
+
+static void reply(struct evhttp_request *request, int code, const char *type, const struct buffer *body)
+{
+	struct evbuffer *out = evbuffer_new();
+
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type", type);
+	evbuffer_add(out, body->data, body->size);
+	evhttp_send_reply(request, code, NULL, out);
+	evbuffer_free(out);
+}
+
+/* Each page reads the state anew and writes itself; returns the HTTP code. */
+
+static int page_metrics(struct buffer *out, const struct status *status)
+{
+	metrics_write(out, status);
+	return HTTP_OK;
+}
+
+/* Alive: the loop answers. */
+static int page_healthz(struct buffer *out, const struct status *status)
+{
+	(void)status;
+	buffer_printf(out, "ok\n");
+	return HTTP_OK;
+}
+
+/* Ready: the session is being read. A collector that is away does not make an agent unready, as spans wait.
+ */
+static int page_readyz(struct buffer *out, const struct status *status)
+{
+	if (status->collector.collecting) {
+		buffer_printf(out, "ok\n");
+		return HTTP_OK;
+	}
+	buffer_printf(out, "not collecting: %s\n",
+		status->collector.error[0] ? status->collector.error : "starting");
+	return HTTP_SERVUNAVAIL;
+}
+
+static int page_status(struct buffer *out, const struct status *status)
+{
+	status_write_text(out, status);
+	return HTTP_OK;
+}
+
+static int page_status_json(struct buffer *out, const struct status *status)
+{
+	status_write_json(out, status);
+	return HTTP_OK;
+}
+
+/* What `blkin status` has to know before it asks LTTng. */
+static int page_session(struct buffer *out, const struct status *status)
+{
+	buffer_printf(out, "session %s\ntracing-group %s\n", status->config->session_name,
+		status->config->tracing_group);
+	return HTTP_OK;
+}
+
+static int page_index(struct buffer *out, const struct status *status)
+{
+	(void)status;
+	buffer_printf(out,
+		"blkin-agent %s\n\n/metrics  for Prometheus\n/healthz  alive?\n/readyz   collecting?\n"
+		"/status   as `blkin status` shows it\n/status.json\n",
+		BLKIN_VERSION);
+	return HTTP_OK;
+}
+
+static const struct page {
+	const char *path, *type;
+	int (*write)(struct buffer *out, const struct status *status);
+} pages[] = {
+	{"/metrics", "text/plain; version=0.0.4; charset=utf-8", page_metrics},
+	{"/healthz", "text/plain; charset=utf-8", page_healthz},
+	{"/readyz", "text/plain; charset=utf-8", page_readyz},
+	{"/status", "text/plain; charset=utf-8", page_status},
+	{"/status.json", "application/json", page_status_json},
+	{"/session", "text/plain; charset=utf-8", page_session},
+	{"/", "text/plain; charset=utf-8", page_index},
+};
+
+static int number(const struct evkeyvalq *query, const char *key)
+{
+	const char *text = evhttp_find_header(query, key);
+
+	return text ? atoi(text) : 0;
+}
+
+/* What `blkin status` brings along: it counts for this answer only. */
+static void read_census(const char *text, struct census *census)
+{
+	struct evkeyvalq query;
+	const char *other;
+
+	if (!text || evhttp_parse_query_str(text, &query) != 0)
+		return;
+	census->known = evhttp_find_header(&query, "programs") != NULL;
+	census->programs = number(&query, "programs");
+	census->blkin = number(&query, "blkin");
+	census->stopped = number(&query, "stopped");
+	census->events_off = number(&query, "events-off") != 0;
+	census->sampling_off = number(&query, "sampling-off") != 0;
+	other = evhttp_find_header(&query, "other");
+	g_strlcpy(census->other, other ? other : "", sizeof(census->other));
+	evhttp_clear_headers(&query);
+}
+
+static void serve(struct evhttp_request *request, void *data)
+{
+	const struct http *http = data;
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	struct buffer body = {0};
+	struct status status;
+
+	for (size_t i = 0; path && i < G_N_ELEMENTS(pages); i++) {
+		if (strcmp(path, pages[i].path) != 0)
+			continue;
+		status_read(&status, http->source);
+		read_census(evhttp_uri_get_query(uri), &status.census);
+		reply(request, pages[i].write(&body, &status), pages[i].type, &body);
+		buffer_free(&body);
+		return;
+	}
+	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
+}
+
+static struct evhttp *create_server(struct http *http, struct event_base *base)
+{
+	struct evhttp *server = evhttp_new(base);
+
+	evhttp_set_allowed_methods(server, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+	evhttp_set_timeout(server, TIMEOUT_SECONDS);
+	evhttp_set_max_headers_size(server, HEADERS_MAX);
+	evhttp_set_max_body_size(server, 0);
+	evhttp_set_gencb(server, serve, http);
+	return server;
+}
+
+static int listen_tcp(struct http *http, struct event_base *base, const char *address)
+{
+	struct address at;
+	struct evhttp_bound_socket *bound;
+
+	if (!address_parse(address, &at))
+		return -1;
+	http->tcp = create_server(http, base);
+	bound = evhttp_bind_socket_with_handle(http->tcp, at.host, at.port);
+	if (bound) {
+		http->tcp_limit = http_limit_create(base, http->tcp, evhttp_bound_socket_get_listener(bound));
+		return 0;
+	}
+	log_error("cannot listen on %s: %s (is another agent running? `http` in [agent] sets the address)",
+		address, strerror(errno));
+	return -1;
+}
+
+/* A socket file that nobody answers on is a dead agent's: it may go. */
+static bool answers(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool does = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+	close(fd);
+	return does;
+}
+
+static int bind_local(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat file;
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		log_error("the path of the control socket, %s, is too long (`socket` in [agent])", path);
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	if (lstat(path, &file) == 0 && S_ISSOCK(file.st_mode)) {
+		if (answers(&address)) {
+			log_error("another agent answers on %s: stop it first (`socket` in [agent])", path);
+			return -1;
+		}
+		unlink(path);
+	}
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && chmod(path, 0660) == 0)
+		return fd;
+	log_error("cannot make the control socket %s: %s (`socket` in [agent])", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int listen_local(struct http *http, struct event_base *base, const char *path)
+{
+	int fd = bind_local(path);
+	struct evconnlistener *listener;
+
+	if (fd < 0)
+		return -1;
+	http->socket = g_strdup(path);
+	listener = evconnlistener_new(base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
+	http->local = create_server(http, base);
+	http->local_limit = http_limit_create(base, http->local, listener);
+	evhttp_bind_listener(http->local, listener);
+	return 0;
+}
+
+struct http *http_create(
+	struct event_base *base, const struct config *config, const struct status_source *source)
+{
+	struct http *http = g_new0(struct http, 1);
+
+	http->source = source;
+	if ((!*config->socket || listen_local(http, base, config->socket) == 0) &&
+		(!*config->http || listen_tcp(http, base, config->http) == 0))
+		return http;
+	http_destroy(http);
+	return NULL;
+}
+
+static void stop_tcp(struct http *http)
+{
+	if (http->tcp)
+		evhttp_free(http->tcp);
+	if (http->tcp_limit)
+		http_limit_destroy(http->tcp_limit);
+	http->tcp = NULL;
+	http->tcp_limit = NULL;
+}
+
+int http_move(struct http *http, struct event_base *base, const char *address)
+{
+	struct http before = *http;
+
+	http->tcp = NULL;
+	http->tcp_limit = NULL;
+	if (*address && listen_tcp(http, base, address) != 0) {
+		stop_tcp(http);
+		http->tcp = before.tcp;
+		http->tcp_limit = before.tcp_limit;
+		return -1;
+	}
+	stop_tcp(&before);
+	return 0;
+}
+
+void http_destroy(struct http *http)
+{
+	stop_tcp(http);
+	if (http->local)
+		evhttp_free(http->local);
+	if (http->local_limit)
+		http_limit_destroy(http->local_limit);
+	if (http->socket)
+		unlink(http->socket);
+	g_free(http->socket);
+	g_free(http);
+}

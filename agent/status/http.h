@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The agent's own HTTP: /metrics, /healthz, /readyz and / on a loopback port, and the same with /status and
+ * /status.json on the control socket. Read only: nothing that comes in changes anything.
+ */
+#ifndef STATUS_HTTP_H
+#define STATUS_HTTP_H
+
+#include <event2/event.h>
+
+#include "config/config.h"
+#include "status/status.h"
+
+struct http;
+
+/*
+ * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong: an
+ * address that is taken, a folder that is not there, another agent that owns the socket.
+ */
+struct http *http_create(
+	struct event_base *base, const struct config *config, const struct status_source *source);
+
+/*
+ * Serves the port @address ("" for none) instead of the one of before. Returns -1 having logged why that
+ * cannot be; then the one of before goes on.
+ */
+int http_move(struct http *http, struct event_base *base, const char *address);
+
+/* Stops listening, and removes the control socket. */
+void http_destroy(struct http *http);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The ledger and the agent's state as Prometheus metrics, in its text format (version 0.0.4). */
+#ifndef STATUS_METRICS_H
+#define STATUS_METRICS_H
+
+#include "base/buffer.h"
+#include "status/status.h"
+
+void metrics_write(struct buffer *out, const struct status *status);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The agent's state at one moment, and how `blkin status` shows it: to people as text, to machines as JSON.
+ */
+#ifndef STATUS_STATUS_H
+#define STATUS_STATUS_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "collect/collector.h"
+#include "core/ledger.h"
+#include "spool/spooler.h"
+#include "status/activity.h"
+#include "uplink/uplink.h"
+
+/* What came of the last reload. */
+struct reload_state {
+	uint64_t failures;
+	bool failed;       /* the last one: the configuration of before counts */
+	int64_t succeeded; /* the last that did, or the start; ns since the epoch */
+	char waiting[256]; /* changed keys that count from the next start on; "" for none */
+};
+
+/* Where the state is read from; all borrowed. */
+struct status_source {
+	const struct config *config;
+	struct collector *collector;
+	struct uplink *uplink;
+	struct spooler *spooler; /* NULL: there is none */
+	struct batch_queue *queue;
+	struct activity *activity;
+	const struct reload_state *reload;
+	size_t queue_limit;
+	int64_t started; /* ns since the epoch */
+};
+
+/*
+ * What `blkin status` has found out from LTTng, for the answer it asks for: it may ask what would hold up the
+ * agent, and sees processes that the agent does not.
+ */
+struct census {
+	bool known;      /* the programs were counted */
+	int programs;    /* registered with LTTng */
+	int blkin;       /* of these, with blkin's events */
+	char other[64];  /* one of the rest, for an example */
+	int stopped;     /* a process that is stopped, so that they were not counted; 0: none */
+	bool events_off; /* the session has none of ours enabled */
+	bool sampling_off;
+};
+
+struct status {
+	const struct config *config;
+	struct ledger rows;
+	struct ledger_latency latency;
+	struct collector_state collector;
+	struct uplink_state uplink;
+	struct spooler_state spool;
+	size_t queue_bytes, queue_limit;
+	int64_t started;
+	struct activity_state activity;
+	int64_t progress; /* of the collector */
+	struct census census;
+	const struct reload_state *reload;
+};
+
+void status_read(struct status *status, const struct status_source *source);
+
+/* How things are, in one line without an end: what `blkin status` says first. */
+void status_write_line(struct buffer *out, const struct status *status);
+void status_write_text(struct buffer *out, const struct status *status);
+void status_write_json(struct buffer *out, const struct status *status);
+
+#endif

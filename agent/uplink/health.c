@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink/health.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Between two lines about refused spans, at least. Where one is refused, more may be. */
+#define REFUSED_LOG_NS (10 * NS_PER_SECOND)
+/* So often in a minute the log says that a server delivers again, at most. */
+#define GOOD_LOG_MAX 6
+
+static void keep_error(struct health *health, const char *why)
+{
+	g_strlcpy(health->error, why, sizeof(health->error));
+}
+
+void health_init(struct health *health, const char *server)
+{
+	memset(health, 0, sizeof(*health));
+	health->server = server;
+	keep_error(health, "not connected yet");
+}
+
+void health_failing(struct health *health, const char *why, const char *then)
+{
+	keep_error(health, why);
+	health->failures += !health->failing;
+	health->failing = true;
+	if (health->failing_told)
+		return;
+	health->failing_told = true;
+	health->since = clock_monotonic();
+	log_warning("output %s: %s; %s", health->server, why, then);
+}
+
+static void tell_good(struct health *health)
+{
+	int64_t now = clock_monotonic();
+	long long seconds = (now - health->since + NS_PER_SECOND / 2) / NS_PER_SECOND;
+
+	if (!health->minute || now - health->minute >= 60 * NS_PER_SECOND) {
+		health->minute = now;
+		health->good_told = 0;
+	}
+	if (health->good_told == GOOD_LOG_MAX)
+		return;
+	if (health->failures > 1)
+		log_info("output %s: delivering again after %lld s, and %llu failures", health->server,
+			seconds, (unsigned long long)health->failures);
+	else
+		log_info("output %s: delivering again after %lld s", health->server, seconds);
+	health->good_told++;
+	health->failing_told = false;
+	health->failures = 0;
+}
+
+void health_good(struct health *health)
+{
+	health->error[0] = '\0';
+	health->failing = false;
+	if (health->failing_told)
+		tell_good(health);
+	else if (!health->said_connected)
+		log_info("output %s: connected", health->server);
+	health->said_connected = true;
+}
+
+void health_idle(struct health *health, const char *why)
+{
+	if (!health->failing)
+		keep_error(health, why);
+}
+
+void health_refused(struct health *health, const char *words)
+{
+	int64_t now = clock_monotonic();
+
+	health->refused_more++;
+	if (health->refused_said && now - health->refused_said < REFUSED_LOG_NS)
+		return;
+	log_warning(
+		"output %s: the server refuses a span, which is set aside and counted: \"%s\" (spans refused "
+		"since the last such line: %llu)",
+		health->server, words, (unsigned long long)health->refused_more);
+	health->refused_said = now;
+	health->refused_more = 0;
+}

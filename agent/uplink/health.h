@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How an output fares: what its state says, and what the log is told: once when something goes wrong, once
+ * when it is over, and of refused spans no more than a line in a while. Of a server that comes and goes the
+ * log says that it fails, and only so often in a minute that it is over. No I/O but the log.
+ */
+#ifndef UPLINK_HEALTH_H
+#define UPLINK_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct health {
+	const char *server;    /* borrowed, for the log's lines */
+	bool failing;          /* nothing gets through */
+	bool failing_told;     /* a line said so, and none yet that it is over */
+	uint64_t failures;     /* since then */
+	bool said_connected;   /* the first time, for an output that is well from the start */
+	int64_t since;         /* when that line was written, CLOCK_MONOTONIC ns */
+	int64_t minute;        /* that began then: */
+	uint32_t good_told;    /* in it so many lines said that it is over */
+	int64_t refused_said;  /* when the last line about a refused span was written; 0: never */
+	uint64_t refused_more; /* refused since then */
+	char error[256];       /* why it is not up; "" if it is */
+};
+
+/* @server is borrowed. Not up at first. */
+void health_init(struct health *health, const char *server);
+
+/* Nothing gets through, for this reason; @then says what is done about it. */
+void health_failing(struct health *health, const char *why, const char *then);
+
+/* It is connected and takes spans, as far as we know. */
+void health_good(struct health *health);
+
+/* Not up, but nothing to worry about. */
+void health_idle(struct health *health, const char *why);
+
+/* The server refused one span, in these words. */
+void health_refused(struct health *health, const char *words);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink/link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/buffer.h>
+#include <glib.h>
+
+#include "base/memory.h"
+#include "uplink/calls.h"
+
+struct link {
+	struct wire *wire;
+	struct link_handler handler;
+	struct connection *connection; /* NULL: given up */
+	uint32_t window;
+	bool up;
+	bool persists; /* a reply said that the connection stays */
+	size_t unsent; /* once it is given up */
+	struct calls calls;
+};
+
+static size_t unsent_bytes(const struct link *link)
+{
+	if (!link->up)
+		return 0;
+	return link->connection ? evbuffer_get_length(connection_output(link->connection)) : link->unsent;
+}
+
+/* Lets the connection go: nothing more is sent or read. The open calls stay, to be taken back. */
+static void give_up(struct link *link)
+{
+	link->unsent = unsent_bytes(link);
+	connection_destroy(link->connection);
+	link->connection = NULL;
+}
+
+static void end(struct link *link, enum link_end how, const char *why)
+{
+	give_up(link);
+	link->handler.down(how, why, link->handler.data);
+}
+
+static void on_up(void *data)
+{
+	struct link *link = data;
+
+	link->up = true;
+	link->handler.up(link->handler.data);
+}
+
+static void tell(struct link *link, enum reply_kind kind, const struct reply *reply)
+{
+	void *cargo;
+
+	if (reply->last)
+		give_up(link);
+	else
+		link->persists = true;
+	cargo = calls_end_oldest(&link->calls);
+	link->handler.answered(kind, reply, cargo, link->handler.data);
+}
+
+/* A server that waits no longer for a call may say so before it closes, in an answer to none. */
+static bool ends_idle(const struct link *link, enum reply_kind kind, const struct reply *reply)
+{
+	return link->calls.open == 0 && !link->wire->numbered && reply->last && kind != REPLY_GARBAGE &&
+	       kind != REPLY_GOOD;
+}
+
+enum took { TOOK_ONE, TOOK_NONE, TOOK_THE_LAST };
+
+/* Takes one reply from the input; after the last there may be no link any more. */
+static enum took take_reply(struct link *link, struct evbuffer *input)
+{
+	size_t size = evbuffer_get_length(input);
+	enum reply_kind kind = REPLY_PARTIAL;
+	struct reply reply = {0};
+	const char *wrong = reply.words;
+	bool early = false;
+
+	if (size > 0)
+		kind = link->wire->get_reply(link->wire, evbuffer_pullup(input, -1), size, &reply);
+	if (kind == REPLY_PARTIAL)
+		return TOOK_NONE;
+	if (ends_idle(link, kind, &reply)) {
+		end(link, LINK_LOST, reply.words);
+		return TOOK_THE_LAST;
+	}
+	if (kind != REPLY_GARBAGE)
+		wrong = calls_mismatch(&link->calls, kind, &reply, unsent_bytes(link), &early);
+	if (wrong || kind == REPLY_UNFIT) {
+		end(link, wrong ? LINK_GARBLED : LINK_UNFIT, wrong ? wrong : reply.words);
+		return TOOK_THE_LAST;
+	}
+	reply.last |= early;
+	evbuffer_drain(input, reply.used);
+	tell(link, kind, &reply);
+	if (!reply.last)
+		return TOOK_ONE;
+	end(link, LINK_OVER, "the server ended the connection");
+	return TOOK_THE_LAST;
+}
+
+static void on_readable(struct evbuffer *input, void *data)
+{
+	struct link *link = data;
+	enum took took;
+
+	do
+		took = take_reply(link, input);
+	while (took == TOOK_ONE);
+	if (took == TOOK_NONE)
+		link->handler.idle(link->handler.data);
+}
+
+static void on_down(enum connection_end how, const char *why, void *data)
+{
+	static const enum link_end ends[] = {
+		[CONNECTION_UNMADE] = LINK_UNMADE,
+		[CONNECTION_NOT_TLS] = LINK_NOT_TLS,
+		[CONNECTION_LOST] = LINK_LOST,
+	};
+	char words[320];
+
+	/* The connection's words go with it. */
+	g_strlcpy(words, why, sizeof(words));
+	end(data, ends[how], words);
+}
+
+struct link *link_create(struct event_base *base, const struct link_options *options, struct wire *wire,
+	const struct link_handler *handler)
+{
+	struct connection_handler below = {on_up, on_readable, on_down, NULL};
+	struct link *link = memory_get(sizeof(*link));
+
+	below.data = link;
+	link->wire = wire;
+	link->handler = *handler;
+	link->window = options->window;
+	calls_init(&link->calls, options->window, wire);
+	link->connection = connection_create(base, &options->connection, &below);
+	return link;
+}
+
+bool link_has_room(const struct link *link, uint32_t window)
+{
+	uint32_t room = link->wire->careful && !link->persists ? 1 : MIN(window, link->window);
+
+	return link->up && link->connection && link->calls.open < room;
+}
+
+uint32_t link_open(const struct link *link)
+{
+	return link->calls.open;
+}
+
+size_t link_send(struct link *link, const struct run *run, void *cargo)
+{
+	return calls_send(&link->calls, run, cargo, connection_output(link->connection));
+}
+
+void *link_take_back(struct link *link, bool *whole)
+{
+	if (link->connection)
+		give_up(link);
+	return calls_end_youngest(&link->calls, &link->unsent, whole);
+}
+
+void link_destroy(struct link *link)
+{
+	if (!link)
+		return;
+	connection_destroy(link->connection);
+	calls_free(&link->calls);
+	free(link);
+}

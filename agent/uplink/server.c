@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "core/ledger.h"
+
+/* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
+#define PROVE_NS (500 * NS_PER_MS)
+/* No row of the errors. */
+#define UNCOUNTED LEDGER_ROWS
+
+static void set_timer(struct event *timer, int64_t ns)
+{
+	struct timeval time = {ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+
+	event_add(timer, &time);
+}
+
+static void tell(struct server *server, enum server_news news)
+{
+	server->shared->news(server, news, server->shared->data);
+}
+
+/* Rests */
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
+{
+	struct server *server = arg;
+
+	(void)fd;
+	(void)what;
+	rest_end(&server->rest);
+	if (server->role == SERVER_OFF) {
+		tell(server, SERVER_RESTED);
+		return;
+	}
+	server_pump(server);
+	/* With nothing at hand to try it with, others may have something, as the spool. */
+	if (server->up && link_open(server->link) == 0)
+		tell(server, SERVER_WELL);
+}
+
+/* Ends */
+
+static uint32_t open_calls(const struct server *server)
+{
+	return server->link ? link_open(server->link) : 0;
+}
+
+/* Ends the link. What was open on it waits to be sent again. */
+static void end_link(struct server *server)
+{
+	struct piece *piece;
+	bool whole;
+
+	if (!server->link)
+		return;
+	while ((piece = link_take_back(server->link, &whole))) {
+		piece->sent_before |= whole;
+		delivery_put_back(&server->delivery, piece);
+	}
+	link_destroy(server->link);
+	server->link = NULL;
+	server->up = server->proving = false;
+	event_del(server->deadline);
+}
+
+static void give_back(struct server *server)
+{
+	delivery_give_back(&server->delivery);
+	server->put_off = server->took = false;
+	server->put_off_ns = 0;
+}
+
+static void fail(struct server *server, enum ledger_row row, const char *why)
+{
+	if (row != UNCOUNTED)
+		ledger_add(row, 1);
+	rest_begin(&server->rest, server->put_off_ns);
+	health_failing(&server->health, why, server->shared->then(server, server->shared->data));
+	end_link(server);
+	give_back(server);
+	tell(server, SERVER_FAILED);
+}
+
+/* The server asked for time, and all calls are answered: the link stays. */
+static void step_back(struct server *server)
+{
+	rest_begin(&server->rest, server->put_off_ns);
+	give_back(server);
+	tell(server, SERVER_FAILED);
+}
+
+static void fail_refusing(struct server *server)
+{
+	char why[300];
+
+	snprintf(why, sizeof(why), "the server refuses everything: \"%s\"", server->refusal);
+	sift_give_up(&server->delivery.sift);
+	fail(server, UNCOUNTED, why);
+}
+
+/* Calls */
+
+/* The oldest call has to be answered in time; the next one's time begins with that answer. */
+static void watch_oldest(struct server *server)
+{
+	server->proving = false;
+	if (open_calls(server) > 0)
+		set_timer(server->deadline, server->shared->timeout_ns);
+	else
+		event_del(server->deadline);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct server *server = arg;
+	char why[64];
+
+	(void)fd;
+	(void)what;
+	if (server->proving) {
+		server->proving = false;
+		health_good(&server->health);
+		tell(server, SERVER_WELL);
+		return;
+	}
+	snprintf(why, sizeof(why), "no answer within %g s", (double)server->shared->timeout_ns / 1e9);
+	fail(server, OUTPUT_ERRORS_TIMEOUT, why);
+}
+
+static void send_piece(struct server *server, struct piece *piece)
+{
+	struct run run;
+	size_t bytes;
+
+	if (piece->sent_before)
+		ledger_add(SPANS_SENT_AGAIN, piece->count);
+	piece->sent_before = piece->parcel->batch->sent_before = false;
+	piece_run(piece, &run);
+	bytes = link_send(server->link, &run, piece);
+	rate_spend(server->shared->rate, bytes, clock_monotonic());
+	if (open_calls(server) == 1)
+		watch_oldest(server);
+}
+
+static void start_link(struct server *server);
+
+void server_pump(struct server *server)
+{
+	uint32_t window = server->health.failing || server->role == SERVER_TRIAL ? 1 : server->shared->window;
+	struct piece *piece;
+	int64_t wait = 0;
+
+	if (server->role == SERVER_OFF || server->rest.on || server->put_off)
+		return;
+	if (!server->link)
+		start_link(server);
+	while (link_has_room(server->link, window)) {
+		wait = rate_wait(server->shared->rate, clock_monotonic());
+		piece = wait ? NULL : delivery_take(&server->delivery, server->role != SERVER_RETIRING);
+		if (!piece)
+			break;
+		send_piece(server, piece);
+	}
+	if (wait)
+		server->shared->paced(wait, server->shared->data);
+	else if (server->up && open_calls(server) == 0 && sift_stuck(&server->delivery.sift))
+		fail_refusing(server);
+}
+
+/* Answers */
+
+static void take_good(struct server *server, struct piece *piece)
+{
+	delivery_took(&server->delivery, piece);
+	rest_reset(&server->rest);
+	health_good(&server->health);
+	server->took = true;
+}
+
+static void take_refusal(struct server *server, struct piece *piece, const char *words)
+{
+	ledger_add(OUTPUT_ERRORS_REFUSED, 1);
+	g_strlcpy(server->refusal, words, sizeof(server->refusal));
+	if (delivery_refused(&server->delivery, piece, words))
+		health_refused(&server->health, words);
+}
+
+static void take_put_off(struct server *server, struct piece *piece, const struct reply *reply)
+{
+	char why[300];
+
+	snprintf(why, sizeof(why),
+		*reply->words ? "the server asks to try later: %s" : "the server asks to try later",
+		reply->words);
+	ledger_add(OUTPUT_ERRORS_TRY_LATER, 1);
+	health_failing(&server->health, why, server->shared->then(server, server->shared->data));
+	delivery_put_back(&server->delivery, piece);
+	server->put_off = true;
+	server->put_off_ns = MAX(server->put_off_ns, reply->wait_ns);
+}
+
+static void on_answered(enum reply_kind kind, const struct reply *reply, void *cargo, void *data)
+{
+	struct server *server = data;
+
+	watch_oldest(server);
+	server->answered = true;
+	if (kind == REPLY_GOOD)
+		take_good(server, cargo);
+	else if (kind == REPLY_REFUSED)
+		take_refusal(server, cargo, reply->words);
+	else
+		take_put_off(server, cargo, reply);
+}
+
+/* Draws the conclusions from the answers that came; returns whether the server goes on. */
+static bool conclude(struct server *server)
+{
+	bool goes_on = false;
+
+	if (sift_hopeless(&server->delivery.sift)) {
+		fail_refusing(server);
+	} else if (server->put_off && open_calls(server) == 0) {
+		step_back(server);
+	} else {
+		goes_on = true;
+	}
+	return goes_on;
+}
+
+static void go_on(struct server *server)
+{
+	bool took = server->took;
+
+	server->took = false;
+	if (took)
+		tell(server, SERVER_TOOK);
+	server_pump(server);
+	if (server->role == SERVER_RETIRING && delivery_empty(&server->delivery))
+		server_set_role(server, SERVER_OFF);
+	tell(server, SERVER_IDLE);
+}
+
+/* The link */
+
+static void on_idle(void *data)
+{
+	if (conclude(data))
+		go_on(data);
+}
+
+static void on_up(void *data)
+{
+	struct server *server = data;
+
+	server->up = true;
+	server_pump(server);
+	if (!server->up || (server->role == SERVER_TRIAL && open_calls(server) == 0))
+		return;
+	if (open_calls(server) == 0 && server->shared->tls) {
+		server->proving = true;
+		set_timer(server->deadline, PROVE_NS);
+	} else if (open_calls(server) == 0) {
+		health_good(&server->health);
+		tell(server, SERVER_WELL);
+	} else if (!server->health.failing && !server->shared->tls) {
+		health_good(&server->health);
+	}
+}
+
+/* Idle: no error. One that served comes back as soon as it is needed. */
+static void end_idle(struct server *server, const char *why)
+{
+	health_idle(&server->health, why);
+	end_link(server);
+	give_back(server);
+	if (!server->rest.on) {
+		rest_begin(&server->rest, 0);
+		server->rest.wake_ends = server->answered;
+	}
+	tell(server, SERVER_IDLE);
+}
+
+static void on_down(enum link_end end, const char *why, void *data)
+{
+	struct server *server = data;
+
+	switch (end) {
+	case LINK_UNMADE:
+		fail(server, OUTPUT_ERRORS_CONNECT, why);
+		break;
+	case LINK_NOT_TLS:
+		fail(server, OUTPUT_ERRORS_TLS, why);
+		break;
+	case LINK_LOST:
+		if (open_calls(server) > 0)
+			fail(server, OUTPUT_ERRORS_CLOSED, why);
+		else
+			end_idle(server, why);
+		break;
+	case LINK_GARBLED:
+		fail(server, OUTPUT_ERRORS_PROTOCOL, why);
+		break;
+	case LINK_UNFIT:
+		fail(server, OUTPUT_ERRORS_REFUSED, why);
+		break;
+	case LINK_OVER:
+		end_link(server);
+		if (conclude(server))
+			go_on(server);
+	}
+}
+
+static void start_link(struct server *server)
+{
+	const struct server_shared *shared = server->shared;
+	struct link_options options = {
+		{&server->address, shared->timeout_ns, shared->tls, shared->resolv_conf}, shared->window};
+	struct link_handler handler = {on_up, on_answered, on_idle, on_down, server};
+
+	server->answered = false;
+	server->link = link_create(shared->base, &options, server->wire, &handler);
+}
+
+/* For the uplink */
+
+void server_set_role(struct server *server, enum server_role role)
+{
+	if (role == SERVER_RETIRING && delivery_empty(&server->delivery))
+		role = SERVER_OFF;
+	server->role = role;
+	if (role == SERVER_OFF) {
+		end_link(server);
+		give_back(server);
+		sift_doubt(&server->delivery.sift);
+	} else {
+		server_pump(server);
+	}
+}
+
+void server_wake(struct server *server)
+{
+	if (server->rest.on && server->rest.wake_ends)
+		rest_end(&server->rest);
+	server_pump(server);
+}
+
+void server_hurry(struct server *server)
+{
+	rest_reset(&server->rest);
+	if (server->rest.on)
+		rest_begin(&server->rest, 0);
+}
+
+struct server *server_create(
+	const struct server_shared *shared, const struct address *address, struct wire *wire)
+{
+	struct server *server = memory_get(sizeof(*server));
+
+	server->shared = shared;
+	server->address = *address;
+	address_print(address, server->name);
+	server->wire = wire;
+	delivery_init(&server->delivery, shared->queue);
+	health_init(&server->health, server->name);
+	rest_init(&server->rest, shared->base, shared->backoff_min_ns, shared->backoff_max_ns, on_rested,
+		server);
+	server->deadline = evtimer_new(shared->base, on_deadline, server);
+	if (!server->deadline)
+		g_error("out of memory");
+	return server;
+}
+
+void server_destroy(struct server *server)
+{
+	end_link(server);
+	give_back(server);
+	rest_free(&server->rest);
+	event_free(server->deadline);
+	server->wire->destroy(server->wire);
+	free(server);
+}

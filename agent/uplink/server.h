@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One server of the uplink: its link, the batches that are on their way to it, and the rests between two
+ * tries. Which of several servers is to be used is the uplink's to say, by their roles.
+ *
+ * A server that fails, or puts off, gives all its batches back to the queue's front and rests for a while, at
+ * random up to a bound that doubles. Until it takes spans again it is tried with one call at a time.
+ */
+#ifndef UPLINK_SERVER_H
+#define UPLINK_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <event2/event.h>
+
+#include "base/address.h"
+#include "queue/batch.h"
+#include "uplink/backoff.h"
+#include "uplink/delivery.h"
+#include "uplink/health.h"
+#include "uplink/link.h"
+#include "uplink/ratelimit.h"
+
+enum server_role {
+	SERVER_OFF,      /* not used: no link */
+	SERVER_RETIRING, /* takes no more batches, and ends its link when those that it has are through */
+	SERVER_TRIAL,    /* has to show that it takes spans: one batch at a time */
+	SERVER_SERVING
+};
+
+enum server_news {
+	SERVER_TOOK,   /* spans: a good answer */
+	SERVER_WELL,   /* connected, not resting, and there is nothing to send */
+	SERVER_FAILED, /* it rests, and its batches are back in the queue */
+	SERVER_RESTED, /* its rest is over, and it is off */
+	SERVER_IDLE    /* what came from it was dealt with */
+};
+
+struct server;
+
+/* What all servers have in common; borrowed for their life. */
+struct server_shared {
+	struct event_base *base;
+	struct batch_queue *queue;
+	struct rate *rate;
+	SSL_CTX *tls; /* NULL: plain TCP */
+	const char *resolv_conf;
+	uint32_t window;
+	int64_t timeout_ns, backoff_min_ns, backoff_max_ns;
+	/* Something happened; the role may be changed from here. Called last of all. */
+	void (*news)(struct server *server, enum server_news news, void *data);
+	/* The rate allows nothing before @wait_ns are over: pump then. */
+	void (*paced)(int64_t wait_ns, void *data);
+	/* What the log is to say that is done when this server fails. */
+	const char *(*then)(const struct server *server, void *data);
+	void *data;
+};
+
+struct server {
+	const struct server_shared *shared;
+	struct address address;
+	char name[ADDRESS_TEXT];
+	struct wire *wire;
+	enum server_role role;
+	struct link *link; /* NULL: between two tries */
+	bool up;
+	bool answered; /* on this link, so that it served before it ended */
+	struct delivery delivery;
+	struct rest rest;
+	bool put_off;       /* asked to try later, while calls are open */
+	int64_t put_off_ns; /* for so long */
+	bool took;          /* since the last news */
+	bool proving;       /* the deadline is that of a new link to show that it stays */
+	struct event *deadline;
+	struct health health;
+	char refusal[256]; /* the latest */
+};
+
+/* @wire becomes the server's. */
+struct server *server_create(
+	const struct server_shared *shared, const struct address *address, struct wire *wire);
+
+/* Gives open batches back to the queue. */
+void server_destroy(struct server *server);
+
+/* Does what the role asks for, as far as it can. */
+void server_set_role(struct server *server, enum server_role role);
+
+/* Connects, or sends what the window allows, if it is time to. */
+void server_pump(struct server *server);
+
+/* There may be new batches. */
+void server_wake(struct server *server);
+
+/* Rests are short from here on, as a stop has no time to sit them out. */
+void server_hurry(struct server *server);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink/uplink.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "uplink/ratelimit.h"
+#include "uplink/server.h"
+#include "wire/scribe.h"
+#include "wire/zipkinhttp.h"
+
+struct uplink {
+	struct server_shared shared;
+	enum uplink_type type;
+	struct server *servers[ADDRESSES_MAX];
+	size_t count;
+	size_t serving; /* which of them serves, or would if it were up */
+	int64_t return_ns;
+	struct event *returning; /* time to try those that come before it */
+	struct event *paced;     /* the rate allows more */
+	struct event *drained_event;
+	struct rate rate;
+	void (*drained)(void *data);
+	void *drained_data;
+};
+
+static void set_timer(struct event *timer, int64_t ns)
+{
+	struct timeval time = {ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+
+	event_add(timer, &time);
+}
+
+/* Told from the loop, so that whoever waits may destroy the uplink. */
+static void check_drained(struct uplink *uplink)
+{
+	if (uplink->drained && batch_queue_done(uplink->shared.queue))
+		event_active(uplink->drained_event, EV_TIMEOUT, 1);
+}
+
+static void on_drained(evutil_socket_t fd, short what, void *arg)
+{
+	struct uplink *uplink = arg;
+	void (*drained)(void *data) = uplink->drained;
+
+	(void)fd;
+	(void)what;
+	uplink->drained = NULL;
+	if (drained)
+		drained(uplink->drained_data);
+}
+
+/* Which server */
+
+static size_t index_of(const struct uplink *uplink, const struct server *server)
+{
+	size_t i = 0;
+
+	while (uplink->servers[i] != server)
+		i++;
+	return i;
+}
+
+static bool may_serve(const struct server *server)
+{
+	return !server->rest.on || server->rest.wake_ends;
+}
+
+/* Somewhere about the interval, so that the agents of a cluster do not all come back at once. */
+static void plan_return(struct uplink *uplink)
+{
+	if (uplink->serving > 0)
+		set_timer(
+			uplink->returning, (int64_t)((0.5 + g_random_double()) * (double)uplink->return_ns));
+	else
+		event_del(uplink->returning);
+}
+
+static void serve_by(struct uplink *uplink, size_t index)
+{
+	size_t before = uplink->serving;
+
+	uplink->serving = index;
+	for (size_t i = 0; i < uplink->count; i++)
+		if (i != index && i != before)
+			server_set_role(uplink->servers[i], SERVER_OFF);
+	if (before != index)
+		server_set_role(uplink->servers[before], SERVER_RETIRING);
+	plan_return(uplink);
+	server_set_role(uplink->servers[index], SERVER_SERVING);
+}
+
+/* The first that does not rest takes over from one that failed; where all rest, that one stays. */
+static void replace(struct uplink *uplink)
+{
+	size_t i = 0;
+
+	if (may_serve(uplink->servers[uplink->serving]))
+		return;
+	while (i < uplink->count && !may_serve(uplink->servers[i]))
+		i++;
+	if (i < uplink->count)
+		serve_by(uplink, i);
+	else
+		batch_set_delivering(uplink->shared.queue, false);
+}
+
+/*
+ * Tries the first server from @index on that is preferred to the one that serves, and did not ask for time;
+ * without one, later.
+ */
+static void try_preferred(struct uplink *uplink, size_t index)
+{
+	while (index < uplink->serving && rest_is_asked(&uplink->servers[index]->rest))
+		index++;
+	if (index >= uplink->serving) {
+		plan_return(uplink);
+		return;
+	}
+	rest_end(&uplink->servers[index]->rest);
+	server_set_role(uplink->servers[index], SERVER_TRIAL);
+}
+
+static void on_returning(evutil_socket_t fd, short what, void *arg)
+{
+	struct uplink *uplink = arg;
+
+	(void)fd;
+	(void)what;
+	for (size_t i = 0; i < uplink->serving; i++)
+		if (uplink->servers[i]->role == SERVER_TRIAL)
+			return;
+	try_preferred(uplink, 0);
+}
+
+static void on_failed(struct uplink *uplink, struct server *server)
+{
+	size_t index = index_of(uplink, server);
+	bool trial = server->role == SERVER_TRIAL;
+
+	if (index == uplink->serving) {
+		replace(uplink);
+		return;
+	}
+	server_set_role(server, SERVER_OFF);
+	if (trial)
+		try_preferred(uplink, index + 1);
+	server_pump(uplink->servers[uplink->serving]); /* with what this one gave back */
+}
+
+/* The servers' */
+
+static void on_news(struct server *server, enum server_news news, void *data)
+{
+	struct uplink *uplink = data;
+
+	switch (news) {
+	case SERVER_TOOK:
+		batch_set_delivering(uplink->shared.queue, true);
+		if (server->role == SERVER_TRIAL)
+			serve_by(uplink, index_of(uplink, server));
+		break;
+	case SERVER_WELL:
+		batch_set_delivering(uplink->shared.queue, true);
+		break;
+	case SERVER_FAILED:
+		on_failed(uplink, server);
+		break;
+	case SERVER_RESTED:
+		replace(uplink);
+		break;
+	case SERVER_IDLE:
+		break;
+	}
+	check_drained(uplink);
+}
+
+static void on_pace_wanted(int64_t wait_ns, void *data)
+{
+	struct uplink *uplink = data;
+
+	if (!event_pending(uplink->paced, EV_TIMEOUT, NULL))
+		set_timer(uplink->paced, wait_ns);
+}
+
+static const char *what_then(const struct server *server, void *data)
+{
+	const struct uplink *uplink = data;
+
+	for (size_t i = 0; i < uplink->count; i++)
+		if (uplink->servers[i] != server && may_serve(uplink->servers[i]))
+			return "spans go to the next server";
+	return "spans wait, trying again";
+}
+
+/* Those on trial first: what comes should show how they are. */
+static void pump(struct uplink *uplink)
+{
+	for (size_t i = 0; i < uplink->count; i++)
+		if (uplink->servers[i]->role != SERVER_OFF)
+			server_wake(uplink->servers[i]);
+}
+
+static void on_paced(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	pump(arg);
+}
+
+/* For whoever owns the uplink */
+
+void uplink_wake(struct uplink *uplink)
+{
+	pump(uplink);
+	check_drained(uplink);
+}
+
+/* A stop has no time to sit out a long wait. */
+void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data)
+{
+	uplink->drained = done;
+	uplink->drained_data = data;
+	for (size_t i = 0; i < uplink->count; i++)
+		server_hurry(uplink->servers[i]);
+	check_drained(uplink);
+}
+
+void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
+{
+	const struct uplink_server_state *serving = &state->servers[uplink->serving];
+
+	memset(state, 0, sizeof(*state));
+	state->server_count = (uint32_t)uplink->count;
+	for (size_t i = 0; i < uplink->count; i++) {
+		const struct server *server = uplink->servers[i];
+		struct uplink_server_state *one = &state->servers[i];
+
+		g_strlcpy(one->server, server->name, sizeof(one->server));
+		g_strlcpy(one->error, server->health.error, sizeof(one->error));
+		one->serving = i == uplink->serving;
+		one->up = server->up && !server->health.error[0];
+		state->calls_open += server->link ? link_open(server->link) : 0;
+	}
+	state->up = serving->up;
+	state->type = uplink->type == UPLINK_HTTP ? "http" : "scribe";
+	state->server = uplink->servers[uplink->serving]->name;
+	memcpy(state->error, serving->error, sizeof(state->error));
+}
+
+/* From the options */
+
+static struct wire *create_wire(const struct uplink_options *options, const struct address *address)
+{
+	struct zipkinhttp_options http = {address, options->path, options->gzip};
+
+	return options->type == UPLINK_HTTP ? zipkinhttp_create(&http) : scribe_create(options->category);
+}
+
+/* Returns 0, or -1 having logged why not. */
+static int create_tls(const struct uplink_options *options, SSL_CTX **tls)
+{
+	char why[512];
+
+	*tls = options->use_tls ? tls_create(&options->tls, why, sizeof(why)) : NULL;
+	if (!options->use_tls || *tls)
+		return 0;
+	log_error("[output]: %s", why);
+	return -1;
+}
+
+static void create_servers(
+	struct uplink *uplink, const struct uplink_options *options, const struct address *addresses)
+{
+	uplink->paced = evtimer_new(uplink->shared.base, on_paced, uplink);
+	uplink->returning = evtimer_new(uplink->shared.base, on_returning, uplink);
+	uplink->drained_event = evtimer_new(uplink->shared.base, on_drained, uplink);
+	if (!uplink->paced || !uplink->returning || !uplink->drained_event)
+		g_error("out of memory");
+	for (size_t i = 0; i < uplink->count; i++)
+		uplink->servers[i] =
+			server_create(&uplink->shared, &addresses[i], create_wire(options, &addresses[i]));
+}
+
+struct uplink *uplink_create(
+	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options)
+{
+	struct address addresses[ADDRESSES_MAX];
+	size_t count = address_parse_list(options->server, addresses);
+	struct uplink *uplink;
+	SSL_CTX *tls;
+
+	if (count == 0) {
+		log_error("[output]: `server = %s` is not HOST:PORT", options->server);
+		return NULL;
+	}
+	if (create_tls(options, &tls) != 0)
+		return NULL;
+	uplink = g_new0(struct uplink, 1);
+	uplink->type = options->type;
+	uplink->count = count;
+	uplink->return_ns = options->return_ns;
+	uplink->rate.limit = options->rate_limit;
+	uplink->shared = (struct server_shared){base, queue, &uplink->rate, tls, options->resolv_conf,
+		MAX(options->window, 1), options->timeout_ns, options->backoff_min_ns,
+		options->backoff_max_ns, on_news, on_pace_wanted, what_then, uplink};
+	create_servers(uplink, options, addresses);
+	server_set_role(uplink->servers[0], SERVER_SERVING);
+	return uplink;
+}
+
+void uplink_destroy(struct uplink *uplink)
+{
+	if (!uplink)
+		return;
+	/* Youngest last among what they give back: the one that serves took the latest. */
+	server_destroy(uplink->servers[uplink->serving]);
+	for (size_t i = 0; i < uplink->count; i++)
+		if (i != uplink->serving)
+			server_destroy(uplink->servers[i]);
+	event_free(uplink->paced);
+	event_free(uplink->returning);
+	event_free(uplink->drained_event);
+	SSL_CTX_free(uplink->shared.tls);
+	g_free(uplink);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The uplink: takes batches from the queue and delivers them to a collector, at least once.
+ *
+ * Of several servers, the first in the order of preference that works gets the spans. When it fails the next
+ * one takes over at once, and from then on those before it are tried again at intervals, with one batch,
+ * which they have to take before they get the rest: a server that comes and goes costs one change an
+ * interval.
+ *
+ * What is wrong is logged once when it begins, and once when it is over, within bounds. All in the thread
+ * that runs the event_base. The process has to ignore SIGPIPE.
+ *
+ * Its rooms: server (one of them), rest (between its tries), link (a connection with calls on it), wire (the
+ * bytes: scribe, zipkinhttp), delivery (the batches on their way; sift and parcel for those that are
+ * refused), health (log and state).
+ */
+#ifndef UPLINK_UPLINK_H
+#define UPLINK_UPLINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <event2/event.h>
+
+#include "base/address.h"
+#include "net/tls.h"
+#include "queue/batch.h"
+
+enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
+
+struct uplink_options {
+	const char *server; /* HOST:PORT, [IPV6]:PORT, or several with commas */
+	enum uplink_type type;
+	const char *category; /* Scribe's */
+	const char *path;     /* HTTP's */
+	bool gzip;            /* HTTP's bodies */
+	bool use_tls;
+	struct tls_options tls;
+	uint32_t window;         /* calls open at once, at most */
+	int64_t timeout_ns;      /* to connect, and from one answer to the next */
+	int64_t backoff_min_ns;  /* a wait is random between this */
+	int64_t backoff_max_ns;  /* and a bound that grows to this with each failure */
+	int64_t return_ns;       /* about so often a preferred server is tried while another one serves */
+	uint64_t rate_limit;     /* bytes/s; 0: none */
+	const char *resolv_conf; /* the resolver's configuration; NULL: the system's; borrowed for good */
+};
+
+struct uplink;
+
+struct uplink_server_state {
+	char server[ADDRESS_TEXT];
+	bool serving; /* it gets the spans, or would if it were up */
+	bool up;      /* connected, and the last answer was good */
+	char error[256];
+};
+
+struct uplink_state {
+	bool up;             /* the server that serves is */
+	const char *type;    /* "scribe", "http" */
+	const char *server;  /* the one that serves; borrowed from the uplink */
+	char error[256];     /* why it is not up; "" if it is */
+	uint32_t calls_open; /* on all */
+	uint32_t server_count;
+	struct uplink_server_state servers[ADDRESSES_MAX]; /* in the order of preference */
+};
+
+/* Starts connecting; NULL, having logged why, if the options do not do. They are copied but for resolv_conf.
+ */
+struct uplink *uplink_create(
+	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options);
+
+/* Closes the connections, giving open batches back to the queue. */
+void uplink_destroy(struct uplink *uplink);
+
+/* There may be new batches: send what the window allows. The loop's thread. */
+void uplink_wake(struct uplink *uplink);
+
+/*
+ * Calls @done with @data, from the loop and once, when batch_queue_done() holds. Waits that are under way are
+ * cut to the shortest, as a stop has no time to sit them out.
+ */
+void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data);
+
+void uplink_read_state(const struct uplink *uplink, struct uplink_state *state);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A collector's HTTP answer to a POST of spans. Everything in it is untrusted; of its body no more is looked
+ * at than what a log line has room for.
+ *
+ *     2xx                      it took the spans
+ *     400, 413, 422            it does not take these
+ *     408, 425, 429, 5xx       not now; Retry-After is minded; 408 also ends the connection
+ *     any other                nothing will be taken here: wrong path, no permission, another kind of server
+ */
+#ifndef WIRE_HTTPREPLY_H
+#define WIRE_HTTPREPLY_H
+
+#include "wire/wire.h"
+
+/* As a wire's get_reply. */
+enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *reply);
+
+#endif

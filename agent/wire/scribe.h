@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scribe's Log() on the wire: Thrift's framed transport, TBinary with a strict header, packed by hand. Calls
+ * are pipelined; a call is refused as a whole, by an exception.
+ */
+#ifndef WIRE_SCRIBE_H
+#define WIRE_SCRIBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "wire/wire.h"
+
+/* Bytes that scribe_put_head writes, and scribe_put_tail. */
+#define SCRIBE_HEAD_SIZE 27
+#define SCRIBE_TAIL_SIZE 1
+
+/* Appends one LogEntry, an element of the list that Log() carries: its message is @span in base64. */
+void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const uint8_t *span,
+	size_t span_size);
+
+/* Writes what goes before the entries: frame length, message header, args struct, list header. */
+void scribe_put_head(uint8_t head[SCRIBE_HEAD_SIZE], int32_t seqid, uint32_t count, size_t entries_size);
+
+/* Writes what goes behind them: the end of the args struct. */
+void scribe_put_tail(uint8_t tail[SCRIBE_TAIL_SIZE]);
+
+/* Log() with messages of that @category, which is copied. */
+struct wire *scribe_create(const char *category);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a server is spoken to in: how a run of spans becomes a call, and what the bytes that come back mean.
+ * No I/O here. Two of them: Scribe's Log() (scribe.c) and Zipkin's POST (zipkinhttp.c).
+ */
+#ifndef WIRE_WIRE_H
+#define WIRE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+/* Spans one behind the other, as zipkin.h encodes them; borrowed. */
+struct run {
+	const uint8_t *spans;
+	const uint32_t *sizes; /* of each */
+	uint32_t count;
+	size_t size; /* of all */
+};
+
+enum reply_kind {
+	REPLY_PARTIAL, /* more bytes are needed */
+	REPLY_GOOD,    /* it took the spans */
+	REPLY_REFUSED, /* it does not take these spans, and will not when asked again */
+	REPLY_PUT_OFF, /* not now */
+	REPLY_UNFIT,   /* it takes no spans at all, not here and not from us */
+	REPLY_GARBAGE  /* no answer to a call */
+};
+
+struct reply {
+	int32_t number;  /* of the call that it answers, where replies are numbered */
+	size_t used;     /* bytes of it */
+	int64_t wait_ns; /* how long to leave it alone; 0: it does not say */
+	bool last;       /* the server takes no more calls on this connection */
+	char words[256]; /* its reason, or what is wrong with it: printable, without an end of line */
+};
+
+/* A reply larger than this is none. */
+#define REPLY_MAX (64 * 1024)
+
+struct wire {
+	/* Appends the call with that number to @out, which is empty. */
+	void (*put_call)(struct wire *wire, const struct run *run, int32_t number, struct buffer *out);
+
+	/* Reads one reply from the @size bytes at @data; @reply is all zeros before. */
+	enum reply_kind (*get_reply)(
+		struct wire *wire, const uint8_t *data, size_t size, struct reply *reply);
+
+	void (*destroy)(struct wire *wire);
+
+	/* Replies name their call; without, they come in the order of the calls and that is all. */
+	bool numbered;
+	/* More calls than one may be open only once a reply said that the connection stays. */
+	bool careful;
+	/* A refusal may come before its call was sent as a whole; then it is the last reply. */
+	bool early;
+};
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/zipkinhttp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+#include "wire/httpreply.h"
+
+/* The list's head: the type of its elements, struct, and how many there are. */
+#define LIST_HEAD 5
+#define TYPE_STRUCT 12
+/* Digits of a Content-Length, which is known last; filled up with blanks. */
+#define LENGTH_DIGITS 10
+/* zlib's number for gzip's format with the largest window. */
+#define GZIP_WINDOW (15 + 16)
+
+struct zipkinhttp {
+	struct wire wire;
+	struct buffer head; /* of each request, to where the length goes */
+	z_stream zip;
+	bool gzip;
+};
+
+static void put_list_head(uint8_t head[LIST_HEAD], uint32_t count)
+{
+	head[0] = TYPE_STRUCT;
+	for (int i = 0; i < 4; i++)
+		head[1 + i] = (uint8_t)(count >> (24 - 8 * i));
+}
+
+static void squeeze(z_stream *zip, const uint8_t *from, size_t size, int flush)
+{
+	zip->next_in = (uint8_t *)from; /* which it does not write to */
+	zip->avail_in = (uInt)size;
+	/* There is room for all, so it does all. */
+	if (deflate(zip, flush) == Z_STREAM_ERROR || zip->avail_in > 0)
+		g_error("zlib does not compress");
+}
+
+static void put_zipped(struct zipkinhttp *http, const struct run *run, struct buffer *out)
+{
+	z_stream *zip = &http->zip;
+	uint8_t head[LIST_HEAD];
+	size_t room;
+
+	put_list_head(head, run->count);
+	deflateReset(zip);
+	room = deflateBound(zip, sizeof(head) + run->size);
+	zip->next_out = buffer_reserve(out, room);
+	zip->avail_out = (uInt)room;
+	squeeze(zip, head, sizeof(head), Z_NO_FLUSH);
+	squeeze(zip, run->spans, run->size, Z_FINISH);
+	out->size += room - zip->avail_out;
+}
+
+static void put_plain(const struct run *run, struct buffer *out)
+{
+	put_list_head(buffer_reserve(out, LIST_HEAD + run->size), run->count);
+	out->size += LIST_HEAD;
+	buffer_put(out, run->spans, run->size);
+}
+
+static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
+{
+	struct zipkinhttp *http = (struct zipkinhttp *)wire;
+	char length[LENGTH_DIGITS + 5];
+	size_t body;
+
+	(void)number;
+	buffer_put(out, http->head.data, http->head.size);
+	out->size += sizeof(length) - 1;
+	body = out->size;
+	if (http->gzip)
+		put_zipped(http, run, out);
+	else
+		put_plain(run, out);
+	snprintf(length, sizeof(length), "%*zu\r\n\r\n", LENGTH_DIGITS, out->size - body);
+	memcpy(out->data + http->head.size, length, sizeof(length) - 1);
+}
+
+static enum reply_kind get_reply(struct wire *wire, const uint8_t *data, size_t size, struct reply *reply)
+{
+	(void)wire;
+	return httpreply_read(data, size, reply);
+}
+
+static void destroy(struct wire *wire)
+{
+	struct zipkinhttp *http = (struct zipkinhttp *)wire;
+
+	if (http->gzip)
+		deflateEnd(&http->zip);
+	buffer_free(&http->head);
+	free(http);
+}
+
+struct wire *zipkinhttp_create(const struct zipkinhttp_options *options)
+{
+	struct zipkinhttp *http = memory_get(sizeof(*http));
+	char server[ADDRESS_TEXT];
+
+	http->wire = (struct wire){.put_call = put_call,
+		.get_reply = get_reply,
+		.destroy = destroy,
+		.careful = true,
+		.early = true};
+	http->gzip = options->gzip;
+	address_print(options->server, server);
+	buffer_printf(&http->head,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: blkin-agent/%s\r\n"
+		"Content-Type: application/x-thrift\r\n%sContent-Length: ",
+		options->path, server, BLKIN_VERSION, http->gzip ? "Content-Encoding: gzip\r\n" : "");
+	/* The quickest level: spans are so alike that the others gain little and take long. */
+	if (http->gzip && deflateInit2(&http->zip, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, 8,
+				  Z_DEFAULT_STRATEGY) != Z_OK)
+		g_error("out of memory");
+	return &http->wire;
+}
