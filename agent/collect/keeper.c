@@ -31,6 +31,9 @@
 #define GONE_NS (3 * NS_PER_SECOND)
 /* relayd's disk needs so much room at least for a session to be of use. */
 #define ROOM_BYTES (8 * 1024 * 1024)
+/* What could not be removed is tried so often, with such pauses: relayd may not be quite done with it. */
+#define CLEANINGS_MAX 60
+#define CLEAN_NS (1 * NS_PER_SECOND)
 
 /* So often in a row, twice a second, recovery may fail before what it was to read is given up. */
 #define FAILED_MAX 20
@@ -55,6 +58,8 @@ struct keeper {
 	uint64_t ended;      /* ... that was destroyed last */
 	int64_t create_next; /* not before; CLOCK_MONOTONIC ns */
 	int64_t pause;       /* after the last session that could not be attached to */
+	int64_t clean_next;  /* not before, */
+	unsigned cleanings;  /* and how often something was left */
 	bool draining;       /* a stop reads on until its deadline */
 	struct livereader *live;
 	unsigned failed;     /* tries in a row to recover */
@@ -148,24 +153,36 @@ static void look_at_clock(struct keeper *keeper)
 
 /* Files that are of no use any more */
 
+/* Returns false if that may fare better when it is tried again. */
+static bool remove_files(const struct keeper *keeper, const struct session_identity *session)
+{
+	struct relayfiles *files;
+	char error[512];
+	enum relayfiles_status status = relayfiles_open(
+		keeper->config->relay_output, session->name, session->created, &files, error, sizeof(error));
+	bool removed;
+
+	if (status != RELAYFILES_OK)
+		return status != RELAYFILES_BUSY;
+	removed = relayfiles_remove(files);
+	relayfiles_close(files);
+	return removed;
+}
+
 void keeper_clean(struct keeper *keeper)
 {
 	const GArray *over = progress_over(keeper->progress);
+	bool last;
 
-	if (!over->len)
+	if (!over->len || clock_monotonic() < keeper->clean_next)
 		return;
-	for (guint i = 0; i < over->len; i++) {
-		const struct session_identity *session = &g_array_index(over, struct session_identity, i);
-		struct relayfiles *files;
-		char error[512];
-
-		if (relayfiles_open(keeper->config->relay_output, session->name, session->created, &files,
-			    error, sizeof(error)) != RELAYFILES_OK)
-			continue;
-		relayfiles_remove(files);
-		relayfiles_close(files);
-	}
-	progress_removed(keeper->progress);
+	last = ++keeper->cleanings >= CLEANINGS_MAX;
+	for (guint i = over->len; i-- > 0;)
+		if (remove_files(keeper, &g_array_index(over, struct session_identity, i)) || last)
+			progress_removed(keeper->progress, i);
+	keeper->clean_next = over->len ? clock_monotonic() + CLEAN_NS : 0;
+	if (!over->len)
+		keeper->cleanings = 0;
 }
 
 /* The end of a session */

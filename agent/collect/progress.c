@@ -10,8 +10,8 @@
 #include "collect/checkpoint.h"
 #include "core/ledger.h"
 
-/* Between two candidates: at least this, and as many times as long as the last one took, and as long as it
- * takes to write it at this rate. */
+/* Between two candidates: at least this, and as many times as long as the quicker of the last two took, and
+ * as long as it takes to write it at this rate. */
 #define INTERVAL_NS (100 * NS_PER_MS)
 #define COST_FACTOR 20
 #define BYTES_PER_SECOND (8 * 1024 * 1024)
@@ -29,12 +29,12 @@ struct progress {
 	GPtrArray *later;                /* of struct stage: to be read after that at hand */
 	GArray *over;                    /* of struct session_identity: ended, and settled */
 	struct buffer candidate, settled;
-	bool marked;       /* there is a candidate that waits for its batches */
-	bool with_pending; /* the last one had spans in assembly */
-	guint past_taken;  /* how many of the past were over when it was taken */
-	uint64_t moves;    /* of the positions when it was taken */
-	int64_t next;      /* not before; CLOCK_MONOTONIC ns */
-	int64_t cost;
+	bool marked;               /* there is a candidate that waits for its batches */
+	bool with_pending;         /* the last one had spans in assembly */
+	guint past_taken;          /* how many of the past were over when it was taken */
+	uint64_t moves;            /* of the positions when it was taken */
+	int64_t next;              /* not before; CLOCK_MONOTONIC ns */
+	int64_t cost, cost_before; /* of the last one and the one before */
 	struct buffer out;
 	int failure; /* errno of the last write */
 };
@@ -285,9 +285,9 @@ const GArray *progress_over(const struct progress *progress)
 	return progress->over;
 }
 
-void progress_removed(struct progress *progress)
+void progress_removed(struct progress *progress, guint index)
 {
-	g_array_set_size(progress->over, 0);
+	g_array_remove_index(progress->over, index);
 	positions_moved(progress->positions);
 }
 
@@ -302,6 +302,7 @@ static void take_candidate(struct progress *progress)
 	progress->marked = true;
 	progress->past_taken = progress->past->len;
 	progress->moves = positions_moves(progress->positions);
+	progress->cost_before = progress->cost;
 	progress->cost = clock_monotonic() - begun;
 }
 
@@ -332,7 +333,7 @@ void progress_tick(struct progress *progress)
 		settle(progress);
 		write_out(progress, false);
 		progress->cost += clock_monotonic() - now;
-		progress->next += MAX(COST_FACTOR * progress->cost,
+		progress->next += MAX(COST_FACTOR * MIN(progress->cost, progress->cost_before),
 			(int64_t)progress->settled.size * NS_PER_SECOND / BYTES_PER_SECOND);
 	}
 	if (progress->moves == positions_moves(progress->positions) && !progress->with_pending)

@@ -11,7 +11,7 @@
  *
  * So nothing is lost by a kill, and what is delivered a second time is what was read since the last candidate
  * that was written. A candidate is taken every 100 ms, less often if that would take more than a twentieth of
- * the time.
+ * the time; but that it took long once, as on a disk that stalled, does not count.
  *
  * Usually there is one session. Where one ended while spans of it are under way, the checkpoint has both
  * until these are settled, in the order in which they are to be read.
@@ -61,10 +61,10 @@ void progress_end(struct progress *progress);
 
 /*
  * The sessions that are read to their end, and of which nothing is under way any more, as struct
- * session_identity: their files may be removed. progress_removed tells that they are.
+ * session_identity: their files may be removed. progress_removed tells that those of @index are.
  */
 const GArray *progress_over(const struct progress *progress);
-void progress_removed(struct progress *progress);
+void progress_removed(struct progress *progress, guint index);
 
 /* To be called between messages, often. */
 void progress_tick(struct progress *progress);

@@ -404,13 +404,27 @@ static bool remove_trace(void *data, const struct stream_key *key)
 		unlinkat(parent, bits, AT_REMOVEDIR);
 		close(parent);
 	}
-	unlinkat(files->folder, user, AT_REMOVEDIR);
 	return true;
+}
+
+/* Also of users whose traces are gone already: an agent before may have been killed in between. */
+static void remove_users(struct relayfiles *files)
+{
+	int folder = open_in(files->folder, "ust/uid");
+	g_autoptr(GPtrArray) users = list_folder(folder >= 0 ? dup(folder) : -1);
+	uint64_t user;
+
+	for (guint i = 0; users && i < users->len; i++)
+		if (g_ascii_string_to_unsigned(g_ptr_array_index(users, i), 10, 0, UINT64_MAX, &user, NULL))
+			unlinkat(folder, g_ptr_array_index(users, i), AT_REMOVEDIR);
+	if (folder >= 0)
+		close(folder);
 }
 
 bool relayfiles_remove(struct relayfiles *files)
 {
 	each_trace(files, remove_trace, files);
+	remove_users(files);
 	unlinkat(files->folder, "ust/uid", AT_REMOVEDIR);
 	unlinkat(files->folder, "ust", AT_REMOVEDIR);
 	return unlinkat(files->host, files->name, AT_REMOVEDIR) == 0;

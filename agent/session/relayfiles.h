@@ -64,8 +64,9 @@ int relayfiles_open_trace(struct relayfiles *files, const struct stream_key *key
 bool relayfiles_are_ctf2(struct relayfiles *files);
 
 /*
- * Removes the session's folder, which is read to its end and which nobody writes any more: the files that
- * relayd makes, and folders that are empty then. Returns false if something is left, which is no harm.
+ * Removes the session's folder, which is read to its end: the files that relayd makes, and folders that are
+ * empty then. Returns false if something is left: relayd may not be quite done with it, or it is not
+ * relayd's.
  */
 bool relayfiles_remove(struct relayfiles *files);
 

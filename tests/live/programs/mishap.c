@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Preloaded into a program, lets it meet with a mishap where it matters:
+ *
+ *   BLKIN_DIE_AT=NAME   it is killed right after it removed a file or folder of this name from a folder
+ *   BLKIN_STALL=FILE    while FILE is there, the next write at a place takes 1.5 s, and takes FILE away
+ */
+#undef _FILE_OFFSET_BITS /* else pwrite would be pwrite64, and there are programs that call either */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define STALL_US 1500000
+
+int unlinkat(int folder, const char *name, int flags)
+{
+	const char *last = getenv("BLKIN_DIE_AT"), *slash = strrchr(name, '/');
+	int code = (int)syscall(SYS_unlinkat, folder, name, flags);
+
+	if (code == 0 && last && !strcmp(last, slash ? slash + 1 : name))
+		kill(getpid(), SIGKILL);
+	return code;
+}
+
+static void stall(void)
+{
+	const char *file = getenv("BLKIN_STALL");
+
+	if (file && syscall(SYS_unlinkat, AT_FDCWD, file, 0) == 0)
+		usleep(STALL_US);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	stall();
+	return syscall(SYS_pwrite64, fd, data, size, offset);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset)
+{
+	stall();
+	return syscall(SYS_pwrite64, fd, data, size, offset);
+}
