@@ -40,7 +40,7 @@ def test_no_process_of_root(node):
         path = node.property(unit, "ControlGroup")
         for pid in node.run("cat", f"/sys/fs/cgroup/systemd{path}/cgroup.procs", code=None).split():
             assert node.run("stat", "-c", "%U", f"/proc/{pid}") == "blkin\n"
-    pids = node.run("find", "/proc", "-maxdepth", "1", "-user", "root", "-regex", "/proc/[0-9]+").split()
+    pids = node.run("find", "/proc", "-ignore_readdir_race", "-maxdepth", "1", "-user", "root", "-regex", "/proc/[0-9]+").split()
     names = [node.run("cat", f"{pid}/cmdline", code=None).replace("\0", " ") for pid in pids]
     assert not [name for name in names if "blkin" in name or "relayd" in name]
 

@@ -75,7 +75,7 @@ def test_stepped_by_an_hour(node, receiver, clock, hours):
 def test_recorded_before_and_read_after(node, receiver, clock):
     """What counts is when an event was recorded, not when it is read."""
     node.agent.stop()
-    node.write_config(receiver.port, session=dict(KEEP, live_timer="3s"))
+    node.write_config(receiver.port, session=dict(KEEP, live_timer="8s"))
     node.start_agent_again(**clock.environment)
     wait_until(node.collecting, 20, "the new session")
     node.run([LOAD, "-n", COUNT, "-r", 2000])
@@ -97,7 +97,7 @@ def test_over_restarts(node, receiver, clock):
     node.run([LOAD, "-n", COUNT, "-r", 2000])
     node.start_agent_again(**clock.environment)
     record(node, 4)
-    time.sleep(0.5)  # for the checkpoint
+    node.wait_quiet("state", 0.5)  # the checkpoint has it
     node.agent.kill()
     clock.set(-HOUR)
     node.start_agent_again(**clock.environment)

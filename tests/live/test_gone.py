@@ -18,7 +18,7 @@ def record_unread(node, agent_stopped):
     if agent_stopped:
         node.agent.send(signal.SIGSTOP)
     node.run([LOAD, "-p", 2, "-n", COUNT // 2, "-r", COUNT])
-    time.sleep(1)  # ten times the live timer
+    node.wait_quiet("relay", 1)  # ten times the live timer
 
 
 def check_all(node, receiver, lost=1):

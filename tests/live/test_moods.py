@@ -84,8 +84,7 @@ def test_try_later_for_ever(node):
         calls, begin = server.calls, time.monotonic()
         time.sleep(2)
         assert server.calls - calls <= (time.monotonic() - begin) / 0.02 and server.connections == 1
-        ledger = node.ledger()
-        ledger.check()
+        ledger = node.wait_ledger(lambda ledger: ledger.read == 5000, 20, "5000 spans")
         assert (ledger.sent, ledger.dropped, ledger.queued + ledger.spooled) == (0, 0, 5000)
         assert node.agent.log().count("the server asks to try later") == 1
         server.mood = lambda messages: OK
@@ -122,8 +121,7 @@ def test_exception_for_everything(node):
         node.run([LOAD, "-n", 3000])
         wait_until(lambda: "the server refuses everything" in node.agent.log(), 20, "the agent to see it")
         time.sleep(1)
-        ledger = node.ledger()
-        ledger.check()
+        ledger = node.wait_ledger(lambda ledger: ledger.read == 3000, 20, "3000 spans")
         assert (ledger.sent, ledger.dropped, ledger.queued + ledger.spooled) == (0, 0, 3000)
         assert node.agent.log().count("the server refuses everything") == 1
         server.mood = lambda messages: OK

@@ -2,7 +2,6 @@
 """The relay's disk is full: LTTng ends the streams without a word; the agent says so, and makes a new session later."""
 
 import os
-import time
 
 from expect import key_of
 from rig.process import wait_until
@@ -40,7 +39,7 @@ def test_disk_full(bare_node):
     read = node.ledger().read
     node.wait_ledger(lambda ledger: ledger.read > read + 1000, 20, "spans of the new session")
     assert load.wait(120) == 0
-    time.sleep(1)
+    node.wait_quiet("relay", 1)  # ten times the live timer
     ledger = node.wait_ledger(lambda ledger: ledger.idle(), 30, "the rest")
     assert (ledger.sessions, ledger.sessions_lost, ledger.again) == (2, 1, 0)
     keys = [key_of(span) for span in receiver.spans()]

@@ -162,7 +162,7 @@ def test_folder_that_cannot_be_used(node, receiver):
     receiver.program.kill()
     node.run([LOAD, "-n", 1000])
     time.sleep(2)
-    ledger = node.ledger()
+    ledger = node.wait_ledger(lambda ledger: ledger.read == 2000, 20, "1000 spans more")
     assert (ledger.queued, ledger.spooled, ledger.dropped) == (1000, 0, 0)
     os.remove(folder)
     os.mkdir(folder)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The disk of the state directory is full when an agent starts again: it collects all the same."""
 
-import time
-
 from rig.process import wait_until
 from test_restart import KEEP, LOAD
 
@@ -27,7 +25,7 @@ def restart_on_full_disk(node, receiver, **sections):
     assert node.agent.stop() == 0
     fill(node.path("state"))
     node.run([LOAD, "-P", 1, "-n", 40000, "-r", 20000])
-    time.sleep(1)  # ten times the live timer
+    node.wait_quiet("relay", 1)  # ten times the live timer
     node.start_agent_again(wait=False)
     node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
 

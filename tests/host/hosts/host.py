@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A host: a Debian that boots with its own systemd, in a container of systemd-nspawn."""
 
+import contextlib
 import json
 import os
 import re
@@ -66,13 +67,15 @@ class Host:
 
     def _find_leader(self):
         """Its process 1, as seen from here, once that is systemd."""
-        with open(f"/proc/{self.nspawn.pid}/task/{self.nspawn.pid}/children", encoding="ascii") as file:
-            children = file.read().split()
-        for child in children:
-            with open(f"/proc/{child}/comm", encoding="ascii") as file:
-                if file.read() == "systemd\n":
-                    self.leader = int(child)
-                    return os.path.exists(f"/proc/{child}/root/run/systemd/private")
+        # any of them may end while one looks
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(f"/proc/{self.nspawn.pid}/task/{self.nspawn.pid}/children", encoding="ascii") as file:
+                children = file.read().split()
+            for child in children:
+                with open(f"/proc/{child}/comm", encoding="ascii") as file:
+                    if file.read() == "systemd\n":
+                        self.leader = int(child)
+                        return os.path.exists(f"/proc/{child}/root/run/systemd/private")
         return False
 
     def running(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A node: LTTng's two daemons, the agent, and programs to be traced. Run it within tests/isolate."""
 
+import contextlib
 import glob
 import json
 import os
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -49,6 +51,17 @@ def leak_environment():
     )
     plugin = os.path.join(done.stdout.strip(), "babeltrace2/plugins/babeltrace-plugin-ctf.so")
     return {"LD_PRELOAD": plugin, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
+
+def written(folder):
+    """Sizes and times of all files in a folder, which may go while one looks."""
+    found = []
+    for base, _, files in os.walk(folder):
+        for path in (os.path.join(base, name) for name in files):
+            with contextlib.suppress(FileNotFoundError):
+                status = os.stat(path)
+                found.append((path, status.st_size, status.st_mtime_ns))
+    return sorted(found)
 
 
 def get(url, seconds=10):
@@ -166,6 +179,19 @@ class Node:
     def session_folders(self):
         """What the relay has on disk: a folder for each session."""
         return sorted(glob.glob(self.path("relay/*/blkin-*")))
+
+    def wait_quiet(self, folder, seconds):
+        """Waits until nothing in a folder of this node was written for so long: many times what writes come after."""
+        last, since = None, time.monotonic()
+
+        def quiet():
+            nonlocal last, since
+            now = written(self.path(folder))
+            if now != last:
+                last, since = now, time.monotonic()
+            return time.monotonic() - since >= seconds
+
+        wait_until(quiet, 60, f"{folder} to be quiet for {seconds} s")
 
     def lttng(self, *words):
         """Runs LTTng's own command."""
