@@ -248,7 +248,7 @@ static void end(struct agent *agent)
 	if (agent->uplink)
 		uplink_destroy(agent->uplink);
 	agent->uplink = NULL;
-	/* a resolver that was ended with a question open frees it from the loop */
+	/* libevent frees what the connections had in a later round */
 	event_base_loop(agent->base, EVLOOP_NONBLOCK);
 	spooler_destroy(agent->spooler); /* what waits is stored, and so settled */
 	if (agent->collector) {

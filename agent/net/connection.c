@@ -2,6 +2,7 @@
 #include "net/connection.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -33,7 +34,7 @@ struct connection {
 	struct connection_handler handler;
 	struct timeval timeout;
 	struct lookup *lookup;
-	struct evutil_addrinfo *addresses, *next;
+	struct addrinfo *addresses, *next;
 	evutil_socket_t fd; /* connecting; -1: none */
 	struct event *connecting;
 	struct bufferevent *stream; /* once connected */
@@ -221,7 +222,7 @@ static void on_connecting(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Starts to connect to one address; returns whether on_connecting will tell how it went. */
-static bool try_address(struct connection *connection, const struct evutil_addrinfo *address)
+static bool try_address(struct connection *connection, const struct addrinfo *address)
 {
 	int one = 1;
 
@@ -250,7 +251,7 @@ fail:
 static void try_addresses(struct connection *connection)
 {
 	while (connection->next) {
-		const struct evutil_addrinfo *address = connection->next;
+		const struct addrinfo *address = connection->next;
 
 		connection->next = address->ai_next;
 		if (try_address(connection, address))
@@ -259,7 +260,7 @@ static void try_addresses(struct connection *connection)
 	connection->handler.down(connection->end, connection->why, connection->handler.data);
 }
 
-static void on_lookup(struct evutil_addrinfo *addresses, const char *why, void *data)
+static void on_lookup(struct addrinfo *addresses, const char *why, void *data)
 {
 	struct connection *connection = data;
 
@@ -284,7 +285,7 @@ struct connection *connection_create(struct event_base *base, const struct conne
 	if (!connection->shaking)
 		g_error("out of memory");
 	connection->lookup = lookup_create(base, options->address->host, options->address->port,
-		options->timeout_ns, options->resolv_conf, on_lookup, connection);
+		options->timeout_ns, on_lookup, connection);
 	return connection;
 }
 
@@ -296,7 +297,7 @@ void connection_destroy(struct connection *connection)
 	stop_connecting(connection);
 	drop_stream(connection);
 	if (connection->addresses)
-		evutil_freeaddrinfo(connection->addresses);
+		freeaddrinfo(connection->addresses);
 	event_free(connection->shaking);
 	free(connection);
 }

@@ -3,7 +3,8 @@
  * One connection to a server, by TCP or TLS, from the look-up of its name to its end. Never blocks.
  *
  * A name's addresses are tried in turn, IPv6 and IPv4. A connection ends once and is not made again: who
- * wants another one creates it. libevent writes with writev(): the process has to ignore SIGPIPE.
+ * wants another one creates it. libevent writes with writev(): the process has to ignore SIGPIPE, and to use
+ * libevent's locks.
  */
 #ifndef NET_CONNECTION_H
 #define NET_CONNECTION_H
@@ -22,7 +23,6 @@ struct connection_options {
 	const struct address *address; /* all borrowed for the connection's life */
 	int64_t timeout_ns;            /* for the look-up, and for each address */
 	SSL_CTX *tls;                  /* NULL: plain TCP */
-	const char *resolv_conf;       /* the resolver's configuration; NULL: the system's */
 };
 
 enum connection_end {

@@ -6,143 +6,145 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include <event2/dns.h>
 #include <glib.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "net/question.h"
 
-/* A question under way. Its answer may come after the look-up is gone, so it has a life of its own. */
-struct question {
-	struct lookup *owner; /* NULL: gone */
-};
+/*
+ * Some name servers never answer about IPv6, for which the C library waits long: after so long IPv4 is asked
+ * for alone, and whichever address is there first will do.
+ */
+#define BOTH_NS (500 * NS_PER_MS)
 
 struct lookup {
-	struct event_base *base;
 	char host[256];
 	char port[8];
-	struct timeval timeout;
-	const char *resolv_conf;
+	int64_t timeout_ns;
 	lookup_done *done;
 	void *data;
-	struct event *step; /* to begin, and to tell after the answer or the deadline */
-	struct evdns_base *dns;
-	struct question *question; /* NULL: none under way */
-	bool answered;
-	struct evutil_addrinfo *addresses;
-	char why[320];
+	struct event *timer;    /* to begin, to ask for IPv4 alone, and to give up */
+	struct event *answered; /* active when a question is */
+	struct question *both;  /* IPv6 and IPv4; NULL: not asked, or over */
+	struct question *ipv4;  /* the same */
+	bool alone;             /* IPv4 was asked for alone */
 };
 
-static void on_answer(int error, struct evutil_addrinfo *addresses, void *arg)
+static void set_timer(struct lookup *lookup, int64_t ns)
 {
-	struct question *question = arg;
-	struct lookup *lookup = question->owner;
+	struct timeval time = {ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
 
-	free(question);
-	if (!lookup) {
-		if (addresses)
-			evutil_freeaddrinfo(addresses);
-		return;
-	}
-	lookup->question = NULL;
-	lookup->answered = true;
-	lookup->addresses = addresses;
-	if (error)
-		snprintf(lookup->why, sizeof(lookup->why), "no address for %s: %s", lookup->host,
-			error == EVUTIL_EAI_NONAME ? "the name is not known" : evutil_gai_strerror(error));
-	/* Not from here: what follows may end the resolver that is calling us. */
-	event_active(lookup->step, EV_TIMEOUT, 1);
+	event_add(lookup->timer, &time);
 }
 
-static void ask(struct lookup *lookup)
+static void end_questions(struct lookup *lookup)
 {
-	struct evutil_addrinfo hints = {.ai_family = AF_UNSPEC,
-		.ai_socktype = SOCK_STREAM,
-		.ai_protocol = IPPROTO_TCP,
-		.ai_flags = EVUTIL_AI_NUMERICSERV};
-
-	lookup->question = memory_get(sizeof(*lookup->question));
-	lookup->question->owner = lookup;
-	lookup->dns = evdns_base_new(lookup->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
-	if (!lookup->dns) {
-		on_answer(EVUTIL_EAI_MEMORY, NULL, lookup->question);
-		return;
-	}
-	/* Without a resolv.conf it asks the local host, as the C library does. */
-	evdns_base_resolv_conf_parse(
-		lookup->dns, DNS_OPTIONS_ALL, lookup->resolv_conf ? lookup->resolv_conf : "/etc/resolv.conf");
-	/* Some servers never answer about IPv6: with an IPv4 address at hand that is no reason to wait long.
-	 */
-	evdns_base_set_option(lookup->dns, "getaddrinfo-allow-skew:", "0.3");
-	evdns_getaddrinfo(lookup->dns, lookup->host, lookup->port, &hints, on_answer, lookup->question);
-	if (lookup->question)
-		event_add(lookup->step, &lookup->timeout);
+	question_end(lookup->both);
+	question_end(lookup->ipv4);
+	lookup->both = lookup->ipv4 = NULL;
 }
 
-static void stop_asking(struct lookup *lookup)
+static void tell(struct lookup *lookup, struct addrinfo *addresses)
 {
-	if (lookup->question)
-		lookup->question->owner = NULL;
-	lookup->question = NULL;
-	if (lookup->dns)
-		evdns_base_free(lookup->dns, 1);
-	lookup->dns = NULL;
+	event_del(lookup->timer);
+	end_questions(lookup);
+	lookup->done(addresses, NULL, lookup->data);
 }
 
-/* An address in digits needs no resolver. */
-static bool read_digits(struct lookup *lookup)
+static void tell_failure(struct lookup *lookup, const char *reason)
 {
-	struct evutil_addrinfo hints = {.ai_family = AF_UNSPEC,
-		.ai_socktype = SOCK_STREAM,
-		.ai_protocol = IPPROTO_TCP,
-		.ai_flags = EVUTIL_AI_NUMERICHOST | EVUTIL_AI_NUMERICSERV};
+	char why[640];
 
-	return evutil_getaddrinfo(lookup->host, lookup->port, &hints, &lookup->addresses) == 0;
+	snprintf(why, sizeof(why), "no address for %s: %s", lookup->host, reason);
+	event_del(lookup->timer);
+	end_questions(lookup);
+	lookup->done(NULL, why, lookup->data);
 }
 
-static void tell(struct lookup *lookup)
-{
-	struct evutil_addrinfo *addresses = lookup->addresses;
-
-	lookup->addresses = NULL;
-	lookup->done(addresses, addresses ? NULL : lookup->why, lookup->data);
-}
-
-static void on_step(evutil_socket_t fd, short what, void *arg)
+static void on_answered(evutil_socket_t fd, short what, void *arg)
 {
 	struct lookup *lookup = arg;
+	struct addrinfo *addresses = NULL;
+	char why[300];
 
 	(void)fd;
 	(void)what;
-	if (lookup->question) {
-		snprintf(lookup->why, sizeof(lookup->why), "no answer from DNS about %s", lookup->host);
-		stop_asking(lookup);
-		tell(lookup);
-	} else if (lookup->answered || read_digits(lookup)) {
-		stop_asking(lookup);
-		tell(lookup);
+	if (lookup->ipv4 && question_answer(lookup->ipv4, &addresses, why, sizeof(why))) {
+		question_end(lookup->ipv4);
+		lookup->ipv4 = NULL;
+	}
+	if (addresses)
+		tell(lookup, addresses);
+	else if (!lookup->both || !question_answer(lookup->both, &addresses, why, sizeof(why)))
+		return;
+	else if (addresses)
+		tell(lookup, addresses);
+	else
+		tell_failure(lookup, why);
+}
+
+/* An address in digits needs no name server. */
+static bool read_digits(const struct lookup *lookup, struct addrinfo **addresses)
+{
+	struct addrinfo hints = {.ai_family = AF_UNSPEC,
+		.ai_socktype = SOCK_STREAM,
+		.ai_protocol = IPPROTO_TCP,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+
+	return getaddrinfo(lookup->host, lookup->port, &hints, addresses) == 0;
+}
+
+static void begin(struct lookup *lookup)
+{
+	struct addrinfo *addresses;
+
+	if (read_digits(lookup, &addresses)) {
+		tell(lookup, addresses);
+		return;
+	}
+	lookup->both = question_ask(lookup->host, lookup->port, AF_UNSPEC, lookup->answered);
+	if (lookup->both)
+		set_timer(lookup, MIN(BOTH_NS, lookup->timeout_ns));
+	else
+		tell_failure(lookup, "no thread can be had to ask for it");
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct lookup *lookup = arg;
+	char why[64];
+
+	(void)fd;
+	(void)what;
+	if (!lookup->both) {
+		begin(lookup);
+	} else if (!lookup->alone && lookup->timeout_ns > BOTH_NS) {
+		lookup->alone = true;
+		lookup->ipv4 = question_ask(lookup->host, lookup->port, AF_INET, lookup->answered);
+		set_timer(lookup, lookup->timeout_ns - BOTH_NS);
 	} else {
-		ask(lookup);
+		snprintf(why, sizeof(why), "the name service does not answer within %g s",
+			(double)lookup->timeout_ns / 1e9);
+		tell_failure(lookup, why);
 	}
 }
 
 struct lookup *lookup_create(struct event_base *base, const char *host, uint16_t port, int64_t timeout_ns,
-	const char *resolv_conf, lookup_done *done, void *data)
+	lookup_done *done, void *data)
 {
 	struct lookup *lookup = memory_get(sizeof(*lookup));
 
-	lookup->base = base;
 	g_strlcpy(lookup->host, host, sizeof(lookup->host));
 	snprintf(lookup->port, sizeof(lookup->port), "%u", port);
-	lookup->timeout.tv_sec = timeout_ns / NS_PER_SECOND;
-	lookup->timeout.tv_usec = timeout_ns % NS_PER_SECOND / 1000;
-	lookup->resolv_conf = resolv_conf;
+	lookup->timeout_ns = timeout_ns;
 	lookup->done = done;
 	lookup->data = data;
-	lookup->step = evtimer_new(base, on_step, lookup);
-	if (!lookup->step)
+	lookup->timer = evtimer_new(base, on_timer, lookup);
+	lookup->answered = event_new(base, -1, 0, on_answered, lookup);
+	if (!lookup->timer || !lookup->answered)
 		g_error("out of memory");
-	event_active(lookup->step, EV_TIMEOUT, 1);
+	event_active(lookup->timer, EV_TIMEOUT, 1);
 	return lookup;
 }
 
@@ -150,9 +152,8 @@ void lookup_destroy(struct lookup *lookup)
 {
 	if (!lookup)
 		return;
-	stop_asking(lookup);
-	if (lookup->addresses)
-		evutil_freeaddrinfo(lookup->addresses);
-	event_free(lookup->step);
+	end_questions(lookup);
+	event_free(lookup->timer);
+	event_free(lookup->answered);
 	free(lookup);
 }

@@ -154,7 +154,6 @@ static const struct remedy {
 		"start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true), or mend `server` in "
 		"[output]"},
 	{"no address for", "output-dns", "mend the host's name in `server` of [output], or the name service"},
-	{"DNS", "output-dns", "mend the host's name in `server` of [output], or the name service"},
 	{"no answer within", "output-timeout",
 		"is the collector well, and does `server` in [output] name a port that speaks what `type` "
 		"says?"},

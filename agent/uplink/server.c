@@ -323,8 +323,7 @@ static void on_down(enum link_end end, const char *why, void *data)
 static void start_link(struct server *server)
 {
 	const struct server_shared *shared = server->shared;
-	struct link_options options = {
-		{&server->address, shared->timeout_ns, shared->tls, shared->resolv_conf}, shared->window};
+	struct link_options options = {{&server->address, shared->timeout_ns, shared->tls}, shared->window};
 	struct link_handler handler = {on_up, on_answered, on_idle, on_down, server};
 
 	server->answered = false;

@@ -45,7 +45,6 @@ struct server_shared {
 	struct batch_queue *queue;
 	struct rate *rate;
 	SSL_CTX *tls; /* NULL: plain TCP */
-	const char *resolv_conf;
 	uint32_t window;
 	int64_t timeout_ns, backoff_min_ns, backoff_max_ns;
 	/* Something happened; the role may be changed from here. Called last of all. */

@@ -304,9 +304,9 @@ struct uplink *uplink_create(
 	uplink->count = count;
 	uplink->return_ns = options->return_ns;
 	uplink->rate.limit = options->rate_limit;
-	uplink->shared = (struct server_shared){base, queue, &uplink->rate, tls, options->resolv_conf,
-		MAX(options->window, 1), options->timeout_ns, options->backoff_min_ns,
-		options->backoff_max_ns, on_news, on_pace_wanted, what_then, uplink};
+	uplink->shared = (struct server_shared){base, queue, &uplink->rate, tls, MAX(options->window, 1),
+		options->timeout_ns, options->backoff_min_ns, options->backoff_max_ns, on_news,
+		on_pace_wanted, what_then, uplink};
 	create_servers(uplink, options, addresses);
 	server_set_role(uplink->servers[0], SERVER_SERVING);
 	return uplink;

@@ -36,13 +36,12 @@ struct uplink_options {
 	bool gzip;            /* HTTP's bodies */
 	bool use_tls;
 	struct tls_options tls;
-	uint32_t window;         /* calls open at once, at most */
-	int64_t timeout_ns;      /* to connect, and from one answer to the next */
-	int64_t backoff_min_ns;  /* a wait is random between this */
-	int64_t backoff_max_ns;  /* and a bound that grows to this with each failure */
-	int64_t return_ns;       /* about so often a preferred server is tried while another one serves */
-	uint64_t rate_limit;     /* bytes/s; 0: none */
-	const char *resolv_conf; /* the resolver's configuration; NULL: the system's; borrowed for good */
+	uint32_t window;        /* calls open at once, at most */
+	int64_t timeout_ns;     /* to connect, and from one answer to the next */
+	int64_t backoff_min_ns; /* a wait is random between this */
+	int64_t backoff_max_ns; /* and a bound that grows to this with each failure */
+	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
+	uint64_t rate_limit;    /* bytes/s; 0: none */
 };
 
 struct uplink;
@@ -64,8 +63,7 @@ struct uplink_state {
 	struct uplink_server_state servers[ADDRESSES_MAX]; /* in the order of preference */
 };
 
-/* Starts connecting; NULL, having logged why, if the options do not do. They are copied but for resolv_conf.
- */
+/* Starts connecting; NULL, having logged why, if the options do not do. They are copied. */
 struct uplink *uplink_create(
 	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options);
 

@@ -2,6 +2,7 @@
 """A name server in a thread of the test, for programs that are started with a resolver's configuration of their own."""
 
 import contextlib
+import os
 import socket
 import struct
 import threading
@@ -11,19 +12,34 @@ NO_SUCH_NAME = 3
 
 
 class Names:
-    """Knows the IPv4 @addresses, by name; they may change at any time. Use it with `with`."""
+    """
+    Knows the IPv4 @addresses, by name; they may change at any time, and it may fall @silent. Use it with `with`.
+    """
 
     def __init__(self, node, address="127.0.0.53"):
         self.addresses = {}
         self.questions = 0
+        self.silent = False
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((address, 53))
         self.socket.settimeout(0.1)
         self.ended = False
         self.thread = threading.Thread(target=self._serve, daemon=True)
-        self.path = node.path("resolv.conf")
-        with open(self.path, "w", encoding="ascii") as file:
-            file.write(f"nameserver {address}\n")
+        self.address = address
+        self.folder = node.path("etc")
+        os.mkdir(self.folder)
+        self.ask(address)
+        self.write("hosts", "127.0.0.1 localhost\n")
+        self.write("nsswitch.conf", "hosts: files dns\n")
+
+    def write(self, name, text):
+        """A file of the programs' /etc: in place, as it may be mounted there."""
+        with open(os.path.join(self.folder, name), "w", encoding="ascii") as file:
+            file.write(text)
+
+    def ask(self, *addresses):
+        """The name servers that programs ask from here on."""
+        self.write("resolv.conf", "".join(f"nameserver {address}\n" for address in addresses))
 
     def __enter__(self):
         self.thread.start()
@@ -38,10 +54,11 @@ class Names:
         while not self.ended:
             with contextlib.suppress(TimeoutError):
                 question, asker = self.socket.recvfrom(4096)
-                self.socket.sendto(self._answer(question), asker)
+                self.questions += 1
+                if not self.silent:
+                    self.socket.sendto(self._answer(question), asker)
 
     def _answer(self, question):
-        self.questions += 1
         number, end, labels = question[:2], 12, []
         while question[end]:
             labels.append(question[end + 1 : end + 1 + question[end]].decode().lower())
@@ -56,4 +73,5 @@ class Names:
 
     def command(self, *words):
         """A command that runs these words with this name server, in mounts of its own."""
-        return ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/resolv.conf && exec "$@"', self.path, *words]
+        mount = 'for file in "$0"/*; do mount --bind "$file" "/etc/${file##*/}" || exit; done; exec "$@"'
+        return ["unshare", "-m", "sh", "-c", mount, self.folder, *words]
