@@ -27,7 +27,7 @@
 #include "uplink/uplink.h"
 
 struct agent {
-	struct config *config;
+	const struct config *config; /* what is in effect: a reload makes another one */
 	struct event_base *base;
 	struct batch_queue *queue;
 	struct line *line;
@@ -114,8 +114,9 @@ static void on_reload(evutil_socket_t signal, short what, void *data)
 		return;
 	notify_reloading(agent->notify);
 	reload_run(&agent->reloading);
+	agent->config = agent->source.config = agent->reloading.config;
 	agent->source.uplink = agent->uplink;
-	agent->source.queue_limit = agent->config->queue_size;
+	agent->source.queue_limit = config_output(agent->config, "default")->queue_size;
 	notify_ready(agent->notify);
 }
 
@@ -154,9 +155,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 static bool start_spooler(struct agent *agent)
 {
 	const struct config *config = agent->config;
-	const struct spooler_options options = {config->state_directory, config->spool_max_size,
-		config->spool_sync == CONFIG_SYNC_FULL, config->spool_replay_share,
-		config->spool_replay_floor};
+	const struct spooler_options options = {config->state_directory,
+		config_output(config, "default")->spool_size, config->spool_sync == CONFIG_SYNC_FULL,
+		config->spool_replay_share, config->spool_replay_floor};
 
 	if (!options.max_bytes)
 		return true;
@@ -168,8 +169,9 @@ static bool start_spooler(struct agent *agent)
 static int start(struct agent *agent)
 {
 	const struct config *config = agent->config;
-	struct batch_limits limits = output_batch_limits(config);
-	struct uplink_options uplink = output_options(config);
+	const struct output_config *output = config_output(config, "default");
+	struct batch_limits limits = output_batch_limits(output);
+	struct uplink_options uplink = output_options(output);
 
 	memory_serve_libevent();
 	evthread_use_pthreads();
@@ -192,7 +194,7 @@ static int start(struct agent *agent)
 		.spooler = agent->spooler,
 		.queue = agent->queue,
 		.activity = agent->activity,
-		.queue_limit = config->queue_size,
+		.queue_limit = output->queue_size,
 		.reload = &agent->reloading.state,
 		.started = clock_wall()};
 	agent->notify = notify_create(agent->base, &agent->source);
@@ -210,9 +212,15 @@ static int start(struct agent *agent)
 	agent->source.collector = agent->collector;
 	if (!agent->collector)
 		return -1;
-	agent->reloading =
-		(struct reload){agent->reloading.file, agent->config, agent->base, agent->queue, agent->line,
-			agent->collector, agent->http, &agent->uplink, {.succeeded = agent->source.started}};
+	agent->reloading = (struct reload){.file = agent->reloading.file,
+		.config = agent->config,
+		.base = agent->base,
+		.queue = agent->queue,
+		.line = agent->line,
+		.collector = agent->collector,
+		.http = agent->http,
+		.uplink = &agent->uplink,
+		.state.succeeded = agent->source.started};
 	notify_ready(agent->notify);
 	return 0;
 }
@@ -231,7 +239,8 @@ static void report(struct agent *agent)
 			(long long)rows.row[SPANS_QUEUED]);
 	else if (rows.row[SPANS_DROPPED_SHUTDOWN])
 		log_warning("%lld spans are not delivered: the collector at %s did not take them in time",
-			(long long)rows.row[SPANS_DROPPED_SHUTDOWN], agent->config->server);
+			(long long)rows.row[SPANS_DROPPED_SHUTDOWN],
+			config_output(agent->config, "default")->server);
 	log_info("stopped: %lld events read, %lld of %lld spans delivered", (long long)rows.row[EVENTS_READ],
 		(long long)rows.row[SPANS_SENT], (long long)rows.row[SPANS_MADE]);
 }
@@ -271,9 +280,10 @@ static void end(struct agent *agent)
 	event_free(agent->collected);
 	event_base_free(agent->base);
 	libevent_global_shutdown();
+	reload_free(&agent->reloading);
 }
 
-int agent_run(struct config *config, const char *file)
+int agent_run(const struct config *config, const char *file)
 {
 	struct agent agent = {.config = config, .reloading.file = file};
 	int started;

@@ -10,6 +10,6 @@
  * config_load read
  * @config from, and reads it from again on SIGHUP.
  */
-int agent_run(struct config *config, const char *file);
+int agent_run(const struct config *config, const char *file);
 
 #endif

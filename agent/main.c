@@ -37,7 +37,8 @@ static const struct option options[] = {
 int main(int argc, char **argv)
 {
 	const char *file = NULL;
-	struct config config;
+	/* never freed: a thread that hangs in LTTng may outlive all the rest, and reads it */
+	static struct config config;
 	bool user = false;
 	int option, status;
 
@@ -71,6 +72,5 @@ int main(int argc, char **argv)
 		status = EXIT_FAILURE;
 	else
 		status = agent_run(&config, file);
-	config_free(&config);
 	return status;
 }

@@ -1,94 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "reload.h"
 
-#include <string.h>
-
 #include "assemble/pipeline.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/collector.h"
-#include "config/configkeys.h"
-#include "config/configvalue.h"
+#include "config/merge.h"
 #include "output/output.h"
 #include "status/http.h"
 #include "uplink/uplink.h"
 
-/* What a changed key asks for; the rooms look at all of theirs. */
-enum {
-	RESTART = 0, /* nothing that can be done while the agent runs */
-	VALUE = 1,   /* whoever needs it looks it up */
-	MOVE_HTTP = 2,
-	LINE = 4,
-	CHANGE_LEVEL = 8,
-	UPLINK = 16
-};
-
-static const struct live {
-	const char *section, *name; /* NULL: the rest of the section */
-	unsigned what;
-} live[] = {
-	{"agent", "http", MOVE_HTTP},
-	{"agent", "stop-timeout", VALUE},
-	{"session", "level", CHANGE_LEVEL},
-	{"spans", NULL, LINE},
-	{"output", "batch-spans", LINE},
-	{"output", "batch-size", LINE},
-	{"output", "batch-delay", LINE},
-	{"output", "queue-size", LINE},
-	{"output", NULL, UPLINK},
-};
-
-static unsigned what_for(const struct config_key *key)
+static const struct output_config *output_of(const struct config *config)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(live); i++)
-		if (!strcmp(live[i].section, key->section) &&
-			(!live[i].name || !strcmp(live[i].name, key->name)))
-			return live[i].what;
-	return RESTART;
+	return config_output(config, "default");
 }
 
-static bool differs(const struct config *one, const struct config *other, const struct config_key *key)
+/* Logs the keys that need a restart, and keeps their names for the status. */
+static void name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
 {
-	g_autofree char *a = config_value_print(one, key), *b = config_value_print(other, key);
+	g_autoptr(GPtrArray) waiting = config_waiting(merged, fresh);
+	g_autoptr(GString) names = g_string_new(NULL);
 
-	return strcmp(a, b) != 0;
-}
+	for (guint i = 0; i < waiting->len; i++) {
+		const char *name = g_ptr_array_index(waiting, i);
 
-/* What is to be done for the keys that differ; those that wait for a restart are told. */
-static unsigned compare(struct reload *reload, const struct config *fresh)
-{
-	g_autoptr(GString) waiting = g_string_new(NULL);
-	unsigned what = 0;
-
-	for (size_t i = 0; i < config_key_count; i++) {
-		const struct config_key *key = &config_keys[i];
-
-		if (!differs(reload->config, fresh, key))
-			continue;
-		what |= what_for(key);
-		if (what_for(key) != RESTART)
-			continue;
-		log_warning("`%s` in [%s] is changed: that counts from the next start on", key->name,
-			key->section);
-		g_string_append_printf(waiting, "%s%s", waiting->len ? ", " : "", key->name);
+		log_warning("%s is changed: this takes effect after a restart", name);
+		g_string_append_printf(names, "%s%s", i ? ", " : "", name);
 	}
-	g_strlcpy(reload->state.waiting, waiting->str, sizeof(reload->state.waiting));
-	return what;
+	g_strlcpy(reload->state.waiting, names->str, sizeof(reload->state.waiting));
 }
 
-/* The values that count now are those of @fresh, but for what waits for a restart. */
-static void take_over(struct config *config, const struct config *fresh)
-{
-	for (size_t i = 0; i < config_key_count; i++) {
-		g_autofree char *value = config_value_print(fresh, &config_keys[i]);
-		char error[256];
-
-		if (what_for(&config_keys[i]) != RESTART)
-			config_value_set(config, &config_keys[i], value, error, sizeof(error));
-	}
-}
-
-/* The new configuration, with the ports of a relay daemon that is ours and goes on. */
+/* The new configuration, with the ports of the agent's own relay daemon, which keeps running. */
 static int load(struct reload *reload, struct config *fresh)
 {
 	const struct config *config = reload->config;
@@ -107,22 +49,22 @@ static int load(struct reload *reload, struct config *fresh)
  * What may fail comes first, and is undone if something does. The old uplink gives back what has no answer
  * yet, and the new one sends it.
  */
-static int apply(struct reload *reload, const struct config *fresh, unsigned what)
+static int apply(struct reload *reload, const struct config *merged, unsigned changes)
 {
-	struct uplink_options options = output_options(fresh);
+	struct uplink_options options = output_options(output_of(merged));
 	struct uplink *uplink = NULL;
 
-	if (what & UPLINK && !(uplink = uplink_create(reload->base, reload->queue, &options)))
+	if (changes & CONFIG_CHANGES_UPLINK &&
+		!(uplink = uplink_create(reload->base, reload->queue, &options)))
 		return -1;
-	if (what & MOVE_HTTP && http_move(reload->http, reload->base, fresh->http) != 0) {
+	if (changes & CONFIG_CHANGES_HTTP && http_move(reload->http, reload->base, merged->http) != 0) {
 		uplink_destroy(uplink);
 		return -1;
 	}
-	take_over(reload->config, fresh);
-	if (what & LINE)
-		line_configure(reload->line, reload->config);
-	if (what & CHANGE_LEVEL)
-		collector_set_level(reload->collector, reload->config->level);
+	if (changes & (CONFIG_CHANGES_SPANS | CONFIG_CHANGES_BATCHES))
+		line_configure(reload->line, merged);
+	if (changes & CONFIG_CHANGES_COLLECTOR)
+		collector_configure(reload->collector, merged);
 	if (uplink) {
 		uplink_destroy(*reload->uplink);
 		*reload->uplink = uplink;
@@ -131,25 +73,53 @@ static int apply(struct reload *reload, const struct config *fresh, unsigned wha
 	return 0;
 }
 
+/* Takes @merged over. */
+static void replace(struct reload *reload, struct config *merged)
+{
+	reload_free(reload);
+	reload->config = reload->merged = merged;
+}
+
+/* Makes the new configuration and applies it; returns -1 if there is none. */
+static int take(struct reload *reload, const struct config *fresh, unsigned *changes)
+{
+	struct config *merged = g_new(struct config, 1);
+
+	config_merge(merged, reload->config, fresh);
+	*changes = config_changes(reload->config, merged) |
+		   config_output_changes(output_of(reload->config), output_of(merged));
+	if (apply(reload, merged, *changes) != 0) {
+		config_free(merged);
+		g_free(merged);
+		return -1;
+	}
+	name_waiting(reload, merged, fresh);
+	replace(reload, merged);
+	return 0;
+}
+
 bool reload_run(struct reload *reload)
 {
 	struct config fresh;
-	unsigned what = 0;
-	bool good = load(reload, &fresh) == 0;
+	unsigned changes = 0;
+	bool good = load(reload, &fresh) == 0 && take(reload, &fresh, &changes) == 0;
 
-	if (good) {
-		what = compare(reload, &fresh);
-		good = apply(reload, &fresh, what) == 0;
-	}
 	config_free(&fresh);
 	reload->state.failed = !good;
 	if (good) {
 		reload->state.succeeded = clock_wall();
-		log_info("the configuration is read anew%s",
-			what ? "" : ": nothing of it changes a running agent");
+		log_info("the configuration is reloaded%s",
+			changes ? "" : ": nothing changes while the agent runs");
 	} else {
 		reload->state.failures++;
-		log_error("the configuration is not taken: the one of before counts on");
+		log_error("the configuration is not reloaded: the agent keeps the one that it has");
 	}
-	return good && what;
+	return good && changes;
+}
+
+void reload_free(struct reload *reload)
+{
+	if (reload->merged)
+		config_free(reload->merged);
+	g_clear_pointer(&reload->merged, g_free);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A reload (SIGHUP): the configuration is read anew, whole, and only if all of it is good does anything
- * change. What can change while the agent runs is given to its room, and what cannot is named; no span is
- * lost by it.
+ * A reload (SIGHUP): the configuration is read again, and takes effect only if all of it is good. A new one
+ * is made of it and of the running one, which is not written: other threads read it. The rooms take what can
+ * change while the agent runs, and what cannot is named in the log; no span is lost.
  */
 #ifndef RELOAD_H
 #define RELOAD_H
@@ -21,10 +21,11 @@ struct http;
 struct line;
 struct uplink;
 
-/* What it applies to, all borrowed; the uplink is replaced where [output] changes. */
+/* What it applies to, borrowed; the uplink is replaced where [output] changes. */
 struct reload {
-	const char *file; /* as given to config_load */
-	struct config *config;
+	const char *file;            /* as given to config_load */
+	const struct config *config; /* what is in effect: the start's, or `merged` */
+	struct config *merged;       /* owned; NULL before the first reload */
 	struct event_base *base;
 	struct batch_queue *queue;
 	struct line *line;
@@ -34,7 +35,13 @@ struct reload {
 	struct reload_state state;
 };
 
-/* Does it, and logs what came of it. Returns whether anything of the new configuration counts now. */
+/*
+ * Does it, and logs the result. Returns whether anything has changed. `config` is then another one, and the
+ * last reload's is gone; the start's stays.
+ */
 bool reload_run(struct reload *reload);
+
+/* Frees the last reload's configuration. */
+void reload_free(struct reload *reload);
 
 #endif

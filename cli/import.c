@@ -12,15 +12,15 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
-#include "queue/batch.h"
+#include "assemble/pipeline.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
 #include "core/ledger.h"
-#include "assemble/pipeline.h"
-#include "base/log.h"
 #include "options.h"
 #include "output/output.h"
+#include "queue/batch.h"
 #include "read/reader.h"
 #include "traces.h"
 #include "uplink/uplink.h"
@@ -151,11 +151,12 @@ static int open_traces(struct import *import, int argc, char **argv)
 static int start(struct import *import, int argc, char **argv)
 {
 	const struct config *config = &import->config;
-	struct batch_limits limits = {(uint32_t)config->batch_spans, config->batch_size, config->batch_delay,
-		config->queue_size, true};
-	struct uplink_options options = output_options(config);
+	const struct output_config *output = config_output(config, "default");
+	struct batch_limits limits = output_batch_limits(output);
+	struct uplink_options options = output_options(output);
 	struct timeval often = {0, 200000};
 
+	limits.wait_when_full = true;
 	signal(SIGPIPE, SIG_IGN);
 	evthread_use_pthreads();
 	import->started = clock_monotonic();
@@ -247,6 +248,7 @@ static int read_options(struct import *import, int argc, char **argv)
 		{"config", required_argument, NULL, 'c'}, {"server", required_argument, NULL, 's'}, {0}};
 	const char *file = NULL, *server = NULL;
 	struct address addresses[ADDRESSES_MAX];
+	struct output_config *output;
 	int option;
 
 	while ((option = options_next(argc, argv, options, help)) >= 0)
@@ -265,9 +267,15 @@ static int read_options(struct import *import, int argc, char **argv)
 	}
 	if (config_read(&import->config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)
 		return EX_CONFIG;
+	output = g_ptr_array_index(import->config.outputs, 0);
+	if (output->type == CONFIG_OUTPUT_NONE) {
+		log_error("[output] has `type = none`: name a configuration with --config whose [output] "
+			  "delivers");
+		return EX_CONFIG;
+	}
 	if (server) {
-		g_free(import->config.server);
-		import->config.server = g_strdup(server);
+		g_free(output->server);
+		output->server = g_strdup(server);
 	}
 	return -1;
 }

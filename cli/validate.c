@@ -5,20 +5,42 @@
 
 #include <sysexits.h>
 
+#include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
-#include "base/log.h"
 #include "options.h"
 
 static const char help[] =
 	"Usage: blkin validate [--print] [--user] [FILE]\n"
 	"\n"
 	"Reads the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
-	"there, and then FILE.d/*.conf. Tells every mistake with its file and line, and exits with 78\n"
-	"if there is one.\n"
+	"there, and then FILE.d/*.conf. Reports every mistake with its file and line, and exits with 78\n"
+	"if there is one. Notes point out what may surprise.\n"
 	"\n"
 	"  --print  print every setting, and where it was set\n"
 	"  --user   as blkin-agent --user, with this user's own file and defaults\n";
+
+/* What is no mistake, and may surprise; each a line behind @prefix. */
+static void print_notes(const struct config *config, const char *prefix)
+{
+	bool delivers = false;
+
+	for (guint i = 0; i < config->outputs->len; i++) {
+		const struct output_config *output = g_ptr_array_index(config->outputs, i);
+
+		if (output->type == CONFIG_OUTPUT_NONE)
+			continue;
+		delivers = true;
+		if (config->outputs->len > 1 && !config_output_is_set(output, "server"))
+			printf("%snote: [%s] delivers to %s, as no `server` is set there; `type = none` "
+			       "switches it off\n",
+				prefix, output->section, output->server);
+	}
+	if (!delivers)
+		printf("%snote: no output delivers: events are read and counted, and their spans thrown "
+		       "away\n",
+			prefix);
+}
 
 static int validate(const char *file, bool user, bool print)
 {
@@ -33,7 +55,8 @@ static int validate(const char *file, bool user, bool print)
 	for (guint i = 0; !print && i < config.files->len; i++)
 		printf("%s: OK\n", (const char *)g_ptr_array_index(config.files, i));
 	if (!print && config.files->len == 0)
-		printf("no file is there, so every setting has its default\n");
+		printf("there is no file, so every setting has its default\n");
+	print_notes(&config, print ? "\n# " : "");
 	config_free(&config);
 	return fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
 }

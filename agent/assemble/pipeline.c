@@ -131,7 +131,7 @@ void line_configure(struct line *line, const struct config *config)
 {
 	g_mutex_lock(&line->lock);
 	line->spans = assembler_limits(config);
-	line->batches = output_batch_limits(config);
+	line->batches = output_batch_limits(config_output(config, "default"));
 	atomic_store(&line->changed, true);
 	g_mutex_unlock(&line->lock);
 }

@@ -66,9 +66,9 @@ void collector_stop(struct collector *collector, int64_t timeout_ns)
 	collecting_stop(&collector->collecting, timeout_ns);
 }
 
-void collector_set_level(struct collector *collector, uint64_t level)
+void collector_configure(struct collector *collector, const struct config *config)
 {
-	keeper_set_level(collector->keeper, level);
+	keeper_configure(collector->keeper, config);
 }
 
 int64_t collector_progress(const struct collector *collector)

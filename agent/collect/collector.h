@@ -19,8 +19,8 @@
 struct collector;
 
 /*
- * Starts the thread. From here on @line and @progress are its, until collector_destroy; @queue is where the
- * line ends.
+ * Starts the thread. @config is borrowed until the process ends: its thread may hang. From here on @line and
+ * @progress are its, until collector_destroy; @queue is where the line ends.
  * @done is called with @data in that thread when it has ended: either everything that was read is pushed, and
  * the session is over, or the session is kept, and the spans in assembly with it. NULL if no thread can be
  * had.
@@ -34,8 +34,8 @@ struct collector *collector_create(const struct config *config, struct line *lin
  */
 void collector_stop(struct collector *collector, int64_t timeout_ns);
 
-/* The session is to record spans of @level and those that matter more, from now on. */
-void collector_set_level(struct collector *collector, uint64_t level);
+/* Takes the values of @config that can change while it runs: the level, and how long a stop takes. */
+void collector_configure(struct collector *collector, const struct config *config);
 
 /*
  * When its thread last came back from a call into LTTng or babeltrace2, or from a pause; CLOCK_MONOTONIC ns.

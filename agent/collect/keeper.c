@@ -52,6 +52,7 @@ struct keeper {
 	struct collecting *collecting;
 	struct watch *watch;
 	struct recover recover;
+	_Atomic int64_t stop_timeout; /* ns; the main thread writes it */
 	int64_t poll_ns;
 	int64_t looked;      /* at the wall clock */
 	uint64_t condemned;  /* when the session was created that is no good any more */
@@ -97,6 +98,7 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	struct keeper *keeper = g_new0(struct keeper, 1);
 
 	keeper->config = config;
+	keeper->stop_timeout = config->stop_timeout;
 	keeper->line = line;
 	keeper->queue = queue;
 	keeper->progress = progress;
@@ -120,9 +122,10 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	return NULL;
 }
 
-void keeper_set_level(struct keeper *keeper, uint64_t level)
+void keeper_configure(struct keeper *keeper, const struct config *config)
 {
-	watch_set_level(keeper->watch, level);
+	keeper->stop_timeout = config->stop_timeout;
+	watch_set_level(keeper->watch, config->level);
 }
 
 void keeper_destroy(struct keeper *keeper)
@@ -247,7 +250,7 @@ static void finish_session(struct keeper *keeper, struct session *session, struc
 	int64_t deadline = collecting_deadline(keeper->collecting);
 
 	if (!deadline)
-		deadline = clock_monotonic() + keeper->config->stop_timeout;
+		deadline = clock_monotonic() + keeper->stop_timeout;
 	keeper->draining = true;
 	watch_set(keeper->watch, NULL);
 	collecting_asks(keeper->collecting, "lttng-sessiond");
@@ -548,10 +551,12 @@ static bool create(struct keeper *keeper)
 		clock_monotonic() < keeper->create_next || !has_room(keeper))
 		return false;
 	collecting_asks(keeper->collecting, "lttng-sessiond");
-	if (session_create(keeper->config, &session, &identity, error, sizeof(error)) != SESSION_OK) {
+	if (session_create(keeper->config, watch_level(keeper->watch), &identity, error, sizeof(error)) !=
+		SESSION_OK) {
 		collecting_waits(keeper->collecting, error);
 		return false;
 	}
+	session = session_adopt(keeper->config, identity.name);
 	progress_begin(keeper->progress, &identity);
 	if (attach(keeper, session, &reader) == ATTACHED) {
 		keeper->pause = 0;

@@ -35,8 +35,8 @@ bool keeper_run(struct keeper *keeper);
 /* Removes what relayd left of sessions that are over. */
 void keeper_clean(struct keeper *keeper);
 
-/* The session is to record spans of @level and those that matter more, from now on. Any thread. */
-void keeper_set_level(struct keeper *keeper, uint64_t level);
+/* Takes the values of @config that can change while it runs; @config is not kept. Any thread. */
+void keeper_configure(struct keeper *keeper, const struct config *config);
 
 void keeper_destroy(struct keeper *keeper);
 

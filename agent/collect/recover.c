@@ -41,7 +41,7 @@ static bool wait_for_room(const struct recover *recover)
 	while (!recover->stopping(recover->data)) {
 		size_t bytes = batch_queue_bytes(recover->queue);
 
-		if (bytes <= recover->config->queue_size / 2)
+		if (bytes <= batch_queue_limit(recover->queue) / 2)
 			return true;
 		if (bytes < least) {
 			least = bytes;

@@ -14,11 +14,53 @@
 
 #define CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"
 
+#define CONFIG_OUTPUTS_MAX 16     /* [output] is one of them */
+#define CONFIG_OUTPUT_NAME_MAX 32 /* letters */
+
 /* In the order in which the table of keys names them. */
-enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP };
+enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP, CONFIG_OUTPUT_NONE };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
 enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_NONE };
 
+/* What an output takes: a bit for each word of `takes`, in their order. */
+enum config_takes { CONFIG_TAKES_SPANS = 1 };
+
+/* Where a key was set last. */
+struct config_origin {
+	const char *file; /* interned; NULL: nowhere, it has its default */
+	unsigned line;
+	unsigned order; /* among all that was set, from 1 */
+};
+
+/* [output], or [output NAME] */
+struct output_config {
+	char *name;            /* "default" for [output] */
+	char *section;         /* as a file has it, without the brackets */
+	uint64_t type;         /* an enum config_output */
+	uint64_t takes;        /* of enum config_takes */
+	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
+	char *category;        /* Scribe's */
+	char *path;            /* HTTP's */
+	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
+	uint64_t tls;          /* 0 or 1 */
+	char *tls_ca;          /* PEM files; "": the system's authorities, */
+	char *tls_certificate; /* and none of our own */
+	char *tls_key;
+	uint64_t batch_spans;
+	uint64_t batch_size;     /* bytes */
+	int64_t batch_delay;     /* ns */
+	uint64_t queue_size;     /* bytes */
+	uint64_t window;         /* calls */
+	int64_t timeout;         /* ns */
+	int64_t retry_min;       /* ns */
+	int64_t retry_max;       /* ns */
+	int64_t return_interval; /* ns */
+	uint64_t rate_limit;     /* bytes/s; 0: none */
+	uint64_t spool_size; /* bytes of disk, [spool]'s if this output has none of its own; 0: no spool */
+	struct config_origin *origins; /* of each key, by the order of the table */
+};
+
+/* It does not change once it is loaded: a reload makes another one (merge.h). */
 struct config {
 	/* [agent] */
 	char *http;            /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
@@ -42,28 +84,10 @@ struct config {
 	int64_t linger;       /* ns of silence after which a classic span is taken to be over */
 	int64_t grace;        /* ns that a classic span still takes annotations after it ended */
 	uint64_t max_pending; /* bytes of spans being assembled */
-	/* [output] */
-	uint64_t output_type;  /* an enum config_output */
-	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
-	char *category;        /* Scribe's */
-	char *path;            /* HTTP's */
-	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
-	uint64_t tls;          /* 0 or 1 */
-	char *tls_ca;          /* PEM files; "": the system's authorities, */
-	char *tls_certificate; /* and none of our own */
-	char *tls_key;
-	uint64_t batch_spans;
-	uint64_t batch_size;     /* bytes */
-	int64_t batch_delay;     /* ns */
-	uint64_t queue_size;     /* bytes */
-	uint64_t window;         /* calls */
-	int64_t timeout;         /* ns */
-	int64_t retry_min;       /* ns */
-	int64_t retry_max;       /* ns */
-	int64_t return_interval; /* ns */
-	uint64_t rate_limit;     /* bytes/s; 0: none */
+	/* [output] and each [output NAME] */
+	GPtrArray *outputs; /* of struct output_config *: first `default`, then by the order of the files */
 	/* [spool] */
-	uint64_t spool_max_size;     /* bytes of disk; 0: no spool */
+	uint64_t spool_max_size;     /* bytes of disk, for an output that does not say; 0: no spool */
 	uint64_t spool_sync;         /* an enum config_sync */
 	uint64_t spool_replay_share; /* per cent of the spans that are sent */
 	uint64_t spool_replay_floor; /* spans/s */
@@ -72,13 +96,8 @@ struct config {
 	bool own_relay; /* a relay daemon of the agent's own listens on the ports */
 	/* where the values come from */
 	GPtrArray *files;              /* of char *: the files that were read, in their order */
-	struct config_origin *origins; /* of each key, by the order of the table */
-};
-
-/* Where a key was set last. */
-struct config_origin {
-	unsigned file; /* the how-maniest of `files`; 0: nowhere, it has its default */
-	unsigned line;
+	struct config_origin *origins; /* of each key, by the order of the table, but for those of outputs */
+	unsigned settings;             /* so many were read */
 };
 
 /* Sets every key to its default. */
@@ -92,7 +111,16 @@ void config_init(struct config *config);
  */
 int config_read(struct config *config, const char *path, bool optional);
 
-/* A key's value as a file would have it; the caller's to g_free. The key has to be one. */
+/* The output of that name, also one whose type is none; NULL if there is none. `default` always is. */
+const struct output_config *config_output(const struct config *config, const char *name);
+
+/* Whether a file sets the key for the output; there must be such a key. */
+bool config_output_is_set(const struct output_config *output, const char *key);
+
+/*
+ * A key's value as a file would have it; the caller's to g_free. There must be such a key, and it must not be
+ * an output's.
+ */
 char *config_get(const struct config *config, const char *section, const char *name);
 
 /* Prints every section and key as a configuration file, with where those came from that were set. */

@@ -316,6 +316,16 @@ size_t batch_queue_bytes(struct batch_queue *queue)
 	return bytes;
 }
 
+size_t batch_queue_limit(struct batch_queue *queue)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&queue->lock);
+	bytes = queue->limits.queue_bytes;
+	pthread_mutex_unlock(&queue->lock);
+	return bytes;
+}
+
 void batch_drop_all(struct batch_queue *queue, int dropped)
 {
 	struct batch *batch;

@@ -129,6 +129,9 @@ bool batch_queue_done(struct batch_queue *queue);
 /* Bytes held by the batches that wait or are taken. */
 size_t batch_queue_bytes(struct batch_queue *queue);
 
+/* Bytes that they may hold together. */
+size_t batch_queue_limit(struct batch_queue *queue);
+
 /* Gives up what waits of fresh batches, counting its spans as @dropped (a ledger_row). */
 void batch_drop_all(struct batch_queue *queue, int dropped);
 

@@ -140,9 +140,9 @@ static int enable_event(struct lttng_handle *handle, const char *pattern, int le
 static const char *const span_patterns[] = {"blkin:*", "blkin*:*"};
 
 /* The patterns of the events that the session records, and from which level on. */
-static int enable_events(const struct config *config, struct lttng_handle *handle)
+static int enable_events(uint64_t level, struct lttng_handle *handle)
 {
-	int code = enable_event(handle, span_patterns[0], lttng_levels[config->level]);
+	int code = enable_event(handle, span_patterns[0], lttng_levels[level]);
 
 	return code ? code : enable_event(handle, "zipkin:*", LTTNG_LOGLEVEL_DEBUG);
 }
@@ -154,16 +154,16 @@ static struct lttng_handle *open_handle(const char *name)
 	return lttng_create_handle(name, &domain);
 }
 
-static int fill(const struct config *config, const char *name)
+static int fill(const struct config *config, uint64_t level)
 {
-	struct lttng_handle *handle = open_handle(name);
+	struct lttng_handle *handle = open_handle(config->session_name);
 	int code;
 
 	if (!handle)
 		return -LTTNG_ERR_NOMEM;
 	code = enable_channel(config, handle);
 	if (code == 0)
-		code = enable_events(config, handle);
+		code = enable_events(level, handle);
 	lttng_destroy_handle(handle);
 	return code;
 }
@@ -292,7 +292,7 @@ enum session_status session_check(const struct config *config, char *error, size
 	return SESSION_FAILED;
 }
 
-enum session_status session_create(const struct config *config, struct session **session,
+enum session_status session_create(const struct config *config, uint64_t level,
 	struct session_identity *identity, char *error, size_t error_size)
 {
 	LOCK_LIBRARY;
@@ -306,7 +306,7 @@ enum session_status session_create(const struct config *config, struct session *
 		return SESSION_FAILED;
 	}
 	if (code == 0)
-		code = fill(config, config->session_name);
+		code = fill(config, level);
 	if (code == 0)
 		code = look_up(config->session_name, &identity->created, &active);
 	if (code != 0) {
@@ -315,7 +315,6 @@ enum session_status session_create(const struct config *config, struct session *
 	}
 	g_strlcpy(identity->name, config->session_name, sizeof(identity->name));
 	session_settings(config, identity->settings, sizeof(identity->settings));
-	*session = session_adopt(config, config->session_name);
 	return SESSION_OK;
 }
 
@@ -374,7 +373,7 @@ static int list_enabled(
 	return MIN(count, 0);
 }
 
-static int mend_events(const struct config *config, struct lttng_handle *handle, const char **mended)
+static int mend_events(uint64_t level, struct lttng_handle *handle, const char **mended)
 {
 	const char *const patterns[] = {span_patterns[0], span_patterns[1], "zipkin:*"};
 	bool enabled[G_N_ELEMENTS(patterns)];
@@ -383,7 +382,7 @@ static int mend_events(const struct config *config, struct lttng_handle *handle,
 	if (code != 0 || ((enabled[0] || enabled[1]) && enabled[2]))
 		return code;
 	*mended = "its events were disabled";
-	return enable_events(config, handle);
+	return enable_events(level, handle);
 }
 
 static int set_level(struct lttng_handle *handle, uint64_t level)
@@ -450,7 +449,7 @@ enum session_status session_mend(const struct config *config, const char *name, 
 	handle = open_handle(name);
 	code = handle ? mend_channel(config, handle, &mended->what) : -LTTNG_ERR_NOMEM;
 	if (code == 0)
-		code = mend_events(config, handle, &mended->what);
+		code = mend_events(level, handle, &mended->what);
 	if (code == 0)
 		code = mend_level(handle, level, &mended->level);
 	if (code == 0)

@@ -39,13 +39,13 @@ enum session_status session_find(
 enum session_status session_check(const struct config *config, char *error, size_t error_size);
 
 /*
- * Creates the session, ready to be attached to but not started, and tells what it is known by. On failure
- * nothing is left, and @error says what to do.
+ * Creates the session, which is to record spans of @level and those that matter more, ready to be attached to
+ * but not started, and tells what it is known by. On failure nothing is left, and @error says what to do.
  */
-enum session_status session_create(const struct config *config, struct session **session,
+enum session_status session_create(const struct config *config, uint64_t level,
 	struct session_identity *identity, char *error, size_t error_size);
 
-/* Takes up a session that was found. */
+/* Takes up a session that was created or found. */
 struct session *session_adopt(const struct config *config, const char *name);
 
 /* Starts recording, unless it records already. To be called once a reader is attached: so it sees the first

@@ -136,6 +136,16 @@ void watch_set_level(struct watch *watch, uint64_t level)
 	pthread_mutex_unlock(&watch->lock);
 }
 
+uint64_t watch_level(struct watch *watch)
+{
+	uint64_t level;
+
+	pthread_mutex_lock(&watch->lock);
+	level = watch->level;
+	pthread_mutex_unlock(&watch->lock);
+	return level;
+}
+
 bool watch_gone(struct watch *watch)
 {
 	bool gone;

@@ -27,6 +27,7 @@ bool watch_gone(struct watch *watch);
 /* The session that is watched over, or the next one, is to record spans of @level and those that matter more.
  */
 void watch_set_level(struct watch *watch, uint64_t level);
+uint64_t watch_level(struct watch *watch);
 
 /* Ends it. If the daemon hangs, its thread is left behind with what it needs. */
 void watch_destroy(struct watch *watch);

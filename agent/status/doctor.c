@@ -185,12 +185,12 @@ static void examine_configuration(struct round *round)
 
 	if (reload->failed)
 		find(round, "reload-failed",
-			"`blkin validate` tells what is wrong: mend it, and reload again",
-			"the configuration was changed, but not taken: the one of before counts on");
+			"`blkin validate` says what is wrong: correct it, and reload again",
+			"the configuration was changed, but could not be reloaded: the agent keeps the one "
+			"that it has");
 	if (reload->waiting[0])
 		find(round, "restart-due", "systemctl restart blkin-agent, which loses no span",
-			"the configuration was changed in what counts from the next start on: %s",
-			reload->waiting);
+			"settings were changed that take effect after a restart: %s", reload->waiting);
 }
 
 size_t doctor_examine(const struct status *status, struct finding findings[FINDINGS_MAX])

@@ -16,9 +16,9 @@
 /* What came of the last reload. */
 struct reload_state {
 	uint64_t failures;
-	bool failed;       /* the last one: the configuration of before counts */
+	bool failed;       /* the last one: the configuration is still the old one */
 	int64_t succeeded; /* the last that did, or the start; ns since the epoch */
-	char waiting[256]; /* changed keys that count from the next start on; "" for none */
+	char waiting[256]; /* changed keys that need a restart; "" for none */
 };
 
 /* Where the state is read from; all borrowed. */

@@ -53,8 +53,8 @@ MISTAKES = [
         file_of(b"[session]\nrelay-live-port = 70000\n"),
         ":2: `relay-live-port = 70000` is out of range: it can be 0 to 65535",
     ),
-    ("twice", file_of(b"[output]\nserver = a:1\n\nserver = b:1\n"), ":4: `server` stands already in line 2"),
-    ("no section", file_of(b"http = 127.0.0.1:1\n"), ":1: `http` stands before the first [section]"),
+    ("twice", file_of(b"[output]\nserver = a:1\n\nserver = b:1\n"), ":4: `server` is already set in line 2"),
+    ("no section", file_of(b"http = 127.0.0.1:1\n"), ":1: `http` is set before the first [section]"),
     ("bracket", file_of(b"[agent\n"), ":1: a section is written [name], on a line of its own"),
     (
         "address",
@@ -75,12 +75,27 @@ MISTAKES = [
     (
         "relay ports",
         file_of(b"[session]\nrelay-live-port = 0\n"),
-        ":2: either all of the relay's ports in [session] are 0, or none",
+        ":2: the relay's ports must either all be 0, or none of them, in [session]",
     ),
     (
         "kept with a relay that is not",
         file_of(b"[session]\nrelay-live-port = 0\nrelay-data-port = 0\nrelay-control-port = 0\n"),
-        ":4: `keep = yes` in [session] needs a relay daemon that outlives the agent: its ports cannot be 0",
+        ":4: `keep = yes` needs a relay daemon that outlives the agent: its ports cannot be 0 in [session]",
+    ),
+    (
+        "key of a named output",
+        file_of(b"[output zipkin2]\nservr = a:1\n"),
+        ":2: unknown key `servr` in [output zipkin2]; did you mean `server`?",
+    ),
+    (
+        "name of an output",
+        file_of(b"[output]\n[output a b]\n"),
+        ":2: `a b` cannot be an output's name: it has letters, digits, `_` and `-` only",
+    ),
+    (
+        "two keys of a named output",
+        file_of(b"[output]\nretry-min = 1s\n[output two]\nretry-min = 2s\n"),
+        ":4: `retry-min` is larger than `retry-max` in [output two]",
     ),
     ("drop-in", drop_in, ".d/site.conf:3: unknown key `servr` in [output]; did you mean `server`?"),
     ("NUL", file_of(b"[agent]\nhttp =\0\n"), ":2: this is not UTF-8 text: byte 0x00"),
@@ -130,6 +145,32 @@ def test_drop_ins_are_read_and_shown(bare_node):
     agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
     assert bare_node.status()["server"] == "127.0.0.1:3"
     assert agent.stop() == 0
+
+
+def test_several_outputs(bare_node):
+    """`blkin validate` takes them from file and drop-ins, shows them, and points out what nobody may want."""
+    path = bare_node.path("outputs.conf")
+    file_of(b"[output two]\ntype = http\nserver = b:1\n")(path)
+    assert bare_node.run(["cli/blkin", "validate", path]).splitlines() == [
+        f"{path}: OK",
+        "note: [output] delivers to 127.0.0.1:9410, as no `server` is set there; `type = none` switches it off",
+    ]
+    os.mkdir(path + ".d")
+    file_of(b"[output]\ntype = none\n[output two]\nwindow = 3\n")(path + ".d/site.conf")
+    assert bare_node.run(["cli/blkin", "validate", path]).splitlines() == [f"{path}: OK", f"{path}.d/site.conf: OK"]
+    text = bare_node.run(["cli/blkin", "validate", "--print", path])
+    assert f"\n[output]\n# {path}.d/site.conf:2\ntype = none\ntakes = spans\n" in text
+    assert f"\n[output two]\n# {path}:2\ntype = http\ntakes = spans\n# {path}:3\nserver = b:1\n" in text
+    assert f"\n# {path}.d/site.conf:4\nwindow = 3\n" in text
+    file_of(text.encode())(bare_node.path("printed.conf"))
+    bare_node.run(["cli/blkin", "validate", bare_node.path("printed.conf")])
+    file_of(b"[output]\ntype = none\n")(path + ".d/site.conf")
+    os.remove(path)
+    file_of(b"")(path)
+    note = "note: no output delivers: events are read and counted, and their spans thrown away"
+    assert bare_node.run(["cli/blkin", "validate", path]).splitlines()[2:] == [note]
+    text = bare_node.run(["cli/blkin", "validate", "--print", path])
+    assert text.endswith(f"\n# {note}\n")
 
 
 def test_wrong_option(bare_node):

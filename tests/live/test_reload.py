@@ -13,8 +13,8 @@ from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 
 LOAD = "tests/live/programs/spanload"
-TAKEN = "the configuration is read anew"
-REFUSED = "the configuration is not taken: the one of before counts on"
+TAKEN = "the configuration is reloaded"
+REFUSED = "the configuration is not reloaded: the agent keeps the one that it has"
 
 
 class Reloader:
@@ -78,7 +78,7 @@ def test_a_bad_file_changes_nothing(node, receiver):
         assert metrics["blkin_agent_config_reload_failures_total"] == number + 1
         assert metrics["blkin_agent_config_last_reload_successful"] == 0
     finding = node.status()["findings"][-1]
-    assert finding["code"] == "reload-failed" and "`blkin validate` tells what is wrong" in finding["fix"]
+    assert finding["code"] == "reload-failed" and "`blkin validate` says what is wrong" in finding["fix"]
     node.run([LOAD, "-n", 100])
     receiver.wait_for(100)
     before = node.metrics()["blkin_agent_config_last_reload_success_timestamp_seconds"]
@@ -227,7 +227,7 @@ def test_http_moves(node, receiver):
     old, new = node.http, free_port()
     reloader.edit("agent", "http", f"127.0.0.1:{new}")
     assert get(f"http://127.0.0.1:{new}/healthz")[0] == 200 and get(f"http://127.0.0.1:{old}/healthz")[0] == 0
-    # one that is taken is refused, and the one of before goes on; so does the rest, whatever else was changed
+    # one that is taken is refused, and the old one stays open; so does the rest, whatever else was changed
     with socket.create_server(("127.0.0.1", 0)) as server:
         taken = server.getsockname()[1]
         reloader.write(
@@ -252,9 +252,9 @@ def test_http_moves(node, receiver):
 def test_what_needs_a_restart_is_named(node, receiver, key, value):
     reloader = Reloader(node, receiver.port)
     reloader.edit("session", key, value)
-    assert f"`{key}` in [session] is changed: that counts from the next start on" in reloader.agent.log()
+    assert f"`{key}` in [session] is changed: this takes effect after a restart" in reloader.agent.log()
     found = {finding["code"]: finding for finding in node.status()["findings"]}
-    assert found["restart-due"]["what"].endswith(f": {key}")
+    assert found["restart-due"]["what"].endswith(f": `{key}` in [session]")
     node.run([LOAD, "-n", 100])
     receiver.wait_for(100)
     assert reloader.agent.stop() == 0

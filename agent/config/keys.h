@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of the configuration's keys: what there is, its default, and what it can be. */
-#ifndef CONFIG_CONFIGKEYS_H
-#define CONFIG_CONFIGKEYS_H
+#ifndef CONFIG_KEYS_H
+#define CONFIG_KEYS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,14 +19,20 @@ enum config_type {
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */
 	LEVEL,   /* uint64_t: syslog's number for its name */
 	CHOICE,  /* uint64_t: which of the words in `text`, with | between them */
+	WORDS,   /* uint64_t: a bit for each of the words in `text`; with commas in a file */
 	DURATION /* int64_t, ns: 200ms, 5s, 1min */
 };
 
+/* The struct that holds the value. */
+enum config_scope { SCOPE_AGENT /* struct config */, SCOPE_OUTPUT /* struct output_config */ };
+
 struct config_key {
-	const char *section, *name;
+	const char *section, *name; /* "output" for every output */
 	enum config_type type;
-	size_t offset;    /* in struct config */
-	const char *text; /* default of the char * types; of CHOICE the words */
+	enum config_scope scope;
+	size_t offset;    /* in the scope's struct */
+	unsigned change;  /* an enum config_change */
+	const char *text; /* default of the char * types; of CHOICE and WORDS the words */
 	uint64_t number;  /* default of the others */
 	uint64_t min, max;
 };
@@ -38,11 +44,11 @@ extern const size_t config_key_count;
 /* NULL if there is none. */
 const struct config_key *config_key_find(const char *section, const char *name);
 
-/* What was meant by a name that is not known: say it in a sentence about @file, line @line. */
-void config_key_log_unknown(const char *file, unsigned line, const char *section, const char *name);
+/* The key or the section whose name is nearest to @name, or NULL if none is near. */
+const char *config_key_suggest(const char *section, const char *name);
+const char *config_section_suggest(const char *name);
 
-/* Likewise a section. */
-bool config_section_is_known(const char *section);
-void config_section_log_unknown(const char *file, unsigned line, const char *section);
+/* The section that has a key of this name, or NULL. */
+const char *config_key_section(const char *name);
 
 #endif

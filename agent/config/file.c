@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "config/configfile.h"
+#include "config/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,21 +11,20 @@
 
 #include "base/buffer.h"
 #include "base/log.h"
-#include "config/configkeys.h"
-#include "config/configvalue.h"
+#include "config/section.h"
+#include "config/value.h"
 
-/* A file that is larger is none of ours; nor is one with more mistakes worth telling them all. */
+/* A larger file is not a configuration; after so many mistakes the rest of a file is not read. */
 #define FILE_MAX (1024 * 1024)
 #define MISTAKES_MAX 20
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct reading {
 	struct config *config;
-	const char *path;
+	const char *path; /* interned */
 	unsigned line;
-	char *section;  /* owned; NULL before the first */
-	bool known;     /* the section */
-	unsigned *seen; /* by key, the line where it stood */
+	bool begun;                    /* there was a section */
+	struct config_section section; /* .title is NULL in one that was complained of */
 	unsigned mistakes;
 };
 
@@ -46,7 +45,7 @@ static int read_bytes(int fd, struct buffer *text)
 	return 0;
 }
 
-/* What the file holds, with a NUL behind it. Returns -1 having logged why it cannot be had. */
+/* Reads the file, and puts a NUL behind it. Returns -1 having logged why it cannot be read. */
 static int read_file(const char *path, struct buffer *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), wrong = -1;
@@ -70,7 +69,7 @@ static int read_file(const char *path, struct buffer *text)
 	return 0;
 }
 
-/* One line about the first byte that is no text, as all that follows would be as wrong. */
+/* Logs the first byte that is not text only: what follows it is seldom better. */
 static int check_text(const char *path, const char *text, size_t size)
 {
 	const char *valid, *at = text;
@@ -92,46 +91,61 @@ static int check_text(const char *path, const char *text, size_t size)
 static int read_section(struct reading *reading, const char *text)
 {
 	const char *end = strchr(text, ']');
+	g_autofree char *title = NULL;
+	char error[256];
 
-	g_clear_pointer(&reading->section, g_free);
-	reading->known = false;
+	reading->begun = true;
+	reading->section.title = NULL;
 	if (!end || end[1] != '\0') {
 		log_error("%s:%u: a section is written [name], on a line of its own", reading->path,
 			reading->line);
 		return -1;
 	}
-	reading->section = g_strndup(text + 1, (gsize)(end - text - 1));
-	reading->known = config_section_is_known(reading->section);
-	if (reading->known)
+	title = g_strndup(text + 1, (gsize)(end - text - 1));
+	if (section_find(reading->config, title, &reading->section, error, sizeof(error)) == 0)
 		return 0;
-	config_section_log_unknown(reading->path, reading->line, reading->section);
+	log_error("%s:%u: %s", reading->path, reading->line, error);
 	return -1;
+}
+
+/* What was meant by a key that the section has not. */
+static void log_unknown(const struct reading *reading, const char *name)
+{
+	const struct config_section *section = &reading->section;
+	const char *elsewhere = config_key_section(name), *near = config_key_suggest(section->keys, name);
+
+	if (elsewhere)
+		log_error("%s:%u: unknown key `%s` in [%s]; it belongs in [%s]", reading->path, reading->line,
+			name, section->title, elsewhere);
+	else if (near)
+		log_error("%s:%u: unknown key `%s` in [%s]; did you mean `%s`?", reading->path, reading->line,
+			name, section->title, near);
+	else
+		log_error("%s:%u: unknown key `%.64s` in [%s]; blkin-agent.conf(5) lists the keys",
+			reading->path, reading->line, name, section->title);
 }
 
 static int set_key(struct reading *reading, const struct config_key *key, const char *value)
 {
-	size_t index = (size_t)(key - config_keys);
+	struct config_origin *origin = &reading->section.origins[key - config_keys];
 	char error[256];
 
-	if (reading->seen[index]) {
-		log_error("%s:%u: `%s` stands already in line %u", reading->path, reading->line, key->name,
-			reading->seen[index]);
+	if (origin->file == reading->path) {
+		log_error("%s:%u: `%s` is already set in line %u", reading->path, reading->line, key->name,
+			origin->line);
 		return -1;
 	}
-	reading->seen[index] = reading->line;
-	if (config_value_set(reading->config, key, value, error, sizeof(error)) != 0) {
-		log_error("%s:%u: `%s = %.64s%s` %s", reading->path, reading->line, key->name, value,
-			strlen(value) > 64 ? "..." : "", error);
-		return -1;
-	}
-	reading->config->origins[index] =
-		(struct config_origin){(unsigned)reading->config->files->len, reading->line};
-	return 0;
+	*origin = (struct config_origin){reading->path, reading->line, ++reading->config->settings};
+	if (config_value_set(reading->section.values, key, value, error, sizeof(error)) == 0)
+		return 0;
+	log_error("%s:%u: `%s = %.64s%s` %s", reading->path, reading->line, key->name, value,
+		strlen(value) > 64 ? "..." : "", error);
+	return -1;
 }
 
 /*
- * Takes "key = value"; returns -1 on a mistake. GKeyFile tells neither the line of a key nor whether it
- * stands twice, so the lines are walked here, and each is then read by GKeyFile on its own.
+ * Takes "key = value"; returns -1 on a mistake. GKeyFile reports neither the line of a key nor that it
+ * is set twice, so each line is given to a GKeyFile of its own.
  */
 static int read_key(struct reading *reading, const char *text)
 {
@@ -148,21 +162,21 @@ static int read_key(struct reading *reading, const char *text)
 			reading->path, reading->line);
 		return -1;
 	}
-	if (!reading->section) {
-		log_error("%s:%u: `%.64s` stands before the first [section]", reading->path, reading->line,
+	if (!reading->begun) {
+		log_error("%s:%u: `%.64s` is set before the first [section]", reading->path, reading->line,
 			names[0]);
 		return -1;
 	}
-	if (!reading->known)
+	if (!reading->section.title)
 		return 0; /* the section was complained of */
-	key = config_key_find(reading->section, names[0]);
+	key = config_key_find(reading->section.keys, names[0]);
 	if (!key) {
-		config_key_log_unknown(reading->path, reading->line, reading->section, names[0]);
+		log_unknown(reading, names[0]);
 		return -1;
 	}
 	value = g_key_file_get_string(file, "x", names[0], &error);
 	if (error) {
-		log_error("%s:%u: the value of `%s` has an escape that is none: a backslash is written \\\\",
+		log_error("%s:%u: the value of `%s` has an unknown escape: a backslash is written \\\\",
 			reading->path, reading->line, key->name);
 		return -1;
 	}
@@ -183,18 +197,17 @@ static void read_lines(struct reading *reading, char *text)
 			reading->mistakes++;
 	}
 	if (reading->mistakes == MISTAKES_MAX)
-		log_error("%s: so many mistakes that reading ends here", reading->path);
+		log_error("%s: too many mistakes: the rest is not read", reading->path);
 }
 
 int config_file_read(struct config *config)
 {
-	g_autofree unsigned *seen = g_new0(unsigned, config_key_count);
-	struct reading reading = {.config = config, .seen = seen};
+	struct reading reading = {.config = config};
 	struct buffer text = {0};
 	char *begin;
 	int status = -1;
 
-	reading.path = g_ptr_array_index(config->files, config->files->len - 1);
+	reading.path = g_intern_string(g_ptr_array_index(config->files, config->files->len - 1));
 	if (read_file(reading.path, &text) == 0 &&
 		check_text(reading.path, (const char *)text.data, text.size - 1) == 0) {
 		begin = (char *)text.data;
@@ -203,7 +216,6 @@ int config_file_read(struct config *config)
 		read_lines(&reading, begin);
 		status = reading.mistakes ? -1 : 0;
 	}
-	g_free(reading.section);
 	buffer_free(&text);
 	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "config/configvalue.h"
+#include "config/value.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -28,14 +28,14 @@ static const struct unit {
 	{NUMBER, "", 1},
 };
 
-static char **text_field(const struct config *config, const struct config_key *key)
+static char **text_field(const void *values, const struct config_key *key)
 {
-	return (char **)((char *)config + key->offset);
+	return (char **)((char *)values + key->offset);
 }
 
-static uint64_t *number_field(const struct config *config, const struct config_key *key)
+static uint64_t *number_field(const void *values, const struct config_key *key)
 {
-	return (uint64_t *)((char *)config + key->offset);
+	return (uint64_t *)((char *)values + key->offset);
 }
 
 static bool is_text(const struct config_key *key)
@@ -43,18 +43,41 @@ static bool is_text(const struct config_key *key)
 	return key->type <= ADDRESS_OR_NONE;
 }
 
-void config_value_set_default(struct config *config, const struct config_key *key)
+static void put_text(void *values, const struct config_key *key, const char *text)
 {
-	if (is_text(key))
-		*text_field(config, key) = g_strdup(key->text);
-	else
-		*number_field(config, key) = key->number;
+	g_free(*text_field(values, key));
+	*text_field(values, key) = g_strdup(text);
 }
 
-void config_value_free(struct config *config, const struct config_key *key)
+void config_values_init(void *values, enum config_scope scope)
+{
+	for (const struct config_key *key = config_keys; key < config_keys + config_key_count; key++) {
+		if (key->scope == scope && is_text(key))
+			put_text(values, key, key->text);
+		else if (key->scope == scope)
+			*number_field(values, key) = key->number;
+	}
+}
+
+void config_values_clear(void *values, enum config_scope scope)
+{
+	for (const struct config_key *key = config_keys; key < config_keys + config_key_count; key++)
+		if (key->scope == scope && is_text(key))
+			g_clear_pointer(text_field(values, key), g_free);
+}
+
+void config_value_copy(void *values, const struct config_key *key, const void *from)
 {
 	if (is_text(key))
-		g_clear_pointer(text_field(config, key), g_free);
+		put_text(values, key, *text_field(from, key));
+	else
+		*number_field(values, key) = *number_field(from, key);
+}
+
+bool config_value_equal(const struct config_key *key, const void *one, const void *other)
+{
+	return is_text(key) ? !strcmp(*text_field(one, key), *text_field(other, key))
+			    : *number_field(one, key) == *number_field(other, key);
 }
 
 static bool has_control(const char *text)
@@ -117,7 +140,34 @@ static int find_choice(const char *words, const char *value)
 	return found;
 }
 
-/* Reads a number with its unit, a level or a choice; returns false if it is none. */
+/* Words with commas between them: a bit for each. */
+static bool parse_words(const char *words, const char *value, uint64_t *number)
+{
+	g_auto(GStrv) list = g_strsplit(value, ",", -1);
+
+	*number = 0;
+	for (int i = 0; list[i]; i++) {
+		int word = find_choice(words, g_strstrip(list[i]));
+
+		if (word < 0)
+			return false;
+		*number |= UINT64_C(1) << word;
+	}
+	return *number != 0;
+}
+
+static char *print_words(const char *words, uint64_t number)
+{
+	g_auto(GStrv) list = g_strsplit(words, "|", -1);
+	GString *text = g_string_new(NULL);
+
+	for (int i = 0; list[i]; i++)
+		if (number & UINT64_C(1) << i)
+			g_string_append_printf(text, "%s%s", text->len ? ", " : "", list[i]);
+	return g_string_free(text, FALSE);
+}
+
+/* Reads a number with its unit, a level, a choice or words; returns false if it is none. */
 static bool parse_number(const struct config_key *key, const char *value, uint64_t *number)
 {
 	enum config_type type = key->type;
@@ -126,6 +176,8 @@ static bool parse_number(const struct config_key *key, const char *value, uint64
 
 	if (type == LEVEL)
 		return parse_level(value, number);
+	if (type == WORDS)
+		return parse_words(key->text, value, number);
 	if (type == CHOICE) {
 		choice = find_choice(key->text, value);
 		*number = (uint64_t)choice;
@@ -148,6 +200,8 @@ static char *print_number(const struct config_key *key, uint64_t number)
 	enum config_type type = key->type;
 	const struct unit *best = NULL;
 
+	if (type == WORDS)
+		return print_words(key->text, number);
 	if (type == CHOICE) {
 		g_auto(GStrv) list = g_strsplit(key->text, "|", -1);
 
@@ -190,16 +244,28 @@ static const char *expected(enum config_type type)
 	}
 }
 
+/* "a, b or c", of "a|b|c"; the caller's. */
+static char *list_words(const char *words)
+{
+	const char *last = strrchr(words, '|');
+	GString *text = g_string_new_len(words, last ? last - words : (gssize)strlen(words));
+
+	g_string_replace(text, "|", ", ", 0);
+	if (last)
+		g_string_append_printf(text, " or %s", last + 1);
+	return g_string_free(text, FALSE);
+}
+
 /* Says what the value should be. */
 static void say_expected(const struct config_key *key, const char *value, char *error, size_t size)
 {
 	const char *text = expected(key->type);
 
-	if (key->type == CHOICE) {
-		g_auto(GStrv) list = g_strsplit(key->text, "|", -1);
-		g_autofree char *words = g_strjoinv(" or ", list);
+	if (key->type == CHOICE || key->type == WORDS) {
+		g_autofree char *words = list_words(key->text);
 
-		snprintf(error, size, "is not what it should be: %s", words);
+		snprintf(error, size, "is not what it should be: %s%s", words,
+			key->type == WORDS && strchr(key->text, '|') ? ", or several with commas" : "");
 	} else if (key->type == ADDRESSES && strstr(value, "://")) {
 		snprintf(error, size,
 			"is a URL: write HOST:PORT here, as collector:9411, and `type = http` (with `path`, "
@@ -210,39 +276,32 @@ static void say_expected(const struct config_key *key, const char *value, char *
 	}
 }
 
-static int set_text(struct config *config, const struct config_key *key, const char *value)
-{
-	if (!valid_text(key->type, value))
-		return -1;
-	g_free(*text_field(config, key));
-	*text_field(config, key) = g_strdup(value);
-	return 0;
-}
-
 int config_value_set(
-	struct config *config, const struct config_key *key, const char *text, char *error, size_t error_size)
+	void *values, const struct config_key *key, const char *text, char *error, size_t error_size)
 {
 	g_autofree char *min = NULL, *max = NULL;
 	uint64_t number = 0;
 
-	if (is_text(key) ? set_text(config, key, text) != 0 : !parse_number(key, text, &number)) {
+	if (is_text(key) ? !valid_text(key->type, text) : !parse_number(key, text, &number)) {
 		say_expected(key, text, error, error_size);
 		return -1;
 	}
-	if (is_text(key))
+	if (is_text(key)) {
+		put_text(values, key, text);
 		return 0;
+	}
 	if (number < key->min || number > key->max) {
 		min = print_number(key, key->min);
 		max = print_number(key, key->max);
 		snprintf(error, error_size, "is out of range: it can be %s to %s", min, max);
 		return -1;
 	}
-	*number_field(config, key) = number;
+	*number_field(values, key) = number;
 	return 0;
 }
 
-char *config_value_print(const struct config *config, const struct config_key *key)
+char *config_value_print(const void *values, const struct config_key *key)
 {
-	return is_text(key) ? g_strdup(*text_field(config, key))
-			    : print_number(key, *number_field(config, key));
+	return is_text(key) ? g_strdup(*text_field(values, key))
+			    : print_number(key, *number_field(values, key));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One file of the configuration, read strictly: every mistake is logged with its line. */
-#ifndef CONFIG_CONFIGFILE_H
-#define CONFIG_CONFIGFILE_H
+#ifndef CONFIG_FILE_H
+#define CONFIG_FILE_H
 
 #include "config/config.h"
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config/check.h"
+
+#include "base/log.h"
+#include "config/keys.h"
+
+/* A spool's log and file hold so many batches at least, and what they need beside. */
+#define SPOOL_BATCHES 8
+#define SPOOL_MIN (1024 * 1024)
+
+/* The message ends with the section. */
+struct rule {
+	bool broken;
+	const char *keys[4], *message;
+};
+
+/* The later of @one and where the key was set. */
+static const struct config_origin *later(const struct config_origin *one, const struct config_origin *origins,
+	const char *section, const char *name)
+{
+	const struct config_origin *other = &origins[config_key_find(section, name) - config_keys];
+
+	return !one || other->order > one->order ? other : one;
+}
+
+static int broken(const struct config_origin *at, const char *message, const char *title)
+{
+	log_error("%s:%u: %s in [%s]", at->file, at->line, message, title);
+	return -1;
+}
+
+static int check_session(const struct config *config)
+{
+	const bool own_relay = !config->relay_control_port;
+	const struct rule rules[] = {
+		{own_relay != !config->relay_data_port || own_relay != !config->relay_live_port,
+			{"relay-control-port", "relay-data-port", "relay-live-port"},
+			"the relay's ports must either all be 0, or none of them,"},
+		{own_relay && config->keep, {"relay-control-port", "keep"},
+			"`keep = yes` needs a relay daemon that outlives the agent: its ports cannot be 0"},
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
+		const struct config_origin *at = NULL;
+
+		for (int k = 0; k < 4 && rules[i].keys[k]; k++)
+			at = later(at, config->origins, "session", rules[i].keys[k]);
+		if (rules[i].broken)
+			status = broken(at, rules[i].message, "session");
+	}
+	return status;
+}
+
+/* Where a spool's size comes from [spool], its output's `batch-size` may be what breaks the rule. */
+static int check_spool(const struct config *config, const struct output_config *output)
+{
+	const struct config_origin *at = later(NULL, output->origins, "output", "spool-size");
+
+	if (!output->spool_size || output->spool_size >= MAX(SPOOL_MIN, SPOOL_BATCHES * output->batch_size))
+		return 0;
+	at = later(at, output->origins, "output", "batch-size");
+	if (config_output_is_set(output, "spool-size"))
+		return broken(at,
+			"`spool-size` is 0, for no spool, or 1M at least, and eight times `batch-size`",
+			output->section);
+	at = later(at, config->origins, "spool", "max-size");
+	return broken(at,
+		"`max-size` in [spool] is 0, for no spool, or 1M at least, and eight times `batch-size`",
+		output->section);
+}
+
+static int check_output(const struct config *config, const struct output_config *output)
+{
+	const struct rule rules[] = {
+		{output->retry_min > output->retry_max, {"retry-min", "retry-max"},
+			"`retry-min` is larger than `retry-max`"},
+		{!*output->tls_certificate != !*output->tls_key, {"tls-certificate", "tls-key"},
+			"`tls-certificate` and `tls-key` go together"},
+		{!output->tls && (*output->tls_ca || *output->tls_certificate || *output->tls_key),
+			{"tls", "tls-ca", "tls-certificate", "tls-key"}, "TLS files need `tls = yes`"},
+		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
+			"`queue-size` must hold two batches at least: twice `batch-size`"},
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
+		const struct config_origin *at = NULL;
+
+		for (int k = 0; k < 4 && rules[i].keys[k]; k++)
+			at = later(at, output->origins, "output", rules[i].keys[k]);
+		if (rules[i].broken)
+			status = broken(at, rules[i].message, output->section);
+	}
+	return check_spool(config, output) != 0 ? -1 : status;
+}
+
+int config_check(const struct config *config)
+{
+	int status = check_session(config);
+
+	for (guint i = 0; i < config->outputs->len; i++)
+		if (check_output(config, g_ptr_array_index(config->outputs, i)) != 0)
+			status = -1;
+	return status;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config/keys.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/suggest.h"
+#include "config/config.h"
+#include "config/merge.h"
+
+#define MS INT64_C(1000000)
+#define SECOND (1000 * MS)
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+#define TIB (1024 * GIB)
+
+/* Section, name, type, field, what a change asks for; then the default, and the bounds of a number. */
+#define AGENT(in, called, kind, field, asks, ...)                                                            \
+	{                                                                                                    \
+		.section = in, .name = called, .type = kind, .scope = SCOPE_AGENT,                           \
+		.offset = offsetof(struct config, field), .change = CONFIG_##asks, __VA_ARGS__               \
+	}
+#define OUTPUT(called, kind, field, asks, ...)                                                               \
+	{                                                                                                    \
+		.section = "output", .name = called, .type = kind, .scope = SCOPE_OUTPUT,                    \
+		.offset = offsetof(struct output_config, field), .change = CONFIG_##asks, __VA_ARGS__        \
+	}
+
+/* clang-format off */
+const struct config_key config_keys[] = {
+	AGENT("agent", "http", ADDRESS_OR_NONE, http, CHANGES_HTTP, .text = "127.0.0.1:9412"),
+	AGENT("agent", "socket", TEXT, socket, NEEDS_RESTART, .text = "/run/blkin/agent.sock"),
+	AGENT("agent", "stop-timeout", DURATION, stop_timeout, CHANGES_COLLECTOR, .number = 5 * SECOND, .max = 10 * MINUTE),
+	AGENT("agent", "state-directory", FOLDER, state_directory, NEEDS_RESTART, .text = "/var/lib/blkin"),
+
+	AGENT("session", "name", NAME, session_name, NEEDS_RESTART, .text = "blkin"),
+	AGENT("session", "tracing-group", TEXT, tracing_group, NEEDS_RESTART, .text = "tracing"),
+	AGENT("session", "relay-host", TEXT, relay_host, NEEDS_RESTART, .text = "127.0.0.1"),
+	AGENT("session", "relay-control-port", NUMBER, relay_control_port, NEEDS_RESTART, .number = 5342, .max = 65535),
+	AGENT("session", "relay-data-port", NUMBER, relay_data_port, NEEDS_RESTART, .number = 5343, .max = 65535),
+	AGENT("session", "relay-live-port", NUMBER, relay_live_port, NEEDS_RESTART, .number = 5344, .max = 65535),
+	AGENT("session", "relay-output", TEXT, relay_output, NEEDS_RESTART, .text = "/var/lib/blkin/relay"),
+	AGENT("session", "keep", CHOICE, keep, NEEDS_RESTART, .text = "no|yes", .number = 1, .max = 1),
+	AGENT("session", "live-timer", DURATION, live_timer, NEEDS_RESTART, .number = 200 * MS, .min = MS, .max = MINUTE),
+	AGENT("session", "level", LEVEL, level, CHANGES_COLLECTOR, .number = 7, .max = 7),
+	AGENT("session", "memory", SIZE, memory, NEEDS_RESTART, .number = 32 * MIB, .min = MIB, .max = 64 * GIB),
+	AGENT("session", "disk", SIZE, disk, NEEDS_RESTART, .number = 512 * MIB, .min = 4 * MIB, .max = 4 * TIB),
+
+	AGENT("spans", "linger", DURATION, linger, CHANGES_SPANS, .number = 5 * SECOND, .min = 10 * MS, .max = HOUR),
+	AGENT("spans", "grace", DURATION, grace, CHANGES_SPANS, .number = 100 * MS, .max = MINUTE),
+	AGENT("spans", "max-pending", SIZE, max_pending, CHANGES_SPANS, .number = 16 * MIB, .min = 64 * KIB, .max = GIB),
+
+	OUTPUT("type", CHOICE, type, CHANGES_UPLINK, .text = "scribe|http|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 2),
+	OUTPUT("takes", WORDS, takes, NEEDS_RESTART, .text = "spans", .number = CONFIG_TAKES_SPANS, .max = 1),
+	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, .text = "127.0.0.1:9410"),
+	OUTPUT("category", NAME, category, CHANGES_UPLINK, .text = "zipkin"),
+	OUTPUT("path", PATH, path, CHANGES_UPLINK, .text = "/api/v1/spans"),
+	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, .text = "gzip|none", .number = CONFIG_COMPRESSION_GZIP, .max = 1),
+	OUTPUT("tls", CHOICE, tls, CHANGES_UPLINK, .text = "no|yes", .max = 1),
+	OUTPUT("tls-ca", TEXT, tls_ca, CHANGES_UPLINK, .text = ""),
+	OUTPUT("tls-certificate", TEXT, tls_certificate, CHANGES_UPLINK, .text = ""),
+	OUTPUT("tls-key", TEXT, tls_key, CHANGES_UPLINK, .text = ""),
+	OUTPUT("batch-spans", NUMBER, batch_spans, CHANGES_BATCHES, .number = 500, .min = 1, .max = 100000),
+	OUTPUT("batch-size", SIZE, batch_size, CHANGES_BATCHES, .number = 512 * KIB, .min = 4 * KIB, .max = 8 * MIB),
+	OUTPUT("batch-delay", DURATION, batch_delay, CHANGES_BATCHES, .number = 100 * MS, .max = MINUTE),
+	OUTPUT("queue-size", SIZE, queue_size, CHANGES_BATCHES, .number = 32 * MIB, .min = 64 * KIB, .max = 64 * GIB),
+	OUTPUT("window", NUMBER, window, CHANGES_UPLINK, .number = 8, .min = 1, .max = 1000),
+	OUTPUT("timeout", DURATION, timeout, CHANGES_UPLINK, .number = 10 * SECOND, .min = 10 * MS, .max = 10 * MINUTE),
+	OUTPUT("retry-min", DURATION, retry_min, CHANGES_UPLINK, .number = 250 * MS, .min = MS, .max = HOUR),
+	OUTPUT("retry-max", DURATION, retry_max, CHANGES_UPLINK, .number = 1500 * MS, .min = MS, .max = HOUR),
+	OUTPUT("return-interval", DURATION, return_interval, CHANGES_UPLINK, .number = 30 * SECOND, .min = MS, .max = HOUR),
+	OUTPUT("rate-limit", SIZE, rate_limit, CHANGES_UPLINK, .max = 64 * GIB),
+	OUTPUT("spool-size", SIZE, spool_size, NEEDS_RESTART, .number = GIB, .max = 64 * TIB),
+
+	AGENT("spool", "max-size", SIZE, spool_max_size, NEEDS_RESTART, .number = GIB, .max = 64 * TIB),
+	AGENT("spool", "sync", CHOICE, spool_sync, NEEDS_RESTART, .text = "normal|full", .number = CONFIG_SYNC_NORMAL, .max = 1),
+	AGENT("spool", "replay-share", NUMBER, spool_replay_share, NEEDS_RESTART, .number = 50, .min = 1, .max = 100),
+	AGENT("spool", "replay-floor", NUMBER, spool_replay_floor, NEEDS_RESTART, .number = 5000, .min = 1, .max = 10000000),
+};
+/* clang-format on */
+
+const size_t config_key_count = G_N_ELEMENTS(config_keys);
+
+const struct config_key *config_key_find(const char *section, const char *name)
+{
+	for (size_t i = 0; i < config_key_count; i++)
+		if (!strcmp(config_keys[i].section, section) && !strcmp(config_keys[i].name, name))
+			return &config_keys[i];
+	return NULL;
+}
+
+const char *config_key_suggest(const char *section, const char *name)
+{
+	const char *names[G_N_ELEMENTS(config_keys)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < config_key_count; i++)
+		if (!strcmp(section, config_keys[i].section))
+			names[count++] = config_keys[i].name;
+	return suggest(name, names, count);
+}
+
+const char *config_section_suggest(const char *name)
+{
+	const char *names[G_N_ELEMENTS(config_keys)];
+
+	for (size_t i = 0; i < config_key_count; i++)
+		names[i] = config_keys[i].section;
+	return suggest(name, names, config_key_count);
+}
+
+const char *config_key_section(const char *name)
+{
+	for (size_t i = 0; i < config_key_count; i++)
+		if (!strcmp(config_keys[i].name, name))
+			return config_keys[i].section;
+	return NULL;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The configuration of several outputs, and what a reload makes of it. */
+#include "config_rig.h"
+
+#include "config/merge.h"
+
+START_TEST(test_outputs)
+{
+	struct config config;
+	const struct output_config *first, *a, *b;
+
+	ck_assert_int_eq(
+		read_text(&config,
+			"[output  b-1]\nserver = b:1\nwindow = 3\ntype = http\n[spool]\nmax-size = 2G\n"
+			"[output a_2]\ntype = none\ntakes = spans\n[output]\nserver = c:1\nwindow = 4\n"
+			"spool-size = 8M\n[output b-1]\ntimeout = 1s\n[output e]\nspool-size = 0\n"),
+		0);
+	ck_assert_str_eq(said, "");
+	ck_assert_uint_eq(config.outputs->len, 4);
+	first = g_ptr_array_index(config.outputs, 0);
+	b = g_ptr_array_index(config.outputs, 1);
+	a = g_ptr_array_index(config.outputs, 2);
+	ck_assert_ptr_eq(config_output(&config, "default"), first);
+	ck_assert_ptr_eq(config_output(&config, "a_2"), a);
+	ck_assert_ptr_null(config_output(&config, "b"));
+	ck_assert_str_eq(first->name, "default");
+	ck_assert_str_eq(first->section, "output");
+	ck_assert_str_eq(b->name, "b-1");
+	ck_assert_str_eq(b->section, "output b-1");
+	/* nothing comes from [output], but a spool that is not set is [spool]'s, wherever that stands */
+	ck_assert_str_eq(a->server, "127.0.0.1:9410");
+	ck_assert_uint_eq(a->window, 8);
+	ck_assert_uint_eq(a->type, CONFIG_OUTPUT_NONE);
+	ck_assert_uint_eq(a->takes, CONFIG_TAKES_SPANS);
+	ck_assert_uint_eq(a->spool_size, UINT64_C(2) << 30);
+	ck_assert(!config_output_is_set(a, "server"));
+	ck_assert_str_eq(b->server, "b:1");
+	ck_assert_uint_eq(b->type, CONFIG_OUTPUT_HTTP);
+	ck_assert_int_eq(b->timeout, INT64_C(1000000000));
+	ck_assert(config_output_is_set(b, "server"));
+	ck_assert_uint_eq(first->window, 4);
+	ck_assert_uint_eq(first->spool_size, 8 << 20);
+	ck_assert_uint_eq(config_output(&config, "e")->spool_size, 0);
+	config_free(&config);
+}
+END_TEST
+
+START_TEST(test_too_many_outputs)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct config config;
+
+	for (int i = 1; i < CONFIG_OUTPUTS_MAX; i++)
+		g_string_append_printf(text, "[output o%d]\n", i);
+	g_string_append(text, "[output o1]\n[output]\n");
+	ck_assert_int_eq(read_text(&config, text->str), 0);
+	ck_assert_uint_eq(config.outputs->len, CONFIG_OUTPUTS_MAX);
+	config_free(&config);
+	g_string_append(text, "[output more]\n");
+	assert_refused(text->str, "test: F:18: there can be 16 outputs at most, [output] among them: [output "
+				  "more] is one too many\n");
+}
+END_TEST
+
+START_TEST(test_drop_ins_of_outputs)
+{
+	g_autofree char *path = write_file("agent.conf", "[output two]\nserver = a:1\nwindow = 3\n");
+	g_autofree char *one = write_file("agent.conf.d/1.conf", "[output two]\nserver = b:1\n");
+	g_autofree char *two = write_file("agent.conf.d/2.conf", "[output three]\n[output]\nwindow = 5\n");
+	g_autofree char *text = NULL;
+	struct config config;
+
+	ck_assert_int_eq(read_path(&config, path), 0);
+	ck_assert_uint_eq(config.outputs->len, 3);
+	ck_assert_str_eq(config_output(&config, "two")->server, "b:1");
+	ck_assert_uint_eq(config_output(&config, "two")->window, 3);
+	ck_assert_ptr_nonnull(config_output(&config, "three"));
+	text = print(&config, path);
+	ck_assert_ptr_nonnull(strstr(text, "\n[output two]\ntype = scribe\ntakes = spans\n# F.d/1.conf:2\n"
+					   "server = b:1\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n# F:3\nwindow = 3\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n# F.d/2.conf:3\nwindow = 5\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n[output three]\ntype = scribe\n"));
+	config_free(&config);
+	/* a rule that two files break together has the later one's line */
+	g_free(write_file("agent.conf.d/3.conf", "[output two]\nqueue-size = 64K\n"));
+	ck_assert_int_eq(read_path(&config, path), -1);
+	ck_assert_str_eq(said, "test: F.d/3.conf:2: `queue-size` must hold two batches at least: twice "
+			       "`batch-size` in [output two]\n");
+	config_free(&config);
+}
+END_TEST
+
+/* A reload's configuration: of the files, but for what needs a restart; the running one stays as it is. */
+START_TEST(test_merge)
+{
+	struct config running, fresh, merged, before;
+	g_autoptr(GPtrArray) waiting = NULL;
+
+	ck_assert_int_eq(read_text(&before, "[session]\nmemory = 8M\n[output a]\nspool-size = 9M\n[output "
+					    "b]\n[output c]\ntype = none\n"),
+		0);
+	ck_assert_int_eq(read_text(&running, "[session]\nmemory = 8M\n[output a]\nspool-size = 9M\n[output "
+					     "b]\n[output c]\ntype = none\n"),
+		0);
+	ck_assert_int_eq(read_text(&fresh, "[agent]\nhttp =\n[session]\nmemory = 16M\nlevel = err\n[output "
+					   "c]\nspool-size = 8M\n[output d]\nspool-size = 7M\n[output]\n"
+					   "window = 2\n[output a]\nserver = a:1\nbatch-spans = 3\n"
+					   "[spool]\nmax-size = 2G\n"),
+		0);
+	running.own_relay = true;
+	config_merge(&merged, &running, &fresh);
+	assert_same(&running, &before);
+	ck_assert_str_eq(merged.http, "");
+	ck_assert_uint_eq(merged.level, 3);
+	ck_assert_uint_eq(merged.memory, 8 << 20);
+	ck_assert_uint_eq(merged.spool_max_size, 1 << 30);
+	ck_assert(merged.own_relay);
+	/* the outputs are those of the files, by their order */
+	ck_assert_uint_eq(merged.outputs->len, 4);
+	ck_assert_str_eq(((struct output_config *)g_ptr_array_index(merged.outputs, 1))->name, "c");
+	ck_assert_ptr_null(config_output(&merged, "b"));
+	ck_assert_str_eq(config_output(&merged, "a")->server, "a:1");
+	ck_assert_uint_eq(config_output(&merged, "a")->spool_size, 9 << 20);
+	ck_assert_uint_eq(output_of(&merged)->spool_size, 1 << 30);
+	/* those that did not deliver have nothing that needs a restart */
+	ck_assert_uint_eq(config_output(&merged, "c")->spool_size, 8 << 20);
+	ck_assert_uint_eq(config_output(&merged, "d")->spool_size, 7 << 20);
+	/* what changes, and what waits: an unset `spool-size` is not named beside [spool]'s `max-size` */
+	ck_assert_uint_eq(config_changes(&running, &merged), CONFIG_CHANGES_HTTP | CONFIG_CHANGES_COLLECTOR);
+	ck_assert_uint_eq(
+		config_output_changes(output_of(&running), output_of(&merged)), CONFIG_CHANGES_UPLINK);
+	ck_assert_uint_eq(config_output_changes(config_output(&running, "a"), config_output(&merged, "a")),
+		CONFIG_CHANGES_UPLINK | CONFIG_CHANGES_BATCHES);
+	waiting = config_waiting(&merged, &fresh);
+	ck_assert_uint_eq(waiting->len, 3);
+	ck_assert_str_eq(g_ptr_array_index(waiting, 0), "`memory` in [session]");
+	ck_assert_str_eq(g_ptr_array_index(waiting, 1), "`max-size` in [spool]");
+	ck_assert_str_eq(g_ptr_array_index(waiting, 2), "`spool-size` in [output a]");
+	config_free(&merged);
+	config_free(&fresh);
+	config_free(&before);
+	config_free(&running);
+}
+END_TEST
+
+/* Reloads one after another: a key that waits does so until the file has its old value again. */
+START_TEST(test_merge_again)
+{
+	struct config running, fresh, first, second;
+	GPtrArray *waiting;
+
+	ck_assert_int_eq(read_text(&running, "[output a]\nspool-size = 9M\n"), 0);
+	ck_assert_int_eq(read_text(&fresh, "[output a]\n"), 0);
+	config_merge(&first, &running, &fresh);
+	config_merge(&second, &first, &fresh);
+	ck_assert_uint_eq(config_changes(&first, &second), 0);
+	ck_assert_uint_eq(config_output(&second, "a")->spool_size, 9 << 20);
+	waiting = config_waiting(&second, &fresh);
+	ck_assert_uint_eq(waiting->len, 1);
+	ck_assert_str_eq(g_ptr_array_index(waiting, 0), "`spool-size` in [output a]");
+	g_ptr_array_unref(waiting);
+	config_free(&first);
+	config_merge(&first, &second, &running);
+	waiting = config_waiting(&first, &running);
+	ck_assert_uint_eq(waiting->len, 0);
+	assert_same(&first, &running);
+	g_ptr_array_unref(waiting);
+	config_free(&first);
+	config_free(&second);
+	config_free(&fresh);
+	config_free(&running);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("outputs");
+	TCase *tests = tcase_create("read");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	log_init("test");
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, test_outputs);
+	tcase_add_test(tests, test_too_many_outputs);
+	tcase_add_test(tests, test_drop_ins_of_outputs);
+	tcase_add_test(tests, test_merge);
+	tcase_add_test(tests, test_merge_again);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
