@@ -15,7 +15,7 @@
 #define CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"
 
 #define CONFIG_OUTPUTS_MAX 16     /* [output] is one of them */
-#define CONFIG_OUTPUT_NAME_MAX 32 /* letters */
+#define CONFIG_OUTPUT_NAME_MAX 32 /* characters */
 
 /* In the order in which the table of keys names them. */
 enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP, CONFIG_OUTPUT_NONE };

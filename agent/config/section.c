@@ -66,7 +66,7 @@ static int check_name(const char *name, char *error, size_t size)
 		snprintf(error, size,
 			"`%.64s` cannot be an output's name: it has letters, digits, `_` and `-` only", name);
 	else if (strlen(name) > CONFIG_OUTPUT_NAME_MAX)
-		snprintf(error, size, "an output's name has %d letters at most: `%.64s` has %zu",
+		snprintf(error, size, "an output's name has %d characters at most: `%.64s` has %zu",
 			CONFIG_OUTPUT_NAME_MAX, name, strlen(name));
 	else
 		return 0;

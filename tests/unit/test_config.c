@@ -69,7 +69,7 @@ START_TEST(test_mistakes)
 		{"[output a.b]\n", "test: F:1: `a.b` cannot be an output's name: it has letters, digits, "
 				   "`_` and `-` only\n"},
 		{"[output abcdefghijklmnopqrstuvwxyzABCDEFG]\n",
-			"test: F:1: an output's name has 32 letters at most: "
+			"test: F:1: an output's name has 32 characters at most: "
 			"`abcdefghijklmnopqrstuvwxyzABCDEFG` has 33\n"},
 		{"[output default]\nserver = a:1\n",
 			"test: F:1: the output `default` is the section [output]: write that\n"},
