@@ -119,7 +119,7 @@ def test_a_collector_that_was_wrong(node):
     receiver = Receiver(node, free_port()).start()
     reloader = Reloader(node, free_port())
     node.run([LOAD, "-n", 1000])
-    node.wait_ledger(lambda ledger: ledger.queued == 1000, 20, "spans to wait")
+    node.wait_ledger(lambda ledger: ledger.queued + ledger.spooled == 1000, 20, "spans to wait")
     reloader.edit("output", "server", f"127.0.0.1:{receiver.port}")
     receiver.wait_for(1000, 10)
     assert sorted(key_of(span)[2] for span in receiver.spans()) == list(range(1000))
