@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "encode/utf8.h"
-
-/* TBinary's type codes */
-enum { T_STOP = 0, T_BOOL = 2, T_I16 = 6, T_I32 = 8, T_I64 = 10, T_STRING = 11, T_STRUCT = 12, T_LIST = 15 };
+#include "wire/tbinary.h"
 
 #define ANNOTATION_TYPE_BOOL 0
 #define ANNOTATION_TYPE_STRING 6
@@ -14,41 +12,6 @@ enum { T_STOP = 0, T_BOOL = 2, T_I16 = 6, T_I32 = 8, T_I64 = 10, T_STRING = 11, 
 /* Room that everything but texts takes: of a span, and of an annotation or tag. */
 #define SPAN_ROOM 256
 #define ITEM_ROOM 64
-
-/* Each put writes at @to and returns where it ends; room was reserved for the whole span beforehand. */
-
-static uint8_t *put_i16(uint8_t *to, uint16_t value)
-{
-	value = __builtin_bswap16(value);
-	memcpy(to, &value, 2);
-	return to + 2;
-}
-
-static uint8_t *put_i32(uint8_t *to, uint32_t value)
-{
-	value = __builtin_bswap32(value);
-	memcpy(to, &value, 4);
-	return to + 4;
-}
-
-static uint8_t *put_i64(uint8_t *to, uint64_t value)
-{
-	value = __builtin_bswap64(value);
-	memcpy(to, &value, 8);
-	return to + 8;
-}
-
-static uint8_t *put_field(uint8_t *to, uint8_t type, uint16_t id)
-{
-	*to = type;
-	return put_i16(to + 1, id);
-}
-
-static uint8_t *put_bytes(uint8_t *to, const void *data, size_t size)
-{
-	memcpy(to, data, size);
-	return to + size;
-}
 
 /* What the parts of one span share. */
 struct encoding {
@@ -68,7 +31,7 @@ static __attribute__((noinline)) uint8_t *put_utf8(uint8_t *to, struct text text
 		size = utf8_repair((char *)to + 4, text.data, size);
 		encoding->repaired++;
 	} /* or else it was copied already */
-	return put_i32(to, (uint32_t)size) + size;
+	return tbinary_put_i32(to, (uint32_t)size) + size;
 }
 
 static inline __attribute__((always_inline)) uint8_t *put_text(
@@ -76,30 +39,29 @@ static inline __attribute__((always_inline)) uint8_t *put_text(
 {
 	if (!utf8_copy_ascii((char *)to + 4, text.data, text.size))
 		return put_utf8(to, text, encoding);
-	return put_i32(to, text.size) + text.size;
+	return tbinary_put_i32(to, text.size) + text.size;
 }
 
 static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, struct encoding *encoding)
 {
-	to = put_field(to, T_I32, 1);
+	to = tbinary_put_field(to, TBINARY_I32, 1);
 	if (endpoint->address_size == 4)
-		to = put_bytes(to, endpoint->address, 4);
+		to = tbinary_put_bytes(to, endpoint->address, 4);
 	else
-		to = put_i32(to, 0);
-	to = put_i16(put_field(to, T_I16, 2), endpoint->port);
-	to = put_text(put_field(to, T_STRING, 3), endpoint->service, encoding);
+		to = tbinary_put_i32(to, 0);
+	to = tbinary_put_i16(tbinary_put_field(to, TBINARY_I16, 2), endpoint->port);
+	to = put_text(tbinary_put_field(to, TBINARY_STRING, 3), endpoint->service, encoding);
 	if (endpoint->address_size == 16)
-		to = put_bytes(put_i32(put_field(to, T_STRING, 4), 16), endpoint->address, 16);
-	*to++ = T_STOP;
-	return to;
+		to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 4), endpoint->address, 16);
+	return tbinary_put_stop(to);
 }
 
 static uint8_t *put_host(uint8_t *to, uint16_t field, struct encoding *encoding)
 {
-	uint8_t *host = put_field(to, T_STRUCT, field);
+	uint8_t *host = tbinary_put_field(to, TBINARY_STRUCT, field);
 
 	if (encoding->host)
-		return put_bytes(host, encoding->host, encoding->host_size);
+		return tbinary_put_bytes(host, encoding->host, encoding->host_size);
 	to = put_endpoint(host, encoding->local, encoding);
 	encoding->host = host;
 	encoding->host_size = (size_t)(to - host);
@@ -117,25 +79,23 @@ static bool is_core(struct text value)
 
 static uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, struct encoding *encoding)
 {
-	to = put_i64(put_field(to, T_I64, 1), (uint64_t)time);
-	to = put_text(put_field(to, T_STRING, 2), value, encoding);
+	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), (uint64_t)time);
+	to = put_text(tbinary_put_field(to, TBINARY_STRING, 2), value, encoding);
 	if (is_core(value)) {
 		to = put_host(to, 3, encoding);
 		encoding->placed |= value.data[0] != 'w';
 	}
-	*to++ = T_STOP;
-	return to;
+	return tbinary_put_stop(to);
 }
 
 static uint8_t *put_tag(uint8_t *to, const struct tag *tag, bool with_host, struct encoding *encoding)
 {
-	to = put_text(put_field(to, T_STRING, 1), tag->key, encoding);
-	to = put_text(put_field(to, T_STRING, 2), tag->value, encoding);
-	to = put_i32(put_field(to, T_I32, 3), ANNOTATION_TYPE_STRING);
+	to = put_text(tbinary_put_field(to, TBINARY_STRING, 1), tag->key, encoding);
+	to = put_text(tbinary_put_field(to, TBINARY_STRING, 2), tag->value, encoding);
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_I32, 3), ANNOTATION_TYPE_STRING);
 	if (with_host)
 		to = put_host(to, 4, encoding);
-	*to++ = T_STOP;
-	return to;
+	return tbinary_put_stop(to);
 }
 
 /* The remote endpoint: a BOOL annotation of value true under the key sa, ca or ma. */
@@ -143,13 +103,12 @@ static uint8_t *put_remote(uint8_t *to, const struct span *span, struct encoding
 {
 	static const char *const keys[] = {"sa", "sa", "ca", "ma", "ma"};
 
-	to = put_bytes(put_i32(put_field(to, T_STRING, 1), 2), keys[span->kind], 2);
-	to = put_i32(put_field(to, T_STRING, 2), 1);
+	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 1), keys[span->kind], 2);
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, 2), 1);
 	*to++ = 1;
-	to = put_i32(put_field(to, T_I32, 3), ANNOTATION_TYPE_BOOL);
-	to = put_endpoint(put_field(to, T_STRUCT, 4), &span->remote, encoding);
-	*to++ = T_STOP;
-	return to;
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_I32, 3), ANNOTATION_TYPE_BOOL);
+	to = put_endpoint(tbinary_put_field(to, TBINARY_STRUCT, 4), &span->remote, encoding);
+	return tbinary_put_stop(to);
 }
 
 /* The core annotations of each kind; messaging spans have a beginning only. */
@@ -168,8 +127,8 @@ static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct enc
 	const struct core *core = &cores[span->kind];
 	bool end = core->end && span->duration;
 
-	*to = T_STRUCT;
-	to = put_i32(to + 1, (uint32_t)(span->annotation_count + (core->begin != NULL) + end));
+	to = tbinary_put_list(
+		to, TBINARY_STRUCT, (uint32_t)(span->annotation_count + (core->begin != NULL) + end));
 	if (core->begin)
 		to = put_annotation(to, span->timestamp, (struct text){core->begin, 2}, encoding);
 	for (size_t i = 0; i < span->annotation_count; i++)
@@ -189,8 +148,7 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 	static const struct tag none = {{"lc", 2}, {"", 0}};
 	bool place = !encoding->placed, local = place && !span->tag_count;
 
-	*to = T_STRUCT;
-	to = put_i32(to + 1, (uint32_t)(span->tag_count + local + span->has_remote));
+	to = tbinary_put_list(to, TBINARY_STRUCT, (uint32_t)(span->tag_count + local + span->has_remote));
 	if (span->has_remote)
 		to = put_remote(to, span, encoding);
 	for (size_t i = 0; i < span->tag_count; i++)
@@ -218,26 +176,26 @@ static size_t room(const struct span *span)
 
 static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
-	to = put_i64(put_field(to, T_I64, 1), span->trace_id);
-	to = put_text(put_field(to, T_STRING, 3), span->name, encoding);
-	to = put_i64(put_field(to, T_I64, 4), span->id);
+	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), span->trace_id);
+	to = put_text(tbinary_put_field(to, TBINARY_STRING, 3), span->name, encoding);
+	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 4), span->id);
 	if (span->parent_id)
-		to = put_i64(put_field(to, T_I64, 5), span->parent_id);
-	to = put_annotations(put_field(to, T_LIST, 6), span, encoding);
-	to = put_tags(put_field(to, T_LIST, 8), span, encoding);
+		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 5), span->parent_id);
+	to = put_annotations(tbinary_put_field(to, TBINARY_LIST, 6), span, encoding);
+	to = put_tags(tbinary_put_field(to, TBINARY_LIST, 8), span, encoding);
 	if (span->debug) {
-		to = put_field(to, T_BOOL, 9);
+		to = tbinary_put_field(to, TBINARY_BOOL, 9);
 		*to++ = 1;
 	}
 	if (!span->shared) {
-		to = put_i64(put_field(to, T_I64, 10), (uint64_t)span->timestamp);
+		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 10), (uint64_t)span->timestamp);
 		if (span->duration)
-			to = put_i64(put_field(to, T_I64, 11), (uint64_t)span->duration);
+			to = tbinary_put_i64(
+				tbinary_put_field(to, TBINARY_I64, 11), (uint64_t)span->duration);
 	}
 	if (span->trace_id_high)
-		to = put_i64(put_field(to, T_I64, 12), span->trace_id_high);
-	*to++ = T_STOP;
-	return to;
+		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 12), span->trace_id_high);
+	return tbinary_put_stop(to);
 }
 
 int zipkin_encode(struct buffer *out, const struct span *span)

@@ -6,12 +6,8 @@
 #include "base/memory.h"
 #include "wire/base64.h"
 #include "wire/scribereply.h"
+#include "wire/tbinary.h"
 
-/* TBinary's words, as far as Log() needs them. */
-enum { TYPE_STOP = 0, TYPE_STRING = 11, TYPE_STRUCT = 12, TYPE_LIST = 15 };
-enum { MESSAGE_CALL = 1 };
-#define VERSION_1 0x80010000u
-#define FRAME_SIZE 4
 /* Of a LogEntry, beside its category and message. */
 #define ENTRY_OVERHEAD 15
 
@@ -21,42 +17,17 @@ struct scribe {
 	char category[];
 };
 
-static uint8_t *put_u16(uint8_t *to, uint16_t value)
-{
-	to[0] = (uint8_t)(value >> 8);
-	to[1] = (uint8_t)value;
-	return to + 2;
-}
-
-static uint8_t *put_u32(uint8_t *to, uint32_t value)
-{
-	return put_u16(put_u16(to, (uint16_t)(value >> 16)), (uint16_t)value);
-}
-
-static uint8_t *put_field(uint8_t *to, uint8_t type, uint16_t id)
-{
-	*to = type;
-	return put_u16(to + 1, id);
-}
-
-static uint8_t *put_string(uint8_t *to, uint16_t id, const void *text, size_t size)
-{
-	to = put_u32(put_field(to, TYPE_STRING, id), (uint32_t)size);
-	memcpy(to, text, size);
-	return to + size;
-}
-
 void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const uint8_t *span,
 	size_t span_size)
 {
 	size_t message_size = BASE64_SIZE(span_size);
 	uint8_t *start = buffer_reserve(entries, category_size + message_size + ENTRY_OVERHEAD), *to = start;
 
-	to = put_string(to, 1, category, category_size);
-	to = put_u32(put_field(to, TYPE_STRING, 2), (uint32_t)message_size);
+	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 1), category, category_size);
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, 2), (uint32_t)message_size);
 	base64_encode((char *)to, span, span_size);
 	to += message_size;
-	*to++ = TYPE_STOP;
+	to = tbinary_put_stop(to);
 	entries->size += (size_t)(to - start);
 }
 
@@ -64,19 +35,17 @@ void scribe_put_head(uint8_t head[SCRIBE_HEAD_SIZE], int32_t seqid, uint32_t cou
 {
 	uint8_t *to = head;
 
-	to = put_u32(to, (uint32_t)(SCRIBE_HEAD_SIZE - FRAME_SIZE + entries_size + SCRIBE_TAIL_SIZE));
-	to = put_u32(to, VERSION_1 | MESSAGE_CALL);
-	to = put_u32(to, 3);
-	memcpy(to, "Log", 3);
-	to = put_u32(to + 3, (uint32_t)seqid);
-	to = put_field(to, TYPE_LIST, 1);
-	*to++ = TYPE_STRUCT;
-	put_u32(to, count);
+	to = tbinary_put_i32(
+		to, (uint32_t)(SCRIBE_HEAD_SIZE - TBINARY_FRAME_HEAD + entries_size + SCRIBE_TAIL_SIZE));
+	to = tbinary_put_i32(to, TBINARY_VERSION_1 | TBINARY_CALL);
+	to = tbinary_put_string(to, "Log", 3);
+	to = tbinary_put_i32(to, (uint32_t)seqid);
+	tbinary_put_list(tbinary_put_field(to, TBINARY_LIST, 1), TBINARY_STRUCT, count);
 }
 
 void scribe_put_tail(uint8_t tail[SCRIBE_TAIL_SIZE])
 {
-	tail[0] = TYPE_STOP;
+	tbinary_put_stop(tail);
 }
 
 /* All that the call takes, so that its memory is reserved once. */

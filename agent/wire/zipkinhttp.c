@@ -10,10 +10,8 @@
 
 #include "base/memory.h"
 #include "wire/httpreply.h"
+#include "wire/tbinary.h"
 
-/* The list's head: the type of its elements, struct, and how many there are. */
-#define LIST_HEAD 5
-#define TYPE_STRUCT 12
 /* Digits of a Content-Length, which is known last; filled up with blanks. */
 #define LENGTH_DIGITS 10
 /* zlib's number for gzip's format with the largest window. */
@@ -25,13 +23,6 @@ struct zipkinhttp {
 	z_stream zip;
 	bool gzip;
 };
-
-static void put_list_head(uint8_t head[LIST_HEAD], uint32_t count)
-{
-	head[0] = TYPE_STRUCT;
-	for (int i = 0; i < 4; i++)
-		head[1 + i] = (uint8_t)(count >> (24 - 8 * i));
-}
 
 static void squeeze(z_stream *zip, const uint8_t *from, size_t size, int flush)
 {
@@ -45,10 +36,10 @@ static void squeeze(z_stream *zip, const uint8_t *from, size_t size, int flush)
 static void put_zipped(struct zipkinhttp *http, const struct run *run, struct buffer *out)
 {
 	z_stream *zip = &http->zip;
-	uint8_t head[LIST_HEAD];
+	uint8_t head[TBINARY_LIST_HEAD];
 	size_t room;
 
-	put_list_head(head, run->count);
+	tbinary_put_list(head, TBINARY_STRUCT, run->count);
 	deflateReset(zip);
 	room = deflateBound(zip, sizeof(head) + run->size);
 	zip->next_out = buffer_reserve(out, room);
@@ -60,8 +51,8 @@ static void put_zipped(struct zipkinhttp *http, const struct run *run, struct bu
 
 static void put_plain(const struct run *run, struct buffer *out)
 {
-	put_list_head(buffer_reserve(out, LIST_HEAD + run->size), run->count);
-	out->size += LIST_HEAD;
+	tbinary_put_list(buffer_reserve(out, TBINARY_LIST_HEAD + run->size), TBINARY_STRUCT, run->count);
+	out->size += TBINARY_LIST_HEAD;
 	buffer_put(out, run->spans, run->size);
 }
 
