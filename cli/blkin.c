@@ -5,8 +5,8 @@
 
 #include <sysexits.h>
 
-#include "commands.h"
 #include "base/suggest.h"
+#include "commands.h"
 
 static const struct command {
 	const char *name;

@@ -15,13 +15,13 @@
 #include <sysexits.h>
 
 #include "base/buffer.h"
-#include "commands.h"
-#include "forest.h"
 #include "base/log.h"
+#include "commands.h"
 #include "options.h"
-#include "receiver.h"
-#include "span2.h"
-#include "tree.h"
+#include "scribe/receiver.h"
+#include "spans/span2.h"
+#include "traces/pending_traces.h"
+#include "traces/trace_print.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:9410"
 
@@ -38,7 +38,7 @@ static const char help[] =
 	"  --timeout SECONDS  end after that time: with 1 if the spans did not come\n";
 
 /* Traces held until they are quiet. */
-static const struct forest_limits limits = {.quiet = 1000000, .traces = 10000, .bytes = 64 * 1024 * 1024};
+static const struct pending_limits limits = {.quiet = 1000000, .traces = 10000, .bytes = 64 * 1024 * 1024};
 
 struct options {
 	struct receiver_options receiver;
@@ -51,7 +51,7 @@ struct collect {
 	struct options options;
 	struct event_base *base;
 	struct receiver *receiver;
-	struct forest *forest; /* NULL with --json */
+	struct pending_traces *traces; /* NULL with --json */
 	struct event *quiet;
 	struct event *timeout;
 	struct event *interrupted;
@@ -90,7 +90,7 @@ static bool write_out(struct collect *collect)
 	return collect->out.size == 0;
 }
 
-static void find_style(struct rows_style *style)
+static void find_style(struct trace_style *style)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct winsize window;
@@ -106,10 +106,10 @@ static void find_style(struct rows_style *style)
 static void show_trace(void *data, const GPtrArray *spans)
 {
 	struct collect *collect = data;
-	struct rows_style style;
+	struct trace_style style;
 
 	find_style(&style);
-	tree_print(&collect->out, spans, &style);
+	trace_print(&collect->out, spans, &style);
 	buffer_put(&collect->out, "\n", 1);
 }
 
@@ -123,8 +123,8 @@ static void on_drained(void *data)
 /* Shows what is held, lets the last answers go out, and ends. */
 static void end(struct collect *collect)
 {
-	if (collect->forest)
-		forest_show_all(collect->forest);
+	if (collect->traces)
+		pending_traces_show_all(collect->traces);
 	write_out(collect);
 	receiver_drain(collect->receiver, on_drained, collect);
 }
@@ -143,7 +143,7 @@ static void on_quiet(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
-	arm_quiet(collect, forest_show_quiet(collect->forest, g_get_monotonic_time()));
+	arm_quiet(collect, pending_traces_show_quiet(collect->traces, g_get_monotonic_time()));
 	write_out(collect);
 }
 
@@ -152,7 +152,7 @@ static void hold(struct collect *collect, GPtrArray *spans)
 	int64_t now = g_get_monotonic_time();
 
 	while (spans->len)
-		forest_take(collect->forest, g_ptr_array_steal_index(spans, 0), now);
+		pending_traces_add(collect->traces, g_ptr_array_steal_index(spans, 0), now);
 	if (!event_pending(collect->quiet, EV_TIMEOUT, NULL))
 		arm_quiet(collect, limits.quiet);
 }
@@ -162,7 +162,7 @@ static bool take(void *data, GPtrArray *spans)
 	struct collect *collect = data;
 
 	collect->spans += spans->len;
-	if (collect->forest) {
+	if (collect->traces) {
 		hold(collect, spans);
 	} else {
 		for (guint i = 0; i < spans->len; i++) {
@@ -243,9 +243,9 @@ static int collect_spans(const struct options *options)
 	collect.interrupted = evsignal_new(collect.base, SIGINT, on_signal, &collect);
 	collect.terminated = evsignal_new(collect.base, SIGTERM, on_signal, &collect);
 	if (!options->json)
-		collect.forest = forest_create(&limits, show_trace, &collect);
+		collect.traces = pending_traces_create(&limits, show_trace, &collect);
 	code = run(&collect);
-	forest_destroy(collect.forest);
+	pending_traces_destroy(collect.traces);
 	event_free(collect.quiet);
 	event_free(collect.timeout);
 	event_free(collect.interrupted);

@@ -22,7 +22,7 @@
 #include "output/output.h"
 #include "queue/batch.h"
 #include "read/reader.h"
-#include "traces.h"
+#include "find_traces.h"
 #include "uplink/uplink.h"
 
 static const char help[] =
@@ -138,7 +138,7 @@ static int open_traces(struct import *import, int argc, char **argv)
 
 	import->traces = g_ptr_array_new_with_free_func(free);
 	for (int i = 0; i < argc; i++)
-		if (traces_find(argv[i], import->traces) != 0)
+		if (find_traces(argv[i], import->traces) != 0)
 			return -1;
 	import->reader = reader_open_files(
 		(char *const *)import->traces->pdata, import->traces->len, &into, error, sizeof(error));

@@ -14,8 +14,8 @@
 #include <glib.h>
 #include <sysexits.h>
 
-#include "commands.h"
 #include "base/log.h"
+#include "commands.h"
 #include "options.h"
 #include "sampling_page.h"
 

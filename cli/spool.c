@@ -15,14 +15,14 @@
 #include "config/config.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "message.h"
+#include "spans/decode.h"
 #include "options.h"
 #include "printable.h"
-#include "span2.h"
+#include "spans/span2.h"
 #include "spool/spoolfile.h"
 #include "spool/spoolrow.h"
 #include "spoolview.h"
-#include "tree.h"
+#include "traces/trace_print.h"
 
 static const char help[] =
 	"Usage: blkin spool list [--json] [--user] [--config FILE | --directory DIR]\n"
@@ -165,7 +165,7 @@ static int list_batches(struct view *view)
 
 static void put_spans(struct view *view, const GPtrArray *spans)
 {
-	static const struct rows_style plain;
+	static const struct trace_style plain;
 
 	if (view->json) {
 		json_key(&view->out, "decoded");
@@ -177,7 +177,7 @@ static void put_spans(struct view *view, const GPtrArray *spans)
 		}
 		json_close(&view->out, ']');
 	} else {
-		tree_print(&view->out, spans, &plain);
+		trace_print(&view->out, spans, &plain);
 	}
 }
 
@@ -192,7 +192,7 @@ static void put_refused(struct view *view, sqlite3_stmt *stmt)
 	bool whole = (int64_t)kept == sqlite3_column_int64(stmt, 1);
 	char wrong[256] = "of so large a span only the beginning is kept";
 
-	if (whole && !message_decode_span(span, kept, spans, wrong, sizeof(wrong)))
+	if (whole && !decode_span(span, kept, spans, wrong, sizeof(wrong)))
 		whole = false;
 	if (view->json) {
 		json_open(&view->out, '{');

@@ -10,11 +10,11 @@
 #include <glib.h>
 #include <sysexits.h>
 
-#include "agentcall.h"
-#include "census.h"
+#include "ask_agent.h"
+#include "ask_lttng.h"
+#include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
-#include "base/log.h"
 #include "options.h"
 
 static const char help[] =
@@ -62,14 +62,14 @@ static int status(const char *path, bool json)
 {
 	struct buffer session = {0}, answer = {0};
 	g_autofree char *query = NULL, *page = NULL, *name = NULL, *group = NULL;
-	int code = agentcall_get(path, "/session", &session);
+	int code = ask_agent(path, "/session", &session);
 
 	if (code == EX_OK) {
 		name = value_of((const char *)session.data, "session");
 		group = value_of((const char *)session.data, "tracing-group");
 		query = census_take(name, group);
 		page = g_strconcat(json ? "/status.json?" : "/status?", query, NULL);
-		code = agentcall_get(path, page, &answer);
+		code = ask_agent(path, page, &answer);
 	}
 	if (code == EX_OK) {
 		fwrite(answer.data, 1, answer.size, stdout);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Version 1 spans to version 2: one test a rule of Zipkin's collector. */
 #include "collect_cases.h"
-#include "span2.h"
+#include "spans/span2.h"
+#include "spans/v1_to_v2.h"
 
 /* What stands before the rest of each span of the tests. */
 #define IDS "{\"traceId\":\"000000000000000a\",\"id\":\"000000000000000b\""
@@ -33,7 +34,7 @@ static void assert_makes(const char *json)
 	GPtrArray *spans = g_ptr_array_new_with_free_func(span2_free);
 	struct buffer out = {0};
 
-	ck_assert_ptr_null(span2_convert(span, spans));
+	ck_assert_ptr_null(v1_to_v2(span, spans));
 	for (guint i = 0; i < spans->len; i++) {
 		span2_put_json(g_ptr_array_index(spans, i), &out);
 		buffer_put(&out, "\n", 1);
@@ -46,7 +47,7 @@ static void assert_refused(const char *why)
 {
 	GPtrArray *spans = g_ptr_array_new_with_free_func(span2_free);
 
-	ck_assert_str_eq(span2_convert(span, spans), why);
+	ck_assert_str_eq(v1_to_v2(span, spans), why);
 	ck_assert_uint_eq(spans->len, 0);
 	g_ptr_array_unref(spans);
 }

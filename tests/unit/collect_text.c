@@ -2,10 +2,10 @@
 /* JSON, times and suggestions. */
 #include <math.h>
 
-#include "collect_cases.h"
 #include "base/json.h"
-#include "printable.h"
 #include "base/suggest.h"
+#include "collect_cases.h"
+#include "printable.h"
 
 #define ASSERT_STRING(bytes, text)                                                                           \
 	do {                                                                                                 \

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "collect_cases.h"
-#include "forest.h"
-#include "tree.h"
+#include "traces/pending_traces.h"
+#include "traces/trace_print.h"
 
 static GPtrArray *spans;
 
@@ -37,15 +37,15 @@ static struct span2 *add(uint64_t id, uint64_t parent, const char *service, cons
 	return span;
 }
 
-static void assert_drawn(const struct rows_style *style, const char *text)
+static void assert_drawn(const struct trace_style *style, const char *text)
 {
 	struct buffer out = {0};
 
-	tree_print(&out, spans, style);
+	trace_print(&out, spans, style);
 	assert_text(&out, text);
 }
 
-static const struct rows_style plain;
+static const struct trace_style plain;
 
 START_TEST(children_stand_below_their_parent)
 {
@@ -131,7 +131,7 @@ START_TEST(what_is_too_deep_starts_anew)
 
 	for (uint64_t id = 1; id <= 20000; id++)
 		add(id, id - 1, "a", "x", SPAN2_LOCAL, (int64_t)id, 1);
-	tree_print(&out, spans, &plain);
+	trace_print(&out, spans, &plain);
 	buffer_put(&out, "", 1);
 	ck_assert_ptr_nonnull(strstr((char *)out.data, "\n├─ x"));
 	ck_assert_ptr_nonnull(
@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(a_wide_terminal_gets_bars)
 {
-	const struct rows_style wide = {.width = 60}, narrow = {.width = 40};
+	const struct trace_style wide = {.width = 60}, narrow = {.width = 40};
 
 	add(1, 0, "a", "root", SPAN2_LOCAL, 0, 100);
 	add(2, 1, "a", "mid", SPAN2_LOCAL, 25, 50);
@@ -197,7 +197,7 @@ END_TEST
 
 START_TEST(colours_come_only_when_asked_for)
 {
-	const struct rows_style colour = {.colour = true};
+	const struct trace_style colour = {.colour = true};
 
 	span2_tag(add(1, 9, "a", "x", SPAN2_LOCAL, 0, 30), "k", "v", 1);
 	assert_drawn(&colour, "\033[1mtrace 0000000000000001\033[0m  1 span  30 µs  a\n"
@@ -215,57 +215,57 @@ static void note_trace(void *data, const GPtrArray *trace)
 	g_string_append_printf(data, "%u:%u ", (unsigned int)span->trace_id, trace->len);
 }
 
-static void give(struct forest *forest, uint64_t trace_id, int64_t now)
+static void give(struct pending_traces *traces, uint64_t trace_id, int64_t now)
 {
 	struct span2 *span = span2_new();
 
 	span->trace_id = trace_id;
 	span->id = 1;
 	span2_tag(span, "filler", "0123456789", 10);
-	forest_take(forest, span, now);
+	pending_traces_add(traces, span, now);
 }
 
 START_TEST(a_trace_is_shown_once_it_is_quiet)
 {
-	const struct forest_limits limits = {.quiet = 100, .traces = 10, .bytes = 1 << 20};
+	const struct pending_limits limits = {.quiet = 100, .traces = 10, .bytes = 1 << 20};
 	GString *shown = g_string_new(NULL);
-	struct forest *forest = forest_create(&limits, note_trace, shown);
+	struct pending_traces *traces = pending_traces_create(&limits, note_trace, shown);
 
-	ck_assert_int_eq(forest_show_quiet(forest, 0), -1);
-	give(forest, 1, 0);
-	give(forest, 2, 50);
-	give(forest, 1, 60);
-	ck_assert_int_eq(forest_show_quiet(forest, 149), 1);
+	ck_assert_int_eq(pending_traces_show_quiet(traces, 0), -1);
+	give(traces, 1, 0);
+	give(traces, 2, 50);
+	give(traces, 1, 60);
+	ck_assert_int_eq(pending_traces_show_quiet(traces, 149), 1);
 	ck_assert_str_eq(shown->str, "");
-	ck_assert_int_eq(forest_show_quiet(forest, 150), 10);
+	ck_assert_int_eq(pending_traces_show_quiet(traces, 150), 10);
 	ck_assert_str_eq(shown->str, "2:1 ");
-	forest_show_all(forest);
+	pending_traces_show_all(traces);
 	ck_assert_str_eq(shown->str, "2:1 1:2 ");
-	ck_assert_int_eq(forest_show_quiet(forest, 1000), -1);
-	forest_destroy(forest);
+	ck_assert_int_eq(pending_traces_show_quiet(traces, 1000), -1);
+	pending_traces_destroy(traces);
 	g_string_free(shown, TRUE);
 }
 END_TEST
 
 START_TEST(what_is_held_is_bounded)
 {
-	const struct forest_limits few = {.quiet = 100, .traces = 2, .bytes = 1 << 20};
-	const struct forest_limits small = {.quiet = 100, .traces = 1000, .bytes = 4000};
+	const struct pending_limits few = {.quiet = 100, .traces = 2, .bytes = 1 << 20};
+	const struct pending_limits small = {.quiet = 100, .traces = 1000, .bytes = 4000};
 	GString *shown = g_string_new(NULL);
-	struct forest *forest = forest_create(&few, note_trace, shown);
+	struct pending_traces *traces = pending_traces_create(&few, note_trace, shown);
 
-	give(forest, 1, 0);
-	give(forest, 2, 0);
-	give(forest, 1, 0);
-	give(forest, 3, 0);
+	give(traces, 1, 0);
+	give(traces, 2, 0);
+	give(traces, 1, 0);
+	give(traces, 3, 0);
 	ck_assert_str_eq(shown->str, "2:1 ");
-	forest_destroy(forest);
+	pending_traces_destroy(traces);
 	g_string_truncate(shown, 0);
-	forest = forest_create(&small, note_trace, shown);
+	traces = pending_traces_create(&small, note_trace, shown);
 	for (int i = 0; i < 100; i++)
-		give(forest, 1, 0);
+		give(traces, 1, 0);
 	ck_assert_str_ne(shown->str, "");
-	forest_destroy(forest);
+	pending_traces_destroy(traces);
 	g_string_free(shown, TRUE);
 }
 END_TEST

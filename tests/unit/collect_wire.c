@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "blkin_scribe_types.h"
-#include "call.h"
 #include "collect_cases.h"
-#include "message.h"
-#include "span2.h"
-#include "tbinary.h"
+#include "scribe/call.h"
+#include "spans/decode.h"
+#include "spans/span2.h"
+#include "wire/tbinary.h"
 
 static GPtrArray *spans;
 static char error[256];
@@ -47,7 +47,7 @@ static struct buffer full_span(void)
 static bool decode(const void *bytes, size_t size)
 {
 	char *text = g_base64_encode(bytes, size);
-	bool good = message_decode(text, strlen(text), spans, error, sizeof(error));
+	bool good = decode_message(text, strlen(text), spans, error, sizeof(error));
 
 	g_free(text);
 	return good;
@@ -165,7 +165,7 @@ END_TEST
 static bool decode_text(const char *text)
 {
 	g_ptr_array_set_size(spans, 0);
-	return message_decode(text, strlen(text), spans, error, sizeof(error));
+	return decode_message(text, strlen(text), spans, error, sizeof(error));
 }
 
 START_TEST(base64_may_be_broken_and_unpadded)
@@ -210,22 +210,22 @@ static struct buffer make_call(
 	return frame;
 }
 
-static struct call_service service = {.category = "zipkin", .alive_since = 7};
+static struct scribe_service service = {.category = "zipkin", .alive_since = 7};
 
-/* Makes the call. Returns what call_answer does; @reply gets the answer. */
-static const char *ask(struct buffer *frame, struct call *call)
+/* Makes the call. Returns what scribe_call_answer does; @reply gets the answer. */
+static const char *ask(struct buffer *frame, struct scribe_call *call)
 {
 	const char *wrong;
 
-	*call = (struct call){.spans = spans};
-	wrong = call_answer(&service, frame->data, frame->size, call);
+	*call = (struct scribe_call){.spans = spans};
+	wrong = scribe_call_answer(&service, frame->data, frame->size, call);
 	if (wrong)
 		g_strlcpy(error, wrong, sizeof(error));
 	buffer_free(frame);
 	return wrong ? error : NULL;
 }
 
-static void assert_reply(struct call *call, const char *bytes, size_t size)
+static void assert_reply(struct scribe_call *call, const char *bytes, size_t size)
 {
 	ck_assert_uint_eq(call->reply.size, size);
 	ck_assert_mem_eq(call->reply.data, bytes, size);
@@ -238,7 +238,7 @@ START_TEST(both_headers_are_answered)
 		      loose = make_call(false, 1, "getName", "", 1);
 	static const char reply[] = "\0\0\0\x28\x80\1\0\2\0\0\0\7getName\0\0\0\x2a\x0b\0\0\0\0\0\x0d"
 				    "blkin collect";
-	struct call call;
+	struct scribe_call call;
 
 	ck_assert_ptr_null(ask(&strict, &call));
 	assert_reply(&call, reply, sizeof(reply));
@@ -250,7 +250,7 @@ END_TEST
 START_TEST(unknown_methods_are_told_so)
 {
 	struct buffer frame = make_call(true, 1, "reinitialize", "", 1);
-	struct call call;
+	struct scribe_call call;
 
 	ck_assert_ptr_null(ask(&frame, &call));
 	/* an exception, whose field 1 is text and field 2 the type: 1 */
@@ -287,7 +287,7 @@ START_TEST(log_brings_spans)
 {
 	char *good = g_base64_encode(BYTES(REST));
 	struct buffer frame = make_log(1, "zipkin", (const char *[]){good, good, NULL});
-	struct call call;
+	struct scribe_call call;
 
 	ck_assert_ptr_null(ask(&frame, &call));
 	ck_assert_uint_eq(spans->len, 2);
@@ -304,7 +304,7 @@ START_TEST(one_bad_message_fails_the_call)
 {
 	char *good = g_base64_encode(BYTES(REST));
 	struct buffer frame = make_log(1, "zipkin", (const char *[]){good, "%%%", good, NULL});
-	struct call call;
+	struct scribe_call call;
 
 	ck_assert_ptr_null(ask(&frame, &call));
 	ck_assert_uint_eq(spans->len, 0);
@@ -319,7 +319,7 @@ END_TEST
 START_TEST(other_categories_are_left_alone)
 {
 	struct buffer frame = make_log(1, "web", (const char *[]){"anything at all", NULL});
-	struct call call;
+	struct scribe_call call;
 
 	ck_assert_ptr_null(ask(&frame, &call));
 	ck_assert_uint_eq(spans->len, 0);
@@ -332,7 +332,7 @@ START_TEST(bad_frames_get_no_answer)
 {
 	char *good = g_base64_encode(BYTES(REST));
 	struct buffer whole = make_log(1, "zipkin", (const char *[]){good, NULL}), frame;
-	struct call call;
+	struct scribe_call call;
 
 	for (size_t size = 1; size < whole.size; size++) {
 		frame = (struct buffer){0};

@@ -6,8 +6,8 @@
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
-#include "bytes_transport.h"
 #include "collect_cases.h"
+#include "spans/thrift_reader.h"
 
 ZipkinSpan *v1_span(int64_t trace_id, int64_t id, int64_t parent_id, const char *name)
 {
@@ -81,7 +81,7 @@ struct buffer v1_bytes(void *object)
 	ThriftProtocol *protocol = g_object_new(THRIFT_TYPE_BINARY_PROTOCOL, "transport", memory, NULL);
 	struct buffer bytes = {0};
 
-	bytes_mend_type(G_OBJECT_TYPE(object));
+	thrift_fix_type(G_OBJECT_TYPE(object));
 	ck_assert_int_ge(thrift_struct_write(object, protocol, NULL), 0);
 	buffer_put(&bytes, memory->buf->data, memory->buf->len);
 	g_object_unref(protocol);
@@ -107,7 +107,7 @@ int main(void)
 
 	/* The tests make such objects themselves; what these leak would hide what else does. */
 	for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
-		bytes_mend_type(types[i]);
+		thrift_fix_type(types[i]);
 	suite_add_tcase(suite, collect_convert_cases());
 	suite_add_tcase(suite, collect_wire_cases());
 	suite_add_tcase(suite, collect_tree_cases());

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "assemble/endpoint.h"
-#include "oracle.h"
 #include "encode/utf8.h"
 #include "encode/zipkin.h"
+#include "oracle.h"
 
 static struct text literal(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "call.h"
+#include "scribe/call.h"
 
 #include <string.h>
 
@@ -8,14 +8,16 @@
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
 #include "blkin_scribe_types.h"
-#include "bytes_transport.h"
-#include "message.h"
-#include "tbinary.h"
+#include "spans/decode.h"
+#include "spans/thrift_reader.h"
+#include "wire/tbinary.h"
 
 /* Of a Log(): what fills a frame of 16 MiB with messages of 60 bytes. Each becomes an object. */
 #define MESSAGES_MAX (1 << 18)
 /* A reply holds no more than a name and a sentence. */
 #define REPLY_MAX 4096
+/* Longer than any method's name, with its NUL. */
+#define METHOD_SIZE 64
 
 static const struct tbinary_field entry_fields[] = {{1, TBINARY_STRING}, {2, TBINARY_STRING}};
 static const struct tbinary_struct entry = {"LogEntry", entry_fields, 2};
@@ -25,14 +27,14 @@ static const struct tbinary_struct no_args = {"the arguments", NULL, 0};
 
 /* A call being answered. */
 struct answer {
-	struct call_service *service;
-	struct call *call;
+	struct scribe_service *service;
+	struct scribe_call *call;
 	const void *args; /* checked */
 	size_t args_size;
 };
 
 /* Each returns the generated result, the caller's to unref, or NULL having set call->refused. */
-typedef ThriftStruct *method(const struct answer *answer);
+typedef ThriftStruct *answer_method(const struct answer *answer);
 
 static ThriftStruct *get_name(const struct answer *answer)
 {
@@ -105,7 +107,7 @@ static ThriftStruct *alive_since(const struct answer *answer)
 
 static bool take_messages(const struct answer *answer, const GPtrArray *messages)
 {
-	struct call *call = answer->call;
+	struct scribe_call *call = answer->call;
 	guint before = call->spans->len, taken = 0;
 	char why[200];
 
@@ -117,7 +119,7 @@ static bool take_messages(const struct answer *answer, const GPtrArray *messages
 				sizeof(call->skipped));
 			continue;
 		}
-		if (!message->message || !message_decode(message->message, strlen(message->message),
+		if (!message->message || !decode_message(message->message, strlen(message->message),
 						 call->spans, why, sizeof(why))) {
 			g_snprintf(call->refused, sizeof(call->refused), "message %u of %u: %s", i + 1,
 				messages->len, message->message ? why : "it is missing");
@@ -138,8 +140,8 @@ static ThriftStruct *take_log(const struct answer *answer)
 	BlkinScribeLogResult *result = NULL;
 	BlkinScribeLogArgs *args;
 
-	bytes_mend_type(BLKIN_TYPE_LOG_ENTRY);
-	args = bytes_read_struct(BLKIN_TYPE_SCRIBE_LOG_ARGS, answer->args, answer->args_size);
+	thrift_fix_type(BLKIN_TYPE_LOG_ENTRY);
+	args = thrift_read_struct(BLKIN_TYPE_SCRIBE_LOG_ARGS, answer->args, answer->args_size);
 	if (!args) {
 		g_strlcpy(answer->call->refused, "Thrift does not read the arguments",
 			sizeof(answer->call->refused));
@@ -155,9 +157,9 @@ static ThriftStruct *take_log(const struct answer *answer)
 	return (ThriftStruct *)result;
 }
 
-static const struct {
+static const struct method {
 	const char *name;
-	method *answer;
+	answer_method *answer;
 	const struct tbinary_struct *args;
 } methods[] = {
 	{"Log", take_log, &log_args},
@@ -180,18 +182,19 @@ static ThriftStruct *exception(int32_t type, const char *message)
 	return THRIFT_STRUCT(xception);
 }
 
-/* Appends @result, framed, as an answer to @to. It is small and goes to memory: writing cannot fail. */
+/* Appends @result, framed, as an answer to a call of @method. It is small and goes to memory: writing cannot
+ * fail. */
 static void put_reply(
-	struct buffer *out, const struct tbinary_message *to, ThriftMessageType type, ThriftStruct *result)
+	struct buffer *out, const char *method, int32_t seqid, ThriftMessageType type, ThriftStruct *result)
 {
 	ThriftMemoryBuffer *memory = g_object_new(THRIFT_TYPE_MEMORY_BUFFER, "buf_size", REPLY_MAX, NULL);
 	ThriftProtocol *protocol = g_object_new(THRIFT_TYPE_BINARY_PROTOCOL, "transport", memory, NULL);
 	uint32_t length;
 
-	bytes_mend_type(THRIFT_TYPE_MEMORY_BUFFER);
-	bytes_mend_type(THRIFT_TYPE_BINARY_PROTOCOL);
-	bytes_mend_type(G_OBJECT_TYPE(result));
-	thrift_protocol_write_message_begin(protocol, to->method, type, to->seqid, NULL);
+	thrift_fix_type(THRIFT_TYPE_MEMORY_BUFFER);
+	thrift_fix_type(THRIFT_TYPE_BINARY_PROTOCOL);
+	thrift_fix_type(G_OBJECT_TYPE(result));
+	thrift_protocol_write_message_begin(protocol, method, type, seqid, NULL);
 	thrift_struct_write(result, protocol, NULL);
 	thrift_protocol_write_message_end(protocol, NULL);
 	length = GUINT32_TO_BE(memory->buf->len);
@@ -201,49 +204,75 @@ static void put_reply(
 	g_object_unref(memory);
 }
 
-static size_t find_method(const char *name)
+static const struct method *find_method(const char *name)
 {
-	size_t i = 0;
-
-	while (i < G_N_ELEMENTS(methods) && strcmp(methods[i].name, name) != 0)
-		i++;
-	return i;
+	for (size_t i = 0; i < G_N_ELEMENTS(methods); i++)
+		if (strcmp(methods[i].name, name) == 0)
+			return &methods[i];
+	return NULL;
 }
 
-const char *call_answer(struct call_service *service, const void *frame, size_t size, struct call *call)
+/* Calls @method, NULL if there is none of that @name; returns its result or an exception. */
+static ThriftStruct *get_result(const struct answer *answer, const struct method *method, const char *name)
 {
-	struct answer answer = {.service = service, .call = call};
-	const struct tbinary_struct *args = &no_args;
-	ThriftMessageType type = T_REPLY;
-	struct tbinary_message message;
-	ThriftStruct *result = NULL;
+	ThriftStruct *result = method ? method->answer(answer) : NULL;
 	char text[128];
-	size_t i;
 
-	if (!tbinary_read_message(frame, size, &message, call->refused, sizeof(call->refused)))
-		return call->refused;
-	if (message.type != T_CALL && message.type != T_ONEWAY)
-		return "a message that is no call";
-	i = find_method(message.method);
-	if (i < G_N_ELEMENTS(methods))
-		args = methods[i].args;
-	answer.args = (const uint8_t *)frame + message.size;
-	answer.args_size =
-		tbinary_check(answer.args, size - message.size, args, call->refused, sizeof(call->refused));
-	if (!answer.args_size)
-		return call->refused;
-	if (i < G_N_ELEMENTS(methods)) {
-		result = methods[i].answer(&answer);
-		if (!result)
-			result = exception(THRIFT_APPLICATION_EXCEPTION_ERROR_INTERNAL_ERROR, call->refused);
-	} else {
-		g_snprintf(text, sizeof(text), "unknown method %s", message.method);
-		result = exception(THRIFT_APPLICATION_EXCEPTION_ERROR_UNKNOWN_METHOD, text);
+	if (result)
+		return result;
+	if (method)
+		return exception(THRIFT_APPLICATION_EXCEPTION_ERROR_INTERNAL_ERROR, answer->call->refused);
+	g_snprintf(text, sizeof(text), "unknown method %s", name);
+	return exception(THRIFT_APPLICATION_EXCEPTION_ERROR_UNKNOWN_METHOD, text);
+}
+
+/* Reads the header of a call. Returns NULL, or what is wrong with it. */
+static const char *read_header(struct tbinary_reader *reader, struct tbinary_message *message,
+	char name[METHOD_SIZE], struct scribe_call *call)
+{
+	char *why = call->refused;
+
+	if (!tbinary_get_message(reader, message)) {
+		g_strlcpy(why, reader->error, sizeof(call->refused));
+		return why;
 	}
+	if (message->method_size >= METHOD_SIZE) {
+		g_snprintf(why, sizeof(call->refused), "a method's name of %u bytes", message->method_size);
+		return why;
+	}
+	memcpy(name, message->method, message->method_size);
+	name[message->method_size] = '\0';
+	if (message->type != TBINARY_CALL && message->type != TBINARY_ONEWAY)
+		return "a message that is no call";
+	return NULL;
+}
+
+const char *scribe_call_answer(
+	struct scribe_service *service, const void *frame, size_t size, struct scribe_call *call)
+{
+	struct tbinary_reader reader = tbinary_read(frame, size);
+	struct answer answer = {.service = service, .call = call};
+	const struct method *method;
+	struct tbinary_message message;
+	ThriftMessageType type = T_REPLY;
+	ThriftStruct *result;
+	char name[METHOD_SIZE];
+	const char *wrong = read_header(&reader, &message, name, call);
+
+	if (wrong)
+		return wrong;
+	method = find_method(name);
+	answer.args = (const uint8_t *)frame + reader.at;
+	answer.args_size = tbinary_left(&reader);
+	if (!tbinary_check(&reader, method ? method->args : &no_args)) {
+		g_strlcpy(call->refused, reader.error, sizeof(call->refused));
+		return call->refused;
+	}
+	result = get_result(&answer, method, name);
 	if (THRIFT_IS_APPLICATION_EXCEPTION(result))
 		type = T_EXCEPTION;
-	if (message.type == T_CALL)
-		put_reply(&call->reply, &message, type, result);
+	if (message.type == TBINARY_CALL)
+		put_reply(&call->reply, name, message.seqid, type, result);
 	g_object_unref(result);
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE /* pipe2 */
-#include "census.h"
+#include "ask_lttng.h"
 
 #include <fcntl.h>
 #include <poll.h>

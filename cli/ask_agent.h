@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A question to the agent of this node, over its control socket. */
-#ifndef AGENTCALL_H
-#define AGENTCALL_H
+#ifndef ASK_AGENT_H
+#define ASK_AGENT_H
 
 #include "base/buffer.h"
 
@@ -9,6 +9,6 @@
  * Gets @page of the agent whose control socket is @path, in @body with a NUL behind its end. Returns an exit
  * code, having said what is wrong if it is not 0.
  */
-int agentcall_get(const char *path, const char *page, struct buffer *body);
+int ask_agent(const char *path, const char *page, struct buffer *body);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines that a trace is drawn with: columns lined up, bars, colours. What they say, the tree decides. */
-#ifndef ROWS_H
-#define ROWS_H
+/* The lines that a trace is drawn with: columns lined up, bars, colours. trace_print.h decides what they say.
+ */
+#ifndef TRACES_TRACE_LINES_H
+#define TRACES_TRACE_LINES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,14 +11,14 @@
 
 #include "base/buffer.h"
 
-struct rows_style {
+struct trace_style {
 	bool colour;
 	int width; /* columns of the terminal; 0: not one, and no bars */
 };
 
 /* A line of a span, its columns as text; or of an annotation or tag, then with nothing but prefix and name.
  */
-struct row {
+struct trace_line {
 	bool detail;
 	char *prefix;
 	char *name;
@@ -30,12 +31,14 @@ struct row {
 };
 
 /* For GPtrArray's free function. */
-void row_free(void *row);
+void trace_line_free(void *line);
 
-/* Appends @rows (of struct row) of a trace that took @total µs. */
-void rows_put(struct buffer *out, const GPtrArray *rows, int64_t total, const struct rows_style *style);
+/* Appends @lines (of struct trace_line) of a trace that took @total µs. */
+void trace_lines_put(
+	struct buffer *out, const GPtrArray *lines, int64_t total, const struct trace_style *style);
 
 /* Appends @text in @colour (what stands between "ESC [" and "m"), if the style has colours. */
-void rows_paint(struct buffer *out, const struct rows_style *style, const char *colour, const char *text);
+void trace_lines_paint(
+	struct buffer *out, const struct trace_style *style, const char *colour, const char *text);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One trace drawn as a tree, for people. */
-#ifndef TREE_H
-#define TREE_H
+/* One trace as text: a tree of its spans, for people to read. */
+#ifndef TRACES_TRACE_PRINT_H
+#define TRACES_TRACE_PRINT_H
 
 #include <glib.h>
 
 #include "base/buffer.h"
-#include "rows.h"
+#include "traces/trace_lines.h"
 
 /*
  * Appends the trace that @spans (of struct span2, at least one, all of one trace) make: a header, then a line
@@ -14,6 +14,6 @@
  * together; a client's and a server's half of one span stand above each other. A span whose parent is not
  * there starts a tree of its own. What came from a peer is shown printable.
  */
-void tree_print(struct buffer *out, const GPtrArray *spans, const struct rows_style *style);
+void trace_print(struct buffer *out, const GPtrArray *spans, const struct trace_style *style);
 
 #endif

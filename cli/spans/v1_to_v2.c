@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Version 1 spans to version 2, see span2.h. */
+#include "spans/v1_to_v2.h"
+
 #include <string.h>
 
-#include "note.h"
-#include "span2.h"
+#include "spans/span2.h"
+#include "spans/v1_annotations.h"
 
 /* The annotations that say what a span is, rather than what happened in it. */
 enum core {
@@ -38,8 +39,8 @@ struct conversion {
 	GPtrArray *out;
 	guint first; /* where in @out this span's begin */
 	GArray *annotations;
-	GArray *binaries; /* both of struct note */
-	struct note core[CORES];
+	GArray *binaries; /* both of struct v1_annotation */
+	struct v1_annotation core[CORES];
 	bool has[CORES];
 };
 
@@ -49,7 +50,7 @@ static int64_t difference(int64_t end, int64_t begin)
 	return (int64_t)((uint64_t)end - (uint64_t)begin);
 }
 
-static struct span2 *add_half(struct conversion *c, const struct note *at)
+static struct span2 *add_half(struct conversion *c, const struct v1_annotation *at)
 {
 	struct span2 *half = span2_new();
 
@@ -57,7 +58,7 @@ static struct span2 *add_half(struct conversion *c, const struct note *at)
 	half->trace_id = (uint64_t)c->v1->trace_id;
 	half->id = (uint64_t)c->v1->id;
 	half->parent_id = c->v1->__isset_parent_id ? (uint64_t)c->v1->parent_id : 0;
-	half->name = note_copy_name(c->v1->name);
+	half->name = v1_copy_name(c->v1->name);
 	half->debug = c->v1->__isset_debug && c->v1->debug;
 	if (at && at->has_host)
 		half->local = span2_endpoint_copy(&at->host);
@@ -76,7 +77,7 @@ static struct span2 *first_half(struct conversion *c)
 }
 
 /* The half that what was noted at a host belongs to: that of the same service, or a new one. */
-static struct span2 *half_of(struct conversion *c, const struct note *note)
+static struct span2 *half_of(struct conversion *c, const struct v1_annotation *note)
 {
 	if (!note || !note->has_host)
 		return first_half(c);
@@ -93,7 +94,7 @@ static struct span2 *half_of(struct conversion *c, const struct note *note)
 	return add_half(c, note);
 }
 
-static int find_core(const struct note *note)
+static int find_core(const struct v1_annotation *note)
 {
 	for (int i = 0; i < CORES; i++)
 		if (note->has_host && strcmp(note->text, cores[i].name) == 0)
@@ -105,7 +106,7 @@ static int find_core(const struct note *note)
 static void place_annotations(struct conversion *c)
 {
 	for (guint i = 0; i < c->annotations->len; i++) {
-		const struct note *note = &g_array_index(c->annotations, struct note, i);
+		const struct v1_annotation *note = &g_array_index(c->annotations, struct v1_annotation, i);
 		struct span2 *half = half_of(c, note);
 		int core = find_core(note);
 
@@ -263,7 +264,8 @@ static bool same_endpoint(const struct span2_endpoint *a, const struct span2_end
 }
 
 /* Who called: not the server itself, and without the server's name, which some put on the client's socket. */
-static void place_caller(struct conversion *c, const struct note *ca, const struct note *server)
+static void place_caller(
+	struct conversion *c, const struct v1_annotation *ca, const struct v1_annotation *server)
 {
 	struct span2_endpoint caller = ca->host;
 
@@ -276,7 +278,8 @@ static void place_caller(struct conversion *c, const struct note *ca, const stru
 }
 
 /* Addresses alone, of a span that is no client's or server's by its annotations. */
-static void place_lone_addresses(struct conversion *c, const struct note *ca, const struct note *sa)
+static void place_lone_addresses(
+	struct conversion *c, const struct v1_annotation *ca, const struct v1_annotation *sa)
 {
 	if (ca && sa) {
 		set_remote(half_of(c, ca), &sa->host);
@@ -288,10 +291,10 @@ static void place_lone_addresses(struct conversion *c, const struct note *ca, co
 	}
 }
 
-static void place_addresses(
-	struct conversion *c, const struct note *ca, const struct note *sa, const struct note *ma)
+static void place_addresses(struct conversion *c, const struct v1_annotation *ca,
+	const struct v1_annotation *sa, const struct v1_annotation *ma)
 {
-	const struct note *core = c->core;
+	const struct v1_annotation *core = c->core;
 
 	if (!c->has[CS] && !c->has[CR] && !c->has[SR] && !c->has[SS] && (ca || sa)) {
 		place_lone_addresses(c, ca, sa);
@@ -309,15 +312,17 @@ static void place_addresses(
 
 static void place_binaries(struct conversion *c)
 {
-	const struct note *ca = NULL, *sa = NULL, *ma = NULL;
+	const struct v1_annotation *ca = NULL, *sa = NULL, *ma = NULL;
 
 	for (guint i = 0; i < c->binaries->len; i++) {
-		const struct note *note = &g_array_index(c->binaries, struct note, i);
+		const struct v1_annotation *note = &g_array_index(c->binaries, struct v1_annotation, i);
 		const GByteArray *value = note->binary->value;
-		const struct note **address = *note->text == 'c' ? &ca : *note->text == 's' ? &sa : &ma;
+		const struct v1_annotation **address = *note->text == 'c'   ? &ca
+						       : *note->text == 's' ? &sa
+									    : &ma;
 		struct span2 *half;
 
-		if (note_is_address(note->text)) {
+		if (v1_is_address_key(note->text)) {
 			*address = note->has_host ? note : NULL;
 			continue;
 		}
@@ -346,7 +351,7 @@ static void finish(struct conversion *c)
 	}
 }
 
-const char *span2_convert(const ZipkinSpan *v1, GPtrArray *spans)
+const char *v1_to_v2(const ZipkinSpan *v1, GPtrArray *spans)
 {
 	struct conversion c = {.v1 = v1, .out = spans, .first = spans->len};
 
@@ -356,8 +361,8 @@ const char *span2_convert(const ZipkinSpan *v1, GPtrArray *spans)
 		return "its span id is 0";
 	c.timestamp = v1->__isset_timestamp ? v1->timestamp : 0;
 	c.duration = v1->__isset_duration ? v1->duration : 0;
-	c.annotations = note_read_annotations(v1);
-	c.binaries = note_read_binaries(v1);
+	c.annotations = v1_read_annotations(v1);
+	c.binaries = v1_read_binary_annotations(v1);
 	add_half(&c, NULL);
 	place_annotations(&c);
 	place_rpc(&c);

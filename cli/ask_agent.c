@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE /* strcasestr */
-#include "agentcall.h"
+#include "ask_agent.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -161,7 +161,7 @@ static int take_body(struct buffer *answer, const char *path)
 	return EX_OK;
 }
 
-int agentcall_get(const char *path, const char *page, struct buffer *body)
+int ask_agent(const char *path, const char *page, struct buffer *body)
 {
 	/* Of HTTP/1.0, as its answers end with the connection and come in one piece. */
 	g_autofree char *request = g_strdup_printf("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", page);

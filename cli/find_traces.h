@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CTF traces on disk: the folders that hold a file named `metadata`. */
-#ifndef TRACES_H
-#define TRACES_H
+/* Finds CTF traces on disk: the folders that hold a file named `metadata`. */
+#ifndef FIND_TRACES_H
+#define FIND_TRACES_H
 
 #include <glib.h>
 
@@ -9,6 +9,6 @@
  * Adds to @found (of g_free'd char *) every trace in @dir and below, in the order of their names, links not
  * followed. Returns -1 having said what is wrong: no such folder, or no trace in it.
  */
-int traces_find(const char *dir, GPtrArray *found);
+int find_traces(const char *dir, GPtrArray *found);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "span2.h"
+#include "spans/span2.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bytes_transport.h"
+#include "spans/thrift_reader.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static void finalize_all(GObject *object)
 	base->finalize(object);
 }
 
-void bytes_mend_type(GType type)
+void thrift_fix_type(GType type)
 {
 	GObjectClass *class;
 
@@ -101,16 +101,16 @@ void bytes_mend_type(GType type)
 	class->finalize = finalize_all;
 }
 
-void *bytes_read_struct(GType type, const void *data, size_t size)
+void *thrift_read_struct(GType type, const void *data, size_t size)
 {
 	BytesTransport *bytes = g_object_new(bytes_transport_get_type(), NULL);
 	ThriftProtocol *protocol = g_object_new(THRIFT_TYPE_BINARY_PROTOCOL, "transport", bytes, NULL);
 	ThriftStruct *object = g_object_new(type, NULL);
 	GError *error = NULL;
 
-	bytes_mend_type(type);
-	bytes_mend_type(THRIFT_TYPE_BINARY_PROTOCOL);
-	bytes_mend_type(bytes_transport_get_type());
+	thrift_fix_type(type);
+	thrift_fix_type(THRIFT_TYPE_BINARY_PROTOCOL);
+	thrift_fix_type(bytes_transport_get_type());
 	bytes->data = data;
 	bytes->left = size;
 	if (thrift_struct_read(object, protocol, &error) < 0) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "note.h"
+#include "spans/v1_annotations.h"
 
 #include <string.h>
 
 #include <arpa/inet.h>
 
-char *note_copy_name(const char *name)
+char *v1_copy_name(const char *name)
 {
 	char *valid, *lower;
 
@@ -38,7 +38,7 @@ static bool read_endpoint(const ZipkinEndpoint *v1, struct span2_endpoint *endpo
 	uint32_t ipv4 = htonl((uint32_t)v1->ipv4);
 
 	memset(endpoint, 0, sizeof(*endpoint));
-	endpoint->service = note_copy_name(v1->service_name);
+	endpoint->service = v1_copy_name(v1->service_name);
 	endpoint->port = (uint16_t)v1->port;
 	if (ipv4)
 		inet_ntop(AF_INET, &ipv4, endpoint->ipv4, sizeof(endpoint->ipv4));
@@ -48,12 +48,12 @@ static bool read_endpoint(const ZipkinEndpoint *v1, struct span2_endpoint *endpo
 
 static void clear_note(void *data)
 {
-	g_free(((struct note *)data)->host.service);
+	g_free(((struct v1_annotation *)data)->host.service);
 }
 
 static int compare_notes(const void *a, const void *b)
 {
-	const struct note *left = a, *right = b;
+	const struct v1_annotation *left = a, *right = b;
 	int order;
 
 	if (left->timestamp != right->timestamp)
@@ -64,19 +64,19 @@ static int compare_notes(const void *a, const void *b)
 
 static GArray *new_notes(void)
 {
-	GArray *notes = g_array_new(FALSE, FALSE, sizeof(struct note));
+	GArray *notes = g_array_new(FALSE, FALSE, sizeof(struct v1_annotation));
 
 	g_array_set_clear_func(notes, clear_note);
 	return notes;
 }
 
-GArray *note_read_annotations(const ZipkinSpan *span)
+GArray *v1_read_annotations(const ZipkinSpan *span)
 {
 	GArray *notes = new_notes();
 
 	for (guint i = 0; i < span->annotations->len; i++) {
 		const ZipkinAnnotation *v1 = g_ptr_array_index(span->annotations, i);
-		struct note note = {.order = i, .timestamp = v1->timestamp, .text = v1->value};
+		struct v1_annotation note = {.order = i, .timestamp = v1->timestamp, .text = v1->value};
 
 		if (!v1->timestamp || !v1->value)
 			continue;
@@ -88,18 +88,18 @@ GArray *note_read_annotations(const ZipkinSpan *span)
 	return notes;
 }
 
-bool note_is_address(const char *key)
+bool v1_is_address_key(const char *key)
 {
 	return strcmp(key, "ca") == 0 || strcmp(key, "sa") == 0 || strcmp(key, "ma") == 0;
 }
 
-GArray *note_read_binaries(const ZipkinSpan *span)
+GArray *v1_read_binary_annotations(const ZipkinSpan *span)
 {
 	GArray *notes = new_notes();
 
 	for (guint i = 0; i < span->binary_annotations->len; i++) {
 		const ZipkinBinaryAnnotation *v1 = g_ptr_array_index(span->binary_annotations, i);
-		struct note note = {.order = i, .text = v1->key, .binary = v1};
+		struct v1_annotation note = {.order = i, .text = v1->key, .binary = v1};
 		bool is_true;
 
 		if (!v1->key || !v1->value || !v1->__isset_annotation_type)
@@ -107,7 +107,7 @@ GArray *note_read_binaries(const ZipkinSpan *span)
 		is_true = v1->annotation_type == ZIPKIN_ANNOTATION_TYPE_BOOL && v1->value->len == 1 &&
 			  v1->value->data[0] == 1;
 		if (v1->annotation_type != ZIPKIN_ANNOTATION_TYPE_STRING &&
-			!(is_true && note_is_address(v1->key)))
+			!(is_true && v1_is_address_key(v1->key)))
 			continue;
 		if (v1->__isset_host)
 			note.has_host = read_endpoint(v1->host, &note.host);

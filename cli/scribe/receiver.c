@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "receiver.h"
+#include "scribe/receiver.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "call.h"
 #include "base/log.h"
 #include "printable.h"
-#include "span2.h"
+#include "scribe/call.h"
+#include "spans/span2.h"
 
 #define FRAME_MAX (16 * 1024 * 1024)
 /* Connections at once; what more come wait in the kernel. */
@@ -48,7 +48,7 @@ struct receiver {
 	struct event *drain;   /* see whether answers are left to go out */
 	struct event *give_up; /* waiting for them */
 	struct receiver_options options;
-	struct call_service service;
+	struct scribe_service service;
 	char address[ADDRESS_SIZE];
 	GQueue connections; /* of struct connection, owned */
 	bool told_skipped;
@@ -127,8 +127,8 @@ static void tell_closing(const struct connection *connection, const char *why)
 static bool answer(struct connection *connection, const void *frame, size_t size)
 {
 	struct receiver *receiver = connection->receiver;
-	struct call call = {.spans = g_ptr_array_new_with_free_func(span2_free)};
-	const char *wrong = call_answer(&receiver->service, frame, size, &call);
+	struct scribe_call call = {.spans = g_ptr_array_new_with_free_func(span2_free)};
+	const char *wrong = scribe_call_answer(&receiver->service, frame, size, &call);
 	bool good = false;
 
 	if (wrong) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traces.h"
+#include "find_traces.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -81,7 +81,7 @@ static bool find(const char *path, int depth, GPtrArray *found)
 	return any;
 }
 
-int traces_find(const char *dir, GPtrArray *found)
+int find_traces(const char *dir, GPtrArray *found)
 {
 	struct stat file;
 

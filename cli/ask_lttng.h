@@ -5,8 +5,8 @@
  * The session daemon asks each program for its events. One that cannot answer (it is stopped) would hold
  * everything up for seconds and then be cut off, so that programs are not counted while one is.
  */
-#ifndef CENSUS_H
-#define CENSUS_H
+#ifndef ASK_LTTNG_H
+#define ASK_LTTNG_H
 
 /*
  * Looks, for three seconds at most, and returns what it found as the query of a status page; what it may not

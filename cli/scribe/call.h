@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A call of Scribe's, from the bytes of its frame to the bytes of the answer's. No I/O here. */
-#ifndef CALL_H
-#define CALL_H
+/* Answers one Scribe call: from the bytes of its frame to the bytes of the reply. No I/O here. */
+#ifndef SCRIBE_CALL_H
+#define SCRIBE_CALL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 
 /* What the receiver is and has done, for the calls that ask. */
-struct call_service {
+struct scribe_service {
 	const char *category; /* whose messages are spans; others are left alone, as Zipkin does */
 	int64_t alive_since;  /* s since the epoch */
 	int64_t messages;     /* taken */
@@ -20,7 +20,7 @@ struct call_service {
 	int64_t refused; /* calls of Log */
 };
 
-struct call {
+struct scribe_call {
 	GPtrArray *spans;    /* of struct span2: what Log brought; the caller's, appended to */
 	struct buffer reply; /* the answer with its frame's length; empty for a oneway call; the caller's,
 				appended to */
@@ -32,6 +32,7 @@ struct call {
  * Answers the call in the @size bytes of @frame. Returns NULL, or what is wrong with the frame, in memory of
  * @call: then no answer is possible and the connection should be closed.
  */
-const char *call_answer(struct call_service *service, const void *frame, size_t size, struct call *call);
+const char *scribe_call_answer(
+	struct scribe_service *service, const void *frame, size_t size, struct scribe_call *call);
 
 #endif

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Spans as Zipkin shows them (its version 2 model), and how they come from the version 1 spans on the wire,
- * by the rules of Zipkin's own collector: what `blkin collect` shows is what Zipkin would.
- *
- * A version 1 span may hold the annotations of several hosts; it becomes one span for each service. Who holds
- * a span2 owns all that it points to.
- */
-#ifndef SPAN2_H
-#define SPAN2_H
+/* Spans as Zipkin shows them: its version 2 model. Who holds a span2 owns all that it points to. */
+#ifndef SPANS_SPAN2_H
+#define SPANS_SPAN2_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +9,6 @@
 #include <glib.h>
 
 #include "base/buffer.h"
-#include "zipkin_zipkin_core_types.h"
 
 enum span2_kind { SPAN2_LOCAL, SPAN2_CLIENT, SPAN2_SERVER, SPAN2_PRODUCER, SPAN2_CONSUMER };
 
@@ -53,12 +46,6 @@ struct span2 {
 	bool debug;
 	bool shared; /* the server's half of a span that the client began */
 };
-
-/*
- * Appends to @spans (of struct span2) what @v1 makes. Returns NULL, or what is wrong with it: then @spans is
- * as it was.
- */
-const char *span2_convert(const ZipkinSpan *v1, GPtrArray *spans);
 
 /* For GPtrArray's free function too. */
 void span2_free(void *span);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "message.h"
+#include "spans/decode.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "bytes_transport.h"
-#include "span2.h"
-#include "tbinary.h"
+#include "spans/thrift_reader.h"
+#include "spans/v1_to_v2.h"
+#include "wire/tbinary.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -85,32 +85,32 @@ bad:
 	return NULL;
 }
 
-bool message_decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size)
+bool decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size)
 {
-	char why[160];
+	struct tbinary_reader reader = tbinary_read(bytes, size);
 	const char *wrong;
 	ZipkinSpan *v1;
 
-	if (!tbinary_check(bytes, size, &span, why, sizeof(why))) {
-		g_snprintf(error, error_size, "it is not a span in TBinary: %s", why);
+	if (!tbinary_check(&reader, &span)) {
+		g_snprintf(error, error_size, "it is not a span in TBinary: %s", reader.error);
 		return false;
 	}
-	bytes_mend_type(ZIPKIN_TYPE_ANNOTATION);
-	bytes_mend_type(ZIPKIN_TYPE_BINARY_ANNOTATION);
-	bytes_mend_type(ZIPKIN_TYPE_ENDPOINT);
-	v1 = bytes_read_struct(ZIPKIN_TYPE_SPAN, bytes, size);
+	thrift_fix_type(ZIPKIN_TYPE_ANNOTATION);
+	thrift_fix_type(ZIPKIN_TYPE_BINARY_ANNOTATION);
+	thrift_fix_type(ZIPKIN_TYPE_ENDPOINT);
+	v1 = thrift_read_struct(ZIPKIN_TYPE_SPAN, bytes, size);
 	if (!v1) {
 		g_snprintf(error, error_size, "Thrift does not read it as a span");
 		return false;
 	}
-	wrong = span2_convert(v1, spans);
+	wrong = v1_to_v2(v1, spans);
 	g_object_unref(v1);
 	if (wrong)
 		g_strlcpy(error, wrong, error_size);
 	return !wrong;
 }
 
-bool message_decode(const char *message, size_t size, GPtrArray *spans, char *error, size_t error_size)
+bool decode_message(const char *message, size_t size, GPtrArray *spans, char *error, size_t error_size)
 {
 	char *bytes = tidy_base64(message, size, error, error_size);
 	gsize bytes_size = 0;
@@ -120,7 +120,7 @@ bool message_decode(const char *message, size_t size, GPtrArray *spans, char *er
 		return false;
 	if (*bytes)
 		g_base64_decode_inplace(bytes, &bytes_size);
-	good = message_decode_span(bytes, bytes_size, spans, error, error_size);
+	good = decode_span(bytes, bytes_size, spans, error, error_size);
 	g_free(bytes);
 	return good;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small Scribe server: connections in, spans out. For a first try, for debugging and for tests; what it
- * cannot read is told in one line on standard error.
+ * A small Scribe server, for a first try, for debugging and for tests: it takes connections and hands on
+ * their spans. What it cannot read is reported in one line on standard error.
  */
-#ifndef RECEIVER_H
-#define RECEIVER_H
+#ifndef SCRIBE_RECEIVER_H
+#define SCRIBE_RECEIVER_H
 
 #include <stdbool.h>
 

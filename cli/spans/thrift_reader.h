@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads structs with the code that Thrift generates for c_glib, from bytes where they lie. Thrift's own
+ * memory buffer moves all that is left at every read, so its time grows with the square of a message's size.
+ */
+#ifndef SPANS_THRIFT_READER_H
+#define SPANS_THRIFT_READER_H
+
+#include <stddef.h>
+
+#include <thrift/c_glib/thrift_struct.h>
+
+/*
+ * Reads a struct of the generated type @type from @size bytes at @data, which tbinary_check has passed.
+ * Returns it, the caller's to unref, or NULL if the generated code does not take it.
+ */
+void *thrift_read_struct(GType type, const void *data, size_t size);
+
+/*
+ * Fixes a type: Thrift 0.17's finalizers do not call GObject's, which leaks some memory with each object.
+ * thrift_read_struct fixes the type that it reads; the types within it are the caller's to fix. Cheap from
+ * the second call.
+ */
+void thrift_fix_type(GType type);
+
+#endif
