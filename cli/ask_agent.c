@@ -19,6 +19,7 @@
 #include <glib.h>
 
 #include "base/log.h"
+#include "base/sanitize.h"
 
 /* Seconds that the agent has for its answer. */
 #define TIMEOUT 5
@@ -133,6 +134,19 @@ static bool is_whole(const char *head, const char *body, const char *end)
 	       strtoull(length + 17, NULL, 10) == (unsigned long long)(end - body);
 }
 
+/* Says why the agent gave no answer: in its own words, if it has some. */
+static int tell_refused(const char *path, int code, const char *body, const char *end)
+{
+	char words[400];
+
+	words_copy(words, sizeof(words), (const uint8_t *)body, (size_t)(end - body));
+	if (code == 400 && *words && *words != '<')
+		log_error("the agent on %s refuses to answer: %s", path, words);
+	else
+		log_error("the agent on %s refuses to answer: HTTP status %d", path, code);
+	return EXIT_FAILURE;
+}
+
 /* Cuts an HTTP answer down to its body; returns the exit code. */
 static int take_body(struct buffer *answer, const char *path)
 {
@@ -148,14 +162,12 @@ static int take_body(struct buffer *answer, const char *path)
 		return EXIT_FAILURE;
 	}
 	body += 4;
-	if (code != 200) {
-		log_error("the agent on %s refuses to tell: HTTP status %d", path, code);
-		return EXIT_FAILURE;
-	}
 	if (!is_whole(text, body, end)) {
 		log_error("the answer of the agent on %s broke off: try again", path);
 		return EXIT_FAILURE;
 	}
+	if (code != 200)
+		return tell_refused(path, code, body, end);
 	answer->size = (size_t)(end - body);
 	memmove(answer->data, body, answer->size + 1);
 	return EX_OK;

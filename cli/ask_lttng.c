@@ -15,6 +15,7 @@
 #include <glib.h>
 #include <lttng/lttng.h>
 
+#include "base/sanitize.h"
 #include "sampling_page.h"
 
 #define LIMIT_MS 3000
@@ -70,11 +71,21 @@ static bool is_ours(const struct lttng_event *event)
 	return g_str_has_prefix(event->name, "blkin:") || g_str_has_prefix(event->name, "zipkin:");
 }
 
+/* "NAME (PID)" of a process, printable. */
+static void print_process(char *text, size_t size, int pid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/comm", pid), *name = NULL, *whole = NULL;
+
+	if (!g_file_get_contents(path, &name, NULL, NULL))
+		name = g_strdup("process");
+	whole = g_strdup_printf("%s (%d)", g_strchomp(name), pid);
+	words_copy(text, size, (const uint8_t *)whole, strlen(whole));
+}
+
 /* Counts processes by their events: @count of @events, a process's one after the other. */
-static void count_programs(GString *query, const struct lttng_event *events, int count)
+static void count_programs(struct census *census, const struct lttng_event *events, int count)
 {
 	g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL), blkin = g_hash_table_new(NULL, NULL);
-	g_autofree char *path = NULL, *name = NULL, *other = NULL;
 	GHashTableIter at;
 	gpointer pid;
 
@@ -83,19 +94,13 @@ static void count_programs(GString *query, const struct lttng_event *events, int
 		if (is_ours(&events[i]))
 			g_hash_table_add(blkin, GINT_TO_POINTER(events[i].pid));
 	}
-	g_string_append_printf(
-		query, "programs=%u&blkin=%u&", g_hash_table_size(all), g_hash_table_size(blkin));
+	census->known = true;
+	census->programs = (int)g_hash_table_size(all);
+	census->blkin = (int)g_hash_table_size(blkin);
 	g_hash_table_iter_init(&at, all);
-	while (g_hash_table_iter_next(&at, &pid, NULL)) {
-		if (g_hash_table_contains(blkin, pid))
-			continue;
-		path = g_strdup_printf("/proc/%d/comm", GPOINTER_TO_INT(pid));
-		if (!g_file_get_contents(path, &name, NULL, NULL))
-			name = g_strdup("process");
-		other = g_uri_escape_string(g_strchomp(name), NULL, FALSE);
-		g_string_append_printf(query, "other=%s%%20(%d)&", other, GPOINTER_TO_INT(pid));
-		return;
-	}
+	while (!*census->other && g_hash_table_iter_next(&at, &pid, NULL))
+		if (!g_hash_table_contains(blkin, pid))
+			print_process(census->other, sizeof(census->other), GPOINTER_TO_INT(pid));
 }
 
 static bool has_spans_enabled(struct lttng_handle *handle, const char *channel)
@@ -110,8 +115,8 @@ static bool has_spans_enabled(struct lttng_handle *handle, const char *channel)
 	return has;
 }
 
-/* Whether the session is there, and none of its channels records spans. */
-static void look_at_session(GString *query, const char *session, struct lttng_domain *domain)
+/* Looks whether the session is there, and none of its channels records spans. */
+static void look_at_session(struct census *census, const char *session, struct lttng_domain *domain)
 {
 	struct lttng_handle *handle = lttng_create_handle(session, domain);
 	struct lttng_channel *channels = NULL;
@@ -121,13 +126,13 @@ static void look_at_session(GString *query, const char *session, struct lttng_do
 	for (int i = 0; i < count; i++)
 		enabled |= channels[i].enabled && has_spans_enabled(handle, channels[i].name);
 	if (count > 0 && !enabled)
-		g_string_append(query, "events-off=1&");
+		census->events_off = true;
 	free(channels);
 	lttng_destroy_handle(handle);
 }
 
 /* What can be asked of the daemon alone, and if @programs, what it has to ask the programs for. */
-static void ask_lttng(GString *query, const char *session, const char *tracing_group, bool programs)
+static void ask_daemon(struct census *census, const char *session, const char *tracing_group, bool programs)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
 	struct lttng_handle *handle;
@@ -139,38 +144,36 @@ static void ask_lttng(GString *query, const char *session, const char *tracing_g
 	lttng_set_tracing_group(*tracing_group ? tracing_group : "-");
 	if (lttng_session_daemon_alive() != 1)
 		return;
-	look_at_session(query, session, &domain);
+	look_at_session(census, session, &domain);
 	if (!programs)
 		return;
 	handle = lttng_create_handle("", &domain);
 	count = handle ? lttng_list_tracepoints(handle, &events) : -1;
 	if (count >= 0)
-		count_programs(query, events, count);
+		count_programs(census, events, count);
 	free(events);
 	lttng_destroy_handle(handle);
 }
 
-/* LTTng's library knows no time-outs: it is asked in a process of its own, whose words are cut off. */
-static void ask_within_limit(GString *query, const char *session, const char *tracing_group, bool programs)
+/* LTTng's library has no time-outs: it is asked in a process of its own, which is killed at the limit. */
+static void ask_within_limit(
+	struct census *census, const char *session, const char *tracing_group, bool programs)
 {
-	char text[512];
+	struct census found = *census;
 	int pipes[2];
-	ssize_t size;
 	pid_t pid;
 
 	if (pipe2(pipes, O_CLOEXEC) != 0)
 		return;
 	pid = fork();
 	if (pid == 0) {
-		g_autoptr(GString) found = g_string_new(NULL);
-
-		ask_lttng(found, session, tracing_group, programs);
-		_exit(write(pipes[1], found->str, found->len) == (ssize_t)found->len ? 0 : 1);
+		ask_daemon(&found, session, tracing_group, programs);
+		_exit(write(pipes[1], &found, sizeof(found)) == (ssize_t)sizeof(found) ? 0 : 1);
 	}
 	close(pipes[1]);
 	if (pid > 0 && poll(&(struct pollfd){pipes[0], POLLIN, 0}, 1, LIMIT_MS) == 1 &&
-		(size = read(pipes[0], text, sizeof(text))) > 0)
-		g_string_append_len(query, text, size);
+		read(pipes[0], &found, sizeof(found)) == (ssize_t)sizeof(found))
+		*census = found;
 	close(pipes[0]);
 	if (pid > 0) {
 		kill(pid, SIGKILL);
@@ -193,15 +196,10 @@ static bool sampling_is_off(void)
 	return page->magic == SAMPLING_PAGE_MAGIC && page->threshold == SAMPLING_OFF;
 }
 
-char *census_take(const char *session, const char *tracing_group)
+void ask_lttng(const char *session, const char *tracing_group, struct census *census)
 {
-	GString *query = g_string_new(NULL);
-	int stopped = find_stopped();
-
-	if (stopped)
-		g_string_append_printf(query, "stopped=%d&", stopped);
-	ask_within_limit(query, session, tracing_group, !stopped);
-	if (sampling_is_off())
-		g_string_append(query, "sampling-off=1&");
-	return g_string_free(query, FALSE);
+	memset(census, 0, sizeof(*census));
+	census->stopped = find_stopped();
+	ask_within_limit(census, session, tracing_group, !census->stopped);
+	census->sampling_off = sampling_is_off();
 }

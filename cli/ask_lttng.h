@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What LTTng knows of the programs on the node, and what they are told, for the doctor's eyes.
+ * Asks LTTng about the programs on the node and the events that are enabled, for `blkin status`.
  *
- * The session daemon asks each program for its events. One that cannot answer (it is stopped) would hold
- * everything up for seconds and then be cut off, so that programs are not counted while one is.
+ * The session daemon asks each program for its events. One that cannot answer, as it is stopped, would delay
+ * everything for seconds and then be dropped, so programs are not counted while one is.
  */
 #ifndef ASK_LTTNG_H
 #define ASK_LTTNG_H
 
+#include "status/protocol.h"
+
 /*
- * Looks, for three seconds at most, and returns what it found as the query of a status page; what it may not
- * see is left out. The caller's to g_free.
+ * Fills @census within three seconds; what cannot be seen, or does not answer in time, stays zero. An empty
+ * @tracing_group stands for this user's own session daemon.
  */
-char *census_take(const char *session, const char *tracing_group);
+void ask_lttng(const char *session, const char *tracing_group, struct census *census);
 
 #endif

@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "config/config.h"
 #include "options.h"
+#include "status/protocol.h"
 
 static const char help[] =
 	"Usage: blkin status [--json] [--user] [--config FILE | --socket PATH]\n"
@@ -47,35 +48,50 @@ static char *socket_of(const char *file, bool user)
 	return path;
 }
 
-/* The value of a line "@name value" in @text; the caller's to g_free. */
-static char *value_of(const char *text, const char *name)
+/* Asks which session the agent keeps, and whether it understands this command; returns an exit code. */
+static int ask_session(const char *path, struct protocol_session *session)
 {
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	struct buffer answer = {0};
+	int code = ask_agent(path, PROTOCOL_SESSION_PATH, &answer);
 
-	for (char **line = lines; *line; line++)
-		if (g_str_has_prefix(*line, name) && (*line)[strlen(name)] == ' ')
-			return g_strdup(*line + strlen(name) + 1);
-	return g_strdup("");
+	if (code != EX_OK)
+		goto out;
+	code = EXIT_FAILURE;
+	if (!protocol_get_session((const char *)answer.data, session))
+		log_error("what answers on %s is not blkin-agent", path);
+	else if (session->protocol != PROTOCOL_VERSION)
+		log_error(
+			"the agent on %s is of %s, and this is blkin %s, which does not understand it: use "
+			"the "
+			"`blkin` of its version, or restart the agent if it was upgraded (systemctl restart "
+			"blkin-agent)",
+			path, *session->agent ? session->agent : "an older version", BLKIN_VERSION);
+	else
+		code = EX_OK;
+out:
+	buffer_free(&answer);
+	return code;
 }
 
 static int status(const char *path, bool json)
 {
-	struct buffer session = {0}, answer = {0};
-	g_autofree char *query = NULL, *page = NULL, *name = NULL, *group = NULL;
-	int code = ask_agent(path, "/session", &session);
+	struct buffer page = {0}, answer = {0};
+	struct protocol_session session;
+	struct census census;
+	int code = ask_session(path, &session);
 
-	if (code == EX_OK) {
-		name = value_of((const char *)session.data, "session");
-		group = value_of((const char *)session.data, "tracing-group");
-		query = census_take(name, group);
-		page = g_strconcat(json ? "/status.json?" : "/status?", query, NULL);
-		code = ask_agent(path, page, &answer);
-	}
+	if (code != EX_OK)
+		return code;
+	ask_lttng(session.name, session.tracing_group, &census);
+	buffer_printf(&page, "%s?", json ? PROTOCOL_STATUS_JSON_PATH : PROTOCOL_STATUS_PATH);
+	protocol_put_census(&page, &census);
+	buffer_put(&page, "", 1);
+	code = ask_agent(path, (const char *)page.data, &answer);
 	if (code == EX_OK) {
 		fwrite(answer.data, 1, answer.size, stdout);
 		code = fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
 	}
-	buffer_free(&session);
+	buffer_free(&page);
 	buffer_free(&answer);
 	return code;
 }

@@ -12,7 +12,6 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
-#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <glib.h>
 
@@ -20,6 +19,7 @@
 #include "base/log.h"
 #include "status/httplimit.h"
 #include "status/metrics.h"
+#include "status/protocol.h"
 
 #define TIMEOUT_SECONDS 10
 #define HEADERS_MAX 8192
@@ -82,11 +82,13 @@ static int page_status_json(struct buffer *out, const struct status *status)
 	return HTTP_OK;
 }
 
-/* What `blkin status` has to know before it asks LTTng. */
 static int page_session(struct buffer *out, const struct status *status)
 {
-	buffer_printf(out, "session %s\ntracing-group %s\n", status->config->session_name,
-		status->config->tracing_group);
+	struct protocol_session session = {.protocol = PROTOCOL_VERSION, .agent = BLKIN_VERSION};
+
+	g_strlcpy(session.name, status->config->session_name, sizeof(session.name));
+	g_strlcpy(session.tracing_group, status->config->tracing_group, sizeof(session.tracing_group));
+	protocol_put_session(out, &session);
 	return HTTP_OK;
 }
 
@@ -100,43 +102,37 @@ static int page_index(struct buffer *out, const struct status *status)
 	return HTTP_OK;
 }
 
+#define PLAIN "text/plain; charset=utf-8"
+
 static const struct page {
 	const char *path, *type;
 	int (*write)(struct buffer *out, const struct status *status);
+	bool takes_census; /* others ignore the query: a scraper may well have one */
 } pages[] = {
 	{"/metrics", "text/plain; version=0.0.4; charset=utf-8", page_metrics},
-	{"/healthz", "text/plain; charset=utf-8", page_healthz},
-	{"/readyz", "text/plain; charset=utf-8", page_readyz},
-	{"/status", "text/plain; charset=utf-8", page_status},
-	{"/status.json", "application/json", page_status_json},
-	{"/session", "text/plain; charset=utf-8", page_session},
-	{"/", "text/plain; charset=utf-8", page_index},
+	{"/healthz", PLAIN, page_healthz},
+	{"/readyz", PLAIN, page_readyz},
+	{PROTOCOL_STATUS_PATH, PLAIN, page_status, true},
+	{PROTOCOL_STATUS_JSON_PATH, "application/json", page_status_json, true},
+	{PROTOCOL_SESSION_PATH, PLAIN, page_session},
+	{"/", PLAIN, page_index},
 };
 
-static int number(const struct evkeyvalq *query, const char *key)
+static void reply_page(
+	struct evhttp_request *request, const struct page *page, const char *query, struct status *status)
 {
-	const char *text = evhttp_find_header(query, key);
+	const char *wrong = NULL;
+	struct buffer body = {0};
 
-	return text ? atoi(text) : 0;
-}
-
-/* What `blkin status` brings along: it counts for this answer only. */
-static void read_census(const char *text, struct census *census)
-{
-	struct evkeyvalq query;
-	const char *other;
-
-	if (!text || evhttp_parse_query_str(text, &query) != 0)
-		return;
-	census->known = evhttp_find_header(&query, "programs") != NULL;
-	census->programs = number(&query, "programs");
-	census->blkin = number(&query, "blkin");
-	census->stopped = number(&query, "stopped");
-	census->events_off = number(&query, "events-off") != 0;
-	census->sampling_off = number(&query, "sampling-off") != 0;
-	other = evhttp_find_header(&query, "other");
-	g_strlcpy(census->other, other ? other : "", sizeof(census->other));
-	evhttp_clear_headers(&query);
+	if (query && page->takes_census)
+		wrong = protocol_get_census(query, &status->census);
+	if (wrong) {
+		buffer_printf(&body, "%s\n", wrong);
+		reply(request, HTTP_BADREQUEST, PLAIN, &body);
+	} else {
+		reply(request, page->write(&body, status), page->type, &body);
+	}
+	buffer_free(&body);
 }
 
 static void serve(struct evhttp_request *request, void *data)
@@ -144,16 +140,13 @@ static void serve(struct evhttp_request *request, void *data)
 	const struct http *http = data;
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
-	struct buffer body = {0};
 	struct status status;
 
 	for (size_t i = 0; path && i < G_N_ELEMENTS(pages); i++) {
 		if (strcmp(path, pages[i].path) != 0)
 			continue;
 		status_read(&status, http->source);
-		read_census(evhttp_uri_get_query(uri), &status.census);
-		reply(request, pages[i].write(&body, &status), pages[i].type, &body);
-		buffer_free(&body);
+		reply_page(request, &pages[i], evhttp_uri_get_query(uri), &status);
 		return;
 	}
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);

@@ -11,6 +11,7 @@
 #include "core/ledger.h"
 #include "spool/spooler.h"
 #include "status/activity.h"
+#include "status/protocol.h"
 #include "uplink/uplink.h"
 
 /* What came of the last reload. */
@@ -34,20 +35,6 @@ struct status_source {
 	int64_t started; /* ns since the epoch */
 };
 
-/*
- * What `blkin status` has found out from LTTng, for the answer it asks for: it may ask what would hold up the
- * agent, and sees processes that the agent does not.
- */
-struct census {
-	bool known;      /* the programs were counted */
-	int programs;    /* registered with LTTng */
-	int blkin;       /* of these, with blkin's events */
-	char other[64];  /* one of the rest, for an example */
-	int stopped;     /* a process that is stopped, so that they were not counted; 0: none */
-	bool events_off; /* the session has none of ours enabled */
-	bool sampling_off;
-};
-
 struct status {
 	const struct config *config;
 	struct ledger rows;
@@ -58,8 +45,8 @@ struct status {
 	size_t queue_bytes, queue_limit;
 	int64_t started;
 	struct activity_state activity;
-	int64_t progress; /* of the collector */
-	struct census census;
+	int64_t progress;     /* of the collector */
+	struct census census; /* what `blkin status` found out, for the answer that it asks for */
 	const struct reload_state *reload;
 };
 

@@ -219,11 +219,20 @@ def test_collector_is_none(node):
 def test_census_of_a_stranger_is_only_words(node, receiver):
     """What comes in with the question is shown to whoever asked, plainly, and kept nowhere."""
     node.start_agent(receiver.port)
-    page = node.http_get("/status?programs=3&blkin=0&other=%1b%5b2J%0aforged%22")[1]
+    page = node.http_get("/status?protocol=1&counted=1&programs=3&other=%1b%5b2J%0aforged%22")[1]
     assert "\x1b" not in page and "\nforged" not in page and "3 programs are registered" in page
-    told = json.loads(node.http_get("/status.json?programs=9999999999999999999999&other=%22%ff%0a")[1])
-    assert told["programs"] != 3
+    for query in ("protocol=1&programs=9999999999999999999999", "protocol=1&other=%ff", "protocol=1&colour=red"):
+        assert node.http_get("/status.json?" + query) == (400, "the question is malformed\n")
     assert json.loads(node.http_get("/status.json")[1])["programs"] == 0
+
+
+def test_command_of_another_version(node, receiver):
+    """The agent says so; a scraper's query is none of that."""
+    node.start_agent(receiver.port)
+    for query in ("programs=3&blkin=0", "protocol=2"):
+        code, page = node.http_get("/status?" + query)
+        assert code == 400 and "use the `blkin` of version 0.1.0, or restart the agent if it was upgraded\n" in page
+    assert node.http_get("/metrics?protocol=2")[0] == 200
 
 
 # Without an agent
@@ -287,3 +296,45 @@ def test_socket_is_no_agents(bare_node, answer):
         connection.sendall(answer)
         connection.close()
         assert program.wait(10) == 1 and path in program.log()
+
+
+@pytest.mark.parametrize(
+    "session, version",
+    [("session blkin\ntracing-group tracing\n", "an older version"),
+     ("session blkin\ntracing-group tracing\nprotocol 2\nagent 0.9\n", "0.9")],
+)
+def test_agent_of_another_version(bare_node, session, version):
+    path = bare_node.path("other.sock")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        program = bare_node.start([bare_node.built("cli/blkin"), "status", "--socket", path])
+        connection = server.accept()[0]
+        assert connection.recv(4096).startswith(b"GET /session ")
+        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + session.encode())
+        connection.close()
+        assert program.wait(10) == 1
+    assert program.log() == (
+        f"blkin status: the agent on {path} is of {version}, and this is blkin 0.1.0, which does not understand it: "
+        "use the `blkin` of its version, or restart the agent if it was upgraded (systemctl restart blkin-agent)\n"
+    )
+
+
+def test_agent_refuses(bare_node):
+    """Its own words are what the user reads."""
+    path = bare_node.path("other.sock")
+    answers = [
+        b"HTTP/1.0 200 OK\r\n\r\nsession blkin\ntracing-group \nprotocol 1\nagent 0.1.0\n",
+        b"HTTP/1.0 400 Bad Request\r\n\r\nit was \x1b replaced\n",
+    ]
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        program = bare_node.start([bare_node.built("cli/blkin"), "status", "--socket", path])
+        for answer in answers:
+            connection = server.accept()[0]
+            connection.recv(4096)
+            connection.sendall(answer)
+            connection.close()
+        assert program.wait(10) == 1
+    assert program.log() == f"blkin status: the agent on {path} refuses to answer: it was ? replaced\n"

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `blkin status` and the agent say to each other, over HTTP on the control socket:
+ *
+ *     GET /session              the agent names its version, and the session that it keeps
+ *     GET /status?protocol=...  the command adds what it learned from LTTng; the agent writes the status
+ *
+ * The command asks LTTng, as that may block, and as it sees processes that the agent does not. It cannot do
+ * with one question: before it asks LTTng it has to know which session, and which daemon.
+ *
+ * /session stays as it is for all versions, so that a command and an agent of different versions can say so.
+ */
+#ifndef STATUS_PROTOCOL_H
+#define STATUS_PROTOCOL_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+
+/* Raised with every change to what is below. */
+#define PROTOCOL_VERSION 1
+
+#define PROTOCOL_SESSION_PATH "/session"
+#define PROTOCOL_STATUS_PATH "/status"
+#define PROTOCOL_STATUS_JSON_PATH "/status.json"
+
+struct protocol_session {
+	int protocol;   /* 0: an agent from before there were versions */
+	char agent[32]; /* the agent's version; "" if it does not say */
+	char name[256];
+	char tracing_group[64]; /* "": the daemon is the user's own */
+};
+
+/* Appends the answer to /session. */
+void protocol_put_session(struct buffer *out, const struct protocol_session *session);
+
+/* Reads it; returns false if it is no such answer. */
+bool protocol_get_session(const char *text, struct protocol_session *session);
+
+/* What LTTng knows of the programs on the node. Zeros: nothing is known. */
+struct census {
+	bool known;      /* the programs were counted */
+	int programs;    /* registered with LTTng */
+	int blkin;       /* of these, with blkin's events */
+	char other[64];  /* one of the rest, for an example; printable */
+	int stopped;     /* a process that is stopped, so that they were not counted; 0: none */
+	bool events_off; /* the session has none of ours enabled */
+	bool sampling_off;
+};
+
+/* Appends @census as the query of a URI, without the question mark. */
+void protocol_put_census(struct buffer *query, const struct census *census);
+
+/* Reads it. Returns NULL, or what is wrong with it, as a sentence without an end; then @census is all zeros.
+ */
+const char *protocol_get_census(const char *query, struct census *census);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `blkin status` and the agent say to each other: it comes through as it was, and nothing else does. */
+#include <check.h>
+#include <stdlib.h>
+
+#include <glib.h>
+
+#include "status/protocol.h"
+
+static char *query_of(const struct census *census)
+{
+	struct buffer query = {0};
+
+	protocol_put_census(&query, census);
+	buffer_put(&query, "", 1);
+	return (char *)query.data;
+}
+
+static void assert_comes_through(const struct census *census)
+{
+	g_autofree char *query = query_of(census);
+	struct census read;
+
+	memset(&read, 0xff, sizeof(read));
+	ck_assert_ptr_null(protocol_get_census(query, &read));
+	ck_assert_int_eq(read.known, census->known);
+	ck_assert_int_eq(read.programs, census->programs);
+	ck_assert_int_eq(read.blkin, census->blkin);
+	ck_assert_str_eq(read.other, census->other);
+	ck_assert_int_eq(read.stopped, census->stopped);
+	ck_assert_int_eq(read.events_off, census->events_off);
+	ck_assert_int_eq(read.sampling_off, census->sampling_off);
+}
+
+START_TEST(census_comes_through)
+{
+	assert_comes_through(&(struct census){0});
+	assert_comes_through(&(struct census){.known = true});
+	assert_comes_through(&(struct census){.stopped = 2147483647});
+	assert_comes_through(&(struct census){.events_off = true});
+	assert_comes_through(&(struct census){.sampling_off = true});
+	assert_comes_through(&(struct census){
+		.known = true,
+		.programs = 12,
+		.blkin = 11,
+		.other = "a & b=c;%20?#+ \xc3\xa9 (1234)",
+		.stopped = 7,
+		.events_off = true,
+		.sampling_off = true,
+	});
+}
+END_TEST
+
+static void assert_refused(const char *query, const char *why)
+{
+	static const struct census nothing;
+	struct census census;
+	const char *wrong;
+
+	memset(&census, 0xff, sizeof(census));
+	wrong = protocol_get_census(query, &census);
+	ck_assert_msg(wrong && strstr(wrong, why), "%s: %s", query, wrong ? wrong : "taken");
+	ck_assert_mem_eq(&census, &nothing, sizeof(census));
+}
+
+START_TEST(garbage_is_refused)
+{
+	static const char *const garbage[] = {
+		"protocol=one",
+		"protocol=1&programs",
+		"protocol=1&programs=",
+		"protocol=1&programs=-1",
+		"protocol=1&programs=2147483648",
+		"protocol=1&programs=9999999999999999999999",
+		"protocol=1&programs=3x",
+		"protocol=1&programs= 3",
+		"protocol=1&counted=2",
+		"protocol=1&events-off=",
+		"protocol=1&other=%ff",
+		"protocol=1&other=%4",
+		"protocol=1&other=%00",
+		"protocol=1&colour=red",
+		"protocol=1&programs=3&colour=red",
+		"protocol=1&protocol",
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++)
+		assert_refused(garbage[i], "malformed");
+}
+END_TEST
+
+START_TEST(other_versions_are_refused)
+{
+	assert_refused("", "of another version");
+	assert_refused("programs=3&blkin=0", "of another version");
+	assert_refused("protocol=0", "of another version");
+	assert_refused("protocol=2&new=field", "of another version");
+}
+END_TEST
+
+START_TEST(no_mutation_does_harm)
+{
+	const struct census census = {.known = true, .programs = 3, .blkin = 1, .other = "x (1)"};
+	g_autofree char *query = query_of(&census);
+	struct census read;
+
+	for (size_t i = 0; query[i]; i++) {
+		char was = query[i];
+
+		for (int c = 1; c < 256; c++) {
+			query[i] = (char)c;
+			protocol_get_census(query, &read);
+			ck_assert_int_ge(read.programs, 0);
+			ck_assert_uint_lt(strnlen(read.other, sizeof(read.other)), sizeof(read.other));
+		}
+		query[i] = was;
+	}
+}
+END_TEST
+
+START_TEST(words_are_made_printable_and_cut)
+{
+	struct census census;
+	g_autofree char *filler = g_strnfill(200, 'x'),
+			*query = g_strconcat("protocol=1&other=", filler, NULL);
+
+	ck_assert_ptr_null(protocol_get_census("protocol=1&other=%1b%5b2J%0aforged", &census));
+	ck_assert_ptr_null(strpbrk(census.other, "\x1b\n"));
+	ck_assert_ptr_nonnull(strstr(census.other, "forged"));
+	ck_assert_ptr_null(protocol_get_census(query, &census));
+	ck_assert_uint_eq(strlen(census.other), sizeof(census.other) - 1);
+}
+END_TEST
+
+START_TEST(session_comes_through)
+{
+	const struct protocol_session sessions[] = {
+		{.protocol = 1, .agent = "0.1.0", .name = "blkin", .tracing_group = "tracing"},
+		{.protocol = 99, .agent = "7.0 rc", .name = "a session of words"},
+	};
+	struct protocol_session read;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(sessions); i++) {
+		struct buffer text = {0};
+
+		protocol_put_session(&text, &sessions[i]);
+		buffer_put(&text, "unknown line\n", 14);
+		ck_assert(protocol_get_session((const char *)text.data, &read));
+		ck_assert_mem_eq(&read, &sessions[i], sizeof(read));
+		buffer_free(&text);
+	}
+}
+END_TEST
+
+START_TEST(sessions_that_are_none_are_refused)
+{
+	g_autofree char *filler = g_strnfill(256, 'x'),
+			*long_name = g_strconcat("session ", filler, "\n", NULL);
+	struct protocol_session read;
+
+	ck_assert(!protocol_get_session("", &read));
+	ck_assert(!protocol_get_session("session \nprotocol 1\n", &read));
+	ck_assert(!protocol_get_session("protocol 1\n", &read));
+	ck_assert(!protocol_get_session("session s\nprotocol x\n", &read));
+	ck_assert(!protocol_get_session("session s\nprotocol -1\n", &read));
+	ck_assert(!protocol_get_session(long_name, &read));
+	/* an agent from before there were versions */
+	ck_assert(protocol_get_session("session blkin\ntracing-group tracing\n", &read));
+	ck_assert_int_eq(read.protocol, 0);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {census_comes_through, garbage_is_refused, other_versions_are_refused,
+		no_mutation_does_harm, words_are_made_printable_and_cut, session_comes_through,
+		sessions_that_are_none_are_refused};
+	Suite *suite = suite_create("protocol");
+	TCase *cases = tcase_create("protocol");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
+		tcase_add_test(cases, tests[i]);
+	suite_add_tcase(suite, cases);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
