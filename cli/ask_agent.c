@@ -31,10 +31,11 @@ static void tell_denied(const char *path)
 	const struct group *group = stat(path, &file) == 0 ? getgrgid(file.st_gid) : NULL;
 
 	if (group)
-		log_error("no permission to ask the agent on %s: it answers root, and members of group `%s`",
+		log_error("no permission to ask the agent on %s: it answers root and the members of group "
+			  "`%s` only",
 			path, group->gr_name);
 	else
-		log_error("no permission to ask the agent on %s: try as root", path);
+		log_error("no permission to ask the agent on %s: try it as root", path);
 }
 
 /* Says why the agent cannot be reached; returns the exit code. */
@@ -43,13 +44,13 @@ static int tell_unreachable(const char *path, int error)
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-		log_error("no agent runs on %s: start it (systemctl start blkin-agent), or say with --config "
-			  "which one",
+		log_error("no agent runs on %s: start it (systemctl start blkin-agent), or name another with "
+			  "--config",
 			path);
 		return EX_UNAVAILABLE;
 	case ECONNREFUSED:
-		log_error("the agent on %s was killed, and none runs since (journalctl -u blkin-agent tells "
-			  "more)",
+		log_error("the agent on %s was killed and has not been restarted (see journalctl -u "
+			  "blkin-agent)",
 			path);
 		return EX_UNAVAILABLE;
 	case EACCES:

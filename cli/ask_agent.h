@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A question to the agent of this node, over its control socket. */
+/* Asks the agent of this node over its control socket. */
 #ifndef ASK_AGENT_H
 #define ASK_AGENT_H
 

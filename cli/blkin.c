@@ -13,11 +13,11 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
-	{"collect", command_collect, "receive spans over Scribe and print them, as trees or as JSON"},
+	{"collect", command_collect, "receive spans over Scribe and print them as trees or JSON"},
 	{"import", command_import, "send the spans in traces on disk to the collector"},
-	{"sampling", command_sampling, "choose how many traces this node's programs record"},
-	{"spool", command_spool, "look into the spool, the spans that wait on disk, or check it"},
-	{"status", command_status, "ask the agent of this node how it is doing"},
+	{"sampling", command_sampling, "set how many traces the programs of this node record"},
+	{"spool", command_spool, "list or check the spool, the spans that wait on disk"},
+	{"status", command_status, "show how the agent of this node is doing"},
 	{"validate", command_validate, "check the agent's configuration file"},
 };
 
@@ -28,7 +28,7 @@ static int print_help(void)
 	printf("Usage: blkin COMMAND [OPTION]...\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
-	printf("\n`blkin COMMAND --help` tells more of a command; so does blkin(1).\n");
+	printf("\nSee `blkin COMMAND --help`, or blkin(1).\n");
 	return EX_OK;
 }
 
@@ -43,7 +43,7 @@ static int tell_unknown(const char *word)
 	if (nearest)
 		fprintf(stderr, "did you mean `blkin %s`?\n", nearest);
 	else
-		fprintf(stderr, "`blkin --help` lists what there is\n");
+		fprintf(stderr, "`blkin --help` lists the commands\n");
 	return EX_USAGE;
 }
 
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 
 	if (!word) {
-		fprintf(stderr, "blkin: say what to do; `blkin --help` lists what there is\n");
+		fprintf(stderr, "blkin: a command is missing; `blkin --help` lists the commands\n");
 		return EX_USAGE;
 	}
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin collect`: a Scribe receiver that prints what it gets. */
+/* `blkin collect`: receives spans over Scribe and prints them. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,14 +28,14 @@
 static const char help[] =
 	"Usage: blkin collect [OPTION]...\n"
 	"\n"
-	"Receives spans over Scribe, as a Zipkin collector does, and prints them: each\n"
-	"trace as a tree once no span of it came for a second. Ctrl-C ends it.\n"
+	"Receive spans over Scribe, as a Zipkin collector does, and print them. Each trace is\n"
+	"printed as a tree, one second after its last span has arrived. Stop it with Ctrl-C.\n"
 	"\n"
-	"  --listen IP:PORT   where to listen (" DEFAULT_ADDRESS "); port 0 takes a free one\n"
-	"  --json             one span a line, in Zipkin's version 2 JSON\n"
+	"  --listen IP:PORT   listen on this address (" DEFAULT_ADDRESS "); port 0 picks a free port\n"
+	"  --json             print one span per line, in Zipkin's version 2 JSON\n"
 	"  --category NAME    the category of Scribe messages that are spans (zipkin)\n"
-	"  --count N          end after N spans\n"
-	"  --timeout SECONDS  end after that time: with 1 if the spans did not come\n";
+	"  --count N          stop after N spans\n"
+	"  --timeout SECONDS  stop after this time; exit with 1 if the spans did not arrive\n";
 
 /* Traces held until they are quiet. */
 static const struct pending_limits limits = {.quiet = 1000000, .traces = 10000, .bytes = 64 * 1024 * 1024};
@@ -61,8 +61,7 @@ struct collect {
 	int code;          /* to exit with */
 };
 
-/* Writes what there is in @collect->out. Returns false if standard output does not take it: then the end is
- * near. */
+/* Writes out @collect->out. Returns false if standard output does not take it, having ended the loop. */
 static bool write_out(struct collect *collect)
 {
 	struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -79,7 +78,7 @@ static bool write_out(struct collect *collect)
 			break;
 		}
 	}
-	/* Whoever read it has gone, `head` perhaps: no reason to complain. */
+	/* EPIPE: the reader, `head` perhaps, has seen enough. */
 	if (at < collect->out.size && errno != EPIPE) {
 		log_error("cannot write to standard output: %s", strerror(errno));
 		collect->code = EXIT_FAILURE;
@@ -185,7 +184,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	if (collect->spans < want) {
-		log_error("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " spans came within %g s",
+		log_error("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " spans arrived within %g s",
 			collect->spans, want, collect->options.timeout);
 		collect->code = EXIT_FAILURE;
 	}
@@ -235,7 +234,7 @@ static int collect_spans(const struct options *options)
 	struct collect collect = {.options = *options};
 	int code;
 
-	/* A peer that goes away is an error of a write, no reason to die. */
+	/* A peer that goes away makes a write fail; it must not end the process. */
 	signal(SIGPIPE, SIG_IGN);
 	collect.base = event_base_new();
 	collect.quiet = evtimer_new(collect.base, on_quiet, &collect);

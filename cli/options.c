@@ -30,7 +30,7 @@ static void tell_unknown(const char *command, const char *option, const struct o
 	if (nearest)
 		fprintf(stderr, "did you mean --%s?\n", nearest);
 	else
-		fprintf(stderr, "`blkin %s --help` lists what there is\n", command);
+		fprintf(stderr, "`blkin %s --help` lists the options\n", command);
 }
 
 int options_next(int argc, char **argv, const struct option *options, const char *help)
@@ -68,7 +68,7 @@ int options_no_arguments(int argc, char **argv)
 {
 	if (optind >= argc)
 		return OPTIONS_END;
-	fprintf(stderr, "blkin %s: it takes no argument, but there is %s; see `blkin %s --help`\n", argv[0],
-		argv[optind], argv[0]);
+	fprintf(stderr, "blkin %s: unexpected argument %s; see `blkin %s --help`\n", argv[0], argv[optind],
+		argv[0]);
 	return OPTIONS_WRONG;
 }

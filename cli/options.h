@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of a subcommand, by getopt_long, with errors that help. */
+/* Reads the options of a subcommand with getopt_long, and says what is wrong with them. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -13,13 +13,11 @@ enum {
 
 /*
  * Returns the `val` of the next of @options (a "help" is added), its value in optarg, or one of the above.
- * @help is what
- * --help prints.
+ * --help prints @help.
  */
 int options_next(int argc, char **argv, const struct option *options, const char *help);
 
-/* Says that there are arguments which the command does not take. Returns OPTIONS_WRONG, or OPTIONS_END if
- * there are none. */
+/* Returns OPTIONS_END if no arguments are left; otherwise OPTIONS_WRONG, having said that none is taken. */
 int options_no_arguments(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin sampling`: how many traces the programs of this node record, told to them while they run. */
+/* `blkin sampling`: sets how many traces the programs of this node record, while they run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,17 +21,17 @@
 
 static const char help[] =
 	"Usage: blkin sampling [OPTION]... [1/N | off | default]\n"
-	"Tell every traced program of this node, while it runs, to record one in N of the traces\n"
-	"that begin in it; without a rate, show what is told.\n"
+	"Let every traced program of this node record one in N of the traces that begin in it. It\n"
+	"takes effect while they run. Without a rate, show the rates that are set.\n"
 	"\n"
-	"  --service NAME  speak to this service only; what it is told outweighs the rest\n"
-	"  --page FILE     the page that programs look at, rather than " SAMPLING_PAGE_FILE "\n"
-	"                  (then BLKIN_SAMPLING_PAGE has to name it in their environment)\n"
+	"  --service NAME  set the rate of this service only; it takes precedence\n"
+	"  --page FILE     use this page instead of " SAMPLING_PAGE_FILE "; programs find it if\n"
+	"                  BLKIN_SAMPLING_PAGE in their environment names it\n"
 	"  --help          show this\n"
 	"\n"
-	"`off` records nothing, `default` leaves it to BLKIN_SAMPLE and the program. A program that\n"
-	"was started before there was a page has to be restarted once. Only root, or the user whose\n"
-	"programs they are, is heeded.\n";
+	"`off` records nothing; `default` leaves the rate to BLKIN_SAMPLE and the program. A program\n"
+	"that was started before the page existed has to be restarted once. Programs accept the page\n"
+	"from root or from their own user only.\n";
 
 struct request {
 	const char *page, *service, *rate;
@@ -47,7 +47,7 @@ static void store(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Makes an empty page, whole or not at all. */
+/* Creates an empty page; programs never see half of one. */
 static int create_page(const char *path)
 {
 	g_autofree char *fresh = g_strdup_printf("%s.%d", path, (int)getpid());
@@ -59,7 +59,7 @@ static int create_page(const char *path)
 		(link(fresh, path) == 0 || errno == EEXIST))
 		status = 0;
 	else
-		log_error("cannot make the page %s: %s", path, strerror(errno));
+		log_error("cannot create the page %s: %s", path, strerror(errno));
 	if (fd >= 0) {
 		unlink(fresh);
 		close(fd);
@@ -86,7 +86,8 @@ static struct sampling_page *open_page(const char *path, bool writable)
 			fd, 0);
 	if (page != MAP_FAILED && page->magic == SAMPLING_PAGE_MAGIC)
 		goto out;
-	log_error("%s is no page of this version: programs do not heed it; remove it, and restart them once",
+	log_error(
+		"%s is not a page of this version, and programs ignore it: remove it, and restart them once",
 		path);
 	if (page != MAP_FAILED)
 		munmap(page, sizeof(*page));
@@ -129,8 +130,8 @@ static int show(const char *path)
 	return EX_OK;
 }
 
-/* The service's entry, made if need be; NULL if the page is full. Entries are never taken away: programs may
- * look. */
+/* The service's entry, added if it is not there; NULL if the page is full. Entries are never removed, as
+ * programs may be reading them. */
 static uint64_t *service_threshold(struct sampling_page *page, const char *service)
 {
 	uint64_t hash = sampling_hash(service), count = load(&page->services);
@@ -139,7 +140,7 @@ static uint64_t *service_threshold(struct sampling_page *page, const char *servi
 		if (load(&page->service[i].hash) == hash)
 			return &page->service[i].threshold;
 	if (count >= SAMPLING_PAGE_SERVICES) {
-		log_error("the page has room for %d services, and no more", SAMPLING_PAGE_SERVICES);
+		log_error("the page is full: it has room for %d services", SAMPLING_PAGE_SERVICES);
 		return NULL;
 	}
 	g_strlcpy(page->names[count], service, sizeof(page->names[count]));
@@ -174,7 +175,7 @@ static int set(const struct request *request)
 	uint64_t threshold, *where;
 
 	if (!parse_rate(request->rate, &threshold)) {
-		log_error("%s: not a rate; say 1/N, as 1/100, or off, or default", request->rate);
+		log_error("%s is not a rate: use 1/N (such as 1/100), off or default", request->rate);
 		return EX_USAGE;
 	}
 	page = open_page(request->page, true);
@@ -202,11 +203,11 @@ int command_sampling(int argc, char **argv)
 	if (optind < argc)
 		request.rate = argv[optind++];
 	if (optind < argc) {
-		log_error("it takes one rate, but there is also %s", argv[optind]);
+		log_error("unexpected argument %s after the rate", argv[optind]);
 		return EX_USAGE;
 	}
 	if (request.service && (!*request.service || !request.rate)) {
-		log_error("--service needs a name, and a rate for it: blkin sampling 1/10 --service osd.0");
+		log_error("--service needs a name and a rate, as in: blkin sampling 1/10 --service osd.0");
 		return EX_USAGE;
 	}
 	return request.rate ? set(&request) : show(request.page);

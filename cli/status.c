@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin status`: what the agent says of itself, and what LTTng says of the programs that it collects from.
+/* `blkin status`: shows how the agent is doing, and what LTTng knows of the programs that it collects from.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,16 +21,16 @@
 static const char help[] =
 	"Usage: blkin status [--json] [--user] [--config FILE | --socket PATH]\n"
 	"\n"
-	"Tells how the agent of this node is doing, and what to do if it is not well.\n"
+	"Show how the agent of this node is doing, and what to do if something is wrong.\n"
 	"\n"
-	"  --json         as one JSON object\n"
-	"  --user         the agent of this user, blkin-agent --user\n"
+	"  --json         print one JSON object\n"
+	"  --user         ask this user's own agent (blkin-agent --user)\n"
 	"  --config FILE  the agent's configuration, which names its control socket\n"
 	"                 (" CONFIG_DEFAULT_FILE ")\n"
-	"  --socket PATH  the agent's control socket\n"
+	"  --socket PATH  use this control socket\n"
 	"\n"
-	"Root and members of group `tracing` learn more of the programs. Exits with 69 if no\n"
-	"agent answers.\n";
+	"Root and members of group `tracing` see more about the programs. The exit code is 69 if\n"
+	"no agent answers.\n";
 
 /* The control socket of the configuration; NULL having said what is wrong with it. The caller's to g_free. */
 static char *socket_of(const char *file, bool user)
@@ -39,9 +39,9 @@ static char *socket_of(const char *file, bool user)
 	char *path = NULL;
 
 	if (config_load(&config, file, user) != 0)
-		log_error("with such a configuration no agent starts");
+		log_error("no agent starts with this configuration");
 	else if (!*config.socket)
-		log_error("the configuration switches the control socket off (`socket` in [agent])");
+		log_error("the control socket is switched off in the configuration (`socket` in [agent])");
 	else
 		path = g_strdup(config.socket);
 	config_free(&config);

@@ -18,7 +18,7 @@ struct encoding {
 	const struct endpoint *local;
 	const uint8_t *host; /* where it was put first, in TBinary; NULL: nowhere yet */
 	size_t host_size;
-	bool placed; /* a reader knows by now where the span was */
+	bool placed; /* what is written so far tells a reader where the span was */
 	unsigned repaired;
 };
 
@@ -68,7 +68,7 @@ static uint8_t *put_host(uint8_t *to, uint16_t field, struct encoding *encoding)
 	return to;
 }
 
-/* The annotations that have a meaning of their own, which readers see only where they have a host. */
+/* The annotations with a meaning of their own, which readers see only if they have a host. */
 static bool is_core(struct text value)
 {
 	char who = value.size == 2 ? value.data[0] : '\0';
@@ -158,7 +158,7 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 	return to;
 }
 
-/* More than the span can take, whatever has to be repaired. */
+/* An upper limit of the span's bytes, whatever has to be repaired. */
 static size_t room(const struct span *span)
 {
 	size_t items = span->annotation_count + span->tag_count + 4, hosts = 3,

@@ -41,7 +41,7 @@ static void reply(struct evhttp_request *request, int code, const char *type, co
 	evbuffer_free(out);
 }
 
-/* Each page reads the state anew and writes itself; returns the HTTP code. */
+/* Each writes its page from the state of the moment, and returns the HTTP code. */
 
 static int page_metrics(struct buffer *out, const struct status *status)
 {
@@ -57,8 +57,7 @@ static int page_healthz(struct buffer *out, const struct status *status)
 	return HTTP_OK;
 }
 
-/* Ready: the session is being read. A collector that is away does not make an agent unready, as spans wait.
- */
+/* Ready: the session is being read. An agent whose collector is away is ready too, as its spans wait. */
 static int page_readyz(struct buffer *out, const struct status *status)
 {
 	if (status->collector.collecting) {

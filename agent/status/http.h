@@ -21,8 +21,8 @@ struct http *http_create(
 	struct event_base *base, const struct config *config, const struct status_source *source);
 
 /*
- * Serves the port @address ("" for none) instead of the one of before. Returns -1 having logged why that
- * cannot be; then the one of before goes on.
+ * Serves the port @address ("" for none) instead of the current one. Returns -1 having logged why that fails;
+ * the current one then stays.
  */
 int http_move(struct http *http, struct event_base *base, const char *address);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A collector's HTTP answer to a POST of spans. Everything in it is untrusted; of its body no more is looked
- * at than what a log line has room for.
+ * A collector's HTTP answer to a POST of spans. Everything in it is untrusted; of its body only
+ * what fits in a log line is read.
  *
  *     2xx                      it took the spans
  *     400, 413, 422            it does not take these
- *     408, 425, 429, 5xx       not now; Retry-After is minded; 408 also ends the connection
- *     any other                nothing will be taken here: wrong path, no permission, another kind of server
+ *     408, 425, 429, 5xx       not now; Retry-After is honoured; 408 also ends the connection
+ *     any other                it takes nothing here: wrong path, no permission, another kind of server
  */
 #ifndef WIRE_HTTPREPLY_H
 #define WIRE_HTTPREPLY_H

@@ -20,10 +20,10 @@
 void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const uint8_t *span,
 	size_t span_size);
 
-/* Writes what goes before the entries: frame length, message header, args struct, list header. */
+/* Writes what stands before the entries: frame length, message header, args struct, list header. */
 void scribe_put_head(uint8_t head[SCRIBE_HEAD_SIZE], int32_t seqid, uint32_t count, size_t entries_size);
 
-/* Writes what goes behind them: the end of the args struct. */
+/* Writes what stands behind them: the end of the args struct. */
 void scribe_put_tail(uint8_t tail[SCRIBE_TAIL_SIZE]);
 
 /* Log() with messages of that @category, which is copied. */

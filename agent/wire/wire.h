@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a server is spoken to in: how a run of spans becomes a call, and what the bytes that come back mean.
- * No I/O here. Two of them: Scribe's Log() (scribe.c) and Zipkin's POST (zipkinhttp.c).
+ * A wire format: how a run of spans becomes a call to a server, and what its reply means. No I/O here. There
+ * are two: Scribe's Log() (scribe.c) and Zipkin's POST (zipkinhttp.c).
  */
 #ifndef WIRE_WIRE_H
 #define WIRE_WIRE_H
@@ -12,7 +12,7 @@
 
 #include "base/buffer.h"
 
-/* Spans one behind the other, as zipkin.h encodes them; borrowed. */
+/* Spans one after another, as zipkin.h encodes them; borrowed. */
 struct run {
 	const uint8_t *spans;
 	const uint32_t *sizes; /* of each */
@@ -30,9 +30,9 @@ enum reply_kind {
 };
 
 struct reply {
-	int32_t number;  /* of the call that it answers, where replies are numbered */
+	int32_t number;  /* of the call that it answers, if replies are numbered */
 	size_t used;     /* bytes of it */
-	int64_t wait_ns; /* how long to leave it alone; 0: it does not say */
+	int64_t wait_ns; /* how long to wait before the next call; 0: it does not say */
 	bool last;       /* the server takes no more calls on this connection */
 	char words[256]; /* its reason, or what is wrong with it: printable, without an end of line */
 };
@@ -50,11 +50,11 @@ struct wire {
 
 	void (*destroy)(struct wire *wire);
 
-	/* Replies name their call; without, they come in the order of the calls and that is all. */
+	/* Replies carry the number of their call; otherwise they only come in the order of the calls. */
 	bool numbered;
-	/* More calls than one may be open only once a reply said that the connection stays. */
+	/* Only one call may be open until a reply has said that the connection stays open. */
 	bool careful;
-	/* A refusal may come before its call was sent as a whole; then it is the last reply. */
+	/* A refusal may come before its call was sent whole; then it is the last reply. */
 	bool early;
 };
 

@@ -98,7 +98,7 @@ static void check_drained(struct receiver *receiver)
 	receiver->drained(receiver->drained_data);
 }
 
-/* Tells once what stays silent on the wire: messages of another category are answered OK, and thrown away. */
+/* Says once what the peer does not learn: messages of another category are answered with OK, and ignored. */
 static void tell_skipped(struct receiver *receiver, const char *category)
 {
 	char *printable;
@@ -107,7 +107,7 @@ static void tell_skipped(struct receiver *receiver, const char *category)
 		return;
 	receiver->told_skipped = true;
 	printable = printable_copy(category, strlen(category), 0);
-	log_warning("messages of category %s are left alone; --category takes another than %s", printable,
+	log_warning("messages of category %s are ignored, as they are not of %s (see --category)", printable,
 		receiver->options.category);
 	g_free(printable);
 }

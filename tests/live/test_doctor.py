@@ -242,7 +242,7 @@ def test_no_agent(bare_node):
     path = bare_node.path("agent.sock")
     code, text = status(bare_node, "--socket", path)
     assert code == UNAVAILABLE and text == (
-        f"blkin status: no agent runs on {path}: start it (systemctl start blkin-agent), or say with --config which one\n"
+        f"blkin status: no agent runs on {path}: start it (systemctl start blkin-agent), or name another with --config\n"
     )
 
 
@@ -267,7 +267,7 @@ def test_socket_is_for_others(bare_node):
     agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
     os.chmod(bare_node.socket, 0)
     code, text = status(bare_node, "--socket", bare_node.socket, prefix=NO_OVERRIDE)
-    assert code == 1 and "it answers root, and members of group `" in text
+    assert code == 1 and "it answers root and the members of group `" in text
 
 
 def test_socket_is_found_by_the_configuration(bare_node):
@@ -284,57 +284,48 @@ def test_socket_is_found_by_the_configuration(bare_node):
     assert status(bare_node, "--config", config)[0] == CONFIG
 
 
-@pytest.mark.parametrize("answer", [b"", b"220 mail\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"])
-def test_socket_is_no_agents(bare_node, answer):
-    path = bare_node.path("other.sock")
+def status_of_stranger(node, *answers):
+    """What `blkin status` says of a socket that gives these answers, one for each connection."""
+    path = node.path("other.sock")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen()
-        program = bare_node.start([bare_node.built("cli/blkin"), "status", "--socket", path])
-        connection = server.accept()[0]
-        connection.recv(4096)
-        connection.sendall(answer)
-        connection.close()
-        assert program.wait(10) == 1 and path in program.log()
+        program = node.start([node.built("cli/blkin"), "status", "--socket", path])
+        for answer in answers:
+            connection = server.accept()[0]
+            assert connection.recv(4096).startswith(b"GET /s")
+            connection.sendall(answer)
+            connection.close()
+        assert program.wait(10) == 1
+    return program.log().replace(path, "PATH")
+
+
+@pytest.mark.parametrize("answer", [b"", b"220 mail\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"])
+def test_socket_is_no_agents(bare_node, answer):
+    assert "PATH" in status_of_stranger(bare_node, answer)
+
+
+FOUND = b"HTTP/1.0 200 OK\r\n\r\n"
 
 
 @pytest.mark.parametrize(
     "session, version",
-    [("session blkin\ntracing-group tracing\n", "an older version"),
-     ("session blkin\ntracing-group tracing\nprotocol 2\nagent 0.9\n", "0.9")],
+    [
+        (b"session blkin\ntracing-group tracing\n", "an older version"),
+        (b"session blkin\ntracing-group tracing\nprotocol 2\nagent 0.9\n", "0.9"),
+    ],
 )
 def test_agent_of_another_version(bare_node, session, version):
-    path = bare_node.path("other.sock")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(path)
-        server.listen()
-        program = bare_node.start([bare_node.built("cli/blkin"), "status", "--socket", path])
-        connection = server.accept()[0]
-        assert connection.recv(4096).startswith(b"GET /session ")
-        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + session.encode())
-        connection.close()
-        assert program.wait(10) == 1
-    assert program.log() == (
-        f"blkin status: the agent on {path} is of {version}, and this is blkin 0.1.0, which does not understand it: "
+    assert status_of_stranger(bare_node, FOUND + session) == (
+        f"blkin status: the agent on PATH is of {version}, and this is blkin 0.1.0, which does not understand it: "
         "use the `blkin` of its version, or restart the agent if it was upgraded (systemctl restart blkin-agent)\n"
     )
 
 
 def test_agent_refuses(bare_node):
     """Its own words are what the user reads."""
-    path = bare_node.path("other.sock")
-    answers = [
-        b"HTTP/1.0 200 OK\r\n\r\nsession blkin\ntracing-group \nprotocol 1\nagent 0.1.0\n",
-        b"HTTP/1.0 400 Bad Request\r\n\r\nit was \x1b replaced\n",
-    ]
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(path)
-        server.listen()
-        program = bare_node.start([bare_node.built("cli/blkin"), "status", "--socket", path])
-        for answer in answers:
-            connection = server.accept()[0]
-            connection.recv(4096)
-            connection.sendall(answer)
-            connection.close()
-        assert program.wait(10) == 1
-    assert program.log() == f"blkin status: the agent on {path} refuses to answer: it was ? replaced\n"
+    session = FOUND + b"session blkin\ntracing-group \nprotocol 1\nagent 0.1.0\n"
+    refusal = b"HTTP/1.0 400 Bad Request\r\n\r\nit was \x1b replaced\n"
+    assert status_of_stranger(bare_node, session, refusal) == (
+        "blkin status: the agent on PATH refuses to answer: it was ? replaced\n"
+    )
