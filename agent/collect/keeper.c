@@ -13,6 +13,7 @@
 #include "collect/recover.h"
 #include "core/ledger.h"
 #include "read/reader.h"
+#include "read/relaylist.h"
 #include "session/relayfiles.h"
 #include "session/session.h"
 #include "session/watch.h"
@@ -41,8 +42,18 @@
 #define UNREADABLE_MAX 3
 /* once a second, */
 #define FILES_PAUSE_NS (1 * NS_PER_SECOND)
-/* until it is tried again. */
+/* until it is tried again; twice as long each time that live reading stalls, up to */
 #define FILES_NS (30 * NS_PER_SECOND)
+#define FILES_MAX_NS (3600 * NS_PER_SECOND)
+/* So often in a row live reading may stall before the session is read from files too. */
+#define STALLS_MAX 2
+
+/* relayd may go on writing, and listing, a session that is gone: so long it is waited for, */
+#define HELD_NS (10 * NS_PER_SECOND)
+/* with a look so often, */
+#define HELD_PAUSE_NS (50 * NS_PER_MS)
+/* and that is told after this time. */
+#define HELD_TOLD_NS (1 * NS_PER_SECOND)
 
 struct keeper {
 	const struct config *config;
@@ -66,6 +77,9 @@ struct keeper {
 	unsigned failed;     /* tries in a row to recover */
 	unsigned unreadable; /* tries in a row to attach that babeltrace2 failed in, */
 	uint64_t failing;    /* and when the session was created that it was */
+	bool held;           /* relayd has held on to a session that is gone, for as long as it is waited */
+	unsigned stalls;     /* in a row of this session, read live */
+	int64_t files_ns;    /* for how long it is read from files then */
 	GHashTable *named;   /* users of the session at hand whose packets were left out, */
 	char lack[512];      /* and of the last one, what the status says */
 };
@@ -110,6 +124,7 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 		.stopping = stopping,
 		.left_out = left_out,
 		.data = keeper};
+	keeper->files_ns = FILES_NS;
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
 	keeper->named = g_hash_table_new(NULL, NULL);
 	keeper->live = livereader_create(config, line, progress);
@@ -198,6 +213,8 @@ static void end_session(struct keeper *keeper)
 	keeper->ended = session->created;
 	g_hash_table_remove_all(keeper->named);
 	keeper->lack[0] = '\0';
+	keeper->stalls = 0;
+	keeper->files_ns = FILES_NS;
 	progress_end(keeper->progress);
 }
 
@@ -228,6 +245,36 @@ static bool read_rest(struct keeper *keeper)
 	}
 }
 
+/*
+ * Waits until relayd has let go of session @name, which is gone: until then more of it may come to disk, and
+ * babeltrace2, which attaches to all sessions of a name, would wait for this one's metadata for ever. It
+ * never lets go once a new session of the name records. False if it holds on to it.
+ */
+static bool wait_for_release(struct keeper *keeper, const char *name)
+{
+	int64_t begun = clock_monotonic(), waited = 0;
+
+	while (!collecting_stopping(keeper->collecting)) {
+		collecting_asks(keeper->collecting, "lttng-relayd");
+		if (!relaylist_has(keeper->config, name)) {
+			keeper->held = false;
+			return true;
+		}
+		waited = clock_monotonic() - begun;
+		keeper->held |= waited >= HELD_NS;
+		if (keeper->held)
+			return false;
+		if (waited >= HELD_TOLD_NS)
+			collecting_waits(keeper->collecting,
+				"lttng-relayd still has a session of this host and name that is gone, or "
+				"somebody else's: it is waited for");
+		line_tick(keeper->line, clock_monotonic(), true);
+		progress_tick(keeper->progress);
+		collecting_pause(keeper->collecting, HELD_PAUSE_NS);
+	}
+	return true;
+}
+
 /* The session at hand is gone, and the agent did not end it. Returns whether to go on at once. */
 static bool lose_session(struct keeper *keeper, const char *why)
 {
@@ -241,6 +288,13 @@ static bool lose_session(struct keeper *keeper, const char *why)
 		session->name, why);
 	end_session(keeper);
 	return true;
+}
+
+/* The same, if nothing else has its name, and so relayd is about to be done with it. */
+static bool lose_gone(struct keeper *keeper, const char *why)
+{
+	wait_for_release(keeper, progress_session(keeper->progress)->name);
+	return lose_session(keeper, why);
 }
 
 /* Ends the session at hand, and reads it to its end, first live, if it can be (@reader), then from files. */
@@ -296,15 +350,36 @@ static void condemn(struct keeper *keeper, bool gone, char *why, size_t size)
 		     : "lttng-relayd cannot write the session (see its log)");
 }
 
+static int64_t events_read(void)
+{
+	struct ledger rows;
+
+	ledger_read(&rows, NULL);
+	return rows.row[EVENTS_READ];
+}
+
+/* Live reading stalls: it is attached to anew, or, if that does not help, read from files for a while. */
+static void count_stall(struct keeper *keeper, bool moved, char *why, size_t size)
+{
+	snprintf(why, size, "lttng-relayd does not send what it has recorded: it is attached to anew");
+	if (moved) {
+		keeper->stalls = 0;
+		keeper->files_ns = FILES_NS;
+	}
+	keeper->stalls++;
+}
+
 /*
  * Reads until something ends it. Returns true if a stop did, or else says in @why what it was.
  */
 static bool read_on(struct keeper *keeper, struct reader *reader, char *why, size_t size)
 {
+	int64_t before = events_read();
 	enum reader_status status = READER_MORE;
 	int64_t ending = 0;
+	bool stalls = false;
 
-	while (status == READER_MORE || status == READER_IDLE) {
+	while ((status == READER_MORE || status == READER_IDLE) && !stalls) {
 		if (collecting_stopping(keeper->collecting))
 			return true;
 		collecting_asks(keeper->collecting, "lttng-relayd");
@@ -316,10 +391,13 @@ static bool read_on(struct keeper *keeper, struct reader *reader, char *why, siz
 			collecting_pause(keeper->collecting, keeper->poll_ns);
 		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
 			ending = clock_monotonic();
+		stalls = !ending && livereader_stalls(keeper->live);
 		if (ending && clock_monotonic() - ending >= GONE_NS)
 			break;
 	}
-	if (status == READER_END)
+	if (stalls && status != READER_END && status != READER_ERROR)
+		count_stall(keeper, events_read() != before, why, size);
+	else if (status == READER_END)
 		condemn(keeper, true, why, size);
 	else if (status == READER_ERROR)
 		snprintf(why, size, "the connection to lttng-relayd is lost (%s)", reader_error(reader));
@@ -337,11 +415,23 @@ static bool is_unknown(const struct session_identity *session)
 	return !*session->settings;
 }
 
+/* Whether live reading stalled so often that the session is read from files now, and then tried again. */
+static bool stalled_too_often(struct keeper *keeper)
+{
+	if (keeper->stalls < STALLS_MAX)
+		return false;
+	keeper->stalls = STALLS_MAX - 1;
+	keeper->unreadable = UNREADABLE_MAX;
+	return true;
+}
+
 static enum attached attach(struct keeper *keeper, struct session *session, struct reader **reader)
 {
 	char error[512];
 	enum attached attached;
 
+	if (stalled_too_often(keeper))
+		return ATTACHED_UNREADABLE;
 	look_at_clock(keeper);
 	collecting_asks(keeper->collecting, "lttng-relayd");
 	attached = livereader_attach(keeper->live, session, reader, error, sizeof(error));
@@ -435,7 +525,7 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 static bool collect_files(struct keeper *keeper, struct session *session, bool same)
 {
 	const struct session_identity *identity = progress_session(keeper->progress);
-	int64_t until = clock_monotonic() + FILES_NS;
+	int64_t until = clock_monotonic() + keeper->files_ns;
 
 	if (keeper->unreadable == UNREADABLE_MAX)
 		log_warning("LTTng session `%s` cannot be read live: it is read from lttng-relayd's files, "
@@ -455,6 +545,8 @@ static bool collect_files(struct keeper *keeper, struct session *session, bool s
 		collecting_pause(keeper->collecting, FILES_PAUSE_NS);
 	}
 	watch_set(keeper->watch, NULL);
+	if (keeper->stalls)
+		keeper->files_ns = MIN(2 * keeper->files_ns, FILES_MAX_NS);
 	if (same && !collecting_stopping(keeper->collecting))
 		return false;
 	if (!same || !progress_keeps(keeper->progress))
@@ -474,7 +566,7 @@ static bool resume(struct keeper *keeper)
 	session_settings(keeper->config, settings, sizeof(settings));
 	if (identity->created == keeper->condemned) {
 		session_destroy(session);
-		at_once = lose_session(keeper, "its streams have ended");
+		at_once = lose_gone(keeper, "its streams have ended");
 	} else if (is_unknown(identity) || catch_up(keeper, LITTLE_BYTES)) {
 		switch (attach(keeper, session, &reader)) {
 		case ATTACHED:
@@ -482,7 +574,7 @@ static bool resume(struct keeper *keeper)
 			break;
 		case ATTACHED_UNKNOWN:
 			session_destroy(session);
-			at_once = lose_session(keeper, "lttng-relayd has ended");
+			at_once = lose_gone(keeper, "lttng-relayd has ended");
 			break;
 		case ATTACHED_UNREADABLE:
 			if (keeper->unreadable >= UNREADABLE_MAX)
@@ -538,17 +630,37 @@ static bool has_room(struct keeper *keeper)
 	return false;
 }
 
+/* Starts a new session that is read from files for now, as relayd holds on to another of its name. */
+static bool start_unread(struct keeper *keeper, struct session *session)
+{
+	char error[512];
+
+	collecting_asks(keeper->collecting, "lttng-sessiond");
+	if (session_start(session, error, sizeof(error)) == SESSION_OK) {
+		ledger_add(SESSIONS_CREATED, 1);
+		keeper->stalls = STALLS_MAX;
+		return true;
+	}
+	collecting_waits(keeper->collecting, error);
+	session_destroy(session);
+	end_session(keeper);
+	return false;
+}
+
 static bool create(struct keeper *keeper)
 {
 	struct session_identity identity = {0};
 	struct session *session;
 	struct reader *reader = NULL;
 	char error[512];
-	bool at_once = false;
+	bool at_once = false, released;
 
 	/* relayd's folder is named by the second */
 	if ((uint64_t)(clock_wall() / NS_PER_SECOND) == keeper->ended ||
 		clock_monotonic() < keeper->create_next || !has_room(keeper))
+		return false;
+	released = wait_for_release(keeper, keeper->config->session_name);
+	if (collecting_stopping(keeper->collecting))
 		return false;
 	collecting_asks(keeper->collecting, "lttng-sessiond");
 	if (session_create(keeper->config, watch_level(keeper->watch), &identity, error, sizeof(error)) !=
@@ -558,7 +670,9 @@ static bool create(struct keeper *keeper)
 	}
 	session = session_adopt(keeper->config, identity.name);
 	progress_begin(keeper->progress, &identity);
-	if (attach(keeper, session, &reader) == ATTACHED) {
+	if (!released) {
+		at_once = start_unread(keeper, session);
+	} else if (attach(keeper, session, &reader) == ATTACHED) {
 		keeper->pause = 0;
 		reader_hold(reader, false);
 		collecting_asks(keeper->collecting, "lttng-sessiond");
@@ -595,8 +709,7 @@ bool keeper_run(struct keeper *keeper)
 			return false; /* the daemon is about to be done with it */
 		return take_unknown(keeper, created);
 	case SESSION_NONE:
-		return known ? lose_session(keeper, "lttng-sessiond does not know it any more")
-			     : create(keeper);
+		return known ? lose_gone(keeper, "lttng-sessiond does not know it any more") : create(keeper);
 	default:
 		collecting_waits(keeper->collecting, error);
 		return false;

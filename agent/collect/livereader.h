@@ -33,6 +33,12 @@ enum attached {
 enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
 	char *error, size_t error_size);
 
+/*
+ * To be called often while it is read live: whether nothing comes although relayd's files have more. Then it
+ * is attached to the wrong session, or waits for one that is gone, and will do so for ever.
+ */
+bool livereader_stalls(struct livereader *live);
+
 /* relayd's files cannot be read: said once for a session. */
 void livereader_complain(struct livereader *live, const char *error);
 

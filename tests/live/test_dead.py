@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""lttng-relayd goes on listing a session that is gone: the agent does not wait for it in place of its successor."""
+
+import glob
+import os
+import signal
+import socket
+import time
+
+import pytest
+from expect import key_of
+from rig.process import wait_until
+from rig.proxy import Proxy
+from rig.relay import COMMAND, listed
+from test_restart import KEEP, LOAD
+
+ROUNDS = 3
+
+
+def check_collects(node, receiver, loads=1):
+    """What is logged now comes, and once: so what `/readyz` says holds."""
+    for _ in range(loads):
+        read, had = node.ledger().read, receiver.read()
+        assert node.collecting()
+        node.run([LOAD, "-n", 500, "-r", 2000])
+        node.wait_ledger(lambda ledger: ledger.read >= read + 500 and ledger.idle(), 15, "500 spans")
+        assert node.ledger().read == read + 500
+        receiver.wait_for(had + 500)
+        assert sorted(key_of(span)[2] for span in receiver.spans()[had:]) == list(range(500))
+
+
+def check_nothing_lost(node):
+    ledger = node.ledger()
+    assert (ledger.lost, ledger.packets_lost, ledger.again) == (0, 0, 0)
+
+
+def ours(node):
+    """How many sessions the relay lists that could be the agent's."""
+    return listed(node.relay_ports[2]).count((socket.gethostname(), "blkin"))
+
+
+@pytest.mark.parametrize("unread", [0, 2000])
+def test_destroyed_while_stopped(node, receiver, unread):
+    """Stopped, the session destroyed, and started at once; with spans that nobody had read, which are not lost."""
+    node.start_agent(receiver.port, session=KEEP)
+    for _ in range(ROUNDS):
+        check_collects(node, receiver)
+        assert node.agent.stop() == 0
+        total = node.run([LOAD, "-n", unread]) and receiver.read() + unread
+        node.lttng("destroy", "--no-wait", "blkin")
+        assert ours(node) == 1, "nothing to be tested: the relay does not list it any more"
+        node.start_agent_again()
+        node.wait_ledger(lambda ledger, total=total: ledger.read == total and ledger.idle(), 15, "what was left")
+        check_collects(node, receiver, 2)
+    assert node.ledger().sessions == ROUNDS + 1
+    check_nothing_lost(node)
+
+
+class Blinding(Proxy):
+    """The way to the relay's viewer port, where who asks for nothing but the list is told that there is no session."""
+
+    def __init__(self, server):
+        self.attaching = set()
+        super().__init__(server)
+
+    def forward(self, data, one, other):
+        if data[:16] == COMMAND.pack(0, 2, 0) and one not in self.attaching:
+            one.sendall(bytes(4))
+        else:
+            other.sendall(data)
+            if data[8:12] == b"\0\0\0\x08":  # it makes a viewer's session
+                self.attaching.add(one)
+
+
+def test_attached_to_the_dead(node, receiver):
+    """It came to that all the same: the agent sees that nothing comes, says so, and delivers it."""
+    proxy = Blinding(node.relay_ports[2])
+    node.start_agent(receiver.port, session=dict(KEEP, relay_live_port=proxy.port))
+    check_collects(node, receiver)
+    assert node.agent.stop() == 0
+    node.lttng("destroy", "--no-wait", "blkin")
+    node.start_agent_again()
+    assert ours(node) == 2, "nothing to be tested: the agent is attached to one session"
+    node.run([LOAD, "-n", 500, "-r", 2000])
+    wait_until(lambda: "does not send what it has recorded" in node.http_get("/readyz")[1], 10, "the agent to say so")
+    assert not node.collecting()
+    ledger = node.wait_ledger(lambda ledger: ledger.read == 1000 and ledger.idle(), 10, "500 spans")
+    check_collects(node, receiver, 3)
+    assert (ledger.sessions, node.agent.log().count("cannot be read live")) == (2, 1)
+    check_nothing_lost(node)
+    assert node.agent.stop() == 0
+
+
+def broken(what):
+    def break_it(node, proxies):
+        assert proxies[what].break_all()
+
+    return break_it
+
+
+def half_broken(node, proxies):
+    assert proxies["live"].break_all(near_only=True)
+
+
+def restarted(node, proxies):
+    assert proxies["live"].break_all()
+    node.agent.stop()
+    node.start_agent_again(wait=False)
+
+
+def killed(node, proxies):
+    assert proxies["live"].break_all()
+    node.agent.kill()
+    node.lttng("destroy", "--no-wait", "blkin")
+    node.start_agent_again(wait=False)
+
+
+HOW = {
+    "control": broken("control"),
+    "data": broken("data"),
+    "live": broken("live"),
+    "half": half_broken,
+    "restarted": restarted,
+    "killed": killed,
+}
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_connection_broken(node, receiver, how):
+    """A connection to the relay breaks: the viewer's, or those of the session, which it then lists for a while."""
+    proxies = {what: Proxy(port) for what, port in zip(("control", "data", "live"), node.relay_ports)}
+    ports = {f"relay_{what}_port": proxy.port for what, proxy in proxies.items()}
+    node.start_agent(receiver.port, session={"keep": "no", **ports})
+    for _ in range(1 if how == "half" else ROUNDS):  # then the session is read from files for a while
+        check_collects(node, receiver)
+        HOW[how](node, proxies)
+        time.sleep(0.5)
+        wait_until(node.collecting, 30, "the agent to collect")
+        check_collects(node, receiver, 2)
+
+
+FOREIGN = """
+echo elsewhere >/proc/sys/kernel/hostname || exit 1
+lttng-sessiond --no-kernel --daemonize
+lttng --no-sessiond create blkin --live --ctrl-url=tcp://127.0.0.1:$0 --data-url=tcp://127.0.0.1:$1 &&
+lttng --no-sessiond enable-event -u -s blkin --all &&
+lttng --no-sessiond start blkin &&
+sleep 600
+"""
+
+
+def test_session_of_another_host(node, receiver):
+    """It has the same name, and is none of ours."""
+    isolate = os.path.realpath(os.path.join(os.path.dirname(__file__), "../isolate"))
+    os.mkdir(node.path("elsewhere"))
+    node.start(
+        ["unshare", "--uts", isolate, "bash", "-c", FOREIGN] + node.relay_ports[:2],
+        name="elsewhere",
+        HOME=node.path("elsewhere"),
+        LTTNG_HOME=node.path("elsewhere"),
+    )
+    wait_until(lambda: ("elsewhere", "blkin") in listed(node.relay_ports[2]), 20, "the other host's session")
+    node.start_agent(receiver.port, session=KEEP)
+    check_collects(node, receiver)
+    assert node.agent.stop() == 0
+    node.lttng("destroy", "--no-wait", "blkin")
+    begun = time.monotonic()
+    node.start_agent_again()
+    assert time.monotonic() - begun < 5
+    check_collects(node, receiver, 2)
+    check_nothing_lost(node)
+    assert ("elsewhere", "blkin") in listed(node.relay_ports[2])
+
+
+def consumers():
+    """The process ids of LTTng's consumer daemons."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/comm"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                found += [int(path.split("/")[2])] if file.read().startswith("lttng-consumerd") else []
+        except OSError:
+            pass
+    return found
+
+
+def test_held_for_long(node, receiver):
+    """
+    The consumer daemon hangs and the session daemon is killed, so that the relay holds on to the old session. The new
+    one is read from files then, also by an agent that is started meanwhile; and live once the old one is gone.
+    """
+    node.start_agent(receiver.port, session=KEEP)
+    check_collects(node, receiver)
+    hung = consumers()
+    assert hung
+    for pid in hung:
+        os.kill(pid, signal.SIGSTOP)
+    node.sessiond.kill()
+    node.start_sessiond()
+    wait_until(lambda: not node.collecting(), 10, "the agent to see it")
+    wait_until(lambda: "is gone, or somebody else's" in node.http_get("/readyz")[1], 20, "the agent to say why")
+    wait_until(node.collecting, 30, "the agent to collect")
+    assert ours(node) == 2
+    check_collects(node, receiver, 2)
+    assert node.agent.log().count("cannot be read live") == 1
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    check_collects(node, receiver, 2)
+    assert ours(node) == 2
+    for pid in hung:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: ours(node) == 1, 20, "the relay to let go of it")
+    wait_until(lambda: not node.status()["session_error"], 90, "live reading")
+    check_collects(node, receiver, 2)
+    check_nothing_lost(node)
