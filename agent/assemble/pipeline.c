@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "assemble/pipeline.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <glib.h>
@@ -22,8 +23,8 @@ struct line {
 	struct buffer encoded; /* one span */
 	int64_t batch_clock;   /* when batches are born: the caller's clock at its last call */
 	int64_t repair_logged;
-	atomic_bool changed; /* what follows is news */
-	GMutex lock;         /* guards it */
+	atomic_bool changed;  /* what follows is news */
+	pthread_mutex_t lock; /* guards it */
 	struct assembler_limits spans;
 	struct batch_limits batches;
 };
@@ -86,7 +87,7 @@ struct line *line_create(const struct config *config, struct batch_queue *queue)
 	struct assembler_limits limits = assembler_limits(config);
 	struct line *line = g_new0(struct line, 1);
 
-	g_mutex_init(&line->lock);
+	pthread_mutex_init(&line->lock, NULL);
 	line->queue = queue;
 	line->assembler = assembler_create(&limits, &line->change, emit, line);
 	return line;
@@ -96,7 +97,7 @@ void line_destroy(struct line *line)
 {
 	assembler_destroy(line->assembler);
 	buffer_free(&line->encoded);
-	g_mutex_clear(&line->lock);
+	pthread_mutex_destroy(&line->lock);
 	g_free(line);
 }
 
@@ -129,21 +130,21 @@ void line_lost_packets(struct line *line, uint64_t packets)
 
 void line_configure(struct line *line, const struct config *config)
 {
-	g_mutex_lock(&line->lock);
+	pthread_mutex_lock(&line->lock);
 	line->spans = assembler_limits(config);
 	line->batches = output_batch_limits(config_output(config, "default"));
 	atomic_store(&line->changed, true);
-	g_mutex_unlock(&line->lock);
+	pthread_mutex_unlock(&line->lock);
 }
 
 /* The reader's thread takes up what line_configure left. */
 static void take_changes(struct line *line)
 {
-	g_mutex_lock(&line->lock);
+	pthread_mutex_lock(&line->lock);
 	atomic_store(&line->changed, false);
 	assembler_configure(line->assembler, &line->spans);
 	batch_configure(line->queue, &line->batches);
-	g_mutex_unlock(&line->lock);
+	pthread_mutex_unlock(&line->lock);
 }
 
 void line_tick(struct line *line, int64_t now, bool idle)
