@@ -76,19 +76,7 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 static enum reply_kind get_reply(struct wire *wire, const uint8_t *data, size_t size, struct reply *reply)
 {
 	(void)wire;
-	switch (scribe_read_reply(
-		data, size, &reply->number, &reply->used, reply->words, sizeof(reply->words))) {
-	case SCRIBE_OK:
-		return REPLY_GOOD;
-	case SCRIBE_TRY_LATER:
-		return REPLY_PUT_OFF;
-	case SCRIBE_EXCEPTION:
-		return REPLY_REFUSED;
-	case SCRIBE_PARTIAL:
-		return REPLY_PARTIAL;
-	default:
-		return REPLY_GARBAGE;
-	}
+	return scribereply_read(data, size, reply);
 }
 
 static void destroy(struct wire *wire)
