@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The checkpoint: bytes that outlive the agent, however it ends.
+ * The checkpoint: bytes that outlive the agent, however it ends. What they mean is progress.h's.
  *
- * Two files in the state directory are written in turn, each with a header (magic, version, number, size,
- * CRC); what counts is the one with the higher number that is whole. So a process that is killed while it
- * writes loses one write at most. A write is no more than a copy into the kernel's memory: it is put on disk
- * only where @sync says so, as after a crash of the whole machine LTTng's session is gone too.
+ * It is kept in two files in the state directory that are written in turn (base/twoslots.h), each with a
+ * header: magic, version, number, size, CRC. A write is a copy into the kernel's memory, which outlives the
+ * process; it goes to the disk only with @sync, because a crash of the machine ends LTTng's session too.
  *
- * The room knows nothing of what the bytes mean. All calls belong to one thread at a time.
+ * One thread at a time may call it.
  */
 #ifndef COLLECT_CHECKPOINT_H
 #define COLLECT_CHECKPOINT_H
@@ -20,15 +19,14 @@
 struct checkpoint;
 
 enum checkpoint_state {
-	CHECKPOINT_NONE,  /* there never was one, or it was removed */
+	CHECKPOINT_NONE,  /* there is none: never written, or removed */
 	CHECKPOINT_FOUND, /* @data has it */
 	CHECKPOINT_BROKEN /* there is one that cannot be read: @error says why */
 };
 
 /*
- * Opens the checkpoint in @folder, which is made if only it is missing, and locks it: a second agent must not
- * use it too. Returns NULL on failure, with what to do in @error; @locked then tells whether it was for
- * another agent.
+ * Opens the checkpoint in @folder, which is made if its parent exists, and locks it against a second agent.
+ * Returns NULL on failure, with what to do in @error; @locked says whether another agent has it.
  */
 struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error, size_t error_size);
 

@@ -10,8 +10,8 @@
 #include <glib.h>
 
 #include "collect/checkpoint.h"
-#include "read/clocksteps.h"
 #include "core/ledger.h"
+#include "read/clocksteps.h"
 #include "session/position.h"
 
 static char folder[] = "/tmp/blkin-XXXXXX";
@@ -146,7 +146,7 @@ START_TEST(of_another_version)
 	damage(0, 11, 2);
 	reopen();
 	ck_assert_int_eq(checkpoint_read(checkpoint, &data, error, sizeof(error)), CHECKPOINT_BROKEN);
-	ck_assert_str_eq(error, "it is of version 2, and this agent's is 1");
+	ck_assert_str_eq(error, "its version is 2, and this agent's is 1");
 }
 END_TEST
 
@@ -178,6 +178,26 @@ START_TEST(for_one_agent)
 	ck_assert(!locked);
 	ck_assert_ptr_nonnull(
 		strstr(error, "`state-directory` /proc/nowhere/blkin of [agent] cannot be used"));
+}
+END_TEST
+
+/* What version 0.1 wrote: tests/fixtures/spool-0.1/README. */
+START_TEST(of_version_0_1)
+{
+	for (int i = 0; i < 2; i++) {
+		g_autofree char *to = slot(i),
+				*from = g_strdup_printf(FIXTURES "/spool-0.1/checkpoint.%d", i);
+		g_autofree char *bytes = NULL;
+		gsize size;
+
+		ck_assert(g_file_get_contents(from, &bytes, &size, NULL));
+		ck_assert(g_file_set_contents(to, bytes, (gssize)size, NULL));
+	}
+	expect("the third");
+	write_text("the fourth");
+	expect("the fourth");
+	damage(1, 33, 'x');
+	expect("the third");
 }
 END_TEST
 
@@ -280,6 +300,7 @@ int main(void)
 	tcase_add_test(files, flipped);
 	tcase_add_test(files, of_another_version);
 	tcase_add_test(files, garbage);
+	tcase_add_test(files, of_version_0_1);
 	tcase_add_test(files, for_one_agent);
 	suite_add_tcase(suite, files);
 	tcase_add_test(contents, ledger_goes_on);
