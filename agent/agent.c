@@ -21,6 +21,7 @@
 #include "reload.h"
 #include "session/daemons.h"
 #include "spool/spooler.h"
+#include "spool/spoolname.h"
 #include "status/activity.h"
 #include "status/http.h"
 #include "status/status.h"
@@ -155,9 +156,14 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 static bool start_spooler(struct agent *agent)
 {
 	const struct config *config = agent->config;
-	const struct spooler_options options = {config->state_directory,
-		config_output(config, "default")->spool_size, config->spool_sync == CONFIG_SYNC_FULL,
-		config->spool_replay_share, config->spool_replay_floor};
+	const struct spooler_options options = {
+		.directory = config->state_directory,
+		.name = SPOOLNAME_DEFAULT,
+		.max_bytes = config_output(config, SPOOLNAME_DEFAULT)->spool_size,
+		.sync_full = config->spool_sync == CONFIG_SYNC_FULL,
+		.replay_share = config->spool_replay_share,
+		.replay_floor = config->spool_replay_floor,
+	};
 
 	if (!options.max_bytes)
 		return true;

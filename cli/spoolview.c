@@ -1,43 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "spoolview.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <glib.h>
 
 #include "base/log.h"
 #include "spool/spoolfile.h"
+#include "spool/spoolname.h"
 
 /* How long the agent may have it locked. */
 #define BUSY_MS 5000
 
-int spoolview_failed(const char *directory, int rc)
+static int failed(const struct spoolview *view, int rc)
 {
 	int kind = rc & 0xff;
 
 	if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB)
-		log_error("%s/" SPOOLFILE_NAME
-			  " is damaged: %s. The agent saves what can be read of it, and counts "
-			  "the rest, when it comes upon the damage, or starts",
-			directory, sqlite3_errstr(rc));
+		log_error("%s is damaged: %s. When the agent reads it, it saves what it can, and counts the "
+			  "rest",
+			view->path, sqlite3_errstr(rc));
 	else if (kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY || kind == SQLITE_PERM)
-		log_error("%s/" SPOOLFILE_NAME " cannot be opened: run this as root, or as the agent's user",
-			directory);
+		log_error("%s cannot be opened: run this as root, or as the agent's user", view->path);
 	else
-		log_error("%s/" SPOOLFILE_NAME ": %s", directory, sqlite3_errstr(rc));
+		log_error("%s: %s", view->path, sqlite3_errstr(rc));
 	return EXIT_FAILURE;
 }
 
 /*
- * SQLite reads a file with a log by way of an index beside it, which it has to make, if no agent runs, where
- * it may have no right to. Without a log it can do without.
+ * SQLite reads a file that has a log with an index beside it. If no agent runs, it has to make that, which it
+ * may have no right to. Without a log the file can be read as it is.
  */
 static sqlite3 *open_file(const char *path, int *rc)
 {
-	g_autofree char *log = g_strconcat(path, "-wal", NULL),
+	g_autofree char *log = g_strconcat(path, SPOOLNAME_LOG, NULL),
 			*escaped = g_uri_escape_string(path, "/", TRUE);
 	g_autofree char *uri = g_strdup_printf("file:%s?immutable=1", escaped);
 	sqlite3 *db = spoolfile_open(path, SQLITE_OPEN_READONLY, rc);
@@ -49,38 +47,64 @@ static sqlite3 *open_file(const char *path, int *rc)
 			return db;
 		sqlite3_close(db);
 	}
-	db = spoolfile_open(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, rc);
-	return db;
+	return spoolfile_open(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, rc);
 }
 
-int spoolview_open(const char *directory, sqlite3 **db)
+int spoolview_open(struct spoolview *view)
 {
-	g_autofree char *path = g_build_filename(directory, SPOOLFILE_NAME, NULL);
 	char why[128] = "";
 	int rc;
 
-	*db = NULL;
-	switch (spoolfile_probe(path, why, sizeof(why))) {
+	switch (spoolfile_probe(view->path, why, sizeof(why))) {
 	case SPOOLFILE_NONE:
-		if (access(directory, X_OK) == 0)
-			return EXIT_SUCCESS;
-		log_error("%s: %s; `state-directory` in the configuration says where the spool is", directory,
-			g_strerror(errno));
-		return EXIT_FAILURE;
+		return EXIT_SUCCESS;
 	case SPOOLFILE_UNREADABLE:
-		log_error("%s cannot be read: %s; run this as root, or as the agent's user", path, why);
+		log_error("%s cannot be read: %s; run this as root, or as the agent's user", view->path, why);
 		return EXIT_FAILURE;
 	case SPOOLFILE_BAD:
-		log_error(
-			"%s is not what it should be: %s; the agent sets it aside when it starts", path, why);
+		log_error("%s is not a spool: %s; the agent sets it aside when it starts", view->path, why);
 		return EXIT_FAILURE;
 	default:
 		break;
 	}
-	*db = open_file(path, &rc);
+	view->db = open_file(view->path, &rc);
 	if (rc == SQLITE_OK)
 		return EXIT_SUCCESS;
-	sqlite3_close(*db);
-	*db = NULL;
-	return spoolview_failed(directory, rc);
+	spoolview_close(view);
+	return failed(view, rc);
+}
+
+void spoolview_close(struct spoolview *view)
+{
+	sqlite3_close(view->db);
+	view->db = NULL;
+	buffer_free(&view->out);
+}
+
+sqlite3_stmt *spoolview_prepare(struct spoolview *view, const char *sql)
+{
+	int rc = SQLITE_OK;
+	sqlite3_stmt *stmt = spoolfile_prepare(view->db, sql, &rc);
+
+	if (rc != SQLITE_OK)
+		failed(view, rc);
+	return stmt;
+}
+
+int spoolview_step_behind(sqlite3_stmt *stmt, int64_t id)
+{
+	sqlite3_bind_int64(stmt, 1, id);
+	return sqlite3_step(stmt);
+}
+
+int spoolview_finish(struct spoolview *view, sqlite3_stmt *stmt, int rc)
+{
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? EXIT_SUCCESS : failed(view, rc);
+}
+
+void spoolview_flush(struct spoolview *view)
+{
+	fwrite(view->out.data, 1, view->out.size, stdout);
+	view->out.size = 0;
 }

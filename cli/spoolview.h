@@ -1,20 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The spool's file, opened to be looked at, while an agent may be writing to it. */
+/*
+ * A spool, opened to be looked at while an agent may be writing to it.
+ *
+ * Each row is read in a look of its own (SQLite's statement is reset after it): so the agent can move its log
+ * in between, however slowly the output is read.
+ */
 #ifndef SPOOLVIEW_H
 #define SPOOLVIEW_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
 #include <sqlite3.h>
 
-/*
- * Opens the spool in @directory for reading. Returns 0 with the database, which sqlite3_close ends, or NULL
- * in @db if there is no spool yet; otherwise an exit code, having logged what is wrong.
- */
-int spoolview_open(const char *directory, sqlite3 **db);
+#include "base/buffer.h"
 
-/* Logs why SQLite failed with @rc; returns an exit code. */
-int spoolview_failed(const char *directory, int rc);
+struct spoolview {
+	const char *output; /* its name */
+	const char *path;
+	sqlite3 *db;
+	bool json;
+	struct buffer out; /* what is to be printed */
+};
+
+/*
+ * Opens the spool at `path` for reading. Returns 0 with the database, or NULL in `db` if there is no spool
+ * yet; otherwise an exit code, having logged what is wrong.
+ */
+int spoolview_open(struct spoolview *view);
+void spoolview_close(struct spoolview *view);
+
+/* A statement over its rows; NULL having logged why not. */
+sqlite3_stmt *spoolview_prepare(struct spoolview *view, const char *sql);
+
+/* Steps to the first row behind this id; sqlite3_reset ends the look. */
+int spoolview_step_behind(sqlite3_stmt *stmt, int64_t id);
+
+/* Frees the statement; returns an exit code for @rc, having logged it if it is an error. */
+int spoolview_finish(struct spoolview *view, sqlite3_stmt *stmt, int rc);
+
+/* Prints what is in `out`. */
+void spoolview_flush(struct spoolview *view);
+
+/* What `blkin spool list` and `check` do with an open spool; return an exit code. */
+int spoolview_list(struct spoolview *view);
+int spoolview_check(struct spoolview *view);
 
 #endif

@@ -18,7 +18,10 @@
 #include "base/buffer.h"
 #include "core/ledger.h"
 
+enum batch_format { BATCH_ZIPKIN_SPANS }; /* Zipkin's version 1 spans, in Thrift's TBinary */
+
 struct batch {
+	uint8_t format;       /* an enum batch_format: what the batch holds */
 	struct buffer spans;  /* Span structs in TBinary, one behind the other */
 	struct buffer sizes;  /* uint32_t for each: its bytes */
 	struct buffer events; /* int64_t for each: the time of its last event, ns since the epoch */

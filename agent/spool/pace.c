@@ -7,10 +7,10 @@
 
 /* Nodes that lost the same collector begin their replay within this time, */
 #define BEGIN_NS (1 * NS_PER_SECOND)
-/* each at a pace of its own, within these bounds. */
+/* each at its own pace, within these bounds. */
 #define JITTER_MIN 0.8
 #define JITTER_MAX 1.2
-/* So much of a second's spans may go out at once. */
+/* The part of a second's spans that may be sent at once. */
 #define BURST 0.25
 
 void pace_init(struct pace *pace, uint64_t share, uint64_t floor)

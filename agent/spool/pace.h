@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pace of the replay: how many spans from disk may go out beside the fresh ones. A collector that comes
- * back has to take what is new from every node; what waited may take its time.
+ * The pace of the replay: how many spans from disk may be sent beside the fresh ones. A collector that comes
+ * back gets fresh spans from every node at once; what waited on disk can wait longer.
  */
 #ifndef SPOOL_PACE_H
 #define SPOOL_PACE_H
@@ -10,27 +10,26 @@
 #include <stdint.h>
 
 struct pace {
-	double ratio; /* spans for each fresh one; negative: as many as will go */
+	double ratio; /* replayed spans for each fresh one; negative: no limit */
 	double floor; /* spans a second at least */
 	double jitter;
-	double fresh_rate; /* spans a second, of late */
-	double credit;     /* spans that may go out now */
+	double fresh_rate; /* spans a second, averaged over about a second */
+	double credit;     /* spans that may be sent now */
 	uint64_t fresh;    /* ever, at the last step */
 	int64_t now;       /* of the last step, ns */
 	int64_t begin;     /* nothing before, ns */
 };
 
-/* @share: of 100 spans that are sent, so many may be replayed. */
+/* @share: how many of 100 spans that are sent may be replayed. */
 void pace_init(struct pace *pace, uint64_t share, uint64_t floor);
 
-/* The collector is back at @now, @fresh spans having been sent, ever: after a while at random it begins anew.
- */
+/* The collector is back at @now, after @fresh spans were sent in all: begins anew after a random delay. */
 void pace_restart(struct pace *pace, int64_t now, uint64_t fresh);
 
-/* Time passed: @fresh spans were sent, ever. Whether a batch may be replayed now. */
+/* Whether a batch may be replayed at @now, when @fresh spans were sent in all. */
 bool pace_step(struct pace *pace, int64_t now, uint64_t fresh);
 
-/* A batch of so many spans is replayed. */
+/* Counts a batch that is replayed. */
 void pace_spend(struct pace *pace, uint32_t spans);
 
 #endif

@@ -5,10 +5,11 @@
 
 #include <glib.h>
 
+#include "spool/refusedrow.h"
 #include "spool/spoolfile.h"
 #include "spool/spoolrow.h"
 
-/* Where damage hides how many ids there are, so many are tried. */
+/* How many ids are tried where damage hides how many there are. */
 #define RANGE_MAX 10000000
 
 struct salvage {
@@ -20,8 +21,8 @@ struct salvage {
 };
 
 /*
- * Opens the damaged file so that SQLite reads what is there of one that is too short, and does not write its
- * log into it. NULL if nothing can be read.
+ * Opens the damaged file so that SQLite reads one that was cut short, and does not move the log into it. NULL
+ * if nothing can be read.
  */
 static sqlite3 *open_damaged(const char *path)
 {
@@ -39,7 +40,7 @@ static sqlite3 *open_damaged(const char *path)
 	return db;
 }
 
-/* The first number that @sql gives, or @otherwise. */
+/* The first number that @sql returns, or @otherwise. */
 static int64_t ask(sqlite3 *db, const char *sql, int64_t otherwise)
 {
 	int rc = SQLITE_OK;
@@ -53,7 +54,7 @@ static int64_t ask(sqlite3 *db, const char *sql, int64_t otherwise)
 	return number;
 }
 
-/* Takes over the row that the select stands on, if it is good; returns an error of the new file. */
+/* Copies the row that the select stands on, if it is good; returns an error of the new file. */
 static int save_row(struct salvage *salvage)
 {
 	struct spoolrow row;
@@ -94,7 +95,7 @@ static int save_batches(struct salvage *salvage, const struct tally *wanted)
 	int64_t first = ask(salvage->from, "SELECT min(id) FROM batch", wanted->first);
 	int64_t last = ask(salvage->from, "SELECT max(id) FROM batch", wanted->next - 1);
 
-	/* A tree that lacks an end does not know better than the tally, if there is one. */
+	/* The tree may lack its end: what should be there is known better, if it is known. */
 	if (wanted->next) {
 		first = wanted->first;
 		last = MAX(last, wanted->next - 1);
@@ -103,36 +104,16 @@ static int save_batches(struct salvage *salvage, const struct tally *wanted)
 	return save_range(salvage, first, MIN(last, first + RANGE_MAX) + 1);
 }
 
-/* The refused spans are there to be looked at: what can be read is copied. */
-static void save_refused(struct salvage *salvage)
-{
-	int rc = SQLITE_OK;
-	sqlite3_stmt *from = spoolfile_prepare(salvage->from,
-		"SELECT id, time, event, size, sum, words, span FROM refused ORDER BY id", &rc);
-	sqlite3_stmt *to =
-		spoolfile_prepare(salvage->to, "INSERT OR IGNORE INTO refused VALUES(?,?,?,?,?,?,?)", &rc);
-
-	while (rc == SQLITE_OK && sqlite3_step(from) == SQLITE_ROW) {
-		for (int i = 0; i < 7; i++)
-			sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i));
-		sqlite3_step(to);
-		sqlite3_reset(to);
-	}
-	sqlite3_finalize(from);
-	sqlite3_finalize(to);
-}
-
 static int save_all(struct salvage *salvage, const struct tally *wanted)
 {
 	int damaged = SQLITE_OK, rc = SQLITE_OK;
 
-	salvage->insert =
-		spoolfile_prepare(salvage->to, "INSERT INTO batch VALUES(?,?,?,?,?,?,?,?,?,?)", &rc);
+	salvage->insert = spoolfile_prepare(salvage->to, SPOOLROW_INSERT, &rc);
 	salvage->select =
 		spoolfile_prepare(salvage->from, "SELECT " SPOOLROW_ALL " FROM batch WHERE id = ?", &damaged);
 	if (rc == SQLITE_OK && damaged == SQLITE_OK) {
 		rc = save_batches(salvage, wanted);
-		save_refused(salvage);
+		refusedrow_copy_all(salvage->from, salvage->to);
 	}
 	sqlite3_finalize(salvage->select);
 	sqlite3_finalize(salvage->insert);
@@ -144,8 +125,7 @@ int salvage_build(const char *path, const struct tally *wanted)
 	struct salvage salvage = {0};
 	int rc;
 
-	salvage.saved = (struct tally){(uint64_t)g_random_int() << 32 | g_random_int(), wanted->sequence + 1,
-		MAX(wanted->next, 1), MAX(wanted->next, 1), 0, 0};
+	salvage.saved = spoolfile_empty_book(wanted);
 	salvage.to = spoolfile_begin(path, &rc);
 	if (!salvage.to)
 		return rc;

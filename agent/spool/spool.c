@@ -3,22 +3,21 @@
 
 #include <string.h>
 
-#include <zlib.h>
-
 #include "base/clock.h"
+#include "spool/refusedrow.h"
 #include "spool/spoolfile.h"
 #include "spool/spoolrow.h"
-#include "spool/stock.h"
+#include "spool/store.h"
 
 struct spool {
-	struct stock stock;
+	struct store store;
 };
 
 struct spool *spool_create(const struct spool_options *options)
 {
 	struct spool *spool = g_new0(struct spool, 1);
 
-	stock_init(&spool->stock, options);
+	store_init(&spool->store, options);
 	return spool;
 }
 
@@ -26,32 +25,32 @@ void spool_destroy(struct spool *spool)
 {
 	if (!spool)
 		return;
-	stock_free(&spool->stock);
+	store_free(&spool->store);
 	g_free(spool);
 }
 
 bool spool_open(struct spool *spool)
 {
-	return stock_open(&spool->stock);
+	return store_open(&spool->store);
 }
 
 const char *spool_error(const struct spool *spool)
 {
-	return spool->stock.error;
+	return spool->store.error;
 }
 
 /* Storing */
 
-/* Pages that so many bytes take, and a few more, as trees split. */
+/* Pages for a row of @bytes, and some for the tree above it. */
 static int64_t pages_for(size_t bytes)
 {
 	return (int64_t)(bytes / (SPOOLFILE_PAGE - 100)) + 6;
 }
 
 /* The head of the first batch behind @after; SQLITE_DONE if there is none. */
-static int read_head(struct stock *stock, int64_t after, struct spoolrow *row)
+static int read_head(struct store *store, int64_t after, struct spoolrow *row)
 {
-	sqlite3_stmt *stmt = stock->db.stmt[SPOOLDB_READ_HEAD];
+	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_READ_HEAD];
 	int rc;
 
 	sqlite3_bind_int64(stmt, 1, after);
@@ -62,29 +61,29 @@ static int read_head(struct stock *stock, int64_t after, struct spoolrow *row)
 	return rc;
 }
 
-static int delete_row(struct stock *stock, const struct spoolrow *row, struct tally *next)
+static int delete_row(struct store *store, const struct spoolrow *row, struct tally *next)
 {
 	int rc;
 
-	sqlite3_bind_int64(stock->db.stmt[SPOOLDB_DELETE], 1, row->id);
-	rc = spooldb_step(&stock->db, SPOOLDB_DELETE);
+	sqlite3_bind_int64(store->db.stmt[SPOOLDB_DELETE], 1, row->id);
+	rc = spooldb_step(&store->db, SPOOLDB_DELETE);
 	next->batches--;
 	next->spans -= row->count;
 	return rc;
 }
 
-/* Lets the oldest batches go until so many pages can be had. */
-static int make_room(struct stock *stock, int64_t pages, struct tally *next, int64_t *evicted)
+/* Deletes the oldest batches until @pages are free. */
+static int make_room(struct store *store, int64_t pages, struct tally *next, int64_t *evicted)
 {
 	struct spoolrow row;
 	int rc = SQLITE_OK;
 
-	while (rc == SQLITE_OK && spooldb_room(&stock->db, &rc) < pages && rc == SQLITE_OK) {
-		rc = read_head(stock, stock_highest_under_way(stock), &row);
+	while (rc == SQLITE_OK && spooldb_room(&store->db, &rc) < pages && rc == SQLITE_OK) {
+		rc = read_head(store, store_highest_under_way(store), &row);
 		if (rc == SQLITE_DONE)
 			return SQLITE_TOOBIG;
 		if (rc == SQLITE_OK)
-			rc = delete_row(stock, &row, next);
+			rc = delete_row(store, &row, next);
 		*evicted += rc == SQLITE_OK ? row.count : 0;
 	}
 	return rc;
@@ -95,43 +94,43 @@ static size_t row_bytes(const struct batch *batch)
 	return batch->spans.size + 12 * (size_t)batch->count + 200;
 }
 
-static int insert(struct stock *stock, const struct batch *batch, struct tally *next)
+static int insert(struct store *store, const struct batch *batch, struct tally *next)
 {
-	int rc = spoolrow_bind(stock->db.stmt[SPOOLDB_INSERT], next->next, batch, &stock->times);
+	int rc = spoolrow_bind(store->db.stmt[SPOOLDB_INSERT], next->next, batch, &store->times);
 
 	if (rc == SQLITE_OK)
-		rc = spooldb_step(&stock->db, SPOOLDB_INSERT);
+		rc = spooldb_step(&store->db, SPOOLDB_INSERT);
 	next->next++;
 	next->batches++;
 	next->spans += batch->count;
 	return rc;
 }
 
-static int put(struct stock *stock, void *data)
+static int put(struct store *store, void *data)
 {
-	struct tally next = stock->holds;
+	struct tally next = store->holds;
 	int64_t evicted = 0;
 	uint64_t bytes = 0;
 	int rc;
 
 	for (const struct batch *batch = data; batch; batch = batch->next)
 		bytes += row_bytes(batch);
-	rc = spooldb_begin(&stock->db, bytes);
+	rc = spooldb_begin(&store->db, bytes);
 	for (const struct batch *batch = data; batch && rc == SQLITE_OK; batch = batch->next) {
-		rc = make_room(stock, pages_for(row_bytes(batch)), &next, &evicted);
+		rc = make_room(store, pages_for(row_bytes(batch)), &next, &evicted);
 		if (rc == SQLITE_OK)
-			rc = insert(stock, batch, &next);
+			rc = insert(store, batch, &next);
 	}
-	sqlite3_clear_bindings(stock->db.stmt[SPOOLDB_INSERT]);
-	rc = stock_commit(stock, &next, rc);
+	sqlite3_clear_bindings(store->db.stmt[SPOOLDB_INSERT]);
+	rc = store_commit(store, &next, rc);
 	if (rc == SQLITE_OK)
-		stock->lost.evicted += evicted;
+		store->lost.evicted += evicted;
 	return rc;
 }
 
 bool spool_put(struct spool *spool, const struct batch *list)
 {
-	return stock_run(&spool->stock, put, (void *)list);
+	return store_run(&spool->store, put, (void *)list);
 }
 
 /* Reading */
@@ -142,9 +141,9 @@ struct reading {
 	bool found;
 };
 
-static int read_next(struct stock *stock, void *data)
+static int read_next(struct store *store, void *data)
 {
-	sqlite3_stmt *stmt = stock->db.stmt[SPOOLDB_READ];
+	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_READ];
 	struct reading *reading = data;
 	struct spoolrow row;
 	int rc;
@@ -156,8 +155,8 @@ static int read_next(struct stock *stock, void *data)
 		rc = spoolrow_read(stmt, &row) && spoolrow_read_batch(stmt, &row, reading->batch)
 			     ? SQLITE_DONE
 			     : SQLITE_CORRUPT;
-	else if (rc == SQLITE_DONE && stock->holds.batches > stock->under_way->len)
-		rc = SQLITE_CORRUPT; /* there are more than can be found */
+	else if (rc == SQLITE_DONE && store->holds.batches > store->under_way->len)
+		rc = SQLITE_CORRUPT; /* there should be more */
 	sqlite3_reset(stmt);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
@@ -166,11 +165,11 @@ enum spool_read spool_read(struct spool *spool, int64_t after, struct batch *bat
 {
 	struct reading reading = {after, batch, false};
 
-	if (!stock_run(&spool->stock, read_next, &reading))
+	if (!store_run(&spool->store, read_next, &reading))
 		return SPOOL_FAILED;
 	if (!reading.found)
 		return SPOOL_END;
-	stock_note_under_way(&spool->stock, batch->spool_id, batch->count);
+	store_note_under_way(&spool->store, batch->spool_id, batch->count);
 	return SPOOL_READ;
 }
 
@@ -181,109 +180,100 @@ struct deletion {
 	unsigned count;
 };
 
-static int delete_all(struct stock *stock, void *data)
+static int delete_all(struct store *store, void *data)
 {
 	const struct deletion *deletion = data;
-	struct tally next = stock->holds;
+	struct tally next = store->holds;
 	struct spoolrow row;
-	int rc = spooldb_begin(&stock->db, 0);
+	int rc = spooldb_begin(&store->db, 0);
 
 	for (unsigned i = 0; i < deletion->count && rc == SQLITE_OK; i++) {
-		rc = read_head(stock, deletion->ids[i] - 1, &row);
+		rc = read_head(store, deletion->ids[i] - 1, &row);
 		if (rc == SQLITE_OK && row.id == deletion->ids[i])
-			rc = delete_row(stock, &row, &next);
+			rc = delete_row(store, &row, &next);
 		else if (rc == SQLITE_DONE)
-			rc = SQLITE_OK; /* it went with a damaged file */
+			rc = SQLITE_OK; /* it was lost with a damaged file */
 	}
-	return stock_commit(stock, &next, rc);
+	return store_commit(store, &next, rc);
 }
 
 bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count)
 {
 	struct deletion deletion = {ids, count};
 
-	if (!stock_run(&spool->stock, delete_all, &deletion))
+	if (!store_run(&spool->store, delete_all, &deletion))
 		return false;
 	for (unsigned i = 0; i < count; i++)
-		stock_forget_under_way(&spool->stock, ids[i]);
-	if (!spool->stock.holds.batches)
-		spooldb_shrink(&spool->stock.db);
+		store_forget_under_way(&spool->store, ids[i]);
+	if (!spool->store.holds.batches)
+		spooldb_shrink(&spool->store.db);
 	return true;
 }
 
-/* What was refused */
+/* Refused spans */
 
-struct shelving {
+struct refusals {
 	const struct spool_refused *refused;
 	unsigned count;
 };
 
-static int shelve(struct stock *stock, const struct spool_refused *refused)
+static int insert_refused(struct store *store, void *data)
 {
-	sqlite3_stmt *stmt = stock->db.stmt[SPOOLDB_REFUSE];
-	uint32_t kept = MIN(refused->size, REFUSED_SPAN_BYTES);
-
-	sqlite3_bind_int64(stmt, 1, clock_wall());
-	sqlite3_bind_int64(stmt, 2, refused->event_time);
-	sqlite3_bind_int64(stmt, 3, refused->size);
-	sqlite3_bind_int64(stmt, 4, (int64_t)crc32_z(0, refused->span, kept));
-	sqlite3_bind_text(stmt, 5, refused->words, -1, SQLITE_STATIC);
-	sqlite3_bind_blob64(stmt, 6, refused->span, kept, SQLITE_STATIC);
-	return spooldb_step(&stock->db, SPOOLDB_REFUSE);
-}
-
-static int shelve_all(struct stock *stock, void *data)
-{
-	const struct shelving *shelving = data;
-	struct tally next = stock->holds;
+	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_REFUSE];
+	const struct refusals *refusals = data;
+	struct tally next = store->holds;
 	int64_t evicted = 0;
-	int rc = spooldb_begin(&stock->db, (uint64_t)shelving->count * REFUSED_SPAN_BYTES);
+	int rc = spooldb_begin(&store->db, (uint64_t)refusals->count * REFUSED_SPAN_BYTES);
 
-	for (unsigned i = 0; i < shelving->count && rc == SQLITE_OK; i++) {
-		rc = make_room(stock, pages_for(REFUSED_SPAN_BYTES), &next, &evicted);
+	for (unsigned i = 0; i < refusals->count && rc == SQLITE_OK; i++) {
+		rc = make_room(store, pages_for(REFUSED_SPAN_BYTES), &next, &evicted);
+		refusedrow_bind(stmt, &refusals->refused[i], clock_wall());
 		if (rc == SQLITE_OK)
-			rc = shelve(stock, &shelving->refused[i]);
+			rc = spooldb_step(&store->db, SPOOLDB_REFUSE);
 	}
-	sqlite3_clear_bindings(stock->db.stmt[SPOOLDB_REFUSE]);
-	sqlite3_bind_int64(stock->db.stmt[SPOOLDB_TRIM_REFUSED], 1, SPOOL_REFUSED_MAX);
+	sqlite3_clear_bindings(stmt);
+	sqlite3_bind_int64(store->db.stmt[SPOOLDB_TRIM_REFUSED], 1, SPOOL_REFUSED_MAX);
 	if (rc == SQLITE_OK)
-		rc = spooldb_step(&stock->db, SPOOLDB_TRIM_REFUSED);
-	rc = stock_commit(stock, &next, rc);
+		rc = spooldb_step(&store->db, SPOOLDB_TRIM_REFUSED);
+	rc = store_commit(store, &next, rc);
 	if (rc == SQLITE_OK)
-		stock->lost.evicted += evicted;
+		store->lost.evicted += evicted;
 	return rc;
 }
 
 bool spool_keep_refused(struct spool *spool, const struct spool_refused *refused, unsigned count)
 {
-	struct shelving shelving = {refused, count};
+	struct refusals refusals = {refused, count};
 
-	return stock_run(&spool->stock, shelve_all, &shelving);
+	return store_run(&spool->store, insert_refused, &refusals);
 }
 
-/* What there is to know */
+/* State */
 
-static int try(struct stock *stock, void *data)
+static int try(struct store *store, void *data)
 {
-	struct tally next = stock->holds;
+	struct tally next = store->holds;
 
 	(void)data;
-	return stock_commit(stock, &next, spooldb_begin(&stock->db, 1));
+	return store_commit(store, &next, spooldb_begin(&store->db, 1));
 }
 
 bool spool_try(struct spool *spool)
 {
-	return stock_run(&spool->stock, try, NULL);
+	return store_run(&spool->store, try, NULL);
 }
 
 void spool_read_holds(const struct spool *spool, struct spool_holds *holds)
 {
 	*holds = (struct spool_holds){
-		spool->stock.holds.batches, spool->stock.holds.spans, spoolfile_bytes(spool->stock.db.path)};
+		.batches = spool->store.holds.batches,
+		.spans = spool->store.holds.spans,
+		.bytes = spoolfile_bytes(spool->store.db.path),
+	};
 }
 
 void spool_take_losses(struct spool *spool, struct spool_losses *losses)
 {
-	*losses = spool->stock.lost;
-	spool->stock.lost = (struct spool_losses){0};
+	*losses = spool->store.lost;
+	spool->store.lost = (struct spool_losses){0};
 }

@@ -6,8 +6,9 @@
 
 #include <glib.h>
 
-#include "spool/spool.h"
+#include "spool/refusedrow.h"
 #include "spool/spoolfile.h"
+#include "spool/spoolname.h"
 #include "spool/spoolrow.h"
 
 #define KIB UINT64_C(1024)
@@ -28,21 +29,23 @@
 static const char *const sql[SPOOLDB_STATEMENTS] = {
 	[SPOOLDB_PAGES] = "PRAGMA page_count",
 	[SPOOLDB_FREE_PAGES] = "PRAGMA freelist_count",
-	[SPOOLDB_INSERT] = "INSERT INTO batch VALUES(?,?,?,?,?,?,?,?,?,?)",
-	[SPOOLDB_READ] = "SELECT " SPOOLROW_ALL " FROM batch WHERE id > ? ORDER BY id LIMIT 1",
-	[SPOOLDB_READ_HEAD] = "SELECT " SPOOLROW_HEAD " FROM batch WHERE id > ? ORDER BY id LIMIT 1",
+	[SPOOLDB_INSERT] = SPOOLROW_INSERT,
+	[SPOOLDB_READ] = SPOOLROW_NEXT,
+	[SPOOLDB_READ_HEAD] = SPOOLROW_NEXT_HEAD,
 	[SPOOLDB_DELETE] = "DELETE FROM batch WHERE id = ?",
 	[SPOOLDB_DELETE_BELOW] = "DELETE FROM batch WHERE id < ?",
 	[SPOOLDB_LOWEST] = "SELECT min(id) FROM batch",
-	[SPOOLDB_REFUSE] = "INSERT INTO refused (time, event, size, sum, words, span) VALUES(?,?,?,?,?,?)",
-	[SPOOLDB_TRIM_REFUSED] = "DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - ?",
+	[SPOOLDB_REFUSE] = REFUSEDROW_INSERT,
+	[SPOOLDB_TRIM_REFUSED] = REFUSEDROW_TRIM,
 };
 
-void spooldb_init(struct spooldb *db, const char *directory, uint64_t max_bytes, bool sync_full)
+void spooldb_init(struct spooldb *db, const struct spool_options *options)
 {
+	uint64_t max_bytes = options->max_bytes;
+
 	memset(db, 0, sizeof(*db));
-	db->path = g_build_filename(directory, SPOOLFILE_NAME, NULL);
-	db->sync_full = sync_full;
+	db->path = spoolname_spool(options->directory, options->name);
+	db->sync_full = options->sync_full;
 	db->log_max = MIN(LOG_MAX, max_bytes / 4);
 	db->pages_max = (int64_t)((max_bytes - MIN(max_bytes, db->log_max + SLACK)) / SPOOLFILE_PAGE);
 }

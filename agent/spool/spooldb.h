@@ -11,6 +11,7 @@
 
 #include <sqlite3.h>
 
+#include "spool/spool.h"
 #include "spool/tally.h"
 
 enum spooldb_statement {
@@ -37,22 +38,22 @@ struct spooldb {
 	uint64_t log_bytes; /* in use */
 };
 
-/* @directory's file may take @max_bytes of disk with its log. */
-void spooldb_init(struct spooldb *db, const char *directory, uint64_t max_bytes, bool sync_full);
+/* Does not touch the disk yet. */
+void spooldb_init(struct spooldb *db, const struct spool_options *options);
 
-/* Closes it; unless @tidy its log stays as it is, for whoever opens it next. */
+/* Closes it; unless @tidy the log is not moved into the file, as that may be damaged. */
 void spooldb_close(struct spooldb *db, bool tidy);
 void spooldb_free(struct spooldb *db);
 
 int spooldb_open(struct spooldb *db);
 
 /*
- * Moves the log into the file, for which there is always room, and begins it anew; which nobody who reads the
- * file at the moment allows.
+ * Moves the log into the file, which always has room for it, and begins a new log. SQLITE_BUSY if another
+ * process is reading the file.
  */
 int spooldb_move_log(struct spooldb *db);
 
-/* Begins a commit that adds about @bytes; SQLITE_CORRUPT also if no path leads to the open file any more. */
+/* Begins a commit that adds about @bytes; SQLITE_CORRUPT also if the open file was removed or renamed. */
 int spooldb_begin(struct spooldb *db, uint64_t bytes);
 
 /*
@@ -61,7 +62,7 @@ int spooldb_begin(struct spooldb *db, uint64_t bytes);
  */
 int spooldb_end(struct spooldb *db, struct tally *book, int rc);
 
-/* Runs a statement that gives nothing, or a number. */
+/* Runs a statement that returns nothing, or a number. */
 int spooldb_step(struct spooldb *db, enum spooldb_statement which);
 int64_t spooldb_number(struct spooldb *db, enum spooldb_statement which, int *rc);
 
@@ -74,7 +75,7 @@ int spooldb_count(struct spooldb *db, struct tally *found);
 /* Whether there is a batch with this id. */
 bool spooldb_has(struct spooldb *db, int64_t id);
 
-/* Gives a file that is empty back to the disk, but for a little. */
+/* Makes a file that is empty small again. */
 void spooldb_shrink(struct spooldb *db);
 
 #endif

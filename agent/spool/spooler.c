@@ -12,16 +12,17 @@
 #include "queue/backlog.h"
 #include "spool/pace.h"
 #include "spool/spool.h"
+#include "spool/spoolname.h"
 
-/* So long the collector may be away before anything is stored: most failures are over at once. */
+/* How long the collector may be away before anything is stored: most failures are over at once. */
 #define PATIENCE_NS (1 * NS_PER_SECOND)
-/* A commit takes so many bytes, or what has come in so long. */
+/* What one commit stores at most, and how long batches wait for one. */
 #define GROUP_BYTES (2 * 1024 * 1024)
 #define GROUP_NS (500 * NS_PER_MS)
-/* What was delivered is deleted in groups too: what is not deleted yet is sent again after a kill -9. */
+/* What was delivered is deleted in groups too. What is not deleted yet is sent again after a kill -9. */
 #define DELETE_IDS 64
 #define DELETE_NS (200 * NS_PER_MS)
-/* The replay's step. */
+/* Between two steps of the replay. */
 #define STEP_NS (50 * NS_PER_MS)
 /* Between two tries of a spool that fails. */
 #define RETRY_MIN_NS (1 * NS_PER_SECOND)
@@ -30,10 +31,11 @@
 struct spooler {
 	struct batch_queue *queue;
 	struct spool *spool;
+	char label[SPOOLNAME_MAX + 32]; /* what the log calls it */
 	struct spool_holds holds;
 	struct pace pace;
 	bool entered;        /* in the ledger */
-	bool failing;        /* a line said so */
+	bool failing;        /* which was logged */
 	int64_t retry_at;    /* 0: it works */
 	int64_t retry_ns;    /* the next wait */
 	int64_t stored_at;   /* the last commit */
@@ -74,15 +76,15 @@ static void publish(struct spooler *spooler)
 	pthread_mutex_unlock(&spooler->lock);
 }
 
-/* How the spool fares */
+/* Whether the spool works */
 
-/* Returns @good, having told whoever reads the log if that is news. */
+/* Notes whether the last call worked, and logs a change. Returns @good. */
 static bool note(struct spooler *spooler, bool good)
 {
 	if (good && spooler->failing)
-		log_info("the spool works again");
+		log_info("%s works again", spooler->label);
 	else if (!good && !spooler->failing)
-		log_warning("the spool cannot be used: %s. Spans wait in memory until it can",
+		log_warning("%s cannot be used: %s. Spans wait in memory until it can", spooler->label,
 			spool_error(spooler->spool));
 	spooler->retry_ns =
 		good || !spooler->failing ? RETRY_MIN_NS : MIN(2 * spooler->retry_ns, RETRY_MAX_NS);
@@ -92,7 +94,7 @@ static bool note(struct spooler *spooler, bool good)
 	return good;
 }
 
-/* Posts what was stored, and what was lost with it, at once. */
+/* Posts what was stored, and what was lost meanwhile, in one change. */
 static void post(struct spooler *spooler, int64_t stored)
 {
 	struct ledger change = {0};
@@ -106,7 +108,7 @@ static void post(struct spooler *spooler, int64_t stored)
 	ledger_post(&change);
 }
 
-/* Opens the spool for the first time: what an agent before has left enters the books. */
+/* Opens the spool for the first time, and posts what an earlier agent left in it. */
 static bool enter(struct spooler *spooler)
 {
 	struct spool_losses losses;
@@ -120,12 +122,12 @@ static bool enter(struct spooler *spooler)
 	spool_read_holds(spooler->spool, &spooler->holds);
 	lost = ledger_enter_spool(spooler->holds.spans, losses.corrupt, losses.unknown);
 	if (lost > losses.corrupt)
-		log_warning("the spool that the checkpoint knows is gone: %" G_GINT64_FORMAT
-			    " spans are lost with it, and counted",
-			lost - losses.corrupt);
+		log_warning("%s no longer has what was stored in it: %" G_GINT64_FORMAT
+			    " spans are lost, and counted",
+			spooler->label, lost - losses.corrupt);
 	if (spooler->holds.spans)
-		log_info("%" G_GINT64_FORMAT " spans are in the spool, and will be delivered",
-			spooler->holds.spans);
+		log_info("%" G_GINT64_FORMAT " spans are in %s, and will be delivered", spooler->holds.spans,
+			spooler->label);
 	spooler->entered = true;
 	return true;
 }
@@ -150,8 +152,8 @@ static bool store(struct spooler *spooler, struct batch *list)
 }
 
 /*
- * Bytes of batches that should be stored now. While the collector is away much is stored at once, and little
- * when it has waited a while: so the queue has room for the time that a disk may need.
+ * Bytes of batches that should be stored now. While the collector is away, batches are stored as soon as
+ * there are many of them, or when they have waited for a while: so the queue has room when the disk is slow.
  */
 static size_t due_to_store(const struct spooler *spooler, const struct backlog *backlog, int64_t now)
 {
@@ -239,7 +241,7 @@ static bool replay_one(struct spooler *spooler)
 	return true;
 }
 
-/* Hands over what the pace allows, and what the uplink keeps up with. */
+/* Hands over as much as the pace allows and the uplink keeps up with. */
 static void replay(struct spooler *spooler, const struct backlog *backlog, int64_t now)
 {
 	struct backlog latest = *backlog;
@@ -252,7 +254,7 @@ static void replay(struct spooler *spooler, const struct backlog *backlog, int64
 		backlog_look(spooler->queue, &latest);
 }
 
-/* While the collector takes nothing: one batch, so that the uplink has something to ask it with. */
+/* While the collector takes nothing: hands over one batch, for the uplink to try it with. */
 static void probe(struct spooler *spooler, const struct backlog *backlog)
 {
 	if (has_more(spooler) && !backlog->replay_bytes && !backlog->waiting_bytes)
@@ -279,18 +281,29 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 	return next;
 }
 
+/* Writes what is due. Returns false if the disk fails: the rest waits for the next try. */
+static bool write_all(struct spooler *spooler, const struct backlog *backlog, size_t bytes, int64_t now)
+{
+	/* With nothing to store, only a try shows whether a spool that failed works again. */
+	if (spooler->failing && !bytes && !note(spooler, spool_try(spooler->spool)))
+		return false;
+	if (!store_waiting(spooler, bytes))
+		return false;
+	if (backlog->refused && !keep_refused(spooler))
+		return false;
+	if (backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS)
+		return delete_replayed(spooler);
+	return true;
+}
+
 static void work(struct spooler *spooler, const struct backlog *backlog)
 {
 	int64_t now = clock_monotonic();
-	bool delete = backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS;
 	size_t bytes = due_to_store(spooler, backlog, now);
 
 	if (now < spooler->retry_at || !enter(spooler))
 		return;
-	if (spooler->failing && !bytes && !note(spooler, spool_try(spooler->spool)))
-		return;
-	if ((bytes && !store_waiting(spooler, bytes)) || (backlog->refused && !keep_refused(spooler)) ||
-		(delete &&!delete_replayed(spooler)))
+	if (!write_all(spooler, backlog, bytes, now))
 		return;
 	spool_read_holds(spooler->spool, &spooler->holds);
 	if (backlog->closed)
@@ -302,8 +315,8 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 }
 
 /*
- * A stop: what was delivered is deleted, which makes room, and what waits is stored; each though another may
- * fail. A spool that fails is tried once more.
+ * Stops: deletes what was delivered, which makes room, and stores what waits. Each is tried even if another
+ * fails.
  */
 static void finish(struct spooler *spooler)
 {
@@ -334,10 +347,18 @@ static void *run(void *data)
 
 struct spooler *spooler_create(const struct spooler_options *options, struct batch_queue *queue)
 {
-	struct spool_options spool = {options->directory, options->max_bytes, options->sync_full};
+	struct spool_options spool = {
+		.directory = options->directory,
+		.name = options->name,
+		.max_bytes = options->max_bytes,
+		.sync_full = options->sync_full,
+	};
 	struct spooler *spooler = g_new0(struct spooler, 1);
 
 	spooler->queue = queue;
+	g_snprintf(spooler->label, sizeof(spooler->label),
+		strcmp(options->name, SPOOLNAME_DEFAULT) == 0 ? "the spool" : "the spool of output %s",
+		options->name);
 	spooler->state.max_bytes = options->max_bytes;
 	spooler->spool = spool_create(&spool);
 	pace_init(&spooler->pace, options->replay_share, options->replay_floor);
@@ -345,7 +366,7 @@ struct spooler *spooler_create(const struct spooler_options *options, struct bat
 	backlog_attach(queue);
 	if (pthread_create(&spooler->thread, NULL, run, spooler) == 0)
 		return spooler;
-	log_error("the spool's thread cannot be started: too many threads, or too little memory");
+	log_error("%s: its thread cannot be started: too many threads, or too little memory", spooler->label);
 	spool_destroy(spooler->spool);
 	pthread_mutex_destroy(&spooler->lock);
 	g_free(spooler);

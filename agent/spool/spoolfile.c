@@ -11,6 +11,8 @@
 
 #include <glib.h>
 
+#include "spool/refusedrow.h"
+#include "spool/spoolname.h"
 #include "spool/spoolrow.h"
 
 #define MAGIC "SQLite format 3"
@@ -21,11 +23,7 @@
 
 static const char schema[] =
 	"CREATE TABLE book (one INTEGER PRIMARY KEY, identity INTEGER, sequence INTEGER, first INTEGER,"
-	" next INTEGER, batches INTEGER, spans INTEGER, sum INTEGER);"
-	"CREATE TABLE batch (id INTEGER PRIMARY KEY, count INTEGER, sent INTEGER, oldest INTEGER,"
-	" newest INTEGER, bytes INTEGER, body INTEGER, head INTEGER, spans BLOB, times BLOB);"
-	"CREATE TABLE refused (id INTEGER PRIMARY KEY, time INTEGER, event INTEGER, size INTEGER,"
-	" sum INTEGER, words TEXT, span BLOB);";
+	" next INTEGER, batches INTEGER, spans INTEGER, sum INTEGER);" SPOOLROW_TABLE REFUSEDROW_TABLE;
 
 /* Of the table `book`. */
 enum row { BOOK = 1, REPLACED = 2 };
@@ -47,7 +45,8 @@ static uint32_t big_endian(const uint8_t *from)
 	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-/* Page size, 1 or 2 for writing and reading (2: with a log), nothing reserved, and constants of SQLite's. */
+/* The page size, 1 or 2 for writing and reading (2: with a log), no reserved bytes, and SQLite's constants.
+ */
 static bool good_format(const uint8_t *at)
 {
 	static const uint8_t size[] = {SPOOLFILE_PAGE >> 8, 0}, rest[] = {0, 64, 32, 32};
@@ -61,7 +60,7 @@ static enum spoolfile_kind probe_header(const uint8_t *header, ssize_t size, cha
 	if (size == 0)
 		g_strlcpy(why, "it is empty", why_size);
 	else if (size < HEADER_SIZE || memcmp(header, MAGIC, sizeof(MAGIC)) != 0)
-		g_strlcpy(why, "it is no SQLite database", why_size);
+		g_strlcpy(why, "it is not an SQLite database", why_size);
 	else if (big_endian(header + HEADER_APPLICATION) != SPOOLFILE_APPLICATION)
 		g_strlcpy(why, "it is a database of another program", why_size);
 	else if (big_endian(header + HEADER_VERSION) != SPOOLFILE_VERSION)
@@ -74,7 +73,7 @@ static enum spoolfile_kind probe_header(const uint8_t *header, ssize_t size, cha
 	return SPOOLFILE_BAD;
 }
 
-/* Looks before SQLite opens it: closing a descriptor later would end SQLite's locks on the file. */
+/* To be called before SQLite opens the file: closing a descriptor later would end SQLite's locks on it. */
 enum spoolfile_kind spoolfile_probe(const char *path, char *why, size_t size)
 {
 	uint8_t header[HEADER_SIZE];
@@ -87,7 +86,7 @@ enum spoolfile_kind spoolfile_probe(const char *path, char *why, size_t size)
 		return errno == ENOENT ? SPOOLFILE_NONE : SPOOLFILE_UNREADABLE;
 	}
 	if (!S_ISREG(file.st_mode)) {
-		g_strlcpy(why, S_ISDIR(file.st_mode) ? "it is a folder" : "it is no file", size);
+		g_strlcpy(why, S_ISDIR(file.st_mode) ? "it is a folder" : "it is not a file", size);
 		return SPOOLFILE_BAD;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -134,10 +133,14 @@ static int read_row(sqlite3 *db, enum row which, struct tally *row)
 	sqlite3_bind_int(stmt, 1, which);
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
-		*row = (struct tally){(uint64_t)sqlite3_column_int64(stmt, 0),
-			(uint64_t)sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2),
-			sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4),
-			sqlite3_column_int64(stmt, 5)};
+		*row = (struct tally){
+			.identity = (uint64_t)sqlite3_column_int64(stmt, 0),
+			.sequence = (uint64_t)sqlite3_column_int64(stmt, 1),
+			.first = sqlite3_column_int64(stmt, 2),
+			.next = sqlite3_column_int64(stmt, 3),
+			.batches = sqlite3_column_int64(stmt, 4),
+			.spans = sqlite3_column_int64(stmt, 5),
+		};
 		rc = sqlite3_column_int64(stmt, 6) == tally_sum(row) ? SQLITE_OK : SQLITE_CORRUPT;
 	}
 	sqlite3_finalize(stmt);
@@ -185,13 +188,25 @@ int spoolfile_forget_replaced(sqlite3 *db)
 	return sqlite3_exec(db, "DELETE FROM book WHERE one <> 1", NULL, NULL, NULL);
 }
 
+struct tally spoolfile_empty_book(const struct tally *wanted)
+{
+	int64_t next = MAX(wanted->next, 1);
+
+	return (struct tally){
+		.identity = (uint64_t)g_random_int() << 32 | g_random_int(),
+		.sequence = wanted->sequence + 1,
+		.first = next,
+		.next = next,
+	};
+}
+
 /*
- * Without a journal: a file that is not whole has no name of its own, and is thrown away. The log is switched
- * on at the end, when the header has all that spoolfile_probe looks at.
+ * Without a journal: a file that is not whole is not renamed, and is thrown away. The log is switched on at
+ * the end, when the header has all that spoolfile_probe looks at.
  */
 sqlite3 *spoolfile_begin(const char *path, int *rc)
 {
-	g_autofree char *name = beside(path, ".new");
+	g_autofree char *name = beside(path, SPOOLNAME_NEW);
 	sqlite3 *db;
 
 	spoolfile_tidy(name);
@@ -225,10 +240,10 @@ static int sync_file(const char *path)
 int spoolfile_end(
 	sqlite3 *db, const char *path, const struct tally *book, const struct tally *replaced, int rc)
 {
-	g_autofree char *name = beside(path, ".new");
+	g_autofree char *name = beside(path, SPOOLNAME_NEW);
 	char sql[128];
 
-	/* What tells that it is whole comes last. */
+	/* What marks it as whole comes last. */
 	snprintf(sql, sizeof(sql),
 		"COMMIT; PRAGMA synchronous=FULL; PRAGMA application_id=%d; PRAGMA user_version=%d;"
 		"PRAGMA journal_mode=WAL",
@@ -250,14 +265,14 @@ int spoolfile_end(
 
 bool spoolfile_adopt(const char *path)
 {
-	g_autofree char *name = beside(path, ".new"), *folder = g_path_get_dirname(path);
+	g_autofree char *name = beside(path, SPOOLNAME_NEW), *folder = g_path_get_dirname(path);
 
 	return rename(name, path) == 0 && sync_file(folder) == SQLITE_OK;
 }
 
 void spoolfile_tidy(const char *path)
 {
-	g_autofree char *name = beside(path, ".new");
+	g_autofree char *name = beside(path, SPOOLNAME_NEW);
 	struct stat file;
 	char why[128];
 
@@ -265,10 +280,10 @@ void spoolfile_tidy(const char *path)
 		unlink(name);
 		return;
 	}
-	/* A log belongs to its file: the next one would take it for its own. */
-	remove_beside(path, "-wal");
-	remove_beside(path, "-shm");
-	remove_beside(path, "-journal");
+	/* A log belongs to one file: SQLite would apply it to the next one. */
+	remove_beside(path, SPOOLNAME_LOG);
+	remove_beside(path, SPOOLNAME_INDEX);
+	remove_beside(path, SPOOLNAME_JOURNAL);
 	if (spoolfile_probe(name, why, sizeof(why)) == SPOOLFILE_GOOD)
 		spoolfile_adopt(path);
 }
@@ -278,30 +293,30 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Those that are too many go, the oldest first: a folder only if it is empty. */
+/* Removes all but the newest; a folder only if it is empty. */
 static void thin_out(const char *path)
 {
 	g_autofree char *folder = g_path_get_dirname(path), *base = g_path_get_basename(path);
-	g_autofree char *prefix = beside(base, ".aside-");
+	g_autofree char *prefix = beside(base, SPOOLNAME_ASIDE);
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	GDir *dir = g_dir_open(folder, 0, NULL);
 	const char *name;
 
 	while (dir && (name = g_dir_read_name(dir)))
-		if (g_str_has_prefix(name, prefix) && !g_str_has_suffix(name, "-wal"))
+		if (g_str_has_prefix(name, prefix) && !g_str_has_suffix(name, SPOOLNAME_LOG))
 			g_ptr_array_add(names, g_build_filename(folder, name, NULL));
 	if (dir)
 		g_dir_close(dir);
 	g_ptr_array_sort(names, by_name);
 	for (guint i = 0; i + SPOOLFILE_ASIDE_MAX < names->len; i++) {
 		remove(names->pdata[i]);
-		remove_beside(names->pdata[i], "-wal");
+		remove_beside(names->pdata[i], SPOOLNAME_LOG);
 	}
 }
 
 bool spoolfile_set_aside(const char *path, char *aside, size_t size)
 {
-	g_autofree char *wal = beside(path, "-wal"), *aside_wal = NULL;
+	g_autofree char *wal = beside(path, SPOOLNAME_LOG), *aside_wal = NULL;
 	time_t now = time(NULL);
 	struct tm utc;
 	struct stat file;
@@ -309,14 +324,14 @@ bool spoolfile_set_aside(const char *path, char *aside, size_t size)
 
 	gmtime_r(&now, &utc);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
-	snprintf(aside, size, "%s.aside-%s", path, stamp);
+	snprintf(aside, size, "%s" SPOOLNAME_ASIDE "%s", path, stamp);
 	for (int i = 2; i < 100 && lstat(aside, &file) == 0; i++)
-		snprintf(aside, size, "%s.aside-%s-%02d", path, stamp, i);
+		snprintf(aside, size, "%s" SPOOLNAME_ASIDE "%s-%02d", path, stamp, i);
 	if (rename(path, aside) != 0)
 		return false;
-	aside_wal = beside(aside, "-wal");
+	aside_wal = beside(aside, SPOOLNAME_LOG);
 	rename(wal, aside_wal); /* there may be none */
-	remove_beside(path, "-shm");
+	remove_beside(path, SPOOLNAME_INDEX);
 	thin_out(path);
 	return true;
 }
@@ -331,5 +346,5 @@ static uint64_t bytes_of(const char *path, const char *suffix)
 
 uint64_t spoolfile_bytes(const char *path)
 {
-	return bytes_of(path, "") + bytes_of(path, "-wal") + bytes_of(path, "-shm");
+	return bytes_of(path, "") + bytes_of(path, SPOOLNAME_LOG) + bytes_of(path, SPOOLNAME_INDEX);
 }

@@ -4,6 +4,11 @@
 #include <glib.h>
 #include <zlib.h>
 
+/* The column `sent`. */
+#define SENT_BEFORE 0x1
+#define FORMAT_SHIFT 8
+#define FORMAT_MASK 0xff00
+
 /* Of a span in the column `times`: its event time and its size, little-endian. */
 struct entry {
 	uint64_t time;
@@ -17,9 +22,14 @@ static uint32_t sum_body(const void *spans, size_t spans_size, const void *times
 	return (uint32_t)crc32_z(sum, times, times_size);
 }
 
+static uint32_t flags_of(const struct spoolrow *row)
+{
+	return (row->sent_before ? SENT_BEFORE : 0) | (uint32_t)row->format << FORMAT_SHIFT;
+}
+
 static uint32_t sum_head(const struct spoolrow *row)
 {
-	const uint64_t values[] = {(uint64_t)row->id, row->count, row->sent_before, (uint64_t)row->oldest,
+	const uint64_t values[] = {(uint64_t)row->id, row->count, flags_of(row), (uint64_t)row->oldest,
 		(uint64_t)row->newest, row->bytes, row->body};
 	uint64_t fields[G_N_ELEMENTS(values)];
 
@@ -53,7 +63,12 @@ static void find_times(const struct batch *batch, int64_t *oldest, int64_t *newe
 
 int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct batch *batch, struct buffer *times)
 {
-	struct spoolrow row = {.id = id, .count = batch->count, .sent_before = batch->sent_before};
+	struct spoolrow row = {
+		.id = id,
+		.count = batch->count,
+		.sent_before = batch->sent_before,
+		.format = batch->format,
+	};
 	int64_t values[8];
 	int rc = SQLITE_OK;
 
@@ -63,7 +78,7 @@ int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct batch *batch, s
 	row.body = sum_body(batch->spans.data, batch->spans.size, times->data, times->size);
 	values[0] = row.id;
 	values[1] = row.count;
-	values[2] = row.sent_before;
+	values[2] = flags_of(&row);
 	values[3] = row.oldest;
 	values[4] = row.newest;
 	values[5] = (int64_t)row.bytes;
@@ -80,16 +95,19 @@ int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct batch *batch, s
 
 bool spoolrow_read(sqlite3_stmt *stmt, struct spoolrow *row)
 {
+	int64_t flags = sqlite3_column_int64(stmt, 2);
+
 	*row = (struct spoolrow){
 		.id = sqlite3_column_int64(stmt, 0),
 		.count = (uint32_t)sqlite3_column_int64(stmt, 1),
-		.sent_before = sqlite3_column_int64(stmt, 2) == 1,
+		.sent_before = flags & SENT_BEFORE,
+		.format = (uint8_t)((flags & FORMAT_MASK) >> FORMAT_SHIFT),
 		.oldest = sqlite3_column_int64(stmt, 3),
 		.newest = sqlite3_column_int64(stmt, 4),
 		.bytes = (size_t)sqlite3_column_int64(stmt, 5),
 		.body = (uint32_t)sqlite3_column_int64(stmt, 6),
 	};
-	return sqlite3_column_int64(stmt, 7) == sum_head(row);
+	return flags == flags_of(row) && sqlite3_column_int64(stmt, 7) == sum_head(row);
 }
 
 /* Takes the times apart; returns false unless their sizes make up the spans. */
@@ -122,6 +140,12 @@ bool spoolrow_read_batch(sqlite3_stmt *stmt, const struct spoolrow *row, struct 
 	buffer_put(&batch->spans, spans, spans_size);
 	batch->count = row->count;
 	batch->sent_before = row->sent_before;
+	batch->format = row->format;
 	batch->spool_id = row->id;
 	return unpack_times(batch, times, row->count);
+}
+
+const char *spoolrow_format(uint8_t format)
+{
+	return format == BATCH_ZIPKIN_SPANS ? "zipkin-spans" : "unknown";
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A batch as a row of the spool's file, with two checksums: one of the blobs, and one of the small columns,
- * so that of a row whose blobs are damaged it is still known how many spans it held.
+ * A batch as a row of the spool's file. It has two checksums, one of the blobs and one of the small columns:
+ * so the number of spans is known even where the blobs are damaged.
+ *
+ * The column `sent` has flags: bit 0 says that the batch was sent before, bits 8 to 15 are its format. For
+ * Zipkin's spans, whose format is 0, this is what version 0.1 wrote and reads.
  */
 #ifndef SPOOL_SPOOLROW_H
 #define SPOOL_SPOOLROW_H
@@ -14,26 +17,39 @@
 
 #include "queue/batch.h"
 
-/* The columns that the functions below expect, in their order: of the head, and of all. */
+#define SPOOLROW_TABLE                                                                                       \
+	"CREATE TABLE batch (id INTEGER PRIMARY KEY, count INTEGER, sent INTEGER, oldest INTEGER,"           \
+	" newest INTEGER, bytes INTEGER, body INTEGER, head INTEGER, spans BLOB, times BLOB);"
+#define SPOOLROW_INSERT "INSERT INTO batch VALUES(?,?,?,?,?,?,?,?,?,?)"
+
+/* The columns in the order that spoolrow_read and spoolrow_read_batch expect. */
 #define SPOOLROW_HEAD "id, count, sent, oldest, newest, bytes, body, head"
 #define SPOOLROW_ALL SPOOLROW_HEAD ", spans, times"
+
+/* The row behind an id. */
+#define SPOOLROW_NEXT_HEAD "SELECT " SPOOLROW_HEAD " FROM batch WHERE id > ? ORDER BY id LIMIT 1"
+#define SPOOLROW_NEXT "SELECT " SPOOLROW_ALL " FROM batch WHERE id > ? ORDER BY id LIMIT 1"
 
 struct spoolrow {
 	int64_t id;
 	uint32_t count;         /* of spans */
-	bool sent_before;       /* went out once, without an answer */
+	bool sent_before;       /* sent once, without an answer */
+	uint8_t format;         /* an enum batch_format */
 	int64_t oldest, newest; /* event times, ns since the epoch */
 	size_t bytes;           /* of the spans */
 	uint32_t body;          /* the blobs' checksum */
 };
 
-/* Binds @batch as row @id to the parameters 1 to 10; the blobs are borrowed from it and from @times. */
+/* Binds @batch as row @id to SPOOLROW_INSERT, which borrows the blobs from it and from @times. */
 int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct batch *batch, struct buffer *times);
 
 /* Reads the small columns; returns false if they are not what was written. */
 bool spoolrow_read(sqlite3_stmt *row, struct spoolrow *head);
 
-/* Reads the blobs too, of a row whose head is good, into @batch, replacing what it held; false as above. */
+/* Reads the blobs of a row whose head is good into @batch, replacing what it held; false as above. */
 bool spoolrow_read_batch(sqlite3_stmt *row, const struct spoolrow *head, struct batch *batch);
+
+/* The name of a format, for people and JSON; "unknown" for one that only a newer version knows. */
+const char *spoolrow_format(uint8_t format);
 
 #endif

@@ -15,7 +15,7 @@
 #define FIELDS 6
 
 /* A slot as it stands in the file: little-endian. */
-struct slot {
+struct packed {
 	char magic[8];
 	uint64_t field[FIELDS];
 	uint32_t sum, unused;
@@ -43,60 +43,111 @@ uint32_t tally_sum(const struct tally *tally)
 	return sum_of(field);
 }
 
-static bool unpack(struct tally *tally, const struct slot *slot)
+static bool unpack(struct tally *tally, const struct packed *packed)
 {
 	uint64_t value[FIELDS];
 
-	if (memcmp(slot->magic, MAGIC, sizeof(slot->magic)) != 0 ||
-		GUINT32_FROM_LE(slot->sum) != sum_of(slot->field))
+	if (memcmp(packed->magic, MAGIC, sizeof(packed->magic)) != 0 ||
+		GUINT32_FROM_LE(packed->sum) != sum_of(packed->field))
 		return false;
 	for (int i = 0; i < FIELDS; i++)
-		value[i] = GUINT64_FROM_LE(slot->field[i]);
-	*tally = (struct tally){value[0], value[1], (int64_t)value[2], (int64_t)value[3], (int64_t)value[4],
-		(int64_t)value[5]};
+		value[i] = GUINT64_FROM_LE(packed->field[i]);
+	*tally = (struct tally){
+		.identity = value[0],
+		.sequence = value[1],
+		.first = (int64_t)value[2],
+		.next = (int64_t)value[3],
+		.batches = (int64_t)value[4],
+		.spans = (int64_t)value[5],
+	};
 	return tally->first >= 0 && tally->next >= tally->first && tally->batches >= 0 && tally->spans >= 0;
 }
 
-int tally_open(const char *path, char *error, size_t size)
+/* A slot's data is the slot itself: unpack looks at all of it. */
+static bool open_slot(const uint8_t *bytes, size_t size, struct slot *slot, char *why, size_t why_size)
 {
-	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct packed packed;
+	struct tally tally;
 
-	if (file < 0) {
+	g_strlcpy(why, "it is damaged", why_size);
+	if (size != sizeof(packed))
+		return false;
+	memcpy(&packed, bytes, sizeof(packed));
+	if (!unpack(&tally, &packed))
+		return false;
+	*slot = (struct slot){tally.sequence, bytes, size};
+	return true;
+}
+
+static void use(struct tally_file *file, int descriptor)
+{
+	file->file = descriptor;
+	file->slots = (struct twoslots){
+		.file = {descriptor, descriptor},
+		.at = {0, sizeof(struct packed)},
+		.size = sizeof(struct packed),
+	};
+}
+
+bool tally_open(struct tally_file *file, const char *path, char *error, size_t size)
+{
+	use(file, open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (file->file < 0) {
 		snprintf(error, size, "cannot open %s: %s", path, g_strerror(errno));
-		return -1;
+		return false;
 	}
-	if (flock(file, LOCK_EX | LOCK_NB) == 0)
-		return file;
+	if (flock(file->file, LOCK_EX | LOCK_NB) == 0)
+		return true;
 	if (errno == EWOULDBLOCK)
 		snprintf(error, size, "%s is in use: another agent has this `state-directory`", path);
 	else
 		snprintf(error, size, "cannot lock %s: %s", path, g_strerror(errno));
-	close(file);
-	return -1;
+	tally_close(file);
+	return false;
 }
 
-bool tally_read(int file, struct tally *tally)
+void tally_close(struct tally_file *file)
 {
-	struct tally each;
-	struct slot slot;
-	bool found = false;
+	if (file->file >= 0)
+		close(file->file);
+	file->file = -1;
+}
 
-	for (int i = 0; i < 2; i++) {
-		if (pread(file, &slot, sizeof(slot), i * (off_t)sizeof(slot)) != sizeof(slot) ||
-			!unpack(&each, &slot) || (found && each.sequence < tally->sequence))
-			continue;
-		*tally = each;
-		found = true;
+bool tally_read(struct tally_file *file, struct tally *tally)
+{
+	struct buffer data = {0};
+	struct packed packed;
+	char why[64];
+	bool found = twoslots_read(&file->slots, open_slot, &data, why, sizeof(why)) == TWOSLOTS_FOUND;
+
+	if (found) {
+		memcpy(&packed, data.data, sizeof(packed));
+		unpack(tally, &packed);
 	}
+	buffer_free(&data);
 	return found;
 }
 
-bool tally_write(int file, const struct tally *tally, bool sync)
+bool tally_look(const char *path, struct tally *tally)
 {
-	off_t at = (off_t)(tally->sequence & 1) * (off_t)sizeof(struct slot);
-	struct slot slot = {.magic = MAGIC};
+	struct tally_file file;
+	bool found;
 
-	pack(slot.field, tally);
-	slot.sum = GUINT32_TO_LE(sum_of(slot.field));
-	return pwrite(file, &slot, sizeof(slot), at) == sizeof(slot) && (!sync || fdatasync(file) == 0);
+	use(&file, open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+	found = file.file >= 0 && tally_read(&file, tally);
+	tally_close(&file);
+	return found;
+}
+
+bool tally_write(struct tally_file *file, const struct tally *tally, bool sync)
+{
+	struct packed packed = {.magic = MAGIC};
+	const struct buffer bytes = {(uint8_t *)&packed, sizeof(packed), sizeof(packed)};
+	int code;
+
+	pack(packed.field, tally);
+	packed.sum = GUINT32_TO_LE(sum_of(packed.field));
+	code = twoslots_write(&file->slots, tally->sequence, &bytes, sync);
+	errno = code;
+	return code == 0;
 }

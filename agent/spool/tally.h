@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tally: what the spool's file ought to hold, in a few bytes of a file beside it.
+ * The tally: how many batches and spans the spool's file should hold, in a small file beside it.
  *
- * When the spool's file is damaged, or lost its last commits with the power, this tells how many spans went
- * with them. It is written after each commit into one of two slots in turn, each with a checksum, so that one
- * of them is whole at any moment. Whoever has it open holds the lock on the spool.
+ * When the spool's file is damaged, or lost its last commits with the power, the tally says how many spans
+ * are missing. It is written after each commit, to two slots in turn. The process that has it open holds the
+ * lock on the spool.
  */
 #ifndef SPOOL_TALLY_H
 #define SPOOL_TALLY_H
@@ -13,25 +13,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/twoslots.h"
+
 struct tally {
 	uint64_t identity; /* of the spool's file, at random */
 	uint64_t sequence; /* of commits */
-	int64_t first;     /* the lowest id stored; what is below is gone for good */
+	int64_t first;     /* the lowest id stored; lower ones were deleted */
 	int64_t next;      /* the id of the next batch */
 	int64_t batches, spans;
 };
 
-/*
- * Opens the file at @path, making it if it is not there, and locks it. Returns its descriptor, or -1 having
- * written to @error why not.
- */
-int tally_open(const char *path, char *error, size_t size);
+struct tally_file {
+	struct twoslots slots;
+	int file; /* -1: closed */
+};
 
-/* Reads the newest whole slot; returns false if there is none. */
-bool tally_read(int file, struct tally *tally);
+/* Opens the file at @path, which is made if it is missing, and locks it. Returns false with why in @error. */
+bool tally_open(struct tally_file *file, const char *path, char *error, size_t size);
+
+/* Unlocks and closes it; no harm if it is closed. */
+void tally_close(struct tally_file *file);
+
+/* Reads the tally; returns false if there is none that is whole. Needed once before tally_write. */
+bool tally_read(struct tally_file *file, struct tally *tally);
+
+/* Reads the tally at @path while another process may have it locked. */
+bool tally_look(const char *path, struct tally *tally);
 
 /* Writes @tally; returns false if that failed (errno). With @sync it is on disk when this returns. */
-bool tally_write(int file, const struct tally *tally, bool sync);
+bool tally_write(struct tally_file *file, const struct tally *tally, bool sync);
 
 /* Checksum of the fields: the book in the spool's file has it too. */
 uint32_t tally_sum(const struct tally *tally);

@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -195,7 +196,7 @@ def test_look_into_the_spool(node):
     receiver = Receiver(node, free_port())
     node.start_agent(receiver.port)
     assert spool(node, "list", "--directory", node.path("home"))[:2] == (0, f"there is no spool in {node.path('home')}\n")
-    assert spool(node, "list", *config)[1] == "0 batches, 0 spans, 0 bytes\n"
+    assert spool(node, "list", *config)[1] == "output default\n0 batches, 0 spans, 0 bytes\n"
     load = node.start([node.built(LOAD), "-n", 50000, "-r", 10000])
     while load.running():
         code, out, complaint = spool(node, "check", *config)
@@ -203,17 +204,50 @@ def test_look_into_the_spool(node):
         code, out, _ = spool(node, "list", "--json", *config)
         assert code == 0
         for line in out.splitlines():
-            assert json.loads(line)["spans"] > 0
+            batch = json.loads(line)
+            assert batch["spans"] > 0 and (batch["output"], batch["format"]) == ("default", "zipkin-spans")
     ledger = node.wait_ledger(lambda ledger: ledger.spooled == 50000, 30, "all to be in the spool")
     code, out, _ = spool(node, "list", "--json", "--directory", state)
     batches = [json.loads(line) for line in out.splitlines()]
     assert (code, sum(batch["spans"] for batch in batches)) == (0, ledger.spooled)
     assert all(batch["oldest"] <= batch["newest"] for batch in batches)
     out = spool(node, "list", *config)[1].splitlines()
-    assert len(out) == len(batches) + 2
+    assert len(out) == len(batches) + 3
+    assert out[0] == "output default" and out[1].split()[-1] == "format" and out[2].split()[-1] == "zipkin-spans"
     assert out[-1].startswith(f"{len(batches)} batches, 50000 spans, ")
     node.agent.stop()
-    assert spool(node, "check", *config)[:2] == (0, f"{state}/spool.db: OK, {len(batches)} batches\n")
+    whole = (0, f"output default: OK, {len(batches)} batches in {state}/spool.db\n")
+    assert spool(node, "check", *config)[:2] == spool(node, "check", "--output", "default", *config)[:2] == whole
+
+
+def test_look_into_the_spools_of_several_outputs(node):
+    """Each spool in the folder is shown with its output, configured or not, whole or not; or one of them."""
+    state = node.path("state")
+    node.start_agent(free_port())
+    node.run([LOAD, "-n", 3000])
+    node.wait_ledger(lambda ledger: ledger.spooled == 3000, 30, "all to be in the spool")
+    node.agent.stop()
+    # an output that is gone left a spool, as its file has nothing of its output's name in it
+    for suffix in (".db", ".tally"):
+        shutil.copy(f"{state}/spool{suffix}", f"{state}/spool-west{suffix}")
+    code, out, _ = spool(node, "list", "--json", "--directory", state)
+    batches = [json.loads(line) for line in out.splitlines()]
+    outputs = [batch["output"] for batch in batches]
+    assert code == 0 and outputs == sorted(outputs) and set(outputs) == {"default", "west"}
+    assert sum(batch["spans"] for batch in batches if batch["output"] == "west") == 3000
+    code, out, _ = spool(node, "list", "--json", "--output", "west", "--directory", state)
+    assert (code, {json.loads(line)["output"] for line in out.splitlines()}) == (0, {"west"})
+    code, out, _ = spool(node, "check", "--directory", state)
+    assert code == 0 and [line.split(",")[0] for line in out.splitlines()] == ["output default: OK", "output west: OK"]
+    none = f"there is no spool of output east in {state}\n"
+    assert spool(node, "list", "--output", "east", "--directory", state)[:2] == (0, none)
+    assert spool(node, "list", "--output", "../x", "--directory", state)[0] == 64
+    # one that is damaged does not hide the other
+    with open(f"{state}/spool.db", "wb") as file:
+        file.write(b"no spool at all")
+    code, out, complaint = spool(node, "check", "--directory", state)
+    assert code == 1 and out.startswith("output west: OK") and f"{state}/spool.db is not a spool" in complaint
+    assert spool(node, "check", "--output", "west", "--directory", state)[0] == 0
 
 
 def test_a_paused_look_holds_nothing_up(node):
@@ -278,6 +312,6 @@ def test_look_into_a_damaged_spool(node):
     with open(path, "wb") as file:
         file.write(b"no spool at all")
     code, _, complaint = spool(node, "list", "--directory", node.path("state"))
-    assert (code, complaint.count("\n")) == (1, 1) and "it is no SQLite database" in complaint
+    assert (code, complaint.count("\n")) == (1, 1) and "it is not an SQLite database" in complaint
     assert spool(node, "list", "--directory", node.path("nowhere"))[0] == 1
     assert spool(node, "eat")[0] == spool(node)[0] == spool(node, "list", "check")[0] == 64

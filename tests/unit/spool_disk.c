@@ -21,7 +21,7 @@
 
 #define MIB (1024 * 1024)
 
-/* A disk of so many bytes over the test's folder. Returns false where this cannot be had. */
+/* Mounts a disk of this size over the test's folder. Returns false if the system does not allow that. */
 static bool mount_disk(const char *options)
 {
 	if (rig_own_mounts() && mount("tmpfs", rig_folder, "tmpfs", 0, options) == 0)
@@ -88,7 +88,7 @@ END_TEST
 /* At every free size of the disk: a file that was begun is not in the way when there is room again. */
 START_TEST(test_disk_full_at_the_start)
 {
-	struct spool_options options = {rig_folder, 64 * MIB, false};
+	struct spool_options options = rig_options(rig_folder, 64 * MIB);
 	g_autofree char *ballast = rig_path(rig_folder, "ballast");
 
 	if (!mount_disk("size=256k"))
@@ -114,6 +114,7 @@ END_TEST
 
 START_TEST(test_disk_turns_read_only)
 {
+	struct spool_options options = rig_options(rig_folder, 64 * MIB);
 	struct batch *batch = rig_batch(100, 10, 100);
 	struct spool *spool;
 
@@ -127,7 +128,7 @@ START_TEST(test_disk_turns_read_only)
 	spool = rig_open(rig_folder, 64 * MIB);
 	spool_destroy(spool);
 	ck_assert_int_eq(mount(NULL, rig_folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
-	spool = spool_create(&(struct spool_options){rig_folder, 64 * MIB, false});
+	spool = spool_create(&options);
 	for (int i = 0; i < 3; i++) {
 		ck_assert(!spool_put(spool, batch));
 		ck_assert_ptr_nonnull(strstr(spool_error(spool), rig_folder));
@@ -145,7 +146,7 @@ END_TEST
 START_TEST(test_no_folder)
 {
 	g_autofree char *folder = rig_path(rig_folder, "state");
-	struct spool_options options = {folder, 64 * MIB, false};
+	struct spool_options options = rig_options(folder, 64 * MIB);
 	struct spool *spool = spool_create(&options);
 
 	ck_assert(!spool_open(spool));

@@ -7,8 +7,8 @@
 
 #include <glib/gstdio.h>
 
-#include "spool_rig.h"
 #include "spool/spoolfile.h"
+#include "spool_rig.h"
 
 #define MIB (1024 * 1024)
 
@@ -31,7 +31,7 @@ void harm_teardown(void)
 
 char *harm_path(const char *folder, const char *suffix)
 {
-	return g_strconcat(folder, "/" SPOOLFILE_NAME, suffix, NULL);
+	return g_strconcat(folder, "/" RIG_SPOOL, suffix, NULL);
 }
 
 void harm_copy(void)
@@ -43,8 +43,8 @@ void harm_copy(void)
 
 		rig_copy(from, to);
 	}
-	g_autofree char *shm = harm_path(harm_bad, "-shm"), *from = rig_path(harm_good, SPOOLFILE_TALLY),
-			*to = rig_path(harm_bad, SPOOLFILE_TALLY);
+	g_autofree char *shm = harm_path(harm_bad, "-shm"), *from = rig_path(harm_good, RIG_TALLY),
+			*to = rig_path(harm_bad, RIG_TALLY);
 
 	g_remove(shm);
 	rig_copy(from, to);

@@ -20,7 +20,7 @@ char *harm_path(const char *folder, const char *suffix);
 #define SPANS 3
 void harm_fill(void);
 
-/* Makes bad's files those of good. */
+/* Copies good's files to bad. */
 void harm_copy(void);
 
 /* Flips these bits of a byte. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file that is damaged is replaced, and something goes wrong at that: the process ends, or the disk fails,
- * at every step. What the damage cost is counted nonetheless. And how often the tally goes to the disk.
+ * A damaged file is replaced, and something goes wrong meanwhile: the process ends, or the disk fails, at
+ * every step. What the damage cost is counted all the same. And how often the tally goes to the disk.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include <glib/gstdio.h>
 
 #include "base/clock.h"
+#include "spool/spoolfile.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 #include "spool_walk.h"
-#include "spool/spoolfile.h"
 
 #define MIB (1024 * 1024)
 
@@ -113,7 +113,7 @@ static size_t end_of_a_batch(void)
 	return end;
 }
 
-/* Opens it, and comes upon what is damaged. */
+/* Opens it, and reads all of it: so damage is found. */
 static bool look_at_all(struct spool *spool)
 {
 	enum spool_read status = SPOOL_FAILED;
@@ -131,7 +131,7 @@ static bool look_at_all(struct spool *spool)
 /* Opens bad in a process that ends at that step. Returns false if it had no such step. */
 static bool open_and_crash(int step)
 {
-	struct spool_options options = {harm_bad, 16 * MIB, false};
+	struct spool_options options = rig_options(harm_bad, 16 * MIB);
 	pid_t child = fork();
 	int status;
 
@@ -165,7 +165,7 @@ END_TEST
 
 START_TEST(test_failure_at_every_step)
 {
-	struct spool_options options = {harm_bad, 16 * MIB, false};
+	struct spool_options options = rig_options(harm_bad, 16 * MIB);
 	bool reached = true;
 	int failed = 0;
 	size_t at;
@@ -194,7 +194,7 @@ END_TEST
 /* A power cut is to find a tally that is no older than a second of storing, at little cost. */
 START_TEST(test_tally_goes_to_the_disk)
 {
-	g_autofree char *tally = rig_path(harm_good, SPOOLFILE_TALLY);
+	g_autofree char *tally = rig_path(harm_good, RIG_TALLY);
 	struct spool *spool = rig_open(harm_good, 16 * MIB);
 	int64_t end = clock_monotonic() + 1300 * NS_PER_MS;
 	struct stat status;

@@ -138,9 +138,14 @@ void rig_free(struct batch *batch)
 	g_free(batch);
 }
 
+struct spool_options rig_options(const char *folder, uint64_t max)
+{
+	return (struct spool_options){.directory = folder, .name = "default", .max_bytes = max};
+}
+
 struct spool *rig_open(const char *folder, uint64_t max)
 {
-	struct spool_options options = {folder, max, false};
+	struct spool_options options = rig_options(folder, max);
 	struct spool *spool = spool_create(&options);
 
 	ck_assert_msg(spool_open(spool), "%s", spool_error(spool));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the spool's tests share: a folder, batches whose spans tell who they are, and what comes out of a
- * spool. */
+/* What the spool's tests share: a folder, batches whose spans have numbers, and what a spool returns. */
 #ifndef SPOOL_RIG_H
 #define SPOOL_RIG_H
 
@@ -13,26 +12,32 @@
 #include "spool/spool.h"
 
 /*
- * A folder of the test program's own, in memory where there is such a disk; removed at its end. It is on a
- * disk that goes with the process, so that nothing is left of one that is killed, where the system allows
- * mounts of one's own.
+ * A folder of the test program's own, in memory if possible, which is removed at its end. Where the system
+ * allows it, it is on a mount that ends with the process, so a test that is killed leaves nothing behind.
  */
 extern char *rig_folder;
 void rig_make_folder(void);
 void rig_remove_folder(void);
 
-/* Lets mounts come and go with this process. Returns false where that cannot be had. */
+/* Gives this process mounts of its own. Returns false if the system does not allow that. */
 bool rig_own_mounts(void);
 
 /* Empties it, for the next test. */
 void rig_clear(void);
 
 char *rig_path(const char *folder, const char *name);
-void rig_copy(const char *from, const char *to); /* what is not there is not there afterwards */
+void rig_copy(const char *from, const char *to); /* removes @to if @from is missing */
 
 /* A batch whose spans number @first and on, of about @size bytes each; NULL-terminated by `next`. */
 struct batch *rig_batch(int64_t first, uint32_t count, size_t size);
 void rig_free(struct batch *batch);
+
+/* The default output's files. */
+#define RIG_SPOOL "spool.db"
+#define RIG_TALLY "spool.tally"
+
+/* Of the default output's spool. */
+struct spool_options rig_options(const char *folder, uint64_t max);
 
 /* Opens a spool of @max bytes in @folder, which must work. */
 struct spool *rig_open(const char *folder, uint64_t max);
@@ -47,8 +52,8 @@ void rig_fill(struct spool *spool, int64_t first, unsigned batches, uint32_t cou
 int64_t rig_drain(struct spool *spool, GHashTable *seen);
 
 /*
- * Of places that are @step apart, how far to go to the next that is tried: some twentieth of them, at random,
- * but the same in each run; with BLKIN_DAMAGE=all in the environment to each.
+ * How far it is to the next place to damage, of places that are @step apart: about every twentieth is taken,
+ * at random but the same in each run; with BLKIN_DAMAGE=all in the environment, every one.
  */
 size_t rig_stride(size_t step);
 
@@ -56,6 +61,8 @@ int64_t rig_corrupt(struct spool *spool); /* spans lost to damage since the last
 
 extern Suite *spool_damage_suite(void);
 extern Suite *spool_disk_suite(void);
+extern Suite *spool_outputs_suite(void);
 extern Suite *spool_replace_suite(void);
+extern Suite *spool_upgrade_suite(void);
 
 #endif

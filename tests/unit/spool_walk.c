@@ -3,8 +3,8 @@
 
 #include <check.h>
 
-#include "spool_harm.h"
 #include "spool/spoolfile.h"
+#include "spool_harm.h"
 
 #define PAGE SPOOLFILE_PAGE
 

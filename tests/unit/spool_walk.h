@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where in the spool's file each batch has its bytes, and so what ought to survive damage: by a walk over the
+ * Where in the spool's file each batch has its bytes, and so what should survive damage: by a walk over the
  * file's pages that owes nothing to SQLite.
  */
 #ifndef SPOOL_WALK_H

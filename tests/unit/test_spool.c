@@ -7,8 +7,8 @@
 
 #include <glib/gstdio.h>
 
-#include "spool_rig.h"
 #include "spool/spoolfile.h"
+#include "spool_rig.h"
 
 #define MIB (1024 * 1024)
 
@@ -67,11 +67,13 @@ END_TEST
 /* With `sync = full` what a commit wrote is all that is needed: a copy of the files at that moment has it. */
 START_TEST(test_sync_full)
 {
-	struct spool_options options = {rig_folder, 16 * MIB, true};
+	struct spool_options options = rig_options(rig_folder, 16 * MIB);
 	g_autofree char *copy = rig_path(rig_folder, "copy");
-	static const char *const names[] = {SPOOLFILE_NAME, SPOOLFILE_NAME "-wal", SPOOLFILE_TALLY};
-	struct spool *spool = spool_create(&options), *other;
+	static const char *const names[] = {RIG_SPOOL, RIG_SPOOL "-wal", RIG_TALLY};
+	struct spool *spool, *other;
 
+	options.sync_full = true;
+	spool = spool_create(&options);
 	rig_fill(spool, 0, 20, 10, 500);
 	ck_assert_int_eq(g_mkdir(copy, 0700), 0);
 	for (int i = 0; i < 3; i++) {
@@ -201,7 +203,7 @@ END_TEST
 /* A reader that holds the file keeps the log from being moved: the bound holds, and memory has to. */
 START_TEST(test_somebody_reads)
 {
-	g_autofree char *path = rig_path(rig_folder, SPOOLFILE_NAME);
+	g_autofree char *path = rig_path(rig_folder, RIG_SPOOL);
 	struct spool *spool = rig_open(rig_folder, 4 * MIB);
 	struct batch *batch;
 	int64_t stored = 10;
@@ -234,7 +236,7 @@ END_TEST
 
 START_TEST(test_one_agent_at_a_time)
 {
-	struct spool_options options = {rig_folder, 16 * MIB, false};
+	struct spool_options options = rig_options(rig_folder, 16 * MIB);
 	struct spool *spool = rig_open(rig_folder, 16 * MIB), *other = spool_create(&options);
 
 	ck_assert(!spool_open(other));
@@ -250,7 +252,7 @@ END_TEST
 /* The newest refused spans are kept, of large ones the beginning. */
 START_TEST(test_refused)
 {
-	g_autofree char *path = rig_path(rig_folder, SPOOLFILE_NAME);
+	g_autofree char *path = rig_path(rig_folder, RIG_SPOOL);
 	struct spool *spool = rig_open(rig_folder, 4 * MIB);
 	uint8_t *span = g_malloc0(REFUSED_SPAN_BYTES + 1000);
 	sqlite3_stmt *stmt;
@@ -300,7 +302,7 @@ static unsigned count_open(const char *path)
  */
 START_TEST(test_too_large_a_batch)
 {
-	g_autofree char *path = rig_path(rig_folder, SPOOLFILE_NAME);
+	g_autofree char *path = rig_path(rig_folder, RIG_SPOOL);
 	struct spool *spool = rig_open(rig_folder, 1 * MIB);
 	struct batch *large = rig_batch(1000, 100, 6000);
 
@@ -347,6 +349,8 @@ int main(void)
 	srunner_add_suite(runner, spool_damage_suite());
 	srunner_add_suite(runner, spool_replace_suite());
 	srunner_add_suite(runner, spool_disk_suite());
+	srunner_add_suite(runner, spool_outputs_suite());
+	srunner_add_suite(runner, spool_upgrade_suite());
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

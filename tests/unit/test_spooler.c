@@ -9,13 +9,13 @@
 
 #include <glib/gstdio.h>
 
-#include "queue/backlog.h"
 #include "base/clock.h"
 #include "core/ledger.h"
+#include "queue/backlog.h"
 #include "spool/pace.h"
-#include "spool_rig.h"
 #include "spool/spooler.h"
 #include "spool/spoolfile.h"
+#include "spool_rig.h"
 
 #define MIB (1024 * 1024)
 #define SPANS 100 /* a batch */
@@ -39,7 +39,13 @@ static void make_queue(void)
 
 static void start(uint64_t max, uint64_t share, uint64_t floor)
 {
-	struct spooler_options options = {rig_folder, max, false, share, floor};
+	struct spooler_options options = {
+		.directory = rig_folder,
+		.name = "default",
+		.max_bytes = max,
+		.replay_share = share,
+		.replay_floor = floor,
+	};
 
 	make_queue();
 	spooler = spooler_create(&options, queue);
@@ -276,8 +282,8 @@ START_TEST(test_less_than_the_ledger_knows)
 	if (_i == GONE)
 		rig_clear();
 	if (_i == SPOILT) {
-		spoil(SPOOLFILE_NAME);
-		spoil(SPOOLFILE_TALLY);
+		spoil(RIG_SPOOL);
+		spoil(RIG_TALLY);
 	}
 	if (_i == OLDER_SNAPSHOT) {
 		ledger_add(SPANS_MADE, 20 * SPANS);
@@ -448,7 +454,13 @@ END_TEST
 START_TEST(test_works_again)
 {
 	g_autofree char *folder = g_strconcat(rig_folder, "/later", NULL);
-	struct spooler_options options = {folder, 64 * MIB, false, 100, 1};
+	struct spooler_options options = {
+		.directory = folder,
+		.name = "default",
+		.max_bytes = 64 * MIB,
+		.replay_share = 100,
+		.replay_floor = 1,
+	};
 
 	make_queue();
 	spooler = spooler_create(&options, queue);
@@ -471,7 +483,7 @@ END_TEST
 /* A span that is refused is kept, whether its batch was fresh or not. */
 START_TEST(test_refused_is_kept)
 {
-	g_autofree char *path = g_strconcat(rig_folder, "/" SPOOLFILE_NAME, NULL);
+	g_autofree char *path = g_strconcat(rig_folder, "/" RIG_SPOOL, NULL);
 	struct batch *batch;
 	sqlite3_stmt *stmt;
 	sqlite3 *reader;

@@ -24,11 +24,11 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
-#include "queue/batch.h"
 #include "base/clock.h"
-#include "core/ledger.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "core/ledger.h"
+#include "queue/batch.h"
 #include "spool/spooler.h"
 #include "uplink/uplink.h"
 
@@ -73,7 +73,14 @@ static int64_t row(enum ledger_row which)
 static void start(const char *server, const char *directory)
 {
 	struct batch_limits limits = {BATCH_SPANS, 64 * 1024, 0, 4 << 20, false};
-	struct spooler_options spool = {directory, 64 << 20, true, 100, 100000};
+	struct spooler_options spool = {
+		.directory = directory,
+		.name = "default",
+		.max_bytes = 64 << 20,
+		.sync_full = true,
+		.replay_share = 100,
+		.replay_floor = 100000,
+	};
 	struct uplink_options options = {
 		.server = server,
 		.category = "zipkin",

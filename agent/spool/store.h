@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The store: the spool's file while it is open, and what it holds. It opens, repairs and replaces the file so
+ * that every span that is lost is counted. Private to spool.c.
+ */
+#ifndef SPOOL_STORE_H
+#define SPOOL_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "spool/spool.h"
+#include "spool/spooldb.h"
+#include "spool/tally.h"
+
+struct store {
+	const char *directory; /* borrowed */
+	struct spooldb db;
+	char *tally_path;
+	struct tally_file tally;
+	int64_t synced_at;        /* when the tally was last put on the disk */
+	struct tally holds;       /* what the file holds */
+	struct tally expected;    /* while a file is being opened or replaced: what it should hold */
+	bool expecting;           /* that is known */
+	GArray *under_way;        /* of struct under_way */
+	struct spool_losses lost; /* until spool_take_losses */
+	struct buffer times;      /* of the row that is being stored */
+	char error[512];
+};
+
+void store_init(struct store *store, const struct spool_options *options);
+void store_free(struct store *store);
+
+/* As spool_open. */
+bool store_open(struct store *store);
+
+/*
+ * Runs @work, which returns SQLite's code, on the open file; if it finds damage, repairs the file and runs it
+ * again. Returns false, with the reason in `error`, if it cannot be done now.
+ */
+bool store_run(struct store *store, int (*work)(struct store *store, void *data), void *data);
+
+/* Ends what spooldb_begin began; the file then holds @next. */
+int store_commit(struct store *store, struct tally *next, int rc);
+
+/* A batch that was read, and is not deleted yet. As memory has it too, it is not lost with the file. */
+struct under_way {
+	int64_t id, spans;
+};
+
+void store_note_under_way(struct store *store, int64_t id, uint32_t spans);
+void store_forget_under_way(struct store *store, int64_t id);
+int64_t store_highest_under_way(const struct store *store);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `blkin spool check`: whether a spool's file and each of its batches are whole. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "spool/spoolrow.h"
+#include "spoolview.h"
+
+static void complain(const struct spoolview *view, const struct spoolrow *row)
+{
+	log_error("%s: batch %" PRId64 " of %" PRIu32 " spans is damaged", view->path, row->id, row->count);
+}
+
+static int check_batches(struct spoolview *view, int64_t *good, int64_t *bad)
+{
+	sqlite3_stmt *stmt = spoolview_prepare(view, SPOOLROW_NEXT);
+	struct batch batch = {0};
+	struct spoolrow row = {0};
+	int rc = SQLITE_ROW;
+
+	if (!stmt)
+		return EXIT_FAILURE;
+	while (rc == SQLITE_ROW) {
+		int64_t before = row.id;
+		bool whole;
+
+		rc = spoolview_step_behind(stmt, before);
+		whole = rc == SQLITE_ROW && spoolrow_read(stmt, &row) &&
+			spoolrow_read_batch(stmt, &row, &batch);
+		sqlite3_reset(stmt);
+		if (whole) {
+			++*good;
+		} else if (rc == SQLITE_ROW) {
+			complain(view, &row);
+			++*bad;
+			if (row.id <= before)
+				rc = SQLITE_CORRUPT;
+		}
+	}
+	buffer_free(&batch.spans);
+	buffer_free(&batch.sizes);
+	buffer_free(&batch.events);
+	return spoolview_finish(view, stmt, rc);
+}
+
+/* The file's own structure, in SQLite's words, but for "ok". */
+static int check_structure(struct spoolview *view, int64_t *bad)
+{
+	sqlite3_stmt *stmt = spoolview_prepare(view, "PRAGMA quick_check(10)");
+	int rc;
+
+	if (!stmt)
+		return EXIT_FAILURE;
+	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		const char *words = (const char *)sqlite3_column_text(stmt, 0);
+
+		if (words && strcmp(words, "ok") == 0)
+			continue;
+		log_error("%s: %s", view->path, words ? words : "it cannot be checked");
+		++*bad;
+	}
+	return spoolview_finish(view, stmt, rc);
+}
+
+int spoolview_check(struct spoolview *view)
+{
+	int64_t good = 0, bad = 0;
+	int code = check_structure(view, &bad);
+
+	if (code == EXIT_SUCCESS)
+		code = check_batches(view, &good, &bad);
+	if (code != EXIT_SUCCESS || bad)
+		return EXIT_FAILURE;
+	printf("output %s: OK, %" PRId64 " batches in %s\n", view->output, good, view->path);
+	return EXIT_SUCCESS;
+}
