@@ -16,54 +16,37 @@
 #include "collect/progress.h"
 #include "core/ledger.h"
 #include "notify.h"
-#include "output/output.h"
-#include "queue/batch.h"
+#include "output/outputs.h"
+#include "queue/fanout.h"
 #include "reload.h"
 #include "session/daemons.h"
-#include "spool/spooler.h"
-#include "spool/spoolname.h"
 #include "status/activity.h"
 #include "status/http.h"
 #include "status/status.h"
-#include "uplink/uplink.h"
 
 struct agent {
 	const struct config *config; /* what is in effect: a reload makes another one */
 	struct event_base *base;
-	struct batch_queue *queue;
-	struct line *line;
+	struct outputs *outputs;
+	struct fanout *fanout; /* the reader's thread's, with all down to the collector */
+	struct pipeline *pipeline;
 	struct progress *progress;
-	struct uplink *uplink;
-	struct spooler *spooler; /* NULL: the configuration wants none */
+	struct daemons *daemons;
 	struct collector *collector;
 	struct http *http;
 	struct status_source source;
 	struct activity *activity;
 	struct notify *notify;
-	struct daemons *daemons;
 	struct reload reloading;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
-	struct event *pushed;       /* active when the reader's thread pushed a batch */
-	struct event *collected;    /* active when that thread has ended */
+	struct event *collected;    /* active when the reader's thread has ended */
 	struct event *deadline;     /* of the stop's present stage */
 	bool stopping;
 	bool collector_ended;
 };
 
-static struct timeval to_timeval(int64_t ns)
-{
-	return (struct timeval){ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
-}
-
 /* In the reader's thread: libevent wakes the loop. */
-static void wake_pushed(void *data)
-{
-	struct agent *agent = data;
-
-	event_active(agent->pushed, 0, 0);
-}
-
 static void wake_collected(void *data)
 {
 	struct agent *agent = data;
@@ -71,24 +54,14 @@ static void wake_collected(void *data)
 	event_active(agent->collected, 0, 0);
 }
 
-static void on_pushed(evutil_socket_t fd, short what, void *data)
-{
-	struct agent *agent = data;
-
-	(void)fd;
-	(void)what;
-	if (agent->uplink)
-		uplink_wake(agent->uplink);
-}
-
 /*
- * A stop has two stages, each with its time: the collector reads what was recorded, then the uplink delivers
+ * A stop has two stages, each with its time: the collector reads what was recorded, then the outputs deliver
  * what is queued. A second signal ends it at once.
  */
 static void on_terminate(evutil_socket_t signal, short what, void *data)
 {
 	struct agent *agent = data;
-	struct timeval limit = to_timeval(agent->config->stop_timeout + NS_PER_SECOND);
+	struct timeval limit = clock_timeval(agent->config->stop_timeout + NS_PER_SECOND);
 
 	(void)signal;
 	(void)what;
@@ -116,8 +89,6 @@ static void on_reload(evutil_socket_t signal, short what, void *data)
 	notify_reloading(agent->notify);
 	reload_run(&agent->reloading);
 	agent->config = agent->source.config = agent->reloading.config;
-	agent->source.uplink = agent->uplink;
-	agent->source.queue_limit = config_output(agent->config, "default")->queue_size;
 	notify_ready(agent->notify);
 }
 
@@ -131,14 +102,13 @@ static void on_drained(void *data)
 static void on_collected(evutil_socket_t fd, short what, void *data)
 {
 	struct agent *agent = data;
-	struct timeval limit = to_timeval(agent->config->stop_timeout);
+	struct timeval limit = clock_timeval(agent->config->stop_timeout);
 
 	(void)fd;
 	(void)what;
 	agent->collector_ended = true;
 	event_add(agent->deadline, &limit);
-	batch_close(agent->queue);
-	uplink_when_drained(agent->uplink, on_drained, agent);
+	outputs_drain(agent->outputs, on_drained, agent);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *data)
@@ -152,103 +122,131 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 	event_base_loopbreak(agent->base);
 }
 
-/* Returns false if there should be a spool, and none can be had. */
-static bool start_spooler(struct agent *agent)
+/* Starting, from what outlives the rest on */
+
+static void make_loop(struct agent *agent)
 {
-	const struct config *config = agent->config;
-	const struct spooler_options options = {
-		.directory = config->state_directory,
-		.name = SPOOLNAME_DEFAULT,
-		.max_bytes = config_output(config, SPOOLNAME_DEFAULT)->spool_size,
-		.sync_full = config->spool_sync == CONFIG_SYNC_FULL,
-		.replay_share = config->spool_replay_share,
-		.replay_floor = config->spool_replay_floor,
-	};
-
-	if (!options.max_bytes)
-		return true;
-	agent->spooler = spooler_create(&options, agent->queue);
-	return agent->spooler != NULL;
-}
-
-/* The rooms, from the collector's end of the line to the programs' */
-static int start(struct agent *agent)
-{
-	const struct config *config = agent->config;
-	const struct output_config *output = config_output(config, "default");
-	struct batch_limits limits = output_batch_limits(output);
-	struct uplink_options uplink = output_options(output);
-
 	memory_serve_libevent();
 	evthread_use_pthreads();
 	agent->base = event_base_new();
-	agent->pushed = event_new(agent->base, -1, EV_PERSIST, on_pushed, agent);
 	agent->collected = event_new(agent->base, -1, EV_PERSIST, on_collected, agent);
 	agent->deadline = evtimer_new(agent->base, on_deadline, agent);
 	agent->terminate[0] = evsignal_new(agent->base, SIGTERM, on_terminate, agent);
 	agent->terminate[1] = evsignal_new(agent->base, SIGINT, on_terminate, agent);
 	agent->reload = evsignal_new(agent->base, SIGHUP, on_reload, agent);
-	agent->queue = batch_queue_create(&limits, wake_pushed, agent);
-	agent->line = line_create(config, agent->queue);
-	agent->progress = progress_create(config, agent->line, agent->queue);
-	agent->uplink = uplink_create(agent->base, agent->queue, &uplink);
-	if (!start_spooler(agent))
-		return -1;
-	agent->activity = activity_create(agent->base, config);
-	agent->source = (struct status_source){.config = config,
-		.uplink = agent->uplink,
-		.spooler = agent->spooler,
-		.queue = agent->queue,
+}
+
+/* The spools come last: they enter in the ledger what differs from the checkpoint that progress takes up. */
+static bool make_delivery(struct agent *agent)
+{
+	const struct config *config = agent->config;
+	struct assembler_limits limits = pipeline_limits(config);
+
+	agent->outputs = outputs_create(agent->base, config, false);
+	if (!agent->outputs)
+		return false;
+	agent->fanout = fanout_create(outputs_outlets(agent->outputs));
+	agent->pipeline = pipeline_create(&limits, agent->fanout);
+	agent->progress = progress_create(config, agent->pipeline, agent->fanout);
+	return agent->progress && outputs_start_spools(agent->outputs, config);
+}
+
+static bool make_answers(struct agent *agent)
+{
+	agent->activity = activity_create(agent->base, agent->config);
+	agent->source = (struct status_source){
+		.config = agent->config,
+		.outputs = agent->outputs,
 		.activity = agent->activity,
-		.queue_limit = output->queue_size,
 		.reload = &agent->reloading.state,
-		.started = clock_wall()};
+		.started = clock_wall(),
+	};
 	agent->notify = notify_create(agent->base, &agent->source);
-	agent->http = http_create(agent->base, config, &agent->source);
-	if (!agent->progress || !agent->uplink || !agent->http)
-		return -1;
+	agent->http = http_create(agent->base, agent->config, &agent->source);
+	return agent->http != NULL;
+}
+
+static bool make_collection(struct agent *agent)
+{
 	event_add(agent->terminate[0], NULL);
 	event_add(agent->terminate[1], NULL);
 	event_add(agent->reload, NULL);
-	agent->daemons = daemons_create(agent->base, config);
+	agent->daemons = daemons_create(agent->base, agent->config);
 	if (!agent->daemons)
-		return -1;
-	agent->collector =
-		collector_create(config, agent->line, agent->queue, agent->progress, wake_collected, agent);
+		return false;
+	agent->collector = collector_create(
+		agent->config, agent->pipeline, agent->fanout, agent->progress, wake_collected, agent);
 	agent->source.collector = agent->collector;
-	if (!agent->collector)
-		return -1;
-	agent->reloading = (struct reload){.file = agent->reloading.file,
-		.config = agent->config,
-		.base = agent->base,
-		.queue = agent->queue,
-		.line = agent->line,
-		.collector = agent->collector,
-		.http = agent->http,
-		.uplink = &agent->uplink,
-		.state.succeeded = agent->source.started};
-	notify_ready(agent->notify);
-	return 0;
+	return agent->collector != NULL;
 }
 
-/* The last word: what became of the spans. */
-static void report(struct agent *agent)
+static bool start(struct agent *agent)
 {
-	struct ledger rows;
+	make_loop(agent);
+	if (!make_delivery(agent) || !make_answers(agent) || !make_collection(agent))
+		return false;
+	agent->reloading = (struct reload){
+		.file = agent->reloading.file,
+		.config = agent->config,
+		.base = agent->base,
+		.outputs = agent->outputs,
+		.fanout = agent->fanout,
+		.pipeline = agent->pipeline,
+		.collector = agent->collector,
+		.http = agent->http,
+		.state.succeeded = agent->source.started,
+	};
+	notify_ready(agent->notify);
+	return true;
+}
 
-	ledger_read(&rows, NULL);
-	if (rows.row[SPANS_SPOOLED])
-		log_info("%lld spans are in the spool, to be delivered by the next start",
-			(long long)rows.row[SPANS_SPOOLED]);
-	if (progress_keeps(agent->progress) && rows.row[SPANS_QUEUED])
-		log_info("%lld spans are not delivered yet: the next start reads them again",
-			(long long)rows.row[SPANS_QUEUED]);
-	else if (rows.row[SPANS_DROPPED_SHUTDOWN])
-		log_warning("%lld spans are not delivered: the collector at %s did not take them in time",
-			(long long)rows.row[SPANS_DROPPED_SHUTDOWN],
-			config_output(agent->config, "default")->server);
-	log_info("stopped: %lld events read, %lld of %lld spans delivered", (long long)rows.row[EVENTS_READ],
-		(long long)rows.row[SPANS_SENT], (long long)rows.row[SPANS_MADE]);
+/* Stopping */
+
+static int64_t all_of(const struct output_state *output)
+{
+	return output->account.row[SPANS_TAKEN] + output->account.row[SPANS_RECOVERED];
+}
+
+/* What became of one output's spans. */
+static void report_output(const struct agent *agent, const struct output_state *output)
+{
+	const int64_t *row = output->account.row;
+	bool named = outputs_count(agent->outputs) > 1;
+	const char *what = named ? "output " : "", *name = named ? output->name : "",
+		   *end = named ? ": " : "";
+
+	if (row[SPANS_SPOOLED])
+		log_info("%s%s%s%lld spans are in the spool, to be delivered by the next start", what, name,
+			end, (long long)row[SPANS_SPOOLED]);
+	if (progress_keeps(agent->progress) && row[SPANS_QUEUED])
+		log_info("%s%s%s%lld spans are not delivered yet: the next start reads them again", what,
+			name, end, (long long)row[SPANS_QUEUED]);
+	else if (row[SPANS_DROPPED_SHUTDOWN])
+		log_warning(
+			"%s%s%s%lld spans are not delivered: the collector at %s did not take them in time",
+			what, name, end, (long long)row[SPANS_DROPPED_SHUTDOWN],
+			config_output(agent->config, output->name)->server);
+	if (named)
+		log_info("output %s: %lld of %lld spans delivered", name, (long long)row[SPANS_SENT],
+			(long long)all_of(output));
+}
+
+/* The last word. */
+static void report(const struct agent *agent)
+{
+	struct output_state outputs[CONFIG_OUTPUTS_MAX];
+	struct ledger rows;
+	size_t count = outputs_read(agent->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		report_output(agent, &outputs[i]);
+	if (count == 1)
+		log_info("stopped: %lld events read, %lld of %lld spans delivered",
+			(long long)rows.row[EVENTS_READ], (long long)outputs[0].account.row[SPANS_SENT],
+			(long long)all_of(&outputs[0]));
+	else
+		log_info("stopped: %lld events read, %lld spans made", (long long)rows.row[EVENTS_READ],
+			(long long)rows.row[SPANS_MADE]);
 }
 
 /* Undoes what start did, as far as it came. */
@@ -260,15 +258,11 @@ static void end(struct agent *agent)
 		notify_destroy(agent->notify);
 	if (agent->activity)
 		activity_destroy(agent->activity);
-	if (agent->uplink)
-		uplink_destroy(agent->uplink);
-	agent->uplink = NULL;
-	/* libevent frees what the connections had in a later round */
-	event_base_loop(agent->base, EVLOOP_NONBLOCK);
-	spooler_destroy(agent->spooler); /* what waits is stored, and so settled */
+	if (agent->outputs)
+		outputs_end(agent->outputs); /* what waits is stored, and so settled */
 	if (agent->collector) {
 		if (!progress_keeps(agent->progress))
-			batch_drop_all(agent->queue, SPANS_DROPPED_SHUTDOWN);
+			outputs_drop(agent->outputs);
 		collector_destroy(agent->collector);
 		report(agent);
 	}
@@ -276,13 +270,14 @@ static void end(struct agent *agent)
 		daemons_destroy(agent->daemons);
 	if (agent->progress)
 		progress_destroy(agent->progress);
-	line_destroy(agent->line);
-	batch_queue_destroy(agent->queue);
+	if (agent->pipeline)
+		pipeline_destroy(agent->pipeline);
+	fanout_destroy(agent->fanout);
+	outputs_destroy(agent->outputs);
 	for (int i = 0; i < 2; i++)
 		event_free(agent->terminate[i]);
 	event_free(agent->reload);
 	event_free(agent->deadline);
-	event_free(agent->pushed);
 	event_free(agent->collected);
 	event_base_free(agent->base);
 	libevent_global_shutdown();
@@ -292,24 +287,22 @@ static void end(struct agent *agent)
 int agent_run(const struct config *config, const char *file)
 {
 	struct agent agent = {.config = config, .reloading.file = file};
-	int started;
+	bool started;
 
 	signal(SIGPIPE, SIG_IGN);
 	started = start(&agent);
-	if (started == 0)
+	if (started)
 		event_base_dispatch(agent.base);
 	if (agent.collector && !agent.collector_ended) {
 		/* its thread may hang in LTTng, and uses all the rest: only the process's end ends it */
 		log_warning("stopped without reading the session to its end");
 		/* what is kept on record is read again by the next start; what is not, is stored */
-		if (!progress_keeps(agent.progress)) {
-			uplink_destroy(agent.uplink);
-			spooler_destroy(agent.spooler);
-		}
+		if (!progress_keeps(agent.progress))
+			outputs_end(agent.outputs);
 		if (agent.http)
 			http_destroy(agent.http);
 		_exit(EXIT_FAILURE);
 	}
 	end(&agent);
-	return started == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return started ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,14 +6,9 @@
 #include "base/log.h"
 #include "collect/collector.h"
 #include "config/merge.h"
-#include "output/output.h"
+#include "output/outputs.h"
+#include "queue/fanout.h"
 #include "status/http.h"
-#include "uplink/uplink.h"
-
-static const struct output_config *output_of(const struct config *config)
-{
-	return config_output(config, "default");
-}
 
 /* Logs the keys that need a restart, and keeps their names for the status. */
 static void name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
@@ -45,31 +40,23 @@ static int load(struct reload *reload, struct config *fresh)
 	return 0;
 }
 
-/*
- * What may fail comes first, and is undone if something does. The old uplink gives back what has no answer
- * yet, and the new one sends it.
- */
+/* What may fail comes first, and is undone if something does. */
 static int apply(struct reload *reload, const struct config *merged, unsigned changes)
 {
-	struct uplink_options options = output_options(output_of(merged));
-	struct uplink *uplink = NULL;
+	struct assembler_limits limits = pipeline_limits(merged);
+	struct outputs_change *outputs = outputs_prepare(reload->outputs, reload->config, merged);
 
-	if (changes & CONFIG_CHANGES_UPLINK &&
-		!(uplink = uplink_create(reload->base, reload->queue, &options)))
+	if (!outputs)
 		return -1;
 	if (changes & CONFIG_CHANGES_HTTP && http_move(reload->http, reload->base, merged->http) != 0) {
-		uplink_destroy(uplink);
+		outputs_abandon(outputs);
 		return -1;
 	}
-	if (changes & (CONFIG_CHANGES_SPANS | CONFIG_CHANGES_BATCHES))
-		line_configure(reload->line, merged);
+	outputs_commit(outputs, merged->stop_timeout);
+	fanout_configure(reload->fanout, outputs_outlets(reload->outputs));
+	pipeline_configure(reload->pipeline, &limits);
 	if (changes & CONFIG_CHANGES_COLLECTOR)
 		collector_configure(reload->collector, merged);
-	if (uplink) {
-		uplink_destroy(*reload->uplink);
-		*reload->uplink = uplink;
-		uplink_wake(uplink);
-	}
 	return 0;
 }
 
@@ -80,14 +67,27 @@ static void replace(struct reload *reload, struct config *merged)
 	reload->config = reload->merged = merged;
 }
 
+/* What changes at any output; one that comes or goes changes all. */
+static unsigned changes_of_outputs(const struct config *config, const struct config *merged)
+{
+	unsigned changes = config->outputs->len != merged->outputs->len ? CONFIG_CHANGES_UPLINK : 0;
+
+	for (guint i = 0; i < merged->outputs->len; i++) {
+		const struct output_config *is = g_ptr_array_index(merged->outputs, i);
+		const struct output_config *was = config_output(config, is->name);
+
+		changes |= was ? config_output_changes(was, is) : CONFIG_CHANGES_UPLINK;
+	}
+	return changes;
+}
+
 /* Makes the new configuration and applies it; returns -1 if there is none. */
 static int take(struct reload *reload, const struct config *fresh, unsigned *changes)
 {
 	struct config *merged = g_new(struct config, 1);
 
 	config_merge(merged, reload->config, fresh);
-	*changes = config_changes(reload->config, merged) |
-		   config_output_changes(output_of(reload->config), output_of(merged));
+	*changes = config_changes(reload->config, merged) | changes_of_outputs(reload->config, merged);
 	if (apply(reload, merged, *changes) != 0) {
 		config_free(merged);
 		g_free(merged);

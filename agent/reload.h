@@ -15,23 +15,23 @@
 #include "config/config.h"
 #include "status/status.h"
 
-struct batch_queue;
 struct collector;
+struct fanout;
 struct http;
-struct line;
-struct uplink;
+struct outputs;
+struct pipeline;
 
-/* What it applies to, borrowed; the uplink is replaced where [output] changes. */
+/* What it applies to, borrowed. */
 struct reload {
 	const char *file;            /* as given to config_load */
 	const struct config *config; /* what is in effect: the start's, or `merged` */
 	struct config *merged;       /* owned; NULL before the first reload */
 	struct event_base *base;
-	struct batch_queue *queue;
-	struct line *line;
+	struct outputs *outputs;
+	struct fanout *fanout;
+	struct pipeline *pipeline;
 	struct collector *collector;
 	struct http *http;
-	struct uplink **uplink;
 	struct reload_state state;
 };
 

@@ -18,11 +18,11 @@
 #include "commands.h"
 #include "config/config.h"
 #include "core/ledger.h"
+#include "find_traces.h"
 #include "options.h"
-#include "output/output.h"
+#include "output/outputs.h"
 #include "queue/batch.h"
 #include "read/reader.h"
-#include "find_traces.h"
 #include "uplink/uplink.h"
 
 static const char help[] =
@@ -32,7 +32,7 @@ static const char help[] =
 	"\n"
 	"  --config FILE       where [output] says how to send; without it\n"
 	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
-	"  --server HOST:PORT  the collector, rather than [output]'s\n"
+	"  --server HOST:PORT  one collector, rather than all outputs of the configuration\n"
 	"  --help              show this\n"
 	"\n"
 	"It waits while the collector is away, and exits with 0 once every span is taken. A trace\n"
@@ -42,10 +42,10 @@ struct import {
 	struct config config;
 	GPtrArray *traces;
 	struct event_base *base;
-	struct event *pushed, *ended, *interrupted, *ticking;
-	struct batch_queue *queue;
-	struct line *line;
-	struct uplink *uplink;
+	struct event *ended, *interrupted, *ticking;
+	struct outputs *outputs;
+	struct fanout *fanout;
+	struct pipeline *pipeline;
 	struct reader *reader;
 	pthread_t thread;
 	atomic_bool stop;
@@ -64,28 +64,12 @@ static void *read_traces(void *data)
 	while ((status == READER_MORE || status == READER_IDLE) && !import->stop)
 		status = reader_step(import->reader);
 	import->failed = status == READER_ERROR;
-	line_flush(import->line);
+	pipeline_flush(import->pipeline);
 	event_active(import->ended, 0, 0);
 	return NULL;
 }
 
-static void wake(void *data)
-{
-	struct import *import = data;
-
-	event_active(import->pushed, 0, 0);
-}
-
 /* The loop */
-
-static void on_pushed(evutil_socket_t fd, short what, void *data)
-{
-	struct import *import = data;
-
-	(void)fd;
-	(void)what;
-	uplink_wake(import->uplink);
-}
 
 static void on_drained(void *data)
 {
@@ -100,8 +84,7 @@ static void on_ended(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
-	batch_close(import->queue);
-	uplink_when_drained(import->uplink, on_drained, import);
+	outputs_drain(import->outputs, on_drained, import);
 }
 
 static void on_interrupted(evutil_socket_t signal, short what, void *data)
@@ -119,9 +102,9 @@ static void show_progress(const struct import *import)
 	double seconds = (double)(clock_monotonic() - import->started) / NS_PER_SECOND;
 	struct ledger rows;
 
-	ledger_read(&rows, NULL);
-	fprintf(stderr, "\r%" PRId64 " events read, %" PRId64 " spans sent, %.0f s ", rows.row[EVENTS_READ],
-		rows.row[SPANS_SENT], seconds);
+	ledger_read(&rows);
+	fprintf(stderr, "\r%" PRId64 " events read, %" PRId64 " spans made, %.0f s ", rows.row[EVENTS_READ],
+		rows.row[SPANS_MADE], seconds);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *data)
@@ -133,7 +116,7 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 
 static int open_traces(struct import *import, int argc, char **argv)
 {
-	struct intake_options into = {.line = import->line, .by_event_time = true};
+	struct intake_options into = {.pipeline = import->pipeline, .by_event_time = true};
 	char error[512];
 
 	import->traces = g_ptr_array_new_with_free_func(free);
@@ -151,26 +134,22 @@ static int open_traces(struct import *import, int argc, char **argv)
 static int start(struct import *import, int argc, char **argv)
 {
 	const struct config *config = &import->config;
-	const struct output_config *output = config_output(config, "default");
-	struct batch_limits limits = output_batch_limits(output);
-	struct uplink_options options = output_options(output);
+	struct assembler_limits limits = pipeline_limits(config);
 	struct timeval often = {0, 200000};
 
-	limits.wait_when_full = true;
 	signal(SIGPIPE, SIG_IGN);
 	evthread_use_pthreads();
 	import->started = clock_monotonic();
 	import->base = event_base_new();
-	import->pushed = event_new(import->base, -1, EV_PERSIST, on_pushed, import);
 	import->ended = event_new(import->base, -1, EV_PERSIST, on_ended, import);
 	import->interrupted = evsignal_new(import->base, SIGINT, on_interrupted, import);
 	import->ticking = event_new(import->base, -1, EV_PERSIST, on_tick, import);
-	import->queue = batch_queue_create(&limits, wake, import);
-	import->line = line_create(config, import->queue);
-	if (open_traces(import, argc, argv) != 0)
+	import->outputs = outputs_create(import->base, config, true);
+	if (!import->outputs)
 		return -1;
-	import->uplink = uplink_create(import->base, import->queue, &options);
-	if (!import->uplink)
+	import->fanout = fanout_create(outputs_outlets(import->outputs));
+	import->pipeline = pipeline_create(&limits, import->fanout);
+	if (open_traces(import, argc, argv) != 0)
 		return -1;
 	event_add(import->interrupted, NULL);
 	if (isatty(STDERR_FILENO))
@@ -180,46 +159,61 @@ static int start(struct import *import, int argc, char **argv)
 
 static void end(struct import *import)
 {
-	if (import->uplink)
-		uplink_destroy(import->uplink);
+	if (import->outputs)
+		outputs_end(import->outputs);
 	if (import->reader)
 		reader_close(import->reader);
-	line_destroy(import->line);
-	batch_queue_destroy(import->queue);
-	event_free(import->pushed);
+	if (import->pipeline)
+		pipeline_destroy(import->pipeline);
+	fanout_destroy(import->fanout);
+	outputs_destroy(import->outputs);
 	event_free(import->ended);
 	event_free(import->interrupted);
 	event_free(import->ticking);
 	event_base_free(import->base);
-	g_ptr_array_unref(import->traces);
+	if (import->traces)
+		g_ptr_array_unref(import->traces);
 	libevent_global_shutdown();
+}
+
+/* What became of the spans at an output; returns whether all are sent. */
+static bool report_output(const struct import *import, const struct output_state *output)
+{
+	const int64_t *row = output->account.row;
+
+	if (outputs_count(import->outputs) > 1)
+		printf("output %s: ", output->name);
+	printf("%" PRId64 " spans: %" PRId64 " sent, %" PRId64 " refused, %" PRId64 " too large, %" PRId64
+	       " not sent\n",
+		row[SPANS_TAKEN], row[SPANS_SENT], row[SPANS_DROPPED_REFUSED], row[SPANS_DROPPED_OVERSIZE],
+		row[SPANS_QUEUED]);
+	return row[SPANS_SENT] == row[SPANS_TAKEN];
 }
 
 /* What became of everything; returns the exit code. */
 static int report(const struct import *import)
 {
-	const int64_t *row;
+	struct output_state outputs[CONFIG_OUTPUTS_MAX];
 	struct ledger rows;
-	int64_t rejected;
+	size_t count = outputs_read(import->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX);
+	const int64_t *row = rows.row;
+	bool good = !import->failed && !row[SPANS_PENDING];
 
-	ledger_read(&rows, NULL);
-	row = rows.row;
-	rejected = row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME];
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
 	printf("%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
 	       " of other programs ignored\n",
-		row[EVENTS_READ], row[EVENTS_IN_SPANS], rejected, row[EVENTS_IGNORED]);
+		row[EVENTS_READ], row[EVENTS_IN_SPANS],
+		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
+		row[EVENTS_IGNORED]);
 	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
 		printf("lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
 			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
-	printf("%" PRId64 " spans: %" PRId64 " sent, %" PRId64 " refused, %" PRId64 " too large, %" PRId64
-	       " not sent\n",
-		row[SPANS_MADE], row[SPANS_SENT], row[SPANS_DROPPED_REFUSED], row[SPANS_DROPPED_OVERSIZE],
-		row[SPANS_PENDING] + row[SPANS_QUEUED]);
+	for (size_t i = 0; i < count; i++)
+		good &= report_output(import, &outputs[i]);
 	if (import->failed)
 		log_error("a trace could not be read to its end: %s", reader_error(import->reader));
-	return import->failed || row[SPANS_SENT] != row[SPANS_MADE] ? EXIT_FAILURE : EXIT_SUCCESS;
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int run(struct import *import, int argc, char **argv)
@@ -241,6 +235,29 @@ static int run(struct import *import, int argc, char **argv)
 	return status;
 }
 
+/* One output, to @server alone, as [output] says otherwise. */
+static void deliver_to(struct config *config, const char *server)
+{
+	struct output_config *output = g_ptr_array_index(config->outputs, 0);
+
+	g_ptr_array_set_size(config->outputs, 1);
+	if (output->type == CONFIG_OUTPUT_NONE)
+		output->type = CONFIG_OUTPUT_SCRIBE;
+	g_free(output->server);
+	output->server = g_strdup(server);
+}
+
+static bool delivers(const struct config *config)
+{
+	for (guint i = 0; i < config->outputs->len; i++) {
+		const struct output_config *output = g_ptr_array_index(config->outputs, i);
+
+		if (output->type != CONFIG_OUTPUT_NONE)
+			return true;
+	}
+	return false;
+}
+
 /* Reads the options into @import's config; returns an exit code, or -1 to go on. */
 static int read_options(struct import *import, int argc, char **argv)
 {
@@ -248,7 +265,6 @@ static int read_options(struct import *import, int argc, char **argv)
 		{"config", required_argument, NULL, 'c'}, {"server", required_argument, NULL, 's'}, {0}};
 	const char *file = NULL, *server = NULL;
 	struct address addresses[ADDRESSES_MAX];
-	struct output_config *output;
 	int option;
 
 	while ((option = options_next(argc, argv, options, help)) >= 0)
@@ -267,15 +283,11 @@ static int read_options(struct import *import, int argc, char **argv)
 	}
 	if (config_read(&import->config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)
 		return EX_CONFIG;
-	output = g_ptr_array_index(import->config.outputs, 0);
-	if (output->type == CONFIG_OUTPUT_NONE) {
-		log_error("[output] has `type = none`: name a configuration with --config whose [output] "
-			  "delivers");
+	if (server)
+		deliver_to(&import->config, server);
+	if (!delivers(&import->config)) {
+		log_error("every output has `type = none`: say with --server where the collector is");
 		return EX_CONFIG;
-	}
-	if (server) {
-		g_free(output->server);
-		output->server = g_strdup(server);
 	}
 	return -1;
 }

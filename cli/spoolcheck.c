@@ -17,7 +17,6 @@ static void complain(const struct spoolview *view, const struct spoolrow *row)
 static int check_batches(struct spoolview *view, int64_t *good, int64_t *bad)
 {
 	sqlite3_stmt *stmt = spoolview_prepare(view, SPOOLROW_NEXT);
-	struct batch batch = {0};
 	struct spoolrow row = {0};
 	int rc = SQLITE_ROW;
 
@@ -25,13 +24,13 @@ static int check_batches(struct spoolview *view, int64_t *good, int64_t *bad)
 		return EXIT_FAILURE;
 	while (rc == SQLITE_ROW) {
 		int64_t before = row.id;
-		bool whole;
+		struct entry *entry = NULL;
 
 		rc = spoolview_step_behind(stmt, before);
-		whole = rc == SQLITE_ROW && spoolrow_read(stmt, &row) &&
-			spoolrow_read_batch(stmt, &row, &batch);
+		if (rc == SQLITE_ROW && spoolrow_read(stmt, &row))
+			entry = spoolrow_read_entry(stmt, &row);
 		sqlite3_reset(stmt);
-		if (whole) {
+		if (entry) {
 			++*good;
 		} else if (rc == SQLITE_ROW) {
 			complain(view, &row);
@@ -39,10 +38,8 @@ static int check_batches(struct spoolview *view, int64_t *good, int64_t *bad)
 			if (row.id <= before)
 				rc = SQLITE_CORRUPT;
 		}
+		entry_destroy(entry);
 	}
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
 	return spoolview_finish(view, stmt, rc);
 }
 

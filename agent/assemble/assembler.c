@@ -114,11 +114,9 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 
 	if (pending_span_split(&span, &assembler->memory, &half)) {
 		count(assembler, SPANS_MADE, 1);
-		count(assembler, SPANS_QUEUED, 1);
 		assembler->emit(assembler->data, &half);
 	}
 	count(assembler, SPANS_PENDING, -1);
-	count(assembler, SPANS_QUEUED, 1);
 	assembler->emit(assembler->data, &span);
 }
 
@@ -344,7 +342,6 @@ static void emit_with_pieces(struct assembler *assembler, struct pending *pendin
 		pending_tag(pending, lines->tags[i].key, lines->tags[i].value);
 	pending_span_lines(pending, &assembler->memory, span);
 	count(assembler, SPANS_PENDING, -1);
-	count(assembler, SPANS_QUEUED, 1);
 	assembler->emit(assembler->data, span);
 	pending_destroy(pending);
 }
@@ -368,7 +365,6 @@ static void take_span(struct assembler *assembler, const struct event *event)
 		return;
 	}
 	count(assembler, SPANS_MADE, 1);
-	count(assembler, SPANS_QUEUED, 1);
 	assembler->emit(assembler->data, &span);
 }
 

@@ -32,7 +32,7 @@ struct assembler;
 
 /*
  * @emit is called with @data for each span that is ready; @change is the caller's ledger change, to which the
- * assembler adds what becomes of events and spans: a span that is emitted is posted as queued.
+ * assembler adds what becomes of events and spans: one that is emitted is no longer pending.
  */
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
 	void (*emit)(void *data, const struct span *span), void *data);

@@ -6,49 +6,43 @@
 
 #include <glib.h>
 
-#include "assemble/assembler.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "core/ledger.h"
 #include "encode/zipkin.h"
-#include "output/output.h"
 
 /* Broken text is reported this often at most; the ledger counts each. */
 #define REPAIR_LOG_NS (60 * NS_PER_SECOND)
 
-struct line {
-	struct batch_queue *queue;
+struct pipeline {
+	struct fanout *fanout;
 	struct assembler *assembler;
 	struct ledger change;  /* not posted yet */
 	struct buffer encoded; /* one span */
 	int64_t batch_clock;   /* when batches are born: the caller's clock at its last call */
 	int64_t repair_logged;
-	atomic_bool changed;  /* what follows is news */
-	pthread_mutex_t lock; /* guards it */
-	struct assembler_limits spans;
-	struct batch_limits batches;
+	atomic_bool changed;  /* the limits below are news */
+	pthread_mutex_t lock; /* guards them */
+	struct assembler_limits limits;
 };
 
-void line_post(struct line *line)
+void pipeline_post(struct pipeline *pipeline)
 {
-	ledger_post(&line->change);
-	memset(&line->change, 0, sizeof(line->change));
+	fanout_post(pipeline->fanout, &pipeline->change);
 }
 
-static void push(struct line *line, bool force)
+static void push(struct pipeline *pipeline, bool force)
 {
-	line_post(line);
-	batch_flush(line->queue, line->batch_clock, force);
+	fanout_flush(pipeline->fanout, &pipeline->change, pipeline->batch_clock, force);
 }
 
 /* One message a minute: a program that writes broken text tends to write a lot of it. */
-static void report_repair(struct line *line, const struct span *span)
+static void report_repair(struct pipeline *pipeline, const struct span *span)
 {
 	int64_t now = clock_monotonic();
 
-	if (line->repair_logged && now - line->repair_logged < REPAIR_LOG_NS)
+	if (pipeline->repair_logged && now - pipeline->repair_logged < REPAIR_LOG_NS)
 		return;
-	line->repair_logged = now;
+	pipeline->repair_logged = now;
 	log_warning("service `%.*s` writes text that is not UTF-8 (span `%.*s`): the broken bytes are sent "
 		    "as U+FFFD and "
 		    "counted in blkin_agent_strings_repaired_total",
@@ -58,123 +52,119 @@ static void report_repair(struct line *line, const struct span *span)
 
 static void emit(void *data, const struct span *span)
 {
-	struct line *line = data;
+	struct pipeline *pipeline = data;
+	struct buffer *encoded = &pipeline->encoded;
 	int repaired;
 
-	line->encoded.size = 0;
-	repaired = zipkin_encode(&line->encoded, span);
-	if (repaired < 0 || !batch_add(line->queue, line->encoded.data, line->encoded.size, span->last_event,
-				    line->batch_clock)) {
-		line->change.row[SPANS_QUEUED]--;
-		line->change.row[SPANS_DROPPED_OVERSIZE]++;
-		return;
-	}
+	encoded->size = 0;
+	repaired = zipkin_encode(encoded, span);
+	if (repaired < 0)
+		encoded->size = 0;
 	if (repaired > 0) {
-		line->change.row[STRINGS_REPAIRED] += repaired;
-		report_repair(line, span);
+		pipeline->change.row[STRINGS_REPAIRED] += repaired;
+		report_repair(pipeline, span);
 	}
-	if (batch_full(line->queue))
-		push(line, true);
+	fanout_add(pipeline->fanout, BATCH_ZIPKIN_SPANS, encoded, span->last_event, pipeline->batch_clock);
+	if (fanout_full(pipeline->fanout))
+		push(pipeline, false);
 }
 
-static struct assembler_limits assembler_limits(const struct config *config)
+struct assembler_limits pipeline_limits(const struct config *config)
 {
-	return (struct assembler_limits){config->linger, config->grace, config->max_pending};
+	return (struct assembler_limits){
+		.linger_ns = config->linger, .grace_ns = config->grace, .max_bytes = config->max_pending};
 }
 
-struct line *line_create(const struct config *config, struct batch_queue *queue)
+struct pipeline *pipeline_create(const struct assembler_limits *limits, struct fanout *fanout)
 {
-	struct assembler_limits limits = assembler_limits(config);
-	struct line *line = g_new0(struct line, 1);
+	struct pipeline *pipeline = g_new0(struct pipeline, 1);
 
-	pthread_mutex_init(&line->lock, NULL);
-	line->queue = queue;
-	line->assembler = assembler_create(&limits, &line->change, emit, line);
-	return line;
+	pthread_mutex_init(&pipeline->lock, NULL);
+	pipeline->fanout = fanout;
+	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
+	return pipeline;
 }
 
-void line_destroy(struct line *line)
+void pipeline_destroy(struct pipeline *pipeline)
 {
-	assembler_destroy(line->assembler);
-	buffer_free(&line->encoded);
-	pthread_mutex_destroy(&line->lock);
-	g_free(line);
+	assembler_destroy(pipeline->assembler);
+	buffer_free(&pipeline->encoded);
+	pthread_mutex_destroy(&pipeline->lock);
+	g_free(pipeline);
 }
 
-void line_event(struct line *line, enum event_type type, const struct event *event, int64_t now)
+void pipeline_event(struct pipeline *pipeline, enum event_type type, const struct event *event, int64_t now)
 {
-	line->change.row[EVENTS_READ]++;
-	line->batch_clock = now;
+	pipeline->change.row[EVENTS_READ]++;
+	pipeline->batch_clock = now;
 	if (type == EVENT_FOREIGN)
-		line->change.row[EVENTS_IGNORED]++;
+		pipeline->change.row[EVENTS_IGNORED]++;
 	else if (type == EVENT_MALFORMED)
-		line->change.row[EVENTS_REJECTED_MALFORMED]++;
+		pipeline->change.row[EVENTS_REJECTED_MALFORMED]++;
 	else
-		assembler_take(line->assembler, event, now);
+		assembler_take(pipeline->assembler, event, now);
 }
 
-void line_event_again(struct line *line)
+void pipeline_event_again(struct pipeline *pipeline)
 {
-	line->change.row[EVENTS_READ_AGAIN]++;
+	pipeline->change.row[EVENTS_READ_AGAIN]++;
 }
 
-void line_lost_events(struct line *line, uint64_t events)
+void pipeline_lost_events(struct pipeline *pipeline, uint64_t events)
 {
-	line->change.row[EVENTS_LOST_RING] += (int64_t)events;
+	pipeline->change.row[EVENTS_LOST_RING] += (int64_t)events;
 }
 
-void line_lost_packets(struct line *line, uint64_t packets)
+void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets)
 {
-	line->change.row[PACKETS_LOST] += (int64_t)packets;
+	pipeline->change.row[PACKETS_LOST] += (int64_t)packets;
 }
 
-void line_configure(struct line *line, const struct config *config)
+void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits)
 {
-	pthread_mutex_lock(&line->lock);
-	line->spans = assembler_limits(config);
-	line->batches = output_batch_limits(config_output(config, "default"));
-	atomic_store(&line->changed, true);
-	pthread_mutex_unlock(&line->lock);
+	pthread_mutex_lock(&pipeline->lock);
+	pipeline->limits = *limits;
+	atomic_store(&pipeline->changed, true);
+	pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* The reader's thread takes up what line_configure left. */
-static void take_changes(struct line *line)
+/* The reader's thread takes up what pipeline_configure left. */
+static void take_changes(struct pipeline *pipeline)
 {
-	pthread_mutex_lock(&line->lock);
-	atomic_store(&line->changed, false);
-	assembler_configure(line->assembler, &line->spans);
-	batch_configure(line->queue, &line->batches);
-	pthread_mutex_unlock(&line->lock);
+	pthread_mutex_lock(&pipeline->lock);
+	atomic_store(&pipeline->changed, false);
+	assembler_configure(pipeline->assembler, &pipeline->limits);
+	pthread_mutex_unlock(&pipeline->lock);
 }
 
-void line_tick(struct line *line, int64_t now, bool idle)
+void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle)
 {
-	if (atomic_load_explicit(&line->changed, memory_order_relaxed))
-		take_changes(line);
-	line->batch_clock = now;
-	assembler_expire(line->assembler, now);
-	push(line, idle);
+	if (atomic_load_explicit(&pipeline->changed, memory_order_relaxed))
+		take_changes(pipeline);
+	pipeline->batch_clock = now;
+	assembler_expire(pipeline->assembler, now);
+	push(pipeline, idle);
 }
 
-void line_save(struct line *line, struct buffer *out)
+void pipeline_save(struct pipeline *pipeline, struct buffer *out)
 {
 	int64_t now = clock_monotonic();
 
-	line->batch_clock = now;
-	push(line, true);
-	assembler_save(line->assembler, now, out);
+	pipeline->batch_clock = now;
+	push(pipeline, true);
+	assembler_save(pipeline->assembler, now, out);
 }
 
-bool line_load(struct line *line, struct unpacker from)
+bool pipeline_load(struct pipeline *pipeline, struct unpacker from)
 {
-	bool good = assembler_load(line->assembler, from, clock_monotonic());
+	bool good = assembler_load(pipeline->assembler, from, clock_monotonic());
 
-	push(line, true);
+	push(pipeline, true);
 	return good;
 }
 
-void line_flush(struct line *line)
+void pipeline_flush(struct pipeline *pipeline)
 {
-	assembler_flush(line->assembler);
-	push(line, true);
+	assembler_flush(pipeline->assembler);
+	push(pipeline, true);
 }

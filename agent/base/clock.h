@@ -4,6 +4,7 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define NS_PER_MS INT64_C(1000000)
@@ -27,6 +28,17 @@ static inline int64_t clock_monotonic(void)
 static inline int64_t clock_wall(void)
 {
 	return clock_read(CLOCK_REALTIME);
+}
+
+/* The same length, or moment, as others want it. */
+static inline struct timeval clock_timeval(int64_t ns)
+{
+	return (struct timeval){ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+}
+
+static inline struct timespec clock_timespec(int64_t ns)
+{
+	return (struct timespec){ns / NS_PER_SECOND, ns % NS_PER_SECOND};
 }
 
 #endif

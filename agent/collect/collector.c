@@ -10,7 +10,7 @@
 #define RETRY_NS (500 * NS_PER_MS)
 
 struct collector {
-	struct line *line;
+	struct pipeline *pipeline;
 	struct progress *progress;
 	struct keeper *keeper;
 	struct collecting collecting;
@@ -28,30 +28,30 @@ static void *run(void *data)
 
 		if (collecting_stopping(&collector->collecting))
 			break;
-		line_tick(collector->line, clock_monotonic(), true);
+		pipeline_tick(collector->pipeline, clock_monotonic(), true);
 		progress_tick(collector->progress);
 		keeper_clean(collector->keeper);
 		if (!at_once)
 			collecting_pause(&collector->collecting, RETRY_NS);
 	}
 	if (!progress_keeps(collector->progress))
-		line_flush(collector->line);
+		pipeline_flush(collector->pipeline);
 	progress_stop(collector->progress);
 	collector->done(collector->data);
 	return NULL;
 }
 
-struct collector *collector_create(const struct config *config, struct line *line, struct batch_queue *queue,
-	struct progress *progress, void (*done)(void *data), void *data)
+struct collector *collector_create(const struct config *config, struct pipeline *pipeline,
+	struct fanout *fanout, struct progress *progress, void (*done)(void *data), void *data)
 {
 	struct collector *collector = g_new0(struct collector, 1);
 
-	collector->line = line;
+	collector->pipeline = pipeline;
 	collector->progress = progress;
 	collector->done = done;
 	collector->data = data;
 	collecting_init(&collector->collecting);
-	collector->keeper = keeper_create(config, line, queue, progress, &collector->collecting);
+	collector->keeper = keeper_create(config, pipeline, fanout, progress, &collector->collecting);
 	if (collector->keeper && pthread_create(&collector->thread, NULL, run, collector) == 0)
 		return collector;
 	if (collector->keeper)

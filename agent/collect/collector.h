@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The collector: a thread that keeps a session alive and reads it into the line.
+ * The collector: a thread that keeps a session alive and reads it into the pipeline.
  *
  * When session daemon or relay daemon go away it begins anew as soon as they are back (keeper.h).
  */
@@ -14,19 +14,20 @@
 #include "collect/collecting.h"
 #include "collect/progress.h"
 #include "config/config.h"
-#include "queue/batch.h"
+#include "queue/fanout.h"
 
 struct collector;
 
 /*
- * Starts the thread. @config is borrowed until the process ends: its thread may hang. From here on @line and
- * @progress are its, until collector_destroy; @queue is where the line ends.
+ * Starts the thread. @config is borrowed until the process ends: its thread may hang. From here on @pipeline
+ * and
+ * @progress are its, until collector_destroy; @fanout is where the pipeline ends.
  * @done is called with @data in that thread when it has ended: either everything that was read is pushed, and
  * the session is over, or the session is kept, and the spans in assembly with it. NULL if no thread can be
  * had.
  */
-struct collector *collector_create(const struct config *config, struct line *line, struct batch_queue *queue,
-	struct progress *progress, void (*done)(void *data), void *data);
+struct collector *collector_create(const struct config *config, struct pipeline *pipeline,
+	struct fanout *fanout, struct progress *progress, void (*done)(void *data), void *data);
 
 /*
  * Asks it to end, within @timeout_ns: at once if the session is kept; else recording stops, and what was

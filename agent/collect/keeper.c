@@ -57,8 +57,8 @@
 
 struct keeper {
 	const struct config *config;
-	struct line *line;
-	struct batch_queue *queue;
+	struct pipeline *pipeline;
+	struct fanout *fanout;
 	struct progress *progress;
 	struct collecting *collecting;
 	struct watch *watch;
@@ -106,20 +106,20 @@ static void left_out(void *data, uint64_t user, uint64_t packets, const char *er
 		log_warning("%s; %" G_GUINT64_FORMAT " packets to begin with", keeper->lack, packets);
 }
 
-struct keeper *keeper_create(const struct config *config, struct line *line, struct batch_queue *queue,
+struct keeper *keeper_create(const struct config *config, struct pipeline *pipeline, struct fanout *fanout,
 	struct progress *progress, struct collecting *collecting)
 {
 	struct keeper *keeper = g_new0(struct keeper, 1);
 
 	keeper->config = config;
 	keeper->stop_timeout = config->stop_timeout;
-	keeper->line = line;
-	keeper->queue = queue;
+	keeper->pipeline = pipeline;
+	keeper->fanout = fanout;
 	keeper->progress = progress;
 	keeper->collecting = collecting;
 	keeper->recover = (struct recover){.config = config,
-		.line = line,
-		.queue = queue,
+		.pipeline = pipeline,
+		.fanout = fanout,
 		.progress = progress,
 		.stopping = stopping,
 		.left_out = left_out,
@@ -127,7 +127,7 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	keeper->files_ns = FILES_NS;
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
 	keeper->named = g_hash_table_new(NULL, NULL);
-	keeper->live = livereader_create(config, line, progress);
+	keeper->live = livereader_create(config, pipeline, progress);
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
@@ -268,7 +268,7 @@ static bool wait_for_release(struct keeper *keeper, const char *name)
 			collecting_waits(keeper->collecting,
 				"lttng-relayd still has a session of this host and name that is gone, or "
 				"somebody else's: it is waited for");
-		line_tick(keeper->line, clock_monotonic(), true);
+		pipeline_tick(keeper->pipeline, clock_monotonic(), true);
 		progress_tick(keeper->progress);
 		collecting_pause(keeper->collecting, HELD_PAUSE_NS);
 	}
@@ -354,7 +354,7 @@ static int64_t events_read(void)
 {
 	struct ledger rows;
 
-	ledger_read(&rows, NULL);
+	ledger_read(&rows);
 	return rows.row[EVENTS_READ];
 }
 
@@ -539,7 +539,7 @@ static bool collect_files(struct keeper *keeper, struct session *session, bool s
 					: "the session cannot be read live: it is read from lttng-relayd's "
 					  "files, once a second");
 		look_at_clock(keeper);
-		line_tick(keeper->line, clock_monotonic(), true);
+		pipeline_tick(keeper->pipeline, clock_monotonic(), true);
 		progress_tick(keeper->progress);
 		keeper_clean(keeper);
 		collecting_pause(keeper->collecting, FILES_PAUSE_NS);

@@ -18,12 +18,12 @@
 #include "collect/collecting.h"
 #include "collect/progress.h"
 #include "config/config.h"
-#include "queue/batch.h"
+#include "queue/fanout.h"
 
 struct keeper;
 
 /* All borrowed. NULL if no thread can be had for the watch over the session. */
-struct keeper *keeper_create(const struct config *config, struct line *line, struct batch_queue *queue,
+struct keeper *keeper_create(const struct config *config, struct pipeline *pipeline, struct fanout *fanout,
 	struct progress *progress, struct collecting *collecting);
 
 /*

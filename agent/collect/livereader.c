@@ -23,7 +23,7 @@
 
 struct livereader {
 	const struct config *config;
-	struct line *line;
+	struct pipeline *pipeline;
 	struct progress *progress;
 	uint64_t opened; /* when the session was created whose files are open, */
 	struct relayfiles *files;
@@ -35,12 +35,12 @@ struct livereader {
 };
 
 struct livereader *livereader_create(
-	const struct config *config, struct line *line, struct progress *progress)
+	const struct config *config, struct pipeline *pipeline, struct progress *progress)
 {
 	struct livereader *live = g_new0(struct livereader, 1);
 
 	live->config = config;
-	live->line = line;
+	live->pipeline = pipeline;
 	live->progress = progress;
 	return live;
 }
@@ -132,7 +132,7 @@ static bool has_moved(struct livereader *live)
 	struct ledger rows;
 	bool moved;
 
-	ledger_read(&rows, NULL);
+	ledger_read(&rows);
 	moved = moves != live->moves || rows.row[EVENTS_READ] != live->events;
 	live->moves = moves;
 	live->events = rows.row[EVENTS_READ];
@@ -171,7 +171,7 @@ bool livereader_stalls(struct livereader *live)
 enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
 	char *error, size_t error_size)
 {
-	struct intake_options into = {.line = live->line,
+	struct intake_options into = {.pipeline = live->pipeline,
 		.positions = progress_positions(live->progress),
 		.steps = progress_steps(live->progress),
 		.locate = locate,

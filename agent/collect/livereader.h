@@ -19,7 +19,7 @@ struct livereader;
 
 /* All borrowed. */
 struct livereader *livereader_create(
-	const struct config *config, struct line *line, struct progress *progress);
+	const struct config *config, struct pipeline *pipeline, struct progress *progress);
 void livereader_destroy(struct livereader *live);
 
 enum attached {

@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "collect/checkpoint.h"
 #include "core/ledger.h"
+#include "output/books.h"
 
-/* Between two candidates: at least this, and as many times as long as the quicker of the last two took, and
+/* Between two places: at least this, and as many times as long as the quicker of the last two took, and
  * as long as it takes to write it at this rate. */
 #define INTERVAL_NS (100 * NS_PER_MS)
 #define COST_FACTOR 20
@@ -18,9 +18,8 @@
 
 struct progress {
 	bool keep;
-	struct line *line;
-	struct batch_queue *queue;
-	struct checkpoint *checkpoint; /* NULL if none can be kept */
+	struct pipeline *pipeline;
+	struct books *books;
 	struct positions *positions;
 	struct clock_steps steps;
 	bool has_session;
@@ -28,15 +27,12 @@ struct progress {
 	GPtrArray *past;                 /* of struct stage: ended, and under way in part */
 	GPtrArray *later;                /* of struct stage: to be read after that at hand */
 	GArray *over;                    /* of struct session_identity: ended, and settled */
-	struct buffer candidate, settled;
-	bool marked;               /* there is a candidate that waits for its batches */
-	bool with_pending;         /* the last one had spans in assembly */
-	guint past_taken;          /* how many of the past were over when it was taken */
-	uint64_t moves;            /* of the positions when it was taken */
-	int64_t next;              /* not before; CLOCK_MONOTONIC ns */
-	int64_t cost, cost_before; /* of the last one and the one before */
-	struct buffer out;
-	int failure; /* errno of the last write */
+	struct buffer place, reached;    /* to be handed to the books */
+	bool with_pending;               /* the last one had spans in assembly */
+	guint past_taken;                /* how many of the past were over when it was taken */
+	uint64_t moves;                  /* of the positions when it was taken */
+	int64_t next;                    /* not before; CLOCK_MONOTONIC ns */
+	int64_t cost, cost_before;       /* of the last one and the one before */
 };
 
 /* Saving */
@@ -52,12 +48,12 @@ static void save_positions(const struct progress *progress, bool reached, struct
 }
 
 /* What is to be read if the agent starts again: sessions and positions, then the spans in assembly. */
-static void save_candidate(struct progress *progress)
+static void save_place(struct progress *progress)
 {
-	struct buffer *out = &progress->candidate, pending = {0};
+	struct buffer *out = &progress->place, pending = {0};
 
 	out->size = 0;
-	line_save(progress->line, &pending);
+	pipeline_save(progress->pipeline, &pending);
 	pack_u32(out, progress->has_session + progress->later->len);
 	if (progress->has_session) {
 		session_identity_save(&progress->session, out);
@@ -69,10 +65,13 @@ static void save_candidate(struct progress *progress)
 	buffer_free(&pending);
 }
 
-/* What was reached, and the ledger, as of now. */
-static void save_now(struct progress *progress, struct buffer *out)
+/* What was reached as of now; the ledger knows of it. */
+static void save_reached(struct progress *progress)
 {
-	line_post(progress->line);
+	struct buffer *out = &progress->reached;
+
+	pipeline_post(progress->pipeline);
+	out->size = 0;
 	pack_u32(out, progress->past->len + progress->has_session + progress->later->len);
 	stages_save(progress->past, true, out);
 	if (progress->has_session) {
@@ -84,28 +83,12 @@ static void save_now(struct progress *progress, struct buffer *out)
 	for (guint i = 0; i < progress->over->len; i++)
 		session_identity_save(&g_array_index(progress->over, struct session_identity, i), out);
 	clock_steps_save(&progress->steps, out);
-	ledger_save(out);
 }
 
 static void write_out(struct progress *progress, bool sync)
 {
-	struct buffer *out = &progress->out;
-	int failure;
-
-	if (!progress->checkpoint)
-		return;
-	out->size = 0;
-	pack_bytes(out, progress->settled.data, progress->settled.size);
-	save_now(progress, out);
-	failure = checkpoint_write(progress->checkpoint, out->data, out->size, sync);
-	if (failure && failure != progress->failure)
-		log_warning(
-			"the checkpoint in `state-directory` cannot be written (%s): were the agent killed "
-			"now, what it delivers would be delivered again",
-			g_strerror(failure));
-	else if (!failure && progress->failure)
-		log_info("the checkpoint is written again");
-	progress->failure = failure;
+	save_reached(progress);
+	books_write(progress->books, &progress->reached, sync);
 }
 
 /* Loading */
@@ -144,18 +127,18 @@ static bool next_session(struct progress *progress)
  * harm. */
 static bool take_up(struct progress *progress, const struct buffer *data)
 {
-	struct unpacker from = unpacker_of(data->data, data->size), candidate = unpack_bytes(&from), pending;
+	struct unpacker from = unpacker_of(data->data, data->size), place = unpack_bytes(&from), pending;
 
-	if (candidate.failed)
+	if (place.failed)
 		return false;
-	buffer_put(&progress->settled, candidate.at, (size_t)(candidate.end - candidate.at));
-	if (!stages_load(progress->later, &candidate, false) || !stages_load(progress->later, &from, true))
+	books_begin(progress->books, place.at, (size_t)(place.end - place.at));
+	if (!stages_load(progress->later, &place, false) || !stages_load(progress->later, &from, true))
 		return false;
-	pending = unpack_bytes(&candidate);
-	if (candidate.failed || !load_over(progress, &from) || !clock_steps_load(&progress->steps, &from) ||
+	pending = unpack_bytes(&place);
+	if (place.failed || !load_over(progress, &from) || !clock_steps_load(&progress->steps, &from) ||
 		!next_session(progress))
 		return false;
-	return ledger_load(from) && line_load(progress->line, pending);
+	return ledger_load(from) && pipeline_load(progress->pipeline, pending);
 }
 
 /* Forgets what was taken up of a checkpoint that is damaged. */
@@ -166,17 +149,18 @@ static void start_empty(struct progress *progress)
 	g_array_set_size(progress->over, 0);
 	positions_clear(progress->positions);
 	memset(&progress->steps, 0, sizeof(progress->steps));
-	progress->settled.size = 0;
-	pack_u32(&progress->settled, 0); /* no session, */
-	pack_u32(&progress->settled, 4); /* and a list of spans, */
-	pack_u32(&progress->settled, 0); /* which is empty */
+	progress->place.size = 0;
+	pack_u32(&progress->place, 0); /* no session, */
+	pack_u32(&progress->place, 4); /* and a list of spans, */
+	pack_u32(&progress->place, 0); /* which is empty */
+	books_begin(progress->books, progress->place.data, progress->place.size);
 }
 
 static void load(struct progress *progress)
 {
 	struct buffer data = {0};
 	char error[256] = "";
-	enum checkpoint_state state = checkpoint_read(progress->checkpoint, &data, error, sizeof(error));
+	enum checkpoint_state state = books_read(progress->books, &data, error, sizeof(error));
 
 	if (state == CHECKPOINT_FOUND && !take_up(progress, &data)) {
 		state = CHECKPOINT_BROKEN;
@@ -192,54 +176,48 @@ static void load(struct progress *progress)
 	buffer_free(&data);
 }
 
-struct progress *progress_create(const struct config *config, struct line *line, struct batch_queue *queue)
+struct progress *progress_create(
+	const struct config *config, struct pipeline *pipeline, struct fanout *fanout)
 {
 	struct progress *progress = g_new0(struct progress, 1);
 	char error[512];
-	bool locked;
 
 	progress->keep = config->keep;
-	progress->line = line;
-	progress->queue = queue;
+	progress->pipeline = pipeline;
 	progress->positions = positions_create();
 	progress->past = stages_create();
 	progress->later = stages_create();
 	progress->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
-	progress->checkpoint = checkpoint_open(config->state_directory, &locked, error, sizeof(error));
-	if (progress->checkpoint) {
-		load(progress);
-		return progress;
-	}
-	if (locked) {
+	progress->books = books_open(config->state_directory, fanout, error, sizeof(error));
+	if (!progress->books) {
 		log_error("%s", error);
 		progress_destroy(progress);
 		return NULL;
 	}
-	log_warning(
-		"%s: no checkpoint is kept, so a stop ends the session, and what is recorded while the agent "
-		"does not run is lost",
-		error);
-	start_empty(progress);
+	if (!books_lasting(progress->books))
+		log_warning("%s: no checkpoint is kept, so a stop ends the session, and what is recorded "
+			    "while the agent does not run is lost",
+			error);
+	load(progress);
 	return progress;
 }
 
 void progress_destroy(struct progress *progress)
 {
-	if (progress->checkpoint)
-		checkpoint_close(progress->checkpoint);
+	if (progress->books)
+		books_close(progress->books);
 	positions_destroy(progress->positions);
 	g_ptr_array_unref(progress->past);
 	g_ptr_array_unref(progress->later);
 	g_array_unref(progress->over);
-	buffer_free(&progress->candidate);
-	buffer_free(&progress->settled);
-	buffer_free(&progress->out);
+	buffer_free(&progress->place);
+	buffer_free(&progress->reached);
 	g_free(progress);
 }
 
 bool progress_keeps(const struct progress *progress)
 {
-	return progress->keep && progress->checkpoint;
+	return progress->keep && books_lasting(progress->books);
 }
 
 const struct session_identity *progress_session(const struct progress *progress)
@@ -291,50 +269,46 @@ void progress_removed(struct progress *progress, guint index)
 	positions_moved(progress->positions);
 }
 
-/* Candidates */
+/* Places */
 
-static void take_candidate(struct progress *progress)
+static void offer_place(struct progress *progress)
 {
 	int64_t begun = clock_monotonic();
 
-	save_candidate(progress);
-	batch_mark(progress->queue);
-	progress->marked = true;
+	save_place(progress);
+	books_offer(progress->books, &progress->place);
 	progress->past_taken = progress->past->len;
 	progress->moves = positions_moves(progress->positions);
 	progress->cost_before = progress->cost;
 	progress->cost = clock_monotonic() - begun;
 }
 
-/* The candidate becomes what holds. */
-static void settle(struct progress *progress)
+/* Looks whether the place that was offered last holds: then the sessions that ended before it are over. */
+static bool settle(struct progress *progress)
 {
-	struct buffer before = progress->settled;
-
-	progress->settled = progress->candidate;
-	progress->candidate = before;
-	progress->marked = false;
+	if (!books_settle(progress->books))
+		return false;
 	for (guint i = 0; i < progress->past_taken; i++) {
 		const struct stage *stage = g_ptr_array_index(progress->past, i);
 
 		g_array_append_val(progress->over, stage->session);
 	}
 	g_ptr_array_remove_range(progress->past, 0, progress->past_taken);
+	return true;
 }
 
 void progress_tick(struct progress *progress)
 {
 	int64_t now;
 
-	if (progress->marked) {
-		if (!batch_mark_settled(progress->queue))
-			return;
+	if (books_waiting(progress->books)) {
 		now = clock_monotonic();
-		settle(progress);
+		if (!settle(progress))
+			return;
 		write_out(progress, false);
 		progress->cost += clock_monotonic() - now;
 		progress->next += MAX(COST_FACTOR * MIN(progress->cost, progress->cost_before),
-			(int64_t)progress->settled.size * NS_PER_SECOND / BYTES_PER_SECOND);
+			(int64_t)books_size(progress->books) * NS_PER_SECOND / BYTES_PER_SECOND);
 	}
 	if (progress->moves == positions_moves(progress->positions) && !progress->with_pending)
 		return;
@@ -342,29 +316,20 @@ void progress_tick(struct progress *progress)
 	if (now < progress->next)
 		return;
 	progress->next = now + INTERVAL_NS;
-	take_candidate(progress);
+	offer_place(progress);
 }
 
 void progress_stop(struct progress *progress)
 {
-	if (progress->marked && batch_mark_settled(progress->queue))
-		settle(progress);
-	take_candidate(progress);
+	settle(progress);
+	offer_place(progress);
 }
 
 void progress_finish(struct progress *progress, bool forget)
 {
-	int failure;
-
-	if (progress->marked && batch_mark_settled(progress->queue))
-		settle(progress);
-	if (!progress->checkpoint)
-		return;
-	if (!forget) {
+	settle(progress);
+	if (forget)
+		books_forget(progress->books);
+	else
 		write_out(progress, true);
-		return;
-	}
-	failure = checkpoint_remove(progress->checkpoint);
-	if (failure)
-		log_warning("the checkpoint in `state-directory` cannot be removed: %s", g_strerror(failure));
 }

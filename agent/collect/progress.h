@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Progress: what of the sessions is done, kept in the checkpoint.
+ * Progress: what of the sessions is done, kept in the books (output/books.h).
  *
- * A span is done when it is *settled*: acknowledged, dropped and counted, or on disk in the spool. Positions
- * run ahead of that by the batches that are under way, so the checkpoint is made in two steps. A *candidate*
- * is taken between two messages: the positions, and the spans in assembly, at a moment when everything else
- * that was read is in batches; the batches are marked. Once these are settled, the candidate is written,
- * together with the ledger and the positions *reached* as of then. An agent that starts again reads from the
- * candidate on; it knows of each event whether the ledger has it already (position.h, ledger.h).
+ * A span is done when it is *settled*: acknowledged, dropped and counted, or on disk in the spool, at every
+ * output. Positions run ahead of that by the batches that are under way. So a *place* is taken between two
+ * messages: the positions, and the spans in assembly, at a moment when everything else that was read is in
+ * batches. Once these are settled it is written, together with the ledger and the positions *reached* as of
+ * then. An agent that starts again reads from that place on; it knows of each event whether the ledger has it
+ * already (position.h, ledger.h).
  *
- * So nothing is lost by a kill, and what is delivered a second time is what was read since the last candidate
- * that was written. A candidate is taken every 100 ms, less often if that would take more than a twentieth of
- * the time; but that it took long once, as on a disk that stalled, does not count.
+ * So nothing is lost by a kill, and what is delivered a second time is what was read since the last place
+ * that was written. A place is taken every 100 ms, less often if that would take more than a twentieth of the
+ * time.
  *
  * Usually there is one session. Where one ended while spans of it are under way, the checkpoint has both
  * until these are settled, in the order in which they are to be read.
@@ -29,7 +29,7 @@
 #include "assemble/pipeline.h"
 #include "collect/stage.h"
 #include "config/config.h"
-#include "queue/batch.h"
+#include "queue/fanout.h"
 #include "read/clocksteps.h"
 #include "session/position.h"
 
@@ -40,7 +40,8 @@ struct progress;
  * agent works without (progress_keeps), and the log says so. NULL, and it is logged, if another agent uses
  * it.
  */
-struct progress *progress_create(const struct config *config, struct line *line, struct batch_queue *queue);
+struct progress *progress_create(
+	const struct config *config, struct pipeline *pipeline, struct fanout *fanout);
 void progress_destroy(struct progress *progress);
 
 /* Whether the session is to outlive the agent: the configuration wants it, and a checkpoint can be kept. */
@@ -69,11 +70,11 @@ void progress_removed(struct progress *progress, guint index);
 /* To be called between messages, often. */
 void progress_tick(struct progress *progress);
 
-/* The reader stops here, wherever that is: takes the last candidate. */
+/* The reader stops here, wherever that is: takes the last place. */
 void progress_stop(struct progress *progress);
 
 /*
- * Everything is over: writes the last candidate if all is settled, or else the one before, so that the rest
+ * Everything is over: writes the last place if all is settled, or else the one before, so that the rest
  * is read again; if @forget, nothing is left to be read, and there is no checkpoint any more.
  */
 void progress_finish(struct progress *progress, bool forget);

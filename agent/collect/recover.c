@@ -17,7 +17,7 @@
 #define SLICE_BYTES (32 * 1024 * 1024)
 /* In the folder of the control socket, which is memory as a rule. */
 #define SMALL_SLICE_BYTES (2 * 1024 * 1024)
-/* While the queue is half full, recovery waits: but not for ever if nothing goes out of it. */
+/* While a queue is more than half full, recovery waits: but not for ever if nothing goes out of it. */
 #define STUCK_NS (5 * NS_PER_SECOND)
 #define WAIT_US 2000
 
@@ -30,21 +30,21 @@ struct pass {
 	uint64_t slice_bytes;
 };
 
-/* Room in the queue */
+/* Room in the queues */
 
-/* Waits until the queue has room: there is no hurry, and what it holds must not be dropped for this. */
+/* Waits until the queues have room: there is no hurry, and what they hold must not be dropped for this. */
 static bool wait_for_room(const struct recover *recover)
 {
 	int64_t moved = clock_monotonic();
 	size_t least = SIZE_MAX;
 
 	while (!recover->stopping(recover->data)) {
-		size_t bytes = batch_queue_bytes(recover->queue);
+		size_t excess = fanout_excess(recover->fanout);
 
-		if (bytes <= batch_queue_limit(recover->queue) / 2)
+		if (!excess)
 			return true;
-		if (bytes < least) {
-			least = bytes;
+		if (excess < least) {
+			least = excess;
 			moved = clock_monotonic();
 		}
 		if (clock_monotonic() - moved >= STUCK_NS)
@@ -95,7 +95,7 @@ static enum recover_status read_traces(
 	struct pass *pass, char *const *traces, size_t count, char *error, size_t error_size)
 {
 	const struct recover *recover = pass->recover;
-	struct intake_options into = {.line = recover->line,
+	struct intake_options into = {.pipeline = recover->pipeline,
 		.positions = progress_positions(recover->progress),
 		.steps = progress_steps(recover->progress),
 		.locate = locate,
@@ -147,7 +147,7 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 		positions_moved(positions);
 	}
 	if (lost)
-		line_lost_packets(pass->recover->line, lost);
+		pipeline_lost_packets(pass->recover->pipeline, lost);
 	return lost;
 }
 
@@ -275,8 +275,8 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 			relayfiles_path(pass.files));
 	/* what an index would have told of: nobody knows how many, but some */
 	if (last && !whole && !*found)
-		line_lost_packets(recover->line, 1);
-	line_tick(recover->line, clock_monotonic(), false);
+		pipeline_lost_packets(recover->pipeline, 1);
+	pipeline_tick(recover->pipeline, clock_monotonic(), false);
 	g_array_unref(pass.packets);
 	g_free(pass.scratch);
 	relayfiles_close(pass.files);

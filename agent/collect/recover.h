@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recovery: what a session recorded while nobody read it, from relayd's files into the line.
+ * Recovery: what a session recorded while nobody read it, from relayd's files into the pipeline.
  *
  * relayd hands a live reader nothing that is older than the packet it is at, but it has it on disk. Packets
  * that are not done are carved out of its files into a scratch folder, some at a time, and read from there;
@@ -17,14 +17,14 @@
 #include "assemble/pipeline.h"
 #include "collect/progress.h"
 #include "config/config.h"
-#include "queue/batch.h"
+#include "queue/fanout.h"
 #include "read/intake.h"
 
 /* All borrowed. */
 struct recover {
 	const struct config *config;
-	struct line *line;
-	struct batch_queue *queue;
+	struct pipeline *pipeline;
+	struct fanout *fanout;
 	struct progress *progress;
 	bool give_up;                 /* what cannot be carved is lost, rather than tried again */
 	bool (*stopping)(void *data); /* asked often */

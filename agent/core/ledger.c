@@ -2,162 +2,268 @@
 #include "core/ledger.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <glib.h>
 
 const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 	0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5, 15, 60, 600};
 
-/* What the rows are called in a checkpoint: never to be changed. */
-static const char *const names[LEDGER_ROWS] = {
-	[EVENTS_READ] = "events_read",
-	[EVENTS_LOST_RING] = "events_lost_ring",
-	[PACKETS_LOST] = "packets_lost",
-	[EVENTS_IN_SPANS] = "events_in_spans",
-	[EVENTS_AS_JSON] = "events_as_json",
-	[EVENTS_REJECTED_MALFORMED] = "events_rejected_malformed",
-	[EVENTS_REJECTED_ID] = "events_rejected_id",
-	[EVENTS_REJECTED_TIME] = "events_rejected_time",
-	[EVENTS_IGNORED] = "events_ignored",
-	[EVENTS_READ_AGAIN] = "events_read_again",
-	[SPANS_MADE] = "spans_made",
-	[SPANS_RECOVERED] = "spans_recovered",
-	[SPANS_PENDING] = "spans_pending",
-	[SPANS_QUEUED] = "spans_queued",
-	[SPANS_SPOOLED] = "spans_spooled",
-	[SPANS_SENT] = "spans_sent",
-	[SPANS_DROPPED_QUEUE_FULL] = "spans_dropped_queue_full",
-	[SPANS_DROPPED_REFUSED] = "spans_dropped_refused",
-	[SPANS_DROPPED_OVERSIZE] = "spans_dropped_oversize",
-	[SPANS_DROPPED_SPOOL_FULL] = "spans_dropped_spool_full",
-	[SPANS_DROPPED_SPOOL_CORRUPT] = "spans_dropped_spool_corrupt",
-	[SPANS_DROPPED_SHUTDOWN] = "spans_dropped_shutdown",
-	[SPANS_SENT_AGAIN] = "spans_sent_again",
-	[SPANS_CUT_SHORT] = "spans_cut_short",
-	[STRINGS_REPAIRED] = "strings_repaired",
-	[SESSIONS_CREATED] = "sessions_created",
-	[SESSIONS_LOST] = "sessions_lost",
-	[SESSIONS_MENDED] = "sessions_mended",
-	[CLOCK_STEPS_SEEN] = "clock_steps",
-	[OUTPUT_ERRORS_CONNECT] = "output_errors_connect",
-	[OUTPUT_ERRORS_TLS] = "output_errors_tls",
-	[OUTPUT_ERRORS_TIMEOUT] = "output_errors_timeout",
-	[OUTPUT_ERRORS_PROTOCOL] = "output_errors_protocol",
-	[OUTPUT_ERRORS_CLOSED] = "output_errors_closed",
-	[OUTPUT_ERRORS_TRY_LATER] = "output_errors_try_later",
-	[OUTPUT_ERRORS_REFUSED] = "output_errors_refused",
+/* The output whose rows a checkpoint has without its name, as when there was but one. */
+#define UNNAMED "default"
+#define NAME_MAX_SIZE 128
+
+struct account {
+	char *name;
+	struct account_rows is;
+	struct account *next;
 };
 
-static pthread_mutex_t ledger_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ledger ledger_rows;
-static struct ledger_latency ledger_latencies;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ledger ledger;
+static struct account *accounts;
+
+static void add_rows(int64_t *to, const int64_t *change, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		to[i] += change[i];
+}
 
 void ledger_post(const struct ledger *change)
 {
-	pthread_mutex_lock(&ledger_lock);
-	for (int i = 0; i < LEDGER_ROWS; i++)
-		ledger_rows.row[i] += change->row[i];
-	pthread_mutex_unlock(&ledger_lock);
+	ledger_post_with(change, NULL, 0);
+}
+
+void ledger_post_with(const struct ledger *change, const struct account_entry *entries, size_t count)
+{
+	pthread_mutex_lock(&lock);
+	add_rows(ledger.row, change->row, LEDGER_ROWS);
+	for (size_t i = 0; i < count; i++)
+		add_rows(entries[i].account->is.row, entries[i].change.row, ACCOUNT_ROWS);
+	pthread_mutex_unlock(&lock);
 }
 
 void ledger_add(enum ledger_row row, int64_t amount)
 {
-	pthread_mutex_lock(&ledger_lock);
-	ledger_rows.row[row] += amount;
-	pthread_mutex_unlock(&ledger_lock);
+	pthread_mutex_lock(&lock);
+	ledger.row[row] += amount;
+	pthread_mutex_unlock(&lock);
 }
 
-void ledger_move(enum ledger_row from, enum ledger_row to, int64_t amount)
+void ledger_read(struct ledger *rows)
 {
-	pthread_mutex_lock(&ledger_lock);
-	ledger_rows.row[from] -= amount;
-	ledger_rows.row[to] += amount;
-	pthread_mutex_unlock(&ledger_lock);
+	ledger_read_with(rows, NULL, NULL, 0);
 }
 
-int64_t ledger_enter_spool(int64_t spooled, int64_t lost, bool unknown)
+void ledger_read_with(struct ledger *rows, struct account *const *of, struct account_rows *to, size_t count)
 {
-	int64_t found;
+	pthread_mutex_lock(&lock);
+	*rows = ledger;
+	for (size_t i = 0; i < count; i++)
+		to[i] = of[i]->is;
+	pthread_mutex_unlock(&lock);
+}
 
-	pthread_mutex_lock(&ledger_lock);
-	found = spooled + lost - ledger_rows.row[SPANS_SPOOLED];
+/* Accounts */
+
+static struct account *find_account(const char *name)
+{
+	struct account *account = accounts;
+
+	while (account && strcmp(account->name, name) != 0)
+		account = account->next;
+	return account;
+}
+
+struct account *account_open(const char *name)
+{
+	struct account *account;
+
+	pthread_mutex_lock(&lock);
+	account = find_account(name);
+	if (!account) {
+		account = g_new0(struct account, 1);
+		account->name = g_strdup(name);
+		account->next = accounts;
+		accounts = account;
+	}
+	pthread_mutex_unlock(&lock);
+	return account;
+}
+
+const char *account_name(const struct account *account)
+{
+	return account->name;
+}
+
+void account_post(struct account *account, const struct account_change *change)
+{
+	pthread_mutex_lock(&lock);
+	add_rows(account->is.row, change->row, ACCOUNT_ROWS);
+	pthread_mutex_unlock(&lock);
+}
+
+void account_add(struct account *account, enum account_row row, int64_t amount)
+{
+	pthread_mutex_lock(&lock);
+	account->is.row[row] += amount;
+	pthread_mutex_unlock(&lock);
+}
+
+void account_move(struct account *account, enum account_row from, enum account_row to, int64_t amount)
+{
+	pthread_mutex_lock(&lock);
+	account->is.row[from] -= amount;
+	account->is.row[to] += amount;
+	pthread_mutex_unlock(&lock);
+}
+
+int64_t account_enter_spool(struct account *account, int64_t spooled, int64_t lost, bool unknown)
+{
+	int64_t *row = account->is.row, found;
+
+	pthread_mutex_lock(&lock);
+	found = spooled + lost - row[SPANS_SPOOLED];
 	if (unknown && found < 0) {
 		lost -= found;
 		found = 0;
 	}
-	ledger_rows.row[found > 0 ? SPANS_RECOVERED : SPANS_SENT] += found > 0 ? found : -found;
-	ledger_rows.row[SPANS_SPOOLED] = spooled;
-	ledger_rows.row[SPANS_DROPPED_SPOOL_CORRUPT] += lost;
-	pthread_mutex_unlock(&ledger_lock);
+	row[found > 0 ? SPANS_RECOVERED : SPANS_SENT] += found > 0 ? found : -found;
+	row[SPANS_SPOOLED] = spooled;
+	row[SPANS_DROPPED_SPOOL_CORRUPT] += lost;
+	pthread_mutex_unlock(&lock);
 	return lost;
 }
 
-void ledger_delivered(const int64_t *events, uint32_t count, int64_t now)
+void account_delivered(struct account *account, const int64_t *events, uint32_t count, int64_t now)
 {
-	pthread_mutex_lock(&ledger_lock);
+	struct ledger_latency *latency = &account->is.latency;
+
+	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < count; i++) {
 		double seconds = (double)(now - events[i]) / 1e9;
 		int bucket = 0;
 
 		while (bucket < LEDGER_BUCKETS && seconds > ledger_bucket_seconds[bucket])
 			bucket++;
-		ledger_latencies.bucket[bucket]++;
-		ledger_latencies.sum += seconds > 0 ? seconds : 0;
+		latency->bucket[bucket]++;
+		latency->sum += seconds > 0 ? seconds : 0;
 	}
-	pthread_mutex_unlock(&ledger_lock);
+	pthread_mutex_unlock(&lock);
 }
 
-void ledger_read(struct ledger *rows, struct ledger_latency *latency)
+/* Checkpoints */
+
+/* Appends rows with their names, "NAME" or "OUTPUT.NAME"; returns how many. */
+static uint32_t save_rows(const char *output, const struct row_info *rows, const int64_t *amounts,
+	size_t count, struct buffer *out)
 {
-	pthread_mutex_lock(&ledger_lock);
-	*rows = ledger_rows;
-	if (latency)
-		*latency = ledger_latencies;
-	pthread_mutex_unlock(&ledger_lock);
+	char name[NAME_MAX_SIZE];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "%s%s%s", output, *output ? "." : "", rows[i].name);
+		pack_text(out, name);
+		pack_u64(out, (uint64_t)amounts[i]);
+	}
+	return (uint32_t)count;
+}
+
+static const char *prefix_of(const struct account *account)
+{
+	return strcmp(account->name, UNNAMED) ? account->name : "";
 }
 
 void ledger_save(struct buffer *out)
 {
-	struct ledger rows;
-	uint32_t count = 0;
+	struct buffer list = {0};
+	uint32_t count;
 
-	ledger_read(&rows, NULL);
-	for (int i = 0; i < LEDGER_ROWS; i++)
-		count += names[i] != NULL;
+	pthread_mutex_lock(&lock);
+	count = save_rows("", ledger_rows, ledger.row, LEDGER_ROWS, &list);
+	for (const struct account *each = accounts; each; each = each->next)
+		count += save_rows(prefix_of(each), account_rows, each->is.row, ACCOUNT_ROWS, &list);
+	pthread_mutex_unlock(&lock);
 	pack_u32(out, count);
-	for (int i = 0; i < LEDGER_ROWS; i++) {
-		if (!names[i])
-			continue;
-		pack_text(out, names[i]);
-		pack_u64(out, (uint64_t)rows.row[i]);
-	}
+	buffer_put(out, list.data, list.size);
+	buffer_free(&list);
 }
 
-/* Takes back what is in a gauge, from the gauge and from what adds up to it. */
-static void unmake(struct ledger *rows, enum ledger_row gauge)
+/* Where the row of that name is; NULL if there is none. */
+static int64_t *find_row(char *name)
 {
-	rows->row[SPANS_MADE] -= rows->row[gauge];
-	rows->row[gauge] = 0;
+	char *dot = strrchr(name, '.');
+	const char *row = dot ? dot + 1 : name;
+	struct account *account;
+	size_t i = row_find(ledger_rows, LEDGER_ROWS, row);
+
+	if (dot)
+		*dot = '\0';
+	if (!dot && i < LEDGER_ROWS)
+		return &ledger.row[i];
+	i = row_find(account_rows, ACCOUNT_ROWS, row);
+	account = find_account(dot ? name : UNNAMED);
+	return account && i < ACCOUNT_ROWS ? &account->is.row[i] : NULL;
+}
+
+/* Reads the list, and adds to the rows if @take. Returns false if it is damaged. */
+static bool walk_saved(struct unpacker from, bool take)
+{
+	uint32_t count = unpack_u32(&from);
+
+	for (uint32_t n = 0; n < count && !from.failed; n++) {
+		char name[NAME_MAX_SIZE];
+		int64_t amount, *row;
+
+		unpack_text(&from, name, sizeof(name));
+		amount = (int64_t)unpack_u64(&from);
+		row = take ? find_row(name) : NULL;
+		if (row)
+			*row += amount;
+	}
+	return !from.failed;
+}
+
+/*
+ * An agent of a version that had one output wrote no row of what the output had taken: it is what the rest
+ * adds up to.
+ */
+static void complete(struct account *account)
+{
+	int64_t *row = account->is.row;
+
+	if (row[SPANS_TAKEN])
+		return;
+	for (int i = SPANS_QUEUED; i <= SPANS_DROPPED_SHUTDOWN; i++)
+		row[SPANS_TAKEN] += row[i];
+	row[SPANS_TAKEN] -= row[SPANS_RECOVERED];
+}
+
+/*
+ * Takes back what is in the gauges, from them and from what adds up to them. Reading goes on where the output
+ * that was behind most has all, so what that one had queued is made again.
+ */
+static void unmake(void)
+{
+	int64_t most = 0;
+
+	for (struct account *each = accounts; each; each = each->next) {
+		complete(each);
+		most = MAX(most, each->is.row[SPANS_QUEUED]);
+		each->is.row[SPANS_TAKEN] -= each->is.row[SPANS_QUEUED];
+		each->is.row[SPANS_QUEUED] = 0;
+	}
+	ledger.row[SPANS_MADE] -= ledger.row[SPANS_PENDING] + most;
+	ledger.row[SPANS_PENDING] = 0;
 }
 
 bool ledger_load(struct unpacker from)
 {
-	struct ledger rows = {0};
-	uint32_t count = unpack_u32(&from);
-
-	for (uint32_t n = 0; n < count && !from.failed; n++) {
-		char name[64];
-		int64_t amount;
-
-		unpack_text(&from, name, sizeof(name));
-		amount = (int64_t)unpack_u64(&from);
-		for (int i = 0; i < LEDGER_ROWS; i++)
-			if (names[i] && !strcmp(names[i], name))
-				rows.row[i] = amount;
-	}
-	if (from.failed)
+	if (!walk_saved(from, false))
 		return false;
-	unmake(&rows, SPANS_PENDING);
-	unmake(&rows, SPANS_QUEUED);
-	ledger_post(&rows);
+	pthread_mutex_lock(&lock);
+	walk_saved(from, true);
+	unmake();
+	pthread_mutex_unlock(&lock);
 	return true;
 }

@@ -1,27 +1,199 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/output.h"
 
-struct uplink_options output_options(const struct output_config *output)
+#include <string.h>
+
+#include <glib.h>
+
+struct output {
+	char *name;
+	char *directory; /* of the spool */
+	struct event_base *base;
+	struct account *account;
+	struct queue *queue;
+	struct batch_limits batches;
+	struct event *pushed; /* active when somebody pushed a batch */
+	struct uplink *uplink;
+	struct spooler *spooler; /* NULL: the configuration wants none */
+};
+
+/* From the configuration */
+
+static struct uplink_options uplink_options(const struct output_config *is)
 {
 	return (struct uplink_options){
-		.server = output->server,
-		.type = output->type == CONFIG_OUTPUT_HTTP ? UPLINK_HTTP : UPLINK_SCRIBE,
-		.category = output->category,
-		.path = output->path,
-		.gzip = output->compression == CONFIG_COMPRESSION_GZIP,
-		.use_tls = output->tls,
-		.tls = {output->tls_ca, output->tls_certificate, output->tls_key},
-		.window = (uint32_t)output->window,
-		.timeout_ns = output->timeout,
-		.backoff_min_ns = output->retry_min,
-		.backoff_max_ns = output->retry_max,
-		.return_ns = output->return_interval,
-		.rate_limit = output->rate_limit,
+		.name = is->name,
+		.section = is->section,
+		.server = is->server,
+		.type = is->type == CONFIG_OUTPUT_HTTP ? UPLINK_HTTP : UPLINK_SCRIBE,
+		.category = is->category,
+		.path = is->path,
+		.gzip = is->compression == CONFIG_COMPRESSION_GZIP,
+		.use_tls = is->tls,
+		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
+		.window = (uint32_t)is->window,
+		.timeout_ns = is->timeout,
+		.backoff_min_ns = is->retry_min,
+		.backoff_max_ns = is->retry_max,
+		.return_ns = is->return_interval,
+		.rate_limit = is->rate_limit,
 	};
 }
 
-struct batch_limits output_batch_limits(const struct output_config *output)
+static struct queue_limits queue_limits(const struct output_config *is, const struct output_manner *manner)
 {
-	return (struct batch_limits){(uint32_t)output->batch_spans, output->batch_size, output->batch_delay,
-		output->queue_size, false};
+	return (struct queue_limits){
+		.bytes = is->queue_size,
+		.wait_when_full = manner->patient,
+		.disk_ns = manner->disk_ns,
+	};
+}
+
+static struct batch_limits batch_limits(const struct output_config *is)
+{
+	return (struct batch_limits){
+		.format = BATCH_ZIPKIN_SPANS,
+		.spans = (uint32_t)is->batch_spans,
+		.bytes = is->batch_size,
+		.delay_ns = is->batch_delay,
+	};
+}
+
+/* The loop */
+
+/* In the pusher's thread: libevent wakes the loop. */
+static void wake(void *data)
+{
+	struct output *output = data;
+
+	event_active(output->pushed, 0, 0);
+}
+
+static void on_pushed(evutil_socket_t fd, short what, void *data)
+{
+	struct output *output = data;
+
+	(void)fd;
+	(void)what;
+	if (output->uplink)
+		uplink_wake(output->uplink);
+}
+
+struct output *output_create(
+	struct event_base *base, const struct output_config *is, const struct output_manner *manner)
+{
+	struct output *output = g_new0(struct output, 1);
+	struct queue_limits limits = queue_limits(is, manner);
+
+	output->name = g_strdup(is->name);
+	output->base = base;
+	output->account = account_open(is->name);
+	output->pushed = event_new(base, -1, EV_PERSIST, on_pushed, output);
+	output->queue = queue_create(&limits, output->account, wake, output);
+	output->batches = batch_limits(is);
+	output->uplink = output_make_uplink(output, is);
+	if (output->uplink)
+		return output;
+	output_destroy(output, false);
+	return NULL;
+}
+
+bool output_start_spool(struct output *output, const struct config *config, const struct output_config *is)
+{
+	struct spooler_options options = {
+		.name = output->name,
+		.max_bytes = is->spool_size,
+		.sync_full = config->spool_sync == CONFIG_SYNC_FULL,
+		.replay_share = config->spool_replay_share,
+		.replay_floor = config->spool_replay_floor,
+	};
+
+	if (!options.max_bytes)
+		return true;
+	options.directory = output->directory = g_strdup(config->state_directory);
+	output->spooler = spooler_create(&options, output->queue);
+	return output->spooler != NULL;
+}
+
+const char *output_name(const struct output *output)
+{
+	return output->name;
+}
+
+struct account *output_account(const struct output *output)
+{
+	return output->account;
+}
+
+struct outlet output_outlet(const struct output *output)
+{
+	return (struct outlet){.queue = output->queue, .limits = output->batches};
+}
+
+void output_configure(
+	struct output *output, const struct output_config *is, const struct output_manner *manner)
+{
+	struct queue_limits limits = queue_limits(is, manner);
+
+	queue_configure(output->queue, &limits);
+	output->batches = batch_limits(is);
+}
+
+struct uplink *output_make_uplink(struct output *output, const struct output_config *is)
+{
+	struct uplink_options options = uplink_options(is);
+
+	return uplink_create(output->base, output->queue, &options);
+}
+
+void output_replace_uplink(struct output *output, struct uplink *uplink)
+{
+	uplink_destroy(output->uplink);
+	output->uplink = uplink;
+	uplink_wake(uplink);
+}
+
+void output_close(struct output *output)
+{
+	queue_close(output->queue);
+}
+
+void output_when_drained(struct output *output, void (*done)(void *data), void *data)
+{
+	uplink_when_drained(output->uplink, done, data);
+}
+
+void output_read_state(const struct output *output, struct output_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	state->name = output->name;
+	if (output->uplink)
+		uplink_read_state(output->uplink, &state->uplink);
+	spooler_read_state(output->spooler, &state->spool);
+	state->queue_bytes = queue_bytes(output->queue);
+	state->queue_limit = queue_limit(output->queue);
+}
+
+void output_end_uplink(struct output *output)
+{
+	uplink_destroy(output->uplink);
+	output->uplink = NULL;
+}
+
+void output_end_spool(struct output *output)
+{
+	spooler_destroy(output->spooler);
+	output->spooler = NULL;
+}
+
+void output_destroy(struct output *output, bool drop)
+{
+	if (drop)
+		queue_end(output->queue);
+	else
+		queue_unref(output->queue);
+	event_free(output->pushed);
+	g_free(output->directory);
+	g_free(output->name);
+	g_free(output);
 }

@@ -1,14 +1,83 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an output of the configuration says, for its uplink and its queue. */
+/*
+ * An output: one of [output] and [output NAME]. It owns a queue, the uplink that takes batches out of it, the
+ * spool that keeps them while the uplink cannot, and an account of the ledger. What happens to one output is
+ * nothing to the others.
+ *
+ * All calls are the main thread's.
+ */
 #ifndef OUTPUT_OUTPUT_H
 #define OUTPUT_OUTPUT_H
 
+#include <stdbool.h>
+
+#include <event2/event.h>
+
 #include "config/config.h"
+#include "queue/outlets.h"
+#include "spool/spooler.h"
 #include "uplink/uplink.h"
 
-/* Its strings are borrowed from @output. */
-struct uplink_options output_options(const struct output_config *output);
+struct output;
 
-struct batch_limits output_batch_limits(const struct output_config *output);
+/* How outputs deliver: the same for all. */
+struct output_manner {
+	bool patient;    /* an import: who pushes waits for room */
+	int64_t disk_ns; /* of queue_limits */
+};
+
+/* Starts to deliver. NULL, having logged why, if what @is says does not do; nothing is borrowed. */
+struct output *output_create(
+	struct event_base *base, const struct output_config *is, const struct output_manner *manner);
+
+/*
+ * Starts the spool, if @is wants one: it enters in the account what it has on disk, so the ledger of the last
+ * run has to be taken up before. False, having logged why, if no thread can be had.
+ */
+bool output_start_spool(struct output *output, const struct config *config, const struct output_config *is);
+
+const char *output_name(const struct output *output);
+struct account *output_account(const struct output *output);
+
+/* What a producer has to know; the queue is borrowed. */
+struct outlet output_outlet(const struct output *output);
+
+/* The limits of queue and batches are those of @is from now on. */
+void output_configure(
+	struct output *output, const struct output_config *is, const struct output_manner *manner);
+
+/*
+ * An uplink for what @is says, in the place of the one that there is: made first, as that may fail (NULL,
+ * having logged why), then put in. What has no answer yet is sent again by the new one.
+ */
+struct uplink *output_make_uplink(struct output *output, const struct output_config *is);
+void output_replace_uplink(struct output *output, struct uplink *uplink);
+
+/* Nothing more comes. */
+void output_close(struct output *output);
+
+/* Calls @done with @data once, from the loop, when the queue is closed and all of it is delivered or stored.
+ */
+void output_when_drained(struct output *output, void (*done)(void *data), void *data);
+
+struct output_state {
+	const char *name; /* borrowed */
+	struct uplink_state uplink;
+	struct spooler_state spool;
+	size_t queue_bytes, queue_limit;
+	struct account_rows account;
+};
+
+/* All but the account; of the uplink nothing once it is ended. */
+void output_read_state(const struct output *output, struct output_state *state);
+
+/* Ends the uplink; what it had goes back to the queue. */
+void output_end_uplink(struct output *output);
+
+/* Stores what still waits, if there is a spool; after output_end_uplink. */
+void output_end_spool(struct output *output);
+
+/* Frees it, both being ended. What still waits is entered as dropped if @drop. */
+void output_destroy(struct output *output, bool drop);
 
 #endif

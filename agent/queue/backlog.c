@@ -7,14 +7,14 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "core/ledger.h"
-#include "queue/queue.h"
+#include "queue/inner.h"
 
 /* Refused spans that wait to be stored; of more, the first are kept. */
 #define REFUSED_MAX 64
 /* Of the collector's words so much is kept. */
 #define WORDS_MAX 256
 
-void backlog_init(struct batch_queue *queue)
+void backlog_init(struct queue *queue)
 {
 	pthread_condattr_t attr;
 
@@ -31,13 +31,13 @@ void backlog_init(struct batch_queue *queue)
 	queue->replayed = g_array_new(FALSE, FALSE, sizeof(int64_t));
 }
 
-void backlog_free(struct batch_queue *queue)
+void backlog_free(struct queue *queue)
 {
 	struct refused_span *refused;
-	struct batch *batch;
+	struct entry *entry;
 
-	while ((batch = backlog_unlink(queue)))
-		batch_free(batch);
+	while ((entry = backlog_unlink(queue)))
+		entry_destroy(entry);
 	while ((refused = queue->refused)) {
 		queue->refused = refused->next;
 		g_free(refused);
@@ -47,23 +47,23 @@ void backlog_free(struct batch_queue *queue)
 	pthread_cond_destroy(&queue->released);
 }
 
-void backlog_attach(struct batch_queue *queue)
+void backlog_attach(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->spooled = true;
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void backlog_set_storing(struct batch_queue *queue, bool storing)
+void backlog_set_storing(struct queue *queue, bool storing)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->storing = storing;
 	if (!storing)
-		pthread_cond_signal(&queue->released);
+		queue_has_room(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void batch_set_delivering(struct batch_queue *queue, bool delivering)
+void queue_set_delivering(struct queue *queue, bool delivering)
 {
 	pthread_mutex_lock(&queue->lock);
 	if (queue->delivering != delivering) {
@@ -74,14 +74,14 @@ void batch_set_delivering(struct batch_queue *queue, bool delivering)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-static void look(struct batch_queue *queue, struct backlog *backlog)
+static void look(struct queue *queue, struct backlog *backlog)
 {
 	*backlog = (struct backlog){
 		.delivering = queue->delivering,
 		.closed = queue->closed,
 		.since = queue->delivering_since,
 		.waiting_bytes = queue->waiting_bytes,
-		.limit = queue->limits.queue_bytes,
+		.limit = queue->limits.bytes,
 		.fresh_released = queue->fresh_released,
 		.replay_bytes = queue->replay_bytes,
 		.replayed = queue->replayed->len,
@@ -89,16 +89,16 @@ static void look(struct batch_queue *queue, struct backlog *backlog)
 	};
 }
 
-void backlog_look(struct batch_queue *queue, struct backlog *backlog)
+void backlog_look(struct queue *queue, struct backlog *backlog)
 {
 	pthread_mutex_lock(&queue->lock);
 	look(queue, backlog);
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void backlog_wait(struct batch_queue *queue, int64_t until, struct backlog *backlog)
+void backlog_wait(struct queue *queue, int64_t until, struct backlog *backlog)
 {
-	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
+	struct timespec time = clock_timespec(until);
 
 	pthread_mutex_lock(&queue->lock);
 	while (!queue->woken && until == INT64_MAX)
@@ -110,21 +110,21 @@ void backlog_wait(struct batch_queue *queue, int64_t until, struct backlog *back
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void backlog_wake(struct batch_queue *queue)
+void backlog_wake(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue_poke(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
-struct batch *backlog_take(struct batch_queue *queue, size_t bytes)
+struct entry *backlog_take(struct queue *queue, size_t bytes)
 {
-	struct batch *list = NULL, **last = &list;
+	struct entry *list = NULL, **last = &list;
 	size_t taken = 0;
 
 	pthread_mutex_lock(&queue->lock);
-	while (queue->first && (!list || taken + batch_bytes(queue->first) <= bytes)) {
-		taken += batch_bytes(queue->first);
+	while (queue->first && (!list || taken + entry_bytes(queue->first) <= bytes)) {
+		taken += entry_bytes(queue->first);
 		*last = queue_unlink_first(queue);
 		last = &(*last)->next;
 	}
@@ -132,102 +132,92 @@ struct batch *backlog_take(struct batch_queue *queue, size_t bytes)
 	return list;
 }
 
-void backlog_stored(struct batch_queue *queue, struct batch *list)
+void backlog_stored(struct queue *queue, struct entry *list)
 {
 	pthread_mutex_lock(&queue->lock);
-	for (struct batch *batch = list; batch; batch = batch->next)
-		queue_settle(queue, batch);
-	pthread_cond_signal(&queue->released);
+	for (struct entry *entry = list; entry; entry = entry->next)
+		queue_settle(queue, entry);
+	queue_has_room(queue);
+	queue_wake(queue); /* whoever waits for the queue to be empty should look */
 	pthread_mutex_unlock(&queue->lock);
 	while (list) {
-		struct batch *batch = list;
+		struct entry *entry = list;
 
-		list = batch->next;
-		batch_free(batch);
+		list = entry->next;
+		entry_destroy(entry);
 	}
-	queue->wake(queue->data); /* whoever waits for the queue to be empty should look */
 }
 
-static struct batch *reverse(struct batch *list)
+static struct entry *reverse(struct entry *list)
 {
-	struct batch *reversed = NULL;
+	struct entry *reversed = NULL;
 
 	while (list) {
-		struct batch *batch = list;
+		struct entry *entry = list;
 
-		list = batch->next;
-		batch->next = reversed;
-		reversed = batch;
+		list = entry->next;
+		entry->next = reversed;
+		reversed = entry;
 	}
 	return reversed;
 }
 
-void backlog_put_back(struct batch_queue *queue, struct batch *list)
+void backlog_put_back(struct queue *queue, struct entry *list)
 {
 	list = reverse(list);
 	pthread_mutex_lock(&queue->lock);
 	while (list) {
-		struct batch *batch = list;
+		struct entry *entry = list;
 
-		list = batch->next;
-		queue_give_back(queue, batch);
+		list = entry->next;
+		queue_put_first(queue, entry);
 	}
+	queue_wake(queue);
 	pthread_mutex_unlock(&queue->lock);
-	queue->wake(queue->data);
 }
 
 /* Replay */
 
-struct batch *backlog_new_batch(void)
-{
-	return memory_get(sizeof(struct batch));
-}
-
-void backlog_free_batch(struct batch *batch)
-{
-	batch_free(batch);
-}
-
-void backlog_replay(struct batch_queue *queue, struct batch *batch)
+void backlog_replay(struct queue *queue, struct entry *entry)
 {
 	pthread_mutex_lock(&queue->lock);
-	batch->next = NULL;
-	*queue->replay_last = batch;
-	queue->replay_last = &batch->next;
-	queue->replay_bytes += batch_bytes(batch);
+	entry->next = NULL;
+	*queue->replay_last = entry;
+	queue->replay_last = &entry->next;
+	queue->replay_bytes += entry_bytes(entry);
+	queue_wake(queue);
 	pthread_mutex_unlock(&queue->lock);
-	queue->wake(queue->data);
 }
 
-struct batch *backlog_unlink(struct batch_queue *queue)
+struct entry *backlog_unlink(struct queue *queue)
 {
-	struct batch *batch = queue->replay_first;
+	struct entry *entry = queue->replay_first;
 
-	if (batch) {
-		queue->replay_first = batch->next;
+	if (entry) {
+		queue->replay_first = entry->next;
 		if (!queue->replay_first)
 			queue->replay_last = &queue->replay_first;
-		batch->next = NULL;
+		entry->next = NULL;
 	}
-	return batch;
+	return entry;
 }
 
-void backlog_give_back(struct batch_queue *queue, struct batch *batch)
+void backlog_put_first(struct queue *queue, struct entry *entry)
 {
 	if (!queue->replay_first)
-		queue->replay_last = &batch->next;
-	batch->next = queue->replay_first;
-	queue->replay_first = batch;
+		queue->replay_last = &entry->next;
+	entry->next = queue->replay_first;
+	queue->replay_first = entry;
 }
 
-void backlog_released(struct batch_queue *queue, const struct batch *batch)
+void backlog_released(struct queue *queue, const struct entry *entry)
 {
-	queue->replay_bytes -= batch_bytes(batch);
-	g_array_append_val(queue->replayed, batch->spool_id);
+	queue->replay_bytes -= entry_bytes(entry);
+	g_array_append_val(queue->replayed, entry->spool_id);
 	queue_poke(queue);
 }
 
-unsigned backlog_take_replayed(struct batch_queue *queue, int64_t *ids, unsigned max)
+unsigned backlog_take_replayed(struct queue *queue, int64_t *ids, unsigned max)
 {
 	unsigned count;
 
@@ -243,30 +233,30 @@ unsigned backlog_take_replayed(struct batch_queue *queue, int64_t *ids, unsigned
 
 /* What was refused */
 
-static struct refused_span *copy_refused(const struct batch *batch, uint32_t index, const char *words)
+static struct refused_span *copy_refused(const struct entry *entry, uint32_t index, const char *words)
 {
-	const uint32_t *sizes = batch_sizes(batch);
+	const uint32_t *sizes = batch_sizes(entry->batch);
 	size_t kept = MIN(sizes[index], REFUSED_SPAN_BYTES), words_size = strnlen(words, WORDS_MAX), at = 0;
 	struct refused_span *refused = g_malloc0(sizeof(*refused) + kept + words_size + 1);
 	uint8_t *span = (uint8_t *)(refused + 1);
 
 	for (uint32_t i = 0; i < index; i++)
 		at += sizes[i];
-	memcpy(span, batch->spans.data + at, kept);
+	memcpy(span, entry->batch->spans.data + at, kept);
 	memcpy(span + kept, words, words_size);
-	refused->event_time = batch_events(batch)[index];
+	refused->event_time = batch_events(entry->batch)[index];
 	refused->size = sizes[index];
 	refused->span = span;
 	refused->words = (const char *)span + kept;
 	return refused;
 }
 
-void batch_refuse(struct batch_queue *queue, const struct batch *batch, uint32_t span, const char *words)
+void queue_refuse(struct queue *queue, const struct entry *entry, uint32_t index, const char *words)
 {
-	ledger_move(batch_row(batch), SPANS_DROPPED_REFUSED, 1);
+	account_move(queue->account, entry_row(entry), SPANS_DROPPED_REFUSED, 1);
 	pthread_mutex_lock(&queue->lock);
 	if (queue->spooled && queue->refused_count < REFUSED_MAX) {
-		*queue->refused_last = copy_refused(batch, span, words);
+		*queue->refused_last = copy_refused(entry, index, words);
 		queue->refused_last = &(*queue->refused_last)->next;
 		queue->refused_count++;
 		queue_poke(queue);
@@ -274,7 +264,7 @@ void batch_refuse(struct batch_queue *queue, const struct batch *batch, uint32_t
 	pthread_mutex_unlock(&queue->lock);
 }
 
-struct refused_span *backlog_take_refused(struct batch_queue *queue)
+struct refused_span *backlog_take_refused(struct queue *queue)
 {
 	struct refused_span *list;
 

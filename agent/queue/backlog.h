@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "queue/batch.h"
+#include "queue/queue.h"
 
 /* What the spooler decides by. */
 struct backlog {
@@ -28,41 +28,37 @@ struct backlog {
 };
 
 /* From here on there is a spooler: refused spans are kept for it, and it is woken when there is work. */
-void backlog_attach(struct batch_queue *queue);
+void backlog_attach(struct queue *queue);
 
 /*
  * Whether batches can be stored: then the reader waits a little for the disk when the queue is full, rather
  * than that one is dropped.
  */
-void backlog_set_storing(struct batch_queue *queue, bool storing);
+void backlog_set_storing(struct queue *queue, bool storing);
 
 /* Waits until there may be something to do, at most to @until (CLOCK_MONOTONIC ns; INT64_MAX: for ever). */
-void backlog_wait(struct batch_queue *queue, int64_t until, struct backlog *backlog);
+void backlog_wait(struct queue *queue, int64_t until, struct backlog *backlog);
 
 /* The same without waiting. */
-void backlog_look(struct batch_queue *queue, struct backlog *backlog);
+void backlog_look(struct queue *queue, struct backlog *backlog);
 
 /* Makes backlog_wait return at once, now or the next time. Any thread. */
-void backlog_wake(struct batch_queue *queue);
+void backlog_wake(struct queue *queue);
 
 /* Takes the oldest fresh batches, of @bytes together or one; a list by `next`, NULL if none waits. */
-struct batch *backlog_take(struct batch_queue *queue, size_t bytes);
+struct entry *backlog_take(struct queue *queue, size_t bytes);
 
 /* They are stored, and posted as such: frees them. */
-void backlog_stored(struct batch_queue *queue, struct batch *list);
+void backlog_stored(struct queue *queue, struct entry *list);
 
 /* They could not be stored: they go back to the front, in order. */
-void backlog_put_back(struct batch_queue *queue, struct batch *list);
+void backlog_put_back(struct queue *queue, struct entry *list);
 
 /* Hands over a batch from disk, with its spool_id. The queue's from here on. */
-void backlog_replay(struct batch_queue *queue, struct batch *batch);
-
-/* An empty batch, for backlog_replay, or to be freed. */
-struct batch *backlog_new_batch(void);
-void backlog_free_batch(struct batch *batch);
+void backlog_replay(struct queue *queue, struct entry *batch);
 
 /* Moves up to @max ids of batches that the uplink is done with to @ids; returns how many. */
-unsigned backlog_take_replayed(struct batch_queue *queue, int64_t *ids, unsigned max);
+unsigned backlog_take_replayed(struct queue *queue, int64_t *ids, unsigned max);
 
 /* Of a refused span that is larger, the beginning is kept. */
 #define REFUSED_SPAN_BYTES (16 * 1024)
@@ -77,11 +73,6 @@ struct refused_span {
 };
 
 /* Takes all that were refused, a list by `next`. */
-struct refused_span *backlog_take_refused(struct batch_queue *queue);
-
-/* For batch.c, with the lock held. */
-struct batch *backlog_unlink(struct batch_queue *queue);
-void backlog_give_back(struct batch_queue *queue, struct batch *batch);
-void backlog_released(struct batch_queue *queue, const struct batch *batch);
+struct refused_span *backlog_take_refused(struct queue *queue);
 
 #endif

@@ -31,7 +31,7 @@ struct intake {
 	struct event_decoder *decoder;
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
 	struct stream *last;
-	int64_t now; /* what the line is told */
+	int64_t now; /* the clock that the pipeline gets */
 	unsigned ended;
 };
 
@@ -127,7 +127,7 @@ static void lose_packets(struct intake *intake, const struct stream *stream, uin
 	const struct position *position = stream->position;
 	double seconds = (double)(until - position->done.begin) / NS_PER_SECOND;
 
-	line_lost_packets(intake->options.line, count);
+	pipeline_lost_packets(intake->options.pipeline, count);
 	if (!position->done.started)
 		log_warning("the first %" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
 			    ", CPU %" G_GUINT64_FORMAT
@@ -154,7 +154,7 @@ static void lose_events(struct intake *intake, struct stream *stream)
 
 	if (stream->discarded <= position->discarded)
 		return;
-	line_lost_events(intake->options.line, stream->discarded - position->discarded);
+	pipeline_lost_events(intake->options.pipeline, stream->discarded - position->discarded);
 	position->discarded = stream->discarded;
 }
 
@@ -257,7 +257,7 @@ static bool pass(struct intake *intake, struct stream *stream)
 	}
 	if (position->before.started) {
 		if (place_is_before(&position->done, &position->before))
-			line_event_again(intake->options.line);
+			pipeline_event_again(intake->options.pipeline);
 		else
 			position->before.started = false;
 	}
@@ -285,7 +285,7 @@ static void take_event(struct intake *intake, const bt_message *message)
 		event.time = clock_steps_time(options->steps, (int64_t)event.clock, event.time);
 	if (decoded && options->by_event_time && event.time > intake->now)
 		intake->now = event.time;
-	line_event(options->line, type, decoded ? &event : NULL, intake->now);
+	pipeline_event(options->pipeline, type, decoded ? &event : NULL, intake->now);
 }
 
 static void take_discarded_events(struct intake *intake, const bt_message *message)
@@ -296,7 +296,7 @@ static void take_discarded_events(struct intake *intake, const bt_message *messa
 	bt_message_discarded_events_get_count(message, &count);
 	stream->discarded += count;
 	if (!stream->position)
-		line_lost_events(intake->options.line, count);
+		pipeline_lost_events(intake->options.pipeline, count);
 	else if (stream->begun)
 		lose_events(intake, stream);
 }
@@ -310,7 +310,7 @@ static void take_discarded_packets(struct intake *intake, const bt_message *mess
 	bt_message_discarded_packets_get_count(message, &count);
 	stream->missing += count; /* counted once it is known whether they are new */
 	if (!stream->position)
-		line_lost_packets(intake->options.line, count);
+		pipeline_lost_packets(intake->options.pipeline, count);
 }
 
 void intake_message(struct intake *intake, const bt_message *message)
@@ -343,5 +343,5 @@ void intake_tick(struct intake *intake, bool idle)
 {
 	if (!intake->options.by_event_time)
 		intake->now = clock_monotonic();
-	line_tick(intake->options.line, intake->now, idle);
+	pipeline_tick(intake->options.pipeline, intake->now, idle);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The intake: babeltrace2's messages, in their order, into the line.
+ * The intake: babeltrace2's messages, in their order, into the pipeline.
  *
  * Where positions are kept, it keeps them: an event that is done already is left out, so that the same
  * packets may be read from relayd's files and then come live once more; packets that are missing are counted;
@@ -17,8 +17,8 @@
 
 /* Where messages go; all borrowed. */
 struct intake_options {
-	struct line *line;
-	bool by_event_time;              /* the line's clock is that of the events */
+	struct pipeline *pipeline;
+	bool by_event_time;              /* the pipeline's clock is that of the events */
 	struct positions *positions;     /* NULL: everything is new */
 	const struct clock_steps *steps; /* NULL: events are dated as the trace dates them */
 	/* Looks up the packet of a stream that begins at @begin; NULL if there is no index. */

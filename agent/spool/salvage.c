@@ -15,7 +15,6 @@
 struct salvage {
 	sqlite3 *from, *to;
 	sqlite3_stmt *select, *insert;
-	struct batch batch;
 	struct buffer times;
 	struct tally saved;
 };
@@ -58,15 +57,16 @@ static int64_t ask(sqlite3 *db, const char *sql, int64_t otherwise)
 static int save_row(struct salvage *salvage)
 {
 	struct spoolrow row;
+	struct entry *entry;
 	int rc;
 
-	if (!spoolrow_read(salvage->select, &row) ||
-		!spoolrow_read_batch(salvage->select, &row, &salvage->batch))
+	if (!spoolrow_read(salvage->select, &row) || !(entry = spoolrow_read_entry(salvage->select, &row)))
 		return SQLITE_OK;
-	rc = spoolrow_bind(salvage->insert, row.id, &salvage->batch, &salvage->times);
+	rc = spoolrow_bind(salvage->insert, row.id, entry, &salvage->times);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(salvage->insert);
 	sqlite3_reset(salvage->insert);
+	entry_destroy(entry);
 	if (rc != SQLITE_DONE)
 		return rc;
 	if (!salvage->saved.batches)
@@ -133,9 +133,6 @@ int salvage_build(const char *path, const struct tally *wanted)
 	if (salvage.from)
 		rc = save_all(&salvage, wanted);
 	sqlite3_close(salvage.from);
-	buffer_free(&salvage.batch.spans);
-	buffer_free(&salvage.batch.sizes);
-	buffer_free(&salvage.batch.events);
 	buffer_free(&salvage.times);
 	return spoolfile_end(salvage.to, path, &salvage.saved, wanted, rc);
 }

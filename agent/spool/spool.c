@@ -89,20 +89,22 @@ static int make_room(struct store *store, int64_t pages, struct tally *next, int
 	return rc;
 }
 
-static size_t row_bytes(const struct batch *batch)
+static size_t row_bytes(const struct entry *entry)
 {
+	const struct batch *batch = entry->batch;
+
 	return batch->spans.size + 12 * (size_t)batch->count + 200;
 }
 
-static int insert(struct store *store, const struct batch *batch, struct tally *next)
+static int insert(struct store *store, const struct entry *entry, struct tally *next)
 {
-	int rc = spoolrow_bind(store->db.stmt[SPOOLDB_INSERT], next->next, batch, &store->times);
+	int rc = spoolrow_bind(store->db.stmt[SPOOLDB_INSERT], next->next, entry, &store->times);
 
 	if (rc == SQLITE_OK)
 		rc = spooldb_step(&store->db, SPOOLDB_INSERT);
 	next->next++;
 	next->batches++;
-	next->spans += batch->count;
+	next->spans += entry->batch->count;
 	return rc;
 }
 
@@ -113,13 +115,13 @@ static int put(struct store *store, void *data)
 	uint64_t bytes = 0;
 	int rc;
 
-	for (const struct batch *batch = data; batch; batch = batch->next)
-		bytes += row_bytes(batch);
+	for (const struct entry *entry = data; entry; entry = entry->next)
+		bytes += row_bytes(entry);
 	rc = spooldb_begin(&store->db, bytes);
-	for (const struct batch *batch = data; batch && rc == SQLITE_OK; batch = batch->next) {
-		rc = make_room(store, pages_for(row_bytes(batch)), &next, &evicted);
+	for (const struct entry *entry = data; entry && rc == SQLITE_OK; entry = entry->next) {
+		rc = make_room(store, pages_for(row_bytes(entry)), &next, &evicted);
 		if (rc == SQLITE_OK)
-			rc = insert(store, batch, &next);
+			rc = insert(store, entry, &next);
 	}
 	sqlite3_clear_bindings(store->db.stmt[SPOOLDB_INSERT]);
 	rc = store_commit(store, &next, rc);
@@ -128,7 +130,7 @@ static int put(struct store *store, void *data)
 	return rc;
 }
 
-bool spool_put(struct spool *spool, const struct batch *list)
+bool spool_put(struct spool *spool, const struct entry *list)
 {
 	return store_run(&spool->store, put, (void *)list);
 }
@@ -137,8 +139,7 @@ bool spool_put(struct spool *spool, const struct batch *list)
 
 struct reading {
 	int64_t after;
-	struct batch *batch;
-	bool found;
+	struct entry *entry; /* NULL: there is none */
 };
 
 static int read_next(struct store *store, void *data)
@@ -150,26 +151,26 @@ static int read_next(struct store *store, void *data)
 
 	sqlite3_bind_int64(stmt, 1, reading->after);
 	rc = sqlite3_step(stmt);
-	reading->found = rc == SQLITE_ROW;
+	if (rc == SQLITE_ROW && spoolrow_read(stmt, &row))
+		reading->entry = spoolrow_read_entry(stmt, &row);
 	if (rc == SQLITE_ROW)
-		rc = spoolrow_read(stmt, &row) && spoolrow_read_batch(stmt, &row, reading->batch)
-			     ? SQLITE_DONE
-			     : SQLITE_CORRUPT;
+		rc = reading->entry ? SQLITE_DONE : SQLITE_CORRUPT;
 	else if (rc == SQLITE_DONE && store->holds.batches > store->under_way->len)
 		rc = SQLITE_CORRUPT; /* there should be more */
 	sqlite3_reset(stmt);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-enum spool_read spool_read(struct spool *spool, int64_t after, struct batch *batch)
+enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **entry)
 {
-	struct reading reading = {after, batch, false};
+	struct reading reading = {after, NULL};
 
 	if (!store_run(&spool->store, read_next, &reading))
 		return SPOOL_FAILED;
-	if (!reading.found)
+	if (!reading.entry)
 		return SPOOL_END;
-	store_note_under_way(&spool->store, batch->spool_id, batch->count);
+	*entry = reading.entry;
+	store_note_under_way(&spool->store, reading.entry->spool_id, reading.entry->batch->count);
 	return SPOOL_READ;
 }
 

@@ -57,15 +57,15 @@ bool spool_try(struct spool *spool);
 const char *spool_error(const struct spool *spool);
 
 /* Stores the list of batches (by `next`) in one commit, all or none. */
-bool spool_put(struct spool *spool, const struct batch *list);
+bool spool_put(struct spool *spool, const struct entry *list);
 
 enum spool_read { SPOOL_READ, SPOOL_END, SPOOL_FAILED };
 
 /*
- * Reads the oldest batch behind id @after into @batch, whose buffers the caller frees. It counts as under way
- * until it is deleted, and is not evicted meanwhile.
+ * Reads the oldest batch behind id @after; with SPOOL_READ, @entry is a new one, the caller's. It counts as
+ * under way until it is deleted, and is not evicted meanwhile.
  */
-enum spool_read spool_read(struct spool *spool, int64_t after, struct batch *batch);
+enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **entry);
 
 /* Deletes these batches, in one commit: they were delivered. */
 bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count);

@@ -29,7 +29,7 @@
 #define RETRY_MAX_NS (5 * NS_PER_SECOND)
 
 struct spooler {
-	struct batch_queue *queue;
+	struct queue *queue;
 	struct spool *spool;
 	char label[SPOOLNAME_MAX + 32]; /* what the log calls it */
 	struct spool_holds holds;
@@ -97,7 +97,7 @@ static bool note(struct spooler *spooler, bool good)
 /* Posts what was stored, and what was lost meanwhile, in one change. */
 static void post(struct spooler *spooler, int64_t stored)
 {
-	struct ledger change = {0};
+	struct account_change change = {0};
 	struct spool_losses losses;
 
 	spool_take_losses(spooler->spool, &losses);
@@ -105,7 +105,7 @@ static void post(struct spooler *spooler, int64_t stored)
 	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt;
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
 	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
-	ledger_post(&change);
+	account_post(queue_account(spooler->queue), &change);
 }
 
 /* Opens the spool for the first time, and posts what an earlier agent left in it. */
@@ -120,7 +120,8 @@ static bool enter(struct spooler *spooler)
 		return false;
 	spool_take_losses(spooler->spool, &losses);
 	spool_read_holds(spooler->spool, &spooler->holds);
-	lost = ledger_enter_spool(spooler->holds.spans, losses.corrupt, losses.unknown);
+	lost = account_enter_spool(
+		queue_account(spooler->queue), spooler->holds.spans, losses.corrupt, losses.unknown);
 	if (lost > losses.corrupt)
 		log_warning("%s no longer has what was stored in it: %" G_GINT64_FORMAT
 			    " spans are lost, and counted",
@@ -134,13 +135,13 @@ static bool enter(struct spooler *spooler)
 
 /* To the disk */
 
-static bool store(struct spooler *spooler, struct batch *list)
+static bool store(struct spooler *spooler, struct entry *list)
 {
 	int64_t spans = 0;
 	bool good;
 
-	for (const struct batch *batch = list; batch; batch = batch->next)
-		spans += batch->count;
+	for (const struct entry *entry = list; entry; entry = entry->next)
+		spans += entry->batch->count;
 	good = note(spooler, spool_put(spooler->spool, list));
 	post(spooler, good ? spans : 0);
 	if (good)
@@ -169,7 +170,7 @@ static bool store_waiting(struct spooler *spooler, size_t bytes)
 {
 	while (bytes > 0) {
 		size_t group = MIN(bytes, GROUP_BYTES);
-		struct batch *list = backlog_take(spooler->queue, group);
+		struct entry *list = backlog_take(spooler->queue, group);
 
 		if (!list)
 			break;
@@ -225,19 +226,17 @@ static bool has_more(const struct spooler *spooler)
 
 static bool replay_one(struct spooler *spooler)
 {
-	struct batch *batch = backlog_new_batch();
-	enum spool_read status = spool_read(spooler->spool, spooler->last_id, batch);
+	struct entry *entry = NULL;
+	enum spool_read status = spool_read(spooler->spool, spooler->last_id, &entry);
 
 	note(spooler, status != SPOOL_FAILED);
 	post(spooler, 0);
-	if (status != SPOOL_READ) {
-		backlog_free_batch(batch);
+	if (status != SPOOL_READ)
 		return false;
-	}
-	spooler->last_id = batch->spool_id;
+	spooler->last_id = entry->spool_id;
 	spooler->under_way++;
-	pace_spend(&spooler->pace, batch->count);
-	backlog_replay(spooler->queue, batch);
+	pace_spend(&spooler->pace, entry->batch->count);
+	backlog_replay(spooler->queue, entry);
 	return true;
 }
 
@@ -345,7 +344,7 @@ static void *run(void *data)
 	return NULL;
 }
 
-struct spooler *spooler_create(const struct spooler_options *options, struct batch_queue *queue)
+struct spooler *spooler_create(const struct spooler_options *options, struct queue *queue)
 {
 	struct spool_options spool = {
 		.directory = options->directory,

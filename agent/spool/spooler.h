@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queue/batch.h"
+#include "queue/queue.h"
 
 struct spooler_options {
 	const char *directory; /* borrowed for the spooler's life */
@@ -39,7 +39,7 @@ struct spooler_state {
  * Starts the thread, which posts in the ledger what the spool holds. @queue is borrowed. NULL if no thread
  * can be started.
  */
-struct spooler *spooler_create(const struct spooler_options *options, struct batch_queue *queue);
+struct spooler *spooler_create(const struct spooler_options *options, struct queue *queue);
 
 /* All zero if @spooler is NULL. */
 void spooler_read_state(struct spooler *spooler, struct spooler_state *state);

@@ -10,7 +10,7 @@
 #define FORMAT_MASK 0xff00
 
 /* Of a span in the column `times`: its event time and its size, little-endian. */
-struct entry {
+struct moment {
 	uint64_t time;
 	uint32_t size;
 } __attribute__((packed));
@@ -40,14 +40,14 @@ static uint32_t sum_head(const struct spoolrow *row)
 
 static void pack_times(struct buffer *times, const struct batch *batch)
 {
-	struct entry *entry;
+	struct moment *moment;
 
 	times->size = 0;
-	entry = (struct entry *)(void *)buffer_reserve(times, batch->count * sizeof(*entry));
-	times->size = batch->count * sizeof(*entry);
+	moment = (struct moment *)(void *)buffer_reserve(times, batch->count * sizeof(*moment));
+	times->size = batch->count * sizeof(*moment);
 	for (uint32_t i = 0; i < batch->count; i++) {
-		entry[i].time = GUINT64_TO_LE((uint64_t)batch_events(batch)[i]);
-		entry[i].size = GUINT32_TO_LE(batch_sizes(batch)[i]);
+		moment[i].time = GUINT64_TO_LE((uint64_t)batch_events(batch)[i]);
+		moment[i].size = GUINT32_TO_LE(batch_sizes(batch)[i]);
 	}
 }
 
@@ -61,12 +61,13 @@ static void find_times(const struct batch *batch, int64_t *oldest, int64_t *newe
 	}
 }
 
-int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct batch *batch, struct buffer *times)
+int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct entry *entry, struct buffer *times)
 {
+	const struct batch *batch = entry->batch;
 	struct spoolrow row = {
 		.id = id,
 		.count = batch->count,
-		.sent_before = batch->sent_before,
+		.sent_before = entry->sent_before,
 		.format = batch->format,
 	};
 	int64_t values[8];
@@ -111,14 +112,13 @@ bool spoolrow_read(sqlite3_stmt *stmt, struct spoolrow *row)
 }
 
 /* Takes the times apart; returns false unless their sizes make up the spans. */
-static bool unpack_times(struct batch *batch, const struct entry *entry, uint32_t count)
+static bool unpack_times(struct batch *batch, const struct moment *moment, uint32_t count)
 {
 	size_t total = 0;
 
-	batch->events.size = batch->sizes.size = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		int64_t time = (int64_t)GUINT64_FROM_LE(entry[i].time);
-		uint32_t size = GUINT32_FROM_LE(entry[i].size);
+		int64_t time = (int64_t)GUINT64_FROM_LE(moment[i].time);
+		uint32_t size = GUINT32_FROM_LE(moment[i].size);
 
 		total += size;
 		buffer_put(&batch->events, &time, sizeof(time));
@@ -127,22 +127,28 @@ static bool unpack_times(struct batch *batch, const struct entry *entry, uint32_
 	return total == batch->spans.size;
 }
 
-bool spoolrow_read_batch(sqlite3_stmt *stmt, const struct spoolrow *row, struct batch *batch)
+struct entry *spoolrow_read_entry(sqlite3_stmt *stmt, const struct spoolrow *row)
 {
 	const void *spans = sqlite3_column_blob(stmt, 8), *times = sqlite3_column_blob(stmt, 9);
 	size_t spans_size = (size_t)sqlite3_column_bytes(stmt, 8);
 	size_t times_size = (size_t)sqlite3_column_bytes(stmt, 9);
 
-	if (!spans || !times || spans_size != row->bytes || times_size != row->count * sizeof(struct entry) ||
+	struct batch *batch;
+	struct entry *entry;
+
+	if (!spans || !times || spans_size != row->bytes ||
+		times_size != row->count * sizeof(struct moment) ||
 		sum_body(spans, spans_size, times, times_size) != row->body)
-		return false;
-	batch->spans.size = 0;
+		return NULL;
+	batch = batch_create(row->format, row->count, spans_size);
 	buffer_put(&batch->spans, spans, spans_size);
 	batch->count = row->count;
-	batch->sent_before = row->sent_before;
-	batch->format = row->format;
-	batch->spool_id = row->id;
-	return unpack_times(batch, times, row->count);
+	entry = entry_create(batch);
+	entry->sent_before = row->sent_before;
+	entry->spool_id = row->id;
+	if (!unpack_times(batch, times, row->count))
+		g_clear_pointer(&entry, entry_destroy);
+	return entry;
 }
 
 const char *spoolrow_format(uint8_t format)

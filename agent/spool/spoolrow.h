@@ -15,14 +15,14 @@
 
 #include <sqlite3.h>
 
-#include "queue/batch.h"
+#include "queue/entry.h"
 
 #define SPOOLROW_TABLE                                                                                       \
 	"CREATE TABLE batch (id INTEGER PRIMARY KEY, count INTEGER, sent INTEGER, oldest INTEGER,"           \
 	" newest INTEGER, bytes INTEGER, body INTEGER, head INTEGER, spans BLOB, times BLOB);"
 #define SPOOLROW_INSERT "INSERT INTO batch VALUES(?,?,?,?,?,?,?,?,?,?)"
 
-/* The columns in the order that spoolrow_read and spoolrow_read_batch expect. */
+/* The columns in the order that spoolrow_read and spoolrow_read_entry expect. */
 #define SPOOLROW_HEAD "id, count, sent, oldest, newest, bytes, body, head"
 #define SPOOLROW_ALL SPOOLROW_HEAD ", spans, times"
 
@@ -40,14 +40,14 @@ struct spoolrow {
 	uint32_t body;          /* the blobs' checksum */
 };
 
-/* Binds @batch as row @id to SPOOLROW_INSERT, which borrows the blobs from it and from @times. */
-int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct batch *batch, struct buffer *times);
+/* Binds @entry as row @id to SPOOLROW_INSERT, which borrows the blobs from it and from @times. */
+int spoolrow_bind(sqlite3_stmt *insert, int64_t id, const struct entry *entry, struct buffer *times);
 
 /* Reads the small columns; returns false if they are not what was written. */
 bool spoolrow_read(sqlite3_stmt *row, struct spoolrow *head);
 
-/* Reads the blobs of a row whose head is good into @batch, replacing what it held; false as above. */
-bool spoolrow_read_batch(sqlite3_stmt *row, const struct spoolrow *head, struct batch *batch);
+/* Reads the blobs of a row whose head is good into a new entry, the caller's; NULL as above. */
+struct entry *spoolrow_read_entry(sqlite3_stmt *row, const struct spoolrow *head);
 
 /* The name of a format, for people and JSON; "unknown" for one that only a newer version knows. */
 const char *spoolrow_format(uint8_t format);

@@ -24,7 +24,7 @@ static void look(struct activity *activity, int64_t programs_age)
 	int64_t now = clock_monotonic();
 	struct ledger rows;
 
-	ledger_read(&rows, NULL);
+	ledger_read(&rows);
 	if (rows.row[EVENTS_READ] != activity->events)
 		activity->state.last_event = now;
 	activity->events = rows.row[EVENTS_READ];

@@ -162,15 +162,15 @@ static const struct remedy {
 	{"No route", "output-unreachable", "is the host up, and is there a route to it?"},
 };
 
-static void examine_output(struct round *round)
+static void examine_output(struct round *round, const struct output_state *output)
 {
-	const struct uplink_state *uplink = &round->status->uplink;
+	const struct uplink_state *uplink = &output->uplink;
 	const struct remedy other = {NULL, "output",
 		"does `server` in [output] name the collector's Scribe port, 9410 for Zipkin? Its log may "
 		"tell more"};
 	const struct remedy *remedy = &other;
 
-	if (uplink->up || !uplink->error[0] || round->status->rows.row[SPANS_QUEUED] == 0)
+	if (uplink->up || !uplink->error[0] || output->account.row[SPANS_QUEUED] == 0)
 		return;
 	for (size_t i = 0; remedy == &other && i < G_N_ELEMENTS(remedies); i++)
 		if (strcasestr(uplink->error, remedies[i].words))
@@ -208,7 +208,8 @@ size_t doctor_examine(const struct status *status, struct finding findings[FINDI
 		if (round.count == 0)
 			examine_choice(&round);
 	}
-	examine_output(&round);
+	for (size_t i = 0; i < status->output_count; i++)
+		examine_output(&round, &status->outputs[i]);
 	examine_configuration(&round);
 	return round.count;
 }

@@ -14,33 +14,21 @@ void status_read(struct status *status, const struct status_source *source)
 	memset(&status->census, 0, sizeof(status->census));
 	status->config = source->config;
 	status->reload = source->reload;
-	ledger_read(&status->rows, &status->latency);
+	status->output_count =
+		outputs_read(source->outputs, &status->rows, status->outputs, CONFIG_OUTPUTS_MAX);
 	collector_read_state(source->collector, &status->collector);
-	uplink_read_state(source->uplink, &status->uplink);
-	spooler_read_state(source->spooler, &status->spool);
-	status->queue_bytes = batch_queue_bytes(source->queue);
-	status->queue_limit = source->queue_limit;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
 	status->progress = collector_progress(source->collector);
 }
 
-/* The rows as they add up, for both forms. */
-struct sums {
-	int64_t rejected, dropped;
-};
-
-static struct sums add_up(const int64_t *row)
+static int64_t dropped_of(const struct output_state *output)
 {
-	struct sums sums = {
-		.rejected =
-			row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
-		.dropped = row[SPANS_DROPPED_SPOOL_FULL] + row[SPANS_DROPPED_SPOOL_CORRUPT] +
-			   row[SPANS_DROPPED_QUEUE_FULL] + row[SPANS_DROPPED_REFUSED] +
-			   row[SPANS_DROPPED_OVERSIZE] + row[SPANS_DROPPED_SHUTDOWN],
-	};
+	int64_t sum = 0;
 
-	return sums;
+	for (int i = SPANS_DROPPED_QUEUE_FULL; i <= SPANS_DROPPED_SHUTDOWN; i++)
+		sum += output->account.row[i];
+	return sum;
 }
 
 /* The upper bound of the histogram's bucket that holds the share @q of all spans; 0 if there are none. */
@@ -95,37 +83,26 @@ static void write_spool(struct buffer *out, const struct spooler_state *spool)
 		buffer_printf(out, "  %s\n", spool->error);
 }
 
-/* A line of the losses, if there are any. */
-static void write_loss(struct buffer *out, int64_t count, const char *what)
+/* A line for each row of losses that is not 0, behind the output's name if there are several. */
+static void write_lost_rows(struct buffer *out, const struct row_info *rows, const int64_t *amounts,
+	size_t count, const char *output)
 {
-	if (count)
-		buffer_printf(out, "  %12" PRId64 "  %s\n", count, what);
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].lost && amounts[i])
+			buffer_printf(out, "  %12" PRId64 "  %s%s%s\n", amounts[i], output,
+				*output ? ": " : "", rows[i].lost);
 }
 
-static void write_losses(struct buffer *out, const int64_t *row)
+static void write_losses(struct buffer *out, const struct status *status)
 {
 	size_t before;
 
 	buffer_printf(out, "lost\n");
 	before = out->size;
-	write_loss(
-		out, row[EVENTS_LOST_RING], "events: a ring buffer was full (raise `memory` in [session])");
-	write_loss(out, row[PACKETS_LOST], "packets: the agent read too slowly (raise `disk` in [session])");
-	write_loss(out, row[SESSIONS_LOST],
-		"sessions: ended by others, with what was in their buffers (see the log)");
-	write_loss(out, row[EVENTS_REJECTED_MALFORMED],
-		"events rejected: malformed (what program writes them?)");
-	write_loss(out, row[EVENTS_REJECTED_ID], "events rejected: trace or span id 0");
-	write_loss(out, row[EVENTS_REJECTED_TIME], "events rejected: impossible times");
-	write_loss(out, row[SPANS_DROPPED_QUEUE_FULL],
-		"spans dropped: the collector was away too long (raise `queue-size`)");
-	write_loss(out, row[SPANS_DROPPED_SPOOL_FULL],
-		"spans dropped: the collector was away too long (raise `max-size` in [spool])");
-	write_loss(out, row[SPANS_DROPPED_SPOOL_CORRUPT],
-		"spans dropped: the spool's file was damaged or cut short (see the log)");
-	write_loss(
-		out, row[SPANS_DROPPED_REFUSED], "spans dropped: the collector refused them (see the log)");
-	write_loss(out, row[SPANS_DROPPED_OVERSIZE], "spans dropped: larger than `batch-size` in [output]");
+	write_lost_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "");
+	for (size_t i = 0; i < status->output_count; i++)
+		write_lost_rows(out, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS,
+			status->output_count > 1 ? status->outputs[i].name : "");
 	if (out->size == before)
 		buffer_printf(out, "  nothing\n");
 }
@@ -163,12 +140,17 @@ void status_write_line(struct buffer *out, const struct status *status)
 		buffer_printf(out, "NOT collecting: ");
 		write_plain(out, status->collector.error[0] ? status->collector.error : "starting");
 	}
-	if (status->uplink.up) {
-		buffer_printf(out, "; delivering to %s", status->uplink.server);
-	} else {
-		buffer_printf(out, "; NOT delivering to %s: ", status->uplink.server);
-		write_plain(out, status->uplink.error[0] ? status->uplink.error : "not connected yet");
+	for (size_t i = 0; i < status->output_count; i++) {
+		const struct uplink_state *uplink = &status->outputs[i].uplink;
+
+		buffer_printf(out, "; %sdelivering to %s", uplink->up ? "" : "NOT ", uplink->server);
+		if (uplink->up)
+			continue;
+		buffer_printf(out, ": ");
+		write_plain(out, uplink->error[0] ? uplink->error : "not connected yet");
 	}
+	if (!status->output_count)
+		buffer_printf(out, "; delivering nowhere");
 }
 
 /* Words from outside, on a line of their own. */
@@ -209,19 +191,17 @@ static void write_findings(struct buffer *out, const struct status *status)
 		buffer_printf(out, "  nothing\n");
 }
 
-void status_write_text(struct buffer *out, const struct status *status)
+static void write_collecting(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
 	int64_t now = clock_monotonic();
 
-	buffer_printf(out, "blkin-agent %s, pid %d, up ", BLKIN_VERSION, (int)getpid());
-	write_time(out, clock_wall() - status->started);
-	buffer_printf(out, "\n\ncollecting  %s", status->collector.collecting ? "yes" : "NO");
+	buffer_printf(out, "collecting  %s", status->collector.collecting ? "yes" : "NO");
 	if (status->collector.collecting) {
 		buffer_printf(out, ",");
 		write_programs(out, status);
 	}
-	buffer_printf(out, ", since ");
+	buffer_printf(out, ", for ");
 	write_time(out, now - status->collector.since);
 	buffer_printf(out, "\n");
 	if (status->collector.error[0])
@@ -230,20 +210,43 @@ void status_write_text(struct buffer *out, const struct status *status)
 	buffer_printf(out,
 		"  events    %" PRId64 " read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
 		" ignored\n",
-		row[EVENTS_READ], row[EVENTS_IN_SPANS], add_up(row).rejected, row[EVENTS_IGNORED]);
+		row[EVENTS_READ], row[EVENTS_IN_SPANS],
+		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
+		row[EVENTS_IGNORED]);
+}
+
+static void write_output(struct buffer *out, const struct status *status, const struct output_state *output)
+{
+	const int64_t *row = output->account.row;
+	int64_t pending = status->rows.row[SPANS_PENDING];
+
+	if (status->output_count > 1)
+		buffer_printf(out, "output %s\n", output->name);
 	buffer_printf(
-		out, "delivering  %s, to %s\n", status->uplink.up ? "yes" : "NO", status->uplink.server);
-	if (status->uplink.error[0])
-		write_said(out, status->uplink.error);
+		out, "delivering  %s, to %s\n", output->uplink.up ? "yes" : "NO", output->uplink.server);
+	if (output->uplink.error[0])
+		write_said(out, output->uplink.error);
 	buffer_printf(out,
 		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
 		" spooled, %" PRId64 " dropped\n",
-		row[SPANS_MADE] + row[SPANS_RECOVERED], row[SPANS_SENT], row[SPANS_PENDING],
-		row[SPANS_QUEUED], row[SPANS_SPOOLED], add_up(row).dropped);
+		row[SPANS_TAKEN] + row[SPANS_RECOVERED] + pending, row[SPANS_SENT], pending,
+		row[SPANS_QUEUED], row[SPANS_SPOOLED], dropped_of(output));
 	buffer_printf(
-		out, "  queue     %zu of %zu KiB\n", status->queue_bytes / 1024, status->queue_limit / 1024);
-	write_spool(out, &status->spool);
-	write_latency(out, &status->latency);
-	write_losses(out, row);
+		out, "  queue     %zu of %zu KiB\n", output->queue_bytes / 1024, output->queue_limit / 1024);
+	write_spool(out, &output->spool);
+	write_latency(out, &output->account.latency);
+}
+
+void status_write_text(struct buffer *out, const struct status *status)
+{
+	buffer_printf(out, "blkin-agent %s, pid %d, up ", BLKIN_VERSION, (int)getpid());
+	write_time(out, clock_wall() - status->started);
+	buffer_printf(out, "\n\n");
+	write_collecting(out, status);
+	for (size_t i = 0; i < status->output_count; i++)
+		write_output(out, status, &status->outputs[i]);
+	if (!status->output_count)
+		buffer_printf(out, "delivering  nowhere: every output has `type = none`\n");
+	write_losses(out, status);
 	write_findings(out, status);
 }

@@ -9,10 +9,9 @@
 #include "base/buffer.h"
 #include "collect/collector.h"
 #include "core/ledger.h"
-#include "spool/spooler.h"
+#include "output/outputs.h"
 #include "status/activity.h"
 #include "status/protocol.h"
-#include "uplink/uplink.h"
 
 /* What came of the last reload. */
 struct reload_state {
@@ -26,23 +25,18 @@ struct reload_state {
 struct status_source {
 	const struct config *config;
 	struct collector *collector;
-	struct uplink *uplink;
-	struct spooler *spooler; /* NULL: there is none */
-	struct batch_queue *queue;
+	struct outputs *outputs;
 	struct activity *activity;
 	const struct reload_state *reload;
-	size_t queue_limit;
 	int64_t started; /* ns since the epoch */
 };
 
 struct status {
 	const struct config *config;
 	struct ledger rows;
-	struct ledger_latency latency;
+	struct output_state outputs[CONFIG_OUTPUTS_MAX];
+	size_t output_count;
 	struct collector_state collector;
-	struct uplink_state uplink;
-	struct spooler_state spool;
-	size_t queue_bytes, queue_limit;
 	int64_t started;
 	struct activity_state activity;
 	int64_t progress;     /* of the collector */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The status as one JSON object, for machines: members are added, never renamed. */
+#include <string.h>
 #include <unistd.h>
+
+#include <glib.h>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -13,50 +16,52 @@ static void write_row(struct buffer *out, const char *key, int64_t value)
 	json_int(out, value);
 }
 
-static void write_events(struct buffer *out, const int64_t *row)
+/* The members that rows are, below @under ("events."), in objects of their own where their paths say so. */
+static void write_rows(struct buffer *out, const struct row_info *rows, const int64_t *amounts, size_t count,
+	const char *under)
+{
+	char inside[32] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		const char *path = rows[i].json + strlen(under), *dot;
+		char object[sizeof(inside)] = "";
+
+		if (!g_str_has_prefix(rows[i].json, under))
+			continue;
+		dot = strchr(path, '.');
+		if (dot)
+			g_strlcpy(object, path, MIN(sizeof(object), (size_t)(dot - path) + 1));
+		if (strcmp(object, inside) != 0) {
+			if (*inside)
+				json_close(out, '}');
+			if (*object) {
+				json_key(out, object);
+				json_open(out, '{');
+			}
+			g_strlcpy(inside, object, sizeof(inside));
+		}
+		write_row(out, dot ? dot + 1 : path, amounts[i]);
+	}
+	if (*inside)
+		json_close(out, '}');
+}
+
+static void write_events(struct buffer *out, const struct status *status)
 {
 	json_key(out, "events");
 	json_open(out, '{');
-	write_row(out, "read", row[EVENTS_READ]);
-	write_row(out, "in_spans", row[EVENTS_IN_SPANS]);
-	write_row(out, "again", row[EVENTS_READ_AGAIN]);
-	write_row(out, "json", row[EVENTS_AS_JSON]);
-	write_row(out, "ignored", row[EVENTS_IGNORED]);
-	json_key(out, "rejected");
-	json_open(out, '{');
-	write_row(out, "malformed", row[EVENTS_REJECTED_MALFORMED]);
-	write_row(out, "id", row[EVENTS_REJECTED_ID]);
-	write_row(out, "time", row[EVENTS_REJECTED_TIME]);
-	json_close(out, '}');
-	json_key(out, "lost");
-	json_open(out, '{');
-	write_row(out, "ring", row[EVENTS_LOST_RING]);
-	write_row(out, "packets", row[PACKETS_LOST]);
-	json_close(out, '}');
+	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "events.");
 	json_close(out, '}');
 }
 
-static void write_spans(struct buffer *out, const int64_t *row)
+/* The node's, and those of the first output, for which they add up. */
+static void write_spans(struct buffer *out, const struct status *status)
 {
 	json_key(out, "spans");
 	json_open(out, '{');
-	write_row(out, "made", row[SPANS_MADE]);
-	write_row(out, "recovered", row[SPANS_RECOVERED]);
-	write_row(out, "pending", row[SPANS_PENDING]);
-	write_row(out, "queued", row[SPANS_QUEUED]);
-	write_row(out, "spooled", row[SPANS_SPOOLED]);
-	write_row(out, "sent", row[SPANS_SENT]);
-	write_row(out, "sent_again", row[SPANS_SENT_AGAIN]);
-	write_row(out, "cut_short", row[SPANS_CUT_SHORT]);
-	json_key(out, "dropped");
-	json_open(out, '{');
-	write_row(out, "queue_full", row[SPANS_DROPPED_QUEUE_FULL]);
-	write_row(out, "spool_full", row[SPANS_DROPPED_SPOOL_FULL]);
-	write_row(out, "spool_corrupt", row[SPANS_DROPPED_SPOOL_CORRUPT]);
-	write_row(out, "refused", row[SPANS_DROPPED_REFUSED]);
-	write_row(out, "oversize", row[SPANS_DROPPED_OVERSIZE]);
-	write_row(out, "shutdown", row[SPANS_DROPPED_SHUTDOWN]);
-	json_close(out, '}');
+	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "spans.");
+	if (status->output_count)
+		write_rows(out, account_rows, status->outputs[0].account.row, ACCOUNT_ROWS, "");
 	json_close(out, '}');
 }
 
@@ -138,40 +143,69 @@ static void write_findings_json(struct buffer *out, const struct status *status)
 	json_close(out, ']');
 }
 
-void status_write_json(struct buffer *out, const struct status *status)
+/* What the first output, or each, is doing. */
+static void write_delivery(struct buffer *out, const struct output_state *output)
+{
+	json_key(out, "server");
+	json_text(out, output->uplink.server);
+	json_key(out, "output");
+	json_text(out, output->uplink.type);
+	write_servers(out, &output->uplink);
+	json_key(out, "delivering");
+	json_bool(out, output->uplink.up);
+	json_key(out, "output_error");
+	json_text(out, output->uplink.error);
+	write_row(out, "queue_bytes", (int64_t)output->queue_bytes);
+	write_spool_json(out, &output->spool);
+}
+
+static void write_outputs(struct buffer *out, const struct status *status)
+{
+	json_key(out, "outputs");
+	json_open(out, '[');
+	for (size_t i = 0; i < status->output_count; i++) {
+		json_open(out, '{');
+		json_key(out, "name");
+		json_text(out, status->outputs[i].name);
+		write_delivery(out, &status->outputs[i]);
+		json_key(out, "spans");
+		json_open(out, '{');
+		write_rows(out, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS, "");
+		json_close(out, '}');
+		json_close(out, '}');
+	}
+	json_close(out, ']');
+}
+
+static void write_collecting(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
 
-	json_open(out, '{');
-	json_key(out, "version");
-	json_text(out, BLKIN_VERSION);
-	write_row(out, "pid", getpid());
-	json_key(out, "started");
-	json_double(out, (double)status->started / 1e9);
 	json_key(out, "collecting");
 	json_bool(out, status->collector.collecting);
 	json_key(out, "session");
 	json_text(out, status->collector.session);
 	json_key(out, "session_error");
 	json_text(out, status->collector.error);
-	write_row(out, "sessions_created", row[SESSIONS_CREATED]);
-	write_row(out, "sessions_lost", row[SESSIONS_LOST]);
-	write_row(out, "clock_steps", row[CLOCK_STEPS_SEEN]);
+	for (int i = STRINGS_REPAIRED; i < LEDGER_ROWS; i++)
+		write_row(out, ledger_rows[i].json, row[i]);
 	write_programs_json(out, status);
-	json_key(out, "server");
-	json_text(out, status->uplink.server);
-	json_key(out, "output");
-	json_text(out, status->uplink.type);
-	write_servers(out, &status->uplink);
-	json_key(out, "delivering");
-	json_bool(out, status->uplink.up);
-	json_key(out, "output_error");
-	json_text(out, status->uplink.error);
-	write_row(out, "queue_bytes", (int64_t)status->queue_bytes);
-	write_spool_json(out, &status->spool);
-	write_row(out, "strings_repaired", row[STRINGS_REPAIRED]);
-	write_events(out, row);
-	write_spans(out, row);
+}
+
+void status_write_json(struct buffer *out, const struct status *status)
+{
+	json_open(out, '{');
+	json_key(out, "version");
+	json_text(out, BLKIN_VERSION);
+	write_row(out, "pid", getpid());
+	json_key(out, "started");
+	json_double(out, (double)status->started / 1e9);
+	write_collecting(out, status);
+	if (status->output_count)
+		write_delivery(out, &status->outputs[0]);
+	write_events(out, status);
+	write_spans(out, status);
+	write_outputs(out, status);
 	write_findings_json(out, status);
 	json_close(out, '}');
 	buffer_printf(out, "\n");

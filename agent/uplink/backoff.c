@@ -35,7 +35,7 @@ void rest_begin(struct rest *rest, int64_t asked_ns)
 
 	asked_ns = MIN(asked_ns, ASKED_MAX_NS);
 	ns = MAX(ns, asked_ns);
-	time = (struct timeval){ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+	time = clock_timeval(ns);
 	rest->bound = MIN(2 * rest->bound, rest->max_ns);
 	rest->asked = asked_ns ? clock_monotonic() + asked_ns : 0;
 	rest->on = true;

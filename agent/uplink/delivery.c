@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "core/ledger.h"
 
-void delivery_init(struct delivery *delivery, struct batch_queue *queue)
+void delivery_init(struct delivery *delivery, struct queue *queue)
 {
 	delivery->queue = queue;
 	delivery->fresh_next = false;
@@ -12,17 +12,26 @@ void delivery_init(struct delivery *delivery, struct batch_queue *queue)
 	sift_init(&delivery->sift);
 }
 
+/* What the spool kept of another version, or of another type of output, cannot be sent. */
+static void refuse_all(struct delivery *delivery, struct entry *entry)
+{
+	for (uint32_t i = 0; i < entry->batch->count; i++)
+		queue_refuse(delivery->queue, entry, i, "stored in a format that this output does not send");
+	queue_release(delivery->queue, entry);
+}
+
 static struct piece *take_batch(struct delivery *delivery)
 {
 	struct parcel *parcel;
-	struct batch *batch;
+	struct entry *entry;
 
 	if (delivery->sift.count >= SIFT_PIECES)
 		return NULL;
-	batch = batch_take(delivery->queue);
-	if (!batch)
+	while ((entry = queue_take(delivery->queue)) && entry->batch->format != BATCH_ZIPKIN_SPANS)
+		refuse_all(delivery, entry);
+	if (!entry)
 		return NULL;
-	parcel = parcel_create(batch);
+	parcel = parcel_create(entry);
 	TAILQ_INSERT_TAIL(&delivery->parcels, parcel, link);
 	return parcel_whole(parcel);
 }
@@ -51,15 +60,16 @@ static void settle(struct delivery *delivery, struct piece *piece)
 	if (parcel->left > 0)
 		return;
 	TAILQ_REMOVE(&delivery->parcels, parcel, link);
-	batch_release(delivery->queue, parcel_end(parcel));
+	parcel_release(parcel, delivery->queue);
 }
 
 void delivery_took(struct delivery *delivery, struct piece *piece)
 {
-	const struct batch *batch = piece->parcel->batch;
+	const struct entry *entry = piece->parcel->entry;
+	struct account *account = queue_account(delivery->queue);
 
-	ledger_move(batch_row(batch), SPANS_SENT, piece->count);
-	ledger_delivered(batch_events(batch) + piece->first, piece->count, clock_wall());
+	account_move(account, entry_row(entry), SPANS_SENT, piece->count);
+	account_delivered(account, batch_events(entry->batch) + piece->first, piece->count, clock_wall());
 	piece->parcel->mixed = true;
 	settle(delivery, piece);
 	sift_took(&delivery->sift);
@@ -70,7 +80,7 @@ bool delivery_refused(struct delivery *delivery, struct piece *piece, const char
 	piece = sift_refused(&delivery->sift, piece);
 	if (!piece)
 		return false;
-	batch_refuse(delivery->queue, piece->parcel->batch, piece->first, words);
+	queue_refuse(delivery->queue, piece->parcel->entry, piece->first, words);
 	settle(delivery, piece);
 	return true;
 }
@@ -87,10 +97,10 @@ void delivery_give_back(struct delivery *delivery)
 	struct piece *piece;
 
 	TAILQ_FOREACH(piece, &delivery->sift.waiting, link)
-	piece->parcel->batch->sent_before |= piece->sent_before;
+	piece->parcel->entry->sent_before |= piece->sent_before;
 	sift_clear(&delivery->sift);
 	while ((parcel = TAILQ_LAST(&delivery->parcels, parcels))) {
 		TAILQ_REMOVE(&delivery->parcels, parcel, link);
-		batch_give_back(delivery->queue, parcel_end(parcel));
+		parcel_give_back(parcel, delivery->queue);
 	}
 }

@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "queue/batch.h"
+#include "queue/queue.h"
 #include "uplink/bisect.h"
 #include "uplink/parcel.h"
 
 struct delivery {
-	struct batch_queue *queue;
+	struct queue *queue;
 	TAILQ_HEAD(parcels, parcel) parcels; /* in the order in which they were taken */
 	struct sift sift;
 	bool fresh_next; /* whether it is a new batch's turn, or a piece's that was refused */
 };
 
-void delivery_init(struct delivery *delivery, struct batch_queue *queue);
+void delivery_init(struct delivery *delivery, struct queue *queue);
 
 /* Takes what is to be sent next, new batches only if @fresh; NULL if there is nothing. */
 struct piece *delivery_take(struct delivery *delivery, bool fresh);

@@ -6,12 +6,12 @@
 
 #include "base/memory.h"
 
-struct parcel *parcel_create(struct batch *batch)
+struct parcel *parcel_create(struct entry *entry)
 {
 	struct parcel *parcel = memory_get(sizeof(*parcel));
 
-	parcel->batch = batch;
-	parcel->left = batch->count;
+	parcel->entry = entry;
+	parcel->left = entry->batch->count;
 	return parcel;
 }
 
@@ -20,9 +20,9 @@ struct piece *parcel_whole(struct parcel *parcel)
 	struct piece *piece = memory_get(sizeof(*piece));
 
 	piece->parcel = parcel;
-	piece->count = parcel->batch->count;
-	piece->size = parcel->batch->spans.size;
-	piece->sent_before = parcel->batch->sent_before;
+	piece->count = parcel->entry->batch->count;
+	piece->size = parcel->entry->batch->spans.size;
+	piece->sent_before = parcel->entry->sent_before;
 	return piece;
 }
 
@@ -33,7 +33,7 @@ void piece_destroy(struct piece *piece)
 
 struct piece *piece_split(struct piece *piece)
 {
-	const uint32_t *sizes = batch_sizes(piece->parcel->batch);
+	const uint32_t *sizes = batch_sizes(piece->parcel->entry->batch);
 	struct piece *second = memory_get(sizeof(*second));
 	uint32_t count = piece->count / 2;
 	size_t size = 0;
@@ -52,7 +52,7 @@ struct piece *piece_split(struct piece *piece)
 
 void piece_run(const struct piece *piece, struct run *run)
 {
-	const struct batch *batch = piece->parcel->batch;
+	const struct batch *batch = piece->parcel->entry->batch;
 
 	run->spans = batch->spans.data + piece->offset;
 	run->sizes = batch_sizes(batch) + piece->first;
@@ -66,41 +66,28 @@ void parcel_settle(struct parcel *parcel, const struct piece *piece)
 	if (parcel->left == 0)
 		return;
 	if (!parcel->settled)
-		parcel->settled = memory_get(parcel->batch->count);
+		parcel->settled = memory_get(parcel->entry->batch->count);
 	memset(parcel->settled + piece->first, 1, piece->count);
 }
 
-/* Moves what is not settled to the front, over what is. */
-static void drop_settled(struct batch *batch, const uint8_t *settled)
+static void destroy(struct parcel *parcel)
 {
-	uint32_t *sizes = (uint32_t *)(void *)batch->sizes.data, kept = 0;
-	int64_t *events = (int64_t *)(void *)batch->events.data;
-	size_t from = 0, to = 0;
-
-	for (uint32_t i = 0; i < batch->count; i++) {
-		uint32_t size = sizes[i];
-
-		if (!settled[i]) {
-			memmove(batch->spans.data + to, batch->spans.data + from, size);
-			sizes[kept] = size;
-			events[kept++] = events[i];
-			to += size;
-		}
-		from += size;
-	}
-	batch->count = kept;
-	batch->spans.size = to;
-	batch->sizes.size = kept * sizeof(*sizes);
-	batch->events.size = kept * sizeof(*events);
-}
-
-struct batch *parcel_end(struct parcel *parcel)
-{
-	struct batch *batch = parcel->batch;
-
-	if (parcel->settled && parcel->left > 0)
-		drop_settled(batch, parcel->settled);
 	free(parcel->settled);
 	free(parcel);
-	return batch;
+}
+
+void parcel_release(struct parcel *parcel, struct queue *queue)
+{
+	queue_release(queue, parcel->entry);
+	destroy(parcel);
+}
+
+void parcel_give_back(struct parcel *parcel, struct queue *queue)
+{
+	if (parcel->settled)
+		queue_give_back_rest(
+			queue, parcel->entry, batch_without(parcel->entry->batch, parcel->settled));
+	else
+		queue_give_back(queue, parcel->entry);
+	destroy(parcel);
 }

@@ -13,11 +13,11 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "queue/batch.h"
+#include "queue/queue.h"
 #include "wire/wire.h"
 
 struct parcel {
-	struct batch *batch;
+	struct entry *entry;
 	uint32_t left;            /* spans that are not settled */
 	uint8_t *settled;         /* for each span, once it was split; NULL: none is */
 	bool mixed;               /* some of its spans were taken */
@@ -33,8 +33,8 @@ struct piece {
 	TAILQ_ENTRY(piece) link; /* its holder's */
 };
 
-/* Takes the batch. */
-struct parcel *parcel_create(struct batch *batch);
+/* Takes the entry. */
+struct parcel *parcel_create(struct entry *entry);
 
 /* All of it in a piece, the caller's until piece_destroy. */
 struct piece *parcel_whole(struct parcel *parcel);
@@ -49,10 +49,9 @@ void piece_run(const struct piece *piece, struct run *run);
 /* The piece's spans were taken, or dropped. */
 void parcel_settle(struct parcel *parcel, const struct piece *piece);
 
-/*
- * Ends a parcel, of which no piece is left to be used; returns its batch, from which the settled spans are
- * gone.
- */
-struct batch *parcel_end(struct parcel *parcel);
+/* Ends a parcel, of which no piece is left to be used: releases its entry if all is settled, */
+void parcel_release(struct parcel *parcel, struct queue *queue);
+/* or gives it back to @queue without what is. */
+void parcel_give_back(struct parcel *parcel, struct queue *queue);
 
 #endif

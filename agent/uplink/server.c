@@ -14,11 +14,11 @@
 /* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
 #define PROVE_NS (500 * NS_PER_MS)
 /* No row of the errors. */
-#define UNCOUNTED LEDGER_ROWS
+#define UNCOUNTED ACCOUNT_ROWS
 
 static void set_timer(struct event *timer, int64_t ns)
 {
-	struct timeval time = {ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+	struct timeval time = clock_timeval(ns);
 
 	event_add(timer, &time);
 }
@@ -79,10 +79,10 @@ static void give_back(struct server *server)
 	server->put_off_ns = 0;
 }
 
-static void fail(struct server *server, enum ledger_row row, const char *why)
+static void fail(struct server *server, enum account_row row, const char *why)
 {
 	if (row != UNCOUNTED)
-		ledger_add(row, 1);
+		account_add(queue_account(server->shared->queue), row, 1);
 	rest_begin(&server->rest, server->put_off_ns);
 	health_failing(&server->health, why, server->shared->then(server, server->shared->data));
 	end_link(server);
@@ -142,8 +142,8 @@ static void send_piece(struct server *server, struct piece *piece)
 	size_t bytes;
 
 	if (piece->sent_before)
-		ledger_add(SPANS_SENT_AGAIN, piece->count);
-	piece->sent_before = piece->parcel->batch->sent_before = false;
+		account_add(queue_account(server->shared->queue), SPANS_SENT_AGAIN, piece->count);
+	piece->sent_before = piece->parcel->entry->sent_before = false;
 	piece_run(piece, &run);
 	bytes = link_send(server->link, &run, piece);
 	rate_spend(server->shared->rate, bytes, clock_monotonic());
@@ -188,7 +188,7 @@ static void take_good(struct server *server, struct piece *piece)
 
 static void take_refusal(struct server *server, struct piece *piece, const char *words)
 {
-	ledger_add(OUTPUT_ERRORS_REFUSED, 1);
+	account_add(queue_account(server->shared->queue), OUTPUT_ERRORS_REFUSED, 1);
 	g_strlcpy(server->refusal, words, sizeof(server->refusal));
 	if (delivery_refused(&server->delivery, piece, words))
 		health_refused(&server->health, words);
@@ -201,7 +201,7 @@ static void take_put_off(struct server *server, struct piece *piece, const struc
 	snprintf(why, sizeof(why),
 		*reply->words ? "the server asks to try later: %s" : "the server asks to try later",
 		reply->words);
-	ledger_add(OUTPUT_ERRORS_TRY_LATER, 1);
+	account_add(queue_account(server->shared->queue), OUTPUT_ERRORS_TRY_LATER, 1);
 	health_failing(&server->health, why, server->shared->then(server, server->shared->data));
 	delivery_put_back(&server->delivery, piece);
 	server->put_off = true;
@@ -360,8 +360,17 @@ void server_hurry(struct server *server)
 		rest_begin(&server->rest, 0);
 }
 
-struct server *server_create(
-	const struct server_shared *shared, const struct address *address, struct wire *wire)
+/* An output that is not the only one is named. */
+static void label(struct server *server, const char *output)
+{
+	bool named = output && strcmp(output, "default") != 0;
+
+	snprintf(server->label, sizeof(server->label), "%s%s%s", named ? output : "", named ? " at " : "",
+		server->name);
+}
+
+struct server *server_create(const struct server_shared *shared, const char *output,
+	const struct address *address, struct wire *wire)
 {
 	struct server *server = memory_get(sizeof(*server));
 
@@ -370,7 +379,8 @@ struct server *server_create(
 	address_print(address, server->name);
 	server->wire = wire;
 	delivery_init(&server->delivery, shared->queue);
-	health_init(&server->health, server->name);
+	label(server, output);
+	health_init(&server->health, server->label);
 	rest_init(&server->rest, shared->base, shared->backoff_min_ns, shared->backoff_max_ns, on_rested,
 		server);
 	server->deadline = evtimer_new(shared->base, on_deadline, server);

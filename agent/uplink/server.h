@@ -15,7 +15,7 @@
 #include <event2/event.h>
 
 #include "base/address.h"
-#include "queue/batch.h"
+#include "queue/queue.h"
 #include "uplink/backoff.h"
 #include "uplink/delivery.h"
 #include "uplink/health.h"
@@ -42,7 +42,7 @@ struct server;
 /* What all servers have in common; borrowed for their life. */
 struct server_shared {
 	struct event_base *base;
-	struct batch_queue *queue;
+	struct queue *queue;
 	struct rate *rate;
 	SSL_CTX *tls; /* NULL: plain TCP */
 	uint32_t window;
@@ -60,6 +60,7 @@ struct server {
 	const struct server_shared *shared;
 	struct address address;
 	char name[ADDRESS_TEXT];
+	char label[ADDRESS_TEXT + 64]; /* in the log */
 	struct wire *wire;
 	enum server_role role;
 	struct link *link; /* NULL: between two tries */
@@ -76,9 +77,9 @@ struct server {
 	char refusal[256]; /* the latest */
 };
 
-/* @wire becomes the server's. */
-struct server *server_create(
-	const struct server_shared *shared, const struct address *address, struct wire *wire);
+/* A server of the output @output, whose name is copied. @wire becomes the server's. */
+struct server *server_create(const struct server_shared *shared, const char *output,
+	const struct address *address, struct wire *wire);
 
 /* Gives open batches back to the queue. */
 void server_destroy(struct server *server);

@@ -29,7 +29,7 @@ struct uplink {
 
 static void set_timer(struct event *timer, int64_t ns)
 {
-	struct timeval time = {ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+	struct timeval time = clock_timeval(ns);
 
 	event_add(timer, &time);
 }
@@ -37,7 +37,7 @@ static void set_timer(struct event *timer, int64_t ns)
 /* Told from the loop, so that whoever waits may destroy the uplink. */
 static void check_drained(struct uplink *uplink)
 {
-	if (uplink->drained && batch_queue_done(uplink->shared.queue))
+	if (uplink->drained && queue_done(uplink->shared.queue))
 		event_active(uplink->drained_event, EV_TIMEOUT, 1);
 }
 
@@ -105,7 +105,7 @@ static void replace(struct uplink *uplink)
 	if (i < uplink->count)
 		serve_by(uplink, i);
 	else
-		batch_set_delivering(uplink->shared.queue, false);
+		queue_set_delivering(uplink->shared.queue, false);
 }
 
 /*
@@ -159,12 +159,12 @@ static void on_news(struct server *server, enum server_news news, void *data)
 
 	switch (news) {
 	case SERVER_TOOK:
-		batch_set_delivering(uplink->shared.queue, true);
+		queue_set_delivering(uplink->shared.queue, true);
 		if (server->role == SERVER_TRIAL)
 			serve_by(uplink, index_of(uplink, server));
 		break;
 	case SERVER_WELL:
-		batch_set_delivering(uplink->shared.queue, true);
+		queue_set_delivering(uplink->shared.queue, true);
 		break;
 	case SERVER_FAILED:
 		on_failed(uplink, server);
@@ -268,7 +268,7 @@ static int create_tls(const struct uplink_options *options, SSL_CTX **tls)
 	*tls = options->use_tls ? tls_create(&options->tls, why, sizeof(why)) : NULL;
 	if (!options->use_tls || *tls)
 		return 0;
-	log_error("[output]: %s", why);
+	log_error("[%s]: %s", options->section, why);
 	return -1;
 }
 
@@ -281,12 +281,12 @@ static void create_servers(
 	if (!uplink->paced || !uplink->returning || !uplink->drained_event)
 		g_error("out of memory");
 	for (size_t i = 0; i < uplink->count; i++)
-		uplink->servers[i] =
-			server_create(&uplink->shared, &addresses[i], create_wire(options, &addresses[i]));
+		uplink->servers[i] = server_create(
+			&uplink->shared, options->name, &addresses[i], create_wire(options, &addresses[i]));
 }
 
 struct uplink *uplink_create(
-	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options)
+	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
 	struct address addresses[ADDRESSES_MAX];
 	size_t count = address_parse_list(options->server, addresses);
@@ -294,7 +294,7 @@ struct uplink *uplink_create(
 	SSL_CTX *tls;
 
 	if (count == 0) {
-		log_error("[output]: `server = %s` is not HOST:PORT", options->server);
+		log_error("[%s]: `server = %s` is not HOST:PORT", options->section, options->server);
 		return NULL;
 	}
 	if (create_tls(options, &tls) != 0)
@@ -304,9 +304,20 @@ struct uplink *uplink_create(
 	uplink->count = count;
 	uplink->return_ns = options->return_ns;
 	uplink->rate.limit = options->rate_limit;
-	uplink->shared = (struct server_shared){base, queue, &uplink->rate, tls, MAX(options->window, 1),
-		options->timeout_ns, options->backoff_min_ns, options->backoff_max_ns, on_news,
-		on_pace_wanted, what_then, uplink};
+	uplink->shared = (struct server_shared){
+		.base = base,
+		.queue = queue,
+		.rate = &uplink->rate,
+		.tls = tls,
+		.window = MAX(options->window, 1),
+		.timeout_ns = options->timeout_ns,
+		.backoff_min_ns = options->backoff_min_ns,
+		.backoff_max_ns = options->backoff_max_ns,
+		.news = on_news,
+		.paced = on_pace_wanted,
+		.then = what_then,
+		.data = uplink,
+	};
 	create_servers(uplink, options, addresses);
 	server_set_role(uplink->servers[0], SERVER_SERVING);
 	return uplink;

@@ -24,12 +24,14 @@
 
 #include "base/address.h"
 #include "net/tls.h"
-#include "queue/batch.h"
+#include "queue/queue.h"
 
 enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
 
 struct uplink_options {
-	const char *server; /* HOST:PORT, [IPV6]:PORT, or several with commas */
+	const char *name;    /* the output's, for the log; "default": it needs none */
+	const char *section; /* of the configuration, for the log */
+	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
 	enum uplink_type type;
 	const char *category; /* Scribe's */
 	const char *path;     /* HTTP's */
@@ -65,7 +67,7 @@ struct uplink_state {
 
 /* Starts connecting; NULL, having logged why, if the options do not do. They are copied. */
 struct uplink *uplink_create(
-	struct event_base *base, struct batch_queue *queue, const struct uplink_options *options);
+	struct event_base *base, struct queue *queue, const struct uplink_options *options);
 
 /* Closes the connections, giving open batches back to the queue. */
 void uplink_destroy(struct uplink *uplink);
@@ -74,7 +76,7 @@ void uplink_destroy(struct uplink *uplink);
 void uplink_wake(struct uplink *uplink);
 
 /*
- * Calls @done with @data, from the loop and once, when batch_queue_done() holds. Waits that are under way are
+ * Calls @done with @data, from the loop and once, when queue_done() holds. Waits that are under way are
  * cut to the shortest, as a stop has no time to sit them out.
  */
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data);

@@ -91,7 +91,7 @@ def test_collector_is_away_over_a_reboot(rack, node, collector):
     try:
         node.put(rack.program("spanload"), "/usr/local/bin/spanload")
         node.run("spanload", "-n", SPANS, "-w", 20, user="games")
-        wait_until(lambda: f'{{state="spooled"}} {SPANS}\n' in node.page("/metrics")[1], 20, "the spans to be on disk")
+        wait_until(lambda: f'{{output="default",state="spooled"}} {SPANS}\n' in node.page("/metrics")[1], 20, "the spans to be on disk")
         node.run("blkin", "spool", "check")
         node.reboot()
         node.wait_collecting()

@@ -69,7 +69,7 @@ def test_all_is_well(node, receiver):
     assert findings(node) == {}
     code, text = status(node, "--socket", node.socket)
     assert code == 0 and text.endswith("\nto do\n  nothing\n")
-    assert "collecting  yes, from 2 programs, since " in text and ", last event " in text
+    assert "collecting  yes, from 2 programs, for " in text and ", last event " in text
     told = node.status()
     assert (told["programs"], told["programs_with_blkin"]) == (2, 2) and told["last_event_seconds"] <= 2
 
@@ -127,7 +127,7 @@ def test_program_without_blkin(node, receiver):
     )
     start_load(node)
     wait_until(lambda: findings(node) == {}, 10, "the doctor to be content")
-    words = " from 3 programs, 2 of them with blkin, since "
+    words = " from 3 programs, 2 of them with blkin, for "
     wait_until(lambda: words in status(node, "--socket", node.socket)[1], 10, "all to be counted")
 
 

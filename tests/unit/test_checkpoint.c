@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "collect/checkpoint.h"
+#include "output/checkpoint.h"
 #include "core/ledger.h"
 #include "read/clocksteps.h"
 #include "session/position.h"

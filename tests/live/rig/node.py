@@ -259,13 +259,22 @@ class Node:
     def http_get(self, page):
         return get(f"http://127.0.0.1:{self.http}{page}")
 
-    def metrics(self):
-        """/metrics: amounts by name and labels, as they stand there."""
+    def metrics(self, output="default"):
+        """
+        /metrics: amounts by name and labels, as they stand there; of what each output has, those of @output,
+        without that label.
+        """
         code, page = self.http_get("/metrics")
         if code != 200:
             raise Trouble(f"/metrics answers {code}")
         lines = [line for line in page.splitlines() if line and not line.startswith("#")]
-        return {match[1] + (match[2] or ""): float(match[3]) for match in map(SAMPLE.match, lines)}
+        amounts = {}
+        for name, labels, amount in (SAMPLE.match(line).groups() for line in lines):
+            of = re.search(r'output="([^"]*)",?', labels or "")
+            if not of or of[1] == output:
+                labels = (labels or "").replace(of[0] if of else "", "").replace(",}", "}").replace("{}", "")
+                amounts[name + labels] = float(amount)
+        return amounts
 
     def status(self):
         """What `blkin status --json` says."""
@@ -274,8 +283,8 @@ class Node:
             raise Trouble(f"blkin status failed:\n{program.log()}")
         return json.loads(program.log())
 
-    def ledger(self):
-        return Ledger(self.metrics())
+    def ledger(self, output="default"):
+        return Ledger(self.metrics(output))
 
     def wait_for(self, condition, seconds, what):
         """Waits until condition() holds, and says with its failure how the ledger stands."""
@@ -284,13 +293,13 @@ class Node:
         except Trouble as trouble:
             raise Trouble(f"{trouble}\n{self.ledger()}") from None
 
-    def wait_ledger(self, condition, seconds, what):
-        """Waits until condition(ledger) holds, and returns that ledger, which adds up."""
+    def wait_ledger(self, condition, seconds, what, output="default"):
+        """Waits until condition(ledger) holds at @output, and returns that ledger, which adds up."""
         ledger = None
 
         def holds():
             nonlocal ledger
-            ledger = self.ledger()
+            ledger = self.ledger(output)
             ledger.check()
             return condition(ledger)
 
@@ -319,7 +328,8 @@ class Ledger:
         self.json = total("blkin_agent_events_json_total")
         self.rejected = total("blkin_agent_events_rejected_total")
         self.ignored = total("blkin_agent_events_ignored_total")
-        self.spans = total("blkin_agent_spans_total")
+        self.made = total("blkin_agent_spans_total")
+        self.taken = total("blkin_agent_spans_taken_total")
         self.recovered = total("blkin_agent_spans_recovered_total")
         self.pending = one("blkin_agent_spans", state="pending")
         self.queued = one("blkin_agent_spans", state="queued")
@@ -331,13 +341,14 @@ class Ledger:
         self.sessions_lost = total("blkin_agent_sessions_lost_total")
         self.again = total("blkin_agent_events_read_again_total")
         self.repaired = total("blkin_agent_strings_repaired_total")
+        self.spans = self.taken + self.pending
         self.metrics = metrics
 
     def __str__(self):
         return "ledger: " + ", ".join(f"{name} {value}" for name, value in vars(self).items() if name != "metrics")
 
     def check(self):
-        """Every event and every span stands in exactly one row."""
+        """Every event and every span of this output stands in exactly one row."""
         assert self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self)
         under_way = self.pending + self.queued + self.spooled
         assert self.spans + self.recovered == under_way + self.sent + self.dropped, str(self)

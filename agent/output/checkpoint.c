@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/checkpoint.h"
+#include "output/checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The checkpoint: bytes that outlive the agent, however it ends. What they mean is progress.h's.
+ * The checkpoint: bytes that outlive the agent, however it ends. What they mean is for books.h and its users
+ * to know.
  *
  * It is kept in two files in the state directory that are written in turn (base/twoslots.h), each with a
  * header: magic, version, number, size, CRC. A write is a copy into the kernel's memory, which outlives the
@@ -8,8 +9,8 @@
  *
  * One thread at a time may call it.
  */
-#ifndef COLLECT_CHECKPOINT_H
-#define COLLECT_CHECKPOINT_H
+#ifndef OUTPUT_CHECKPOINT_H
+#define OUTPUT_CHECKPOINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "output/outputs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/merge.h"
+#include "output/leaving.h"
+
+/* So long whoever pushes waits for a disk when a queue is full; with several outputs, one disk is not to hold
+ * up the others for long. */
+#define DISK_ONLY_NS (2 * NS_PER_SECOND)
+#define DISK_SHARED_NS (100 * NS_PER_MS)
+
+struct outputs {
+	struct event_base *base;
+	bool patient;
+	GPtrArray *list;         /* of struct output *, by the order of the configuration */
+	struct leaving *leaving; /* those that are taken away, until they are done */
+	unsigned undrained;
+	void (*drained)(void *data);
+	void *drained_data;
+};
+
+static bool is_on(const struct output_config *is)
+{
+	return is->type != CONFIG_OUTPUT_NONE;
+}
+
+static struct output_manner manner_for(const struct outputs *outputs, const struct config *config)
+{
+	unsigned count = 0;
+
+	for (guint i = 0; i < config->outputs->len; i++)
+		count += is_on(g_ptr_array_index(config->outputs, i));
+	return (struct output_manner){
+		.patient = outputs->patient,
+		.disk_ns = count > 1 ? DISK_SHARED_NS : DISK_ONLY_NS,
+	};
+}
+
+static struct output *find(const GPtrArray *list, const char *name)
+{
+	for (guint i = 0; i < list->len; i++)
+		if (!strcmp(output_name(g_ptr_array_index(list, i)), name))
+			return g_ptr_array_index(list, i);
+	return NULL;
+}
+
+/* Ends outputs that have hardly begun. */
+static void end_new(GPtrArray *list)
+{
+	for (guint i = 0; i < list->len; i++) {
+		struct output *output = g_ptr_array_index(list, i);
+
+		output_end_uplink(output);
+		output_end_spool(output);
+		output_destroy(output, true);
+	}
+	g_ptr_array_set_size(list, 0);
+}
+
+struct outputs *outputs_create(struct event_base *base, const struct config *config, bool patient)
+{
+	struct outputs *outputs = g_new0(struct outputs, 1);
+	struct output_manner manner;
+
+	outputs->base = base;
+	outputs->patient = patient;
+	outputs->list = g_ptr_array_new();
+	outputs->leaving = leaving_create(base);
+	manner = manner_for(outputs, config);
+	for (guint i = 0; i < config->outputs->len; i++) {
+		const struct output_config *is = g_ptr_array_index(config->outputs, i);
+		struct output *output;
+
+		if (!is_on(is))
+			continue;
+		output = output_create(base, is, &manner);
+		if (!output) {
+			end_new(outputs->list);
+			outputs_destroy(outputs);
+			return NULL;
+		}
+		g_ptr_array_add(outputs->list, output);
+	}
+	return outputs;
+}
+
+bool outputs_start_spools(struct outputs *outputs, const struct config *config)
+{
+	for (guint i = 0; i < outputs->list->len; i++) {
+		struct output *output = g_ptr_array_index(outputs->list, i);
+
+		if (!output_start_spool(output, config, config_output(config, output_name(output))))
+			return false;
+	}
+	return true;
+}
+
+struct outlets *outputs_outlets(const struct outputs *outputs)
+{
+	g_autofree struct outlet *outlet = g_new0(struct outlet, outputs->list->len + 1);
+
+	for (guint i = 0; i < outputs->list->len; i++)
+		outlet[i] = output_outlet(g_ptr_array_index(outputs->list, i));
+	return outlets_create(outlet, outputs->list->len);
+}
+
+/* A reload */
+
+struct outputs_change {
+	struct outputs *outputs;
+	const struct config *fresh;
+	struct output_manner manner;
+	GPtrArray *list;   /* of struct output *: as it will be */
+	GPtrArray *new;    /* those of them that were made for this */
+	GPtrArray *uplink; /* for each of the list, or NULL: one to replace its own */
+};
+
+/* Makes what output @is needs; false, having logged why, if that cannot be had. */
+static bool prepare_one(
+	struct outputs_change *change, const struct config *config, const struct output_config *is)
+{
+	struct outputs *outputs = change->outputs;
+	struct output *output = find(outputs->list, is->name);
+	struct uplink *uplink = NULL;
+
+	if (!output && leaving_has(outputs->leaving, is->name)) {
+		log_error("[%s]: the output of that name is still delivering what it had when it was taken "
+			  "away: reload again in a moment",
+			is->section);
+		return false;
+	}
+	if (!output) {
+		output = output_create(outputs->base, is, &change->manner);
+		if (output)
+			g_ptr_array_add(change->new, output);
+		if (output && !output_start_spool(output, change->fresh, is))
+			return false;
+	} else if (config_output_changes(config_output(config, is->name), is) & CONFIG_CHANGES_UPLINK) {
+		uplink = output_make_uplink(output, is);
+		if (!uplink)
+			return false;
+	}
+	if (output) {
+		g_ptr_array_add(change->list, output);
+		g_ptr_array_add(change->uplink, uplink);
+	}
+	return output != NULL;
+}
+
+struct outputs_change *outputs_prepare(
+	struct outputs *outputs, const struct config *config, const struct config *fresh)
+{
+	struct outputs_change *change = g_new0(struct outputs_change, 1);
+
+	change->outputs = outputs;
+	change->fresh = fresh;
+	change->manner = manner_for(outputs, fresh);
+	change->list = g_ptr_array_new();
+	change->new = g_ptr_array_new();
+	change->uplink = g_ptr_array_new();
+	for (guint i = 0; i < fresh->outputs->len; i++) {
+		const struct output_config *is = g_ptr_array_index(fresh->outputs, i);
+
+		if (is_on(is) && !prepare_one(change, config, is)) {
+			outputs_abandon(change);
+			return NULL;
+		}
+	}
+	return change;
+}
+
+static void free_change(struct outputs_change *change)
+{
+	g_ptr_array_unref(change->list);
+	g_ptr_array_unref(change->new);
+	g_ptr_array_unref(change->uplink);
+	g_free(change);
+}
+
+void outputs_abandon(struct outputs_change *change)
+{
+	for (guint i = 0; i < change->uplink->len; i++)
+		uplink_destroy(g_ptr_array_index(change->uplink, i));
+	end_new(change->new);
+	free_change(change);
+}
+
+void outputs_commit(struct outputs_change *change, int64_t grace_ns)
+{
+	struct outputs *outputs = change->outputs;
+
+	for (guint i = 0; i < change->list->len; i++) {
+		struct output *output = g_ptr_array_index(change->list, i);
+		struct uplink *uplink = g_ptr_array_index(change->uplink, i);
+
+		output_configure(output, config_output(change->fresh, output_name(output)), &change->manner);
+		if (uplink)
+			output_replace_uplink(output, uplink);
+	}
+	for (guint i = 0; i < outputs->list->len; i++) {
+		struct output *output = g_ptr_array_index(outputs->list, i);
+
+		if (!find(change->list, output_name(output)))
+			leaving_add(outputs->leaving, output, grace_ns);
+	}
+	g_ptr_array_unref(outputs->list);
+	outputs->list = g_ptr_array_ref(change->list);
+	free_change(change);
+}
+
+/* The state */
+
+size_t outputs_count(const struct outputs *outputs)
+{
+	return outputs->list->len;
+}
+
+size_t outputs_read(
+	const struct outputs *outputs, struct ledger *rows, struct output_state *states, size_t max)
+{
+	size_t count = outputs->list->len, shown = MIN(count, max);
+	g_autofree struct account **accounts = g_new0(struct account *, shown + 1);
+	g_autofree struct account_rows *read = g_new0(struct account_rows, shown + 1);
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct output *output = g_ptr_array_index(outputs->list, i);
+
+		output_read_state(output, &states[i]);
+		accounts[i] = output_account(output);
+	}
+	ledger_read_with(rows, accounts, read, shown);
+	for (size_t i = 0; i < shown; i++)
+		states[i].account = read[i];
+	return count;
+}
+
+/* A stop */
+
+static void on_drained(void *data)
+{
+	struct outputs *outputs = data;
+
+	if (--outputs->undrained == 0)
+		outputs->drained(outputs->drained_data);
+}
+
+void outputs_drain(struct outputs *outputs, void (*done)(void *data), void *data)
+{
+	outputs->drained = done;
+	outputs->drained_data = data;
+	outputs->undrained = outputs->list->len + 1;
+	for (guint i = 0; i < outputs->list->len; i++) {
+		struct output *output = g_ptr_array_index(outputs->list, i);
+
+		output_close(output);
+		output_when_drained(output, on_drained, outputs);
+	}
+	leaving_end_all(outputs->leaving);
+	on_drained(outputs);
+}
+
+void outputs_end(struct outputs *outputs)
+{
+	leaving_end_all(outputs->leaving);
+	for (guint i = 0; i < outputs->list->len; i++)
+		output_end_uplink(g_ptr_array_index(outputs->list, i));
+	/* a resolver that was ended with a question open frees it from the loop */
+	event_base_loop(outputs->base, EVLOOP_NONBLOCK);
+	for (guint i = 0; i < outputs->list->len; i++)
+		output_end_spool(g_ptr_array_index(outputs->list, i));
+}
+
+void outputs_drop(struct outputs *outputs)
+{
+	for (guint i = 0; i < outputs->list->len; i++)
+		queue_drop_all(
+			output_outlet(g_ptr_array_index(outputs->list, i)).queue, SPANS_DROPPED_SHUTDOWN);
+}
+
+void outputs_destroy(struct outputs *outputs)
+{
+	if (!outputs)
+		return;
+	leaving_destroy(outputs->leaving);
+	for (guint i = 0; i < outputs->list->len; i++)
+		output_destroy(g_ptr_array_index(outputs->list, i), false);
+	g_ptr_array_unref(outputs->list);
+	g_free(outputs);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All outputs: what holds for each of them at a start, a reload and a stop.
+ *
+ * All calls are the main thread's. What makes batches gets to know them as outlets, by value.
+ */
+#ifndef OUTPUT_OUTPUTS_H
+#define OUTPUT_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <event2/event.h>
+
+#include "config/config.h"
+#include "output/output.h"
+
+struct outputs;
+
+/*
+ * Starts those of @config whose type is not none; NULL, having logged why, if one cannot be. @patient as in
+ * output_manner. @config is borrowed for the call.
+ */
+struct outputs *outputs_create(struct event_base *base, const struct config *config, bool patient);
+
+/* Starts their spools: see output_start_spool. */
+bool outputs_start_spools(struct outputs *outputs, const struct config *config);
+
+/* What a producer has to know of them; the caller's count. */
+struct outlets *outputs_outlets(const struct outputs *outputs);
+
+/* A reload */
+
+struct outputs_change;
+
+/*
+ * What it takes to go over from @config to @fresh: outputs added, changed, taken away. Nothing is changed
+ * yet; NULL, having logged why, if it cannot be done.
+ */
+struct outputs_change *outputs_prepare(
+	struct outputs *outputs, const struct config *config, const struct config *fresh);
+void outputs_abandon(struct outputs_change *change);
+
+/*
+ * Does it; producers have to be given the new outlets then. An output that is taken away gets what was made
+ * before, and @grace_ns to deliver it; what is left goes to its spool, which stays on disk, or is dropped and
+ * counted.
+ */
+void outputs_commit(struct outputs_change *change, int64_t grace_ns);
+
+/* The state */
+
+size_t outputs_count(const struct outputs *outputs);
+
+/* The ledger, and the state of the first @max outputs, all as of one moment; returns how many there are. */
+size_t outputs_read(
+	const struct outputs *outputs, struct ledger *rows, struct output_state *states, size_t max);
+
+/* A stop */
+
+/* No producer pushes any more: calls @done with @data once all outputs have delivered what there is. */
+void outputs_drain(struct outputs *outputs, void (*done)(void *data), void *data);
+
+/* Ends all uplinks, and stores what waits where there is a spool. */
+void outputs_end(struct outputs *outputs);
+
+/* Enters what still waits as dropped; after outputs_end. */
+void outputs_drop(struct outputs *outputs);
+
+/* After outputs_end. */
+void outputs_destroy(struct outputs *outputs);
+
+#endif

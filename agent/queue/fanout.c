@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "queue/fanout.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include <glib.h>
+
+/* The batch that is filled for the outputs that agree on its limits. */
+struct lane {
+	struct batch_limits limits;
+	struct batch *open;  /* NULL: none is begun */
+	uint32_t last_count; /* what the last one held, as the next is likely to */
+	size_t last_bytes;
+	int64_t taken, oversize; /* items that the ledger does not know yet */
+};
+
+struct fanout {
+	struct outlets *outlets;
+	struct lane *lanes; /* as many as there are outlets at most */
+	size_t lane_count;
+	size_t *lane_of;               /* each outlet's */
+	struct account_entry *entries; /* for each outlet */
+	GPtrArray *leaving;            /* of struct queue *: closed, and not settled yet */
+	bool full;
+	pthread_mutex_t lock;                   /* guards what follows */
+	_Atomic(struct outlets *) outlets_next; /* NULL: no others */
+};
+
+static bool agree(const struct batch_limits *one, const struct batch_limits *other)
+{
+	return one->format == other->format && one->spans == other->spans && one->bytes == other->bytes &&
+	       one->delay_ns == other->delay_ns;
+}
+
+/* The lane with these limits, made if there is none. */
+static size_t find_lane(struct fanout *fanout, const struct batch_limits *limits)
+{
+	size_t i = 0;
+
+	while (i < fanout->lane_count && !agree(&fanout->lanes[i].limits, limits))
+		i++;
+	if (i == fanout->lane_count)
+		fanout->lanes[fanout->lane_count++] = (struct lane){.limits = *limits};
+	return i;
+}
+
+/* Takes over one count of @outlets. */
+static void build(struct fanout *fanout, struct outlets *outlets)
+{
+	fanout->outlets = outlets;
+	fanout->lanes = g_new0(struct lane, outlets->count);
+	fanout->lane_of = g_new0(size_t, outlets->count);
+	fanout->entries = g_new0(struct account_entry, outlets->count);
+	fanout->lane_count = 0;
+	for (size_t i = 0; i < outlets->count; i++) {
+		fanout->lane_of[i] = find_lane(fanout, &outlets->outlet[i].limits);
+		fanout->entries[i].account = queue_account(outlets->outlet[i].queue);
+	}
+}
+
+static void unbuild(struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		batch_unref(fanout->lanes[i].open);
+	g_free(fanout->lanes);
+	g_free(fanout->lane_of);
+	g_free(fanout->entries);
+	outlets_unref(fanout->outlets);
+}
+
+static void forget_queue(void *queue)
+{
+	queue_unref(queue);
+}
+
+struct fanout *fanout_create(struct outlets *outlets)
+{
+	struct fanout *fanout = g_new0(struct fanout, 1);
+
+	pthread_mutex_init(&fanout->lock, NULL);
+	fanout->leaving = g_ptr_array_new_with_free_func(forget_queue);
+	build(fanout, outlets);
+	return fanout;
+}
+
+void fanout_destroy(struct fanout *fanout)
+{
+	if (!fanout)
+		return;
+	unbuild(fanout);
+	outlets_unref(fanout->outlets_next);
+	g_ptr_array_unref(fanout->leaving);
+	pthread_mutex_destroy(&fanout->lock);
+	g_free(fanout);
+}
+
+void fanout_configure(struct fanout *fanout, struct outlets *outlets)
+{
+	pthread_mutex_lock(&fanout->lock);
+	outlets_unref(atomic_exchange(&fanout->outlets_next, outlets));
+	pthread_mutex_unlock(&fanout->lock);
+}
+
+/* Adding */
+
+bool fanout_takes(const struct fanout *fanout, enum batch_format format)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (fanout->lanes[i].limits.format == format)
+			return true;
+	return false;
+}
+
+static void add(struct lane *lane, const struct buffer *item, int64_t event_time, int64_t now)
+{
+	lane->taken++;
+	if (!item->size || item->size > lane->limits.bytes) {
+		lane->oversize++;
+		return;
+	}
+	if (!lane->open) {
+		lane->open = batch_create(lane->limits.format, lane->last_count, lane->last_bytes);
+		lane->open->born = now;
+	}
+	batch_add(lane->open, item->data, item->size, event_time);
+}
+
+static bool is_full(const struct lane *lane)
+{
+	return lane->open &&
+	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes);
+}
+
+void fanout_add(struct fanout *fanout, enum batch_format format, const struct buffer *item,
+	int64_t event_time, int64_t now)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++) {
+		struct lane *lane = &fanout->lanes[i];
+
+		if (lane->limits.format != format)
+			continue;
+		add(lane, item, event_time, now);
+		fanout->full |= is_full(lane);
+	}
+}
+
+bool fanout_full(const struct fanout *fanout)
+{
+	return fanout->full;
+}
+
+/* Pushing */
+
+void fanout_post(struct fanout *fanout, struct ledger *change)
+{
+	for (size_t i = 0; i < fanout->outlets->count; i++) {
+		const struct lane *lane = &fanout->lanes[fanout->lane_of[i]];
+		int64_t *row = fanout->entries[i].change.row;
+
+		row[SPANS_TAKEN] = lane->taken;
+		row[SPANS_QUEUED] = lane->taken - lane->oversize;
+		row[SPANS_DROPPED_OVERSIZE] = lane->oversize;
+	}
+	ledger_post_with(change, fanout->entries, fanout->outlets->count);
+	memset(change, 0, sizeof(*change));
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		fanout->lanes[i].taken = fanout->lanes[i].oversize = 0;
+}
+
+/* The lane's batch goes to all of its outputs. */
+static void push(struct fanout *fanout, size_t index)
+{
+	struct lane *lane = &fanout->lanes[index];
+	struct batch *batch = lane->open;
+
+	lane->open = NULL;
+	lane->last_count = batch->count;
+	lane->last_bytes = batch->spans.size;
+	for (size_t i = 0; i < fanout->outlets->count; i++)
+		if (fanout->lane_of[i] == index)
+			queue_push(fanout->outlets->outlet[i].queue, batch_ref(batch));
+	batch_unref(batch);
+}
+
+static void push_all(struct fanout *fanout, int64_t now, bool force)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++) {
+		const struct lane *lane = &fanout->lanes[i];
+
+		if (lane->open && (force || is_full(lane) || now - lane->open->born >= lane->limits.delay_ns))
+			push(fanout, i);
+	}
+	fanout->full = false;
+}
+
+/* Takes up other outlets, everything for those of before being pushed. */
+static void change_outlets(struct fanout *fanout)
+{
+	struct outlets *before = outlets_ref(fanout->outlets), *next;
+
+	push_all(fanout, 0, true);
+	pthread_mutex_lock(&fanout->lock);
+	next = atomic_exchange(&fanout->outlets_next, NULL);
+	pthread_mutex_unlock(&fanout->lock);
+	unbuild(fanout);
+	build(fanout, next);
+	for (size_t i = 0; i < before->count; i++) {
+		struct queue *queue = before->outlet[i].queue;
+
+		if (outlets_have(next, queue))
+			continue;
+		g_ptr_array_add(fanout->leaving, queue_ref(queue));
+		queue_close(queue);
+	}
+	outlets_unref(before);
+}
+
+void fanout_flush(struct fanout *fanout, struct ledger *change, int64_t now, bool force)
+{
+	fanout_post(fanout, change);
+	push_all(fanout, now, force);
+	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
+		change_outlets(fanout);
+}
+
+/* What is settled */
+
+void fanout_mark(struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->outlets->count; i++)
+		queue_mark(fanout->outlets->outlet[i].queue);
+}
+
+bool fanout_settled(struct fanout *fanout)
+{
+	for (guint i = fanout->leaving->len; i > 0; i--)
+		if (queue_done(g_ptr_array_index(fanout->leaving, i - 1)))
+			g_ptr_array_remove_index_fast(fanout->leaving, i - 1);
+	for (size_t i = 0; i < fanout->outlets->count; i++)
+		if (!queue_mark_settled(fanout->outlets->outlet[i].queue))
+			return false;
+	return fanout->leaving->len == 0;
+}
+
+size_t fanout_excess(const struct fanout *fanout)
+{
+	size_t excess = 0;
+
+	for (size_t i = 0; i < fanout->outlets->count; i++) {
+		struct queue *queue = fanout->outlets->outlet[i].queue;
+		size_t bytes = queue_bytes(queue), half = queue_limit(queue) / 2;
+
+		excess += bytes > half ? bytes - half : 0;
+	}
+	return excess;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where batches go: a list of the outputs' queues, and of what each wants to have. It never changes; when the
+ * configuration does, whoever makes batches gets another list. Shared by count.
+ */
+#ifndef QUEUE_OUTLETS_H
+#define QUEUE_OUTLETS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "queue/queue.h"
+
+/* How items become batches. Outputs that agree share them. */
+struct batch_limits {
+	enum batch_format format;
+	uint32_t spans;   /* in a batch, at most */
+	size_t bytes;     /* of a batch's items: it is full once it has them. No item may be larger */
+	int64_t delay_ns; /* that an item waits for its batch to fill, at most */
+};
+
+struct outlet {
+	struct queue *queue; /* one count of it is the list's */
+	struct batch_limits limits;
+};
+
+struct outlets {
+	atomic_uint owners;
+	size_t count;
+	struct outlet outlet[];
+};
+
+/* A list of @count outlets, copied; the queues are counted. */
+struct outlets *outlets_create(const struct outlet *outlet, size_t count);
+struct outlets *outlets_ref(struct outlets *outlets);
+void outlets_unref(struct outlets *outlets);
+
+/* Whether the list has the queue. */
+bool outlets_have(const struct outlets *outlets, const struct queue *queue);
+
+#endif

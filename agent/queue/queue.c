@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "queue/queue.h"
+
+#include <pthread.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "queue/backlog.h"
+#include "queue/inner.h"
+
+struct queue *queue_create(
+	const struct queue_limits *limits, struct account *account, void (*wake)(void *data), void *data)
+{
+	struct queue *queue = g_new0(struct queue, 1);
+
+	queue->account = account;
+	queue->owners = 1;
+	queue->limits = *limits;
+	queue->wake = wake;
+	queue->data = data;
+	queue->last = &queue->first;
+	pthread_mutex_init(&queue->lock, NULL);
+	backlog_init(queue);
+	return queue;
+}
+
+struct queue *queue_ref(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->owners++;
+	pthread_mutex_unlock(&queue->lock);
+	return queue;
+}
+
+void queue_unref(struct queue *queue)
+{
+	struct entry *entry;
+	bool last;
+
+	if (!queue)
+		return;
+	pthread_mutex_lock(&queue->lock);
+	last = --queue->owners == 0;
+	pthread_mutex_unlock(&queue->lock);
+	if (!last)
+		return;
+	while ((entry = queue_unlink_first(queue)))
+		entry_destroy(entry);
+	backlog_free(queue);
+	pthread_mutex_destroy(&queue->lock);
+	g_free(queue);
+}
+
+void queue_configure(struct queue *queue, const struct queue_limits *limits)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->limits = *limits;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+struct account *queue_account(const struct queue *queue)
+{
+	return queue->account;
+}
+
+/* With the lock held */
+
+struct entry *queue_unlink_first(struct queue *queue)
+{
+	struct entry *entry = queue->first;
+
+	if (entry) {
+		queue->first = entry->next;
+		if (!queue->first)
+			queue->last = &queue->first;
+		entry->next = NULL;
+		queue->waiting_bytes -= entry_bytes(entry);
+	}
+	return entry;
+}
+
+/* A fresh entry is released, dropped or on disk. */
+void queue_settle(struct queue *queue, const struct entry *entry)
+{
+	queue->bytes -= entry_bytes(entry);
+	queue->live--;
+	if (entry->number <= queue->marked)
+		queue->unsettled--;
+}
+
+void queue_put_first(struct queue *queue, struct entry *entry)
+{
+	if (!queue->first)
+		queue->last = &entry->next;
+	entry->next = queue->first;
+	queue->first = entry;
+	queue->waiting_bytes += entry_bytes(entry);
+}
+
+void queue_has_room(struct queue *queue)
+{
+	queue->slow = false;
+	pthread_cond_broadcast(&queue->released);
+}
+
+static void drop(struct queue *queue, struct entry *entry, enum account_row row)
+{
+	account_move(queue->account, SPANS_QUEUED, row, entry->batch->count);
+	queue_settle(queue, entry);
+	entry_destroy(entry);
+}
+
+/* Pushing */
+
+/* Waits for a batch to go, if that is worth it: returns false if one has to be dropped. */
+static bool wait_for_room(struct queue *queue, int64_t *until)
+{
+	struct timespec time;
+
+	if (queue->limits.wait_when_full)
+		return pthread_cond_wait(&queue->released, &queue->lock) == 0;
+	if (!queue->storing || queue->slow)
+		return false;
+	if (!*until)
+		*until = clock_monotonic() + queue->limits.disk_ns;
+	time = clock_timespec(*until);
+	queue_poke(queue);
+	queue->slow = pthread_cond_timedwait(&queue->released, &queue->lock, &time) != 0;
+	return !queue->slow;
+}
+
+/* Makes room for @need bytes by waiting, or by dropping the oldest that wait. */
+static void make_room(struct queue *queue, size_t need)
+{
+	int64_t until = 0;
+
+	while (queue->bytes && queue->bytes + need > queue->limits.bytes) {
+		struct entry *oldest;
+
+		if (wait_for_room(queue, &until))
+			continue;
+		oldest = queue_unlink_first(queue);
+		if (!oldest)
+			break;
+		drop(queue, oldest, SPANS_DROPPED_QUEUE_FULL);
+	}
+}
+
+static void append(struct queue *queue, struct entry *entry)
+{
+	size_t bytes = entry_bytes(entry);
+
+	queue->bytes += bytes;
+	queue->waiting_bytes += bytes;
+	queue->live++;
+	entry->number = ++queue->pushed;
+	*queue->last = entry;
+	queue->last = &entry->next;
+	if (queue->spooled && (!queue->delivering || queue->waiting_bytes > queue->limits.bytes / 2))
+		queue_poke(queue);
+	queue_wake(queue);
+}
+
+void queue_push(struct queue *queue, struct batch *batch)
+{
+	struct entry *entry = entry_create(batch);
+
+	pthread_mutex_lock(&queue->lock);
+	if (queue->wake) {
+		make_room(queue, entry_bytes(entry));
+		append(queue, entry);
+	} else {
+		account_move(queue->account, SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, batch->count);
+		entry_destroy(entry);
+	}
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_mark(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->marked = queue->pushed;
+	queue->unsettled = queue->live;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+bool queue_mark_settled(struct queue *queue)
+{
+	bool settled;
+
+	pthread_mutex_lock(&queue->lock);
+	settled = queue->unsettled == 0;
+	pthread_mutex_unlock(&queue->lock);
+	return settled;
+}
+
+void queue_close(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->closed = true;
+	queue_wake(queue);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+/* The uplink */
+
+/* The oldest fresh entry, or else one from disk; the lock is held. */
+static struct entry *choose(struct queue *queue)
+{
+	return queue->first || queue->closed ? queue->first : queue->replay_first;
+}
+
+struct entry *queue_take(struct queue *queue)
+{
+	struct entry *entry;
+
+	pthread_mutex_lock(&queue->lock);
+	entry = choose(queue);
+	if (entry && queue->taken && queue->taken_bytes + entry_bytes(entry) > queue->limits.bytes / 2)
+		entry = NULL;
+	if (entry) {
+		entry = entry->spool_id ? backlog_unlink(queue) : queue_unlink_first(queue);
+		queue->taken++;
+		queue->taken_bytes += entry_bytes(entry);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return entry;
+}
+
+/* An entry that was taken goes back; the lock is held. */
+static void put_back(struct queue *queue, struct entry *entry)
+{
+	queue->taken--;
+	queue->taken_bytes -= entry_bytes(entry);
+	if (entry->spool_id)
+		backlog_put_first(queue, entry);
+	else
+		queue_put_first(queue, entry);
+}
+
+void queue_give_back(struct queue *queue, struct entry *entry)
+{
+	pthread_mutex_lock(&queue->lock);
+	put_back(queue, entry);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest)
+{
+	size_t *held = entry->spool_id ? &queue->replay_bytes : &queue->bytes;
+	size_t less = batch_bytes(entry->batch), more = batch_bytes(rest);
+
+	pthread_mutex_lock(&queue->lock);
+	batch_unref(entry->batch);
+	entry->batch = rest;
+	*held = *held - less + more;
+	queue->taken_bytes = queue->taken_bytes - less + more;
+	put_back(queue, entry);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_release(struct queue *queue, struct entry *entry)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->taken--;
+	queue->taken_bytes -= entry_bytes(entry);
+	if (entry->spool_id) {
+		backlog_released(queue, entry);
+	} else {
+		queue_settle(queue, entry);
+		queue->fresh_released += entry->batch->count;
+	}
+	queue_has_room(queue);
+	pthread_mutex_unlock(&queue->lock);
+	entry_destroy(entry);
+}
+
+bool queue_done(struct queue *queue)
+{
+	bool done;
+
+	pthread_mutex_lock(&queue->lock);
+	done = queue->closed && !queue->live && !queue->taken;
+	pthread_mutex_unlock(&queue->lock);
+	return done;
+}
+
+/* Anybody */
+
+size_t queue_bytes(struct queue *queue)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&queue->lock);
+	bytes = queue->bytes;
+	pthread_mutex_unlock(&queue->lock);
+	return bytes;
+}
+
+size_t queue_limit(struct queue *queue)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&queue->lock);
+	bytes = queue->limits.bytes;
+	pthread_mutex_unlock(&queue->lock);
+	return bytes;
+}
+
+static void drop_waiting(struct queue *queue, enum account_row dropped)
+{
+	struct entry *entry;
+
+	while ((entry = queue_unlink_first(queue)))
+		drop(queue, entry, dropped);
+	queue_has_room(queue);
+}
+
+void queue_drop_all(struct queue *queue, enum account_row dropped)
+{
+	pthread_mutex_lock(&queue->lock);
+	drop_waiting(queue, dropped);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_end(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->wake = NULL;
+	drop_waiting(queue, SPANS_DROPPED_SHUTDOWN);
+	pthread_mutex_unlock(&queue->lock);
+	queue_unref(queue);
+}
