@@ -130,12 +130,12 @@ static bool wait_for_room(struct queue *queue, int64_t *until)
 	return !queue->slow;
 }
 
-/* Makes room for @need bytes by waiting, or by dropping the oldest that wait. */
+/* Makes room for @need bytes by waiting, or by dropping the oldest that wait; the queue may end meanwhile. */
 static void make_room(struct queue *queue, size_t need)
 {
 	int64_t until = 0;
 
-	while (queue->bytes && queue->bytes + need > queue->limits.bytes) {
+	while (queue->wake && queue->bytes && queue->bytes + need > queue->limits.bytes) {
 		struct entry *oldest;
 
 		if (wait_for_room(queue, &until))
@@ -167,8 +167,8 @@ void queue_push(struct queue *queue, struct batch *batch)
 	struct entry *entry = entry_create(batch);
 
 	pthread_mutex_lock(&queue->lock);
+	make_room(queue, entry_bytes(entry));
 	if (queue->wake) {
-		make_room(queue, entry_bytes(entry));
 		append(queue, entry);
 	} else {
 		account_move(queue->account, SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, batch->count);
