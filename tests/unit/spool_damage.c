@@ -81,24 +81,20 @@ START_TEST(test_log_of_deletions_lost)
 {
 	g_autofree char *wal = harm_path(harm_bad, "-wal");
 	struct spool *spool = rig_open(harm_good, 16 * MIB);
-	struct batch batch = {0};
-	int64_t id = 0;
+	struct entry *entry = NULL;
 
 	rig_fill(spool, 0, 10, SPANS, 500);
 	spool_destroy(spool);
 	spool = rig_open(harm_good, 16 * MIB);
 	for (int i = 0; i < 4; i++) {
-		ck_assert_int_eq(spool_read(spool, id, &batch), SPOOL_READ);
-		id = batch.spool_id;
-		ck_assert(spool_delete(spool, &id, 1));
+		ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+		ck_assert(spool_delete(spool, &entry->spool_id, 1));
 	}
 	harm_copy();
 	ck_assert_int_eq(truncate(wal, 0), 0);
 	harm_assert_survivors(6 * SPANS, 6 * SPANS, "deletions lost", 0);
 	spool_destroy(spool);
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(entry);
 }
 END_TEST
 
@@ -159,7 +155,7 @@ START_TEST(test_damage_under_a_running_agent)
 {
 	g_autofree char *path = harm_path(harm_good, "");
 	struct spool *spool = rig_open(harm_good, 16 * MIB);
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 	struct spool_holds holds;
 	struct walk walk;
 	int64_t first, drained;
@@ -168,12 +164,12 @@ START_TEST(test_damage_under_a_running_agent)
 	spool_destroy(spool);
 	walk_good(&walk);
 	spool = rig_open(harm_good, 16 * MIB);
-	ck_assert_int_eq(spool_read(spool, 0, &batch), SPOOL_READ);
-	first = batch.spool_id;
+	ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+	first = entry->spool_id;
 	harm_flip(path, g_array_index(walk.needs, struct piece, 0).end - 1, 1);
 	harm_flip(path, g_array_index(walk.needs, struct piece, 5).end - 1, 1);
 	/* batch 0 is under way and goes with the file; batch 5 is lost */
-	for (int64_t after = first; spool_read(spool, after, &batch) == SPOOL_READ; after = batch.spool_id)
+	while (rig_next(spool, &entry) == SPOOL_READ)
 		;
 	ck_assert_int_eq(rig_corrupt(spool), SPANS);
 	spool_read_holds(spool, &holds);
@@ -184,9 +180,7 @@ START_TEST(test_damage_under_a_running_agent)
 	ck_assert_int_eq(rig_corrupt(spool), 0);
 	spool_destroy(spool);
 	walk_free(&walk);
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(entry);
 }
 END_TEST
 

@@ -48,10 +48,10 @@ static int64_t put_until_failure(struct spool *spool, int64_t first)
 	int64_t stored = 0;
 
 	for (int i = 0; i < 1000; i++) {
-		struct batch *batch = rig_batch(first + stored, 20, 500);
-		bool good = spool_put(spool, batch);
+		struct entry *entry = rig_entry(first + stored, 20, 500);
+		bool good = spool_put(spool, entry);
 
-		rig_free(batch);
+		entry_destroy(entry);
 		if (!good)
 			return stored;
 		stored += 20;
@@ -115,7 +115,7 @@ END_TEST
 START_TEST(test_disk_turns_read_only)
 {
 	struct spool_options options = rig_options(rig_folder, 64 * MIB);
-	struct batch *batch = rig_batch(100, 10, 100);
+	struct entry *entry = rig_entry(100, 10, 100);
 	struct spool *spool;
 
 	if (!mount_disk("size=8m"))
@@ -130,15 +130,15 @@ START_TEST(test_disk_turns_read_only)
 	ck_assert_int_eq(mount(NULL, rig_folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 	spool = spool_create(&options);
 	for (int i = 0; i < 3; i++) {
-		ck_assert(!spool_put(spool, batch));
+		ck_assert(!spool_put(spool, entry));
 		ck_assert_ptr_nonnull(strstr(spool_error(spool), rig_folder));
 	}
 	ck_assert_int_eq(mount(NULL, rig_folder, NULL, MS_REMOUNT, NULL), 0);
-	ck_assert(spool_put(spool, batch));
+	ck_assert(spool_put(spool, entry));
 	ck_assert_int_eq(rig_drain(spool, NULL), 60);
 	ck_assert_int_eq(rig_corrupt(spool), 0);
 	spool_destroy(spool);
-	rig_free(batch);
+	entry_destroy(entry);
 }
 END_TEST
 
@@ -169,22 +169,23 @@ END_TEST
 static void store_and_tell(int pipe, int64_t next)
 {
 	struct spool *spool = rig_open(rig_folder, 64 * MIB);
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 
 	for (;; next++) {
-		struct batch *each = rig_batch(next, 1 + (uint32_t)(next % 5), 2000);
+		struct entry *each = rig_entry(next, 1 + (uint32_t)(next % 5), 2000);
 		int64_t told[2] = {next, 0};
 
 		/* numbers of the batches' first spans are what is told; they need not follow each other here
 		 */
 		if (!spool_put(spool, each))
 			_exit(1);
-		rig_free(each);
-		if (next % 3 == 0 && spool_read(spool, 0, &batch) == SPOOL_READ) {
-			told[1] = batch_events(&batch)[0];
+		entry_destroy(each);
+		if (next % 3 == 0 && spool_read(spool, 0, &entry) == SPOOL_READ) {
+			told[1] = batch_events(entry->batch)[0];
 			if (write(pipe, &(int64_t[2]){next, -told[1]}, sizeof(told)) != sizeof(told) ||
-				!spool_delete(spool, &batch.spool_id, 1))
+				!spool_delete(spool, &entry->spool_id, 1))
 				_exit(1);
+			entry_destroy(entry);
 		}
 		if (write(pipe, told, sizeof(told)) != sizeof(told))
 			_exit(1);
@@ -237,15 +238,15 @@ static void compare(struct model *model)
 {
 	struct spool *spool = rig_open(rig_folder, 64 * MIB);
 	GHashTable *found = g_hash_table_new(NULL, NULL);
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 	GHashTableIter iter;
 	gpointer key;
 
 	ck_assert_int_eq(rig_corrupt(spool), 0);
-	while (spool_read(spool, batch.spool_id, &batch) == SPOOL_READ) {
-		int64_t first = batch_events(&batch)[0];
+	while (rig_next(spool, &entry) == SPOOL_READ) {
+		int64_t first = batch_events(entry->batch)[0];
 
-		ck_assert_uint_eq(batch.count, 1 + (uint32_t)(first % 5));
+		ck_assert_uint_eq(entry->batch->count, 1 + (uint32_t)(first % 5));
 		g_hash_table_add(found, GINT_TO_POINTER((int)first));
 		ck_assert(g_hash_table_contains(model->stored, GINT_TO_POINTER((int)first)) ||
 			  first == model->next);
@@ -261,9 +262,7 @@ static void compare(struct model *model)
 	model->deleting = 0;
 	model->next++;
 	g_hash_table_unref(found);
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(entry);
 	spool_destroy(spool);
 }
 

@@ -163,12 +163,12 @@ END_TEST
 
 static void put_format(struct spool *spool, int64_t first, uint8_t format, bool sent_before)
 {
-	struct batch *batch = rig_batch(first, 5, 300);
+	struct entry *entry = rig_entry(first, 5, 300);
 
-	batch->format = format;
-	batch->sent_before = sent_before;
-	ck_assert(spool_put(spool, batch));
-	rig_free(batch);
+	entry->batch->format = format;
+	entry->sent_before = sent_before;
+	ck_assert(spool_put(spool, entry));
+	entry_destroy(entry);
 }
 
 /* The column `sent` as an older agent reads it. */
@@ -189,17 +189,15 @@ static void assert_column(const int64_t *expected, unsigned count)
 
 static void assert_formats(struct spool *spool, const int64_t *expected, unsigned count)
 {
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 
 	for (unsigned i = 0; i < count; i++) {
-		ck_assert_int_eq(spool_read(spool, batch.spool_id, &batch), SPOOL_READ);
-		ck_assert_uint_eq(batch.format, expected[i] >> 8);
-		ck_assert_int_eq(batch.sent_before, expected[i] & 1);
+		ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+		ck_assert_uint_eq(entry->batch->format, expected[i] >> 8);
+		ck_assert_int_eq(entry->sent_before, expected[i] & 1);
 	}
-	ck_assert_int_eq(spool_read(spool, batch.spool_id, &batch), SPOOL_END);
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	ck_assert_int_eq(rig_next(spool, &entry), SPOOL_END);
+	entry_destroy(entry);
 }
 
 /* A batch's format outlives a restart, and a repair; and no other bit of the column is accepted. */

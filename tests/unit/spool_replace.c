@@ -117,14 +117,12 @@ static size_t end_of_a_batch(void)
 static bool look_at_all(struct spool *spool)
 {
 	enum spool_read status = SPOOL_FAILED;
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 
 	if (spool_open(spool))
-		while ((status = spool_read(spool, batch.spool_id, &batch)) == SPOOL_READ)
+		while ((status = rig_next(spool, &entry)) == SPOOL_READ)
 			;
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(entry);
 	return status == SPOOL_END;
 }
 

@@ -113,29 +113,19 @@ static void make_span(uint8_t *span, int64_t number, size_t size)
 		span[i] = (uint8_t)(number * 31 + (int64_t)i * 7);
 }
 
-struct batch *rig_batch(int64_t first, uint32_t count, size_t size)
+struct entry *rig_entry(int64_t first, uint32_t count, size_t size)
 {
-	struct batch *batch = g_new0(struct batch, 1);
+	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, count, count * (size + 6));
+	g_autofree uint8_t *span = g_malloc(size + 6);
 
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t number = first + i;
-		uint32_t bytes = (uint32_t)span_size(number, size);
+		size_t bytes = span_size(number, size);
 
-		make_span(buffer_reserve(&batch->spans, bytes), number, bytes);
-		batch->spans.size += bytes;
-		buffer_put(&batch->sizes, &bytes, sizeof(bytes));
-		buffer_put(&batch->events, &number, sizeof(number));
-		batch->count++;
+		make_span(span, number, bytes);
+		batch_add(batch, span, bytes, number);
 	}
-	return batch;
-}
-
-void rig_free(struct batch *batch)
-{
-	buffer_free(&batch->spans);
-	buffer_free(&batch->sizes);
-	buffer_free(&batch->events);
-	g_free(batch);
+	return entry_create(batch);
 }
 
 struct spool_options rig_options(const char *folder, uint64_t max)
@@ -155,10 +145,10 @@ struct spool *rig_open(const char *folder, uint64_t max)
 void rig_fill(struct spool *spool, int64_t first, unsigned batches, uint32_t count, size_t size)
 {
 	for (unsigned i = 0; i < batches; i++) {
-		struct batch *batch = rig_batch(first + (int64_t)i * count, count, size);
+		struct entry *entry = rig_entry(first + (int64_t)i * count, count, size);
 
-		ck_assert_msg(spool_put(spool, batch), "%s", spool_error(spool));
-		rig_free(batch);
+		ck_assert_msg(spool_put(spool, entry), "%s", spool_error(spool));
+		entry_destroy(entry);
 	}
 }
 
@@ -178,23 +168,35 @@ static void check_batch(const struct batch *batch, GHashTable *seen)
 	ck_assert_ptr_eq(span, batch->spans.data + batch->spans.size);
 }
 
+enum spool_read rig_next(struct spool *spool, struct entry **entry)
+{
+	struct entry *next = NULL;
+	enum spool_read status = spool_read(spool, *entry ? (*entry)->spool_id : 0, &next);
+
+	if (status == SPOOL_READ) {
+		entry_destroy(*entry);
+		*entry = next;
+	} else {
+		ck_assert_ptr_null(next);
+	}
+	return status;
+}
+
 int64_t rig_drain(struct spool *spool, GHashTable *seen)
 {
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 	enum spool_read status;
 	int64_t spans = 0, after = 0;
 
-	while ((status = spool_read(spool, after, &batch)) == SPOOL_READ) {
-		ck_assert_int_gt(batch.spool_id, after);
-		after = batch.spool_id;
-		check_batch(&batch, seen);
-		spans += batch.count;
+	while ((status = rig_next(spool, &entry)) == SPOOL_READ) {
+		ck_assert_int_gt(entry->spool_id, after);
+		after = entry->spool_id;
+		check_batch(entry->batch, seen);
+		spans += entry->batch->count;
 		ck_assert_msg(spool_delete(spool, &after, 1), "%s", spool_error(spool));
 	}
 	ck_assert_msg(status == SPOOL_END, "%s", spool_error(spool));
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(entry);
 	return spans;
 }
 

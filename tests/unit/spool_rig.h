@@ -28,9 +28,8 @@ void rig_clear(void);
 char *rig_path(const char *folder, const char *name);
 void rig_copy(const char *from, const char *to); /* removes @to if @from is missing */
 
-/* A batch whose spans number @first and on, of about @size bytes each; NULL-terminated by `next`. */
-struct batch *rig_batch(int64_t first, uint32_t count, size_t size);
-void rig_free(struct batch *batch);
+/* A batch whose spans number @first and on, of about @size bytes each. */
+struct entry *rig_entry(int64_t first, uint32_t count, size_t size);
 
 /* The default output's files. */
 #define RIG_SPOOL "spool.db"
@@ -44,6 +43,9 @@ struct spool *rig_open(const char *folder, uint64_t max);
 
 /* Stores @batches of @count spans each, numbered on from @first, one commit each. */
 void rig_fill(struct spool *spool, int64_t first, unsigned batches, uint32_t count, size_t size);
+
+/* Reads the batch behind @entry, or the first if that is NULL; if there is one, it takes @entry's place. */
+enum spool_read rig_next(struct spool *spool, struct entry **entry);
 
 /*
  * Reads and deletes all there is, checking that every span is what it was; returns how many spans came, and

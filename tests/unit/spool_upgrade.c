@@ -33,20 +33,18 @@ static void copy_fixture(bool with_log)
 /* Reads everything without deleting it. */
 static void check_flags(struct spool *spool)
 {
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 	unsigned batches = 0, sent_before = 0;
 
-	while (spool_read(spool, batch.spool_id, &batch) == SPOOL_READ) {
-		ck_assert_uint_eq(batch.format, BATCH_ZIPKIN_SPANS);
-		ck_assert_int_eq(batch.sent_before, batch_events(&batch)[0] == SENT_BEFORE);
-		sent_before += batch.sent_before;
+	while (rig_next(spool, &entry) == SPOOL_READ) {
+		ck_assert_uint_eq(entry->batch->format, BATCH_ZIPKIN_SPANS);
+		ck_assert_int_eq(entry->sent_before, batch_events(entry->batch)[0] == SENT_BEFORE);
+		sent_before += entry->sent_before;
 		batches++;
 	}
 	ck_assert_uint_eq(batches, 7);
 	ck_assert_uint_eq(sent_before, 1);
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(entry);
 }
 
 START_TEST(test_every_span)
@@ -89,17 +87,17 @@ START_TEST(test_refused_spans)
 	reader = spoolfile_open(path, SQLITE_OPEN_READWRITE, &rc);
 	stmt = spoolfile_prepare(reader, REFUSEDROW_NEXT, &rc);
 	for (int64_t number = 1001; number <= 1003; number++) {
-		struct batch *batch = rig_batch(number, 1, 150);
+		struct entry *entry = rig_entry(number, 1, 150);
 
 		sqlite3_bind_int64(stmt, 1, row.id);
 		ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
 		refusedrow_read(stmt, &row);
 		ck_assert_int_eq(row.event_time, number);
 		ck_assert_str_eq(row.words, "I do not like it");
-		ck_assert_uint_eq(row.kept, batch->spans.size);
-		ck_assert_mem_eq(row.span, batch->spans.data, row.kept);
+		ck_assert_uint_eq(row.kept, entry->batch->spans.size);
+		ck_assert_mem_eq(row.span, entry->batch->spans.data, row.kept);
 		sqlite3_reset(stmt);
-		rig_free(batch);
+		entry_destroy(entry);
 	}
 	sqlite3_bind_int64(stmt, 1, row.id);
 	ck_assert_int_eq(sqlite3_step(stmt), SQLITE_DONE);

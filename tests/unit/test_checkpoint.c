@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The checkpoint's two files under every damage, and what stands in them: the ledger, positions, steps of the
- * clock. */
+/* The checkpoint's two files under every damage, and what stands in them: positions, steps of the clock. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include <glib.h>
 
 #include "output/checkpoint.h"
-#include "core/ledger.h"
 #include "read/clocksteps.h"
 #include "session/position.h"
 
@@ -201,40 +199,6 @@ START_TEST(of_version_0_1)
 }
 END_TEST
 
-/* The ledger: what a checkpoint has of it */
-
-START_TEST(ledger_goes_on)
-{
-	struct ledger rows = {0}, before, after;
-	struct buffer saved = {0};
-
-	for (int i = 0; i < LEDGER_ROWS; i++)
-		rows.row[i] = 1000 + i;
-	rows.row[SPANS_MADE] = 1000000;
-	ledger_post(&rows);
-	ledger_save(&saved);
-	ledger_read(&before, NULL);
-	for (int i = 0; i < LEDGER_ROWS; i++)
-		rows.row[i] = -rows.row[i];
-	ledger_post(&rows);
-	for (size_t size = 0; size < saved.size; size++)
-		ck_assert(!ledger_load(unpacker_of(saved.data, size)));
-	ck_assert(ledger_load(unpacker_of(saved.data, saved.size)));
-	ledger_read(&after, NULL);
-	for (int i = 0; i < LEDGER_ROWS; i++) {
-		/* each row has a name, or it would not come back; what is under way is unmade */
-		if (i == SPANS_PENDING || i == SPANS_QUEUED)
-			ck_assert_int_eq(after.row[i], 0);
-		else if (i == SPANS_MADE)
-			ck_assert_int_eq(after.row[i],
-				before.row[i] - before.row[SPANS_PENDING] - before.row[SPANS_QUEUED]);
-		else
-			ck_assert_msg(after.row[i] == before.row[i], "row %d has no name in ledger.c", i);
-	}
-	buffer_free(&saved);
-}
-END_TEST
-
 /* Positions */
 
 static struct stream_key key_of(uint64_t number)
@@ -303,7 +267,6 @@ int main(void)
 	tcase_add_test(files, of_version_0_1);
 	tcase_add_test(files, for_one_agent);
 	suite_add_tcase(suite, files);
-	tcase_add_test(contents, ledger_goes_on);
 	tcase_add_test(contents, positions_go_on);
 	suite_add_tcase(suite, contents);
 	runner = srunner_create(suite);

@@ -12,6 +12,7 @@
 
 static struct ledger rows;
 static GString *emitted;
+static int64_t emitted_count;
 static const struct assembler_limits limits = {1000 * MS, 100 * MS, 1024 * 1024};
 
 static struct text literal(const char *text)
@@ -22,6 +23,7 @@ static struct text literal(const char *text)
 static void note(void *data, const struct span *span)
 {
 	(void)data;
+	emitted_count++;
 	g_string_append_printf(emitted, "%d %.*s@%.*s %d/%d port %d %d:", (int)span->id, (int)span->name.size,
 		span->name.data, (int)span->local.service.size, span->local.service.data,
 		(int)(span->timestamp - T0 / 1000), (int)span->duration, span->local.port,
@@ -66,6 +68,7 @@ static void setup(void)
 {
 	memset(&rows, 0, sizeof(rows));
 	emitted = g_string_new(NULL);
+	emitted_count = 0;
 }
 
 static void teardown(void)
@@ -104,7 +107,7 @@ START_TEST(goes_on_as_if_nothing_had_been)
 		assembler_flush(assembler);
 		ck_assert_str_eq(emitted->str, expected);
 		ck_assert_int_eq(rows.row[SPANS_PENDING], 0);
-		ck_assert_int_eq(rows.row[SPANS_MADE], rows.row[SPANS_QUEUED]);
+		ck_assert_int_eq(rows.row[SPANS_MADE], emitted_count);
 		ck_assert_uint_eq(assembler_bytes(assembler), 0);
 		assembler_destroy(assembler);
 		buffer_free(&saved);

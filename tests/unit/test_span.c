@@ -15,6 +15,7 @@
 
 static struct ledger rows;
 static GString *emitted; /* a line for each span that was emitted */
+static int64_t emitted_count;
 
 static struct text literal(const char *text)
 {
@@ -25,6 +26,7 @@ static struct text literal(const char *text)
 static void note(void *data, const struct span *span)
 {
 	(void)data;
+	emitted_count++;
 	g_string_append_printf(emitted,
 		"%" G_GINT64_MODIFIER "x/%" G_GINT64_MODIFIER "x<%" G_GINT64_MODIFIER
 		"x kind%d%s %.*s@%.*s %+d/%d",
@@ -51,6 +53,7 @@ static void setup(void)
 
 	memset(&rows, 0, sizeof(rows));
 	emitted = g_string_new(NULL);
+	emitted_count = 0;
 	assembler = assembler_create(&limits, &rows, note, NULL);
 }
 
@@ -60,7 +63,7 @@ static void teardown(void)
 
 	assembler_flush(assembler);
 	ck_assert_int_eq(row[SPANS_PENDING], 0);
-	ck_assert_int_eq(row[SPANS_MADE], row[SPANS_QUEUED]);
+	ck_assert_int_eq(row[SPANS_MADE], emitted_count);
 	ck_assert_uint_eq(assembler_bytes(assembler), 0);
 	assembler_destroy(assembler);
 	g_string_free(emitted, TRUE);
@@ -414,7 +417,7 @@ START_TEST(test_memory_is_bounded)
 	}
 	ck_assert_int_eq(rows.row[SPANS_MADE], 5000);
 	ck_assert_int_gt(rows.row[SPANS_CUT_SHORT], 4000);
-	ck_assert_int_eq(rows.row[SPANS_PENDING] + rows.row[SPANS_QUEUED], 5000);
+	ck_assert_int_eq(rows.row[SPANS_PENDING] + emitted_count, 5000);
 }
 END_TEST
 

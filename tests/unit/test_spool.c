@@ -37,30 +37,27 @@ END_TEST
 START_TEST(test_kept_over_a_restart)
 {
 	struct spool *spool = rig_open(rig_folder, 16 * MIB);
-	struct batch batch = {0}, *sent = rig_batch(201, 10, 100);
-	int64_t id;
+	struct entry *entry = NULL, *sent = rig_entry(201, 10, 100);
 
 	rig_fill(spool, 1, 20, 10, 100);
 	sent->sent_before = true;
 	ck_assert(spool_put(spool, sent));
-	ck_assert_int_eq(spool_read(spool, 0, &batch), SPOOL_READ);
-	ck_assert(!batch.sent_before);
-	id = batch.spool_id;
-	ck_assert(spool_delete(spool, &id, 1));
-	ck_assert_int_eq(spool_read(spool, id, &batch), SPOOL_READ); /* under way, and not deleted */
+	ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+	ck_assert(!entry->sent_before);
+	ck_assert(spool_delete(spool, &entry->spool_id, 1));
+	ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ); /* under way, and not deleted */
 	spool_destroy(spool);
 	spool = rig_open(rig_folder, 16 * MIB);
 	ck_assert_int_eq(rig_corrupt(spool), 0);
-	for (id = 0; spool_read(spool, id, &batch) == SPOOL_READ; id = batch.spool_id)
+	g_clear_pointer(&entry, entry_destroy);
+	while (rig_next(spool, &entry) == SPOOL_READ)
 		;
-	ck_assert(batch.sent_before);
-	ck_assert_int_eq(batch_events(&batch)[0], 201);
+	ck_assert(entry->sent_before);
+	ck_assert_int_eq(batch_events(entry->batch)[0], 201);
 	ck_assert_int_eq(rig_drain(spool, NULL), 200);
 	spool_destroy(spool);
-	rig_free(sent);
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(sent);
+	entry_destroy(entry);
 }
 END_TEST
 
@@ -94,21 +91,21 @@ END_TEST
 START_TEST(test_list_in_one_commit)
 {
 	struct spool *spool = rig_open(rig_folder, 16 * MIB);
-	struct batch *list = NULL;
+	struct entry *list = NULL;
 
 	for (int64_t i = 9; i >= 0; i--) {
-		struct batch *batch = rig_batch(1 + i * 5, 5, 300);
+		struct entry *entry = rig_entry(1 + i * 5, 5, 300);
 
-		batch->next = list;
-		list = batch;
+		entry->next = list;
+		list = entry;
 	}
 	ck_assert(spool_put(spool, list));
 	ck_assert_int_eq(rig_drain(spool, NULL), 50);
 	while (list) {
-		struct batch *batch = list;
+		struct entry *entry = list;
 
-		list = batch->next;
-		rig_free(batch);
+		list = entry->next;
+		entry_destroy(entry);
 	}
 	spool_destroy(spool);
 }
@@ -179,24 +176,23 @@ END_TEST
 START_TEST(test_under_way_is_not_evicted)
 {
 	struct spool *spool = rig_open(rig_folder, 4 * MIB);
-	struct batch batch = {0};
+	struct entry *entry = NULL;
 	struct spool_losses losses;
 	int64_t id;
 
 	rig_fill(spool, 1, 1, 10, 400);
-	ck_assert_int_eq(spool_read(spool, 0, &batch), SPOOL_READ);
-	id = batch.spool_id;
+	ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+	id = entry->spool_id;
+	g_clear_pointer(&entry, entry_destroy);
 	rig_fill(spool, 11, 200, 100, 400);
 	spool_take_losses(spool, &losses);
 	ck_assert_int_gt(losses.evicted, 0);
 	ck_assert_int_eq(losses.evicted % 100, 0);
-	ck_assert_int_eq(spool_read(spool, 0, &batch), SPOOL_READ);
-	ck_assert_int_eq(batch.spool_id, id);
+	ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+	ck_assert_int_eq(entry->spool_id, id);
 	ck_assert_int_eq(rig_drain(spool, NULL), 20010 - losses.evicted);
 	spool_destroy(spool);
-	buffer_free(&batch.spans);
-	buffer_free(&batch.sizes);
-	buffer_free(&batch.events);
+	entry_destroy(entry);
 }
 END_TEST
 
@@ -205,7 +201,7 @@ START_TEST(test_somebody_reads)
 {
 	g_autofree char *path = rig_path(rig_folder, RIG_SPOOL);
 	struct spool *spool = rig_open(rig_folder, 4 * MIB);
-	struct batch *batch;
+	struct entry *entry;
 	int64_t stored = 10;
 	sqlite3 *reader;
 	int failures = 0, rc;
@@ -216,12 +212,12 @@ START_TEST(test_somebody_reads)
 	ck_assert_int_eq(
 		sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM batch", NULL, NULL, NULL), SQLITE_OK);
 	for (int i = 0; i < 60 && !failures; i++) {
-		batch = rig_batch(stored + 1, 100, 400);
-		if (spool_put(spool, batch))
+		entry = rig_entry(stored + 1, 100, 400);
+		if (spool_put(spool, entry))
 			stored += 100;
 		else
 			failures++;
-		rig_free(batch);
+		entry_destroy(entry);
 		ck_assert_uint_le(disk_use(), 4 * MIB);
 	}
 	ck_assert_int_eq(failures, 1);
@@ -304,7 +300,7 @@ START_TEST(test_too_large_a_batch)
 {
 	g_autofree char *path = rig_path(rig_folder, RIG_SPOOL);
 	struct spool *spool = rig_open(rig_folder, 1 * MIB);
-	struct batch *large = rig_batch(1000, 100, 6000);
+	struct entry *large = rig_entry(1000, 100, 6000);
 
 	rig_fill(spool, 1, 1, 32, 4000);
 	ck_assert_uint_eq(count_open(path), 1);
@@ -314,7 +310,7 @@ START_TEST(test_too_large_a_batch)
 	ck_assert_int_eq(rig_drain(spool, NULL), 32);
 	ck_assert_int_eq(rig_corrupt(spool), 0);
 	spool_destroy(spool);
-	rig_free(large);
+	entry_destroy(large);
 }
 END_TEST
 

@@ -9,7 +9,7 @@ START_TEST(good_server_gets_each_once)
 	uint64_t delivered;
 
 	rig_open(&rig);
-	delivered = latencies();
+	delivered = latencies(&rig);
 	if (_i == 1)
 		ACT(rig.peer, PEER_OLD_OK);
 	push(&rig, 20);
@@ -23,12 +23,12 @@ START_TEST(good_server_gets_each_once)
 	ASSERT_ROW(&rig, SPANS_SENT_AGAIN, 0);
 	ck_assert_int_eq(errors(&rig), 0);
 	ck_assert_uint_eq(rig.peer->connections, 1);
-	ck_assert_uint_eq(batch_queue_bytes(rig.queue), 0);
+	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
 	ck_assert(state_of(&rig).up);
 	ck_assert_str_eq(state_of(&rig).error, "");
 	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
 	ck_assert_uint_eq(in_log(&rig, "connected"), 1);
-	ck_assert_uint_eq(latencies() - delivered, 40 * SPANS);
+	ck_assert_uint_eq(latencies(&rig) - delivered, 40 * SPANS);
 	rig_close(&rig);
 }
 END_TEST
@@ -104,7 +104,7 @@ static void push_large(struct rig *rig)
 
 	memset(span, 'x', size);
 	push_span(rig, span, size);
-	batch_flush(rig->queue, 0, true);
+	push_batch(rig);
 	g_free(span);
 }
 
@@ -150,7 +150,7 @@ END_TEST
 
 static const struct {
 	enum peer_act act;
-	enum ledger_row row;
+	enum account_row row;
 	const char *words;
 } bad_answers[] = {
 	{PEER_CLOSE, OUTPUT_ERRORS_CLOSED, "the server closed the connection"},
@@ -244,7 +244,7 @@ START_TEST(try_later_and_nothing_left)
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TRY_LATER) == 1 && state_of(&rig).calls_open == 0);
 	backlog_look(rig.queue, &backlog);
 	ck_assert(!backlog.delivering);
-	batch_drop_all(rig.queue, SPANS_DROPPED_SHUTDOWN);
+	queue_drop_all(rig.queue, SPANS_DROPPED_SHUTDOWN);
 	RUN_UNTIL(&rig, (backlog_look(rig.queue, &backlog), backlog.delivering));
 	ck_assert(!state_of(&rig).up); /* until it takes some */
 	ck_assert_uint_eq(rig.peer->connections, 1);

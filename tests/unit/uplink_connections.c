@@ -189,7 +189,7 @@ START_TEST(drained_when_all_is_answered)
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
 	run_ms(&rig, 20);
 	ck_assert_int_eq(rig.drained, 0); /* more might come */
-	batch_close(rig.queue);
+	queue_close(rig.queue);
 	RUN_UNTIL(&rig, rig.drained == 1);
 	run_ms(&rig, 20);
 	ck_assert_int_eq(rig.drained, 1);
@@ -203,7 +203,7 @@ START_TEST(drained_from_the_start)
 
 	rig_open(&rig);
 	start(&rig);
-	batch_close(rig.queue);
+	queue_close(rig.queue);
 	uplink_when_drained(rig.uplink, on_drained, &rig);
 	ck_assert_int_eq(rig.drained, 0); /* not from within */
 	RUN_UNTIL(&rig, rig.drained == 1);
@@ -226,7 +226,7 @@ START_TEST(drain_cuts_a_long_wait)
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 6);
 	peer_start(rig.peer);
-	batch_close(rig.queue);
+	queue_close(rig.queue);
 	begin = clock_monotonic();
 	uplink_when_drained(rig.uplink, on_drained, &rig);
 	RUN_UNTIL(&rig, rig.drained == 1);
@@ -239,7 +239,7 @@ END_TEST
 START_TEST(destroy_gives_back)
 {
 	struct rig rig;
-	struct batch *batch;
+	struct entry *entry;
 
 	rig_open(&rig);
 	rig.options.window = 2;
@@ -250,13 +250,13 @@ START_TEST(destroy_gives_back)
 	uplink_destroy(rig.uplink);
 	rig.uplink = NULL;
 	for (int i = 0; i < 3; i++) {
-		batch = batch_take(rig.queue);
-		ck_assert_ptr_nonnull(batch);
-		ck_assert_int_eq(batch->sent_before, i < 2);
-		ledger_move(SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, batch->count);
-		batch_release(rig.queue, batch);
+		entry = queue_take(rig.queue);
+		ck_assert_ptr_nonnull(entry);
+		ck_assert_int_eq(entry->sent_before, i < 2);
+		account_move(rig.account, SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, entry->batch->count);
+		queue_release(rig.queue, entry);
 	}
-	ck_assert_ptr_null(batch_take(rig.queue));
+	ck_assert_ptr_null(queue_take(rig.queue));
 	rig_close(&rig);
 }
 END_TEST
@@ -368,9 +368,7 @@ START_TEST(fed_by_a_thread)
 	pthread_t thread;
 
 	rig_open(&rig);
-	batch_queue_destroy(rig.queue);
-	rig.limits.queue_bytes = 8 * 1024;
-	rig.queue = batch_queue_create(&rig.limits, rig_wake, &rig);
+	rig_resize(&rig, 8 * 1024);
 	rig.peer->delay_ms = 1;
 	start(&rig);
 	atomic_store(&feeding, true);

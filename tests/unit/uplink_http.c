@@ -92,7 +92,7 @@ END_TEST
 /* These wait, with a reason that is told once. */
 static const struct {
 	const char *answer;
-	enum ledger_row row;
+	enum account_row row;
 	const char *words;
 } bad_answers[] = {
 	{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 9\r\n\r\nback soon", OUTPUT_ERRORS_TRY_LATER,
@@ -192,7 +192,7 @@ START_TEST(refusal_before_the_call_is_sent)
 	web.peer->early = true;
 	ANSWER(web.peer, "HTTP/1.1 429 Slowly\r\nContent-Length: 0\r\n\r\n");
 	push_span(&web.rig, span, 12 << 20);
-	batch_flush(web.rig.queue, 0, true);
+	push_batch(&web.rig);
 	start(&web.rig);
 	RUN_UNTIL(&web.rig, row(&web.rig, OUTPUT_ERRORS_TRY_LATER) == 3);
 	ck_assert_int_eq(errors(&web.rig), 3);

@@ -39,7 +39,7 @@ static void push_many(struct rig *rig, int spans)
 		snprintf(span, sizeof(span), "span %u", rig->pushed);
 		push_span(rig, span, strlen(span));
 	}
-	batch_flush(rig->queue, 0, true);
+	push_batch(rig);
 }
 
 /* Every span but the bad ones arrived, and once. */
@@ -85,7 +85,7 @@ START_TEST(bad_spans_are_sifted_out)
 	assert_all_but_bad(&rig, sifts[_i].bad);
 	ck_assert_uint_le(rig.peer->calls, sifts[_i].calls_max);
 	ck_assert_uint_eq(rig.peer->connections, 1);
-	ck_assert_uint_eq(batch_queue_bytes(rig.queue), 0);
+	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
 	ck_assert(state_of(&rig).up);
 	/* The first in its words, the others within ten seconds. */
 	ck_assert_uint_eq(in_log(&rig, "\"bad span span "), 1);

@@ -23,11 +23,33 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
 		uplink_wake(rig->uplink);
 }
 
-void rig_wake(void *data)
+/* The queue's: wakes the uplink from any thread. */
+static void wake(void *data)
 {
 	struct rig *rig = data;
 
 	event_active(rig->woken, EV_READ, 1);
+}
+
+static void open_queue(struct rig *rig, size_t bytes)
+{
+	struct queue_limits limits = {.bytes = bytes};
+	struct outlet outlet = {.limits = {.format = BATCH_ZIPKIN_SPANS, .spans = 100000, .bytes = 64 << 20}};
+
+	rig->queue = outlet.queue = queue_create(&limits, rig->account, wake, rig);
+	rig->fanout = fanout_create(outlets_create(&outlet, 1));
+}
+
+static void close_queue(struct rig *rig)
+{
+	fanout_destroy(rig->fanout);
+	queue_unref(rig->queue);
+}
+
+void rig_resize(struct rig *rig, size_t bytes)
+{
+	close_queue(rig);
+	open_queue(rig, bytes);
 }
 
 void rig_open(struct rig *rig)
@@ -44,9 +66,11 @@ void rig_open(struct rig *rig)
 	rig->woken = event_new(rig->base, -1, 0, on_woken, rig);
 	event_add(rig->tick, &soon);
 	rig->peer = peer_create(rig->base, "127.0.0.1");
-	rig->limits = (struct batch_limits){.spans = 100000, .bytes = 64 << 20, .queue_bytes = 256 << 20};
-	rig->queue = batch_queue_create(&rig->limits, rig_wake, rig);
+	rig->account = account_open("default");
+	open_queue(rig, 256 << 20);
 	rig->options = (struct uplink_options){
+		.name = "default",
+		.section = "output",
 		.server = rig->server,
 		.category = "zipkin",
 		.window = 4,
@@ -56,13 +80,13 @@ void rig_open(struct rig *rig)
 		.return_ns = 200 * NS_PER_MS,
 	};
 	snprintf(rig->server, sizeof(rig->server), "127.0.0.1:%u", rig->peer->port);
-	ledger_read(&rig->start, NULL);
+	ledger_read_with(&(struct ledger){0}, &rig->account, &rig->start, 1);
 }
 
 void rig_close(struct rig *rig)
 {
 	uplink_destroy(rig->uplink);
-	batch_queue_destroy(rig->queue);
+	close_queue(rig);
 	peer_destroy(rig->peer);
 	event_free(rig->tick);
 	event_free(rig->woken);
@@ -82,9 +106,15 @@ void start(struct rig *rig)
 
 void push_span(struct rig *rig, const void *span, size_t size)
 {
-	ledger_add(SPANS_QUEUED, 1);
-	batch_add(rig->queue, span, size, clock_wall(), 0);
+	struct buffer item = {.data = (uint8_t *)(uintptr_t)span, .size = size};
+
+	fanout_add(rig->fanout, BATCH_ZIPKIN_SPANS, &item, clock_wall(), 0);
 	rig->pushed++;
+}
+
+void push_batch(struct rig *rig)
+{
+	fanout_flush(rig->fanout, &(struct ledger){0}, 0, true);
 }
 
 void push(struct rig *rig, int batches)
@@ -96,7 +126,7 @@ void push(struct rig *rig, int batches)
 
 			push_span(rig, span, (size_t)size);
 		}
-		batch_flush(rig->queue, 0, true);
+		push_batch(rig);
 	}
 }
 
@@ -108,23 +138,22 @@ void run_ms(struct rig *rig, int ms)
 		event_base_loop(rig->base, EVLOOP_ONCE);
 }
 
-int64_t row(struct rig *rig, enum ledger_row which)
+int64_t row(struct rig *rig, enum account_row which)
 {
-	struct ledger now;
+	struct account_rows now;
 
-	ledger_read(&now, NULL);
+	ledger_read_with(&(struct ledger){0}, &rig->account, &now, 1);
 	return now.row[which] - rig->start.row[which];
 }
 
-uint64_t latencies(void)
+uint64_t latencies(struct rig *rig)
 {
-	struct ledger_latency latency;
-	struct ledger rows;
+	struct account_rows now;
 	uint64_t spans = 0;
 
-	ledger_read(&rows, &latency);
+	ledger_read_with(&(struct ledger){0}, &rig->account, &now, 1);
 	for (int i = 0; i <= LEDGER_BUCKETS; i++)
-		spans += latency.bucket[i];
+		spans += now.latency.bucket[i];
 	return spans;
 }
 

@@ -12,10 +12,10 @@
 
 #include <event2/event.h>
 
-#include "queue/batch.h"
 #include "base/clock.h"
 #include "core/ledger.h"
 #include "peer.h"
+#include "queue/fanout.h"
 #include "uplink/uplink.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -34,12 +34,13 @@ struct rig {
 	struct event *tick; /* so that the loop never sleeps for long */
 	struct event *woken;
 	struct peer *peer;
-	struct batch_queue *queue;
-	struct batch_limits limits;
+	struct queue *queue;
+	struct fanout *fanout; /* what fills it */
 	struct uplink *uplink;
 	struct uplink_options options;
 	char server[256];
-	struct ledger start;
+	struct account *account;
+	struct account_rows start;
 	unsigned int pushed; /* spans */
 	int drained;
 	FILE *real_stderr;
@@ -63,23 +64,24 @@ void rig_open(struct rig *rig);
 void rig_close(struct rig *rig);
 void start(struct rig *rig);
 
-/* The queue's: wakes the uplink from any thread. */
-void rig_wake(void *data);
+/* An empty queue of so many bytes in place of the one that there is; before the uplink starts. */
+void rig_resize(struct rig *rig, size_t bytes);
 
-/* Adds a span to the open batch. */
+/* Adds a span to the open batch; and pushes that. */
 void push_span(struct rig *rig, const void *span, size_t size);
+void push_batch(struct rig *rig);
 
 /* Pushes batches of SPANS spans, named by the order of all. */
 void push(struct rig *rig, int batches);
 
 void run_ms(struct rig *rig, int ms);
 
-/* A row of the ledger, since the start of the test; and the sum of all errors. */
-int64_t row(struct rig *rig, enum ledger_row which);
+/* A row of the output's account, since the start of the test; and the sum of all errors. */
+int64_t row(struct rig *rig, enum account_row which);
 int64_t errors(struct rig *rig);
 
-/* How many spans' latencies the ledger has. */
-uint64_t latencies(void);
+/* How many spans' latencies the account has. */
+uint64_t latencies(struct rig *rig);
 
 /* How often these words are in the log. */
 unsigned int in_log(struct rig *rig, const char *words);
@@ -97,6 +99,7 @@ void assert_in_order(struct rig *rig);
 TCase *uplink_answers(void);
 TCase *uplink_connections(void);
 TCase *uplink_dns(void);
+TCase *uplink_formats(void);
 TCase *uplink_http(void);
 TCase *uplink_refusals(void);
 TCase *uplink_rooms(void);

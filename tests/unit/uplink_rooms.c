@@ -112,7 +112,8 @@ END_TEST
 START_TEST(parcel_comes_apart_and_together)
 {
 	struct rig rig;
-	struct batch *batch;
+	struct entry *entry;
+	const struct batch *batch;
 	struct parcel *parcel;
 	struct piece *left, *right, *middle;
 	struct run run;
@@ -123,9 +124,9 @@ START_TEST(parcel_comes_apart_and_together)
 
 		push_span(&rig, span, (size_t)snprintf(span, sizeof(span), "%0*d", i + 1, i));
 	}
-	batch_flush(rig.queue, 0, true);
-	batch = batch_take(rig.queue);
-	parcel = parcel_create(batch);
+	push_batch(&rig);
+	entry = queue_take(rig.queue);
+	parcel = parcel_create(entry);
 	left = parcel_whole(parcel);
 	right = piece_split(left);
 	middle = piece_split(right);
@@ -145,15 +146,18 @@ START_TEST(parcel_comes_apart_and_together)
 	piece_destroy(left);
 	piece_destroy(right);
 	piece_destroy(middle);
-	ck_assert_ptr_eq(parcel_end(parcel), batch);
+	parcel_give_back(parcel, rig.queue);
+	ck_assert_ptr_eq(queue_take(rig.queue), entry);
+	batch = entry->batch;
 	ck_assert_uint_eq(batch->count, 5);
 	ck_assert_uint_eq(batch->spans.size, 19);
 	ck_assert_mem_eq(batch->spans.data, "0010020000050000006", 19);
 	ck_assert_uint_eq(batch_sizes(batch)[3], 6);
 	ck_assert_uint_eq(batch->sizes.size, 5 * sizeof(uint32_t));
 	ck_assert_uint_eq(batch->events.size, 5 * sizeof(int64_t));
-	batch_release(rig.queue, batch);
-	ledger_move(SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, 7);
+	queue_release(rig.queue, entry);
+	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
+	account_move(rig.account, SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, 7);
 	rig_close(&rig);
 }
 END_TEST

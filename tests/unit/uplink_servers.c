@@ -296,7 +296,7 @@ START_TEST(drained_by_the_second)
 	ACT(servers.peers[0], PEER_SILENT);
 	push(rig, 10);
 	start(rig);
-	batch_close(rig->queue);
+	queue_close(rig->queue);
 	uplink_when_drained(rig->uplink, on_drained, rig);
 	RUN_UNTIL(rig, rig->drained == 1);
 	assert_arrived(&servers, 2);
@@ -331,7 +331,7 @@ START_TEST(rate_is_kept)
 	rig.options.rate_limit = 20 * call;
 	for (int i = 0; i < 11; i++) {
 		push_span(&rig, span, sizeof(span));
-		batch_flush(rig.queue, 0, true);
+		push_batch(&rig);
 	}
 	begin = clock_monotonic();
 	start(&rig);

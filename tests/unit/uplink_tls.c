@@ -157,7 +157,7 @@ START_TEST(large_call_arrives_by_tls)
 	rig.options.timeout_ns = 4 * NS_PER_SECOND;
 	memset(span, 'x', size);
 	push_span(&rig, span, size);
-	batch_flush(rig.queue, 0, true);
+	push_batch(&rig);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == 1);
 	ck_assert_int_eq(errors(&rig), 0);

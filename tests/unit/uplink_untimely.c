@@ -14,7 +14,7 @@ START_TEST(taken_before_the_call_is_sent)
 	web.rig.options.timeout_ns = 4 * NS_PER_SECOND;
 	web.peer->early = true;
 	push_span(&web.rig, span, 12 << 20);
-	batch_flush(web.rig.queue, 0, true);
+	push_batch(&web.rig);
 	start(&web.rig);
 	RUN_UNTIL(&web.rig, errors(&web.rig) > 0 || row(&web.rig, SPANS_SENT) > 0);
 	ASSERT_ROW(&web.rig, OUTPUT_ERRORS_PROTOCOL, 1);

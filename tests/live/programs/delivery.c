@@ -11,7 +11,7 @@
  *     rest              waits until nothing is queued: all is delivered, on disk, or dropped
  *     empty             waits until nothing is on disk either
  *     end               delivers what it can in a second, stores the rest, and ends; answers with the
- * ledger's rows
+ * rows of the ledger and the account
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/ledger.h"
-#include "queue/batch.h"
+#include "queue/fanout.h"
 #include "spool/spooler.h"
 #include "uplink/uplink.h"
 
@@ -36,7 +36,9 @@
 
 static struct event_base *base;
 static struct event *pushed, *tick;
-static struct batch_queue *queue;
+static struct account *account;
+static struct queue *queue;
+static struct fanout *fanout;
 static struct uplink *uplink;
 static struct spooler *spooler;
 
@@ -61,18 +63,36 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 	(void)data;
 }
 
-static int64_t row(enum ledger_row which)
+static int64_t row(enum account_row which)
+{
+	struct account_rows rows;
+
+	ledger_read_with(&(struct ledger){0}, &account, &rows, 1);
+	return rows.row[which];
+}
+
+static int64_t made(void)
 {
 	struct ledger rows;
 
-	ledger_read(&rows, NULL);
-	return rows.row[which];
+	ledger_read(&rows);
+	return rows.row[SPANS_MADE];
+}
+
+static void create_queue(void)
+{
+	struct queue_limits limits = {.bytes = 4 << 20};
+	struct outlet outlet = {
+		.limits = {.format = BATCH_ZIPKIN_SPANS, .spans = BATCH_SPANS, .bytes = 64 * 1024}};
+
+	account = account_open("default");
+	queue = outlet.queue = queue_create(&limits, account, wake, NULL);
+	fanout = fanout_create(outlets_create(&outlet, 1));
 }
 
 /* Everything but the uplink's loop, which the commands run. */
 static void start(const char *server, const char *directory)
 {
-	struct batch_limits limits = {BATCH_SPANS, 64 * 1024, 0, 4 << 20, false};
 	struct spooler_options spool = {
 		.directory = directory,
 		.name = "default",
@@ -82,6 +102,8 @@ static void start(const char *server, const char *directory)
 		.replay_floor = 100000,
 	};
 	struct uplink_options options = {
+		.name = "default",
+		.section = "output",
 		.server = server,
 		.category = "zipkin",
 		.window = 4,
@@ -99,7 +121,7 @@ static void start(const char *server, const char *directory)
 	pushed = event_new(base, -1, EV_PERSIST, on_pushed, NULL);
 	tick = event_new(base, -1, EV_PERSIST, on_tick, NULL);
 	event_add(tick, &often);
-	queue = batch_queue_create(&limits, wake, NULL);
+	create_queue();
 	spooler = spooler_create(&spool, queue);
 	uplink = uplink_create(base, queue, &options);
 	if (!spooler || !uplink)
@@ -108,21 +130,23 @@ static void start(const char *server, const char *directory)
 
 static void push(unsigned first, unsigned last)
 {
+	struct ledger change = {0};
+
 	for (unsigned n = first; n < last; n++) {
 		char span[32];
 		int size = snprintf(span, sizeof(span), "span %u", n);
+		struct buffer item = {.data = (uint8_t *)span, .size = (size_t)size};
 
-		ledger_add(SPANS_MADE, 1);
-		ledger_add(SPANS_QUEUED, 1);
-		batch_add(queue, (const uint8_t *)span, (size_t)size, clock_wall(), 0);
-		if (batch_full(queue))
-			batch_flush(queue, 0, true);
+		change.row[SPANS_MADE]++;
+		fanout_add(fanout, BATCH_ZIPKIN_SPANS, &item, clock_wall(), 0);
+		if (fanout_full(fanout))
+			fanout_flush(fanout, &change, 0, false);
 	}
-	batch_flush(queue, 0, true);
+	fanout_flush(fanout, &change, 0, true);
 }
 
 /* Runs the loop until nothing stands in these rows; false if that takes @seconds. */
-static bool run_until_none(enum ledger_row one, enum ledger_row other, int seconds)
+static bool run_until_none(enum account_row one, enum account_row other, int seconds)
 {
 	int64_t end = clock_monotonic() + seconds * NS_PER_SECOND;
 
@@ -135,21 +159,22 @@ static void end(void)
 {
 	static const struct {
 		const char *name;
-		enum ledger_row row;
-	} rows[] = {{"made", SPANS_MADE}, {"recovered", SPANS_RECOVERED}, {"queued", SPANS_QUEUED},
-		{"spooled", SPANS_SPOOLED}, {"sent", SPANS_SENT}, {"queue_full", SPANS_DROPPED_QUEUE_FULL},
+		enum account_row row;
+	} rows[] = {{"recovered", SPANS_RECOVERED}, {"queued", SPANS_QUEUED}, {"spooled", SPANS_SPOOLED},
+		{"sent", SPANS_SENT}, {"queue_full", SPANS_DROPPED_QUEUE_FULL},
 		{"refused", SPANS_DROPPED_REFUSED}, {"spool_full", SPANS_DROPPED_SPOOL_FULL},
 		{"corrupt", SPANS_DROPPED_SPOOL_CORRUPT}, {"shutdown", SPANS_DROPPED_SHUTDOWN}};
 
-	batch_close(queue);
+	queue_close(queue);
 	run_until_none(SPANS_QUEUED, SPANS_QUEUED, 1);
 	uplink_destroy(uplink);
 	spooler_destroy(spooler);
-	batch_drop_all(queue, SPANS_DROPPED_SHUTDOWN);
+	queue_end(queue);
+	fanout_destroy(fanout);
+	printf("made %" PRId64 " ", made());
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		printf("%s %" PRId64 "%s", rows[i].name, row(rows[i].row),
 			i + 1 < sizeof(rows) / sizeof(*rows) ? " " : "\n");
-	batch_queue_destroy(queue);
 	event_free(pushed);
 	event_free(tick);
 	event_base_free(base);

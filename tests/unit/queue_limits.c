@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A queue at its limits: what waits there, and what of it is dropped, and its end. */
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "queue/backlog.h"
+#include "queue_rig.h"
+
+#define DISK_MS 300
+#define SOON_MS 100 /* what does not wait takes less, on a busy machine too */
+
+/* Batches of three spans, of which the queue has room for @batches; its spooler works. */
+static void make_spooled(unsigned batches, bool wait)
+{
+	struct queue_limits limits = {
+		.bytes = 1 << 20, .wait_when_full = wait, .disk_ns = DISK_MS * NS_PER_MS};
+
+	make_queue_of(&limits, 10, 64 * 1024);
+	backlog_attach(queue);
+	backlog_set_storing(queue, true);
+	push_to(queue, 0, 3, 1000);
+	limits.bytes = batches * queue_bytes(queue);
+	queue_configure(queue, &limits);
+	ck_assert_uint_eq(queue_limit(queue), limits.bytes);
+	while (--batches > 0)
+		push_to(queue, 0, 3, 1000);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 0);
+	ck_assert_uint_eq(queue_bytes(queue), queue_limit(queue));
+}
+
+/* Pushes a batch more; returns how long that took. */
+static int64_t push_ms(void)
+{
+	int64_t start = clock_monotonic();
+
+	push_to(queue, 0, 3, 1000);
+	return (clock_monotonic() - start) / NS_PER_MS;
+}
+
+/* A disk that is too slow makes one push wait, and the next ones not, until something has gone out. */
+START_TEST(a_slow_disk_is_waited_for_once)
+{
+	make_spooled(3, false);
+	ck_assert_int_ge(push_ms(), DISK_MS);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 3);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_lt(push_ms(), SOON_MS);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 4 * 3);
+	send_next(queue);
+	ck_assert_int_lt(push_ms(), SOON_MS); /* there is room */
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 4 * 3);
+	ck_assert_int_ge(push_ms(), DISK_MS);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 5 * 3);
+	ck_assert_int_eq(row(SPANS_QUEUED), 3 * 3);
+	assert_balance(account);
+}
+END_TEST
+
+START_TEST(without_a_disk_nobody_waits)
+{
+	make_spooled(3, false);
+	backlog_set_storing(queue, false);
+	ck_assert_int_lt(push_ms(), SOON_MS);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 3);
+	assert_balance(account);
+}
+END_TEST
+
+static int64_t waited_ms;
+
+static void *push_one(void *data)
+{
+	(void)data;
+	waited_ms = push_ms();
+	return NULL;
+}
+
+static void begin_push(pthread_t *thread)
+{
+	ck_assert_int_eq(pthread_create(thread, NULL, push_one, NULL), 0);
+	g_usleep(50000);
+	ck_assert_uint_eq(queue_bytes(queue), queue_limit(queue)); /* it waits */
+}
+
+static void store_oldest(void)
+{
+	struct entry *list = backlog_take(queue, 1);
+
+	ck_assert_ptr_nonnull(list);
+	ck_assert_ptr_null(list->next);
+	account_move(account, SPANS_QUEUED, SPANS_SPOOLED, list->batch->count);
+	backlog_stored(queue, list);
+}
+
+/* What makes room for a push that waits: the disk, the collector; or the disk's failure ends the wait. */
+enum { STORED, SENT, DISK_FAILS, NOTHING, WAYS };
+
+START_TEST(a_wait_ends)
+{
+	pthread_t thread;
+
+	make_spooled(3, false);
+	begin_push(&thread);
+	if (_i == STORED)
+		store_oldest();
+	else if (_i == SENT)
+		send_next(queue);
+	else if (_i == DISK_FAILS)
+		backlog_set_storing(queue, false);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), _i == DISK_FAILS || _i == NOTHING ? 3 : 0);
+	ck_assert_int_eq(row(SPANS_QUEUED), 3 * 3);
+	if (_i != NOTHING)
+		ck_assert_int_lt(waited_ms, DISK_MS);
+	assert_balance(account);
+}
+END_TEST
+
+/* Where nothing may be dropped, a push waits longer than for any disk. */
+START_TEST(waits_as_long_as_it_takes)
+{
+	pthread_t thread;
+
+	make_spooled(2, true);
+	begin_push(&thread);
+	g_usleep((DISK_MS + 100) * 1000);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 0);
+	send_next(queue);
+	pthread_join(thread, NULL);
+	ck_assert_int_ge(waited_ms, DISK_MS);
+	ck_assert_int_eq(row(SPANS_SENT), 3);
+	ck_assert_int_eq(row(SPANS_QUEUED), 2 * 3);
+	assert_balance(account);
+}
+END_TEST
+
+/* The end */
+
+START_TEST(end_counts_all)
+{
+	struct entry *taken;
+
+	make_queue(10, 64 * 1024, 1 << 20, false);
+	for (int i = 0; i < 3; i++)
+		push_to(queue, i, 3, 100);
+	taken = queue_take(queue);
+	queue_mark(queue);
+	wakes = 0;
+	queue_end(queue_ref(queue));
+	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 2 * 3);
+	ck_assert_int_eq(row(SPANS_QUEUED), 3);
+	ck_assert(!queue_mark_settled(queue));
+	push_to(queue, 3, 5, 100);
+	add(4, 30);
+	flush(0, true);
+	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 2 * 3 + 5 + 1);
+	ck_assert_int_eq(row(SPANS_QUEUED), 3);
+	ck_assert_int_eq(wakes, 0);
+	account_move(account, SPANS_QUEUED, SPANS_SENT, taken->batch->count);
+	queue_release(queue, taken);
+	ck_assert(queue_mark_settled(queue));
+	ck_assert_ptr_null(queue_take(queue));
+	ck_assert_uint_eq(queue_bytes(queue), 0);
+	assert_balance(account);
+}
+END_TEST
+
+/* A push that waits when the output goes is over then, and counted; whatever the output had taken. */
+START_TEST(end_while_a_push_waits)
+{
+	struct entry *taken[2] = {NULL};
+	pthread_t thread;
+
+	make_spooled(2, _i == 1);
+	taken[0] = queue_take(queue);
+	ck_assert_ptr_nonnull(taken[0]);
+	begin_push(&thread);
+	queue_end(queue_ref(queue));
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 2 * 3);
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 0);
+	account_move(account, SPANS_QUEUED, SPANS_SENT, taken[0]->batch->count);
+	queue_release(queue, taken[0]);
+	ck_assert_int_eq(row(SPANS_QUEUED), 0);
+	assert_balance(account);
+}
+END_TEST
+
+/* Large enough for the queue alone, so what is taken leaves no room. */
+START_TEST(end_while_all_is_taken)
+{
+	struct entry *taken;
+	pthread_t thread;
+
+	make_spooled(1, true);
+	taken = queue_take(queue);
+	begin_push(&thread);
+	queue_end(queue_ref(queue));
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 3);
+	account_move(account, SPANS_QUEUED, SPANS_SENT, taken->batch->count);
+	queue_release(queue, taken);
+	ck_assert_int_eq(row(SPANS_QUEUED), 0);
+	assert_balance(account);
+}
+END_TEST
+
+/* The rest */
+
+static void assert_waiting(size_t fresh, size_t replayed)
+{
+	struct backlog backlog;
+
+	backlog_look(queue, &backlog);
+	ck_assert_uint_eq(backlog.waiting_bytes, fresh);
+	ck_assert_uint_eq(backlog.replay_bytes, replayed);
+	ck_assert_uint_eq(queue_bytes(queue), fresh);
+}
+
+/* Some of it is settled: the rest goes back, and what it takes is what it counts for. */
+START_TEST(the_rest_goes_back)
+{
+	static const uint8_t settled[] = {0, 1, 1, 0, 1};
+	struct entry *entry;
+
+	make_queue(10, 64 * 1024, 1 << 20, false);
+	push_to(queue, 0, 5, 1000);
+	queue_mark(queue);
+	entry = queue_take(queue);
+	queue_give_back_rest(queue, entry, batch_without(entry->batch, settled));
+	ck_assert_uint_eq(entry->batch->count, 2);
+	ck_assert_uint_eq(entry->batch->spans.size, 2000);
+	assert_waiting(entry_bytes(entry), 0);
+	ck_assert(!queue_mark_settled(queue));
+	entry = queue_take(queue);
+	ck_assert_int_eq(batch_events(entry->batch)[0], 0);
+	ck_assert_int_eq(batch_events(entry->batch)[1], 3);
+	queue_release(queue, entry);
+	ck_assert(queue_mark_settled(queue));
+	assert_waiting(0, 0);
+}
+END_TEST
+
+START_TEST(the_rest_of_what_is_replayed)
+{
+	static const uint8_t settled[] = {1, 0, 1};
+	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 3, 3);
+	struct backlog backlog;
+	struct entry *entry;
+
+	make_queue(10, 64 * 1024, 1 << 20, false);
+	for (uint8_t i = 0; i < 3; i++)
+		batch_add(batch, &i, 1, i);
+	entry = entry_create(batch);
+	entry->spool_id = 77;
+	backlog_replay(queue, entry);
+	assert_waiting(0, entry_bytes(entry));
+	ck_assert_ptr_eq(queue_take(queue), entry);
+	queue_give_back_rest(queue, entry, batch_without(entry->batch, settled));
+	assert_waiting(0, entry_bytes(entry));
+	ck_assert_ptr_eq(queue_take(queue), entry);
+	ck_assert_uint_eq(entry->batch->count, 1);
+	ck_assert_mem_eq(entry->batch->spans.data, "\1", 1);
+	queue_release(queue, entry);
+	assert_waiting(0, 0);
+	backlog_look(queue, &backlog);
+	ck_assert_uint_eq(backlog.replayed, 1);
+}
+END_TEST
+
+/* However often rests go back: half of the queue can still be taken, and no more. */
+START_TEST(rests_leave_room_to_take)
+{
+	static const uint8_t settled[] = {0, 1, 0};
+
+	make_spooled(4, false);
+	for (int i = 0; i < 100; i++) {
+		struct entry *first = queue_take(queue), *second = queue_take(queue);
+
+		ck_assert_ptr_nonnull(first);
+		ck_assert_ptr_nonnull(second);
+		ck_assert_ptr_null(queue_take(queue));
+		queue_give_back_rest(queue, second, batch_without(second->batch, settled));
+		account_move(account, SPANS_QUEUED, SPANS_SENT, 1);
+		ck_assert_ptr_eq(queue_take(queue), second);
+		account_move(account, SPANS_QUEUED, SPANS_SENT, 3 + 2);
+		queue_release(queue, first);
+		queue_release(queue, second);
+		push_to(queue, 0, 3, 1000);
+		push_to(queue, 0, 3, 1000);
+		ck_assert_uint_eq(queue_bytes(queue), queue_limit(queue));
+	}
+	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 0);
+	ck_assert_int_eq(row(SPANS_QUEUED), 4 * 3);
+	assert_balance(account);
+}
+END_TEST
+
+TCase *queue_limits(void)
+{
+	TCase *tests = tcase_create("limits");
+
+	tcase_add_checked_fixture(tests, NULL, end_queue);
+	tcase_add_test(tests, a_slow_disk_is_waited_for_once);
+	tcase_add_test(tests, without_a_disk_nobody_waits);
+	tcase_add_loop_test(tests, a_wait_ends, 0, WAYS);
+	tcase_add_test(tests, waits_as_long_as_it_takes);
+	tcase_add_test(tests, end_counts_all);
+	tcase_add_loop_test(tests, end_while_a_push_waits, 0, 2);
+	tcase_add_test(tests, end_while_all_is_taken);
+	tcase_add_test(tests, the_rest_goes_back);
+	tcase_add_test(tests, the_rest_of_what_is_replayed);
+	tcase_add_test(tests, rests_leave_room_to_take);
+	return tests;
+}

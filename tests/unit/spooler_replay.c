@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is replayed, how fast, and that fresh spans go before it. */
+#include "base/clock.h"
+#include "queue/backlog.h"
+#include "spool/pace.h"
+#include "spooler_rig.h"
+
+/* Fresh spans go first: the replay has what they leave. */
+START_TEST(test_fresh_first)
+{
+	struct entry *entry;
+
+	start(64 * MIB, 100, 1);
+	push(20, 300);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_delivering(queue, true);
+	while (!(entry = queue_take(queue)))
+		g_usleep(1000);
+	ck_assert_int_ne(entry->spool_id, 0);
+	queue_give_back(queue, entry);
+	push(5, 300);
+	for (int i = 0; i < 5; i++) {
+		entry = queue_take(queue);
+		ck_assert_int_eq(entry->spool_id, 0);
+		ck_assert_int_eq(batch_events(entry->batch)[0], 20 * SPANS + 1 + i * SPANS);
+		sent(entry, NULL);
+	}
+	entry = queue_take(queue);
+	ck_assert_int_eq(batch_events(entry->batch)[0], 1); /* the oldest, which was given back */
+	sent(entry, NULL);
+	take_until(all_sent, NULL);
+	assert_balance();
+	stop();
+}
+END_TEST
+
+static int64_t pace_until;
+
+static bool time_is_over(void)
+{
+	return clock_monotonic() >= pace_until;
+}
+
+/* The replay keeps its pace: the floor without fresh spans, and its share with them. */
+START_TEST(test_paced)
+{
+	int64_t replayed, fresh;
+
+	start(64 * MIB, 50, 2000);
+	push(100, 100);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_delivering(queue, true);
+	pace_until = clock_monotonic() + 1200 * NS_PER_MS; /* it begins within a second */
+	take_until(time_is_over, NULL);
+	pace_until = clock_monotonic() + 2000 * NS_PER_MS;
+	replayed = take_until(time_is_over, NULL);
+	ck_assert_msg(replayed >= 2000 * 2 * 6 / 10 && replayed <= 2000 * 2 * 15 / 10, "%lld replayed in 2 s",
+		(long long)replayed);
+	push(200, 100); /* fresh ones, that go at once */
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_delivering(queue, true);
+	g_usleep(1100000);
+	replayed = fresh = 0;
+	for (int i = 0; i < 150; i++) { /* 10,000 a second */
+		push(1, 100);
+		fresh += SPANS;
+		pace_until = clock_monotonic() + 10 * NS_PER_MS;
+		replayed += take_until(time_is_over, NULL);
+	}
+	ck_assert_msg(replayed >= fresh * 4 / 10 && replayed <= fresh * 14 / 10, "%lld replayed beside %lld",
+		(long long)replayed, (long long)fresh);
+	assert_balance();
+	stop();
+}
+END_TEST
+
+/* The pace alone, with a clock of its own: to the number. */
+START_TEST(test_pace)
+{
+	struct pace pace;
+	int64_t now = 100 * NS_PER_SECOND, replayed = 0, late = 0;
+	uint64_t fresh = 1000000;
+
+	pace_init(&pace, 75, 1000);
+	pace_restart(&pace, now, fresh);
+	ck_assert(!pace_step(&pace, now, fresh));
+	for (int i = 0; i < 20 * 100; i++) { /* 20 s of 10,000 fresh spans a second */
+		now += 10 * NS_PER_MS;
+		fresh += 100;
+		while (pace_step(&pace, now, fresh)) {
+			pace_spend(&pace, 10);
+			replayed += 10;
+			late += i >= 1000 ? 10 : 0;
+		}
+	}
+	/* in the last 10 s: three for each fresh one, times this node's jitter */
+	ck_assert_int_gt(late, (int64_t)(3 * 100000 * pace.jitter * 0.99));
+	ck_assert_int_lt(late, (int64_t)(3 * 100000 * pace.jitter * 1.01) + 1000);
+	ck_assert(pace.jitter >= 0.8 && pace.jitter <= 1.2);
+	ck_assert_int_gt(replayed, late);
+	pace_init(&pace, 100, 1);
+	for (int i = 0; i < 100; i++) {
+		ck_assert(pace_step(&pace, now, fresh));
+		pace_spend(&pace, 1000000);
+	}
+}
+END_TEST
+
+/* What is prefetched is bounded, and what was given back at the end stays on disk. */
+START_TEST(test_prefetch_is_bounded)
+{
+	struct backlog backlog;
+	struct entry *entry;
+
+	start(64 * MIB, 100, 1);
+	push(60, 300);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_delivering(queue, true);
+	while (!(entry = queue_take(queue)))
+		g_usleep(1000);
+	g_usleep(200000);
+	backlog_look(queue, &backlog);
+	ck_assert_uint_le(backlog.replay_bytes, QUEUE / 8 + 128 * 1024);
+	ck_assert_int_eq(row(SPANS_SPOOLED), 60 * SPANS);
+	queue_give_back(queue, entry);
+	stop();
+	ck_assert_int_eq(row(SPANS_SPOOLED), 60 * SPANS);
+	start(64 * MIB, 100, 1);
+	take_until(all_sent, NULL);
+	ck_assert_int_eq(row(SPANS_SENT), 60 * SPANS);
+	assert_balance();
+	stop();
+}
+END_TEST
+
+TCase *spooler_replay(void)
+{
+	TCase *tcase = tcase_create("replay");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, rig_clear, NULL);
+	tcase_add_test(tcase, test_fresh_first);
+	tcase_add_test(tcase, test_paced);
+	tcase_add_test(tcase, test_pace);
+	tcase_add_test(tcase, test_prefetch_is_bounded);
+	return tcase;
+}

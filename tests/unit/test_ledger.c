@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The ledger and its accounts: snapshots of one moment, and what a checkpoint has of them. */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "core/ledger.h"
+
+static struct account *first, *second;
+
+/* The node's rows and those of both accounts. */
+struct books {
+	struct ledger node;
+	struct account_rows account[2];
+};
+
+static void setup(void)
+{
+	first = account_open("default");
+	second = account_open("second");
+}
+
+static void read_books(struct books *books)
+{
+	ledger_read_with(&books->node, (struct account *const[]){first, second}, books->account, 2);
+}
+
+/* Posts the books, or takes them back. */
+static void post_books(const struct books *books, int sign)
+{
+	struct account_entry entries[2] = {{.account = first}, {.account = second}};
+	struct ledger change;
+
+	for (int i = 0; i < LEDGER_ROWS; i++)
+		change.row[i] = sign * books->node.row[i];
+	for (int i = 0; i < ACCOUNT_ROWS; i++)
+		for (int n = 0; n < 2; n++)
+			entries[n].change.row[i] = sign * books->account[n].row[i];
+	ledger_post_with(&change, entries, 2);
+}
+
+static void assert_empty(void)
+{
+	static const struct books empty;
+	struct books now;
+
+	read_books(&now);
+	ck_assert_mem_eq(&now.node, &empty.node, sizeof(now.node));
+	for (int n = 0; n < 2; n++)
+		ck_assert_mem_eq(now.account[n].row, empty.account[n].row, sizeof(now.account[n].row));
+}
+
+static void load(const struct buffer *saved)
+{
+	ck_assert(ledger_load(unpacker_of(saved->data, saved->size)));
+}
+
+START_TEST(accounts_have_names)
+{
+	ck_assert_ptr_ne(first, second);
+	ck_assert_ptr_eq(account_open("default"), first);
+	ck_assert_ptr_eq(account_open("second"), second);
+	ck_assert_str_eq(account_name(second), "second");
+}
+END_TEST
+
+static void make_books(struct books *books)
+{
+	memset(books, 0, sizeof(*books));
+	for (int i = 0; i < LEDGER_ROWS; i++)
+		books->node.row[i] = 1000 + i;
+	books->node.row[SPANS_MADE] = 1000000;
+	for (int i = 0; i < ACCOUNT_ROWS; i++) {
+		books->account[0].row[i] = 2000 + i;
+		books->account[1].row[i] = 3000 + 7 * i;
+	}
+	for (int n = 0; n < 2; n++)
+		books->account[n].row[SPANS_TAKEN] = 900000 + n;
+}
+
+static void assert_account_goes_on(const struct account_rows *before, const struct account_rows *after)
+{
+	for (int i = 0; i < ACCOUNT_ROWS; i++) {
+		if (i == SPANS_QUEUED)
+			ck_assert_int_eq(after->row[i], 0);
+		else if (i == SPANS_TAKEN)
+			ck_assert_int_eq(after->row[i], before->row[i] - before->row[SPANS_QUEUED]);
+		else
+			ck_assert_msg(after->row[i] == before->row[i], "row %d of an account is lost", i);
+	}
+}
+
+/* What is saved comes back, in whatever order the accounts are opened; what is under way is unmade. */
+START_TEST(goes_on)
+{
+	struct books books, after;
+	struct buffer saved = {0};
+
+	make_books(&books);
+	post_books(&books, 1);
+	ledger_save(&saved);
+	post_books(&books, -1);
+	for (size_t size = 0; size < saved.size; size++)
+		ck_assert(!ledger_load(unpacker_of(saved.data, size)));
+	assert_empty();
+	load(&saved);
+	read_books(&after);
+	for (int i = 0; i < LEDGER_ROWS; i++) {
+		/* each row has a name, or it would not come back */
+		if (i == SPANS_PENDING)
+			ck_assert_int_eq(after.node.row[i], 0);
+		else if (i == SPANS_MADE)
+			ck_assert_int_eq(after.node.row[i], books.node.row[i] -
+								    books.node.row[SPANS_PENDING] -
+								    books.account[1].row[SPANS_QUEUED]);
+		else
+			ck_assert_msg(after.node.row[i] == books.node.row[i], "row %d is lost", i);
+	}
+	for (int n = 0; n < 2; n++)
+		assert_account_goes_on(&books.account[n], &after.account[n]);
+	buffer_free(&saved);
+}
+END_TEST
+
+/* Outputs queue different amounts: what the one that is behind most had is made again. */
+START_TEST(queued_amounts_differ)
+{
+	struct books books = {.node.row = {[SPANS_MADE] = 100, [SPANS_PENDING] = 5},
+		.account = {{.row = {[SPANS_TAKEN] = 95, [SPANS_QUEUED] = 10, [SPANS_SENT] = 85}},
+			{.row = {[SPANS_TAKEN] = 95, [SPANS_QUEUED] = 25, [SPANS_SENT] = 70}}}};
+	struct buffer saved = {0};
+	struct books after;
+
+	post_books(&books, 1);
+	ledger_save(&saved);
+	post_books(&books, -1);
+	load(&saved);
+	read_books(&after);
+	ck_assert_int_eq(after.node.row[SPANS_MADE], 100 - 5 - 25);
+	ck_assert_int_eq(after.node.row[SPANS_PENDING], 0);
+	ck_assert_int_eq(after.account[0].row[SPANS_TAKEN], 85);
+	ck_assert_int_eq(after.account[1].row[SPANS_TAKEN], 70);
+	for (int n = 0; n < 2; n++) {
+		ck_assert_int_eq(after.account[n].row[SPANS_QUEUED], 0);
+		ck_assert_int_eq(after.account[n].row[SPANS_TAKEN], after.account[n].row[SPANS_SENT]);
+	}
+	buffer_free(&saved);
+}
+END_TEST
+
+/* Rows as a checkpoint has them. */
+struct saved_row {
+	const char *name;
+	int64_t amount;
+};
+
+static void load_rows(const struct saved_row *rows, uint32_t count)
+{
+	struct buffer saved = {0};
+
+	pack_u32(&saved, count);
+	for (uint32_t i = 0; i < count; i++) {
+		pack_text(&saved, rows[i].name);
+		pack_u64(&saved, (uint64_t)rows[i].amount);
+	}
+	load(&saved);
+	buffer_free(&saved);
+}
+
+/* Outputs that are no more, and rows that only another version has, are left out. */
+START_TEST(unknown_ones_are_left_out)
+{
+	static const struct saved_row saved[] = {
+		{"gone.spans_sent", 11},
+		{"gone.spans_queued", 12},
+		{"second.spans_taken", 40},
+		{"second.spans_sent", 40},
+		{"second.events_read", 13},
+		{"second.tomorrow", 14},
+		{"tomorrow", 15},
+		{".spans_sent", 16},
+		{"secon.spans_sent", 17},
+		{"second.second.spans_sent", 18},
+		{"events_read", 70},
+		{"spans_made", 40},
+	};
+	struct books now, expected = {.node.row = {[EVENTS_READ] = 70, [SPANS_MADE] = 40},
+				  .account[1].row = {[SPANS_TAKEN] = 40, [SPANS_SENT] = 40}};
+
+	load_rows(saved, G_N_ELEMENTS(saved));
+	read_books(&now);
+	ck_assert_mem_eq(&now.node, &expected.node, sizeof(now.node));
+	for (int n = 0; n < 2; n++)
+		ck_assert_mem_eq(
+			now.account[n].row, expected.account[n].row, sizeof(expected.account[n].row));
+}
+END_TEST
+
+/* What an agent of version 0.1 saved: it had one output, and no row of what that had taken. */
+START_TEST(of_version_0_1)
+{
+	static const struct saved_row saved[] = {
+		{"events_read", 5000},
+		{"events_in_spans", 4900},
+		{"events_ignored", 100},
+		{"spans_made", 1000},
+		{"spans_recovered", 50},
+		{"spans_pending", 7},
+		{"spans_queued", 20},
+		{"spans_spooled", 300},
+		{"spans_sent", 600},
+		{"spans_dropped_queue_full", 60},
+		{"spans_dropped_refused", 1},
+		{"spans_dropped_oversize", 2},
+		{"spans_dropped_spool_full", 30},
+		{"spans_dropped_spool_corrupt", 26},
+		{"spans_dropped_shutdown", 4},
+		{"spans_sent_again", 33},
+		{"output_errors_connect", 9},
+	};
+	const int64_t *row;
+	struct books now;
+	int64_t sum = 0;
+
+	load_rows(saved, G_N_ELEMENTS(saved));
+	read_books(&now);
+	row = now.account[0].row;
+	ck_assert_int_eq(now.node.row[EVENTS_READ], 5000);
+	ck_assert_int_eq(now.node.row[SPANS_MADE], 1000 - 7 - 20);
+	ck_assert_int_eq(row[SPANS_TAKEN], 1000 - 7 - 20);
+	ck_assert_int_eq(row[SPANS_RECOVERED], 50);
+	ck_assert_int_eq(row[SPANS_SENT_AGAIN], 33);
+	ck_assert_int_eq(row[OUTPUT_ERRORS_CONNECT], 9);
+	for (int i = SPANS_QUEUED; i <= SPANS_DROPPED_SHUTDOWN; i++)
+		sum += row[i];
+	ck_assert_int_eq(row[SPANS_TAKEN] + row[SPANS_RECOVERED], sum);
+	for (int i = 0; i < ACCOUNT_ROWS; i++)
+		ck_assert_int_eq(now.account[1].row[i], 0);
+}
+END_TEST
+
+/* Moments */
+
+#define POSTS 100000
+
+static void *post_many(void *data)
+{
+	struct account_entry entries[2] = {
+		{.account = first, .change.row = {[SPANS_TAKEN] = 3, [SPANS_QUEUED] = 3}},
+		{.account = second,
+			.change.row = {[SPANS_TAKEN] = 3, [SPANS_QUEUED] = 2, [SPANS_DROPPED_OVERSIZE] = 1}}};
+	struct ledger change = {.row = {[SPANS_MADE] = 3}};
+
+	for (int i = 0; i < POSTS; i++) {
+		ledger_post_with(&change, entries, 2);
+		account_move(first, SPANS_QUEUED, SPANS_SENT, 3);
+		account_move(second, SPANS_QUEUED, SPANS_SPOOLED, 2);
+	}
+	g_atomic_int_set((int *)data, 0);
+	return NULL;
+}
+
+/* A snapshot adds up at any moment. */
+START_TEST(snapshots_add_up)
+{
+	int running = 1, looks = 0;
+	struct books now;
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, post_many, &running), 0);
+	while (g_atomic_int_get(&running) || !looks) {
+		read_books(&now);
+		for (int n = 0; n < 2; n++) {
+			const int64_t *row = now.account[n].row;
+
+			ck_assert_int_eq(row[SPANS_TAKEN], now.node.row[SPANS_MADE]);
+			ck_assert_int_eq(row[SPANS_QUEUED] + row[SPANS_SENT] + row[SPANS_SPOOLED] +
+						 row[SPANS_DROPPED_OVERSIZE],
+				row[SPANS_TAKEN]);
+		}
+		looks++;
+	}
+	pthread_join(thread, NULL);
+	read_books(&now);
+	ck_assert_int_eq(now.node.row[SPANS_MADE], 3 * POSTS);
+	ck_assert_int_eq(now.account[1].row[SPANS_DROPPED_OVERSIZE], POSTS);
+}
+END_TEST
+
+/* Latencies are each account's own. */
+START_TEST(latencies)
+{
+	static const int64_t events[] = {1000000000, 999000000, 400000000, -900000000000};
+	struct books now;
+	uint64_t spans = 0;
+
+	account_delivered(first, events, 4, 1000000000);
+	read_books(&now);
+	ck_assert_uint_eq(now.account[0].latency.bucket[0], 2);
+	ck_assert_uint_eq(now.account[0].latency.bucket[7], 1);
+	ck_assert_uint_eq(now.account[0].latency.bucket[LEDGER_BUCKETS], 1);
+	ck_assert_double_eq_tol(now.account[0].latency.sum, 0.001 + 0.6 + 901, 1e-6);
+	for (int i = 0; i <= LEDGER_BUCKETS; i++)
+		spans += now.account[1].latency.bucket[i];
+	ck_assert_uint_eq(spans, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ledger");
+	TCase *tests = tcase_create("ledger");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tests, setup, NULL);
+	tcase_add_test(tests, accounts_have_names);
+	tcase_add_test(tests, goes_on);
+	tcase_add_test(tests, queued_amounts_differ);
+	tcase_add_test(tests, unknown_ones_are_left_out);
+	tcase_add_test(tests, of_version_0_1);
+	tcase_add_test(tests, snapshots_add_up);
+	tcase_add_test(tests, latencies);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
