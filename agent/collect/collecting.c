@@ -109,16 +109,20 @@ void collecting_begins(struct collecting *collecting, const char *session, bool 
 {
 	struct collector_state *state = &collecting->state;
 	int64_t now = clock_monotonic(), away;
-	bool again;
+	bool again, on;
 
 	pthread_mutex_lock(&collecting->lock);
 	away = now - state->since;
 	again = state->error[0] != '\0';
+	on = state->collecting && !again;
 	state->collecting = true;
-	state->since = now;
+	if (!on)
+		state->since = now;
 	state->error[0] = '\0';
 	g_strlcpy(state->session, session, sizeof(state->session));
 	pthread_mutex_unlock(&collecting->lock);
+	if (on)
+		return;
 	if (again)
 		log_info("collecting again, after %.1f s, from LTTng session `%s`",
 			(double)away / NS_PER_SECOND, session);

@@ -52,7 +52,8 @@ void collecting_pause(struct collecting *collecting, int64_t ns);
  */
 void collecting_waits(struct collecting *collecting, const char *error);
 
-/* It does, from @session; which is not @new if another run of the agent made it. */
+/* It does, from @session; which is not @new if another run of the agent made it, or
+ * if it went on all the time. */
 void collecting_begins(struct collecting *collecting, const char *session, bool new);
 
 /* It does, but not as it should: because of @error, which the status shows. */

@@ -77,6 +77,8 @@ struct keeper {
 	unsigned failed;     /* tries in a row to recover */
 	unsigned unreadable; /* tries in a row to attach that babeltrace2 failed in, */
 	uint64_t failing;    /* and when the session was created that it was */
+	bool again;          /* the session is to be attached to again, at once; */
+	bool missing;        /* that is being done */
 	bool held;           /* relayd has held on to a session that is gone, for as long as it is waited */
 	unsigned stalls;     /* in a row of this session, read live */
 	int64_t files_ns;    /* for how long it is read from files then */
@@ -369,33 +371,40 @@ static void count_stall(struct keeper *keeper, bool moved, char *why, size_t siz
 	keeper->stalls++;
 }
 
-/*
- * Reads until something ends it. Returns true if a stop did, or else says in @why what it was.
- */
-static bool read_on(struct keeper *keeper, struct reader *reader, char *why, size_t size)
+enum read_end {
+	READ_STOPPED,
+	READ_MISSES, /* there is more than the reader knows of */
+	READ_LOST    /* @why says what happened */
+};
+
+/* Reads until something ends it. */
+static enum read_end read_on(struct keeper *keeper, struct reader *reader, char *why, size_t size)
 {
 	int64_t before = events_read();
 	enum reader_status status = READER_MORE;
 	int64_t ending = 0;
-	bool stalls = false;
+	enum unread_verdict verdict = UNREAD_NOTHING;
 
-	while ((status == READER_MORE || status == READER_IDLE) && !stalls) {
+	while ((status == READER_MORE || status == READER_IDLE) && !verdict) {
 		if (collecting_stopping(keeper->collecting))
-			return true;
+			return READ_STOPPED;
 		collecting_asks(keeper->collecting, "lttng-relayd");
 		status = reader_step(reader);
 		look_at_clock(keeper);
 		progress_tick(keeper->progress);
 		keeper_clean(keeper);
-		if (status == READER_IDLE)
+		if (status == READER_IDLE && !ending)
+			verdict = livereader_look(keeper->live, reader);
+		if (status == READER_IDLE && !verdict)
 			collecting_pause(keeper->collecting, keeper->poll_ns);
 		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
 			ending = clock_monotonic();
-		stalls = !ending && livereader_stalls(keeper->live);
 		if (ending && clock_monotonic() - ending >= GONE_NS)
 			break;
 	}
-	if (stalls && status != READER_END && status != READER_ERROR)
+	if (verdict == UNREAD_TRACE)
+		return READ_MISSES;
+	if (verdict == UNREAD_STALL)
 		count_stall(keeper, events_read() != before, why, size);
 	else if (status == READER_END)
 		condemn(keeper, true, why, size);
@@ -405,7 +414,7 @@ static bool read_on(struct keeper *keeper, struct reader *reader, char *why, siz
 		snprintf(why, size, "somebody destroyed the session");
 	else
 		condemn(keeper, false, why, size);
-	return collecting_stopping(keeper->collecting);
+	return collecting_stopping(keeper->collecting) ? READ_STOPPED : READ_LOST;
 }
 
 /* Whether no checkpoint knew the session. It may be another agent's: nothing of it is delivered before it is
@@ -457,16 +466,19 @@ static bool collect(struct keeper *keeper, struct session *session, struct reade
 {
 	const struct session_identity *identity = progress_session(keeper->progress);
 	char why[512];
+	enum read_end end;
 
 	if (new)
 		ledger_add(SESSIONS_CREATED, 1);
 	collecting_begins(keeper->collecting, identity->name, new);
 	watch_set(keeper->watch, identity);
-	if (!read_on(keeper, reader, why, sizeof(why)))
+	end = read_on(keeper, reader, why, sizeof(why));
+	if (end == READ_LOST)
 		collecting_waits(keeper->collecting, why);
-	else if (!progress_keeps(keeper->progress))
+	else if (end == READ_STOPPED && !progress_keeps(keeper->progress))
 		finish_session(keeper, session, reader);
 	watch_set(keeper->watch, NULL);
+	keeper->again = end == READ_MISSES;
 	return false;
 }
 
@@ -509,10 +521,12 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 		finish_session(keeper, session, reader);
 		return true;
 	}
-	collecting_asks(keeper->collecting, "lttng-sessiond");
-	if (session_start(session, error, sizeof(error)) != SESSION_OK) {
-		collecting_waits(keeper->collecting, error);
-		return false;
+	if (!keeper->missing) {
+		collecting_asks(keeper->collecting, "lttng-sessiond");
+		if (session_start(session, error, sizeof(error)) != SESSION_OK) {
+			collecting_waits(keeper->collecting, error);
+			return false;
+		}
 	}
 	return collect(keeper, session, reader, false);
 }
@@ -691,7 +705,28 @@ static bool create(struct keeper *keeper)
 	return at_once;
 }
 
-bool keeper_run(struct keeper *keeper)
+/* The session is there, and records: the session daemon, which may hang, has nothing to do with it. */
+static bool attach_again(struct keeper *keeper)
+{
+	struct session *session;
+	bool at_once;
+
+	keeper->missing = true;
+	keeper->again = false;
+	at_once = resume(keeper);
+	keeper->missing = false;
+
+	/* a stop came before it was attached to */
+	if (collecting_stopping(keeper->collecting) && !progress_keeps(keeper->progress) &&
+		progress_session(keeper->progress)) {
+		session = session_adopt(keeper->config, progress_session(keeper->progress)->name);
+		finish_session(keeper, session, NULL);
+		session_free(session);
+	}
+	return at_once;
+}
+
+static bool find_or_create(struct keeper *keeper)
 {
 	const struct session_identity *known = progress_session(keeper->progress);
 	uint64_t created = 0;
@@ -714,4 +749,13 @@ bool keeper_run(struct keeper *keeper)
 		collecting_waits(keeper->collecting, error);
 		return false;
 	}
+}
+
+bool keeper_run(struct keeper *keeper)
+{
+	bool at_once = find_or_create(keeper);
+
+	while (keeper->again)
+		at_once = attach_again(keeper);
+	return at_once;
 }

@@ -9,17 +9,8 @@
 
 #include <glib.h>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "core/ledger.h"
 #include "session/relayfiles.h"
-
-/* So often it is looked whether live reading stalls, or as seldom as live packets come; */
-#define LOOK_NS (1 * NS_PER_SECOND)
-/* but a look takes no more than this part of the time. */
-#define LOOK_SHARE 50
-/* So many looks in a row, and it does. */
-#define LOOKS 3
 
 struct livereader {
 	const struct config *config;
@@ -27,11 +18,8 @@ struct livereader {
 	struct progress *progress;
 	uint64_t opened; /* when the session was created whose files are open, */
 	struct relayfiles *files;
+	struct unread *unread;
 	uint64_t complained; /* and the one of which was complained */
-	int64_t look_next;   /* whether it stalls; CLOCK_MONOTONIC ns */
-	uint64_t moves;      /* at the last look, */
-	int64_t events;      /* and what the ledger had read */
-	unsigned unmoved;    /* looks in a row that found something on disk, and nothing that came */
 };
 
 struct livereader *livereader_create(
@@ -42,6 +30,7 @@ struct livereader *livereader_create(
 	live->config = config;
 	live->line = line;
 	live->progress = progress;
+	live->unread = unread_create(config->live_timer);
 	return live;
 }
 
@@ -49,6 +38,7 @@ void livereader_destroy(struct livereader *live)
 {
 	if (live->files)
 		relayfiles_close(live->files);
+	unread_destroy(live->unread);
 	g_free(live);
 }
 
@@ -69,8 +59,10 @@ static bool open_files(struct livereader *live, char *error, size_t error_size)
 {
 	const struct session_identity *session = progress_session(live->progress);
 
-	if (live->files && session->created != live->opened)
+	if (session->created != live->opened) {
 		g_clear_pointer(&live->files, relayfiles_close);
+		unread_clear(live->unread);
+	}
 	live->opened = session->created;
 	return live->files || relayfiles_open(live->config->relay_output, session->name, session->created,
 				      &live->files, error, error_size) == RELAYFILES_OK;
@@ -123,47 +115,15 @@ static bool relay_answers(const struct config *config)
 	return answers;
 }
 
-/* Stalling */
+/* What does not come */
 
-/* Whether something has come since the last look. */
-static bool has_moved(struct livereader *live)
+enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader)
 {
-	uint64_t moves = positions_moves(progress_positions(live->progress));
-	struct ledger rows;
-	bool moved;
-
-	ledger_read(&rows, NULL);
-	moved = moves != live->moves || rows.row[EVENTS_READ] != live->events;
-	live->moves = moves;
-	live->events = rows.row[EVENTS_READ];
-	return moved;
-}
-
-static bool has_unread_files(struct livereader *live)
-{
-	GArray *packets;
 	char error[512];
-	bool found;
 
-	if (!open_files(live, error, sizeof(error)))
-		return false;
-	packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
-	relayfiles_scan(live->files, progress_positions(live->progress), packets, error, sizeof(error));
-	found = packets->len > 0;
-	g_array_unref(packets);
-	return found;
-}
-
-bool livereader_stalls(struct livereader *live)
-{
-	int64_t begun = clock_monotonic(), took;
-
-	if (begun < live->look_next)
-		return false;
-	live->unmoved = !has_moved(live) && has_unread_files(live) ? live->unmoved + 1 : 0;
-	took = clock_monotonic() - begun;
-	live->look_next = begun + MAX(MAX(LOOK_NS, live->config->live_timer), took * LOOK_SHARE);
-	return live->unmoved >= LOOKS;
+	if (!unread_is_due(live->unread) || !open_files(live, error, sizeof(error)))
+		return UNREAD_NOTHING;
+	return unread_look(live->unread, live->files, progress_positions(live->progress), reader);
 }
 
 /* Attaching */
@@ -179,7 +139,7 @@ enum attached livereader_attach(struct livereader *live, struct session *session
 	enum reader_status status;
 	char why[256] = "the relay daemon does not know it";
 
-	live->unmoved = 0;
+	unread_attach(live->unread, progress_positions(live->progress));
 	*reader = reader_open_live(session_url(session), &into, error, error_size);
 	if (!*reader)
 		return ATTACHED_NOT;

@@ -11,6 +11,7 @@
 
 #include "assemble/pipeline.h"
 #include "collect/progress.h"
+#include "collect/unread.h"
 #include "config/config.h"
 #include "read/reader.h"
 #include "session/session.h"
@@ -33,11 +34,9 @@ enum attached {
 enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
 	char *error, size_t error_size);
 
-/*
- * To be called often while it is read live: whether nothing comes although relayd's files have more. Then it
- * is attached to the wrong session, or waits for one that is gone, and will do so for ever.
- */
-bool livereader_stalls(struct livereader *live);
+/* To be called often while @reader is idle: whether what is on disk does not come, and so the session is to
+ * be attached to again. */
+enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader);
 
 /* relayd's files cannot be read: said once for a session. */
 void livereader_complain(struct livereader *live, const char *error);

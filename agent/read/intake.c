@@ -30,6 +30,7 @@ struct intake {
 	struct intake_options options;
 	struct event_decoder *decoder;
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
+	GHashTable *traces;  /* stream_key_trace of each */
 	struct stream *last;
 	int64_t now; /* what the line is told */
 	unsigned ended;
@@ -50,6 +51,7 @@ struct intake *intake_create(const struct intake_options *options)
 	intake->options = *options;
 	intake->decoder = event_decoder_create();
 	intake->streams = g_hash_table_new_full(NULL, NULL, NULL, stream_destroy);
+	intake->traces = g_hash_table_new(NULL, NULL);
 	intake->now = options->by_event_time ? 0 : clock_monotonic();
 	return intake;
 }
@@ -57,6 +59,7 @@ struct intake *intake_create(const struct intake_options *options)
 void intake_destroy(struct intake *intake)
 {
 	g_hash_table_destroy(intake->streams);
+	g_hash_table_destroy(intake->traces);
 	event_decoder_destroy(intake->decoder);
 	g_free(intake);
 }
@@ -64,6 +67,16 @@ void intake_destroy(struct intake *intake)
 unsigned intake_ended_streams(const struct intake *intake)
 {
 	return intake->ended;
+}
+
+unsigned intake_traces(const struct intake *intake)
+{
+	return g_hash_table_size(intake->traces);
+}
+
+bool intake_has_trace(const struct intake *intake, const struct stream_key *key)
+{
+	return g_hash_table_contains(intake->traces, GSIZE_TO_POINTER(stream_key_trace(key)));
 }
 
 /* Streams */
@@ -115,6 +128,7 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 		if (intake->options.positions)
 			stream->position = positions_get(intake->options.positions, &key);
 		g_hash_table_insert(intake->streams, (gpointer)(uintptr_t)of, stream);
+		g_hash_table_add(intake->traces, GSIZE_TO_POINTER(stream_key_trace(&key)));
 	}
 	intake->last = stream;
 	return stream;

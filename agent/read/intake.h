@@ -38,6 +38,10 @@ void intake_message(struct intake *intake, const struct bt_message *message);
 /* Time passes; @idle if there is nothing to read at the moment. */
 void intake_tick(struct intake *intake, bool idle);
 
+/* Of how many traces there was anything, and whether there was of the one that stream @key is of. */
+unsigned intake_traces(const struct intake *intake);
+bool intake_has_trace(const struct intake *intake, const struct stream_key *key);
+
 /* How many streams have come to their end. */
 unsigned intake_ended_streams(const struct intake *intake);
 

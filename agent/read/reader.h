@@ -43,6 +43,10 @@ enum reader_status reader_step(struct reader *reader);
 /* From here on what is read is kept, to be taken in the step after it is released. */
 void reader_hold(struct reader *reader, bool hold);
 
+/* Of how many traces it has read anything, and whether it has of the one that stream @key is of. */
+unsigned reader_traces(const struct reader *reader);
+bool reader_has_trace(const struct reader *reader, const struct stream_key *key);
+
 /* How many streams came to their end: in a session that records, none does. */
 unsigned reader_ended_streams(const struct reader *reader);
 

@@ -28,6 +28,11 @@ bool stream_key_equal(const struct stream_key *left, const struct stream_key *ri
 	       left->id == right->id;
 }
 
+gsize stream_key_trace(const struct stream_key *key)
+{
+	return (gsize)key->user << 1 | (key->bits == 32);
+}
+
 static gboolean key_equal(gconstpointer left, gconstpointer right)
 {
 	return stream_key_equal(left, right);

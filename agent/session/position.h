@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <glib.h>
+
 #include "base/pack.h"
 
 struct stream_key {
@@ -65,6 +67,9 @@ size_t positions_count(const struct positions *positions);
 const struct position *positions_find(const struct positions *positions, const struct stream_key *key);
 
 bool stream_key_equal(const struct stream_key *left, const struct stream_key *right);
+
+/* A number for the trace that the stream is of: one for each user and word size. */
+gsize stream_key_trace(const struct stream_key *key);
 
 /* Tells that one has moved, and how often that was told: so that a checkpoint is made only if there is news.
  */

@@ -192,9 +192,7 @@ static GPtrArray *list_folder(int folder)
 	return names;
 }
 
-/* Calls @visit for each user and word size there is, with the key of a stream of theirs; false if one
- * returned it. */
-static bool each_trace(
+bool relayfiles_each_trace(
 	struct relayfiles *files, bool (*visit)(void *data, const struct stream_key *key), void *data)
 {
 	g_autoptr(GPtrArray) users = list_folder(open_in(files->folder, "ust/uid"));
@@ -291,12 +289,20 @@ static void scan_packet(void *data, const struct relay_packet *packet)
 	g_array_append_val(scan->packets, found);
 }
 
+bool relayfiles_scan_trace(struct relayfiles *files, const struct stream_key *key,
+	const struct positions *positions, GArray *packets)
+{
+	struct scan scan = {
+		.files = files, .positions = positions, .packets = packets, .key = *key, .file = NULL};
+
+	return read_indexes(files, key, scan_packet, &scan, &scan.file);
+}
+
 static bool scan_trace(void *data, const struct stream_key *key)
 {
 	struct scan *scan = data;
 
-	scan->key = *key;
-	return read_indexes(scan->files, key, scan_packet, scan, &scan->file);
+	return relayfiles_scan_trace(scan->files, key, scan->positions, scan->packets);
 }
 
 static gint compare_packets(gconstpointer left, gconstpointer right)
@@ -312,8 +318,8 @@ static gint compare_packets(gconstpointer left, gconstpointer right)
 bool relayfiles_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
 	char *error, size_t error_size)
 {
-	struct scan scan = {files, positions, packets, {0}, NULL};
-	bool good = each_trace(files, scan_trace, &scan);
+	struct scan scan = {.files = files, .positions = positions, .packets = packets};
+	bool good = relayfiles_each_trace(files, scan_trace, &scan);
 
 	g_array_sort(packets, compare_packets);
 	if (!good)
@@ -366,7 +372,7 @@ static bool is_not_ctf2(void *data, const struct stream_key *key)
 
 bool relayfiles_are_ctf2(struct relayfiles *files)
 {
-	return !each_trace(files, is_not_ctf2, files);
+	return !relayfiles_each_trace(files, is_not_ctf2, files);
 }
 
 /* Removing */
@@ -423,7 +429,7 @@ static void remove_users(struct relayfiles *files)
 
 bool relayfiles_remove(struct relayfiles *files)
 {
-	each_trace(files, remove_trace, files);
+	relayfiles_each_trace(files, remove_trace, files);
 	remove_users(files);
 	unlinkat(files->folder, "ust/uid", AT_REMOVEDIR);
 	unlinkat(files->folder, "ust", AT_REMOVEDIR);

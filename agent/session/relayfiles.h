@@ -54,6 +54,15 @@ struct relayfiles_packet {
 bool relayfiles_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
 	char *error, size_t error_size);
 
+/* Calls @visit for each user and word size there is, with the key of a stream of theirs; false if one call
+ * returned it. */
+bool relayfiles_each_trace(
+	struct relayfiles *files, bool (*visit)(void *data, const struct stream_key *key), void *data);
+
+/* Appends those of one trace, in no order; false if some could not be looked at. */
+bool relayfiles_scan_trace(struct relayfiles *files, const struct stream_key *key,
+	const struct positions *positions, GArray *packets);
+
 /* Looks up one packet: for intake_options. */
 bool relayfiles_locate(void *files, const struct stream_key *key, uint64_t begin, struct packet_info *info);
 
