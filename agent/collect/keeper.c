@@ -14,7 +14,7 @@
 #include "core/ledger.h"
 #include "read/reader.h"
 #include "read/relaylist.h"
-#include "session/relayfiles.h"
+#include "session/relayremove.h"
 #include "session/session.h"
 #include "session/watch.h"
 
@@ -178,13 +178,13 @@ static bool remove_files(const struct keeper *keeper, const struct session_ident
 {
 	struct relayfiles *files;
 	char error[512];
-	enum relayfiles_status status = relayfiles_open(
-		keeper->config->relay_output, session->name, session->created, &files, error, sizeof(error));
+	enum relayfiles_status status =
+		relayfiles_open(keeper->config->relay_output, session, &files, error, sizeof(error));
 	bool removed;
 
 	if (status != RELAYFILES_OK)
 		return status != RELAYFILES_BUSY;
-	removed = relayfiles_remove(files);
+	removed = relay_remove(files);
 	relayfiles_close(files);
 	return removed;
 }

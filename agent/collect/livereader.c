@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "session/relayfiles.h"
+#include "session/relayscan.h"
 
 struct livereader {
 	const struct config *config;
@@ -64,8 +65,8 @@ static bool open_files(struct livereader *live, char *error, size_t error_size)
 		unread_clear(live->unread);
 	}
 	live->opened = session->created;
-	return live->files || relayfiles_open(live->config->relay_output, session->name, session->created,
-				      &live->files, error, error_size) == RELAYFILES_OK;
+	return live->files || relayfiles_open(live->config->relay_output, session, &live->files, error,
+				      error_size) == RELAYFILES_OK;
 }
 
 /* For the intake. */
@@ -75,7 +76,7 @@ static bool locate(void *data, const struct stream_key *key, uint64_t begin, str
 	char error[512];
 
 	if (open_files(live, error, sizeof(error)))
-		return relayfiles_locate(live->files, key, begin, info);
+		return relay_locate(live->files, key, begin, info);
 	livereader_complain(live, error);
 	return false;
 }

@@ -12,6 +12,7 @@
 #include "read/reader.h"
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
+#include "session/relayscan.h"
 
 /* Carved at a time, in bytes, but one packet at least. */
 #define SLICE_BYTES (32 * 1024 * 1024)
@@ -127,23 +128,15 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 		const struct relayfiles_packet *packet =
 			&g_array_index(pass->packets, struct relayfiles_packet, i);
 		struct position *position;
-		struct place *done;
+		uint64_t gone;
 
 		if (trace && !relay_carve_is_of(&packet->key, trace))
 			continue;
 		position = positions_get(positions, &packet->key);
-		done = position ? &position->done : NULL;
-		if (!done || (done->started && (packet->is.begin < done->begin ||
-						       (packet->is.begin == done->begin && done->ended))))
+		gone = position ? place_give_up(&position->done, packet->is.begin, packet->is.sequence) : 0;
+		if (!gone)
 			continue;
-		/* those between are lost too, and the rest of the one that was not read to its end */
-		if (!done->started)
-			lost += packet->is.sequence + 1;
-		else if (packet->is.sequence > done->sequence)
-			lost += packet->is.sequence - done->sequence + !done->ended;
-		else
-			lost++;
-		*done = (struct place){true, true, packet->is.begin, packet->is.sequence, 0};
+		lost += gone;
 		positions_moved(positions);
 	}
 	if (lost)
@@ -239,8 +232,8 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 {
 	struct progress *progress = pass->recover->progress;
 	const struct session_identity *session = progress_session(progress);
-	enum relayfiles_status status = relayfiles_open(pass->recover->config->relay_output, session->name,
-		session->created, &pass->files, error, error_size);
+	enum relayfiles_status status = relayfiles_open(
+		pass->recover->config->relay_output, session, &pass->files, error, error_size);
 
 	/* a session of which nothing was read may have no folder; of another, it must be elsewhere */
 	if (status == RELAYFILES_NONE && positions_count(progress_positions(progress)) == 0)
@@ -262,7 +255,7 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 		return status;
 	pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 	pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
-	whole = relayfiles_scan(
+	whole = relay_scan(
 		pass.files, progress_positions(recover->progress), pass.packets, error, error_size);
 	if (!whole)
 		log_warning("%s: what it tells of is not read", error);

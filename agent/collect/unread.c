@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/ledger.h"
+#include "session/relayscan.h"
 
 /* Between two looks, or longer: a look takes a few dozen system calls for each user, so it gets no more than
  * this part of the time. */
@@ -137,7 +138,7 @@ static bool look_at(void *data, const struct stream_key *key)
 		return true;
 	}
 	g_array_set_size(look->packets, 0);
-	relayfiles_scan_trace(look->files, key, look->positions, look->packets);
+	relay_scan_trace(look->files, key, look->positions, look->packets);
 	trace = get_trace(look->unread, key);
 	trace->looks = look->packets->len ? trace->looks + 1 : 0;
 	trace->newest = 0;

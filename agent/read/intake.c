@@ -229,6 +229,7 @@ static void begin_packet(struct intake *intake, const bt_message *message)
 {
 	const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(message);
 	struct stream *stream = find_stream(intake, bt_packet_borrow_stream_const(packet));
+	enum packet_state state;
 	const struct place *done;
 	uint64_t begin;
 
@@ -239,12 +240,13 @@ static void begin_packet(struct intake *intake, const bt_message *message)
 		bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
 	locate(intake, stream, begin);
 	lose_events(intake, stream);
-	if (done->started && begin < done->begin)
-		stream->skip = UINT64_MAX;
-	else if (done->started && begin == done->begin && !stream->mine)
-		stream->skip = done->events;
-	else
+	state = place_packet(done, begin);
+	if (stream->mine && begin == done->begin)
+		state = PACKET_NEW; /* another one that begins at the same moment */
+	if (state == PACKET_NEW)
 		begin_new(intake, stream, begin);
+	else
+		stream->skip = state == PACKET_DONE ? UINT64_MAX : done->events;
 	stream->missing = 0;
 }
 

@@ -102,6 +102,31 @@ bool place_is_before(const struct place *place, const struct place *before)
 	return place->events < before->events;
 }
 
+enum packet_state place_packet(const struct place *done, uint64_t begin)
+{
+	if (!done->started || begin > done->begin)
+		return PACKET_NEW;
+	if (begin < done->begin || done->ended)
+		return PACKET_DONE;
+	return PACKET_BEGUN;
+}
+
+uint64_t place_give_up(struct place *done, uint64_t begin, uint64_t sequence)
+{
+	uint64_t lost = 1;
+
+	if (place_packet(done, begin) == PACKET_DONE)
+		return 0;
+	/* those between are lost too, and the rest of the one that was not read to its end */
+	if (!done->started)
+		lost = sequence + 1;
+	else if (sequence > done->sequence)
+		lost = sequence - done->sequence + !done->ended;
+	*done = (struct place){
+		.started = true, .ended = true, .begin = begin, .sequence = sequence, .events = 0};
+	return lost;
+}
+
 static void save_position(const struct position *position, bool reached, struct buffer *out)
 {
 	const struct place *place = &position->done;

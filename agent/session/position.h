@@ -79,6 +79,20 @@ uint64_t positions_moves(const struct positions *positions);
 /* Whether the event after @place was read by the run before. */
 bool place_is_before(const struct place *place, const struct place *before);
 
+/* What is known of a packet by how far its stream is done. */
+enum packet_state {
+	PACKET_NEW,
+	PACKET_BEGUN, /* its first events are done */
+	PACKET_DONE
+};
+
+/* Of the packet that begins at @begin, in a stream that is @done so far. */
+enum packet_state place_packet(const struct place *done, uint64_t begin);
+
+/* Takes the packet for done although it cannot be read. Returns how many packets are lost with that: those
+ * before it that are not done are too. */
+uint64_t place_give_up(struct place *done, uint64_t begin, uint64_t sequence);
+
 /* What is done, as a list of bytes; or, if @reached, what was read at all, by this run or the one before. */
 void positions_save(const struct positions *positions, bool reached, struct buffer *out);
 
