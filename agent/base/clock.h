@@ -29,4 +29,12 @@ static inline int64_t clock_wall(void)
 	return clock_read(CLOCK_REALTIME);
 }
 
+/* The pause after the given number of failures: @first, doubled with each of them, up to @most. */
+static inline int64_t clock_backoff(int64_t first, unsigned failures, int64_t most)
+{
+	int64_t pause = first << (failures < 20 ? failures : 20);
+
+	return pause < most ? pause : most;
+}
+
 #endif

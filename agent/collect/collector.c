@@ -13,7 +13,7 @@ struct collector {
 	struct line *line;
 	struct progress *progress;
 	struct keeper *keeper;
-	struct collecting collecting;
+	struct runstate state;
 	void (*done)(void *data);
 	void *data;
 	pthread_t thread;
@@ -23,16 +23,16 @@ static void *run(void *data)
 {
 	struct collector *collector = data;
 
-	while (!collecting_stopping(&collector->collecting)) {
+	while (!runstate_stopping(&collector->state)) {
 		bool at_once = keeper_run(collector->keeper);
 
-		if (collecting_stopping(&collector->collecting))
+		if (runstate_stopping(&collector->state))
 			break;
 		line_tick(collector->line, clock_monotonic(), true);
 		progress_tick(collector->progress);
 		keeper_clean(collector->keeper);
 		if (!at_once)
-			collecting_pause(&collector->collecting, RETRY_NS);
+			runstate_pause(&collector->state, RETRY_NS);
 	}
 	if (!progress_keeps(collector->progress))
 		line_flush(collector->line);
@@ -50,20 +50,20 @@ struct collector *collector_create(const struct config *config, struct line *lin
 	collector->progress = progress;
 	collector->done = done;
 	collector->data = data;
-	collecting_init(&collector->collecting);
-	collector->keeper = keeper_create(config, line, queue, progress, &collector->collecting);
+	runstate_init(&collector->state);
+	collector->keeper = keeper_create(config, line, queue, progress, &collector->state);
 	if (collector->keeper && pthread_create(&collector->thread, NULL, run, collector) == 0)
 		return collector;
 	if (collector->keeper)
 		keeper_destroy(collector->keeper);
-	collecting_free(&collector->collecting);
+	runstate_free(&collector->state);
 	g_free(collector);
 	return NULL;
 }
 
 void collector_stop(struct collector *collector, int64_t timeout_ns)
 {
-	collecting_stop(&collector->collecting, timeout_ns);
+	runstate_request_stop(&collector->state, timeout_ns);
 }
 
 void collector_configure(struct collector *collector, const struct config *config)
@@ -73,17 +73,17 @@ void collector_configure(struct collector *collector, const struct config *confi
 
 int64_t collector_progress(const struct collector *collector)
 {
-	return atomic_load_explicit(&collector->collecting.moved, memory_order_relaxed);
+	return atomic_load_explicit(&collector->state.moved, memory_order_relaxed);
 }
 
 bool collector_asks(const struct collector *collector)
 {
-	return collecting_is_asking(&collector->collecting);
+	return runstate_is_calling(&collector->state);
 }
 
 void collector_read_state(struct collector *collector, struct collector_state *state)
 {
-	collecting_read(&collector->collecting, state);
+	runstate_read(&collector->state, state);
 }
 
 void collector_destroy(struct collector *collector)
@@ -93,6 +93,6 @@ void collector_destroy(struct collector *collector)
 		!progress_keeps(collector->progress) && !progress_session(collector->progress));
 	keeper_clean(collector->keeper);
 	keeper_destroy(collector->keeper);
-	collecting_free(&collector->collecting);
+	runstate_free(&collector->state);
 	g_free(collector);
 }

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "assemble/pipeline.h"
-#include "collect/collecting.h"
 #include "collect/progress.h"
+#include "collect/runstate.h"
 #include "config/config.h"
 #include "queue/batch.h"
 

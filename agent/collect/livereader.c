@@ -49,8 +49,8 @@ void livereader_complain(struct livereader *live, const char *error)
 
 	if (live->complained != created)
 		log_warning(
-			"what lttng-relayd recorded while it was not read live cannot be read, and is lost "
-			"as far as it is not: %s (see `relay-output` in [session])",
+			"what lttng-relayd recorded while it was not read live cannot be read: what does not "
+			"come live either is lost (%s; see `relay-output` in [session])",
 			error);
 	live->complained = created;
 }
@@ -129,19 +129,21 @@ enum unread_verdict livereader_look(struct livereader *live, const struct reader
 
 /* Attaching */
 
-enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
-	char *error, size_t error_size)
+enum attached livereader_attach(
+	struct livereader *live, struct session *session, struct reader **reader, struct problem *problem)
 {
 	struct intake_options into = {.line = live->line,
 		.positions = progress_positions(live->progress),
 		.steps = progress_steps(live->progress),
 		.locate = locate,
 		.data = live};
+	enum attached attached;
 	enum reader_status status;
 	char why[256] = "the relay daemon does not know it";
 
 	unread_attach(live->unread, progress_positions(live->progress));
-	*reader = reader_open_live(session_url(session), &into, error, error_size);
+	*reader = reader_open_live(session_url(session), &into, problem->text, sizeof(problem->text));
+	problem->reason = REASON_UNREADABLE;
 	if (!*reader)
 		return ATTACHED_NOT;
 	reader_hold(*reader, true);
@@ -151,8 +153,11 @@ enum attached livereader_attach(struct livereader *live, struct session *session
 	if (status == READER_ERROR)
 		explain(live, reader_error(*reader), why, sizeof(why));
 	g_clear_pointer(reader, reader_close);
-	snprintf(error, error_size, "cannot attach to the session at %s: %s", session_url(session), why);
 	if (status == READER_END)
-		return ATTACHED_UNKNOWN;
-	return relay_answers(live->config) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
+		attached = ATTACHED_UNKNOWN;
+	else
+		attached = relay_answers(live->config) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
+	problem_set(problem, attached == ATTACHED_UNREADABLE ? REASON_UNREADABLE : REASON_NO_RELAY,
+		"cannot attach to the session at %s: %s", session_url(session), why);
+	return attached;
 }

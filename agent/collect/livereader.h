@@ -11,6 +11,7 @@
 
 #include "assemble/pipeline.h"
 #include "collect/progress.h"
+#include "collect/runstate.h"
 #include "collect/unread.h"
 #include "config/config.h"
 #include "read/reader.h"
@@ -30,9 +31,9 @@ enum attached {
 	ATTACHED_NOT
 };
 
-/* Attaches to progress's session, and holds what comes. Otherwise @error says why not. */
-enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
-	char *error, size_t error_size);
+/* Attaches to progress's session, and holds what comes. Otherwise @problem says why not. */
+enum attached livereader_attach(
+	struct livereader *live, struct session *session, struct reader **reader, struct problem *problem);
 
 /* To be called often while @reader is idle: whether what is on disk does not come, and so the session is to
  * be attached to again. */

@@ -168,7 +168,7 @@ static void note_try(struct unread *unread, enum unread_verdict verdict, int64_t
 		trace->looks = 0;
 		trace->tried = trace->newest;
 		trace->tries++;
-		trace->next = now + MIN(PAUSE_NS << MIN(trace->tries, 16), PAUSE_MAX_NS);
+		trace->next = now + clock_backoff(PAUSE_NS, trace->tries, PAUSE_MAX_NS);
 		if (verdict != UNREAD_TRACE || !trace->untold)
 			continue;
 		if (trace->tries == 1)
