@@ -213,8 +213,12 @@ static int start(struct agent *agent)
 	agent->daemons = daemons_create(agent->base, config);
 	if (!agent->daemons)
 		return -1;
-	agent->collector =
-		collector_create(config, agent->line, agent->queue, agent->progress, wake_collected, agent);
+	agent->collector = collector_create(&(struct collector_options){.config = config,
+		.line = agent->line,
+		.queue = agent->queue,
+		.progress = agent->progress,
+		.done = wake_collected,
+		.data = agent});
 	agent->source.collector = agent->collector;
 	if (!agent->collector)
 		return -1;

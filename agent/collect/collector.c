@@ -10,12 +10,9 @@
 #define RETRY_NS (500 * NS_PER_MS)
 
 struct collector {
-	struct line *line;
-	struct progress *progress;
+	struct collector_options options;
 	struct keeper *keeper;
 	struct runstate state;
-	void (*done)(void *data);
-	void *data;
 	pthread_t thread;
 };
 
@@ -28,30 +25,27 @@ static void *run(void *data)
 
 		if (runstate_stopping(&collector->state))
 			break;
-		line_tick(collector->line, clock_monotonic(), true);
-		progress_tick(collector->progress);
+		line_tick(collector->options.line, clock_monotonic(), true);
+		progress_tick(collector->options.progress);
 		keeper_clean(collector->keeper);
 		if (!at_once)
 			runstate_pause(&collector->state, RETRY_NS);
 	}
-	if (!progress_keeps(collector->progress))
-		line_flush(collector->line);
-	progress_stop(collector->progress);
-	collector->done(collector->data);
+	if (!progress_keeps(collector->options.progress))
+		line_flush(collector->options.line);
+	progress_stop(collector->options.progress);
+	collector->options.done(collector->options.data);
 	return NULL;
 }
 
-struct collector *collector_create(const struct config *config, struct line *line, struct batch_queue *queue,
-	struct progress *progress, void (*done)(void *data), void *data)
+struct collector *collector_create(const struct collector_options *options)
 {
 	struct collector *collector = g_new0(struct collector, 1);
 
-	collector->line = line;
-	collector->progress = progress;
-	collector->done = done;
-	collector->data = data;
+	collector->options = *options;
 	runstate_init(&collector->state);
-	collector->keeper = keeper_create(config, line, queue, progress, &collector->state);
+	collector->keeper = keeper_create(
+		options->config, options->line, options->queue, options->progress, &collector->state);
 	if (collector->keeper && pthread_create(&collector->thread, NULL, run, collector) == 0)
 		return collector;
 	if (collector->keeper)
@@ -89,8 +83,8 @@ void collector_read_state(struct collector *collector, struct collector_state *s
 void collector_destroy(struct collector *collector)
 {
 	pthread_join(collector->thread, NULL);
-	progress_finish(collector->progress,
-		!progress_keeps(collector->progress) && !progress_session(collector->progress));
+	progress_finish(collector->options.progress, !progress_keeps(collector->options.progress) &&
+							     !progress_session(collector->options.progress));
 	keeper_clean(collector->keeper);
 	keeper_destroy(collector->keeper);
 	runstate_free(&collector->state);

@@ -2,7 +2,7 @@
 /*
  * The collector: a thread that keeps a session alive and reads it into the line.
  *
- * When session daemon or relay daemon go away it begins anew as soon as they are back (keeper.h).
+ * When LTTng's daemons go away it starts over as soon as they are back (keeper.h).
  */
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
@@ -18,15 +18,20 @@
 
 struct collector;
 
-/*
- * Starts the thread. @config is borrowed until the process ends: its thread may hang. From here on @line and
- * @progress are its, until collector_destroy; @queue is where the line ends.
- * @done is called with @data in that thread when it has ended: either everything that was read is pushed, and
- * the session is over, or the session is kept, and the spans in assembly with it. NULL if no thread can be
- * had.
- */
-struct collector *collector_create(const struct config *config, struct line *line, struct batch_queue *queue,
-	struct progress *progress, void (*done)(void *data), void *data);
+/* What it works with; all borrowed. */
+struct collector_options {
+	const struct config *config; /* until the process ends: its thread may hang */
+	struct line *line;           /* its alone, as @progress is, until collector_destroy */
+	struct batch_queue *queue;   /* where the line ends */
+	struct progress *progress;
+	/* Called in its thread when that ends: either everything that was read is pushed, and the session is
+	 * over, or the session is kept, and the spans in assembly with it. */
+	void (*done)(void *data);
+	void *data;
+};
+
+/* Starts the thread; NULL if none can be had. */
+struct collector *collector_create(const struct collector_options *options);
 
 /*
  * Asks it to end, within @timeout_ns: at once if the session is kept; else recording stops, and what was

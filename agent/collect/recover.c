@@ -228,6 +228,13 @@ static enum recover_status read_slices(struct pass *pass, char *error, size_t er
 
 /* Passes */
 
+/* How far a pass goes. */
+struct extent {
+	bool last;       /* nobody writes the session any more */
+	uint64_t enough; /* bytes: if there are no more than that, none is read */
+	uint64_t found;  /* bytes that there were */
+};
+
 static enum recover_status open_files(struct pass *pass, char *error, size_t error_size)
 {
 	struct progress *progress = pass->recover->progress;
@@ -243,14 +250,14 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 	return status == RELAYFILES_OK ? RECOVER_OK : RECOVER_UNREADABLE;
 }
 
-static enum recover_status run_pass(const struct recover *recover, bool last, uint64_t enough,
-	uint64_t *found, char *error, size_t error_size)
+static enum recover_status run_pass(
+	const struct recover *recover, struct extent *extent, char *error, size_t error_size)
 {
 	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES};
 	enum recover_status status = open_files(&pass, error, error_size);
 	bool whole;
 
-	*found = 0;
+	extent->found = 0;
 	if (!pass.files)
 		return status;
 	pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
@@ -258,16 +265,16 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 	whole = relay_scan(
 		pass.files, progress_positions(recover->progress), pass.packets, error, error_size);
 	if (!whole)
-		log_warning("%s: what it tells of is not read", error);
+		log_warning("%s: its packets are not read", error);
 	for (guint i = 0; i < pass.packets->len; i++)
-		*found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
-	if (*found > enough)
+		extent->found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
+	if (extent->found > extent->enough)
 		status = read_slices(&pass, error, error_size);
-	if (last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
+	if (extent->last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
 		log_warning("%s: packets of its index are not in its files: they are lost",
 			relayfiles_path(pass.files));
-	/* what an index would have told of: nobody knows how many, but some */
-	if (last && !whole && !*found)
+	/* what such an index had: nobody knows how many packets, but some */
+	if (extent->last && !whole && !extent->found)
 		line_lost_packets(recover->line, 1);
 	line_tick(recover->line, clock_monotonic(), false);
 	g_array_unref(pass.packets);
@@ -279,16 +286,20 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 enum recover_status recover_pass(
 	const struct recover *recover, uint64_t enough, uint64_t *found, char *error, size_t error_size)
 {
-	return run_pass(recover, false, enough, found, error, error_size);
+	struct extent extent = {.enough = enough};
+	enum recover_status status = run_pass(recover, &extent, error, error_size);
+
+	*found = extent.found;
+	return status;
 }
 
 enum recover_status recover_rest(const struct recover *recover, char *error, size_t error_size)
 {
+	struct extent extent = {.last = true};
 	enum recover_status status;
-	uint64_t found;
 
 	do
-		status = run_pass(recover, true, 0, &found, error, error_size);
-	while (status == RECOVER_OK && found);
+		status = run_pass(recover, &extent, error, error_size);
+	while (status == RECOVER_OK && extent.found);
 	return status;
 }

@@ -206,7 +206,6 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 {
 	struct place *done = &stream->position->done;
 	uint64_t next = done->started ? done->sequence + 1 : 0, missing = stream->missing;
-
 	uint64_t lost;
 
 	if (stream->located)
@@ -218,7 +217,7 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 		lost = MAX(lost, 1);
 	if (lost)
 		lose_packets(intake, stream, lost, begin);
-	*done = (struct place){true, false, begin, next + missing, 0};
+	*done = (struct place){.started = true, .begin = begin, .sequence = next + missing};
 	stream->mine = true;
 	stream->skip = 0;
 }
