@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "collect/keeper.h"
 
-/* Between two tries to have a session. */
+/* The pause between two attempts to get a session. */
 #define RETRY_NS (500 * NS_PER_MS)
 
 struct collector {

@@ -21,11 +21,11 @@ struct collector;
 /* What it works with; all borrowed. */
 struct collector_options {
 	const struct config *config; /* until the process ends: its thread may hang */
-	struct line *line;           /* its alone, as @progress is, until collector_destroy */
+	struct line *line;           /* the thread's own until collector_destroy, as is @progress */
 	struct batch_queue *queue;   /* where the line ends */
 	struct progress *progress;
-	/* Called in its thread when that ends: either everything that was read is pushed, and the session is
-	 * over, or the session is kept, and the spans in assembly with it. */
+	/* Called in the thread as it ends. Either everything that was read is in the queue and the session is
+	 * over, or the session is kept, together with the spans in assembly. */
 	void (*done)(void *data);
 	void *data;
 };
@@ -44,11 +44,11 @@ void collector_configure(struct collector *collector, const struct config *confi
 
 /*
  * When its thread last came back from a call into LTTng or babeltrace2, or from a pause; CLOCK_MONOTONIC ns.
- * These know no time-outs, so that this may stand still for as long as a daemon hangs.
+ * They have no time limit, so this may stand still for as long as a daemon hangs.
  */
 int64_t collector_progress(const struct collector *collector);
 
-/* Whether it waits for one of LTTng's daemons, which the status names: that is no failure of the agent's. */
+/* Whether it waits for one of LTTng's daemons, which the status names. Then the agent itself is well. */
 bool collector_asks(const struct collector *collector);
 
 void collector_read_state(struct collector *collector, struct collector_state *state);

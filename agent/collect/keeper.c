@@ -14,11 +14,11 @@
 /* The pause between two looks at an idle stream: half a live timer, within these. */
 #define POLL_MIN_NS (1 * NS_PER_MS)
 #define POLL_MAX_NS (100 * NS_PER_MS)
-/* The wall clock is looked at no more often. */
+/* The shortest time between two looks at the wall clock. */
 #define CLOCK_NS (1 * NS_PER_MS)
 /* When less than this is left on disk, the reader attaches. */
 #define LITTLE_BYTES (4 * 1024 * 1024)
-/* relayd's disk needs so much room at least for a session to be of use. */
+/* With less room than this on relayd's disk, a session is of no use. */
 #define ROOM_BYTES (8 * 1024 * 1024)
 
 struct keeper *keeper_create(const struct config *config, struct line *line, struct batch_queue *queue,
@@ -162,8 +162,8 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 		keeper_finish(keeper, session, reader);
 		return true;
 	}
-	/* it records already if it was read until now; and then the session daemon, which may hang, must not
-	 * be waited for */
+	/* if it was read until now it records already, and need not wait for the session daemon, which may
+	 * hang */
 	if (keeper->reattaching || keeper_start(keeper, session))
 		keeper_read_live(keeper, session, reader, false);
 	return false;
@@ -212,8 +212,8 @@ static bool resume(struct keeper *keeper)
 	return at_once;
 }
 
-/* A session of our name that no checkpoint knows: nobody knows what of it is done, so it is read as a whole,
- * and ended; but not if it is not an agent's. Returns whether to go on at once. */
+/* Takes up a session of our name that is not in the checkpoint. It is not known what of it is done, so all of
+ * it is read, and it is ended; unless it is not an agent's. Returns whether to go on at once. */
 static bool take_unknown(struct keeper *keeper, uint64_t created)
 {
 	struct session_identity identity = {.created = created};
@@ -255,7 +255,7 @@ static bool find_or_make_session(struct keeper *keeper)
 		return resume(keeper);
 	else if (known)
 		return keeper_lose(keeper, "another session has taken its name");
-	else if (created != keeper->ended) /* if it is, the daemon is about to be done with it */
+	else if (created != keeper->ended) /* or else it is ours, and about to go */
 		return take_unknown(keeper, created);
 	return false;
 }
@@ -269,7 +269,7 @@ static bool attach_again(struct keeper *keeper)
 	keeper->reattaching = true;
 	at_once = resume(keeper);
 	keeper->reattaching = false;
-	/* a stop came before it was attached to */
+	/* the agent was told to stop before it had attached */
 	if (runstate_stopping(keeper->state) && !progress_keeps(keeper->progress) &&
 		progress_session(keeper->progress)) {
 		session = session_adopt(keeper->config, progress_session(keeper->progress)->name);

@@ -28,8 +28,8 @@ struct keeper *keeper_create(const struct config *config, struct line *line, str
 	struct progress *progress, struct runstate *state);
 
 /*
- * Does the next thing that is to be done about the session, and returns when that ended: because a stop was
- * asked for, or something went wrong. Returns whether to go on at once, rather than after a pause.
+ * Does what the session needs next, and returns when that has ended: because the agent is to stop, or because
+ * something went wrong. Returns whether to call it again at once rather than after a pause.
  */
 bool keeper_run(struct keeper *keeper);
 

@@ -17,10 +17,11 @@ struct livereader {
 	const struct config *config;
 	struct line *line;
 	struct progress *progress;
-	uint64_t opened; /* when the session was created whose files are open, */
+	uint64_t opened; /* when the session was created whose files are open */
 	struct relayfiles *files;
 	struct unread *unread;
-	uint64_t complained; /* and the one of which was complained */
+	uint64_t complained; /* when the session was created whose files could not be read, which is logged
+				once */
 };
 
 struct livereader *livereader_create(
@@ -55,7 +56,7 @@ void livereader_complain(struct livereader *live, const char *error)
 	live->complained = created;
 }
 
-/* Opens the files of the session at hand, unless they are. */
+/* Opens the files of the session at hand, unless they are open. */
 static bool open_files(struct livereader *live, char *error, size_t error_size)
 {
 	const struct session_identity *session = progress_session(live->progress);
@@ -81,7 +82,7 @@ static bool locate(void *data, const struct stream_key *key, uint64_t begin, str
 	return false;
 }
 
-/* Why babeltrace2 could not read the session: in its own words, unless these tell nobody anything. */
+/* Says why babeltrace2 could not read the session: in its own words, unless there are better ones. */
 static void explain(struct livereader *live, const char *words, char *why, size_t size)
 {
 	char error[512], version[32];
@@ -96,7 +97,7 @@ static void explain(struct livereader *live, const char *words, char *why, size_
 		snprintf(why, size, "%s", words);
 }
 
-/* Whether a failure is not that the relay daemon is away. */
+/* Whether the relay daemon is there. */
 static bool relay_answers(const struct config *config)
 {
 	g_autofree char *port = g_strdup_printf("%" PRIu64, config->relay_live_port);

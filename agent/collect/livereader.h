@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The session at hand as it is read live: attaching to it, and what its index on disk tells of packets
- * beside. It belongs to the collector's thread.
+ * Reads the session at hand live: attaches to it, and looks up in relayd's index what is not sent live. It
+ * belongs to the collector's thread.
  */
 #ifndef COLLECT_LIVEREADER_H
 #define COLLECT_LIVEREADER_H
@@ -39,7 +39,7 @@ enum attached livereader_attach(
  * be attached to again. */
 enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader);
 
-/* relayd's files cannot be read: said once for a session. */
+/* Logs that relayd's files cannot be read, once for each session. */
 void livereader_complain(struct livereader *live, const char *error);
 
 #endif

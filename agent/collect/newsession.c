@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "core/ledger.h"
 
-/* Between two sessions that cannot be attached to: from, and up to. */
+/* The pause after a session that cannot be attached to: from, and up to. */
 #define PAUSE_NS (500 * NS_PER_MS)
 #define PAUSE_MAX_NS (30 * NS_PER_SECOND)
 
@@ -57,7 +57,7 @@ static void read_live(struct keeper *keeper, struct session *session)
 		reader_hold(reader, false);
 		if (keeper_start(keeper, session))
 			keeper_read_live(keeper, session, reader, true);
-	} else { /* a wrong `relay-live-port`, say: made anew less and less often */
+	} else { /* because of a wrong `relay-live-port`, say */
 		discard(keeper, session);
 		keeper->create_next =
 			clock_monotonic() + clock_backoff(PAUSE_NS, keeper->vain++, PAUSE_MAX_NS);

@@ -7,11 +7,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* So often in a row, twice a second, recovery may fail before what it was to read is given up. */
+/* After so many failures in a row, twice a second, what recovery should have read is given up. */
 #define FAILED_MAX 20
-/* The session is read from files so often, */
+/* The pause between two passes, */
 #define PAUSE_NS (1 * NS_PER_SECOND)
-/* and for so long before live reading is tried again; twice as long each time that it stalls, up to */
+/* and how long they go on before live reading is tried again: twice as long each time that it stalls, up to
+ */
 #define FILES_NS (30 * NS_PER_SECOND)
 #define FILES_MAX_NS (3600 * NS_PER_SECOND)
 
@@ -23,14 +24,15 @@ static bool stopping(void *data)
 	return deadline && (!keeper->draining || clock_monotonic() >= deadline);
 }
 
-/* Programs of a user write what nobody can read: logged once, as they may do so for ever. */
+/* A user's programs write what cannot be read. Logged once, as they may go on for ever. */
 static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
 {
 	struct keeper *keeper = data;
 
 	snprintf(keeper->left_out, sizeof(keeper->left_out),
 		"what programs of user %" G_GUINT64_FORMAT
-		" record is left out, and counted as lost, until the session is made anew (`lttng destroy`): "
+		" record is left out, and counted as lost, until there is a new session (`lttng destroy` the "
+		"old one): "
 		"%s",
 		user, error);
 	if (g_hash_table_add(keeper->named, GSIZE_TO_POINTER(user)))

@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "core/ledger.h"
 
-/* So long may it take until the reader sees the end of a session that is gone, or whose streams ended. */
+/* When a session is gone, or its streams ended, the reader has so long to come to its end. */
 #define GONE_NS (3 * NS_PER_SECOND)
-/* So often in a row babeltrace2 may fail on a session before it is read from files. */
+/* After so many failures of babeltrace2 in a row a session is read from files. */
 #define UNREADABLE_MAX 3
 
 /* Attaching */
@@ -20,8 +20,8 @@ bool keeper_gives_up_live(const struct keeper *keeper)
 	return keeper->unreadable >= UNREADABLE_MAX;
 }
 
-/* babeltrace2 has failed once more, or live reading stalls too often. */
-static void count_unreadable(struct keeper *keeper)
+/* Logs it when the session cannot be read live any more. */
+static void log_unreadable(struct keeper *keeper)
 {
 	if (keeper->unreadable == UNREADABLE_MAX)
 		log_warning("LTTng session `%s` cannot be read live: it is read from lttng-relayd's files, "
@@ -38,7 +38,7 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	if (keeper->use_files) {
 		keeper->use_files = false;
 		keeper->unreadable = UNREADABLE_MAX;
-		count_unreadable(keeper);
+		log_unreadable(keeper);
 		return ATTACHED_UNREADABLE;
 	}
 	keeper_tick(keeper, false);
@@ -60,7 +60,7 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	if (attached != ATTACHED && !keeper_gives_up_live(keeper))
 		runstate_waits(keeper->state, problem.reason, problem.text);
 	else if (attached == ATTACHED_UNREADABLE)
-		count_unreadable(keeper);
+		log_unreadable(keeper);
 	return attached;
 }
 
@@ -74,7 +74,7 @@ static int64_t events_read(void)
 	return rows.row[EVENTS_READ];
 }
 
-/* It is attached to again; or, if that does not help, read from files for a while. */
+/* The agent attaches again; if that does not help, the session is read from files for a while. */
 static void count_stall(struct keeper *keeper, bool moved, struct problem *problem)
 {
 	keeper->stalls = moved ? 1 : keeper->stalls + 1;
@@ -110,7 +110,7 @@ static void explain_end(
 
 enum read_end {
 	READ_STOPPED,
-	READ_MISSES, /* there is more than the reader knows of */
+	READ_MISSES, /* the reader does not know of all traces */
 	READ_LOST    /* @problem says what happened */
 };
 

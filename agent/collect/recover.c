@@ -16,9 +16,9 @@
 
 /* Carved at a time, in bytes, but one packet at least. */
 #define SLICE_BYTES (32 * 1024 * 1024)
-/* In the folder of the control socket, which is memory as a rule. */
+/* The same in the folder of the control socket, which is usually in memory. */
 #define SMALL_SLICE_BYTES (2 * 1024 * 1024)
-/* While the queue is half full, recovery waits: but not for ever if nothing goes out of it. */
+/* While the queue is half full, recovery waits; but no longer than this if nothing leaves the queue. */
 #define STUCK_NS (5 * NS_PER_SECOND)
 #define WAIT_US 2000
 
@@ -118,7 +118,7 @@ static enum recover_status read_traces(
 	return status == READER_ERROR ? RECOVER_UNREADABLE : RECOVER_STOPPED;
 }
 
-/* What of these packets could not be read is lost; of @trace's, if it is not NULL. */
+/* Gives up what could not be read of these packets, or, if @trace is not NULL, of those of that trace. */
 static uint64_t give_up(struct pass *pass, guint first, guint end, const char *trace)
 {
 	struct positions *positions = progress_positions(pass->recover->progress);
@@ -144,7 +144,7 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 	return lost;
 }
 
-/* Reads a trace that may be the one that cannot be read; then it is given up. */
+/* Reads one trace; if it cannot be read, its packets are given up. */
 static enum recover_status read_alone(struct pass *pass, char *trace, guint first, guint end)
 {
 	const struct recover *recover = pass->recover;
@@ -180,7 +180,7 @@ static enum recover_status read_slice(
 }
 
 /*
- * Where the state directory is full, or cannot be written, the control socket's folder will do: unless others
+ * If the state directory is full, or cannot be written, the control socket's folder is used, unless others
  * may write there too.
  */
 static bool fall_back(struct pass *pass)
@@ -242,7 +242,7 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 	enum relayfiles_status status = relayfiles_open(
 		pass->recover->config->relay_output, session, &pass->files, error, error_size);
 
-	/* a session of which nothing was read may have no folder; of another, it must be elsewhere */
+	/* a session of which nothing was read may have no folder; any other must have one */
 	if (status == RELAYFILES_NONE && positions_count(progress_positions(progress)) == 0)
 		return RECOVER_OK;
 	if (status == RELAYFILES_BUSY && !pass->recover->give_up)
@@ -273,7 +273,7 @@ static enum recover_status run_pass(
 	if (extent->last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
 		log_warning("%s: packets of its index are not in its files: they are lost",
 			relayfiles_path(pass.files));
-	/* what such an index had: nobody knows how many packets, but some */
+	/* it is not known how many packets such an index had, but there were some */
 	if (extent->last && !whole && !extent->found)
 		line_lost_packets(recover->line, 1);
 	line_tick(recover->line, clock_monotonic(), false);

@@ -13,7 +13,7 @@
 #define PERIOD_NS (1 * NS_PER_SECOND)
 #define PERIOD_MAX_NS (30 * NS_PER_SECOND)
 #define LOOK_PART 200
-/* So many looks in a row must find packets of a trace before it counts as not told of, */
+/* So many looks in a row must find packets of a trace before the agent attaches again for it, */
 #define TRACE_LOOKS 2
 /* and so many must find unread packets, and nothing that came, before live reading counts as stalled. */
 #define STALL_LOOKS 3
@@ -31,7 +31,7 @@ struct trace {
 	uint64_t user;
 	unsigned looks;  /* in a row that found such packets */
 	uint64_t newest; /* of these packets: its begin clock */
-	bool untold;     /* the reader does not know of the trace */
+	bool untold;     /* relayd has not told the reader of the trace */
 	unsigned tries;  /* to have it by attaching again */
 	uint64_t tried;  /* newest at the last try: if no more came, attaching again does not help */
 	int64_t next;    /* try, not before */
@@ -119,7 +119,7 @@ static struct trace *get_trace(struct unread *unread, const struct stream_key *k
 }
 
 /* Whether the reader knows of the trace, or should: without any stream it asks relayd for streams all the
- * time, and when it attaches it is told of all that are there. */
+ * time, and when it attaches relayd lists all that are there. */
 static bool should_come(const struct look *look, const struct stream_key *key, const struct trace *trace)
 {
 	if (reader_has_trace(look->reader, key))

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "read/decoder.h"
 
-/* A packet is looked up so often at most: its index may be overwritten meanwhile, or not be there at all. */
+/* After so many attempts a stream's packets are not looked up any more: there may be no index. */
 #define TRIES 8
 
 /* A stream of this reader. */
@@ -17,12 +17,12 @@ struct stream {
 	struct position *position; /* borrowed; NULL if positions are not kept */
 	bool monotonic;            /* its clock is CLOCK_MONOTONIC */
 	bool begun;                /* had a packet */
-	bool mine;                 /* the packet at its position was begun here */
+	bool mine;                 /* the packet at its position began with this reader */
 	unsigned tries;            /* to locate it */
 	bool located;              /* what follows is exact */
 	uint64_t sequence;         /* of this packet */
 	uint64_t discarded;        /* events, in all, up to this packet */
-	uint64_t missing;          /* packets before this one that babeltrace2 misses */
+	uint64_t missing;          /* packets before this one that babeltrace2 reported as missing */
 	uint64_t skip;             /* events of this packet that are done already */
 };
 
@@ -32,7 +32,7 @@ struct intake {
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
 	GHashTable *traces;  /* stream_key_trace of each */
 	struct stream *last;
-	int64_t now; /* what the line is told */
+	int64_t now; /* the line's clock */
 	unsigned ended;
 };
 
@@ -173,8 +173,8 @@ static void lose_events(struct intake *intake, struct stream *stream)
 }
 
 /*
- * Settles which packet of the stream this is. What was before a reader's first packet, babeltrace2 does not
- * tell; the index does, and the position, if it is at this packet.
+ * Finds out which packet of the stream this is. babeltrace2 does not say what was before a reader's first
+ * packet; the index does, and so does the position if it is at this packet.
  */
 static void locate(struct intake *intake, struct stream *stream, uint64_t begin)
 {
@@ -197,7 +197,7 @@ static void locate(struct intake *intake, struct stream *stream, uint64_t begin)
 		stream->discarded = stream->position->discarded;
 	} else if (stream->discarded && done->started) {
 		stream->discarded =
-			stream->position->discarded; /* that there were some is all that was told */
+			stream->position->discarded; /* all that is known is that there were some */
 	}
 }
 
@@ -210,9 +210,9 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 
 	if (stream->located)
 		missing = stream->sequence > next ? stream->sequence - next : 0;
-	/* a packet that was not read to its end, and does not come again, is as lost as those between */
+	/* a packet that was not read to its end, and does not come again, is lost too */
 	lost = missing + (done->started && !done->ended);
-	/* this reader's first, and nobody knows what was before it */
+	/* this reader's first, and it is not known what was before it */
 	if (!stream->located && !stream->mine && done->started)
 		lost = MAX(lost, 1);
 	if (lost)
@@ -260,7 +260,7 @@ static void end_packet(struct intake *intake, const bt_message *message)
 	positions_moved(intake->options.positions);
 }
 
-/* Whether the next event of the stream is new; it is done then. */
+/* Whether the next event of the stream is new. Then it counts as done. */
 static bool pass(struct intake *intake, struct stream *stream)
 {
 	struct position *position = stream->position;
@@ -306,7 +306,7 @@ static void take_event(struct intake *intake, const bt_message *message)
 static void take_discarded_events(struct intake *intake, const bt_message *message)
 {
 	struct stream *stream = find_stream(intake, bt_message_discarded_events_borrow_stream_const(message));
-	uint64_t count = 1; /* at least; that of a stream's first packet is not told */
+	uint64_t count = 1; /* at least: of a stream's first packet there is no number */
 
 	bt_message_discarded_events_get_count(message, &count);
 	stream->discarded += count;

@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-/* Thousands of users times CPUs; more is no node. */
+/* Thousands of users times CPUs: no node has more. */
 #define POSITIONS_MAX (1024 * 1024)
 
 struct positions {
@@ -151,7 +151,7 @@ void positions_save(const struct positions *positions, bool reached, struct buff
 		save_position(g_ptr_array_index(positions->list, i), reached, out);
 }
 
-/* Reads one list, into the places at @offset of the positions. */
+/* Reads one list: what was reached, or what is done. */
 static bool load_list(struct positions *positions, struct unpacker from, bool reached)
 {
 	uint32_t count = unpack_u32(&from);

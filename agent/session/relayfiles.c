@@ -18,8 +18,8 @@
 
 /*
  * How far the time in a folder's name, "SESSION-YYYYMMDD-HHMMSS", is from @created; -1 if it cannot be this
- * session's. relayd writes local time, and its zone may be another than ours: whole quarters of an hour
- * within a day are let pass.
+ * session's. relayd writes local time, and its zone may be another than ours: differences of
+ * whole quarters of an hour within a day are accepted.
  */
 static int64_t stamp_distance(const char *entry, const char *name, uint64_t created)
 {
@@ -43,7 +43,7 @@ static int64_t stamp_distance(const char *entry, const char *name, uint64_t crea
 	return llabs(off - local.tm_gmtoff);
 }
 
-/* What may be over when it is tried again. */
+/* Whether another attempt may do better. */
 static bool passes(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;

@@ -27,7 +27,7 @@ enum relayfiles_status {
 	RELAYFILES_OK,
 	RELAYFILES_NONE,       /* the session has no folder: nothing of it was ever written */
 	RELAYFILES_UNREADABLE, /* @error says why */
-	RELAYFILES_BUSY /* so does it, but another try may fare better: no more files can be open, say */
+	RELAYFILES_BUSY /* the same, but another attempt may do better: no more files can be open, say */
 };
 
 /* Opens the folder of @session, which its name and its time of creation tell, in relayd's @output. */

@@ -43,7 +43,7 @@ static bool remove_trace(void *data, const struct stream_key *key)
 	return true;
 }
 
-/* Also of users whose traces are gone already: an agent before may have been killed in between. */
+/* Also of users whose traces are gone already: an earlier agent may have been killed meanwhile. */
 static void remove_users(struct relayfiles *files)
 {
 	int folder = relay_open_folder(files->folder, "ust/uid");

@@ -55,7 +55,7 @@ enum session_status session_start(struct session *session, char *error, size_t e
 
 /* What session_repair has set right. */
 struct session_repairs {
-	const char *what; /* somebody had changed; NULL: nothing */
+	const char *what; /* that somebody had changed; NULL: nothing */
 	bool level;       /* it had another one */
 };
 

@@ -113,7 +113,7 @@ static int set_level(struct lttng_handle *handle, uint64_t level)
 	bool on[G_N_ELEMENTS(tracing_span_patterns)];
 	int code = list_enabled(handle, tracing_span_patterns, G_N_ELEMENTS(tracing_span_patterns), on), next;
 
-	/* both: an agent was killed on its way from one to the other */
+	/* if both are, an agent was killed while it changed the level */
 	if (code == 0 && on[0] && on[1])
 		code = lttng_disable_event(handle, tracing_span_patterns[1], CHANNEL);
 	if (code != 0)
@@ -125,8 +125,8 @@ static int set_level(struct lttng_handle *handle, uint64_t level)
 	return code;
 }
 
-/* Sees to it that spans of @level are recorded, and those that matter more; sets @changed if they were
- * others. */
+/* Makes sure that spans of @level are recorded, and those that matter more; sets @changed if it had to change
+ * that. */
 static int repair_level(struct lttng_handle *handle, uint64_t level, bool *changed)
 {
 	struct lttng_event *events = NULL;

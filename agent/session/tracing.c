@@ -12,8 +12,8 @@
 
 GMutex tracing_lock;
 
-/* liblttng-ctl writes its own complaints to standard error unless this, which its headers do not name, is
- * set. */
+/* liblttng-ctl writes messages of its own to standard error unless this is set, which its headers do not
+ * declare. */
 extern int lttng_opt_quiet __attribute__((weak));
 
 void tracing_prepare(const struct config *config)
@@ -37,14 +37,13 @@ enum session_status tracing_failure(int code, char *error, size_t error_size, co
 			"no LTTng relay daemon answers on the ports of [session]: start lttng-relayd");
 		return SESSION_NO_RELAY;
 	}
-	/* what a daemon says to words that it does not know */
+	/* the answers of a daemon that does not understand us */
 	if (code == -LTTNG_ERR_INVALID_PROTOCOL || code == -LTTNG_ERR_UND || code == -LTTNG_ERR_UNK ||
 		code == -LTTNG_ERR_FATAL || code == -LTTNG_ERR_INVALID)
 		snprintf(error, error_size,
 			"cannot %s: %s; the agent was built for LTTng " LTTNG_VERSION
 			", and may not be understood: is `lttng-sessiond --version` the same, up to the "
-			"second "
-			"number?",
+			"second number?",
 			what, lttng_strerror(code));
 	else
 		snprintf(error, error_size, "cannot %s: %s", what, lttng_strerror(code));

@@ -12,9 +12,9 @@
 #include "session/session.h"
 
 #define PERIOD_NS (2 * NS_PER_SECOND)
-/* The same thing that is set right again and again is worth a line so often. */
+/* The same repair is logged no more often than this. */
 #define LOG_NS (60 * NS_PER_SECOND)
-/* Longer than that, a stop does not wait for the daemon. */
+/* When it ends, it waits no longer than this for the daemon. */
 #define END_NS (500 * NS_PER_MS)
 
 struct watch {
@@ -53,9 +53,8 @@ static void report(struct watch *watch, const char *name, const char *changed)
 		return;
 	watch->reported = changed;
 	watch->reported_at = now;
-	log_warning("LTTng session `%s`: %s, not by this agent, and is set right again; what was logged "
-		    "meanwhile "
-		    "is not recorded",
+	log_warning("LTTng session `%s`: %s, not by this agent, and is repaired; what programs logged "
+		    "meanwhile is not recorded",
 		name, changed);
 }
 
@@ -72,13 +71,13 @@ static void look(struct watch *watch)
 	status = session_repair(watch->config, &session, level, &repairs);
 	pthread_mutex_lock(&watch->lock);
 	if (!watch->watching || session.created != watch->session.created)
-		return; /* it is another one by now */
+		return; /* the session is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
 	if (status == SESSION_OK && repairs.what)
 		report(watch, session.name, repairs.what);
 	if (status == SESSION_OK && repairs.level)
-		log_info("LTTng session `%s`: `level` is changed", session.name);
+		log_info("LTTng session `%s`: `level` has changed", session.name);
 }
 
 static void *run(void *data)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A user's first program, while everybody else's are idle: babeltrace2 hears of new streams with other streams' data only,
-and there are none.
+A user's first program starts while all others are idle: lttng-relayd tells babeltrace2 of new streams only with data of
+others, and there are none.
 """
 
 import glob
 import os
 import shutil
+import signal
 import time
 
 import pytest
@@ -62,6 +63,7 @@ def test_others_are_idle(node, receiver, session):
     start(node, USERS[1], 2, "-n", 50, "-r", 50)
     check(node, receiver, [1, 100, 50])
     assert attached_again(node) == 1, node.agent.log()
+    assert "not collecting" not in node.agent.log()
     assert node.agent.stop() == 0
 
 
@@ -78,6 +80,7 @@ def test_one_after_the_other(node, receiver):
     start(node, USERS[0], len(USERS), "-n", 3)
     check(node, receiver, counts)
     assert attached_again(node) == 2
+    assert "not collecting" not in node.agent.log()
     # a new agent, for which they all are idle, and a user who comes then
     assert node.agent.stop() == 0
     node.start_agent_again()
@@ -147,6 +150,24 @@ def test_never_comes(node, receiver):
     # and another user's wait no longer for it
     start(node, USERS[2], 2, "-n", 5)
     check(node, receiver, [1, 250, 5])
+
+
+def test_session_daemon_hangs(node, receiver):
+    """Nothing needs to be asked of it."""
+    share(node)
+    node.start_agent(receiver.port, session=KEEP)
+    start(node, USERS[0], 0, "-n", 1)
+    node.wait_ledger(lambda ledger: ledger.sent == 1, 10, "the first user's span")
+    load = start(node, USERS[1], 1, "-n", 100, "-r", 10)
+    folder = node.session_folders()[0] + f"/ust/uid/{USERS[1]}"
+    wait_until(lambda: os.path.isdir(folder), 6, "the second user to be recorded")
+    node.sessiond.send(signal.SIGSTOP)
+    try:
+        node.wait_ledger(lambda ledger: ledger.sent > 1, 6, "the second user's first span")
+        assert load.running(), "its spans came at its end only"
+    finally:
+        node.sessiond.send(signal.SIGCONT)
+    check(node, receiver, [1, 100])
 
 
 def test_stop_at_once(node, receiver):
