@@ -174,8 +174,14 @@ static bool make_collection(struct agent *agent)
 	agent->daemons = daemons_create(agent->base, agent->config);
 	if (!agent->daemons)
 		return false;
-	agent->collector = collector_create(
-		agent->config, agent->pipeline, agent->fanout, agent->progress, wake_collected, agent);
+	agent->collector = collector_create(&(struct collector_options){
+		.config = agent->config,
+		.pipeline = agent->pipeline,
+		.fanout = agent->fanout,
+		.progress = agent->progress,
+		.done = wake_collected,
+		.data = agent,
+	});
 	agent->source.collector = agent->collector;
 	return agent->collector != NULL;
 }

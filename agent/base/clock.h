@@ -41,4 +41,12 @@ static inline struct timespec clock_timespec(int64_t ns)
 	return (struct timespec){ns / NS_PER_SECOND, ns % NS_PER_SECOND};
 }
 
+/* The pause after the given number of failures: @first, doubled with each of them, up to @most. */
+static inline int64_t clock_backoff(int64_t first, unsigned failures, int64_t most)
+{
+	int64_t pause = first << (failures < 20 ? failures : 20);
+
+	return pause < most ? pause : most;
+}
+
 #endif

@@ -6,16 +6,13 @@
 #include "base/clock.h"
 #include "collect/keeper.h"
 
-/* Between two tries to have a session. */
+/* The pause between two attempts to get a session. */
 #define RETRY_NS (500 * NS_PER_MS)
 
 struct collector {
-	struct pipeline *pipeline;
-	struct progress *progress;
+	struct collector_options options;
 	struct keeper *keeper;
-	struct collecting collecting;
-	void (*done)(void *data);
-	void *data;
+	struct runstate state;
 	pthread_t thread;
 };
 
@@ -23,47 +20,44 @@ static void *run(void *data)
 {
 	struct collector *collector = data;
 
-	while (!collecting_stopping(&collector->collecting)) {
+	while (!runstate_stopping(&collector->state)) {
 		bool at_once = keeper_run(collector->keeper);
 
-		if (collecting_stopping(&collector->collecting))
+		if (runstate_stopping(&collector->state))
 			break;
-		pipeline_tick(collector->pipeline, clock_monotonic(), true);
-		progress_tick(collector->progress);
+		pipeline_tick(collector->options.pipeline, clock_monotonic(), true);
+		progress_tick(collector->options.progress);
 		keeper_clean(collector->keeper);
 		if (!at_once)
-			collecting_pause(&collector->collecting, RETRY_NS);
+			runstate_pause(&collector->state, RETRY_NS);
 	}
-	if (!progress_keeps(collector->progress))
-		pipeline_flush(collector->pipeline);
-	progress_stop(collector->progress);
-	collector->done(collector->data);
+	if (!progress_keeps(collector->options.progress))
+		pipeline_flush(collector->options.pipeline);
+	progress_stop(collector->options.progress);
+	collector->options.done(collector->options.data);
 	return NULL;
 }
 
-struct collector *collector_create(const struct config *config, struct pipeline *pipeline,
-	struct fanout *fanout, struct progress *progress, void (*done)(void *data), void *data)
+struct collector *collector_create(const struct collector_options *options)
 {
 	struct collector *collector = g_new0(struct collector, 1);
 
-	collector->pipeline = pipeline;
-	collector->progress = progress;
-	collector->done = done;
-	collector->data = data;
-	collecting_init(&collector->collecting);
-	collector->keeper = keeper_create(config, pipeline, fanout, progress, &collector->collecting);
+	collector->options = *options;
+	runstate_init(&collector->state);
+	collector->keeper = keeper_create(
+		options->config, options->pipeline, options->fanout, options->progress, &collector->state);
 	if (collector->keeper && pthread_create(&collector->thread, NULL, run, collector) == 0)
 		return collector;
 	if (collector->keeper)
 		keeper_destroy(collector->keeper);
-	collecting_free(&collector->collecting);
+	runstate_free(&collector->state);
 	g_free(collector);
 	return NULL;
 }
 
 void collector_stop(struct collector *collector, int64_t timeout_ns)
 {
-	collecting_stop(&collector->collecting, timeout_ns);
+	runstate_request_stop(&collector->state, timeout_ns);
 }
 
 void collector_configure(struct collector *collector, const struct config *config)
@@ -73,26 +67,26 @@ void collector_configure(struct collector *collector, const struct config *confi
 
 int64_t collector_progress(const struct collector *collector)
 {
-	return atomic_load_explicit(&collector->collecting.moved, memory_order_relaxed);
+	return atomic_load_explicit(&collector->state.moved, memory_order_relaxed);
 }
 
 bool collector_asks(const struct collector *collector)
 {
-	return collecting_is_asking(&collector->collecting);
+	return runstate_is_calling(&collector->state);
 }
 
 void collector_read_state(struct collector *collector, struct collector_state *state)
 {
-	collecting_read(&collector->collecting, state);
+	runstate_read(&collector->state, state);
 }
 
 void collector_destroy(struct collector *collector)
 {
 	pthread_join(collector->thread, NULL);
-	progress_finish(collector->progress,
-		!progress_keeps(collector->progress) && !progress_session(collector->progress));
+	progress_finish(collector->options.progress, !progress_keeps(collector->options.progress) &&
+							     !progress_session(collector->options.progress));
 	keeper_clean(collector->keeper);
 	keeper_destroy(collector->keeper);
-	collecting_free(&collector->collecting);
+	runstate_free(&collector->state);
 	g_free(collector);
 }

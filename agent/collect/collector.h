@@ -2,7 +2,7 @@
 /*
  * The collector: a thread that keeps a session alive and reads it into the pipeline.
  *
- * When session daemon or relay daemon go away it begins anew as soon as they are back (keeper.h).
+ * When LTTng's daemons go away it starts over as soon as they are back (keeper.h).
  */
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
@@ -11,23 +11,27 @@
 #include <stdint.h>
 
 #include "assemble/pipeline.h"
-#include "collect/collecting.h"
 #include "collect/progress.h"
+#include "collect/runstate.h"
 #include "config/config.h"
 #include "queue/fanout.h"
 
 struct collector;
 
-/*
- * Starts the thread. @config is borrowed until the process ends: its thread may hang. From here on @pipeline
- * and
- * @progress are its, until collector_destroy; @fanout is where the pipeline ends.
- * @done is called with @data in that thread when it has ended: either everything that was read is pushed, and
- * the session is over, or the session is kept, and the spans in assembly with it. NULL if no thread can be
- * had.
- */
-struct collector *collector_create(const struct config *config, struct pipeline *pipeline,
-	struct fanout *fanout, struct progress *progress, void (*done)(void *data), void *data);
+/* What it works with; all borrowed. */
+struct collector_options {
+	const struct config *config; /* until the process ends: its thread may hang */
+	struct pipeline *pipeline;   /* the thread's own until collector_destroy, as is @progress */
+	struct fanout *fanout;       /* where the pipeline ends */
+	struct progress *progress;
+	/* Called in the thread as it ends. Either everything that was read is in the queue and the session is
+	 * over, or the session is kept, together with the spans in assembly. */
+	void (*done)(void *data);
+	void *data;
+};
+
+/* Starts the thread; NULL if none can be had. */
+struct collector *collector_create(const struct collector_options *options);
 
 /*
  * Asks it to end, within @timeout_ns: at once if the session is kept; else recording stops, and what was
@@ -40,11 +44,11 @@ void collector_configure(struct collector *collector, const struct config *confi
 
 /*
  * When its thread last came back from a call into LTTng or babeltrace2, or from a pause; CLOCK_MONOTONIC ns.
- * These know no time-outs, so that this may stand still for as long as a daemon hangs.
+ * They have no time limit, so this may stand still for as long as a daemon hangs.
  */
 int64_t collector_progress(const struct collector *collector);
 
-/* Whether it waits for one of LTTng's daemons, which the status names: that is no failure of the agent's. */
+/* Whether it waits for one of LTTng's daemons, which the status names. Then the agent itself is well. */
 bool collector_asks(const struct collector *collector);
 
 void collector_read_state(struct collector *collector, struct collector_state *state);

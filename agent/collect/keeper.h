@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keeper of the session: creates it, or takes up the one that the last run left; reads it; and when it is
- * gone, or no good any more, reads what relayd's files still have of it before it makes another.
+ * The keeper keeps a session at hand: it creates one, or takes up the one that the last run left; reads it;
+ * and when it is gone, or records no more, reads what relayd's files still have of it before it makes
+ * another.
  *
- * The order in which a kept session is taken up loses nothing: what is on disk is read until little is left;
+ * A kept session is taken up in an order that loses nothing: what is on disk is read until little is left;
  * then the reader attaches, and its messages are held; what has come to disk until then is read; and then the
  * messages are released. Disk and live overlap, and what comes twice is left out by its position.
  *
@@ -15,8 +16,8 @@
 #include <stdbool.h>
 
 #include "assemble/pipeline.h"
-#include "collect/collecting.h"
 #include "collect/progress.h"
+#include "collect/runstate.h"
 #include "config/config.h"
 #include "queue/fanout.h"
 
@@ -24,11 +25,11 @@ struct keeper;
 
 /* All borrowed. NULL if no thread can be had for the watch over the session. */
 struct keeper *keeper_create(const struct config *config, struct pipeline *pipeline, struct fanout *fanout,
-	struct progress *progress, struct collecting *collecting);
+	struct progress *progress, struct runstate *state);
 
 /*
- * Does the next thing that is to be done about the session, and returns when that ended: because a stop was
- * asked for, or something went wrong. Returns whether to go on at once, rather than after a pause.
+ * Does what the session needs next, and returns when that has ended: because the agent is to stop, or because
+ * something went wrong. Returns whether to call it again at once rather than after a pause.
  */
 bool keeper_run(struct keeper *keeper);
 

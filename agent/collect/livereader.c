@@ -9,29 +9,19 @@
 
 #include <glib.h>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "core/ledger.h"
 #include "session/relayfiles.h"
-
-/* So often it is looked whether live reading stalls, or as seldom as live packets come; */
-#define LOOK_NS (1 * NS_PER_SECOND)
-/* but a look takes no more than this part of the time. */
-#define LOOK_SHARE 50
-/* So many looks in a row, and it does. */
-#define LOOKS 3
+#include "session/relayscan.h"
 
 struct livereader {
 	const struct config *config;
 	struct pipeline *pipeline;
 	struct progress *progress;
-	uint64_t opened; /* when the session was created whose files are open, */
+	uint64_t opened; /* when the session was created whose files are open */
 	struct relayfiles *files;
-	uint64_t complained; /* and the one of which was complained */
-	int64_t look_next;   /* whether it stalls; CLOCK_MONOTONIC ns */
-	uint64_t moves;      /* at the last look, */
-	int64_t events;      /* and what the ledger had read */
-	unsigned unmoved;    /* looks in a row that found something on disk, and nothing that came */
+	struct unread *unread;
+	uint64_t complained; /* when the session was created whose files could not be read, which is logged
+				once */
 };
 
 struct livereader *livereader_create(
@@ -42,6 +32,7 @@ struct livereader *livereader_create(
 	live->config = config;
 	live->pipeline = pipeline;
 	live->progress = progress;
+	live->unread = unread_create(config->live_timer);
 	return live;
 }
 
@@ -49,6 +40,7 @@ void livereader_destroy(struct livereader *live)
 {
 	if (live->files)
 		relayfiles_close(live->files);
+	unread_destroy(live->unread);
 	g_free(live);
 }
 
@@ -58,22 +50,24 @@ void livereader_complain(struct livereader *live, const char *error)
 
 	if (live->complained != created)
 		log_warning(
-			"what lttng-relayd recorded while it was not read live cannot be read, and is lost "
-			"as far as it is not: %s (see `relay-output` in [session])",
+			"what lttng-relayd recorded while it was not read live cannot be read: what does not "
+			"come live either is lost (%s; see `relay-output` in [session])",
 			error);
 	live->complained = created;
 }
 
-/* Opens the files of the session at hand, unless they are. */
+/* Opens the files of the session at hand, unless they are open. */
 static bool open_files(struct livereader *live, char *error, size_t error_size)
 {
 	const struct session_identity *session = progress_session(live->progress);
 
-	if (live->files && session->created != live->opened)
+	if (session->created != live->opened) {
 		g_clear_pointer(&live->files, relayfiles_close);
+		unread_clear(live->unread);
+	}
 	live->opened = session->created;
-	return live->files || relayfiles_open(live->config->relay_output, session->name, session->created,
-				      &live->files, error, error_size) == RELAYFILES_OK;
+	return live->files || relayfiles_open(live->config->relay_output, session, &live->files, error,
+				      error_size) == RELAYFILES_OK;
 }
 
 /* For the intake. */
@@ -83,12 +77,12 @@ static bool locate(void *data, const struct stream_key *key, uint64_t begin, str
 	char error[512];
 
 	if (open_files(live, error, sizeof(error)))
-		return relayfiles_locate(live->files, key, begin, info);
+		return relay_locate(live->files, key, begin, info);
 	livereader_complain(live, error);
 	return false;
 }
 
-/* Why babeltrace2 could not read the session: in its own words, unless these tell nobody anything. */
+/* Says why babeltrace2 could not read the session: in its own words, unless there are better ones. */
 static void explain(struct livereader *live, const char *words, char *why, size_t size)
 {
 	char error[512], version[32];
@@ -103,7 +97,7 @@ static void explain(struct livereader *live, const char *words, char *why, size_
 		snprintf(why, size, "%s", words);
 }
 
-/* Whether a failure is not that the relay daemon is away. */
+/* Whether the relay daemon is there. */
 static bool relay_answers(const struct config *config)
 {
 	g_autofree char *port = g_strdup_printf("%" PRIu64, config->relay_live_port);
@@ -123,64 +117,34 @@ static bool relay_answers(const struct config *config)
 	return answers;
 }
 
-/* Stalling */
+/* What does not come */
 
-/* Whether something has come since the last look. */
-static bool has_moved(struct livereader *live)
+enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader)
 {
-	uint64_t moves = positions_moves(progress_positions(live->progress));
-	struct ledger rows;
-	bool moved;
-
-	ledger_read(&rows);
-	moved = moves != live->moves || rows.row[EVENTS_READ] != live->events;
-	live->moves = moves;
-	live->events = rows.row[EVENTS_READ];
-	return moved;
-}
-
-static bool has_unread_files(struct livereader *live)
-{
-	GArray *packets;
 	char error[512];
-	bool found;
 
-	if (!open_files(live, error, sizeof(error)))
-		return false;
-	packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
-	relayfiles_scan(live->files, progress_positions(live->progress), packets, error, sizeof(error));
-	found = packets->len > 0;
-	g_array_unref(packets);
-	return found;
-}
-
-bool livereader_stalls(struct livereader *live)
-{
-	int64_t begun = clock_monotonic(), took;
-
-	if (begun < live->look_next)
-		return false;
-	live->unmoved = !has_moved(live) && has_unread_files(live) ? live->unmoved + 1 : 0;
-	took = clock_monotonic() - begun;
-	live->look_next = begun + MAX(MAX(LOOK_NS, live->config->live_timer), took * LOOK_SHARE);
-	return live->unmoved >= LOOKS;
+	if (!unread_is_due(live->unread) || !open_files(live, error, sizeof(error)))
+		return UNREAD_NOTHING;
+	return unread_look(live->unread, live->files, progress_positions(live->progress), reader);
 }
 
 /* Attaching */
 
-enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
-	char *error, size_t error_size)
+enum attached livereader_attach(
+	struct livereader *live, struct session *session, struct reader **reader, struct problem *problem)
 {
 	struct intake_options into = {.pipeline = live->pipeline,
 		.positions = progress_positions(live->progress),
 		.steps = progress_steps(live->progress),
 		.locate = locate,
 		.data = live};
+	enum attached attached;
 	enum reader_status status;
 	char why[256] = "the relay daemon does not know it";
 
-	live->unmoved = 0;
-	*reader = reader_open_live(session_url(session), &into, error, error_size);
+	unread_attach(live->unread, progress_positions(live->progress));
+	*reader = reader_open_live(session_url(session), &into, problem->text, sizeof(problem->text));
+	problem->reason = REASON_UNREADABLE;
 	if (!*reader)
 		return ATTACHED_NOT;
 	reader_hold(*reader, true);
@@ -190,8 +154,11 @@ enum attached livereader_attach(struct livereader *live, struct session *session
 	if (status == READER_ERROR)
 		explain(live, reader_error(*reader), why, sizeof(why));
 	g_clear_pointer(reader, reader_close);
-	snprintf(error, error_size, "cannot attach to the session at %s: %s", session_url(session), why);
 	if (status == READER_END)
-		return ATTACHED_UNKNOWN;
-	return relay_answers(live->config) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
+		attached = ATTACHED_UNKNOWN;
+	else
+		attached = relay_answers(live->config) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
+	problem_set(problem, attached == ATTACHED_UNREADABLE ? REASON_UNREADABLE : REASON_NO_RELAY,
+		"cannot attach to the session at %s: %s", session_url(session), why);
+	return attached;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The session at hand as it is read live: attaching to it, and what its index on disk tells of packets
- * beside. It belongs to the collector's thread.
+ * Reads the session at hand live: attaches to it, and looks up in relayd's index what is not sent live. It
+ * belongs to the collector's thread.
  */
 #ifndef COLLECT_LIVEREADER_H
 #define COLLECT_LIVEREADER_H
@@ -11,6 +11,8 @@
 
 #include "assemble/pipeline.h"
 #include "collect/progress.h"
+#include "collect/runstate.h"
+#include "collect/unread.h"
 #include "config/config.h"
 #include "read/reader.h"
 #include "session/session.h"
@@ -29,17 +31,15 @@ enum attached {
 	ATTACHED_NOT
 };
 
-/* Attaches to progress's session, and holds what comes. Otherwise @error says why not. */
-enum attached livereader_attach(struct livereader *live, struct session *session, struct reader **reader,
-	char *error, size_t error_size);
+/* Attaches to progress's session, and holds what comes. Otherwise @problem says why not. */
+enum attached livereader_attach(
+	struct livereader *live, struct session *session, struct reader **reader, struct problem *problem);
 
-/*
- * To be called often while it is read live: whether nothing comes although relayd's files have more. Then it
- * is attached to the wrong session, or waits for one that is gone, and will do so for ever.
- */
-bool livereader_stalls(struct livereader *live);
+/* To be called often while @reader is idle: whether what is on disk does not come, and so the session is to
+ * be attached to again. */
+enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader);
 
-/* relayd's files cannot be read: said once for a session. */
+/* Logs that relayd's files cannot be read, once for each session. */
 void livereader_complain(struct livereader *live, const char *error);
 
 #endif

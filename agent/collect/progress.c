@@ -24,8 +24,8 @@ struct progress {
 	struct clock_steps steps;
 	bool has_session;
 	struct session_identity session; /* at hand */
-	GPtrArray *past;                 /* of struct stage: ended, and under way in part */
-	GPtrArray *later;                /* of struct stage: to be read after that at hand */
+	GPtrArray *past;                 /* of struct session_record: ended, and under way in part */
+	GPtrArray *later;                /* of struct session_record: to be read after that at hand */
 	GArray *over;                    /* of struct session_identity: ended, and settled */
 	struct buffer place, reached;    /* to be handed to the books */
 	bool with_pending;               /* the last one had spans in assembly */
@@ -59,7 +59,7 @@ static void save_place(struct progress *progress)
 		session_identity_save(&progress->session, out);
 		save_positions(progress, false, out);
 	}
-	stages_save(progress->later, false, out);
+	session_records_save(progress->later, false, out);
 	pack_bytes(out, pending.data, pending.size);
 	progress->with_pending = pending.size > sizeof(uint32_t); /* more than their number, 0 */
 	buffer_free(&pending);
@@ -73,12 +73,12 @@ static void save_reached(struct progress *progress)
 	pipeline_post(progress->pipeline);
 	out->size = 0;
 	pack_u32(out, progress->past->len + progress->has_session + progress->later->len);
-	stages_save(progress->past, true, out);
+	session_records_save(progress->past, true, out);
 	if (progress->has_session) {
 		session_identity_save(&progress->session, out);
 		save_positions(progress, true, out);
 	}
-	stages_save(progress->later, true, out);
+	session_records_save(progress->later, true, out);
 	pack_u32(out, progress->over->len);
 	for (guint i = 0; i < progress->over->len; i++)
 		session_identity_save(&g_array_index(progress->over, struct session_identity, i), out);
@@ -109,16 +109,16 @@ static bool load_over(struct progress *progress, struct unpacker *from)
 /* Puts the first of what is to be read later at hand. */
 static bool next_session(struct progress *progress)
 {
-	const struct stage *stage;
+	const struct session_record *record;
 	bool good;
 
 	positions_clear(progress->positions);
 	progress->has_session = progress->later->len > 0;
 	if (!progress->has_session)
 		return true;
-	stage = g_ptr_array_index(progress->later, 0);
-	good = stage_take(stage, progress->positions);
-	progress->session = stage->session;
+	record = g_ptr_array_index(progress->later, 0);
+	good = session_record_take(record, progress->positions);
+	progress->session = record->session;
 	g_ptr_array_remove_index(progress->later, 0);
 	return good;
 }
@@ -132,7 +132,8 @@ static bool take_up(struct progress *progress, const struct buffer *data)
 	if (place.failed)
 		return false;
 	books_begin(progress->books, place.at, (size_t)(place.end - place.at));
-	if (!stages_load(progress->later, &place, false) || !stages_load(progress->later, &from, true))
+	if (!session_records_load(progress->later, &place, false) ||
+		!session_records_load(progress->later, &from, true))
 		return false;
 	pending = unpack_bytes(&place);
 	if (place.failed || !load_over(progress, &from) || !clock_steps_load(&progress->steps, &from) ||
@@ -185,8 +186,8 @@ struct progress *progress_create(
 	progress->keep = config->keep;
 	progress->pipeline = pipeline;
 	progress->positions = positions_create();
-	progress->past = stages_create();
-	progress->later = stages_create();
+	progress->past = session_records_create();
+	progress->later = session_records_create();
 	progress->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
 	progress->books = books_open(config->state_directory, fanout, error, sizeof(error));
 	if (!progress->books) {
@@ -248,9 +249,9 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 
 void progress_end(struct progress *progress)
 {
-	struct stage *stage = stages_add(progress->past, &progress->session);
+	struct session_record *record = session_records_add(progress->past, &progress->session);
 
-	positions_save(progress->positions, true, &stage->reached);
+	positions_save(progress->positions, true, &record->reached);
 	if (!next_session(progress))
 		log_warning("the checkpoint's positions in session `%s` are damaged: it is read from its "
 			    "beginning",
@@ -289,9 +290,9 @@ static bool settle(struct progress *progress)
 	if (!books_settle(progress->books))
 		return false;
 	for (guint i = 0; i < progress->past_taken; i++) {
-		const struct stage *stage = g_ptr_array_index(progress->past, i);
+		const struct session_record *record = g_ptr_array_index(progress->past, i);
 
-		g_array_append_val(progress->over, stage->session);
+		g_array_append_val(progress->over, record->session);
 	}
 	g_ptr_array_remove_range(progress->past, 0, progress->past_taken);
 	return true;

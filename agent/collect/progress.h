@@ -27,7 +27,7 @@
 #include <glib.h>
 
 #include "assemble/pipeline.h"
-#include "collect/stage.h"
+#include "collect/sessionrecord.h"
 #include "config/config.h"
 #include "queue/fanout.h"
 #include "read/clocksteps.h"

@@ -12,12 +12,13 @@
 #include "read/reader.h"
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
+#include "session/relayscan.h"
 
 /* Carved at a time, in bytes, but one packet at least. */
 #define SLICE_BYTES (32 * 1024 * 1024)
-/* In the folder of the control socket, which is memory as a rule. */
+/* The same in the folder of the control socket, which is usually in memory. */
 #define SMALL_SLICE_BYTES (2 * 1024 * 1024)
-/* While a queue is more than half full, recovery waits: but not for ever if nothing goes out of it. */
+/* While the queue is half full, recovery waits; but no longer than this if nothing leaves the queue. */
 #define STUCK_NS (5 * NS_PER_SECOND)
 #define WAIT_US 2000
 
@@ -117,7 +118,7 @@ static enum recover_status read_traces(
 	return status == READER_ERROR ? RECOVER_UNREADABLE : RECOVER_STOPPED;
 }
 
-/* What of these packets could not be read is lost; of @trace's, if it is not NULL. */
+/* Gives up what could not be read of these packets, or, if @trace is not NULL, of those of that trace. */
 static uint64_t give_up(struct pass *pass, guint first, guint end, const char *trace)
 {
 	struct positions *positions = progress_positions(pass->recover->progress);
@@ -127,23 +128,15 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 		const struct relayfiles_packet *packet =
 			&g_array_index(pass->packets, struct relayfiles_packet, i);
 		struct position *position;
-		struct place *done;
+		uint64_t gone;
 
 		if (trace && !relay_carve_is_of(&packet->key, trace))
 			continue;
 		position = positions_get(positions, &packet->key);
-		done = position ? &position->done : NULL;
-		if (!done || (done->started && (packet->is.begin < done->begin ||
-						       (packet->is.begin == done->begin && done->ended))))
+		gone = position ? place_give_up(&position->done, packet->is.begin, packet->is.sequence) : 0;
+		if (!gone)
 			continue;
-		/* those between are lost too, and the rest of the one that was not read to its end */
-		if (!done->started)
-			lost += packet->is.sequence + 1;
-		else if (packet->is.sequence > done->sequence)
-			lost += packet->is.sequence - done->sequence + !done->ended;
-		else
-			lost++;
-		*done = (struct place){true, true, packet->is.begin, packet->is.sequence, 0};
+		lost += gone;
 		positions_moved(positions);
 	}
 	if (lost)
@@ -151,7 +144,7 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 	return lost;
 }
 
-/* Reads a trace that may be the one that cannot be read; then it is given up. */
+/* Reads one trace; if it cannot be read, its packets are given up. */
 static enum recover_status read_alone(struct pass *pass, char *trace, guint first, guint end)
 {
 	const struct recover *recover = pass->recover;
@@ -187,7 +180,7 @@ static enum recover_status read_slice(
 }
 
 /*
- * Where the state directory is full, or cannot be written, the control socket's folder will do: unless others
+ * If the state directory is full, or cannot be written, the control socket's folder is used, unless others
  * may write there too.
  */
 static bool fall_back(struct pass *pass)
@@ -235,14 +228,21 @@ static enum recover_status read_slices(struct pass *pass, char *error, size_t er
 
 /* Passes */
 
+/* How far a pass goes. */
+struct extent {
+	bool last;       /* nobody writes the session any more */
+	uint64_t enough; /* bytes: if there are no more than that, none is read */
+	uint64_t found;  /* bytes that there were */
+};
+
 static enum recover_status open_files(struct pass *pass, char *error, size_t error_size)
 {
 	struct progress *progress = pass->recover->progress;
 	const struct session_identity *session = progress_session(progress);
-	enum relayfiles_status status = relayfiles_open(pass->recover->config->relay_output, session->name,
-		session->created, &pass->files, error, error_size);
+	enum relayfiles_status status = relayfiles_open(
+		pass->recover->config->relay_output, session, &pass->files, error, error_size);
 
-	/* a session of which nothing was read may have no folder; of another, it must be elsewhere */
+	/* a session of which nothing was read may have no folder; any other must have one */
 	if (status == RELAYFILES_NONE && positions_count(progress_positions(progress)) == 0)
 		return RECOVER_OK;
 	if (status == RELAYFILES_BUSY && !pass->recover->give_up)
@@ -250,31 +250,31 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 	return status == RELAYFILES_OK ? RECOVER_OK : RECOVER_UNREADABLE;
 }
 
-static enum recover_status run_pass(const struct recover *recover, bool last, uint64_t enough,
-	uint64_t *found, char *error, size_t error_size)
+static enum recover_status run_pass(
+	const struct recover *recover, struct extent *extent, char *error, size_t error_size)
 {
 	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES};
 	enum recover_status status = open_files(&pass, error, error_size);
 	bool whole;
 
-	*found = 0;
+	extent->found = 0;
 	if (!pass.files)
 		return status;
 	pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 	pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
-	whole = relayfiles_scan(
+	whole = relay_scan(
 		pass.files, progress_positions(recover->progress), pass.packets, error, error_size);
 	if (!whole)
-		log_warning("%s: what it tells of is not read", error);
+		log_warning("%s: its packets are not read", error);
 	for (guint i = 0; i < pass.packets->len; i++)
-		*found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
-	if (*found > enough)
+		extent->found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
+	if (extent->found > extent->enough)
 		status = read_slices(&pass, error, error_size);
-	if (last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
+	if (extent->last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
 		log_warning("%s: packets of its index are not in its files: they are lost",
 			relayfiles_path(pass.files));
-	/* what an index would have told of: nobody knows how many, but some */
-	if (last && !whole && !*found)
+	/* it is not known how many packets such an index had, but there were some */
+	if (extent->last && !whole && !extent->found)
 		pipeline_lost_packets(recover->pipeline, 1);
 	pipeline_tick(recover->pipeline, clock_monotonic(), false);
 	g_array_unref(pass.packets);
@@ -286,16 +286,20 @@ static enum recover_status run_pass(const struct recover *recover, bool last, ui
 enum recover_status recover_pass(
 	const struct recover *recover, uint64_t enough, uint64_t *found, char *error, size_t error_size)
 {
-	return run_pass(recover, false, enough, found, error, error_size);
+	struct extent extent = {.enough = enough};
+	enum recover_status status = run_pass(recover, &extent, error, error_size);
+
+	*found = extent.found;
+	return status;
 }
 
 enum recover_status recover_rest(const struct recover *recover, char *error, size_t error_size)
 {
+	struct extent extent = {.last = true};
 	enum recover_status status;
-	uint64_t found;
 
 	do
-		status = run_pass(recover, true, 0, &found, error, error_size);
-	while (status == RECOVER_OK && found);
+		status = run_pass(recover, &extent, error, error_size);
+	while (status == RECOVER_OK && extent.found);
 	return status;
 }

@@ -2,11 +2,11 @@
 /*
  * Recovery: what a session recorded while nobody read it, from relayd's files into the pipeline.
  *
- * relayd hands a live reader nothing that is older than the packet it is at, but it has it on disk. Packets
- * that are not done are carved out of its files into a scratch folder, some at a time, and read from there;
- * positions move on with them, so that it may end at any moment and go on later. If babeltrace2 cannot read
- * them together, each trace is read alone: a program can spoil its own user's, and shall spoil no other's. It
- * belongs to the reader's thread.
+ * relayd sends a live reader nothing that is older than the current packet, but it has it on disk. Packets
+ * that are not done are carved out of its files into a scratch folder, some at a time, and read from there.
+ * Positions move on with them, so recovery can end at any moment and go on later. If babeltrace2 cannot read
+ * the traces together, each is read alone: a program can spoil the trace of its own user, but must not spoil
+ * others. It belongs to the collector's thread.
  */
 #ifndef COLLECT_RECOVER_H
 #define COLLECT_RECOVER_H
@@ -28,7 +28,7 @@ struct recover {
 	struct progress *progress;
 	bool give_up;                 /* what cannot be carved is lost, rather than tried again */
 	bool (*stopping)(void *data); /* asked often */
-	/* of a user's packets so many were left out, and counted as lost, because of @error */
+	/* called when so many packets of a user were left out, and counted as lost, because of @error */
 	void (*left_out)(void *data, uint64_t user, uint64_t packets, const char *error);
 	void *data;
 };
@@ -36,9 +36,8 @@ struct recover {
 enum recover_status {
 	RECOVER_OK,
 	RECOVER_STOPPED,
-	RECOVER_UNREADABLE, /* relayd's files, or a folder of the session that should be there is not: @error
-			       says why */
-	RECOVER_FAILED      /* no scratch folder can be written, or the like: worth another try */
+	RECOVER_UNREADABLE, /* relayd's files cannot be read, or are not there: @error says why */
+	RECOVER_FAILED      /* another attempt may do better: no scratch folder can be written, say */
 };
 
 /*

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 
 #define STEP_NS (1 * NS_PER_MS)
-/* Two readings of a clock further apart than this say little of a third between them. */
+/* If two readings of a clock are further apart, they say little of another clock's reading between them. */
 #define SHARP_NS (50 * 1000)
 #define TRIES 5
 
@@ -38,7 +38,7 @@ bool clock_steps_look(struct clock_steps *steps, int64_t *by)
 {
 	int64_t now = 0, offset = read_offset(&now), since = steps->looked;
 
-	/* the table is of a boot before this one, which says nothing of this one's clock */
+	/* the table is from an earlier boot, whose clock was another one */
 	if (now < since)
 		steps->count = 0;
 	*by = steps->count ? offset - steps->step[steps->count - 1].offset : 0;
@@ -64,7 +64,7 @@ int64_t clock_steps_time(const struct clock_steps *steps, int64_t moment, int64_
 			return traced;
 		return error < STEP_NS && error > -STEP_NS ? traced : time;
 	}
-	return traced; /* from before anybody looked */
+	return traced; /* recorded before the first look */
 }
 
 void clock_steps_save(const struct clock_steps *steps, struct buffer *out)

@@ -6,8 +6,8 @@
  * when the wall clock is set, or the machine was suspended, everything that the session records later is
  * dated wrongly. So the reader looks at both clocks as it goes, remembers at which moment the offset stepped,
  * and dates events by the offset that held when they were recorded. The table outlives the agent in its
- * checkpoint, but not the boot, after which CLOCK_MONOTONIC starts again: what sessions of before have left
- * is to be read before anybody looks. Below a millisecond it is no step.
+ * checkpoint, but not the boot, after which CLOCK_MONOTONIC starts again: what earlier
+ * sessions have left must be read before the first look. Less than a millisecond is no step.
  */
 #ifndef READ_CLOCKSTEPS_H
 #define READ_CLOCKSTEPS_H

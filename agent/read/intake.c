@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "read/decoder.h"
 
-/* A packet is looked up so often at most: its index may be overwritten meanwhile, or not be there at all. */
+/* After so many attempts a stream's packets are not looked up any more: there may be no index. */
 #define TRIES 8
 
 /* A stream of this reader. */
@@ -17,12 +17,12 @@ struct stream {
 	struct position *position; /* borrowed; NULL if positions are not kept */
 	bool monotonic;            /* its clock is CLOCK_MONOTONIC */
 	bool begun;                /* had a packet */
-	bool mine;                 /* the packet at its position was begun here */
+	bool mine;                 /* the packet at its position began with this reader */
 	unsigned tries;            /* to locate it */
 	bool located;              /* what follows is exact */
 	uint64_t sequence;         /* of this packet */
 	uint64_t discarded;        /* events, in all, up to this packet */
-	uint64_t missing;          /* packets before this one that babeltrace2 misses */
+	uint64_t missing;          /* packets before this one that babeltrace2 reported as missing */
 	uint64_t skip;             /* events of this packet that are done already */
 };
 
@@ -30,8 +30,9 @@ struct intake {
 	struct intake_options options;
 	struct event_decoder *decoder;
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
+	GHashTable *traces;  /* stream_key_trace of each */
 	struct stream *last;
-	int64_t now; /* the clock that the pipeline gets */
+	int64_t now; /* the line's clock */
 	unsigned ended;
 };
 
@@ -50,6 +51,7 @@ struct intake *intake_create(const struct intake_options *options)
 	intake->options = *options;
 	intake->decoder = event_decoder_create();
 	intake->streams = g_hash_table_new_full(NULL, NULL, NULL, stream_destroy);
+	intake->traces = g_hash_table_new(NULL, NULL);
 	intake->now = options->by_event_time ? 0 : clock_monotonic();
 	return intake;
 }
@@ -57,6 +59,7 @@ struct intake *intake_create(const struct intake_options *options)
 void intake_destroy(struct intake *intake)
 {
 	g_hash_table_destroy(intake->streams);
+	g_hash_table_destroy(intake->traces);
 	event_decoder_destroy(intake->decoder);
 	g_free(intake);
 }
@@ -64,6 +67,16 @@ void intake_destroy(struct intake *intake)
 unsigned intake_ended_streams(const struct intake *intake)
 {
 	return intake->ended;
+}
+
+unsigned intake_traces(const struct intake *intake)
+{
+	return g_hash_table_size(intake->traces);
+}
+
+bool intake_has_trace(const struct intake *intake, const struct stream_key *key)
+{
+	return g_hash_table_contains(intake->traces, GSIZE_TO_POINTER(stream_key_trace(key)));
 }
 
 /* Streams */
@@ -115,6 +128,7 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 		if (intake->options.positions)
 			stream->position = positions_get(intake->options.positions, &key);
 		g_hash_table_insert(intake->streams, (gpointer)(uintptr_t)of, stream);
+		g_hash_table_add(intake->traces, GSIZE_TO_POINTER(stream_key_trace(&key)));
 	}
 	intake->last = stream;
 	return stream;
@@ -159,8 +173,8 @@ static void lose_events(struct intake *intake, struct stream *stream)
 }
 
 /*
- * Settles which packet of the stream this is. What was before a reader's first packet, babeltrace2 does not
- * tell; the index does, and the position, if it is at this packet.
+ * Finds out which packet of the stream this is. babeltrace2 does not say what was before a reader's first
+ * packet; the index does, and so does the position if it is at this packet.
  */
 static void locate(struct intake *intake, struct stream *stream, uint64_t begin)
 {
@@ -183,7 +197,7 @@ static void locate(struct intake *intake, struct stream *stream, uint64_t begin)
 		stream->discarded = stream->position->discarded;
 	} else if (stream->discarded && done->started) {
 		stream->discarded =
-			stream->position->discarded; /* that there were some is all that was told */
+			stream->position->discarded; /* all that is known is that there were some */
 	}
 }
 
@@ -192,19 +206,18 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 {
 	struct place *done = &stream->position->done;
 	uint64_t next = done->started ? done->sequence + 1 : 0, missing = stream->missing;
-
 	uint64_t lost;
 
 	if (stream->located)
 		missing = stream->sequence > next ? stream->sequence - next : 0;
-	/* a packet that was not read to its end, and does not come again, is as lost as those between */
+	/* a packet that was not read to its end, and does not come again, is lost too */
 	lost = missing + (done->started && !done->ended);
-	/* this reader's first, and nobody knows what was before it */
+	/* this reader's first, and it is not known what was before it */
 	if (!stream->located && !stream->mine && done->started)
 		lost = MAX(lost, 1);
 	if (lost)
 		lose_packets(intake, stream, lost, begin);
-	*done = (struct place){true, false, begin, next + missing, 0};
+	*done = (struct place){.started = true, .begin = begin, .sequence = next + missing};
 	stream->mine = true;
 	stream->skip = 0;
 }
@@ -215,6 +228,7 @@ static void begin_packet(struct intake *intake, const bt_message *message)
 {
 	const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(message);
 	struct stream *stream = find_stream(intake, bt_packet_borrow_stream_const(packet));
+	enum packet_state state;
 	const struct place *done;
 	uint64_t begin;
 
@@ -225,12 +239,13 @@ static void begin_packet(struct intake *intake, const bt_message *message)
 		bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
 	locate(intake, stream, begin);
 	lose_events(intake, stream);
-	if (done->started && begin < done->begin)
-		stream->skip = UINT64_MAX;
-	else if (done->started && begin == done->begin && !stream->mine)
-		stream->skip = done->events;
-	else
+	state = place_packet(done, begin);
+	if (stream->mine && begin == done->begin)
+		state = PACKET_NEW; /* another one that begins at the same moment */
+	if (state == PACKET_NEW)
 		begin_new(intake, stream, begin);
+	else
+		stream->skip = state == PACKET_DONE ? UINT64_MAX : done->events;
 	stream->missing = 0;
 }
 
@@ -245,7 +260,7 @@ static void end_packet(struct intake *intake, const bt_message *message)
 	positions_moved(intake->options.positions);
 }
 
-/* Whether the next event of the stream is new; it is done then. */
+/* Whether the next event of the stream is new. Then it counts as done. */
 static bool pass(struct intake *intake, struct stream *stream)
 {
 	struct position *position = stream->position;
@@ -291,7 +306,7 @@ static void take_event(struct intake *intake, const bt_message *message)
 static void take_discarded_events(struct intake *intake, const bt_message *message)
 {
 	struct stream *stream = find_stream(intake, bt_message_discarded_events_borrow_stream_const(message));
-	uint64_t count = 1; /* at least; that of a stream's first packet is not told */
+	uint64_t count = 1; /* at least: of a stream's first packet there is no number */
 
 	bt_message_discarded_events_get_count(message, &count);
 	stream->discarded += count;

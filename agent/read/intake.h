@@ -3,7 +3,7 @@
  * The intake: babeltrace2's messages, in their order, into the pipeline.
  *
  * Where positions are kept, it keeps them: an event that is done already is left out, so that the same
- * packets may be read from relayd's files and then come live once more; packets that are missing are counted;
+ * packets can be read from relayd's files and then come live again; packets that are missing are counted;
  * and events are dated by the wall clock's steps. It belongs to one reader.
  */
 #ifndef READ_INTAKE_H
@@ -37,6 +37,10 @@ void intake_message(struct intake *intake, const struct bt_message *message);
 
 /* Time passes; @idle if there is nothing to read at the moment. */
 void intake_tick(struct intake *intake, bool idle);
+
+/* How many traces have sent packets, and whether that of stream @key has. */
+unsigned intake_traces(const struct intake *intake);
+bool intake_has_trace(const struct intake *intake, const struct stream_key *key);
 
 /* How many streams have come to their end. */
 unsigned intake_ended_streams(const struct intake *intake);

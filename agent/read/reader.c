@@ -278,6 +278,16 @@ unsigned reader_ended_streams(const struct reader *reader)
 	return intake_ended_streams(reader->intake);
 }
 
+unsigned reader_traces(const struct reader *reader)
+{
+	return intake_traces(reader->intake);
+}
+
+bool reader_has_trace(const struct reader *reader, const struct stream_key *key)
+{
+	return intake_has_trace(reader->intake, key);
+}
+
 const char *reader_error(const struct reader *reader)
 {
 	return reader->error;

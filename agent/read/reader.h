@@ -40,10 +40,14 @@ bool reader_knows_ctf2(char *version, size_t size);
 /* Reads some messages. */
 enum reader_status reader_step(struct reader *reader);
 
-/* From here on what is read is kept, to be taken in the step after it is released. */
+/* While @hold is set, what is read is held back; it is taken with the first step after that. */
 void reader_hold(struct reader *reader, bool hold);
 
-/* How many streams came to their end: in a session that records, none does. */
+/* How many traces have sent packets, and whether that of stream @key has. */
+unsigned reader_traces(const struct reader *reader);
+bool reader_has_trace(const struct reader *reader, const struct stream_key *key);
+
+/* How many streams have ended: in a session that records, none does. */
 unsigned reader_ended_streams(const struct reader *reader);
 
 /* What went wrong, in one line; valid until reader_close. */

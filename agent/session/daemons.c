@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "session/sessiond.h"
 
-/* What they have to answer, and to end. */
+/* The time that they have to answer, and to end. */
 #define START_NS (5 * NS_PER_SECOND)
 #define END_NS (5 * NS_PER_SECOND)
 #define STEP_US 20000
@@ -67,7 +67,7 @@ int daemons_choose_ports(struct config *config)
 
 	if (config->relay_control_port != 0)
 		return 0;
-	/* held until all are chosen, as one might come twice */
+	/* kept open until all are chosen, or one might come twice */
 	for (size_t i = 0; i < G_N_ELEMENTS(ports); i++) {
 		fds[i] = bind_port(ports[i]);
 		if (fds[i] < 0)
@@ -205,8 +205,8 @@ static int remove_entry(const char *path, const struct stat *file, int type, str
 }
 
 /*
- * What a session of an earlier run left with a relay of our own, which nobody reads any more. Only folders
- * that are named as the relay names those of our session are touched.
+ * Removes what the session of an earlier run left with a relay of our own: nobody reads that any more. Only
+ * folders that are named as the relay names those of our session are touched.
  */
 static void clear_relay_output(const struct config *config)
 {
@@ -222,7 +222,7 @@ static void clear_relay_output(const struct config *config)
 	globfree(&found);
 }
 
-/* The room */
+/* All of them */
 
 static char **relayd_words(const struct config *config)
 {

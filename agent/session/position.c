@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-/* Thousands of users times CPUs; more is no node. */
+/* Thousands of users times CPUs: no node has more. */
 #define POSITIONS_MAX (1024 * 1024)
 
 struct positions {
@@ -26,6 +26,11 @@ bool stream_key_equal(const struct stream_key *left, const struct stream_key *ri
 {
 	return left->user == right->user && left->bits == right->bits && left->class_id == right->class_id &&
 	       left->id == right->id;
+}
+
+gsize stream_key_trace(const struct stream_key *key)
+{
+	return (gsize)key->user << 1 | (key->bits == 32);
 }
 
 static gboolean key_equal(gconstpointer left, gconstpointer right)
@@ -97,6 +102,31 @@ bool place_is_before(const struct place *place, const struct place *before)
 	return place->events < before->events;
 }
 
+enum packet_state place_packet(const struct place *done, uint64_t begin)
+{
+	if (!done->started || begin > done->begin)
+		return PACKET_NEW;
+	if (begin < done->begin || done->ended)
+		return PACKET_DONE;
+	return PACKET_BEGUN;
+}
+
+uint64_t place_give_up(struct place *done, uint64_t begin, uint64_t sequence)
+{
+	uint64_t lost = 1;
+
+	if (place_packet(done, begin) == PACKET_DONE)
+		return 0;
+	/* those between are lost too, and the rest of the one that was not read to its end */
+	if (!done->started)
+		lost = sequence + 1;
+	else if (sequence > done->sequence)
+		lost = sequence - done->sequence + !done->ended;
+	*done = (struct place){
+		.started = true, .ended = true, .begin = begin, .sequence = sequence, .events = 0};
+	return lost;
+}
+
 static void save_position(const struct position *position, bool reached, struct buffer *out)
 {
 	const struct place *place = &position->done;
@@ -121,7 +151,7 @@ void positions_save(const struct positions *positions, bool reached, struct buff
 		save_position(g_ptr_array_index(positions->list, i), reached, out);
 }
 
-/* Reads one list, into the places at @offset of the positions. */
+/* Reads one list: what was reached, or what is done. */
 static bool load_list(struct positions *positions, struct unpacker from, bool reached)
 {
 	uint32_t count = unpack_u32(&from);

@@ -4,17 +4,19 @@
  *
  * A stream is the sequence of packets of one CPU, for one user and word size. A packet is known by its begin
  * clock, which only grows within a stream, and which live reading, relayd's index and the packet itself all
- * tell; its sequence number tells whether packets before it are missing.
+ * have; its sequence number shows whether packets before it are missing.
  *
- * Each position says up to where events were *done*: read, in this run or before the checkpoint. What a run
- * that was killed had read beyond its checkpoint is *before*: those events are read again, and counted as
- * that.
+ * Each position says up to where events were *done*: read, in this run or before the checkpoint. *Before* is
+ * where a run that was killed had read to beyond its checkpoint: those events are read again, and counted as
+ * read again.
  */
 #ifndef SESSION_POSITION_H
 #define SESSION_POSITION_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <glib.h>
 
 #include "base/pack.h"
 
@@ -54,8 +56,8 @@ void positions_destroy(struct positions *positions);
 /* Forgets all. */
 void positions_clear(struct positions *positions);
 
-/* The position of a stream, made if it is not known; NULL if there are absurdly many. Borrowed until it is
- * cleared. */
+/* The position of a stream, made if it is not known; NULL if there are too many. Borrowed until they
+ * are cleared. */
 struct position *positions_get(struct positions *positions, const struct stream_key *key);
 
 /* How many streams are known. */
@@ -66,15 +68,32 @@ const struct position *positions_find(const struct positions *positions, const s
 
 bool stream_key_equal(const struct stream_key *left, const struct stream_key *right);
 
-/* Tells that one has moved, and how often that was told: so that a checkpoint is made only if there is news.
- */
+/* A number for the stream's trace: each user and word size has one. */
+gsize stream_key_trace(const struct stream_key *key);
+
+/* Notes that one has moved, and counts that: a checkpoint is made only if one has. */
 void positions_moved(struct positions *positions);
 uint64_t positions_moves(const struct positions *positions);
 
-/* Whether the event after @place was read by the run before. */
+/* Whether the event after @place was read by the previous run. */
 bool place_is_before(const struct place *place, const struct place *before);
 
-/* What is done, as a list of bytes; or, if @reached, what was read at all, by this run or the one before. */
+/* What is known of a packet by how far its stream is done. */
+enum packet_state {
+	PACKET_NEW,
+	PACKET_BEGUN, /* its first events are done */
+	PACKET_DONE
+};
+
+/* Of the packet that begins at @begin, in a stream that is @done so far. */
+enum packet_state place_packet(const struct place *done, uint64_t begin);
+
+/* Counts the packet as done although it cannot be read. Returns how many packets are lost: those before it
+ * that are not done are too. */
+uint64_t place_give_up(struct place *done, uint64_t begin, uint64_t sequence);
+
+/* What is done, as a list of bytes; or, if @reached, what was read at all, by this run or the previous one.
+ */
 void positions_save(const struct positions *positions, bool reached, struct buffer *out);
 
 /* Reads two such lists back: what was done, and what was reached. False if one is damaged. */

@@ -215,7 +215,7 @@ static void drop_empty(GPtrArray *traces)
 GPtrArray *relay_carve(struct relayfiles *files, const struct relayfiles_packet *packets, size_t count,
 	const char *scratch, char *error, size_t error_size)
 {
-	struct carve carve = {files, scratch, NULL, NULL, error, error_size};
+	struct carve carve = {.files = files, .scratch = scratch, .error = error, .error_size = error_size};
 	bool good = true;
 
 	relay_carve_remove(scratch);

@@ -3,8 +3,8 @@
  * Carving: packets out of relayd's files into traces of their own, which babeltrace2 can read.
  *
  * The files of a session that is being written cannot be read as they stand: the last packet may be there in
- * part, and the oldest may be overwritten meanwhile. So whole packets are copied, and each is looked at again
- * once it is copied.
+ * part, and the oldest may be overwritten meanwhile. So whole packets are copied, and each is checked
+ * after that.
  */
 #ifndef SESSION_RELAYCARVE_H
 #define SESSION_RELAYCARVE_H

@@ -19,6 +19,7 @@
 
 #include "session/position.h"
 #include "session/relayindex.h"
+#include "session/sessionid.h"
 
 struct relayfiles;
 
@@ -26,14 +27,11 @@ enum relayfiles_status {
 	RELAYFILES_OK,
 	RELAYFILES_NONE,       /* the session has no folder: nothing of it was ever written */
 	RELAYFILES_UNREADABLE, /* @error says why */
-	RELAYFILES_BUSY /* so does it, but another try may fare better: no more files can be open, say */
+	RELAYFILES_BUSY /* the same, but another attempt may do better: no more files can be open, say */
 };
 
-/*
- * Opens the folder of session @name, which was created at @created (seconds since the epoch), in relayd's
- * @output.
- */
-enum relayfiles_status relayfiles_open(const char *output, const char *name, uint64_t created,
+/* Opens the folder of @session, which its name and its time of creation tell, in relayd's @output. */
+enum relayfiles_status relayfiles_open(const char *output, const struct session_identity *session,
 	struct relayfiles **files, char *error, size_t error_size);
 void relayfiles_close(struct relayfiles *files);
 
@@ -47,27 +45,15 @@ struct relayfiles_packet {
 	const char *file; /* of the trace; lives as long as the files are open */
 };
 
-/*
- * Appends the packets that are not done by @positions to @packets (of struct relayfiles_packet), in order of
- * their begin clocks. Returns false, with @error, if some could not be looked at.
- */
-bool relayfiles_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
-	char *error, size_t error_size);
-
-/* Looks up one packet: for intake_options. */
-bool relayfiles_locate(void *files, const struct stream_key *key, uint64_t begin, struct packet_info *info);
+/* Calls @visit for each user and word size there is, with the key of a stream of theirs; false if one call
+ * returned it. */
+bool relayfiles_each_trace(
+	struct relayfiles *files, bool (*visit)(void *data, const struct stream_key *key), void *data);
 
 /* Opens a trace's folder, or with @file a file in it; -1 if it cannot be. */
 int relayfiles_open_trace(struct relayfiles *files, const struct stream_key *key, const char *file);
 
 /* Whether a trace of the session is of CTF 2, as LTTng 2.15 writes it unless told otherwise. */
 bool relayfiles_are_ctf2(struct relayfiles *files);
-
-/*
- * Removes the session's folder, which is read to its end: the files that relayd makes, and folders that are
- * empty then. Returns false if something is left: relayd may not be quite done with it, or it is not
- * relayd's.
- */
-bool relayfiles_remove(struct relayfiles *files);
 
 #endif

@@ -22,6 +22,7 @@ enum session_status {
 	SESSION_NONE,      /* there is no such session */
 	SESSION_NO_DAEMON, /* lttng-sessiond does not answer */
 	SESSION_NO_RELAY,  /* lttng-relayd does not */
+	SESSION_FOREIGN,   /* it is somebody else's */
 	SESSION_FAILED
 };
 
@@ -34,7 +35,7 @@ enum session_status session_find(
 
 /*
  * Checks that the session of the configured name that is there can be one of an agent's: live, to our relay,
- * and with our channel, or with none yet. SESSION_FAILED: it is somebody else's, and not to be touched.
+ * and with our channel, or with none yet. SESSION_FOREIGN: it is not, and must be left alone.
  */
 enum session_status session_check(const struct config *config, char *error, size_t error_size);
 
@@ -52,19 +53,19 @@ struct session *session_adopt(const struct config *config, const char *name);
  * event. */
 enum session_status session_start(struct session *session, char *error, size_t error_size);
 
-/* What session_mend has set right. */
-struct session_mended {
-	const char *what; /* somebody had changed; NULL: nothing */
+/* What session_repair has set right. */
+struct session_repairs {
+	const char *what; /* that somebody had changed; NULL: nothing */
 	bool level;       /* it had another one */
 };
 
 /*
- * Sees to it that the session records: that it is there, is the one created at @created, is started, has its
- * channel and its events enabled, and records spans of @level and those that matter more. A change of level
- * loses none of the spans that both levels record. SESSION_NONE: it is gone.
+ * Makes sure that @session is there and records: that it is started, has its channel and its events enabled,
+ * and records spans of @level and those that matter more. A change of level loses none of the spans that both
+ * levels record. SESSION_NONE: it is gone.
  */
-enum session_status session_mend(const struct config *config, const char *name, uint64_t created,
-	uint64_t level, struct session_mended *mended, char *error, size_t error_size);
+enum session_status session_repair(const struct config *config, const struct session_identity *session,
+	uint64_t level, struct session_repairs *repairs);
 
 /* The URL for lttng-live; borrowed. */
 const char *session_url(const struct session *session);

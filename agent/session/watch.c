@@ -12,9 +12,9 @@
 #include "session/session.h"
 
 #define PERIOD_NS (2 * NS_PER_SECOND)
-/* The same thing that is set right again and again is worth a line so often. */
+/* The same repair is logged no more often than this. */
 #define LOG_NS (60 * NS_PER_SECOND)
-/* Longer than that, a stop does not wait for the daemon. */
+/* When it ends, it waits no longer than this for the daemon. */
 #define END_NS (500 * NS_PER_MS)
 
 struct watch {
@@ -26,8 +26,8 @@ struct watch {
 	bool watching;
 	struct session_identity session;
 	bool gone;
-	const char *mended; /* that was logged last */
-	int64_t mended_at;
+	const char *reported; /* what was logged last, */
+	int64_t reported_at;  /* and when */
 	uint64_t level;
 	bool at_once; /* look before the period is over */
 };
@@ -44,43 +44,40 @@ static bool wait_period(struct watch *watch)
 	return !watch->end;
 }
 
-static void report(struct watch *watch, const char *name, const char *mended)
+static void report(struct watch *watch, const char *name, const char *changed)
 {
 	int64_t now = clock_monotonic();
 
 	ledger_add(SESSIONS_MENDED, 1);
-	if (mended == watch->mended && now - watch->mended_at < LOG_NS)
+	if (changed == watch->reported && now - watch->reported_at < LOG_NS)
 		return;
-	watch->mended = mended;
-	watch->mended_at = now;
-	log_warning("LTTng session `%s`: %s, not by this agent, and is set right again; what was logged "
-		    "meanwhile "
-		    "is not recorded",
-		name, mended);
+	watch->reported = changed;
+	watch->reported_at = now;
+	log_warning("LTTng session `%s`: %s, not by this agent, and is repaired; what programs logged "
+		    "meanwhile is not recorded",
+		name, changed);
 }
 
 /* Looks once; the lock is held, but not while the daemon is asked. */
 static void look(struct watch *watch)
 {
 	struct session_identity session = watch->session;
-	struct session_mended mended;
+	struct session_repairs repairs;
 	uint64_t level = watch->level;
 	enum session_status status;
-	char error[512];
 
 	watch->at_once = false;
 	pthread_mutex_unlock(&watch->lock);
-	status = session_mend(
-		watch->config, session.name, session.created, level, &mended, error, sizeof(error));
+	status = session_repair(watch->config, &session, level, &repairs);
 	pthread_mutex_lock(&watch->lock);
 	if (!watch->watching || session.created != watch->session.created)
-		return; /* it is another one by now */
+		return; /* the session is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
-	if (status == SESSION_OK && mended.what)
-		report(watch, session.name, mended.what);
-	if (status == SESSION_OK && mended.level)
-		log_info("LTTng session `%s`: `level` is changed", session.name);
+	if (status == SESSION_OK && repairs.what)
+		report(watch, session.name, repairs.what);
+	if (status == SESSION_OK && repairs.level)
+		log_info("LTTng session `%s`: `level` has changed", session.name);
 }
 
 static void *run(void *data)

@@ -135,7 +135,7 @@ def test_level_changes_under_load(node, receiver):
         time.sleep(0.6)
         changes += 1
         reloader.edit("session", "level", "crit" if changes % 2 else "debug")
-        wait_until(lambda n=changes: reloader.agent.log().count("`level` is changed") == n, 10, "the level to change")
+        wait_until(lambda n=changes: reloader.agent.log().count("`level` has changed") == n, 10, "the level to change")
     total = int(load.log())
     assert changes >= 10
     wait_until(lambda: len(numbers(receiver.spans(), "crit")) >= total, 20, "all to be delivered")
@@ -155,7 +155,7 @@ def test_restart_after_a_change_of_level(node, receiver):
     load = node.start([node.built("tests/live/programs/levels"), 8, 1000])
     node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "spans")
     reloader.edit("session", "level", "crit")
-    wait_until(lambda: "`level` is changed" in reloader.agent.log(), 10, "the level to change")
+    wait_until(lambda: "`level` has changed" in reloader.agent.log(), 10, "the level to change")
     assert reloader.agent.stop() == 0
     node.start_agent_again()
     assert load.wait(60) == 0
@@ -170,7 +170,7 @@ def test_restart_after_a_change_of_level(node, receiver):
     assert node.agent.stop() == 0
     reloader.write(reloader.text.replace("level = crit\n", ""))
     node.start_agent_again()
-    wait_until(lambda: "`level` is changed" in node.agent.log(), 10, "the level to change")
+    wait_until(lambda: "`level` has changed" in node.agent.log(), 10, "the level to change")
     node.run(["tests/live/programs/levels", 1, 100])
     wait_until(lambda: len(numbers(receiver.spans(), "debug")[-100:]) == 100 and receiver.read() >= total + 200, 20, "both")
     assert node.agent.stop() == 0

@@ -13,6 +13,8 @@
 #include "base/pack.h"
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
+#include "session/relayremove.h"
+#include "session/relayscan.h"
 
 #define CREATED UINT64_C(1700000000)
 #define PACKET 256
@@ -124,12 +126,21 @@ static void put_stream(uint64_t stream, unsigned file, uint64_t first, uint64_t 
 	buffer_free(&data);
 }
 
+static const struct session_identity *named(const char *name, uint64_t created)
+{
+	static struct session_identity identity;
+
+	g_strlcpy(identity.name, name, sizeof(identity.name));
+	identity.created = created;
+	return &identity;
+}
+
 static struct relayfiles *open_files(void)
 {
 	struct relayfiles *files = NULL;
 
-	ck_assert_int_eq(
-		relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)), RELAYFILES_OK);
+	ck_assert_int_eq(relayfiles_open(output, named("blkin", CREATED), &files, error, sizeof(error)),
+		RELAYFILES_OK);
 	ck_assert_str_eq(relayfiles_path(files), session);
 	return files;
 }
@@ -138,7 +149,7 @@ static GArray *scan(struct relayfiles *files, struct positions *positions, bool 
 {
 	GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 
-	ck_assert_int_eq(relayfiles_scan(files, positions, packets, error, sizeof(error)), good);
+	ck_assert_int_eq(relay_scan(files, positions, packets, error, sizeof(error)), good);
 	return packets;
 }
 
@@ -175,12 +186,12 @@ START_TEST(scanned_in_order_and_past_the_positions)
 	ck_assert_uint_eq(sequence_at(packets, 1), 10);
 	ck_assert_uint_eq(sequence_at(packets, 2), 11);
 	g_array_unref(packets);
-	ck_assert(relayfiles_locate(files, &key, 1080, &info));
+	ck_assert(relay_locate(files, &key, 1080, &info));
 	ck_assert_uint_eq(info.sequence, 8);
 	ck_assert_uint_eq(info.discarded, 4);
-	ck_assert(!relayfiles_locate(files, &key, 1081, &info));
+	ck_assert(!relay_locate(files, &key, 1081, &info));
 	key.user = 8;
-	ck_assert(!relayfiles_locate(files, &key, 1080, &info));
+	ck_assert(!relay_locate(files, &key, 1080, &info));
 	relayfiles_close(files);
 	positions_destroy(positions);
 }
@@ -272,23 +283,25 @@ START_TEST(folders_of_others)
 	g_autofree char *other = g_strdup_printf("%s-2", session);
 	struct relayfiles *files;
 
-	ck_assert_int_eq(
-		relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)), RELAYFILES_NONE);
+	ck_assert_int_eq(relayfiles_open(output, named("blkin", CREATED), &files, error, sizeof(error)),
+		RELAYFILES_NONE);
 	make_folder(other);
-	ck_assert_int_eq(
-		relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)), RELAYFILES_NONE);
+	ck_assert_int_eq(relayfiles_open(output, named("blkin", CREATED), &files, error, sizeof(error)),
+		RELAYFILES_NONE);
 	make_folder(session);
 	/* of another second, name, or place */
+	ck_assert_int_eq(relayfiles_open(output, named("blkin", CREATED + 1), &files, error, sizeof(error)),
+		RELAYFILES_NONE);
+	ck_assert_int_eq(relayfiles_open(output, named("blki", CREATED), &files, error, sizeof(error)),
+		RELAYFILES_NONE);
 	ck_assert_int_eq(
-		relayfiles_open(output, "blkin", CREATED + 1, &files, error, sizeof(error)), RELAYFILES_NONE);
-	ck_assert_int_eq(
-		relayfiles_open(output, "blki", CREATED, &files, error, sizeof(error)), RELAYFILES_NONE);
-	ck_assert_int_eq(relayfiles_open("/proc/nowhere", "blkin", CREATED, &files, error, sizeof(error)),
+		relayfiles_open("/proc/nowhere", named("blkin", CREATED), &files, error, sizeof(error)),
 		RELAYFILES_UNREADABLE);
 	ck_assert_str_eq(error, "/proc/nowhere: No such file or directory");
 	/* in relayd's zone, which may be another */
 	relayfiles_close(open_files());
-	ck_assert_int_eq(relayfiles_open(output, "blkin", CREATED + 3600, &files, error, sizeof(error)),
+	ck_assert_int_eq(
+		relayfiles_open(output, named("blkin", CREATED + 3600), &files, error, sizeof(error)),
 		RELAYFILES_OK);
 	relayfiles_close(files);
 }
@@ -307,7 +320,7 @@ START_TEST(no_file_can_be_opened)
 	for (rlim_t left = 0; left < 64; left++) {
 		none.rlim_cur = left;
 		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-		status = relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error));
+		status = relayfiles_open(output, named("blkin", CREATED), &files, error, sizeof(error));
 		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 		if (status == RELAYFILES_OK)
 			break;
@@ -328,14 +341,14 @@ START_TEST(removed_but_for_what_is_not_the_relays)
 	put_file(outside, "kept", "x", 1);
 	put_stream(0, 0, 0, 3);
 	files = open_files();
-	ck_assert(relayfiles_remove(files));
+	ck_assert(relay_remove(files));
 	relayfiles_close(files);
 	ck_assert(!g_file_test(session, G_FILE_TEST_EXISTS));
 	put_stream(0, 0, 0, 3);
 	put_file(session, "notes", "x", 1);
 	ck_assert_int_eq(symlink(outside, link), 0);
 	files = open_files();
-	ck_assert(!relayfiles_remove(files));
+	ck_assert(!relay_remove(files));
 	relayfiles_close(files);
 	g_free(link);
 	link = g_build_filename(outside, "kept", NULL);
@@ -354,7 +367,7 @@ START_TEST(links_are_not_followed)
 	put_stream(0, 0, 0, 3);
 	ck_assert_int_eq(rename(session, elsewhere), 0);
 	ck_assert_int_eq(symlink(elsewhere, session), 0);
-	ck_assert_int_eq(relayfiles_open(output, "blkin", CREATED, &files, error, sizeof(error)),
+	ck_assert_int_eq(relayfiles_open(output, named("blkin", CREATED), &files, error, sizeof(error)),
 		RELAYFILES_UNREADABLE);
 	unlink(session);
 }

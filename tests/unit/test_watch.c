@@ -14,11 +14,11 @@ static _Atomic uint64_t level_seen;
 static atomic_bool there;
 
 /* In the place of the one that asks the daemon. */
-enum session_status session_mend(const struct config *config, const char *name, uint64_t created,
-	uint64_t level, struct session_mended *mended, char *error, size_t error_size)
+enum session_status session_repair(const struct config *config, const struct session_identity *identity,
+	uint64_t level, struct session_repairs *repairs)
 {
-	(void)config, (void)name, (void)created, (void)error, (void)error_size;
-	*mended = (struct session_mended){0};
+	(void)config, (void)identity;
+	*repairs = (struct session_repairs){0};
 	level_seen = level;
 	return there ? SESSION_OK : SESSION_NONE;
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Removing the files of sessions that are over. It belongs to the collector's thread. */
+#ifndef COLLECT_CLEANUP_H
+#define COLLECT_CLEANUP_H
+
+#include <stdint.h>
+
+#include "collect/progress.h"
+#include "config/config.h"
+
+struct cleanup {
+	const struct config *config;
+	struct progress *progress;
+	int64_t next;   /* not before; CLOCK_MONOTONIC ns */
+	unsigned tries; /* that left something */
+};
+
+/* Removes what lttng-relayd left of progress's sessions that are over, as far as that is possible now. To be
+ * called often. */
+void cleanup_run(struct cleanup *cleanup);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of a session: keeperparts.h. */
+#include "collect/keeperparts.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/ledger.h"
+#include "read/relaylist.h"
+
+/* relayd may go on writing, and listing, a session that is gone. The keeper waits so long for it, */
+#define HELD_NS (10 * NS_PER_SECOND)
+/* looks so often, */
+#define HELD_PAUSE_NS (50 * NS_PER_MS)
+/* and reports it after this time. */
+#define HELD_TOLD_NS (1 * NS_PER_SECOND)
+/* The pause between two looks at a reader that is idle, while the session comes to its end. */
+#define END_PAUSE_US 10000
+
+void keeper_end(struct keeper *keeper)
+{
+	keeper->ended = progress_session(keeper->progress)->created;
+	g_hash_table_remove_all(keeper->named);
+	keeper->left_out[0] = '\0';
+	keeper->stalls = 0;
+	keeper->use_files = false;
+	progress_end(keeper->progress);
+}
+
+/*
+ * Until relayd lets go, more of the session may come to disk, and babeltrace2, which attaches to all sessions
+ * of a name, would wait for this one's metadata for ever. Once a new session of the name records, relayd
+ * never lets go.
+ */
+bool keeper_wait_for_release(struct keeper *keeper, const char *name)
+{
+	int64_t begun = clock_monotonic(), waited = 0;
+
+	while (!runstate_stopping(keeper->state)) {
+		runstate_calls(keeper->state, DAEMON_RELAY);
+		if (!relaylist_has(keeper->config, name)) {
+			keeper->held = false;
+			return true;
+		}
+		waited = clock_monotonic() - begun;
+		keeper->held |= waited >= HELD_NS;
+		if (keeper->held)
+			return false;
+		if (waited >= HELD_TOLD_NS)
+			runstate_waits(keeper->state, REASON_RELAY_HOLDS_SESSION,
+				"lttng-relayd still has a session of this host and name that is gone, or "
+				"somebody else's: the agent waits for it to end");
+		keeper_tick(keeper, true);
+		runstate_pause(keeper->state, HELD_PAUSE_NS);
+	}
+	return true;
+}
+
+bool keeper_lose(struct keeper *keeper, const char *why)
+{
+	const struct session_identity *session = progress_session(keeper->progress);
+
+	if (!keeper_read_rest(keeper))
+		return false;
+	ledger_add(SESSIONS_LOST, 1);
+	log_warning(
+		"LTTng session `%s` is over: %s; what was in its buffers, and not yet at the relay, is lost",
+		session->name, why);
+	keeper_end(keeper);
+	return true;
+}
+
+bool keeper_lose_gone(struct keeper *keeper, const char *why)
+{
+	keeper_wait_for_release(keeper, progress_session(keeper->progress)->name);
+	return keeper_lose(keeper, why);
+}
+
+void keeper_finish(struct keeper *keeper, struct session *session, struct reader *reader)
+{
+	enum reader_status status = READER_MORE;
+	int64_t deadline = runstate_deadline(keeper->state);
+
+	if (!deadline)
+		deadline = clock_monotonic() + keeper->stop_timeout;
+	keeper->draining = true;
+	watch_set(keeper->watch, NULL);
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	session_stop(session, deadline - clock_monotonic());
+	session_destroy(session);
+	while (reader && (status == READER_MORE || status == READER_IDLE) && clock_monotonic() < deadline) {
+		runstate_calls(keeper->state, DAEMON_RELAY);
+		status = reader_step(reader);
+		progress_tick(keeper->progress);
+		if (status == READER_IDLE)
+			g_usleep(END_PAUSE_US);
+	}
+	if (reader && status != READER_END)
+		log_warning("the session did not end in time: what it still held is not delivered");
+	if (keeper_read_rest(keeper))
+		keeper_end(keeper);
+	keeper->draining = false;
+}

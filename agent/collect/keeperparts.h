@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keeper as its parts share it: which session it is and what to do with it (keeper.c), making a new one
+ * (newsession.c), reading it live (readlive.c) or from relayd's files (readfiles.c), and its end
+ * (endsession.c).
+ */
+#ifndef COLLECT_KEEPERPARTS_H
+#define COLLECT_KEEPERPARTS_H
+
+#include <stdatomic.h>
+
+#include <glib.h>
+
+#include "collect/cleanup.h"
+#include "collect/keeper.h"
+#include "collect/livereader.h"
+#include "collect/recover.h"
+#include "read/reader.h"
+#include "session/session.h"
+#include "session/watch.h"
+
+/* So often in a row live reading may stall before the session is read from files. */
+#define STALLS_MAX 2
+
+struct keeper {
+	const struct config *config;
+	struct pipeline *pipeline;
+	struct progress *progress;
+	struct runstate *state;
+	struct watch *watch;
+	struct livereader *live;
+	struct cleanup cleanup;
+	struct recover recover;
+	_Atomic int64_t stop_timeout; /* ns; the main thread writes it */
+	int64_t clock_looked;         /* when the wall clock was looked at; CLOCK_MONOTONIC ns */
+	uint64_t condemned;           /* when the session was created that records no more */
+	uint64_t ended;               /* when the last one was created that was destroyed */
+	bool again;                   /* the session is to be attached to again, at once; */
+	bool reattaching;             /* that is being done */
+	bool draining;                /* a stop reads on until its deadline */
+
+	/* reading live */
+	int64_t poll_ns;     /* the pause between two looks at an idle reader */
+	unsigned unreadable; /* attempts in a row to attach in which babeltrace2 failed, */
+	uint64_t failing;    /* and when the session was created in which it did */
+	unsigned stalls;     /* in a row, of this session */
+	bool use_files;      /* it stalled so often that it is read from files for a while */
+
+	/* reading files */
+	unsigned recoveries; /* that failed in a row */
+	GHashTable *named;   /* users of the session whose packets were left out, */
+	char left_out[512];  /* and what the status says of the last one */
+
+	/* new sessions */
+	bool held;           /* relayd did not let go of an old session in time */
+	unsigned vain;       /* sessions in a row that could not be attached to */
+	int64_t create_next; /* not before; CLOCK_MONOTONIC ns */
+};
+
+/* keeper.c */
+
+/* Does what has to be done all the time, between two messages; @idle: there are none. */
+void keeper_tick(struct keeper *keeper, bool idle);
+
+/* A call for the session failed: nothing is collected. */
+void keeper_session_failed(struct keeper *keeper, enum session_status status, const char *error);
+
+/* Whether the checkpoint knew the session at hand. If not it may be another agent's: nothing of it is
+ * delivered before it is attached to, as only one can be. */
+bool keeper_knows_session(const struct keeper *keeper);
+
+/* Starts the session; false if that fails. */
+bool keeper_start(struct keeper *keeper, struct session *session);
+
+/* Whether the disk of lttng-relayd is full. */
+bool keeper_disk_is_full(const struct keeper *keeper, struct problem *problem);
+
+/* newsession.c */
+
+/* Makes a session and reads it; returns whether to go on at once. */
+bool keeper_make_session(struct keeper *keeper);
+
+/* readlive.c */
+
+/* Attaches to the session at hand, and holds what comes. */
+enum attached keeper_attach(struct keeper *keeper, struct session *session, struct reader **reader);
+
+/* Whether babeltrace2 has failed so often that the session is to be read from files. */
+bool keeper_gives_up_live(const struct keeper *keeper);
+
+/* Reads the session, to whatever ends that; @new: it was just made. */
+void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new);
+
+/* readfiles.c */
+
+void keeper_init_recovery(struct keeper *keeper, struct fanout *fanout);
+
+/* Reads what is on disk, until no more than @enough bytes are left; false if it cannot go on. */
+bool keeper_catch_up(struct keeper *keeper, uint64_t enough);
+
+/* Reads what is left of the session at hand, which is over; false if that did not come to an end. */
+bool keeper_read_rest(struct keeper *keeper);
+
+/* Reads the session from files for a while; @same: its settings are those of the configuration. Returns
+ * whether to go on at once. */
+bool keeper_read_files(struct keeper *keeper, struct session *session, bool same);
+
+/* endsession.c */
+
+/* Waits until relayd has let go of session @name, which is gone; false if it does not. */
+bool keeper_wait_for_release(struct keeper *keeper, const char *name);
+
+/* The session at hand is read to its end, and nobody writes it any more. */
+void keeper_end(struct keeper *keeper);
+
+/* The session at hand is over, and the agent did not end it. Returns whether to go on at once. */
+bool keeper_lose(struct keeper *keeper, const char *why);
+
+/* The same for a session that is gone and has no successor: relayd is about to be done with it. */
+bool keeper_lose_gone(struct keeper *keeper, const char *why);
+
+/* Ends the session at hand, and reads it to its end, live if @reader is not NULL, then from files. */
+void keeper_finish(struct keeper *keeper, struct session *session, struct reader *reader);
+
+#endif

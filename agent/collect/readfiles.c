@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading the session from relayd's files: keeperparts.h. */
+#include "collect/keeperparts.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* After so many failures in a row, twice a second, what recovery should have read is given up. */
+#define FAILED_MAX 20
+/* The pause between two passes, */
+#define PAUSE_NS (1 * NS_PER_SECOND)
+/* and how long they go on before live reading is tried again: twice as long each time that it stalls, up to
+ */
+#define FILES_NS (30 * NS_PER_SECOND)
+#define FILES_MAX_NS (3600 * NS_PER_SECOND)
+
+static bool stopping(void *data)
+{
+	struct keeper *keeper = data;
+	int64_t deadline = runstate_deadline(keeper->state);
+
+	return deadline && (!keeper->draining || clock_monotonic() >= deadline);
+}
+
+/* A user's programs write what cannot be read. Logged once, as they may go on for ever. */
+static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
+{
+	struct keeper *keeper = data;
+
+	snprintf(keeper->left_out, sizeof(keeper->left_out),
+		"what programs of user %" G_GUINT64_FORMAT
+		" record is left out, and counted as lost, until there is a new session (`lttng destroy` the "
+		"old one): "
+		"%s",
+		user, error);
+	if (g_hash_table_add(keeper->named, GSIZE_TO_POINTER(user)))
+		log_warning("%s; %" G_GUINT64_FORMAT " packets to begin with", keeper->left_out, packets);
+}
+
+void keeper_init_recovery(struct keeper *keeper, struct fanout *fanout)
+{
+	keeper->recover = (struct recover){.config = keeper->config,
+		.pipeline = keeper->pipeline,
+		.fanout = fanout,
+		.progress = keeper->progress,
+		.stopping = stopping,
+		.left_out = left_out,
+		.data = keeper};
+}
+
+/* Recovery is tried again for a while. If it goes on failing, what is recorded now is worth more. */
+static void count_failure(struct keeper *keeper, const char *error)
+{
+	runstate_waits(keeper->state, REASON_FILES_UNREADABLE, error);
+	keeper->recover.give_up = ++keeper->recoveries >= FAILED_MAX;
+}
+
+bool keeper_read_rest(struct keeper *keeper)
+{
+	char error[512];
+
+	runstate_stopping(keeper->state);
+	switch (recover_rest(&keeper->recover, error, sizeof(error))) {
+	case RECOVER_OK:
+		return true;
+	case RECOVER_UNREADABLE:
+		livereader_complain(keeper->live, error);
+		return true;
+	case RECOVER_FAILED:
+		count_failure(keeper, error);
+		return false;
+	default:
+		return false;
+	}
+}
+
+bool keeper_catch_up(struct keeper *keeper, uint64_t enough)
+{
+	enum recover_status status;
+	uint64_t found;
+	char error[512];
+
+	runstate_stopping(keeper->state);
+	do
+		status = recover_pass(&keeper->recover, enough, &found, error, sizeof(error));
+	while (status == RECOVER_OK && enough && found > enough);
+	if (status == RECOVER_UNREADABLE)
+		livereader_complain(keeper->live, error);
+	if (status == RECOVER_FAILED)
+		count_failure(keeper, error);
+	if (status == RECOVER_OK) {
+		keeper->recoveries = 0;
+		keeper->recover.give_up = false;
+	}
+	return status == RECOVER_OK || status == RECOVER_UNREADABLE;
+}
+
+/* What the status says while the session is read from files. */
+static void show(struct keeper *keeper)
+{
+	const char *name = progress_session(keeper->progress)->name;
+
+	if (keeper->left_out[0])
+		runstate_collects_in_part(keeper->state, name, REASON_LEFT_OUT, keeper->left_out);
+	else
+		runstate_collects_in_part(keeper->state, name,
+			keeper->stalls ? REASON_RELAY_STALLS : REASON_UNREADABLE,
+			"the session cannot be read live: it is read from lttng-relayd's files, once a "
+			"second");
+}
+
+/*
+ * Pass by pass: babeltrace2 fails on the session live, where one user's metadata end the reading for all, and
+ * it cannot be made to leave a trace out; or lttng-relayd does not send what it has.
+ */
+bool keeper_read_files(struct keeper *keeper, struct session *session, bool same)
+{
+	unsigned more = keeper->stalls > STALLS_MAX ? keeper->stalls - STALLS_MAX : 0;
+	int64_t until = clock_monotonic() + clock_backoff(FILES_NS, more, FILES_MAX_NS);
+
+	watch_set(keeper->watch, progress_session(keeper->progress));
+	while (same && !runstate_stopping(keeper->state) && clock_monotonic() < until &&
+		!watch_gone(keeper->watch) && keeper_catch_up(keeper, 0)) {
+		show(keeper);
+		keeper_tick(keeper, true);
+		runstate_pause(keeper->state, PAUSE_NS);
+	}
+	watch_set(keeper->watch, NULL);
+	if (same && !runstate_stopping(keeper->state))
+		return false;
+	if (!same || !progress_keeps(keeper->progress))
+		keeper_finish(keeper, session, NULL);
+	return !same;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading the session live: keeperparts.h. */
+#include "collect/keeperparts.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/ledger.h"
+
+/* When a session is gone, or its streams ended, the reader has so long to come to its end. */
+#define GONE_NS (3 * NS_PER_SECOND)
+/* After so many failures of babeltrace2 in a row a session is read from files. */
+#define UNREADABLE_MAX 3
+
+/* Attaching */
+
+bool keeper_gives_up_live(const struct keeper *keeper)
+{
+	return keeper->unreadable >= UNREADABLE_MAX;
+}
+
+/* Logs it when the session cannot be read live any more. */
+static void log_unreadable(struct keeper *keeper)
+{
+	if (keeper->unreadable == UNREADABLE_MAX)
+		log_warning("LTTng session `%s` cannot be read live: it is read from lttng-relayd's files, "
+			    "once a second",
+			progress_session(keeper->progress)->name);
+}
+
+enum attached keeper_attach(struct keeper *keeper, struct session *session, struct reader **reader)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	struct problem problem;
+	enum attached attached;
+
+	if (keeper->use_files) {
+		keeper->use_files = false;
+		keeper->unreadable = UNREADABLE_MAX;
+		log_unreadable(keeper);
+		return ATTACHED_UNREADABLE;
+	}
+	keeper_tick(keeper, false);
+	runstate_calls(keeper->state, DAEMON_RELAY);
+	attached = livereader_attach(keeper->live, session, reader, &problem);
+	if (attached == ATTACHED_UNREADABLE && !keeper_knows_session(keeper)) {
+		attached = ATTACHED_NOT;
+		problem.reason = REASON_FOREIGN_SESSION;
+		g_strlcat(problem.text,
+			"; does another agent read it, with the same `name` and another `state-directory`? "
+			"If none does, destroy it (lttng destroy)",
+			sizeof(problem.text));
+	}
+	if (attached != ATTACHED_UNREADABLE || identity->created != keeper->failing)
+		keeper->unreadable = 0;
+	else
+		keeper->unreadable++;
+	keeper->failing = identity->created;
+	if (attached != ATTACHED && !keeper_gives_up_live(keeper))
+		runstate_waits(keeper->state, problem.reason, problem.text);
+	else if (attached == ATTACHED_UNREADABLE)
+		log_unreadable(keeper);
+	return attached;
+}
+
+/* Reading */
+
+static int64_t events_read(void)
+{
+	struct ledger rows;
+
+	ledger_read(&rows);
+	return rows.row[EVENTS_READ];
+}
+
+/* The agent attaches again; if that does not help, the session is read from files for a while. */
+static void count_stall(struct keeper *keeper, bool moved, struct problem *problem)
+{
+	keeper->stalls = moved ? 1 : keeper->stalls + 1;
+	keeper->use_files = keeper->stalls >= STALLS_MAX;
+	problem_set(problem, REASON_RELAY_STALLS,
+		"lttng-relayd does not send what it has recorded: the agent attaches to the session again");
+}
+
+/* The session records no more, whatever the session daemon says of it. */
+static void condemn(struct keeper *keeper, bool gone, struct problem *problem)
+{
+	keeper->condemned = progress_session(keeper->progress)->created;
+	if (keeper_disk_is_full(keeper, problem))
+		return;
+	problem_set(problem, REASON_SESSION_LOST, "%s",
+		gone ? "the session is gone: lttng-sessiond or lttng-relayd has ended"
+		     : "lttng-relayd cannot write the session (see its log)");
+}
+
+static void explain_end(
+	struct keeper *keeper, struct reader *reader, enum reader_status status, struct problem *problem)
+{
+	if (status == READER_END)
+		condemn(keeper, true, problem);
+	else if (status == READER_ERROR)
+		problem_set(problem, REASON_NO_RELAY, "the connection to lttng-relayd is lost (%s)",
+			reader_error(reader));
+	else if (watch_gone(keeper->watch))
+		problem_set(problem, REASON_SESSION_LOST, "somebody destroyed the session");
+	else
+		condemn(keeper, false, problem);
+}
+
+enum read_end {
+	READ_STOPPED,
+	READ_MISSES, /* the reader does not know of all traces */
+	READ_LOST    /* @problem says what happened */
+};
+
+/* Reads until something ends it. */
+static enum read_end read_on(struct keeper *keeper, struct reader *reader, struct problem *problem)
+{
+	int64_t before = events_read(), ending = 0;
+	enum reader_status status = READER_MORE;
+	enum unread_verdict verdict = UNREAD_NOTHING;
+
+	while ((status == READER_MORE || status == READER_IDLE) && verdict == UNREAD_NOTHING) {
+		if (runstate_stopping(keeper->state))
+			return READ_STOPPED;
+		runstate_calls(keeper->state, DAEMON_RELAY);
+		status = reader_step(reader);
+		keeper_tick(keeper, false);
+		if (status == READER_IDLE && !ending)
+			verdict = livereader_look(keeper->live, reader);
+		if (status == READER_IDLE && verdict == UNREAD_NOTHING)
+			runstate_pause(keeper->state, keeper->poll_ns);
+		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
+			ending = clock_monotonic();
+		if (ending && clock_monotonic() - ending >= GONE_NS)
+			break;
+	}
+	if (verdict == UNREAD_TRACE)
+		return READ_MISSES;
+	if (verdict == UNREAD_STALL)
+		count_stall(keeper, events_read() != before, problem);
+	else
+		explain_end(keeper, reader, status, problem);
+	return runstate_stopping(keeper->state) ? READ_STOPPED : READ_LOST;
+}
+
+void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	struct problem problem;
+	enum read_end end;
+
+	if (new)
+		ledger_add(SESSIONS_CREATED, 1);
+	runstate_collects(keeper->state, identity->name, new);
+	watch_set(keeper->watch, identity);
+	end = read_on(keeper, reader, &problem);
+	if (end == READ_LOST)
+		runstate_waits(keeper->state, problem.reason, problem.text);
+	else if (end == READ_STOPPED && !progress_keeps(keeper->progress))
+		keeper_finish(keeper, session, reader);
+	watch_set(keeper->watch, NULL);
+	keeper->again = end == READ_MISSES;
+}

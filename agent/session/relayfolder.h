@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The folders of one session of lttng-relayd's, as the files relay*.c share them. */
+#ifndef SESSION_RELAYFOLDER_H
+#define SESSION_RELAYFOLDER_H
+
+#include <fcntl.h>
+
+#include <glib.h>
+
+#include "session/relayfiles.h"
+
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+struct relayfiles {
+	int output, host, folder; /* folders, each in the one to its left */
+	char *name;               /* of the last */
+	char *path;
+	GStringChunk *names;
+};
+
+/* Opens a folder below @folder, at @path, without following links; -1 if it cannot be. */
+int relay_open_folder(int folder, const char *path);
+
+/* Lists a folder, and closes it; NULL if it cannot be. */
+GPtrArray *relay_list_folder(int folder);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The packets of a session, as lttng-relayd's indexes tell of them. */
+#ifndef SESSION_RELAYSCAN_H
+#define SESSION_RELAYSCAN_H
+
+#include "session/relayfiles.h"
+
+/*
+ * Appends the packets that are not done by @positions to @packets (of struct relayfiles_packet), in order of
+ * their begin clocks. Returns false, with @error, if some could not be looked at.
+ */
+bool relay_scan(struct relayfiles *files, const struct positions *positions, GArray *packets, char *error,
+	size_t error_size);
+
+/* Appends those of one trace, in no order; false if some could not be looked at. */
+bool relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
+	const struct positions *positions, GArray *packets);
+
+/* Looks up one packet: for intake_options. */
+bool relay_locate(void *files, const struct stream_key *key, uint64_t begin, struct packet_info *info);
+
+#endif

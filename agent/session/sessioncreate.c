@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Creating the session: session.h. */
+#include "session/session.h"
+
+#include <stdio.h>
+
+#include "session/tracing.h"
+
+static int create_live(const struct config *config, const char *name)
+{
+	g_autofree char *control = g_strdup_printf(
+		"tcp://%s:%" G_GUINT64_FORMAT, config->relay_host, config->relay_control_port);
+	g_autofree char *data =
+		g_strdup_printf("tcp://%s:%" G_GUINT64_FORMAT, config->relay_host, config->relay_data_port);
+	struct lttng_session_descriptor *descriptor = lttng_session_descriptor_live_network_create(
+		name, control, data, (unsigned long long)config->live_timer / 1000);
+	enum lttng_error_code code;
+
+	if (!descriptor)
+		return -LTTNG_ERR_INVALID;
+	code = lttng_create_session_ext(descriptor);
+	lttng_session_descriptor_destroy(descriptor);
+	return code == LTTNG_OK ? 0 : -(int)code;
+}
+
+static int fill(const struct config *config, uint64_t level)
+{
+	struct lttng_handle *handle = tracing_open(config->session_name);
+	int code;
+
+	if (!handle)
+		return -LTTNG_ERR_NOMEM;
+	code = tracing_enable_channel(config, handle);
+	if (code == 0)
+		code = tracing_enable_events(level, handle);
+	lttng_destroy_handle(handle);
+	return code;
+}
+
+void session_settings(const struct config *config, char *settings, size_t size)
+{
+	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
+	struct lttng_channel *channel = lttng_channel_create(&domain);
+
+	settings[0] = '\0';
+	if (!channel)
+		return;
+	tracing_size_channel(config, &channel->attr);
+	snprintf(settings, size,
+		"%s %s:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " timer %" G_GINT64_FORMAT
+		" sub-buffers %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT " files %" G_GUINT64_FORMAT
+		"*%" G_GUINT64_FORMAT,
+		config->session_name, config->relay_host, config->relay_control_port, config->relay_data_port,
+		config->live_timer, channel->attr.num_subbuf, channel->attr.subbuf_size,
+		channel->attr.tracefile_count, channel->attr.tracefile_size);
+	lttng_channel_destroy(channel);
+}
+
+enum session_status session_create(const struct config *config, uint64_t level,
+	struct session_identity *identity, char *error, size_t error_size)
+{
+	LOCK_TRACING;
+	bool active;
+	int code;
+
+	tracing_prepare(config);
+	code = create_live(config, config->session_name);
+	if (code == -LTTNG_ERR_EXIST_SESS) {
+		snprintf(error, error_size, "an LTTng session `%s` is there already", config->session_name);
+		return SESSION_FAILED;
+	}
+	if (code == 0)
+		code = fill(config, level);
+	if (code == 0)
+		code = tracing_find_session(config->session_name, &identity->created, &active);
+	if (code != 0) {
+		lttng_destroy_session_no_wait(config->session_name);
+		return tracing_failure(code, error, error_size, "create the LTTng session");
+	}
+	g_strlcpy(identity->name, config->session_name, sizeof(identity->name));
+	session_settings(config, identity->settings, sizeof(identity->settings));
+	return SESSION_OK;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A session that is there: whether it is an agent's, and setting it right again. See session.h. */
+#include "session/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session/tracing.h"
+
+/* Whether the session has our channel, or none: an agent was killed before there was one, and nothing is
+ * recorded. */
+static bool has_our_channel(const char *name)
+{
+	struct lttng_handle *handle = tracing_open(name);
+	struct lttng_channel *channels = NULL;
+	int count = handle ? lttng_list_channels(handle, &channels) : -LTTNG_ERR_NOMEM;
+	bool found = count == 0 || count == -LTTNG_ERR_UST_CHAN_NOT_FOUND;
+
+	for (int i = 0; i < count; i++)
+		found |= !strcmp(channels[i].name, CHANNEL);
+	free(channels);
+	if (handle)
+		lttng_destroy_handle(handle);
+	return found;
+}
+
+/* Whether an agent with this configuration may have made @session, or begun to. */
+static bool is_agents(const struct config *config, const struct lttng_session *session)
+{
+	g_autofree char *control = g_strdup_printf(":%" G_GUINT64_FORMAT "/", config->relay_control_port);
+	g_autofree char *data = g_strdup_printf("[data: %" G_GUINT64_FORMAT "]", config->relay_data_port);
+	struct lttng_domain *domains = NULL;
+	int count;
+	bool ours = true;
+
+	if (!session->live_timer_interval || !strstr(session->path, control) || !strstr(session->path, data))
+		return false;
+	count = lttng_list_domains(session->name, &domains);
+	for (int i = 0; i < count; i++)
+		ours &= domains[i].type == LTTNG_DOMAIN_UST && has_our_channel(session->name);
+	free(domains);
+	return count >= 0 && ours;
+}
+
+enum session_status session_check(const struct config *config, char *error, size_t error_size)
+{
+	LOCK_TRACING;
+	struct lttng_session *sessions = NULL;
+	int count;
+	bool other = false;
+
+	tracing_prepare(config);
+	count = lttng_list_sessions(&sessions);
+	for (int i = 0; i < count; i++)
+		other |= !strcmp(sessions[i].name, config->session_name) && !is_agents(config, &sessions[i]);
+	free(sessions);
+	if (count < 0)
+		return tracing_failure(count, error, error_size, "list the LTTng sessions");
+	if (!other)
+		return SESSION_OK;
+	snprintf(error, error_size,
+		"an LTTng session `%s` is there that is not an agent's, and is left alone: destroy it (lttng "
+		"destroy %s), or set another `name` in [session]",
+		config->session_name, config->session_name);
+	return SESSION_FOREIGN;
+}
+
+static int repair_channel(const struct config *config, struct lttng_handle *handle, const char **changed)
+{
+	struct lttng_channel *channels = NULL;
+	int count = lttng_list_channels(handle, &channels);
+	bool enabled = false;
+
+	for (int i = 0; i < count; i++)
+		enabled |= !strcmp(channels[i].name, CHANNEL) && channels[i].enabled;
+	free(channels);
+	if (count < 0 || enabled)
+		return MIN(count, 0);
+	*changed = "its channel was disabled";
+	return tracing_enable_channel(config, handle);
+}
+
+/* Sets @enabled[i] for each of @patterns that is; returns 0 or LTTng's code. */
+static int list_enabled(
+	struct lttng_handle *handle, const char *const *patterns, size_t pattern_count, bool *enabled)
+{
+	struct lttng_event *events = NULL;
+	int count = lttng_list_events(handle, CHANNEL, &events);
+
+	for (size_t i = 0; i < pattern_count; i++)
+		enabled[i] = false;
+	for (int i = 0; i < count; i++)
+		for (size_t k = 0; k < pattern_count; k++)
+			enabled[k] |= events[i].enabled && !strcmp(events[i].name, patterns[k]);
+	free(events);
+	return MIN(count, 0);
+}
+
+static int repair_events(uint64_t level, struct lttng_handle *handle, const char **changed)
+{
+	const char *const patterns[] = {tracing_span_patterns[0], tracing_span_patterns[1], "zipkin:*"};
+	bool enabled[G_N_ELEMENTS(patterns)];
+	int code = list_enabled(handle, patterns, G_N_ELEMENTS(patterns), enabled);
+
+	if (code != 0 || ((enabled[0] || enabled[1]) && enabled[2]))
+		return code;
+	*changed = "its events were disabled";
+	return tracing_enable_events(level, handle);
+}
+
+static int set_level(struct lttng_handle *handle, uint64_t level)
+{
+	bool on[G_N_ELEMENTS(tracing_span_patterns)];
+	int code = list_enabled(handle, tracing_span_patterns, G_N_ELEMENTS(tracing_span_patterns), on), next;
+
+	/* if both are, an agent was killed while it changed the level */
+	if (code == 0 && on[0] && on[1])
+		code = lttng_disable_event(handle, tracing_span_patterns[1], CHANNEL);
+	if (code != 0)
+		return code;
+	next = on[0] ? 1 : 0;
+	code = tracing_enable_event(handle, tracing_span_patterns[next], tracing_level(level));
+	if (code == 0 && on[!next])
+		code = lttng_disable_event(handle, tracing_span_patterns[!next], CHANNEL);
+	return code;
+}
+
+/* Makes sure that spans of @level are recorded, and those that matter more; sets @changed if it had to change
+ * that. */
+static int repair_level(struct lttng_handle *handle, uint64_t level, bool *changed)
+{
+	struct lttng_event *events = NULL;
+	int count = lttng_list_events(handle, CHANNEL, &events), right = 0, wrong = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (!events[i].enabled || (strcmp(events[i].name, tracing_span_patterns[0]) != 0 &&
+						  strcmp(events[i].name, tracing_span_patterns[1]) != 0))
+			continue;
+		if (events[i].loglevel == tracing_level(level))
+			right++;
+		else
+			wrong++;
+	}
+	free(events);
+	if (count < 0 || (right == 1 && wrong == 0))
+		return MIN(count, 0);
+	*changed = true;
+	return set_level(handle, level);
+}
+
+static int repair_start(const char *name, bool active, const char **changed)
+{
+	if (active)
+		return 0;
+	*changed = "it was stopped";
+	return lttng_start_tracing(name);
+}
+
+static int repair(const struct config *config, const char *name, bool active, uint64_t level,
+	struct session_repairs *repairs)
+{
+	struct lttng_handle *handle = tracing_open(name);
+	int code = handle ? repair_channel(config, handle, &repairs->what) : -LTTNG_ERR_NOMEM;
+
+	if (code == 0)
+		code = repair_events(level, handle, &repairs->what);
+	if (code == 0)
+		code = repair_level(handle, level, &repairs->level);
+	if (code == 0)
+		code = repair_start(name, active, &repairs->what);
+	if (handle)
+		lttng_destroy_handle(handle);
+	return code;
+}
+
+enum session_status session_repair(const struct config *config, const struct session_identity *session,
+	uint64_t level, struct session_repairs *repairs)
+{
+	LOCK_TRACING;
+	uint64_t found = 0;
+	bool active = false;
+	int code;
+
+	*repairs = (struct session_repairs){0};
+	tracing_prepare(config);
+	code = tracing_find_session(session->name, &found, &active);
+	if (code == -LTTNG_ERR_SESS_NOT_FOUND || (code == 0 && found != session->created))
+		return SESSION_NONE;
+	if (code == 0)
+		code = repair(config, session->name, active, level, repairs);
+	return code == 0 ? SESSION_OK : SESSION_FAILED;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/tracing.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Sub-buffers of each ring, and files of each stream at the relay. */
+#define SUB_BUFFERS 8
+#define RELAY_FILES 8
+#define SUB_BUFFER_MIN (64 * 1024)
+
+GMutex tracing_lock;
+
+/* liblttng-ctl writes messages of its own to standard error unless this is set, which its headers do not
+ * declare. */
+extern int lttng_opt_quiet __attribute__((weak));
+
+void tracing_prepare(const struct config *config)
+{
+	if (&lttng_opt_quiet)
+		lttng_opt_quiet = 1;
+	lttng_set_tracing_group(*config->tracing_group ? config->tracing_group : "-");
+}
+
+enum session_status tracing_failure(int code, char *error, size_t error_size, const char *what)
+{
+	if (code == -LTTNG_ERR_NO_SESSIOND) {
+		snprintf(error, error_size,
+			"no LTTng session daemon answers: start it (systemctl start lttng-sessiond), "
+			"and let the agent's user be in group `tracing`");
+		return SESSION_NO_DAEMON;
+	}
+	if (code == -LTTNG_ERR_RELAYD_VERSION_FAIL || code == -LTTNG_ERR_RELAYD_CONNECT_FAIL ||
+		code == -LTTNG_ERR_ENABLE_CONSUMER_FAIL) {
+		snprintf(error, error_size,
+			"no LTTng relay daemon answers on the ports of [session]: start lttng-relayd");
+		return SESSION_NO_RELAY;
+	}
+	/* the answers of a daemon that does not understand us */
+	if (code == -LTTNG_ERR_INVALID_PROTOCOL || code == -LTTNG_ERR_UND || code == -LTTNG_ERR_UNK ||
+		code == -LTTNG_ERR_FATAL || code == -LTTNG_ERR_INVALID)
+		snprintf(error, error_size,
+			"cannot %s: %s; the agent was built for LTTng " LTTNG_VERSION
+			", and may not be understood: is `lttng-sessiond --version` the same, up to the "
+			"second number?",
+			what, lttng_strerror(code));
+	else
+		snprintf(error, error_size, "cannot %s: %s", what, lttng_strerror(code));
+	return SESSION_FAILED;
+}
+
+struct lttng_handle *tracing_open(const char *name)
+{
+	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
+
+	return lttng_create_handle(name, &domain);
+}
+
+int tracing_find_session(const char *name, uint64_t *created, bool *active)
+{
+	struct lttng_session *sessions = NULL;
+	int count = -LTTNG_ERR_NO_SESSIOND, code = -LTTNG_ERR_SESS_NOT_FOUND;
+
+	if (lttng_session_daemon_alive() == 1)
+		count = lttng_list_sessions(&sessions);
+	for (int i = 0; i < count; i++) {
+		if (strcmp(sessions[i].name, name) != 0)
+			continue;
+		*active = sessions[i].enabled;
+		code = lttng_session_get_creation_time(&sessions[i], created) == LTTNG_OK
+			       ? 0
+			       : -LTTNG_ERR_INVALID;
+	}
+	free(sessions);
+	return count < 0 ? count : code;
+}
+
+/* What the session has */
+
+/* LTTng's numbers for the levels that spans have. */
+static const int lttng_levels[] = {LTTNG_LOGLEVEL_EMERG, LTTNG_LOGLEVEL_ALERT, LTTNG_LOGLEVEL_CRIT,
+	LTTNG_LOGLEVEL_ERR, LTTNG_LOGLEVEL_WARNING, LTTNG_LOGLEVEL_NOTICE, LTTNG_LOGLEVEL_INFO,
+	LTTNG_LOGLEVEL_DEBUG};
+
+int tracing_level(uint64_t level)
+{
+	return lttng_levels[level];
+}
+
+/* The largest power of two that is not above @size. */
+static uint64_t power_of_two(uint64_t size)
+{
+	return UINT64_C(1) << (63 - __builtin_clzll(size));
+}
+
+/* A user's memory and disk are shared by as many rings and streams as there are CPUs. */
+void tracing_size_channel(const struct config *config, struct lttng_channel_attr *attr)
+{
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+
+	attr->num_subbuf = SUB_BUFFERS;
+	attr->subbuf_size = MAX(power_of_two(config->memory / cpus / SUB_BUFFERS), SUB_BUFFER_MIN);
+	attr->tracefile_count = RELAY_FILES;
+	attr->tracefile_size = MAX(config->disk / cpus / RELAY_FILES, attr->subbuf_size);
+}
+
+int tracing_enable_channel(const struct config *config, struct lttng_handle *handle)
+{
+	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
+	struct lttng_channel *channel = lttng_channel_create(&domain);
+	int code;
+
+	if (!channel)
+		return -LTTNG_ERR_NOMEM;
+	snprintf(channel->name, sizeof(channel->name), CHANNEL);
+	channel->attr.overwrite =
+		0; /* a full ring discards, and counts, what is new: the program never waits */
+	tracing_size_channel(config, &channel->attr);
+	code = lttng_enable_channel(handle, channel);
+	lttng_channel_destroy(channel);
+	return code;
+}
+
+int tracing_enable_event(struct lttng_handle *handle, const char *pattern, int level)
+{
+	struct lttng_event *event = lttng_event_create();
+	int code;
+
+	if (!event)
+		return -LTTNG_ERR_NOMEM;
+	event->type = LTTNG_EVENT_TRACEPOINT;
+	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_RANGE;
+	event->loglevel = level;
+	snprintf(event->name, sizeof(event->name), "%s", pattern);
+	code = lttng_enable_event(handle, event, CHANNEL);
+	lttng_event_destroy(event);
+	return code == -LTTNG_ERR_UST_EVENT_ENABLED ? 0 : code;
+}
+
+const char *const tracing_span_patterns[2] = {"blkin:*", "blkin*:*"};
+
+int tracing_enable_events(uint64_t level, struct lttng_handle *handle)
+{
+	int code = tracing_enable_event(handle, tracing_span_patterns[0], tracing_level(level));
+
+	return code ? code : tracing_enable_event(handle, "zipkin:*", LTTNG_LOGLEVEL_DEBUG);
+}
