@@ -158,7 +158,9 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 		return false;
 	reader_hold(reader, false);
 	if (!has_our_settings(keeper)) {
-		log_info("[session] has changed: the old session is read to its end, and a new one is made");
+		if (keeper_knows_session(keeper))
+			log_info("[session] has changed: the old session is read to its end, and a new one "
+				 "is made");
 		keeper_finish(keeper, session, reader);
 		return true;
 	}

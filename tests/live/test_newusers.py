@@ -153,7 +153,7 @@ def test_never_comes(node, receiver):
 
 
 def test_session_daemon_hangs(node, receiver):
-    """Nothing needs to be asked of it."""
+    """Nothing needs to be asked of it, once packets are on the relay's disk."""
     share(node)
     node.start_agent(receiver.port, session=KEEP)
     start(node, USERS[0], 0, "-n", 1)
@@ -161,6 +161,7 @@ def test_session_daemon_hangs(node, receiver):
     load = start(node, USERS[1], 1, "-n", 100, "-r", 10)
     folder = node.session_folders()[0] + f"/ust/uid/{USERS[1]}"
     wait_until(lambda: os.path.isdir(folder), 6, "the second user to be recorded")
+    time.sleep(0.5)  # the agent waits longer than that until it attaches again
     node.sessiond.send(signal.SIGSTOP)
     try:
         node.wait_ledger(lambda ledger: ledger.sent > 1, 6, "the second user's first span")
