@@ -21,9 +21,7 @@
 
 /* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
  * arrival. */
-struct list {
-	struct pending *first, *last;
-};
+TAILQ_HEAD(pending_list, pending);
 
 struct assembler {
 	struct assembler_limits limits;
@@ -31,7 +29,7 @@ struct assembler {
 	void (*emit)(void *data, const struct span *span);
 	void *data;
 	GHashTable *pending; /* by key */
-	struct list open, ended;
+	struct pending_list open, ended;
 	size_t bytes;
 	struct span_data lines;            /* of the blkin:span event at hand */
 	struct pending_span_memory memory; /* of the span that is emitted, when it comes from pending */
@@ -47,6 +45,8 @@ struct assembler *assembler_create(const struct assembler_limits *limits, struct
 	assembler->emit = emit;
 	assembler->data = data;
 	assembler->pending = pending_table_create();
+	TAILQ_INIT(&assembler->open);
+	TAILQ_INIT(&assembler->ended);
 	return assembler;
 }
 
@@ -69,34 +69,9 @@ size_t assembler_bytes(const struct assembler *assembler)
 	return assembler->bytes;
 }
 
-/* The lists */
-
-static struct list *list_of(struct assembler *assembler, const struct pending *pending)
+static struct pending_list *list_of(struct assembler *assembler, const struct pending *pending)
 {
 	return pending->ended ? &assembler->ended : &assembler->open;
-}
-
-static void list_append(struct list *list, struct pending *pending)
-{
-	pending->previous = list->last;
-	pending->next = NULL;
-	if (list->last)
-		list->last->next = pending;
-	else
-		list->first = pending;
-	list->last = pending;
-}
-
-static void list_remove(struct list *list, struct pending *pending)
-{
-	if (pending->previous)
-		pending->previous->next = pending->next;
-	else
-		list->first = pending->next;
-	if (pending->next)
-		pending->next->previous = pending->previous;
-	else
-		list->last = pending->previous;
 }
 
 /* Emitting */
@@ -124,7 +99,7 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 static void take_out(struct assembler *assembler, struct pending *pending)
 {
 	g_hash_table_remove(assembler->pending, &pending->key);
-	list_remove(list_of(assembler, pending), pending);
+	TAILQ_REMOVE(list_of(assembler, pending), pending, link);
 	assembler->bytes -= pending_bytes(pending);
 }
 
@@ -137,12 +112,18 @@ static void emit_pending(struct assembler *assembler, struct pending *pending)
 	pending_destroy(pending);
 }
 
+static void emit_due(struct assembler *assembler, struct pending_list *list, int64_t now)
+{
+	struct pending *first;
+
+	while ((first = TAILQ_FIRST(list)) && first->deadline <= now)
+		emit_pending(assembler, first);
+}
+
 void assembler_expire(struct assembler *assembler, int64_t now)
 {
-	while (assembler->ended.first && assembler->ended.first->deadline <= now)
-		emit_pending(assembler, assembler->ended.first);
-	while (assembler->open.first && assembler->open.first->deadline <= now)
-		emit_pending(assembler, assembler->open.first);
+	emit_due(assembler, &assembler->ended, now);
+	emit_due(assembler, &assembler->open, now);
 }
 
 void assembler_flush(struct assembler *assembler)
@@ -154,9 +135,10 @@ void assembler_flush(struct assembler *assembler)
 static void shed(struct assembler *assembler)
 {
 	while (assembler->bytes > assembler->limits.max_bytes) {
-		struct pending *victim =
-			assembler->ended.first ? assembler->ended.first : assembler->open.first;
+		struct pending *victim = TAILQ_FIRST(&assembler->ended);
 
+		if (!victim)
+			victim = TAILQ_FIRST(&assembler->open);
 		if (!victim)
 			return;
 		emit_pending(assembler, victim);
@@ -173,12 +155,13 @@ void assembler_configure(struct assembler *assembler, const struct assembler_lim
 
 void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out)
 {
-	const struct list *lists[] = {&assembler->ended, &assembler->open};
+	const struct pending_list *lists[] = {&assembler->ended, &assembler->open};
+	const struct pending *pending;
 
 	pack_u32(out, g_hash_table_size(assembler->pending));
 	for (int i = 0; i < 2; i++)
-		for (const struct pending *pending = lists[i]->first; pending; pending = pending->next)
-			pending_save(pending, now, out);
+		TAILQ_FOREACH(pending, lists[i], link)
+	pending_save(pending, now, out);
 }
 
 /* All of them are read before one is taken: what is damaged must not come in part. */
@@ -201,7 +184,7 @@ bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t n
 			continue;
 		}
 		g_hash_table_insert(assembler->pending, &pending->key, pending);
-		list_append(list_of(assembler, pending), pending);
+		TAILQ_INSERT_TAIL(list_of(assembler, pending), pending, link);
 		assembler->bytes += pending_bytes(pending);
 		count(assembler, SPANS_MADE, 1);
 		count(assembler, SPANS_PENDING, 1);
@@ -224,7 +207,7 @@ static struct pending *find_or_create(
 	pending->name = pending_keep(pending, event->name);
 	pending->first = pending->last = at;
 	g_hash_table_insert(assembler->pending, &pending->key, pending);
-	list_append(&assembler->open, pending);
+	TAILQ_INSERT_TAIL(&assembler->open, pending, link);
 	assembler->bytes += pending_bytes(pending);
 	count(assembler, SPANS_MADE, 1);
 	count(assembler, SPANS_PENDING, 1);
@@ -255,38 +238,59 @@ static void touch(struct assembler *assembler, struct pending *pending, bool end
 {
 	if (pending->ended)
 		return;
-	list_remove(&assembler->open, pending);
+	TAILQ_REMOVE(&assembler->open, pending, link);
 	pending->ended = ends;
 	pending->deadline = now + (ends ? assembler->limits.grace_ns : assembler->limits.linger_ns);
-	list_append(list_of(assembler, pending), pending);
+	TAILQ_INSERT_TAIL(list_of(assembler, pending), pending, link);
 }
 
-static void gather(struct assembler *assembler, const struct event *event, const struct pending_key *key,
-	const struct endpoint *local, int64_t at, struct text tag_value, int64_t now)
-{
-	struct pending *pending = find_or_create(assembler, key, event, at);
-	size_t before = pending_bytes(pending);
-	bool ends = event->type == EVENT_TIMESTAMP && event->value.size == 2 &&
-		    (memcmp(event->value.data, "cr", 2) == 0 || memcmp(event->value.data, "ss", 2) == 0);
+/* What one event adds to a pending span. */
+struct part {
+	struct pending_key key;       /* of that span */
+	const struct endpoint *local; /* NULL: classic events have it in their fields */
+	int64_t at;                   /* ns since the epoch */
+	bool annotates;               /* rather than tags */
+	bool ends;                    /* the span, with this annotation */
+	struct text value;
+};
 
-	complete(pending, event, local, at);
-	if (event->type == EVENT_TIMESTAMP || event->type == EVENT_ANNOTATION)
-		pending_annotate(pending, at, event->value);
+static void gather(
+	struct assembler *assembler, const struct event *event, const struct part *part, int64_t now)
+{
+	struct pending *pending = find_or_create(assembler, &part->key, event, part->at);
+	size_t before = pending_bytes(pending);
+
+	complete(pending, event, part->local, part->at);
+	if (part->annotates)
+		pending_annotate(pending, part->at, part->value);
 	else
-		pending_tag(pending, event->key, tag_value);
+		pending_tag(pending, event->key, part->value);
 	pending->pieces++;
 	assembler->bytes += pending_bytes(pending) - before;
-	touch(assembler, pending, ends, now);
+	touch(assembler, pending, part->ends, now);
 	if (pending_bytes(pending) > PENDING_MAX)
 		emit_pending(assembler, pending);
 	else
 		shed(assembler);
 }
 
+/* Whether it says that a client has received, or a server has sent, its answer. */
+static bool is_last(const struct text *annotation)
+{
+	return annotation->size == 2 &&
+	       (memcmp(annotation->data, "cr", 2) == 0 || memcmp(annotation->data, "ss", 2) == 0);
+}
+
 static void take_classic(struct assembler *assembler, const struct event *event, int64_t now)
 {
-	struct pending_key key = {0, event->trace_id, event->span_id, 0, event->service};
-	struct text value = event->value;
+	bool annotates = event->type == EVENT_TIMESTAMP;
+	struct part part = {
+		.key = {0, event->trace_id, event->span_id, 0, event->service},
+		.at = event->time,
+		.annotates = annotates,
+		.ends = annotates && is_last(&event->value),
+		.value = event->value,
+	};
 	char number[24];
 
 	/* int16_t in the classic API: a port above 32767 arrives negative */
@@ -295,11 +299,12 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 		return;
 	}
 	if (event->type == EVENT_KEYVAL_INTEGER) {
-		value.data = number;
-		value.size = (uint32_t)g_snprintf(number, sizeof(number), "%" G_GINT64_FORMAT, event->number);
+		part.value.data = number;
+		part.value.size =
+			(uint32_t)g_snprintf(number, sizeof(number), "%" G_GINT64_FORMAT, event->number);
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
-	gather(assembler, event, &key, NULL, event->time, value, now);
+	gather(assembler, event, &part, now);
 }
 
 static struct pending_key piece_key(const struct event *event, const struct span_head *head)
@@ -314,7 +319,7 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 {
 	uint64_t at = event->type == EVENT_ANNOTATION ? event->piece_time : event->clock;
 	struct span_head head;
-	struct pending_key key;
+	struct part part;
 
 	if (!span_head_read(&head, event->head, NULL)) {
 		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
@@ -325,8 +330,14 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 		return;
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
-	key = piece_key(event, &head);
-	gather(assembler, event, &key, &head.local, span_event_since_epoch(event, at), event->value, now);
+	part = (struct part){
+		.key = piece_key(event, &head),
+		.local = &head.local,
+		.at = span_event_since_epoch(event, at),
+		.annotates = event->type == EVENT_ANNOTATION,
+		.value = event->value,
+	};
+	gather(assembler, event, &part, now);
 }
 
 /* The pieces that went before join the span's own lines: in the pending span's memory, which then is emitted

@@ -3,6 +3,8 @@
 #ifndef ASSEMBLE_PENDING_H
 #define ASSEMBLE_PENDING_H
 
+#include <sys/queue.h>
+
 #include "base/buffer.h"
 #include "core/span.h"
 
@@ -42,9 +44,9 @@ struct pending {
 	bool ended;
 	uint64_t pieces; /* that came */
 	struct buffer text;
-	struct buffer annotations;       /* of struct pending_annotation */
-	struct buffer tags;              /* of struct pending_tag */
-	struct pending *previous, *next; /* in a list by deadline */
+	struct buffer annotations; /* of struct pending_annotation */
+	struct buffer tags;        /* of struct pending_tag */
+	TAILQ_ENTRY(pending) link; /* in a list by deadline */
 };
 
 struct pending *pending_create(const struct pending_key *key);

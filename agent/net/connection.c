@@ -284,8 +284,8 @@ struct connection *connection_create(struct event_base *base, const struct conne
 	connection->shaking = evtimer_new(base, on_shaking, connection);
 	if (!connection->shaking)
 		g_error("out of memory");
-	connection->lookup = lookup_create(base, options->address->host, options->address->port,
-		options->timeout_ns, on_lookup, connection);
+	connection->lookup =
+		lookup_create(base, options->address, options->timeout_ns, on_lookup, connection);
 	return connection;
 }
 

@@ -130,13 +130,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-struct lookup *lookup_create(struct event_base *base, const char *host, uint16_t port, int64_t timeout_ns,
+struct lookup *lookup_create(struct event_base *base, const struct address *address, int64_t timeout_ns,
 	lookup_done *done, void *data)
 {
 	struct lookup *lookup = memory_get(sizeof(*lookup));
 
-	g_strlcpy(lookup->host, host, sizeof(lookup->host));
-	snprintf(lookup->port, sizeof(lookup->port), "%u", port);
+	g_strlcpy(lookup->host, address->host, sizeof(lookup->host));
+	snprintf(lookup->port, sizeof(lookup->port), "%u", address->port);
 	lookup->timeout_ns = timeout_ns;
 	lookup->done = done;
 	lookup->data = data;

@@ -11,6 +11,8 @@
 
 #include <event2/event.h>
 
+#include "base/address.h"
+
 struct lookup;
 
 /*
@@ -19,8 +21,8 @@ struct lookup;
  */
 typedef void lookup_done(struct addrinfo *addresses, const char *why, void *data);
 
-/* Starts to look up @host, a name or an address in digits, for @timeout_ns at most. */
-struct lookup *lookup_create(struct event_base *base, const char *host, uint16_t port, int64_t timeout_ns,
+/* Starts to look up the host of @address, a name or digits, for @timeout_ns at most. */
+struct lookup *lookup_create(struct event_base *base, const struct address *address, int64_t timeout_ns,
 	lookup_done *done, void *data);
 void lookup_destroy(struct lookup *lookup);
 

@@ -45,9 +45,16 @@ void batch_unref(struct batch *batch)
 
 struct batch *batch_without(const struct batch *batch, const uint8_t *left_out)
 {
-	struct batch *rest = batch_create(batch->format, batch->count, batch->spans.size);
 	const uint8_t *item = batch->spans.data;
+	struct batch *rest;
+	uint32_t count = 0;
+	size_t bytes = 0;
 
+	for (uint32_t i = 0; i < batch->count; i++) {
+		count += !left_out[i];
+		bytes += left_out[i] ? 0 : batch_sizes(batch)[i];
+	}
+	rest = batch_create(batch->format, count, bytes);
 	rest->born = batch->born;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		if (!left_out[i])
