@@ -274,21 +274,13 @@ static void gather(
 		shed(assembler);
 }
 
-/* Whether it says that a client has received, or a server has sent, its answer. */
-static bool is_last(const struct text *annotation)
-{
-	return annotation->size == 2 &&
-	       (memcmp(annotation->data, "cr", 2) == 0 || memcmp(annotation->data, "ss", 2) == 0);
-}
-
 static void take_classic(struct assembler *assembler, const struct event *event, int64_t now)
 {
-	bool annotates = event->type == EVENT_TIMESTAMP;
 	struct part part = {
 		.key = {0, event->trace_id, event->span_id, 0, event->service},
 		.at = event->time,
-		.annotates = annotates,
-		.ends = annotates && is_last(&event->value),
+		.annotates = event->type == EVENT_TIMESTAMP,
+		.ends = span_event_ends(event),
 		.value = event->value,
 	};
 	char number[24];

@@ -70,3 +70,11 @@ enum ledger_row span_event_read(struct span_data *lines, const struct event *eve
 	*span = make_span(event, lines, finish);
 	return EVENTS_IN_SPANS;
 }
+
+bool span_event_ends(const struct event *event)
+{
+	const struct text *what = &event->value;
+
+	return event->type == EVENT_TIMESTAMP && what->size == 2 &&
+	       (memcmp(what->data, "cr", 2) == 0 || memcmp(what->data, "ss", 2) == 0);
+}

@@ -20,4 +20,7 @@ bool span_event_clock_in_range(const struct event *event, uint64_t clock);
 /* A time on the tracing clock, which is in range, as ns since the epoch; the event ties the two together. */
 int64_t span_event_since_epoch(const struct event *event, uint64_t clock);
 
+/* Whether a classic event ends its span: a client has received the answer, or a server has sent it. */
+bool span_event_ends(const struct event *event);
+
 #endif
