@@ -1,53 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A collector for loads that are too fast for Python: takes Scribe's Log() calls, and writes to a file which
- * of spanload's spans came, and when, before it answers OK.
+ * A collector for loads that are too fast for Python: takes Scribe's Log() calls and Zipkin's POSTs on one
+ * port, and writes to a file which of spanload's spans came, and when, before it answers that it took them.
  *
  *     idsink PORT FILE
  *
- * A record of FILE is 16 bytes, little-endian: process and thread (16 bits each), ordinal (32), time (64, ns
- * since the epoch). It ends by a signal.
+ * A record of FILE is 24 bytes, little-endian: process and thread (16 bits each), ordinal (32), time (64, ns
+ * since the epoch, one for a call), and how long ago the span began (64, ns).
+ *
+ * SIGUSR1: it answers "not now" from here on, and SIGUSR2: it refuses everything; SIGHUP: it takes spans
+ * again. SIGTERM ends it.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#define FRAME_MAX (64 * 1024 * 1024)
+#include <zlib.h>
+
+#define CALL_MAX (64 * 1024 * 1024)
+#define PLAIN_MAX (16 * 1024 * 1024)
 #define HEAD 23 /* version, "Log", seqid, field 1: list, of struct; then the count */
 #define SEQID_AT 11
+#define LIST_HEAD 5 /* of struct; then the count */
+/* zlib's number for gzip's format with the largest window. */
+#define GZIP_WINDOW (15 + 16)
+/* spanload's spans begin so long before they are recorded. */
+#define EARLIER 2000000
 
 struct record {
 	uint16_t process, thread;
 	uint32_t ordinal;
-	int64_t time;
+	int64_t time, age;
 };
 
 struct run {
 	const uint8_t *at, *end;
 };
 
+/* The records of one call. */
+struct records {
+	struct record *list;
+	uint32_t count;
+	int64_t now, monotonic;
+};
+
 static int file;
-
-static bool take(int fd, uint8_t *to, size_t size)
-{
-	while (size) {
-		ssize_t got = recv(fd, to, size, 0);
-
-		if (got <= 0)
-			return false;
-		to += got;
-		size -= (size_t)got;
-	}
-	return true;
-}
+static volatile sig_atomic_t mood; /* the last signal: SIGUSR1, SIGUSR2, or another for a good mood */
 
 static uint32_t get_u32(const uint8_t *from)
 {
@@ -93,90 +101,233 @@ static size_t decode_base64(uint8_t *to, const struct run *text)
 	return (size_t)(to - start);
 }
 
-/* The number that follows a tag's key in TBinary. */
-static const char *find_tag(const uint8_t *span, size_t size, const char *key, size_t key_size)
-{
-	const uint8_t *found = memmem(span, size, key, key_size);
-
-	/* behind the key: field 2's type, id and size */
-	return found ? (const char *)found + key_size + 7 : NULL;
-}
-
-static bool read_span(struct record *record, const struct run *message)
-{
-	static __thread uint8_t span[1 << 20];
-	const char *worker, *ordinal;
-	size_t size;
-
-	if ((size_t)(message->end - message->at) > sizeof(span))
-		return false;
-	size = decode_base64(span, message);
-	worker = find_tag(span, size, "\0\0\0\6worker", 10);
-	ordinal = find_tag(span, size, "\0\0\0\7ordinal", 11);
-	if (!worker || !ordinal)
-		return false;
-	record->process = (uint16_t)strtoul(worker, (char **)&worker, 10);
-	record->thread = (uint16_t)strtoul(worker + 1, NULL, 10);
-	record->ordinal = (uint32_t)strtoul(ordinal, NULL, 10);
-	return true;
-}
-
-static int64_t wall_clock(void)
+static int64_t read_clock(clockid_t id)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(id, &now);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Writes what is in a call, all at once. */
-static bool keep(const uint8_t *call, size_t size)
+/* Finds the value of a tag, of which @key is the size and the text; goes on behind it. */
+static const char *take_tag(struct run *run, const char *key, size_t key_size)
 {
-	struct run run = {call + HEAD, call + size}, category, message;
-	uint32_t count = get_u32(call + HEAD - 4);
-	struct record *records = calloc(count + 1, sizeof(*records));
-	size_t bytes = count * sizeof(*records);
-	int64_t now = wall_clock();
-	bool good = true;
+	const uint8_t *found = memmem(run->at, (size_t)(run->end - run->at), key, key_size);
 
-	for (uint32_t i = 0; i < count && good; i++) {
-		records[i].time = now;
-		good = take_string(&run, &category) && take_string(&run, &message) && run.at++ < run.end &&
-		       read_span(&records[i], &message);
-	}
-	good = good && write(file, records, bytes) == (ssize_t)bytes;
-	free(records);
+	/* behind the key: field 2's type, id and size */
+	if (!found || (size_t)(run->end - found) < key_size + 7)
+		return NULL;
+	run->at = found + key_size + 7;
+	return (const char *)run->at;
+}
+
+/* Reads the next span of @run, which has its tags in this order. The bytes behind it end its numbers. */
+static bool read_span(struct records *records, struct run *run)
+{
+	const char *worker = take_tag(run, "\0\0\0\6worker", 10);
+	const char *ordinal = worker ? take_tag(run, "\0\0\0\7ordinal", 11) : NULL;
+	const char *start = ordinal ? take_tag(run, "\0\0\0\5start", 9) : NULL;
+	struct record *record = &records->list[records->count];
+	char *dot;
+
+	if (!start)
+		return false;
+	record->process = (uint16_t)strtoul(worker, &dot, 10);
+	record->thread = (uint16_t)strtoul(dot + 1, NULL, 10);
+	record->ordinal = (uint32_t)strtoul(ordinal, NULL, 10);
+	record->time = records->now;
+	record->age = records->monotonic - (int64_t)strtoull(start, NULL, 10) - EARLIER;
+	records->count++;
+	return true;
+}
+
+/* Room for the spans of a call that came now. */
+static struct records begin(uint32_t count)
+{
+	return (struct records){
+		.list = calloc((size_t)count + 1, sizeof(struct record)),
+		.now = read_clock(CLOCK_REALTIME),
+		.monotonic = read_clock(CLOCK_MONOTONIC),
+	};
+}
+
+/* Writes them, all at once; @good: the call was one. */
+static bool keep(struct records *records, bool good)
+{
+	size_t bytes = records->count * sizeof(*records->list);
+
+	good = good && write(file, records->list, bytes) == (ssize_t)bytes;
+	free(records->list);
 	return good;
 }
 
-static bool serve_call(int fd)
+/* Scribe */
+
+static bool keep_call(const uint8_t *call, size_t size)
 {
-	uint8_t reply[] = {
-		0, 0, 0, 23, 0x80, 1, 0, 2, 0, 0, 0, 3, 'L', 'o', 'g', 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0};
+	static __thread uint8_t span[1 << 20];
+	struct run run = {call + HEAD, call + size}, category, message;
+	uint32_t count = get_u32(call + HEAD - 4);
+	struct records records = begin(count);
+	bool good = true;
+
+	for (uint32_t i = 0; i < count && good; i++) {
+		struct run one = {span, span};
+
+		good = take_string(&run, &category) && take_string(&run, &message) && run.at++ < run.end &&
+		       (size_t)(message.end - message.at) < sizeof(span);
+		if (!good)
+			break;
+		one.end += decode_base64(span, &message);
+		span[one.end - span] = 0;
+		good = read_span(&records, &one);
+	}
+	return keep(&records, good);
+}
+
+/* Sends @reply with the size of its frame before it. */
+static bool send_frame(int fd, const uint8_t *call, uint8_t *reply, size_t size)
+{
+	uint32_t frame = htonl((uint32_t)size - 4);
+
+	memcpy(reply, &frame, 4);
+	memcpy(reply + 15, call + SEQID_AT, 4);
+	return send(fd, reply, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+static bool answer_call(int fd, const uint8_t *call)
+{
+	uint8_t result[] = {
+		0, 0, 0, 0, 0x80, 1, 0, 2, 0, 0, 0, 3, 'L', 'o', 'g', 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0};
+	uint8_t exception[] = {0, 0, 0, 0, 0x80, 1, 0, 3, 0, 0, 0, 3, 'L', 'o', 'g', 0, 0, 0,
+		0, /* 1: words */
+		11, 0, 1, 0, 0, 0, 2, 'n', 'o', /* 2: INTERNAL_ERROR */ 8, 0, 2, 0, 0, 0, 6, 0};
+
+	if (mood == SIGUSR2)
+		return send_frame(fd, call, exception, sizeof(exception));
+	result[sizeof(result) - 2] = mood == SIGUSR1; /* TRY_LATER */
+	return send_frame(fd, call, result, sizeof(result));
+}
+
+static bool serve_call(FILE *in)
+{
 	uint8_t frame[4], *call;
 	uint32_t size;
 	bool good;
 
-	if (!take(fd, frame, sizeof(frame)))
+	if (fread(frame, sizeof(frame), 1, in) != 1)
 		return false;
 	size = get_u32(frame);
-	if (size < HEAD || size > FRAME_MAX)
+	if (size < HEAD || size > CALL_MAX)
 		return false;
 	call = malloc(size);
-	good = take(fd, call, size) && keep(call, size);
-	memcpy(reply + 15, call + SEQID_AT, 4);
+	good = fread(call, size, 1, in) == 1;
+	if (good && mood != SIGUSR1 && mood != SIGUSR2)
+		good = keep_call(call, size);
+	good = good && answer_call(fileno(in), call);
 	free(call);
-	return good && send(fd, reply, sizeof(reply), MSG_NOSIGNAL) == (ssize_t)sizeof(reply);
+	return good;
 }
 
+/* HTTP */
+
+static uint8_t *unzip(uint8_t *body, size_t *size)
+{
+	uint8_t *plain = malloc(PLAIN_MAX);
+	z_stream zip = {.next_in = body, .avail_in = (uInt)*size, .next_out = plain, .avail_out = PLAIN_MAX};
+	bool good = inflateInit2(&zip, GZIP_WINDOW) == Z_OK && inflate(&zip, Z_FINISH) == Z_STREAM_END;
+
+	*size = good ? zip.total_out : 0;
+	inflateEnd(&zip);
+	free(body);
+	return plain;
+}
+
+static bool keep_list(const uint8_t *body, size_t size)
+{
+	struct run run = {body + LIST_HEAD, body + size};
+	uint32_t count = size > LIST_HEAD && body[0] == 12 ? get_u32(body + 1) : 0;
+	struct records records = begin(count);
+	bool good = count > 0;
+
+	for (uint32_t i = 0; i < count && good; i++)
+		good = read_span(&records, &run);
+	/* no more of them than it says */
+	return keep(&records, good && !take_tag(&run, "\0\0\0\6worker", 10));
+}
+
+static bool answer_post(int fd)
+{
+	char reply[128];
+	const char *status = mood == SIGUSR1   ? "503 Service Unavailable"
+			     : mood == SIGUSR2 ? "400 Bad Request"
+					       : "202 Accepted";
+	int size = snprintf(reply, sizeof(reply), "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", status);
+
+	return send(fd, reply, (size_t)size, MSG_NOSIGNAL) == size;
+}
+
+/* Reads a request's head: its body's size, or 0 if it is none that has spans. */
+static size_t read_head(FILE *in, bool *zipped)
+{
+	char line[4096];
+	size_t size = 0;
+
+	if (!fgets(line, sizeof(line), in) || strncmp(line, "POST /api/v1/spans ", 19) != 0)
+		return 0;
+	*zipped = false;
+	while (fgets(line, sizeof(line), in) && strcmp(line, "\r\n") != 0) {
+		if (strncasecmp(line, "content-length:", 15) == 0)
+			size = strtoul(line + 15, NULL, 10);
+		*zipped |= strncasecmp(line, "content-encoding: gzip", 22) == 0;
+	}
+	return size <= CALL_MAX ? size : 0;
+}
+
+static bool serve_post(FILE *in)
+{
+	bool zipped, good;
+	size_t size = read_head(in, &zipped);
+	uint8_t *body;
+
+	if (!size)
+		return false;
+	body = malloc(size + 1);
+	good = fread(body, size, 1, in) == 1;
+	if (good && mood != SIGUSR1 && mood != SIGUSR2) {
+		if (zipped)
+			body = unzip(body, &size);
+		good = keep_list(body, size);
+	}
+	free(body);
+	return good && answer_post(fileno(in));
+}
+
+/* The first byte tells which it is: frames are smaller than 'P' would have it. */
 static void *serve(void *data)
 {
-	int fd = (int)(intptr_t)data;
+	FILE *in = fdopen((int)(intptr_t)data, "r");
+	int first = getc(in);
 
-	while (serve_call(fd))
-		;
-	close(fd);
+	if (ungetc(first, in) != EOF)
+		while (first == 'P' ? serve_post(in) : serve_call(in))
+			;
+	fclose(in);
 	return NULL;
+}
+
+static void on_signal(int number)
+{
+	mood = number;
+}
+
+static void take_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
 }
 
 int main(int argc, char **argv)
@@ -189,6 +340,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: idsink PORT FILE\n");
 		return 64;
 	}
+	take_signals();
 	file = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600);
 	address.sin_port = htons((uint16_t)atoi(argv[1]));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

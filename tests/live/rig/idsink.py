@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""programs/idsink.c: a collector that keeps up with any load, and knows which of spanload's spans came, and when."""
+"""
+programs/idsink.c: a collector, by Scribe and by HTTP, that keeps up with any load, and knows which of spanload's spans
+came, and when. SinkPair is two of them with an output of the agent each.
+"""
 
+import collections
 import os
+import signal
 import struct
-import time
 
-from .process import answers, wait_until
+from .process import answers, free_port, wait_until
 
-RECORD = struct.Struct("<HHIq")
+RECORD = struct.Struct("<HHIqq")
 
 
 class IdSink:
@@ -15,7 +19,7 @@ class IdSink:
 
     def __init__(self, node, port):
         self.node, self.port = node, port
-        self.path = node.path("ids")
+        self.path = node.path(f"ids-{port}")
         self.program = None
         open(self.path, "ab").close()
 
@@ -26,6 +30,33 @@ class IdSink:
         self.program.wait_ready(lambda: answers(self.port))
         return self
 
+    # Moods
+
+    def hang(self):
+        """It goes on accepting connections, as the kernel does that, and does not answer."""
+        self.program.send(signal.SIGSTOP)
+
+    def put_off(self):
+        """Every call is answered TRY_LATER, or 503."""
+        self.program.send(signal.SIGUSR1)
+
+    def refuse(self):
+        """Every call is answered with an exception, or 400."""
+        self.program.send(signal.SIGUSR2)
+
+    def kill(self):
+        self.program.kill()
+
+    def recover(self):
+        """Takes spans again, whatever it was."""
+        if self.program.running():
+            self.program.send(signal.SIGHUP)
+            self.program.send(signal.SIGCONT)
+        else:
+            self.start()
+
+    # What came
+
     def count(self):
         """How many spans came."""
         return os.path.getsize(self.path) // RECORD.size
@@ -33,20 +64,36 @@ class IdSink:
     def wait_for(self, count, seconds):
         wait_until(lambda: self.count() >= count, seconds, f"{count} spans")
 
-    def records(self):
-        """(process, thread, ordinal, seconds since the epoch) of each span that came, in that order."""
+    def _unpacked(self):
         with open(self.path, "rb") as file:
             data = file.read()
-        data = data[: len(data) // RECORD.size * RECORD.size]
-        return [(process, thread, n, at / 1e9) for process, thread, n, at in RECORD.iter_unpack(data)]
+        return RECORD.iter_unpack(data[: len(data) // RECORD.size * RECORD.size])
+
+    def records(self):
+        """(process, thread, ordinal, seconds since the epoch) of each span that came, in that order."""
+        return [(process, thread, n, at / 1e9) for process, thread, n, at, _ in self._unpacked()]
+
+    def ids(self):
+        """How often each span of the load came."""
+        return collections.Counter(record[:3] for record in self._unpacked())
+
+    def batch_sizes(self):
+        """How many spans each call had."""
+        return list(collections.Counter(at for *_, at, _ in self._unpacked()).values())
+
+    def delays(self, start, end):
+        """Seconds from the beginning to the arrival of the spans that began in this time of the wall clock."""
+        ages = [(at - age, age) for *_, at, age in self._unpacked()]
+        return sorted(age / 1e9 for began, age in ages if start <= began / 1e9 < end)
 
     def check(self, processes, threads, spans):
         """Every span of the load came; returns how many came more than once."""
-        records = self.records()
-        seen = {record[:3] for record in records}
-        wanted = {(p, t, n) for p in range(processes) for t in range(threads) for n in range(spans)}
-        assert seen == wanted, f"{len(wanted - seen)} spans are missing, {len(seen - wanted)} are of nobody"
-        return len(records) - len(seen)
+        seen = self.ids()
+        wanted = wanted_ids(processes, threads, spans)
+        missing = wanted - seen.keys()
+        assert not missing, f"{len(missing)} spans are missing: {sorted(missing)[:10]}"
+        assert len(seen) == len(wanted), f"{len(seen.keys() - wanted)} are of nobody"
+        return sum(seen.values()) - len(seen)
 
     def rate(self, start, seconds):
         """Spans a second that came from @start on, of the wall clock."""
@@ -54,5 +101,40 @@ class IdSink:
         return came / seconds
 
 
-def now():
-    return time.time()
+def wanted_ids(processes, threads, spans):
+    return {(p, t, n) for p in range(processes) for t in range(threads) for n in range(spans)}
+
+
+QUICK = {"batch-delay": "50ms", "retry-min": "50ms", "retry-max": "500ms"}
+
+
+class SinkPair:
+    """`default`, a sink by Scribe, and `west`, one by HTTP."""
+
+    names = ("default", "west")
+
+    def __init__(self, node):
+        self.node = node
+        self.sinks = {name: IdSink(node, free_port()).start() for name in self.names}
+
+    def __getitem__(self, name):
+        return self.sinks[name]
+
+    def start_agent(self, default=None, west=None, **sections):
+        """Starts the agent; @default and @west are further keys of the outputs."""
+        west = dict(QUICK, type="http", server=f"127.0.0.1:{self['west'].port}", **(west or {}))
+        return self.node.start_agent(
+            self["default"].port, output=default or {}, **{"output west": west}, **sections
+        )
+
+    def wait_idle(self, total, seconds=60):
+        """Waits until the load is read, and all of it settled at both; returns their ledgers."""
+        return {
+            name: self.node.wait_ledger(
+                lambda ledger: ledger.read + ledger.lost - ledger.again >= total and ledger.idle(),
+                seconds,
+                f"all to be settled at {name}",
+                output=name,
+            )
+            for name in self.names
+        }
