@@ -18,20 +18,28 @@ struct one {
 struct leaving {
 	struct event_base *base;
 	GPtrArray *list; /* of struct one *, owned */
+	void (*drained)(void *data);
+	void *drained_data;
 };
 
-/* What became of its spans, for whoever took it away. */
+/* What became of its spans, for whoever took it away: they are all in one of these numbers. */
 static void report(const struct output *output)
 {
 	struct account *account = output_account(output);
+	g_autofree char *path = output_spool_path(output), *kept = NULL;
 	struct account_rows of;
 	struct ledger rows;
+	int64_t all;
 
 	ledger_read_with(&rows, &account, &of, 1);
-	log_info("output %s is taken away: of %" PRId64 " spans %" PRId64 " are sent, %" PRId64
-		 " stay in its spool on disk, %" PRId64 " are dropped now",
-		output_name(output), of.row[SPANS_TAKEN] + of.row[SPANS_RECOVERED], of.row[SPANS_SENT],
-		of.row[SPANS_SPOOLED], of.row[SPANS_QUEUED]);
+	all = of.row[SPANS_TAKEN] + of.row[SPANS_RECOVERED];
+	if (of.row[SPANS_SPOOLED])
+		kept = g_strdup_printf("%" PRId64 " stay in %s until there is an output of that name again, ",
+			of.row[SPANS_SPOOLED], path);
+	log_info("output %s is taken away: of %" PRId64 " spans %" PRId64 " are sent, %s%" PRId64
+		 " are dropped",
+		output_name(output), all, of.row[SPANS_SENT], kept ? kept : "",
+		all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED]);
 }
 
 static void end(void *data)
@@ -55,11 +63,23 @@ struct leaving *leaving_create(struct event_base *base)
 	return leaving;
 }
 
+static void check_drained(struct leaving *leaving)
+{
+	void (*drained)(void *data) = leaving->drained;
+
+	if (leaving->list->len || !drained)
+		return;
+	leaving->drained = NULL;
+	drained(leaving->drained_data);
+}
+
 static void on_done(void *data)
 {
 	struct one *one = data;
+	struct leaving *leaving = one->leaving;
 
-	g_ptr_array_remove(one->leaving->list, one);
+	g_ptr_array_remove(leaving->list, one);
+	check_drained(leaving);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *data)
@@ -93,8 +113,21 @@ bool leaving_has(const struct leaving *leaving, const char *name)
 	return false;
 }
 
+void leaving_drain(struct leaving *leaving, void (*done)(void *data), void *data)
+{
+	leaving->drained = done;
+	leaving->drained_data = data;
+	for (guint i = 0; i < leaving->list->len; i++) {
+		const struct one *one = g_ptr_array_index(leaving->list, i);
+
+		output_close(one->output);
+	}
+	check_drained(leaving);
+}
+
 void leaving_end_all(struct leaving *leaving)
 {
+	leaving->drained = NULL;
 	g_ptr_array_set_size(leaving->list, 0);
 }
 

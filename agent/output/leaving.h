@@ -22,7 +22,11 @@ void leaving_add(struct leaving *leaving, struct output *output, int64_t grace_n
 
 bool leaving_has(const struct leaving *leaving, const char *name);
 
-/* Ends them now. */
+/* A stop: no producer pushes any more. Calls @done with @data, from the loop or at once, when all have ended.
+ */
+void leaving_drain(struct leaving *leaving, void (*done)(void *data), void *data);
+
+/* Ends them now; leaving_drain's @done is not called. */
 void leaving_end_all(struct leaving *leaving);
 
 /* The same, and frees @leaving. */

@@ -5,6 +5,8 @@
 
 #include <glib.h>
 
+#include "spool/spoolname.h"
+
 struct output {
 	char *name;
 	char *directory; /* of the spool */
@@ -123,6 +125,11 @@ const char *output_name(const struct output *output)
 struct account *output_account(const struct output *output)
 {
 	return output->account;
+}
+
+char *output_spool_path(const struct output *output)
+{
+	return output->directory ? spoolname_spool(output->directory, output->name) : NULL;
 }
 
 struct outlet output_outlet(const struct output *output)

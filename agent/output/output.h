@@ -39,6 +39,9 @@ bool output_start_spool(struct output *output, const struct config *config, cons
 const char *output_name(const struct output *output);
 struct account *output_account(const struct output *output);
 
+/* Where its spool is, if it has one, or else NULL; g_free. */
+char *output_spool_path(const struct output *output);
+
 /* What a producer has to know; the queue is borrowed. */
 struct outlet output_outlet(const struct output *output);
 

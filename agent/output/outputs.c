@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "config/merge.h"
 #include "output/leaving.h"
+#include "output/leftover.h"
 
 /* So long whoever pushes waits for a disk when a queue is full; with several outputs, one disk is not to hold
  * up the others for long. */
@@ -21,6 +22,7 @@ struct outputs {
 	bool patient;
 	GPtrArray *list;         /* of struct output *, by the order of the configuration */
 	struct leaving *leaving; /* those that are taken away, until they are done */
+	struct leftover *leftover;
 	unsigned undrained;
 	void (*drained)(void *data);
 	void *drained_data;
@@ -73,6 +75,7 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 	outputs->patient = patient;
 	outputs->list = g_ptr_array_new();
 	outputs->leaving = leaving_create(base);
+	outputs->leftover = leftover_create();
 	manner = manner_for(outputs, config);
 	for (guint i = 0; i < config->outputs->len; i++) {
 		const struct output_config *is = g_ptr_array_index(config->outputs, i);
@@ -93,6 +96,7 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 
 bool outputs_start_spools(struct outputs *outputs, const struct config *config)
 {
+	leftover_tell(outputs->leftover, config);
 	for (guint i = 0; i < outputs->list->len; i++) {
 		struct output *output = g_ptr_array_index(outputs->list, i);
 
@@ -207,9 +211,12 @@ void outputs_commit(struct outputs_change *change, int64_t grace_ns)
 	for (guint i = 0; i < outputs->list->len; i++) {
 		struct output *output = g_ptr_array_index(outputs->list, i);
 
-		if (!find(change->list, output_name(output)))
-			leaving_add(outputs->leaving, output, grace_ns);
+		if (find(change->list, output_name(output)))
+			continue;
+		leftover_told(outputs->leftover, output_name(output));
+		leaving_add(outputs->leaving, output, grace_ns);
 	}
+	leftover_tell(outputs->leftover, change->fresh);
 	g_ptr_array_unref(outputs->list);
 	outputs->list = g_ptr_array_ref(change->list);
 	free_change(change);
@@ -256,14 +263,13 @@ void outputs_drain(struct outputs *outputs, void (*done)(void *data), void *data
 	outputs->drained = done;
 	outputs->drained_data = data;
 	outputs->undrained = outputs->list->len + 1;
+	leaving_drain(outputs->leaving, on_drained, outputs);
 	for (guint i = 0; i < outputs->list->len; i++) {
 		struct output *output = g_ptr_array_index(outputs->list, i);
 
 		output_close(output);
 		output_when_drained(output, on_drained, outputs);
 	}
-	leaving_end_all(outputs->leaving);
-	on_drained(outputs);
 }
 
 void outputs_end(struct outputs *outputs)
@@ -289,6 +295,7 @@ void outputs_destroy(struct outputs *outputs)
 	if (!outputs)
 		return;
 	leaving_destroy(outputs->leaving);
+	leftover_destroy(outputs->leftover);
 	for (guint i = 0; i < outputs->list->len; i++)
 		output_destroy(g_ptr_array_index(outputs->list, i), false);
 	g_ptr_array_unref(outputs->list);
