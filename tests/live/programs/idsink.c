@@ -55,7 +55,7 @@ struct records {
 };
 
 static int file;
-static volatile sig_atomic_t mood; /* the last signal: SIGUSR1, SIGUSR2, or another for a good mood */
+static volatile sig_atomic_t mood_now; /* the last signal: SIGUSR1, SIGUSR2, or another for a good mood */
 
 static uint32_t get_u32(const uint8_t *from)
 {
@@ -195,7 +195,7 @@ static bool send_frame(int fd, const uint8_t *call, uint8_t *reply, size_t size)
 	return send(fd, reply, size, MSG_NOSIGNAL) == (ssize_t)size;
 }
 
-static bool answer_call(int fd, const uint8_t *call)
+static bool answer_call(int fd, const uint8_t *call, int mood)
 {
 	uint8_t result[] = {
 		0, 0, 0, 0, 0x80, 1, 0, 2, 0, 0, 0, 3, 'L', 'o', 'g', 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0};
@@ -214,6 +214,7 @@ static bool serve_call(FILE *in)
 	uint8_t frame[4], *call;
 	uint32_t size;
 	bool good;
+	int mood; /* one for the whole call */
 
 	if (fread(frame, sizeof(frame), 1, in) != 1)
 		return false;
@@ -222,9 +223,10 @@ static bool serve_call(FILE *in)
 		return false;
 	call = malloc(size);
 	good = fread(call, size, 1, in) == 1;
+	mood = mood_now;
 	if (good && mood != SIGUSR1 && mood != SIGUSR2)
 		good = keep_call(call, size);
-	good = good && answer_call(fileno(in), call);
+	good = good && answer_call(fileno(in), call, mood);
 	free(call);
 	return good;
 }
@@ -256,7 +258,7 @@ static bool keep_list(const uint8_t *body, size_t size)
 	return keep(&records, good && !take_tag(&run, "\0\0\0\6worker", 10));
 }
 
-static bool answer_post(int fd)
+static bool answer_post(int fd, int mood)
 {
 	char reply[128];
 	const char *status = mood == SIGUSR1   ? "503 Service Unavailable"
@@ -289,18 +291,20 @@ static bool serve_post(FILE *in)
 	bool zipped, good;
 	size_t size = read_head(in, &zipped);
 	uint8_t *body;
+	int mood;
 
 	if (!size)
 		return false;
 	body = malloc(size + 1);
 	good = fread(body, size, 1, in) == 1;
+	mood = mood_now;
 	if (good && mood != SIGUSR1 && mood != SIGUSR2) {
 		if (zipped)
 			body = unzip(body, &size);
 		good = keep_list(body, size);
 	}
 	free(body);
-	return good && answer_post(fileno(in));
+	return good && answer_post(fileno(in), mood);
 }
 
 /* The first byte tells which it is: frames are smaller than 'P' would have it. */
@@ -318,7 +322,7 @@ static void *serve(void *data)
 
 static void on_signal(int number)
 {
-	mood = number;
+	mood_now = number;
 }
 
 static void take_signals(void)
