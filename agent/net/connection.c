@@ -41,8 +41,8 @@ struct connection {
 	struct event *shaking;      /* the handshake's deadline */
 	bool up, heard;             /* heard: bytes came */
 	bool asked;                 /* the server asked for a certificate of ours */
-	enum connection_end end;    /* what keeps the latest try from being up */
-	char why[320];
+	enum fault fault;           /* what keeps the latest try from being up, */
+	char why[320];              /* in words */
 };
 
 /* Keeps the system's words for an error, in the middle of a sentence. */
@@ -78,7 +78,7 @@ static void end_stream(struct connection *connection)
 {
 	event_del(connection->shaking);
 	if (connection->up) {
-		connection->handler.down(connection->end, connection->why, connection->handler.data);
+		connection->handler.down(connection->fault, connection->why, connection->handler.data);
 	} else {
 		drop_stream(connection);
 		try_addresses(connection);
@@ -93,11 +93,12 @@ static void on_readable(struct bufferevent *stream, void *arg)
 	connection->handler.readable(bufferevent_get_input(stream), connection->handler.data);
 }
 
-/* Lets TLS say why the stream ended; returns whether it knows. */
-static bool explain(struct connection *connection)
+/* Lets TLS say why the stream ended; FAULT_NONE if it does not know. */
+static enum fault explain(struct connection *connection)
 {
 	SSL *session = bufferevent_openssl_get_ssl(connection->stream);
 	unsigned long error, first = 0;
+	enum fault fault;
 	size_t used;
 
 	/* libevent tells the latest first, and some not at all. */
@@ -105,21 +106,22 @@ static bool explain(struct connection *connection)
 		first = ERR_GET_LIB(error) == ERR_LIB_SSL ? error : first;
 	while ((error = ERR_get_error()))
 		first = first ? first : error;
-	if (tls_explain(session, connection->options.address->host, first, connection->why,
-		    sizeof(connection->why)) > 0)
-		return true;
+	fault = tls_explain(
+		session, connection->options.address->host, first, connection->why, sizeof(connection->why));
+	if (fault || !connection->asked || connection->heard)
+		return fault;
 	/* A server may close on a client whose certificate it misses before its reason can be read. */
 	used = strlen(connection->why);
-	if (connection->asked && !connection->heard)
-		snprintf(connection->why + used, sizeof(connection->why) - used,
-			"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
-	return connection->asked && !connection->heard;
+	snprintf(connection->why + used, sizeof(connection->why) - used,
+		"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
+	return FAULT_TLS_OWN;
 }
 
 static void on_stream_event(struct bufferevent *stream, short what, void *arg)
 {
 	struct connection *connection = arg;
 	int error = EVUTIL_SOCKET_ERROR();
+	enum fault fault = FAULT_NONE;
 
 	if (what & BEV_EVENT_CONNECTED) {
 		event_del(connection->shaking);
@@ -128,13 +130,13 @@ static void on_stream_event(struct bufferevent *stream, short what, void *arg)
 		return;
 	}
 	bufferevent_disable(stream, EV_READ | EV_WRITE);
-	connection->end = connection->up ? CONNECTION_LOST : CONNECTION_UNMADE;
 	if (what & BEV_EVENT_EOF || error == 0)
 		snprintf(connection->why, sizeof(connection->why), "the server closed the connection");
 	else
 		keep_error(connection, error);
-	if (connection->options.tls && explain(connection))
-		connection->end = CONNECTION_NOT_TLS;
+	if (connection->options.tls)
+		fault = explain(connection);
+	connection->fault = fault ? fault : connection->up ? FAULT_CLOSED : FAULT_CONNECT;
 	end_stream(connection);
 }
 
@@ -144,7 +146,7 @@ static void on_shaking(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	connection->end = CONNECTION_NOT_TLS;
+	connection->fault = FAULT_TLS_NONE;
 	snprintf(connection->why, sizeof(connection->why), "the server does not answer in TLS within %g s",
 		(double)connection->options.timeout_ns / 1e9);
 	end_stream(connection);
@@ -211,7 +213,7 @@ static void on_connecting(evutil_socket_t fd, short what, void *arg)
 	if (!error && !become_stream(connection))
 		error = ENOMEM;
 	if (error) {
-		connection->end = CONNECTION_UNMADE;
+		connection->fault = fault_of_connect(error);
 		keep_error(connection, error);
 		stop_connecting(connection);
 		try_addresses(connection);
@@ -240,7 +242,7 @@ static bool try_address(struct connection *connection, const struct addrinfo *ad
 		goto fail;
 	return true;
 fail:
-	connection->end = CONNECTION_UNMADE;
+	connection->fault = fault_of_connect(errno);
 	keep_error(connection, errno);
 	stop_connecting(connection);
 	return false;
@@ -257,7 +259,7 @@ static void try_addresses(struct connection *connection)
 		if (try_address(connection, address))
 			return;
 	}
-	connection->handler.down(connection->end, connection->why, connection->handler.data);
+	connection->handler.down(connection->fault, connection->why, connection->handler.data);
 }
 
 static void on_lookup(struct addrinfo *addresses, const char *why, void *data)
@@ -265,8 +267,10 @@ static void on_lookup(struct addrinfo *addresses, const char *why, void *data)
 	struct connection *connection = data;
 
 	connection->addresses = connection->next = addresses;
-	if (!addresses)
+	if (!addresses) {
+		connection->fault = FAULT_NO_ADDRESS;
 		snprintf(connection->why, sizeof(connection->why), "%s", why);
+	}
 	try_addresses(connection);
 }
 

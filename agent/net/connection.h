@@ -16,6 +16,7 @@
 #include <openssl/ssl.h>
 
 #include "base/address.h"
+#include "core/fault.h"
 
 struct connection;
 
@@ -25,19 +26,14 @@ struct connection_options {
 	SSL_CTX *tls;                  /* NULL: plain TCP */
 };
 
-enum connection_end {
-	CONNECTION_UNMADE,  /* it could not be made */
-	CONNECTION_NOT_TLS, /* TLS found a fault in the server, or the server in us */
-	CONNECTION_LOST     /* it was up */
-};
-
 /* Called from the loop, never from within connection_create; each may destroy the connection. */
 struct connection_handler {
 	void (*up)(void *data);
 	/* Bytes came; what is not drained stays for the next call. */
 	void (*readable)(struct evbuffer *input, void *data);
-	/* It is over, and good only for connection_destroy. */
-	void (*down)(enum connection_end end, const char *why, void *data);
+	/* It is over, and good only for connection_destroy. FAULT_CLOSED: it was up, and TLS has no
+	 * complaint. */
+	void (*down)(enum fault fault, const char *why, void *data);
 	void *data;
 };
 

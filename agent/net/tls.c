@@ -137,15 +137,20 @@ static const char *certificate_fault(long result)
 	}
 }
 
+struct explained {
+	enum fault fault;
+	const char *words; /* NULL: OpenSSL has some */
+};
+
 /* What the server, or what is no TLS server, told us. */
-static const char *peer_fault(unsigned long error)
+static struct explained peer_fault(unsigned long error)
 {
 	switch (ERR_GET_REASON(error)) {
 	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
 	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
-		return "the server wants a client certificate that it accepts (`tls-certificate`, "
-		       "`tls-key`), or "
-		       "another kind of TLS";
+		return (struct explained){FAULT_TLS_OWN,
+			"the server wants a client certificate that it accepts (`tls-certificate`, "
+			"`tls-key`), or another kind of TLS"};
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 	case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
 	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
@@ -153,38 +158,49 @@ static const char *peer_fault(unsigned long error)
 	case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
 	case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
 	case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
-		return "the server does not accept our certificate (`tls-certificate`)";
+		return (struct explained){
+			FAULT_TLS_OWN, "the server does not accept our certificate (`tls-certificate`)"};
 	case SSL_R_WRONG_VERSION_NUMBER:
 	case SSL_R_HTTP_REQUEST:
 	case SSL_R_PACKET_LENGTH_TOO_LONG:
-		return "the server does not speak TLS on this port";
+		return (struct explained){FAULT_TLS_NONE, "the server does not speak TLS on this port"};
 	case SSL_R_UNSUPPORTED_PROTOCOL:
 	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-		return "the server speaks only TLS older than 1.2";
+		return (struct explained){FAULT_TLS, "the server speaks only TLS older than 1.2"};
 	default:
-		return NULL;
+		return (struct explained){FAULT_TLS, NULL};
 	}
 }
 
-size_t tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size)
+static enum fault explain_error(unsigned long error, char *why, size_t size)
+{
+	struct explained explained = peer_fault(error);
+	const char *words = ERR_reason_error_string(error);
+
+	if (explained.words)
+		snprintf(why, size, "%s", explained.words);
+	else
+		snprintf(why, size, "TLS: %s", words ? words : "unknown error");
+	return explained.fault;
+}
+
+enum fault tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size)
 {
 	long result = SSL_get_verify_result(session);
-	const char *known;
+	const char *known = certificate_fault(result);
 
-	if (result == X509_V_OK) {
-		if (ERR_SYSTEM_ERROR(error) || ERR_GET_LIB(error) != ERR_LIB_SSL)
-			return 0;
-		known = peer_fault(error);
-		if (known)
-			return (size_t)snprintf(why, size, "%s", known);
-		known = ERR_reason_error_string(error);
-		return (size_t)snprintf(why, size, "TLS: %s", known ? known : "unknown error");
+	if (result == X509_V_OK && (ERR_SYSTEM_ERROR(error) || ERR_GET_LIB(error) != ERR_LIB_SSL))
+		return FAULT_NONE;
+	if (result == X509_V_OK)
+		return explain_error(error, why, size);
+	if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH) {
+		snprintf(why, size, "the server's certificate is not made out to %s", host);
+		return FAULT_TLS_NAME;
 	}
-	if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
-		return (size_t)snprintf(why, size, "the server's certificate is not made out to %s", host);
-	known = certificate_fault(result);
 	if (known)
-		return (size_t)snprintf(why, size, "%s", known);
-	return (size_t)snprintf(why, size, "the server's certificate is not accepted: %s",
-		X509_verify_cert_error_string(result));
+		snprintf(why, size, "%s", known);
+	else
+		snprintf(why, size, "the server's certificate is not accepted: %s",
+			X509_verify_cert_error_string(result));
+	return FAULT_TLS_CERTIFICATE;
 }

@@ -12,6 +12,8 @@
 
 #include <openssl/ssl.h>
 
+#include "core/fault.h"
+
 struct tls_options {
 	const char *ca;          /* PEM file of the authorities to trust; "" for the system's */
 	const char *certificate; /* PEM file of our own certificate and its chain; "" for none */
@@ -29,8 +31,8 @@ SSL *tls_open(SSL_CTX *tls, const char *host, bool *asked);
 
 /*
  * Says why @session, with @host, broke, from OpenSSL's @error (0 if it left none): a clause for @why, of
- * @size bytes. Returns its length, 0 if TLS has nothing to say.
+ * @size bytes. FAULT_NONE if TLS has nothing to say.
  */
-size_t tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size);
+enum fault tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size);
 
 #endif

@@ -25,11 +25,14 @@ void health_init(struct health *health, const char *server)
 	keep_error(health, "not connected yet");
 }
 
-void health_failing(struct health *health, const char *why, const char *then)
+void health_failing(struct health *health, enum fault fault, const char *why, const char *then)
 {
 	keep_error(health, why);
 	health->failures += !health->failing;
+	if (!health->failing)
+		health->failing_since = clock_monotonic();
 	health->failing = true;
+	health->fault = fault;
 	if (health->failing_told)
 		return;
 	health->failing_told = true;
@@ -62,6 +65,7 @@ void health_good(struct health *health)
 {
 	health->error[0] = '\0';
 	health->failing = false;
+	health->fault = FAULT_NONE;
 	if (health->failing_told)
 		tell_good(health);
 	else if (!health->said_connected)

@@ -10,9 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/fault.h"
+
 struct health {
 	const char *server;    /* borrowed, for the log's lines */
-	bool failing;          /* nothing gets through */
+	bool failing;          /* nothing gets through, */
+	enum fault fault;      /* because of this; FAULT_NONE otherwise */
+	int64_t failing_since; /* CLOCK_MONOTONIC ns */
 	bool failing_told;     /* a line said so, and none yet that it is over */
 	uint64_t failures;     /* since then */
 	bool said_connected;   /* the first time, for an output that is well from the start */
@@ -27,8 +31,8 @@ struct health {
 /* @server is borrowed. Not up at first. */
 void health_init(struct health *health, const char *server);
 
-/* Nothing gets through, for this reason; @then says what is done about it. */
-void health_failing(struct health *health, const char *why, const char *then);
+/* Nothing gets through, because of @fault, which @why says in words; @then says what is done about it. */
+void health_failing(struct health *health, enum fault fault, const char *why, const char *then);
 
 /* It is connected and takes spans, as far as we know. */
 void health_good(struct health *health);

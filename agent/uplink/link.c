@@ -36,10 +36,10 @@ static void give_up(struct link *link)
 	link->connection = NULL;
 }
 
-static void end(struct link *link, enum link_end how, const char *why)
+static void end(struct link *link, enum fault fault, const char *why)
 {
 	give_up(link);
-	link->handler.down(how, why, link->handler.data);
+	link->handler.down(fault, why, link->handler.data);
 }
 
 static void on_up(void *data)
@@ -69,6 +69,13 @@ static bool ends_idle(const struct link *link, enum reply_kind kind, const struc
 	       kind != REPLY_GOOD;
 }
 
+static enum fault fault_in(enum reply_kind kind, const struct reply *reply)
+{
+	if ((kind == REPLY_GARBAGE || kind == REPLY_UNFIT) && reply->fault)
+		return reply->fault;
+	return kind == REPLY_UNFIT ? FAULT_UNFIT : FAULT_GARBLED;
+}
+
 enum took { TOOK_ONE, TOOK_NONE, TOOK_THE_LAST };
 
 /* Takes one reply from the input; after the last there may be no link any more. */
@@ -85,13 +92,13 @@ static enum took take_reply(struct link *link, struct evbuffer *input)
 	if (kind == REPLY_PARTIAL)
 		return TOOK_NONE;
 	if (ends_idle(link, kind, &reply)) {
-		end(link, LINK_LOST, reply.words);
+		end(link, FAULT_CLOSED, reply.words);
 		return TOOK_THE_LAST;
 	}
 	if (kind != REPLY_GARBAGE)
 		wrong = calls_mismatch(&link->calls, kind, &reply, unsent_bytes(link), &early);
 	if (wrong || kind == REPLY_UNFIT) {
-		end(link, wrong ? LINK_GARBLED : LINK_UNFIT, wrong ? wrong : reply.words);
+		end(link, fault_in(kind, &reply), wrong ? wrong : reply.words);
 		return TOOK_THE_LAST;
 	}
 	reply.last |= early;
@@ -99,7 +106,7 @@ static enum took take_reply(struct link *link, struct evbuffer *input)
 	tell(link, kind, &reply);
 	if (!reply.last)
 		return TOOK_ONE;
-	end(link, LINK_OVER, "the server ended the connection");
+	end(link, FAULT_NONE, "the server ended the connection");
 	return TOOK_THE_LAST;
 }
 
@@ -115,18 +122,13 @@ static void on_readable(struct evbuffer *input, void *data)
 		link->handler.idle(link->handler.data);
 }
 
-static void on_down(enum connection_end how, const char *why, void *data)
+static void on_down(enum fault fault, const char *why, void *data)
 {
-	static const enum link_end ends[] = {
-		[CONNECTION_UNMADE] = LINK_UNMADE,
-		[CONNECTION_NOT_TLS] = LINK_NOT_TLS,
-		[CONNECTION_LOST] = LINK_LOST,
-	};
 	char words[320];
 
 	/* The connection's words go with it. */
 	g_strlcpy(words, why, sizeof(words));
-	end(data, ends[how], words);
+	end(data, fault, words);
 }
 
 struct link *link_create(struct event_base *base, const struct link_options *options, struct wire *wire,

@@ -21,15 +21,6 @@ struct link_options {
 	uint32_t window; /* calls open at once, at most */
 };
 
-enum link_end {
-	LINK_UNMADE,  /* it could not be made */
-	LINK_NOT_TLS, /* TLS found a fault in the server, or the server in us */
-	LINK_LOST,    /* by the server, or the network */
-	LINK_GARBLED, /* what the server says is no answer */
-	LINK_UNFIT,   /* the server takes no spans here */
-	LINK_OVER     /* the server had enough, after its last answer: the next link may follow at once */
-};
-
 /*
  * Called from the loop, never from within link_create or link_send; down and idle may destroy the link,
  * answered may not.
@@ -40,8 +31,11 @@ struct link_handler {
 	void (*answered)(enum reply_kind kind, const struct reply *reply, void *cargo, void *data);
 	/* All that came was told. */
 	void (*idle)(void *data);
-	/* It is over: good for link_take_back and link_destroy. */
-	void (*down)(enum link_end end, const char *why, void *data);
+	/*
+	 * It is over: good for link_take_back and link_destroy. FAULT_NONE: the server had enough, after its
+	 * last answer, and the next link may follow at once.
+	 */
+	void (*down)(enum fault fault, const char *why, void *data);
 	void *data;
 };
 

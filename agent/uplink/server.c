@@ -13,8 +13,6 @@
 
 /* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
 #define PROVE_NS (500 * NS_PER_MS)
-/* No row of the errors. */
-#define UNCOUNTED ACCOUNT_ROWS
 
 static void set_timer(struct event *timer, int64_t ns)
 {
@@ -79,12 +77,17 @@ static void give_back(struct server *server)
 	server->put_off_ns = 0;
 }
 
-static void fail(struct server *server, enum account_row row, const char *why)
+static void is_failing(struct server *server, enum fault fault, const char *why)
 {
-	if (row != UNCOUNTED)
-		account_add(queue_account(server->shared->queue), row, 1);
+	if (fault_row(fault) != ACCOUNT_ROWS)
+		account_add(queue_account(server->shared->queue), fault_row(fault), 1);
+	health_failing(&server->health, fault, why, server->shared->then(server, server->shared->data));
+}
+
+static void fail(struct server *server, enum fault fault, const char *why)
+{
 	rest_begin(&server->rest, server->put_off_ns);
-	health_failing(&server->health, why, server->shared->then(server, server->shared->data));
+	is_failing(server, fault, why);
 	end_link(server);
 	give_back(server);
 	tell(server, SERVER_FAILED);
@@ -104,7 +107,7 @@ static void fail_refusing(struct server *server)
 
 	snprintf(why, sizeof(why), "the server refuses everything: \"%s\"", server->refusal);
 	sift_give_up(&server->delivery.sift);
-	fail(server, UNCOUNTED, why);
+	fail(server, FAULT_REFUSES_ALL, why);
 }
 
 /* Calls */
@@ -133,7 +136,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	snprintf(why, sizeof(why), "no answer within %g s", (double)server->shared->timeout_ns / 1e9);
-	fail(server, OUTPUT_ERRORS_TIMEOUT, why);
+	fail(server, FAULT_NO_ANSWER, why);
 }
 
 static void send_piece(struct server *server, struct piece *piece)
@@ -201,8 +204,7 @@ static void take_put_off(struct server *server, struct piece *piece, const struc
 	snprintf(why, sizeof(why),
 		*reply->words ? "the server asks to try later: %s" : "the server asks to try later",
 		reply->words);
-	account_add(queue_account(server->shared->queue), OUTPUT_ERRORS_TRY_LATER, 1);
-	health_failing(&server->health, why, server->shared->then(server, server->shared->data));
+	is_failing(server, FAULT_TRY_LATER, why);
 	delivery_put_back(&server->delivery, piece);
 	server->put_off = true;
 	server->put_off_ns = MAX(server->put_off_ns, reply->wait_ns);
@@ -290,30 +292,15 @@ static void end_idle(struct server *server, const char *why)
 	tell(server, SERVER_IDLE);
 }
 
-static void on_down(enum link_end end, const char *why, void *data)
+static void on_down(enum fault fault, const char *why, void *data)
 {
 	struct server *server = data;
 
-	switch (end) {
-	case LINK_UNMADE:
-		fail(server, OUTPUT_ERRORS_CONNECT, why);
-		break;
-	case LINK_NOT_TLS:
-		fail(server, OUTPUT_ERRORS_TLS, why);
-		break;
-	case LINK_LOST:
-		if (open_calls(server) > 0)
-			fail(server, OUTPUT_ERRORS_CLOSED, why);
-		else
-			end_idle(server, why);
-		break;
-	case LINK_GARBLED:
-		fail(server, OUTPUT_ERRORS_PROTOCOL, why);
-		break;
-	case LINK_UNFIT:
-		fail(server, OUTPUT_ERRORS_REFUSED, why);
-		break;
-	case LINK_OVER:
+	if (fault == FAULT_CLOSED && open_calls(server) == 0) {
+		end_idle(server, why);
+	} else if (fault != FAULT_NONE) {
+		fail(server, fault, why);
+	} else {
 		end_link(server);
 		if (conclude(server))
 			go_on(server);

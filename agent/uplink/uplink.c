@@ -241,6 +241,8 @@ void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 
 		g_strlcpy(one->server, server->name, sizeof(one->server));
 		g_strlcpy(one->error, server->health.error, sizeof(one->error));
+		one->fault = server->health.fault;
+		one->failing_since = server->health.failing_since;
 		one->serving = i == uplink->serving;
 		one->up = server->up && !server->health.error[0];
 		state->calls_open += server->link ? link_open(server->link) : 0;

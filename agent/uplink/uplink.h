@@ -23,6 +23,7 @@
 #include <event2/event.h>
 
 #include "base/address.h"
+#include "core/fault.h"
 #include "net/tls.h"
 #include "queue/queue.h"
 
@@ -50,9 +51,11 @@ struct uplink;
 
 struct uplink_server_state {
 	char server[ADDRESS_TEXT];
-	bool serving; /* it gets the spans, or would if it were up */
-	bool up;      /* connected, and the last answer was good */
-	char error[256];
+	bool serving;          /* it gets the spans, or would if it were up */
+	bool up;               /* connected, and the last answer was good */
+	enum fault fault;      /* why nothing gets through; FAULT_NONE: that is not known */
+	int64_t failing_since; /* with a fault: CLOCK_MONOTONIC ns */
+	char error[256];       /* why it is not up; "" if it is */
 };
 
 struct uplink_state {

@@ -144,6 +144,7 @@ static enum reply_kind read_head(struct slice in, struct head *head, struct repl
 	if (in.size == 0)
 		return REPLY_PARTIAL;
 	if (memcmp(in.data, "HTTP/", MIN(in.size, 5)) != 0) {
+		reply->fault = FAULT_NOT_HTTP;
 		if (in.size >= 4 && words_readable(in.data, MIN(in.size, 16))) {
 			words_copy(words, sizeof(words), in.data, in.size);
 			snprintf(reply->words, sizeof(reply->words),
@@ -272,16 +273,30 @@ static enum reply_kind judge(int status)
 	return REPLY_UNFIT;
 }
 
-static const char *advice(int status)
+static enum fault fault_of(int status)
 {
 	switch (status) {
 	case 401:
 	case 403:
-		return "; it wants a permission that we do not have";
+		return FAULT_PERMISSION;
 	case 404:
 	case 405:
-		return "; is `path` in [output] right?";
+		return FAULT_PATH;
 	case 415:
+		return FAULT_FORMAT;
+	default:
+		return FAULT_UNFIT;
+	}
+}
+
+static const char *advice(enum fault fault)
+{
+	switch (fault) {
+	case FAULT_PERMISSION:
+		return "; it wants a permission that we do not have";
+	case FAULT_PATH:
+		return "; is `path` in [output] right?";
+	case FAULT_FORMAT:
 		return "; it does not take spans in Thrift, or not compressed (`compression` in [output])";
 	default:
 		return "";
@@ -291,7 +306,7 @@ static const char *advice(int status)
 static void set_words(struct reply *reply, const struct head *head, struct slice body)
 {
 	int used = snprintf(reply->words, sizeof(reply->words), "HTTP status %d%s%s%s%s%s", head->status,
-		*head->reason ? " " : "", head->reason, advice(head->status),
+		*head->reason ? " " : "", head->reason, advice(reply->fault),
 		*head->location ? "; redirected to " : "", head->location);
 	size_t size = MIN(body.size, 200);
 
@@ -325,6 +340,7 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
 	reply->used += skipped;
 	kind = judge(head.status);
 	reply->wait_ns = kind == REPLY_PUT_OFF ? head.wait_ns : 0;
+	reply->fault = kind == REPLY_UNFIT ? fault_of(head.status) : FAULT_NONE;
 	if (kind != REPLY_GOOD)
 		set_words(reply, &head, body);
 	return kind;

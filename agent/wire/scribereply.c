@@ -14,6 +14,7 @@ static void say_no_frame(const uint8_t *data, size_t size, uint32_t length, stru
 	char words[64];
 
 	if (memcmp(data, "HTTP", 4) == 0) {
+		reply->fault = FAULT_IS_HTTP;
 		snprintf(reply->words, sizeof(reply->words), "the peer speaks HTTP, not Scribe");
 	} else if (words_readable(data, 4)) {
 		words_copy(words, sizeof(words), data, size);

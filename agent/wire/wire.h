@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "core/fault.h"
 
 /* Spans one after another, as zipkin.h encodes them; borrowed. */
 struct run {
@@ -30,11 +31,12 @@ enum reply_kind {
 };
 
 struct reply {
-	int32_t number;  /* of the call that it answers, if replies are numbered */
-	size_t used;     /* bytes of it */
-	int64_t wait_ns; /* how long to wait before the next call; 0: it does not say */
-	bool last;       /* the server takes no more calls on this connection */
-	char words[256]; /* its reason, or what is wrong with it: printable, without an end of line */
+	int32_t number;   /* of the call that it answers, if replies are numbered */
+	size_t used;      /* bytes of it */
+	int64_t wait_ns;  /* how long to wait before the next call; 0: it does not say */
+	bool last;        /* the server takes no more calls on this connection */
+	enum fault fault; /* REPLY_UNFIT, REPLY_GARBAGE: FAULT_NONE if it is as usual with them */
+	char words[256];  /* its reason, or what is wrong with it: printable, without an end of line */
 };
 
 /* A reply larger than this is none. */

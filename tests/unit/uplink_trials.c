@@ -108,8 +108,8 @@ END_TEST
 static void come_and_go(struct health *health, int times)
 {
 	while (times-- > 0) {
-		health_failing(health, "gone", "waiting");
-		health_failing(health, "still gone", "waiting");
+		health_failing(health, FAULT_CLOSED, "gone", "waiting");
+		health_failing(health, FAULT_CLOSED, "still gone", "waiting");
 		ck_assert(health->failing);
 		ck_assert_str_eq(health->error, "still gone");
 		health_good(health);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is wrong between an output and a server, for machines: it goes with the sentence that says it, from
+ * where it is found to the ledger's row and to the doctor's advice.
+ */
+#ifndef CORE_FAULT_H
+#define CORE_FAULT_H
+
+#include "core/rows.h"
+
+enum fault {
+	FAULT_NONE,
+	/* no connection */
+	FAULT_CONNECT_REFUSED,
+	FAULT_CONNECT_TIMEOUT,
+	FAULT_NO_ADDRESS, /* for the server's name */
+	FAULT_UNREACHABLE,
+	FAULT_CONNECT, /* in another way */
+	/* no TLS */
+	FAULT_TLS_CERTIFICATE, /* the server's */
+	FAULT_TLS_NAME,        /* in the server's certificate */
+	FAULT_TLS_OWN,         /* our certificate, or that we have none */
+	FAULT_TLS_NONE,        /* the server does not speak it */
+	FAULT_TLS,             /* in another way */
+	/* no good answer */
+	FAULT_NO_ANSWER, /* in time */
+	FAULT_CLOSED,    /* the connection, by the server or the network */
+	FAULT_GARBLED,   /* what comes is no answer */
+	FAULT_IS_HTTP,   /* and Scribe was meant */
+	FAULT_NOT_HTTP,
+	/* a bad one */
+	FAULT_TRY_LATER,
+	FAULT_REFUSES_ALL,
+	FAULT_PERMISSION, /* HTTP status 401, 403 */
+	FAULT_PATH,       /* 404, 405 */
+	FAULT_FORMAT,     /* 415 */
+	FAULT_UNFIT,      /* any other for which no call can do */
+	FAULTS
+};
+
+/* The row of an output's account that counts it; ACCOUNT_ROWS if none does. */
+enum account_row fault_row(enum fault fault);
+
+/* What an error of connect() is. */
+enum fault fault_of_connect(int error);
+
+#endif
