@@ -29,13 +29,15 @@ struct notify {
 static void tell_status(struct notify *notify)
 {
 	struct buffer line = {0};
+	char text[sizeof(notify->text)];
 	struct status status;
 
 	status_read(&status, notify->source);
 	status_write_line(&line, &status);
 	buffer_put(&line, "", 1);
-	if (strcmp((const char *)line.data, notify->text) != 0) {
-		g_strlcpy(notify->text, (const char *)line.data, sizeof(notify->text));
+	g_strlcpy(text, (const char *)line.data, sizeof(text));
+	if (strcmp(text, notify->text) != 0) {
+		memcpy(notify->text, text, sizeof(text));
 		sd_notifyf(0, "STATUS=%s", notify->text);
 	}
 	buffer_free(&line);

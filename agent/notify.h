@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the service manager is told (sd_notify): ready, reloading, stopping, one line of how things are, and
- * the watchdog's sign of life. Without NOTIFY_SOCKET in the environment nothing is sent.
+ * What the agent tells the service manager (sd_notify): ready, reloading, stopping, its state in one line,
+ * and the watchdog's sign of life. Without NOTIFY_SOCKET in the environment nothing is sent.
  *
  * The sign of life is one of the main loop, whose timer sends it, and of the collector's thread too: at half
  * the watchdog's interval, but only if that thread has moved since the last one. So a call into LTTng or

@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "core/ledger.h"
 #include "session/sessiond.h"
+#include "status/spoollook.h"
 
+/* How often programs are counted, and spools looked for. */
 #define PROGRAMS_NS (10 * NS_PER_SECOND)
 /* Whoever asks again and again does not make it read the list of sockets each time. */
 #define PROGRAMS_MIN_NS (NS_PER_SECOND / 2)
@@ -15,7 +17,9 @@ struct activity {
 	const struct config *config;
 	struct event *tick;
 	int64_t events; /* read when last looked */
-	int64_t programs_at;
+	int64_t programs_at, spools_at;
+	struct spoollook *spools;
+	GPtrArray *spools_read; /* what the state refers to */
 	struct activity_state state;
 };
 
@@ -34,11 +38,22 @@ static void look(struct activity *activity, int64_t programs_age)
 	activity->programs_at = now;
 }
 
+static void look_at_disk(struct activity *activity)
+{
+	int64_t now = clock_monotonic();
+
+	if (activity->spools_at && now - activity->spools_at < PROGRAMS_NS)
+		return;
+	spoollook_begin(activity->spools);
+	activity->spools_at = now;
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *data)
 {
 	(void)fd;
 	(void)what;
 	look(data, PROGRAMS_NS);
+	look_at_disk(data);
 }
 
 struct activity *activity_create(struct event_base *base, const struct config *config)
@@ -49,17 +64,25 @@ struct activity *activity_create(struct event_base *base, const struct config *c
 	activity->config = config;
 	activity->tick = event_new(base, -1, EV_PERSIST, on_tick, activity);
 	event_add(activity->tick, &second);
+	activity->spools = spoollook_create(config->state_directory);
+	look_at_disk(activity);
 	return activity;
 }
 
 void activity_read(struct activity *activity, struct activity_state *state)
 {
 	look(activity, PROGRAMS_MIN_NS);
+	if (activity->spools_read)
+		g_ptr_array_unref(activity->spools_read);
+	activity->state.spools = activity->spools_read = spoollook_read(activity->spools);
 	*state = activity->state;
 }
 
 void activity_destroy(struct activity *activity)
 {
 	event_free(activity->tick);
+	if (activity->spools_read)
+		g_ptr_array_unref(activity->spools_read);
+	spoollook_destroy(activity->spools);
 	g_free(activity);
 }

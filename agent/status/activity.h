@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a look at one moment does not show: when the last event came, and how many programs are registered.
- * Looked at once a second, and every ten seconds, in the loop.
+ * What a look at one moment does not show: when the last event came, how many programs are registered, and
+ * which spools are on disk. Looked at once a second, and every ten seconds, in the loop; the disk in a thread
+ * of its own, as it may hang.
  */
 #ifndef STATUS_ACTIVITY_H
 #define STATUS_ACTIVITY_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include <event2/event.h>
+#include <glib.h>
 
 #include "config/config.h"
 
@@ -17,12 +19,13 @@ struct activity;
 struct activity_state {
 	int64_t last_event; /* CLOCK_MONOTONIC ns, to a second; 0: none yet */
 	int programs;       /* registered with the session daemon, with blkin or without; -1: not known */
+	const GPtrArray *spools; /* of spoollist.h; NULL: not known; borrowed until the next activity_read */
 };
 
 /* @config is borrowed. */
 struct activity *activity_create(struct event_base *base, const struct config *config);
 
-/* Looks anew. */
+/* Looks anew, but for the disk. */
 void activity_read(struct activity *activity, struct activity_state *state);
 
 void activity_destroy(struct activity *activity);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE /* strcasestr */
 #include "status/doctor.h"
 
 #include <inttypes.h>
 #include <pwd.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,30 +17,6 @@
 /* Silence for so long, although programs are there. */
 #define QUIET_NS (30 * NS_PER_SECOND)
 
-struct round {
-	const struct status *status;
-	struct finding *findings;
-	size_t count;
-};
-
-/* A new finding, whose `fix` is @fix. */
-static void find(struct round *round, const char *code, const char *fix, const char *what, ...)
-	__attribute__((format(printf, 4, 5)));
-static void find(struct round *round, const char *code, const char *fix, const char *what, ...)
-{
-	struct finding *finding = &round->findings[round->count];
-	va_list args;
-
-	if (round->count == FINDINGS_MAX)
-		return;
-	round->count++;
-	finding->code = code;
-	g_strlcpy(finding->fix, fix, sizeof(finding->fix));
-	va_start(args, what);
-	vsnprintf(finding->what, sizeof(finding->what), what, args);
-	va_end(args);
-}
-
 static const char *user_name(void)
 {
 	const struct passwd *user = getpwuid(getuid());
@@ -51,66 +24,97 @@ static const char *user_name(void)
 	return user ? user->pw_name : "the agent's";
 }
 
-static void examine_session_daemon(struct round *round)
+/* Of the session daemon the doctor asks itself: what the collector found may be seconds old. */
+static bool examine_session_daemon(struct findings *findings, const struct status *status)
 {
-	const struct status *status = round->status;
 	const char *group = status->config->tracing_group;
 	g_autofree char *join = NULL;
 
 	switch (sessiond_ask(group)) {
 	case SESSIOND_MISSING:
-		find(round, "no-session-daemon",
+		finding_add(findings, "no-session-daemon",
 			*group ? "systemctl start lttng-sessiond"
 			       : "lttng-sessiond --daemonize, as this user",
 			"no LTTng session daemon runs");
-		return;
+		return true;
 	case SESSIOND_DENIED:
 		join = g_strdup_printf("usermod --append --groups %s %s, then restart the agent",
 			*group ? group : "tracing", user_name());
-		find(round, "no-permission", join,
+		finding_add(findings, "no-permission", join,
 			"an LTTng session daemon runs, but user %s may not talk to it: it is for root and "
 			"group %s",
 			user_name(), *group ? group : "tracing");
-		return;
+		return true;
 	default:
-		break;
+		return false;
 	}
-	if (strstr(status->collector.error, "relay"))
-		find(round, "no-relay-daemon",
-			"systemctl start blkin-relayd, or lttng-relayd with the ports of [session] (`blkin "
-			"validate --print` shows them)",
-			"%s", status->collector.error);
-	else
-		find(round, "no-session", "the agent tries on by itself; if it lasts, restart lttng-sessiond",
-			"%s", status->collector.error[0] ? status->collector.error : "the agent is starting");
 }
 
-static void examine_programs(struct round *round)
+#define BY_ITSELF "the agent tries again by itself; if this lasts, "
+
+/* What to do if the session is not read, or not all of it. */
+static const struct remedy {
+	const char *code, *fix;
+} remedies[] = {
+	[REASON_STARTING] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_NO_SESSION_DAEMON] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_NO_PERMISSION] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_SESSION_DAEMON_HANGS] = {"lttng-hangs", "systemctl restart lttng-sessiond"},
+	[REASON_NO_RELAY] = {"no-relay-daemon",
+		"systemctl start blkin-relayd, or lttng-relayd with the ports of [session] (`blkin validate "
+		"--print` shows them)"},
+	[REASON_RELAY_HANGS] = {"lttng-hangs", "systemctl restart blkin-relayd"},
+	[REASON_RELAY_DISK_FULL] = {"relay-disk-full", "make room there, or lower `disk` in [session]"},
+	[REASON_RELAY_STALLS] = {"relay-stalls", BY_ITSELF "systemctl restart blkin-relayd"},
+	[REASON_RELAY_HOLDS_SESSION] = {"no-session", BY_ITSELF "systemctl restart blkin-relayd"},
+	[REASON_FOREIGN_SESSION] = {"foreign-session",
+		"destroy the session (lttng destroy), or set another `name` in [session]"},
+	[REASON_SESSION_LOST] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_UNREADABLE] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
+	[REASON_LEFT_OUT] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
+	[REASON_FILES_UNREADABLE] = {"files-unreadable",
+		BY_ITSELF "check rights and room of `relay-output` in [session] and of the state directory"},
+	[REASON_LTTNG_FAILED] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+};
+
+static void examine_session(struct findings *findings, const struct status *status)
 {
-	const struct status *status = round->status;
+	const struct collector_state *collector = &status->collector;
+
+	if (!collector->collecting && collector->reason != REASON_SESSION_DAEMON_HANGS &&
+		collector->reason != REASON_RELAY_HANGS && examine_session_daemon(findings, status))
+		return;
+	if (collector->reason != REASON_NONE)
+		finding_add(findings, remedies[collector->reason].code, remedies[collector->reason].fix, "%s",
+			collector->error[0] ? collector->error : "the agent is starting");
+	else if (!collector->collecting)
+		finding_add(findings, "no-session", BY_ITSELF "restart lttng-sessiond",
+			"LTTng's session is not read");
+}
+
+static void examine_programs(struct findings *findings, const struct status *status)
+{
 	const struct census *census = &status->census;
 	int programs = census->known ? census->programs : status->activity.programs;
 
 	if (census->events_off)
-		find(round, "events-disabled",
+		finding_add(findings, "events-disabled",
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
 			status->collector.session);
 	if (programs == 0)
-		find(round, "no-program",
+		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
-			"says "
-			"whether it finds libblkin-provider.so.1 (package libblkin-provider)",
+			"says whether it finds libblkin-provider.so.1 (package libblkin-provider)",
 			"no program is registered with LTTng");
 	else if (census->known && census->blkin == 0)
-		find(round, "no-blkin",
+		finding_add(findings, "no-blkin",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
-			"says "
-			"whether it finds libblkin-provider.so.1",
+			"says whether it finds libblkin-provider.so.1",
 			"%d program%s registered with LTTng, as %s, but none records with blkin", programs,
 			programs == 1 ? " is" : "s are", census->other);
 	if (census->stopped)
-		find(round, "program-stopped", "let it go on (kill -CONT), or end it",
+		finding_add(findings, "program-stopped", "continue it (kill -CONT), or end it",
 			"a traced program, process %d, is stopped: programs were not counted, as asking one "
 			"that "
 			"cannot answer cuts it off from LTTng",
@@ -125,91 +129,56 @@ static bool is_quiet(const struct status *status)
 }
 
 /* What makes programs that are there record less, or nothing. */
-static void examine_choice(struct round *round)
+static void examine_choice(struct findings *findings, const struct status *status)
 {
-	const struct status *status = round->status;
-	size_t before = round->count;
+	size_t before = findings->count;
 	g_autofree char *level = NULL;
 
 	if (status->census.sampling_off)
-		find(round, "sampling-off", "blkin sampling default, or blkin sampling 1/N",
+		finding_add(findings, "sampling-off", "run `blkin sampling default`, or `blkin sampling 1/N`",
 			"`blkin sampling` tells programs to record nothing");
 	if (status->config->level < 7 && is_quiet(status)) {
 		level = config_get(status->config, "session", "level");
-		find(round, "level", "a lower `level` in [session], as debug",
+		finding_add(findings, "level", "set a lower `level` in [session], debug for example",
 			"only spans of level %s and above are recorded", level);
 	}
-	if (round->count == before && status->census.known && status->census.blkin && is_quiet(status))
-		find(round, "quiet",
+	if (findings->count == before && status->census.known && status->census.blkin && is_quiet(status))
+		finding_add(findings, "quiet",
 			"do they run the code that records? BLKIN_SAMPLE in their environment may say 1/N",
 			"%d program%s with blkin, but no event comes", status->census.blkin,
 			status->census.blkin == 1 ? " is there" : "s are there");
 }
 
-/* What the uplink's words mean for whoever has to mend it. */
-static const struct remedy {
-	const char *words, *code, *fix;
-} remedies[] = {
-	{"connection refused", "output-refused",
-		"start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true), or mend `server` in "
-		"[output]"},
-	{"no address for", "output-dns", "mend the host's name in `server` of [output], or the name service"},
-	{"no answer within", "output-timeout",
-		"is the collector well, and does `server` in [output] name a port that speaks what `type` "
-		"says?"},
-	{"timed out", "output-timeout", "is the host up, and does no firewall drop the packets?"},
-	{"unreachable", "output-unreachable", "is the host up, and is there a route to it?"},
-	{"No route", "output-unreachable", "is the host up, and is there a route to it?"},
-};
-
-static void examine_output(struct round *round, const struct output_state *output)
+static void examine_configuration(struct findings *findings, const struct status *status)
 {
-	const struct uplink_state *uplink = &output->uplink;
-	const struct remedy other = {NULL, "output",
-		"does `server` in [output] name the collector's Scribe port, 9410 for Zipkin? Its log may "
-		"tell more"};
-	const struct remedy *remedy = &other;
-
-	if (uplink->up || !uplink->error[0] || output->account.row[SPANS_QUEUED] == 0)
-		return;
-	for (size_t i = 0; remedy == &other && i < G_N_ELEMENTS(remedies); i++)
-		if (strcasestr(uplink->error, remedies[i].words))
-			remedy = &remedies[i];
-	find(round, remedy->code, remedy->fix, "the collector at %s takes no spans: %s", uplink->server,
-		uplink->error);
-}
-
-static void examine_configuration(struct round *round)
-{
-	const struct reload_state *reload = round->status->reload;
+	const struct reload_state *reload = status->reload;
 
 	if (reload->failed)
-		find(round, "reload-failed",
+		finding_add(findings, "reload-failed",
 			"`blkin validate` says what is wrong: correct it, and reload again",
-			"the configuration was changed, but could not be reloaded: the agent keeps the one "
-			"that it has");
+			"the configuration was changed, but could not be reloaded: the agent keeps the "
+			"old one");
 	if (reload->waiting[0])
-		find(round, "restart-due", "systemctl restart blkin-agent, which loses no span",
+		finding_add(findings, "restart-due", "systemctl restart blkin-agent, which loses no span",
 			"settings were changed that take effect after a restart: %s", reload->waiting);
 }
 
-size_t doctor_examine(const struct status *status, struct finding findings[FINDINGS_MAX])
+void doctor_examine(const struct status *status, struct findings *findings)
 {
-	struct round round = {status, findings, 0};
+	enum collector_reason reason = status->collector.reason;
 	int64_t still = clock_monotonic() - status->progress;
 
-	if (still >= HANGS_NS)
-		find(&round, "lttng-hangs", "restart the one that hangs: lttng-sessiond or lttng-relayd",
-			"a call into LTTng has not come back for %" PRId64 " s", still / NS_PER_SECOND);
-	else if (!status->collector.collecting)
-		examine_session_daemon(&round);
-	else {
-		examine_programs(&round);
-		if (round.count == 0)
-			examine_choice(&round);
-	}
-	for (size_t i = 0; i < status->output_count; i++)
-		examine_output(&round, &status->outputs[i]);
-	examine_configuration(&round);
-	return round.count;
+	findings->count = 0;
+	if (still >= HANGS_NS && reason != REASON_SESSION_DAEMON_HANGS && reason != REASON_RELAY_HANGS)
+		finding_add(findings, "lttng-hangs",
+			"restart the one that hangs: lttng-sessiond or lttng-relayd",
+			"a call into LTTng has not returned for %" PRId64 " s", still / NS_PER_SECOND);
+	else
+		examine_session(findings, status);
+	if (findings->count == 0)
+		examine_programs(findings, status);
+	if (findings->count == 0)
+		examine_choice(findings, status);
+	findings_add_outputs(findings, status);
+	examine_configuration(findings, status);
 }

@@ -6,19 +6,9 @@
 #ifndef STATUS_DOCTOR_H
 #define STATUS_DOCTOR_H
 
-#include <stddef.h>
+#include "status/finding.h"
 
-struct status;
-
-struct finding {
-	const char *code; /* for machines; stays the same */
-	char what[600];
-	char fix[300];
-};
-
-#define FINDINGS_MAX 12
-
-/* Writes what it finds, what matters most first, and returns how many. */
-size_t doctor_examine(const struct status *status, struct finding findings[FINDINGS_MAX]);
+/* Writes what it finds into @findings, whatever was there. */
+void doctor_examine(const struct status *status, struct findings *findings);
 
 #endif

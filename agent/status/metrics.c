@@ -76,7 +76,7 @@ static void write_latency(struct buffer *out, const struct output_state *output)
 	buffer_printf(out, "%s_count{output=\"%s\"} %" PRIu64 "\n", name, output->name, below);
 }
 
-/* Of a server that none of the others had to be replaced by, nobody knows. */
+/* Those up to the one that serves: the others were not needed, so their state is not known. */
 static void write_servers(struct buffer *out, const struct output_state *output)
 {
 	for (uint32_t i = 0; i < output->uplink.server_count; i++) {
@@ -157,10 +157,10 @@ static void write_agent(struct buffer *out, const struct status *status)
 		"Configurations that a reload refused.");
 	buffer_printf(
 		out, "blkin_agent_config_reload_failures_total %" PRIu64 "\n", status->reload->failures);
-	write_gauge(out, "blkin_agent_config_last_reload_successful", "Whether the last reload was taken.",
+	write_gauge(out, "blkin_agent_config_last_reload_successful", "Whether the last reload succeeded.",
 		!status->reload->failed);
 	write_gauge(out, "blkin_agent_config_last_reload_success_timestamp_seconds",
-		"When the configuration was last read and taken, since the epoch.",
+		"When the configuration was last loaded, since the epoch.",
 		(double)status->reload->succeeded / 1e9);
 	if (status->activity.programs >= 0)
 		write_gauge(out, "blkin_agent_programs",

@@ -9,6 +9,10 @@
 #include "base/clock.h"
 #include "status/doctor.h"
 
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
 void status_read(struct status *status, const struct status_source *source)
 {
 	memset(&status->census, 0, sizeof(status->census));
@@ -26,8 +30,9 @@ static int64_t dropped_of(const struct output_state *output)
 {
 	int64_t sum = 0;
 
-	for (int i = SPANS_DROPPED_QUEUE_FULL; i <= SPANS_DROPPED_SHUTDOWN; i++)
-		sum += output->account.row[i];
+	for (size_t i = 0; i < ACCOUNT_ROWS; i++)
+		if (account_rows[i].lost)
+			sum += output->account.row[i];
 	return sum;
 }
 
@@ -73,14 +78,42 @@ static void write_latency(struct buffer *out, const struct ledger_latency *laten
 			out, "  latency   half of the spans within %g s, 99 %% within %g s\n", half, most);
 }
 
+/* Words from outside, on a line that others take apart. */
+static void write_plain(struct buffer *out, const char *text)
+{
+	size_t begin = out->size;
+
+	buffer_printf(out, "%s", text);
+	for (size_t i = begin; i < out->size; i++)
+		if (out->data[i] < 0x20 || out->data[i] == 0x7f)
+			out->data[i] = '?';
+}
+
+/* Words from outside, on a line of their own. */
+static void write_said(struct buffer *out, const char *text)
+{
+	buffer_printf(out, "  ");
+	write_plain(out, text);
+	buffer_printf(out, "\n");
+}
+
+/* "67.1 of 1024 MiB" */
+static void write_share(struct buffer *out, const char *label, uint64_t used, uint64_t limit)
+{
+	const char *unit = limit >= 10 * GIB ? "GiB" : limit >= MIB ? "MiB" : "KiB";
+	double size = limit >= 10 * GIB ? GIB : limit >= MIB ? MIB : KIB;
+
+	buffer_printf(
+		out, "  %-9s %.1f of %.5g %s\n", label, (double)used / size, (double)limit / size, unit);
+}
+
 static void write_spool(struct buffer *out, const struct spooler_state *spool)
 {
 	if (!spool->max_bytes)
 		return;
-	buffer_printf(out, "  spool     %" PRIu64 " of %" PRIu64 " KiB\n", spool->bytes / 1024,
-		spool->max_bytes / 1024);
+	write_share(out, "spool", spool->bytes, spool->max_bytes);
 	if (spool->error[0])
-		buffer_printf(out, "  %s\n", spool->error);
+		write_said(out, spool->error);
 }
 
 /* A line for each row of losses that is not 0, behind the output's name if there are several. */
@@ -120,15 +153,28 @@ static void write_programs(struct buffer *out, const struct status *status)
 		buffer_printf(out, ", %d of them with blkin", census->blkin);
 }
 
-/* Words from outside, on a line that others take apart. */
-static void write_plain(struct buffer *out, const char *text)
+/* "; delivering to 10.0.0.1:9410"; of several outputs, those that do not deliver are named. */
+static void write_deliveries(struct buffer *out, const struct status *status)
 {
-	size_t begin = out->size;
+	size_t count = status->output_count, up = 0;
 
-	buffer_printf(out, "%s", text);
-	for (size_t i = begin; i < out->size; i++)
-		if (out->data[i] < 0x20 || out->data[i] == 0x7f)
-			out->data[i] = '?';
+	for (size_t i = 0; i < count; i++)
+		up += status->outputs[i].uplink.up;
+	if (count == 0)
+		buffer_printf(out, "; delivering nowhere");
+	else if (count > 1)
+		buffer_printf(out, "; delivering to %zu of %zu outputs", up, count);
+	else if (up)
+		buffer_printf(out, "; delivering to %s", status->outputs[0].uplink.server);
+	for (size_t i = 0; i < count; i++) {
+		const struct uplink_state *uplink = &status->outputs[i].uplink;
+
+		if (uplink->up)
+			continue;
+		buffer_printf(out, "; NOT delivering to %s%s%s: ", count > 1 ? status->outputs[i].name : "",
+			count > 1 ? " at " : "", uplink->server);
+		write_plain(out, uplink->error[0] ? uplink->error : "not connected yet");
+	}
 }
 
 void status_write_line(struct buffer *out, const struct status *status)
@@ -140,25 +186,7 @@ void status_write_line(struct buffer *out, const struct status *status)
 		buffer_printf(out, "NOT collecting: ");
 		write_plain(out, status->collector.error[0] ? status->collector.error : "starting");
 	}
-	for (size_t i = 0; i < status->output_count; i++) {
-		const struct uplink_state *uplink = &status->outputs[i].uplink;
-
-		buffer_printf(out, "; %sdelivering to %s", uplink->up ? "" : "NOT ", uplink->server);
-		if (uplink->up)
-			continue;
-		buffer_printf(out, ": ");
-		write_plain(out, uplink->error[0] ? uplink->error : "not connected yet");
-	}
-	if (!status->output_count)
-		buffer_printf(out, "; delivering nowhere");
-}
-
-/* Words from outside, on a line of their own. */
-static void write_said(struct buffer *out, const char *text)
-{
-	buffer_printf(out, "  ");
-	write_plain(out, text);
-	buffer_printf(out, "\n");
+	write_deliveries(out, status);
 }
 
 static void write_session(struct buffer *out, const struct status *status, int64_t now)
@@ -177,17 +205,19 @@ static void write_session(struct buffer *out, const struct status *status, int64
 
 static void write_findings(struct buffer *out, const struct status *status)
 {
-	struct finding findings[FINDINGS_MAX];
-	size_t count = doctor_examine(status, findings);
+	struct findings findings;
 
+	doctor_examine(status, &findings);
 	buffer_printf(out, "to do\n");
-	for (size_t i = 0; i < count; i++) {
-		write_said(out, findings[i].what);
+	for (size_t i = 0; i < findings.count; i++) {
+		const struct finding *finding = &findings.list[i];
+
+		write_said(out, finding->what);
 		buffer_printf(out, "    -> ");
-		write_plain(out, findings[i].fix);
+		write_plain(out, finding->fix);
 		buffer_printf(out, "\n");
 	}
-	if (count == 0)
+	if (findings.count == 0)
 		buffer_printf(out, "  nothing\n");
 }
 
@@ -219,11 +249,10 @@ static void write_output(struct buffer *out, const struct status *status, const 
 {
 	const int64_t *row = output->account.row;
 	int64_t pending = status->rows.row[SPANS_PENDING];
+	bool named = status->output_count > 1;
 
-	if (status->output_count > 1)
-		buffer_printf(out, "output %s\n", output->name);
-	buffer_printf(
-		out, "delivering  %s, to %s\n", output->uplink.up ? "yes" : "NO", output->uplink.server);
+	buffer_printf(out, "delivering  %s%s%s, to %s\n", named ? output->name : "", named ? ": " : "",
+		output->uplink.up ? "yes" : "NO", output->uplink.server);
 	if (output->uplink.error[0])
 		write_said(out, output->uplink.error);
 	buffer_printf(out,
@@ -231,8 +260,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		" spooled, %" PRId64 " dropped\n",
 		row[SPANS_TAKEN] + row[SPANS_RECOVERED] + pending, row[SPANS_SENT], pending,
 		row[SPANS_QUEUED], row[SPANS_SPOOLED], dropped_of(output));
-	buffer_printf(
-		out, "  queue     %zu of %zu KiB\n", output->queue_bytes / 1024, output->queue_limit / 1024);
+	write_share(out, "queue", output->queue_bytes, output->queue_limit);
 	write_spool(out, &output->spool);
 	write_latency(out, &output->account.latency);
 }

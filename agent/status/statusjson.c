@@ -10,10 +10,28 @@
 #include "status/doctor.h"
 #include "status/status.h"
 
-static void write_row(struct buffer *out, const char *key, int64_t value)
+static void write_int(struct buffer *out, const char *key, int64_t value)
 {
 	json_key(out, key);
 	json_int(out, value);
+}
+
+static void write_text(struct buffer *out, const char *key, const char *text)
+{
+	json_key(out, key);
+	json_text(out, text);
+}
+
+static void write_bool(struct buffer *out, const char *key, bool value)
+{
+	json_key(out, key);
+	json_bool(out, value);
+}
+
+static void open_member(struct buffer *out, const char *key, char bracket)
+{
+	json_key(out, key);
+	json_open(out, bracket);
 }
 
 /* The members that rows are, below @under ("events."), in objects of their own where their paths say so. */
@@ -34,13 +52,11 @@ static void write_rows(struct buffer *out, const struct row_info *rows, const in
 		if (strcmp(object, inside) != 0) {
 			if (*inside)
 				json_close(out, '}');
-			if (*object) {
-				json_key(out, object);
-				json_open(out, '{');
-			}
+			if (*object)
+				open_member(out, object, '{');
 			g_strlcpy(inside, object, sizeof(inside));
 		}
-		write_row(out, dot ? dot + 1 : path, amounts[i]);
+		write_int(out, dot ? dot + 1 : path, amounts[i]);
 	}
 	if (*inside)
 		json_close(out, '}');
@@ -48,8 +64,7 @@ static void write_rows(struct buffer *out, const struct row_info *rows, const in
 
 static void write_events(struct buffer *out, const struct status *status)
 {
-	json_key(out, "events");
-	json_open(out, '{');
+	open_member(out, "events", '{');
 	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "events.");
 	json_close(out, '}');
 }
@@ -57,8 +72,7 @@ static void write_events(struct buffer *out, const struct status *status)
 /* The node's, and those of the first output, for which they add up. */
 static void write_spans(struct buffer *out, const struct status *status)
 {
-	json_key(out, "spans");
-	json_open(out, '{');
+	open_member(out, "spans", '{');
 	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "spans.");
 	if (status->output_count)
 		write_rows(out, account_rows, status->outputs[0].account.row, ACCOUNT_ROWS, "");
@@ -67,35 +81,27 @@ static void write_spans(struct buffer *out, const struct status *status)
 
 static void write_spool_json(struct buffer *out, const struct spooler_state *spool)
 {
-	json_key(out, "spool");
-	json_open(out, '{');
-	json_key(out, "state");
-	json_text(out, !spool->max_bytes ? "none" : spool->ok ? "ok" : "degraded");
-	json_key(out, "error");
-	json_text(out, spool->error);
-	write_row(out, "batches", spool->batches);
-	write_row(out, "spans", spool->spans);
-	write_row(out, "bytes", (int64_t)spool->bytes);
-	write_row(out, "max_bytes", (int64_t)spool->max_bytes);
+	open_member(out, "spool", '{');
+	write_text(out, "state", !spool->max_bytes ? "none" : spool->ok ? "ok" : "degraded");
+	write_text(out, "error", spool->error);
+	write_int(out, "batches", spool->batches);
+	write_int(out, "spans", spool->spans);
+	write_int(out, "bytes", (int64_t)spool->bytes);
+	write_int(out, "max_bytes", (int64_t)spool->max_bytes);
 	json_close(out, '}');
 }
 
 static void write_servers(struct buffer *out, const struct uplink_state *uplink)
 {
-	json_key(out, "servers");
-	json_open(out, '[');
+	open_member(out, "servers", '[');
 	for (uint32_t i = 0; i < uplink->server_count; i++) {
 		const struct uplink_server_state *server = &uplink->servers[i];
 
 		json_open(out, '{');
-		json_key(out, "server");
-		json_text(out, server->server);
-		json_key(out, "serving");
-		json_bool(out, server->serving);
-		json_key(out, "up");
-		json_bool(out, server->up);
-		json_key(out, "error");
-		json_text(out, server->error);
+		write_text(out, "server", server->server);
+		write_bool(out, "serving", server->serving);
+		write_bool(out, "up", server->up);
+		write_text(out, "error", server->error);
 		json_close(out, '}');
 	}
 	json_close(out, ']');
@@ -125,19 +131,17 @@ static void write_programs_json(struct buffer *out, const struct status *status)
 
 static void write_findings_json(struct buffer *out, const struct status *status)
 {
-	struct finding findings[FINDINGS_MAX];
-	size_t count = doctor_examine(status, findings);
+	struct findings findings;
 
-	json_key(out, "findings");
-	json_open(out, '[');
-	for (size_t i = 0; i < count; i++) {
+	doctor_examine(status, &findings);
+	open_member(out, "findings", '[');
+	for (size_t i = 0; i < findings.count; i++) {
+		const struct finding *finding = &findings.list[i];
+
 		json_open(out, '{');
-		json_key(out, "code");
-		json_text(out, findings[i].code);
-		json_key(out, "what");
-		json_text(out, findings[i].what);
-		json_key(out, "fix");
-		json_text(out, findings[i].fix);
+		write_text(out, "code", finding->code);
+		write_text(out, "what", finding->what);
+		write_text(out, "fix", finding->fix);
 		json_close(out, '}');
 	}
 	json_close(out, ']');
@@ -146,30 +150,23 @@ static void write_findings_json(struct buffer *out, const struct status *status)
 /* What the first output, or each, is doing. */
 static void write_delivery(struct buffer *out, const struct output_state *output)
 {
-	json_key(out, "server");
-	json_text(out, output->uplink.server);
-	json_key(out, "output");
-	json_text(out, output->uplink.type);
+	write_text(out, "server", output->uplink.server);
+	write_text(out, "output", output->uplink.type);
 	write_servers(out, &output->uplink);
-	json_key(out, "delivering");
-	json_bool(out, output->uplink.up);
-	json_key(out, "output_error");
-	json_text(out, output->uplink.error);
-	write_row(out, "queue_bytes", (int64_t)output->queue_bytes);
+	write_bool(out, "delivering", output->uplink.up);
+	write_text(out, "output_error", output->uplink.error);
+	write_int(out, "queue_bytes", (int64_t)output->queue_bytes);
 	write_spool_json(out, &output->spool);
 }
 
 static void write_outputs(struct buffer *out, const struct status *status)
 {
-	json_key(out, "outputs");
-	json_open(out, '[');
+	open_member(out, "outputs", '[');
 	for (size_t i = 0; i < status->output_count; i++) {
 		json_open(out, '{');
-		json_key(out, "name");
-		json_text(out, status->outputs[i].name);
+		write_text(out, "name", status->outputs[i].name);
 		write_delivery(out, &status->outputs[i]);
-		json_key(out, "spans");
-		json_open(out, '{');
+		open_member(out, "spans", '{');
 		write_rows(out, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS, "");
 		json_close(out, '}');
 		json_close(out, '}');
@@ -179,25 +176,20 @@ static void write_outputs(struct buffer *out, const struct status *status)
 
 static void write_collecting(struct buffer *out, const struct status *status)
 {
-	const int64_t *row = status->rows.row;
-
-	json_key(out, "collecting");
-	json_bool(out, status->collector.collecting);
-	json_key(out, "session");
-	json_text(out, status->collector.session);
-	json_key(out, "session_error");
-	json_text(out, status->collector.error);
-	for (int i = STRINGS_REPAIRED; i < LEDGER_ROWS; i++)
-		write_row(out, ledger_rows[i].json, row[i]);
+	write_bool(out, "collecting", status->collector.collecting);
+	write_text(out, "session", status->collector.session);
+	write_text(out, "session_error", status->collector.error);
+	for (size_t i = 0; i < LEDGER_ROWS; i++)
+		if (!strchr(ledger_rows[i].json, '.'))
+			write_int(out, ledger_rows[i].json, status->rows.row[i]);
 	write_programs_json(out, status);
 }
 
 void status_write_json(struct buffer *out, const struct status *status)
 {
 	json_open(out, '{');
-	json_key(out, "version");
-	json_text(out, BLKIN_VERSION);
-	write_row(out, "pid", getpid());
+	write_text(out, "version", BLKIN_VERSION);
+	write_int(out, "pid", getpid());
 	json_key(out, "started");
 	json_double(out, (double)status->started / 1e9);
 	write_collecting(out, status);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How an output fares: what its state says, and what the log is told: once when something goes wrong, once
- * when it is over, and of refused spans no more than a line in a while. Of a server that comes and goes the
- * log says that it fails, and only so often in a minute that it is over. No I/O but the log.
+ * The state of a server, and what the log says of it: a line when something goes wrong, one when it is over,
+ * and about refused spans no more than one in a while. If a server comes and goes, the log says so only a few
+ * times a minute. No I/O but the log.
  */
 #ifndef UPLINK_HEALTH_H
 #define UPLINK_HEALTH_H

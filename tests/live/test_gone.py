@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The session ends, or is meddled with, behind the agent's back: what the relay has on disk is delivered all the same."""
 
+import json
 import os
 import signal
 import time
@@ -184,6 +185,8 @@ def test_session_of_another_agent(node, receiver):
     os.mkdir(node.path("second"))
     node.start_agent(receiver.port, wait=False, session=KEEP, agent=of_its_own)
     wait_until(lambda: "another agent" in node.http_get("/readyz")[1], 20, "the second agent to say why it waits")
+    found = json.loads(node.http_get("/status.json")[1])["findings"]
+    assert [finding["code"] for finding in found] == ["foreign-session"]
     node.run([LOAD, "-p", 2, "-n", 1000])
     time.sleep(2)
     ledger = node.ledger()

@@ -93,7 +93,8 @@ def test_status_follows_the_collector(node, manager):
     wait_until(lambda: "; NOT delivering to 127.0.0.1:" in manager.status(), 10, "the collector to be missed")
     receiver.start()
     node.run(["tests/live/programs/spanload", "-n", 10])
-    wait_until(lambda: f"; delivering to 127.0.0.1:{receiver.port}" in manager.status(), 10, "delivery")
+    settled = f"collecting from 0 programs; delivering to 127.0.0.1:{receiver.port}"
+    wait_until(lambda: manager.status() == settled, 15, "delivery, and the program to be gone")
     # a line is sent when it changes, not each second
     before = len(manager.messages())
     time.sleep(2.5)
@@ -106,6 +107,21 @@ def test_status_follows_the_collector(node, manager):
     assert 0 <= time.monotonic() - stamp < 10 and "READY=1" in messages[reloading + 1 :]
     assert agent.stop() == 0
     assert sum(text.startswith("STOPPING=1\nSTATUS=stopping") for text in manager.messages()) == 1
+
+
+def test_status_of_many_outputs(node, manager):
+    """The line is cut to its room, and still sent only when it changes."""
+    port = free_port()
+    outputs = {f"output with-a-long-name-{i}": {"server": f"127.0.0.1:{port}"} for i in range(10)}
+    agent = start(node, manager, port, **outputs)
+    wait_until(lambda: "; delivering to 0 of 11 outputs; NOT delivering to default at 127.0" in manager.status(), 10, "it")
+    wait_until(lambda: manager.status().count("connection refused") > 4, 10, "all outputs to have tried")
+    time.sleep(2)
+    before = len(manager.messages())
+    time.sleep(3)
+    assert len(manager.status()) == 511
+    assert sum(text.startswith("STATUS=") for text in manager.messages()[before:]) == 0
+    assert agent.stop() == 0
 
 
 def test_long_stop_is_waited_for(node, manager, receiver):

@@ -34,6 +34,7 @@ def test_disk_full(bare_node):
     wait_until(lambda: not node.collecting(), 30, "the agent to see that the relay cannot write")
     page = node.http_get("/readyz")[1]
     assert f"the disk of lttng-relayd is full ({node.path('relay')})" in page
+    assert [finding["code"] for finding in node.status()["findings"]] == ["relay-disk-full"]
     os.unlink(filler)
     wait_until(node.collecting, 30, "a new session")
     read = node.ledger().read

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is wrong with the outputs: collectors that take no spans, and spools that nobody empties. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "spool/spoollist.h"
+#include "spool/spoolname.h"
+#include "status/finding.h"
+
+/* A connection that is made again at once is not worth a word. */
+#define LASTS_NS NS_PER_SECOND
+
+#define SCRIBE_PORT "its Scribe port (Zipkin: 9410)"
+#define HTTP_PORT "its HTTP port (Zipkin: 9411)"
+
+/* What to do about a fault. "[output]" stands for the output's section. */
+static const struct remedy {
+	const char *code, *fix;
+	const char *http; /* for `type = http`; NULL: the same */
+} remedies[FAULTS] = {
+	[FAULT_CONNECT_REFUSED] = {"output-refused",
+		"start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true), or correct `server` in "
+		"[output]: it names the collector's host and " SCRIBE_PORT,
+		"start the collector there, or correct `server` in [output]: it names the collector's host "
+		"and " HTTP_PORT},
+	[FAULT_CONNECT_TIMEOUT] = {"output-timeout",
+		"check that the host is up, and that no firewall drops the packets"},
+	[FAULT_NO_ADDRESS] = {"output-dns",
+		"correct the host's name in `server` of [output], or repair the name service"},
+	[FAULT_UNREACHABLE] = {"output-unreachable",
+		"check that the host is up, and that there is a route to it"},
+	[FAULT_CONNECT] = {"output", "check `server` in [output], and the collector's log"},
+	[FAULT_TLS_CERTIFICATE] = {"output-tls",
+		"give the server a valid certificate, or name the authority that signed it in `tls-ca` of "
+		"[output]"},
+	[FAULT_TLS_NAME] = {"output-tls",
+		"use a name that the certificate has in `server` of [output], or give the server a "
+		"certificate for this name"},
+	[FAULT_TLS_OWN] = {"output-tls",
+		"set `tls-certificate` and `tls-key` in [output] to a certificate that the server accepts"},
+	[FAULT_TLS_NONE] = {"output-tls",
+		"name the server's TLS port in `server` of [output], or set `tls = no`"},
+	[FAULT_TLS] = {"output-tls", "check the TLS settings of the server: it needs TLS 1.2 or later"},
+	[FAULT_NO_ANSWER] = {"output-timeout",
+		"check that the collector is not overloaded, and that `server` in [output] "
+		"names " SCRIBE_PORT,
+		"check that the collector is not overloaded, and that `server` in [output] names " HTTP_PORT},
+	[FAULT_CLOSED] = {"output-closed",
+		"read the collector's log, and check that `server` in [output] names " SCRIBE_PORT,
+		"read the collector's log, and check that `server` in [output] names " HTTP_PORT},
+	[FAULT_GARBLED] = {"output-protocol",
+		"check that `server` in [output] names the collector's host and " SCRIBE_PORT,
+		"check that `server` in [output] names the collector's host and " HTTP_PORT},
+	[FAULT_IS_HTTP] = {"output-protocol",
+		"correct `server` in [output], so that it names " SCRIBE_PORT ", or set `type = http`"},
+	[FAULT_NOT_HTTP] = {"output-protocol", NULL,
+		"correct `server` in [output], so that it names " HTTP_PORT
+		", or set `type = scribe` if this is a Scribe port"},
+	[FAULT_TRY_LATER] = {"output-busy",
+		"the agent tries again by itself; if this lasts, the collector or its storage is overloaded: "
+		"read its log"},
+	[FAULT_REFUSES_ALL] = {"output-refuses-all",
+		"read the collector's log, and check `category` in [output]",
+		"read the collector's log, and check `path` and `tls` in [output]"},
+	[FAULT_PERMISSION] = {"output-permission", NULL,
+		"allow this node to send spans, in the collector or in the proxy before it"},
+	[FAULT_PATH] = {"output-path", NULL,
+		"correct `path` in [output] (Zipkin: /api/v1/spans), and check that `server` "
+		"names " HTTP_PORT},
+	[FAULT_FORMAT] = {"output-format", NULL,
+		"set `compression = none` in [output], or use a collector that takes Zipkin's spans in "
+		"Thrift"},
+	[FAULT_UNFIT] = {"output-unfit", NULL,
+		"check `server` and `path` in [output]: `server` names the collector's host and " HTTP_PORT},
+};
+
+static void add_remedy(struct findings *findings, const char *code, const struct status *status,
+	const struct output_state *output, enum fault fault, const char *what)
+{
+	const struct output_config *is = config_output(status->config, output->name);
+	const struct remedy *remedy = &remedies[fault];
+	bool http = is && is->type == CONFIG_OUTPUT_HTTP;
+	GString *fix = g_string_new((http && remedy->http) || !remedy->fix ? remedy->http : remedy->fix);
+	g_autofree char *section = g_strdup_printf("[%s]", is ? is->section : "output");
+
+	g_string_replace(fix, "[output]", section, 0);
+	finding_add(findings, code ? code : remedy->code, fix->str, "%s", what);
+	g_string_free(fix, TRUE);
+}
+
+/* Servers */
+
+static bool lasts(const struct uplink_server_state *server)
+{
+	return server->fault && clock_monotonic() - server->failing_since >= LASTS_NS;
+}
+
+static const struct uplink_server_state *serving(const struct uplink_state *uplink)
+{
+	uint32_t i = 0;
+
+	while (i < uplink->server_count && !uplink->servers[i].serving)
+		i++;
+	return i < uplink->server_count ? &uplink->servers[i] : NULL;
+}
+
+/* "the collector of output b at 10.0.0.1:9410": an output is named if there are several. */
+static GString *describe(
+	const struct status *status, const struct output_state *output, const char *kind, const char *server)
+{
+	GString *what = g_string_new(kind);
+
+	if (status->output_count > 1 || strcmp(output->name, SPOOLNAME_DEFAULT) != 0)
+		g_string_append_printf(what, " of output %s", output->name);
+	g_string_append_printf(what, " at %s", server);
+	return what;
+}
+
+/* No server takes spans: all that fail, in the order of preference. */
+static void add_down(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct uplink_state *uplink = &output->uplink;
+	enum fault fault = FAULT_NONE;
+	GString *what = NULL;
+
+	for (uint32_t i = 0; i < uplink->server_count; i++) {
+		const struct uplink_server_state *server = &uplink->servers[i];
+
+		if (!server->fault)
+			continue;
+		if (what) {
+			g_string_append_printf(what, "; nor does %s: %s", server->server, server->error);
+			continue;
+		}
+		fault = server->fault;
+		what = describe(status, output, "the collector", server->server);
+		g_string_append_printf(what, " takes no spans: %s", server->error);
+	}
+	add_remedy(findings, NULL, status, output, fault, what->str);
+	g_string_free(what, TRUE);
+}
+
+/* Servers that should have the spans, while another one has them. */
+static void add_preferred(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct uplink_state *uplink = &output->uplink;
+
+	for (uint32_t i = 0; i < uplink->server_count && !uplink->servers[i].serving; i++) {
+		const struct uplink_server_state *server = &uplink->servers[i];
+		GString *what;
+
+		if (!server->fault)
+			continue;
+		what = describe(status, output, "the preferred collector", server->server);
+		g_string_append_printf(
+			what, " takes no spans, and %s gets them: %s", uplink->server, server->error);
+		add_remedy(findings, "output-preferred", status, output, server->fault, what->str);
+		g_string_free(what, TRUE);
+	}
+}
+
+/* Spools */
+
+static void add_spool_error(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	bool named = status->output_count > 1;
+
+	if (output->spool.max_bytes && !output->spool.ok && output->spool.error[0])
+		finding_add(findings, "spool-failing",
+			"repair the disk, or make room on it; until then spans wait in memory",
+			"the spool%s%s stores no spans: %s", named ? " of output " : "",
+			named ? output->name : "", output->spool.error);
+}
+
+static bool has_spool(const struct status *status, const char *name)
+{
+	for (size_t i = 0; i < status->output_count; i++)
+		if (strcmp(status->outputs[i].name, name) == 0)
+			return status->outputs[i].spool.max_bytes > 0;
+	return false;
+}
+
+/* What would bring the spool's output back. */
+static char *describe_return(const struct status *status, const struct spool_found *spool)
+{
+	const struct output_config *is = config_output(status->config, spool->output);
+
+	if (!is)
+		return g_strdup_printf("put section [output %s] back, and reload the agent", spool->output);
+	if (is->type == CONFIG_OUTPUT_NONE)
+		return g_strdup_printf("set `type` in [%s] again, and reload the agent", is->section);
+	return g_strdup_printf("set `spool-size` in [%s], and restart the agent", is->section);
+}
+
+static void add_left(struct findings *findings, const struct status *status, const struct spool_found *spool)
+{
+	g_autofree char *back = describe_return(status, spool);
+	g_autofree char *base = g_strndup(spool->path, strlen(spool->path) - strlen(".db"));
+	g_autofree char *fix = g_strdup_printf(
+		"to deliver them, %s; to give them up, delete the file and those beside it: rm %s.*", back,
+		base);
+
+	if (!spool->counted)
+		finding_add(findings, "spool-left", fix,
+			"spans wait in %s, nobody knows how many, and no output delivers them", spool->path);
+	else if (spool->spans > 0)
+		finding_add(findings, "spool-left", fix,
+			"%" PRId64 " span%s in %s, and no output delivers %s", spool->spans,
+			spool->spans == 1 ? " waits" : "s wait", spool->path,
+			spool->spans == 1 ? "it" : "them");
+}
+
+void findings_add_outputs(struct findings *findings, const struct status *status)
+{
+	const GPtrArray *spools = status->activity.spools;
+
+	if (!status->output_count)
+		finding_add(findings, "no-output",
+			"set `type` and `server` in [output], and reload the agent",
+			"spans go nowhere: every output has `type = none`");
+	for (size_t i = 0; i < status->output_count; i++) {
+		const struct output_state *output = &status->outputs[i];
+		const struct uplink_server_state *server = serving(&output->uplink);
+
+		if (server && lasts(server))
+			add_down(findings, status, output);
+		else if (server && !server->fault)
+			add_preferred(findings, status, output);
+		add_spool_error(findings, status, output);
+	}
+	for (guint i = 0; spools && i < spools->len; i++) {
+		const struct spool_found *spool = g_ptr_array_index(spools, i);
+
+		if (!has_spool(status, spool->output))
+			add_left(findings, status, spool);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the doctor finds: problems, each with what to do about it, the most important first. */
+#ifndef STATUS_FINDING_H
+#define STATUS_FINDING_H
+
+#include <stddef.h>
+
+#include "status/status.h"
+
+struct finding {
+	const char *code; /* for machines; stays the same */
+	char what[800];
+	char fix[400];
+};
+
+/* Some for each output. What is beyond is left out. */
+#define FINDINGS_MAX 40
+
+struct findings {
+	struct finding list[FINDINGS_MAX];
+	size_t count;
+};
+
+/* Adds one; @code is a constant, @fix is copied. */
+void finding_add(struct findings *findings, const char *code, const char *fix, const char *what, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Looks at the outputs and their spools: doctoroutput.c. */
+void findings_add_outputs(struct findings *findings, const struct status *status);
+
+#endif
