@@ -126,9 +126,9 @@ def test_collector_down_and_spans_lost(rack, node, collector, prometheus):
     node.run("spanload", "-n", 3000, "-w", 20)
     try:
         alert = prometheus.wait_firing("BlkinCollectorDown")
-        assert "127.0.0.1:9412" in alert["annotations"]["summary"]
+        assert "of output default of 127.0.0.1:9412" in alert["annotations"]["summary"]
         alert = prometheus.wait_firing("BlkinSpansLost")
-        assert alert["labels"]["reason"] == "queue_full"
+        assert (alert["labels"]["output"], alert["labels"]["reason"]) == ("default", "queue_full")
     finally:
         collector.start()
     wait_until(lambda: "BlkinCollectorDown" not in prometheus.firing(), 20, "the alert to end")
@@ -156,6 +156,6 @@ def test_dashboard(rack, node, collector, prometheus):
 
 def filled_in(expression):
     """As Grafana asks. What there should be nothing of is asked for without its condition."""
-    for name, value in (("$job", "blkin"), ("$instance", ".*"), ("$__rate_interval", "1m")):
+    for name, value in (("$job", "blkin"), ("$instance", ".*"), ("$output", ".*"), ("$__rate_interval", "1m")):
         expression = expression.replace(name, value)
     return re.sub(r" > 0$", "", expression)
