@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# What quickstart and check share: Debian's packages, the build, and how to talk. Sourced, with $top set.
+# What quickstart and check share: Debian packages, the build, and output. Sourced, with $top set.
 
 packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libevent-dev libglib2.0-dev liblttng-ctl-dev liblttng-ust-dev libssl-dev
 	libsqlite3-dev libsystemd-dev libthrift-c-glib-dev meson ninja-build pkg-config thrift-compiler zlib1g-dev)
@@ -41,10 +41,10 @@ as_root() {
 	fi
 }
 
-# Installs those of the packages that are missing. Others who do the same at this moment are waited for.
+# Installs those of the packages that are missing. Waits for other package installations that are running.
 install_packages() {
 	local package lock missing=()
-	command -v dpkg-query >/dev/null || die "this is no Debian: install by other means what README.md lists, and build with meson"
+	command -v dpkg-query >/dev/null || die "this is not Debian: install what README.md lists by other means, and build with meson"
 	exec {lock}</etc/debian_version
 	flock "$lock"
 	for package in "$@"; do
@@ -62,7 +62,7 @@ install_packages() {
 	exec {lock}<&-
 }
 
-# Only one at a time works on the build folders of this checkout; the lock ends with the shell, or with unlock_checkout.
+# Only one process at a time may use the build folders of this checkout; the lock ends with the shell, or unlock_checkout.
 lock_checkout() {
 	exec {checkout_lock}<"$top/meson.build"
 	flock -n "$checkout_lock" && return
@@ -74,7 +74,7 @@ unlock_checkout() {
 	exec {checkout_lock}<&-
 }
 
-# build FOLDER [MESON OPTION...]: builds the checkout in that folder of it.
+# build FOLDER [MESON OPTION...]: builds in that folder of the checkout.
 build() {
 	local folder=$top/$1
 	shift

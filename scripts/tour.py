@@ -30,7 +30,7 @@ NEXT = """
 Where to go from here
   the sample     examples/gateway.c and examples/store.c: two short programs, traced with <blkin/blkin.h>
   your program   README.md, "Instrument"; nothing to link and nothing to initialise
-  your node      README.md, "Operate"; conf/agent.conf tells every setting
+  your node      README.md, "Operate"; conf/agent.conf shows every setting
   commands       blkin --help, man doc/blkin.1
 """
 
@@ -59,7 +59,7 @@ class Trees:
         self.shown = len(text)
 
     def arrived(self, requests):
-        """Whether the traces of that many requests are on the screen, whole, with the store's half of each call."""
+        """Whether the complete traces of that many requests are printed, with the store's half of each call."""
         self.program.expect_running()
         text = self.program.log()
         whole = re.findall(r"^trace \w+  4 spans", text, re.MULTILINE)
