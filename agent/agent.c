@@ -25,10 +25,10 @@
 #include "status/status.h"
 
 struct agent {
-	const struct config *config; /* what is in effect: a reload makes another one */
+	const struct config *config; /* in effect; a reload creates another one */
 	struct event_base *base;
 	struct outputs *outputs;
-	struct fanout *fanout; /* the reader's thread's, with all down to the collector */
+	struct fanout *fanout; /* used by the reader's thread only */
 	struct pipeline *pipeline;
 	struct progress *progress;
 	struct daemons *daemons;
@@ -40,13 +40,13 @@ struct agent {
 	struct reload reloading;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
-	struct event *collected;    /* active when the reader's thread has ended */
-	struct event *deadline;     /* of the stop's present stage */
+	struct event *collected;    /* activated when the reader's thread has ended */
+	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
 	bool collector_ended;
 };
 
-/* In the reader's thread: libevent wakes the loop. */
+/* Runs in the reader's thread; libevent wakes the loop. */
 static void wake_collected(void *data)
 {
 	struct agent *agent = data;
@@ -55,8 +55,8 @@ static void wake_collected(void *data)
 }
 
 /*
- * A stop has two stages, each with its time: the collector reads what was recorded, then the outputs deliver
- * what is queued. A second signal ends it at once.
+ * A stop has two stages, each with a time limit: the collector reads what was recorded, then the outputs
+ * deliver what is queued. A second signal ends it at once.
  */
 static void on_terminate(evutil_socket_t signal, short what, void *data)
 {
@@ -122,7 +122,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 	event_base_loopbreak(agent->base);
 }
 
-/* Starting, from what outlives the rest on */
+/* Starting, in the reverse order of freeing */
 
 static void make_loop(struct agent *agent)
 {
@@ -136,7 +136,7 @@ static void make_loop(struct agent *agent)
 	agent->reload = evsignal_new(agent->base, SIGHUP, on_reload, agent);
 }
 
-/* The spools come last: they enter in the ledger what differs from the checkpoint that progress takes up. */
+/* The spools come last: they enter into the ledger what differs from the checkpoint, which progress loads. */
 static bool make_delivery(struct agent *agent)
 {
 	const struct config *config = agent->config;
@@ -213,7 +213,7 @@ static int64_t all_of(const struct output_state *output)
 	return output->account.row[SPANS_TAKEN] + output->account.row[SPANS_RECOVERED];
 }
 
-/* What became of one output's spans. */
+/* Logs what became of one output's spans. */
 static void report_output(const struct agent *agent, const struct output_state *output)
 {
 	const int64_t *row = output->account.row;
@@ -222,14 +222,14 @@ static void report_output(const struct agent *agent, const struct output_state *
 		   *end = named ? ": " : "";
 
 	if (row[SPANS_SPOOLED])
-		log_info("%s%s%s%lld spans are in the spool, to be delivered by the next start", what, name,
-			end, (long long)row[SPANS_SPOOLED]);
+		log_info("%s%s%s%lld spans are in the spool: the next start delivers them", what, name, end,
+			(long long)row[SPANS_SPOOLED]);
 	if (progress_keeps(agent->progress) && row[SPANS_QUEUED])
 		log_info("%s%s%s%lld spans are not delivered yet: the next start reads them again", what,
 			name, end, (long long)row[SPANS_QUEUED]);
 	else if (row[SPANS_DROPPED_SHUTDOWN])
 		log_warning(
-			"%s%s%s%lld spans are not delivered: the collector at %s did not take them in time",
+			"%s%s%s%lld spans are not delivered: the collector at %s did not accept them in time",
 			what, name, end, (long long)row[SPANS_DROPPED_SHUTDOWN],
 			config_output(agent->config, output->name)->server);
 	if (named)
@@ -237,7 +237,7 @@ static void report_output(const struct agent *agent, const struct output_state *
 			(long long)all_of(output));
 }
 
-/* The last word. */
+/* Logs the final counts. */
 static void report(const struct agent *agent)
 {
 	struct output_state outputs[CONFIG_OUTPUTS_MAX];
@@ -255,7 +255,7 @@ static void report(const struct agent *agent)
 			(long long)rows.row[SPANS_MADE]);
 }
 
-/* Undoes what start did, as far as it came. */
+/* Undoes what start did, however far it got. */
 static void end(struct agent *agent)
 {
 	if (agent->http)
@@ -265,7 +265,7 @@ static void end(struct agent *agent)
 	if (agent->activity)
 		activity_destroy(agent->activity);
 	if (agent->outputs)
-		outputs_end(agent->outputs); /* what waits is stored, and so settled */
+		outputs_end(agent->outputs); /* stores what waits, which settles it */
 	if (agent->collector) {
 		if (!progress_keeps(agent->progress))
 			outputs_drop(agent->outputs);
@@ -300,9 +300,9 @@ int agent_run(const struct config *config, const char *file)
 	if (started)
 		event_base_dispatch(agent.base);
 	if (agent.collector && !agent.collector_ended) {
-		/* its thread may hang in LTTng, and uses all the rest: only the process's end ends it */
-		log_warning("stopped without reading the session to its end");
-		/* what is kept on record is read again by the next start; what is not, is stored */
+		/* its thread may hang in LTTng, and uses everything else: nothing can be freed */
+		log_warning("stopped before the session was read to its end");
+		/* the next start reads a kept session again; without one, what waits is stored */
 		if (!progress_keeps(agent.progress))
 			outputs_end(agent.outputs);
 		if (agent.http)

@@ -10,18 +10,18 @@
 
 #include "base/clock.h"
 
-/* Between two looks: how old the status text may be, and how late a sign of life. */
+/* Interval of the timer: how old the status text may be, and how late a keep-alive. */
 #define TICK_NS (1 * NS_PER_SECOND)
 
-/* What a stop takes beside its two stages, at most. */
+/* The longest time that a stop takes besides its two stages. */
 #define STOP_MORE_NS (10 * NS_PER_SECOND)
 
 struct notify {
 	const struct status_source *source;
 	struct event *tick;       /* NULL: nobody listens */
-	int64_t watchdog;         /* half its interval, ns; 0: there is none */
-	int64_t alive_said;       /* when the last sign of life was sent, CLOCK_MONOTONIC ns */
-	int64_t progress_counted; /* the collector's progress that it stood for */
+	int64_t watchdog;         /* half of the watchdog's interval, ns; 0: no watchdog */
+	int64_t alive_said;       /* when the last keep-alive was sent, CLOCK_MONOTONIC ns */
+	int64_t progress_counted; /* the collector's progress at that time */
 	bool ready, stopping;
 	char text[512]; /* the status that was sent last */
 };
@@ -100,14 +100,14 @@ void notify_ready(struct notify *notify)
 void notify_reloading(struct notify *notify)
 {
 	(void)notify;
-	/* the manager tells by the time which of several reloads a READY=1 ends */
+	/* the manager uses the time to match READY=1 with a reload */
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, clock_monotonic() / 1000);
 }
 
 void notify_stopping(struct notify *notify)
 {
 	notify->stopping = true;
-	/* two stages, each with its time, and some to end: the manager's own patience may be less */
+	/* two stages and the end may take longer than the manager's default limit */
 	sd_notifyf(0,
 		"STOPPING=1\nSTATUS=stopping: reading what was recorded, then delivering "
 		"it\nEXTEND_TIMEOUT_USEC=%" PRId64,

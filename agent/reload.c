@@ -10,7 +10,7 @@
 #include "queue/fanout.h"
 #include "status/http.h"
 
-/* Logs the keys that need a restart, and keeps their names for the status. */
+/* Logs the keys that need a restart, and stores their names for the status. */
 static void name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
 {
 	g_autoptr(GPtrArray) waiting = config_waiting(merged, fresh);
@@ -19,13 +19,13 @@ static void name_waiting(struct reload *reload, const struct config *merged, con
 	for (guint i = 0; i < waiting->len; i++) {
 		const char *name = g_ptr_array_index(waiting, i);
 
-		log_warning("%s is changed: this takes effect after a restart", name);
+		log_warning("%s was changed: this takes effect after a restart", name);
 		g_string_append_printf(names, "%s%s", i ? ", " : "", name);
 	}
 	g_strlcpy(reload->state.waiting, names->str, sizeof(reload->state.waiting));
 }
 
-/* The new configuration, with the ports of the agent's own relay daemon, which keeps running. */
+/* The new configuration, but with the ports of the agent's own relay daemon, which keeps running. */
 static int load(struct reload *reload, struct config *fresh)
 {
 	const struct config *config = reload->config;
@@ -40,7 +40,7 @@ static int load(struct reload *reload, struct config *fresh)
 	return 0;
 }
 
-/* What may fail comes first, and is undone if something does. */
+/* What may fail comes first, and is undone if a later step fails. */
 static int apply(struct reload *reload, const struct config *merged, unsigned changes)
 {
 	struct assembler_limits limits = pipeline_limits(merged);
@@ -60,14 +60,14 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	return 0;
 }
 
-/* Takes @merged over. */
+/* Takes over @merged. */
 static void replace(struct reload *reload, struct config *merged)
 {
 	reload_free(reload);
 	reload->config = reload->merged = merged;
 }
 
-/* What changes at any output; one that comes or goes changes all. */
+/* What changes at any output; adding or removing one counts as a change of everything. */
 static unsigned changes_of_outputs(const struct config *config, const struct config *merged)
 {
 	unsigned changes = config->outputs->len != merged->outputs->len ? CONFIG_CHANGES_UPLINK : 0;
@@ -81,7 +81,7 @@ static unsigned changes_of_outputs(const struct config *config, const struct con
 	return changes;
 }
 
-/* Makes the new configuration and applies it; returns -1 if there is none. */
+/* Loads the new configuration and applies it; returns -1 if it is invalid. */
 static int take(struct reload *reload, const struct config *fresh, unsigned *changes)
 {
 	struct config *merged = g_new(struct config, 1);
@@ -108,11 +108,11 @@ bool reload_run(struct reload *reload)
 	reload->state.failed = !good;
 	if (good) {
 		reload->state.succeeded = clock_wall();
-		log_info("the configuration is reloaded%s",
-			changes ? "" : ": nothing changes while the agent runs");
+		log_info("configuration reloaded%s",
+			changes ? "" : ": no change takes effect before a restart");
 	} else {
 		reload->state.failures++;
-		log_error("the configuration is not reloaded: the agent keeps the one that it has");
+		log_error("configuration not reloaded: the previous one stays in force");
 	}
 	return good && changes;
 }

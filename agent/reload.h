@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A reload (SIGHUP): the configuration is read again, and takes effect only if all of it is good. A new one
- * is made of it and of the running one, which is not written: other threads read it. The rooms take what can
- * change while the agent runs, and what cannot is named in the log; no span is lost.
+ * A reload (SIGHUP): the configuration is read again, and takes effect only if it has no mistake. It is
+ * merged with the running one into a new configuration; the running one is not changed, because other threads
+ * read it. What can change while the agent runs is applied; the log names what cannot. No span is lost.
  */
 #ifndef RELOAD_H
 #define RELOAD_H
@@ -21,10 +21,10 @@ struct http;
 struct outputs;
 struct pipeline;
 
-/* What it applies to, borrowed. */
+/* What the reload applies to, borrowed. */
 struct reload {
 	const char *file;            /* as given to config_load */
-	const struct config *config; /* what is in effect: the start's, or `merged` */
+	const struct config *config; /* in effect: that of the start, or `merged` */
 	struct config *merged;       /* owned; NULL before the first reload */
 	struct event_base *base;
 	struct outputs *outputs;
@@ -36,8 +36,8 @@ struct reload {
 };
 
 /*
- * Does it, and logs the result. Returns whether anything has changed. `config` is then another one, and the
- * last reload's is gone; the start's stays.
+ * Reloads, and logs the result. Returns whether anything has changed; then `config` is a new one. That of the
+ * previous reload is freed, that of the start is kept.
  */
 bool reload_run(struct reload *reload);
 

@@ -10,7 +10,7 @@
 #define DIGITS "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* How much of @text is an IPv6 address, with its zone if it names one. */
+/* The length of the IPv6 address at the start of @text, including its zone if there is one. */
 static size_t span_ipv6(const char *text)
 {
 	size_t size = strspn(text, DIGITS "abcdefABCDEF:.");

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Servers in a list, at most. */
+/* The most servers in a list. */
 #define ADDRESSES_MAX 8
 
 struct address {
@@ -15,16 +15,16 @@ struct address {
 	uint16_t port;
 };
 
-/* Reads one; returns false if @text is not of that form. */
+/* Reads one; returns false if @text is not a valid address. */
 bool address_parse(const char *text, struct address *address);
 
 /*
- * Reads a list with commas into @list, of ADDRESSES_MAX; returns how many there are, or 0 if one is not of
- * that form, stands twice, or there are too many.
+ * Reads a list, separated by commas, into @list, of ADDRESSES_MAX. Returns how many there are, or 0 if one is
+ * invalid or occurs twice, or there are too many.
  */
 size_t address_parse_list(const char *text, struct address *list);
 
-/* Writes it as it is read; @text of at least 272 bytes. */
+/* The reverse; @text has at least 272 bytes. */
 #define ADDRESS_TEXT 272
 void address_print(const struct address *address, char *text);
 

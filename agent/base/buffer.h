@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A growing run of bytes. Owned by whoever declares it; zero-initialised is empty; buffer_free ends it. */
+/*
+ * A growing array of bytes, owned by whoever declares it. Zero-initialised, it is empty; buffer_free ends it.
+ */
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
 
@@ -13,11 +15,12 @@ struct buffer {
 	size_t room;
 };
 
-/* Makes it larger, so that @more bytes have room behind the end. */
+/* Makes it larger, so that @more bytes fit behind the end. */
 void buffer_grow(struct buffer *buffer, size_t more);
 
-/* Makes room for @more bytes behind the end and returns where they go; the caller raises size by what it
- * wrote. */
+/*
+ * Makes room for @more bytes behind the end and returns their address; the caller adds what it wrote to size.
+ */
 static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 {
 	if (more > buffer->room - buffer->size)
@@ -29,12 +32,12 @@ void buffer_free(struct buffer *buffer);
 
 static inline void buffer_put(struct buffer *buffer, const void *data, size_t size)
 {
-	if (size) /* @data may be NULL for none */
+	if (size) /* @data may be NULL if @size is 0 */
 		memcpy(buffer_reserve(buffer, size), data, size);
 	buffer->size += size;
 }
 
-/* Appends text, as printf. */
+/* Appends text, like printf. */
 void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -18,7 +18,7 @@ static inline int64_t clock_read(clockid_t clock)
 	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* For lengths of time. */
+/* For durations. */
 static inline int64_t clock_monotonic(void)
 {
 	return clock_read(CLOCK_MONOTONIC);
@@ -30,7 +30,7 @@ static inline int64_t clock_wall(void)
 	return clock_read(CLOCK_REALTIME);
 }
 
-/* The same length, or moment, as others want it. */
+/* Conversions to the types of the system. */
 static inline struct timeval clock_timeval(int64_t ns)
 {
 	return (struct timeval){ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
@@ -41,7 +41,7 @@ static inline struct timespec clock_timespec(int64_t ns)
 	return (struct timespec){ns / NS_PER_SECOND, ns % NS_PER_SECOND};
 }
 
-/* The pause after the given number of failures: @first, doubled with each of them, up to @most. */
+/* The pause after the given number of failures: @first, doubled for each of them, up to @most. */
 static inline int64_t clock_backoff(int64_t first, unsigned failures, int64_t most)
 {
 	int64_t pause = first << (failures < 20 ? failures : 20);

@@ -34,7 +34,8 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Writes the character at @text, of @size bytes at most, that is not plain; returns how many bytes it took.
+/*
+ * Writes the character at @text, of at most @size bytes, which needs escaping; returns how many bytes it has.
  */
 static size_t put_special(struct buffer *out, const char *text, size_t size)
 {
@@ -103,7 +104,7 @@ void json_null(struct buffer *out)
 	buffer_printf(out, "null");
 }
 
-/* Like every number of JSON's with a point, whatever the locale says. */
+/* JSON always uses a point, whatever the locale says. */
 void json_double(struct buffer *out, double value)
 {
 	char digits[G_ASCII_DTOSTR_BUF_SIZE + 320];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * JSON text, written into a buffer piece by piece. Commas come by themselves; braces and brackets are the
- * caller's to pair. No state but the text: a comma is due unless the last byte opens something, is a colon,
- * or ended a line.
+ * JSON text, written into a buffer piece by piece. Commas are added automatically; the caller must pair
+ * braces and brackets. The only state is the text: a comma is needed unless the last byte opens something, is
+ * a colon, or ends a line.
  *
  *     json_open(out, '{');
  *     json_key(out, "name");
@@ -25,8 +25,10 @@ void json_close(struct buffer *out, char bracket);
 /* A member's name; its value comes next. */
 void json_key(struct buffer *out, const char *key);
 
-/* A string of @size bytes, NUL among them if need be. Control characters are escaped, invalid UTF-8 becomes
- * U+FFFD. */
+/*
+ * A string of @size bytes, which may include NUL. Control characters are escaped, invalid UTF-8 becomes
+ * U+FFFD.
+ */
 void json_string(struct buffer *out, const char *text, size_t size);
 
 /* The same for a C string. */
@@ -36,8 +38,7 @@ void json_int(struct buffer *out, int64_t value);
 void json_bool(struct buffer *out, bool value);
 void json_null(struct buffer *out);
 
-/* With six digits behind the point at most; what JSON has no number for (infinity, NaN) is written as null.
- */
+/* With at most six digits after the point. Infinity and NaN, which JSON cannot express, become null. */
 void json_double(struct buffer *out, double value);
 
 #endif

@@ -12,14 +12,15 @@
 static const char *log_program = "blkin";
 static int log_to_journal;
 
-/* Writes the line in one call, so that lines of several threads do not mix. */
+/* Writes the line in one call, so that lines of different threads do not mix. */
 static void write_line(int level, const char *format, va_list args)
 {
 	char message[1024], line[1100];
 
 	vsnprintf(message, sizeof(message), format, args);
-	/* names come from programs, words from peers: neither may begin a line of their own, nor steer a
-	 * terminal */
+	/*
+	 * names come from programs and texts from peers: neither may begin a new line, or control a terminal
+	 */
 	for (char *at = message; *at; at++)
 		if ((unsigned char)*at < 0x20 || *at == 0x7f)
 			*at = '?';
@@ -43,10 +44,10 @@ DEFINE_LOG(log_error, 3)
 DEFINE_LOG(log_warning, 4)
 DEFINE_LOG(log_info, 6)
 
-/* libevent says the same for each connection that it cannot accept: one line a second is enough. */
+/* libevent repeats this for each connection that it cannot accept: one line a second is enough. */
 static void log_libevent(int severity, const char *message)
 {
-	static time_t last; /* of the loop's thread */
+	static time_t last; /* used by the loop's thread only */
 	time_t now = time(NULL);
 
 	if (severity < EVENT_LOG_WARN || now == last)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* memchr for what is mostly near, as the next break in a span's text: there, the call takes longest. */
+/*
+ * memchr for a byte that is usually near, like the next line break in a span's text: there, the function call
+ * costs the most.
+ */
 #ifndef BASE_MEMFIND_H
 #define BASE_MEMFIND_H
 
@@ -10,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Finds the byte before @end; NULL if it is not there. */
+/* Finds the byte before @end; NULL if there is none. */
 static inline const char *find_near(const char *at, const char *end, char byte)
 {
 #ifdef __SSE2__

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 
-/* Between two tries; and how many of them make a shortage that is worth a line. */
+/* The time between two tries, and the number of tries after which the shortage is logged. */
 #define PAUSE_NS 1000000
 #define TRIES_UNTIL_SAID 1000
 
@@ -20,7 +20,7 @@ static void wait_for_memory(unsigned tries)
 	const struct timespec pause = {0, PAUSE_NS};
 
 	if (tries == TRIES_UNTIL_SAID)
-		log_warning("memory is short: the system refuses more; waiting for it");
+		log_warning("out of memory: waiting until the system has more");
 	nanosleep(&pause, NULL);
 }
 

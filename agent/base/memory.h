@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for what carries spans, with patience.
+ * Allocation for data that carries spans. It waits instead of failing.
  *
- * When the system has none to give, these wait and ask again: a span that is held is not lost because of one
- * refusal, and bounds elsewhere keep what we ask for small. A shortage that lasts is logged; one that never
- * ends is the watchdog's.
+ * When the system has no memory, these functions wait and try again, so that no span is lost because of one
+ * failure; limits elsewhere keep the requests small. A lasting shortage is logged; one that never ends trips
+ * the watchdog.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
 #include <stddef.h>
 
-/* Returns @size bytes of zeros, the caller's until free(). Never NULL. */
+/* Returns @size zero bytes, which the caller frees with free(). Never NULL. */
 void *memory_get(size_t size);
 
-/* Makes @data (or NULL) @size bytes large, as realloc. Never NULL. */
+/* Resizes @data, which may be NULL, to @size bytes, like realloc. Never NULL. */
 void *memory_resize(void *data, size_t size);
 
-/* Lets libevent take its memory from here too; before its first use. */
+/* Makes libevent allocate from here too. Call it before libevent's first use. */
 void memory_serve_libevent(void);
 
 #endif

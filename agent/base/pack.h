@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers and text as bytes, big-endian, for what is kept on disk between two runs.
+ * Numbers and text as bytes, big-endian, for data that is kept on disk between two runs.
  *
- * What is read back may be damaged, so an unpacker never reads beyond its end: it then gives zeros, and says
- * at the end that it failed.
+ * The data may be damaged when it is read, so an unpacker never reads beyond its end: it then returns zeros,
+ * and reports at the end that it failed.
  */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H
@@ -38,7 +38,7 @@ static inline void pack_u64(struct buffer *out, uint64_t number)
 	pack_number(out, number, 8);
 }
 
-/* A run of bytes behind its size. */
+/* Bytes, preceded by their size. */
 static inline void pack_bytes(struct buffer *out, const void *data, size_t size)
 {
 	pack_u32(out, (uint32_t)size);
@@ -62,7 +62,7 @@ static inline struct unpacker unpacker_of(const void *data, size_t size)
 	return (struct unpacker){at, at + size, false};
 }
 
-/* Borrows the next @size bytes; NULL if there are not so many. */
+/* Borrows the next @size bytes; NULL if there are fewer. */
 static inline const uint8_t *unpack_run(struct unpacker *from, size_t size)
 {
 	const uint8_t *at = from->at;
@@ -100,7 +100,7 @@ static inline uint64_t unpack_u64(struct unpacker *from)
 	return unpack_number(from, 8);
 }
 
-/* What pack_bytes put; an empty one if it failed. */
+/* What pack_bytes wrote; empty if it failed. */
 static inline struct unpacker unpack_bytes(struct unpacker *from)
 {
 	uint32_t size = unpack_u32(from);
@@ -109,7 +109,7 @@ static inline struct unpacker unpack_bytes(struct unpacker *from)
 	return (struct unpacker){at, at ? at + size : at, at == NULL};
 }
 
-/* What pack_text put, into @text; fails if it has no room, or has a NUL. */
+/* Copies what pack_text wrote to @text; fails if it does not fit, or contains a NUL. */
 static inline void unpack_text(struct unpacker *from, char *text, size_t room)
 {
 	struct unpacker bytes = unpack_bytes(from);

@@ -5,10 +5,10 @@
 
 #include <glib.h>
 
-/* Longer words are nobody's slip. */
+/* Longer words are not looked at. */
 #define WORD_MAX 64
 
-/* How many letters have to be changed, added or taken away to make @b of @a. */
+/* How many letters have to be changed, added or removed to turn @a into @b. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[WORD_MAX + 1], length = strlen(b);
@@ -40,7 +40,7 @@ const char *suggest(const char *word, const char *const *names, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		size_t changes = strlen(names[i]) > WORD_MAX ? WORD_MAX : distance(word, names[i]);
 
-		/* A word that has nothing in common is none. */
+		/* A word that has nothing in common is no suggestion. */
 		if (strncmp(word, names[i], length) == 0)
 			changes = 0;
 		if (changes > best || changes >= strlen(names[i]))

@@ -8,10 +8,10 @@
 
 #include <glib.h>
 
-/* No slot is larger: a file that is holds something else. */
+/* The largest slot: a larger file is something else. */
 #define SIZE_MAX_READ (UINT64_C(1) << 32)
 
-/* How many bytes there are to read; 0 for an empty slot. */
+/* How many bytes can be read; 0 for an empty slot. */
 static uint64_t size_of(const struct twoslots *slots, unsigned i)
 {
 	struct stat file;

@@ -124,7 +124,7 @@ def test_stop_while_a_name_server_hangs(node, names, server):
     began = time.monotonic()
     assert node.agent.stop() == 0
     assert time.monotonic() - began < 4
-    assert "500 spans are in the spool, to be delivered by the next start" in node.agent.log()
+    assert "500 spans are in the spool: the next start delivers them" in node.agent.log()
     names.addresses[NAME] = "127.0.0.1"
     names.silent = False
     start_agent(node, names, server.port, "1min")

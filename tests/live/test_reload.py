@@ -13,8 +13,8 @@ from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 
 LOAD = "tests/live/programs/spanload"
-TAKEN = "the configuration is reloaded"
-REFUSED = "the configuration is not reloaded: the agent keeps the one that it has"
+TAKEN = "configuration reloaded"
+REFUSED = "configuration not reloaded: the previous one stays in force"
 
 
 class Reloader:
@@ -252,7 +252,7 @@ def test_http_moves(node, receiver):
 def test_what_needs_a_restart_is_named(node, receiver, key, value):
     reloader = Reloader(node, receiver.port)
     reloader.edit("session", key, value)
-    assert f"`{key}` in [session] is changed: this takes effect after a restart" in reloader.agent.log()
+    assert f"`{key}` in [session] was changed: this takes effect after a restart" in reloader.agent.log()
     found = {finding["code"]: finding for finding in node.status()["findings"]}
     assert found["restart-due"]["what"].endswith(f": `{key}` in [session]")
     node.run([LOAD, "-n", 100])

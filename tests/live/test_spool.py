@@ -99,7 +99,7 @@ def test_stop_stores_what_waits(node):
     before = time.monotonic()
     assert agent.stop() == 0
     assert time.monotonic() - before < 10
-    assert f"{total} spans are in the spool, to be delivered by the next start" in agent.log()
+    assert f"{total} spans are in the spool: the next start delivers them" in agent.log()
     assert "not delivered" not in agent.log()
     receiver.start()
     node.start_agent_again()
