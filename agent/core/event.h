@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events that spans are made of, as they were decoded, whatever read them. */
+/* Decoded events, from which spans are made. Independent of the reader. */
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
 
@@ -8,17 +8,20 @@
 #include "core/text.h"
 
 enum event_type {
-	EVENT_FOREIGN,       /* not of a span */
-	EVENT_MALFORMED,     /* named as ours, with other fields */
+	EVENT_FOREIGN,       /* not an event of a span */
+	EVENT_MALFORMED,     /* has the name of a known event, but other fields */
 	EVENT_SPAN,          /* blkin:span, blkin:span_LEVEL: a whole span */
-	EVENT_ANNOTATION,    /* blkin:annotation: a piece of one that comes later */
+	EVENT_ANNOTATION,    /* blkin:annotation: a piece of a span that comes later */
 	EVENT_TAG,           /* blkin:tag: the same */
 	EVENT_TIMESTAMP,     /* zipkin:timestamp, classic */
-	EVENT_KEYVAL,        /* zipkin:keyval_string; zipkin:keyval in the layout of 2014 */
+	EVENT_KEYVAL,        /* zipkin:keyval_string; or zipkin:keyval, the layout of 2014 */
 	EVENT_KEYVAL_INTEGER /* zipkin:keyval_integer */
 };
 
-/* A decoded event; its texts live until the message is released. Fields that its type does not have are 0. */
+/*
+ * A decoded event; its texts are valid until the message is released. Fields that its type does not have are
+ * 0.
+ */
 struct event {
 	enum event_type type;
 	int64_t time;   /* ns since the epoch */
@@ -32,10 +35,10 @@ struct event {
 	struct text name;
 	struct text service, ip; /* of classic events */
 	struct text head;        /* of EVENT_ANNOTATION and EVENT_TAG: the head line of the span's `data` */
-	struct text key, value;  /* value: of an annotation what happened; of EVENT_SPAN its `data` */
+	struct text key, value;  /* value: of an annotation its text; of EVENT_SPAN its `data` */
 };
 
-/* syslog's severity levels by number, and the one that spans have unless their program says otherwise */
+/* syslog's severity levels by number, and the default level of spans */
 #define EVENT_LEVELS 8
 #define EVENT_LEVEL_INFO 6
 extern const char *const event_level_names[EVENT_LEVELS];

@@ -10,7 +10,7 @@
 const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 	0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5, 15, 60, 600};
 
-/* The output whose rows a checkpoint has without its name, as when there was but one. */
+/* The output whose rows are stored without its name in a checkpoint, as when there was only one. */
 #define UNNAMED "default"
 #define NAME_MAX_SIZE 128
 
@@ -189,7 +189,7 @@ void ledger_save(struct buffer *out)
 	buffer_free(&list);
 }
 
-/* Where the row of that name is; NULL if there is none. */
+/* Finds the row of that name; NULL if there is none. */
 static int64_t *find_row(char *name)
 {
 	char *dot = strrchr(name, '.');
@@ -206,7 +206,7 @@ static int64_t *find_row(char *name)
 	return account && i < ACCOUNT_ROWS ? &account->is.row[i] : NULL;
 }
 
-/* Reads the list, and adds to the rows if @take. Returns false if it is damaged. */
+/* Reads the list, and if @take, adds it to the rows. Returns false if it is damaged. */
 static bool walk_saved(struct unpacker from, bool take)
 {
 	uint32_t count = unpack_u32(&from);
@@ -224,10 +224,7 @@ static bool walk_saved(struct unpacker from, bool take)
 	return !from.failed;
 }
 
-/*
- * An agent of a version that had one output wrote no row of what the output had taken: it is what the rest
- * adds up to.
- */
+/* Versions that had only one output did not store what the output had taken: it is the sum of the rest. */
 static void complete(struct account *account)
 {
 	int64_t *row = account->is.row;
@@ -240,8 +237,8 @@ static void complete(struct account *account)
 }
 
 /*
- * Takes back what is in the gauges, from them and from what adds up to them. Reading goes on where the output
- * that was behind most has all, so what that one had queued is made again.
+ * Subtracts the gauges, from themselves and from the rows that they are part of. Reading continues where the
+ * slowest output has everything settled, so what this one had queued is made again.
  */
 static void unmake(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ledger: every event that a program logged stands in exactly one row, and every span made of them too.
+ * The ledger: every event that a program logged is in exactly one row, and so is every span made of them.
  *
  *     events logged = read - read again + lost in ring buffers + lost in relay
  *     read          = in spans + json + rejected + ignored
@@ -10,18 +10,18 @@
  *
  *     taken + recovered = queued + spooled + sent + dropped
  *
- * where an output that was there from the start has taken all that were handed on; one that was added later
- * has taken those since.
+ * where an output that exists from the start has taken all spans that were handed on, and one that was added
+ * later has taken those since.
  *
- * The ledger outlives the agent: a checkpoint has a snapshot of it, of the moment up to which events had been
- * *reached*, and beside it an older moment up to which they are *done*, with the spans that were pending
- * then. The next run takes the snapshot up, but not the spans that were pending or queued in it: the pending
- * ones of the older moment are made again, and the rest come of the events between the two moments, which are
- * read, and counted, again. What a killed run did after its snapshot is in no row, and is all done again. So
- * the rows go on adding up.
+ * The ledger outlives the agent. A checkpoint has a snapshot of it, as of the moment up to which events had
+ * been *reached*, and also an older moment up to which they are *done*, with the spans that were pending
+ * then. The next run loads the snapshot, without the spans that were pending or queued in it: it restores the
+ * pending spans of the older moment, and the rest are made from the events between the two moments, which are
+ * read and counted again. What a killed run did after its snapshot is in no row, and is done again. So the
+ * rows still add up.
  *
- * Whoever moves something from row to row does it in one call, so that a snapshot always adds up. All calls
- * are for any thread.
+ * A move from one row to another is made in one call, so that a snapshot always adds up. All functions may be
+ * called from any thread.
  */
 #ifndef CORE_LEDGER_H
 #define CORE_LEDGER_H
@@ -37,10 +37,10 @@ struct ledger {
 	int64_t row[LEDGER_ROWS];
 };
 
-/* Delivery latency: spans by the time from their last event to the acknowledgement. */
+/* Delivery latency: a histogram of the time from a span's last event to the acknowledgement. */
 #define LEDGER_BUCKETS 14
 extern const double
-	ledger_bucket_seconds[LEDGER_BUCKETS]; /* upper bounds; one more bucket holds what is beyond */
+	ledger_bucket_seconds[LEDGER_BUCKETS]; /* upper bounds; one more bucket counts what is above */
 
 struct ledger_latency {
 	uint64_t bucket[LEDGER_BUCKETS + 1]; /* not cumulative */
@@ -60,7 +60,10 @@ void ledger_read(struct ledger *rows);
 
 struct account;
 
-/* The account of the output @name, opened if there is none. It is the ledger's, and stays to the end. */
+/*
+ * Returns the account of the output @name, and opens it if there is none. The ledger owns it, and never frees
+ * it.
+ */
 struct account *account_open(const char *name);
 const char *account_name(const struct account *account);
 
@@ -72,7 +75,7 @@ void account_post(struct account *account, const struct account_change *change);
 void account_add(struct account *account, enum account_row row, int64_t amount);
 void account_move(struct account *account, enum account_row from, enum account_row to, int64_t amount);
 
-/* What one producer hands to several outputs: @change and all of @changes at once. */
+/* What one producer hands to several outputs: @change and all @entries at once. */
 struct account_entry {
 	struct account *account;
 	struct account_change change;
@@ -81,14 +84,17 @@ struct account_entry {
 void ledger_post_with(const struct ledger *change, const struct account_entry *entries, size_t count);
 
 /*
- * Enters what the spool holds when it is opened first, and what it has lost; after ledger_load. What is more
- * than stands there already counts as recovered. What is less was sent by a run that was killed after its
- * snapshot; or, if the spool cannot tell what it ought to hold (@unknown), lost with it. Returns how many
- * spans were lost in all.
+ * Enters what the spool holds when it is first opened, and what it has lost; call it after ledger_load. If it
+ * holds more than the account says, the difference counts as recovered. If it holds less, the difference was
+ * sent by a run that was killed after its snapshot; or, if the spool does not know what it should hold
+ * (@unknown), it is lost. Returns how many spans were lost in total.
  */
 int64_t account_enter_spool(struct account *account, int64_t spooled, int64_t lost, bool unknown);
 
-/* Adds delivered spans to the latency histogram: @events are their event times, ns since the epoch. */
+/*
+ * Adds delivered spans to the latency histogram; @events are the times of their last events, ns since the
+ * epoch.
+ */
 void account_delivered(struct account *account, const int64_t *events, uint32_t count, int64_t now);
 
 /* A snapshot of an account. */
@@ -108,8 +114,8 @@ void ledger_read_with(
 void ledger_save(struct buffer *out);
 
 /*
- * Goes on from such a snapshot, as told above; false, having changed nothing, if it is damaged. Rows of
- * outputs that have no account are left out.
+ * Loads such a snapshot, as described above. Returns false, having changed nothing, if it is damaged. Rows of
+ * outputs that have no account are ignored.
  */
 bool ledger_load(struct unpacker from);
 

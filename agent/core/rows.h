@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ledger's rows, listed once: what each is called in a checkpoint, in the metrics, in `blkin status
- * --json`, and, if it is a loss, how `blkin status` tells of it.
+ * The ledger's rows, listed once: the name of each in a checkpoint, in the metrics and in `blkin status
+ * --json`, and, for a loss, its text in `blkin status`.
  *
- * The rows of enum ledger_row are the node's; those of enum account_row each output has of its own.
+ * The rows of enum ledger_row belong to the node; each output has its own rows of enum account_row.
  */
 #ifndef CORE_ROWS_H
 #define CORE_ROWS_H
@@ -15,25 +15,24 @@ enum ledger_row {
 	/* events */
 	EVENTS_READ,
 	EVENTS_LOST_RING, /* discarded by a full ring buffer, counted by LTTng */
-	PACKETS_LOST, /* overwritten at the relay before they were read: LTTng does not tell how many events
-		       */
+	PACKETS_LOST, /* overwritten at the relay before they were read: LTTng does not say how many events
+			 they held */
 	EVENTS_IN_SPANS,
 	EVENTS_AS_JSON,
-	EVENTS_REJECTED_MALFORMED, /* fields missing, of another type, or with a value that cannot be */
+	EVENTS_REJECTED_MALFORMED, /* fields missing, of another type, or with an impossible value */
 	EVENTS_REJECTED_ID,        /* trace or span id 0 */
 	EVENTS_REJECTED_TIME,      /* a span that starts after it ends, or before there was a clock */
-	EVENTS_IGNORED,            /* foreign: not of a span */
-	EVENTS_READ_AGAIN, /* of those read: for the second time, after the run that read them first was
-			      killed */
+	EVENTS_IGNORED,            /* foreign: not an event of a span */
+	EVENTS_READ_AGAIN, /* of those read: a second time, after the run that first read them was killed */
 	/* spans */
 	SPANS_MADE,
-	SPANS_PENDING, /* gauge: being assembled */
-	/* beside the rows that add up */
-	SPANS_CUT_SHORT,  /* handed on before they ended: lingered out, or memory was short */
+	SPANS_PENDING, /* gauge: in assembly */
+	/* not part of the sums */
+	SPANS_CUT_SHORT,  /* handed on before they ended: linger passed, or memory was short */
 	STRINGS_REPAIRED, /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
-	SESSIONS_LOST,   /* ended otherwise than by the agent: what was in their buffers is gone, uncounted */
-	SESSIONS_MENDED, /* found stopped, or with something disabled, and set right */
+	SESSIONS_LOST,    /* not ended by the agent: what was in their buffers is lost, uncounted */
+	SESSIONS_MENDED,  /* found stopped or partly disabled, and restored */
 	CLOCK_STEPS_SEEN, /* of the wall clock */
 	LEDGER_ROWS
 };
@@ -41,21 +40,22 @@ enum ledger_row {
 enum account_row {
 	SPANS_TAKEN,     /* handed to the output */
 	SPANS_RECOVERED, /* found in its spool when the agent started */
-	SPANS_QUEUED,    /* gauge: encoded, not acknowledged yet */
+	SPANS_QUEUED,    /* gauge: encoded, but not acknowledged yet */
 	SPANS_SPOOLED,   /* gauge: on disk */
 	SPANS_SENT,      /* acknowledged by the collector */
 	SPANS_DROPPED_QUEUE_FULL,
-	SPANS_DROPPED_REFUSED,       /* the collector answered with an exception */
-	SPANS_DROPPED_OVERSIZE,      /* larger than a message may be */
-	SPANS_DROPPED_SPOOL_FULL,    /* the oldest on disk, for newer ones */
-	SPANS_DROPPED_SPOOL_CORRUPT, /* the disk did not keep them */
-	SPANS_DROPPED_SHUTDOWN,      /* the collector did not take them in the time that a stop waits */
-	/* beside the rows that add up */
-	SPANS_SENT_AGAIN, /* sent a second time because the first got no answer: may arrive twice */
+	SPANS_DROPPED_REFUSED,       /* rejected by the collector */
+	SPANS_DROPPED_OVERSIZE,      /* larger than a batch may be */
+	SPANS_DROPPED_SPOOL_FULL,    /* the oldest on disk, to make room for newer ones */
+	SPANS_DROPPED_SPOOL_CORRUPT, /* the spool's file lost them */
+	SPANS_DROPPED_SHUTDOWN,      /* the stop, or the output's removal, could not wait for the collector */
+	/* not part of the sums */
+	SPANS_SENT_AGAIN, /* sent a second time because the first time got no answer: may arrive twice */
 	OUTPUT_ERRORS_CONNECT,
-	OUTPUT_ERRORS_TLS, /* the server's certificate, or ours, or no TLS at all */
+	OUTPUT_ERRORS_TLS, /* the certificate of the server or the client was rejected, or the server does not
+			      use TLS */
 	OUTPUT_ERRORS_TIMEOUT,
-	OUTPUT_ERRORS_PROTOCOL, /* the peer's answer is no answer to a call */
+	OUTPUT_ERRORS_PROTOCOL, /* the peer's answer does not match a call */
 	OUTPUT_ERRORS_CLOSED,   /* the peer closed the connection with calls open */
 	OUTPUT_ERRORS_TRY_LATER,
 	OUTPUT_ERRORS_REFUSED,
@@ -63,19 +63,19 @@ enum account_row {
 };
 
 struct row_info {
-	const char *name;   /* in a checkpoint: never to be changed */
-	const char *json;   /* members of the status's objects, with dots between them */
-	const char *metric; /* rows of one metric stand together */
+	const char *name;   /* in a checkpoint; must never change */
+	const char *json;   /* path of members in the status, separated by dots */
+	const char *metric; /* rows of one metric are adjacent */
 	const char *label;  /* "reason=\"id\"", or NULL */
-	const char *help;   /* of the metric, in its first row */
-	const char *lost;   /* a loss: what `blkin status` says behind the number; NULL: it is none */
+	const char *help;   /* help text of the metric, in its first row */
+	const char *lost;   /* text in `blkin status` after the number; NULL: not a loss */
 	bool gauge;
 };
 
 extern const struct row_info ledger_rows[LEDGER_ROWS];
 extern const struct row_info account_rows[ACCOUNT_ROWS];
 
-/* The row whose name is @name; @count if there is none. */
+/* The index of the row named @name; @count if there is none. */
 size_t row_find(const struct row_info *rows, size_t count, const char *name);
 
 #endif

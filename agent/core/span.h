@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Spans, ready to be encoded: in Zipkin's terms, whatever they were made of. */
+/* Spans ready to be encoded, in Zipkin's terms. Independent of the events that they were made from. */
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H
 
@@ -27,11 +27,11 @@ struct tag {
 	struct text key, value;
 };
 
-/* A span that is ready to be encoded; everything in it is borrowed for the length of a call. */
+/* A span ready to be encoded; everything in it is borrowed for the duration of a call. */
 struct span {
 	uint64_t trace_id_high, trace_id, id, parent_id;
 	enum span_kind kind;
-	bool shared; /* the server's half of a span that the client began under the same id */
+	bool shared; /* the server's half of a span that the client started under the same id */
 	bool debug;
 	int64_t timestamp; /* us since the epoch */
 	int64_t duration;  /* us; 0: unknown */
@@ -43,7 +43,7 @@ struct span {
 	size_t annotation_count;
 	const struct tag *tags;
 	size_t tag_count;
-	int64_t last_event; /* ns since the epoch: what delivery is measured from */
+	int64_t last_event; /* ns since the epoch: the latency is measured from here */
 };
 
 #endif

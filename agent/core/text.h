@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text as it stands somewhere else: borrowed, not NUL-terminated, of any bytes but NUL. */
+/* Borrowed text: not NUL-terminated, any bytes except NUL. */
 #ifndef CORE_TEXT_H
 #define CORE_TEXT_H
 
