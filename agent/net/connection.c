@@ -23,9 +23,9 @@
 #include "net/lookup.h"
 #include "net/tls.h"
 
-/* Input that the handler leaves lying is read no further than this. */
+/* The most input that is buffered while the handler does not drain it. */
 #define INPUT_MAX (256 * 1024)
-/* Handed to the kernel in one call, at most. */
+/* The most bytes handed to the kernel in one call. */
 #define WRITE_MAX (1024 * 1024)
 
 struct connection {
@@ -40,12 +40,12 @@ struct connection {
 	struct bufferevent *stream; /* once connected */
 	struct event *shaking;      /* the handshake's deadline */
 	bool up, heard;             /* heard: bytes came */
-	bool asked;                 /* the server asked for a certificate of ours */
-	enum fault fault;           /* what keeps the latest try from being up, */
-	char why[320];              /* in words */
+	bool asked;                 /* the server asked for a client certificate */
+	enum connection_end end;    /* why the latest try is not up */
+	char why[320];
 };
 
-/* Keeps the system's words for an error, in the middle of a sentence. */
+/* Stores the system's text for an error, for use within a sentence. */
 static void keep_error(struct connection *connection, int error)
 {
 	snprintf(connection->why, sizeof(connection->why), "%s", strerror(error));
@@ -55,9 +55,9 @@ static void keep_error(struct connection *connection, int error)
 static void try_addresses(struct connection *connection);
 
 /*
- * libevent frees a bufferevent's buffers in a later round of the loop. Their owner may not wait for that, so
- * the output is emptied here: it may be frozen at the front against everyone but the bufferevent, which does
- * not write any more.
+ * libevent frees a bufferevent's buffers in a later iteration of the loop, but the owner of their contents
+ * may not wait for that. So the output is emptied here. It may be frozen at the front for everyone but the
+ * bufferevent, which no longer writes.
  */
 static void drop_stream(struct connection *connection)
 {
@@ -73,7 +73,7 @@ static void drop_stream(struct connection *connection)
 	connection->stream = NULL;
 }
 
-/* The end of the stream: where it was not up yet, the next address may do better. */
+/* The stream ended: if it was not up yet, try the next address. */
 static void end_stream(struct connection *connection)
 {
 	event_del(connection->shaking);
@@ -93,24 +93,25 @@ static void on_readable(struct bufferevent *stream, void *arg)
 	connection->handler.readable(bufferevent_get_input(stream), connection->handler.data);
 }
 
-/* Lets TLS say why the stream ended; FAULT_NONE if it does not know. */
-static enum fault explain(struct connection *connection)
+/* Asks TLS why the stream ended; returns whether it knows. */
+static bool explain(struct connection *connection)
 {
 	SSL *session = bufferevent_openssl_get_ssl(connection->stream);
 	unsigned long error, first = 0;
 	enum fault fault;
 	size_t used;
 
-	/* libevent tells the latest first, and some not at all. */
+	/* libevent reports the latest error first, and some not at all. */
 	while ((error = bufferevent_get_openssl_error(connection->stream)))
 		first = ERR_GET_LIB(error) == ERR_LIB_SSL ? error : first;
 	while ((error = ERR_get_error()))
 		first = first ? first : error;
-	fault = tls_explain(
-		session, connection->options.address->host, first, connection->why, sizeof(connection->why));
-	if (fault || !connection->asked || connection->heard)
-		return fault;
-	/* A server may close on a client whose certificate it misses before its reason can be read. */
+	if (tls_explain(session, connection->options.address->host, first, connection->why,
+		    sizeof(connection->why)) > 0)
+		return true;
+	/*
+	 * A server that misses a client certificate may close the connection before its reason can be read.
+	 */
 	used = strlen(connection->why);
 	snprintf(connection->why + used, sizeof(connection->why) - used,
 		"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
@@ -146,8 +147,9 @@ static void on_shaking(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	connection->fault = FAULT_TLS_NONE;
-	snprintf(connection->why, sizeof(connection->why), "the server does not answer in TLS within %g s",
+	connection->end = CONNECTION_NOT_TLS;
+	snprintf(connection->why, sizeof(connection->why),
+		"no answer from the server to the TLS handshake within %g s",
 		(double)connection->options.timeout_ns / 1e9);
 	end_stream(connection);
 }
@@ -175,7 +177,10 @@ static struct bufferevent *open_stream(struct connection *connection)
 	stream = bufferevent_openssl_socket_new(
 		connection->base, connection->fd, session, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE);
 	if (stream) {
-		/* Some servers end without TLS's farewell; replies say themselves whether they are whole. */
+		/*
+		 * Some servers close without TLS's close_notify; replies themselves show whether they are
+		 * complete.
+		 */
 		bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);
 		event_add(connection->shaking, &connection->timeout);
 	} else {
@@ -184,7 +189,7 @@ static struct bufferevent *open_stream(struct connection *connection)
 	return stream;
 }
 
-/* The socket is connected: from here on it is a stream's. Returns false where memory is short. */
+/* The socket is connected: a stream takes it over. Returns false if memory is short. */
 static bool become_stream(struct connection *connection)
 {
 	connection->stream = open_stream(connection);
@@ -194,7 +199,7 @@ static bool become_stream(struct connection *connection)
 	stop_connecting(connection);
 	bufferevent_setcb(connection->stream, on_readable, NULL, on_stream_event, connection);
 	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MAX);
-	/* libevent would hand the kernel 16 KiB at a time: thirty calls for a batch. */
+	/* by default libevent writes 16 KiB at a time: thirty calls for a batch */
 	bufferevent_set_max_single_write(connection->stream, WRITE_MAX);
 	bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
 	return true;
@@ -223,7 +228,7 @@ static void on_connecting(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* Starts to connect to one address; returns whether on_connecting will tell how it went. */
+/* Starts to connect to one address; returns whether on_connecting will be called with the result. */
 static bool try_address(struct connection *connection, const struct addrinfo *address)
 {
 	int one = 1;
@@ -231,7 +236,7 @@ static bool try_address(struct connection *connection, const struct addrinfo *ad
 	connection->fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (connection->fd < 0)
 		goto fail;
-	/* A batch goes out at once, and not when its predecessor is acknowledged. */
+	/* Send a batch at once, not when the previous one is acknowledged. */
 	setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (connect(connection->fd, address->ai_addr, address->ai_addrlen) < 0 && errno != EINPROGRESS)
 		goto fail;
@@ -248,8 +253,10 @@ fail:
 	return false;
 }
 
-/* Goes on with the addresses that are left; the last thing to do in a callback, as the handler may destroy
- * us. */
+/*
+ * Continues with the remaining addresses. Must be the last action in a callback, because the handler may
+ * destroy the connection.
+ */
 static void try_addresses(struct connection *connection)
 {
 	while (connection->next) {

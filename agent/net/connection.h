@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One connection to a server, by TCP or TLS, from the look-up of its name to its end. Never blocks.
+ * One connection to a server, over TCP or TLS, from the name look-up to its end. Never blocks.
  *
- * A name's addresses are tried in turn, IPv6 and IPv4. A connection ends once and is not made again: who
- * wants another one creates it. libevent writes with writev(): the process has to ignore SIGPIPE, and to use
+ * The addresses of a name are tried in turn, IPv6 and IPv4. A connection that has ended is not made again:
+ * create another one. libevent writes with writev(), so the process must ignore SIGPIPE; it must also use
  * libevent's locks.
  */
 #ifndef NET_CONNECTION_H
@@ -22,29 +22,34 @@ struct connection;
 
 struct connection_options {
 	const struct address *address; /* all borrowed for the connection's life */
-	int64_t timeout_ns;            /* for the look-up, and for each address */
+	int64_t timeout_ns;            /* for the look-up, and again for each address */
 	SSL_CTX *tls;                  /* NULL: plain TCP */
 };
 
-/* Called from the loop, never from within connection_create; each may destroy the connection. */
+enum connection_end {
+	CONNECTION_UNMADE,  /* it could not be established */
+	CONNECTION_NOT_TLS, /* TLS failed: one side rejected the other */
+	CONNECTION_LOST     /* it was up */
+};
+
+/* Called from the loop, never by connection_create itself; each may destroy the connection. */
 struct connection_handler {
 	void (*up)(void *data);
-	/* Bytes came; what is not drained stays for the next call. */
+	/* Bytes arrived; what is not drained stays for the next call. */
 	void (*readable)(struct evbuffer *input, void *data);
-	/* It is over, and good only for connection_destroy. FAULT_CLOSED: it was up, and TLS has no
-	 * complaint. */
-	void (*down)(enum fault fault, const char *why, void *data);
+	/* It has ended; only connection_destroy may be called. */
+	void (*down)(enum connection_end end, const char *why, void *data);
 	void *data;
 };
 
-/* Starts to connect. @base has to outlive the connection, and to run once more after it. */
+/* Starts to connect. @base must outlive the connection, and run once more after it. */
 struct connection *connection_create(struct event_base *base, const struct connection_options *options,
 	const struct connection_handler *handler);
 
 /* Closes at once. When it returns, nothing refers to memory that was added to the output by reference. */
 void connection_destroy(struct connection *connection);
 
-/* Where to write, once up; borrowed. What it still holds has not been handed to the kernel. */
+/* The output to write to, once it is up; borrowed. What it still holds has not been handed to the kernel. */
 struct evbuffer *connection_output(struct connection *connection);
 
 #endif

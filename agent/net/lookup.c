@@ -13,8 +13,8 @@
 #include "net/question.h"
 
 /*
- * Some name servers never answer about IPv6, for which the C library waits long: after so long IPv4 is asked
- * for alone, and whichever address is there first will do.
+ * Some name servers never answer queries for IPv6, and the C library waits long for them. After this time the
+ * look-up also asks for IPv4 alone, and takes the first answer.
  */
 #define BOTH_NS (500 * NS_PER_MS)
 
@@ -24,11 +24,11 @@ struct lookup {
 	int64_t timeout_ns;
 	lookup_done *done;
 	void *data;
-	struct event *timer;    /* to begin, to ask for IPv4 alone, and to give up */
-	struct event *answered; /* active when a question is */
-	struct question *both;  /* IPv6 and IPv4; NULL: not asked, or over */
-	struct question *ipv4;  /* the same */
-	bool alone;             /* IPv4 was asked for alone */
+	struct event *timer;    /* for the start, for asking for IPv4 alone, and for giving up */
+	struct event *answered; /* activated when a question is answered */
+	struct question *both;  /* for IPv6 and IPv4; NULL: not asked, or ended */
+	struct question *ipv4;  /* for IPv4 alone; the same */
+	bool alone;             /* it has asked for IPv4 alone */
 };
 
 static void set_timer(struct lookup *lookup, int64_t ns)
@@ -84,7 +84,7 @@ static void on_answered(evutil_socket_t fd, short what, void *arg)
 		tell_failure(lookup, why);
 }
 
-/* An address in digits needs no name server. */
+/* A numeric address needs no name server. */
 static bool read_digits(const struct lookup *lookup, struct addrinfo **addresses)
 {
 	struct addrinfo hints = {.ai_family = AF_UNSPEC,
@@ -107,7 +107,7 @@ static void begin(struct lookup *lookup)
 	if (lookup->both)
 		set_timer(lookup, MIN(BOTH_NS, lookup->timeout_ns));
 	else
-		tell_failure(lookup, "no thread can be had to ask for it");
+		tell_failure(lookup, "cannot start a thread to ask for it");
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)

@@ -16,9 +16,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-/* Two for each server of a list; it stays well below the service's TasksMax. */
+/* Two for each server of a list; well below the service's TasksMax. */
 #define THREADS_MAX (2 * ADDRESSES_MAX)
-/* An older one is not taken over: it may hang for good, or ask name servers that are no longer configured. */
+/*
+ * An older question is not taken over: it may hang for ever, or ask name servers that are no longer
+ * configured.
+ */
 #define TAKE_OVER_NS (30 * NS_PER_SECOND)
 
 struct question {
@@ -27,13 +30,14 @@ struct question {
 	int family;
 	int64_t asked_at;       /* CLOCK_MONOTONIC ns */
 	struct event *answered; /* NULL: given up */
-	bool over;              /* its thread has no more to do with it */
-	int error;              /* of getaddrinfo, 0: none */
-	int system_error;       /* where that says EAI_SYSTEM */
+	bool over;              /* its thread is done with it */
+	int error;              /* from getaddrinfo; 0: none */
+	int system_error;       /* if error is EAI_SYSTEM */
 	struct addrinfo *addresses;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what questions hold but for their words */
+static pthread_mutex_t lock =
+	PTHREAD_MUTEX_INITIALIZER; /* guards all fields of the questions except the host and port */
 static struct question *under_way[THREADS_MAX];
 
 static void free_question(struct question *question)
@@ -75,7 +79,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's. Returns an error's number. */
+/* Starts a thread that gets no signals. Returns an errno. */
 static int start(struct question *question)
 {
 	sigset_t all, before;
@@ -93,7 +97,7 @@ static int start(struct question *question)
 	return error;
 }
 
-/* One that was given up and asks the same, or NULL. */
+/* Finds a question that was given up and asks the same; NULL if there is none. */
 static struct question *find(const char *host, const char *port, int family)
 {
 	int64_t oldest = clock_monotonic() - TAKE_OVER_NS;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Questions to the system's name service, by the C library: it knows /etc/hosts, nsswitch.conf and today's
- * resolv.conf. It may wait for name servers for minutes, so each question has a thread of its own, for which
- * nobody has to wait. A question that was given up goes on; who soon asks the same takes it over, and so name
- * servers that hang hold few threads, however many tries there are. There is a bound to them in any case.
+ * Questions to the system's name service, through the C library, which knows /etc/hosts, nsswitch.conf and
+ * the current resolv.conf. (libevent's resolver uses freed memory when it ends while it probes a name server
+ * that cannot be reached.) The C library may wait for name servers for minutes, so each question has its own
+ * thread, for which nobody has to wait. A question that was given up continues. If the same is asked again
+ * soon, it is taken over, so that name servers that hang occupy few threads, however many tries there are.
+ * Their number is bounded in any case.
  */
 #ifndef NET_QUESTION_H
 #define NET_QUESTION_H
@@ -16,19 +18,19 @@
 struct question;
 
 /*
- * Asks for the addresses of @family that @host and @port, in digits, have. @answered is made active, from any
- * thread, when the answer is there: the process uses libevent's locks. NULL, with errno set, if no thread can
- * be had for it.
+ * Asks for the addresses of @family of @host and the numeric @port. @answered is activated, from any thread,
+ * when the answer arrives; the process must use libevent's locks. NULL, with errno set, if no thread can be
+ * started.
  */
 struct question *question_ask(const char *host, const char *port, int family, struct event *answered);
 
 /*
- * Returns whether the answer is there: the addresses, the caller's until freeaddrinfo, or NULL and @why, part
- * of a sentence. It is told once.
+ * Returns whether the answer has arrived: the addresses, which the caller frees with freeaddrinfo, or NULL
+ * and @why, part of a sentence. The answer is returned only once.
  */
 bool question_answer(struct question *question, struct addrinfo **addresses, char *why, size_t why_size);
 
-/* Ends it, answered or given up; NULL is allowed. From here on nothing refers to its event. */
+/* Ends it, answered or given up; NULL is allowed. Afterwards nothing refers to its event. */
 void question_end(struct question *question);
 
 #endif

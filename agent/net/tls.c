@@ -9,7 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
-/* The reason of OpenSSL's oldest error, which is the nearest to the cause; empties its queue. */
+/* The reason of OpenSSL's oldest error, which is nearest to the cause; empties its queue. */
 static const char *reason(void)
 {
 	unsigned long error = ERR_get_error();
@@ -18,7 +18,7 @@ static const char *reason(void)
 	if (ERR_SYSTEM_ERROR(error))
 		text = strerror(ERR_GET_REASON(error));
 	ERR_clear_error();
-	return text ? text : "it is not what OpenSSL reads";
+	return text ? text : "OpenSSL does not recognise it";
 }
 
 static bool set_authorities(SSL_CTX *tls, const char *file, char *why, size_t size)
@@ -54,8 +54,8 @@ static bool set_own(SSL_CTX *tls, const struct tls_options *options, char *why, 
 			options->certificate, reason());
 	else if (SSL_CTX_use_PrivateKey_file(tls, options->key, SSL_FILETYPE_PEM) != 1)
 		snprintf(why, size,
-			"`tls-key = %s` cannot be read as the key, in PEM and without a passphrase, of "
-			"tls-certificate: %s",
+			"`tls-key = %s` cannot be read as the key of `tls-certificate`, in PEM and without a "
+			"passphrase: %s",
 			options->key, reason());
 	else
 		return true;
@@ -76,14 +76,14 @@ SSL_CTX *tls_create(const struct tls_options *options, char *why, size_t size)
 	SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
 
 	if (!tls) {
-		snprintf(why, size, "OpenSSL gives no TLS: %s", reason());
+		snprintf(why, size, "OpenSSL cannot set up TLS: %s", reason());
 		return NULL;
 	}
 	ERR_clear_error();
 	SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION);
 	SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_cert_cb(tls, on_asked, NULL);
-	/* What was written of a call tells how much of it can have arrived. */
+	/* How much of a call was written shows how much of it can have arrived. */
 	SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE);
 	if (set_authorities(tls, options->ca, why, size) && set_own(tls, options, why, size))
 		return tls;
@@ -137,20 +137,15 @@ static const char *certificate_fault(long result)
 	}
 }
 
-struct explained {
-	enum fault fault;
-	const char *words; /* NULL: OpenSSL has some */
-};
-
-/* What the server, or what is no TLS server, told us. */
-static struct explained peer_fault(unsigned long error)
+/* What the server, or something that is not a TLS server, sent. */
+static const char *peer_fault(unsigned long error)
 {
 	switch (ERR_GET_REASON(error)) {
 	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
 	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
-		return (struct explained){FAULT_TLS_OWN,
-			"the server wants a client certificate that it accepts (`tls-certificate`, "
-			"`tls-key`), or another kind of TLS"};
+		return "the server requires a client certificate that it accepts (`tls-certificate`, "
+		       "`tls-key`), or "
+		       "other TLS settings";
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 	case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
 	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
@@ -166,7 +161,7 @@ static struct explained peer_fault(unsigned long error)
 		return (struct explained){FAULT_TLS_NONE, "the server does not speak TLS on this port"};
 	case SSL_R_UNSUPPORTED_PROTOCOL:
 	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-		return (struct explained){FAULT_TLS, "the server speaks only TLS older than 1.2"};
+		return "the server supports only TLS older than 1.2";
 	default:
 		return (struct explained){FAULT_TLS, NULL};
 	}
@@ -197,6 +192,9 @@ enum fault tls_explain(SSL *session, const char *host, unsigned long error, char
 		snprintf(why, size, "the server's certificate is not made out to %s", host);
 		return FAULT_TLS_NAME;
 	}
+	if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
+		return (size_t)snprintf(why, size, "the server's certificate is not valid for %s", host);
+	known = certificate_fault(result);
 	if (known)
 		snprintf(why, size, "%s", known);
 	else

@@ -74,7 +74,7 @@ def test_certificate_of_another(node, names):
         node.run([LOAD, "-n", 100])
         error = 'blkin_agent_output_errors_total{kind="tls"}'
         wait_until(lambda: node.metrics()[error] >= 2, 20, "two errors")
-        assert f"the server's certificate is not made out to {NAME}" in node.agent.log()
+        assert f"the server's certificate is not valid for {NAME}" in node.agent.log()
         ledger = node.ledger()
         assert (ledger.sent, ledger.dropped, server.calls) == (0, 0, 0)
         node.agent.stop()

@@ -172,9 +172,9 @@ static const struct {
 } bad_servers[] = {
 	{"expired", "localhost", "the server's certificate, or one that signed it, has expired"},
 	{"early", "localhost", "the server's certificate is not valid yet: is this machine's clock right?"},
-	{"elsewhere", "localhost", "the server's certificate is not made out to localhost"},
-	{"elsewhere", "127.0.0.1", "the server's certificate is not made out to 127.0.0.1"},
-	{"named", "127.0.0.1", "the server's certificate is not made out to 127.0.0.1"},
+	{"elsewhere", "localhost", "the server's certificate is not valid for localhost"},
+	{"elsewhere", "127.0.0.1", "the server's certificate is not valid for 127.0.0.1"},
+	{"named", "127.0.0.1", "the server's certificate is not valid for 127.0.0.1"},
 	{"stranger", "localhost",
 		"the server's certificate is not signed by an authority that `tls-ca` names"},
 };
@@ -300,7 +300,7 @@ START_TEST(old_tls_is_refused)
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TLS) == 2);
-	ck_assert_uint_eq(in_log(&rig, "the server speaks only TLS older than 1.2"), 1);
+	ck_assert_uint_eq(in_log(&rig, "the server supports only TLS older than 1.2"), 1);
 	ck_assert_uint_eq(rig.peer->calls, 0);
 	close_tls(&rig);
 }
@@ -322,7 +322,7 @@ START_TEST(handshake_times_out)
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TLS) == 2);
-	ck_assert_uint_eq(in_log(&rig, "the server does not answer in TLS within 0.25 s"), 1);
+	ck_assert_uint_eq(in_log(&rig, "no answer from the server to the TLS handshake within 0.25 s"), 1);
 	close(listener);
 	close_tls(&rig);
 }
