@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bytes of the leading run of ASCII, eight at a time. */
+/* Length of the leading ASCII text, eight bytes at a time. */
 static size_t ascii_run(const unsigned char *text, size_t size)
 {
 	size_t at = 0;
@@ -25,7 +25,7 @@ static bool continues(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes of the valid sequence at @text, 0 if there is none. RFC 3629, section 4. */
+/* Length of the valid sequence at @text, 0 if there is none. RFC 3629, section 4. */
 static size_t sequence(const unsigned char *text, size_t size)
 {
 	unsigned char first = text[0], low = 0x80, high = 0xbf;

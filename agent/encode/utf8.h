@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* UTF-8 from programs that may write anything. */
+/* UTF-8 from programs, which may be invalid. */
 #ifndef ENCODE_UTF8_H
 #define ENCODE_UTF8_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes that utf8_repair may write for @size bytes. */
+/* The most bytes that utf8_repair writes for @size bytes. */
 #define UTF8_REPAIRED_MAX(size) ((size)*3)
 
 static inline uint64_t utf8_move_word(char *to, const char *text, size_t size)
@@ -21,8 +21,8 @@ static inline uint64_t utf8_move_word(char *to, const char *text, size_t size)
 }
 
 /*
- * Copies the text, and returns whether it is all ASCII: most texts are, and short. It goes by whole words,
- * the last one from the end, over what was copied already.
+ * Copies the text, and returns whether it is all ASCII, as most texts are; most are also short. It copies
+ * whole words; the last one ends at the end, and overlaps what was copied already.
  */
 static inline bool utf8_copy_ascii(char *to, const char *text, size_t size)
 {

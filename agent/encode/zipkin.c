@@ -9,20 +9,20 @@
 #define ANNOTATION_TYPE_BOOL 0
 #define ANNOTATION_TYPE_STRING 6
 
-/* Room that everything but texts takes: of a span, and of an annotation or tag. */
+/* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 256
 #define ITEM_ROOM 64
 
 /* What the parts of one span share. */
 struct encoding {
 	const struct endpoint *local;
-	const uint8_t *host; /* where it was put first, in TBinary; NULL: nowhere yet */
+	const uint8_t *host; /* where it was first written, in TBinary; NULL: not yet */
 	size_t host_size;
-	bool placed; /* what is written so far tells a reader where the span was */
+	bool placed; /* what is written so far has the span's place */
 	unsigned repaired;
 };
 
-/* Of a text that is not all ASCII. */
+/* Writes a text that is not all ASCII. */
 static __attribute__((noinline)) uint8_t *put_utf8(uint8_t *to, struct text text, struct encoding *encoding)
 {
 	size_t size = text.size;
@@ -30,7 +30,7 @@ static __attribute__((noinline)) uint8_t *put_utf8(uint8_t *to, struct text text
 	if (!utf8_valid(text.data, size)) {
 		size = utf8_repair((char *)to + 4, text.data, size);
 		encoding->repaired++;
-	} /* or else it was copied already */
+	} /* otherwise it is copied already */
 	return tbinary_put_i32(to, (uint32_t)size) + size;
 }
 
@@ -68,7 +68,7 @@ static uint8_t *put_host(uint8_t *to, uint16_t field, struct encoding *encoding)
 	return to;
 }
 
-/* The annotations with a meaning of their own, which readers see only if they have a host. */
+/* The core annotations, which readers recognise only if they have a host. */
 static bool is_core(struct text value)
 {
 	char who = value.size == 2 ? value.data[0] : '\0';
@@ -98,7 +98,7 @@ static uint8_t *put_tag(uint8_t *to, const struct tag *tag, bool with_host, stru
 	return tbinary_put_stop(to);
 }
 
-/* The remote endpoint: a BOOL annotation of value true under the key sa, ca or ma. */
+/* The remote endpoint: a BOOL annotation with value true and the key sa, ca or ma. */
 static uint8_t *put_remote(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	static const char *const keys[] = {"sa", "sa", "ca", "ma", "ma"};
@@ -111,7 +111,7 @@ static uint8_t *put_remote(uint8_t *to, const struct span *span, struct encoding
 	return tbinary_put_stop(to);
 }
 
-/* The core annotations of each kind; messaging spans have a beginning only. */
+/* The core annotations of each kind; messaging spans have only a beginning. */
 static const struct core {
 	const char *begin, *end;
 } cores[] = {
@@ -140,8 +140,8 @@ static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct enc
 }
 
 /*
- * A span without core annotations is placed by the host of the last entry here, a tag or, without tags, an
- * empty `lc`: it has to stand behind the remote endpoint, as OpenTelemetry's collector goes by the last.
+ * A span without core annotations gets its place from the host of the last entry, a tag or, without tags, an
+ * empty `lc`. It must come after the remote endpoint, because OpenTelemetry's collector uses the last one.
  */
 static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
@@ -158,7 +158,7 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 	return to;
 }
 
-/* An upper limit of the span's bytes, whatever has to be repaired. */
+/* An upper limit of the span's size, including repairs. */
 static size_t room(const struct span *span)
 {
 	size_t items = span->annotation_count + span->tag_count + 4, hosts = 3,

@@ -9,9 +9,9 @@
 #include "core/ledger.h"
 #include "queue/inner.h"
 
-/* Refused spans that wait to be stored; of more, the first are kept. */
+/* The most refused spans that wait to be stored; further ones are not kept. */
 #define REFUSED_MAX 64
-/* Of the collector's words so much is kept. */
+/* How much of the collector's message is kept. */
 #define WORDS_MAX 256
 
 void backlog_init(struct queue *queue)
@@ -23,7 +23,7 @@ void backlog_init(struct queue *queue)
 	pthread_cond_init(&queue->work, &attr);
 	pthread_cond_init(&queue->released, &attr);
 	pthread_condattr_destroy(&attr);
-	/* until the first try says otherwise */
+	/* assumed until the first try */
 	queue->delivering = true;
 	queue->delivering_since = clock_monotonic();
 	queue->replay_last = &queue->replay_first;
@@ -138,7 +138,7 @@ void backlog_stored(struct queue *queue, struct entry *list)
 	for (struct entry *entry = list; entry; entry = entry->next)
 		queue_settle(queue, entry);
 	queue_has_room(queue);
-	queue_wake(queue); /* whoever waits for the queue to be empty should look */
+	queue_wake(queue); /* wakes who waits for the queue to be empty */
 	pthread_mutex_unlock(&queue->lock);
 	while (list) {
 		struct entry *entry = list;
@@ -231,7 +231,7 @@ unsigned backlog_take_replayed(struct queue *queue, int64_t *ids, unsigned max)
 	return count;
 }
 
-/* What was refused */
+/* Refused spans */
 
 static struct refused_span *copy_refused(const struct entry *entry, uint32_t index, const char *words)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Batches: what is delivered together, encoded.
+ * Batches: encoded items that are delivered together.
  *
- * A batch holds items of one format, one behind the other; each wire wraps them for its own protocol. Whoever
- * fills it is its only owner. Once it is pushed into a queue nobody changes it any more, and it is shared by
- * count: by the queues of all outputs that take its format.
+ * A batch holds items of one format, one after the other; each wire wraps them for its protocol. While it is
+ * filled, it has one owner. Once it is pushed into a queue it never changes, and has a reference count,
+ * because the queues of all outputs that take its format share it.
  */
 #ifndef QUEUE_BATCH_H
 #define QUEUE_BATCH_H
@@ -15,7 +15,7 @@
 
 #include "base/buffer.h"
 
-/* What a batch holds. The numbers are on disk, in the spool: never to be changed. */
+/* The format of the items. The numbers are stored in spools and must never change. */
 enum batch_format {
 	BATCH_ZIPKIN_SPANS =
 		0, /* Span structs of zipkinCore.thrift in TBinary, as encode/zipkin.h makes them */
@@ -26,28 +26,28 @@ struct batch {
 	atomic_uint owners;
 	uint8_t format;       /* an enum batch_format */
 	struct buffer spans;  /* the items' bytes */
-	struct buffer sizes;  /* uint32_t for each: its bytes */
-	struct buffer events; /* int64_t for each: the time of its last event, ns since the epoch */
+	struct buffer sizes;  /* uint32_t for each item: its size */
+	struct buffer events; /* int64_t for each item: the time of its last event, ns since the epoch */
 	uint32_t count;       /* of items */
-	int64_t born;         /* when the first item came in, CLOCK_MONOTONIC ns */
+	int64_t born;         /* when the first item was added, CLOCK_MONOTONIC ns */
 };
 
-/* An empty batch, with room for @count items of @bytes together; batch_unref frees it. */
+/* Creates an empty batch, with room for @count items of @bytes in total; batch_unref frees it. */
 struct batch *batch_create(enum batch_format format, uint32_t count, size_t bytes);
 
 /* Adds an item of @size bytes whose last event was at @event_time. */
 void batch_add(struct batch *batch, const uint8_t *item, size_t size, int64_t event_time);
 
-/* One owner more; returns @batch. */
+/* Adds a reference; returns @batch. */
 struct batch *batch_ref(struct batch *batch);
 
-/* One owner less; the last one frees it. NULL is no harm. */
+/* Drops a reference; the last one frees the batch. @batch may be NULL. */
 void batch_unref(struct batch *batch);
 
-/* A new batch of the items for which @left_out is 0. */
+/* Creates a batch of the items for which @left_out is 0. */
 struct batch *batch_without(const struct batch *batch, const uint8_t *left_out);
 
-/* Bytes of memory that it takes. */
+/* Bytes of memory that it uses. */
 size_t batch_bytes(const struct batch *batch);
 
 /* The sizes and the event times of a batch's items. */

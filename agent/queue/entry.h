@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A batch in one output's hands: in its queue, on its way to a server, or between its queue and its spool. */
+/* A batch of one output: in its queue, on its way to a server, or between its queue and its spool. */
 #ifndef QUEUE_ENTRY_H
 #define QUEUE_ENTRY_H
 
@@ -10,23 +10,23 @@
 #include "queue/batch.h"
 
 struct entry {
-	struct batch *batch; /* one count of it is the entry's */
-	uint64_t number;     /* in the order of pushing, from 1 */
-	bool sent_before;    /* went out once already, without an answer */
-	int64_t spool_id;    /* its row in the spool, for one that is replayed from disk; 0: fresh */
-	struct entry *next;  /* its holder's */
+	struct batch *batch; /* the entry has a reference */
+	uint64_t number;     /* number in the order of pushing, from 1 */
+	bool sent_before;    /* was sent before, without an answer */
+	int64_t spool_id;    /* its row in the spool, if it is replayed from disk; 0: fresh */
+	struct entry *next;  /* for its current owner */
 };
 
-/* Takes one count of @batch over. */
+/* Takes over a reference to @batch. */
 struct entry *entry_create(struct batch *batch);
 
-/* Gives it back. NULL is no harm. */
+/* Drops it. @entry may be NULL. */
 void entry_destroy(struct entry *entry);
 
-/* Bytes of memory that it stands for. */
+/* Bytes of memory that it accounts for. */
 size_t entry_bytes(const struct entry *entry);
 
-/* The account's row that its items stand in. */
+/* The account's row that its items are in. */
 static inline enum account_row entry_row(const struct entry *entry)
 {
 	return entry->spool_id ? SPANS_SPOOLED : SPANS_QUEUED;

@@ -64,7 +64,7 @@ struct account *queue_account(const struct queue *queue)
 	return queue->account;
 }
 
-/* With the lock held */
+/* These are called with the lock held */
 
 struct entry *queue_unlink_first(struct queue *queue)
 {
@@ -80,7 +80,7 @@ struct entry *queue_unlink_first(struct queue *queue)
 	return entry;
 }
 
-/* A fresh entry is released, dropped or on disk. */
+/* A fresh entry was released, dropped or stored. */
 void queue_settle(struct queue *queue, const struct entry *entry)
 {
 	queue->bytes -= entry_bytes(entry);
@@ -113,7 +113,7 @@ static void drop(struct queue *queue, struct entry *entry, enum account_row row)
 
 /* Pushing */
 
-/* Waits for a batch to go, if that is worth it: returns false if one has to be dropped. */
+/* Waits for a batch to leave, if that makes sense; returns false if one has to be dropped. */
 static bool wait_for_room(struct queue *queue, int64_t *until)
 {
 	struct timespec time;
@@ -130,7 +130,7 @@ static bool wait_for_room(struct queue *queue, int64_t *until)
 	return !queue->slow;
 }
 
-/* Makes room for @need bytes by waiting, or by dropping the oldest that wait; the queue may end meanwhile. */
+/* Makes room for @need bytes by waiting, or by dropping the oldest batches; the queue may end meanwhile. */
 static void make_room(struct queue *queue, size_t need)
 {
 	int64_t until = 0;
@@ -205,7 +205,7 @@ void queue_close(struct queue *queue)
 
 /* The uplink */
 
-/* The oldest fresh entry, or else one from disk; the lock is held. */
+/* Takes the oldest fresh entry, or else one from disk; the lock is held. */
 static struct entry *choose(struct queue *queue)
 {
 	return queue->first || queue->closed ? queue->first : queue->replay_first;
@@ -228,7 +228,7 @@ struct entry *queue_take(struct queue *queue)
 	return entry;
 }
 
-/* An entry that was taken goes back; the lock is held. */
+/* Puts back an entry that was taken; the lock is held. */
 static void put_back(struct queue *queue, struct entry *entry)
 {
 	queue->taken--;

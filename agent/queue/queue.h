@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The queue of an output: batches wait in it, for the uplink or for the spool.
+ * The queue of an output, where batches wait for the uplink or the spool.
  *
- * Whoever makes batches pushes them, from any thread; the uplink, in the main thread, takes them in order.
- * The queue is bounded in bytes, what the uplink has taken but not released included. When it is full the
- * oldest batch that waits is dropped and counted, so that fresh spans get through; or the one who pushes
- * waits, as its limits say. backlog.h is the queue's side to the disk.
+ * Batches are pushed from any thread; the uplink, in the main thread, takes them in order. The queue's size
+ * is limited in bytes, including what the uplink has taken but not released. When it is full, either the
+ * oldest waiting batch is dropped and counted, so that fresh spans get through, or the push waits, depending
+ * on the limits. backlog.h is the queue's interface to the spooler.
  *
- * It is shared by count: its output has one, and each who may still push into it.
+ * It has a reference count: its output has a reference, and so has everyone who may still push.
  */
 #ifndef QUEUE_QUEUE_H
 #define QUEUE_QUEUE_H
@@ -20,35 +20,35 @@
 
 struct queue_limits {
 	size_t bytes;
-	bool wait_when_full; /* for as long as it takes, rather than drop the oldest */
-	int64_t disk_ns;     /* while the spool works, wait so long for it before the oldest is dropped */
+	bool wait_when_full; /* wait as long as it takes, instead of dropping the oldest */
+	int64_t disk_ns;     /* while the spool works, wait this long for it before dropping the oldest */
 };
 
 struct queue;
 
 /*
- * What becomes of spans is entered in @account, which is borrowed. @wake is called with @data, in whatever
- * thread that pushes, when a batch was pushed: it should do no more than wake the uplink's loop.
+ * What becomes of spans is entered in @account, which is borrowed. When a batch was pushed, @wake is called
+ * with @data in the thread that pushes: it should only wake the uplink's loop.
  */
 struct queue *queue_create(
 	const struct queue_limits *limits, struct account *account, void (*wake)(void *data), void *data);
 struct queue *queue_ref(struct queue *queue);
 
-/* The last one frees it and what it holds. NULL is no harm. */
+/* Drops a reference; the last one frees the queue and what it holds. @queue may be NULL. */
 void queue_unref(struct queue *queue);
 
-/* Other limits apply from now on; what is over them is dealt with at the next push. */
+/* Changes the limits; an excess is handled at the next push. */
 void queue_configure(struct queue *queue, const struct queue_limits *limits);
 
 struct account *queue_account(const struct queue *queue);
 
 /* Who pushes */
 
-/* Takes one count of @batch over. Its items have to stand in the account, as queued, already. */
+/* Takes over a reference to @batch. Its items must already be entered in the account as queued. */
 void queue_push(struct queue *queue, struct batch *batch);
 
 /*
- * Marks the batches that are pushed and not settled at this moment: settled is a batch that was released,
+ * Marks the batches that are pushed and not settled at this moment. A batch is settled when it was released,
  * dropped, or stored on disk. There is one mark; the next call moves it.
  */
 void queue_mark(struct queue *queue);
@@ -56,37 +56,39 @@ void queue_mark(struct queue *queue);
 /* Whether all the batches that were marked are settled. */
 bool queue_mark_settled(struct queue *queue);
 
-/* No more batches come: the uplink may stop when it has delivered what there is. */
+/* No more batches will come: the uplink may stop when it has delivered the rest. */
 void queue_close(struct queue *queue);
 
 /* The uplink */
 
 /*
- * Takes the oldest batch, or, when no fresh one waits, one that is replayed from disk; returns NULL if there
- * is none, or if what is taken already makes half of the queue: so there is something to drop when it is
- * full. It counts as part of the queue until it is released or given back.
+ * Takes the oldest batch, or, if no fresh one waits, one that is replayed from disk. Returns NULL if there is
+ * none, or if half of the queue is taken already, so that there is something to drop when it is full. The
+ * batch counts as part of the queue until it is released or given back.
  */
 struct entry *queue_take(struct queue *queue);
 
-/* Puts an entry that was taken back to the front; several go back in reverse order. */
+/* Puts an entry that was taken back to the front. Give several back in reverse order. */
 void queue_give_back(struct queue *queue, struct entry *entry);
 
-/* The same for an entry some of whose items are settled: from now on it holds @rest, a count of which it
- * takes. */
+/*
+ * The same for an entry some of whose items are settled: from now on it holds @rest, a reference to which it
+ * takes over.
+ */
 void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest);
 
-/* Ends an entry that was taken; where its items went is the caller's to enter in the account. */
+/* Ends an entry that was taken; the caller enters in the account what became of its items. */
 void queue_release(struct queue *queue, struct entry *entry);
 
 /*
- * Whether the collector takes batches: false when the connection failed, was refused or put off, true with a
- * good answer. Said again is no harm.
+ * Reports whether the collector accepts batches: false when the connection failed, was refused or told to
+ * wait, true after a good answer. It may be reported repeatedly.
  */
 void queue_set_delivering(struct queue *queue, bool delivering);
 
 /*
- * The collector refused item @index of an entry that is taken, in these @words: it is entered as dropped, and
- * the caller enters it no more.
+ * The collector refused item @index of an entry that is taken, with the message @words. This enters the item
+ * as dropped; the caller must not enter it again.
  */
 void queue_refuse(struct queue *queue, const struct entry *entry, uint32_t index, const char *words);
 
@@ -98,16 +100,16 @@ bool queue_done(struct queue *queue);
 /* Bytes held by fresh batches that wait or are taken. */
 size_t queue_bytes(struct queue *queue);
 
-/* Bytes that they may take. */
+/* The limit of these bytes. */
 size_t queue_limit(struct queue *queue);
 
 /*
- * The output is gone: what waits, and what is pushed from here on, is entered as dropped in a shutdown. Ends
- * the caller's own count.
+ * The output is gone: what waits, and what is pushed from now on, is entered as dropped in a shutdown. Drops
+ * the caller's reference.
  */
 void queue_end(struct queue *queue);
 
-/* Gives up the fresh batches that wait, and enters their items in the row @dropped. */
+/* Drops the fresh batches that wait, and enters their items in the row @dropped. */
 void queue_drop_all(struct queue *queue, enum account_row dropped);
 
 #endif
