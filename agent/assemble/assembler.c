@@ -13,14 +13,16 @@
 #include "assemble/spandata.h"
 #include "assemble/spanevent.h"
 
-/* A pending span larger than this is emitted as it is, and goes on as another piece. */
+/* A pending span larger than this is emitted as it is, and continues as a new pending span. */
 #define PENDING_MAX (1024 * 1024)
 
-/* The year 2096: far enough, and sums of two times cannot overflow. */
+/* The year 2096: late enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
 
-/* Pending spans by deadline: those that ended wait for their grace, the others for linger; both in order of
- * arrival. */
+/*
+ * Pending spans by deadline: those that have ended wait for grace, the others for linger; both in order of
+ * arrival.
+ */
 TAILQ_HEAD(pending_list, pending);
 
 struct assembler {
@@ -31,8 +33,8 @@ struct assembler {
 	GHashTable *pending; /* by key */
 	struct pending_list open, ended;
 	size_t bytes;
-	struct span_data lines;            /* of the blkin:span event at hand */
-	struct pending_span_memory memory; /* of the span that is emitted, when it comes from pending */
+	struct span_data lines;            /* of the current blkin:span event */
+	struct pending_span_memory memory; /* of the emitted span, if it was pending */
 };
 
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
@@ -81,8 +83,7 @@ static void count(struct assembler *assembler, enum ledger_row row, int64_t amou
 	assembler->change->row[row] += amount;
 }
 
-/* Emits a span made of classic annotations; or of pieces whose span never came, and so of unknown duration.
- */
+/* Emits a span made of classic annotations; or of pieces whose span never came, with unknown duration. */
 static void emit_classic(struct assembler *assembler, const struct pending *pending)
 {
 	struct span span = pending_span(pending, &assembler->memory), half;
@@ -95,7 +96,7 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 	assembler->emit(assembler->data, &span);
 }
 
-/* Unlinks it from table and list. */
+/* Removes it from table and list. */
 static void take_out(struct assembler *assembler, struct pending *pending)
 {
 	g_hash_table_remove(assembler->pending, &pending->key);
@@ -131,7 +132,7 @@ void assembler_flush(struct assembler *assembler)
 	assembler_expire(assembler, INT64_MAX);
 }
 
-/* Memory is short: what ended goes first, then what was silent longest. */
+/* Memory is short: emits spans that have ended first, then those that were silent longest. */
 static void shed(struct assembler *assembler)
 {
 	while (assembler->bytes > assembler->limits.max_bytes) {
@@ -151,7 +152,7 @@ void assembler_configure(struct assembler *assembler, const struct assembler_lim
 	shed(assembler);
 }
 
-/* Keeping */
+/* Saving and loading */
 
 void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out)
 {
@@ -164,7 +165,7 @@ void assembler_save(const struct assembler *assembler, int64_t now, struct buffe
 	pending_save(pending, now, out);
 }
 
-/* All of them are read before one is taken: what is damaged must not come in part. */
+/* Reads all of them before adding one: damaged data must not be loaded in part. */
 bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now)
 {
 	g_autoptr(GPtrArray) loaded = g_ptr_array_new();
@@ -193,7 +194,7 @@ bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t n
 	return !from.failed;
 }
 
-/* Gathering */
+/* Collecting */
 
 static struct pending *find_or_create(
 	struct assembler *assembler, const struct pending_key *key, const struct event *event, int64_t at)
@@ -214,8 +215,10 @@ static struct pending *find_or_create(
 	return pending;
 }
 
-/* What a later event may know that the first did not. @local: of a piece; a classic event has an address as
- * text. */
+/*
+ * Adds what a later event may know and the first did not. @local is that of a piece; a classic event has an
+ * address as text.
+ */
 static void complete(
 	struct pending *pending, const struct event *event, const struct endpoint *local, int64_t at)
 {
@@ -233,7 +236,7 @@ static void complete(
 	pending->last = MAX(pending->last, at);
 }
 
-/* Puts it where its new deadline belongs. */
+/* Moves it to the place of its new deadline. */
 static void touch(struct assembler *assembler, struct pending *pending, bool ends, int64_t now)
 {
 	if (pending->ended)
@@ -285,7 +288,7 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 	};
 	char number[24];
 
-	/* int16_t in the classic API: a port above 32767 arrives negative */
+	/* int16_t in the classic API: a port above 32767 is negative */
 	if (event->port < INT16_MIN || event->port > UINT16_MAX) {
 		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
 		return;
@@ -332,8 +335,9 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 	gather(assembler, event, &part, now);
 }
 
-/* The pieces that went before join the span's own lines: in the pending span's memory, which then is emitted
- * whole. */
+/*
+ * Adds the span's own lines to its earlier pieces, in the memory of the pending span, which is then emitted.
+ */
 static void emit_with_pieces(struct assembler *assembler, struct pending *pending, struct span *span)
 {
 	const struct span_data *lines = &assembler->lines;

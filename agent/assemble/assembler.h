@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The assembly of spans from events.
+ * Assembles spans from events.
  *
- * A blkin:span event without pieces is a span by itself. Classic annotations, and pieces, are gathered by
- * (trace id, span id, service) until the span ends (cr or ss, and a grace for what follows; a piece's span
- * event) or has been silent for `linger`; memory is bounded, and when it runs short the spans that were
- * silent longest go first, cut short.
+ * A blkin:span event without pieces is a complete span. Classic annotations and pieces are collected by
+ * (trace id, span id, service) until the span ends (cr or ss and then `grace`; for pieces, their span event)
+ * or has been silent for `linger`. Memory is bounded; when it runs short, the spans that were silent longest
+ * are emitted incomplete.
  *
- * Timestamp and duration are explicit in every span: the first event, and max(1, last - first) microseconds;
- * for blkin:span the program's own start and finish.
+ * Every span has a timestamp and a duration: the time of the first event, and max(1, last - first)
+ * microseconds; for blkin:span the program's own start and finish.
  */
 #ifndef ASSEMBLE_ASSEMBLER_H
 #define ASSEMBLE_ASSEMBLER_H
@@ -25,38 +25,38 @@
 struct assembler_limits {
 	int64_t linger_ns;
 	int64_t grace_ns;
-	size_t max_bytes; /* of pending spans */
+	size_t max_bytes; /* used by pending spans */
 };
 
 struct assembler;
 
 /*
- * @emit is called with @data for each span that is ready; @change is the caller's ledger change, to which the
- * assembler adds what becomes of events and spans: one that is emitted is no longer pending.
+ * @emit is called with @data for each complete span. @change is the caller's ledger change, to which the
+ * assembler adds what becomes of events and spans; an emitted span is no longer pending.
  */
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
 	void (*emit)(void *data, const struct span *span), void *data);
-/* Others count from now on; a span that is pending keeps the deadline that it has. */
+/* Changes the limits from now on; pending spans keep their deadlines. */
 void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits);
 
 void assembler_destroy(struct assembler *assembler);
 
-/* Takes a decoded event; @now is the caller's clock in ns, which linger and grace go by. */
+/* Adds a decoded event; @now is the caller's clock in ns, by which linger and grace are measured. */
 void assembler_take(struct assembler *assembler, const struct event *event, int64_t now);
 
-/* Emits the spans whose time has come at @now. */
+/* Emits the spans whose deadline has passed at @now. */
 void assembler_expire(struct assembler *assembler, int64_t now);
 
-/* Emits every span that is pending. */
+/* Emits all pending spans. */
 void assembler_flush(struct assembler *assembler);
 
-/* Appends the spans that are pending at @now, for a checkpoint. */
+/* Appends the spans pending at @now, for a checkpoint. */
 void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out);
 
-/* Takes up the spans that assembler_save wrote; false if they are damaged, and then it takes none. */
+/* Loads the spans that assembler_save wrote. Returns false, having loaded none, if they are damaged. */
 bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now);
 
-/* Bytes that pending spans take. */
+/* Bytes that pending spans use. */
 size_t assembler_bytes(const struct assembler *assembler);
 
 #endif

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-/* Reads dotted decimal by hand: inet_pton takes several times as long, and every span comes through here. */
+/* Reads dotted decimal by hand: inet_pton takes several times as long, and this runs for every span. */
 static bool read_ipv4(struct text ip, uint8_t address[4])
 {
 	const char *at = ip.data, *end = ip.data + ip.size;

@@ -5,7 +5,7 @@
 
 #include "core/span.h"
 
-/* Sets the address from text, IPv4 or IPv6; what is neither ("localhost", "NaN", "") is no address. */
+/* Sets the address from text, IPv4 or IPv6; anything else ("localhost", "NaN", "") means no address. */
 void endpoint_set_address(struct endpoint *endpoint, struct text ip);
 
 #endif

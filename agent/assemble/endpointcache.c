@@ -7,7 +7,7 @@
 
 #include "assemble/spanhead.h"
 
-/* Each text has one place, and the latest of those that share it is kept. */
+/* Each text maps to one place; of texts that share a place, the latest is kept. */
 #define PLACE_BITS 6
 #define TEXT_MIN 8
 #define TEXT_MAX 100
@@ -16,7 +16,7 @@ struct endpoint_cache {
 	struct known {
 		uint32_t size; /* 0: none */
 		char text[TEXT_MAX];
-		struct endpoint endpoint; /* without the service's text, which is the end of this one */
+		struct endpoint endpoint; /* without the service, which is the end of the text */
 	} known[1 << PLACE_BITS];
 };
 
@@ -38,8 +38,10 @@ static uint64_t mix(uint64_t hash, const char *at)
 	return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Eight bytes at a time, the last of them from the end. Programs that choose their names so that they share a
- * place gain nothing but the work of reading them. */
+/*
+ * Hashes eight bytes at a time, the last eight from the end. Programs that choose colliding names only lose
+ * the benefit of the cache.
+ */
 static struct known *place_of(struct endpoint_cache *cache, const char *text, size_t size)
 {
 	uint64_t hash = size;

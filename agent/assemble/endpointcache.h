@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Endpoints as spans' head lines tell them, by their text: a program says the same of itself in every span,
- * and a node's programs are few, so what was read once is mostly not read again.
+ * A cache of endpoints from spans' head lines, by their text: a program has the same endpoint in every span,
+ * and a node has few programs, so most endpoints are parsed only once.
  */
 #ifndef ASSEMBLE_ENDPOINTCACHE_H
 #define ASSEMBLE_ENDPOINTCACHE_H
@@ -13,7 +13,7 @@ struct endpoint_cache;
 struct endpoint_cache *endpoint_cache_create(void);
 void endpoint_cache_destroy(struct endpoint_cache *cache);
 
-/* As span_endpoint_read, the fast way. @cache may be NULL. */
+/* Like span_endpoint_read, but faster. @cache may be NULL. */
 bool endpoint_cache_read(
 	struct endpoint_cache *cache, struct endpoint *endpoint, const char *at, const char *end);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One span in assembly: what has come of it so far, in memory of its own. */
+/* One span in assembly: what has arrived of it so far, in its own memory. */
 #ifndef ASSEMBLE_PENDING_H
 #define ASSEMBLE_PENDING_H
 
@@ -8,19 +8,21 @@
 #include "base/buffer.h"
 #include "core/span.h"
 
-/* pending_key.side of pieces, less one */
+/* pending_key.side of pieces, minus one */
 #define SIDE_KIND 7u
 #define SIDE_SHARED 8u
 
-/* What spans are told apart by. Classic annotations have side 0; pieces their span's kind and shared flag,
- * plus one. */
+/*
+ * What identifies a span in assembly. Classic annotations have side 0; pieces have their span's kind and
+ * shared flag, plus one.
+ */
 struct pending_key {
 	uint64_t trace_id_high, trace_id, span_id;
 	unsigned side;
 	struct text service;
 };
 
-/* A run of bytes in the pending span's text. */
+/* A slice of the pending span's text. */
 struct slice {
 	uint32_t offset, size;
 };
@@ -35,14 +37,14 @@ struct pending_tag {
 };
 
 struct pending {
-	struct pending_key key; /* its service is allocated with the struct */
+	struct pending_key key; /* its service is allocated together with the struct */
 	uint64_t parent_id;
 	struct slice name;
 	struct endpoint local; /* without the service */
 	int64_t first, last;   /* event times, ns since the epoch */
-	int64_t deadline;      /* when it is emitted unless something comes, on the assembler's clock */
+	int64_t deadline;      /* when it is emitted unless another event arrives, on the assembler's clock */
 	bool ended;
-	uint64_t pieces; /* that came */
+	uint64_t pieces; /* that have arrived */
 	struct buffer text;
 	struct buffer annotations; /* of struct pending_annotation */
 	struct buffer tags;        /* of struct pending_tag */
@@ -52,7 +54,7 @@ struct pending {
 struct pending *pending_create(const struct pending_key *key);
 void pending_destroy(struct pending *pending);
 
-/* Bytes of memory that it takes. */
+/* Bytes of memory that it uses. */
 size_t pending_bytes(const struct pending *pending);
 
 struct slice pending_keep(struct pending *pending, struct text text);

@@ -8,7 +8,9 @@
 #include "assemble/pending.h"
 #include "base/clock.h"
 
-/* Two odd numbers that no program knows: else it could choose ids that all fall into one place of the table.
+/*
+ * Two odd random numbers, secret from programs: otherwise a program could choose ids that all collide in the
+ * table.
  */
 static uint64_t hash_secret[2];
 
@@ -20,7 +22,10 @@ static void make_secret(void)
 	hash_secret[1] |= 1;
 }
 
-/* Both halves of a product with the secret, folded: each bit of the word moves about half of the result's. */
+/*
+ * Combines both halves of a product with the secret: each bit of the word changes about half of the result's
+ * bits.
+ */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	unsigned __int128 product = (unsigned __int128)(hash ^ word ^ hash_secret[0]) * hash_secret[1];

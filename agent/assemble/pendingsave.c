@@ -47,7 +47,7 @@ void pending_save(const struct pending *pending, int64_t now, struct buffer *out
 	}
 }
 
-/* A slice of the text that is read later: checked by slice_fits. */
+/* A slice of the text, which is read later; slice_fits checks it then. */
 static struct slice load_slice(struct unpacker *from)
 {
 	uint32_t offset = unpack_u32(from);
@@ -100,7 +100,7 @@ static void load_tags(struct unpacker *from, struct pending *pending)
 	}
 }
 
-/* Of a piece, its kind and flag plus one. */
+/* Whether @side is valid: 0, or a piece's kind and flag plus one. */
 static bool side_can_be(unsigned side)
 {
 	unsigned flags = side - 1;

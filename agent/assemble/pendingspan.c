@@ -72,7 +72,7 @@ static bool is_core(struct text value, char side)
 	return value.size == 2 && value.data[0] == side && (value.data[1] == 's' || value.data[1] == 'r');
 }
 
-/* Moves sr and ss to the front of the annotations, if there are cs or cr too; returns how many they are. */
+/* Moves sr and ss to the front of the annotations, if there is also cs or cr; returns how many there are. */
 static size_t move_server_half(struct annotation *annotations, size_t annotation_count)
 {
 	size_t servers = 0;

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "encode/zipkin.h"
 
-/* Broken text is reported this often at most; the ledger counts each. */
+/* Invalid text is logged at most this often; the ledger counts each. */
 #define REPAIR_LOG_NS (60 * NS_PER_SECOND)
 
 struct pipeline {
@@ -18,9 +18,9 @@ struct pipeline {
 	struct assembler *assembler;
 	struct ledger change;  /* not posted yet */
 	struct buffer encoded; /* one span */
-	int64_t batch_clock;   /* when batches are born: the caller's clock at its last call */
+	int64_t batch_clock;   /* the caller's clock at its last call, from which a batch's age is measured */
 	int64_t repair_logged;
-	atomic_bool changed;  /* the limits below are news */
+	atomic_bool changed;  /* the limits below are new */
 	pthread_mutex_t lock; /* guards them */
 	struct assembler_limits limits;
 };
@@ -35,7 +35,7 @@ static void push(struct pipeline *pipeline, bool force)
 	fanout_flush(pipeline->fanout, &pipeline->change, pipeline->batch_clock, force);
 }
 
-/* One message a minute: a program that writes broken text tends to write a lot of it. */
+/* One message a minute: a program that writes invalid text usually writes a lot of it. */
 static void report_repair(struct pipeline *pipeline, const struct span *span)
 {
 	int64_t now = clock_monotonic();
@@ -43,9 +43,8 @@ static void report_repair(struct pipeline *pipeline, const struct span *span)
 	if (pipeline->repair_logged && now - pipeline->repair_logged < REPAIR_LOG_NS)
 		return;
 	pipeline->repair_logged = now;
-	log_warning("service `%.*s` writes text that is not UTF-8 (span `%.*s`): the broken bytes are sent "
-		    "as U+FFFD and "
-		    "counted in blkin_agent_strings_repaired_total",
+	log_warning("service `%.*s` writes text that is not UTF-8 (span `%.*s`): invalid bytes are sent as "
+		    "U+FFFD, and such texts counted in blkin_agent_strings_repaired_total",
 		(int)MIN(span->local.service.size, 64), span->local.service.data,
 		(int)MIN(span->name.size, 64), span->name.data);
 }
@@ -128,7 +127,7 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
 	pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* The reader's thread takes up what pipeline_configure left. */
+/* In the reader's thread: applies what pipeline_configure has set. */
 static void take_changes(struct pipeline *pipeline)
 {
 	pthread_mutex_lock(&pipeline->lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pipeline: decoded events in, batches of encoded spans out. What a reader feeds.
+ * The pipeline: a reader puts decoded events in, batches of encoded spans come out.
  *
- * It belongs to the thread that reads. It keeps the ledger change of what it was fed, and posts it before any
+ * Only the thread that reads uses it. It collects the ledger change of its input, and posts it before any
  * batch is pushed.
  */
 #ifndef ASSEMBLE_PIPELINE_H
@@ -15,41 +15,44 @@
 
 struct pipeline;
 
-/* What [spans] says. */
+/* The settings of [spans]. */
 struct assembler_limits pipeline_limits(const struct config *config);
 
 /* Spans go to @fanout, which is borrowed. */
 struct pipeline *pipeline_create(const struct assembler_limits *limits, struct fanout *fanout);
 void pipeline_destroy(struct pipeline *pipeline);
 
-/* Other limits apply from the next pipeline_tick on. Any thread. */
+/* Changes the limits, from the next pipeline_tick on. Any thread. */
 void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits);
 
 /* An event was read. @event is NULL for EVENT_FOREIGN and EVENT_MALFORMED. @now: CLOCK_MONOTONIC or event
  * time, ns. */
 void pipeline_event(struct pipeline *pipeline, enum event_type type, const struct event *event, int64_t now);
 
-/* The event that comes next was read before, by a run that was killed. */
+/* The next event was read before, by a run that was killed. */
 void pipeline_event_again(struct pipeline *pipeline);
 
-/* LTTng says that it had to discard events, or packets, before they were read. */
+/* LTTng reports that it discarded events, or packets, before they were read. */
 void pipeline_lost_events(struct pipeline *pipeline, uint64_t events);
 void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets);
 
-/* Time passes: emit the spans that are due, push the batches that are old; if @idle, even if they are not. */
+/*
+ * To be called regularly: emits the spans that are due, and pushes the batches that are old; if @idle, all
+ * batches.
+ */
 void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle);
 
 /*
- * Posts and pushes all that is made, and appends what is not, the spans in assembly, to @out: together that
- * is what came of the events so far. pipeline_load takes such spans up again; false if they are damaged.
+ * Posts and pushes everything that is complete, and appends the spans in assembly to @out: together, this is
+ * the result of all events so far. pipeline_load loads such spans; it returns false if they are damaged.
  */
 void pipeline_save(struct pipeline *pipeline, struct buffer *out);
 bool pipeline_load(struct pipeline *pipeline, struct unpacker from);
 
-/* Posts to the ledger what it does not know yet. */
+/* Posts the collected change to the ledger. */
 void pipeline_post(struct pipeline *pipeline);
 
-/* Nothing more comes: emit and push everything. */
+/* The input has ended: emits and pushes everything. */
 void pipeline_flush(struct pipeline *pipeline);
 
 #endif

@@ -78,7 +78,7 @@ static bool read_line(struct span_data *lines, const char *at, const char *end, 
 	return read_tag(lines, at, end);
 }
 
-/* Makes ready for another span. */
+/* Empties it for the next span. */
 static void clear(struct span_data *lines)
 {
 	if (!lines->cache) {

@@ -6,26 +6,25 @@
 
 #include "assemble/spanhead.h"
 
-/* More lines than this no client writes into one event. */
+/* No client writes more lines into one event. */
 #define SPAN_DATA_LINES 1024
 
 struct span_data {
 	struct span_head head;
-	struct endpoint_cache *cache;   /* from the first use on, as what follows */
-	struct annotation *annotations; /* SPAN_DATA_LINES of them */
-	struct tag *tags;               /* the same, and room for one more */
+	struct endpoint_cache *cache;   /* allocated at the first use, like the following */
+	struct annotation *annotations; /* SPAN_DATA_LINES entries */
+	struct tag *tags;               /* the same, plus one */
 	size_t annotation_count, tag_count;
 	bool has_remote;
 	struct endpoint remote;
 	bool has_finish;
 	int64_t finish;  /* ns after the start */
-	uint64_t pieces; /* how many blkin:annotation and blkin:tag events of this span went before */
+	uint64_t pieces; /* how many blkin:annotation and blkin:tag events of this span came before */
 };
 
 /*
- * Reads @data, for a span that started @start ns after the epoch. What is read borrows from @data. Returns
- * false if it is not of this form. @lines is zero-initialised before its first use, and its memory is used
- * again.
+ * Parses @data of a span that started @start ns after the epoch. The result borrows from @data. Returns false
+ * if it is malformed. @lines is zero-initialised before its first use, and reuses its memory.
  */
 bool span_data_read(struct span_data *lines, struct text data, int64_t start);
 

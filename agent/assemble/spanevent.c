@@ -15,7 +15,7 @@ bool span_event_clock_in_range(const struct event *event, uint64_t clock)
 	return clock > 0 && clock <= event->clock && event->clock - clock < (uint64_t)event->time;
 }
 
-/* A level other than info is told by a tag: Zipkin has no place for it. */
+/* A level other than info becomes a tag: Zipkin has no field for it. */
 static void tag_level(struct span_data *lines, unsigned level)
 {
 	const char *name = event_level_names[level];
@@ -38,8 +38,7 @@ static struct span make_span(const struct event *event, const struct span_data *
 		.shared = lines->head.shared,
 		.debug = lines->head.debug,
 		.timestamp = timestamp,
-		/* from microsecond to microsecond, so that a child that finished first does not stick out of
-		 * its parent */
+		/* rounds both ends to µs, so that a child never ends after its parent */
 		.duration = MAX(1, span_event_since_epoch(event, finish) / 1000 - timestamp),
 		.name = event->name,
 		.local = lines->head.local,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a blkin:span event says, checked: any program may write what it likes into one. */
+/* Checks and converts a blkin:span event, into which a program can write anything. */
 #ifndef ASSEMBLE_SPANEVENT_H
 #define ASSEMBLE_SPANEVENT_H
 
@@ -9,15 +9,15 @@
 #include "core/span.h"
 
 /*
- * Makes the span that @event tells of, its annotations and tags in @lines. Both borrow from the event.
- * Returns the row that the event belongs in: EVENTS_IN_SPANS, or why it is rejected.
+ * Converts @event to a span, with its annotations and tags in @lines. Both borrow from the event. Returns the
+ * event's row: EVENTS_IN_SPANS, or why it is rejected.
  */
 enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span);
 
-/* Whether a time on the tracing clock is one that can be: not after the event, nor before the epoch. */
+/* Whether a time on the tracing clock is possible: neither after the event nor before the epoch. */
 bool span_event_clock_in_range(const struct event *event, uint64_t clock);
 
-/* A time on the tracing clock, which is in range, as ns since the epoch; the event ties the two together. */
+/* Converts a valid time on the tracing clock to ns since the epoch; the event has both clocks. */
 int64_t span_event_since_epoch(const struct event *event, uint64_t clock);
 
 /* Whether a classic event ends its span: a client has received the answer, or a server has sent it. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The head line of a span's data: what the span is, and where (blkin/span.h). And numbers and endpoints,
- * which other lines have too. */
+/*
+ * Parses the head line of a span's data, which says what the span is, and where (blkin/span.h). Also numbers
+ * and endpoints, which other lines contain too.
+ */
 #ifndef ASSEMBLE_SPANHEAD_H
 #define ASSEMBLE_SPANHEAD_H
 
@@ -14,11 +16,13 @@ struct span_head {
 	struct endpoint local;
 };
 
-/* Reads "KIND PORT IP SERVICE", without a line break. What is read borrows from @line. Returns false if it is
- * not of this form. @cache may be NULL. */
+/*
+ * Parses "KIND PORT IP SERVICE", without a line break. The result borrows from @line. Returns false if it is
+ * malformed. @cache may be NULL.
+ */
 bool span_head_read(struct span_head *head, struct text line, struct endpoint_cache *cache);
 
-/* Reads "PORT IP SERVICE", all of it up to @end. */
+/* Parses "PORT IP SERVICE" up to @end. */
 bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *end);
 
 /* Reads decimal digits up to @end; returns where they end, or NULL if there are none or more than 18. */

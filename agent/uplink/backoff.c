@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-/* A server that asks to be left alone is obeyed for so long, at most. */
+/* The longest wait that a server can ask for. */
 #define ASKED_MAX_NS (300 * NS_PER_SECOND)
 
 void rest_init(struct rest *rest, struct event_base *base, int64_t min_ns, int64_t max_ns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink/bisect.h"
 
-/* So many refusals in a row, and pieces are taken from both ends. */
+/* After this many refusals in a row, pieces are taken from both ends. */
 #define LOOK_AROUND 8
 
 void sift_init(struct sift *sift)
@@ -18,8 +18,8 @@ void sift_put_back(struct sift *sift, struct piece *piece)
 }
 
 /*
- * The smallest pieces are last: taking these first keeps few waiting. But where many are refused and none
- * taken, good spans may as well be found in a large piece, away from a run of bad ones.
+ * The smallest pieces are last: taking them first keeps few waiting. But if many are refused and none is
+ * accepted, good spans may be in a large piece, away from a run of bad ones.
  */
 struct piece *sift_take(struct sift *sift)
 {
@@ -42,7 +42,7 @@ struct piece *sift_refused(struct sift *sift, struct piece *piece)
 	if (piece->count > 1) {
 		struct piece *second = piece_split(piece);
 
-		/* Bad spans often lie together: so the way down leads to the left and the right by turns. */
+		/* Bad spans are often adjacent, so the search goes left and right alternately. */
 		sift->right_next = !sift->right_next;
 		sift_put_back(sift, sift->right_next ? piece : second);
 		sift_put_back(sift, sift->right_next ? second : piece);

@@ -38,7 +38,7 @@ size_t calls_send(struct calls *calls, const struct run *run, void *cargo, struc
 	call->cargo = cargo;
 	call->number = calls->number;
 	calls->number = calls->number == INT32_MAX ? 1 : calls->number + 1;
-	/* The latest to come back first: it is the likeliest to be in the CPU's cache. */
+	/* The most recently returned first: it is the most likely to be in the CPU's cache. */
 	if (calls->spares > 0)
 		call->bytes = calls->spare[--calls->spares];
 	calls->wire->put_call(calls->wire, run, call->number, &call->bytes);
@@ -57,10 +57,10 @@ const char *calls_mismatch(const struct calls *calls, enum reply_kind kind, cons
 
 	*early = false;
 	if (calls->open == 0 || (numbered && oldest->number != reply->number))
-		return "the peer answers a call that was not made";
+		return "the peer sent an answer without a call";
 	*early = unsent > calls->bytes - oldest->bytes.size;
 	if (*early && (!calls->wire->early || kind == REPLY_GOOD))
-		return "the peer answers a call before it got all of it";
+		return "the peer answered a call before it was sent completely";
 	return NULL;
 }
 
@@ -92,7 +92,7 @@ void *calls_end_youngest(struct calls *calls, size_t *unsent, bool *whole)
 	if (calls->open == 0)
 		return NULL;
 	call = call_at(calls, calls->open - 1);
-	/* A call that did not go out whole cannot have been taken; any other may arrive twice. */
+	/* A call that was not sent completely cannot have been accepted; any other may arrive twice. */
 	*whole = *unsent == 0;
 	*unsent -= MIN(*unsent, call->bytes.size);
 	return end_call(calls, call);

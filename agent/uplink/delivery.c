@@ -12,7 +12,7 @@ void delivery_init(struct delivery *delivery, struct queue *queue)
 	sift_init(&delivery->sift);
 }
 
-/* What the spool kept of another version, or of another type of output, cannot be sent. */
+/* The spool may hold batches of another version or output type, which cannot be sent. */
 static void refuse_all(struct delivery *delivery, struct entry *entry)
 {
 	for (uint32_t i = 0; i < entry->batch->count; i++)
@@ -36,7 +36,7 @@ static struct piece *take_batch(struct delivery *delivery)
 	return parcel_whole(parcel);
 }
 
-/* By turns what is new and what was refused in part: so neither holds up the other. */
+/* Alternates between new batches and refused pieces, so that neither delays the other. */
 struct piece *delivery_take(struct delivery *delivery, bool fresh)
 {
 	struct piece *piece = NULL;
@@ -90,7 +90,7 @@ void delivery_put_back(struct delivery *delivery, struct piece *piece)
 	sift_put_back(&delivery->sift, piece);
 }
 
-/* Youngest first, so that the order stays. */
+/* Youngest first, to keep the order. */
 void delivery_give_back(struct delivery *delivery)
 {
 	struct parcel *parcel;

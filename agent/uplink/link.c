@@ -16,8 +16,8 @@ struct link {
 	struct connection *connection; /* NULL: given up */
 	uint32_t window;
 	bool up;
-	bool persists; /* a reply said that the connection stays */
-	size_t unsent; /* once it is given up */
+	bool persists; /* the last reply said that the connection stays */
+	size_t unsent; /* set once it is given up */
 	struct calls calls;
 };
 
@@ -28,7 +28,7 @@ static size_t unsent_bytes(const struct link *link)
 	return link->connection ? evbuffer_get_length(connection_output(link->connection)) : link->unsent;
 }
 
-/* Lets the connection go: nothing more is sent or read. The open calls stay, to be taken back. */
+/* Drops the connection: nothing more is sent or read. The open calls remain, to be taken back. */
 static void give_up(struct link *link)
 {
 	link->unsent = unsent_bytes(link);
@@ -62,7 +62,7 @@ static void tell(struct link *link, enum reply_kind kind, const struct reply *re
 	link->handler.answered(kind, reply, cargo, link->handler.data);
 }
 
-/* A server that waits no longer for a call may say so before it closes, in an answer to none. */
+/* A server that closes an idle connection may send an answer without a call first. */
 static bool ends_idle(const struct link *link, enum reply_kind kind, const struct reply *reply)
 {
 	return link->calls.open == 0 && !link->wire->numbered && reply->last && kind != REPLY_GARBAGE &&
@@ -78,7 +78,7 @@ static enum fault fault_in(enum reply_kind kind, const struct reply *reply)
 
 enum took { TOOK_ONE, TOOK_NONE, TOOK_THE_LAST };
 
-/* Takes one reply from the input; after the last there may be no link any more. */
+/* Takes one reply from the input; the link may be gone after the last one. */
 static enum took take_reply(struct link *link, struct evbuffer *input)
 {
 	size_t size = evbuffer_get_length(input);
@@ -126,7 +126,7 @@ static void on_down(enum fault fault, const char *why, void *data)
 {
 	char words[320];
 
-	/* The connection's words go with it. */
+	/* The text belongs to the connection, which is destroyed. */
 	g_strlcpy(words, why, sizeof(words));
 	end(data, fault, words);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A cap on the bytes that are sent in a second, over all servers. No I/O, no clock.
+ * A limit of the bytes sent per second, over all servers of an output. No I/O, no clock.
  *
- * A call goes out as soon as nothing is owed, and is paid for afterwards: so a call that is larger than a
- * second's worth goes too, and the time that it may take is not used up by waiting in a socket, as it would
- * be if the bytes themselves were held back.
+ * A call is sent as a whole as soon as nothing is owed, and paid for afterwards. So a call that is larger
+ * than the limit can be sent too, and its time-out is not used up by waiting in a socket, as it would be if
+ * its bytes were held back.
  */
 #ifndef UPLINK_RATELIMIT_H
 #define UPLINK_RATELIMIT_H
@@ -16,10 +16,10 @@ struct rate {
 	int64_t free;   /* when nothing is owed any more, CLOCK_MONOTONIC ns */
 };
 
-/* How long to wait, at @now, before more is sent; 0: it may be at once. */
+/* How long to wait at @now before sending more; 0: not at all. */
 int64_t rate_wait(const struct rate *rate, int64_t now);
 
-/* Counts bytes that are sent at @now. */
+/* Counts bytes sent at @now. */
 void rate_spend(struct rate *rate, uint64_t bytes, int64_t now);
 
 #endif

@@ -17,10 +17,10 @@ struct uplink {
 	enum uplink_type type;
 	struct server *servers[ADDRESSES_MAX];
 	size_t count;
-	size_t serving; /* which of them serves, or would if it were up */
+	size_t serving; /* index of the server in use */
 	int64_t return_ns;
 	struct event *returning; /* time to try those that come before it */
-	struct event *paced;     /* the rate allows more */
+	struct event *paced;     /* when the rate limit allows more */
 	struct event *drained_event;
 	struct rate rate;
 	void (*drained)(void *data);
@@ -34,7 +34,7 @@ static void set_timer(struct event *timer, int64_t ns)
 	event_add(timer, &time);
 }
 
-/* Told from the loop, so that whoever waits may destroy the uplink. */
+/* Called from the loop, so that it may destroy the uplink. */
 static void check_drained(struct uplink *uplink)
 {
 	if (uplink->drained && queue_done(uplink->shared.queue))
@@ -69,7 +69,7 @@ static bool may_serve(const struct server *server)
 	return !server->rest.on || server->rest.wake_ends;
 }
 
-/* Somewhere about the interval, so that the agents of a cluster do not all come back at once. */
+/* Varies the interval, so that the agents of a cluster do not all come back at once. */
 static void plan_return(struct uplink *uplink)
 {
 	if (uplink->serving > 0)
@@ -93,7 +93,7 @@ static void serve_by(struct uplink *uplink, size_t index)
 	server_set_role(uplink->servers[index], SERVER_SERVING);
 }
 
-/* The first that does not rest takes over from one that failed; where all rest, that one stays. */
+/* After a failure, the first server that is not waiting takes over; if all wait, the current one stays. */
 static void replace(struct uplink *uplink)
 {
 	size_t i = 0;
@@ -109,8 +109,8 @@ static void replace(struct uplink *uplink)
 }
 
 /*
- * Tries the first server from @index on that is preferred to the one that serves, and did not ask for time;
- * without one, later.
+ * Tries the first server from @index on that is preferred to the one in use, and did not ask for a wait; if
+ * there is none, later.
  */
 static void try_preferred(struct uplink *uplink, size_t index)
 {
@@ -148,7 +148,7 @@ static void on_failed(struct uplink *uplink, struct server *server)
 	server_set_role(server, SERVER_OFF);
 	if (trial)
 		try_preferred(uplink, index + 1);
-	server_pump(uplink->servers[uplink->serving]); /* with what this one gave back */
+	server_pump(uplink->servers[uplink->serving]); /* including what this one gave back */
 }
 
 /* The servers' */
@@ -193,10 +193,10 @@ static const char *what_then(const struct server *server, void *data)
 	for (size_t i = 0; i < uplink->count; i++)
 		if (uplink->servers[i] != server && may_serve(uplink->servers[i]))
 			return "spans go to the next server";
-	return "spans wait, trying again";
+	return "spans wait, retrying";
 }
 
-/* Those on trial first: what comes should show how they are. */
+/* Servers on trial come first, so that these batches test them. */
 static void pump(struct uplink *uplink)
 {
 	for (size_t i = 0; i < uplink->count; i++)
@@ -211,7 +211,7 @@ static void on_paced(evutil_socket_t fd, short what, void *arg)
 	pump(arg);
 }
 
-/* For whoever owns the uplink */
+/* For the owner of the uplink */
 
 void uplink_wake(struct uplink *uplink)
 {
@@ -219,7 +219,7 @@ void uplink_wake(struct uplink *uplink)
 	check_drained(uplink);
 }
 
-/* A stop has no time to sit out a long wait. */
+/* A stop has no time for long waits. */
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data)
 {
 	uplink->drained = done;
@@ -329,7 +329,7 @@ void uplink_destroy(struct uplink *uplink)
 {
 	if (!uplink)
 		return;
-	/* Youngest last among what they give back: the one that serves took the latest. */
+	/* The server in use gives back last: it has the youngest batches. */
 	server_destroy(uplink->servers[uplink->serving]);
 	for (size_t i = 0; i < uplink->count; i++)
 		if (i != uplink->serving)

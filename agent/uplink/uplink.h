@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The uplink: takes batches from the queue and delivers them to a collector, at least once.
+ * The uplink: takes batches from an output's queue and delivers them to a collector, at least once.
  *
- * Of several servers, the first in the order of preference that works gets the spans. When it fails the next
- * one takes over at once, and from then on those before it are tried again at intervals, with one batch,
- * which they have to take before they get the rest: a server that comes and goes costs one change an
- * interval.
+ * Of several servers, the first in the order of preference that works gets the spans. When it fails, the next
+ * one takes over at once. From then on the servers before it are tried at intervals with one batch, which
+ * they must accept before they get the rest: an unreliable server causes one change per interval.
  *
- * What is wrong is logged once when it begins, and once when it is over, within bounds. All in the thread
- * that runs the event_base. The process has to ignore SIGPIPE.
+ * A problem is logged once when it begins, and once when it is over, within limits. Everything runs in the
+ * thread of the event_base. The process must ignore SIGPIPE.
  *
- * Its rooms: server (one of them), rest (between its tries), link (a connection with calls on it), wire (the
- * bytes: scribe, zipkinhttp), delivery (the batches on their way; sift and parcel for those that are
- * refused), health (log and state).
+ * Its parts: server (one of them), backoff (waits between its tries), link (a connection with calls), wire
+ * (the bytes: scribe, zipkinhttp), delivery (the batches on their way; bisect and parcel for refused ones),
+ * health (log and state).
  */
 #ifndef UPLINK_UPLINK_H
 #define UPLINK_UPLINK_H
@@ -30,57 +29,56 @@
 enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
 
 struct uplink_options {
-	const char *name;    /* the output's, for the log; "default": it needs none */
+	const char *name;    /* the output's name, for the log; not logged if it is "default" */
 	const char *section; /* of the configuration, for the log */
-	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
+	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several, separated by commas */
 	enum uplink_type type;
-	const char *category; /* Scribe's */
-	const char *path;     /* HTTP's */
-	bool gzip;            /* HTTP's bodies */
+	const char *category; /* for Scribe */
+	const char *path;     /* for HTTP */
+	bool gzip;            /* of HTTP bodies */
 	bool use_tls;
 	struct tls_options tls;
-	uint32_t window;        /* calls open at once, at most */
-	int64_t timeout_ns;     /* to connect, and from one answer to the next */
-	int64_t backoff_min_ns; /* a wait is random between this */
-	int64_t backoff_max_ns; /* and a bound that grows to this with each failure */
-	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
-	uint64_t rate_limit;    /* bytes/s; 0: none */
+	uint32_t window;        /* the most calls open at once */
+	int64_t timeout_ns;     /* for connecting, and from one answer to the next */
+	int64_t backoff_min_ns; /* a wait is random between this and a limit */
+	int64_t backoff_max_ns; /* that grows up to this with each failure */
+	int64_t return_ns; /* how often, approximately, a preferred server is tried while another one is used
+			    */
+	uint64_t rate_limit; /* bytes/s; 0: none */
 };
 
 struct uplink;
 
 struct uplink_server_state {
 	char server[ADDRESS_TEXT];
-	bool serving;          /* it gets the spans, or would if it were up */
-	bool up;               /* connected, and the last answer was good */
-	enum fault fault;      /* why nothing gets through; FAULT_NONE: that is not known */
-	int64_t failing_since; /* with a fault: CLOCK_MONOTONIC ns */
-	char error[256];       /* why it is not up; "" if it is */
+	bool serving; /* it is the server in use */
+	bool up;      /* connected, and the last answer was good */
+	char error[256];
 };
 
 struct uplink_state {
 	bool up;             /* the server that serves is */
 	const char *type;    /* "scribe", "http" */
-	const char *server;  /* the one that serves; borrowed from the uplink */
+	const char *server;  /* the server in use; borrowed from the uplink */
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */
 	uint32_t server_count;
 	struct uplink_server_state servers[ADDRESSES_MAX]; /* in the order of preference */
 };
 
-/* Starts connecting; NULL, having logged why, if the options do not do. They are copied. */
+/* Starts connecting. The options are copied. NULL, having logged why, if they are invalid. */
 struct uplink *uplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options);
 
-/* Closes the connections, giving open batches back to the queue. */
+/* Closes the connections, and gives open batches back to the queue. */
 void uplink_destroy(struct uplink *uplink);
 
-/* There may be new batches: send what the window allows. The loop's thread. */
+/* There may be new batches: sends what the window allows. Only in the loop's thread. */
 void uplink_wake(struct uplink *uplink);
 
 /*
- * Calls @done with @data, from the loop and once, when queue_done() holds. Waits that are under way are
- * cut to the shortest, as a stop has no time to sit them out.
+ * Calls @done with @data once, from the loop, when queue_done() is true. Current waits are cut to the
+ * shortest, because a stop has no time for long ones.
  */
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data);
 

@@ -27,7 +27,7 @@ def test_collector_comes_late(node):
     receiver.wait_for(5000)
     check_load(receiver.spans(), 1, 1, 5000)
     log = node.agent.log()
-    assert log.count("spans wait, trying") == 1 and log.count("delivering again") + log.count("connected") == 1
+    assert log.count("spans wait, retrying") == 1 and log.count("delivering again") + log.count("connected") == 1
 
 
 def test_collector_is_killed_and_comes_back(node, receiver):
@@ -117,7 +117,7 @@ def test_peer_is_no_collector(node, name, reply, hold, error):
     assert (ledger.sent, ledger.queued + ledger.spooled, ledger.dropped) == (0, 100, 0)
     assert node.http_get("/healthz")[0] == 200
     # said once, however often it happens
-    assert node.agent.log().count("spans wait, trying") == 1
+    assert node.agent.log().count("spans wait, retrying") == 1
     peer.close()
     receiver.start()
     node.wait_ledger(lambda ledger: ledger.sent == 100, 30, "100 spans sent")

@@ -142,7 +142,7 @@ def test_zipkin_restarted_during_a_run(node, zipkin):
     assert set(range(min(arrived), total)) == arrived
     assert zipkin.collector_metrics()["spans_dropped"] == 0
     log = node.agent.log()
-    assert log.count("spans wait, trying") == 1 and log.count("delivering again") == 1
+    assert log.count("spans wait, retrying") == 1 and log.count("delivering again") == 1
 
 
 def test_one_bad_message_does_not_hold_up_the_others(node, zipkin):

@@ -101,7 +101,7 @@ def test_restarted_during_a_run(node, zipkin):
     arrived = {int(s["tags"]["ordinal"]) for trace in zipkin.traces("load-0", 100000) for s in trace}
     assert set(range(min(arrived), total)) == arrived
     log = node.agent.log()
-    assert log.count("spans wait, trying") == 1 and log.count("delivering again") == 1
+    assert log.count("spans wait, retrying") == 1 and log.count("delivering again") == 1
 
 
 def test_what_is_no_span_list(node, zipkin):

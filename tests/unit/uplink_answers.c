@@ -125,7 +125,7 @@ START_TEST(server_closes_within_a_call)
 	ASSERT_ROW(&rig, SPANS_SENT_AGAIN, 0);
 	ck_assert_uint_eq(rig.peer->taken->len, 1);
 	ck_assert_uint_eq(strlen(g_ptr_array_index(rig.peer->taken, 0)), 12 << 20);
-	ck_assert_uint_eq(in_log(&rig, "trying again"), 1);
+	ck_assert_uint_eq(in_log(&rig, "retrying"), 1);
 	rig_close(&rig);
 }
 END_TEST

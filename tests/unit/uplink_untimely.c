@@ -20,7 +20,7 @@ START_TEST(taken_before_the_call_is_sent)
 	ASSERT_ROW(&web.rig, OUTPUT_ERRORS_PROTOCOL, 1);
 	ASSERT_ROW(&web.rig, SPANS_SENT, 0);
 	ASSERT_ROW(&web.rig, SPANS_QUEUED, 1);
-	ck_assert_uint_eq(in_log(&web.rig, "the peer answers a call before it got all of it"), 1);
+	ck_assert_uint_eq(in_log(&web.rig, "the peer answered a call before it was sent completely"), 1);
 	web.peer->early = false;
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == 1);
 	ck_assert_uint_eq(web.peer->taken->len, 1);
