@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fork without exec: LTTng's locks and threads have to be brought over, which liblttng-ust-fork.so does when
- * a program is started with it preloaded. A daemon that forks should not have to be: the provider calls the
- * same hooks itself.
+ * Fork without exec: LTTng's locks and threads must be prepared, which liblttng-ust-fork.so does if it is
+ * preloaded. So that daemons that fork need no preload, the provider calls the same hooks itself.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,9 +12,9 @@
 #include <lttng/ust-fork.h>
 
 /*
- * The signals that the forking thread had blocked, from before to after: while it holds LTTng's lock, and so
- * alone. Not a __thread variable, whose first use would allocate memory, while a preloaded allocator may hold
- * its locks.
+ * The signals that the forking thread had blocked. Used between the hooks, while it holds LTTng's lock, so by
+ * one thread at a time. Not a __thread variable: its first use would allocate memory, while a preloaded
+ * allocator may hold its locks.
  */
 static sigset_t signals;
 
@@ -41,7 +40,7 @@ static void after_in_child(void)
 	lttng_ust_after_fork_child(&mine);
 }
 
-/* With the preload there, the hooks would be called twice, and wait for each other. */
+/* With the preload, the hooks would be called twice, and deadlock. */
 static int is_preloaded(void)
 {
 	void *function = dlsym(RTLD_DEFAULT, "fork");

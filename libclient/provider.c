@@ -10,7 +10,7 @@
 #include "sampling.h"
 #include "tracepoints.h"
 
-/* The tracepoint writes the four numbers as they lie there. */
+/* The tracepoint writes the four numbers in one piece. */
 static_assert(offsetof(struct blkin_span_record, trace_id) == 0 &&
 		      offsetof(struct blkin_span_record, span_id) == 8 &&
 		      offsetof(struct blkin_span_record, parent_id) == 16 &&

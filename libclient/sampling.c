@@ -14,7 +14,7 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 static uint64_t program_threshold = UINT64_MAX;
-static uint64_t environment_threshold; /* 0: BLKIN_SAMPLE says nothing */
+static uint64_t environment_threshold; /* 0: BLKIN_SAMPLE is not set */
 static uint32_t cap;                   /* traces a second; 0: none */
 static uint64_t capped;                /* the second in the upper half, traces in it in the lower */
 static const struct sampling_page *page;
@@ -29,7 +29,7 @@ static uint64_t threshold_of(uint64_t one_in)
 	return one_in > 1 ? UINT64_MAX / one_in : UINT64_MAX;
 }
 
-/* What the node's administrator says of the service; 0: nothing. */
+/* The administrator's threshold for the service; 0: none. */
 static uint64_t page_threshold(const char *service)
 {
 	uint64_t hash, count = relaxed(&page->services);
@@ -43,7 +43,7 @@ static uint64_t page_threshold(const char *service)
 	return relaxed(&page->threshold);
 }
 
-/* Counts the trace in its second; returns 0 if that has had its share. */
+/* Counts the trace in its second; returns 0 if the limit is reached. */
 static int within_cap(uint64_t now)
 {
 	uint64_t limit = __atomic_load_n(&cap, __ATOMIC_RELAXED), second = (now / NS_PER_SECOND) << 32;
@@ -80,7 +80,7 @@ void sampling_set(uint32_t one_in, uint32_t per_second)
 	__atomic_store_n(&cap, per_second, __ATOMIC_RELAXED);
 }
 
-/* Only root, or the user whose program this is, may steer it; and nobody else may write there. */
+/* The page must belong to root or the program's user, and nobody else may have write permission. */
 static int trusted(int fd)
 {
 	struct stat file;
@@ -108,7 +108,7 @@ static void map_page(void)
 	close(fd);
 }
 
-/* BLKIN_SAMPLE=1/100, or =100; 0, or 1/0, records nothing. Anything else is no setting. */
+/* BLKIN_SAMPLE=1/100, or =100; 0, or 1/0, records nothing. Anything else is ignored. */
 static void read_environment(void)
 {
 	const char *text = getenv("BLKIN_SAMPLE");

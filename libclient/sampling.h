@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which traces are recorded: decided once, at their root, in the provider library, so that a process has one
- * decider. */
+/*
+ * Decides which traces are recorded: once, at their root, and in the provider library, of which a process has
+ * only one.
+ */
 #ifndef SAMPLING_H
 #define SAMPLING_H
 

@@ -20,11 +20,11 @@
 
 /* clang-format off */
 /*
- * How a span's fields are written. LTTng includes this file once for each stage of its making of code. In the
- * one that writes to the ring buffer a field is a call each, and a string is copied byte by byte; there the
- * four numbers, which lie one behind the other in the record, go in one call, and so do name and data, where
- * they are one behind the other. It is the difference between 1.5 and 0.8 bare tracepoints. That stage is
- * known by a name that LTTng keeps to itself: where there is no such name, all goes LTTng's usual way.
+ * How a span's fields are written. LTTng includes this file once for each stage of its code generation. In
+ * the stage that writes to the ring buffer, each field is a call, and a string is copied byte by byte. There
+ * the four numbers, which are adjacent in the record, are written in one call, and so are name and data if
+ * they are adjacent. This makes 0.8 instead of 1.5 bare tracepoints. The stage is recognised by an internal
+ * name of LTTng: if the name does not exist, everything is written in LTTng's usual way.
  */
 #undef BLKIN_IDS
 #undef BLKIN_TEXTS
@@ -57,7 +57,7 @@ LTTNG_UST_TRACEPOINT_EVENT_CLASS(
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r),
 	LTTNG_UST_TP_FIELDS(BLKIN_IDS BLKIN_TEXTS)
 )
-/* One event a severity level, so that a session chooses by LTTng's log levels. */
+/* One event for each severity level, so that a session can select by LTTng's log levels. */
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_emerg,
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_emerg, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
@@ -90,7 +90,10 @@ LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_debug,
 	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_debug, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG)
 
-/* Pieces come with spans of any level, so they are of the highest. Their head is the first line of the span's data. */
+/*
+ * Pieces belong to spans of any level, so they have the highest one. Their head is the first line of the
+ * span's data.
+ */
 LTTNG_UST_TRACEPOINT_EVENT(
 	blkin,
 	annotation,

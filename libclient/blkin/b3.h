@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The context as OpenZipkin's B3 headers, the single one and the five; <blkin/context.h> tells of them all.
- */
+/* The context as OpenZipkin's B3 headers, the single one and the five; see <blkin/context.h>. */
 #ifndef BLKIN_B3_H_
 #define BLKIN_B3_H_
 
@@ -46,7 +45,10 @@ static inline char blkin_b3_letter_(enum blkin_decision decision)
 	return "01d"[decision];
 }
 
-/* Sets the context that a decision alone makes: a sampled trace gets its id here. None at all is refused. */
+/*
+ * Sets the context of a decision without ids: a sampled trace gets its id here. A missing decision is
+ * refused.
+ */
 static inline int blkin_b3_decided_(struct blkin_context *context, enum blkin_decision decision)
 {
 	struct blkin_context_parts_ parts = {0, 0, 0, 0, decision};
@@ -104,7 +106,7 @@ static inline size_t blkin_context_inject_b3(const struct blkin_context *context
  * @text, @size: the value, without blanks around it
  *
  * Trace ids have 16 or 32 hex digits, other ids 16; upper case is accepted. The decision alone is accepted
- * too: "1" and "d" make a context without a span, whose trace begins with the next span, under a fresh id.
+ * too: "1" and "d" make a context without a span, whose trace begins with the next span, under a new id.
  *
  * Returns 0 or -EINVAL.
  */
@@ -134,7 +136,7 @@ static inline int blkin_context_extract_b3(struct blkin_context *context, const 
 	return size == end ? blkin_context_put_together_(context, &parts) : -EINVAL;
 }
 
-/** struct blkin_b3_headers - the values to send in B3's five headers; "": do not send that one */
+/** struct blkin_b3_headers - the values to send in B3's five headers; "": do not send this header */
 struct blkin_b3_headers {
 	char trace_id[33];  /* BLKIN_B3_TRACE_ID */
 	char span_id[17];   /* BLKIN_B3_SPAN_ID */
@@ -143,13 +145,13 @@ struct blkin_b3_headers {
 	char flags[2];      /* BLKIN_B3_FLAGS */
 };
 
-/** struct blkin_b3_value - the value of a header that came, borrowed for one call; text NULL: it did not */
+/** struct blkin_b3_value - the value of a received header, borrowed for one call; text NULL: not received */
 struct blkin_b3_value {
 	const char *text;
 	size_t size;
 };
 
-/** struct blkin_b3_received - what came in B3's five headers */
+/** struct blkin_b3_received - what was received in B3's five headers */
 struct blkin_b3_received {
 	struct blkin_b3_value trace_id;
 	struct blkin_b3_value span_id;
@@ -242,7 +244,7 @@ static inline int blkin_b3_get_ids_(
  * @received: the values, without blanks around them
  *
  * As for blkin_context_extract_b3; the older "true" and "false" are accepted in X-B3-Sampled. A trace id
- * needs a span id and the other way round. If the header "b3" came too, it goes first, says B3.
+ * needs a span id and the other way round. According to B3, the header "b3" takes precedence over these.
  *
  * Returns 0; -EINVAL, also if none of the headers came.
  */

@@ -6,10 +6,10 @@
  * This header is all that a program needs: nothing to link, nothing to initialise. C11 and C++17, GCC and
  * Clang.
  *
- *   <blkin/span.h>     the span API, the way to instrument now
+ *   <blkin/span.h>     the span API, for new programs
  *   <blkin/tags.h>     tags of every type
  *   <blkin/context.h>  a trace's ids in requests, packed; <blkin/b3.h>, <blkin/w3c.h> as headers
- *   <blkin/classic.h>  BlkKin's own calls: an event for each annotation, at once
+ *   <blkin/classic.h>  BlkKin's classic calls: an event for each annotation, at once
  */
 #ifndef BLKIN_BLKIN_H_
 #define BLKIN_BLKIN_H_

@@ -4,14 +4,14 @@
  * zipkin:keyval_string, zipkin:keyval_integer), written at once, so that a crash keeps it.
  *
  * All calls return 0, or -EINVAL if a pointer that they need is NULL. Strings are borrowed by the structs and
- * copied by blkin_record. What a failed call should have filled in is empty, and blkin_record refuses it.
+ * copied by blkin_record. A failed call leaves its result empty, and blkin_record refuses it.
  *
- * A trace that is not sampled has the trace id 0: nothing is recorded for it, nor for its children, here and
- * wherever its ids travel.
+ * A trace that is not sampled has the trace id 0: nothing is recorded for it or its children, here and in
+ * every receiver.
  *
- * Programs that were written for BlkKin itself include its own headers: compat/zipkin_c.h,
- * compat/ztracer.hpp, and for BlkKin of 2014 compat/blkin-front.h, whose structs differ (BLKIN_FRONT_H_).
- * What both share comes first; names that end in _ are for these headers only.
+ * Programs that were written for BlkKin include its original headers: compat/zipkin_c.h, compat/ztracer.hpp,
+ * and for BlkKin of 2014 compat/blkin-front.h, whose structs differ (BLKIN_FRONT_H_). What both share comes
+ * first; names that end in _ are for these headers only.
  */
 #ifndef BLKIN_CLASSIC_H_
 #define BLKIN_CLASSIC_H_
@@ -53,7 +53,7 @@ static inline int blkin_classic_recorded_(void)
 	       BLKIN_CLASSIC_ON_(keyval_integer);
 }
 
-/* The ids of a new root span. Whether it is sampled is decided here, once, where something is recorded. */
+/* The ids of a new root span. If something is recorded, this decides whether the trace is sampled. */
 static inline void blkin_root_ids_(struct blkin_trace_info *info, const struct blkin_endpoint *endpoint)
 {
 	uint64_t id = blkin_id();
@@ -65,7 +65,9 @@ static inline void blkin_root_ids_(struct blkin_trace_info *info, const struct b
 		info->trace_id = 0;
 }
 
-/* The ids of a child of @parent, which may be the same memory. Of an unsampled parent it is unsampled too. */
+/*
+ * The ids of a child of @parent, which may be the same memory. A child of an unsampled parent is unsampled.
+ */
 static inline void blkin_child_ids_(struct blkin_trace_info *info, const struct blkin_trace_info *parent)
 {
 	info->parent_span_id = parent->span_id;

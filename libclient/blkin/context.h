@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What travels with a request so that the receiver's spans join the sender's trace, and the forms in which it
- * travels:
+ * What is sent along with a request so that the receiver's spans join the sender's trace, and its formats:
  *
  *     packed       blkin_context_pack         blkin_context_unpack                BlkKin's own, big-endian
  *     b3           blkin_context_inject_b3    blkin_context_extract_b3            OpenZipkin B3, one header
@@ -11,21 +10,21 @@
  *     classic      blkin_context_to_info      blkin_context_from_info             struct blkin_trace_info
  *
  * Inject functions write a header's value into the caller's buffer, of the size that each one names, end it
- * with NUL and return its length; 0: there is nothing to say, send no such header. Extract functions read
- * `size` bytes that may come from anyone, need no NUL, and return 0, or -EINVAL for what the format does not
- * allow; then the context is as it was, and the program goes on as if nothing had been received. Nothing here
- * allocates or keeps a pointer, but for struct blkin_tracestate, which borrows.
+ * with NUL and return its length; 0: do not send the header. Extract functions read `size` bytes from any
+ * source, without a NUL, and return 0, or -EINVAL if the format does not allow them; then the context is
+ * unchanged, as if nothing had been received. Nothing here allocates memory or keeps a pointer, except struct
+ * blkin_tracestate, which borrows.
  *
  * Whether the trace is recorded is decided once, at its root, and then travels with it, in the four states of
- * B3 (enum blkin_decision). A trace that is not sampled has trace_id 0 here, so that one comparison tells;
- * its ids stay beside, in unsampled_id, span_id and parent_id, and go on as they came. So a peer that logs
- * them, or another vendor that samples for itself, sees one trace through all nodes, and each form still says
- * "not sampled". Where no id is known (the B3 header "0", classic's trace id 0, a root not sampled here), B3
- * says "0" and traceparent, which cannot do without ids, gets fresh ones with the sampled flag off: no header
- * at all would let the receiver begin a trace of its own.
+ * B3 (enum blkin_decision). A trace that is not sampled has trace_id 0 here, so that one comparison is
+ * enough; its ids are in unsampled_id, span_id and parent_id, and are passed on unchanged. So a peer that
+ * logs them, or another vendor with its own sampling, sees one trace through all nodes, and each format still
+ * says "not sampled". If no id is known (the B3 header "0", classic's trace id 0, a root not sampled here),
+ * B3 says "0" and traceparent, which requires ids, gets new ones with the sampled flag off: without a header,
+ * the receiver would begin a new trace.
  *
- * The conversions from and to the classic ids are here, not in classic.h: this file knows classic.h, which
- * knows nothing of contexts, so that neither includes the other in turn.
+ * The conversions from and to the classic ids are here, not in classic.h, to avoid circular includes: this
+ * file includes classic.h.
  */
 #ifndef BLKIN_CONTEXT_H_
 #define BLKIN_CONTEXT_H_
@@ -85,7 +84,7 @@ static inline enum blkin_decision blkin_context_decision(const struct blkin_cont
 }
 
 /**
- * blkin_context_decide - decide what the sender left to us
+ * blkin_context_decide - decide what the sender left to the receiver
  * @context: a received context; one that is decided stays as it is
  * @sample: whether to record the trace
  */
@@ -103,8 +102,8 @@ static inline void blkin_context_decide(struct blkin_context *context, int sampl
 }
 
 /*
- * The parts of a context as they travel: the trace id in its place also if it is not sampled. All forms go
- * through the two functions below, so that there is one notion of which contexts there are:
+ * The parts of a context as they are sent: trace_id is set even if the trace is not sampled. All formats use
+ * the two functions below, which define the valid contexts:
  *     trace and span      with any decision
  *     trace without span  sampled or debug: the next span is the root
  *     neither             not sampled, or deferred
@@ -117,7 +116,7 @@ struct blkin_context_parts_ {
 	enum blkin_decision decision;
 };
 
-/* The parts of a context, which a program may have filled in as it likes: what makes no sense is left out. */
+/* The parts of a context, which a program may have filled in: invalid parts are left out. */
 static inline struct blkin_context_parts_ blkin_context_take_apart_(const struct blkin_context *context)
 {
 	struct blkin_context_parts_ parts = {0, 0, 0, 0, blkin_context_decision(context)};
@@ -135,7 +134,7 @@ static inline struct blkin_context_parts_ blkin_context_take_apart_(const struct
 	return parts;
 }
 
-/* Sets the context, or refuses parts that do not belong together. */
+/* Sets the context; refuses an invalid combination of parts. */
 static inline int blkin_context_put_together_(
 	struct blkin_context *context, const struct blkin_context_parts_ *parts)
 {

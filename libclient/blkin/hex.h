@@ -47,8 +47,8 @@ static inline int blkin_get_id_(uint64_t *id, const char *text, int upper)
 }
 
 /*
- * Reads a trace id of 16 or 32 hex digits. Of 32, the lower 16 must not be 0 either: that half alone is what
- * 64-bit peers know the trace by.
+ * Reads a trace id of 16 or 32 hex digits. Of 32, the lower 16 must not be 0 either, because 64-bit peers use
+ * only this half.
  */
 static inline int blkin_get_trace_id_(
 	struct blkin_context_parts_ *parts, const char *text, size_t size, int upper)

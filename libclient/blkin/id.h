@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Span and trace ids: 64 random bits, never 0, from a generator of each thread's own. */
+/* Span and trace ids: 64 random bits, never 0; each thread has its own generator. */
 #ifndef BLKIN_ID_H_
 #define BLKIN_ID_H_
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stands between the header and LTTng: one library per process, libblkin-provider.so.1, holds the
- * tracepoints; every object that includes <blkin/blkin.h> finds it with dlopen and calls it through the table
+ * The link between the header and LTTng: one library per process, libblkin-provider.so.1, contains the
+ * tracepoints; every object that includes <blkin/blkin.h> loads it with dlopen and calls it through the table
  * in <blkin/record.h>. So a program needs no LTTng header, has no LTTng symbol and no DT_NEEDED on it, runs
- * untraced where the library is absent, and records each event exactly once however many objects of the
- * process include the header.
+ * untraced if the library is missing, and records each event exactly once however many objects of the process
+ * include the header.
  *
  * Programs do not use this file directly; its names may change with the table's version.
  */
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* One of each per executable or shared library, however many of its units include the header. */
+/* One of each per executable or shared library, however many of its source files include the header. */
 #define BLKIN_ONE_PER_MODULE_ __attribute__((weak, visibility("hidden")))
 
 extern const int blkin_always_off_ BLKIN_ONE_PER_MODULE_;
@@ -46,7 +46,7 @@ const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider),
 	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL,
 	blkin_ignore_sampling_};
 const struct blkin_provider *blkin_provider_ = &blkin_no_provider_;
-/* How often this process forked: a thread's id generator seeds itself anew when it changes. */
+/* How often this process has forked: a thread seeds its id generator again when this changes. */
 unsigned blkin_forks_ = 0;
 int blkin_loaded_ = 0;
 
@@ -56,8 +56,8 @@ static inline void blkin_count_fork_(void)
 }
 
 /*
- * Find the provider before main, or on dlopen. Without LTTng on the node this fails in silence and every call
- * stays off; BLKIN_DEBUG=1 in the environment says why.
+ * Loads the provider before main, or on dlopen. Without LTTng on the node this fails silently and every call
+ * stays off; with BLKIN_DEBUG=1 in the environment it prints the reason.
  */
 __attribute__((constructor(101))) static void blkin_load_provider_(void)
 {

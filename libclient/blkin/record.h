@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the header hands to libblkin-provider.so.1: the record of a span, and the table of calls. Types only:
+ * What the header passes to libblkin-provider.so.1: the record of a span, and the table of calls. Types only:
  * the provider and the agent include it too.
  *
  * Programs do not use this file directly; its names may change with the table's version.
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * The fields of the LTTng event blkin:span, in the provider's hands for one call. No pointer may be NULL. The
- * numbers are written as they lie here. If the data begins where the name's NUL ends, both are the span's own
- * and written in one go; the provider then trusts that nobody changes them meanwhile.
+ * The fields of the LTTng event blkin:span, borrowed by the provider for one call. No pointer may be NULL.
+ * The numbers are written in one piece. If the data begins right after the name's NUL, both are the span's
+ * copies and are written in one piece; then nobody may change them during the call.
  */
 struct blkin_span_record {
 	uint64_t trace_id; /* its lower half, if it has 128 bits */
@@ -28,9 +28,8 @@ struct blkin_span_record {
 #define BLKIN_LEVELS_ 8
 
 /*
- * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. It only ever grows at its end; `size`
- * tells how far it goes. An `_on` points to a tracepoint's state: not 0 while some session records that
- * event.
+ * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. New members are only added at its end;
+ * `size` is its size. An `_on` points to a tracepoint's state: not 0 while some session records this event.
  */
 struct blkin_provider {
 	uint32_t size;
@@ -39,8 +38,10 @@ struct blkin_provider {
 	const int *keyval_integer_on;
 	const int *timestamp_on;
 	void (*span[BLKIN_LEVELS_])(const struct blkin_span_record *record);
-	/* Pieces, which go before their span: the record's data is the span's head line, without the line
-	 * break. */
+	/*
+	 * Pieces, which are written before their span: the record's data is the span's head line, without the
+	 * line break.
+	 */
 	void (*annotation)(const struct blkin_span_record *record, uint64_t time, const char *value);
 	void (*tag)(const struct blkin_span_record *record, const char *key, const char *value);
 	void (*keyval_string)(const char *trace_name, const char *service, int port, const char *ip,

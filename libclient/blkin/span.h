@@ -12,20 +12,20 @@
  *
  * While no session records spans, or the trace is not sampled, each call costs one branch.
  *
- * The event's `data` field begins with a head line, and has a line for each of what follows:
+ * The event's `data` field begins with a head line, followed by a line for each of these:
  *     head             KIND PORT IP SERVICE  (IP is "-" if unknown)
  *     annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it)
  *     tag              KEY=VALUE
  *     remote endpoint  @PORT IP SERVICE
- *     explicit finish  !finish +NANOSECONDS  (after the start; without it: the moment of the event)
+ *     explicit finish  !finish +NANOSECONDS  (after the start; without it: the time of the event)
  *     pieces           !pieces NUMBER
  * as in "client 6800 10.0.0.1 osd.4\n+1200 cache miss\nobject=motd\n". KIND is local, client, server,
- * producer or consumer; then, where it is so, ",shared", ",debug" and ",high=" with the upper 16 hex digits
- * of a 128-bit trace id.
+ * producer or consumer, if necessary with ",shared", ",debug" and ",high=" and the upper 16 hex digits of a
+ * 128-bit trace id.
  *
- * An annotation or tag that has no room there, or that a line cannot hold (a line break; a key with '=' or
- * that starts with '+', '-', '@' or '!'), goes before the span in an event of its own, a piece:
- * blkin:annotation or blkin:tag, whole; the span tells how many did.
+ * An annotation or tag that does not fit, or that a line cannot hold (because of a line break, or a key that
+ * contains '=' or starts with '+', '-', '@' or '!'), is written before the span in a separate event, a piece:
+ * blkin:annotation or blkin:tag. The span says how many there are.
  */
 #ifndef BLKIN_SPAN_H_
 #define BLKIN_SPAN_H_
@@ -49,7 +49,7 @@ extern "C" {
 #if BLKIN_SPAN_TEXT > 2048
 #error "BLKIN_SPAN_TEXT can be 2048 at most: the agent takes 1024 lines of a span, of two bytes at least"
 #endif
-/* Longest name of a service, ours or the remote one; what is beyond is cut. */
+/* Longest name of a service, local or remote; longer ones are cut off. */
 #define BLKIN_SERVICE_NAME 255
 /* Longest address as text: an IPv6 one that ends as IPv4 does. */
 #define BLKIN_ADDRESS_TEXT_ 45
@@ -61,7 +61,7 @@ extern "C" {
 #define BLKIN_HEAD_TEXT_ (BLKIN_NAME_TEXT_ + 44 + BLKIN_ENDPOINT_TEXT_)
 /* Room behind them: "@" and the remote endpoint, "!finish +" and "!pieces " with their numbers, NUL. */
 #define BLKIN_TAIL_TEXT_ (1 + BLKIN_ENDPOINT_TEXT_ + 9 + 21 + 8 + 11 + 1)
-/* For the calls whose argument tends to be a literal: its length is then known to the compiler. */
+/* For the calls whose argument is usually a literal, so that the compiler knows its length. */
 #define BLKIN_INLINE_ __attribute__((always_inline))
 
 /** enum blkin_level - how much a span matters: syslog's eight severity levels, the lowest number the most */
@@ -88,16 +88,16 @@ enum blkin_kind {
 /**
  * struct blkin_span - a span in progress
  *
- * Its owner is whoever holds it: one thread at a time. It needs no destruction; without blkin_span_finish it
- * is never recorded. Its fields are the library's, but for the context, which blkin_span_context reads.
+ * Only one thread at a time may use it. It needs no destruction; without blkin_span_finish it
+ * is never recorded. Its fields are private; blkin_span_context returns its context.
  */
 struct blkin_span {
 	struct blkin_context context;
 	int recording;
 	enum blkin_level level;
-	uint32_t head, lines; /* where in the text the head begins, and where it ends */
+	uint32_t head, lines; /* begin and end of the head in the text */
 	uint32_t used;        /* bytes of text */
-	uint32_t pieces;      /* that went before */
+	uint32_t pieces;      /* that were written before */
 	const char *name;     /* one too long to be copied, or NULL: then the text begins with it */
 	const struct blkin_endpoint *remote;
 	struct blkin_span_record record;
@@ -107,7 +107,7 @@ struct blkin_span {
 /**
  * blkin_tracing_level - whether a session records spans of a level at this moment
  *
- * Returns not 0 if one does. For work that is only worth doing for a span; the calls below ask by themselves.
+ * Returns not 0 if one does. For work that is needed only for a span; the calls below check this themselves.
  */
 static inline int blkin_tracing_level(enum blkin_level level)
 {
@@ -151,8 +151,10 @@ static inline char *blkin_span_put_time_(const struct blkin_span *span, char *to
 	return blkin_put_number_(to, time >= start ? time - start : start - time);
 }
 
-/* Writes "PORT IP SERVICE" and a line break. What is no address, by its length or a blank in it, is told as
- * none. */
+/*
+ * Writes "PORT IP SERVICE" and a line break. Text that cannot be an address, because of its length or a
+ * blank, is written as unknown.
+ */
 static inline char *blkin_put_endpoint_(char *to, const struct blkin_endpoint *endpoint)
 {
 	const char *ip = endpoint && endpoint->ip ? endpoint->ip : "",
@@ -227,7 +229,7 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	span->lines = span->used = (uint32_t)(to - span->text);
 }
 
-/* What every started span has, recorded or not. Without a parent nothing is known of a trace yet. */
+/* Sets what every started span needs, recorded or not. Without a parent, no trace is known yet. */
 static inline void blkin_span_prepare_(
 	struct blkin_span *span, enum blkin_level level, const struct blkin_context *parent)
 {
@@ -239,14 +241,16 @@ static inline void blkin_span_prepare_(
 	span->context = parent ? *parent : unknown;
 }
 
-/* Whether the trace is sampled, or may be: nobody has decided yet. */
+/* Whether the trace is sampled, or undecided. */
 static inline int blkin_span_wanted_(const struct blkin_span *span)
 {
 	return span->context.trace_id || span->context.deferred;
 }
 
-/* Decides, where nobody has, whether the trace is sampled: a new one, with the root id @id, or a received
- * one. */
+/*
+ * If it is undecided, decides whether the trace is sampled: a new one, with the root id @id, or a received
+ * one.
+ */
 static inline int blkin_span_sampled_(
 	struct blkin_span *span, uint64_t id, uint64_t start, const struct blkin_endpoint *local)
 {
@@ -266,8 +270,8 @@ static inline int blkin_span_sampled_(
 
 /**
  * blkin_span_start_level - start a span of a level other than info
- * @level: how much it matters; the node's configuration says down to which level spans are recorded. Zipkin
- * shows another level than info as the tag `level`.
+ * @level: its severity; the node's configuration sets the lowest severity that is recorded. Zipkin shows
+ * a level other than info as the tag `level`.
  * @span, @kind, @name, @local, @parent: as for blkin_span_start
  */
 static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_level level,
@@ -297,9 +301,9 @@ static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_le
  * @parent: the span that it is part of, or the context that came with the request; NULL: a new trace begins
  * here
  *
- * A span whose parent is not sampled is not sampled either; whether a new trace is, or one that the sender
- * left to the receiver to decide, blkin_sampling() tells. While no session records spans, the span hands its
- * parent's context on unchanged.
+ * A span whose parent is not sampled is not sampled either; for a new trace, or one whose
+ * sender left the decision to the receiver, see blkin_sampling(). While no session records spans, the span
+ * passes its parent's context on unchanged.
  */
 static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kind, const char *name,
 	const struct blkin_endpoint *local, const struct blkin_context *parent)
@@ -310,11 +314,11 @@ static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kin
 /**
  * blkin_sampling - choose how many of this program's traces are recorded
  * @one_in: 1/@one_in of the traces that begin here; 0 and 1: all
- * @per_second: but so many a second at most; 0: no cap
+ * @per_second: but at most this many per second; 0: no limit
  *
- * It is decided once for a trace, at its root. BLKIN_SAMPLE=1/100 in the environment outweighs @one_in, and
- * what the node's administrator says by `blkin sampling` outweighs both; the cap stays. Without LTTng it does
- * nothing.
+ * It is decided once for a trace, at its root. BLKIN_SAMPLE=1/100 in the environment overrides
+ * @one_in, and the administrator's `blkin sampling` overrides both; the limit always applies. Without LTTng
+ * this does nothing.
  */
 static inline void blkin_sampling(uint32_t one_in, uint32_t per_second)
 {
@@ -335,7 +339,7 @@ static inline void blkin_span_join(struct blkin_span *span, const char *name,
 {
 	uint64_t start;
 
-	if (!received->span_id) { /* only a decision came: the client has no span */
+	if (!received->span_id) { /* only a decision was received: the client has no span */
 		blkin_span_start(span, BLKIN_SERVER, name, local, received);
 		return;
 	}
@@ -365,7 +369,10 @@ static inline char *blkin_span_room_(struct blkin_span *span, size_t need)
 	return need <= room ? span->text + span->used : NULL;
 }
 
-/* Sets the record's texts. They point into the span, so they are set anew whenever it is handed over. */
+/*
+ * Sets the record's texts. They point into the span, which may have been copied, so they are set before each
+ * use.
+ */
 static inline const struct blkin_span_record *blkin_span_record_(struct blkin_span *span)
 {
 	span->record.name = span->name ? span->name : span->text;
@@ -373,7 +380,7 @@ static inline const struct blkin_span_record *blkin_span_record_(struct blkin_sp
 	return &span->record;
 }
 
-/* Hands an annotation, or with a key a tag, over as a piece: its data is the head line alone. */
+/* Writes an annotation, or with a key a tag, as a piece: its data is only the head line. */
 static inline void blkin_span_piece_(
 	struct blkin_span *span, uint64_t time, const char *key, const char *value)
 {
@@ -426,7 +433,7 @@ static inline BLKIN_INLINE_ void blkin_span_annotate(struct blkin_span *span, co
 		blkin_span_annotate_at(span, blkin_now(), value);
 }
 
-/* Writes "KEY=", or returns NULL: the line would be read as another. */
+/* Writes "KEY=", or returns NULL if the line would be read as something else. */
 static inline char *blkin_put_key_(char *to, const char *key, size_t size)
 {
 	size_t i;
@@ -461,7 +468,7 @@ static inline void blkin_span_put_tag_(
 /**
  * blkin_span_tag - describe the span by a key and a value
  * @span: a started span
- * @key, @value: copied; NULL is ignored; of equal keys the last one counts in Zipkin
+ * @key, @value: copied; NULL is ignored; if a key is set twice, the last value counts in Zipkin
  */
 static inline BLKIN_INLINE_ void blkin_span_tag(struct blkin_span *span, const char *key, const char *value)
 {
@@ -486,7 +493,7 @@ static inline void blkin_span_tag_int(struct blkin_span *span, const char *key, 
 }
 
 /**
- * blkin_span_remote - tell who is at the other end of a client, server, producer or consumer span
+ * blkin_span_remote - set the other end of a client, server, producer or consumer span
  * @span: a started span
  * @remote: borrowed until the span finishes; of a name longer than BLKIN_SERVICE_NAME the beginning is
  * recorded
@@ -497,7 +504,7 @@ static inline void blkin_span_remote(struct blkin_span *span, const struct blkin
 		span->remote = remote;
 }
 
-/* Appends what is known at the end only, for which the span has room set aside. */
+/* Appends what is known only at the end, for which the span has reserved room. */
 static inline void blkin_span_put_tail_(struct blkin_span *span, uint64_t finish)
 {
 	char *to = span->text + span->used;
@@ -544,8 +551,8 @@ static inline void blkin_span_finish(struct blkin_span *span)
 }
 
 /**
- * BLKIN_SPAN - a span for the rest of the block that this stands in: declared, started, and finished on every
- * way out
+ * BLKIN_SPAN - a span for the rest of the enclosing block: declared, started, and finished on
+ * every way out
  * @span: the name of the variable
  * @kind, @name, @local, @parent: as for blkin_span_start
  *

@@ -7,8 +7,8 @@
  *     span.annotate("cache miss");
  *     span.tag("object", name).tag("bytes", size);
  *
- * A span that an exception leaves early is marked by the tag `error`, unless it was marked before. Costs what
- * the calls in <blkin/span.h> cost; see there for what each does.
+ * A span that ends because of an exception gets the tag `error`, unless it has it already. The cost is that
+ * of the calls in <blkin/span.h>, which also describes them.
  */
 #ifndef BLKIN_SPAN_HPP_
 #define BLKIN_SPAN_HPP_

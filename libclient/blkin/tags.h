@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tags of every scalar type, recorded as text as Zipkin's tags are; several in one call; and the tag for
- * errors. */
+/*
+ * Tags of every scalar type, recorded as text like all of Zipkin's tags; several in one call; and the tag for
+ * errors.
+ */
 #ifndef BLKIN_TAGS_H_
 #define BLKIN_TAGS_H_
 
@@ -60,15 +62,14 @@ static inline void blkin_span_tag_bool(struct blkin_span *span, const char *key,
 /**
  * blkin_span_error - mark the span as failed, by Zipkin's tag `error`
  * @span: a started span
- * @message: what went wrong; copied; NULL or "": no words for it
+ * @message: what went wrong; copied; NULL or "": unknown
  */
 static inline void blkin_span_error(struct blkin_span *span, const char *message)
 {
 	blkin_span_tag(span, "error", message && *message ? message : "true");
 }
 
-/** struct blkin_tag - a key and a value of any scalar type, for blkin_span_tags; made by BLKIN_TAG and its
- * kin */
+/** struct blkin_tag - a key and a value of any scalar type, for blkin_span_tags; see BLKIN_TAG */
 struct blkin_tag {
 	const char *key;
 	void (*put)(struct blkin_span *span, const struct blkin_tag *tag);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The context as W3C Trace Context's headers, traceparent and tracestate; <blkin/context.h> tells of them
- * all. */
+/* The context as W3C Trace Context's headers, traceparent and tracestate; see <blkin/context.h>. */
 #ifndef BLKIN_W3C_H_
 #define BLKIN_W3C_H_
 
@@ -30,7 +29,7 @@ extern "C" {
  *
  * 00-TRACE-SPAN-FLAGS. A 64-bit trace id is padded with zeros on its left. The sampled flag is on for traces
  * that are sampled, off for those that are not and, as W3C asks, for those not decided yet; debug and the
- * parent have no place in it. Ids that are not known are fresh ones, see above.
+ * parent cannot be expressed. Unknown ids are replaced by new ones, see <blkin/context.h>.
  *
  * Returns the length, 55; 0: nothing is known of a trace, send no header.
  */
@@ -69,8 +68,8 @@ static inline int blkin_is_header_text_(const char *text, size_t size)
  * @text, @size: the value, without blanks around it
  *
  * Version 00 has exactly 55 bytes; of a later version, which may be longer, the parts known from 00 are read;
- * version ff is none. Hex is in lower case. Of the flags the sampled one is read. A trace id whose lower half
- * is 0 is refused, which W3C would allow: that half is what 64-bit peers know the trace by.
+ * version ff is none. Hex is in lower case. Of the flags, only sampled is read. A trace id whose
+ * lower half is 0, which W3C allows, is refused, because 64-bit peers use only this half.
  *
  * Returns 0 or -EINVAL.
  */
@@ -109,9 +108,9 @@ struct blkin_tracestate {
  * @text, @size: the value; several headers of that name are first joined by ','
  *
  * Its entries are not looked into: only what no header may hold, and more than the 512 bytes that W3C asks
- * everyone to pass on, is refused. To be called only where the traceparent was accepted.
+ * everyone to pass on, is refused. Call it only if the traceparent was accepted.
  *
- * Returns 0 or -EINVAL; then the traceparent is still good, and goes on without a tracestate.
+ * Returns 0 or -EINVAL; then the traceparent is still valid, and is passed on without a tracestate.
  */
 static inline int blkin_tracestate_extract(struct blkin_tracestate *state, const char *text, size_t size)
 {

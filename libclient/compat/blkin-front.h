@@ -2,17 +2,17 @@
 /*
  * BlkKin of 2014: its blkin-front.h, for programs that were written against it.
  *
- * Its structs and calls have the names of ceph/blkin's, but other fields and types, so that a file sees
- * either these or those (<zipkin_c.h>, <blkin/classic.h>). The span API may be used along with both: include
- * this header before <blkin/blkin.h>. Of the structs only the trace_infos are the same; do not pass the
- * others between files of the two kinds.
+ * Its structs and calls have the names of ceph/blkin's, but other fields and types, so a file can include
+ * either these or those (<zipkin_c.h>, <blkin/classic.h>). The span API can be used with both: include this
+ * header before <blkin/blkin.h>. Only the trace_info structs are the same; do not pass the others between
+ * files of the two kinds.
  *
- * As in 2014 each call is a pointer to a function, and may be stubbed; but it is set before main, and not by
+ * As in 2014, each call is a pointer to a function, and may be replaced; but it is set before main, not by
  * blkin_init. Calls return 0, and blkin_pack_trace_info and blkin_unpack_trace_info 1; or -EINVAL if a
  * pointer that they need is NULL.
  *
- * What differs is what was wrong there: pack packs and unpack unpacks; ids do not collide after fork; no
- * endpoint at all is -EINVAL; and blkin_record changes neither the annotation nor the endpoint.
+ * The differences are corrections: pack packs and unpack unpacks; ids do not collide after fork; a missing
+ * endpoint is -EINVAL; and blkin_record changes neither the annotation nor the endpoint.
  */
 #ifndef BLKIN_FRONT_H_
 #ifdef BLKIN_CLASSIC_H_
@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* In the place of <blkin/endpoint.h>'s: the port is an int here. */
+/* Replaces that of <blkin/endpoint.h>: the port is an int here. */
 #define BLKIN_ENDPOINT_H_
 /** struct blkin_endpoint - a service and its address */
 struct blkin_endpoint {
@@ -141,13 +141,13 @@ static inline int blkin_front_init_timestamp_annotation_(
 	return event ? 0 : -EINVAL;
 }
 
-/* What is recorded where the program gave no name, as in 2014. */
+/* Recorded if the program gave no name, as in 2014. */
 static inline const char *blkin_front_name_(const char *name)
 {
 	return name ? name : "NoName";
 }
 
-/* Where an annotation takes place, in @place; returns 0 if nothing tells. */
+/* Copies an annotation's endpoint to @place; returns 0 if it is unknown. */
 static inline int blkin_front_place_(
 	struct blkin_endpoint *place, const struct blkin_trace *trace, const struct blkin_endpoint *endpoint)
 {
@@ -276,7 +276,7 @@ int (*blkin_unpack_trace_info)(
 			blkin_record(trace, &blkin_annotation_);                                             \
 	} while (0);
 
-/** BLKIN_TIMESTAMP - record that @event happens now; these macros bring their semicolon along, as in 2014 */
+/** BLKIN_TIMESTAMP - record that @event happens now; these macros include their semicolon, as in 2014 */
 #define BLKIN_TIMESTAMP(trace, endp, event)                                                                  \
 	BLKIN_FRONT_RECORD_(trace, blkin_init_timestamp_annotation(&blkin_annotation_, event, endp))
 /** BLKIN_KEYVAL - record a key with a text */

@@ -3,15 +3,14 @@
  * BlkKin's zipkin_c.h, as in ceph/blkin, for programs that were written against it: they compile unchanged
  * with the flags that `pkg-config --cflags --libs blkin-classic` prints.
  *
- * The calls are those of <blkin/classic.h>; here are what only old programs want: Zipkin's core annotations
- * under global names, and the macros with their semicolon inside.
+ * The calls are those of <blkin/classic.h>. This header adds what only old programs need: Zipkin's core
+ * annotations under global names, and the macros with their semicolon included.
  *
- * What differs from BlkKin is what was wrong there: ids do not collide after fork; an annotation's own
- * endpoint is recorded, and the trace's only if it has none; an endpoint without an address has the address
- * "".
+ * The differences from BlkKin are corrections: ids do not collide after fork; an annotation's own endpoint is
+ * recorded, and the trace's only if it has none; an endpoint without an address has the address "".
  *
  * BlkKin of 2014 had other structs under the same names: its programs include <blkin-front.h>. With
- * -DBLKIN_CLASSIC_2014 (pkg-config blkin-2014) this header and ztracer.hpp mean those as well.
+ * -DBLKIN_CLASSIC_2014 (pkg-config blkin-2014) this header and ztracer.hpp define those too.
  *
  * The functions are static: a file that declares them itself, instead of including a header, does not link.
  */

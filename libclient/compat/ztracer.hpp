@@ -4,10 +4,10 @@
  * ceph/blkin (Endpoint, Trace) and those of BlkKin of 2014 (ZTraceEndpoint, ZTrace, held by shared pointers)
  * in one.
  *
- * The C calls that come along are ceph/blkin's; those of 2014 with -DBLKIN_CLASSIC_2014 or where
- * <blkin-front.h> went before, and then without Endpoint and Trace, which 2014 did not have.
+ * The included C calls are ceph/blkin's. With -DBLKIN_CLASSIC_2014, or after <blkin-front.h>, they are those
+ * of 2014, without Endpoint and Trace, which 2014 did not have.
  *
- * The shared pointers are Boost's where Boost is installed, as in 2014, and the standard library's elsewhere.
+ * The shared pointers are Boost's if Boost is installed, as in 2014, otherwise the standard library's.
  */
 #ifndef BLKIN_COMPAT_ZTRACER_HPP_
 #define BLKIN_COMPAT_ZTRACER_HPP_
@@ -29,7 +29,7 @@
 
 #include "zipkin_c.h"
 
-/* Programs of 2014 count on these. */
+/* Programs of 2014 rely on these. */
 using std::ostringstream;
 using std::string;
 
@@ -69,7 +69,7 @@ class Endpoint : private blkin_endpoint
 
 	friend class Trace;
 
-	/* After own_ip_ and own_name_ were copied: point to them where @from points to its own. */
+	/* After own_ip_ and own_name_ were copied: points to them if @from points to its own. */
 	void follow(const Endpoint &from)
 	{
 		ip = from.ip == from.own_ip_.c_str() ? own_ip_.c_str() : from.ip;
@@ -111,13 +111,13 @@ class Endpoint : private blkin_endpoint
 		own_name_ = service;
 		name = own_name_.c_str();
 	}
-	/** copy_address_from - take the address and port of @from, which may go away */
+	/** copy_address_from - copy the address and port of @from, which may be destroyed */
 	void copy_address_from(const Endpoint *from)
 	{
 		copy_ip(from->ip);
 		port = from->port;
 	}
-	/** share_address_from - the same, borrowed: @from must live on */
+	/** share_address_from - the same, borrowed: @from must outlive this */
 	void share_address_from(const Endpoint *from)
 	{
 		ip = from->ip;
@@ -132,8 +132,8 @@ class Endpoint : private blkin_endpoint
 /**
  * Trace - the span that annotations are recorded for
  *
- * Not valid, and recording nothing: one made without arguments, or whose trace is not sampled. It borrows its
- * name, or owns it after copy_name, and borrows its endpoint.
+ * It is not valid, and records nothing, if it was made without arguments or its trace is not sampled. It
+ * borrows its name, or owns it after copy_name, and borrows its endpoint.
  */
 class Trace : private blkin_trace
 {
@@ -153,8 +153,8 @@ class Trace : private blkin_trace
 	}
 
 	/*
-	 * A parent that was never begun is no parent, and a trace begins here. Not so one that is not
-	 * sampled: its children are not sampled either.
+	 * A parent that was never begun is ignored, and a trace begins here; children of an unsampled parent
+	 * are not sampled.
 	 */
 	int begin(const char *span, const Endpoint *place, const Trace *parent)
 	{
@@ -217,7 +217,7 @@ class Trace : private blkin_trace
 		return valid();
 	}
 
-	/** init - begin anew; returns as the C calls do */
+	/** init - begin again; returns like the C calls */
 	int init(const char *span, const Endpoint *place, const Trace *parent = NULL)
 	{
 		return begin(span, place, parent);
@@ -325,9 +325,9 @@ class ZTraceEndpoint
 };
 
 /**
- * ZTrace - the span that annotations are recorded for; owns its name, and its endpoint along with others
+ * ZTrace - the span that annotations are recorded for; owns its name, and shares its endpoint
  *
- * Without an endpoint, or as the child of no trace, it records nothing.
+ * Without an endpoint, or as a child of an invalid trace, it records nothing.
  */
 class ZTrace
 {
