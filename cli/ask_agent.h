@@ -6,8 +6,8 @@
 #include "base/buffer.h"
 
 /*
- * Gets @page of the agent whose control socket is @path, in @body with a NUL behind its end. Returns an exit
- * code, having said what is wrong if it is not 0.
+ * Gets @page of the agent whose control socket is @path, in @body, followed by a NUL. Returns an exit code,
+ * having logged what is wrong if it is not 0.
  */
 int ask_agent(const char *path, const char *page, struct buffer *body);
 

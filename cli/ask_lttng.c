@@ -19,10 +19,13 @@
 #include "sampling_page.h"
 
 #define LIMIT_MS 3000
-/* LTTng's own thread in a traced program is named after the program, with this behind. */
+/* The name of LTTng's thread in a traced program is that of the program, followed by this. */
 #define THREAD_SUFFIX "-ust\n"
 
-/* liblttng-ctl's complaints are not for the user, and its headers do not name what silences them. */
+/*
+ * liblttng-ctl's messages are not for the user, and its headers do not declare the variable that silences
+ * them.
+ */
 extern int lttng_opt_quiet __attribute__((weak));
 
 static bool is_stopped(int pid)
@@ -51,7 +54,9 @@ static bool is_traced(int pid)
 	return is;
 }
 
-/* A traced program that is stopped, as far as /proc shows others' processes; 0 if there is none. */
+/*
+ * The pid of a traced program that is stopped, as far as /proc shows others' processes; 0 if there is none.
+ */
 static int find_stopped(void)
 {
 	g_autoptr(GDir) proc = g_dir_open("/proc", 0, NULL);
@@ -82,7 +87,7 @@ static void print_process(char *text, size_t size, int pid)
 	words_copy(text, size, (const uint8_t *)whole, strlen(whole));
 }
 
-/* Counts processes by their events: @count of @events, a process's one after the other. */
+/* Counts processes by their @count @events; those of a process are adjacent. */
 static void count_programs(struct census *census, const struct lttng_event *events, int count)
 {
 	g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL), blkin = g_hash_table_new(NULL, NULL);
@@ -115,7 +120,7 @@ static bool has_spans_enabled(struct lttng_handle *handle, const char *channel)
 	return has;
 }
 
-/* Looks whether the session is there, and none of its channels records spans. */
+/* Checks whether the session exists, and whether none of its channels records spans. */
 static void look_at_session(struct census *census, const char *session, struct lttng_domain *domain)
 {
 	struct lttng_handle *handle = lttng_create_handle(session, domain);
@@ -131,7 +136,7 @@ static void look_at_session(struct census *census, const char *session, struct l
 	lttng_destroy_handle(handle);
 }
 
-/* What can be asked of the daemon alone, and if @programs, what it has to ask the programs for. */
+/* Asks for what the daemon itself knows, and if @programs, for what it must ask the programs. */
 static void ask_daemon(struct census *census, const char *session, const char *tracing_group, bool programs)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
@@ -155,7 +160,7 @@ static void ask_daemon(struct census *census, const char *session, const char *t
 	lttng_destroy_handle(handle);
 }
 
-/* LTTng's library has no time-outs: it is asked in a process of its own, which is killed at the limit. */
+/* LTTng's library has no time-outs, so it is used in a child process, which is killed at the limit. */
 static void ask_within_limit(
 	struct census *census, const char *session, const char *tracing_group, bool programs)
 {
@@ -181,7 +186,7 @@ static void ask_within_limit(
 	}
 }
 
-/* Whether the page that programs look at says that nothing is recorded. */
+/* Whether the sampling page says that nothing is recorded. */
 static bool sampling_is_off(void)
 {
 	const char *path = getenv(SAMPLING_PAGE_VARIABLE);

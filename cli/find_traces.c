@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Deeper than any tree that LTTng writes. */
+/* More levels than LTTng writes. */
 #define DEPTH_MAX 16
 
 static bool is_dir(const char *path)
@@ -30,7 +30,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The folders in @path, sorted; what cannot be read has none. */
+/* The folders in @path, sorted; empty if it cannot be read. */
 static GPtrArray *folders(const char *path)
 {
 	GPtrArray *inside = g_ptr_array_new_with_free_func(g_free);
@@ -62,7 +62,7 @@ static void add_once(const char *path, GPtrArray *found)
 		g_ptr_array_add(found, real);
 }
 
-/* Returns whether there is a trace in @path, found before or not. */
+/* Returns whether there is a trace in @path, whether or not it was found before. */
 static bool find(const char *path, int depth, GPtrArray *found)
 {
 	char *metadata = g_build_filename(path, "metadata", NULL);

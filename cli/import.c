@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin import`: traces that LTTng left on disk, through the agent's own line, to the collector. */
+/* `blkin import`: sends traces on disk, through the agent's own code, to the collectors. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,16 +27,16 @@
 
 static const char help[] =
 	"Usage: blkin import [OPTION]... DIR...\n"
-	"Send the spans in CTF traces on disk to the collector. DIR is a trace or a folder of\n"
-	"traces, such as `lttng create --output=DIR` makes.\n"
+	"Send the spans in CTF traces on disk to the configured outputs. DIR is a trace or a\n"
+	"folder of traces, such as `lttng create --output=DIR` creates.\n"
 	"\n"
-	"  --config FILE       where [output] says how to send; without it\n"
+	"  --config FILE       the configuration with the outputs; by default\n"
 	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
-	"  --server HOST:PORT  one collector, rather than all outputs of the configuration\n"
+	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --help              show this\n"
 	"\n"
-	"It waits while the collector is away, and exits with 0 once every span is taken. A trace\n"
-	"that is imported twice is harmless: Zipkin merges what it has already.\n";
+	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
+	"Importing a trace twice is harmless: Zipkin merges duplicates.\n";
 
 struct import {
 	struct config config;
@@ -176,7 +176,7 @@ static void end(struct import *import)
 	libevent_global_shutdown();
 }
 
-/* What became of the spans at an output; returns whether all are sent. */
+/* Prints what became of the spans at an output; returns whether all are sent. */
 static bool report_output(const struct import *import, const struct output_state *output)
 {
 	const int64_t *row = output->account.row;
@@ -190,7 +190,7 @@ static bool report_output(const struct import *import, const struct output_state
 	return row[SPANS_SENT] == row[SPANS_TAKEN];
 }
 
-/* What became of everything; returns the exit code. */
+/* Prints what became of everything; returns the exit code. */
 static int report(const struct import *import)
 {
 	struct output_state outputs[CONFIG_OUTPUTS_MAX];
@@ -223,7 +223,7 @@ static int run(struct import *import, int argc, char **argv)
 	if (start(import, argc, argv) == 0) {
 		event_base_dispatch(import->base);
 		if (import->interrupting) {
-			/* the reader may wait for a collector that is away: the process's end ends it */
+			/* the reader's thread may wait for a collector that is away, so it is not joined */
 			report(import);
 			fflush(stdout);
 			_exit(EXIT_FAILURE);
@@ -235,7 +235,7 @@ static int run(struct import *import, int argc, char **argv)
 	return status;
 }
 
-/* One output, to @server alone, as [output] says otherwise. */
+/* Leaves one output, to @server, with the other settings of [output]. */
 static void deliver_to(struct config *config, const char *server)
 {
 	struct output_config *output = g_ptr_array_index(config->outputs, 0);
@@ -278,7 +278,7 @@ static int read_options(struct import *import, int argc, char **argv)
 		return EX_USAGE;
 	}
 	if (optind == argc) {
-		log_error("say which traces: `blkin import DIR...`");
+		log_error("name the traces: `blkin import DIR...`");
 		return EX_USAGE;
 	}
 	if (config_read(&import->config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)
@@ -286,7 +286,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	if (server)
 		deliver_to(&import->config, server);
 	if (!delivers(&import->config)) {
-		log_error("every output has `type = none`: say with --server where the collector is");
+		log_error("every output has `type = none`: name the collector with --server");
 		return EX_CONFIG;
 	}
 	return -1;

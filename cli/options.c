@@ -10,7 +10,7 @@
 
 #define OPTIONS_MAX 30
 #define HELP_VALUE 0x100
-/* Of an option that is quoted back. */
+/* How much of a wrong option is quoted. */
 #define WORD_MAX 64
 
 static void tell_unknown(const char *command, const char *option, const struct option *options)

@@ -6,9 +6,9 @@
 #include <getopt.h>
 
 enum {
-	OPTIONS_END = -1,  /* what is left, from argv[optind] on, are no options */
+	OPTIONS_END = -1,  /* the remaining arguments, from argv[optind] on, are not options */
 	OPTIONS_HELP = -2, /* help was printed: exit with 0 */
-	OPTIONS_WRONG = -3 /* said what is wrong: exit with 64 */
+	OPTIONS_WRONG = -3 /* the error was printed: exit with 64 */
 };
 
 /*
@@ -17,7 +17,7 @@ enum {
  */
 int options_next(int argc, char **argv, const struct option *options, const char *help);
 
-/* Returns OPTIONS_END if no arguments are left; otherwise OPTIONS_WRONG, having said that none is taken. */
+/* Returns OPTIONS_END if no arguments are left; otherwise OPTIONS_WRONG, having printed an error. */
 int options_no_arguments(int argc, char **argv);
 
 #endif

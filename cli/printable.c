@@ -79,7 +79,7 @@ int printable_width(const char *text)
 	return width;
 }
 
-/* @us in units of @unit µs, with three digits that count. */
+/* @us in units of @unit µs, with three significant digits. */
 static void put_scaled(struct buffer *out, int64_t us, int64_t unit, const char *name)
 {
 	int64_t hundredths = (us * 100 + unit / 2) / unit, tenths = (us * 10 + unit / 2) / unit;

@@ -25,13 +25,13 @@ static const char help[] =
 	"takes effect while they run. Without a rate, show the rates that are set.\n"
 	"\n"
 	"  --service NAME  set the rate of this service only; it takes precedence\n"
-	"  --page FILE     use this page instead of " SAMPLING_PAGE_FILE "; programs find it if\n"
+	"  --page FILE     use this file instead of " SAMPLING_PAGE_FILE "; programs find it if\n"
 	"                  BLKIN_SAMPLING_PAGE in their environment names it\n"
 	"  --help          show this\n"
 	"\n"
 	"`off` records nothing; `default` leaves the rate to BLKIN_SAMPLE and the program. A program\n"
-	"that was started before the page existed has to be restarted once. Programs accept the page\n"
-	"from root or from their own user only.\n";
+	"that was started before the file existed must be restarted once. Programs accept the file\n"
+	"only if it belongs to root or to their own user.\n";
 
 struct request {
 	const char *page, *service, *rate;
@@ -67,7 +67,7 @@ static int create_page(const char *path)
 	return status;
 }
 
-/* Maps the page; NULL having said why not. @writable creates it if it is not there. */
+/* Maps the page; NULL, having printed why, if that fails. @writable creates it if it does not exist. */
 static struct sampling_page *open_page(const char *path, bool writable)
 {
 	struct sampling_page *page = MAP_FAILED;
@@ -130,8 +130,10 @@ static int show(const char *path)
 	return EX_OK;
 }
 
-/* The service's entry, added if it is not there; NULL if the page is full. Entries are never removed, as
- * programs may be reading them. */
+/*
+ * The service's entry, which is added if it does not exist; NULL if the page is full. Entries are never
+ * removed, because programs may be reading them.
+ */
 static uint64_t *service_threshold(struct sampling_page *page, const char *service)
 {
 	uint64_t hash = sampling_hash(service), count = load(&page->services);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin spool`: what waits on disk, what was refused, and whether it is whole. */
+/* `blkin spool`: shows what waits on disk and what was refused, and checks whether it is intact. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,17 +21,17 @@ static const char help[] =
 	"Usage: blkin spool list [--json] [--output NAME] [--user] [--config FILE | --directory DIR]\n"
 	"       blkin spool check [--output NAME] [--user] [--config FILE | --directory DIR]\n"
 	"\n"
-	"Looks into the spools, where spans wait on disk while the collector does not take\n"
-	"them: each output has one. The agent may be running or not. `list` shows the batches,\n"
-	"and the newest of the spans that the collector refused; `check` reads every batch, and\n"
-	"exits with 1 if one is damaged.\n"
+	"Show the spools, where spans wait on disk while a collector does not accept them. Each\n"
+	"output has one. The agent may be running or not. `list` shows the batches, and the\n"
+	"newest spans that the collector refused; `check` reads every batch, and exits with 1 if\n"
+	"one is damaged.\n"
 	"\n"
-	"  --json           one batch, or refused span, a line, as JSON\n"
+	"  --json           print each batch and refused span as a line of JSON\n"
 	"  --output NAME    only the spool of this output; [output] is called default\n"
 	"  --user           the spools of this user's agent, blkin-agent --user\n"
 	"  --config FILE    the configuration that says where the spools are\n"
 	"                   (" CONFIG_DEFAULT_FILE ")\n"
-	"  --directory DIR  the folder where they are\n";
+	"  --directory DIR  the folder of the spools\n";
 
 struct request {
 	bool check, json, user;
@@ -139,15 +139,15 @@ int command_spool(int argc, char **argv)
 		return option == OPTIONS_HELP ? EX_OK : EX_USAGE;
 	request.check = word && strcmp(word, "check") == 0;
 	if (!word || (!request.check && strcmp(word, "list") != 0) || optind + 1 < argc) {
-		log_error("say `blkin spool list` or `blkin spool check`");
+		log_error("use `blkin spool list` or `blkin spool check`");
 		return EX_USAGE;
 	}
 	if (request.directory && (request.config || request.user)) {
-		log_error("give --directory, or --config and --user: each says where the spools are");
+		log_error("use either --directory, or --config and --user: each says where the spools are");
 		return EX_USAGE;
 	}
 	if (request.output && !spoolname_is_good(request.output)) {
-		log_error("--output has to be the name of an output: letters, digits, - and _");
+		log_error("--output must be the name of an output: letters, digits, - and _");
 		return EX_USAGE;
 	}
 	return request.directory ? look(&request, request.directory) : look_where_configured(&request);

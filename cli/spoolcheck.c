@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin spool check`: whether a spool's file and each of its batches are whole. */
+/* `blkin spool check`: whether a spool's file and each of its batches are intact. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static int check_batches(struct spoolview *view, int64_t *good, int64_t *bad)
 	return spoolview_finish(view, stmt, rc);
 }
 
-/* The file's own structure, in SQLite's words, but for "ok". */
+/* What SQLite says about the file's structure; empty if it says "ok". */
 static int check_structure(struct spoolview *view, int64_t *bad)
 {
 	sqlite3_stmt *stmt = spoolview_prepare(view, "PRAGMA quick_check(10)");

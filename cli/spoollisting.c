@@ -17,7 +17,7 @@
 #include "spoolview.h"
 #include "traces/trace_print.h"
 
-/* How much is shown of what the collector said. */
+/* How much of the collector's message is shown. */
 #define WORDS_MAX 500
 
 static void put_time(struct buffer *out, int64_t ns)
@@ -136,7 +136,7 @@ static void put_spans(struct spoolview *view, const GPtrArray *spans)
 	}
 }
 
-/* The span, as far as it can be decoded: into @spans. Returns NULL, or why it cannot be shown. */
+/* Decodes the span, if possible, into @spans. Returns NULL, or why it cannot be shown. */
 static const char *decode(const struct refusedrow *row, GPtrArray *spans, char *why, size_t size)
 {
 	if ((int64_t)row->kept != row->size)
@@ -160,7 +160,7 @@ static void put_refused_json(struct spoolview *view, const struct refusedrow *ro
 	buffer_printf(&view->out, "\n");
 }
 
-/* What the collector said, and the span as a tree; @wrong says why it cannot be shown, or is NULL. */
+/* Prints the collector's message, and the span as a tree; @wrong says why it cannot be shown, or is NULL. */
 static void put_refused(
 	struct spoolview *view, const struct refusedrow *row, const GPtrArray *spans, const char *wrong)
 {

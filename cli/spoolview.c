@@ -11,7 +11,7 @@
 #include "spool/spoolfile.h"
 #include "spool/spoolname.h"
 
-/* How long the agent may have it locked. */
+/* How long to wait while the agent has it locked. */
 #define BUSY_MS 5000
 
 static int failed(const struct spoolview *view, int rc)
@@ -30,8 +30,8 @@ static int failed(const struct spoolview *view, int rc)
 }
 
 /*
- * SQLite reads a file that has a log with an index beside it. If no agent runs, it has to make that, which it
- * may have no right to. Without a log the file can be read as it is.
+ * SQLite reads a file that has a log with the help of an index file. If no agent runs, it must create the
+ * index, which may not be permitted. Without a log the file can be read as it is.
  */
 static sqlite3 *open_file(const char *path, int *rc)
 {

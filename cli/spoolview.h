@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A spool, opened to be looked at while an agent may be writing to it.
+ * Read access to a spool while an agent may be writing to it.
  *
- * Each row is read in a look of its own (SQLite's statement is reset after it): so the agent can move its log
- * in between, however slowly the output is read.
+ * Each row is read in a separate transaction (SQLite's statement is reset after it), so that the agent can
+ * checkpoint its log in between, however slowly the output is read.
  */
 #ifndef SPOOLVIEW_H
 #define SPOOLVIEW_H
@@ -33,7 +33,7 @@ void spoolview_close(struct spoolview *view);
 /* A statement over its rows; NULL having logged why not. */
 sqlite3_stmt *spoolview_prepare(struct spoolview *view, const char *sql);
 
-/* Steps to the first row behind this id; sqlite3_reset ends the look. */
+/* Steps to the first row after this id; sqlite3_reset ends the transaction. */
 int spoolview_step_behind(sqlite3_stmt *stmt, int64_t id);
 
 /* Frees the statement; returns an exit code for @rc, having logged it if it is an error. */

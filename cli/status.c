@@ -29,10 +29,13 @@ static const char help[] =
 	"                 (" CONFIG_DEFAULT_FILE ")\n"
 	"  --socket PATH  use this control socket\n"
 	"\n"
-	"Root and members of group `tracing` see more about the programs. The exit code is 69 if\n"
-	"no agent answers.\n";
+	"The agent answers root and members of its group, `blkin`; members of group `tracing` see\n"
+	"more about the programs. The exit code is 69 if no agent answers.\n";
 
-/* The control socket of the configuration; NULL having said what is wrong with it. The caller's to g_free. */
+/*
+ * The control socket of the configuration, which the caller frees with g_free; NULL, having logged why, if
+ * there is none.
+ */
 static char *socket_of(const char *file, bool user)
 {
 	struct config config;
@@ -60,11 +63,10 @@ static int ask_session(const char *path, struct protocol_session *session)
 	if (!protocol_get_session((const char *)answer.data, session))
 		log_error("what answers on %s is not blkin-agent", path);
 	else if (session->protocol != PROTOCOL_VERSION)
-		log_error(
-			"the agent on %s is of %s, and this is blkin %s, which does not understand it: use "
-			"the "
-			"`blkin` of its version, or restart the agent if it was upgraded (systemctl restart "
-			"blkin-agent)",
+		log_error("the agent on %s is of %s, which this blkin %s does not understand: use the "
+			  "`blkin` of "
+			  "its version, or restart the agent if it was upgraded (systemctl restart "
+			  "blkin-agent)",
 			path, *session->agent ? session->agent : "an older version", BLKIN_VERSION);
 	else
 		code = EX_OK;

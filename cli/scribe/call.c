@@ -12,7 +12,7 @@
 #include "spans/thrift_reader.h"
 #include "wire/tbinary.h"
 
-/* Of a Log(): what fills a frame of 16 MiB with messages of 60 bytes. Each becomes an object. */
+/* The most messages of a Log(): 60 bytes each fill a frame of 16 MiB. Each becomes an object. */
 #define MESSAGES_MAX (1 << 18)
 /* A reply holds no more than a name and a sentence. */
 #define REPLY_MAX 4096
@@ -33,7 +33,7 @@ struct answer {
 	size_t args_size;
 };
 
-/* Each returns the generated result, the caller's to unref, or NULL having set call->refused. */
+/* Each returns the generated result, which the caller unrefs, or NULL, having set call->refused. */
 typedef ThriftStruct *answer_method(const struct answer *answer);
 
 static ThriftStruct *get_name(const struct answer *answer)
@@ -134,7 +134,7 @@ static bool take_messages(const struct answer *answer, const GPtrArray *messages
 	return true;
 }
 
-/* As Zipkin does it, one bad message fails the call. */
+/* Like in Zipkin, one bad message fails the call. */
 static ThriftStruct *take_log(const struct answer *answer)
 {
 	BlkinScribeLogResult *result = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Answers one Scribe call: from the bytes of its frame to the bytes of the reply. No I/O here. */
+/* Answers one Scribe call: from the bytes of its frame to the bytes of the reply. No I/O. */
 #ifndef SCRIBE_CALL_H
 #define SCRIBE_CALL_H
 
@@ -12,7 +12,7 @@
 
 /* What the receiver is and has done, for the calls that ask. */
 struct scribe_service {
-	const char *category; /* whose messages are spans; others are left alone, as Zipkin does */
+	const char *category; /* whose messages are spans; others are ignored, like in Zipkin */
 	int64_t alive_since;  /* s since the epoch */
 	int64_t messages;     /* taken */
 	int64_t skipped;      /* of other categories */
@@ -24,8 +24,8 @@ struct scribe_call {
 	GPtrArray *spans;    /* of struct span2: what Log brought; the caller's, appended to */
 	struct buffer reply; /* the answer with its frame's length; empty for a oneway call; the caller's,
 				appended to */
-	char refused[256];   /* why Log got an exception, or "" */
-	char skipped[64];    /* a category that was left alone, or "" */
+	char refused[256];   /* why Log was answered with an exception, or "" */
+	char skipped[64];    /* a category that was ignored, or "" */
 };
 
 /*

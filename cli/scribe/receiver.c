@@ -20,13 +20,13 @@
 #include "spans/span2.h"
 
 #define FRAME_MAX (16 * 1024 * 1024)
-/* Connections at once; what more come wait in the kernel. */
+/* The most connections at once; further ones wait in the kernel. */
 #define CONNECTIONS_MAX 256
-/* A peer that has so much of its answers unread is not read from either. */
+/* A peer with this much of its answers unread is not read from. */
 #define REPLIES_MAX (1024 * 1024)
-/* Calls of one connection before the others have their turn. */
+/* Calls of one connection before the others get their turn. */
 #define CALLS_IN_A_ROW 16
-/* Time that answers have to go out at the end. */
+/* Time to send the remaining answers at the end. */
 static const struct timeval drain_time = {.tv_sec = 1};
 /* Before accepting is tried again after it failed, for want of file descriptors, most likely. */
 static const struct timeval accept_pause = {.tv_sec = 1};
@@ -98,7 +98,7 @@ static void check_drained(struct receiver *receiver)
 	receiver->drained(receiver->drained_data);
 }
 
-/* Says once what the peer does not learn: messages of another category are answered with OK, and ignored. */
+/* Logs once that messages of another category are ignored: the peer is answered with OK. */
 static void tell_skipped(struct receiver *receiver, const char *category)
 {
 	char *printable;
@@ -194,7 +194,7 @@ static void on_read(struct bufferevent *bev, void *data)
 		bufferevent_trigger(bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
-/* All answers are out: go on with what came meanwhile. */
+/* All answers are sent: handles what has arrived meanwhile. */
 static void on_written(struct bufferevent *bev, void *data)
 {
 	struct connection *connection = data;
@@ -371,7 +371,7 @@ void receiver_drain(struct receiver *receiver, void (*done)(void *data), void *d
 	receiver->drained = done;
 	receiver->drained_data = data;
 	evconnlistener_disable(receiver->listener);
-	/* Not now: the call that brought the end may have its answer still to be written. */
+	/* Not now: the last call's answer may still have to be written. */
 	event_active(receiver->drain, EV_TIMEOUT, 0);
 	event_add(receiver->give_up, &drain_time);
 }

@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What Zipkin takes of each in a span. */
+/* The most that Zipkin accepts of each in a span. */
 #define ANNOTATIONS_MAX 10000
 
 static const struct tbinary_field endpoint_fields[] = {

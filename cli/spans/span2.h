@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Spans as Zipkin shows them: its version 2 model. Who holds a span2 owns all that it points to. */
+/* Spans as Zipkin shows them: its version 2 model. A span2 owns everything that it points to. */
 #ifndef SPANS_SPAN2_H
 #define SPANS_SPAN2_H
 
@@ -50,17 +50,17 @@ struct span2 {
 /* For GPtrArray's free function too. */
 void span2_free(void *span);
 
-/* Bytes that @span takes in memory, about. */
+/* Bytes of memory that @span uses, approximately. */
 size_t span2_size(const struct span2 *span);
 
 /* "client" and so on; "" for a local span. */
 const char *span2_kind_name(enum span2_kind kind);
 
-/* Appends an annotation, or a tag; a tag's key is replaced if it is there. Order is the caller's affair. */
+/* Appends an annotation, or a tag; a tag of the same key is replaced. The caller sorts them. */
 void span2_annotate(struct span2 *span, int64_t timestamp, const char *value);
 void span2_tag(struct span2 *span, const char *key, const void *value, size_t value_size);
 
-/* Puts annotations in order of time, each once, and tags in order of their keys. */
+/* Sorts annotations by time, without duplicates, and tags by key. */
 void span2_sort(struct span2 *span);
 
 struct span2 *span2_new(void);

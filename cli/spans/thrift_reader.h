@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads structs with the code that Thrift generates for c_glib, from bytes where they lie. Thrift's own
- * memory buffer moves all that is left at every read, so its time grows with the square of a message's size.
+ * Reads structs with the code that Thrift generates for c_glib, directly from the given bytes. Thrift's own
+ * memory buffer moves all remaining bytes at every read, so its time grows with the square of a message's
+ * size.
  */
 #ifndef SPANS_THRIFT_READER_H
 #define SPANS_THRIFT_READER_H
@@ -12,7 +13,7 @@
 
 /*
  * Reads a struct of the generated type @type from @size bytes at @data, which tbinary_check has passed.
- * Returns it, the caller's to unref, or NULL if the generated code does not take it.
+ * Returns it, which the caller unrefs, or NULL if the generated code does not accept it.
  */
 void *thrift_read_struct(GType type, const void *data, size_t size);
 

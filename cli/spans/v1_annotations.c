@@ -17,7 +17,7 @@ char *v1_copy_name(const char *name)
 	return lower;
 }
 
-/* An IPv4 address in IPv6 clothes is shown as what it is. */
+/* An IPv4-mapped IPv6 address is shown as IPv4. */
 static void read_ipv6(const GByteArray *bytes, struct span2_endpoint *endpoint)
 {
 	static const uint8_t zeros[12], mapped[12] = {[10] = 0xff, [11] = 0xff};

@@ -76,7 +76,7 @@ static struct span2 *first_half(struct conversion *c)
 	return g_ptr_array_index(c->out, c->first);
 }
 
-/* The half that what was noted at a host belongs to: that of the same service, or a new one. */
+/* The half to which annotations of a host belong: that of the same service, or a new one. */
 static struct span2 *half_of(struct conversion *c, const struct v1_annotation *note)
 {
 	if (!note || !note->has_host)
@@ -121,7 +121,7 @@ static void place_annotations(struct conversion *c)
 	}
 }
 
-/* A lone end at exactly timestamp + duration tells where its begin was. */
+/* An end without a begin, at exactly timestamp + duration, shows when its begin was. */
 static void infer_begin(struct conversion *c, enum core begin, enum core end)
 {
 	if (c->has[begin] || !c->has[end] || !c->timestamp || !c->duration)
@@ -149,7 +149,7 @@ static void set_times(struct conversion *c, enum core begin, enum core end)
 		half->duration = difference(c->core[end].timestamp, c->core[begin].timestamp);
 }
 
-/* The half on the far side: one more if both sides are of one service, which talks to itself. */
+/* The half on the other side: an additional one if a service calls itself. */
 static struct span2 *far_half(struct conversion *c, enum core near, enum core far, enum span2_kind near_kind)
 {
 	struct span2 *half;
@@ -165,7 +165,7 @@ static struct span2 *far_half(struct conversion *c, enum core near, enum core fa
 	return half;
 }
 
-/* Client and server in one: the client owns the span's time, the server has its own annotations. */
+/* Client and server in one span: the client has the span's time, the server has its own annotations. */
 static void place_both_sides(struct conversion *c)
 {
 	struct span2 *client, *server;
@@ -263,7 +263,9 @@ static bool same_endpoint(const struct span2_endpoint *a, const struct span2_end
 	       a->port == b->port;
 }
 
-/* Who called: not the server itself, and without the server's name, which some put on the client's socket. */
+/*
+ * The caller: not the server itself, and without the server's name, which some attach to the client's socket.
+ */
 static void place_caller(
 	struct conversion *c, const struct v1_annotation *ca, const struct v1_annotation *server)
 {
@@ -327,7 +329,7 @@ static void place_binaries(struct conversion *c)
 			continue;
 		}
 		half = half_of(c, note);
-		/* "lc", when empty, is there for its host. */
+		/* An empty "lc" exists only for its host. */
 		if (strcmp(note->text, "lc") != 0 || value->len)
 			span2_tag(half, note->text, value->data, value->len);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traces whose spans still arrive: they are held until no span of the trace has come for a while, so that it
- * can be shown whole. What is held is bounded: the trace that has been quiet longest is shown first.
+ * Traces whose spans still arrive: a trace is held until no span of it has arrived for a while, so that it
+ * can be shown completely. The number is bounded: the trace that has been quiet longest is shown first.
  */
 #ifndef TRACES_PENDING_TRACES_H
 #define TRACES_PENDING_TRACES_H
@@ -21,14 +21,14 @@ struct pending_limits {
 
 struct pending_traces;
 
-/* @show gets the spans (of struct span2, borrowed) of a trace that is complete, or has to go. */
+/* @show gets the spans (of struct span2, borrowed) of a trace that is complete, or must make room. */
 struct pending_traces *pending_traces_create(
 	const struct pending_limits *limits, void (*show)(void *data, const GPtrArray *spans), void *data);
 
 /* Frees what it holds without showing it. */
 void pending_traces_destroy(struct pending_traces *traces);
 
-/* Takes @span, which came at @now (a steady clock's µs). May show other traces to make room. */
+/* Takes over @span, which arrived at @now (µs of a monotonic clock). May show other traces to make room. */
 void pending_traces_add(struct pending_traces *traces, struct span2 *span, int64_t now);
 
 /* Shows what is quiet at @now. Returns the µs until the next will be, or -1 if nothing is held. */

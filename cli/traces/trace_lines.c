@@ -3,7 +3,7 @@
 
 #include "printable.h"
 
-/* Columns that are lined up; what is wider goes over. */
+/* Width of the aligned columns; wider text is not cut off. */
 #define NAME_COLUMNS 48
 #define SERVICE_COLUMNS 24
 #define BAR_COLUMNS 20

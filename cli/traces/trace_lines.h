@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines that a trace is drawn with: columns lined up, bars, colours. trace_print.h decides what they say.
- */
+/* Formats the lines of a trace: aligned columns, bars, colours. trace_print.h decides on their contents. */
 #ifndef TRACES_TRACE_LINES_H
 #define TRACES_TRACE_LINES_H
 
@@ -16,8 +15,7 @@ struct trace_style {
 	int width; /* columns of the terminal; 0: not one, and no bars */
 };
 
-/* A line of a span, its columns as text; or of an annotation or tag, then with nothing but prefix and name.
- */
+/* A line of a span, its columns as text; or of an annotation or tag, with only prefix and name. */
 struct trace_line {
 	bool detail;
 	char *prefix;
@@ -37,7 +35,7 @@ void trace_line_free(void *line);
 void trace_lines_put(
 	struct buffer *out, const GPtrArray *lines, int64_t total, const struct trace_style *style);
 
-/* Appends @text in @colour (what stands between "ESC [" and "m"), if the style has colours. */
+/* Appends @text in @colour (the part between "ESC [" and "m"), if the style has colours. */
 void trace_lines_paint(
 	struct buffer *out, const struct trace_style *style, const char *colour, const char *text);
 

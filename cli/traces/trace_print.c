@@ -125,7 +125,7 @@ static void add_node(struct drawing *drawing, const struct trace_node *node, con
 	g_free(below);
 }
 
-/* The services in the order that they stand below, each once. */
+/* The services in the order of their first lines, each once. */
 static void put_services(struct buffer *out, const struct drawing *drawing)
 {
 	GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);

@@ -9,10 +9,10 @@
 #include "traces/trace_lines.h"
 
 /*
- * Appends the trace that @spans (of struct span2, at least one, all of one trace) make: a header, then a line
- * for each span below its parent's, with its annotations and tags. Pieces of one span, and repeats, are put
- * together; a client's and a server's half of one span stand above each other. A span whose parent is not
- * there starts a tree of its own. What came from a peer is shown printable.
+ * Appends the trace made of @spans (of struct span2, at least one, all of one trace): a header, then a line
+ * for each span below its parent's, with its annotations and tags. Parts and duplicates of a span are merged;
+ * a client's half is above the server's half. A span whose parent is missing starts a separate tree. Text
+ * from a peer is made printable.
  */
 void trace_print(struct buffer *out, const GPtrArray *spans, const struct trace_style *style);
 

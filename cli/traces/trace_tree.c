@@ -4,10 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Deeper spans start a tree of their own: what is drawn stays on the screen, and the recursion on the stack.
- */
+/* Deeper spans start a separate tree: this bounds the indentation and the recursion. */
 #define DEPTH_MAX 32
-/* A span id has two halves, or it is a mistake: no long search for one of a thousand. */
+/* A span id has two halves; if there are more, it is a mistake, and only this many are searched. */
 #define HALVES_SEARCHED 16
 
 /* Times come from peers and may be anything: arithmetic stops at the ends of the scale. */
@@ -34,8 +33,9 @@ const char *trace_service(const struct span2 *span)
 	return span->local && span->local->service ? span->local->service : "";
 }
 
-/* Adds what @from says to @into, another piece of it or nothing yet. Where both say something, the first
- * holds. */
+/*
+ * Merges @from into @into, another part of the same span, or empty. If both have a value, the first is kept.
+ */
 static void merge(struct span2 *into, const struct span2 *from)
 {
 	into->kind = into->kind ? into->kind : from->kind;
@@ -97,7 +97,7 @@ static bool is_far(const struct span2 *span)
 	return span->shared || span->kind == SPAN2_SERVER || span->kind == SPAN2_CONSUMER;
 }
 
-/* Who asks stands over who answers. */
+/* The caller is above the callee. */
 static int compare_halves(const void *a, const void *b)
 {
 	const struct span2 *left = *(struct span2 *const *)a, *right = *(struct span2 *const *)b;
@@ -125,7 +125,7 @@ static void stretch(struct trace_tree *tree, int64_t from, int64_t to)
 	tree->end = to > tree->end ? to : tree->end;
 }
 
-/* All spans are in: settles what a node is, and from when to when the trace went. */
+/* After all spans are added: determines each node's kind, and the trace's start and end. */
 static void settle(struct trace_tree *tree, struct trace_node *node)
 {
 	for (guint i = 0; i < node->halves->len; i++) {

@@ -101,7 +101,7 @@ def test_spoilt_trace_ends_with_a_sentence(node, receiver, recording, spoil):
         (["/nonexistent"], 1, "/nonexistent: No such file or directory"),
         (["/proc/version"], 1, "/proc/version: not a folder"),
         (["/usr/share/doc/bash"], 1, "there is no CTF trace in it"),
-        ([], 64, "say which traces"),
+        ([], 64, "name the traces"),
         (["--server", "nonsense", "/tmp"], 64, "nonsense: not HOST:PORT"),
         (["--config", "/nonexistent", "/tmp"], 78, "/nonexistent: cannot be read"),
     ],
