@@ -63,10 +63,11 @@ static int ask_session(const char *path, struct protocol_session *session)
 	if (!protocol_get_session((const char *)answer.data, session))
 		log_error("what answers on %s is not blkin-agent", path);
 	else if (session->protocol != PROTOCOL_VERSION)
-		log_error("the agent on %s is of %s, which this blkin %s does not understand: use the "
-			  "`blkin` of "
-			  "its version, or restart the agent if it was upgraded (systemctl restart "
-			  "blkin-agent)",
+		log_error(
+			"the agent on %s is of %s, and this is blkin %s, which does not understand it: use "
+			"the "
+			"`blkin` of its version, or restart the agent if it was upgraded (systemctl restart "
+			"blkin-agent)",
 			path, *session->agent ? session->agent : "an older version", BLKIN_VERSION);
 	else
 		code = EX_OK;

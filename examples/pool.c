@@ -5,9 +5,9 @@
  *
  *     pool THREADS JOBS
  *
- * A span belongs to whoever holds it, one thread at a time, and needs no lock of its own: here it lies in the
- * job, and the queue's lock hands both over. The trace is the span "batch"; within it is a span "job" for
- * each job, which lasts from the queue to its end, and within that the span "compress" of the worker.
+ * Only one thread at a time may use a span, and needs no lock of its own: here it lies in the job, and the
+ * queue's lock hands both over. The trace is the span "batch"; within it is a span "job" for each job, which
+ * lasts from the queue to its end, and within that the span "compress" of the worker.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -204,7 +204,9 @@ static inline const char *rule_tracestate(const char *text, size_t size)
 	return NULL;
 }
 
-/* Whatever a program put into a context: each form of it is within its room, and its own reader takes it. */
+/*
+ * Whatever a program wrote into a context: each format of it fits its buffer, and its own reader accepts it.
+ */
 static inline const char *rule_any_context(const struct blkin_context *context)
 {
 	const struct rule_form forms[] = {rule_b3(), rule_traceparent()};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ten wrong configurations: each is told with its line, none of them touches the agent that runs."""
+"""Ten wrong configurations: each is reported with its line, and none of them affects the running agent."""
 
 import re
 

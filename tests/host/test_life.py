@@ -85,7 +85,7 @@ def test_host_goes_down(rack, node, collector, end):
 
 
 def test_collector_is_away_over_a_reboot(rack, node, collector):
-    """What it does not take goes to disk, and comes from there."""
+    """What the collector does not accept is stored on disk, and delivered from there."""
     collector.forget()
     collector.stop()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The package of before is replaced by this build's, while programs record."""
+"""The previous package is replaced by this build's, while programs record."""
 
 import os
 import subprocess

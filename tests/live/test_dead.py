@@ -57,7 +57,7 @@ def test_destroyed_while_stopped(node, receiver, unread):
 
 
 class Blinding(Proxy):
-    """The way to the relay's viewer port, where who asks for nothing but the list is told that there is no session."""
+    """A proxy to the relay's viewer port, which answers requests for the list only with "no session"."""
 
     def __init__(self, server):
         self.attaching = set()

@@ -140,7 +140,7 @@ def scenario(collector, directory, **environment):
     delivery = Delivery(collector.port, directory, **environment)
     try:
         if not delivery.tell("push %d %d" % FIRST):
-            # what it cannot start without is missing: it says so, and whoever supervises it starts it again
+            # something that it needs to start is missing: it says so, and its supervisor restarts it
             errors = delivery.process.stderr.read()
             assert (delivery.process.wait(), errors.count("\n")) == (1, 1), errors
             return None

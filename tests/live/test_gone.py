@@ -86,7 +86,7 @@ def test_killed_while_reading_the_rest(node, receiver):
 
 
 def test_stopped_while_reading_the_rest(node, receiver):
-    """The same with stops instead of kills: then nothing comes twice."""
+    """The same with stops instead of kills: then nothing arrives twice."""
     node.start_agent(receiver.port, session=KEEP)
     node.agent.stop()
     for _ in range(5):

@@ -167,7 +167,7 @@ def test_library_and_link_time_optimization(flags, tmp_path):
 
 
 def test_examples(flags, tmp_path):
-    """What people start from gives no warning to whoever turns them on."""
+    """The examples compile without warnings."""
     blkin = flags("blkin")
 
     def build(compiler, source):

@@ -102,7 +102,7 @@ def test_session_without_an_agent(node, receiver):
 
 
 def test_settings_change(node, receiver):
-    """The session of before is read to its end, and a new one made."""
+    """The previous session is read to its end, and a new one is created."""
     node.start_agent(receiver.port, session=KEEP)
     node.agent.stop()
     node.run([LOAD, "-n", 1000])

@@ -125,7 +125,7 @@ def test_status_of_many_outputs(node, manager):
 
 
 def test_long_stop_is_waited_for(node, manager, receiver):
-    """A stop's two stages may take longer than the manager's own time-out, which it is told."""
+    """A stop's two stages may take longer than the manager's time-out, so the agent asks for more time."""
     agent = start(node, manager, receiver.port, agent={"stop-timeout": "40s"})
     assert agent.stop() == 0
     stopping = [text for text in manager.messages() if text.startswith("STOPPING=1")]
@@ -143,7 +143,7 @@ def stopped(program):
 
 
 def expect_patience(node, manager, daemon, since):
-    """Signs of life go on for longer than the watchdog waits, and whoever asks is told what hangs."""
+    """Keep-alives continue for longer than the watchdog waits, and the status says what hangs."""
     manager.listen_for(3 * INTERVAL)
     times = [since] + manager.signs(since) + [time.monotonic()]
     assert max(later - earlier for earlier, later in zip(times, times[1:])) < INTERVAL, times

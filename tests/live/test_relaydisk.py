@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The relay's disk is full: LTTng ends the streams without a word; the agent says so, and makes a new session later."""
+"""The relay's disk is full: LTTng ends the streams silently; the agent says so, and creates a new session later."""
 
 import os
 

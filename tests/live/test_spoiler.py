@@ -53,7 +53,7 @@ def test_others_go_on(node, receiver, spoiler):
     lost = ledger.packets_lost
     node.wait_ledger(lambda ledger: ledger.packets_lost > lost, 10, "more packets to be counted")
     assert node.agent.log().count("is left out") == 1
-    # without it, a session made anew is read live again
+    # without it, a new session is read live again
     program.kill()
     node.lttng("destroy", "blkin")
     wait_until(lambda: node.ledger().sessions == 2 and node.collecting(), 40, "a new session")

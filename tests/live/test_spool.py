@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Spans that the collector does not take go to disk, survive there, and are delivered behind the fresh ones."""
+"""Spans that the collector does not accept are stored on disk, survive there, and are delivered after fresh ones."""
 
 import fcntl
 import json

@@ -6,7 +6,7 @@ from test_restart import KEEP, LOAD
 
 
 def fill(folder):
-    """Takes all the room there is."""
+    """Fills the disk."""
     with open(f"{folder}/filler", "wb", buffering=0) as filler:
         try:
             while True:

@@ -4,7 +4,7 @@
 #include "spans/span2.h"
 #include "spans/v1_to_v2.h"
 
-/* What stands before the rest of each span of the tests. */
+/* The beginning of each span of the tests. */
 #define IDS "{\"traceId\":\"000000000000000a\",\"id\":\"000000000000000b\""
 #define FRONT "\"localEndpoint\":{\"serviceName\":\"front\",\"ipv4\":\"10.0.0.1\",\"port\":80}"
 #define BACK "\"localEndpoint\":{\"serviceName\":\"back\",\"ipv4\":\"10.0.0.2\",\"port\":90}"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A name server in the test's loop, which the C library asks: in namespaces of the test's process, as its
- * port is 53 and its address stands in /etc/resolv.conf.
+ * port is 53 and its address is in /etc/resolv.conf.
  */
 #ifndef NAMES_H
 #define NAMES_H

@@ -207,7 +207,7 @@ END_TEST
 
 /* The rest */
 
-/* What is not settled, in a batch with no more room than that takes. */
+/* The rest of a batch that is not settled, in a batch of just this size. */
 static struct batch *rest_of(const struct batch *batch, const uint8_t *settled)
 {
 	struct batch *rest = batch_create(batch->format, 0, 0);

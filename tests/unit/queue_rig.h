@@ -47,7 +47,7 @@ void push_to(struct queue *to, int64_t first, uint32_t spans, size_t size);
 /* Takes one, which there has to be, and enters it as sent. */
 void send_next(struct queue *of);
 
-/* All that was taken stands in some row. */
+/* Everything that was taken is in some row. */
 void assert_balance(struct account *of);
 
 TCase *queue_limits(void);

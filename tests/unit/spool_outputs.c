@@ -59,7 +59,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* What is in one does not come out of the other; nor does damage to one touch the other. */
+/* One spool's spans are not delivered by the other; damage to one does not affect the other. */
 START_TEST(test_two_outputs)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);

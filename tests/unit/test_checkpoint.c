@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The checkpoint's two files under every damage, and what stands in them: positions, steps of the clock. */
+/* The checkpoint's two files with every kind of damage, and their contents: positions, clock steps. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>

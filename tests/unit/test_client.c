@@ -93,7 +93,7 @@ START_TEST(test_kinds)
 }
 END_TEST
 
-/* A name goes whole, however long; the data then is not behind it. */
+/* A name is never cut off; if it is long, the data does not follow it in memory. */
 START_TEST(test_long_names)
 {
 	char name[65537];
@@ -114,7 +114,7 @@ START_TEST(test_long_names)
 }
 END_TEST
 
-/* What would break the head line is replaced; of a long service the beginning is told. */
+/* What would break the head line is replaced; a long service is cut off. */
 START_TEST(test_odd_endpoints)
 {
 	static const struct {
@@ -200,7 +200,7 @@ START_TEST(test_doubles)
 }
 END_TEST
 
-/* What a line cannot hold, or there is no room for, goes ahead as a piece, whole. */
+/* What a line cannot hold, or what does not fit, is written before the span as a piece, complete. */
 START_TEST(test_pieces)
 {
 	static const char *const keys[] = {"+k", "-k", "@k", "!k", "a=b", "a\nb"};

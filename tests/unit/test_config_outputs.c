@@ -27,7 +27,10 @@ START_TEST(test_outputs)
 	ck_assert_str_eq(first->section, "output");
 	ck_assert_str_eq(b->name, "b-1");
 	ck_assert_str_eq(b->section, "output b-1");
-	/* nothing comes from [output], but a spool that is not set is [spool]'s, wherever that stands */
+	/*
+	 * nothing is inherited from [output], but the default of spool-size is [spool]'s, wherever that
+	 * section is
+	 */
 	ck_assert_str_eq(a->server, "127.0.0.1:9410");
 	ck_assert_uint_eq(a->window, 8);
 	ck_assert_uint_eq(a->type, CONFIG_OUTPUT_NONE);

@@ -136,7 +136,7 @@ START_TEST(metrics_are_consistent)
 }
 END_TEST
 
-/* Whatever is dropped, rejected or lost is told as a loss; what is not, is not. */
+/* Everything dropped, rejected or lost is shown as a loss, and nothing else. */
 START_TEST(losses_are_told)
 {
 	for (size_t i = 0; i < ALL; i++) {

@@ -37,7 +37,7 @@ START_TEST(test_share)
 }
 END_TEST
 
-/* The same trace is decided the same way by whoever decides. */
+/* The same trace gets the same decision, whoever decides. */
 START_TEST(test_by_id)
 {
 	sampling_set(10, 0);

@@ -10,7 +10,7 @@
 #include "assemble/spanhead.h"
 
 #define MS INT64_C(1000000)
-#define T0 INT64_C(1700000000000000000) /* ns since the epoch; the tracing clock then stands at CLOCK0 */
+#define T0 INT64_C(1700000000000000000) /* ns since the epoch; the tracing clock is CLOCK0 then */
 #define CLOCK0 UINT64_C(5000000000)
 
 static struct ledger rows;

@@ -31,7 +31,7 @@ START_TEST(test_stored_when_the_collector_is_away)
 	ck_assert(queue_mark_settled(queue));
 	ck_assert_uint_eq(queue_bytes(queue), 0);
 	assert_balance();
-	/* one is at hand, to ask the collector with */
+	/* one is available to try the collector with */
 	while (!(probe = queue_take(queue)))
 		g_usleep(1000);
 	g_usleep(300000);

@@ -161,7 +161,7 @@ START_TEST(test_broken_text)
 }
 END_TEST
 
-/* A long service name stands in every core annotation: what would grow beyond all bounds is refused. */
+/* A long service name is in every core annotation: a span that would become too large is refused. */
 START_TEST(test_too_large)
 {
 	struct annotation annotations[600];

@@ -231,7 +231,7 @@ START_TEST(try_later_is_honoured)
 }
 END_TEST
 
-/* What was put off went elsewhere meanwhile, as to the disk: who has it is told that it may come. */
+/* What was put off went elsewhere meanwhile, for example to disk: its owner learns that it may be sent. */
 START_TEST(try_later_and_nothing_left)
 {
 	struct backlog backlog;

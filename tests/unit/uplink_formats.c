@@ -7,7 +7,7 @@
 #define FOREIGN 0xfe
 #define FOREIGN_SPANS 3
 
-/* A batch of FOREIGN_SPANS spans, "alien 0" and on, in the row where it stands. */
+/* A batch of FOREIGN_SPANS spans, "alien 0" and so on, entered in its row. */
 static struct entry *foreign_entry(struct rig *rig, int64_t spool_id)
 {
 	struct batch *batch = batch_create(FOREIGN, FOREIGN_SPANS, 64);

@@ -89,7 +89,7 @@ START_TEST(good_answers_in_many_forms)
 }
 END_TEST
 
-/* These wait, with a reason that is told once. */
+/* These wait; the reason is logged once. */
 static const struct {
 	const char *answer;
 	enum account_row row;

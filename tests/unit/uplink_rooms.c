@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The uplink's rooms that do no I/O: addresses, the rate, parcels. */
+/* The uplink's parts without I/O: addresses, the rate, parcels. */
 #include "uplink_rig.h"
 
 #include "base/address.h"

@@ -205,7 +205,7 @@ START_TEST(all_gone_and_back_one_by_one)
 }
 END_TEST
 
-/* The second goes while the first is still away: back to waiting, and to whoever comes. */
+/* The second ends while the first is still away: spans wait again, for the first one that is back. */
 START_TEST(second_goes_too)
 {
 	struct servers servers;

@@ -179,7 +179,7 @@ static const struct {
 		"the server's certificate is not signed by an authority that `tls-ca` names"},
 };
 
-/* Nothing is sent to a server that is not who it should be; and what was wrong is told once. */
+/* Nothing is sent to a server with the wrong identity; the reason is logged once. */
 START_TEST(bad_server_gets_nothing)
 {
 	struct rig rig;

@@ -145,7 +145,7 @@ static void push(unsigned first, unsigned last)
 	fanout_flush(fanout, &change, 0, true);
 }
 
-/* Runs the loop until nothing stands in these rows; false if that takes @seconds. */
+/* Runs the loop until these rows are 0; false if that takes @seconds. */
 static bool run_until_none(enum account_row one, enum account_row other, int seconds)
 {
 	int64_t end = clock_monotonic() + seconds * NS_PER_SECOND;

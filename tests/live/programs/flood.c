@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Floods that should not grow whoever collects them.
+ * Floods that must not make the agent grow.
  *
  *     flood endless|names|strings EVENTS RATE
  *

@@ -130,7 +130,7 @@ static int run_threads(const struct load *load)
 	return 0;
 }
 
-/* Starts this program anew for process @number; fork alone would leave LTTng's threads behind. */
+/* Starts this program again as process @number; a fork alone would lose LTTng's threads. */
 static pid_t start_process(char **argv, int argc, int number)
 {
 	char text[16], *words[32];

@@ -32,7 +32,7 @@ def note(seen, message):
 
 
 def take(seen, call):
-    """One Log(): the count of entries stands at 19, behind version, name, sequence number and two headers."""
+    """One Log(): the count of entries is at byte 19, after version, name, sequence number and two headers."""
     at = 23
     for _ in range(struct.unpack_from("!i", call, 19)[0]):
         size = struct.unpack_from("!i", call, at + 16)[0]  # behind the category and the message's header

@@ -287,7 +287,7 @@ class Node:
         return Ledger(self.metrics(output))
 
     def wait_for(self, condition, seconds, what):
-        """Waits until condition() holds, and says with its failure how the ledger stands."""
+        """Waits until condition() is true; a failure shows the ledger."""
         try:
             return wait_until(condition, seconds, what)
         except Trouble as trouble:
@@ -348,13 +348,13 @@ class Ledger:
         return "ledger: " + ", ".join(f"{name} {value}" for name, value in vars(self).items() if name != "metrics")
 
     def check(self):
-        """Every event and every span of this output stands in exactly one row."""
+        """Every event and every span of this output is in exactly one row."""
         assert self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self)
         under_way = self.pending + self.queued + self.spooled
         assert self.spans + self.recovered == under_way + self.sent + self.dropped, str(self)
 
     def idle(self):
-        """Nothing is under way in the agent."""
+        """Nothing is left to do in the agent."""
         return self.pending == self.queued == self.spooled == 0
 
     def rejected_for(self, reason):
