@@ -12,34 +12,32 @@
 #include "config/user.h"
 #include "session/daemons.h"
 
-static const char
-	usage[] = "Usage: blkin-agent [--user] [-c FILE]\n"
-		  "Collect the spans that this node's programs record, and deliver them to collectors.\n"
-		  "\n"
-		  "  -c, --config FILE  read FILE; without it " CONFIG_DEFAULT_FILE ", if it is there;\n"
-		  "                     then FILE.d/*
-			  *.conf\n " " -
-		  u,
-	--user collect from this user's programs only: no root, files in ~/.config and\n" " * ~ /.local /
-		state,
-	LTTng's daemons started if need be\n" " -h, --help show this\n" " --version show *the version\n " "\n
-		" " It stays in the foreground and logs to standard
-			error.SIGTERM stops it once *everything that was\n
-		" " recorded is delivered.See blkin -
-		agent(8);
-`blkin status` shows what it *does.\n ";
-	* *static const struct option options[] = {
+static const char usage[] =
+	"Usage: blkin-agent [--user] [-c FILE]\n"
+	"Collect the spans that this node's programs record, and deliver them to collectors.\n"
+	"\n"
+	"  -c, --config FILE  read FILE; without it " CONFIG_DEFAULT_FILE ", if it is there;\n"
+	"                     then FILE.d/*.conf\n"
+	"  -u, --user         collect from this user's programs only: no root, files in ~/.config and\n"
+	"                     ~/.local/state, LTTng's daemons started if need be\n"
+	"  -h, --help         show this\n"
+	"      --version      show the version\n"
+	"\n"
+	"It stays in the foreground and logs to standard error. SIGTERM stops it once everything that was\n"
+	"recorded is delivered. See blkin-agent(8); `blkin status` shows what it does.\n";
+
+static const struct option options[] = {
 	{"config", required_argument, NULL, 'c'},
-	{"user", *no_argument, NULL, 'u'},
+	{"user", no_argument, NULL, 'u'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'v'},
-	*{NULL, 0, NULL, 0},
+	{NULL, 0, NULL, 0},
 };
-**int main(int argc, char **argv)
+
+int main(int argc, char **argv)
 {
-	const char *file = NULL; /* never freed: a thread that hangs in
-				  * LTTng may still read it at the end
-				  */
+	const char *file = NULL;
+	/* never freed: a thread that hangs in LTTng may still read it at the end */
 	static struct config config;
 	bool user = false;
 	int option, status;

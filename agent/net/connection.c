@@ -40,12 +40,12 @@ struct connection {
 	struct bufferevent *stream; /* once connected */
 	struct event *shaking;      /* the handshake's deadline */
 	bool up, heard;             /* heard: bytes came */
-	bool asked;                 /* the server asked for a client certificate */
-	enum connection_end end;    /* why the latest try is not up */
-	char why[320];
+	bool asked;                 /* the server asked for a certificate of ours */
+	enum fault fault;           /* what keeps the latest try from being up, */
+	char why[320];              /* in words */
 };
 
-/* Stores the system's text for an error, for use within a sentence. */
+/* Keeps the system's words for an error, in the middle of a sentence. */
 static void keep_error(struct connection *connection, int error)
 {
 	snprintf(connection->why, sizeof(connection->why), "%s", strerror(error));
@@ -93,25 +93,24 @@ static void on_readable(struct bufferevent *stream, void *arg)
 	connection->handler.readable(bufferevent_get_input(stream), connection->handler.data);
 }
 
-/* Asks TLS why the stream ended; returns whether it knows. */
-static bool explain(struct connection *connection)
+/* Lets TLS say why the stream ended; FAULT_NONE if it does not know. */
+static enum fault explain(struct connection *connection)
 {
 	SSL *session = bufferevent_openssl_get_ssl(connection->stream);
 	unsigned long error, first = 0;
 	enum fault fault;
 	size_t used;
 
-	/* libevent reports the latest error first, and some not at all. */
+	/* libevent tells the latest first, and some not at all. */
 	while ((error = bufferevent_get_openssl_error(connection->stream)))
 		first = ERR_GET_LIB(error) == ERR_LIB_SSL ? error : first;
 	while ((error = ERR_get_error()))
 		first = first ? first : error;
-	if (tls_explain(session, connection->options.address->host, first, connection->why,
-		    sizeof(connection->why)) > 0)
-		return true;
-	/*
-	 * A server that misses a client certificate may close the connection before its reason can be read.
-	 */
+	fault = tls_explain(
+		session, connection->options.address->host, first, connection->why, sizeof(connection->why));
+	if (fault || !connection->asked || connection->heard)
+		return fault;
+	/* A server may close on a client whose certificate it misses before its reason can be read. */
 	used = strlen(connection->why);
 	snprintf(connection->why + used, sizeof(connection->why) - used,
 		"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
@@ -147,9 +146,8 @@ static void on_shaking(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	connection->end = CONNECTION_NOT_TLS;
-	snprintf(connection->why, sizeof(connection->why),
-		"no answer from the server to the TLS handshake within %g s",
+	connection->fault = FAULT_TLS_NONE;
+	snprintf(connection->why, sizeof(connection->why), "the server does not answer in TLS within %g s",
 		(double)connection->options.timeout_ns / 1e9);
 	end_stream(connection);
 }

@@ -22,34 +22,29 @@ struct connection;
 
 struct connection_options {
 	const struct address *address; /* all borrowed for the connection's life */
-	int64_t timeout_ns;            /* for the look-up, and again for each address */
+	int64_t timeout_ns;            /* for the look-up, and for each address */
 	SSL_CTX *tls;                  /* NULL: plain TCP */
 };
 
-enum connection_end {
-	CONNECTION_UNMADE,  /* it could not be established */
-	CONNECTION_NOT_TLS, /* TLS failed: one side rejected the other */
-	CONNECTION_LOST     /* it was up */
-};
-
-/* Called from the loop, never by connection_create itself; each may destroy the connection. */
+/* Called from the loop, never from within connection_create; each may destroy the connection. */
 struct connection_handler {
 	void (*up)(void *data);
-	/* Bytes arrived; what is not drained stays for the next call. */
+	/* Bytes came; what is not drained stays for the next call. */
 	void (*readable)(struct evbuffer *input, void *data);
-	/* It has ended; only connection_destroy may be called. */
-	void (*down)(enum connection_end end, const char *why, void *data);
+	/* It is over, and good only for connection_destroy. FAULT_CLOSED: it was up, and TLS has no
+	 * complaint. */
+	void (*down)(enum fault fault, const char *why, void *data);
 	void *data;
 };
 
-/* Starts to connect. @base must outlive the connection, and run once more after it. */
+/* Starts to connect. @base has to outlive the connection, and to run once more after it. */
 struct connection *connection_create(struct event_base *base, const struct connection_options *options,
 	const struct connection_handler *handler);
 
 /* Closes at once. When it returns, nothing refers to memory that was added to the output by reference. */
 void connection_destroy(struct connection *connection);
 
-/* The output to write to, once it is up; borrowed. What it still holds has not been handed to the kernel. */
+/* Where to write, once up; borrowed. What it still holds has not been handed to the kernel. */
 struct evbuffer *connection_output(struct connection *connection);
 
 #endif

@@ -137,15 +137,20 @@ static const char *certificate_fault(long result)
 	}
 }
 
-/* What the server, or something that is not a TLS server, sent. */
-static const char *peer_fault(unsigned long error)
+struct explained {
+	enum fault fault;
+	const char *words; /* NULL: OpenSSL has some */
+};
+
+/* What the server, or what is no TLS server, told us. */
+static struct explained peer_fault(unsigned long error)
 {
 	switch (ERR_GET_REASON(error)) {
 	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
 	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
-		return "the server requires a client certificate that it accepts (`tls-certificate`, "
-		       "`tls-key`), or "
-		       "other TLS settings";
+		return (struct explained){FAULT_TLS_OWN,
+			"the server wants a client certificate that it accepts (`tls-certificate`, "
+			"`tls-key`), or another kind of TLS"};
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 	case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
 	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
@@ -161,7 +166,7 @@ static const char *peer_fault(unsigned long error)
 		return (struct explained){FAULT_TLS_NONE, "the server does not speak TLS on this port"};
 	case SSL_R_UNSUPPORTED_PROTOCOL:
 	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-		return "the server supports only TLS older than 1.2";
+		return (struct explained){FAULT_TLS, "the server speaks only TLS older than 1.2"};
 	default:
 		return (struct explained){FAULT_TLS, NULL};
 	}
@@ -192,9 +197,6 @@ enum fault tls_explain(SSL *session, const char *host, unsigned long error, char
 		snprintf(why, size, "the server's certificate is not made out to %s", host);
 		return FAULT_TLS_NAME;
 	}
-	if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
-		return (size_t)snprintf(why, size, "the server's certificate is not valid for %s", host);
-	known = certificate_fault(result);
 	if (known)
 		snprintf(why, size, "%s", known);
 	else

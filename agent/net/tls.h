@@ -16,22 +16,22 @@
 
 struct tls_options {
 	const char *ca;          /* PEM file of the authorities to trust; "" for the system's */
-	const char *certificate; /* PEM file of the client certificate and its chain; "" for none */
+	const char *certificate; /* PEM file of our own certificate and its chain; "" for none */
 	const char *key;         /* PEM file of its key; "" for none */
 };
 
-/* Reads the files; returns NULL with one sentence in @why, of @size bytes, if they are not usable. */
+/* Reads the files; returns NULL with one sentence in @why, of @size bytes, if they do not do. */
 SSL_CTX *tls_create(const struct tls_options *options, char *why, size_t size);
 
 /*
- * A session with @host, before its handshake, owned by the caller. NULL if memory is short. *@asked becomes
- * true when the server asks for a client certificate.
+ * A session with @host, to be handshaken; the caller's. NULL where memory is short. *@asked becomes true when
+ * the server asks for a certificate of ours.
  */
 SSL *tls_open(SSL_CTX *tls, const char *host, bool *asked);
 
 /*
- * Writes why @session with @host failed, from OpenSSL's @error (0 if there is none), as part of a sentence to
- * @why, of @size bytes. Returns its length; 0 if TLS knows no reason.
+ * Says why @session, with @host, broke, from OpenSSL's @error (0 if it left none): a clause for @why, of
+ * @size bytes. FAULT_NONE if TLS has nothing to say.
  */
 enum fault tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size);
 

@@ -18,33 +18,24 @@ struct link;
 
 struct link_options {
 	struct connection_options connection;
-	uint32_t window; /* the most calls open at once */
-};
-
-enum link_end {
-	LINK_UNMADE,  /* it could not be established */
-	LINK_NOT_TLS, /* TLS failed: one side rejected the other */
-	LINK_LOST,    /* by the server, or the network */
-	LINK_GARBLED, /* the server's answer is invalid */
-	LINK_UNFIT,   /* the server does not accept spans here */
-	LINK_OVER     /* the server closed it after its last answer: the next link may follow at once */
+	uint32_t window; /* calls open at once, at most */
 };
 
 /*
- * Called from the loop, never by link_create or link_send themselves; down and idle may destroy the link,
+ * Called from the loop, never from within link_create or link_send; down and idle may destroy the link,
  * answered may not.
  */
 struct link_handler {
 	void (*up)(void *data);
-	/*
-	 * The call with this @cargo was answered: GOOD, REFUSED or PUT_OFF, with @reply's message and waiting
-	 * time.
-	 */
+	/* A call was answered: its @cargo; @reply's words and waiting time. GOOD, REFUSED or PUT_OFF. */
 	void (*answered)(enum reply_kind kind, const struct reply *reply, void *cargo, void *data);
-	/* Everything received was reported. */
+	/* All that came was told. */
 	void (*idle)(void *data);
-	/* It has ended: only link_take_back and link_destroy may be called. */
-	void (*down)(enum link_end end, const char *why, void *data);
+	/*
+	 * It is over: good for link_take_back and link_destroy. FAULT_NONE: the server had enough, after its
+	 * last answer, and the next link may follow at once.
+	 */
+	void (*down)(enum fault fault, const char *why, void *data);
 	void *data;
 };
 

@@ -29,31 +29,32 @@
 enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
 
 struct uplink_options {
-	const char *name;    /* the output's name, for the log; not logged if it is "default" */
+	const char *name;    /* the output's, for the log; "default": it needs none */
 	const char *section; /* of the configuration, for the log */
-	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several, separated by commas */
+	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
 	enum uplink_type type;
-	const char *category; /* for Scribe */
-	const char *path;     /* for HTTP */
-	bool gzip;            /* of HTTP bodies */
+	const char *category; /* Scribe's */
+	const char *path;     /* HTTP's */
+	bool gzip;            /* HTTP's bodies */
 	bool use_tls;
 	struct tls_options tls;
-	uint32_t window;        /* the most calls open at once */
-	int64_t timeout_ns;     /* for connecting, and from one answer to the next */
-	int64_t backoff_min_ns; /* a wait is random between this and a limit */
-	int64_t backoff_max_ns; /* that grows up to this with each failure */
-	int64_t return_ns; /* how often, approximately, a preferred server is tried while another one is used
-			    */
-	uint64_t rate_limit; /* bytes/s; 0: none */
+	uint32_t window;        /* calls open at once, at most */
+	int64_t timeout_ns;     /* to connect, and from one answer to the next */
+	int64_t backoff_min_ns; /* a wait is random between this */
+	int64_t backoff_max_ns; /* and a bound that grows to this with each failure */
+	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
+	uint64_t rate_limit;    /* bytes/s; 0: none */
 };
 
 struct uplink;
 
 struct uplink_server_state {
 	char server[ADDRESS_TEXT];
-	bool serving; /* it is the server in use */
-	bool up;      /* connected, and the last answer was good */
-	char error[256];
+	bool serving;          /* it gets the spans, or would if it were up */
+	bool up;               /* connected, and the last answer was good */
+	enum fault fault;      /* why nothing gets through; FAULT_NONE: that is not known */
+	int64_t failing_since; /* with a fault: CLOCK_MONOTONIC ns */
+	char error[256];       /* why it is not up; "" if it is */
 };
 
 struct uplink_state {
