@@ -57,14 +57,21 @@ bool keeper_wait_for_release(struct keeper *keeper, const char *name)
 
 bool keeper_lose(struct keeper *keeper, const char *why)
 {
-	const struct session_identity *session = progress_session(keeper->progress);
+	const char *name = progress_session(keeper->progress)->name;
+	char unread[512];
 
-	if (!keeper_read_rest(keeper))
+	if (!keeper_read_rest(keeper, unread, sizeof(unread)))
 		return false;
 	ledger_add(SESSIONS_LOST, 1);
-	log_warning(
-		"LTTng session `%s` is over: %s; what was in its buffers, and not yet at the relay, is lost",
-		session->name, why);
+	if (*unread)
+		log_warning("LTTng session `%s` is over: %s; what was recorded, and not yet read, is lost, "
+			    "as lttng-relayd's files of it cannot be read (%s; see `relay-output` in "
+			    "[session])",
+			name, why, unread);
+	else
+		log_warning("LTTng session `%s` is over: %s; what was in its buffers, and not yet at the "
+			    "relay, is lost",
+			name, why);
 	keeper_end(keeper);
 	return true;
 }
@@ -79,6 +86,7 @@ void keeper_finish(struct keeper *keeper, struct session *session, struct reader
 {
 	enum reader_status status = READER_MORE;
 	int64_t deadline = runstate_deadline(keeper->state);
+	char unread[512];
 
 	if (!deadline)
 		deadline = clock_monotonic() + keeper->stop_timeout;
@@ -96,7 +104,10 @@ void keeper_finish(struct keeper *keeper, struct session *session, struct reader
 	}
 	if (reader && status != READER_END)
 		log_warning("the session did not end in time: what it still held is not delivered");
-	if (keeper_read_rest(keeper))
+	if (keeper_read_rest(keeper, unread, sizeof(unread))) {
+		if (*unread)
+			livereader_complain(keeper->live, unread);
 		keeper_end(keeper);
+	}
 	keeper->draining = false;
 }

@@ -98,8 +98,9 @@ void keeper_init_recovery(struct keeper *keeper, struct fanout *fanout);
 /* Reads what is on disk, until no more than @enough bytes are left; false if it cannot go on. */
 bool keeper_catch_up(struct keeper *keeper, uint64_t enough);
 
-/* Reads what is left of the session at hand, which is over; false if that did not come to an end. */
-bool keeper_read_rest(struct keeper *keeper);
+/* Reads what is left of the session at hand, which is over; false if that did not come to an end. @why: what
+ * kept it from being read, or "". */
+bool keeper_read_rest(struct keeper *keeper, char *why, size_t size);
 
 /* Reads the session from files for a while; @same: its settings are those of the configuration. Returns
  * whether to go on at once. */

@@ -57,19 +57,17 @@ static void count_failure(struct keeper *keeper, const char *error)
 	keeper->recover.give_up = ++keeper->recoveries >= FAILED_MAX;
 }
 
-bool keeper_read_rest(struct keeper *keeper)
+bool keeper_read_rest(struct keeper *keeper, char *why, size_t size)
 {
-	char error[512];
-
 	runstate_stopping(keeper->state);
-	switch (recover_rest(&keeper->recover, error, sizeof(error))) {
+	switch (recover_rest(&keeper->recover, why, size)) {
 	case RECOVER_OK:
+		why[0] = '\0';
 		return true;
 	case RECOVER_UNREADABLE:
-		livereader_complain(keeper->live, error);
 		return true;
 	case RECOVER_FAILED:
-		count_failure(keeper, error);
+		count_failure(keeper, why);
 		return false;
 	default:
 		return false;
