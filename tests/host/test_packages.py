@@ -51,6 +51,18 @@ def test_contents(rack):
     assert sum(path.endswith(".pc") for path in dev) == 3
 
 
+def test_order_of_services(rack):
+    """The agent starts after the relay, and is stopped, and delivers what it reads, before that."""
+
+    def services(script, action):
+        code, text = run("dpkg-deb", "-I", rack.package("blkin-agent"), script)
+        assert code == 0
+        return re.findall(rf"deb-systemd-invoke {action} '(blkin-\w+)\.service'", text)
+
+    assert services("prerm", "stop") == ["blkin-agent", "blkin-relayd"]
+    assert services("postinst", r"(?:\$_dh_action|start)") == ["blkin-relayd", "blkin-agent"]
+
+
 def test_build_dependencies():
     """quickstart and check install what the package's build asks for, and the other way round."""
     with open(os.path.join(TOP, "scripts/lib.sh"), encoding="utf-8") as file:
