@@ -194,7 +194,7 @@ def test_command_of_another_version(node, receiver):
     node.start_agent(receiver.port)
     for query in ("programs=3&blkin=0", "protocol=2"):
         code, page = node.http_get("/status?" + query)
-        assert code == 400 and "use the `blkin` of version 0.1.0, or restart the agent if it was upgraded\n" in page
+        assert code == 400 and "use the `blkin` of version 0.2.0, or restart the agent if it was upgraded\n" in page
     assert node.http_get("/metrics?protocol=2")[0] == 200
 
 
@@ -237,7 +237,7 @@ def test_socket_is_found_by_the_configuration(bare_node):
     agent = bare_node.start_agent(free_port(), wait=False)
     agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
     config = bare_node.path("agent.conf")
-    assert status(bare_node, "--config", config)[1].startswith(f"blkin-agent 0.1.0, pid {agent.pid}, ")
+    assert status(bare_node, "--config", config)[1].startswith(f"blkin-agent 0.2.0, pid {agent.pid}, ")
     with open(config, "a", encoding="utf-8") as file:
         file.write("[agnt]\n")
     code, text = status(bare_node, "--config", config)
@@ -280,14 +280,14 @@ FOUND = b"HTTP/1.0 200 OK\r\n\r\n"
 )
 def test_agent_of_another_version(bare_node, session, version):
     assert status_of_stranger(bare_node, FOUND + session) == (
-        f"blkin status: the agent on PATH is of {version}, and this is blkin 0.1.0, which does not understand it: "
+        f"blkin status: the agent on PATH is of {version}, and this is blkin 0.2.0, which does not understand it: "
         "use the `blkin` of its version, or restart the agent if it was upgraded (systemctl restart blkin-agent)\n"
     )
 
 
 def test_agent_refuses(bare_node):
     """Its own words are what the user reads."""
-    session = FOUND + b"session blkin\ntracing-group \nprotocol 1\nagent 0.1.0\n"
+    session = FOUND + b"session blkin\ntracing-group \nprotocol 1\nagent 0.2.0\n"
     refusal = b"HTTP/1.0 400 Bad Request\r\n\r\nit was \x1b replaced\n"
     assert status_of_stranger(bare_node, session, refusal) == (
         "blkin status: the agent on PATH refuses to answer: it was ? replaced\n"
