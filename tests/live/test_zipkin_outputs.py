@@ -13,7 +13,10 @@ from test_zipkin_http import spans_of
 @pytest.fixture
 def zipkins(node):
     """By Scribe, and by HTTP."""
-    return Zipkin(node).start(), Zipkin(node).start()
+    pair = Zipkin(node), Zipkin(node)
+    for zipkin in pair:
+        zipkin.launch()
+    return tuple(zipkin.wait_ready() for zipkin in pair)
 
 
 def start_agent(node, zipkins, **sections):

@@ -23,6 +23,11 @@ class Zipkin:
             raise Trouble("no Zipkin here: ZIPKIN_JAR must be the path of its jar (./check --zipkin sees to that)")
 
     def start(self):
+        self.launch()
+        return self.wait_ready()
+
+    def launch(self):
+        """Starts it, and does not wait until it is ready: several can become so at once."""
         self.program = self.node.start(
             ["java", "-Xmx1g", "-XX:-UsePerfData", f"-Djava.io.tmpdir={self.node.folder}", "-jar", self.jar],
             name="zipkin",
@@ -36,7 +41,9 @@ class Zipkin:
             MEM_MAX_SPANS="2000000",
             JAVA_TOOL_OPTIONS="",
         )
-        self.program.wait_ready(lambda: answers(self.scribe_port) and self.get("/health")[0] == 200, 120)
+
+    def wait_ready(self):
+        self.program.wait_ready(lambda: answers(self.scribe_port) and self.get("/health")[0] == 200, 240)
         return self
 
     def get(self, path, **query):
