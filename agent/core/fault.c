@@ -33,6 +33,11 @@ enum account_row fault_row(enum fault fault)
 	return rows[fault];
 }
 
+bool fault_is_answer(enum fault fault)
+{
+	return fault >= FAULT_NO_ANSWER;
+}
+
 enum fault fault_of_connect(int error)
 {
 	switch (error) {

@@ -6,6 +6,8 @@
 #ifndef CORE_FAULT_H
 #define CORE_FAULT_H
 
+#include <stdbool.h>
+
 #include "core/rows.h"
 
 enum fault {
@@ -40,6 +42,9 @@ enum fault {
 
 /* The row of an output's account that counts it; ACCOUNT_ROWS if none does. */
 enum account_row fault_row(enum fault fault);
+
+/* Whether only a good answer shows that it is over; otherwise a connection does. */
+bool fault_is_answer(enum fault fault);
 
 /* What an error of connect() is. */
 enum fault fault_of_connect(int error);

@@ -73,6 +73,12 @@ void health_good(struct health *health)
 	health->said_connected = true;
 }
 
+void health_connected(struct health *health)
+{
+	if (!health->failing || !fault_is_answer(health->fault))
+		health_good(health);
+}
+
 void health_idle(struct health *health, const char *why)
 {
 	if (!health->failing)

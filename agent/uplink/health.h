@@ -34,8 +34,11 @@ void health_init(struct health *health, const char *server);
 /* Nothing gets through, because of @fault, which @why says in words; @then says what is done about it. */
 void health_failing(struct health *health, enum fault fault, const char *why, const char *then);
 
-/* It is connected and takes spans, as far as we know. */
+/* It takes spans, as far as we know. */
 void health_good(struct health *health);
+
+/* It is connected, with nothing to send: good, unless its answers were what was wrong. */
+void health_connected(struct health *health);
 
 /* Not up, but nothing to worry about. */
 void health_idle(struct health *health, const char *why);

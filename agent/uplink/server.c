@@ -131,7 +131,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (server->proving) {
 		server->proving = false;
-		health_good(&server->health);
+		health_connected(&server->health);
 		tell(server, SERVER_WELL);
 		return;
 	}
@@ -272,7 +272,7 @@ static void on_up(void *data)
 		server->proving = true;
 		set_timer(server->deadline, PROVE_NS);
 	} else if (open_calls(server) == 0) {
-		health_good(&server->health);
+		health_connected(&server->health);
 		tell(server, SERVER_WELL);
 	} else if (!server->health.failing && !server->shared->tls) {
 		health_good(&server->health);
