@@ -147,7 +147,8 @@ static void on_shaking(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	connection->fault = FAULT_TLS_NONE;
-	snprintf(connection->why, sizeof(connection->why), "the server does not answer in TLS within %g s",
+	snprintf(connection->why, sizeof(connection->why),
+		"no answer from the server to the TLS handshake within %g s",
 		(double)connection->options.timeout_ns / 1e9);
 	end_stream(connection);
 }

@@ -166,7 +166,7 @@ static struct explained peer_fault(unsigned long error)
 		return (struct explained){FAULT_TLS_NONE, "the server does not speak TLS on this port"};
 	case SSL_R_UNSUPPORTED_PROTOCOL:
 	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-		return (struct explained){FAULT_TLS, "the server speaks only TLS older than 1.2"};
+		return (struct explained){FAULT_TLS, "the server supports only TLS older than 1.2"};
 	default:
 		return (struct explained){FAULT_TLS, NULL};
 	}
@@ -194,7 +194,7 @@ enum fault tls_explain(SSL *session, const char *host, unsigned long error, char
 	if (result == X509_V_OK)
 		return explain_error(error, why, size);
 	if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-		snprintf(why, size, "the server's certificate is not made out to %s", host);
+		snprintf(why, size, "the server's certificate is not valid for %s", host);
 		return FAULT_TLS_NAME;
 	}
 	if (known)

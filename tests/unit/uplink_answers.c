@@ -143,7 +143,7 @@ START_TEST(answer_before_the_call_is_sent)
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_PROTOCOL) == 1);
 	ASSERT_ROW(&rig, SPANS_QUEUED, 1);
 	ASSERT_ROW(&rig, SPANS_SENT, 0);
-	ck_assert_uint_eq(in_log(&rig, "before it got all of it"), 1);
+	ck_assert_uint_eq(in_log(&rig, "before it was sent completely"), 1);
 	rig_close(&rig);
 }
 END_TEST
@@ -159,7 +159,7 @@ static const struct {
 	{PEER_GARBAGE, OUTPUT_ERRORS_PROTOCOL, "not a reply to Log()"},
 	{PEER_TEXT, OUTPUT_ERRORS_PROTOCOL, "the peer answers \"Bad request, sorry\""},
 	{PEER_HTTP, OUTPUT_ERRORS_PROTOCOL, "the peer speaks HTTP, not Scribe"},
-	{PEER_WRONG_SEQID, OUTPUT_ERRORS_PROTOCOL, "a call that was not made"},
+	{PEER_WRONG_SEQID, OUTPUT_ERRORS_PROTOCOL, "an answer without a call"},
 };
 
 START_TEST(bad_answer_costs_the_connection)

@@ -20,7 +20,7 @@ START_TEST(server_down_then_up)
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 3);
 	ck_assert_str_eq(state_of(&rig).error, "connection refused");
-	ck_assert_uint_eq(in_log(&rig, "connection refused; spans wait, retrying again"), 1);
+	ck_assert_uint_eq(in_log(&rig, "connection refused; spans wait, retrying"), 1);
 	ck_assert_uint_eq(in_log(&rig, rig.server), 1);
 	peer_start(rig.peer);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);

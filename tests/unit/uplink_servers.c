@@ -189,7 +189,7 @@ START_TEST(all_gone_and_back_one_by_one)
 	start(rig);
 	RUN_UNTIL(rig, row(rig, OUTPUT_ERRORS_CONNECT) >= 9);
 	ck_assert_uint_eq(in_log(rig, "spans go to the next server"), 2);
-	ck_assert_uint_eq(in_log(rig, "spans wait, retrying again"), 1);
+	ck_assert_uint_eq(in_log(rig, "spans wait, retrying"), 1);
 	ASSERT_ROW(rig, SPANS_QUEUED, rig->pushed);
 	for (int i = 2; i >= 0; i--) {
 		peer_start(servers.peers[i]);

@@ -57,7 +57,7 @@ START_TEST(said_to_nobody)
 	ASSERT_ROW(&web.rig, OUTPUT_ERRORS_PROTOCOL, !idle);
 	ck_assert_int_eq(errors(&web.rig), !idle);
 	ck_assert_uint_eq(in_log(&web.rig, "spans wait"), !idle);
-	ck_assert_ptr_nonnull(strstr(state_of(&web.rig).error, idle ? "HTTP status 4" : "was not made"));
+	ck_assert_ptr_nonnull(strstr(state_of(&web.rig).error, idle ? "HTTP status 4" : "without a call"));
 	push(&web.rig, 2);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
 	ck_assert_uint_eq(web.peer->taken->len, web.rig.pushed);
