@@ -10,51 +10,51 @@
 /* The longest wait that a server can ask for. */
 #define ASKED_MAX_NS (300 * NS_PER_SECOND)
 
-void rest_init(struct rest *rest, struct event_base *base, int64_t min_ns, int64_t max_ns,
+void backoff_init(struct backoff *backoff, struct event_base *base, int64_t min_ns, int64_t max_ns,
 	event_callback_fn over, void *data)
 {
-	memset(rest, 0, sizeof(*rest));
-	rest->min_ns = min_ns;
-	rest->max_ns = max_ns;
-	rest->timer = evtimer_new(base, over, data);
-	if (!rest->timer)
+	memset(backoff, 0, sizeof(*backoff));
+	backoff->min_ns = min_ns;
+	backoff->max_ns = max_ns;
+	backoff->timer = evtimer_new(base, over, data);
+	if (!backoff->timer)
 		g_error("out of memory");
-	rest_reset(rest);
+	backoff_reset(backoff);
 }
 
-void rest_free(struct rest *rest)
+void backoff_free(struct backoff *backoff)
 {
-	event_free(rest->timer);
+	event_free(backoff->timer);
 }
 
-void rest_begin(struct rest *rest, int64_t asked_ns)
+void backoff_begin(struct backoff *backoff, int64_t asked_ns)
 {
-	int64_t spread = MAX(rest->bound - rest->min_ns, 0);
-	int64_t ns = rest->min_ns + (int64_t)(g_random_double() * (double)spread);
+	int64_t spread = MAX(backoff->bound - backoff->min_ns, 0);
+	int64_t ns = backoff->min_ns + (int64_t)(g_random_double() * (double)spread);
 	struct timeval time;
 
 	asked_ns = MIN(asked_ns, ASKED_MAX_NS);
 	ns = MAX(ns, asked_ns);
 	time = clock_timeval(ns);
-	rest->bound = MIN(2 * rest->bound, rest->max_ns);
-	rest->asked = asked_ns ? clock_monotonic() + asked_ns : 0;
-	rest->on = true;
-	rest->wake_ends = false;
-	event_add(rest->timer, &time);
+	backoff->bound = MIN(2 * backoff->bound, backoff->max_ns);
+	backoff->asked = asked_ns ? clock_monotonic() + asked_ns : 0;
+	backoff->on = true;
+	backoff->wake_ends = false;
+	event_add(backoff->timer, &time);
 }
 
-void rest_end(struct rest *rest)
+void backoff_end(struct backoff *backoff)
 {
-	event_del(rest->timer);
-	rest->on = false;
+	event_del(backoff->timer);
+	backoff->on = false;
 }
 
-void rest_reset(struct rest *rest)
+void backoff_reset(struct backoff *backoff)
 {
-	rest->bound = MIN(2 * rest->min_ns, rest->max_ns);
+	backoff->bound = MIN(2 * backoff->min_ns, backoff->max_ns);
 }
 
-bool rest_is_asked(const struct rest *rest)
+bool backoff_is_asked(const struct backoff *backoff)
 {
-	return rest->asked && clock_monotonic() < rest->asked;
+	return backoff->asked && clock_monotonic() < backoff->asked;
 }

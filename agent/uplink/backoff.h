@@ -12,7 +12,7 @@
 
 #include <event2/event.h>
 
-struct rest {
+struct backoff {
 	struct event *timer;
 	int64_t min_ns, max_ns;
 	int64_t bound; /* limit of the next wait, ns */
@@ -21,19 +21,19 @@ struct rest {
 	bool wake_ends; /* the wait ends when new spans arrive */
 };
 
-/* When a wait is over, @over is called with @data, from the loop; it must call rest_end. */
-void rest_init(struct rest *rest, struct event_base *base, int64_t min_ns, int64_t max_ns,
+/* When a wait is over, @over is called with @data, from the loop; it must call backoff_end. */
+void backoff_init(struct backoff *backoff, struct event_base *base, int64_t min_ns, int64_t max_ns,
 	event_callback_fn over, void *data);
-void rest_free(struct rest *rest);
+void backoff_free(struct backoff *backoff);
 
 /* Begins a wait, of at least @asked_ns. */
-void rest_begin(struct rest *rest, int64_t asked_ns);
-void rest_end(struct rest *rest);
+void backoff_begin(struct backoff *backoff, int64_t asked_ns);
+void backoff_end(struct backoff *backoff);
 
 /* The server works: the next wait is short. */
-void rest_reset(struct rest *rest);
+void backoff_reset(struct backoff *backoff);
 
 /* Whether the server asked for a wait that is not over. */
-bool rest_is_asked(const struct rest *rest);
+bool backoff_is_asked(const struct backoff *backoff);
 
 #endif

@@ -4,85 +4,85 @@
 /* After this many refusals in a row, pieces are taken from both ends. */
 #define LOOK_AROUND 8
 
-void sift_init(struct sift *sift)
+void bisect_init(struct bisect *bisect)
 {
-	*sift = (struct sift){.refusals_max = SIFT_REFUSALS};
-	TAILQ_INIT(&sift->waiting);
-	TAILQ_INIT(&sift->parked);
+	*bisect = (struct bisect){.refusals_max = BISECT_REFUSALS};
+	TAILQ_INIT(&bisect->waiting);
+	TAILQ_INIT(&bisect->parked);
 }
 
-void sift_put_back(struct sift *sift, struct piece *piece)
+void bisect_put_back(struct bisect *bisect, struct piece *piece)
 {
-	TAILQ_INSERT_TAIL(&sift->waiting, piece, link);
-	sift->count++;
+	TAILQ_INSERT_TAIL(&bisect->waiting, piece, link);
+	bisect->count++;
 }
 
 /*
  * The smallest pieces are last: taking them first keeps few waiting. But if many are refused and none is
  * accepted, good spans may be in a large piece, away from a run of bad ones.
  */
-struct piece *sift_take(struct sift *sift)
+struct piece *bisect_take(struct bisect *bisect)
 {
 	struct piece *piece;
 
-	sift->from_front = sift->refusals >= LOOK_AROUND && !sift->from_front;
-	piece = sift->from_front ? TAILQ_FIRST(&sift->waiting) : TAILQ_LAST(&sift->waiting, pieces);
+	bisect->from_front = bisect->refusals >= LOOK_AROUND && !bisect->from_front;
+	piece = bisect->from_front ? TAILQ_FIRST(&bisect->waiting) : TAILQ_LAST(&bisect->waiting, pieces);
 	if (piece) {
-		TAILQ_REMOVE(&sift->waiting, piece, link);
-		sift->count--;
+		TAILQ_REMOVE(&bisect->waiting, piece, link);
+		bisect->count--;
 	}
 	return piece;
 }
 
-struct piece *sift_refused(struct sift *sift, struct piece *piece)
+struct piece *bisect_refused(struct bisect *bisect, struct piece *piece)
 {
 	bool mixed = piece->parcel->mixed;
 
-	sift->refusals += !mixed;
+	bisect->refusals += !mixed;
 	if (piece->count > 1) {
 		struct piece *second = piece_split(piece);
 
 		/* Bad spans are often adjacent, so the search goes left and right alternately. */
-		sift->right_next = !sift->right_next;
-		sift_put_back(sift, sift->right_next ? piece : second);
-		sift_put_back(sift, sift->right_next ? second : piece);
+		bisect->right_next = !bisect->right_next;
+		bisect_put_back(bisect, bisect->right_next ? piece : second);
+		bisect_put_back(bisect, bisect->right_next ? second : piece);
 		return NULL;
 	}
-	if (mixed || (sift->took && !sift_hopeless(sift)))
+	if (mixed || (bisect->took && !bisect_hopeless(bisect)))
 		return piece;
-	TAILQ_INSERT_TAIL(&sift->parked, piece, link);
-	sift->count++;
+	TAILQ_INSERT_TAIL(&bisect->parked, piece, link);
+	bisect->count++;
 	return NULL;
 }
 
-void sift_took(struct sift *sift)
+void bisect_took(struct bisect *bisect)
 {
-	sift->took = true;
-	sift->refusals = 0;
-	sift->refusals_max = SIFT_REFUSALS;
-	TAILQ_CONCAT(&sift->waiting, &sift->parked, link);
+	bisect->took = true;
+	bisect->refusals = 0;
+	bisect->refusals_max = BISECT_REFUSALS;
+	TAILQ_CONCAT(&bisect->waiting, &bisect->parked, link);
 }
 
-bool sift_stuck(const struct sift *sift)
+bool bisect_stuck(const struct bisect *bisect)
 {
-	return TAILQ_EMPTY(&sift->waiting) && !TAILQ_EMPTY(&sift->parked);
+	return TAILQ_EMPTY(&bisect->waiting) && !TAILQ_EMPTY(&bisect->parked);
 }
 
-bool sift_hopeless(const struct sift *sift)
+bool bisect_hopeless(const struct bisect *bisect)
 {
-	return sift->refusals >= sift->refusals_max;
+	return bisect->refusals >= bisect->refusals_max;
 }
 
-void sift_give_up(struct sift *sift)
+void bisect_give_up(struct bisect *bisect)
 {
-	sift->took = false;
-	sift->refusals = 0;
-	sift->refusals_max = SIFT_REFUSALS_AGAIN;
+	bisect->took = false;
+	bisect->refusals = 0;
+	bisect->refusals_max = BISECT_REFUSALS_AGAIN;
 }
 
-void sift_doubt(struct sift *sift)
+void bisect_doubt(struct bisect *bisect)
 {
-	sift->took = false;
+	bisect->took = false;
 }
 
 static void destroy_all(struct pieces *pieces)
@@ -95,9 +95,9 @@ static void destroy_all(struct pieces *pieces)
 	}
 }
 
-void sift_clear(struct sift *sift)
+void bisect_clear(struct bisect *bisect)
 {
-	destroy_all(&sift->waiting);
-	destroy_all(&sift->parked);
-	sift->count = 0;
+	destroy_all(&bisect->waiting);
+	destroy_all(&bisect->parked);
+	bisect->count = 0;
 }

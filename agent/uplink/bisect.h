@@ -5,9 +5,9 @@
  *
  * A span is set aside only if the server has accepted others. Otherwise the cause may be the configuration
  * (the category, the path) or the server, and all spans would be set aside one by one. So a span that is
- * refused before the server accepted any is parked until it accepts one. After SIFT_REFUSALS refusals in a
+ * refused before the server accepted any is parked until it accepts one. After BISECT_REFUSALS refusals in a
  * row, the server is assumed to refuse everything: its batches go back, and it is not used for a while. From
- * then on SIFT_REFUSALS_AGAIN in a row are enough, until it accepts something. The rest of a batch that was
+ * then on BISECT_REFUSALS_AGAIN in a row are enough, until it accepts something. The rest of a batch that was
  * partly accepted does not count: there, several bad spans in a row are normal.
  *
  * No I/O. It owns the pieces in it.
@@ -21,14 +21,14 @@
 
 #include "uplink/parcel.h"
 
-#define SIFT_REFUSALS 64
-#define SIFT_REFUSALS_AGAIN 24
+#define BISECT_REFUSALS 64
+#define BISECT_REFUSALS_AGAIN 24
 /* While this many pieces wait, no other batch is begun. */
-#define SIFT_PIECES 64
+#define BISECT_PIECES 64
 
 TAILQ_HEAD(pieces, piece);
 
-struct sift {
+struct bisect {
 	struct pieces waiting; /* to be sent; the most recently halved ones are last */
 	struct pieces parked;  /* single spans, refused by a server that has accepted nothing yet */
 	uint32_t count;        /* of both */
@@ -39,34 +39,34 @@ struct sift {
 	bool right_next; /* which half of it is next, if it is refused */
 };
 
-void sift_init(struct sift *sift);
+void bisect_init(struct bisect *bisect);
 
 /* A piece that got no answer, or was put off, waits to be sent again. */
-void sift_put_back(struct sift *sift, struct piece *piece);
+void bisect_put_back(struct bisect *bisect, struct piece *piece);
 
 /* Takes a piece to be sent; NULL if none waits. */
-struct piece *sift_take(struct sift *sift);
+struct piece *bisect_take(struct bisect *bisect);
 
 /*
  * The server refused @piece. Returns it if it is a span to set aside; then the caller owns it again. NULL: it
  * will be sent again.
  */
-struct piece *sift_refused(struct sift *sift, struct piece *piece);
+struct piece *bisect_refused(struct bisect *bisect, struct piece *piece);
 
 /* The server accepted something. */
-void sift_took(struct sift *sift);
+void bisect_took(struct bisect *bisect);
 
 /* Whether all that is left are parked spans. */
-bool sift_stuck(const struct sift *sift);
+bool bisect_stuck(const struct bisect *bisect);
 
-/* Whether the server is assumed to refuse everything; sift_give_up then begins the wait. */
-bool sift_hopeless(const struct sift *sift);
-void sift_give_up(struct sift *sift);
+/* Whether the server is assumed to refuse everything; bisect_give_up then begins the wait. */
+bool bisect_hopeless(const struct bisect *bisect);
+void bisect_give_up(struct bisect *bisect);
 
 /* The server was not used for a while: it must show again that it accepts spans. */
-void sift_doubt(struct sift *sift);
+void bisect_doubt(struct bisect *bisect);
 
 /* Destroys all pieces, because their parcels end. */
-void sift_clear(struct sift *sift);
+void bisect_clear(struct bisect *bisect);
 
 #endif

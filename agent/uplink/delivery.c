@@ -9,7 +9,7 @@ void delivery_init(struct delivery *delivery, struct queue *queue)
 	delivery->queue = queue;
 	delivery->fresh_next = false;
 	TAILQ_INIT(&delivery->parcels);
-	sift_init(&delivery->sift);
+	bisect_init(&delivery->bisect);
 }
 
 /* The spool may hold batches of another version or output type, which cannot be sent. */
@@ -25,7 +25,7 @@ static struct piece *take_batch(struct delivery *delivery)
 	struct parcel *parcel;
 	struct entry *entry;
 
-	if (delivery->sift.count >= SIFT_PIECES)
+	if (delivery->bisect.count >= BISECT_PIECES)
 		return NULL;
 	while ((entry = queue_take(delivery->queue)) && entry->batch->format != BATCH_ZIPKIN_SPANS)
 		refuse_all(delivery, entry);
@@ -45,7 +45,7 @@ struct piece *delivery_take(struct delivery *delivery, bool fresh)
 	if (delivery->fresh_next && fresh)
 		piece = take_batch(delivery);
 	if (!piece)
-		piece = sift_take(&delivery->sift);
+		piece = bisect_take(&delivery->bisect);
 	if (!piece && !delivery->fresh_next && fresh)
 		piece = take_batch(delivery);
 	return piece;
@@ -72,12 +72,12 @@ void delivery_took(struct delivery *delivery, struct piece *piece)
 	account_delivered(account, batch_events(entry->batch) + piece->first, piece->count, clock_wall());
 	piece->parcel->mixed = true;
 	settle(delivery, piece);
-	sift_took(&delivery->sift);
+	bisect_took(&delivery->bisect);
 }
 
 bool delivery_refused(struct delivery *delivery, struct piece *piece, const char *words)
 {
-	piece = sift_refused(&delivery->sift, piece);
+	piece = bisect_refused(&delivery->bisect, piece);
 	if (!piece)
 		return false;
 	queue_refuse(delivery->queue, piece->parcel->entry, piece->first, words);
@@ -87,7 +87,7 @@ bool delivery_refused(struct delivery *delivery, struct piece *piece, const char
 
 void delivery_put_back(struct delivery *delivery, struct piece *piece)
 {
-	sift_put_back(&delivery->sift, piece);
+	bisect_put_back(&delivery->bisect, piece);
 }
 
 /* Youngest first, to keep the order. */
@@ -96,9 +96,9 @@ void delivery_give_back(struct delivery *delivery)
 	struct parcel *parcel;
 	struct piece *piece;
 
-	TAILQ_FOREACH(piece, &delivery->sift.waiting, link)
+	TAILQ_FOREACH(piece, &delivery->bisect.waiting, link)
 	piece->parcel->entry->sent_before |= piece->sent_before;
-	sift_clear(&delivery->sift);
+	bisect_clear(&delivery->bisect);
 	while ((parcel = TAILQ_LAST(&delivery->parcels, parcels))) {
 		TAILQ_REMOVE(&delivery->parcels, parcel, link);
 		parcel_give_back(parcel, delivery->queue);

@@ -16,7 +16,7 @@
 struct delivery {
 	struct queue *queue;
 	TAILQ_HEAD(parcels, parcel) parcels; /* in the order in which they were taken */
-	struct sift sift;
+	struct bisect bisect;
 	bool fresh_next; /* whether a new batch is next, or a refused piece */
 };
 

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 
-int64_t rate_wait(const struct rate *rate, int64_t now)
+int64_t ratelimit_wait(const struct ratelimit *rate, int64_t now)
 {
 	return rate->limit && rate->free > now ? rate->free - now : 0;
 }
 
-void rate_spend(struct rate *rate, uint64_t bytes, int64_t now)
+void ratelimit_spend(struct ratelimit *rate, uint64_t bytes, int64_t now)
 {
 	if (!rate->limit)
 		return;

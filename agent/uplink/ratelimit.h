@@ -11,15 +11,15 @@
 
 #include <stdint.h>
 
-struct rate {
+struct ratelimit {
 	uint64_t limit; /* bytes/s; 0: none */
 	int64_t free;   /* when nothing is owed any more, CLOCK_MONOTONIC ns */
 };
 
 /* How long to wait at @now before sending more; 0: not at all. */
-int64_t rate_wait(const struct rate *rate, int64_t now);
+int64_t ratelimit_wait(const struct ratelimit *rate, int64_t now);
 
 /* Counts bytes sent at @now. */
-void rate_spend(struct rate *rate, uint64_t bytes, int64_t now);
+void ratelimit_spend(struct ratelimit *rate, uint64_t bytes, int64_t now);
 
 #endif

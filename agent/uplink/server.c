@@ -34,7 +34,7 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	rest_end(&server->rest);
+	backoff_end(&server->backoff);
 	if (server->role == SERVER_OFF) {
 		tell(server, SERVER_RESTED);
 		return;
@@ -86,7 +86,7 @@ static void is_failing(struct server *server, enum fault fault, const char *why)
 
 static void fail(struct server *server, enum fault fault, const char *why)
 {
-	rest_begin(&server->rest, server->put_off_ns);
+	backoff_begin(&server->backoff, server->put_off_ns);
 	is_failing(server, fault, why);
 	end_link(server);
 	give_back(server);
@@ -96,7 +96,7 @@ static void fail(struct server *server, enum fault fault, const char *why)
 /* The server asked for time, and all calls are answered: the link stays. */
 static void step_back(struct server *server)
 {
-	rest_begin(&server->rest, server->put_off_ns);
+	backoff_begin(&server->backoff, server->put_off_ns);
 	give_back(server);
 	tell(server, SERVER_FAILED);
 }
@@ -106,7 +106,7 @@ static void fail_refusing(struct server *server)
 	char why[300];
 
 	snprintf(why, sizeof(why), "the server refuses everything: \"%s\"", server->refusal);
-	sift_give_up(&server->delivery.sift);
+	bisect_give_up(&server->delivery.bisect);
 	fail(server, FAULT_REFUSES_ALL, why);
 }
 
@@ -149,7 +149,7 @@ static void send_piece(struct server *server, struct piece *piece)
 	piece->sent_before = piece->parcel->entry->sent_before = false;
 	piece_run(piece, &run);
 	bytes = link_send(server->link, &run, piece);
-	rate_spend(server->shared->rate, bytes, clock_monotonic());
+	ratelimit_spend(server->shared->rate, bytes, clock_monotonic());
 	if (open_calls(server) == 1)
 		watch_oldest(server);
 }
@@ -162,12 +162,12 @@ void server_pump(struct server *server)
 	struct piece *piece;
 	int64_t wait = 0;
 
-	if (server->role == SERVER_OFF || server->rest.on || server->put_off)
+	if (server->role == SERVER_OFF || server->backoff.on || server->put_off)
 		return;
 	if (!server->link)
 		start_link(server);
 	while (link_has_room(server->link, window)) {
-		wait = rate_wait(server->shared->rate, clock_monotonic());
+		wait = ratelimit_wait(server->shared->rate, clock_monotonic());
 		piece = wait ? NULL : delivery_take(&server->delivery, server->role != SERVER_RETIRING);
 		if (!piece)
 			break;
@@ -175,7 +175,7 @@ void server_pump(struct server *server)
 	}
 	if (wait)
 		server->shared->paced(wait, server->shared->data);
-	else if (server->up && open_calls(server) == 0 && sift_stuck(&server->delivery.sift))
+	else if (server->up && open_calls(server) == 0 && bisect_stuck(&server->delivery.bisect))
 		fail_refusing(server);
 }
 
@@ -184,7 +184,7 @@ void server_pump(struct server *server)
 static void take_good(struct server *server, struct piece *piece)
 {
 	delivery_took(&server->delivery, piece);
-	rest_reset(&server->rest);
+	backoff_reset(&server->backoff);
 	health_good(&server->health);
 	server->took = true;
 }
@@ -229,7 +229,7 @@ static bool conclude(struct server *server)
 {
 	bool goes_on = false;
 
-	if (sift_hopeless(&server->delivery.sift)) {
+	if (bisect_hopeless(&server->delivery.bisect)) {
 		fail_refusing(server);
 	} else if (server->put_off && open_calls(server) == 0) {
 		step_back(server);
@@ -285,9 +285,9 @@ static void end_idle(struct server *server, const char *why)
 	health_idle(&server->health, why);
 	end_link(server);
 	give_back(server);
-	if (!server->rest.on) {
-		rest_begin(&server->rest, 0);
-		server->rest.wake_ends = server->answered;
+	if (!server->backoff.on) {
+		backoff_begin(&server->backoff, 0);
+		server->backoff.wake_ends = server->answered;
 	}
 	tell(server, SERVER_IDLE);
 }
@@ -327,7 +327,7 @@ void server_set_role(struct server *server, enum server_role role)
 	if (role == SERVER_OFF) {
 		end_link(server);
 		give_back(server);
-		sift_doubt(&server->delivery.sift);
+		bisect_doubt(&server->delivery.bisect);
 	} else {
 		server_pump(server);
 	}
@@ -335,16 +335,16 @@ void server_set_role(struct server *server, enum server_role role)
 
 void server_wake(struct server *server)
 {
-	if (server->rest.on && server->rest.wake_ends)
-		rest_end(&server->rest);
+	if (server->backoff.on && server->backoff.wake_ends)
+		backoff_end(&server->backoff);
 	server_pump(server);
 }
 
 void server_hurry(struct server *server)
 {
-	rest_reset(&server->rest);
-	if (server->rest.on)
-		rest_begin(&server->rest, 0);
+	backoff_reset(&server->backoff);
+	if (server->backoff.on)
+		backoff_begin(&server->backoff, 0);
 }
 
 /* An output that is not the only one is named. */
@@ -368,8 +368,8 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	delivery_init(&server->delivery, shared->queue);
 	label(server, output);
 	health_init(&server->health, server->label);
-	rest_init(&server->rest, shared->base, shared->backoff_min_ns, shared->backoff_max_ns, on_rested,
-		server);
+	backoff_init(&server->backoff, shared->base, shared->backoff_min_ns, shared->backoff_max_ns,
+		on_rested, server);
 	server->deadline = evtimer_new(shared->base, on_deadline, server);
 	if (!server->deadline)
 		g_error("out of memory");
@@ -380,7 +380,7 @@ void server_destroy(struct server *server)
 {
 	end_link(server);
 	give_back(server);
-	rest_free(&server->rest);
+	backoff_free(&server->backoff);
 	event_free(server->deadline);
 	server->wire->destroy(server->wire);
 	free(server);

@@ -43,7 +43,7 @@ struct server;
 struct server_shared {
 	struct event_base *base;
 	struct queue *queue;
-	struct rate *rate;
+	struct ratelimit *rate;
 	SSL_CTX *tls; /* NULL: plain TCP */
 	uint32_t window;
 	int64_t timeout_ns, backoff_min_ns, backoff_max_ns;
@@ -67,7 +67,7 @@ struct server {
 	bool up;
 	bool answered; /* on this link, so that it served before it ended */
 	struct delivery delivery;
-	struct rest rest;
+	struct backoff backoff;
 	bool put_off;       /* asked to try later, while calls are open */
 	int64_t put_off_ns; /* for so long */
 	bool took;          /* since the last news */

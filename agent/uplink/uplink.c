@@ -22,7 +22,7 @@ struct uplink {
 	struct event *returning; /* time to try those that come before it */
 	struct event *paced;     /* when the rate limit allows more */
 	struct event *drained_event;
-	struct rate rate;
+	struct ratelimit rate;
 	void (*drained)(void *data);
 	void *drained_data;
 };
@@ -66,7 +66,7 @@ static size_t index_of(const struct uplink *uplink, const struct server *server)
 
 static bool may_serve(const struct server *server)
 {
-	return !server->rest.on || server->rest.wake_ends;
+	return !server->backoff.on || server->backoff.wake_ends;
 }
 
 /* Varies the interval, so that the agents of a cluster do not all come back at once. */
@@ -114,13 +114,13 @@ static void replace(struct uplink *uplink)
  */
 static void try_preferred(struct uplink *uplink, size_t index)
 {
-	while (index < uplink->serving && rest_is_asked(&uplink->servers[index]->rest))
+	while (index < uplink->serving && backoff_is_asked(&uplink->servers[index]->backoff))
 		index++;
 	if (index >= uplink->serving) {
 		plan_return(uplink);
 		return;
 	}
-	rest_end(&uplink->servers[index]->rest);
+	backoff_end(&uplink->servers[index]->backoff);
 	server_set_role(uplink->servers[index], SERVER_TRIAL);
 }
 

@@ -157,7 +157,7 @@ static const char *const refusals[] = {
 	"HTTP/1.0 400 Bad Request\r\n\r\nbad span",
 };
 
-START_TEST(bad_spans_are_sifted_out)
+START_TEST(bad_spans_are_bisected_out)
 {
 	struct web web;
 
@@ -314,7 +314,7 @@ TCase *uplink_http(void)
 	tcase_add_test(tests, another_path);
 	tcase_add_loop_test(tests, good_answers_in_many_forms, 0, (int)LENGTH(good_answers));
 	tcase_add_loop_test(tests, bad_answers_make_spans_wait, 0, (int)LENGTH(bad_answers));
-	tcase_add_loop_test(tests, bad_spans_are_sifted_out, 0, (int)LENGTH(refusals));
+	tcase_add_loop_test(tests, bad_spans_are_bisected_out, 0, (int)LENGTH(refusals));
 	tcase_add_test(tests, refusal_before_the_call_is_sent);
 	tcase_add_test(tests, retry_after_is_minded);
 	tcase_add_loop_test(tests, every_prefix_is_partial, 0, (int)LENGTH(good_answers));

@@ -65,7 +65,7 @@ static const struct {
 	{every_200th, 100, 10, 5, 100 + 5 * 2 * 4},
 };
 
-START_TEST(bad_spans_are_sifted_out)
+START_TEST(bad_spans_are_bisected_out)
 {
 	struct rig rig;
 
@@ -94,7 +94,7 @@ START_TEST(bad_spans_are_sifted_out)
 }
 END_TEST
 
-/* While a batch of nothing but bad spans is sifted, others are not held up by it. */
+/* While a batch of nothing but bad spans is bisected, others are not held up by it. */
 START_TEST(others_keep_flowing)
 {
 	unsigned int good = 0;
@@ -196,8 +196,8 @@ START_TEST(bad_span_before_all_others)
 }
 END_TEST
 
-/* The connection goes while a batch is sifted: what was settled stays settled, and the rest goes again. */
-START_TEST(lost_while_sifting)
+/* The connection goes while a batch is bisected: what was settled stays settled, and the rest goes again. */
+START_TEST(lost_while_bisecting)
 {
 	struct rig rig;
 
@@ -228,7 +228,7 @@ START_TEST(lost_while_sifting)
 END_TEST
 
 /* Put off in the middle of it: the same. */
-START_TEST(put_off_while_sifting)
+START_TEST(put_off_while_bisecting)
 {
 	struct rig rig;
 
@@ -252,13 +252,13 @@ TCase *uplink_refusals(void)
 {
 	TCase *tests = tcase_create("refusals");
 
-	tcase_add_loop_test(tests, bad_spans_are_sifted_out, 0, 2 * (int)LENGTH(sifts));
+	tcase_add_loop_test(tests, bad_spans_are_bisected_out, 0, 2 * (int)LENGTH(sifts));
 	tcase_add_test(tests, others_keep_flowing);
 	tcase_add_test(tests, server_that_comes_to_refuse_everything);
 	tcase_add_loop_test(tests, server_that_always_refused_everything, 0, 2);
 	tcase_add_test(tests, bad_span_before_all_others);
-	tcase_add_test(tests, lost_while_sifting);
-	tcase_add_test(tests, put_off_while_sifting);
+	tcase_add_test(tests, lost_while_bisecting);
+	tcase_add_test(tests, put_off_while_bisecting);
 	tcase_set_timeout(tests, 30);
 	return tests;
 }

@@ -92,19 +92,19 @@ END_TEST
 
 START_TEST(rate_is_paid_afterwards)
 {
-	struct rate rate = {.limit = 1000};
+	struct ratelimit rate = {.limit = 1000};
 
-	ck_assert_int_eq(rate_wait(&rate, NS_PER_SECOND), 0);
-	rate_spend(&rate, 500, NS_PER_SECOND);
-	ck_assert_int_eq(rate_wait(&rate, NS_PER_SECOND), NS_PER_SECOND / 2);
-	ck_assert_int_eq(rate_wait(&rate, NS_PER_SECOND * 5 / 4), NS_PER_SECOND / 4);
-	ck_assert_int_eq(rate_wait(&rate, NS_PER_SECOND * 3 / 2), 0);
+	ck_assert_int_eq(ratelimit_wait(&rate, NS_PER_SECOND), 0);
+	ratelimit_spend(&rate, 500, NS_PER_SECOND);
+	ck_assert_int_eq(ratelimit_wait(&rate, NS_PER_SECOND), NS_PER_SECOND / 2);
+	ck_assert_int_eq(ratelimit_wait(&rate, NS_PER_SECOND * 5 / 4), NS_PER_SECOND / 4);
+	ck_assert_int_eq(ratelimit_wait(&rate, NS_PER_SECOND * 3 / 2), 0);
 	/* What was not used is not saved up. */
-	rate_spend(&rate, 100000, 100 * NS_PER_SECOND);
-	ck_assert_int_eq(rate_wait(&rate, 100 * NS_PER_SECOND), 100 * NS_PER_SECOND);
-	rate = (struct rate){.limit = 0};
-	rate_spend(&rate, UINT64_MAX, 0);
-	ck_assert_int_eq(rate_wait(&rate, 0), 0);
+	ratelimit_spend(&rate, 100000, 100 * NS_PER_SECOND);
+	ck_assert_int_eq(ratelimit_wait(&rate, 100 * NS_PER_SECOND), 100 * NS_PER_SECOND);
+	rate = (struct ratelimit){.limit = 0};
+	ratelimit_spend(&rate, UINT64_MAX, 0);
+	ck_assert_int_eq(ratelimit_wait(&rate, 0), 0);
 }
 END_TEST
 
