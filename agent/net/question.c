@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-/* Two for each server of a list; well below the service's TasksMax. */
-#define THREADS_MAX (2 * ADDRESSES_MAX)
+/* Two for each server of several outputs; well below the service's TasksMax. */
+#define THREADS_MAX (8 * ADDRESSES_MAX)
 /*
  * An older question is not taken over: it may hang for ever, or ask name servers that are no longer
  * configured.

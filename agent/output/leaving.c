@@ -9,10 +9,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+/* The main loop does not wait for an output's disk: it looks so often whether all is stored, */
+#define LOOK_NS (50 * NS_PER_MS)
+/* and says so if that takes as long as this. */
+#define SLOW_NS (5 * NS_PER_SECOND)
+
 struct one {
 	struct leaving *leaving;
 	struct output *output;
 	struct event *deadline;
+	struct event *look; /* whether its spool is done */
+	int64_t ending;     /* since when; CLOCK_MONOTONIC ns; 0: it still delivers */
+	bool slow_said;
 };
 
 struct leaving {
@@ -35,13 +43,14 @@ static void report(const struct output *output)
 	all = of.row[SPANS_TAKEN] + of.row[SPANS_RECOVERED];
 	if (of.row[SPANS_SPOOLED])
 		kept = g_strdup_printf("%" PRId64 " stay in %s until there is an output of that name again, ",
-			of.row[SPANS_SPOOLED], path);
+			of.row[SPANS_SPOOLED], path ? path : "its spool");
 	log_info("output %s is taken away: of %" PRId64 " spans %" PRId64 " are sent, %s%" PRId64
 		 " are dropped",
 		output_name(output), all, of.row[SPANS_SENT], kept ? kept : "",
 		all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED]);
 }
 
+/* Frees it; waits for its spool, unless that is over. */
 static void end(void *data)
 {
 	struct one *one = data;
@@ -51,6 +60,7 @@ static void end(void *data)
 	report(one->output);
 	output_destroy(one->output, true);
 	event_free(one->deadline);
+	event_free(one->look);
 	g_free(one);
 }
 
@@ -73,13 +83,39 @@ static void check_drained(struct leaving *leaving)
 	drained(leaving->drained_data);
 }
 
-static void on_done(void *data)
+static void on_look(evutil_socket_t fd, short what, void *data)
 {
+	const struct timeval soon = clock_timeval(LOOK_NS);
 	struct one *one = data;
 	struct leaving *leaving = one->leaving;
 
-	g_ptr_array_remove(leaving->list, one);
-	check_drained(leaving);
+	(void)fd;
+	(void)what;
+	if (output_spool_is_over(one->output)) {
+		g_ptr_array_remove(leaving->list, one);
+		check_drained(leaving);
+		return;
+	}
+	if (!one->slow_said && clock_monotonic() - one->ending >= SLOW_NS) {
+		one->slow_said = true;
+		log_warning(
+			"output %s is taken away, but the disk of its spool takes long to store what it had",
+			output_name(one->output));
+	}
+	event_add(one->look, &soon);
+}
+
+/* All is delivered, or time is up: what is left is stored. */
+static void on_done(void *data)
+{
+	struct one *one = data;
+
+	if (one->ending)
+		return;
+	one->ending = clock_monotonic();
+	output_end_uplink(one->output);
+	output_stop_spool(one->output);
+	on_look(-1, 0, one);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *data)
@@ -97,6 +133,7 @@ void leaving_add(struct leaving *leaving, struct output *output, int64_t grace_n
 	one->leaving = leaving;
 	one->output = output;
 	one->deadline = evtimer_new(leaving->base, on_deadline, one);
+	one->look = evtimer_new(leaving->base, on_look, one);
 	event_add(one->deadline, &limit);
 	g_ptr_array_add(leaving->list, one);
 	output_when_drained(output, on_done, one);

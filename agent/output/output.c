@@ -187,6 +187,16 @@ void output_end_uplink(struct output *output)
 	output->uplink = NULL;
 }
 
+void output_stop_spool(struct output *output)
+{
+	spooler_stop(output->spooler);
+}
+
+bool output_spool_is_over(const struct output *output)
+{
+	return spooler_is_over(output->spooler);
+}
+
 void output_end_spool(struct output *output)
 {
 	spooler_destroy(output->spooler);

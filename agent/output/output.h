@@ -77,7 +77,12 @@ void output_read_state(const struct output *output, struct output_state *state);
 /* Ends the uplink; what it had goes back to the queue. */
 void output_end_uplink(struct output *output);
 
-/* Stores what still waits, if there is a spool; after output_end_uplink. */
+/* Begins to store what still waits, if there is a spool; after output_end_uplink. output_spool_is_over says
+ * when that is done. */
+void output_stop_spool(struct output *output);
+bool output_spool_is_over(const struct output *output);
+
+/* The same, and waits for it. */
 void output_end_spool(struct output *output);
 
 /* Frees it, both being ended. What still waits is entered as dropped if @drop. */

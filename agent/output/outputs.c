@@ -144,8 +144,6 @@ static bool prepare_one(
 		output = output_create(outputs->base, is, &change->manner);
 		if (output)
 			g_ptr_array_add(change->new, output);
-		if (output && !output_start_spool(output, change->fresh, is))
-			return false;
 	} else if (config_output_changes(config_output(config, is->name), is) & CONFIG_CHANGES_UPLINK) {
 		uplink = output_make_uplink(output, is);
 		if (!uplink)
@@ -203,8 +201,12 @@ void outputs_commit(struct outputs_change *change, int64_t grace_ns)
 	for (guint i = 0; i < change->list->len; i++) {
 		struct output *output = g_ptr_array_index(change->list, i);
 		struct uplink *uplink = g_ptr_array_index(change->uplink, i);
+		const struct output_config *is = config_output(change->fresh, output_name(output));
 
-		output_configure(output, config_output(change->fresh, output_name(output)), &change->manner);
+		output_configure(output, is, &change->manner);
+		/* without a thread for its spool, which the log tells, its spans wait in memory */
+		if (g_ptr_array_find(change->new, output, NULL))
+			output_start_spool(output, change->fresh, is);
 		if (uplink)
 			output_replace_uplink(output, uplink);
 	}

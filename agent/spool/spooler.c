@@ -2,6 +2,7 @@
 #include "spool/spooler.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include <glib.h>
@@ -45,21 +46,11 @@ struct spooler {
 	unsigned under_way;  /* batches read, and not deleted */
 	int64_t ids[256];    /* to be deleted */
 	unsigned to_delete;  /* how many of them */
+	atomic_bool stopping, over;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	struct spooler_state state;
-	bool stopping;
 };
-
-static bool is_stopping(struct spooler *spooler)
-{
-	bool is;
-
-	pthread_mutex_lock(&spooler->lock);
-	is = spooler->stopping;
-	pthread_mutex_unlock(&spooler->lock);
-	return is;
-}
 
 static void publish(struct spooler *spooler)
 {
@@ -169,14 +160,16 @@ static size_t due_to_store(const struct spooler *spooler, const struct backlog *
 static bool store_waiting(struct spooler *spooler, size_t bytes)
 {
 	while (bytes > 0) {
-		size_t group = MIN(bytes, GROUP_BYTES);
-		struct entry *list = backlog_take(spooler->queue, group);
+		struct entry *list = backlog_take(spooler->queue, MIN(bytes, GROUP_BYTES));
+		size_t group = 0;
 
 		if (!list)
 			break;
+		for (const struct entry *entry = list; entry; entry = entry->next)
+			group += entry_bytes(entry);
 		if (!store(spooler, list))
 			return false;
-		bytes -= group;
+		bytes -= MIN(bytes, group);
 	}
 	return true;
 }
@@ -319,13 +312,10 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
  */
 static void finish(struct spooler *spooler)
 {
-	struct backlog backlog;
-
-	backlog_look(spooler->queue, &backlog);
 	if (!enter(spooler))
 		return;
 	delete_replayed(spooler);
-	store_waiting(spooler, backlog.waiting_bytes);
+	store_waiting(spooler, SIZE_MAX);
 	keep_refused(spooler);
 }
 
@@ -334,13 +324,14 @@ static void *run(void *data)
 	struct spooler *spooler = data;
 	struct backlog backlog = {.delivering = true};
 
-	while (!is_stopping(spooler)) {
+	while (!atomic_load(&spooler->stopping)) {
 		work(spooler, &backlog);
 		publish(spooler);
 		backlog_wait(spooler->queue, next_look(spooler, &backlog, clock_monotonic()), &backlog);
 	}
 	finish(spooler);
 	backlog_set_storing(spooler->queue, false);
+	atomic_store(&spooler->over, true);
 	return NULL;
 }
 
@@ -382,14 +373,24 @@ void spooler_read_state(struct spooler *spooler, struct spooler_state *state)
 	pthread_mutex_unlock(&spooler->lock);
 }
 
+void spooler_stop(struct spooler *spooler)
+{
+	if (!spooler)
+		return;
+	atomic_store(&spooler->stopping, true);
+	backlog_wake(spooler->queue);
+}
+
+bool spooler_is_over(const struct spooler *spooler)
+{
+	return !spooler || atomic_load(&spooler->over);
+}
+
 void spooler_destroy(struct spooler *spooler)
 {
 	if (!spooler)
 		return;
-	pthread_mutex_lock(&spooler->lock);
-	spooler->stopping = true;
-	pthread_mutex_unlock(&spooler->lock);
-	backlog_wake(spooler->queue);
+	spooler_stop(spooler);
 	pthread_join(spooler->thread, NULL);
 	spool_destroy(spooler->spool);
 	pthread_mutex_destroy(&spooler->lock);

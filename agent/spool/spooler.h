@@ -44,8 +44,14 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 /* All zero if @spooler is NULL. */
 void spooler_read_state(struct spooler *spooler, struct spooler_state *state);
 
-/* Stores what still waits in the queue, and ends. Nobody may push or take batches any more. @spooler may be
- * NULL. */
+/* Lets the thread store what still waits in the queue, and end; does not wait for it. Nobody may push or take
+ * batches any more. @spooler may be NULL in these three. */
+void spooler_stop(struct spooler *spooler);
+
+/* Whether it has done so. */
+bool spooler_is_over(const struct spooler *spooler);
+
+/* The same as spooler_stop, but waits for the thread, and frees @spooler. */
 void spooler_destroy(struct spooler *spooler);
 
 #endif

@@ -72,6 +72,23 @@ START_TEST(test_stored_when_the_queue_fills)
 }
 END_TEST
 
+/* A stop stores all that waits, also of batches that do not fill its commits. */
+START_TEST(test_stop_stores_more_than_a_commit)
+{
+	const struct queue_limits large = {.bytes = 64 * MIB};
+
+	start(128 * MIB, 100, 1);
+	wait_until(is_ok);
+	queue_configure(queue, &large);
+	push(40, 6000); /* 24 MB, in batches of 0.6 MB */
+	ck_assert_int_eq(row(SPANS_QUEUED), 40 * SPANS);
+	stop();
+	assert_balance();
+	ck_assert_int_eq(row(SPANS_QUEUED), 0);
+	ck_assert_int_eq(row(SPANS_SPOOLED), 40 * SPANS);
+}
+END_TEST
+
 /* What an agent left is in the books of the next one, and delivered by it. */
 START_TEST(test_over_a_restart)
 {
@@ -308,6 +325,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
 	tcase_add_test(tcase, test_stored_when_the_collector_is_away);
 	tcase_add_test(tcase, test_stored_when_the_queue_fills);
+	tcase_add_test(tcase, test_stop_stores_more_than_a_commit);
 	tcase_add_test(tcase, test_over_a_restart);
 	tcase_add_loop_test(tcase, test_less_than_the_ledger_knows, 0, KINDS);
 	tcase_add_test(tcase, test_full_spool);
