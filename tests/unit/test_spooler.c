@@ -81,7 +81,6 @@ START_TEST(test_stop_stores_more_than_a_commit)
 	wait_until(is_ok);
 	queue_configure(queue, &large);
 	push(40, 6000); /* 24 MB, in batches of 0.6 MB */
-	ck_assert_int_eq(row(SPANS_QUEUED), 40 * SPANS);
 	stop();
 	assert_balance();
 	ck_assert_int_eq(row(SPANS_QUEUED), 0);
