@@ -18,7 +18,7 @@ static void wake(void *data)
 
 void make_queue(void)
 {
-	struct queue_limits limits = {.bytes = QUEUE};
+	struct queue_limits limits = {.bytes = QUEUE, .disk_ns = 10 * NS_PER_SECOND};
 
 	account = account_open("default");
 	queue = queue_create(&limits, account, wake, NULL);

@@ -113,7 +113,7 @@ START_TEST(server_closes_within_a_call)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.options.timeout_ns = 5 * NS_PER_SECOND;
+	rig.options.timeout_ns = 20 * NS_PER_SECOND;
 	rig.peer->close_after = 100;
 	push_large(&rig);
 	start(&rig);
@@ -136,7 +136,7 @@ START_TEST(answer_before_the_call_is_sent)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.options.timeout_ns = 2 * NS_PER_SECOND;
+	rig.options.timeout_ns = 20 * NS_PER_SECOND;
 	rig.peer->answer_early = true;
 	push_large(&rig);
 	start(&rig);

@@ -185,12 +185,20 @@ static unsigned int count_threads(void)
 	return count;
 }
 
+static void *nothing(void *data)
+{
+	return data;
+}
+
 /* A try takes over the question that the one before gave up. */
 START_TEST(tries_hold_one_thread)
 {
-	unsigned int before = count_threads();
+	unsigned int before;
 	struct dns dns;
 
+	/* with the first thread ThreadSanitizer starts one of its own */
+	g_thread_join(g_thread_new("first", nothing, NULL));
+	before = count_threads();
 	open_dns(&dns, "127.0.0.1");
 	dns.rig.options.timeout_ns = 50 * NS_PER_MS;
 	dns.names.deaf = true;

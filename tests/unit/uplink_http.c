@@ -188,7 +188,7 @@ START_TEST(refusal_before_the_call_is_sent)
 	open_web(&web, false);
 	memset(span, 'x', 12 << 20);
 	memcpy(span, "span ", 5);
-	web.rig.options.timeout_ns = 4 * NS_PER_SECOND;
+	web.rig.options.timeout_ns = 20 * NS_PER_SECOND;
 	web.peer->early = true;
 	ANSWER(web.peer, "HTTP/1.1 429 Slowly\r\nContent-Length: 0\r\n\r\n");
 	push_span(&web.rig, span, 12 << 20);

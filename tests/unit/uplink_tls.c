@@ -154,7 +154,7 @@ START_TEST(large_call_arrives_by_tls)
 	struct rig rig;
 
 	open_tls(&rig, "local");
-	rig.options.timeout_ns = 4 * NS_PER_SECOND;
+	rig.options.timeout_ns = 20 * NS_PER_SECOND;
 	memset(span, 'x', size);
 	push_span(&rig, span, size);
 	push_batch(&rig);

@@ -3,7 +3,7 @@
 
 import re
 
-from .node import sanitizer_flags
+from .node import sanitized
 
 
 def rss(program):
@@ -26,4 +26,4 @@ class MemoryWatch:
 
 def allowance(kib):
     """What a program may take of which @kib is said: sanitizers have a shadow, red zones, and 256 MiB that is freed."""
-    return 3 * kib + 400 * 1024 if sanitizer_flags() else kib
+    return 3 * kib + 400 * 1024 if sanitized() else kib

@@ -2,6 +2,7 @@
 """A node: LTTng's two daemons, the agent, and programs to be traced. Run it within tests/isolate."""
 
 import contextlib
+import functools
 import glob
 import json
 import os
@@ -18,6 +19,7 @@ from .process import Program, Trouble, answers, free_port, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
+TSAN_OPTIONS = f"suppressions={TOP}/tests/tsan.supp:second_deadlock_stack=1:exitcode=66"
 SAMPLE = re.compile(r'^(\w+)(\{[^}]*\})? (\S+)$')
 
 
@@ -25,24 +27,32 @@ def build_dir():
     return os.path.realpath(os.environ.get("BLKIN_BUILD", os.path.join(TOP, "build")))
 
 
-def sanitizer_flags():
-    """What a compiler needs for programs that go with the build: a provider with sanitizers loads in no other."""
+@functools.cache
+def sanitizers():
+    """The sanitizers that the build is made with: `address,undefined`, `thread` or `none`."""
     done = subprocess.run(
         ["meson", "introspect", "--buildoptions", build_dir()], check=True, capture_output=True, text=True
     )
-    chosen = next(option["value"] for option in json.loads(done.stdout) if option["name"] == "b_sanitize")
-    return [] if chosen == "none" else [f"-fsanitize={chosen}"]
+    return next(option["value"] for option in json.loads(done.stdout) if option["name"] == "b_sanitize")
+
+
+def sanitizer_flags():
+    """
+    What a compiler needs for programs that go with the build: a provider with sanitizers loads in no other. With
+    `thread` the provider has none.
+    """
+    return [] if sanitizers() in ("none", "thread") else [f"-fsanitize={sanitizers()}"]
 
 
 def sanitized():
-    """Whether programs are built with sanitizers, which take memory of their own."""
-    return bool(sanitizer_flags())
+    """Whether the agent is built with sanitizers, which take memory of their own."""
+    return sanitizers() != "none"
 
 
 def leak_environment():
     """
-    What lets the leak sanitizer know babeltrace2's plugin, which keeps a little when its peer goes: it would be unloaded
-    by the time that leaks are looked for, and no suppression could name it.
+    What lets sanitizers know babeltrace2's plugin: it would be unloaded while suppressions still name it, or by the
+    time that leaks are looked for, of which it has a few when its peer goes.
     """
     if not sanitized():
         return {}
@@ -96,6 +106,7 @@ class Node:
             LD_LIBRARY_PATH=os.path.join(build_dir(), "libclient"),
             LSAN_OPTIONS=f"suppressions={TOP}/tests/lsan.supp:print_suppressions=0",
             UBSAN_OPTIONS="print_stacktrace=1",
+            TSAN_OPTIONS=TSAN_OPTIONS,
         )
         self.leak_environment = leak_environment()
         self.sessiond = self.relayd = self.agent = None

@@ -10,7 +10,8 @@ import socket
 import subprocess
 import time
 
-SANITIZER = re.compile(r"ERROR: \w+Sanitizer|runtime error:")
+SANITIZER = re.compile(r"(ERROR|WARNING|FATAL): \w+Sanitizer|runtime error:")
+SLOW = float(os.environ.get("BLKIN_SLOW", "1"))  # how many times longer than usual to wait for what has to come
 
 
 class Trouble(Exception):
@@ -18,7 +19,8 @@ class Trouble(Exception):
 
 
 def wait_until(condition, seconds, what, step=0.05):
-    """Returns the first true value of condition(); Trouble after @seconds."""
+    """Returns the first true value of condition(); Trouble after @seconds, or more where BLKIN_SLOW says so."""
+    seconds *= SLOW
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -98,6 +100,7 @@ class Program:
             self.process.send_signal(number)
 
     def wait(self, seconds=60):
+        seconds *= SLOW
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
