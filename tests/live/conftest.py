@@ -11,7 +11,7 @@ import pytest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from rig.node import Node  # noqa: E402
+from rig.node import Node, sanitizers  # noqa: E402
 from rig.process import answers, free_port  # noqa: E402
 from rig.scribe import Receiver  # noqa: E402
 
@@ -20,10 +20,16 @@ def pytest_addoption(parser):
     parser.addoption("--zipkin", action="store_true", help="run the suite against a real Zipkin server, and only it")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "no_threads(reason): left out of a build with ThreadSanitizer")
+
+
 def pytest_collection_modifyitems(config, items):
-    """The Zipkin suite runs when asked for, and then alone."""
+    """The Zipkin suite runs when asked for, and then alone; under ThreadSanitizer, what it allows."""
     wanted = config.getoption("--zipkin")
     other = [item for item in items if item.path.name.startswith("test_zipkin") != wanted]
+    if sanitizers() == "thread":
+        other += [item for item in items if item not in other and item.get_closest_marker("no_threads")]
     config.hook.pytest_deselected(items=other)
     items[:] = [item for item in items if item not in other]
 

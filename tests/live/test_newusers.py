@@ -160,7 +160,8 @@ def test_session_daemon_hangs(node, receiver):
     node.wait_ledger(lambda ledger: ledger.sent == 1, 10, "the first user's span")
     load = start(node, USERS[1], 1, "-n", 100, "-r", 10)
     folder = node.session_folders()[0] + f"/ust/uid/{USERS[1]}"
-    wait_until(lambda: os.path.isdir(folder), 6, "the second user to be recorded")
+    metadata = f"{folder}/64-bit/metadata"
+    wait_until(lambda: os.path.exists(metadata) and os.path.getsize(metadata), 6, "the second user to be recorded")
     time.sleep(0.5)  # the agent waits longer than that until it attaches again
     node.sessiond.send(signal.SIGSTOP)
     try:
