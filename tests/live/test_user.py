@@ -103,7 +103,7 @@ def test_from_nothing_to_spans(user, collector):
     collector.wait_for(1000)
     check_load(collector.spans(), 1, 1, 1000)
     text = user.run("cli/blkin", "status", "--user")
-    assert "collecting  yes, from 0 programs, since " in text and "1000: 1000 sent" in text
+    assert "collecting  yes, from 0 programs, for " in text and "1000: 1000 sent" in text
     assert "tracing-group =\n" in user.run("cli/blkin", "validate", "--user", "--print")
     # nothing is for others to look into, and only loopback listens
     me = 65534 if user.prefix else os.getuid()
@@ -163,7 +163,7 @@ def test_daemons_end_with_a_killed_agent(user, collector):
 def test_second_agent_is_told(user, collector):
     agent = user.start_agent()
     second = user.start("agent/blkin-agent", "--user")
-    assert second.wait(20) == 1 and "another agent answers on" in second.log()
+    assert second.wait(20) == 1 and "another blkin-agent runs with `state-directory`" in second.log()
     assert agent.running() and all(map(runs, daemons(agent)))
     assert agent.stop() == 0
 
