@@ -19,7 +19,6 @@ from .process import Program, Trouble, answers, free_port, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
-TSAN_OPTIONS = f"suppressions={TOP}/tests/tsan.supp:second_deadlock_stack=1:exitcode=66"
 SAMPLE = re.compile(r'^(\w+)(\{[^}]*\})? (\S+)$')
 
 
@@ -51,10 +50,10 @@ def sanitized():
 
 def leak_environment():
     """
-    What lets sanitizers know babeltrace2's plugin: it would be unloaded while suppressions still name it, or by the
-    time that leaks are looked for, of which it has a few when its peer goes.
+    What lets the leak sanitizer know babeltrace2's plugin, which keeps a little when its peer goes: it would be unloaded
+    by the time that leaks are looked for, and no suppression could name it.
     """
-    if not sanitized():
+    if "address" not in sanitizers():
         return {}
     done = subprocess.run(
         ["pkg-config", "--variable=libdir", "babeltrace2"], check=True, capture_output=True, text=True
@@ -106,7 +105,7 @@ class Node:
             LD_LIBRARY_PATH=os.path.join(build_dir(), "libclient"),
             LSAN_OPTIONS=f"suppressions={TOP}/tests/lsan.supp:print_suppressions=0",
             UBSAN_OPTIONS="print_stacktrace=1",
-            TSAN_OPTIONS=TSAN_OPTIONS,
+            TSAN_OPTIONS="second_deadlock_stack=1:exitcode=66",
         )
         self.leak_environment = leak_environment()
         self.sessiond = self.relayd = self.agent = None
