@@ -107,7 +107,7 @@ class Node:
             UBSAN_OPTIONS="print_stacktrace=1",
             TSAN_OPTIONS="second_deadlock_stack=1:exitcode=66",
         )
-        if "thread" in sanitizer_flags():
+        if "thread" in sanitizers():
             # GLib 2.74 hands memory from thread to thread in a way that ThreadSanitizer cannot see
             self.environment["G_SLICE"] = "always-malloc"
         self.leak_environment = leak_environment()
