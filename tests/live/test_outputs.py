@@ -62,8 +62,9 @@ class Latency:
             median, late = delays[len(delays) // 2], delays[len(delays) * 99 // 100]
             print(f"{name}: median {median * 1000:.0f} ms, p99 {late * 1000:.0f} ms, most {delays[-1] * 1000:.0f} ms")
             calm = calm or (median, late)
-            assert median < 1.5 * calm[0] + 0.05, f"{name}: the median is {median} s, and was {calm[0]} s"
-            assert late < 2 * calm[1] + 0.15, f"{name}: p99 is {late} s, and was {calm[1]} s"
+            # other tests run beside this one; an output that waited for the other would be late by seconds
+            assert median < 2 * calm[0] + 0.25, f"{name}: the median is {median} s, and was {calm[0]} s"
+            assert late < 3 * calm[1] + 1, f"{name}: p99 is {late} s, and was {calm[1]} s"
 
 
 def check_untouched(pair, name, ledger, total, spans):
