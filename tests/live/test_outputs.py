@@ -266,4 +266,4 @@ def test_an_output_that_is_off(node):
     assert 'output="default"' not in node.http_get("/metrics")[1]
     assert [output["name"] for output in node.status()["outputs"]] == ["west"]
     assert node.agent.stop() == 0
-    assert "127.0.0.1:1" not in node.agent.log()
+    assert "127.0.0.1:1:" not in node.agent.log()
