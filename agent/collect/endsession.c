@@ -19,6 +19,7 @@
 void keeper_end(struct keeper *keeper)
 {
 	keeper->ended = progress_session(keeper->progress)->created;
+	g_hash_table_remove_all(keeper->young);
 	g_hash_table_remove_all(keeper->named);
 	keeper->left_out[0] = '\0';
 	keeper->stalls = 0;

@@ -34,11 +34,13 @@ struct keeper *keeper_create(const struct config *config, struct pipeline *pipel
 	keeper->cleanup = (struct cleanup){.config = config, .progress = progress};
 	keeper_init_recovery(keeper, fanout);
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
+	keeper->young = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	keeper->named = g_hash_table_new(NULL, NULL);
 	keeper->live = livereader_create(config, pipeline, progress);
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
+	g_hash_table_unref(keeper->young);
 	g_hash_table_unref(keeper->named);
 	livereader_destroy(keeper->live);
 	g_free(keeper);
@@ -54,6 +56,7 @@ void keeper_configure(struct keeper *keeper, const struct config *config)
 void keeper_destroy(struct keeper *keeper)
 {
 	watch_destroy(keeper->watch);
+	g_hash_table_unref(keeper->young);
 	g_hash_table_unref(keeper->named);
 	livereader_destroy(keeper->live);
 	g_free(keeper);

@@ -48,7 +48,8 @@ struct keeper {
 
 	/* reading files */
 	unsigned recoveries; /* that failed in a row */
-	GHashTable *named;   /* users of the session whose packets were left out, */
+	GHashTable *young;   /* users of the session whose traces could not be read, and since when, */
+	GHashTable *named;   /* those whose packets were left out, */
 	char left_out[512];  /* and what the status says of the last one */
 
 	/* new sessions */

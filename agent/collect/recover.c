@@ -29,6 +29,8 @@ struct pass {
 	GArray *packets; /* of struct relayfiles_packet, by begin clock */
 	char *scratch;
 	uint64_t slice_bytes;
+	bool last;  /* nobody writes the session any more */
+	bool waits; /* there is a trace that may be readable later */
 };
 
 /* Room in the queues */
@@ -144,17 +146,20 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 	return lost;
 }
 
-/* Reads one trace; if it cannot be read, its packets are given up. */
-static enum recover_status read_alone(struct pass *pass, char *trace, guint first, guint end)
+/* Reads one trace; if it cannot be read, its packets are given up, unless another pass may do better. */
+static enum recover_status read_alone(
+	struct pass *pass, char *trace, guint first, guint end, char *error, size_t error_size)
 {
 	const struct recover *recover = pass->recover;
-	char error[512];
-	enum recover_status status = read_traces(pass, &trace, 1, error, sizeof(error));
+	uint64_t user = g_ascii_strtoull(strrchr(trace, '/') + 1, NULL, 10);
+	enum recover_status status = read_traces(pass, &trace, 1, error, error_size);
 
 	if (status != RECOVER_UNREADABLE)
 		return status;
-	recover->left_out(recover->data, g_ascii_strtoull(strrchr(trace, '/') + 1, NULL, 10),
-		give_up(pass, first, end, trace), error);
+	if (!pass->last && !recover->give_up && recover->is_young(recover->data, user))
+		pass->waits = true;
+	else
+		recover->left_out(recover->data, user, give_up(pass, first, end, trace), error);
 	return RECOVER_OK;
 }
 
@@ -171,7 +176,8 @@ static enum recover_status read_slice(
 	if (status == RECOVER_UNREADABLE) {
 		status = RECOVER_OK;
 		for (guint i = 0; i < traces->len && status == RECOVER_OK; i++)
-			status = read_alone(pass, g_ptr_array_index(traces, i), first, end);
+			status =
+				read_alone(pass, g_ptr_array_index(traces, i), first, end, error, error_size);
 	}
 	if (traces)
 		g_ptr_array_unref(traces);
@@ -223,7 +229,7 @@ static enum recover_status read_slices(struct pass *pass, char *error, size_t er
 		}
 		first = end;
 	}
-	return status;
+	return status == RECOVER_OK && pass->waits ? RECOVER_FAILED : status;
 }
 
 /* Passes */
@@ -253,7 +259,7 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 static enum recover_status run_pass(
 	const struct recover *recover, struct extent *extent, char *error, size_t error_size)
 {
-	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES};
+	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES, .last = extent->last};
 	enum recover_status status = open_files(&pass, error, error_size);
 	bool whole;
 

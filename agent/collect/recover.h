@@ -28,6 +28,9 @@ struct recover {
 	struct progress *progress;
 	bool give_up;                 /* what cannot be carved is lost, rather than tried again */
 	bool (*stopping)(void *data); /* asked often */
+	/* asked of a trace that cannot be read: whether its metadata, which come by and by, may not be whole
+	 * yet */
+	bool (*is_young)(void *data, uint64_t user);
 	/* called when so many packets of a user were left out, and counted as lost, because of @error */
 	void (*left_out)(void *data, uint64_t user, uint64_t packets, const char *error);
 	void *data;

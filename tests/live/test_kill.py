@@ -7,9 +7,11 @@ blkin-agent(8) states. BLKIN_KILLS says how often; BLKIN_SEED repeats a run.
 import collections
 import os
 import random
+import shutil
 import time
 
 from expect import check_span, key_of
+from rig.process import wait_until
 from test_restart import KEEP, LOAD, finish
 
 KILLS = int(os.environ.get("BLKIN_KILLS", "6"))
@@ -47,6 +49,28 @@ def check_kills(node, receiver, ledger, total, rate):
     again = sum(times.values()) - total
     assert again <= KILLS * rate * BOUND, f"{again} spans came again after {KILLS} kills at {rate} a second"
     print(f"{KILLS} kills, {total} spans: {again} came again ({again / KILLS:.0f} a kill), {ledger.again} read again")
+
+
+def test_metadata_come_late(node, receiver):
+    """The relay has packets of a user, and no metadata yet: they are read once it has."""
+    user = os.getuid()
+    node.start_agent(receiver.port, session=KEEP)
+    node.run([LOAD, "-n", 1000])
+    node.wait_ledger(lambda ledger: ledger.sent == 1000, 20, "1000 spans")
+    node.agent.kill()
+    # the same spans as another user's, who is new to the agent
+    users = node.session_folders()[0] + "/ust/uid"
+    shutil.copytree(f"{users}/{user}", f"{users}/{user + 1}")
+    with open(f"{users}/{user + 1}/64-bit/metadata", "r+b") as file:
+        metadata = file.read().replace(b"tracer_buffering_id = %d;" % user, b"tracer_buffering_id = %d;" % (user + 1))
+        file.truncate(0)
+        node.start_agent_again(wait=False)
+        wait_until(lambda: node.agent.log().count("Cannot create trace"), 20, "the agent to meet it")
+        file.seek(0)
+        file.write(metadata)
+    ledger = node.wait_ledger(lambda ledger: ledger.read - ledger.again == 2000 and ledger.idle(), 20, "all spans")
+    assert (ledger.lost, ledger.packets_lost, ledger.sessions) == (0, 0, 1), str(ledger)
+    wait_until(node.collecting, 10, "the agent to collect")
 
 
 def run(node, receiver, toggle):

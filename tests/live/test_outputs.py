@@ -106,7 +106,7 @@ def test_one_collector_in_trouble(node, name):
 
 @pytest.mark.parametrize("name", SinkPair.names)
 def test_one_collector_refuses(node, name):
-    """Some spans are set aside before it is clear that it refuses everything: they are those that are not there."""
+    """A few spans may be set aside before it is clear that it refuses everything: they are those that are not there."""
     pair, rate, calm = SinkPair(node), load_rate(), other_of(name)
     pair.start_agent(session=ROOMY, spool=QUICK_SPOOL)
     load, spans = start_load(node, 2 + CALM + OUTAGE + PAUSE, rate)
@@ -124,7 +124,7 @@ def test_one_collector_refuses(node, name):
     ledger = ledgers[name]
     assert ledger.dropped == ledger.dropped_for("refused") == total - ledger.sent, str(ledger)
     assert pair[name].ids().total() == ledger.sent
-    assert 0 < ledger.dropped < 1000
+    assert ledger.dropped < 1000
     missing = wanted_ids(PROCESSES, THREADS, spans) - pair[name].ids().keys()
     assert len(missing) == ledger.dropped
     latency.check(rate)

@@ -145,8 +145,11 @@ def test_spool_is_full(node):
     ledger = node.wait_ledger(lambda ledger: ledger.idle(), 60, "the rest to be sent")
     assert ledger.sent == kept
     receiver.wait_for(kept)
-    # the oldest were dropped
-    assert sorted(key_of(span)[2] for span in receiver.spans()) == list(range(total - kept, total))
+    # the oldest were dropped, but for a batch that the agent had at hand, to try the collector with it
+    ids = sorted(key_of(span)[2] for span in receiver.spans())
+    tried = [number for index, number in enumerate(ids) if number != total - kept + index]
+    assert ids[len(tried) :] == list(range(total - kept + len(tried), total))
+    assert len(tried) <= 1000 and tried == list(range(min(tried, default=0), min(tried, default=0) + len(tried)))
 
 
 def test_folder_that_cannot_be_used(node, receiver):
