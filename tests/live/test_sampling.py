@@ -10,6 +10,7 @@ import time
 import pytest
 
 from expect import place
+from rig.process import wait_until
 
 REQUESTS = "tests/live/programs/requests"
 PROGRAMS, RATE = 20, 100
@@ -49,10 +50,11 @@ def test_share_follows_while_programs_run(node, receiver):
     assert sampling(node, "default") == "every service: default\n"
     services = [f"svc-{number}" for number in range(PROGRAMS)]
     programs = [
-        node.start([node.built(REQUESTS), service, 10, RATE], BLKIN_SAMPLING_PAGE=node.path("sampling"))
+        node.start([node.built(REQUESTS), service, 12, RATE], BLKIN_SAMPLING_PAGE=node.path("sampling"))
         for service in services
     ]
-    time.sleep(2.5)
+    wait_until(lambda: {service_of(span) for span in receiver.spans()} == set(services), 20, "all programs to run")
+    time.sleep(1.5)
     changes = [time.time()]
     sampling(node, "1/10")
     time.sleep(2.5)
