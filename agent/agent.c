@@ -242,7 +242,7 @@ static void report(const struct agent *agent)
 {
 	struct output_state outputs[CONFIG_OUTPUTS_MAX];
 	struct ledger rows;
-	size_t count = outputs_read(agent->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX);
+	size_t count = outputs_read(agent->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX).on;
 
 	for (size_t i = 0; i < count; i++)
 		report_output(agent, &outputs[i]);

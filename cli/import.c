@@ -195,7 +195,7 @@ static int report(const struct import *import)
 {
 	struct output_state outputs[CONFIG_OUTPUTS_MAX];
 	struct ledger rows;
-	size_t count = outputs_read(import->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX);
+	size_t count = outputs_read(import->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX).on;
 	const int64_t *row = rows.row;
 	bool good = !import->failed && !row[SPANS_PENDING];
 

@@ -28,8 +28,10 @@ enum ledger_row {
 	SPANS_MADE,
 	SPANS_PENDING, /* gauge: in assembly */
 	/* not part of the sums */
-	SPANS_CUT_SHORT,  /* handed on before they ended: linger passed, or memory was short */
-	STRINGS_REPAIRED, /* invalid UTF-8, replaced by U+FFFD */
+	SPANS_DROPPED_WITH_OUTPUT, /* dropped at the end of an output that was removed, and taken out of its
+				      account */
+	SPANS_CUT_SHORT,           /* handed on before they ended: linger passed, or memory was short */
+	STRINGS_REPAIRED,          /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
 	SESSIONS_LOST,    /* not ended by the agent: what was in their buffers is lost, uncounted */
 	SESSIONS_MENDED,  /* found stopped or partly disabled, and restored */

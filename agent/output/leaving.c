@@ -37,28 +37,45 @@ static void report(const struct output *output)
 	g_autofree char *path = output_spool_path(output), *kept = NULL;
 	struct account_rows of;
 	struct ledger rows;
-	int64_t all;
+	int64_t all, dropped;
 
 	ledger_read_with(&rows, &account, &of, 1);
 	all = of.row[SPANS_TAKEN] + of.row[SPANS_RECOVERED];
 	if (of.row[SPANS_SPOOLED])
 		kept = g_strdup_printf("%" PRId64 " stay in %s until there is an output of that name again, ",
 			of.row[SPANS_SPOOLED], path ? path : "its spool");
-	log_info("output %s is taken away: of %" PRId64 " spans %" PRId64 " are sent, %s%" PRId64
-		 " are dropped",
-		output_name(output), all, of.row[SPANS_SENT], kept ? kept : "",
-		all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED]);
+	dropped = all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED];
+	(dropped ? log_warning : log_info)("output %s is taken away: of %" PRId64 " spans %" PRId64
+					   " are sent, %s%" PRId64 " are dropped",
+		output_name(output), all, of.row[SPANS_SENT], kept ? kept : "", dropped);
+}
+
+/* What is dropped at its end stays in the ledger, where its account is not shown any more. */
+static void keep_drops(struct account *account)
+{
+	struct account_entry entry = {.account = account};
+	struct ledger rows, change = {0};
+	struct account_rows of;
+	int64_t left;
+
+	ledger_read_with(&rows, &account, &of, 1);
+	left = of.row[SPANS_DROPPED_SHUTDOWN];
+	entry.change.row[SPANS_DROPPED_SHUTDOWN] = entry.change.row[SPANS_TAKEN] = -left;
+	change.row[SPANS_DROPPED_WITH_OUTPUT] = left;
+	ledger_post_with(&change, &entry, 1);
 }
 
 /* Frees it; waits for its spool, unless that is over. */
 static void end(void *data)
 {
 	struct one *one = data;
+	struct account *account = output_account(one->output);
 
 	output_end_uplink(one->output);
 	output_end_spool(one->output);
 	report(one->output);
 	output_destroy(one->output, true);
+	keep_drops(account);
 	event_free(one->deadline);
 	event_free(one->look);
 	g_free(one);
@@ -148,6 +165,16 @@ bool leaving_has(const struct leaving *leaving, const char *name)
 			return true;
 	}
 	return false;
+}
+
+size_t leaving_count(const struct leaving *leaving)
+{
+	return leaving->list->len;
+}
+
+const struct output *leaving_get(const struct leaving *leaving, size_t index)
+{
+	return ((const struct one *)g_ptr_array_index(leaving->list, index))->output;
 }
 
 void leaving_drain(struct leaving *leaving, void (*done)(void *data), void *data)

@@ -22,6 +22,10 @@ void leaving_add(struct leaving *leaving, struct output *output, int64_t grace_n
 
 bool leaving_has(const struct leaving *leaving, const char *name);
 
+/* How many are leaving; leaving_get returns one of them by its number. */
+size_t leaving_count(const struct leaving *leaving);
+const struct output *leaving_get(const struct leaving *leaving, size_t index);
+
 /* A stop: no producer pushes any more. Calls @done with @data, from the loop or at once, when all have ended.
  */
 void leaving_drain(struct leaving *leaving, void (*done)(void *data), void *data);

@@ -231,23 +231,27 @@ size_t outputs_count(const struct outputs *outputs)
 	return outputs->list->len;
 }
 
-size_t outputs_read(
+struct outputs_counts outputs_read(
 	const struct outputs *outputs, struct ledger *rows, struct output_state *states, size_t max)
 {
-	size_t count = outputs->list->len, shown = MIN(count, max);
-	g_autofree struct account **accounts = g_new0(struct account *, shown + 1);
-	g_autofree struct account_rows *read = g_new0(struct account_rows, shown + 1);
+	struct outputs_counts counts = {.on = MIN(outputs->list->len, max)};
+	g_autofree struct account **accounts = g_new0(struct account *, max + 1);
+	g_autofree struct account_rows *read = g_new0(struct account_rows, max + 1);
+	size_t all;
 
-	for (size_t i = 0; i < shown; i++) {
-		const struct output *output = g_ptr_array_index(outputs->list, i);
+	counts.leaving = MIN(leaving_count(outputs->leaving), max - counts.on);
+	all = counts.on + counts.leaving;
+	for (size_t i = 0; i < all; i++) {
+		const struct output *output = i < counts.on ? g_ptr_array_index(outputs->list, i)
+							    : leaving_get(outputs->leaving, i - counts.on);
 
 		output_read_state(output, &states[i]);
 		accounts[i] = output_account(output);
 	}
-	ledger_read_with(rows, accounts, read, shown);
-	for (size_t i = 0; i < shown; i++)
+	ledger_read_with(rows, accounts, read, all);
+	for (size_t i = 0; i < all; i++)
 		states[i].account = read[i];
-	return count;
+	return counts;
 }
 
 /* A stop */

@@ -52,8 +52,14 @@ void outputs_commit(struct outputs_change *change, int64_t grace_ns);
 
 size_t outputs_count(const struct outputs *outputs);
 
-/* The ledger, and the state of the first @max outputs, all as of one moment; returns how many there are. */
-size_t outputs_read(
+/* How many outputs there are, and how many were removed and still deliver what they had. */
+struct outputs_counts {
+	size_t on, leaving;
+};
+
+/* The ledger, and the states of the outputs that are on, then of those that leave, all as of one moment; no
+ * more than @max. */
+struct outputs_counts outputs_read(
 	const struct outputs *outputs, struct ledger *rows, struct output_state *states, size_t max);
 
 /* A stop */

@@ -40,7 +40,7 @@ static void write_metric(struct buffer *out, const struct status *status, const 
 	for (size_t i = 0; i < LEDGER_ROWS; i++)
 		if (!strcmp(ledger_rows[i].metric, first->metric))
 			write_row(out, &ledger_rows[i], NULL, status->rows.row[i]);
-	for (size_t n = 0; n < status->output_count; n++)
+	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
 		for (size_t i = 0; i < ACCOUNT_ROWS; i++)
 			if (!strcmp(account_rows[i].metric, first->metric))
 				write_row(out, &account_rows[i], status->outputs[n].name,
@@ -130,16 +130,16 @@ static void write_outputs(struct buffer *out, const struct status *status)
 {
 	write_head(out, "blkin_agent_delivery_seconds", "histogram",
 		"Time from a span's last event to the collector's acknowledgement.");
-	for (size_t n = 0; n < status->output_count; n++)
+	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
 		write_latency(out, &status->outputs[n]);
 	write_head(out, "blkin_agent_output_up", "gauge", "Whether a collector takes spans.");
-	for (size_t n = 0; n < status->output_count; n++)
+	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
 		write_servers(out, &status->outputs[n]);
 	for (size_t i = 0; i < G_N_ELEMENTS(output_gauges); i++) {
 		const struct output_gauge *gauge = &output_gauges[i];
 
 		write_head(out, gauge->name, "gauge", gauge->help);
-		for (size_t n = 0; n < status->output_count; n++)
+		for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
 			buffer_printf(out, "%s{output=\"%s\"} %.17g\n", gauge->name, status->outputs[n].name,
 				gauge->value(&status->outputs[n]));
 	}

@@ -15,11 +15,14 @@
 
 void status_read(struct status *status, const struct status_source *source)
 {
+	struct outputs_counts counts;
+
 	memset(&status->census, 0, sizeof(status->census));
 	status->config = source->config;
 	status->reload = source->reload;
-	status->output_count =
-		outputs_read(source->outputs, &status->rows, status->outputs, CONFIG_OUTPUTS_MAX);
+	counts = outputs_read(source->outputs, &status->rows, status->outputs, G_N_ELEMENTS(status->outputs));
+	status->output_count = counts.on;
+	status->leaving_count = counts.leaving;
 	collector_read_state(source->collector, &status->collector);
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
@@ -133,9 +136,9 @@ static void write_losses(struct buffer *out, const struct status *status)
 	buffer_printf(out, "lost\n");
 	before = out->size;
 	write_lost_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "");
-	for (size_t i = 0; i < status->output_count; i++)
+	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
 		write_lost_rows(out, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS,
-			status->output_count > 1 ? status->outputs[i].name : "");
+			status->output_count + status->leaving_count > 1 ? status->outputs[i].name : "");
 	if (out->size == before)
 		buffer_printf(out, "  nothing\n");
 }
@@ -248,11 +251,13 @@ static void write_collecting(struct buffer *out, const struct status *status)
 static void write_output(struct buffer *out, const struct status *status, const struct output_state *output)
 {
 	const int64_t *row = output->account.row;
-	int64_t pending = status->rows.row[SPANS_PENDING];
-	bool named = status->output_count > 1;
+	bool leaves = output >= status->outputs + status->output_count;
+	bool named = status->output_count > 1 || leaves;
+	int64_t pending = leaves ? 0 : status->rows.row[SPANS_PENDING];
 
-	buffer_printf(out, "delivering  %s%s%s, to %s\n", named ? output->name : "", named ? ": " : "",
-		output->uplink.up ? "yes" : "NO", output->uplink.server);
+	buffer_printf(out, "delivering  %s%s%s, to %s%s\n", named ? output->name : "", named ? ": " : "",
+		output->uplink.up ? "yes" : "NO", output->uplink.server,
+		leaves ? " (removed; what it has is delivered or stored)" : "");
 	if (output->uplink.error[0])
 		write_said(out, output->uplink.error);
 	buffer_printf(out,
@@ -271,7 +276,7 @@ void status_write_text(struct buffer *out, const struct status *status)
 	write_time(out, clock_wall() - status->started);
 	buffer_printf(out, "\n\n");
 	write_collecting(out, status);
-	for (size_t i = 0; i < status->output_count; i++)
+	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
 		write_output(out, status, &status->outputs[i]);
 	if (!status->output_count)
 		buffer_printf(out, "delivering  nowhere: every output has `type = none`\n");

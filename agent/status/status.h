@@ -34,8 +34,9 @@ struct status_source {
 struct status {
 	const struct config *config;
 	struct ledger rows;
-	struct output_state outputs[CONFIG_OUTPUTS_MAX];
-	size_t output_count;
+	struct output_state outputs[2 * CONFIG_OUTPUTS_MAX];
+	size_t output_count;  /* of them are on, */
+	size_t leaving_count; /* and these, behind them, were removed and still deliver */
 	struct collector_state collector;
 	int64_t started;
 	struct activity_state activity;

@@ -162,9 +162,10 @@ static void write_delivery(struct buffer *out, const struct output_state *output
 static void write_outputs(struct buffer *out, const struct status *status)
 {
 	open_member(out, "outputs", '[');
-	for (size_t i = 0; i < status->output_count; i++) {
+	for (size_t i = 0; i < status->output_count + status->leaving_count; i++) {
 		json_open(out, '{');
 		write_text(out, "name", status->outputs[i].name);
+		write_bool(out, "leaving", i >= status->output_count);
 		write_delivery(out, &status->outputs[i]);
 		open_member(out, "spans", '{');
 		write_rows(out, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS, "");

@@ -250,6 +250,32 @@ def test_a_stop_while_one_goes(node):
     assert pair["west"].check(1, 1, total) == 0
 
 
+def test_one_goes_with_what_it_cannot_deliver(node):
+    """While it is leaving the status and the metrics have it; what is dropped at its end stays in the ledger."""
+    pair, total = SinkPair(node), 2000
+    pair.start_agent(agent={"stop_timeout": "4s"}, west={"spool_size": "0"})
+    pair["west"].put_off()
+    node.run([LOAD, "-n", total])
+    node.wait_ledger(lambda ledger: ledger.queued == total, 20, "spans to wait", "west")
+    sections = Sections(node)
+    mine = sections.keys.pop("output west")
+    sections.hang_up()
+    shown = {output["name"]: output for output in node.status()["outputs"]}
+    assert (shown["default"]["leaving"], shown["west"]["leaving"]) == (False, True)
+    assert (shown["west"]["spans"]["queued"], shown["default"]["spans"]["sent"]) == (total, total)
+    assert node.metrics("west")['blkin_agent_spans{state="queued"}'] == total
+    assert what_left(node, "west")[0] == (total, 0, 0, total)
+    assert [output["name"] for output in node.status()["outputs"]] == ["default"]
+    assert node.metrics()["blkin_agent_spans_dropped_with_output_total"] == total
+    # back again, it begins with nothing
+    sections.keys["output west"] = mine
+    sections.hang_up()
+    ledger = node.ledger("west")
+    assert (ledger.taken, ledger.dropped) == (0, 0), str(ledger)
+    assert node.metrics()["blkin_agent_spans_dropped_with_output_total"] == total
+    assert node.agent.stop() == 0
+
+
 def test_a_spool_that_no_output_has(node):
     """At a start, the log says once how many spans are where, and what to do; of an empty one there is nothing to say."""
     pair, total = SinkPair(node), 2000
