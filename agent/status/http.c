@@ -21,7 +21,6 @@
 #include "status/metrics.h"
 #include "status/protocol.h"
 
-#define TIMEOUT_SECONDS 10
 #define HEADERS_MAX 8192
 
 struct http {
@@ -31,11 +30,13 @@ struct http {
 	char *socket; /* path to remove at the end; NULL if none was made */
 };
 
+/* With the answer the connection is over: the next one is somebody else's turn. */
 static void reply(struct evhttp_request *request, int code, const char *type, const struct buffer *body)
 {
 	struct evbuffer *out = evbuffer_new();
 
 	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type", type);
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Connection", "close");
 	evbuffer_add(out, body->data, body->size);
 	evhttp_send_reply(request, code, NULL, out);
 	evbuffer_free(out);
@@ -156,7 +157,7 @@ static struct evhttp *create_server(struct http *http, struct event_base *base)
 	struct evhttp *server = evhttp_new(base);
 
 	evhttp_set_allowed_methods(server, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
-	evhttp_set_timeout(server, TIMEOUT_SECONDS);
+	evhttp_set_timeout(server, HTTP_CONNECTION_SECONDS);
 	evhttp_set_max_headers_size(server, HEADERS_MAX);
 	evhttp_set_max_body_size(server, 0);
 	evhttp_set_gencb(server, serve, http);

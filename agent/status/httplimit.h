@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A limit to the connections that an HTTP server holds, which libevent's does not have: beyond it they wait
- * in the kernel until others have ended. Also out of descriptors it waits, as the loop would spin otherwise.
+ * Limits to the connections that an HTTP server holds, which libevent's does not have: to their number, and
+ * to the time that each takes from its beginning to its end. One that comes when there are as many as there
+ * may be takes the place of the oldest of whoever has the most, so that nobody shuts others out. Out of
+ * descriptors the server waits, as the loop would spin otherwise.
  */
 #ifndef STATUS_HTTPLIMIT_H
 #define STATUS_HTTPLIMIT_H
@@ -10,16 +12,18 @@
 #include <event2/http.h>
 #include <event2/listener.h>
 
-/* Each has a buffer of a request's headers at most, and ends when it is silent for the server's time-out. */
+/* Each has a buffer of a request's headers at most. */
 #define HTTP_CONNECTIONS_MAX 32
+/* A connection is for one request: to send it, and to take the answer, it has so long. */
+#define HTTP_CONNECTION_SECONDS 10
 
 struct http_limit;
 
-/* From now on @server accepts by @listener within the limit. Both are borrowed. */
+/* From now on @server accepts by @listener within the limits. Both are borrowed. */
 struct http_limit *http_limit_create(
 	struct event_base *base, struct evhttp *server, struct evconnlistener *listener);
 
-/* To be called once the server is freed. */
+/* To be called once the server is freed, and before the loop goes on. */
 void http_limit_destroy(struct http_limit *limit);
 
 #endif
