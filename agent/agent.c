@@ -163,7 +163,10 @@ static bool make_answers(struct agent *agent)
 	};
 	agent->notify = notify_create(agent->base, &agent->source);
 	agent->http = http_create(agent->base, agent->config, &agent->source);
-	return agent->http != NULL;
+	if (!agent->http)
+		return false;
+	agent->source.http_error = http_error(agent->http);
+	return true;
 }
 
 static bool make_collection(struct agent *agent)
@@ -194,7 +197,6 @@ static bool start(struct agent *agent)
 	agent->reloading = (struct reload){
 		.file = agent->reloading.file,
 		.config = agent->config,
-		.base = agent->base,
 		.outputs = agent->outputs,
 		.fanout = agent->fanout,
 		.pipeline = agent->pipeline,

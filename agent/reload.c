@@ -48,7 +48,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 
 	if (!outputs)
 		return -1;
-	if (changes & CONFIG_CHANGES_HTTP && http_move(reload->http, reload->base, merged->http) != 0) {
+	if (changes & CONFIG_CHANGES_HTTP && http_move(reload->http, merged->http) != 0) {
 		outputs_abandon(outputs);
 		return -1;
 	}

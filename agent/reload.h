@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <event2/event.h>
-
 #include "config/config.h"
 #include "status/status.h"
 
@@ -26,7 +24,6 @@ struct reload {
 	const char *file;            /* as given to config_load */
 	const struct config *config; /* in effect: that of the start, or `merged` */
 	struct config *merged;       /* owned; NULL before the first reload */
-	struct event_base *base;
 	struct outputs *outputs;
 	struct fanout *fanout;
 	struct pipeline *pipeline;

@@ -153,6 +153,12 @@ static void examine_configuration(struct findings *findings, const struct status
 {
 	const struct reload_state *reload = status->reload;
 
+	if (*status->http_error)
+		finding_add(findings, "http-port",
+			"end what else listens there (`ss -ltnp` names it), or set another `http` in [agent] "
+			"and reload the agent; it opens the port by itself once that is free",
+			"nobody can scrape the agent: it cannot listen on %s: %s", status->config->http,
+			status->http_error);
 	if (reload->failed)
 		finding_add(findings, "reload-failed",
 			"`blkin validate` says what is wrong: correct it, and reload again",

@@ -15,18 +15,20 @@
 #include <event2/listener.h>
 #include <glib.h>
 
-#include "base/address.h"
 #include "base/log.h"
 #include "status/httplimit.h"
 #include "status/metrics.h"
+#include "status/port.h"
 #include "status/protocol.h"
 
 #define HEADERS_MAX 8192
 
 struct http {
 	const struct status_source *source;
-	struct evhttp *tcp, *local;
-	struct http_limit *tcp_limit, *local_limit;
+	struct event_base *base;
+	struct port *port;
+	struct evhttp *local;
+	struct http_limit *local_limit;
 	char *socket; /* path to remove at the end; NULL if none was made */
 };
 
@@ -152,9 +154,9 @@ static void serve(struct evhttp_request *request, void *data)
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 }
 
-static struct evhttp *create_server(struct http *http, struct event_base *base)
+static struct evhttp *create_server(void *http)
 {
-	struct evhttp *server = evhttp_new(base);
+	struct evhttp *server = evhttp_new(((struct http *)http)->base);
 
 	evhttp_set_allowed_methods(server, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
 	evhttp_set_timeout(server, HTTP_CONNECTION_SECONDS);
@@ -162,24 +164,6 @@ static struct evhttp *create_server(struct http *http, struct event_base *base)
 	evhttp_set_max_body_size(server, 0);
 	evhttp_set_gencb(server, serve, http);
 	return server;
-}
-
-static int listen_tcp(struct http *http, struct event_base *base, const char *address)
-{
-	struct address at;
-	struct evhttp_bound_socket *bound;
-
-	if (!address_parse(address, &at))
-		return -1;
-	http->tcp = create_server(http, base);
-	bound = evhttp_bind_socket_with_handle(http->tcp, at.host, at.port);
-	if (bound) {
-		http->tcp_limit = http_limit_create(base, http->tcp, evhttp_bound_socket_get_listener(bound));
-		return 0;
-	}
-	log_error("cannot listen on %s: %s (is another agent running? `http` in [agent] sets the address)",
-		address, strerror(errno));
-	return -1;
 }
 
 /* A socket file that nobody answers on is a dead agent's: it may go. */
@@ -219,7 +203,7 @@ static int bind_local(const char *path)
 	return -1;
 }
 
-static int listen_local(struct http *http, struct event_base *base, const char *path)
+static int listen_local(struct http *http, const char *path)
 {
 	int fd = bind_local(path);
 	struct evconnlistener *listener;
@@ -227,9 +211,9 @@ static int listen_local(struct http *http, struct event_base *base, const char *
 	if (fd < 0)
 		return -1;
 	http->socket = g_strdup(path);
-	listener = evconnlistener_new(base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
-	http->local = create_server(http, base);
-	http->local_limit = http_limit_create(base, http->local, listener);
+	listener = evconnlistener_new(http->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
+	http->local = create_server(http);
+	http->local_limit = http_limit_create(http->base, http->local, listener);
 	evhttp_bind_listener(http->local, listener);
 	return 0;
 }
@@ -239,43 +223,31 @@ struct http *http_create(
 {
 	struct http *http = g_new0(struct http, 1);
 
+	http->base = base;
 	http->source = source;
-	if ((!*config->socket || listen_local(http, base, config->socket) == 0) &&
-		(!*config->http || listen_tcp(http, base, config->http) == 0))
-		return http;
-	http_destroy(http);
-	return NULL;
-}
-
-static void stop_tcp(struct http *http)
-{
-	if (http->tcp)
-		evhttp_free(http->tcp);
-	if (http->tcp_limit)
-		http_limit_destroy(http->tcp_limit);
-	http->tcp = NULL;
-	http->tcp_limit = NULL;
-}
-
-int http_move(struct http *http, struct event_base *base, const char *address)
-{
-	struct http before = *http;
-
-	http->tcp = NULL;
-	http->tcp_limit = NULL;
-	if (*address && listen_tcp(http, base, address) != 0) {
-		stop_tcp(http);
-		http->tcp = before.tcp;
-		http->tcp_limit = before.tcp_limit;
-		return -1;
+	http->port = port_create(base, create_server, http);
+	if (*config->socket && listen_local(http, config->socket) != 0) {
+		http_destroy(http);
+		return NULL;
 	}
-	stop_tcp(&before);
-	return 0;
+	if (*config->http)
+		port_open(http->port, config->http);
+	return http;
+}
+
+int http_move(struct http *http, const char *address)
+{
+	return port_move(http->port, address);
+}
+
+const char *http_error(const struct http *http)
+{
+	return port_error(http->port);
 }
 
 void http_destroy(struct http *http)
 {
-	stop_tcp(http);
+	port_destroy(http->port);
 	if (http->local)
 		evhttp_free(http->local);
 	if (http->local_limit)

@@ -14,8 +14,9 @@
 struct http;
 
 /*
- * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong: an
- * address that is taken, a folder that is not there, another agent that owns the socket.
+ * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong with the
+ * control socket: a folder that is not there, another agent that owns it. A port that cannot be had is tried
+ * again later.
  */
 struct http *http_create(
 	struct event_base *base, const struct config *config, const struct status_source *source);
@@ -24,7 +25,10 @@ struct http *http_create(
  * Serves the port @address ("" for none) instead of the current one. Returns -1 having logged why that fails;
  * the current one then stays.
  */
-int http_move(struct http *http, struct event_base *base, const char *address);
+int http_move(struct http *http, const char *address);
+
+/* Why the port does not listen although it should; "" if all is as it should be. Changes in place. */
+const char *http_error(const struct http *http);
 
 /* Stops listening, and removes the control socket. */
 void http_destroy(struct http *http);

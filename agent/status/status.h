@@ -28,7 +28,8 @@ struct status_source {
 	struct outputs *outputs;
 	struct activity *activity;
 	const struct reload_state *reload;
-	int64_t started; /* ns since the epoch */
+	const char *http_error; /* http_error()'s */
+	int64_t started;        /* ns since the epoch */
 };
 
 struct status {
@@ -43,6 +44,7 @@ struct status {
 	int64_t progress;     /* of the collector */
 	struct census census; /* what `blkin status` found out, for the answer that it asks for */
 	const struct reload_state *reload;
+	const char *http_error; /* why the port does not listen although it should; "" if it does */
 };
 
 void status_read(struct status *status, const struct status_source *source);

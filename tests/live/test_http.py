@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 The agent's HTTP: who holds connections, in silence or slowly, costs it neither descriptors, nor its loop, nor its log,
-and does not shut others out.
+and does not shut others out. A port that is taken costs it nothing but the port.
 """
 
 import contextlib
@@ -212,6 +212,47 @@ def test_connections_end_with_the_answer(node, receiver):
         while part := connection.recv(4096):
             answer += part
         assert b"\r\nConnection: close\r\n" in answer and answer.endswith(b"ok\n")
+    assert agent.stop() == 0
+
+
+def test_a_port_that_is_taken(node, receiver):
+    """Tracing works without it; the log, the status and the doctor say so; it is opened once it is free."""
+    node.write_config(receiver.port)
+    with socket.create_server(("127.0.0.1", node.http)):
+        agent = node.start_agent_again(wait=False)
+        wait_until(lambda: os.path.exists(node.socket) and node.status()["collecting"], 20, "it to collect")
+        node.run(["tests/live/programs/spanload", "-n", 100])
+        receiver.wait_for(100, 20)
+        status = node.status()
+        found = {finding["code"]: finding for finding in status["findings"]}["http-port"]
+        assert f"127.0.0.1:{node.http}: Address already in use" in found["what"] and "`http` in [agent]" in found["fix"]
+        assert status["http_error"] == "Address already in use"
+        time.sleep(5)
+        assert agent.log().count("cannot listen on") == 1
+    wait_until(lambda: node.http_get("/healthz")[0] == 200, 10, "the port to be opened")
+    assert agent.log().count(f"listening on 127.0.0.1:{node.http} now") == 1
+    status = node.status()
+    assert status["http_error"] == "" and "http-port" not in [finding["code"] for finding in status["findings"]]
+    assert agent.stop() == 0
+
+
+def test_a_reload_away_from_a_port_that_is_taken(node, receiver):
+    node.write_config(receiver.port)
+    with socket.create_server(("127.0.0.1", node.http)):
+        agent = node.start_agent_again(wait=False)
+        wait_until(lambda: "cannot listen on" in agent.log(), 20, "it to find its port taken")
+        with open(node.path("agent.conf"), encoding="utf-8") as file:
+            text = file.read()
+        other = free_port()
+        with open(node.path("agent.conf"), "w", encoding="utf-8") as file:
+            file.write(text.replace(f"http = 127.0.0.1:{node.http}", f"http = 127.0.0.1:{other}"))
+        agent.send(signal.SIGHUP)
+        wait_until(lambda: "configuration reloaded" in agent.log(), 10, "the reload")
+    taken, node.http = node.http, other
+    assert node.http_get("/healthz")[0] == 200 and node.status()["http_error"] == ""
+    time.sleep(3)
+    with socket.create_server(("127.0.0.1", taken)):
+        pass
     assert agent.stop() == 0
 
 

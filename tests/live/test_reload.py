@@ -248,6 +248,49 @@ def test_http_moves(node, receiver):
     assert reloader.agent.stop() == 0
 
 
+def listening(port):
+    """The addresses, as the kernel writes them, on which somebody listens at the port."""
+    found = set()
+    for name in ("tcp", "tcp6"):
+        with open(f"/proc/net/{name}", encoding="ascii") as file:
+            rows = [line.split() for line in file.readlines()[1:]]
+        found |= {row[1].split(":")[0] for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")}
+    return found
+
+
+def test_http_moves_between_addresses_that_overlap(node, receiver):
+    """To every address and back; nobody is turned away meanwhile, and nobody else can share the port then."""
+    reloader = Reloader(node, receiver.port)
+    port = node.http
+    names = {"127.0.0.1": "0100007F", "0.0.0.0": "0" * 8, "[::]": "0" * 32, "localhost": None, "127.0.0.2": "0200007F"}
+    for name in ["0.0.0.0", "127.0.0.1", "[::]", "0.0.0.0", "[::]", "127.0.0.1", "localhost", "0.0.0.0", "127.0.0.2"]:
+        reloader.edit("agent", "http", f"{name}:{port}")
+        assert names[name] is None or listening(port) == {names[name]}, name
+        there = "127.0.0.2" if name == "127.0.0.2" else "localhost"
+        assert get(f"http://{there}:{port}/healthz")[0] == 200, name
+        with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with pytest.raises(OSError):
+                other.bind((there, port))
+                other.listen()
+    assert reloader.results() == [True] * 9
+    assert reloader.agent.stop() == 0
+
+
+def test_http_stays_if_part_of_an_address_is_taken(node, receiver):
+    """Somebody else has the port at an address of ours that is in the new one, too: the old one stays open."""
+    reloader = Reloader(node, receiver.port)
+    with socket.create_server(("127.0.0.2", node.http)):
+        good = reloader.text
+        reloader.write(good.replace(f"http = 127.0.0.1:{node.http}", f"http = 0.0.0.0:{node.http}"))
+        reloader.hang_up(REFUSED)
+        assert f"cannot listen on 0.0.0.0:{node.http}: Address already in use" in reloader.agent.log()
+        assert node.http_get("/healthz")[0] == 200
+    reloader.hang_up()
+    assert listening(node.http) == {"0" * 8} and node.http_get("/healthz")[0] == 200
+    assert reloader.agent.stop() == 0
+
+
 @pytest.mark.parametrize("key, value", [("memory", "64M"), ("live-timer", "300ms"), ("name", "other")])
 def test_what_needs_a_restart_is_named(node, receiver, key, value):
     reloader = Reloader(node, receiver.port)

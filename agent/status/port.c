@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/port.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <event2/listener.h>
+#include <glib.h>
+
+#include "base/address.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "status/httplimit.h"
+
+#define RETRY_NS (2 * NS_PER_SECOND)
+#define BACKLOG 128
+
+/* What listens; all NULL while nothing does. */
+struct door {
+	struct evhttp *server;
+	struct evconnlistener *listener; /* the server's */
+	struct http_limit *limit;
+};
+
+struct port {
+	struct event_base *base;
+	struct evhttp *(*serve)(void *data);
+	void *data;
+	char *address; /* where it listens, or should */
+	struct door door;
+	struct event *retry; /* due while it should listen, and does not */
+	char error[256];
+};
+
+/* Opening */
+
+/*
+ * Two sockets listen at overlapping addresses, as 127.0.0.1 and 0.0.0.0, only if both agree to share the
+ * port. Ours do so while one takes over from the other, and at no other time, as nobody else is to share it.
+ */
+static void share(int fd, int on)
+{
+	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+}
+
+/* A socket that listens; -1 with errno. */
+static int listen_on(const struct addrinfo *at, bool shared)
+{
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1, error;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (shared)
+		share(fd, 1);
+	if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* The same at an address as the configuration has it; -1 with the reason in @why. */
+static int listen_at(const char *address, bool shared, char *why, size_t size)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	struct addrinfo *list = NULL;
+	struct address at;
+	char number[8];
+	int fd = -1, code;
+
+	if (!address_parse(address, &at)) {
+		snprintf(why, size, "it is not ADDRESS:PORT");
+		return -1;
+	}
+	snprintf(number, sizeof(number), "%u", at.port);
+	if (!strchr(at.host, ':')) /* of a name, only what this node has */
+		hints.ai_flags |= AI_ADDRCONFIG;
+	code = getaddrinfo(at.host, number, &hints, &list);
+	if (code != 0) {
+		snprintf(why, size, "%s", gai_strerror(code));
+		return -1;
+	}
+	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
+		fd = listen_on(one, shared);
+	if (fd < 0)
+		snprintf(why, size, "%s", g_strerror(errno));
+	freeaddrinfo(list);
+	return fd;
+}
+
+static void open_door(struct port *port, int fd)
+{
+	struct door *door = &port->door;
+
+	door->listener = evconnlistener_new(port->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 0, fd);
+	door->server = port->serve(port->data);
+	door->limit = http_limit_create(port->base, door->server, door->listener);
+	evhttp_bind_listener(door->server, door->listener);
+}
+
+static void close_door(struct door *door)
+{
+	if (door->server)
+		evhttp_free(door->server);
+	if (door->limit)
+		http_limit_destroy(door->limit);
+	*door = (struct door){0};
+}
+
+/* Waiting for an address that cannot be had */
+
+static void try_later(struct port *port)
+{
+	const struct timeval time = clock_timeval(RETRY_NS);
+
+	event_add(port->retry, &time);
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *data)
+{
+	struct port *port = data;
+	int listening = listen_at(port->address, false, port->error, sizeof(port->error));
+
+	(void)fd;
+	(void)what;
+	if (listening < 0) {
+		try_later(port);
+		return;
+	}
+	open_door(port, listening);
+	port->error[0] = '\0';
+	log_info("listening on %s now", port->address);
+}
+
+/* For the owner */
+
+struct port *port_create(struct event_base *base, struct evhttp *(*serve)(void *data), void *data)
+{
+	struct port *port = g_new0(struct port, 1);
+
+	port->base = base;
+	port->serve = serve;
+	port->data = data;
+	port->address = g_strdup("");
+	port->retry = evtimer_new(base, on_retry, port);
+	return port;
+}
+
+void port_open(struct port *port, const char *address)
+{
+	int fd = listen_at(address, false, port->error, sizeof(port->error));
+
+	g_free(port->address);
+	port->address = g_strdup(address);
+	if (fd >= 0) {
+		open_door(port, fd);
+		port->error[0] = '\0';
+		return;
+	}
+	log_warning("cannot listen on %s: %s; the agent works without, and tries again (is another agent "
+		    "running? `http` in [agent] sets the address)",
+		address, port->error);
+	try_later(port);
+}
+
+int port_move(struct port *port, const char *address)
+{
+	struct door before = port->door;
+	int old = before.listener ? evconnlistener_get_fd(before.listener) : -1, fd = -1;
+	char why[sizeof(port->error)];
+
+	if (*address) {
+		if (old >= 0)
+			share(old, 1);
+		fd = listen_at(address, old >= 0, why, sizeof(why));
+		if (old >= 0)
+			share(old, 0);
+		if (fd < 0) {
+			log_error(
+				"cannot listen on %s: %s (`http` in [agent] sets the address)", address, why);
+			return -1;
+		}
+		share(fd, 0);
+	}
+	port->door = (struct door){0};
+	if (fd >= 0)
+		open_door(port, fd);
+	close_door(&before);
+	event_del(port->retry);
+	port->error[0] = '\0';
+	g_free(port->address);
+	port->address = g_strdup(address);
+	return 0;
+}
+
+const char *port_error(const struct port *port)
+{
+	return port->error;
+}
+
+void port_destroy(struct port *port)
+{
+	close_door(&port->door);
+	event_free(port->retry);
+	g_free(port->address);
+	g_free(port);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The TCP port that an HTTP server listens on. One that cannot be had is no reason to do without the agent:
+ * it is tried again until it is free. A change of the address never leaves a time in which nothing listens.
+ */
+#ifndef STATUS_PORT_H
+#define STATUS_PORT_H
+
+#include <event2/event.h>
+#include <event2/http.h>
+
+struct port;
+
+/* A port that is not open. Each time that it opens it asks @serve for a server, with @data. */
+struct port *port_create(struct event_base *base, struct evhttp *(*serve)(void *data), void *data);
+
+/* Opens it at @address; if that fails, the log says so, and it is tried again until it works. */
+void port_open(struct port *port, const char *address);
+
+/* Changes to @address ("" for none). Returns -1, having logged why, if that fails; then nothing changes. */
+int port_move(struct port *port, const char *address);
+
+/* Why nothing listens although something should: a clause; "" if all is as it should be. */
+const char *port_error(const struct port *port);
+
+void port_destroy(struct port *port);
+
+#endif
