@@ -256,31 +256,46 @@ static enum recover_status open_files(struct pass *pass, char *error, size_t err
 	return status == RELAYFILES_OK ? RECOVER_OK : RECOVER_UNREADABLE;
 }
 
+/* Once for each session, as a pass may come each second. Used by the collector's thread only. */
+static void tell_missing(uint64_t session, const char *error)
+{
+	static uint64_t told;
+
+	if (told != session)
+		log_warning(
+			"%s: packets that are not found there are lost, and counted as one at least when the "
+			"session ends",
+			error);
+	told = session;
+}
+
 static enum recover_status run_pass(
 	const struct recover *recover, struct extent *extent, char *error, size_t error_size)
 {
 	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES, .last = extent->last};
 	enum recover_status status = open_files(&pass, error, error_size);
-	bool whole;
+	enum relay_scanned scanned;
 
 	extent->found = 0;
 	if (!pass.files)
 		return status;
 	pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 	pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
-	whole = relay_scan(
+	scanned = relay_scan(
 		pass.files, progress_positions(recover->progress), pass.packets, error, error_size);
-	if (!whole)
-		log_warning("%s: its packets are not read", error);
+	if (scanned == RELAY_BUSY && !recover->give_up)
+		status = RECOVER_FAILED;
+	else if (scanned != RELAY_WHOLE)
+		tell_missing(progress_session(recover->progress)->created, error);
 	for (guint i = 0; i < pass.packets->len; i++)
 		extent->found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
-	if (extent->found > extent->enough)
+	if (status == RECOVER_OK && extent->found > extent->enough)
 		status = read_slices(&pass, error, error_size);
 	if (extent->last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
 		log_warning("%s: packets of its index are not in its files: they are lost",
 			relayfiles_path(pass.files));
-	/* it is not known how many packets such an index had, but there were some */
-	if (extent->last && !whole && !extent->found)
+	/* it is not known how many packets were there, but there were some */
+	if (extent->last && status == RECOVER_OK && scanned != RELAY_WHOLE && !extent->found)
 		pipeline_lost_packets(recover->pipeline, 1);
 	pipeline_tick(recover->pipeline, clock_monotonic(), false);
 	g_array_unref(pass.packets);

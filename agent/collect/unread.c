@@ -128,14 +128,14 @@ static bool should_come(const struct look *look, const struct stream_key *key, c
 }
 
 /* Looks at one trace that is on disk. */
-static bool look_at(void *data, const struct stream_key *key)
+static void look_at(void *data, const struct stream_key *key)
 {
 	struct look *look = data;
 	struct trace *trace;
 
 	if (look->moved && reader_has_trace(look->reader, key)) {
 		g_hash_table_remove(look->unread->traces, GSIZE_TO_POINTER(stream_key_trace(key)));
-		return true;
+		return;
 	}
 	g_array_set_size(look->packets, 0);
 	relay_scan_trace(look->files, key, look->positions, look->packets);
@@ -147,12 +147,11 @@ static bool look_at(void *data, const struct stream_key *key)
 			trace->newest, g_array_index(look->packets, struct relayfiles_packet, i).is.begin);
 	trace->untold = !should_come(look, key, trace);
 	if (!trace->looks)
-		return true;
+		return;
 	if (trace->untold)
 		look->untold |= trace->looks >= TRACE_LOOKS && look->now >= trace->next;
 	else
 		look->unread_told |= !trace->tries || trace->newest > trace->tried;
-	return true;
 }
 
 /* All that do not come are attached to together. */

@@ -9,6 +9,8 @@
 
 #include <glib/gstdio.h>
 
+#include "session/relayfolder.h"
+
 #define PACKET_MAGIC 0xC1FC1FC1
 #define METADATA_MAGIC 0x75D11D57
 #define COPY_SIZE (256 * 1024)
@@ -101,7 +103,7 @@ static enum copied copy_packet(struct carve *carve, const struct relayfiles_pack
 {
 	int from = relayfiles_open_trace(carve->files, &packet->key, packet->file);
 	off_t end = lseek(to, 0, SEEK_END);
-	enum copied copied = from < 0 ? GONE : COPIED;
+	enum copied copied = from >= 0 ? COPIED : relay_passes(errno) ? FAILED : GONE;
 
 	if (copied == COPIED && !still_there(from, &packet->is))
 		copied = GONE;

@@ -43,8 +43,7 @@ static int64_t stamp_distance(const char *entry, const char *name, uint64_t crea
 	return llabs(off - local.tm_gmtoff);
 }
 
-/* Whether another attempt may do better. */
-static bool passes(int error)
+bool relay_passes(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
 }
@@ -57,9 +56,14 @@ static char *find_folder(int host, const char *name, uint64_t created)
 	int64_t best = INT64_MAX;
 	char *found = NULL;
 	struct dirent *entry;
+	int error = errno;
 
-	if (!list)
+	if (!list) {
+		if (listed >= 0)
+			close(listed);
+		errno = error;
 		return NULL;
+	}
 	rewinddir(list);
 	while ((entry = readdir(list))) {
 		int64_t distance = stamp_distance(entry->d_name, name, created);
@@ -109,7 +113,7 @@ enum relayfiles_status relayfiles_open(const char *output, const struct session_
 	why = errno;
 	snprintf(error, error_size, "%s: %s", made->path, g_strerror(why));
 	relayfiles_close(made);
-	if (passes(why))
+	if (relay_passes(why))
 		return RELAYFILES_BUSY;
 	return none ? RELAYFILES_NONE : RELAYFILES_UNREADABLE;
 }
@@ -167,26 +171,40 @@ GPtrArray *relay_list_folder(int folder)
 	DIR *list = folder >= 0 ? fdopendir(folder) : NULL;
 	GPtrArray *names;
 	struct dirent *entry;
+	int error = errno;
 
 	if (!list) {
 		if (folder >= 0)
 			close(folder);
+		errno = error;
 		return NULL;
 	}
 	names = g_ptr_array_new_with_free_func(g_free);
-	while ((entry = readdir(list)))
+	while (errno = 0, (entry = readdir(list)))
 		if (entry->d_name[0] != '.')
 			g_ptr_array_add(names, g_strdup(entry->d_name));
+	error = errno;
 	closedir(list);
+	if (error)
+		g_clear_pointer(&names, g_ptr_array_unref);
+	errno = error;
 	return names;
 }
 
-bool relayfiles_each_trace(
-	struct relayfiles *files, bool (*visit)(void *data, const struct stream_key *key), void *data)
+/* What came of it, if not every folder could be looked at: an error that may pass counts most. */
+static int worse(int error, int other)
+{
+	if (other == ENOENT)
+		return error;
+	return !error || relay_passes(other) ? other : error;
+}
+
+int relayfiles_each_trace(
+	struct relayfiles *files, void (*visit)(void *data, const struct stream_key *key), void *data)
 {
 	g_autoptr(GPtrArray) users = relay_list_folder(relay_open_folder(files->folder, "ust/uid"));
 	static const uint32_t bits[] = {32, 64};
-	bool all = true;
+	int error = users ? 0 : worse(0, errno);
 
 	for (guint i = 0; users && i < users->len; i++) {
 		struct stream_key key = {0};
@@ -199,30 +217,41 @@ bool relayfiles_each_trace(
 
 			key.bits = bits[j];
 			folder = relayfiles_open_trace(files, &key, NULL);
-			if (folder < 0)
+			if (folder < 0) {
+				error = worse(error, errno);
 				continue;
+			}
 			close(folder);
-			all &= visit(data, &key);
+			visit(data, &key);
 		}
 	}
-	return all;
+	return error;
 }
 
 /* Which CTF */
 
+struct ctf2_search {
+	struct relayfiles *files;
+	bool found;
+};
+
 /* Metadata of CTF 2 are JSON texts, each behind a record separator. */
-static bool is_not_ctf2(void *data, const struct stream_key *key)
+static void look_for_ctf2(void *data, const struct stream_key *key)
 {
-	int file = relayfiles_open_trace(data, key, "metadata");
+	struct ctf2_search *search = data;
+	int file = relayfiles_open_trace(search->files, key, "metadata");
 	char head[4096];
 	ssize_t size = file < 0 ? 0 : pread(file, head, sizeof(head), 0);
 
 	if (file >= 0)
 		close(file);
-	return size <= 0 || !memmem(head, (size_t)size, "\x1e{", 2);
+	search->found |= size > 0 && memmem(head, (size_t)size, "\x1e{", 2);
 }
 
 bool relayfiles_are_ctf2(struct relayfiles *files)
 {
-	return !relayfiles_each_trace(files, is_not_ctf2, files);
+	struct ctf2_search search = {files, false};
+
+	relayfiles_each_trace(files, look_for_ctf2, &search);
+	return search.found;
 }

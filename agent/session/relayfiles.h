@@ -45,10 +45,12 @@ struct relayfiles_packet {
 	const char *file; /* of the trace; lives as long as the files are open */
 };
 
-/* Calls @visit for each user and word size there is, with the key of a stream of theirs; false if one call
- * returned it. */
-bool relayfiles_each_trace(
-	struct relayfiles *files, bool (*visit)(void *data, const struct stream_key *key), void *data);
+/*
+ * Calls @visit for each user and word size there is, with the key of a stream of theirs. Returns 0, or an
+ * errno if there are folders that could not be looked at.
+ */
+int relayfiles_each_trace(
+	struct relayfiles *files, void (*visit)(void *data, const struct stream_key *key), void *data);
 
 /* Opens a trace's folder, or with @file a file in it; -1 if it cannot be. */
 int relayfiles_open_trace(struct relayfiles *files, const struct stream_key *key, const char *file);

@@ -18,10 +18,13 @@ struct relayfiles {
 	GStringChunk *names;
 };
 
-/* Opens a folder below @folder, at @path, without following links; -1 if it cannot be. */
+/* Whether what failed with this errno may do better another time: no more files can be open, say. */
+bool relay_passes(int error);
+
+/* Opens a folder below @folder, at @path, without following links; -1, with errno, if it cannot be. */
 int relay_open_folder(int folder, const char *path);
 
-/* Lists a folder, and closes it; NULL if it cannot be. */
+/* Lists a folder, and closes it; NULL, with errno, if it cannot be. Passes a @folder of -1 on. */
 GPtrArray *relay_list_folder(int folder);
 
 #endif

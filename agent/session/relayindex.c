@@ -45,16 +45,18 @@ bool relay_index_read(const void *index, size_t size,
 	struct unpacker from = unpacker_of(index, size);
 	struct relay_packet packet;
 	size_t entry_size;
+	bool good = true;
 
 	if (size == 0)
 		return true; /* just made */
 	if (!read_header(&from, &entry_size))
 		return false;
 	while ((size_t)(from.end - from.at) >= entry_size) {
-		if (!read_entry(unpacker_of(from.at, ENTRY_SIZE), &packet))
-			return false;
-		take(data, &packet);
+		if (read_entry(unpacker_of(from.at, ENTRY_SIZE), &packet))
+			take(data, &packet);
+		else
+			good = false;
 		from.at += entry_size;
 	}
-	return true;
+	return good;
 }

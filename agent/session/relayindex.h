@@ -25,7 +25,8 @@ struct relay_packet {
 
 /*
  * Calls @take for each packet in an index of @size bytes at @index, an entry that is not whole yet left out.
- * Returns false if it is no index that we know, or an entry cannot be; what came before was taken then.
+ * Returns false if it is no index that we know, or an entry cannot be; the others, each of which says itself
+ * where its packet is, are taken then.
  */
 bool relay_index_read(const void *index, size_t size,
 	void (*take)(void *data, const struct relay_packet *packet), void *data);

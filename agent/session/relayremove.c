@@ -24,7 +24,7 @@ static void remove_files(int folder)
 		close(folder);
 }
 
-static bool remove_trace(void *data, const struct stream_key *key)
+static void remove_trace(void *data, const struct stream_key *key)
 {
 	struct relayfiles *files = data;
 	g_autofree char *user = g_strdup_printf("ust/uid/%" G_GUINT64_FORMAT, key->user);
@@ -40,7 +40,6 @@ static bool remove_trace(void *data, const struct stream_key *key)
 		unlinkat(parent, bits, AT_REMOVEDIR);
 		close(parent);
 	}
-	return true;
 }
 
 /* Also of users whose traces are gone already: an earlier agent may have been killed meanwhile. */

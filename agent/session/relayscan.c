@@ -20,58 +20,86 @@ static bool read_file(int file, struct buffer *data)
 	ssize_t got = -1;
 
 	data->size = 0;
+	errno = file < 0 ? errno : 0; /* none: it is no file that can be an index */
 	if (file >= 0 && fstat(file, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size <= INDEX_MAX)
 		got = pread(file, buffer_reserve(data, (size_t)stat.st_size + 1), (size_t)stat.st_size, 0);
 	if (got > 0)
 		data->size = (size_t)got;
-	if (file >= 0)
+	if (file >= 0) {
+		int error = errno;
+
 		close(file);
+		errno = error;
+	}
 	return got >= 0;
 }
 
-/* Reads all indexes of a trace. An index that relayd removes meanwhile is none; false if one cannot be
- * understood. */
-static bool read_indexes(struct relayfiles *files, const struct stream_key *key,
-	void (*take)(void *data, const struct relay_packet *packet), void *data, const char **file)
+/* Whose packets, and what is wrong with the indexes: the first of what may pass, or of all. */
+struct indexes {
+	struct relayfiles *files;
+	void (*take)(void *data, const struct relay_packet *packet);
+	void *data;
+	const char *file; /* that of the packets that are taken */
+	enum relay_scanned scanned;
+	char wrong[256];
+};
+
+static void found_wrong(struct indexes *indexes, const struct stream_key *key, const char *path, int error)
 {
-	int trace = relayfiles_open_trace(files, key, NULL);
-	g_autoptr(GPtrArray) names = relay_list_folder(trace < 0 ? -1 : openat(trace, "index", FOLDER_FLAGS));
+	enum relay_scanned scanned = relay_passes(error) ? RELAY_BUSY : RELAY_PART;
+
+	if (scanned <= indexes->scanned)
+		return;
+	indexes->scanned = scanned;
+	snprintf(indexes->wrong, sizeof(indexes->wrong), "user %" G_GUINT64_FORMAT ", %s: %s", key->user,
+		path, error ? g_strerror(error) : "it has entries that cannot be");
+}
+
+static void read_index(struct indexes *indexes, const struct stream_key *key, int trace, const char *name)
+{
+	g_autofree char *path = g_strconcat("index/", name, NULL), *file = NULL;
 	struct buffer index = {0};
-	bool good = true;
 
-	for (guint i = 0; names && i < names->len; i++) {
-		g_autofree char *path = g_strconcat("index/", g_ptr_array_index(names, i), NULL);
-
-		if (!g_str_has_suffix(path, ".idx"))
-			continue;
-		if (!read_file(openat(trace, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), &index)) {
-			good &= errno == ENOENT;
-			continue;
-		}
-		path[strlen(path) - strlen(".idx")] = '\0';
-		*file = g_string_chunk_insert_const(files->names, path + strlen("index/"));
-		good &= relay_index_read(index.data, index.size, take, data);
+	if (!read_file(openat(trace, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), &index)) {
+		if (errno != ENOENT)
+			found_wrong(indexes, key, path, errno);
+	} else {
+		file = g_strndup(name, strlen(name) - strlen(".idx"));
+		indexes->file = g_string_chunk_insert_const(indexes->files->names, file);
+		if (!relay_index_read(index.data, index.size, indexes->take, indexes->data))
+			found_wrong(indexes, key, path, 0);
 	}
 	buffer_free(&index);
+}
+
+/* Reads all indexes of a trace. An index that relayd removes meanwhile is none. */
+static void read_indexes(struct indexes *indexes, const struct stream_key *key)
+{
+	int trace = relayfiles_open_trace(indexes->files, key, NULL);
+	g_autoptr(GPtrArray) names = relay_list_folder(trace < 0 ? -1 : openat(trace, "index", FOLDER_FLAGS));
+
+	if (!names)
+		found_wrong(indexes, key, "index", errno);
+	for (guint i = 0; names && i < names->len; i++)
+		if (g_str_has_suffix(g_ptr_array_index(names, i), ".idx"))
+			read_index(indexes, key, trace, g_ptr_array_index(names, i));
 	if (trace >= 0)
 		close(trace);
-	return good && names;
 }
 
 /* Scanning */
 
 struct scan {
-	struct relayfiles *files;
+	struct indexes indexes;
 	const struct positions *positions;
 	GArray *packets;
 	struct stream_key key;
-	const char *file;
 };
 
 static void scan_packet(void *data, const struct relay_packet *packet)
 {
 	struct scan *scan = data;
-	struct relayfiles_packet found = {scan->key, *packet, scan->file};
+	struct relayfiles_packet found = {scan->key, *packet, scan->indexes.file};
 	const struct position *position;
 
 	found.key.class_id = packet->class_id;
@@ -81,20 +109,31 @@ static void scan_packet(void *data, const struct relay_packet *packet)
 		g_array_append_val(scan->packets, found);
 }
 
-bool relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
-	const struct positions *positions, GArray *packets)
-{
-	struct scan scan = {
-		.files = files, .positions = positions, .packets = packets, .key = *key, .file = NULL};
-
-	return read_indexes(files, key, scan_packet, &scan, &scan.file);
-}
-
-static bool scan_trace(void *data, const struct stream_key *key)
+static void scan_trace(void *data, const struct stream_key *key)
 {
 	struct scan *scan = data;
 
-	return relay_scan_trace(scan->files, key, scan->positions, scan->packets);
+	scan->key = *key;
+	read_indexes(&scan->indexes, key);
+}
+
+static void init_scan(
+	struct scan *scan, struct relayfiles *files, const struct positions *positions, GArray *packets)
+{
+	*scan = (struct scan){
+		.indexes = {.files = files, .take = scan_packet, .data = scan},
+		.positions = positions,
+		.packets = packets,
+	};
+}
+
+void relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
+	const struct positions *positions, GArray *packets)
+{
+	struct scan scan;
+
+	init_scan(&scan, files, positions, packets);
+	scan_trace(&scan, key);
 }
 
 static gint compare_packets(gconstpointer left, gconstpointer right)
@@ -107,16 +146,24 @@ static gint compare_packets(gconstpointer left, gconstpointer right)
 	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-bool relay_scan(struct relayfiles *files, const struct positions *positions, GArray *packets, char *error,
-	size_t error_size)
+enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
+	char *error, size_t error_size)
 {
-	struct scan scan = {.files = files, .positions = positions, .packets = packets};
-	bool good = relayfiles_each_trace(files, scan_trace, &scan);
+	struct scan scan;
+	int folders;
 
+	init_scan(&scan, files, positions, packets);
+	folders = relayfiles_each_trace(files, scan_trace, &scan);
 	g_array_sort(packets, compare_packets);
-	if (!good)
-		snprintf(error, error_size, "%s: an index cannot be read", files->path);
-	return good;
+	if (folders && (scan.indexes.scanned == RELAY_WHOLE || relay_passes(folders))) {
+		snprintf(error, error_size, "%s: users' folders cannot be opened: %s", files->path,
+			g_strerror(folders));
+		return relay_passes(folders) ? RELAY_BUSY : RELAY_PART;
+	}
+	if (scan.indexes.scanned != RELAY_WHOLE)
+		snprintf(error, error_size, "%s: an index cannot be read (%s)", files->path,
+			scan.indexes.wrong);
+	return scan.indexes.scanned;
 }
 
 /* Locating */
@@ -142,8 +189,8 @@ static void search_packet(void *data, const struct relay_packet *packet)
 bool relay_locate(void *files, const struct stream_key *key, uint64_t begin, struct packet_info *info)
 {
 	struct search search = {key, begin, info, false};
-	const char *file;
+	struct indexes indexes = {.files = files, .take = search_packet, .data = &search};
 
-	read_indexes(files, key, search_packet, &search, &file);
+	read_indexes(&indexes, key);
 	return search.found;
 }

@@ -5,15 +5,22 @@
 
 #include "session/relayfiles.h"
 
+/* What was seen. */
+enum relay_scanned {
+	RELAY_WHOLE,
+	RELAY_PART, /* some packets cannot be found, and never will be */
+	RELAY_BUSY, /* the same, but another attempt may do better: no more files can be open, say */
+};
+
 /*
  * Appends the packets that are not done by @positions to @packets (of struct relayfiles_packet), in order of
- * their begin clocks. Returns false, with @error, if some could not be looked at.
+ * their begin clocks; @error says why these are not all.
  */
-bool relay_scan(struct relayfiles *files, const struct positions *positions, GArray *packets, char *error,
-	size_t error_size);
+enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
+	char *error, size_t error_size);
 
-/* Appends those of one trace, in no order; false if some could not be looked at. */
-bool relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
+/* Appends those of one trace, in no order. */
+void relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
 	const struct positions *positions, GArray *packets);
 
 /* Looks up one packet: for intake_options. */

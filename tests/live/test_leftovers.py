@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Of a session that is over nothing is left on the relay's disk, whatever befalls the agent while it removes it."""
 
+import glob
 import os
+import time
 
 import pytest
+from expect import key_of
 from rig.process import wait_until
 from test_restart import KEEP, LOAD
 
@@ -59,6 +62,50 @@ def test_something_is_in_the_way(node, receiver):
     wait_until(node.collecting, 20, "a new session")
     os.rmdir(f"{trace}/late")
     wait_removed(folder)
+
+
+def test_folders_that_cannot_be_opened_now(node, receiver):
+    """While descriptors are short, say, nothing counts as read: what is there is read later, and removed then."""
+    shut = node.path("shut")
+    start(node, receiver, BLKIN_SHUT=shut)
+    folder = record(node)
+    assert node.agent.stop() == 0
+    node.run([LOAD, "-n", 1000])
+    with open(shut, "w", encoding="ascii"):
+        pass
+    lose_session(node)
+    start(node, receiver, BLKIN_SHUT=shut)
+    time.sleep(4)
+    os.unlink(shut)
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 1100 and ledger.idle(), 20, "1000 spans")
+    assert ledger.packets_lost == 0
+    wait_removed(folder)
+
+
+def test_a_forged_index_entry(node, receiver):
+    """It hides nothing behind it, is counted, and the log says so once."""
+    start(node, receiver)
+    folder = record(node)
+    assert node.agent.stop() == 0
+    node.run([LOAD, "-n", 20000, "-r", 5000])
+    path = max(glob.glob(f"{folder}/ust/uid/*/64-bit/index/*.idx"), key=os.path.getsize)
+    count = (os.path.getsize(path) - 16) // 72
+    assert count > 4
+    with open(path, "r+b") as file:  # the one but two
+        file.seek(16 + 72 * (count - 3))
+        file.write(b"\xff" * 72)
+    start(node, receiver)
+    node.agent.wait_ready(node.collecting)
+    node.wait_ledger(lambda ledger: ledger.sent > 100 and ledger.idle(), 20, "what is behind it")
+    node.run([LOAD, "-n", 100])
+    time.sleep(3)
+    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 20, "the rest")
+    received = {key_of(span)[2] for span in receiver.spans()}
+    assert 19999 in received and len(received) > 20000 * (count - 2) / count / 2, "the last ones are there"
+    lose_session(node)
+    node.wait_ledger(lambda ledger: ledger.packets_lost >= 1, 20, "the loss to be counted")
+    assert node.agent.log().count("it has entries that cannot be") == 1, ledger
+    assert node.agent.stop() == 0
 
 
 def test_disk_stalls_once(node, receiver):

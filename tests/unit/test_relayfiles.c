@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* relayd's files: what is found in them, carved out of them and removed, and what is let alone. */
+#define _GNU_SOURCE
 #include <check.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -145,12 +150,37 @@ static struct relayfiles *open_files(void)
 	return files;
 }
 
-static GArray *scan(struct relayfiles *files, struct positions *positions, bool good)
+/* The system's, but when a test wants it to fail; what it opened stays open then. */
+static int list_failure;
+
+DIR *fdopendir(int fd)
+{
+	DIR *(*real)(int) = (DIR * (*)(int)) dlsym(RTLD_NEXT, "fdopendir");
+
+	errno = list_failure;
+	return list_failure ? NULL : real(fd);
+}
+
+static unsigned count_descriptors(void)
+{
+	unsigned count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static GArray *scan_as(struct relayfiles *files, struct positions *positions, enum relay_scanned wanted)
 {
 	GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 
-	ck_assert_int_eq(relay_scan(files, positions, packets, error, sizeof(error)), good);
+	ck_assert_int_eq(relay_scan(files, positions, packets, error, sizeof(error)), wanted);
 	return packets;
+}
+
+static GArray *scan(struct relayfiles *files, struct positions *positions)
+{
+	return scan_as(files, positions, RELAY_WHOLE);
 }
 
 static uint64_t sequence_at(const GArray *packets, guint i)
@@ -170,7 +200,7 @@ START_TEST(scanned_in_order_and_past_the_positions)
 	put_stream(0, 0, 8, 12);
 	put_stream(1, 0, 0, 3);
 	files = open_files();
-	packets = scan(files, positions, true);
+	packets = scan(files, positions);
 	ck_assert_uint_eq(packets->len, 11);
 	for (guint i = 1; i < packets->len; i++)
 		ck_assert_uint_le(g_array_index(packets, struct relayfiles_packet, i - 1).is.begin,
@@ -179,7 +209,7 @@ START_TEST(scanned_in_order_and_past_the_positions)
 	positions_get(positions, &key)->done = (struct place){true, true, 1010, 1, 5};
 	key.id = 0;
 	positions_get(positions, &key)->done = (struct place){true, false, 1100, 10, 5};
-	packets = scan(files, positions, true);
+	packets = scan(files, positions);
 	/* of stream 1 the third, of stream 0 the one in which reading stopped, and the last */
 	ck_assert_uint_eq(packets->len, 3);
 	ck_assert_uint_eq(sequence_at(packets, 0), 2);
@@ -210,7 +240,7 @@ START_TEST(carving)
 
 	put_stream(0, 0, 0, 4);
 	files = open_files();
-	packets = scan(files, positions, true);
+	packets = scan(files, positions);
 	copy = g_build_filename(trace, "spans_0_0", NULL);
 	ck_assert(g_file_get_contents(copy, &data, &size, NULL));
 	data[PACKET + 64] = 9;                                              /* the second is another by now */
@@ -275,6 +305,95 @@ START_TEST(indexes_that_are_none)
 	}
 	ck_assert(relay_index_read("", 0, ignore, NULL));
 	ck_assert(!relay_index_read("x", 1, ignore, NULL));
+}
+END_TEST
+
+/* What is behind an entry that cannot be is found, whatever the entry says. */
+START_TEST(a_forged_entry_hides_no_other)
+{
+	g_autofree char *path = NULL, *data = NULL;
+	struct positions *positions = positions_create();
+	struct relayfiles *files;
+	GArray *packets;
+	gsize size;
+
+	put_stream(0, 0, 0, 4);
+	put_stream(1, 0, 0, 2);
+	path = g_build_filename(trace, "index", "spans_0_0.idx", NULL);
+	ck_assert(g_file_get_contents(path, &data, &size, NULL));
+	memset(data + 16 + 72, 0xff, 72); /* the second of four */
+	ck_assert(g_file_set_contents(path, data, (gssize)size, NULL));
+	files = open_files();
+	packets = scan_as(files, positions, RELAY_PART);
+	ck_assert_str_eq(strstr(error, ": an index"),
+		": an index cannot be read (user 7, index/spans_0_0.idx: it has entries that cannot be)");
+	ck_assert_uint_eq(packets->len, 5);
+	ck_assert_uint_eq(sequence_at(packets, 4), 3);
+	g_array_unref(packets);
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
+/* With too few descriptors it is never all that there is, and never thought to be. */
+START_TEST(scanned_with_few_descriptors)
+{
+	struct positions *positions = positions_create();
+	struct relayfiles *files;
+	struct rlimit limit, few;
+	enum relay_scanned scanned = RELAY_BUSY;
+	unsigned before, times = 0;
+
+	put_stream(0, 0, 0, 4);
+	put_stream(1, 0, 0, 2);
+	files = open_files();
+	before = count_descriptors();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	for (rlim_t left = 0; left < 64 && scanned == RELAY_BUSY; left++, times++) {
+		GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+
+		few.rlim_cur = left;
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+		scanned = relay_scan(files, positions, packets, error, sizeof(error));
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		ck_assert(scanned == RELAY_BUSY || packets->len == 6);
+		g_array_unref(packets);
+	}
+	ck_assert_int_eq(scanned, RELAY_WHOLE);
+	ck_assert_uint_gt(times, 3);
+	ck_assert_uint_eq(count_descriptors(), before);
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
+/* A folder that is not a folder, or whose disk fails, is no empty one. */
+START_TEST(folders_that_cannot_be_listed)
+{
+	struct positions *positions = positions_create();
+	struct relayfiles *files, *other;
+	unsigned before;
+
+	put_stream(0, 0, 0, 4);
+	before = count_descriptors();
+	list_failure = EIO;
+	ck_assert_int_eq(relayfiles_open(output, named("blkin", CREATED), &other, error, sizeof(error)),
+		RELAYFILES_BUSY);
+	ck_assert_uint_eq(count_descriptors(), before);
+	list_failure = 0;
+	files = open_files();
+	list_failure = EIO;
+	g_array_unref(scan_as(files, positions, RELAY_BUSY));
+	ck_assert_ptr_nonnull(strstr(error, "users' folders cannot be opened: Input/output error"));
+	list_failure = 0;
+	remove_tree(trace);
+	ck_assert(g_file_set_contents(trace, "x", 1, NULL));
+	g_array_unref(scan_as(files, positions, RELAY_PART));
+	ck_assert_ptr_nonnull(strstr(error, "users' folders cannot be opened: Not a directory"));
+	relayfiles_close(files);
+	ck_assert_uint_eq(count_descriptors(), before);
+	positions_destroy(positions);
 }
 END_TEST
 
@@ -397,6 +516,9 @@ int main(void)
 	tcase_add_test(cases, scanned_in_order_and_past_the_positions);
 	tcase_add_test(cases, carving);
 	tcase_add_test(cases, indexes_that_are_none);
+	tcase_add_test(cases, a_forged_entry_hides_no_other);
+	tcase_add_test(cases, scanned_with_few_descriptors);
+	tcase_add_test(cases, folders_that_cannot_be_listed);
 	tcase_add_test(cases, folders_of_others);
 	tcase_add_test(cases, no_file_can_be_opened);
 	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);

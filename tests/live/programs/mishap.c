@@ -3,12 +3,15 @@
  * Preloaded into a program, lets it meet with a mishap where it matters:
  *
  *   BLKIN_DIE_AT=NAME   it is killed right after it removed a file or folder of this name from a folder
- *   BLKIN_STALL=FILE    while FILE is there, the next write at a place takes 1.5 s, and takes FILE away
+ *   BLKIN_SHUT=FILE     while FILE is there, no folder of a word size (64-bit) in another folder can be
+ * opened BLKIN_STALL=FILE    while FILE is there, the next write at a place takes 1.5 s, and takes FILE away
  */
 #undef _FILE_OFFSET_BITS /* else pwrite would be pwrite64, and there are programs that call either */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,6 +27,41 @@ int unlinkat(int folder, const char *name, int flags)
 	if (code == 0 && last && !strcmp(last, slash ? slash + 1 : name))
 		kill(getpid(), SIGKILL);
 	return code;
+}
+
+static int open_at(int folder, const char *path, int flags, mode_t mode)
+{
+	const char *file = getenv("BLKIN_SHUT");
+
+	if (file && !strcmp(path, "64-bit") && syscall(SYS_faccessat, AT_FDCWD, file, F_OK) == 0) {
+		errno = EMFILE;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+#define MODE_OF(flags, mode)                                                                                 \
+	do {                                                                                                 \
+		va_list args;                                                                                \
+		va_start(args, flags);                                                                       \
+		mode = (flags) & (O_CREAT | __O_TMPFILE) ? va_arg(args, mode_t) : 0;                         \
+		va_end(args);                                                                                \
+	} while (0)
+
+int openat(int folder, const char *path, int flags, ...)
+{
+	mode_t mode;
+
+	MODE_OF(flags, mode);
+	return open_at(folder, path, flags, mode);
+}
+
+int openat64(int folder, const char *path, int flags, ...)
+{
+	mode_t mode;
+
+	MODE_OF(flags, mode);
+	return open_at(folder, path, flags, mode);
 }
 
 static void stall(void)
