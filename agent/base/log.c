@@ -4,10 +4,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
+
+#include "base/sanitize.h"
 
 static const char *log_program = "blkin";
 static int log_to_journal;
@@ -21,9 +24,7 @@ static void write_line(int level, const char *format, va_list args)
 	/*
 	 * names come from programs and texts from peers: neither may begin a new line, or control a terminal
 	 */
-	for (char *at = message; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			*at = '?';
+	words_clean(message, strlen(message));
 	if (log_to_journal)
 		snprintf(line, sizeof(line), "<%d>%s\n", level, message);
 	else

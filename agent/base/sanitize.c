@@ -32,6 +32,22 @@ void words_copy(char *message, size_t message_size, const uint8_t *words, size_t
 		message[used] = '\0';
 }
 
+void words_clean(char *text, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		gunichar c = (unsigned char)text[at] < 0x80
+				     ? (gunichar)(unsigned char)text[at]
+				     : g_utf8_get_char_validated(text + at, (gssize)(size - at));
+		size_t step = c >= (gunichar)-2 ? 1 : (size_t)g_unichar_to_utf8(c, NULL);
+
+		if (c >= (gunichar)-2 || g_unichar_iscntrl(c))
+			memset(text + at, '?', step);
+		at += step;
+	}
+}
+
 bool words_readable(const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)

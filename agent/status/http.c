@@ -16,6 +16,7 @@
 #include <glib.h>
 
 #include "base/log.h"
+#include "base/sanitize.h"
 #include "status/httplimit.h"
 #include "status/metrics.h"
 #include "status/port.h"
@@ -67,8 +68,10 @@ static int page_readyz(struct buffer *out, const struct status *status)
 		buffer_printf(out, "ok\n");
 		return HTTP_OK;
 	}
-	buffer_printf(out, "not collecting: %s\n",
-		status->collector.error[0] ? status->collector.error : "starting");
+	buffer_printf(
+		out, "not collecting: %s", status->collector.error[0] ? status->collector.error : "starting");
+	words_clean((char *)out->data, out->size);
+	buffer_printf(out, "\n");
 	return HTTP_SERVUNAVAIL;
 }
 

@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/sanitize.h"
 #include "status/doctor.h"
 
 #define KIB UINT64_C(1024)
@@ -88,9 +89,7 @@ static void write_plain(struct buffer *out, const char *text)
 	size_t begin = out->size;
 
 	buffer_printf(out, "%s", text);
-	for (size_t i = begin; i < out->size; i++)
-		if (out->data[i] < 0x20 || out->data[i] == 0x7f)
-			out->data[i] = '?';
+	words_clean((char *)out->data + begin, out->size - begin);
 }
 
 /* Words from outside, on a line of their own. */

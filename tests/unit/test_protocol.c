@@ -2,9 +2,11 @@
 /* What `blkin status` and the agent say to each other: it comes through as it was, and nothing else does. */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <glib.h>
 
+#include "base/sanitize.h"
 #include "status/protocol.h"
 
 static char *query_of(const struct census *census)
@@ -118,6 +120,25 @@ START_TEST(no_mutation_does_harm)
 }
 END_TEST
 
+/* Whatever a terminal obeys, in UTF-8 or not, is gone; all else stays as it is. */
+START_TEST(controls_are_cleaned)
+{
+	static const struct {
+		const char *text, *clean;
+	} cases[] = {{"plain, ä, \xf0\x9f\x99\x82", "plain, ä, \xf0\x9f\x99\x82"},
+		{"a\x1b[2J\nb\x7f", "a?[2J?b?"},
+		{"C1 \xc2\x80 \xc2\x9b\x32J \xc2\x9f \xc2\xa0", "C1 ?? ??2J ?? \xc2\xa0"},
+		{"\x9b\x32J \xc2", "?2J ?"}, {"\xe2\x82", "??"}, {"\xc0\x9b", "??"}, {"", ""}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strdup(cases[i].text);
+
+		words_clean(text, strlen(text));
+		ck_assert_str_eq(text, cases[i].clean);
+	}
+}
+END_TEST
+
 START_TEST(words_are_made_printable_and_cut)
 {
 	struct census census;
@@ -173,8 +194,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {census_comes_through, garbage_is_refused, other_versions_are_refused,
-		no_mutation_does_harm, words_are_made_printable_and_cut, session_comes_through,
-		sessions_that_are_none_are_refused};
+		no_mutation_does_harm, controls_are_cleaned, words_are_made_printable_and_cut,
+		session_comes_through, sessions_that_are_none_are_refused};
 	Suite *suite = suite_create("protocol");
 	TCase *cases = tcase_create("protocol");
 	SRunner *runner = srunner_create(suite);
