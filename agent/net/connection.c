@@ -277,6 +277,11 @@ static void on_lookup(struct addrinfo *addresses, const char *why, void *data)
 		connection->fault = FAULT_NO_ADDRESS;
 		snprintf(connection->why, sizeof(connection->why), "%s", why);
 	}
+	if (connection->options.tls &&
+		!tls_ready(connection->options.tls, connection->why, sizeof(connection->why))) {
+		connection->fault = FAULT_TLS_FILES;
+		connection->next = NULL;
+	}
 	try_addresses(connection);
 }
 

@@ -23,7 +23,7 @@ struct connection;
 struct connection_options {
 	const struct address *address; /* all borrowed for the connection's life */
 	int64_t timeout_ns;            /* for the look-up, and for each address */
-	SSL_CTX *tls;                  /* NULL: plain TCP */
+	struct tls *tls;               /* NULL: plain TCP */
 };
 
 /* Called from the loop, never from within connection_create; each may destroy the connection. */

@@ -6,8 +6,14 @@
 #include <string.h>
 
 #include <arpa/inet.h>
+#include <glib.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+
+struct tls {
+	struct tls_options options; /* ours */
+	SSL_CTX *context;           /* NULL: the files have not been read yet */
+};
 
 /* The reason of OpenSSL's oldest error, which is nearest to the cause; empties its queue. */
 static const char *reason(void)
@@ -71,7 +77,7 @@ static int on_asked(SSL *session, void *data)
 	return 1;
 }
 
-SSL_CTX *tls_create(const struct tls_options *options, char *why, size_t size)
+static SSL_CTX *read_files(const struct tls_options *options, char *why, size_t size)
 {
 	SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
 
@@ -91,6 +97,39 @@ SSL_CTX *tls_create(const struct tls_options *options, char *why, size_t size)
 	return NULL;
 }
 
+struct tls *tls_create(const struct tls_options *options, bool later, char *why, size_t size)
+{
+	SSL_CTX *context = read_files(options, why, size);
+	struct tls *tls;
+
+	if (!context && !later)
+		return NULL;
+	tls = g_new0(struct tls, 1);
+	tls->options.ca = g_strdup(options->ca);
+	tls->options.certificate = g_strdup(options->certificate);
+	tls->options.key = g_strdup(options->key);
+	tls->context = context;
+	return tls;
+}
+
+bool tls_ready(struct tls *tls, char *why, size_t size)
+{
+	if (!tls->context)
+		tls->context = read_files(&tls->options, why, size);
+	return tls->context != NULL;
+}
+
+void tls_free(struct tls *tls)
+{
+	if (!tls)
+		return;
+	SSL_CTX_free(tls->context);
+	g_free((char *)tls->options.ca);
+	g_free((char *)tls->options.certificate);
+	g_free((char *)tls->options.key);
+	g_free(tls);
+}
+
 static bool is_digits(const char *host)
 {
 	uint8_t bytes[16];
@@ -98,9 +137,9 @@ static bool is_digits(const char *host)
 	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-SSL *tls_open(SSL_CTX *tls, const char *host, bool *asked)
+SSL *tls_open(struct tls *tls, const char *host, bool *asked)
 {
-	SSL *session = SSL_new(tls);
+	SSL *session = SSL_new(tls->context);
 	bool good;
 
 	if (!session)

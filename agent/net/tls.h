@@ -20,14 +20,24 @@ struct tls_options {
 	const char *key;         /* PEM file of its key; "" for none */
 };
 
-/* Reads the files; returns NULL with one sentence in @why, of @size bytes, if they do not do. */
-SSL_CTX *tls_create(const struct tls_options *options, char *why, size_t size);
+struct tls;
 
 /*
- * A session with @host, to be handshaken; the caller's. NULL where memory is short. *@asked becomes true when
- * the server asks for a certificate of ours.
+ * Reads the files, whose names are copied. If they do not do, it returns NULL with one sentence in @why, of
+ * @size bytes; but with @later they are read when tls_ready asks for them.
  */
-SSL *tls_open(SSL_CTX *tls, const char *host, bool *asked);
+struct tls *tls_create(const struct tls_options *options, bool later, char *why, size_t size);
+
+/* Whether the files have been read, if need be now; otherwise @why says what is wrong with them. */
+bool tls_ready(struct tls *tls, char *why, size_t size);
+
+void tls_free(struct tls *tls);
+
+/*
+ * A session with @host, to be handshaken; the caller's. It must be ready. NULL where memory is short. *@asked
+ * becomes true when the server asks for a certificate of ours.
+ */
+SSL *tls_open(struct tls *tls, const char *host, bool *asked);
 
 /*
  * Says why @session, with @host, broke, from OpenSSL's @error (0 if it left none): a clause for @why, of

@@ -21,7 +21,7 @@ struct output {
 
 /* From the configuration */
 
-static struct uplink_options uplink_options(const struct output_config *is)
+static struct uplink_options uplink_options(const struct output_config *is, bool starting)
 {
 	return (struct uplink_options){
 		.name = is->name,
@@ -33,6 +33,7 @@ static struct uplink_options uplink_options(const struct output_config *is)
 		.gzip = is->compression == CONFIG_COMPRESSION_GZIP,
 		.use_tls = is->tls,
 		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
+		.tls_later = starting,
 		.window = (uint32_t)is->window,
 		.timeout_ns = is->timeout,
 		.backoff_min_ns = is->retry_min,
@@ -59,6 +60,13 @@ static struct batch_limits batch_limits(const struct output_config *is)
 		.bytes = is->batch_size,
 		.delay_ns = is->batch_delay,
 	};
+}
+
+static struct uplink *make_uplink(struct output *output, const struct output_config *is, bool starting)
+{
+	struct uplink_options options = uplink_options(is, starting);
+
+	return uplink_create(output->base, output->queue, &options);
 }
 
 /* The loop */
@@ -93,7 +101,7 @@ struct output *output_create(
 	output->pushed = event_new(base, -1, EV_PERSIST, on_pushed, output);
 	output->queue = queue_create(&limits, output->account, wake, output);
 	output->batches = batch_limits(is);
-	output->uplink = output_make_uplink(output, is);
+	output->uplink = make_uplink(output, is, manner->starting);
 	if (output->uplink)
 		return output;
 	output_destroy(output, false);
@@ -148,9 +156,7 @@ void output_configure(
 
 struct uplink *output_make_uplink(struct output *output, const struct output_config *is)
 {
-	struct uplink_options options = uplink_options(is);
-
-	return uplink_create(output->base, output->queue, &options);
+	return make_uplink(output, is, false);
 }
 
 void output_replace_uplink(struct output *output, struct uplink *uplink)

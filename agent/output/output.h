@@ -22,7 +22,9 @@ struct output;
 
 /* How outputs deliver: the same for all. */
 struct output_manner {
-	bool patient;    /* an import: who pushes waits for room */
+	bool patient;  /* an import: who pushes waits for room */
+	bool starting; /* the agent: what may pass, as a file that is missing, is no reason to do without the
+			  rest */
 	int64_t disk_ns; /* of queue_limits */
 };
 

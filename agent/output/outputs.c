@@ -77,6 +77,7 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 	outputs->leaving = leaving_create(base);
 	outputs->leftover = leftover_create();
 	manner = manner_for(outputs, config);
+	manner.starting = !patient;
 	for (guint i = 0; i < config->outputs->len; i++) {
 		const struct output_config *is = g_ptr_array_index(config->outputs, i);
 		struct output *output;

@@ -41,6 +41,9 @@ static const struct remedy {
 		"certificate for this name"},
 	[FAULT_TLS_OWN] = {"output-tls",
 		"set `tls-certificate` and `tls-key` in [output] to a certificate that the server accepts"},
+	[FAULT_TLS_FILES] = {"output-tls-files", "correct the file's name in [output], or let the agent's "
+						 "user read it (`blkin validate` tries it): "
+						 "the agent goes on by itself once it can"},
 	[FAULT_TLS_NONE] = {"output-tls",
 		"name the server's TLS port in `server` of [output], or set `tls = no`"},
 	[FAULT_TLS] = {"output-tls", "check the TLS settings of the server: it needs TLS 1.2 or later"},

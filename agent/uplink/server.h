@@ -44,7 +44,7 @@ struct server_shared {
 	struct event_base *base;
 	struct queue *queue;
 	struct ratelimit *rate;
-	SSL_CTX *tls; /* NULL: plain TCP */
+	struct tls *tls; /* NULL: plain TCP */
 	uint32_t window;
 	int64_t timeout_ns, backoff_min_ns, backoff_max_ns;
 	/* Something happened; the role may be changed from here. Called last of all. */

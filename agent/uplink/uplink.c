@@ -263,11 +263,11 @@ static struct wire *create_wire(const struct uplink_options *options, const stru
 }
 
 /* Returns 0, or -1 having logged why not. */
-static int create_tls(const struct uplink_options *options, SSL_CTX **tls)
+static int create_tls(const struct uplink_options *options, struct tls **tls)
 {
 	char why[512];
 
-	*tls = options->use_tls ? tls_create(&options->tls, why, sizeof(why)) : NULL;
+	*tls = options->use_tls ? tls_create(&options->tls, options->tls_later, why, sizeof(why)) : NULL;
 	if (!options->use_tls || *tls)
 		return 0;
 	log_error("[%s]: %s", options->section, why);
@@ -293,7 +293,7 @@ struct uplink *uplink_create(
 	struct address addresses[ADDRESSES_MAX];
 	size_t count = address_parse_list(options->server, addresses);
 	struct uplink *uplink;
-	SSL_CTX *tls;
+	struct tls *tls;
 
 	if (count == 0) {
 		log_error("[%s]: `server = %s` is not HOST:PORT", options->section, options->server);
@@ -337,6 +337,6 @@ void uplink_destroy(struct uplink *uplink)
 	event_free(uplink->paced);
 	event_free(uplink->returning);
 	event_free(uplink->drained_event);
-	SSL_CTX_free(uplink->shared.tls);
+	tls_free(uplink->shared.tls);
 	g_free(uplink);
 }

@@ -38,6 +38,7 @@ struct uplink_options {
 	bool gzip;            /* HTTP's bodies */
 	bool use_tls;
 	struct tls_options tls;
+	bool tls_later;         /* files that do not do now are a fault that may pass */
 	uint32_t window;        /* calls open at once, at most */
 	int64_t timeout_ns;     /* to connect, and from one answer to the next */
 	int64_t backoff_min_ns; /* a wait is random between this */

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+What the agent needs, and does not have when it starts: it works without as far as it can, says what is missing, and goes
+on by itself once it is there.
+"""
+
+import os
+import ssl
+import subprocess
+
+import pytest
+from expect import key_of
+from rig.moody import Moody
+from rig.process import wait_until
+from test_restart import LOAD
+
+
+def make_certificate(node, name):
+    """NAME.pem and NAME.key, for 127.0.0.1; its own authority."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+        + ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
+        + ["-keyout", node.path(f"{name}.key"), "-out", node.path(f"{name}.pem")],
+        check=True, capture_output=True,
+    )  # fmt: skip
+
+
+def finding(node, code):
+    return {found["code"]: found for found in node.status()["findings"]}.get(code)
+
+
+@pytest.mark.parametrize("late", ["tls-ca", "tls-certificate", "tls-key"])
+def test_tls_files_that_come_late(node, receiver, late):
+    """That output waits, with its spans; the other one delivers, and the finding names the file."""
+    for name in ("server", "client"):
+        make_certificate(node, name)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(node.path("server.pem"), node.path("server.key"))
+    files = {"tls-ca": "server.pem", "tls-certificate": "client.pem", "tls-key": "client.key"}
+    path = node.path(files[late])
+    with Moody(node, tls=context) as server:
+        os.rename(path, path + ".away")
+        output = {"type": "scribe", "server": f"127.0.0.1:{server.port}", "tls": "yes", "retry-max": "500ms"}
+        output.update({key: node.path(name) for key, name in files.items()})
+        agent = node.start_agent(receiver.port, **{"output b": output})
+        node.run([LOAD, "-n", 500])
+        receiver.wait_for(500, 20)
+        what = f"`{late} = {path}` cannot be read"
+        found = wait_until(lambda: finding(node, "output-tls-files"), 20, "the finding")
+        assert what in found["what"] and "No such file or directory" in found["what"] and "[output b]" in found["fix"]
+        assert agent.log().count(what) == 1
+        os.rename(path + ".away", path)
+        wait_until(lambda: len(server.taken) >= 500, 20, "the spans to be delivered")
+        ledger = node.wait_ledger(lambda ledger: ledger.idle(), 20, "all to be settled", "b")
+        assert (ledger.sent, ledger.dropped) == (500, 0) and not finding(node, "output-tls-files")
+    assert agent.stop() == 0
+
+
+def test_a_reload_that_names_a_file_that_is_not_there(node, receiver):
+    """It is refused, in a sentence, and everything goes on as before."""
+    agent = node.start_agent(receiver.port)
+    with open(node.path("agent.conf"), "a", encoding="utf-8") as file:
+        file.write("[output b]\nserver = 127.0.0.1:1\ntls = yes\ntls-ca = /nowhere/ca.pem\n")
+    subprocess.run(["kill", "-HUP", str(agent.pid)], check=True)
+    wait_until(lambda: "the previous one stays in force" in agent.log(), 10, "the reload to be refused")
+    wrong = "[output b]: `tls-ca = /nowhere/ca.pem` cannot be read as certificates in PEM: No such file or directory"
+    assert [line for line in agent.log().splitlines() if "/nowhere" in line] == [f"blkin-agent: {wrong}"]
+    node.run([LOAD, "-n", 100])
+    receiver.wait_for(100)
+    assert sorted(key_of(span)[2] for span in receiver.spans()) == list(range(100))
+    assert agent.stop() == 0
