@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include <event2/event.h>
@@ -44,6 +45,7 @@ struct agent {
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
 	bool collector_ended;
+	bool hopeless; /* only another configuration helps */
 };
 
 /* Runs in the reader's thread; libevent wakes the loop. */
@@ -160,9 +162,10 @@ static bool make_answers(struct agent *agent)
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
 		.started = clock_wall(),
+		.forgets = agent->config->keep && !progress_keeps(agent->progress),
 	};
 	agent->notify = notify_create(agent->base, &agent->source);
-	agent->http = http_create(agent->base, agent->config, &agent->source);
+	agent->http = http_create(agent->base, agent->config, &agent->source, &agent->hopeless);
 	if (!agent->http)
 		return false;
 	agent->source.http_error = http_error(agent->http);
@@ -312,5 +315,7 @@ int agent_run(const struct config *config, const char *file)
 		_exit(EXIT_FAILURE);
 	}
 	end(&agent);
-	return started ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (started)
+		return EXIT_SUCCESS;
+	return agent.hopeless ? EX_CONFIG : EXIT_FAILURE;
 }

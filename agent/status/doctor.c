@@ -159,6 +159,15 @@ static void examine_configuration(struct findings *findings, const struct status
 			"and reload the agent; it opens the port by itself once that is free",
 			"nobody can scrape the agent: it cannot listen on %s: %s", status->config->http,
 			status->http_error);
+	if (status->forgets)
+		finding_add(findings, "no-checkpoint",
+			"make `state-directory` in [agent] a folder that the agent's user may write, in a "
+			"unit also "
+			"ReadWritePaths= (`blkin validate` tries it), and restart the agent",
+			"no checkpoint can be kept in %s: a stop ends the session, and what is recorded "
+			"while the "
+			"agent does not run is lost",
+			status->config->state_directory);
 	if (reload->failed)
 		finding_add(findings, "reload-failed",
 			"`blkin validate` says what is wrong: correct it, and reload again",

@@ -179,7 +179,14 @@ static bool answers(const struct sockaddr_un *address)
 	return does;
 }
 
-static int bind_local(const char *path)
+/* Whether only another configuration helps. */
+static bool lasts(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == EROFS ||
+	       error == ENAMETOOLONG;
+}
+
+static int bind_local(const char *path, bool *hopeless)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat file;
@@ -187,6 +194,7 @@ static int bind_local(const char *path)
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		log_error("the path of the control socket, %s, is too long (`socket` in [agent])", path);
+		*hopeless = true;
 		return -1;
 	}
 	strcpy(address.sun_path, path);
@@ -200,15 +208,16 @@ static int bind_local(const char *path)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && chmod(path, 0660) == 0)
 		return fd;
+	*hopeless = lasts(errno);
 	log_error("cannot make the control socket %s: %s (`socket` in [agent])", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
 }
 
-static int listen_local(struct http *http, const char *path)
+static int listen_local(struct http *http, const char *path, bool *hopeless)
 {
-	int fd = bind_local(path);
+	int fd = bind_local(path, hopeless);
 	struct evconnlistener *listener;
 
 	if (fd < 0)
@@ -221,15 +230,15 @@ static int listen_local(struct http *http, const char *path)
 	return 0;
 }
 
-struct http *http_create(
-	struct event_base *base, const struct config *config, const struct status_source *source)
+struct http *http_create(struct event_base *base, const struct config *config,
+	const struct status_source *source, bool *hopeless)
 {
 	struct http *http = g_new0(struct http, 1);
 
 	http->base = base;
 	http->source = source;
 	http->port = port_create(base, create_server, http);
-	if (*config->socket && listen_local(http, config->socket) != 0) {
+	if (*config->socket && listen_local(http, config->socket, hopeless) != 0) {
 		http_destroy(http);
 		return NULL;
 	}

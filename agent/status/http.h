@@ -6,6 +6,8 @@
 #ifndef STATUS_HTTP_H
 #define STATUS_HTTP_H
 
+#include <stdbool.h>
+
 #include <event2/event.h>
 
 #include "config/config.h"
@@ -15,11 +17,12 @@ struct http;
 
 /*
  * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong with the
- * control socket: a folder that is not there, another agent that owns it. A port that cannot be had is tried
+ * control socket: a folder that is not there, another agent that owns it; @hopeless becomes
+ * true where only another configuration helps. A port that cannot be had is tried
  * again later.
  */
-struct http *http_create(
-	struct event_base *base, const struct config *config, const struct status_source *source);
+struct http *http_create(struct event_base *base, const struct config *config,
+	const struct status_source *source, bool *hopeless);
 
 /*
  * Serves the port @address ("" for none) instead of the current one. Returns -1 having logged why that fails;

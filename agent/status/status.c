@@ -26,6 +26,7 @@ void status_read(struct status *status, const struct status_source *source)
 	status->leaving_count = counts.leaving;
 	collector_read_state(source->collector, &status->collector);
 	status->http_error = source->http_error ? source->http_error : "";
+	status->forgets = source->forgets;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
 	status->progress = collector_progress(source->collector);

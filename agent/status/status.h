@@ -29,6 +29,7 @@ struct status_source {
 	struct activity *activity;
 	const struct reload_state *reload;
 	const char *http_error; /* http_error()'s */
+	bool forgets;           /* no checkpoint can be kept, although the session should outlive the agent */
 	int64_t started;        /* ns since the epoch */
 };
 
@@ -44,6 +45,7 @@ struct status {
 	int64_t progress;     /* of the collector */
 	struct census census; /* what `blkin status` found out, for the answer that it asks for */
 	const struct reload_state *reload;
+	bool forgets;
 	const char *http_error; /* why the port does not listen although it should; "" if it does */
 };
 

@@ -11,8 +11,10 @@ import subprocess
 import pytest
 from expect import key_of
 from rig.moody import Moody
-from rig.process import wait_until
-from test_restart import LOAD
+from rig.process import answers, free_port, wait_until
+from test_restart import KEEP, LOAD
+
+CONFIG = 78
 
 
 def make_certificate(node, name):
@@ -69,3 +71,22 @@ def test_a_reload_that_names_a_file_that_is_not_there(node, receiver):
     receiver.wait_for(100)
     assert sorted(key_of(span)[2] for span in receiver.spans()) == list(range(100))
     assert agent.stop() == 0
+
+
+def test_a_state_directory_that_cannot_be_written(node, receiver):
+    agent = node.start_agent(receiver.port, session=KEEP, agent={"state_directory": "/proc/nowhere"})
+    found = finding(node, "no-checkpoint")
+    assert "/proc/nowhere" in found["what"] and "`state-directory`" in found["fix"]
+    node.run([LOAD, "-n", 100])
+    receiver.wait_for(100)
+    assert agent.stop() == 0
+
+
+@pytest.mark.parametrize("path", ["/nowhere/agent.sock", "/proc/agent.sock", "/tmp/" + "x" * 200])
+def test_a_socket_that_cannot_be(bare_node, path):
+    """No other start would do better: it ends with 78, after which the unit does not start it again."""
+    bare_node.write_config(free_port(), agent={"socket": path})
+    agent = bare_node.start_agent_again(wait=False)
+    assert agent.wait(20) == CONFIG
+    assert f"{path}" in agent.log() and "`socket` in [agent]" in agent.log()
+    assert not answers(bare_node.http)
