@@ -86,6 +86,7 @@ static void look(struct queue *queue, struct backlog *backlog)
 		.replay_bytes = queue->replay_bytes,
 		.replayed = queue->replayed->len,
 		.refused = queue->refused_count,
+		.suspects = aside_count_fresh(queue),
 	};
 }
 
@@ -170,7 +171,10 @@ void backlog_put_back(struct queue *queue, struct entry *list)
 		struct entry *entry = list;
 
 		list = entry->next;
-		queue_put_first(queue, entry);
+		if (entry->aside)
+			aside_add(queue, entry);
+		else
+			queue_put_first(queue, entry);
 	}
 	queue_wake(queue);
 	pthread_mutex_unlock(&queue->lock);
@@ -182,9 +186,13 @@ void backlog_replay(struct queue *queue, struct entry *entry)
 {
 	pthread_mutex_lock(&queue->lock);
 	entry->next = NULL;
-	*queue->replay_last = entry;
-	queue->replay_last = &entry->next;
-	queue->replay_bytes += entry_bytes(entry);
+	if (entry_is_suspect(entry)) {
+		aside_add(queue, entry);
+	} else {
+		*queue->replay_last = entry;
+		queue->replay_last = &entry->next;
+		queue->replay_bytes += entry_bytes(entry);
+	}
 	queue_wake(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -212,7 +220,8 @@ void backlog_put_first(struct queue *queue, struct entry *entry)
 
 void backlog_released(struct queue *queue, const struct entry *entry)
 {
-	queue->replay_bytes -= entry_bytes(entry);
+	if (!entry->aside)
+		queue->replay_bytes -= entry_bytes(entry);
 	g_array_append_val(queue->replayed, entry->spool_id);
 	queue_poke(queue);
 }

@@ -26,6 +26,7 @@ struct backlog {
 	size_t replay_bytes;     /* that were handed over, and are not finished */
 	unsigned replayed;       /* how many are finished */
 	unsigned refused;        /* refused spans that wait to be stored */
+	unsigned suspects;       /* fresh batches that wait for the same: aside.h */
 };
 
 /* Announces a spooler: from now on refused spans are kept for it, and it is woken when there is work. */
@@ -60,7 +61,8 @@ void backlog_stored(struct queue *queue, struct entry *list);
 /* The batches could not be stored: they go back to the front, in order. */
 void backlog_put_back(struct queue *queue, struct entry *list);
 
-/* Hands over a batch from disk, with its spool_id. The queue owns it from now on. */
+/* Hands over a batch from disk, with its spool_id, as a suspect if it is one. The queue owns it from now on.
+ */
 void backlog_replay(struct queue *queue, struct entry *batch);
 
 /* Moves up to @max ids of batches that the uplink has finished to @ids; returns how many. */

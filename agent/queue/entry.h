@@ -13,6 +13,8 @@ struct entry {
 	struct batch *batch; /* the entry has a reference */
 	uint64_t number;     /* number in the order of pushing, from 1 */
 	bool sent_before;    /* was sent before, without an answer */
+	uint8_t failures;    /* so often the server failed on it, and did not say why */
+	bool aside;          /* it is a suspect: aside.h */
 	int64_t spool_id;    /* its row in the spool, if it is replayed from disk; 0: fresh */
 	struct entry *next;  /* for its current owner */
 };
@@ -25,6 +27,21 @@ void entry_destroy(struct entry *entry);
 
 /* Bytes of memory that it accounts for. */
 size_t entry_bytes(const struct entry *entry);
+
+/* So many failures make it a suspect. */
+#define ENTRY_FAILURES_MAX 8
+
+static inline bool entry_is_suspect(const struct entry *entry)
+{
+	return entry->failures >= ENTRY_FAILURES_MAX;
+}
+
+/* The server failed on it. */
+static inline void entry_blame(struct entry *entry)
+{
+	if (!entry_is_suspect(entry))
+		entry->failures++;
+}
 
 /* The account's row that its items are in. */
 static inline enum account_row entry_row(const struct entry *entry)

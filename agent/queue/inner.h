@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Internals of the queue, only for its two halves, queue.c and backlog.c. */
+/* Internals of the queue, only for its parts: queue.c, backlog.c and aside.c. */
 #ifndef QUEUE_INNER_H
 #define QUEUE_INNER_H
 
@@ -26,6 +26,9 @@ struct queue {
 	uint64_t live;               /* how many fresh ones are not settled */
 	uint64_t fresh_released;     /* items of all fresh entries that the uplink has released */
 	bool closed;
+	struct entry *aside; /* the suspects, */
+	unsigned aside_count;
+	size_t aside_bytes; /* which are in `bytes` too if they are fresh */
 	/* backlog.h's */
 	bool spooled; /* there is a spooler */
 	bool storing; /* its disk works */
@@ -35,7 +38,7 @@ struct queue {
 	int64_t delivering_since;                  /* since when it delivers, or not, CLOCK_MONOTONIC ns */
 	size_t waiting_bytes;                      /* of fresh entries that wait */
 	struct entry *replay_first, **replay_last; /* that wait */
-	size_t replay_bytes;                       /* that wait or are taken */
+	size_t replay_bytes;                       /* that wait or are taken, without suspects */
 	GArray *replayed; /* int64_t: ids of the replayed ones that the uplink released */
 	struct refused_span *refused, **refused_last;
 	unsigned refused_count;
@@ -70,5 +73,12 @@ void backlog_free(struct queue *queue);
 struct entry *backlog_unlink(struct queue *queue);
 void backlog_put_first(struct queue *queue, struct entry *entry);
 void backlog_released(struct queue *queue, const struct entry *entry);
+
+/* aside.c's part. */
+bool aside_has_room(const struct queue *queue, const struct entry *entry);
+void aside_add(struct queue *queue, struct entry *entry);
+struct entry *aside_unlink_fresh(struct queue *queue);
+unsigned aside_count_fresh(const struct queue *queue);
+void aside_free(struct queue *queue);
 
 #endif

@@ -47,6 +47,7 @@ void queue_unref(struct queue *queue)
 		return;
 	while ((entry = queue_unlink_first(queue)))
 		entry_destroy(entry);
+	aside_free(queue);
 	backlog_free(queue);
 	pthread_mutex_destroy(&queue->lock);
 	g_free(queue);
@@ -231,12 +232,20 @@ struct entry *queue_take(struct queue *queue)
 /* Puts back an entry that was taken; the lock is held. */
 static void put_back(struct queue *queue, struct entry *entry)
 {
-	queue->taken--;
-	queue->taken_bytes -= entry_bytes(entry);
-	if (entry->spool_id)
+	if (!entry->aside) {
+		queue->taken--;
+		queue->taken_bytes -= entry_bytes(entry);
+	}
+	if (entry->aside) {
+		aside_add(queue, entry);
+	} else if (entry_is_suspect(entry) && aside_has_room(queue, entry)) {
+		queue->replay_bytes -= entry->spool_id ? entry_bytes(entry) : 0;
+		aside_add(queue, entry);
+	} else if (entry->spool_id) {
 		backlog_put_first(queue, entry);
-	else
+	} else {
 		queue_put_first(queue, entry);
+	}
 }
 
 void queue_give_back(struct queue *queue, struct entry *entry)
@@ -248,14 +257,16 @@ void queue_give_back(struct queue *queue, struct entry *entry)
 
 void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest)
 {
-	size_t *held = entry->spool_id ? &queue->replay_bytes : &queue->bytes;
+	size_t none = 0;
+	size_t *held = !entry->spool_id ? &queue->bytes : entry->aside ? &none : &queue->replay_bytes;
+	size_t *taken = entry->aside ? &none : &queue->taken_bytes;
 	size_t less = batch_bytes(entry->batch), more = batch_bytes(rest);
 
 	pthread_mutex_lock(&queue->lock);
 	batch_unref(entry->batch);
 	entry->batch = rest;
 	*held = *held - less + more;
-	queue->taken_bytes = queue->taken_bytes - less + more;
+	*taken = *taken - less + more;
 	put_back(queue, entry);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -263,8 +274,10 @@ void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch
 void queue_release(struct queue *queue, struct entry *entry)
 {
 	pthread_mutex_lock(&queue->lock);
-	queue->taken--;
-	queue->taken_bytes -= entry_bytes(entry);
+	if (!entry->aside) {
+		queue->taken--;
+		queue->taken_bytes -= entry_bytes(entry);
+	}
 	if (entry->spool_id) {
 		backlog_released(queue, entry);
 	} else {
@@ -312,7 +325,7 @@ static void drop_waiting(struct queue *queue, enum account_row dropped)
 {
 	struct entry *entry;
 
-	while ((entry = queue_unlink_first(queue)))
+	while ((entry = queue_unlink_first(queue)) || (entry = aside_unlink_fresh(queue)))
 		drop(queue, entry, dropped);
 	queue_has_room(queue);
 }

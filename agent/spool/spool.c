@@ -96,13 +96,13 @@ static size_t row_bytes(const struct entry *entry)
 	return batch->spans.size + 12 * (size_t)batch->count + 200;
 }
 
-static int insert(struct store *store, const struct entry *entry, struct tally *next)
+static int insert(struct store *store, struct entry *entry, struct tally *next)
 {
 	int rc = spoolrow_bind(store->db.stmt[SPOOLDB_INSERT], next->next, entry, &store->times);
 
 	if (rc == SQLITE_OK)
 		rc = spooldb_step(&store->db, SPOOLDB_INSERT);
-	next->next++;
+	entry->spool_id = next->next++;
 	next->batches++;
 	next->spans += entry->batch->count;
 	return rc;
@@ -118,7 +118,7 @@ static int put(struct store *store, void *data)
 	for (const struct entry *entry = data; entry; entry = entry->next)
 		bytes += row_bytes(entry);
 	rc = spooldb_begin(&store->db, bytes);
-	for (const struct entry *entry = data; entry && rc == SQLITE_OK; entry = entry->next) {
+	for (struct entry *entry = data; entry && rc == SQLITE_OK; entry = entry->next) {
 		rc = make_room(store, pages_for(row_bytes(entry)), &next, &evicted);
 		if (rc == SQLITE_OK)
 			rc = insert(store, entry, &next);
@@ -130,9 +130,13 @@ static int put(struct store *store, void *data)
 	return rc;
 }
 
-bool spool_put(struct spool *spool, const struct entry *list)
+bool spool_put(struct spool *spool, struct entry *list)
 {
-	return store_run(&spool->store, put, (void *)list);
+	bool good = store_run(&spool->store, put, list);
+
+	for (struct entry *entry = list; entry && !good; entry = entry->next)
+		entry->spool_id = 0;
+	return good;
 }
 
 /* Reading */

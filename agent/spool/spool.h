@@ -56,8 +56,8 @@ bool spool_try(struct spool *spool);
 /* Why the last call failed, in one sentence. */
 const char *spool_error(const struct spool *spool);
 
-/* Stores the list of batches (by `next`) in one commit, all or none. */
-bool spool_put(struct spool *spool, const struct entry *list);
+/* Stores the list of batches (by `next`) in one commit, all or none, and sets their spool_id. */
+bool spool_put(struct spool *spool, struct entry *list);
 
 enum spool_read { SPOOL_READ, SPOOL_END, SPOOL_FAILED };
 

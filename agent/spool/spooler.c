@@ -10,16 +10,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/ledger.h"
+#include "queue/aside.h"
 #include "queue/backlog.h"
+#include "spool/due.h"
+#include "spool/marks.h"
 #include "spool/pace.h"
 #include "spool/spool.h"
 #include "spool/spoolname.h"
 
-/* How long the collector may be away before anything is stored: most failures are over at once. */
-#define PATIENCE_NS (1 * NS_PER_SECOND)
-/* What one commit stores at most, and how long batches wait for one. */
+/* What one commit stores at most. */
 #define GROUP_BYTES (2 * 1024 * 1024)
-#define GROUP_NS (500 * NS_PER_MS)
 /* What was delivered is deleted in groups too. What is not deleted yet is sent again after a kill -9. */
 #define DELETE_IDS 64
 #define DELETE_NS (200 * NS_PER_MS)
@@ -46,6 +46,7 @@ struct spooler {
 	unsigned under_way;  /* batches read, and not deleted */
 	int64_t ids[256];    /* to be deleted */
 	unsigned to_delete;  /* how many of them */
+	struct marks marks;
 	atomic_bool stopping, over;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
@@ -135,26 +136,14 @@ static bool store(struct spooler *spooler, struct entry *list)
 		spans += entry->batch->count;
 	good = note(spooler, spool_put(spooler->spool, list));
 	post(spooler, good ? spans : 0);
+	if (good && list->aside)
+		marks_add(&spooler->marks, list);
 	if (good)
 		backlog_stored(spooler->queue, list);
 	else
 		backlog_put_back(spooler->queue, list);
 	spooler->stored_at = clock_monotonic();
 	return good;
-}
-
-/*
- * Bytes of batches that should be stored now. While the collector is away, batches are stored as soon as
- * there are many of them, or when they have waited for a while: so the queue has room when the disk is slow.
- */
-static size_t due_to_store(const struct spooler *spooler, const struct backlog *backlog, int64_t now)
-{
-	size_t waiting = backlog->waiting_bytes, limit = backlog->limit;
-
-	if (!backlog->delivering && (waiting > limit / 8 || (now - backlog->since >= PATIENCE_NS &&
-								    now - spooler->stored_at >= GROUP_NS)))
-		return waiting;
-	return waiting > limit / 2 ? waiting - limit * 3 / 8 : 0;
 }
 
 static bool store_waiting(struct spooler *spooler, size_t bytes)
@@ -172,6 +161,14 @@ static bool store_waiting(struct spooler *spooler, size_t bytes)
 		bytes -= MIN(bytes, group);
 	}
 	return true;
+}
+
+/* They are stored though the collector takes others: finding what is wrong with them may take long. */
+static bool store_suspects(struct spooler *spooler)
+{
+	struct entry *list = aside_take_fresh(spooler->queue);
+
+	return !list || store(spooler, list);
 }
 
 static bool keep_refused(struct spooler *spooler)
@@ -228,6 +225,7 @@ static bool replay_one(struct spooler *spooler)
 		return false;
 	spooler->last_id = entry->spool_id;
 	spooler->under_way++;
+	marks_restore(&spooler->marks, entry);
 	pace_spend(&spooler->pace, entry->batch->count);
 	backlog_replay(spooler->queue, entry);
 	return true;
@@ -258,14 +256,12 @@ static void probe(struct spooler *spooler, const struct backlog *backlog)
 /* When to look again though nothing happens. */
 static int64_t next_look(const struct spooler *spooler, const struct backlog *backlog, int64_t now)
 {
-	int64_t next = INT64_MAX;
+	int64_t next = due_at(backlog, spooler->stored_at);
 
 	if (spooler->retry_at)
 		return spooler->retry_at;
 	if (!spooler->entered)
 		return now;
-	if (!backlog->delivering && backlog->waiting_bytes)
-		next = MAX(backlog->since + PATIENCE_NS, spooler->stored_at + GROUP_NS);
 	if (has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
 		next = MIN(next, now + STEP_NS);
 	if (backlog->replayed || spooler->to_delete)
@@ -281,6 +277,8 @@ static bool write_all(struct spooler *spooler, const struct backlog *backlog, si
 		return false;
 	if (!store_waiting(spooler, bytes))
 		return false;
+	if (backlog->suspects && !store_suspects(spooler))
+		return false;
 	if (backlog->refused && !keep_refused(spooler))
 		return false;
 	if (backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS)
@@ -291,7 +289,7 @@ static bool write_all(struct spooler *spooler, const struct backlog *backlog, si
 static void work(struct spooler *spooler, const struct backlog *backlog)
 {
 	int64_t now = clock_monotonic();
-	size_t bytes = due_to_store(spooler, backlog, now);
+	size_t bytes = due_bytes(backlog, spooler->stored_at, now);
 
 	if (now < spooler->retry_at || !enter(spooler))
 		return;
@@ -315,6 +313,7 @@ static void finish(struct spooler *spooler)
 	if (!enter(spooler))
 		return;
 	delete_replayed(spooler);
+	store_suspects(spooler);
 	store_waiting(spooler, SIZE_MAX);
 	keep_refused(spooler);
 }

@@ -17,6 +17,12 @@ void bisect_put_back(struct bisect *bisect, struct piece *piece)
 	bisect->count++;
 }
 
+void bisect_put_last(struct bisect *bisect, struct piece *piece)
+{
+	TAILQ_INSERT_HEAD(&bisect->waiting, piece, link);
+	bisect->count++;
+}
+
 /*
  * The smallest pieces are last: taking them first keeps few waiting. But if many are refused and none is
  * accepted, good spans may be in a large piece, away from a run of bad ones.

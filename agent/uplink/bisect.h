@@ -44,6 +44,9 @@ void bisect_init(struct bisect *bisect);
 /* A piece that got no answer, or was put off, waits to be sent again. */
 void bisect_put_back(struct bisect *bisect, struct piece *piece);
 
+/* The same, behind all others. */
+void bisect_put_last(struct bisect *bisect, struct piece *piece);
+
 /* Takes a piece to be sent; NULL if none waits. */
 struct piece *bisect_take(struct bisect *bisect);
 

@@ -64,6 +64,11 @@ const char *calls_mismatch(const struct calls *calls, enum reply_kind kind, cons
 	return NULL;
 }
 
+void *calls_oldest(const struct calls *calls)
+{
+	return calls->open ? call_at(calls, 0)->cargo : NULL;
+}
+
 static void *end_call(struct calls *calls, struct call *call)
 {
 	calls->bytes -= call->bytes.size;

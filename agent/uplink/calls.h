@@ -53,6 +53,9 @@ size_t calls_send(struct calls *calls, const struct run *run, void *cargo, struc
 const char *calls_mismatch(const struct calls *calls, enum reply_kind kind, const struct reply *reply,
 	size_t unsent, bool *early);
 
+/* The oldest call's cargo; NULL if none is open. */
+void *calls_oldest(const struct calls *calls);
+
 /* Ends the oldest call, because it was answered; returns its cargo. */
 void *calls_end_oldest(struct calls *calls);
 

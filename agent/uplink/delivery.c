@@ -20,20 +20,29 @@ static void refuse_all(struct delivery *delivery, struct entry *entry)
 	queue_release(delivery->queue, entry);
 }
 
-static struct piece *take_batch(struct delivery *delivery)
+struct piece *delivery_add(struct delivery *delivery, struct entry *entry)
 {
 	struct parcel *parcel;
+
+	if (entry->batch->format != BATCH_ZIPKIN_SPANS) {
+		refuse_all(delivery, entry);
+		return NULL;
+	}
+	parcel = parcel_create(entry);
+	TAILQ_INSERT_TAIL(&delivery->parcels, parcel, link);
+	return parcel_whole(parcel);
+}
+
+static struct piece *take_batch(struct delivery *delivery)
+{
+	struct piece *piece = NULL;
 	struct entry *entry;
 
 	if (delivery->bisect.count >= BISECT_PIECES)
 		return NULL;
-	while ((entry = queue_take(delivery->queue)) && entry->batch->format != BATCH_ZIPKIN_SPANS)
-		refuse_all(delivery, entry);
-	if (!entry)
-		return NULL;
-	parcel = parcel_create(entry);
-	TAILQ_INSERT_TAIL(&delivery->parcels, parcel, link);
-	return parcel_whole(parcel);
+	while (!piece && (entry = queue_take(delivery->queue)))
+		piece = delivery_add(delivery, entry);
+	return piece;
 }
 
 /* Alternates between new batches and refused pieces, so that neither delays the other. */
@@ -49,6 +58,13 @@ struct piece *delivery_take(struct delivery *delivery, bool fresh)
 	if (!piece && !delivery->fresh_next && fresh)
 		piece = take_batch(delivery);
 	return piece;
+}
+
+void delivery_sends(struct delivery *delivery, struct piece *piece)
+{
+	if (piece->sent_before)
+		account_add(queue_account(delivery->queue), SPANS_SENT_AGAIN, piece->count);
+	piece->sent_before = piece->parcel->entry->sent_before = false;
 }
 
 static void settle(struct delivery *delivery, struct piece *piece)
@@ -80,9 +96,14 @@ bool delivery_refused(struct delivery *delivery, struct piece *piece, const char
 	piece = bisect_refused(&delivery->bisect, piece);
 	if (!piece)
 		return false;
+	delivery_drop(delivery, piece, words);
+	return true;
+}
+
+void delivery_drop(struct delivery *delivery, struct piece *piece, const char *words)
+{
 	queue_refuse(delivery->queue, piece->parcel->entry, piece->first, words);
 	settle(delivery, piece);
-	return true;
 }
 
 void delivery_put_back(struct delivery *delivery, struct piece *piece)

@@ -25,10 +25,18 @@ void delivery_init(struct delivery *delivery, struct queue *queue);
 /* Takes what to send next, new batches only if @fresh; NULL if there is nothing. */
 struct piece *delivery_take(struct delivery *delivery, bool fresh);
 
+/* Adds a batch that was taken elsewhere; NULL if it is in a format that cannot be sent, and was settled. */
+struct piece *delivery_add(struct delivery *delivery, struct entry *entry);
+
+/* Notes that @piece is sent now. */
+void delivery_sends(struct delivery *delivery, struct piece *piece);
+
 /* The result of a piece that was sent: the server accepted it, */
 void delivery_took(struct delivery *delivery, struct piece *piece);
 /* refused it, with this message (returns whether a span was set aside), */
 bool delivery_refused(struct delivery *delivery, struct piece *piece, const char *words);
+/* Drops a piece of one span, which the server does not take for the reason @words. */
+void delivery_drop(struct delivery *delivery, struct piece *piece, const char *words);
 /* or gave no usable answer: it will be sent again. */
 void delivery_put_back(struct delivery *delivery, struct piece *piece);
 

@@ -158,6 +158,11 @@ uint32_t link_open(const struct link *link)
 	return link->calls.open;
 }
 
+void *link_oldest(const struct link *link)
+{
+	return calls_oldest(&link->calls);
+}
+
 size_t link_send(struct link *link, const struct run *run, void *cargo)
 {
 	return calls_send(&link->calls, run, cargo, connection_output(link->connection));

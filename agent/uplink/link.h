@@ -49,6 +49,9 @@ bool link_has_room(const struct link *link, uint32_t window);
 /* The number of open calls. */
 uint32_t link_open(const struct link *link);
 
+/* The cargo of the oldest open call; NULL if none is open. */
+void *link_oldest(const struct link *link);
+
 /* Sends a run, which is not needed afterwards; @cargo is passed back with the answer. Returns the size. */
 size_t link_send(struct link *link, const struct run *run, void *cargo);
 

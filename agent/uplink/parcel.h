@@ -29,6 +29,7 @@ struct piece {
 	struct parcel *parcel;
 	uint32_t first, count;
 	size_t offset, size;     /* in bytes */
+	uint8_t failures;        /* of a suspect's piece: suspects.h */
 	bool sent_before;        /* was sent before, without an answer */
 	TAILQ_ENTRY(piece) link; /* its holder's */
 };

@@ -84,8 +84,18 @@ static void is_failing(struct server *server, enum fault fault, const char *why)
 	health_failing(&server->health, fault, why, server->shared->then(server, server->shared->data));
 }
 
+/* The call that was to be answered next is the likely cause, whatever kept the server from answering it. */
+static void blame_oldest(const struct server *server, enum fault fault)
+{
+	struct piece *oldest = server->link ? link_oldest(server->link) : NULL;
+
+	if (oldest && fault_is_answer(fault) && fault != FAULT_REFUSES_ALL)
+		entry_blame(oldest->parcel->entry);
+}
+
 static void fail(struct server *server, enum fault fault, const char *why)
 {
+	blame_oldest(server, fault);
 	backoff_begin(&server->backoff, server->put_off_ns);
 	is_failing(server, fault, why);
 	end_link(server);
@@ -144,9 +154,7 @@ static void send_piece(struct server *server, struct piece *piece)
 	struct run run;
 	size_t bytes;
 
-	if (piece->sent_before)
-		account_add(queue_account(server->shared->queue), SPANS_SENT_AGAIN, piece->count);
-	piece->sent_before = piece->parcel->entry->sent_before = false;
+	delivery_sends(&server->delivery, piece);
 	piece_run(piece, &run);
 	bytes = link_send(server->link, &run, piece);
 	ratelimit_spend(server->shared->rate, bytes, clock_monotonic());
@@ -205,6 +213,8 @@ static void take_put_off(struct server *server, struct piece *piece, const struc
 		*reply->words ? "the server asks to try later: %s" : "the server asks to try later",
 		reply->words);
 	is_failing(server, FAULT_TRY_LATER, why);
+	if (!reply->later && !server->put_off)
+		entry_blame(piece->parcel->entry);
 	delivery_put_back(&server->delivery, piece);
 	server->put_off = true;
 	server->put_off_ns = MAX(server->put_off_ns, reply->wait_ns);

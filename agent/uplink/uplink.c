@@ -16,6 +16,7 @@ struct uplink {
 	struct server_shared shared;
 	enum uplink_type type;
 	struct server *servers[ADDRESSES_MAX];
+	struct suspects *suspects;
 	size_t count;
 	size_t serving; /* index of the server in use */
 	int64_t return_ns;
@@ -160,6 +161,7 @@ static void on_news(struct server *server, enum server_news news, void *data)
 	switch (news) {
 	case SERVER_TOOK:
 		queue_set_delivering(uplink->shared.queue, true);
+		suspects_others_took(uplink->suspects);
 		if (server->role == SERVER_TRIAL)
 			serve_by(uplink, index_of(uplink, server));
 		break;
@@ -167,6 +169,7 @@ static void on_news(struct server *server, enum server_news news, void *data)
 		queue_set_delivering(uplink->shared.queue, true);
 		break;
 	case SERVER_FAILED:
+		suspects_others_failed(uplink->suspects);
 		on_failed(uplink, server);
 		break;
 	case SERVER_RESTED:
@@ -175,6 +178,7 @@ static void on_news(struct server *server, enum server_news news, void *data)
 	case SERVER_IDLE:
 		break;
 	}
+	suspects_use(uplink->suspects, uplink->servers[uplink->serving]);
 	check_drained(uplink);
 }
 
@@ -216,6 +220,7 @@ static void on_paced(evutil_socket_t fd, short what, void *arg)
 void uplink_wake(struct uplink *uplink)
 {
 	pump(uplink);
+	suspects_use(uplink->suspects, uplink->servers[uplink->serving]);
 	check_drained(uplink);
 }
 
@@ -248,6 +253,7 @@ void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 		state->calls_open += server->link ? link_open(server->link) : 0;
 	}
 	state->up = serving->up;
+	suspects_read_state(uplink->suspects, &state->suspects);
 	state->type = uplink->type == UPLINK_HTTP ? "http" : "scribe";
 	state->server = uplink->servers[uplink->serving]->name;
 	memcpy(state->error, serving->error, sizeof(state->error));
@@ -285,6 +291,7 @@ static void create_servers(
 	for (size_t i = 0; i < uplink->count; i++)
 		uplink->servers[i] = server_create(
 			&uplink->shared, options->name, &addresses[i], create_wire(options, &addresses[i]));
+	uplink->suspects = suspects_create(&uplink->shared, uplink->servers[0]);
 }
 
 struct uplink *uplink_create(
@@ -329,6 +336,7 @@ void uplink_destroy(struct uplink *uplink)
 {
 	if (!uplink)
 		return;
+	suspects_destroy(uplink->suspects);
 	/* The server in use gives back last: it has the youngest batches. */
 	server_destroy(uplink->servers[uplink->serving]);
 	for (size_t i = 0; i < uplink->count; i++)

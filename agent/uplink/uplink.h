@@ -11,7 +11,7 @@
  *
  * Its parts: server (one of them), backoff (waits between its tries), link (a connection with calls), wire
  * (the bytes: scribe, zipkinhttp), delivery (the batches on their way; bisect and parcel for refused ones),
- * health (log and state).
+ * suspects (batches on which a server fails), health (log and state).
  */
 #ifndef UPLINK_UPLINK_H
 #define UPLINK_UPLINK_H
@@ -25,6 +25,7 @@
 #include "core/fault.h"
 #include "net/tls.h"
 #include "queue/queue.h"
+#include "uplink/suspects.h"
 
 enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
 
@@ -64,6 +65,7 @@ struct uplink_state {
 	const char *server;  /* the server in use; borrowed from the uplink */
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */
+	struct suspects_state suspects;
 	uint32_t server_count;
 	struct uplink_server_state servers[ADDRESSES_MAX]; /* in the order of preference */
 };

@@ -273,6 +273,12 @@ static enum reply_kind judge(int status)
 	return REPLY_UNFIT;
 }
 
+/* Whether it asks for time; the other bad statuses from 500 on may be the fault of what was posted. */
+static bool asks_for_time(const struct head *head)
+{
+	return head->wait_ns > 0 || head->status < 500;
+}
+
 static enum fault fault_of(int status)
 {
 	switch (status) {
@@ -340,6 +346,7 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
 	reply->used += skipped;
 	kind = judge(head.status);
 	reply->wait_ns = kind == REPLY_PUT_OFF ? head.wait_ns : 0;
+	reply->later = kind == REPLY_PUT_OFF && asks_for_time(&head);
 	reply->fault = kind == REPLY_UNFIT ? fault_of(head.status) : FAULT_NONE;
 	if (kind != REPLY_GOOD)
 		set_words(reply, &head, body);

@@ -51,6 +51,7 @@ static enum reply_kind get_result(struct tbinary_reader *reader, struct reply *r
 			"the peer's reply to Log() has the unknown result %d", (int32_t)code);
 	else
 		kind = code == 0 ? REPLY_GOOD : REPLY_PUT_OFF;
+	reply->later = kind == REPLY_PUT_OFF;
 	return kind;
 }
 

@@ -34,6 +34,7 @@ struct reply {
 	int32_t number;   /* of the call that it answers, if replies are numbered */
 	size_t used;      /* bytes of it */
 	int64_t wait_ns;  /* how long to wait before the next call; 0: it does not say */
+	bool later;       /* REPLY_PUT_OFF: it asks for time, and does not just fail */
 	bool last;        /* the server takes no more calls on this connection */
 	enum fault fault; /* REPLY_UNFIT, REPLY_GARBAGE: FAULT_NONE if it is as usual with them */
 	char words[256];  /* its reason, or what is wrong with it: printable, without an end of line */

@@ -251,11 +251,11 @@ static void take_spans(struct peer *peer, struct answer *answer, GPtrArray *span
 		const char *span = g_ptr_array_index(spans, i);
 
 		if (peer->bad(span)) {
-			answer->act = PEER_BAD_SPAN;
+			answer->act = peer->bad_act ? peer->bad_act : PEER_BAD_SPAN;
+			refuses = true;
 			g_strlcpy(answer->span, span, sizeof(answer->span));
 		}
 	}
-	refuses |= answer->act == PEER_BAD_SPAN;
 	peer->refused += answer->act == PEER_BAD_SPAN || answer->act == PEER_EXCEPTION;
 	for (guint i = 0; i < spans->len; i++) {
 		if (refuses)

@@ -39,6 +39,7 @@ struct peer {
 	size_t act_count;
 	bool (*bad)(
 		const char *span); /* a call with such a span is refused: PEER_BAD_SPAN; NULL: none is bad */
+	enum peer_act bad_act;     /* what such a call gets, unless 0; it is not taken */
 	int delay_ms;              /* between two answers */
 	size_t close_after;        /* bytes of a connection, unless 0 */
 	bool answer_early;         /* before the call is there as a whole */

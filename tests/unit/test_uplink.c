@@ -21,6 +21,7 @@ int main(void)
 	suite_add_tcase(suite, uplink_refusals());
 	suite_add_tcase(suite, uplink_rooms());
 	suite_add_tcase(suite, uplink_servers());
+	suite_add_tcase(suite, uplink_suspects());
 	suite_add_tcase(suite, uplink_tls());
 	suite_add_tcase(suite, uplink_trials());
 	suite_add_tcase(suite, uplink_untimely());

@@ -63,7 +63,7 @@ START_TEST(restarts_under_load)
 }
 END_TEST
 
-/* Tries come after a wait between the bounds, and not all after the same. */
+/* Tries come after a wait between the bounds, and not all after the same, until the batch is a suspect. */
 START_TEST(backoff_is_bounded_and_random)
 {
 	struct rig rig;
@@ -76,7 +76,7 @@ START_TEST(backoff_is_bounded_and_random)
 	ACT(rig.peer, PEER_CLOSE);
 	push(&rig, 1);
 	start(&rig);
-	RUN_UNTIL(&rig, rig.peer->connections == 25);
+	RUN_UNTIL(&rig, rig.peer->connections == ENTRY_FAILURES_MAX);
 	at = rig.peer->connected_at;
 	for (guint i = 1; i < at->len; i++) {
 		int64_t gap = g_array_index(at, int64_t, i) - g_array_index(at, int64_t, i - 1);

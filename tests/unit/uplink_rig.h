@@ -104,6 +104,7 @@ TCase *uplink_http(void);
 TCase *uplink_refusals(void);
 TCase *uplink_rooms(void);
 TCase *uplink_servers(void);
+TCase *uplink_suspects(void);
 TCase *uplink_tls(void);
 TCase *uplink_trials(void);
 TCase *uplink_untimely(void);
