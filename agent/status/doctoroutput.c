@@ -167,6 +167,23 @@ static void add_preferred(
 	}
 }
 
+/* Batches that it fails on, among others that it takes. */
+static void add_suspects(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct suspects_state *suspects = &output->uplink.suspects;
+	GString *what = describe(status, output, "the collector", output->uplink.server);
+
+	g_string_append_printf(what,
+		" fails each time that certain spans come, and takes others: %s; %" PRIu64
+		" span%s set aside until the bad one is found",
+		suspects->error, suspects->spans, suspects->spans == 1 ? " is" : "s are");
+	finding_add(findings, "output-suspects",
+		"look into the collector's log; `blkin spool list` shows the spans that are dropped for it",
+		"%s", what->str);
+	g_string_free(what, TRUE);
+}
+
 /* Spools */
 
 static void add_spool_error(
@@ -235,6 +252,8 @@ void findings_add_outputs(struct findings *findings, const struct status *status
 			add_down(findings, status, output);
 		else if (server && !server->fault)
 			add_preferred(findings, status, output);
+		if (output->uplink.suspects.error[0])
+			add_suspects(findings, status, output);
 		add_spool_error(findings, status, output);
 	}
 	for (guint i = 0; spools && i < spools->len; i++) {

@@ -107,6 +107,14 @@ static void write_servers(struct buffer *out, const struct uplink_state *uplink)
 	json_close(out, ']');
 }
 
+static void write_suspects(struct buffer *out, const struct suspects_state *suspects)
+{
+	open_member(out, "suspects", '{');
+	write_int(out, "spans", (int64_t)suspects->spans);
+	write_text(out, "error", suspects->error);
+	json_close(out, '}');
+}
+
 /* What is not known is null. */
 static void write_known(struct buffer *out, const char *key, bool known, int64_t value)
 {
@@ -153,6 +161,7 @@ static void write_delivery(struct buffer *out, const struct output_state *output
 	write_text(out, "server", output->uplink.server);
 	write_text(out, "output", output->uplink.type);
 	write_servers(out, &output->uplink);
+	write_suspects(out, &output->uplink.suspects);
 	write_bool(out, "delivering", output->uplink.up);
 	write_text(out, "output_error", output->uplink.error);
 	write_int(out, "queue_bytes", (int64_t)output->queue_bytes);

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A Scribe server in threads of the test, that answers each call as the test says: well, late, badly or not at all."""
+"""Scribe and HTTP servers in threads of the test, that answer each call as the test says: well, late, badly or not at all."""
 
+import base64
 import contextlib
+import gzip
 import os
 import socket
 import ssl
 import struct
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from .process import free_port, wait_until
 from .scribe import decode, generate
@@ -146,3 +149,59 @@ class Moody:
 
     def wait_for(self, count, seconds=60):
         wait_until(lambda: len(self.taken) >= count, seconds, f"{count} spans, of which {len(self.taken)} came")
+
+
+def read_list(body):
+    """The messages, as Scribe has them, in the body of a POST."""
+    from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+    from thrift.transport.TTransport import TMemoryBuffer
+    from zipkincore.ttypes import Span
+
+    memory = TMemoryBuffer(body)
+    reader = TBinaryProtocol(memory)
+    messages = []
+    _, count = reader.readListBegin()
+    for _ in range(count):
+        begin = memory._buffer.tell()
+        Span().read(reader)
+        messages.append(base64.b64encode(body[begin : memory._buffer.tell()]))
+    return messages
+
+
+class MoodyWeb:
+    """The same that speaks HTTP: @status(messages) is the status of each answer, 202 for those that it takes."""
+
+    def __init__(self, node, status=lambda messages: 202):
+        generate(os.path.join(node.folder, "generated"))
+        self.taken = taken = []
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                messages = read_list(gzip.decompress(body) if "Content-Encoding" in self.headers else body)
+                code = status(messages)
+                if code == 202:
+                    taken.extend(messages)
+                self.send_response(code)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def spans(self):
+        return [decode(message) for message in list(self.taken)]
