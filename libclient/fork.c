@@ -11,6 +11,8 @@
 
 #include <lttng/ust-fork.h>
 
+#include "registering.h"
+
 /*
  * The signals that the forking thread had blocked. Used between the hooks, while it holds LTTng's lock, so by
  * one thread at a time. Not a __thread variable: its first use would allocate memory, while a preloaded
@@ -37,6 +39,7 @@ static void after_in_child(void)
 {
 	sigset_t mine = signals;
 
+	registering_in_child();
 	lttng_ust_after_fork_child(&mine);
 }
 
@@ -52,6 +55,9 @@ static int is_preloaded(void)
 
 __attribute__((constructor)) static void follow_forks(void)
 {
-	if (!is_preloaded())
+	registering_prepare();
+	if (is_preloaded())
+		pthread_atfork(NULL, NULL, registering_in_child);
+	else
 		pthread_atfork(before, after_in_parent, after_in_child);
 }

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a session daemon that hangs costs the children of a program that forks: no more than LTTng alone."""
+
+import re
+import signal
+import time
+
+import pytest
+from rig.process import wait_until
+
+CHILDREN = 10
+PRELOADED = {"LD_PRELOAD": "liblttng-ust-fork.so.1", "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
+
+class Forks:
+    """A program that forks when told, as often as @rounds."""
+
+    def __init__(self, node, name, rounds=1, **environment):
+        self.files = [node.path(f"{name}-{number}") for number in range(rounds)]
+        command = [node.built(f"tests/live/programs/{name}"), CHILDREN, *self.files]
+        self.program = node.start(command, **environment)
+        self.program.wait_ready(lambda: "ready" in self.program.log())
+        self.told = 0
+
+    def results(self):
+        return re.findall(r"^(\d+) (\d+)$", self.program.log(), re.MULTILINE)
+
+    def fork(self):
+        """How long its children took, in seconds: all of them, and the slowest."""
+        with open(self.files[self.told], "w", encoding="utf-8"):
+            self.told += 1
+        wait_until(lambda: len(self.results()) == self.told, 60, "the children")
+        return [int(number) / 1e6 for number in self.results()[-1]]
+
+
+@pytest.mark.parametrize("environment", [{}, PRELOADED], ids=["alone", "with LTTng's preload"])
+def test_daemon_that_hangs(node, receiver, environment):
+    """It hangs after the programs have started, when nobody knows it yet."""
+    node.start_agent(receiver.port)
+    plain, ours = Forks(node, "forks_plain"), Forks(node, "forks", 3, **environment)
+    node.sessiond.send(signal.SIGSTOP)
+    try:
+        expected, first, second = plain.fork(), ours.fork(), ours.fork()
+    finally:
+        node.sessiond.send(signal.SIGCONT)
+    print(f"LTTng alone {expected}, ours at first {first}, then {second}")
+    # one of them finds out for all
+    assert first[0] <= expected[0] + 0.5
+    assert second[0] <= expected[0] + 0.2
+    # once the daemon is back, all wait for it, and all is recorded; nothing was of those that did not wait
+    time.sleep(2)
+    print(f"and now {ours.fork()}")
+    # (the other program's children record theirs, of trace 1, in their parent's name)
+    receiver.wait_for(1 + CHILDREN)
+    assert len([span for span in receiver.spans() if span.trace_id != 1]) == CHILDREN
+
+
+def test_daemon_that_answers(node, receiver):
+    """Each child's first span is recorded: it waits until LTTng has registered it."""
+    node.start_agent(receiver.port)
+    print(Forks(node, "forks").fork())
+    receiver.wait_for(CHILDREN)
+    assert len(receiver.spans()) == CHILDREN
+
+
+def test_wait_that_is_set(node, receiver):
+    """Whoever sets how long programs wait for the daemon gets that for their children, too."""
+    node.start_agent(receiver.port)
+    ours = Forks(node, "forks", LTTNG_UST_REGISTER_TIMEOUT="400")
+    node.sessiond.send(signal.SIGSTOP)
+    try:
+        took = ours.fork()
+    finally:
+        node.sessiond.send(signal.SIGCONT)
+    assert took[0] >= CHILDREN * 0.4
