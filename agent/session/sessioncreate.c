@@ -25,6 +25,7 @@ static int create_live(const struct config *config, const char *name)
 
 static int fill(const struct config *config, uint64_t level)
 {
+	static const bool none[TRACING_EVENTS];
 	struct lttng_handle *handle = tracing_open(config->session_name);
 	int code;
 
@@ -32,7 +33,7 @@ static int fill(const struct config *config, uint64_t level)
 		return -LTTNG_ERR_NOMEM;
 	code = tracing_enable_channel(config, handle);
 	if (code == 0)
-		code = tracing_enable_events(level, handle);
+		code = tracing_set_events(handle, level, none);
 	lttng_destroy_handle(handle);
 	return code;
 }
@@ -49,10 +50,10 @@ void session_settings(const struct config *config, char *settings, size_t size)
 	snprintf(settings, size,
 		"%s %s:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " timer %" G_GINT64_FORMAT
 		" sub-buffers %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT " files %" G_GUINT64_FORMAT
-		"*%" G_GUINT64_FORMAT,
+		"*%" G_GUINT64_FORMAT " events %d",
 		config->session_name, config->relay_host, config->relay_control_port, config->relay_data_port,
 		config->live_timer, channel->attr.num_subbuf, channel->attr.subbuf_size,
-		channel->attr.tracefile_count, channel->attr.tracefile_size);
+		channel->attr.tracefile_count, channel->attr.tracefile_size, TRACING_EVENTS);
 	lttng_channel_destroy(channel);
 }
 

@@ -80,72 +80,35 @@ static int repair_channel(const struct config *config, struct lttng_handle *hand
 	return tracing_enable_channel(config, handle);
 }
 
-/* Sets @enabled[i] for each of @patterns that is; returns 0 or LTTng's code. */
-static int list_enabled(
-	struct lttng_handle *handle, const char *const *patterns, size_t pattern_count, bool *enabled)
+/* Whether the events that are on are those of a level; otherwise somebody has disabled some. */
+static bool are_of_a_level(const bool *on)
 {
-	struct lttng_event *events = NULL;
-	int count = lttng_list_events(handle, CHANNEL, &events);
+	size_t first = 0;
 
-	for (size_t i = 0; i < pattern_count; i++)
-		enabled[i] = false;
-	for (int i = 0; i < count; i++)
-		for (size_t k = 0; k < pattern_count; k++)
-			enabled[k] |= events[i].enabled && !strcmp(events[i].name, patterns[k]);
-	free(events);
-	return MIN(count, 0);
+	while (first < TRACING_EVENTS && on[first])
+		first++;
+	if (first < TRACING_EVENTS && tracing_events[first].level == 0)
+		return false;
+	for (size_t i = first; i < TRACING_EVENTS; i++)
+		if (on[i])
+			return false;
+	return true;
 }
 
-static int repair_events(uint64_t level, struct lttng_handle *handle, const char **changed)
+static int repair_events(struct lttng_handle *handle, uint64_t level, struct session_repairs *repairs)
 {
-	const char *const patterns[] = {tracing_span_patterns[0], tracing_span_patterns[1], "zipkin:*"};
-	bool enabled[G_N_ELEMENTS(patterns)];
-	int code = list_enabled(handle, patterns, G_N_ELEMENTS(patterns), enabled);
+	bool on[TRACING_EVENTS], right = true;
+	int code = tracing_list_events(handle, on);
 
-	if (code != 0 || ((enabled[0] || enabled[1]) && enabled[2]))
+	for (size_t i = 0; i < TRACING_EVENTS; i++)
+		right &= on[i] == (tracing_events[i].level <= level);
+	if (code != 0 || right)
 		return code;
-	*changed = "its events were disabled";
-	return tracing_enable_events(level, handle);
-}
-
-static int set_level(struct lttng_handle *handle, uint64_t level)
-{
-	bool on[G_N_ELEMENTS(tracing_span_patterns)];
-	int code = list_enabled(handle, tracing_span_patterns, G_N_ELEMENTS(tracing_span_patterns), on), next;
-
-	/* if both are, an agent was killed while it changed the level */
-	if (code == 0 && on[0] && on[1])
-		code = lttng_disable_event(handle, tracing_span_patterns[1], CHANNEL);
-	if (code != 0)
-		return code;
-	next = on[0] ? 1 : 0;
-	code = tracing_enable_event(handle, tracing_span_patterns[next], tracing_level(level));
-	if (code == 0 && on[!next])
-		code = lttng_disable_event(handle, tracing_span_patterns[!next], CHANNEL);
-	return code;
-}
-
-/* Makes sure that spans of @level are recorded, and those that matter more; sets @changed if it had to change
- * that. */
-static int repair_level(struct lttng_handle *handle, uint64_t level, bool *changed)
-{
-	struct lttng_event *events = NULL;
-	int count = lttng_list_events(handle, CHANNEL, &events), right = 0, wrong = 0;
-
-	for (int i = 0; i < count; i++) {
-		if (!events[i].enabled || (strcmp(events[i].name, tracing_span_patterns[0]) != 0 &&
-						  strcmp(events[i].name, tracing_span_patterns[1]) != 0))
-			continue;
-		if (events[i].loglevel == tracing_level(level))
-			right++;
-		else
-			wrong++;
-	}
-	free(events);
-	if (count < 0 || (right == 1 && wrong == 0))
-		return MIN(count, 0);
-	*changed = true;
-	return set_level(handle, level);
+	if (are_of_a_level(on))
+		repairs->level = true;
+	else
+		repairs->what = "its events were disabled";
+	return tracing_set_events(handle, level, on);
 }
 
 static int repair_start(const char *name, bool active, const char **changed)
@@ -163,9 +126,7 @@ static int repair(const struct config *config, const char *name, bool active, ui
 	int code = handle ? repair_channel(config, handle, &repairs->what) : -LTTNG_ERR_NOMEM;
 
 	if (code == 0)
-		code = repair_events(level, handle, &repairs->what);
-	if (code == 0)
-		code = repair_level(handle, level, &repairs->level);
+		code = repair_events(handle, level, repairs);
 	if (code == 0)
 		code = repair_start(name, active, &repairs->what);
 	if (handle)

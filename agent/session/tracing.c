@@ -2,6 +2,7 @@
 #include "session/tracing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,15 +79,22 @@ int tracing_find_session(const char *name, uint64_t *created, bool *active)
 
 /* What the session has */
 
-/* LTTng's numbers for the levels that spans have. */
-static const int lttng_levels[] = {LTTNG_LOGLEVEL_EMERG, LTTNG_LOGLEVEL_ALERT, LTTNG_LOGLEVEL_CRIT,
-	LTTNG_LOGLEVEL_ERR, LTTNG_LOGLEVEL_WARNING, LTTNG_LOGLEVEL_NOTICE, LTTNG_LOGLEVEL_INFO,
-	LTTNG_LOGLEVEL_DEBUG};
-
-int tracing_level(uint64_t level)
-{
-	return lttng_levels[level];
-}
+const struct tracing_event tracing_events[TRACING_EVENTS] = {
+	{"blkin:annotation", 0},
+	{"blkin:tag", 0},
+	{"zipkin:timestamp", 0},
+	{"zipkin:keyval_string", 0},
+	{"zipkin:keyval_integer", 0},
+	{"zipkin:keyval", 0},
+	{"blkin:span_emerg", 0},
+	{"blkin:span_alert", 1},
+	{"blkin:span_crit", 2},
+	{"blkin:span_err", 3},
+	{"blkin:span_warning", 4},
+	{"blkin:span_notice", 5},
+	{"blkin:span", 6},
+	{"blkin:span_debug", 7},
+};
 
 /* The largest power of two that is not above @size. */
 static uint64_t power_of_two(uint64_t size)
@@ -122,7 +130,7 @@ int tracing_enable_channel(const struct config *config, struct lttng_handle *han
 	return code;
 }
 
-int tracing_enable_event(struct lttng_handle *handle, const char *pattern, int level)
+static int enable(struct lttng_handle *handle, const char *name)
 {
 	struct lttng_event *event = lttng_event_create();
 	int code;
@@ -130,19 +138,37 @@ int tracing_enable_event(struct lttng_handle *handle, const char *pattern, int l
 	if (!event)
 		return -LTTNG_ERR_NOMEM;
 	event->type = LTTNG_EVENT_TRACEPOINT;
-	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_RANGE;
-	event->loglevel = level;
-	snprintf(event->name, sizeof(event->name), "%s", pattern);
+	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
+	event->loglevel = -1;
+	snprintf(event->name, sizeof(event->name), "%s", name);
 	code = lttng_enable_event(handle, event, CHANNEL);
 	lttng_event_destroy(event);
 	return code == -LTTNG_ERR_UST_EVENT_ENABLED ? 0 : code;
 }
 
-const char *const tracing_span_patterns[2] = {"blkin:*", "blkin*:*"};
-
-int tracing_enable_events(uint64_t level, struct lttng_handle *handle)
+int tracing_list_events(struct lttng_handle *handle, bool *on)
 {
-	int code = tracing_enable_event(handle, tracing_span_patterns[0], tracing_level(level));
+	struct lttng_event *events = NULL;
+	int count = lttng_list_events(handle, CHANNEL, &events);
 
-	return code ? code : tracing_enable_event(handle, "zipkin:*", LTTNG_LOGLEVEL_DEBUG);
+	for (size_t i = 0; i < TRACING_EVENTS; i++)
+		on[i] = false;
+	for (int i = 0; i < count; i++)
+		for (size_t k = 0; k < TRACING_EVENTS; k++)
+			on[k] |= events[i].enabled && !strcmp(events[i].name, tracing_events[k].name);
+	free(events);
+	return MIN(count, 0);
+}
+
+int tracing_set_events(struct lttng_handle *handle, uint64_t level, const bool *on)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < TRACING_EVENTS && code == 0; i++)
+		if (!on[i] && tracing_events[i].level <= level)
+			code = enable(handle, tracing_events[i].name);
+	for (size_t i = TRACING_EVENTS; i > 0 && code == 0; i--)
+		if (on[i - 1] && tracing_events[i - 1].level > level)
+			code = lttng_disable_event(handle, tracing_events[i - 1].name, CHANNEL);
+	return code;
 }

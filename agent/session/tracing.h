@@ -33,13 +33,15 @@ int tracing_find_session(const char *name, uint64_t *created, bool *active);
 /* What the session has; these return 0, or a negative code. */
 
 /*
- * Two patterns for the same events. LTTng disables by a pattern, whatever the level, so that a session goes
- * from level to level by way of the other one: an event that both match is recorded once.
+ * The events that a session records, one by one: of a pattern any program could register thousands of names,
+ * or events of megabytes, which the reader would have to take. Those of a level above the session's are off.
  */
-extern const char *const tracing_span_patterns[2];
-
-/* LTTng's number of a level that spans have. */
-int tracing_level(uint64_t level);
+#define TRACING_EVENTS 14
+extern const struct tracing_event {
+	const char *name;
+	uint64_t level;
+} tracing_events[TRACING_EVENTS]; /* by level: whatever level a session has, those that are on are the first
+				   */
 
 /* How large its channel is to be. */
 void tracing_size_channel(const struct config *config, struct lttng_channel_attr *attr);
@@ -47,10 +49,11 @@ void tracing_size_channel(const struct config *config, struct lttng_channel_attr
 /* Enables its channel, which is made if it is missing. */
 int tracing_enable_channel(const struct config *config, struct lttng_handle *handle);
 
-/* Records the events that match, of log level @level (LTTng's) or one that matters more. */
-int tracing_enable_event(struct lttng_handle *handle, const char *pattern, int level);
+/* Sets @on[i] for each of tracing_events that is enabled. */
+int tracing_list_events(struct lttng_handle *handle, bool *on);
 
-/* Records all that it is to record, from which level on. */
-int tracing_enable_events(uint64_t level, struct lttng_handle *handle);
+/* Enables and disables tracing_events, of which @on are enabled, as @level wants it. An event that stays is
+ * not touched. If it is cut short, those that are on are the first ones all the same. */
+int tracing_set_events(struct lttng_handle *handle, uint64_t level, const bool *on);
 
 #endif

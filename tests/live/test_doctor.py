@@ -140,7 +140,7 @@ def test_events_disabled(node, receiver):
     node.start_agent(receiver.port)
     start_load(node)
     wait_until(lambda: node.ledger().sent, 20, "spans")
-    node.lttng("disable-event", "--userspace", "--session", "blkin", "--channel", "spans", "blkin:*")
+    node.lttng("disable-event", "--userspace", "--session", "blkin", "--channel", "spans", "--all-events")
     expect(node, "events-disabled", "LTTng session `blkin` records no blkin event", "restart the agent")
 
 

@@ -9,7 +9,7 @@
 int main(void)
 {
 	for (int number = 0;; number++) {
-		lttng_ust_tracepoint(blkin, spoiler, number);
+		lttng_ust_tracepoint(blkin, span, number);
 		usleep(50000);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An event under our name, with a field whose name is no name: LTTng writes it into its user's metadata as it
+/* One of our events, with a field whose name is no name: LTTng writes it into its user's metadata as it
  * is. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER blkin
@@ -12,7 +12,7 @@
 #include <lttng/tracepoint.h>
 
 /* clang-format off */
-LTTNG_UST_TRACEPOINT_EVENT(blkin, spoiler,
+LTTNG_UST_TRACEPOINT_EVENT(blkin, span,
 	LTTNG_UST_TP_ARGS(int, number),
 	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, a b } garbage { , number)))
 	/* clang-format on */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A clock plugin for LTTng (LTTNG_UST_CLOCK_PLUGIN) whose clock goes back by a second, five times in two
+ * seconds. Apart from that it is LTTng's own.
+ */
+#include <stdint.h>
+#include <time.h>
+
+#include <lttng/ust-clock.h>
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define TURN_NS UINT64_C(200000000)
+
+__attribute__((visibility("default"))) void lttng_ust_clock_plugin_init(void);
+
+static uint64_t read_clock(void)
+{
+	struct timespec time;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	now = (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+	return now / TURN_NS % 2 ? now - NS_PER_SECOND : now;
+}
+
+void lttng_ust_clock_plugin_init(void)
+{
+	if (lttng_ust_trace_clock_set_read64_cb(read_clock) == 0)
+		lttng_ust_enable_trace_clock_override();
+}
