@@ -7,12 +7,15 @@
 #include <time.h>
 
 #include <event2/event.h>
+#include <malloc.h>
 
 #include "base/log.h"
 
 /* The time between two tries, and the number of tries after which the shortage is logged. */
 #define PAUSE_NS 1000000
 #define TRIES_UNTIL_SAID 1000
+/* What babeltrace2 has for each stream of a live session, most of it never touched. */
+#define LARGE (256 * 1024)
 
 /* Waits a little before the next try. */
 static void wait_for_memory(unsigned tries)
@@ -48,4 +51,14 @@ static void *get_for_libevent(size_t size)
 void memory_serve_libevent(void)
 {
 	event_set_mem_functions(get_for_libevent, memory_resize, free);
+}
+
+void memory_keep_large_apart(void)
+{
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
+void memory_give_back(void)
+{
+	malloc_trim(0);
 }

@@ -17,6 +17,16 @@ void *memory_get(size_t size);
 /* Resizes @data, which may be NULL, to @size bytes, like realloc. Never NULL. */
 void *memory_resize(void *data, size_t size);
 
+/*
+ * Large blocks are mapped each for itself from now on, so that pages of them which nobody touches take no
+ * memory. glibc gives that up for all sizes of which one was freed once, unless it is told not to. To be
+ * called at the start.
+ */
+void memory_keep_large_apart(void);
+
+/* Gives what was freed back to the system: for when much of it was. */
+void memory_give_back(void);
+
 /* Makes libevent allocate from here too. Call it before libevent's first use. */
 void memory_serve_libevent(void);
 

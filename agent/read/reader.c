@@ -7,6 +7,8 @@
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
 
+#include "base/memory.h"
+
 struct reader {
 	bt_graph *graph;
 	bt_message_iterator *iterator; /* of our sink; set once the graph is configured */
@@ -301,6 +303,7 @@ void reader_close(struct reader *reader)
 	bt_current_thread_clear_error(); /* a live source whose relay is gone leaves one as it goes */
 	intake_destroy(reader->intake);
 	g_free(reader);
+	memory_give_back();
 }
 
 bool reader_knows_ctf2(char *version, size_t size)

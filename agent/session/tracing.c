@@ -6,10 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Sub-buffers of each ring, and files of each stream at the relay. */
-#define SUB_BUFFERS 8
-#define RELAY_FILES 8
+/*
+ * A ring has many small sub-buffers rather than few large ones. No event is larger than one, and an element
+ * of a sequence costs the reader a hundred bytes; a packet is read in one piece, of which babeltrace2 keeps
+ * 256 KiB for each stream; and each turn of the live timer takes one, however little is in it, so they are
+ * what a ring has when the consumer daemon lags.
+ */
+#define SUB_BUFFERS_MIN 8
 #define SUB_BUFFER_MIN (64 * 1024)
+#define SUB_BUFFER_MAX (256 * 1024)
+/* Files of each stream at the relay. */
+#define RELAY_FILES 8
 
 GMutex tracing_lock;
 
@@ -106,9 +113,10 @@ static uint64_t power_of_two(uint64_t size)
 void tracing_size_channel(const struct config *config, struct lttng_channel_attr *attr)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t ring = power_of_two(MAX(config->memory / cpus, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
 
-	attr->num_subbuf = SUB_BUFFERS;
-	attr->subbuf_size = MAX(power_of_two(config->memory / cpus / SUB_BUFFERS), SUB_BUFFER_MIN);
+	attr->subbuf_size = MIN(ring / SUB_BUFFERS_MIN, SUB_BUFFER_MAX);
+	attr->num_subbuf = ring / attr->subbuf_size;
 	attr->tracefile_count = RELAY_FILES;
 	attr->tracefile_size = MAX(config->disk / cpus / RELAY_FILES, attr->subbuf_size);
 }
