@@ -24,7 +24,7 @@ static uint64_t size_of(struct relayfiles *files, const struct stream_key *key)
 }
 
 /* A user's traces, one for each word size, come one after the other. */
-static bool add(void *data, const struct stream_key *key)
+static void add(void *data, const struct stream_key *key)
 {
 	struct look *look = data;
 	struct relay_metadata found = {.user = key->user, .size = size_of(look->files, key)};
@@ -36,7 +36,6 @@ static bool add(void *data, const struct stream_key *key)
 		last->size += found.size;
 	else
 		g_array_append_val(look->users, found);
-	return true;
 }
 
 static int by_user(const void *left, const void *right)

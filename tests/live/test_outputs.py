@@ -20,7 +20,7 @@ WORKERS = PROCESSES * THREADS
 OUTAGE = int(os.environ.get("BLKIN_OUTAGE", "3"))
 CALM, PAUSE = 4, 2
 ROOMY = {"memory": "256M", "disk": "4G"}
-QUICK_SPOOL = {"replay_share": 100}
+QUICK_SPOOL = {"replay_share": 100, "max_size": f"{1 + OUTAGE // 10}G"}
 
 
 def load_rate():
@@ -147,7 +147,7 @@ def test_one_collector_away_and_the_disk_full(node, name):
     pair, rate, calm = SinkPair(node), load_rate(), other_of(name)
     os.mkdir(node.path("state"))
     node.mount(node.path("state"), "32M")
-    pair.start_agent(session=ROOMY, spool=QUICK_SPOOL, **{name: {"queue_size": "512M"}})
+    pair.start_agent(session=ROOMY, spool=QUICK_SPOOL, **{name: {"queue_size": f"{512 + 18 * OUTAGE}M"}})
     load, spans = start_load(node, 2 + CALM + OUTAGE + PAUSE, rate)
     total = spans * WORKERS
     pair[calm].wait_for(rate, 30)
