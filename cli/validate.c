@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
+#include "needs.h"
 #include "options.h"
 
 static const char help[] =
@@ -16,8 +17,10 @@ static const char help[] =
 	"Reads the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
 	"there, and then FILE.d/*.conf. Reports every mistake with its file and line, and exits with 78\n"
 	"if there is one. Notes point out what may surprise.\n"
+	"Then tries what the agent needs: TLS files, folders, its port; as root, as the agent's user. Exits\n"
+	"with 1 if something cannot be had: the agent starts, as far as it can without.\n"
 	"\n"
-	"  --print  print every setting, and where it was set\n"
+	"  --print  only print every setting, and where it was set\n"
 	"  --user   as blkin-agent --user, with this user's own file and defaults\n";
 
 /* What is no mistake, and may surprise; each a line behind @prefix. */
@@ -45,6 +48,7 @@ static void print_notes(const struct config *config, const char *prefix)
 static int validate(const char *file, bool user, bool print)
 {
 	struct config config;
+	enum needs needs;
 
 	if (config_load(&config, file, user) != 0) {
 		config_free(&config);
@@ -57,8 +61,13 @@ static int validate(const char *file, bool user, bool print)
 	if (!print && config.files->len == 0)
 		printf("there is no file, so every setting has its default\n");
 	print_notes(&config, print ? "\n# " : "");
+	needs = print ? NEEDS_MET : needs_try(&config);
+	if (needs == NEEDS_UNTRIED)
+		printf("note: only root and the agent's user can try whether the agent can read its TLS "
+		       "files, write "
+		       "its folders and open its port\n");
 	config_free(&config);
-	return fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
+	return fflush(stdout) == 0 && needs != NEEDS_UNMET ? EX_OK : EXIT_FAILURE;
 }
 
 int command_validate(int argc, char **argv)

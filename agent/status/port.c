@@ -204,6 +204,15 @@ const char *port_error(const struct port *port)
 	return port->error;
 }
 
+bool port_try(const char *address, char *why, size_t size)
+{
+	int fd = listen_at(address, false, why, size);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 void port_destroy(struct port *port)
 {
 	close_door(&port->door);

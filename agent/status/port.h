@@ -6,6 +6,9 @@
 #ifndef STATUS_PORT_H
 #define STATUS_PORT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <event2/event.h>
 #include <event2/http.h>
 
@@ -22,6 +25,9 @@ int port_move(struct port *port, const char *address);
 
 /* Why nothing listens although something should: a clause; "" if all is as it should be. */
 const char *port_error(const struct port *port);
+
+/* Whether an address can be had now; otherwise @why says why not. */
+bool port_try(const char *address, char *why, size_t size);
 
 void port_destroy(struct port *port);
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 What the agent needs, and does not have when it starts: it works without as far as it can, says what is missing, and goes
-on by itself once it is there.
+on by itself once it is there. `blkin validate` tries all of it before, as the agent's user.
 """
 
 import os
+import socket
 import ssl
 import subprocess
 
@@ -90,3 +91,100 @@ def test_a_socket_that_cannot_be(bare_node, path):
     assert agent.wait(20) == CONFIG
     assert f"{path}" in agent.log() and "`socket` in [agent]" in agent.log()
     assert not answers(bare_node.http)
+
+
+def validate(node, words=(), **environment):
+    """The exit code of `blkin validate`, and the lines that say what the agent cannot have."""
+    command = list(words) + [node.built("cli/blkin"), "validate", node.path("agent.conf")]
+    program = node.start(command, name="validate", **environment)
+    code, log = program.wait(20), program.log()
+    return code, [line for line in log.splitlines() if line.startswith("blkin validate: ")]
+
+
+TLS = {"tls": "yes", "tls_ca": "/nowhere/ca.pem"}
+LACKS = [
+    (
+        {"output": TLS},
+        "[output]: `tls-ca = /nowhere/ca.pem` cannot be read as certificates in PEM: No such file or directory",
+    ),
+    (
+        {"agent": {"state_directory": "/proc/nowhere"}},
+        "`state-directory` of [agent], /proc/nowhere cannot be used: No such file or directory",
+    ),
+    (
+        {"agent": {"socket": "/nowhere/agent.sock"}},
+        "`socket` of [agent], /nowhere/agent.sock cannot be used: No such file or directory",
+    ),
+    ({"agent": {"http": "192.0.2.1:9412"}}, "`http` of [agent], 192.0.2.1:9412 cannot be used: Cannot assign"),
+]
+
+
+@pytest.mark.parametrize("sections, words", LACKS)
+def test_validate_tries_what_the_agent_needs(bare_node, sections, words):
+    bare_node.write_config(free_port(), **sections)
+    code, lines = validate(bare_node)
+    assert code == 1 and len(lines) == 1 and lines[0].startswith(f"blkin validate: {words}"), lines
+    bare_node.write_config(free_port())
+    assert validate(bare_node) == (0, [])
+
+
+def test_validate_knows_the_agents_own_port(node, receiver):
+    """Taken by somebody else it is a lack, by the agent itself it is not."""
+    node.write_config(receiver.port)
+    with socket.create_server(("127.0.0.1", node.http)):
+        code, lines = validate(node)
+        assert code == 1 and f"127.0.0.1:{node.http} cannot be used: Address already in use" in lines[0]
+    agent = node.start_agent_again()
+    assert validate(node) == (0, [])
+    assert agent.stop() == 0
+
+
+SYSTEMCTL = """#!/bin/sh
+cat <<END
+LoadState=loaded
+User=blkin
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+ReadWritePaths=
+StateDirectory=blkin
+RuntimeDirectory=blkin
+END
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become the agent's user")
+def test_validate_tries_it_as_the_agents_user(bare_node):
+    """Root may read and write all: what counts is the user of the unit, and what that forbids."""
+    node = bare_node
+    make_certificate(node, "ca")
+    os.chmod(node.path("ca.pem"), 0o600)
+    os.chmod(node.folder, 0o755)
+    with open("/etc/passwd", encoding="utf-8") as file, open(node.path("passwd"), "w", encoding="utf-8") as own:
+        own.write("".join(line for line in file if not line.startswith("blkin:")) + "blkin:x:64321:64321::/:/bin/sh\n")
+    mount = f"mount --bind {node.path('passwd')} /etc/passwd && exec \"$@\""
+    words = ["unshare", "--mount", "sh", "-c", mount, "sh"]
+    os.mkdir(node.path("bin"))
+    with open(node.path("bin/systemctl"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nexit 1\n")
+    os.chmod(node.path("bin/systemctl"), 0o755)
+    path = f"{node.path('bin')}:{os.environ['PATH']}"
+    node.write_config(free_port(), agent={"socket": ""}, output={"tls": "yes", "tls_ca": node.path("ca.pem")})
+    code, lines = validate(node, words, PATH=path)
+    assert code == 1 and len(lines) == 2
+    assert "[output] as user blkin: `tls-ca = " in lines[0] and lines[0].endswith(": Permission denied")
+    assert f"{node.path('state')} cannot be used as user blkin: Permission denied" in lines[1]
+    os.chmod(node.path("ca.pem"), 0o644)
+    os.chown(node.path("state"), 64321, 64321)
+    assert validate(node, words, PATH=path) == (0, [])
+    with open(node.path("bin/systemctl"), "w", encoding="utf-8") as file:
+        file.write(SYSTEMCTL)
+    code, lines = validate(node, words, PATH=path)  # all of it is below /tmp
+    assert code == 1 and len(lines) == 2 and all("PrivateTmp=" in line for line in lines)
+    with open(node.path("bin/systemctl"), "w", encoding="utf-8") as file:
+        file.write(SYSTEMCTL.replace("PrivateTmp=yes", "PrivateTmp=no"))
+    code, lines = validate(node, words, PATH=path)
+    assert code == 1 and len(lines) == 1 and "the unit may not write there (ProtectSystem=)" in lines[0]
+    with open(node.path("bin/systemctl"), "w", encoding="utf-8") as file:
+        file.write(SYSTEMCTL.replace("PrivateTmp=yes", "PrivateTmp=no").replace("Paths=", f"Paths=/x {node.folder}"))
+    assert validate(node, words, PATH=path) == (0, [])

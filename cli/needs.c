@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "needs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/user.h"
+#include "net/tls.h"
+#include "status/port.h"
+#include "unit.h"
+
+struct trial {
+	const struct config *config;
+	const struct unit *unit;
+	const char *as; /* " as user NAME", or "" */
+	bool unmet;
+};
+
+static void miss(struct trial *trial, const char *what, const char *path, const char *why)
+{
+	log_error("%s %s cannot be used%s: %s", what, path, trial->as, why);
+	trial->unmet = true;
+}
+
+/* TLS */
+
+static void try_tls(struct trial *trial, const struct output_config *output)
+{
+	const struct tls_options options = {output->tls_ca, output->tls_certificate, output->tls_key};
+	const char *const files[] = {output->tls_ca, output->tls_certificate, output->tls_key};
+	struct tls *tls;
+	char why[512];
+
+	if (output->type == CONFIG_OUTPUT_NONE || !output->tls)
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+		const char *hidden = *files[i] ? unit_hides(trial->unit, files[i]) : NULL;
+
+		if (hidden)
+			miss(trial, "the TLS file", files[i], hidden);
+	}
+	tls = tls_create(&options, false, why, sizeof(why));
+	if (!tls) {
+		log_error("[%s]%s: %s", output->section, trial->as, why);
+		trial->unmet = true;
+	}
+	tls_free(tls);
+}
+
+/* Folders */
+
+static int access_error(const char *path, int mode)
+{
+	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+static bool is_default(const struct config *config, const char *name)
+{
+	struct config defaults;
+	g_autofree char *value = config_get(config, "agent", name), *other = NULL;
+
+	config_init(&defaults);
+	if (config->user)
+		user_set_defaults(&defaults);
+	other = config_get(&defaults, "agent", name);
+	config_free(&defaults);
+	return !strcmp(value, other);
+}
+
+/* @error of an attempt to use it; what the unit or the package makes may not be there yet. */
+static void try_folder(struct trial *trial, const char *name, const char *path, int error)
+{
+	const char *kept = unit_protects(trial->unit, path);
+	g_autofree char *what = g_strdup_printf("`%s` of [agent],", name);
+
+	if (error == ENOENT && is_default(trial->config, name))
+		error = 0;
+	if (error || kept)
+		miss(trial, what, path, error ? g_strerror(error) : kept);
+}
+
+/* It is made if its parent is there; what is in it has to be the agent's, too. */
+static void try_state(struct trial *trial)
+{
+	const char *path = trial->config->state_directory;
+	g_autofree char *checkpoint = g_build_filename(path, "checkpoint.0", NULL);
+	int error = access_error(path, R_OK | W_OK | X_OK);
+
+	if (error == ENOENT)
+		error = mkdir(path, 0750) == 0 && rmdir(path) == 0 ? 0 : errno;
+	else if (!error && access_error(checkpoint, R_OK | W_OK) != ENOENT)
+		error = access_error(checkpoint, R_OK | W_OK);
+	try_folder(trial, "state-directory", path, error);
+}
+
+static void try_socket(struct trial *trial)
+{
+	const char *path = trial->config->socket;
+	g_autofree char *folder = g_path_get_dirname(path);
+	int error = access_error(folder, W_OK | X_OK);
+
+	if (strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		error = ENAMETOOLONG;
+	if (*path)
+		try_folder(trial, "socket", path, error);
+}
+
+/* The port */
+
+/* Whether an agent runs, which has the port then. */
+static bool agent_runs(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool runs;
+
+	g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
+	runs = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	close(fd);
+	return runs;
+}
+
+static void try_port(struct trial *trial)
+{
+	const char *address = trial->config->http;
+	char why[256];
+
+	if (*address && !agent_runs(trial->config->socket) && !port_try(address, why, sizeof(why)))
+		miss(trial, "`http` of [agent],", address, why);
+}
+
+/* Whose trial it is */
+
+static bool try_all(const struct config *config, const struct unit *unit, const char *as)
+{
+	struct trial trial = {.config = config, .unit = unit, .as = as};
+
+	for (guint i = 0; i < config->outputs->len; i++)
+		try_tls(&trial, g_ptr_array_index(config->outputs, i));
+	try_state(&trial);
+	try_socket(&trial);
+	try_port(&trial);
+	return !trial.unmet;
+}
+
+static enum needs try_as(const struct config *config, const struct unit *unit, const struct passwd *user)
+{
+	g_autofree char *as = g_strdup_printf(" as user %s", user->pw_name);
+	pid_t child;
+	int status;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		if (initgroups(user->pw_name, user->pw_gid) != 0 || setgid(user->pw_gid) != 0 ||
+			setuid(user->pw_uid) != 0)
+			_exit(NEEDS_UNTRIED);
+		_exit(try_all(config, unit, as) ? NEEDS_MET : NEEDS_UNMET);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return NEEDS_UNTRIED;
+	return (enum needs)WEXITSTATUS(status);
+}
+
+enum needs needs_try(const struct config *config)
+{
+	struct unit unit = {0};
+	const struct passwd *user;
+	enum needs needs;
+
+	unit_read(&unit);
+	user = !config->user && unit.user && *unit.user ? getpwnam(unit.user) : NULL;
+	if (user && geteuid() == 0 && user->pw_uid != 0) {
+		needs = try_as(config, &unit, user);
+	} else if (user && geteuid() != user->pw_uid) {
+		needs = NEEDS_UNTRIED;
+	} else {
+		/* the agent's user, whom the unit runs this as, sees all as the agent does */
+		if (geteuid() != 0 || config->user)
+			unit.strict = unit.no_home = unit.own_tmp = false;
+		needs = try_all(config, &unit, "") ? NEEDS_MET : NEEDS_UNMET;
+	}
+	unit_free(&unit);
+	return needs;
+}
