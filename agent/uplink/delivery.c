@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink/delivery.h"
 
+#include <glib.h>
+
 #include "base/clock.h"
 #include "core/ledger.h"
 
@@ -8,6 +10,8 @@ void delivery_init(struct delivery *delivery, struct queue *queue)
 {
 	delivery->queue = queue;
 	delivery->fresh_next = false;
+	delivery->held = NULL;
+	delivery->alone = false;
 	TAILQ_INIT(&delivery->parcels);
 	bisect_init(&delivery->bisect);
 }
@@ -46,7 +50,7 @@ static struct piece *take_batch(struct delivery *delivery)
 }
 
 /* Alternates between new batches and refused pieces, so that neither delays the other. */
-struct piece *delivery_take(struct delivery *delivery, bool fresh)
+static struct piece *take_next(struct delivery *delivery, bool fresh)
 {
 	struct piece *piece = NULL;
 
@@ -57,6 +61,22 @@ struct piece *delivery_take(struct delivery *delivery, bool fresh)
 		piece = bisect_take(&delivery->bisect);
 	if (!piece && !delivery->fresh_next && fresh)
 		piece = take_batch(delivery);
+	return piece;
+}
+
+struct piece *delivery_take(struct delivery *delivery, bool fresh, uint32_t open)
+{
+	struct piece *piece;
+
+	if (open && (delivery->held || delivery->alone))
+		return NULL;
+	piece = delivery->held ? delivery->held : take_next(delivery, fresh);
+	delivery->held = NULL;
+	if (piece && piece->parcel->entry->alone && open) {
+		delivery->held = piece;
+		return NULL;
+	}
+	delivery->alone = piece && piece->parcel->entry->alone;
 	return piece;
 }
 
@@ -117,6 +137,8 @@ void delivery_give_back(struct delivery *delivery)
 	struct parcel *parcel;
 	struct piece *piece;
 
+	if (delivery->held)
+		bisect_put_back(&delivery->bisect, g_steal_pointer(&delivery->held));
 	TAILQ_FOREACH(piece, &delivery->bisect.waiting, link)
 	piece->parcel->entry->sent_before |= piece->sent_before;
 	bisect_clear(&delivery->bisect);

@@ -17,13 +17,15 @@ struct delivery {
 	struct queue *queue;
 	TAILQ_HEAD(parcels, parcel) parcels; /* in the order in which they were taken */
 	struct bisect bisect;
-	bool fresh_next; /* whether a new batch is next, or a refused piece */
+	bool fresh_next;    /* whether a new batch is next, or a refused piece */
+	struct piece *held; /* has to be sent alone, when nothing is open; NULL: none has to */
+	bool alone;         /* what was taken last is sent alone */
 };
 
 void delivery_init(struct delivery *delivery, struct queue *queue);
 
-/* Takes what to send next, new batches only if @fresh; NULL if there is nothing. */
-struct piece *delivery_take(struct delivery *delivery, bool fresh);
+/* Takes what to send next beside @open calls, new batches only if @fresh; NULL if there is nothing. */
+struct piece *delivery_take(struct delivery *delivery, bool fresh, uint32_t open);
 
 /* Adds a batch that was taken elsewhere; NULL if it is in a format that cannot be sent, and was settled. */
 struct piece *delivery_add(struct delivery *delivery, struct entry *entry);

@@ -62,6 +62,7 @@ static void end_link(struct server *server)
 		return;
 	while ((piece = link_take_back(server->link, &whole))) {
 		piece->sent_before |= whole;
+		piece->parcel->entry->alone = true;
 		delivery_put_back(&server->delivery, piece);
 	}
 	link_destroy(server->link);
@@ -176,7 +177,9 @@ void server_pump(struct server *server)
 		start_link(server);
 	while (link_has_room(server->link, window)) {
 		wait = ratelimit_wait(server->shared->rate, clock_monotonic());
-		piece = wait ? NULL : delivery_take(&server->delivery, server->role != SERVER_RETIRING);
+		piece = wait ? NULL
+			     : delivery_take(&server->delivery, server->role != SERVER_RETIRING,
+				       open_calls(server));
 		if (!piece)
 			break;
 		send_piece(server, piece);

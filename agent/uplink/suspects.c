@@ -117,7 +117,7 @@ static void count_error(struct suspects *suspects, enum fault fault)
 
 static bool send_next(struct suspects *suspects)
 {
-	struct piece *piece = delivery_take(&suspects->delivery, false);
+	struct piece *piece = delivery_take(&suspects->delivery, false, 0);
 	struct timeval time = clock_timeval(suspects->shared->timeout_ns);
 	struct run run;
 

@@ -104,13 +104,13 @@ def test_it_says_so(node):
         assert 0 <= status["suspects"]["spans"] <= 100
         assert load.wait() == 0
         check_end(node, server, total)
-        assert findings(node) == {} and node.status()["suspects"] == {"spans": 0, "error": ""}
+        assert "output-suspects" not in findings(node) and node.status()["suspects"] == {"spans": 0, "error": ""}
         node.agent.stop()
 
 
 def test_killed_meanwhile(node):
     """kill -9 while a batch is set aside, and again: nothing is lost, and the span at fault is still found."""
-    total = RATE * SECONDS
+    total = count = RATE * SECONDS
     with Moody(node, lambda messages: CLOSE if is_bad(messages) else OK) as server:
         node.start_agent(server.port, session={"keep": "yes"}, output=dict(QUICK, retry_max="1s", retry_min="200ms"))
         load = node.start([node.built(LOAD), "-n", total, "-r", RATE])
@@ -120,9 +120,15 @@ def test_killed_meanwhile(node):
             node.agent.kill()
             node.start_agent_again()
         assert load.wait() == 0
+        for _ in range(30):  # the last one is not proven guilty unless the server takes others
+            if node.ledger().dropped:
+                break
+            node.run([LOAD, "-n", 5])
+            total += 5
+            time.sleep(1)
         ledger = node.wait_ledger(
-            lambda ledger: ledger.read - ledger.again >= total and ledger.idle() and not ledger.spooled, 90, "all to be settled"
+            lambda ledger: ledger.read - ledger.again >= total and ledger.idle() and not ledger.spooled, 60, "all to be settled"
         )
         assert ledger.lost == 0 and ledger.dropped == ledger.dropped_for("refused") >= 1, str(ledger)
-        assert set(ids_of(server)) == set(range(total)) - {BAD}
+        assert set(ids_of(server)) == set(range(count)) - {BAD}
         node.agent.stop()

@@ -70,7 +70,7 @@ START_TEST(refused_when_taken)
 	queue_mark(rig.queue);
 	backlog_replay(rig.queue, foreign_entry(&rig, 12));
 	delivery_init(&delivery, rig.queue);
-	piece = delivery_take(&delivery, true);
+	piece = delivery_take(&delivery, true, 0);
 	ck_assert_ptr_nonnull(piece);
 	ck_assert_uint_eq(piece->count, SPANS);
 	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 2 * FOREIGN_SPANS);
@@ -80,7 +80,7 @@ START_TEST(refused_when_taken)
 	delivery_took(&delivery, piece);
 	ck_assert(queue_mark_settled(rig.queue));
 	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
-	ck_assert_ptr_null(delivery_take(&delivery, true));
+	ck_assert_ptr_null(delivery_take(&delivery, true, 0));
 	ck_assert(delivery_empty(&delivery));
 	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 3 * FOREIGN_SPANS);
 	ASSERT_ROW(&rig, SPANS_SENT, SPANS);
