@@ -6,7 +6,6 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
-#include "classic_tracepoints.h"
 #include "sampling.h"
 #include "tracepoints.h"
 
@@ -46,21 +45,21 @@ static void keyval_string(const char *trace_name, const char *service, int port,
 	int64_t trace, int64_t span, int64_t parent_span, const char *key, const char *val)
 {
 	lttng_ust_do_tracepoint(
-		zipkin, keyval_string, trace_name, service, port, ip, trace, span, parent_span, key, val);
+		blkin, keyval_string, trace_name, service, port, ip, trace, span, parent_span, key, val);
 }
 
 static void keyval_integer(const char *trace_name, const char *service, int port, const char *ip,
 	int64_t trace, int64_t span, int64_t parent_span, const char *key, int64_t val)
 {
 	lttng_ust_do_tracepoint(
-		zipkin, keyval_integer, trace_name, service, port, ip, trace, span, parent_span, key, val);
+		blkin, keyval_integer, trace_name, service, port, ip, trace, span, parent_span, key, val);
 }
 
 static void timestamp(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
 	int64_t span, int64_t parent_span, const char *event)
 {
 	lttng_ust_do_tracepoint(
-		zipkin, timestamp, trace_name, service, port, ip, trace, span, parent_span, event);
+		blkin, timestamp, trace_name, service, port, ip, trace, span, parent_span, event);
 }
 
 __attribute__((visibility("default"))) extern const struct blkin_provider blkin_provider_1;
@@ -73,9 +72,9 @@ const struct blkin_provider blkin_provider_1 = {
 		&lttng_ust_tracepoint_blkin___span_warning.state,
 		&lttng_ust_tracepoint_blkin___span_notice.state, &lttng_ust_tracepoint_blkin___span.state,
 		&lttng_ust_tracepoint_blkin___span_debug.state},
-	.keyval_string_on = &lttng_ust_tracepoint_zipkin___keyval_string.state,
-	.keyval_integer_on = &lttng_ust_tracepoint_zipkin___keyval_integer.state,
-	.timestamp_on = &lttng_ust_tracepoint_zipkin___timestamp.state,
+	.keyval_string_on = &lttng_ust_tracepoint_blkin___keyval_string.state,
+	.keyval_integer_on = &lttng_ust_tracepoint_blkin___keyval_integer.state,
+	.timestamp_on = &lttng_ust_tracepoint_blkin___timestamp.state,
 	.span = {span_emerg, span_alert, span_crit, span_err, span_warning, span_notice, span, span_debug},
 	.annotation = annotation,
 	.tag = tag,

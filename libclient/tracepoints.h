@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The LTTng events of libblkin-provider: provider `blkin`, events span (and span_LEVEL), annotation and tag.
+ * The LTTng events of libblkin-provider: provider `blkin`, events span (and span_LEVEL), annotation and tag;
+ * and timestamp, keyval_string and keyval_integer, the classic ones.
  *
  * All text is in `string` fields: babeltrace decodes arrays and sequences one element at a time, 40 ns a
  * byte.
@@ -125,6 +126,66 @@ LTTNG_UST_TRACEPOINT_EVENT(
 	)
 )
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, tag, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
+
+/*
+ * The classic calls. Their fields are those of ceph/blkin's events, but not their provider, `zipkin`: of two
+ * definitions of one event in a process, LTTng refuses one or records both. They are always recorded.
+ */
+LTTNG_UST_TRACEPOINT_EVENT(
+	blkin,
+	keyval_string,
+	LTTNG_UST_TP_ARGS(const char *, trace_name, const char *, service, int, port, const char *, ip_text,
+		int64_t, trace, int64_t, span, int64_t, parent_span, const char *, tag_key, const char *, value),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_string(trace_name, trace_name)
+		lttng_ust_field_string(service_name, service)
+		lttng_ust_field_integer(int, port_no, port)
+		lttng_ust_field_string(ip, ip_text)
+		lttng_ust_field_integer(int64_t, trace_id, trace)
+		lttng_ust_field_integer(int64_t, span_id, span)
+		lttng_ust_field_integer(int64_t, parent_span_id, parent_span)
+		lttng_ust_field_string(key, tag_key)
+		lttng_ust_field_string(val, value)
+	)
+)
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, keyval_string, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+	blkin,
+	keyval_integer,
+	LTTNG_UST_TP_ARGS(const char *, trace_name, const char *, service, int, port, const char *, ip_text,
+		int64_t, trace, int64_t, span, int64_t, parent_span, const char *, tag_key, int64_t, value),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_string(trace_name, trace_name)
+		lttng_ust_field_string(service_name, service)
+		lttng_ust_field_integer(int, port_no, port)
+		lttng_ust_field_string(ip, ip_text)
+		lttng_ust_field_integer(int64_t, trace_id, trace)
+		lttng_ust_field_integer(int64_t, span_id, span)
+		lttng_ust_field_integer(int64_t, parent_span_id, parent_span)
+		lttng_ust_field_string(key, tag_key)
+		lttng_ust_field_integer(int64_t, val, value)
+	)
+)
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, keyval_integer, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+	blkin,
+	timestamp,
+	LTTNG_UST_TP_ARGS(const char *, trace_name, const char *, service, int, port, const char *, ip_text,
+		int64_t, trace, int64_t, span, int64_t, parent_span, const char *, event_text),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_string(trace_name, trace_name)
+		lttng_ust_field_string(service_name, service)
+		lttng_ust_field_integer(int, port_no, port)
+		lttng_ust_field_string(ip, ip_text)
+		lttng_ust_field_integer(int64_t, trace_id, trace)
+		lttng_ust_field_integer(int64_t, span_id, span)
+		lttng_ust_field_integer(int64_t, parent_span_id, parent_span)
+		lttng_ust_field_string(event, event_text)
+	)
+)
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, timestamp, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 /* clang-format on */
 
 #endif

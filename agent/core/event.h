@@ -13,9 +13,9 @@ enum event_type {
 	EVENT_SPAN,          /* blkin:span, blkin:span_LEVEL: a whole span */
 	EVENT_ANNOTATION,    /* blkin:annotation: a piece of a span that comes later */
 	EVENT_TAG,           /* blkin:tag: the same */
-	EVENT_TIMESTAMP,     /* zipkin:timestamp, classic */
-	EVENT_KEYVAL,        /* zipkin:keyval_string; or zipkin:keyval, the layout of 2014 */
-	EVENT_KEYVAL_INTEGER /* zipkin:keyval_integer */
+	EVENT_TIMESTAMP,     /* blkin:timestamp; zipkin:timestamp of the old libraries */
+	EVENT_KEYVAL,        /* the same: keyval_string; or zipkin:keyval, the layout of 2014 */
+	EVENT_KEYVAL_INTEGER /* the same: keyval_integer */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BlkKin's classic calls, as in ceph/blkin: each annotation is an LTTng event of its own (zipkin:timestamp,
- * zipkin:keyval_string, zipkin:keyval_integer), written at once, so that a crash keeps it.
+ * BlkKin's classic calls, as in ceph/blkin: each annotation is an LTTng event of its own (blkin:timestamp,
+ * blkin:keyval_string, blkin:keyval_integer), written at once, so that a crash keeps it.
  *
  * All calls return 0, or -EINVAL if a pointer that they need is NULL. Strings are borrowed by the structs and
  * copied by blkin_record. A failed call leaves its result empty, and blkin_record refuses it.

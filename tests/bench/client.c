@@ -297,7 +297,7 @@ static bool ready(bool on)
 	if (recording(on) == on)
 		return true;
 	fprintf(stderr, "client: %s\n",
-		on ? "no session records blkin:*, zipkin:* and bench:*" : "a session records");
+		on ? "no session records blkin:* and bench:*" : "a session records");
 	return false;
 }
 

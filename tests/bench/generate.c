@@ -4,7 +4,7 @@
  *
  *     generate span|classic EVENTS RATE
  *
- * `span`: each event is a blkin:span with six annotations and tags. `classic`: six zipkin:* events a span, of
+ * `span`: each event is a blkin:span with six annotations and tags. `classic`: six classic events a span, of
  * a client from cs to cr. RATE is in events a second, 0: as fast as it goes. Prints how many events and spans
  * it recorded.
  */
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 200 && !recording(); i++)
 		usleep(50000);
 	if (!recording()) {
-		fprintf(stderr, "generate: no session records blkin:* and zipkin:*\n");
+		fprintf(stderr, "generate: no session records blkin:*\n");
 		return 3;
 	}
 	spans = strtoull(argv[2], NULL, 10) / events_a_span;

@@ -11,7 +11,7 @@ from rig.process import Trouble, wait_until
 CPUS = os.sysconf("SC_NPROCESSORS_CONF")
 SUB_BUFFERS, SUB_BUFFER_MB, RELAY_FILES, RELAY_FILE_MB = 8, 4, 8, 128
 LIVE_TIMER_MS = 200
-EVENTS = ("blkin:*", "zipkin:*", "bench:*")
+EVENTS = ("blkin:*", "bench:*")
 
 # What gives the agent's session the same rings and relay files as ours, and all else as it is by default.
 AGENT = {
