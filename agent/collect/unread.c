@@ -127,6 +127,30 @@ static bool should_come(const struct look *look, const struct stream_key *key, c
 	return !reader_traces(look->reader) && (!look->unread->had_streams || trace->tries);
 }
 
+/* Whether it is worth to be attached for: programs that register, and log nothing, leave empty packets. */
+static bool holds_events(const struct relay_packet *packet)
+{
+	return packet->content > RELAY_PACKET_HEADER || packet->discarded;
+}
+
+/* Notes which packets of @trace do not come: those in look->packets that hold events. */
+static void note_unread(const struct look *look, struct trace *trace)
+{
+	bool found = false;
+
+	trace->newest = 0;
+	for (guint i = 0; i < look->packets->len; i++) {
+		const struct relay_packet *packet =
+			&g_array_index(look->packets, struct relayfiles_packet, i).is;
+
+		if (!holds_events(packet))
+			continue;
+		found = true;
+		trace->newest = MAX(trace->newest, packet->begin);
+	}
+	trace->looks = found ? trace->looks + 1 : 0;
+}
+
 /* Looks at one trace that is on disk. */
 static void look_at(void *data, const struct stream_key *key)
 {
@@ -140,11 +164,7 @@ static void look_at(void *data, const struct stream_key *key)
 	g_array_set_size(look->packets, 0);
 	relay_scan_trace(look->files, key, look->positions, look->packets);
 	trace = get_trace(look->unread, key);
-	trace->looks = look->packets->len ? trace->looks + 1 : 0;
-	trace->newest = 0;
-	for (guint i = 0; i < look->packets->len; i++)
-		trace->newest = MAX(
-			trace->newest, g_array_index(look->packets, struct relayfiles_packet, i).is.begin);
+	note_unread(look, trace);
 	trace->untold = !should_come(look, key, trace);
 	if (!trace->looks)
 		return;

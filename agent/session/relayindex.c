@@ -29,6 +29,7 @@ static bool read_entry(struct unpacker entry, struct relay_packet *packet)
 	size = unpack_u64(&entry);
 	content = unpack_u64(&entry);
 	packet->size = size / 8;
+	packet->content = content / 8;
 	packet->begin = unpack_u64(&entry);
 	packet->end = unpack_u64(&entry);
 	packet->discarded = unpack_u64(&entry);

@@ -14,6 +14,7 @@
 
 struct relay_packet {
 	uint64_t offset, size; /* in the trace file, bytes */
+	uint64_t content;      /* of these: header and events, the rest is padding */
 	uint64_t begin, end;   /* on the tracing clock */
 	uint64_t discarded;    /* events of the stream, up to the packet's end */
 	uint64_t class_id, id; /* of the stream */
@@ -22,6 +23,9 @@ struct relay_packet {
 
 /* No packet of a ring buffer is larger: an entry that says so is wrong. */
 #define RELAY_PACKET_MAX (UINT64_C(1) << 32)
+
+/* LTTng-UST's header of a packet, in bytes: one without events, as each stream begins with, has no more. */
+#define RELAY_PACKET_HEADER 88
 
 /*
  * Calls @take for each packet in an index of @size bytes at @index, an entry that is not whole yet left out.

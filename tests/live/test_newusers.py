@@ -112,18 +112,21 @@ def connections(node):
 
 
 def test_nothing_logged(node, receiver):
-    """A user whose programs register, and log nothing, is attached to once: LTTng begins with an empty packet."""
+    """Users whose programs register, and log nothing, are not attached for: LTTng begins with an empty packet."""
     share(node)
     node.start_agent(receiver.port, session=KEEP)
     start(node, USERS[0], 0, "-n", 1)
     node.wait_ledger(lambda ledger: ledger.sent == 1, 10, "the first user's span")
     before = connections(node)
-    start(node, USERS[1], 1, "-n", 0).wait(20)
-    assert str(USERS[1]) in os.listdir(node.session_folders()[0] + "/ust/uid")
+    for user in (*USERS[1:], USERS[0]):
+        start(node, user, 1, "-n", 0).wait(20)
+        assert str(user) in os.listdir(node.session_folders()[0] + "/ust/uid")
     time.sleep(6)
-    assert len(connections(node) - before) == attached_again(node) == 1
+    assert len(connections(node) - before) == attached_again(node) == 0
+    # not until one does
     start(node, USERS[1], 1, "-n", 5)
     check(node, receiver, [1, 5])
+    assert attached_again(node) == 1
 
 
 def test_never_comes(node, receiver):
