@@ -155,7 +155,7 @@ bool watch_gone(struct watch *watch)
 
 void watch_destroy(struct watch *watch)
 {
-	int64_t until = clock_wall() + END_NS;
+	int64_t until = clock_monotonic() + END_NS;
 	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
 
 	pthread_mutex_lock(&watch->lock);
@@ -163,7 +163,7 @@ void watch_destroy(struct watch *watch)
 	watch->watching = false;
 	pthread_cond_signal(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
-	if (pthread_timedjoin_np(watch->thread, NULL, &time) != 0)
+	if (pthread_clockjoin_np(watch->thread, NULL, CLOCK_MONOTONIC, &time) != 0)
 		return;
 	pthread_cond_destroy(&watch->changed);
 	pthread_mutex_destroy(&watch->lock);

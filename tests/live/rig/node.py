@@ -105,7 +105,7 @@ class Node:
             LD_LIBRARY_PATH=os.path.join(build_dir(), "libclient"),
             LSAN_OPTIONS=f"suppressions={TOP}/tests/lsan.supp:print_suppressions=0",
             UBSAN_OPTIONS="print_stacktrace=1",
-            TSAN_OPTIONS="second_deadlock_stack=1:exitcode=66",
+            TSAN_OPTIONS=f"suppressions={TOP}/tests/tsan.supp:second_deadlock_stack=1:exitcode=66",
         )
         if "thread" in sanitizers():
             # GLib 2.74 hands memory from thread to thread in a way that ThreadSanitizer cannot see
