@@ -1,12 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "read/clocksteps.h"
 
+#include <string.h>
+
+#include <glib.h>
+
 #include "base/clock.h"
 
 #define STEP_NS (1 * NS_PER_MS)
 /* If two readings of a clock are further apart, they say little of another clock's reading between them. */
 #define SHARP_NS (50 * 1000)
 #define TRIES 5
+/* In the saved number of steps: the boot's id follows them. A checkpoint of 0.1 has none. */
+#define WITH_BOOT (UINT32_C(1) << 31)
+
+static void read_boot(uint8_t *boot)
+{
+	g_autofree char *text = NULL;
+	size_t digits = 0;
+
+	memset(boot, 0, CLOCK_BOOT);
+	if (!g_file_get_contents("/proc/sys/kernel/random/boot_id", &text, NULL, NULL))
+		return;
+	for (const char *at = text; *at && digits < 2 * CLOCK_BOOT; at++)
+		if (g_ascii_isxdigit(*at)) {
+			boot[digits / 2] |= (uint8_t)(g_ascii_xdigit_value(*at) << (digits % 2 ? 0 : 4));
+			digits++;
+		}
+}
+
+/* Of this boot; zeros if the kernel does not tell. */
+static const uint8_t *this_boot(void)
+{
+	static uint8_t boot[CLOCK_BOOT]; /* used by the collector's thread only */
+	static bool known;
+
+	if (!known)
+		read_boot(boot);
+	known = true;
+	return boot;
+}
+
+static bool is_known(const uint8_t *boot)
+{
+	static const uint8_t none[CLOCK_BOOT];
+
+	return memcmp(boot, none, CLOCK_BOOT) != 0;
+}
+
+/* Whether the table is of an earlier boot, whose clock was another one. Without ids, a clock that went back
+ * tells. */
+static bool is_foreign(const struct clock_steps *steps, int64_t now)
+{
+	bool knows = is_known(steps->boot) && is_known(this_boot());
+
+	return now < steps->looked || (knows && memcmp(steps->boot, this_boot(), CLOCK_BOOT) != 0);
+}
 
 /* Reads the wall clock's offset as of one moment: where it was interrupted, the sharpest of some tries. */
 static int64_t read_offset(int64_t *moment)
@@ -38,9 +87,9 @@ bool clock_steps_look(struct clock_steps *steps, int64_t *by)
 {
 	int64_t now = 0, offset = read_offset(&now), since = steps->looked;
 
-	/* the table is from an earlier boot, whose clock was another one */
-	if (now < since)
+	if (is_foreign(steps, now))
 		steps->count = 0;
+	memcpy(steps->boot, this_boot(), CLOCK_BOOT);
 	*by = steps->count ? offset - steps->step[steps->count - 1].offset : 0;
 	steps->looked = now;
 	if (!steps->count)
@@ -70,18 +119,22 @@ int64_t clock_steps_time(const struct clock_steps *steps, int64_t moment, int64_
 void clock_steps_save(const struct clock_steps *steps, struct buffer *out)
 {
 	pack_u64(out, (uint64_t)steps->looked);
-	pack_u32(out, steps->count);
+	pack_u32(out, steps->count | WITH_BOOT);
 	for (unsigned i = 0; i < steps->count; i++) {
 		pack_u64(out, (uint64_t)steps->step[i].since);
 		pack_u64(out, (uint64_t)steps->step[i].offset);
 	}
+	for (int i = 0; i < CLOCK_BOOT; i++)
+		pack_u8(out, steps->boot[i]);
 }
 
 bool clock_steps_load(struct clock_steps *steps, struct unpacker *from)
 {
 	int64_t looked = (int64_t)unpack_u64(from);
 	uint32_t count = unpack_u32(from);
+	bool with_boot = count & WITH_BOOT;
 
+	count &= ~WITH_BOOT;
 	memset(steps, 0, sizeof(*steps));
 	if (count > CLOCK_STEPS)
 		from->failed = true;
@@ -90,6 +143,8 @@ bool clock_steps_load(struct clock_steps *steps, struct unpacker *from)
 
 		add(steps, since, (int64_t)unpack_u64(from));
 	}
+	for (int i = 0; i < CLOCK_BOOT && with_boot; i++)
+		steps->boot[i] = unpack_u8(from);
 	steps->looked = looked;
 	if (from->failed)
 		memset(steps, 0, sizeof(*steps));

@@ -6,7 +6,7 @@
  * when the wall clock is set, or the machine was suspended, everything that the session records later is
  * dated wrongly. So the reader looks at both clocks as it goes, remembers at which moment the offset stepped,
  * and dates events by the offset that held when they were recorded. The table outlives the agent in its
- * checkpoint, but not the boot, after which CLOCK_MONOTONIC starts again: what earlier
+ * checkpoint, but not the boot, after which CLOCK_MONOTONIC starts again: it is of one boot, and what earlier
  * sessions have left must be read before the first look. Less than a millisecond is no step.
  */
 #ifndef READ_CLOCKSTEPS_H
@@ -18,6 +18,7 @@
 #include "base/pack.h"
 
 #define CLOCK_STEPS 64
+#define CLOCK_BOOT 16 /* bytes of a boot's id */
 
 struct clock_steps {
 	struct clock_step {
@@ -25,7 +26,8 @@ struct clock_steps {
 		int64_t offset; /* from then on: wall clock minus CLOCK_MONOTONIC, ns */
 	} step[CLOCK_STEPS];    /* the last of them; zero-initialised is none */
 	unsigned count;
-	int64_t looked; /* last; CLOCK_MONOTONIC ns */
+	int64_t looked;           /* last; CLOCK_MONOTONIC ns */
+	uint8_t boot[CLOCK_BOOT]; /* whose table it is; zeros: that is not known */
 };
 
 /* Looks at the clocks. Returns whether the wall clock stepped since the last look; @by is by how much, ns. */

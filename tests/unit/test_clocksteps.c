@@ -134,6 +134,51 @@ START_TEST(a_table_of_the_boot_before)
 }
 END_TEST
 
+/* The new boot is up for longer than the old one was at its last look: the clock alone does not tell. */
+START_TEST(a_table_of_a_shorter_boot)
+{
+	struct buffer saved = {0};
+	struct unpacker from;
+
+	steps.boot[3] ^= 0x10;
+	clock_steps_save(&steps, &saved);
+	from = unpacker_of(saved.data, saved.size);
+	ck_assert(clock_steps_load(&steps, &from));
+	ck_assert(from.at == from.end);
+	monotonic += HOUR;
+	offset += 5 * HOUR;
+	ck_assert(!clock_steps_look(&steps, &by));
+	ck_assert_int_eq(by, 0);
+	ck_assert_uint_eq(steps.count, 1);
+	/* and from now on the table is of this boot */
+	monotonic += HOUR;
+	offset += HOUR;
+	ck_assert(clock_steps_look(&steps, &by));
+	buffer_free(&saved);
+}
+END_TEST
+
+/* Of 0.1: it is not known of which boot it is. */
+START_TEST(a_table_without_a_boot)
+{
+	const uint64_t step[] = {(uint64_t)monotonic, (uint64_t)EPOCH};
+	struct buffer saved = {0};
+	struct unpacker from;
+
+	pack_u64(&saved, (uint64_t)monotonic);
+	pack_u32(&saved, 1);
+	pack_u64(&saved, step[0]);
+	pack_u64(&saved, step[1]);
+	from = unpacker_of(saved.data, saved.size);
+	ck_assert(clock_steps_load(&steps, &from));
+	ck_assert_uint_eq(steps.count, 1);
+	monotonic += HOUR;
+	offset += HOUR;
+	ck_assert(clock_steps_look(&steps, &by));
+	buffer_free(&saved);
+}
+END_TEST
+
 START_TEST(more_steps_than_are_kept)
 {
 	int64_t last = 0;
@@ -164,6 +209,8 @@ int main(void)
 	tcase_add_test(cases, before_anybody_looked);
 	tcase_add_test(cases, kept_over_a_restart);
 	tcase_add_test(cases, a_table_of_the_boot_before);
+	tcase_add_test(cases, a_table_of_a_shorter_boot);
+	tcase_add_test(cases, a_table_without_a_boot);
 	tcase_add_test(cases, more_steps_than_are_kept);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
