@@ -10,6 +10,7 @@
 #include <sysexits.h>
 
 #include "base/log.h"
+#include "base/suggest.h"
 #include "commands.h"
 #include "config/config.h"
 #include "options.h"
@@ -19,14 +20,15 @@
 
 static const char help[] =
 	"Usage: blkin spool list [--json] [--output NAME] [--user] [--config FILE | --directory DIR]\n"
-	"       blkin spool check [--output NAME] [--user] [--config FILE | --directory DIR]\n"
+	"       blkin spool check [--json] [--output NAME] [--user] [--config FILE | --directory DIR]\n"
 	"\n"
 	"Show the spools, where spans wait on disk while a collector does not accept them. Each\n"
 	"output has one. The agent may be running or not. `list` shows the batches, and the\n"
 	"newest spans that the collector refused; `check` reads every batch, and exits with 1 if\n"
 	"one is damaged.\n"
 	"\n"
-	"  --json           print each batch and refused span as a line of JSON\n"
+	"  --json           print each batch and refused span as a line of JSON; of `check`, a list\n"
+	"                   with an object for each spool\n"
 	"  --output NAME    only the spool of this output; [output] is called default\n"
 	"  --user           the spools of this user's agent, blkin-agent --user\n"
 	"  --config FILE    the configuration that says where the spools are\n"
@@ -36,6 +38,7 @@ static const char help[] =
 struct request {
 	bool check, json, user;
 	const char *output, *config, *directory;
+	const struct config *configured; /* NULL with a directory */
 };
 
 static int look_into(const struct request *request, const struct spool_found *found)
@@ -43,6 +46,8 @@ static int look_into(const struct request *request, const struct spool_found *fo
 	struct spoolview view = {.output = found->output, .path = found->path, .json = request->json};
 	int code = spoolview_open(&view);
 
+	if (request->json && request->check && !view.db)
+		spoolview_put_checked(&view, code == EXIT_SUCCESS ? 0 : -1, 0);
 	if (view.db)
 		code = request->check ? spoolview_check(&view) : spoolview_list(&view);
 	else if (code == EXIT_SUCCESS && !request->json)
@@ -51,51 +56,75 @@ static int look_into(const struct request *request, const struct spool_found *fo
 	return code;
 }
 
-static void say_none(const struct request *request, const char *directory)
+/* An output of which nobody has heard is a mistake, if that can be known. */
+static int say_none(const struct request *request, const char *directory)
 {
+	const char *names[CONFIG_OUTPUTS_MAX], *meant;
+	size_t count = 0;
+
+	if (request->output && request->configured && !config_output(request->configured, request->output)) {
+		const GPtrArray *outputs = request->configured->outputs;
+
+		for (guint i = 0; i < outputs->len && count < CONFIG_OUTPUTS_MAX; i++)
+			names[count++] = ((const struct output_config *)g_ptr_array_index(outputs, i))->name;
+		meant = suggest(request->output, names, count);
+		log_error("there is no output %s in the configuration, and no spool of it in %s%s%s%s",
+			request->output, directory, meant ? "; did you mean " : "", meant ? meant : "",
+			meant ? "?" : "");
+		return EXIT_FAILURE;
+	}
 	if (request->json)
-		return;
+		return EXIT_SUCCESS;
 	if (request->output)
 		printf("there is no spool of output %s in %s\n", request->output, directory);
 	else
 		printf("there is no spool in %s\n", directory);
+	return EXIT_SUCCESS;
 }
 
 static int look(const struct request *request, const char *directory)
 {
 	GPtrArray *list = spoollist_read(directory);
+	bool any = false, listed = request->json && request->check;
 	int code = EXIT_SUCCESS;
-	bool any = false;
 
 	if (!list) {
 		log_error("%s: %s; `state-directory` in the configuration says where the spools are",
 			directory, g_strerror(errno));
 		return EXIT_FAILURE;
 	}
+	if (listed)
+		printf("[");
 	for (guint i = 0; i < list->len; i++) {
 		const struct spool_found *found = g_ptr_array_index(list, i);
 
 		if (request->output && strcmp(found->output, request->output) != 0)
 			continue;
-		if (any && !request->json && !request->check)
+		if (any && !request->check && !request->json)
 			printf("\n");
+		if (any && listed)
+			printf(",\n");
 		any = true;
 		if (look_into(request, found) != EXIT_SUCCESS)
 			code = EXIT_FAILURE;
 	}
+	if (listed)
+		printf("]\n");
 	if (!any)
-		say_none(request, directory);
+		code = say_none(request, directory);
 	g_ptr_array_unref(list);
 	return code;
 }
 
-static int look_where_configured(const struct request *request)
+static int look_where_configured(struct request *request)
 {
 	struct config config;
 	int code = EX_CONFIG;
 
+	request->configured = &config;
 	if (config_load(&config, request->config, request->user) == 0)
 		code = look(request, config.state_directory);
+	request->configured = NULL;
 	config_free(&config);
 	return code;
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glib.h>
+
+#include "base/json.h"
 #include "base/log.h"
 #include "spool/spoolrow.h"
 #include "spoolview.h"
@@ -62,6 +65,30 @@ static int check_structure(struct spoolview *view, int64_t *bad)
 	return spoolview_finish(view, stmt, rc);
 }
 
+void spoolview_put_checked(struct spoolview *view, int64_t good, int64_t bad)
+{
+	struct buffer *out = &view->out;
+
+	if (view->json) {
+		json_open(out, '{');
+		json_key(out, "output");
+		json_text(out, view->output);
+		json_key(out, "path");
+		json_text(out, view->path);
+		json_key(out, "ok");
+		json_bool(out, good >= 0 && !bad);
+		json_key(out, "batches");
+		json_int(out, MAX(good, 0));
+		json_key(out, "damaged");
+		json_int(out, bad);
+		json_close(out, '}');
+	} else if (good >= 0 && !bad) {
+		buffer_printf(
+			out, "output %s: OK, %" PRId64 " batches in %s\n", view->output, good, view->path);
+	}
+	spoolview_flush(view);
+}
+
 int spoolview_check(struct spoolview *view)
 {
 	int64_t good = 0, bad = 0;
@@ -69,8 +96,6 @@ int spoolview_check(struct spoolview *view)
 
 	if (code == EXIT_SUCCESS)
 		code = check_batches(view, &good, &bad);
-	if (code != EXIT_SUCCESS || bad)
-		return EXIT_FAILURE;
-	printf("output %s: OK, %" PRId64 " batches in %s\n", view->output, good, view->path);
-	return EXIT_SUCCESS;
+	spoolview_put_checked(view, code == EXIT_SUCCESS ? good : -1, bad);
+	return code != EXIT_SUCCESS || bad ? EXIT_FAILURE : EXIT_SUCCESS;
 }

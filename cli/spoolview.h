@@ -46,4 +46,8 @@ void spoolview_flush(struct spoolview *view);
 int spoolview_list(struct spoolview *view);
 int spoolview_check(struct spoolview *view);
 
+/* Prints what came of a check: so many good batches (-1: it cannot be read), and so many things that are
+ * damaged. */
+void spoolview_put_checked(struct spoolview *view, int64_t good, int64_t bad);
+
 #endif

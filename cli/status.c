@@ -130,6 +130,14 @@ int command_status(int argc, char **argv)
 		return option == OPTIONS_HELP ? EX_OK : EX_USAGE;
 	if (options_no_arguments(argc, argv) == OPTIONS_WRONG)
 		return EX_USAGE;
+	if (path && (file || user)) {
+		log_error("use either --socket, or --config and --user: each says which agent to ask");
+		return EX_USAGE;
+	}
+	if (path && !*path) {
+		log_error("--socket needs the path of an agent's control socket, and it is empty");
+		return EX_USAGE;
+	}
 	if (!path)
 		path = socket_of(file, user);
 	return path ? status(path, json) : EX_CONFIG;

@@ -247,6 +247,14 @@ def test_socket_is_found_by_the_configuration(bare_node):
     assert status(bare_node, "--config", config)[0] == CONFIG
 
 
+def test_which_agent_is_told_once(bare_node):
+    code, text = status(bare_node, "--socket", "")
+    assert code == 64 and text == "blkin status: --socket needs the path of an agent's control socket, and it is empty\n"
+    for words in (["--user"], ["--config", "/dev/null"]):
+        code, text = status(bare_node, "--socket", "/nowhere", *words)
+        assert code == 64 and "use either --socket, or --config and --user" in text
+
+
 def status_of_stranger(node, *answers):
     """What `blkin status` says of a socket that gives these answers, one for each connection."""
     path = node.path("other.sock")

@@ -200,6 +200,11 @@ def test_look_into_the_spool(node):
     node.start_agent(receiver.port)
     assert spool(node, "list", "--directory", node.path("home"))[:2] == (0, f"there is no spool in {node.path('home')}\n")
     assert spool(node, "list", *config)[1] == "output default\n0 batches, 0 spans, 0 bytes\n"
+    assert spool(node, "check", "--json", "--directory", node.path("home"))[:2] == (0, "[]\n")
+    for word in ("list", "check"):
+        code, out, complaint = spool(node, word, "--output", "defualt", *config)
+        assert (code, out) == (1, "") and "there is no output defualt in the configuration" in complaint
+        assert "did you mean default?" in complaint
     load = node.start([node.built(LOAD), "-n", 50000, "-r", 10000])
     while load.running():
         code, out, complaint = spool(node, "check", *config)
@@ -245,11 +250,15 @@ def test_look_into_the_spools_of_several_outputs(node):
     none = f"there is no spool of output east in {state}\n"
     assert spool(node, "list", "--output", "east", "--directory", state)[:2] == (0, none)
     assert spool(node, "list", "--output", "../x", "--directory", state)[0] == 64
+    code, out, _ = spool(node, "check", "--json", "--directory", state)
+    assert code == 0 and [spool["output"] for spool in json.loads(out) if spool["ok"]] == ["default", "west"]
     # one that is damaged does not hide the other
     with open(f"{state}/spool.db", "wb") as file:
         file.write(b"no spool at all")
     code, out, complaint = spool(node, "check", "--directory", state)
     assert code == 1 and out.startswith("output west: OK") and f"{state}/spool.db is not a spool" in complaint
+    code, out, _ = spool(node, "check", "--json", "--directory", state)
+    assert code == 1 and {spool["output"]: spool["ok"] for spool in json.loads(out)} == {"default": False, "west": True}
     assert spool(node, "check", "--output", "west", "--directory", state)[0] == 0
 
 
