@@ -14,8 +14,8 @@
 void words_copy(char *message, size_t message_size, const uint8_t *words, size_t size);
 
 /*
- * Makes what controls a terminal harmless, in place: each control character, also those of C1 (U+0080 to U+009F), and
- * each byte that is no part of UTF-8, as terminals may take it for one of those, becomes '?'.
+ * Makes what controls a terminal harmless, in place: each control character, also those of C1 (U+0080 to
+ * U+009F), and each byte that is no part of UTF-8, as terminals may take it for one of those, becomes '?'.
  */
 void words_clean(char *text, size_t size);
 
