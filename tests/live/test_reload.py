@@ -318,7 +318,7 @@ def test_drop_in_counts(node, receiver):
 def test_reload_while_it_stops(node):
     agent = node.start_agent(free_port(), agent={"stop_timeout": "2s"}, session={"keep": "no"})
     node.run([LOAD, "-n", 100])
-    node.wait_ledger(lambda ledger: ledger.queued == 100, 20, "spans to wait")
+    node.wait_ledger(lambda ledger: ledger.queued + ledger.spooled == 100, 20, "spans to wait")
     agent.send(signal.SIGTERM)
     wait_until(lambda: "stopping: " in agent.log(), 10, "the stop")
     agent.send(signal.SIGHUP)
