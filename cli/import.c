@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `blkin import`: sends traces on disk, through the agent's own code, to the collectors. */
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
-#include <event2/event.h>
-#include <event2/thread.h>
-
-#include "assemble/pipeline.h"
-#include "base/clock.h"
+#include "base/address.h"
 #include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
-#include "core/ledger.h"
 #include "find_traces.h"
+#include "import/examine.h"
+#include "import/guard.h"
+#include "import/send.h"
 #include "options.h"
-#include "output/outputs.h"
-#include "queue/batch.h"
-#include "read/reader.h"
-#include "uplink/uplink.h"
 
 static const char help[] =
 	"Usage: blkin import [OPTION]... DIR...\n"
@@ -36,153 +27,122 @@ static const char help[] =
 	"  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
+	"A damaged trace is named, and the others are sent; it exits with 1 then.\n"
 	"Importing a trace twice is harmless: Zipkin merges duplicates.\n";
 
 struct import {
 	struct config config;
-	GPtrArray *traces;
-	struct event_base *base;
-	struct event *ended, *interrupted, *ticking;
-	struct outputs *outputs;
-	struct fanout *fanout;
-	struct pipeline *pipeline;
-	struct reader *reader;
-	pthread_t thread;
-	atomic_bool stop;
-	bool failed; /* the reader; read once its thread has ended */
-	bool interrupting;
-	int64_t started;
+	struct import_result result;
+	bool whole; /* nothing was left out */
 };
 
-/* The reader's thread */
-
-static void *read_traces(void *data)
+static void add_result(struct import_result *sum, const struct import_result *more)
 {
-	struct import *import = data;
-	enum reader_status status = READER_MORE;
-
-	while ((status == READER_MORE || status == READER_IDLE) && !import->stop)
-		status = reader_step(import->reader);
-	import->failed = status == READER_ERROR;
-	pipeline_flush(import->pipeline);
-	event_active(import->ended, 0, 0);
-	return NULL;
+	for (int i = 0; i < LEDGER_ROWS; i++)
+		sum->rows.row[i] += more->rows.row[i];
+	for (size_t i = 0; i < more->outputs; i++) {
+		memcpy(sum->output[i].name, more->output[i].name, sizeof(sum->output[i].name));
+		for (int k = 0; k < ACCOUNT_ROWS; k++)
+			sum->output[i].row[k] += more->output[i].row[k];
+	}
+	sum->outputs = MAX(sum->outputs, more->outputs);
 }
 
-/* The loop */
+/* Bad traces */
 
-static void on_drained(void *data)
+/* Moves those that are bad from @good to @bad; @steps as of examine_traces. */
+static void sort_out(GPtrArray *good, GArray *bad, unsigned long steps)
 {
-	struct import *import = data;
+	GArray *found = examine_traces(good, steps);
 
-	event_base_loopbreak(import->base);
+	for (guint i = 0; i < found->len; i++)
+		g_ptr_array_remove(good, (gpointer)(uintptr_t)g_array_index(found, struct bad_trace, i).dir);
+	g_array_append_vals(bad, found->data, found->len);
+	g_array_unref(found);
 }
 
-static void on_ended(evutil_socket_t fd, short what, void *data)
+/* Sends what comes before the damage. */
+static void send_part(struct import *import, const struct bad_trace *bad)
 {
-	struct import *import = data;
+	struct import_result result = {0};
+	GPtrArray *alone = g_ptr_array_new();
+	char error[SEND_ERROR_SIZE];
 
-	(void)fd;
-	(void)what;
-	outputs_drain(import->outputs, on_drained, import);
+	log_error("%s: %s: %s", bad->dir,
+		bad->steps ? "read up to where it is damaged" : "left out, as babeltrace2 cannot read it",
+		bad->reason);
+	g_ptr_array_add(alone, (gpointer)(uintptr_t)bad->dir);
+	if (bad->steps) {
+		send_traces(&import->config, alone, bad->steps, &result, error);
+		add_result(&import->result, &result);
+	}
+	g_ptr_array_unref(alone);
 }
 
-static void on_interrupted(evutil_socket_t signal, short what, void *data)
+/* Though each seems to be good, they cannot be read together. */
+static void send_one_by_one(struct import *import, const GPtrArray *traces)
 {
-	struct import *import = data;
+	for (guint i = 0; i < traces->len && !guard_interrupted(); i++) {
+		struct import_result result = {0};
+		GPtrArray *alone = g_ptr_array_new();
+		char error[SEND_ERROR_SIZE];
 
-	(void)signal;
-	(void)what;
-	import->interrupting = true;
-	event_base_loopbreak(import->base);
+		g_ptr_array_add(alone, traces->pdata[i]);
+		if (send_traces(&import->config, alone, 0, &result, error) != SEND_DONE) {
+			import->whole = false;
+			log_error("%s: not read to its end: %s", (char *)traces->pdata[i], error);
+		}
+		add_result(&import->result, &result);
+		g_ptr_array_unref(alone);
+	}
 }
 
-static void show_progress(const struct import *import)
+/* Sends those that are good, together. What it finds to be bad it adds to @bad. */
+static void send_good(struct import *import, GPtrArray *good, GArray *bad)
 {
-	double seconds = (double)(clock_monotonic() - import->started) / NS_PER_SECOND;
-	struct ledger rows;
+	while (good->len && !guard_interrupted()) {
+		struct import_result result = {0};
+		char error[SEND_ERROR_SIZE];
+		enum send_end end = send_traces(&import->config, good, 0, &result, error);
+		guint known = bad->len;
 
-	ledger_read(&rows);
-	fprintf(stderr, "\r%" PRId64 " events read, %" PRId64 " spans made, %.0f s ", rows.row[EVENTS_READ],
-		rows.row[SPANS_MADE], seconds);
+		if (end == SEND_DONE || end == SEND_UNABLE || guard_interrupted()) {
+			import->whole &= end == SEND_DONE;
+			add_result(&import->result, &result);
+			return;
+		}
+		/* what this has sent is sent again, and counted only then */
+		sort_out(good, bad, 0);
+		if (bad->len == known && !guard_interrupted()) {
+			send_one_by_one(import, good);
+			return;
+		}
+	}
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *data)
+static void send_all(struct import *import, const GPtrArray *traces)
 {
-	(void)fd;
-	(void)what;
-	show_progress(data);
-}
+	GPtrArray *good = g_ptr_array_new();
+	GArray *bad = g_array_new(FALSE, FALSE, sizeof(struct bad_trace));
 
-static int open_traces(struct import *import, int argc, char **argv)
-{
-	struct intake_options into = {.pipeline = import->pipeline, .by_event_time = true};
-	char error[512];
-
-	import->traces = g_ptr_array_new_with_free_func(free);
-	for (int i = 0; i < argc; i++)
-		if (find_traces(argv[i], import->traces) != 0)
-			return -1;
-	import->reader = reader_open_files(
-		(char *const *)import->traces->pdata, import->traces->len, &into, error, sizeof(error));
-	if (import->reader)
-		return 0;
-	log_error("%s", error);
-	return -1;
-}
-
-static int start(struct import *import, int argc, char **argv)
-{
-	const struct config *config = &import->config;
-	struct assembler_limits limits = pipeline_limits(config);
-	struct timeval often = {0, 200000};
-
-	signal(SIGPIPE, SIG_IGN);
-	evthread_use_pthreads();
-	import->started = clock_monotonic();
-	import->base = event_base_new();
-	import->ended = event_new(import->base, -1, EV_PERSIST, on_ended, import);
-	import->interrupted = evsignal_new(import->base, SIGINT, on_interrupted, import);
-	import->ticking = event_new(import->base, -1, EV_PERSIST, on_tick, import);
-	import->outputs = outputs_create(import->base, config, true);
-	if (!import->outputs)
-		return -1;
-	import->fanout = fanout_create(outputs_outlets(import->outputs));
-	import->pipeline = pipeline_create(&limits, import->fanout);
-	if (open_traces(import, argc, argv) != 0)
-		return -1;
-	event_add(import->interrupted, NULL);
-	if (isatty(STDERR_FILENO))
-		event_add(import->ticking, &often);
-	return pthread_create(&import->thread, NULL, read_traces, import);
-}
-
-static void end(struct import *import)
-{
-	if (import->outputs)
-		outputs_end(import->outputs);
-	if (import->reader)
-		reader_close(import->reader);
-	if (import->pipeline)
-		pipeline_destroy(import->pipeline);
-	fanout_destroy(import->fanout);
-	outputs_destroy(import->outputs);
-	event_free(import->ended);
-	event_free(import->interrupted);
-	event_free(import->ticking);
-	event_base_free(import->base);
-	if (import->traces)
-		g_ptr_array_unref(import->traces);
-	libevent_global_shutdown();
+	for (guint i = 0; i < traces->len; i++)
+		g_ptr_array_add(good, traces->pdata[i]);
+	sort_out(good, bad, EXAMINE_BEGINNING);
+	send_good(import, good, bad);
+	for (guint i = 0; i < bad->len && !guard_interrupted(); i++)
+		send_part(import, &g_array_index(bad, struct bad_trace, i));
+	import->whole &= bad->len == 0;
+	g_array_unref(bad);
+	g_ptr_array_unref(good);
 }
 
 /* Prints what became of the spans at an output; returns whether all are sent. */
-static bool report_output(const struct import *import, const struct output_state *output)
+static bool report_output(const struct import_result *result, size_t index)
 {
-	const int64_t *row = output->account.row;
+	const int64_t *row = result->output[index].row;
 
-	if (outputs_count(import->outputs) > 1)
-		printf("output %s: ", output->name);
+	if (result->outputs > 1)
+		printf("output %s: ", result->output[index].name);
 	printf("%" PRId64 " spans: %" PRId64 " sent, %" PRId64 " refused, %" PRId64 " too large, %" PRId64
 	       " not sent\n",
 		row[SPANS_TAKEN], row[SPANS_SENT], row[SPANS_DROPPED_REFUSED], row[SPANS_DROPPED_OVERSIZE],
@@ -193,14 +153,9 @@ static bool report_output(const struct import *import, const struct output_state
 /* Prints what became of everything; returns the exit code. */
 static int report(const struct import *import)
 {
-	struct output_state outputs[CONFIG_OUTPUTS_MAX];
-	struct ledger rows;
-	size_t count = outputs_read(import->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX).on;
-	const int64_t *row = rows.row;
-	bool good = !import->failed && !row[SPANS_PENDING];
+	const int64_t *row = import->result.rows.row;
+	bool good = import->whole && !guard_interrupted() && !row[SPANS_PENDING];
 
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K");
 	printf("%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
 	       " of other programs ignored\n",
 		row[EVENTS_READ], row[EVENTS_IN_SPANS],
@@ -209,29 +164,25 @@ static int report(const struct import *import)
 	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
 		printf("lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
 			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
-	for (size_t i = 0; i < count; i++)
-		good &= report_output(import, &outputs[i]);
-	if (import->failed)
-		log_error("a trace could not be read to its end: %s", reader_error(import->reader));
+	for (size_t i = 0; i < import->result.outputs; i++)
+		good &= report_output(&import->result, i);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int run(struct import *import, int argc, char **argv)
 {
+	GPtrArray *traces = g_ptr_array_new_with_free_func(free);
 	int status = EXIT_FAILURE;
+	bool found = true;
 
-	if (start(import, argc, argv) == 0) {
-		event_base_dispatch(import->base);
-		if (import->interrupting) {
-			/* the reader's thread may wait for a collector that is away, so it is not joined */
-			report(import);
-			fflush(stdout);
-			_exit(EXIT_FAILURE);
-		}
-		pthread_join(import->thread, NULL);
+	for (int i = 0; i < argc; i++)
+		found &= find_traces(argv[i], traces) == 0;
+	if (found) {
+		import->whole = true;
+		send_all(import, traces);
 		status = report(import);
 	}
-	end(import);
+	g_ptr_array_unref(traces);
 	return status;
 }
 
@@ -294,6 +245,7 @@ static int read_options(struct import *import, int argc, char **argv)
 
 int command_import(int argc, char **argv)
 {
+
 	struct import import = {0};
 	int status;
 

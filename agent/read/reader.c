@@ -9,11 +9,13 @@
 
 #include "base/memory.h"
 
+static bt_logging_level log_level = BT_LOGGING_LEVEL_NONE;
+
 struct reader {
 	bt_graph *graph;
 	bt_message_iterator *iterator; /* of our sink; set once the graph is configured */
-	struct intake *intake;
-	GPtrArray *held; /* messages; NULL unless it holds or is to take what it held */
+	struct intake *intake;         /* NULL: nobody takes the messages */
+	GPtrArray *held;               /* messages; NULL unless it holds or is to take what it held */
 	bool hold;
 	char error[256];
 };
@@ -64,10 +66,11 @@ static bt_component_class_sink_consume_method_status consume(bt_self_component_s
 			g_ptr_array_add(reader->held, (gpointer)(uintptr_t)messages[i]);
 			continue;
 		}
-		intake_message(reader->intake, messages[i]);
+		if (reader->intake)
+			intake_message(reader->intake, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
-	if (!reader->hold)
+	if (reader->intake && !reader->hold)
 		intake_tick(reader->intake, false);
 	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
 }
@@ -139,8 +142,7 @@ static const bt_component_source *add_source(
 		goto out;
 	if (!strcmp(class_name, "lttng-live"))
 		bt_value_map_insert_string_entry(params, "session-not-found-action", "end");
-	bt_graph_add_source_component(
-		reader->graph, source_class, name, params, BT_LOGGING_LEVEL_NONE, &source);
+	bt_graph_add_source_component(reader->graph, source_class, name, params, log_level, &source);
 out:
 	bt_value_put_ref(params);
 	bt_plugin_put_ref(plugin);
@@ -156,7 +158,8 @@ static struct reader *reader_create(const struct intake_options *into)
 {
 	struct reader *reader = g_new0(struct reader, 1);
 
-	reader->intake = intake_create(into);
+	if (into)
+		reader->intake = intake_create(into);
 	reader->graph = bt_graph_create(0);
 	return reader;
 }
@@ -257,7 +260,7 @@ enum reader_status reader_step(struct reader *reader)
 	case BT_GRAPH_RUN_ONCE_STATUS_OK:
 		return READER_MORE;
 	case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
-		if (!reader->hold)
+		if (reader->intake && !reader->hold)
 			intake_tick(reader->intake, true);
 		return READER_IDLE;
 	case BT_GRAPH_RUN_ONCE_STATUS_END:
@@ -301,9 +304,15 @@ void reader_close(struct reader *reader)
 		g_ptr_array_unref(reader->held);
 	bt_graph_put_ref(reader->graph);
 	bt_current_thread_clear_error(); /* a live source whose relay is gone leaves one as it goes */
-	intake_destroy(reader->intake);
+	if (reader->intake)
+		intake_destroy(reader->intake);
 	g_free(reader);
 	memory_give_back();
+}
+
+void reader_log_errors(void)
+{
+	log_level = BT_LOGGING_LEVEL_ERROR;
 }
 
 bool reader_knows_ctf2(char *version, size_t size)

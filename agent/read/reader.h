@@ -29,13 +29,19 @@ struct reader *reader_open_live(
 
 /*
  * Reads the CTF traces in @dirs (each holds a `metadata` file), merged by time. NULL on failure, @error then
- * says why.
+ * says why. With @into NULL, what is read is thrown away.
  */
 struct reader *reader_open_files(
 	char *const *dirs, size_t count, const struct intake_options *into, char *error, size_t error_size);
 
 /* Whether this babeltrace2 reads CTF 2, which LTTng writes from 2.15 on; its version goes to @version. */
 bool reader_knows_ctf2(char *version, size_t size);
+
+/*
+ * From now on, babeltrace2 writes to standard error what it finds wrong with traces on disk: often the only
+ * place where it does.
+ */
+void reader_log_errors(void);
 
 /* Reads some messages. */
 enum reader_status reader_step(struct reader *reader);

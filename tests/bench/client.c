@@ -296,8 +296,7 @@ static bool ready(bool on)
 		usleep(50000);
 	if (recording(on) == on)
 		return true;
-	fprintf(stderr, "client: %s\n",
-		on ? "no session records blkin:* and bench:*" : "a session records");
+	fprintf(stderr, "client: %s\n", on ? "no session records blkin:* and bench:*" : "a session records");
 	return false;
 }
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`blkin import`: traces that were recorded to disk, through the agent's line, to the collector."""
 
+import glob
 import os
+import shutil
 import subprocess
+import time
 
 import pytest
 from expect import check_load
@@ -26,7 +29,7 @@ def recording(node):
 
 def run_import(node, *words):
     return subprocess.run(
-        [node.built("cli/blkin"), "import", *words], env=node.environment, capture_output=True, text=True, errors="replace", timeout=120
+        [node.built("cli/blkin"), "import", *words], env=node.environment, capture_output=True, text=True, errors="replace", timeout=300
     )
 
 
@@ -65,6 +68,13 @@ def test_waits_for_the_collector(node, receiver, recording):
     check_load(receiver.spans(), 2, 1, 10000)
 
 
+def test_output_that_cannot_be_used(node, receiver, recording):
+    """It says so, once, and fails."""
+    tls = {"type": "http", "tls": "yes", "tls-ca": "/nonexistent"}
+    done = run_import(node, "--config", node.write_config(receiver.port, output=tls), recording)
+    assert done.returncode != 0 and done.stderr.count("/nonexistent") == 1
+
+
 def cut(path):
     os.truncate(path, os.path.getsize(path) // 2)
 
@@ -85,14 +95,97 @@ def test_spoilt_trace_ends_with_a_sentence(node, receiver, recording, spoil):
     # babeltrace2 may refuse the trace as a whole; else what could be read arrived, and is counted. Random bytes may also
     # make a trace of other values.
     assert done.returncode in (0, 1), done.stderr
-    if not done.stdout:
-        assert done.stderr.startswith("blkin import: ") and done.stderr.count("\n") == 1
-        return
-    sent = int(done.stdout.split(" sent,")[0].split()[-1])
+    sent = int(done.stdout.split(" sent,")[0].split()[-1]) if " sent," in done.stdout else 0
     receiver.wait_for(sent, 5)
-    assert receiver.read() == sent
+    assert receiver.read() >= sent
     if done.returncode == 1:
-        assert "a trace could not be read to its end: " in done.stderr
+        assert "read up to where it is damaged: " in done.stderr or "left out, as babeltrace2 cannot read it" in done.stderr
+
+
+def metadata_cut(size):
+    return lambda folder: os.truncate(os.path.join(folder, "metadata"), size)
+
+
+def metadata_of_text(folder):
+    with open(os.path.join(folder, "metadata"), "w", encoding="utf-8") as file:
+        file.write("nonsense")
+
+
+def index_damaged(folder):
+    """Where the first packets begin."""
+    for path in glob.glob(os.path.join(folder, "index/*")):
+        with open(path, "r+b") as file:
+            file.seek(16)
+            file.write(b"\xff" * 8)
+
+
+def sequence_in_context(folder):
+    """Of a stream without events."""
+    for path in glob.glob(os.path.join(folder, "**"), recursive=True):
+        if os.path.isfile(path):
+            os.remove(path)
+    with open(os.path.join(folder, "metadata"), "w", encoding="utf-8") as file:
+        file.write(
+            """/* CTF 1.8 */
+            typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+            trace { major = 1; minor = 8; byte_order = le; };
+            stream { event.context := struct { uint8_t __count; uint8_t _numbers[__count]; }; };"""
+        )
+    with open(os.path.join(folder, "stream"), "wb"):
+        pass
+
+
+def stream_twice(folder):
+    """The longest one, as its own copy."""
+    path = max(glob.glob(os.path.join(folder, "c_*")), key=os.path.getsize)
+    shutil.copy(path, path + ".copy")
+
+
+@pytest.mark.parametrize(
+    "damages",
+    [
+        pytest.param([metadata_cut(40), metadata_cut(4095), metadata_cut(5000)], id="metadata-cut"),
+        pytest.param([metadata_of_text, index_damaged, sequence_in_context], id="unreadable"),
+    ],
+)
+def test_bad_traces_are_left_out(node, receiver, recording, damages):
+    """They are named, with the reason; the good one is read as if they were not there."""
+    everything = node.path("everything")
+    inside = os.path.relpath(os.path.dirname(glob.glob(f"{recording}/**/metadata", recursive=True)[0]), recording)
+    for number, damage in enumerate(damages):
+        shutil.copytree(recording, f"{everything}/bad-{number}")
+        damage(f"{everything}/bad-{number}/{inside}")
+    os.rename(recording, f"{everything}/good")
+    started = time.monotonic()
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", everything)
+    assert done.returncode == 1
+    print(f"{time.monotonic() - started:.1f} s\n{done.stderr}{done.stdout}")
+    said = done.stderr.splitlines()
+    for number in range(len(damages)):
+        (line,) = [line for line in said if f"/bad-{number}/" in line]
+        name, reason = line.split(": left out, as babeltrace2 cannot read it: ")
+        assert name == f"blkin import: {everything}/bad-{number}/{inside}" and reason
+        assert "Cannot create trace for" not in reason
+    assert "20000 in spans, 0 rejected" in done.stdout
+    assert "20000 spans: 20000 sent, 0 refused, 0 too large, 0 not sent" in done.stdout
+    receiver.wait_for(20000, 5)
+    check_load(receiver.spans(), 2, 1, 10000)
+
+
+def test_damage_in_the_middle(node, receiver, recording):
+    """What comes before it is sent, and what is in the other traces."""
+    shutil.copytree(recording, f"{recording}-bad")
+    stream_twice(os.path.dirname(glob.glob(f"{recording}-bad/**/metadata", recursive=True)[0]))
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", recording, f"{recording}-bad")
+    print(done.stderr, done.stdout)
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if f"{recording}-bad/" in line]
+    assert line.split(": read up to where it is damaged: ")[1]
+    sent = int(done.stdout.split(" sent,")[0].split()[-1])
+    assert 20000 < sent <= 40000 and f"{sent} in spans, 0 rejected" in done.stdout
+    assert f"{sent} spans: {sent} sent, 0 refused, 0 too large, 0 not sent" in done.stdout
+    receiver.wait_for(sent, 5)
+    assert len({span.id for span in receiver.spans()}) == 20000  # the bad one is a copy
 
 
 @pytest.mark.parametrize(

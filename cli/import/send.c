@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "import/send.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <event2/thread.h>
+
+#include "assemble/pipeline.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "import/guard.h"
+#include "output/outputs.h"
+#include "read/reader.h"
+#include "uplink/uplink.h"
+
+/* What is shared with the child. */
+struct sending {
+	struct guard guard;
+	const struct config *config;
+	const GPtrArray *traces;
+	unsigned long limit;
+	bool unable; /* to use the outputs, which is logged */
+	bool failed; /* the reader, and says why */
+	char error[SEND_ERROR_SIZE];
+	struct import_result result;
+};
+
+struct sender {
+	struct sending *sending;
+	struct event_base *base;
+	struct event *ended, *interrupted, *ticking;
+	struct outputs *outputs;
+	struct fanout *fanout;
+	struct pipeline *pipeline;
+	struct reader *reader;
+	pthread_t thread;
+	atomic_bool stop;
+	bool interrupting;
+	int64_t started;
+};
+
+/* The reader's thread */
+
+static void *read_traces(void *data)
+{
+	struct sender *sender = data;
+	struct sending *sending = sender->sending;
+	enum reader_status status = READER_MORE;
+	unsigned long limit = sending->limit;
+
+	guard_watch(&sending->guard);
+	while ((status == READER_MORE || status == READER_IDLE) && !sender->stop) {
+		if (limit && sending->guard.steps >= limit)
+			break;
+		status = reader_step(sender->reader);
+		if (status == READER_MORE || status == READER_IDLE)
+			atomic_fetch_add(&sending->guard.steps, 1);
+	}
+	sending->failed = status == READER_ERROR;
+	if (sending->failed)
+		snprintf(sending->error, sizeof(sending->error), "%s", reader_error(sender->reader));
+	pipeline_flush(sender->pipeline);
+	event_active(sender->ended, 0, 0);
+	return NULL;
+}
+
+/* The loop */
+
+static void on_drained(void *data)
+{
+	struct sender *sender = data;
+
+	event_base_loopbreak(sender->base);
+}
+
+static void on_ended(evutil_socket_t fd, short what, void *data)
+{
+	struct sender *sender = data;
+
+	(void)fd;
+	(void)what;
+	outputs_drain(sender->outputs, on_drained, sender);
+}
+
+static void on_interrupted(evutil_socket_t signal, short what, void *data)
+{
+	struct sender *sender = data;
+
+	(void)signal;
+	(void)what;
+	sender->interrupting = true;
+	event_base_loopbreak(sender->base);
+}
+
+static void show_progress(const struct sender *sender)
+{
+	double seconds = (double)(clock_monotonic() - sender->started) / NS_PER_SECOND;
+	struct ledger rows;
+
+	ledger_read(&rows);
+	fprintf(stderr, "\r%" PRId64 " events read, %" PRId64 " spans made, %.0f s ", rows.row[EVENTS_READ],
+		rows.row[SPANS_MADE], seconds);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	show_progress(data);
+}
+
+static int open_traces(struct sender *sender)
+{
+	struct intake_options into = {.pipeline = sender->pipeline, .by_event_time = true};
+	struct sending *sending = sender->sending;
+
+	sender->reader = reader_open_files((char *const *)sending->traces->pdata, sending->traces->len, &into,
+		sending->error, sizeof(sending->error));
+	sending->failed = !sender->reader;
+	return sender->reader ? 0 : -1;
+}
+
+static int start(struct sender *sender)
+{
+	const struct config *config = sender->sending->config;
+	struct assembler_limits limits = pipeline_limits(config);
+	struct timeval often = {0, 200000};
+
+	signal(SIGPIPE, SIG_IGN);
+	evthread_use_pthreads();
+	sender->started = clock_monotonic();
+	sender->base = event_base_new();
+	sender->ended = event_new(sender->base, -1, EV_PERSIST, on_ended, sender);
+	sender->interrupted = evsignal_new(sender->base, SIGINT, on_interrupted, sender);
+	sender->ticking = event_new(sender->base, -1, EV_PERSIST, on_tick, sender);
+	sender->outputs = outputs_create(sender->base, config, true);
+	sender->sending->unable = !sender->outputs;
+	if (!sender->outputs)
+		return -1;
+	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
+	sender->pipeline = pipeline_create(&limits, sender->fanout);
+	if (open_traces(sender) != 0)
+		return -1;
+	event_add(sender->interrupted, NULL);
+	if (isatty(STDERR_FILENO))
+		event_add(sender->ticking, &often);
+	return pthread_create(&sender->thread, NULL, read_traces, sender);
+}
+
+static void end(struct sender *sender)
+{
+	if (sender->outputs)
+		outputs_end(sender->outputs);
+	if (sender->reader)
+		reader_close(sender->reader);
+	if (sender->pipeline)
+		pipeline_destroy(sender->pipeline);
+	fanout_destroy(sender->fanout);
+	outputs_destroy(sender->outputs);
+	event_free(sender->ended);
+	event_free(sender->interrupted);
+	event_free(sender->ticking);
+	event_base_free(sender->base);
+	libevent_global_shutdown();
+}
+
+/* What became of everything. */
+static void keep_result(const struct sender *sender)
+{
+	struct output_state outputs[CONFIG_OUTPUTS_MAX];
+	struct import_result *result = &sender->sending->result;
+
+	result->outputs = outputs_read(sender->outputs, &result->rows, outputs, CONFIG_OUTPUTS_MAX).on;
+	for (size_t i = 0; i < result->outputs; i++) {
+		g_strlcpy(result->output[i].name, outputs[i].name, sizeof(result->output[i].name));
+		memcpy(result->output[i].row, outputs[i].account.row, sizeof(result->output[i].row));
+	}
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K");
+}
+
+static void send_in_child(void *data)
+{
+	struct sender sender = {.sending = data};
+
+	if (start(&sender) == 0) {
+		event_base_dispatch(sender.base);
+		if (sender.interrupting) {
+			/* the reader's thread may wait for a collector that is away, so it is not joined */
+			keep_result(&sender);
+			sender.sending->guard.finished = true;
+			_exit(EXIT_SUCCESS);
+		}
+		pthread_join(sender.thread, NULL);
+		keep_result(&sender);
+		if (sender.sending->failed) {
+			/* babeltrace2 leaks what it failed with */
+			sender.sending->guard.finished = true;
+			_exit(EXIT_SUCCESS);
+		}
+	}
+	end(&sender);
+}
+
+enum send_end send_traces(const struct config *config, const GPtrArray *traces, unsigned long limit,
+	struct import_result *result, char *error)
+{
+	struct sending *sending = guard_share(sizeof(*sending));
+	enum send_end end = SEND_DIED;
+	const char *how = "no memory left";
+
+	if (!sending) {
+		snprintf(error, SEND_ERROR_SIZE, "%s", how);
+		return SEND_DIED;
+	}
+	sending->config = config;
+	sending->traces = traces;
+	sending->limit = limit;
+	if (guard_run(&sending->guard, send_in_child, sending, false, &how))
+		end = sending->unable ? SEND_UNABLE : sending->failed ? SEND_DAMAGED : SEND_DONE;
+	snprintf(error, SEND_ERROR_SIZE, "%s", end == SEND_DIED ? how : sending->error);
+	*result = sending->result;
+	guard_unshare(sending, sizeof(*sending));
+	return end;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sends traces, through the agent's own code, to the outputs: in a child process, which babeltrace2 may end.
+ */
+#ifndef IMPORT_SEND_H
+#define IMPORT_SEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "config/config.h"
+#include "core/ledger.h"
+
+#define SEND_ERROR_SIZE 512
+
+/* What became of the events and spans; zeroed if it is not known. */
+struct import_result {
+	struct ledger rows;
+	size_t outputs;
+	struct {
+		char name[64];
+		int64_t row[ACCOUNT_ROWS];
+	} output[CONFIG_OUTPUTS_MAX];
+};
+
+enum send_end {
+	SEND_UNABLE,  /* the outputs cannot be used, which is logged */
+	SEND_DONE,    /* all is read, and the outputs have it or refused it */
+	SEND_DAMAGED, /* the same up to some moment, from which on nothing of any trace is read; the error
+			 says why */
+	SEND_DIED     /* something is sent, nobody knows what */
+};
+
+/*
+ * Sends @traces (of char *), merged by time: at most @limit steps of a reader, or all if 0. It waits while a
+ * collector is away. @error has room for SEND_ERROR_SIZE.
+ */
+enum send_end send_traces(const struct config *config, const GPtrArray *traces, unsigned long limit,
+	struct import_result *result, char *error);
+
+#endif
