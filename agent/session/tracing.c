@@ -89,6 +89,9 @@ int tracing_find_session(const char *name, uint64_t *created, bool *active)
 const struct tracing_event tracing_events[TRACING_EVENTS] = {
 	{"blkin:annotation", 0},
 	{"blkin:tag", 0},
+	{"blkin:timestamp", 0},
+	{"blkin:keyval_string", 0},
+	{"blkin:keyval_integer", 0},
 	{"zipkin:timestamp", 0},
 	{"zipkin:keyval_string", 0},
 	{"zipkin:keyval_integer", 0},
