@@ -27,9 +27,11 @@ def start_as(node, user, program, *words, **environment):
         os.mkdir(folder, 0o755)
         os.chmod(node.folder, 0o711)
         shutil.copy(node.built("libclient/libblkin-provider.so.1"), folder)
-    path = shutil.copy(node.built(PROGRAMS + program), folder) if "/" not in program else program
+    path = os.path.join(folder, program)
+    if not os.path.exists(path):
+        shutil.copy(node.built(PROGRAMS + program), path)
     become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    return node.start(become + [path, *words], name=f"{os.path.basename(program)}-{user}", HOME="/", LD_LIBRARY_PATH=folder, **environment)
+    return node.start(become + [path, *words], name=f"{program}-{user}", HOME="/", LD_LIBRARY_PATH=folder, **environment)
 
 
 class Watch:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+A program that makes babeltrace2 fail, or grow, under the names of our events: another user's spans arrive all the same, every
+one, and the culprit is named.
+"""
+
+import os
+import re
+import time
+
+import pytest
+from expect import check_load, key_of
+from rig.memory import allowance, rss
+from test_hostile import GOOD, HOSTILE, RATE, start_as
+from test_restart import KEEP
+
+SECONDS = 60
+LIMIT = 192 * 1024  # KiB: MemoryHigh of the agent's unit; beyond it the kernel slows it down
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
+
+
+def clock(node):
+    plugin = node.built("tests/live/programs/libbackclock.so")
+    return start_as(node, HOSTILE, "spanload", "-P", 8, "-n", 10**6, "-r", 100, LTTNG_UST_CLOCK_PLUGIN=plugin)
+
+
+def sequence(node):
+    """As large as a sub-buffer admits."""
+    return start_as(node, HOSTILE, "sequences", "span", 250_000)
+
+
+def layouts(node):
+    return start_as(node, HOSTILE, "registrar", "layouts", 20000, 4)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]
+
+
+class Process:
+    def __init__(self, pid):
+        self.pid = pid
+
+
+def memory(node):
+    """KiB of the agent and its children."""
+    total = rss(node.agent)
+    for child in children(node.agent.pid):
+        try:
+            total += rss(Process(child))
+        except (FileNotFoundError, ProcessLookupError, TypeError):
+            pass
+    return total
+
+
+def named(node):
+    """Where the culprit's user id stands."""
+    status = node.status()
+    return re.search(rf"\buser {HOSTILE}\b", status["session_error"])
+
+
+@pytest.mark.parametrize("culprit", [clock, sequence, layouts], ids=["clock", "sequence", "layouts"])
+def test_others_do_not_notice(node, receiver, culprit):
+    node.start_agent(receiver.port, session=KEEP)
+    start_as(node, GOOD, "spanload", "-P", 9, "-n", 1).wait(20)
+    node.wait_ledger(lambda ledger: ledger.sent == 1, 20, "a span")
+    lines = len(node.agent.log().splitlines())
+    program = culprit(node)
+    load = start_as(node, GOOD, "spanload", "-n", RATE * SECONDS, "-r", RATE)
+    ready = asked = 0
+    sizes, was_named = [], False
+    while load.running():
+        asked += 1
+        ready += node.collecting()
+        sizes.append(memory(node))
+        was_named |= asked % 20 == 0 and bool(named(node))
+        time.sleep(0.25)
+    assert load.wait() == 0
+    assert program.running()
+    said = node.agent.log().splitlines()[lines:]
+    print(f"ready {ready} of {asked}, at most {max(sizes)} KiB, {len(said)} lines:", *said[:40], sep="\n")
+    receiver.wait_for(1 + RATE * SECONDS, 30)
+    check_load([span for span in receiver.spans() if key_of(span)[0] == 0], 1, 1, RATE * SECONDS)
+    assert ready >= 0.95 * asked
+    assert max(sizes) < allowance(LIMIT)
+    half = len(sizes) // 2
+    assert max(sizes[half:]) < 1.25 * max(sizes[:half]) + 1024, "it grows"
+    assert was_named
+    assert len([line for line in said if "attaching to the session again" not in line]) <= 1 + SECONDS // 60
