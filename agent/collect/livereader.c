@@ -20,6 +20,7 @@ struct livereader {
 	uint64_t opened; /* when the session was created whose files are open */
 	struct relayfiles *files;
 	struct unread *unread;
+	GHashTable *traces;  /* on disk when the reader attached, by stream_key_trace */
 	uint64_t complained; /* when the session was created whose files could not be read, which is logged
 				once */
 };
@@ -33,6 +34,7 @@ struct livereader *livereader_create(
 	live->pipeline = pipeline;
 	live->progress = progress;
 	live->unread = unread_create(config->live_timer);
+	live->traces = g_hash_table_new(NULL, NULL);
 	return live;
 }
 
@@ -41,6 +43,7 @@ void livereader_destroy(struct livereader *live)
 	if (live->files)
 		relayfiles_close(live->files);
 	unread_destroy(live->unread);
+	g_hash_table_unref(live->traces);
 	g_free(live);
 }
 
@@ -128,6 +131,30 @@ enum unread_verdict livereader_look(struct livereader *live, const struct reader
 	return unread_look(live->unread, live->files, progress_positions(live->progress), reader);
 }
 
+/* New users */
+
+/* Returns whether it was known. */
+static bool know_trace(void *data, const struct stream_key *key)
+{
+	struct livereader *live = data;
+
+	return !g_hash_table_add(live->traces, GSIZE_TO_POINTER(stream_key_trace(key)));
+}
+
+bool livereader_has_new_traces(struct livereader *live)
+{
+	char error[512];
+
+	return open_files(live, error, sizeof(error)) &&
+	       !relayfiles_each_trace(live->files, know_trace, live);
+}
+
+static void note_traces(struct livereader *live)
+{
+	g_hash_table_remove_all(live->traces);
+	livereader_has_new_traces(live);
+}
+
 /* Attaching */
 
 enum attached livereader_attach(
@@ -143,6 +170,7 @@ enum attached livereader_attach(
 	char why[256] = "the relay daemon does not know it";
 
 	unread_attach(live->unread, progress_positions(live->progress));
+	note_traces(live);
 	*reader = reader_open_live(session_url(session), &into, problem->text, sizeof(problem->text));
 	problem->reason = REASON_UNREADABLE;
 	if (!*reader)

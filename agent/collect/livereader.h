@@ -39,6 +39,10 @@ enum attached livereader_attach(
  * be attached to again. */
 enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader);
 
+/* Whether users have begun to record since the reader attached. If a first packet begins before what was read
+ * of others by the time that it comes, babeltrace2 fails on it. */
+bool livereader_has_new_traces(struct livereader *live);
+
 /* Logs that relayd's files cannot be read, once for each session. */
 void livereader_complain(struct livereader *live, const char *error);
 

@@ -136,7 +136,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		if (ending && clock_monotonic() - ending >= GONE_NS)
 			break;
 	}
-	if (verdict == UNREAD_TRACE)
+	if (verdict == UNREAD_TRACE || (status == READER_ERROR && livereader_has_new_traces(keeper->live)))
 		return READ_MISSES;
 	if (verdict == UNREAD_STALL)
 		count_stall(keeper, events_read() != before, problem);

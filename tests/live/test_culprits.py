@@ -10,7 +10,7 @@ import time
 
 import pytest
 from expect import check_load, key_of
-from rig.memory import allowance, rss
+from rig.memory import allowance, rss_of_all
 from test_hostile import GOOD, HOSTILE, RATE, start_as
 from test_restart import KEEP
 
@@ -34,27 +34,6 @@ def layouts(node):
     return start_as(node, HOSTILE, "registrar", "layouts", 20000, 4)
 
 
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return [int(child) for child in file.read().split()]
-
-
-class Process:
-    def __init__(self, pid):
-        self.pid = pid
-
-
-def memory(node):
-    """KiB of the agent and its children."""
-    total = rss(node.agent)
-    for child in children(node.agent.pid):
-        try:
-            total += rss(Process(child))
-        except (FileNotFoundError, ProcessLookupError, TypeError):
-            pass
-    return total
-
-
 def named(node):
     """Where the culprit's user id stands."""
     status = node.status()
@@ -74,7 +53,7 @@ def test_others_do_not_notice(node, receiver, culprit):
     while load.running():
         asked += 1
         ready += node.collecting()
-        sizes.append(memory(node))
+        sizes.append(rss_of_all(node.agent))
         was_named |= asked % 20 == 0 and bool(named(node))
         time.sleep(0.25)
     assert load.wait() == 0

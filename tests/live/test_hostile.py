@@ -7,7 +7,7 @@ import time
 
 import pytest
 from expect import check_load, key_of
-from rig.memory import allowance, rss
+from rig.memory import allowance, rss_of_all
 from rig.process import wait_until
 from test_restart import KEEP, LOAD
 
@@ -43,7 +43,7 @@ class Watch:
     def look(self):
         self.asked += 1
         self.ready += self.node.collecting()
-        self.memory.append(rss(self.node.agent))
+        self.memory.append(rss_of_all(self.node.agent))
 
     def check_memory(self, before):
         most = max(self.memory)
@@ -89,7 +89,7 @@ def agent(node, receiver):
 
 @pytest.mark.parametrize("names, fields", [(20000, 4), (3000, 100)])
 def test_names_that_are_not_ours(node, receiver, agent, names, fields):
-    before = rss(agent)
+    before = rss_of_all(agent)
     program = start_as(node, HOSTILE, "registrar", "names", names, fields)
     wait_until(lambda: "registered" in program.log(), 60, "the names to be registered")
     watch = watch_others(node, receiver, 1)
@@ -100,7 +100,7 @@ def test_names_that_are_not_ours(node, receiver, agent, names, fields):
 
 def test_event_that_is_not_ours(node, receiver, agent):
     """Sequences of two million elements."""
-    before = rss(agent)
+    before = rss_of_all(agent)
     program = start_as(node, HOSTILE, "sequences", "whatever", 2_000_000 - 4096)
     watch = watch_others(node, receiver, 1)
     assert program.running()

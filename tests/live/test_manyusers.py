@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from expect import key_of
-from rig.memory import allowance, rss
+from rig.memory import allowance, rss_of_all
 from test_newusers import start
 from test_users import share
 
@@ -35,7 +35,7 @@ def test_many_streams(cpus, node, receiver):
     share(node)
     assert os.sysconf("SC_NPROCESSORS_CONF") == CPUS
     node.start_agent(receiver.port)
-    before = rss(node.agent)
+    before = rss_of_all(node.agent)
     for number in range(USERS):
         assert start(node, 5000 + number, number, "-n", COUNT, "-r", 500).wait(20) == 0
         # each is attached to in its turn, and what was read of the others is read again
@@ -43,7 +43,7 @@ def test_many_streams(cpus, node, receiver):
     assert sorted(key_of(span) for span in receiver.spans()) == [(u, 0, n) for u in range(USERS) for n in range(COUNT)]
     streams = "Sub-buffer size:  65536 bytes"
     assert streams in node.lttng("list", "blkin"), "it has not as many CPUs as it should"
-    grown = rss(node.agent) - before
+    grown = rss_of_all(node.agent) - before
     stated = USERS * (USER + CPUS * STREAM)
     print(f"{grown} KiB for {USERS} users on {CPUS} CPUs, {stated:.0f} stated")
     assert grown < allowance(stated)

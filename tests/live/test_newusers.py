@@ -103,6 +103,28 @@ def test_all_at_once(node, receiver):
     check(node, receiver, counts)
 
 
+def test_others_are_busy(node, receiver):
+    """
+    Users come while another records: if a first packet begins before what was read of the other by then, babeltrace2
+    cannot take it. The agent attaches again, and collects all the time.
+    """
+    share(node)
+    node.start_agent(receiver.port, session=KEEP)
+    start(node, USERS[0], 0, "-n", 1)
+    node.wait_ledger(lambda ledger: ledger.sent == 1, 10, "the first user's span")
+    load = start(node, USERS[0], 1, "-n", 4000, "-r", 200)
+    counts = [1, 4000]
+    for user in range(5000, 5005):
+        counts.append(3)
+        start(node, user, len(counts) - 1, "-n", 3)
+        start(node, user + 100, len(counts) - 1, "-n", 0)
+        time.sleep(2)
+    assert load.running()
+    assert load.wait(30) == 0
+    check(node, receiver, counts)
+    assert "not collecting" not in node.agent.log()
+
+
 def connections(node):
     """Ports of connections to the relay's live port, those that ended within the last minute too."""
     with open("/proc/net/tcp", encoding="ascii") as file:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How much memory a program takes."""
 
+import contextlib
 import re
+from types import SimpleNamespace
 
 from .node import sanitized
 
@@ -11,6 +13,17 @@ def rss(program):
     with open(f"/proc/{program.pid}/status", encoding="ascii") as file:
         status = file.read()
     return sum(int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("RssAnon", "RssShmem"))
+
+
+def rss_of_all(program):
+    """The same of the program and its children together."""
+    with open(f"/proc/{program.pid}/task/{program.pid}/children", encoding="ascii") as file:
+        children = [SimpleNamespace(pid=int(pid)) for pid in file.read().split()]
+    total = rss(program)
+    for child in children:
+        with contextlib.suppress(OSError, TypeError):  # it has just ended
+            total += rss(child)
+    return total
 
 
 class MemoryWatch:
