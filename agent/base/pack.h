@@ -57,7 +57,7 @@ struct unpacker {
 
 static inline struct unpacker unpacker_of(const void *data, size_t size)
 {
-	const uint8_t *at = data;
+	const uint8_t *at = size ? data : (const void *)"";
 
 	return (struct unpacker){at, at + size, false};
 }

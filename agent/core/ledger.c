@@ -12,6 +12,8 @@ const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 
 /* The output whose rows are stored without its name in a checkpoint, as when there was only one. */
 #define UNNAMED "default"
+/* No row comes to more: a checkpoint that says so is damaged. */
+#define AMOUNT_MAX (INT64_C(1) << 53)
 #define NAME_MAX_SIZE 128
 
 struct account {
@@ -206,6 +208,11 @@ static int64_t *find_row(char *name)
 	return account && i < ACCOUNT_ROWS ? &account->is.row[i] : NULL;
 }
 
+static bool is_likely(int64_t amount)
+{
+	return amount >= -AMOUNT_MAX && amount <= AMOUNT_MAX;
+}
+
 /* Reads the list, and if @take, adds it to the rows. Returns false if it is damaged. */
 static bool walk_saved(struct unpacker from, bool take)
 {
@@ -217,8 +224,10 @@ static bool walk_saved(struct unpacker from, bool take)
 
 		unpack_text(&from, name, sizeof(name));
 		amount = (int64_t)unpack_u64(&from);
+		if (!is_likely(amount))
+			return false;
 		row = take ? find_row(name) : NULL;
-		if (row)
+		if (row && is_likely(*row))
 			*row += amount;
 	}
 	return !from.failed;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The checkpoint: an input that begins with 'F' is a file of it, any other one what a whole file holds. A
+ * start loads it, takes a part of it or nothing, and writes another one, which loads.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "assemble/pipeline.h"
+#include "base/clock.h"
+#include "collect/progress.h"
+#include "core/ledger.h"
+#include "output/checkpoint.h"
+#include "queue/fanout.h"
+
+static struct account *account;
+static struct queue *queue;
+
+static void on_wake(void *data)
+{
+	(void)data;
+}
+
+static void write_checkpoint(const uint8_t *data, size_t size)
+{
+	struct checkpoint *checkpoint;
+	char error[512];
+	bool locked;
+
+	fuzz_clear_folder();
+	if (size > 0 && data[0] == 'F') {
+		g_free(fuzz_write("checkpoint.0", data + 1, size - 1));
+		return;
+	}
+	checkpoint = checkpoint_open(fuzz_folder(), &locked, error, sizeof(error));
+	fuzz_hold(checkpoint != NULL, "a checkpoint can be opened");
+	fuzz_hold(checkpoint_write(checkpoint, data, size, false) == 0, "it can be written");
+	checkpoint_close(checkpoint);
+}
+
+/* Starts, and stops. Rows are the ledger's own, so it begins with none. */
+static void start(const struct config *config)
+{
+	struct assembler_limits limits = pipeline_limits(config);
+	struct outlet outlet = {.queue = queue, .limits = {BATCH_ZIPKIN_SPANS, 100, 1 << 16, NS_PER_SECOND}};
+	struct fanout *fanout = fanout_create(outlets_create(&outlet, 1));
+	struct pipeline *pipeline = pipeline_create(&limits, fanout);
+	struct progress *progress = progress_create(config, pipeline, fanout);
+
+	fuzz_hold(progress != NULL, "it starts with whatever is there");
+	progress_tick(progress);
+	if (progress_session(progress))
+		progress_end(progress);
+	progress_tick(progress);
+	progress_stop(progress);
+	progress_finish(progress, false);
+	progress_destroy(progress);
+	pipeline_destroy(pipeline);
+	fanout_destroy(fanout);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct queue_limits limits = {.bytes = 1 << 20};
+	struct config config;
+
+	account = account_open("default");
+	queue = queue_create(&limits, account, on_wake, NULL);
+	write_checkpoint(data, size);
+	config_init(&config);
+	g_free(config.state_directory);
+	config.state_directory = g_strdup(fuzz_folder());
+	start(&config);
+	start(&config);
+	config_free(&config);
+	queue_end(queue);
+	return 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What comes on the agent's control socket, or on its HTTP port: the server is the same. It answers or hangs
+ * up, and goes on. A NUL ends a piece of what is sent.
+ */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <glib.h>
+
+#include "session/sessiond.h"
+#include "status/http.h"
+
+static struct event_base *base;
+static struct http *http;
+static struct config config;
+static struct reload_state reload;
+static struct status_source source;
+
+/* The parts that a status is read from. */
+
+size_t outputs_read(
+	const struct outputs *outputs, struct ledger *rows, struct output_state *states, size_t max)
+{
+	(void)outputs;
+	memset(rows, 0, sizeof(*rows));
+	memset(states, 0, max * sizeof(*states));
+	states[0].name = "default";
+	states[0].uplink.type = "scribe";
+	states[0].uplink.server = "127.0.0.1:9410";
+	return 1;
+}
+
+void collector_read_state(struct collector *collector, struct collector_state *state)
+{
+	(void)collector;
+	memset(state, 0, sizeof(*state));
+	state->collecting = true;
+}
+
+int64_t collector_progress(const struct collector *collector)
+{
+	(void)collector;
+	return 0;
+}
+
+void activity_read(struct activity *activity, struct activity_state *state)
+{
+	(void)activity;
+	memset(state, 0, sizeof(*state));
+}
+
+enum sessiond_answer sessiond_ask(const char *tracing_group)
+{
+	(void)tracing_group;
+	return (enum sessiond_answer)0;
+}
+
+static void start(void)
+{
+	base = event_base_new();
+	config_init(&config);
+	g_free(config.socket);
+	config.socket = g_build_filename(fuzz_folder(), "agent.sock", NULL);
+	g_free(config.http);
+	config.http = g_strdup("");
+	source = (struct status_source){.config = &config, .reload = &reload};
+	http = http_create(base, &config, &source);
+	fuzz_hold(http != NULL, "it listens");
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
+	fuzz_hold(connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0, "it accepts");
+	return fd;
+}
+
+/* Reads what is answered; returns whether the connection is over. */
+static bool drain(int fd)
+{
+	char answer[4096];
+	ssize_t got;
+
+	while ((got = recv(fd, answer, sizeof(answer), 0)) > 0)
+		;
+	return got == 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *end = data + size;
+	bool over = false;
+	int fd;
+
+	if (!http)
+		start();
+	fd = connect_to(config.socket);
+	while (data < end && !over) {
+		const uint8_t *stop = memchr(data, '\0', (size_t)(end - data));
+		size_t piece = (size_t)((stop ? stop : end) - data);
+
+		over = piece > 0 && send(fd, data, piece, MSG_NOSIGNAL) < 0;
+		data += piece + (stop != NULL);
+		for (int i = 0; i < 3; i++)
+			event_base_loop(base, EVLOOP_NONBLOCK);
+		over |= drain(fd);
+	}
+	shutdown(fd, SHUT_WR);
+	for (int i = 0; i < 1000 && !over; i++) {
+		event_base_loop(base, EVLOOP_NONBLOCK);
+		over = drain(fd);
+	}
+	fuzz_hold(over, "who hangs up is let go");
+	close(fd);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	return 0;
+}
