@@ -309,6 +309,24 @@ START_TEST(latencies)
 }
 END_TEST
 
+/* A damaged checkpoint may say anything: what no ledger comes to is not added. */
+START_TEST(impossible_amounts)
+{
+	static const int64_t amounts[] = {INT64_MAX, INT64_MIN, (INT64_C(1) << 53) + 1};
+	struct buffer saved = {0};
+
+	pack_u32(&saved, 2);
+	pack_text(&saved, "spans_made");
+	pack_u64(&saved, 5);
+	pack_text(&saved, "events_read");
+	pack_u64(&saved, (uint64_t)amounts[_i]);
+	ck_assert(!ledger_load(unpacker_of(saved.data, saved.size)));
+	assert_empty();
+	buffer_free(&saved);
+	ck_assert(!ledger_load(unpacker_of(NULL, 0)));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ledger");
@@ -322,6 +340,7 @@ int main(void)
 	tcase_add_test(tests, queued_amounts_differ);
 	tcase_add_test(tests, unknown_ones_are_left_out);
 	tcase_add_test(tests, of_version_0_1);
+	tcase_add_loop_test(tests, impossible_amounts, 0, 3);
 	tcase_add_test(tests, snapshots_add_up);
 	tcase_add_test(tests, latencies);
 	suite_add_tcase(suite, tests);

@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 
 #include "base/clock.h"
+#include "queue/aside.h"
 #include "queue/backlog.h"
 #include "spool/spoolfile.h"
 #include "spooler_rig.h"
@@ -43,6 +44,54 @@ START_TEST(test_stored_when_the_collector_is_away)
 	wait_until(is_empty);
 	assert_balance();
 	stop();
+}
+END_TEST
+
+static bool one_is_stored(void)
+{
+	return row(SPANS_SPOOLED) == SPANS;
+}
+
+/*
+ * A batch on which the server failed again and again is stored though others are delivered, and comes back as
+ * a suspect; a spool that is opened anew has it as one of the others.
+ */
+START_TEST(test_suspect_is_stored)
+{
+	struct entry *suspect;
+
+	start(64 * MIB, 100, 10000);
+	wait_until(is_ok);
+	push(2, 300);
+	suspect = queue_take(queue);
+	suspect->failures = ENTRY_FAILURES_MAX;
+	queue_give_back(queue, suspect);
+	queue_mark(queue);
+	sent(queue_take(queue), NULL);
+	wait_until(one_is_stored);
+	ck_assert(queue_mark_settled(queue));
+	ck_assert_uint_eq(queue_bytes(queue), 0);
+	while (!(suspect = aside_take(queue)))
+		g_usleep(1000);
+	ck_assert_int_ne(suspect->spool_id, 0);
+	ck_assert(suspect->aside);
+	ck_assert_ptr_null(queue_take(queue));
+	assert_balance();
+	if (_i == 0) {
+		sent(suspect, NULL);
+		wait_until(is_empty);
+	} else {
+		queue_give_back(queue, suspect);
+		ck_assert_uint_eq(aside_spans(queue), SPANS);
+	}
+	stop();
+	assert_balance();
+	ck_assert_int_eq(row(SPANS_SPOOLED), _i == 0 ? 0 : SPANS);
+	if (_i == 1) {
+		start(64 * MIB, 100, 10000);
+		ck_assert_int_eq(take_until(all_sent, NULL), SPANS);
+		stop();
+	}
 }
 END_TEST
 
@@ -323,6 +372,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
 	tcase_add_test(tcase, test_stored_when_the_collector_is_away);
+	tcase_add_loop_test(tcase, test_suspect_is_stored, 0, 2);
 	tcase_add_test(tcase, test_stored_when_the_queue_fills);
 	tcase_add_test(tcase, test_stop_stores_more_than_a_commit);
 	tcase_add_test(tcase, test_over_a_restart);
