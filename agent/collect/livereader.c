@@ -133,20 +133,21 @@ enum unread_verdict livereader_look(struct livereader *live, const struct reader
 
 /* New users */
 
-/* Returns whether it was known. */
-static bool know_trace(void *data, const struct stream_key *key)
+static void know_trace(void *data, const struct stream_key *key)
 {
 	struct livereader *live = data;
 
-	return !g_hash_table_add(live->traces, GSIZE_TO_POINTER(stream_key_trace(key)));
+	g_hash_table_add(live->traces, GSIZE_TO_POINTER(stream_key_trace(key)));
 }
 
 bool livereader_has_new_traces(struct livereader *live)
 {
+	guint known = g_hash_table_size(live->traces);
 	char error[512];
 
-	return open_files(live, error, sizeof(error)) &&
-	       !relayfiles_each_trace(live->files, know_trace, live);
+	if (open_files(live, error, sizeof(error)))
+		relayfiles_each_trace(live->files, know_trace, live);
+	return g_hash_table_size(live->traces) > known;
 }
 
 static void note_traces(struct livereader *live)
