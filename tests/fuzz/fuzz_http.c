@@ -64,7 +64,7 @@ enum sessiond_answer sessiond_ask(const char *tracing_group)
 
 static void start(void)
 {
-	bool hopeless;
+	bool hopeless = false;
 
 	base = event_base_new();
 	config_init(&config);
