@@ -6,6 +6,7 @@ one, and the culprit is named.
 
 import os
 import re
+import shutil
 import time
 
 import pytest
@@ -21,12 +22,12 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run prog
 
 
 def clock(node):
-    plugin = node.built("tests/live/programs/libbackclock.so")
+    plugin = shutil.copy(node.built("tests/live/programs/libbackclock.so"), node.path("shared"))
     return start_as(node, HOSTILE, "spanload", "-P", 8, "-n", 10**6, "-r", 100, LTTNG_UST_CLOCK_PLUGIN=plugin)
 
 
 def sequence(node):
-    """As large as a sub-buffer admits."""
+    """As large as a sub-buffer admits: it costs memory, and does no harm."""
     return start_as(node, HOSTILE, "sequences", "span", 250_000)
 
 
@@ -42,7 +43,9 @@ def named(node):
 
 @pytest.mark.parametrize("culprit", [clock, sequence, layouts], ids=["clock", "sequence", "layouts"])
 def test_others_do_not_notice(node, receiver, culprit):
-    node.start_agent(receiver.port, session=KEEP)
+    node.write_config(receiver.port, session=KEEP)
+    # babeltrace2 leaks when it fails
+    node.start_agent_again(ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
     start_as(node, GOOD, "spanload", "-P", 9, "-n", 1).wait(20)
     node.wait_ledger(lambda ledger: ledger.sent == 1, 20, "a span")
     lines = len(node.agent.log().splitlines())
@@ -66,5 +69,5 @@ def test_others_do_not_notice(node, receiver, culprit):
     assert max(sizes) < allowance(LIMIT)
     half = len(sizes) // 2
     assert max(sizes[half:]) < 1.25 * max(sizes[:half]) + 1024, "it grows"
-    assert was_named
+    assert was_named == (culprit is not sequence)
     assert len([line for line in said if "attaching to the session again" not in line]) <= 1 + SECONDS // 60

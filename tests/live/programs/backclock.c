@@ -4,6 +4,7 @@
  * seconds. Apart from that it is LTTng's own.
  */
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <lttng/ust-clock.h>
@@ -23,8 +24,23 @@ static uint64_t read_clock(void)
 	return now / TURN_NS % 2 ? now - NS_PER_SECOND : now;
 }
 
+static uint64_t frequency(void)
+{
+	return NS_PER_SECOND;
+}
+
+static const char *name(void)
+{
+	return "monotonic";
+}
+
+/* LTTng takes nothing less than all of these. */
 void lttng_ust_clock_plugin_init(void)
 {
-	if (lttng_ust_trace_clock_set_read64_cb(read_clock) == 0)
-		lttng_ust_enable_trace_clock_override();
+	if (lttng_ust_trace_clock_set_read64_cb(read_clock) != 0 ||
+		lttng_ust_trace_clock_set_freq_cb(frequency) != 0 ||
+		lttng_ust_trace_clock_set_name_cb(name) != 0 ||
+		lttng_ust_trace_clock_set_description_cb(name) != 0 ||
+		lttng_ust_enable_trace_clock_override() != 0)
+		abort();
 }

@@ -2,6 +2,7 @@
 """How much memory a program takes."""
 
 import contextlib
+import glob
 import re
 from types import SimpleNamespace
 
@@ -17,12 +18,11 @@ def rss(program):
 
 def rss_of_all(program):
     """The same of the program and its children together."""
-    with open(f"/proc/{program.pid}/task/{program.pid}/children", encoding="ascii") as file:
-        children = [SimpleNamespace(pid=int(pid)) for pid in file.read().split()]
     total = rss(program)
-    for child in children:
-        with contextlib.suppress(OSError, TypeError):  # it has just ended
-            total += rss(child)
+    for path in glob.glob(f"/proc/{program.pid}/task/*/children"):  # each thread has its own
+        with contextlib.suppress(OSError, TypeError):  # one has just ended
+            with open(path, encoding="ascii") as file:
+                total += sum(rss(SimpleNamespace(pid=int(pid))) for pid in file.read().split())
     return total
 
 
