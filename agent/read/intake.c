@@ -10,6 +10,8 @@
 
 /* After so many attempts a stream's packets are not looked up any more: there may be no index. */
 #define TRIES 8
+/* Packets that are missing are logged once in this time. */
+#define TELL_NS (60 * NS_PER_SECOND)
 
 /* A stream of this reader. */
 struct stream {
@@ -136,12 +138,22 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 
 /* Losses */
 
-static void lose_packets(struct intake *intake, const struct stream *stream, uint64_t count, uint64_t until)
+/* Whether to log a loss. A program can cause them as often as it likes (with a clock that goes back, say),
+ * and each is counted anyway. */
+static bool may_tell(void)
 {
-	const struct position *position = stream->position;
-	double seconds = (double)(until - position->done.begin) / NS_PER_SECOND;
+	static int64_t next;
+	int64_t now = clock_monotonic();
 
-	pipeline_lost_packets(intake->options.pipeline, count);
+	if (now < next)
+		return false;
+	next = now + TELL_NS;
+	return true;
+}
+
+static void tell_lost_packets(
+	const struct stream *stream, const struct position *position, uint64_t count, double seconds)
+{
 	if (!position->done.started)
 		log_warning("the first %" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
 			    ", CPU %" G_GUINT64_FORMAT
@@ -159,6 +171,16 @@ static void lose_packets(struct intake *intake, const struct stream *stream, uin
 			    ", may be lost, of %.3f s: how many, only the relay's index would tell (see "
 			    "`relay-output` in [session]); %" G_GUINT64_FORMAT " is counted",
 			position->key.user, position->key.id, seconds, count);
+}
+
+static void lose_packets(struct intake *intake, const struct stream *stream, uint64_t count, uint64_t until)
+{
+	const struct position *position = stream->position;
+
+	pipeline_lost_packets(intake->options.pipeline, count);
+	if (may_tell())
+		tell_lost_packets(stream, position, count,
+			((double)until - (double)position->done.begin) / NS_PER_SECOND);
 }
 
 /* LTTng discarded so many events of the stream in all: what was not counted yet is lost. */

@@ -64,7 +64,9 @@ def test_others_do_not_notice(node, receiver, culprit):
     said = node.agent.log().splitlines()[lines:]
     print(f"ready {ready} of {asked}, at most {max(sizes)} KiB, {len(said)} lines:", *said[:40], sep="\n")
     receiver.wait_for(1 + RATE * SECONDS, 30)
-    check_load([span for span in receiver.spans() if key_of(span)[0] == 0], 1, 1, RATE * SECONDS)
+    # where a process that reads was ended, what came twice is the same span
+    once = {key_of(span): span for span in receiver.spans() if key_of(span)[0] == 0}
+    check_load(list(once.values()), 1, 1, RATE * SECONDS)
     assert ready >= 0.95 * asked
     assert max(sizes) < allowance(LIMIT)
     half = len(sizes) // 2
