@@ -9,14 +9,12 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
-#include "assemble/pipeline.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "collect/collector.h"
-#include "collect/progress.h"
 #include "core/ledger.h"
 #include "notify.h"
+#include "output/books.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
 #include "reload.h"
@@ -24,14 +22,14 @@
 #include "status/activity.h"
 #include "status/http.h"
 #include "status/status.h"
+#include "supervise/collector.h"
 
 struct agent {
 	const struct config *config; /* in effect; a reload creates another one */
 	struct event_base *base;
 	struct outputs *outputs;
-	struct fanout *fanout; /* used by the reader's thread only */
-	struct pipeline *pipeline;
-	struct progress *progress;
+	struct fanout *fanout; /* the collector's thread uses it and the books */
+	struct books *books;
 	struct daemons *daemons;
 	struct collector *collector;
 	struct http *http;
@@ -41,14 +39,14 @@ struct agent {
 	struct reload reloading;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
-	struct event *collected;    /* activated when the reader's thread has ended */
+	struct event *collected;    /* activated when nothing more is read */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
 	bool collector_ended;
 	bool hopeless; /* only another configuration helps */
 };
 
-/* Runs in the reader's thread; libevent wakes the loop. */
+/* Runs in the collector's thread; libevent wakes the loop. */
 static void wake_collected(void *data)
 {
 	struct agent *agent = data;
@@ -73,7 +71,7 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	}
 	agent->stopping = true;
 	notify_stopping(agent->notify);
-	log_info(progress_keeps(agent->progress)
+	log_info(collector_keeps(agent->collector)
 			 ? "stopping: delivering what was read; the session goes on recording"
 			 : "stopping: reading what was recorded, then delivering it");
 	collector_stop(agent->collector, agent->config->stop_timeout);
@@ -139,19 +137,17 @@ static void make_loop(struct agent *agent)
 	agent->reload = evsignal_new(agent->base, SIGHUP, on_reload, agent);
 }
 
-/* The spools come last: they enter into the ledger what differs from the checkpoint, which progress loads. */
+/* The spools come last: they enter into the ledger what differs from the checkpoint, which the books load. */
 static bool make_delivery(struct agent *agent)
 {
 	const struct config *config = agent->config;
-	struct assembler_limits limits = pipeline_limits(config);
 
 	agent->outputs = outputs_create(agent->base, config, false);
 	if (!agent->outputs)
 		return false;
 	agent->fanout = fanout_create(outputs_outlets(agent->outputs));
-	agent->pipeline = pipeline_create(&limits, agent->fanout);
-	agent->progress = progress_create(config, agent->pipeline, agent->fanout);
-	return agent->progress && outputs_start_spools(agent->outputs, config);
+	agent->books = books_open(config->state_directory, agent->fanout);
+	return agent->books && outputs_start_spools(agent->outputs, config);
 }
 
 static bool make_answers(struct agent *agent)
@@ -163,7 +159,7 @@ static bool make_answers(struct agent *agent)
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
 		.started = clock_wall(),
-		.forgets = agent->config->keep && !progress_keeps(agent->progress),
+		.forgets = agent->config->keep && !books_lasting(agent->books),
 	};
 	agent->notify = notify_create(agent->base, &agent->source);
 	agent->http = http_create(agent->base, agent->config, &agent->source, &agent->hopeless);
@@ -183,9 +179,8 @@ static bool make_collection(struct agent *agent)
 		return false;
 	agent->collector = collector_create(&(struct collector_options){
 		.config = agent->config,
-		.pipeline = agent->pipeline,
 		.fanout = agent->fanout,
-		.progress = agent->progress,
+		.books = agent->books,
 		.done = wake_collected,
 		.data = agent,
 	});
@@ -203,7 +198,6 @@ static bool start(struct agent *agent)
 		.config = agent->config,
 		.outputs = agent->outputs,
 		.fanout = agent->fanout,
-		.pipeline = agent->pipeline,
 		.collector = agent->collector,
 		.http = agent->http,
 		.state.succeeded = agent->source.started,
@@ -230,7 +224,7 @@ static void report_output(const struct agent *agent, const struct output_state *
 	if (row[SPANS_SPOOLED])
 		log_info("%s%s%s%lld spans are in the spool: the next start delivers them", what, name, end,
 			(long long)row[SPANS_SPOOLED]);
-	if (progress_keeps(agent->progress) && row[SPANS_QUEUED])
+	if (collector_keeps(agent->collector) && row[SPANS_QUEUED])
 		log_info("%s%s%s%lld spans are not delivered yet: the next start reads them again", what,
 			name, end, (long long)row[SPANS_QUEUED]);
 	else if (row[SPANS_DROPPED_SHUTDOWN])
@@ -273,17 +267,15 @@ static void end(struct agent *agent)
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
 	if (agent->collector) {
-		if (!progress_keeps(agent->progress))
+		if (!collector_keeps(agent->collector))
 			outputs_drop(agent->outputs);
-		collector_destroy(agent->collector);
 		report(agent);
+		collector_destroy(agent->collector);
 	}
 	if (agent->daemons)
 		daemons_destroy(agent->daemons);
-	if (agent->progress)
-		progress_destroy(agent->progress);
-	if (agent->pipeline)
-		pipeline_destroy(agent->pipeline);
+	if (agent->books)
+		books_close(agent->books);
 	fanout_destroy(agent->fanout);
 	outputs_destroy(agent->outputs);
 	for (int i = 0; i < 2; i++)
@@ -305,18 +297,10 @@ int agent_run(const struct config *config, const char *file)
 	started = start(&agent);
 	if (started)
 		event_base_dispatch(agent.base);
-	if (agent.collector && !agent.collector_ended) {
-		/* its thread may hang in LTTng, and uses everything else: nothing can be freed */
+	if (agent.collector && !agent.collector_ended)
 		log_warning("stopped before the session was read to its end");
-		/* the next start reads a kept session again; without one, what waits is stored */
-		if (!progress_keeps(agent.progress))
-			outputs_end(agent.outputs);
-		if (agent.http)
-			http_destroy(agent.http);
-		_exit(EXIT_FAILURE);
-	}
 	end(&agent);
-	if (started)
+	if (started && agent.collector_ended)
 		return EXIT_SUCCESS;
 	return agent.hopeless ? EX_CONFIG : EXIT_FAILURE;
 }

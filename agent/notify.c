@@ -49,8 +49,7 @@ static void tell_alive(struct notify *notify)
 
 	if (now - notify->alive_said < notify->watchdog)
 		return;
-	if (progress == notify->progress_counted && !notify->stopping &&
-		!collector_asks(notify->source->collector))
+	if (progress == notify->progress_counted && !notify->stopping)
 		return;
 	notify->alive_said = now;
 	notify->progress_counted = progress;

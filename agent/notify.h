@@ -3,10 +3,9 @@
  * Reports to the service manager (sd_notify): ready, reloading, stopping, one line of status, and the
  * watchdog's keep-alive. Without NOTIFY_SOCKET in the environment nothing is sent.
  *
- * The keep-alive shows that both the main loop, whose timer sends it, and the collector's thread are alive:
- * it is sent at half the watchdog's interval, but only if that thread has made progress since the last one.
- * So a call into LTTng or babeltrace2 may take the whole interval, far longer than any healthy one takes, and
- * a call that takes one and a half intervals always trips the watchdog.
+ * The keep-alive shows that both the main loop, whose timer sends it, and the thread that watches the reader
+ * are alive: it is sent at half the watchdog's interval, but only if that thread has made progress since the
+ * last one.
  */
 #ifndef NOTIFY_H
 #define NOTIFY_H

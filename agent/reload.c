@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "reload.h"
 
-#include "assemble/pipeline.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "collect/collector.h"
 #include "config/merge.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
 #include "status/http.h"
+#include "supervise/collector.h"
 
 /* Logs the keys that need a restart, and stores their names for the status. */
 static void name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
@@ -43,7 +42,6 @@ static int load(struct reload *reload, struct config *fresh)
 /* What may fail comes first, and is undone if a later step fails. */
 static int apply(struct reload *reload, const struct config *merged, unsigned changes)
 {
-	struct assembler_limits limits = pipeline_limits(merged);
 	struct outputs_change *outputs = outputs_prepare(reload->outputs, reload->config, merged);
 
 	if (!outputs)
@@ -54,8 +52,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	}
 	outputs_commit(outputs, merged->stop_timeout);
 	fanout_configure(reload->fanout, outputs_outlets(reload->outputs));
-	pipeline_configure(reload->pipeline, &limits);
-	if (changes & CONFIG_CHANGES_COLLECTOR)
+	if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS))
 		collector_configure(reload->collector, merged);
 	return 0;
 }

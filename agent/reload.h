@@ -17,7 +17,6 @@ struct collector;
 struct fanout;
 struct http;
 struct outputs;
-struct pipeline;
 
 /* What the reload applies to, borrowed. */
 struct reload {
@@ -26,7 +25,6 @@ struct reload {
 	struct config *merged;       /* owned; NULL before the first reload */
 	struct outputs *outputs;
 	struct fanout *fanout;
-	struct pipeline *pipeline;
 	struct collector *collector;
 	struct http *http;
 	struct reload_state state;

@@ -13,26 +13,41 @@
 /* Invalid text is logged at most this often; the ledger counts each. */
 #define REPAIR_LOG_NS (60 * NS_PER_SECOND)
 
+/* Spans are handed over when there are so many bytes of them, or the first is so old. */
+#define HAND_BYTES (64 * 1024)
+#define HAND_NS (10 * NS_PER_MS)
+
 struct pipeline {
-	struct fanout *fanout;
+	struct pipeline_sink sink;
 	struct assembler *assembler;
 	struct ledger change;  /* not posted yet */
 	struct buffer encoded; /* one span */
-	int64_t batch_clock;   /* the caller's clock at its last call, from which a batch's age is measured */
+	struct batch *spans;   /* not handed over yet */
+	bool in_event;         /* which is taken in part */
+	int64_t clock;         /* the caller's, at its last call, from which a span's age is measured */
 	int64_t repair_logged;
 	atomic_bool changed;  /* the limits below are new */
 	pthread_mutex_t lock; /* guards them */
 	struct assembler_limits limits;
 };
 
-void pipeline_post(struct pipeline *pipeline)
+static void hand(struct pipeline *pipeline, bool at_once)
 {
-	fanout_post(pipeline->fanout, &pipeline->change);
+	pipeline->sink.hand(
+		pipeline->sink.data, &pipeline->change, pipeline->spans, pipeline->clock, at_once);
+	batch_clear(pipeline->spans);
 }
 
-static void push(struct pipeline *pipeline, bool force)
+void pipeline_post(struct pipeline *pipeline)
 {
-	fanout_flush(pipeline->fanout, &pipeline->change, pipeline->batch_clock, force);
+	hand(pipeline, true);
+}
+
+static bool is_due(const struct pipeline *pipeline)
+{
+	const struct batch *spans = pipeline->spans;
+
+	return spans->spans.size >= HAND_BYTES || (spans->count && pipeline->clock - spans->born >= HAND_NS);
 }
 
 /* One message a minute: a program that writes invalid text usually writes a lot of it. */
@@ -63,9 +78,11 @@ static void emit(void *data, const struct span *span)
 		pipeline->change.row[STRINGS_REPAIRED] += repaired;
 		report_repair(pipeline, span);
 	}
-	fanout_add(pipeline->fanout, BATCH_ZIPKIN_SPANS, encoded, span->last_event, pipeline->batch_clock);
-	if (fanout_full(pipeline->fanout))
-		push(pipeline, false);
+	if (!pipeline->spans->count)
+		pipeline->spans->born = pipeline->clock;
+	batch_add(pipeline->spans, encoded->data, encoded->size, span->last_event);
+	if (!pipeline->in_event && pipeline->spans->spans.size >= HAND_BYTES)
+		hand(pipeline, false);
 }
 
 struct assembler_limits pipeline_limits(const struct config *config)
@@ -74,12 +91,13 @@ struct assembler_limits pipeline_limits(const struct config *config)
 		.linger_ns = config->linger, .grace_ns = config->grace, .max_bytes = config->max_pending};
 }
 
-struct pipeline *pipeline_create(const struct assembler_limits *limits, struct fanout *fanout)
+struct pipeline *pipeline_create(const struct assembler_limits *limits, struct pipeline_sink sink)
 {
 	struct pipeline *pipeline = g_new0(struct pipeline, 1);
 
 	pthread_mutex_init(&pipeline->lock, NULL);
-	pipeline->fanout = fanout;
+	pipeline->sink = sink;
+	pipeline->spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
 	return pipeline;
 }
@@ -88,6 +106,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 {
 	assembler_destroy(pipeline->assembler);
 	buffer_free(&pipeline->encoded);
+	batch_unref(pipeline->spans);
 	pthread_mutex_destroy(&pipeline->lock);
 	g_free(pipeline);
 }
@@ -95,13 +114,16 @@ void pipeline_destroy(struct pipeline *pipeline)
 void pipeline_event(struct pipeline *pipeline, enum event_type type, const struct event *event, int64_t now)
 {
 	pipeline->change.row[EVENTS_READ]++;
-	pipeline->batch_clock = now;
-	if (type == EVENT_FOREIGN)
+	pipeline->clock = now;
+	if (type == EVENT_FOREIGN) {
 		pipeline->change.row[EVENTS_IGNORED]++;
-	else if (type == EVENT_MALFORMED)
+	} else if (type == EVENT_MALFORMED) {
 		pipeline->change.row[EVENTS_REJECTED_MALFORMED]++;
-	else
+	} else {
+		pipeline->in_event = true;
 		assembler_take(pipeline->assembler, event, now);
+		pipeline->in_event = false;
+	}
 }
 
 void pipeline_event_again(struct pipeline *pipeline)
@@ -140,30 +162,33 @@ void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle)
 {
 	if (atomic_load_explicit(&pipeline->changed, memory_order_relaxed))
 		take_changes(pipeline);
-	pipeline->batch_clock = now;
+	pipeline->clock = now;
 	assembler_expire(pipeline->assembler, now);
-	push(pipeline, idle);
+	if (idle || is_due(pipeline))
+		hand(pipeline, idle);
 }
 
 void pipeline_save(struct pipeline *pipeline, struct buffer *out)
 {
 	int64_t now = clock_monotonic();
 
-	pipeline->batch_clock = now;
-	push(pipeline, true);
+	pipeline->clock = now;
+	hand(pipeline, true);
 	assembler_save(pipeline->assembler, now, out);
 }
 
 bool pipeline_load(struct pipeline *pipeline, struct unpacker from)
 {
-	bool good = assembler_load(pipeline->assembler, from, clock_monotonic());
+	bool good;
 
-	push(pipeline, true);
+	pipeline->in_event = true; /* nothing is handed over before the reader has begun */
+	good = assembler_load(pipeline->assembler, from, clock_monotonic());
+	pipeline->in_event = false;
 	return good;
 }
 
 void pipeline_flush(struct pipeline *pipeline)
 {
 	assembler_flush(pipeline->assembler);
-	push(pipeline, true);
+	hand(pipeline, true);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pipeline: a reader puts decoded events in, batches of encoded spans come out.
+ * The pipeline: a reader puts decoded events in, encoded spans come out.
  *
- * Only the thread that reads uses it. It collects the ledger change of its input, and posts it before any
- * batch is pushed.
+ * Only the thread that reads uses it. It collects spans for a moment, and hands them over together with the
+ * change of the ledger that goes with them: never in the middle of an event.
  */
 #ifndef ASSEMBLE_PIPELINE_H
 #define ASSEMBLE_PIPELINE_H
@@ -11,15 +11,22 @@
 #include "assemble/assembler.h"
 #include "config/config.h"
 #include "core/event.h"
-#include "queue/fanout.h"
+#include "queue/batch.h"
 
 struct pipeline;
 
 /* The settings of [spans]. */
 struct assembler_limits pipeline_limits(const struct config *config);
 
-/* Spans go to @fanout, which is borrowed. */
-struct pipeline *pipeline_create(const struct assembler_limits *limits, struct fanout *fanout);
+/* Where spans go. */
+struct pipeline_sink {
+	/* Takes @change, which is to be emptied, and @spans, which may be none; @at_once: nothing more is to
+	 * come at the moment. */
+	void (*hand)(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once);
+	void *data;
+};
+
+struct pipeline *pipeline_create(const struct assembler_limits *limits, struct pipeline_sink sink);
 void pipeline_destroy(struct pipeline *pipeline);
 
 /* Changes the limits, from the next pipeline_tick on. Any thread. */
@@ -37,22 +44,21 @@ void pipeline_lost_events(struct pipeline *pipeline, uint64_t events);
 void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets);
 
 /*
- * To be called regularly: emits the spans that are due, and pushes the batches that are old; if @idle, all
- * batches.
+ * To be called regularly: emits the spans that are due, and hands over what is old; if @idle, all.
  */
 void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle);
 
 /*
- * Posts and pushes everything that is complete, and appends the spans in assembly to @out: together, this is
+ * Hands over everything that is complete, and appends the spans in assembly to @out: together, this is
  * the result of all events so far. pipeline_load loads such spans; it returns false if they are damaged.
  */
 void pipeline_save(struct pipeline *pipeline, struct buffer *out);
 bool pipeline_load(struct pipeline *pipeline, struct unpacker from);
 
-/* Posts the collected change to the ledger. */
+/* Hands over everything that is complete. */
 void pipeline_post(struct pipeline *pipeline);
 
-/* The input has ended: emits and pushes everything. */
+/* The input has ended: emits and hands over everything. */
 void pipeline_flush(struct pipeline *pipeline);
 
 #endif

@@ -17,11 +17,20 @@
 /* What babeltrace2 has for each stream of a live session, most of it never touched. */
 #define LARGE (256 * 1024)
 
+static bool wait_not;
+
+void memory_wait_not(void)
+{
+	wait_not = true;
+}
+
 /* Waits a little before the next try. */
 static void wait_for_memory(unsigned tries)
 {
 	const struct timespec pause = {0, PAUSE_NS};
 
+	if (wait_not)
+		abort();
 	if (tries == TRIES_UNTIL_SAID)
 		log_warning("out of memory: waiting until the system has more");
 	nanosleep(&pause, NULL);

@@ -22,7 +22,7 @@ void keeper_end(struct keeper *keeper)
 	g_hash_table_remove_all(keeper->young);
 	g_hash_table_remove_all(keeper->named);
 	keeper->left_out[0] = '\0';
-	keeper->stalls = 0;
+	keeper->stalls = keeper->breaks = 0;
 	keeper->use_files = false;
 	progress_end(keeper->progress);
 }

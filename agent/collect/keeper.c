@@ -21,36 +21,40 @@
 /* With less room than this on relayd's disk, a session is of no use. */
 #define ROOM_BYTES (8 * 1024 * 1024)
 
-struct keeper *keeper_create(const struct config *config, struct pipeline *pipeline, struct fanout *fanout,
-	struct progress *progress, struct runstate *state)
+struct keeper *keeper_create(const struct keeper_parts *parts, const struct orders *orders)
 {
+	const struct config *config = parts->config;
 	struct keeper *keeper = g_new0(struct keeper, 1);
 
 	keeper->config = config;
 	keeper->stop_timeout = config->stop_timeout;
-	keeper->pipeline = pipeline;
-	keeper->progress = progress;
-	keeper->state = state;
-	keeper->cleanup = (struct cleanup){.config = config, .progress = progress};
-	keeper_init_recovery(keeper, fanout);
+	keeper->pipeline = parts->pipeline;
+	keeper->progress = parts->progress;
+	keeper->state = parts->state;
+	keeper->desk = parts->desk;
+	keeper->cleanup = (struct cleanup){.config = config, .progress = parts->progress};
+	keeper->leftout = leftout_create(g_array_ref(orders->suspects));
+	keeper->files_until = clock_monotonic() + orders->files;
+	keeper_init_recovery(keeper, orders->alone);
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
 	keeper->young = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	keeper->named = g_hash_table_new(NULL, NULL);
-	keeper->live = livereader_create(config, pipeline, progress);
+	keeper->live = livereader_create(config, parts->pipeline, parts->progress);
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
 	g_hash_table_unref(keeper->young);
 	g_hash_table_unref(keeper->named);
+	leftout_destroy(keeper->leftout);
 	livereader_destroy(keeper->live);
 	g_free(keeper);
 	return NULL;
 }
 
-void keeper_configure(struct keeper *keeper, const struct config *config)
+void keeper_configure(struct keeper *keeper, const struct settings *settings)
 {
-	keeper->stop_timeout = config->stop_timeout;
-	watch_set_level(keeper->watch, config->level);
+	keeper->stop_timeout = settings->stop_timeout;
+	watch_set_level(keeper->watch, settings->level);
 }
 
 void keeper_destroy(struct keeper *keeper)
@@ -58,6 +62,7 @@ void keeper_destroy(struct keeper *keeper)
 	watch_destroy(keeper->watch);
 	g_hash_table_unref(keeper->young);
 	g_hash_table_unref(keeper->named);
+	leftout_destroy(keeper->leftout);
 	livereader_destroy(keeper->live);
 	g_free(keeper);
 }
@@ -197,7 +202,14 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 	}
 	if (reader)
 		reader_close(reader);
+	runstate_live(keeper->state, false);
 	return at_once;
+}
+
+/* Whether all that is on disk is to be read from there, to see who ends the reader. */
+static bool is_careful(const struct keeper *keeper)
+{
+	return keeper->recover.alone || !leftout_empty(keeper->leftout);
 }
 
 /* Takes up the session at hand, which is there. Returns whether to go on at once. */
@@ -210,7 +222,8 @@ static bool resume(struct keeper *keeper)
 	if (identity->created == keeper->condemned) {
 		session_destroy(session);
 		at_once = keeper_lose_gone(keeper, "its streams have ended");
-	} else if (!keeper_knows_session(keeper) || keeper_catch_up(keeper, LITTLE_BYTES)) {
+	} else if (!keeper_knows_session(keeper) ||
+		   keeper_catch_up(keeper, is_careful(keeper) ? 0 : LITTLE_BYTES)) {
 		at_once = attach_and_read(keeper, session);
 	}
 	session_free(session);

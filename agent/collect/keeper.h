@@ -8,7 +8,7 @@
  * then the reader attaches, and its messages are held; what has come to disk until then is read; and then the
  * messages are released. Disk and live overlap, and what comes twice is left out by its position.
  *
- * It belongs to the collector's thread.
+ * It belongs to the thread that reads.
  */
 #ifndef COLLECT_KEEPER_H
 #define COLLECT_KEEPER_H
@@ -16,16 +16,24 @@
 #include <stdbool.h>
 
 #include "assemble/pipeline.h"
+#include "collect/desk.h"
 #include "collect/progress.h"
 #include "collect/runstate.h"
 #include "config/config.h"
-#include "queue/fanout.h"
 
 struct keeper;
 
-/* All borrowed. NULL if no thread can be had for the watch over the session. */
-struct keeper *keeper_create(const struct config *config, struct pipeline *pipeline, struct fanout *fanout,
-	struct progress *progress, struct runstate *state);
+/* What it works with; all borrowed. */
+struct keeper_parts {
+	const struct config *config;
+	struct pipeline *pipeline;
+	struct progress *progress;
+	struct runstate *state;
+	struct desk *desk;
+};
+
+/* @orders: how to begin. NULL if no thread can be had for the watch over the session. */
+struct keeper *keeper_create(const struct keeper_parts *parts, const struct orders *orders);
 
 /*
  * Does what the session needs next, and returns when that has ended: because the agent is to stop, or because
@@ -36,8 +44,8 @@ bool keeper_run(struct keeper *keeper);
 /* Removes what relayd left of sessions that are over. */
 void keeper_clean(struct keeper *keeper);
 
-/* Takes the values of @config that can change while it runs; @config is not kept. Any thread. */
-void keeper_configure(struct keeper *keeper, const struct config *config);
+/* Takes what a reload changed. Any thread. */
+void keeper_configure(struct keeper *keeper, const struct settings *settings);
 
 void keeper_destroy(struct keeper *keeper);
 

@@ -21,12 +21,15 @@
 
 /* So often in a row live reading may stall before the session is read from files. */
 #define STALLS_MAX 2
+/* and so often it may break off. */
+#define BREAKS_MAX 3
 
 struct keeper {
 	const struct config *config;
 	struct pipeline *pipeline;
 	struct progress *progress;
 	struct runstate *state;
+	struct desk *desk;
 	struct watch *watch;
 	struct livereader *live;
 	struct cleanup cleanup;
@@ -44,13 +47,16 @@ struct keeper {
 	unsigned unreadable; /* attempts in a row to attach in which babeltrace2 failed, */
 	uint64_t failing;    /* and when the session was created in which it did */
 	unsigned stalls;     /* in a row, of this session */
-	bool use_files;      /* it stalled so often that it is read from files for a while */
+	unsigned breaks;     /* times in a row that babeltrace2 failed soon after it attached */
+	bool use_files;      /* it did that so often that it is read from files for a while */
 
 	/* reading files */
 	unsigned recoveries; /* that failed in a row */
 	GHashTable *young;   /* users of the session whose traces could not be read, and since when, */
-	GHashTable *named;   /* those whose packets were left out, */
-	char left_out[512];  /* and what the status says of the last one */
+	GHashTable *named;   /* and those whose packets were left out */
+	struct leftout *leftout;
+	int64_t files_until; /* live reading is not to be tried before, as readers have died of it */
+	char left_out[512];  /* what the status says of the last user whose packets were left out */
 
 	/* new sessions */
 	bool held;           /* relayd did not let go of an old session in time */
@@ -89,12 +95,16 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 /* Whether babeltrace2 has failed so often that the session is to be read from files. */
 bool keeper_gives_up_live(const struct keeper *keeper);
 
+/* Whether readers have died of reading it live, or of a user's trace that is left out. */
+bool keeper_avoids_live(const struct keeper *keeper);
+
 /* Reads the session, to whatever ends that; @new: it was just made. */
 void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new);
 
 /* readfiles.c */
 
-void keeper_init_recovery(struct keeper *keeper, struct fanout *fanout);
+/* @alone: each user's trace, until the session is read live. */
+void keeper_init_recovery(struct keeper *keeper, bool alone);
 
 /* Reads what is on disk, until no more than @enough bytes are left; false if it cannot go on. */
 bool keeper_catch_up(struct keeper *keeper, uint64_t enough);

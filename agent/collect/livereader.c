@@ -120,6 +120,11 @@ static bool relay_answers(const struct config *config)
 	return answers;
 }
 
+bool livereader_relay_answers(const struct livereader *live)
+{
+	return relay_answers(live->config);
+}
+
 /* What does not come */
 
 enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader)

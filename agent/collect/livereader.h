@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads the session at hand live: attaches to it, and looks up in relayd's index what is not sent live. It
- * belongs to the collector's thread.
+ * belongs to the thread that reads.
  */
 #ifndef COLLECT_LIVEREADER_H
 #define COLLECT_LIVEREADER_H
@@ -11,9 +11,9 @@
 
 #include "assemble/pipeline.h"
 #include "collect/progress.h"
-#include "collect/runstate.h"
 #include "collect/unread.h"
 #include "config/config.h"
+#include "core/reason.h"
 #include "read/reader.h"
 #include "session/session.h"
 
@@ -42,6 +42,8 @@ enum unread_verdict livereader_look(struct livereader *live, const struct reader
 /* Whether users have begun to record since the reader attached. If a first packet begins before what was read
  * of others by the time that it comes, babeltrace2 fails on it. */
 bool livereader_has_new_traces(struct livereader *live);
+/* Whether the relay daemon is there. */
+bool livereader_relay_answers(const struct livereader *live);
 
 /* Logs that relayd's files cannot be read, once for each session. */
 void livereader_complain(struct livereader *live, const char *error);

@@ -33,8 +33,8 @@ static void discard(struct keeper *keeper, struct session *session)
 	keeper_end(keeper);
 }
 
-/* Starts it to be read from files for now, as relayd holds on to another session of its name. Returns whether
- * to go on at once. */
+/* Starts it to be read from files for now, as relayd holds on to another session of its name, or live reading
+ * does not work. Returns whether to go on at once. */
 static bool start_unread(struct keeper *keeper, struct session *session)
 {
 	if (!keeper_start(keeper, session)) {
@@ -64,6 +64,7 @@ static void read_live(struct keeper *keeper, struct session *session)
 	}
 	if (reader)
 		reader_close(reader);
+	runstate_live(keeper->state, false);
 }
 
 bool keeper_make_session(struct keeper *keeper)
@@ -87,7 +88,7 @@ bool keeper_make_session(struct keeper *keeper)
 	}
 	session = session_adopt(keeper->config, identity.name);
 	progress_begin(keeper->progress, &identity);
-	if (released)
+	if (released && !keeper_avoids_live(keeper))
 		read_live(keeper, session);
 	else
 		at_once = start_unread(keeper, session);

@@ -8,18 +8,19 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/ledger.h"
-#include "output/books.h"
 
 /* Between two places: at least this, and as many times as long as the quicker of the last two took, and
  * as long as it takes to write it at this rate. */
 #define INTERVAL_NS (100 * NS_PER_MS)
 #define COST_FACTOR 20
 #define BYTES_PER_SECOND (8 * 1024 * 1024)
+/* and at least this while the last one does not hold, because a collector is away */
+#define WAITING_NS (1 * NS_PER_SECOND)
 
 struct progress {
 	bool keep;
 	struct pipeline *pipeline;
-	struct books *books;
+	struct desk *desk;
 	struct positions *positions;
 	struct clock_steps steps;
 	bool has_session;
@@ -27,9 +28,10 @@ struct progress {
 	GPtrArray *past;                 /* of struct session_record: ended, and under way in part */
 	GPtrArray *later;                /* of struct session_record: to be read after that at hand */
 	GArray *over;                    /* of struct session_identity: ended, and settled */
-	struct buffer place, reached;    /* to be handed to the books */
+	struct buffer place;             /* the last one */
+	uint64_t number;                 /* of the last place, */
+	uint64_t settled;                /* and of the last that holds */
 	bool with_pending;               /* the last one had spans in assembly */
-	guint past_taken;                /* how many of the past were over when it was taken */
 	uint64_t moves;                  /* of the positions when it was taken */
 	int64_t next;                    /* not before; CLOCK_MONOTONIC ns */
 	int64_t cost, cost_before;       /* of the last one and the one before */
@@ -47,7 +49,10 @@ static void save_positions(const struct progress *progress, bool reached, struct
 	buffer_free(&list);
 }
 
-/* What is to be read if the agent starts again: sessions and positions, then the spans in assembly. */
+/*
+ * What is to be read by a reader that starts again: sessions and positions, the spans in assembly; and the
+ * sessions that have ended by now, which are not to be read again, although not all of them is settled.
+ */
 static void save_place(struct progress *progress)
 {
 	struct buffer *out = &progress->place, pending = {0};
@@ -63,15 +68,16 @@ static void save_place(struct progress *progress)
 	pack_bytes(out, pending.data, pending.size);
 	progress->with_pending = pending.size > sizeof(uint32_t); /* more than their number, 0 */
 	buffer_free(&pending);
+	pack_u32(out, progress->past->len);
+	for (guint i = 0; i < progress->past->len; i++) {
+		const struct session_record *record = g_ptr_array_index(progress->past, i);
+
+		session_identity_save(&record->session, out);
+	}
 }
 
-/* What was reached as of now; the ledger knows of it. */
-static void save_reached(struct progress *progress)
+void progress_save_reached(struct progress *progress, struct buffer *out)
 {
-	struct buffer *out = &progress->reached;
-
-	pipeline_post(progress->pipeline);
-	out->size = 0;
 	pack_u32(out, progress->past->len + progress->has_session + progress->later->len);
 	session_records_save(progress->past, true, out);
 	if (progress->has_session) {
@@ -83,12 +89,6 @@ static void save_reached(struct progress *progress)
 	for (guint i = 0; i < progress->over->len; i++)
 		session_identity_save(&g_array_index(progress->over, struct session_identity, i), out);
 	clock_steps_save(&progress->steps, out);
-}
-
-static void write_out(struct progress *progress, bool sync)
-{
-	save_reached(progress);
-	books_write(progress->books, &progress->reached, sync);
 }
 
 /* Loading */
@@ -123,102 +123,136 @@ static bool next_session(struct progress *progress)
 	return good;
 }
 
-/* Takes up a checkpoint; false if it is not what it should be, and then nothing is taken up but what cannot
- * harm. */
-static bool take_up(struct progress *progress, const struct buffer *data)
+static bool is_over(const struct progress *progress, const struct session_identity *session)
 {
-	struct unpacker from = unpacker_of(data->data, data->size), place = unpack_bytes(&from), pending;
+	for (guint i = 0; i < progress->over->len; i++) {
+		const struct session_identity *over =
+			&g_array_index(progress->over, struct session_identity, i);
 
-	if (place.failed)
-		return false;
-	books_begin(progress->books, place.at, (size_t)(place.end - place.at));
-	if (!session_records_load(progress->later, &place, false) ||
-		!session_records_load(progress->later, &from, true))
-		return false;
-	pending = unpack_bytes(&place);
-	if (place.failed || !load_over(progress, &from) || !clock_steps_load(&progress->steps, &from) ||
-		!next_session(progress))
-		return false;
-	return ledger_load(from) && pipeline_load(progress->pipeline, pending);
+		if (over->created == session->created && !strcmp(over->name, session->name))
+			return true;
+	}
+	return false;
 }
 
-/* Forgets what was taken up of a checkpoint that is damaged. */
+/* Takes the record out of the list without freeing it. */
+static void steal(GPtrArray *records, const struct session_record *record)
+{
+	guint index;
+
+	if (g_ptr_array_find(records, record, &index))
+		g_ptr_array_steal_index(records, index);
+}
+
+/* Takes the sessions that had ended before the place out of those that are to be read. */
+static bool load_ended(struct progress *progress, struct unpacker *from)
+{
+	uint32_t count = from->at < from->end ? unpack_u32(from) : 0;
+
+	for (uint32_t i = 0; i < count && !from->failed; i++) {
+		struct session_identity session;
+		struct session_record *record;
+
+		if (!session_identity_load(from, &session) || is_over(progress, &session))
+			continue;
+		record = session_records_find(progress->later, &session);
+		if (record)
+			steal(progress->later, record);
+		if (record)
+			g_ptr_array_add(progress->past, record);
+		else
+			record = session_records_add(progress->past, &session);
+		record->over_at = progress->number;
+	}
+	return !from->failed;
+}
+
+/* Takes up what the agent has in its books; false if it is not what it should be, and then nothing is taken
+ * up but what cannot harm. */
+static bool take_up(struct progress *progress, const struct orders *orders)
+{
+	struct unpacker place = orders->place, reached = orders->reached, pending;
+
+	if (!session_records_load(progress->later, &place, false) ||
+		!session_records_load(progress->later, &reached, true))
+		return false;
+	pending = unpack_bytes(&place);
+	if (place.failed || !load_over(progress, &reached) || !load_ended(progress, &place) ||
+		!clock_steps_load(&progress->steps, &reached) || !next_session(progress))
+		return false;
+	return pipeline_load(progress->pipeline, pending);
+}
+
+/* Forgets what was taken up of books that are damaged. */
 static void start_empty(struct progress *progress)
 {
 	progress->has_session = false;
 	g_ptr_array_set_size(progress->later, 0);
+	g_ptr_array_set_size(progress->past, 0);
 	g_array_set_size(progress->over, 0);
 	positions_clear(progress->positions);
 	memset(&progress->steps, 0, sizeof(progress->steps));
-	progress->place.size = 0;
-	pack_u32(&progress->place, 0); /* no session, */
-	pack_u32(&progress->place, 4); /* and a list of spans, */
-	pack_u32(&progress->place, 0); /* which is empty */
-	books_begin(progress->books, progress->place.data, progress->place.size);
 }
 
-static void load(struct progress *progress)
+/* Looks whether a place holds: then the sessions that ended before it are over. */
+static bool settle(struct progress *progress, uint64_t number)
 {
-	struct buffer data = {0};
-	char error[256] = "";
-	enum checkpoint_state state = books_read(progress->books, &data, error, sizeof(error));
+	guint over = 0;
 
-	if (state == CHECKPOINT_FOUND && !take_up(progress, &data)) {
-		state = CHECKPOINT_BROKEN;
-		snprintf(error, sizeof(error), "it is damaged");
+	if (number <= progress->settled)
+		return false;
+	progress->settled = number;
+	while (over < progress->past->len) {
+		const struct session_record *record = g_ptr_array_index(progress->past, over);
+
+		if (!record->over_at || record->over_at > number)
+			break;
+		g_array_append_val(progress->over, record->session);
+		over++;
 	}
-	if (state != CHECKPOINT_FOUND)
-		start_empty(progress);
-	if (state == CHECKPOINT_BROKEN)
-		log_warning("the checkpoint in `state-directory` cannot be used: %s; the counters begin "
-			    "anew, and "
-			    "what the session's files still hold is delivered, again if it was before",
-			error);
-	buffer_free(&data);
+	if (over) {
+		g_ptr_array_remove_range(progress->past, 0, over);
+		positions_moved(progress->positions);
+	}
+	return true;
 }
 
-struct progress *progress_create(
-	const struct config *config, struct pipeline *pipeline, struct fanout *fanout)
+struct progress *progress_create(const struct config *config, struct pipeline *pipeline, struct desk *desk,
+	const struct orders *orders)
 {
 	struct progress *progress = g_new0(struct progress, 1);
-	char error[512];
 
-	progress->keep = config->keep;
+	progress->keep = config->keep && orders->lasting;
 	progress->pipeline = pipeline;
+	progress->desk = desk;
 	progress->positions = positions_create();
 	progress->past = session_records_create();
 	progress->later = session_records_create();
 	progress->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
-	progress->books = books_open(config->state_directory, fanout, error, sizeof(error));
-	if (!progress->books) {
-		log_error("%s", error);
-		progress_destroy(progress);
-		return NULL;
+	progress->number = orders->number;
+	if (orders->number && !take_up(progress, orders)) {
+		start_empty(progress);
+		log_warning("the checkpoint in `state-directory` cannot be used: it is damaged; what the "
+			    "session's files still hold is delivered, again if it was before");
 	}
-	if (!books_lasting(progress->books))
-		log_warning("%s: no checkpoint is kept, so a stop ends the session, and what is recorded "
-			    "while the agent does not run is lost",
-			error);
-	load(progress);
+	if (orders->holds)
+		settle(progress, orders->number);
 	return progress;
 }
 
 void progress_destroy(struct progress *progress)
 {
-	if (progress->books)
-		books_close(progress->books);
 	positions_destroy(progress->positions);
 	g_ptr_array_unref(progress->past);
 	g_ptr_array_unref(progress->later);
 	g_array_unref(progress->over);
 	buffer_free(&progress->place);
-	buffer_free(&progress->reached);
 	g_free(progress);
 }
 
 bool progress_keeps(const struct progress *progress)
 {
-	return progress->keep && books_lasting(progress->books);
+	return progress->keep;
 }
 
 const struct session_identity *progress_session(const struct progress *progress)
@@ -244,7 +278,7 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 	progress->has_session = true;
 	progress->session = *session;
 	positions_moved(progress->positions);
-	write_out(progress, false); /* it is known before it records */
+	desk_save(progress->desk); /* it is known before it records */
 }
 
 void progress_end(struct progress *progress)
@@ -277,60 +311,52 @@ static void offer_place(struct progress *progress)
 	int64_t begun = clock_monotonic();
 
 	save_place(progress);
-	books_offer(progress->books, &progress->place);
-	progress->past_taken = progress->past->len;
+	desk_offer(progress->desk, ++progress->number, &progress->place);
+	for (guint i = 0; i < progress->past->len; i++) {
+		struct session_record *record = g_ptr_array_index(progress->past, i);
+
+		if (!record->over_at)
+			record->over_at = progress->number;
+	}
 	progress->moves = positions_moves(progress->positions);
 	progress->cost_before = progress->cost;
 	progress->cost = clock_monotonic() - begun;
 }
 
-/* Looks whether the place that was offered last holds: then the sessions that ended before it are over. */
-static bool settle(struct progress *progress)
+/* When the next place may be taken; @now the last one was. */
+static void schedule(struct progress *progress, int64_t now, int64_t cost)
 {
-	if (!books_settle(progress->books))
-		return false;
-	for (guint i = 0; i < progress->past_taken; i++) {
-		const struct session_record *record = g_ptr_array_index(progress->past, i);
+	int64_t pause = COST_FACTOR * MIN(progress->cost + cost, progress->cost_before + cost);
 
-		g_array_append_val(progress->over, record->session);
-	}
-	g_ptr_array_remove_range(progress->past, 0, progress->past_taken);
-	return true;
+	if (progress->settled + 1 < progress->number)
+		pause = MAX(pause, WAITING_NS);
+	progress->next = now + MAX(INTERVAL_NS, pause) +
+			 (int64_t)progress->place.size * NS_PER_SECOND / BYTES_PER_SECOND;
 }
 
 void progress_tick(struct progress *progress)
 {
-	int64_t now;
+	int64_t now, cost;
 
-	if (books_waiting(progress->books)) {
-		now = clock_monotonic();
-		if (!settle(progress))
-			return;
-		write_out(progress, false);
-		progress->cost += clock_monotonic() - now;
-		progress->next += MAX(COST_FACTOR * MIN(progress->cost, progress->cost_before),
-			(int64_t)books_size(progress->books) * NS_PER_SECOND / BYTES_PER_SECOND);
-	}
+	desk_tick(progress->desk, positions_moves(progress->positions));
+	settle(progress, desk_settled(progress->desk, &cost));
 	if (progress->moves == positions_moves(progress->positions) && !progress->with_pending)
 		return;
 	now = clock_monotonic();
 	if (now < progress->next)
 		return;
-	progress->next = now + INTERVAL_NS;
 	offer_place(progress);
+	schedule(progress, now, cost);
 }
 
 void progress_stop(struct progress *progress)
 {
-	settle(progress);
 	offer_place(progress);
 }
 
-void progress_finish(struct progress *progress, bool forget)
+void progress_finish(struct progress *progress)
 {
-	settle(progress);
-	if (forget)
-		books_forget(progress->books);
-	else
-		write_out(progress, true);
+	int64_t cost;
+
+	settle(progress, desk_settled(progress->desk, &cost));
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Progress: what of the sessions is done, kept in the books (output/books.h).
+ * Progress: what of the sessions is done, as the agent keeps it in its books (output/books.h).
  *
  * A span is done when it is *settled*: acknowledged, dropped and counted, or on disk in the spool, at every
  * output. Positions run ahead of that by the batches that are under way. So a *place* is taken between two
- * messages: the positions, and the spans in assembly, at a moment when everything else that was read is in
- * batches. Once these are settled it is written, together with the ledger and the positions *reached* as of
- * then. An agent that starts again reads from that place on; it knows of each event whether the ledger has it
- * already (position.h, ledger.h).
+ * messages: the positions, and the spans in assembly, at a moment when everything else that was read is
+ * handed over. The agent writes it once all that is settled, together with the ledger and the positions
+ * *reached* as of then. A reader that starts again reads from a place on; it knows of each event whether the
+ * ledger has it already (position.h, ledger.h).
  *
- * So nothing is lost by a kill, and what is delivered a second time is what was read since the last place
- * that was written. A place is taken every 100 ms, less often if that would take more than a twentieth of the
- * time.
+ * So nothing is lost by a kill. What is delivered a second time is what was read since the last place: that
+ * was handed over, if only the reader died, that was written, if the agent did. A place is taken every
+ * 100 ms, less often if that would take more than a twentieth of the time, or while none holds.
  *
  * Usually there is one session. Where one ended while spans of it are under way, the checkpoint has both
  * until these are settled, in the order in which they are to be read.
  *
- * It belongs to the reader's thread, and after that has ended to the main one.
+ * It belongs to the thread that reads.
  */
 #ifndef COLLECT_PROGRESS_H
 #define COLLECT_PROGRESS_H
@@ -27,21 +27,17 @@
 #include <glib.h>
 
 #include "assemble/pipeline.h"
+#include "collect/desk.h"
 #include "collect/sessionrecord.h"
 #include "config/config.h"
-#include "queue/fanout.h"
-#include "read/clocksteps.h"
+#include "core/clocksteps.h"
 #include "session/position.h"
 
 struct progress;
 
-/*
- * Opens the checkpoint and takes up the ledger and the spans in assembly from it. Where none can be kept the
- * agent works without (progress_keeps), and the log says so. NULL, and it is logged, if another agent uses
- * it.
- */
-struct progress *progress_create(
-	const struct config *config, struct pipeline *pipeline, struct fanout *fanout);
+/* Takes up the place of @orders, and the spans in assembly from it. What is borrowed is @desk. */
+struct progress *progress_create(const struct config *config, struct pipeline *pipeline, struct desk *desk,
+	const struct orders *orders);
 void progress_destroy(struct progress *progress);
 
 /* Whether the session is to outlive the agent: the configuration wants it, and a checkpoint can be kept. */
@@ -70,13 +66,13 @@ void progress_removed(struct progress *progress, guint index);
 /* To be called between messages, often. */
 void progress_tick(struct progress *progress);
 
+/* Appends what was reached by now. */
+void progress_save_reached(struct progress *progress, struct buffer *out);
+
 /* The reader stops here, wherever that is: takes the last place. */
 void progress_stop(struct progress *progress);
 
-/*
- * Everything is over: writes the last place if all is settled, or else the one before, so that the rest
- * is read again; if @forget, nothing is left to be read, and there is no checkpoint any more.
- */
-void progress_finish(struct progress *progress, bool forget);
+/* Everything is delivered that can be: looks once more what is settled. */
+void progress_finish(struct progress *progress);
 
 #endif

@@ -50,31 +50,36 @@ static gboolean is_read(void *user, void *since, void *named)
 	return !g_hash_table_contains(named, user);
 }
 
-/* A user's programs write what cannot be read. Logged once, as they may go on for ever. */
+/* A user's programs write what cannot be read. */
 static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
 {
 	struct keeper *keeper = data;
+	struct culprit culprit = {.user = user, .packets = packets};
 
 	snprintf(keeper->left_out, sizeof(keeper->left_out),
 		"what programs of user %" G_GUINT64_FORMAT
-		" record is left out, and counted as lost, until there is a new session (`lttng destroy` the "
-		"old one): "
-		"%s",
+		" record is left out, and counted as lost, as it cannot be read: %s",
 		user, error);
-	if (g_hash_table_add(keeper->named, GSIZE_TO_POINTER(user)))
-		log_warning("%s; %" G_GUINT64_FORMAT " packets to begin with", keeper->left_out, packets);
+	g_strlcpy(culprit.error, error, sizeof(culprit.error));
+	g_hash_table_add(keeper->named, GSIZE_TO_POINTER(user));
+	desk_left_out(keeper->desk, &culprit);
 }
 
-void keeper_init_recovery(struct keeper *keeper, struct fanout *fanout)
+void keeper_init_recovery(struct keeper *keeper, bool alone)
 {
-	keeper->recover = (struct recover){.config = keeper->config,
+	keeper->recover = (struct recover){
+		.config = keeper->config,
 		.pipeline = keeper->pipeline,
-		.fanout = fanout,
+		.desk = keeper->desk,
 		.progress = keeper->progress,
+		.state = keeper->state,
+		.leftout = keeper->leftout,
+		.alone = alone,
 		.stopping = stopping,
 		.is_young = is_young,
 		.left_out = left_out,
-		.data = keeper};
+		.data = keeper,
+	};
 }
 
 /* Recovery is tried again for a while. If it goes on failing, what is recorded now is worth more. */
@@ -138,17 +143,24 @@ static void show(struct keeper *keeper)
 			"second");
 }
 
+static bool goes_on(const struct keeper *keeper, bool avoids, int64_t until)
+{
+	return avoids ? keeper_avoids_live(keeper) : clock_monotonic() < until;
+}
+
 /*
  * Pass by pass: babeltrace2 fails on the session live, where one user's metadata end the reading for all, and
  * it cannot be made to leave a trace out; or lttng-relayd does not send what it has.
  */
 bool keeper_read_files(struct keeper *keeper, struct session *session, bool same)
 {
-	unsigned more = keeper->stalls > STALLS_MAX ? keeper->stalls - STALLS_MAX : 0;
-	int64_t until = clock_monotonic() + clock_backoff(FILES_NS, more, FILES_MAX_NS);
+	unsigned stalls = MAX(keeper->stalls, STALLS_MAX) - STALLS_MAX,
+		 breaks = MAX(keeper->breaks, BREAKS_MAX) - BREAKS_MAX;
+	bool avoids = keeper_avoids_live(keeper);
+	int64_t until = clock_monotonic() + clock_backoff(FILES_NS, MAX(stalls, breaks), FILES_MAX_NS);
 
 	watch_set(keeper->watch, progress_session(keeper->progress));
-	while (same && !runstate_stopping(keeper->state) && clock_monotonic() < until &&
+	while (same && !runstate_stopping(keeper->state) && goes_on(keeper, avoids, until) &&
 		!watch_gone(keeper->watch) && keeper_catch_up(keeper, 0)) {
 		show(keeper);
 		keeper_tick(keeper, true);

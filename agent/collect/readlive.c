@@ -10,14 +10,21 @@
 
 /* When a session is gone, or its streams ended, the reader has so long to come to its end. */
 #define GONE_NS (3 * NS_PER_SECOND)
+/* If babeltrace2 fails within this time after it attached, something is wrong with what it reads. */
+#define SOON_NS (60 * NS_PER_SECOND)
 /* After so many failures of babeltrace2 in a row a session is read from files. */
 #define UNREADABLE_MAX 3
 
 /* Attaching */
 
+bool keeper_avoids_live(const struct keeper *keeper)
+{
+	return clock_monotonic() < keeper->files_until || leftout_any(keeper->leftout);
+}
+
 bool keeper_gives_up_live(const struct keeper *keeper)
 {
-	return keeper->unreadable >= UNREADABLE_MAX;
+	return keeper->unreadable >= UNREADABLE_MAX || keeper_avoids_live(keeper);
 }
 
 /* Logs it when the session cannot be read live any more. */
@@ -35,6 +42,8 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	struct problem problem;
 	enum attached attached;
 
+	if (keeper_avoids_live(keeper))
+		return ATTACHED_UNREADABLE;
 	if (keeper->use_files) {
 		keeper->use_files = false;
 		keeper->unreadable = UNREADABLE_MAX;
@@ -43,7 +52,13 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	}
 	keeper_tick(keeper, false);
 	runstate_calls(keeper->state, DAEMON_RELAY);
+	runstate_live(keeper->state, true);
 	attached = livereader_attach(keeper->live, session, reader, &problem);
+	runstate_live(keeper->state, attached == ATTACHED);
+	if (attached == ATTACHED) {
+		keeper->recover.alone = false;
+		keeper->left_out[0] = '\0';
+	}
 	if (attached == ATTACHED_UNREADABLE && !keeper_knows_session(keeper)) {
 		attached = ATTACHED_NOT;
 		problem.reason = REASON_FOREIGN_SESSION;
@@ -94,6 +109,16 @@ static void condemn(struct keeper *keeper, bool gone, struct problem *problem)
 		     : "lttng-relayd cannot write the session (see its log)");
 }
 
+/* babeltrace2 fails in the midst of reading: because relayd has ended, or on what programs have recorded.
+ * Files tell whose. */
+static void count_break(struct keeper *keeper, bool soon)
+{
+	if (!livereader_relay_answers(keeper->live))
+		return;
+	keeper->breaks = soon ? keeper->breaks + 1 : 1;
+	keeper->use_files = keeper->breaks >= BREAKS_MAX;
+}
+
 static void explain_end(
 	struct keeper *keeper, struct reader *reader, enum reader_status status, struct problem *problem)
 {
@@ -117,7 +142,7 @@ enum read_end {
 /* Reads until something ends it. */
 static enum read_end read_on(struct keeper *keeper, struct reader *reader, struct problem *problem)
 {
-	int64_t before = events_read(), ending = 0;
+	int64_t before = events_read(), begun = clock_monotonic(), ending = 0;
 	enum reader_status status = READER_MORE;
 	enum unread_verdict verdict = UNREAD_NOTHING;
 
@@ -126,6 +151,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 			return READ_STOPPED;
 		runstate_calls(keeper->state, DAEMON_RELAY);
 		status = reader_step(reader);
+		runstate_calls(keeper->state, DAEMON_NONE);
 		keeper_tick(keeper, false);
 		if (status == READER_IDLE && !ending)
 			verdict = livereader_look(keeper->live, reader);
@@ -138,6 +164,8 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 	}
 	if (verdict == UNREAD_TRACE || (status == READER_ERROR && livereader_has_new_traces(keeper->live)))
 		return READ_MISSES;
+	if (status == READER_ERROR)
+		count_break(keeper, clock_monotonic() - begun < SOON_NS);
 	if (verdict == UNREAD_STALL)
 		count_stall(keeper, events_read() != before, problem);
 	else

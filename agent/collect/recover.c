@@ -42,7 +42,7 @@ static bool wait_for_room(const struct recover *recover)
 	size_t least = SIZE_MAX;
 
 	while (!recover->stopping(recover->data)) {
-		size_t excess = fanout_excess(recover->fanout);
+		size_t excess = desk_excess(recover->desk);
 
 		if (!excess)
 			return true;
@@ -146,21 +146,64 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 	return lost;
 }
 
+static uint64_t user_of(const char *trace)
+{
+	return g_ascii_strtoull(strrchr(trace, '/') + 1, NULL, 10);
+}
+
+static void leave_out(struct pass *pass, const char *trace, guint first, guint end, const char *error)
+{
+	const struct recover *recover = pass->recover;
+
+	recover->left_out(recover->data, user_of(trace), give_up(pass, first, end, trace), error);
+}
+
 /* Reads one trace; if it cannot be read, its packets are given up, unless another pass may do better. */
 static enum recover_status read_alone(
 	struct pass *pass, char *trace, guint first, guint end, char *error, size_t error_size)
 {
 	const struct recover *recover = pass->recover;
-	uint64_t user = g_ascii_strtoull(strrchr(trace, '/') + 1, NULL, 10);
-	enum recover_status status = read_traces(pass, &trace, 1, error, error_size);
+	uint64_t user = user_of(trace);
+	enum recover_status status;
 
-	if (status != RECOVER_UNREADABLE)
-		return status;
-	if (!pass->last && !recover->give_up && recover->is_young(recover->data, user))
-		pass->waits = true;
-	else
-		recover->left_out(recover->data, user, give_up(pass, first, end, trace), error);
-	return RECOVER_OK;
+	if (leftout_has(recover->leftout, user)) {
+		leave_out(pass, trace, first, end, "the process that reads it ended each time");
+		return RECOVER_OK;
+	}
+	runstate_alone(recover->state, &user);
+	status = read_traces(pass, &trace, 1, error, error_size);
+	runstate_alone(recover->state, NULL);
+	if (status == RECOVER_UNREADABLE) {
+		if (!pass->last && !recover->give_up && recover->is_young(recover->data, user))
+			pass->waits = true;
+		else
+			leave_out(pass, trace, first, end, error);
+		return RECOVER_OK;
+	}
+	if (status == RECOVER_OK && leftout_clear(recover->leftout, user))
+		desk_well(recover->desk, user);
+	if (status == RECOVER_OK && recover->alone)
+		runstate_collects_in_part(recover->state, progress_session(recover->progress)->name,
+			REASON_READER_ENDED,
+			"the process that read the session ended: for now each user's programs are read "
+			"separately, to see whose it ends of");
+	return status;
+}
+
+/* Whether one of the traces may end the reader. Those come last then. */
+static bool sort_suspects(const struct pass *pass, GPtrArray *traces)
+{
+	guint innocent = 0;
+
+	for (guint i = 0; i < traces->len; i++) {
+		gpointer trace = traces->pdata[i];
+
+		if (leftout_suspects(pass->recover->leftout, user_of(trace)))
+			continue;
+		traces->pdata[i] = traces->pdata[innocent];
+		traces->pdata[innocent++] = trace;
+	}
+	return innocent < traces->len;
 }
 
 static enum recover_status read_slice(
@@ -171,7 +214,9 @@ static enum recover_status read_slice(
 			end - first, pass->scratch, error, error_size);
 	enum recover_status status = traces ? RECOVER_OK : RECOVER_FAILED;
 
-	if (traces && traces->len)
+	if (traces && traces->len && (sort_suspects(pass, traces) || pass->recover->alone))
+		status = RECOVER_UNREADABLE;
+	else if (traces && traces->len)
 		status = read_traces(pass, (char *const *)traces->pdata, traces->len, error, error_size);
 	if (status == RECOVER_UNREADABLE) {
 		status = RECOVER_OK;

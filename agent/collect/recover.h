@@ -6,7 +6,8 @@
  * that are not done are carved out of its files into a scratch folder, some at a time, and read from there.
  * Positions move on with them, so recovery can end at any moment and go on later. If babeltrace2 cannot read
  * the traces together, each is read alone: a program can spoil the trace of its own user, but must not spoil
- * others. It belongs to the collector's thread.
+ * others. A user whose trace
+ * ends the reader's process is left out for a while (leftout.h). It belongs to the thread that reads.
  */
 #ifndef COLLECT_RECOVER_H
 #define COLLECT_RECOVER_H
@@ -15,18 +16,23 @@
 #include <stddef.h>
 
 #include "assemble/pipeline.h"
+#include "collect/desk.h"
+#include "collect/leftout.h"
 #include "collect/progress.h"
+#include "collect/runstate.h"
 #include "config/config.h"
-#include "queue/fanout.h"
 #include "read/intake.h"
 
 /* All borrowed. */
 struct recover {
 	const struct config *config;
 	struct pipeline *pipeline;
-	struct fanout *fanout;
+	struct desk *desk;
 	struct progress *progress;
-	bool give_up;                 /* what cannot be carved is lost, rather than tried again */
+	struct runstate *state;
+	struct leftout *leftout;
+	bool alone;   /* each trace is read alone, so that it is known which one ends the reader */
+	bool give_up; /* what cannot be carved is lost, rather than tried again */
 	bool (*stopping)(void *data); /* asked often */
 	/* asked of a trace that cannot be read: whether its metadata, which come by and by, may not be whole
 	 * yet */

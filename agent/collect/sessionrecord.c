@@ -26,7 +26,7 @@ struct session_record *session_records_add(GPtrArray *records, const struct sess
 	return record;
 }
 
-static struct session_record *find_or_add(GPtrArray *records, const struct session_identity *session)
+struct session_record *session_records_find(const GPtrArray *records, const struct session_identity *session)
 {
 	for (guint i = 0; i < records->len; i++) {
 		struct session_record *record = g_ptr_array_index(records, i);
@@ -35,7 +35,14 @@ static struct session_record *find_or_add(GPtrArray *records, const struct sessi
 			!strcmp(record->session.name, session->name))
 			return record;
 	}
-	return session_records_add(records, session);
+	return NULL;
+}
+
+static struct session_record *find_or_add(GPtrArray *records, const struct session_identity *session)
+{
+	struct session_record *record = session_records_find(records, session);
+
+	return record ? record : session_records_add(records, session);
 }
 
 void session_records_save(const GPtrArray *records, bool reached, struct buffer *out)

@@ -18,10 +18,14 @@ struct session_record {
 	struct session_identity session;
 	struct buffer done;    /* to be read from here; empty: from the beginning */
 	struct buffer reached; /* what was read of it */
+	uint64_t over_at;      /* of one that has ended: it is over once the place of this number holds */
 };
 
 /* A list of them; it owns them. */
 GPtrArray *session_records_create(void);
+
+/* The record of the session, or NULL. */
+struct session_record *session_records_find(const GPtrArray *records, const struct session_identity *session);
 
 /* Adds one without positions; borrowed. */
 struct session_record *session_records_add(GPtrArray *records, const struct session_identity *session);

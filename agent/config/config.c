@@ -133,20 +133,30 @@ static void print_outputs(const struct config *config, FILE *out)
 	}
 }
 
-void config_print(const struct config *config, FILE *out)
+static void print_sections(const struct config *config, bool outputs, FILE *out)
 {
 	struct config_section section = {.values = (void *)config, .origins = config->origins};
 
-	fprintf(out, "# The settings that are in effect. One with no file above it has its default.\n");
-	for (guint i = 0; i < config->files->len; i++)
-		fprintf(out, "# read: %s\n", (const char *)g_ptr_array_index(config->files, i));
 	for (size_t i = 0; i < config_key_count; i++) {
 		if (i > 0 && !strcmp(config_keys[i].section, config_keys[i - 1].section))
 			continue;
 		section.title = section.keys = config_keys[i].section;
-		if (config_keys[i].scope == SCOPE_OUTPUT)
-			print_outputs(config, out);
-		else
+		if (config_keys[i].scope != SCOPE_OUTPUT)
 			print_section(&section, out);
+		else if (outputs)
+			print_outputs(config, out);
 	}
+}
+
+void config_print_own(const struct config *config, FILE *out)
+{
+	print_sections(config, false, out);
+}
+
+void config_print(const struct config *config, FILE *out)
+{
+	fprintf(out, "# The settings that are in effect. One with no file above it has its default.\n");
+	for (guint i = 0; i < config->files->len; i++)
+		fprintf(out, "# read: %s\n", (const char *)g_ptr_array_index(config->files, i));
+	print_sections(config, true, out);
 }

@@ -74,12 +74,13 @@ struct config {
 	uint64_t relay_control_port;
 	uint64_t relay_data_port;
 	uint64_t relay_live_port;
-	char *relay_output; /* relayd's --output */
-	uint64_t keep;      /* whether the session outlives the agent */
-	int64_t live_timer; /* ns */
-	uint64_t level;     /* spans of this severity and above are recorded: syslog's number */
-	uint64_t memory;    /* bytes of ring buffer for each user who runs traced programs */
-	uint64_t disk;      /* bytes of relay files for each such user */
+	char *relay_output;     /* relayd's --output */
+	uint64_t keep;          /* whether the session outlives the agent */
+	int64_t live_timer;     /* ns */
+	uint64_t level;         /* spans of this severity and above are recorded: syslog's number */
+	uint64_t memory;        /* bytes of ring buffer for each user who runs traced programs */
+	uint64_t disk;          /* bytes of relay files for each such user */
+	uint64_t reader_memory; /* bytes of memory that the process which reads may take */
 	/* [spans] */
 	int64_t linger;       /* ns of silence after which a classic span is taken to be over */
 	int64_t grace;        /* ns that a classic span still takes annotations after it ended */
@@ -125,6 +126,9 @@ char *config_get(const struct config *config, const char *section, const char *n
 
 /* Prints every section and key as a configuration file, with where those came from that were set. */
 void config_print(const struct config *config, FILE *out);
+
+/* The same for the sections that are not outputs' alone. */
+void config_print_own(const struct config *config, FILE *out);
 
 /*
  * config_init and config_read in one: of @file, or, if it is NULL, of the default file if that is there.

@@ -49,6 +49,7 @@ const struct config_key config_keys[] = {
 	AGENT("session", "level", LEVEL, level, CHANGES_COLLECTOR, .number = 7, .max = 7),
 	AGENT("session", "memory", SIZE, memory, NEEDS_RESTART, .number = 32 * MIB, .min = MIB, .max = 64 * GIB),
 	AGENT("session", "disk", SIZE, disk, NEEDS_RESTART, .number = 512 * MIB, .min = 4 * MIB, .max = 4 * TIB),
+	AGENT("session", "reader-memory", SIZE, reader_memory, NEEDS_RESTART, .number = 160 * MIB, .min = 32 * MIB, .max = 64 * GIB),
 
 	AGENT("spans", "linger", DURATION, linger, CHANGES_SPANS, .number = 5 * SECOND, .min = 10 * MS, .max = HOUR),
 	AGENT("spans", "grace", DURATION, grace, CHANGES_SPANS, .number = 100 * MS, .max = MINUTE),

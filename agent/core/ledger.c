@@ -67,6 +67,14 @@ void ledger_read_with(struct ledger *rows, struct account *const *of, struct acc
 	pthread_mutex_unlock(&lock);
 }
 
+void ledger_forget_pending(void)
+{
+	pthread_mutex_lock(&lock);
+	ledger.row[SPANS_MADE] -= ledger.row[SPANS_PENDING];
+	ledger.row[SPANS_PENDING] = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 /* Accounts */
 
 static struct account *find_account(const char *name)

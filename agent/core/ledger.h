@@ -56,6 +56,9 @@ void ledger_add(enum ledger_row row, int64_t amount);
 /* Copies the rows, as of one moment. */
 void ledger_read(struct ledger *rows);
 
+/* The reader is gone, and with it the spans that it had in assembly: the next one makes them again. */
+void ledger_forget_pending(void);
+
 /* Accounts: an output's rows. */
 
 struct account;

@@ -57,7 +57,7 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 	[EVENTS_READ_AGAIN] = {.name = "events_read_again",
 		.json = "events.again",
 		.metric = "blkin_agent_events_read_again_total",
-		.help = "Events read a second time, because the agent that first read them was killed."},
+		.help = "Events read a second time, because the process that first read them was killed."},
 	[SPANS_MADE] = {.name = "spans_made",
 		.json = "spans.made",
 		.metric = "blkin_agent_spans_total",
@@ -99,6 +99,11 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.json = "clock_steps",
 		.metric = "blkin_agent_clock_steps_total",
 		.help = "Steps of the wall clock."},
+	[READER_RESTARTS] = {.name = "reader_restarts",
+		.json = "reader_restarts",
+		.metric = "blkin_agent_reader_restarts_total",
+		.help = "Times that the process which reads the session ended before its time, and was "
+			"started again."},
 };
 
 const struct row_info account_rows[ACCOUNT_ROWS] = {

@@ -23,7 +23,7 @@ enum ledger_row {
 	EVENTS_REJECTED_ID,        /* trace or span id 0 */
 	EVENTS_REJECTED_TIME,      /* a span that starts after it ends, or before there was a clock */
 	EVENTS_IGNORED,            /* foreign: not an event of a span */
-	EVENTS_READ_AGAIN, /* of those read: a second time, after the run that first read them was killed */
+	EVENTS_READ_AGAIN, /* of those read: a second time, after the process that first read them died */
 	/* spans */
 	SPANS_MADE,
 	SPANS_PENDING, /* gauge: in assembly */
@@ -36,6 +36,7 @@ enum ledger_row {
 	SESSIONS_LOST,    /* not ended by the agent: what was in their buffers is lost, uncounted */
 	SESSIONS_MENDED,  /* found stopped or partly disabled, and restored */
 	CLOCK_STEPS_SEEN, /* of the wall clock */
+	READER_RESTARTS,  /* the reader's process ended before its time, and was started again */
 	LEDGER_ROWS
 };
 

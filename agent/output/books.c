@@ -1,30 +1,120 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/books.h"
 
+#include <stdio.h>
+
 #include <glib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pack.h"
+#include "core/clocksteps.h"
 #include "core/ledger.h"
+#include "output/checkpoint.h"
+#include "session/sessionid.h"
+
+struct place {
+	uint64_t number; /* 0: there is none */
+	struct buffer bytes;
+};
 
 struct books {
 	struct fanout *fanout;
 	struct checkpoint *checkpoint; /* NULL if none can be kept */
-	struct buffer offered, holding;
-	bool waiting;
+	struct place holding, marked;  /* the latter is before what the fanout has marked */
+	struct place newest;           /* offered while another one is marked */
+	struct buffer reached;
 	struct buffer out;
 	int failure; /* errno of the last write */
 };
 
-struct books *books_open(const char *folder, struct fanout *fanout, char *error, size_t error_size)
+static void set(struct place *place, uint64_t number, const void *bytes, size_t size)
+{
+	place->number = number;
+	place->bytes.size = 0;
+	buffer_put(&place->bytes, bytes, size);
+}
+
+/* @to becomes @from, which there is none of then. */
+static void move(struct place *to, struct place *from)
+{
+	struct place before = *to;
+
+	*to = *from;
+	*from = before;
+	from->number = 0;
+}
+
+/* Loading */
+
+/*
+ * What was reached has no size of its own in a checkpoint, so it is walked: sessions with their positions,
+ * sessions that are over, steps of the clock. Leaves @from behind it.
+ */
+static bool skip_reached(struct unpacker *from)
+{
+	struct session_identity session;
+	struct clock_steps steps;
+	uint32_t count = unpack_u32(from);
+
+	for (uint32_t i = 0; i < count && !from->failed; i++)
+		if (session_identity_load(from, &session))
+			from->failed = unpack_bytes(from).failed;
+	count = unpack_u32(from);
+	for (uint32_t i = 0; i < count && !from->failed; i++)
+		session_identity_load(from, &session);
+	return clock_steps_load(&steps, from);
+}
+
+static bool take_up(struct books *books, const struct buffer *data)
+{
+	struct unpacker from = unpacker_of(data->data, data->size), place = unpack_bytes(&from);
+	const uint8_t *reached = from.at;
+
+	if (place.failed || !skip_reached(&from) || !ledger_load(from))
+		return false;
+	set(&books->holding, 1, place.at, (size_t)(place.end - place.at));
+	books_reach(books, reached, (size_t)(from.at - reached));
+	return true;
+}
+
+static void load(struct books *books)
+{
+	struct buffer data = {0};
+	char error[256] = "";
+	enum checkpoint_state state = checkpoint_read(books->checkpoint, &data, error, sizeof(error));
+
+	if (state == CHECKPOINT_FOUND && !take_up(books, &data)) {
+		state = CHECKPOINT_BROKEN;
+		snprintf(error, sizeof(error), "it is damaged");
+	}
+	if (state == CHECKPOINT_BROKEN)
+		log_warning("the checkpoint in `state-directory` cannot be used: %s; the counters begin "
+			    "anew, and what the session's files still hold is delivered, again if it was "
+			    "before",
+			error);
+	buffer_free(&data);
+}
+
+struct books *books_open(const char *folder, struct fanout *fanout)
 {
 	struct books *books = g_new0(struct books, 1);
+	char error[512];
 	bool locked;
 
 	books->fanout = fanout;
-	books->checkpoint = checkpoint_open(folder, &locked, error, error_size);
-	if (!books->checkpoint && locked)
-		g_clear_pointer(&books, books_close);
+	books->checkpoint = checkpoint_open(folder, &locked, error, sizeof(error));
+	if (!books->checkpoint && locked) {
+		log_error("%s", error);
+		books_close(books);
+		return NULL;
+	}
+	if (books->checkpoint)
+		load(books);
+	else
+		log_warning("%s: no checkpoint is kept, so a stop ends the session, and what is recorded "
+			    "while the agent does not run is lost",
+			error);
 	return books;
 }
 
@@ -32,8 +122,10 @@ void books_close(struct books *books)
 {
 	if (books->checkpoint)
 		checkpoint_close(books->checkpoint);
-	buffer_free(&books->offered);
-	buffer_free(&books->holding);
+	buffer_free(&books->holding.bytes);
+	buffer_free(&books->marked.bytes);
+	buffer_free(&books->newest.bytes);
+	buffer_free(&books->reached);
 	buffer_free(&books->out);
 	g_free(books);
 }
@@ -43,46 +135,88 @@ bool books_lasting(const struct books *books)
 	return books->checkpoint != NULL;
 }
 
-enum checkpoint_state books_read(struct books *books, struct buffer *data, char *error, size_t error_size)
+/* What there is */
+
+const struct buffer *books_newest(const struct books *books, uint64_t *number, bool *holds)
 {
-	return books->checkpoint ? checkpoint_read(books->checkpoint, data, error, error_size)
-				 : CHECKPOINT_NONE;
+	const struct place *place = books->newest.number   ? &books->newest
+				    : books->marked.number ? &books->marked
+							   : &books->holding;
+
+	*number = place->number;
+	*holds = place == &books->holding;
+	return &place->bytes;
 }
 
-void books_begin(struct books *books, const void *place, size_t size)
+const struct buffer *books_reached(const struct books *books)
 {
-	books->holding.size = 0;
-	buffer_put(&books->holding, place, size);
+	return &books->reached;
 }
 
-void books_offer(struct books *books, struct buffer *place)
+void books_reach(struct books *books, const void *reached, size_t size)
 {
-	struct buffer before = books->offered;
+	books->reached.size = 0;
+	buffer_put(&books->reached, reached, size);
+}
 
-	books->offered = *place;
-	*place = before;
+/* Places */
+
+static void mark(struct books *books)
+{
 	fanout_mark(books->fanout);
-	books->waiting = true;
+	move(&books->marked, &books->newest);
+}
+
+void books_offer(struct books *books, uint64_t number, const void *place, size_t size)
+{
+	set(&books->newest, number, place, size);
+	if (!books->marked.number)
+		mark(books);
 }
 
 bool books_waiting(const struct books *books)
 {
-	return books->waiting;
+	return books->marked.number != 0;
 }
 
-bool books_settle(struct books *books)
+bool books_settle(struct books *books, uint64_t *number, int64_t *cost)
 {
-	struct buffer before = books->holding;
+	int64_t begun;
 
-	if (!books->waiting || !fanout_settled(books->fanout))
+	if (!books->marked.number || !fanout_settled(books->fanout))
 		return false;
-	books->holding = books->offered;
-	books->offered = before;
-	books->waiting = false;
+	begun = clock_monotonic();
+	move(&books->holding, &books->marked);
+	*number = books->holding.number;
+	if (books->newest.number)
+		mark(books);
+	books_write(books, false);
+	*cost = clock_monotonic() - begun;
 	return true;
 }
 
-void books_write(struct books *books, const struct buffer *reached, bool sync)
+/* Writing */
+
+/* A place of which nothing was ever read: no session, and an empty list of spans. */
+static void pack_nothing(struct buffer *out)
+{
+	pack_u32(out, 3 * sizeof(uint32_t));
+	pack_u32(out, 0);
+	pack_u32(out, sizeof(uint32_t));
+	pack_u32(out, 0);
+}
+
+/* Nothing reached: no sessions, none that are over, no step of the clock. */
+static void pack_nothing_reached(struct buffer *out)
+{
+	const struct clock_steps none = {.count = 0};
+
+	pack_u32(out, 0);
+	pack_u32(out, 0);
+	clock_steps_save(&none, out);
+}
+
+void books_write(struct books *books, bool sync)
 {
 	struct buffer *out = &books->out;
 	int failure;
@@ -90,8 +224,14 @@ void books_write(struct books *books, const struct buffer *reached, bool sync)
 	if (!books->checkpoint)
 		return;
 	out->size = 0;
-	pack_bytes(out, books->holding.data, books->holding.size);
-	buffer_put(out, reached->data, reached->size);
+	if (books->holding.number)
+		pack_bytes(out, books->holding.bytes.data, books->holding.bytes.size);
+	else
+		pack_nothing(out);
+	if (books->reached.size)
+		buffer_put(out, books->reached.data, books->reached.size);
+	else
+		pack_nothing_reached(out);
 	ledger_save(out);
 	failure = checkpoint_write(books->checkpoint, out->data, out->size, sync);
 	if (failure && failure != books->failure)
@@ -102,11 +242,6 @@ void books_write(struct books *books, const struct buffer *reached, bool sync)
 	else if (!failure && books->failure)
 		log_info("the checkpoint is written again");
 	books->failure = failure;
-}
-
-size_t books_size(const struct books *books)
-{
-	return books->holding.size;
 }
 
 void books_forget(struct books *books)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The books: how far everything is done, on record for whoever reads after this run.
+ * The books: how far everything is done, on record for whoever reads next.
  *
  * A reader hands over *places*: bytes that say from where it would have to read on, and that only it
  * understands. A place holds once everything that was handed to the outputs before it is settled at each of
  * them. Then it is written into the checkpoint, with what the reader has *reached* by that moment, and with
- * the ledger. So the death of a reader costs nothing but reading again from the last place that held, whether
- * the whole agent dies with it or not.
+ * the ledger, which always go together: an event counts as read a second time if it was reached before.
+ *
+ * The agent's death costs reading again from the last place that held. The death of a reader alone costs
+ * less: what it handed over before its newest place is with the outputs, so the next one begins there.
  *
  * All calls belong to one thread at a time.
  */
@@ -15,47 +17,45 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
-#include "output/checkpoint.h"
 #include "queue/fanout.h"
 
 struct books;
 
 /*
- * Opens the checkpoint in @folder; @fanout, which is borrowed, knows what is settled. Without a checkpoint
- * the books are kept in memory only, and @error says why: books_lasting. NULL if another agent has it, and
- * @error says so.
+ * Opens the checkpoint in @folder, and takes up what an earlier run wrote, with its ledger. Where none can be
+ * kept the books are in memory only (books_lasting), and the log says so. NULL, and it is logged, if another
+ * agent has it. @fanout, which is borrowed, knows what is settled.
  */
-struct books *books_open(const char *folder, struct fanout *fanout, char *error, size_t error_size);
+struct books *books_open(const char *folder, struct fanout *fanout);
 void books_close(struct books *books);
 
 /* Whether they outlive the agent. */
 bool books_lasting(const struct books *books);
 
-/* Reads what an earlier run wrote into @data: the place behind its size, what was reached, and the ledger. */
-enum checkpoint_state books_read(struct books *books, struct buffer *data, char *error, size_t error_size);
+/* The newest place, whose number is in @number, and whether it holds; and what was reached, as of the ledger.
+ * Borrowed; empty if nothing was ever read. */
+const struct buffer *books_newest(const struct books *books, uint64_t *number, bool *holds);
+const struct buffer *books_reached(const struct books *books);
 
-/* The place that holds from the start, copied. */
-void books_begin(struct books *books, const void *place, size_t size);
+/* The reader has reached this, and the ledger knows of it. */
+void books_reach(struct books *books, const void *reached, size_t size);
 
-/* Takes the bytes of @place over, and leaves it with others to be written over: all that was pushed up to now
- * is before it. */
-void books_offer(struct books *books, struct buffer *place);
+/* A place with a number higher than those before: all that was pushed up to now is before it. */
+void books_offer(struct books *books, uint64_t number, const void *place, size_t size);
 
 /* Whether a place was offered that does not hold yet. */
 bool books_waiting(const struct books *books);
 
-/* Looks whether it holds; once true, it is no longer waiting. */
-bool books_settle(struct books *books);
+/* Looks what is settled. If that is a place, it is written down, its number is in @number, and the time that
+ * took, in ns, in @cost. */
+bool books_settle(struct books *books, uint64_t *number, int64_t *cost);
 
-/* Writes the place that holds, what was @reached, and the ledger; on disk, rather than in the kernel's
- * memory, if
- * @sync. A failure is logged. */
-void books_write(struct books *books, const struct buffer *reached, bool sync);
-
-/* Bytes of the place that holds. */
-size_t books_size(const struct books *books);
+/* Writes the place that holds, what was reached, and the ledger; on disk, rather than in the kernel's memory,
+ * if @sync. A failure is logged. */
+void books_write(struct books *books, bool sync);
 
 /* Nothing is left to be read: the next run finds nothing. */
 void books_forget(struct books *books);

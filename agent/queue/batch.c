@@ -27,6 +27,25 @@ void batch_add(struct batch *batch, const uint8_t *item, size_t size, int64_t ev
 	batch->count++;
 }
 
+void batch_add_run(struct batch *batch, const uint8_t *items, const uint32_t *sizes,
+	const int64_t *event_times, uint32_t count)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		bytes += sizes[i];
+	buffer_put(&batch->spans, items, bytes);
+	buffer_put(&batch->sizes, sizes, count * sizeof(*sizes));
+	buffer_put(&batch->events, event_times, count * sizeof(*event_times));
+	batch->count += count;
+}
+
+void batch_clear(struct batch *batch)
+{
+	batch->spans.size = batch->sizes.size = batch->events.size = 0;
+	batch->count = 0;
+}
+
 struct batch *batch_ref(struct batch *batch)
 {
 	atomic_fetch_add_explicit(&batch->owners, 1, memory_order_relaxed);

@@ -38,6 +38,13 @@ struct batch *batch_create(enum batch_format format, uint32_t count, size_t byte
 /* Adds an item of @size bytes whose last event was at @event_time. */
 void batch_add(struct batch *batch, const uint8_t *item, size_t size, int64_t event_time);
 
+/* Adds @count items, whose bytes stand one after the other. */
+void batch_add_run(struct batch *batch, const uint8_t *items, const uint32_t *sizes,
+	const int64_t *event_times, uint32_t count);
+
+/* Empties a batch that was not pushed; it keeps its memory. */
+void batch_clear(struct batch *batch);
+
 /* Adds a reference; returns @batch. */
 struct batch *batch_ref(struct batch *batch);
 

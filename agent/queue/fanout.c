@@ -12,17 +12,15 @@ struct lane {
 	struct batch *open;  /* NULL: none is begun */
 	uint32_t last_count; /* what the last one held, as the next is likely to */
 	size_t last_bytes;
-	int64_t taken, oversize; /* items that the ledger does not know yet */
 };
 
 struct fanout {
 	struct outlets *outlets;
 	struct lane *lanes; /* as many as there are outlets at most */
 	size_t lane_count;
-	size_t *lane_of;               /* each outlet's */
-	struct account_entry *entries; /* for each outlet */
-	GPtrArray *leaving;            /* of struct queue *: closed, and not settled yet */
-	bool full;
+	size_t *lane_of;                        /* each outlet's */
+	struct account_entry *entries;          /* for each outlet */
+	GPtrArray *leaving;                     /* of struct queue *: closed, and not settled yet */
 	pthread_mutex_t lock;                   /* guards what follows */
 	_Atomic(struct outlets *) outlets_next; /* NULL: no others */
 };
@@ -112,18 +110,9 @@ bool fanout_takes(const struct fanout *fanout, enum batch_format format)
 	return false;
 }
 
-static void add(struct lane *lane, const struct buffer *item, int64_t event_time, int64_t now)
+static bool is_oversize(const struct lane *lane, uint32_t size)
 {
-	lane->taken++;
-	if (!item->size || item->size > lane->limits.bytes) {
-		lane->oversize++;
-		return;
-	}
-	if (!lane->open) {
-		lane->open = batch_create(lane->limits.format, lane->last_count, lane->last_bytes);
-		lane->open->born = now;
-	}
-	batch_add(lane->open, item->data, item->size, event_time);
+	return !size || size > lane->limits.bytes;
 }
 
 static bool is_full(const struct lane *lane)
@@ -132,40 +121,22 @@ static bool is_full(const struct lane *lane)
 	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes);
 }
 
-void fanout_add(struct fanout *fanout, enum batch_format format, const struct buffer *item,
-	int64_t event_time, int64_t now)
-{
-	for (size_t i = 0; i < fanout->lane_count; i++) {
-		struct lane *lane = &fanout->lanes[i];
-
-		if (lane->limits.format != format)
-			continue;
-		add(lane, item, event_time, now);
-		fanout->full |= is_full(lane);
-	}
-}
-
-bool fanout_full(const struct fanout *fanout)
-{
-	return fanout->full;
-}
-
-/* Pushing */
-
-void fanout_post(struct fanout *fanout, struct ledger *change)
+/* Posts @change and the items that come with it. */
+static void post(struct fanout *fanout, struct ledger *change, const struct batch *items)
 {
 	for (size_t i = 0; i < fanout->outlets->count; i++) {
 		const struct lane *lane = &fanout->lanes[fanout->lane_of[i]];
-		int64_t *row = fanout->entries[i].change.row;
+		uint32_t taken = items && items->format == lane->limits.format ? items->count : 0;
+		int64_t *row = fanout->entries[i].change.row, oversize = 0;
 
-		row[SPANS_TAKEN] = lane->taken;
-		row[SPANS_QUEUED] = lane->taken - lane->oversize;
-		row[SPANS_DROPPED_OVERSIZE] = lane->oversize;
+		for (uint32_t n = 0; n < taken; n++)
+			oversize += is_oversize(lane, batch_sizes(items)[n]);
+		row[SPANS_TAKEN] = taken;
+		row[SPANS_QUEUED] = taken - oversize;
+		row[SPANS_DROPPED_OVERSIZE] = oversize;
 	}
 	ledger_post_with(change, fanout->entries, fanout->outlets->count);
 	memset(change, 0, sizeof(*change));
-	for (size_t i = 0; i < fanout->lane_count; i++)
-		fanout->lanes[i].taken = fanout->lanes[i].oversize = 0;
 }
 
 /* The lane's batch goes to all of its outputs. */
@@ -183,6 +154,56 @@ static void push(struct fanout *fanout, size_t index)
 	batch_unref(batch);
 }
 
+/* How many items from @first on fit into the lane's batch, and how many bytes they have. */
+static uint32_t fitting(const struct lane *lane, const struct batch *items, uint32_t first, size_t *bytes)
+{
+	size_t size = lane->open ? lane->open->spans.size : 0;
+	uint32_t count = lane->open ? lane->open->count : 0, end = first;
+
+	*bytes = 0;
+	while (end < items->count && count < lane->limits.spans && size + *bytes < lane->limits.bytes &&
+		!is_oversize(lane, batch_sizes(items)[end])) {
+		*bytes += batch_sizes(items)[end++];
+		count++;
+	}
+	return end - first;
+}
+
+static void begin(struct lane *lane, int64_t now)
+{
+	if (lane->open)
+		return;
+	lane->open = batch_create(lane->limits.format, lane->last_count, lane->last_bytes);
+	lane->open->born = now;
+}
+
+/* Adds the items to one lane, and pushes its batch each time that it is full. */
+static void add(struct fanout *fanout, size_t index, const struct batch *items, int64_t now)
+{
+	struct lane *lane = &fanout->lanes[index];
+	const uint8_t *at = items->spans.data;
+	uint32_t first = 0;
+
+	while (first < items->count) {
+		size_t bytes;
+		uint32_t count = fitting(lane, items, first, &bytes);
+
+		if (count) {
+			begin(lane, now);
+			batch_add_run(lane->open, at, batch_sizes(items) + first, batch_events(items) + first,
+				count);
+			first += count;
+			at += bytes;
+		} else {
+			at += batch_sizes(items)[first++]; /* too large */
+		}
+		if (is_full(lane))
+			push(fanout, index);
+	}
+}
+
+/* Pushing */
+
 static void push_all(struct fanout *fanout, int64_t now, bool force)
 {
 	for (size_t i = 0; i < fanout->lane_count; i++) {
@@ -191,7 +212,6 @@ static void push_all(struct fanout *fanout, int64_t now, bool force)
 		if (lane->open && (force || is_full(lane) || now - lane->open->born >= lane->limits.delay_ns))
 			push(fanout, i);
 	}
-	fanout->full = false;
 }
 
 /* Takes up other outlets, everything for those of before being pushed. */
@@ -216,12 +236,24 @@ static void change_outlets(struct fanout *fanout)
 	outlets_unref(before);
 }
 
-void fanout_flush(struct fanout *fanout, struct ledger *change, int64_t now, bool force)
+void fanout_hand(
+	struct fanout *fanout, struct ledger *change, const struct batch *items, int64_t now, bool force)
 {
-	fanout_post(fanout, change);
+	post(fanout, change, items);
+	for (size_t i = 0; items && i < fanout->lane_count; i++)
+		if (fanout->lanes[i].limits.format == items->format)
+			add(fanout, i, items, now);
 	push_all(fanout, now, force);
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
 		change_outlets(fanout);
+}
+
+bool fanout_open(const struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (fanout->lanes[i].open)
+			return true;
+	return false;
 }
 
 /* What is settled */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a producer hands over to the outputs: its changes to the ledger, batches, and how far it has come.
- * This is the line between reading and delivering: everything crosses it by value, or shared and never
- * changed, and nothing comes back but whether all of it is settled.
+ * Nothing comes back but whether all of it is settled.
  *
  * Items are encoded once for a format. Outputs that agree on a batch's size and age share the batch; others
  * get one of their own. The ledger learns of items before any queue does, so that nothing is acknowledged
@@ -27,8 +26,8 @@ struct fanout *fanout_create(struct outlets *outlets);
 void fanout_destroy(struct fanout *fanout);
 
 /*
- * Other outlets, a count of which is taken over, from the next flush on. Queues that are left out get the
- * batches that were begun for them, and are closed. Any thread.
+ * Other outlets, a count of which is taken over, from the next fanout_hand on. Queues that are left out get
+ * the batches that were begun for them, and are closed. Any thread.
  */
 void fanout_configure(struct fanout *fanout, struct outlets *outlets);
 
@@ -36,24 +35,17 @@ void fanout_configure(struct fanout *fanout, struct outlets *outlets);
 bool fanout_takes(const struct fanout *fanout, enum batch_format format);
 
 /*
- * Adds an item whose last event was at @event_time to the batches of its format; @now is the producer's
- * clock. For outputs whose batches are too small for it, it is dropped, and counted. An item of @size 0 is
- * dropped for all. Never waits: see fanout_full, and fanout_flush.
+ * A producer has made @items since the last call, a batch of any size that stays its own, or NULL, while
+ * @change came about, which is posted to the ledger together with them, and emptied. Then they are added to
+ * the batches of their format; @now is the producer's clock. For outputs whose batches are too small for an
+ * item, it is dropped, and counted; one of size 0 is dropped for all. Batches that are full or old enough are
+ * pushed; if @force, all. May wait for room in a queue.
  */
-void fanout_add(struct fanout *fanout, enum batch_format format, const struct buffer *item,
-	int64_t event_time, int64_t now);
+void fanout_hand(
+	struct fanout *fanout, struct ledger *change, const struct batch *items, int64_t now, bool force);
 
-/* Whether a batch is full: fanout_flush before anything else is added. */
-bool fanout_full(const struct fanout *fanout);
-
-/*
- * Posts @change, and what was added, to the ledger, and empties it. Then pushes the batches that are full, or
- * old enough at @now; if @force, all. May wait for room in a queue.
- */
-void fanout_flush(struct fanout *fanout, struct ledger *change, int64_t now, bool force);
-
-/* The same without pushing. */
-void fanout_post(struct fanout *fanout, struct ledger *change);
+/* Whether something waits for its batch to fill. */
+bool fanout_open(const struct fanout *fanout);
 
 /*
  * Marks what was pushed up to now; fanout_settled tells whether all of that is delivered, dropped and

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "assemble/pipeline.h"
-#include "read/clocksteps.h"
+#include "core/clocksteps.h"
 #include "session/position.h"
 
 /* Where messages go; all borrowed. */

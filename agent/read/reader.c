@@ -10,6 +10,8 @@
 #include "base/memory.h"
 
 static bt_logging_level log_level = BT_LOGGING_LEVEL_NONE;
+/* After so many of the messages that were held time passes. */
+#define HELD_TICK 64
 
 struct reader {
 	bt_graph *graph;
@@ -41,8 +43,11 @@ static void take_error(char *error, size_t size, const char *otherwise)
 
 static void take_held(struct reader *reader)
 {
-	for (guint i = 0; i < reader->held->len; i++)
+	for (guint i = 0; i < reader->held->len; i++) {
 		intake_message(reader->intake, g_ptr_array_index(reader->held, i));
+		if (i % HELD_TICK == 0)
+			intake_tick(reader->intake, false);
+	}
 	g_clear_pointer(&reader->held, g_ptr_array_unref);
 }
 

@@ -75,6 +75,9 @@ static const struct remedy {
 	[REASON_FILES_UNREADABLE] = {"files-unreadable",
 		BY_ITSELF "check rights and room of `relay-output` in [session] and of the state directory"},
 	[REASON_LTTNG_FAILED] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_READER_ENDED] = {"reader-ended",
+		BY_ITSELF "read the agent's log for whose programs it is: journalctl -u blkin-agent"},
+	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
 };
 
 static void examine_session(struct findings *findings, const struct status *status)
@@ -90,6 +93,19 @@ static void examine_session(struct findings *findings, const struct status *stat
 	else if (!collector->collecting)
 		finding_add(findings, "no-session", BY_ITSELF "restart lttng-sessiond",
 			"LTTng's session is not read");
+}
+
+static void examine_left_out(struct findings *findings, const struct status *status)
+{
+	unsigned named = MIN(status->left_out_count, STATUS_LEFT_OUT_MAX);
+	g_autoptr(GString) users = g_string_new(NULL);
+
+	if (!named || status->collector.reason == REASON_LEFT_OUT)
+		return;
+	for (unsigned i = 0; i < named; i++)
+		g_string_append_printf(users, "%s%" PRIu64, i ? ", " : "", status->left_out[i]);
+	finding_add(findings, "left-out", "read the agent's log: journalctl -u blkin-agent",
+		"what programs of user %s record cannot be read, and is counted as lost", users->str);
 }
 
 static void examine_programs(struct findings *findings, const struct status *status)
@@ -190,6 +206,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 			"a call into LTTng has not returned for %" PRId64 " s", still / NS_PER_SECOND);
 	else
 		examine_session(findings, status);
+	examine_left_out(findings, status);
 	if (findings->count == 0)
 		examine_programs(findings, status);
 	if (findings->count == 0)

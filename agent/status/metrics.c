@@ -151,6 +151,10 @@ static void write_agent(struct buffer *out, const struct status *status)
 {
 	write_gauge(out, "blkin_agent_collecting", "Whether the session is being read.",
 		status->collector.collecting);
+	write_gauge(out, "blkin_agent_users_left_out",
+		"Users whose programs record what cannot be read, so that it is left out, and counted as "
+		"lost.",
+		status->left_out_count);
 	write_gauge(out, "blkin_agent_start_time_seconds", "When the agent started, since the epoch.",
 		(double)status->started / 1e9);
 	write_head(out, "blkin_agent_config_reload_failures_total", "counter",

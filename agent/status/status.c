@@ -29,7 +29,8 @@ void status_read(struct status *status, const struct status_source *source)
 	status->forgets = source->forgets;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
-	status->progress = collector_progress(source->collector);
+	status->progress = collector_reader_progress(source->collector);
+	status->left_out_count = collector_left_out(source->collector, status->left_out, STATUS_LEFT_OUT_MAX);
 }
 
 static int64_t dropped_of(const struct output_state *output)

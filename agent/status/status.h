@@ -7,11 +7,14 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
-#include "collect/collector.h"
 #include "core/ledger.h"
 #include "output/outputs.h"
 #include "status/activity.h"
 #include "status/protocol.h"
+#include "supervise/collector.h"
+
+/* So many users that are left out are named. */
+#define STATUS_LEFT_OUT_MAX 16
 
 /* What came of the last reload. */
 struct reload_state {
@@ -42,7 +45,9 @@ struct status {
 	struct collector_state collector;
 	int64_t started;
 	struct activity_state activity;
-	int64_t progress;     /* of the collector */
+	int64_t progress;                       /* of the reader */
+	uint64_t left_out[STATUS_LEFT_OUT_MAX]; /* users whose packets are; there may be more */
+	unsigned left_out_count;
 	struct census census; /* what `blkin status` found out, for the answer that it asks for */
 	const struct reload_state *reload;
 	bool forgets;

@@ -184,11 +184,20 @@ static void write_outputs(struct buffer *out, const struct status *status)
 	json_close(out, ']');
 }
 
+static void write_left_out(struct buffer *out, const struct status *status)
+{
+	open_member(out, "users_left_out", '[');
+	for (unsigned i = 0; i < MIN(status->left_out_count, STATUS_LEFT_OUT_MAX); i++)
+		json_int(out, (int64_t)status->left_out[i]);
+	json_close(out, ']');
+}
+
 static void write_collecting(struct buffer *out, const struct status *status)
 {
 	write_bool(out, "collecting", status->collector.collecting);
 	write_text(out, "session", status->collector.session);
 	write_text(out, "session_error", status->collector.error);
+	write_left_out(out, status);
 	for (size_t i = 0; i < LEDGER_ROWS; i++)
 		if (!strchr(ledger_rows[i].json, '.'))
 			write_int(out, ledger_rows[i].json, status->rows.row[i]);

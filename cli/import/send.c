@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "import/guard.h"
 #include "output/outputs.h"
+#include "queue/fanout.h"
 #include "read/reader.h"
 #include "uplink/uplink.h"
 
@@ -47,6 +48,13 @@ struct sender {
 };
 
 /* The reader's thread */
+
+static void hand(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once)
+{
+	struct sender *sender = data;
+
+	fanout_hand(sender->fanout, change, spans, now, at_once);
+}
 
 static void *read_traces(void *data)
 {
@@ -145,7 +153,7 @@ static int start(struct sender *sender)
 	if (!sender->outputs)
 		return -1;
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
-	sender->pipeline = pipeline_create(&limits, sender->fanout);
+	sender->pipeline = pipeline_create(&limits, (struct pipeline_sink){hand, sender});
 	if (open_traces(sender) != 0)
 		return -1;
 	event_add(sender->interrupted, NULL);

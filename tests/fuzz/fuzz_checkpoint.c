@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "collect/progress.h"
 #include "core/ledger.h"
+#include "output/books.h"
 #include "output/checkpoint.h"
 #include "queue/fanout.h"
 
@@ -41,24 +42,48 @@ static void write_checkpoint(const uint8_t *data, size_t size)
 	checkpoint_close(checkpoint);
 }
 
+static void hand(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once)
+{
+	struct fanout *fanout = data;
+
+	fanout_hand(fanout, change, spans, now, at_once);
+}
+
+/* What the reader makes of it. */
+static void take_up(const struct config *config, struct books *books, struct fanout *fanout)
+{
+	struct assembler_limits limits = pipeline_limits(config);
+	struct orders orders = {.lasting = true};
+	const struct buffer *place = books_newest(books, &orders.number, &orders.holds);
+	const struct buffer *before = books_reached(books);
+	struct pipeline *pipeline = pipeline_create(&limits, (struct pipeline_sink){hand, fanout});
+	struct buffer reached = {0};
+	struct progress *progress;
+
+	orders.place = unpacker_of(place->data, place->size);
+	orders.reached = unpacker_of(before->data, before->size);
+	progress = progress_create(config, pipeline, NULL, &orders);
+	if (progress_session(progress))
+		progress_end(progress);
+	progress_save_reached(progress, &reached);
+	books_reach(books, reached.data, reached.size);
+	pipeline_flush(pipeline);
+	buffer_free(&reached);
+	progress_destroy(progress);
+	pipeline_destroy(pipeline);
+}
+
 /* Starts, and stops. Rows are the ledger's own, so it begins with none. */
 static void start(const struct config *config)
 {
-	struct assembler_limits limits = pipeline_limits(config);
 	struct outlet outlet = {.queue = queue, .limits = {BATCH_ZIPKIN_SPANS, 100, 1 << 16, NS_PER_SECOND}};
 	struct fanout *fanout = fanout_create(outlets_create(&outlet, 1));
-	struct pipeline *pipeline = pipeline_create(&limits, fanout);
-	struct progress *progress = progress_create(config, pipeline, fanout);
+	struct books *books = books_open(fuzz_folder(), fanout);
 
-	fuzz_hold(progress != NULL, "it starts with whatever is there");
-	progress_tick(progress);
-	if (progress_session(progress))
-		progress_end(progress);
-	progress_tick(progress);
-	progress_stop(progress);
-	progress_finish(progress, false);
-	progress_destroy(progress);
-	pipeline_destroy(pipeline);
+	fuzz_hold(books != NULL, "it starts with whatever is there");
+	take_up(config, books, fanout);
+	books_write(books, true);
+	books_close(books);
 	fanout_destroy(fanout);
 }
 

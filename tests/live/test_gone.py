@@ -17,7 +17,7 @@ COUNT = 20000
 def record_unread(node, agent_stopped):
     """Records spans that the agent does not read, and waits until the relay has them."""
     if agent_stopped:
-        node.agent.send(signal.SIGSTOP)
+        node.stop_reading()
     node.run([LOAD, "-p", 2, "-n", COUNT // 2, "-r", COUNT])
     node.wait_quiet("relay", 1)  # ten times the live timer
 
@@ -50,7 +50,7 @@ def test_daemon_killed_with_unread_files(node, receiver, who):
     node.start_agent(receiver.port, session=KEEP)
     record_unread(node, agent_stopped=True)
     again(getattr(node, who), getattr(node, f"start_{who}"))
-    node.agent.send(signal.SIGCONT)
+    node.read_on()
     check_all(node, receiver)
     wait_until(node.collecting, 20, "the agent to collect again")
     check_records(node, receiver)
@@ -108,7 +108,7 @@ def test_session_destroyed(node, receiver):
     node.start_agent(receiver.port, session=KEEP)
     record_unread(node, agent_stopped=True)
     node.lttng("destroy", "blkin")
-    node.agent.send(signal.SIGCONT)
+    node.read_on()
     check_all(node, receiver)
     wait_until(lambda: node.ledger().sessions == 2 and node.collecting(), 20, "a new session")
     check_records(node, receiver)
@@ -121,7 +121,7 @@ def test_session_replaced(node, receiver):
     node.lttng("destroy", "blkin")
     time.sleep(1.1)
     node.lttng("create", "blkin", "--output", node.path("other"))
-    node.agent.send(signal.SIGCONT)
+    node.read_on()
     node.wait_ledger(lambda ledger: ledger.sent == COUNT, 30, "everything to be delivered")
     check_waits_for(node)
     ledger = node.wait_ledger(lambda ledger: ledger.idle(), 30, "everything to be delivered")

@@ -5,7 +5,6 @@ import collections
 import glob
 import os
 import re
-import signal
 import time
 
 import pytest
@@ -282,9 +281,8 @@ def test_reader_lags(node, receiver):
     """The same while the agent runs, but does not get to read."""
     node.write_config(receiver.port, session=SMALL)
     # babeltrace2 keeps a little here: the stack has to be walked slowly for its name to be known
-    agent = node.start_agent_again(ASAN_OPTIONS="verify_asan_link_order=0:fast_unwind_on_malloc=0")
-    stop = (lambda: agent.send(signal.SIGSTOP), lambda: agent.send(signal.SIGCONT))
-    ledger, keys = overrun(node, receiver, stop, 200000)
+    node.start_agent_again(ASAN_OPTIONS="verify_asan_link_order=0:fast_unwind_on_malloc=0")
+    ledger, keys = overrun(node, receiver, (node.stop_reading, node.read_on), 200000)
     check_overrun(node, ledger, keys, 200000)
 
 

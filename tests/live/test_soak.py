@@ -12,7 +12,7 @@ import time
 
 from rig.counter import PARTS, Counter
 from rig.node import sanitized
-from rig.process import Trouble, free_port
+from rig.process import Trouble, free_port, reader_of
 
 SECONDS = int(os.environ.get("BLKIN_SOAK", "20"))
 RATE = int(os.environ.get("BLKIN_SOAK_RATE", "30000")) // len(PARTS)  # spans
@@ -20,10 +20,13 @@ MEMORY = 128 << 20  # blkin-agent(8), with the collector down
 
 
 def resources(program):
-    """Resident bytes and open descriptors of a process; sanitizers keep memory of their own."""
-    with open(f"/proc/{program.pid}/statm", encoding="ascii") as file:
-        resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return resident, len(os.listdir(f"/proc/{program.pid}/fd"))
+    """Resident bytes and open descriptors of the agent and its reader; sanitizers keep memory of their own."""
+    resident = descriptors = 0
+    for pid in filter(None, (program.pid, reader_of(program.pid))):
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            resident += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        descriptors += len(os.listdir(f"/proc/{pid}/fd"))
+    return resident, descriptors
 
 
 class Faults:

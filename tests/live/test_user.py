@@ -25,7 +25,7 @@ class User:
         self.prefix = []
         os.makedirs(os.path.join(self.home, ".config/blkin"))
         self.environment = {"HOME": self.home, "LTTNG_HOME": self.home, "XDG_RUNTIME_DIR": os.path.join(self.home, "run")}
-        self.programs = {name: node.built(name) for name in ("agent/blkin-agent", "cli/blkin", LOAD)}
+        self.programs = {name: node.built(name) for name in ("agent/blkin-agent", "agent/blkin-reader", "cli/blkin", LOAD)}
         os.mkdir(self.environment["XDG_RUNTIME_DIR"])
         if os.getuid() == 0:
             self.become_nobody()

@@ -46,7 +46,7 @@ struct outlets *outlets_of(struct outlet first, struct outlet second)
 
 void flush_of(struct fanout *to, int64_t now, bool force)
 {
-	fanout_flush(to, &(struct ledger){0}, now, force);
+	fanout_hand(to, &(struct ledger){0}, NULL, now, force);
 }
 
 void assert_rows(struct side *side, int64_t taken, int64_t queued, int64_t oversize)

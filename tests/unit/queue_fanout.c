@@ -137,37 +137,44 @@ START_TEST(formats_keep_apart)
 }
 END_TEST
 
-/* The producer's changes and what was added are posted together, once; posting does not push. */
+/* The producer's changes and what it made are posted together, once, however many batches they fill. */
 START_TEST(posted_together)
 {
 	struct outlet none = outlet_of(&one, 10, 1000);
-	struct fanout *to = fanout_of(none, outlet_of(&other, 20, 1000));
-	struct ledger change = {.row = {[SPANS_MADE] = 2, [EVENTS_READ] = 5}}, rows;
+	struct fanout *to = fanout_of(none, outlet_of(&other, 2, 100));
+	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 5, 0);
+	static const size_t sizes[] = {30, 30, 101, 0, 30};
+	struct ledger change = {.row = {[SPANS_MADE] = 5, [EVENTS_READ] = 7}}, rows;
+	uint8_t bytes[101] = {0};
 
-	add_to(to, 1, 30);
-	add_to(to, 2, 30);
-	assert_rows(&one, 0, 0, 0);
-	fanout_post(to, &change);
+	for (int i = 0; i < 5; i++)
+		batch_add(items, bytes, sizes[i], i);
+	fanout_hand(to, &change, items, 0, false);
 	ck_assert_int_eq(change.row[SPANS_MADE] + change.row[EVENTS_READ], 0);
-	assert_rows(&one, 2, 2, 0);
-	assert_rows(&other, 2, 2, 0);
+	assert_rows(&one, 5, 4, 1);
+	assert_rows(&other, 5, 3, 2);
 	ck_assert_ptr_null(queue_take(one.queue));
-	fanout_flush(to, &change, 0, true);
-	assert_rows(&one, 2, 2, 0);
+	assert_next_of(other.queue, 0, 2);
+	ck_assert_ptr_null(queue_take(other.queue));
+	ck_assert(fanout_open(to));
+	ck_assert_uint_eq(items->count, 5);
+	fanout_hand(to, &change, NULL, 0, true);
+	ck_assert(!fanout_open(to));
+	assert_rows(&one, 5, 4, 1);
 	ledger_read(&rows);
-	ck_assert_int_eq(rows.row[SPANS_MADE], 2);
-	ck_assert_int_eq(rows.row[EVENTS_READ], 5);
-	assert_next_of(one.queue, 1, 2);
-	assert_next_of(other.queue, 1, 2);
+	ck_assert_int_eq(rows.row[SPANS_MADE], 5);
+	ck_assert_int_eq(rows.row[EVENTS_READ], 7);
+	assert_next_of(other.queue, 4, 1);
+	batch_unref(items);
 	fanout_destroy(to);
 	/* without any output */
 	to = fanout_create(outlets_create(NULL, 0));
 	ck_assert(!fanout_takes(to, BATCH_ZIPKIN_SPANS));
 	change.row[SPANS_MADE] = 1;
 	add_to(to, 3, 30);
-	fanout_flush(to, &change, 0, true);
+	fanout_hand(to, &change, NULL, 0, true);
 	ledger_read(&rows);
-	ck_assert_int_eq(rows.row[SPANS_MADE], 3);
+	ck_assert_int_eq(rows.row[SPANS_MADE], 6);
 	ck_assert(fanout_settled(to));
 	fanout_destroy(to);
 }

@@ -50,11 +50,11 @@ int64_t row(enum account_row which)
 void add_to(struct fanout *to, int64_t number, size_t size)
 {
 	g_autofree uint8_t *span = g_malloc0(size);
-	struct buffer item = {.data = span, .size = size};
+	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 1, size);
 
-	fanout_add(to, BATCH_ZIPKIN_SPANS, &item, number, 0);
-	if (fanout_full(to))
-		fanout_flush(to, &(struct ledger){0}, 0, false);
+	batch_add(items, span, size, number);
+	fanout_hand(to, &(struct ledger){0}, items, 0, false);
+	batch_unref(items);
 }
 
 void add(int64_t number, size_t size)
@@ -64,7 +64,7 @@ void add(int64_t number, size_t size)
 
 void flush(int64_t now, bool force)
 {
-	fanout_flush(fanout, &(struct ledger){0}, now, force);
+	fanout_hand(fanout, &(struct ledger){0}, NULL, now, force);
 }
 
 void assert_next_of(struct queue *of, int64_t first, uint32_t spans)

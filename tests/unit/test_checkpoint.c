@@ -8,8 +8,8 @@
 
 #include <glib.h>
 
+#include "core/clocksteps.h"
 #include "output/checkpoint.h"
-#include "read/clocksteps.h"
 #include "session/position.h"
 
 static char folder[] = "/tmp/blkin-XXXXXX";

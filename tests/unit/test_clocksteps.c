@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "read/clocksteps.h"
+#include "core/clocksteps.h"
 
 #define HOUR (3600 * NS_PER_SECOND)
 #define EPOCH INT64_C(1700000000000000000)

@@ -104,17 +104,22 @@ void start(struct rig *rig)
 	ck_assert_ptr_nonnull(rig->uplink);
 }
 
+/* The spans of the batch that is filled; NULL: none is. */
+static struct batch *items;
+
 void push_span(struct rig *rig, const void *span, size_t size)
 {
-	struct buffer item = {.data = (uint8_t *)(uintptr_t)span, .size = size};
-
-	fanout_add(rig->fanout, BATCH_ZIPKIN_SPANS, &item, clock_wall(), 0);
+	if (!items)
+		items = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	batch_add(items, span, size, clock_wall());
 	rig->pushed++;
 }
 
 void push_batch(struct rig *rig)
 {
-	fanout_flush(rig->fanout, &(struct ledger){0}, 0, true);
+	fanout_hand(rig->fanout, &(struct ledger){0}, items, 0, true);
+	batch_unref(items);
+	items = NULL;
 }
 
 void push(struct rig *rig, int batches)

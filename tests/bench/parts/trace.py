@@ -6,7 +6,7 @@ import re
 import socket
 import time
 
-from rig.process import Trouble, wait_until
+from rig.process import Trouble, reader_of, wait_until
 
 CPUS = os.sysconf("SC_NPROCESSORS_CONF")
 SUB_BUFFERS, SUB_BUFFER_MB, RELAY_FILES, RELAY_FILE_MB = 8, 4, 8, 128
@@ -82,8 +82,12 @@ def babeltrace2(node, source, url, muxer):
 
 
 def cpu(program):
-    """CPU seconds so far, of all threads, ended ones too; works until someone waits for the program's end."""
-    return time.clock_gettime(~program.pid << 3 | 2)  # clock_getcpuclockid(), which Python does not have
+    """
+    CPU seconds so far, of all threads, ended ones too, and of the agent's reader; works until someone waits for the
+    program's end.
+    """
+    pids = filter(None, (program.pid, reader_of(program.pid)))
+    return sum(time.clock_gettime(~pid << 3 | 2) for pid in pids)  # clock_getcpuclockid(), which Python does not have
 
 
 def ended(program):

@@ -130,19 +130,18 @@ static void start(const char *server, const char *directory)
 
 static void push(unsigned first, unsigned last)
 {
+	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
 	struct ledger change = {0};
 
 	for (unsigned n = first; n < last; n++) {
 		char span[32];
 		int size = snprintf(span, sizeof(span), "span %u", n);
-		struct buffer item = {.data = (uint8_t *)span, .size = (size_t)size};
 
 		change.row[SPANS_MADE]++;
-		fanout_add(fanout, BATCH_ZIPKIN_SPANS, &item, clock_wall(), 0);
-		if (fanout_full(fanout))
-			fanout_flush(fanout, &change, 0, false);
+		batch_add(items, (uint8_t *)span, (size_t)size, clock_wall());
 	}
-	fanout_flush(fanout, &change, 0, true);
+	fanout_hand(fanout, &change, items, 0, true);
+	batch_unref(items);
 }
 
 /* Runs the loop until these rows are 0; false if that takes @seconds. */

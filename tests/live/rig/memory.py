@@ -7,13 +7,17 @@ import re
 from types import SimpleNamespace
 
 from .node import sanitized
+from .process import reader_of
 
 
 def rss(program):
-    """KiB of memory that is the program's own: not the libraries' code, which it shares."""
-    with open(f"/proc/{program.pid}/status", encoding="ascii") as file:
-        status = file.read()
-    return sum(int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("RssAnon", "RssShmem"))
+    """KiB of memory that is the program's own, and its reader's: not the libraries' code, which they share."""
+    total = 0
+    for pid in filter(None, (program.pid, reader_of(program.pid))):
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            status = file.read()
+        total += sum(int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("RssAnon", "RssShmem"))
+    return total
 
 
 def rss_of_all(program):

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
-from .process import Program, Trouble, answers, free_port, wait_until
+from .process import Program, Trouble, answers, free_port, reader_of, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
@@ -265,6 +266,20 @@ class Node:
         if wait:
             self.agent.wait_ready(self.collecting)
         return self.agent
+
+    def reader_pid(self):
+        """The process that reads the session for the agent; None if there is none."""
+        return reader_of(self.agent.pid)
+
+    def stop_reading(self):
+        """The agent and its reader stand still, as on a machine that is too busy; until read_on."""
+        self.agent.send(signal.SIGSTOP)
+        self.stopped_reader = self.reader_pid()
+        os.kill(self.stopped_reader, signal.SIGSTOP)
+
+    def read_on(self):
+        os.kill(self.stopped_reader, signal.SIGCONT)
+        self.agent.send(signal.SIGCONT)
 
     def collecting(self):
         return self.http_get("/readyz")[0] == 200

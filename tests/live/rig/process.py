@@ -2,6 +2,7 @@
 """Programs: started in the foreground as children, with a log file each, stopped by their process id."""
 
 import contextlib
+import glob
 import os
 import random
 import re
@@ -57,6 +58,18 @@ def answers(address):
     with contextlib.closing(socket.socket(socket.AF_UNIX if local else socket.AF_INET)) as probe:
         probe.settimeout(1)
         return probe.connect_ex(address if local else ("127.0.0.1", address)) == 0
+
+
+def reader_of(agent):
+    """The process blkin-reader that a process has as its child, or None."""
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            with open(path, encoding="ascii", errors="replace") as file:
+                pid, rest = file.read().split(" (", 1)
+            name, rest = rest.rsplit(") ", 1)
+            if name == "blkin-reader" and int(rest.split()[1]) == agent and rest[0] != "Z":
+                return int(pid)
+    return None
 
 
 class Program:

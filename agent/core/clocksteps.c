@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "read/clocksteps.h"
+#include "core/clocksteps.h"
 
 #include <string.h>
 

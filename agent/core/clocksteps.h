@@ -9,8 +9,8 @@
  * checkpoint, but not the boot, after which CLOCK_MONOTONIC starts again: it is of one boot, and what earlier
  * sessions have left must be read before the first look. Less than a millisecond is no step.
  */
-#ifndef READ_CLOCKSTEPS_H
-#define READ_CLOCKSTEPS_H
+#ifndef CORE_CLOCKSTEPS_H
+#define CORE_CLOCKSTEPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

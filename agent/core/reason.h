@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether spans are collected, and why not: for machines as a code, which goes with the sentence that says it
+ * from where it is found to the doctor's advice.
+ */
+#ifndef CORE_REASON_H
+#define CORE_REASON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Why nothing is collected, or not all. */
+enum collector_reason {
+	REASON_NONE,
+	REASON_STARTING,
+	REASON_NO_SESSION_DAEMON,
+	REASON_NO_PERMISSION, /* to talk to the session daemon */
+	REASON_SESSION_DAEMON_HANGS,
+	REASON_NO_RELAY, /* daemon answers */
+	REASON_RELAY_HANGS,
+	REASON_RELAY_DISK_FULL,
+	REASON_RELAY_STALLS,        /* it does not send what it has */
+	REASON_RELAY_HOLDS_SESSION, /* it still has a session that is gone */
+	REASON_FOREIGN_SESSION,     /* the session is somebody else's, or another agent reads it */
+	REASON_SESSION_LOST,        /* it ended, and a new one is about to be made */
+	REASON_UNREADABLE,          /* babeltrace2 cannot read the session */
+	REASON_LEFT_OUT,            /* nor what some user's programs record */
+	REASON_FILES_UNREADABLE,    /* the relay's files, for now, or no scratch folder can be written */
+	REASON_LTTNG_FAILED,        /* in another way */
+	REASON_READER_ENDED,        /* the reader's process did, and another one starts */
+	REASON_NO_READER,           /* it cannot be started */
+	REASONS
+};
+
+/* One of them, as a sentence. */
+struct problem {
+	enum collector_reason reason;
+	char text[512];
+};
+
+void problem_set(struct problem *problem, enum collector_reason reason, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* LTTng's daemons, as they are called. */
+enum lttng_daemon { DAEMON_NONE, DAEMON_SESSION, DAEMON_RELAY };
+
+/* Collection as others see it. */
+struct collector_state {
+	bool collecting;
+	int64_t since;                /* that it is, or is not; CLOCK_MONOTONIC ns */
+	char session[256];            /* the session's name while collecting */
+	enum collector_reason reason; /* why it is not, or only in part; REASON_NONE if it is, */
+	char error[512];              /* and that as a sentence; "" if it is, or is starting */
+};
+
+#endif

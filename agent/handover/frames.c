@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "handover/frames.h"
+
+static bool unpack_flag(struct unpacker *from)
+{
+	return unpack_u8(from) != 0;
+}
+
+/* Whether all was there, and nothing else. */
+static bool is_whole(const struct unpacker *from)
+{
+	return !from->failed && from->at == from->end;
+}
+
+static void pack_rest(struct buffer *out, const struct unpacker *bytes)
+{
+	pack_bytes(out, bytes->at, (size_t)(bytes->end - bytes->at));
+}
+
+void hand_pack(struct buffer *out, const struct hand *hand)
+{
+	pack_u8(out, hand->at_once);
+	for (int i = 0; i < LEDGER_ROWS; i++)
+		pack_u64(out, (uint64_t)hand->change.row[i]);
+	pack_rest(out, &hand->reached);
+	pack_u8(out, hand->spans->format);
+	pack_u32(out, hand->spans->count);
+}
+
+/* Copies @size bytes into @to, which aligns them. */
+static bool take(struct unpacker *from, struct buffer *to, size_t size)
+{
+	const uint8_t *bytes = unpack_run(from, size);
+
+	to->size = 0;
+	if (bytes)
+		buffer_put(to, bytes, size);
+	return bytes != NULL;
+}
+
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch *spans)
+{
+	uint64_t bytes = 0;
+
+	hand->at_once = unpack_flag(from);
+	for (int i = 0; i < LEDGER_ROWS; i++)
+		hand->change.row[i] = (int64_t)unpack_u64(from);
+	hand->reached = unpack_bytes(from);
+	spans->format = unpack_u8(from);
+	spans->count = unpack_u32(from);
+	hand->spans = spans;
+	if (from->failed || spans->format >= BATCH_FORMATS ||
+		!take(from, &spans->sizes, spans->count * sizeof(uint32_t)) ||
+		!take(from, &spans->events, spans->count * sizeof(int64_t)))
+		return false;
+	for (uint32_t i = 0; i < spans->count; i++)
+		bytes += batch_sizes(spans)[i];
+	if (bytes != (size_t)(from->end - from->at))
+		return false;
+	spans->spans = (struct buffer){.data = (uint8_t *)(uintptr_t)from->at, .size = bytes, .room = bytes};
+	return true;
+}
+
+void report_pack(struct buffer *out, const struct report *report)
+{
+	pack_u8(out, (uint8_t)report->kind);
+	pack_u8(out, report->new);
+	pack_u8(out, (uint8_t)report->problem.reason);
+	pack_text(out, report->session);
+	pack_text(out, report->problem.text);
+}
+
+bool report_unpack(struct unpacker *from, struct report *report)
+{
+	uint8_t kind = unpack_u8(from), reason;
+
+	report->kind = kind;
+	report->new = unpack_flag(from);
+	reason = unpack_u8(from);
+	report->problem.reason = reason;
+	unpack_text(from, report->session, sizeof(report->session));
+	unpack_text(from, report->problem.text, sizeof(report->problem.text));
+	return is_whole(from) && kind <= REPORT_IN_PART && reason < REASONS;
+}
+
+void culprit_pack(struct buffer *out, const struct culprit *culprit)
+{
+	pack_u64(out, culprit->user);
+	pack_u64(out, culprit->packets);
+	pack_text(out, culprit->error);
+}
+
+bool culprit_unpack(struct unpacker *from, struct culprit *culprit)
+{
+	culprit->user = unpack_u64(from);
+	culprit->packets = unpack_u64(from);
+	unpack_text(from, culprit->error, sizeof(culprit->error));
+	return is_whole(from);
+}
+
+void orders_pack(struct buffer *out, const struct orders *orders)
+{
+	pack_u8(out, orders->lasting);
+	pack_u8(out, orders->holds);
+	pack_u8(out, orders->user);
+	pack_u8(out, orders->own_relay);
+	pack_u8(out, orders->alone);
+	pack_u64(out, (uint64_t)orders->files);
+	pack_u64(out, orders->number);
+	pack_rest(out, &orders->place);
+	pack_rest(out, &orders->reached);
+	pack_u32(out, orders->suspects->len);
+	for (guint i = 0; i < orders->suspects->len; i++) {
+		const struct suspect *suspect = &g_array_index(orders->suspects, struct suspect, i);
+
+		pack_u64(out, suspect->user);
+		pack_u64(out, (uint64_t)suspect->wait);
+	}
+}
+
+bool orders_unpack(struct unpacker *from, struct orders *orders)
+{
+	uint32_t count;
+
+	orders->lasting = unpack_flag(from);
+	orders->holds = unpack_flag(from);
+	orders->user = unpack_flag(from);
+	orders->own_relay = unpack_flag(from);
+	orders->alone = unpack_flag(from);
+	orders->files = (int64_t)unpack_u64(from);
+	orders->number = unpack_u64(from);
+	orders->place = unpack_bytes(from);
+	orders->reached = unpack_bytes(from);
+	count = unpack_u32(from);
+	orders->suspects = g_array_new(FALSE, FALSE, sizeof(struct suspect));
+	for (uint32_t i = 0; i < count && !from->failed; i++) {
+		struct suspect suspect = {.user = unpack_u64(from)};
+
+		suspect.wait = (int64_t)unpack_u64(from);
+		g_array_append_val(orders->suspects, suspect);
+	}
+	return is_whole(from);
+}
+
+struct settings settings_of(const struct config *config)
+{
+	return (struct settings){
+		.level = config->level,
+		.stop_timeout = config->stop_timeout,
+		.linger = config->linger,
+		.grace = config->grace,
+		.max_pending = config->max_pending,
+	};
+}
+
+void settings_pack(struct buffer *out, const struct settings *settings)
+{
+	pack_u64(out, settings->level);
+	pack_u64(out, (uint64_t)settings->stop_timeout);
+	pack_u64(out, (uint64_t)settings->linger);
+	pack_u64(out, (uint64_t)settings->grace);
+	pack_u64(out, settings->max_pending);
+}
+
+bool settings_unpack(struct unpacker *from, struct settings *settings)
+{
+	settings->level = unpack_u64(from);
+	settings->stop_timeout = (int64_t)unpack_u64(from);
+	settings->linger = (int64_t)unpack_u64(from);
+	settings->grace = (int64_t)unpack_u64(from);
+	settings->max_pending = unpack_u64(from);
+	return is_whole(from);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the reader and the agent say to each other: frames over a socket, by value, both directions.
+ *
+ * The reader is a process of its own, as babeltrace2 may crash, hang or eat memory on what traced programs
+ * write. So the agent takes everything that comes from it for bytes of a stranger: a frame that is too large
+ * or not as it should be ends the reader. The two are of one version, which the first frame tells.
+ *
+ * Order makes the counts exact. A FRAME_HAND has a change of the ledger, the spans that were made with it and
+ * what was reached by then, and is taken as a whole or not at all. A FRAME_PLACE comes behind all that
+ * belongs before it.
+ */
+#ifndef HANDOVER_FRAMES_H
+#define HANDOVER_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "base/pack.h"
+#include "config/config.h"
+#include "core/ledger.h"
+#include "core/reason.h"
+#include "queue/batch.h"
+
+/* Descriptors that the reader has from its start, and where its configuration is. */
+#define READER_SOCKET 3
+#define READER_PAGE 4
+#define READER_CONFIG 5
+#define READER_CONFIG_PATH "/proc/self/fd/5"
+
+enum frame_type {
+	/* the reader to the agent */
+	FRAME_HELLO = 1, /* its version, as text */
+	FRAME_HAND,      /* struct hand */
+	FRAME_PLACE,     /* its number, then its bytes to the end */
+	FRAME_SAVE,      /* what was reached is to be written down now */
+	FRAME_STATE,     /* struct report */
+	FRAME_LEFT_OUT,  /* struct culprit */
+	FRAME_WELL,      /* a user whose trace could be read alone */
+	FRAME_ENDED,     /* it has read what it was to read; it waits for FRAME_FINISH */
+	FRAME_FINISHED,  /* whether anything is left to be read: 0 or 1; it exits */
+	/* the agent to the reader */
+	FRAME_START,     /* struct orders */
+	FRAME_CONFIGURE, /* struct settings */
+	FRAME_ROOM,      /* bytes that are more than half of the outputs' queues */
+	FRAME_SETTLED,   /* the number of a place that holds, and what it cost to write it, ns */
+	FRAME_STOP,      /* the time that it has, ns */
+	FRAME_FINISH
+};
+
+/* Ahead of each frame; numbers are in the machine's order. */
+struct frame_header {
+	uint32_t type;
+	uint32_t size; /* of what follows */
+};
+
+/* A frame is no larger than this, and twice the spans that may be in assembly. */
+#define FRAME_MAX (32 * 1024 * 1024)
+
+/* The reader has come so far. */
+struct hand {
+	bool at_once; /* nothing more comes at the moment */
+	struct ledger change;
+	struct unpacker reached;
+	const struct batch *spans;
+};
+
+/* Appends what comes before the spans' own bytes, which are to be sent behind it: sizes, event times, spans.
+ */
+void hand_pack(struct buffer *out, const struct hand *hand);
+
+/* Reads a frame; @spans is filled, but borrows the spans' bytes from the frame. */
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch *spans);
+
+/* Whether the reader collects. */
+struct report {
+	enum { REPORT_WAITS, REPORT_COLLECTS, REPORT_IN_PART } kind;
+	bool new; /* the session was just made */
+	char session[256];
+	struct problem problem;
+};
+
+void report_pack(struct buffer *out, const struct report *report);
+bool report_unpack(struct unpacker *from, struct report *report);
+
+/* A user whose trace could not be read, so that so many packets of it are lost. */
+struct culprit {
+	uint64_t user, packets;
+	char error[512];
+};
+
+void culprit_pack(struct buffer *out, const struct culprit *culprit);
+bool culprit_unpack(struct unpacker *from, struct culprit *culprit);
+
+/* A user of whose trace readers have died. */
+struct suspect {
+	uint64_t user;
+	int64_t wait; /* it is left out for so long, ns; then it is read again, alone, after the others */
+};
+
+/* What a reader has to know at its start. */
+struct orders {
+	bool lasting;   /* the books outlive the agent */
+	bool holds;     /* all before the place is settled */
+	bool user;      /* config's, which has no key for it, */
+	bool own_relay; /* nor for this */
+	bool alone;     /* read from files, each user alone, before reading live */
+	int64_t files;  /* read from files for so long, ns, before reading live */
+	uint64_t number;
+	struct unpacker place, reached;
+	GArray *suspects; /* of struct suspect */
+};
+
+void orders_pack(struct buffer *out, const struct orders *orders);
+
+/* @orders borrows from the frame; its list is to be unreffed. */
+bool orders_unpack(struct unpacker *from, struct orders *orders);
+
+/* What a reload changes. */
+struct settings {
+	uint64_t level;
+	int64_t stop_timeout, linger, grace;
+	uint64_t max_pending;
+};
+
+struct settings settings_of(const struct config *config);
+void settings_pack(struct buffer *out, const struct settings *settings);
+bool settings_unpack(struct unpacker *from, struct settings *settings);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* memfd_create */
+#include "handover/page.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct page *page_map(int fd)
+{
+	void *page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
+struct page *page_create(int *fd)
+{
+	struct page *page = NULL;
+
+	*fd = memfd_create("blkin-page", MFD_CLOEXEC);
+	if (*fd >= 0 && ftruncate(*fd, sizeof(struct page)) == 0)
+		page = page_map(*fd);
+	if (!page && *fd >= 0)
+		close(*fd);
+	return page;
+}
+
+void page_unmap(struct page *page)
+{
+	munmap(page, sizeof(*page));
+}

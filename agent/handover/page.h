@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A page that the reader and the agent share: where the reader is at this moment, which costs it a store
+ * rather than a message, and which is still there when it has died. The agent believes none of it.
+ */
+#ifndef HANDOVER_PAGE_H
+#define HANDOVER_PAGE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct page {
+	_Atomic int64_t moved; /* when the reader last came back from a call or a pause; CLOCK_MONOTONIC ns */
+	_Atomic uint32_t called; /* an enum lttng_daemon, which has not come back yet */
+	_Atomic uint32_t live;   /* whether it reads the session live */
+	_Atomic uint64_t alone;  /* the user whose trace is read alone, plus 1; 0: none is */
+};
+
+/* Makes one; its descriptor goes to @fd. NULL, with errno, if none can be had. */
+struct page *page_create(int *fd);
+
+/* Maps that of a descriptor; NULL if it is none. */
+struct page *page_map(int fd);
+void page_unmap(struct page *page);
+
+#endif

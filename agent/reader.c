@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * blkin-reader: the part of the agent that reads LTTng's session. The agent starts it, and starts it again
+ * when it ends before its time; it is of no use to anybody else.
+ */
+#define _GNU_SOURCE /* prlimit */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "assemble/pipeline.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "collect/desk.h"
+#include "collect/keeper.h"
+#include "collect/progress.h"
+#include "collect/runstate.h"
+#include "config/config.h"
+
+/* The pause between two attempts to get a session. */
+#define RETRY_NS (500 * NS_PER_MS)
+#define OOM_SCORE "1000"
+
+struct reading {
+	struct config config;
+	struct runstate state;
+	struct desk *desk;
+	struct pipeline *pipeline;
+	struct progress *progress;
+	struct keeper *keeper;
+};
+
+/* For the desk */
+
+static void save_reached(void *data, struct buffer *out)
+{
+	const struct reading *reading = data;
+
+	progress_save_reached(reading->progress, out);
+}
+
+static void on_stop(void *data, int64_t timeout_ns)
+{
+	struct reading *reading = data;
+
+	runstate_request_stop(&reading->state, timeout_ns);
+}
+
+static void on_configure(void *data, const struct settings *settings)
+{
+	struct reading *reading = data;
+	struct assembler_limits limits = {.linger_ns = settings->linger,
+		.grace_ns = settings->grace,
+		.max_bytes = settings->max_pending};
+
+	pipeline_configure(reading->pipeline, &limits);
+	keeper_configure(reading->keeper, settings);
+}
+
+/* The session */
+
+static void read_session(struct reading *reading)
+{
+	while (!runstate_stopping(&reading->state)) {
+		bool at_once = keeper_run(reading->keeper);
+
+		if (runstate_stopping(&reading->state))
+			break;
+		pipeline_tick(reading->pipeline, clock_monotonic(), true);
+		progress_tick(reading->progress);
+		keeper_clean(reading->keeper);
+		if (!at_once)
+			runstate_pause(&reading->state, RETRY_NS);
+	}
+	if (!progress_keeps(reading->progress))
+		pipeline_flush(reading->pipeline);
+	progress_stop(reading->progress);
+	desk_end(reading->desk);
+	progress_finish(reading->progress);
+	keeper_clean(reading->keeper);
+	desk_finish(
+		reading->desk, !progress_keeps(reading->progress) && !progress_session(reading->progress));
+}
+
+/* Sanitizers take memory of their own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+/* What programs record must not make it take more memory than it is given: rather it ends. */
+static void limit_memory(uint64_t bytes)
+{
+	const struct rlimit most = {bytes, bytes};
+
+	memory_keep_large_apart();
+	memory_wait_not();
+	if (!SANITIZED)
+		prlimit(0, RLIMIT_DATA, &most, NULL); /* the unit's filter denies setrlimit */
+}
+
+/* Where memory is short, it is what the kernel ends first. */
+static void offer_itself(void)
+{
+	int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (score < 0)
+		return;
+	if (write(score, OOM_SCORE, strlen(OOM_SCORE)) < 0)
+		log_warning("/proc/self/oom_score_adj cannot be written: %s", g_strerror(errno));
+	close(score);
+}
+
+/* It dies with the agent; and what babeltrace2 asserts leaves no core. */
+static void depend(void)
+{
+	const struct rlimit none = {0, 0};
+
+	offer_itself();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prlimit(0, RLIMIT_CORE, &none, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* what is sent to all of the agent's processes is for the agent, which stops this one */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+}
+
+static int load_config(struct config *config, const struct orders *orders)
+{
+	config_init(config);
+	if (config_read(config, READER_CONFIG_PATH, false) != 0)
+		return -1;
+	config->user = orders->user;
+	config->own_relay = orders->own_relay;
+	return 0;
+}
+
+static bool begin(struct reading *reading, struct page *page)
+{
+	struct assembler_limits limits;
+	struct orders orders = {0};
+	struct desk_asks asks = {save_reached, on_stop, on_configure, reading};
+	bool open;
+
+	reading->desk = desk_create(READER_SOCKET, &orders);
+	if (!reading->desk || load_config(&reading->config, &orders) != 0)
+		return false;
+	limit_memory(reading->config.reader_memory);
+	limits = pipeline_limits(&reading->config);
+	runstate_init(&reading->state, page, reading->desk);
+	reading->pipeline = pipeline_create(&limits, desk_sink(reading->desk));
+	reading->progress = progress_create(&reading->config, reading->pipeline, reading->desk, &orders);
+	reading->keeper = keeper_create(&(struct keeper_parts){.config = &reading->config,
+						.pipeline = reading->pipeline,
+						.progress = reading->progress,
+						.state = &reading->state,
+						.desk = reading->desk},
+		&orders);
+	open = reading->keeper && desk_open(reading->desk, &asks);
+	g_array_unref(orders.suspects);
+	return open;
+}
+
+int main(void)
+{
+	static struct reading reading; /* never freed: the listening thread uses it to the end */
+	struct page *page;
+
+	log_init("blkin-agent");
+	depend();
+	page = page_map(READER_PAGE);
+	if (!page) {
+		fputs("blkin-reader is started by blkin-agent, and by nobody else.\n", stderr);
+		return EX_USAGE;
+	}
+	if (!begin(&reading, page))
+		return EXIT_FAILURE;
+	read_session(&reading);
+	keeper_destroy(reading.keeper);
+	progress_destroy(reading.progress);
+	pipeline_destroy(reading.pipeline);
+	config_free(&reading.config);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "supervise/blame.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* So many readers die of a user's trace before it is left out. */
+#define STRIKES_MAX 2
+/* How long he is left out, and live reading is: twice as long each time, up to the most. */
+#define PAUSE_NS (30 * NS_PER_SECOND)
+#define PAUSE_MAX_NS (3600 * NS_PER_SECOND)
+/* What is so long ago does not count any more. */
+#define FORGET_NS (2 * PAUSE_MAX_NS)
+#define FORGET_LIVE_NS (600 * NS_PER_SECOND)
+/* A trace that babeltrace2 refuses is tried in each pass, and refused as often. */
+#define REFUSED_NS (60 * NS_PER_SECOND)
+/* So many users are remembered. */
+#define USERS_MAX 1024
+
+struct entry {
+	uint64_t user;
+	unsigned strikes; /* readers that died of his trace, since one could read it */
+	unsigned times;   /* that he was left out for it */
+	int64_t until;    /* he is left out; CLOCK_MONOTONIC ns, as below */
+	int64_t refused;  /* when babeltrace2 refused his trace last; 0: never */
+	int64_t last;     /* that something was wrong */
+};
+
+struct blame {
+	pthread_mutex_t lock;
+	GArray *entries; /* of struct entry */
+	unsigned live;   /* readers that died of live reading, lately */
+	int64_t live_last, files_until;
+	int64_t died; /* when the last reader did: the next one reads each user alone; 0: none has */
+};
+
+struct blame *blame_create(void)
+{
+	struct blame *suspects = g_new0(struct blame, 1);
+
+	pthread_mutex_init(&suspects->lock, NULL);
+	suspects->entries = g_array_new(FALSE, TRUE, sizeof(struct entry));
+	return suspects;
+}
+
+void blame_destroy(struct blame *suspects)
+{
+	g_array_unref(suspects->entries);
+	pthread_mutex_destroy(&suspects->lock);
+	g_free(suspects);
+}
+
+static struct entry *entry_at(const struct blame *suspects, guint index)
+{
+	return &g_array_index(suspects->entries, struct entry, index);
+}
+
+/* Forgets what is long ago. */
+static void tidy(struct blame *suspects, int64_t now)
+{
+	for (guint i = suspects->entries->len; i > 0; i--)
+		if (now - entry_at(suspects, i - 1)->last > FORGET_NS)
+			g_array_remove_index_fast(suspects->entries, i - 1);
+}
+
+/* The user's entry, made if there is none. */
+static struct entry *entry_of(struct blame *suspects, uint64_t user, int64_t now)
+{
+	struct entry fresh = {.user = user};
+	guint i = 0;
+
+	tidy(suspects, now);
+	while (i < suspects->entries->len && entry_at(suspects, i)->user != user)
+		i++;
+	if (i == USERS_MAX)
+		g_array_remove_index_fast(suspects->entries, --i);
+	if (i == suspects->entries->len)
+		g_array_append_val(suspects->entries, fresh);
+	entry_at(suspects, i)->last = now;
+	return entry_at(suspects, i);
+}
+
+static void strike(struct blame *suspects, uint64_t user, int64_t now)
+{
+	struct entry *entry = entry_of(suspects, user, now);
+
+	if (++entry->strikes < STRIKES_MAX)
+		return;
+	entry->until = now + clock_backoff(PAUSE_NS, entry->times, PAUSE_MAX_NS);
+	if (entry->times++ == 0)
+		log_warning(
+			"what programs of user %" G_GUINT64_FORMAT
+			" record ends the process that reads it: it is left out, and counted as lost; it is "
+			"tried again after %d s, then less and less often",
+			user, (int)(PAUSE_NS / NS_PER_SECOND));
+}
+
+static void strike_live(struct blame *suspects, int64_t now)
+{
+	if (now - suspects->live_last > FORGET_LIVE_NS && now > suspects->files_until)
+		suspects->live = 0;
+	suspects->live_last = now;
+	if (suspects->live++)
+		suspects->files_until = now + clock_backoff(PAUSE_NS, suspects->live - 2, PAUSE_MAX_NS);
+}
+
+void blame_died(struct blame *suspects, const uint64_t *user, bool live)
+{
+	int64_t now = clock_monotonic();
+
+	pthread_mutex_lock(&suspects->lock);
+	if (user)
+		strike(suspects, *user, now);
+	else if (live)
+		strike_live(suspects, now);
+	suspects->died = now;
+	pthread_mutex_unlock(&suspects->lock);
+}
+
+void blame_unreadable(struct blame *suspects, const struct culprit *culprit)
+{
+	int64_t now = clock_monotonic();
+	struct entry *entry;
+	bool first;
+
+	pthread_mutex_lock(&suspects->lock);
+	entry = entry_of(suspects, culprit->user, now);
+	first = !entry->refused && !entry->times;
+	if (now >= entry->until)
+		entry->refused = now;
+	pthread_mutex_unlock(&suspects->lock);
+	if (first)
+		log_warning("what programs of user %" G_GUINT64_FORMAT
+			    " record is left out, and counted as lost, while it cannot be read: %s; "
+			    "%" G_GUINT64_FORMAT " packets to begin with",
+			culprit->user, culprit->error, culprit->packets);
+}
+
+void blame_well(struct blame *suspects, uint64_t user)
+{
+	struct entry *entry;
+
+	pthread_mutex_lock(&suspects->lock);
+	entry = entry_of(suspects, user, clock_monotonic());
+	if (entry->times && entry->strikes >= STRIKES_MAX)
+		log_info("what programs of user %" G_GUINT64_FORMAT " record can be read again", user);
+	/* the next one that dies of it is one too many */
+	entry->strikes = MIN(entry->strikes, entry->times ? STRIKES_MAX - 1 : 0);
+	entry->until = 0;
+	pthread_mutex_unlock(&suspects->lock);
+}
+
+void blame_order(const struct blame *suspects, struct orders *orders)
+{
+	int64_t now = clock_monotonic();
+
+	orders->alone = suspects->died && now - suspects->died < FORGET_LIVE_NS;
+	orders->files = MAX(suspects->files_until - now, 0);
+	orders->suspects = g_array_new(FALSE, FALSE, sizeof(struct suspect));
+	for (guint i = 0; i < suspects->entries->len; i++) {
+		const struct entry *entry = entry_at(suspects, i);
+		struct suspect suspect = {entry->user, MAX(entry->until - now, 0)};
+
+		if (entry->strikes)
+			g_array_append_val(orders->suspects, suspect);
+	}
+}
+
+static bool is_left_out(const struct entry *entry, int64_t now)
+{
+	return entry->until > now || (entry->refused && now - entry->refused < REFUSED_NS);
+}
+
+unsigned blame_left_out(struct blame *suspects, uint64_t *users, unsigned max)
+{
+	int64_t now = clock_monotonic();
+	unsigned count = 0;
+
+	pthread_mutex_lock(&suspects->lock);
+	for (guint i = 0; i < suspects->entries->len; i++) {
+		if (!is_left_out(entry_at(suspects, i), now))
+			continue;
+		if (count < max)
+			users[count] = entry_at(suspects, i)->user;
+		count++;
+	}
+	pthread_mutex_unlock(&suspects->lock);
+	return count;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose fault it is that readers die, and what the next one has to do about it.
+ *
+ * A reader that dies while it reads live, or many traces together, names nobody; the next one reads each
+ * user's trace alone, from files, and live again once that is done. If readers die of live reading again, it
+ * is left for longer and longer. A user of whose trace two readers have died is left out, for longer and
+ * longer; then he is tried again, alone.
+ */
+#ifndef SUPERVISE_BLAME_H
+#define SUPERVISE_BLAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "handover/frames.h"
+
+#define LEFT_OUT_MAX 16
+
+struct blame;
+
+struct blame *blame_create(void);
+void blame_destroy(struct blame *suspects);
+
+/* A reader has died of what it read: of the trace of @user, which it read alone, or, if that is NULL, of an
+ * unknown one; @live: it read live. */
+void blame_died(struct blame *suspects, const uint64_t *user, bool live);
+
+/* A trace cannot be read, although the reader survives it. */
+void blame_unreadable(struct blame *suspects, const struct culprit *culprit);
+
+/* The user's trace could be read. */
+void blame_well(struct blame *suspects, uint64_t user);
+
+/* What the next reader has to know. The list is to be unreffed. */
+void blame_order(const struct blame *suspects, struct orders *orders);
+
+/* Who is left out now: the first @max of them, and how many they are. Any thread. */
+unsigned blame_left_out(struct blame *suspects, uint64_t *users, unsigned max);
+
+#endif

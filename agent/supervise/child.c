@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* memfd_create, close_range */
+#include "supervise/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "handover/frames.h"
+
+#define PROGRAM "blkin-reader"
+/* What it exits with when it cannot be executed. */
+#define NO_PROGRAM 127
+/* A reader that does not move hangs if it has computed for so long, on one user's trace alone or not; or if
+ * it has been stopped, or stood still, for so long, unless it is in a call of a daemon, which the status
+ * names. */
+#define COMPUTES_ALONE_NS (3 * NS_PER_SECOND)
+#define COMPUTES_NS (10 * NS_PER_SECOND)
+#define STOPPED_NS (5 * NS_PER_SECOND)
+#define STILL_NS (60 * NS_PER_SECOND)
+/* Who has not watched for so long, being stopped, say, knows nothing of the time before. */
+#define UNWATCHED_NS (2 * NS_PER_SECOND)
+/* Who waits for a daemon that hangs computes nothing. babeltrace2 may ask one that answers again and again:
+ * between these times in a call its thread computes for no more than this. */
+#define CALL_LOOK_NS (5 * NS_PER_SECOND)
+#define CALL_NS (25 * NS_PER_SECOND)
+#define CALL_COMPUTES_NS (20 * NS_PER_MS)
+#define STEP_US 10000
+
+/* Starting */
+
+/* Beside the agent, as in the build's folder, or where it was installed. */
+static char *find_program(void)
+{
+	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+	g_autofree char *folder = self ? g_path_get_dirname(self) : NULL;
+	char *beside = folder ? g_build_filename(folder, PROGRAM, NULL) : NULL;
+
+	if (beside && access(beside, X_OK) == 0)
+		return beside;
+	g_free(beside);
+	return g_strdup(READER_FOLDER "/" PROGRAM);
+}
+
+/* In the child: the descriptors get their numbers, and all others are closed. Nothing here may allocate. */
+static void become(const char *program, const int fds[3])
+{
+	char *const words[] = {PROGRAM, NULL};
+	sigset_t none;
+	int high[3];
+
+	/* out of the way first */
+	for (int i = 0; i < 3; i++)
+		high[i] = fcntl(fds[i], F_DUPFD, 16);
+	for (int i = 0; i < 3; i++)
+		if (dup2(high[i], READER_SOCKET + i) < 0)
+			_exit(NO_PROGRAM);
+	close_range(READER_CONFIG + 1, ~0U, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execv(program, words);
+	_exit(NO_PROGRAM);
+}
+
+/* A file without a name that has the text. */
+static int text_file(const struct buffer *text)
+{
+	int fd = memfd_create("blkin-config", MFD_CLOEXEC);
+
+	if (fd >= 0 && write(fd, text->data, text->size) == (ssize_t)text->size)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* The kernel's count of processes that it ended here for want of memory; 0 if it is not known. */
+static uint64_t count_oom_kills(void)
+{
+	g_autofree char *group = NULL, *path = NULL, *events = NULL;
+	const char *count;
+
+	if (!g_file_get_contents("/proc/self/cgroup", &group, NULL, NULL) || !g_str_has_prefix(group, "0::"))
+		return 0;
+	g_strchomp(group);
+	path = g_strconcat("/sys/fs/cgroup", group + 3, "/memory.events", NULL);
+	if (!g_file_get_contents(path, &events, NULL, NULL))
+		return 0;
+	count = strstr(events, "oom_kill ");
+	return count ? g_ascii_strtoull(count + strlen("oom_kill "), NULL, 10) : 0;
+}
+
+int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size)
+{
+	g_autofree char *program = find_program();
+	int ends[2] = {-1, -1}, text = text_file(config);
+
+	*child = (struct child){.oom_kills = count_oom_kills(), .started = clock_monotonic()};
+	child->moved = child->watched = child->started;
+	child->call_cpu = -1;
+	if (text >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0)
+		child->pid = fork();
+	else
+		child->pid = -1;
+	if (child->pid == 0)
+		become(program, (int[3]){ends[1], page, text});
+	if (child->pid < 0) {
+		snprintf(error, error_size, "%s cannot be started: %s", program, g_strerror(errno));
+		child->pid = 0;
+		if (ends[0] >= 0)
+			close(ends[0]);
+		ends[0] = -1;
+	}
+	if (ends[1] >= 0)
+		close(ends[1]);
+	if (text >= 0)
+		close(text);
+	return ends[0];
+}
+
+/* Watching */
+
+static int64_t cpu_of(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) == 0 ? clock_read(clock) : 0;
+}
+
+/* Notes since when it has been stopped. */
+static void look_at_stop(struct child *child, int64_t now)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WCONTINUED | WNOHANG) != 0 || !info.si_pid)
+		return;
+	child->stopped = info.si_code == CLD_STOPPED ? now : 0;
+}
+
+/* What the thread that reads has used. */
+static int64_t cpu_of_thread(pid_t pid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/schedstat", (int)pid, (int)pid);
+	g_autofree char *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) ? g_ascii_strtoll(text, NULL, 10) : 0;
+}
+
+/* Whether a call into a daemon goes on for ever although that answers. */
+static bool asks_for_ever(struct child *child, int64_t now)
+{
+	if (now - child->moved < CALL_LOOK_NS)
+		return false;
+	if (child->call_cpu < 0)
+		child->call_cpu = cpu_of_thread(child->pid);
+	return now - child->moved >= CALL_NS &&
+	       cpu_of_thread(child->pid) - child->call_cpu >= CALL_COMPUTES_NS;
+}
+
+/* Processor time tells a loop from waiting, however busy the machine is. */
+static bool hangs(struct child *child, const struct page *page, int64_t computed, bool calling)
+{
+	int64_t now = clock_monotonic();
+
+	if (child->stopped)
+		return now - child->stopped >= STOPPED_NS;
+	if (computed >= (atomic_load(&page->alone) ? COMPUTES_ALONE_NS : COMPUTES_NS))
+		return true;
+	return calling ? asks_for_ever(child, now) : now - child->moved >= STILL_NS;
+}
+
+void child_watch(struct child *child, struct page *page, bool calling)
+{
+	int64_t now = clock_monotonic(), moved = atomic_load(&page->moved), cpu = cpu_of(child->pid);
+
+	look_at_stop(child, now);
+	if (now - child->watched > UNWATCHED_NS)
+		moved = now;
+	child->watched = now;
+	if (moved > child->moved) {
+		child->moved = moved;
+		child->moved_cpu = cpu;
+		child->call_cpu = -1;
+	}
+	if (child->killed || !hangs(child, page, cpu - child->moved_cpu, calling))
+		return;
+	child->killed = true;
+	kill(child->pid, SIGKILL);
+}
+
+/* Ending */
+
+/* Waits for it; by force when its time is over. */
+static int reap(struct child *child, int64_t patience_ns)
+{
+	int64_t until = clock_monotonic() + patience_ns;
+	int status = 0;
+
+	while (waitpid(child->pid, &status, WNOHANG) == 0) {
+		if (clock_monotonic() >= until) {
+			kill(child->pid, SIGKILL);
+			waitpid(child->pid, &status, 0);
+			break;
+		}
+		g_usleep(STEP_US);
+	}
+	child->pid = 0;
+	return status;
+}
+
+/* A signal that babeltrace2 does not send itself. */
+static bool is_from_outside(const struct child *child, int status)
+{
+	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	if (child->killed)
+		return false;
+	if (number == SIGKILL)
+		return count_oom_kills() == child->oom_kills;
+	return number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT;
+}
+
+enum child_end child_end(struct child *child, int64_t patience_ns, char *how, size_t size)
+{
+	int status = reap(child, patience_ns);
+
+	if (child->killed)
+		snprintf(how, size, "hung, and was ended");
+	else if (WIFSIGNALED(status))
+		snprintf(how, size, "was ended by signal %d (%s)", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) == NO_PROGRAM)
+		snprintf(how, size, "cannot be started: is " READER_FOLDER "/" PROGRAM " there?");
+	else
+		snprintf(how, size, "ended with code %d", WEXITSTATUS(status));
+	return is_from_outside(child, status) ? CHILD_KILLED : CHILD_FAULT;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The reader's process: started, watched, ended. */
+#ifndef SUPERVISE_CHILD_H
+#define SUPERVISE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "handover/page.h"
+
+struct child {
+	pid_t pid;          /* 0: none runs */
+	int64_t started;    /* CLOCK_MONOTONIC ns, as below */
+	int64_t watched;    /* when it was watched last; */
+	int64_t moved;      /* when it had moved last, as far as was seen, */
+	int64_t moved_cpu;  /* and the processor time that it had used by then, ns */
+	int64_t call_cpu;   /* what its reading thread had used some seconds into a call; -1: not known */
+	int64_t stopped;    /* since when somebody has stopped it; 0: nobody has */
+	uint64_t oom_kills; /* that there had been where it runs */
+	bool killed;        /* by us, as it hung */
+};
+
+enum child_end {
+	CHILD_FAULT, /* of what it read, as far as one can tell */
+	CHILD_KILLED /* by somebody who has nothing to do with that */
+};
+
+/* Starts it with its end of @socket, the page, and its configuration as text. Returns the agent's end of the
+ * socket; or -1, with why in @error. */
+int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size);
+
+/* Whether it runs on. If it hangs it is ended, which takes effect a moment later. */
+void child_watch(struct child *child, struct page *page, bool calling);
+
+/* It is to end, by itself within @patience_ns or else by force. What came of it goes to @how, as in "was
+ * ended by signal 6". */
+enum child_end child_end(struct child *child, int64_t patience_ns, char *how, size_t size);
+
+#endif

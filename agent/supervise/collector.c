@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "supervise/collector.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "supervise/inner.h"
+
+/* How often the reader is watched; and how long it may take to end when its work is done. */
+#define WATCH_NS (250 * NS_PER_MS)
+#define FINISH_NS (5 * NS_PER_SECOND)
+/* How long the thread sleeps, ms: when nothing is under way; while a place is; while a batch fills; and while
+ * the reader waits for room. */
+#define IDLE_MS 250
+#define PLACE_MS 20
+#define BATCH_MS 10
+#define ROOM_MS 5
+/* What comes in a stream is taken so often only, as each waking costs; unless there is so much of it. */
+#define STREAM_MS 5
+#define MUCH_BYTES (128 * 1024)
+
+static bool runs(const struct collector *collector)
+{
+	return collector->child.pid != 0;
+}
+
+/* What is asked for */
+
+static int64_t stop_deadline(struct collector *collector)
+{
+	int64_t deadline;
+
+	pthread_mutex_lock(&collector->lock);
+	deadline = collector->stop_deadline;
+	pthread_mutex_unlock(&collector->lock);
+	return deadline;
+}
+
+static bool is_to_finish(struct collector *collector)
+{
+	bool finish;
+
+	pthread_mutex_lock(&collector->lock);
+	finish = collector->finish;
+	pthread_mutex_unlock(&collector->lock);
+	return finish;
+}
+
+static void tell_number(struct collector *collector, enum frame_type type, uint64_t number)
+{
+	struct buffer body = {0};
+
+	pack_u64(&body, number);
+	channel_post(&collector->channel, type, &body);
+	buffer_free(&body);
+}
+
+static void tell_settings(struct collector *collector)
+{
+	struct buffer body = {0};
+	bool configured;
+
+	pthread_mutex_lock(&collector->lock);
+	configured = collector->configured;
+	collector->configured = false;
+	settings_pack(&body, &collector->settings);
+	collector->channel.max = FRAME_MAX + 2 * collector->settings.max_pending;
+	pthread_mutex_unlock(&collector->lock);
+	if (configured)
+		channel_post(&collector->channel, FRAME_CONFIGURE, &body);
+	buffer_free(&body);
+}
+
+static void tell_requests(struct collector *collector)
+{
+	int64_t deadline = stop_deadline(collector);
+
+	tell_settings(collector);
+	if (!deadline || collector->stop_told)
+		return;
+	collector->stop_told = true;
+	tell_number(collector, FRAME_STOP, (uint64_t)MAX(deadline - clock_monotonic(), 1));
+}
+
+/* The reader is told what became of what it handed over. Returns whether a place came to hold. */
+static bool tell_delivery(struct collector *collector)
+{
+	bool settled;
+
+	size_t excess = fanout_excess(collector->options.fanout);
+	uint64_t number;
+	int64_t cost;
+
+	settled = books_settle(collector->options.books, &number, &cost);
+	if (settled && runs(collector)) {
+		struct buffer body = {0};
+
+		pack_u64(&body, number);
+		pack_u64(&body, (uint64_t)cost);
+		channel_post(&collector->channel, FRAME_SETTLED, &body);
+		buffer_free(&body);
+	}
+	if (excess != collector->excess && runs(collector))
+		tell_number(collector, FRAME_ROOM, excess);
+	collector->excess = excess;
+	return settled;
+}
+
+/* The thread */
+
+static int pause_ms(const struct collector *collector)
+{
+	if (collector->excess)
+		return ROOM_MS;
+	if (fanout_open(collector->options.fanout))
+		return BATCH_MS;
+	return books_waiting(collector->options.books) ? PLACE_MS : IDLE_MS;
+}
+
+static void sleep_on(struct collector *collector)
+{
+	struct pollfd fds[2] = {{.fd = collector->wake, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+	int64_t now = clock_monotonic();
+	int ms = pause_ms(collector);
+	uint64_t count;
+
+	if (runs(collector) && collector->streaming && !collector->channel.out.size) {
+		ms = STREAM_MS;
+	} else if (runs(collector)) {
+		fds[1].fd = collector->channel.socket;
+		fds[1].events = POLLIN | (collector->channel.out.size ? POLLOUT : 0);
+	} else if (!collector->ended) {
+		ms = (int)CLAMP((collector->start_next - now) / NS_PER_MS, 0, ms);
+	}
+	poll(fds, 2, ms);
+	if (fds[0].revents && read(collector->wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		log_error("eventfd: %s", g_strerror(errno));
+	atomic_store_explicit(&collector->moved, clock_monotonic(), memory_order_relaxed);
+}
+
+/* Talks to the reader; returns false if it is to be lost. */
+static bool serve(struct collector *collector)
+{
+	size_t before = collector->channel.in.size - collector->channel.taken, size;
+	bool open = channel_receive(&collector->channel, false);
+	int64_t now = clock_monotonic();
+
+	size = collector->channel.in.size - collector->channel.taken - before;
+	collector->streaming =
+		size && size < MUCH_BYTES && now - collector->heard < 2 * STREAM_MS * NS_PER_MS;
+	if (size)
+		collector->heard = now;
+
+	if (!receive_frames(collector)) {
+		collector->misspoke = true;
+		return false;
+	}
+	if (!open)
+		return false;
+	channel_flush(&collector->channel);
+	if (collector->greeted)
+		tell_requests(collector);
+	if (now - collector->checked >= WATCH_NS) {
+		collector->checked = now;
+		child_watch(&collector->child, collector->page, shown_is_calling(&collector->shown));
+	}
+	return true;
+}
+
+/* Whether the stop needs another reader: a session that does not outlive the agent is to be ended. */
+static bool needs_reader(struct collector *collector)
+{
+	int64_t deadline = stop_deadline(collector);
+
+	return !deadline || (!collector->keeps && clock_monotonic() < deadline);
+}
+
+static void turn(struct collector *collector)
+{
+	bool ended = collector->ended;
+
+	if (runs(collector) && !serve(collector))
+		succession_end(collector, collector->child.killed || collector->misspoke ? 0 : FINISH_NS);
+	else if (!runs(collector) && !ended && !needs_reader(collector))
+		collector->ended = true;
+	else if (!runs(collector) && !ended && clock_monotonic() >= collector->start_next)
+		succession_start(collector);
+	if (fanout_open(collector->options.fanout))
+		fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
+	tell_delivery(collector);
+	if (!ended && collector->ended) {
+		fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), true);
+		collector->options.done(collector->options.data);
+	}
+}
+
+/* The reader's last word, if it has come so far; or else its end. */
+static void finish_reader(struct collector *collector)
+{
+	int64_t until = clock_monotonic() + FINISH_NS;
+	bool orderly = collector->ended;
+
+	if (orderly)
+		channel_post(&collector->channel, FRAME_FINISH, NULL);
+	while (orderly && !collector->finished && clock_monotonic() < until) {
+		struct pollfd fd = {.fd = collector->channel.socket, .events = POLLIN};
+
+		poll(&fd, 1, PLACE_MS);
+		channel_flush(&collector->channel);
+		if (!channel_receive(&collector->channel, false))
+			until = 0;
+		if (!receive_frames(collector))
+			break;
+	}
+	collector->ended = true;
+	succession_end(collector, collector->finished ? FINISH_NS : 0);
+}
+
+static void *run(void *data)
+{
+	struct collector *collector = data;
+
+	while (!is_to_finish(collector)) {
+		turn(collector);
+		sleep_on(collector);
+	}
+	/* the last place may wait behind another one */
+	while (tell_delivery(collector))
+		;
+	if (runs(collector))
+		finish_reader(collector);
+	if (collector->nothing_left)
+		books_forget(collector->options.books);
+	else
+		books_write(collector->options.books, true);
+	return NULL;
+}
+
+/* Other threads */
+
+/* The reader gets its configuration as text: what a reload or the command line has made of it is in no file.
+ */
+static void take_config(struct collector *collector, const struct config *config)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	config_print_own(config, out);
+	fclose(out);
+	collector->config.size = 0;
+	buffer_put(&collector->config, text, size);
+	free(text);
+	collector->settings = settings_of(config);
+	collector->configured = true;
+}
+
+static void wake(struct collector *collector)
+{
+	const uint64_t one = 1;
+
+	if (write(collector->wake, &one, sizeof(one)) < 0)
+		log_error("eventfd: %s", g_strerror(errno));
+}
+
+static void collector_free(struct collector *collector)
+{
+	if (collector->wake >= 0)
+		close(collector->wake);
+	if (collector->page) {
+		page_unmap(collector->page);
+		close(collector->page_fd);
+	}
+	shown_free(&collector->shown);
+	blame_destroy(collector->suspects);
+	buffer_free(&collector->config);
+	buffer_free(&collector->spans.sizes);
+	buffer_free(&collector->spans.events);
+	pthread_mutex_destroy(&collector->lock);
+	g_free(collector);
+}
+
+struct collector *collector_create(const struct collector_options *options)
+{
+	const struct config *config = options->config;
+	struct collector *collector = g_new0(struct collector, 1);
+
+	collector->options = *options;
+	collector->user = config->user;
+	collector->own_relay = config->own_relay;
+	collector->keeps = config->keep && books_lasting(options->books);
+	collector->moved = clock_monotonic();
+	collector->channel.socket = -1;
+	pthread_mutex_init(&collector->lock, NULL);
+	collector->suspects = blame_create();
+	take_config(collector, config);
+	collector->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	collector->page = page_create(&collector->page_fd);
+	shown_init(&collector->shown, collector->page);
+	if (collector->wake >= 0 && collector->page &&
+		pthread_create(&collector->thread, NULL, run, collector) == 0)
+		return collector;
+	log_error("the session cannot be read: %s", g_strerror(errno));
+	collector_free(collector);
+	return NULL;
+}
+
+bool collector_keeps(const struct collector *collector)
+{
+	return collector->keeps;
+}
+
+void collector_stop(struct collector *collector, int64_t timeout_ns)
+{
+	pthread_mutex_lock(&collector->lock);
+	collector->stop_deadline = clock_monotonic() + timeout_ns;
+	pthread_mutex_unlock(&collector->lock);
+	wake(collector);
+}
+
+void collector_configure(struct collector *collector, const struct config *config)
+{
+	pthread_mutex_lock(&collector->lock);
+	take_config(collector, config);
+	pthread_mutex_unlock(&collector->lock);
+	wake(collector);
+}
+
+int64_t collector_progress(const struct collector *collector)
+{
+	return atomic_load_explicit(&collector->moved, memory_order_relaxed);
+}
+
+int64_t collector_reader_progress(const struct collector *collector)
+{
+	return atomic_load_explicit(&collector->page->moved, memory_order_relaxed);
+}
+
+void collector_read_state(struct collector *collector, struct collector_state *state)
+{
+	shown_read(&collector->shown, state);
+}
+
+unsigned collector_left_out(struct collector *collector, uint64_t *users, unsigned max)
+{
+	return blame_left_out(collector->suspects, users, max);
+}
+
+void collector_destroy(struct collector *collector)
+{
+	pthread_mutex_lock(&collector->lock);
+	collector->finish = true;
+	pthread_mutex_unlock(&collector->lock);
+	wake(collector);
+	pthread_join(collector->thread, NULL);
+	collector_free(collector);
+}

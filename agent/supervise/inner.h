@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The collector as its parts share it: its thread (collector.c), what comes from the reader
+ * (receive.c), and one reader after the other (succession.c).
+ */
+#ifndef SUPERVISE_INNER_H
+#define SUPERVISE_INNER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "handover/channel.h"
+#include "supervise/blame.h"
+#include "supervise/child.h"
+#include "supervise/collector.h"
+#include "supervise/shown.h"
+
+struct collector {
+	struct collector_options options;
+	bool user, own_relay, keeps; /* of the configuration */
+	pthread_t thread;
+	int wake; /* an eventfd: something was asked for */
+	_Atomic int64_t moved;
+	struct page *page;
+	int page_fd;
+	struct shown shown;
+	struct blame *suspects;
+
+	pthread_mutex_t lock; /* guards what is asked for */
+	struct buffer config; /* as text */
+	struct settings settings;
+	bool configured;       /* the settings are new */
+	int64_t stop_deadline; /* 0: run on */
+	bool finish;           /* the outputs have delivered what they can */
+
+	/* the thread's */
+	struct child child;
+	struct channel channel;
+	bool greeted;       /* the reader has said hello, and has its orders */
+	bool misspoke;      /* it has sent what is no frame */
+	bool stop_told;     /* to this reader */
+	struct batch spans; /* that are handed over */
+	size_t excess;      /* that it was told of */
+	bool ended;         /* nothing more will be read */
+	bool finished;      /* the reader has said its last word: */
+	bool nothing_left;  /* nothing is left to be read */
+	int64_t start_next; /* reader, not before; CLOCK_MONOTONIC ns, as below */
+	unsigned failures;  /* readers in a row that ended soon */
+	int64_t logged;     /* when a reader's end was logged, */
+	unsigned unlogged;  /* and how many ends were not since then */
+	int64_t heard;      /* when something came from the reader last; */
+	bool streaming;     /* more is about to */
+	int64_t checked;    /* when the reader was watched last */
+};
+
+/* receive.c */
+
+/* Takes what the reader has sent; false if that is not as it should be. */
+bool receive_frames(struct collector *collector);
+
+/* succession.c */
+
+/* Starts a reader; if it cannot be, it is tried again later. */
+void succession_start(struct collector *collector);
+
+/* The reader is gone before its time, or is to go, within @patience_ns by itself. */
+void succession_end(struct collector *collector, int64_t patience_ns);
+
+#endif

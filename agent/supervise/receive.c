@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What comes from the reader: inner.h. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "supervise/inner.h"
+
+/* The reader and the agent must be of one version. */
+static bool take_hello(struct collector *collector, struct unpacker *body)
+{
+	char version[64];
+	struct orders orders = {.user = collector->user, .own_relay = collector->own_relay};
+	const struct buffer *place, *reached = books_reached(collector->options.books);
+	struct buffer out = {0};
+
+	unpack_text(body, version, sizeof(version));
+	if (body->failed || strcmp(version, BLKIN_VERSION) != 0)
+		return false;
+	place = books_newest(collector->options.books, &orders.number, &orders.holds);
+	orders.lasting = books_lasting(collector->options.books);
+	orders.place = unpacker_of(place->data, place->size);
+	orders.reached = unpacker_of(reached->data, reached->size);
+	blame_order(collector->suspects, &orders);
+	orders_pack(&out, &orders);
+	channel_post(&collector->channel, FRAME_START, &out);
+	g_array_unref(orders.suspects);
+	buffer_free(&out);
+	collector->greeted = true;
+	return true;
+}
+
+/* The ledger and what was reached go together. */
+static bool take_hand(struct collector *collector, struct unpacker *body)
+{
+	struct hand hand;
+
+	if (!hand_unpack(body, &hand, &collector->spans))
+		return false;
+	fanout_hand(collector->options.fanout, &hand.change, hand.spans, clock_monotonic(), hand.at_once);
+	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
+	return true;
+}
+
+static bool take_place(struct collector *collector, struct unpacker *body)
+{
+	uint64_t number = unpack_u64(body), newest;
+	bool holds;
+
+	books_newest(collector->options.books, &newest, &holds);
+	if (body->failed || number <= newest)
+		return false;
+	fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), true);
+	books_offer(collector->options.books, number, body->at, (size_t)(body->end - body->at));
+	return true;
+}
+
+static bool take_report(struct collector *collector, struct unpacker *body)
+{
+	struct report report;
+
+	if (!report_unpack(body, &report))
+		return false;
+	shown_report(&collector->shown, &report);
+	return true;
+}
+
+static bool take_culprit(struct collector *collector, struct unpacker *body)
+{
+	struct culprit culprit;
+
+	if (!culprit_unpack(body, &culprit))
+		return false;
+	blame_unreadable(collector->suspects, &culprit);
+	return true;
+}
+
+static bool take_frame(struct collector *collector, enum frame_type type, struct unpacker *body)
+{
+	if (collector->greeted == (type == FRAME_HELLO))
+		return false;
+	switch (type) {
+	case FRAME_HELLO:
+		return take_hello(collector, body);
+	case FRAME_HAND:
+		return take_hand(collector, body);
+	case FRAME_PLACE:
+		return take_place(collector, body);
+	case FRAME_SAVE:
+		books_write(collector->options.books, false);
+		return true;
+	case FRAME_STATE:
+		return take_report(collector, body);
+	case FRAME_LEFT_OUT:
+		return take_culprit(collector, body);
+	case FRAME_WELL:
+		blame_well(collector->suspects, unpack_u64(body));
+		return !body->failed;
+	case FRAME_ENDED:
+		collector->ended = true;
+		return true;
+	case FRAME_FINISHED:
+		collector->finished = true;
+		collector->nothing_left = unpack_u8(body) != 0;
+		return !body->failed;
+	default:
+		return false;
+	}
+}
+
+bool receive_frames(struct collector *collector)
+{
+	struct channel *channel = &collector->channel;
+	struct unpacker body;
+	enum frame_type type;
+
+	while (channel_next(channel, &type, &body))
+		if (!take_frame(collector, type, &body))
+			return false;
+	return !channel->wrong;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "supervise/shown.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* A problem that has stayed the same for so long is worth a line in the log. */
+#define LASTING_NS (10 * NS_PER_SECOND)
+/* The status says that a daemon hangs if it takes so long to answer. */
+#define HUNG_NS (5 * NS_PER_SECOND)
+/* After this time a new reader may fare better. */
+#define CALL_MAX_NS (600 * NS_PER_SECOND)
+
+void shown_init(struct shown *shown, const struct page *page)
+{
+	memset(shown, 0, sizeof(*shown));
+	shown->page = page;
+	shown->state.since = clock_monotonic();
+	shown->state.reason = REASON_STARTING;
+	pthread_mutex_init(&shown->lock, NULL);
+}
+
+void shown_free(struct shown *shown)
+{
+	pthread_mutex_destroy(&shown->lock);
+}
+
+static int64_t unmoved(const struct shown *shown)
+{
+	return clock_monotonic() - atomic_load_explicit(&shown->page->moved, memory_order_relaxed);
+}
+
+static uint32_t called(const struct shown *shown)
+{
+	return atomic_load_explicit(&shown->page->called, memory_order_relaxed);
+}
+
+bool shown_is_calling(const struct shown *shown)
+{
+	return called(shown) != DAEMON_NONE && unmoved(shown) < CALL_MAX_NS;
+}
+
+/* These are called with the lock held */
+
+/* Nothing is collected. Returns whether that is worth a line in the log. */
+static bool wait_for(struct shown *shown, enum collector_reason reason, const char *error)
+{
+	struct collector_state *state = &shown->state;
+	int64_t now = clock_monotonic();
+	bool begins = state->collecting || !state->error[0], news;
+
+	if (begins)
+		state->since = now;
+	state->collecting = false;
+	state->reason = reason;
+	if (strcmp(state->error, error) != 0) {
+		shown->reason_since = now;
+		shown->reason_logged = false;
+		g_strlcpy(state->error, error, sizeof(state->error));
+	}
+	news = !shown->reason_logged && (begins || now - shown->reason_since >= LASTING_NS);
+	shown->reason_logged |= news;
+	return news;
+}
+
+static void collect(struct shown *shown, const struct report *report)
+{
+	struct collector_state *state = &shown->state;
+	bool again = state->error[0] != '\0', on = state->collecting && !again;
+	bool quiet = shown->ended && state->collecting && clock_monotonic() - shown->ended < LASTING_NS;
+	int64_t now = clock_monotonic(), away = now - state->since;
+
+	if (!on && !quiet)
+		state->since = now;
+	state->collecting = true;
+	state->reason = REASON_NONE;
+	state->error[0] = '\0';
+	g_strlcpy(state->session, report->session, sizeof(state->session));
+	if (on || quiet)
+		return;
+	if (again)
+		log_info("collecting again, after %.1f s, from LTTng session `%s`",
+			(double)away / NS_PER_SECOND, report->session);
+	else
+		log_info("collecting from LTTng session `%s`%s", report->session,
+			report->new ? "" : ", which was kept, from where the last run left it");
+}
+
+static void collect_in_part(
+	struct shown *shown, enum collector_reason reason, const char *session, const char *error)
+{
+	struct collector_state *state = &shown->state;
+
+	if (!state->collecting)
+		state->since = clock_monotonic();
+	state->collecting = true;
+	state->reason = reason;
+	g_strlcpy(state->session, session, sizeof(state->session));
+	g_strlcpy(state->error, error, sizeof(state->error));
+}
+
+/* Whoever reports */
+
+void shown_report(struct shown *shown, const struct report *report)
+{
+	const char *error = report->problem.text;
+	bool news = false;
+
+	pthread_mutex_lock(&shown->lock);
+	if (report->kind == REPORT_WAITS)
+		news = wait_for(shown, report->problem.reason, error);
+	else if (report->kind == REPORT_COLLECTS)
+		collect(shown, report);
+	else
+		collect_in_part(shown, report->problem.reason, report->session, error);
+	shown->ended = 0;
+	pthread_mutex_unlock(&shown->lock);
+	if (news)
+		log_warning("not collecting: %s; the agent keeps trying", error);
+}
+
+void shown_ended(struct shown *shown, bool starts, const char *why)
+{
+	struct collector_state *state = &shown->state;
+
+	pthread_mutex_lock(&shown->lock);
+	if (starts && state->collecting)
+		collect_in_part(shown, REASON_READER_ENDED, state->session, why);
+	else if (!starts)
+		wait_for(shown, REASON_NO_READER, why);
+	shown->ended = clock_monotonic();
+	pthread_mutex_unlock(&shown->lock);
+}
+
+void shown_read(struct shown *shown, struct collector_state *copy)
+{
+	uint32_t daemon = called(shown);
+
+	pthread_mutex_lock(&shown->lock);
+	*copy = shown->state;
+	pthread_mutex_unlock(&shown->lock);
+	if (daemon == DAEMON_NONE || unmoved(shown) < HUNG_NS)
+		return;
+	copy->collecting = false;
+	copy->reason = daemon == DAEMON_RELAY ? REASON_RELAY_HANGS : REASON_SESSION_DAEMON_HANGS;
+	snprintf(copy->error, sizeof(copy->error),
+		"%s hangs: it has not answered for more than %d s; if it lasts, restart it",
+		daemon == DAEMON_RELAY ? "lttng-relayd" : "lttng-sessiond", (int)(HUNG_NS / NS_PER_SECOND));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is shown of the reader: whether it collects, and why it does not. A problem is logged once when it
+ * begins, and once when it is over; not the short time that it takes to start another reader.
+ */
+#ifndef SUPERVISE_SHOWN_H
+#define SUPERVISE_SHOWN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/reason.h"
+#include "handover/frames.h"
+#include "handover/page.h"
+
+struct shown {
+	const struct page *page; /* the reader's */
+	pthread_mutex_t lock;    /* guards what follows */
+	struct collector_state state;
+	int64_t reason_since;
+	bool reason_logged;
+	int64_t ended; /* when the last reader did, since nothing was heard of another; 0: it was */
+};
+
+void shown_init(struct shown *shown, const struct page *page);
+void shown_free(struct shown *shown);
+
+/*
+ * The reader reports. While daemons go down and come up the problem changes from try to try, so another one
+ * is logged only once it has lasted.
+ */
+void shown_report(struct shown *shown, const struct report *report);
+
+/* The reader has ended, and @why says how; if @starts, another one does. */
+void shown_ended(struct shown *shown, bool starts, const char *why);
+
+/* Whether the reader waits for a daemon: then it does not hang by itself, up to a bound. */
+bool shown_is_calling(const struct shown *shown);
+
+/* Any thread. */
+void shown_read(struct shown *shown, struct collector_state *copy);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The books: which place holds, which is the newest, and what the next run finds. */
+#include <check.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/clocksteps.h"
+#include "fanout_rig.h"
+#include "output/books.h"
+
+static char folder[] = "/tmp/blkin-XXXXXX";
+static struct fanout *to;
+static struct books *books;
+static uint64_t number;
+static int64_t cost;
+
+static void setup(void)
+{
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	open_sides();
+	to = fanout_create(outlets_of(outlet_of(&one, 1, 1000), outlet_of(&other, 1, 1000)));
+	books = books_open(folder, to);
+	ck_assert_ptr_nonnull(books);
+}
+
+static void teardown(void)
+{
+	g_autofree char *command = g_strconcat("rm -r ", folder, NULL);
+
+	books_close(books);
+	fanout_destroy(to);
+	close_sides();
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void offer(uint64_t which, const char *place)
+{
+	books_offer(books, which, place, strlen(place));
+}
+
+static void assert_newest(uint64_t which, const char *place, bool holds)
+{
+	uint64_t is;
+	bool does;
+	const struct buffer *bytes = books_newest(books, &is, &does);
+
+	ck_assert_uint_eq(is, which);
+	ck_assert_int_eq(does, holds);
+	ck_assert_uint_eq(bytes->size, strlen(place));
+	ck_assert_int_eq(memcmp(bytes->data ? bytes->data : (const uint8_t *)"", place, bytes->size), 0);
+}
+
+static void reopen(void)
+{
+	books_close(books);
+	books = books_open(folder, to);
+	ck_assert_ptr_nonnull(books);
+}
+
+/* A reader may go on from a place that does not hold yet; the next run may not. */
+START_TEST(newest_and_holding)
+{
+	struct buffer reached = {0};
+	const struct clock_steps none = {.count = 0};
+
+	pack_u32(&reached, 0);
+	pack_u32(&reached, 0);
+	clock_steps_save(&none, &reached);
+	assert_newest(0, "", true);
+	ck_assert(!books_waiting(books));
+	books_reach(books, reached.data, reached.size);
+	offer(2, "first");
+	assert_newest(2, "first", false);
+	ck_assert(books_settle(books, &number, &cost));
+	ck_assert_uint_eq(number, 2);
+	assert_newest(2, "first", true);
+	add_to(to, 1, 30);
+	offer(3, "second");
+	add_to(to, 2, 30);
+	offer(4, "third");
+	offer(5, "fourth");
+	assert_newest(5, "fourth", false);
+	ck_assert(!books_settle(books, &number, &cost));
+	ck_assert(books_waiting(books));
+	send_next(one.queue);
+	send_next(other.queue);
+	ck_assert(books_settle(books, &number, &cost));
+	ck_assert_uint_eq(number, 3);
+	assert_newest(5, "fourth", false);
+	ck_assert(!books_settle(books, &number, &cost)); /* for the second span */
+	reopen();
+	assert_newest(1, "second", true);
+	ck_assert_uint_eq(books_reached(books)->size, reached.size);
+	send_next(one.queue);
+	send_next(other.queue);
+	books_forget(books);
+	reopen();
+	assert_newest(0, "", true);
+	buffer_free(&reached);
+}
+END_TEST
+
+/* Before anything was read there is nothing to read from, and that can be written, and read back. */
+START_TEST(nothing_yet)
+{
+	books_write(books, true);
+	reopen();
+	ck_assert_uint_gt(books_newest(books, &number, &(bool){false})->size, 0);
+	ck_assert_uint_eq(number, 1);
+}
+END_TEST
+
+START_TEST(two_agents)
+{
+	ck_assert_ptr_null(books_open(folder, to));
+	ck_assert(books_lasting(books));
+}
+END_TEST
+
+/* Without a folder they are kept in memory. */
+START_TEST(no_folder)
+{
+	struct books *kept = books_open("/proc/nowhere", to);
+
+	ck_assert_ptr_nonnull(kept);
+	ck_assert(!books_lasting(kept));
+	books_offer(kept, 2, "place", 5);
+	ck_assert(books_settle(kept, &number, &cost));
+	books_close(kept);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("books");
+	TCase *cases = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, newest_and_holding);
+	tcase_add_test(cases, nothing_yet);
+	tcase_add_test(cases, two_agents);
+	tcase_add_test(cases, no_folder);
+	suite_add_tcase(suite, cases);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

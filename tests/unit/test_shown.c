@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is shown of the reader: its state as others see it. */
+#include <check.h>
+#include <stdlib.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "supervise/shown.h"
+
+static struct page page;
+static struct shown shown;
+static struct collector_state seen;
+
+static void setup(void)
+{
+	page = (struct page){0};
+	shown_init(&shown, &page);
+}
+
+static void teardown(void)
+{
+	shown_free(&shown);
+}
+
+static void check_state(bool collecting, enum collector_reason reason, const char *error)
+{
+	shown_read(&shown, &seen);
+	ck_assert_int_eq(seen.collecting, collecting);
+	ck_assert_int_eq(seen.reason, reason);
+	ck_assert_str_eq(seen.error, error);
+}
+
+static void report(int kind, enum collector_reason reason, const char *text)
+{
+	struct report said = {.kind = kind, .session = "blkin", .problem.reason = reason};
+
+	g_strlcpy(said.problem.text, text, sizeof(said.problem.text));
+	shown_report(&shown, &said);
+}
+
+START_TEST(reason_goes_with_the_sentence)
+{
+	check_state(false, REASON_STARTING, "");
+	report(REPORT_WAITS, REASON_NO_RELAY, "no relay");
+	check_state(false, REASON_NO_RELAY, "no relay");
+	report(REPORT_WAITS, REASON_RELAY_DISK_FULL, "full");
+	check_state(false, REASON_RELAY_DISK_FULL, "full");
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	check_state(true, REASON_NONE, "");
+	ck_assert_str_eq(seen.session, "blkin");
+	report(REPORT_IN_PART, REASON_LEFT_OUT, "left out");
+	check_state(true, REASON_LEFT_OUT, "left out");
+}
+END_TEST
+
+/* Attaching again is no news: it has been collecting since it began. */
+START_TEST(since_when)
+{
+	int64_t since;
+
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	shown_read(&shown, &seen);
+	since = seen.since;
+	g_usleep(2000);
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	shown_read(&shown, &seen);
+	ck_assert_int_eq(seen.since, since);
+	report(REPORT_WAITS, REASON_SESSION_LOST, "gone");
+	shown_read(&shown, &seen);
+	ck_assert_int_gt(seen.since, since);
+}
+END_TEST
+
+static const struct {
+	enum lttng_daemon daemon;
+	enum collector_reason reason;
+} hung[] = {{DAEMON_RELAY, REASON_RELAY_HANGS}, {DAEMON_SESSION, REASON_SESSION_DAEMON_HANGS}};
+
+/* Whatever the reader said last, it waits for a daemon now. */
+START_TEST(daemon_hangs)
+{
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	page.called = hung[_i].daemon;
+	page.moved = clock_monotonic();
+	check_state(true, REASON_NONE, "");
+	ck_assert(shown_is_calling(&shown));
+	page.moved -= 6 * NS_PER_SECOND;
+	shown_read(&shown, &seen);
+	ck_assert(!seen.collecting);
+	ck_assert_int_eq(seen.reason, hung[_i].reason);
+	ck_assert(shown_is_calling(&shown));
+	page.moved -= 600 * NS_PER_SECOND;
+	ck_assert(!shown_is_calling(&shown));
+	page.called = DAEMON_NONE;
+	check_state(true, REASON_NONE, "");
+	ck_assert(!shown_is_calling(&shown));
+}
+END_TEST
+
+/* While another reader starts nothing is missing yet; that one cannot be started is another matter. */
+START_TEST(reader_ends)
+{
+	int64_t since;
+
+	shown_ended(&shown, true, "died");
+	check_state(false, REASON_STARTING, "");
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	shown_read(&shown, &seen);
+	since = seen.since;
+	g_usleep(2000);
+	shown_ended(&shown, true, "died");
+	check_state(true, REASON_READER_ENDED, "died");
+	ck_assert_str_eq(seen.session, "blkin");
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	check_state(true, REASON_NONE, "");
+	ck_assert_int_eq(seen.since, since);
+	shown_ended(&shown, false, "no program");
+	check_state(false, REASON_NO_READER, "no program");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("shown");
+	TCase *cases = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, reason_goes_with_the_sentence);
+	tcase_add_test(cases, since_when);
+	tcase_add_loop_test(cases, daemon_hangs, 0, 2);
+	tcase_add_test(cases, reader_ends);
+	suite_add_tcase(suite, cases);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
