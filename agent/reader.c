@@ -97,10 +97,14 @@ static void read_session(struct reading *reading)
 #define SANITIZED false
 #endif
 
-/* What programs record must not make it take more memory than it is given: rather it ends. */
+/* babeltrace2 maps 256 KiB for each stream, and touches little of it: for thousands of streams. */
+#define MAPPED_MAX (UINT64_C(1) << 30)
+
+/* What programs record must not make it take more memory than it is given: rather it ends. The agent watches
+ * what it touches; this is for what it asks for in one step. */
 static void limit_memory(uint64_t bytes)
 {
-	const struct rlimit most = {bytes, bytes};
+	const struct rlimit most = {bytes + MAPPED_MAX, bytes + MAPPED_MAX};
 
 	memory_keep_large_apart();
 	memory_wait_not();

@@ -199,6 +199,31 @@ void child_watch(struct child *child, struct page *page, bool calling)
 	kill(child->pid, SIGKILL);
 }
 
+/* Bytes of the process's own memory; 0 if that is not known. Under sanitizers it is theirs. */
+static uint64_t memory_of(pid_t pid)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	(void)pid;
+	return 0;
+#else
+	g_autofree char *path = g_strdup_printf("/proc/%d/statm", (int)pid), *text = NULL;
+	unsigned long long resident, shared;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL) ||
+		sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || shared > resident)
+		return 0;
+	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+#endif
+}
+
+void child_bound(struct child *child, uint64_t memory)
+{
+	if (child->killed || memory_of(child->pid) <= memory)
+		return;
+	child->killed = child->too_large = true;
+	kill(child->pid, SIGKILL);
+}
+
 /* Ending */
 
 /* Waits for it; by force when its time is over. */
@@ -235,7 +260,9 @@ enum child_end child_end(struct child *child, int64_t patience_ns, char *how, si
 {
 	int status = reap(child, patience_ns);
 
-	if (child->killed)
+	if (child->too_large)
+		snprintf(how, size, "took more memory than `reader-memory` in [session], and was ended");
+	else if (child->killed)
 		snprintf(how, size, "hung, and was ended");
 	else if (WIFSIGNALED(status))
 		snprintf(how, size, "was ended by signal %d (%s)", WTERMSIG(status),

@@ -20,7 +20,8 @@ struct child {
 	int64_t call_cpu;   /* what its reading thread had used some seconds into a call; -1: not known */
 	int64_t stopped;    /* since when somebody has stopped it; 0: nobody has */
 	uint64_t oom_kills; /* that there had been where it runs */
-	bool killed;        /* by us, as it hung */
+	bool killed;        /* by us, as it hung, */
+	bool too_large;     /* or as it took too much memory */
 };
 
 enum child_end {
@@ -34,6 +35,9 @@ int child_start(struct child *child, int page, const struct buffer *config, char
 
 /* Whether it runs on. If it hangs it is ended, which takes effect a moment later. */
 void child_watch(struct child *child, struct page *page, bool calling);
+
+/* Ends it if it takes more than @memory, in bytes: pages that it maps and never touches do not count. */
+void child_bound(struct child *child, uint64_t memory);
 
 /* It is to end, by itself within @patience_ns or else by force. What came of it goes to @how, as in "was
  * ended by signal 6". */

@@ -170,6 +170,7 @@ static bool serve(struct collector *collector)
 	if (now - collector->checked >= WATCH_NS) {
 		collector->checked = now;
 		child_watch(&collector->child, collector->page, shown_is_calling(&collector->shown));
+		child_bound(&collector->child, collector->reader_memory);
 	}
 	return true;
 }
@@ -259,6 +260,7 @@ static void take_config(struct collector *collector, const struct config *config
 	buffer_put(&collector->config, text, size);
 	free(text);
 	collector->settings = settings_of(config);
+	collector->reader_memory = config->reader_memory;
 	collector->configured = true;
 }
 

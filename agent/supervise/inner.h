@@ -28,9 +28,10 @@ struct collector {
 	pthread_mutex_t lock; /* guards what is asked for */
 	struct buffer config; /* as text */
 	struct settings settings;
-	bool configured;       /* the settings are new */
-	int64_t stop_deadline; /* 0: run on */
-	bool finish;           /* the outputs have delivered what they can */
+	uint64_t reader_memory; /* bytes that a reader may take */
+	bool configured;        /* the settings are new */
+	int64_t stop_deadline;  /* 0: run on */
+	bool finish;            /* the outputs have delivered what they can */
 
 	/* the thread's */
 	struct child child;
