@@ -42,5 +42,8 @@ class MemoryWatch:
 
 
 def allowance(kib):
-    """What a program may take of which @kib is said: sanitizers have a shadow, red zones, and 256 MiB that is freed."""
-    return 3 * kib + 400 * 1024 if sanitized() else kib
+    """
+    What the agent and its reader may take of which @kib is said: sanitizers have a shadow, red zones, and 256 MiB that is
+    freed, in each of them.
+    """
+    return 3 * kib + 2 * 400 * 1024 if sanitized() else kib
