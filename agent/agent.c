@@ -126,7 +126,6 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 
 static void make_loop(struct agent *agent)
 {
-	memory_keep_large_apart();
 	memory_serve_libevent();
 	evthread_use_pthreads();
 	agent->base = event_base_new();
