@@ -23,7 +23,7 @@ void buffer_grow(struct buffer *buffer, size_t more);
  */
 static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 {
-	if (more > buffer->room - buffer->size)
+	if (more > buffer->room - buffer->size || !buffer->data)
 		buffer_grow(buffer, more);
 	return buffer->data + buffer->size;
 }

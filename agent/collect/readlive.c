@@ -47,7 +47,8 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	if (keeper->use_files) {
 		keeper->use_files = false;
 		keeper->unreadable = UNREADABLE_MAX;
-		log_unreadable(keeper);
+		if (!g_hash_table_size(keeper->named)) /* or else it is known why */
+			log_unreadable(keeper);
 		return ATTACHED_UNREADABLE;
 	}
 	keeper_tick(keeper, false);
@@ -110,13 +111,15 @@ static void condemn(struct keeper *keeper, bool gone, struct problem *problem)
 }
 
 /* babeltrace2 fails in the midst of reading: because relayd has ended, or on what programs have recorded.
- * Files tell whose. */
-static void count_break(struct keeper *keeper, bool soon)
+ * Files tell whose; if that is known, live reading would only fail again. Returns whether it was the
+ * programs. */
+static bool count_break(struct keeper *keeper, bool soon)
 {
 	if (!livereader_relay_answers(keeper->live))
-		return;
+		return false;
 	keeper->breaks = soon ? keeper->breaks + 1 : 1;
-	keeper->use_files = keeper->breaks >= BREAKS_MAX;
+	keeper->use_files = keeper->breaks >= BREAKS_MAX || g_hash_table_size(keeper->named) > 0;
+	return true;
 }
 
 static void explain_end(
@@ -164,8 +167,8 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 	}
 	if (verdict == UNREAD_TRACE || (status == READER_ERROR && livereader_has_new_traces(keeper->live)))
 		return READ_MISSES;
-	if (status == READER_ERROR)
-		count_break(keeper, clock_monotonic() - begun < SOON_NS);
+	if (status == READER_ERROR && count_break(keeper, clock_monotonic() - begun < SOON_NS))
+		return READ_MISSES;
 	if (verdict == UNREAD_STALL)
 		count_stall(keeper, events_read() != before, problem);
 	else

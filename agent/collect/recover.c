@@ -29,8 +29,9 @@ struct pass {
 	GArray *packets; /* of struct relayfiles_packet, by begin clock */
 	char *scratch;
 	uint64_t slice_bytes;
-	bool last;  /* nobody writes the session any more */
-	bool waits; /* there is a trace that may be readable later */
+	bool last;   /* nobody writes the session any more */
+	bool opened; /* the traces that were read last could be */
+	bool waits;  /* there is a trace that may be readable later */
 };
 
 /* Room in the queues */
@@ -106,6 +107,7 @@ static enum recover_status read_traces(
 	enum reader_status status = READER_MORE;
 	struct reader *reader = reader_open_files(traces, count, &into, error, error_size);
 
+	pass->opened = reader != NULL;
 	if (!reader)
 		return RECOVER_UNREADABLE;
 	while ((status == READER_MORE || status == READER_IDLE) && wait_for_room(recover)) {
@@ -174,7 +176,8 @@ static enum recover_status read_alone(
 	status = read_traces(pass, &trace, 1, error, error_size);
 	runstate_alone(recover->state, NULL);
 	if (status == RECOVER_UNREADABLE) {
-		if (!pass->last && !recover->give_up && recover->is_young(recover->data, user))
+		if (!pass->opened && !pass->last && !recover->give_up &&
+			recover->is_young(recover->data, user))
 			pass->waits = true;
 		else
 			leave_out(pass, trace, first, end, error);

@@ -41,13 +41,14 @@ static const char *const sql[SPOOLDB_STATEMENTS] = {
 
 void spooldb_init(struct spooldb *db, const struct spool_options *options)
 {
-	uint64_t max_bytes = options->max_bytes;
+	uint64_t max_bytes = options->max_bytes, beside;
 
 	memset(db, 0, sizeof(*db));
 	db->path = spoolname_spool(options->directory, options->name);
 	db->sync_full = options->sync_full;
 	db->log_max = MIN(LOG_MAX, max_bytes / 4);
-	db->pages_max = (int64_t)((max_bytes - MIN(max_bytes, db->log_max + SLACK)) / SPOOLFILE_PAGE);
+	beside = db->log_max + SLACK + max_bytes / 64;
+	db->pages_max = (int64_t)((max_bytes - MIN(max_bytes, beside)) / SPOOLFILE_PAGE);
 }
 
 void spooldb_close(struct spooldb *db, bool tidy)

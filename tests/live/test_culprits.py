@@ -12,6 +12,7 @@ import time
 import pytest
 from expect import check_load, key_of
 from rig.memory import allowance, rss_of_all
+from rig.process import wait_until
 from test_hostile import GOOD, HOSTILE, RATE, start_as
 from test_restart import KEEP
 
@@ -63,13 +64,17 @@ def test_others_do_not_notice(node, receiver, culprit):
     assert program.running()
     said = node.agent.log().splitlines()[lines:]
     print(f"ready {ready} of {asked}, at most {max(sizes)} KiB, {len(said)} lines:", *said[:40], sep="\n")
-    receiver.wait_for(1 + RATE * SECONDS, 30)
-    # where a process that reads was ended, what came twice is the same span
-    once = {key_of(span): span for span in receiver.spans() if key_of(span)[0] == 0}
-    check_load(list(once.values()), 1, 1, RATE * SECONDS)
+
+    def arrived():
+        # where a process that reads was ended, what came twice is the same span
+        return {key_of(span): span for span in receiver.spans() if key_of(span)[0] == 0}
+
+    wait_until(lambda: len(arrived()) == RATE * SECONDS, 30, "all the other user's spans")
+    check_load(list(arrived().values()), 1, 1, RATE * SECONDS)
     assert ready >= 0.95 * asked
     assert max(sizes) < allowance(LIMIT)
     half = len(sizes) // 2
     assert max(sizes[half:]) < 1.25 * max(sizes[:half]) + 1024, "it grows"
-    assert was_named == (culprit is not sequence)
+    # LTTng itself may give up on a program with so many layouts, before any of them is recorded
+    assert was_named == (culprit is not sequence) or (culprit is layouts and not said)
     assert len([line for line in said if "attaching to the session again" not in line]) <= 1 + SECONDS // 60
