@@ -12,6 +12,7 @@ import time
 import pytest
 from expect import check_load, key_of
 from rig.memory import allowance, rss_of_all
+from rig.node import sanitized
 from rig.process import wait_until
 from test_hostile import GOOD, HOSTILE, RATE, start_as
 from test_restart import KEEP
@@ -52,12 +53,13 @@ def test_others_do_not_notice(node, receiver, culprit):
     lines = len(node.agent.log().splitlines())
     program = culprit(node)
     load = start_as(node, GOOD, "spanload", "-n", RATE * SECONDS, "-r", RATE)
-    ready = asked = 0
+    ready = asked = early = 0
     sizes, was_named = [], False
     while load.running():
         asked += 1
         ready += node.collecting()
         sizes.append(rss_of_all(node.agent))
+        early = len(node.agent.log().splitlines()) - lines if asked <= 100 else early
         was_named |= asked % 20 == 0 and bool(named(node))
         time.sleep(0.25)
     assert load.wait() == 0
@@ -74,7 +76,8 @@ def test_others_do_not_notice(node, receiver, culprit):
     assert ready >= 0.95 * asked
     assert max(sizes) < allowance(LIMIT)
     half = len(sizes) // 2
-    assert max(sizes[half:]) < 1.25 * max(sizes[:half]) + 1024, "it grows"
+    assert sanitized() or max(sizes[half:]) < 1.25 * max(sizes[:half]) + 1024, "it grows"
     # LTTng itself may give up on a program with so many layouts, before any of them is recorded
     assert was_named == (culprit is not sequence) or (culprit is layouts and not said)
-    assert len([line for line in said if "attaching to the session again" not in line]) <= 1 + SECONDS // 60
+    # how it begins takes a few lines; it goes on quietly
+    assert len(said) <= 6 and len(said) - early <= 1
