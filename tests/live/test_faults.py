@@ -75,8 +75,8 @@ def test_daemons_come_after_the_agent(bare_node):
     receiver = Receiver(bare_node, free_port()).start()
     agent = bare_node.start_agent(receiver.port, wait=False)
     agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
-    code, page = bare_node.http_get("/readyz")
-    assert (code, "no LTTng session daemon answers" in page) == (503, True)
+    assert bare_node.http_get("/readyz")[0] == 503
+    wait_until(lambda: "no LTTng session daemon answers" in bare_node.http_get("/readyz")[1], BACK, "the first complaint")
     bare_node.start_sessiond()
     wait_until(lambda: "no LTTng relay daemon answers" in bare_node.http_get("/readyz")[1], BACK, "the next complaint")
     bare_node.start_relayd()
