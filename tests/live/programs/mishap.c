@@ -2,9 +2,12 @@
 /*
  * Preloaded into a program, lets it meet with a mishap where it matters:
  *
- *   BLKIN_DIE_AT=NAME   it is killed right after it removed a file or folder of this name from a folder
- *   BLKIN_SHUT=FILE     while FILE is there, no folder of a word size (64-bit) in another folder can be
- * opened BLKIN_STALL=FILE    while FILE is there, the next write at a place takes 1.5 s, and takes FILE away
+ *   BLKIN_DIE_AT=NAME   it is killed right after it removed a file or folder of this name from a folder, and
+ *                       if it is blkin-reader, the agent with it
+ *
+ *   BLKIN_SHUT=FILE     while FILE is there, no folder of a word size (64-bit) in another can be opened
+ *
+ *   BLKIN_STALL=FILE    while FILE is there, the next write at a place takes 1.5 s, and takes FILE away
  */
 #undef _FILE_OFFSET_BITS /* else pwrite would be pwrite64, and there are programs that call either */
 
@@ -24,8 +27,11 @@ int unlinkat(int folder, const char *name, int flags)
 	const char *last = getenv("BLKIN_DIE_AT"), *slash = strrchr(name, '/');
 	int code = (int)syscall(SYS_unlinkat, folder, name, flags);
 
-	if (code == 0 && last && !strcmp(last, slash ? slash + 1 : name))
-		kill(getpid(), SIGKILL);
+	if (code != 0 || !last || strcmp(last, slash ? slash + 1 : name) != 0)
+		return code;
+	if (!strcmp(program_invocation_short_name, "blkin-reader"))
+		kill(getppid(), SIGKILL);
+	kill(getpid(), SIGKILL);
 	return code;
 }
 
