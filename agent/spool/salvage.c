@@ -14,7 +14,7 @@
 
 struct salvage {
 	sqlite3 *from, *to;
-	sqlite3_stmt *select, *insert;
+	sqlite3_stmt *select, *insert, *behind;
 	struct buffer times;
 	struct tally saved;
 };
@@ -77,15 +77,37 @@ static int save_row(struct salvage *salvage)
 	return SQLITE_OK;
 }
 
+/* The first row behind @id, where there is none of that number; the next number if that cannot be told. */
+static int64_t next_row(struct salvage *salvage, int64_t id, int64_t end)
+{
+	int64_t next = id + 1;
+
+	sqlite3_bind_int64(salvage->behind, 1, id);
+	if (sqlite3_step(salvage->behind) == SQLITE_ROW)
+		next = sqlite3_column_type(salvage->behind, 0) == SQLITE_NULL
+			       ? end
+			       : MAX(sqlite3_column_int64(salvage->behind, 0), next);
+	sqlite3_reset(salvage->behind);
+	return next;
+}
+
+/* Each number is tried, as a damaged page hides what is in it, and nothing else. Where one after the other
+ * fails, the steps become longer: an end that is forged must not take for ever. */
 static int save_range(struct salvage *salvage, int64_t first, int64_t end)
 {
+	int64_t failures = 0, id = first;
 	int rc = SQLITE_OK;
 
-	for (int64_t id = first; id < end && rc == SQLITE_OK; id++) {
+	while (id < end && rc == SQLITE_OK) {
+		int found;
+
 		sqlite3_bind_int64(salvage->select, 1, id);
-		if (sqlite3_step(salvage->select) == SQLITE_ROW)
+		found = sqlite3_step(salvage->select);
+		if (found == SQLITE_ROW)
 			rc = save_row(salvage);
 		sqlite3_reset(salvage->select);
+		failures = found == SQLITE_ROW || found == SQLITE_DONE ? 0 : failures + 1;
+		id = found == SQLITE_DONE ? next_row(salvage, id, end) : id + 1 + failures / 1000;
 	}
 	return rc;
 }
@@ -111,11 +133,14 @@ static int save_all(struct salvage *salvage, const struct tally *wanted)
 	salvage->insert = spoolfile_prepare(salvage->to, SPOOLROW_INSERT, &rc);
 	salvage->select =
 		spoolfile_prepare(salvage->from, "SELECT " SPOOLROW_ALL " FROM batch WHERE id = ?", &damaged);
+	salvage->behind =
+		spoolfile_prepare(salvage->from, "SELECT min(id) FROM batch WHERE id > ?", &damaged);
 	if (rc == SQLITE_OK && damaged == SQLITE_OK) {
 		rc = save_batches(salvage, wanted);
 		refusedrow_copy_all(salvage->from, salvage->to);
 	}
 	sqlite3_finalize(salvage->select);
+	sqlite3_finalize(salvage->behind);
 	sqlite3_finalize(salvage->insert);
 	return rc;
 }
