@@ -26,6 +26,7 @@ void memory_keep_large_apart(void);
 
 /* Gives what was freed back to the system: for when much of it was. */
 void memory_give_back(void);
+
 /* From now on a failure ends the process: for one that another takes over from. */
 void memory_wait_not(void);
 

@@ -18,7 +18,6 @@
 #include "base/pack.h"
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
-#include "session/relaymetadata.h"
 #include "session/relayremove.h"
 #include "session/relayscan.h"
 
@@ -493,48 +492,6 @@ START_TEST(links_are_not_followed)
 }
 END_TEST
 
-static void put_metadata(const char *user, const char *bits, size_t size)
-{
-	g_autofree char *folder = g_strdup_printf("%s/ust/uid/%s/%s", session, user, bits);
-	g_autofree char *data = g_strnfill(size, 'x');
-
-	make_folder(folder);
-	put_file(folder, "metadata", data, size);
-}
-
-START_TEST(metadata_above)
-{
-	static const struct relay_metadata expected[] = {{5, 1001}, {70, 1200}, {4000000000, 5000}};
-	struct relayfiles *files;
-	g_autofree char *no_file = g_strdup_printf("%s/ust/uid/11/64-bit/metadata", session);
-	g_autofree char *link = g_strdup_printf("%s/ust/uid/12/64-bit/metadata", session);
-	g_autofree char *link_folder = g_path_get_dirname(link);
-	GArray *users;
-
-	put_metadata("70", "32-bit", 600);
-	put_metadata("70", "64-bit", 600);
-	put_metadata("6", "64-bit", 1000);
-	put_metadata("5", "64-bit", 1001);
-	put_metadata("4000000000", "64-bit", 5000);
-	put_metadata("nobody", "64-bit", 5000);
-	make_folder(no_file);
-	make_folder(link_folder);
-	ck_assert_int_eq(symlink("../../5/64-bit/metadata", link), 0);
-	files = open_files();
-	users = relay_metadata_above(files, 1000);
-	ck_assert_uint_eq(users->len, G_N_ELEMENTS(expected));
-	for (guint i = 0; i < users->len; i++) {
-		ck_assert_uint_eq(g_array_index(users, struct relay_metadata, i).user, expected[i].user);
-		ck_assert_uint_eq(g_array_index(users, struct relay_metadata, i).size, expected[i].size);
-	}
-	g_array_unref(users);
-	users = relay_metadata_above(files, 5000);
-	ck_assert_uint_eq(users->len, 0);
-	g_array_unref(users);
-	relayfiles_close(files);
-}
-END_TEST
-
 START_TEST(which_ctf)
 {
 	struct relayfiles *files;
@@ -567,7 +524,6 @@ int main(void)
 	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);
 	tcase_add_test(cases, links_are_not_followed);
 	tcase_add_test(cases, which_ctf);
-	tcase_add_test(cases, metadata_above);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
