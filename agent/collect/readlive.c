@@ -10,7 +10,7 @@
 
 /* When a session is gone, or its streams ended, the reader has so long to come to its end. */
 #define GONE_NS (3 * NS_PER_SECOND)
-/* If babeltrace2 fails within this time after it attached, something is wrong with what it reads. */
+/* If live reading fails or stalls within this time after it attached, attaching again does not help. */
 #define SOON_NS (60 * NS_PER_SECOND)
 /* After so many failures of babeltrace2 in a row a session is read from files. */
 #define UNREADABLE_MAX 3
@@ -90,10 +90,11 @@ static int64_t events_read(void)
 	return rows.row[EVENTS_READ];
 }
 
-/* The agent attaches again; if that does not help, the session is read from files for a while. */
-static void count_stall(struct keeper *keeper, bool moved, struct problem *problem)
+/* The agent attaches again; if that does not help for long, the session is read from files for a while. A few
+ * events may come of each attaching, even if no more follow. */
+static void count_stall(struct keeper *keeper, bool helped, struct problem *problem)
 {
-	keeper->stalls = moved ? 1 : keeper->stalls + 1;
+	keeper->stalls = helped ? 1 : keeper->stalls + 1;
 	keeper->use_files = keeper->stalls >= STALLS_MAX;
 	problem_set(problem, REASON_RELAY_STALLS,
 		"lttng-relayd does not send what it has recorded: the agent attaches to the session again");
@@ -148,6 +149,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 	int64_t before = events_read(), begun = clock_monotonic(), ending = 0;
 	enum reader_status status = READER_MORE;
 	enum unread_verdict verdict = UNREAD_NOTHING;
+	bool soon;
 
 	while ((status == READER_MORE || status == READER_IDLE) && verdict == UNREAD_NOTHING) {
 		if (runstate_stopping(keeper->state))
@@ -165,12 +167,13 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		if (ending && clock_monotonic() - ending >= GONE_NS)
 			break;
 	}
+	soon = clock_monotonic() - begun < SOON_NS;
 	if (verdict == UNREAD_TRACE || (status == READER_ERROR && livereader_has_new_traces(keeper->live)))
 		return READ_MISSES;
-	if (status == READER_ERROR && count_break(keeper, clock_monotonic() - begun < SOON_NS))
+	if (status == READER_ERROR && count_break(keeper, soon))
 		return READ_MISSES;
 	if (verdict == UNREAD_STALL)
-		count_stall(keeper, events_read() != before, problem);
+		count_stall(keeper, !soon && events_read() != before, problem);
 	else
 		explain_end(keeper, reader, status, problem);
 	return runstate_stopping(keeper->state) ? READ_STOPPED : READ_LOST;
