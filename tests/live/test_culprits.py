@@ -17,7 +17,7 @@ from rig.process import wait_until
 from test_hostile import GOOD, HOSTILE, RATE, start_as
 from test_restart import KEEP
 
-SECONDS = 60
+SECONDS = 40
 LIMIT = 192 * 1024  # KiB: MemoryHigh of the agent's unit; beyond it the kernel slows it down
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")

@@ -139,8 +139,9 @@ def test_all_moods_at_random(node):
         ledger = finish(node, 10000, 120)
         assert ledger.dropped == ledger.dropped_for("refused")
         keys = [key_of(span)[:3:2] for span in server.spans()]
-        # an exception comes by chance, so that a span that is refused alone was not bad: but it is counted
-        assert len(set(keys)) == 10000 - ledger.dropped
+        # an exception comes by chance, so that a span that is refused alone was not bad, and may even have arrived
+        # when an answer was missing: but it is counted
+        assert 10000 - ledger.dropped <= len(set(keys)) <= 10000
         assert len(keys) - len(set(keys)) <= ledger.sent_again
         node.agent.stop()
 

@@ -159,7 +159,7 @@ def watch(node, seconds, readiness, until=lambda: False):
 @pytest.mark.parametrize("number, how", [(666, "was ended by signal 6 (Aborted)"), (777, "hung, and was ended")])
 def test_dies_of_one_user(node, receiver, number, how):
     """He is left out, and named, for a while; the other one's spans all arrive."""
-    rate, seconds = 200, 120
+    rate, seconds = 200, 60
     agent = start_deadly(node, receiver)
     good = start(node, ONE, 0, "-n", rate * seconds, "-r", rate)
     time.sleep(1)

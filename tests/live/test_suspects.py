@@ -18,7 +18,7 @@ from test_doctor_outputs import findings
 LOAD = "tests/live/programs/spanload"
 BAD = 7
 QUICK = {"timeout": "500ms", "retry_min": "20ms", "retry_max": "100ms", "batch_delay": "20ms", "batch_spans": 100}
-RATE, SECONDS = 500, 16
+RATE, SECONDS = 500, 11
 
 
 def is_bad(messages):
