@@ -156,7 +156,7 @@ static bool begin(struct reading *reading, struct page *page)
 	struct desk_asks asks = {save_reached, on_stop, on_configure, reading};
 	bool open;
 
-	reading->desk = desk_create(READER_SOCKET, &orders);
+	reading->desk = desk_create(READER_SOCKET, &page->ring, &orders);
 	if (!reading->desk || load_config(&reading->config, &orders) != 0)
 		return false;
 	limit_memory(reading->config.reader_memory);

@@ -27,7 +27,6 @@ struct desk {
 	pthread_t listener;
 	_Atomic uint64_t settled;
 	_Atomic int64_t cost;
-	_Atomic size_t excess;
 	pthread_mutex_t lock;
 	pthread_cond_t finish;
 	bool finishing; /* guarded by the lock */
@@ -37,9 +36,9 @@ struct desk {
 
 static void send_body(struct desk *desk, enum frame_type type, const struct buffer *body)
 {
-	struct iovec pieces[2] = {{0}, {body->data, body->size}};
+	const struct iovec piece = {body->data, body->size};
 
-	if (!channel_send(&desk->channel, type, pieces, 2))
+	if (!channel_send(&desk->channel, type, &piece, 1))
 		_exit(EXIT_SUCCESS);
 }
 
@@ -67,7 +66,7 @@ static void hand_over(struct desk *desk, const struct batch *spans, bool at_once
 {
 	struct hand hand = {.at_once = at_once, .spans = spans};
 	struct buffer *body = &desk->body;
-	struct iovec pieces[5];
+	struct iovec pieces[4];
 
 	if (!take_change(desk, &hand.change) && !spans->count && !always)
 		return;
@@ -75,11 +74,11 @@ static void hand_over(struct desk *desk, const struct batch *spans, bool at_once
 	desk->asks.reached(desk->asks.data, &desk->reached);
 	hand.reached = unpacker_of(desk->reached.data, desk->reached.size);
 	hand_pack(body, &hand);
-	pieces[1] = (struct iovec){body->data, body->size};
-	pieces[2] = (struct iovec){spans->sizes.data, spans->sizes.size};
-	pieces[3] = (struct iovec){spans->events.data, spans->events.size};
-	pieces[4] = (struct iovec){spans->spans.data, spans->spans.size};
-	if (!channel_send(&desk->channel, FRAME_HAND, pieces, 5))
+	pieces[0] = (struct iovec){body->data, body->size};
+	pieces[1] = (struct iovec){spans->sizes.data, spans->sizes.size};
+	pieces[2] = (struct iovec){spans->events.data, spans->events.size};
+	pieces[3] = (struct iovec){spans->spans.data, spans->spans.size};
+	if (!channel_send(&desk->channel, FRAME_HAND, pieces, 4))
 		_exit(EXIT_SUCCESS);
 	desk->handed = clock_monotonic();
 }
@@ -114,14 +113,14 @@ void desk_tick(struct desk *desk, uint64_t moves)
 
 void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
 {
-	struct iovec pieces[3];
+	struct iovec pieces[2];
 	struct buffer head = {0};
 
 	hand_over(desk, desk->none, true, true);
 	pack_u64(&head, number);
-	pieces[1] = (struct iovec){head.data, head.size};
-	pieces[2] = (struct iovec){place->data, place->size};
-	if (!channel_send(&desk->channel, FRAME_PLACE, pieces, 3))
+	pieces[0] = (struct iovec){head.data, head.size};
+	pieces[1] = (struct iovec){place->data, place->size};
+	if (!channel_send(&desk->channel, FRAME_PLACE, pieces, 2))
 		_exit(EXIT_SUCCESS);
 	buffer_free(&head);
 }
@@ -180,9 +179,6 @@ static void take(struct desk *desk, enum frame_type type, struct unpacker *body)
 		if (settings_unpack(body, &settings))
 			desk->asks.configure(desk->asks.data, &settings);
 		break;
-	case FRAME_ROOM:
-		atomic_store(&desk->excess, unpack_u64(body));
-		break;
 	case FRAME_SETTLED:
 		take_settled(desk, body);
 		break;
@@ -206,18 +202,18 @@ static void *listen_on(void *data)
 	do
 		while (channel_next(&desk->channel, &type, &body))
 			take(desk, type, &body);
-	while (channel_receive(&desk->channel, true));
+	while (channel_receive(&desk->channel));
 	_exit(EXIT_SUCCESS); /* the agent is gone */
 }
 
-struct desk *desk_create(int socket, struct orders *orders)
+struct desk *desk_create(int socket, struct ring *ring, struct orders *orders)
 {
 	struct desk *desk = g_new0(struct desk, 1);
 	struct buffer hello = {0};
 	struct unpacker body;
 	enum frame_type type;
 
-	channel_init(&desk->channel, socket, ORDERS_MAX);
+	channel_init(&desk->channel, socket, ring, ORDERS_MAX);
 	pthread_mutex_init(&desk->lock, NULL);
 	pthread_cond_init(&desk->finish, NULL);
 	desk->none = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
@@ -225,7 +221,7 @@ struct desk *desk_create(int socket, struct orders *orders)
 	send_body(desk, FRAME_HELLO, &hello);
 	buffer_free(&hello);
 	while (!channel_next(&desk->channel, &type, &body))
-		if (!channel_receive(&desk->channel, true))
+		if (!channel_receive(&desk->channel))
 			return NULL;
 	return type == FRAME_START && orders_unpack(&body, orders) ? desk : NULL;
 }
@@ -242,11 +238,6 @@ uint64_t desk_settled(const struct desk *desk, int64_t *cost)
 
 	*cost = atomic_load(&desk->cost);
 	return number;
-}
-
-size_t desk_excess(const struct desk *desk)
-{
-	return atomic_load_explicit(&desk->excess, memory_order_relaxed);
 }
 
 /* The end */

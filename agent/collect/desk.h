@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader's end of the socket to the agent: what it has read goes out, what it has to know comes in.
+ * The reader's end of the channel to the agent: what it has read goes out, what it has to know comes in.
  *
  * The thread that reads sends, and hands over only between two messages. Another thread listens, as the one
  * that reads may hang in LTTng or babeltrace2; when the agent is gone it ends the process at once.
@@ -14,6 +14,7 @@
 
 #include "assemble/pipeline.h"
 #include "handover/frames.h"
+#include "handover/ring.h"
 
 struct desk;
 
@@ -27,8 +28,8 @@ struct desk_asks {
 	void *data;
 };
 
-/* Says hello on @socket, and waits for the orders, which it borrows from the desk. NULL if there are none. */
-struct desk *desk_create(int socket, struct orders *orders);
+/* Says hello, and waits for the orders, which it borrows from the desk. NULL if there are none. */
+struct desk *desk_create(int socket, struct ring *ring, struct orders *orders);
 
 /* From now on it is asked for what it needs; returns false if no thread can be had to listen. */
 bool desk_open(struct desk *desk, const struct desk_asks *asks);
@@ -48,9 +49,6 @@ void desk_save(struct desk *desk);
 
 /* The number of the last place that holds, and what it cost to write it, ns. */
 uint64_t desk_settled(const struct desk *desk, int64_t *cost);
-
-/* Bytes that are more than half of the outputs' queues: 0 while there is room for more. */
-size_t desk_excess(const struct desk *desk);
 
 void desk_report(struct desk *desk, const struct report *report);
 void desk_left_out(struct desk *desk, const struct culprit *culprit);

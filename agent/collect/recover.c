@@ -43,7 +43,7 @@ static bool wait_for_room(const struct recover *recover)
 	size_t least = SIZE_MAX;
 
 	while (!recover->stopping(recover->data)) {
-		size_t excess = desk_excess(recover->desk);
+		size_t excess = runstate_excess(recover->state);
 
 		if (!excess)
 			return true;

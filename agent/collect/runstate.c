@@ -50,6 +50,11 @@ int64_t runstate_deadline(struct runstate *state)
 	return deadline;
 }
 
+size_t runstate_excess(const struct runstate *state)
+{
+	return atomic_load_explicit(&state->page->excess, memory_order_relaxed);
+}
+
 void runstate_calls(struct runstate *state, enum lttng_daemon daemon)
 {
 	moves(state, daemon);

@@ -35,6 +35,9 @@ bool runstate_stopping(struct runstate *state);
 /* The latest time for it to stop, CLOCK_MONOTONIC ns; 0: it is not to stop. */
 int64_t runstate_deadline(struct runstate *state);
 
+/* Bytes that are more than half of the outputs' queues: 0 while there is room for more. */
+size_t runstate_excess(const struct runstate *state);
+
 /* A call into @daemon, which may hang, begins. It ends with the next of the other functions. */
 void runstate_calls(struct runstate *state, enum lttng_daemon daemon);
 

@@ -2,17 +2,22 @@
 #include "handover/channel.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* How long to wait for room in the ring before another look, ms. */
+#define FULL_MS 1
+/* The agent is woken once each time that it sleeps, so these are never there at a time. */
+#define WAKES_MAX 16
 /* Read at a time, and what a buffer may keep of its room. */
 #define READ_SIZE (128 * 1024)
 #define KEPT_SIZE (1024 * 1024)
 
-void channel_init(struct channel *channel, int socket, size_t max)
+void channel_init(struct channel *channel, int socket, struct ring *ring, size_t max)
 {
-	*channel = (struct channel){.socket = socket, .max = max};
+	*channel = (struct channel){.socket = socket, .ring = ring, .max = max};
 }
 
 void channel_free(struct channel *channel)
@@ -24,37 +29,40 @@ void channel_free(struct channel *channel)
 	channel->socket = -1;
 }
 
-/* Leaves @pieces without their first @size bytes. */
-static void advance(struct msghdr *message, size_t size)
+/* Sending */
+
+static void wake(struct channel *channel)
 {
-	while (message->msg_iovlen && size >= message->msg_iov->iov_len) {
-		size -= message->msg_iov->iov_len;
-		message->msg_iov++;
-		message->msg_iovlen--;
-	}
-	if (!message->msg_iovlen)
-		return;
-	message->msg_iov->iov_base = (uint8_t *)message->msg_iov->iov_base + size;
-	message->msg_iov->iov_len -= size;
+	if (ring_wakes(channel->ring))
+		send(channel->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-bool channel_send(struct channel *channel, enum frame_type type, struct iovec *pieces, int count)
+static bool put(struct channel *channel, const void *data, size_t size)
 {
-	struct frame_header header = {.type = type};
-	struct msghdr message = {.msg_iov = pieces, .msg_iovlen = (size_t)count};
+	struct pollfd gone = {.fd = channel->socket};
+	size_t done = ring_put(channel->ring, data, size);
 
-	pieces[0] = (struct iovec){&header, sizeof(header)};
-	for (int i = 1; i < count; i++)
-		header.size += (uint32_t)pieces[i].iov_len;
-	while (message.msg_iovlen) {
-		ssize_t size = sendmsg(channel->socket, &message, MSG_NOSIGNAL);
-
-		if (size < 0 && errno != EINTR)
+	while (done < size) {
+		wake(channel);
+		if (poll(&gone, 1, FULL_MS) > 0)
 			return false;
-		if (size > 0)
-			advance(&message, (size_t)size);
+		done += ring_put(channel->ring, (const uint8_t *)data + done, size - done);
 	}
 	return true;
+}
+
+bool channel_send(struct channel *channel, enum frame_type type, const struct iovec *pieces, int count)
+{
+	struct frame_header header = {.type = type};
+	bool open;
+
+	for (int i = 0; i < count; i++)
+		header.size += (uint32_t)pieces[i].iov_len;
+	open = put(channel, &header, sizeof(header));
+	for (int i = 0; i < count && open; i++)
+		open = put(channel, pieces[i].iov_base, pieces[i].iov_len);
+	wake(channel);
+	return open;
 }
 
 void channel_flush(struct channel *channel)
@@ -105,21 +113,36 @@ static void tidy(struct channel *channel)
 	}
 }
 
-bool channel_receive(struct channel *channel, bool wait)
+bool channel_receive(struct channel *channel)
 {
 	struct buffer *in = &channel->in;
 	ssize_t size;
 
 	tidy(channel);
 	do
-		size = recv(
-			channel->socket, buffer_reserve(in, READ_SIZE), READ_SIZE, wait ? 0 : MSG_DONTWAIT);
+		size = recv(channel->socket, buffer_reserve(in, READ_SIZE), READ_SIZE, 0);
 	while (size < 0 && errno == EINTR);
 	if (size > 0)
 		in->size += (size_t)size;
-	else
-		channel->closed |= size == 0 || errno != EAGAIN;
-	return !channel->closed;
+	return size > 0;
+}
+
+bool channel_collect(struct channel *channel)
+{
+	uint8_t wakes[WAKES_MAX];
+	ssize_t size;
+
+	tidy(channel);
+	do
+		size = recv(channel->socket, wakes, sizeof(wakes), MSG_DONTWAIT);
+	while (size < 0 && errno == EINTR);
+	channel->wrong |= size == WAKES_MAX || !ring_take(channel->ring, &channel->ring_taken, &channel->in);
+	return size > 0 || (size < 0 && errno == EAGAIN);
+}
+
+bool channel_may_sleep(struct channel *channel, uint32_t wanted)
+{
+	return ring_may_sleep(channel->ring, channel->ring_taken, wanted);
 }
 
 bool channel_next(struct channel *channel, enum frame_type *type, struct unpacker *body)

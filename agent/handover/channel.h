@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One end of the socket between the agent and its reader: whole frames out, whole frames in.
+ * Whole frames between the agent and its reader: the reader's go through a ring in shared memory, the agent's
+ * through a socket, on which the reader also wakes the agent, and which tells each that the other one is
+ * gone.
  *
  * Sending and receiving may be in two threads. Neither end trusts that the other one reads.
  */
@@ -9,36 +11,50 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/uio.h>
 
 #include "base/buffer.h"
 #include "handover/frames.h"
+#include "handover/ring.h"
 
 struct channel {
 	int socket;
-	size_t max;         /* a larger frame is not taken */
-	struct buffer in;   /* what has come and is not taken */
-	size_t taken;       /* so much of it is */
-	struct buffer out;  /* not sent yet, of channel_post */
-	bool closed, wrong; /* the other end is gone; or it sent what is no frame */
+	struct ring *ring;
+	uint64_t ring_taken; /* by the agent */
+	size_t max;          /* a larger frame is not taken */
+	struct buffer in;    /* what has come and is not taken */
+	size_t taken;        /* so much of it is */
+	struct buffer out;   /* not sent yet, of channel_post */
+	bool wrong;          /* the other end sent what is no frame */
 };
 
-/* Takes the socket over. */
-void channel_init(struct channel *channel, int socket, size_t max);
+/* Takes the socket over; the ring is borrowed, and was reset. */
+void channel_init(struct channel *channel, int socket, struct ring *ring, size_t max);
 void channel_free(struct channel *channel);
 
-/* Sends a frame that is in @count pieces behind its header, which the first one has room for; waits until it
- * is with the kernel. False if the other end is gone. */
-bool channel_send(struct channel *channel, enum frame_type type, struct iovec *pieces, int count);
+/* The reader's */
 
-/* The same without waiting: what the kernel does not take is kept for channel_flush. */
+/* Sends a frame that is in @count pieces; waits until all of it is in the ring. False if the agent is gone.
+ */
+bool channel_send(struct channel *channel, enum frame_type type, const struct iovec *pieces, int count);
+
+/* Receives what there is, and waits for it. False if the agent is gone. */
+bool channel_receive(struct channel *channel);
+
+/* The agent's */
+
+/* Sends a frame without waiting: what the kernel does not take is kept for channel_flush. */
 void channel_post(struct channel *channel, enum frame_type type, const struct buffer *body);
 void channel_flush(struct channel *channel);
 
-/* Receives what there is, if @wait, something. False if the other end is gone. */
-bool channel_receive(struct channel *channel, bool wait);
+/* Takes what has come. False if the reader is gone; then that was all. */
+bool channel_collect(struct channel *channel);
 
-/* The next frame that is there in full, borrowed until the next channel_receive; false if there is none. */
+/* Has the socket become readable when @wanted bytes have come; false if they have already. */
+bool channel_may_sleep(struct channel *channel, uint32_t wanted);
+
+/* Both have the next frame that is there in full, borrowed until more is received; false if there is none. */
 bool channel_next(struct channel *channel, enum frame_type *type, struct unpacker *body);
 
 #endif

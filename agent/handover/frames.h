@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the reader and the agent say to each other: frames over a socket, by value, both directions.
+ * What the reader and the agent say to each other: frames, by value, in both directions.
  *
  * The reader is a process of its own, as babeltrace2 may crash, hang or eat memory on what traced programs
  * write. So the agent takes everything that comes from it for bytes of a stranger: a frame that is too large
@@ -45,7 +45,6 @@ enum frame_type {
 	/* the agent to the reader */
 	FRAME_START,     /* struct orders */
 	FRAME_CONFIGURE, /* struct settings */
-	FRAME_ROOM,      /* bytes that are more than half of the outputs' queues */
 	FRAME_SETTLED,   /* the number of a place that holds, and what it cost to write it, ns */
 	FRAME_STOP,      /* the time that it has, ns */
 	FRAME_FINISH

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* memfd_create, seals */
 #include "handover/page.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,8 +18,9 @@ struct page *page_create(int *fd)
 {
 	struct page *page = NULL;
 
-	*fd = memfd_create("blkin-page", MFD_CLOEXEC);
-	if (*fd >= 0 && ftruncate(*fd, sizeof(struct page)) == 0)
+	*fd = memfd_create("blkin-page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd >= 0 && ftruncate(*fd, sizeof(struct page)) == 0 &&
+		fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		page = page_map(*fd);
 	if (!page && *fd >= 0)
 		close(*fd);

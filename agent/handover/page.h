@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A page that the reader and the agent share: where the reader is at this moment, which costs it a store
- * rather than a message, and which is still there when it has died. The agent believes none of it.
+ * rather than a message, and which is still there when it has died; and the ring through which it hands over.
+ * The agent believes none of it, and neither can make it smaller.
  */
 #ifndef HANDOVER_PAGE_H
 #define HANDOVER_PAGE_H
@@ -9,11 +10,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "handover/ring.h"
+
 struct page {
 	_Atomic int64_t moved; /* when the reader last came back from a call or a pause; CLOCK_MONOTONIC ns */
 	_Atomic uint32_t called; /* an enum lttng_daemon, which has not come back yet */
 	_Atomic uint32_t live;   /* whether it reads the session live */
 	_Atomic uint64_t alone;  /* the user whose trace is read alone, plus 1; 0: none is */
+	_Atomic size_t excess;   /* the agent's: bytes that are more than half of the outputs' queues */
+	struct ring ring;
 };
 
 /* Makes one; its descriptor goes to @fd. NULL, with errno, if none can be had. */

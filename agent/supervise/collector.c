@@ -23,8 +23,8 @@
 #define BATCH_MS 10
 #define ROOM_MS 5
 /* What comes in a stream is taken so often only, as each waking costs; unless there is so much of it. */
-#define STREAM_MS 5
-#define MUCH_BYTES (128 * 1024)
+#define STREAM_MS 10
+#define MUCH_BYTES (RING_BYTES / 2)
 
 static bool runs(const struct collector *collector)
 {
@@ -93,11 +93,11 @@ static void tell_requests(struct collector *collector)
 static bool tell_delivery(struct collector *collector)
 {
 	bool settled;
-
-	size_t excess = fanout_excess(collector->options.fanout);
 	uint64_t number;
 	int64_t cost;
 
+	atomic_store_explicit(
+		&collector->page->excess, fanout_excess(collector->options.fanout), memory_order_relaxed);
 	settled = books_settle(collector->options.books, &number, &cost);
 	if (settled && runs(collector)) {
 		struct buffer body = {0};
@@ -107,9 +107,6 @@ static bool tell_delivery(struct collector *collector)
 		channel_post(&collector->channel, FRAME_SETTLED, &body);
 		buffer_free(&body);
 	}
-	if (excess != collector->excess && runs(collector))
-		tell_number(collector, FRAME_ROOM, excess);
-	collector->excess = excess;
 	return settled;
 }
 
@@ -117,7 +114,7 @@ static bool tell_delivery(struct collector *collector)
 
 static int pause_ms(const struct collector *collector)
 {
-	if (collector->excess)
+	if (fanout_excess(collector->options.fanout))
 		return ROOM_MS;
 	if (fanout_open(collector->options.fanout))
 		return BATCH_MS;
@@ -131,11 +128,12 @@ static void sleep_on(struct collector *collector)
 	int ms = pause_ms(collector);
 	uint64_t count;
 
-	if (runs(collector) && collector->streaming && !collector->channel.out.size) {
-		ms = STREAM_MS;
-	} else if (runs(collector)) {
+	if (runs(collector)) {
 		fds[1].fd = collector->channel.socket;
 		fds[1].events = POLLIN | (collector->channel.out.size ? POLLOUT : 0);
+		ms = collector->streaming ? STREAM_MS : ms;
+		if (!channel_may_sleep(&collector->channel, collector->streaming ? MUCH_BYTES : 1))
+			ms = 0;
 	} else if (!collector->ended) {
 		ms = (int)CLAMP((collector->start_next - now) / NS_PER_MS, 0, ms);
 	}
@@ -148,16 +146,17 @@ static void sleep_on(struct collector *collector)
 /* Talks to the reader; returns false if it is to be lost. */
 static bool serve(struct collector *collector)
 {
-	size_t before = collector->channel.in.size - collector->channel.taken, size;
-	bool open = channel_receive(&collector->channel, false);
+	size_t before = collector->channel.in.size - collector->channel.taken;
+	bool open = channel_collect(&collector->channel);
 	int64_t now = clock_monotonic();
+	bool lately = now - collector->heard < 2 * STREAM_MS * NS_PER_MS;
 
-	size = collector->channel.in.size - collector->channel.taken - before;
-	collector->streaming =
-		size && size < MUCH_BYTES && now - collector->heard < 2 * STREAM_MS * NS_PER_MS;
-	if (size)
+	if (collector->channel.in.size - collector->channel.taken > before) {
+		collector->streaming = lately;
 		collector->heard = now;
-
+	} else {
+		collector->streaming &= lately;
+	}
 	if (!receive_frames(collector)) {
 		collector->misspoke = true;
 		return false;
@@ -213,9 +212,10 @@ static void finish_reader(struct collector *collector)
 	while (orderly && !collector->finished && clock_monotonic() < until) {
 		struct pollfd fd = {.fd = collector->channel.socket, .events = POLLIN};
 
-		poll(&fd, 1, PLACE_MS);
+		if (channel_may_sleep(&collector->channel, 1))
+			poll(&fd, 1, PLACE_MS);
 		channel_flush(&collector->channel);
-		if (!channel_receive(&collector->channel, false))
+		if (!channel_collect(&collector->channel))
 			until = 0;
 		if (!receive_frames(collector))
 			break;

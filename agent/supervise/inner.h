@@ -40,7 +40,6 @@ struct collector {
 	bool misspoke;      /* it has sent what is no frame */
 	bool stop_told;     /* to this reader */
 	struct batch spans; /* that are handed over */
-	size_t excess;      /* that it was told of */
 	bool ended;         /* nothing more will be read */
 	bool finished;      /* the reader has said its last word: */
 	bool nothing_left;  /* nothing is left to be read */

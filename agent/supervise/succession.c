@@ -55,6 +55,7 @@ void succession_start(struct collector *collector)
 	atomic_store(&page->live, 0);
 	atomic_store(&page->called, DAEMON_NONE);
 	atomic_store(&page->moved, clock_monotonic());
+	ring_reset(&page->ring);
 	pthread_mutex_lock(&collector->lock);
 	end = child_start(&collector->child, collector->page_fd, &collector->config, error, sizeof(error));
 	collector->configured = false;
@@ -65,9 +66,8 @@ void succession_start(struct collector *collector)
 		shown_ended(&collector->shown, false, error);
 		return;
 	}
-	channel_init(&collector->channel, end, FRAME_MAX + 2 * collector->settings.max_pending);
+	channel_init(&collector->channel, end, &page->ring, FRAME_MAX + 2 * collector->settings.max_pending);
 	collector->greeted = collector->stop_told = collector->misspoke = false;
-	collector->excess = 0;
 }
 
 /* Whose fault it is */

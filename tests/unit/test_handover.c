@@ -2,6 +2,8 @@
 /* What the agent and its reader say to each other: what is said is understood, and anything else is refused.
  */
 #include <check.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -138,52 +140,180 @@ START_TEST(orders)
 }
 END_TEST
 
+/* The ring */
+
+static struct ring ring;
+static uint64_t taken;
+
+static void start_ring(void)
+{
+	ring_reset(&ring);
+	taken = 0;
+}
+
+/* What is put comes out, in pieces of any size, many times around. */
+START_TEST(around)
+{
+	uint8_t bytes[1000];
+	uint32_t pattern = 1;
+
+	start_ring();
+	for (size_t i = 0; i < 5 * RING_BYTES / sizeof(bytes); i++) {
+		size_t size = 1 + i * 37 % sizeof(bytes);
+
+		for (size_t n = 0; n < size; n++)
+			bytes[n] = (uint8_t)(pattern = pattern * 1103515245 + 12345);
+		ck_assert_uint_eq(ring_put(&ring, bytes, size), size);
+		out.size = 0;
+		ck_assert(ring_take(&ring, &taken, &out));
+		ck_assert_uint_eq(out.size, size);
+		ck_assert_mem_eq(out.data, bytes, size);
+	}
+}
+END_TEST
+
+START_TEST(full)
+{
+	g_autofree uint8_t *bytes = g_malloc0(RING_BYTES);
+
+	start_ring();
+	ck_assert_uint_eq(ring_put(&ring, bytes, 100), 100);
+	ck_assert_uint_eq(ring_put(&ring, bytes, RING_BYTES), RING_BYTES - 100);
+	ck_assert_uint_eq(ring_put(&ring, bytes, 1), 0);
+	ck_assert(ring_take(&ring, &taken, &out));
+	ck_assert_uint_eq(out.size, RING_BYTES);
+	ck_assert_uint_eq(ring_put(&ring, bytes, 1), 1);
+}
+END_TEST
+
+/* It is to be woken once each time that it sleeps, and not before there is what it waits for. */
+START_TEST(waking)
+{
+	start_ring();
+	ring_put(&ring, "a", 1);
+	ck_assert(!ring_wakes(&ring));
+	ck_assert(!ring_may_sleep(&ring, taken, 1));
+	ck_assert(ring_take(&ring, &taken, &out));
+	ck_assert(ring_may_sleep(&ring, taken, 2));
+	ring_put(&ring, "b", 1);
+	ck_assert(!ring_wakes(&ring));
+	ring_put(&ring, "c", 1);
+	ck_assert(ring_wakes(&ring));
+	ck_assert(!ring_wakes(&ring));
+}
+END_TEST
+
+/* A writer that lies is found out, whatever it writes where only the taker should. */
+START_TEST(lies)
+{
+	start_ring();
+	ring_put(&ring, "abc", 3);
+	atomic_store(&ring.taken, 3);
+	ck_assert(ring_take(&ring, &taken, &out));
+	ck_assert_uint_eq(out.size, 3);
+	atomic_store(&ring.written, taken + RING_BYTES + 1);
+	ck_assert(!ring_take(&ring, &taken, &out));
+	atomic_store(&ring.written, taken - 1);
+	ck_assert(!ring_take(&ring, &taken, &out));
+	ck_assert_uint_eq(out.size, 3);
+}
+END_TEST
+
 /* The channel */
 
 #define LARGE (3 << 20)
 
-static struct channel ends[2];
+static struct channel reader, agent;
 
 static void connect_ends(size_t max)
 {
 	int fds[2];
 
+	start_ring();
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-	channel_init(&ends[0], fds[0], max);
-	channel_init(&ends[1], fds[1], max);
+	channel_init(&reader, fds[0], &ring, max);
+	channel_init(&agent, fds[1], &ring, max);
 }
 
 static void disconnect(void)
 {
-	channel_free(&ends[0]);
-	channel_free(&ends[1]);
+	channel_free(&reader);
+	channel_free(&agent);
 }
 
-/* A frame that the socket has no room for goes as the other end reads, and comes as a whole. */
-START_TEST(large_frames_and_small)
+static struct buffer large(void)
 {
-	struct buffer large = {0};
+	struct buffer buffer = {0};
+
+	memset(buffer_reserve(&buffer, LARGE), 'x', LARGE);
+	buffer.size = LARGE;
+	return buffer;
+}
+
+/* A frame that the socket has no room for goes as the reader reads, and comes as a whole. */
+START_TEST(frames_to_the_reader)
+{
+	struct buffer body = large();
+	struct unpacker seen_body;
 	enum frame_type type;
-	struct unpacker body;
 	int frames = 0;
 
 	connect_ends(LARGE);
-	memset(buffer_reserve(&large, LARGE), 'x', LARGE);
-	large.size = LARGE;
-	channel_post(&ends[0], FRAME_START, &large);
-	channel_post(&ends[0], FRAME_FINISH, NULL);
-	ck_assert_uint_gt(ends[0].out.size, 0);
+	channel_post(&agent, FRAME_START, &body);
+	channel_post(&agent, FRAME_FINISH, NULL);
+	ck_assert_uint_gt(agent.out.size, 0);
 	while (frames < 2) {
-		channel_flush(&ends[0]);
-		ck_assert(channel_receive(&ends[1], true));
-		while (channel_next(&ends[1], &type, &body)) {
+		channel_flush(&agent);
+		ck_assert(channel_receive(&reader));
+		while (channel_next(&reader, &type, &seen_body)) {
 			ck_assert_int_eq(type, frames ? FRAME_FINISH : FRAME_START);
-			ck_assert_uint_eq((size_t)(body.end - body.at), frames ? 0 : LARGE);
+			ck_assert_uint_eq((size_t)(seen_body.end - seen_body.at), frames ? 0 : LARGE);
 			frames++;
 		}
 	}
-	ck_assert_uint_eq(ends[0].out.size, 0);
-	buffer_free(&large);
+	ck_assert_uint_eq(agent.out.size, 0);
+	buffer_free(&body);
+	disconnect();
+}
+END_TEST
+
+static void *send_two(void *data)
+{
+	const struct buffer *body = data;
+	const struct iovec pieces[2] = {{body->data, 7}, {body->data, body->size - 7}};
+	bool sent = channel_send(&reader, FRAME_HAND, pieces, 2);
+
+	return GINT_TO_POINTER(sent && channel_send(&reader, FRAME_ENDED, NULL, 0));
+}
+
+/* A frame that is larger than the ring goes as the agent takes it; the agent may sleep meanwhile. */
+START_TEST(frames_to_the_agent)
+{
+	struct buffer body = large();
+	struct unpacker seen_body;
+	enum frame_type type;
+	pthread_t sender;
+	int frames = 0;
+	void *sent;
+
+	connect_ends(LARGE);
+	ck_assert_int_eq(pthread_create(&sender, NULL, send_two, &body), 0);
+	while (frames < 2) {
+		struct pollfd fd = {.fd = agent.socket, .events = POLLIN};
+
+		if (channel_may_sleep(&agent, 1))
+			ck_assert_int_eq(poll(&fd, 1, 10000), 1);
+		ck_assert(channel_collect(&agent));
+		while (channel_next(&agent, &type, &seen_body)) {
+			ck_assert_int_eq(type, frames ? FRAME_ENDED : FRAME_HAND);
+			ck_assert_uint_eq((size_t)(seen_body.end - seen_body.at), frames ? 0 : LARGE);
+			frames++;
+		}
+		ck_assert(!agent.wrong);
+	}
+	pthread_join(sender, &sent);
+	ck_assert_ptr_nonnull(sent);
+	buffer_free(&body);
 	disconnect();
 }
 END_TEST
@@ -197,24 +327,60 @@ START_TEST(no_frames)
 	struct unpacker body;
 
 	connect_ends(1000);
-	ck_assert_int_eq(write(ends[0].socket, &strange[_i], sizeof(strange[_i])), sizeof(strange[_i]));
-	ck_assert(channel_receive(&ends[1], true));
-	ck_assert(!channel_next(&ends[1], &type, &body));
-	ck_assert(ends[1].wrong);
+	ck_assert_uint_eq(ring_put(&ring, &strange[_i], sizeof(strange[_i])), sizeof(strange[_i]));
+	ck_assert(channel_collect(&agent));
+	ck_assert(!channel_next(&agent, &type, &body));
+	ck_assert(agent.wrong);
 	disconnect();
 }
 END_TEST
 
-START_TEST(the_other_end_is_gone)
+/* The reader wakes the agent, and says nothing on the socket. */
+START_TEST(chatter)
 {
-	struct iovec pieces[2] = {{0}, {"x", 1}};
+	const uint8_t words[100] = {0};
 
 	connect_ends(1000);
-	close(ends[0].socket);
-	ends[0].socket = -1;
-	ck_assert(!channel_receive(&ends[1], false));
-	ck_assert(!channel_send(&ends[1], FRAME_HELLO, pieces, 2));
-	channel_post(&ends[1], FRAME_STOP, NULL);
+	ck_assert_int_eq(write(reader.socket, words, 1), 1);
+	ck_assert(channel_collect(&agent));
+	ck_assert(!agent.wrong);
+	ck_assert_int_eq(write(reader.socket, words, sizeof(words)), sizeof(words));
+	ck_assert(channel_collect(&agent));
+	ck_assert(agent.wrong);
+	disconnect();
+}
+END_TEST
+
+/* What it had said is there. */
+START_TEST(the_reader_is_gone)
+{
+	const struct iovec piece = {"x", 1};
+	struct unpacker body;
+	enum frame_type type;
+
+	connect_ends(1000);
+	ck_assert(channel_send(&reader, FRAME_HELLO, &piece, 1));
+	close(reader.socket);
+	reader.socket = -1;
+	ck_assert(!channel_collect(&agent));
+	ck_assert(channel_next(&agent, &type, &body));
+	ck_assert_int_eq(type, FRAME_HELLO);
+	channel_post(&agent, FRAME_STOP, NULL);
+	disconnect();
+}
+END_TEST
+
+START_TEST(the_agent_is_gone)
+{
+	struct buffer body = large();
+	const struct iovec piece = {body.data, body.size};
+
+	connect_ends(1000);
+	close(agent.socket);
+	agent.socket = -1;
+	ck_assert(!channel_send(&reader, FRAME_HAND, &piece, 1));
+	ck_assert(!channel_receive(&reader));
+	buffer_free(&body);
 	disconnect();
 }
 END_TEST
@@ -231,9 +397,16 @@ int main(void)
 	tcase_add_test(cases, a_broken_hand_is_harmless);
 	tcase_add_test(cases, reports);
 	tcase_add_test(cases, orders);
-	tcase_add_test(cases, large_frames_and_small);
+	tcase_add_test(cases, around);
+	tcase_add_test(cases, full);
+	tcase_add_test(cases, waking);
+	tcase_add_test(cases, lies);
+	tcase_add_test(cases, frames_to_the_reader);
+	tcase_add_test(cases, frames_to_the_agent);
 	tcase_add_loop_test(cases, no_frames, 0, G_N_ELEMENTS(strange));
-	tcase_add_test(cases, the_other_end_is_gone);
+	tcase_add_test(cases, chatter);
+	tcase_add_test(cases, the_reader_is_gone);
+	tcase_add_test(cases, the_agent_is_gone);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
