@@ -80,8 +80,10 @@ static void read_session(struct reading *reading)
 		if (!at_once)
 			runstate_pause(&reading->state, RETRY_NS);
 	}
-	if (!progress_keeps(reading->progress))
+	if (!progress_keeps(reading->progress)) {
+		keeper_stop(reading->keeper);
 		pipeline_flush(reading->pipeline);
+	}
 	progress_stop(reading->progress);
 	desk_end(reading->desk);
 	progress_finish(reading->progress);

@@ -280,20 +280,12 @@ static bool find_or_make_session(struct keeper *keeper)
 
 static bool attach_again(struct keeper *keeper)
 {
-	struct session *session;
 	bool at_once;
 
 	keeper->again = false;
 	keeper->reattaching = true;
 	at_once = resume(keeper);
 	keeper->reattaching = false;
-	/* the agent was told to stop before it had attached */
-	if (runstate_stopping(keeper->state) && !progress_keeps(keeper->progress) &&
-		progress_session(keeper->progress)) {
-		session = session_adopt(keeper->config, progress_session(keeper->progress)->name);
-		keeper_finish(keeper, session, NULL);
-		session_free(session);
-	}
 	return at_once;
 }
 
@@ -304,4 +296,16 @@ bool keeper_run(struct keeper *keeper)
 	while (keeper->again)
 		at_once = attach_again(keeper);
 	return at_once;
+}
+
+void keeper_stop(struct keeper *keeper)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	struct session *session;
+
+	if (!identity || clock_monotonic() >= runstate_deadline(keeper->state))
+		return;
+	session = session_adopt(keeper->config, identity->name);
+	keeper_finish(keeper, session, NULL);
+	session_free(session);
 }

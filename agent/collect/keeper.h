@@ -41,6 +41,10 @@ struct keeper *keeper_create(const struct keeper_parts *parts, const struct orde
  */
 bool keeper_run(struct keeper *keeper);
 
+/* A stop, and the session at hand is not to outlive it: ends it, and reads it to its end, within the stop's
+ * time. */
+void keeper_stop(struct keeper *keeper);
+
 /* Removes what relayd left of sessions that are over. */
 void keeper_clean(struct keeper *keeper);
 

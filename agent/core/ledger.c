@@ -152,7 +152,7 @@ void account_delivered(struct account *account, const int64_t *events, uint32_t 
 
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < count; i++) {
-		double seconds = (double)(now - events[i]) / 1e9;
+		double seconds = ((double)now - (double)events[i]) / 1e9;
 		int bucket = 0;
 
 		while (bucket < LEDGER_BUCKETS && seconds > ledger_bucket_seconds[bucket])

@@ -239,17 +239,19 @@ static void change_outlets(struct fanout *fanout)
 void fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batch *items, int64_t now, bool force)
 {
+	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
+		change_outlets(fanout);
 	post(fanout, change, items);
 	for (size_t i = 0; items && i < fanout->lane_count; i++)
 		if (fanout->lanes[i].limits.format == items->format)
 			add(fanout, i, items, now);
 	push_all(fanout, now, force);
-	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
-		change_outlets(fanout);
 }
 
-bool fanout_open(const struct fanout *fanout)
+bool fanout_waits(const struct fanout *fanout)
 {
+	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
+		return true;
 	for (size_t i = 0; i < fanout->lane_count; i++)
 		if (fanout->lanes[i].open)
 			return true;

@@ -44,8 +44,8 @@ bool fanout_takes(const struct fanout *fanout, enum batch_format format);
 void fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batch *items, int64_t now, bool force);
 
-/* Whether something waits for its batch to fill. */
-bool fanout_open(const struct fanout *fanout);
+/* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
+bool fanout_waits(const struct fanout *fanout);
 
 /*
  * Marks what was pushed up to now; fanout_settled tells whether all of that is delivered, dropped and

@@ -198,7 +198,9 @@ static void write_session(struct buffer *out, const struct status *status, int64
 {
 	if (!status->collector.collecting)
 		return;
-	buffer_printf(out, "  session   `%s`, ", status->collector.session);
+	buffer_printf(out, "  session   `");
+	write_plain(out, status->collector.session);
+	buffer_printf(out, "`, ");
 	if (status->activity.last_event) {
 		buffer_printf(out, "last event ");
 		write_time(out, now - status->activity.last_event);

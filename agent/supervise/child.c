@@ -23,19 +23,16 @@
 /* What it exits with when it cannot be executed. */
 #define NO_PROGRAM 127
 /* A reader that does not move hangs if it has computed for so long, on one user's trace alone or not; or if
- * it has been stopped, or stood still, for so long, unless it is in a call of a daemon, which the status
- * names. */
+ * it has been stopped, or stood still, for so long. A daemon that it calls has more time, as the status tells
+ * of that: but what the relay daemon does not send is in its files. */
 #define COMPUTES_ALONE_NS (3 * NS_PER_SECOND)
 #define COMPUTES_NS (10 * NS_PER_SECOND)
 #define STOPPED_NS (5 * NS_PER_SECOND)
 #define STILL_NS (60 * NS_PER_SECOND)
+#define RELAY_NS (20 * NS_PER_SECOND)
+#define SESSION_NS (600 * NS_PER_SECOND)
 /* Who has not watched for so long, being stopped, say, knows nothing of the time before. */
 #define UNWATCHED_NS (2 * NS_PER_SECOND)
-/* Who waits for a daemon that hangs computes nothing. babeltrace2 may ask one that answers again and again:
- * between these times in a call its thread computes for no more than this. */
-#define CALL_LOOK_NS (5 * NS_PER_SECOND)
-#define CALL_NS (25 * NS_PER_SECOND)
-#define CALL_COMPUTES_NS (20 * NS_PER_MS)
 #define STEP_US 10000
 
 /* Starting */
@@ -85,17 +82,19 @@ static int text_file(const struct buffer *text)
 	return -1;
 }
 
-/* The kernel's count of processes that it ended here for want of memory; 0 if it is not known. */
+/* The kernel's count of processes that it ended for want of memory: here, or if that is not known, anywhere.
+ */
 static uint64_t count_oom_kills(void)
 {
 	g_autofree char *group = NULL, *path = NULL, *events = NULL;
 	const char *count;
 
-	if (!g_file_get_contents("/proc/self/cgroup", &group, NULL, NULL) || !g_str_has_prefix(group, "0::"))
-		return 0;
-	g_strchomp(group);
-	path = g_strconcat("/sys/fs/cgroup", group + 3, "/memory.events", NULL);
-	if (!g_file_get_contents(path, &events, NULL, NULL))
+	if (g_file_get_contents("/proc/self/cgroup", &group, NULL, NULL) && g_str_has_prefix(group, "0::")) {
+		g_strchomp(group);
+		path = g_strconcat("/sys/fs/cgroup", group + 3, "/memory.events", NULL);
+	}
+	if ((!path || !g_file_get_contents(path, &events, NULL, NULL)) &&
+		!g_file_get_contents("/proc/vmstat", &events, NULL, NULL))
 		return 0;
 	count = strstr(events, "oom_kill ");
 	return count ? g_ascii_strtoull(count + strlen("oom_kill "), NULL, 10) : 0;
@@ -108,7 +107,6 @@ int child_start(struct child *child, int page, const struct buffer *config, char
 
 	*child = (struct child){.oom_kills = count_oom_kills(), .started = clock_monotonic()};
 	child->moved = child->watched = child->started;
-	child->call_cpu = -1;
 	if (text >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0)
 		child->pid = fork();
 	else
@@ -148,28 +146,20 @@ static void look_at_stop(struct child *child, int64_t now)
 	child->stopped = info.si_code == CLD_STOPPED ? now : 0;
 }
 
-/* What the thread that reads has used. */
-static int64_t cpu_of_thread(pid_t pid)
+static int64_t patience(const struct page *page)
 {
-	g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/schedstat", (int)pid, (int)pid);
-	g_autofree char *text = NULL;
-
-	return g_file_get_contents(path, &text, NULL, NULL) ? g_ascii_strtoll(text, NULL, 10) : 0;
-}
-
-/* Whether a call into a daemon goes on for ever although that answers. */
-static bool asks_for_ever(struct child *child, int64_t now)
-{
-	if (now - child->moved < CALL_LOOK_NS)
-		return false;
-	if (child->call_cpu < 0)
-		child->call_cpu = cpu_of_thread(child->pid);
-	return now - child->moved >= CALL_NS &&
-	       cpu_of_thread(child->pid) - child->call_cpu >= CALL_COMPUTES_NS;
+	switch (atomic_load(&page->called)) {
+	case DAEMON_RELAY:
+		return RELAY_NS;
+	case DAEMON_SESSION:
+		return SESSION_NS;
+	default:
+		return STILL_NS;
+	}
 }
 
 /* Processor time tells a loop from waiting, however busy the machine is. */
-static bool hangs(struct child *child, const struct page *page, int64_t computed, bool calling)
+static bool hangs(const struct child *child, const struct page *page, int64_t computed)
 {
 	int64_t now = clock_monotonic();
 
@@ -177,10 +167,10 @@ static bool hangs(struct child *child, const struct page *page, int64_t computed
 		return now - child->stopped >= STOPPED_NS;
 	if (computed >= (atomic_load(&page->alone) ? COMPUTES_ALONE_NS : COMPUTES_NS))
 		return true;
-	return calling ? asks_for_ever(child, now) : now - child->moved >= STILL_NS;
+	return now - child->moved >= patience(page);
 }
 
-void child_watch(struct child *child, struct page *page, bool calling)
+void child_watch(struct child *child, struct page *page)
 {
 	int64_t now = clock_monotonic(), moved = atomic_load(&page->moved), cpu = cpu_of(child->pid);
 
@@ -191,9 +181,8 @@ void child_watch(struct child *child, struct page *page, bool calling)
 	if (moved > child->moved) {
 		child->moved = moved;
 		child->moved_cpu = cpu;
-		child->call_cpu = -1;
 	}
-	if (child->killed || !hangs(child, page, cpu - child->moved_cpu, calling))
+	if (child->killed || !hangs(child, page, cpu - child->moved_cpu))
 		return;
 	child->killed = true;
 	kill(child->pid, SIGKILL);

@@ -17,7 +17,6 @@ struct child {
 	int64_t watched;    /* when it was watched last; */
 	int64_t moved;      /* when it had moved last, as far as was seen, */
 	int64_t moved_cpu;  /* and the processor time that it had used by then, ns */
-	int64_t call_cpu;   /* what its reading thread had used some seconds into a call; -1: not known */
 	int64_t stopped;    /* since when somebody has stopped it; 0: nobody has */
 	uint64_t oom_kills; /* that there had been where it runs */
 	bool killed;        /* by us, as it hung, */
@@ -34,7 +33,7 @@ enum child_end {
 int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size);
 
 /* Whether it runs on. If it hangs it is ended, which takes effect a moment later. */
-void child_watch(struct child *child, struct page *page, bool calling);
+void child_watch(struct child *child, struct page *page);
 
 /* Ends it if it takes more than @memory, in bytes: pages that it maps and never touches do not count. */
 void child_bound(struct child *child, uint64_t memory);

@@ -71,7 +71,8 @@ static void tell_settings(struct collector *collector)
 	configured = collector->configured;
 	collector->configured = false;
 	settings_pack(&body, &collector->settings);
-	collector->channel.max = FRAME_MAX + 2 * collector->settings.max_pending;
+	/* what it had before still comes */
+	collector->channel.max = MAX(collector->channel.max, FRAME_MAX + 2 * collector->settings.max_pending);
 	pthread_mutex_unlock(&collector->lock);
 	if (configured)
 		channel_post(&collector->channel, FRAME_CONFIGURE, &body);
@@ -116,7 +117,7 @@ static int pause_ms(const struct collector *collector)
 {
 	if (fanout_excess(collector->options.fanout))
 		return ROOM_MS;
-	if (fanout_open(collector->options.fanout))
+	if (fanout_waits(collector->options.fanout))
 		return BATCH_MS;
 	return books_waiting(collector->options.books) ? PLACE_MS : IDLE_MS;
 }
@@ -168,7 +169,8 @@ static bool serve(struct collector *collector)
 		tell_requests(collector);
 	if (now - collector->checked >= WATCH_NS) {
 		collector->checked = now;
-		child_watch(&collector->child, collector->page, shown_is_calling(&collector->shown));
+		shown_watch(&collector->shown);
+		child_watch(&collector->child, collector->page);
 		child_bound(&collector->child, collector->reader_memory);
 	}
 	return true;
@@ -192,7 +194,7 @@ static void turn(struct collector *collector)
 		collector->ended = true;
 	else if (!runs(collector) && !ended && clock_monotonic() >= collector->start_next)
 		succession_start(collector);
-	if (fanout_open(collector->options.fanout))
+	if (fanout_waits(collector->options.fanout))
 		fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
 	tell_delivery(collector);
 	if (!ended && collector->ended) {

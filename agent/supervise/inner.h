@@ -39,6 +39,8 @@ struct collector {
 	bool greeted;       /* the reader has said hello, and has its orders */
 	bool misspoke;      /* it has sent what is no frame */
 	bool stop_told;     /* to this reader */
+	bool save;          /* it asks for the books to be written */
+	bool start_told;    /* the log has why none can be started */
 	struct batch spans; /* that are handed over */
 	bool ended;         /* nothing more will be read */
 	bool finished;      /* the reader has said its last word: */

@@ -5,6 +5,10 @@
 #include "base/clock.h"
 #include "supervise/inner.h"
 
+/* No row changes by more at a time, and no place is so far ahead of the last one. */
+#define CHANGE_MAX (INT64_C(1) << 40)
+#define PLACES_MAX 1000000
+
 /* The reader and the agent must be of one version. */
 static bool take_hello(struct collector *collector, struct unpacker *body)
 {
@@ -26,7 +30,21 @@ static bool take_hello(struct collector *collector, struct unpacker *body)
 	g_array_unref(orders.suspects);
 	buffer_free(&out);
 	collector->greeted = true;
+	collector->start_told = false;
 	return true;
+}
+
+/* Whether the rows may change so: counts only grow, and each event goes to one of them. */
+static bool adds_up(const struct ledger *change)
+{
+	const int64_t *row = change->row;
+
+	for (int i = 0; i < LEDGER_ROWS; i++)
+		if (row[i] > CHANGE_MAX || row[i] < (ledger_rows[i].gauge ? -CHANGE_MAX : 0))
+			return false;
+	return row[EVENTS_READ] == row[EVENTS_IN_SPANS] + row[EVENTS_AS_JSON] +
+					   row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] +
+					   row[EVENTS_REJECTED_TIME] + row[EVENTS_IGNORED];
 }
 
 /* The ledger and what was reached go together. */
@@ -34,7 +52,7 @@ static bool take_hand(struct collector *collector, struct unpacker *body)
 {
 	struct hand hand;
 
-	if (!hand_unpack(body, &hand, &collector->spans))
+	if (!hand_unpack(body, &hand, &collector->spans) || !adds_up(&hand.change))
 		return false;
 	fanout_hand(collector->options.fanout, &hand.change, hand.spans, clock_monotonic(), hand.at_once);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
@@ -47,7 +65,7 @@ static bool take_place(struct collector *collector, struct unpacker *body)
 	bool holds;
 
 	books_newest(collector->options.books, &newest, &holds);
-	if (body->failed || number <= newest)
+	if (body->failed || number <= newest || number - newest > PLACES_MAX)
 		return false;
 	fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), true);
 	books_offer(collector->options.books, number, body->at, (size_t)(body->end - body->at));
@@ -86,7 +104,7 @@ static bool take_frame(struct collector *collector, enum frame_type type, struct
 	case FRAME_PLACE:
 		return take_place(collector, body);
 	case FRAME_SAVE:
-		books_write(collector->options.books, false);
+		collector->save = true;
 		return true;
 	case FRAME_STATE:
 		return take_report(collector, body);
@@ -97,8 +115,10 @@ static bool take_frame(struct collector *collector, enum frame_type type, struct
 		return !body->failed;
 	case FRAME_ENDED:
 		collector->ended = true;
-		return true;
+		return collector->stop_told;
 	case FRAME_FINISHED:
+		if (!collector->ended)
+			return false;
 		collector->finished = true;
 		collector->nothing_left = unpack_u8(body) != 0;
 		return !body->failed;
@@ -116,5 +136,8 @@ bool receive_frames(struct collector *collector)
 	while (channel_next(channel, &type, &body))
 		if (!take_frame(collector, type, &body))
 			return false;
+	if (collector->save) /* once, however often it was asked for */
+		books_write(collector->options.books, false);
+	collector->save = false;
 	return !channel->wrong;
 }

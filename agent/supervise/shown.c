@@ -13,8 +13,6 @@
 #define LASTING_NS (10 * NS_PER_SECOND)
 /* The status says that a daemon hangs if it takes so long to answer. */
 #define HUNG_NS (5 * NS_PER_SECOND)
-/* After this time a new reader may fare better. */
-#define CALL_MAX_NS (600 * NS_PER_SECOND)
 
 void shown_init(struct shown *shown, const struct page *page)
 {
@@ -38,11 +36,6 @@ static int64_t unmoved(const struct shown *shown)
 static uint32_t called(const struct shown *shown)
 {
 	return atomic_load_explicit(&shown->page->called, memory_order_relaxed);
-}
-
-bool shown_is_calling(const struct shown *shown)
-{
-	return called(shown) != DAEMON_NONE && unmoved(shown) < CALL_MAX_NS;
 }
 
 /* These are called with the lock held */
@@ -140,6 +133,22 @@ void shown_ended(struct shown *shown, bool starts, const char *why)
 	pthread_mutex_unlock(&shown->lock);
 }
 
+static const char *name_of(uint32_t daemon)
+{
+	return daemon == DAEMON_RELAY ? "lttng-relayd" : "lttng-sessiond";
+}
+
+void shown_watch(struct shown *shown)
+{
+	uint32_t daemon = called(shown);
+	bool hangs = daemon != DAEMON_NONE && unmoved(shown) >= LASTING_NS;
+
+	if (hangs && !shown->hang_logged)
+		log_warning("not collecting: %s has not answered for %d s; the agent keeps trying",
+			name_of(daemon), (int)(LASTING_NS / NS_PER_SECOND));
+	shown->hang_logged = hangs;
+}
+
 void shown_read(struct shown *shown, struct collector_state *copy)
 {
 	uint32_t daemon = called(shown);
@@ -152,6 +161,6 @@ void shown_read(struct shown *shown, struct collector_state *copy)
 	copy->collecting = false;
 	copy->reason = daemon == DAEMON_RELAY ? REASON_RELAY_HANGS : REASON_SESSION_DAEMON_HANGS;
 	snprintf(copy->error, sizeof(copy->error),
-		"%s hangs: it has not answered for more than %d s; if it lasts, restart it",
-		daemon == DAEMON_RELAY ? "lttng-relayd" : "lttng-sessiond", (int)(HUNG_NS / NS_PER_SECOND));
+		"%s hangs: it has not answered for more than %d s; if it lasts, restart it", name_of(daemon),
+		(int)(HUNG_NS / NS_PER_SECOND));
 }

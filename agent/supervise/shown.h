@@ -20,6 +20,7 @@ struct shown {
 	struct collector_state state;
 	int64_t reason_since;
 	bool reason_logged;
+	bool hang_logged;
 	int64_t ended; /* when the last reader did, since nothing was heard of another; 0: it was */
 };
 
@@ -35,8 +36,8 @@ void shown_report(struct shown *shown, const struct report *report);
 /* The reader has ended, and @why says how; if @starts, another one does. */
 void shown_ended(struct shown *shown, bool starts, const char *why);
 
-/* Whether the reader waits for a daemon: then it does not hang by itself, up to a bound. */
-bool shown_is_calling(const struct shown *shown);
+/* To be called often: the log tells of a daemon that does not answer the reader. */
+void shown_watch(struct shown *shown);
 
 /* Any thread. */
 void shown_read(struct shown *shown, struct collector_state *copy);

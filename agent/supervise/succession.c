@@ -11,6 +11,9 @@
 #define RESTART_NS (100 * NS_PER_MS)
 #define RESTART_MAX_NS (5 * NS_PER_SECOND)
 #define SOON_NS (10 * NS_PER_SECOND)
+#define AT_ONCE_NS (1 * NS_PER_SECOND)
+/* If so many in a row ended soon, nothing is collected. */
+#define FAILURES_MAX 4
 /* What the log says of readers that end, at most so often. */
 #define LOG_NS (60 * NS_PER_SECOND)
 
@@ -18,7 +21,7 @@
 static void schedule(struct collector *collector, bool fault)
 {
 	int64_t now = clock_monotonic();
-	bool soon = fault && now - collector->child.started < SOON_NS;
+	bool soon = now - collector->child.started < (fault ? SOON_NS : AT_ONCE_NS);
 
 	collector->start_next = now;
 	if (soon && collector->failures)
@@ -29,8 +32,10 @@ static void schedule(struct collector *collector, bool fault)
 static void log_end(struct collector *collector, const char *how)
 {
 	int64_t now = clock_monotonic();
+	bool news = !collector->greeted && !collector->start_told;
 
-	if (collector->logged && now - collector->logged < LOG_NS) {
+	collector->start_told |= !collector->greeted;
+	if (!news && collector->logged && now - collector->logged < LOG_NS) {
 		collector->unlogged++;
 		return;
 	}
@@ -48,6 +53,9 @@ static void log_end(struct collector *collector, const char *how)
 void succession_start(struct collector *collector)
 {
 	struct page *page = collector->page;
+	const struct buffer *place;
+	uint64_t number;
+	bool holds;
 	char error[256];
 	int end;
 
@@ -56,6 +64,7 @@ void succession_start(struct collector *collector)
 	atomic_store(&page->called, DAEMON_NONE);
 	atomic_store(&page->moved, clock_monotonic());
 	ring_reset(&page->ring);
+	collector->greeted = collector->stop_told = collector->misspoke = collector->finished = false;
 	pthread_mutex_lock(&collector->lock);
 	end = child_start(&collector->child, collector->page_fd, &collector->config, error, sizeof(error));
 	collector->configured = false;
@@ -66,8 +75,10 @@ void succession_start(struct collector *collector)
 		shown_ended(&collector->shown, false, error);
 		return;
 	}
-	channel_init(&collector->channel, end, &page->ring, FRAME_MAX + 2 * collector->settings.max_pending);
-	collector->greeted = collector->stop_told = collector->misspoke = false;
+	/* what it takes up may be more than what it may have pending from now on */
+	place = books_newest(collector->options.books, &number, &holds);
+	channel_init(&collector->channel, end, &page->ring,
+		FRAME_MAX + 2 * MAX(collector->settings.max_pending, place->size));
 }
 
 /* Whose fault it is */
@@ -94,10 +105,10 @@ void succession_end(struct collector *collector, int64_t patience_ns)
 	if (collector->finished || collector->ended)
 		return;
 	ledger_add(READER_RESTARTS, 1);
-	if (end == CHILD_FAULT && greeted)
+	if (end == CHILD_FAULT && greeted && !collector->misspoke)
 		find_culprit(collector);
-	snprintf(why, sizeof(why), "the process that reads the session %s; another one is started", how);
-	shown_ended(&collector->shown, greeted, why);
 	schedule(collector, end == CHILD_FAULT);
+	snprintf(why, sizeof(why), "the process that reads the session %s; another one is started", how);
+	shown_ended(&collector->shown, greeted && collector->failures < FAILURES_MAX, why);
 	log_end(collector, how);
 }

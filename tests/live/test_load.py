@@ -25,8 +25,8 @@ def run_load(node, receiver, spans, rate, memory):
     return ledger
 
 
-def test_every_field_of_400000_spans(node, receiver):
-    run_load(node, receiver, spans=50000, rate=5000, memory="512M")
+def test_every_field_of_200000_spans(node, receiver):
+    run_load(node, receiver, spans=25000, rate=5000, memory="512M")
 
 
 def test_timestamps_are_wall_clock(node, receiver):

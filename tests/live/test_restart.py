@@ -21,12 +21,12 @@ def finish(node, receiver, total):
     return ledger
 
 
-def test_twenty_restarts_under_load(node, receiver):
-    processes, threads, spans, rate = 2, 2, 40000, 1000
+def test_ten_restarts_under_load(node, receiver):
+    processes, threads, spans, rate = 2, 2, 25000, 1000
     total = processes * threads * spans
     node.start_agent(receiver.port, session=KEEP)
     load = node.start([node.built(LOAD), "-p", processes, "-t", threads, "-n", spans, "-r", rate])
-    for _ in range(20):
+    for _ in range(10):
         time.sleep(random.uniform(0.2, 1.5))
         assert node.agent.stop() == 0
         time.sleep(random.uniform(0, 0.5))

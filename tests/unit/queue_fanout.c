@@ -156,10 +156,10 @@ START_TEST(posted_together)
 	ck_assert_ptr_null(queue_take(one.queue));
 	assert_next_of(other.queue, 0, 2);
 	ck_assert_ptr_null(queue_take(other.queue));
-	ck_assert(fanout_open(to));
+	ck_assert(fanout_waits(to));
 	ck_assert_uint_eq(items->count, 5);
 	fanout_hand(to, &change, NULL, 0, true);
-	ck_assert(!fanout_open(to));
+	ck_assert(!fanout_waits(to));
 	assert_rows(&one, 5, 4, 1);
 	ledger_read(&rows);
 	ck_assert_int_eq(rows.row[SPANS_MADE], 5);
