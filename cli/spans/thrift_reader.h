@@ -18,9 +18,9 @@
 void *thrift_read_struct(GType type, const void *data, size_t size);
 
 /*
- * Fixes a type: Thrift 0.17's finalizers do not call GObject's, which leaks some memory with each object.
- * thrift_read_struct fixes the type that it reads; the types within it are the caller's to fix. Cheap from
- * the second call.
+ * Fixes a type: Thrift's finalizers, up to 0.19 at the least, do not call GObject's, which leaks some memory
+ * with each object. thrift_read_struct fixes the type that it reads; the types within it are the caller's to
+ * fix. Cheap from the second call.
  */
 void thrift_fix_type(GType type);
 

@@ -57,13 +57,14 @@ static void walk_cell(struct walk *walk, const uint8_t *cell, size_t end)
 	const uint8_t *payload = varint(varint(cell, &size), &id);
 	size_t here = local_part(size), left = size - here;
 	uint32_t page = left ? four(payload + here) : 0;
-	struct piece piece = {(int64_t)id, end};
+	struct piece piece = {(int64_t)id, end, (size_t)(payload + here - 1 - walk->file)};
 
 	piece.end = MAX(piece.end, needed(walk, (size_t)(payload + here + (left ? 4 : 0) - walk->file)));
 	for (; left; page = four(walk->file + (page - 1) * (size_t)PAGE)) {
 		size_t part = MIN(left, PAGE - 4);
 
-		piece.end = MAX(piece.end, needed(walk, (page - 1) * (size_t)PAGE + 4 + part));
+		piece.last = (page - 1) * (size_t)PAGE + 4 + part - 1;
+		piece.end = MAX(piece.end, needed(walk, piece.last + 1));
 		left -= part;
 	}
 	g_array_append_val(walk->needs, piece);

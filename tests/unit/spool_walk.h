@@ -13,7 +13,8 @@
 
 struct piece {
 	int64_t id;
-	size_t end; /* of the bytes that it needs, of the pages' own tables too */
+	size_t end;  /* of the bytes that it needs, of the pages' own tables too */
+	size_t last; /* its blobs' last byte */
 };
 
 struct walk {

@@ -6,6 +6,7 @@
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
+#include "blkin_scribe_types.h"
 #include "collect_cases.h"
 #include "spans/thrift_reader.h"
 
@@ -100,7 +101,8 @@ void assert_text(struct buffer *buffer, const char *text)
 int main(void)
 {
 	const GType types[] = {ZIPKIN_TYPE_SPAN, ZIPKIN_TYPE_ANNOTATION, ZIPKIN_TYPE_BINARY_ANNOTATION,
-		ZIPKIN_TYPE_ENDPOINT, THRIFT_TYPE_MEMORY_BUFFER, THRIFT_TYPE_BINARY_PROTOCOL};
+		ZIPKIN_TYPE_ENDPOINT, BLKIN_TYPE_LOG_ENTRY, THRIFT_TYPE_MEMORY_BUFFER,
+		THRIFT_TYPE_BINARY_PROTOCOL};
 	Suite *suite = suite_create("collect");
 	SRunner *runner;
 	int failed;

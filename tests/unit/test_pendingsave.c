@@ -64,11 +64,17 @@ static struct assembler *make(void)
 	return assembler_create(&limits, &rows, note, NULL);
 }
 
-static void setup(void)
+static void begin(void)
 {
 	memset(&rows, 0, sizeof(rows));
-	emitted = g_string_new(NULL);
+	g_string_truncate(emitted, 0);
 	emitted_count = 0;
+}
+
+static void setup(void)
+{
+	emitted = g_string_new(NULL);
+	begin();
 }
 
 static void teardown(void)
@@ -90,7 +96,7 @@ START_TEST(goes_on_as_if_nothing_had_been)
 	for (int stop = 0; stop < 400; stop += 7) {
 		struct buffer saved = {0};
 
-		setup();
+		begin();
 		assembler = make();
 		for (int n = 0; n < stop; n++)
 			take(assembler, n);
@@ -111,7 +117,6 @@ START_TEST(goes_on_as_if_nothing_had_been)
 		ck_assert_uint_eq(assembler_bytes(assembler), 0);
 		assembler_destroy(assembler);
 		buffer_free(&saved);
-		g_string_truncate(emitted, 0);
 	}
 }
 END_TEST
