@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
@@ -222,6 +223,15 @@ static bool connect_all(
 	return true;
 }
 
+/* Such as lttng-relayd's before it has any: babeltrace2 2.1 aborts. */
+static bool has_empty_metadata(const char *dir)
+{
+	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
+	struct stat file;
+
+	return stat(path, &file) == 0 && !file.st_size;
+}
+
 static bool add_directory(
 	struct reader *reader, const bt_component_filter *muxer, const char *dir, size_t index)
 {
@@ -244,6 +254,9 @@ struct reader *reader_open_files(
 	if (!muxer)
 		goto failed;
 	for (size_t i = 0; i < count; i++) {
+		snprintf(otherwise, sizeof(otherwise), "%s/metadata is empty", dirs[i]);
+		if (has_empty_metadata(dirs[i]))
+			goto failed;
 		snprintf(otherwise, sizeof(otherwise), "%s: not a trace that babeltrace2 can read", dirs[i]);
 		if (!add_directory(reader, muxer, dirs[i], i))
 			goto failed;

@@ -46,6 +46,11 @@ def attached_again(node):
     return node.agent.log().count("attaching to the session again")
 
 
+def check_attached_again(node, times):
+    """Where babeltrace2 is told of the new streams after all, as Debian 13's is, there is no need to."""
+    assert attached_again(node) in (0, times), node.agent.log()
+
+
 @KEEPS
 def test_others_are_idle(node, receiver, session):
     """One span of a user's, and then another user's ten a second."""
@@ -62,7 +67,7 @@ def test_others_are_idle(node, receiver, session):
     # its streams are known from now on
     start(node, USERS[1], 2, "-n", 50, "-r", 50)
     check(node, receiver, [1, 100, 50])
-    assert attached_again(node) == 1, node.agent.log()
+    check_attached_again(node, 1)
     assert "not collecting" not in node.agent.log()
     assert node.agent.stop() == 0
 
@@ -79,7 +84,7 @@ def test_one_after_the_other(node, receiver):
     counts.append(3)
     start(node, USERS[0], len(USERS), "-n", 3)
     check(node, receiver, counts)
-    assert attached_again(node) == 2
+    check_attached_again(node, 2)
     assert "not collecting" not in node.agent.log()
     # a new agent, for which they all are idle, and a user who comes then
     assert node.agent.stop() == 0
@@ -87,7 +92,7 @@ def test_one_after_the_other(node, receiver):
     counts.append(3)
     start(node, 4324, len(USERS) + 1, "-n", 3)
     check(node, receiver, counts)
-    assert attached_again(node) == 1
+    check_attached_again(node, 1)
 
 
 def test_all_at_once(node, receiver):
@@ -150,7 +155,7 @@ def test_nothing_logged(node, receiver):
     # not until one does
     start(node, USERS[1], 1, "-n", 5)
     check(node, receiver, [1, 5])
-    assert attached_again(node) == 1
+    check_attached_again(node, 1)
 
 
 def test_never_comes(node, receiver):
@@ -206,7 +211,7 @@ def test_stop_at_once(node, receiver):
     start(node, USERS[0], 0, "-n", 1)
     node.wait_ledger(lambda ledger: ledger.sent == 1, 10, "the first user's span")
     start(node, USERS[1], 1, "-n", 20).wait(20)
-    wait_until(lambda: attached_again(node), 6, "it to attach again")
+    wait_until(lambda: attached_again(node) or node.ledger().read > 1, 6, "it to attach again, or to read on")
     assert node.agent.stop() == 0
     assert "blkin" not in node.lttng("list") and not node.session_folders()
     receiver.wait_for(21)

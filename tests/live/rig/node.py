@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
-from .process import Program, Trouble, answers, free_port, reader_of, wait_until
+from .process import Program, Trouble, answers, free_port, is_unlocked, reader_of, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
@@ -173,10 +173,15 @@ class Node:
 
     # LTTng
 
-    def start_sessiond(self):
-        self.sessiond = self.start(["lttng-sessiond", "--no-kernel"])
+    def sessiond_file(self, name):
         home = "/var/run/lttng" if os.getuid() == 0 else self.path("home/.lttng")
-        self.sessiond.wait_ready(lambda: answers(os.path.join(home, "client-lttng-sessiond")))
+        return os.path.join(home, name)
+
+    def start_sessiond(self):
+        # of one that was killed, the consumer daemons may hold it for a moment
+        wait_until(lambda: is_unlocked(self.sessiond_file("lttng-sessiond.lck")), 20, "the last session daemon to be gone")
+        self.sessiond = self.start(["lttng-sessiond", "--no-kernel"])
+        self.sessiond.wait_ready(lambda: answers(self.sessiond_file("client-lttng-sessiond")))
 
     def start_relayd(self):
         ports = [f"tcp://127.0.0.1:{port}" for port in self.relay_ports]

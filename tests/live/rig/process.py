@@ -2,6 +2,7 @@
 """Programs: started in the foreground as children, with a log file each, stopped by their process id."""
 
 import contextlib
+import fcntl
 import glob
 import os
 import random
@@ -58,6 +59,16 @@ def answers(address):
     with contextlib.closing(socket.socket(socket.AF_UNIX if local else socket.AF_INET)) as probe:
         probe.settimeout(1)
         return probe.connect_ex(address if local else ("127.0.0.1", address)) == 0
+
+
+def is_unlocked(path):
+    """Whether no process holds a lock on the file."""
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def reader_of(agent):
