@@ -7,7 +7,7 @@ packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libevent-dev libglib2.0-dev
 	libsqlite3-dev libsystemd-dev libthrift-c-glib-dev meson ninja-build pkg-config thrift-compiler zlib1g-dev)
 packages_run=(iproute2 lttng-tools python3 util-linux)
 packages_host=(build-essential debhelper debootstrap dpkg-dev lintian systemd-container)
-packages_zipkin=(maven openjdk-17-jre-headless socat)
+packages_zipkin=(maven default-jre-headless socat)
 zipkin_artifact=io.zipkin:zipkin-server:3.6.1:jar:exec
 
 say() {
@@ -39,6 +39,19 @@ as_root() {
 	else
 		sudo "$@"
 	fi
+}
+
+debian_codename() {
+	sed -n 's/^VERSION_CODENAME=//p' /etc/os-release
+}
+
+# Prints the address of a mirror of Debian's packages that apt knows here.
+debian_mirror() {
+	local mirror
+	# shellcheck disable=SC2016 # apt-get expands it
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $(debian_codename)" | head -n 1)
+	[ -n "$mirror" ] || die "apt knows no source of Debian's packages here"
+	echo "$mirror"
 }
 
 # Installs those of the packages that are missing. Waits for other package installations that are running.
