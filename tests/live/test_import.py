@@ -27,9 +27,10 @@ def recording(node):
     return folder
 
 
-def run_import(node, *words):
+def run_import(node, *words, **environment):
     return subprocess.run(
-        [node.built("cli/blkin"), "import", *words], env=node.environment, capture_output=True, text=True, errors="replace", timeout=300
+        [node.built("cli/blkin"), "import", *words],
+        env=dict(node.environment, **environment), capture_output=True, text=True, errors="replace", timeout=300,
     )
 
 
@@ -135,10 +136,12 @@ def sequence_in_context(folder):
         pass
 
 
-def stream_twice(folder):
-    """The longest one, as its own copy."""
+def middle_overwritten(folder):
+    """Of the longest stream: wherever an event is expected there, its id is of none, or it has the next one's."""
     path = max(glob.glob(os.path.join(folder, "c_*")), key=os.path.getsize)
-    shutil.copy(path, path + ".copy")
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) // 8)  # packets have room at their ends
+        file.write((15 * b"\xff" + b"\0") * 256)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +165,10 @@ def test_bad_traces_are_left_out(node, receiver, recording, damages):
     print(f"{time.monotonic() - started:.1f} s\n{done.stderr}{done.stdout}")
     said = done.stderr.splitlines()
     for number in range(len(damages)):
-        (line,) = [line for line in said if f"/bad-{number}/" in line]
+        lines = [line for line in said if f"/bad-{number}/" in line]
+        if damages[number] is sequence_in_context and not lines:
+            continue  # from babeltrace2 2.1 on
+        (line,) = lines
         name, reason = line.split(": left out, as babeltrace2 cannot read it: ")
         assert name == f"blkin import: {everything}/bad-{number}/{inside}" and reason
         assert "Cannot create trace for" not in reason
@@ -175,15 +181,18 @@ def test_bad_traces_are_left_out(node, receiver, recording, damages):
 def test_damage_in_the_middle(node, receiver, recording):
     """What comes before it is sent, and what is in the other traces."""
     shutil.copytree(recording, f"{recording}-bad")
-    stream_twice(os.path.dirname(glob.glob(f"{recording}-bad/**/metadata", recursive=True)[0]))
-    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", recording, f"{recording}-bad")
+    middle_overwritten(os.path.dirname(glob.glob(f"{recording}-bad/**/metadata", recursive=True)[0]))
+    # babeltrace2 leaks when it fails
+    leaks = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", recording, f"{recording}-bad", **leaks)
     print(done.stderr, done.stdout)
     assert done.returncode == 1
     (line,) = [line for line in done.stderr.splitlines() if f"{recording}-bad/" in line]
     assert line.split(": read up to where it is damaged: ")[1]
     sent = int(done.stdout.split(" sent,")[0].split()[-1])
-    assert 20000 < sent <= 40000 and f"{sent} in spans, 0 rejected" in done.stdout
+    assert 20000 < sent <= 40000 and f"{sent} in spans, " in done.stdout
     assert f"{sent} spans: {sent} sent, 0 refused, 0 too large, 0 not sent" in done.stdout
+    assert int(done.stdout.split(" rejected,")[0].split()[-1]) <= 1  # the one that what is overwritten begins in
     receiver.wait_for(sent, 5)
     assert len({span.id for span in receiver.spans()}) == 20000  # the bad one is a copy
 
