@@ -248,6 +248,9 @@ def test_http_moves(node, receiver):
     assert reloader.agent.stop() == 0
 
 
+IPV6_LOOPBACK = "0" * 24 + "01000000"
+
+
 def listening(port):
     """The addresses, as the kernel writes them, on which somebody listens at the port."""
     found = set()
@@ -268,7 +271,8 @@ def test_http_moves_between_addresses_that_overlap(node, receiver):
         assert names[name] is None or listening(port) == {names[name]}, name
         there = "127.0.0.2" if name == "127.0.0.2" else "localhost"
         assert get(f"http://{there}:{port}/healthz")[0] == 200, name
-        with socket.socket() as other:
+        family = socket.AF_INET6 if listening(port) == {IPV6_LOOPBACK} else socket.AF_INET  # localhost may be that
+        with socket.socket(family) as other:
             other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             with pytest.raises(OSError):
                 other.bind((there, port))
