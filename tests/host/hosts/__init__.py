@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Hosts of one's own: Debian 12 systems that boot, on a network that nothing else is on.
+"""Hosts of one's own: Debian systems, of the release that the tests run on, that boot, on a network that nothing else is on.
 
 host.py      one of them: boot, run commands, install packages, reboot, pull the plug
 rack.py      what they stand in: the folder of what was prepared, the network, their disks in memory
