@@ -21,12 +21,20 @@ static const char *read_offset(const char *at, const char *end, int64_t *offset)
 	return at;
 }
 
+static bool is_full(const struct span_data *lines)
+{
+	return lines->annotation_count + lines->tag_count == SPAN_DATA_LINES;
+}
+
 /* An offset, a space, VALUE. */
 static bool read_annotation(struct span_data *lines, const char *at, const char *end, int64_t start)
 {
-	struct annotation *annotation = &lines->annotations[lines->annotation_count++];
+	struct annotation *annotation;
 	int64_t offset;
 
+	if (is_full(lines))
+		return false;
+	annotation = &lines->annotations[lines->annotation_count++];
 	at = read_offset(at, end, &offset);
 	if (!at || at == end || *at != ' ')
 		return false;
@@ -57,11 +65,12 @@ static bool read_note(struct span_data *lines, const char *at, const char *end)
 /* "KEY=VALUE". */
 static bool read_tag(struct span_data *lines, const char *at, const char *end)
 {
-	struct tag *tag = &lines->tags[lines->tag_count++];
 	const char *equals = find_near(at, end, '=');
+	struct tag *tag;
 
-	if (!equals)
+	if (!equals || is_full(lines))
 		return false;
+	tag = &lines->tags[lines->tag_count++];
 	tag->key = (struct text){at, (uint32_t)(equals - at)};
 	tag->value = (struct text){equals + 1, (uint32_t)(end - equals - 1)};
 	return true;
@@ -101,8 +110,7 @@ bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 		return false;
 	for (at = line_end + 1; at < end; at = line_end + 1) {
 		line_end = find_near(at, end, '\n');
-		if (!line_end || lines->annotation_count + lines->tag_count == SPAN_DATA_LINES ||
-			!read_line(lines, at, line_end, start))
+		if (!line_end || !read_line(lines, at, line_end, start))
 			return false;
 	}
 	return true;

@@ -47,6 +47,15 @@ struct ledger_latency {
 	double sum;                          /* seconds */
 };
 
+/*
+ * How many were lost, by the difference of two numbers in packets: these are in memory that a program can
+ * write. A number that no ring buffer reaches is forged, and counts as one, so that no row overflows.
+ */
+static inline uint64_t ledger_credible(uint64_t lost)
+{
+	return lost >> 32 ? 1 : lost;
+}
+
 /* Adds @change to the rows. */
 void ledger_post(const struct ledger *change);
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/ledger.h"
 #include "read/decoder.h"
 
 /* After so many attempts a stream's packets are not looked up any more: there may be no index. */
@@ -190,7 +191,8 @@ static void lose_events(struct intake *intake, struct stream *stream)
 
 	if (stream->discarded <= position->discarded)
 		return;
-	pipeline_lost_events(intake->options.pipeline, stream->discarded - position->discarded);
+	pipeline_lost_events(
+		intake->options.pipeline, ledger_credible(stream->discarded - position->discarded));
 	position->discarded = stream->discarded;
 }
 
@@ -233,7 +235,7 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 	if (stream->located)
 		missing = stream->sequence > next ? stream->sequence - next : 0;
 	/* a packet that was not read to its end, and does not come again, is lost too */
-	lost = missing + (done->started && !done->ended);
+	lost = ledger_credible(missing) + (done->started && !done->ended);
 	/* this reader's first, and it is not known what was before it */
 	if (!stream->located && !stream->mine && done->started)
 		lost = MAX(lost, 1);
@@ -246,6 +248,17 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 
 /* Messages */
 
+/* 0 where the trace does not say it: LTTng's do. */
+static uint64_t begin_of(const bt_message *message, const bt_stream *stream)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
+
+	if (!bt_stream_class_packets_have_beginning_default_clock_snapshot(class))
+		return 0;
+	return bt_clock_snapshot_get_value(
+		bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
+}
+
 static void begin_packet(struct intake *intake, const bt_message *message)
 {
 	const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(message);
@@ -257,8 +270,7 @@ static void begin_packet(struct intake *intake, const bt_message *message)
 	if (!stream->position)
 		return;
 	done = &stream->position->done;
-	begin = bt_clock_snapshot_get_value(
-		bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
+	begin = begin_of(message, stream->stream);
 	locate(intake, stream, begin);
 	lose_events(intake, stream);
 	state = place_packet(done, begin);
@@ -333,7 +345,7 @@ static void take_discarded_events(struct intake *intake, const bt_message *messa
 	bt_message_discarded_events_get_count(message, &count);
 	stream->discarded += count;
 	if (!stream->position)
-		pipeline_lost_events(intake->options.pipeline, count);
+		pipeline_lost_events(intake->options.pipeline, ledger_credible(count));
 	else if (stream->begun)
 		lose_events(intake, stream);
 }
@@ -347,7 +359,7 @@ static void take_discarded_packets(struct intake *intake, const bt_message *mess
 	bt_message_discarded_packets_get_count(message, &count);
 	stream->missing += count; /* counted once it is known whether they are new */
 	if (!stream->position)
-		pipeline_lost_packets(intake->options.pipeline, count);
+		pipeline_lost_packets(intake->options.pipeline, ledger_credible(count));
 }
 
 void intake_message(struct intake *intake, const bt_message *message)

@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+#include "core/ledger.h"
+
 /* Thousands of users times CPUs: no node has more. */
 #define POSITIONS_MAX (1024 * 1024)
 
@@ -119,9 +121,9 @@ uint64_t place_give_up(struct place *done, uint64_t begin, uint64_t sequence)
 		return 0;
 	/* those between are lost too, and the rest of the one that was not read to its end */
 	if (!done->started)
-		lost = sequence + 1;
+		lost = ledger_credible(sequence) + 1;
 	else if (sequence > done->sequence)
-		lost = sequence - done->sequence + !done->ended;
+		lost = ledger_credible(sequence - done->sequence) + !done->ended;
 	*done = (struct place){
 		.started = true, .ended = true, .begin = begin, .sequence = sequence, .events = 0};
 	return lost;

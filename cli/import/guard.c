@@ -30,10 +30,10 @@ void guard_unshare(void *shared, size_t size)
 /* The watch, in the child */
 
 static struct guard *watched;
-static unsigned long seen; /* steps at the last second of CPU time */
-static unsigned waited;    /* seconds of CPU time since then */
+static unsigned long seen; /* steps at the last tick */
+static unsigned waited;    /* ticks since then */
 
-static void on_second(int signal)
+static void on_tick(int signal)
 {
 	unsigned long steps = watched->steps;
 
@@ -41,7 +41,7 @@ static void on_second(int signal)
 	if (steps != seen) {
 		seen = steps;
 		waited = 0;
-	} else if (++waited >= GUARD_SECONDS) {
+	} else if (++waited >= GUARD_TICKS) {
 		watched->stuck = true;
 		_exit(EXIT_FAILURE);
 	}
@@ -49,15 +49,16 @@ static void on_second(int signal)
 
 void guard_watch(struct guard *guard)
 {
-	const struct itimerspec second = {.it_interval = {1, 0}, .it_value = {1, 0}};
+	const struct timespec tick = {GUARD_TICK_MS / 1000, GUARD_TICK_MS % 1000 * 1000000};
+	const struct itimerspec ticks = {.it_interval = tick, .it_value = tick};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
-	struct sigaction action = {.sa_handler = on_second, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
 	timer_t timer;
 
 	watched = guard;
 	sigaction(SIGPROF, &action, NULL);
 	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0)
-		timer_settime(timer, 0, &second, NULL);
+		timer_settime(timer, 0, &ticks, NULL);
 }
 
 /* The child */
@@ -100,7 +101,8 @@ static const char *describe(const struct guard *guard, int status)
 	static char text[64];
 
 	if (guard->stuck)
-		snprintf(text, sizeof(text), "no progress in %d s of CPU time", GUARD_SECONDS);
+		snprintf(text, sizeof(text), "no progress in %d s of CPU time",
+			GUARD_TICKS * GUARD_TICK_MS / 1000);
 	else if (WIFSIGNALED(status))
 		snprintf(text, sizeof(text), "ended by signal %d", WTERMSIG(status));
 	else

@@ -3,7 +3,7 @@
  * The guard: babeltrace2 reads in a child process, because damaged traces can end it by an assertion, or make
  * it loop for ever.
  *
- * Progress is counted in steps. A child whose reading thread takes more than GUARD_SECONDS of CPU time for
+ * Progress is counted in steps. A child whose reading thread takes more than GUARD_TICKS of CPU time for
  * one step is stuck, and ends; one that waits, for a disk or a collector, is not. What a child finds out it
  * leaves in memory that is shared with the parent.
  */
@@ -14,7 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GUARD_SECONDS 5
+#define GUARD_TICKS 5
+/* A fuzzer has less patience. */
+#ifndef GUARD_TICK_MS
+#define GUARD_TICK_MS 1000
+#endif
 
 /* The first part of what parent and child share. */
 struct guard {

@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 
 static char *folder;
+static pid_t owner; /* of the folder: no child of it */
 
 void fuzz_hold(bool condition, const char *rule)
 {
@@ -34,6 +35,8 @@ void fuzz_clear_folder(void)
 
 static void remove_folder(void)
 {
+	if (getpid() != owner)
+		return;
 	fuzz_clear_folder();
 	g_rmdir(folder);
 	g_free(folder);
@@ -44,6 +47,7 @@ const char *fuzz_folder(void)
 	if (folder)
 		return folder;
 	folder = g_strdup("/dev/shm/blkin-fuzz-XXXXXX");
+	owner = getpid();
 	fuzz_hold(g_mkdtemp(folder) != NULL, "there is a folder in /dev/shm");
 	atexit(remove_folder);
 	return folder;

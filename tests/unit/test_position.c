@@ -24,11 +24,18 @@ static const struct {
 	const struct place *from;
 	uint64_t begin, sequence, lost;
 } given_up[] = {
-	{&nothing, 100, 0, 1}, {&nothing, 100, 4, 5}, /* those before it too */
-	{&in_part, 99, 3, 0}, {&in_part, 100, 4, 1},  /* the rest of it */
-	{&in_part, 110, 5, 2},                        /* and it */
-	{&whole, 100, 4, 0}, {&whole, 110, 5, 1}, {&whole, 130, 7, 3},
+	{&nothing, 100, 0, 1},
+	{&nothing, 100, 4, 5}, /* those before it too */
+	{&in_part, 99, 3, 0},
+	{&in_part, 100, 4, 1}, /* the rest of it */
+	{&in_part, 110, 5, 2}, /* and it */
+	{&whole, 100, 4, 0},
+	{&whole, 110, 5, 1},
+	{&whole, 130, 7, 3},
 	{&whole, 110, 2, 1}, /* a number that cannot be */
+	/* forged ones */
+	{&nothing, 100, UINT64_MAX, 2},
+	{&whole, 110, UINT64_MAX, 1},
 };
 
 START_TEST(packet_is_given_up)

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Each reader is a process, as the agent's is; which died of whom, and what the next one has to do about
+ * that, is the agent's own code. What goes over the socket between the two is shared memory here.
+ */
+#include "trace/by_recovery.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glib.h>
+#include <sanitizer/lsan_interface.h>
+
+#include "assemble/pipeline.h"
+#include "collect/leftout.h"
+#include "collect/progress.h"
+#include "collect/recover.h"
+#include "fuzz.h"
+#include "import/guard.h"
+#include "supervise/blame.h"
+#include "trace/witness.h"
+
+#define SESSION "blkin"
+#define STAMP "20260102-030405"
+#define CREATED 1767323045 /* that */
+/* The first that dies may be anybody's, then two for each user. */
+#define READERS_MAX 64
+
+struct reading {
+	struct guard guard;
+	const struct config *config;
+	struct orders orders;
+	int64_t lost; /* packets that were left out, by what is told of culprits */
+};
+
+static struct reading *reading;
+
+char *recovery_folder(const char *output)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return g_build_filename(output, host, SESSION "-" STAMP, NULL);
+}
+
+/* Where the reader tells the agent */
+
+size_t desk_excess(const struct desk *desk)
+{
+	(void)desk;
+	return 0;
+}
+
+void desk_tick(struct desk *desk, uint64_t moves)
+{
+	(void)desk;
+	(void)moves;
+}
+
+void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
+{
+	(void)desk;
+	(void)number;
+	(void)place;
+}
+
+uint64_t desk_settled(const struct desk *desk, int64_t *cost)
+{
+	(void)desk;
+	*cost = 0;
+	return 0;
+}
+
+void desk_save(struct desk *desk)
+{
+	(void)desk;
+}
+
+void desk_well(struct desk *desk, uint64_t user)
+{
+	(void)desk;
+	(void)user;
+}
+
+void runstate_alone(struct runstate *state, const uint64_t *user)
+{
+	(void)state;
+	witness->alone = user ? *user + 1 : 0;
+}
+
+void runstate_collects_in_part(
+	struct runstate *state, const char *session, enum collector_reason reason, const char *error)
+{
+	(void)state;
+	(void)session;
+	(void)reason;
+	(void)error;
+}
+
+/* The reader */
+
+static void hand(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once)
+{
+	(void)data;
+	(void)now;
+	(void)at_once;
+	ledger_post(change);
+	memset(change, 0, sizeof(*change));
+	if (spans)
+		witness_see(spans);
+}
+
+static bool stopping(void *data)
+{
+	struct reading *is = data;
+
+	is->guard.steps++;
+	return false;
+}
+
+static bool is_young(void *data, uint64_t user)
+{
+	(void)data;
+	(void)user;
+	return false;
+}
+
+static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
+{
+	struct reading *is = data;
+
+	(void)user;
+	is->lost += (int64_t)packets;
+	witness_hold(*error, "a user is left out without a reason");
+}
+
+static void read_session(struct reading *is, struct pipeline *pipeline, struct progress *progress)
+{
+	static const struct session_identity session = {.name = SESSION, .created = CREATED};
+	struct leftout *leftout = leftout_create(g_array_ref(is->orders.suspects));
+	const struct recover recover = {.config = is->config,
+		.pipeline = pipeline,
+		.progress = progress,
+		.leftout = leftout,
+		.alone = is->orders.alone,
+		.stopping = stopping,
+		.is_young = is_young,
+		.left_out = left_out,
+		.data = is};
+	char error[512] = "";
+
+	progress_begin(progress, &session);
+	witness_hold(
+		recover_rest(&recover, error, sizeof(error)) == RECOVER_OK, "it cannot be read: %s", error);
+	leftout_destroy(leftout);
+}
+
+static void be_reader(void *data)
+{
+	struct reading *is = data;
+	struct assembler_limits limits = pipeline_limits(is->config);
+	struct pipeline *pipeline = pipeline_create(&limits, (struct pipeline_sink){hand, NULL});
+	struct progress *progress = progress_create(is->config, pipeline, NULL, &is->orders);
+
+	witness_begin();
+	is->lost = 0;
+	guard_watch(&is->guard);
+	read_session(is, pipeline, progress);
+	pipeline_flush(pipeline);
+	progress_destroy(progress);
+	pipeline_destroy(pipeline);
+	ledger_read(&witness->rows);
+	signal(SIGPROF, SIG_IGN); /* looking for leaks is no step */
+	witness_hold(__lsan_do_recoverable_leak_check() == 0, "the reader leaks");
+	is->guard.finished = true;
+	_exit(0);
+}
+
+/* The agent */
+
+static void check_end(void)
+{
+	const int64_t *row = witness->rows.row;
+
+	witness_hold_ledger(&witness->rows);
+	witness_hold(row[SPANS_PENDING] == 0 && row[SPANS_MADE] == witness->spans,
+		"%" PRId64 " spans made, %" PRId64 " handed over", row[SPANS_MADE], witness->spans);
+	witness_hold(row[PACKETS_LOST] >= reading->lost, "%" PRId64 " packets lost, %" PRId64 " left out",
+		row[PACKETS_LOST], reading->lost);
+	for (unsigned i = 0; i < witness->good; i++)
+		witness_hold(witness->times[i] == 1, "span %u of the good trace is handed over %u times", i,
+			witness->times[i]);
+}
+
+static bool run_reader(struct blame *blame)
+{
+	uint64_t alone;
+	const char *how;
+	bool done;
+
+	reading->orders = (struct orders){0};
+	blame_order(blame, &reading->orders);
+	witness->alone = 0;
+	done = guard_run(&reading->guard, be_reader, reading, false, &how);
+	g_array_unref(reading->orders.suspects);
+	witness_hold(done || reading->guard.stuck || strstr(how, "signal"), "a reader %s", how);
+	alone = witness->alone - 1;
+	if (!done)
+		blame_died(blame, witness->alone ? &alone : NULL, false);
+	return done;
+}
+
+void recover_output(const char *output)
+{
+	struct blame *blame = blame_create();
+	struct config config;
+	unsigned readers = 1;
+
+	if (!reading)
+		reading = guard_share(sizeof(*reading));
+	fuzz_hold(reading != NULL, "memory can be shared");
+	config_init(&config);
+	g_free(config.relay_output);
+	config.relay_output = g_strdup(output);
+	g_free(config.state_directory);
+	config.state_directory = g_strdup(fuzz_folder());
+	reading->config = &config;
+	while (!run_reader(blame) && readers < READERS_MAX)
+		readers++;
+	witness_hold(readers < READERS_MAX, "readers die for ever");
+	check_end();
+	config_free(&config);
+	blame_destroy(blame);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/witness.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fuzz.h"
+
+struct witness *witness;
+
+void witness_create(void)
+{
+	witness = mmap(NULL, sizeof(*witness), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fuzz_hold(witness != MAP_FAILED, "memory can be shared");
+}
+
+void witness_begin(void)
+{
+	memset(witness->times, 0, sizeof(witness->times));
+	memset(&witness->rows, 0, sizeof(witness->rows));
+	witness->spans = 0;
+}
+
+/* FNV-1a. */
+static uint64_t hash(const uint8_t *bytes, uint32_t size)
+{
+	uint64_t value = UINT64_C(0xcbf29ce484222325);
+
+	for (uint32_t i = 0; i < size; i++)
+		value = (value ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return value;
+}
+
+static void see(uint64_t span)
+{
+	unsigned i = 0;
+
+	witness->spans++;
+	while (i < witness->good && witness->known[i] != span)
+		i++;
+	if (i < witness->good) {
+		witness->times[i]++;
+	} else if (witness->learning && witness->good < GOOD_MAX) {
+		witness->known[i] = span;
+		witness->times[i] = 1;
+		witness->good++;
+	}
+}
+
+void witness_see(const struct batch *spans)
+{
+	const uint8_t *at = spans->spans.data;
+
+	for (uint32_t i = 0; i < spans->count; i++) {
+		see(hash(at, batch_sizes(spans)[i]));
+		at += batch_sizes(spans)[i];
+	}
+}
+
+void witness_hold(bool condition, const char *rule, ...)
+{
+	va_list words;
+
+	if (condition || witness->wrong[0])
+		return;
+	va_start(words, rule);
+	vsnprintf(witness->wrong, sizeof(witness->wrong), rule, words);
+	va_end(words);
+}
+
+void witness_hold_ledger(const struct ledger *rows)
+{
+	const int64_t *row = rows->row;
+	int64_t settled = row[EVENTS_IN_SPANS] + row[EVENTS_AS_JSON] + row[EVENTS_REJECTED_MALFORMED] +
+			  row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME] + row[EVENTS_IGNORED];
+
+	witness_hold(row[EVENTS_READ] == settled, "%" PRId64 " events read, and %" PRId64 " in other rows",
+		row[EVENTS_READ], settled);
+	for (int i = 0; i < LEDGER_ROWS; i++)
+		witness_hold(row[i] >= 0, "%" PRId64 " in row %s", row[i], ledger_rows[i].name);
+}
