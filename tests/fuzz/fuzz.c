@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,11 +57,10 @@ const char *fuzz_folder(void)
 char *fuzz_write(const char *name, const uint8_t *data, size_t size)
 {
 	char *path = g_build_filename(fuzz_folder(), name, NULL);
-	FILE *file = fopen(path, "w");
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	fuzz_hold(file != NULL, "a file can be made in /dev/shm");
-	fwrite(data, 1, size, file);
-	fclose(file);
+	fuzz_hold(fd >= 0 && write(fd, data, size) == (ssize_t)size, "a file can be made in /dev/shm");
+	close(fd);
 	return path;
 }
 

@@ -8,7 +8,8 @@
  *                [-rss_limit_mb=MB]
  *
  * takes what it needs of libFuzzer's options, and ignores the others. What makes babeltrace2 say something
- * new goes into the corpus, a folder, and is harmed further. With FILEs it runs these, unharmed.
+ * new goes into the corpus, a folder, and is harmed further. With FILEs it runs these, unharmed. They may
+ * also be folders of traces.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -49,15 +50,13 @@ static void on_alarm(int signal)
 	_exit(write(STDERR_FILENO, words, sizeof(words) - 1) > 0 ? 1 : 2);
 }
 
-/* Plugins are loaded once, rather than by each child. */
+/* Plugins are loaded once, rather than by each child: all, as they are looked through for the right one. */
 static void load_plugins(void)
 {
-	static const bt_plugin *ctf, *utils;
+	static const bt_plugin_set *plugins;
 
-	fuzz_hold(bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &ctf) ==
-				  BT_PLUGIN_FIND_STATUS_OK &&
-			  bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &utils) ==
-				  BT_PLUGIN_FIND_STATUS_OK,
+	fuzz_hold(bt_plugin_find_all(BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugins) ==
+			  BT_PLUGIN_FIND_ALL_STATUS_OK,
 		"babeltrace2 has its plugins");
 }
 
@@ -180,14 +179,18 @@ static bool run_batch(struct fuzzer *fuzzer, struct batch_of_traces *batch)
 	return good;
 }
 
-static bool run_files(struct fuzzer *fuzzer)
+/* Unharmed. */
+static bool run_all(struct fuzzer *fuzzer, const GPtrArray *traces)
 {
+	guint count = traces->len; /* it may be the corpus, which grows */
 	struct batch_of_traces batch = {0};
 	bool good = true;
 
-	for (guint i = 0; i < fuzzer->files->len && good; i++) {
-		batch.trace[batch.count++] = trace_copy(fuzzer->files->pdata[i]);
-		if (batch.count == BATCH_TRACES || i + 1 == fuzzer->files->len)
+	for (guint i = 0; i < count && good; i++) {
+		batch.trace[batch.count] = trace_copy(traces->pdata[i]);
+		batch_name_user(batch.trace[batch.count], batch.count);
+		batch.count++;
+		if (batch.count == BATCH_TRACES || i + 1 == count)
 			good = run_batch(fuzzer, &batch);
 	}
 	return good;
@@ -197,7 +200,7 @@ static bool run_for_a_while(struct fuzzer *fuzzer)
 {
 	int64_t end = clock_monotonic() + fuzzer->seconds * NS_PER_SECOND;
 	struct batch_of_traces batch = {0};
-	bool good = true;
+	bool good = run_all(fuzzer, fuzzer->corpus);
 
 	while (good && clock_monotonic() < end && (int64_t)fuzzer->cases < fuzzer->runs) {
 		while (batch.count < BATCH_TRACES) {
@@ -268,7 +271,7 @@ int main(int argc, char **argv)
 	good = load_good(&fuzzer);
 	batch_learn(good);
 	g_ptr_array_unref(good);
-	passed = fuzzer.files->len ? run_files(&fuzzer) : run_for_a_while(&fuzzer);
+	passed = fuzzer.files->len ? run_all(&fuzzer, fuzzer.files) : run_for_a_while(&fuzzer);
 	fprintf(stderr, "stat::number_of_executed_units: %" PRIu64 "\n", fuzzer.cases);
 	fprintf(stderr, "stat::new_units_added: %u\n", g_hash_table_size(fuzzer.reasons));
 	fprintf(stderr, "stat::peak_rss_mb: %ld\n", MAX(peak_mb(RUSAGE_SELF), peak_mb(RUSAGE_CHILDREN)));

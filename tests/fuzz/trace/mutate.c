@@ -43,7 +43,7 @@ static void insert(GByteArray *bytes, guint at, const uint8_t *piece, guint size
 {
 	guint rest = bytes->len - at;
 
-	if (bytes->len + size > FILE_MAX)
+	if (size == 0 || bytes->len + size > FILE_MAX)
 		return;
 	g_byte_array_set_size(bytes, bytes->len + size);
 	memmove(bytes->data + at + size, bytes->data + at, rest);
@@ -55,7 +55,7 @@ static void repeat(uint64_t *state, GByteArray *bytes)
 {
 	guint at = random_below(state, bytes->len + 1);
 	guint size = random_below(state, MIN(bytes->len - at, 8192) + 1);
-	g_autofree uint8_t *piece = g_memdup2(bytes->data + at, size);
+	g_autofree uint8_t *piece = size ? g_memdup2(bytes->data + at, size) : NULL;
 	uint32_t times = random_below(state, 4) ? 1 : 1 + random_below(state, 64);
 
 	for (uint32_t i = 0; i < times && piece; i++)
@@ -135,6 +135,8 @@ static void mix(uint64_t *state, trace_files *trace, const trace_files *other)
 	const struct trace_file *from = other->pdata[random_below(state, other->len)];
 	guint at = random_below(state, from->bytes->len + 1);
 
+	if (from->bytes->len == 0)
+		return;
 	if (random_below(state, 2))
 		g_byte_array_set_size(into, 0);
 	insert(into, random_below(state, into->len + 1), from->bytes->data + at,
