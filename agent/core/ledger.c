@@ -12,7 +12,7 @@ const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 
 /* The output whose rows are stored without its name in a checkpoint, as when there was only one. */
 #define UNNAMED "default"
-/* No row comes to more: a checkpoint that says so is damaged. */
+/* No row comes to more, or the next start could not read the checkpoint. */
 #define AMOUNT_MAX (INT64_C(1) << 53)
 #define NAME_MAX_SIZE 128
 
@@ -26,10 +26,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ledger ledger;
 static struct account *accounts;
 
+static bool is_likely(int64_t amount)
+{
+	return amount >= -AMOUNT_MAX && amount <= AMOUNT_MAX;
+}
+
+/* The reader, whose rows come here, may be wrong. */
 static void add_rows(int64_t *to, const int64_t *change, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		to[i] += change[i];
+		if (__builtin_add_overflow(to[i], change[i], &to[i]) || !is_likely(to[i]))
+			to[i] = change[i] > 0 ? AMOUNT_MAX : -AMOUNT_MAX;
 }
 
 void ledger_post(const struct ledger *change)
@@ -214,11 +221,6 @@ static int64_t *find_row(char *name)
 	i = row_find(account_rows, ACCOUNT_ROWS, row);
 	account = find_account(dot ? name : UNNAMED);
 	return account && i < ACCOUNT_ROWS ? &account->is.row[i] : NULL;
-}
-
-static bool is_likely(int64_t amount)
-{
-	return amount >= -AMOUNT_MAX && amount <= AMOUNT_MAX;
 }
 
 /* Reads the list, and if @take, adds it to the rows. Returns false if it is damaged. */

@@ -242,6 +242,24 @@ START_TEST(of_version_0_1)
 }
 END_TEST
 
+/* Whatever is posted, a checkpoint has what the next start takes. */
+START_TEST(what_is_saved_can_be_loaded)
+{
+	static const int64_t amounts[] = {INT64_MAX, INT64_MAX / 2, INT64_C(1) << 53, INT64_MIN};
+	struct ledger change = {.row = {[EVENTS_READ] = 7, [PACKETS_LOST] = amounts[_i]}};
+	struct buffer saved = {0};
+	struct books now;
+
+	for (int i = 0; i < 3; i++)
+		ledger_post(&change);
+	ledger_save(&saved);
+	load(&saved);
+	read_books(&now);
+	ck_assert_int_eq(now.node.row[EVENTS_READ], 2 * 3 * 7);
+	buffer_free(&saved);
+}
+END_TEST
+
 /* Moments */
 
 #define POSTS 100000
@@ -341,6 +359,7 @@ int main(void)
 	tcase_add_test(tests, unknown_ones_are_left_out);
 	tcase_add_test(tests, of_version_0_1);
 	tcase_add_loop_test(tests, impossible_amounts, 0, 3);
+	tcase_add_loop_test(tests, what_is_saved_can_be_loaded, 0, 4);
 	tcase_add_test(tests, snapshots_add_up);
 	tcase_add_test(tests, latencies);
 	suite_add_tcase(suite, tests);
