@@ -233,13 +233,13 @@ static int reap(struct child *child, int64_t patience_ns)
 	return status;
 }
 
-/* A signal that babeltrace2 does not send itself. */
+/* A signal that babeltrace2 does not send itself, be it one that has stopped the process. */
 static bool is_from_outside(const struct child *child, int status)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
 	if (child->killed)
-		return false;
+		return child->stopped && !child->too_large;
 	if (number == SIGKILL)
 		return count_oom_kills() == child->oom_kills;
 	return number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT;
