@@ -14,7 +14,8 @@ from expect import check_load, key_of
 from rig.memory import allowance, rss_of_all
 from rig.node import sanitized
 from rig.process import wait_until
-from test_hostile import GOOD, HOSTILE, RATE, start_as
+from rig.users import start_as
+from test_hostile import GOOD, HOSTILE, RATE
 from test_restart import KEEP
 
 SECONDS = 40

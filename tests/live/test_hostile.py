@@ -2,36 +2,21 @@
 """Programs that would take tracing away from others by what they register and log: only our events are recorded."""
 
 import os
-import shutil
 import time
 
 import pytest
 from expect import check_load, key_of
 from rig.memory import allowance, rss_of_all
 from rig.process import wait_until
+from rig.users import start_as
 from test_restart import KEEP, LOAD
 
-PROGRAMS = "tests/live/programs/"
 HOSTILE, GOOD = 4321, 4322
 RATE, SECONDS = 200, 20
 # What the agent may grow by, in KiB: both users' own streams and metadata, and what allocators keep.
 GROWTH = 6 * 1024
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
-
-
-def start_as(node, user, program, *words, **environment):
-    """A program as a user, who finds it and the provider in a folder of the node's."""
-    folder = node.path("shared")
-    if not os.path.isdir(folder):
-        os.mkdir(folder, 0o755)
-        os.chmod(node.folder, 0o711)
-        shutil.copy(node.built("libclient/libblkin-provider.so.1"), folder)
-    path = os.path.join(folder, program)
-    if not os.path.exists(path):
-        shutil.copy(node.built(PROGRAMS + program), path)
-    become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    return node.start(become + [path, *words], name=f"{program}-{user}", HOME="/", LD_LIBRARY_PATH=folder, **environment)
 
 
 class Watch:

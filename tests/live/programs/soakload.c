@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A steady load for tests/live/test_soak.py: classic spans of six annotations each, whose trace id and span
- * id are their number, from 1.
+ * id are their number, from FIRST.
  *
- *     soakload RATE
+ *     soakload RATE FIRST
  *
  * RATE is in spans a second. It ends on SIGTERM, having finished the span at hand, and prints how many it
  * recorded.
@@ -43,9 +43,10 @@ static void record(uint64_t number)
 
 int main(int argc, char **argv)
 {
-	uint64_t rate = argc == 2 ? strtoull(argv[1], NULL, 10) : 0, done = 0, begun;
+	uint64_t rate = argc == 3 ? strtoull(argv[1], NULL, 10) : 0, done = 0, begun;
+	uint64_t first = rate ? strtoull(argv[2], NULL, 10) : 0;
 
-	if (!rate)
+	if (!first)
 		return EX_USAGE;
 	signal(SIGTERM, end);
 	for (int i = 0; i < 200 && !(blkin_tracing() && BLKIN_CLASSIC_ON_(timestamp)); i++)
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
 		uint64_t due = (blkin_now() - begun) / 1000 * rate / 1000000;
 
 		while (done < due && !over)
-			record(++done);
+			record(first + done++);
 		usleep(1000);
 	}
 	printf("%" PRIu64 "\n", done);
