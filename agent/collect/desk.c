@@ -100,15 +100,16 @@ struct pipeline_sink desk_sink(struct desk *desk)
 	return (struct pipeline_sink){hand, desk};
 }
 
+bool desk_is_due(const struct desk *desk)
+{
+	return clock_monotonic() - desk->handed >= HAND_NS;
+}
+
 void desk_tick(struct desk *desk, uint64_t moves)
 {
-	int64_t now = clock_monotonic();
-
-	if (now - desk->handed < HAND_NS)
-		return;
 	hand_over(desk, desk->none, false, moves != desk->moves);
 	desk->moves = moves;
-	desk->handed = now;
+	desk->handed = clock_monotonic();
 }
 
 void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)

@@ -37,8 +37,12 @@ bool desk_open(struct desk *desk, const struct desk_asks *asks);
 /* The pipeline's sink */
 struct pipeline_sink desk_sink(struct desk *desk);
 
-/* To be called between messages, often: hands over what the ledger knows and the agent does not, at times;
- * with @moves, which counts what changes of what was reached. */
+/* Whether it is time for desk_tick; to be asked between messages, often. */
+bool desk_is_due(const struct desk *desk);
+
+/* Hands over what the ledger knows and the agent does not; with @moves, which counts what changes of what was
+ * reached. The pipeline must have posted all that it has: were the reader killed now, what was reached and
+ * the ledger would not agree. */
 void desk_tick(struct desk *desk, uint64_t moves);
 
 /* A place, behind everything up to now. */

@@ -338,7 +338,10 @@ void progress_tick(struct progress *progress)
 {
 	int64_t now, cost;
 
-	desk_tick(progress->desk, positions_moves(progress->positions));
+	if (desk_is_due(progress->desk)) {
+		pipeline_post(progress->pipeline);
+		desk_tick(progress->desk, positions_moves(progress->positions));
+	}
 	settle(progress, desk_settled(progress->desk, &cost));
 	if (progress->moves == positions_moves(progress->positions) && !progress->with_pending)
 		return;

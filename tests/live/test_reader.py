@@ -108,6 +108,29 @@ def test_nothing_comes_twice_while_the_collector_is_away(node, receiver):
     assert agent.stop() == 0
 
 
+def test_killed_in_a_backlog(node, receiver):
+    """While there is more to read, spans that go on are not handed over: what was read of them is known all the same."""
+    total = 400000
+    node.start_agent(receiver.port, session=dict(KEEP, memory="256M", disk="4G", reader_memory="1G"), spans={"linger": "20s", "max_pending": "512M"})
+    assert node.agent.stop() == 0
+    node.run(["tests/live/programs/flood", "endless", total, 100000])
+    time.sleep(1)  # ten times the live timer
+    node.start_agent_again(wait=False)
+    for _ in range(3):
+        wait_until(lambda: node.http_get("/metrics")[0] == 200, 10, "the agent to answer")
+        before = node.ledger().read
+        wait_until(lambda before=before: node.ledger().read > before, 10, "events to be read", step=0)
+        time.sleep(0.075)  # between two places, as they are taken each 0.1 s
+        pid = node.reader_pid()
+        os.kill(pid, signal.SIGKILL)
+        another(node, pid)
+    assert node.ledger().read < total, "it has read all before it was killed"
+    ledger = node.wait_ledger(lambda ledger: ledger.sent >= total and ledger.idle(), 90, "all to be settled")
+    assert ledger.read - ledger.again == total, str(ledger)
+    assert (ledger.lost, ledger.packets_lost, restarts(node)) == (0, 0, 3)
+    assert node.agent.stop() == 0
+
+
 def test_stopped(node, receiver):
     """A reader that somebody has stopped hangs, and is replaced; what it read is not to blame, however often that is."""
     agent = node.start_agent(receiver.port, session=KEEP)
