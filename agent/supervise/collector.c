@@ -14,7 +14,7 @@
 #include "supervise/inner.h"
 
 /* How often the reader is watched; and how long it may take to end when its work is done. */
-#define WATCH_NS (250 * NS_PER_MS)
+#define WATCH_NS (50 * NS_PER_MS)
 #define FINISH_NS (5 * NS_PER_SECOND)
 /* How long the thread sleeps, ms: when nothing is under way; while a place is; while a batch fills; and while
  * the reader waits for room. */
