@@ -7,6 +7,7 @@ half, which starts that process and reads FILE.
 """
 
 import base64
+import contextlib
 import gzip
 import mmap
 import os
@@ -90,8 +91,9 @@ def serve_post(file, book, mood):
 
 def serve_stream(stream, book, mood):
     file = stream.makefile("rb")
-    while first := file.peek(1)[:1]:  # frames are smaller than 'P' would have it
-        stream.sendall((serve_post if first == b"P" else serve_call)(file, book, mood))
+    with contextlib.suppress(ConnectionError):
+        while first := file.peek(1)[:1]:  # frames are smaller than 'P' would have it
+            stream.sendall((serve_post if first == b"P" else serve_call)(file, book, mood))
 
 
 def serve(port, path):

@@ -22,22 +22,19 @@ class Hostile:
         self.ruined = False
 
     def look(self, ruin):
-        """Takes another turn if it is time to. @ruin: also at what a user does not recover from as long as the session lives."""
+        """Takes another turn if it is time to. @ruin: once at what he does not recover from as long as the session lives."""
         now = time.monotonic()
         if now < self.until:
             return
         self.end()
-        if self.ruined:
-            return
-        turns = RUINS if ruin else TURNS
-        name = self.rng.choice(sorted(turns))
+        name = RUIN if ruin and not self.ruined else self.rng.choice(TURNS)
         self.done[name] += 1
-        self.ruined = ruin
-        turns[name](self)
+        self.ruined |= name == RUIN
+        getattr(self, name)()
         self.until = now + self.rng.uniform(3, 12)
 
     def end(self):
-        if self.program and not self.ruined:
+        if self.program:
             self.program.kill()
             self.program = None
 
@@ -84,19 +81,10 @@ class Hostile:
             file.seek(self.rng.randrange(os.path.getsize(file.name)))
             file.write(self.rng.randbytes(size))
 
-    # Ruins
-
     def spoil_metadata(self):
         """By an event with a name that no metadata can hold."""
         self.run("spoiler")
 
-    def cut_metadata(self):
-        for path in self.files("metadata"):
-            os.truncate(path, 40)
 
-
-TURNS = {
-    name: getattr(Hostile, name)
-    for name in "names layouts long_events clock_goes_back flood damage_packets damage_index".split()
-}
-RUINS = {name: getattr(Hostile, name) for name in "spoil_metadata cut_metadata".split()}
+TURNS = "names layouts long_events clock_goes_back flood damage_packets damage_index".split()
+RUIN = "spoil_metadata"

@@ -27,7 +27,7 @@ class SoakWatch:
     def __init__(self, node):
         self.node = node
         self.asked = self.ready = 0
-        self.used = {"agent": [], "reader": []}  # (when, KiB, descriptors)
+        self.used = {"agent": [], "reader": [], "both": []}  # (when, KiB, descriptors)
         self.over = threading.Event()
         self.began = time.monotonic()
         self.ended = None
@@ -47,9 +47,9 @@ class SoakWatch:
             self.asked += 1
             self.ready += self.node.collecting()
             agent = self.node.agent.pid
-            for name, pid in ("agent", agent), ("reader", reader_of(agent)):
-                used = pid and resources(pid)
-                if used:
+            both = [resources(pid) if pid else None for pid in (agent, reader_of(agent))]
+            if all(both):
+                for name, used in zip(self.used, both + [tuple(map(sum, zip(*both)))]):
                     self.used[name].append((time.monotonic(), *used))
 
     def share(self):
