@@ -275,6 +275,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "stat::number_of_executed_units: %" PRIu64 "\n", fuzzer.cases);
 	fprintf(stderr, "stat::new_units_added: %u\n", g_hash_table_size(fuzzer.reasons));
 	fprintf(stderr, "stat::peak_rss_mb: %ld\n", MAX(peak_mb(RUSAGE_SELF), peak_mb(RUSAGE_CHILDREN)));
+	batch_clean();
 	g_hash_table_unref(fuzzer.reasons);
 	g_ptr_array_unref(fuzzer.files);
 	g_ptr_array_unref(fuzzer.corpus);

@@ -111,6 +111,13 @@ bool batch_run(struct batch_of_traces *batch)
 	return !witness->wrong[0];
 }
 
+void batch_clean(void)
+{
+	remove_folder(output);
+	g_free(output);
+	g_free(session);
+}
+
 void batch_empty(struct batch_of_traces *batch)
 {
 	for (unsigned i = 0; i < batch->count; i++) {

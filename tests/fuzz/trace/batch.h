@@ -27,6 +27,9 @@ void batch_name_user(trace_files *trace, unsigned index);
 /* Has it read; false if something does not hold, which witness->wrong says. */
 bool batch_run(struct batch_of_traces *batch);
 
+/* Removes the folders. */
+void batch_clean(void);
+
 void batch_empty(struct batch_of_traces *batch);
 
 #endif
