@@ -126,6 +126,8 @@ static int reserve(struct spooldb *db, uint64_t bytes)
 	int64_t more = (int64_t)(bytes / (SPOOLFILE_PAGE - 100)) + 16 - free_pages;
 	sqlite3_int64 size = (pages + MAX(more, 0)) * SPOOLFILE_PAGE;
 
+	if (rc == SQLITE_OK && (free_pages < 0 || free_pages > pages))
+		return SQLITE_CORRUPT; /* the hint would be as wrong, and fill the disk */
 	if (rc == SQLITE_OK)
 		rc = sqlite3_file_control(db->db, "main", SQLITE_FCNTL_SIZE_HINT, &size);
 	return (rc & 0xff) == SQLITE_IOERR ? SQLITE_FULL : rc;

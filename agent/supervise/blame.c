@@ -97,16 +97,17 @@ static void strike(struct blame *suspects, uint64_t user, int64_t now)
 			user, (int)(PAUSE_NS / NS_PER_SECOND));
 }
 
-static void strike_live(struct blame *suspects, int64_t now)
+static void strike_live(struct blame *suspects, bool hung, int64_t now)
 {
 	if (now - suspects->live_last > FORGET_LIVE_NS && now > suspects->files_until)
 		suspects->live = 0;
 	suspects->live_last = now;
+	suspects->live += suspects->live == 0 && hung; /* the next one would hang too, for as long */
 	if (suspects->live++)
 		suspects->files_until = now + clock_backoff(PAUSE_NS, suspects->live - 2, PAUSE_MAX_NS);
 }
 
-void blame_died(struct blame *suspects, const uint64_t *user, bool live)
+void blame_died(struct blame *suspects, const uint64_t *user, bool live, bool hung)
 {
 	int64_t now = clock_monotonic();
 
@@ -114,7 +115,7 @@ void blame_died(struct blame *suspects, const uint64_t *user, bool live)
 	if (user)
 		strike(suspects, *user, now);
 	else if (live)
-		strike_live(suspects, now);
+		strike_live(suspects, hung, now);
 	suspects->died = now;
 	pthread_mutex_unlock(&suspects->lock);
 }

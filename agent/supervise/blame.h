@@ -23,8 +23,8 @@ struct blame *blame_create(void);
 void blame_destroy(struct blame *suspects);
 
 /* A reader has died of what it read: of the trace of @user, which it read alone, or, if that is NULL, of an
- * unknown one; @live: it read live. */
-void blame_died(struct blame *suspects, const uint64_t *user, bool live);
+ * unknown one; @live: it read live, and if @hung, it hung in that. */
+void blame_died(struct blame *suspects, const uint64_t *user, bool live, bool hung);
 
 /* A trace cannot be read, although the reader survives it. */
 void blame_unreadable(struct blame *suspects, const struct culprit *culprit);

@@ -114,8 +114,8 @@ static bool take_frame(struct collector *collector, enum frame_type type, struct
 		blame_well(collector->suspects, unpack_u64(body));
 		return !body->failed;
 	case FRAME_ENDED:
-		collector->ended = true;
-		return collector->stop_told;
+		collector->ended = collector->stop_told;
+		return collector->ended;
 	case FRAME_FINISHED:
 		if (!collector->ended)
 			return false;

@@ -86,7 +86,8 @@ static void find_culprit(struct collector *collector)
 {
 	uint64_t alone = atomic_load(&collector->page->alone), user = alone - 1;
 
-	blame_died(collector->suspects, alone ? &user : NULL, atomic_load(&collector->page->live) != 0);
+	blame_died(collector->suspects, alone ? &user : NULL, atomic_load(&collector->page->live) != 0,
+		collector->child.killed && atomic_load(&collector->page->called) == DAEMON_RELAY);
 }
 
 void succession_end(struct collector *collector, int64_t patience_ns)

@@ -52,17 +52,17 @@ END_TEST
 /* The first death of live reading sends the next reader to the files for once, the second for a while. */
 START_TEST(live_reading)
 {
-	blame_died(suspects, NULL, true);
+	blame_died(suspects, NULL, true, false);
 	check_orders(true, false, 0);
 	g_array_unref(orders.suspects);
-	blame_died(suspects, NULL, false);
+	blame_died(suspects, NULL, false, false);
 	check_orders(true, false, 0);
 	g_array_unref(orders.suspects);
-	blame_died(suspects, NULL, true);
+	blame_died(suspects, NULL, true, false);
 	check_orders(true, true, 0);
 	ck_assert_int_le(orders.files, 30 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
-	blame_died(suspects, NULL, true);
+	blame_died(suspects, NULL, true, false);
 	check_orders(true, true, 0);
 	ck_assert_int_gt(orders.files, 30 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
@@ -74,25 +74,25 @@ START_TEST(one_user)
 {
 	uint64_t first = 42;
 
-	blame_died(suspects, &root, false);
+	blame_died(suspects, &root, false, false);
 	check_orders(true, false, 1);
 	ck_assert_int_eq(wait_of_first(), 0);
 	ck_assert_uint_eq(left_out(&first), 0);
 	g_array_unref(orders.suspects);
-	blame_died(suspects, &root, false);
+	blame_died(suspects, &root, false, false);
 	check_orders(true, false, 1);
 	ck_assert_int_gt(wait_of_first(), 29 * NS_PER_SECOND);
 	ck_assert_uint_eq(left_out(&first), 1);
 	ck_assert_uint_eq(first, root);
 	g_array_unref(orders.suspects);
-	blame_died(suspects, &root, false); /* he was tried */
+	blame_died(suspects, &root, false, false); /* he was tried */
 	check_orders(true, false, 1);
 	ck_assert_int_gt(wait_of_first(), 59 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
 	/* all is well, but one death is enough now */
 	blame_well(suspects, root);
 	ck_assert_uint_eq(left_out(&first), 0);
-	blame_died(suspects, &root, false);
+	blame_died(suspects, &root, false, false);
 	check_orders(true, false, 1);
 	ck_assert_int_gt(wait_of_first(), 119 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
@@ -102,9 +102,9 @@ END_TEST
 /* One death, and the next reader can read him: nothing is held against him. */
 START_TEST(one_user_once)
 {
-	blame_died(suspects, &user, false);
+	blame_died(suspects, &user, false, false);
 	blame_well(suspects, user);
-	blame_died(suspects, &user, false);
+	blame_died(suspects, &user, false, false);
 	check_orders(true, false, 1);
 	ck_assert_int_eq(wait_of_first(), 0);
 	g_array_unref(orders.suspects);
@@ -131,8 +131,8 @@ START_TEST(many)
 	uint64_t first;
 
 	for (uint64_t i = 0; i < 5000; i++) {
-		blame_died(suspects, &i, false);
-		blame_died(suspects, &i, false);
+		blame_died(suspects, &i, false, false);
+		blame_died(suspects, &i, false, false);
 	}
 	ck_assert_uint_eq(left_out(&first), 1024);
 }

@@ -215,7 +215,7 @@ static bool run_reader(struct blame *blame)
 	witness_hold(done || reading->guard.stuck || strstr(how, "signal"), "a reader %s", how);
 	alone = witness->alone - 1;
 	if (!done)
-		blame_died(blame, witness->alone ? &alone : NULL, false);
+		blame_died(blame, witness->alone ? &alone : NULL, false, false);
 	return done;
 }
 
