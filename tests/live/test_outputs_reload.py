@@ -229,6 +229,35 @@ def test_all_go_and_come_back(node):
     assert node.agent.stop() == 0
 
 
+@pytest.mark.parametrize("spans", [1, 100])
+@pytest.mark.parametrize("how", ["added", "again"])
+def test_one_comes_while_all_is_idle(node, how, spans):
+    """It has every span that is recorded after the reload: the first ones, too."""
+    pair = SinkPair(node)
+    pair.start_agent()
+    node.run([LOAD, "-n", 10])
+    pair.wait_idle(10)
+    time.sleep(3)  # until the agent has nothing more to do at all
+    sections, name, sink, had = Sections(node), "west", pair["west"], 10
+    if how == "added":
+        had = 0
+        name, sink = "east", IdSink(node, free_port()).start()
+        sections.output("output east", sink, type="http")
+    else:
+        mine = sections.keys.pop("output west")
+        sections.hang_up()
+        assert what_left(node, "west")[0] == (10, 10, 0, 0)
+        sections.keys["output west"] = mine
+    sections.hang_up()
+    node.run([LOAD, "-P", 1, "-n", spans])
+    pair["default"].wait_for(10 + spans, 20)
+    ledger = node.wait_ledger(lambda ledger: ledger.sent + ledger.dropped >= had + spans, 10, "it to have them", name)
+    assert (ledger.taken, ledger.sent, ledger.dropped) == (had + spans, had + spans, 0), str(ledger)
+    assert sink.count() == had + spans
+    assert {(1, 0, n) for n in range(spans)} <= sink.ids().keys()
+    assert node.agent.stop() == 0
+
+
 def test_a_stop_while_one_goes(node):
     """It has the time of the stop to deliver what it has, as those that stay."""
     pair, total = SinkPair(node), 2000
