@@ -168,10 +168,10 @@ def test_babeltrace_is_not_in_the_agent(node, receiver):
         assert "babeltrace" not in maps(node.agent.pid) and "lttng-ctl" not in maps(node.agent.pid)
 
 
-def start_deadly(node, receiver):
+def start_deadly(node, receiver, session=KEEP, **sections):
     """An agent whose babeltrace2 does not bear every text."""
     preload = [node.built("tests/live/programs/libdeadly.so"), node.leak_environment.get("LD_PRELOAD")]
-    node.write_config(receiver.port, session=KEEP)
+    node.write_config(receiver.port, session=session, **sections)
     share(node)
     return node.start_agent_again(LD_PRELOAD=" ".join(filter(None, preload)))
 
