@@ -91,6 +91,38 @@ def test_attached_to_the_dead(node, receiver):
     assert node.agent.stop() == 0
 
 
+class HalfAnswers(Proxy):
+    """A proxy to the relay's viewer port: one answer stops half way, and nothing follows on that connection."""
+
+    def __init__(self, server):
+        self.armed, self.stuck = False, None
+        super().__init__(server)
+
+    def forward(self, data, one, other):
+        if one is self.stuck:
+            return
+        if self.armed and one.getpeername()[1] == self.server:
+            self.armed, self.stuck = False, one
+            data = data[: len(data) // 2]
+        super().forward(data, one, other)
+
+
+def test_answer_stops_half_way(node, receiver):
+    """Of a relay that is well: it is told of, and what is recorded comes all the same, from files."""
+    proxy = HalfAnswers(node.relay_ports[2])
+    node.start_agent(receiver.port, session=dict(KEEP, relay_live_port=proxy.port))
+    check_collects(node, receiver)
+    proxy.armed = True
+    wait_until(lambda: proxy.stuck, 10, "an answer to stop")
+    node.run([LOAD, "-n", 500, "-r", 2000])
+    wait_until(lambda: node.http_get("/readyz") != (200, "ok\n"), 30, "the agent to be unwell")
+    wait_until(lambda: "lttng-relayd has not answered" in node.agent.log(), 30, "the log to say so")
+    node.wait_ledger(lambda ledger: ledger.read - ledger.again == 1000 and ledger.idle(), 30, "500 spans")
+    receiver.wait_for(1000)
+    wait_until(node.collecting, 30, "the agent to collect")
+    assert node.agent.stop() == 0
+
+
 def broken(what):
     def break_it(node, proxies):
         assert proxies[what].break_all()
