@@ -2,11 +2,11 @@
 /*
  * Floods that must not make the agent grow.
  *
- *     flood endless|names|strings EVENTS RATE
+ *     flood endless|names|strings|long EVENTS RATE
  *
  * endless: an annotation each of a span of its own, which never ends. names: the same, each with a service
  * and a name that nobody had before. strings: of spans that never end, each annotation has 8 KiB of text.
- * RATE is in events a second. Prints how many events it recorded.
+ * long: the same, each of a span of its own. RATE is in events a second. Prints how many events it recorded.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,8 +31,9 @@ static void record(const char *kind, int64_t number)
 		snprintf(service, sizeof(service), "service-%lld", (long long)number);
 		snprintf(name, sizeof(name), "name-%lld", (long long)number);
 	}
-	if (*kind == 's') {
+	if (*kind == 's')
 		trace.info.trace_id = trace.info.span_id = number % STRING_SPANS + 1;
+	if (*kind == 's' || *kind == 'l') {
 		memset(text, 'a' + (int)(number % 26), TEXT);
 		BLKIN_KEYVAL_STRING(&trace, NULL, "text", text);
 	} else {
