@@ -77,16 +77,20 @@ def test_attached_to_the_dead(node, receiver):
     proxy = Blinding(node.relay_ports[2])
     node.start_agent(receiver.port, session=dict(KEEP, relay_live_port=proxy.port))
     check_collects(node, receiver)
-    assert node.agent.stop() == 0
-    node.lttng("destroy", "--no-wait", "blkin")
-    node.start_agent_again()
-    assert ours(node) == 2, "nothing to be tested: the agent is attached to one session"
+    for sessions in range(2, 7):
+        assert node.agent.stop() == 0
+        node.lttng("destroy", "--no-wait", "blkin")
+        node.start_agent_again()
+        if ours(node) == 2:  # the relay may have let go of the old one by then
+            break
+    else:
+        pytest.fail("nothing to be tested: the agent is attached to one session")
     node.run([LOAD, "-n", 500, "-r", 2000])
     wait_until(lambda: "does not send what it has recorded" in node.http_get("/readyz")[1], 10, "the agent to say so")
     assert not node.collecting()
     ledger = node.wait_ledger(lambda ledger: ledger.read == 1000 and ledger.idle(), 10, "500 spans")
     check_collects(node, receiver, 3)
-    assert (ledger.sessions, node.agent.log().count("cannot be read live")) == (2, 1)
+    assert (ledger.sessions, node.agent.log().count("cannot be read live")) == (sessions, 1)
     check_nothing_lost(node)
     assert node.agent.stop() == 0
 
