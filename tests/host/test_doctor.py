@@ -37,7 +37,7 @@ def traced(rack, node):
 
 
 def start_program(node, *properties):
-    node.run("systemd-run", "--quiet", "--unit=traced", "--uid=games", *properties, "spanload", "-n", 10**6, "-r", 100)
+    node.run("systemd-run", "--quiet", "--collect", "--unit=traced", "--uid=games", *properties, "spanload", "-n", 10**6, "-r", 100)
 
 
 def test_no_session_daemon(traced):
