@@ -118,13 +118,16 @@ static enum copied copy_packet(struct carve *carve, const struct relayfiles_pack
 	return copied;
 }
 
-/* How much of a metadata file is whole packets; relayd may be appending another. */
+/*
+ * How much of a metadata file is whole packets; relayd may be appending another. babeltrace2 2.1 reads beyond
+ * the end of one that is cut off.
+ */
 static uint64_t whole_metadata(int file)
 {
 	uint8_t header[METADATA_HEADER_SIZE];
 	uint64_t whole = 0;
 	struct stat stat;
-	bool little;
+	bool little, packets = false;
 
 	if (fstat(file, &stat) != 0)
 		return 0;
@@ -132,11 +135,12 @@ static uint64_t whole_metadata(int file)
 		starts_with(header, METADATA_MAGIC, &little)) {
 		uint64_t size = number_at(header, METADATA_SIZE_AT, 4, little) / 8;
 
+		packets = true;
 		if (size < METADATA_HEADER_SIZE || size > (uint64_t)stat.st_size - whole)
 			break;
 		whole += size;
 	}
-	return whole ? whole : (uint64_t)stat.st_size; /* text has no packets */
+	return packets ? whole : (uint64_t)stat.st_size; /* text has none */
 }
 
 static bool copy_metadata(struct carve *carve, const struct stream_key *key, const char *trace)
