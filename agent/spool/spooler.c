@@ -18,8 +18,9 @@
 #include "spool/spool.h"
 #include "spool/spoolname.h"
 
-/* What one commit stores at most. */
+/* What one commit stores at most; of a small spool, whose log has to have room for it, such a part. */
 #define GROUP_BYTES (2 * 1024 * 1024)
+#define GROUP_PART 8
 /* What was delivered is deleted in groups too. What is not deleted yet is sent again after a kill -9. */
 #define DELETE_IDS 64
 #define DELETE_NS (200 * NS_PER_MS)
@@ -148,8 +149,10 @@ static bool store(struct spooler *spooler, struct entry *list)
 
 static bool store_waiting(struct spooler *spooler, size_t bytes)
 {
+	const size_t most = MIN(GROUP_BYTES, spooler->state.max_bytes / GROUP_PART);
+
 	while (bytes > 0) {
-		struct entry *list = backlog_take(spooler->queue, MIN(bytes, GROUP_BYTES));
+		struct entry *list = backlog_take(spooler->queue, MIN(bytes, most));
 		size_t group = 0;
 
 		if (!list)

@@ -159,13 +159,13 @@ static int64_t patience(const struct page *page)
 }
 
 /* Processor time tells a loop from waiting, however busy the machine is. */
-static bool hangs(const struct child *child, const struct page *page, int64_t computed)
+static bool hangs(const struct child *child, const struct page *page)
 {
 	int64_t now = clock_monotonic();
 
 	if (child->stopped)
 		return now - child->stopped >= STOPPED_NS;
-	if (computed >= (atomic_load(&page->alone) ? COMPUTES_ALONE_NS : COMPUTES_NS))
+	if (child->computed >= (atomic_load(&page->alone) ? COMPUTES_ALONE_NS : COMPUTES_NS))
 		return true;
 	return now - child->moved >= patience(page);
 }
@@ -182,7 +182,8 @@ void child_watch(struct child *child, struct page *page)
 		child->moved = moved;
 		child->moved_cpu = cpu;
 	}
-	if (child->killed || !hangs(child, page, cpu - child->moved_cpu))
+	child->computed = cpu - child->moved_cpu;
+	if (child->killed || !hangs(child, page))
 		return;
 	child->killed = true;
 	kill(child->pid, SIGKILL);

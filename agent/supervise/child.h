@@ -17,6 +17,7 @@ struct child {
 	int64_t watched;    /* when it was watched last; */
 	int64_t moved;      /* when it had moved last, as far as was seen, */
 	int64_t moved_cpu;  /* and the processor time that it had used by then, ns */
+	int64_t computed;   /* since then, ns of processor time */
 	int64_t stopped;    /* since when somebody has stopped it; 0: nobody has */
 	uint64_t oom_kills; /* that there had been where it runs */
 	bool killed;        /* by us, as it hung, */

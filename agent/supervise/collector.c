@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "supervise/inner.h"
 
+/* A reader that computes for no longer waits for the daemon that it calls. */
+#define WAITS_NS (1 * NS_PER_SECOND)
 /* How often the reader is watched; and how long it may take to end when its work is done. */
 #define WATCH_NS (50 * NS_PER_MS)
 #define FINISH_NS (5 * NS_PER_SECOND)
@@ -169,8 +171,8 @@ static bool serve(struct collector *collector)
 		tell_requests(collector);
 	if (now - collector->checked >= WATCH_NS) {
 		collector->checked = now;
-		shown_watch(&collector->shown);
 		child_watch(&collector->child, collector->page);
+		shown_watch(&collector->shown, collector->child.computed < WAITS_NS);
 		child_bound(&collector->child, collector->reader_memory);
 	}
 	return true;

@@ -138,10 +138,10 @@ static const char *name_of(uint32_t daemon)
 	return daemon == DAEMON_RELAY ? "lttng-relayd" : "lttng-sessiond";
 }
 
-void shown_watch(struct shown *shown)
+void shown_watch(struct shown *shown, bool waits)
 {
 	uint32_t daemon = called(shown);
-	bool hangs = daemon != DAEMON_NONE && unmoved(shown) >= LASTING_NS;
+	bool hangs = waits && daemon != DAEMON_NONE && unmoved(shown) >= LASTING_NS;
 
 	if (hangs && !shown->hang_logged)
 		log_warning("not collecting: %s has not answered for %d s; the agent keeps trying",

@@ -36,8 +36,8 @@ void shown_report(struct shown *shown, const struct report *report);
 /* The reader has ended, and @why says how; if @starts, another one does. */
 void shown_ended(struct shown *shown, bool starts, const char *why);
 
-/* To be called often: the log tells of a daemon that does not answer the reader. */
-void shown_watch(struct shown *shown);
+/* To be called often: the log tells of a daemon that does not answer a reader that @waits for it. */
+void shown_watch(struct shown *shown, bool waits);
 
 /* Any thread. */
 void shown_read(struct shown *shown, struct collector_state *copy);
