@@ -223,7 +223,7 @@ struct desk *desk_create(int socket, struct ring *ring, struct orders *orders)
 	buffer_free(&hello);
 	while (!channel_next(&desk->channel, &type, &body))
 		if (!channel_receive(&desk->channel))
-			return NULL;
+			_exit(EXIT_SUCCESS); /* the agent is gone */
 	return type == FRAME_START && orders_unpack(&body, orders) ? desk : NULL;
 }
 
