@@ -277,7 +277,7 @@ static enum recover_status read_slices(struct pass *pass, char *error, size_t er
 		}
 		first = end;
 	}
-	return status == RECOVER_OK && pass->waits ? RECOVER_FAILED : status;
+	return status == RECOVER_OK && pass->waits ? RECOVER_WAITS : status;
 }
 
 /* Passes */

@@ -45,6 +45,7 @@ struct recover {
 enum recover_status {
 	RECOVER_OK,
 	RECOVER_STOPPED,
+	RECOVER_WAITS,      /* a trace may be readable in a moment: its metadata are not whole yet */
 	RECOVER_UNREADABLE, /* relayd's files cannot be read, or are not there: @error says why */
 	RECOVER_FAILED      /* another attempt may do better: no scratch folder can be written, say */
 };

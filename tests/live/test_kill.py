@@ -65,7 +65,8 @@ def test_metadata_come_late(node, receiver):
         metadata = file.read().replace(b"tracer_buffering_id = %d;" % user, b"tracer_buffering_id = %d;" % (user + 1))
         file.truncate(0)
         node.start_agent_again(wait=False)
-        wait_until(lambda: node.agent.log().count("metadata is empty"), 20, "the agent to meet it")
+        wait_until(node.reader_pid, 20, "a reader")
+        time.sleep(2)  # it waits for five seconds
         file.seek(0)
         file.write(metadata)
     ledger = node.wait_ledger(lambda ledger: ledger.read - ledger.again == 2000 and ledger.idle(), 20, "all spans")

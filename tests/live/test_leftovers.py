@@ -48,7 +48,8 @@ def test_killed_while_removing(node, receiver, name):
     assert os.path.exists(folder)
     node.start_agent_again()
     wait_removed(folder)
-    assert len(node.session_folders()) == 1 and node.ledger().sent == 100
+    wait_until(lambda: len(node.session_folders()) == 1, 10, "one session to be left")
+    assert node.ledger().sent == 100
 
 
 def test_something_is_in_the_way(node, receiver):
