@@ -13,8 +13,10 @@
 #define HELD_PAUSE_NS (50 * NS_PER_MS)
 /* and reports it after this time. */
 #define HELD_TOLD_NS (1 * NS_PER_SECOND)
-/* The pause between two looks at a reader that is idle, while the session comes to its end. */
+/* While the session comes to its end: the pause between two looks at a reader that is idle, */
 #define END_PAUSE_US 10000
+/* and how long it may be idle when all that was recorded is on disk. */
+#define QUIET_NS (2 * NS_PER_SECOND)
 
 void keeper_end(struct keeper *keeper)
 {
@@ -83,32 +85,47 @@ bool keeper_lose_gone(struct keeper *keeper, const char *why)
 	return keeper_lose(keeper, why);
 }
 
-void keeper_finish(struct keeper *keeper, struct session *session, struct reader *reader)
+/* Reads the session live to its end, which babeltrace2 does not come to if it has not heard of all streams.
+ * What has come to disk can be read from there: then it is not waited for long. */
+static void drain(struct keeper *keeper, struct reader *reader, bool on_disk, int64_t deadline)
 {
 	enum reader_status status = READER_MORE;
+	int64_t moved = clock_monotonic(), now = moved;
+
+	while ((status == READER_MORE || status == READER_IDLE) && now < deadline &&
+		!(on_disk && now - moved >= QUIET_NS)) {
+		runstate_calls(keeper->state, DAEMON_RELAY);
+		status = reader_step(reader);
+		progress_tick(keeper->progress);
+		if (status == READER_IDLE)
+			g_usleep(END_PAUSE_US);
+		now = clock_monotonic();
+		if (status == READER_MORE)
+			moved = now;
+	}
+}
+
+void keeper_finish(struct keeper *keeper, struct session *session, struct reader *reader)
+{
 	int64_t deadline = runstate_deadline(keeper->state);
 	char unread[512];
+	bool on_disk;
 
 	if (!deadline)
 		deadline = clock_monotonic() + keeper->stop_timeout;
 	keeper->draining = true;
 	watch_set(keeper->watch, NULL);
 	runstate_calls(keeper->state, DAEMON_SESSION);
-	session_stop(session, deadline - clock_monotonic());
+	on_disk = session_stop(session, deadline - clock_monotonic());
 	session_destroy(session);
-	while (reader && (status == READER_MORE || status == READER_IDLE) && clock_monotonic() < deadline) {
-		runstate_calls(keeper->state, DAEMON_RELAY);
-		status = reader_step(reader);
-		progress_tick(keeper->progress);
-		if (status == READER_IDLE)
-			g_usleep(END_PAUSE_US);
-	}
-	if (reader && status != READER_END)
-		log_warning("the session did not end in time: what it still held is not delivered");
+	if (reader)
+		drain(keeper, reader, on_disk, deadline);
 	if (keeper_read_rest(keeper, unread, sizeof(unread))) {
 		if (*unread)
 			livereader_complain(keeper->live, unread);
 		keeper_end(keeper);
+	} else if (clock_monotonic() >= deadline) {
+		log_warning("the session did not end in time: what it still held is not delivered");
 	}
 	keeper->draining = false;
 }

@@ -56,14 +56,16 @@ const char *session_url(const struct session *session)
 	return session->url;
 }
 
-void session_stop(struct session *session, int64_t timeout_ns)
+bool session_stop(struct session *session, int64_t timeout_ns)
 {
 	LOCK_TRACING;
 	int64_t deadline = clock_monotonic() + timeout_ns;
+	int pending;
 
 	lttng_stop_tracing_no_wait(session->name);
-	while (lttng_data_pending(session->name) == 1 && clock_monotonic() < deadline)
+	while ((pending = lttng_data_pending(session->name)) == 1 && clock_monotonic() < deadline)
 		g_usleep(PENDING_POLL_US);
+	return pending != 1;
 }
 
 void session_destroy(struct session *session)

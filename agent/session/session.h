@@ -71,8 +71,8 @@ enum session_status session_repair(const struct config *config, const struct ses
 const char *session_url(const struct session *session);
 
 /* Stops recording, and waits until the relay has what was recorded, up to @timeout_ns; then nothing more
- * comes. */
-void session_stop(struct session *session, int64_t timeout_ns);
+ * comes. Returns whether it has. */
+bool session_stop(struct session *session, int64_t timeout_ns);
 
 /* Destroys the session, without waiting for the daemon to be done with it. */
 void session_destroy(struct session *session);
