@@ -95,10 +95,24 @@ static int check_output(const struct config *config, const struct output_config 
 	return check_spool(config, output) != 0 ? -1 : status;
 }
 
+/* The reader writes down what it has pending, which takes as much again. */
+static int check_memory(const struct config *config)
+{
+	const struct config_origin *at;
+
+	if (config->reader_memory >= 2 * config->max_pending)
+		return 0;
+	at = later(NULL, config->origins, "session", "reader-memory");
+	at = later(at, config->origins, "spans", "max-pending");
+	return broken(at, "`reader-memory` must be twice `max-pending` of [spans] at least,", "session");
+}
+
 int config_check(const struct config *config)
 {
 	int status = check_session(config);
 
+	if (check_memory(config) != 0)
+		status = -1;
 	for (guint i = 0; i < config->outputs->len; i++)
 		if (check_output(config, g_ptr_array_index(config->outputs, i)) != 0)
 			status = -1;

@@ -164,6 +164,9 @@ START_TEST(test_mistakes)
 		{"[agent]\nsocket = /a\\q\n",
 			"test: F:2: the value of `socket` has an unknown escape: a backslash is "
 			"written \\\\\n"},
+		{"[session]\nreader-memory = 32M\n[spans]\nmax-pending = 17M\n",
+			"test: F:4: `reader-memory` must be twice `max-pending` of [spans] at least, in "
+			"[session]\n"},
 		{"[output]\nretry-min = 10s\nretry-max = 1s\n",
 			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
 		{"[output]\nbatch-size = 1M\nqueue-size = 1M\n",
