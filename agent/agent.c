@@ -127,6 +127,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 static void make_loop(struct agent *agent)
 {
 	memory_serve_libevent();
+	memory_keep_batches();
 	evthread_use_pthreads();
 	agent->base = event_base_new();
 	agent->collected = event_new(agent->base, -1, EV_PERSIST, on_collected, agent);

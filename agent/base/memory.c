@@ -16,6 +16,8 @@
 #define TRIES_UNTIL_SAID 1000
 /* What babeltrace2 has for each stream of a live session, most of it never touched. */
 #define LARGE (256 * 1024)
+/* What may be kept for the next batches: those of a burst, which are half a megabyte each. */
+#define KEPT (4 * 1024 * 1024)
 
 static bool wait_not;
 
@@ -65,6 +67,12 @@ void memory_serve_libevent(void)
 void memory_keep_large_apart(void)
 {
 	mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
+void memory_keep_batches(void)
+{
+	mallopt(M_MMAP_THRESHOLD, KEPT);
+	mallopt(M_TRIM_THRESHOLD, KEPT);
 }
 
 void memory_give_back(void)

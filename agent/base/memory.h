@@ -24,6 +24,10 @@ void *memory_resize(void *data, size_t size);
  */
 void memory_keep_large_apart(void);
 
+/* What batches took is kept for the next ones, a few megabytes of it, rather than mapped again for each. To
+ * be called at the start. */
+void memory_keep_batches(void);
+
 /* Gives what was freed back to the system: for when much of it was. */
 void memory_give_back(void);
 

@@ -11,7 +11,7 @@
 #define FULL_MS 1
 /* The agent is woken once each time that it sleeps, so these are never there at a time. */
 #define WAKES_MAX 16
-/* Read at a time, and what a buffer may keep of its room. */
+/* Taken at a time, little enough to stay in the processor's cache; and what a buffer may keep of its room. */
 #define READ_SIZE (128 * 1024)
 #define KEPT_SIZE (1024 * 1024)
 
@@ -115,10 +115,13 @@ static void tidy(struct channel *channel)
 
 bool channel_receive(struct channel *channel)
 {
+	struct pollfd socket = {.fd = channel->socket, .events = POLLIN};
 	struct buffer *in = &channel->in;
 	ssize_t size;
 
 	tidy(channel);
+	/* recv would also wake up each time that the agent takes what it was woken with */
+	poll(&socket, 1, -1);
 	do
 		size = recv(channel->socket, buffer_reserve(in, READ_SIZE), READ_SIZE, 0);
 	while (size < 0 && errno == EINTR);
@@ -131,13 +134,21 @@ bool channel_collect(struct channel *channel)
 {
 	uint8_t wakes[WAKES_MAX];
 	ssize_t size;
+	bool open;
 
 	tidy(channel);
 	do
 		size = recv(channel->socket, wakes, sizeof(wakes), MSG_DONTWAIT);
 	while (size < 0 && errno == EINTR);
-	channel->wrong |= size == WAKES_MAX || !ring_take(channel->ring, &channel->ring_taken, &channel->in);
-	return size > 0 || (size < 0 && errno == EAGAIN);
+	open = size > 0 || (size < 0 && errno == EAGAIN);
+	channel->wrong |=
+		size == WAKES_MAX || !ring_take(channel->ring, &channel->ring_taken, READ_SIZE, &channel->in);
+	return open || channel_has_more(channel);
+}
+
+bool channel_has_more(const struct channel *channel)
+{
+	return !channel->wrong && !ring_is_empty(channel->ring, channel->ring_taken);
 }
 
 bool channel_may_sleep(struct channel *channel, uint32_t wanted)

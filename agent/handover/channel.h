@@ -48,8 +48,11 @@ bool channel_receive(struct channel *channel);
 void channel_post(struct channel *channel, enum frame_type type, const struct buffer *body);
 void channel_flush(struct channel *channel);
 
-/* Takes what has come. False if the reader is gone; then that was all. */
+/* Takes some of what has come. False if the reader is gone; then that was all. */
 bool channel_collect(struct channel *channel);
+
+/* Whether more has come than was taken. */
+bool channel_has_more(const struct channel *channel);
 
 /* Has the socket become readable when @wanted bytes have come; false if they have already. */
 bool channel_may_sleep(struct channel *channel, uint32_t wanted);

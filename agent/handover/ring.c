@@ -38,22 +38,29 @@ bool ring_wakes(struct ring *ring)
 	       atomic_exchange(&ring->wanted, 0);
 }
 
-bool ring_take(struct ring *ring, uint64_t *taken, struct buffer *to)
+bool ring_take(struct ring *ring, uint64_t *taken, size_t most, struct buffer *to)
 {
 	uint64_t size = atomic_load(&ring->written) - *taken;
-	size_t first = piece(*taken, size);
+	size_t first;
 
 	atomic_store(&ring->wanted, 0);
 	if (size > RING_BYTES)
 		return false;
 	if (!size)
 		return true;
+	size = MIN(size, most);
+	first = piece(*taken, size);
 	buffer_reserve(to, size);
 	buffer_put(to, ring->bytes + *taken % RING_BYTES, first);
 	buffer_put(to, ring->bytes, size - first);
 	*taken += size;
 	atomic_store(&ring->taken, *taken);
 	return true;
+}
+
+bool ring_is_empty(const struct ring *ring, uint64_t taken)
+{
+	return atomic_load(&ring->written) == taken;
 }
 
 bool ring_may_sleep(struct ring *ring, uint64_t taken, uint32_t wanted)

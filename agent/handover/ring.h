@@ -16,8 +16,8 @@
 
 #include "base/buffer.h"
 
-/* A power of two; small, so that it stays in the processor's cache. */
-#define RING_BYTES (256 * 1024)
+/* A power of two; large, so that the agent is woken seldom. */
+#define RING_BYTES (1024 * 1024)
 
 struct ring {
 	_Alignas(64) _Atomic uint64_t written; /* bytes since ring_reset; the writer's, */
@@ -36,9 +36,12 @@ size_t ring_put(struct ring *ring, const void *data, size_t size);
  */
 bool ring_wakes(struct ring *ring);
 
-/* The taker's: appends all that is there. @taken is its own count, 0 after ring_reset. False if the writer
- * claims what cannot be. */
-bool ring_take(struct ring *ring, uint64_t *taken, struct buffer *to);
+/* The taker's: appends what is there, @most bytes at most. @taken is its own count, 0 after ring_reset. False
+ * if the writer claims what cannot be. */
+bool ring_take(struct ring *ring, uint64_t *taken, size_t most, struct buffer *to);
+
+/* The taker's: whether nothing is there. */
+bool ring_is_empty(const struct ring *ring, uint64_t taken);
 
 /* The taker's: asks to be woken when @wanted bytes are there; false if they are already. */
 bool ring_may_sleep(struct ring *ring, uint64_t taken, uint32_t wanted);

@@ -27,6 +27,8 @@
 /* What comes in a stream is taken so often only, as each waking costs; unless there is so much of it. */
 #define STREAM_MS 10
 #define MUCH_BYTES (RING_BYTES / 2)
+/* So many pieces of what comes are taken before something else is done. */
+#define PIECES_MAX 32
 
 static bool runs(const struct collector *collector)
 {
@@ -146,23 +148,35 @@ static void sleep_on(struct collector *collector)
 	atomic_store_explicit(&collector->moved, clock_monotonic(), memory_order_relaxed);
 }
 
+/* Takes what the reader has sent by now; returns false if it is to be lost. */
+static bool listen_on(struct collector *collector)
+{
+	struct channel *channel = &collector->channel;
+	bool open = true;
+
+	/* not for ever, as it may send faster than it is listened to */
+	for (int i = 0; i < PIECES_MAX && (!i || channel_has_more(channel)); i++) {
+		open = channel_collect(channel);
+		collector->misspoke = !receive_frames(collector);
+		if (collector->misspoke || !open)
+			return false;
+	}
+	return true;
+}
+
 /* Talks to the reader; returns false if it is to be lost. */
 static bool serve(struct collector *collector)
 {
-	size_t before = collector->channel.in.size - collector->channel.taken;
-	bool open = channel_collect(&collector->channel);
+	uint64_t before = collector->channel.ring_taken;
+	bool open = listen_on(collector);
 	int64_t now = clock_monotonic();
 	bool lately = now - collector->heard < 2 * STREAM_MS * NS_PER_MS;
 
-	if (collector->channel.in.size - collector->channel.taken > before) {
+	if (collector->channel.ring_taken > before) {
 		collector->streaming = lately;
 		collector->heard = now;
 	} else {
 		collector->streaming &= lately;
-	}
-	if (!receive_frames(collector)) {
-		collector->misspoke = true;
-		return false;
 	}
 	if (!open)
 		return false;

@@ -165,7 +165,7 @@ START_TEST(around)
 			bytes[n] = (uint8_t)(pattern = pattern * 1103515245 + 12345);
 		ck_assert_uint_eq(ring_put(&ring, bytes, size), size);
 		out.size = 0;
-		ck_assert(ring_take(&ring, &taken, &out));
+		ck_assert(ring_take(&ring, &taken, RING_BYTES, &out));
 		ck_assert_uint_eq(out.size, size);
 		ck_assert_mem_eq(out.data, bytes, size);
 	}
@@ -180,8 +180,12 @@ START_TEST(full)
 	ck_assert_uint_eq(ring_put(&ring, bytes, 100), 100);
 	ck_assert_uint_eq(ring_put(&ring, bytes, RING_BYTES), RING_BYTES - 100);
 	ck_assert_uint_eq(ring_put(&ring, bytes, 1), 0);
-	ck_assert(ring_take(&ring, &taken, &out));
+	ck_assert(ring_take(&ring, &taken, 1000, &out));
+	ck_assert_uint_eq(out.size, 1000);
+	ck_assert(!ring_is_empty(&ring, taken));
+	ck_assert(ring_take(&ring, &taken, RING_BYTES, &out));
 	ck_assert_uint_eq(out.size, RING_BYTES);
+	ck_assert(ring_is_empty(&ring, taken));
 	ck_assert_uint_eq(ring_put(&ring, bytes, 1), 1);
 }
 END_TEST
@@ -193,7 +197,7 @@ START_TEST(waking)
 	ring_put(&ring, "a", 1);
 	ck_assert(!ring_wakes(&ring));
 	ck_assert(!ring_may_sleep(&ring, taken, 1));
-	ck_assert(ring_take(&ring, &taken, &out));
+	ck_assert(ring_take(&ring, &taken, RING_BYTES, &out));
 	ck_assert(ring_may_sleep(&ring, taken, 2));
 	ring_put(&ring, "b", 1);
 	ck_assert(!ring_wakes(&ring));
@@ -209,12 +213,12 @@ START_TEST(lies)
 	start_ring();
 	ring_put(&ring, "abc", 3);
 	atomic_store(&ring.taken, 3);
-	ck_assert(ring_take(&ring, &taken, &out));
+	ck_assert(ring_take(&ring, &taken, RING_BYTES, &out));
 	ck_assert_uint_eq(out.size, 3);
 	atomic_store(&ring.written, taken + RING_BYTES + 1);
-	ck_assert(!ring_take(&ring, &taken, &out));
+	ck_assert(!ring_take(&ring, &taken, RING_BYTES, &out));
 	atomic_store(&ring.written, taken - 1);
-	ck_assert(!ring_take(&ring, &taken, &out));
+	ck_assert(!ring_take(&ring, &taken, RING_BYTES, &out));
 	ck_assert_uint_eq(out.size, 3);
 }
 END_TEST

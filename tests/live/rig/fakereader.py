@@ -22,7 +22,7 @@ COLLECTS, IN_PART = 1, 2
 ROWS = 20
 READ, IN_SPANS, MADE, PENDING = 0, 3, 10, 11
 # where in the page
-WRITTEN, TAKEN, WANTED, BYTES, SIZE = 64, 128, 136, 192, 256 * 1024
+WRITTEN, TAKEN, WANTED, BYTES, SIZE = 64, 128, 136, 192, 1024 * 1024
 NOBODY = bytes(16) + b"\x80\0\0\0" + bytes(16)  # what was reached: nothing of any stream
 CONTROL = "\x1b[31m\n<3>forged: \x1b]0;x\x07 \u009b end"
 
