@@ -12,7 +12,7 @@ from rig.users import start_as
 from test_restart import KEEP, LOAD
 
 HOSTILE, GOOD = 4321, 4322
-RATE, SECONDS = 200, 20
+RATE, SECONDS = 200, 12
 # What the agent may grow by, in KiB: both users' own streams and metadata, and what allocators keep.
 GROWTH = 6 * 1024
 

@@ -88,7 +88,7 @@ def test_no_route_to_a_name_server(node, names, server, cure):
     libevent's resolver spun for ever after 25 s, or fell after 11 s where the memory that it
     had freed is filled.
     """
-    seconds = {"hosts": 3, "name server": 25 if sanitized() else 40}[cure]
+    seconds = {"hosts": 3, "name server": 16 if sanitized() else 40}[cure]
     names.ask(NOWHERE)
     start_agent(node, names, server.port, "10s")
     spans = bear(node, seconds)

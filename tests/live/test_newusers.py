@@ -119,8 +119,8 @@ def test_others_are_busy(node, receiver):
     node.start_agent_again(ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
     start(node, USERS[0], 0, "-n", 1)
     node.wait_ledger(lambda ledger: ledger.sent == 1, 10, "the first user's span")
-    load = start(node, USERS[0], 1, "-n", 4000, "-r", 200)
-    counts = [1, 4000]
+    load = start(node, USERS[0], 1, "-n", 3000, "-r", 200)
+    counts = [1, 3000]
     for user in range(5000, 5005):
         counts.append(3)
         start(node, user, len(counts) - 1, "-n", 3)

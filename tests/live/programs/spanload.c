@@ -8,7 +8,7 @@
  * Each thread of each process records SPANS spans, at most RATE a second (0: as fast as it can), in traces of
  * five: a root and four children of it. Processes are numbered from 0, and so are threads and spans within
  * them. It waits up to SECONDS for tracing to be on (then it ends with 3), and prints how many spans it
- * recorded.
+ * recorded. SIGTERM ends it early; then each process prints how many spans it recorded.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -41,11 +41,15 @@ struct load {
 
 struct worker {
 	const struct load *load;
+	uint64_t recorded;
 	int thread;
 	pthread_t id;
 	struct blkin_endpoint local;
 	char service[32], ip[32];
 };
+
+static volatile sig_atomic_t ended, started;
+static pid_t children[WORKERS_MAX];
 
 static const char *const names[] = {"read", "Write", "list objects", "delete", "stat", "sync-all", "größe"};
 
@@ -96,10 +100,11 @@ static void *work(void *data)
 	uint64_t begun = blkin_now();
 	struct blkin_context root = {0};
 
-	for (uint64_t n = 0; n < worker->load->spans; n++) {
+	for (uint64_t n = 0; n < worker->load->spans && !ended; n++) {
 		if (worker->load->rate)
 			pace(begun, n, worker->load->rate);
 		record(worker, n, &root);
+		worker->recorded++;
 	}
 	return NULL;
 }
@@ -108,6 +113,7 @@ static void *work(void *data)
 static int run_threads(const struct load *load)
 {
 	struct worker workers[WORKERS_MAX];
+	uint64_t recorded = 0;
 
 	for (int i = 0; i < load->wait * 20 && !blkin_tracing(); i++)
 		usleep(50000);
@@ -119,15 +125,27 @@ static int run_threads(const struct load *load)
 		struct worker *worker = &workers[i];
 
 		worker->load = load;
+		worker->recorded = 0;
 		worker->thread = i;
 		snprintf(worker->service, sizeof(worker->service), "load-%d", load->process);
 		snprintf(worker->ip, sizeof(worker->ip), "10.1.%d.%d", load->process, i);
 		worker->local = (struct blkin_endpoint){worker->ip, (int16_t)(7000 + i), worker->service};
 		pthread_create(&worker->id, NULL, work, worker);
 	}
-	for (int i = 0; i < load->threads; i++)
+	for (int i = 0; i < load->threads; i++) {
 		pthread_join(workers[i].id, NULL);
+		recorded += workers[i].recorded;
+	}
+	if (ended)
+		printf("%" PRIu64 "\n", recorded);
 	return 0;
+}
+
+static void end(int number)
+{
+	ended = 1;
+	for (int i = 0; i < started; i++)
+		kill(children[i], number);
 }
 
 /* Starts this program again as process @number; a fork alone would lose LTTng's threads. */
@@ -147,13 +165,16 @@ static int run_processes(const struct load *load, char **argv, int argc)
 {
 	int failed = 0, status;
 
-	for (int i = 0; i < load->processes; i++)
-		if (start_process(argv, argc, i) < 0)
-			failed = 1;
+	for (int i = 0; i < load->processes && !ended; i++) {
+		children[i] = start_process(argv, argc, i);
+		if (children[i] < 0)
+			return 1;
+		started = i + 1;
+	}
 	while (wait(&status) > 0)
 		if (status)
 			failed = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-	if (!failed)
+	if (!failed && !ended)
 		printf("%" PRIu64 "\n", load->spans * (uint64_t)load->threads * (uint64_t)load->processes);
 	return failed;
 }
@@ -188,7 +209,8 @@ int main(int argc, char **argv)
 			return 64;
 		}
 	}
-	if (load.threads < 1 || load.threads > WORKERS_MAX || argc > 24)
+	if (load.threads < 1 || load.threads > WORKERS_MAX || load.processes > WORKERS_MAX || argc > 24)
 		return 64;
+	signal(SIGTERM, end);
 	return load.process < 0 ? run_processes(&load, argv, argc) : run_threads(&load);
 }

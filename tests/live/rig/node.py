@@ -30,10 +30,8 @@ def build_dir():
 @functools.cache
 def sanitizers():
     """The sanitizers that the build is made with: `address,undefined`, `thread` or `none`."""
-    done = subprocess.run(
-        ["meson", "introspect", "--buildoptions", build_dir()], check=True, capture_output=True, text=True
-    )
-    return next(option["value"] for option in json.loads(done.stdout) if option["name"] == "b_sanitize")
+    with open(os.path.join(build_dir(), "meson-info/intro-buildoptions.json"), encoding="utf-8") as file:
+        return next(option["value"] for option in json.load(file) if option["name"] == "b_sanitize")
 
 
 def sanitizer_flags():

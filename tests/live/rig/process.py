@@ -21,16 +21,21 @@ class Trouble(Exception):
 
 
 def wait_until(condition, seconds, what, step=0.05):
-    """Returns the first true value of condition(); Trouble after @seconds, or more where BLKIN_SLOW says so."""
+    """
+    Returns the first true value of condition(), asked each @step seconds, and sooner at first; Trouble after @seconds, or
+    more where BLKIN_SLOW says so.
+    """
     seconds *= SLOW
     deadline = time.monotonic() + seconds
+    pause = min(step, 0.01)
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
             raise Trouble(f"waited {seconds} s in vain for {what}")
-        time.sleep(step)
+        time.sleep(pause)
+        pause = min(2 * pause, step)
 
 
 _given = set()
