@@ -73,7 +73,25 @@ def check_span(span, key):
     return at * 1000 - start
 
 
+def end_load(load):
+    """Ends a load, which goes on until then; returns how many spans each worker, (process, thread), recorded."""
+    assert load.running(), "the load ended too early"
+    assert load.stop() == 0
+    lines = [line.split() for line in load.log().splitlines()]
+    return {tuple(map(int, worker.split("."))): int(count) for worker, count in lines}
+
+
+def keys_of(recorded):
+    """The keys of all spans of a load, by what its workers recorded."""
+    return {(process, thread, n) for (process, thread), count in recorded.items() for n in range(count)}
+
+
 def check_load(spans, processes, threads, count):
+    """check_recorded, of a load whose workers all recorded @count spans."""
+    check_recorded(spans, {(p, t): count for p in range(processes) for t in range(threads)})
+
+
+def check_recorded(spans, recorded):
     """
     Compares every span of a load, of which none may be missing or come twice: fields, ids, and who is whose parent.
     """
@@ -84,7 +102,7 @@ def check_load(spans, processes, threads, count):
         assert key not in by_key, f"{key} came twice"
         by_key[key] = span
         clocks.append(check_span(span, key))
-    assert by_key.keys() == {(p, t, n) for p in range(processes) for t in range(threads) for n in range(count)}
+    assert by_key.keys() == keys_of(recorded)
     assert len({span.id for span in spans}) == len(spans)
     for (process, thread, n), span in by_key.items():
         root = by_key[process, thread, n - n % TRACE_SPANS]

@@ -8,7 +8,8 @@
  * Each thread of each process records SPANS spans, at most RATE a second (0: as fast as it can), in traces of
  * five: a root and four children of it. Processes are numbered from 0, and so are threads and spans within
  * them. It waits up to SECONDS for tracing to be on (then it ends with 3), and prints how many spans it
- * recorded. SIGTERM ends it early; then each process prints how many spans it recorded.
+ * recorded. SIGTERM ends it early; then it prints for each thread who that is and how many spans it
+ * recorded, as in "1.0 2345".
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -113,7 +114,6 @@ static void *work(void *data)
 static int run_threads(const struct load *load)
 {
 	struct worker workers[WORKERS_MAX];
-	uint64_t recorded = 0;
 
 	for (int i = 0; i < load->wait * 20 && !blkin_tracing(); i++)
 		usleep(50000);
@@ -134,10 +134,9 @@ static int run_threads(const struct load *load)
 	}
 	for (int i = 0; i < load->threads; i++) {
 		pthread_join(workers[i].id, NULL);
-		recorded += workers[i].recorded;
+		if (ended)
+			printf("%d.%d %" PRIu64 "\n", load->process, i, workers[i].recorded);
 	}
-	if (ended)
-		printf("%" PRIu64 "\n", recorded);
 	return 0;
 }
 
