@@ -89,7 +89,7 @@ def test_collector_away_at_the_stop(node, spool):
 
 def test_session_without_an_agent(node, receiver):
     """All of a load that ran while no agent did, in several slices."""
-    total = 250000
+    total = 350000  # three slices of 32 MiB
     node.start_agent(receiver.port, session=KEEP)
     node.agent.stop()
     node.run([LOAD, "-p", 2, "-n", total // 2, "-r", 50000], seconds=200)
