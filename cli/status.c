@@ -34,15 +34,19 @@ static const char help[] =
 
 /*
  * The control socket of the configuration, which the caller frees with g_free; NULL, having logged why, if
- * there is none.
+ * there is none. @wrong says whether the configuration has mistakes: an agent that runs keeps the one it
+ * read before, so it is asked all the same, unless a @file that was named cannot be read.
  */
-static char *socket_of(const char *file, bool user)
+static char *socket_of(const char *file, bool user, bool *wrong)
 {
 	struct config config;
 	char *path = NULL;
 
-	if (config_load(&config, file, user) != 0)
-		log_error("no agent starts with this configuration");
+	*wrong = config_load(&config, file, user) != 0;
+	if (*wrong)
+		log_error("no agent starts with this configuration; one that runs keeps the previous one");
+	if (*wrong && file && access(file, R_OK) != 0)
+		path = NULL;
 	else if (!*config.socket)
 		log_error("the control socket is switched off in the configuration (`socket` in [agent])");
 	else
@@ -110,8 +114,8 @@ int command_status(int argc, char **argv)
 	};
 	g_autofree char *path = NULL;
 	const char *file = NULL;
-	bool json = false, user = false;
-	int option;
+	bool json = false, user = false, wrong = false;
+	int option, code;
 
 	log_init("blkin status");
 	while ((option = options_next(argc, argv, options, help)) >= 0) {
@@ -139,6 +143,7 @@ int command_status(int argc, char **argv)
 		return EX_USAGE;
 	}
 	if (!path)
-		path = socket_of(file, user);
-	return path ? status(path, json) : EX_CONFIG;
+		path = socket_of(file, user, &wrong);
+	code = path ? status(path, json) : EX_CONFIG;
+	return code != EX_OK && wrong ? EX_CONFIG : code;
 }

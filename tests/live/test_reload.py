@@ -79,6 +79,11 @@ def test_a_bad_file_changes_nothing(node, receiver):
         assert metrics["blkin_agent_config_last_reload_successful"] == 0
     finding = node.status()["findings"][-1]
     assert finding["code"] == "reload-failed" and "`blkin validate` says what is wrong" in finding["fix"]
+    # the command reads the bad file too, says so, and asks the agent all the same
+    reloader.write(bad[0][0])
+    program = node.start([node.built("cli/blkin"), "status", "--config", node.path("agent.conf")], name="status")
+    assert program.wait(20) == 0
+    assert bad[0][1] in program.log() and "could not be reloaded" in program.log()
     node.run([LOAD, "-n", 100])
     receiver.wait_for(100)
     before = node.metrics()["blkin_agent_config_last_reload_success_timestamp_seconds"]
