@@ -23,6 +23,7 @@ struct trial {
 	const struct config *config;
 	const struct unit *unit;
 	const char *as; /* " as user NAME", or "" */
+	bool runs;      /* an agent, which has the port */
 	bool unmet;
 };
 
@@ -57,11 +58,28 @@ static void try_tls(struct trial *trial, const struct output_config *output)
 	tls_free(tls);
 }
 
-/* Folders */
+/* Files and folders */
 
 static int access_error(const char *path, int mode)
 {
 	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* Those who validate a file have read it; the agent's user may not be able to. */
+static void try_files(struct trial *trial)
+{
+	const GPtrArray *files = trial->config->files;
+
+	for (guint i = 0; i < files->len; i++) {
+		const char *path = g_ptr_array_index(files, i);
+		int error = access_error(path, R_OK);
+
+		if (error) {
+			log_error("%s: cannot be read%s, so the agent does not start: %s", path, trial->as,
+				g_strerror(error));
+			trial->unmet = true;
+		}
+	}
 }
 
 static bool is_default(const struct config *config, const char *name)
@@ -117,7 +135,6 @@ static void try_socket(struct trial *trial)
 
 /* The port */
 
-/* Whether an agent runs, which has the port then. */
 static bool agent_runs(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -135,16 +152,17 @@ static void try_port(struct trial *trial)
 	const char *address = trial->config->http;
 	char why[256];
 
-	if (*address && !agent_runs(trial->config->socket) && !port_try(address, why, sizeof(why)))
+	if (*address && !trial->runs && !port_try(address, why, sizeof(why)))
 		miss(trial, "`http` of [agent],", address, why);
 }
 
 /* Whose trial it is */
 
-static bool try_all(const struct config *config, const struct unit *unit, const char *as)
+static bool try_all(const struct config *config, const struct unit *unit, const char *as, bool runs)
 {
-	struct trial trial = {.config = config, .unit = unit, .as = as};
+	struct trial trial = {.config = config, .unit = unit, .as = as, .runs = runs};
 
+	try_files(&trial);
 	for (guint i = 0; i < config->outputs->len; i++)
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
 	try_state(&trial);
@@ -156,6 +174,7 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 static enum needs try_as(const struct config *config, const struct unit *unit, const struct passwd *user)
 {
 	g_autofree char *as = g_strdup_printf(" as user %s", user->pw_name);
+	bool runs = agent_runs(config->socket); /* one of root's answers root only */
 	pid_t child;
 	int status;
 
@@ -165,7 +184,7 @@ static enum needs try_as(const struct config *config, const struct unit *unit, c
 		if (initgroups(user->pw_name, user->pw_gid) != 0 || setgid(user->pw_gid) != 0 ||
 			setuid(user->pw_uid) != 0)
 			_exit(NEEDS_UNTRIED);
-		_exit(try_all(config, unit, as) ? NEEDS_MET : NEEDS_UNMET);
+		_exit(try_all(config, unit, as, runs) ? NEEDS_MET : NEEDS_UNMET);
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
 		return NEEDS_UNTRIED;
@@ -188,7 +207,7 @@ enum needs needs_try(const struct config *config)
 		/* the agent's user, whom the unit runs this as, sees all as the agent does */
 		if (geteuid() != 0 || config->user)
 			unit.strict = unit.no_home = unit.own_tmp = false;
-		needs = try_all(config, &unit, "") ? NEEDS_MET : NEEDS_UNMET;
+		needs = try_all(config, &unit, "", agent_runs(config->socket)) ? NEEDS_MET : NEEDS_UNMET;
 	}
 	unit_free(&unit);
 	return needs;

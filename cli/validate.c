@@ -14,11 +14,11 @@
 static const char help[] =
 	"Usage: blkin validate [--print] [--user] [FILE]\n"
 	"\n"
-	"Reads the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
-	"there, and then FILE.d/*.conf. Reports every mistake with its file and line, and exits with 78\n"
+	"Read the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
+	"there, and then FILE.d/*.conf. Report every mistake with its file and line, and exit with 78\n"
 	"if there is one. Notes point out what may surprise.\n"
-	"Then tries what the agent needs: TLS files, folders, its port; as root, as the agent's user. Exits\n"
-	"with 1 if something cannot be had: the agent starts, as far as it can without.\n"
+	"Then try whether the agent can use what it needs: these files, TLS files, folders, its port. If\n"
+	"root runs the command, it tries this as the agent's user. Exit with 1 if something cannot be used.\n"
 	"\n"
 	"  --print  only print every setting, and where it was set\n"
 	"  --user   as blkin-agent --user, with this user's own file and defaults\n";
@@ -59,7 +59,7 @@ static int validate(const char *file, bool user, bool print)
 	for (guint i = 0; !print && i < config.files->len; i++)
 		printf("%s: OK\n", (const char *)g_ptr_array_index(config.files, i));
 	if (!print && config.files->len == 0)
-		printf("there is no file, so every setting has its default\n");
+		printf("there is no configuration file, so every setting has its default\n");
 	print_notes(&config, print ? "\n# " : "");
 	needs = print ? NEEDS_MET : needs_try(&config);
 	if (needs == NEEDS_UNTRIED)
@@ -86,8 +86,7 @@ int command_validate(int argc, char **argv)
 		*(option == 'u' ? &user : &print) = true;
 	}
 	if (argc - optind > 1) {
-		fprintf(stderr, "blkin validate: it takes one FILE, but there is also %s\n",
-			argv[optind + 1]);
+		fprintf(stderr, "blkin validate: more than one FILE is given: %s\n", argv[optind + 1]);
 		return EX_USAGE;
 	}
 	return validate(argv[optind], user, print);

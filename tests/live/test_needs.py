@@ -177,6 +177,10 @@ def test_validate_tries_it_as_the_agents_user(bare_node):
     os.chmod(node.path("ca.pem"), 0o644)
     os.chown(node.path("state"), 64321, 64321)
     assert validate(node, words, PATH=path) == (0, [])
+    os.chmod(node.path("agent.conf"), 0o600)
+    code, lines = validate(node, words, PATH=path)
+    assert code == 1 and len(lines) == 1 and "agent.conf: cannot be read as user blkin, so the agent does not" in lines[0]
+    os.chmod(node.path("agent.conf"), 0o644)
     with open(node.path("bin/systemctl"), "w", encoding="utf-8") as file:
         file.write(SYSTEMCTL)
     code, lines = validate(node, words, PATH=path)  # all of it is below /tmp
