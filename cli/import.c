@@ -225,7 +225,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
 	if (server && address_parse_list(server, addresses) == 0) {
-		log_error("%s: not HOST:PORT, as 127.0.0.1:9410 or [::1]:9410", server);
+		log_error("--server takes HOST:PORT, such as 127.0.0.1:9410 or [::1]:9410, not %s", server);
 		return EX_USAGE;
 	}
 	if (optind == argc) {

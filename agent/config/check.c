@@ -62,11 +62,11 @@ static int check_spool(const struct config *config, const struct output_config *
 	at = later(at, output->origins, "output", "batch-size");
 	if (config_output_is_set(output, "spool-size"))
 		return broken(at,
-			"`spool-size` is 0, for no spool, or 1M at least, and eight times `batch-size`",
+			"`spool-size` must be 0 (no spool), or at least 1M and eight times `batch-size`",
 			output->section);
 	at = later(at, config->origins, "spool", "max-size");
 	return broken(at,
-		"`max-size` in [spool] is 0, for no spool, or 1M at least, and eight times `batch-size`",
+		"`max-size` in [spool] must be 0 (no spool), or at least 1M and eight times `batch-size`",
 		output->section);
 }
 

@@ -224,21 +224,22 @@ static const char *expected(enum config_type type)
 	case NAME:
 		return "a name of letters, digits, `_`, `.` and `-`";
 	case ADDRESS:
-		return "HOST:PORT, as 127.0.0.1:9410 or [::1]:9410";
+		return "HOST:PORT, such as 127.0.0.1:9410 or [::1]:9410";
 	case FOLDER:
-		return "a folder's path, from / on";
+		return "the absolute path of a folder";
 	case PATH:
-		return "a path of a URL, as /api/v1/spans";
+		return "a path of a URL, such as /api/v1/spans";
 	case ADDRESSES:
-		return "HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones with commas";
+		return "HOST:PORT, such as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, "
+		       "separated by commas";
 	case ADDRESS_OR_NONE:
-		return "ADDRESS:PORT, as 127.0.0.1:9412, or nothing";
+		return "ADDRESS:PORT, such as 127.0.0.1:9412, or empty";
 	case LEVEL:
 		return "emerg, alert, crit, err, warning, notice, info or debug";
 	case SIZE:
-		return "a size, as 64K, 16M or 1G";
+		return "a size, such as 64K, 16M or 1G";
 	case DURATION:
-		return "a time, as 200ms, 5s or 1min";
+		return "a time, such as 200ms, 5s or 1min";
 	default:
 		return "a whole number";
 	}
@@ -264,15 +265,17 @@ static void say_expected(const struct config_key *key, const char *value, char *
 	if (key->type == CHOICE || key->type == WORDS) {
 		g_autofree char *words = list_words(key->text);
 
-		snprintf(error, size, "is not what it should be: %s%s", words,
-			key->type == WORDS && strchr(key->text, '|') ? ", or several with commas" : "");
+		snprintf(error, size, "is not valid: it must be %s%s", words,
+			key->type == WORDS && strchr(key->text, '|') ? ", or several, separated by commas"
+								     : "");
 	} else if (key->type == ADDRESSES && strstr(value, "://")) {
 		snprintf(error, size,
-			"is a URL: write HOST:PORT here, as collector:9411, and `type = http` (with `path`, "
+			"is a URL: write HOST:PORT here, such as collector:9411, and `type = http` (with "
+			"`path`, "
 			"and `tls = yes` "
 			"for https)");
 	} else {
-		snprintf(error, size, "is not what it should be: %s", text);
+		snprintf(error, size, "is not valid: it must be %s", text);
 	}
 }
 

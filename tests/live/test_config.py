@@ -46,7 +46,7 @@ MISTAKES = [
     (
         "unit",
         file_of(b"[output]\nbatch-delay = 3 weeks\n"),
-        ":2: `batch-delay = 3 weeks` is not what it should be: a time, as 200ms, 5s or 1min",
+        ":2: `batch-delay = 3 weeks` is not valid: it must be a time, such as 200ms, 5s or 1min",
     ),
     (
         "range",
@@ -59,13 +59,12 @@ MISTAKES = [
     (
         "address",
         file_of(b"[output]\nserver = nowhere\n"),
-        ":2: `server = nowhere` is not what it should be: HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, "
-        "or up to 8 different ones with commas",
+        ":2: `server = nowhere` is not valid: it must be HOST:PORT, such as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas",
     ),
     (
         "size",
         file_of(b"[session]\nmemory = -1\n"),
-        ":2: `memory = -1` is not what it should be: a size, as 64K, 16M or 1G",
+        ":2: `memory = -1` is not valid: it must be a size, such as 64K, 16M or 1G",
     ),
     (
         "two keys",

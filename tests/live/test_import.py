@@ -204,7 +204,7 @@ def test_damage_in_the_middle(node, receiver, recording):
         (["/proc/version"], 1, "/proc/version: not a folder"),
         (["/usr/share/doc/bash"], 1, "there is no CTF trace in it"),
         ([], 64, "name the traces"),
-        (["--server", "nonsense", "/tmp"], 64, "nonsense: not HOST:PORT"),
+        (["--server", "nonsense", "/tmp"], 64, "--server takes HOST:PORT"),
         (["--config", "/nonexistent", "/tmp"], 78, "/nonexistent: cannot be read"),
     ],
 )

@@ -65,8 +65,8 @@ def test_a_bad_file_changes_nothing(node, receiver):
     bad = [
         (good + "[output]\nservr = a:1\n", ": unknown key `servr` in [output]; did you mean `server`?"),
         (good + "[outptu]\n", ": unknown section [outptu]; did you mean [output]?"),
-        (good + "[session]\nlevel = loud\n", ": `level = loud` is not what it should be: emerg, alert, crit"),
-        (good.replace("127.0.0.1:", "127.0.0.1;"), "is not what it should be: "),
+        (good + "[session]\nlevel = loud\n", ": `level = loud` is not valid: it must be emerg, alert, crit"),
+        (good.replace("127.0.0.1:", "127.0.0.1;"), "is not valid: it must be "),
         (good + "[output]\ntls-ca = /nonexistent\ntls = yes\n", "/nonexistent"),
         (good + "\0", "this is not UTF-8 text: byte 0x00"),
     ]

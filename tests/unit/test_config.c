@@ -81,23 +81,22 @@ START_TEST(test_mistakes)
 		 "c:1\n",
 			"test: F:6: `server` is already set in line 2\n"},
 		{"[output zipkin2]\ntakes = spans, events\n",
-			"test: F:2: `takes = spans, events` is not what it should be: spans\n"},
-		{"[output zipkin2]\ntakes =\n", "test: F:2: `takes = ` is not what it should be: spans\n"},
+			"test: F:2: `takes = spans, events` is not valid: it must be spans\n"},
+		{"[output zipkin2]\ntakes =\n", "test: F:2: `takes = ` is not valid: it must be spans\n"},
 		{"[output a]\nretry-min = 10s\n[output b]\nretry-min = 10s\ntls-key = /k\n",
 			"test: F:2: `retry-min` is larger than `retry-max` in [output a]\n"
 			"test: F:4: `retry-min` is larger than `retry-max` in [output b]\n"
 			"test: F:5: `tls-certificate` and `tls-key` go together in [output b]\n"
 			"test: F:5: TLS files need `tls = yes` in [output b]\n"},
 		{"[spool]\nmax-size = 2M\n[output a]\nbatch-size = 256K\n[output b]\n",
-			"test: F:2: `max-size` in [spool] is 0, for no spool, or 1M at least, and eight "
+			"test: F:2: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
 			"times `batch-size` in [output]\n"
-			"test: F:2: `max-size` in [spool] is 0, for no spool, or 1M at least, and eight "
+			"test: F:2: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
 			"times `batch-size` in [output b]\n"},
-		{"[output a]\nspool-size = 1M\n",
-			"test: F:2: `spool-size` is 0, for no spool, or 1M at least, and eight times "
-			"`batch-size` in [output a]\n"},
+		{"[output a]\nspool-size = 1M\n", "test: F:2: `spool-size` must be 0 (no spool), or at least "
+						  "1M and eight times `batch-size` in [output a]\n"},
 		{"[output]\nspool-size = 4M\nbatch-size = 1M\n",
-			"test: F:3: `spool-size` is 0, for no spool, or 1M at least, and eight times "
+			"test: F:3: `spool-size` must be 0 (no spool), or at least 1M and eight times "
 			"`batch-size` in [output]\n"},
 		{"[session]\nrelay-live-port = 0\n",
 			"test: F:2: the relay's ports must either all be 0, or none of them, in [session]\n"},
@@ -111,56 +110,54 @@ START_TEST(test_mistakes)
 			"test: F:3: this is neither a [section], nor `key = value`, nor a # comment\n"},
 		{"[output\n", "test: F:1: a section is written [name], on a line of its own\n"},
 		{"[output]\nserver = localhost\n",
-			"test: F:2: `server = localhost` is not what it should "
-			"be: HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones with "
-			"commas\n"},
+			"test: F:2: `server = localhost` is not valid: it must be HOST:PORT, such as "
+			"127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas\n"},
 		{"[output]\nserver = h:99999\n",
-			"test: F:2: `server = h:99999` is not what it should be: "
-			"HOST:PORT, as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones with "
-			"commas\n"},
+			"test: F:2: `server = h:99999` is not valid: it must be HOST:PORT, such as "
+			"127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas\n"},
 		{"[output]\nserver = a:1, b:2, a:1\n",
-			"test: F:2: `server = a:1, b:2, a:1` is not what it should be: HOST:PORT, as "
-			"127.0.0.1:9410 "
-			"or [::1]:9410, or up to 8 different ones with commas\n"},
+			"test: F:2: `server = a:1, b:2, a:1` is not valid: it must be HOST:PORT, such as "
+			"127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas\n"},
 		{"[output]\nserver = http://a:9411/api/v1/spans\n",
-			"test: F:2: `server = http://a:9411/api/v1/spans` is a URL: write HOST:PORT here, as "
-			"collector:9411, and `type = http` (with `path`, and `tls = yes` for https)\n"},
+			"test: F:2: `server = http://a:9411/api/v1/spans` is a URL: write HOST:PORT here, "
+			"such as collector:9411, and `type = http` (with `path`, and `tls = yes` for "
+			"https)\n"},
 		{"[output]\ntype = kafka\n",
-			"test: F:2: `type = kafka` is not what it should be: scribe, http or none\n"},
+			"test: F:2: `type = kafka` is not valid: it must be scribe, http or none\n"},
 		{"[output]\ncompression = 1\n",
-			"test: F:2: `compression = 1` is not what it should be: gzip or none\n"},
-		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not what it should be: no or yes\n"},
-		{"[output]\npath = spans\n", "test: F:2: `path = spans` is not what it should be: a path of "
-					     "a URL, as /api/v1/spans\n"},
-		{"[output]\npath = /a b\n", "test: F:2: `path = /a b` is not what it should be: a path of a "
-					    "URL, as /api/v1/spans\n"},
+			"test: F:2: `compression = 1` is not valid: it must be gzip or none\n"},
+		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not valid: it must be no or yes\n"},
+		{"[output]\npath = spans\n", "test: F:2: `path = spans` is not valid: it must be a path of "
+					     "a URL, such as /api/v1/spans\n"},
+		{"[output]\npath = /a b\n", "test: F:2: `path = /a b` is not valid: it must be a path of a "
+					    "URL, such as /api/v1/spans\n"},
 		{"[output]\ntls = yes\ntls-certificate = /a\n",
 			"test: F:3: `tls-certificate` and `tls-key` go together in [output]\n"},
 		{"[output]\ntls-ca = /a\n", "test: F:2: TLS files need `tls = yes` in [output]\n"},
 		{"[output]\nwindow = many\n",
-			"test: F:2: `window = many` is not what it should be: a whole number\n"},
+			"test: F:2: `window = many` is not valid: it must be a whole number\n"},
 		{"[output]\nwindow = 0\n", "test: F:2: `window = 0` is out of range: it can be 1 to 1000\n"},
 		{"[spans]\nmax-pending = 2G\n",
 			"test: F:2: `max-pending = 2G` is out of range: it can be 64K to 1G\n"},
 		{"[output]\nwindow = -1\n",
-			"test: F:2: `window = -1` is not what it should be: a whole number\n"},
-		{"[output]\ntimeout = 5\n",
-			"test: F:2: `timeout = 5` is not what it should be: a time, as 200ms, 5s or 1min\n"},
+			"test: F:2: `window = -1` is not valid: it must be a whole number\n"},
+		{"[output]\ntimeout = 5\n", "test: F:2: `timeout = 5` is not valid: it must be a time, such "
+					    "as 200ms, 5s or 1min\n"},
 		{"[output]\ntimeout = 1us\n",
 			"test: F:2: `timeout = 1us` is out of range: it can be 10ms to 10min\n"},
 		{"[session]\nmemory = 99999999999999999999G\n",
-			"test: F:2: `memory = 99999999999999999999G` is not what it should be: a size, as "
-			"64K, 16M or 1G\n"},
+			"test: F:2: `memory = 99999999999999999999G` is not valid: it must be a size, such "
+			"as 64K, 16M or 1G\n"},
 		{"[session]\nlevel = chatty\n",
-			"test: F:2: `level = chatty` is not what it should be: emerg, alert, crit, "
+			"test: F:2: `level = chatty` is not valid: it must be emerg, alert, crit, "
 			"err, warning, notice, info or debug\n"},
-		{"[session]\nname = a/b\n", "test: F:2: `name = a/b` is not what it should be: a name of "
+		{"[session]\nname = a/b\n", "test: F:2: `name = a/b` is not valid: it must be a name of "
 					    "letters, digits, `_`, `.` and `-`\n"},
 		{"[session]\nname = a\nname = b\n", "test: F:3: `name` is already set in line 2\n"},
 		{"[agent]\nsocket = /a\xff\n", "test: F:2: this is not UTF-8 text: byte 0xff\n"},
 		{"[agent]\n\nsocket = /a\x01\n", "test: F:3: this is not UTF-8 text: byte 0x01\n"},
-		{"[agent]\nsocket = /a\\nb\n", "test: F:2: `socket = /a?b` is not what it should be: "
-					       "text without control characters\n"},
+		{"[agent]\nsocket = /a\\nb\n", "test: F:2: `socket = /a?b` is not valid: it must be text "
+					       "without control characters\n"},
 		{"[agent]\nsocket = /a\\q\n",
 			"test: F:2: the value of `socket` has an unknown escape: a backslash is "
 			"written \\\\\n"},
@@ -173,13 +170,11 @@ START_TEST(test_mistakes)
 			"test: F:3: `queue-size` must hold two batches at least: twice `batch-size` in "
 			"[output]\n"},
 		{"[output]\nbatch-size = 4K\n[spool]\nmax-size = 1023K\n",
-			"test: F:4: `max-size` in [spool] is 0, for no spool, or 1M at least, and eight "
-			"times "
-			"`batch-size` in [output]\n"},
+			"test: F:4: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
+			"times `batch-size` in [output]\n"},
 		{"[output]\nbatch-size = 256K\n[spool]\nmax-size = 2047K\n",
-			"test: F:4: `max-size` in [spool] is 0, for no spool, or 1M at least, and eight "
-			"times "
-			"`batch-size` in [output]\n"},
+			"test: F:4: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
+			"times `batch-size` in [output]\n"},
 		{"[output]\nretry-max = 1ms\nretry-min = 1s\n",
 			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
 		{"[output]\nwindow = 0\nservr = x\n",
@@ -228,7 +223,7 @@ START_TEST(test_files_that_are_none)
 	/* a value that does not fit a line of the log hides nothing of what it should be */
 	long_line = g_strdup_printf("[output]\nwindow = %s\n", many);
 	ck_assert_int_eq(read_text(&config, long_line), -1);
-	ck_assert(g_str_has_suffix(said, "xxx...` is not what it should be: a whole number\n"));
+	ck_assert(g_str_has_suffix(said, "xxx...` is not valid: it must be a whole number\n"));
 	config_free(&config);
 	/* and of a thousand mistakes the first are told */
 	for (int i = 0; i < 1000; i++)
@@ -269,7 +264,7 @@ START_TEST(test_drop_ins)
 	g_free(write_file("agent.conf.d/30-c.conf", "[output]\nretry-min = 1h\nwindow = 1\nwindow = 2\n"));
 	ck_assert_int_eq(read_path(&config, path), -1);
 	ck_assert_str_eq(said,
-		"test: F.d/30-c.conf:2: `retry-min = 1h` is not what it should be: a time, as 200ms, "
+		"test: F.d/30-c.conf:2: `retry-min = 1h` is not valid: it must be a time, such as 200ms, "
 		"5s or 1min\n"
 		"test: F.d/30-c.conf:4: `window` is already set in line 3\n");
 	config_free(&config);
