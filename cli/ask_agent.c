@@ -44,8 +44,8 @@ static int tell_unreachable(const char *path, int error)
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-		log_error("no agent runs on %s: start it (systemctl start blkin-agent), or name another with "
-			  "--config",
+		log_error("no agent runs on %s: start it (systemctl start blkin-agent; a user's own: "
+			  "blkin-agent --user), or name another with --config",
 			path);
 		return EX_UNAVAILABLE;
 	case ECONNREFUSED:

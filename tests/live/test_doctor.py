@@ -205,7 +205,8 @@ def test_no_agent(bare_node):
     path = bare_node.path("agent.sock")
     code, text = status(bare_node, "--socket", path)
     assert code == UNAVAILABLE and text == (
-        f"blkin status: no agent runs on {path}: start it (systemctl start blkin-agent), or name another with --config\n"
+        f"blkin status: no agent runs on {path}: start it (systemctl start blkin-agent; a user's own: "
+        "blkin-agent --user), or name another with --config\n"
     )
 
 
@@ -241,7 +242,10 @@ def test_socket_is_found_by_the_configuration(bare_node):
     with open(config, "a", encoding="utf-8") as file:
         file.write("[agnt]\n")
     code, text = status(bare_node, "--config", config)
-    assert code == CONFIG and "unknown section [agnt]" in text and "no agent starts" in text
+    assert code == 0 and "unknown section [agnt]" in text and "no agent starts" in text
+    assert f"blkin-agent 0.2.0, pid {agent.pid}, " in text
+    assert agent.stop() == 0
+    assert status(bare_node, "--config", config)[0] == CONFIG
     with open(config, "w", encoding="utf-8") as file:
         file.write("[agent]\nsocket =\n")
     assert status(bare_node, "--config", config)[0] == CONFIG
