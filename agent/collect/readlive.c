@@ -107,7 +107,8 @@ static void condemn(struct keeper *keeper, bool gone, struct problem *problem)
 	if (keeper_disk_is_full(keeper, problem))
 		return;
 	problem_set(problem, REASON_SESSION_LOST, "%s",
-		gone ? "the session is gone: lttng-sessiond or lttng-relayd has ended"
+		gone ? "the session is gone: somebody destroyed it, or lttng-sessiond or lttng-relayd has "
+		       "ended"
 		     : "lttng-relayd cannot write the session (see its log)");
 }
 

@@ -59,8 +59,9 @@ enum session_status session_check(const struct config *config, char *error, size
 	if (!other)
 		return SESSION_OK;
 	snprintf(error, error_size,
-		"an LTTng session `%s` is there that is not an agent's, and is left alone: destroy it (lttng "
-		"destroy %s), or set another `name` in [session]",
+		"there is already an LTTng session `%s`, not created by this agent, and it is left alone: "
+		"set another "
+		"`name` in [session], or, if nobody needs that session, destroy it (lttng destroy %s)",
 		config->session_name, config->session_name);
 	return SESSION_FOREIGN;
 }

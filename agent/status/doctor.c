@@ -67,8 +67,8 @@ static const struct remedy {
 	[REASON_RELAY_DISK_FULL] = {"relay-disk-full", "make room there, or lower `disk` in [session]"},
 	[REASON_RELAY_STALLS] = {"relay-stalls", BY_ITSELF "systemctl restart blkin-relayd"},
 	[REASON_RELAY_HOLDS_SESSION] = {"no-session", BY_ITSELF "systemctl restart blkin-relayd"},
-	[REASON_FOREIGN_SESSION] = {"foreign-session",
-		"destroy the session (lttng destroy), or set another `name` in [session]"},
+	[REASON_FOREIGN_SESSION] = {"foreign-session", "set another `name` in [session], or, if nobody needs "
+						       "that session, destroy it (lttng destroy)"},
 	[REASON_SESSION_LOST] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
 	[REASON_UNREADABLE] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
 	[REASON_LEFT_OUT] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
@@ -121,12 +121,13 @@ static void examine_programs(struct findings *findings, const struct status *sta
 	if (programs == 0)
 		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
-			"says whether it finds libblkin-provider.so.1 (package libblkin-provider)",
+			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
+			"libblkin-provider)",
 			"no program is registered with LTTng");
 	else if (census->known && census->blkin == 0)
 		finding_add(findings, "no-blkin",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
-			"says whether it finds libblkin-provider.so.1",
+			"says so if it cannot be traced",
 			"%d program%s registered with LTTng, as %s, but none records with blkin", programs,
 			programs == 1 ? " is" : "s are", census->other);
 	if (census->stopped)

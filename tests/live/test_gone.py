@@ -131,7 +131,7 @@ def test_session_replaced(node, receiver):
 
 def check_waits_for(node):
     """The agent leaves somebody else's session `blkin` alone, says so, and collects once that is destroyed."""
-    says = "an LTTng session `blkin` is there that is not an agent's"
+    says = "there is already an LTTng session `blkin`, not created by this agent"
     wait_until(lambda: says in node.http_get("/readyz")[1], 20, "the agent to say so")
     time.sleep(1.5)
     assert "blkin" in node.lttng("list")
