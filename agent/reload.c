@@ -9,8 +9,8 @@
 #include "status/http.h"
 #include "supervise/collector.h"
 
-/* Logs the keys that need a restart, and stores their names for the status. */
-static void name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
+/* Logs the keys that need a restart, and stores their names for the status; returns whether there are any. */
+static bool name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
 {
 	g_autoptr(GPtrArray) waiting = config_waiting(merged, fresh);
 	g_autoptr(GString) names = g_string_new(NULL);
@@ -22,6 +22,7 @@ static void name_waiting(struct reload *reload, const struct config *merged, con
 		g_string_append_printf(names, "%s%s", i ? ", " : "", name);
 	}
 	g_strlcpy(reload->state.waiting, names->str, sizeof(reload->state.waiting));
+	return waiting->len > 0;
 }
 
 /* The new configuration, but with the ports of the agent's own relay daemon, which keeps running. */
@@ -78,8 +79,8 @@ static unsigned changes_of_outputs(const struct config *config, const struct con
 	return changes;
 }
 
-/* Loads the new configuration and applies it; returns -1 if it is invalid. */
-static int take(struct reload *reload, const struct config *fresh, unsigned *changes)
+/* Applies the new configuration; returns -1 if that fails. @waiting says whether keys need a restart. */
+static int take(struct reload *reload, const struct config *fresh, unsigned *changes, bool *waiting)
 {
 	struct config *merged = g_new(struct config, 1);
 
@@ -90,7 +91,7 @@ static int take(struct reload *reload, const struct config *fresh, unsigned *cha
 		g_free(merged);
 		return -1;
 	}
-	name_waiting(reload, merged, fresh);
+	*waiting = name_waiting(reload, merged, fresh);
 	replace(reload, merged);
 	return 0;
 }
@@ -99,14 +100,16 @@ bool reload_run(struct reload *reload)
 {
 	struct config fresh;
 	unsigned changes = 0;
-	bool good = load(reload, &fresh) == 0 && take(reload, &fresh, &changes) == 0;
+	bool waiting = false;
+	bool good = load(reload, &fresh) == 0 && take(reload, &fresh, &changes, &waiting) == 0;
 
 	config_free(&fresh);
 	reload->state.failed = !good;
 	if (good) {
 		reload->state.succeeded = clock_wall();
-		log_info("configuration reloaded%s",
-			changes ? "" : ": no change takes effect before a restart");
+		log_info("configuration reloaded%s", changes   ? ""
+						     : waiting ? ": no change takes effect before a restart"
+							       : ": nothing has changed");
 	} else {
 		reload->state.failures++;
 		log_error("configuration not reloaded: the previous one stays in force");

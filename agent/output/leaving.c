@@ -45,7 +45,7 @@ static void report(const struct output *output)
 		kept = g_strdup_printf("%" PRId64 " stay in %s until there is an output of that name again, ",
 			of.row[SPANS_SPOOLED], path ? path : "its spool");
 	dropped = all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED];
-	(dropped ? log_warning : log_info)("output %s is taken away: of %" PRId64 " spans %" PRId64
+	(dropped ? log_warning : log_info)("output %s is removed: of %" PRId64 " spans %" PRId64
 					   " are sent, %s%" PRId64 " are dropped",
 		output_name(output), all, of.row[SPANS_SENT], kept ? kept : "", dropped);
 }
@@ -115,8 +115,7 @@ static void on_look(evutil_socket_t fd, short what, void *data)
 	}
 	if (!one->slow_said && clock_monotonic() - one->ending >= SLOW_NS) {
 		one->slow_said = true;
-		log_warning(
-			"output %s is taken away, but the disk of its spool takes long to store what it had",
+		log_warning("output %s is removed, but the disk of its spool takes long to store what it had",
 			output_name(one->output));
 	}
 	event_add(one->look, &soon);

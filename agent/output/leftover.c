@@ -49,12 +49,14 @@ static void tell(const struct spool_found *found, const struct output_config *is
 	g_autofree char *change = advice(is, found->output);
 
 	if (found->counted)
-		log_warning("%" PRId64 " spans are in %s, and no output delivers them: %s to have them sent, "
-			    "or remove the file",
+		log_warning("%" PRId64
+			    " spans are in %s, and no output delivers them: %s and reload the agent "
+			    "to have them sent",
 			found->spans, found->path, change);
 	else
-		log_warning("there may be spans in %s, and no output delivers them: %s to have them sent, or "
-			    "remove the file",
+		log_warning(
+			"there may be spans in %s, and no output delivers them: %s and reload the agent to "
+			"have them sent",
 			found->path, change);
 }
 

@@ -15,7 +15,7 @@ from test_reload import REFUSED, TAKEN
 from test_restart import KEEP, LOAD
 
 GONE = re.compile(
-    r"output (\S+) is taken away: of (\d+) spans (\d+) are sent, (?:(\d+) stay in (\S+) until there is an output of that "
+    r"output (\S+) is removed: of (\d+) spans (\d+) are sent, (?:(\d+) stay in (\S+) until there is an output of that "
     r"name again, )?(\d+) are dropped"
 )
 
@@ -47,7 +47,7 @@ class Sections:
 
 def what_left(node, name):
     """Waits until an output is gone; what the log says of it: (all, sent, stored, dropped), and the spool's file."""
-    wait_until(lambda: f"output {name} is taken away" in node.agent.log(), 20, f"{name} to be taken away")
+    wait_until(lambda: f"output {name} is removed" in node.agent.log(), 20, f"{name} to be removed")
     found = [match for match in GONE.findall(node.agent.log()) if match[0] == name]
     assert found, node.agent.log()
     _, total, sent, stored, file, dropped = found[-1]
@@ -149,7 +149,7 @@ def test_one_moves(node):
     assert moved.total() - total <= ledgers["west"].sent_again
     assert pair["west"].count() > RATE and east.count() > RATE
     assert node.agent.log().count(f"output 127.0.0.1:{pair['default'].port}: connected") == 1
-    assert "taken away" not in node.agent.log()
+    assert "is removed" not in node.agent.log()
     assert node.agent.stop() == 0
 
 
@@ -319,7 +319,7 @@ def test_a_spool_that_no_output_has(node):
         file.write("".join(f"[{name}]\n{keys}" for name, keys in sections.keys.items()))
     node.start_agent_again()
     file = node.path("state/spool-west.db")
-    said = f"{total} spans are in {file}, and no output delivers them: add [output west] to have them sent, or remove the file"
+    said = f"{total} spans are in {file}, and no output delivers them: add [output west] and reload the agent to have them sent"
     wait_until(lambda: said in node.agent.log(), 5, "the agent to tell of the spool")
     assert "spool.db" not in node.agent.log()
     again = Sections(node)
