@@ -208,9 +208,13 @@ sqlite3 *spoolfile_begin(const char *path, int *rc)
 {
 	g_autofree char *name = beside(path, SPOOLNAME_NEW);
 	sqlite3 *db;
+	int fd;
 
 	spoolfile_tidy(name);
 	unlink(name);
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640); /* SQLite's own mode is 0644 */
+	if (fd >= 0)
+		close(fd);
 	db = spoolfile_open(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, rc);
 	if (!db)
 		return NULL;

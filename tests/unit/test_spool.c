@@ -3,6 +3,7 @@
  * own. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <glib/gstdio.h>
@@ -16,8 +17,12 @@ START_TEST(test_what_goes_in_comes_out)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	struct spool *spool = rig_open(rig_folder, 16 * MIB);
+	g_autofree char *path = g_build_filename(rig_folder, "spool.db", NULL);
 	struct spool_holds holds;
+	struct stat file;
 
+	ck_assert_int_eq(stat(path, &file), 0);
+	ck_assert_int_eq(file.st_mode & 07, 0); /* spans are not for everyone */
 	rig_fill(spool, 1, 20, 50, 400);
 	rig_fill(spool, 1001, 1, 1, 8);
 	spool_read_holds(spool, &holds);
