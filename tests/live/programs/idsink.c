@@ -161,6 +161,15 @@ static bool keep(struct records *records, bool good)
 	return good;
 }
 
+/* One that was killed may have written part of a record, which it has not answered for. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+
+	return fd >= 0 && ftruncate(fd, size - size % (off_t)sizeof(struct record)) == 0 ? fd : -1;
+}
+
 /* Scribe */
 
 static bool keep_call(const uint8_t *call, size_t size)
@@ -345,7 +354,7 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	take_signals();
-	file = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600);
+	file = open_file(argv[2]);
 	address.sin_port = htons((uint16_t)atoi(argv[1]));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
