@@ -8,6 +8,8 @@
 
 #include "wire/base64.h"
 
+#include "run.h"
+
 static void assert_base64(
 	void (*encode)(char *to, const uint8_t *from, size_t size), const uint8_t *data, size_t size)
 {
@@ -38,15 +40,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("base64");
 	TCase *tests = tcase_create("base64");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tests, test_base64_agrees_with_glib);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("base64", tests);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whose fault it is that readers die, and what the next one is told. */
 #include <check.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "supervise/blame.h"
+
+#include "run.h"
 
 static struct blame *suspects;
 static struct orders orders;
@@ -140,10 +141,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("blame");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, nobody);
@@ -152,10 +150,5 @@ int main(void)
 	tcase_add_test(cases, one_user_once);
 	tcase_add_test(cases, unreadable);
 	tcase_add_test(cases, many);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("blame", cases);
 }

@@ -7,6 +7,7 @@
 #include "core/clocksteps.h"
 #include "fanout_rig.h"
 #include "output/books.h"
+#include "run.h"
 
 static char folder[] = "/tmp/blkin-XXXXXX";
 static struct fanout *to;
@@ -133,20 +134,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("books");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, newest_and_holding);
 	tcase_add_test(cases, nothing_yet);
 	tcase_add_test(cases, two_agents);
 	tcase_add_test(cases, no_folder);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("books", cases);
 }

@@ -12,6 +12,8 @@
 #include "output/checkpoint.h"
 #include "session/position.h"
 
+#include "run.h"
+
 static char folder[] = "/tmp/blkin-XXXXXX";
 static struct checkpoint *checkpoint;
 static struct buffer data;
@@ -255,8 +257,6 @@ int main(void)
 {
 	Suite *suite = suite_create("checkpoint");
 	TCase *files = tcase_create("files"), *contents = tcase_create("contents");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(files, setup, teardown);
 	tcase_add_test(files, the_last_one_counts);
@@ -269,9 +269,5 @@ int main(void)
 	suite_add_tcase(suite, files);
 	tcase_add_test(contents, positions_go_on);
 	suite_add_tcase(suite, contents);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(srunner_create(suite));
 }

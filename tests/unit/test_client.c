@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fake_provider.h"
+#include "run.h"
 
 static const struct blkin_endpoint here = {"10.0.0.1", (int16_t)50000, "svc"};
 
@@ -433,10 +434,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("client");
 	TCase *tests = tcase_create("span");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, fake_install, NULL);
 	tcase_add_test(tests, test_root_span);
@@ -458,9 +456,5 @@ int main(void)
 	tcase_add_test(tests, test_scope);
 	tcase_add_test(tests, test_copied);
 	tcase_add_test(tests, test_handed_to_another_thread);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("client", tests);
 }

@@ -7,6 +7,7 @@
 #include <blkin/span.hpp>
 
 #include "fake_provider.h"
+#include "run.h"
 
 static const blkin_endpoint here = {"10.0.0.1", 6800, "svc"};
 
@@ -77,17 +78,11 @@ END_TEST
 
 int main()
 {
-	Suite *suite = suite_create("client_cpp");
 	TCase *tests = tcase_create("span");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, fake_install, nullptr);
 	tcase_add_test(tests, test_scope_and_tags);
 	tcase_add_test(tests, test_children_and_halves);
 	tcase_add_test(tests, test_exception);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	const int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("client_cpp", tests);
 }

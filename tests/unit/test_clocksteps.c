@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The wall clock's steps, with clocks of the test's own. */
 #include <check.h>
-#include <stdlib.h>
 
 #include <glib.h>
 
 #include "base/clock.h"
 #include "core/clocksteps.h"
+
+#include "run.h"
 
 #define HOUR (3600 * NS_PER_SECOND)
 #define EPOCH INT64_C(1700000000000000000)
@@ -201,7 +202,6 @@ int main(void)
 	Suite *suite = suite_create("clocksteps");
 	TCase *cases = tcase_create("all");
 	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, setup, NULL);
 	tcase_add_test(cases, hours_both_ways);
@@ -215,8 +215,5 @@ int main(void)
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
 	srunner_set_fork_status(runner, CK_NOFORK); /* Check's own clock is ours, too */
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(runner);
 }

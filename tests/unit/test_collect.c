@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `blkin collect`, from bytes on the wire to text on the terminal. */
-#include <stdlib.h>
 #include <string.h>
 
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
@@ -8,6 +7,7 @@
 
 #include "blkin_scribe_types.h"
 #include "collect_cases.h"
+#include "run.h"
 #include "spans/thrift_reader.h"
 
 ZipkinSpan *v1_span(int64_t trace_id, int64_t id, int64_t parent_id, const char *name)
@@ -104,8 +104,6 @@ int main(void)
 		ZIPKIN_TYPE_ENDPOINT, BLKIN_TYPE_LOG_ENTRY, THRIFT_TYPE_MEMORY_BUFFER,
 		THRIFT_TYPE_BINARY_PROTOCOL};
 	Suite *suite = suite_create("collect");
-	SRunner *runner;
-	int failed;
 
 	/* The tests make such objects themselves; what these leak would hide what else does. */
 	for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
@@ -114,9 +112,5 @@ int main(void)
 	suite_add_tcase(suite, collect_wire_cases());
 	suite_add_tcase(suite, collect_tree_cases());
 	suite_add_tcase(suite, collect_text_cases());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(srunner_create(suite));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration: defaults, values with units, and one clear line for each mistake. */
 #include "config_rig.h"
+#include "run.h"
 
 START_TEST(test_empty_file_is_good)
 {
@@ -360,10 +361,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("config");
 	TCase *tests = tcase_create("read");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	log_init("test");
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
@@ -375,9 +373,5 @@ int main(void)
 	tcase_add_test(tests, test_drop_ins_that_are_none);
 	tcase_add_test(tests, test_reference_file);
 	tcase_add_test(tests, test_print_and_read);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("config", tests);
 }

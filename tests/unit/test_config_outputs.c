@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration of several outputs, and what a reload makes of it. */
 #include "config_rig.h"
+#include "run.h"
 
 #include "config/merge.h"
 
@@ -178,10 +179,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("outputs");
 	TCase *tests = tcase_create("read");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	log_init("test");
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
@@ -190,9 +188,5 @@ int main(void)
 	tcase_add_test(tests, test_drop_ins_of_outputs);
 	tcase_add_test(tests, test_merge);
 	tcase_add_test(tests, test_merge_again);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("outputs", tests);
 }

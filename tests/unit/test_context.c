@@ -12,6 +12,8 @@
 
 #include "../fuzz/context_rules.h"
 
+#include "run.h"
+
 #define ROUNDS 20000
 
 #define T1 UINT64_C(0x7a1c09d4e2b85f36) /* upper half of a trace id */
@@ -766,11 +768,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(srunner_create(suite()));
 }

@@ -4,7 +4,6 @@
 #include <check.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 
 #include "handover/channel.h"
 #include "handover/frames.h"
+
+#include "run.h"
 
 static struct buffer out;
 static struct batch seen;
@@ -391,10 +392,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("handover");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, NULL, teardown);
 	tcase_add_test(cases, a_hand_is_understood);
@@ -411,10 +409,5 @@ int main(void)
 	tcase_add_test(cases, chatter);
 	tcase_add_test(cases, the_reader_is_gone);
 	tcase_add_test(cases, the_agent_is_gone);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("handover", cases);
 }

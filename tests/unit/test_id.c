@@ -10,6 +10,8 @@
 
 #include <blkin/blkin.h>
 
+#include "run.h"
+
 #define PROCESSES 64
 #define THREADS 64
 #define IDS_EACH 78125 /* of 128 makers: ten million in all */
@@ -130,18 +132,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("id");
 	TCase *tests = tcase_create("ids");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, test_ten_million);
 	tcase_add_test(tests, test_generations);
 	tcase_add_test(tests, test_bits);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("id", tests);
 }

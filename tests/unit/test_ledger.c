@@ -2,12 +2,13 @@
 /* The ledger and its accounts: snapshots of one moment, and what a checkpoint has of them. */
 #include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
 
 #include "core/ledger.h"
+
+#include "run.h"
 
 static struct account *first, *second;
 
@@ -347,10 +348,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("ledger");
 	TCase *tests = tcase_create("ledger");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, NULL);
 	tcase_add_test(tests, accounts_have_names);
@@ -362,9 +360,5 @@ int main(void)
 	tcase_add_loop_test(tests, what_is_saved_can_be_loaded, 0, 4);
 	tcase_add_test(tests, snapshots_add_up);
 	tcase_add_test(tests, latencies);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("ledger", tests);
 }

@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 
+#include "run.h"
+
 #define BLOCKS 200
 #define BLOCK (256 * 1024)
 
@@ -86,17 +88,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("memory");
 	TCase *cases = tcase_create("memory");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(cases, large_blocks_had_again);
 	tcase_add_test(cases, given_back);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("memory", cases);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Spans in assembly that are kept over a restart: they go on as if there had been none. */
 #include <check.h>
-#include <stdlib.h>
 
 #include <glib.h>
 
 #include "assemble/assembler.h"
+
+#include "run.h"
 
 #define MS INT64_C(1000000)
 #define T0 INT64_C(1700000000000000000)
@@ -174,20 +175,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("pendingsave");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, goes_on_as_if_nothing_had_been);
 	tcase_add_test(cases, deadlines_wait);
 	tcase_add_test(cases, damage);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("pendingsave", cases);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What of a stream is done, and what is lost when a packet is given up. */
 #include <check.h>
-#include <stdlib.h>
 
 #include "session/position.h"
+
+#include "run.h"
 
 static const struct place nothing = {0};
 static const struct place in_part = {.started = true, .begin = 100, .sequence = 4, .events = 7};
@@ -51,17 +52,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("position");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(cases, packet_is_done);
 	tcase_add_loop_test(cases, packet_is_given_up, 0, (int)(sizeof(given_up) / sizeof(given_up[0])));
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("position", cases);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What `blkin status` and the agent say to each other: it comes through as it was, and nothing else does. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
 
 #include "base/sanitize.h"
 #include "status/protocol.h"
+
+#include "run.h"
 
 static char *query_of(const struct census *census)
 {
@@ -196,16 +197,9 @@ int main(void)
 	const TTest *const tests[] = {census_comes_through, garbage_is_refused, other_versions_are_refused,
 		no_mutation_does_harm, controls_are_cleaned, words_are_made_printable_and_cut,
 		session_comes_through, sessions_that_are_none_are_refused};
-	Suite *suite = suite_create("protocol");
 	TCase *cases = tcase_create("protocol");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
 		tcase_add_test(cases, tests[i]);
-	suite_add_tcase(suite, cases);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("protocol", cases);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The queue between reader and uplink: order, bounds, and what is dropped; and what fills it. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "queue_rig.h"
+#include "run.h"
 
 START_TEST(test_full_by_count_and_by_size)
 {
@@ -226,8 +226,6 @@ int main(void)
 {
 	Suite *suite = suite_create("queue");
 	TCase *tests = tcase_create("queue");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, NULL, end_queue);
 	tcase_add_test(tests, test_full_by_count_and_by_size);
@@ -245,8 +243,5 @@ int main(void)
 	suite_add_tcase(suite, queue_limits());
 	suite_add_tcase(suite, queue_fanout());
 	suite_add_tcase(suite, queue_outlets());
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(srunner_create(suite));
 }

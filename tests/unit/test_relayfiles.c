@@ -21,6 +21,8 @@
 #include "session/relayremove.h"
 #include "session/relayscan.h"
 
+#include "run.h"
+
 #define CREATED UINT64_C(1700000000)
 #define PACKET 256
 
@@ -507,10 +509,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("relayfiles");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, scanned_in_order_and_past_the_positions);
@@ -524,10 +523,5 @@ int main(void)
 	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);
 	tcase_add_test(cases, links_are_not_followed);
 	tcase_add_test(cases, which_ctf);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("relayfiles", cases);
 }

@@ -2,12 +2,13 @@
 /* The ledger's rows: that each says all that a checkpoint, the metrics and the status need, and none says
  * what another does. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
 
 #include "core/rows.h"
+
+#include "run.h"
 
 #define ALL (LEDGER_ROWS + ACCOUNT_ROWS)
 
@@ -186,10 +187,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("rows");
 	TCase *tests = tcase_create("rows");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tests, each_is_complete);
 	tcase_add_test(tests, names_are_unique);
@@ -198,9 +196,5 @@ int main(void)
 	tcase_add_test(tests, losses_are_told);
 	tcase_add_test(tests, found_by_name);
 	tcase_add_test(tests, names_stay);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("rows", tests);
 }

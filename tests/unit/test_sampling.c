@@ -6,6 +6,7 @@
 
 #include <blkin/id.h>
 
+#include "run.h"
 #include "sampling.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -86,19 +87,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("sampling");
 	TCase *tests = tcase_create("decide");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tests, test_all_unless_told);
 	tcase_add_test(tests, test_share);
 	tcase_add_test(tests, test_by_id);
 	tcase_add_test(tests, test_cap);
 	tcase_add_test(tests, test_cap_holds_in_threads);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("sampling", tests);
 }

@@ -13,6 +13,7 @@
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
 #include "blkin_scribe.h"
+#include "run.h"
 #include "spans/thrift_reader.h"
 #include "wire/scribe.h"
 #include "wire/scribereply.h"
@@ -528,8 +529,6 @@ int main(void)
 {
 	Suite *suite = suite_create("scribe");
 	TCase *call = tcase_create("call"), *reply = tcase_create("reply");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	fix_types();
 	tcase_add_loop_test(call, call_is_as_the_generated_client_writes_it, 0, (int)LENGTH(calls));
@@ -550,8 +549,5 @@ int main(void)
 	tcase_add_test(reply, random_mutations);
 	suite_add_tcase(suite, reply);
 	tcase_set_timeout(reply, 60);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(srunner_create(suite));
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is shown of the reader: its state as others see it. */
 #include <check.h>
-#include <stdlib.h>
 
 #include <glib.h>
 
 #include "base/clock.h"
 #include "supervise/shown.h"
+
+#include "run.h"
 
 static struct page page;
 static struct shown shown;
@@ -117,20 +118,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("shown");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, reason_goes_with_the_sentence);
 	tcase_add_test(cases, since_when);
 	tcase_add_loop_test(cases, daemon_hangs, 0, 2);
 	tcase_add_test(cases, reader_ends);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("shown", cases);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Assembly: what events become which spans, and that the ledger's rows add up whatever comes. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
 
 #include "assemble/assembler.h"
 #include "assemble/spanhead.h"
+
+#include "run.h"
 
 #define MS INT64_C(1000000)
 #define T0 INT64_C(1700000000000000000) /* ns since the epoch; the tracing clock is CLOCK0 then */
@@ -466,10 +467,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("span");
 	TCase *tests = tcase_create("assemble");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, test_classic_ends_with_its_core_annotation);
@@ -490,9 +488,5 @@ int main(void)
 	tcase_add_test(tests, test_too_many_lines);
 	tcase_add_test(tests, test_memory_is_bounded);
 	tcase_add_test(tests, test_one_endless_span);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("span", tests);
 }

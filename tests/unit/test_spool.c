@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The spool: what goes in comes out, in order, within its bounds. Damage and bad disks have files of their
  * own. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <glib/gstdio.h>
 
+#include "run.h"
 #include "spool/spoolfile.h"
 #include "spool_rig.h"
 
@@ -343,7 +343,7 @@ static Suite *spool_suite(void)
 int main(void)
 {
 	SRunner *runner;
-	int failed;
+	int status;
 
 	rig_make_folder();
 	runner = srunner_create(spool_suite());
@@ -352,9 +352,7 @@ int main(void)
 	srunner_add_suite(runner, spool_disk_suite());
 	srunner_add_suite(runner, spool_outputs_suite());
 	srunner_add_suite(runner, spool_upgrade_suite());
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	status = run_all(runner);
 	rig_remove_folder();
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The spooler between a queue and a spool: what is stored when, and that all of it adds up. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "queue/aside.h"
 #include "queue/backlog.h"
+#include "run.h"
 #include "spool/spoolfile.h"
 #include "spooler_rig.h"
 
@@ -365,8 +365,7 @@ int main(void)
 {
 	Suite *suite = suite_create("spooler");
 	TCase *tcase = tcase_create("spooler");
-	SRunner *runner;
-	int failed;
+	int status;
 
 	rig_make_folder();
 	tcase_set_timeout(tcase, 60);
@@ -384,10 +383,7 @@ int main(void)
 	tcase_add_test(tcase, test_all_at_once);
 	suite_add_tcase(suite, tcase);
 	suite_add_tcase(suite, spooler_replay());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	status = run_all(srunner_create(suite));
 	rig_remove_folder();
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

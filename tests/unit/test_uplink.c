@@ -3,15 +3,13 @@
  * The uplink against servers that are good, bad, slow, deaf and gone: every span arrives or stands in a row
  * of the ledger, and the log says what is wrong once.
  */
-#include <stdlib.h>
 
+#include "run.h"
 #include "uplink_rig.h"
 
 int main(void)
 {
 	Suite *suite = suite_create("uplink");
-	SRunner *runner;
-	int failed;
 
 	suite_add_tcase(suite, uplink_answers());
 	suite_add_tcase(suite, uplink_connections());
@@ -25,9 +23,5 @@ int main(void)
 	suite_add_tcase(suite, uplink_tls());
 	suite_add_tcase(suite, uplink_trials());
 	suite_add_tcase(suite, uplink_untimely());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(srunner_create(suite));
 }

@@ -2,13 +2,14 @@
 /* The watch over a session, with a session daemon of the test's own. */
 #include <check.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <glib.h>
 
 #include "session/session.h"
 #include "session/watch.h"
+
+#include "run.h"
 
 static _Atomic uint64_t level_seen;
 static atomic_bool there;
@@ -76,18 +77,10 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("watch");
 	TCase *cases = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(cases, 20);
 	tcase_add_test(cases, level_changes_at_once);
 	tcase_add_test(cases, level_changes_once_it_is_gone);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("watch", cases);
 }

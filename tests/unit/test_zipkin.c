@@ -8,6 +8,7 @@
 #include "encode/utf8.h"
 #include "encode/zipkin.h"
 #include "oracle.h"
+#include "run.h"
 
 static struct text literal(const char *text)
 {
@@ -226,10 +227,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("zipkin");
 	TCase *tests = tcase_create("encode");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, test_every_kind);
@@ -238,9 +236,5 @@ int main(void)
 	tcase_add_test(tests, test_too_large);
 	tcase_add_test(tests, test_utf8_agrees_with_glib);
 	tcase_add_test(tests, test_addresses);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_cases("zipkin", tests);
 }
