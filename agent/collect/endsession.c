@@ -21,8 +21,7 @@
 void keeper_end(struct keeper *keeper)
 {
 	keeper->ended = progress_session(keeper->progress)->created;
-	g_hash_table_remove_all(keeper->young);
-	g_hash_table_remove_all(keeper->named);
+	users_forget_session(keeper->users);
 	keeper->left_out[0] = '\0';
 	keeper->stalls = keeper->breaks = 0;
 	keeper->use_files = false;

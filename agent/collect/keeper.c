@@ -33,19 +33,15 @@ struct keeper *keeper_create(const struct keeper_parts *parts, const struct orde
 	keeper->state = parts->state;
 	keeper->desk = parts->desk;
 	keeper->cleanup = (struct cleanup){.config = config, .progress = parts->progress};
-	keeper->leftout = leftout_create(g_array_ref(orders->suspects));
+	keeper->users = users_create(orders->suspects);
 	keeper->files_until = clock_monotonic() + orders->files;
 	keeper_init_recovery(keeper, orders->alone);
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
-	keeper->young = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	keeper->named = g_hash_table_new(NULL, NULL);
 	keeper->live = livereader_create(config, parts->pipeline, parts->progress);
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
-	g_hash_table_unref(keeper->young);
-	g_hash_table_unref(keeper->named);
-	leftout_destroy(keeper->leftout);
+	g_ptr_array_unref(keeper->users);
 	livereader_destroy(keeper->live);
 	g_free(keeper);
 	return NULL;
@@ -60,9 +56,7 @@ void keeper_configure(struct keeper *keeper, const struct settings *settings)
 void keeper_destroy(struct keeper *keeper)
 {
 	watch_destroy(keeper->watch);
-	g_hash_table_unref(keeper->young);
-	g_hash_table_unref(keeper->named);
-	leftout_destroy(keeper->leftout);
+	g_ptr_array_unref(keeper->users);
 	livereader_destroy(keeper->live);
 	g_free(keeper);
 }
@@ -209,7 +203,7 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 /* Whether all that is on disk is to be read from there, to see who ends the reader. */
 static bool is_careful(const struct keeper *keeper)
 {
-	return keeper->recover.alone || !leftout_empty(keeper->leftout);
+	return keeper->recover.alone || users_any(keeper->users, user_is_suspect);
 }
 
 /* Takes up the session at hand, which is there. Returns whether to go on at once. */

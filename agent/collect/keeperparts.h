@@ -52,9 +52,7 @@ struct keeper {
 
 	/* reading files */
 	unsigned recoveries; /* that failed in a row */
-	GHashTable *young;   /* users of the session whose traces could not be read, and since when, */
-	GHashTable *named;   /* and those whose packets were left out */
-	struct leftout *leftout;
+	GPtrArray *users;    /* of struct user */
 	int64_t files_until; /* live reading is not to be tried before, as readers have died of it */
 	char left_out[512];  /* what the status says of the last user whose packets were left out */
 

@@ -9,8 +9,6 @@
 
 /* After so many failures in a row, twice a second, what recovery should have read is given up. */
 #define FAILED_MAX 20
-/* A trace may have no whole metadata for so long, while the session daemon is slow. */
-#define YOUNG_NS (5 * NS_PER_SECOND)
 /* The pause between two passes, */
 #define PAUSE_NS (1 * NS_PER_SECOND)
 /* and how long they go on before live reading is tried again: twice as long each time that it stalls, up to
@@ -26,30 +24,6 @@ static bool stopping(void *data)
 	return deadline && (!keeper->draining || clock_monotonic() >= deadline);
 }
 
-/*
- * lttng-relayd has the first packets of a user before it has all the metadata: those of a session that has
- * just been made, when the agent that made it was killed. Without metadata they cannot be read, and live
- * reading would not send them again.
- */
-static bool is_young(void *data, uint64_t user)
-{
-	struct keeper *keeper = data;
-	int64_t *since = g_hash_table_lookup(keeper->young, GSIZE_TO_POINTER(user)), now = clock_monotonic();
-
-	if (!since) {
-		since = g_new(int64_t, 1);
-		*since = now;
-		g_hash_table_insert(keeper->young, GSIZE_TO_POINTER(user), since);
-	}
-	return now - *since < YOUNG_NS;
-}
-
-static gboolean is_read(void *user, void *since, void *named)
-{
-	(void)since;
-	return !g_hash_table_contains(named, user);
-}
-
 /* A user's programs write what cannot be read. */
 static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
 {
@@ -61,7 +35,7 @@ static void left_out(void *data, uint64_t user, uint64_t packets, const char *er
 		" record is left out, and counted as lost, as it cannot be read: %s",
 		user, error);
 	g_strlcpy(culprit.error, error, sizeof(culprit.error));
-	g_hash_table_add(keeper->named, GSIZE_TO_POINTER(user));
+	users_get(keeper->users, user)->left_out = true;
 	desk_left_out(keeper->desk, &culprit);
 }
 
@@ -73,10 +47,9 @@ void keeper_init_recovery(struct keeper *keeper, bool alone)
 		.desk = keeper->desk,
 		.progress = keeper->progress,
 		.state = keeper->state,
-		.leftout = keeper->leftout,
+		.users = keeper->users,
 		.alone = alone,
 		.stopping = stopping,
-		.is_young = is_young,
 		.left_out = left_out,
 		.data = keeper,
 	};
@@ -122,7 +95,7 @@ bool keeper_catch_up(struct keeper *keeper, uint64_t enough)
 		count_failure(keeper, error);
 	if (status == RECOVER_OK) {
 		if (!enough)
-			g_hash_table_foreach_remove(keeper->young, is_read, keeper->named);
+			users_all_read(keeper->users);
 		keeper->recoveries = 0;
 		keeper->recover.give_up = false;
 	}

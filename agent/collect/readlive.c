@@ -19,7 +19,7 @@
 
 bool keeper_avoids_live(const struct keeper *keeper)
 {
-	return clock_monotonic() < keeper->files_until || leftout_any(keeper->leftout);
+	return clock_monotonic() < keeper->files_until || users_any(keeper->users, user_waits);
 }
 
 bool keeper_gives_up_live(const struct keeper *keeper)
@@ -47,7 +47,7 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	if (keeper->use_files) {
 		keeper->use_files = false;
 		keeper->unreadable = UNREADABLE_MAX;
-		if (!g_hash_table_size(keeper->named)) /* or else it is known why */
+		if (!users_any(keeper->users, user_is_left_out)) /* or else it is known why */
 			log_unreadable(keeper);
 		return ATTACHED_UNREADABLE;
 	}
@@ -120,7 +120,7 @@ static bool count_break(struct keeper *keeper, bool soon)
 	if (!livereader_relay_answers(keeper->live))
 		return false;
 	keeper->breaks = soon ? keeper->breaks + 1 : 1;
-	keeper->use_files = keeper->breaks >= BREAKS_MAX || g_hash_table_size(keeper->named) > 0;
+	keeper->use_files = keeper->breaks >= BREAKS_MAX || users_any(keeper->users, user_is_left_out);
 	return true;
 }
 

@@ -165,26 +165,27 @@ static enum recover_status read_alone(
 	struct pass *pass, char *trace, guint first, guint end, char *error, size_t error_size)
 {
 	const struct recover *recover = pass->recover;
-	uint64_t user = user_of(trace);
+	struct user *user = users_get(recover->users, user_of(trace));
 	enum recover_status status;
 
-	if (leftout_has(recover->leftout, user)) {
+	if (user_waits(user)) {
 		leave_out(pass, trace, first, end, "the process that reads it ended each time");
 		return RECOVER_OK;
 	}
-	runstate_alone(recover->state, &user);
+	runstate_alone(recover->state, &user->id);
 	status = read_traces(pass, &trace, 1, error, error_size);
 	runstate_alone(recover->state, NULL);
 	if (status == RECOVER_UNREADABLE) {
-		if (!pass->opened && !pass->last && !recover->give_up &&
-			recover->is_young(recover->data, user))
+		if (!pass->opened && !pass->last && !recover->give_up && user_is_young(user))
 			pass->waits = true;
 		else
 			leave_out(pass, trace, first, end, error);
 		return RECOVER_OK;
 	}
-	if (status == RECOVER_OK && leftout_clear(recover->leftout, user))
-		desk_well(recover->desk, user);
+	if (status == RECOVER_OK && user->suspect) {
+		user->suspect = false;
+		desk_well(recover->desk, user->id);
+	}
 	if (status == RECOVER_OK && recover->alone)
 		runstate_collects_in_part(recover->state, progress_session(recover->progress)->name,
 			REASON_READER_ENDED,
@@ -201,7 +202,7 @@ static bool sort_suspects(const struct pass *pass, GPtrArray *traces)
 	for (guint i = 0; i < traces->len; i++) {
 		gpointer trace = traces->pdata[i];
 
-		if (leftout_suspects(pass->recover->leftout, user_of(trace)))
+		if (users_get(pass->recover->users, user_of(trace))->suspect)
 			continue;
 		traces->pdata[i] = traces->pdata[innocent];
 		traces->pdata[innocent++] = trace;

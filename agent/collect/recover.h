@@ -7,7 +7,7 @@
  * Positions move on with them, so recovery can end at any moment and go on later. If babeltrace2 cannot read
  * the traces together, each is read alone: a program can spoil the trace of its own user, but must not spoil
  * others. A user whose trace
- * ends the reader's process is left out for a while (leftout.h). It belongs to the thread that reads.
+ * ends the reader's process is left out for a while (users.h). It belongs to the thread that reads.
  */
 #ifndef COLLECT_RECOVER_H
 #define COLLECT_RECOVER_H
@@ -17,9 +17,9 @@
 
 #include "assemble/pipeline.h"
 #include "collect/desk.h"
-#include "collect/leftout.h"
 #include "collect/progress.h"
 #include "collect/runstate.h"
+#include "collect/users.h"
 #include "config/config.h"
 #include "read/intake.h"
 
@@ -30,13 +30,10 @@ struct recover {
 	struct desk *desk;
 	struct progress *progress;
 	struct runstate *state;
-	struct leftout *leftout;
-	bool alone;   /* each trace is read alone, so that it is known which one ends the reader */
-	bool give_up; /* what cannot be carved is lost, rather than tried again */
+	GPtrArray *users; /* of struct user */
+	bool alone;       /* each trace is read alone, so that it is known which one ends the reader */
+	bool give_up;     /* what cannot be carved is lost, rather than tried again */
 	bool (*stopping)(void *data); /* asked often */
-	/* asked of a trace that cannot be read: whether its metadata, which come by and by, may not be whole
-	 * yet */
-	bool (*is_young)(void *data, uint64_t user);
 	/* called when so many packets of a user were left out, and counted as lost, because of @error */
 	void (*left_out)(void *data, uint64_t user, uint64_t packets, const char *error);
 	void *data;

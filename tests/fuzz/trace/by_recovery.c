@@ -15,9 +15,9 @@
 #include <sanitizer/lsan_interface.h>
 
 #include "assemble/pipeline.h"
-#include "collect/leftout.h"
 #include "collect/progress.h"
 #include "collect/recover.h"
+#include "collect/users.h"
 #include "fuzz.h"
 #include "import/guard.h"
 #include "supervise/blame.h"
@@ -127,13 +127,6 @@ static bool stopping(void *data)
 	return false;
 }
 
-static bool is_young(void *data, uint64_t user)
-{
-	(void)data;
-	(void)user;
-	return false;
-}
-
 static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
 {
 	struct reading *is = data;
@@ -146,14 +139,13 @@ static void left_out(void *data, uint64_t user, uint64_t packets, const char *er
 static void read_session(struct reading *is, struct pipeline *pipeline, struct progress *progress)
 {
 	static const struct session_identity session = {.name = SESSION, .created = CREATED};
-	struct leftout *leftout = leftout_create(g_array_ref(is->orders.suspects));
+	GPtrArray *users = users_create(is->orders.suspects);
 	const struct recover recover = {.config = is->config,
 		.pipeline = pipeline,
 		.progress = progress,
-		.leftout = leftout,
+		.users = users,
 		.alone = is->orders.alone,
 		.stopping = stopping,
-		.is_young = is_young,
 		.left_out = left_out,
 		.data = is};
 	char error[512] = "";
@@ -161,7 +153,7 @@ static void read_session(struct reading *is, struct pipeline *pipeline, struct p
 	progress_begin(progress, &session);
 	witness_hold(
 		recover_rest(&recover, error, sizeof(error)) == RECOVER_OK, "it cannot be read: %s", error);
-	leftout_destroy(leftout);
+	g_ptr_array_unref(users);
 }
 
 static void be_reader(void *data)
