@@ -10,29 +10,6 @@
 #include "spool/spoollist.h"
 #include "spool/spoolname.h"
 
-struct leftover {
-	GHashTable *told; /* a set of names */
-};
-
-struct leftover *leftover_create(void)
-{
-	struct leftover *leftover = g_new0(struct leftover, 1);
-
-	leftover->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	return leftover;
-}
-
-void leftover_destroy(struct leftover *leftover)
-{
-	g_hash_table_unref(leftover->told);
-	g_free(leftover);
-}
-
-void leftover_told(struct leftover *leftover, const char *name)
-{
-	g_hash_table_add(leftover->told, g_strdup(name));
-}
-
 /* What to change for an output to have it. */
 static char *advice(const struct output_config *is, const char *name)
 {
@@ -60,7 +37,7 @@ static void tell(const struct spool_found *found, const struct output_config *is
 			found->path, change);
 }
 
-void leftover_tell(struct leftover *leftover, const struct config *config)
+void leftover_tell(GHashTable *told, const struct config *config)
 {
 	g_autoptr(GPtrArray) list = spoollist_read(config->state_directory);
 
@@ -69,11 +46,10 @@ void leftover_tell(struct leftover *leftover, const struct config *config)
 		const struct output_config *is = config_output(config, found->output);
 
 		if (is && is->type != CONFIG_OUTPUT_NONE && is->spool_size) {
-			g_hash_table_remove(leftover->told, found->output);
+			g_hash_table_remove(told, found->output);
 			continue;
 		}
-		if ((found->counted && !found->spans) ||
-			!g_hash_table_add(leftover->told, g_strdup(found->output)))
+		if ((found->counted && !found->spans) || !g_hash_table_add(told, g_strdup(found->output)))
 			continue;
 		tell(found, is);
 	}

@@ -6,17 +6,12 @@
 #ifndef OUTPUT_LEFTOVER_H
 #define OUTPUT_LEFTOVER_H
 
+#include <glib.h>
+
 #include "config/config.h"
 
-struct leftover;
-
-struct leftover *leftover_create(void);
-void leftover_destroy(struct leftover *leftover);
-
-/* The spool of the output @name has been told of. */
-void leftover_told(struct leftover *leftover, const char *name);
-
-/* Logs those that hold spans, and that nothing told of since an output last had them. */
-void leftover_tell(struct leftover *leftover, const struct config *config);
+/* Logs those that hold spans, and whose outputs are not among @told (a set of names, owned): it adds them,
+ * and takes out those whose spools are delivered. */
+void leftover_tell(GHashTable *told, const struct config *config);
 
 #endif

@@ -22,7 +22,7 @@ struct outputs {
 	bool patient;
 	GPtrArray *list;         /* of struct output *, by the order of the configuration */
 	struct leaving *leaving; /* those that are taken away, until they are done */
-	struct leftover *leftover;
+	GHashTable *told;        /* for leftover_tell */
 	unsigned undrained;
 	void (*drained)(void *data);
 	void *drained_data;
@@ -75,7 +75,7 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 	outputs->patient = patient;
 	outputs->list = g_ptr_array_new();
 	outputs->leaving = leaving_create(base);
-	outputs->leftover = leftover_create();
+	outputs->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	manner = manner_for(outputs, config);
 	manner.starting = !patient;
 	for (guint i = 0; i < config->outputs->len; i++) {
@@ -97,7 +97,7 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 
 bool outputs_start_spools(struct outputs *outputs, const struct config *config)
 {
-	leftover_tell(outputs->leftover, config);
+	leftover_tell(outputs->told, config);
 	for (guint i = 0; i < outputs->list->len; i++) {
 		struct output *output = g_ptr_array_index(outputs->list, i);
 
@@ -216,10 +216,10 @@ void outputs_commit(struct outputs_change *change, int64_t grace_ns)
 
 		if (find(change->list, output_name(output)))
 			continue;
-		leftover_told(outputs->leftover, output_name(output));
+		g_hash_table_add(outputs->told, g_strdup(output_name(output)));
 		leaving_add(outputs->leaving, output, grace_ns);
 	}
-	leftover_tell(outputs->leftover, change->fresh);
+	leftover_tell(outputs->told, change->fresh);
 	g_ptr_array_unref(outputs->list);
 	outputs->list = g_ptr_array_ref(change->list);
 	free_change(change);
@@ -302,7 +302,7 @@ void outputs_destroy(struct outputs *outputs)
 	if (!outputs)
 		return;
 	leaving_destroy(outputs->leaving);
-	leftover_destroy(outputs->leftover);
+	g_hash_table_unref(outputs->told);
 	for (guint i = 0; i < outputs->list->len; i++)
 		output_destroy(g_ptr_array_index(outputs->list, i), false);
 	g_ptr_array_unref(outputs->list);
