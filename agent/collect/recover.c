@@ -32,6 +32,7 @@ struct pass {
 	bool last;   /* nobody writes the session any more */
 	bool opened; /* the traces that were read last could be */
 	bool waits;  /* there is a trace that may be readable later */
+	char error[RELAY_CARVE_ERROR];
 };
 
 /* Room in the queues */
@@ -95,8 +96,7 @@ static bool locate(void *data, const struct stream_key *key, uint64_t begin, str
 	return false;
 }
 
-static enum recover_status read_traces(
-	struct pass *pass, char *const *traces, size_t count, char *error, size_t error_size)
+static enum recover_status read_traces(struct pass *pass, char *const *traces, size_t count)
 {
 	const struct recover *recover = pass->recover;
 	struct intake_options into = {.pipeline = recover->pipeline,
@@ -105,7 +105,7 @@ static enum recover_status read_traces(
 		.locate = locate,
 		.data = pass};
 	enum reader_status status = READER_MORE;
-	struct reader *reader = reader_open_files(traces, count, &into, error, error_size);
+	struct reader *reader = reader_open_files(traces, count, &into, pass->error, sizeof(pass->error));
 
 	pass->opened = reader != NULL;
 	if (!reader)
@@ -115,7 +115,7 @@ static enum recover_status read_traces(
 		progress_tick(recover->progress);
 	}
 	if (status == READER_ERROR)
-		snprintf(error, error_size, "%s", reader_error(reader));
+		g_strlcpy(pass->error, reader_error(reader), sizeof(pass->error));
 	reader_close(reader);
 	if (status == READER_END)
 		return RECOVER_OK;
@@ -161,8 +161,7 @@ static void leave_out(struct pass *pass, const char *trace, guint first, guint e
 }
 
 /* Reads one trace; if it cannot be read, its packets are given up, unless another pass may do better. */
-static enum recover_status read_alone(
-	struct pass *pass, char *trace, guint first, guint end, char *error, size_t error_size)
+static enum recover_status read_alone(struct pass *pass, char *trace, guint first, guint end)
 {
 	const struct recover *recover = pass->recover;
 	struct user *user = users_get(recover->users, user_of(trace));
@@ -173,13 +172,13 @@ static enum recover_status read_alone(
 		return RECOVER_OK;
 	}
 	runstate_alone(recover->state, &user->id);
-	status = read_traces(pass, &trace, 1, error, error_size);
+	status = read_traces(pass, &trace, 1);
 	runstate_alone(recover->state, NULL);
 	if (status == RECOVER_UNREADABLE) {
 		if (!pass->opened && !pass->last && !recover->give_up && user_is_young(user))
 			pass->waits = true;
 		else
-			leave_out(pass, trace, first, end, error);
+			leave_out(pass, trace, first, end, pass->error);
 		return RECOVER_OK;
 	}
 	if (status == RECOVER_OK && user->suspect) {
@@ -210,23 +209,21 @@ static bool sort_suspects(const struct pass *pass, GPtrArray *traces)
 	return innocent < traces->len;
 }
 
-static enum recover_status read_slice(
-	struct pass *pass, guint first, guint end, char *error, size_t error_size)
+static enum recover_status read_slice(struct pass *pass, guint first, guint end)
 {
 	GPtrArray *traces =
 		relay_carve(pass->files, &g_array_index(pass->packets, struct relayfiles_packet, first),
-			end - first, pass->scratch, error, error_size);
+			end - first, pass->scratch, pass->error);
 	enum recover_status status = traces ? RECOVER_OK : RECOVER_FAILED;
 
 	if (traces && traces->len && (sort_suspects(pass, traces) || pass->recover->alone))
 		status = RECOVER_UNREADABLE;
 	else if (traces && traces->len)
-		status = read_traces(pass, (char *const *)traces->pdata, traces->len, error, error_size);
+		status = read_traces(pass, (char *const *)traces->pdata, traces->len);
 	if (status == RECOVER_UNREADABLE) {
 		status = RECOVER_OK;
 		for (guint i = 0; i < traces->len && status == RECOVER_OK; i++)
-			status =
-				read_alone(pass, g_ptr_array_index(traces, i), first, end, error, error_size);
+			status = read_alone(pass, g_ptr_array_index(traces, i), first, end);
 	}
 	if (traces)
 		g_ptr_array_unref(traces);
@@ -251,7 +248,7 @@ static bool fall_back(struct pass *pass)
 	return true;
 }
 
-static enum recover_status read_slices(struct pass *pass, char *error, size_t error_size)
+static enum recover_status read_slices(struct pass *pass)
 {
 	enum recover_status status = RECOVER_OK;
 	guint first = 0;
@@ -265,7 +262,7 @@ static enum recover_status read_slices(struct pass *pass, char *error, size_t er
 		while (end < pass->packets->len &&
 			bytes + g_array_index(pass->packets, struct relayfiles_packet, end).is.size <=
 				pass->slice_bytes);
-		status = read_slice(pass, first, end, error, error_size);
+		status = read_slice(pass, first, end);
 		if (status == RECOVER_FAILED && fall_back(pass)) {
 			status = RECOVER_OK;
 			continue;
@@ -273,7 +270,7 @@ static enum recover_status read_slices(struct pass *pass, char *error, size_t er
 		if (status == RECOVER_FAILED && pass->recover->give_up) {
 			log_warning("%" G_GUINT64_FORMAT " packets of LTTng session `%s` are lost: %s",
 				give_up(pass, first, end, NULL),
-				progress_session(pass->recover->progress)->name, error);
+				progress_session(pass->recover->progress)->name, pass->error);
 			status = RECOVER_OK;
 		}
 		first = end;
@@ -290,12 +287,12 @@ struct extent {
 	uint64_t found;  /* bytes that there were */
 };
 
-static enum recover_status open_files(struct pass *pass, char *error, size_t error_size)
+static enum recover_status open_files(struct pass *pass)
 {
 	struct progress *progress = pass->recover->progress;
 	const struct session_identity *session = progress_session(progress);
 	enum relayfiles_status status = relayfiles_open(
-		pass->recover->config->relay_output, session, &pass->files, error, error_size);
+		pass->recover->config->relay_output, session, &pass->files, pass->error, sizeof(pass->error));
 
 	/* a session of which nothing was read may have no folder; any other must have one */
 	if (status == RELAYFILES_NONE && positions_count(progress_positions(progress)) == 0)
@@ -318,38 +315,49 @@ static void tell_missing(uint64_t session, const char *error)
 	told = session;
 }
 
-static enum recover_status run_pass(
-	const struct recover *recover, struct extent *extent, char *error, size_t error_size)
+/* Reads the files that are open. */
+static enum recover_status read_files(struct pass *pass, struct extent *extent)
 {
-	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES, .last = extent->last};
-	enum recover_status status = open_files(&pass, error, error_size);
-	enum relay_scanned scanned;
+	const struct recover *recover = pass->recover;
+	struct progress *progress = recover->progress;
+	enum relay_scanned scanned = relay_scan(
+		pass->files, progress_positions(progress), pass->packets, pass->error, sizeof(pass->error));
+	enum recover_status status = RECOVER_OK;
 
-	extent->found = 0;
-	if (!pass.files)
-		return status;
-	pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
-	pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
-	scanned = relay_scan(
-		pass.files, progress_positions(recover->progress), pass.packets, error, error_size);
 	if (scanned == RELAY_BUSY && !recover->give_up)
 		status = RECOVER_FAILED;
 	else if (scanned != RELAY_WHOLE)
-		tell_missing(progress_session(recover->progress)->created, error);
-	for (guint i = 0; i < pass.packets->len; i++)
-		extent->found += g_array_index(pass.packets, struct relayfiles_packet, i).is.size;
+		tell_missing(progress_session(progress)->created, pass->error);
+	for (guint i = 0; i < pass->packets->len; i++)
+		extent->found += g_array_index(pass->packets, struct relayfiles_packet, i).is.size;
 	if (status == RECOVER_OK && extent->found > extent->enough)
-		status = read_slices(&pass, error, error_size);
-	if (extent->last && status == RECOVER_OK && give_up(&pass, 0, pass.packets->len, NULL))
+		status = read_slices(pass);
+	if (extent->last && status == RECOVER_OK && give_up(pass, 0, pass->packets->len, NULL))
 		log_warning("%s: packets of its index are not in its files: they are lost",
-			relayfiles_path(pass.files));
+			relayfiles_path(pass->files));
 	/* it is not known how many packets were there, but there were some */
 	if (extent->last && status == RECOVER_OK && scanned != RELAY_WHOLE && !extent->found)
 		pipeline_lost_packets(recover->pipeline, 1);
 	pipeline_tick(recover->pipeline, clock_monotonic(), false);
-	g_array_unref(pass.packets);
-	g_free(pass.scratch);
-	relayfiles_close(pass.files);
+	return status;
+}
+
+static enum recover_status run_pass(
+	const struct recover *recover, struct extent *extent, char *error, size_t error_size)
+{
+	struct pass pass = {.recover = recover, .slice_bytes = SLICE_BYTES, .last = extent->last};
+	enum recover_status status = open_files(&pass);
+
+	extent->found = 0;
+	if (pass.files) {
+		pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+		pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
+		status = read_files(&pass, extent);
+		g_array_unref(pass.packets);
+		g_free(pass.scratch);
+		relayfiles_close(pass.files);
+	}
+	g_strlcpy(error, pass.error, error_size);
 	return status;
 }
 

@@ -29,7 +29,6 @@ struct carve {
 	GPtrArray *traces;
 	uint8_t *copy;
 	char *error;
-	size_t error_size;
 };
 
 /* Numbers in packets are in the byte order of the traced machine, which the magic tells. */
@@ -50,7 +49,7 @@ static bool starts_with(const uint8_t *header, uint32_t magic, bool *little)
 
 static bool fail(struct carve *carve, const char *path)
 {
-	snprintf(carve->error, carve->error_size, "%s cannot be written: %s", path, g_strerror(errno));
+	snprintf(carve->error, RELAY_CARVE_ERROR, "%s cannot be written: %s", path, g_strerror(errno));
 	return false;
 }
 
@@ -219,9 +218,9 @@ static void drop_empty(GPtrArray *traces)
 }
 
 GPtrArray *relay_carve(struct relayfiles *files, const struct relayfiles_packet *packets, size_t count,
-	const char *scratch, char *error, size_t error_size)
+	const char *scratch, char error[static RELAY_CARVE_ERROR])
 {
-	struct carve carve = {.files = files, .scratch = scratch, .error = error, .error_size = error_size};
+	struct carve carve = {.files = files, .scratch = scratch, .error = error};
 	bool good = true;
 
 	relay_carve_remove(scratch);

@@ -11,13 +11,15 @@
 
 #include "session/relayfiles.h"
 
+#define RELAY_CARVE_ERROR 512
+
 /*
  * Copies @count packets and their metadata into @scratch, a folder that is made. Returns the folders of the
  * traces (of char *, to be unreffed), none for packets that are gone; or NULL with @error, if @scratch cannot
  * be written.
  */
 GPtrArray *relay_carve(struct relayfiles *files, const struct relayfiles_packet *packets, size_t count,
-	const char *scratch, char *error, size_t error_size);
+	const char *scratch, char error[static RELAY_CARVE_ERROR]);
 
 /* Whether relay_carve copies the stream to @trace. */
 bool relay_carve_is_of(const struct stream_key *key, const char *trace);

@@ -80,8 +80,8 @@ static const struct remedy {
 		"check `server` and `path` in [output]: `server` names the collector's host and " HTTP_PORT},
 };
 
-static void add_remedy(struct findings *findings, const char *code, const struct status *status,
-	const struct output_state *output, enum fault fault, const char *what)
+/* What to do about the fault, in the words of the output's section. */
+static char *describe_remedy(const struct status *status, const struct output_state *output, enum fault fault)
 {
 	const struct output_config *is = config_output(status->config, output->name);
 	const struct remedy *remedy = &remedies[fault];
@@ -90,8 +90,7 @@ static void add_remedy(struct findings *findings, const char *code, const struct
 	g_autofree char *section = g_strdup_printf("[%s]", is ? is->section : "output");
 
 	g_string_replace(fix, "[output]", section, 0);
-	finding_add(findings, code ? code : remedy->code, fix->str, "%s", what);
-	g_string_free(fix, TRUE);
+	return g_string_free(fix, FALSE);
 }
 
 /* Servers */
@@ -127,6 +126,7 @@ static void add_down(
 	struct findings *findings, const struct status *status, const struct output_state *output)
 {
 	const struct uplink_state *uplink = &output->uplink;
+	g_autofree char *fix = NULL;
 	enum fault fault = FAULT_NONE;
 	GString *what = NULL;
 
@@ -143,7 +143,8 @@ static void add_down(
 		what = describe(status, output, "the collector", server->server);
 		g_string_append_printf(what, " takes no spans: %s", server->error);
 	}
-	add_remedy(findings, NULL, status, output, fault, what->str);
+	fix = describe_remedy(status, output, fault);
+	finding_add(findings, remedies[fault].code, fix, "%s", what->str);
 	g_string_free(what, TRUE);
 }
 
@@ -155,14 +156,16 @@ static void add_preferred(
 
 	for (uint32_t i = 0; i < uplink->server_count && !uplink->servers[i].serving; i++) {
 		const struct uplink_server_state *server = &uplink->servers[i];
+		g_autofree char *fix = NULL;
 		GString *what;
 
 		if (!server->fault)
 			continue;
+		fix = describe_remedy(status, output, server->fault);
 		what = describe(status, output, "the preferred collector", server->server);
 		g_string_append_printf(
 			what, " takes no spans, and %s gets them: %s", uplink->server, server->error);
-		add_remedy(findings, "output-preferred", status, output, server->fault, what->str);
+		finding_add(findings, "output-preferred", fix, "%s", what->str);
 		g_string_free(what, TRUE);
 	}
 }

@@ -10,15 +10,18 @@
 /* The longest wait that a server can ask for. */
 #define ASKED_MAX_NS (300 * NS_PER_SECOND)
 
-void backoff_init(struct backoff *backoff, struct event_base *base, int64_t min_ns, int64_t max_ns,
-	event_callback_fn over, void *data)
+void backoff_init(struct backoff *backoff, struct event_base *base, event_callback_fn over, void *data)
 {
 	memset(backoff, 0, sizeof(*backoff));
-	backoff->min_ns = min_ns;
-	backoff->max_ns = max_ns;
 	backoff->timer = evtimer_new(base, over, data);
 	if (!backoff->timer)
 		g_error("out of memory");
+}
+
+void backoff_set_pace(struct backoff *backoff, int64_t min_ns, int64_t max_ns)
+{
+	backoff->min_ns = min_ns;
+	backoff->max_ns = max_ns;
 	backoff_reset(backoff);
 }
 

@@ -22,8 +22,11 @@ struct backoff {
 };
 
 /* When a wait is over, @over is called with @data, from the loop; it must call backoff_end. */
-void backoff_init(struct backoff *backoff, struct event_base *base, int64_t min_ns, int64_t max_ns,
-	event_callback_fn over, void *data);
+void backoff_init(struct backoff *backoff, struct event_base *base, event_callback_fn over, void *data);
+
+/* Waits are random from here on between @min_ns and a limit that grows up to @max_ns; the next is short. */
+void backoff_set_pace(struct backoff *backoff, int64_t min_ns, int64_t max_ns);
+
 void backoff_free(struct backoff *backoff);
 
 /* Begins a wait, of at least @asked_ns. */

@@ -381,8 +381,8 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	delivery_init(&server->delivery, shared->queue);
 	label(server, output);
 	health_init(&server->health, server->label);
-	backoff_init(&server->backoff, shared->base, shared->backoff_min_ns, shared->backoff_max_ns,
-		on_rested, server);
+	backoff_init(&server->backoff, shared->base, on_rested, server);
+	backoff_set_pace(&server->backoff, shared->backoff_min_ns, shared->backoff_max_ns);
 	server->deadline = evtimer_new(shared->base, on_deadline, server);
 	if (!server->deadline)
 		g_error("out of memory");

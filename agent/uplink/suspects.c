@@ -54,9 +54,8 @@ static void set_pace(struct suspects *suspects)
 	const struct server_shared *shared = suspects->shared;
 	bool proven = suspects->error[0];
 
-	suspects->backoff.min_ns = proven ? shared->backoff_max_ns : shared->backoff_min_ns;
-	suspects->backoff.max_ns = (proven ? REST_FACTOR : 1) * shared->backoff_max_ns;
-	backoff_reset(&suspects->backoff);
+	backoff_set_pace(&suspects->backoff, proven ? shared->backoff_max_ns : shared->backoff_min_ns,
+		(proven ? REST_FACTOR : 1) * shared->backoff_max_ns);
 }
 
 static void rest(struct suspects *suspects)
@@ -319,8 +318,8 @@ struct suspects *suspects_create(const struct server_shared *shared, struct serv
 	suspects->shared = shared;
 	suspects->server = server;
 	delivery_init(&suspects->delivery, shared->queue);
-	backoff_init(&suspects->backoff, shared->base, shared->backoff_min_ns, shared->backoff_max_ns,
-		on_rested, suspects);
+	backoff_init(&suspects->backoff, shared->base, on_rested, suspects);
+	set_pace(suspects);
 	suspects->deadline = evtimer_new(shared->base, on_deadline, suspects);
 	if (!suspects->deadline)
 		g_error("out of memory");

@@ -247,7 +247,7 @@ START_TEST(carving)
 	ck_assert(g_file_get_contents(copy, &data, &size, NULL));
 	data[PACKET + 64] = 9;                                              /* the second is another by now */
 	ck_assert(g_file_set_contents(copy, data, (gssize)size - 1, NULL)); /* and the last cut off */
-	traces = relay_carve(files, (const void *)packets->data, packets->len, scratch, error, sizeof(error));
+	traces = relay_carve(files, (const void *)packets->data, packets->len, scratch, error);
 	ck_assert_ptr_nonnull(traces);
 	ck_assert_uint_eq(traces->len, 1);
 	g_free(data);
@@ -257,14 +257,14 @@ START_TEST(carving)
 	ck_assert_int_eq(data[PACKET + 100], 2);
 	g_ptr_array_unref(traces);
 	/* of nothing, no trace is made */
-	traces = relay_carve(files, (const void *)&g_array_index(packets, struct relayfiles_packet, 3), 1,
-		scratch, error, sizeof(error));
+	traces = relay_carve(
+		files, (const void *)&g_array_index(packets, struct relayfiles_packet, 3), 1, scratch, error);
 	ck_assert_uint_eq(traces->len, 0);
 	g_ptr_array_unref(traces);
 	relay_carve_remove(scratch);
 	ck_assert(!g_file_test(scratch, G_FILE_TEST_EXISTS));
-	ck_assert_ptr_null(relay_carve(
-		files, (const void *)packets->data, 1, "/proc/nowhere/scratch", error, sizeof(error)));
+	ck_assert_ptr_null(
+		relay_carve(files, (const void *)packets->data, 1, "/proc/nowhere/scratch", error));
 	ck_assert_ptr_nonnull(strstr(error, "/proc/nowhere/scratch cannot be written"));
 	g_array_unref(packets);
 	relayfiles_close(files);
