@@ -100,9 +100,9 @@ static void explain(struct livereader *live, const char *words, char *why, size_
 		snprintf(why, size, "%s", words);
 }
 
-/* Whether the relay daemon is there. */
-static bool relay_answers(const struct config *config)
+bool livereader_relay_answers(const struct livereader *live)
 {
+	const struct config *config = live->config;
 	g_autofree char *port = g_strdup_printf("%" PRIu64, config->relay_live_port);
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
 	bool answers = false;
@@ -118,11 +118,6 @@ static bool relay_answers(const struct config *config)
 	}
 	freeaddrinfo(list);
 	return answers;
-}
-
-bool livereader_relay_answers(const struct livereader *live)
-{
-	return relay_answers(live->config);
 }
 
 /* What does not come */
@@ -191,7 +186,7 @@ enum attached livereader_attach(
 	if (status == READER_END)
 		attached = ATTACHED_UNKNOWN;
 	else
-		attached = relay_answers(live->config) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
+		attached = livereader_relay_answers(live) ? ATTACHED_UNREADABLE : ATTACHED_NOT;
 	problem_set(problem, attached == ATTACHED_UNREADABLE ? REASON_UNREADABLE : REASON_NO_RELAY,
 		"cannot attach to the session at %s: %s", session_url(session), why);
 	return attached;

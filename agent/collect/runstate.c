@@ -22,12 +22,6 @@ void runstate_init(struct runstate *state, struct page *page, struct desk *desk)
 	pthread_condattr_destroy(&attr);
 }
 
-void runstate_free(struct runstate *state)
-{
-	pthread_cond_destroy(&state->stop);
-	pthread_mutex_destroy(&state->lock);
-}
-
 static void moves(struct runstate *state, enum lttng_daemon daemon)
 {
 	atomic_store_explicit(&state->page->called, daemon, memory_order_relaxed);

@@ -25,7 +25,6 @@ struct runstate {
 };
 
 void runstate_init(struct runstate *state, struct page *page, struct desk *desk);
-void runstate_free(struct runstate *state);
 
 /* The thread that reads. */
 

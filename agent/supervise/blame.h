@@ -15,8 +15,6 @@
 
 #include "handover/frames.h"
 
-#define LEFT_OUT_MAX 16
-
 struct blame;
 
 struct blame *blame_create(void);
