@@ -3,12 +3,22 @@
 #include "queue/backlog.h"
 #include "uplink_rig.h"
 
+static struct rig rig;
+
+static void setup(void)
+{
+	rig_open(&rig);
+}
+
+static void teardown(void)
+{
+	rig_close(&rig);
+}
+
 START_TEST(good_server_gets_each_once)
 {
-	struct rig rig;
 	uint64_t delivered;
 
-	rig_open(&rig);
 	delivered = latencies(&rig);
 	if (_i == 1)
 		ACT(rig.peer, PEER_OLD_OK);
@@ -29,15 +39,11 @@ START_TEST(good_server_gets_each_once)
 	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
 	ck_assert_uint_eq(in_log(&rig, "connected"), 1);
 	ck_assert_uint_eq(latencies(&rig) - delivered, 40 * SPANS);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(deaf_server_times_out)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.options.timeout_ns = 60 * NS_PER_MS;
 	ACT(rig.peer, PEER_SILENT);
 	push(&rig, 6);
@@ -57,16 +63,12 @@ START_TEST(deaf_server_times_out)
 	ck_assert_int_eq(errors(&rig), row(&rig, OUTPUT_ERRORS_TIMEOUT));
 	ck_assert(state_of(&rig).up);
 	ck_assert_uint_eq(in_log(&rig, "delivering again after 0 s"), 1);
-	rig_close(&rig);
 }
 END_TEST
 
 /* Slow is not deaf: the deadline is from one answer to the next, however many calls wait. */
 START_TEST(slow_server_keeps_its_connection)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.options.window = 8;
 	rig.peer->delay_ms = 60;
 	push(&rig, 8);
@@ -74,15 +76,11 @@ START_TEST(slow_server_keeps_its_connection)
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
 	ck_assert_int_eq(errors(&rig), 0);
 	assert_in_order(&rig);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(window_is_kept)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.options.window = 3;
 	rig.peer->delay_ms = 10;
 	push(&rig, 12);
@@ -92,30 +90,26 @@ START_TEST(window_is_kept)
 	ck_assert_uint_eq(rig.peer->open_max, 3);
 	ck_assert_uint_eq(state_of(&rig).calls_open, 0);
 	assert_in_order(&rig);
-	rig_close(&rig);
 }
 END_TEST
 
 /* A call too large to be on its way as a whole. */
-static void push_large(struct rig *rig)
+static void push_large(void)
 {
 	size_t size = 12 << 20;
 	char *span = g_malloc(size);
 
 	memset(span, 'x', size);
-	push_span(rig, span, size);
-	push_batch(rig);
+	push_span(&rig, span, size);
+	push_batch(&rig);
 	g_free(span);
 }
 
 START_TEST(server_closes_within_a_call)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.options.timeout_ns = 20 * NS_PER_SECOND;
 	rig.peer->close_after = 100;
-	push_large(&rig);
+	push_large();
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CLOSED) == 2);
 	ASSERT_ROW(&rig, SPANS_QUEUED, 1);
@@ -126,25 +120,20 @@ START_TEST(server_closes_within_a_call)
 	ck_assert_uint_eq(rig.peer->taken->len, 1);
 	ck_assert_uint_eq(strlen(g_ptr_array_index(rig.peer->taken, 0)), 12 << 20);
 	ck_assert_uint_eq(in_log(&rig, "retrying"), 1);
-	rig_close(&rig);
 }
 END_TEST
 
 /* The batch must not be released while it is being written. */
 START_TEST(answer_before_the_call_is_sent)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.options.timeout_ns = 20 * NS_PER_SECOND;
 	rig.peer->answer_early = true;
-	push_large(&rig);
+	push_large();
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_PROTOCOL) == 1);
 	ASSERT_ROW(&rig, SPANS_QUEUED, 1);
 	ASSERT_ROW(&rig, SPANS_SENT, 0);
 	ck_assert_uint_eq(in_log(&rig, "before it was sent completely"), 1);
-	rig_close(&rig);
 }
 END_TEST
 
@@ -165,9 +154,7 @@ static const struct {
 START_TEST(bad_answer_costs_the_connection)
 {
 	enum peer_act acts[] = {bad_answers[_i].act, PEER_OK};
-	struct rig rig;
 
-	rig_open(&rig);
 	rig.options.window = 1;
 	peer_set_acts(rig.peer, acts, 1);
 	push(&rig, 3);
@@ -184,15 +171,11 @@ START_TEST(bad_answer_costs_the_connection)
 	ck_assert_uint_eq(in_log(&rig, bad_answers[_i].words), 1);
 	ck_assert_uint_eq(in_log(&rig, "delivering again"), 1);
 	ck_assert_uint_eq(in_log(&rig, "\n"), 3);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(second_answer_to_a_call_is_wrong)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	ACT(rig.peer, PEER_TWICE, PEER_OK);
 	push(&rig, 1);
 	start(&rig);
@@ -201,16 +184,13 @@ START_TEST(second_answer_to_a_call_is_wrong)
 	push(&rig, 2);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
 	assert_all_arrived(&rig);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(try_later_is_honoured)
 {
-	struct rig rig;
 	int64_t begin;
 
-	rig_open(&rig);
 	rig.options.backoff_min_ns = rig.options.backoff_max_ns = 40 * NS_PER_MS;
 	ACT(rig.peer, PEER_TRY_LATER, PEER_TRY_LATER, PEER_TRY_LATER, PEER_OK);
 	rig.options.window = 1;
@@ -227,7 +207,6 @@ START_TEST(try_later_is_honoured)
 	assert_in_order(&rig);
 	ck_assert_uint_eq(in_log(&rig, "try later"), 1);
 	ck_assert_uint_eq(in_log(&rig, "delivering again"), 1);
-	rig_close(&rig);
 }
 END_TEST
 
@@ -235,9 +214,7 @@ END_TEST
 START_TEST(try_later_and_nothing_left)
 {
 	struct backlog backlog;
-	struct rig rig;
 
-	rig_open(&rig);
 	ACT(rig.peer, PEER_TRY_LATER, PEER_OK);
 	push(&rig, 1);
 	start(&rig);
@@ -251,7 +228,6 @@ START_TEST(try_later_and_nothing_left)
 	push(&rig, 1);
 	RUN_UNTIL(&rig, row(&rig, SPANS_QUEUED) == 0);
 	ck_assert(state_of(&rig).up);
-	rig_close(&rig);
 }
 END_TEST
 
@@ -259,9 +235,7 @@ END_TEST
 START_TEST(try_later_in_a_full_window)
 {
 	static const int order[] = {1, 3, 0, 2, 4, 5};
-	struct rig rig;
 
-	rig_open(&rig);
 	rig.peer->delay_ms = 5;
 	ACT(rig.peer, PEER_TRY_LATER, PEER_OK, PEER_TRY_LATER, PEER_OK);
 	push(&rig, 6);
@@ -276,16 +250,12 @@ START_TEST(try_later_in_a_full_window)
 		snprintf(span, sizeof(span), "span %d", order[i] * SPANS);
 		ck_assert_str_eq(g_ptr_array_index(rig.peer->taken, i * SPANS), span);
 	}
-	rig_close(&rig);
 }
 END_TEST
 
 /* The connection goes while a batch is put off and others are open: all come back in order. */
 START_TEST(lost_while_put_off)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.options.window = 3;
 	ACT(rig.peer, PEER_TRY_LATER, PEER_SILENT, PEER_SILENT, PEER_OK);
 	push(&rig, 4);
@@ -303,7 +273,6 @@ START_TEST(lost_while_put_off)
 		snprintf(span, sizeof(span), "span %u", i);
 		ck_assert_str_eq(g_ptr_array_index(rig.peer->taken, 2 * SPANS + i), span);
 	}
-	rig_close(&rig);
 }
 END_TEST
 
@@ -311,6 +280,7 @@ TCase *uplink_answers(void)
 {
 	TCase *tests = tcase_create("answers");
 
+	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, good_server_gets_each_once, 0, 2);
 	tcase_add_test(tests, deaf_server_times_out);
 	tcase_add_test(tests, slow_server_keeps_its_connection);

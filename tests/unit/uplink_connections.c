@@ -10,11 +10,20 @@
 
 #include "uplink_rig.h"
 
+static struct rig rig;
+
+static void setup(void)
+{
+	rig_open(&rig);
+}
+
+static void teardown(void)
+{
+	rig_close(&rig);
+}
+
 START_TEST(server_down_then_up)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	peer_stop(rig.peer);
 	push(&rig, 3);
 	start(&rig);
@@ -34,15 +43,11 @@ START_TEST(server_down_then_up)
 	peer_start(rig.peer);
 	RUN_UNTIL(&rig, in_log(&rig, "delivering again") == 2);
 	ck_assert(state_of(&rig).up);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(restarts_under_load)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.peer->delay_ms = 2;
 	start(&rig);
 	for (int i = 0; i < 6; i++) {
@@ -59,18 +64,15 @@ START_TEST(restarts_under_load)
 	ck_assert_int_ge(row(&rig, OUTPUT_ERRORS_CLOSED), 1);
 	ck_assert_int_gt(row(&rig, SPANS_SENT_AGAIN), 0);
 	ASSERT_ROW(&rig, OUTPUT_ERRORS_PROTOCOL, 0);
-	rig_close(&rig);
 }
 END_TEST
 
 /* Tries come after a wait between the bounds, and not all after the same, until the batch is a suspect. */
 START_TEST(backoff_is_bounded_and_random)
 {
-	struct rig rig;
 	int64_t shortest = INT64_MAX, longest = 0;
 	GArray *at;
 
-	rig_open(&rig);
 	rig.options.backoff_min_ns = 10 * NS_PER_MS;
 	rig.options.backoff_max_ns = 80 * NS_PER_MS;
 	ACT(rig.peer, PEER_CLOSE);
@@ -89,7 +91,6 @@ START_TEST(backoff_is_bounded_and_random)
 		longest = MAX(longest, gap);
 	}
 	ck_assert_int_gt(longest - shortest, 10 * NS_PER_MS);
-	rig_close(&rig);
 }
 END_TEST
 
@@ -99,10 +100,8 @@ END_TEST
  */
 START_TEST(backoff_begins_again_after_a_good_answer)
 {
-	struct rig rig;
 	int64_t begin;
 
-	rig_open(&rig);
 	g_random_set_seed(16220);
 	rig.options.backoff_max_ns = 3600 * NS_PER_SECOND;
 	peer_stop(rig.peer);
@@ -116,17 +115,14 @@ START_TEST(backoff_begins_again_after_a_good_answer)
 	begin = clock_monotonic();
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 7);
 	ck_assert_int_lt(clock_monotonic() - begin, 400 * NS_PER_MS);
-	rig_close(&rig);
 }
 END_TEST
 
 /* Closed while nothing is open: no error, and back at once when there is something to send. */
 START_TEST(idle_connection_may_close)
 {
-	struct rig rig;
 	int64_t begin;
 
-	rig_open(&rig);
 	rig.options.backoff_min_ns = rig.options.backoff_max_ns = 2 * NS_PER_SECOND;
 	push(&rig, 1);
 	start(&rig);
@@ -142,16 +138,12 @@ START_TEST(idle_connection_may_close)
 	ck_assert_uint_eq(rig.peer->connections, 2);
 	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
 	assert_in_order(&rig);
-	rig_close(&rig);
 }
 END_TEST
 
 /* Nothing to send for long: it comes back by itself, so that its state tells how the server is. */
 START_TEST(idle_connection_is_made_again)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	start(&rig);
 	for (unsigned int i = 1; i < 4; i++) {
 		RUN_UNTIL(&rig, rig.peer->connections == i && state_of(&rig).up);
@@ -160,30 +152,25 @@ START_TEST(idle_connection_is_made_again)
 	RUN_UNTIL(&rig, rig.peer->connections == 4 && state_of(&rig).up);
 	ck_assert_int_eq(errors(&rig), 0);
 	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
-	rig_close(&rig);
 }
 END_TEST
 
 static void on_drained(void *data)
 {
-	struct rig *rig = data;
-
-	rig->drained++;
+	(void)data;
+	rig.drained++;
 	/* As a program that ends would. */
-	uplink_destroy(rig->uplink);
-	rig->uplink = NULL;
+	uplink_destroy(rig.uplink);
+	rig.uplink = NULL;
 }
 
 START_TEST(drained_when_all_is_answered)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	rig.peer->delay_ms = 20;
 	ACT(rig.peer, PEER_OK, PEER_TRY_LATER, PEER_OK);
 	push(&rig, 6);
 	start(&rig);
-	uplink_when_drained(rig.uplink, on_drained, &rig);
+	uplink_when_drained(rig.uplink, on_drained, NULL);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == 5 * SPANS);
 	ck_assert_int_eq(rig.drained, 0);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
@@ -193,21 +180,16 @@ START_TEST(drained_when_all_is_answered)
 	RUN_UNTIL(&rig, rig.drained == 1);
 	run_ms(&rig, 20);
 	ck_assert_int_eq(rig.drained, 1);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(drained_from_the_start)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	start(&rig);
 	queue_close(rig.queue);
-	uplink_when_drained(rig.uplink, on_drained, &rig);
+	uplink_when_drained(rig.uplink, on_drained, NULL);
 	ck_assert_int_eq(rig.drained, 0); /* not from within */
 	RUN_UNTIL(&rig, rig.drained == 1);
-	rig_close(&rig);
 }
 END_TEST
 
@@ -215,10 +197,8 @@ END_TEST
  * are short. */
 START_TEST(drain_cuts_a_long_wait)
 {
-	struct rig rig;
 	int64_t begin;
 
-	rig_open(&rig);
 	g_random_set_seed(5318);
 	rig.options.backoff_max_ns = 3600 * NS_PER_SECOND;
 	peer_stop(rig.peer);
@@ -228,20 +208,17 @@ START_TEST(drain_cuts_a_long_wait)
 	peer_start(rig.peer);
 	queue_close(rig.queue);
 	begin = clock_monotonic();
-	uplink_when_drained(rig.uplink, on_drained, &rig);
+	uplink_when_drained(rig.uplink, on_drained, NULL);
 	RUN_UNTIL(&rig, rig.drained == 1);
 	ck_assert_int_lt(clock_monotonic() - begin, 400 * NS_PER_MS);
 	ASSERT_ROW(&rig, SPANS_SENT, rig.pushed);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(destroy_gives_back)
 {
-	struct rig rig;
 	struct entry *entry;
 
-	rig_open(&rig);
 	rig.options.window = 2;
 	ACT(rig.peer, PEER_SILENT);
 	push(&rig, 3);
@@ -257,7 +234,6 @@ START_TEST(destroy_gives_back)
 		queue_release(rig.queue, entry);
 	}
 	ck_assert_ptr_null(queue_take(rig.queue));
-	rig_close(&rig);
 }
 END_TEST
 
@@ -285,14 +261,12 @@ START_TEST(server_by_name_and_ipv6)
 		const char *listen, *format;
 	} cases[] = {{"::1", "[::1]:%u"}, {"127.0.0.1", "localhost:%u"}, {"::1", "localhost:%u"}};
 	bool ipv6 = cases[_i].listen[0] == ':';
-	struct rig rig;
 
 	/* A machine without IPv6, or whose /etc/hosts does not know localhost by it, cannot tell. */
 	if (ipv6 && !can_listen("[::1]"))
 		return;
 	if (ipv6 && _i == 2 && system("getent -s files ahostsv6 localhost | grep -q '^::1 '") != 0)
 		return;
-	rig_open(&rig);
 	peer_destroy(rig.peer);
 	rig.peer = peer_create(rig.base, cases[_i].listen);
 	snprintf(rig.server, sizeof(rig.server), cases[_i].format, rig.peer->port);
@@ -301,7 +275,6 @@ START_TEST(server_by_name_and_ipv6)
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
 	ck_assert_int_eq(errors(&rig), 0);
 	assert_in_order(&rig);
-	rig_close(&rig);
 }
 END_TEST
 
@@ -311,9 +284,7 @@ START_TEST(connecting_times_out)
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), fillers[4];
-	struct rig rig;
 
-	rig_open(&rig);
 	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, size), 0);
 	ck_assert_int_eq(listen(listener, 0), 0);
 	getsockname(listener, (struct sockaddr *)&address, &size);
@@ -330,18 +301,13 @@ START_TEST(connecting_times_out)
 	for (size_t i = 0; i < LENGTH(fillers); i++)
 		close(fillers[i]);
 	close(listener);
-	rig_close(&rig);
 }
 END_TEST
 
 START_TEST(create_refuses_what_is_no_server)
 {
-	struct rig rig;
-
-	rig_open(&rig);
 	snprintf(rig.server, sizeof(rig.server), "nowhere");
 	ck_assert_ptr_null(uplink_create(rig.base, rig.queue, &rig.options));
-	rig_close(&rig);
 }
 END_TEST
 
@@ -352,10 +318,9 @@ static atomic_bool feeding;
 
 static void *feed(void *data)
 {
-	struct rig *rig = data;
-
+	(void)data;
 	for (int i = 0; i < 400; i++) {
-		push(rig, 1);
+		push(&rig, 1);
 		usleep(1000);
 	}
 	atomic_store(&feeding, false);
@@ -364,15 +329,13 @@ static void *feed(void *data)
 
 START_TEST(fed_by_a_thread)
 {
-	struct rig rig;
 	pthread_t thread;
 
-	rig_open(&rig);
 	rig_resize(&rig, 8 * 1024);
 	rig.peer->delay_ms = 1;
 	start(&rig);
 	atomic_store(&feeding, true);
-	ck_assert_int_eq(pthread_create(&thread, NULL, feed, &rig), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, feed, NULL), 0);
 	while (atomic_load(&feeding)) {
 		run_ms(&rig, 30);
 		peer_stop(rig.peer);
@@ -386,7 +349,6 @@ START_TEST(fed_by_a_thread)
 	ck_assert_int_gt(row(&rig, SPANS_SENT), 0);
 	ck_assert_int_gt(row(&rig, SPANS_DROPPED_QUEUE_FULL), 0);
 	ck_assert_int_ge(rig.peer->taken->len, row(&rig, SPANS_SENT));
-	rig_close(&rig);
 }
 END_TEST
 
@@ -394,6 +356,7 @@ TCase *uplink_connections(void)
 {
 	TCase *tests = tcase_create("connections");
 
+	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, server_down_then_up);
 	tcase_add_test(tests, restarts_under_load);
 	tcase_add_test(tests, backoff_is_bounded_and_random);

@@ -30,18 +30,6 @@ static bool all(const char *span)
 	return true;
 }
 
-/* One batch of so many spans. */
-static void push_many(struct rig *rig, int spans)
-{
-	char span[32];
-
-	while (spans-- > 0) {
-		snprintf(span, sizeof(span), "span %u", rig->pushed);
-		push_span(rig, span, strlen(span));
-	}
-	push_batch(rig);
-}
-
 /* Every span but the bad ones arrived, and once. */
 static void assert_all_but_bad(struct rig *rig, bool (*bad)(const char *span))
 {

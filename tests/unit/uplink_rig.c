@@ -122,17 +122,21 @@ void push_batch(struct rig *rig)
 	items = NULL;
 }
 
+void push_many(struct rig *rig, int spans)
+{
+	char span[32];
+
+	while (spans-- > 0) {
+		snprintf(span, sizeof(span), "span %u", rig->pushed);
+		push_span(rig, span, strlen(span));
+	}
+	push_batch(rig);
+}
+
 void push(struct rig *rig, int batches)
 {
-	while (batches-- > 0) {
-		for (int i = 0; i < SPANS; i++) {
-			char span[32];
-			int size = snprintf(span, sizeof(span), "span %u", rig->pushed);
-
-			push_span(rig, span, (size_t)size);
-		}
-		push_batch(rig);
-	}
+	while (batches-- > 0)
+		push_many(rig, SPANS);
 }
 
 void run_ms(struct rig *rig, int ms)

@@ -71,7 +71,8 @@ void rig_resize(struct rig *rig, size_t bytes);
 void push_span(struct rig *rig, const void *span, size_t size);
 void push_batch(struct rig *rig);
 
-/* Pushes batches of SPANS spans, named by the order of all. */
+/* Pushes a batch of so many spans, named by the order of all; and batches of SPANS. */
+void push_many(struct rig *rig, int spans);
 void push(struct rig *rig, int batches);
 
 void run_ms(struct rig *rig, int ms);

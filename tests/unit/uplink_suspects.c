@@ -29,17 +29,6 @@ static bool several(const char *span)
 	return number == 7 || (number >= 50 && number < 53);
 }
 
-static void push_many(struct rig *rig, int spans)
-{
-	char span[32];
-
-	while (spans-- > 0) {
-		snprintf(span, sizeof(span), "span %u", rig->pushed);
-		push_span(rig, span, strlen(span));
-	}
-	push_batch(rig);
-}
-
 static void open_rig(struct rig *rig)
 {
 	rig_open(rig);
