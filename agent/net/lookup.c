@@ -33,7 +33,7 @@ struct lookup {
 
 static void set_timer(struct lookup *lookup, int64_t ns)
 {
-	struct timeval time = {ns / NS_PER_SECOND, ns % NS_PER_SECOND / 1000};
+	struct timeval time = clock_timeval(ns);
 
 	event_add(lookup->timer, &time);
 }

@@ -3,6 +3,7 @@
 #include "session/watch.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <glib.h>
 
@@ -20,23 +21,22 @@
 struct watch {
 	const struct config *config;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards what follows; the atomic ones are read without it */
 	pthread_cond_t changed;
 	bool end;
 	bool watching;
 	struct session_identity session;
-	bool gone;
+	atomic_bool gone;
 	const char *reported; /* what was logged last, */
 	int64_t reported_at;  /* and when */
-	uint64_t level;
+	_Atomic uint64_t level;
 	bool at_once; /* look before the period is over */
 };
 
 /* Waits for a period, or until there is news; false if it is to end. The lock is held. */
 static bool wait_period(struct watch *watch)
 {
-	int64_t until = clock_monotonic() + PERIOD_NS;
-	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
+	struct timespec time = clock_timespec(clock_monotonic() + PERIOD_NS);
 
 	while (!watch->end && !(watch->watching && !watch->gone && watch->at_once) &&
 		pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
@@ -135,28 +135,17 @@ void watch_set_level(struct watch *watch, uint64_t level)
 
 uint64_t watch_level(struct watch *watch)
 {
-	uint64_t level;
-
-	pthread_mutex_lock(&watch->lock);
-	level = watch->level;
-	pthread_mutex_unlock(&watch->lock);
-	return level;
+	return watch->level;
 }
 
 bool watch_gone(struct watch *watch)
 {
-	bool gone;
-
-	pthread_mutex_lock(&watch->lock);
-	gone = watch->gone;
-	pthread_mutex_unlock(&watch->lock);
-	return gone;
+	return watch->gone;
 }
 
 void watch_destroy(struct watch *watch)
 {
-	int64_t until = clock_monotonic() + END_NS;
-	struct timespec time = {until / NS_PER_SECOND, until % NS_PER_SECOND};
+	struct timespec time = clock_timespec(clock_monotonic() + END_NS);
 
 	pthread_mutex_lock(&watch->lock);
 	watch->end = true;
