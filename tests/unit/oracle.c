@@ -74,15 +74,15 @@ static void add_annotation(GPtrArray *list, int64_t time, struct text value, con
 	g_ptr_array_add(list, made);
 }
 
-static void add_binary(GPtrArray *list, struct text key, const void *value, size_t size,
-	ZipkinAnnotationType type, const struct endpoint *host)
+static void add_binary(GPtrArray *list, struct text key, struct text value, ZipkinAnnotationType type,
+	const struct endpoint *host)
 {
 	ZipkinBinaryAnnotation *made = g_object_new(ZIPKIN_TYPE_BINARY_ANNOTATION, NULL);
 
 	set_string(&made->key, key);
 	if (made->value)
 		g_byte_array_unref(made->value);
-	made->value = to_bytes(value, size);
+	made->value = to_bytes(value.data, value.size);
 	made->annotation_type = type;
 	set_host(&made->host, &made->__isset_host, host);
 	g_ptr_array_add(list, made);
@@ -132,14 +132,13 @@ static void add_tags(GPtrArray *list, const struct span *span)
 	gboolean placed = has_core(span);
 
 	if (span->has_remote)
-		add_binary(list, literal(remote[span->kind]), "\1", 1, ZIPKIN_ANNOTATION_TYPE_BOOL,
+		add_binary(list, literal(remote[span->kind]), literal("\1"), ZIPKIN_ANNOTATION_TYPE_BOOL,
 			&span->remote);
 	for (size_t i = 0; i < span->tag_count; i++)
-		add_binary(list, span->tags[i].key, span->tags[i].value.data, span->tags[i].value.size,
-			ZIPKIN_ANNOTATION_TYPE_STRING,
+		add_binary(list, span->tags[i].key, span->tags[i].value, ZIPKIN_ANNOTATION_TYPE_STRING,
 			!placed && i + 1 == span->tag_count ? &span->local : NULL);
 	if (!placed && !span->tag_count)
-		add_binary(list, literal("lc"), "", 0, ZIPKIN_ANNOTATION_TYPE_STRING, &span->local);
+		add_binary(list, literal("lc"), literal(""), ZIPKIN_ANNOTATION_TYPE_STRING, &span->local);
 }
 
 static ZipkinSpan *make_span(const struct span *span)
