@@ -217,25 +217,18 @@ bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count)
 
 /* Refused spans */
 
-struct refusals {
-	const struct spool_refused *refused;
-	unsigned count;
-};
-
 static int insert_refused(struct store *store, void *data)
 {
 	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_REFUSE];
-	const struct refusals *refusals = data;
 	struct tally next = store->holds;
 	int64_t evicted = 0;
-	int rc = spooldb_begin(&store->db, (uint64_t)refusals->count * REFUSED_SPAN_BYTES);
+	int rc = spooldb_begin(&store->db, REFUSED_SPAN_BYTES);
 
-	for (unsigned i = 0; i < refusals->count && rc == SQLITE_OK; i++) {
+	refusedrow_bind(stmt, data, clock_wall());
+	if (rc == SQLITE_OK)
 		rc = make_room(store, pages_for(REFUSED_SPAN_BYTES), &next, &evicted);
-		refusedrow_bind(stmt, &refusals->refused[i], clock_wall());
-		if (rc == SQLITE_OK)
-			rc = spooldb_step(&store->db, SPOOLDB_REFUSE);
-	}
+	if (rc == SQLITE_OK)
+		rc = spooldb_step(&store->db, SPOOLDB_REFUSE);
 	sqlite3_clear_bindings(stmt);
 	sqlite3_bind_int64(store->db.stmt[SPOOLDB_TRIM_REFUSED], 1, SPOOL_REFUSED_MAX);
 	if (rc == SQLITE_OK)
@@ -246,11 +239,9 @@ static int insert_refused(struct store *store, void *data)
 	return rc;
 }
 
-bool spool_keep_refused(struct spool *spool, const struct spool_refused *refused, unsigned count)
+bool spool_keep_refused(struct spool *spool, struct spool_refused refused)
 {
-	struct refusals refusals = {refused, count};
-
-	return store_run(&spool->store, insert_refused, &refusals);
+	return store_run(&spool->store, insert_refused, &refused);
 }
 
 /* State */

@@ -78,7 +78,7 @@ struct spool_refused {
 	uint32_t size;
 };
 
-bool spool_keep_refused(struct spool *spool, const struct spool_refused *refused, unsigned count);
+bool spool_keep_refused(struct spool *spool, struct spool_refused refused);
 
 /* How many are kept; of each, the first REFUSED_SPAN_BYTES. */
 #define SPOOL_REFUSED_MAX 100

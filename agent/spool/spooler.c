@@ -183,7 +183,7 @@ static bool keep_refused(struct spooler *spooler)
 		struct spool_refused refused = {each->event_time, each->words, each->span, each->size};
 
 		list = each->next;
-		good = good && note(spooler, spool_keep_refused(spooler->spool, &refused, 1));
+		good = good && note(spooler, spool_keep_refused(spooler->spool, refused));
 		g_free(each);
 	}
 	post(spooler, 0);

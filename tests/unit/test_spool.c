@@ -264,7 +264,7 @@ START_TEST(test_refused)
 		struct spool_refused refused = {
 			i, "no such thing", span, i % 2 ? 100 : REFUSED_SPAN_BYTES + 1000};
 
-		ck_assert_msg(spool_keep_refused(spool, &refused, 1), "%s", spool_error(spool));
+		ck_assert_msg(spool_keep_refused(spool, refused), "%s", spool_error(spool));
 	}
 	ck_assert_uint_le(disk_use(), 4 * MIB);
 	reader = spoolfile_open(path, SQLITE_OPEN_READONLY, &rc);
