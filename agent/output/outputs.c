@@ -293,8 +293,7 @@ void outputs_end(struct outputs *outputs)
 void outputs_drop(struct outputs *outputs)
 {
 	for (guint i = 0; i < outputs->list->len; i++)
-		queue_drop_all(
-			output_outlet(g_ptr_array_index(outputs->list, i)).queue, SPANS_DROPPED_SHUTDOWN);
+		queue_drop_all(output_outlet(g_ptr_array_index(outputs->list, i)).queue);
 }
 
 void outputs_destroy(struct outputs *outputs)

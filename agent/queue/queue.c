@@ -321,19 +321,19 @@ size_t queue_limit(struct queue *queue)
 	return bytes;
 }
 
-static void drop_waiting(struct queue *queue, enum account_row dropped)
+static void drop_waiting(struct queue *queue)
 {
 	struct entry *entry;
 
 	while ((entry = queue_unlink_first(queue)) || (entry = aside_unlink_fresh(queue)))
-		drop(queue, entry, dropped);
+		drop(queue, entry, SPANS_DROPPED_SHUTDOWN);
 	queue_has_room(queue);
 }
 
-void queue_drop_all(struct queue *queue, enum account_row dropped)
+void queue_drop_all(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
-	drop_waiting(queue, dropped);
+	drop_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -341,7 +341,7 @@ void queue_end(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->wake = NULL;
-	drop_waiting(queue, SPANS_DROPPED_SHUTDOWN);
+	drop_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 	queue_unref(queue);
 }

@@ -109,7 +109,7 @@ size_t queue_limit(struct queue *queue);
  */
 void queue_end(struct queue *queue);
 
-/* Drops the fresh batches that wait, and enters their items in the row @dropped. */
-void queue_drop_all(struct queue *queue, enum account_row dropped);
+/* Drops the fresh batches that wait, and enters their items as dropped in a shutdown. */
+void queue_drop_all(struct queue *queue);
 
 #endif

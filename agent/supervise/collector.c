@@ -57,12 +57,12 @@ static bool is_to_finish(struct collector *collector)
 	return finish;
 }
 
-static void tell_number(struct collector *collector, enum frame_type type, uint64_t number)
+static void tell_stop(struct collector *collector, int64_t left)
 {
 	struct buffer body = {0};
 
-	pack_u64(&body, number);
-	channel_post(&collector->channel, type, &body);
+	pack_u64(&body, (uint64_t)MAX(left, 1));
+	channel_post(&collector->channel, FRAME_STOP, &body);
 	buffer_free(&body);
 }
 
@@ -91,7 +91,7 @@ static void tell_requests(struct collector *collector)
 	if (!deadline || collector->stop_told)
 		return;
 	collector->stop_told = true;
-	tell_number(collector, FRAME_STOP, (uint64_t)MAX(deadline - clock_monotonic(), 1));
+	tell_stop(collector, deadline - clock_monotonic());
 }
 
 /* The reader is told what became of what it handed over. Returns whether a place came to hold. */

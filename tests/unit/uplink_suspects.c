@@ -199,7 +199,7 @@ START_TEST(ends_meanwhile)
 	sent = row(&rig, SPANS_SENT) + row(&rig, SPANS_DROPPED_REFUSED);
 	ASSERT_ROW(&rig, SPANS_QUEUED, rig.pushed - sent);
 	ck_assert_uint_ge(aside_spans(rig.queue), 1);
-	queue_drop_all(rig.queue, SPANS_DROPPED_SHUTDOWN);
+	queue_drop_all(rig.queue);
 	ASSERT_ROW(&rig, SPANS_QUEUED, 0);
 	ASSERT_ROW(&rig, SPANS_DROPPED_SHUTDOWN, rig.pushed - sent);
 	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
