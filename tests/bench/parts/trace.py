@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import socket
 import time
 
@@ -95,13 +96,19 @@ def ended(program):
         return file.read().rpartition(") ")[2][0] == "Z"
 
 
+def cpu_of_ended():
+    """CPU seconds of the processes that have ended here, and of those that had ended there."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def cpu_at_end(program, seconds=300):
-    """Waits for the program's end, which must be a good one, and gives its CPU seconds."""
+    """Waits for the program's end, which must be a good one, and gives its CPU seconds, with those of its processes."""
     wait_until(lambda: ended(program), seconds, f"{program.name} to end")
-    used = cpu(program)
+    before = cpu_of_ended()
     if program.wait() != 0:
         raise Trouble(f"{program.name} failed:\n{program.log()}")
-    return used
+    return cpu_of_ended() - before
 
 
 def settle(program, seconds=0.5):
