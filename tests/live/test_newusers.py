@@ -4,6 +4,7 @@ A user's first program starts while all others are idle: lttng-relayd tells babe
 others, and there are none.
 """
 
+import ctypes
 import glob
 import os
 import shutil
@@ -140,6 +141,10 @@ def connections(node):
     return {local for local, remote in rows if remote.endswith(live)}
 
 
+def babeltrace2_minor():
+    return ctypes.CDLL("libbabeltrace2.so.0").bt_version_get_minor()
+
+
 def test_nothing_logged(node, receiver):
     """Users whose programs register, and log nothing, are not attached for: LTTng begins with an empty packet."""
     share(node)
@@ -151,7 +156,9 @@ def test_nothing_logged(node, receiver):
         start(node, user, 1, "-n", 0).wait(20)
         assert str(user) in os.listdir(node.session_folders()[0] + "/ust/uid")
     time.sleep(6)
-    assert len(connections(node) - before) == attached_again(node) == 0
+    assert attached_again(node) == 0
+    # 2.1 is told of their streams, and may fail on each once ("have a late message when no inactivity message was ever sent")
+    assert len(connections(node) - before) <= (len(USERS) if babeltrace2_minor() else 0)
     # not until one does
     start(node, USERS[1], 1, "-n", 5)
     check(node, receiver, [1, 5])
