@@ -107,7 +107,7 @@ static void drain(struct keeper *keeper, struct reader *reader, bool on_disk, in
 void keeper_finish(struct keeper *keeper, struct session *session, struct reader *reader)
 {
 	int64_t deadline = runstate_deadline(keeper->state);
-	char unread[512];
+	char unread[512] = "";
 	bool on_disk;
 
 	if (!deadline)
@@ -123,8 +123,9 @@ void keeper_finish(struct keeper *keeper, struct session *session, struct reader
 		if (*unread)
 			livereader_complain(keeper->live, unread);
 		keeper_end(keeper);
-	} else if (clock_monotonic() >= deadline) {
-		log_warning("the session did not end in time: what it still held is not delivered");
+	} else {
+		log_warning("what the session still held is not delivered: %s",
+			*unread ? unread : "it did not end in time");
 	}
 	keeper->draining = false;
 }

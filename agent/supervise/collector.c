@@ -233,9 +233,7 @@ static void finish_reader(struct collector *collector)
 		if (channel_may_sleep(&collector->channel, 1))
 			poll(&fd, 1, PLACE_MS);
 		channel_flush(&collector->channel);
-		if (!channel_collect(&collector->channel))
-			until = 0;
-		if (!receive_frames(collector))
+		if (!listen_on(collector))
 			break;
 	}
 	collector->ended = true;

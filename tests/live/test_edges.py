@@ -12,6 +12,9 @@ EDGES = "tests/live/programs/edges"
 def run(node, receiver, *words, code=0, names=None, **environment):
     """Runs the program; returns the spans that came, without those of the names that have no exact number."""
     node.start_agent(receiver.port, session={"memory": "64M"})
+    # A process, forked or executed, is recorded once LTTng has registered it, for which it waits some time only.
+    # blkin_tracing() is true a little earlier.
+    environment["LTTNG_UST_REGISTER_TIMEOUT"] = "-1"
     program = node.start([node.built(EDGES), *words], **environment)
     assert program.wait(60) == code, program.log()
     expected = int(program.log().split()[-1])

@@ -4,7 +4,7 @@
 import signal
 
 from expect import check_load
-from rig.process import free_port
+from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 
 LOAD = "tests/live/programs/spanload"
@@ -41,6 +41,8 @@ def test_stop_without_a_collector_is_bounded(node):
 def test_stop_while_nothing_is_there(bare_node):
     agent = bare_node.start_agent(free_port(), wait=False)
     agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    said = "not collecting: no LTTng session daemon answers"
+    wait_until(lambda: said in agent.log(), 10, "what it says")
     agent.send(signal.SIGINT)
     assert agent.wait(10) == 0
-    assert agent.log().count("not collecting: no LTTng session daemon answers") == 1
+    assert agent.log().count(said) == 1

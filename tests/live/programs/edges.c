@@ -29,16 +29,6 @@ static void make_spans(const char *name, int count, const struct blkin_context *
 	}
 }
 
-/*
- * A new process, forked or executed, is recorded once LTTng has registered it. It waits for that for three
- * seconds, which on a busy machine is not always enough.
- */
-static void wait_for_lttng(void)
-{
-	for (int i = 0; i < 3000 && !blkin_tracing(); i++)
-		usleep(10000);
-}
-
 static void *make_in_thread(void *stop)
 {
 	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
@@ -66,7 +56,6 @@ static int forks(void)
 	blkin_span_start(&span, BLKIN_LOCAL, "forking", &here, NULL);
 	for (int i = 0; i < 10; i++) {
 		if (fork() == 0) {
-			wait_for_lttng();
 			make_spans("in child", 100, blkin_span_context(&span));
 			_exit(0);
 		}
@@ -92,7 +81,6 @@ static int background(void)
 		setsid();
 		if (fork() != 0)
 			_exit(0);
-		wait_for_lttng();
 		make_spans("in daemon", 1000, NULL);
 		usleep(100000);
 		if (write(done[1], "x", 1) != 1)
@@ -191,7 +179,6 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	wait_for_lttng();
 	if (!strcmp(what, "fork"))
 		return forks();
 	if (!strcmp(what, "daemon"))
