@@ -4,6 +4,7 @@
 import collections
 import math
 import os
+import signal
 import subprocess
 import time
 
@@ -37,10 +38,10 @@ def service_of(span):
 
 
 def check_share(spans, begin, end, services, share):
-    """The share, within five standard deviations of chance."""
+    """The share, within five standard deviations of chance; a busy machine may move what 0.3 s make out of the time."""
     made = len(services) * RATE * (end - begin)
     expected = made * share
-    slack = 5 * math.sqrt(made * share * (1 - share)) + 0.02 * made
+    slack = 5 * math.sqrt(made * share * (1 - share)) + 0.02 * made + 0.3 * share * RATE * len(services)
     found = sampled_roots(spans, begin, end, services)
     assert abs(found - expected) <= slack, f"{found} roots of {made:.0f}, rather than {expected:.0f} ± {slack:.0f}"
 
@@ -50,7 +51,7 @@ def test_share_follows_while_programs_run(node, receiver):
     assert sampling(node, "default") == "every service: default\n"
     services = [f"svc-{number}" for number in range(PROGRAMS)]
     programs = [
-        node.start([node.built(REQUESTS), service, 12, RATE], BLKIN_SAMPLING_PAGE=node.path("sampling"))
+        node.start([node.built(REQUESTS), service, 120, RATE], BLKIN_SAMPLING_PAGE=node.path("sampling"))
         for service in services
     ]
     wait_until(lambda: {service_of(span) for span in receiver.spans()} == set(services), 20, "all programs to run")
@@ -63,6 +64,9 @@ def test_share_follows_while_programs_run(node, receiver):
     time.sleep(2.5)
     changes.append(time.time())
     assert sampling(node, "off") == "every service: off\nsvc-3: 1/1\n"
+    time.sleep(2.5)
+    for program in programs:
+        program.send(signal.SIGTERM)
     for program in programs:
         assert program.wait(30) == 0
     node.wait_ledger(lambda ledger: ledger.idle(), 20, "delivery")

@@ -4,13 +4,22 @@
  *
  *     requests SERVICE SECONDS ROOTS_A_SECOND
  *
- * Prints how many roots it made.
+ * Ends earlier on SIGTERM. Prints how many roots it made.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include <blkin/blkin.h>
+
+static volatile sig_atomic_t ends;
+
+static void end(int number)
+{
+	(void)number;
+	ends = 1;
+}
 
 static void make_trace(const struct blkin_endpoint *here)
 {
@@ -33,15 +42,16 @@ int main(int argc, char **argv)
 {
 	struct blkin_endpoint here = {"10.0.0.1", 6800, argc > 1 ? argv[1] : ""};
 	uint64_t begin = blkin_now();
-	long roots;
+	long roots, made;
 
 	if (argc != 4)
 		return 64;
+	signal(SIGTERM, end);
 	roots = atol(argv[2]) * atol(argv[3]);
-	for (long i = 0; i < roots; i++) {
-		sleep_until(begin + (uint64_t)i * 1000000000 / (uint64_t)atol(argv[3]));
+	for (made = 0; made < roots && !ends; made++) {
+		sleep_until(begin + (uint64_t)made * 1000000000 / (uint64_t)atol(argv[3]));
 		make_trace(&here);
 	}
-	printf("%ld\n", roots);
+	printf("%ld\n", made);
 	return 0;
 }
