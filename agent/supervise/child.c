@@ -105,7 +105,7 @@ int child_start(struct child *child, int page, const struct buffer *config, char
 	g_autofree char *program = find_program();
 	int ends[2] = {-1, -1}, text = text_file(config);
 
-	*child = (struct child){.oom_kills = count_oom_kills(), .started = clock_monotonic()};
+	*child = (struct child){.memory = -1, .oom_kills = count_oom_kills(), .started = clock_monotonic()};
 	child->moved = child->watched = child->started;
 	if (text >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0)
 		child->pid = fork();
@@ -189,26 +189,41 @@ void child_watch(struct child *child, struct page *page)
 	kill(child->pid, SIGKILL);
 }
 
-/* Bytes of the process's own memory; 0 if that is not known. Under sanitizers it is theirs. */
-static uint64_t memory_of(pid_t pid)
+/* It is read several times a second, so it stays open. Under sanitizers, the memory would be theirs. */
+static int open_memory(pid_t pid)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	(void)pid;
-	return 0;
+	return -1;
 #else
-	g_autofree char *path = g_strdup_printf("/proc/%d/statm", (int)pid), *text = NULL;
-	unsigned long long resident, shared;
+	char path[32];
 
-	if (!g_file_get_contents(path, &text, NULL, NULL) ||
-		sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || shared > resident)
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+#endif
+}
+
+/* Bytes of the process's own memory; 0 if that is not known. */
+static uint64_t memory_of(struct child *child)
+{
+	unsigned long long resident, shared;
+	char text[128];
+	ssize_t size;
+
+	if (child->memory < 0)
+		child->memory = open_memory(child->pid);
+	size = pread(child->memory, text, sizeof(text) - 1, 0);
+	if (size <= 0)
+		return 0;
+	text[size] = '\0';
+	if (sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || shared > resident)
 		return 0;
 	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
-#endif
 }
 
 void child_bound(struct child *child, uint64_t memory)
 {
-	if (child->killed || memory_of(child->pid) <= memory)
+	if (child->killed || memory_of(child) <= memory)
 		return;
 	child->killed = child->too_large = true;
 	kill(child->pid, SIGKILL);
@@ -230,6 +245,9 @@ static int reap(struct child *child, int64_t patience_ns)
 		}
 		g_usleep(STEP_US);
 	}
+	if (child->memory >= 0)
+		close(child->memory);
+	child->memory = -1;
 	child->pid = 0;
 	return status;
 }

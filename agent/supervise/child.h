@@ -13,6 +13,7 @@
 
 struct child {
 	pid_t pid;          /* 0: none runs */
+	int memory;         /* its /proc/PID/statm; -1: not open */
 	int64_t started;    /* CLOCK_MONOTONIC ns, as below */
 	int64_t watched;    /* when it was watched last; */
 	int64_t moved;      /* when it had moved last, as far as was seen, */
