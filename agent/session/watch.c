@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE
 #include "session/watch.h"
 
 #include <pthread.h>
@@ -31,6 +30,7 @@ struct watch {
 	int64_t reported_at;  /* and when */
 	_Atomic uint64_t level;
 	bool at_once; /* look before the period is over */
+	bool ended;   /* the thread has nothing more to do */
 };
 
 /* Waits for a period, or until there is news; false if it is to end. The lock is held. */
@@ -88,6 +88,8 @@ static void *run(void *data)
 	while (wait_period(watch))
 		if (watch->watching && !watch->gone)
 			look(watch);
+	watch->ended = true;
+	pthread_cond_signal(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
 	return NULL;
 }
@@ -146,14 +148,19 @@ bool watch_gone(struct watch *watch)
 void watch_destroy(struct watch *watch)
 {
 	struct timespec time = clock_timespec(clock_monotonic() + END_NS);
+	bool ended;
 
 	pthread_mutex_lock(&watch->lock);
 	watch->end = true;
 	watch->watching = false;
 	pthread_cond_signal(&watch->changed);
+	while (!watch->ended && pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
+		;
+	ended = watch->ended;
 	pthread_mutex_unlock(&watch->lock);
-	if (pthread_clockjoin_np(watch->thread, NULL, CLOCK_MONOTONIC, &time) != 0)
+	if (!ended) /* the daemon hangs, and so does the thread: it keeps what it uses */
 		return;
+	pthread_join(watch->thread, NULL);
 	pthread_cond_destroy(&watch->changed);
 	pthread_mutex_destroy(&watch->lock);
 	g_free(watch);
