@@ -4,29 +4,30 @@
 import contextlib
 import glob
 import re
-from types import SimpleNamespace
 
 from .node import sanitized
 from .process import reader_of
 
 
+def own(pid):
+    """KiB of memory that is the process's own: not the libraries' code, which is shared."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        status = file.read()
+    return sum(int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("RssAnon", "RssShmem"))
+
+
 def rss(program):
-    """KiB of memory that is the program's own, and its reader's: not the libraries' code, which they share."""
-    total = 0
-    for pid in filter(None, (program.pid, reader_of(program.pid))):
-        with open(f"/proc/{pid}/status", encoding="ascii") as file:
-            status = file.read()
-        total += sum(int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("RssAnon", "RssShmem"))
-    return total
+    """The same of the program and its reader."""
+    return sum(own(pid) for pid in (program.pid, reader_of(program.pid)) if pid)
 
 
 def rss_of_all(program):
-    """The same of the program and its children together."""
-    total = rss(program)
+    """The same of the program and all of its children."""
+    total = own(program.pid)
     for path in glob.glob(f"/proc/{program.pid}/task/*/children"):  # each thread has its own
         with contextlib.suppress(OSError, TypeError):  # one has just ended
             with open(path, encoding="ascii") as file:
-                total += sum(rss(SimpleNamespace(pid=int(pid))) for pid in file.read().split())
+                total += sum(own(int(pid)) for pid in file.read().split())
     return total
 
 
