@@ -10,7 +10,7 @@ import time
 
 import pytest
 from rig.idsink import SinkPair, wanted_ids
-from rig.node import sanitizer_flags
+from rig.node import paced
 from rig.process import wait_until
 from test_spool import spool
 
@@ -25,7 +25,7 @@ QUICK_SPOOL = {"replay_share": 100, "max_size": f"{1 + OUTAGE // 10}G"}
 
 def load_rate():
     """Spans a second, of all workers."""
-    return 10000 if sanitizer_flags() else 20000
+    return paced(20000, 10000)
 
 
 def start_load(node, seconds, rate):

@@ -12,7 +12,7 @@ import time
 import pytest
 from expect import check_load
 from rig.idsink import SinkPair
-from rig.node import sanitizer_flags
+from rig.node import paced
 from rig.process import free_port
 from rig.scribe import Receiver
 from test_import import recording, run_import  # noqa: F401
@@ -21,7 +21,7 @@ from test_outputs import PROCESSES, QUICK_SPOOL, ROOMY, THREADS, WORKERS, start_
 from test_restart import KEEP, LOAD
 
 KEPT = dict(ROOMY, **KEEP)
-RATE = 4000 if sanitizer_flags() else 10000
+RATE = paced(10000, 4000)
 
 
 def toggle(sink, rng):

@@ -11,7 +11,7 @@ import time
 from expect import check_load, key_of
 from rig.idsink import IdSink
 from rig.memory import MemoryWatch, allowance
-from rig.node import sanitized
+from rig.node import paced
 from rig.moody import EXCEPTION, OK, Moody
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver, decode
@@ -24,7 +24,7 @@ OUTAGE = int(os.environ.get("BLKIN_OUTAGE", "10"))
 
 def load_rate():
     """Spans a second: what it is made for, or what sanitizers let through."""
-    return 20000 if sanitized() else 100000
+    return paced(100000, 20000)
 
 
 def await_outage(node, seconds, watch):
