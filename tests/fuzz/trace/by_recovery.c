@@ -195,16 +195,19 @@ static void check_end(void)
 
 static bool run_reader(struct blame *blame)
 {
+	static GArray *suspects; /* LeakSanitizer does not look for pointers in shared memory */
 	uint64_t alone;
 	const char *how;
 	bool done;
 
 	reading->orders = (struct orders){0};
 	blame_order(blame, &reading->orders);
+	suspects = reading->orders.suspects;
 	witness->alone = 0;
 	done = guard_run(&reading->guard, be_reader, reading, false, &how);
-	g_array_unref(reading->orders.suspects);
-	witness_hold(done || reading->guard.stuck || strstr(how, "signal"), "a reader %s", how);
+	g_array_unref(suspects);
+	witness_hold(done || reading->guard.stuck || strstr(how, "signal") || witness_excuses(how),
+		"a reader %s", how);
 	alone = witness->alone - 1;
 	if (!done)
 		blame_died(blame, witness->alone ? &alone : NULL, false, false);
