@@ -173,7 +173,8 @@ def test_one_collector_away_and_the_disk_full(node, name):
 @pytest.mark.parametrize("disk", ["full", "bounded"])
 def test_more_than_one_output_can_keep(node, disk):
     """A queue in front of a full disk, or a spool of its size: the oldest of this output are dropped, to the id."""
-    pair, rate, seconds = SinkPair(node), load_rate(), 8
+    pair, rate = SinkPair(node), load_rate()
+    seconds = max(8, 80000 // rate)  # enough spans to fill what there is
     os.mkdir(node.path("state"))
     node.mount(node.path("state"), "64M")
     small = {"queue_size": "4M"} if disk == "full" else {"spool_size": "8M"}
