@@ -106,7 +106,9 @@ def test_c_as_cpp(flags, tmp_path):
     blkin = flags("blkin")
 
     def build(compiler):
-        objects = compile_units(compiler, ["-x", "c++", "-std=c++17", *WARNINGS, *blkin], ["unit.c"], tmp_path)
+        folder = tmp_path / compiler
+        folder.mkdir()
+        objects = compile_units(compiler, ["-x", "c++", "-std=c++17", *WARNINGS, *blkin], ["unit.c"], folder)
         assert all(map(os.path.getsize, objects))
 
     all_of(build, zip(C_COMPILERS.values()))
