@@ -9,6 +9,7 @@ import time
 
 import pytest
 from expect import check_load, key_of
+from rig.node import WHOLE_STACKS
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 from test_restart import KEEP, LOAD, finish
@@ -280,8 +281,7 @@ def test_gap_too_long_for_the_files(node, receiver):
 def test_reader_lags(node, receiver):
     """The same while the agent runs, but does not get to read."""
     node.write_config(receiver.port, session=SMALL)
-    # babeltrace2 keeps a little here: the stack has to be walked slowly for its name to be known
-    node.start_agent_again(ASAN_OPTIONS="verify_asan_link_order=0:fast_unwind_on_malloc=0")
+    node.start_agent_again(**WHOLE_STACKS)  # babeltrace2 keeps a little here
     ledger, keys = overrun(node, receiver, (node.stop_reading, node.read_on), 200000)
     check_overrun(node, ledger, keys, 200000)
 

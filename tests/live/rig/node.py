@@ -54,6 +54,11 @@ def paced(plain, under_sanitizers):
     return under_sanitizers // 4 if sanitizers() == "thread" else under_sanitizers
 
 
+# What babeltrace2 keeps is known by the names in tests/lsan.supp, which are cut off a stack that is walked quickly: GLib keeps
+# no frame pointers.
+WHOLE_STACKS = {"ASAN_OPTIONS": "verify_asan_link_order=0:fast_unwind_on_malloc=0"}
+
+
 def leak_environment():
     """
     What lets the leak sanitizer know babeltrace2's plugin, which keeps a little when its peer goes: it would be unloaded
