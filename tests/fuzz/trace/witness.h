@@ -43,8 +43,8 @@ void witness_hold(bool condition, const char *rule, ...) __attribute__((format(p
 void witness_hold_ledger(const struct ledger *rows);
 
 /*
- * Whether that is the fault of babeltrace2's version 2.1: it reads beyond the end of damaged metadata, at
- * which AddressSanitizer ends it with code 1.
+ * Whether that, each time that it ends with a code, is the fault of babeltrace2's version 2.1: it reads
+ * beyond the end of damaged metadata, at which AddressSanitizer ends it with code 1.
  */
 bool witness_excuses(const char *how);
 
