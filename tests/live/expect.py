@@ -4,6 +4,8 @@
 import socket
 import struct
 
+from rig.process import exactly
+
 TRACE_SPANS = 5
 NAMES = ["read", "Write", "list objects", "delete", "stat", "sync-all", "größe"]
 LOCAL, CLIENT, SERVER, PRODUCER, CONSUMER = range(5)
@@ -99,11 +101,12 @@ def check_recorded(spans, recorded):
     clocks = []
     for span in spans:
         key = key_of(span)
-        assert key not in by_key, f"{key} came twice"
+        exactly(key not in by_key, f"{key} came twice")
         by_key[key] = span
         clocks.append(check_span(span, key))
-    assert by_key.keys() == keys_of(recorded)
-    assert len({span.id for span in spans}) == len(spans)
+    wanted = keys_of(recorded)
+    exactly(by_key.keys() == wanted, f"{len(wanted - by_key.keys())} are missing, {len(by_key.keys() - wanted)} are of nobody")
+    exactly(len({span.id for span in spans}) == len(spans), "two spans have the same id")
     for (process, thread, n), span in by_key.items():
         root = by_key[process, thread, n - n % TRACE_SPANS]
         assert span.trace_id == root.id

@@ -16,7 +16,7 @@ import threading
 
 import pytest
 from rig.node import build_dir
-from rig.process import free_port
+from rig.process import exactly, free_port
 
 SECONDS = 40  # for a run, which takes well below one without a fault
 ERRORS = {
@@ -175,7 +175,7 @@ def check(collector, directory, **environment):
     names = [f"span {n}".encode() for n in range(THIRD[1])]
     taken = set(collector.taken)
     assert taken <= set(names)
-    assert len(names) - len(taken) == dropped, f"{len(names) - len(taken)} spans are missing, {dropped} are counted"
+    exactly(len(names) - len(taken) == dropped, f"{len(names) - len(taken)} spans are missing, {dropped} are counted")
     return ledger
 
 

@@ -12,7 +12,7 @@ import time
 import pytest
 from expect import check_load, key_of
 from rig.moody import CLOSE, EXCEPTION, GARBAGE, HALF, LATER, OK, SILENT, Moody
-from rig.process import wait_until
+from rig.process import exactly, wait_until
 from rig.scribe import decode
 
 LOAD = "tests/live/programs/spanload"
@@ -35,7 +35,7 @@ def finish(node, total, seconds=60):
 def check_ids(server, ledger, total, missing=()):
     """All but the @missing arrived, and no more often than the agent says that they may have."""
     ids = [key_of(span)[2] for span in server.spans()]
-    assert set(ids) == set(range(total)) - set(missing)
+    exactly(set(ids) == set(range(total)) - set(missing), f"{len(set(ids))} of {total} spans came")
     assert len(ids) - len(set(ids)) <= ledger.sent_again
 
 

@@ -16,7 +16,7 @@ import pytest
 from rig.counter import PARTS, Counter
 from rig.hostile import Hostile
 from rig.node import sanitized
-from rig.process import SLOW, Trouble, free_port
+from rig.process import SLOW, Trouble, exactly, free_port
 from rig.proxy import Proxy
 from rig.soakfaults import Faults
 from rig.soakwatch import SoakWatch
@@ -109,7 +109,9 @@ class Soak:
             if not any(missing.values()) and all(ledger.idle() for ledger in ledgers.values()):
                 return ledgers
             if time.monotonic() > end:
-                raise Trouble(f"spans are missing: {missing}\n" + "\n".join(map(str, ledgers.values())))
+                what = f"spans are missing: {missing}\n" + "\n".join(map(str, ledgers.values()))
+                exactly(not all(ledger.idle() for ledger in ledgers.values()), what)
+                raise Trouble(what)
             time.sleep(0.5)
 
     def agent_logs(self):

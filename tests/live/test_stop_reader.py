@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from expect import key_of
-from rig.process import wait_until
+from rig.process import exactly, wait_until
 from test_newusers import start
 from test_reader import ONE, OTHER, as_root, start_deadly
 from test_restart import LOAD
@@ -21,7 +21,7 @@ def check_ended(node, receiver, wanted):
     """When the agent has ended: all is delivered, and nothing is left of the session."""
     assert node.agent.wait(40) == 0
     came = {key_of(span) for span in receiver.spans()}
-    assert wanted <= came, f"{len(wanted - came)} of {len(wanted)} spans are missing"
+    exactly(wanted <= came, f"{len(wanted - came)} of {len(wanted)} spans are missing")
     assert node.session_folders() == []
     assert "blkin" not in node.lttng("list")
 

@@ -9,7 +9,7 @@ import os
 import signal
 import struct
 
-from .process import answers, free_port, wait_until
+from .process import answers, exactly, free_port, wait_until
 
 RECORD = struct.Struct("<HHIqq")
 
@@ -91,8 +91,8 @@ class IdSink:
         seen = self.ids()
         wanted = wanted_ids(processes, threads, spans)
         missing = wanted - seen.keys()
-        assert not missing, f"{len(missing)} spans are missing: {sorted(missing)[:10]}"
-        assert len(seen) == len(wanted), f"{len(seen.keys() - wanted)} are of nobody"
+        exactly(not missing, f"{len(missing)} spans are missing: {sorted(missing)[:10]}")
+        exactly(len(seen) == len(wanted), f"{len(seen.keys() - wanted)} are of nobody")
         return sum(seen.values()) - len(seen)
 
     def rate(self, start, seconds):

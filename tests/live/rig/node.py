@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
-from .process import Program, Trouble, answers, free_port, is_unlocked, reader_of, wait_until
+from .process import Program, Trouble, answers, exactly, free_port, is_unlocked, reader_of, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
@@ -392,9 +392,9 @@ class Ledger:
 
     def check(self):
         """Every event and every span of this output is in exactly one row."""
-        assert self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self)
         under_way = self.pending + self.queued + self.spooled
-        assert self.spans + self.recovered == under_way + self.sent + self.dropped, str(self)
+        exactly(self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self))
+        exactly(self.spans + self.recovered == under_way + self.sent + self.dropped, str(self))
 
     def idle(self):
         """Nothing is left to do in the agent."""

@@ -26,6 +26,16 @@ class Trouble(Exception):
     """Something that a user can read: one sentence."""
 
 
+class Inexact(AssertionError):
+    """Spans that are missing, came twice or are in no row of the ledger: such a failure gets no second try (tests/again)."""
+
+
+def exactly(true, what):
+    """For counts and ids, which do not depend on how fast the machine is."""
+    if not true:
+        raise Inexact(what)
+
+
 def wait_until(condition, seconds, what, step=0.05):
     """
     Returns the first true value of condition(), asked each @step seconds, and sooner at first; Trouble after @seconds, or
