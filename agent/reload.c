@@ -68,13 +68,13 @@ static void replace(struct reload *reload, struct config *merged)
 /* What changes at any output; adding or removing one counts as a change of everything. */
 static unsigned changes_of_outputs(const struct config *config, const struct config *merged)
 {
-	unsigned changes = config->outputs->len != merged->outputs->len ? CONFIG_CHANGES_UPLINK : 0;
+	unsigned changes = config->outputs->len != merged->outputs->len ? CONFIG_CHANGES_FORMAT : 0;
 
 	for (guint i = 0; i < merged->outputs->len; i++) {
 		const struct output_config *is = g_ptr_array_index(merged->outputs, i);
 		const struct output_config *was = config_output(config, is->name);
 
-		changes |= was ? config_output_changes(was, is) : CONFIG_CHANGES_UPLINK;
+		changes |= was ? config_output_changes(was, is) : CONFIG_CHANGES_FORMAT;
 	}
 	return changes;
 }

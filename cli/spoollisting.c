@@ -56,7 +56,7 @@ static void put_batch_json(struct spoolview *view, const struct spoolrow *row)
 	put_member(out, "bytes", (int64_t)row->bytes);
 	put_member(out, "oldest", row->oldest / 1000);
 	put_member(out, "newest", row->newest / 1000);
-	put_text(out, "format", spoolrow_format(row->format));
+	put_text(out, "format", batch_format_name(row->format));
 	json_close(out, '}');
 	buffer_printf(out, "\n");
 }
@@ -68,7 +68,7 @@ static void put_batch(struct spoolview *view, const struct spoolrow *row)
 	buffer_printf(out, "%12" PRId64 "%8" PRIu32 "%12zu", row->id, row->count, row->bytes);
 	put_time(out, row->oldest);
 	put_time(out, row->newest);
-	buffer_printf(out, "  %s\n", spoolrow_format(row->format));
+	buffer_printf(out, "  %s\n", batch_format_name(row->format));
 }
 
 static void put_header(struct buffer *out)

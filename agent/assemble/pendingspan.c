@@ -55,6 +55,7 @@ struct span pending_span(const struct pending *pending, struct pending_span_memo
 		.parent_id = pending->parent_id,
 		.kind = (enum span_kind)(side & SIDE_KIND),
 		.shared = side & SIDE_SHARED,
+		.classic = !pending->key.side,
 		.timestamp = pending->first / 1000,
 		.duration = pending->key.side ? 0 : MAX(1, pending->last / 1000 - pending->first / 1000),
 		.name = pending_text(pending, pending->name),

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "encode/zipkin.h"
+#include "queue/format.h"
 
 /* Invalid text is logged at most this often; the ledger counts each. */
 #define REPAIR_LOG_NS (60 * NS_PER_SECOND)
@@ -20,22 +20,38 @@
 struct pipeline {
 	struct pipeline_sink sink;
 	struct assembler *assembler;
-	struct ledger change;  /* not posted yet */
-	struct buffer encoded; /* one span */
-	struct batch *spans;   /* not handed over yet */
-	bool in_event;         /* which is taken in part */
-	int64_t clock;         /* the caller's, at its last call, from which a span's age is measured */
+	struct ledger change;               /* not posted yet */
+	struct buffer encoded;              /* one span */
+	struct batch *spans[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
+	unsigned formats;                   /* a bit for each that is wanted */
+	uint32_t count;                     /* of those spans */
+	size_t bytes;                       /* of all of them */
+	int64_t born;                       /* the first one, by the clock below */
+	bool in_event;                      /* which is taken in part */
+	int64_t clock; /* the caller's, at its last call, from which a span's age is measured */
 	int64_t repair_logged;
 	atomic_bool changed;  /* the limits below are new */
 	pthread_mutex_t lock; /* guards them */
 	struct assembler_limits limits;
+	unsigned formats_next;
 };
+
+static bool is_wanted(const struct pipeline *pipeline, int format)
+{
+	return pipeline->formats >> format & 1;
+}
 
 static void hand(struct pipeline *pipeline, bool at_once)
 {
-	pipeline->sink.hand(
-		pipeline->sink.data, &pipeline->change, pipeline->spans, pipeline->clock, at_once);
-	batch_clear(pipeline->spans);
+	struct batches spans = {.count = pipeline->count};
+
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		spans.of[i] = is_wanted(pipeline, i) ? pipeline->spans[i] : NULL;
+	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &spans, pipeline->clock, at_once);
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		batch_clear(pipeline->spans[i]);
+	pipeline->count = 0;
+	pipeline->bytes = 0;
 }
 
 void pipeline_post(struct pipeline *pipeline)
@@ -45,9 +61,8 @@ void pipeline_post(struct pipeline *pipeline)
 
 static bool is_due(const struct pipeline *pipeline)
 {
-	const struct batch *spans = pipeline->spans;
-
-	return spans->spans.size >= HAND_BYTES || (spans->count && pipeline->clock - spans->born >= HAND_NS);
+	return pipeline->bytes >= HAND_BYTES ||
+	       (pipeline->count && pipeline->clock - pipeline->born >= HAND_NS);
 }
 
 /* One message a minute: a program that writes invalid text usually writes a lot of it. */
@@ -64,24 +79,38 @@ static void report_repair(struct pipeline *pipeline, const struct span *span)
 		(int)MIN(span->name.size, 64), span->name.data);
 }
 
-static void emit(void *data, const struct span *span)
+/* Returns how many texts were repaired. */
+static int encode(struct pipeline *pipeline, int format, const struct span *span)
 {
-	struct pipeline *pipeline = data;
 	struct buffer *encoded = &pipeline->encoded;
 	int repaired;
 
 	encoded->size = 0;
-	repaired = zipkin_encode(encoded, span);
+	repaired = format_encode((uint8_t)format, encoded, span);
 	if (repaired < 0)
 		encoded->size = 0;
+	batch_add(pipeline->spans[format], encoded->data, encoded->size, span->last_event);
+	pipeline->bytes += encoded->size;
+	return repaired;
+}
+
+static void emit(void *data, const struct span *span)
+{
+	struct pipeline *pipeline = data;
+	int repaired = 0;
+
+	if (!pipeline->count++)
+		pipeline->born = pipeline->clock;
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		int here = is_wanted(pipeline, i) ? encode(pipeline, i, span) : 0;
+
+		repaired = MAX(repaired, here); /* the same texts in each */
+	}
 	if (repaired > 0) {
 		pipeline->change.row[STRINGS_REPAIRED] += repaired;
 		report_repair(pipeline, span);
 	}
-	if (!pipeline->spans->count)
-		pipeline->spans->born = pipeline->clock;
-	batch_add(pipeline->spans, encoded->data, encoded->size, span->last_event);
-	if (!pipeline->in_event && pipeline->spans->spans.size >= HAND_BYTES)
+	if (!pipeline->in_event && pipeline->bytes >= HAND_BYTES)
 		hand(pipeline, false);
 }
 
@@ -91,13 +120,16 @@ struct assembler_limits pipeline_limits(const struct config *config)
 		.linger_ns = config->linger, .grace_ns = config->grace, .max_bytes = config->max_pending};
 }
 
-struct pipeline *pipeline_create(const struct assembler_limits *limits, struct pipeline_sink sink)
+struct pipeline *pipeline_create(
+	const struct assembler_limits *limits, unsigned formats, struct pipeline_sink sink)
 {
 	struct pipeline *pipeline = g_new0(struct pipeline, 1);
 
 	pthread_mutex_init(&pipeline->lock, NULL);
 	pipeline->sink = sink;
-	pipeline->spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	pipeline->formats = formats;
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		pipeline->spans[i] = batch_create(i, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
 	return pipeline;
 }
@@ -106,7 +138,8 @@ void pipeline_destroy(struct pipeline *pipeline)
 {
 	assembler_destroy(pipeline->assembler);
 	buffer_free(&pipeline->encoded);
-	batch_unref(pipeline->spans);
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		batch_unref(pipeline->spans[i]);
 	pthread_mutex_destroy(&pipeline->lock);
 	g_free(pipeline);
 }
@@ -141,10 +174,11 @@ void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets)
 	pipeline->change.row[PACKETS_LOST] += (int64_t)packets;
 }
 
-void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits)
+void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, unsigned formats)
 {
 	pthread_mutex_lock(&pipeline->lock);
 	pipeline->limits = *limits;
+	pipeline->formats_next = formats;
 	atomic_store(&pipeline->changed, true);
 	pthread_mutex_unlock(&pipeline->lock);
 }
@@ -152,7 +186,9 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
 /* In the reader's thread: applies what pipeline_configure has set. */
 static void take_changes(struct pipeline *pipeline)
 {
+	hand(pipeline, false); /* in the formats of before */
 	pthread_mutex_lock(&pipeline->lock);
+	pipeline->formats = pipeline->formats_next;
 	atomic_store(&pipeline->changed, false);
 	assembler_configure(pipeline->assembler, &pipeline->limits);
 	pthread_mutex_unlock(&pipeline->lock);

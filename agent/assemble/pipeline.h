@@ -20,17 +20,20 @@ struct assembler_limits pipeline_limits(const struct config *config);
 
 /* Where spans go. */
 struct pipeline_sink {
-	/* Takes @change, which is to be emptied, and @spans, which may be none; @at_once: nothing more is to
-	 * come at the moment. */
-	void (*hand)(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once);
+	/* Takes @change, which is to be emptied, and @spans, which may be none; @at_once: nothing more is
+	 * to come at the moment. */
+	void (*hand)(
+		void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once);
 	void *data;
 };
 
-struct pipeline *pipeline_create(const struct assembler_limits *limits, struct pipeline_sink sink);
+/* @formats: a bit for each enum batch_format that is wanted. */
+struct pipeline *pipeline_create(
+	const struct assembler_limits *limits, unsigned formats, struct pipeline_sink sink);
 void pipeline_destroy(struct pipeline *pipeline);
 
-/* Changes the limits, from the next pipeline_tick on. Any thread. */
-void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits);
+/* Changes the limits and formats, from the next pipeline_tick on. Any thread. */
+void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, unsigned formats);
 
 /* An event was read. @event is NULL for EVENT_FOREIGN and EVENT_MALFORMED. @now: CLOCK_MONOTONIC or event
  * time, ns. */

@@ -21,7 +21,6 @@ struct desk {
 	struct ledger sent;    /* what the agent knows of it */
 	struct buffer reached; /* what is sent now, */
 	struct buffer body;    /* and what is ahead of the spans */
-	struct batch *none;    /* no spans */
 	uint64_t moves;        /* when it was handed over, */
 	int64_t handed;        /* and when that was; CLOCK_MONOTONIC ns */
 	pthread_t listener;
@@ -31,6 +30,8 @@ struct desk {
 	pthread_cond_t finish;
 	bool finishing; /* guarded by the lock */
 };
+
+static const struct batches no_spans;
 
 /* Sending: if the agent is gone there is nobody to read for. */
 
@@ -62,11 +63,17 @@ static bool take_change(struct desk *desk, struct ledger *change)
 	return any != 0;
 }
 
-static void hand_over(struct desk *desk, const struct batch *spans, bool at_once, bool always)
+static struct iovec piece_of(const struct buffer *bytes)
 {
-	struct hand hand = {.at_once = at_once, .spans = spans};
+	return (struct iovec){bytes->data, bytes->size};
+}
+
+static void hand_over(struct desk *desk, const struct batches *spans, bool at_once, bool always)
+{
+	struct hand hand = {.at_once = at_once, .spans = *spans};
 	struct buffer *body = &desk->body;
-	struct iovec pieces[4];
+	struct iovec pieces[1 + 3 * BATCH_FORMATS];
+	size_t count = 0;
 
 	if (!take_change(desk, &hand.change) && !spans->count && !always)
 		return;
@@ -74,17 +81,21 @@ static void hand_over(struct desk *desk, const struct batch *spans, bool at_once
 	desk->asks.reached(desk->asks.data, &desk->reached);
 	hand.reached = unpacker_of(desk->reached.data, desk->reached.size);
 	hand_pack(body, &hand);
-	pieces[0] = (struct iovec){body->data, body->size};
-	pieces[1] = (struct iovec){spans->sizes.data, spans->sizes.size};
-	pieces[2] = (struct iovec){spans->events.data, spans->events.size};
-	pieces[3] = (struct iovec){spans->spans.data, spans->spans.size};
-	if (!channel_send(&desk->channel, FRAME_HAND, pieces, 4))
+	pieces[count++] = piece_of(body);
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		if (!spans->of[i])
+			continue;
+		pieces[count++] = piece_of(&spans->of[i]->sizes);
+		pieces[count++] = piece_of(&spans->of[i]->events);
+		pieces[count++] = piece_of(&spans->of[i]->spans);
+	}
+	if (!channel_send(&desk->channel, FRAME_HAND, pieces, count))
 		_exit(EXIT_SUCCESS);
 	desk->handed = clock_monotonic();
 }
 
 /* The pipeline's: the ledger is this process's own, which the agent is told of. */
-static void hand(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once)
+static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
 {
 	struct desk *desk = data;
 
@@ -107,7 +118,7 @@ bool desk_is_due(const struct desk *desk)
 
 void desk_tick(struct desk *desk, uint64_t moves)
 {
-	hand_over(desk, desk->none, false, moves != desk->moves);
+	hand_over(desk, &no_spans, false, moves != desk->moves);
 	desk->moves = moves;
 	desk->handed = clock_monotonic();
 }
@@ -117,7 +128,7 @@ void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
 	struct iovec pieces[2];
 	struct buffer head = {0};
 
-	hand_over(desk, desk->none, true, true);
+	hand_over(desk, &no_spans, true, true);
 	pack_u64(&head, number);
 	pieces[0] = (struct iovec){head.data, head.size};
 	pieces[1] = (struct iovec){place->data, place->size};
@@ -128,7 +139,7 @@ void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
 
 void desk_save(struct desk *desk)
 {
-	hand_over(desk, desk->none, true, true);
+	hand_over(desk, &no_spans, true, true);
 	send_empty(desk, FRAME_SAVE);
 }
 
@@ -217,7 +228,6 @@ struct desk *desk_create(int socket, struct ring *ring, struct orders *orders)
 	channel_init(&desk->channel, socket, ring, ORDERS_MAX);
 	pthread_mutex_init(&desk->lock, NULL);
 	pthread_cond_init(&desk->finish, NULL);
-	desk->none = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
 	pack_text(&hello, BLKIN_VERSION);
 	send_body(desk, FRAME_HELLO, &hello);
 	buffer_free(&hello);
@@ -254,7 +264,7 @@ void desk_end(struct desk *desk)
 
 void desk_finish(struct desk *desk, bool nothing_left)
 {
-	hand_over(desk, desk->none, true, true);
+	hand_over(desk, &no_spans, true, true);
 	desk->body.size = 0;
 	pack_u8(&desk->body, nothing_left);
 	send_body(desk, FRAME_FINISHED, &desk->body);

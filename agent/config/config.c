@@ -14,14 +14,24 @@
 #include "config/user.h"
 #include "config/value.h"
 
-/* An output that does not say how large its spool is has what [spool] says. */
-static void settle_spools(struct config *config)
+/* Zipkin takes its second version elsewhere. */
+static void settle_path(struct output_config *output)
+{
+	if (output->format != CONFIG_FORMAT_JSON2 || config_output_is_set(output, "path"))
+		return;
+	g_free(output->path);
+	output->path = g_strdup("/api/v2/spans");
+}
+
+/* What follows from other keys: an output that does not say how large its spool is has what [spool] says. */
+static void settle_outputs(struct config *config)
 {
 	for (guint i = 0; i < config->outputs->len; i++) {
 		struct output_config *output = g_ptr_array_index(config->outputs, i);
 
 		if (!config_output_is_set(output, "spool-size"))
 			output->spool_size = config->spool_max_size;
+		settle_path(output);
 	}
 }
 
@@ -33,7 +43,7 @@ void config_init(struct config *config)
 	config_values_init(config, SCOPE_AGENT);
 	config->outputs = g_ptr_array_new_with_free_func((GDestroyNotify)output_config_free);
 	g_ptr_array_add(config->outputs, output_config_create("default"));
-	settle_spools(config);
+	settle_outputs(config);
 }
 
 void config_free(struct config *config)
@@ -83,7 +93,7 @@ int config_read(struct config *config, const char *path, bool optional)
 		status = read_next(config, g_strdup(path));
 	if (read_drop_ins(config, path) != 0)
 		status = -1;
-	settle_spools(config);
+	settle_outputs(config);
 	return status == 0 ? config_check(config) : status;
 }
 

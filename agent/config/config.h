@@ -20,6 +20,7 @@
 /* In the order in which the table of keys names them. */
 enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP, CONFIG_OUTPUT_NONE };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
+enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2 };
 enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_NONE };
 
 /* What an output takes: a bit for each word of `takes`, in their order. */
@@ -40,7 +41,8 @@ struct output_config {
 	uint64_t takes;        /* of enum config_takes */
 	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
 	char *category;        /* Scribe's */
-	char *path;            /* HTTP's */
+	uint64_t format;       /* HTTP's: an enum config_format */
+	char *path;            /* HTTP's; by its format, if it is set nowhere */
 	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
 	uint64_t tls;          /* 0 or 1 */
 	char *tls_ca;          /* PEM files; "": the system's authorities, */

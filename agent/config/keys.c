@@ -55,10 +55,11 @@ const struct config_key config_keys[] = {
 	AGENT("spans", "grace", DURATION, grace, CHANGES_SPANS, .number = 100 * MS, .max = MINUTE),
 	AGENT("spans", "max-pending", SIZE, max_pending, CHANGES_SPANS, .number = 16 * MIB, .min = 64 * KIB, .max = GIB),
 
-	OUTPUT("type", CHOICE, type, CHANGES_UPLINK, .text = "scribe|http|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 2),
+	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, .text = "scribe|http|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 2),
 	OUTPUT("takes", WORDS, takes, NEEDS_RESTART, .text = "spans", .number = CONFIG_TAKES_SPANS, .max = 1),
 	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, .text = "127.0.0.1:9410"),
 	OUTPUT("category", NAME, category, CHANGES_UPLINK, .text = "zipkin"),
+	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, .text = "thrift|json2", .number = CONFIG_FORMAT_THRIFT, .max = 1),
 	OUTPUT("path", PATH, path, CHANGES_UPLINK, .text = "/api/v1/spans"),
 	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, .text = "gzip|none", .number = CONFIG_COMPRESSION_GZIP, .max = 1),
 	OUTPUT("tls", CHOICE, tls, CHANGES_UPLINK, .text = "no|yes", .max = 1),

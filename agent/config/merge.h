@@ -18,7 +18,8 @@ enum config_change {
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
-	CONFIG_CHANGES_UPLINK = 16
+	CONFIG_CHANGES_UPLINK = 16,
+	CONFIG_CHANGES_FORMAT = 16 | 8 | 2 /* what is sent, what a batch holds, and what the reader encodes */
 };
 
 /*

@@ -33,6 +33,8 @@ struct span {
 	enum span_kind kind;
 	bool shared; /* the server's half of a span that the client started under the same id */
 	bool debug;
+	bool classic; /* made of the events of the old libraries, which name the core annotations themselves
+		       */
 	int64_t timestamp; /* us since the epoch */
 	int64_t duration;  /* us; 0: unknown */
 	struct text name;

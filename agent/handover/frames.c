@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "handover/frames.h"
 
+#include "queue/format.h"
+
 static bool unpack_flag(struct unpacker *from)
 {
 	return unpack_u8(from) != 0;
@@ -17,14 +19,24 @@ static void pack_rest(struct buffer *out, const struct unpacker *bytes)
 	pack_bytes(out, bytes->at, (size_t)(bytes->end - bytes->at));
 }
 
+/* A bit for each format that is there. */
+static uint8_t formats_in(const struct batches *spans)
+{
+	uint8_t formats = 0;
+
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		formats |= (uint8_t)((spans->of[i] != NULL) << i);
+	return formats;
+}
+
 void hand_pack(struct buffer *out, const struct hand *hand)
 {
 	pack_u8(out, hand->at_once);
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		pack_u64(out, (uint64_t)hand->change.row[i]);
 	pack_rest(out, &hand->reached);
-	pack_u8(out, hand->spans->format);
-	pack_u32(out, hand->spans->count);
+	pack_u32(out, hand->spans.count);
+	pack_u8(out, formats_in(&hand->spans));
 }
 
 /* Copies @size bytes into @to, which aligns them. */
@@ -38,27 +50,44 @@ static bool take(struct unpacker *from, struct buffer *to, size_t size)
 	return bytes != NULL;
 }
 
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch *spans)
+/* The spans of one format. */
+static bool take_spans(struct unpacker *from, uint32_t count, struct batch *spans)
 {
+	const uint8_t *at;
 	uint64_t bytes = 0;
+
+	spans->count = count;
+	if (!take(from, &spans->sizes, count * sizeof(uint32_t)) ||
+		!take(from, &spans->events, count * sizeof(int64_t)))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += batch_sizes(spans)[i];
+	at = bytes <= (size_t)(from->end - from->at) ? unpack_run(from, bytes) : NULL;
+	spans->spans = (struct buffer){.data = (uint8_t *)(uintptr_t)at, .size = bytes, .room = bytes};
+	return at != NULL;
+}
+
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_FORMATS])
+{
+	uint8_t formats;
 
 	hand->at_once = unpack_flag(from);
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		hand->change.row[i] = (int64_t)unpack_u64(from);
 	hand->reached = unpack_bytes(from);
-	spans->format = unpack_u8(from);
-	spans->count = unpack_u32(from);
-	hand->spans = spans;
-	if (from->failed || spans->format >= BATCH_FORMATS ||
-		!take(from, &spans->sizes, spans->count * sizeof(uint32_t)) ||
-		!take(from, &spans->events, spans->count * sizeof(int64_t)))
+	hand->spans = (struct batches){.count = unpack_u32(from)};
+	formats = unpack_u8(from);
+	if (from->failed || formats >> BATCH_FORMATS)
 		return false;
-	for (uint32_t i = 0; i < spans->count; i++)
-		bytes += batch_sizes(spans)[i];
-	if (bytes != (size_t)(from->end - from->at))
-		return false;
-	spans->spans = (struct buffer){.data = (uint8_t *)(uintptr_t)from->at, .size = bytes, .room = bytes};
-	return true;
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		if (!(formats >> i & 1))
+			continue;
+		if (!take_spans(from, hand->spans.count, &spans[i]))
+			return false;
+		spans[i].format = (uint8_t)i;
+		hand->spans.of[i] = &spans[i];
+	}
+	return is_whole(from);
 }
 
 void report_pack(struct buffer *out, const struct report *report)
@@ -105,6 +134,7 @@ void orders_pack(struct buffer *out, const struct orders *orders)
 	pack_u8(out, orders->user);
 	pack_u8(out, orders->own_relay);
 	pack_u8(out, orders->alone);
+	pack_u8(out, orders->formats);
 	pack_u64(out, (uint64_t)orders->files);
 	pack_u64(out, orders->number);
 	pack_rest(out, &orders->place);
@@ -127,6 +157,7 @@ bool orders_unpack(struct unpacker *from, struct orders *orders)
 	orders->user = unpack_flag(from);
 	orders->own_relay = unpack_flag(from);
 	orders->alone = unpack_flag(from);
+	orders->formats = unpack_u8(from);
 	orders->files = (int64_t)unpack_u64(from);
 	orders->number = unpack_u64(from);
 	orders->place = unpack_bytes(from);
@@ -150,6 +181,7 @@ struct settings settings_of(const struct config *config)
 		.linger = config->linger,
 		.grace = config->grace,
 		.max_pending = config->max_pending,
+		.formats = formats_of(config),
 	};
 }
 
@@ -160,6 +192,7 @@ void settings_pack(struct buffer *out, const struct settings *settings)
 	pack_u64(out, (uint64_t)settings->linger);
 	pack_u64(out, (uint64_t)settings->grace);
 	pack_u64(out, settings->max_pending);
+	pack_u64(out, settings->formats);
 }
 
 bool settings_unpack(struct unpacker *from, struct settings *settings)
@@ -169,5 +202,6 @@ bool settings_unpack(struct unpacker *from, struct settings *settings)
 	settings->linger = (int64_t)unpack_u64(from);
 	settings->grace = (int64_t)unpack_u64(from);
 	settings->max_pending = unpack_u64(from);
+	settings->formats = unpack_u64(from);
 	return is_whole(from);
 }

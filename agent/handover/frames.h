@@ -56,23 +56,24 @@ struct frame_header {
 	uint32_t size; /* of what follows */
 };
 
-/* A frame is no larger than this, and twice the spans that may be in assembly. */
-#define FRAME_MAX (32 * 1024 * 1024)
+/* A frame is no larger than this, and twice the spans that may be in assembly: one span has up to 16 MiB in
+ * each format. */
+#define FRAME_MAX ((1 + BATCH_FORMATS) * 16 * 1024 * 1024)
 
 /* The reader has come so far. */
 struct hand {
 	bool at_once; /* nothing more comes at the moment */
 	struct ledger change;
 	struct unpacker reached;
-	const struct batch *spans;
+	struct batches spans;
 };
 
-/* Appends what comes before the spans' own bytes, which are to be sent behind it: sizes, event times, spans.
- */
+/* Appends what comes before the spans' own bytes, which are to be sent behind it: of each format that is
+ * there, sizes, event times, spans. */
 void hand_pack(struct buffer *out, const struct hand *hand);
 
-/* Reads a frame; @spans is filled, but borrows the spans' bytes from the frame. */
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch *spans);
+/* Reads a frame; @spans, one for each format, are filled, but borrow the spans' bytes from the frame. */
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_FORMATS]);
 
 /* Whether the reader collects. */
 struct report {
@@ -102,12 +103,13 @@ struct suspect {
 
 /* What a reader has to know at its start. */
 struct orders {
-	bool lasting;   /* the books outlive the agent */
-	bool holds;     /* all before the place is settled */
-	bool user;      /* config's, which has no key for it, */
-	bool own_relay; /* nor for this */
-	bool alone;     /* read from files, each user alone, before reading live */
-	int64_t files;  /* read from files for so long, ns, before reading live */
+	bool lasting;    /* the books outlive the agent */
+	bool holds;      /* all before the place is settled */
+	bool user;       /* config's, which has no key for it, */
+	bool own_relay;  /* nor for this */
+	bool alone;      /* read from files, each user alone, before reading live */
+	uint8_t formats; /* a bit for each enum batch_format that is wanted */
+	int64_t files;   /* read from files for so long, ns, before reading live */
 	uint64_t number;
 	struct unpacker place, reached;
 	GArray *suspects; /* of struct suspect */
@@ -123,6 +125,7 @@ struct settings {
 	uint64_t level;
 	int64_t stop_timeout, linger, grace;
 	uint64_t max_pending;
+	uint64_t formats; /* a bit for each enum batch_format that is wanted */
 };
 
 struct settings settings_of(const struct config *config);

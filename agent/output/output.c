@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "queue/format.h"
 #include "spool/spoolname.h"
 
 struct output {
@@ -29,6 +30,7 @@ static struct uplink_options uplink_options(const struct output_config *is, bool
 		.server = is->server,
 		.type = is->type == CONFIG_OUTPUT_HTTP ? UPLINK_HTTP : UPLINK_SCRIBE,
 		.category = is->category,
+		.format = format_of(is),
 		.path = is->path,
 		.gzip = is->compression == CONFIG_COMPRESSION_GZIP,
 		.use_tls = is->tls,
@@ -55,7 +57,7 @@ static struct queue_limits queue_limits(const struct output_config *is, const st
 static struct batch_limits batch_limits(const struct output_config *is)
 {
 	return (struct batch_limits){
-		.format = BATCH_ZIPKIN_SPANS,
+		.format = format_of(is),
 		.spans = (uint32_t)is->batch_spans,
 		.bytes = is->batch_size,
 		.delay_ns = is->batch_delay,

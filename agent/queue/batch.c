@@ -5,6 +5,14 @@
 
 #include "base/memory.h"
 
+const char *batch_format_name(uint8_t format)
+{
+	static const char *const names[BATCH_FORMATS] = {
+		[BATCH_ZIPKIN_SPANS] = "zipkin-spans", [BATCH_ZIPKIN_JSON] = "zipkin-json"};
+
+	return format < BATCH_FORMATS ? names[format] : "unknown";
+}
+
 struct batch *batch_create(enum batch_format format, uint32_t count, size_t bytes)
 {
 	struct batch *batch = memory_get(sizeof(*batch));

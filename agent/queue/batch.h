@@ -19,8 +19,13 @@
 enum batch_format {
 	BATCH_ZIPKIN_SPANS =
 		0, /* Span structs of zipkinCore.thrift in TBinary, as encode/zipkin.h makes them */
+	BATCH_ZIPKIN_JSON =
+		1, /* Zipkin's version 2 spans, a JSON object each, as encode/zipkinjson.h makes them */
 	BATCH_FORMATS
 };
+
+/* For people and JSON: "zipkin-spans"; "unknown" for a format that only a newer version knows. */
+const char *batch_format_name(uint8_t format);
 
 struct batch {
 	atomic_uint owners;
@@ -30,6 +35,12 @@ struct batch {
 	struct buffer events; /* int64_t for each item: the time of its last event, ns since the epoch */
 	uint32_t count;       /* of items */
 	int64_t born;         /* when the first item was added, CLOCK_MONOTONIC ns */
+};
+
+/* The same items in each format that somebody takes; NULL: nobody does. */
+struct batches {
+	uint32_t count; /* of items in each */
+	const struct batch *of[BATCH_FORMATS];
 };
 
 /* Creates an empty batch, with room for @count items of @bytes in total; batch_unref frees it. */

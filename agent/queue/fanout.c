@@ -6,6 +6,8 @@
 
 #include <glib.h>
 
+#include "queue/transcode.h"
+
 /* The batch that is filled for the outputs that agree on its limits. */
 struct lane {
 	struct batch_limits limits;
@@ -121,16 +123,61 @@ static bool is_full(const struct lane *lane)
 	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes);
 }
 
+/* The items in a lane's format; NULL if there are none. */
+static const struct batch *items_for(const struct lane *lane, const struct batches *items)
+{
+	return items->of[lane->limits.format];
+}
+
+/* Any format that is there. */
+static const struct batch *any_of(const struct batches *items)
+{
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		if (items->of[i])
+			return items->of[i];
+	return NULL;
+}
+
+/*
+ * The items in a format for which the producer does not encode yet, as an output was just added or changed.
+ * The caller's; those that cannot be had are empty, and so are dropped.
+ */
+static struct batch *make_format(const struct batches *items, enum batch_format format)
+{
+	const struct batch *from = any_of(items);
+	struct batch *made = from ? transcode(from, format) : NULL;
+
+	if (made)
+		return made;
+	made = batch_create(format, items->count, 0);
+	for (uint32_t i = 0; i < items->count; i++)
+		batch_add(made, NULL, 0, 0);
+	return made;
+}
+
+/* Adds the formats that are missing to @all; those of @made are to be unreffed. */
+static void complete(const struct fanout *fanout, struct batches *all, struct batch *made[BATCH_FORMATS])
+{
+	for (size_t i = 0; i < fanout->lane_count; i++) {
+		enum batch_format format = fanout->lanes[i].limits.format;
+
+		if (all->of[format])
+			continue;
+		all->of[format] = made[format] = make_format(all, format);
+	}
+}
+
 /* Posts @change and the items that come with it. */
-static void post(struct fanout *fanout, struct ledger *change, const struct batch *items)
+static void post(struct fanout *fanout, struct ledger *change, const struct batches *items)
 {
 	for (size_t i = 0; i < fanout->outlets->count; i++) {
 		const struct lane *lane = &fanout->lanes[fanout->lane_of[i]];
-		uint32_t taken = items && items->format == lane->limits.format ? items->count : 0;
+		const struct batch *its = items_for(lane, items);
+		uint32_t taken = its ? its->count : 0;
 		int64_t *row = fanout->entries[i].change.row, oversize = 0;
 
 		for (uint32_t n = 0; n < taken; n++)
-			oversize += is_oversize(lane, batch_sizes(items)[n]);
+			oversize += is_oversize(lane, batch_sizes(its)[n]);
 		row[SPANS_TAKEN] = taken;
 		row[SPANS_QUEUED] = taken - oversize;
 		row[SPANS_DROPPED_OVERSIZE] = oversize;
@@ -237,14 +284,20 @@ static void change_outlets(struct fanout *fanout)
 }
 
 void fanout_hand(
-	struct fanout *fanout, struct ledger *change, const struct batch *items, int64_t now, bool force)
+	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force)
 {
+	struct batches all = items ? *items : (struct batches){0};
+	struct batch *made[BATCH_FORMATS] = {NULL};
+
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
 		change_outlets(fanout);
-	post(fanout, change, items);
-	for (size_t i = 0; items && i < fanout->lane_count; i++)
-		if (fanout->lanes[i].limits.format == items->format)
-			add(fanout, i, items, now);
+	if (all.count)
+		complete(fanout, &all, made);
+	post(fanout, change, &all);
+	for (size_t i = 0; i < fanout->lane_count && all.count; i++)
+		add(fanout, i, items_for(&fanout->lanes[i], &all), now);
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		batch_unref(made[i]);
 	push_all(fanout, now, force);
 }
 

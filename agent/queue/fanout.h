@@ -35,14 +35,14 @@ void fanout_configure(struct fanout *fanout, struct outlets *outlets);
 bool fanout_takes(const struct fanout *fanout, enum batch_format format);
 
 /*
- * A producer has made @items since the last call, a batch of any size that stays its own, or NULL, while
+ * A producer has made @items since the last call, in batches of any size that stay its own, or NULL, while
  * @change came about, which is posted to the ledger together with them, and emptied. Then they are added to
  * the batches of their format; @now is the producer's clock. For outputs whose batches are too small for an
  * item, it is dropped, and counted; one of size 0 is dropped for all. Batches that are full or old enough are
  * pushed; if @force, all. May wait for room in a queue.
  */
 void fanout_hand(
-	struct fanout *fanout, struct ledger *change, const struct batch *items, int64_t now, bool force);
+	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force);
 
 /* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
 bool fanout_waits(const struct fanout *fanout);

@@ -255,18 +255,31 @@ void queue_give_back(struct queue *queue, struct entry *entry)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest)
+/* Under the lock: takes over a reference to @batch. */
+static void exchange(struct queue *queue, struct entry *entry, struct batch *batch)
 {
 	size_t none = 0;
 	size_t *held = !entry->spool_id ? &queue->bytes : entry->aside ? &none : &queue->replay_bytes;
 	size_t *taken = entry->aside ? &none : &queue->taken_bytes;
-	size_t less = batch_bytes(entry->batch), more = batch_bytes(rest);
+	size_t less = batch_bytes(entry->batch), more = batch_bytes(batch);
 
-	pthread_mutex_lock(&queue->lock);
 	batch_unref(entry->batch);
-	entry->batch = rest;
+	entry->batch = batch;
 	*held = *held - less + more;
 	*taken = *taken - less + more;
+}
+
+void queue_exchange(struct queue *queue, struct entry *entry, struct batch *batch)
+{
+	pthread_mutex_lock(&queue->lock);
+	exchange(queue, entry, batch);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest)
+{
+	pthread_mutex_lock(&queue->lock);
+	exchange(queue, entry, rest);
 	put_back(queue, entry);
 	pthread_mutex_unlock(&queue->lock);
 }

@@ -77,6 +77,10 @@ void queue_give_back(struct queue *queue, struct entry *entry);
  */
 void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest);
 
+/* An entry that was taken holds @batch, the same items in another format, from now on; takes over a
+ * reference. */
+void queue_exchange(struct queue *queue, struct entry *entry, struct batch *batch);
+
 /* Ends an entry that was taken; the caller enters in the account what became of its items. */
 void queue_release(struct queue *queue, struct entry *entry);
 

@@ -150,8 +150,3 @@ struct entry *spoolrow_read_entry(sqlite3_stmt *stmt, const struct spoolrow *row
 		g_clear_pointer(&entry, entry_destroy);
 	return entry;
 }
-
-const char *spoolrow_format(uint8_t format)
-{
-	return format == BATCH_ZIPKIN_SPANS ? "zipkin-spans" : "unknown";
-}

@@ -49,7 +49,4 @@ bool spoolrow_read(sqlite3_stmt *row, struct spoolrow *head);
 /* Reads the blobs of a row whose head is good into a new entry, the caller's; NULL as above. */
 struct entry *spoolrow_read_entry(sqlite3_stmt *row, const struct spoolrow *head);
 
-/* The name of a format, for people and JSON; "unknown" for one that only a newer version knows. */
-const char *spoolrow_format(uint8_t format);
-
 #endif

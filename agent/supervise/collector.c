@@ -299,8 +299,10 @@ static void collector_free(struct collector *collector)
 	shown_free(&collector->shown);
 	blame_destroy(collector->suspects);
 	buffer_free(&collector->config);
-	buffer_free(&collector->spans.sizes);
-	buffer_free(&collector->spans.events);
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		buffer_free(&collector->spans[i].sizes);
+		buffer_free(&collector->spans[i].events);
+	}
 	pthread_mutex_destroy(&collector->lock);
 	g_free(collector);
 }

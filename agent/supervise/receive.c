@@ -9,6 +9,16 @@
 #define CHANGE_MAX (INT64_C(1) << 40)
 #define PLACES_MAX 1000000
 
+static uint8_t wanted_formats(struct collector *collector)
+{
+	uint8_t formats;
+
+	pthread_mutex_lock(&collector->lock);
+	formats = (uint8_t)collector->settings.formats;
+	pthread_mutex_unlock(&collector->lock);
+	return formats;
+}
+
 /* The reader and the agent must be of one version. */
 static bool take_hello(struct collector *collector, struct unpacker *body)
 {
@@ -21,6 +31,7 @@ static bool take_hello(struct collector *collector, struct unpacker *body)
 	if (body->failed || strcmp(version, BLKIN_VERSION) != 0)
 		return false;
 	place = books_newest(collector->options.books, &orders.number, &orders.holds);
+	orders.formats = wanted_formats(collector);
 	orders.lasting = books_lasting(collector->options.books);
 	orders.place = unpacker_of(place->data, place->size);
 	orders.reached = unpacker_of(reached->data, reached->size);
@@ -52,9 +63,9 @@ static bool take_hand(struct collector *collector, struct unpacker *body)
 {
 	struct hand hand;
 
-	if (!hand_unpack(body, &hand, &collector->spans) || !adds_up(&hand.change))
+	if (!hand_unpack(body, &hand, collector->spans) || !adds_up(&hand.change))
 		return false;
-	fanout_hand(collector->options.fanout, &hand.change, hand.spans, clock_monotonic(), hand.at_once);
+	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	return true;
 }

@@ -5,10 +5,12 @@
 
 #include "base/clock.h"
 #include "core/ledger.h"
+#include "queue/transcode.h"
 
-void delivery_init(struct delivery *delivery, struct queue *queue)
+void delivery_init(struct delivery *delivery, struct queue *queue, enum batch_format format)
 {
 	delivery->queue = queue;
+	delivery->format = format;
 	delivery->fresh_next = false;
 	delivery->held = NULL;
 	delivery->alone = false;
@@ -16,7 +18,17 @@ void delivery_init(struct delivery *delivery, struct queue *queue)
 	bisect_init(&delivery->bisect);
 }
 
-/* The spool may hold batches of another version or output type, which cannot be sent. */
+/* A batch of before the output's format was changed. False if it cannot be had in today's. */
+static bool bring_up_to_date(struct delivery *delivery, struct entry *entry)
+{
+	struct batch *batch = transcode(entry->batch, delivery->format);
+
+	if (batch)
+		queue_exchange(delivery->queue, entry, batch);
+	return batch != NULL;
+}
+
+/* The spool may hold batches of a newer version, which cannot be sent. */
 static void refuse_all(struct delivery *delivery, struct entry *entry)
 {
 	for (uint32_t i = 0; i < entry->batch->count; i++)
@@ -28,7 +40,7 @@ struct piece *delivery_add(struct delivery *delivery, struct entry *entry)
 {
 	struct parcel *parcel;
 
-	if (entry->batch->format != BATCH_ZIPKIN_SPANS) {
+	if (entry->batch->format != delivery->format && !bring_up_to_date(delivery, entry)) {
 		refuse_all(delivery, entry);
 		return NULL;
 	}

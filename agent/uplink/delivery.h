@@ -15,6 +15,7 @@
 
 struct delivery {
 	struct queue *queue;
+	enum batch_format format;            /* that the wire sends */
 	TAILQ_HEAD(parcels, parcel) parcels; /* in the order in which they were taken */
 	struct bisect bisect;
 	bool fresh_next;    /* whether a new batch is next, or a refused piece */
@@ -22,7 +23,7 @@ struct delivery {
 	bool alone;         /* what was taken last is sent alone */
 };
 
-void delivery_init(struct delivery *delivery, struct queue *queue);
+void delivery_init(struct delivery *delivery, struct queue *queue, enum batch_format format);
 
 /* Takes what to send next beside @open calls, new batches only if @fresh; NULL if there is nothing. */
 struct piece *delivery_take(struct delivery *delivery, bool fresh, uint32_t open);

@@ -378,7 +378,7 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	server->address = *address;
 	address_print(address, server->name);
 	server->wire = wire;
-	delivery_init(&server->delivery, shared->queue);
+	delivery_init(&server->delivery, shared->queue, shared->format);
 	label(server, output);
 	health_init(&server->health, server->label);
 	backoff_init(&server->backoff, shared->base, on_rested, server);

@@ -43,6 +43,7 @@ struct server;
 struct server_shared {
 	struct event_base *base;
 	struct queue *queue;
+	enum batch_format format; /* that the wire sends */
 	struct ratelimit *rate;
 	struct tls *tls; /* NULL: plain TCP */
 	uint32_t window;

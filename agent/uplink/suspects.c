@@ -317,7 +317,7 @@ struct suspects *suspects_create(const struct server_shared *shared, struct serv
 
 	suspects->shared = shared;
 	suspects->server = server;
-	delivery_init(&suspects->delivery, shared->queue);
+	delivery_init(&suspects->delivery, shared->queue, shared->format);
 	backoff_init(&suspects->backoff, shared->base, on_rested, suspects);
 	set_pace(suspects);
 	suspects->deadline = evtimer_new(shared->base, on_deadline, suspects);

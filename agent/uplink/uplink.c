@@ -263,7 +263,8 @@ void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 
 static struct wire *create_wire(const struct uplink_options *options, const struct address *address)
 {
-	struct zipkinhttp_options http = {address, options->path, options->gzip};
+	struct zipkinhttp_options http = {
+		address, options->path, options->format == BATCH_ZIPKIN_JSON, options->gzip};
 
 	return options->type == UPLINK_HTTP ? zipkinhttp_create(&http) : scribe_create(options->category);
 }
@@ -316,6 +317,7 @@ struct uplink *uplink_create(
 	uplink->shared = (struct server_shared){
 		.base = base,
 		.queue = queue,
+		.format = options->format,
 		.rate = &uplink->rate,
 		.tls = tls,
 		.window = MAX(options->window, 1),

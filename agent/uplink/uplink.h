@@ -34,9 +34,10 @@ struct uplink_options {
 	const char *section; /* of the configuration, for the log */
 	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
 	enum uplink_type type;
-	const char *category; /* Scribe's */
-	const char *path;     /* HTTP's */
-	bool gzip;            /* HTTP's bodies */
+	const char *category;     /* Scribe's */
+	enum batch_format format; /* of what is sent */
+	const char *path;         /* HTTP's */
+	bool gzip;                /* HTTP's bodies */
 	bool use_tls;
 	struct tls_options tls;
 	bool tls_later;         /* files that do not do now are a fault that may pass */

@@ -15,6 +15,7 @@
 struct zipkinhttp_options {
 	const struct address *server; /* for the Host header */
 	const char *path;             /* as /api/v1/spans */
+	bool json;                    /* spans are JSON objects, rather than Thrift's structs */
 	bool gzip;                    /* compress bodies */
 };
 

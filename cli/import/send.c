@@ -18,6 +18,7 @@
 #include "import/guard.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
+#include "queue/format.h"
 #include "read/reader.h"
 #include "uplink/uplink.h"
 
@@ -49,7 +50,7 @@ struct sender {
 
 /* The reader's thread */
 
-static void hand(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once)
+static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
 {
 	struct sender *sender = data;
 
@@ -153,7 +154,7 @@ static int start(struct sender *sender)
 	if (!sender->outputs)
 		return -1;
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
-	sender->pipeline = pipeline_create(&limits, (struct pipeline_sink){hand, sender});
+	sender->pipeline = pipeline_create(&limits, formats_of(config), (struct pipeline_sink){hand, sender});
 	if (open_traces(sender) != 0)
 		return -1;
 	event_add(sender->interrupted, NULL);

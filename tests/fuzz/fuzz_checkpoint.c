@@ -42,7 +42,7 @@ static void write_checkpoint(const uint8_t *data, size_t size)
 	checkpoint_close(checkpoint);
 }
 
-static void hand(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once)
+static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
 {
 	struct fanout *fanout = data;
 
@@ -56,7 +56,8 @@ static void take_up(const struct config *config, struct books *books, struct fan
 	struct orders orders = {.lasting = true};
 	const struct buffer *place = books_newest(books, &orders.number, &orders.holds);
 	const struct buffer *before = books_reached(books);
-	struct pipeline *pipeline = pipeline_create(&limits, (struct pipeline_sink){hand, fanout});
+	struct pipeline *pipeline =
+		pipeline_create(&limits, 1 << BATCH_ZIPKIN_SPANS, (struct pipeline_sink){hand, fanout});
 	struct buffer reached = {0};
 	struct progress *progress;
 

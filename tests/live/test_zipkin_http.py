@@ -57,12 +57,12 @@ def test_same_spans_as_by_scribe(node, zipkin, recording):
     by_scribe, said = import_into(node, zipkin, recording, zipkin.scribe_port)
     assert set(SERVICES) <= set(zipkin.ask("/services"))
     assert len(by_scribe) >= 2000 + 15 + 6
-    for compression in ("gzip", "none"):
+    for form, compression in (("thrift", "gzip"), ("thrift", "none"), ("json2", "gzip")):
         zipkin.program.stop()
         zipkin.start()
         assert zipkin.ask("/services") == []
         by_http, said_then = import_into(
-            node, zipkin, recording, zipkin.http_port, type="http", compression=compression
+            node, zipkin, recording, zipkin.http_port, type="http", format=form, compression=compression
         )
         assert said_then == said
         assert by_http.keys() == by_scribe.keys()

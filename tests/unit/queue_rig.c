@@ -53,7 +53,7 @@ void add_to(struct fanout *to, int64_t number, size_t size)
 	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 1, size);
 
 	batch_add(items, span, size, number);
-	fanout_hand(to, &(struct ledger){0}, items, 0, false);
+	fanout_hand(to, &(struct ledger){0}, &(struct batches){1, {items}}, 0, false);
 	batch_unref(items);
 }
 

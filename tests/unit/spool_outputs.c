@@ -228,8 +228,8 @@ START_TEST(test_formats)
 	ck_assert_int_eq(rig_corrupt(spool), 5);
 	ck_assert_uint_eq(harm_count_aside(), 1);
 	spool_destroy(spool);
-	ck_assert_str_eq(spoolrow_format(BATCH_ZIPKIN_SPANS), "zipkin-spans");
-	ck_assert_str_eq(spoolrow_format(255), "unknown");
+	ck_assert_str_eq(batch_format_name(BATCH_ZIPKIN_SPANS), "zipkin-spans");
+	ck_assert_str_eq(batch_format_name(255), "unknown");
 }
 END_TEST
 

@@ -15,13 +15,13 @@
 #include "run.h"
 
 static struct buffer out;
-static struct batch seen;
+static struct batch seen[BATCH_FORMATS];
 
 static void teardown(void)
 {
 	buffer_free(&out);
-	buffer_free(&seen.sizes);
-	buffer_free(&seen.events);
+	buffer_free(&seen[0].sizes);
+	buffer_free(&seen[0].events);
 }
 
 /* Frames */
@@ -29,7 +29,8 @@ static void teardown(void)
 static void pack_spans(void)
 {
 	struct batch *spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
-	struct hand hand = {.at_once = true, .reached = unpacker_of("place", 5), .spans = spans};
+	struct hand hand = {
+		.at_once = true, .reached = unpacker_of("place", 5), .spans = {3, {spans, spans}}};
 
 	hand.change.row[EVENTS_READ] = 7;
 	hand.change.row[SPANS_PENDING] = -2;
@@ -37,9 +38,11 @@ static void pack_spans(void)
 	batch_add(spans, (const uint8_t *)"", 0, 12);
 	batch_add(spans, (const uint8_t *)"three", 5, 13);
 	hand_pack(&out, &hand);
-	buffer_put(&out, spans->sizes.data, spans->sizes.size);
-	buffer_put(&out, spans->events.data, spans->events.size);
-	buffer_put(&out, spans->spans.data, spans->spans.size);
+	for (int i = 0; i < BATCH_FORMATS; i++) { /* the same bytes do for both */
+		buffer_put(&out, spans->sizes.data, spans->sizes.size);
+		buffer_put(&out, spans->events.data, spans->events.size);
+		buffer_put(&out, spans->spans.data, spans->spans.size);
+	}
 	batch_unref(spans);
 }
 
@@ -47,7 +50,28 @@ static bool unpack_spans(const uint8_t *data, size_t size, struct hand *hand)
 {
 	struct unpacker from = unpacker_of(data, size);
 
-	return hand_unpack(&from, hand, &seen);
+	return hand_unpack(&from, hand, seen);
+}
+
+/* The sizes of each format's spans are within the frame, one behind the other. */
+static void assert_bounds(const struct hand *hand, const uint8_t *end)
+{
+	const uint8_t *at = NULL;
+
+	for (int format = 0; format < BATCH_FORMATS; format++) {
+		const struct batch *spans = hand->spans.of[format];
+		size_t bytes = 0;
+
+		if (!spans)
+			continue;
+		ck_assert_uint_eq(spans->count, hand->spans.count);
+		for (uint32_t n = 0; n < spans->count; n++)
+			bytes += batch_sizes(spans)[n];
+		ck_assert_uint_eq(bytes, spans->spans.size);
+		ck_assert(!at || spans->spans.data > at);
+		at = spans->spans.data + bytes;
+	}
+	ck_assert(!at || at == end);
 }
 
 START_TEST(a_hand_is_understood)
@@ -60,10 +84,14 @@ START_TEST(a_hand_is_understood)
 	ck_assert_int_eq(hand.change.row[EVENTS_READ], 7);
 	ck_assert_int_eq(hand.change.row[SPANS_PENDING], -2);
 	ck_assert_mem_eq(hand.reached.at, "place", 5);
-	ck_assert_uint_eq(hand.spans->count, 3);
-	ck_assert_mem_eq(hand.spans->spans.data, "onethree", 8);
-	ck_assert_uint_eq(batch_sizes(hand.spans)[2], 5);
-	ck_assert_int_eq(batch_events(hand.spans)[1], 12);
+	ck_assert_uint_eq(hand.spans.count, 3);
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		ck_assert_uint_eq(hand.spans.of[i]->format, i);
+		ck_assert_mem_eq(hand.spans.of[i]->spans.data, "onethree", 8);
+		ck_assert_uint_eq(batch_sizes(hand.spans.of[i])[2], 5);
+		ck_assert_int_eq(batch_events(hand.spans.of[i])[1], 12);
+	}
+	assert_bounds(&hand, out.data + out.size);
 }
 END_TEST
 
@@ -80,15 +108,10 @@ START_TEST(a_broken_hand_is_harmless)
 	}
 	for (size_t i = 0; i < out.size * 255; i++) {
 		g_autofree uint8_t *copy = g_memdup2(out.data, out.size);
-		size_t bytes = 0;
 
 		copy[i / 255] ^= (uint8_t)(i % 255 + 1);
-		if (!unpack_spans(copy, out.size, &hand))
-			continue;
-		for (uint32_t n = 0; n < hand.spans->count; n++)
-			bytes += batch_sizes(hand.spans)[n];
-		ck_assert_uint_eq(bytes, hand.spans->spans.size);
-		ck_assert_ptr_eq(hand.spans->spans.data + bytes, copy + out.size);
+		if (unpack_spans(copy, out.size, &hand))
+			assert_bounds(&hand, copy + out.size);
 	}
 	buffer_put(&out, "x", 1);
 	ck_assert(!unpack_spans(out.data, out.size, &hand));

@@ -8,6 +8,7 @@
 #include "encode/utf8.h"
 #include "encode/zipkin.h"
 #include "oracle.h"
+#include "randomspan.h"
 #include "run.h"
 
 static struct text literal(const char *text)
@@ -64,79 +65,13 @@ START_TEST(test_every_kind)
 }
 END_TEST
 
-/* A text of random printable characters, some of them outside ASCII; at most @max bytes, static. */
-static struct text random_text(GRand *random, char *memory, int max)
-{
-	int size = g_rand_int_range(random, 0, max), at = 0;
-
-	while (at + 4 < size) {
-		gunichar character = g_rand_int_range(random, 0, 8)
-					     ? (gunichar)g_rand_int_range(random, 32, 127)
-					     : (gunichar)g_rand_int_range(random, 0xa0, 0xd7ff);
-
-		at += g_unichar_to_utf8(character, memory + at);
-	}
-	return (struct text){memory, (uint32_t)at};
-}
-
-static struct endpoint random_endpoint(GRand *random, char *memory)
-{
-	struct endpoint endpoint = {.service = random_text(random, memory, 40),
-		.port = (uint16_t)g_rand_int_range(random, 0, 65536)};
-
-	endpoint.address_size = (uint8_t[]){0, 4, 16}[g_rand_int_range(random, 0, 3)];
-	for (int i = 0; i < endpoint.address_size; i++)
-		endpoint.address[i] = (uint8_t)g_rand_int_range(random, 0, 256);
-	return endpoint;
-}
-
-static uint64_t random_id(GRand *random)
-{
-	return (uint64_t)g_rand_int(random) << 32 | g_rand_int(random);
-}
-
 START_TEST(test_random_spans)
 {
-	enum { ITEMS = 12, TEXT = 300 };
-	GRand *random = g_rand_new_with_seed(20261121);
-	char(*memory)[TEXT] = g_malloc((3 + 3 * ITEMS) * TEXT);
-	static const char *const words[] = {"cs", "cr", "sr", "ss", "ms", "mr", "ws", "wx"};
+	struct random_spans *spans = random_spans_create(20261121);
 
-	for (int round = 0; round < 1000; round++) {
-		struct annotation annotations[ITEMS];
-		struct tag tags[ITEMS];
-		struct span span = {
-			.trace_id_high = g_rand_boolean(random) ? random_id(random) : 0,
-			.trace_id = random_id(random),
-			.id = random_id(random),
-			.parent_id = g_rand_boolean(random) ? random_id(random) : 0,
-			.kind = (enum span_kind)g_rand_int_range(random, SPAN_LOCAL, SPAN_CONSUMER + 1),
-			.shared = g_rand_boolean(random),
-			.debug = g_rand_boolean(random),
-			.timestamp = (int64_t)(random_id(random) >> 12),
-			.duration = g_rand_boolean(random) ? (int64_t)(random_id(random) >> 20) : 0,
-			.name = random_text(random, memory[0], TEXT),
-			.local = random_endpoint(random, memory[1]),
-			.has_remote = g_rand_boolean(random),
-			.remote = random_endpoint(random, memory[2]),
-			.annotations = annotations,
-			.annotation_count = (size_t)g_rand_int_range(random, 0, ITEMS + 1),
-			.tags = tags,
-			.tag_count = (size_t)g_rand_int_range(random, 0, ITEMS + 1),
-		};
-
-		for (int i = 0; i < ITEMS; i++) {
-			annotations[i].time = (int64_t)(random_id(random) >> 12);
-			annotations[i].value = random_text(random, memory[3 + i], TEXT);
-			if (g_rand_int_range(random, 0, 8) == 0)
-				annotations[i].value = literal(words[g_rand_int_range(random, 0, 8)]);
-			tags[i].key = random_text(random, memory[3 + ITEMS + i], TEXT);
-			tags[i].value = random_text(random, memory[3 + 2 * ITEMS + i], TEXT);
-		}
-		assert_same(&span);
-	}
-	g_free(memory);
-	g_rand_free(random);
+	for (int round = 0; round < 1000; round++)
+		assert_same(random_span(spans, true));
+	random_spans_free(spans);
 }
 END_TEST
 

@@ -69,7 +69,7 @@ START_TEST(refused_when_taken)
 	push(&rig, 1);
 	queue_mark(rig.queue);
 	backlog_replay(rig.queue, foreign_entry(&rig, 12));
-	delivery_init(&delivery, rig.queue);
+	delivery_init(&delivery, rig.queue, BATCH_ZIPKIN_SPANS);
 	piece = delivery_take(&delivery, true, 0);
 	ck_assert_ptr_nonnull(piece);
 	ck_assert_uint_eq(piece->count, SPANS);

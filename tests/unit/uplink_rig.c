@@ -117,7 +117,7 @@ void push_span(struct rig *rig, const void *span, size_t size)
 
 void push_batch(struct rig *rig)
 {
-	fanout_hand(rig->fanout, &(struct ledger){0}, items, 0, true);
+	fanout_hand(rig->fanout, &(struct ledger){0}, &(struct batches){items->count, {items}}, 0, true);
 	batch_unref(items);
 	items = NULL;
 }

@@ -108,15 +108,15 @@ void runstate_collects_in_part(
 
 /* The reader */
 
-static void hand(void *data, struct ledger *change, const struct batch *spans, int64_t now, bool at_once)
+static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
 {
 	(void)data;
 	(void)now;
 	(void)at_once;
 	ledger_post(change);
 	memset(change, 0, sizeof(*change));
-	if (spans)
-		witness_see(spans);
+	if (spans->of[BATCH_ZIPKIN_SPANS])
+		witness_see(spans->of[BATCH_ZIPKIN_SPANS]);
 }
 
 static bool stopping(void *data)
@@ -160,7 +160,8 @@ static void be_reader(void *data)
 {
 	struct reading *is = data;
 	struct assembler_limits limits = pipeline_limits(is->config);
-	struct pipeline *pipeline = pipeline_create(&limits, (struct pipeline_sink){hand, NULL});
+	struct pipeline *pipeline =
+		pipeline_create(&limits, 1 << BATCH_ZIPKIN_SPANS, (struct pipeline_sink){hand, NULL});
 	struct progress *progress = progress_create(is->config, pipeline, NULL, &is->orders);
 
 	witness_begin();

@@ -140,7 +140,7 @@ static void push(unsigned first, unsigned last)
 		change.row[SPANS_MADE]++;
 		batch_add(items, (uint8_t *)span, (size_t)size, clock_wall());
 	}
-	fanout_hand(fanout, &change, items, 0, true);
+	fanout_hand(fanout, &change, &(struct batches){last - first, {items}}, 0, true);
 	batch_unref(items);
 }
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/jsontext.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "encode/utf8.h"
+
+#define ONES UINT64_C(0x0101010101010101)
+#define HIGH UINT64_C(0x8080808080808080)
+
+/* Has the high bit where a byte of @word is 0; above the lowest of them, it may be wrong. */
+static inline uint64_t zeros(uint64_t word)
+{
+	return (word - ONES) & ~word & HIGH;
+}
+
+/* Has the high bit where a byte needs more than to be copied. What stands above the lowest such bit may be
+ * wrong. */
+static inline uint64_t specials(uint64_t word)
+{
+	uint64_t controls = (word - ONES * 0x20) & ~word & HIGH;
+
+	return controls | zeros(word ^ (ONES * '"')) | zeros(word ^ (ONES * '\\')) | (word & HIGH);
+}
+
+/* Copies up to the first byte that needs more; returns how many bytes it copied. */
+static size_t copy_plain(char *to, const char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (; at + 8 <= size; at += 8) {
+		uint64_t found, word;
+
+		memcpy(&word, text + at, 8);
+		memcpy(to + at, &word, 8);
+		found = specials(word);
+		if (found)
+			return at + (size_t)__builtin_ctzll(found) / 8;
+	}
+	for (; at < size; at++) {
+		unsigned char c = (unsigned char)text[at];
+
+		if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+			break;
+		to[at] = (char)c;
+	}
+	return at;
+}
+
+static char *put_escape(char *to, unsigned char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *letter = c == '\n' ? "n" : c == '\t' ? "t" : c == '\r' ? "r" : NULL;
+
+	*to++ = '\\';
+	if (c >= 0x20 || letter) {
+		*to++ = letter ? *letter : (char)c;
+		return to;
+	}
+	memcpy(to, "u00", 3);
+	to[3] = digits[c >> 4];
+	to[4] = digits[c & 15];
+	return to + 5;
+}
+
+/* Copies what is not ASCII, up to the next byte that is. */
+static char *put_wide(char *to, const char **text, const char *end, bool *bad)
+{
+	const char *first = *text, *at = first;
+	size_t size;
+
+	while (at < end && (unsigned char)*at >= 0x80)
+		at++;
+	*text = at;
+	size = (size_t)(at - first);
+	if (!utf8_valid(first, size)) {
+		*bad = true;
+		return to + utf8_repair(to, first, size);
+	}
+	memcpy(to, first, size);
+	return to + size;
+}
+
+char *jsontext_put(char *to, const char *text, size_t size, unsigned *repaired)
+{
+	const char *end = text + size;
+	bool bad = false;
+
+	*to++ = '"';
+	for (;;) {
+		size_t plain = copy_plain(to, text, (size_t)(end - text));
+
+		to += plain;
+		text += plain;
+		if (text == end)
+			break;
+		if ((unsigned char)*text >= 0x80)
+			to = put_wide(to, &text, end, &bad);
+		else
+			to = put_escape(to, (unsigned char)*text++);
+	}
+	*repaired += bad;
+	*to++ = '"';
+	return to;
+}

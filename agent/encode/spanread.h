@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Decoding: an encoded span is read back, so that it can be encoded in another format. That is for spans
+ * which wait while an output's format is changed, and for spools of before.
+ *
+ * The texts borrow from the bytes, or from the memory.
+ */
+#ifndef ENCODE_SPANREAD_H
+#define ENCODE_SPANREAD_H
+
+#include "base/buffer.h"
+#include "core/span.h"
+
+/* Where annotations, tags and texts without their escapes are put; zero it first. */
+struct spanread_memory {
+	struct buffer annotations, tags, texts;
+};
+
+void spanread_free(struct spanread_memory *memory);
+
+/* Empties it for the next span. */
+void spanread_clear(struct spanread_memory *memory);
+
+void spanread_annotation(struct spanread_memory *memory, int64_t time, struct text value);
+void spanread_tag(struct spanread_memory *memory, struct text key, struct text value);
+
+/* The span has what was put so far. */
+void spanread_lines(struct spanread_memory *memory, struct span *span);
+
+/* Reads one Span in TBinary, as encode/zipkin.h makes it; false if it is none. */
+bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory);
+
+/* Reads one object as encode/zipkinjson.h makes it; false if it is none. */
+bool spanread_json(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "queue/format.h"
+
+#include "encode/zipkin.h"
+#include "encode/zipkinjson.h"
+
+enum batch_format format_of(const struct output_config *output)
+{
+	bool json = output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2;
+
+	return json ? BATCH_ZIPKIN_JSON : BATCH_ZIPKIN_SPANS;
+}
+
+unsigned formats_of(const struct config *config)
+{
+	unsigned formats = 0;
+
+	for (guint i = 0; i < config->outputs->len; i++) {
+		const struct output_config *output = g_ptr_array_index(config->outputs, i);
+
+		if (output->type != CONFIG_OUTPUT_NONE)
+			formats |= 1u << format_of(output);
+	}
+	return formats;
+}
+
+int format_encode(uint8_t format, struct buffer *out, const struct span *span)
+{
+	return format == BATCH_ZIPKIN_JSON ? zipkinjson_encode(out, span) : zipkin_encode(out, span);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "queue/transcode.h"
+
+#include "encode/spanread.h"
+#include "queue/format.h"
+
+static bool read_item(
+	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct spanread_memory *memory)
+{
+	switch (format) {
+	case BATCH_ZIPKIN_SPANS:
+		return spanread_thrift(span, item, size, memory);
+	case BATCH_ZIPKIN_JSON:
+		return spanread_json(span, item, size, memory);
+	default:
+		return false;
+	}
+}
+
+/* Adds the item to @to; one that was too large before still is. */
+static bool add_item(struct batch *to, const uint8_t *item, size_t size, uint8_t format, int64_t event,
+	struct spanread_memory *memory)
+{
+	struct buffer encoded = {0};
+	struct span span;
+	bool good = !size || read_item(&span, format, item, size, memory);
+
+	if (size && good)
+		good = format_encode(to->format, &encoded, &span) >= 0;
+	if (good)
+		batch_add(to, encoded.data, encoded.size, event);
+	buffer_free(&encoded);
+	return good;
+}
+
+struct batch *transcode(const struct batch *batch, enum batch_format format)
+{
+	struct batch *to = batch_create(format, batch->count, batch->spans.size);
+	const uint8_t *at = batch->spans.data;
+	struct spanread_memory memory = {0};
+	bool good = true;
+
+	for (uint32_t i = 0; i < batch->count && good; i++) {
+		size_t size = batch_sizes(batch)[i];
+
+		good = add_item(to, at, size, batch->format, batch_events(batch)[i], &memory);
+		at += size;
+	}
+	spanread_free(&memory);
+	if (good)
+		return to;
+	batch_unref(to);
+	return NULL;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Spans as JSON, read back; and from each format into the other. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "encode/jsontext.h"
+#include "encode/spanread.h"
+#include "encode/zipkin.h"
+#include "encode/zipkinjson.h"
+#include "queue/transcode.h"
+#include "randomspan.h"
+#include "run.h"
+
+static struct buffer out, again;
+static struct spanread_memory memory;
+
+static void teardown(void)
+{
+	buffer_free(&out);
+	buffer_free(&again);
+	spanread_free(&memory);
+	out = again = (struct buffer){0};
+	memory = (struct spanread_memory){0};
+}
+
+static struct text literal(const char *text)
+{
+	return (struct text){text, (uint32_t)strlen(text)};
+}
+
+static void assert_text(struct text one, struct text other)
+{
+	ck_assert_uint_eq(one.size, other.size);
+	ck_assert(!one.size || !memcmp(one.data, other.data, one.size));
+}
+
+static void assert_endpoint(const struct endpoint *one, const struct endpoint *other)
+{
+	assert_text(one->service, other->service);
+	ck_assert_uint_eq(one->port, other->port);
+	ck_assert_uint_eq(one->address_size, other->address_size);
+	ck_assert_mem_eq(one->address, other->address, one->address_size);
+}
+
+static void assert_span(const struct span *one, const struct span *other)
+{
+	ck_assert_uint_eq(one->trace_id_high, other->trace_id_high);
+	ck_assert_uint_eq(one->trace_id, other->trace_id);
+	ck_assert_uint_eq(one->id, other->id);
+	ck_assert_uint_eq(one->parent_id, other->parent_id);
+	ck_assert_int_eq(one->kind, other->kind);
+	ck_assert_int_eq(one->shared, other->shared);
+	ck_assert_int_eq(one->debug, other->debug);
+	ck_assert_int_eq(one->timestamp, other->timestamp);
+	ck_assert_int_eq(one->duration, other->duration);
+	ck_assert_int_eq(one->has_remote, other->has_remote);
+	assert_text(one->name, other->name);
+	assert_endpoint(&one->local, &other->local);
+	if (one->has_remote)
+		assert_endpoint(&one->remote, &other->remote);
+	ck_assert_uint_eq(one->annotation_count, other->annotation_count);
+	for (size_t i = 0; i < one->annotation_count; i++) {
+		ck_assert_int_eq(one->annotations[i].time, other->annotations[i].time);
+		assert_text(one->annotations[i].value, other->annotations[i].value);
+	}
+	ck_assert_uint_eq(one->tag_count, other->tag_count);
+	for (size_t i = 0; i < one->tag_count; i++) {
+		assert_text(one->tags[i].key, other->tags[i].key);
+		assert_text(one->tags[i].value, other->tags[i].value);
+	}
+}
+
+/* What is written as JSON is read back as it was. */
+START_TEST(json_and_back)
+{
+	struct random_spans *spans = random_spans_create(1);
+
+	for (int round = 0; round < 3000; round++) {
+		const struct span *span = random_span(spans, true);
+		struct span seen;
+
+		out.size = 0;
+		ck_assert_int_eq(zipkinjson_encode(&out, span), 0);
+		ck_assert(spanread_json(&seen, out.data, out.size, &memory));
+		assert_span(span, &seen);
+	}
+	random_spans_free(spans);
+}
+END_TEST
+
+/* What is read from Thrift is written as it was. */
+START_TEST(thrift_and_back)
+{
+	struct random_spans *spans = random_spans_create(2);
+
+	for (int round = 0; round < 3000; round++) {
+		struct span seen;
+
+		out.size = again.size = 0;
+		ck_assert_int_eq(zipkin_encode(&out, random_span(spans, false)), 0);
+		ck_assert(spanread_thrift(&seen, out.data, out.size, &memory));
+		ck_assert_int_eq(zipkin_encode(&again, &seen), 0);
+		ck_assert_uint_eq(out.size, again.size);
+		ck_assert_mem_eq(out.data, again.data, out.size);
+	}
+	random_spans_free(spans);
+}
+END_TEST
+
+/* A batch that goes to the other format and back is what it was; an item that was too large stays empty. */
+START_TEST(batch_there_and_back)
+{
+	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 0, 0), *json, *back;
+	struct random_spans *spans = random_spans_create(3);
+
+	for (int i = 0; i < 200; i++) {
+		out.size = 0;
+		if (i != 7)
+			zipkin_encode(&out, random_span(spans, false));
+		batch_add(batch, out.data, out.size, 1000 + i);
+	}
+	json = transcode(batch, BATCH_ZIPKIN_JSON);
+	ck_assert_ptr_nonnull(json);
+	ck_assert_uint_eq(json->format, BATCH_ZIPKIN_JSON);
+	ck_assert_uint_eq(json->count, 200);
+	ck_assert_uint_eq(batch_sizes(json)[7], 0);
+	ck_assert_int_eq(batch_events(json)[199], 1199);
+	back = transcode(json, BATCH_ZIPKIN_SPANS);
+	ck_assert_ptr_nonnull(back);
+	ck_assert_uint_eq(back->spans.size, batch->spans.size);
+	ck_assert_mem_eq(back->spans.data, batch->spans.data, batch->spans.size);
+	ck_assert_mem_eq(back->sizes.data, batch->sizes.data, batch->sizes.size);
+	ck_assert_mem_eq(back->events.data, batch->events.data, batch->events.size);
+	batch_unref(batch);
+	batch_unref(json);
+	batch_unref(back);
+	random_spans_free(spans);
+}
+END_TEST
+
+/* What no version has written is no span. */
+START_TEST(garbage_is_none)
+{
+	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+
+	batch_add(batch, (const uint8_t *)"garbage", 7, 0);
+	ck_assert_ptr_null(transcode(batch, BATCH_ZIPKIN_JSON));
+	batch->format = BATCH_ZIPKIN_JSON;
+	ck_assert_ptr_null(transcode(batch, BATCH_ZIPKIN_SPANS));
+	batch->format = 0xfe;
+	ck_assert_ptr_null(transcode(batch, BATCH_ZIPKIN_SPANS));
+	batch_unref(batch);
+}
+END_TEST
+
+static bool read_as(int format, struct span *span, const uint8_t *bytes, size_t size)
+{
+	return format == BATCH_ZIPKIN_JSON ? spanread_json(span, bytes, size, &memory)
+					   : spanread_thrift(span, bytes, size, &memory);
+}
+
+/* Cut off, it is none; with a byte changed it is none, or a span that can be written. */
+START_TEST(damaged)
+{
+	struct random_spans *spans = random_spans_create(4);
+	GRand *random = g_rand_new_with_seed(5);
+	struct span seen;
+
+	for (int round = 0; round < 40; round++) {
+		const struct span *span = random_span(spans, true);
+
+		out.size = 0;
+		if (_i == BATCH_ZIPKIN_JSON)
+			zipkinjson_encode(&out, span);
+		else
+			zipkin_encode(&out, span);
+		for (size_t size = 0; size < out.size; size++) {
+			g_autofree uint8_t *copy = g_memdup2(out.data, size);
+
+			ck_assert(!read_as(_i, &seen, copy, size));
+		}
+		for (int i = 0; i < 2000; i++) {
+			g_autofree uint8_t *copy = g_memdup2(out.data, out.size);
+
+			copy[g_rand_int_range(random, 0, (gint32)out.size)] = (uint8_t)g_rand_int(random);
+			again.size = 0;
+			if (read_as(_i, &seen, copy, out.size))
+				zipkin_encode(&again, &seen);
+		}
+	}
+	g_rand_free(random);
+	random_spans_free(spans);
+}
+END_TEST
+
+static void assert_json(const struct span *span, const char *expected)
+{
+	out.size = 0;
+	ck_assert_int_ge(zipkinjson_encode(&out, span), 0);
+	buffer_put(&out, "", 1);
+	ck_assert_str_eq((const char *)out.data, expected);
+}
+
+/* All that a span can have, as Zipkin's documentation of version 2 has it. */
+START_TEST(as_documented)
+{
+	struct annotation annotation = {1502787600000005, literal("say \"hi\"\n\x01")};
+	struct tag tags[] = {{literal("k"), literal("first")}, {literal("a"), literal("1")},
+		{literal("k"), literal("last")}};
+	struct span span = {.trace_id_high = 0x463ac35c9f6413ad,
+		.trace_id = 0x48485a3953bb6124,
+		.id = 0xa2fb4a1d1a96d312,
+		.parent_id = 0xb,
+		.kind = SPAN_CLIENT,
+		.name = literal("get"),
+		.timestamp = 1502787600000000,
+		.duration = 150000,
+		.local = {literal("frontend"), {192, 168, 99, 1}, 4, 3306},
+		.has_remote = true,
+		.remote = {literal(""), {[15] = 1}, 16, 50000},
+		.annotations = &annotation,
+		.annotation_count = 1,
+		.tags = tags,
+		.tag_count = 3,
+		.debug = true};
+
+	assert_json(&span,
+		"{\"traceId\":\"463ac35c9f6413ad48485a3953bb6124\",\"id\":\"a2fb4a1d1a96d312\","
+		"\"parentId\":\"000000000000000b\",\"kind\":\"CLIENT\",\"name\":\"get\","
+		"\"timestamp\":1502787600000000,\"duration\":150000,"
+		"\"localEndpoint\":{\"serviceName\":\"frontend\",\"ipv4\":\"192.168.99.1\",\"port\":3306},"
+		"\"remoteEndpoint\":{\"ipv6\":\"::1\",\"port\":50000},"
+		"\"annotations\":[{\"timestamp\":1502787600000005,\"value\":\"say \\\"hi\\\"\\n\\u0001\"}],"
+		"\"tags\":{\"a\":\"1\",\"k\":\"last\"},\"debug\":true}");
+	span = (struct span){.trace_id = 1, .id = 2, .timestamp = 3, .shared = true, .kind = SPAN_SERVER};
+	assert_json(&span,
+		"{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"kind\":\"SERVER\","
+		"\"timestamp\":3,\"localEndpoint\":{},\"shared\":true}");
+}
+END_TEST
+
+/* The old libraries' core annotations become a kind. What the span does not say by itself stays. */
+START_TEST(classic_core_annotations)
+{
+	struct annotation annotations[] = {
+		{100, literal("cs")}, {120, literal("cs")}, {130, literal("sr")}, {200, literal("cr")}};
+	struct span span = {.trace_id = 1,
+		.id = 2,
+		.timestamp = 100,
+		.duration = 100,
+		.classic = true,
+		.annotations = annotations,
+		.annotation_count = 4};
+
+	assert_json(&span,
+		"{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"kind\":\"CLIENT\","
+		"\"timestamp\":100,\"duration\":100,\"localEndpoint\":{},\"annotations\":["
+		"{\"timestamp\":120,\"value\":\"cs\"},{\"timestamp\":130,\"value\":\"sr\"}]}");
+	span.classic = false;
+	span.annotation_count = 1;
+	assert_json(&span, "{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"timestamp\":100,"
+			   "\"duration\":100,\"localEndpoint\":{},\"annotations\":[{\"timestamp\":100,"
+			   "\"value\":\"cs\"}]}");
+}
+END_TEST
+
+/* Bytes that are no text are repaired, and counted: once for each text. */
+START_TEST(broken_text)
+{
+	struct tag tag = {literal("k\xff"), literal("a\xc0\xaf b")};
+	struct span span = {.trace_id = 1, .id = 2, .tags = &tag, .tag_count = 1}, seen;
+
+	ck_assert_int_eq(zipkinjson_encode(&out, &span), 2);
+	ck_assert(spanread_json(&seen, out.data, out.size, &memory));
+	assert_text(seen.tags[0].key, literal("k\uFFFD"));
+	assert_text(seen.tags[0].value, literal("a\uFFFD\uFFFD b"));
+}
+END_TEST
+
+/* One special byte at any place among others, of any length: each way through the words. */
+START_TEST(any_byte_anywhere)
+{
+	char text[24], written[JSONTEXT_MAX(sizeof(text))];
+	struct span seen;
+
+	for (int special = 1; special < 128; special++) {
+		for (size_t size = 1; size < sizeof(text); size++) {
+			for (size_t at = 0; at < size; at++) {
+				unsigned repaired = 0;
+				char *end;
+
+				memset(text, 'x', size);
+				text[at] = (char)special;
+				end = jsontext_put(written, text, size, &repaired);
+				out.size = 0;
+				buffer_printf(&out, "{\"traceId\":\"1\",\"id\":\"1\",\"name\":%.*s}",
+					(int)(end - written), written);
+				ck_assert(spanread_json(&seen, out.data, out.size, &memory));
+				assert_text(seen.name, (struct text){text, (uint32_t)size});
+				ck_assert_uint_eq(repaired, 0);
+			}
+		}
+	}
+}
+END_TEST
+
+/* JSON of others: blanks, escapes, members that are not known, in any order. */
+START_TEST(json_of_others)
+{
+	static const char text[] =
+		" { \"unknown\" : [1.5e3, {\"a\":[]}, null, true, \"\\\"]\"],\n \"id\":\"00000000000000ff\","
+		"\"name\":\"\\u00e9\\ud83d\\ude00\\/\", \"traceId\":\"1\" , \"tags\":{\"k\":\"v\"} }\n";
+	static const char *const wrong[] = {"", "{}", "[]", "{\"traceId\":\"1\",\"id\":\"1\"",
+		"{\"traceId\":\"1\" \"id\":\"1\"}", "{\"traceId\":\"g\",\"id\":\"1\"}",
+		"{\"traceId\":\"1\",\"id\":\"1\"}x", "{\"traceId\":\"1\",\"id\":\"1\",\"name\":\"\\ud800\"}",
+		"{\"traceId\":\"1\",\"id\":\"1\",\"name\":\"\\q\"}",
+		"{\"traceId\":\"1\",\"id\":\"1\",\"timestamp\":1.5}", "{,\"traceId\":\"1\",\"id\":\"1\"}"};
+	struct span seen;
+
+	ck_assert(spanread_json(&seen, (const uint8_t *)text, sizeof(text) - 1, &memory));
+	ck_assert_uint_eq(seen.id, 0xff);
+	ck_assert_uint_eq(seen.trace_id, 1);
+	assert_text(seen.name, literal("\u00e9\U0001F600/"));
+	ck_assert_uint_eq(seen.tag_count, 1);
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+		ck_assert_msg(!spanread_json(&seen, (const uint8_t *)wrong[i], strlen(wrong[i]), &memory),
+			"%s", wrong[i]);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("formats");
+
+	tcase_add_checked_fixture(tests, NULL, teardown);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, json_and_back);
+	tcase_add_test(tests, thrift_and_back);
+	tcase_add_test(tests, batch_there_and_back);
+	tcase_add_test(tests, garbage_is_none);
+	tcase_add_loop_test(tests, damaged, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
+	tcase_add_test(tests, as_documented);
+	tcase_add_test(tests, classic_core_annotations);
+	tcase_add_test(tests, broken_text);
+	tcase_add_test(tests, any_byte_anywhere);
+	tcase_add_test(tests, json_of_others);
+	return run_cases("formats", tests);
+}
