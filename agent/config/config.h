@@ -21,7 +21,7 @@
 enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP, CONFIG_OUTPUT_NONE };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
 enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2 };
-enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_NONE };
+enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_ZSTD, CONFIG_COMPRESSION_NONE };
 
 /* What an output takes: a bit for each word of `takes`, in their order. */
 enum config_takes { CONFIG_TAKES_SPANS = 1 };

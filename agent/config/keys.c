@@ -61,7 +61,7 @@ const struct config_key config_keys[] = {
 	OUTPUT("category", NAME, category, CHANGES_UPLINK, .text = "zipkin"),
 	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, .text = "thrift|json2", .number = CONFIG_FORMAT_THRIFT, .max = 1),
 	OUTPUT("path", PATH, path, CHANGES_UPLINK, .text = "/api/v1/spans"),
-	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, .text = "gzip|none", .number = CONFIG_COMPRESSION_GZIP, .max = 1),
+	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, .text = "gzip|zstd|none", .number = CONFIG_COMPRESSION_GZIP, .max = 2),
 	OUTPUT("tls", CHOICE, tls, CHANGES_UPLINK, .text = "no|yes", .max = 1),
 	OUTPUT("tls-ca", TEXT, tls_ca, CHANGES_UPLINK, .text = ""),
 	OUTPUT("tls-certificate", TEXT, tls_certificate, CHANGES_UPLINK, .text = ""),

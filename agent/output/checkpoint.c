@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <glib.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/pack.h"
 #include "base/twoslots.h"
@@ -28,9 +28,9 @@ static const char *const names[TWOSLOTS] = {"checkpoint.0", "checkpoint.1"};
 
 static uint32_t crc_of(const uint8_t *header, const void *data, size_t size)
 {
-	uLong crc = crc32_z(0, header, HEADER_SIZE - 4);
+	uint32_t crc = libdeflate_crc32(0, header, HEADER_SIZE - 4);
 
-	return (uint32_t)crc32_z(crc, data, size);
+	return libdeflate_crc32(crc, data, size);
 }
 
 static bool open_files(struct checkpoint *checkpoint, const char *folder, char *error, size_t error_size)

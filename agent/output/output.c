@@ -22,6 +22,17 @@ struct output {
 
 /* From the configuration */
 
+static enum squeeze_kind squeeze_kind(const struct output_config *is)
+{
+	static const enum squeeze_kind kinds[] = {
+		[CONFIG_COMPRESSION_GZIP] = SQUEEZE_GZIP,
+		[CONFIG_COMPRESSION_ZSTD] = SQUEEZE_ZSTD,
+		[CONFIG_COMPRESSION_NONE] = SQUEEZE_NONE,
+	};
+
+	return kinds[is->compression];
+}
+
 static struct uplink_options uplink_options(const struct output_config *is, bool starting)
 {
 	return (struct uplink_options){
@@ -32,7 +43,7 @@ static struct uplink_options uplink_options(const struct output_config *is, bool
 		.category = is->category,
 		.format = format_of(is),
 		.path = is->path,
-		.gzip = is->compression == CONFIG_COMPRESSION_GZIP,
+		.compression = squeeze_kind(is),
 		.use_tls = is->tls,
 		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
 		.tls_later = starting,

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <glib.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #define MAGIC "BLKtally"
 #define FIELDS 6
@@ -32,7 +32,7 @@ static void pack(uint64_t field[FIELDS], const struct tally *tally)
 
 static uint32_t sum_of(const uint64_t field[FIELDS])
 {
-	return (uint32_t)crc32(0, (const Bytef *)field, FIELDS * sizeof(*field));
+	return libdeflate_crc32(0, field, FIELDS * sizeof(*field));
 }
 
 uint32_t tally_sum(const struct tally *tally)

@@ -264,7 +264,7 @@ void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 static struct wire *create_wire(const struct uplink_options *options, const struct address *address)
 {
 	struct zipkinhttp_options http = {
-		address, options->path, options->format == BATCH_ZIPKIN_JSON, options->gzip};
+		address, options->path, options->format == BATCH_ZIPKIN_JSON, options->compression};
 
 	return options->type == UPLINK_HTTP ? zipkinhttp_create(&http) : scribe_create(options->category);
 }

@@ -26,6 +26,7 @@
 #include "net/tls.h"
 #include "queue/queue.h"
 #include "uplink/suspects.h"
+#include "wire/squeeze.h"
 
 enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
 
@@ -34,10 +35,10 @@ struct uplink_options {
 	const char *section; /* of the configuration, for the log */
 	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
 	enum uplink_type type;
-	const char *category;     /* Scribe's */
-	enum batch_format format; /* of what is sent */
-	const char *path;         /* HTTP's */
-	bool gzip;                /* HTTP's bodies */
+	const char *category;          /* Scribe's */
+	enum batch_format format;      /* of what is sent */
+	const char *path;              /* HTTP's */
+	enum squeeze_kind compression; /* of HTTP's bodies */
 	bool use_tls;
 	struct tls_options tls;
 	bool tls_later;         /* files that do not do now are a fault that may pass */

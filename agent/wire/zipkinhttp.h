@@ -10,13 +10,14 @@
 #define WIRE_ZIPKINHTTP_H
 
 #include "base/address.h"
+#include "wire/squeeze.h"
 #include "wire/wire.h"
 
 struct zipkinhttp_options {
 	const struct address *server; /* for the Host header */
 	const char *path;             /* as /api/v1/spans */
 	bool json;                    /* spans are JSON objects, rather than Thrift's structs */
-	bool gzip;                    /* compress bodies */
+	enum squeeze_kind compression;
 };
 
 /* What @options refers to is copied. */

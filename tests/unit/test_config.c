@@ -126,7 +126,7 @@ START_TEST(test_mistakes)
 		{"[output]\ntype = kafka\n",
 			"test: F:2: `type = kafka` is not valid: it must be scribe, http or none\n"},
 		{"[output]\ncompression = 1\n",
-			"test: F:2: `compression = 1` is not valid: it must be gzip or none\n"},
+			"test: F:2: `compression = 1` is not valid: it must be gzip, zstd or none\n"},
 		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not valid: it must be no or yes\n"},
 		{"[output]\npath = spans\n", "test: F:2: `path = spans` is not valid: it must be a path of "
 					     "a URL, such as /api/v1/spans\n"},

@@ -111,7 +111,7 @@ START_TEST(status_500)
 {
 	struct web web;
 
-	open_web(&web, true);
+	open_web(&web, SQUEEZE_GZIP);
 	web.rig.options.backoff_min_ns = 2 * NS_PER_MS;
 	web.rig.options.backoff_max_ns = 10 * NS_PER_MS;
 	web.peer->bad = seventh;

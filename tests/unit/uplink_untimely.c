@@ -8,7 +8,7 @@ START_TEST(taken_before_the_call_is_sent)
 	char *span = g_malloc(12 << 20);
 	struct web web;
 
-	open_web(&web, false);
+	open_web(&web, SQUEEZE_NONE);
 	memset(span, 'x', 12 << 20);
 	memcpy(span, "span ", 5);
 	web.rig.options.timeout_ns = 4 * NS_PER_SECOND;
@@ -48,7 +48,7 @@ START_TEST(said_to_nobody)
 	bool idle = unasked[_i].idle;
 	struct web web;
 
-	open_web(&web, true);
+	open_web(&web, SQUEEZE_GZIP);
 	push(&web.rig, 2);
 	start(&web.rig);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
@@ -74,7 +74,7 @@ START_TEST(retry_after_of_the_first)
 	size_t used;
 	struct web web;
 
-	open_web(&web, false);
+	open_web(&web, SQUEEZE_NONE);
 	second = webpeer_create(web.rig.base);
 	used = strlen(web.rig.server);
 	snprintf(web.rig.server + used, sizeof(web.rig.server) - used, ",127.0.0.1:%u", second->port);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink_web.h"
 
-void open_web(struct web *web, bool gzip)
+void open_web(struct web *web, enum squeeze_kind compression)
 {
 	rig_open(&web->rig);
 	web->peer = webpeer_create(web->rig.base);
-	web->peer->gzip = gzip;
+	web->peer->compression = compression;
 	snprintf(web->rig.server, sizeof(web->rig.server), "127.0.0.1:%u", web->peer->port);
 	web->rig.options.type = UPLINK_HTTP;
 	web->rig.options.path = "/api/v1/spans";
-	web->rig.options.gzip = gzip;
+	web->rig.options.compression = compression;
 }
 
 void close_web(struct web *web)

@@ -17,7 +17,7 @@ struct web {
 		webpeer_set_answers(peer, list);                                                             \
 	} while (0)
 
-void open_web(struct web *web, bool gzip);
+void open_web(struct web *web, enum squeeze_kind compression);
 void close_web(struct web *web);
 
 #endif

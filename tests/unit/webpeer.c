@@ -10,7 +10,8 @@
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
-#include <zlib.h>
+
+#include "unpack.h"
 
 struct webclient {
 	struct webpeer *peer;
@@ -34,34 +35,21 @@ static void client_free(struct webclient *client)
 }
 
 /* The body as it was before it was compressed. */
-static GByteArray *unpack(const uint8_t *body, size_t size, bool gzip)
+static GByteArray *unpack(const uint8_t *body, size_t size, enum squeeze_kind compression)
 {
-	GByteArray *out = g_byte_array_new();
-	z_stream zip = {.next_in = (uint8_t *)body, .avail_in = (uInt)size};
-	uint8_t piece[4096];
-	int status = Z_OK;
+	static GByteArray *(*const by[])(const void *, size_t) = {
+		[SQUEEZE_NONE] = unpack_none, [SQUEEZE_GZIP] = unpack_gzip, [SQUEEZE_ZSTD] = unpack_zstd};
+	GByteArray *out = by[compression](body, size);
 
-	if (!gzip) {
-		g_byte_array_append(out, body, (guint)size);
-		return out;
-	}
-	must(inflateInit2(&zip, 15 + 16) == Z_OK, "inflateInit2");
-	while (status == Z_OK) {
-		zip.next_out = piece;
-		zip.avail_out = sizeof(piece);
-		status = inflate(&zip, Z_NO_FLUSH);
-		g_byte_array_append(out, piece, (guint)(sizeof(piece) - zip.avail_out));
-	}
-	must(status == Z_STREAM_END && zip.avail_in == 0, "not gzip, or bytes behind it");
-	inflateEnd(&zip);
+	must(out != NULL, "not compressed as it says, or bytes behind it");
 	return out;
 }
 
 /* The spans of a list; the array is the caller's. */
-static GPtrArray *read_list(const uint8_t *body, size_t size, bool gzip)
+static GPtrArray *read_list(const uint8_t *body, size_t size, enum squeeze_kind compression)
 {
 	GPtrArray *spans = g_ptr_array_new_with_free_func(g_free);
-	GByteArray *list = unpack(body, size, gzip);
+	GByteArray *list = unpack(body, size, compression);
 	uint32_t count;
 	char **words;
 
@@ -82,7 +70,7 @@ static GPtrArray *read_list(const uint8_t *body, size_t size, bool gzip)
 /* Notes what a request brought, and returns the answer to it. */
 static const char *take_request(struct webpeer *peer, const uint8_t *body, size_t size)
 {
-	GPtrArray *spans = read_list(body, size, peer->gzip);
+	GPtrArray *spans = read_list(body, size, peer->compression);
 	const char *answer = peer->answers[peer->next];
 
 	peer->requests++;
@@ -107,7 +95,11 @@ static void check_head(const struct webpeer *peer, const char *head)
 	must(g_str_has_prefix(head, line), "another request line");
 	must(strstr(head, host) != NULL, "another host");
 	must(strstr(head, "\r\nContent-Type: application/x-thrift\r\n") != NULL, "another type");
-	must(!strstr(head, "\r\nContent-Encoding: gzip\r\n") == !peer->gzip, "compressed, or not");
+	must(!strstr(head, "\r\nContent-Encoding: ") == !peer->compression, "compressed, or not");
+	must(!strstr(head, "\r\nContent-Encoding: gzip\r\n") == (peer->compression != SQUEEZE_GZIP),
+		"gzip, or not");
+	must(!strstr(head, "\r\nContent-Encoding: zstd\r\n") == (peer->compression != SQUEEZE_ZSTD),
+		"zstd, or not");
 	g_free(line);
 	g_free(host);
 }

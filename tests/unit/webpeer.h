@@ -13,6 +13,8 @@
 #include <event2/event.h>
 #include <glib.h>
 
+#include "wire/squeeze.h"
+
 struct webpeer {
 	struct event_base *base;
 	/* To be set by the test; good at any time. */
@@ -20,7 +22,7 @@ struct webpeer {
 	const char *refusal;        /* to a request with a span that is bad */
 	bool (*bad)(const char *span);
 	const char *path;
-	bool gzip;
+	enum squeeze_kind compression;
 	bool early; /* answer when the head is there, and close */
 	/* What happened. */
 	unsigned int connections, requests, refused;

@@ -3,7 +3,6 @@
 
 import base64
 import contextlib
-import gzip
 import os
 import socket
 import ssl
@@ -14,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from .process import free_port, wait_until
 from .scribe import decode, generate
+from .unpack import unpack
 
 FRAME = struct.Struct("!I")
 OK, LATER, EXCEPTION, SILENT, CLOSE, HALF, GARBAGE = "ok later exception silent close half garbage".split()
@@ -180,7 +180,7 @@ class MoodyWeb:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                messages = read_list(gzip.decompress(body) if "Content-Encoding" in self.headers else body)
+                messages = read_list(unpack(body, self.headers["Content-Encoding"]))
                 code = status(messages)
                 if code == 202:
                     taken.extend(messages)
