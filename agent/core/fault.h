@@ -37,6 +37,7 @@ enum fault {
 	FAULT_PERMISSION, /* HTTP status 401, 403 */
 	FAULT_PATH,       /* 404, 405 */
 	FAULT_FORMAT,     /* 415 */
+	FAULT_ENCODING,   /* 415, 400: of the compression it is known that it is not taken */
 	FAULT_UNFIT,      /* any other for which no call can do */
 	FAULTS
 };

@@ -74,8 +74,9 @@ static const struct remedy {
 		"correct `path` in [output] (Zipkin: /api/v1/spans), and check that `server` "
 		"names " HTTP_PORT},
 	[FAULT_FORMAT] = {"output-format", NULL,
-		"set `compression = none` in [output], or use a collector that takes Zipkin's spans in "
-		"Thrift"},
+		"set `compression = none` in [output], or a `format` that the collector takes"},
+	[FAULT_ENCODING] = {"output-format", NULL,
+		"set `compression` in [output] to what the collector takes: mostly gzip, always none"},
 	[FAULT_UNFIT] = {"output-unfit", NULL,
 		"check `server` and `path` in [output]: `server` names the collector's host and " HTTP_PORT},
 };

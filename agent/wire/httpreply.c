@@ -19,7 +19,7 @@ struct head {
 	bool chunked, has_length, close, keep;
 	uint64_t length;
 	int64_t wait_ns;
-	char reason[64], location[128];
+	char reason[64], location[128], accepts[64];
 };
 
 struct slice {
@@ -85,6 +85,8 @@ static bool take_header(struct head *head, const char *name, const char *value)
 		head->wait_ns = read_retry_after(value);
 	} else if (!g_ascii_strcasecmp(name, "Location")) {
 		words_copy(head->location, sizeof(head->location), (const uint8_t *)value, strlen(value));
+	} else if (!g_ascii_strcasecmp(name, "Accept-Encoding")) {
+		words_copy(head->accepts, sizeof(head->accepts), (const uint8_t *)value, strlen(value));
 	}
 	return true;
 }
@@ -262,6 +264,17 @@ static enum reply_kind read_body(
 
 /* What it means */
 
+/* The OpenTelemetry Collector and Jaeger say 400 where 415 is meant. */
+static bool is_about_encoding(const struct head *head, struct slice body)
+{
+	static const char theirs[] = "unsupported Content-Encoding";
+	const size_t size = sizeof(theirs) - 1;
+
+	return (head->status == 415 && *head->accepts) ||
+	       (head->status == 400 && body.size >= size &&
+		       !g_ascii_strncasecmp((const char *)body.data, theirs, size));
+}
+
 static enum reply_kind judge(int status)
 {
 	if (status >= 200 && status < 300)
@@ -303,7 +316,9 @@ static const char *advice(enum fault fault)
 	case FAULT_PATH:
 		return "; is `path` in [output] right?";
 	case FAULT_FORMAT:
-		return "; it does not take spans in Thrift, or not compressed (`compression` in [output])";
+		return "; it does not take spans in this form: see `format` and `compression` in [output]";
+	case FAULT_ENCODING:
+		return "; it does not take them compressed like this: see `compression` in [output]";
 	default:
 		return "";
 	}
@@ -311,9 +326,10 @@ static const char *advice(enum fault fault)
 
 static void set_words(struct reply *reply, const struct head *head, struct slice body)
 {
-	int used = snprintf(reply->words, sizeof(reply->words), "HTTP status %d%s%s%s%s%s", head->status,
-		*head->reason ? " " : "", head->reason, advice(reply->fault),
-		*head->location ? "; redirected to " : "", head->location);
+	const bool encoding = reply->fault == FAULT_ENCODING && *head->accepts;
+	int used = snprintf(reply->words, sizeof(reply->words), "HTTP status %d%s%s%s%s%s%s%s", head->status,
+		*head->reason ? " " : "", head->reason, advice(reply->fault), encoding ? "; it accepts " : "",
+		encoding ? head->accepts : "", *head->location ? "; redirected to " : "", head->location);
 	size_t size = MIN(body.size, 200);
 
 	if ((size_t)used + 8 >= sizeof(reply->words) || size == 0)
@@ -328,6 +344,7 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
 	struct head head;
 	enum reply_kind kind;
 	size_t skipped = 0;
+	bool encoding;
 
 	do { /* over what is only said meanwhile, as 100 Continue */
 		kind = read_head(in, &head, reply);
@@ -344,10 +361,12 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
 	if (kind != REPLY_GOOD)
 		return kind;
 	reply->used += skipped;
-	kind = judge(head.status);
+	encoding = is_about_encoding(&head, body);
+	kind = encoding ? REPLY_UNFIT : judge(head.status);
 	reply->wait_ns = kind == REPLY_PUT_OFF ? head.wait_ns : 0;
 	reply->later = kind == REPLY_PUT_OFF && asks_for_time(&head);
-	reply->fault = kind == REPLY_UNFIT ? fault_of(head.status) : FAULT_NONE;
+	if (kind == REPLY_UNFIT)
+		reply->fault = encoding ? FAULT_ENCODING : fault_of(head.status);
 	if (kind != REPLY_GOOD)
 		set_words(reply, &head, body);
 	return kind;

@@ -24,7 +24,7 @@ START_TEST(spans_are_posted)
 {
 	struct web web;
 
-	open_web(&web, _i);
+	open_web(&web, (enum squeeze_kind)_i);
 	push(&web.rig, 40);
 	start(&web.rig);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
@@ -44,7 +44,7 @@ START_TEST(another_path)
 {
 	struct web web;
 
-	open_web(&web, true);
+	open_web(&web, SQUEEZE_GZIP);
 	web.rig.options.path = web.peer->path = "/in%20here?tenant=1";
 	push(&web.rig, 1);
 	start(&web.rig);
@@ -76,7 +76,7 @@ START_TEST(good_answers_in_many_forms)
 	const char *const answers[] = {good_answers[_i].answer, NULL};
 	struct web web;
 
-	open_web(&web, false);
+	open_web(&web, SQUEEZE_NONE);
 	webpeer_set_answers(web.peer, answers);
 	push(&web.rig, 10);
 	start(&web.rig);
@@ -104,7 +104,14 @@ static const struct {
 		"HTTP status 404 Not Found; is `path` in [output] right?"},
 	{"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
 		"it wants a permission that we do not have"},
-	{"HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED, "`compression` in [output]"},
+	{"HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
+		"HTTP status 415 No; it does not take spans in this form: see `format` and `compression` in "
+		"[output]"},
+	{"HTTP/1.1 415 No\r\nAccept-Encoding: gzip, identity\r\nContent-Length: 0\r\n\r\n",
+		OUTPUT_ERRORS_REFUSED,
+		"compressed like this: see `compression` in [output]; it accepts gzip, identity"},
+	{"HTTP/1.1 400 Bad Request\r\nContent-Length: 35\r\n\r\nunsupported Content-Encoding: zstd\n",
+		OUTPUT_ERRORS_REFUSED, "see `compression` in [output]: unsupported Content-Encoding: zstd"},
 	{"HTTP/1.1 301 Moved\r\nLocation: https://there/\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
 		"HTTP status 301 Moved; redirected to https://there/"},
 	{"SSH-2.0-OpenSSH_9.2\r\n", OUTPUT_ERRORS_PROTOCOL,
@@ -124,7 +131,7 @@ START_TEST(bad_answers_make_spans_wait)
 	const char *const answers[] = {bad_answers[_i].answer, NULL};
 	struct web web;
 
-	open_web(&web, true);
+	open_web(&web, SQUEEZE_GZIP);
 	web.rig.options.window = 1;
 	webpeer_set_answers(web.peer, answers);
 	push(&web.rig, 3);
@@ -161,7 +168,7 @@ START_TEST(bad_spans_are_bisected_out)
 {
 	struct web web;
 
-	open_web(&web, true);
+	open_web(&web, SQUEEZE_GZIP);
 	web.peer->bad = bad;
 	web.peer->refusal = refusals[_i];
 	push(&web.rig, 100);
@@ -185,7 +192,7 @@ START_TEST(refusal_before_the_call_is_sent)
 	char *span = g_malloc(12 << 20);
 	struct web web;
 
-	open_web(&web, false);
+	open_web(&web, SQUEEZE_NONE);
 	memset(span, 'x', 12 << 20);
 	memcpy(span, "span ", 5);
 	web.rig.options.timeout_ns = 20 * NS_PER_SECOND;
@@ -211,7 +218,7 @@ START_TEST(retry_after_is_minded)
 	int64_t begin = clock_monotonic();
 	struct web web;
 
-	open_web(&web, true);
+	open_web(&web, SQUEEZE_GZIP);
 	ANSWER(web.peer, "HTTP/1.1 503 Later\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n", WEB_GOOD);
 	push(&web.rig, 1);
 	start(&web.rig);
@@ -310,7 +317,7 @@ TCase *uplink_http(void)
 {
 	TCase *tests = tcase_create("http");
 
-	tcase_add_loop_test(tests, spans_are_posted, 0, 2);
+	tcase_add_loop_test(tests, spans_are_posted, SQUEEZE_NONE, SQUEEZE_ZSTD + 1);
 	tcase_add_test(tests, another_path);
 	tcase_add_loop_test(tests, good_answers_in_many_forms, 0, (int)LENGTH(good_answers));
 	tcase_add_loop_test(tests, bad_answers_make_spans_wait, 0, (int)LENGTH(bad_answers));
