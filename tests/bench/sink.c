@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The least that a collector can do: takes Scribe's Log() calls from any number of connections, answers OK
- * without looking at what is in them, and counts.
+ * The least that a collector can do: takes Scribe's Log() calls, or HTTP's POST, from any number of
+ * connections, answers OK without looking at what is in them, and counts.
  *
  *     sink PORT
  *
- * Prints on SIGTERM: SPANS BYTES, of log entries and the bytes that they took.
+ * Prints on SIGTERM: SPANS BYTES, of log entries and the bytes that they took; of HTTP only the bytes of
+ * bodies.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,11 +89,51 @@ static bool serve_call(struct connection *connection)
 	return answer_ok(connection->fd, head);
 }
 
+/* Returns the size of a request's body, or -1 at the end of the stream. */
+static long read_head(FILE *in)
+{
+	char line[512];
+	long size = -1;
+
+	while (fgets(line, sizeof(line), in) && strcmp(line, "\r\n") != 0)
+		if (!strncasecmp(line, "Content-Length:", 15))
+			size = strtol(line + 15, NULL, 10);
+	return size;
+}
+
+static bool serve_post(struct connection *connection, FILE *in)
+{
+	static const char reply[] = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
+	static __thread char nowhere[64 * 1024];
+	long size = read_head(in);
+
+	if (size < 0)
+		return false;
+	connection->sink->bytes += (uint64_t)size;
+	while (size > 0) {
+		size_t part = (size_t)size < sizeof(nowhere) ? (size_t)size : sizeof(nowhere);
+
+		if (fread(nowhere, part, 1, in) != 1)
+			return false;
+		size -= (long)part;
+	}
+	return send(connection->fd, reply, sizeof(reply) - 1, MSG_NOSIGNAL) == sizeof(reply) - 1;
+}
+
+/* Frames are smaller than one that begins with 'P' would be. */
 static void *serve(void *data)
 {
 	struct connection *connection = data;
+	char first = 0;
 
-	while (serve_call(connection))
+	if (recv(connection->fd, &first, 1, MSG_PEEK) == 1 && first == 'P') {
+		FILE *in = fdopen(dup(connection->fd), "r");
+
+		while (serve_post(connection, in))
+			;
+		fclose(in);
+	}
+	while (first != 'P' && serve_call(connection))
 		;
 	close(connection->fd);
 	free(connection);

@@ -6,5 +6,6 @@ table.py    medians, ratios, and how they are printed
 client.py   what a span costs the traced program
 live.py     what an event costs the agent, from the live stream to the acknowledgement
 files.py    the same from traces on disk
+outputs.py  what each output and compression costs, and its bytes on the wire
 agent.py    time to delivery, memory, and what the agent costs when nothing happens
 """

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What an output costs, and what it puts on the wire: `blkin import` of one trace over each, against Scribe."""
+
+from collections import defaultdict
+
+from rig.process import Trouble, free_port
+
+from .files import FEW, record
+from .table import Table, median, ratio
+from .trace import Sink, cpu_at_end
+
+WEB = {"type": "http"}
+OUTPUTS = {
+    "scribe": {},
+    "http, thrift, compression = none": dict(WEB, compression="none"),
+    "http, thrift, compression = gzip": dict(WEB, compression="gzip"),
+    "http, thrift, compression = zstd": dict(WEB, compression="zstd"),
+    "http, json2, compression = none": dict(WEB, compression="none", format="json2"),
+    "http, json2, compression = gzip": dict(WEB, compression="gzip", format="json2"),
+    "http, json2, compression = zstd": dict(WEB, compression="zstd", format="json2"),
+}
+FLOOR = "scribe"
+
+
+def run_import(node, keys, folder):
+    """CPU seconds, and bytes at the collector."""
+    sink = Sink(node, free_port())
+    config = node.write_config(sink.port, output=keys)
+    command = [node.built("cli/blkin"), "import", "--config", config, folder]
+    used = cpu_at_end(node.start(command))
+    return used, sink.stop()[1]
+
+
+def measure(node, sizes):
+    few, _, _ = record(node, "span", FEW, 0)
+    many, _, spans = record(node, "span", sizes.file_events, sizes.file_rate)
+    start = run_import(node, OUTPUTS[FLOOR], few)[0]
+    rows, size = defaultdict(list), {}
+    for _ in range(sizes.file_rounds):
+        for name, keys in OUTPUTS.items():
+            used, size[name] = run_import(node, keys, many)
+            rows[name].append((used - start) / spans * 1e9)
+            if not size[name]:
+                raise Trouble(f"nothing came over {name}: not a measurement")
+    table = Table(
+        "Outputs: `blkin import` of spans of 3 annotations and 3 tags, to the acknowledgement",
+        "CPU ns/span", "/ Scribe", "above no compression", "bytes a span",
+    )  # fmt: skip
+    for name, values in rows.items():
+        bare = rows.get(name.replace("gzip", "none").replace("zstd", "none"))
+        more = median(one - other for one, other in zip(values, bare))
+        table.add(name, median(values), ratio(values, rows[FLOOR]), more if bare is not values else None, round(size[name] / spans))
+    return [table]
