@@ -8,11 +8,12 @@
 #include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
+#include "connect.h"
 #include "needs.h"
 #include "options.h"
 
 static const char help[] =
-	"Usage: blkin validate [--print] [--user] [FILE]\n"
+	"Usage: blkin validate [--print | --connect] [--user] [FILE]\n"
 	"\n"
 	"Read the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
 	"there, and then FILE.d/*.conf. Report every mistake with its file and line, and exit with 78\n"
@@ -20,8 +21,11 @@ static const char help[] =
 	"Then try whether the agent can use what it needs: these files, TLS files, folders, its port. If\n"
 	"root runs the command, it tries this as the agent's user. Exit with 1 if something cannot be used.\n"
 	"\n"
-	"  --print  only print every setting, and where it was set\n"
-	"  --user   as blkin-agent --user, with this user's own file and defaults\n";
+	"  --connect  then send each server of each output a span of its own, over the output's own\n"
+	"             protocol, TLS and compression, and say what came back and how long it took. Exit\n"
+	"             with 1 if one of the servers did not accept it. No agent needs to run\n"
+	"  --print    only print every setting, and where it was set\n"
+	"  --user     as blkin-agent --user, with this user's own file and defaults\n";
 
 /* What is no mistake, and may surprise; each a line behind @prefix. */
 static void print_notes(const struct config *config, const char *prefix)
@@ -45,9 +49,10 @@ static void print_notes(const struct config *config, const char *prefix)
 			prefix);
 }
 
-static int validate(const char *file, bool user, bool print)
+static int validate(const char *file, bool user, bool print, bool connects)
 {
 	struct config config;
+	bool accepted = true;
 	enum needs needs;
 
 	if (config_load(&config, file, user) != 0) {
@@ -66,15 +71,17 @@ static int validate(const char *file, bool user, bool print)
 		printf("note: only root and the agent's user can try whether the agent can read its TLS "
 		       "files, write "
 		       "its folders and open its port\n");
+	if (connects)
+		accepted = connect_try(&config);
 	config_free(&config);
-	return fflush(stdout) == 0 && needs != NEEDS_UNMET ? EX_OK : EXIT_FAILURE;
+	return fflush(stdout) == 0 && needs != NEEDS_UNMET && accepted ? EX_OK : EXIT_FAILURE;
 }
 
 int command_validate(int argc, char **argv)
 {
-	static const struct option options[] = {
+	static const struct option options[] = {{"connect", no_argument, NULL, 'c'},
 		{"print", no_argument, NULL, 'p'}, {"user", no_argument, NULL, 'u'}, {0}};
-	bool print = false, user = false;
+	bool print = false, user = false, connects = false;
 	int option;
 
 	log_init("blkin validate");
@@ -83,11 +90,15 @@ int command_validate(int argc, char **argv)
 			return EX_OK;
 		if (option == OPTIONS_WRONG)
 			return EX_USAGE;
-		*(option == 'u' ? &user : &print) = true;
+		*(option == 'u' ? &user : option == 'c' ? &connects : &print) = true;
+	}
+	if (print && connects) {
+		fprintf(stderr, "blkin validate: --print only prints: leave it out, or --connect\n");
+		return EX_USAGE;
 	}
 	if (argc - optind > 1) {
 		fprintf(stderr, "blkin validate: more than one FILE is given: %s\n", argv[optind + 1]);
 		return EX_USAGE;
 	}
-	return validate(argv[optind], user, print);
+	return validate(argv[optind], user, print, connects);
 }

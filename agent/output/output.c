@@ -33,7 +33,7 @@ static enum squeeze_kind squeeze_kind(const struct output_config *is)
 	return kinds[is->compression];
 }
 
-static struct uplink_options uplink_options(const struct output_config *is, bool starting)
+struct uplink_options output_uplink_options(const struct output_config *is, bool starting)
 {
 	return (struct uplink_options){
 		.name = is->name,
@@ -77,7 +77,7 @@ static struct batch_limits batch_limits(const struct output_config *is)
 
 static struct uplink *make_uplink(struct output *output, const struct output_config *is, bool starting)
 {
-	struct uplink_options options = uplink_options(is, starting);
+	struct uplink_options options = output_uplink_options(is, starting);
 
 	return uplink_create(output->base, output->queue, &options);
 }

@@ -261,7 +261,7 @@ void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 
 /* From the options */
 
-static struct wire *create_wire(const struct uplink_options *options, const struct address *address)
+struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address)
 {
 	struct zipkinhttp_options http = {
 		address, options->path, options->format == BATCH_ZIPKIN_JSON, options->compression};
@@ -290,8 +290,8 @@ static void create_servers(
 	if (!uplink->paced || !uplink->returning || !uplink->drained_event)
 		g_error("out of memory");
 	for (size_t i = 0; i < uplink->count; i++)
-		uplink->servers[i] = server_create(
-			&uplink->shared, options->name, &addresses[i], create_wire(options, &addresses[i]));
+		uplink->servers[i] = server_create(&uplink->shared, options->name, &addresses[i],
+			uplink_create_wire(options, &addresses[i]));
 	uplink->suspects = suspects_create(&uplink->shared, uplink->servers[0]);
 }
 

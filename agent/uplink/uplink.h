@@ -27,6 +27,7 @@
 #include "queue/queue.h"
 #include "uplink/suspects.h"
 #include "wire/squeeze.h"
+#include "wire/wire.h"
 
 enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
 
@@ -89,5 +90,8 @@ void uplink_wake(struct uplink *uplink);
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data);
 
 void uplink_read_state(const struct uplink *uplink, struct uplink_state *state);
+
+/* The wire to one of the servers; the caller's to destroy. */
+struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address);
 
 #endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "connect.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <event2/event.h>
+#include <event2/thread.h>
+
+#include "base/clock.h"
+#include "core/span.h"
+#include "output/output.h"
+#include "queue/format.h"
+#include "uplink/probe.h"
+
+#define SERVICE "blkin"
+#define NAME "connection test"
+#define TAG "blkin.test"
+
+/* An output that is tried. */
+struct
+try {
+	const struct output_config *output;
+	struct tls *tls;
+	struct buffer span;
+	uint32_t span_size;
+	struct run run;
+	struct probe *probes[ADDRESSES_MAX];
+	size_t count;
+};
+
+struct connecting {
+	struct event_base *base;
+	struct try tries[CONFIG_OUTPUTS_MAX];
+	size_t count, open; /* outputs; probes that have no end yet */
+	uint64_t trace_id;
+	int64_t time; /* of the span, which is the same for all: us since the epoch */
+};
+
+#define TEXT(literal) ((struct text){literal, sizeof(literal) - 1})
+
+/* A root of its own, so that nobody takes it for a part of a trace. */
+static void encode_span(struct try *try, const struct connecting *all)
+{
+	const struct tag tag = {TEXT(TAG), TEXT("true")};
+	const struct span span = {
+		.trace_id = all->trace_id,
+		.id = all->trace_id,
+		.kind = SPAN_LOCAL,
+		.timestamp = all->time,
+		.duration = 1,
+		.name = TEXT(NAME),
+		.local = {.service = TEXT(SERVICE)},
+		.tags = &tag,
+		.tag_count = 1,
+	};
+
+	if (format_encode(format_of(try->output), &try->span, &span) < 0)
+		g_error("a span of a few bytes is too large");
+	try->span_size = (uint32_t)try->span.size;
+	try->run = (struct run){
+		.spans = try->span.data, .sizes = &try->span_size, .count = 1, .size = try->span.size};
+}
+
+static void on_end(void *data)
+{
+	struct connecting *all = data;
+
+	if (--all->open == 0)
+		event_base_loopbreak(all->base);
+}
+
+/* What spans are posted or called to: each of the servers. */
+static void begin_servers(struct connecting *all, struct try *try)
+{
+	const struct uplink_options options = output_uplink_options(try->output, true);
+	struct address addresses[ADDRESSES_MAX];
+	size_t count = address_parse_list(options.server, addresses);
+	char why[512];
+
+	/* Files that do not do are found by the connection, which says so. */
+	try->tls = options.use_tls ? tls_create(&options.tls, true, why, sizeof(why)) : NULL;
+	encode_span(try, all);
+	for (size_t i = 0; i < count; i++) {
+		try->probes[i] = probe_create(all->base, &options, &addresses[i], try->tls, &try->run);
+		probe_on_end(try->probes[i], on_end, all);
+	}
+	try->count = count;
+	all->open += count;
+}
+
+/* Each type of output is tried in its own way. */
+static void begin(struct connecting *all, const struct output_config *output)
+{
+	struct try *try = &all->tries[all->count++];
+
+	try->output = output;
+	switch ((enum config_output)output->type) {
+	case CONFIG_OUTPUT_SCRIBE:
+	case CONFIG_OUTPUT_HTTP:
+		begin_servers(all, try);
+		break;
+	case CONFIG_OUTPUT_NONE:
+		break;
+	}
+}
+
+static const char *heading(const struct probe_result *result)
+{
+	if (result->end == PROBE_ACCEPTED)
+		return "accepted";
+	if (result->end == PROBE_REFUSED)
+		return "refuses the span";
+	if (result->end == PROBE_LATER)
+		return "asks to try later";
+	if (result->fault < FAULT_TLS_CERTIFICATE)
+		return "cannot connect";
+	if (result->fault <= FAULT_TLS)
+		return "no TLS connection";
+	return result->fault < FAULT_TRY_LATER ? "no good answer" : "takes no spans";
+}
+
+/* Returns whether it accepted. */
+static bool print_server(const struct output_config *output, const struct probe_result *result)
+{
+	const bool accepted = result->end == PROBE_ACCEPTED;
+	const char *words = accepted ? "" : result->words;
+
+	printf("[%s] %s: %s%s%s (%.*f ms)\n", output->section, result->server, heading(result),
+		*words ? ": " : "", words, result->took_ns < 10 * NS_PER_MS ? 1 : 0,
+		(double)result->took_ns / 1e6);
+	return accepted;
+}
+
+/* Returns whether all servers accepted. */
+static bool print_try(const struct try *try)
+{
+	bool accepted = true;
+
+	if (try->output->type == CONFIG_OUTPUT_NONE)
+		printf("[%s]: delivers nothing, as `type = none`\n", try->output->section);
+	for (size_t i = 0; i < try->count; i++)
+		accepted &= print_server(try->output, probe_result(try->probes[i]));
+	return accepted;
+}
+
+static void end(struct connecting *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		struct try *try = &all->tries[i];
+
+		for (size_t k = 0; k < try->count; k++)
+			probe_destroy(try->probes[k]);
+		event_base_loop(all->base, EVLOOP_NONBLOCK);
+		tls_free(try->tls);
+		buffer_free(&try->span);
+	}
+	event_base_free(all->base);
+	libevent_global_shutdown();
+}
+
+bool connect_try(const struct config *config)
+{
+	struct connecting all = {0};
+	bool accepted = true;
+
+	signal(SIGPIPE, SIG_IGN);
+	evthread_use_pthreads();
+	all.base = event_base_new();
+	if (!all.base || getrandom(&all.trace_id, sizeof(all.trace_id), 0) != sizeof(all.trace_id))
+		g_error("no event loop, or no random numbers");
+	all.trace_id |= 1; /* 0 is none */
+	all.time = clock_wall() / 1000;
+	for (guint i = 0; i < config->outputs->len; i++)
+		begin(&all, g_ptr_array_index(config->outputs, i));
+	if (all.open > 0) {
+		printf("each server gets a span `" NAME "` of service `" SERVICE "`, trace %016" PRIx64 "\n",
+			all.trace_id);
+		fflush(stdout);
+		event_base_dispatch(all.base);
+	}
+	for (size_t i = 0; i < all.count; i++)
+		accepted &= print_try(&all.tries[i]);
+	end(&all);
+	return accepted;
+}
