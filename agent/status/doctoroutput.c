@@ -67,7 +67,7 @@ static const struct remedy {
 		"read its log"},
 	[FAULT_REFUSES_ALL] = {"output-refuses-all",
 		"read the collector's log, and check `category` in [output]",
-		"read the collector's log, and check `path` and `tls` in [output]"},
+		"read the collector's log, and check `path`, `compression` and `tls` in [output]"},
 	[FAULT_PERMISSION] = {"output-permission", NULL,
 		"allow this node to send spans, in the collector or in the proxy before it"},
 	[FAULT_PATH] = {"output-path", NULL,

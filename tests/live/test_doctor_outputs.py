@@ -146,7 +146,7 @@ def test_answers_badly(node, mood, code, what, fix):
         (415, "output-format", "set `compression = none` in [output]"),
         (302, "output-unfit", f"host and {HTTP_PORT}"),
         (503, "output-busy", "overloaded"),
-        (400, "output-refuses-all", "check `path` and `tls` in [output]"),
+        (400, "output-refuses-all", "check `path`, `compression` and `tls` in [output]"),
     ],
 )
 def test_http_status(node, status_code, code, fix):

@@ -4,7 +4,10 @@
 import pytest
 from rig.process import wait_until
 from rig.zipkin import Zipkin
+from test_connect import connect
+from test_doctor import findings
 from test_import import run_import
+from test_outputs_reload import Sections
 from test_zipkin import LOAD, check_load_span, check_sample
 
 SERVICES = ["load-0", "load-1", "gateway", "store", "classic client", "classic server", "negative port"]
@@ -102,6 +105,45 @@ def test_restarted_during_a_run(node, zipkin):
     assert set(range(min(arrived), total)) == arrived
     log = node.agent.log()
     assert log.count("spans wait, retrying") == 1 and log.count("delivering again") == 1
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"type": "http"},
+        {"type": "http", "compression": "none"},
+        {"type": "http", "format": "json2"},
+    ],
+    ids=["scribe", "thrift", "thrift, not compressed", "json2"],
+)
+def test_connection_test(node, zipkin, keys):
+    """`blkin validate --connect` says what Zipkin says, and the span is found there by the trace's id that it prints."""
+    node.write_config(zipkin.http_port if keys else zipkin.scribe_port, output=keys)
+    code, found, trace = connect(node)
+    assert (code, list(found.values())) == (0, ["accepted"])
+    (span,) = wait_until(lambda: zipkin.ask(f"/trace/{trace}"), 20, "the span")
+    assert (span["name"], span["localEndpoint"]["serviceName"]) == ("connection test", "blkin")
+    assert span["tags"] == {"blkin.test": "true"}
+
+
+def test_zstd(node, zipkin):
+    """Zipkin does not take it, and takes it for bad spans; none is set aside, and with gzip all arrive."""
+    node.start_agent(zipkin.http_port, output={"type": "http", "compression": "zstd"})
+    code, found, _ = connect(node)
+    said = "refuses the span: HTTP status 400 Bad Request: Expected a THRIFT encoded list"
+    assert (code, list(found.values())) == (1, [said])
+    node.run([LOAD, "-n", 1000])
+    wait_until(lambda: "output-refuses-all" in findings(node), 30, "the status to say so")
+    assert "`compression`" in findings(node)["output-refuses-all"]["fix"]
+    ledger = node.ledger()
+    assert (ledger.sent, ledger.dropped, ledger.queued + ledger.spooled) == (0, 0, 1000)
+    sections = Sections(node)
+    sections.keys["output"] = sections.keys["output"].replace("zstd", "gzip")
+    sections.hang_up()
+    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 30, "delivery")
+    assert (ledger.sent, ledger.dropped, ledger.lost) == (1000, 0, 0)
+    wait_until(lambda: zipkin.span_count("load-0") == 1000, 30, "all in Zipkin")
 
 
 def test_what_is_no_span_list(node, zipkin):
