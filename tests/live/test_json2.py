@@ -149,7 +149,7 @@ def test_format_changes_under_load(node, receiver, sink):
         sections.hang_up()
         receiver.wait_for(len(receiver.messages) + 500)
     assert load.wait(60) == 0
-    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 20, "delivery")
+    ledger = node.wait_ledger(lambda ledger: ledger.read + ledger.lost >= 80000 and ledger.idle(), 20, "delivery")
     assert (ledger.lost, ledger.dropped) == (0, 0)
     spans = sink.spans + [converted(span) for span in receiver.spans()]
     assert sorted(set(ordinals(spans))) == all_ordinals(2, 40000)
