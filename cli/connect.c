@@ -108,6 +108,7 @@ static void begin(struct connecting *all, const struct output_config *output)
 	}
 }
 
+/* Faults stand in the order in which they can come. */
 static const char *heading(const struct probe_result *result)
 {
 	if (result->end == PROBE_ACCEPTED)
