@@ -37,7 +37,7 @@ struct connecting {
 	struct try tries[CONFIG_OUTPUTS_MAX];
 	size_t count, open; /* outputs; probes that have no end yet */
 	uint64_t trace_id;
-	int64_t time; /* of the span, which is the same for all: us since the epoch */
+	int64_t time; /* of the span, which is the same for all: ns since the epoch */
 };
 
 #define TEXT(literal) ((struct text){literal, sizeof(literal) - 1})
@@ -45,13 +45,13 @@ struct connecting {
 /* A root of its own, so that nobody takes it for a part of a trace. */
 static void encode_span(struct try *try, const struct connecting *all)
 {
-	const struct tag tag = {TEXT(TAG), TEXT("true")};
+	const struct tag tag = {TEXT(TAG), TEXT("true"), TAG_BOOL};
 	const struct span span = {
 		.trace_id = all->trace_id,
 		.id = all->trace_id,
 		.kind = SPAN_LOCAL,
 		.timestamp = all->time,
-		.duration = 1,
+		.duration = 1000,
 		.name = TEXT(NAME),
 		.local = {.service = TEXT(SERVICE)},
 		.tags = &tag,
@@ -101,6 +101,7 @@ static void begin(struct connecting *all, const struct output_config *output)
 	switch ((enum config_output)output->type) {
 	case CONFIG_OUTPUT_SCRIBE:
 	case CONFIG_OUTPUT_HTTP:
+	case CONFIG_OUTPUT_OTLP:
 		begin_servers(all, try);
 		break;
 	case CONFIG_OUTPUT_NONE:
@@ -121,6 +122,8 @@ static const char *heading(const struct probe_result *result)
 		return "cannot connect";
 	if (result->fault <= FAULT_TLS)
 		return "no TLS connection";
+	if (result->fault == FAULT_HEADERS)
+		return "cannot send";
 	return result->fault < FAULT_TRY_LATER ? "no good answer" : "takes no spans";
 }
 
@@ -174,7 +177,7 @@ bool connect_try(const struct config *config)
 	if (!all.base || getrandom(&all.trace_id, sizeof(all.trace_id), 0) != sizeof(all.trace_id))
 		g_error("no event loop, or no random numbers");
 	all.trace_id |= 1; /* 0 is none */
-	all.time = clock_wall() / 1000;
+	all.time = clock_wall();
 	for (guint i = 0; i < config->outputs->len; i++)
 		begin(&all, g_ptr_array_index(config->outputs, i));
 	if (all.open > 0) {

@@ -18,6 +18,7 @@
 #include "net/tls.h"
 #include "status/port.h"
 #include "unit.h"
+#include "wire/httpheaders.h"
 
 struct trial {
 	const struct config *config;
@@ -56,6 +57,26 @@ static void try_tls(struct trial *trial, const struct output_config *output)
 		trial->unmet = true;
 	}
 	tls_free(tls);
+}
+
+/* Headers */
+
+static void try_headers(struct trial *trial, const struct output_config *output)
+{
+	struct buffer headers = {0};
+	const char *hidden;
+	char why[512];
+
+	if (output->type == CONFIG_OUTPUT_NONE || !*output->headers_file)
+		return;
+	hidden = unit_hides(trial->unit, output->headers_file);
+	if (hidden)
+		miss(trial, "the file of headers", output->headers_file, hidden);
+	if (!httpheaders_read(output->headers_file, &headers, why, sizeof(why))) {
+		log_error("[%s]%s: %s", output->section, trial->as, why);
+		trial->unmet = true;
+	}
+	buffer_free(&headers);
 }
 
 /* Files and folders */
@@ -163,8 +184,10 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 	struct trial trial = {.config = config, .unit = unit, .as = as, .runs = runs};
 
 	try_files(&trial);
-	for (guint i = 0; i < config->outputs->len; i++)
+	for (guint i = 0; i < config->outputs->len; i++) {
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
+		try_headers(&trial, g_ptr_array_index(config->outputs, i));
+	}
 	try_state(&trial);
 	try_socket(&trial);
 	try_port(&trial);

@@ -11,6 +11,7 @@
 
 #include <lttng/ust-fork.h>
 
+#include "process.h"
 #include "registering.h"
 
 /*
@@ -40,7 +41,14 @@ static void after_in_child(void)
 	sigset_t mine = signals;
 
 	registering_in_child();
+	process_in_child();
 	lttng_ust_after_fork_child(&mine);
+}
+
+static void after_preloaded(void)
+{
+	registering_in_child();
+	process_in_child();
 }
 
 /* With the preload, the hooks would be called twice, and deadlock. */
@@ -56,8 +64,9 @@ static int is_preloaded(void)
 __attribute__((constructor)) static void follow_forks(void)
 {
 	registering_prepare();
+	process_prepare();
 	if (is_preloaded())
-		pthread_atfork(NULL, NULL, registering_in_child);
+		pthread_atfork(NULL, NULL, after_preloaded);
 	else
 		pthread_atfork(before, after_in_parent, after_in_child);
 }

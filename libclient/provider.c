@@ -6,6 +6,7 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
+#include "process.h"
 #include "sampling.h"
 #include "tracepoints.h"
 
@@ -83,4 +84,5 @@ const struct blkin_provider blkin_provider_1 = {
 	.timestamp = timestamp,
 	.sample = sampling_decide,
 	.set_sampling = sampling_set,
+	.process = &process,
 };

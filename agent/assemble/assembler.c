@@ -12,6 +12,7 @@
 #include "assemble/pendingspan.h"
 #include "assemble/spandata.h"
 #include "assemble/spanevent.h"
+#include "assemble/tagtype.h"
 
 /* A pending span larger than this is emitted as it is, and continues as a new pending span. */
 #define PENDING_MAX (1024 * 1024)
@@ -254,7 +255,7 @@ struct part {
 	int64_t at;                   /* ns since the epoch */
 	bool annotates;               /* rather than tags */
 	bool ends;                    /* the span, with this annotation */
-	struct text value;
+	struct tag tag;               /* of an annotation just the value */
 };
 
 static void gather(
@@ -265,9 +266,9 @@ static void gather(
 
 	complete(pending, event, part->local, part->at);
 	if (part->annotates)
-		pending_annotate(pending, part->at, part->value);
+		pending_annotate(pending, part->at, part->tag.value);
 	else
-		pending_tag(pending, event->key, part->value);
+		pending_tag(pending, &part->tag);
 	pending->pieces++;
 	assembler->bytes += pending_bytes(pending) - before;
 	touch(assembler, pending, part->ends, now);
@@ -284,7 +285,7 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 		.at = event->time,
 		.annotates = event->type == EVENT_TIMESTAMP,
 		.ends = span_event_ends(event),
-		.value = event->value,
+		.tag = {event->key, event->value, TAG_TEXT},
 	};
 	char number[24];
 
@@ -294,9 +295,10 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 		return;
 	}
 	if (event->type == EVENT_KEYVAL_INTEGER) {
-		part.value.data = number;
-		part.value.size =
+		part.tag.value.data = number;
+		part.tag.value.size =
 			(uint32_t)g_snprintf(number, sizeof(number), "%" G_GINT64_FORMAT, event->number);
+		part.tag.type = TAG_INT;
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
 	gather(assembler, event, &part, now);
@@ -330,7 +332,7 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 		.local = &head.local,
 		.at = span_event_since_epoch(event, at),
 		.annotates = event->type == EVENT_ANNOTATION,
-		.value = event->value,
+		.tag = tag_read(event->key, event->value),
 	};
 	gather(assembler, event, &part, now);
 }
@@ -344,9 +346,9 @@ static void emit_with_pieces(struct assembler *assembler, struct pending *pendin
 
 	take_out(assembler, pending);
 	for (size_t i = 0; i < lines->annotation_count; i++)
-		pending_annotate(pending, lines->annotations[i].time * 1000, lines->annotations[i].value);
+		pending_annotate(pending, lines->annotations[i].time, lines->annotations[i].value);
 	for (size_t i = 0; i < lines->tag_count; i++)
-		pending_tag(pending, lines->tags[i].key, lines->tags[i].value);
+		pending_tag(pending, &lines->tags[i]);
 	pending_span_lines(pending, &assembler->memory, span);
 	count(assembler, SPANS_PENDING, -1);
 	assembler->emit(assembler->data, span);

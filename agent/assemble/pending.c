@@ -43,9 +43,10 @@ void pending_annotate(struct pending *pending, int64_t time, struct text value)
 	buffer_put(&pending->annotations, &annotation, sizeof(annotation));
 }
 
-void pending_tag(struct pending *pending, struct text key, struct text value)
+void pending_tag(struct pending *pending, const struct tag *tag)
 {
-	struct pending_tag tag = {pending_keep(pending, key), pending_keep(pending, value)};
+	struct pending_tag kept = {
+		pending_keep(pending, tag->key), pending_keep(pending, tag->value), tag->type};
 
-	buffer_put(&pending->tags, &tag, sizeof(tag));
+	buffer_put(&pending->tags, &kept, sizeof(kept));
 }

@@ -34,6 +34,7 @@ struct pending_annotation {
 
 struct pending_tag {
 	struct slice key, value;
+	enum tag_type type;
 };
 
 struct pending {
@@ -59,7 +60,7 @@ size_t pending_bytes(const struct pending *pending);
 
 struct slice pending_keep(struct pending *pending, struct text text);
 void pending_annotate(struct pending *pending, int64_t time, struct text value);
-void pending_tag(struct pending *pending, struct text key, struct text value);
+void pending_tag(struct pending *pending, const struct tag *tag);
 
 static inline struct text pending_text(const struct pending *pending, struct slice slice)
 {

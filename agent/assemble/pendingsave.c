@@ -3,6 +3,9 @@
 
 #include <glib.h>
 
+/* A tag's type stands in the upper bits of its key's size, which needs them not: a pending span is small. */
+#define TYPE_SHIFT 28
+
 static void save_slice(struct slice slice, struct buffer *out)
 {
 	pack_u32(out, slice.offset);
@@ -42,7 +45,10 @@ void pending_save(const struct pending *pending, int64_t now, struct buffer *out
 	}
 	pack_u32(out, (uint32_t)pending_tag_count(pending));
 	for (size_t i = 0; i < pending_tag_count(pending); i++) {
-		save_slice(tags[i].key, out);
+		struct slice key = tags[i].key;
+
+		key.size |= (uint32_t)tags[i].type << TYPE_SHIFT;
+		save_slice(key, out);
 		save_slice(tags[i].value, out);
 	}
 }
@@ -93,8 +99,10 @@ static void load_tags(struct unpacker *from, struct pending *pending)
 	for (uint32_t i = 0; i < count && !from->failed; i++) {
 		struct pending_tag tag = {.key = load_slice(from)};
 
+		tag.type = tag.key.size >> TYPE_SHIFT;
+		tag.key.size &= (UINT32_C(1) << TYPE_SHIFT) - 1;
 		tag.value = load_slice(from);
-		if (!slice_fits(pending, tag.key) || !slice_fits(pending, tag.value))
+		if (tag.type >= TAG_TYPES || !slice_fits(pending, tag.key) || !slice_fits(pending, tag.value))
 			from->failed = true;
 		buffer_put(&pending->tags, &tag, sizeof(tag));
 	}

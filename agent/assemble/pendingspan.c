@@ -17,7 +17,7 @@ static void lay_out_annotations(const struct pending *pending, struct buffer *an
 
 	annotations->size = 0;
 	for (size_t i = 0; i < pending_annotation_count(pending); i++) {
-		struct annotation annotation = {from[i].time / 1000, pending_text(pending, from[i].value)};
+		struct annotation annotation = {from[i].time, pending_text(pending, from[i].value)};
 
 		buffer_put(annotations, &annotation, sizeof(annotation));
 	}
@@ -29,7 +29,8 @@ static void lay_out_tags(const struct pending *pending, struct buffer *tags)
 
 	tags->size = 0;
 	for (size_t i = 0; i < pending_tag_count(pending); i++) {
-		struct tag tag = {pending_text(pending, from[i].key), pending_text(pending, from[i].value)};
+		struct tag tag = {pending_text(pending, from[i].key), pending_text(pending, from[i].value),
+			from[i].type};
 
 		buffer_put(tags, &tag, sizeof(tag));
 	}
@@ -56,8 +57,8 @@ struct span pending_span(const struct pending *pending, struct pending_span_memo
 		.kind = (enum span_kind)(side & SIDE_KIND),
 		.shared = side & SIDE_SHARED,
 		.classic = !pending->key.side,
-		.timestamp = pending->first / 1000,
-		.duration = pending->key.side ? 0 : MAX(1, pending->last / 1000 - pending->first / 1000),
+		.timestamp = pending->first,
+		.duration = pending->key.side ? 0 : MAX(1, pending->last - pending->first),
 		.name = pending_text(pending, pending->name),
 		.local = pending->local,
 		.last_event = pending->last,

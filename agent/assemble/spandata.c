@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "assemble/tagtype.h"
 #include "base/memfind.h"
 
 /* "+NANOSECONDS", or with '-': an offset from the span's start. */
@@ -38,7 +39,7 @@ static bool read_annotation(struct span_data *lines, const char *at, const char 
 	at = read_offset(at, end, &offset);
 	if (!at || at == end || *at != ' ')
 		return false;
-	annotation->time = (start + offset) / 1000;
+	annotation->time = start + offset;
 	annotation->value = (struct text){at + 1, (uint32_t)(end - at - 1)};
 	return true;
 }
@@ -62,17 +63,28 @@ static bool read_note(struct span_data *lines, const char *at, const char *end)
 	return memcmp(at, "!pieces ", 8) == 0 && span_number_read(at + 8, end, &lines->pieces) == end;
 }
 
+/* "&PID=NAME". Another line that looks alike is a tag. */
+static bool read_process(struct span_data *lines, const char *at, const char *end)
+{
+	uint64_t pid;
+	const char *equals = span_number_read(at + 1, end, &pid);
+
+	if (!equals || equals == end || *equals != '=' || pid > INT32_MAX)
+		return false;
+	lines->pid = (uint32_t)pid;
+	lines->program = (struct text){equals + 1, (uint32_t)(end - equals - 1)};
+	return true;
+}
+
 /* "KEY=VALUE". */
 static bool read_tag(struct span_data *lines, const char *at, const char *end)
 {
 	const char *equals = find_near(at, end, '=');
-	struct tag *tag;
 
 	if (!equals || is_full(lines))
 		return false;
-	tag = &lines->tags[lines->tag_count++];
-	tag->key = (struct text){at, (uint32_t)(equals - at)};
-	tag->value = (struct text){equals + 1, (uint32_t)(end - equals - 1)};
+	lines->tags[lines->tag_count++] = tag_read((struct text){at, (uint32_t)(equals - at)},
+		(struct text){equals + 1, (uint32_t)(end - equals - 1)});
 	return true;
 }
 
@@ -84,6 +96,8 @@ static bool read_line(struct span_data *lines, const char *at, const char *end, 
 		return read_remote(lines, at, end);
 	if (at < end && *at == '!')
 		return read_note(lines, at, end);
+	if (at < end && *at == '&' && read_process(lines, at, end))
+		return true;
 	return read_tag(lines, at, end);
 }
 
@@ -98,6 +112,8 @@ static void clear(struct span_data *lines)
 	lines->annotation_count = lines->tag_count = 0;
 	lines->has_remote = lines->has_finish = false;
 	lines->pieces = 0;
+	lines->pid = 0;
+	lines->program = (struct text){"", 0};
 }
 
 bool span_data_read(struct span_data *lines, struct text data, int64_t start)

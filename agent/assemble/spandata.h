@@ -18,7 +18,9 @@ struct span_data {
 	bool has_remote;
 	struct endpoint remote;
 	bool has_finish;
-	int64_t finish;  /* ns after the start */
+	int64_t finish; /* ns after the start */
+	uint32_t pid;   /* of struct span, and so is this: */
+	struct text program;
 	uint64_t pieces; /* how many blkin:annotation and blkin:tag events of this span came before */
 };
 

@@ -21,13 +21,14 @@ static void tag_level(struct span_data *lines, unsigned level)
 	const char *name = event_level_names[level];
 
 	if (level != EVENT_LEVEL_INFO)
-		lines->tags[lines->tag_count++] = (struct tag){{"level", 5}, {name, (uint32_t)strlen(name)}};
+		lines->tags[lines->tag_count++] =
+			(struct tag){{"level", 5}, {name, (uint32_t)strlen(name)}, TAG_TEXT};
 }
 
 /* The span borrows the lines. */
 static struct span make_span(const struct event *event, const struct span_data *lines, uint64_t finish)
 {
-	int64_t timestamp = span_event_since_epoch(event, event->start) / 1000;
+	int64_t timestamp = span_event_since_epoch(event, event->start);
 
 	return (struct span){
 		.trace_id_high = lines->head.trace_id_high,
@@ -38,9 +39,10 @@ static struct span make_span(const struct event *event, const struct span_data *
 		.shared = lines->head.shared,
 		.debug = lines->head.debug,
 		.timestamp = timestamp,
-		/* rounds both ends to µs, so that a child never ends after its parent */
-		.duration = MAX(1, span_event_since_epoch(event, finish) / 1000 - timestamp),
+		.duration = MAX(1, span_event_since_epoch(event, finish) - timestamp),
 		.name = event->name,
+		.pid = lines->pid,
+		.program = lines->program,
 		.local = lines->head.local,
 		.has_remote = lines->has_remote,
 		.remote = lines->remote,

@@ -79,8 +79,11 @@ static int check_output(const struct config *config, const struct output_config 
 			"`tls-certificate` and `tls-key` go together"},
 		{!output->tls && (*output->tls_ca || *output->tls_certificate || *output->tls_key),
 			{"tls", "tls-ca", "tls-certificate", "tls-key"}, "TLS files need `tls = yes`"},
-		{output->format == CONFIG_FORMAT_JSON2 && output->type == CONFIG_OUTPUT_SCRIBE,
+		{output->format == CONFIG_FORMAT_JSON2 && output->type != CONFIG_OUTPUT_HTTP,
 			{"format", "type"}, "`format = json2` needs `type = http`"},
+		{*output->headers_file && output->type != CONFIG_OUTPUT_HTTP &&
+				output->type != CONFIG_OUTPUT_OTLP,
+			{"headers-file", "type"}, "`headers-file` needs `type = http` or `type = otlp`"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold two batches at least: twice `batch-size`"},
 	};

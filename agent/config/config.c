@@ -14,13 +14,23 @@
 #include "config/user.h"
 #include "config/value.h"
 
-/* Zipkin takes its second version elsewhere. */
-static void settle_path(struct output_config *output)
+static void settle(const struct output_config *output, const char *key, char **value, const char *text)
 {
-	if (output->format != CONFIG_FORMAT_JSON2 || config_output_is_set(output, "path"))
+	if (config_output_is_set(output, key))
 		return;
-	g_free(output->path);
-	output->path = g_strdup("/api/v2/spans");
+	g_free(*value);
+	*value = g_strdup(text);
+}
+
+/* Where it is not Zipkin's Scribe port or its first version that is meant. */
+static void settle_address(struct output_config *output)
+{
+	if (output->type == CONFIG_OUTPUT_OTLP) {
+		settle(output, "server", &output->server, "127.0.0.1:4318");
+		settle(output, "path", &output->path, "/v1/traces");
+	} else if (output->format == CONFIG_FORMAT_JSON2) {
+		settle(output, "path", &output->path, "/api/v2/spans");
+	}
 }
 
 /* What follows from other keys: an output that does not say how large its spool is has what [spool] says. */
@@ -31,7 +41,7 @@ static void settle_outputs(struct config *config)
 
 		if (!config_output_is_set(output, "spool-size"))
 			output->spool_size = config->spool_max_size;
-		settle_path(output);
+		settle_address(output);
 	}
 }
 

@@ -18,7 +18,7 @@
 #define CONFIG_OUTPUT_NAME_MAX 32 /* characters */
 
 /* In the order in which the table of keys names them. */
-enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP, CONFIG_OUTPUT_NONE };
+enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP, CONFIG_OUTPUT_OTLP, CONFIG_OUTPUT_NONE };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
 enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2 };
 enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_ZSTD, CONFIG_COMPRESSION_NONE };
@@ -42,7 +42,8 @@ struct output_config {
 	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
 	char *category;        /* Scribe's */
 	uint64_t format;       /* HTTP's: an enum config_format */
-	char *path;            /* HTTP's; by its format, if it is set nowhere */
+	char *path;            /* HTTP's and OTLP's; by type and format, if it is set nowhere */
+	char *headers_file;    /* the same: headers for each request; "": none */
 	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
 	uint64_t tls;          /* 0 or 1 */
 	char *tls_ca;          /* PEM files; "": the system's authorities, */

@@ -25,6 +25,7 @@ enum fault {
 	FAULT_TLS_FILES,       /* of the authorities, or of our certificate: they cannot be read */
 	FAULT_TLS_NONE,        /* the server does not speak it */
 	FAULT_TLS,             /* in another way */
+	FAULT_HEADERS,         /* no calls: the file of headers does not do */
 	/* no good answer */
 	FAULT_NO_ANSWER, /* in time */
 	FAULT_CLOSED,    /* the connection, by the server or the network */

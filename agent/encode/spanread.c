@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/spanread.h"
 
+#include <glib.h>
+
+/* Half of what fits, so that times can be added. */
+#define TIME_MAX (INT64_MAX / 2)
+
 void spanread_free(struct spanread_memory *memory)
 {
 	buffer_free(&memory->annotations);
@@ -13,6 +18,16 @@ void spanread_clear(struct spanread_memory *memory)
 	memory->annotations.size = memory->tags.size = memory->texts.size = 0;
 }
 
+int64_t spanread_time(int64_t ns)
+{
+	return CLAMP(ns, 0, TIME_MAX);
+}
+
+int64_t spanread_ns(int64_t us)
+{
+	return us > TIME_MAX / 1000 ? TIME_MAX : us < 0 ? 0 : us * 1000;
+}
+
 void spanread_annotation(struct spanread_memory *memory, int64_t time, struct text value)
 {
 	const struct annotation annotation = {time, value};
@@ -20,11 +35,9 @@ void spanread_annotation(struct spanread_memory *memory, int64_t time, struct te
 	buffer_put(&memory->annotations, &annotation, sizeof(annotation));
 }
 
-void spanread_tag(struct spanread_memory *memory, struct text key, struct text value)
+void spanread_tag(struct spanread_memory *memory, const struct tag *tag)
 {
-	const struct tag tag = {key, value};
-
-	buffer_put(&memory->tags, &tag, sizeof(tag));
+	buffer_put(&memory->tags, tag, sizeof(*tag));
 }
 
 void spanread_lines(struct spanread_memory *memory, struct span *span)

@@ -125,18 +125,41 @@ static const struct core {
 static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	const struct core *core = &cores[span->kind];
-	bool end = core->end && span->duration;
+	bool end = core->end && span->duration != 0;
 
 	to = tbinary_put_list(
 		to, TBINARY_STRUCT, (uint32_t)(span->annotation_count + (core->begin != NULL) + end));
 	if (core->begin)
-		to = put_annotation(to, span->timestamp, (struct text){core->begin, 2}, encoding);
+		to = put_annotation(to, span_timestamp_us(span), (struct text){core->begin, 2}, encoding);
 	for (size_t i = 0; i < span->annotation_count; i++)
-		to = put_annotation(to, span->annotations[i].time, span->annotations[i].value, encoding);
-	if (end)
 		to = put_annotation(
-			to, span->timestamp + span->duration, (struct text){core->end, 2}, encoding);
+			to, span->annotations[i].time / 1000, span->annotations[i].value, encoding);
+	if (end)
+		to = put_annotation(to, span_timestamp_us(span) + span_duration_us(span),
+			(struct text){core->end, 2}, encoding);
 	return to;
+}
+
+static bool has_key(const struct tag *tag, const char *key, uint32_t size)
+{
+	return tag->key.size == size && !memcmp(tag->key.data, key, size);
+}
+
+/* What went wrong, if the span says it, and does not say it to OpenTelemetry by itself; or else NULL. */
+static const struct text *find_reason(const struct span *span)
+{
+	const struct text *reason = NULL;
+
+	for (size_t i = 0; i < span->tag_count; i++) {
+		if (has_key(&span->tags[i], "error", 5))
+			reason = &span->tags[i].value;
+		else if (has_key(&span->tags[i], ZIPKIN_STATUS_DESCRIPTION,
+				 sizeof(ZIPKIN_STATUS_DESCRIPTION) - 1))
+			return NULL;
+	}
+	if (reason && (!reason->size || (reason->size == 4 && !memcmp(reason->data, "true", 4))))
+		reason = NULL;
+	return reason;
 }
 
 /*
@@ -145,12 +168,19 @@ static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct enc
  */
 static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
-	static const struct tag none = {{"lc", 2}, {"", 0}};
+	static const struct tag none = {{"lc", 2}, {"", 0}, TAG_TEXT};
 	bool place = !encoding->placed, local = place && !span->tag_count;
+	const struct text *reason = find_reason(span);
 
-	to = tbinary_put_list(to, TBINARY_STRUCT, (uint32_t)(span->tag_count + local + span->has_remote));
+	to = tbinary_put_list(to, TBINARY_STRUCT,
+		(uint32_t)(span->tag_count + local + span->has_remote + (reason != NULL)));
 	if (span->has_remote)
 		to = put_remote(to, span, encoding);
+	if (reason)
+		to = put_tag(to,
+			&(struct tag){{ZIPKIN_STATUS_DESCRIPTION, sizeof(ZIPKIN_STATUS_DESCRIPTION) - 1},
+				*reason, TAG_TEXT},
+			false, encoding);
 	for (size_t i = 0; i < span->tag_count; i++)
 		to = put_tag(to, &span->tags[i], place && i == span->tag_count - 1, encoding);
 	if (local)
@@ -168,8 +198,11 @@ static size_t room(const struct span *span)
 		texts += span->annotations[i].value.size;
 		hosts += is_core(span->annotations[i].value);
 	}
-	for (size_t i = 0; i < span->tag_count; i++)
+	for (size_t i = 0; i < span->tag_count; i++) {
 		texts += span->tags[i].key.size + span->tags[i].value.size;
+		if (has_key(&span->tags[i], "error", 5)) /* which is written twice */
+			texts += span->tags[i].value.size;
+	}
 	texts += hosts * span->local.service.size;
 	return SPAN_ROOM + (items + hosts) * ITEM_ROOM + UTF8_REPAIRED_MAX(texts);
 }
@@ -188,10 +221,11 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 		*to++ = 1;
 	}
 	if (!span->shared) {
-		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 10), (uint64_t)span->timestamp);
+		to = tbinary_put_i64(
+			tbinary_put_field(to, TBINARY_I64, 10), (uint64_t)span_timestamp_us(span));
 		if (span->duration)
 			to = tbinary_put_i64(
-				tbinary_put_field(to, TBINARY_I64, 11), (uint64_t)span->duration);
+				tbinary_put_field(to, TBINARY_I64, 11), (uint64_t)span_duration_us(span));
 	}
 	if (span->trace_id_high)
 		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 12), span->trace_id_high);

@@ -5,7 +5,8 @@
  * A kind becomes core annotations: cs and cr, sr and ss, ms, or mr. They carry the local endpoint. A span
  * without them has it in its last tag, or in an empty tag `lc`. Nothing else carries it, because an endpoint
  * is often longer than what it belongs to. The server's half of a shared span has no timestamp and duration:
- * this is how version 1 marks it as shared. Invalid UTF-8 becomes U+FFFD, because collectors other than
+ * this is how version 1 marks it as shared. What the tag `error` says is also in a tag
+ * `otel.status_description`, as OpenTelemetry's translator takes it from there alone. Invalid UTF-8 becomes U+FFFD, because collectors other than
  * Zipkin refuse it.
  */
 #ifndef ENCODE_ZIPKIN_H
@@ -13,6 +14,9 @@
 
 #include "base/buffer.h"
 #include "core/span.h"
+
+/* The key of that tag. */
+#define ZIPKIN_STATUS_DESCRIPTION "otel.status_description"
 
 /* A span that could become larger than this is not encoded. */
 #define ZIPKIN_SPAN_MAX (16 * 1024 * 1024)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/zipkinjson.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
+#include "encode/iptext.h"
 #include "encode/jsontext.h"
-#include "encode/utf8.h"
+#include "encode/terms.h"
 
 /* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 768
 #define ITEM_ROOM 64
-/* Comparing more of them would take too long. */
-#define TAGS_COMPARED 100
 
 /* What the parts of one span share. */
 struct encoding {
@@ -56,14 +54,11 @@ static void put_number(struct encoding *encoding, int64_t number)
 
 static void put_address(struct encoding *encoding, const struct endpoint *endpoint)
 {
-	char text[INET6_ADDRSTRLEN];
-
-	inet_ntop(endpoint->address_size == 4 ? AF_INET : AF_INET6, endpoint->address, text, sizeof(text));
 	if (endpoint->address_size == 4)
 		PUT(encoding, "\"ipv4\":\"");
 	else
 		PUT(encoding, "\"ipv6\":\"");
-	put(encoding, text, strlen(text));
+	encoding->at = iptext_put(encoding->at, endpoint);
 	PUT(encoding, "\",");
 }
 
@@ -103,39 +98,6 @@ static void close_list(struct encoding *encoding, const char *bracket)
 	put(encoding, bracket, strlen(bracket));
 }
 
-/* The kind of which a classic span's annotation is a core annotation; SPAN_LOCAL: it is none. */
-static enum span_kind core_kind(const struct span *span, struct text value)
-{
-	if (!span->classic || value.size != 2 || (value.data[1] != 's' && value.data[1] != 'r'))
-		return SPAN_LOCAL;
-	switch (value.data[0]) {
-	case 'c':
-		return SPAN_CLIENT;
-	case 's':
-		return SPAN_SERVER;
-	case 'm':
-		return value.data[1] == 's' ? SPAN_PRODUCER : SPAN_CONSUMER;
-	default:
-		return SPAN_LOCAL;
-	}
-}
-
-static enum span_kind kind_of(const struct span *span)
-{
-	enum span_kind kind = span->kind;
-
-	for (size_t i = 0; i < span->annotation_count && kind == SPAN_LOCAL; i++)
-		kind = core_kind(span, span->annotations[i].value);
-	return kind;
-}
-
-/* A core annotation says no more than the span does. */
-static bool is_said(const struct span *span, enum span_kind kind, const struct annotation *annotation)
-{
-	return kind != SPAN_LOCAL && core_kind(span, annotation->value) == kind &&
-	       (annotation->time == span->timestamp || annotation->time == span->timestamp + span->duration);
-}
-
 static void put_annotations(struct encoding *encoding, const struct span *span, enum span_kind kind)
 {
 	const char *first;
@@ -143,32 +105,20 @@ static void put_annotations(struct encoding *encoding, const struct span *span, 
 	PUT(encoding, "\"annotations\":[");
 	first = encoding->at;
 	for (size_t i = 0; i < span->annotation_count; i++)
-		if (!is_said(span, kind, &span->annotations[i]))
-			put_annotation(encoding, span->annotations[i].time, span->annotations[i].value);
+		if (!terms_say(span, kind, &span->annotations[i]))
+			put_annotation(
+				encoding, span->annotations[i].time / 1000, span->annotations[i].value);
 	if (encoding->at > first)
 		close_list(encoding, "],");
 	else
 		encoding->at -= sizeof("\"annotations\":[") - 1;
 }
 
-/* Of very many tags, all are written, and the reader of it has the choice. */
-static bool is_last_of_key(const struct span *span, size_t index)
-{
-	struct text key = span->tags[index].key;
-
-	if (span->tag_count > TAGS_COMPARED)
-		return true;
-	for (size_t i = index + 1; i < span->tag_count; i++)
-		if (span->tags[i].key.size == key.size && !memcmp(span->tags[i].key.data, key.data, key.size))
-			return false;
-	return true;
-}
-
 static void put_tags(struct encoding *encoding, const struct span *span)
 {
 	PUT(encoding, "\"tags\":{");
 	for (size_t i = 0; i < span->tag_count; i++) {
-		if (!is_last_of_key(span, i))
+		if (!terms_tag_counts(span, i))
 			continue;
 		put_text(encoding, span->tags[i].key);
 		*encoding->at++ = ':';
@@ -207,18 +157,18 @@ static void put_kind(struct encoding *encoding, enum span_kind kind)
 static void put_times(struct encoding *encoding, const struct span *span)
 {
 	PUT(encoding, "\"timestamp\":");
-	put_number(encoding, span->timestamp);
+	put_number(encoding, span_timestamp_us(span));
 	*encoding->at++ = ',';
 	if (span->duration) {
 		PUT(encoding, "\"duration\":");
-		put_number(encoding, span->duration);
+		put_number(encoding, span_duration_us(span));
 		*encoding->at++ = ',';
 	}
 }
 
 static void put_span(struct encoding *encoding, const struct span *span)
 {
-	enum span_kind kind = kind_of(span);
+	enum span_kind kind = terms_kind(span);
 
 	put_ids(encoding, span);
 	put_kind(encoding, kind);

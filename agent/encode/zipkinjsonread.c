@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading a span in JSON: spanread.h. */
-#include <arpa/inet.h>
 #include <string.h>
 
+#include "encode/iptext.h"
 #include "encode/jsonread.h"
 #include "encode/spanread.h"
 
@@ -54,17 +54,6 @@ static enum span_kind get_kind(struct jsonread *from)
 	return SPAN_LOCAL;
 }
 
-static void get_address(struct jsonread *from, struct endpoint *endpoint, int family)
-{
-	struct text text = jsonread_text(from);
-	char address[INET6_ADDRSTRLEN] = "";
-
-	if (text.size < sizeof(address))
-		memcpy(address, text.data, text.size);
-	if (inet_pton(family, address, endpoint->address) == 1)
-		endpoint->address_size = family == AF_INET ? 4 : 16;
-}
-
 static void get_endpoint(struct jsonread *from, struct endpoint *endpoint)
 {
 	struct text key;
@@ -73,10 +62,8 @@ static void get_endpoint(struct jsonread *from, struct endpoint *endpoint)
 	while (jsonread_key(from, &key)) {
 		if (is(key, "serviceName"))
 			endpoint->service = jsonread_text(from);
-		else if (is(key, "ipv4"))
-			get_address(from, endpoint, AF_INET);
-		else if (is(key, "ipv6"))
-			get_address(from, endpoint, AF_INET6);
+		else if (is(key, "ipv4") || is(key, "ipv6"))
+			iptext_read(endpoint, jsonread_text(from));
 		else if (is(key, "port"))
 			endpoint->port = (uint16_t)jsonread_number(from);
 		else
@@ -102,7 +89,7 @@ static void get_annotations(struct jsonread *from, struct spanread_memory *memor
 			else
 				jsonread_skip(from);
 		}
-		spanread_annotation(memory, time, value);
+		spanread_annotation(memory, spanread_ns(time), value);
 	}
 }
 
@@ -112,7 +99,7 @@ static void get_tags(struct jsonread *from, struct spanread_memory *memory)
 
 	jsonread_open(from, '{');
 	while (jsonread_key(from, &key))
-		spanread_tag(memory, key, jsonread_text(from));
+		spanread_tag(memory, &(struct tag){key, jsonread_text(from), TAG_TEXT});
 }
 
 static void get_lines(struct jsonread *from, struct text key, struct spanread_memory *memory)
@@ -139,9 +126,9 @@ static void get_member(
 	} else if (is(key, "name")) {
 		span->name = jsonread_text(from);
 	} else if (is(key, "timestamp")) {
-		span->timestamp = jsonread_number(from);
+		span->timestamp = spanread_ns(jsonread_number(from));
 	} else if (is(key, "duration")) {
-		span->duration = jsonread_number(from);
+		span->duration = spanread_ns(jsonread_number(from));
 	} else if (is(key, "localEndpoint")) {
 		get_endpoint(from, &span->local);
 	} else if (is(key, "remoteEndpoint")) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "encode/spanread.h"
+#include "encode/zipkin.h"
 #include "wire/tbinary.h"
 
 /* What is found while the fields come by. */
@@ -98,7 +99,7 @@ static void take_annotation(struct reading *is, int64_t time, struct text value,
 	if (core && core->kind == is->span->kind && !*edge)
 		*edge = time;
 	else
-		spanread_annotation(is->memory, time, value);
+		spanread_annotation(is->memory, spanread_ns(time), value);
 }
 
 static void get_annotation(struct reading *is)
@@ -145,7 +146,7 @@ static void take_tag(
 		is->has_host = true;
 	}
 	if (!is_place)
-		spanread_tag(is->memory, key, value);
+		spanread_tag(is->memory, &(struct tag){key, value, TAG_TEXT});
 }
 
 static void get_tag(struct reading *is)
@@ -199,9 +200,9 @@ static void get_number_field(struct reading *is, int16_t id)
 	else if (id == 5)
 		span->parent_id = number;
 	else if (id == 10)
-		span->timestamp = (int64_t)number;
+		span->timestamp = spanread_ns((int64_t)number);
 	else if (id == 11)
-		span->duration = (int64_t)number;
+		span->duration = spanread_ns((int64_t)number);
 	else if (id == 12)
 		span->trace_id_high = number;
 	is->timed |= id == 10;
@@ -236,8 +237,27 @@ static void settle_times(struct reading *is)
 	if (is->timed)
 		return;
 	span->shared = true;
-	span->timestamp = is->begin;
-	span->duration = is->begin && is->end > is->begin ? is->end - is->begin : 0;
+	span->timestamp = spanread_ns(is->begin);
+	span->duration = is->begin && is->end > is->begin ? spanread_ns(is->end) - span->timestamp : 0;
+}
+
+/* What the encoder has added follows from the tag `error`. */
+static void drop_reason(struct spanread_memory *memory)
+{
+	struct tag *tags = (struct tag *)(void *)memory->tags.data, *error = NULL, *added = NULL;
+	size_t count = memory->tags.size / sizeof(*tags);
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_text(tags[i].key, "error"))
+			error = &tags[i];
+		else if (is_text(tags[i].key, ZIPKIN_STATUS_DESCRIPTION))
+			added = &tags[i];
+	}
+	if (!error || !added || error->value.size != added->value.size ||
+		memcmp(error->value.data, added->value.data, error->value.size) != 0)
+		return;
+	memmove(added, added + 1, (size_t)(tags + count - added - 1) * sizeof(*tags));
+	memory->tags.size -= sizeof(*tags);
 }
 
 bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory)
@@ -248,6 +268,7 @@ bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struc
 	*span = (struct span){0};
 	get_span(&is);
 	settle_times(&is);
+	drop_reason(memory);
 	spanread_lines(memory, span);
 	return !tbinary_failed(&is.from) && !tbinary_left(&is.from);
 }

@@ -22,6 +22,18 @@ struct output {
 
 /* From the configuration */
 
+static enum uplink_type uplink_type(const struct output_config *is)
+{
+	switch (is->type) {
+	case CONFIG_OUTPUT_HTTP:
+		return UPLINK_HTTP;
+	case CONFIG_OUTPUT_OTLP:
+		return UPLINK_OTLP;
+	default:
+		return UPLINK_SCRIBE;
+	}
+}
+
 static enum squeeze_kind squeeze_kind(const struct output_config *is)
 {
 	static const enum squeeze_kind kinds[] = {
@@ -39,10 +51,11 @@ struct uplink_options output_uplink_options(const struct output_config *is, bool
 		.name = is->name,
 		.section = is->section,
 		.server = is->server,
-		.type = is->type == CONFIG_OUTPUT_HTTP ? UPLINK_HTTP : UPLINK_SCRIBE,
+		.type = uplink_type(is),
 		.category = is->category,
 		.format = format_of(is),
 		.path = is->path,
+		.headers_file = is->headers_file,
 		.compression = squeeze_kind(is),
 		.use_tls = is->tls,
 		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},

@@ -7,8 +7,9 @@
 
 const char *batch_format_name(uint8_t format)
 {
-	static const char *const names[BATCH_FORMATS] = {
-		[BATCH_ZIPKIN_SPANS] = "zipkin-spans", [BATCH_ZIPKIN_JSON] = "zipkin-json"};
+	static const char *const names[BATCH_FORMATS] = {[BATCH_ZIPKIN_SPANS] = "zipkin-spans",
+		[BATCH_ZIPKIN_JSON] = "zipkin-json",
+		[BATCH_OTLP_SPANS] = "otlp-spans"};
 
 	return format < BATCH_FORMATS ? names[format] : "unknown";
 }

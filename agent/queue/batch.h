@@ -21,6 +21,7 @@ enum batch_format {
 		0, /* Span structs of zipkinCore.thrift in TBinary, as encode/zipkin.h makes them */
 	BATCH_ZIPKIN_JSON =
 		1, /* Zipkin's version 2 spans, a JSON object each, as encode/zipkinjson.h makes them */
+	BATCH_OTLP_SPANS = 2, /* Spans of OpenTelemetry with their process, as encode/otlp.h makes them */
 	BATCH_FORMATS
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/format.h"
 
+#include "encode/otlp.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
 
@@ -8,6 +9,8 @@ enum batch_format format_of(const struct output_config *output)
 {
 	bool json = output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2;
 
+	if (output->type == CONFIG_OUTPUT_OTLP)
+		return BATCH_OTLP_SPANS;
 	return json ? BATCH_ZIPKIN_JSON : BATCH_ZIPKIN_SPANS;
 }
 
@@ -26,5 +29,12 @@ unsigned formats_of(const struct config *config)
 
 int format_encode(uint8_t format, struct buffer *out, const struct span *span)
 {
-	return format == BATCH_ZIPKIN_JSON ? zipkinjson_encode(out, span) : zipkin_encode(out, span);
+	switch (format) {
+	case BATCH_ZIPKIN_JSON:
+		return zipkinjson_encode(out, span);
+	case BATCH_OTLP_SPANS:
+		return otlp_encode(out, span);
+	default:
+		return zipkin_encode(out, span);
+	}
 }

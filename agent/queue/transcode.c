@@ -12,6 +12,8 @@ static bool read_item(
 		return spanread_thrift(span, item, size, memory);
 	case BATCH_ZIPKIN_JSON:
 		return spanread_json(span, item, size, memory);
+	case BATCH_OTLP_SPANS:
+		return spanread_otlp(span, item, size, memory);
 	default:
 		return false;
 	}

@@ -47,6 +47,9 @@ static const struct remedy {
 	[FAULT_TLS_NONE] = {"output-tls",
 		"name the server's TLS port in `server` of [output], or set `tls = no`"},
 	[FAULT_TLS] = {"output-tls", "check the TLS settings of the server: it needs TLS 1.2 or later"},
+	[FAULT_HEADERS] = {"output-headers", NULL,
+		"correct `headers-file` in [output], or let the agent's user read it: the agent goes on by "
+		"itself once it can"},
 	[FAULT_NO_ANSWER] = {"output-timeout",
 		"check that the collector is not overloaded, and that `server` in [output] "
 		"names " SCRIBE_PORT,
@@ -86,7 +89,7 @@ static char *describe_remedy(const struct status *status, const struct output_st
 {
 	const struct output_config *is = config_output(status->config, output->name);
 	const struct remedy *remedy = &remedies[fault];
-	bool http = is && is->type == CONFIG_OUTPUT_HTTP;
+	bool http = is && (is->type == CONFIG_OUTPUT_HTTP || is->type == CONFIG_OUTPUT_OTLP);
 	GString *fix = g_string_new((http && remedy->http) || !remedy->fix ? remedy->http : remedy->fix);
 	g_autofree char *section = g_strdup_printf("[%s]", is ? is->section : "output");
 

@@ -111,12 +111,13 @@ static void settle(struct delivery *delivery, struct piece *piece)
 	parcel_release(parcel, delivery->queue);
 }
 
-void delivery_took(struct delivery *delivery, struct piece *piece)
+void delivery_took(struct delivery *delivery, struct piece *piece, uint32_t lost)
 {
 	const struct entry *entry = piece->parcel->entry;
 	struct account *account = queue_account(delivery->queue);
 
-	account_move(account, entry_row(entry), SPANS_SENT, piece->count);
+	account_move(account, entry_row(entry), SPANS_SENT, piece->count - lost);
+	account_move(account, entry_row(entry), SPANS_DROPPED_REFUSED, lost);
 	account_delivered(account, batch_events(entry->batch) + piece->first, piece->count, clock_wall());
 	piece->parcel->mixed = true;
 	settle(delivery, piece);

@@ -34,8 +34,8 @@ struct piece *delivery_add(struct delivery *delivery, struct entry *entry);
 /* Notes that @piece is sent now. */
 void delivery_sends(struct delivery *delivery, struct piece *piece);
 
-/* The result of a piece that was sent: the server accepted it, */
-void delivery_took(struct delivery *delivery, struct piece *piece);
+/* The result of a piece that was sent: the server accepted it, but threw away @lost of its spans, */
+void delivery_took(struct delivery *delivery, struct piece *piece, uint32_t lost);
 /* refused it, with this message (returns whether a span was set aside), */
 bool delivery_refused(struct delivery *delivery, struct piece *piece, const char *words);
 /* Drops a piece of one span, which the server does not take for the reason @words. */

@@ -85,11 +85,11 @@ void health_idle(struct health *health, const char *why)
 		keep_error(health, why);
 }
 
-void health_refused(struct health *health, const char *words)
+void health_refused(struct health *health, uint32_t spans, const char *words)
 {
 	int64_t now = clock_monotonic();
 
-	health->refused_more++;
+	health->refused_more += spans;
 	if (health->refused_said && now - health->refused_said < REFUSED_LOG_NS)
 		return;
 	log_warning(

@@ -43,7 +43,7 @@ void health_connected(struct health *health);
 /* Not up, but nothing to worry about. */
 void health_idle(struct health *health, const char *why);
 
-/* The server refused one span, in these words. */
-void health_refused(struct health *health, const char *words);
+/* The server refused so many spans, in these words. */
+void health_refused(struct health *health, uint32_t spans, const char *words);
 
 #endif

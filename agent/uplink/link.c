@@ -46,6 +46,12 @@ static void on_up(void *data)
 {
 	struct link *link = data;
 
+	char why[320];
+
+	if (link->wire->ready && !link->wire->ready(link->wire, why, sizeof(why))) {
+		end(link, FAULT_HEADERS, why);
+		return;
+	}
 	link->up = true;
 	link->handler.up(link->handler.data);
 }

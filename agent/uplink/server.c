@@ -192,9 +192,13 @@ void server_pump(struct server *server)
 
 /* Answers */
 
-static void take_good(struct server *server, struct piece *piece)
+static void take_good(struct server *server, struct piece *piece, const struct reply *reply)
 {
-	delivery_took(&server->delivery, piece);
+	uint32_t lost = (uint32_t)MIN(reply->lost, piece->count);
+
+	if (lost)
+		health_refused(&server->health, lost, reply->words);
+	delivery_took(&server->delivery, piece, lost);
 	backoff_reset(&server->backoff);
 	health_good(&server->health);
 	server->took = true;
@@ -205,7 +209,7 @@ static void take_refusal(struct server *server, struct piece *piece, const char 
 	account_add(queue_account(server->shared->queue), OUTPUT_ERRORS_REFUSED, 1);
 	g_strlcpy(server->refusal, words, sizeof(server->refusal));
 	if (delivery_refused(&server->delivery, piece, words))
-		health_refused(&server->health, words);
+		health_refused(&server->health, 1, words);
 }
 
 static void take_put_off(struct server *server, struct piece *piece, const struct reply *reply)
@@ -230,7 +234,7 @@ static void on_answered(enum reply_kind kind, const struct reply *reply, void *c
 	watch_oldest(server);
 	server->answered = true;
 	if (kind == REPLY_GOOD)
-		take_good(server, cargo);
+		take_good(server, cargo, reply);
 	else if (kind == REPLY_REFUSED)
 		take_refusal(server, cargo, reply->words);
 	else

@@ -84,7 +84,7 @@ static void drop(struct suspects *suspects, struct piece *piece, const char *why
 
 	snprintf(words, sizeof(words), "the server fails each time that this span comes: %s", why);
 	delivery_drop(&suspects->delivery, piece, words);
-	health_refused(&suspects->tried->health, words);
+	health_refused(&suspects->tried->health, 1, words);
 }
 
 /* The server failed on @piece. Others go first from here on. */
@@ -189,9 +189,13 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	go_on(suspects);
 }
 
-static void take_good(struct suspects *suspects, struct piece *piece)
+static void take_good(struct suspects *suspects, struct piece *piece, const struct reply *reply)
 {
-	delivery_took(&suspects->delivery, piece);
+	uint32_t lost = (uint32_t)MIN(reply->lost, piece->count);
+
+	if (lost)
+		health_refused(&suspects->tried->health, lost, reply->words);
+	delivery_took(&suspects->delivery, piece, lost);
 	backoff_reset(&suspects->backoff);
 	health_good(&suspects->tried->health);
 }
@@ -213,12 +217,12 @@ static void on_answered(enum reply_kind kind, const struct reply *reply, void *c
 
 	event_del(suspects->deadline);
 	if (kind == REPLY_GOOD) {
-		take_good(suspects, cargo);
+		take_good(suspects, cargo, reply);
 		suspects->shared->news(suspects->tried, SERVER_TOOK, suspects->shared->data);
 	} else if (kind == REPLY_REFUSED) {
 		account_add(queue_account(suspects->shared->queue), OUTPUT_ERRORS_REFUSED, 1);
 		if (delivery_refused(&suspects->delivery, cargo, reply->words))
-			health_refused(&suspects->tried->health, reply->words);
+			health_refused(&suspects->tried->health, 1, reply->words);
 	} else {
 		take_put_off(suspects, cargo, reply);
 	}

@@ -9,8 +9,12 @@
 #include "base/log.h"
 #include "uplink/ratelimit.h"
 #include "uplink/server.h"
+#include "wire/otlphttp.h"
 #include "wire/scribe.h"
 #include "wire/zipkinhttp.h"
+
+static const char *const type_names[] = {
+	[UPLINK_SCRIBE] = "scribe", [UPLINK_HTTP] = "http", [UPLINK_OTLP] = "otlp"};
 
 struct uplink {
 	struct server_shared shared;
@@ -254,7 +258,7 @@ void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 	}
 	state->up = serving->up;
 	suspects_read_state(uplink->suspects, &state->suspects);
-	state->type = uplink->type == UPLINK_HTTP ? "http" : "scribe";
+	state->type = type_names[uplink->type];
 	state->server = uplink->servers[uplink->serving]->name;
 	memcpy(state->error, serving->error, sizeof(state->error));
 }
@@ -263,10 +267,19 @@ void uplink_read_state(const struct uplink *uplink, struct uplink_state *state)
 
 struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address)
 {
-	struct zipkinhttp_options http = {
-		address, options->path, options->format == BATCH_ZIPKIN_JSON, options->compression};
+	struct httppost_options http = {.server = address,
+		.path = options->path,
+		.headers_file = options->headers_file,
+		.compression = options->compression};
 
-	return options->type == UPLINK_HTTP ? zipkinhttp_create(&http) : scribe_create(options->category);
+	switch (options->type) {
+	case UPLINK_HTTP:
+		return zipkinhttp_create(&http, options->format == BATCH_ZIPKIN_JSON);
+	case UPLINK_OTLP:
+		return otlphttp_create(&http, g_get_host_name());
+	default:
+		return scribe_create(options->category);
+	}
 }
 
 /* Returns 0, or -1 having logged why not. */

@@ -10,8 +10,8 @@
  * thread of the event_base. The process must ignore SIGPIPE.
  *
  * Its parts: server (one of them), backoff (waits between its tries), link (a connection with calls), wire
- * (the bytes: scribe, zipkinhttp), delivery (the batches on their way; bisect and parcel for refused ones),
- * suspects (batches on which a server fails), health (log and state).
+ * (the bytes: scribe, zipkinhttp, otlphttp), delivery (the batches on their way; bisect and parcel for
+ * refused ones), suspects (batches on which a server fails), health (log and state).
  */
 #ifndef UPLINK_UPLINK_H
 #define UPLINK_UPLINK_H
@@ -29,7 +29,7 @@
 #include "wire/squeeze.h"
 #include "wire/wire.h"
 
-enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP };
+enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP, UPLINK_OTLP };
 
 struct uplink_options {
 	const char *name;    /* the output's, for the log; "default": it needs none */
@@ -38,8 +38,9 @@ struct uplink_options {
 	enum uplink_type type;
 	const char *category;          /* Scribe's */
 	enum batch_format format;      /* of what is sent */
-	const char *path;              /* HTTP's */
-	enum squeeze_kind compression; /* of HTTP's bodies */
+	const char *path;              /* HTTP's and OTLP's */
+	const char *headers_file;      /* the same; "" for none */
+	enum squeeze_kind compression; /* of their bodies */
 	bool use_tls;
 	struct tls_options tls;
 	bool tls_later;         /* files that do not do now are a fault that may pass */
@@ -64,7 +65,7 @@ struct uplink_server_state {
 
 struct uplink_state {
 	bool up;             /* the server that serves is */
-	const char *type;    /* "scribe", "http" */
+	const char *type;    /* "scribe", "http", "otlp" */
 	const char *server;  /* the server in use; borrowed from the uplink */
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */

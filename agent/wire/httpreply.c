@@ -324,21 +324,31 @@ static const char *advice(enum fault fault)
 	}
 }
 
-static void set_words(struct reply *reply, const struct head *head, struct slice body)
+void httpreply_say(struct reply *reply, const struct httpreply *http, const uint8_t *text, size_t size)
 {
-	const bool encoding = reply->fault == FAULT_ENCODING && *head->accepts;
-	int used = snprintf(reply->words, sizeof(reply->words), "HTTP status %d%s%s%s%s%s%s%s", head->status,
-		*head->reason ? " " : "", head->reason, advice(reply->fault), encoding ? "; it accepts " : "",
-		encoding ? head->accepts : "", *head->location ? "; redirected to " : "", head->location);
-	size_t size = MIN(body.size, 200);
+	const bool encoding = reply->fault == FAULT_ENCODING && *http->accepts;
+	int used = snprintf(reply->words, sizeof(reply->words), "HTTP status %d%s%s%s%s%s%s%s", http->status,
+		*http->reason ? " " : "", http->reason, advice(reply->fault), encoding ? "; it accepts " : "",
+		encoding ? http->accepts : "", *http->location ? "; redirected to " : "", http->location);
 
+	size = MIN(size, 200);
 	if ((size_t)used + 8 >= sizeof(reply->words) || size == 0)
 		return;
 	used += snprintf(reply->words + used, sizeof(reply->words) - (size_t)used, ": ");
-	words_copy(reply->words + used, sizeof(reply->words) - (size_t)used, body.data, size);
+	words_copy(reply->words + used, sizeof(reply->words) - (size_t)used, text, size);
 }
 
-enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *reply)
+static void keep(const struct head *head, struct slice body, struct httpreply *http)
+{
+	http->status = head->status;
+	memcpy(http->reason, head->reason, sizeof(http->reason));
+	memcpy(http->location, head->location, sizeof(http->location));
+	memcpy(http->accepts, head->accepts, sizeof(http->accepts));
+	http->body = body.data;
+	http->body_size = body.size;
+}
+
+enum reply_kind httpreply_parse(const uint8_t *data, size_t size, struct reply *reply, struct httpreply *http)
 {
 	struct slice in = {data, size}, body = {0};
 	struct head head;
@@ -367,7 +377,16 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
 	reply->later = kind == REPLY_PUT_OFF && asks_for_time(&head);
 	if (kind == REPLY_UNFIT)
 		reply->fault = encoding ? FAULT_ENCODING : fault_of(head.status);
-	if (kind != REPLY_GOOD)
-		set_words(reply, &head, body);
+	keep(&head, body, http);
+	return kind;
+}
+
+enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *reply)
+{
+	struct httpreply http = {0};
+	enum reply_kind kind = httpreply_parse(data, size, reply, &http);
+
+	if (http.status && kind != REPLY_GOOD)
+		httpreply_say(reply, &http, http.body, http.body_size);
 	return kind;
 }

@@ -14,7 +14,20 @@
 
 #include "wire/wire.h"
 
+/* Of an answer, what struct reply does not have. */
+struct httpreply {
+	int status;
+	char reason[64], location[128], accepts[64];
+	const uint8_t *body; /* borrowed from the answer; of one in chunks, the first */
+	size_t body_size;
+};
+
 /* As a wire's get_reply. */
 enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *reply);
+
+/* The same without the words; and the words, which end with @text of @size bytes. */
+enum reply_kind httpreply_parse(
+	const uint8_t *data, size_t size, struct reply *reply, struct httpreply *http);
+void httpreply_say(struct reply *reply, const struct httpreply *http, const uint8_t *text, size_t size);
 
 #endif

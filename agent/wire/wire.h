@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A wire format: how a run of spans becomes a call to a server, and what its reply means. No I/O here. There
- * are two: Scribe's Log() (scribe.c) and Zipkin's POST (zipkinhttp.c).
+ * A wire format: how a run of spans becomes a call to a server, and what its reply means. No I/O here, but
+ * for a file of headers. There are three: Scribe's Log() (scribe.c), Zipkin's POST (zipkinhttp.c) and OTLP's
+ * (otlphttp.c).
  */
 #ifndef WIRE_WIRE_H
 #define WIRE_WIRE_H
@@ -13,7 +14,7 @@
 #include "base/buffer.h"
 #include "core/fault.h"
 
-/* Spans one after another, as zipkin.h encodes them; borrowed. */
+/* Spans one after another, as encode/ makes them; borrowed. */
 struct run {
 	const uint8_t *spans;
 	const uint32_t *sizes; /* of each */
@@ -33,6 +34,7 @@ enum reply_kind {
 struct reply {
 	int32_t number;   /* of the call that it answers, if replies are numbered */
 	size_t used;      /* bytes of it */
+	uint64_t lost;    /* REPLY_GOOD: of the spans, it threw away so many; it does not say which */
 	int64_t wait_ns;  /* how long to wait before the next call; 0: it does not say */
 	bool later;       /* REPLY_PUT_OFF: it asks for time, and does not just fail */
 	bool last;        /* the server takes no more calls on this connection */
@@ -50,6 +52,12 @@ struct wire {
 	/* Reads one reply from the @size bytes at @data; @reply is all zeros before. */
 	enum reply_kind (*get_reply)(
 		struct wire *wire, const uint8_t *data, size_t size, struct reply *reply);
+
+	/*
+	 * Makes it ready for calls on a new connection. False if that cannot be done, with one sentence in
+	 * @why, of @size bytes. NULL: it always is.
+	 */
+	bool (*ready)(struct wire *wire, char *why, size_t size);
 
 	void (*destroy)(struct wire *wire);
 

@@ -44,7 +44,7 @@ const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider),
 		&blkin_always_off_, &blkin_always_off_, &blkin_always_off_},
 	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_,
 	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL,
-	blkin_ignore_sampling_};
+	blkin_ignore_sampling_, NULL};
 const struct blkin_provider *blkin_provider_ = &blkin_no_provider_;
 /* How often this process has forked: a thread seeds its id generator again when this changes. */
 unsigned blkin_forks_ = 0;

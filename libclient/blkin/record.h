@@ -24,6 +24,15 @@ struct blkin_span_record {
 	const char *data; /* a head line, then a line for each annotation and so on; see span.h */
 };
 
+/* Bytes for a line about the process */
+#define BLKIN_PROCESS_LINE_ 48
+
+/* The line about the process: see span.h. All of it is copied, of which only its size counts. */
+struct blkin_process {
+	uint32_t size;
+	char line[BLKIN_PROCESS_LINE_];
+};
+
 /* syslog's eight severity levels */
 #define BLKIN_LEVELS_ 8
 
@@ -52,6 +61,7 @@ struct blkin_provider {
 		int64_t trace, int64_t span, int64_t parent_span, const char *event);
 	int (*sample)(uint64_t id, uint64_t now, const char *service);
 	void (*set_sampling)(uint32_t one_in, uint32_t per_second);
+	const struct blkin_process *process;
 };
 
 #endif

@@ -15,17 +15,19 @@
  * The event's `data` field begins with a head line, followed by a line for each of these:
  *     head             KIND PORT IP SERVICE  (IP is "-" if unknown)
  *     annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it)
- *     tag              KEY=VALUE
+ *     tag              KEY=VALUE             (#iKEY: a whole number; #dKEY: a floating-point one; #bKEY:
+ *                                            true or false; #sKEY: a text whose key begins with '#')
  *     remote endpoint  @PORT IP SERVICE
  *     explicit finish  !finish +NANOSECONDS  (after the start; without it: the time of the event)
  *     pieces           !pieces NUMBER
+ *     process          &PID=NAME             (the name of its file)
  * as in "client 6800 10.0.0.1 osd.4\n+1200 cache miss\nobject=motd\n". KIND is local, client, server,
  * producer or consumer, if necessary with ",shared", ",debug" and ",high=" and the upper 16 hex digits of a
  * 128-bit trace id.
  *
  * An annotation or tag that does not fit, or that a line cannot hold (because of a line break, or a key that
- * contains '=' or starts with '+', '-', '@' or '!'), is written before the span in a separate event, a piece:
- * blkin:annotation or blkin:tag. The span says how many there are.
+ * contains '=' or starts with '+', '-', '@', '!' or '&'), is written before the span in a separate event, a
+ * piece: blkin:annotation or blkin:tag. The span says how many there are.
  */
 #ifndef BLKIN_SPAN_H_
 #define BLKIN_SPAN_H_
@@ -59,8 +61,11 @@ extern "C" {
  */
 #define BLKIN_NAME_TEXT_ 64
 #define BLKIN_HEAD_TEXT_ (BLKIN_NAME_TEXT_ + 44 + BLKIN_ENDPOINT_TEXT_)
-/* Room behind them: "@" and the remote endpoint, "!finish +" and "!pieces " with their numbers, NUL. */
-#define BLKIN_TAIL_TEXT_ (1 + BLKIN_ENDPOINT_TEXT_ + 9 + 21 + 8 + 11 + 1)
+/* Room behind them: "@" and the remote endpoint, "!finish +" and "!pieces " with their numbers, the process,
+ * NUL. */
+#define BLKIN_TAIL_TEXT_ (1 + BLKIN_ENDPOINT_TEXT_ + 9 + 21 + 8 + 11 + BLKIN_PROCESS_LINE_ + 1)
+/* Longest key, with its NUL, that keeps its type in an event of its own; a longer one is a text's. */
+#define BLKIN_TYPED_KEY_ 128
 /* For the calls whose argument is usually a literal, so that the compiler knows its length. */
 #define BLKIN_INLINE_ __attribute__((always_inline))
 
@@ -433,13 +438,17 @@ static inline BLKIN_INLINE_ void blkin_span_annotate(struct blkin_span *span, co
 		blkin_span_annotate_at(span, blkin_now(), value);
 }
 
-/* Writes "KEY=", or returns NULL if the line would be read as something else. */
-static inline char *blkin_put_key_(char *to, const char *key, size_t size)
+/* Writes "KEY=", or returns NULL if the line would be read as something else. @type is 0 of a text. */
+static inline char *blkin_put_key_(char *to, const char *key, size_t size, char type)
 {
 	size_t i;
 
-	if (*key == '+' || *key == '-' || *key == '@' || *key == '!')
+	if (type || *key == '#') {
+		*to++ = '#';
+		*to++ = type ? type : 's';
+	} else if (*key == '+' || *key == '-' || *key == '@' || *key == '!' || *key == '&') {
 		return NULL;
+	}
 	for (i = 0; i < size; i++) {
 		if (key[i] == '=' || key[i] == '\n')
 			return NULL;
@@ -449,15 +458,30 @@ static inline char *blkin_put_key_(char *to, const char *key, size_t size)
 	return to + size + 1;
 }
 
-static inline void blkin_span_put_tag_(
-	struct blkin_span *span, const char *key, size_t key_size, const char *value, size_t value_size)
+/* Writes a tag as a piece, with its type if the key is not too long. */
+static inline void blkin_span_tag_piece_(
+	struct blkin_span *span, const char *key, size_t size, const char *value, char type)
 {
-	char *to = blkin_span_room_(span, key_size + value_size + 2);
+	char typed[2 + BLKIN_TYPED_KEY_];
+
+	if ((type || *key == '#') && size < BLKIN_TYPED_KEY_) {
+		typed[0] = '#';
+		typed[1] = type ? type : 's';
+		memcpy(typed + 2, key, size + 1);
+		key = typed;
+	}
+	blkin_span_piece_(span, 0, key, value);
+}
+
+static inline void blkin_span_put_tag_(struct blkin_span *span, const char *key, size_t key_size,
+	const char *value, size_t value_size, char type)
+{
+	char *to = blkin_span_room_(span, key_size + value_size + (type || *key == '#' ? 4 : 2));
 
 	if (to)
-		to = blkin_put_key_(to, key, key_size);
+		to = blkin_put_key_(to, key, key_size, type);
 	if (!to || memchr(value, '\n', value_size)) {
-		blkin_span_piece_(span, 0, key, value);
+		blkin_span_tag_piece_(span, key, key_size, value, type);
 		return;
 	}
 	memcpy(to, value, value_size);
@@ -473,11 +497,12 @@ static inline void blkin_span_put_tag_(
 static inline BLKIN_INLINE_ void blkin_span_tag(struct blkin_span *span, const char *key, const char *value)
 {
 	if (span->recording && key && value)
-		blkin_span_put_tag_(span, key, strlen(key), value, strlen(value));
+		blkin_span_put_tag_(span, key, strlen(key), value, strlen(value), 0);
 }
 
 /**
- * blkin_span_tag_int - the same with a whole number, recorded as its decimal text, as Zipkin's tags are text
+ * blkin_span_tag_int - the same with a whole number, which Zipkin shows as its decimal text, and
+ * OpenTelemetry as a number
  */
 static inline void blkin_span_tag_int(struct blkin_span *span, const char *key, int64_t value)
 {
@@ -489,7 +514,7 @@ static inline void blkin_span_tag_int(struct blkin_span *span, const char *key, 
 		*to++ = '-';
 	to = blkin_put_number_(to, value < 0 ? 0u - (uint64_t)value : (uint64_t)value);
 	*to = '\0';
-	blkin_span_put_tag_(span, key, strlen(key), text, (size_t)(to - text));
+	blkin_span_put_tag_(span, key, strlen(key), text, (size_t)(to - text), 'i');
 }
 
 /**
@@ -507,6 +532,7 @@ static inline void blkin_span_remote(struct blkin_span *span, const struct blkin
 /* Appends what is known only at the end, for which the span has reserved room. */
 static inline void blkin_span_put_tail_(struct blkin_span *span, uint64_t finish)
 {
+	const struct blkin_process *process = blkin_provider_->process;
 	char *to = span->text + span->used;
 
 	if (span->remote) {
@@ -523,6 +549,8 @@ static inline void blkin_span_put_tail_(struct blkin_span *span, uint64_t finish
 		to = blkin_put_number_(to + 8, span->pieces);
 		*to++ = '\n';
 	}
+	memcpy(to, process->line, BLKIN_PROCESS_LINE_);
+	to += process->size;
 	*to = '\0';
 }
 

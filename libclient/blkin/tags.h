@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tags of every scalar type, recorded as text like all of Zipkin's tags; several in one call; and the tag for
- * errors.
+ * Tags of every scalar type; several in one call; and the tag for errors. Zipkin shows the values as text;
+ * OpenTelemetry has their types.
  */
 #ifndef BLKIN_TAGS_H_
 #define BLKIN_TAGS_H_
@@ -22,12 +22,13 @@ extern "C" {
  */
 static inline void blkin_span_tag_uint(struct blkin_span *span, const char *key, uint64_t value)
 {
-	char text[21];
+	char text[21], *end;
 
-	if (!span->recording)
+	if (!span->recording || !key)
 		return;
-	*blkin_put_number_(text, value) = '\0';
-	blkin_span_tag(span, key, text);
+	end = blkin_put_number_(text, value);
+	*end = '\0';
+	blkin_span_put_tag_(span, key, strlen(key), text, (size_t)(end - text), 'i');
 }
 
 /**
@@ -39,7 +40,7 @@ static inline void blkin_span_tag_double(struct blkin_span *span, const char *ke
 	double again;
 	int digits = 15;
 
-	if (!span->recording)
+	if (!span->recording || !key)
 		return;
 	do {
 		snprintf(text, sizeof(text), "%.*g", digits, value);
@@ -48,7 +49,7 @@ static inline void blkin_span_tag_double(struct blkin_span *span, const char *ke
 	for (at = text; *at; at++) /* a locale may have another decimal sign */
 		if (*at == ',')
 			*at = '.';
-	blkin_span_tag(span, key, text);
+	blkin_span_put_tag_(span, key, strlen(key), text, strlen(text), 'd');
 }
 
 /**
@@ -56,7 +57,10 @@ static inline void blkin_span_tag_double(struct blkin_span *span, const char *ke
  */
 static inline void blkin_span_tag_bool(struct blkin_span *span, const char *key, int value)
 {
-	blkin_span_tag(span, key, value ? "true" : "false");
+	const char *text = value ? "true" : "false";
+
+	if (span->recording && key)
+		blkin_span_put_tag_(span, key, strlen(key), text, strlen(text), 'b');
 }
 
 /**

@@ -52,6 +52,14 @@ static void write_endpoint(const struct endpoint *endpoint)
 	g_string_append_c(written, '\n');
 }
 
+/* What stands before its key. */
+static const char *mark_of(const struct tag *tag)
+{
+	static const char *const marks[] = {"", "#i", "#d", "#b"};
+
+	return tag->type == TAG_TEXT && tag->key.size && *tag->key.data == '#' ? "#s" : marks[tag->type];
+}
+
 /* Writes the span as a client would. */
 static void write_span(const struct span *span)
 {
@@ -67,8 +75,7 @@ static void write_span(const struct span *span)
 	write_endpoint(&span->local);
 	for (size_t i = 0; i < span->annotation_count; i++) {
 		hold_borrowed(span->annotations[i].value);
-		g_string_append_printf(
-			written, "%+" G_GINT64_FORMAT " ", span->annotations[i].time * 1000 - start);
+		g_string_append_printf(written, "%+" G_GINT64_FORMAT " ", span->annotations[i].time - start);
 		g_string_append_len(
 			written, span->annotations[i].value.data, span->annotations[i].value.size);
 		g_string_append_c(written, '\n');
@@ -76,6 +83,7 @@ static void write_span(const struct span *span)
 	for (size_t i = 0; i < span->tag_count; i++) {
 		hold_borrowed(span->tags[i].key);
 		hold_borrowed(span->tags[i].value);
+		g_string_append(written, mark_of(&span->tags[i]));
 		g_string_append_len(written, span->tags[i].key.data, span->tags[i].key.size);
 		g_string_append_c(written, '=');
 		g_string_append_len(written, span->tags[i].value.data, span->tags[i].value.size);
@@ -85,7 +93,12 @@ static void write_span(const struct span *span)
 		g_string_append_c(written, '@');
 		write_endpoint(&span->remote);
 	}
-	g_string_append_printf(written, "!finish +%" G_GINT64_FORMAT "\n", span->duration * 1000);
+	if (span->pid || span->program.size) {
+		hold_borrowed(span->program);
+		g_string_append_printf(
+			written, "&%u=%.*s\n", span->pid, (int)span->program.size, span->program.data);
+	}
+	g_string_append_printf(written, "!finish +%" G_GINT64_FORMAT "\n", span->duration);
 }
 
 /* Reads the input as a span's data, and writes the span down; returns whether there is one. */

@@ -18,16 +18,25 @@ from rig.scribe import Receiver  # noqa: E402
 
 def pytest_addoption(parser):
     parser.addoption("--zipkin", action="store_true", help="run the suite against a real Zipkin server, and only it")
+    parser.addoption("--otel", action="store_true", help="the same with a real OpenTelemetry Collector")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "no_threads(reason): left out of a build with ThreadSanitizer")
 
 
+SUITES = ("zipkin", "otel")
+
+
+def suite_of(item):
+    """By the name of its file; None: the live tests that need no receiver."""
+    return next((suite for suite in SUITES if item.path.name.split(".")[0].split("_")[1] == suite), None)
+
+
 def pytest_collection_modifyitems(config, items):
-    """The Zipkin suite runs when asked for, and then alone; under ThreadSanitizer, what it allows."""
-    wanted = config.getoption("--zipkin")
-    other = [item for item in items if item.path.name.startswith("test_zipkin") != wanted]
+    """The suites with real receivers run when asked for, and then alone; under ThreadSanitizer, what it allows."""
+    wanted = next((suite for suite in SUITES if config.getoption(f"--{suite}")), None)
+    other = [item for item in items if suite_of(item) != wanted]
     if sanitizers() == "thread":
         other += [item for item in items if item not in other and item.get_closest_marker("no_threads")]
     config.hook.pytest_deselected(items=other)

@@ -78,7 +78,7 @@ def add_tags(found, tags):
         if tag.annotation_type == BOOL:
             host = tag.host
             found["remoteEndpoint"] = endpoint(host.ipv4, host.port, host.service_name, host.ipv6)
-        else:
+        elif tag.key != "otel.status_description":  # which says what `error` does
             found.setdefault("tags", {})[tag.key] = tag.value.decode()
 
 

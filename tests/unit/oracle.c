@@ -74,6 +74,14 @@ static void add_annotation(GPtrArray *list, int64_t time, struct text value, con
 	g_ptr_array_add(list, made);
 }
 
+/* Between the two ends in whole microseconds; what is known is not 0. */
+static int64_t duration_us(const struct span *span)
+{
+	int64_t end = (span->timestamp + span->duration) / 1000, begin = span->timestamp / 1000;
+
+	return span->duration == 0 ? 0 : end == begin ? 1 : end - begin;
+}
+
 static void add_binary(GPtrArray *list, struct text key, struct text value, ZipkinAnnotationType type,
 	const struct endpoint *host)
 {
@@ -109,13 +117,13 @@ static void add_annotations(GPtrArray *list, const struct span *span)
 										   NULL, NULL};
 
 	if (begin[span->kind])
-		add_annotation(list, span->timestamp, literal(begin[span->kind]), &span->local);
+		add_annotation(list, span->timestamp / 1000, literal(begin[span->kind]), &span->local);
 	for (size_t i = 0; i < span->annotation_count; i++)
-		add_annotation(list, span->annotations[i].time, span->annotations[i].value,
+		add_annotation(list, span->annotations[i].time / 1000, span->annotations[i].value,
 			is_core(span->annotations[i].value) ? &span->local : NULL);
 	if (end[span->kind] && span->duration)
-		add_annotation(
-			list, span->timestamp + span->duration, literal(end[span->kind]), &span->local);
+		add_annotation(list, span->timestamp / 1000 + duration_us(span), literal(end[span->kind]),
+			&span->local);
 }
 
 static gboolean has_core(const struct span *span)
@@ -126,6 +134,28 @@ static gboolean has_core(const struct span *span)
 	return span->kind != SPAN_LOCAL;
 }
 
+static gboolean has_key(const struct tag *tag, const char *key)
+{
+	return tag->key.size == strlen(key) && !memcmp(tag->key.data, key, tag->key.size);
+}
+
+/* What the last tag `error` says, but for "true" and nothing, goes to OpenTelemetry, too, unless the span
+ * does that. */
+static void add_reason(GPtrArray *list, const struct span *span)
+{
+	struct text reason = {0};
+
+	for (size_t i = 0; i < span->tag_count; i++) {
+		if (has_key(&span->tags[i], "otel.status_description"))
+			return;
+		if (has_key(&span->tags[i], "error"))
+			reason = span->tags[i].value;
+	}
+	if (reason.size && !(reason.size == 4 && !memcmp(reason.data, "true", 4)))
+		add_binary(list, literal("otel.status_description"), reason, ZIPKIN_ANNOTATION_TYPE_STRING,
+			NULL);
+}
+
 static void add_tags(GPtrArray *list, const struct span *span)
 {
 	static const char *const remote[] = {"sa", "sa", "ca", "ma", "ma"};
@@ -134,6 +164,7 @@ static void add_tags(GPtrArray *list, const struct span *span)
 	if (span->has_remote)
 		add_binary(list, literal(remote[span->kind]), literal("\1"), ZIPKIN_ANNOTATION_TYPE_BOOL,
 			&span->remote);
+	add_reason(list, span);
 	for (size_t i = 0; i < span->tag_count; i++)
 		add_binary(list, span->tags[i].key, span->tags[i].value, ZIPKIN_ANNOTATION_TYPE_STRING,
 			!placed && i + 1 == span->tag_count ? &span->local : NULL);
@@ -154,9 +185,9 @@ static ZipkinSpan *make_span(const struct span *span)
 	add_tags(made->binary_annotations, span);
 	made->debug = span->debug;
 	made->__isset_debug = span->debug;
-	made->timestamp = span->timestamp;
+	made->timestamp = span->timestamp / 1000;
 	made->__isset_timestamp = !span->shared;
-	made->duration = span->duration;
+	made->duration = duration_us(span);
 	made->__isset_duration = !span->shared && span->duration;
 	made->trace_id_high = (gint64)span->trace_id_high;
 	made->__isset_trace_id_high = span->trace_id_high != 0;

@@ -134,7 +134,7 @@ static void assert_item(struct queue *of, const uint8_t *item, size_t size)
 START_TEST(formats_keep_apart)
 {
 	struct batch *thrift = batch_create(BATCH_ZIPKIN_SPANS, 0, 0), *json;
-	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3, .name = {"get", 3}};
+	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3000, .name = {"get", 3}};
 	struct outlet its = outlet_of(&other, 10, 1000);
 	struct buffer encoded = {0};
 	struct fanout *to;

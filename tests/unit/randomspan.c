@@ -12,7 +12,7 @@ struct random_spans {
 	struct span span;
 	struct annotation annotations[ITEMS];
 	struct tag tags[ITEMS];
-	char memory[3 + 3 * ITEMS][TEXT];
+	char memory[4 + 3 * ITEMS][TEXT];
 };
 
 struct random_spans *random_spans_create(uint32_t seed)
@@ -61,6 +61,30 @@ static uint64_t random_id(GRand *random)
 	return (uint64_t)g_rand_int(random) << 32 | g_rand_int(random) | 1;
 }
 
+/* Whole microseconds in ns, which each format can hold. */
+static int64_t random_us(GRand *random, int shift)
+{
+	return (int64_t)(random_id(random) >> shift) * 1000;
+}
+
+/* Of any type, as a client writes it. */
+static void random_value(GRand *random, char *memory, struct tag *tag)
+{
+	static const char *const words[] = {"false", "true"};
+	gint64 number = (gint64)random_id(random) >> g_rand_int_range(random, 0, 64);
+
+	tag->type = (enum tag_type)g_rand_int_range(random, 0, TAG_TYPES);
+	if (tag->type == TAG_INT)
+		g_snprintf(memory, TEXT, "%" G_GINT64_FORMAT, number);
+	else if (tag->type == TAG_BOOL)
+		g_strlcpy(memory, words[g_rand_boolean(random)], TEXT);
+	else if (tag->type == TAG_DOUBLE)
+		g_ascii_formatd(memory, TEXT, "%.15g", g_rand_double(random) * (double)number);
+	tag->value = (struct text){memory, (uint32_t)strlen(memory)};
+	if (tag->type == TAG_TEXT)
+		tag->value = random_text(random, memory, TEXT);
+}
+
 static void make_items(struct random_spans *spans, bool core)
 {
 	static const char *const words[] = {"cs", "cr", "sr", "ss", "ms", "mr", "ws", "wx"};
@@ -70,7 +94,7 @@ static void make_items(struct random_spans *spans, bool core)
 		struct annotation *annotation = &spans->annotations[i];
 		struct tag *tag = &spans->tags[i];
 
-		annotation->time = (int64_t)(random_id(random) >> 12);
+		annotation->time = random_us(random, 12);
 		annotation->value = random_text(random, spans->memory[3 + i], TEXT);
 		if (core && g_rand_int_range(random, 0, 8) == 0)
 			annotation->value = (struct text){words[g_rand_int_range(random, 0, 8)], 2};
@@ -78,7 +102,7 @@ static void make_items(struct random_spans *spans, bool core)
 			annotation->value = (struct text){"an annotation", 13};
 		tag->key = random_text(random, spans->memory[3 + ITEMS + i], TEXT - 2);
 		spans->memory[3 + ITEMS + i][tag->key.size++] = (char)('a' + i);
-		tag->value = random_text(random, spans->memory[3 + 2 * ITEMS + i], TEXT);
+		random_value(random, spans->memory[3 + 2 * ITEMS + i], tag);
 	}
 }
 
@@ -94,9 +118,11 @@ const struct span *random_span(struct random_spans *spans, bool core)
 		.kind = (enum span_kind)g_rand_int_range(random, SPAN_LOCAL, SPAN_CONSUMER + 1),
 		.shared = g_rand_boolean(random),
 		.debug = g_rand_boolean(random),
-		.timestamp = (int64_t)(random_id(random) >> 12),
-		.duration = g_rand_boolean(random) ? (int64_t)(random_id(random) >> 20) : 0,
+		.timestamp = random_us(random, 12),
+		.duration = g_rand_boolean(random) ? random_us(random, 20) : 0,
 		.name = random_text(random, spans->memory[0], TEXT),
+		.pid = g_rand_boolean(random) ? g_rand_int(random) : 0,
+		.program = random_text(random, spans->memory[3 + 3 * ITEMS], 40),
 		.local = random_endpoint(random, spans->memory[1]),
 		.has_remote = g_rand_boolean(random),
 		.remote = random_endpoint(random, spans->memory[2]),

@@ -48,8 +48,9 @@ START_TEST(test_lines)
 	blkin_span_remote(&span, &remote);
 	blkin_span_finish_at(&span, span.record.start + 5);
 	ck_assert_str_eq(fake_data,
-		"+1234567890123 late\n-7 early\na=b=c\nn=-1\nd=0.1\nt=true\nmin=-9223372036854775808\n"
-		"max=9223372036854775807\numax=18446744073709551615\nzero=0\nerror=true\n"
+		"+1234567890123 late\n-7 "
+		"early\na=b=c\n#in=-1\n#dd=0.1\n#bt=true\n#imin=-9223372036854775808\n"
+		"#imax=9223372036854775807\n#iumax=18446744073709551615\n#izero=0\nerror=true\n"
 		"@65535 2001:db8::1 my db\n!finish +5\n");
 	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
 	blkin_span_finish_at(&span, span.record.start - 7);
@@ -72,7 +73,7 @@ START_TEST(test_numbers)
 			blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
 			blkin_span_tag_uint(&span, "n", numbers[i]);
 			blkin_span_finish(&span);
-			snprintf(expected, sizeof(expected), "n=%" PRIu64 "\n", numbers[i]);
+			snprintf(expected, sizeof(expected), "#in=%" PRIu64 "\n", numbers[i]);
 			ck_assert_str_eq(fake_data, expected);
 		}
 	}
@@ -190,28 +191,71 @@ START_TEST(test_doubles)
 		blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
 		blkin_span_tag_double(&span, "d", cases[i].value);
 		blkin_span_finish(&span);
-		snprintf(expected, sizeof(expected), "d=%s\n", cases[i].text);
+		snprintf(expected, sizeof(expected), "#dd=%s\n", cases[i].text);
 		ck_assert_str_eq(fake_data, expected);
-		ck_assert(strtod(fake_data + 2, NULL) == cases[i].value);
+		ck_assert(strtod(fake_data + 4, NULL) == cases[i].value);
 	}
 	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
 	blkin_span_tag_double(&span, "nan", (double)NAN);
 	blkin_span_finish(&span);
-	ck_assert(strcmp(fake_data, "nan=nan\n") == 0 || strcmp(fake_data, "nan=-nan\n") == 0);
+	ck_assert(strcmp(fake_data, "#dnan=nan\n") == 0 || strcmp(fake_data, "#dnan=-nan\n") == 0);
+}
+END_TEST
+
+/* A key that looks as if it had a type is marked as a text's. */
+START_TEST(test_marks)
+{
+	char key[BLKIN_TYPED_KEY_ + 1], expected[2 * sizeof(key) + 100];
+	struct blkin_span span;
+
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	blkin_span_tag(&span, "#i", "1");
+	blkin_span_tag(&span, "a#", "2");
+	blkin_span_tag_int(&span, "+", 3);
+	blkin_span_finish(&span);
+	ck_assert_str_eq(fake_pieces, "");
+	ck_assert_str_eq(fake_data, "#s#i=1\na#=2\n#i+=3\n");
+	memset(key, 'k', sizeof(key));
+	key[BLKIN_TYPED_KEY_] = '\0';
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	blkin_span_tag_int(&span, "=", -4);
+	blkin_span_tag(&span, "#", "5\n");
+	key[0] = '=';
+	blkin_span_tag_bool(&span, key, 1);
+	blkin_span_tag_bool(&span, key + 1, 1);
+	blkin_span_finish(&span);
+	snprintf(expected, sizeof(expected), "[#i==-4][#s#=5\n][%s=true]", key);
+	ck_assert_str_eq(fake_pieces, expected);
+	snprintf(expected, sizeof(expected), "#b%s=true\n!pieces 3\n", key + 1);
+	ck_assert_str_eq(fake_data, expected);
+}
+END_TEST
+
+/* The last line is the process's. */
+START_TEST(test_process)
+{
+	struct blkin_span span;
+
+	memcpy(fake_process.line, "&123=osd\nxxx", 12);
+	fake_process.size = 9;
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	blkin_span_finish_at(&span, span.record.start + 5);
+	fake_process.size = 0;
+	ck_assert_str_eq(fake_data, "!finish +5\n&123=osd\n");
 }
 END_TEST
 
 /* What a line cannot hold, or what does not fit, is written before the span as a piece, complete. */
 START_TEST(test_pieces)
 {
-	static const char *const keys[] = {"+k", "-k", "@k", "!k", "a=b", "a\nb"};
+	static const char *const keys[] = {"+k", "-k", "@k", "!k", "&k", "a=b", "a\nb"};
 	char expected[100000], *large = malloc(65537);
 	struct blkin_span span;
 
 	memset(large, 'x', 65536);
 	large[65536] = '\0';
 	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 7; i++)
 		blkin_span_tag(&span, keys[i], "v");
 	blkin_span_tag(&span, "k", "two\nlines");
 	blkin_span_annotate_at(&span, span.record.start + 3, "two\nlines");
@@ -220,9 +264,10 @@ START_TEST(test_pieces)
 	blkin_span_annotate_at(&span, span.record.start, "");
 	blkin_span_finish(&span);
 	snprintf(expected, sizeof(expected),
-		"[+k=v][-k=v][@k=v][!k=v][a=b=v][a\nb=v][k=two\nlines][+3 two\nlines][large=%s]", large);
+		"[+k=v][-k=v][@k=v][!k=v][&k=v][a=b=v][a\nb=v][k=two\nlines][+3 two\nlines][large=%s]",
+		large);
 	ck_assert_str_eq(fake_pieces, expected);
-	ck_assert_str_eq(fake_data, "=empty key\n+0 \n!pieces 9\n");
+	ck_assert_str_eq(fake_data, "=empty key\n+0 \n!pieces 10\n");
 	ck_assert_str_eq(fake_piece_head, "local 50000 10.0.0.1 svc");
 	ck_assert_str_eq(fake_head, fake_piece_head);
 	free(large);
@@ -445,6 +490,8 @@ int main(void)
 	tcase_add_test(tests, test_odd_endpoints);
 	tcase_add_test(tests, test_largest_span);
 	tcase_add_test(tests, test_doubles);
+	tcase_add_test(tests, test_marks);
+	tcase_add_test(tests, test_process);
 	tcase_add_test(tests, test_pieces);
 	tcase_add_test(tests, test_nothing_is_cut_off);
 	tcase_add_test(tests, test_children_follow_their_root);

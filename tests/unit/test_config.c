@@ -124,7 +124,7 @@ START_TEST(test_mistakes)
 			"such as collector:9411, and `type = http` (with `path`, and `tls = yes` for "
 			"https)\n"},
 		{"[output]\ntype = kafka\n",
-			"test: F:2: `type = kafka` is not valid: it must be scribe, http or none\n"},
+			"test: F:2: `type = kafka` is not valid: it must be scribe, http, otlp or none\n"},
 		{"[output]\ncompression = 1\n",
 			"test: F:2: `compression = 1` is not valid: it must be gzip, zstd or none\n"},
 		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not valid: it must be no or yes\n"},

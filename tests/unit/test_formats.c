@@ -207,7 +207,7 @@ static void assert_json(const struct span *span, const char *expected)
 /* All that a span can have, as Zipkin's documentation of version 2 has it. */
 START_TEST(as_documented)
 {
-	struct annotation annotation = {1502787600000005, literal("say \"hi\"\n\x01")};
+	struct annotation annotation = {1502787600000005000, literal("say \"hi\"\n\x01")};
 	struct tag tags[] = {{literal("k"), literal("first")}, {literal("a"), literal("1")},
 		{literal("k"), literal("last")}};
 	struct span span = {.trace_id_high = 0x463ac35c9f6413ad,
@@ -216,8 +216,8 @@ START_TEST(as_documented)
 		.parent_id = 0xb,
 		.kind = SPAN_CLIENT,
 		.name = literal("get"),
-		.timestamp = 1502787600000000,
-		.duration = 150000,
+		.timestamp = 1502787600000000000,
+		.duration = 150000000,
 		.local = {literal("frontend"), {192, 168, 99, 1}, 4, 3306},
 		.has_remote = true,
 		.remote = {literal(""), {[15] = 1}, 16, 50000},
@@ -235,7 +235,7 @@ START_TEST(as_documented)
 		"\"remoteEndpoint\":{\"ipv6\":\"::1\",\"port\":50000},"
 		"\"annotations\":[{\"timestamp\":1502787600000005,\"value\":\"say \\\"hi\\\"\\n\\u0001\"}],"
 		"\"tags\":{\"a\":\"1\",\"k\":\"last\"},\"debug\":true}");
-	span = (struct span){.trace_id = 1, .id = 2, .timestamp = 3, .shared = true, .kind = SPAN_SERVER};
+	span = (struct span){.trace_id = 1, .id = 2, .timestamp = 3000, .shared = true, .kind = SPAN_SERVER};
 	assert_json(&span,
 		"{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"kind\":\"SERVER\","
 		"\"timestamp\":3,\"localEndpoint\":{},\"shared\":true}");
@@ -245,12 +245,12 @@ END_TEST
 /* The old libraries' core annotations become a kind. What the span does not say by itself stays. */
 START_TEST(classic_core_annotations)
 {
-	struct annotation annotations[] = {
-		{100, literal("cs")}, {120, literal("cs")}, {130, literal("sr")}, {200, literal("cr")}};
+	struct annotation annotations[] = {{100000, literal("cs")}, {120000, literal("cs")},
+		{130000, literal("sr")}, {200000, literal("cr")}};
 	struct span span = {.trace_id = 1,
 		.id = 2,
-		.timestamp = 100,
-		.duration = 100,
+		.timestamp = 100000,
+		.duration = 100000,
 		.classic = true,
 		.annotations = annotations,
 		.annotation_count = 4};

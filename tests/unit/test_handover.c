@@ -29,16 +29,17 @@ static void teardown(void)
 static void pack_spans(void)
 {
 	struct batch *spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
-	struct hand hand = {
-		.at_once = true, .reached = unpacker_of("place", 5), .spans = {3, {spans, spans}}};
+	struct hand hand = {.at_once = true, .reached = unpacker_of("place", 5), .spans = {.count = 3}};
 
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		hand.spans.of[i] = spans;
 	hand.change.row[EVENTS_READ] = 7;
 	hand.change.row[SPANS_PENDING] = -2;
 	batch_add(spans, (const uint8_t *)"one", 3, 11);
 	batch_add(spans, (const uint8_t *)"", 0, 12);
 	batch_add(spans, (const uint8_t *)"three", 5, 13);
 	hand_pack(&out, &hand);
-	for (int i = 0; i < BATCH_FORMATS; i++) { /* the same bytes do for both */
+	for (int i = 0; i < BATCH_FORMATS; i++) { /* the same bytes do for all */
 		buffer_put(&out, spans->sizes.data, spans->sizes.size);
 		buffer_put(&out, spans->events.data, spans->events.size);
 		buffer_put(&out, spans->spans.data, spans->spans.size);

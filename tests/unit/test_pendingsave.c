@@ -27,11 +27,11 @@ static void note(void *data, const struct span *span)
 	emitted_count++;
 	g_string_append_printf(emitted, "%d %.*s@%.*s %d/%d port %d %d:", (int)span->id, (int)span->name.size,
 		span->name.data, (int)span->local.service.size, span->local.service.data,
-		(int)(span->timestamp - T0 / 1000), (int)span->duration, span->local.port,
+		(int)(span_timestamp_us(span) - T0 / 1000), (int)span_duration_us(span), span->local.port,
 		span->local.address_size);
 	for (size_t i = 0; i < span->annotation_count; i++)
 		g_string_append_printf(emitted, " %.*s+%d", (int)span->annotations[i].value.size,
-			span->annotations[i].value.data, (int)(span->annotations[i].time - T0 / 1000));
+			span->annotations[i].value.data, (int)(span->annotations[i].time / 1000 - T0 / 1000));
 	for (size_t i = 0; i < span->tag_count; i++)
 		g_string_append_printf(emitted, " %.*s=%.*s", (int)span->tags[i].key.size,
 			span->tags[i].key.data, (int)span->tags[i].value.size, span->tags[i].value.data);

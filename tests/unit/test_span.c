@@ -33,10 +33,11 @@ static void note(void *data, const struct span *span)
 		"x kind%d%s %.*s@%.*s %+d/%d",
 		span->trace_id, span->id, span->parent_id, span->kind, span->shared ? " shared" : "",
 		(int)span->name.size, span->name.data, (int)span->local.service.size,
-		span->local.service.data, (int)(span->timestamp - T0 / 1000), (int)span->duration);
+		span->local.service.data, (int)(span_timestamp_us(span) - T0 / 1000),
+		(int)span_duration_us(span));
 	for (size_t i = 0; i < span->annotation_count; i++)
 		g_string_append_printf(emitted, " %.*s%+d", (int)span->annotations[i].value.size,
-			span->annotations[i].value.data, (int)(span->annotations[i].time - T0 / 1000));
+			span->annotations[i].value.data, (int)(span->annotations[i].time / 1000 - T0 / 1000));
 	for (size_t i = 0; i < span->tag_count; i++)
 		g_string_append_printf(emitted, " %.*s=%.*s", (int)span->tags[i].key.size,
 			span->tags[i].key.data, (int)span->tags[i].value.size, span->tags[i].value.data);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "assemble/endpoint.h"
+#include "encode/spanread.h"
 #include "encode/utf8.h"
 #include "encode/zipkin.h"
 #include "oracle.h"
@@ -33,8 +34,8 @@ static struct span example(void)
 	struct span span = {
 		.trace_id = 0x1122334455667788,
 		.id = 0x99aabbccddeeff00,
-		.timestamp = 1700000000000001,
-		.duration = 1234,
+		.timestamp = 1700000000000001999,
+		.duration = 1234002,
 		.name = literal("read"),
 		.local = {.service = literal("osd.0"), .port = 6800},
 	};
@@ -62,6 +63,33 @@ START_TEST(test_every_kind)
 		assert_same(&span);
 		span.duration = 1;
 	}
+}
+END_TEST
+
+/* An error's text is there for OpenTelemetry's translator, too; and read back, it is the one tag. */
+START_TEST(test_errors)
+{
+	static const char *const reasons[] = {"", "true", "truth", "no such object"};
+	struct tag tags[] = {{literal("error"), literal(""), TAG_TEXT},
+		{literal("k"), literal("v"), TAG_TEXT},
+		{literal("otel.status_description"), literal("mine"), TAG_TEXT}};
+	struct spanread_memory memory = {0};
+	struct span span = example(), seen;
+
+	span.tags = tags;
+	for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
+		struct buffer out = {0};
+
+		tags[0].value = literal(reasons[i]);
+		for (span.tag_count = 1; span.tag_count <= 3; span.tag_count++)
+			assert_same(&span);
+		span.tag_count = 2;
+		ck_assert_int_eq(zipkin_encode(&out, &span), 0);
+		ck_assert(spanread_thrift(&seen, out.data, out.size, &memory));
+		ck_assert_uint_eq(seen.tag_count, 2);
+		buffer_free(&out);
+	}
+	spanread_free(&memory);
 }
 END_TEST
 
@@ -166,6 +194,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, test_every_kind);
+	tcase_add_test(tests, test_errors);
 	tcase_add_test(tests, test_random_spans);
 	tcase_add_test(tests, test_broken_text);
 	tcase_add_test(tests, test_too_large);

@@ -77,7 +77,7 @@ START_TEST(refused_when_taken)
 	ASSERT_ROW(&rig, SPANS_QUEUED, SPANS);
 	ASSERT_ROW(&rig, SPANS_SPOOLED, FOREIGN_SPANS);
 	assert_kept(&rig, 2 * FOREIGN_SPANS);
-	delivery_took(&delivery, piece);
+	delivery_took(&delivery, piece, 0);
 	ck_assert(queue_mark_settled(rig.queue));
 	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
 	ck_assert_ptr_null(delivery_take(&delivery, true, 0));

@@ -10,6 +10,7 @@ from .table import Table, median, ratio
 from .trace import Sink, cpu_at_end
 
 WEB = {"type": "http"}
+OTLP = {"type": "otlp"}
 OUTPUTS = {
     "scribe": {},
     "http, thrift, compression = none": dict(WEB, compression="none"),
@@ -18,6 +19,9 @@ OUTPUTS = {
     "http, json2, compression = none": dict(WEB, compression="none", format="json2"),
     "http, json2, compression = gzip": dict(WEB, compression="gzip", format="json2"),
     "http, json2, compression = zstd": dict(WEB, compression="zstd", format="json2"),
+    "otlp, compression = none": dict(OTLP, compression="none"),
+    "otlp, compression = gzip": dict(OTLP, compression="gzip"),
+    "otlp, compression = zstd": dict(OTLP, compression="zstd"),
 }
 FLOOR = "scribe"
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assemble/tagtype.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+/* Longest number that a client writes, with room. */
+#define NUMBER_SIZE 40
+
+static bool is_word(struct text value, const char *word)
+{
+	return value.size == strlen(word) && !memcmp(value.data, word, value.size);
+}
+
+static bool copy_number(char number[NUMBER_SIZE], struct text value)
+{
+	if (!value.size || value.size >= NUMBER_SIZE || g_ascii_isspace(value.data[0]))
+		return false;
+	memcpy(number, value.data, value.size);
+	number[value.size] = '\0';
+	return true;
+}
+
+static bool is_int(struct text value)
+{
+	char number[NUMBER_SIZE];
+
+	return copy_number(number, value) &&
+	       g_ascii_string_to_signed(number, 10, INT64_MIN, INT64_MAX, NULL, NULL);
+}
+
+static bool is_double(struct text value)
+{
+	char number[NUMBER_SIZE], *end;
+
+	if (!copy_number(number, value))
+		return false;
+	g_ascii_strtod(number, &end);
+	return end == number + value.size;
+}
+
+/* An unsigned number that fits into no int64_t: a text, but the mark is one all the same. */
+static bool is_huge(struct text value)
+{
+	for (uint32_t i = 0; i < value.size; i++)
+		if (!g_ascii_isdigit(value.data[i]))
+			return false;
+	return value.size >= 19 && value.size <= 20;
+}
+
+/* What the letter says, if the value is such a one. */
+static enum tag_type type_of(char letter, struct text value)
+{
+	switch (letter) {
+	case 'i':
+		return is_int(value) ? TAG_INT : TAG_TEXT;
+	case 'd':
+		return is_double(value) ? TAG_DOUBLE : TAG_TEXT;
+	case 'b':
+		return is_word(value, "true") || is_word(value, "false") ? TAG_BOOL : TAG_TEXT;
+	default:
+		return TAG_TEXT;
+	}
+}
+
+static __attribute__((noinline)) struct tag read_marked(struct text key, struct text value)
+{
+	enum tag_type type = key.size >= 2 ? type_of(key.data[1], value) : TAG_TEXT;
+	bool is_text = key.size >= 3 && key.data[1] == 's' && key.data[2] == '#';
+
+	if (key.size >= 2 && key.data[1] == 'i')
+		is_text = is_huge(value);
+	if (type != TAG_TEXT || is_text)
+		key = (struct text){key.data + 2, key.size - 2};
+	return (struct tag){key, value, type};
+}
+
+struct tag tag_read(struct text key, struct text value)
+{
+	if (!key.size || *key.data != '#')
+		return (struct tag){key, value, TAG_TEXT};
+	return read_marked(key, value);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/otlp.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "encode/iptext.h"
+#include "encode/repair.h"
+#include "encode/terms.h"
+#include "encode/utf8.h"
+#include "wire/otlpfields.h"
+#include "wire/protobuf.h"
+
+/* Size of everything except texts: in a span, and in an annotation or tag. */
+#define SPAN_ROOM 768
+#define ITEM_ROOM 48
+
+/* What the parts of one span share. */
+struct encoding {
+	uint8_t *at;
+	bool broken; /* a text is not UTF-8 */
+};
+
+#define LITERAL(literal) ((struct text){literal, sizeof(literal) - 1})
+
+static inline void put_text(struct encoding *encoding, struct text text)
+{
+	if (!utf8_copy_ascii((char *)encoding->at, text.data, text.size))
+		encoding->broken |= !utf8_valid(text.data, text.size);
+	encoding->at += text.size;
+}
+
+static inline void put_text_field(struct encoding *encoding, uint32_t field, struct text text)
+{
+	encoding->at = protobuf_put_head(encoding->at, field, text.size);
+	put_text(encoding, text);
+}
+
+static inline size_t name_size(struct text name)
+{
+	return name.size ? protobuf_bytes_size(name.size) : 0;
+}
+
+/* As the generated code, which leaves out what is empty. */
+static inline void put_name(struct encoding *encoding, uint32_t field, struct text name)
+{
+	if (name.size)
+		put_text_field(encoding, field, name);
+}
+
+/* Attributes: a KeyValue, whose value is an AnyValue of @size bytes that is to follow. */
+static inline void put_key(struct encoding *encoding, uint32_t field, struct text key, size_t size)
+{
+	encoding->at = protobuf_put_head(
+		encoding->at, field, protobuf_bytes_size(key.size) + protobuf_bytes_size(size));
+	put_text_field(encoding, KEYVALUE_KEY, key);
+	encoding->at = protobuf_put_head(encoding->at, KEYVALUE_VALUE, size);
+}
+
+static inline void put_string(struct encoding *encoding, uint32_t field, struct text key, struct text value)
+{
+	put_key(encoding, field, key, protobuf_bytes_size(value.size));
+	put_text_field(encoding, ANYVALUE_STRING, value);
+}
+
+static inline void put_varint(struct encoding *encoding, uint32_t field, uint64_t number)
+{
+	encoding->at = protobuf_put_varint(protobuf_put_field(encoding->at, field, PROTOBUF_VARINT), number);
+}
+
+static void put_int(struct encoding *encoding, uint32_t field, struct text key, uint64_t number)
+{
+	put_key(encoding, field, key, 1 + protobuf_varint_size(number));
+	put_varint(encoding, ANYVALUE_INT, number);
+}
+
+static void put_bool(struct encoding *encoding, uint32_t field, struct text key, bool value)
+{
+	put_key(encoding, field, key, 2);
+	put_varint(encoding, ANYVALUE_BOOL, value);
+}
+
+static void put_double(struct encoding *encoding, uint32_t field, struct text key, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	put_key(encoding, field, key, 9);
+	encoding->at = protobuf_put_i64(encoding->at, ANYVALUE_DOUBLE, bits);
+}
+
+/* Tags */
+
+static uint64_t int_of(struct text value)
+{
+	bool negative = value.size && *value.data == '-';
+	uint64_t number = 0;
+
+	for (uint32_t i = negative; i < value.size; i++)
+		number = number * 10 + (uint64_t)(value.data[i] - '0');
+	return negative ? -number : number;
+}
+
+static double double_of(struct text value)
+{
+	char number[64] = "";
+
+	memcpy(number, value.data, MIN(sizeof(number) - 1, value.size));
+	return g_ascii_strtod(number, NULL);
+}
+
+static inline void put_tag(struct encoding *encoding, const struct tag *tag)
+{
+	switch (tag->type) {
+	case TAG_INT:
+		put_int(encoding, SPAN_ATTRIBUTES, tag->key, int_of(tag->value));
+		break;
+	case TAG_DOUBLE:
+		put_double(encoding, SPAN_ATTRIBUTES, tag->key, double_of(tag->value));
+		break;
+	case TAG_BOOL:
+		put_bool(encoding, SPAN_ATTRIBUTES, tag->key, *tag->value.data == 't');
+		break;
+	default:
+		put_string(encoding, SPAN_ATTRIBUTES, tag->key, tag->value);
+	}
+}
+
+static bool is_text(struct text text, struct text other)
+{
+	return text.size == other.size && !memcmp(text.data, other.data, other.size);
+}
+
+static bool is_error(const struct tag *tag)
+{
+	return is_text(tag->key, LITERAL("error"));
+}
+
+/* Returns the tag `error`, which is no attribute; NULL: there is none. */
+static const struct tag *put_tags(struct encoding *encoding, const struct span *span)
+{
+	const struct tag *error = NULL;
+
+	for (size_t i = 0; i < span->tag_count; i++) {
+		if (!terms_tag_counts(span, i))
+			continue;
+		if (is_error(&span->tags[i]))
+			error = &span->tags[i];
+		else
+			put_tag(encoding, &span->tags[i]);
+	}
+	return error;
+}
+
+static bool has_tag(const struct span *span, struct text key)
+{
+	for (size_t i = 0; i < span->tag_count; i++)
+		if (is_text(span->tags[i].key, key))
+			return true;
+	return false;
+}
+
+static void put_address(
+	struct encoding *encoding, uint32_t field, struct text key, const struct endpoint *endpoint)
+{
+	char text[IPTEXT_MAX];
+	size_t size = (size_t)(iptext_put(text, endpoint) - text);
+
+	put_string(encoding, field, key, (struct text){text, (uint32_t)size});
+}
+
+static __attribute__((noinline)) void put_remote(
+	struct encoding *encoding, const struct span *span, enum span_kind kind)
+{
+	const struct endpoint *remote = &span->remote;
+	bool client = kind == SPAN_SERVER;
+	struct text service = LITERAL(OTLP_PEER_SERVICE),
+		    address = client ? LITERAL(OTLP_CLIENT_ADDRESS) : LITERAL(OTLP_SERVER_ADDRESS),
+		    port = client ? LITERAL(OTLP_CLIENT_PORT) : LITERAL(OTLP_SERVER_PORT);
+
+	if (remote->service.size && !has_tag(span, service))
+		put_string(encoding, SPAN_ATTRIBUTES, service, remote->service);
+	if (remote->address_size && !has_tag(span, address))
+		put_address(encoding, SPAN_ATTRIBUTES, address, remote);
+	if (remote->port && !has_tag(span, port))
+		put_int(encoding, SPAN_ATTRIBUTES, port, remote->port);
+}
+
+/* The span */
+
+static void put_events(struct encoding *encoding, const struct span *span, enum span_kind kind)
+{
+	for (size_t i = 0; i < span->annotation_count; i++) {
+		const struct annotation *annotation = &span->annotations[i];
+
+		if (terms_say(span, kind, annotation))
+			continue;
+		encoding->at = protobuf_put_head(encoding->at, SPAN_EVENTS, 9 + name_size(annotation->value));
+		encoding->at = protobuf_put_i64(encoding->at, EVENT_TIME, (uint64_t)annotation->time);
+		put_name(encoding, EVENT_NAME, annotation->value);
+	}
+}
+
+/* "true" is what a program says that knows no reason. */
+static void put_status(struct encoding *encoding, struct text reason)
+{
+	size_t message =
+		reason.size && !is_text(reason, LITERAL("true")) ? protobuf_bytes_size(reason.size) : 0;
+
+	encoding->at = protobuf_put_head(encoding->at, SPAN_STATUS, message + 2);
+	if (message)
+		put_text_field(encoding, STATUS_MESSAGE, reason);
+	put_varint(encoding, STATUS_CODE, STATUS_ERROR);
+}
+
+static uint8_t *put_id(uint8_t *to, uint64_t id)
+{
+	for (int i = 0; i < 8; i++)
+		to[i] = (uint8_t)(id >> (56 - 8 * i));
+	return to + 8;
+}
+
+static void put_ids(struct encoding *encoding, const struct span *span)
+{
+	uint8_t *to = protobuf_put_head(encoding->at, SPAN_TRACE_ID, 16);
+
+	to = put_id(put_id(to, span->trace_id_high), span->trace_id);
+	to = put_id(protobuf_put_head(to, SPAN_ID, 8), span->id);
+	if (span->parent_id)
+		to = put_id(protobuf_put_head(to, SPAN_PARENT_ID, 8), span->parent_id);
+	encoding->at = to;
+}
+
+static void put_span(struct encoding *encoding, const struct span *span)
+{
+	static const uint8_t kinds[] = {
+		OTLP_INTERNAL, OTLP_CLIENT, OTLP_SERVER, OTLP_PRODUCER, OTLP_CONSUMER};
+	enum span_kind kind = terms_kind(span);
+	const struct tag *error;
+
+	put_ids(encoding, span);
+	put_name(encoding, SPAN_NAME, span->name);
+	put_varint(encoding, SPAN_KIND, kinds[kind]);
+	encoding->at = protobuf_put_i64(encoding->at, SPAN_START, (uint64_t)span->timestamp);
+	encoding->at = protobuf_put_i64(encoding->at, SPAN_END, (uint64_t)(span->timestamp + span->duration));
+	error = put_tags(encoding, span);
+	if (span->has_remote)
+		put_remote(encoding, span, kind);
+	if (span->shared)
+		put_bool(encoding, SPAN_ATTRIBUTES, LITERAL(OTLP_SHARED), true);
+	if (span->debug)
+		put_bool(encoding, SPAN_ATTRIBUTES, LITERAL(OTLP_DEBUG), true);
+	put_events(encoding, span, kind);
+	if (error)
+		put_status(encoding, error->value);
+	encoding->at = protobuf_put_i32(encoding->at, SPAN_FLAGS, OTLP_SAMPLED);
+}
+
+/* The process */
+
+static void put_process(struct encoding *encoding, const struct span *span)
+{
+	const struct endpoint *local = &span->local;
+
+	put_string(encoding, RESOURCE_ATTRIBUTES, LITERAL(OTLP_SERVICE),
+		local->service.size ? local->service : LITERAL(OTLP_NO_SERVICE));
+	if (span->program.size)
+		put_string(encoding, RESOURCE_ATTRIBUTES, LITERAL(OTLP_PROGRAM), span->program);
+	if (local->address_size)
+		put_address(encoding, RESOURCE_ATTRIBUTES, LITERAL(OTLP_LOCAL_ADDRESS), local);
+	if (local->port)
+		put_int(encoding, RESOURCE_ATTRIBUTES, LITERAL(OTLP_LOCAL_PORT), local->port);
+}
+
+static uint8_t *put_u32(uint8_t *to, uint32_t number)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (uint8_t)(number >> (24 - 8 * i));
+	return to + 4;
+}
+
+static void put_item(struct encoding *encoding, const struct span *span)
+{
+	uint8_t *start = encoding->at;
+
+	encoding->at += 8;
+	put_process(encoding, span);
+	put_u32(put_u32(start, (uint32_t)(encoding->at - start)), span->pid);
+	put_span(encoding, span);
+}
+
+/* An upper limit of the item's size, its texts being UTF-8. */
+static size_t room(const struct span *span)
+{
+	size_t items = span->annotation_count + span->tag_count,
+	       texts = span->name.size + span->program.size + span->local.service.size +
+		       span->remote.service.size;
+
+	for (size_t i = 0; i < span->annotation_count; i++)
+		texts += span->annotations[i].value.size;
+	for (size_t i = 0; i < span->tag_count; i++)
+		texts += span->tags[i].key.size + span->tags[i].value.size;
+	return SPAN_ROOM + items * ITEM_ROOM + texts;
+}
+
+/* Returns whether all texts were UTF-8. */
+static bool encode(struct buffer *out, const struct span *span)
+{
+	struct encoding encoding = {buffer_reserve(out, room(span)), false};
+
+	put_item(&encoding, span);
+	if (!encoding.broken)
+		out->size = (size_t)(encoding.at - out->data);
+	return !encoding.broken;
+}
+
+int otlp_encode(struct buffer *out, const struct span *span)
+{
+	struct buffer memory = {0};
+	struct span repaired;
+	unsigned count;
+
+	if (UTF8_REPAIRED_MAX(room(span)) > OTLP_SPAN_MAX)
+		return -1;
+	if (encode(out, span))
+		return 0;
+	count = span_repair(span, &repaired, &memory);
+	encode(out, &repaired);
+	buffer_free(&memory);
+	return (int)count;
+}

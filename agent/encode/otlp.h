@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Encoding: a span as OpenTelemetry's protocol has it (opentelemetry/proto/trace/v1/trace.proto), as one of
+ * its SDKs would have made it, written by hand.
+ *
+ * OTLP puts spans below the resource, the process that they come from. An item is a span by itself, so it has
+ * both:
+ *     u32  bytes up to the Span
+ *     u32  the process's pid; 0: unknown
+ *          the resource's attributes that the program knows, as fields 1 of a Resource
+ *          a Span
+ * with numbers big-endian. wire/otlphttp.h puts items of one process together, and adds what the node knows.
+ *
+ * An annotation is an event. The tag `error` is the status. The remote endpoint is told by peer.service,
+ * server.address and server.port; where a server tells of its client, by client.address and client.port. A
+ * tag of the program with one of these keys takes the place of ours. The local endpoint is in the resource,
+ * as network.local.address and network.local.port. What OTLP has no word for is in the attributes
+ * zipkin.shared and zipkin.debug. Of tags with the same key the last one counts. Invalid UTF-8 becomes
+ * U+FFFD.
+ */
+#ifndef ENCODE_OTLP_H
+#define ENCODE_OTLP_H
+
+#include "base/buffer.h"
+#include "core/span.h"
+
+/* A span that could become larger than this is not encoded. */
+#define OTLP_SPAN_MAX (16 * 1024 * 1024)
+
+/* Appends @span as an item to @out; returns how many of its texts were repaired, or -1 if it is too large. */
+int otlp_encode(struct buffer *out, const struct span *span);
+
+#endif
