@@ -99,6 +99,20 @@ build() {
 	PATH=/usr/bin:/bin quietly ninja -C "$folder" || die "cannot build (ninja -C $folder)"
 }
 
+# Builds the OpenTelemetry Collector of tests/otel in the build folder $1, and puts its path into $otelcol.
+build_otelcol() {
+	local folder=$top/$1/otel
+	otelcol=$folder/otelcol
+	command -v go >/dev/null || die "the OpenTelemetry Collector is built by Go 1.25 or later, which is not here: install it, and put it into PATH"
+	if [ ! -e "$otelcol" ] || [ "$top/tests/otel/go.mod" -nt "$otelcol" ]; then
+		say "building the OpenTelemetry Collector, which takes some minutes"
+		mkdir -p "$folder"
+		cp "$top/tests/otel/go.mod" "$top/tests/otel/main.go" "$folder"
+		quietly env -C "$folder" GOFLAGS='-mod=mod -buildvcs=false' go build -o otelcol . ||
+			die "cannot build the OpenTelemetry Collector (go build, in $folder)"
+	fi
+}
+
 # Puts the Zipkin server's jar into the build folder $1, and its path into $zipkin_jar.
 fetch_zipkin() {
 	local folder=$top/$1/zipkin
