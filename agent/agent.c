@@ -218,6 +218,8 @@ static void report_output(const struct agent *agent, const struct output_state *
 {
 	const int64_t *row = output->account.row;
 	bool named = outputs_count(agent->outputs) > 1;
+	const struct output_config *is = config_output(agent->config, output->name);
+	bool file = is->type == CONFIG_OUTPUT_FILE;
 	const char *what = named ? "output " : "", *name = named ? output->name : "",
 		   *end = named ? ": " : "";
 
@@ -228,10 +230,9 @@ static void report_output(const struct agent *agent, const struct output_state *
 		log_info("%s%s%s%lld spans are not delivered yet: the next start reads them again", what,
 			name, end, (long long)row[SPANS_QUEUED]);
 	else if (row[SPANS_DROPPED_SHUTDOWN])
-		log_warning(
-			"%s%s%s%lld spans are not delivered: the collector at %s did not accept them in time",
-			what, name, end, (long long)row[SPANS_DROPPED_SHUTDOWN],
-			config_output(agent->config, output->name)->server);
+		log_warning("%s%s%s%lld spans are not delivered: %s%s did not accept them in time", what,
+			name, end, (long long)row[SPANS_DROPPED_SHUTDOWN], file ? "" : "the collector at ",
+			file ? is->directory : is->server);
 	if (named)
 		log_info("output %s: %lld of %lld spans delivered", name, (long long)row[SPANS_SENT],
 			(long long)all_of(output));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "connect.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <event2/event.h>
 #include <event2/thread.h>
@@ -76,7 +78,7 @@ static void on_end(void *data)
 /* What spans are posted or called to: each of the servers. */
 static void begin_servers(struct connecting *all, struct try *try)
 {
-	const struct uplink_options options = output_uplink_options(try->output, true);
+	const struct uplink_options options = output_uplink_options(try->output, true, true);
 	struct address addresses[ADDRESSES_MAX];
 	size_t count = address_parse_list(options.server, addresses);
 	char why[512];
@@ -104,6 +106,7 @@ static void begin(struct connecting *all, const struct output_config *output)
 	case CONFIG_OUTPUT_OTLP:
 		begin_servers(all, try);
 		break;
+	case CONFIG_OUTPUT_FILE:
 	case CONFIG_OUTPUT_NONE:
 		break;
 	}
@@ -139,6 +142,17 @@ static bool print_server(const struct output_config *output, const struct probe_
 	return accepted;
 }
 
+/* Files get no span of ours; it is seen whether there can be any. What is the agent's own, it makes. */
+static bool print_directory(const struct output_config *output)
+{
+	const char *path = output->directory;
+	bool usable = access(path, W_OK | X_OK) == 0 || (errno == ENOENT && output->own_directory);
+
+	printf("[%s] %s: %s%s\n", output->section, path,
+		usable ? "can be written to" : "cannot be written to: ", usable ? "" : g_strerror(errno));
+	return usable;
+}
+
 /* Returns whether all servers accepted. */
 static bool print_try(const struct try *try)
 {
@@ -146,6 +160,8 @@ static bool print_try(const struct try *try)
 
 	if (try->output->type == CONFIG_OUTPUT_NONE)
 		printf("[%s]: delivers nothing, as `type = none`\n", try->output->section);
+	if (try->output->type == CONFIG_OUTPUT_FILE)
+		accepted = print_directory(try->output);
 	for (size_t i = 0; i < try->count; i++)
 		accepted &= print_server(try->output, probe_result(try->probes[i]));
 	return accepted;

@@ -88,10 +88,12 @@ int find_traces(const char *dir, GPtrArray *found)
 	if (stat(dir, &file) != 0)
 		fprintf(stderr, "blkin import: %s: %s\n", dir, strerror(errno));
 	else if (!S_ISDIR(file.st_mode))
-		fprintf(stderr, "blkin import: %s: not a folder\n", dir);
+		fprintf(stderr, "blkin import: %s: not a folder, and not called *.jsonl\n", dir);
 	else if (!find(dir, 0, found))
 		fprintf(stderr,
-			"blkin import: %s: there is no CTF trace in it (a folder with a file `metadata`)\n",
+			"blkin import: %s: there is no CTF trace in it (a folder with a file `metadata`), "
+			"and "
+			"no file *.jsonl\n",
 			dir);
 	else
 		return 0;

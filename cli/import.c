@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin import`: sends traces on disk, through the agent's own code, to the collectors. */
+/* `blkin import`: sends traces and files of spans, through the agent's own code, to the outputs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,11 @@
 #include "options.h"
 
 static const char help[] =
-	"Usage: blkin import [OPTION]... DIR...\n"
-	"Send the spans in CTF traces on disk to the configured outputs. DIR is a trace or a\n"
-	"folder of traces, such as `lttng create --output=DIR` creates.\n"
+	"Usage: blkin import [OPTION]... PATH...\n"
+	"Send the spans in traces and files on disk to the configured outputs. PATH is\n"
+	"  a CTF trace, or a folder of traces, such as `lttng create --output=DIR` creates;\n"
+	"  a file *.jsonl of spans, or a folder with such files, as outputs of `type = file`\n"
+	"  write them: Zipkin's JSON of version 2, one span a line.\n"
 	"\n"
 	"  --config FILE       the configuration with the outputs; by default\n"
 	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
@@ -27,19 +29,23 @@ static const char help[] =
 	"  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
-	"A damaged trace is named, and the others are sent; it exits with 1 then.\n"
+	"A damaged trace, or a line that is no span, is named, and the rest is sent; it exits\n"
+	"with 1 then.\n"
 	"Importing a trace twice is harmless: Zipkin merges duplicates.\n";
 
 struct import {
 	struct config config;
 	struct import_result result;
-	bool whole; /* nothing was left out */
+	bool traces, files; /* some are named */
+	bool whole;         /* nothing was left out */
 };
 
 static void add_result(struct import_result *sum, const struct import_result *more)
 {
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		sum->rows.row[i] += more->rows.row[i];
+	sum->lines.read += more->lines.read;
+	sum->lines.bad += more->lines.bad;
 	for (size_t i = 0; i < more->outputs; i++) {
 		memcpy(sum->output[i].name, more->output[i].name, sizeof(sum->output[i].name));
 		for (int k = 0; k < ACCOUNT_ROWS; k++)
@@ -136,6 +142,32 @@ static void send_all(struct import *import, const GPtrArray *traces)
 	g_ptr_array_unref(good);
 }
 
+static void send_files(struct import *import, const GPtrArray *files)
+{
+	struct import_result result = {0};
+	char error[SEND_ERROR_SIZE];
+	enum send_end end = send_lines(&import->config, files, &result, error);
+
+	if (end == SEND_DIED)
+		log_error("the files were not read to their ends: %s", error);
+	import->whole &= end == SEND_DONE && !result.lines.bad;
+	add_result(&import->result, &result);
+}
+
+static void report_events(const struct import_result *result)
+{
+	const int64_t *row = result->rows.row;
+
+	printf("%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
+	       " of other programs ignored\n",
+		row[EVENTS_READ], row[EVENTS_IN_SPANS],
+		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
+		row[EVENTS_IGNORED]);
+	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
+		printf("lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
+			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
+}
+
 /* Prints what became of the spans at an output; returns whether all are sent. */
 static bool report_output(const struct import_result *result, size_t index)
 {
@@ -155,15 +187,13 @@ static int report(const struct import *import)
 {
 	const int64_t *row = import->result.rows.row;
 	bool good = import->whole && !guard_interrupted() && !row[SPANS_PENDING];
+	const struct lines_counts *lines = &import->result.lines;
 
-	printf("%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
-	       " of other programs ignored\n",
-		row[EVENTS_READ], row[EVENTS_IN_SPANS],
-		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
-		row[EVENTS_IGNORED]);
-	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
-		printf("lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
-			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
+	if (import->traces)
+		report_events(&import->result);
+	if (import->files)
+		printf("%" PRIu64 " lines read: %" PRIu64 " spans, %" PRIu64 " that are none\n", lines->read,
+			lines->read - lines->bad, lines->bad);
 	for (size_t i = 0; i < import->result.outputs; i++)
 		good &= report_output(&import->result, i);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -171,18 +201,25 @@ static int report(const struct import *import)
 
 static int run(struct import *import, int argc, char **argv)
 {
-	GPtrArray *traces = g_ptr_array_new_with_free_func(free);
+	GPtrArray *traces = g_ptr_array_new_with_free_func(free),
+		  *files = g_ptr_array_new_with_free_func(free);
 	int status = EXIT_FAILURE;
 	bool found = true;
 
 	for (int i = 0; i < argc; i++)
-		found &= find_traces(argv[i], traces) == 0;
+		found &= lines_find(argv[i], files) || find_traces(argv[i], traces) == 0;
 	if (found) {
 		import->whole = true;
-		send_all(import, traces);
+		import->traces = traces->len > 0;
+		import->files = files->len > 0;
+		if (import->traces)
+			send_all(import, traces);
+		if (import->files && !guard_interrupted())
+			send_files(import, files);
 		status = report(import);
 	}
 	g_ptr_array_unref(traces);
+	g_ptr_array_unref(files);
 	return status;
 }
 
@@ -192,7 +229,7 @@ static void deliver_to(struct config *config, const char *server)
 	struct output_config *output = g_ptr_array_index(config->outputs, 0);
 
 	g_ptr_array_set_size(config->outputs, 1);
-	if (output->type == CONFIG_OUTPUT_NONE)
+	if (output->type != CONFIG_OUTPUT_HTTP)
 		output->type = CONFIG_OUTPUT_SCRIBE;
 	g_free(output->server);
 	output->server = g_strdup(server);
@@ -229,7 +266,7 @@ static int read_options(struct import *import, int argc, char **argv)
 		return EX_USAGE;
 	}
 	if (optind == argc) {
-		log_error("name the traces: `blkin import DIR...`");
+		log_error("name the traces, or the files of spans: `blkin import PATH...`");
 		return EX_USAGE;
 	}
 	if (config_read(&import->config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)

@@ -142,6 +142,21 @@ static void try_state(struct trial *trial)
 	try_folder(trial, "state-directory", path, error);
 }
 
+/* Of an output of files: one below the state directory is made. */
+static void try_directory(struct trial *trial, const struct output_config *output)
+{
+	const char *path = output->directory, *kept = unit_protects(trial->unit, path);
+	g_autofree char *what = g_strdup_printf("`directory` of [%s],", output->section);
+	int error = access_error(path, R_OK | W_OK | X_OK);
+
+	if (output->type != CONFIG_OUTPUT_FILE)
+		return;
+	if (error == ENOENT && output->own_directory)
+		error = 0;
+	if (error || kept)
+		miss(trial, what, path, error ? g_strerror(error) : kept);
+}
+
 static void try_socket(struct trial *trial)
 {
 	const char *path = trial->config->socket;
@@ -187,6 +202,7 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 	for (guint i = 0; i < config->outputs->len; i++) {
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
 		try_headers(&trial, g_ptr_array_index(config->outputs, i));
+		try_directory(&trial, g_ptr_array_index(config->outputs, i));
 	}
 	try_state(&trial);
 	try_socket(&trial);

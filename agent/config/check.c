@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "config/check.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "config/keys.h"
+#include "config/section.h"
 
 /* A spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
@@ -70,6 +73,43 @@ static int check_spool(const struct config *config, const struct output_config *
 		output->section);
 }
 
+static int check_keys_of_type(const struct output_config *output)
+{
+	bool file = output->type == CONFIG_OUTPUT_FILE;
+	int status = 0;
+
+	for (size_t i = 0; i < config_key_count; i++) {
+		const char *name = config_keys[i].name;
+		g_autofree char *message = NULL;
+
+		if (config_keys[i].scope != SCOPE_OUTPUT || output_key_fits(output, name) ||
+			!config_output_is_set(output, name))
+			continue;
+		message = g_strdup_printf(file ? "`%s` is for outputs to a server, not for `type = file`,"
+					       : "`%s` needs `type = file`",
+			name);
+		status = broken(&output->origins[i], message, output->section);
+	}
+	return status;
+}
+
+/* Each would take what the other writes for what was left behind. */
+static int check_directories(const struct config *config, guint index)
+{
+	const struct output_config *output = g_ptr_array_index(config->outputs, index);
+
+	for (guint i = 0; i < index && output->type == CONFIG_OUTPUT_FILE; i++) {
+		const struct output_config *other = g_ptr_array_index(config->outputs, i);
+		const struct config_origin *at = later(NULL, output->origins, "output", "directory");
+
+		at = later(at, other->origins, "output", "directory");
+		if (other->type == CONFIG_OUTPUT_FILE && !strcmp(other->directory, output->directory))
+			return broken(at, "`directory` must be another one than that of any other output,",
+				output->section);
+	}
+	return 0;
+}
+
 static int check_output(const struct config *config, const struct output_config *output)
 {
 	const struct rule rules[] = {
@@ -79,11 +119,19 @@ static int check_output(const struct config *config, const struct output_config 
 			"`tls-certificate` and `tls-key` go together"},
 		{!output->tls && (*output->tls_ca || *output->tls_certificate || *output->tls_key),
 			{"tls", "tls-ca", "tls-certificate", "tls-key"}, "TLS files need `tls = yes`"},
-		{output->format == CONFIG_FORMAT_JSON2 && output->type != CONFIG_OUTPUT_HTTP,
+		{output->format == CONFIG_FORMAT_JSON2 && output->type != CONFIG_OUTPUT_HTTP &&
+				output->type != CONFIG_OUTPUT_FILE,
 			{"format", "type"}, "`format = json2` needs `type = http`"},
 		{*output->headers_file && output->type != CONFIG_OUTPUT_HTTP &&
 				output->type != CONFIG_OUTPUT_OTLP,
 			{"headers-file", "type"}, "`headers-file` needs `type = http` or `type = otlp`"},
+		{output->format != CONFIG_FORMAT_JSON2 && output->type == CONFIG_OUTPUT_FILE,
+			{"format", "type"}, "`type = file` needs `format = json2`"},
+		{output->total_size && output->type == CONFIG_OUTPUT_FILE &&
+				(!output->rotate_size || output->total_size < output->rotate_size),
+			{"total-size", "rotate-size"},
+			"`total-size` must be 0 (no limit), or at least `rotate-size`, which must not be 0 "
+			"then,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold two batches at least: twice `batch-size`"},
 	};
@@ -97,6 +145,8 @@ static int check_output(const struct config *config, const struct output_config 
 		if (rules[i].broken)
 			status = broken(at, rules[i].message, output->section);
 	}
+	if (check_keys_of_type(output) != 0)
+		status = -1;
 	return check_spool(config, output) != 0 ? -1 : status;
 }
 
@@ -119,7 +169,8 @@ int config_check(const struct config *config)
 	if (check_memory(config) != 0)
 		status = -1;
 	for (guint i = 0; i < config->outputs->len; i++)
-		if (check_output(config, g_ptr_array_index(config->outputs, i)) != 0)
+		if (check_output(config, g_ptr_array_index(config->outputs, i)) != 0 ||
+			check_directories(config, i) != 0)
 			status = -1;
 	return status;
 }

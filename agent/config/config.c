@@ -33,6 +33,19 @@ static void settle_address(struct output_config *output)
 	}
 }
 
+/* One is as good as the other for an output that has no files. */
+static void settle_directory(const struct config *config, struct output_config *output)
+{
+	if (output->type == CONFIG_OUTPUT_FILE && !config_output_is_set(output, "format"))
+		output->format = CONFIG_FORMAT_JSON2;
+	if (!config_output_is_set(output, "directory")) {
+		g_free(output->directory);
+		output->directory = g_build_filename(config->state_directory, "files", output->name, NULL);
+	}
+	output->own_directory = g_str_has_prefix(output->directory, config->state_directory) &&
+				output->directory[strlen(config->state_directory)] == '/';
+}
+
 /* What follows from other keys: an output that does not say how large its spool is has what [spool] says. */
 static void settle_outputs(struct config *config)
 {
@@ -42,6 +55,7 @@ static void settle_outputs(struct config *config)
 		if (!config_output_is_set(output, "spool-size"))
 			output->spool_size = config->spool_max_size;
 		settle_address(output);
+		settle_directory(config, output);
 	}
 }
 
@@ -140,7 +154,9 @@ static void print_section(const struct config_section *section, FILE *out)
 {
 	fprintf(out, "\n[%s]\n", section->title);
 	for (size_t i = 0; i < config_key_count; i++)
-		if (!strcmp(config_keys[i].section, section->keys))
+		if (!strcmp(config_keys[i].section, section->keys) &&
+			(config_keys[i].scope != SCOPE_OUTPUT ||
+				output_key_fits(section->values, config_keys[i].name)))
 			print_key(section, &config_keys[i], out);
 }
 

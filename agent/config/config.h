@@ -18,7 +18,14 @@
 #define CONFIG_OUTPUT_NAME_MAX 32 /* characters */
 
 /* In the order in which the table of keys names them. */
-enum config_output { CONFIG_OUTPUT_SCRIBE, CONFIG_OUTPUT_HTTP, CONFIG_OUTPUT_OTLP, CONFIG_OUTPUT_NONE };
+enum config_output {
+	CONFIG_OUTPUT_SCRIBE,
+	CONFIG_OUTPUT_HTTP,
+	CONFIG_OUTPUT_OTLP,
+	CONFIG_OUTPUT_FILE,
+	CONFIG_OUTPUT_NONE
+};
+enum config_file_sync { CONFIG_FILE_SYNC_ROTATION, CONFIG_FILE_SYNC_BATCH };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
 enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2 };
 enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_ZSTD, CONFIG_COMPRESSION_NONE };
@@ -41,10 +48,15 @@ struct output_config {
 	uint64_t takes;        /* of enum config_takes */
 	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
 	char *category;        /* Scribe's */
-	uint64_t format;       /* HTTP's: an enum config_format */
+	uint64_t format;       /* HTTP's and files': an enum config_format */
 	char *path;            /* HTTP's and OTLP's; by type and format, if it is set nowhere */
 	char *headers_file;    /* the same: headers for each request; "": none */
 	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
+	char *directory;       /* files': where they are; by its name, if it is set nowhere */
+	uint64_t rotate_size;  /* bytes of a file; 0: any */
+	int64_t rotate_time;   /* ns; 0: any */
+	uint64_t total_size;   /* bytes of finished files; 0: any */
+	uint64_t sync;         /* an enum config_file_sync */
 	uint64_t tls;          /* 0 or 1 */
 	char *tls_ca;          /* PEM files; "": the system's authorities, */
 	char *tls_certificate; /* and none of our own */
@@ -61,6 +73,7 @@ struct output_config {
 	uint64_t rate_limit;     /* bytes/s; 0: none */
 	uint64_t spool_size; /* bytes of disk, [spool]'s if this output has none of its own; 0: no spool */
 	struct config_origin *origins; /* of each key, by the order of the table */
+	bool own_directory;            /* no key: `directory` is below the state directory, so it is made */
 };
 
 /* It does not change once it is loaded: a reload makes another one (merge.h). */

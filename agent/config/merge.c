@@ -34,6 +34,7 @@ static struct output_config *merge_output(const struct config *running, struct o
 			      old_section = section_of_output(delivered ? old : fresh);
 
 	merge_keys(&section, SCOPE_OUTPUT, &old_section, &fresh_section);
+	output->own_directory = fresh->own_directory;
 	return output;
 }
 

@@ -3,6 +3,7 @@
 #ifndef CONFIG_SECTION_H
 #define CONFIG_SECTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "config/config.h"
@@ -29,5 +30,8 @@ struct config_section section_of_output(struct output_config *output);
 /* An output with every key at its default; output_config_free is due. */
 struct output_config *output_config_create(const char *name);
 void output_config_free(struct output_config *output);
+
+/* Whether the key says anything for an output of this type. */
+bool output_key_fits(const struct output_config *output, const char *key);
 
 #endif

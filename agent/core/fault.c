@@ -31,6 +31,10 @@ enum account_row fault_row(enum fault fault)
 		[FAULT_FORMAT] = OUTPUT_ERRORS_REFUSED,
 		[FAULT_ENCODING] = OUTPUT_ERRORS_REFUSED,
 		[FAULT_UNFIT] = OUTPUT_ERRORS_REFUSED,
+		[FAULT_FILE_FOLDER] = OUTPUT_ERRORS_FILE,
+		[FAULT_FILE_ACCESS] = OUTPUT_ERRORS_FILE,
+		[FAULT_FILE_ROOM] = OUTPUT_ERRORS_FILE,
+		[FAULT_FILE] = OUTPUT_ERRORS_FILE,
 	};
 
 	return rows[fault];
@@ -55,5 +59,23 @@ enum fault fault_of_connect(int error)
 		return FAULT_UNREACHABLE;
 	default:
 		return FAULT_CONNECT;
+	}
+}
+
+enum fault fault_of_file(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+		return FAULT_FILE_FOLDER;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return FAULT_FILE_ACCESS;
+	case ENOSPC:
+	case EDQUOT:
+		return FAULT_FILE_ROOM;
+	default:
+		return FAULT_FILE;
 	}
 }

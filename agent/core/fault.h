@@ -26,6 +26,9 @@ enum fault {
 	FAULT_TLS_NONE,        /* the server does not speak it */
 	FAULT_TLS,             /* in another way */
 	FAULT_HEADERS,         /* no calls: the file of headers does not do */
+	/* no file */
+	FAULT_FILE_FOLDER, /* is not there */
+	FAULT_FILE_ACCESS, /* may not be written */
 	/* no good answer */
 	FAULT_NO_ANSWER, /* in time */
 	FAULT_CLOSED,    /* the connection, by the server or the network */
@@ -40,6 +43,9 @@ enum fault {
 	FAULT_FORMAT,     /* 415 */
 	FAULT_ENCODING,   /* 415, 400: of the compression it is known that it is not taken */
 	FAULT_UNFIT,      /* any other for which no call can do */
+	/* not written */
+	FAULT_FILE_ROOM, /* the disk is full */
+	FAULT_FILE,      /* in another way */
 	FAULTS
 };
 
@@ -51,5 +57,8 @@ bool fault_is_answer(enum fault fault);
 
 /* What an error of connect() is. */
 enum fault fault_of_connect(int error);
+
+/* What an error of a file is. */
+enum fault fault_of_file(int error);
 
 #endif

@@ -194,6 +194,15 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.json = "errors.refused",
 		.metric = ERRORS,
 		.label = "kind=\"refused\""},
+	[OUTPUT_ERRORS_FILE] = {.name = "output_errors_file",
+		.json = "errors.file",
+		.metric = ERRORS,
+		.label = "kind=\"file\""},
+	[OUTPUT_FILES_REMOVED] = {.name = "output_files_removed",
+		.json = "files_removed",
+		.metric = "blkin_agent_output_files_removed_total",
+		.help = "Finished files that were removed, because all of them were larger than "
+			"`total-size`."},
 };
 
 size_t row_find(const struct row_info *rows, size_t count, const char *name)

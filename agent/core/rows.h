@@ -62,6 +62,8 @@ enum account_row {
 	OUTPUT_ERRORS_CLOSED,   /* the peer closed the connection with calls open */
 	OUTPUT_ERRORS_TRY_LATER,
 	OUTPUT_ERRORS_REFUSED,
+	OUTPUT_ERRORS_FILE,
+	OUTPUT_FILES_REMOVED, /* finished ones, because all were larger than `total-size` */
 	ACCOUNT_ROWS
 };
 

@@ -13,6 +13,7 @@ struct output {
 	char *directory; /* of the spool */
 	struct event_base *base;
 	struct account *account;
+	bool patient; /* an import's */
 	struct queue *queue;
 	struct batch_limits batches;
 	struct event *pushed; /* active when somebody pushed a batch */
@@ -29,6 +30,8 @@ static enum uplink_type uplink_type(const struct output_config *is)
 		return UPLINK_HTTP;
 	case CONFIG_OUTPUT_OTLP:
 		return UPLINK_OTLP;
+	case CONFIG_OUTPUT_FILE:
+		return UPLINK_FILE;
 	default:
 		return UPLINK_SCRIBE;
 	}
@@ -45,7 +48,20 @@ static enum squeeze_kind squeeze_kind(const struct output_config *is)
 	return kinds[is->compression];
 }
 
-struct uplink_options output_uplink_options(const struct output_config *is, bool starting)
+static struct filewriter_options filewriter_options(const struct output_config *is, bool patient)
+{
+	return (struct filewriter_options){
+		.directory = is->directory,
+		.make = is->own_directory,
+		.take_up = !patient,
+		.sync_each = is->sync == CONFIG_FILE_SYNC_BATCH,
+		.rotate_size = is->rotate_size,
+		.rotate_ns = is->rotate_time,
+		.total_size = is->total_size,
+	};
+}
+
+struct uplink_options output_uplink_options(const struct output_config *is, bool starting, bool patient)
 {
 	return (struct uplink_options){
 		.name = is->name,
@@ -66,6 +82,7 @@ struct uplink_options output_uplink_options(const struct output_config *is, bool
 		.backoff_max_ns = is->retry_max,
 		.return_ns = is->return_interval,
 		.rate_limit = is->rate_limit,
+		.files = filewriter_options(is, patient),
 	};
 }
 
@@ -90,7 +107,7 @@ static struct batch_limits batch_limits(const struct output_config *is)
 
 static struct uplink *make_uplink(struct output *output, const struct output_config *is, bool starting)
 {
-	struct uplink_options options = output_uplink_options(is, starting);
+	struct uplink_options options = output_uplink_options(is, starting, output->patient);
 
 	return uplink_create(output->base, output->queue, &options);
 }
@@ -123,6 +140,7 @@ struct output *output_create(
 
 	output->name = g_strdup(is->name);
 	output->base = base;
+	output->patient = manner->patient;
 	output->account = account_open(is->name);
 	output->pushed = event_new(base, -1, EV_PERSIST, on_pushed, output);
 	output->queue = queue_create(&limits, output->account, wake, output);

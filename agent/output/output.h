@@ -28,8 +28,8 @@ struct output_manner {
 	int64_t disk_ns; /* of queue_limits */
 };
 
-/* What the configuration says of its uplink, borrowed from there; @starting as in output_manner. */
-struct uplink_options output_uplink_options(const struct output_config *is, bool starting);
+/* What the configuration says of its uplink, borrowed from there; the rest as in output_manner. */
+struct uplink_options output_uplink_options(const struct output_config *is, bool starting, bool patient);
 
 /* Starts to deliver. NULL, having logged why, if what @is says does not do; nothing is borrowed. */
 struct output *output_create(

@@ -7,7 +7,8 @@
 
 enum batch_format format_of(const struct output_config *output)
 {
-	bool json = output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2;
+	bool json = output->type == CONFIG_OUTPUT_FILE ||
+		    (output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2);
 
 	if (output->type == CONFIG_OUTPUT_OTLP)
 		return BATCH_OTLP_SPANS;

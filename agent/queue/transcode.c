@@ -54,3 +54,20 @@ struct batch *transcode(const struct batch *batch, enum batch_format format)
 	batch_unref(to);
 	return NULL;
 }
+
+bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format format)
+{
+	struct batch *batch;
+
+	if (entry->batch->format == format)
+		return true;
+	batch = transcode(entry->batch, format);
+	if (batch) {
+		queue_exchange(queue, entry, batch);
+		return true;
+	}
+	for (uint32_t i = 0; i < entry->batch->count; i++)
+		queue_refuse(queue, entry, i, "stored in a format that this output does not send");
+	queue_release(queue, entry);
+	return false;
+}

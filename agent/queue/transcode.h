@@ -6,9 +6,16 @@
 #ifndef QUEUE_TRANSCODE_H
 #define QUEUE_TRANSCODE_H
 
+#include <stdbool.h>
+
 #include "queue/batch.h"
+#include "queue/queue.h"
 
 /* The same items in @format, one for one, the caller's; NULL if one of them cannot be read. */
 struct batch *transcode(const struct batch *batch, enum batch_format format);
+
+/* Makes an entry that was taken be in @format. If that cannot be had, as the spool may hold batches of a
+ * newer version, its items are refused, the entry is released, and this is false. */
+bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format format);
 
 #endif

@@ -50,6 +50,12 @@ static const struct remedy {
 	[FAULT_HEADERS] = {"output-headers", NULL,
 		"correct `headers-file` in [output], or let the agent's user read it: the agent goes on by "
 		"itself once it can"},
+	[FAULT_FILE_FOLDER] = {"output-directory", "make the directory, or correct `directory` in [output]; "
+						   "the agent goes on by itself once it is "
+						   "there"},
+	[FAULT_FILE_ACCESS] = {"output-access", "let the agent's user write there, in a unit also with "
+						"ReadWritePaths= (`blkin validate` tries "
+						"it), or correct `directory` in [output]"},
 	[FAULT_NO_ANSWER] = {"output-timeout",
 		"check that the collector is not overloaded, and that `server` in [output] "
 		"names " SCRIBE_PORT,
@@ -82,6 +88,10 @@ static const struct remedy {
 		"set `compression` in [output] to what the collector takes: mostly gzip, always none"},
 	[FAULT_UNFIT] = {"output-unfit", NULL,
 		"check `server` and `path` in [output]: `server` names the collector's host and " HTTP_PORT},
+	[FAULT_FILE_ROOM] = {"output-disk-full", "make room there, or lower `total-size` in [output]; the "
+						 "agent goes on by itself once there is "
+						 "room"},
+	[FAULT_FILE] = {"output-file", "repair the disk, or set another `directory` in [output]"},
 };
 
 /* What to do about the fault, in the words of the output's section. */
@@ -125,6 +135,11 @@ static GString *describe(
 	return what;
 }
 
+static bool is_file(const struct uplink_state *uplink)
+{
+	return strcmp(uplink->type, "file") == 0;
+}
+
 /* No server takes spans: all that fail, in the order of preference. */
 static void add_down(
 	struct findings *findings, const struct status *status, const struct output_state *output)
@@ -144,7 +159,8 @@ static void add_down(
 			continue;
 		}
 		fault = server->fault;
-		what = describe(status, output, "the collector", server->server);
+		what = describe(
+			status, output, is_file(uplink) ? "the directory" : "the collector", server->server);
 		g_string_append_printf(what, " takes no spans: %s", server->error);
 	}
 	fix = describe_remedy(status, output, fault);

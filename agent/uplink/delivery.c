@@ -18,32 +18,12 @@ void delivery_init(struct delivery *delivery, struct queue *queue, enum batch_fo
 	bisect_init(&delivery->bisect);
 }
 
-/* A batch of before the output's format was changed. False if it cannot be had in today's. */
-static bool bring_up_to_date(struct delivery *delivery, struct entry *entry)
-{
-	struct batch *batch = transcode(entry->batch, delivery->format);
-
-	if (batch)
-		queue_exchange(delivery->queue, entry, batch);
-	return batch != NULL;
-}
-
-/* The spool may hold batches of a newer version, which cannot be sent. */
-static void refuse_all(struct delivery *delivery, struct entry *entry)
-{
-	for (uint32_t i = 0; i < entry->batch->count; i++)
-		queue_refuse(delivery->queue, entry, i, "stored in a format that this output does not send");
-	queue_release(delivery->queue, entry);
-}
-
 struct piece *delivery_add(struct delivery *delivery, struct entry *entry)
 {
 	struct parcel *parcel;
 
-	if (entry->batch->format != delivery->format && !bring_up_to_date(delivery, entry)) {
-		refuse_all(delivery, entry);
+	if (!transcode_entry(delivery->queue, entry, delivery->format))
 		return NULL;
-	}
 	parcel = parcel_create(entry);
 	TAILQ_INSERT_TAIL(&delivery->parcels, parcel, link);
 	return parcel_whole(parcel);

@@ -6,12 +6,16 @@
  * one takes over at once. From then on the servers before it are tried at intervals with one batch, which
  * they must accept before they get the rest: an unreliable server causes one change per interval.
  *
- * A problem is logged once when it begins, and once when it is over, within limits. Everything runs in the
+ * In the place of servers there may be a directory, into whose files a thread writes (fileuplink); a disk
+ * that fails is then what a server is that is away.
+ *
+ * A problem is logged once when it begins, and once when it is over, within limits. All else runs in the
  * thread of the event_base. The process must ignore SIGPIPE.
  *
- * Its parts: server (one of them), backoff (waits between its tries), link (a connection with calls), wire
- * (the bytes: scribe, zipkinhttp, otlphttp), delivery (the batches on their way; bisect and parcel for
- * refused ones), suspects (batches on which a server fails), health (log and state).
+ * Its parts: servers (which of them is in use), server (one of them), backoff (waits between its tries), link
+ * (a connection with calls), wire (the bytes: scribe, zipkinhttp, otlphttp), delivery (the batches on their
+ * way; bisect and parcel for refused ones), suspects (batches on which a server fails), health (log and
+ * state).
  */
 #ifndef UPLINK_UPLINK_H
 #define UPLINK_UPLINK_H
@@ -23,13 +27,14 @@
 
 #include "base/address.h"
 #include "core/fault.h"
+#include "files/filewriter.h"
 #include "net/tls.h"
 #include "queue/queue.h"
 #include "uplink/suspects.h"
 #include "wire/squeeze.h"
 #include "wire/wire.h"
 
-enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP, UPLINK_OTLP };
+enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP, UPLINK_OTLP, UPLINK_FILE };
 
 struct uplink_options {
 	const char *name;    /* the output's, for the log; "default": it needs none */
@@ -50,12 +55,13 @@ struct uplink_options {
 	int64_t backoff_max_ns; /* and a bound that grows to this with each failure */
 	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
 	uint64_t rate_limit;    /* bytes/s; 0: none */
+	struct filewriter_options files; /* of UPLINK_FILE, which has no more than this and the waits */
 };
 
 struct uplink;
 
 struct uplink_server_state {
-	char server[ADDRESS_TEXT];
+	const char *server;    /* or the directory; borrowed from the uplink */
 	bool serving;          /* it gets the spans, or would if it were up */
 	bool up;               /* connected, and the last answer was good */
 	enum fault fault;      /* why nothing gets through; FAULT_NONE: that is not known */
@@ -65,8 +71,8 @@ struct uplink_server_state {
 
 struct uplink_state {
 	bool up;             /* the server that serves is */
-	const char *type;    /* "scribe", "http", "otlp" */
-	const char *server;  /* the server in use; borrowed from the uplink */
+	const char *type;    /* "scribe", "http", "otlp", "file" */
+	const char *server;  /* the server in use, or the directory; borrowed from the uplink */
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */
 	struct suspects_state suspects;
@@ -78,7 +84,7 @@ struct uplink_state {
 struct uplink *uplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options);
 
-/* Closes the connections, and gives open batches back to the queue. */
+/* Closes the connections, or finishes the file, and gives open batches back to the queue. */
 void uplink_destroy(struct uplink *uplink);
 
 /* There may be new batches: sends what the window allows. Only in the loop's thread. */

@@ -26,7 +26,8 @@
 struct sending {
 	struct guard guard;
 	const struct config *config;
-	const GPtrArray *traces;
+	const GPtrArray *traces; /* NULL: none, but */
+	const GPtrArray *files;  /* of lines */
 	unsigned long limit;
 	bool unable; /* to use the outputs, which is logged */
 	bool failed; /* the reader, and says why */
@@ -76,6 +77,31 @@ static void *read_traces(void *data)
 	if (sending->failed)
 		snprintf(sending->error, sizeof(sending->error), "%s", reader_error(sender->reader));
 	pipeline_flush(sender->pipeline);
+	event_active(sender->ended, 0, 0);
+	return NULL;
+}
+
+static void hand_lines(void *data, struct ledger *change, const struct batches *spans, bool at_once)
+{
+	struct sender *sender = data;
+
+	fanout_hand(sender->fanout, change, spans, clock_monotonic(), at_once);
+}
+
+static void *read_lines(void *data)
+{
+	struct sender *sender = data;
+	struct sending *sending = sender->sending;
+	const struct lines_sink sink = {
+		.hand = hand_lines,
+		.data = sender,
+		.formats = formats_of(sending->config),
+		.stop = &sender->stop,
+		.steps = &sending->guard.steps,
+	};
+
+	guard_watch(&sending->guard);
+	sending->failed = !lines_read(sending->files, &sink, &sending->result.lines);
 	event_active(sender->ended, 0, 0);
 	return NULL;
 }
@@ -155,12 +181,13 @@ static int start(struct sender *sender)
 		return -1;
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
 	sender->pipeline = pipeline_create(&limits, formats_of(config), (struct pipeline_sink){hand, sender});
-	if (open_traces(sender) != 0)
+	if (sender->sending->traces && open_traces(sender) != 0)
 		return -1;
 	event_add(sender->interrupted, NULL);
 	if (isatty(STDERR_FILENO))
 		event_add(sender->ticking, &often);
-	return pthread_create(&sender->thread, NULL, read_traces, sender);
+	return pthread_create(
+		&sender->thread, NULL, sender->sending->traces ? read_traces : read_lines, sender);
 }
 
 static void end(struct sender *sender)
@@ -218,8 +245,7 @@ static void send_in_child(void *data)
 	end(&sender);
 }
 
-enum send_end send_traces(const struct config *config, const GPtrArray *traces, unsigned long limit,
-	struct import_result *result, char *error)
+static enum send_end send_all(const struct sending *what, struct import_result *result, char *error)
 {
 	struct sending *sending = guard_share(sizeof(*sending));
 	enum send_end end = SEND_DIED;
@@ -229,13 +255,30 @@ enum send_end send_traces(const struct config *config, const GPtrArray *traces, 
 		snprintf(error, SEND_ERROR_SIZE, "%s", how);
 		return SEND_DIED;
 	}
-	sending->config = config;
-	sending->traces = traces;
-	sending->limit = limit;
+	sending->config = what->config;
+	sending->traces = what->traces;
+	sending->files = what->files;
+	sending->limit = what->limit;
 	if (guard_run(&sending->guard, send_in_child, sending, false, &how))
 		end = sending->unable ? SEND_UNABLE : sending->failed ? SEND_DAMAGED : SEND_DONE;
 	snprintf(error, SEND_ERROR_SIZE, "%s", end == SEND_DIED ? how : sending->error);
 	*result = sending->result;
 	guard_unshare(sending, sizeof(*sending));
 	return end;
+}
+
+enum send_end send_traces(const struct config *config, const GPtrArray *traces, unsigned long limit,
+	struct import_result *result, char *error)
+{
+	const struct sending what = {.config = config, .traces = traces, .limit = limit};
+
+	return send_all(&what, result, error);
+}
+
+enum send_end send_lines(
+	const struct config *config, const GPtrArray *files, struct import_result *result, char *error)
+{
+	const struct sending what = {.config = config, .files = files};
+
+	return send_all(&what, result, error);
 }

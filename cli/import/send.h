@@ -11,12 +11,14 @@
 
 #include "config/config.h"
 #include "core/ledger.h"
+#include "import/lines.h"
 
 #define SEND_ERROR_SIZE 512
 
 /* What became of the events and spans; zeroed if it is not known. */
 struct import_result {
 	struct ledger rows;
+	struct lines_counts lines;
 	size_t outputs;
 	struct {
 		char name[64];
@@ -38,5 +40,9 @@ enum send_end {
  */
 enum send_end send_traces(const struct config *config, const GPtrArray *traces, unsigned long limit,
 	struct import_result *result, char *error);
+
+/* The same for files of spans in JSON; SEND_DAMAGED: some cannot be read, which is logged. */
+enum send_end send_lines(
+	const struct config *config, const GPtrArray *files, struct import_result *result, char *error);
 
 #endif

@@ -124,7 +124,7 @@ START_TEST(test_mistakes)
 			"such as collector:9411, and `type = http` (with `path`, and `tls = yes` for "
 			"https)\n"},
 		{"[output]\ntype = kafka\n",
-			"test: F:2: `type = kafka` is not valid: it must be scribe, http, otlp or none\n"},
+			"test: F:2: `type = kafka` is not valid: it must be scribe, http, otlp, file or none\n"},
 		{"[output]\ncompression = 1\n",
 			"test: F:2: `compression = 1` is not valid: it must be gzip, zstd or none\n"},
 		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not valid: it must be no or yes\n"},
@@ -306,6 +306,7 @@ END_TEST
 START_TEST(test_reference_file)
 {
 	g_autofree char *reference = NULL, *by_default = NULL, *by_file = NULL;
+	const struct output_config *files;
 	struct config defaults, config;
 	g_autoptr(GString) active = NULL;
 
@@ -315,16 +316,26 @@ START_TEST(test_reference_file)
 		active, "\n#", "\n", 0); /* the settings are commented with a bare #, prose with "# " */
 	g_string_replace(active, "\n ", "\n# ", 0);
 	ck_assert_int_eq(read_text(&config, active->str), 0);
-	ck_assert_uint_eq(config.outputs->len, 1);
-	for (size_t i = 0; i < config_key_count; i++)
-		ck_assert_msg(config.origins[i].file || output_of(&config)->origins[i].file, "%s is missing",
-			config_keys[i].name);
+	ck_assert_uint_eq(config.outputs->len, 2);
+	files = g_ptr_array_index(config.outputs, 1);
+	config_init(&defaults);
+	for (size_t i = 0; i < config_key_count; i++) {
+		ck_assert_msg(config.origins[i].file || output_of(&config)->origins[i].file ||
+				      files->origins[i].file,
+			"%s is missing", config_keys[i].name);
+		if (g_str_equal(config_keys[i].name, "directory") || g_str_equal(config_keys[i].name, "type"))
+			continue;
+		ck_assert_msg(!files->origins[i].file ||
+				      config_value_equal(&config_keys[i], files, output_of(&defaults)),
+			"%s has not its default", config_keys[i].name);
+	}
+	ck_assert_str_eq(files->directory, "/var/lib/blkin/files/files");
 	/* as nothing was set */
+	g_ptr_array_set_size(config.outputs, 1);
 	memset(config.origins, 0, config_key_count * sizeof(*config.origins));
 	memset(output_of(&config)->origins, 0, config_key_count * sizeof(*config.origins));
 	g_ptr_array_set_size(config.files, 0);
 	by_file = print(&config, NULL);
-	config_init(&defaults);
 	by_default = print(&defaults, NULL);
 	ck_assert_str_eq(by_file, by_default);
 	config_free(&config);

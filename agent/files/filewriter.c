@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "files/filewriter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+
+/* So long after the last line that was there already, none is expected any more. */
+#define KNOWN_NS (300 * NS_PER_SECOND)
+
+void filewriter_init(struct filewriter *writer, const struct filewriter_options *options)
+{
+	*writer = (struct filewriter){.options = *options, .folder = -1, .part = {.fd = -1}};
+	writer->options.directory = writer->directory = g_strdup(options->directory);
+	writer->took_up = !options->take_up;
+}
+
+static int fail(struct filewriter *writer, const char *what, int error)
+{
+	if (error)
+		snprintf(writer->error, sizeof(writer->error), "%s %s: %s", what, writer->directory,
+			g_strerror(error));
+	return error;
+}
+
+/* The directory */
+
+static void leave(struct filewriter *writer)
+{
+	partfile_close(&writer->part);
+	if (writer->folder >= 0)
+		close(writer->folder);
+	writer->folder = -1;
+	writer->since = 0;
+}
+
+/* Whether the path still leads to the folder that is open, and the file to be written is in it. */
+static bool is_there(const struct filewriter *writer)
+{
+	struct stat now, opened;
+
+	return stat(writer->directory, &now) == 0 && fstat(writer->folder, &opened) == 0 &&
+	       now.st_dev == opened.st_dev && now.st_ino == opened.st_ino &&
+	       (writer->part.fd < 0 || !partfile_is_gone(&writer->part));
+}
+
+static int open_folder(struct filewriter *writer)
+{
+	if (writer->folder >= 0)
+		return 0;
+	if (writer->options.make && g_mkdir_with_parents(writer->directory, 0750) != 0)
+		return fail(writer, "cannot make the directory", errno);
+	writer->folder = open(writer->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fail(writer, "cannot open the directory", writer->folder < 0 ? errno : 0);
+}
+
+static int take_up(struct filewriter *writer)
+{
+	int error;
+
+	if (writer->took_up)
+		return 0;
+	error = fail(writer, "cannot take up an unfinished file in",
+		takeup(writer->folder, &writer->known, &writer->left));
+	writer->took_up = !error;
+	return error;
+}
+
+static int begin(struct filewriter *writer)
+{
+	int64_t now = clock_wall() / NS_PER_SECOND;
+
+	writer->since = 0;
+	return fail(writer, "cannot make a file in", partfile_create(&writer->part, writer->folder, now));
+}
+
+int filewriter_open(struct filewriter *writer)
+{
+	int error;
+
+	if (writer->folder >= 0 && !is_there(writer)) {
+		/* where it was moved to, the file is a whole one */
+		if (writer->part.fd >= 0 && !partfile_is_gone(&writer->part))
+			partfile_finish(&writer->part);
+		leave(writer);
+	}
+	error = open_folder(writer);
+	if (!error && writer->part.fd < 0)
+		error = begin(writer);
+	/* by then there is an unfinished file, for the next agent should this one be killed before it is done
+	 */
+	return error ? error : take_up(writer);
+}
+
+/* Rotation */
+
+/* Removes the oldest files while all of them are too large. */
+static void bound_total(struct filewriter *writer)
+{
+	GArray *files = writer->options.total_size ? filenames_list(writer->folder, false) : NULL;
+	uint64_t total = 0;
+
+	if (!files)
+		return;
+	for (guint i = 0; i < files->len; i++)
+		total += (uint64_t)g_array_index(files, struct filename_found, i).size;
+	for (guint i = 0; i < files->len && total > writer->options.total_size; i++) {
+		const struct filename_found *file = &g_array_index(files, struct filename_found, i);
+		char name[FILENAMES_SIZE];
+
+		filename_print(&file->name, name);
+		if (unlinkat(writer->folder, name, 0) == 0)
+			writer->removed++;
+		total -= (uint64_t)file->size;
+	}
+	g_array_unref(files);
+}
+
+static int finish(struct filewriter *writer, struct partfile *part)
+{
+	int error = fail(writer, "cannot finish a file in", partfile_finish(part));
+
+	if (!error)
+		bound_total(writer);
+	return error;
+}
+
+/* The next file is made before this one is finished, so that there is always an unfinished one. On a full
+ * disk it may have to wait. */
+int filewriter_rotate(struct filewriter *writer)
+{
+	struct partfile done = writer->part;
+	int64_t since = writer->since;
+	int error;
+
+	begin(writer);
+	error = finish(writer, &done);
+	if (!error)
+		return writer->part.fd < 0 ? begin(writer) : 0;
+	if (writer->part.fd >= 0)
+		partfile_finish(&writer->part);
+	partfile_close(&writer->part);
+	writer->part = done;
+	writer->since = since;
+	return error;
+}
+
+int64_t filewriter_due(const struct filewriter *writer)
+{
+	return writer->since && writer->options.rotate_ns ? writer->since + writer->options.rotate_ns
+							  : INT64_MAX;
+}
+
+int filewriter_close(struct filewriter *writer)
+{
+	int error = 0;
+
+	if (writer->folder >= 0 && writer->part.fd >= 0 && is_there(writer))
+		error = finish(writer, &writer->part);
+	leave(writer);
+	return error;
+}
+
+void filewriter_free(struct filewriter *writer)
+{
+	leave(writer);
+	known_clear(&writer->known);
+	g_free(writer->directory);
+}
+
+/* Lines */
+
+/* What is to be written, and the hashes of the lines that are there already. */
+struct fresh {
+	struct buffer lines;
+	GArray *taken;
+};
+
+static bool is_known(struct filewriter *writer, const uint8_t *item, size_t size, struct fresh *fresh)
+{
+	uint64_t hash;
+
+	if (!writer->known.lines)
+		return false;
+	hash = known_hash(item, size);
+	if (!known_take(&writer->known, hash))
+		return false;
+	g_array_append_val(fresh->taken, hash);
+	return true;
+}
+
+static void expect_known(struct known *known, bool found)
+{
+	int64_t now = clock_monotonic();
+
+	if (!known->until || found)
+		known->until = now + KNOWN_NS;
+	else if (now > known->until)
+		known_clear(known);
+}
+
+static void collect(struct filewriter *writer, const uint8_t *items, const uint32_t *sizes, uint32_t count,
+	struct fresh *fresh)
+{
+	for (uint32_t i = 0; i < count; items += sizes[i++]) {
+		if (!sizes[i] || is_known(writer, items, sizes[i], fresh))
+			continue;
+		buffer_put(&fresh->lines, items, sizes[i]);
+		buffer_put(&fresh->lines, "\n", 1);
+	}
+}
+
+static int append(struct filewriter *writer, const struct buffer *lines)
+{
+	uint64_t size = (uint64_t)writer->part.size + lines->size;
+	int error = 0;
+
+	if (writer->part.size && writer->options.rotate_size && size > writer->options.rotate_size)
+		error = filewriter_rotate(writer);
+	if (error)
+		return error;
+	error = fail(writer, "cannot write a file in",
+		partfile_append(&writer->part, lines->data, lines->size, writer->options.sync_each));
+	/* of a file that was removed meanwhile, nobody will read this */
+	if (!error && partfile_is_gone(&writer->part))
+		error = fail(writer, "somebody removed the file that was being written in", ENOENT);
+	if (!error && !writer->since)
+		writer->since = clock_monotonic();
+	return error;
+}
+
+int filewriter_write(struct filewriter *writer, const uint8_t *items, const uint32_t *sizes, uint32_t count,
+	uint32_t *known)
+{
+	struct fresh fresh = {.taken = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
+	int error = 0;
+
+	collect(writer, items, sizes, count, &fresh);
+	if (fresh.lines.size)
+		error = append(writer, &fresh.lines);
+	for (guint i = 0; i < fresh.taken->len && error; i++)
+		known_put_back(&writer->known, g_array_index(fresh.taken, uint64_t, i));
+	if (!error)
+		*known += fresh.taken->len;
+	if (!error && writer->known.lines)
+		expect_known(&writer->known, fresh.taken->len > 0);
+	g_array_unref(fresh.taken);
+	buffer_free(&fresh.lines);
+	return error;
+}

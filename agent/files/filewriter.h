@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes lines into files of a folder: one at a time, which is finished when it is large or old enough; the
+ * oldest finished files are removed when all of them are too large.
+ *
+ * From the first line to filewriter_close there is always an unfinished file: where an agent finds one when
+ * it starts, another one was killed. Calls that return an int return 0, or an errno with the writer's
+ * `error`.
+ */
+#ifndef FILES_FILEWRITER_H
+#define FILES_FILEWRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "files/known.h"
+#include "files/partfile.h"
+#include "files/takeup.h"
+
+struct filewriter_options {
+	const char *directory; /* absolute */
+	bool make;             /* the directory, with those above it */
+	bool take_up;          /* what an agent that was killed left there */
+	bool sync_each; /* each write is on disk when it returns; otherwise each file, when it is finished */
+	uint64_t rotate_size; /* bytes of a file; 0: any */
+	int64_t rotate_ns;    /* from a file's first line to its end; 0: any */
+	uint64_t total_size;  /* bytes of all finished files; 0: any */
+};
+
+struct filewriter {
+	struct filewriter_options options;
+	char *directory; /* the options' */
+	int folder;      /* -1: not open */
+	bool took_up;
+	struct takeup left; /* what was taken up */
+	struct known known;
+	struct partfile part;
+	int64_t since;    /* the part has lines since then, CLOCK_MONOTONIC ns; 0: it has none */
+	uint64_t removed; /* files, because there were too many */
+	char error[512];
+};
+
+/* The options are copied. Does nothing yet. */
+void filewriter_init(struct filewriter *writer, const struct filewriter_options *options);
+
+/* Makes sure that lines can be written: opens the directory, which may be another one than before, and a
+ * file. */
+int filewriter_open(struct filewriter *writer);
+
+/* Writes one line for each of @count items, whose bytes stand one after the other, but for those that are
+ * known to be there; all, or none. After filewriter_open. How many there were already is added to @known. */
+int filewriter_write(struct filewriter *writer, const uint8_t *items, const uint32_t *sizes, uint32_t count,
+	uint32_t *known);
+
+/* When the file is old enough, CLOCK_MONOTONIC ns; INT64_MAX: it has no lines. */
+int64_t filewriter_due(const struct filewriter *writer);
+
+/* Finishes the file, and goes on with another one. */
+int filewriter_rotate(struct filewriter *writer);
+
+/* Finishes the file. It stays unfinished, for the next start, if that cannot be done. */
+int filewriter_close(struct filewriter *writer);
+void filewriter_free(struct filewriter *writer);
+
+#endif

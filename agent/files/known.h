@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lines that are known to be in a file, by their hashes: after a crash, spans come again whose delivery was
+ * not on record yet, and those are not written twice.
+ *
+ * The whole line is compared: a span of which a second part comes has the same ids, and is no duplicate.
+ */
+#ifndef FILES_KNOWN_H
+#define FILES_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+struct known {
+	GArray *lines; /* of struct known_line, sorted once known_sort was called; NULL: none */
+	int64_t until; /* CLOCK_MONOTONIC ns: nothing known is expected any more; 0: that is not said yet */
+};
+
+uint64_t known_hash(const uint8_t *line, size_t size);
+
+/* Adds a line, as often as it is there; known_sort is due before anything is taken. */
+void known_add(struct known *known, uint64_t hash);
+void known_sort(struct known *known);
+
+/* Whether the line is known; it is so once less from now on. known_put_back takes that back. */
+bool known_take(struct known *known, uint64_t hash);
+void known_put_back(struct known *known, uint64_t hash);
+
+void known_clear(struct known *known);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "files/takeup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files/filenames.h"
+#include "files/partfile.h"
+
+static int finish(int folder, const struct filename *name, struct takeup *found)
+{
+	struct partfile part;
+	int64_t cut = 0;
+	int error = partfile_take(&part, folder, name, &cut);
+
+	if (error == EWOULDBLOCK || error == ENOENT)
+		return 0;
+	if (error)
+		return error;
+	found->left = true;
+	found->cut += cut;
+	found->files += part.size > 0;
+	error = partfile_finish(&part);
+	partfile_close(&part);
+	return error;
+}
+
+static int finish_all(int folder, struct takeup *found)
+{
+	GArray *parts = filenames_list(folder, true);
+	int error = 0;
+
+	if (!parts)
+		return errno;
+	for (guint i = 0; i < parts->len && !error; i++)
+		error = finish(folder, &g_array_index(parts, struct filename_found, i).name, found);
+	g_array_unref(parts);
+	return error;
+}
+
+/* The lines of the last @bytes. */
+static int read_back(int folder, const struct filename_found *found, int64_t bytes, struct known *known)
+{
+	char name[FILENAMES_SIZE], *line = NULL;
+	ssize_t size;
+	size_t room = 0;
+	FILE *file;
+	int fd, error = 0;
+
+	filename_print(&found->name, name);
+	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file)
+		return errno == ENOENT ? 0 : errno; /* a consumer may remove it at any time */
+	if (found->size > bytes &&
+		(fseeko(file, found->size - bytes, SEEK_SET) != 0 || getline(&line, &room, file) < 0))
+		error = errno;
+	while (!error && (size = getline(&line, &room, file)) > 0)
+		if (line[size - 1] == '\n')
+			known_add(known, known_hash((const uint8_t *)line, (size_t)size - 1));
+	if (ferror(file))
+		error = EIO;
+	free(line);
+	fclose(file);
+	return error;
+}
+
+static int read_back_newest(int folder, struct known *known)
+{
+	GArray *files = filenames_list(folder, false);
+	int64_t left = TAKEUP_BYTES;
+	int error = 0;
+
+	if (!files)
+		return errno;
+	for (guint i = files->len; i > 0 && left > 0 && !error; i--) {
+		const struct filename_found *file = &g_array_index(files, struct filename_found, i - 1);
+
+		error = read_back(folder, file, left, known);
+		left -= file->size;
+	}
+	g_array_unref(files);
+	known_sort(known);
+	return error;
+}
+
+/* Whoever ends well leaves no unfinished file, and has everything on record. */
+int takeup(int folder, struct known *known, struct takeup *found)
+{
+	int error = finish_all(folder, found);
+
+	if (error || !found->left)
+		return error;
+	known_clear(known);
+	return read_back_newest(folder, known);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an agent that died left behind: unfinished files are finished, without half a line at their ends. As
+ * spans may come again that are in them, or in those that were finished last, their lines are read back.
+ */
+#ifndef FILES_TAKEUP_H
+#define FILES_TAKEUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "files/known.h"
+
+/* So much of the newest files is read back: more than waits at once to be put on record. */
+#define TAKEUP_BYTES INT64_C(67108864)
+
+struct takeup {
+	bool left;      /* something was left behind */
+	unsigned files; /* that were finished */
+	int64_t cut;    /* bytes of half lines */
+};
+
+/* Returns 0, or an errno: then it is called again with the same @found, which is zeroed at first. Files that
+ * somebody else is writing stay as they are. */
+int takeup(int folder, struct known *known, struct takeup *found);
+
+#endif

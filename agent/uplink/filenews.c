@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink/filenews.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Between two lines about files that were removed, at least. */
+#define REMOVED_LOG_NS (600 * NS_PER_SECOND)
+
+void filenews_good(struct filenews *news, const char *label, const struct filewriter *writer)
+{
+	const struct takeup *left = &writer->left;
+
+	if (!news->told_good)
+		log_info("output %s: files are written there", label);
+	if (!news->told_left && (left->files || left->cut))
+		log_info("output %s: an agent before this one ended before its file was finished: it is "
+			 "finished "
+			 "now%s",
+			label, left->cut ? ", without half a line at its end" : "");
+	news->told_good = news->told_left = true;
+}
+
+void filenews_removed(
+	struct filenews *news, const char *label, const struct filewriter *writer, struct account *account)
+{
+	uint64_t more = writer->removed - news->removed;
+	int64_t now = clock_monotonic();
+
+	if (!more)
+		return;
+	account_add(account, OUTPUT_FILES_REMOVED, (int64_t)more);
+	news->removed += more;
+	if (news->removed_at && now - news->removed_at < REMOVED_LOG_NS)
+		return;
+	log_info("output %s: the oldest files are removed, as all together are larger than `total-size` "
+		 "(files "
+		 "removed since the last such line: %llu)",
+		label, (unsigned long long)(news->removed - news->removed_told));
+	news->removed_told = news->removed;
+	news->removed_at = now;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An uplink into files. A thread writes, because it waits for the disk; the loop only wakes it.
+ *
+ * A batch is settled when it is written, and on disk if that is wanted. While nothing can be written, batches
+ * wait in the queue or in the spool, as for a server that is away.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "files/filewriter.h"
+#include "queue/aside.h"
+#include "queue/transcode.h"
+#include "uplink/filenews.h"
+#include "uplink/health.h"
+#include "uplink/kinds.h"
+
+/* A disk that hangs does not hold up the loop for longer: the thread is left to itself then. */
+#define END_NS (3 * NS_PER_SECOND)
+/* A write that takes longer is worth a word. */
+#define HANGS_NS (5 * NS_PER_SECOND)
+
+struct fileuplink {
+	struct uplink uplink;
+	struct queue *queue; /* a reference: the thread may outlive the output */
+	enum batch_format format;
+	char *label, *directory;
+	int64_t wait_min_ns, wait_max_ns;
+	pthread_t thread;
+	/* the loop's */
+	void (*drained)(void *data);
+	void *drained_data;
+	/* the thread's */
+	struct filewriter writer;
+	unsigned failures;
+	int64_t failed_at, wait_ns; /* CLOCK_MONOTONIC ns; 0: it works */
+	struct filenews said;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t changed;
+	struct event *news; /* there may be nothing left to write; NULL: nobody asks */
+	struct health health;
+	int64_t busy_since; /* the thread is at work since then, CLOCK_MONOTONIC ns; 0: it waits */
+	bool begun, woken, hurry, ending, over, abandoned;
+};
+
+/* The thread */
+
+/* Nothing can be written. */
+static void fail(struct fileuplink *files, int error)
+{
+	enum fault fault = fault_of_file(error);
+
+	files->wait_ns = clock_backoff(files->wait_min_ns, files->failures++, files->wait_max_ns);
+	files->failed_at = clock_monotonic();
+	account_add(queue_account(files->queue), fault_row(fault), 1);
+	queue_set_delivering(files->queue, false);
+	pthread_mutex_lock(&files->lock);
+	health_failing(&files->health, fault, files->writer.error, "spans wait, retrying");
+	pthread_mutex_unlock(&files->lock);
+}
+
+/* Something could be written; or, if not @wrote, would be as far as one can see. */
+static void work_well(struct fileuplink *files, bool wrote)
+{
+	bool good;
+
+	pthread_mutex_lock(&files->lock);
+	if (wrote)
+		health_good(&files->health);
+	else
+		health_connected(&files->health);
+	good = !files->health.failing;
+	pthread_mutex_unlock(&files->lock);
+	files->failed_at = 0;
+	filenews_good(&files->said, files->label, &files->writer);
+	if (good) {
+		files->failures = 0;
+		queue_set_delivering(files->queue, true);
+	}
+}
+
+static void settle(struct fileuplink *files, struct entry *entry)
+{
+	const struct batch *batch = entry->batch;
+	struct account *account = queue_account(files->queue);
+
+	account_move(account, entry_row(entry), SPANS_SENT, batch->count);
+	account_delivered(account, batch_events(batch), batch->count, clock_wall());
+	queue_release(files->queue, entry);
+}
+
+static int deliver(struct fileuplink *files, struct entry *entry)
+{
+	const struct batch *batch = entry->batch;
+	uint32_t known = 0; /* and sent, all the same */
+	int error = filewriter_open(&files->writer);
+
+	if (!error)
+		error = filewriter_write(
+			&files->writer, batch->spans.data, batch_sizes(batch), batch->count, &known);
+	if (error) {
+		queue_give_back(files->queue, entry);
+		fail(files, error);
+		return error;
+	}
+	settle(files, entry);
+	work_well(files, true);
+	return 0;
+}
+
+static struct entry *take(struct fileuplink *files)
+{
+	struct entry *entry;
+
+	do {
+		entry = queue_take(files->queue);
+		if (!entry)
+			entry = aside_take(files->queue);
+	} while (entry && !transcode_entry(files->queue, entry, files->format));
+	return entry;
+}
+
+/* Whether it has to stop before the next step. */
+static bool is_ending(struct fileuplink *files)
+{
+	bool ending;
+
+	pthread_mutex_lock(&files->lock);
+	ending = files->ending;
+	files->busy_since = clock_monotonic();
+	pthread_mutex_unlock(&files->lock);
+	return ending;
+}
+
+/* With nothing to write, it is at least seen whether the directory is there. */
+static int look(struct fileuplink *files)
+{
+	int error = filewriter_open(&files->writer);
+
+	if (!error && clock_monotonic() >= filewriter_due(&files->writer))
+		error = filewriter_rotate(&files->writer);
+	if (error)
+		fail(files, error);
+	else
+		work_well(files, false);
+	return error;
+}
+
+static void work(struct fileuplink *files)
+{
+	struct entry *entry;
+
+	if (is_ending(files) || look(files) != 0)
+		return;
+	while (!is_ending(files) && (entry = take(files)) && deliver(files, entry) == 0)
+		;
+	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
+}
+
+/* With the lock held: until when there is nothing to do if nobody says so. */
+static int64_t next_look(const struct fileuplink *files)
+{
+	if (files->failed_at)
+		return files->failed_at + (files->hurry ? files->wait_min_ns : files->wait_ns);
+	return filewriter_due(&files->writer);
+}
+
+/* While it fails, new spans are no reason to try at once. */
+static bool may_wait(const struct fileuplink *files)
+{
+	return !files->ending && (!files->woken || files->failed_at) && clock_monotonic() < next_look(files);
+}
+
+/* Waits for something to do; false if the end is due. */
+static bool wait_for_work(struct fileuplink *files)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&files->lock);
+	files->busy_since = 0;
+	if (files->news)
+		event_active(files->news, 0, 0);
+	while (may_wait(files)) {
+		struct timespec time = clock_timespec(next_look(files));
+
+		if (next_look(files) == INT64_MAX)
+			pthread_cond_wait(&files->changed, &files->lock);
+		else
+			pthread_cond_timedwait(&files->changed, &files->lock, &time);
+	}
+	files->woken = false;
+	goes_on = !files->ending;
+	pthread_mutex_unlock(&files->lock);
+	return goes_on;
+}
+
+/* What is made in a reload that fails after all must not touch anything. */
+static bool wait_for_beginning(struct fileuplink *files)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&files->lock);
+	while (!files->begun && !files->ending)
+		pthread_cond_wait(&files->changed, &files->lock);
+	goes_on = !files->ending;
+	pthread_mutex_unlock(&files->lock);
+	return goes_on;
+}
+
+static void release(struct fileuplink *files)
+{
+	filewriter_free(&files->writer);
+	queue_unref(files->queue);
+	pthread_mutex_destroy(&files->lock);
+	pthread_cond_destroy(&files->changed);
+	g_free(files->label);
+	g_free(files->directory);
+	g_free(files);
+}
+
+static void *run(void *data)
+{
+	struct fileuplink *files = data;
+	bool abandoned, goes_on = wait_for_beginning(files);
+
+	while (goes_on) {
+		work(files);
+		goes_on = wait_for_work(files);
+	}
+	if (filewriter_close(&files->writer) != 0)
+		log_warning("output %s: %s; the next start finishes it", files->label, files->writer.error);
+	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
+	pthread_mutex_lock(&files->lock);
+	files->over = true;
+	abandoned = files->abandoned;
+	pthread_cond_broadcast(&files->changed);
+	pthread_mutex_unlock(&files->lock);
+	if (abandoned)
+		release(files);
+	return NULL;
+}
+
+/* The loop */
+
+static void on_news(evutil_socket_t fd, short what, void *data)
+{
+	struct fileuplink *files = data;
+	void (*drained)(void *data) = files->drained;
+
+	(void)fd;
+	(void)what;
+	pthread_mutex_lock(&files->lock);
+	if (!files->begun)
+		pthread_cond_broadcast(&files->changed);
+	files->begun = true;
+	pthread_mutex_unlock(&files->lock);
+	if (!drained || !queue_done(files->queue))
+		return;
+	files->drained = NULL;
+	drained(files->drained_data);
+}
+
+static void wake(struct uplink *owned)
+{
+	struct fileuplink *files = (struct fileuplink *)owned;
+
+	pthread_mutex_lock(&files->lock);
+	files->woken = true;
+	pthread_cond_broadcast(&files->changed);
+	pthread_mutex_unlock(&files->lock);
+	/* the spooler may have had the last */
+	if (files->drained)
+		event_active(files->news, 0, 0);
+}
+
+static void when_drained(struct uplink *owned, void (*done)(void *data), void *data)
+{
+	struct fileuplink *files = (struct fileuplink *)owned;
+
+	files->drained = done;
+	files->drained_data = data;
+	pthread_mutex_lock(&files->lock);
+	files->hurry = true;
+	pthread_cond_broadcast(&files->changed);
+	pthread_mutex_unlock(&files->lock);
+	event_active(files->news, 0, 0);
+}
+
+static void read_hang(const struct fileuplink *files, struct uplink_server_state *state)
+{
+	int64_t busy = files->busy_since ? clock_monotonic() - files->busy_since : 0;
+
+	if (state->error[0] || busy < HANGS_NS)
+		return;
+	state->fault = FAULT_FILE;
+	state->failing_since = files->busy_since;
+	g_snprintf(state->error, sizeof(state->error), "the disk has not answered for %lld s",
+		(long long)(busy / NS_PER_SECOND));
+}
+
+static void read_state(const struct uplink *owned, struct uplink_state *state)
+{
+	struct fileuplink *files = (struct fileuplink *)owned;
+	struct uplink_server_state *one = &state->servers[0];
+
+	memset(state, 0, sizeof(*state));
+	pthread_mutex_lock(&files->lock);
+	g_strlcpy(one->error, files->health.error, sizeof(one->error));
+	one->fault = files->health.fault;
+	one->failing_since = files->health.failing_since;
+	read_hang(files, one);
+	pthread_mutex_unlock(&files->lock);
+	one->server = files->directory;
+	one->serving = true;
+	one->up = !one->error[0];
+	state->server_count = 1;
+	state->up = one->up;
+	state->type = "file";
+	state->server = one->server;
+	memcpy(state->error, one->error, sizeof(state->error));
+}
+
+static void destroy(struct uplink *owned)
+{
+	struct fileuplink *files = (struct fileuplink *)owned;
+	struct timespec time = clock_timespec(clock_monotonic() + END_NS);
+	struct event *news = files->news;
+	bool over;
+	int waited = 0;
+
+	pthread_mutex_lock(&files->lock);
+	files->ending = true;
+	files->news = NULL;
+	pthread_cond_broadcast(&files->changed);
+	while (!files->over && waited == 0)
+		waited = pthread_cond_timedwait(&files->changed, &files->lock, &time);
+	over = files->over;
+	files->abandoned = !over;
+	if (!over)
+		pthread_detach(files->thread);
+	pthread_mutex_unlock(&files->lock);
+	event_free(news);
+	if (over) {
+		pthread_join(files->thread, NULL);
+		release(files);
+	}
+}
+
+static const struct uplink_kind kind = {
+	.destroy = destroy,
+	.wake = wake,
+	.when_drained = when_drained,
+	.read_state = read_state,
+};
+
+static void init(struct fileuplink *files, const struct uplink_options *options)
+{
+	bool named = strcmp(options->name, "default") != 0;
+	pthread_condattr_t attr;
+
+	files->uplink.kind = &kind;
+	files->format = options->format;
+	files->directory = g_strdup(options->files.directory);
+	files->label = g_strconcat(named ? options->name : "", named ? " in " : "", files->directory, NULL);
+	files->wait_min_ns = options->backoff_min_ns;
+	files->wait_max_ns = options->backoff_max_ns;
+	filewriter_init(&files->writer, &options->files);
+	pthread_mutex_init(&files->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&files->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	health_init(&files->health, files->label);
+	health_idle(&files->health, "nothing was written yet");
+	files->health.said_connected = true; /* in other words */
+}
+
+struct uplink *fileuplink_create(
+	struct event_base *base, struct queue *queue, const struct uplink_options *options)
+{
+	struct fileuplink *files = g_new0(struct fileuplink, 1);
+
+	init(files, options);
+	files->queue = queue_ref(queue);
+	files->news = event_new(base, -1, EV_PERSIST, on_news, files);
+	if (!files->news)
+		g_error("out of memory");
+	event_active(files->news, 0, 0);
+	if (pthread_create(&files->thread, NULL, run, files) == 0)
+		return &files->uplink;
+	log_error("[%s]: its thread cannot be started: too many threads, or too little memory",
+		options->section);
+	event_free(files->news);
+	release(files);
+	return NULL;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "import/lines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "encode/spanread.h"
+#include "queue/format.h"
+
+/* So many bytes are handed on at once. */
+#define HAND_BYTES (256 * 1024)
+/* Of one file, so many bad lines are named. */
+#define NAMED_MAX 10
+
+struct lines {
+	const struct lines_sink *sink;
+	struct lines_counts *counts;
+	struct batch *spans[BATCH_FORMATS]; /* NULL: not wanted */
+	struct buffer encoded;
+	struct spanread_memory memory;
+	size_t bytes;
+	uint32_t count;
+};
+
+/* Finding them */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_named(const char *name)
+{
+	return *name != '.' && g_str_has_suffix(name, ".jsonl");
+}
+
+/* One that is named twice is read once. */
+static void add_once(GPtrArray *found, const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real || g_ptr_array_find_with_equal_func(found, real, g_str_equal, NULL))
+		free(real);
+	else
+		g_ptr_array_add(found, real);
+}
+
+bool lines_find(const char *path, GPtrArray *found)
+{
+	GPtrArray *inside = g_ptr_array_new_with_free_func(g_free);
+	GDir *dir = g_dir_open(path, 0, NULL);
+	const char *name;
+	bool any;
+
+	while (dir && (name = g_dir_read_name(dir)))
+		if (is_named(name))
+			g_ptr_array_add(inside, g_build_filename(path, name, NULL));
+	if (dir)
+		g_dir_close(dir);
+	else if (g_str_has_suffix(path, ".jsonl") && g_file_test(path, G_FILE_TEST_EXISTS))
+		g_ptr_array_add(inside, g_strdup(path));
+	g_ptr_array_sort(inside, by_name);
+	for (guint i = 0; i < inside->len; i++)
+		add_once(found, inside->pdata[i]);
+	any = inside->len > 0;
+	g_ptr_array_unref(inside);
+	return any;
+}
+
+/* Reading them */
+
+static void hand(struct lines *lines, bool at_once)
+{
+	struct batches spans = {.count = lines->count};
+	struct ledger change = {0};
+
+	change.row[SPANS_MADE] = lines->count;
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		spans.of[i] = lines->spans[i];
+	lines->sink->hand(lines->sink->data, &change, &spans, at_once);
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		if (lines->spans[i])
+			batch_clear(lines->spans[i]);
+	lines->bytes = lines->count = 0;
+}
+
+static void add(struct lines *lines, const struct span *span)
+{
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		if (!lines->spans[i])
+			continue;
+		lines->encoded.size = 0;
+		if (format_encode((uint8_t)i, &lines->encoded, span) < 0)
+			lines->encoded.size = 0;
+		/* for the latency, it is from now on that it is on its way */
+		batch_add(lines->spans[i], lines->encoded.data, lines->encoded.size, clock_wall());
+		lines->bytes += lines->encoded.size;
+	}
+	lines->count++;
+	if (lines->bytes >= HAND_BYTES)
+		hand(lines, false);
+}
+
+/* Returns whether it is a span, or empty. */
+static bool read_line(struct lines *lines, const char *line, size_t size)
+{
+	struct span span;
+
+	atomic_fetch_add(lines->sink->steps, 1);
+	if (size && line[size - 1] == '\n')
+		size--;
+	if (!size)
+		return true;
+	lines->counts->read++;
+	if (!spanread_json(&span, (const uint8_t *)line, size, &lines->memory)) {
+		lines->counts->bad++;
+		return false;
+	}
+	add(lines, &span);
+	return true;
+}
+
+static bool read_file(struct lines *lines, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	uint64_t number = 0, bad = 0;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t size;
+	bool good;
+
+	while (file && !atomic_load(lines->sink->stop) && (size = getline(&line, &room, file)) > 0) {
+		number++;
+		if (!read_line(lines, line, (size_t)size) && ++bad <= NAMED_MAX)
+			log_error("%s:%" PRIu64 ": left out, as it is no span in Zipkin's JSON of version 2",
+				path, number);
+	}
+	if (bad > NAMED_MAX)
+		log_error("%s: left out: %" PRIu64 " more lines that are no spans", path, bad - NAMED_MAX);
+	good = file && !ferror(file);
+	if (!good)
+		log_error("%s: cannot be read: %s", path, g_strerror(errno));
+	free(line);
+	if (file)
+		fclose(file);
+	return good;
+}
+
+bool lines_read(const GPtrArray *files, const struct lines_sink *sink, struct lines_counts *counts)
+{
+	struct lines lines = {.sink = sink, .counts = counts};
+	bool good = true;
+
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		if (sink->formats >> i & 1)
+			lines.spans[i] = batch_create((enum batch_format)i, 0, 0);
+	for (guint i = 0; i < files->len; i++)
+		good &= read_file(&lines, files->pdata[i]);
+	hand(&lines, true);
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		batch_unref(lines.spans[i]);
+	buffer_free(&lines.encoded);
+	spanread_free(&lines.memory);
+	return good;
+}

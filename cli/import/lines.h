@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files of spans, a JSON object of Zipkin's version 2 a line, as outputs of `type = file` write them. */
+#ifndef IMPORT_LINES_H
+#define IMPORT_LINES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "core/ledger.h"
+#include "queue/batch.h"
+
+/* Adds @path to @found if it is such a file by its name, or those that are in it if it is a folder. Returns
+ * whether there are any. */
+bool lines_find(const char *path, GPtrArray *found);
+
+struct lines_counts {
+	uint64_t read;
+	uint64_t bad; /* that are no spans, and were said to be none */
+};
+
+/* Where the spans go: as struct pipeline_sink in agent/assemble/pipeline.h. */
+struct lines_sink {
+	void (*hand)(void *data, struct ledger *change, const struct batches *spans, bool at_once);
+	void *data;
+	unsigned formats;    /* a bit for each enum batch_format that is wanted */
+	atomic_bool *stop;   /* reads no further */
+	atomic_ulong *steps; /* is counted up with each line */
+};
+
+/* Reads all the files; false, having said why, if one of them cannot be read. */
+bool lines_read(const GPtrArray *files, const struct lines_sink *sink, struct lines_counts *counts);
+
+#endif

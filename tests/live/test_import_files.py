@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`blkin import` of files that an output of `type = file` wrote, and into such files."""
+
+import os
+
+import pytest
+from expect import check_load
+from rig.process import free_port
+from rig.spanfiles import SpanFiles, identities, ordinals
+from test_files import NONE, files, quick, start_agent, wait_sent  # noqa: F401
+from test_import import recording, run_import  # noqa: F401
+from test_json2 import by_id, converted
+from test_restart import LOAD
+
+
+@pytest.fixture
+def written(node, files):  # noqa: F811
+    """Files of 20,000 spans."""
+    start_agent(node, files, **{"rotate-size": "2M"})
+    node.run([LOAD, "-p", 2, "-n", 10000])
+    wait_sent(node, 20000)
+    assert node.agent.stop() == 0
+    assert len(files.finished()) > 1
+    return files
+
+
+def test_files_come_back(node, receiver, written):
+    """A folder of them: each span is what it was."""
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", written.directory)
+    assert done.returncode == 0, done.stderr
+    assert "20000 lines read: 20000 spans, 0 that are none" in done.stdout
+    assert "20000 spans: 20000 sent, 0 refused, 0 too large, 0 not sent" in done.stdout
+    assert "events read" not in done.stdout
+    receiver.wait_for(20000, 5)
+    check_load(receiver.spans(), 2, 1, 10000)
+    assert by_id(map(converted, receiver.spans())) == by_id(written.spans())
+
+
+def test_lines_that_are_no_spans(node, receiver, written):
+    """They are named by file and line, and counted; the others are sent. The end of the file may be missing."""
+    first, *others = written.finished()
+    with open(first, "rb") as file:
+        lines = file.read().splitlines(keepends=True)
+    garbage = [b"nonsense\n", b"\xff\x00{}\n", b"[1, 2]\n", b'{"traceId":"1"}\n', b"\n"]
+    with open(first, "wb") as file:
+        file.write(b"".join(lines[:10] + garbage + lines[10:-1]) + lines[-1][:20])
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", first, *others, others[0])
+    assert done.returncode == 1
+    for number in (11, 12, 13, 14, len(lines) + len(garbage)):
+        assert f"blkin import: {first}:{number}: left out, as it is no span in Zipkin's JSON of version 2\n" in done.stderr
+    assert done.stderr.count("left out") == 5
+    assert "20004 lines read: 19999 spans, 5 that are none" in done.stdout
+    assert "19999 spans: 19999 sent" in done.stdout
+    receiver.wait_for(19999, 5)
+
+
+def test_much_garbage_is_named_in_part(node, receiver):
+    with open(node.path("garbage.jsonl"), "wb") as file:
+        file.write(b"garbage\n" * 1000)
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", node.path("garbage.jsonl"))
+    assert done.returncode == 1
+    assert done.stderr.count("left out, as it is no span") == 10
+    assert "garbage.jsonl: left out: 990 more lines that are no spans" in done.stderr
+    assert "1000 lines read: 0 spans, 1000 that are none" in done.stdout
+
+
+def test_traces_and_files_into_files(node, recording, written):  # noqa: F811
+    """Both at once, and a file that somebody else is writing stays as it is."""
+    into = SpanFiles(node.path("into"))
+    os.mkdir(into.directory)
+    config = node.write_config(free_port(), output=NONE, **{"output files": quick(into)})
+    part = f"{into.directory}/.zipkin-20200101T000000Z-1.jsonl.part"
+    with open(part, "wb") as file:
+        file.write(b'{"half')
+    done = run_import(node, "--config", config, recording, written.directory)
+    assert done.returncode == 0, done.stderr
+    assert "events read: 20000 in spans" in done.stdout and "20000 lines read" in done.stdout
+    assert "40000 spans: 40000 sent" in done.stdout
+    assert into.parts() == [os.path.basename(part)] and os.path.getsize(part) == 6
+    assert ordinals(into.spans()).total() == 40000
+    assert set(identities(into.spans()).values()) == {1}

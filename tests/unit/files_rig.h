@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tests of files/ have in common: a directory, and a writer into it. */
+#ifndef FILES_RIG_H
+#define FILES_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <check.h>
+
+#include "files/filewriter.h"
+
+extern char *directory;
+extern struct filewriter writer;
+
+/* Before and after each test. */
+void files_make(void);
+void files_remove(void);
+
+/* Those of an agent, without any limit. */
+struct filewriter_options files_options(void);
+
+void start_writer(const struct filewriter_options *with);
+void stop_writer(void);
+
+/* Writes the lines, which are without spaces, and returns how many were there already. */
+uint32_t write_lines(const char *lines);
+
+/* What each file has, with spaces for the ends of lines, and | between files. */
+void assert_files(bool part, const char *expected);
+
+/* Leaves a file behind, as an agent does that is killed. */
+void leave_file(const char *name, const char *text);
+
+/* files_takeup.c */
+TCase *files_takeup_cases(void);
+
+#endif
