@@ -168,18 +168,19 @@ static void report_events(const struct import_result *result)
 			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
 }
 
-/* Prints what became of the spans at an output; returns whether all are sent. */
+/* Prints what became of the spans at an output; returns whether all that it keeps are sent. */
 static bool report_output(const struct import_result *result, size_t index)
 {
 	const int64_t *row = result->output[index].row;
 
 	if (result->outputs > 1)
 		printf("output %s: ", result->output[index].name);
-	printf("%" PRId64 " spans: %" PRId64 " sent, %" PRId64 " refused, %" PRId64 " too large, %" PRId64
-	       " not sent\n",
-		row[SPANS_TAKEN], row[SPANS_SENT], row[SPANS_DROPPED_REFUSED], row[SPANS_DROPPED_OVERSIZE],
-		row[SPANS_QUEUED]);
-	return row[SPANS_SENT] == row[SPANS_TAKEN];
+	printf("%" PRId64 " spans: %" PRId64 " sent, ", row[SPANS_TAKEN], row[SPANS_SENT]);
+	if (row[SPANS_SAMPLED_OUT])
+		printf("%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
+	printf("%" PRId64 " refused, %" PRId64 " too large, %" PRId64 " not sent\n",
+		row[SPANS_DROPPED_REFUSED], row[SPANS_DROPPED_OVERSIZE], row[SPANS_QUEUED]);
+	return row[SPANS_SENT] + row[SPANS_SAMPLED_OUT] == row[SPANS_TAKEN];
 }
 
 /* Prints what became of everything; returns the exit code. */

@@ -148,6 +148,8 @@ struct pending *pending_load(struct unpacker *from, int64_t now)
 	load_endpoint(from, &pending->local);
 	pending->first = (int64_t)unpack_u64(from);
 	pending->last = (int64_t)unpack_u64(from);
+	if (pending->first < 0 || pending->last < pending->first)
+		from->failed = true;
 	left = unpack_u64(from);
 	pending->deadline = now + (int64_t)MIN(left, (uint64_t)INT64_MAX / 2);
 	pending->ended = unpack_u8(from) != 0;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "queue/format.h"
+#include "queue/keep.h"
 
 /* Invalid text is logged at most this often; the ledger counts each. */
 #define REPAIR_LOG_NS (60 * NS_PER_SECOND)
@@ -23,6 +24,7 @@ struct pipeline {
 	struct ledger change;               /* not posted yet */
 	struct buffer encoded;              /* one span */
 	struct batch *spans[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
+	struct buffer traits;               /* of the same spans */
 	unsigned formats;                   /* a bit for each that is wanted */
 	uint32_t count;                     /* of those spans */
 	size_t bytes;                       /* of all of them */
@@ -43,13 +45,14 @@ static bool is_wanted(const struct pipeline *pipeline, int format)
 
 static void hand(struct pipeline *pipeline, bool at_once)
 {
-	struct batches spans = {.count = pipeline->count};
+	struct batches spans = {.count = pipeline->count, .traits = pipeline->traits.data};
 
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		spans.of[i] = is_wanted(pipeline, i) ? pipeline->spans[i] : NULL;
 	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &spans, pipeline->clock, at_once);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_clear(pipeline->spans[i]);
+	pipeline->traits.size = 0;
 	pipeline->count = 0;
 	pipeline->bytes = 0;
 }
@@ -101,6 +104,7 @@ static void emit(void *data, const struct span *span)
 
 	if (!pipeline->count++)
 		pipeline->born = pipeline->clock;
+	trait_put(&pipeline->traits, span);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		int here = is_wanted(pipeline, i) ? encode(pipeline, i, span) : 0;
 
@@ -138,6 +142,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 {
 	assembler_destroy(pipeline->assembler);
 	buffer_free(&pipeline->encoded);
+	buffer_free(&pipeline->traits);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(pipeline->spans[i]);
 	pthread_mutex_destroy(&pipeline->lock);

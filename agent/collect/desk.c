@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "handover/channel.h"
+#include "queue/keep.h"
 
 /* What changes without spans is handed over so often while there is more to read. */
 #define HAND_NS (50 * NS_PER_MS)
@@ -72,7 +73,7 @@ static void hand_over(struct desk *desk, const struct batches *spans, bool at_on
 {
 	struct hand hand = {.at_once = at_once, .spans = *spans};
 	struct buffer *body = &desk->body;
-	struct iovec pieces[1 + 3 * BATCH_FORMATS];
+	struct iovec pieces[2 + 3 * BATCH_FORMATS];
 	size_t count = 0;
 
 	if (!take_change(desk, &hand.change) && !spans->count && !always)
@@ -82,6 +83,9 @@ static void hand_over(struct desk *desk, const struct batches *spans, bool at_on
 	hand.reached = unpacker_of(desk->reached.data, desk->reached.size);
 	hand_pack(body, &hand);
 	pieces[count++] = piece_of(body);
+	if (spans->count)
+		pieces[count++] =
+			(struct iovec){(void *)(uintptr_t)spans->traits, spans->count * sizeof(struct trait)};
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		if (!spans->of[i])
 			continue;

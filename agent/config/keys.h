@@ -14,12 +14,14 @@ enum config_type {
 	FOLDER,    /* char *, of a file system: from / on */
 	ADDRESS,   /* char *, HOST:PORT */
 	ADDRESSES, /* char *, several with commas */
+	TAGS,      /* char *, KEY=VALUE, several with commas */
 	ADDRESS_OR_NONE,
 	NUMBER,  /* uint64_t */
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */
 	LEVEL,   /* uint64_t: syslog's number for its name */
 	CHOICE,  /* uint64_t: which of the words in `text`, with | between them */
 	WORDS,   /* uint64_t: a bit for each of the words in `text`; with commas in a file */
+	SHARE,   /* uint64_t, the N of 1/N */
 	DURATION /* int64_t, ns: 200ms, 5s, 1min */
 };
 

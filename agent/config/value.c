@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/address.h"
+#include "config/tags.h"
 #include "core/event.h"
 
 static const struct unit {
@@ -26,6 +27,7 @@ static const struct unit {
 	{DURATION, "min", UINT64_C(60000000000)},
 	{DURATION, "us", 1000},
 	{NUMBER, "", 1},
+	{SHARE, "", 1},
 };
 
 static char **text_field(const void *values, const struct config_key *key)
@@ -107,7 +109,7 @@ static bool valid_text(enum config_type type, const char *value)
 			       strlen(value);
 	if (type == ADDRESS_OR_NONE && !*value)
 		return true;
-	if (type == TEXT)
+	if (type == TEXT || type == TAGS)
 		return !has_control(value);
 	if (type == FOLDER)
 		return *value == '/' && !has_control(value);
@@ -183,6 +185,11 @@ static bool parse_number(const struct config_key *key, const char *value, uint64
 		*number = (uint64_t)choice;
 		return choice >= 0;
 	}
+	if (type == SHARE) {
+		if (!g_str_has_prefix(value, "1/"))
+			return false;
+		value += 2;
+	}
 	if (!isdigit((unsigned char)*value))
 		return false;
 	errno = 0;
@@ -213,7 +220,8 @@ static char *print_number(const struct config_key *key, uint64_t number)
 		if (units[i].type == type && number % units[i].factor == 0 &&
 			(!best || (number && units[i].factor > best->factor)))
 			best = &units[i];
-	return g_strdup_printf("%" G_GUINT64_FORMAT "%s", number / best->factor, best->name);
+	return g_strdup_printf(
+		"%s%" G_GUINT64_FORMAT "%s", type == SHARE ? "1/" : "", number / best->factor, best->name);
 }
 
 static const char *expected(enum config_type type)
@@ -238,6 +246,8 @@ static const char *expected(enum config_type type)
 		return "emerg, alert, crit, err, warning, notice, info or debug";
 	case SIZE:
 		return "a size, such as 64K, 16M or 1G";
+	case SHARE:
+		return "a share of the traces, such as 1/1 (all) or 1/10";
 	case DURATION:
 		return "a time, such as 200ms, 5s or 1min";
 	default:
@@ -284,7 +294,10 @@ int config_value_set(
 {
 	g_autofree char *min = NULL, *max = NULL;
 	uint64_t number = 0;
+	struct tags tags;
 
+	if (key->type == TAGS && tags_parse(&tags, text, error, error_size) != 0)
+		return -1;
 	if (is_text(key) ? !valid_text(key->type, text) : !parse_number(key, text, &number)) {
 		say_expected(key, text, error, error_size);
 		return -1;

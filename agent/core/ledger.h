@@ -8,7 +8,7 @@
  *
  * and in the account of each output
  *
- *     taken + recovered = queued + spooled + sent + dropped
+ *     taken + recovered = queued + spooled + sent + sampled out + dropped
  *
  * where an output that exists from the start has taken all spans that were handed on, and one that was added
  * later has taken those since.

@@ -41,11 +41,12 @@ enum ledger_row {
 };
 
 enum account_row {
-	SPANS_TAKEN,     /* handed to the output */
-	SPANS_RECOVERED, /* found in its spool when the agent started */
-	SPANS_QUEUED,    /* gauge: encoded, but not acknowledged yet */
-	SPANS_SPOOLED,   /* gauge: on disk */
-	SPANS_SENT,      /* acknowledged by the collector */
+	SPANS_TAKEN,       /* handed to the output */
+	SPANS_RECOVERED,   /* found in its spool when the agent started */
+	SPANS_QUEUED,      /* gauge: encoded, but not acknowledged yet */
+	SPANS_SPOOLED,     /* gauge: on disk */
+	SPANS_SENT,        /* acknowledged by the collector */
+	SPANS_SAMPLED_OUT, /* its `keep` leaves them out */
 	SPANS_DROPPED_QUEUE_FULL,
 	SPANS_DROPPED_REFUSED,       /* rejected by the collector */
 	SPANS_DROPPED_OVERSIZE,      /* larger than a batch may be */

@@ -280,13 +280,18 @@ static uint8_t *put_u32(uint8_t *to, uint32_t number)
 	return to + 4;
 }
 
+void otlp_put_item_head(uint8_t head[OTLP_ITEM_HEAD], uint32_t size, uint32_t pid)
+{
+	put_u32(put_u32(head, size), pid);
+}
+
 static void put_item(struct encoding *encoding, const struct span *span)
 {
 	uint8_t *start = encoding->at;
 
-	encoding->at += 8;
+	encoding->at += OTLP_ITEM_HEAD;
 	put_process(encoding, span);
-	put_u32(put_u32(start, (uint32_t)(encoding->at - start)), span->pid);
+	otlp_put_item_head(start, (uint32_t)(encoding->at - start), span->pid);
 	put_span(encoding, span);
 }
 

@@ -24,6 +24,11 @@
 #include "base/buffer.h"
 #include "core/span.h"
 
+/* What stands before the attributes. */
+#define OTLP_ITEM_HEAD 8
+
+void otlp_put_item_head(uint8_t head[OTLP_ITEM_HEAD], uint32_t size, uint32_t pid);
+
 /* A span that could become larger than this is not encoded. */
 #define OTLP_SPAN_MAX (16 * 1024 * 1024)
 

@@ -2,6 +2,7 @@
 #include "handover/frames.h"
 
 #include "queue/format.h"
+#include "queue/keep.h"
 
 static bool unpack_flag(struct unpacker *from)
 {
@@ -79,6 +80,7 @@ bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BA
 	formats = unpack_u8(from);
 	if (from->failed || formats >> BATCH_FORMATS)
 		return false;
+	hand->spans.traits = unpack_run(from, hand->spans.count * sizeof(struct trait));
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		if (!(formats >> i & 1))
 			continue;

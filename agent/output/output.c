@@ -102,6 +102,8 @@ static struct batch_limits batch_limits(const struct output_config *is)
 		.spans = (uint32_t)is->batch_spans,
 		.bytes = is->batch_size,
 		.delay_ns = is->batch_delay,
+		.tags = *is->tags ? g_intern_string(is->tags) : NULL,
+		.keep = {.one_in = is->keep, .errors = is->keep_errors, .slower = is->keep_slower},
 	};
 }
 

@@ -42,6 +42,7 @@ struct batch {
 struct batches {
 	uint32_t count; /* of items in each */
 	const struct batch *of[BATCH_FORMATS];
+	const uint8_t *traits; /* a struct trait for each item (keep.h); NULL: all are kept everywhere */
 };
 
 /* Creates an empty batch, with room for @count items of @bytes in total; batch_unref frees it. */

@@ -6,14 +6,20 @@
 
 #include <glib.h>
 
+#include "queue/label.h"
 #include "queue/transcode.h"
 
 /* The batch that is filled for the outputs that agree on its limits. */
 struct lane {
 	struct batch_limits limits;
+	struct tags tags;    /* added to its items */
 	struct batch *open;  /* NULL: none is begun */
 	uint32_t last_count; /* what the last one held, as the next is likely to */
 	size_t last_bytes;
+	/* while items are handed: those that it gets, */
+	const struct batch *items;
+	struct batch *own;    /* if they are its alone, */
+	uint32_t sampled_out; /* and how many are left out of them */
 };
 
 struct fanout {
@@ -30,19 +36,24 @@ struct fanout {
 static bool agree(const struct batch_limits *one, const struct batch_limits *other)
 {
 	return one->format == other->format && one->spans == other->spans && one->bytes == other->bytes &&
-	       one->delay_ns == other->delay_ns;
+	       one->delay_ns == other->delay_ns && one->tags == other->tags &&
+	       keep_is_equal(&one->keep, &other->keep);
 }
 
 /* The lane with these limits, made if there is none. */
 static size_t find_lane(struct fanout *fanout, const struct batch_limits *limits)
 {
 	size_t i = 0;
+	char error[200];
 
 	while (i < fanout->lane_count && !agree(&fanout->lanes[i].limits, limits))
 		i++;
-	if (i == fanout->lane_count)
-		fanout->lanes[fanout->lane_count++] = (struct lane){.limits = *limits};
-	return i;
+	if (i < fanout->lane_count)
+		return i;
+	fanout->lanes[i] = (struct lane){.limits = *limits};
+	if (limits->tags)
+		tags_parse(&fanout->lanes[i].tags, limits->tags, error, sizeof(error));
+	return fanout->lane_count++;
 }
 
 /* Takes over one count of @outlets. */
@@ -123,12 +134,6 @@ static bool is_full(const struct lane *lane)
 	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes);
 }
 
-/* The items in a lane's format; NULL if there are none. */
-static const struct batch *items_for(const struct lane *lane, const struct batches *items)
-{
-	return items->of[lane->limits.format];
-}
-
 /* Any format that is there. */
 static const struct batch *any_of(const struct batches *items)
 {
@@ -167,18 +172,54 @@ static void complete(const struct fanout *fanout, struct batches *all, struct ba
 	}
 }
 
+/* Its items get its tags. */
+static void label_items(struct lane *lane)
+{
+	struct batch *labelled;
+
+	if (!lane->items || !lane->tags.count)
+		return;
+	labelled = label(lane->items, &lane->tags);
+	batch_unref(lane->own);
+	lane->items = lane->own = labelled;
+}
+
+/* Each lane's items: those in its format that it keeps, with its tags. */
+static void choose(struct fanout *fanout, const struct batches *items)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++) {
+		struct lane *lane = &fanout->lanes[i];
+		const struct batch *all = items->of[lane->limits.format];
+
+		lane->own = all && items->traits ? keep_select(&lane->limits.keep, all, items->traits) : NULL;
+		lane->items = lane->own ? lane->own : all;
+		lane->sampled_out = lane->own ? all->count - lane->own->count : 0;
+		label_items(lane);
+	}
+}
+
+static void unchoose(struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++) {
+		batch_unref(fanout->lanes[i].own);
+		fanout->lanes[i].own = NULL;
+		fanout->lanes[i].items = NULL;
+	}
+}
+
 /* Posts @change and the items that come with it. */
-static void post(struct fanout *fanout, struct ledger *change, const struct batches *items)
+static void post(struct fanout *fanout, struct ledger *change)
 {
 	for (size_t i = 0; i < fanout->outlets->count; i++) {
 		const struct lane *lane = &fanout->lanes[fanout->lane_of[i]];
-		const struct batch *its = items_for(lane, items);
+		const struct batch *its = lane->items;
 		uint32_t taken = its ? its->count : 0;
 		int64_t *row = fanout->entries[i].change.row, oversize = 0;
 
 		for (uint32_t n = 0; n < taken; n++)
 			oversize += is_oversize(lane, batch_sizes(its)[n]);
-		row[SPANS_TAKEN] = taken;
+		row[SPANS_TAKEN] = taken + lane->sampled_out;
+		row[SPANS_SAMPLED_OUT] = lane->sampled_out;
 		row[SPANS_QUEUED] = taken - oversize;
 		row[SPANS_DROPPED_OVERSIZE] = oversize;
 	}
@@ -225,9 +266,10 @@ static void begin(struct lane *lane, int64_t now)
 }
 
 /* Adds the items to one lane, and pushes its batch each time that it is full. */
-static void add(struct fanout *fanout, size_t index, const struct batch *items, int64_t now)
+static void add(struct fanout *fanout, size_t index, int64_t now)
 {
 	struct lane *lane = &fanout->lanes[index];
+	const struct batch *items = lane->items;
 	const uint8_t *at = items->spans.data;
 	uint32_t first = 0;
 
@@ -293,9 +335,11 @@ void fanout_hand(
 		change_outlets(fanout);
 	if (all.count)
 		complete(fanout, &all, made);
-	post(fanout, change, &all);
+	choose(fanout, &all);
+	post(fanout, change);
 	for (size_t i = 0; i < fanout->lane_count && all.count; i++)
-		add(fanout, i, items_for(&fanout->lanes[i], &all), now);
+		add(fanout, i, now);
+	unchoose(fanout);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(made[i]);
 	push_all(fanout, now, force);

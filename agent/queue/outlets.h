@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "queue/keep.h"
 #include "queue/queue.h"
 
 /* How items become batches. Outputs that agree share them. */
@@ -19,6 +20,8 @@ struct batch_limits {
 	uint32_t spans;   /* in a batch, at most */
 	size_t bytes;     /* of a batch's items: it is full once it has them. No item may be larger */
 	int64_t delay_ns; /* that an item waits for its batch to fill, at most */
+	const char *tags; /* added to each, interned; NULL: none */
+	struct keep keep; /* what becomes an item at all */
 };
 
 struct outlet {

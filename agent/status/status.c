@@ -266,9 +266,12 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		write_said(out, output->uplink.error);
 	buffer_printf(out,
 		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
-		" spooled, %" PRId64 " dropped\n",
+		" spooled, ",
 		row[SPANS_TAKEN] + row[SPANS_RECOVERED] + pending, row[SPANS_SENT], pending,
-		row[SPANS_QUEUED], row[SPANS_SPOOLED], dropped_of(output));
+		row[SPANS_QUEUED], row[SPANS_SPOOLED]);
+	if (row[SPANS_SAMPLED_OUT])
+		buffer_printf(out, "%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
+	buffer_printf(out, "%" PRId64 " dropped\n", dropped_of(output));
 	write_share(out, "queue", output->queue_bytes, output->queue_limit);
 	write_spool(out, &output->spool);
 	write_latency(out, &output->account.latency);

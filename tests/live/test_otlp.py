@@ -94,8 +94,8 @@ def test_it_says_what_zipkin_does(node, receiver, run_classic, run_sample, sink,
 
 
 def test_it_says_what_zipkin_cannot(node, receiver, sink):
-    """Types, nanoseconds, the process."""
-    node.start_agent(receiver.port, **{"output otel": output(sink)})
+    """Types, nanoseconds, the process; and an output's tags, which are its resource's."""
+    node.start_agent(receiver.port, **{"output otel": output(sink, tags="cluster=eu1, process.pid=5, rack=r7")})
     load = node.start([node.built(LOAD), "-p", 2, "-n", 500])
     assert load.wait(60) == 0
     sink.wait_for(1000)
@@ -109,6 +109,8 @@ def test_it_says_what_zipkin_cannot(node, receiver, sink):
         clocks.add(span.start_time_unix_nano - int(tags["start"]))
         assert resource["process.executable.name"] == "spanload"
         assert resource["host.name"] == host
+        assert (resource["cluster"], resource["rack"]) == ("eu1", "r7")
+        assert resource["process.pid"] > 5
         assert resource["service.instance.id"] == f"{host}:{resource['process.pid']}"
         assert (resource["telemetry.sdk.name"], resource["telemetry.sdk.language"]) == ("blkin", "c")
         assert resource["telemetry.sdk.version"]

@@ -52,6 +52,7 @@ void assert_balance(struct account *of);
 
 TCase *queue_limits(void);
 TCase *queue_fanout(void);
+TCase *queue_keep(void);
 TCase *queue_outlets(void);
 
 #endif

@@ -123,10 +123,30 @@ START_TEST(test_mistakes)
 			"test: F:2: `server = http://a:9411/api/v1/spans` is a URL: write HOST:PORT here, "
 			"such as collector:9411, and `type = http` (with `path`, and `tls = yes` for "
 			"https)\n"},
-		{"[output]\ntype = kafka\n",
-			"test: F:2: `type = kafka` is not valid: it must be scribe, http, otlp, file or none\n"},
+		{"[output]\ntype = kafka\n", "test: F:2: `type = kafka` is not valid: it must be scribe, "
+					     "http, otlp, file or none\n"},
 		{"[output]\ncompression = 1\n",
 			"test: F:2: `compression = 1` is not valid: it must be gzip, zstd or none\n"},
+		{"[output]\ntags = a\n", "test: F:2: `tags = a` is not valid at `a`: it must be KEY=VALUE, "
+					 "several separated by commas\n"},
+		{"[output]\ntags = a=1, b c=2\n",
+			"test: F:2: `tags = a=1, b c=2` is not valid at ` b c=2`: a key has 1 to 64 letters, "
+			"digits, `_`, `.`, `-` and `/`\n"},
+		{"[output]\ntags = a=1,a=2\n",
+			"test: F:2: `tags = a=1,a=2` is not valid at `a=2`: its key is there twice\n"},
+		{"[output]\ntags = sa=1\n", "test: F:2: `tags = sa=1` is not valid at `sa=1`: Zipkin uses "
+					    "`lc`, `sa`, `ca` and `ma` itself\n"},
+		{"[output]\ntags = a=\n",
+			"test: F:2: `tags = a=` is not valid at `a=`: a value has 1 to 256 ASCII characters, "
+			"without commas, quotes, backslashes and control characters\n"},
+		{"[output]\nkeep = 10\n",
+			"test: F:2: `keep = 10` is not valid: it must be a share of the traces, such as 1/1 "
+			"(all) or 1/10\n"},
+		{"[output]\nkeep = 1/0\n",
+			"test: F:2: `keep = 1/0` is out of range: it can be 1/1 to 1/1000000\n"},
+		{"[output]\nkeep = 1/ 5\n", "test: F:2: `keep = 1/ 5` is not valid: it must be a share of "
+					    "the traces, such as 1/1 "
+					    "(all) or 1/10\n"},
 		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not valid: it must be no or yes\n"},
 		{"[output]\npath = spans\n", "test: F:2: `path = spans` is not valid: it must be a path of "
 					     "a URL, such as /api/v1/spans\n"},

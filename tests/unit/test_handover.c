@@ -11,6 +11,7 @@
 
 #include "handover/channel.h"
 #include "handover/frames.h"
+#include "queue/keep.h"
 
 #include "run.h"
 
@@ -29,6 +30,7 @@ static void teardown(void)
 static void pack_spans(void)
 {
 	struct batch *spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	struct buffer traits = {0};
 	struct hand hand = {.at_once = true, .reached = unpacker_of("place", 5), .spans = {.count = 3}};
 
 	for (int i = 0; i < BATCH_FORMATS; i++)
@@ -39,6 +41,10 @@ static void pack_spans(void)
 	batch_add(spans, (const uint8_t *)"", 0, 12);
 	batch_add(spans, (const uint8_t *)"three", 5, 13);
 	hand_pack(&out, &hand);
+	for (uint64_t i = 0; i < 3; i++)
+		trait_put(&traits, &(struct span){.trace_id = 100 + i});
+	buffer_put(&out, traits.data, traits.size);
+	buffer_free(&traits);
 	for (int i = 0; i < BATCH_FORMATS; i++) { /* the same bytes do for all */
 		buffer_put(&out, spans->sizes.data, spans->sizes.size);
 		buffer_put(&out, spans->events.data, spans->events.size);
@@ -73,10 +79,12 @@ static void assert_bounds(const struct hand *hand, const uint8_t *end)
 		at = spans->spans.data + bytes;
 	}
 	ck_assert(!at || at == end);
+	ck_assert(hand->spans.count * sizeof(struct trait) <= (size_t)(end - hand->spans.traits));
 }
 
 START_TEST(a_hand_is_understood)
 {
+	struct trait trait;
 	struct hand hand;
 
 	pack_spans();
@@ -86,6 +94,8 @@ START_TEST(a_hand_is_understood)
 	ck_assert_int_eq(hand.change.row[SPANS_PENDING], -2);
 	ck_assert_mem_eq(hand.reached.at, "place", 5);
 	ck_assert_uint_eq(hand.spans.count, 3);
+	memcpy(&trait, hand.spans.traits + 2 * sizeof(trait), sizeof(trait));
+	ck_assert_uint_eq(trait.trace_id, 102);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		ck_assert_uint_eq(hand.spans.of[i]->format, i);
 		ck_assert_mem_eq(hand.spans.of[i]->spans.data, "onethree", 8);

@@ -242,6 +242,7 @@ int main(void)
 	suite_add_tcase(suite, tests);
 	suite_add_tcase(suite, queue_limits());
 	suite_add_tcase(suite, queue_fanout());
+	suite_add_tcase(suite, queue_keep());
 	suite_add_tcase(suite, queue_outlets());
 	return run_all(srunner_create(suite));
 }

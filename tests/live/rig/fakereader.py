@@ -34,6 +34,7 @@ def text(string):
 def hand(change, spans=(), event=0):
     rows = struct.pack(f">{ROWS}q", *(change.get(row, 0) for row in range(ROWS)))
     counted = struct.pack(">IB", len(spans), 1 if spans else 0)  # in Zipkin's Thrift
+    counted += bytes(16 * len(spans))  # traits, which tell outputs what to keep
     sizes = struct.pack(f"={len(spans)}I", *map(len, spans)) + struct.pack("=q", event) * len(spans)
     return b"\1" + rows + struct.pack(">I", len(NOBODY)) + NOBODY + counted + sizes + b"".join(spans)
 

@@ -379,6 +379,7 @@ class Ledger:
         self.spooled = one("blkin_agent_spans", state="spooled")
         self.sent = total("blkin_agent_spans_sent_total")
         self.sent_again = total("blkin_agent_spans_sent_again_total")
+        self.sampled_out = total("blkin_agent_spans_sampled_out_total")
         self.dropped = total("blkin_agent_spans_dropped_total")
         self.sessions = total("blkin_agent_sessions_created_total")
         self.sessions_lost = total("blkin_agent_sessions_lost_total")
@@ -394,7 +395,7 @@ class Ledger:
         """Every event and every span of this output is in exactly one row."""
         under_way = self.pending + self.queued + self.spooled
         exactly(self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self))
-        exactly(self.spans + self.recovered == under_way + self.sent + self.dropped, str(self))
+        exactly(self.spans + self.recovered == under_way + self.sent + self.sampled_out + self.dropped, str(self))
 
     def idle(self):
         """Nothing is left to do in the agent."""

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config/tags.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+static struct text trimmed(const char *first, const char *end)
+{
+	while (first < end && *first == ' ')
+		first++;
+	while (first < end && end[-1] == ' ')
+		end--;
+	return (struct text){first, (uint32_t)(end - first)};
+}
+
+static bool is_key(struct text key)
+{
+	for (uint32_t i = 0; i < key.size; i++)
+		if (!isalnum((unsigned char)key.data[i]) && !strchr("_.-/", key.data[i]))
+			return false;
+	return key.size > 0 && key.size <= TAGS_KEY_MAX;
+}
+
+/* As they stand in any format without an escape. */
+static bool is_value(struct text value)
+{
+	for (uint32_t i = 0; i < value.size; i++)
+		if (value.data[i] < 0x20 || value.data[i] > 0x7e || strchr("\"\\", value.data[i]))
+			return false;
+	return value.size > 0 && value.size <= TAGS_VALUE_MAX;
+}
+
+static bool is_equal(struct text one, const char *other, size_t size)
+{
+	return one.size == size && !memcmp(one.data, other, size);
+}
+
+/* Those that say where a span was, in Zipkin's version 1. */
+static bool is_zipkins(struct text key)
+{
+	return is_equal(key, "lc", 2) || is_equal(key, "sa", 2) || is_equal(key, "ca", 2) ||
+	       is_equal(key, "ma", 2);
+}
+
+static bool has_key(const struct tags *tags, struct text key)
+{
+	for (size_t i = 0; i < tags->count; i++)
+		if (is_equal(tags->of[i].key, key.data, key.size))
+			return true;
+	return false;
+}
+
+/* What is wrong with a tag; NULL: nothing. */
+static const char *fault_of(const struct tags *tags, const struct tag *tag)
+{
+	if (!is_key(tag->key))
+		return "a key has 1 to 64 letters, digits, `_`, `.`, `-` and `/`";
+	if (!is_value(tag->value))
+		return "a value has 1 to 256 ASCII characters, without commas, quotes, backslashes and "
+		       "control characters";
+	if (is_zipkins(tag->key))
+		return "Zipkin uses `lc`, `sa`, `ca` and `ma` itself";
+	if (has_key(tags, tag->key))
+		return "its key is there twice";
+	return NULL;
+}
+
+int tags_parse(struct tags *tags, const char *text, char *error, size_t size)
+{
+	tags->count = 0;
+	while (*text) {
+		const char *end = text + strcspn(text, ","),
+			   *equals = memchr(text, '=', (size_t)(end - text));
+		struct tag tag = {.key = trimmed(text, equals ? equals : end)};
+		const char *fault;
+
+		if (equals)
+			tag.value = trimmed(equals + 1, end);
+		fault = equals ? fault_of(tags, &tag) : "it must be KEY=VALUE, several separated by commas";
+		if (!fault && tags->count == TAGS_MAX)
+			fault = "there can be 16 tags at most";
+		if (fault) {
+			snprintf(error, size, "is not valid at `%.*s`: %s", (int)MIN(end - text, 80), text,
+				fault);
+			return -1;
+		}
+		tags->of[tags->count++] = tag;
+		text = *end ? end + 1 : end;
+	}
+	return 0;
+}

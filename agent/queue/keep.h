@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which spans an output keeps: one trace in so many, by a hash of the trace's id alone, so that each node
+ * keeps the same traces; and of the rest, spans with an error, and slow ones.
+ *
+ * What is asked of a span travels beside the items that it became, as these are in any format.
+ */
+#ifndef QUEUE_KEEP_H
+#define QUEUE_KEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "core/span.h"
+#include "queue/batch.h"
+
+struct keep {
+	uint64_t one_in; /* traces; 0 and 1: all are kept */
+	bool errors;     /* of the rest: spans with the tag `error` */
+	int64_t slower;  /* and those that took so long at least, ns; 0: none */
+};
+
+struct trait {
+	uint64_t trace_id; /* its 64 low bits */
+	uint64_t error : 1;
+	uint64_t duration : 63; /* ns */
+};
+
+/* Appends the span's. */
+void trait_put(struct buffer *out, const struct span *span);
+
+bool keep_is_equal(const struct keep *one, const struct keep *other);
+
+bool keep_takes(const struct keep *keep, const struct trait *trait);
+
+/* The items that are kept, the caller's; NULL: all are. @traits: one for each item, wherever they stand. */
+struct batch *keep_select(const struct keep *keep, const struct batch *items, const uint8_t *traits);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tags that are added to spans which are encoded already. */
+#include <check.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "encode/addtags.h"
+#include "encode/otlp.h"
+#include "encode/spanread.h"
+#include "encode/zipkin.h"
+#include "encode/zipkinjson.h"
+#include "queue/batch.h"
+#include "randomspan.h"
+#include "run.h"
+
+static struct buffer out, again;
+
+static void teardown(void)
+{
+	buffer_free(&out);
+	buffer_free(&again);
+	out = again = (struct buffer){0};
+}
+
+static struct text literal(const char *text)
+{
+	return (struct text){text, (uint32_t)strlen(text)};
+}
+
+static bool add_to(int format, const struct buffer *item, const struct tag *tags, size_t count)
+{
+	again.size = 0;
+	return format == BATCH_ZIPKIN_JSON ? addtags_json(&again, item->data, item->size, tags, count)
+					   : addtags_thrift(&again, item->data, item->size, tags, count);
+}
+
+static void encode_as(int format, const struct span *span)
+{
+	out.size = 0;
+	ck_assert_int_ge(
+		format == BATCH_ZIPKIN_JSON ? zipkinjson_encode(&out, span) : zipkin_encode(&out, span), 0);
+}
+
+/* The item with the tags is what the encoder makes of a span that has them ahead of its own. */
+static void assert_added(int format, const struct span *span, const struct tag *added, size_t count)
+{
+	g_autofree struct tag *tags = g_new0(struct tag, count + span->tag_count);
+	struct span with = *span;
+
+	with.tags = tags;
+	with.tag_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		bool own = false;
+
+		for (size_t k = 0; k < span->tag_count; k++)
+			own |= span->tags[k].key.size == added[i].key.size &&
+			       !memcmp(span->tags[k].key.data, added[i].key.data, added[i].key.size);
+		if (!own)
+			tags[with.tag_count++] = added[i];
+	}
+	for (size_t k = 0; k < span->tag_count; k++)
+		tags[with.tag_count++] = span->tags[k];
+	encode_as(format, span);
+	ck_assert(add_to(format, &out, added, count));
+	encode_as(format, &with);
+	ck_assert_uint_eq(out.size, again.size);
+	ck_assert_mem_eq(out.data, again.data, out.size);
+}
+
+START_TEST(tags_are_added)
+{
+	struct tag added[] = {{.key = literal("cluster"), .value = literal("eu1")},
+		{.key = literal("rack"), .value = literal("r7, r8")}};
+	struct tag own[] = {{.key = literal("rack"), .value = literal("mine")},
+		{.key = literal("cluster"), .value = literal("")}};
+	struct random_spans *spans = random_spans_create(6);
+	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3, .tags = own, .local = {.port = 5}};
+
+	for (int round = 0; round < 3000; round++)
+		assert_added(_i, random_span(spans, round % 2), added, 1 + round % 3 / 2);
+	for (span.tag_count = 0; span.tag_count <= 2; span.tag_count++) {
+		for (int kind = SPAN_LOCAL; kind <= SPAN_CONSUMER; kind++) {
+			span.kind = (enum span_kind)kind;
+			span.has_remote = !span.has_remote;
+			span.debug = kind % 3 == 0;
+			span.shared = kind == SPAN_SERVER;
+			assert_added(_i, &span, added, 2);
+		}
+	}
+	random_spans_free(spans);
+}
+END_TEST
+
+/* In OTLP they are the resource's, whose own attributes stay; the span is as it was. */
+START_TEST(resources_get_them)
+{
+	struct tag added[] = {{.key = literal("cluster"), .value = literal("eu1")},
+		{.key = literal("service.name"), .value = literal("mine")},
+		{.key = literal("host.name"), .value = literal("mine")},
+		{.key = literal("rack"), .value = literal("r7")}};
+	static const char expected[] = "\x0a\x10\x0a\x07"
+				       "cluster"
+				       "\x12\x05\x0a\x03"
+				       "eu1"
+				       "\x0a\x0c\x0a\x04"
+				       "rack"
+				       "\x12\x04\x0a\x02"
+				       "r7";
+	struct random_spans *spans = random_spans_create(9);
+	struct spanread_memory memory = {0};
+
+	for (int round = 0; round < 1000; round++) {
+		const struct span *span = random_span(spans, true);
+		struct span seen;
+		size_t head, size = sizeof(expected) - 1;
+
+		out.size = again.size = 0;
+		ck_assert_int_eq(otlp_encode(&out, span), 0);
+		ck_assert(addtags_otlp(&again, out.data, out.size, added, 4));
+		head = GUINT32_FROM_BE(*(const uint32_t *)(const void *)out.data);
+		ck_assert_uint_eq(again.size, out.size + size);
+		ck_assert_uint_eq(GUINT32_FROM_BE(*(const uint32_t *)(const void *)again.data), head + size);
+		ck_assert_mem_eq(again.data + 4, out.data + 4, head - 4);
+		ck_assert_mem_eq(again.data + head, expected, size);
+		ck_assert_mem_eq(again.data + head + size, out.data + head, out.size - head);
+		ck_assert(spanread_otlp(&seen, again.data, again.size, &memory));
+		ck_assert_uint_eq(seen.tag_count, span->tag_count);
+	}
+	spanread_free(&memory);
+	random_spans_free(spans);
+}
+END_TEST
+
+START_TEST(damaged_resources_get_none)
+{
+	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
+	struct random_spans *spans = random_spans_create(10);
+	GRand *random = g_rand_new_with_seed(11);
+
+	for (int round = 0; round < 40; round++) {
+		out.size = 0;
+		otlp_encode(&out, random_span(spans, true));
+		for (int i = 0; i < 2000; i++) {
+			size_t size = (size_t)g_rand_int_range(random, 1, (gint32)out.size + 1);
+			g_autofree uint8_t *copy = g_memdup2(out.data, size);
+
+			copy[g_rand_int_range(random, 0, (gint32)size)] = (uint8_t)g_rand_int(random);
+			again.size = 0;
+			if (!addtags_otlp(&again, copy, size, &added, 1))
+				ck_assert_uint_eq(again.size, 0);
+		}
+	}
+	g_rand_free(random);
+	random_spans_free(spans);
+}
+END_TEST
+
+/* What is no span gets none; whatever it is, nothing beyond it is read. */
+START_TEST(damaged_gets_no_tags)
+{
+	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
+	struct random_spans *spans = random_spans_create(7);
+	GRand *random = g_rand_new_with_seed(8);
+
+	for (int round = 0; round < 40; round++) {
+		encode_as(_i, random_span(spans, true));
+		for (size_t size = 0; size < out.size; size++) {
+			g_autofree uint8_t *copy = g_memdup2(out.data, size);
+
+			ck_assert(!add_to(_i, &(struct buffer){.data = copy, .size = size}, &added, 1));
+		}
+		for (int i = 0; i < 2000; i++) {
+			g_autofree uint8_t *copy = g_memdup2(out.data, out.size);
+
+			copy[g_rand_int_range(random, 0, (gint32)out.size)] = (uint8_t)g_rand_int(random);
+			add_to(_i, &(struct buffer){.data = copy, .size = out.size}, &added, 1);
+		}
+	}
+	g_rand_free(random);
+	random_spans_free(spans);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("addtags");
+
+	tcase_add_checked_fixture(tests, NULL, teardown);
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, tags_are_added, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
+	tcase_add_loop_test(tests, damaged_gets_no_tags, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
+	tcase_add_test(tests, resources_get_them);
+	tcase_add_test(tests, damaged_resources_get_none);
+	return run_cases("addtags", tests);
+}
