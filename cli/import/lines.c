@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "encode/spanread.h"
 #include "queue/format.h"
+#include "queue/keep.h"
 
 /* So many bytes are handed on at once. */
 #define HAND_BYTES (256 * 1024)
@@ -21,6 +22,7 @@ struct lines {
 	const struct lines_sink *sink;
 	struct lines_counts *counts;
 	struct batch *spans[BATCH_FORMATS]; /* NULL: not wanted */
+	struct buffer traits;
 	struct buffer encoded;
 	struct spanread_memory memory;
 	size_t bytes;
@@ -76,7 +78,7 @@ bool lines_find(const char *path, GPtrArray *found)
 
 static void hand(struct lines *lines, bool at_once)
 {
-	struct batches spans = {.count = lines->count};
+	struct batches spans = {.count = lines->count, .traits = lines->traits.data};
 	struct ledger change = {0};
 
 	change.row[SPANS_MADE] = lines->count;
@@ -86,6 +88,7 @@ static void hand(struct lines *lines, bool at_once)
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		if (lines->spans[i])
 			batch_clear(lines->spans[i]);
+	lines->traits.size = 0;
 	lines->bytes = lines->count = 0;
 }
 
@@ -101,6 +104,7 @@ static void add(struct lines *lines, const struct span *span)
 		batch_add(lines->spans[i], lines->encoded.data, lines->encoded.size, clock_wall());
 		lines->bytes += lines->encoded.size;
 	}
+	trait_put(&lines->traits, span);
 	lines->count++;
 	if (lines->bytes >= HAND_BYTES)
 		hand(lines, false);
@@ -164,6 +168,7 @@ bool lines_read(const GPtrArray *files, const struct lines_sink *sink, struct li
 	hand(&lines, true);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(lines.spans[i]);
+	buffer_free(&lines.traits);
 	buffer_free(&lines.encoded);
 	spanread_free(&lines.memory);
 	return good;

@@ -9,7 +9,8 @@ from rig.process import free_port
 from rig.spanfiles import SpanFiles, identities, ordinals
 from test_files import NONE, files, quick, start_agent, wait_sent  # noqa: F401
 from test_import import recording, run_import  # noqa: F401
-from test_json2 import by_id, converted
+from test_json2 import by_id, converted, hexadecimal
+from test_keep import is_kept
 from test_restart import LOAD
 
 
@@ -34,6 +35,17 @@ def test_files_come_back(node, receiver, written):
     receiver.wait_for(20000, 5)
     check_load(receiver.spans(), 2, 1, 10000)
     assert by_id(map(converted, receiver.spans())) == by_id(written.spans())
+
+
+def test_an_output_keeps_its_share(node, receiver, written):
+    """Of lines, too: each trace whole, or not at all."""
+    config = node.write_config(receiver.port, output={"keep": "1/3"})
+    done = run_import(node, "--config", config, written.directory)
+    assert done.returncode == 0, done.stderr
+    kept = {span["id"] for span in written.spans() if is_kept(span["traceId"], 3)}
+    assert f"20000 spans: {len(kept)} sent, {20000 - len(kept)} sampled out, 0 refused" in done.stdout
+    receiver.wait_for(len(kept), 5)
+    assert {hexadecimal(span.id) for span in receiver.spans()} == kept
 
 
 def test_lines_that_are_no_spans(node, receiver, written):

@@ -55,7 +55,8 @@ static struct trait trait_of(const struct span *span)
 START_TEST(what_travels)
 {
 	struct tag tags[] = {{.key = {"errors", 6}}, {.key = {"error", 5}}};
-	struct span span = {.trace_id_high = 7, .trace_id = 8, .duration = 5000, .tags = tags, .tag_count = 2};
+	struct span span = {
+		.trace_id_high = 7, .trace_id = 8, .duration = 5000, .tags = tags, .tag_count = 2};
 
 	ck_assert_uint_eq(trait_of(&span).trace_id, 8);
 	ck_assert_uint_eq(trait_of(&span).duration, 5000);

@@ -77,7 +77,7 @@ START_TEST(tags_are_added)
 	struct random_spans *spans = random_spans_create(6);
 	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3, .tags = own, .local = {.port = 5}};
 
-	for (int round = 0; round < 3000; round++)
+	for (int round = 0; round < 1500; round++)
 		assert_added(_i, random_span(spans, round % 2), added, 1 + round % 3 / 2);
 	for (span.tag_count = 0; span.tag_count <= 2; span.tag_count++) {
 		for (int kind = SPAN_LOCAL; kind <= SPAN_CONSUMER; kind++) {
@@ -138,7 +138,7 @@ START_TEST(damaged_resources_get_none)
 	struct random_spans *spans = random_spans_create(10);
 	GRand *random = g_rand_new_with_seed(11);
 
-	for (int round = 0; round < 40; round++) {
+	for (int round = 0; round < 20; round++) {
 		out.size = 0;
 		otlp_encode(&out, random_span(spans, true));
 		for (int i = 0; i < 2000; i++) {
@@ -163,7 +163,7 @@ START_TEST(damaged_gets_no_tags)
 	struct random_spans *spans = random_spans_create(7);
 	GRand *random = g_rand_new_with_seed(8);
 
-	for (int round = 0; round < 40; round++) {
+	for (int round = 0; round < 20; round++) {
 		encode_as(_i, random_span(spans, true));
 		for (size_t size = 0; size < out.size; size++) {
 			g_autofree uint8_t *copy = g_memdup2(out.data, size);

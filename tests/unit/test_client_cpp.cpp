@@ -26,8 +26,8 @@ START_TEST(test_scope_and_tags)
 		ck_assert_int_eq(fake_spans, 0);
 	}
 	ck_assert_int_eq(fake_spans, 1);
-	ck_assert_str_eq(fake_data,
-		"s=text\nstring=more\n#ii=-5\n#iu=5\n#il=-9223372036854775808\n#dd=0.5\n#df=0.25\n#bb=true\n#ic=7\n");
+	ck_assert_str_eq(fake_data, "s=text\nstring=more\n#ii=-5\n#iu=5\n#il=-9223372036854775808\n#dd=0.5\n#"
+				    "df=0.25\n#bb=true\n#ic=7\n");
 }
 END_TEST
 
