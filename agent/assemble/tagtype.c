@@ -26,7 +26,7 @@ static bool is_int(struct text value)
 {
 	char number[NUMBER_SIZE];
 
-	return copy_number(number, value) &&
+	return copy_number(number, value) && *number != '+' &&
 	       g_ascii_string_to_signed(number, 10, INT64_MIN, INT64_MAX, NULL, NULL);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/pack.h"
 #include "encode/jsonread.h"
 #include "encode/otlp.h"
@@ -71,10 +72,12 @@ static struct entry read_entry(struct tbinary_reader *from)
 			tbinary_get_string(from, &entry.value_size);
 		} else if (id == 3 && type == TBINARY_I32) {
 			entry.type = tbinary_get_i32(from);
-		} else {
+		} else if (id == 4 && type == TBINARY_STRUCT) {
 			entry.host = from->at;
 			tbinary_skip(from, type);
-			entry.hosted = id == 4 && type == TBINARY_STRUCT ? from->at : entry.hosted;
+			entry.hosted = from->at;
+		} else {
+			tbinary_skip(from, type);
 		}
 	}
 	return entry;
@@ -267,7 +270,7 @@ bool addtags_json(struct buffer *out, const uint8_t *item, size_t size, const st
 	struct text all = {(const char *)item, (uint32_t)size};
 	struct wanted wanted = want(tags, count);
 	struct jsonread from = {.at = all.data, .end = all.data + size};
-	char *room = malloc(size + 1);
+	char *room = memory_get(size + 1);
 	const char *place;
 	bool own, good;
 

@@ -26,6 +26,8 @@ static int open_new(struct partfile *part, int folder, const struct filename *na
 	part->fd = openat(folder, text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	if (part->fd < 0)
 		return errno;
+	part->folder = folder;
+	part->name = *name;
 	/* between these two calls, whoever takes up what was left behind may have had it */
 	if (flock(part->fd, LOCK_EX | LOCK_NB) != 0)
 		error = errno == EWOULDBLOCK ? EEXIST : errno;
@@ -48,8 +50,6 @@ int partfile_create(struct partfile *part, int folder, int64_t now)
 		name.number++;
 		error = open_new(part, folder, &name);
 	} while (error == EEXIST);
-	part->folder = folder;
-	part->name = name;
 	part->size = 0;
 	part->torn = false;
 	return error;
@@ -152,11 +152,23 @@ int partfile_append(struct partfile *part, const void *bytes, size_t size, bool 
 	return error;
 }
 
+/* A folder that does not answer says nothing about its files. */
+static bool is_named(int folder, const char *name, const struct stat *file)
+{
+	struct stat named;
+
+	if (fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno != ENOENT;
+	return named.st_ino == file->st_ino && named.st_dev == file->st_dev;
+}
+
 bool partfile_is_gone(const struct partfile *part)
 {
-	struct stat file;
+	char text[FILENAMES_SIZE];
+	struct stat open;
 
-	return fstat(part->fd, &file) == 0 && !file.st_nlink;
+	filename_print(&part->name, text);
+	return fstat(part->fd, &open) == 0 && (!open.st_nlink || !is_named(part->folder, text, &open));
 }
 
 /* Not all file systems can refuse to replace a file. */

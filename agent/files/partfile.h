@@ -30,7 +30,7 @@ int partfile_take(struct partfile *part, int folder, const struct filename *name
 /* Adds the bytes, which are on disk then if @sync, or none of them. */
 int partfile_append(struct partfile *part, const void *bytes, size_t size, bool sync);
 
-/* Whether somebody removed it. */
+/* Whether somebody removed it, or gave it another name. */
 bool partfile_is_gone(const struct partfile *part);
 
 /* Makes it a finished file, on disk, and closes it; an empty one is removed. On failure it stays open. */

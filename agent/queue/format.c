@@ -25,7 +25,8 @@ unsigned formats_of(const struct config *config)
 		if (output->type != CONFIG_OUTPUT_NONE)
 			formats |= 1u << format_of(output);
 	}
-	return formats;
+	/* while no output wants any, an output that is added soon may be handed what is made now */
+	return formats ? formats : 1u << BATCH_ZIPKIN_SPANS;
 }
 
 int format_encode(uint8_t format, struct buffer *out, const struct span *span)

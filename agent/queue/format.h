@@ -10,7 +10,7 @@
 
 enum batch_format format_of(const struct output_config *output);
 
-/* A bit for each enum batch_format that an output wants, whose type is not none. */
+/* A bit for each enum batch_format that an output wants, whose type is not none; one at least. */
 unsigned formats_of(const struct config *config);
 
 /* Appends the span to @out; returns how many of its texts were repaired, or -1 if it is too large. */

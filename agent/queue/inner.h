@@ -42,6 +42,7 @@ struct queue {
 	GArray *replayed; /* int64_t: ids of the replayed ones that the uplink released */
 	struct refused_span *refused, **refused_last;
 	unsigned refused_count;
+	bool ended; /* the output is gone */
 	bool woken; /* the spooler has something to do */
 };
 

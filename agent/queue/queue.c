@@ -230,6 +230,8 @@ struct entry *queue_take(struct queue *queue)
 }
 
 /* Puts back an entry that was taken; the lock is held. */
+static void drop_waiting(struct queue *queue);
+
 static void put_back(struct queue *queue, struct entry *entry)
 {
 	if (!entry->aside) {
@@ -252,6 +254,15 @@ void queue_give_back(struct queue *queue, struct entry *entry)
 {
 	pthread_mutex_lock(&queue->lock);
 	put_back(queue, entry);
+	if (queue->ended)
+		drop_waiting(queue);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_rouse(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue_wake(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -354,6 +365,7 @@ void queue_end(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->wake = NULL;
+	queue->ended = true;
 	drop_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 	queue_unref(queue);

@@ -68,8 +68,15 @@ void queue_close(struct queue *queue);
  */
 struct entry *queue_take(struct queue *queue);
 
-/* Puts an entry that was taken back to the front. Give several back in reverse order. */
+/*
+ * Puts an entry that was taken back to the front. Give several back in reverse order. After queue_end it is
+ * dropped and counted.
+ */
 void queue_give_back(struct queue *queue, struct entry *entry);
+
+/* Has the loop look for batches, as if one had been pushed: for who gives one back and is not who takes the
+ * next. */
+void queue_rouse(struct queue *queue);
 
 /*
  * The same for an entry some of whose items are settled: from now on it holds @rest, a reference to which it

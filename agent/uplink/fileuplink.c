@@ -57,8 +57,9 @@ static void fail(struct fileuplink *files, int error)
 	files->wait_ns = clock_backoff(files->wait_min_ns, files->failures++, files->wait_max_ns);
 	files->failed_at = clock_monotonic();
 	account_add(queue_account(files->queue), fault_row(fault), 1);
-	queue_set_delivering(files->queue, false);
 	pthread_mutex_lock(&files->lock);
+	if (!files->abandoned) /* another uplink has the queue then */
+		queue_set_delivering(files->queue, false);
 	health_failing(&files->health, fault, files->writer.error, "spans wait, retrying");
 	pthread_mutex_unlock(&files->lock);
 }
@@ -88,9 +89,21 @@ static void settle(struct fileuplink *files, struct entry *entry)
 	const struct batch *batch = entry->batch;
 	struct account *account = queue_account(files->queue);
 
+	if (entry->sent_before)
+		account_add(account, SPANS_SENT_AGAIN, batch->count);
 	account_move(account, entry_row(entry), SPANS_SENT, batch->count);
 	account_delivered(account, batch_events(batch), batch->count, clock_wall());
 	queue_release(files->queue, entry);
+}
+
+static bool is_abandoned(struct fileuplink *files)
+{
+	bool abandoned;
+
+	pthread_mutex_lock(&files->lock);
+	abandoned = files->abandoned;
+	pthread_mutex_unlock(&files->lock);
+	return abandoned;
 }
 
 static int deliver(struct fileuplink *files, struct entry *entry)
@@ -105,6 +118,8 @@ static int deliver(struct fileuplink *files, struct entry *entry)
 	if (error) {
 		queue_give_back(files->queue, entry);
 		fail(files, error);
+		if (is_abandoned(files)) /* another uplink may have the queue */
+			queue_rouse(files->queue);
 		return error;
 	}
 	settle(files, entry);

@@ -198,11 +198,27 @@ static int read_trailer(struct slice in)
 	}
 }
 
+/* Adds a chunk to the body, as far as there is room. */
+static void join(struct slice *body, struct slice chunk, struct httpreply *http)
+{
+	size_t used = MIN(body->size, sizeof(http->joined)),
+	       more = MIN(chunk.size, sizeof(http->joined) - used);
+
+	if (!body->data) {
+		*body = chunk;
+		return;
+	}
+	if (body->data != http->joined)
+		memcpy(http->joined, body->data, used);
+	memcpy(http->joined + used, chunk.data, more);
+	*body = (struct slice){http->joined, used + more};
+}
+
 /*
- * Walks over the chunks; the first is what is kept as the @body. Returns the bytes of all, 0 if more are
- * needed, -1 if they are malformed.
+ * Walks over the chunks; of several, the beginning is kept as the @body. Returns the bytes of all, 0 if more
+ * are needed, -1 if they are malformed.
  */
-static int64_t read_chunks(struct slice in, struct slice *body)
+static int64_t read_chunks(struct slice in, struct slice *body, struct httpreply *http)
 {
 	size_t used = 0;
 	uint64_t size;
@@ -224,15 +240,14 @@ static int64_t read_chunks(struct slice in, struct slice *body)
 			return 0;
 		if (memcmp(rest.data + size, "\r\n", 2) != 0)
 			return -1;
-		if (!body->data)
-			*body = (struct slice){rest.data, size};
+		join(body, (struct slice){rest.data, size}, http);
 		used += size + 2;
 	}
 }
 
 /* Finds the body behind the head, and what of @in it takes. One that is too long is not waited for. */
-static enum reply_kind read_body(
-	struct slice in, const struct head *head, struct slice *body, struct reply *reply)
+static enum reply_kind read_body(struct slice in, const struct head *head, struct slice *body,
+	struct httpreply *http, struct reply *reply)
 {
 	struct slice rest = {in.data + head->size, in.size - head->size};
 	int64_t used = 0;
@@ -240,7 +255,7 @@ static enum reply_kind read_body(
 	if (head->status == 204 || head->status == 304) {
 		used = 0;
 	} else if (head->chunked) {
-		used = read_chunks(rest, body);
+		used = read_chunks(rest, body, http);
 		if (used < 0)
 			return say(reply, "the peer's HTTP body is malformed");
 		if (used == 0 && rest.size <= REPLY_MAX)
@@ -367,7 +382,7 @@ enum reply_kind httpreply_parse(const uint8_t *data, size_t size, struct reply *
 	} while (head.status < 200 && skipped <= REPLY_MAX);
 	if (head.status < 200)
 		return say(reply, "the peer does not come to an answer");
-	kind = read_body(in, &head, &body, reply);
+	kind = read_body(in, &head, &body, http, reply);
 	if (kind != REPLY_GOOD)
 		return kind;
 	reply->used += skipped;

@@ -18,8 +18,9 @@
 struct httpreply {
 	int status;
 	char reason[64], location[128], accepts[64];
-	const uint8_t *body; /* borrowed from the answer; of one in chunks, the first */
+	const uint8_t *body; /* borrowed from the answer; of one in several chunks, the beginning */
 	size_t body_size;
+	uint8_t joined[1024]; /* where that is then */
 };
 
 /* As a wire's get_reply. */

@@ -268,19 +268,35 @@ static struct protobuf_field find_text(struct protobuf_reader from, uint32_t num
 	return found;
 }
 
+/*
+ * The fields of the one message that a response is, as far as they are there: of a long response the end may
+ * be missing, and what it says first is what counts.
+ */
+static struct protobuf_reader open_response(const struct httpreply *http)
+{
+	struct protobuf_reader from = protobuf_read(http->body, http->body_size);
+	size_t head = 1;
+
+	if (from.at == from.end || *from.at != (RESPONSE_PARTIAL_SUCCESS << 3 | PROTOBUF_BYTES))
+		return protobuf_read(NULL, 0);
+	while (from.at + head < from.end && from.at[head] > 0x7f)
+		head++;
+	from.at += MIN(head + 1, (size_t)(from.end - from.at));
+	return from;
+}
+
 /* What the server took is not kept in part: ExportTracePartialSuccess. */
 static void read_partial_success(const struct httpreply *http, struct reply *reply)
 {
-	struct protobuf_field partial = find_text(
-				      protobuf_read(http->body, http->body_size), RESPONSE_PARTIAL_SUCCESS),
-			      message, field;
-	struct protobuf_reader from = protobuf_read(partial.bytes, partial.size);
+	struct protobuf_reader from = open_response(http);
+	struct protobuf_field field;
 
-	while (protobuf_next(&from, &field))
+	while (protobuf_next(&from, &field)) {
 		if (field.number == PARTIAL_SUCCESS_REJECTED && field.type == PROTOBUF_VARINT)
 			reply->lost = (int64_t)field.value > 0 ? field.value : 0;
-	message = find_text(protobuf_read(partial.bytes, partial.size), PARTIAL_SUCCESS_MESSAGE);
-	words_copy(reply->words, sizeof(reply->words), message.bytes, message.size);
+		else if (field.number == PARTIAL_SUCCESS_MESSAGE && field.type == PROTOBUF_BYTES)
+			words_copy(reply->words, sizeof(reply->words), field.bytes, field.size);
+	}
 }
 
 /* Of the statuses from 500 on, the specification has us try again after these only. */

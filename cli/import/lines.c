@@ -2,10 +2,13 @@
 #include "import/lines.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -129,9 +132,24 @@ static bool read_line(struct lines *lines, const char *line, size_t size)
 	return true;
 }
 
+/* NULL with errno: of what is no file, as a pipe, the end may never come. */
+static FILE *open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat is;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &is) == 0 && S_ISREG(is.st_mode))
+		return fdopen(fd, "r");
+	close(fd);
+	errno = EINVAL;
+	return NULL;
+}
+
 static bool read_file(struct lines *lines, const char *path)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = open_file(path);
 	uint64_t number = 0, bad = 0;
 	char *line = NULL;
 	size_t room = 0;
@@ -146,7 +164,7 @@ static bool read_file(struct lines *lines, const char *path)
 	}
 	if (bad > NAMED_MAX)
 		log_error("%s: left out: %" PRIu64 " more lines that are no spans", path, bad - NAMED_MAX);
-	good = file && !ferror(file);
+	good = file && !ferror(file) && (feof(file) || atomic_load(lines->sink->stop));
 	if (!good)
 		log_error("%s: cannot be read: %s", path, g_strerror(errno));
 	free(line);

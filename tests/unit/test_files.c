@@ -202,6 +202,27 @@ START_TEST(file_removed)
 }
 END_TEST
 
+/* A file that somebody gave another name is his: the next lines go into another. */
+START_TEST(file_renamed)
+{
+	struct filewriter_options with = files_options();
+	g_autofree char *path = NULL, *elsewhere = g_build_filename(directory, "mine.jsonl", NULL);
+	uint32_t size = 3, known = 0;
+	char name[FILENAMES_SIZE];
+
+	start_writer(&with);
+	write_lines("one");
+	filename_print(&writer.part.name, name);
+	path = g_build_filename(directory, name, NULL);
+	ck_assert_int_eq(rename(path, elsewhere), 0);
+	ck_assert_int_eq(filewriter_write(&writer, (const uint8_t *)"two", &size, 1, &known), ENOENT);
+	write_lines("two");
+	stop_writer();
+	assert_files(false, "two ");
+	ck_assert_int_eq(unlink(elsewhere), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("files");
@@ -217,6 +238,7 @@ int main(void)
 	tcase_add_test(cases, no_room);
 	tcase_add_test(cases, directory_moved);
 	tcase_add_test(cases, file_removed);
+	tcase_add_test(cases, file_renamed);
 	suite_add_tcase(suite, cases);
 	suite_add_tcase(suite, files_takeup_cases());
 	return run_all(srunner_create(suite));

@@ -379,12 +379,22 @@ END_TEST
 
 /* Replies */
 
+/* What is in @out. */
+static enum reply_kind hear(struct reply *reply)
+{
+	struct wire *wire = create_wire();
+	enum reply_kind kind;
+
+	*reply = (struct reply){0};
+	kind = wire->get_reply(wire, out.data, out.size, reply);
+	wire->destroy(wire);
+	return kind;
+}
+
 static enum reply_kind answer(
 	struct reply *reply, int status, const char *headers, const ProtobufCMessage *body)
 {
-	struct wire *wire = create_wire();
 	size_t size = body ? protobuf_c_message_get_packed_size(body) : 0;
-	enum reply_kind kind;
 	uint8_t packed[1000];
 
 	if (body)
@@ -392,10 +402,7 @@ static enum reply_kind answer(
 	out.size = 0;
 	buffer_printf(&out, "HTTP/1.1 %d Word\r\n%sContent-Length: %zu\r\n\r\n", status, headers, size);
 	buffer_put(&out, packed, size);
-	*reply = (struct reply){0};
-	kind = wire->get_reply(wire, out.data, out.size, reply);
-	wire->destroy(wire);
-	return kind;
+	return hear(reply);
 }
 
 /* As the specification has it: what may be tried again, and what must not be. */
@@ -438,6 +445,19 @@ START_TEST(partial_success)
 	ck_assert_int_eq(answer(&reply, 200, "", &response.base), REPLY_GOOD);
 	ck_assert_uint_eq(reply.lost, 3);
 	ck_assert_str_eq(reply.words, "too old");
+	/* in two chunks; and longer than is waited for */
+	out.size = 0;
+	buffer_printf(&out,
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\x0a\r\n5\r\n\x04\x08\x07\x12");
+	buffer_put(&out, "\0\r\n0\r\n\r\n", 8);
+	ck_assert_int_eq(hear(&reply), REPLY_GOOD);
+	ck_assert_uint_eq(reply.lost, 7);
+	ck_assert_uint_eq(reply.used, out.size);
+	out.size = 0;
+	buffer_printf(&out, "HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n");
+	buffer_put(&out, "\x0a\x8c\xbf\x05\x08\x09\x12\x86\xbf\x05 and so on", 20);
+	ck_assert_int_eq(hear(&reply), REPLY_GOOD);
+	ck_assert_uint_eq(reply.lost, 9);
 	partial.rejected_spans = -3;
 	ck_assert_int_eq(answer(&reply, 200, "", &response.base), REPLY_GOOD);
 	ck_assert_uint_eq(reply.lost, 0);

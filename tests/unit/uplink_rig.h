@@ -28,6 +28,9 @@
 		peer_set_acts(peer, list, LENGTH(list));                                                     \
 	} while (0)
 
+/* libevent's timers go by the coarse clock: each may fire so much too early. */
+#define EARLY_NS (12 * NS_PER_MS)
+
 /* Everything that a test has: one of each, in one loop. */
 struct rig {
 	struct event_base *base;
