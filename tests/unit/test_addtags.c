@@ -13,6 +13,7 @@
 #include "queue/batch.h"
 #include "randomspan.h"
 #include "run.h"
+#include "wire/tbinary.h"
 
 static struct buffer out, again;
 
@@ -89,6 +90,31 @@ START_TEST(tags_are_added)
 		}
 	}
 	random_spans_free(spans);
+}
+END_TEST
+
+/* The place has a field behind it, which our encoder does not write: it is still the place that the tag gets.
+ */
+START_TEST(fields_behind_the_place)
+{
+	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
+	struct spanread_memory memory = {0};
+	struct span seen;
+	uint8_t *to = buffer_reserve(&out, 200);
+
+	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), 7);
+	to = tbinary_put_list(tbinary_put_field(to, TBINARY_LIST, 8), TBINARY_STRUCT, 1);
+	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 1), "lc", 2);
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, 2), 0);
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_I32, 3), 6);
+	to = tbinary_put_i16(tbinary_put_field(tbinary_put_field(to, TBINARY_STRUCT, 4), TBINARY_I16, 2), 99);
+	to = tbinary_put_i64(tbinary_put_field(tbinary_put_stop(to), TBINARY_I64, 9), 1);
+	out.size = (size_t)(tbinary_put_stop(tbinary_put_stop(to)) - out.data);
+	ck_assert(addtags_thrift(&again, out.data, out.size, &added, 1));
+	ck_assert(spanread_thrift(&seen, again.data, again.size, &memory));
+	ck_assert_uint_eq(seen.tag_count, 1);
+	ck_assert_uint_eq(seen.local.port, 99);
+	spanread_free(&memory);
 }
 END_TEST
 
@@ -190,6 +216,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, tags_are_added, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
 	tcase_add_loop_test(tests, damaged_gets_no_tags, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
+	tcase_add_test(tests, fields_behind_the_place);
 	tcase_add_test(tests, resources_get_them);
 	tcase_add_test(tests, damaged_resources_get_none);
 	return run_cases("addtags", tests);

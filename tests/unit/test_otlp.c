@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "assemble/tagtype.h"
 #include "base/pack.h"
 #include "encode/otlp.h"
 #include "encode/spanread.h"
@@ -133,6 +134,28 @@ START_TEST(no_key_comes_twice)
 	ck_assert_str_eq(seen->attributes[2]->key, "server.address");
 	ck_assert_str_eq(seen->attributes[2]->value->string_value, "10.0.0.255");
 	otlp__span__free_unpacked(seen, NULL);
+}
+END_TEST
+
+/* What is marked as a number, and is none as the header writes them, is a text under the key as it stands. */
+START_TEST(marks)
+{
+	static const struct {
+		const char *key, *value, *name;
+		enum tag_type type;
+	} cases[] = {{"#in", "-5", "n", TAG_INT}, {"#in", "+5", "#in", TAG_TEXT},
+		{"#in", " 5", "#in", TAG_TEXT}, {"#in", "18446744073709551615", "n", TAG_TEXT},
+		{"#dn", "1e3", "n", TAG_DOUBLE}, {"#dn", "1e3x", "#dn", TAG_TEXT},
+		{"#bn", "true", "n", TAG_BOOL}, {"#bn", "yes", "#bn", TAG_TEXT},
+		{"#s#n", "5", "#n", TAG_TEXT}, {"#", "5", "#", TAG_TEXT}, {"n", "5", "n", TAG_TEXT}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct tag tag = tag_read(literal(cases[i].key), literal(cases[i].value));
+
+		assert_text(tag.key, literal(cases[i].name));
+		assert_text(tag.value, literal(cases[i].value));
+		ck_assert_int_eq(tag.type, cases[i].type);
+	}
 }
 END_TEST
 
@@ -473,6 +496,7 @@ int main(void)
 	tcase_add_test(tests, spans_as_generated);
 	tcase_add_test(tests, an_error_is_the_status);
 	tcase_add_test(tests, no_key_comes_twice);
+	tcase_add_test(tests, marks);
 	tcase_add_test(tests, classic);
 	tcase_add_test(tests, there_and_back);
 	tcase_add_test(tests, zipkin_there_and_back);
