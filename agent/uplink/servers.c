@@ -10,9 +10,12 @@
 #include "uplink/kinds.h"
 #include "uplink/ratelimit.h"
 #include "uplink/server.h"
-#include "wire/otlphttp.h"
+#include "wire/httppost.h"
+#include "wire/httpreply.h"
+#include "wire/otlpreply.h"
+#include "wire/otlprequest.h"
 #include "wire/scribe.h"
-#include "wire/zipkinhttp.h"
+#include "wire/zipkinlist.h"
 
 static const char *const type_names[] = {
 	[UPLINK_SCRIBE] = "scribe", [UPLINK_HTTP] = "http", [UPLINK_OTLP] = "otlp"};
@@ -305,9 +308,10 @@ struct wire *uplink_create_wire(const struct uplink_options *options, const stru
 
 	switch (options->type) {
 	case UPLINK_HTTP:
-		return zipkinhttp_create(&http, options->format == BATCH_ZIPKIN_JSON);
+		return httppost_create(
+			&http, zipkinlist_create(options->format == BATCH_ZIPKIN_JSON), httpreply_read);
 	case UPLINK_OTLP:
-		return otlphttp_create(&http, g_get_host_name());
+		return httppost_create(&http, otlprequest_create(g_get_host_name()), otlpreply_read);
 	default:
 		return scribe_create(options->category);
 	}

@@ -13,7 +13,7 @@
  * thread of the event_base. The process must ignore SIGPIPE.
  *
  * Its parts: servers (which of them is in use), server (one of them), backoff (waits between its tries), link
- * (a connection with calls), wire (the bytes: scribe, zipkinhttp, otlphttp), delivery (the batches on their
+ * (a connection with calls), wire (the bytes: scribe, httppost), delivery (the batches on their
  * way; bisect and parcel for refused ones), suspects (batches on which a server fails), health (log and
  * state).
  */

@@ -2,21 +2,36 @@
 #include "wire/httppost.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
 
+#include "base/memory.h"
 #include "wire/httpheaders.h"
 
 /* Digits of a Content-Length, which is known last; filled up with blanks. */
 #define LENGTH_DIGITS 10
 #define LENGTH_SIZE (LENGTH_DIGITS + 4)
 
-void httppost_put(struct httppost *post, const struct squeeze_piece *pieces, size_t count, struct buffer *out)
-{
-	char length[LENGTH_SIZE + 1];
-	size_t at;
+struct httppost {
+	struct wire wire;
+	struct payload *payload;
+	httppost_reader *read_reply;
+	struct buffer head;    /* of each request, to the headers of the file */
+	struct buffer headers; /* of the file */
+	char *headers_file;    /* NULL: none */
+	struct squeeze *squeeze;
+};
 
+static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
+{
+	struct httppost *post = (struct httppost *)wire;
+	struct squeeze_piece pieces[PAYLOAD_PIECES];
+	size_t count = post->payload->put(post->payload, run, pieces), at;
+	char length[LENGTH_SIZE + 1];
+
+	(void)number;
 	buffer_put(out, post->head.data, post->head.size);
 	buffer_put(out, post->headers.data, post->headers.size);
 	buffer_put(out, "Content-Length: ", 16);
@@ -28,32 +43,60 @@ void httppost_put(struct httppost *post, const struct squeeze_piece *pieces, siz
 	memcpy(out->data + at, length, LENGTH_SIZE);
 }
 
-bool httppost_ready(struct httppost *post, char *why, size_t size)
+static enum reply_kind get_reply(struct wire *wire, const uint8_t *data, size_t size, struct reply *reply)
 {
+	return ((struct httppost *)wire)->read_reply(data, size, reply);
+}
+
+/* The headers' file may have changed. */
+static bool ready(struct wire *wire, char *why, size_t size)
+{
+	struct httppost *post = (struct httppost *)wire;
+
 	return !post->headers_file || httpheaders_read(post->headers_file, &post->headers, why, size);
 }
 
-void httppost_init(struct httppost *post, const struct httppost_options *options)
+static void destroy(struct wire *wire)
 {
-	char server[ADDRESS_TEXT];
+	struct httppost *post = (struct httppost *)wire;
 
-	memset(post, 0, sizeof(*post));
-	post->squeeze = squeeze_create(options->compression);
-	if (options->headers_file && *options->headers_file)
-		post->headers_file = g_strdup(options->headers_file);
-	address_print(options->server, server);
-	buffer_printf(&post->head,
-		"POST %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: blkin-agent/%s\r\nContent-Type: "
-		"application/%s\r\n",
-		options->path, server, BLKIN_VERSION, options->content_type);
-	if (squeeze_encoding(post->squeeze))
-		buffer_printf(&post->head, "Content-Encoding: %s\r\n", squeeze_encoding(post->squeeze));
-}
-
-void httppost_free(struct httppost *post)
-{
+	post->payload->destroy(post->payload);
 	squeeze_destroy(post->squeeze);
 	buffer_free(&post->head);
 	buffer_free(&post->headers);
 	g_free(post->headers_file);
+	free(post);
+}
+
+static void put_head(struct httppost *post, const struct httppost_options *options)
+{
+	char server[ADDRESS_TEXT];
+
+	address_print(options->server, server);
+	buffer_printf(&post->head,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: blkin-agent/%s\r\nContent-Type: "
+		"application/%s\r\n",
+		options->path, server, BLKIN_VERSION, post->payload->content_type);
+	if (squeeze_encoding(post->squeeze))
+		buffer_printf(&post->head, "Content-Encoding: %s\r\n", squeeze_encoding(post->squeeze));
+}
+
+struct wire *httppost_create(
+	const struct httppost_options *options, struct payload *payload, httppost_reader *read_reply)
+{
+	struct httppost *post = memory_get(sizeof(*post));
+
+	post->wire = (struct wire){.put_call = put_call,
+		.get_reply = get_reply,
+		.ready = ready,
+		.destroy = destroy,
+		.careful = true,
+		.early = true};
+	post->payload = payload;
+	post->read_reply = read_reply;
+	post->squeeze = squeeze_create(options->compression);
+	if (options->headers_file && *options->headers_file)
+		post->headers_file = g_strdup(options->headers_file);
+	put_head(post, options);
+	return &post->wire;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A wire format: how a run of spans becomes a call to a server, and what its reply means. No I/O here, but
- * for a file of headers. There are three: Scribe's Log() (scribe.c), Zipkin's POST (zipkinhttp.c) and OTLP's
- * (otlphttp.c).
+ * for a file of headers. There are two: Scribe's Log() (scribe.c), and POSTs over HTTP (httppost.c).
  */
 #ifndef WIRE_WIRE_H
 #define WIRE_WIRE_H

@@ -17,7 +17,9 @@
 #include "queue/transcode.h"
 #include "randomspan.h"
 #include "run.h"
-#include "wire/otlphttp.h"
+#include "wire/httppost.h"
+#include "wire/otlpreply.h"
+#include "wire/otlprequest.h"
 
 enum { SPANS = 40 };
 
@@ -322,7 +324,7 @@ static struct wire *create_wire(void)
 		.server = &address, .path = "/v1/traces", .headers_file = ""};
 
 	ck_assert(address_parse("127.0.0.1:4318", &address));
-	return otlphttp_create(&options, "node-1");
+	return httppost_create(&options, otlprequest_create("node-1"), otlpreply_read);
 }
 
 static const uint8_t *body_of(const struct buffer *call, size_t *size)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A list of spans as Zipkin's collectors take it over HTTP and from Kafka, and as the OpenTelemetry
+ * Collector, Jaeger and Tempo do: in Thrift's TBinary, or as JSON objects of version 2.
+ */
+#ifndef WIRE_ZIPKINLIST_H
+#define WIRE_ZIPKINLIST_H
+
+#include <stdbool.h>
+
+#include "wire/payload.h"
+
+struct payload *zipkinlist_create(bool json);
+
+#endif
