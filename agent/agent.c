@@ -219,7 +219,6 @@ static void report_output(const struct agent *agent, const struct output_state *
 	const int64_t *row = output->account.row;
 	bool named = outputs_count(agent->outputs) > 1;
 	const struct output_config *is = config_output(agent->config, output->name);
-	bool file = is->type == CONFIG_OUTPUT_FILE;
 	const char *what = named ? "output " : "", *name = named ? output->name : "",
 		   *end = named ? ": " : "";
 
@@ -231,8 +230,8 @@ static void report_output(const struct agent *agent, const struct output_state *
 			name, end, (long long)row[SPANS_QUEUED]);
 	else if (row[SPANS_DROPPED_SHUTDOWN])
 		log_warning("%s%s%s%lld spans are not delivered: %s%s did not accept them in time", what,
-			name, end, (long long)row[SPANS_DROPPED_SHUTDOWN], file ? "" : "the collector at ",
-			file ? is->directory : is->server);
+			name, end, (long long)row[SPANS_DROPPED_SHUTDOWN],
+			is->type == CONFIG_OUTPUT_FILE ? "" : "the collector at ", config_output_place(is));
 	if (named)
 		log_info("output %s: %lld of %lld spans delivered", name, (long long)row[SPANS_SENT],
 			(long long)all_of(output));

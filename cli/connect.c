@@ -16,6 +16,7 @@
 #include "core/span.h"
 #include "output/output.h"
 #include "queue/format.h"
+#include "uplink/kafkaprobe.h"
 #include "uplink/probe.h"
 
 #define SERVICE "blkin"
@@ -32,6 +33,8 @@ try {
 	struct run run;
 	struct probe *probes[ADDRESSES_MAX];
 	size_t count;
+	struct uplink_options options;
+	struct kafkaprobe *kafka; /* NULL: it is none of Kafka */
 };
 
 struct connecting {
@@ -78,14 +81,13 @@ static void on_end(void *data)
 /* What spans are posted or called to: each of the servers. */
 static void begin_servers(struct connecting *all, struct try *try)
 {
-	const struct uplink_options options = output_uplink_options(try->output, true, true);
+	const struct uplink_options options = try->options;
 	struct address addresses[ADDRESSES_MAX];
 	size_t count = address_parse_list(options.server, addresses);
 	char why[512];
 
 	/* Files that do not do are found by the connection, which says so. */
 	try->tls = options.use_tls ? tls_create(&options.tls, true, why, sizeof(why)) : NULL;
-	encode_span(try, all);
 	for (size_t i = 0; i < count; i++) {
 		try->probes[i] = probe_create(all->base, &options, &addresses[i], try->tls, &try->run);
 		probe_on_end(try->probes[i], on_end, all);
@@ -94,17 +96,30 @@ static void begin_servers(struct connecting *all, struct try *try)
 	all->open += count;
 }
 
+/* What is written to a topic, whichever broker has it. */
+static void begin_kafka(struct connecting *all, struct try *try)
+{
+	try->kafka = kafkaprobe_create(all->base, &try->options, &try->run);
+	kafkaprobe_on_end(try->kafka, on_end, all);
+	all->open++;
+}
+
 /* Each type of output is tried in its own way. */
 static void begin(struct connecting *all, const struct output_config *output)
 {
 	struct try *try = &all->tries[all->count++];
 
 	try->output = output;
+	try->options = output_uplink_options(output, true, true);
+	encode_span(try, all);
 	switch ((enum config_output)output->type) {
 	case CONFIG_OUTPUT_SCRIBE:
 	case CONFIG_OUTPUT_HTTP:
 	case CONFIG_OUTPUT_OTLP:
 		begin_servers(all, try);
+		break;
+	case CONFIG_OUTPUT_KAFKA:
+		begin_kafka(all, try);
 		break;
 	case CONFIG_OUTPUT_FILE:
 	case CONFIG_OUTPUT_NONE:
@@ -125,7 +140,7 @@ static const char *heading(const struct probe_result *result)
 		return "cannot connect";
 	if (result->fault <= FAULT_TLS)
 		return "no TLS connection";
-	if (result->fault == FAULT_HEADERS)
+	if (result->fault == FAULT_HEADERS || result->fault == FAULT_PASSWORD)
 		return "cannot send";
 	return result->fault < FAULT_TRY_LATER ? "no good answer" : "takes no spans";
 }
@@ -164,6 +179,8 @@ static bool print_try(const struct try *try)
 		accepted = print_directory(try->output);
 	for (size_t i = 0; i < try->count; i++)
 		accepted &= print_server(try->output, probe_result(try->probes[i]));
+	if (try->kafka)
+		accepted &= print_server(try->output, kafkaprobe_result(try->kafka));
 	return accepted;
 }
 
@@ -174,6 +191,8 @@ static void end(struct connecting *all)
 
 		for (size_t k = 0; k < try->count; k++)
 			probe_destroy(try->probes[k]);
+		if (try->kafka)
+			kafkaprobe_destroy(try->kafka);
 		event_base_loop(all->base, EVLOOP_NONBLOCK);
 		tls_free(try->tls);
 		buffer_free(&try->span);

@@ -28,6 +28,10 @@ static void settle_address(struct output_config *output)
 	if (output->type == CONFIG_OUTPUT_OTLP) {
 		settle(output, "server", &output->server, "127.0.0.1:4318");
 		settle(output, "path", &output->path, "/v1/traces");
+	} else if (output->type == CONFIG_OUTPUT_KAFKA) {
+		/* which costs least, and all consumers of today know */
+		if (!config_output_is_set(output, "compression"))
+			output->compression = CONFIG_COMPRESSION_ZSTD;
 	} else if (output->format == CONFIG_FORMAT_JSON2) {
 		settle(output, "path", &output->path, "/api/v2/spans");
 	}

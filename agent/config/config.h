@@ -23,11 +23,19 @@ enum config_output {
 	CONFIG_OUTPUT_HTTP,
 	CONFIG_OUTPUT_OTLP,
 	CONFIG_OUTPUT_FILE,
+	CONFIG_OUTPUT_KAFKA,
 	CONFIG_OUTPUT_NONE
 };
 enum config_file_sync { CONFIG_FILE_SYNC_ROTATION, CONFIG_FILE_SYNC_BATCH };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
-enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2 };
+enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2, CONFIG_FORMAT_OTLP };
+enum config_kafka_key { CONFIG_KEY_NONE, CONFIG_KEY_TRACE };
+enum config_sasl {
+	CONFIG_SASL_NONE,
+	CONFIG_SASL_PLAIN,
+	CONFIG_SASL_SCRAM_SHA_256,
+	CONFIG_SASL_SCRAM_SHA_512
+};
 enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_ZSTD, CONFIG_COMPRESSION_NONE };
 
 /* What an output takes: a bit for each word of `takes`, in their order. */
@@ -42,24 +50,30 @@ struct config_origin {
 
 /* [output], or [output NAME] */
 struct output_config {
-	char *name;            /* "default" for [output] */
-	char *section;         /* as a file has it, without the brackets */
-	uint64_t type;         /* an enum config_output */
-	uint64_t takes;        /* of enum config_takes */
-	char *server;          /* HOST:PORT, or several with commas, in the order of preference */
-	char *category;        /* Scribe's */
-	uint64_t format;       /* HTTP's and files': an enum config_format */
-	char *path;            /* HTTP's and OTLP's; by type and format, if it is set nowhere */
-	char *headers_file;    /* the same: headers for each request; "": none */
-	uint64_t compression;  /* of HTTP's bodies: an enum config_compression */
-	char *directory;       /* files': where they are; by its name, if it is set nowhere */
-	uint64_t rotate_size;  /* bytes of a file; 0: any */
-	int64_t rotate_time;   /* ns; 0: any */
-	uint64_t total_size;   /* bytes of finished files; 0: any */
-	uint64_t sync;         /* an enum config_file_sync */
-	uint64_t tls;          /* 0 or 1 */
-	char *tls_ca;          /* PEM files; "": the system's authorities, */
-	char *tls_certificate; /* and none of our own */
+	char *name;               /* "default" for [output] */
+	char *section;            /* as a file has it, without the brackets */
+	uint64_t type;            /* an enum config_output */
+	uint64_t takes;           /* of enum config_takes */
+	char *server;             /* HOST:PORT, or several with commas, in the order of preference */
+	char *category;           /* Scribe's */
+	uint64_t format;          /* HTTP's, files', Kafka's: an enum config_format */
+	char *path;               /* HTTP's and OTLP's; by type and format, if it is set nowhere */
+	char *headers_file;       /* the same: headers for each request; "": none */
+	uint64_t compression;     /* of HTTP's bodies and Kafka's messages: an enum config_compression */
+	char *brokers;            /* Kafka's: HOST:PORT, or several with commas */
+	char *topic;              /* the same, */
+	uint64_t key;             /* an enum config_kafka_key, */
+	uint64_t sasl;            /* an enum config_sasl, */
+	char *sasl_user;          /* "" without SASL, */
+	char *sasl_password_file; /* the same */
+	char *directory;          /* files': where they are; by its name, if it is set nowhere */
+	uint64_t rotate_size;     /* bytes of a file; 0: any */
+	int64_t rotate_time;      /* ns; 0: any */
+	uint64_t total_size;      /* bytes of finished files; 0: any */
+	uint64_t sync;            /* an enum config_file_sync */
+	uint64_t tls;             /* 0 or 1 */
+	char *tls_ca;             /* PEM files; "": the system's authorities, */
+	char *tls_certificate;    /* and none of our own */
 	char *tls_key;
 	uint64_t keep;        /* one trace in so many, */
 	uint64_t keep_errors; /* and of the rest spans with an error: 0 or 1; */
@@ -134,6 +148,9 @@ int config_read(struct config *config, const char *path, bool optional);
 
 /* The output of that name, also one whose type is none; NULL if there is none. `default` always is. */
 const struct output_config *config_output(const struct config *config, const char *name);
+
+/* Where the output delivers to, for people: its servers, brokers, or directory; borrowed from it. */
+const char *config_output_place(const struct output_config *output);
 
 /* Whether a file sets the key for the output; there must be such a key. */
 bool config_output_is_set(const struct output_config *output, const char *key);

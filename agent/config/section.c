@@ -49,6 +49,18 @@ const struct output_config *config_output(const struct config *config, const cha
 	return find_output(config, name);
 }
 
+const char *config_output_place(const struct output_config *output)
+{
+	switch (output->type) {
+	case CONFIG_OUTPUT_FILE:
+		return output->directory;
+	case CONFIG_OUTPUT_KAFKA:
+		return output->brokers;
+	default:
+		return output->server;
+	}
+}
+
 bool config_output_is_set(const struct output_config *output, const char *key)
 {
 	return output->origins[config_key_find("output", key) - config_keys].file;

@@ -26,6 +26,7 @@ enum fault {
 	FAULT_TLS_NONE,        /* the server does not speak it */
 	FAULT_TLS,             /* in another way */
 	FAULT_HEADERS,         /* no calls: the file of headers does not do */
+	FAULT_PASSWORD,        /* the same of the password's file */
 	/* no file */
 	FAULT_FILE_FOLDER, /* is not there */
 	FAULT_FILE_ACCESS, /* may not be written */
@@ -38,7 +39,9 @@ enum fault {
 	/* a bad one */
 	FAULT_TRY_LATER,
 	FAULT_REFUSES_ALL,
-	FAULT_PERMISSION, /* HTTP status 401, 403 */
+	FAULT_PERMISSION, /* HTTP status 401, 403; Kafka's authorization */
+	FAULT_LOGIN,      /* Kafka's SASL */
+	FAULT_TOPIC,      /* Kafka has none of this name */
 	FAULT_PATH,       /* 404, 405 */
 	FAULT_FORMAT,     /* 415 */
 	FAULT_ENCODING,   /* 415, 400: of the compression it is known that it is not taken */

@@ -9,7 +9,8 @@
  *     u32  the process's pid; 0: unknown
  *          the resource's attributes that the program knows, as fields 1 of a Resource
  *          a Span
- * with numbers big-endian. wire/otlprequest.h puts items of one process together, and adds what the node knows.
+ * with numbers big-endian. wire/otlprequest.h puts items of one process together, and adds what the node
+ * knows.
  *
  * An annotation is an event. The tag `error` is the status. The remote endpoint is told by peer.service,
  * server.address and server.port; where a server tells of its client, by client.address and client.port. A

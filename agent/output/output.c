@@ -32,6 +32,8 @@ static enum uplink_type uplink_type(const struct output_config *is)
 		return UPLINK_OTLP;
 	case CONFIG_OUTPUT_FILE:
 		return UPLINK_FILE;
+	case CONFIG_OUTPUT_KAFKA:
+		return UPLINK_KAFKA;
 	default:
 		return UPLINK_SCRIBE;
 	}
@@ -61,6 +63,36 @@ static struct filewriter_options filewriter_options(const struct output_config *
 	};
 }
 
+static struct kafka_settings kafka_settings(const struct output_config *is)
+{
+	static const char *const codecs[] = {
+		[CONFIG_COMPRESSION_GZIP] = "gzip",
+		[CONFIG_COMPRESSION_ZSTD] = "zstd",
+		[CONFIG_COMPRESSION_NONE] = "none",
+	};
+	static const enum kafka_sasl mechanisms[] = {
+		[CONFIG_SASL_NONE] = KAFKA_SASL_NONE,
+		[CONFIG_SASL_PLAIN] = KAFKA_SASL_PLAIN,
+		[CONFIG_SASL_SCRAM_SHA_256] = KAFKA_SASL_SCRAM_SHA_256,
+		[CONFIG_SASL_SCRAM_SHA_512] = KAFKA_SASL_SCRAM_SHA_512,
+	};
+
+	return (struct kafka_settings){
+		.brokers = is->brokers,
+		.topic = is->topic,
+		.compression = codecs[is->compression],
+		.keyed = is->key == CONFIG_KEY_TRACE,
+		.use_tls = is->tls,
+		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
+		.sasl = mechanisms[is->sasl],
+		.sasl_user = is->sasl_user,
+		.sasl_password_file = is->sasl_password_file,
+		.timeout_ns = is->timeout,
+		.retry_min_ns = is->retry_min,
+		.retry_max_ns = is->retry_max,
+	};
+}
+
 struct uplink_options output_uplink_options(const struct output_config *is, bool starting, bool patient)
 {
 	return (struct uplink_options){
@@ -83,6 +115,7 @@ struct uplink_options output_uplink_options(const struct output_config *is, bool
 		.return_ns = is->return_interval,
 		.rate_limit = is->rate_limit,
 		.files = filewriter_options(is, patient),
+		.kafka = kafka_settings(is),
 	};
 }
 

@@ -5,11 +5,24 @@
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
 
+static enum batch_format format_of_kafka(const struct output_config *output)
+{
+	static const enum batch_format formats[] = {
+		[CONFIG_FORMAT_THRIFT] = BATCH_ZIPKIN_SPANS,
+		[CONFIG_FORMAT_JSON2] = BATCH_ZIPKIN_JSON,
+		[CONFIG_FORMAT_OTLP] = BATCH_OTLP_SPANS,
+	};
+
+	return formats[output->format];
+}
+
 enum batch_format format_of(const struct output_config *output)
 {
 	bool json = output->type == CONFIG_OUTPUT_FILE ||
 		    (output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2);
 
+	if (output->type == CONFIG_OUTPUT_KAFKA)
+		return format_of_kafka(output);
 	if (output->type == CONFIG_OUTPUT_OTLP)
 		return BATCH_OTLP_SPANS;
 	return json ? BATCH_ZIPKIN_JSON : BATCH_ZIPKIN_SPANS;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/transcode.h"
 
-#include "encode/spanread.h"
 #include "queue/format.h"
 
-static bool read_item(
+bool transcode_read(
 	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct spanread_memory *memory)
 {
 	switch (format) {
@@ -25,7 +24,7 @@ static bool add_item(struct batch *to, const uint8_t *item, size_t size, uint8_t
 {
 	struct buffer encoded = {0};
 	struct span span;
-	bool good = !size || read_item(&span, format, item, size, memory);
+	bool good = !size || transcode_read(&span, format, item, size, memory);
 
 	if (size && good)
 		good = format_encode(to->format, &encoded, &span) >= 0;

@@ -15,41 +15,54 @@
 
 #define SCRIBE_PORT "its Scribe port (Zipkin: 9410)"
 #define HTTP_PORT "its HTTP port (Zipkin: 9411)"
+#define KAFKA_PORT "the port that its listener has (9092 mostly)"
 
 /* What to do about a fault. "[output]" stands for the output's section. */
 static const struct remedy {
 	const char *code, *fix;
-	const char *http; /* for `type = http`; NULL: the same */
+	const char *http;  /* for `type = http`; NULL: the same */
+	const char *kafka; /* for `type = kafka`; NULL: the same */
 } remedies[FAULTS] = {
 	[FAULT_CONNECT_REFUSED] = {"output-refused",
 		"start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true), or correct `server` in "
 		"[output]: it names the collector's host and " SCRIBE_PORT,
 		"start the collector there, or correct `server` in [output]: it names the collector's host "
-		"and " HTTP_PORT},
+		"and " HTTP_PORT,
+		"start the broker there, or correct `brokers` in [output]: each is a broker's host "
+		"and " KAFKA_PORT},
 	[FAULT_CONNECT_TIMEOUT] = {"output-timeout",
 		"check that the host is up, and that no firewall drops the packets"},
 	[FAULT_NO_ADDRESS] = {"output-dns",
-		"correct the host's name in `server` of [output], or repair the name service"},
+		"correct the host's name in `server` of [output], or repair the name service", NULL,
+		"correct the host's name in `brokers` of [output], or in the brokers' advertised.listeners, "
+		"or "
+		"repair the name service"},
 	[FAULT_UNREACHABLE] = {"output-unreachable",
 		"check that the host is up, and that there is a route to it"},
-	[FAULT_CONNECT] = {"output", "check `server` in [output], and the collector's log"},
+	[FAULT_CONNECT] = {"output", "check `server` in [output], and the collector's log", NULL,
+		"check `brokers` in [output], and the brokers' log"},
 	[FAULT_TLS_CERTIFICATE] = {"output-tls",
 		"give the server a valid certificate, or name the authority that signed it in `tls-ca` of "
 		"[output]"},
 	[FAULT_TLS_NAME] = {"output-tls",
 		"use a name that the certificate has in `server` of [output], or give the server a "
-		"certificate for this name"},
+		"certificate for this name",
+		NULL, "give the brokers certificates for the names in their advertised.listeners"},
 	[FAULT_TLS_OWN] = {"output-tls",
 		"set `tls-certificate` and `tls-key` in [output] to a certificate that the server accepts"},
 	[FAULT_TLS_FILES] = {"output-tls-files", "correct the file's name in [output], or let the agent's "
 						 "user read it (`blkin validate` tries it): "
 						 "the agent goes on by itself once it can"},
 	[FAULT_TLS_NONE] = {"output-tls",
-		"name the server's TLS port in `server` of [output], or set `tls = no`"},
+		"name the server's TLS port in `server` of [output], or set `tls = no`", NULL,
+		"name the port of a listener with TLS in `brokers` of [output], or set `tls = no`"},
 	[FAULT_TLS] = {"output-tls", "check the TLS settings of the server: it needs TLS 1.2 or later"},
 	[FAULT_HEADERS] = {"output-headers", NULL,
 		"correct `headers-file` in [output], or let the agent's user read it: the agent goes on by "
 		"itself once it can"},
+	[FAULT_PASSWORD] = {"output-password", "correct `sasl-password-file` in [output], or let the agent's "
+					       "user read it: the agent goes on by "
+					       "itself once it can"},
 	[FAULT_FILE_FOLDER] = {"output-directory", "make the directory, or correct `directory` in [output]; "
 						   "the agent goes on by itself once it is "
 						   "there"},
@@ -59,13 +72,21 @@ static const struct remedy {
 	[FAULT_NO_ANSWER] = {"output-timeout",
 		"check that the collector is not overloaded, and that `server` in [output] "
 		"names " SCRIBE_PORT,
-		"check that the collector is not overloaded, and that `server` in [output] names " HTTP_PORT},
+		"check that the collector is not overloaded, and that `server` in [output] names " HTTP_PORT,
+		"check that the brokers are up and not overloaded, that as many replicas are in sync as the "
+		"topic asks for (min.insync.replicas), and that their advertised.listeners can be reached "
+		"from "
+		"here"},
 	[FAULT_CLOSED] = {"output-closed",
 		"read the collector's log, and check that `server` in [output] names " SCRIBE_PORT,
-		"read the collector's log, and check that `server` in [output] names " HTTP_PORT},
+		"read the collector's log, and check that `server` in [output] names " HTTP_PORT,
+		"read the brokers' log, and check `tls` and `sasl` in [output]: the listener behind "
+		"`brokers` "
+		"may ask for another protocol"},
 	[FAULT_GARBLED] = {"output-protocol",
 		"check that `server` in [output] names the collector's host and " SCRIBE_PORT,
-		"check that `server` in [output] names the collector's host and " HTTP_PORT},
+		"check that `server` in [output] names the collector's host and " HTTP_PORT,
+		"check that `brokers` in [output] names " KAFKA_PORT},
 	[FAULT_IS_HTTP] = {"output-protocol",
 		"correct `server` in [output], so that it names " SCRIBE_PORT ", or set `type = http`"},
 	[FAULT_NOT_HTTP] = {"output-protocol", NULL,
@@ -73,21 +94,40 @@ static const struct remedy {
 		", or set `type = scribe` if this is a Scribe port"},
 	[FAULT_TRY_LATER] = {"output-busy",
 		"the agent tries again by itself; if this lasts, the collector or its storage is overloaded: "
-		"read its log"},
+		"read its log",
+		NULL,
+		"the agent tries again by itself; if this lasts, brokers are missing: see which partitions "
+		"of the "
+		"topic have no leader, or too few replicas in sync (kafka-topics.sh --describe)"},
 	[FAULT_REFUSES_ALL] = {"output-refuses-all",
 		"read the collector's log, and check `category` in [output]",
-		"read the collector's log, and check `path`, `compression` and `tls` in [output]"},
+		"read the collector's log, and check `path`, `compression` and `tls` in [output]",
+		"compare `batch-size` in [output] with the topic's max.message.bytes, and read the brokers' "
+		"log"},
 	[FAULT_PERMISSION] = {"output-permission", NULL,
-		"allow this node to send spans, in the collector or in the proxy before it"},
+		"allow this node to send spans, in the collector or in the proxy before it",
+		"allow the agent's user of SASL or of its certificate to write to the topic, and, before "
+		"Kafka 2.8, "
+		"IdempotentWrite on the cluster (kafka-acls.sh)"},
+	[FAULT_LOGIN] = {"output-login",
+		"correct `sasl`, `sasl-user` and `sasl-password-file` in [output], and "
+		"`tls`, as the brokers' listener asks for; the agent goes on by "
+		"itself once it can"},
+	[FAULT_TOPIC] = {"output-topic", "make the topic (kafka-topics.sh --create), or correct `topic` in "
+					 "[output]; the agent goes on by "
+					 "itself once it is there"},
 	[FAULT_PATH] = {"output-path", NULL,
 		"correct `path` in [output] (Zipkin: /api/v1/spans), and check that `server` "
 		"names " HTTP_PORT},
 	[FAULT_FORMAT] = {"output-format", NULL,
 		"set `compression = none` in [output], or a `format` that the collector takes"},
 	[FAULT_ENCODING] = {"output-format", NULL,
-		"set `compression` in [output] to what the collector takes: mostly gzip, always none"},
+		"set `compression` in [output] to what the collector takes: mostly gzip, always none",
+		"set `compression` in [output] to what the brokers take: gzip or none"},
 	[FAULT_UNFIT] = {"output-unfit", NULL,
-		"check `server` and `path` in [output]: `server` names the collector's host and " HTTP_PORT},
+		"check `server` and `path` in [output]: `server` names the collector's host and " HTTP_PORT,
+		"read the brokers' log, and check `brokers` in [output]; the agent goes on by itself once it "
+		"can"},
 	[FAULT_FILE_ROOM] = {"output-disk-full", "make room there, or lower `total-size` in [output]; the "
 						 "agent goes on by itself once there is "
 						 "room"},
@@ -99,8 +139,10 @@ static char *describe_remedy(const struct status *status, const struct output_st
 {
 	const struct output_config *is = config_output(status->config, output->name);
 	const struct remedy *remedy = &remedies[fault];
-	bool http = is && (is->type == CONFIG_OUTPUT_HTTP || is->type == CONFIG_OUTPUT_OTLP);
-	GString *fix = g_string_new((http && remedy->http) || !remedy->fix ? remedy->http : remedy->fix);
+	bool http = is && (is->type == CONFIG_OUTPUT_HTTP || is->type == CONFIG_OUTPUT_OTLP),
+	     kafka = is && is->type == CONFIG_OUTPUT_KAFKA;
+	const char *text = (http && remedy->http) || !remedy->fix ? remedy->http : remedy->fix;
+	GString *fix = g_string_new(kafka && remedy->kafka ? remedy->kafka : text);
 	g_autofree char *section = g_strdup_printf("[%s]", is ? is->section : "output");
 
 	g_string_replace(fix, "[output]", section, 0);

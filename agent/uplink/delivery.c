@@ -11,6 +11,7 @@ void delivery_init(struct delivery *delivery, struct queue *queue, enum batch_fo
 {
 	delivery->queue = queue;
 	delivery->format = format;
+	delivery->by_trace = false;
 	delivery->fresh_next = false;
 	delivery->held = NULL;
 	delivery->alone = false;
@@ -24,6 +25,8 @@ struct piece *delivery_add(struct delivery *delivery, struct entry *entry)
 
 	if (!transcode_entry(delivery->queue, entry, delivery->format))
 		return NULL;
+	if (delivery->by_trace)
+		bytrace_group(delivery->queue, entry);
 	parcel = parcel_create(entry);
 	TAILQ_INSERT_TAIL(&delivery->parcels, parcel, link);
 	return parcel_whole(parcel);
@@ -70,6 +73,17 @@ struct piece *delivery_take(struct delivery *delivery, bool fresh, uint32_t open
 	}
 	delivery->alone = piece && piece->parcel->entry->alone;
 	return piece;
+}
+
+void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char key[BYTRACE_KEY])
+{
+	struct run run;
+	uint32_t same;
+
+	piece_run(piece, &run);
+	same = bytrace_run(piece->parcel->entry->batch->format, run.spans, run.sizes, run.count, key);
+	if (same < piece->count)
+		bisect_put_back(&delivery->bisect, piece_split_at(piece, same));
 }
 
 void delivery_sends(struct delivery *delivery, struct piece *piece)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
+#include "queue/bytrace.h"
 #include "queue/queue.h"
 #include "uplink/bisect.h"
 #include "uplink/parcel.h"
@@ -19,6 +20,7 @@ struct delivery {
 	TAILQ_HEAD(parcels, parcel) parcels; /* in the order in which they were taken */
 	struct bisect bisect;
 	bool fresh_next;    /* whether a new batch is next, or a refused piece */
+	bool by_trace;      /* batches are put in order by trace */
 	struct piece *held; /* has to be sent alone, when nothing is open; NULL: none has to */
 	bool alone;         /* what was taken last is sent alone */
 };
@@ -30,6 +32,10 @@ struct piece *delivery_take(struct delivery *delivery, bool fresh, uint32_t open
 
 /* Adds a batch that was taken elsewhere; NULL if it is in a format that cannot be sent, and was settled. */
 struct piece *delivery_add(struct delivery *delivery, struct entry *entry);
+
+/* Leaves @piece the spans of its first trace, whose id is written to @key; the rest is taken next. For
+ * batches that are in order by trace. */
+void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char key[BYTRACE_KEY]);
 
 /* Notes that @piece is sent now. */
 void delivery_sends(struct delivery *delivery, struct piece *piece);

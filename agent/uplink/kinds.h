@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kinds of uplinks: to servers (servers.c), and into files (fileuplink.c). Each does what uplink.h says.
+/* The kinds of uplinks: to servers (servers.c), to Kafka (kafkauplink.c), and into files (fileuplink.c). Each
+ * does what uplink.h says.
  */
 #ifndef UPLINK_KINDS_H
 #define UPLINK_KINDS_H
@@ -19,6 +20,10 @@ struct uplink {
 };
 
 struct uplink *servers_create(
+	struct event_base *base, struct queue *queue, const struct uplink_options *options);
+
+/* NULL, having logged why, if the files of TLS do not do. */
+struct uplink *kafkauplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options);
 
 /* NULL, having logged why, if no thread can be had. */

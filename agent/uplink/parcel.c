@@ -31,11 +31,10 @@ void piece_destroy(struct piece *piece)
 	free(piece);
 }
 
-struct piece *piece_split(struct piece *piece)
+struct piece *piece_split_at(struct piece *piece, uint32_t count)
 {
 	const uint32_t *sizes = batch_sizes(piece->parcel->entry->batch);
 	struct piece *second = memory_get(sizeof(*second));
-	uint32_t count = piece->count / 2;
 	size_t size = 0;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -48,6 +47,11 @@ struct piece *piece_split(struct piece *piece)
 	piece->count = count;
 	piece->size = size;
 	return second;
+}
+
+struct piece *piece_split(struct piece *piece)
+{
+	return piece_split_at(piece, piece->count / 2);
 }
 
 void piece_run(const struct piece *piece, struct run *run)

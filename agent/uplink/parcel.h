@@ -44,6 +44,9 @@ void piece_destroy(struct piece *piece);
 /* Halves a piece of two spans or more: returns the second half, a new piece; @piece becomes the first. */
 struct piece *piece_split(struct piece *piece);
 
+/* The same, so that @piece keeps its first @count spans. */
+struct piece *piece_split_at(struct piece *piece, uint32_t count);
+
 /* The spans, for a call; valid as long as the batch. */
 void piece_run(const struct piece *piece, struct run *run);
 

@@ -15,6 +15,7 @@
 
 struct probe {
 	struct address address;
+	char server[ADDRESS_TEXT];
 	int64_t timeout_ns, started;
 	const struct run *run;
 	struct wire *wire;
@@ -93,7 +94,8 @@ struct probe *probe_create(struct event_base *base, const struct uplink_options 
 	probe->timeout_ns = options->timeout_ns;
 	probe->run = run;
 	probe->started = clock_monotonic();
-	address_print(address, probe->result.server);
+	address_print(address, probe->server);
+	probe->result.server = probe->server;
 	probe->wire = uplink_create_wire(options, address);
 	probe->deadline = evtimer_new(base, on_deadline, probe);
 	if (!probe->deadline)

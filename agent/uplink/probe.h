@@ -26,7 +26,7 @@ enum probe_end {
 };
 
 struct probe_result {
-	char server[ADDRESS_TEXT];
+	const char *server; /* borrowed from the probe, or from its options */
 	enum probe_end end;
 	enum fault fault; /* of PROBE_FAILED */
 	int64_t took_ns;

@@ -299,6 +299,13 @@ static const struct uplink_kind kind = {
 
 /* From the options */
 
+struct payload *uplink_create_payload(enum batch_format format)
+{
+	if (format == BATCH_OTLP_SPANS)
+		return otlprequest_create(g_get_host_name());
+	return zipkinlist_create(format == BATCH_ZIPKIN_JSON);
+}
+
 struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address)
 {
 	struct httppost_options http = {.server = address,
@@ -308,10 +315,9 @@ struct wire *uplink_create_wire(const struct uplink_options *options, const stru
 
 	switch (options->type) {
 	case UPLINK_HTTP:
-		return httppost_create(
-			&http, zipkinlist_create(options->format == BATCH_ZIPKIN_JSON), httpreply_read);
+		return httppost_create(&http, uplink_create_payload(options->format), httpreply_read);
 	case UPLINK_OTLP:
-		return httppost_create(&http, otlprequest_create(g_get_host_name()), otlpreply_read);
+		return httppost_create(&http, uplink_create_payload(options->format), otlpreply_read);
 	default:
 		return scribe_create(options->category);
 	}

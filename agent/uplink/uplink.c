@@ -6,8 +6,14 @@
 struct uplink *uplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
-	return options->type == UPLINK_FILE ? fileuplink_create(base, queue, options)
-					    : servers_create(base, queue, options);
+	switch (options->type) {
+	case UPLINK_FILE:
+		return fileuplink_create(base, queue, options);
+	case UPLINK_KAFKA:
+		return kafkauplink_create(base, queue, options);
+	default:
+		return servers_create(base, queue, options);
+	}
 }
 
 void uplink_destroy(struct uplink *uplink)

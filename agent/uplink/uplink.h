@@ -6,8 +6,8 @@
  * one takes over at once. From then on the servers before it are tried at intervals with one batch, which
  * they must accept before they get the rest: an unreliable server causes one change per interval.
  *
- * In the place of servers there may be a directory, into whose files a thread writes (fileuplink); a disk
- * that fails is then what a server is that is away.
+ * In the place of servers there may be Kafka's brokers (kafkauplink), or a directory, into whose files a
+ * thread writes (fileuplink); a disk that fails is then what a server is that is away.
  *
  * A problem is logged once when it begins, and once when it is over, within limits. All else runs in the
  * thread of the event_base. The process must ignore SIGPIPE.
@@ -28,13 +28,15 @@
 #include "base/address.h"
 #include "core/fault.h"
 #include "files/filewriter.h"
+#include "kafka/settings.h"
 #include "net/tls.h"
 #include "queue/queue.h"
 #include "uplink/suspects.h"
+#include "wire/payload.h"
 #include "wire/squeeze.h"
 #include "wire/wire.h"
 
-enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP, UPLINK_OTLP, UPLINK_FILE };
+enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP, UPLINK_OTLP, UPLINK_FILE, UPLINK_KAFKA };
 
 struct uplink_options {
 	const char *name;    /* the output's, for the log; "default": it needs none */
@@ -56,6 +58,7 @@ struct uplink_options {
 	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
 	uint64_t rate_limit;    /* bytes/s; 0: none */
 	struct filewriter_options files; /* of UPLINK_FILE, which has no more than this and the waits */
+	struct kafka_settings kafka;     /* of UPLINK_KAFKA, beside its window, waits, and rate */
 };
 
 struct uplink;
@@ -71,7 +74,7 @@ struct uplink_server_state {
 
 struct uplink_state {
 	bool up;             /* the server that serves is */
-	const char *type;    /* "scribe", "http", "otlp", "file" */
+	const char *type;    /* "scribe", "http", "otlp", "file", "kafka" */
 	const char *server;  /* the server in use, or the directory; borrowed from the uplink */
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */
@@ -97,6 +100,9 @@ void uplink_wake(struct uplink *uplink);
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data);
 
 void uplink_read_state(const struct uplink *uplink, struct uplink_state *state);
+
+/* How a run of spans in that format is posted, or written to Kafka; the caller's to destroy. */
+struct payload *uplink_create_payload(enum batch_format format);
 
 /* The wire to one of the servers; the caller's to destroy. */
 struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kafka/errors.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/sanitize.h"
+
+bool errors_refuse(rd_kafka_resp_err_t error)
+{
+	switch (error) {
+	case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+	case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+	case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+	case RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum fault errors_fault(rd_kafka_resp_err_t error)
+{
+	switch (error) {
+	case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+	case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+	case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+	case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
+		return FAULT_TOPIC;
+	case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+	case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+		return FAULT_PERMISSION;
+	case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+	case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+	case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
+		return FAULT_LOGIN;
+	case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
+		return FAULT_ENCODING;
+	case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
+	case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+	case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+	case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+	case RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED:
+		return FAULT_TRY_LATER;
+	case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+	case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+		return FAULT_UNFIT;
+	default:
+		return FAULT_NONE;
+	}
+}
+
+static enum fault fault_of_tls(const char *reason)
+{
+	if (strstr(reason, "certificate verify failed"))
+		return strstr(reason, "mismatch") ? FAULT_TLS_NAME : FAULT_TLS_CERTIFICATE;
+	if (strstr(reason, "certificate required") || strstr(reason, "bad certificate"))
+		return FAULT_TLS_OWN;
+	if (strstr(reason, "plaintext") || strstr(reason, "wrong version number"))
+		return FAULT_TLS_NONE;
+	return FAULT_TLS;
+}
+
+static enum fault fault_of_transport(const char *reason)
+{
+	if (strstr(reason, "Connection refused"))
+		return FAULT_CONNECT_REFUSED;
+	if (strstr(reason, "unreachable"))
+		return FAULT_UNREACHABLE;
+	if (strstr(reason, "setup timed out") || strstr(reason, "Connection timed out"))
+		return FAULT_CONNECT_TIMEOUT;
+	if (strstr(reason, "Disconnected") || strstr(reason, "reset by peer"))
+		return FAULT_CLOSED;
+	return FAULT_CONNECT;
+}
+
+enum fault errors_fault_of_broker(rd_kafka_resp_err_t error, const char *reason)
+{
+	switch (error) {
+	case RD_KAFKA_RESP_ERR__RESOLVE:
+		return FAULT_NO_ADDRESS;
+	case RD_KAFKA_RESP_ERR__SSL:
+		return fault_of_tls(reason);
+	case RD_KAFKA_RESP_ERR__TRANSPORT:
+		return fault_of_transport(reason);
+	case RD_KAFKA_RESP_ERR__TIMED_OUT:
+	case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+	case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+		return FAULT_NO_ANSWER;
+	case RD_KAFKA_RESP_ERR__BAD_MSG:
+		return FAULT_GARBLED;
+	default:
+		return errors_fault(error);
+	}
+}
+
+/* "ssl://HOST:PORT/ID: the rest": writes HOST:PORT to @broker, and returns the rest. */
+static const char *take_broker(const char *reason, char *broker, size_t size)
+{
+	const char *end = strstr(reason, ": "), *start = strstr(reason, "://"), *name;
+	size_t length;
+
+	*broker = '\0';
+	if (!end)
+		return reason;
+	name = start && start < end ? start + 3 : reason;
+	length = strcspn(name, "/ ");
+	if (name + length >= end || name[length] != '/')
+		return reason;
+	g_strlcpy(broker, name, MIN(length + 1, size));
+	return end + 2;
+}
+
+/* "[thrd:NAME]: BROKER: Connect to ipv4#HOST:PORT failed: the reason (after 0ms in state CONNECT)" */
+void errors_words(const char *reason, char *words, size_t size)
+{
+	const char *start = strchr(reason, ' '), *failed;
+	g_autofree char *text = NULL;
+	char broker[128], *end;
+
+	if (g_str_has_prefix(reason, "[thrd:") && start)
+		reason = start + 1;
+	reason = take_broker(reason, broker, sizeof(broker));
+	failed = strstr(reason, " failed: ");
+	if (g_str_has_prefix(reason, "Connect to ") && failed)
+		reason = failed + strlen(" failed: ");
+	text = g_strdup_printf("%s%s%s", broker, *broker ? ": " : "", reason);
+	end = strstr(text, " (after ");
+	if (end)
+		*end = '\0';
+	words_copy(words, size, (const uint8_t *)text, strlen(text));
+}

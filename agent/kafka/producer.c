@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kafka/producer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include <glib.h>
+#include <librdkafka/rdkafka.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "kafka/attendant.h"
+#include "kafka/errors.h"
+
+/* At the end, so long at most for what is on its way, and as long again until it is given up. */
+#define END_MS 300
+#define STEP_MS 20
+
+struct message {
+	void *cargo;
+	struct buffer bytes; /* librdkafka borrows them */
+	TAILQ_ENTRY(message) link;
+};
+
+struct producer {
+	struct producer_handler handler;
+	rd_kafka_t *client;
+	rd_kafka_topic_t *topic;
+	char *name; /* the topic's */
+	struct attendant *attendant;
+	int fd; /* an eventfd, for librdkafka and the attendant */
+	struct event *woken;
+	TAILQ_HEAD(messages, message) messages;
+	uint32_t open;
+	int64_t timeout_ns;
+	bool ending;       /* nobody is told of troubles any more */
+	bool cut_off;      /* no broker can be reached; it was not told yet, as nothing says why */
+	enum fault fault;  /* what was last wrong with a broker, */
+	char trouble[256]; /* in words */
+};
+
+static void is_well(struct producer *producer)
+{
+	producer->fault = FAULT_NONE;
+	producer->cut_off = false;
+}
+
+/* Ends of messages */
+
+static void forget(struct producer *producer, struct message *message)
+{
+	TAILQ_REMOVE(&producer->messages, message, link);
+	producer->open--;
+	buffer_free(&message->bytes);
+	free(message);
+}
+
+/* What was taken back by us says nothing of the brokers. */
+static bool is_taken_back(rd_kafka_resp_err_t error)
+{
+	return error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT ||
+	       error == RD_KAFKA_RESP_ERR__DESTROY;
+}
+
+static void explain_failure(
+	const struct producer *producer, rd_kafka_resp_err_t error, struct message_end *end)
+{
+	end->fault = is_taken_back(error) ? FAULT_NONE : errors_fault(error);
+	if (end->fault == FAULT_TOPIC) {
+		snprintf(
+			end->words, sizeof(end->words), "the brokers have no topic `%.200s`", producer->name);
+	} else if (is_taken_back(error) || end->fault != FAULT_NONE) {
+		errors_words(rd_kafka_err2str(error), end->words, sizeof(end->words));
+	} else if (producer->fault != FAULT_NONE) {
+		end->fault = producer->fault;
+		g_strlcpy(end->words, producer->trouble, sizeof(end->words));
+	} else {
+		end->fault = FAULT_NO_ANSWER;
+		snprintf(end->words, sizeof(end->words), "no answer within %g s",
+			(double)producer->timeout_ns / 1e9);
+	}
+}
+
+static struct message_end end_of(const struct producer *producer, rd_kafka_resp_err_t error)
+{
+	struct message_end end = {.result = MESSAGE_KEPT};
+
+	if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+		return end;
+	end.result = errors_refuse(error) ? MESSAGE_REFUSED : MESSAGE_FAILED;
+	if (end.result == MESSAGE_REFUSED)
+		errors_words(rd_kafka_err2str(error), end.words, sizeof(end.words));
+	else
+		explain_failure(producer, error, &end);
+	return end;
+}
+
+static void on_ended(rd_kafka_t *client, const rd_kafka_message_t *report, void *opaque)
+{
+	struct producer *producer = opaque;
+	struct message *message = report->_private;
+	struct message_end end = end_of(producer, report->err);
+	void *cargo = message->cargo;
+
+	(void)client;
+	end.maybe_kept = rd_kafka_message_status(report) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+	if (end.result == MESSAGE_KEPT)
+		is_well(producer);
+	forget(producer, message);
+	producer->handler.ended(cargo, &end, producer->handler.data);
+}
+
+/* Troubles */
+
+static void tell_cut_off(struct producer *producer)
+{
+	if (!producer->cut_off || producer->fault == FAULT_NONE || producer->ending)
+		return;
+	producer->cut_off = false;
+	producer->handler.cut_off(producer->fault, producer->trouble, producer->handler.data);
+}
+
+static void note_trouble(struct producer *producer, rd_kafka_resp_err_t error, const char *reason)
+{
+	enum fault fault = errors_fault_of_broker(error, reason);
+
+	if (fault == FAULT_NONE)
+		return;
+	producer->fault = fault;
+	errors_words(reason, producer->trouble, sizeof(producer->trouble));
+	tell_cut_off(producer);
+}
+
+static void is_broken(struct producer *producer)
+{
+	char reason[256] = "", words[256];
+
+	rd_kafka_fatal_error(producer->client, reason, sizeof(reason));
+	errors_words(reason, words, sizeof(words));
+	if (!producer->ending)
+		producer->handler.broken(words, producer->handler.data);
+}
+
+static void on_error(rd_kafka_t *client, int error, const char *reason, void *opaque)
+{
+	struct producer *producer = opaque;
+
+	(void)client;
+	if (error == RD_KAFKA_RESP_ERR__FATAL) {
+		is_broken(producer);
+	} else if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+		producer->cut_off = true;
+		tell_cut_off(producer);
+	} else {
+		note_trouble(producer, (rd_kafka_resp_err_t)error, reason);
+	}
+}
+
+/* It goes to standard error otherwise; what matters comes by on_error, too. */
+static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
+{
+	(void)client;
+	(void)level;
+	(void)facility;
+	(void)text;
+}
+
+/* The loop */
+
+static void tell_answer(struct producer *producer, const struct attendant_answer *answer)
+{
+	enum fault fault = errors_fault(answer->error);
+	char words[256];
+
+	if (!answer->error) {
+		is_well(producer);
+		producer->handler.answered(FAULT_NONE, "", producer->handler.data);
+	} else if (fault == FAULT_TOPIC) {
+		snprintf(words, sizeof(words), "the brokers have no topic `%.200s`", producer->name);
+		producer->handler.answered(fault, words, producer->handler.data);
+	} else if (fault != FAULT_NONE) {
+		errors_words(rd_kafka_err2str(answer->error), words, sizeof(words));
+		producer->handler.answered(fault, words, producer->handler.data);
+	} else if (producer->fault != FAULT_NONE) {
+		producer->handler.answered(producer->fault, producer->trouble, producer->handler.data);
+	} else {
+		snprintf(words, sizeof(words), "no answer within %g s", (double)producer->timeout_ns / 1e9);
+		producer->handler.answered(FAULT_NO_ANSWER, words, producer->handler.data);
+	}
+}
+
+static void serve(struct producer *producer)
+{
+	while (rd_kafka_poll(producer->client, 0) > 0)
+		;
+}
+
+static void on_woken(evutil_socket_t fd, short what, void *data)
+{
+	struct producer *producer = data;
+	struct attendant_answer answer;
+	uint64_t times;
+
+	(void)what;
+	(void)!read(fd, &times, sizeof(times)); /* it may be 0: watch */
+	serve(producer);
+	if (attendant_take_answer(producer->attendant, &answer))
+		tell_answer(producer, &answer);
+}
+
+/* For the owner */
+
+bool producer_send(struct producer *producer, const char *key, struct buffer *bytes, void *cargo,
+	struct message_end *end)
+{
+	struct message *message = memory_get(sizeof(*message));
+	rd_kafka_resp_err_t error;
+
+	message->cargo = cargo;
+	message->bytes = *bytes;
+	*bytes = (struct buffer){0};
+	TAILQ_INSERT_TAIL(&producer->messages, message, link);
+	producer->open++;
+	error = rd_kafka_producev(producer->client, RD_KAFKA_V_RKT(producer->topic),
+		RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+		RD_KAFKA_V_VALUE(message->bytes.data, message->bytes.size),
+		RD_KAFKA_V_KEY(key, key ? strlen(key) : 0), RD_KAFKA_V_OPAQUE(message), RD_KAFKA_V_END);
+	if (!error)
+		return true;
+	*end = end_of(producer, error);
+	forget(producer, message);
+	return false;
+}
+
+uint32_t producer_open(const struct producer *producer)
+{
+	return producer->open;
+}
+
+void producer_ask(struct producer *producer)
+{
+	attendant_ask(producer->attendant);
+}
+
+static rd_kafka_t *create_client(
+	struct producer *producer, const struct kafka_settings *settings, struct kafka_why *why)
+{
+	rd_kafka_conf_t *conf = settings_configure(settings, why);
+	rd_kafka_t *client;
+	char error[256] = "";
+
+	if (!conf)
+		return NULL;
+	rd_kafka_conf_set_opaque(conf, producer);
+	rd_kafka_conf_set_dr_msg_cb(conf, on_ended);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	rd_kafka_conf_set_log_cb(conf, on_log);
+	client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof(error));
+	if (client)
+		return client;
+	rd_kafka_conf_destroy(conf);
+	why->fault = strstr(error, "ssl.") ? FAULT_TLS_FILES : FAULT_UNFIT;
+	errors_words(error, why->words, sizeof(why->words));
+	return NULL;
+}
+
+/* The loop is woken when there is something to serve. */
+static bool watch(struct producer *producer, struct event_base *base)
+{
+	static const uint64_t once = 1;
+	rd_kafka_queue_t *queue;
+
+	producer->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (producer->fd < 0)
+		return false;
+	producer->woken = event_new(base, producer->fd, EV_READ | EV_PERSIST, on_woken, producer);
+	if (!producer->woken)
+		g_error("out of memory");
+	event_add(producer->woken, NULL);
+	queue = rd_kafka_queue_get_main(producer->client);
+	rd_kafka_queue_io_event_enable(queue, producer->fd, &once, sizeof(once));
+	rd_kafka_queue_destroy(queue);
+	event_active(producer->woken, EV_READ, 1); /* for what came before */
+	return true;
+}
+
+/* The attendant's last act, in its thread if the network hangs: nothing refers to the messages any more. */
+static void release(void *data)
+{
+	struct producer *producer = data;
+
+	while (!TAILQ_EMPTY(&producer->messages))
+		forget(producer, TAILQ_FIRST(&producer->messages));
+	close(producer->fd);
+	g_free(producer->name);
+	free(producer);
+}
+
+/* The client has sent nothing yet, so it ends at once. */
+static struct producer *give_up(struct producer *producer, struct kafka_why *why)
+{
+	why->fault = FAULT_UNFIT;
+	g_strlcpy(why->words, "too many threads or open files, or too little memory", sizeof(why->words));
+	rd_kafka_topic_destroy(producer->topic);
+	rd_kafka_destroy(producer->client);
+	if (producer->woken)
+		event_free(producer->woken);
+	release(producer);
+	return NULL;
+}
+
+struct producer *producer_create(struct event_base *base, const struct kafka_settings *settings,
+	const struct producer_handler *handler, struct kafka_why *why)
+{
+	struct producer *producer = memory_get(sizeof(*producer));
+
+	TAILQ_INIT(&producer->messages);
+	producer->handler = *handler;
+	producer->timeout_ns = settings->timeout_ns;
+	producer->client = create_client(producer, settings, why);
+	if (!producer->client) {
+		free(producer);
+		return NULL;
+	}
+	producer->name = g_strdup(settings->topic);
+	producer->topic = rd_kafka_topic_new(producer->client, settings->topic, NULL);
+	if (watch(producer, base))
+		producer->attendant = attendant_create(
+			producer->client, producer->topic, settings->timeout_ns, producer->fd);
+	return producer->attendant ? producer : give_up(producer, why);
+}
+
+/* Takes back what @flags say, and waits a little for what is not. */
+static void take_back(struct producer *producer, int flags)
+{
+	rd_kafka_purge(producer->client, flags | RD_KAFKA_PURGE_F_NON_BLOCKING);
+	for (int waited = 0; producer->open > 0 && waited < END_MS; waited += STEP_MS)
+		rd_kafka_poll(producer->client, STEP_MS);
+}
+
+void producer_destroy(struct producer *producer)
+{
+	const struct message_end unknown = {
+		.result = MESSAGE_FAILED, .maybe_kept = true, .words = "taken back"};
+	struct message *message;
+
+	producer->ending = true;
+	event_free(producer->woken);
+	take_back(producer, RD_KAFKA_PURGE_F_QUEUE);
+	if (producer->open > 0)
+		take_back(producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+	TAILQ_FOREACH(message, &producer->messages, link)
+	producer->handler.ended(message->cargo, &unknown, producer->handler.data);
+	attendant_end(producer->attendant, release, producer);
+}

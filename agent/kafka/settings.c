@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kafka/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glib.h>
+#include <librdkafka/rdkafka.h>
+
+#include "base/clock.h"
+
+/* A larger file is none of a password. */
+#define PASSWORD_MAX 1024
+/* The largest message that librdkafka passes on: the broker's limit is what counts. */
+#define MESSAGE_MAX "67108864"
+
+/* One that is set wrong is a mistake of ours, or a library that lacks it. */
+static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, struct kafka_why *why)
+{
+	char error[256] = "";
+
+	if (rd_kafka_conf_set(conf, name, value, error, sizeof(error)) == RD_KAFKA_CONF_OK)
+		return true;
+	why->fault = FAULT_UNFIT;
+	snprintf(why->words, sizeof(why->words), "librdkafka cannot do this: %s", error);
+	return false;
+}
+
+static bool set_ms(rd_kafka_conf_t *conf, const char *name, int64_t ns, int64_t least, struct kafka_why *why)
+{
+	char value[24];
+
+	snprintf(value, sizeof(value), "%lld", (long long)MAX(ns / NS_PER_MS, least));
+	return set(conf, name, value, why);
+}
+
+/* Kafka takes 300 s at most for a request. */
+static bool set_times(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+{
+	int64_t request = MIN(is->timeout_ns, 300 * NS_PER_SECOND);
+
+	return set_ms(conf, "message.timeout.ms", is->timeout_ns, 10, why) &&
+	       set_ms(conf, "socket.timeout.ms", request, 10, why) &&
+	       set_ms(conf, "request.timeout.ms", request, 1, why) &&
+	       set_ms(conf, "socket.connection.setup.timeout.ms", request, 1000, why) &&
+	       set_ms(conf, "topic.metadata.propagation.max.ms", request / 2, 1, why) &&
+	       set_ms(conf, "reconnect.backoff.ms", is->retry_min_ns, 1, why) &&
+	       set_ms(conf, "reconnect.backoff.max.ms", is->retry_max_ns, 1, why);
+}
+
+static bool set_tls(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+{
+	const struct {
+		const char *name, *value;
+	} files[] = {
+		{"ssl.ca.location", is->tls.ca},
+		{"ssl.certificate.location", is->tls.certificate},
+		{"ssl.key.location", is->tls.key},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+		if (*files[i].value && !set(conf, files[i].name, files[i].value, why))
+			return false;
+	return set(conf, "ssl.endpoint.identification.algorithm", "https", why);
+}
+
+/* The first line of the file, without what ends it; false with errno. It must not be a pipe. */
+static bool read_password(const char *path, char password[PASSWORD_MAX])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
+	ssize_t size = fd < 0 ? -1 : read(fd, password, PASSWORD_MAX);
+
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	if (size >= 0 && size < PASSWORD_MAX) {
+		password[size] = '\0';
+		password[strcspn(password, "\r\n")] = '\0';
+		if (*password)
+			return true;
+		error = ENODATA;
+	} else if (size >= 0) {
+		error = EFBIG;
+	}
+	errno = error;
+	return false;
+}
+
+static bool set_password(rd_kafka_conf_t *conf, const char *path, struct kafka_why *why)
+{
+	char password[PASSWORD_MAX];
+	bool good = read_password(path, password);
+
+	if (!good) {
+		why->fault = FAULT_PASSWORD;
+		snprintf(why->words, sizeof(why->words), "the password in `%s` cannot be read: %s", path,
+			g_strerror(errno));
+	} else {
+		good = set(conf, "sasl.password", password, why);
+	}
+	explicit_bzero(password, sizeof(password));
+	return good;
+}
+
+static bool set_security(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+{
+	static const char *const mechanisms[] = {[KAFKA_SASL_PLAIN] = "PLAIN",
+		[KAFKA_SASL_SCRAM_SHA_256] = "SCRAM-SHA-256",
+		[KAFKA_SASL_SCRAM_SHA_512] = "SCRAM-SHA-512"};
+	const char *protocol = is->sasl      ? is->use_tls ? "sasl_ssl" : "sasl_plaintext"
+			       : is->use_tls ? "ssl"
+					     : "plaintext";
+
+	if (!set(conf, "security.protocol", protocol, why) || (is->use_tls && !set_tls(conf, is, why)))
+		return false;
+	return !is->sasl || (set(conf, "sasl.mechanisms", mechanisms[is->sasl], why) &&
+				    set(conf, "sasl.username", is->sasl_user, why) &&
+				    set_password(conf, is->sasl_password_file, why));
+}
+
+/* A batch is a message of its own already; with keys there are many small ones, which wait for each other. */
+static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+{
+	const char *const pairs[][2] = {
+		{"bootstrap.servers", is->brokers},
+		{"client.id", "blkin-agent"},
+		{"enable.idempotence", "true"},
+		{"compression.codec", is->compression},
+		{"linger.ms", is->keyed ? "5" : "0"},
+		{"message.max.bytes", MESSAGE_MAX},
+		{"partitioner", "murmur2_random"},
+		{"socket.keepalive.enable", "true"},
+		{"log.connection.close", "false"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+		if (!set(conf, pairs[i][0], pairs[i][1], why))
+			return false;
+	return true;
+}
+
+void *settings_configure(const struct kafka_settings *settings, struct kafka_why *why)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+
+	if (set_rest(conf, settings, why) && set_times(conf, settings, why) &&
+		set_security(conf, settings, why))
+		return conf;
+	rd_kafka_conf_destroy(conf);
+	return NULL;
+}

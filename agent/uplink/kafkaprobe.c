@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink/kafkaprobe.h"
+
+#include <stdlib.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "kafka/producer.h"
+#include "queue/bytrace.h"
+
+struct kafkaprobe {
+	const struct uplink_options *options;
+	const struct run *run;
+	struct producer *producer; /* NULL: it cannot be had */
+	struct event *begun;       /* what is wrong at once is said from the loop, too */
+	struct event_base *base;
+	int64_t started;
+	struct probe_result result;
+	void (*ended)(void *data);
+	void *data;
+};
+
+/* The first end counts. */
+static void end(struct kafkaprobe *probe, enum probe_end how, enum fault fault, const char *words)
+{
+	struct probe_result *result = &probe->result;
+
+	if (result->end != PROBE_OPEN)
+		return;
+	result->end = how;
+	result->fault = fault;
+	result->took_ns = clock_monotonic() - probe->started;
+	g_strlcpy(result->words, words, sizeof(result->words));
+	probe->ended(probe->data);
+}
+
+static void on_ended(void *cargo, const struct message_end *message, void *data)
+{
+	(void)cargo;
+	end(data,
+		message->result == MESSAGE_KEPT      ? PROBE_ACCEPTED
+		: message->result == MESSAGE_REFUSED ? PROBE_REFUSED
+						     : PROBE_FAILED,
+		message->fault, message->words);
+}
+
+static void send_message(struct kafkaprobe *probe)
+{
+	struct payload *payload = uplink_create_payload(probe->options->format);
+	const struct run *run = probe->run;
+	struct squeeze_piece parts[PAYLOAD_PIECES];
+	struct buffer message = {0};
+	struct message_end failed;
+	char key[BYTRACE_KEY];
+	size_t count = payload->put(payload, run, parts);
+
+	for (size_t i = 0; i < count; i++)
+		buffer_put(&message, parts[i].data, parts[i].size);
+	bytrace_run((uint8_t)probe->options->format, run->spans, run->sizes, run->count, key);
+	if (!producer_send(
+		    probe->producer, probe->options->kafka.keyed ? key : NULL, &message, NULL, &failed))
+		on_ended(NULL, &failed, probe);
+	payload->destroy(payload);
+}
+
+static void on_answered(enum fault fault, const char *why, void *data)
+{
+	if (fault == FAULT_NONE)
+		send_message(data);
+	else
+		end(data, PROBE_FAILED, fault, why);
+}
+
+static void on_cut_off(enum fault fault, const char *why, void *data)
+{
+	end(data, PROBE_FAILED, fault, why);
+}
+
+static void on_broken(const char *why, void *data)
+{
+	end(data, PROBE_FAILED, FAULT_UNFIT, why);
+}
+
+static void on_begun(evutil_socket_t fd, short what, void *data)
+{
+	struct kafkaprobe *probe = data;
+	const struct producer_handler handler = {on_ended, on_answered, on_cut_off, on_broken, probe};
+	struct kafka_why why;
+
+	(void)fd;
+	(void)what;
+	probe->producer = producer_create(probe->base, &probe->options->kafka, &handler, &why);
+	if (probe->producer)
+		producer_ask(probe->producer);
+	else
+		end(probe, PROBE_FAILED, why.fault, why.words);
+}
+
+struct kafkaprobe *kafkaprobe_create(
+	struct event_base *base, const struct uplink_options *options, const struct run *run)
+{
+	struct kafkaprobe *probe = memory_get(sizeof(*probe));
+
+	probe->base = base;
+	probe->options = options;
+	probe->run = run;
+	probe->started = clock_monotonic();
+	probe->result.server = options->kafka.brokers;
+	probe->begun = evtimer_new(base, on_begun, probe);
+	if (!probe->begun)
+		g_error("out of memory");
+	event_active(probe->begun, EV_TIMEOUT, 1);
+	return probe;
+}
+
+void kafkaprobe_on_end(struct kafkaprobe *probe, void (*ended)(void *data), void *data)
+{
+	probe->ended = ended;
+	probe->data = data;
+}
+
+const struct probe_result *kafkaprobe_result(const struct kafkaprobe *probe)
+{
+	return &probe->result;
+}
+
+void kafkaprobe_destroy(struct kafkaprobe *probe)
+{
+	if (probe->producer)
+		producer_destroy(probe->producer);
+	event_free(probe->begun);
+	free(probe);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An uplink to Kafka: batches become messages of a topic.
+ *
+ * The producer finds the brokers and retries by itself for a while; what it cannot get rid of in that time
+ * comes back. Then the uplink asks for the topic again and again, and meanwhile batches wait in the queue or
+ * in the spool, as for any server that is away. Once the topic answers, one message is tried before the
+ * others follow.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kafka/producer.h"
+#include "queue/aside.h"
+#include "queue/bytrace.h"
+#include "uplink/backoff.h"
+#include "uplink/delivery.h"
+#include "uplink/health.h"
+#include "uplink/kafkaoptions.h"
+#include "uplink/kinds.h"
+#include "uplink/ratelimit.h"
+
+/* With keys, messages are small. */
+#define KEYED_WINDOW 100
+
+struct kafkauplink {
+	struct uplink uplink;
+	struct event_base *base;
+	struct queue *queue;
+	struct kafkaoptions *options;
+	struct payload *payload;
+	struct producer *producer; /* NULL: until the next try */
+	struct delivery delivery;
+	struct health health;
+	struct backoff backoff;
+	struct ratelimit rate;
+	struct event *paced;   /* when the rate limit allows more */
+	struct event *checked; /* conclusions are drawn from what came, outside of the producer's calls */
+	char *label;           /* in the log */
+	bool known;            /* the topic answered since the last failure */
+	bool took;             /* the same of a message */
+	bool asking, broken;
+	char refusal[256]; /* the latest */
+	void (*drained)(void *data);
+	void *drained_data;
+};
+
+static void set_timer(struct event *timer, int64_t ns)
+{
+	struct timeval time = clock_timeval(ns);
+
+	event_add(timer, &time);
+}
+
+static uint32_t open_messages(const struct kafkauplink *kafka)
+{
+	return kafka->producer ? producer_open(kafka->producer) : 0;
+}
+
+/* Failures */
+
+static void is_failing(struct kafkauplink *kafka, enum fault fault, const char *why)
+{
+	if (fault_row(fault) != ACCOUNT_ROWS)
+		account_add(queue_account(kafka->queue), fault_row(fault), 1);
+	health_failing(&kafka->health, fault, why, "spans wait, retrying");
+}
+
+/* What is on its way may still arrive; the rest waits in the queue, where the spool finds it. */
+static void fail(struct kafkauplink *kafka, enum fault fault, const char *why)
+{
+	is_failing(kafka, fault, why);
+	kafka->known = kafka->took = false;
+	queue_set_delivering(kafka->queue, false);
+	if (!kafka->backoff.on)
+		backoff_begin(&kafka->backoff, 0);
+	event_active(kafka->checked, EV_TIMEOUT, 1);
+}
+
+static void fail_refusing(struct kafkauplink *kafka)
+{
+	char why[300];
+
+	snprintf(why, sizeof(why), "the brokers refuse everything: \"%s\"", kafka->refusal);
+	bisect_give_up(&kafka->delivery.bisect);
+	fail(kafka, FAULT_REFUSES_ALL, why);
+}
+
+/* Messages */
+
+static void take_end(struct kafkauplink *kafka, struct piece *piece, const struct message_end *end)
+{
+	switch (end->result) {
+	case MESSAGE_KEPT:
+		delivery_took(&kafka->delivery, piece, 0);
+		kafka->took = kafka->known = true;
+		backoff_reset(&kafka->backoff);
+		health_good(&kafka->health);
+		queue_set_delivering(kafka->queue, true);
+		break;
+	case MESSAGE_REFUSED:
+		account_add(queue_account(kafka->queue), OUTPUT_ERRORS_REFUSED, 1);
+		g_strlcpy(kafka->refusal, end->words, sizeof(kafka->refusal));
+		if (delivery_refused(&kafka->delivery, piece, end->words))
+			health_refused(&kafka->health, 1, end->words);
+		break;
+	case MESSAGE_FAILED:
+		piece->sent_before |= end->maybe_kept;
+		delivery_put_back(&kafka->delivery, piece);
+		if (end->fault != FAULT_NONE)
+			fail(kafka, end->fault, end->words);
+		break;
+	}
+}
+
+static void send_piece(struct kafkauplink *kafka, struct piece *piece)
+{
+	struct squeeze_piece parts[PAYLOAD_PIECES];
+	struct buffer message = {0};
+	struct message_end end;
+	char key[BYTRACE_KEY];
+	struct run run;
+	size_t count;
+
+	if (kafka->options->settings.keyed)
+		delivery_keep_trace(&kafka->delivery, piece, key);
+	delivery_sends(&kafka->delivery, piece);
+	piece_run(piece, &run);
+	count = kafka->payload->put(kafka->payload, &run, parts);
+	for (size_t i = 0; i < count; i++)
+		buffer_put(&message, parts[i].data, parts[i].size);
+	ratelimit_spend(&kafka->rate, message.size, clock_monotonic());
+	if (!producer_send(
+		    kafka->producer, kafka->options->settings.keyed ? key : NULL, &message, piece, &end))
+		take_end(kafka, piece, &end);
+}
+
+static uint32_t window(const struct kafkauplink *kafka)
+{
+	if (kafka->health.failing || !kafka->took)
+		return 1;
+	return kafka->options->window * (kafka->options->settings.keyed ? KEYED_WINDOW : 1);
+}
+
+static struct piece *take(struct kafkauplink *kafka)
+{
+	struct piece *piece = delivery_take(&kafka->delivery, true, open_messages(kafka));
+	struct entry *entry;
+
+	while (!piece && !kafka->delivery.held && (entry = aside_take(kafka->queue)))
+		piece = delivery_add(&kafka->delivery, entry);
+	return piece;
+}
+
+static bool may_send(const struct kafkauplink *kafka)
+{
+	return kafka->producer && kafka->known && !kafka->broken && open_messages(kafka) < window(kafka);
+}
+
+static void pump(struct kafkauplink *kafka)
+{
+	struct piece *piece;
+	int64_t wait = 0;
+
+	while (may_send(kafka)) {
+		wait = ratelimit_wait(&kafka->rate, clock_monotonic());
+		piece = wait ? NULL : take(kafka);
+		if (!piece)
+			break;
+		send_piece(kafka, piece);
+	}
+	if (wait && !event_pending(kafka->paced, EV_TIMEOUT, NULL))
+		set_timer(kafka->paced, wait);
+	else if (!wait && kafka->known && open_messages(kafka) == 0 && bisect_stuck(&kafka->delivery.bisect))
+		fail_refusing(kafka);
+}
+
+/* From the producer: nothing may be destroyed in these calls. */
+
+static void on_ended(void *cargo, const struct message_end *end, void *data)
+{
+	struct kafkauplink *kafka = data;
+
+	take_end(kafka, cargo, end);
+	event_active(kafka->checked, EV_TIMEOUT, 1);
+}
+
+static void on_answered(enum fault fault, const char *why, void *data)
+{
+	struct kafkauplink *kafka = data;
+
+	kafka->asking = false;
+	if (fault != FAULT_NONE) {
+		fail(kafka, fault, why);
+		return;
+	}
+	kafka->known = true;
+	health_connected(&kafka->health);
+	pump(kafka);
+	/* With nothing at hand to try it with, others may have something, as the spool. */
+	if (open_messages(kafka) == 0)
+		queue_set_delivering(kafka->queue, true);
+	event_active(kafka->checked, EV_TIMEOUT, 1);
+}
+
+static void on_cut_off(enum fault fault, const char *why, void *data)
+{
+	fail(data, fault, why);
+}
+
+static void on_broken(const char *why, void *data)
+{
+	struct kafkauplink *kafka = data;
+
+	kafka->broken = true;
+	fail(kafka, FAULT_UNFIT, why);
+}
+
+/* The producer */
+
+static void end_producer(struct kafkauplink *kafka)
+{
+	struct producer *producer = kafka->producer;
+
+	kafka->producer = NULL;
+	kafka->asking = kafka->broken = kafka->known = false;
+	if (producer)
+		producer_destroy(producer);
+}
+
+static void make_producer(struct kafkauplink *kafka)
+{
+	const struct producer_handler handler = {on_ended, on_answered, on_cut_off, on_broken, kafka};
+	struct kafka_why why;
+
+	kafka->producer = producer_create(kafka->base, &kafka->options->settings, &handler, &why);
+	if (!kafka->producer)
+		fail(kafka, why.fault, why.words);
+}
+
+/* The files of TLS and of the password may be others now. */
+static bool needs_another(const struct kafkauplink *kafka)
+{
+	enum fault fault = kafka->health.fault;
+
+	return kafka->broken || fault == FAULT_LOGIN || fault == FAULT_PASSWORD ||
+	       (fault >= FAULT_TLS_CERTIFICATE && fault <= FAULT_TLS);
+}
+
+static void try_again(struct kafkauplink *kafka)
+{
+	if (kafka->producer && kafka->health.failing && needs_another(kafka))
+		end_producer(kafka);
+	if (!kafka->producer)
+		make_producer(kafka);
+	if (!kafka->producer || kafka->asking)
+		return;
+	kafka->asking = true;
+	producer_ask(kafka->producer);
+}
+
+/* The loop */
+
+static void check_drained(struct kafkauplink *kafka)
+{
+	void (*drained)(void *data) = kafka->drained;
+
+	if (!drained || !queue_done(kafka->queue))
+		return;
+	kafka->drained = NULL;
+	drained(kafka->drained_data);
+}
+
+/* After anything that came. The last call may destroy the uplink. */
+static void on_checked(evutil_socket_t fd, short what, void *data)
+{
+	struct kafkauplink *kafka = data;
+
+	(void)fd;
+	(void)what;
+	if (!kafka->known && open_messages(kafka) == 0)
+		delivery_give_back(&kafka->delivery);
+	else if (bisect_hopeless(&kafka->delivery.bisect))
+		fail_refusing(kafka);
+	pump(kafka);
+	check_drained(kafka);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *data)
+{
+	struct kafkauplink *kafka = data;
+
+	(void)fd;
+	(void)what;
+	backoff_end(&kafka->backoff);
+	if (!kafka->known)
+		try_again(kafka);
+}
+
+static void on_paced(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	pump(data);
+}
+
+/* For the owner of the uplink */
+
+/* A stop may find the queue empty. */
+static void wake(struct uplink *owned)
+{
+	struct kafkauplink *kafka = (struct kafkauplink *)owned;
+
+	pump(kafka);
+	if (kafka->drained)
+		event_active(kafka->checked, EV_TIMEOUT, 1);
+}
+
+/* A stop has no time for long waits. */
+static void when_drained(struct uplink *owned, void (*done)(void *data), void *data)
+{
+	struct kafkauplink *kafka = (struct kafkauplink *)owned;
+
+	kafka->drained = done;
+	kafka->drained_data = data;
+	backoff_reset(&kafka->backoff);
+	if (kafka->backoff.on)
+		backoff_begin(&kafka->backoff, 0);
+	event_active(kafka->checked, EV_TIMEOUT, 1);
+}
+
+static void read_state(const struct uplink *owned, struct uplink_state *state)
+{
+	const struct kafkauplink *kafka = (const struct kafkauplink *)owned;
+	struct uplink_server_state *one = &state->servers[0];
+
+	memset(state, 0, sizeof(*state));
+	one->server = kafka->options->settings.brokers;
+	one->serving = true;
+	one->up = kafka->known && !kafka->health.error[0];
+	one->fault = kafka->health.fault;
+	one->failing_since = kafka->health.failing_since;
+	memcpy(one->error, kafka->health.error, sizeof(one->error));
+	state->server_count = 1;
+	state->up = one->up;
+	state->type = "kafka";
+	state->server = one->server;
+	state->calls_open = open_messages(kafka);
+	memcpy(state->error, one->error, sizeof(state->error));
+}
+
+static void destroy(struct uplink *owned)
+{
+	struct kafkauplink *kafka = (struct kafkauplink *)owned;
+
+	end_producer(kafka);
+	delivery_give_back(&kafka->delivery);
+	backoff_free(&kafka->backoff);
+	event_free(kafka->paced);
+	event_free(kafka->checked);
+	kafka->payload->destroy(kafka->payload);
+	kafkaoptions_free(kafka->options);
+	g_free(kafka->label);
+	g_free(kafka);
+}
+
+static const struct uplink_kind kind = {
+	.destroy = destroy,
+	.wake = wake,
+	.when_drained = when_drained,
+	.read_state = read_state,
+};
+
+struct uplink *kafkauplink_create(
+	struct event_base *base, struct queue *queue, const struct uplink_options *options)
+{
+	struct kafkaoptions *copy = kafkaoptions_create(options);
+	bool named = strcmp(options->name, "default") != 0;
+	struct kafkauplink *kafka;
+
+	if (!copy)
+		return NULL;
+	kafka = g_new0(struct kafkauplink, 1);
+	kafka->uplink.kind = &kind;
+	kafka->base = base;
+	kafka->queue = queue;
+	kafka->options = copy;
+	kafka->rate.limit = options->rate_limit;
+	kafka->payload = uplink_create_payload(options->format);
+	kafka->label =
+		g_strconcat(named ? options->name : "", named ? " at " : "", copy->settings.brokers, NULL);
+	delivery_init(&kafka->delivery, queue, options->format);
+	kafka->delivery.by_trace = copy->settings.keyed;
+	health_init(&kafka->health, kafka->label);
+	backoff_init(&kafka->backoff, base, on_rested, kafka);
+	backoff_set_pace(&kafka->backoff, options->backoff_min_ns, options->backoff_max_ns);
+	kafka->paced = evtimer_new(base, on_paced, kafka);
+	kafka->checked = evtimer_new(base, on_checked, kafka);
+	if (!kafka->paced || !kafka->checked)
+		g_error("out of memory");
+	/* Not from here: what is made in a reload that fails after all must not touch anything. */
+	event_active(kafka->backoff.timer, EV_TIMEOUT, 1);
+	return &kafka->uplink;
+}
