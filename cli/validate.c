@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "commands.h"
-#include "config/config.h"
+#include "config/section.h"
 #include "connect.h"
 #include "needs.h"
 #include "options.h"
@@ -38,8 +38,8 @@ static void print_notes(const struct config *config, const char *prefix)
 		if (output->type == CONFIG_OUTPUT_NONE)
 			continue;
 		delivers = true;
-		if (output->type != CONFIG_OUTPUT_FILE && config->outputs->len > 1 &&
-			!config_output_is_set(output, "server"))
+		if (output_key_fits(output, config_key_find("output", "server")) &&
+			config->outputs->len > 1 && !config_output_is_set(output, "server"))
 			printf("%snote: [%s] delivers to %s, as no `server` is set there; `type = none` "
 			       "switches it off\n",
 				prefix, output->section, output->server);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "config/keys.h"
 #include "config/section.h"
+#include "config/value.h"
 
 /* A spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
@@ -73,21 +74,38 @@ static int check_spool(const struct config *config, const struct output_config *
 		output->section);
 }
 
+/* "http, otlp or file": the types that the key goes with; the caller's. */
+static char *list_types(const struct config_key *key)
+{
+	g_auto(GStrv) names = g_strsplit(config_key_find("output", "type")->text, "|", -1);
+	GString *text = g_string_new(NULL);
+	unsigned left = key->types;
+
+	for (int i = 0; names[i]; i++) {
+		if (!(left & 1u << i))
+			continue;
+		left &= ~(1u << i);
+		g_string_append_printf(text, "%s%s", !text->len ? "" : left ? ", " : " or ", names[i]);
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* An output that is switched off may keep its keys. */
 static int check_keys_of_type(const struct output_config *output)
 {
-	bool file = output->type == CONFIG_OUTPUT_FILE;
+	const struct config_key *type = config_key_find("output", "type");
+	g_autofree char *name = config_value_print(output, type);
 	int status = 0;
 
-	for (size_t i = 0; i < config_key_count; i++) {
-		const char *name = config_keys[i].name;
-		g_autofree char *message = NULL;
+	for (size_t i = 0; i < config_key_count && output->type != CONFIG_OUTPUT_NONE; i++) {
+		const struct config_key *key = &config_keys[i];
+		g_autofree char *types = NULL, *message = NULL;
 
-		if (config_keys[i].scope != SCOPE_OUTPUT || output_key_fits(output, name) ||
-			!config_output_is_set(output, name))
+		if (key->scope != SCOPE_OUTPUT || output_key_fits(output, key) || !output->origins[i].file)
 			continue;
-		message = g_strdup_printf(file ? "`%s` is for outputs to a server, not for `type = file`,"
-					       : "`%s` needs `type = file`",
-			name);
+		types = list_types(key);
+		message = g_strdup_printf("`%s` goes with type %s, and the type is %s%s", key->name, types,
+			name, config_output_is_set(output, "type") ? "" : " (the default)");
 		status = broken(&output->origins[i], message, output->section);
 	}
 	return status;
@@ -119,12 +137,15 @@ static int check_output(const struct config *config, const struct output_config 
 			"`tls-certificate` and `tls-key` go together"},
 		{!output->tls && (*output->tls_ca || *output->tls_certificate || *output->tls_key),
 			{"tls", "tls-ca", "tls-certificate", "tls-key"}, "TLS files need `tls = yes`"},
-		{output->format == CONFIG_FORMAT_JSON2 && output->type != CONFIG_OUTPUT_HTTP &&
-				output->type != CONFIG_OUTPUT_FILE,
-			{"format", "type"}, "`format = json2` needs `type = http`"},
-		{*output->headers_file && output->type != CONFIG_OUTPUT_HTTP &&
-				output->type != CONFIG_OUTPUT_OTLP,
-			{"headers-file", "type"}, "`headers-file` needs `type = http` or `type = otlp`"},
+		{output->format == CONFIG_FORMAT_OTLP && output->type == CONFIG_OUTPUT_HTTP,
+			{"format", "type"},
+			"`format = otlp` is for Kafka; over HTTP it is `type = otlp`, not"},
+		{output->sasl && (!*output->sasl_user || !*output->sasl_password_file),
+			{"sasl", "sasl-user", "sasl-password-file"},
+			"`sasl` needs `sasl-user` and `sasl-password-file`"},
+		{!output->sasl && (*output->sasl_user || *output->sasl_password_file),
+			{"sasl", "sasl-user", "sasl-password-file"},
+			"`sasl-user` and `sasl-password-file` need `sasl`"},
 		{output->format != CONFIG_FORMAT_JSON2 && output->type == CONFIG_OUTPUT_FILE,
 			{"format", "type"}, "`type = file` needs `format = json2`"},
 		{output->total_size && output->type == CONFIG_OUTPUT_FILE &&

@@ -154,13 +154,19 @@ static void print_key(const struct config_section *section, const struct config_
 	fprintf(out, "%s =%s%s\n", key->name, *escaped ? " " : "", escaped);
 }
 
+/* What was set for an output that is switched off is shown, so that what is printed is the same
+ * configuration. */
+static bool is_shown(const struct config_section *section, const struct config_key *key)
+{
+	return key->scope != SCOPE_OUTPUT || section->origins[key - config_keys].file ||
+	       output_key_fits(section->values, key);
+}
+
 static void print_section(const struct config_section *section, FILE *out)
 {
 	fprintf(out, "\n[%s]\n", section->title);
 	for (size_t i = 0; i < config_key_count; i++)
-		if (!strcmp(config_keys[i].section, section->keys) &&
-			(config_keys[i].scope != SCOPE_OUTPUT ||
-				output_key_fits(section->values, config_keys[i].name)))
+		if (!strcmp(config_keys[i].section, section->keys) && is_shown(section, &config_keys[i]))
 			print_key(section, &config_keys[i], out);
 }
 

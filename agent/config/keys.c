@@ -18,16 +18,27 @@
 #define GIB (1024 * MIB)
 #define TIB (1024 * GIB)
 
-/* Section, name, type, field, what a change asks for; then the default, and the bounds of a number. */
+/* The types of output that a key goes with. One of type none has none but `type`. */
+#define FOR(type) (1u << CONFIG_OUTPUT_##type)
+#define POSTS (FOR(HTTP) | FOR(OTLP))
+#define SERVERS (FOR(SCRIBE) | POSTS)
+#define CONNECTS (SERVERS | FOR(KAFKA))
+#define DELIVERS (CONNECTS | FOR(FILE))
+
+/*
+ * Section, name, type, field, what a change asks for, and of an output's the types of output; then the
+ * default, and the bounds of a number.
+ */
 #define AGENT(in, called, kind, field, asks, ...)                                                            \
 	{                                                                                                    \
 		.section = in, .name = called, .type = kind, .scope = SCOPE_AGENT,                           \
 		.offset = offsetof(struct config, field), .change = CONFIG_##asks, __VA_ARGS__               \
 	}
-#define OUTPUT(called, kind, field, asks, ...)                                                               \
+#define OUTPUT(called, kind, field, asks, outputs, ...)                                                      \
 	{                                                                                                    \
 		.section = "output", .name = called, .type = kind, .scope = SCOPE_OUTPUT,                    \
-		.offset = offsetof(struct output_config, field), .change = CONFIG_##asks, __VA_ARGS__        \
+		.offset = offsetof(struct output_config, field), .change = CONFIG_##asks, .types = outputs,  \
+		__VA_ARGS__                                                                                  \
 	}
 
 /* clang-format off */
@@ -55,44 +66,44 @@ const struct config_key config_keys[] = {
 	AGENT("spans", "grace", DURATION, grace, CHANGES_SPANS, .number = 100 * MS, .max = MINUTE),
 	AGENT("spans", "max-pending", SIZE, max_pending, CHANGES_SPANS, .number = 16 * MIB, .min = 64 * KIB, .max = GIB),
 
-	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, .text = "scribe|http|otlp|file|kafka|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 5),
-	OUTPUT("takes", WORDS, takes, NEEDS_RESTART, .text = "spans", .number = CONFIG_TAKES_SPANS, .max = 1),
-	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, .text = "127.0.0.1:9410"),
-	OUTPUT("category", NAME, category, CHANGES_UPLINK, .text = "zipkin"),
-	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, .text = "thrift|json2|otlp", .number = CONFIG_FORMAT_THRIFT, .max = 2),
-	OUTPUT("path", PATH, path, CHANGES_UPLINK, .text = "/api/v1/spans"),
-	OUTPUT("headers-file", TEXT, headers_file, CHANGES_UPLINK, .text = ""),
-	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, .text = "gzip|zstd|none", .number = CONFIG_COMPRESSION_GZIP, .max = 2),
-	OUTPUT("brokers", ADDRESSES, brokers, CHANGES_UPLINK, .text = "127.0.0.1:9092"),
-	OUTPUT("topic", NAME, topic, CHANGES_UPLINK, .text = "zipkin"),
-	OUTPUT("key", CHOICE, key, CHANGES_UPLINK, .text = "none|trace", .number = CONFIG_KEY_NONE, .max = 1),
-	OUTPUT("sasl", CHOICE, sasl, CHANGES_UPLINK, .text = "none|plain|scram-sha-256|scram-sha-512", .number = CONFIG_SASL_NONE, .max = 3),
-	OUTPUT("sasl-user", TEXT, sasl_user, CHANGES_UPLINK, .text = ""),
-	OUTPUT("sasl-password-file", TEXT, sasl_password_file, CHANGES_UPLINK, .text = ""),
-	OUTPUT("directory", FOLDER, directory, CHANGES_UPLINK, .text = "/"),
-	OUTPUT("rotate-size", SIZE, rotate_size, CHANGES_UPLINK, .number = 64 * MIB, .max = TIB),
-	OUTPUT("rotate-time", DURATION, rotate_time, CHANGES_UPLINK, .number = HOUR, .max = 24 * HOUR),
-	OUTPUT("total-size", SIZE, total_size, CHANGES_UPLINK, .number = GIB, .max = 1024 * TIB),
-	OUTPUT("sync", CHOICE, sync, CHANGES_UPLINK, .text = "rotation|batch", .number = CONFIG_FILE_SYNC_ROTATION, .max = 1),
-	OUTPUT("tls", CHOICE, tls, CHANGES_UPLINK, .text = "no|yes", .max = 1),
-	OUTPUT("tls-ca", TEXT, tls_ca, CHANGES_UPLINK, .text = ""),
-	OUTPUT("tls-certificate", TEXT, tls_certificate, CHANGES_UPLINK, .text = ""),
-	OUTPUT("tls-key", TEXT, tls_key, CHANGES_UPLINK, .text = ""),
-	OUTPUT("keep", SHARE, keep, CHANGES_BATCHES, .number = 1, .min = 1, .max = 1000000),
-	OUTPUT("keep-errors", CHOICE, keep_errors, CHANGES_BATCHES, .text = "no|yes", .max = 1),
-	OUTPUT("keep-slower", DURATION, keep_slower, CHANGES_BATCHES, .max = HOUR),
-	OUTPUT("tags", TAGS, tags, CHANGES_BATCHES, .text = ""),
-	OUTPUT("batch-spans", NUMBER, batch_spans, CHANGES_BATCHES, .number = 500, .min = 1, .max = 100000),
-	OUTPUT("batch-size", SIZE, batch_size, CHANGES_BATCHES, .number = 512 * KIB, .min = 4 * KIB, .max = 8 * MIB),
-	OUTPUT("batch-delay", DURATION, batch_delay, CHANGES_BATCHES, .number = 100 * MS, .max = MINUTE),
-	OUTPUT("queue-size", SIZE, queue_size, CHANGES_BATCHES, .number = 32 * MIB, .min = 64 * KIB, .max = 64 * GIB),
-	OUTPUT("window", NUMBER, window, CHANGES_UPLINK, .number = 8, .min = 1, .max = 1000),
-	OUTPUT("timeout", DURATION, timeout, CHANGES_UPLINK, .number = 10 * SECOND, .min = 10 * MS, .max = 10 * MINUTE),
-	OUTPUT("retry-min", DURATION, retry_min, CHANGES_UPLINK, .number = 250 * MS, .min = MS, .max = HOUR),
-	OUTPUT("retry-max", DURATION, retry_max, CHANGES_UPLINK, .number = 1500 * MS, .min = MS, .max = HOUR),
-	OUTPUT("return-interval", DURATION, return_interval, CHANGES_UPLINK, .number = 30 * SECOND, .min = MS, .max = HOUR),
-	OUTPUT("rate-limit", SIZE, rate_limit, CHANGES_UPLINK, .max = 64 * GIB),
-	OUTPUT("spool-size", SIZE, spool_size, NEEDS_RESTART, .number = GIB, .max = 64 * TIB),
+	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, DELIVERS | FOR(NONE), .text = "scribe|http|otlp|file|kafka|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 5),
+	OUTPUT("takes", WORDS, takes, NEEDS_RESTART, DELIVERS, .text = "spans", .number = CONFIG_TAKES_SPANS, .max = 1),
+	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, SERVERS, .text = "127.0.0.1:9410"),
+	OUTPUT("category", NAME, category, CHANGES_UPLINK, FOR(SCRIBE), .text = "zipkin"),
+	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FOR(HTTP) | FOR(FILE) | FOR(KAFKA), .text = "thrift|json2|otlp", .number = CONFIG_FORMAT_THRIFT, .max = 2),
+	OUTPUT("path", PATH, path, CHANGES_UPLINK, POSTS, .text = "/api/v1/spans"),
+	OUTPUT("headers-file", TEXT, headers_file, CHANGES_UPLINK, POSTS, .text = ""),
+	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, POSTS | FOR(KAFKA), .text = "gzip|zstd|none", .number = CONFIG_COMPRESSION_GZIP, .max = 2),
+	OUTPUT("brokers", ADDRESSES, brokers, CHANGES_UPLINK, FOR(KAFKA), .text = "127.0.0.1:9092"),
+	OUTPUT("topic", NAME, topic, CHANGES_UPLINK, FOR(KAFKA), .text = "zipkin"),
+	OUTPUT("key", CHOICE, key, CHANGES_UPLINK, FOR(KAFKA), .text = "none|trace", .number = CONFIG_KEY_NONE, .max = 1),
+	OUTPUT("sasl", CHOICE, sasl, CHANGES_UPLINK, FOR(KAFKA), .text = "none|plain|scram-sha-256|scram-sha-512", .number = CONFIG_SASL_NONE, .max = 3),
+	OUTPUT("sasl-user", TEXT, sasl_user, CHANGES_UPLINK, FOR(KAFKA), .text = ""),
+	OUTPUT("sasl-password-file", TEXT, sasl_password_file, CHANGES_UPLINK, FOR(KAFKA), .text = ""),
+	OUTPUT("directory", FOLDER, directory, CHANGES_UPLINK, FOR(FILE), .text = "/"),
+	OUTPUT("rotate-size", SIZE, rotate_size, CHANGES_UPLINK, FOR(FILE), .number = 64 * MIB, .max = TIB),
+	OUTPUT("rotate-time", DURATION, rotate_time, CHANGES_UPLINK, FOR(FILE), .number = HOUR, .max = 24 * HOUR),
+	OUTPUT("total-size", SIZE, total_size, CHANGES_UPLINK, FOR(FILE), .number = GIB, .max = 1024 * TIB),
+	OUTPUT("sync", CHOICE, sync, CHANGES_UPLINK, FOR(FILE), .text = "rotation|batch", .number = CONFIG_FILE_SYNC_ROTATION, .max = 1),
+	OUTPUT("tls", CHOICE, tls, CHANGES_UPLINK, CONNECTS, .text = "no|yes", .max = 1),
+	OUTPUT("tls-ca", TEXT, tls_ca, CHANGES_UPLINK, CONNECTS, .text = ""),
+	OUTPUT("tls-certificate", TEXT, tls_certificate, CHANGES_UPLINK, CONNECTS, .text = ""),
+	OUTPUT("tls-key", TEXT, tls_key, CHANGES_UPLINK, CONNECTS, .text = ""),
+	OUTPUT("keep", SHARE, keep, CHANGES_BATCHES, DELIVERS, .number = 1, .min = 1, .max = 1000000),
+	OUTPUT("keep-errors", CHOICE, keep_errors, CHANGES_BATCHES, DELIVERS, .text = "no|yes", .max = 1),
+	OUTPUT("keep-slower", DURATION, keep_slower, CHANGES_BATCHES, DELIVERS, .max = HOUR),
+	OUTPUT("tags", TAGS, tags, CHANGES_BATCHES, DELIVERS, .text = ""),
+	OUTPUT("batch-spans", NUMBER, batch_spans, CHANGES_BATCHES, DELIVERS, .number = 500, .min = 1, .max = 100000),
+	OUTPUT("batch-size", SIZE, batch_size, CHANGES_BATCHES, DELIVERS, .number = 512 * KIB, .min = 4 * KIB, .max = 8 * MIB),
+	OUTPUT("batch-delay", DURATION, batch_delay, CHANGES_BATCHES, DELIVERS, .number = 100 * MS, .max = MINUTE),
+	OUTPUT("queue-size", SIZE, queue_size, CHANGES_BATCHES, DELIVERS, .number = 32 * MIB, .min = 64 * KIB, .max = 64 * GIB),
+	OUTPUT("window", NUMBER, window, CHANGES_UPLINK, CONNECTS, .number = 8, .min = 1, .max = 1000),
+	OUTPUT("timeout", DURATION, timeout, CHANGES_UPLINK, CONNECTS, .number = 10 * SECOND, .min = 10 * MS, .max = 10 * MINUTE),
+	OUTPUT("retry-min", DURATION, retry_min, CHANGES_UPLINK, DELIVERS, .number = 250 * MS, .min = MS, .max = HOUR),
+	OUTPUT("retry-max", DURATION, retry_max, CHANGES_UPLINK, DELIVERS, .number = 1500 * MS, .min = MS, .max = HOUR),
+	OUTPUT("return-interval", DURATION, return_interval, CHANGES_UPLINK, SERVERS, .number = 30 * SECOND, .min = MS, .max = HOUR),
+	OUTPUT("rate-limit", SIZE, rate_limit, CHANGES_UPLINK, CONNECTS, .max = 64 * GIB),
+	OUTPUT("spool-size", SIZE, spool_size, NEEDS_RESTART, DELIVERS, .number = GIB, .max = 64 * TIB),
 
 	AGENT("spool", "max-size", SIZE, spool_max_size, NEEDS_RESTART, .number = GIB, .max = 64 * TIB),
 	AGENT("spool", "sync", CHOICE, spool_sync, NEEDS_RESTART, .text = "normal|full", .number = CONFIG_SYNC_NORMAL, .max = 1),

@@ -34,6 +34,7 @@ struct config_key {
 	enum config_scope scope;
 	size_t offset;    /* in the scope's struct */
 	unsigned change;  /* an enum config_change */
+	unsigned types;   /* of an output's: a bit for each enum config_output it goes with */
 	const char *text; /* default of the char * types; of CHOICE and WORDS the words */
 	uint64_t number;  /* default of the others */
 	uint64_t min, max;

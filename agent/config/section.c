@@ -146,15 +146,7 @@ int section_find(struct config *config, const char *title, struct config_section
 	return say_unknown(title, error, error_size);
 }
 
-bool output_key_fits(const struct output_config *output, const char *key)
+bool output_key_fits(const struct output_config *output, const struct config_key *key)
 {
-	static const char *const of_files[] = {
-		"directory", "rotate-size", "rotate-time", "total-size", "sync", NULL};
-	static const char *const of_servers[] = {"server", "category", "path", "headers-file", "compression",
-		"tls", "tls-ca", "tls-certificate", "tls-key", "window", "timeout", "return-interval",
-		"rate-limit", NULL};
-
-	if (output->type == CONFIG_OUTPUT_NONE)
-		return true;
-	return !g_strv_contains(output->type == CONFIG_OUTPUT_FILE ? of_servers : of_files, key);
+	return key->types & 1u << output->type;
 }

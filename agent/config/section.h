@@ -31,7 +31,7 @@ struct config_section section_of_output(struct output_config *output);
 struct output_config *output_config_create(const char *name);
 void output_config_free(struct output_config *output);
 
-/* Whether the key says anything for an output of this type. */
-bool output_key_fits(const struct output_config *output, const char *key);
+/* Whether the key, one of outputs, says anything for one of this type. */
+bool output_key_fits(const struct output_config *output, const struct config_key *key);
 
 #endif

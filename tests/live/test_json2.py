@@ -3,12 +3,10 @@
 
 import collections
 import ipaddress
-import subprocess
 
 import pytest
 from expect import BOOL, CORE, place, tags_of
 from rig.jsonsink import JsonSink
-from rig.process import free_port
 from test_outputs_reload import Sections
 
 LOAD = "tests/live/programs/spanload"
@@ -154,10 +152,3 @@ def test_format_changes_under_load(node, receiver, sink):
     spans = sink.spans + [converted(span) for span in receiver.spans()]
     assert sorted(set(ordinals(spans))) == all_ordinals(2, 40000)
     assert len(spans) - 80000 <= ledger.sent_again
-
-
-def test_scribe_has_no_json(node):
-    node.write_config(free_port(), output={"format": "json2"})
-    done = subprocess.run([node.built("cli/blkin"), "validate", node.path("agent.conf")], capture_output=True, text=True)
-    assert done.returncode == 78
-    assert "`format = json2` needs `type = http` in [output]" in done.stderr

@@ -86,9 +86,9 @@ static inline int read_text(struct config *config, const char *text)
 	return read_bytes(config, text, strlen(text));
 }
 
-static inline const struct output_config *output_of(const struct config *config)
+static inline struct output_config *output_of(const struct config *config)
 {
-	return config_output(config, "default");
+	return g_ptr_array_index(config->outputs, 0);
 }
 
 static inline void assert_refused_bytes(const char *text, size_t size, const char *message)

@@ -177,6 +177,86 @@ START_TEST(test_merge_again)
 }
 END_TEST
 
+/* A line of a section as it is printed. */
+static bool has_key(const char *section, const char *key)
+{
+	g_autofree char *line = g_strdup_printf("\n%s =", key);
+
+	return strstr(section, line);
+}
+
+/* The section of the output `a`, and no further; the caller's. */
+static char *print_output(const char *text)
+{
+	g_autofree char *all = NULL;
+	struct config config;
+	char *section;
+
+	ck_assert_int_eq(read_text(&config, text), 0);
+	all = print(&config, NULL);
+	section = g_strdup(strstr(all, "\n[output a]\n"));
+	ck_assert_ptr_nonnull(section);
+	*strstr(section, "\n[spool]") = '\0';
+	config_free(&config);
+	return section;
+}
+
+/* Each key goes with some types: what is printed has these alone, and what has others is refused. */
+START_TEST(test_keys_of_type)
+{
+	static const struct {
+		const char *type, *with, *without;
+	} cases[] = {
+		{"scribe", "server category tls tls-key window rate-limit keep spool-size",
+			"format path headers-file compression directory rotate-size sync"},
+		{"http", "server format path headers-file compression tls timeout tags",
+			"category directory rotate-time"},
+		{"otlp", "server path headers-file compression tls return-interval",
+			"category format total-size"},
+		{"file", "format directory rotate-size rotate-time total-size sync retry-min keep batch-size",
+			"server category path headers-file compression tls tls-ca window timeout rate-limit"},
+		{"none", "type", "takes server category format directory keep spool-size window"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strdup_printf("[output a]\ntype = %s\n", cases[i].type);
+		g_autofree char *section = print_output(text);
+		g_auto(GStrv) with = g_strsplit(cases[i].with, " ", -1);
+		g_auto(GStrv) without = g_strsplit(cases[i].without, " ", -1);
+
+		for (char **key = with; *key; key++)
+			ck_assert_msg(has_key(section, *key), "%s has no %s", cases[i].type, *key);
+		for (char **key = without; *key; key++)
+			ck_assert_msg(!has_key(section, *key), "%s has %s", cases[i].type, *key);
+	}
+}
+END_TEST
+
+START_TEST(test_keys_of_another_type)
+{
+	g_autofree char *off = NULL;
+
+	assert_refused("[output a]\npath = /x\ntype = otlp\ncategory = c\n",
+		"test: F:4: `category` goes with type scribe, and the type is otlp in [output a]\n");
+	assert_refused("[output]\npath = /x\n",
+		"test: F:2: `path` goes with type http or otlp, and the type is "
+		"scribe (the default) in [output]\n");
+	assert_refused("[output a]\ntype = scribe\nformat = thrift\n",
+		"test: F:3: `format` goes with type http or file, and the type is scribe in [output a]\n");
+	assert_refused("[output a]\ntype = otlp\nformat = json2\nsync = batch\n",
+		"test: F:3: `format` goes with type http or file, and the type is otlp in [output a]\n"
+		"test: F:4: `sync` goes with type file, and the type is otlp in [output a]\n");
+	assert_refused("[output a]\ntype = file\nheaders-file = /h\nwindow = 1\n",
+		"test: F:3: `headers-file` goes with type http or otlp, and the type is file in [output a]\n"
+		"test: F:4: `window` goes with type scribe, http or otlp, and the type is file in [output "
+		"a]\n");
+	/* one that is switched off keeps what it had */
+	off = print_output("[output a]\ntype = none\ncategory = c\ndirectory = /d\nheaders-file = /h\n");
+	ck_assert(has_key(off, "category") && has_key(off, "directory") && has_key(off, "headers-file"));
+	ck_assert(!has_key(off, "path"));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("read");
@@ -186,6 +266,8 @@ int main(void)
 	tcase_add_test(tests, test_outputs);
 	tcase_add_test(tests, test_too_many_outputs);
 	tcase_add_test(tests, test_drop_ins_of_outputs);
+	tcase_add_test(tests, test_keys_of_type);
+	tcase_add_test(tests, test_keys_of_another_type);
 	tcase_add_test(tests, test_merge);
 	tcase_add_test(tests, test_merge_again);
 	return run_cases("outputs", tests);
