@@ -139,7 +139,7 @@ static int check_output(const struct config *config, const struct output_config 
 			{"tls", "tls-ca", "tls-certificate", "tls-key"}, "TLS files need `tls = yes`"},
 		{output->format == CONFIG_FORMAT_OTLP && output->type == CONFIG_OUTPUT_HTTP,
 			{"format", "type"},
-			"`format = otlp` is for Kafka; over HTTP it is `type = otlp`, not"},
+			"`format = otlp` is for `type = kafka`; over HTTP, set `type = otlp` instead,"},
 		{output->sasl && (!*output->sasl_user || !*output->sasl_password_file),
 			{"sasl", "sasl-user", "sasl-password-file"},
 			"`sasl` needs `sasl-user` and `sasl-password-file`"},

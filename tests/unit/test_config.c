@@ -123,8 +123,15 @@ START_TEST(test_mistakes)
 			"test: F:2: `server = http://a:9411/api/v1/spans` is a URL: write HOST:PORT here, "
 			"such as collector:9411, and `type = http` (with `path`, and `tls = yes` for "
 			"https)\n"},
-		{"[output]\ntype = kafka\n", "test: F:2: `type = kafka` is not valid: it must be scribe, "
-					     "http, otlp, file or none\n"},
+		{"[output]\ntype = pulsar\n", "test: F:2: `type = pulsar` is not valid: it must be scribe, "
+					      "http, otlp, file, kafka or none\n"},
+		{"[output]\ntype = http\nformat = otlp\n",
+			"test: F:3: `format = otlp` is for `type = kafka`; over HTTP, set `type = otlp` "
+			"instead, in [output]\n"},
+		{"[output]\ntype = kafka\nsasl = plain\nsasl-user = u\n",
+			"test: F:4: `sasl` needs `sasl-user` and `sasl-password-file` in [output]\n"},
+		{"[output]\ntype = kafka\nsasl-user = u\nsasl-password-file = /f\n",
+			"test: F:4: `sasl-user` and `sasl-password-file` need `sasl` in [output]\n"},
 		{"[output]\ntype = http\ncompression = 1\n",
 			"test: F:3: `compression = 1` is not valid: it must be gzip, zstd or none\n"},
 		{"[output]\ntags = a\n", "test: F:2: `tags = a` is not valid at `a`: it must be KEY=VALUE, "

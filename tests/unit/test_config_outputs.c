@@ -242,14 +242,25 @@ START_TEST(test_keys_of_another_type)
 		"test: F:2: `path` goes with type http or otlp, and the type is "
 		"scribe (the default) in [output]\n");
 	assert_refused("[output a]\ntype = scribe\nformat = thrift\n",
-		"test: F:3: `format` goes with type http or file, and the type is scribe in [output a]\n");
+		"test: F:3: `format` goes with type http, file or kafka, and the type is scribe in [output "
+		"a]\n");
 	assert_refused("[output a]\ntype = otlp\nformat = json2\nsync = batch\n",
-		"test: F:3: `format` goes with type http or file, and the type is otlp in [output a]\n"
+		"test: F:3: `format` goes with type http, file or kafka, and the type is otlp in [output a]\n"
 		"test: F:4: `sync` goes with type file, and the type is otlp in [output a]\n");
 	assert_refused("[output a]\ntype = file\nheaders-file = /h\nwindow = 1\n",
 		"test: F:3: `headers-file` goes with type http or otlp, and the type is file in [output a]\n"
-		"test: F:4: `window` goes with type scribe, http or otlp, and the type is file in [output "
+		"test: F:4: `window` goes with type scribe, http, otlp or kafka, and the type is file in "
+		"[output a]\n");
+	assert_refused("[output a]\ntype = kafka\nserver = a:1\nreturn-interval = 1s\nheaders-file = /h\n",
+		"test: F:3: `server` goes with type scribe, http or otlp, and the type is kafka in [output "
+		"a]\n"
+		"test: F:4: `return-interval` goes with type scribe, http or otlp, and the type is kafka in "
+		"[output a]\n"
+		"test: F:5: `headers-file` goes with type http or otlp, and the type is kafka in [output "
 		"a]\n");
+	assert_refused("[output a]\ntype = http\nbrokers = a:1\nkey = trace\n",
+		"test: F:3: `brokers` goes with type kafka, and the type is http in [output a]\n"
+		"test: F:4: `key` goes with type kafka, and the type is http in [output a]\n");
 	/* one that is switched off keeps what it had */
 	off = print_output("[output a]\ntype = none\ncategory = c\ndirectory = /d\nheaders-file = /h\n");
 	ck_assert(has_key(off, "category") && has_key(off, "directory") && has_key(off, "headers-file"));
