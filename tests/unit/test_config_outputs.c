@@ -251,13 +251,12 @@ START_TEST(test_keys_of_another_type)
 		"test: F:3: `headers-file` goes with type http or otlp, and the type is file in [output a]\n"
 		"test: F:4: `window` goes with type scribe, http, otlp or kafka, and the type is file in "
 		"[output a]\n");
-	assert_refused("[output a]\ntype = kafka\nserver = a:1\nreturn-interval = 1s\nheaders-file = /h\n",
+	assert_refused("[output a]\ntype = kafka\nserver = a:1\nheaders-file = /h\nreturn-interval = 1s\n",
 		"test: F:3: `server` goes with type scribe, http or otlp, and the type is kafka in [output "
 		"a]\n"
-		"test: F:4: `return-interval` goes with type scribe, http or otlp, and the type is kafka in "
-		"[output a]\n"
-		"test: F:5: `headers-file` goes with type http or otlp, and the type is kafka in [output "
-		"a]\n");
+		"test: F:4: `headers-file` goes with type http or otlp, and the type is kafka in [output a]\n"
+		"test: F:5: `return-interval` goes with type scribe, http or otlp, and the type is kafka in "
+		"[output a]\n");
 	assert_refused("[output a]\ntype = http\nbrokers = a:1\nkey = trace\n",
 		"test: F:3: `brokers` goes with type kafka, and the type is http in [output a]\n"
 		"test: F:4: `key` goes with type kafka, and the type is http in [output a]\n");
