@@ -51,11 +51,18 @@ enum fault errors_fault(rd_kafka_resp_err_t error)
 	}
 }
 
+/* Depending on the version of TLS, the brokers say so in the handshake, or end the connection after it. */
+static bool is_own_certificate(const char *reason)
+{
+	return strstr(reason, "alert certificate required") || strstr(reason, "alert bad certificate") ||
+	       strstr(reason, "alert unknown ca") || strstr(reason, "alert handshake failure");
+}
+
 static enum fault fault_of_tls(const char *reason)
 {
 	if (strstr(reason, "certificate verify failed"))
-		return strstr(reason, "mismatch") ? FAULT_TLS_NAME : FAULT_TLS_CERTIFICATE;
-	if (strstr(reason, "certificate required") || strstr(reason, "bad certificate"))
+		return FAULT_TLS_CERTIFICATE;
+	if (is_own_certificate(reason))
 		return FAULT_TLS_OWN;
 	if (strstr(reason, "plaintext") || strstr(reason, "wrong version number"))
 		return FAULT_TLS_NONE;
@@ -64,6 +71,8 @@ static enum fault fault_of_tls(const char *reason)
 
 static enum fault fault_of_transport(const char *reason)
 {
+	if (is_own_certificate(reason))
+		return FAULT_TLS_OWN;
 	if (strstr(reason, "Connection refused"))
 		return FAULT_CONNECT_REFUSED;
 	if (strstr(reason, "unreachable"))
@@ -122,6 +131,8 @@ void errors_words(const char *reason, char *words, size_t size)
 	if (g_str_has_prefix(reason, "[thrd:") && start)
 		reason = start + 1;
 	reason = take_broker(reason, broker, sizeof(broker));
+	if (strstr(reason, "certificate verify failed")) /* which is much longer, and not about us */
+		reason = "its certificate is not signed by a trusted authority, or not valid for this name";
 	failed = strstr(reason, " failed: ");
 	if (g_str_has_prefix(reason, "Connect to ") && failed)
 		reason = failed + strlen(" failed: ");

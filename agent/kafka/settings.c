@@ -121,7 +121,10 @@ static bool set_security(rd_kafka_conf_t *conf, const struct kafka_settings *is,
 				    set_password(conf, is->sasl_password_file, why));
 }
 
-/* A batch is a message of its own already; with keys there are many small ones, which wait for each other. */
+/*
+ * A batch is a message of its own already. With keys there are many small ones, which go in a request
+ * together: if that is too large, all of them are refused.
+ */
 static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
 {
 	const char *const pairs[][2] = {
@@ -130,6 +133,7 @@ static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, str
 		{"enable.idempotence", "true"},
 		{"compression.codec", is->compression},
 		{"linger.ms", is->keyed ? "5" : "0"},
+		{"batch.num.messages", is->keyed ? "10000" : "1"},
 		{"message.max.bytes", MESSAGE_MAX},
 		{"partitioner", "murmur2_random"},
 		{"socket.keepalive.enable", "true"},

@@ -43,7 +43,11 @@ static const struct remedy {
 		"check `brokers` in [output], and the brokers' log"},
 	[FAULT_TLS_CERTIFICATE] = {"output-tls",
 		"give the server a valid certificate, or name the authority that signed it in `tls-ca` of "
-		"[output]"},
+		"[output]",
+		NULL,
+		"give the brokers certificates that are valid for their names in advertised.listeners, or "
+		"name the "
+		"authority that signed them in `tls-ca` of [output]"},
 	[FAULT_TLS_NAME] = {"output-tls",
 		"use a name that the certificate has in `server` of [output], or give the server a "
 		"certificate for this name",

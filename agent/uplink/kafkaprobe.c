@@ -67,7 +67,8 @@ static void send_message(struct kafkaprobe *probe)
 
 static void on_answered(enum fault fault, const char *why, void *data)
 {
-	if (fault == FAULT_NONE)
+	/* the brokers may be about to make the topic: then a message waits for it */
+	if (fault == FAULT_NONE || fault == FAULT_TOPIC)
 		send_message(data);
 	else
 		end(data, PROBE_FAILED, fault, why);

@@ -92,6 +92,22 @@ static void fail_refusing(struct kafkauplink *kafka)
 
 /* Messages */
 
+/* Those with keys share a request, which may be what is too large: then the batch's messages go one by one.
+ */
+static void take_refusal(struct kafkauplink *kafka, struct piece *piece, const char *words)
+{
+	struct entry *entry = piece->parcel->entry;
+
+	account_add(queue_account(kafka->queue), OUTPUT_ERRORS_REFUSED, 1);
+	g_strlcpy(kafka->refusal, words, sizeof(kafka->refusal));
+	if (kafka->options->settings.keyed && !entry->alone) {
+		entry->alone = true;
+		delivery_put_back(&kafka->delivery, piece);
+	} else if (delivery_refused(&kafka->delivery, piece, words)) {
+		health_refused(&kafka->health, 1, words);
+	}
+}
+
 static void take_end(struct kafkauplink *kafka, struct piece *piece, const struct message_end *end)
 {
 	switch (end->result) {
@@ -103,10 +119,7 @@ static void take_end(struct kafkauplink *kafka, struct piece *piece, const struc
 		queue_set_delivering(kafka->queue, true);
 		break;
 	case MESSAGE_REFUSED:
-		account_add(queue_account(kafka->queue), OUTPUT_ERRORS_REFUSED, 1);
-		g_strlcpy(kafka->refusal, end->words, sizeof(kafka->refusal));
-		if (delivery_refused(&kafka->delivery, piece, end->words))
-			health_refused(&kafka->health, 1, end->words);
+		take_refusal(kafka, piece, end->words);
 		break;
 	case MESSAGE_FAILED:
 		piece->sent_before |= end->maybe_kept;

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The uplink to Kafka, at librdkafka's mock brokers. */
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <event2/listener.h>
+#include <event2/util.h>
+
+#include "encode/zipkin.h"
+#include "kafkacluster.h"
+#include "run.h"
+#include "uplink/kafkaprobe.h"
+#include "uplink_rig.h"
+
+#define TOPIC "zipkin"
+#define PARTITIONS 2
+
+static struct kafkacluster *cluster;
+static struct rig rig;
+
+/* What is in the topic */
+
+struct found {
+	unsigned int messages;
+	GHashTable *times;  /* of each span, by its text: how often it is there */
+	GHashTable *places; /* of each key: its partition + 1; a key in two is a failure */
+};
+
+static void count_spans(struct found *found, const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	while (text < end) {
+		const char *next = g_strstr_len(text + 1, end - text - 1, "span ");
+		char *span = g_strndup(text, (gsize)((next ? next : end) - text));
+		guint times = GPOINTER_TO_UINT(g_hash_table_lookup(found->times, span));
+
+		g_hash_table_insert(found->times, span, GUINT_TO_POINTER(times + 1));
+		text = next ? next : end;
+	}
+}
+
+static void on_message(const rd_kafka_message_t *message, int partition, const char *key, void *data)
+{
+	struct found *found = data;
+	guint place = GPOINTER_TO_UINT(g_hash_table_lookup(found->places, key));
+
+	found->messages++;
+	/* a list of structs in TBinary */
+	ck_assert_uint_gt(message->len, 5);
+	ck_assert_uint_eq(*(uint8_t *)message->payload, 12);
+	if (*key) {
+		ck_assert_msg(!place || place == (guint)partition + 1, "%s is in two partitions", key);
+		g_hash_table_insert(found->places, g_strdup(key), GUINT_TO_POINTER(partition + 1));
+	} else {
+		count_spans(found, (const char *)message->payload + 5, message->len - 5);
+	}
+}
+
+static void find(struct found *found)
+{
+	found->messages = 0;
+	found->times = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	found->places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	kafkacluster_read(cluster, TOPIC, PARTITIONS, on_message, found);
+}
+
+static void forget(struct found *found)
+{
+	g_hash_table_unref(found->times);
+	g_hash_table_unref(found->places);
+}
+
+/* All that was pushed is there, but for @lost, and no more often than the ledger says that it may be. */
+static void assert_there(unsigned int lost)
+{
+	struct found found;
+	int64_t again = 0;
+	GHashTableIter iter;
+	gpointer times;
+
+	ASSERT_ROW(&rig, SPANS_QUEUED, 0);
+	ASSERT_ROW(&rig, SPANS_SENT, rig.pushed - lost);
+	find(&found);
+	ck_assert_uint_eq(g_hash_table_size(found.times), rig.pushed - lost);
+	g_hash_table_iter_init(&iter, found.times);
+	while (g_hash_table_iter_next(&iter, NULL, &times))
+		again += GPOINTER_TO_UINT(times) - 1;
+	ck_assert_int_le(again, row(&rig, SPANS_SENT_AGAIN));
+	forget(&found);
+}
+
+/* The rig */
+
+static void begin(void)
+{
+	rig_open(&rig);
+	cluster = kafkacluster_create(3);
+	kafkacluster_add(cluster, TOPIC, PARTITIONS);
+	rig.options.type = UPLINK_KAFKA;
+	rig.options.kafka = (struct kafka_settings){
+		.brokers = cluster->brokers,
+		.topic = TOPIC,
+		.compression = "zstd",
+		.tls = {"", "", ""},
+		.sasl_user = "",
+		.sasl_password_file = "",
+		.timeout_ns = 4 * NS_PER_SECOND,
+		.retry_min_ns = rig.options.backoff_min_ns,
+		.retry_max_ns = rig.options.backoff_max_ns,
+	};
+}
+
+static void end(void)
+{
+	rig_close(&rig);
+	kafkacluster_destroy(cluster);
+}
+
+static void deliver_all(void)
+{
+	RUN_UNTIL(&rig, row(&rig, SPANS_QUEUED) == 0);
+}
+
+START_TEST(delivered)
+{
+	start(&rig);
+	push(&rig, 30);
+	deliver_all();
+	ck_assert(state_of(&rig).up);
+	ck_assert_str_eq(state_of(&rig).type, "kafka");
+	ck_assert_str_eq(state_of(&rig).server, cluster->brokers);
+	ck_assert_int_eq(errors(&rig), 0);
+	ck_assert_uint_eq(latencies(&rig), rig.pushed);
+	ck_assert_uint_eq(in_log(&rig, ": connected"), 1);
+	assert_there(0);
+}
+END_TEST
+
+/* It says so without anything to send. */
+START_TEST(connected)
+{
+	start(&rig);
+	RUN_UNTIL(&rig, state_of(&rig).up);
+}
+END_TEST
+
+/* A message that is too large is halved, down to the span that is too large alone; of this no more is known.
+ */
+START_TEST(too_large)
+{
+	rig.options.window = 1;
+	start(&rig);
+	push(&rig, 1);
+	deliver_all();
+	/* the batch, its halves, and so on down to the first span, which is left alone at the end */
+	kafkacluster_fail(cluster, KAFKACLUSTER_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 3);
+	push_many(&rig, 4);
+	deliver_all();
+	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 1);
+	ASSERT_ROW(&rig, OUTPUT_ERRORS_REFUSED, 3);
+	assert_there(1);
+	ck_assert_uint_eq(in_log(&rig, "refuses a span"), 1);
+}
+END_TEST
+
+/* Brokers that refuse everything get no span dropped for it. */
+START_TEST(refuses_all)
+{
+	kafkacluster_fail(cluster, KAFKACLUSTER_PRODUCE, RD_KAFKA_RESP_ERR_INVALID_RECORD, 80);
+	start(&rig);
+	push(&rig, 20);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_REFUSES_ALL);
+	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 0);
+	rd_kafka_mock_clear_request_errors(cluster->mock, KAFKACLUSTER_PRODUCE);
+	deliver_all();
+	assert_there(0);
+}
+END_TEST
+
+/* What passes is retried below us, and is there once. */
+START_TEST(passing_errors)
+{
+	start(&rig);
+	push(&rig, 1);
+	deliver_all();
+	kafkacluster_fail(cluster, KAFKACLUSTER_PRODUCE, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, 2);
+	kafkacluster_fail(cluster, KAFKACLUSTER_PRODUCE, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, 2);
+	push(&rig, 10);
+	deliver_all();
+	ASSERT_ROW(&rig, SPANS_SENT_AGAIN, 0);
+	assert_there(0);
+}
+END_TEST
+
+START_TEST(no_permission)
+{
+	start(&rig);
+	push(&rig, 1);
+	deliver_all();
+	kafkacluster_fail(cluster, KAFKACLUSTER_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+	push(&rig, 1);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_PERMISSION);
+	deliver_all();
+	RUN_UNTIL(&rig, state_of(&rig).up);
+	ASSERT_ROW(&rig, SPANS_SENT_AGAIN, 0);
+	assert_there(0);
+}
+END_TEST
+
+START_TEST(topic_missing)
+{
+	rig.options.kafka.topic = "another";
+	rd_kafka_mock_topic_set_error(cluster->mock, "another", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+	start(&rig);
+	push(&rig, 2);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_TOPIC);
+	ck_assert_str_eq(state_of(&rig).error, "the brokers have no topic `another`");
+	ASSERT_ROW(&rig, SPANS_QUEUED, rig.pushed);
+	rd_kafka_mock_topic_set_error(cluster->mock, "another", RD_KAFKA_RESP_ERR_NO_ERROR);
+	deliver_all();
+	RUN_UNTIL(&rig, state_of(&rig).up);
+}
+END_TEST
+
+static void set_brokers(bool up)
+{
+	for (int i = 1; i <= 3; i++)
+		if (up)
+			rd_kafka_mock_broker_set_up(cluster->mock, i);
+		else
+			rd_kafka_mock_broker_set_down(cluster->mock, i);
+}
+
+/* All brokers end and come back: what waits meanwhile is delivered, and what was on its way is not lost. */
+START_TEST(brokers_away)
+{
+	start(&rig);
+	push(&rig, 10);
+	deliver_all();
+	set_brokers(false);
+	push(&rig, 10);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault != FAULT_NONE);
+	ck_assert_uint_eq(in_log(&rig, "spans wait, retrying"), 1);
+	run_ms(&rig, 100);
+	set_brokers(true);
+	deliver_all();
+	RUN_UNTIL(&rig, state_of(&rig).up);
+	ck_assert_uint_eq(in_log(&rig, "delivering again"), 1);
+	assert_there(0);
+}
+END_TEST
+
+/* One of three ends: it is no failure. */
+START_TEST(one_broker_away)
+{
+	rd_kafka_mock_partition_set_leader(cluster->mock, TOPIC, 0, 1);
+	rd_kafka_mock_partition_set_leader(cluster->mock, TOPIC, 1, 2);
+	start(&rig);
+	push(&rig, 10);
+	deliver_all();
+	rd_kafka_mock_broker_set_down(cluster->mock, 1);
+	rd_kafka_mock_partition_set_leader(cluster->mock, TOPIC, 0, 3);
+	push(&rig, 10);
+	deliver_all();
+	assert_there(0);
+}
+END_TEST
+
+/* No answer in time: it comes back, and goes again. */
+START_TEST(slow_brokers)
+{
+	rig.options.kafka.timeout_ns = NS_PER_SECOND;
+	start(&rig);
+	push(&rig, 1);
+	deliver_all();
+	for (int i = 1; i <= 3; i++)
+		rd_kafka_mock_broker_set_rtt(cluster->mock, i, 3000);
+	push(&rig, 2);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_NO_ANSWER);
+	for (int i = 1; i <= 3; i++)
+		rd_kafka_mock_broker_set_rtt(cluster->mock, i, 0);
+	deliver_all();
+	assert_there(0);
+}
+END_TEST
+
+/* What no broker has answered goes back to the queue when the output ends, and another uplink has it. */
+START_TEST(ended_at_work)
+{
+	struct uplink *uplink;
+
+	start(&rig);
+	push(&rig, 1);
+	deliver_all();
+	for (int i = 1; i <= 3; i++)
+		rd_kafka_mock_broker_set_rtt(cluster->mock, i, 3000);
+	push(&rig, 8);
+	RUN_UNTIL(&rig, state_of(&rig).calls_open > 0);
+	run_ms(&rig, 50);
+	uplink_destroy(rig.uplink);
+	rig.uplink = NULL;
+	ASSERT_ROW(&rig, SPANS_QUEUED, rig.pushed - SPANS);
+	for (int i = 1; i <= 3; i++)
+		rd_kafka_mock_broker_set_rtt(cluster->mock, i, 0);
+	uplink = uplink_create(rig.base, rig.queue, &rig.options);
+	rig.uplink = uplink;
+	deliver_all();
+	assert_there(0);
+}
+END_TEST
+
+static void on_drained(void *data)
+{
+	((struct rig *)data)->drained++;
+}
+
+START_TEST(drained)
+{
+	start(&rig);
+	push(&rig, 5);
+	queue_close(rig.queue);
+	uplink_when_drained(rig.uplink, on_drained, &rig);
+	RUN_UNTIL(&rig, rig.drained == 1);
+	assert_there(0);
+}
+END_TEST
+
+/* A trace of a batch is a message, with its id as the key. */
+static void push_traces(int traces, int spans)
+{
+	struct buffer item = {0};
+
+	for (int i = 0; i < spans; i++)
+		for (int k = 1; k <= traces; k++) {
+			const struct span span = {.trace_id = (uint64_t)k,
+				.trace_id_high = k % 2 ? 0 : 7,
+				.id = (uint64_t)(i * traces + k),
+				.name = {"a", 1}};
+
+			item.size = 0;
+			ck_assert_int_ge(zipkin_encode(&item, &span), 0);
+			push_span(&rig, item.data, item.size);
+		}
+	buffer_free(&item);
+	push_batch(&rig);
+}
+
+START_TEST(by_trace)
+{
+	struct found found;
+
+	rig.options.kafka.keyed = true;
+	start(&rig);
+	for (int i = 0; i < 3; i++)
+		push_traces(20, 5);
+	deliver_all();
+	ASSERT_ROW(&rig, SPANS_SENT, rig.pushed);
+	find(&found);
+	ck_assert_uint_eq(found.messages, 60);
+	ck_assert_uint_eq(g_hash_table_size(found.places), 20);
+	ck_assert(g_hash_table_contains(found.places, "0000000000000011"));
+	ck_assert(g_hash_table_contains(found.places, "00000000000000070000000000000012"));
+	forget(&found);
+}
+END_TEST
+
+/* What listens there is no broker: it closes the connection, with some words or without, or says nothing. */
+
+static const char *says;
+
+static void on_connection(
+	struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int size, void *data)
+{
+	(void)listener;
+	(void)address;
+	(void)size;
+	(void)data;
+	if (!says)
+		return; /* the process's end closes it */
+	(void)!write(fd, says, strlen(says));
+	evutil_closesocket(fd);
+}
+
+static const char *const sayings[] = {"", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", NULL};
+
+START_TEST(no_broker)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	struct evconnlistener *listener = evconnlistener_new_bind(rig.base, on_connection, NULL,
+		LEV_OPT_CLOSE_ON_FREE, 16, (struct sockaddr *)&address, sizeof(address));
+	char brokers[64];
+
+	getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&address, &size);
+	snprintf(brokers, sizeof(brokers), "127.0.0.1:%u", ntohs(address.sin_port));
+	says = sayings[_i];
+	rig.options.kafka.brokers = brokers;
+	rig.options.kafka.timeout_ns = NS_PER_SECOND;
+	start(&rig);
+	push(&rig, 1);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault != FAULT_NONE);
+	ck_assert_msg(!state_of(&rig).up, "%s", state_of(&rig).error);
+	ASSERT_ROW(&rig, SPANS_QUEUED, rig.pushed);
+	ck_assert_int_gt(errors(&rig), 0);
+	evconnlistener_free(listener);
+}
+END_TEST
+
+START_TEST(no_password)
+{
+	rig.options.kafka.sasl = KAFKA_SASL_PLAIN;
+	rig.options.kafka.sasl_user = "u";
+	rig.options.kafka.sasl_password_file = "/nonexistent/password";
+	start(&rig);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_PASSWORD);
+	ck_assert_str_eq(state_of(&rig).error,
+		"the password in `/nonexistent/password` cannot be read: No such file or directory");
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("kafka");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_test(tests, delivered);
+	tcase_add_test(tests, connected);
+	tcase_add_test(tests, too_large);
+	tcase_add_test(tests, refuses_all);
+	tcase_add_test(tests, passing_errors);
+	tcase_add_test(tests, no_permission);
+	tcase_add_test(tests, topic_missing);
+	tcase_add_test(tests, brokers_away);
+	tcase_add_test(tests, one_broker_away);
+	tcase_add_test(tests, slow_brokers);
+	tcase_add_test(tests, ended_at_work);
+	tcase_add_test(tests, drained);
+	tcase_add_test(tests, by_trace);
+	tcase_add_loop_test(tests, no_broker, 0, LENGTH(sayings));
+	tcase_add_test(tests, no_password);
+	return run_cases("kafka", tests);
+}
