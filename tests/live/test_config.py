@@ -158,7 +158,7 @@ def test_several_outputs(bare_node):
     file_of(b"[output]\ntype = none\n[output two]\nwindow = 3\n")(path + ".d/site.conf")
     assert bare_node.run(["cli/blkin", "validate", path]).splitlines() == [f"{path}: OK", f"{path}.d/site.conf: OK"]
     text = bare_node.run(["cli/blkin", "validate", "--print", path])
-    assert f"\n[output]\n# {path}.d/site.conf:2\ntype = none\ntakes = spans\n" in text
+    assert f"\n[output]\n# {path}.d/site.conf:2\ntype = none\n\n[output two]" in text
     assert f"\n[output two]\n# {path}:2\ntype = http\ntakes = spans\n# {path}:3\nserver = b:1\n" in text
     assert f"\n# {path}.d/site.conf:4\nwindow = 3\n" in text
     file_of(text.encode())(bare_node.path("printed.conf"))
