@@ -8,6 +8,7 @@ packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libdeflate-dev libevent-dev
 packages_run=(iproute2 lttng-tools python3 util-linux)
 packages_host=(build-essential debhelper debootstrap dpkg-dev lintian systemd-container)
 packages_zipkin=(maven default-jre-headless socat)
+packages_kafka=(default-jre-headless maven openssl python3-confluent-kafka)
 zipkin_artifact=io.zipkin:zipkin-server:3.6.1:jar:exec
 
 say() {
@@ -124,4 +125,17 @@ fetch_zipkin() {
 		mv "$folder.part" "$folder"
 	fi
 	zipkin_jar=$(compgen -G "$folder/*.jar")
+}
+
+# Puts Apache Kafka's jars, those of tests/kafka/pom.xml, into the build folder $1, and that folder's path into $kafka_jars.
+fetch_kafka() {
+	local pom=$top/tests/kafka/pom.xml
+	kafka_jars=$top/$1/kafka
+	if [ ! -d "$kafka_jars" ] || [ "$pom" -nt "$kafka_jars" ]; then
+		say "fetching Apache Kafka through Maven"
+		rm -rf "$kafka_jars" "$kafka_jars.part"
+		MAVEN_OPTS=-XX:-UsePerfData quietly mvn -q -B -f "$pom" dependency:copy-dependencies -DoutputDirectory="$kafka_jars.part" ||
+			die "cannot fetch Apache Kafka (mvn -f $pom dependency:copy-dependencies)"
+		mv "$kafka_jars.part" "$kafka_jars"
+	fi
 }

@@ -11,6 +11,7 @@ import pytest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from rig.kafka import Kafka  # noqa: E402
 from rig.node import Node, sanitizers  # noqa: E402
 from rig.process import answers, free_port  # noqa: E402
 from rig.scribe import Receiver  # noqa: E402
@@ -19,13 +20,14 @@ from rig.scribe import Receiver  # noqa: E402
 def pytest_addoption(parser):
     parser.addoption("--zipkin", action="store_true", help="run the suite against a real Zipkin server, and only it")
     parser.addoption("--otel", action="store_true", help="the same with a real OpenTelemetry Collector")
+    parser.addoption("--kafka", action="store_true", help="the same with a real Apache Kafka")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "no_threads(reason): left out of a build with ThreadSanitizer")
 
 
-SUITES = ("zipkin", "otel")
+SUITES = ("zipkin", "otel", "kafka")
 
 
 def suite_of(item):
@@ -77,6 +79,22 @@ def node(bare_node):
 def receiver(node):
     """An independent Scribe server, running."""
     return Receiver(node, free_port()).start()
+
+
+@pytest.fixture(scope="session")
+def only_kafka():
+    """Apache Kafka, one broker, with TLS and SASL."""
+    with Node() as home, Kafka(home, listeners=("tls", "other", "mutual", "login", "tlslogin")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kafka(request, only_kafka):
+    """The same one for all tests, as it takes its time to start: it is as before when a test is over."""
+    only_kafka.mend()
+    yield only_kafka
+    if getattr(request.node, "failed", False):
+        only_kafka.node.show_logs()
 
 
 @pytest.fixture
