@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "config/user.h"
+#include "kafka/settings.h"
 #include "net/tls.h"
 #include "status/port.h"
 #include "unit.h"
@@ -77,6 +78,22 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 		trial->unmet = true;
 	}
 	buffer_free(&headers);
+}
+
+static void try_password(struct trial *trial, const struct output_config *output)
+{
+	const char *path = output->sasl_password_file, *hidden;
+	struct kafka_why why;
+
+	if (output->type == CONFIG_OUTPUT_NONE || !*path)
+		return;
+	hidden = unit_hides(trial->unit, path);
+	if (hidden)
+		miss(trial, "the password's file", path, hidden);
+	if (!settings_check_password(path, &why)) {
+		log_error("[%s]%s: %s", output->section, trial->as, why.words);
+		trial->unmet = true;
+	}
 }
 
 /* Files and folders */
@@ -202,6 +219,7 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 	for (guint i = 0; i < config->outputs->len; i++) {
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
 		try_headers(&trial, g_ptr_array_index(config->outputs, i));
+		try_password(&trial, g_ptr_array_index(config->outputs, i));
 		try_directory(&trial, g_ptr_array_index(config->outputs, i));
 	}
 	try_state(&trial);

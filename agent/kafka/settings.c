@@ -89,18 +89,30 @@ static bool read_password(const char *path, char password[PASSWORD_MAX])
 	return false;
 }
 
+static bool take_password(const char *path, char password[PASSWORD_MAX], struct kafka_why *why)
+{
+	if (read_password(path, password))
+		return true;
+	why->fault = FAULT_PASSWORD;
+	snprintf(why->words, sizeof(why->words), "the password in `%s` cannot be read: %s", path,
+		errno == ENODATA ? "its first line is empty" : g_strerror(errno));
+	return false;
+}
+
+bool settings_check_password(const char *path, struct kafka_why *why)
+{
+	char password[PASSWORD_MAX];
+	bool good = take_password(path, password, why);
+
+	explicit_bzero(password, sizeof(password));
+	return good;
+}
+
 static bool set_password(rd_kafka_conf_t *conf, const char *path, struct kafka_why *why)
 {
 	char password[PASSWORD_MAX];
-	bool good = read_password(path, password);
+	bool good = take_password(path, password, why) && set(conf, "sasl.password", password, why);
 
-	if (!good) {
-		why->fault = FAULT_PASSWORD;
-		snprintf(why->words, sizeof(why->words), "the password in `%s` cannot be read: %s", path,
-			g_strerror(errno));
-	} else {
-		good = set(conf, "sasl.password", password, why);
-	}
 	explicit_bzero(password, sizeof(password));
 	return good;
 }

@@ -32,6 +32,9 @@ struct kafka_why {
 	char words[512];
 };
 
+/* Whether the file holds a password, which is not kept; otherwise @why says why not. */
+bool settings_check_password(const char *path, struct kafka_why *why);
+
 /*
  * The configuration, a rd_kafka_conf_t that is the caller's; it reads the password's file. NULL if it cannot
  * be had.

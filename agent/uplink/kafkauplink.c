@@ -24,8 +24,9 @@
 #include "uplink/kinds.h"
 #include "uplink/ratelimit.h"
 
-/* With keys, messages are small. */
+/* With keys, messages are small; librdkafka takes no more than 100,000. */
 #define KEYED_WINDOW 100
+#define KEYED_MAX 50000
 
 struct kafkauplink {
 	struct uplink uplink;
@@ -156,7 +157,8 @@ static uint32_t window(const struct kafkauplink *kafka)
 {
 	if (kafka->health.failing || !kafka->took)
 		return 1;
-	return kafka->options->window * (kafka->options->settings.keyed ? KEYED_WINDOW : 1);
+	return kafka->options->settings.keyed ? MIN(kafka->options->window * KEYED_WINDOW, KEYED_MAX)
+					      : kafka->options->window;
 }
 
 static struct piece *take(struct kafkauplink *kafka)
