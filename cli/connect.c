@@ -140,7 +140,8 @@ static const char *heading(const struct probe_result *result)
 		return "cannot connect";
 	if (result->fault <= FAULT_TLS)
 		return "no TLS connection";
-	if (result->fault == FAULT_HEADERS || result->fault == FAULT_PASSWORD)
+	if (result->fault == FAULT_HEADERS || result->fault == FAULT_LIBRARY ||
+		result->fault == FAULT_PASSWORD)
 		return "cannot send";
 	return result->fault < FAULT_TRY_LATER ? "no good answer" : "takes no spans";
 }

@@ -80,12 +80,17 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 	buffer_free(&headers);
 }
 
-static void try_password(struct trial *trial, const struct output_config *output)
+/* What an output of Kafka needs: librdkafka, and its password. */
+static void try_kafka(struct trial *trial, const struct output_config *output)
 {
 	const char *path = output->sasl_password_file, *hidden;
 	struct kafka_why why;
 
-	if (output->type == CONFIG_OUTPUT_NONE || !*path)
+	if (output->type == CONFIG_OUTPUT_KAFKA && !settings_check_library(&why)) {
+		log_error("[%s]: %s", output->section, why.words);
+		trial->unmet = true;
+	}
+	if (output->type != CONFIG_OUTPUT_KAFKA || !*path)
 		return;
 	hidden = unit_hides(trial->unit, path);
 	if (hidden)
@@ -219,7 +224,7 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 	for (guint i = 0; i < config->outputs->len; i++) {
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
 		try_headers(&trial, g_ptr_array_index(config->outputs, i));
-		try_password(&trial, g_ptr_array_index(config->outputs, i));
+		try_kafka(&trial, g_ptr_array_index(config->outputs, i));
 		try_directory(&trial, g_ptr_array_index(config->outputs, i));
 	}
 	try_state(&trial);

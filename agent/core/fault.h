@@ -26,6 +26,7 @@ enum fault {
 	FAULT_TLS_NONE,        /* the server does not speak it */
 	FAULT_TLS,             /* in another way */
 	FAULT_HEADERS,         /* no calls: the file of headers does not do */
+	FAULT_LIBRARY,         /* the same: librdkafka is not there */
 	FAULT_PASSWORD,        /* the same of the password's file */
 	/* no file */
 	FAULT_FILE_FOLDER, /* is not there */

@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "kafka/library.h"
 
 /* A client that does not end holds up the loop for no longer. */
 #define END_NS NS_PER_SECOND
@@ -44,12 +45,12 @@ static rd_kafka_resp_err_t ask(const struct attendant *attendant)
 {
 	const struct rd_kafka_metadata *found = NULL;
 	rd_kafka_resp_err_t error =
-		rd_kafka_metadata(attendant->client, 0, attendant->topic, &found, attendant->timeout_ms);
+		rd->metadata(attendant->client, 0, attendant->topic, &found, attendant->timeout_ms);
 
 	if (error)
 		return error;
 	error = found->topic_cnt == 1 ? error_of(&found->topics[0]) : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-	rd_kafka_metadata_destroy(found);
+	rd->metadata_destroy(found);
 	return error;
 }
 
@@ -98,8 +99,8 @@ static void *run(void *data)
 	bool abandoned;
 
 	attend(attendant);
-	rd_kafka_topic_destroy(attendant->topic);
-	rd_kafka_destroy(attendant->client);
+	rd->topic_destroy(attendant->topic);
+	rd->destroy(attendant->client);
 	pthread_mutex_lock(&attendant->lock);
 	attendant->over = true;
 	abandoned = attendant->abandoned;

@@ -8,8 +8,8 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "kafka/library.h"
 #include <glib.h>
-#include <librdkafka/rdkafka.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -74,7 +74,7 @@ static void explain_failure(
 		snprintf(
 			end->words, sizeof(end->words), "the brokers have no topic `%.200s`", producer->name);
 	} else if (is_taken_back(error) || end->fault != FAULT_NONE) {
-		errors_words(rd_kafka_err2str(error), end->words, sizeof(end->words));
+		errors_words(rd->err2str(error), end->words, sizeof(end->words));
 	} else if (producer->fault != FAULT_NONE) {
 		end->fault = producer->fault;
 		g_strlcpy(end->words, producer->trouble, sizeof(end->words));
@@ -93,7 +93,7 @@ static struct message_end end_of(const struct producer *producer, rd_kafka_resp_
 		return end;
 	end.result = errors_refuse(error) ? MESSAGE_REFUSED : MESSAGE_FAILED;
 	if (end.result == MESSAGE_REFUSED)
-		errors_words(rd_kafka_err2str(error), end.words, sizeof(end.words));
+		errors_words(rd->err2str(error), end.words, sizeof(end.words));
 	else
 		explain_failure(producer, error, &end);
 	return end;
@@ -107,7 +107,7 @@ static void on_ended(rd_kafka_t *client, const rd_kafka_message_t *report, void 
 	void *cargo = message->cargo;
 
 	(void)client;
-	end.maybe_kept = rd_kafka_message_status(report) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+	end.maybe_kept = rd->message_status(report) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
 	if (end.result == MESSAGE_KEPT)
 		is_well(producer);
 	forget(producer, message);
@@ -139,7 +139,7 @@ static void is_broken(struct producer *producer)
 {
 	char reason[256] = "", words[256];
 
-	rd_kafka_fatal_error(producer->client, reason, sizeof(reason));
+	rd->fatal_error(producer->client, reason, sizeof(reason));
 	errors_words(reason, words, sizeof(words));
 	if (!producer->ending)
 		producer->handler.broken(words, producer->handler.data);
@@ -183,7 +183,7 @@ static void tell_answer(struct producer *producer, const struct attendant_answer
 		snprintf(words, sizeof(words), "the brokers have no topic `%.200s`", producer->name);
 		producer->handler.answered(fault, words, producer->handler.data);
 	} else if (fault != FAULT_NONE) {
-		errors_words(rd_kafka_err2str(answer->error), words, sizeof(words));
+		errors_words(rd->err2str(answer->error), words, sizeof(words));
 		producer->handler.answered(fault, words, producer->handler.data);
 	} else if (producer->fault != FAULT_NONE) {
 		producer->handler.answered(producer->fault, producer->trouble, producer->handler.data);
@@ -195,7 +195,7 @@ static void tell_answer(struct producer *producer, const struct attendant_answer
 
 static void serve(struct producer *producer)
 {
-	while (rd_kafka_poll(producer->client, 0) > 0)
+	while (rd->poll(producer->client, 0) > 0)
 		;
 }
 
@@ -225,7 +225,7 @@ bool producer_send(struct producer *producer, const char *key, struct buffer *by
 	*bytes = (struct buffer){0};
 	TAILQ_INSERT_TAIL(&producer->messages, message, link);
 	producer->open++;
-	error = rd_kafka_producev(producer->client, RD_KAFKA_V_RKT(producer->topic),
+	error = rd->producev(producer->client, RD_KAFKA_V_RKT(producer->topic),
 		RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
 		RD_KAFKA_V_VALUE(message->bytes.data, message->bytes.size),
 		RD_KAFKA_V_KEY(key, key ? strlen(key) : 0), RD_KAFKA_V_OPAQUE(message), RD_KAFKA_V_END);
@@ -255,14 +255,14 @@ static rd_kafka_t *create_client(
 
 	if (!conf)
 		return NULL;
-	rd_kafka_conf_set_opaque(conf, producer);
-	rd_kafka_conf_set_dr_msg_cb(conf, on_ended);
-	rd_kafka_conf_set_error_cb(conf, on_error);
-	rd_kafka_conf_set_log_cb(conf, on_log);
-	client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof(error));
+	rd->conf_set_opaque(conf, producer);
+	rd->conf_set_dr_msg_cb(conf, on_ended);
+	rd->conf_set_error_cb(conf, on_error);
+	rd->conf_set_log_cb(conf, on_log);
+	client = rd->new (RD_KAFKA_PRODUCER, conf, error, sizeof(error));
 	if (client)
 		return client;
-	rd_kafka_conf_destroy(conf);
+	rd->conf_destroy(conf);
 	why->fault = strstr(error, "ssl.") ? FAULT_TLS_FILES : FAULT_UNFIT;
 	errors_words(error, why->words, sizeof(why->words));
 	return NULL;
@@ -281,9 +281,9 @@ static bool watch(struct producer *producer, struct event_base *base)
 	if (!producer->woken)
 		g_error("out of memory");
 	event_add(producer->woken, NULL);
-	queue = rd_kafka_queue_get_main(producer->client);
-	rd_kafka_queue_io_event_enable(queue, producer->fd, &once, sizeof(once));
-	rd_kafka_queue_destroy(queue);
+	queue = rd->queue_get_main(producer->client);
+	rd->queue_io_event_enable(queue, producer->fd, &once, sizeof(once));
+	rd->queue_destroy(queue);
 	event_active(producer->woken, EV_READ, 1); /* for what came before */
 	return true;
 }
@@ -305,8 +305,8 @@ static struct producer *give_up(struct producer *producer, struct kafka_why *why
 {
 	why->fault = FAULT_UNFIT;
 	g_strlcpy(why->words, "too many threads or open files, or too little memory", sizeof(why->words));
-	rd_kafka_topic_destroy(producer->topic);
-	rd_kafka_destroy(producer->client);
+	rd->topic_destroy(producer->topic);
+	rd->destroy(producer->client);
 	if (producer->woken)
 		event_free(producer->woken);
 	release(producer);
@@ -327,7 +327,7 @@ struct producer *producer_create(struct event_base *base, const struct kafka_set
 		return NULL;
 	}
 	producer->name = g_strdup(settings->topic);
-	producer->topic = rd_kafka_topic_new(producer->client, settings->topic, NULL);
+	producer->topic = rd->topic_new(producer->client, settings->topic, NULL);
 	if (watch(producer, base))
 		producer->attendant = attendant_create(
 			producer->client, producer->topic, settings->timeout_ns, producer->fd);
@@ -337,9 +337,9 @@ struct producer *producer_create(struct event_base *base, const struct kafka_set
 /* Takes back what @flags say, and waits a little for what is not. */
 static void take_back(struct producer *producer, int flags)
 {
-	rd_kafka_purge(producer->client, flags | RD_KAFKA_PURGE_F_NON_BLOCKING);
+	rd->purge(producer->client, flags | RD_KAFKA_PURGE_F_NON_BLOCKING);
 	for (int waited = 0; producer->open > 0 && waited < END_MS; waited += STEP_MS)
-		rd_kafka_poll(producer->client, STEP_MS);
+		rd->poll(producer->client, STEP_MS);
 }
 
 void producer_destroy(struct producer *producer)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kafka/library.h"
 #include <glib.h>
-#include <librdkafka/rdkafka.h>
 
 #include "base/clock.h"
 
@@ -22,7 +22,7 @@ static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, stru
 {
 	char error[256] = "";
 
-	if (rd_kafka_conf_set(conf, name, value, error, sizeof(error)) == RD_KAFKA_CONF_OK)
+	if (rd->conf_set(conf, name, value, error, sizeof(error)) == RD_KAFKA_CONF_OK)
 		return true;
 	why->fault = FAULT_UNFIT;
 	snprintf(why->words, sizeof(why->words), "librdkafka cannot do this: %s", error);
@@ -99,6 +99,11 @@ static bool take_password(const char *path, char password[PASSWORD_MAX], struct 
 	return false;
 }
 
+bool settings_check_library(struct kafka_why *why)
+{
+	return library_load(why);
+}
+
 bool settings_check_password(const char *path, struct kafka_why *why)
 {
 	char password[PASSWORD_MAX];
@@ -160,11 +165,14 @@ static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, str
 
 void *settings_configure(const struct kafka_settings *settings, struct kafka_why *why)
 {
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	rd_kafka_conf_t *conf;
 
+	if (!library_load(why))
+		return NULL;
+	conf = rd->conf_new();
 	if (set_rest(conf, settings, why) && set_times(conf, settings, why) &&
 		set_security(conf, settings, why))
 		return conf;
-	rd_kafka_conf_destroy(conf);
+	rd->conf_destroy(conf);
 	return NULL;
 }

@@ -32,6 +32,9 @@ struct kafka_why {
 	char words[512];
 };
 
+/* Whether librdkafka is there; otherwise @why says why not. */
+bool settings_check_library(struct kafka_why *why);
+
 /* Whether the file holds a password, which is not kept; otherwise @why says why not. */
 bool settings_check_password(const char *path, struct kafka_why *why);
 

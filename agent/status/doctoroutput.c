@@ -64,6 +64,8 @@ static const struct remedy {
 	[FAULT_HEADERS] = {"output-headers", NULL,
 		"correct `headers-file` in [output], or let the agent's user read it: the agent goes on by "
 		"itself once it can"},
+	[FAULT_LIBRARY] = {"output-library",
+		"install it (apt install librdkafka1); the agent goes on by itself once it is there"},
 	[FAULT_PASSWORD] = {"output-password", "correct `sasl-password-file` in [output], or let the agent's "
 					       "user read it: the agent goes on by "
 					       "itself once it can"},
