@@ -93,15 +93,15 @@ static void fail_refusing(struct kafkauplink *kafka)
 
 /* Messages */
 
-/* Those with keys share a request, which may be what is too large: then the batch's messages go one by one.
- */
+/* Those with keys share a request, which may be what is too large: then the batch's messages go one by one,
+ * also those that were refused with the first. */
 static void take_refusal(struct kafkauplink *kafka, struct piece *piece, const char *words)
 {
 	struct entry *entry = piece->parcel->entry;
 
 	account_add(queue_account(kafka->queue), OUTPUT_ERRORS_REFUSED, 1);
 	g_strlcpy(kafka->refusal, words, sizeof(kafka->refusal));
-	if (kafka->options->settings.keyed && !entry->alone) {
+	if (kafka->options->settings.keyed && !kafka->delivery.alone) {
 		entry->alone = true;
 		delivery_put_back(&kafka->delivery, piece);
 	} else if (delivery_refused(&kafka->delivery, piece, words)) {
