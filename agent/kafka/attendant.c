@@ -9,9 +9,6 @@
 #include "base/clock.h"
 #include "kafka/library.h"
 
-/* A client that does not end holds up the loop for no longer. */
-#define END_NS NS_PER_SECOND
-
 struct attendant {
 	rd_kafka_t *client;
 	rd_kafka_topic_t *topic;
@@ -133,9 +130,9 @@ bool attendant_take_answer(struct attendant *attendant, struct attendant_answer 
 	return answered;
 }
 
-void attendant_end(struct attendant *attendant, void (*release)(void *data), void *data)
+void attendant_end(struct attendant *attendant, int64_t patience_ns, void (*release)(void *data), void *data)
 {
-	struct timespec time = clock_timespec(clock_monotonic() + END_NS);
+	struct timespec time = clock_timespec(clock_monotonic() + patience_ns);
 	bool over;
 	int waited = 0;
 

@@ -29,8 +29,8 @@ bool attendant_take_answer(struct attendant *attendant, struct attendant_answer 
 
 /*
  * Ends the client, and then calls @release with @data: mostly before it returns, but later, and in the
- * thread, if the client waits for the network.
+ * thread, if that takes longer than @patience_ns, as the client waits for the network.
  */
-void attendant_end(struct attendant *attendant, void (*release)(void *data), void *data);
+void attendant_end(struct attendant *attendant, int64_t patience_ns, void (*release)(void *data), void *data);
 
 #endif

@@ -19,6 +19,8 @@
 /* At the end, so long at most for what is on its way, and as long again until it is given up. */
 #define END_MS 300
 #define STEP_MS 20
+/* The same for the client's threads: a process should not end before they do. */
+#define THREADS_NS NS_PER_SECOND
 
 struct message {
 	void *cargo;
@@ -342,7 +344,7 @@ static void take_back(struct producer *producer, int flags)
 		rd->poll(producer->client, STEP_MS);
 }
 
-void producer_destroy(struct producer *producer)
+static void end(struct producer *producer, int64_t patience_ns)
 {
 	const struct message_end unknown = {
 		.result = MESSAGE_FAILED, .maybe_kept = true, .words = "taken back"};
@@ -355,5 +357,15 @@ void producer_destroy(struct producer *producer)
 		take_back(producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
 	TAILQ_FOREACH(message, &producer->messages, link)
 	producer->handler.ended(message->cargo, &unknown, producer->handler.data);
-	attendant_end(producer->attendant, release, producer);
+	attendant_end(producer->attendant, patience_ns, release, producer);
+}
+
+void producer_destroy(struct producer *producer)
+{
+	end(producer, THREADS_NS);
+}
+
+void producer_abandon(struct producer *producer)
+{
+	end(producer, 0);
 }

@@ -65,5 +65,8 @@ void producer_ask(struct producer *producer);
 
 /* Ends all open messages, as far as is known, and the producer. Waits a little for a network that hangs. */
 void producer_destroy(struct producer *producer);
+/* The same, but its threads end when they do: for one that is replaced, again and again, while others wait
+ * for the loop. */
+void producer_abandon(struct producer *producer);
 
 #endif

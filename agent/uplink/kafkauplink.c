@@ -237,14 +237,14 @@ static void on_broken(const char *why, void *data)
 
 /* The producer */
 
-static void end_producer(struct kafkauplink *kafka)
+static void end_producer(struct kafkauplink *kafka, void (*end)(struct producer *producer))
 {
 	struct producer *producer = kafka->producer;
 
 	kafka->producer = NULL;
 	kafka->asking = kafka->broken = kafka->known = false;
 	if (producer)
-		producer_destroy(producer);
+		end(producer);
 }
 
 static void make_producer(struct kafkauplink *kafka)
@@ -269,7 +269,7 @@ static bool needs_another(const struct kafkauplink *kafka)
 static void try_again(struct kafkauplink *kafka)
 {
 	if (kafka->producer && kafka->health.failing && needs_another(kafka))
-		end_producer(kafka);
+		end_producer(kafka, producer_abandon);
 	if (!kafka->producer)
 		make_producer(kafka);
 	if (!kafka->producer || kafka->asking)
@@ -372,7 +372,7 @@ static void destroy(struct uplink *owned)
 {
 	struct kafkauplink *kafka = (struct kafkauplink *)owned;
 
-	end_producer(kafka);
+	end_producer(kafka, producer_destroy);
 	delivery_give_back(&kafka->delivery);
 	backoff_free(&kafka->backoff);
 	event_free(kafka->paced);
