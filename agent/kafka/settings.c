@@ -154,7 +154,6 @@ static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, str
 		{"message.max.bytes", MESSAGE_MAX},
 		{"partitioner", "murmur2_random"},
 		{"socket.keepalive.enable", "true"},
-		{"log.connection.close", "false"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
