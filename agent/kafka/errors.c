@@ -64,15 +64,19 @@ static enum fault fault_of_tls(const char *reason)
 		return FAULT_TLS_CERTIFICATE;
 	if (is_own_certificate(reason))
 		return FAULT_TLS_OWN;
-	if (strstr(reason, "plaintext") || strstr(reason, "wrong version number"))
+	if (strstr(reason, "Receive failed") || strstr(reason, "Send failed"))
+		return FAULT_CLOSED;
+	/* a listener without TLS takes the handshake for a request that is too large */
+	if (strstr(reason, "plaintext") || strstr(reason, "wrong version number") ||
+		strstr(reason, "unexpected eof"))
 		return FAULT_TLS_NONE;
 	return FAULT_TLS;
 }
 
 static enum fault fault_of_transport(const char *reason)
 {
-	if (is_own_certificate(reason))
-		return FAULT_TLS_OWN;
+	if (strstr(reason, "SSL routines"))
+		return fault_of_tls(reason);
 	if (strstr(reason, "Connection refused"))
 		return FAULT_CONNECT_REFUSED;
 	if (strstr(reason, "unreachable"))
