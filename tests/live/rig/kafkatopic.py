@@ -63,7 +63,10 @@ class Topic:
 
     def read(self):
         """Reads what came since; returns how many spans there are in all."""
-        while found := self.consumer.consume(1000, timeout=0.2):
+        full = True
+        while full:
+            found = self.consumer.consume(1000, timeout=0.2)
+            full = len(found) == 1000
             for message in found:
                 if not message.error():  # which are those of connections: they come back
                     self.messages.append((message.partition(), message.key(), message.value()))

@@ -263,6 +263,8 @@ class Node:
         }
         for section, keys in sections.items():
             config.setdefault(section, {}).update({key.replace("_", "-"): value for key, value in keys.items()})
+        if config["output"].get("type") in ("file", "kafka"):
+            del config["output"]["server"]
         path = self.path("agent.conf")
         with open(path, "w", encoding="utf-8") as file:
             for section, keys in config.items():

@@ -13,8 +13,10 @@ from .process import Trouble, answers, free_port
 
 
 class Zipkin:
-    def __init__(self, node):
+    def __init__(self, node, **environment):
+        """@environment: further settings of it."""
         self.node = node
+        self.environment = environment
         self.scribe_port = free_port()
         self.http_port = free_port()
         self.program = None
@@ -40,6 +42,7 @@ class Zipkin:
             STORAGE_TYPE="mem",
             MEM_MAX_SPANS="2000000",
             JAVA_TOOL_OPTIONS="",
+            **self.environment,
         )
 
     def wait_ready(self):
@@ -66,13 +69,13 @@ class Zipkin:
         """How many spans there are in the traces in which @service takes part."""
         return sum(len(trace) for trace in self.traces(service, limit))
 
-    def collector_metrics(self):
-        """Zipkin's own counters of its Scribe collector."""
+    def collector_metrics(self, way="scribe"):
+        """Zipkin's own counters of a collector of its."""
         code, body = self.get("/metrics")
         if code != 200:
             raise Trouble(f"Zipkin answers {code} to /metrics")
         return {
-            key.removeprefix("counter.zipkin_collector.").removesuffix(".scribe"): value
+            key.removeprefix("counter.zipkin_collector.").removesuffix(f".{way}"): value
             for key, value in json.loads(body).items()
-            if key.startswith("counter.zipkin_collector.") and key.endswith(".scribe")
+            if key.startswith("counter.zipkin_collector.") and key.endswith(f".{way}")
         }
