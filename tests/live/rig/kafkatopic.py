@@ -58,7 +58,8 @@ class Topic:
         self.messages = []  # (partition, key, value)
         self.count = 0
         self.consumer = Consumer(kafka.client(**{"group.id": "tests", "enable.auto.commit": False, "check.crcs": True}))
-        partitions = self.consumer.list_topics(name, timeout=20).topics[name].partitions
+        # a broker may hear of a topic later than another
+        partitions = wait_until(lambda: self.consumer.list_topics(name, timeout=20).topics[name].partitions, 20, name)
         self.consumer.assign([TopicPartition(name, partition, OFFSET_BEGINNING) for partition in partitions])
 
     def read(self):
