@@ -11,6 +11,7 @@ from .trace import Sink, cpu_at_end
 
 WEB = {"type": "http"}
 OTLP = {"type": "otlp"}
+KAFKA = {"type": "kafka"}
 OUTPUTS = {
     "scribe": {},
     "http, thrift, compression = none": dict(WEB, compression="none"),
@@ -22,14 +23,33 @@ OUTPUTS = {
     "otlp, compression = none": dict(OTLP, compression="none"),
     "otlp, compression = gzip": dict(OTLP, compression="gzip"),
     "otlp, compression = zstd": dict(OTLP, compression="zstd"),
+    "kafka, thrift, compression = none": dict(KAFKA, compression="none"),
+    "kafka, thrift, compression = gzip": dict(KAFKA, compression="gzip"),
+    "kafka, thrift, compression = zstd": dict(KAFKA, compression="zstd"),
+    "kafka, otlp, compression = zstd": dict(KAFKA, compression="zstd", format="otlp"),
+    "kafka, thrift, key = trace, compression = zstd": dict(KAFKA, compression="zstd", key="trace"),
 }
 FLOOR = "scribe"
 
 
+class Broker:
+    """One that acknowledges everything, as Sink does."""
+
+    def __init__(self, node):
+        self.program = node.start([node.built("tests/bench/broker")])
+        self.program.wait_ready(lambda: self.program.log().endswith("\n"))
+        self.keys = {"brokers": self.program.log().strip()}
+        self.port = 1  # of a server, of which there is none
+
+    def stop(self):
+        self.program.stop()
+        return None, int(self.program.log().split()[1])
+
+
 def run_import(node, keys, folder):
     """CPU seconds, and bytes at the collector."""
-    sink = Sink(node, free_port())
-    config = node.write_config(sink.port, output=keys)
+    sink = Broker(node) if keys.get("type") == "kafka" else Sink(node, free_port())
+    config = node.write_config(sink.port, output=dict(keys, **getattr(sink, "keys", {})))
     command = [node.built("cli/blkin"), "import", "--config", config, folder]
     used = cpu_at_end(node.start(command))
     return used, sink.stop()[1]
@@ -51,7 +71,7 @@ def measure(node, sizes):
         "CPU ns/span", "/ Scribe", "above no compression", "bytes a span",
     )  # fmt: skip
     for name, values in rows.items():
-        bare = rows.get(name.replace("gzip", "none").replace("zstd", "none"))
-        more = median(one - other for one, other in zip(values, bare))
-        table.add(name, median(values), ratio(values, rows[FLOOR]), more if bare is not values else None, round(size[name] / spans))
+        bare = rows.get(name.replace("gzip", "none").replace("zstd", "none"), values)
+        more = median(one - other for one, other in zip(values, bare)) if bare is not values else None
+        table.add(name, median(values), ratio(values, rows[FLOOR]), more, round(size[name] / spans))
     return [table]
