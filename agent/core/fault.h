@@ -37,6 +37,7 @@ enum fault {
 	FAULT_GARBLED,   /* what comes is no answer */
 	FAULT_IS_HTTP,   /* and Scribe was meant */
 	FAULT_NOT_HTTP,
+	FAULT_IS_GRPC,
 	/* a bad one */
 	FAULT_TRY_LATER,
 	FAULT_REFUSES_ALL,
@@ -44,6 +45,7 @@ enum fault {
 	FAULT_LOGIN,      /* Kafka's SASL */
 	FAULT_TOPIC,      /* Kafka has none of this name */
 	FAULT_PATH,       /* 404, 405 */
+	FAULT_PAGE,       /* 2xx with a web page */
 	FAULT_FORMAT,     /* 415 */
 	FAULT_ENCODING,   /* 415, 400: of the compression it is known that it is not taken */
 	FAULT_UNFIT,      /* any other for which no call can do */

@@ -321,3 +321,8 @@ struct evbuffer *connection_output(struct connection *connection)
 {
 	return bufferevent_get_output(connection->stream);
 }
+
+struct evbuffer *connection_input(struct connection *connection)
+{
+	return bufferevent_get_input(connection->stream);
+}

@@ -47,4 +47,7 @@ void connection_destroy(struct connection *connection);
 /* Where to write, once up; borrowed. What it still holds has not been handed to the kernel. */
 struct evbuffer *connection_output(struct connection *connection);
 
+/* What came and was not drained; the same. It is there until the connection is destroyed. */
+struct evbuffer *connection_input(struct connection *connection);
+
 #endif

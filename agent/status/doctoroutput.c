@@ -15,13 +15,17 @@
 
 #define SCRIBE_PORT "its Scribe port (Zipkin: 9410)"
 #define HTTP_PORT "its HTTP port (Zipkin: 9411)"
+#define OTLP_PORT "its HTTP port (OpenTelemetry: 4318; 4317 is gRPC's)"
+#define HTTP_PATH "Zipkin: /api/v1/spans"
 #define KAFKA_PORT "the port that its listener has (9092 mostly)"
 
 /* What to do about a fault. "[output]" stands for the output's section. */
 static const struct remedy {
 	const char *code, *fix;
-	const char *http;  /* for `type = http`; NULL: the same */
+	const char
+		*http; /* for `type = http` and, with its own port and path, `type = otlp`; NULL: the same */
 	const char *kafka; /* for `type = kafka`; NULL: the same */
+	const char *otlp;  /* where it is not the same as over HTTP */
 } remedies[FAULTS] = {
 	[FAULT_CONNECT_REFUSED] = {"output-refused",
 		"start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true), or correct `server` in "
@@ -94,10 +98,13 @@ static const struct remedy {
 		"check that `server` in [output] names the collector's host and " HTTP_PORT,
 		"check that `brokers` in [output] names " KAFKA_PORT},
 	[FAULT_IS_HTTP] = {"output-protocol",
-		"correct `server` in [output], so that it names " SCRIBE_PORT ", or set `type = http`"},
+		"correct `server` in [output], so that it names " SCRIBE_PORT
+		", or set `type = http` (Zipkin) or `type = otlp` (OpenTelemetry)"},
 	[FAULT_NOT_HTTP] = {"output-protocol", NULL,
 		"correct `server` in [output], so that it names " HTTP_PORT
 		", or set `type = scribe` if this is a Scribe port"},
+	[FAULT_IS_GRPC] = {"output-protocol", NULL,
+		"correct `server` in [output], so that it names " HTTP_PORT},
 	[FAULT_TRY_LATER] = {"output-busy",
 		"the agent tries again by itself; if this lasts, the collector or its storage is overloaded: "
 		"read its log",
@@ -111,7 +118,9 @@ static const struct remedy {
 		"compare `batch-size` in [output] with the topic's max.message.bytes, and read the brokers' "
 		"log"},
 	[FAULT_PERMISSION] = {"output-permission", NULL,
-		"allow this node to send spans, in the collector or in the proxy before it",
+		"if the collector asks for a token, put its header into the file that `headers-file` in "
+		"[output] "
+		"names; otherwise allow this node to send spans, in the collector or in the proxy before it",
 		"allow the agent's user of SASL or of its certificate to write to the topic, and, before "
 		"Kafka 2.8, "
 		"IdempotentWrite on the cluster (kafka-acls.sh)"},
@@ -123,10 +132,14 @@ static const struct remedy {
 					 "[output]; the agent goes on by "
 					 "itself once it is there"},
 	[FAULT_PATH] = {"output-path", NULL,
-		"correct `path` in [output] (Zipkin: /api/v1/spans), and check that `server` "
-		"names " HTTP_PORT},
+		"correct `path` in [output] (" HTTP_PATH "), and check that `server` names " HTTP_PORT},
+	[FAULT_PAGE] = {"output-path", NULL,
+		"correct `server` and `path` in [output]: a web server answers there. `server` names the "
+		"collector's host and " HTTP_PORT ", `path` where it takes spans (" HTTP_PATH ")"},
 	[FAULT_FORMAT] = {"output-format", NULL,
-		"set `compression = none` in [output], or a `format` that the collector takes"},
+		"set `compression = none` in [output], or a `format` that the collector takes", NULL,
+		"set `compression` in [output] to gzip or none, and check that `path` is where the collector "
+		"takes OTLP (" HTTP_PATH ")"},
 	[FAULT_ENCODING] = {"output-format", NULL,
 		"set `compression` in [output] to what the collector takes: mostly gzip, always none",
 		"set `compression` in [output] to what the brokers take: gzip or none"},
@@ -140,17 +153,37 @@ static const struct remedy {
 	[FAULT_FILE] = {"output-file", "repair the disk, or set another `directory` in [output]"},
 };
 
+/* What the remedies say of HTTP, in the words of the output's type and format. */
+static void say_where(GString *fix, const struct output_config *is)
+{
+	if (is->type == CONFIG_OUTPUT_OTLP) {
+		g_string_replace(fix, HTTP_PORT, OTLP_PORT, 0);
+		g_string_replace(fix, HTTP_PATH, "OpenTelemetry: /v1/traces", 0);
+	} else if (is->format == CONFIG_FORMAT_JSON2) {
+		g_string_replace(fix, HTTP_PATH, "Zipkin: /api/v2/spans", 0);
+	}
+}
+
+static const char *remedy_of(const struct remedy *remedy, const struct output_config *is)
+{
+	const bool otlp = is && is->type == CONFIG_OUTPUT_OTLP, http = is && is->type == CONFIG_OUTPUT_HTTP;
+
+	if (is && is->type == CONFIG_OUTPUT_KAFKA && remedy->kafka)
+		return remedy->kafka;
+	if (otlp && remedy->otlp)
+		return remedy->otlp;
+	return ((http || otlp) && remedy->http) || !remedy->fix ? remedy->http : remedy->fix;
+}
+
 /* What to do about the fault, in the words of the output's section. */
 static char *describe_remedy(const struct status *status, const struct output_state *output, enum fault fault)
 {
 	const struct output_config *is = config_output(status->config, output->name);
-	const struct remedy *remedy = &remedies[fault];
-	bool http = is && (is->type == CONFIG_OUTPUT_HTTP || is->type == CONFIG_OUTPUT_OTLP),
-	     kafka = is && is->type == CONFIG_OUTPUT_KAFKA;
-	const char *text = (http && remedy->http) || !remedy->fix ? remedy->http : remedy->fix;
-	GString *fix = g_string_new(kafka && remedy->kafka ? remedy->kafka : text);
+	GString *fix = g_string_new(remedy_of(&remedies[fault], is));
 	g_autofree char *section = g_strdup_printf("[%s]", is ? is->section : "output");
 
+	if (is)
+		say_where(fix, is);
 	g_string_replace(fix, "[output]", section, 0);
 	return g_string_free(fix, FALSE);
 }

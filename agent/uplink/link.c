@@ -84,12 +84,12 @@ static enum fault fault_in(enum reply_kind kind, const struct reply *reply)
 
 enum took { TOOK_ONE, TOOK_NONE, TOOK_THE_LAST };
 
-/* Takes one reply from the input; the link may be gone after the last one. */
-static enum took take_reply(struct link *link, struct evbuffer *input)
+/* Takes one reply from the input, which has @ended or not; the link may be gone after the last one. */
+static enum took take_reply(struct link *link, struct evbuffer *input, bool ended)
 {
 	size_t size = evbuffer_get_length(input);
 	enum reply_kind kind = REPLY_PARTIAL;
-	struct reply reply = {0};
+	struct reply reply = {.ended = ended};
 	const char *wrong = reply.words;
 	bool early = false;
 
@@ -122,16 +122,24 @@ static void on_readable(struct evbuffer *input, void *data)
 	enum took took;
 
 	do
-		took = take_reply(link, input);
+		took = take_reply(link, input, false);
 	while (took == TOOK_ONE);
 	if (took == TOOK_NONE)
 		link->handler.idle(link->handler.data);
+}
+
+bool link_take_rest(struct link *link)
+{
+	return link->up && link->connection &&
+	       take_reply(link, connection_input(link->connection), true) != TOOK_NONE;
 }
 
 static void on_down(enum fault fault, const char *why, void *data)
 {
 	char words[320];
 
+	if (fault == FAULT_CLOSED && link_take_rest(data))
+		return;
 	/* The text belongs to the connection, which is destroyed. */
 	g_strlcpy(words, why, sizeof(words));
 	end(data, fault, words);

@@ -56,6 +56,12 @@ void *link_oldest(const struct link *link);
 size_t link_send(struct link *link, const struct run *run, void *cargo);
 
 /*
+ * Takes what came as all that comes, as a server may not end an answer that ends with the connection. Returns
+ * whether this was an answer, or none that can be; then the link is down, as its handler was told.
+ */
+bool link_take_rest(struct link *link);
+
+/*
  * Ends the youngest open call, when the link is given up. Returns its cargo, and in @whole whether it was
  * sent completely, so that it may have arrived. NULL if none is open.
  */

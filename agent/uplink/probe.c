@@ -77,6 +77,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
+	if (link_take_rest(probe->link))
+		return;
 	snprintf(why, sizeof(why), "no %s within %g s", probe->up ? "answer" : "connection",
 		(double)probe->timeout_ns / 1e9);
 	end(probe, PROBE_FAILED, probe->up ? FAULT_NO_ANSWER : FAULT_CONNECT_TIMEOUT, why);

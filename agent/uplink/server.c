@@ -146,6 +146,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 		tell(server, SERVER_WELL);
 		return;
 	}
+	if (server->link && link_take_rest(server->link))
+		return;
 	snprintf(why, sizeof(why), "no answer within %g s", (double)server->shared->timeout_ns / 1e9);
 	fail(server, FAULT_NO_ANSWER, why);
 }

@@ -25,7 +25,7 @@ static struct protobuf_field find_text(struct protobuf_reader from, uint32_t num
  * The fields of the one message that a response is, as far as they are there: of a long response the end may
  * be missing, and what it says first is what counts.
  */
-static struct protobuf_reader open_response(const struct httpreply *http)
+static struct protobuf_reader open_response(const struct httpmessage *http)
 {
 	struct protobuf_reader from = protobuf_read(http->body, http->body_size);
 	size_t head = 1;
@@ -39,7 +39,7 @@ static struct protobuf_reader open_response(const struct httpreply *http)
 }
 
 /* What the server took is not kept in part: ExportTracePartialSuccess. */
-static void read_partial_success(const struct httpreply *http, struct reply *reply)
+static void read_partial_success(const struct httpmessage *http, struct reply *reply)
 {
 	struct protobuf_reader from = open_response(http);
 	struct protobuf_field field;
@@ -60,7 +60,7 @@ static bool may_try_again(int status)
 
 enum reply_kind otlpreply_read(const uint8_t *data, size_t size, struct reply *reply)
 {
-	struct httpreply http = {0};
+	struct httpmessage http = {0};
 	enum reply_kind kind = httpreply_parse(data, size, reply, &http);
 	struct protobuf_field message;
 

@@ -31,6 +31,7 @@ enum reply_kind {
 };
 
 struct reply {
+	bool ended;       /* given: no more bytes come, as the connection is over */
 	int32_t number;   /* of the call that it answers, if replies are numbered */
 	size_t used;      /* bytes of it */
 	uint64_t lost;    /* REPLY_GOOD: of the spans, it threw away so many; it does not say which */
@@ -48,7 +49,8 @@ struct wire {
 	/* Appends the call with that number to @out, which is empty. */
 	void (*put_call)(struct wire *wire, const struct run *run, int32_t number, struct buffer *out);
 
-	/* Reads one reply from the @size bytes at @data; @reply is all zeros before. */
+	/* Reads one reply from the @size bytes at @data; @reply is all zeros before, but for what is given.
+	 */
 	enum reply_kind (*get_reply)(
 		struct wire *wire, const uint8_t *data, size_t size, struct reply *reply);
 

@@ -8,7 +8,7 @@ from test_doctor import findings
 from test_outputs_reload import Sections
 
 LOAD = "tests/live/programs/spanload"
-SETTING = "see `compression` in [output]"
+SETTING = "see the output's `compression`"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def sink():
     [
         ((415, {"Accept-Encoding": "gzip"}, b""), f"compressed like this: {SETTING}; it accepts gzip", "mostly gzip"),
         ((400, {}, b"unsupported Content-Encoding: zstd\n"), f"{SETTING}: unsupported Content-Encoding: zstd", "mostly gzip"),
-        ((415, {}, b""), "it does not take spans in this form: see `format` and `compression`", "`compression = none`"),
+        ((415, {}, b""), "it does not take spans in this form: see the output's `compression`, and `format`", "`compression = none`"),
     ],
 )
 @pytest.mark.parametrize("form", ["thrift", "json2"])

@@ -21,8 +21,8 @@ SCRIBE_PORT, HTTP_PORT = "its Scribe port (Zipkin: 9410)", "its HTTP port (Zipki
 
 
 @contextlib.contextmanager
-def web(code):
-    """An HTTP server that answers every call with this status; its port."""
+def web(code, page=b""):
+    """An HTTP server that answers every call with this status, and a web page or none; its port."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -30,8 +30,11 @@ def web(code):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(code)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(page)))
+            if page:
+                self.send_header("Content-Type", "text/html")
             self.end_headers()
+            self.wfile.write(page)
 
         def log_message(self, *_):
             pass
@@ -139,21 +142,44 @@ def test_answers_badly(node, mood, code, what, fix):
 
 
 @pytest.mark.parametrize(
-    "status_code, code, fix",
+    "kind, status_code, code, fix",
     [
-        (404, "output-path", "correct `path` in [output] (Zipkin: /api/v1/spans)"),
-        (403, "output-permission", "allow this node"),
-        (415, "output-format", "set `compression = none` in [output]"),
-        (302, "output-unfit", f"host and {HTTP_PORT}"),
-        (503, "output-busy", "overloaded"),
-        (400, "output-refuses-all", "check `path`, `compression` and `tls` in [output]"),
+        ("http", 404, "output-path", "correct `path` in [output] (Zipkin: /api/v1/spans)"),
+        ("otlp", 405, "output-path", "correct `path` in [output] (OpenTelemetry: /v1/traces)"),
+        ("otlp", 403, "output-permission", "into the file that `headers-file` in [output] names; otherwise allow this node"),
+        ("http", 415, "output-format", "set `compression = none` in [output], or a `format`"),
+        ("otlp", 415, "output-format", "set `compression` in [output] to gzip or none, and check"),
+        ("otlp", 302, "output-unfit", "host and its HTTP port (OpenTelemetry: 4318; 4317 is gRPC's)"),
+        ("http", 503, "output-busy", "overloaded"),
+        ("http", 400, "output-refuses-all", "check `path`, `compression` and `tls` in [output]"),
     ],
 )
-def test_http_status(node, status_code, code, fix):
+def test_http_status(node, kind, status_code, code, fix):
     with web(status_code) as port:
-        node.start_agent(port, output={"type": "http"})
+        node.start_agent(port, output={"type": kind})
         start_load(node)
         expect(node, code, f"HTTP status {status_code}", fix, 30)
+        node.agent.stop()
+
+
+def test_web_page(node):
+    """A web server says 200 to anything; no span counts as sent for that."""
+    with web(200, b"<!DOCTYPE html>\n<title>Welcome</title>") as port:
+        node.start_agent(port, output={"type": "otlp"})
+        start_load(node)
+        fix = "its HTTP port (OpenTelemetry: 4318; 4317 is gRPC's), `path` where it takes spans (OpenTelemetry: /v1/traces)"
+        expect(node, "output-path", "it is a web page", fix, 20)
+        assert node.ledger().sent == 0
+        node.agent.stop()
+
+
+def test_grpc_where_http_is_meant(node):
+    """What gRPC's servers say first: their settings."""
+    with banner(b"\0\0\6\4\0\0\0\0\0\0\5\0\0\x40\0") as port:
+        node.start_agent(port, output={"type": "otlp"})
+        start_load(node)
+        fix = "correct `server` in [output], so that it names its HTTP port (OpenTelemetry: 4318"
+        expect(node, "output-protocol", "the peer speaks HTTP/2 only, as gRPC does", fix, 20)
         node.agent.stop()
 
 

@@ -410,7 +410,7 @@ static enum reply_kind hear(struct reply *reply)
 	struct wire *wire = create_wire();
 	enum reply_kind kind;
 
-	*reply = (struct reply){0};
+	*reply = (struct reply){.ended = reply->ended};
 	kind = wire->get_reply(wire, out.data, out.size, reply);
 	wire->destroy(wire);
 	return kind;
@@ -440,7 +440,7 @@ START_TEST(replies)
 		{413, REPLY_REFUSED}, {429, REPLY_PUT_OFF}, {500, REPLY_REFUSED}, {501, REPLY_REFUSED},
 		{502, REPLY_PUT_OFF}, {503, REPLY_PUT_OFF}, {504, REPLY_PUT_OFF}};
 	Otlp__RpcStatus status = OTLP__RPC_STATUS__INIT;
-	struct reply reply;
+	struct reply reply = {0};
 
 	status.code = 3;
 	status.message = (char *)"no such tenant";
@@ -460,7 +460,7 @@ START_TEST(partial_success)
 {
 	Otlp__ExportTraceServiceResponse response = OTLP__EXPORT_TRACE_SERVICE_RESPONSE__INIT;
 	Otlp__ExportTracePartialSuccess partial = OTLP__EXPORT_TRACE_PARTIAL_SUCCESS__INIT;
-	struct reply reply;
+	struct reply reply = {0};
 
 	ck_assert_int_eq(answer(&reply, 200, "", &response.base), REPLY_GOOD);
 	ck_assert_uint_eq(reply.lost, 0);
@@ -483,6 +483,16 @@ START_TEST(partial_success)
 	buffer_put(&out, "\x0a\x8c\xbf\x05\x08\x09\x12\x86\xbf\x05 and so on", 20);
 	ck_assert_int_eq(hear(&reply), REPLY_GOOD);
 	ck_assert_uint_eq(reply.lost, 9);
+	/* to the end of the connection, which comes later */
+	out.size = 0;
+	buffer_printf(&out, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+	ck_assert_int_eq(hear(&reply), REPLY_PARTIAL);
+	buffer_put(&out, "\x0a\x04\x08\x05\x12\0", 6);
+	ck_assert_int_eq(hear(&reply), REPLY_PARTIAL);
+	reply.ended = true;
+	ck_assert_int_eq(hear(&reply), REPLY_GOOD);
+	ck_assert_uint_eq(reply.lost, 5);
+	reply.ended = false;
 	partial.rejected_spans = -3;
 	ck_assert_int_eq(answer(&reply, 200, "", &response.base), REPLY_GOOD);
 	ck_assert_uint_eq(reply.lost, 0);

@@ -69,6 +69,10 @@ static const struct {
 	{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", true},
 	{"HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", false},
 	{"HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\nto the end", false},
+	/* what a small collector says that calls all it says HTML */
+	{"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 2\r\n\r\nOK", true},
+	{"HTTP/1.1 202 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n", true},
+	{"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: 4\r\n\r\n<a/>", true},
 };
 
 START_TEST(good_answers_in_many_forms)
@@ -101,19 +105,36 @@ static const struct {
 		"HTTP status 429 Too Many Requests"},
 	{"HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n", OUTPUT_ERRORS_TRY_LATER, "HTTP status 500 Oops"},
 	{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
-		"HTTP status 404 Not Found; is `path` in [output] right?"},
+		"HTTP status 404 Not Found; is the output's `path` right?"},
 	{"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
-		"it wants a permission that we do not have"},
+		"it wants a permission that we do not have: a token goes into `headers-file`"},
+	{"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
+		"HTTP status 401 No; it wants a permission that we do not have: a token goes into "
+		"`headers-file`"},
 	{"HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
-		"HTTP status 415 No; it does not take spans in this form: see `format` and `compression` in "
-		"[output]"},
+		"HTTP status 415 No; it does not take spans in this form: see the output's `compression`, "
+		"and "
+		"`format` of `type = http`"},
 	{"HTTP/1.1 415 No\r\nAccept-Encoding: gzip, identity\r\nContent-Length: 0\r\n\r\n",
 		OUTPUT_ERRORS_REFUSED,
-		"compressed like this: see `compression` in [output]; it accepts gzip, identity"},
+		"compressed like this: see the output's `compression`; it accepts gzip, identity"},
 	{"HTTP/1.1 400 Bad Request\r\nContent-Length: 35\r\n\r\nunsupported Content-Encoding: zstd\n",
-		OUTPUT_ERRORS_REFUSED, "see `compression` in [output]: unsupported Content-Encoding: zstd"},
+		OUTPUT_ERRORS_REFUSED, "see the output's `compression`: unsupported Content-Encoding: zstd"},
 	{"HTTP/1.1 301 Moved\r\nLocation: https://there/\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
 		"HTTP status 301 Moved; redirected to https://there/"},
+	/* a web server, which took nothing */
+	{"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 25\r\n\r\n\n<!DOCTYPE "
+	 "html>\n<p>hello",
+		OUTPUT_ERRORS_REFUSED,
+		"HTTP status 200 OK; it is a web page, so this is no collector, or the output's `path` is "
+		"wrong: "},
+	{"HTTP/1.1 200 OK\r\ncontent-type: Text/HTML\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n"
+	 "0\r\n\r\n",
+		OUTPUT_ERRORS_REFUSED, "it is a web page"},
+	{"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 90000\r\n\r\n", OUTPUT_ERRORS_REFUSED,
+		"it is a web page"},
+	{"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<html>", OUTPUT_ERRORS_REFUSED,
+		"it is a web page"},
 	{"SSH-2.0-OpenSSH_9.2\r\n", OUTPUT_ERRORS_PROTOCOL,
 		"the peer answers \"SSH-2.0-OpenSSH_9.2\", which is not HTTP"},
 	{"\x01\x02\x03\x04", OUTPUT_ERRORS_PROTOCOL, "the peer does not speak HTTP"},
@@ -247,7 +268,7 @@ START_TEST(every_prefix_is_partial)
 		ck_assert(kind == REPLY_PARTIAL || (kind == REPLY_GOOD && reply.last && reply.used == part));
 		g_free(copy);
 	}
-	memset(&reply, 0, sizeof(reply));
+	reply = (struct reply){.ended = true};
 	ck_assert_int_eq(httpreply_read((uint8_t *)two, strlen(two), &reply), REPLY_GOOD);
 	ck_assert_int_eq(reply.last, !good_answers[_i].stays);
 	if (strstr(answer, "Content-Length") || good_answers[_i].stays)
@@ -296,6 +317,7 @@ START_TEST(endless_replies)
 		{"HTTP/1.1 400 No\r\nContent-Length: 99999999\r\n\r\n", REPLY_REFUSED},
 		{"HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\nffffff\r\n", REPLY_REFUSED},
 		{"HTTP/1.1 202 OK\r\n\r\n", REPLY_GOOD},
+		{"HTTP/1.0 202 OK\r\n\r\n", REPLY_GOOD},
 	};
 	size_t size = REPLY_MAX + 4096, head;
 	uint8_t *bytes = g_malloc(size);
@@ -310,6 +332,79 @@ START_TEST(endless_replies)
 		ck_assert(cases[i].kind == REPLY_GARBAGE || reply.last);
 	}
 	g_free(bytes);
+}
+END_TEST
+
+/* An answer that ends with the connection is whole when that has ended, or when nothing has come for long. */
+START_TEST(answers_to_the_end)
+{
+	static const struct {
+		const char *answer;
+		enum reply_kind open, ended;
+	} cases[] = {
+		{"HTTP/1.0 202 OK\r\n\r\n", REPLY_PARTIAL, REPLY_GOOD},
+		{"HTTP/1.0 202 OK\r\n\r\nabc", REPLY_PARTIAL, REPLY_GOOD},
+		{"HTTP/1.1 202 OK\r\nConnection: close\r\n\r\nabc", REPLY_PARTIAL, REPLY_GOOD},
+		{"HTTP/1.1 400 No\r\nConnection: close\r\n\r\nabc", REPLY_PARTIAL, REPLY_REFUSED},
+		{"HTTP/1.1 202 OK\r\n\r\n", REPLY_GOOD, REPLY_GOOD}, /* it says of no end */
+		{"HTTP/1.0 202 OK\r\nContent-Length: 0\r\n\r\n", REPLY_GOOD, REPLY_GOOD},
+		{"HTTP/1.0 204 OK\r\n\r\n", REPLY_GOOD, REPLY_GOOD},
+		/* cut short */
+		{"HTTP/1.0 202 OK\r\nContent-Length: 4\r\n\r\nabc", REPLY_PARTIAL, REPLY_PARTIAL},
+		{"HTTP/1.0 202 OK\r\n", REPLY_PARTIAL, REPLY_PARTIAL},
+		{"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", REPLY_PARTIAL,
+			REPLY_PARTIAL},
+	};
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		const size_t size = strlen(cases[i].answer);
+
+		for (int ended = 0; ended < 2; ended++) {
+			struct reply reply = {.ended = ended};
+			enum reply_kind kind = httpreply_read((const uint8_t *)cases[i].answer, size, &reply);
+
+			ck_assert_msg(kind == (ended ? cases[i].ended : cases[i].open), "%zu %d: %d", i,
+				ended, kind);
+			ck_assert(kind == REPLY_PARTIAL || reply.used == size);
+		}
+	}
+}
+END_TEST
+
+/* A server that says it closes, and does not: its answer counts when the time is over. */
+START_TEST(answer_without_its_end)
+{
+	struct web web;
+
+	open_web(&web, SQUEEZE_NONE);
+	web.peer->lingers = true;
+	ANSWER(web.peer, "HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\nabc");
+	push(&web.rig, 2);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	assert_in_web_order(&web);
+	ck_assert_int_eq(errors(&web.rig), 0);
+	ck_assert_uint_eq(web.peer->requests, 2);
+	close_web(&web);
+}
+END_TEST
+
+/* What servers of gRPC begin with, and what comes of it. */
+START_TEST(grpc_is_said)
+{
+	static const char *const frames[] = {"\0\0\6\4\0\0\0\0\0\0\5\0\0\x40\0", "\0\0\0\4\0\0\0\0\0",
+		"\0\0\x8\7\0\0\0\0\0\0\0\0\0\0\0\0\1"};
+	static const size_t sizes[] = {15, 9, 17};
+
+	for (size_t i = 0; i < LENGTH(frames); i++) {
+		struct reply reply = {0};
+
+		ck_assert_int_eq(httpreply_read((const uint8_t *)frames[i], sizes[i], &reply), REPLY_GARBAGE);
+		ck_assert_int_eq(reply.fault, FAULT_IS_GRPC);
+		ck_assert_str_eq(reply.words,
+			"the peer speaks HTTP/2 only, as gRPC does: OTLP has port 4317 for "
+			"gRPC, and 4318 for HTTP");
+	}
 }
 END_TEST
 
@@ -328,6 +423,9 @@ TCase *uplink_http(void)
 	tcase_add_loop_test(
 		tests, broken_replies_do_no_harm, 0, (int)(LENGTH(good_answers) + LENGTH(bad_answers)));
 	tcase_add_test(tests, endless_replies);
+	tcase_add_test(tests, answers_to_the_end);
+	tcase_add_test(tests, answer_without_its_end);
+	tcase_add_test(tests, grpc_is_said);
 	tcase_set_timeout(tests, 30);
 	return tests;
 }

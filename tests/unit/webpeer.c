@@ -121,6 +121,8 @@ static void on_event(struct bufferevent *stream, short what, void *arg)
 static void give(struct webclient *client, const char *answer)
 {
 	bufferevent_write(client->stream, answer, strlen(answer));
+	if (client->peer->lingers)
+		return;
 	if (!*answer || strstr(answer, "Connection: close") || g_str_has_prefix(answer, "HTTP/1.0")) {
 		client->closing = true;
 		bufferevent_disable(client->stream, EV_READ);

@@ -23,7 +23,8 @@ struct webpeer {
 	bool (*bad)(const char *span);
 	const char *path;
 	enum squeeze_kind compression;
-	bool early; /* answer when the head is there, and close */
+	bool lingers; /* what it said it closes stays open */
+	bool early;   /* answer when the head is there, and close */
 	/* What happened. */
 	unsigned int connections, requests, refused;
 	unsigned int open_max; /* requests that came in one piece */
