@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "config/keys.h"
 #include "config/section.h"
+#include "config/tags.h"
 #include "config/value.h"
 
 /* A spool's log and file hold so many batches at least, and what they need beside. */
@@ -111,6 +112,22 @@ static int check_keys_of_type(const struct output_config *output)
 	return status;
 }
 
+/* A tag that would not be there. */
+static int check_tags(const struct output_config *output)
+{
+	const bool otlp = output->type == CONFIG_OUTPUT_OTLP ||
+			  (output->type == CONFIG_OUTPUT_KAFKA && output->format == CONFIG_FORMAT_OTLP);
+	const char *key = otlp ? tags_find_resource_key(output->tags) : NULL;
+	const struct config_origin *at = later(NULL, output->origins, "output", "tags");
+	g_autofree char *message = NULL;
+
+	if (!key)
+		return 0;
+	message = g_strdup_printf(
+		"`tags` cannot have `%s` in OTLP, where the agent sets it itself: take another key,", key);
+	return broken(at, message, output->section);
+}
+
 /* Each would take what the other writes for what was left behind. */
 static int check_directories(const struct config *config, guint index)
 {
@@ -166,7 +183,7 @@ static int check_output(const struct config *config, const struct output_config 
 		if (rules[i].broken)
 			status = broken(at, rules[i].message, output->section);
 	}
-	if (check_keys_of_type(output) != 0)
+	if (check_keys_of_type(output) != 0 || check_tags(output) != 0)
 		status = -1;
 	return check_spool(config, output) != 0 ? -1 : status;
 }

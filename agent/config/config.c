@@ -32,8 +32,10 @@ static void settle_address(struct output_config *output)
 		/* which costs least, and all consumers of today know */
 		if (!config_output_is_set(output, "compression"))
 			output->compression = CONFIG_COMPRESSION_ZSTD;
-	} else if (output->format == CONFIG_FORMAT_JSON2) {
-		settle(output, "path", &output->path, "/api/v2/spans");
+	} else if (output->type == CONFIG_OUTPUT_HTTP) {
+		settle(output, "server", &output->server, "127.0.0.1:9411");
+		if (output->format == CONFIG_FORMAT_JSON2)
+			settle(output, "path", &output->path, "/api/v2/spans");
 	}
 }
 

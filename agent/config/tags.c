@@ -68,9 +68,24 @@ static const char *fault_of(const struct tags *tags, const struct tag *tag)
 	return NULL;
 }
 
+/* Nothing between two commas, before the first, or behind the last. */
+static bool has_gap(const char *text)
+{
+	g_auto(GStrv) entries = g_strsplit(text, ",", -1);
+	bool gap = false;
+
+	for (char **entry = entries; *entry; entry++)
+		gap |= !*g_strstrip(*entry);
+	return gap && *text;
+}
+
 int tags_parse(struct tags *tags, const char *text, char *error, size_t size)
 {
 	tags->count = 0;
+	if (has_gap(text)) {
+		snprintf(error, size, "is not valid: there is a comma without a tag behind or before it");
+		return -1;
+	}
 	while (*text) {
 		const char *end = text + strcspn(text, ","),
 			   *equals = memchr(text, '=', (size_t)(end - text));
@@ -91,4 +106,19 @@ int tags_parse(struct tags *tags, const char *text, char *error, size_t size)
 		text = *end ? end + 1 : end;
 	}
 	return 0;
+}
+
+const char *tags_find_resource_key(const char *text)
+{
+	static const char *const ours[] = {"service.name", "service.instance.id", "process.pid", "host.name",
+		"telemetry.sdk.name", "telemetry.sdk.language", "telemetry.sdk.version"};
+	char error[128];
+	struct tags tags;
+
+	if (tags_parse(&tags, text, error, sizeof(error)) != 0)
+		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(ours); i++)
+		if (has_key(&tags, (struct text){ours[i], (uint32_t)strlen(ours[i])}))
+			return ours[i];
+	return NULL;
 }

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/address.h"
+#include "config/choice.h"
 #include "config/tags.h"
 #include "core/event.h"
 
@@ -25,6 +26,7 @@ static const struct unit {
 	{DURATION, "ms", 1000000},
 	{DURATION, "s", 1000000000},
 	{DURATION, "min", UINT64_C(60000000000)},
+	{DURATION, "h", UINT64_C(3600000000000)},
 	{DURATION, "us", 1000},
 	{NUMBER, "", 1},
 	{SHARE, "", 1},
@@ -130,45 +132,6 @@ static bool parse_level(const char *value, uint64_t *number)
 	return false;
 }
 
-/* Which of the words it is, or -1. */
-static int find_choice(const char *words, const char *value)
-{
-	g_auto(GStrv) list = g_strsplit(words, "|", -1);
-	int found = -1;
-
-	for (int i = 0; list[i] && found < 0; i++)
-		if (!strcmp(list[i], value))
-			found = i;
-	return found;
-}
-
-/* Words with commas between them: a bit for each. */
-static bool parse_words(const char *words, const char *value, uint64_t *number)
-{
-	g_auto(GStrv) list = g_strsplit(value, ",", -1);
-
-	*number = 0;
-	for (int i = 0; list[i]; i++) {
-		int word = find_choice(words, g_strstrip(list[i]));
-
-		if (word < 0)
-			return false;
-		*number |= UINT64_C(1) << word;
-	}
-	return *number != 0;
-}
-
-static char *print_words(const char *words, uint64_t number)
-{
-	g_auto(GStrv) list = g_strsplit(words, "|", -1);
-	GString *text = g_string_new(NULL);
-
-	for (int i = 0; list[i]; i++)
-		if (number & UINT64_C(1) << i)
-			g_string_append_printf(text, "%s%s", text->len ? ", " : "", list[i]);
-	return g_string_free(text, FALSE);
-}
-
 /* Reads a number with its unit, a level, a choice or words; returns false if it is none. */
 static bool parse_number(const struct config_key *key, const char *value, uint64_t *number)
 {
@@ -179,9 +142,9 @@ static bool parse_number(const struct config_key *key, const char *value, uint64
 	if (type == LEVEL)
 		return parse_level(value, number);
 	if (type == WORDS)
-		return parse_words(key->text, value, number);
+		return choice_parse_words(key->text, value, number);
 	if (type == CHOICE) {
-		choice = find_choice(key->text, value);
+		choice = choice_find(key->text, value);
 		*number = (uint64_t)choice;
 		return choice >= 0;
 	}
@@ -208,7 +171,7 @@ static char *print_number(const struct config_key *key, uint64_t number)
 	const struct unit *best = NULL;
 
 	if (type == WORDS)
-		return print_words(key->text, number);
+		return choice_print_words(key->text, number);
 	if (type == CHOICE) {
 		g_auto(GStrv) list = g_strsplit(key->text, "|", -1);
 
@@ -244,55 +207,80 @@ static const char *expected(enum config_type type)
 		return "ADDRESS:PORT, such as 127.0.0.1:9412, or empty";
 	case LEVEL:
 		return "emerg, alert, crit, err, warning, notice, info or debug";
-	case SIZE:
-		return "a size, such as 64K, 16M or 1G";
 	case SHARE:
 		return "a share of the traces, such as 1/1 (all) or 1/10";
-	case DURATION:
-		return "a time, such as 200ms, 5s or 1min";
 	default:
-		return "a whole number";
+		return "another one";
 	}
 }
 
-/* "a, b or c", of "a|b|c"; the caller's. */
-static char *list_words(const char *words)
+/* "10ms to 10min"; the caller's. */
+static char *print_bounds(const struct config_key *key)
 {
-	const char *last = strrchr(words, '|');
-	GString *text = g_string_new_len(words, last ? last - words : (gssize)strlen(words));
+	g_autofree char *min = print_number(key, key->min), *max = print_number(key, key->max);
 
-	g_string_replace(text, "|", ", ", 0);
-	if (last)
-		g_string_append_printf(text, " or %s", last + 1);
-	return g_string_free(text, FALSE);
+	return g_strdup_printf("%s to %s", min, max);
+}
+
+static void say_number(const struct config_key *key, char *error, size_t size)
+{
+	g_autofree char *bounds = print_bounds(key);
+
+	snprintf(error, size, "is not valid: it must be a %s from %s%s",
+		key->type == DURATION ? "time"
+		: key->type == SIZE   ? "size"
+				      : "whole number",
+		bounds,
+		key->type == DURATION ? ", with its unit: us, ms, s, min or h"
+		: key->type == SIZE   ? ", in bytes, or with K, M or G"
+				      : "");
+}
+
+static void say_word(const struct config_key *key, const char *value, char *error, size_t size)
+{
+	g_autofree char *words = choice_list(key->text);
+	const char *meant = choice_suggest(key->text, value);
+	bool several = key->type == WORDS && strchr(key->text, '|');
+
+	snprintf(error, size, "is not valid: it must be %s%s%s%s%s", words,
+		several ? ", or several, separated by commas" : "", meant ? "; did you mean `" : "",
+		meant ? meant : "", meant ? "`?" : "");
+}
+
+/* A URL has the host and port that are wanted, and says more. */
+static void say_url(const char *value, char *error, size_t size)
+{
+	bool tls = g_str_has_prefix(value, "https:");
+	const char *host = strstr(value, "://") + strlen("://"), *path = host + strcspn(host, "/,");
+	bool has_port = memchr(host, ':', (size_t)(path - host)), otlp = strstr(value, "/v1/traces");
+	size_t end = strcspn(path, ", ");
+
+	snprintf(error, size, "is a URL: write `type = %s`, `server = %.*s%s`%s%.*s%s%s",
+		otlp ? "otlp" : "http", (int)MIN(path - host, 64), host,
+		has_port ? ""
+		: tls    ? ":443"
+			 : ":80",
+		end > 1 ? ", `path = " : "", (int)(end > 1 ? MIN(end, 64) : 0), path, end > 1 ? "`" : "",
+		tls ? " and `tls = yes`" : "");
 }
 
 /* Says what the value should be. */
 static void say_expected(const struct config_key *key, const char *value, char *error, size_t size)
 {
-	const char *text = expected(key->type);
-
-	if (key->type == CHOICE || key->type == WORDS) {
-		g_autofree char *words = list_words(key->text);
-
-		snprintf(error, size, "is not valid: it must be %s%s", words,
-			key->type == WORDS && strchr(key->text, '|') ? ", or several, separated by commas"
-								     : "");
-	} else if (key->type == ADDRESSES && strstr(value, "://")) {
-		snprintf(error, size,
-			"is a URL: write HOST:PORT here, such as collector:9411, and `type = http` (with "
-			"`path`, "
-			"and `tls = yes` "
-			"for https)");
-	} else {
-		snprintf(error, size, "is not valid: it must be %s", text);
-	}
+	if (key->type == CHOICE || key->type == WORDS)
+		say_word(key, value, error, size);
+	else if (key->type == DURATION || key->type == SIZE || key->type == NUMBER)
+		say_number(key, error, size);
+	else if (key->type == ADDRESSES && strstr(value, "://"))
+		say_url(value, error, size);
+	else
+		snprintf(error, size, "is not valid: it must be %s", expected(key->type));
 }
 
 int config_value_set(
 	void *values, const struct config_key *key, const char *text, char *error, size_t error_size)
 {
-	g_autofree char *min = NULL, *max = NULL;
+	g_autofree char *bounds = NULL;
 	uint64_t number = 0;
 	struct tags tags;
 
@@ -307,9 +295,8 @@ int config_value_set(
 		return 0;
 	}
 	if (number < key->min || number > key->max) {
-		min = print_number(key, key->min);
-		max = print_number(key, key->max);
-		snprintf(error, error_size, "is out of range: it can be %s to %s", min, max);
+		bounds = print_bounds(key);
+		snprintf(error, error_size, "is out of range: it can be %s", bounds);
 		return -1;
 	}
 	*number_field(values, key) = number;

@@ -46,7 +46,7 @@ MISTAKES = [
     (
         "unit",
         file_of(b"[output]\nbatch-delay = 3 weeks\n"),
-        ":2: `batch-delay = 3 weeks` is not valid: it must be a time, such as 200ms, 5s or 1min",
+        ":2: `batch-delay = 3 weeks` is not valid: it must be a time from 0ms to 1min",
     ),
     (
         "range",

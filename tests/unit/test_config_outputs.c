@@ -232,6 +232,28 @@ START_TEST(test_keys_of_type)
 }
 END_TEST
 
+/* Without a `server` it is this host, at the port of the type. */
+START_TEST(test_default_servers)
+{
+	static const char *const cases[][3] = {{"scribe", "127.0.0.1:9410", "/api/v1/spans"},
+		{"http", "127.0.0.1:9411", "/api/v1/spans"}, {"otlp", "127.0.0.1:4318", "/v1/traces"}};
+	struct config config;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strdup_printf("[output]\ntype = %s\n", cases[i][0]);
+
+		ck_assert_int_eq(read_text(&config, text), 0);
+		ck_assert_str_eq(output_of(&config)->server, cases[i][1]);
+		ck_assert_str_eq(output_of(&config)->path, cases[i][2]);
+		config_free(&config);
+	}
+	ck_assert_int_eq(read_text(&config, "[output]\nformat = json2\nserver = a:1\ntype = http\n"), 0);
+	ck_assert_str_eq(output_of(&config)->server, "a:1");
+	ck_assert_str_eq(output_of(&config)->path, "/api/v2/spans");
+	config_free(&config);
+}
+END_TEST
+
 START_TEST(test_keys_of_another_type)
 {
 	g_autofree char *off = NULL;
@@ -277,6 +299,7 @@ int main(void)
 	tcase_add_test(tests, test_too_many_outputs);
 	tcase_add_test(tests, test_drop_ins_of_outputs);
 	tcase_add_test(tests, test_keys_of_type);
+	tcase_add_test(tests, test_default_servers);
 	tcase_add_test(tests, test_keys_of_another_type);
 	tcase_add_test(tests, test_merge);
 	tcase_add_test(tests, test_merge_again);

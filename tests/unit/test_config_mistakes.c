@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The configuration: one clear line for each mistake. */
+#include "config_rig.h"
+#include "run.h"
+
+START_TEST(test_mistakes)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"[output]\nservr = a:1\n",
+			"test: F:2: unknown key `servr` in [output]; did you mean `server`?\n"},
+		{"[agent]\nserver = a:1\n",
+			"test: F:2: unknown key `server` in [agent]; it belongs in [output]\n"},
+		{"[agent]\nxyzzyplugh = 1\n", "test: F:2: unknown key `xyzzyplugh` in [agent]; "
+					      "blkin-agent.conf(5) lists the keys\n"},
+		{"[outputs]\nserver = a:1\n",
+			"test: F:1: unknown section [outputs]; did you mean [output]?\n"},
+		{"[outptu zipkin2]\n",
+			"test: F:1: unknown section [outptu zipkin2]; did you mean [output NAME]?\n"},
+		{"[output:zipkin2]\n",
+			"test: F:1: unknown section [output:zipkin2]; did you mean [output NAME]?\n"},
+		{"[agent one]\n", "test: F:1: unknown section [agent one]; did you mean [agent]?\n"},
+		{"[output ]\n[output\t]\n", "test: F:1: the output has no name: write [output NAME], or "
+					    "[output] without a space\n"
+					    "test: F:2: the output has no name: write [output NAME], or "
+					    "[output] without a space\n"},
+		{"[output a b]\nservr = a:1\n", "test: F:1: `a b` cannot be an output's name: it has "
+						"letters, digits, `_` and `-` only\n"},
+		{"[output \"a\"]\n", "test: F:1: `\"a\"` cannot be an output's name: it has letters, "
+				     "digits, `_` and `-` only\n"},
+		{"[output a.b]\n", "test: F:1: `a.b` cannot be an output's name: it has letters, digits, "
+				   "`_` and `-` only\n"},
+		{"[output abcdefghijklmnopqrstuvwxyzABCDEFG]\n",
+			"test: F:1: an output's name has 32 characters at most: "
+			"`abcdefghijklmnopqrstuvwxyzABCDEFG` has 33\n"},
+		{"[output default]\nserver = a:1\n",
+			"test: F:1: the output `default` is the section [output]: write that\n"},
+		{"[output zipkin2]\nservr = a:1\n",
+			"test: F:2: unknown key `servr` in [output zipkin2]; did you mean `server`?\n"},
+		{"[output zipkin2]\nmax-size = 1G\n",
+			"test: F:2: unknown key `max-size` in [output zipkin2]; it belongs in [spool]\n"},
+		{"[output zipkin2]\nserver = a:1\n[output]\nserver = b:1\n[output zipkin2]\nserver = "
+		 "c:1\n",
+			"test: F:6: `server` is already set in line 2\n"},
+		{"[output zipkin2]\ntakes = spans, events\n",
+			"test: F:2: `takes = spans, events` is not valid: it must be spans\n"},
+		{"[output zipkin2]\ntakes =\n", "test: F:2: `takes = ` is not valid: it must be spans\n"},
+		{"[output a]\nretry-min = 10s\n[output b]\nretry-min = 10s\ntls-key = /k\n",
+			"test: F:2: `retry-min` is larger than `retry-max` in [output a]\n"
+			"test: F:4: `retry-min` is larger than `retry-max` in [output b]\n"
+			"test: F:5: `tls-certificate` and `tls-key` go together in [output b]\n"
+			"test: F:5: TLS files need `tls = yes` in [output b]\n"},
+		{"[spool]\nmax-size = 2M\n[output a]\nbatch-size = 256K\n[output b]\n",
+			"test: F:2: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
+			"times `batch-size` in [output]\n"
+			"test: F:2: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
+			"times `batch-size` in [output b]\n"},
+		{"[output a]\nspool-size = 1M\n", "test: F:2: `spool-size` must be 0 (no spool), or at least "
+						  "1M and eight times `batch-size` in [output a]\n"},
+		{"[output]\nspool-size = 4M\nbatch-size = 1M\n",
+			"test: F:3: `spool-size` must be 0 (no spool), or at least 1M and eight times "
+			"`batch-size` in [output]\n"},
+		{"[session]\nrelay-live-port = 0\n",
+			"test: F:2: the relay's ports must either all be 0, or none of them, in [session]\n"},
+		{"[session]\nrelay-live-port = 0\nrelay-data-port = 0\nrelay-control-port = 0\n",
+			"test: F:4: `keep = yes` needs a relay daemon that outlives the agent: its ports "
+			"cannot be 0 in [session]\n"},
+		{"[something-else]\n",
+			"test: F:1: unknown section [something-else]; blkin-agent.conf(5) lists them\n"},
+		{"server = a:1\n", "test: F:1: `server` is set before the first [section]\n"},
+		{"[output]\n\nserver\n",
+			"test: F:3: this is neither a [section], nor `key = value`, nor a # comment\n"},
+		{"[output\n", "test: F:1: a section is written [name], on a line of its own\n"},
+		{"[output]\nserver = localhost\n",
+			"test: F:2: `server = localhost` is not valid: it must be HOST:PORT, such as "
+			"127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas\n"},
+		{"[output]\nserver = h:99999\n",
+			"test: F:2: `server = h:99999` is not valid: it must be HOST:PORT, such as "
+			"127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas\n"},
+		{"[output]\nserver = a:1, b:2, a:1\n",
+			"test: F:2: `server = a:1, b:2, a:1` is not valid: it must be HOST:PORT, such as "
+			"127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas\n"},
+		{"[output]\nserver = http://a:9411/api/v1/spans\n",
+			"test: F:2: `server = http://a:9411/api/v1/spans` is a URL: write `type = http`, "
+			"`server = a:9411`, `path = /api/v1/spans`\n"},
+		{"[output]\ntype = otlp\nserver = https://a/v1/traces\n",
+			"test: F:3: `server = https://a/v1/traces` is a URL: write `type = otlp`, `server = "
+			"a:443`, "
+			"`path = /v1/traces` and `tls = yes`\n"},
+		{"[output]\nserver = http://a, b:1\n", "test: F:2: `server = http://a, b:1` is a URL: write "
+						       "`type = http`, `server = a:80`\n"},
+		{"[output]\ntype = zipkin\n",
+			"test: F:2: `type = zipkin` is not valid: it must be scribe, http, otlp, "
+			"file, kafka or none; did you mean `http`?\n"},
+		{"[output]\ntype = OTLP\n",
+			"test: F:2: `type = OTLP` is not valid: it must be scribe, http, otlp, "
+			"file, kafka or none; did you mean `otlp`?\n"},
+		{"[output]\ntype = off\n",
+			"test: F:2: `type = off` is not valid: it must be scribe, http, otlp, "
+			"file, kafka or none; did you mean `none`?\n"},
+		{"[output]\ntype = http\ncompression = gz\n", "test: F:3: `compression = gz` is not valid: "
+							      "it must be gzip, zstd or none; did you mean "
+							      "`gzip`?\n"},
+		{"[output]\ntype = http\nformat = v2\n",
+			"test: F:3: `format = v2` is not valid: it must be thrift, "
+			"json2 or otlp; did you mean `json2`?\n"},
+		{"[output]\ntags = a=1,,b=2\n", "test: F:2: `tags = a=1,,b=2` is not valid: there is a comma "
+						"without a tag behind or before it\n"},
+		{"[output]\ntags = a=1,\n",
+			"test: F:2: `tags = a=1,` is not valid: there is a comma without a tag "
+			"behind or before it\n"},
+		{"[output]\ntags = a=1, host.name=x\ntype = otlp\n",
+			"test: F:2: `tags` cannot have `host.name` in OTLP, where the agent sets it itself: "
+			"take "
+			"another key, in [output]\n"},
+		{"[output b]\ntype = kafka\nbrokers = b:1\nformat = otlp\ntags = service.name=x\n",
+			"test: F:5: `tags` cannot have `service.name` in OTLP, where the agent sets it "
+			"itself: take "
+			"another key, in [output b]\n"},
+		{"[output]\ntype = pulsar\n", "test: F:2: `type = pulsar` is not valid: it must be scribe, "
+					      "http, otlp, file, kafka or none\n"},
+		{"[output]\ntype = http\nformat = otlp\n",
+			"test: F:3: `format = otlp` is for `type = kafka`; over HTTP, set `type = otlp` "
+			"instead, in [output]\n"},
+		{"[output]\ntype = kafka\nsasl = plain\nsasl-user = u\n",
+			"test: F:4: `sasl` needs `sasl-user` and `sasl-password-file` in [output]\n"},
+		{"[output]\ntype = kafka\nsasl-user = u\nsasl-password-file = /f\n",
+			"test: F:4: `sasl-user` and `sasl-password-file` need `sasl` in [output]\n"},
+		{"[output]\ntype = http\ncompression = 1\n",
+			"test: F:3: `compression = 1` is not valid: it must be gzip, zstd or none\n"},
+		{"[output]\ntags = a\n", "test: F:2: `tags = a` is not valid at `a`: it must be KEY=VALUE, "
+					 "several separated by commas\n"},
+		{"[output]\ntags = a=1, b c=2\n",
+			"test: F:2: `tags = a=1, b c=2` is not valid at ` b c=2`: a key has 1 to 64 letters, "
+			"digits, `_`, `.`, `-` and `/`\n"},
+		{"[output]\ntags = a=1,a=2\n",
+			"test: F:2: `tags = a=1,a=2` is not valid at `a=2`: its key is there twice\n"},
+		{"[output]\ntags = sa=1\n", "test: F:2: `tags = sa=1` is not valid at `sa=1`: Zipkin uses "
+					    "`lc`, `sa`, `ca` and `ma` itself\n"},
+		{"[output]\ntags = a=\n",
+			"test: F:2: `tags = a=` is not valid at `a=`: a value has 1 to 256 ASCII characters, "
+			"without commas, quotes, backslashes and control characters\n"},
+		{"[output]\nkeep = 10\n",
+			"test: F:2: `keep = 10` is not valid: it must be a share of the traces, such as 1/1 "
+			"(all) or 1/10\n"},
+		{"[output]\nkeep = 1/0\n",
+			"test: F:2: `keep = 1/0` is out of range: it can be 1/1 to 1/1000000\n"},
+		{"[output]\nkeep = 1/ 5\n", "test: F:2: `keep = 1/ 5` is not valid: it must be a share of "
+					    "the traces, such as 1/1 "
+					    "(all) or 1/10\n"},
+		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not valid: it must be no or yes; did "
+					   "you mean `yes`?\n"},
+		{"[output]\npath = spans\n", "test: F:2: `path = spans` is not valid: it must be a path of "
+					     "a URL, such as /api/v1/spans\n"},
+		{"[output]\npath = /a b\n", "test: F:2: `path = /a b` is not valid: it must be a path of a "
+					    "URL, such as /api/v1/spans\n"},
+		{"[output]\ntls = yes\ntls-certificate = /a\n",
+			"test: F:3: `tls-certificate` and `tls-key` go together in [output]\n"},
+		{"[output]\ntls-ca = /a\n", "test: F:2: TLS files need `tls = yes` in [output]\n"},
+		{"[output]\nwindow = many\n", "test: F:2: `window = many` is not valid: it must be a whole "
+					      "number from 1 to 1000\n"},
+		{"[output]\nwindow = 0\n", "test: F:2: `window = 0` is out of range: it can be 1 to 1000\n"},
+		{"[spans]\nmax-pending = 2G\n",
+			"test: F:2: `max-pending = 2G` is out of range: it can be 64K to 1G\n"},
+		{"[output]\nwindow = -1\n",
+			"test: F:2: `window = -1` is not valid: it must be a whole number from 1 to 1000\n"},
+		{"[output]\ntimeout = 5\n", "test: F:2: `timeout = 5` is not valid: it must be a time from "
+					    "10ms to 10min, with its unit: us, ms, s, min or h\n"},
+		{"[output]\ntimeout = 1us\n",
+			"test: F:2: `timeout = 1us` is out of range: it can be 10ms to 10min\n"},
+		{"[session]\nmemory = 99999999999999999999G\n",
+			"test: F:2: `memory = 99999999999999999999G` is not valid: it must be a size from 1M "
+			"to 64G, in bytes, or with K, M or G\n"},
+		{"[session]\nlevel = chatty\n",
+			"test: F:2: `level = chatty` is not valid: it must be emerg, alert, crit, "
+			"err, warning, notice, info or debug\n"},
+		{"[session]\nname = a/b\n", "test: F:2: `name = a/b` is not valid: it must be a name of "
+					    "letters, digits, `_`, `.` and `-`\n"},
+		{"[session]\nname = a\nname = b\n", "test: F:3: `name` is already set in line 2\n"},
+		{"[agent]\nsocket = /a\xff\n", "test: F:2: this is not UTF-8 text: byte 0xff\n"},
+		{"[agent]\n\nsocket = /a\x01\n", "test: F:3: this is not UTF-8 text: byte 0x01\n"},
+		{"[agent]\nsocket = /a\\nb\n", "test: F:2: `socket = /a?b` is not valid: it must be text "
+					       "without control characters\n"},
+		{"[agent]\nsocket = /a\\q\n",
+			"test: F:2: the value of `socket` has an unknown escape: a backslash is "
+			"written \\\\\n"},
+		{"[session]\nreader-memory = 32M\n[spans]\nmax-pending = 17M\n",
+			"test: F:4: `reader-memory` must be twice `max-pending` of [spans] at least, in "
+			"[session]\n"},
+		{"[output]\nretry-min = 10s\nretry-max = 1s\n",
+			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
+		{"[output]\nbatch-size = 1M\nqueue-size = 1M\n",
+			"test: F:3: `queue-size` must hold two batches at least: twice `batch-size` in "
+			"[output]\n"},
+		{"[output]\nbatch-size = 4K\n[spool]\nmax-size = 1023K\n",
+			"test: F:4: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
+			"times `batch-size` in [output]\n"},
+		{"[output]\nbatch-size = 256K\n[spool]\nmax-size = 2047K\n",
+			"test: F:4: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
+			"times `batch-size` in [output]\n"},
+		{"[output]\nretry-max = 1ms\nretry-min = 1s\n",
+			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
+		{"[output]\nwindow = 0\nservr = x\n",
+			"test: F:2: `window = 0` is out of range: it can be 1 to 1000\n"
+			"test: F:3: unknown key `servr` in [output]; did you mean `server`?\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+		assert_refused(cases[i].text, cases[i].message);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("read");
+
+	log_init("test");
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, test_mistakes);
+	return run_cases("mistakes", tests);
+}
