@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/transcode.h"
 
+#include <glib.h>
+
 #include "queue/format.h"
 
 bool transcode_read(
@@ -34,21 +36,30 @@ static bool add_item(struct batch *to, const uint8_t *item, size_t size, uint8_t
 	return good;
 }
 
-struct batch *transcode(const struct batch *batch, enum batch_format format)
+/* Its items in @format; the places of those that cannot be read, which are not there, are added to @bad. */
+static struct batch *convert(const struct batch *batch, enum batch_format format, GArray *bad)
 {
 	struct batch *to = batch_create(format, batch->count, batch->spans.size);
 	const uint8_t *at = batch->spans.data;
 	struct spanread_memory memory = {0};
-	bool good = true;
 
-	for (uint32_t i = 0; i < batch->count && good; i++) {
+	for (uint32_t i = 0; i < batch->count; i++) {
 		size_t size = batch_sizes(batch)[i];
 
-		good = add_item(to, at, size, batch->format, batch_events(batch)[i], &memory);
+		if (!add_item(to, at, size, batch->format, batch_events(batch)[i], &memory))
+			g_array_append_val(bad, i);
 		at += size;
 	}
 	spanread_free(&memory);
-	if (good)
+	return to;
+}
+
+struct batch *transcode(const struct batch *batch, enum batch_format format)
+{
+	g_autoptr(GArray) bad = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct batch *to = convert(batch, format, bad);
+
+	if (!bad->len)
 		return to;
 	batch_unref(to);
 	return NULL;
@@ -56,17 +67,22 @@ struct batch *transcode(const struct batch *batch, enum batch_format format)
 
 bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format format)
 {
-	struct batch *batch;
+	g_autoptr(GArray) bad = NULL;
+	struct batch *to;
 
 	if (entry->batch->format == format)
 		return true;
-	batch = transcode(entry->batch, format);
-	if (batch) {
-		queue_exchange(queue, entry, batch);
+	bad = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	to = convert(entry->batch, format, bad);
+	for (guint i = 0; i < bad->len; i++)
+		queue_refuse(queue, entry, g_array_index(bad, uint32_t, i),
+			to->count ? "cannot be read, to be sent in the format of this output"
+				  : "stored in a format that this output does not send");
+	if (to->count) {
+		queue_exchange(queue, entry, to);
 		return true;
 	}
-	for (uint32_t i = 0; i < entry->batch->count; i++)
-		queue_refuse(queue, entry, i, "stored in a format that this output does not send");
+	batch_unref(to);
 	queue_release(queue, entry);
 	return false;
 }

@@ -19,8 +19,10 @@ bool transcode_read(
 /* The same items in @format, one for one, the caller's; NULL if one of them cannot be read. */
 struct batch *transcode(const struct batch *batch, enum batch_format format);
 
-/* Makes an entry that was taken be in @format. If that cannot be had, as the spool may hold batches of a
- * newer version, its items are refused, the entry is released, and this is false. */
+/*
+ * Makes an entry that was taken be in @format. Items that cannot be read, as the spool may hold those of a
+ * newer version, are refused; if none is left, the entry is released, and this is false.
+ */
 bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format format);
 
 #endif

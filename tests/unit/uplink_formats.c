@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Batches that the spool kept of another version, in a format that this output does not send. */
+#include "encode/zipkin.h"
 #include "queue/backlog.h"
 #include "uplink/delivery.h"
 #include "uplink_rig.h"
@@ -94,6 +95,48 @@ START_TEST(refused_when_taken)
 }
 END_TEST
 
+/* One item among good ones costs no other: it alone is refused. */
+START_TEST(only_the_bad_item_is_refused)
+{
+	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	struct span span = {.trace_id = 1, .id = 2, .timestamp = 1};
+	struct refused_span *refused;
+	struct buffer item = {0};
+	struct delivery delivery;
+	struct piece *piece;
+	struct rig rig;
+
+	rig_open(&rig);
+	backlog_attach(rig.queue);
+	zipkin_encode(&item, &span);
+	for (int i = 0; i < 5; i++)
+		batch_add(batch, i == 3 ? (const uint8_t *)"broken" : item.data, i == 3 ? 6 : item.size,
+			100 + i);
+	account_add(rig.account, SPANS_QUEUED, 5);
+	queue_push(rig.queue, batch);
+	delivery_init(&delivery, rig.queue, BATCH_ZIPKIN_JSON);
+	piece = delivery_take(&delivery, true, 0);
+	ck_assert_ptr_nonnull(piece);
+	ck_assert_uint_eq(piece->count, 4);
+	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 1);
+	ASSERT_ROW(&rig, SPANS_QUEUED, 4);
+	refused = backlog_take_refused(rig.queue);
+	ck_assert_ptr_nonnull(refused);
+	ck_assert_ptr_null(refused->next);
+	ck_assert_uint_eq(refused->size, 6);
+	ck_assert_mem_eq(refused->span, "broken", 6);
+	ck_assert_int_eq(refused->event_time, 103);
+	ck_assert_str_eq(refused->words, "cannot be read, to be sent in the format of this output");
+	g_free(refused);
+	delivery_took(&delivery, piece, 0);
+	ASSERT_ROW(&rig, SPANS_SENT, 4);
+	ASSERT_ROW(&rig, SPANS_QUEUED, 0);
+	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
+	buffer_free(&item);
+	rig_close(&rig);
+}
+END_TEST
+
 /* The collector sees none of them, has all the others, and the connection is none the worse. */
 START_TEST(others_are_sent)
 {
@@ -148,6 +191,7 @@ TCase *uplink_formats(void)
 	TCase *tests = tcase_create("formats");
 
 	tcase_add_test(tests, refused_when_taken);
+	tcase_add_test(tests, only_the_bad_item_is_refused);
 	tcase_add_test(tests, others_are_sent);
 	tcase_add_loop_test(tests, drained_of_them, 0, 2);
 	return tests;
