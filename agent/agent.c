@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sysexits.h>
@@ -208,9 +209,14 @@ static bool start(struct agent *agent)
 
 /* Stopping */
 
-static int64_t all_of(const struct output_state *output)
+/* "8 of 10 spans delivered": of those that the output keeps; the caller's. */
+static char *describe_delivery(const struct output_state *output)
 {
-	return output->account.row[SPANS_TAKEN] + output->account.row[SPANS_RECOVERED];
+	const int64_t *row = output->account.row, sampled = row[SPANS_SAMPLED_OUT];
+	g_autofree char *left = g_strdup_printf(", %" PRId64 " sampled out", sampled);
+
+	return g_strdup_printf("%" PRId64 " of %" PRId64 " spans delivered%s", row[SPANS_SENT],
+		row[SPANS_TAKEN] + row[SPANS_RECOVERED] - sampled, sampled ? left : "");
 }
 
 /* Logs what became of one output's spans. */
@@ -232,9 +238,11 @@ static void report_output(const struct agent *agent, const struct output_state *
 		log_warning("%s%s%s%lld spans are not delivered: %s%s did not accept them in time", what,
 			name, end, (long long)row[SPANS_DROPPED_SHUTDOWN],
 			is->type == CONFIG_OUTPUT_FILE ? "" : "the collector at ", config_output_place(is));
-	if (named)
-		log_info("output %s: %lld of %lld spans delivered", name, (long long)row[SPANS_SENT],
-			(long long)all_of(output));
+	if (named) {
+		g_autofree char *delivery = describe_delivery(output);
+
+		log_info("output %s: %s", name, delivery);
+	}
 }
 
 /* Logs the final counts. */
@@ -246,13 +254,14 @@ static void report(const struct agent *agent)
 
 	for (size_t i = 0; i < count; i++)
 		report_output(agent, &outputs[i]);
-	if (count == 1)
-		log_info("stopped: %lld events read, %lld of %lld spans delivered",
-			(long long)rows.row[EVENTS_READ], (long long)outputs[0].account.row[SPANS_SENT],
-			(long long)all_of(&outputs[0]));
-	else
+	if (count == 1) {
+		g_autofree char *delivery = describe_delivery(&outputs[0]);
+
+		log_info("stopped: %lld events read, %s", (long long)rows.row[EVENTS_READ], delivery);
+	} else {
 		log_info("stopped: %lld events read, %lld spans made", (long long)rows.row[EVENTS_READ],
 			(long long)rows.row[SPANS_MADE]);
+	}
 }
 
 /* Undoes what start did, however far it got. */

@@ -126,6 +126,9 @@ def test_share_changes_under_load(node, receiver, sink):
     assert other.sampled_out == 0
     keys = {(span["traceId"], span["id"]) for span in sink.spans}
     assert len(keys) == len(sink.spans)
+    assert node.agent.stop() == 0
+    said = f"output web: {ledger.sent} of {ledger.sent} spans delivered, {ledger.sampled_out} sampled out"
+    assert said in node.agent.log()
 
 
 def test_killed_with_a_spool(node, receiver, sink):
