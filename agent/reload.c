@@ -8,6 +8,7 @@
 #include "queue/fanout.h"
 #include "status/http.h"
 #include "supervise/collector.h"
+#include "wire/httpheaders.h"
 
 /* Logs the keys that need a restart, and stores their names for the status; returns whether there are any. */
 static bool name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
@@ -58,6 +59,24 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	return 0;
 }
 
+/*
+ * Headers are read with each connection, so a mistake in their file would show with the next one only, long
+ * after who made it has gone. It is no reason to refuse: the spans wait.
+ */
+static void try_headers(const struct config *merged)
+{
+	for (guint i = 0; i < merged->outputs->len; i++) {
+		const struct output_config *is = g_ptr_array_index(merged->outputs, i);
+		struct buffer headers = {0};
+		char why[512];
+
+		if (is->type != CONFIG_OUTPUT_NONE && *is->headers_file &&
+			!httpheaders_read(is->headers_file, &headers, why, sizeof(why)))
+			log_warning("[%s]: %s: the next connection needs them", is->section, why);
+		buffer_free(&headers);
+	}
+}
+
 /* Takes over @merged. */
 static void replace(struct reload *reload, struct config *merged)
 {
@@ -92,6 +111,7 @@ static int take(struct reload *reload, const struct config *fresh, unsigned *cha
 		return -1;
 	}
 	*waiting = name_waiting(reload, merged, fresh);
+	try_headers(merged);
 	replace(reload, merged);
 	return 0;
 }

@@ -2,6 +2,7 @@
 """What a collector of OTLP may answer, as its specification has it; and the file of headers."""
 
 import os
+import signal
 
 import pytest
 from rig.otlpsink import OtlpSink, messages
@@ -136,6 +137,11 @@ def test_headers_that_do_not_do(node, sink, wrong):
     write_private(path, "X-Token: good\n")
     sink.wait_for(100)
     node.wait_ledger(lambda ledger: ledger.sent == 100 and ledger.idle(), 20, "delivery")
+    # while the connection stays, a reload says what the next one would find
+    os.remove(path)
+    os.kill(node.agent.pid, signal.SIGHUP)
+    said = f"[output]: the headers in `{path}` cannot be read: No such file or directory: the next connection needs them"
+    wait_until(lambda: said in node.agent.log(), 10, "the reload to say so")
 
 
 @pytest.mark.parametrize("spool", ["100M", "0"], ids=["on disk", "in memory"])
