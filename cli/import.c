@@ -9,7 +9,7 @@
 #include "base/address.h"
 #include "base/log.h"
 #include "commands.h"
-#include "config/config.h"
+#include "config/section.h"
 #include "find_traces.h"
 #include "import/examine.h"
 #include "import/guard.h"
@@ -230,7 +230,7 @@ static void deliver_to(struct config *config, const char *server)
 	struct output_config *output = g_ptr_array_index(config->outputs, 0);
 
 	g_ptr_array_set_size(config->outputs, 1);
-	if (output->type != CONFIG_OUTPUT_HTTP)
+	if (!output_key_fits(output, config_key_find("output", "server")))
 		output->type = CONFIG_OUTPUT_SCRIBE;
 	g_free(output->server);
 	output->server = g_strdup(server);

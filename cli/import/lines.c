@@ -18,6 +18,10 @@
 
 /* So many bytes are handed on at once. */
 #define HAND_BYTES (256 * 1024)
+/* A file with a longer line is none of spans: of these none is larger than a few MiB. */
+#define LINE_MAX_BYTES (16 * 1024 * 1024)
+/* So many bytes are read at once. */
+#define READ_BYTES (256 * 1024)
 /* Of one file, so many bad lines are named. */
 #define NAMED_MAX 10
 
@@ -114,17 +118,15 @@ static void add(struct lines *lines, const struct span *span)
 }
 
 /* Returns whether it is a span, or empty. */
-static bool read_line(struct lines *lines, const char *line, size_t size)
+static bool read_line(struct lines *lines, const struct text *line)
 {
 	struct span span;
 
 	atomic_fetch_add(lines->sink->steps, 1);
-	if (size && line[size - 1] == '\n')
-		size--;
-	if (!size)
+	if (!line->size)
 		return true;
 	lines->counts->read++;
-	if (!spanread_json(&span, (const uint8_t *)line, size, &lines->memory)) {
+	if (!spanread_json(&span, (const uint8_t *)line->data, line->size, &lines->memory)) {
 		lines->counts->bad++;
 		return false;
 	}
@@ -147,29 +149,78 @@ static FILE *open_file(const char *path)
 	return NULL;
 }
 
+/* A file, read in pieces. */
+struct source {
+	FILE *file;
+	struct buffer bytes;
+	size_t at; /* where the next line begins */
+};
+
+/* Reads more behind what is left; false at the end, or if the disk fails. */
+static bool fill(struct source *from)
+{
+	size_t left = from->bytes.size - from->at, more;
+
+	if (from->at)
+		memmove(from->bytes.data, from->bytes.data + from->at, left);
+	from->at = 0;
+	from->bytes.size = left;
+	more = fread(buffer_reserve(&from->bytes, READ_BYTES), 1, READ_BYTES, from->file);
+	from->bytes.size += more;
+	return more > 0;
+}
+
+/* The next line, without its end; false at the file's end, on an error, and with EFBIG in front of a line
+ * that is too long. */
+static bool next_line(struct source *from, struct text *line)
+{
+	size_t seen = 0, left;
+	const uint8_t *begin, *end = NULL;
+
+	do {
+		left = from->bytes.size - from->at;
+		if (left > LINE_MAX_BYTES) {
+			errno = EFBIG;
+			return false;
+		}
+		begin = from->bytes.data + from->at;
+		end = left > seen ? memchr(begin + seen, '\n', left - seen) : NULL;
+		seen = left;
+	} while (!end && fill(from));
+	begin = from->bytes.data + from->at;
+	left = from->bytes.size - from->at;
+	*line = (struct text){(const char *)begin, (uint32_t)(end ? (size_t)(end - begin) : left)};
+	from->at += line->size + (end ? 1 : 0);
+	return end || (line->size > 0 && !ferror(from->file));
+}
+
 static bool read_file(struct lines *lines, const char *path)
 {
-	FILE *file = open_file(path);
+	struct source from = {.file = open_file(path)};
 	uint64_t number = 0, bad = 0;
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t size;
-	bool good;
+	struct text line;
+	bool good = false;
 
-	while (file && !atomic_load(lines->sink->stop) && (size = getline(&line, &room, file)) > 0) {
+	while (from.file && !atomic_load(lines->sink->stop) && (errno = 0, next_line(&from, &line))) {
 		number++;
-		if (!read_line(lines, line, (size_t)size) && ++bad <= NAMED_MAX)
+		if (!read_line(lines, &line) && ++bad <= NAMED_MAX)
 			log_error("%s:%" PRIu64 ": left out, as it is no span in Zipkin's JSON of version 2",
 				path, number);
 	}
 	if (bad > NAMED_MAX)
 		log_error("%s: left out: %" PRIu64 " more lines that are no spans", path, bad - NAMED_MAX);
-	good = file && !ferror(file) && (feof(file) || atomic_load(lines->sink->stop));
-	if (!good)
+	if (from.file && errno == EFBIG)
+		log_error("%s:%" PRIu64
+			  ": this line is longer than 16 MiB, so it is no span: it and what follows is left "
+			  "out",
+			path, number + 1);
+	else if (!from.file || ferror(from.file))
 		log_error("%s: cannot be read: %s", path, g_strerror(errno));
-	free(line);
-	if (file)
-		fclose(file);
+	else
+		good = true;
+	buffer_free(&from.bytes);
+	if (from.file)
+		fclose(from.file);
 	return good;
 }
 

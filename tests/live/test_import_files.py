@@ -74,6 +74,13 @@ def test_much_garbage_is_named_in_part(node, receiver):
     assert done.stderr.count("left out, as it is no span") == 10
     assert "garbage.jsonl: left out: 990 more lines that are no spans" in done.stderr
     assert "1000 lines read: 0 spans, 1000 that are none" in done.stdout
+    # a line without an end is not read into memory
+    with open(node.path("endless.jsonl"), "wb") as file:
+        file.write(b"\n")
+        file.truncate(1 << 32)
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", node.path("endless.jsonl"))
+    assert done.returncode == 1
+    assert "endless.jsonl:2: this line is longer than 16 MiB, so it is no span: it and what follows is left out" in done.stderr
 
 
 def test_traces_and_files_into_files(node, recording, written):  # noqa: F811
