@@ -16,6 +16,7 @@
 #include "core/span.h"
 #include "output/output.h"
 #include "queue/format.h"
+#include "queue/label.h"
 #include "uplink/kafkaprobe.h"
 #include "uplink/probe.h"
 
@@ -47,6 +48,23 @@ struct connecting {
 
 #define TEXT(literal) ((struct text){literal, sizeof(literal) - 1})
 
+/* As the output's spans have them. */
+static void add_tags(struct try *try)
+{
+	struct batch *plain = batch_create(format_of(try->output), 1, try->span.size), *tagged;
+	struct tags tags;
+	char error[256];
+
+	if (tags_parse(&tags, try->output->tags, error, sizeof(error)) != 0)
+		g_error("`tags` %s", error);
+	batch_add(plain, try->span.data, try->span.size, 0);
+	tagged = label(plain, &tags);
+	try->span.size = 0;
+	buffer_put(&try->span, tagged->spans.data, tagged->spans.size);
+	batch_unref(plain);
+	batch_unref(tagged);
+}
+
 /* A root of its own, so that nobody takes it for a part of a trace. */
 static void encode_span(struct try *try, const struct connecting *all)
 {
@@ -65,6 +83,8 @@ static void encode_span(struct try *try, const struct connecting *all)
 
 	if (format_encode(format_of(try->output), &try->span, &span) < 0)
 		g_error("a span of a few bytes is too large");
+	if (*try->output->tags)
+		add_tags(try);
 	try->span_size = (uint32_t)try->span.size;
 	try->run = (struct run){
 		.spans = try->span.data, .sizes = &try->span_size, .count = 1, .size = try->span.size};
@@ -162,7 +182,8 @@ static bool print_server(const struct output_config *output, const struct probe_
 static bool print_directory(const struct output_config *output)
 {
 	const char *path = output->directory;
-	bool usable = access(path, W_OK | X_OK) == 0 || (errno == ENOENT && output->own_directory);
+	g_autofree char *inside = g_build_filename(path, ".", NULL); /* which a file has not */
+	bool usable = access(inside, W_OK | X_OK) == 0 || (errno == ENOENT && output->own_directory);
 
 	printf("[%s] %s: %s%s\n", output->section, path,
 		usable ? "can be written to" : "cannot be written to: ", usable ? "" : g_strerror(errno));

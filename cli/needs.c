@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "config/keys.h"
 #include "config/user.h"
 #include "kafka/settings.h"
 #include "net/tls.h"
@@ -29,9 +32,71 @@ struct trial {
 	bool unmet;
 };
 
-static void miss(struct trial *trial, const char *what, const char *path, const char *why)
+/* "FILE:LINE: " of where a key was set, or ""; the caller's. */
+static char *place_of(const struct config_origin *origins, const char *section, const char *key)
 {
-	log_error("%s %s cannot be used%s: %s", what, path, trial->as, why);
+	const struct config_origin *origin = &origins[config_key_find(section, key) - config_keys];
+
+	return origin->file ? g_strdup_printf("%s:%u: ", origin->file, origin->line) : g_strdup("");
+}
+
+static void miss(struct trial *trial, const char *place, const char *what, const char *path, const char *why)
+{
+	log_error("%s%s %s cannot be used%s: %s", place, what, path, trial->as, why);
+	trial->unmet = true;
+}
+
+/* A secret in a file or folder that everybody can reach. */
+static bool everybody_reads(const char *path)
+{
+	char *at = g_strdup(path), *parent;
+	struct stat is;
+	bool reads = stat(at, &is) == 0 && is.st_mode & S_IROTH;
+
+	while (reads && at[strcspn(at, "/")] && strcmp(at, "/") != 0) {
+		parent = g_path_get_dirname(at);
+		g_free(at);
+		at = parent;
+		reads = stat(at, &is) == 0 && is.st_mode & S_IXOTH;
+	}
+	g_free(at);
+	return reads;
+}
+
+/* The child that tries this as another user has an output of its own. */
+static void note(const char *format, ...) G_GNUC_PRINTF(1, 2);
+static void note(const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	fputs("note: ", stdout);
+	vprintf(format, values);
+	putchar('\n');
+	fflush(stdout);
+	va_end(values);
+}
+
+static void note_secrets(const struct output_config *output)
+{
+	const struct {
+		const char *key, *path;
+	} secrets[] = {{"headers-file", output->headers_file}, {"tls-key", output->tls_key},
+		{"sasl-password-file", output->sasl_password_file}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(secrets) && output->type != CONFIG_OUTPUT_NONE; i++)
+		if (*secrets[i].path && everybody_reads(secrets[i].path))
+			note("everybody can read `%s = %s` of [%s]: only the agent's user should",
+				secrets[i].key, secrets[i].path, output->section);
+}
+
+/* Where the key says it, of which one sentence says what is wrong. */
+static void complain(
+	struct trial *trial, const struct output_config *output, const char *key, const char *why)
+{
+	g_autofree char *place = place_of(output->origins, "output", key);
+
+	log_error("%s[%s]%s: %s", place, output->section, trial->as, why);
 	trial->unmet = true;
 }
 
@@ -40,7 +105,8 @@ static void miss(struct trial *trial, const char *what, const char *path, const 
 static void try_tls(struct trial *trial, const struct output_config *output)
 {
 	const struct tls_options options = {output->tls_ca, output->tls_certificate, output->tls_key};
-	const char *const files[] = {output->tls_ca, output->tls_certificate, output->tls_key};
+	static const char *const keys[] = {"tls-ca", "tls-certificate", "tls-key"};
+	const char *const files[] = {output->tls_ca, output->tls_certificate, output->tls_key}, *key = "tls";
 	struct tls *tls;
 	char why[512];
 
@@ -48,14 +114,16 @@ static void try_tls(struct trial *trial, const struct output_config *output)
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
 		const char *hidden = *files[i] ? unit_hides(trial->unit, files[i]) : NULL;
+		g_autofree char *place = place_of(output->origins, "output", keys[i]);
 
 		if (hidden)
-			miss(trial, "the TLS file", files[i], hidden);
+			miss(trial, place, "the TLS file", files[i], hidden);
 	}
 	tls = tls_create(&options, false, why, sizeof(why));
 	if (!tls) {
-		log_error("[%s]%s: %s", output->section, trial->as, why);
-		trial->unmet = true;
+		for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+			key = g_str_has_prefix(why + 1, keys[i]) ? keys[i] : key;
+		complain(trial, output, key, why);
 	}
 	tls_free(tls);
 }
@@ -64,6 +132,7 @@ static void try_tls(struct trial *trial, const struct output_config *output)
 
 static void try_headers(struct trial *trial, const struct output_config *output)
 {
+	g_autofree char *place = NULL;
 	struct buffer headers = {0};
 	const char *hidden;
 	char why[512];
@@ -71,12 +140,14 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 	if (output->type == CONFIG_OUTPUT_NONE || !*output->headers_file)
 		return;
 	hidden = unit_hides(trial->unit, output->headers_file);
+	place = place_of(output->origins, "output", "headers-file");
 	if (hidden)
-		miss(trial, "the file of headers", output->headers_file, hidden);
-	if (!httpheaders_read(output->headers_file, &headers, why, sizeof(why))) {
-		log_error("[%s]%s: %s", output->section, trial->as, why);
-		trial->unmet = true;
-	}
+		miss(trial, place, "the file of headers", output->headers_file, hidden);
+	if (!httpheaders_read(output->headers_file, &headers, why, sizeof(why)))
+		complain(trial, output, "headers-file", why);
+	else if (headers.size == 0)
+		note("`headers-file = %s` of [%s] has no header: none is sent", output->headers_file,
+			output->section);
 	buffer_free(&headers);
 }
 
@@ -143,11 +214,12 @@ static void try_folder(struct trial *trial, const char *name, const char *path, 
 {
 	const char *kept = unit_protects(trial->unit, path);
 	g_autofree char *what = g_strdup_printf("`%s` of [agent],", name);
+	g_autofree char *place = place_of(trial->config->origins, "agent", name);
 
 	if (error == ENOENT && is_default(trial->config, name))
 		error = 0;
 	if (error || kept)
-		miss(trial, what, path, error ? g_strerror(error) : kept);
+		miss(trial, place, what, path, error ? g_strerror(error) : kept);
 }
 
 /* It is made if its parent is there; what is in it has to be the agent's, too. */
@@ -169,14 +241,16 @@ static void try_directory(struct trial *trial, const struct output_config *outpu
 {
 	const char *path = output->directory, *kept = unit_protects(trial->unit, path);
 	g_autofree char *what = g_strdup_printf("`directory` of [%s],", output->section);
-	int error = access_error(path, R_OK | W_OK | X_OK);
+	g_autofree char *place = place_of(output->origins, "output", "directory");
+	g_autofree char *inside = g_build_filename(path, ".", NULL); /* which a file has not */
+	int error = access_error(inside, R_OK | W_OK | X_OK);
 
 	if (output->type != CONFIG_OUTPUT_FILE)
 		return;
 	if (error == ENOENT && output->own_directory)
 		error = 0;
 	if (error || kept)
-		miss(trial, what, path, error ? g_strerror(error) : kept);
+		miss(trial, place, what, path, error ? g_strerror(error) : kept);
 }
 
 static void try_socket(struct trial *trial)
@@ -207,11 +281,12 @@ static bool agent_runs(const char *path)
 
 static void try_port(struct trial *trial)
 {
+	g_autofree char *place = place_of(trial->config->origins, "agent", "http");
 	const char *address = trial->config->http;
 	char why[256];
 
 	if (*address && !trial->runs && !port_try(address, why, sizeof(why)))
-		miss(trial, "`http` of [agent],", address, why);
+		miss(trial, place, "`http` of [agent],", address, why);
 }
 
 /* Whose trial it is */
@@ -222,6 +297,7 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 
 	try_files(&trial);
 	for (guint i = 0; i < config->outputs->len; i++) {
+		note_secrets(g_ptr_array_index(config->outputs, i));
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
 		try_headers(&trial, g_ptr_array_index(config->outputs, i));
 		try_kafka(&trial, g_ptr_array_index(config->outputs, i));

@@ -62,12 +62,12 @@ static int validate(const char *file, bool user, bool print, bool connects)
 	}
 	if (print)
 		config_print(&config, stdout);
-	for (guint i = 0; !print && i < config.files->len; i++)
+	needs = print ? NEEDS_MET : needs_try(&config);
+	for (guint i = 0; !print && needs != NEEDS_UNMET && i < config.files->len; i++)
 		printf("%s: OK\n", (const char *)g_ptr_array_index(config.files, i));
 	if (!print && config.files->len == 0)
 		printf("there is no configuration file, so every setting has its default\n");
 	print_notes(&config, print ? "\n# " : "");
-	needs = print ? NEEDS_MET : needs_try(&config);
 	if (needs == NEEDS_UNTRIED)
 		printf("note: only root and the agent's user can try whether the agent can read its TLS "
 		       "files, write "

@@ -46,7 +46,7 @@ MISTAKES = [
     (
         "unit",
         file_of(b"[output]\nbatch-delay = 3 weeks\n"),
-        ":2: `batch-delay = 3 weeks` is not valid: it must be a time from 0ms to 1min",
+        ":2: `batch-delay = 3 weeks` is not valid: it must be a time from 0ms to 1min, with its unit: us, ms, s, min or h",
     ),
     (
         "range",
@@ -64,7 +64,7 @@ MISTAKES = [
     (
         "size",
         file_of(b"[session]\nmemory = -1\n"),
-        ":2: `memory = -1` is not valid: it must be a size, such as 64K, 16M or 1G",
+        ":2: `memory = -1` is not valid: it must be a size from 1M to 64G, in bytes, or with K, M or G",
     ),
     (
         "two keys",

@@ -37,6 +37,9 @@ def say_of(node, server, **output):
     return found["output", server]
 
 
+TAGS = {"blkin.test": "true"}
+
+
 def check_v1(span, trace):
     assert (f"{span.trace_id & (1 << 64) - 1:016x}", span.name, span.id) == (trace, "connection test", span.trace_id)
     tags = {tag.key: (tag.value, tag.host and tag.host.service_name) for tag in span.binary_annotations}
@@ -52,7 +55,8 @@ def test_each_way_of_an_output(bare_node):
                 "output": {"server": f"127.0.0.1:{scribe.port}"},
                 "output web": {"type": "http", "server": f"127.0.0.1:{web.port}"},
                 "output json": {
-                    "type": "http", "format": "json2", "compression": "zstd", "server": f"localhost:{sink.port}"
+                    "type": "http", "format": "json2", "compression": "zstd", "server": f"localhost:{sink.port}",
+                    "tags": "cluster=eu1, rack=r7",
                 },
                 "output off": {"type": "none"},
             },
@@ -72,7 +76,7 @@ def test_each_way_of_an_output(bare_node):
         (span,) = sink.spans
         assert sink.requests == [("/api/v2/spans", "application/json", "zstd")]
         assert (span["traceId"], span["id"], span["name"]) == (trace, trace, "connection test")
-        assert (span["localEndpoint"], span["tags"]) == ({"serviceName": "blkin"}, {"blkin.test": "true"})
+        assert (span["localEndpoint"], span["tags"]) == ({"serviceName": "blkin"}, dict(TAGS, cluster="eu1", rack="r7"))
         assert "parentId" not in span and span["timestamp"] == old.timestamp
         logs = {os.path.basename(path) for path, *_ in set(written(bare_node.folder)) - set(before)}
         assert all("validate" in name for name in logs), logs

@@ -5,6 +5,7 @@ on by itself once it is there. `blkin validate` tries all of it before, as the a
 """
 
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -123,9 +124,38 @@ LACKS = [
 def test_validate_tries_what_the_agent_needs(bare_node, sections, words):
     bare_node.write_config(free_port(), **sections)
     code, lines = validate(bare_node)
-    assert code == 1 and len(lines) == 1 and lines[0].startswith(f"blkin validate: {words}"), lines
+    assert code == 1 and len(lines) == 1, lines
+    # with the place of the key, and no file is said to be in order
+    assert re.match(re.escape(f"blkin validate: {bare_node.path('agent.conf')}:") + r"\d+: " + re.escape(words), lines[0]), lines
+    assert ": OK" not in bare_node.programs[-1].log()
     bare_node.write_config(free_port())
     assert validate(bare_node) == (0, [])
+
+
+def test_validate_notes_what_others_can_read_and_what_is_empty(bare_node):
+    """No mistake: the exit code is 0."""
+    make_certificate(bare_node, "own")
+    token, key = bare_node.path("token"), bare_node.path("own.key")
+    os.chmod(bare_node.folder, 0o755)
+    keys = {"type": "otlp", "headers_file": token, "tls": "yes", "tls_certificate": bare_node.path("own.pem"), "tls_key": key}
+    bare_node.write_config(free_port(), **{"output otel": keys})
+
+    def notes(text, mode, mode_of_key=0o600):
+        with open(token, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(token, mode)
+        os.chmod(key, mode_of_key)
+        assert validate(bare_node) == (0, [])
+        return [line for line in bare_node.programs[-1].log().splitlines() if line.startswith("note: ") and "server" not in line]
+
+    assert not notes("X-Token: 1\n", 0o640)
+    assert notes("X-Token: 1\n", 0o644, 0o604) == [
+        f"note: everybody can read `{key} = {path}` of [output otel]: only the agent's user should"
+        for key, path in (("headers-file", token), ("tls-key", key))
+    ]
+    assert notes("# none yet\n", 0o600) == [f"note: `headers-file = {token}` of [output otel] has no header: none is sent"]
+    os.chmod(bare_node.folder, 0o750)
+    assert not notes("X-Token: 1\n", 0o644, 0o644)
 
 
 def test_validate_knows_the_agents_own_port(node, receiver):
