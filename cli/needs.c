@@ -154,22 +154,19 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 /* What an output of Kafka needs: librdkafka, and its password. */
 static void try_kafka(struct trial *trial, const struct output_config *output)
 {
+	g_autofree char *place = place_of(output->origins, "output", "sasl-password-file");
 	const char *path = output->sasl_password_file, *hidden;
 	struct kafka_why why;
 
-	if (output->type == CONFIG_OUTPUT_KAFKA && !settings_check_library(&why)) {
-		log_error("[%s]: %s", output->section, why.words);
-		trial->unmet = true;
-	}
+	if (output->type == CONFIG_OUTPUT_KAFKA && !settings_check_library(&why))
+		complain(trial, output, "type", why.words);
 	if (output->type != CONFIG_OUTPUT_KAFKA || !*path)
 		return;
 	hidden = unit_hides(trial->unit, path);
 	if (hidden)
-		miss(trial, "the password's file", path, hidden);
-	if (!settings_check_password(path, &why)) {
-		log_error("[%s]%s: %s", output->section, trial->as, why.words);
-		trial->unmet = true;
-	}
+		miss(trial, place, "the password's file", path, hidden);
+	if (!settings_check_password(path, &why))
+		complain(trial, output, "sasl-password-file", why.words);
 }
 
 /* Files and folders */

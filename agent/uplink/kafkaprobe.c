@@ -50,14 +50,11 @@ static void send_message(struct kafkaprobe *probe)
 {
 	struct payload *payload = uplink_create_payload(probe->options->format);
 	const struct run *run = probe->run;
-	struct squeeze_piece parts[PAYLOAD_PIECES];
 	struct buffer message = {0};
 	struct message_end failed;
 	char key[BYTRACE_KEY];
-	size_t count = payload->put(payload, run, parts);
 
-	for (size_t i = 0; i < count; i++)
-		buffer_put(&message, parts[i].data, parts[i].size);
+	payload_append(payload, run, &message);
 	bytrace_run((uint8_t)probe->options->format, run->spans, run->sizes, run->count, key);
 	if (!producer_send(
 		    probe->producer, probe->options->kafka.keyed ? key : NULL, &message, NULL, &failed))

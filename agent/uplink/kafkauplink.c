@@ -2,10 +2,9 @@
 /*
  * An uplink to Kafka: batches become messages of a topic.
  *
- * The producer finds the brokers and retries by itself for a while; what it cannot get rid of in that time
- * comes back. Then the uplink asks for the topic again and again, and meanwhile batches wait in the queue or
- * in the spool, as for any server that is away. Once the topic answers, one message is tried before the
- * others follow.
+ * The producer finds the brokers and retries by itself for a while. What it cannot get rid of in that time
+ * comes back, and waits in the queue or in the spool until the topic answers; then one message is tried
+ * before the others follow.
  */
 #include <stdio.h>
 #include <string.h>
@@ -50,13 +49,6 @@ struct kafkauplink {
 	void *drained_data;
 };
 
-static void set_timer(struct event *timer, int64_t ns)
-{
-	struct timeval time = clock_timeval(ns);
-
-	event_add(timer, &time);
-}
-
 static uint32_t open_messages(const struct kafkauplink *kafka)
 {
 	return kafka->producer ? producer_open(kafka->producer) : 0;
@@ -64,17 +56,12 @@ static uint32_t open_messages(const struct kafkauplink *kafka)
 
 /* Failures */
 
-static void is_failing(struct kafkauplink *kafka, enum fault fault, const char *why)
+/* What is on its way may still arrive; the rest waits in the queue, where the spool finds it. */
+static void fail(struct kafkauplink *kafka, enum fault fault, const char *why)
 {
 	if (fault_row(fault) != ACCOUNT_ROWS)
 		account_add(queue_account(kafka->queue), fault_row(fault), 1);
 	health_failing(&kafka->health, fault, why, "spans wait, retrying");
-}
-
-/* What is on its way may still arrive; the rest waits in the queue, where the spool finds it. */
-static void fail(struct kafkauplink *kafka, enum fault fault, const char *why)
-{
-	is_failing(kafka, fault, why);
 	kafka->known = kafka->took = false;
 	queue_set_delivering(kafka->queue, false);
 	if (!kafka->backoff.on)
@@ -133,20 +120,16 @@ static void take_end(struct kafkauplink *kafka, struct piece *piece, const struc
 
 static void send_piece(struct kafkauplink *kafka, struct piece *piece)
 {
-	struct squeeze_piece parts[PAYLOAD_PIECES];
 	struct buffer message = {0};
 	struct message_end end;
 	char key[BYTRACE_KEY];
 	struct run run;
-	size_t count;
 
 	if (kafka->options->settings.keyed)
 		delivery_keep_trace(&kafka->delivery, piece, key);
 	delivery_sends(&kafka->delivery, piece);
 	piece_run(piece, &run);
-	count = kafka->payload->put(kafka->payload, &run, parts);
-	for (size_t i = 0; i < count; i++)
-		buffer_put(&message, parts[i].data, parts[i].size);
+	payload_append(kafka->payload, &run, &message);
 	ratelimit_spend(&kafka->rate, message.size, clock_monotonic());
 	if (!producer_send(
 		    kafka->producer, kafka->options->settings.keyed ? key : NULL, &message, piece, &end))
@@ -178,6 +161,7 @@ static bool may_send(const struct kafkauplink *kafka)
 
 static void pump(struct kafkauplink *kafka)
 {
+	struct timeval time;
 	struct piece *piece;
 	int64_t wait = 0;
 
@@ -188,9 +172,10 @@ static void pump(struct kafkauplink *kafka)
 			break;
 		send_piece(kafka, piece);
 	}
-	if (wait && !event_pending(kafka->paced, EV_TIMEOUT, NULL))
-		set_timer(kafka->paced, wait);
-	else if (!wait && kafka->known && open_messages(kafka) == 0 && bisect_stuck(&kafka->delivery.bisect))
+	time = clock_timeval(wait);
+	if (wait)
+		event_add(kafka->paced, &time);
+	else if (kafka->known && open_messages(kafka) == 0 && bisect_stuck(&kafka->delivery.bisect))
 		fail_refusing(kafka);
 }
 
@@ -316,13 +301,6 @@ static void on_rested(evutil_socket_t fd, short what, void *data)
 		try_again(kafka);
 }
 
-static void on_paced(evutil_socket_t fd, short what, void *data)
-{
-	(void)fd;
-	(void)what;
-	pump(data);
-}
-
 /* For the owner of the uplink */
 
 /* A stop may find the queue empty. */
@@ -413,7 +391,7 @@ struct uplink *kafkauplink_create(
 	health_init(&kafka->health, kafka->label);
 	backoff_init(&kafka->backoff, base, on_rested, kafka);
 	backoff_set_pace(&kafka->backoff, options->backoff_min_ns, options->backoff_max_ns);
-	kafka->paced = evtimer_new(base, on_paced, kafka);
+	kafka->paced = evtimer_new(base, on_checked, kafka);
 	kafka->checked = evtimer_new(base, on_checked, kafka);
 	if (!kafka->paced || !kafka->checked)
 		g_error("out of memory");

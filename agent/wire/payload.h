@@ -22,4 +22,14 @@ struct payload {
 	const char *content_type; /* what follows "application/" */
 };
 
+/* Appends the document to @out. */
+static inline void payload_append(struct payload *payload, const struct run *run, struct buffer *out)
+{
+	struct squeeze_piece pieces[PAYLOAD_PIECES];
+	size_t count = payload->put(payload, run, pieces);
+
+	for (size_t i = 0; i < count; i++)
+		buffer_put(out, pieces[i].data, pieces[i].size);
+}
+
 #endif
