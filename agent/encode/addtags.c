@@ -8,8 +8,7 @@
 #include "base/pack.h"
 #include "encode/jsonread.h"
 #include "encode/otlp.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "wire/otlpattribute.h"
 #include "wire/tbinary.h"
 
 #define TAGS_FIELD 8
@@ -308,17 +307,6 @@ static void leave_out_known(struct wanted *wanted, const struct protobuf_field *
 			leave_out(wanted, (struct text){(const char *)field.bytes, (uint32_t)field.size});
 }
 
-static uint8_t *put_attribute(uint8_t *to, const struct tag *tag)
-{
-	size_t value = protobuf_bytes_size(tag->value.size);
-
-	to = protobuf_put_head(
-		to, RESOURCE_ATTRIBUTES, protobuf_bytes_size(tag->key.size) + protobuf_bytes_size(value));
-	to = protobuf_put_bytes(to, KEYVALUE_KEY, tag->key.data, tag->key.size);
-	to = protobuf_put_head(to, KEYVALUE_VALUE, value);
-	return protobuf_put_bytes(to, ANYVALUE_STRING, tag->value.data, tag->value.size);
-}
-
 bool addtags_otlp(struct buffer *out, const uint8_t *item, size_t size, const struct tag *tags, size_t count)
 {
 	struct unpacker from = unpacker_of(item, size);
@@ -345,7 +333,7 @@ bool addtags_otlp(struct buffer *out, const uint8_t *item, size_t size, const st
 	to = end = out->data + out->size;
 	for (size_t i = 0; i < count; i++)
 		if (is_wanted(&wanted, i))
-			end = put_attribute(end, &tags[i]);
+			end = otlpattribute_put(end, tags[i].key, tags[i].value);
 	out->size += (size_t)(end - to);
 	otlp_put_item_head(out->data + start, (uint32_t)(out->size - start), pid);
 	buffer_put(out, item + head, size - head);

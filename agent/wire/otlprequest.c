@@ -8,8 +8,7 @@
 #include <glib.h>
 
 #include "base/memory.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "wire/otlpattribute.h"
 
 /* What stands before the attributes in an item (encode/otlp.h). */
 #define ITEM_HEAD 8
@@ -163,26 +162,19 @@ static void sort(struct otlprequest *otlp, const struct run *run)
 
 /* The request */
 
-static uint8_t *put_key(uint8_t *to, const char *key, size_t value_size)
+static struct text text_of(const char *text)
 {
-	size_t size = strlen(key);
-
-	to = protobuf_put_head(
-		to, RESOURCE_ATTRIBUTES, protobuf_bytes_size(size) + protobuf_bytes_size(value_size));
-	to = protobuf_put_bytes(to, KEYVALUE_KEY, key, size);
-	return protobuf_put_head(to, KEYVALUE_VALUE, value_size);
+	return (struct text){text, (uint32_t)strlen(text)};
 }
 
 static uint8_t *put_string(uint8_t *to, const char *key, const char *value)
 {
-	size_t size = strlen(value);
-
-	return protobuf_put_bytes(put_key(to, key, protobuf_bytes_size(size)), ANYVALUE_STRING, value, size);
+	return otlpattribute_put(to, text_of(key), text_of(value));
 }
 
 static uint8_t *put_int(uint8_t *to, const char *key, uint64_t value)
 {
-	to = put_key(to, key, 1 + protobuf_varint_size(value));
+	to = otlpattribute_put_key(to, text_of(key), 1 + protobuf_varint_size(value));
 	return protobuf_put_varint(protobuf_put_field(to, ANYVALUE_INT, PROTOBUF_VARINT), value);
 }
 

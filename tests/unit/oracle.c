@@ -6,6 +6,7 @@
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
+#include "texts.h"
 #include "zipkin_zipkin_core_types.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -94,11 +95,6 @@ static void add_binary(GPtrArray *list, struct text key, struct text value, Zipk
 	made->annotation_type = type;
 	set_host(&made->host, &made->__isset_host, host);
 	g_ptr_array_add(list, made);
-}
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
 }
 
 static gboolean is_core(struct text value)

@@ -13,6 +13,7 @@
 #include "queue/batch.h"
 #include "randomspan.h"
 #include "run.h"
+#include "texts.h"
 #include "wire/tbinary.h"
 
 static struct buffer out, again;
@@ -22,11 +23,6 @@ static void teardown(void)
 	buffer_free(&out);
 	buffer_free(&again);
 	out = again = (struct buffer){0};
-}
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
 }
 
 static bool add_to(int format, const struct buffer *item, const struct tag *tags, size_t count)

@@ -13,6 +13,7 @@
 #include "queue/transcode.h"
 #include "randomspan.h"
 #include "run.h"
+#include "texts.h"
 
 static struct buffer out, again;
 static struct spanread_memory memory;
@@ -24,17 +25,6 @@ static void teardown(void)
 	spanread_free(&memory);
 	out = again = (struct buffer){0};
 	memory = (struct spanread_memory){0};
-}
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
-}
-
-static void assert_text(struct text one, struct text other)
-{
-	ck_assert_uint_eq(one.size, other.size);
-	ck_assert(!one.size || !memcmp(one.data, other.data, one.size));
 }
 
 static void assert_endpoint(const struct endpoint *one, const struct endpoint *other)

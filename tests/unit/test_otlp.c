@@ -17,6 +17,7 @@
 #include "queue/transcode.h"
 #include "randomspan.h"
 #include "run.h"
+#include "texts.h"
 #include "wire/httppost.h"
 #include "wire/otlpreply.h"
 #include "wire/otlprequest.h"
@@ -33,17 +34,6 @@ static void teardown(void)
 	spanread_free(&memory);
 	out = again = (struct buffer){0};
 	memory = (struct spanread_memory){0};
-}
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
-}
-
-static void assert_text(struct text one, struct text other)
-{
-	ck_assert_uint_eq(one.size, other.size);
-	ck_assert(!one.size || !memcmp(one.data, other.data, one.size));
 }
 
 /* The Span of an item. */

@@ -7,6 +7,7 @@
 #include "assemble/assembler.h"
 
 #include "run.h"
+#include "texts.h"
 
 #define MS INT64_C(1000000)
 #define T0 INT64_C(1700000000000000000)
@@ -15,11 +16,6 @@ static struct ledger rows;
 static GString *emitted;
 static int64_t emitted_count;
 static const struct assembler_limits limits = {1000 * MS, 100 * MS, 1024 * 1024};
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
-}
 
 static void note(void *data, const struct span *span)
 {

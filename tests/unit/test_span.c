@@ -9,6 +9,7 @@
 #include "assemble/spanhead.h"
 
 #include "run.h"
+#include "texts.h"
 
 #define MS INT64_C(1000000)
 #define T0 INT64_C(1700000000000000000) /* ns since the epoch; the tracing clock is CLOCK0 then */
@@ -17,11 +18,6 @@
 static struct ledger rows;
 static GString *emitted; /* a line for each span that was emitted */
 static int64_t emitted_count;
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
-}
 
 /* Writes the span as one line, times relative to T0 in microseconds. */
 static void note(void *data, const struct span *span)

@@ -11,11 +11,7 @@
 #include "oracle.h"
 #include "randomspan.h"
 #include "run.h"
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
-}
+#include "texts.h"
 
 static void assert_same(const struct span *span)
 {
