@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "assemble/assembler.h"
 
-#include <string.h>
-
 #include <glib.h>
 
 #include "assemble/endpoint.h"
@@ -97,6 +95,16 @@ static void emit_classic(struct assembler *assembler, const struct pending *pend
 	assembler->emit(assembler->data, &span);
 }
 
+/* Puts a span that is new into table and list. */
+static void put_in(struct assembler *assembler, struct pending *pending)
+{
+	g_hash_table_insert(assembler->pending, &pending->key, pending);
+	TAILQ_INSERT_TAIL(list_of(assembler, pending), pending, link);
+	assembler->bytes += pending_bytes(pending);
+	count(assembler, SPANS_MADE, 1);
+	count(assembler, SPANS_PENDING, 1);
+}
+
 /* Removes it from table and list. */
 static void take_out(struct assembler *assembler, struct pending *pending)
 {
@@ -185,11 +193,7 @@ bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t n
 			pending_destroy(pending);
 			continue;
 		}
-		g_hash_table_insert(assembler->pending, &pending->key, pending);
-		TAILQ_INSERT_TAIL(list_of(assembler, pending), pending, link);
-		assembler->bytes += pending_bytes(pending);
-		count(assembler, SPANS_MADE, 1);
-		count(assembler, SPANS_PENDING, 1);
+		put_in(assembler, pending);
 	}
 	shed(assembler);
 	return !from.failed;
@@ -208,11 +212,7 @@ static struct pending *find_or_create(
 	pending->parent_id = event->parent_id;
 	pending->name = pending_keep(pending, event->name);
 	pending->first = pending->last = at;
-	g_hash_table_insert(assembler->pending, &pending->key, pending);
-	TAILQ_INSERT_TAIL(&assembler->open, pending, link);
-	assembler->bytes += pending_bytes(pending);
-	count(assembler, SPANS_MADE, 1);
-	count(assembler, SPANS_PENDING, 1);
+	put_in(assembler, pending);
 	return pending;
 }
 

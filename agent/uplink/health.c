@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink/health.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <glib.h>
@@ -16,6 +17,13 @@
 static void keep_error(struct health *health, const char *why)
 {
 	g_strlcpy(health->error, why, sizeof(health->error));
+}
+
+void health_label(char *label, size_t size, const char *output, const char *server)
+{
+	bool named = output && strcmp(output, "default") != 0;
+
+	snprintf(label, size, "%s%s%s", named ? output : "", named ? " at " : "", server);
 }
 
 void health_init(struct health *health, const char *server)

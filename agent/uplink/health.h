@@ -8,6 +8,7 @@
 #define UPLINK_HEALTH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/fault.h"
@@ -27,6 +28,9 @@ struct health {
 	uint64_t refused_more; /* refused since then */
 	char error[256];       /* why it is not up; "" if it is */
 };
+
+/* What the log calls a server of the output @output: an output that is not [output] is named. */
+void health_label(char *label, size_t size, const char *output, const char *server);
 
 /* @server is borrowed. Not up at first. */
 void health_init(struct health *health, const char *server);

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <glib.h>
 
@@ -366,15 +365,6 @@ void server_hurry(struct server *server)
 		backoff_begin(&server->backoff, 0);
 }
 
-/* An output that is not the only one is named. */
-static void label(struct server *server, const char *output)
-{
-	bool named = output && strcmp(output, "default") != 0;
-
-	snprintf(server->label, sizeof(server->label), "%s%s%s", named ? output : "", named ? " at " : "",
-		server->name);
-}
-
 struct server *server_create(const struct server_shared *shared, const char *output,
 	const struct address *address, struct wire *wire)
 {
@@ -385,7 +375,7 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	address_print(address, server->name);
 	server->wire = wire;
 	delivery_init(&server->delivery, shared->queue, shared->format);
-	label(server, output);
+	health_label(server->label, sizeof(server->label), output, server->name);
 	health_init(&server->health, server->label);
 	backoff_init(&server->backoff, shared->base, on_rested, server);
 	backoff_set_pace(&server->backoff, shared->backoff_min_ns, shared->backoff_max_ns);
