@@ -144,15 +144,11 @@ void assembler_flush(struct assembler *assembler)
 /* Memory is short: emits spans that have ended first, then those that were silent longest. */
 static void shed(struct assembler *assembler)
 {
-	while (assembler->bytes > assembler->limits.max_bytes) {
-		struct pending *victim = TAILQ_FIRST(&assembler->ended);
+	struct pending *victim;
 
-		if (!victim)
-			victim = TAILQ_FIRST(&assembler->open);
-		if (!victim)
-			return;
+	while (assembler->bytes > assembler->limits.max_bytes &&
+		((victim = TAILQ_FIRST(&assembler->ended)) || (victim = TAILQ_FIRST(&assembler->open))))
 		emit_pending(assembler, victim);
-	}
 }
 
 void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits)
