@@ -27,9 +27,11 @@ static void teardown(void)
 
 static bool add_to(int format, const struct buffer *item, const struct tag *tags, size_t count)
 {
+	struct text text = {(const char *)item->data, (uint32_t)item->size};
+
 	again.size = 0;
-	return format == BATCH_ZIPKIN_JSON ? addtags_json(&again, item->data, item->size, tags, count)
-					   : addtags_thrift(&again, item->data, item->size, tags, count);
+	return format == BATCH_ZIPKIN_JSON ? addtags_json(&again, text, tags, count)
+					   : addtags_thrift(&again, text, tags, count);
 }
 
 static void encode_as(int format, const struct span *span)
@@ -71,6 +73,8 @@ START_TEST(tags_are_added)
 		{.key = literal("rack"), .value = literal("r7, r8")}};
 	struct tag own[] = {{.key = literal("rack"), .value = literal("mine")},
 		{.key = literal("cluster"), .value = literal("")}};
+	const struct annotation marks[] = {{5, literal("\",\"tags\":{\"rack\":\"1\"},\"debug\":true}")},
+		{6, literal(",\"tags\":{\\")}, {7, literal("\\\",\"tags\":{")}};
 	struct random_spans *spans = random_spans_create(6);
 	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3, .tags = own, .local = {.port = 5}};
 
@@ -82,6 +86,8 @@ START_TEST(tags_are_added)
 			span.has_remote = !span.has_remote;
 			span.debug = kind % 3 == 0;
 			span.shared = kind == SPAN_SERVER;
+			span.annotations = marks;
+			span.annotation_count = (size_t)kind % 4;
 			assert_added(_i, &span, added, 2);
 		}
 	}
@@ -106,13 +112,22 @@ START_TEST(fields_behind_the_place)
 	to = tbinary_put_i16(tbinary_put_field(tbinary_put_field(to, TBINARY_STRUCT, 4), TBINARY_I16, 2), 99);
 	to = tbinary_put_i64(tbinary_put_field(tbinary_put_stop(to), TBINARY_I64, 9), 1);
 	out.size = (size_t)(tbinary_put_stop(tbinary_put_stop(to)) - out.data);
-	ck_assert(addtags_thrift(&again, out.data, out.size, &added, 1));
+	ck_assert(add_to(BATCH_ZIPKIN_SPANS, &out, &added, 1));
 	ck_assert(spanread_thrift(&seen, again.data, again.size, &memory));
 	ck_assert_uint_eq(seen.tag_count, 1);
 	ck_assert_uint_eq(seen.local.port, 99);
 	spanread_free(&memory);
 }
 END_TEST
+
+static bool add_to_resource(
+	struct buffer *to, const struct buffer *item, const struct tag *tags, size_t count)
+{
+	struct addtags_memo memo = {{{0}}};
+
+	return addtags_otlp(
+		to, (struct text){(const char *)item->data, (uint32_t)item->size}, tags, count, &memo);
+}
 
 /* In OTLP they are the resource's, whose own attributes stay; the span is as it was. */
 START_TEST(resources_get_them)
@@ -139,7 +154,7 @@ START_TEST(resources_get_them)
 
 		out.size = again.size = 0;
 		ck_assert_int_eq(otlp_encode(&out, span), 0);
-		ck_assert(addtags_otlp(&again, out.data, out.size, added, 4));
+		ck_assert(add_to_resource(&again, &out, added, 4));
 		head = GUINT32_FROM_BE(*(const uint32_t *)(const void *)out.data);
 		ck_assert_uint_eq(again.size, out.size + size);
 		ck_assert_uint_eq(GUINT32_FROM_BE(*(const uint32_t *)(const void *)again.data), head + size);
@@ -150,6 +165,38 @@ START_TEST(resources_get_them)
 		ck_assert_uint_eq(seen.tag_count, span->tag_count);
 	}
 	spanread_free(&memory);
+	random_spans_free(spans);
+}
+END_TEST
+
+/* Items of many processes in turn become what each becomes alone. */
+START_TEST(processes_in_turn)
+{
+	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
+	struct random_spans *spans = random_spans_create(12);
+	struct buffer items[50] = {{0}}, all = {0};
+	struct addtags_memo memo = {{{0}}};
+
+	for (uint32_t i = 0; i < 50; i++) {
+		struct span span = *random_span(spans, true);
+
+		span.pid = i % 5 * ADDTAGS_HEADS;
+		otlp_encode(&items[i], &span);
+	}
+	for (int round = 0; round < 2000; round++) {
+		const struct buffer *item = &items[round * 7 % (round < 1000 ? 50 : 20)];
+		size_t before = all.size;
+
+		again.size = 0;
+		ck_assert(add_to_resource(&again, item, &added, 1));
+		ck_assert(addtags_otlp(&all, (struct text){(const char *)item->data, (uint32_t)item->size},
+			&added, 1, &memo));
+		ck_assert_uint_eq(all.size - before, again.size);
+		ck_assert_mem_eq(all.data + before, again.data, again.size);
+	}
+	for (int i = 0; i < 50; i++)
+		buffer_free(&items[i]);
+	buffer_free(&all);
 	random_spans_free(spans);
 }
 END_TEST
@@ -169,7 +216,7 @@ START_TEST(damaged_resources_get_none)
 
 			copy[g_rand_int_range(random, 0, (gint32)size)] = (uint8_t)g_rand_int(random);
 			again.size = 0;
-			if (!addtags_otlp(&again, copy, size, &added, 1))
+			if (!add_to_resource(&again, &(struct buffer){.data = copy, .size = size}, &added, 1))
 				ck_assert_uint_eq(again.size, 0);
 		}
 	}
@@ -178,9 +225,12 @@ START_TEST(damaged_resources_get_none)
 }
 END_TEST
 
-/* What is no span gets none; whatever it is, nothing beyond it is read. */
-START_TEST(damaged_gets_no_tags)
+/* Half a span in Thrift gets none; in JSON it may, and is no span still. Whatever it is, nothing beyond it is
+ * read. */
+START_TEST(damaged_stays_damaged)
 {
+	struct spanread_memory memory = {0};
+	struct span seen;
 	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
 	struct random_spans *spans = random_spans_create(7);
 	GRand *random = g_rand_new_with_seed(8);
@@ -190,7 +240,11 @@ START_TEST(damaged_gets_no_tags)
 		for (size_t size = 0; size < out.size; size++) {
 			g_autofree uint8_t *copy = g_memdup2(out.data, size);
 
-			ck_assert(!add_to(_i, &(struct buffer){.data = copy, .size = size}, &added, 1));
+			if (!add_to(_i, &(struct buffer){.data = copy, .size = size}, &added, 1))
+				ck_assert_uint_eq(again.size, 0);
+			else
+				ck_assert(_i == BATCH_ZIPKIN_JSON &&
+					  !spanread_json(&seen, again.data, again.size, &memory));
 		}
 		for (int i = 0; i < 2000; i++) {
 			g_autofree uint8_t *copy = g_memdup2(out.data, out.size);
@@ -199,6 +253,7 @@ START_TEST(damaged_gets_no_tags)
 			add_to(_i, &(struct buffer){.data = copy, .size = out.size}, &added, 1);
 		}
 	}
+	spanread_free(&memory);
 	g_rand_free(random);
 	random_spans_free(spans);
 }
@@ -211,9 +266,10 @@ int main(void)
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, tags_are_added, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
-	tcase_add_loop_test(tests, damaged_gets_no_tags, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
+	tcase_add_loop_test(tests, damaged_stays_damaged, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
 	tcase_add_test(tests, fields_behind_the_place);
 	tcase_add_test(tests, resources_get_them);
+	tcase_add_test(tests, processes_in_turn);
 	tcase_add_test(tests, damaged_resources_get_none);
 	return run_cases("addtags", tests);
 }
