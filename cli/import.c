@@ -21,7 +21,7 @@ static const char help[] =
 	"Send the spans in traces and files on disk to the configured outputs. PATH is\n"
 	"  a CTF trace, or a folder of traces, such as `lttng create --output=DIR` creates;\n"
 	"  a file *.jsonl of spans, or a folder with such files, as outputs of `type = file`\n"
-	"  write them: Zipkin's JSON of version 2, one span a line.\n"
+	"  write them: Zipkin's JSON of version 2, one span a line, or OTLP's JSON lines.\n"
 	"\n"
 	"  --config FILE       the configuration with the outputs; by default\n"
 	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
@@ -45,6 +45,7 @@ static void add_result(struct import_result *sum, const struct import_result *mo
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		sum->rows.row[i] += more->rows.row[i];
 	sum->lines.read += more->lines.read;
+	sum->lines.spans += more->lines.spans;
 	sum->lines.bad += more->lines.bad;
 	for (size_t i = 0; i < more->outputs; i++) {
 		memcpy(sum->output[i].name, more->output[i].name, sizeof(sum->output[i].name));
@@ -194,7 +195,7 @@ static int report(const struct import *import)
 		report_events(&import->result);
 	if (import->files)
 		printf("%" PRIu64 " lines read: %" PRIu64 " spans, %" PRIu64 " that are none\n", lines->read,
-			lines->read - lines->bad, lines->bad);
+			lines->spans, lines->bad);
 	for (size_t i = 0; i < import->result.outputs; i++)
 		good &= report_output(&import->result, i);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -163,8 +163,12 @@ static int check_output(const struct config *config, const struct output_config 
 		{!output->sasl && (*output->sasl_user || *output->sasl_password_file),
 			{"sasl", "sasl-user", "sasl-password-file"},
 			"`sasl-user` and `sasl-password-file` need `sasl`"},
-		{output->format != CONFIG_FORMAT_JSON2 && output->type == CONFIG_OUTPUT_FILE,
-			{"format", "type"}, "`type = file` needs `format = json2`"},
+		{output->format != CONFIG_FORMAT_JSON2 && output->format != CONFIG_FORMAT_OTLP_JSON &&
+				output->type == CONFIG_OUTPUT_FILE,
+			{"format", "type"}, "`type = file` needs `format = json2` or `format = otlp-json`"},
+		{output->format == CONFIG_FORMAT_OTLP_JSON && output->type != CONFIG_OUTPUT_FILE &&
+				output_key_fits(output, config_key_find("output", "format")),
+			{"format", "type"}, "`format = otlp-json` is for `type = file`"},
 		{output->total_size && output->type == CONFIG_OUTPUT_FILE &&
 				(!output->rotate_size || output->total_size < output->rotate_size),
 			{"total-size", "rotate-size"},

@@ -28,7 +28,7 @@ enum config_output {
 };
 enum config_file_sync { CONFIG_FILE_SYNC_ROTATION, CONFIG_FILE_SYNC_BATCH };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
-enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2, CONFIG_FORMAT_OTLP };
+enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2, CONFIG_FORMAT_OTLP, CONFIG_FORMAT_OTLP_JSON };
 enum config_kafka_key { CONFIG_KEY_NONE, CONFIG_KEY_TRACE };
 enum config_sasl {
 	CONFIG_SASL_NONE,

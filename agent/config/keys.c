@@ -70,7 +70,7 @@ const struct config_key config_keys[] = {
 	OUTPUT("takes", WORDS, takes, NEEDS_RESTART, DELIVERS, .text = "spans", .number = CONFIG_TAKES_SPANS, .max = 1),
 	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, SERVERS, .text = "127.0.0.1:9410"),
 	OUTPUT("category", NAME, category, CHANGES_UPLINK, FOR(SCRIBE), .text = "zipkin"),
-	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FOR(HTTP) | FOR(FILE) | FOR(KAFKA), .text = "thrift|json2|otlp", .number = CONFIG_FORMAT_THRIFT, .max = 2),
+	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FOR(HTTP) | FOR(FILE) | FOR(KAFKA), .text = "thrift|json2|otlp|otlp-json", .number = CONFIG_FORMAT_THRIFT, .max = 3),
 	OUTPUT("path", PATH, path, CHANGES_UPLINK, POSTS, .text = "/api/v1/spans"),
 	OUTPUT("headers-file", TEXT, headers_file, CHANGES_UPLINK, POSTS, .text = ""),
 	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, POSTS | FOR(KAFKA), .text = "gzip|zstd|none", .number = CONFIG_COMPRESSION_GZIP, .max = 2),

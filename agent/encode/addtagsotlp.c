@@ -46,7 +46,7 @@ static bool put_process(struct buffer *out, const uint8_t *head, uint32_t size, 
 		if (!is_wanted(wanted, i))
 			continue;
 		to = buffer_reserve(out, wanted->tags[i].key.size + wanted->tags[i].value.size + TAG_ROOM);
-		out->size += (size_t)(put_attribute(to, &wanted->tags[i]) - to);
+		out->size += (size_t)(otlpattribute_put(to, wanted->tags[i].key, wanted->tags[i].value) - to);
 	}
 	return true;
 }

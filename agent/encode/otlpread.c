@@ -8,12 +8,10 @@
 
 #include "base/pack.h"
 #include "encode/iptext.h"
+#include "encode/shortest.h"
 #include "encode/spanread.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
-
-/* Longest number as text: a double of 17 digits. */
-#define NUMBER_ROOM 32
 
 struct reading {
 	struct span *span;
@@ -42,22 +40,6 @@ static uint64_t id_of(struct reading *is, const uint8_t *bytes, size_t size)
 
 /* Attributes */
 
-/* In the fewest digits that read back the same, as the client writes it. */
-static int print_double(char *text, uint64_t bits)
-{
-	static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
-	double value, again;
-
-	memcpy(&value, &bits, sizeof(value));
-	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-		g_ascii_formatd(text, NUMBER_ROOM, formats[i], value);
-		again = g_ascii_strtod(text, NULL);
-		if (!memcmp(&again, &value, sizeof(value)))
-			break;
-	}
-	return (int)strlen(text);
-}
-
 /* Texts stay where they are while more are put: there is room for all. */
 static struct text keep(struct reading *is, const char *text, int size)
 {
@@ -70,7 +52,8 @@ static struct text keep(struct reading *is, const char *text, int size)
 
 static void set_value(struct reading *is, const struct protobuf_field *field, struct tag *tag)
 {
-	char number[NUMBER_ROOM];
+	char number[SHORTEST_ROOM];
+	double value;
 
 	if (field->number == ANYVALUE_STRING && field->type == PROTOBUF_BYTES) {
 		tag->value = text_of(field);
@@ -83,7 +66,8 @@ static void set_value(struct reading *is, const struct protobuf_field *field, st
 			keep(is, number, snprintf(number, sizeof(number), "%lld", (long long)field->value));
 		tag->type = TAG_INT;
 	} else if (field->number == ANYVALUE_DOUBLE && field->type == PROTOBUF_I64) {
-		tag->value = keep(is, number, print_double(number, field->value));
+		memcpy(&value, &field->value, sizeof(value));
+		tag->value = keep(is, number, (int)shortest_print(number, value));
 		tag->type = TAG_DOUBLE;
 	}
 }
@@ -110,12 +94,18 @@ static struct tag read_attribute(struct reading *is, const struct protobuf_field
 	return tag;
 }
 
+/* 0 if it has more than @digits. */
+static uint32_t number_of(struct text value, size_t digits)
+{
+	char number[16] = "";
+
+	memcpy(number, value.data, value.size <= digits ? value.size : 0);
+	return (uint32_t)strtoul(number, NULL, 10);
+}
+
 static uint16_t port_of(struct text value)
 {
-	char number[8] = "";
-
-	memcpy(number, value.data, value.size < sizeof(number) ? value.size : 0);
-	return (uint16_t)atoi(number);
+	return (uint16_t)number_of(value, 7);
 }
 
 /* Returns whether the attribute is one of those that the encoder makes of an endpoint. */
@@ -182,12 +172,17 @@ static void take_status(struct reading *is, const struct protobuf_field *status)
 	struct protobuf_reader from = protobuf_read(status->bytes, status->size);
 	struct tag error = {{"error", 5}, {"true", 4}, TAG_TEXT};
 	struct protobuf_field field;
+	bool failed = false;
 
-	while (protobuf_next(&from, &field))
+	while (protobuf_next(&from, &field)) {
 		if (field.number == STATUS_MESSAGE && field.type == PROTOBUF_BYTES)
 			error.value = text_of(&field);
+		else if (field.number == STATUS_CODE && field.type == PROTOBUF_VARINT)
+			failed = field.value == STATUS_ERROR;
+	}
 	is->failed |= from.failed;
-	spanread_tag(is->memory, &error);
+	if (failed)
+		spanread_tag(is->memory, &error);
 }
 
 static void take_trace_id(struct reading *is, const struct protobuf_field *field)
@@ -251,9 +246,32 @@ static void take_span(struct reading *is, struct protobuf_reader from)
 
 /* The process */
 
+/* What a wire adds, for the node that sends. */
+static bool is_of_wire(struct text key)
+{
+	return is_text(key, OTLP_HOST) || is_text(key, OTLP_INSTANCE) || is_text(key, OTLP_SDK_NAME) ||
+	       is_text(key, OTLP_SDK_LANGUAGE) || is_text(key, OTLP_SDK_VERSION);
+}
+
+/* What the span has no place for, as an output's `tags`, is a tag. */
+static void take_resource(struct reading *is, const struct tag *tag)
+{
+	bool address = is_text(tag->key, OTLP_LOCAL_ADDRESS), port = is_text(tag->key, OTLP_LOCAL_PORT);
+	struct span *span = is->span;
+
+	if (is_text(tag->key, OTLP_SERVICE))
+		span->local.service =
+			is_text(tag->value, OTLP_NO_SERVICE) ? (struct text){"", 0} : tag->value;
+	else if (is_text(tag->key, OTLP_PROGRAM))
+		span->program = tag->value;
+	else if (is_text(tag->key, OTLP_PID) && tag->type == TAG_INT)
+		span->pid = number_of(tag->value, 10);
+	else if (!is_of_wire(tag->key) && !take_endpoint(&span->local, tag, address, port))
+		spanread_tag(is->memory, tag);
+}
+
 static void take_process(struct reading *is, struct protobuf_reader from)
 {
-	struct span *span = is->span;
 	struct protobuf_field field;
 
 	while (protobuf_next(&from, &field)) {
@@ -262,13 +280,7 @@ static void take_process(struct reading *is, struct protobuf_reader from)
 		if (field.number != RESOURCE_ATTRIBUTES || field.type != PROTOBUF_BYTES)
 			continue;
 		tag = read_attribute(is, &field);
-		if (is_text(tag.key, OTLP_SERVICE) && !is_text(tag.value, OTLP_NO_SERVICE))
-			span->local.service = tag.value;
-		else if (is_text(tag.key, OTLP_PROGRAM))
-			span->program = tag.value;
-		else
-			take_endpoint(&span->local, &tag, is_text(tag.key, OTLP_LOCAL_ADDRESS),
-				is_text(tag.key, OTLP_LOCAL_PORT));
+		take_resource(is, &tag);
 	}
 	is->failed |= from.failed;
 }
@@ -284,7 +296,7 @@ bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct 
 		return false;
 	spanread_clear(memory);
 	/* a number takes more bytes as text than in the item, but not more than this */
-	buffer_reserve(&memory->texts, size * NUMBER_ROOM / 2 + NUMBER_ROOM);
+	buffer_reserve(&memory->texts, size * SHORTEST_ROOM / 2 + SHORTEST_ROOM);
 	*span = (struct span){.pid = pid};
 	take_process(&is, protobuf_read(process, head - 8));
 	take_span(&is, protobuf_read(from.at, (size_t)(from.end - from.at)));

@@ -19,8 +19,8 @@ void filename_print(const struct filename *name, char text[FILENAMES_SIZE])
 
 	gmtime_r(&begun, &utc);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
-	snprintf(text, FILENAMES_SIZE, "%szipkin-%s-%u.jsonl%s", name->part ? "." : "", when, name->number,
-		name->part ? ".part" : "");
+	snprintf(text, FILENAMES_SIZE, "%s%s-%s-%u.jsonl%s", name->part ? "." : "",
+		name->otlp ? "otlp" : "zipkin", when, name->number, name->part ? ".part" : "");
 }
 
 /* What is printed again as it was is one of ours. */
@@ -31,7 +31,9 @@ bool filename_parse(const char *text, struct filename *name)
 	const char *rest;
 
 	name->part = *text == '.';
-	rest = strptime(text + name->part, "zipkin-%Y%m%dT%H%M%SZ-", &utc);
+	name->otlp = text[name->part] == 'o';
+	rest = strptime(
+		text + name->part, name->otlp ? "otlp-%Y%m%dT%H%M%SZ-" : "zipkin-%Y%m%dT%H%M%SZ-", &utc);
 	if (!rest || sscanf(rest, "%9u", &name->number) != 1)
 		return false;
 	name->begun = timegm(&utc);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of files with spans: zipkin-20261123T012643Z-1.jsonl, by the time at which the file was begun. One
+ * Names of files with spans: zipkin-20261123T012643Z-1.jsonl, by the time at which the file was begun, or
+ * otlp-20261123T012643Z-1.jsonl, by what the lines are. One
  * that is being written is .zipkin-20261123T012643Z-1.jsonl.part, which no pattern of a consumer takes.
  */
 #ifndef FILES_FILENAMES_H
@@ -17,6 +18,7 @@ struct filename {
 	int64_t begun;   /* seconds since the epoch */
 	uint32_t number; /* from 1: of those that were begun in the same second */
 	bool part;
+	bool otlp; /* or else Zipkin's */
 };
 
 struct filename_found {

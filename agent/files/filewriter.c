@@ -17,7 +17,8 @@
 
 void filewriter_init(struct filewriter *writer, const struct filewriter_options *options)
 {
-	*writer = (struct filewriter){.options = *options, .folder = -1, .part = {.fd = -1}};
+	*writer = (struct filewriter){
+		.options = *options, .folder = -1, .part = {.fd = -1, .name.otlp = options->otlp}};
 	writer->options.directory = writer->directory = g_strdup(options->directory);
 	writer->took_up = !options->take_up;
 }

@@ -20,6 +20,7 @@
 
 struct filewriter_options {
 	const char *directory; /* absolute */
+	bool otlp;             /* what the lines are, for the files' names; or else Zipkin's */
 	bool make;             /* the directory, with those above it */
 	bool take_up;          /* what an agent that was killed left there */
 	bool sync_each; /* each write is on disk when it returns; otherwise each file, when it is finished */

@@ -15,10 +15,11 @@
 /* Opens the part; EEXIST if it cannot be ours. */
 static int open_new(struct partfile *part, int folder, const struct filename *name)
 {
-	const struct filename finished = {.begun = name->begun, .number = name->number};
+	struct filename finished = *name;
 	char text[FILENAMES_SIZE];
 	int error = 0;
 
+	finished.part = false;
 	filename_print(&finished, text);
 	if (faccessat(folder, text, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return EEXIST;
@@ -40,7 +41,7 @@ static int open_new(struct partfile *part, int folder, const struct filename *na
 
 int partfile_create(struct partfile *part, int folder, int64_t now)
 {
-	struct filename name = {.begun = now, .part = true};
+	struct filename name = {.begun = now, .part = true, .otlp = part->name.otlp};
 	int error;
 
 	if (part->name.begun == now)

@@ -18,12 +18,13 @@ static enum batch_format format_of_kafka(const struct output_config *output)
 
 enum batch_format format_of(const struct output_config *output)
 {
-	bool json = output->type == CONFIG_OUTPUT_FILE ||
-		    (output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2);
+	bool file = output->type == CONFIG_OUTPUT_FILE,
+	     json = file || (output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2);
 
 	if (output->type == CONFIG_OUTPUT_KAFKA)
 		return format_of_kafka(output);
-	if (output->type == CONFIG_OUTPUT_OTLP)
+	/* of which files get JSON, when they are written */
+	if (output->type == CONFIG_OUTPUT_OTLP || (file && output->format == CONFIG_FORMAT_OTLP_JSON))
 		return BATCH_OTLP_SPANS;
 	return json ? BATCH_ZIPKIN_JSON : BATCH_ZIPKIN_SPANS;
 }

@@ -12,169 +12,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "files/filewriter.h"
-#include "queue/aside.h"
-#include "queue/transcode.h"
-#include "uplink/filenews.h"
-#include "uplink/health.h"
-#include "uplink/kinds.h"
+#include "uplink/fileinner.h"
 
-/* A disk that hangs does not hold up the loop for longer: the thread is left to itself then. */
+/* A disk that hangs, or has hung for so long already, does not hold up the loop for longer: the thread is
+ * left to itself then. */
 #define END_NS (3 * NS_PER_SECOND)
 /* A write that takes longer is worth a word. */
 #define HANGS_NS (5 * NS_PER_SECOND)
 
-struct fileuplink {
-	struct uplink uplink;
-	struct queue *queue; /* a reference: the thread may outlive the output */
-	enum batch_format format;
-	char *label, *directory;
-	int64_t wait_min_ns, wait_max_ns;
-	pthread_t thread;
-	/* the loop's */
-	void (*drained)(void *data);
-	void *drained_data;
-	/* the thread's */
-	struct filewriter writer;
-	unsigned failures;
-	int64_t failed_at, wait_ns; /* CLOCK_MONOTONIC ns; 0: it works */
-	struct filenews said;
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t changed;
-	struct event *news; /* there may be nothing left to write; NULL: nobody asks */
-	struct health health;
-	int64_t busy_since; /* the thread is at work since then, CLOCK_MONOTONIC ns; 0: it waits */
-	bool begun, woken, hurry, ending, over, abandoned;
-};
-
 /* The thread */
-
-/* Nothing can be written. */
-static void fail(struct fileuplink *files, int error)
-{
-	enum fault fault = fault_of_file(error);
-
-	files->wait_ns = clock_backoff(files->wait_min_ns, files->failures++, files->wait_max_ns);
-	files->failed_at = clock_monotonic();
-	account_add(queue_account(files->queue), fault_row(fault), 1);
-	pthread_mutex_lock(&files->lock);
-	if (!files->abandoned) /* another uplink has the queue then */
-		queue_set_delivering(files->queue, false);
-	health_failing(&files->health, fault, files->writer.error, "spans wait, retrying");
-	pthread_mutex_unlock(&files->lock);
-}
-
-/* Something could be written; or, if not @wrote, would be as far as one can see. */
-static void work_well(struct fileuplink *files, bool wrote)
-{
-	bool good;
-
-	pthread_mutex_lock(&files->lock);
-	if (wrote)
-		health_good(&files->health);
-	else
-		health_connected(&files->health);
-	good = !files->health.failing;
-	pthread_mutex_unlock(&files->lock);
-	files->failed_at = 0;
-	filenews_good(&files->said, files->label, &files->writer);
-	if (good) {
-		files->failures = 0;
-		queue_set_delivering(files->queue, true);
-	}
-}
-
-static void settle(struct fileuplink *files, struct entry *entry)
-{
-	const struct batch *batch = entry->batch;
-	struct account *account = queue_account(files->queue);
-
-	if (entry->sent_before)
-		account_add(account, SPANS_SENT_AGAIN, batch->count);
-	account_move(account, entry_row(entry), SPANS_SENT, batch->count);
-	account_delivered(account, batch_events(batch), batch->count, clock_wall());
-	queue_release(files->queue, entry);
-}
-
-static bool is_abandoned(struct fileuplink *files)
-{
-	bool abandoned;
-
-	pthread_mutex_lock(&files->lock);
-	abandoned = files->abandoned;
-	pthread_mutex_unlock(&files->lock);
-	return abandoned;
-}
-
-static int deliver(struct fileuplink *files, struct entry *entry)
-{
-	const struct batch *batch = entry->batch;
-	uint32_t known = 0; /* and sent, all the same */
-	int error = filewriter_open(&files->writer);
-
-	if (!error)
-		error = filewriter_write(
-			&files->writer, batch->spans.data, batch_sizes(batch), batch->count, &known);
-	if (error) {
-		queue_give_back(files->queue, entry);
-		fail(files, error);
-		if (is_abandoned(files)) /* another uplink may have the queue */
-			queue_rouse(files->queue);
-		return error;
-	}
-	settle(files, entry);
-	work_well(files, true);
-	return 0;
-}
-
-static struct entry *take(struct fileuplink *files)
-{
-	struct entry *entry;
-
-	do {
-		entry = queue_take(files->queue);
-		if (!entry)
-			entry = aside_take(files->queue);
-	} while (entry && !transcode_entry(files->queue, entry, files->format));
-	return entry;
-}
-
-/* Whether it has to stop before the next step. */
-static bool is_ending(struct fileuplink *files)
-{
-	bool ending;
-
-	pthread_mutex_lock(&files->lock);
-	ending = files->ending;
-	files->busy_since = clock_monotonic();
-	pthread_mutex_unlock(&files->lock);
-	return ending;
-}
-
-/* With nothing to write, it is at least seen whether the directory is there. */
-static int look(struct fileuplink *files)
-{
-	int error = filewriter_open(&files->writer);
-
-	if (!error && clock_monotonic() >= filewriter_due(&files->writer))
-		error = filewriter_rotate(&files->writer);
-	if (error)
-		fail(files, error);
-	else
-		work_well(files, false);
-	return error;
-}
-
-static void work(struct fileuplink *files)
-{
-	struct entry *entry;
-
-	if (is_ending(files) || look(files) != 0)
-		return;
-	while (!is_ending(files) && (entry = take(files)) && deliver(files, entry) == 0)
-		;
-	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
-}
 
 /* With the lock held: until when there is nothing to do if nobody says so. */
 static int64_t next_look(const struct fileuplink *files)
@@ -229,6 +75,7 @@ static bool wait_for_beginning(struct fileuplink *files)
 static void release(struct fileuplink *files)
 {
 	filewriter_free(&files->writer);
+	filelines_free(&files->lines);
 	queue_unref(files->queue);
 	pthread_mutex_destroy(&files->lock);
 	pthread_cond_destroy(&files->changed);
@@ -243,7 +90,7 @@ static void *run(void *data)
 	bool abandoned, goes_on = wait_for_beginning(files);
 
 	while (goes_on) {
-		work(files);
+		filework(files);
 		goes_on = wait_for_work(files);
 	}
 	if (filewriter_close(&files->writer) != 0)
@@ -342,12 +189,13 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 static void destroy(struct uplink *owned)
 {
 	struct fileuplink *files = (struct fileuplink *)owned;
-	struct timespec time = clock_timespec(clock_monotonic() + END_NS);
 	struct event *news = files->news;
+	struct timespec time;
 	bool over;
 	int waited = 0;
 
 	pthread_mutex_lock(&files->lock);
+	time = clock_timespec((files->busy_since ? files->busy_since : clock_monotonic()) + END_NS);
 	files->ending = true;
 	files->news = NULL;
 	pthread_cond_broadcast(&files->changed);
@@ -375,6 +223,7 @@ static const struct uplink_kind kind = {
 static void init(struct fileuplink *files, const struct uplink_options *options)
 {
 	bool named = strcmp(options->name, "default") != 0;
+	struct filewriter_options to = options->files;
 	pthread_condattr_t attr;
 
 	files->uplink.kind = &kind;
@@ -383,7 +232,9 @@ static void init(struct fileuplink *files, const struct uplink_options *options)
 	files->label = g_strconcat(named ? options->name : "", named ? " in " : "", files->directory, NULL);
 	files->wait_min_ns = options->backoff_min_ns;
 	files->wait_max_ns = options->backoff_max_ns;
-	filewriter_init(&files->writer, &options->files);
+	to.otlp = options->format == BATCH_OTLP_SPANS;
+	filewriter_init(&files->writer, &to);
+	filelines_init(&files->lines, options->format);
 	pthread_mutex_init(&files->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

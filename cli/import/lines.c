@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "encode/otlpjson.h"
 #include "encode/spanread.h"
 #include "queue/format.h"
 #include "queue/keep.h"
@@ -99,8 +100,10 @@ static void hand(struct lines *lines, bool at_once)
 	lines->bytes = lines->count = 0;
 }
 
-static void add(struct lines *lines, const struct span *span)
+static void add(void *data, const struct span *span)
 {
+	struct lines *lines = data;
+
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		if (!lines->spans[i])
 			continue;
@@ -113,25 +116,37 @@ static void add(struct lines *lines, const struct span *span)
 	}
 	trait_put(&lines->traits, span);
 	lines->count++;
+	lines->counts->spans++;
 	if (lines->bytes >= HAND_BYTES)
 		hand(lines, false);
 }
 
-/* Returns whether it is a span, or empty. */
+/* Returns whether all that it says is spans. */
+static bool read_spans(struct lines *lines, const char *line, size_t size)
+{
+	const struct otlpjson_sink sink = {add, lines};
+	struct span span;
+
+	if (otlpjson_is(line, size))
+		return otlpjson_read(line, size, &lines->memory, &sink);
+	if (!spanread_json(&span, (const uint8_t *)line, size, &lines->memory))
+		return false;
+	add(lines, &span);
+	return true;
+}
+
+/* Returns whether it is good, or empty. */
 static bool read_line(struct lines *lines, const struct text *line)
 {
-	struct span span;
+	bool good;
 
 	atomic_fetch_add(lines->sink->steps, 1);
 	if (!line->size)
 		return true;
 	lines->counts->read++;
-	if (!spanread_json(&span, (const uint8_t *)line->data, line->size, &lines->memory)) {
-		lines->counts->bad++;
-		return false;
-	}
-	add(lines, &span);
-	return true;
+	good = read_spans(lines, line->data, line->size);
+	lines->counts->bad += !good;
+	return good;
 }
 
 /* NULL with errno: of what is no file, as a pipe, the end may never come. */
@@ -204,7 +219,9 @@ static bool read_file(struct lines *lines, const char *path)
 	while (from.file && !atomic_load(lines->sink->stop) && (errno = 0, next_line(&from, &line))) {
 		number++;
 		if (!read_line(lines, &line) && ++bad <= NAMED_MAX)
-			log_error("%s:%" PRIu64 ": left out, as it is no span in Zipkin's JSON of version 2",
+			log_error("%s:%" PRIu64
+				  ": left out, as it is no span in Zipkin's JSON of version 2, nor "
+				  "in OTLP's",
 				path, number);
 	}
 	if (bad > NAMED_MAX)

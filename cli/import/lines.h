@@ -18,7 +18,8 @@ bool lines_find(const char *path, GPtrArray *found);
 
 struct lines_counts {
 	uint64_t read;
-	uint64_t bad; /* that are no spans, and were said to be none */
+	uint64_t spans; /* in them */
+	uint64_t bad;   /* that are no spans, and were said to be none */
 };
 
 /* Where the spans go: as struct pipeline_sink in agent/assemble/pipeline.h. */

@@ -305,8 +305,9 @@ def validate(node, **sections):
 def test_mistakes_in_the_configuration(node, files):
     for keys, sentence in [
         ({"server": "127.0.0.1:9410"}, "`server` goes with type scribe, http or otlp, and the type is file in [output files]"),
-        ({"format": "thrift"}, "`type = file` needs `format = json2` in [output files]"),
+        ({"format": "thrift"}, "`type = file` needs `format = json2` or `format = otlp-json` in [output files]"),
         ({"directory": "spans"}, "it must be the absolute path of a folder"),
+        ({"type": "http", "format": "otlp-json"}, "`format = otlp-json` is for `type = file`"),
         ({"rotate-size": "2G"}, "`total-size` must be 0 (no limit), or at least `rotate-size`"),
         ({"type": "http", "server": "127.0.0.1:1"}, "`directory` goes with type file, and the type is http in [output files]"),
     ]:

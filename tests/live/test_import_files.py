@@ -59,7 +59,7 @@ def test_lines_that_are_no_spans(node, receiver, written):
     done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", first, *others, others[0])
     assert done.returncode == 1
     for number in (11, 12, 13, 14, len(lines) + len(garbage)):
-        assert f"blkin import: {first}:{number}: left out, as it is no span in Zipkin's JSON of version 2\n" in done.stderr
+        assert f"blkin import: {first}:{number}: left out, as it is no span in Zipkin's JSON of version 2, nor in OTLP's\n" in done.stderr
     assert done.stderr.count("left out") == 5
     assert "20004 lines read: 19999 spans, 5 that are none" in done.stdout
     assert "19999 spans: 19999 sent" in done.stdout

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/shortest.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+size_t shortest_print(char text[SHORTEST_ROOM], double value)
+{
+	static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+		double again;
+
+		g_ascii_formatd(text, SHORTEST_ROOM, formats[i], value);
+		again = g_ascii_strtod(text, NULL);
+		if (!memcmp(&again, &value, sizeof(value)))
+			break;
+	}
+	return strlen(text);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers with a point, in the fewest digits that read back the same, as the client writes them. */
+#ifndef ENCODE_SHORTEST_H
+#define ENCODE_SHORTEST_H
+
+#include <stddef.h>
+
+#define SHORTEST_ROOM 32
+
+/* Returns the text's size. */
+size_t shortest_print(char text[SHORTEST_ROOM], double value);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fileuplink.c, whose loop and thread this is, and filework.c, the thread's work, share. */
+#ifndef UPLINK_FILEINNER_H
+#define UPLINK_FILEINNER_H
+
+#include <pthread.h>
+
+#include "files/filewriter.h"
+#include "uplink/filelines.h"
+#include "uplink/filenews.h"
+#include "uplink/health.h"
+#include "uplink/kinds.h"
+
+struct fileuplink {
+	struct uplink uplink;
+	struct queue *queue; /* a reference: the thread may outlive the output */
+	enum batch_format format;
+	char *label, *directory;
+	int64_t wait_min_ns, wait_max_ns;
+	pthread_t thread;
+	/* the loop's */
+	void (*drained)(void *data);
+	void *drained_data;
+	/* the thread's */
+	struct filewriter writer;
+	struct filelines lines;
+	unsigned failures;
+	int64_t failed_at, wait_ns; /* CLOCK_MONOTONIC ns; 0: it works */
+	struct filenews said;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t changed;
+	struct event *news; /* there may be nothing left to write; NULL: nobody asks */
+	struct health health;
+	int64_t busy_since; /* the thread is at work since then, CLOCK_MONOTONIC ns; 0: it waits */
+	bool begun, woken, hurry, ending, over, abandoned;
+};
+
+/* Writes what waits, until the end is due or nothing can be written. Only in the thread. */
+void filework(struct fileuplink *files);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Batches as lines for files: items in JSON are lines already, those of OTLP become JSON, each with its
+ * resource. */
+#ifndef UPLINK_FILELINES_H
+#define UPLINK_FILELINES_H
+
+#include "queue/batch.h"
+#include "wire/payload.h"
+
+struct filelines {
+	struct payload *payload; /* NULL: items are lines */
+	struct batch *lines;     /* of the last call */
+};
+
+void filelines_init(struct filelines *lines, enum batch_format format);
+void filelines_free(struct filelines *lines);
+
+/* A line for each item, one for one; an empty one for an item that is damaged. Valid until the next call. */
+const struct batch *filelines_of(struct filelines *lines, const struct batch *batch);
+
+/* Frees what the last call returned. */
+void filelines_clear(struct filelines *lines);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the thread of an uplink into files does with batches. */
+#include "base/clock.h"
+#include "queue/aside.h"
+#include "queue/transcode.h"
+#include "uplink/fileinner.h"
+
+/* Nothing can be written. */
+static void fail(struct fileuplink *files, int error)
+{
+	enum fault fault = fault_of_file(error);
+
+	files->wait_ns = clock_backoff(files->wait_min_ns, files->failures++, files->wait_max_ns);
+	files->failed_at = clock_monotonic();
+	account_add(queue_account(files->queue), fault_row(fault), 1);
+	pthread_mutex_lock(&files->lock);
+	if (!files->abandoned) /* another uplink has the queue then */
+		queue_set_delivering(files->queue, false);
+	health_failing(&files->health, fault, files->writer.error, "spans wait, retrying");
+	pthread_mutex_unlock(&files->lock);
+}
+
+/* Something could be written; or, if not @wrote, would be as far as one can see. */
+static void work_well(struct fileuplink *files, bool wrote)
+{
+	bool good;
+
+	pthread_mutex_lock(&files->lock);
+	if (wrote)
+		health_good(&files->health);
+	else
+		health_connected(&files->health);
+	good = !files->health.failing;
+	pthread_mutex_unlock(&files->lock);
+	files->failed_at = 0;
+	filenews_good(&files->said, files->label, &files->writer);
+	if (good) {
+		files->failures = 0;
+		queue_set_delivering(files->queue, true);
+	}
+}
+
+/* Items of which there is no line; returns how many. */
+static uint32_t refuse_damaged(struct fileuplink *files, const struct entry *entry, const struct batch *lines)
+{
+	uint32_t refused = 0;
+
+	for (uint32_t i = 0; i < lines->count; i++) {
+		if (batch_sizes(lines)[i])
+			continue;
+		queue_refuse(files->queue, entry, i, "damaged: it is no span");
+		refused++;
+	}
+	return refused;
+}
+
+static void settle(struct fileuplink *files, struct entry *entry, const struct batch *lines)
+{
+	const struct batch *batch = entry->batch;
+	uint32_t sent = batch->count - refuse_damaged(files, entry, lines);
+	struct account *account = queue_account(files->queue);
+
+	if (entry->sent_before)
+		account_add(account, SPANS_SENT_AGAIN, sent);
+	account_move(account, entry_row(entry), SPANS_SENT, sent);
+	account_delivered(account, batch_events(batch), batch->count, clock_wall());
+	queue_release(files->queue, entry);
+}
+
+static bool is_abandoned(struct fileuplink *files)
+{
+	bool abandoned;
+
+	pthread_mutex_lock(&files->lock);
+	abandoned = files->abandoned;
+	pthread_mutex_unlock(&files->lock);
+	return abandoned;
+}
+
+static int deliver(struct fileuplink *files, struct entry *entry)
+{
+	const struct batch *lines = filelines_of(&files->lines, entry->batch);
+	uint32_t known = 0; /* and sent, all the same */
+	int error = filewriter_open(&files->writer);
+
+	if (!error)
+		error = filewriter_write(
+			&files->writer, lines->spans.data, batch_sizes(lines), lines->count, &known);
+	if (error) {
+		queue_give_back(files->queue, entry);
+		fail(files, error);
+		if (is_abandoned(files)) /* another uplink may have the queue */
+			queue_rouse(files->queue);
+		return error;
+	}
+	settle(files, entry, lines);
+	work_well(files, true);
+	return 0;
+}
+
+static struct entry *take(struct fileuplink *files)
+{
+	struct entry *entry;
+
+	do {
+		entry = queue_take(files->queue);
+		if (!entry)
+			entry = aside_take(files->queue);
+	} while (entry && !transcode_entry(files->queue, entry, files->format));
+	return entry;
+}
+
+/* Whether it has to stop before the next step. */
+static bool is_ending(struct fileuplink *files)
+{
+	bool ending;
+
+	pthread_mutex_lock(&files->lock);
+	ending = files->ending;
+	files->busy_since = clock_monotonic();
+	pthread_mutex_unlock(&files->lock);
+	return ending;
+}
+
+/* With nothing to write, it is at least seen whether the directory is there. */
+static int look(struct fileuplink *files)
+{
+	int error = filewriter_open(&files->writer);
+
+	if (!error && clock_monotonic() >= filewriter_due(&files->writer))
+		error = filewriter_rotate(&files->writer);
+	if (error)
+		fail(files, error);
+	else
+		work_well(files, false);
+	return error;
+}
+
+void filework(struct fileuplink *files)
+{
+	struct entry *entry;
+
+	if (is_ending(files) || look(files) != 0)
+		return;
+	while (!is_ending(files) && (entry = take(files)) && deliver(files, entry) == 0)
+		;
+	filelines_clear(&files->lines);
+	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
+}
