@@ -229,9 +229,9 @@ struct entry *queue_take(struct queue *queue)
 	return entry;
 }
 
-/* Puts back an entry that was taken; the lock is held. */
 static void drop_waiting(struct queue *queue);
 
+/* Puts back an entry that was taken; the lock is held. */
 static void put_back(struct queue *queue, struct entry *entry)
 {
 	if (!entry->aside) {
@@ -248,14 +248,14 @@ static void put_back(struct queue *queue, struct entry *entry)
 	} else {
 		queue_put_first(queue, entry);
 	}
+	if (queue->ended)
+		drop_waiting(queue);
 }
 
 void queue_give_back(struct queue *queue, struct entry *entry)
 {
 	pthread_mutex_lock(&queue->lock);
 	put_back(queue, entry);
-	if (queue->ended)
-		drop_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 

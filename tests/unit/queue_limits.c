@@ -165,6 +165,37 @@ START_TEST(end_counts_all)
 }
 END_TEST
 
+/* An uplink that was left to itself gives back what it had, long after: it is counted, and nothing waits. */
+START_TEST(given_back_after_the_end)
+{
+	struct entry *whole, *half;
+	struct batch *rest;
+
+	make_queue(10, 64 * 1024, 1 << 20, false);
+	push_to(queue, 0, 3, 100);
+	push_to(queue, 3, 4, 100);
+	push_to(queue, 7, 5, 100);
+	whole = queue_take(queue);
+	half = queue_take(queue);
+	queue_mark(queue);
+	queue_end(queue_ref(queue));
+	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 5);
+	queue_give_back(queue, whole);
+	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 5 + 3);
+	ck_assert_int_eq(row(SPANS_QUEUED), 4);
+	ck_assert(!queue_mark_settled(queue));
+	rest = batch_without(half->batch, (const uint8_t[]){1, 0, 1, 0});
+	account_move(account, SPANS_QUEUED, SPANS_SENT, 2);
+	queue_give_back_rest(queue, half, rest);
+	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 5 + 3 + 2);
+	ck_assert_int_eq(row(SPANS_QUEUED), 0);
+	ck_assert_ptr_null(queue_take(queue));
+	ck_assert(queue_mark_settled(queue));
+	ck_assert_uint_eq(queue_bytes(queue), 0);
+	assert_balance(account);
+}
+END_TEST
+
 /* A push that waits when the output goes is over then, and counted; whatever the output had taken. */
 START_TEST(end_while_a_push_waits)
 {
@@ -344,6 +375,7 @@ TCase *queue_limits(void)
 	tcase_add_loop_test(tests, a_wait_ends, 0, WAYS);
 	tcase_add_test(tests, waits_as_long_as_it_takes);
 	tcase_add_test(tests, end_counts_all);
+	tcase_add_test(tests, given_back_after_the_end);
 	tcase_add_loop_test(tests, end_while_a_push_waits, 0, 2);
 	tcase_add_test(tests, end_while_all_is_taken);
 	tcase_add_test(tests, batch_without_some);
