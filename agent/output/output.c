@@ -261,6 +261,8 @@ void output_read_state(const struct output *output, struct output_state *state)
 	state->name = output->name;
 	if (output->uplink)
 		uplink_read_state(output->uplink, &state->uplink);
+	else /* it has ended, and the spool is still at work */
+		state->uplink.server = state->uplink.type = "";
 	spooler_read_state(output->spooler, &state->spool);
 	state->queue_bytes = queue_bytes(output->queue);
 	state->queue_limit = queue_limit(output->queue);
