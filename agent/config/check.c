@@ -115,8 +115,8 @@ static int check_keys_of_type(const struct output_config *output)
 /* A tag that would not be there. */
 static int check_tags(const struct output_config *output)
 {
-	const bool otlp = output->type == CONFIG_OUTPUT_OTLP ||
-			  (output->type == CONFIG_OUTPUT_KAFKA && output->format == CONFIG_FORMAT_OTLP);
+	const bool otlp = output->type == CONFIG_OUTPUT_OTLP || output->format == CONFIG_FORMAT_OTLP ||
+			  output->format == CONFIG_FORMAT_OTLP_JSON;
 	const char *key = otlp ? tags_find_resource_key(output->tags) : NULL;
 	const struct config_origin *at = later(NULL, output->origins, "output", "tags");
 	g_autofree char *message = NULL;

@@ -104,7 +104,7 @@ START_TEST(test_mistakes)
 							      "`gzip`?\n"},
 		{"[output]\ntype = http\nformat = v2\n",
 			"test: F:3: `format = v2` is not valid: it must be thrift, "
-			"json2 or otlp; did you mean `json2`?\n"},
+			"json2, otlp or otlp-json; did you mean `json2`?\n"},
 		{"[output]\ntags = a=1,,b=2\n", "test: F:2: `tags = a=1,,b=2` is not valid: there is a comma "
 						"without a tag behind or before it\n"},
 		{"[output]\ntags = a=1,\n",
