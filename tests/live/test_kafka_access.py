@@ -93,7 +93,8 @@ def test_each_way_in(node, receiver, kafka, passwords):
     code, found, trace = connect(node)
     assert (code, set(found.values()), len(found)) == (0, {"accepted"}, 1 + len(cases)), found
     topic.wait_for(len(cases))
-    exactly({(span.name, f"{span.trace_id & (1 << 64) - 1:016x}") for span in topic.spans()} == {("connection test", trace)}, "it")
+    arrived = {(span.name, f"{span.trace_id & (1 << 64) - 1:016x}") for span in topic.spans()}
+    exactly(arrived == {("connection test", trace)}, f"{arrived} arrived")
     node.run([LOAD, "-n", SPANS])
     topic.wait_for(len(cases) * (1 + SPANS))
     for name in cases:

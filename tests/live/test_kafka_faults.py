@@ -111,7 +111,7 @@ def three(bare_node):
 
 
 def test_leader_moves(node, three):
-    """Three brokers under load: the leader goes in order, leads again, and is killed. Nothing is lost, and little waits for long."""
+    """Three brokers under load: the leader goes in order, leads again, and is killed. Nothing is lost."""
     topic = Topic(three, three.create(replication=3), "json2")
     node.start_agent(1, session=ROOMY, output=output(three, topic.name, timeout="10s", **QUICK))
     load = start_load(node)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Apache Kafka in KRaft mode, from its jars ($KAFKA_JARS): one broker or several, each a process that tests stop as they like."""
+"""Apache Kafka in KRaft mode, from its jars ($KAFKA_JARS): one broker or several, which tests stop as they like."""
 
 import contextlib
 import functools
@@ -10,7 +10,8 @@ import subprocess
 
 from .process import Trouble, answers, free_port, wait_until
 
-JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
+JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
+JAVA += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
 CLUSTER = "AAAAAAAAAAAAAAAAAAAAAA"
 USER, PASSWORD = "blkin", "open sesame"
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -230,7 +231,7 @@ class Kafka:
         return type("Nothing", (), {"brokers": {}, "topics": {}})
 
     def create(self, topic=None, partitions=1, replication=1, **keys):
-        """Creates a topic, and waits until each partition has a leader. Returns its name, which is a new one unless it is told."""
+        """Creates a topic, with a new name unless it is told, and waits until it has leaders. Returns its name."""
         from confluent_kafka.admin import NewTopic  # noqa: PLC0415
 
         topic = topic or f"topic-{next(self.numbers)}"
