@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 
 from .process import Trouble, answers, free_port, wait_until
 
@@ -11,7 +12,7 @@ receivers:
   otlp:
     protocols:
       http:
-        endpoint: 127.0.0.1:{port}
+        endpoint: 127.0.0.1:{port}{tls}
 exporters:
   file:
     path: {path}
@@ -26,6 +27,10 @@ service:
       receivers: [otlp]
       exporters: [file]
 """
+TLS = """
+        tls:
+          cert_file: {path}.pem
+          key_file: {path}.key"""
 
 
 def value(any_value):
@@ -45,7 +50,8 @@ def whole(line):
 
 
 class Otelcol:
-    def __init__(self, node):
+    def __init__(self, node, tls=None):
+        """@tls: its certificate is TLS.pem, with the key TLS.key."""
         self.node = node
         self.port = free_port()
         self.path = node.path("otel.json")
@@ -55,12 +61,19 @@ class Otelcol:
         if not os.path.exists(self.binary):
             raise Trouble("no Collector here: OTELCOL must be its path (./check --otel sees to that)")
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(CONFIG.format(port=self.port, path=self.path))
+            file.write(CONFIG.format(port=self.port, path=self.path, tls=TLS.format(path=tls) if tls else ""))
 
     def start(self):
         self.program = self.node.start([self.binary, "--config", self.config], name="otelcol")
         self.program.wait_ready(lambda: answers(self.port), 60)
         return self
+
+    def reads(self, paths):
+        """Has the Collector's code read lines of JSON, and write them again; returns them."""
+        done = subprocess.run([self.binary, "reads", *paths], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Trouble(f"the Collector's code cannot read it: {done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
 
     def count(self):
         """Spans in the file, roughly: a name is one."""
