@@ -13,18 +13,24 @@ from expect import check_load
 LOAD = "tests/live/programs/spanload"
 
 
-@pytest.fixture
-def recording(node):
-    """A folder of a trace of 20,000 spans, recorded without an agent."""
+def record(node, *programs):
+    """A folder with a trace of the programs, without an agent."""
     folder = node.path("trace")
     node.lttng("create", "disk", "-o", folder)
     node.lttng("enable-channel", "-u", "--subbuf-size", "4M", "--num-subbuf", "8", "c")
     node.lttng("enable-event", "-u", "-a", "-c", "c")
     node.lttng("start")
-    node.run([LOAD, "-p", 2, "-n", 10000, "-r", 20000])
+    for program in programs:
+        node.run(program)
     node.lttng("stop")
     node.lttng("destroy")
     return folder
+
+
+@pytest.fixture
+def recording(node):
+    """20,000 spans."""
+    return record(node, [LOAD, "-p", 2, "-n", 10000, "-r", 20000])
 
 
 def run_import(node, *words, **environment):

@@ -9,7 +9,7 @@ import pytest
 from expect import BOOL, tags_of
 from rig.jsonsink import JsonSink
 from rig.process import wait_until
-from test_import import run_import
+from test_import import record, run_import
 from test_json2 import hexadecimal
 from test_outputs_reload import Sections
 
@@ -53,16 +53,7 @@ def sink():
 @pytest.fixture
 def recording(node):
     """Traces of five spans each, some of them slow, and short ones with errors."""
-    folder = node.path("trace")
-    node.lttng("create", "disk", "-o", folder)
-    node.lttng("enable-channel", "-u", "--subbuf-size", "4M", "--num-subbuf", "8", "c")
-    node.lttng("enable-event", "-u", "-a", "-c", "c")
-    node.lttng("start")
-    node.run([LOAD, "-p", 2, "-n", 5000, "-r", 20000])
-    node.run([ERRORS, 2000])
-    node.lttng("stop")
-    node.lttng("destroy")
-    return folder
+    return record(node, [LOAD, "-p", 2, "-n", 5000, "-r", 20000], [ERRORS, 2000])
 
 
 def imported(node, recording, sink, **keys):
