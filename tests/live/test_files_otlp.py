@@ -10,13 +10,14 @@ import random
 import pytest
 from google.protobuf import json_format
 from rig.otlpsink import OtlpSink, attributes, messages
-from rig.process import exactly, free_port
+from rig.process import exactly, free_port, wait_until
 from rig.spanfiles import SpanFiles
-from test_files import NONE, files, quick  # noqa: F401
+from test_files import NONE, files, lines_in, quick, wait_sent  # noqa: F401
 from test_import import run_import
 from test_json2 import by_id
 from test_outputs_reload import Sections
 from test_otlp import output, sink, to_zipkin  # noqa: F401
+from test_restart import KEEP
 
 LOAD = "tests/live/programs/spanload"
 IDS = ("traceId", "spanId", "parentSpanId")
@@ -150,3 +151,21 @@ def test_format_changes(node, lines):
     assert node.agent.stop() == 0
     assert len(by_id(to_zipkin(*found) for found in read_lines(lines))) == 500
     assert len(SpanFiles(lines.directory).spans()) == 500
+
+
+def test_killed_while_a_spool_is_replayed(node, lines):
+    """What comes again is known by its line, which is the same each time that it is made."""
+    os.rmdir(lines.directory)
+    into = quick(lines, format="otlp-json", batch_spans=100)
+    node.start_agent(free_port(), output=NONE, session=KEEP, **{"output files": into})
+    node.run([LOAD, "-p", 2, "-n", 3000])
+    node.wait_ledger(lambda ledger: ledger.spooled == 6000, 60, "6000 spans in the spool", output="files")
+    os.mkdir(lines.directory)
+    for count in (500, 3000):
+        wait_until(lambda: lines_in(lines) >= count, 30, "some of them to be written")
+        node.agent.kill()
+        node.start_agent_again()
+    wait_sent(node, 6000)
+    assert node.agent.stop() == 0
+    came = collections.Counter((tags["worker"], tags["ordinal"]) for _, _, tags in read_lines(lines))
+    exactly((len(came), came.total()) == (6000, 6000), f"{len(came)} spans, in {came.total()} lines")
