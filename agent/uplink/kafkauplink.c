@@ -40,7 +40,7 @@ struct kafkauplink {
 	struct ratelimit rate;
 	struct event *paced;   /* when the rate limit allows more */
 	struct event *checked; /* conclusions are drawn from what came, outside of the producer's calls */
-	char *label;           /* in the log */
+	char label[512];       /* in the log */
 	bool known;            /* the topic answered since the last failure */
 	bool took;             /* the same of a message */
 	bool asking, broken;
@@ -357,7 +357,6 @@ static void destroy(struct uplink *owned)
 	event_free(kafka->checked);
 	kafka->payload->destroy(kafka->payload);
 	kafkaoptions_free(kafka->options);
-	g_free(kafka->label);
 	g_free(kafka);
 }
 
@@ -372,7 +371,6 @@ struct uplink *kafkauplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
 	struct kafkaoptions *copy = kafkaoptions_create(options);
-	bool named = strcmp(options->name, "default") != 0;
 	struct kafkauplink *kafka;
 
 	if (!copy)
@@ -384,8 +382,7 @@ struct uplink *kafkauplink_create(
 	kafka->options = copy;
 	kafka->rate.limit = options->rate_limit;
 	kafka->payload = uplink_create_payload(options->format);
-	kafka->label =
-		g_strconcat(named ? options->name : "", named ? " at " : "", copy->settings.brokers, NULL);
+	health_label(kafka->label, sizeof(kafka->label), options->name, copy->settings.brokers);
 	delivery_init(&kafka->delivery, queue, options->format);
 	kafka->delivery.by_trace = copy->settings.keyed;
 	health_init(&kafka->health, kafka->label);
