@@ -67,15 +67,15 @@ static enum fault fault_of_tls(const char *reason)
 	if (strstr(reason, "Receive failed") || strstr(reason, "Send failed"))
 		return FAULT_CLOSED;
 	/* a listener without TLS takes the handshake for a request that is too large */
-	if (strstr(reason, "plaintext") || strstr(reason, "wrong version number") ||
-		strstr(reason, "unexpected eof"))
+	if (strstr(reason, "plaintext") || strstr(reason, "PLAINTEXT") ||
+		strstr(reason, "wrong version number") || strstr(reason, "unexpected eof"))
 		return FAULT_TLS_NONE;
 	return FAULT_TLS;
 }
 
 static enum fault fault_of_transport(const char *reason)
 {
-	if (strstr(reason, "SSL routines"))
+	if (strstr(reason, "SSL routines") || strstr(reason, "SSL handshake failed"))
 		return fault_of_tls(reason);
 	if (strstr(reason, "Connection refused"))
 		return FAULT_CONNECT_REFUSED;
