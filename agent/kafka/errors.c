@@ -83,6 +83,10 @@ static enum fault fault_of_transport(const char *reason)
 		return FAULT_UNREACHABLE;
 	if (strstr(reason, "setup timed out") || strstr(reason, "Connection timed out"))
 		return FAULT_CONNECT_TIMEOUT;
+	if (strstr(reason, "Timed out"))
+		return FAULT_NO_ANSWER;
+	if (strstr(reason, "ApiVersionRequest failed"))
+		return FAULT_GARBLED;
 	if (strstr(reason, "Disconnected") || strstr(reason, "reset by peer"))
 		return FAULT_CLOSED;
 	return FAULT_CONNECT;
@@ -125,12 +129,25 @@ static const char *take_broker(const char *reason, char *broker, size_t size)
 	return end + 2;
 }
 
+/* Ends the text where librdkafka says when this was, or how to configure it. */
+static void cut(char *text)
+{
+	static const char *const ends[] = {" (after ", ": probably due ", ": increase ", " (see "};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		char *end = strstr(text, ends[i]);
+
+		if (end)
+			*end = '\0';
+	}
+}
+
 /* "[thrd:NAME]: BROKER: Connect to ipv4#HOST:PORT failed: the reason (after 0ms in state CONNECT)" */
 void errors_words(const char *reason, char *words, size_t size)
 {
 	const char *start = strchr(reason, ' '), *failed;
 	g_autofree char *text = NULL;
-	char broker[128], *end;
+	char broker[128];
 
 	if (g_str_has_prefix(reason, "[thrd:") && start)
 		reason = start + 1;
@@ -141,8 +158,6 @@ void errors_words(const char *reason, char *words, size_t size)
 	if (g_str_has_prefix(reason, "Connect to ") && failed)
 		reason = failed + strlen(" failed: ");
 	text = g_strdup_printf("%s%s%s", broker, *broker ? ": " : "", reason);
-	end = strstr(text, " (after ");
-	if (end)
-		*end = '\0';
+	cut(text);
 	words_copy(words, size, (const uint8_t *)text, strlen(text));
 }

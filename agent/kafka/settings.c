@@ -16,6 +16,8 @@
 #define PASSWORD_MAX 1024
 /* The largest message that librdkafka passes on: the broker's limit is what counts. */
 #define MESSAGE_MAX "67108864"
+/* The largest answer of a broker: a description of all brokers and of the topic. */
+#define ANSWER_MAX "8388608"
 
 /* One that is set wrong is a mistake of ours, or a library that lacks it. */
 static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, struct kafka_why *why)
@@ -152,6 +154,7 @@ static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, str
 		{"linger.ms", is->keyed ? "5" : "0"},
 		{"batch.num.messages", is->keyed ? "10000" : "1"},
 		{"message.max.bytes", MESSAGE_MAX},
+		{"receive.message.max.bytes", ANSWER_MAX},
 		{"partitioner", "murmur2_random"},
 		{"socket.keepalive.enable", "true"},
 	};

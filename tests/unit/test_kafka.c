@@ -7,6 +7,7 @@
 #include <event2/util.h>
 
 #include "encode/zipkin.h"
+#include "kafka/errors.h"
 #include "kafkacluster.h"
 #include "run.h"
 #include "uplink/kafkaprobe.h"
@@ -419,6 +420,66 @@ START_TEST(no_password)
 }
 END_TEST
 
+/* What librdkafka 2.0 and 2.8 say. */
+START_TEST(words_of_librdkafka)
+{
+	static const struct {
+		rd_kafka_resp_err_t error;
+		enum fault fault;
+		const char *reason, *words;
+	} said[] = {
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_CONNECT_REFUSED,
+			"127.0.0.1:9092/bootstrap: Connect to ipv4#127.0.0.1:9092 failed: Connection refused "
+			"(after "
+			"0ms in state CONNECT)",
+			"127.0.0.1:9092: Connection refused"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_NO_ANSWER,
+			"127.0.0.1:9092/1: ApiVersionRequest failed: Local: Timed out: probably due to "
+			"broker version < "
+			"0.10 (see api.version.request configuration) (after 2001ms in state "
+			"APIVERSION_QUERY)",
+			"127.0.0.1:9092: ApiVersionRequest failed: Local: Timed out"},
+		{RD_KAFKA_RESP_ERR__BAD_MSG, FAULT_GARBLED,
+			"[thrd:a:1/bootstrap]: a:1/bootstrap: Receive failed: Invalid response size 9 "
+			"(0..8): increase "
+			"receive.message.max.bytes",
+			"a:1: Receive failed: Invalid response size 9 (0..8)"},
+		{RD_KAFKA_RESP_ERR__SSL, FAULT_TLS_CERTIFICATE,
+			"ssl://a:1/bootstrap: SSL handshake failed: error:0A000086:SSL routines::certificate "
+			"verify "
+			"failed: broker certificate could not be verified",
+			"a:1: its certificate is not signed by a trusted authority, or not valid for this "
+			"name"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_TLS_NONE,
+			"ssl://a:1/bootstrap: SSL handshake failed: Disconnected: connecting to a PLAINTEXT "
+			"broker "
+			"listener? (after 1ms in state SSL_HANDSHAKE)",
+			"a:1: SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker "
+			"listener?"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_TLS_OWN,
+			"ssl://a:1/bootstrap: Receive failed: error:0A000412:SSL routines::sslv3 alert bad "
+			"certificate: "
+			"SSL alert number 42",
+			"a:1: Receive failed: error:0A000412:SSL routines::sslv3 alert bad certificate: SSL "
+			"alert number 42"},
+		{RD_KAFKA_RESP_ERR__AUTHENTICATION, FAULT_LOGIN,
+			"sasl_ssl://[::1]:9/3: SASL\033 authentication error",
+			"[::1]:9: SASL? authentication error"},
+		{RD_KAFKA_RESP_ERR__RESOLVE, FAULT_NO_ADDRESS, "a:1/bootstrap: Failed to resolve 'a:1'",
+			"a:1: Failed to resolve 'a:1'"},
+	};
+
+	for (size_t i = 0; i < LENGTH(said); i++) {
+		char words[256];
+
+		ck_assert_msg(errors_fault_of_broker(said[i].error, said[i].reason) == said[i].fault, "%s",
+			said[i].reason);
+		errors_words(said[i].reason, words, sizeof(words));
+		ck_assert_str_eq(words, said[i].words);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("kafka");
@@ -440,5 +501,6 @@ int main(void)
 	tcase_add_test(tests, by_trace);
 	tcase_add_loop_test(tests, no_broker, 0, LENGTH(sayings));
 	tcase_add_test(tests, no_password);
+	tcase_add_test(tests, words_of_librdkafka);
 	return run_cases("kafka", tests);
 }
