@@ -40,7 +40,7 @@ struct producer {
 	uint32_t open;
 	int64_t timeout_ns;
 	bool ending;       /* nobody is told of troubles any more */
-	bool cut_off;      /* no broker can be reached; it was not told yet, as nothing says why */
+	bool cut_off;      /* no broker can be reached, for all that is known */
 	enum fault fault;  /* what was last wrong with a broker, */
 	char trouble[256]; /* in words */
 };
@@ -122,7 +122,6 @@ static void tell_cut_off(struct producer *producer)
 {
 	if (!producer->cut_off || producer->fault == FAULT_NONE || producer->ending)
 		return;
-	producer->cut_off = false;
 	producer->handler.cut_off(producer->fault, producer->trouble, producer->handler.data);
 }
 

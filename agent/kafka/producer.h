@@ -37,7 +37,7 @@ struct producer_handler {
 	void (*ended)(void *cargo, const struct message_end *end, void *data);
 	/* The answer to producer_ask: the topic can be written, if @fault is FAULT_NONE. */
 	void (*answered)(enum fault fault, const char *why, void *data);
-	/* No broker can be reached. It goes on trying. */
+	/* No broker can be reached; told again with each try that fails. It goes on trying. */
 	void (*cut_off)(enum fault fault, const char *why, void *data);
 	/* It can send no more, and has to be replaced by another one. */
 	void (*broken)(const char *why, void *data);
