@@ -129,7 +129,8 @@ static void note_trouble(struct producer *producer, rd_kafka_resp_err_t error, c
 {
 	enum fault fault = errors_fault_of_broker(error, reason);
 
-	if (fault == FAULT_NONE)
+	/* that what is no broker is also silent says less, and comes more often */
+	if (fault == FAULT_NONE || (fault == FAULT_NO_ANSWER && producer->fault == FAULT_GARBLED))
 		return;
 	producer->fault = fault;
 	errors_words(reason, producer->trouble, sizeof(producer->trouble));

@@ -17,7 +17,7 @@ MISTAKES = {
     "no section": ("server = a:1\n", 1, "before the first [section]"),
     "address": ("[output]\nserver = here\n", 2, "HOST:PORT"),
     "time": ("[spans]\n\nlinger = soon\n", 3, "a time from 10ms to 1h"),
-    "size": ("[session]\nmemory = much\n", 2, "a size, such as 64K"),
+    "size": ("[session]\nmemory = much\n", 2, "a size from 1M to 64G"),
     "range": ("[output]\nwindow = 0\n", 2, "out of range"),
     "no text": ("[agent]\n# \udcff\n", 2, "not UTF-8"),
 }
