@@ -73,7 +73,7 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	agent->stopping = true;
 	notify_stopping(agent->notify);
 	log_info(collector_keeps(agent->collector)
-			 ? "stopping: delivering what was read; the session goes on recording"
+			 ? "stopping: delivering what was read; the session keeps recording"
 			 : "stopping: reading what was recorded, then delivering it");
 	collector_stop(agent->collector, agent->config->stop_timeout);
 	event_add(agent->deadline, &limit);

@@ -67,8 +67,9 @@ int main(int argc, char **argv)
 		return EX_USAGE;
 	}
 	if (config_load(&config, file, user) != 0)
-		status = EX_CONFIG;
-	else if ((user && user_make_folders(&config) != 0) || daemons_choose_ports(&config) != 0)
+		return EX_CONFIG;
+	log_configure((enum log_level)config.log_level, (enum log_format)config.log_format);
+	if ((user && user_make_folders(&config) != 0) || daemons_choose_ports(&config) != 0)
 		status = EXIT_FAILURE;
 	else
 		status = agent_run(&config, file);

@@ -63,6 +63,7 @@ static void on_configure(void *data, const struct settings *settings)
 
 	pipeline_configure(reading->pipeline, &limits, (unsigned)settings->formats);
 	keeper_configure(reading->keeper, settings);
+	log_configure((enum log_level)settings->log_level, (enum log_format)settings->log_format);
 }
 
 /* The session */
@@ -148,6 +149,7 @@ static int load_config(struct config *config, const struct orders *orders)
 		return -1;
 	config->user = orders->user;
 	config->own_relay = orders->own_relay;
+	log_configure((enum log_level)config->log_level, (enum log_format)config->log_format);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	}
 	outputs_commit(outputs, merged->stop_timeout);
 	fanout_configure(reload->fanout, outputs_outlets(reload->outputs));
-	if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS))
+	if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
 		collector_configure(reload->collector, merged);
 	return 0;
 }
@@ -112,6 +112,7 @@ static int take(struct reload *reload, const struct config *fresh, unsigned *cha
 	}
 	*waiting = name_waiting(reload, merged, fresh);
 	try_headers(merged);
+	log_configure((enum log_level)merged->log_level, (enum log_format)merged->log_format);
 	replace(reload, merged);
 	return 0;
 }

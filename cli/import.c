@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "config/section.h"
+#include "environment.h"
 #include "find_traces.h"
 #include "import/examine.h"
 #include "import/guard.h"
@@ -76,7 +77,7 @@ static void send_part(struct import *import, const struct bad_trace *bad)
 	char error[SEND_ERROR_SIZE];
 
 	log_error("%s: %s: %s", bad->dir,
-		bad->steps ? "read up to where it is damaged" : "left out, as babeltrace2 cannot read it",
+		bad->steps ? "read up to where it is damaged" : "skipped, as babeltrace2 cannot read it",
 		bad->reason);
 	g_ptr_array_add(alone, (gpointer)(uintptr_t)bad->dir);
 	if (bad->steps) {
@@ -194,8 +195,8 @@ static int report(const struct import *import)
 	if (import->traces)
 		report_events(&import->result);
 	if (import->files)
-		printf("%" PRIu64 " lines read: %" PRIu64 " spans, %" PRIu64 " that are none\n", lines->read,
-			lines->spans, lines->bad);
+		printf("%" PRIu64 " lines read: %" PRIu64 " spans, %" PRIu64 " that are not spans\n",
+			lines->read, lines->spans, lines->bad);
 	for (size_t i = 0; i < import->result.outputs; i++)
 		good &= report_output(&import->result, i);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -271,6 +272,7 @@ static int read_options(struct import *import, int argc, char **argv)
 		log_error("name the traces, or the files of spans: `blkin import PATH...`");
 		return EX_USAGE;
 	}
+	environment_add(ENVIRONMENT_FILE);
 	if (config_read(&import->config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)
 		return EX_CONFIG;
 	if (server)

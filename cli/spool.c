@@ -13,6 +13,7 @@
 #include "base/suggest.h"
 #include "commands.h"
 #include "config/config.h"
+#include "environment.h"
 #include "options.h"
 #include "spool/spoollist.h"
 #include "spool/spoolname.h"
@@ -122,6 +123,8 @@ static int look_where_configured(struct request *request)
 	int code = EX_CONFIG;
 
 	request->configured = &config;
+	if (!request->user)
+		environment_add(ENVIRONMENT_FILE);
 	if (config_load(&config, request->config, request->user) == 0)
 		code = look(request, config.state_directory);
 	request->configured = NULL;

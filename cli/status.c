@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
+#include "environment.h"
 #include "options.h"
 #include "status/protocol.h"
 
@@ -42,6 +43,8 @@ static char *socket_of(const char *file, bool user, bool *wrong)
 	struct config config;
 	char *path = NULL;
 
+	if (!user)
+		environment_add(ENVIRONMENT_FILE);
 	*wrong = config_load(&config, file, user) != 0;
 	if (*wrong)
 		log_error("no agent starts with this configuration; one that runs keeps the previous one");

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "config/section.h"
 #include "connect.h"
+#include "environment.h"
 #include "needs.h"
 #include "options.h"
 
@@ -27,6 +28,14 @@ static const char help[] =
 	"  --print    only print every setting, and where it was set\n"
 	"  --user     as blkin-agent --user, with this user's own file and defaults\n";
 
+/* Whether the path is that of Zipkin's other version. */
+static bool is_other_version(const struct output_config *output)
+{
+	return output->type == CONFIG_OUTPUT_HTTP &&
+	       g_str_has_suffix(output->path,
+		       output->format == CONFIG_FORMAT_THRIFT ? "/api/v2/spans" : "/api/v1/spans");
+}
+
 /* What is no mistake, and may surprise; each a line behind @prefix. */
 static void print_notes(const struct config *config, const char *prefix)
 {
@@ -38,6 +47,12 @@ static void print_notes(const struct config *config, const char *prefix)
 		if (output->type == CONFIG_OUTPUT_NONE)
 			continue;
 		delivers = true;
+		if (is_other_version(output))
+			printf("%snote: [%s] sends %s to `path = %s`: Zipkin takes its version 1 (`format = "
+			       "thrift`) at /api/v1/spans, and its version 2 (`format = json2`) at "
+			       "/api/v2/spans\n",
+				prefix, output->section,
+				output->format == CONFIG_FORMAT_THRIFT ? "Thrift" : "JSON", output->path);
 		if (output_key_fits(output, config_key_find("output", "server")) &&
 			config->outputs->len > 1 && !config_output_is_set(output, "server"))
 			printf("%snote: [%s] delivers to %s, as no `server` is set there; `type = none` "
@@ -56,6 +71,8 @@ static int validate(const char *file, bool user, bool print, bool connects)
 	bool accepted = true;
 	enum needs needs;
 
+	if (!user)
+		environment_add(ENVIRONMENT_FILE);
 	if (config_load(&config, file, user) != 0) {
 		config_free(&config);
 		return EX_CONFIG;

@@ -49,8 +49,8 @@ bool keeper_wait_for_release(struct keeper *keeper, const char *name)
 			return false;
 		if (waited >= HELD_TOLD_NS)
 			runstate_waits(keeper->state, REASON_RELAY_HOLDS_SESSION,
-				"lttng-relayd still has a session of this host and name that is gone, or "
-				"somebody else's: the agent waits for it to end");
+				"lttng-relayd still holds an old session of this name, or someone else's: "
+				"waiting for it to end");
 		keeper_tick(keeper, true);
 		runstate_pause(keeper->state, HELD_PAUSE_NS);
 	}
@@ -66,12 +66,12 @@ bool keeper_lose(struct keeper *keeper, const char *why)
 		return false;
 	ledger_add(SESSIONS_LOST, 1);
 	if (*unread)
-		log_warning("LTTng session `%s` is over: %s; what was recorded, and not yet read, is lost, "
-			    "as lttng-relayd's files of it cannot be read (%s; see `relay-output` in "
+		log_warning("LTTng session `%s` has ended: %s; what was recorded but not yet read is lost, "
+			    "because lttng-relayd's files cannot be read (%s; see `relay-output` in "
 			    "[session])",
 			name, why, unread);
 	else
-		log_warning("LTTng session `%s` is over: %s; what was in its buffers, and not yet at the "
+		log_warning("LTTng session `%s` has ended: %s; what was in its buffers, and not yet at the "
 			    "relay, is lost",
 			name, why);
 	keeper_end(keeper);
@@ -124,7 +124,7 @@ void keeper_finish(struct keeper *keeper, struct session *session, struct reader
 			livereader_complain(keeper->live, unread);
 		keeper_end(keeper);
 	} else {
-		log_warning("what the session still held is not delivered: %s",
+		log_warning("what the session still held was not delivered: %s",
 			*unread ? unread : "it did not end in time");
 	}
 	keeper->draining = false;

@@ -237,9 +237,8 @@ static bool take_unknown(struct keeper *keeper, uint64_t created)
 		keeper_session_failed(keeper, status, error);
 		return false;
 	}
-	log_warning(
-		"LTTng session `%s` is one that this agent has no checkpoint of: all that is on disk of it "
-		"is delivered, perhaps again",
+	log_warning("found LTTng session `%s` without a checkpoint: everything it has on disk is delivered, "
+		    "perhaps a second time",
 		keeper->config->session_name);
 	g_strlcpy(identity.name, keeper->config->session_name, sizeof(identity.name));
 	progress_begin(keeper->progress, &identity);
@@ -259,7 +258,7 @@ static bool find_or_make_session(struct keeper *keeper)
 	status = session_find(keeper->config, known ? known->name : keeper->config->session_name, &created,
 		error, sizeof(error));
 	if (status == SESSION_NONE)
-		return known ? keeper_lose_gone(keeper, "lttng-sessiond does not know it any more")
+		return known ? keeper_lose_gone(keeper, "lttng-sessiond no longer knows it")
 			     : keeper_make_session(keeper);
 	if (status != SESSION_OK)
 		keeper_session_failed(keeper, status, error);

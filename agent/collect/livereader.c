@@ -52,9 +52,8 @@ void livereader_complain(struct livereader *live, const char *error)
 	uint64_t created = progress_session(live->progress)->created;
 
 	if (live->complained != created)
-		log_warning(
-			"what lttng-relayd recorded while it was not read live cannot be read: what does not "
-			"come live either is lost (%s; see `relay-output` in [session])",
+		log_warning("lttng-relayd's files cannot be read: what was recorded while the session was "
+			    "not read live may be lost (%s; see `relay-output` in [session])",
 			error);
 	live->complained = created;
 }
@@ -94,7 +93,7 @@ static void explain(struct livereader *live, const char *words, char *why, size_
 		relayfiles_are_ctf2(live->files))
 		snprintf(why, size,
 			"LTTng writes CTF 2, which needs babeltrace2 2.1 or later, and this is %s: upgrade "
-			"libbabeltrace2, or have LTTng's daemons of 2.14",
+			"libbabeltrace2, or use LTTng 2.14",
 			version);
 	else
 		snprintf(why, size, "%s", words);

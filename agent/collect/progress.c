@@ -232,8 +232,8 @@ struct progress *progress_create(const struct config *config, struct pipeline *p
 	progress->number = orders->number;
 	if (orders->number && !take_up(progress, orders)) {
 		start_empty(progress);
-		log_warning("the checkpoint in `state-directory` cannot be used: it is damaged; what the "
-			    "session's files still hold is delivered, again if it was before");
+		log_warning("the checkpoint in `state-directory` cannot be used: it is damaged; everything "
+			    "that the session's files hold is delivered, perhaps a second time");
 	}
 	if (orders->holds)
 		settle(progress, orders->number);

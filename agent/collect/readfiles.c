@@ -32,7 +32,7 @@ static void left_out(void *data, uint64_t user, uint64_t packets, const char *er
 
 	snprintf(keeper->left_out, sizeof(keeper->left_out),
 		"what programs of user %" G_GUINT64_FORMAT
-		" record is left out, and counted as lost, as it cannot be read: %s",
+		" record cannot be read, and is skipped and counted as lost: %s",
 		user, error);
 	g_strlcpy(culprit.error, error, sizeof(culprit.error));
 	users_get(keeper->users, user)->left_out = true;

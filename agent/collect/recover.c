@@ -189,7 +189,7 @@ static enum recover_status read_alone(struct pass *pass, char *trace, guint firs
 		runstate_collects_in_part(recover->state, progress_session(recover->progress)->name,
 			REASON_READER_ENDED,
 			"the process that read the session ended: for now each user's programs are read "
-			"separately, to see whose it ends of");
+			"separately, to find out whose records end it");
 	return status;
 }
 
@@ -308,9 +308,8 @@ static void tell_missing(uint64_t session, const char *error)
 	static uint64_t told;
 
 	if (told != session)
-		log_warning(
-			"%s: packets that are not found there are lost, and counted as one at least when the "
-			"session ends",
+		log_warning("%s: packets that are missing there are lost, and counted, as at least one, when "
+			    "the session ends",
 			error);
 	told = session;
 }
@@ -333,7 +332,7 @@ static enum recover_status read_files(struct pass *pass, struct extent *extent)
 	if (status == RECOVER_OK && extent->found > extent->enough)
 		status = read_slices(pass);
 	if (extent->last && status == RECOVER_OK && give_up(pass, 0, pass->packets->len, NULL))
-		log_warning("%s: packets of its index are not in its files: they are lost",
+		log_warning("%s: its index lists packets that its files do not have: they are lost",
 			relayfiles_path(pass->files));
 	/* it is not known how many packets were there, but there were some */
 	if (extent->last && status == RECOVER_OK && scanned != RELAY_WHOLE && !extent->found)

@@ -197,8 +197,8 @@ static void note_try(struct unread *unread, enum unread_verdict verdict, int64_t
 				trace->user);
 		else if (trace->tries == TRIES_TOLD)
 			log_warning("spans of user %" G_GUINT64_FORMAT
-				    " do not come live: they are read from lttng-relayd's files, every %d s "
-				    "in the end",
+				    " do not come live: they are read from lttng-relayd's files, after a "
+				    "while every %d s",
 				trace->user, (int)(PAUSE_MAX_NS / NS_PER_SECOND));
 	}
 	unread->still = 0;

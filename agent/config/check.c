@@ -105,8 +105,8 @@ static int check_keys_of_type(const struct output_config *output)
 		if (key->scope != SCOPE_OUTPUT || output_key_fits(output, key) || !output->origins[i].file)
 			continue;
 		types = list_types(key);
-		message = g_strdup_printf("`%s` goes with type %s, and the type is %s%s", key->name, types,
-			name, config_output_is_set(output, "type") ? "" : " (the default)");
+		message = g_strdup_printf("`%s` is for type %s, but the type is %s%s", key->name, types, name,
+			config_output_is_set(output, "type") ? "" : " (the default)");
 		status = broken(&output->origins[i], message, output->section);
 	}
 	return status;
@@ -124,7 +124,7 @@ static int check_tags(const struct output_config *output)
 	if (!key)
 		return 0;
 	message = g_strdup_printf(
-		"`tags` cannot have `%s` in OTLP, where the agent sets it itself: take another key,", key);
+		"`tags` cannot set `%s` in OTLP, where the agent sets it: choose another key,", key);
 	return broken(at, message, output->section);
 }
 
@@ -139,7 +139,7 @@ static int check_directories(const struct config *config, guint index)
 
 		at = later(at, other->origins, "output", "directory");
 		if (other->type == CONFIG_OUTPUT_FILE && !strcmp(other->directory, output->directory))
-			return broken(at, "`directory` must be another one than that of any other output,",
+			return broken(at, "`directory` must differ from that of every other output,",
 				output->section);
 	}
 	return 0;
@@ -175,7 +175,7 @@ static int check_output(const struct config *config, const struct output_config 
 			"`total-size` must be 0 (no limit), or at least `rotate-size`, which must not be 0 "
 			"then,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
-			"`queue-size` must hold two batches at least: twice `batch-size`"},
+			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};
 	int status = 0;
 
@@ -201,7 +201,7 @@ static int check_memory(const struct config *config)
 		return 0;
 	at = later(NULL, config->origins, "session", "reader-memory");
 	at = later(at, config->origins, "spans", "max-pending");
-	return broken(at, "`reader-memory` must be twice `max-pending` of [spans] at least,", "session");
+	return broken(at, "`reader-memory` must be at least twice `max-pending` of [spans],", "session");
 }
 
 int config_check(const struct config *config)

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "config/check.h"
+#include "config/expand.h"
 #include "config/file.h"
 #include "config/section.h"
 #include "config/user.h"
@@ -146,10 +147,11 @@ int config_load(struct config *config, const char *file, bool user)
 static void print_key(const struct config_section *section, const struct config_key *key, FILE *out)
 {
 	const struct config_origin *origin = &section->origins[key - config_keys];
-	g_autofree char *value = config_value_print(section->values, key), *escaped = NULL;
+	g_autofree char *value = config_value_print(section->values, key);
+	g_autofree char *quoted = expand_quote(value), *escaped = NULL;
 	g_autoptr(GKeyFile) file = g_key_file_new();
 
-	g_key_file_set_string(file, key->section, key->name, value);
+	g_key_file_set_string(file, key->section, key->name, quoted);
 	escaped = g_key_file_get_value(file, key->section, key->name, NULL);
 	if (origin->file)
 		fprintf(out, "# %s:%u\n", origin->file, origin->line);

@@ -99,6 +99,8 @@ struct config {
 	/* [agent] */
 	char *http;            /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
 	char *socket;          /* path of the control socket; "" for none */
+	uint64_t log_level;    /* an enum log_level */
+	uint64_t log_format;   /* an enum log_format */
 	int64_t stop_timeout;  /* ns that a stop waits for the collector */
 	char *state_directory; /* where what outlives the agent is kept */
 	/* [session] */

@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/log.h"
+#include "config/expand.h"
 #include "config/section.h"
 #include "config/value.h"
 
@@ -125,21 +126,33 @@ static void log_unknown(const struct reading *reading, const char *name)
 			reading->path, reading->line, name, section->title);
 }
 
+/* What is written in other configuration files, and is part of the value here. */
+static const char *hint(const char *value)
+{
+	size_t size = strlen(value);
+
+	if (strstr(value, " #") || strstr(value, "\t#"))
+		return "; a comment is a line of its own";
+	if (size >= 2 && strchr("\"'", value[0]) && value[0] == value[size - 1])
+		return "; a value has no quotes around it";
+	return "";
+}
+
 static int set_key(struct reading *reading, const struct config_key *key, const char *value)
 {
 	struct config_origin *origin = &reading->section.origins[key - config_keys];
 	char error[256];
 
 	if (origin->file == reading->path) {
-		log_error("%s:%u: `%s` is already set in line %u", reading->path, reading->line, key->name,
+		log_error("%s:%u: `%s` is already set on line %u", reading->path, reading->line, key->name,
 			origin->line);
 		return -1;
 	}
 	*origin = (struct config_origin){reading->path, reading->line, ++reading->config->settings};
 	if (config_value_set(reading->section.values, key, value, error, sizeof(error)) == 0)
 		return 0;
-	log_error("%s:%u: `%s = %.64s%s` %s", reading->path, reading->line, key->name, value,
-		strlen(value) > 64 ? "..." : "", error);
+	log_error("%s:%u: `%s = %.64s%s` %s%s", reading->path, reading->line, key->name, value,
+		strlen(value) > 64 ? "..." : "", error, hint(value));
 	return -1;
 }
 
@@ -153,8 +166,9 @@ static int read_key(struct reading *reading, const char *text)
 	g_autofree char *alone = g_strconcat("[x]\n", text, "\n", NULL);
 	g_auto(GStrv) names = NULL;
 	g_autoptr(GError) error = NULL;
-	g_autofree char *value = NULL;
+	g_autofree char *raw = NULL, *value = NULL;
 	const struct config_key *key;
+	char why[256];
 
 	if (!strchr(text, '=') || !g_key_file_load_from_data(file, alone, (gsize)-1, G_KEY_FILE_NONE, NULL) ||
 		!(names = g_key_file_get_keys(file, "x", NULL, NULL)) || !names[0]) {
@@ -174,13 +188,18 @@ static int read_key(struct reading *reading, const char *text)
 		log_unknown(reading, names[0]);
 		return -1;
 	}
-	value = g_key_file_get_string(file, "x", names[0], &error);
+	raw = g_key_file_get_string(file, "x", names[0], &error);
 	if (error) {
 		log_error("%s:%u: the value of `%s` has an unknown escape: a backslash is written \\\\",
 			reading->path, reading->line, key->name);
 		return -1;
 	}
-	return set_key(reading, key, g_strchomp(value));
+	value = expand_value(g_strchomp(raw), why, sizeof(why));
+	if (!value) {
+		log_error("%s:%u: the value of `%s`: %s", reading->path, reading->line, key->name, why);
+		return -1;
+	}
+	return set_key(reading, key, value);
 }
 
 static void read_lines(struct reading *reading, char *text)

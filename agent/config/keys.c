@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "base/log.h"
 #include "base/suggest.h"
 #include "config/config.h"
 #include "config/merge.h"
@@ -45,6 +46,8 @@
 const struct config_key config_keys[] = {
 	AGENT("agent", "http", ADDRESS_OR_NONE, http, CHANGES_HTTP, .text = "127.0.0.1:9412"),
 	AGENT("agent", "socket", TEXT, socket, NEEDS_RESTART, .text = "/run/blkin/agent.sock"),
+	AGENT("agent", "log-level", CHOICE, log_level, CHANGES_LOG, .text = "error|warning|info", .number = LOG_LEVEL_INFO, .max = 2),
+	AGENT("agent", "log-format", CHOICE, log_format, CHANGES_LOG, .text = "text|json", .number = LOG_TEXT, .max = 1),
 	AGENT("agent", "stop-timeout", DURATION, stop_timeout, CHANGES_COLLECTOR, .number = 5 * SECOND, .max = 10 * MINUTE),
 	AGENT("agent", "state-directory", FOLDER, state_directory, NEEDS_RESTART, .text = "/var/lib/blkin"),
 

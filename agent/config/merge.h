@@ -16,6 +16,7 @@ enum config_change {
 	CONFIG_CHANGES_HTTP = 1,
 	CONFIG_CHANGES_COLLECTOR = 2,
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
+	CONFIG_CHANGES_LOG = 32,
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,

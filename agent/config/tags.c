@@ -64,7 +64,7 @@ static const char *fault_of(const struct tags *tags, const struct tag *tag)
 	if (is_zipkins(tag->key))
 		return "Zipkin uses `lc`, `sa`, `ca` and `ma` itself";
 	if (has_key(tags, tag->key))
-		return "its key is there twice";
+		return "its key is set twice";
 	return NULL;
 }
 
@@ -83,7 +83,7 @@ int tags_parse(struct tags *tags, const char *text, char *error, size_t size)
 {
 	tags->count = 0;
 	if (has_gap(text)) {
-		snprintf(error, size, "is not valid: there is a comma without a tag behind or before it");
+		snprintf(error, size, "is not valid: a comma has no tag before or after it");
 		return -1;
 	}
 	while (*text) {

@@ -102,8 +102,8 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 	[READER_RESTARTS] = {.name = "reader_restarts",
 		.json = "reader_restarts",
 		.metric = "blkin_agent_reader_restarts_total",
-		.help = "Times that the process which reads the session ended before its time, and was "
-			"started again."},
+		.help = "Times that the process which reads the session ended unexpectedly, and was "
+			"restarted."},
 };
 
 const struct row_info account_rows[ACCOUNT_ROWS] = {
@@ -205,7 +205,7 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 	[OUTPUT_FILES_REMOVED] = {.name = "output_files_removed",
 		.json = "files_removed",
 		.metric = "blkin_agent_output_files_removed_total",
-		.help = "Finished files that were removed, because all of them were larger than "
+		.help = "Finished files that were removed, because their total was larger than "
 			"`total-size`."},
 };
 

@@ -68,7 +68,7 @@ static int take_up(struct filewriter *writer)
 
 	if (writer->took_up)
 		return 0;
-	error = fail(writer, "cannot take up an unfinished file in",
+	error = fail(writer, "cannot resume an unfinished file in",
 		takeup(writer->folder, &writer->known, &writer->left));
 	writer->took_up = !error;
 	return error;

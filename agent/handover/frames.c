@@ -184,6 +184,8 @@ struct settings settings_of(const struct config *config)
 		.grace = config->grace,
 		.max_pending = config->max_pending,
 		.formats = formats_of(config),
+		.log_level = config->log_level,
+		.log_format = config->log_format,
 	};
 }
 
@@ -195,6 +197,8 @@ void settings_pack(struct buffer *out, const struct settings *settings)
 	pack_u64(out, (uint64_t)settings->grace);
 	pack_u64(out, settings->max_pending);
 	pack_u64(out, settings->formats);
+	pack_u64(out, settings->log_level);
+	pack_u64(out, settings->log_format);
 }
 
 bool settings_unpack(struct unpacker *from, struct settings *settings)
@@ -205,5 +209,7 @@ bool settings_unpack(struct unpacker *from, struct settings *settings)
 	settings->grace = (int64_t)unpack_u64(from);
 	settings->max_pending = unpack_u64(from);
 	settings->formats = unpack_u64(from);
+	settings->log_level = unpack_u64(from);
+	settings->log_format = unpack_u64(from);
 	return is_whole(from);
 }

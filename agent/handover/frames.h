@@ -127,6 +127,7 @@ struct settings {
 	int64_t stop_timeout, linger, grace;
 	uint64_t max_pending;
 	uint64_t formats; /* a bit for each enum batch_format that is wanted */
+	uint64_t log_level, log_format;
 };
 
 struct settings settings_of(const struct config *config);

@@ -89,9 +89,9 @@ static void load(struct books *books)
 		snprintf(error, sizeof(error), "it is damaged");
 	}
 	if (state == CHECKPOINT_BROKEN)
-		log_warning("the checkpoint in `state-directory` cannot be used: %s; the counters begin "
-			    "anew, and what the session's files still hold is delivered, again if it was "
-			    "before",
+		log_warning(
+			"the checkpoint in `state-directory` cannot be used: %s; the counters start at zero, "
+			"and everything that the session's files hold is delivered, perhaps a second time",
 			error);
 	buffer_free(&data);
 }
@@ -113,7 +113,7 @@ struct books *books_open(const char *folder, struct fanout *fanout)
 		load(books);
 	else
 		log_warning("%s: no checkpoint is kept, so a stop ends the session, and what is recorded "
-			    "while the agent does not run is lost",
+			    "while the agent is not running is lost",
 			error);
 	return books;
 }
@@ -235,12 +235,11 @@ void books_write(struct books *books, bool sync)
 	ledger_save(out);
 	failure = checkpoint_write(books->checkpoint, out->data, out->size, sync);
 	if (failure && failure != books->failure)
-		log_warning(
-			"the checkpoint in `state-directory` cannot be written (%s): were the agent killed "
-			"now, what it delivers would be delivered again",
+		log_warning("the checkpoint in `state-directory` cannot be written (%s): if the agent is "
+			    "killed now, what it delivers will be delivered again",
 			g_strerror(failure));
 	else if (!failure && books->failure)
-		log_info("the checkpoint is written again");
+		log_info("the checkpoint can be written again");
 	books->failure = failure;
 }
 

@@ -115,7 +115,7 @@ static void on_look(evutil_socket_t fd, short what, void *data)
 	}
 	if (!one->slow_said && clock_monotonic() - one->ending >= SLOW_NS) {
 		one->slow_said = true;
-		log_warning("output %s is removed, but the disk of its spool takes long to store what it had",
+		log_warning("output %s is removed, but the disk of its spool is slow to store what it had",
 			output_name(one->output));
 	}
 	event_add(one->look, &soon);

@@ -136,8 +136,8 @@ static bool prepare_one(
 	struct uplink *uplink = NULL;
 
 	if (!output && leaving_has(outputs->leaving, is->name)) {
-		log_error("[%s]: the output of that name is still delivering what it had when it was taken "
-			  "away: reload again in a moment",
+		log_error("[%s]: the output of that name is still delivering what it had when it was "
+			  "removed: reload again in a moment",
 			is->section);
 		return false;
 	}

@@ -162,14 +162,14 @@ static void tell_lost_packets(
 			    "[session])",
 			count, position->key.user, position->key.id);
 	else if (stream->located)
-		log_warning("%" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT
-			    ", CPU %" G_GUINT64_FORMAT
-			    ", are lost, of %.3f s: the relay overwrote them before they were read (raise "
-			    "`disk` in [session])",
+		log_warning(
+			"%" G_GUINT64_FORMAT " packets of user %" G_GUINT64_FORMAT ", CPU %" G_GUINT64_FORMAT
+			", are lost, covering %.3f s: the relay overwrote them before they were read (raise "
+			"`disk` in [session])",
 			count, position->key.user, position->key.id, seconds);
 	else
 		log_warning("packets of user %" G_GUINT64_FORMAT ", CPU %" G_GUINT64_FORMAT
-			    ", may be lost, of %.3f s: how many, only the relay's index would tell (see "
+			    ", covering %.3f s, may be lost: only the relay's index could tell how many (see "
 			    "`relay-output` in [session]); %" G_GUINT64_FORMAT " is counted",
 			position->key.user, position->key.id, seconds, count);
 }

@@ -54,7 +54,7 @@ static int bind_port(uint64_t *port)
 		*port = ntohs(address.sin_port);
 		return fd;
 	}
-	log_error("no port of loopback can be had for a relay daemon: %s", g_strerror(errno));
+	log_error("no loopback port is free for a relay daemon: %s", g_strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -140,7 +140,7 @@ static bool still_runs(struct daemon *daemon)
 	if (daemon->pid && WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
 		log_error("cannot start %s: is package lttng-tools installed?", daemon->words[0]);
 	else if (daemon->pid)
-		log_warning("%s has ended (%s %d); %s tells more", daemon->words[0],
+		log_warning("%s has ended (%s %d); see %s", daemon->words[0],
 			WIFSIGNALED(status) ? "by signal" : "with code",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), daemon->log);
 	daemon->pid = 0;
@@ -159,7 +159,7 @@ static int start(struct daemons *daemons, struct daemon *daemon)
 		if (!daemon->pid || !still_runs(daemon))
 			return -1;
 		if (clock_monotonic() - begun > START_NS) {
-			log_error("%s does not answer; %s tells more", daemon->words[0], daemon->log);
+			log_error("%s does not answer; see %s", daemon->words[0], daemon->log);
 			return -1;
 		}
 		g_usleep(STEP_US);

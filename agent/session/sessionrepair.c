@@ -59,9 +59,9 @@ enum session_status session_check(const struct config *config, char *error, size
 	if (!other)
 		return SESSION_OK;
 	snprintf(error, error_size,
-		"there is already an LTTng session `%s`, not created by this agent, and it is left alone: "
-		"set another "
-		"`name` in [session], or, if nobody needs that session, destroy it (lttng destroy %s)",
+		"there is already an LTTng session `%s` that this agent did not create, and it is left "
+		"alone: set another `name` in [session], or, if nobody needs that session, destroy it (lttng "
+		"destroy %s)",
 		config->session_name, config->session_name);
 	return SESSION_FOREIGN;
 }

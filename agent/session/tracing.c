@@ -36,7 +36,7 @@ enum session_status tracing_failure(int code, char *error, size_t error_size, co
 	if (code == -LTTNG_ERR_NO_SESSIOND) {
 		snprintf(error, error_size,
 			"no LTTng session daemon answers: start it (systemctl start lttng-sessiond), "
-			"and let the agent's user be in group `tracing`");
+			"and add the agent's user to group `tracing`");
 		return SESSION_NO_DAEMON;
 	}
 	if (code == -LTTNG_ERR_RELAYD_VERSION_FAIL || code == -LTTNG_ERR_RELAYD_CONNECT_FAIL ||
@@ -50,8 +50,8 @@ enum session_status tracing_failure(int code, char *error, size_t error_size, co
 		code == -LTTNG_ERR_FATAL || code == -LTTNG_ERR_INVALID)
 		snprintf(error, error_size,
 			"cannot %s: %s; the agent was built for LTTng " LTTNG_VERSION
-			", and may not be understood: is `lttng-sessiond --version` the same, up to the "
-			"second number?",
+			", and may not understand another: does `lttng-sessiond --version` begin with the "
+			"same two numbers?",
 			what, lttng_strerror(code));
 	else
 		snprintf(error, error_size, "cannot %s: %s", what, lttng_strerror(code));

@@ -53,8 +53,8 @@ static void report(struct watch *watch, const char *name, const char *changed)
 		return;
 	watch->reported = changed;
 	watch->reported_at = now;
-	log_warning("LTTng session `%s`: %s, not by this agent, and is repaired; what programs logged "
-		    "meanwhile is not recorded",
+	log_warning("LTTng session `%s`: %s externally, and is restored; what programs logged in between was "
+		    "not recorded",
 		name, changed);
 }
 

@@ -66,7 +66,7 @@ static bool tell(struct store *store, int rc)
 			"%s cannot be opened or made: make its folder, writable for the agent's user",
 			store->db.path);
 	else if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
-		snprintf(store->error, sizeof(store->error), "another program holds %s: end it",
+		snprintf(store->error, sizeof(store->error), "another program has locked %s: stop it",
 			store->db.path);
 	else if (kind == SQLITE_TOOBIG)
 		snprintf(store->error, sizeof(store->error),
@@ -75,7 +75,7 @@ static bool tell(struct store *store, int rc)
 			store->db.path);
 	else if (kind == SQLITE_IOERR)
 		snprintf(store->error, sizeof(store->error),
-			"the disk of %s fails (%s): see the kernel's log", store->db.path,
+			"the disk of %s failed (%s): see the kernel's log", store->db.path,
 			sqlite3_errstr(rc));
 	else
 		snprintf(store->error, sizeof(store->error), "%s: %s", store->db.path, sqlite3_errstr(rc));

@@ -182,8 +182,7 @@ static void examine_configuration(struct findings *findings, const struct status
 			"unit also "
 			"ReadWritePaths= (`blkin validate` tries it), and restart the agent",
 			"no checkpoint can be kept in %s: a stop ends the session, and what is recorded "
-			"while the "
-			"agent does not run is lost",
+			"while the agent is not running is lost",
 			status->config->state_directory);
 	if (reload->failed)
 		finding_add(findings, "reload-failed",

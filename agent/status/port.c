@@ -163,7 +163,7 @@ void port_open(struct port *port, const char *address)
 		port->error[0] = '\0';
 		return;
 	}
-	log_warning("cannot listen on %s: %s; the agent works without, and tries again (is another agent "
+	log_warning("cannot listen on %s: %s; the agent runs without it, and keeps trying (is another agent "
 		    "running? `http` in [agent] sets the address)",
 		address, port->error);
 	try_later(port);

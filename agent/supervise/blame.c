@@ -90,10 +90,9 @@ static void strike(struct blame *suspects, uint64_t user, int64_t now)
 		return;
 	entry->until = now + clock_backoff(PAUSE_NS, entry->times, PAUSE_MAX_NS);
 	if (entry->times++ == 0)
-		log_warning(
-			"what programs of user %" G_GUINT64_FORMAT
-			" record ends the process that reads it: it is left out, and counted as lost; it is "
-			"tried again after %d s, then less and less often",
+		log_warning("what programs of user %" G_GUINT64_FORMAT
+			    " record ends the process that reads it: it is skipped, and counted as lost; it "
+			    "is tried again after %d s, then less and less often",
 			user, (int)(PAUSE_NS / NS_PER_SECOND));
 }
 
@@ -134,7 +133,7 @@ void blame_unreadable(struct blame *suspects, const struct culprit *culprit)
 	pthread_mutex_unlock(&suspects->lock);
 	if (first)
 		log_warning("what programs of user %" G_GUINT64_FORMAT
-			    " record is left out, and counted as lost, while it cannot be read: %s; "
+			    " record cannot be read, and is skipped and counted as lost until it can: %s; "
 			    "%" G_GUINT64_FORMAT " packets to begin with",
 			culprit->user, culprit->error, culprit->packets);
 }

@@ -269,11 +269,11 @@ enum child_end child_end(struct child *child, int64_t patience_ns, char *how, si
 	int status = reap(child, patience_ns);
 
 	if (child->too_large)
-		snprintf(how, size, "took more memory than `reader-memory` in [session], and was ended");
+		snprintf(how, size, "took more memory than `reader-memory` in [session], and was killed");
 	else if (child->killed)
-		snprintf(how, size, "hung, and was ended");
+		snprintf(how, size, "hung, and was killed");
 	else if (WIFSIGNALED(status))
-		snprintf(how, size, "was ended by signal %d (%s)", WTERMSIG(status),
+		snprintf(how, size, "was killed by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) == NO_PROGRAM)
 		snprintf(how, size, "cannot be started: is " READER_FOLDER "/" PROGRAM " there?");

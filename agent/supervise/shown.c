@@ -84,7 +84,7 @@ static void collect(struct shown *shown, const struct report *report)
 			(double)away / NS_PER_SECOND, report->session);
 	else
 		log_info("collecting from LTTng session `%s`%s", report->session,
-			report->new ? "" : ", which was kept, from where the last run left it");
+			report->new ? "" : ", which was kept, from where the last run stopped");
 }
 
 static void collect_in_part(

@@ -40,12 +40,11 @@ static void log_end(struct collector *collector, const char *how)
 		return;
 	}
 	if (collector->unlogged)
-		log_warning(
-			"the process that reads the session %s, and %u more did in the last minute; another "
-			"one reads on",
+		log_warning("the process that reads the session %s, and %u more did in the last minute; "
+			    "another one continues",
 			how, collector->unlogged);
 	else
-		log_warning("the process that reads the session %s; another one reads on", how);
+		log_warning("the process that reads the session %s; another one continues", how);
 	collector->logged = now;
 	collector->unlogged = 0;
 }
@@ -97,7 +96,7 @@ void succession_end(struct collector *collector, int64_t patience_ns)
 	enum child_end end = child_end(&collector->child, patience_ns, how, sizeof(how));
 
 	if (collector->misspoke) {
-		snprintf(how, sizeof(how), "said what the agent does not understand, and was ended");
+		snprintf(how, sizeof(how), "sent what the agent does not understand, and was killed");
 		end = CHILD_FAULT;
 	}
 	channel_free(&collector->channel);

@@ -14,10 +14,8 @@ void filenews_good(struct filenews *news, const char *label, const struct filewr
 	if (!news->told_good)
 		log_info("output %s: files are written there", label);
 	if (!news->told_left && (left->files || left->cut))
-		log_info("output %s: an agent before this one ended before its file was finished: it is "
-			 "finished "
-			 "now%s",
-			label, left->cut ? ", without half a line at its end" : "");
+		log_info("output %s: an earlier agent ended without finishing its file: it is finished now%s",
+			label, left->cut ? ", without the half line at its end" : "");
 	news->told_good = news->told_left = true;
 }
 
@@ -33,7 +31,7 @@ void filenews_removed(
 	news->removed += more;
 	if (news->removed_at && now - news->removed_at < REMOVED_LOG_NS)
 		return;
-	log_info("output %s: the oldest files are removed, as all together are larger than `total-size` "
+	log_info("output %s: the oldest files are removed, as the total is larger than `total-size` "
 		 "(files "
 		 "removed since the last such line: %llu)",
 		label, (unsigned long long)(news->removed - news->removed_told));

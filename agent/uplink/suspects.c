@@ -72,7 +72,7 @@ static void prove(struct suspects *suspects, const char *why)
 {
 	if (!suspects->error[0])
 		log_warning("output %s: the server takes other spans, but fails each time that certain ones "
-			    "come (%s): they are set aside, and sent apart until the bad one is found",
+			    "come (%s): these are set aside, and sent separately until the bad one is found",
 			suspects->tried->label, why);
 	g_strlcpy(suspects->error, why, sizeof(suspects->error));
 	set_pace(suspects);

@@ -75,11 +75,11 @@ static const char *take_line(char *line, struct buffer *headers)
 		return NULL;
 	colon = strchr(line, ':');
 	if (!colon)
-		return "is no header: it should be `Name: value`";
+		return "is not a header: it should be `Name: value`";
 	*colon = '\0';
 	g_strstrip(colon + 1);
 	if (!is_name(line) || !is_value(colon + 1))
-		return "is no header: it should be `Name: value`";
+		return "is not a header: it should be `Name: value`";
 	if (is_ours(line))
 		return "has a header that the agent sets by itself";
 	buffer_printf(headers, "%s: %s\r\n", line, colon + 1);

@@ -326,7 +326,7 @@ enum reply_kind httpmessage_read(
 		skipped += head;
 	} while (message->status < 200 && skipped <= REPLY_MAX);
 	if (message->status < 200)
-		return say(reply, "the peer does not come to an answer");
+		return say(reply, "the peer's answer does not end");
 	kind = read_body(in, message, &body, reply);
 	if (kind == REPLY_GOOD)
 		reply->used = skipped + body;

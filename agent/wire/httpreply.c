@@ -78,7 +78,7 @@ static const char *advice(enum fault fault)
 {
 	switch (fault) {
 	case FAULT_PERMISSION:
-		return "; it wants a permission that we do not have: a token goes into `headers-file`";
+		return "; permission denied: the file that `headers-file` names can hold a token";
 	case FAULT_PATH:
 		return "; is the output's `path` right?";
 	case FAULT_PAGE:

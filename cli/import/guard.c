@@ -104,7 +104,7 @@ static const char *describe(const struct guard *guard, int status)
 		snprintf(text, sizeof(text), "no progress in %d s of CPU time",
 			GUARD_TICKS * GUARD_TICK_MS / 1000);
 	else if (WIFSIGNALED(status))
-		snprintf(text, sizeof(text), "ended by signal %d", WTERMSIG(status));
+		snprintf(text, sizeof(text), "killed by signal %d", WTERMSIG(status));
 	else
 		snprintf(text, sizeof(text), "ended with code %d", WEXITSTATUS(status));
 	return text;

@@ -220,16 +220,14 @@ static bool read_file(struct lines *lines, const char *path)
 		number++;
 		if (!read_line(lines, &line) && ++bad <= NAMED_MAX)
 			log_error("%s:%" PRIu64
-				  ": left out, as it is no span in Zipkin's JSON of version 2, nor "
-				  "in OTLP's",
+				  ": skipped, as it is not a span in Zipkin's JSON of version 2 or in OTLP's",
 				path, number);
 	}
 	if (bad > NAMED_MAX)
-		log_error("%s: left out: %" PRIu64 " more lines that are no spans", path, bad - NAMED_MAX);
+		log_error("%s: skipped: %" PRIu64 " more lines that are not spans", path, bad - NAMED_MAX);
 	if (from.file && errno == EFBIG)
-		log_error("%s:%" PRIu64
-			  ": this line is longer than 16 MiB, so it is no span: it and what follows is left "
-			  "out",
+		log_error("%s:%" PRIu64 ": this line is longer than 16 MiB, so it is not a span: it and the "
+					"rest of the file are skipped",
 			path, number + 1);
 	else if (!from.file || ferror(from.file))
 		log_error("%s: cannot be read: %s", path, g_strerror(errno));

@@ -13,7 +13,7 @@ MISTAKES = {
     "key": ("[output]\nservr = a:1\n", 2, "unknown key `servr` in [output]; did you mean `server`?"),
     "section": ("# ours\n\n[outptu]\n", 3, "unknown section [outptu]; did you mean [output]?"),
     "key of another section": ("[session]\nserver = a:1\n", 2, "it belongs in [output]"),
-    "twice": ("[spans]\nlinger = 1s\nlinger = 2s\n", 3, "`linger` is already set in line 2"),
+    "twice": ("[spans]\nlinger = 1s\nlinger = 2s\n", 3, "`linger` is already set on line 2"),
     "no section": ("server = a:1\n", 1, "before the first [section]"),
     "address": ("[output]\nserver = here\n", 2, "HOST:PORT"),
     "time": ("[spans]\n\nlinger = soon\n", 3, "a time from 10ms to 1h"),

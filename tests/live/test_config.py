@@ -53,7 +53,7 @@ MISTAKES = [
         file_of(b"[session]\nrelay-live-port = 70000\n"),
         ":2: `relay-live-port = 70000` is out of range: it can be 0 to 65535",
     ),
-    ("twice", file_of(b"[output]\nserver = a:1\n\nserver = b:1\n"), ":4: `server` is already set in line 2"),
+    ("twice", file_of(b"[output]\nserver = a:1\n\nserver = b:1\n"), ":4: `server` is already set on line 2"),
     ("no section", file_of(b"http = 127.0.0.1:1\n"), ":1: `http` is set before the first [section]"),
     ("bracket", file_of(b"[agent\n"), ":1: a section is written [name], on a line of its own"),
     (

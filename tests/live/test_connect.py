@@ -108,7 +108,7 @@ def test_scribe_server_that_does_not_accept(bare_node, mood, said):
     "status, said",
     [
         (400, "refuses the span: HTTP status 400 Bad Request"),
-        (403, "takes no spans: HTTP status 403 Forbidden; it wants a permission that we do not have"),
+        (403, "takes no spans: HTTP status 403 Forbidden; permission denied"),
         (404, "takes no spans: HTTP status 404 Not Found; is the output's `path` right?"),
         (415, "takes no spans: HTTP status 415 Unsupported Media Type; it does not take spans in this form"),
         (503, "asks to try later: HTTP status 503 Service Unavailable"),

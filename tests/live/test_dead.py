@@ -236,7 +236,7 @@ def test_held_for_long(node, receiver):
     os.unlink(node.sessiond_file("lttng-sessiond.lck"))  # from LTTng 2.13.15 on, the consumer daemon holds it too
     node.start_sessiond()
     wait_until(lambda: not node.collecting(), 10, "the agent to see it")
-    wait_until(lambda: "is gone, or somebody else's" in node.http_get("/readyz")[1], 20, "the agent to say why")
+    wait_until(lambda: "an old session of this name, or someone else's" in node.http_get("/readyz")[1], 20, "the agent to say why")
     wait_until(node.collecting, 30, "the agent to collect")
     assert ours(node) == 2
     check_collects(node, receiver, 2)

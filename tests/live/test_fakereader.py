@@ -13,7 +13,7 @@ from rig.fakereader import Fake
 from rig.process import wait_until
 from test_restart import KEEP, LOAD
 
-NOT_UNDERSTOOD = "said what the agent does not understand, and was ended"
+NOT_UNDERSTOOD = "sent what the agent does not understand, and was killed"
 
 
 @pytest.fixture

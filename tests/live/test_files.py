@@ -102,7 +102,7 @@ def test_total_size(node, files):
     assert 300 << 10 < sum(map(os.path.getsize, files.finished())) <= 600 << 10
     left = ordinals(files.spans())
     assert set(left) == {(0, 0, ordinal) for ordinal in range(10000 - len(left), 10000)}
-    assert "the oldest files are removed, as all together are larger than `total-size`" in node.agent.log()
+    assert "the oldest files are removed, as the total is larger than `total-size`" in node.agent.log()
 
 
 def fill(folder):
@@ -254,7 +254,7 @@ def test_half_a_line_left_behind(node, files):
     with open(f"{files.directory}/.zipkin-20200101T000000Z-7.jsonl.part", "wb") as file:
         file.write(b'{"traceId')
     node.start_agent_again()
-    assert "it is finished now, without half a line at its end" in node.agent.log()
+    assert "it is finished now, without the half line at its end" in node.agent.log()
     assert len(files.finished()) == 1
     all_once(((0, 0, ordinal) for ordinal in range(100)), files)
     node.run([LOAD, "-p", 1, "-n", 50])
@@ -304,17 +304,17 @@ def validate(node, **sections):
 
 def test_mistakes_in_the_configuration(node, files):
     for keys, sentence in [
-        ({"server": "127.0.0.1:9410"}, "`server` goes with type scribe, http or otlp, and the type is file in [output files]"),
+        ({"server": "127.0.0.1:9410"}, "`server` is for type scribe, http or otlp, but the type is file in [output files]"),
         ({"format": "thrift"}, "`type = file` needs `format = json2` or `format = otlp-json` in [output files]"),
         ({"directory": "spans"}, "it must be the absolute path of a folder"),
         ({"type": "http", "format": "otlp-json"}, "`format = otlp-json` is for `type = file`"),
         ({"rotate-size": "2G"}, "`total-size` must be 0 (no limit), or at least `rotate-size`"),
-        ({"type": "http", "server": "127.0.0.1:1"}, "`directory` goes with type file, and the type is http in [output files]"),
+        ({"type": "http", "server": "127.0.0.1:1"}, "`directory` is for type file, but the type is http in [output files]"),
     ]:
         code, said = validate(node, **{"output files": quick(files, **keys)})
         assert code == 78 and sentence in said, said
     code, said = validate(node, **{"output files": quick(files), "output more": quick(files)})
-    assert code == 78 and "`directory` must be another one than that of any other output" in said
+    assert code == 78 and "`directory` must differ from that of every other output" in said
     code, said = validate(node, **{"output files": quick(files, directory="/nonexistent/x")})
     assert code == 1 and "`directory` of [output files], /nonexistent/x cannot be used" in said
     program = node.built("cli/blkin")  # which is a file, and may be executed

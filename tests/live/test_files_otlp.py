@@ -128,7 +128,7 @@ def test_random_spans_there_and_back(node, sink, lines):  # noqa: F811
     sink.spans.clear()
     done = run_import(node, "--config", node.write_config(sink.port, output=output(sink)), lines.directory)
     assert done.returncode == 0, done.stderr
-    assert "3000 lines read: 3000 spans, 0 that are none" in done.stdout
+    assert "3000 lines read: 3000 spans, 0 that are not spans" in done.stdout
     exactly(by_content(sink.spans) == first, "what was read back is what was written")
 
 

@@ -37,7 +37,7 @@ def check_records(node, receiver):
     node.run([LOAD, "-n", 100])
     node.wait_ledger(lambda ledger: ledger.read == read + 100 and ledger.idle(), 20, "100 new spans")
     wait_until(lambda: len(node.session_folders()) == 1, 10, "the old session's folder to be removed")
-    assert node.agent.log().count("is over: ") == 1
+    assert node.agent.log().count("has ended: ") == 1
 
 
 def again(daemon, start):
@@ -131,7 +131,7 @@ def test_session_replaced(node, receiver):
 
 def check_waits_for(node):
     """The agent leaves somebody else's session `blkin` alone, says so, and collects once that is destroyed."""
-    says = "there is already an LTTng session `blkin`, not created by this agent"
+    says = "there is already an LTTng session `blkin` that this agent did not create"
     wait_until(lambda: says in node.http_get("/readyz")[1], 20, "the agent to say so")
     time.sleep(1.5)
     assert "blkin" in node.lttng("list")
@@ -223,7 +223,7 @@ def test_session_meddled_with(node, receiver, words, what):
     node.start_agent(receiver.port, session=KEEP)
     node.run([LOAD, "-n", 100])
     node.lttng(*words)
-    wait_until(lambda: f"{what}, not by this agent" in node.agent.log(), 20, "the agent to see it")
+    wait_until(lambda: f"{what} externally" in node.agent.log(), 20, "the agent to see it")
     node.run([LOAD, "-n", 100])
     ledger = node.wait_ledger(lambda ledger: ledger.read == 200 and ledger.idle(), 20, "100 more spans")
     assert (ledger.sessions, ledger.sessions_lost) == (1, 0)

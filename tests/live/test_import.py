@@ -106,7 +106,7 @@ def test_spoilt_trace_ends_with_a_sentence(node, receiver, recording, spoil):
     receiver.wait_for(sent, 5)
     assert receiver.read() >= sent
     if done.returncode == 1:
-        assert "read up to where it is damaged: " in done.stderr or "left out, as babeltrace2 cannot read it" in done.stderr
+        assert "read up to where it is damaged: " in done.stderr or "skipped, as babeltrace2 cannot read it" in done.stderr
 
 
 def metadata_cut(size):
@@ -175,7 +175,7 @@ def test_bad_traces_are_left_out(node, receiver, recording, damages):
         if damages[number] is sequence_in_context and not lines:
             continue  # from babeltrace2 2.1 on
         (line,) = lines
-        name, reason = line.split(": left out, as babeltrace2 cannot read it: ")
+        name, reason = line.split(": skipped, as babeltrace2 cannot read it: ")
         assert name == f"blkin import: {everything}/bad-{number}/{inside}" and reason
         assert "Cannot create trace for" not in reason
     assert "20000 in spans, 0 rejected" in done.stdout

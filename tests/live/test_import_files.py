@@ -29,7 +29,7 @@ def test_files_come_back(node, receiver, written):
     """A folder of them: each span is what it was."""
     done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", written.directory)
     assert done.returncode == 0, done.stderr
-    assert "20000 lines read: 20000 spans, 0 that are none" in done.stdout
+    assert "20000 lines read: 20000 spans, 0 that are not spans" in done.stdout
     assert "20000 spans: 20000 sent, 0 refused, 0 too large, 0 not sent" in done.stdout
     assert "events read" not in done.stdout
     receiver.wait_for(20000, 5)
@@ -59,9 +59,9 @@ def test_lines_that_are_no_spans(node, receiver, written):
     done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", first, *others, others[0])
     assert done.returncode == 1
     for number in (11, 12, 13, 14, len(lines) + len(garbage)):
-        assert f"blkin import: {first}:{number}: left out, as it is no span in Zipkin's JSON of version 2, nor in OTLP's\n" in done.stderr
-    assert done.stderr.count("left out") == 5
-    assert "20004 lines read: 19999 spans, 5 that are none" in done.stdout
+        assert f"blkin import: {first}:{number}: skipped, as it is not a span in Zipkin's JSON of version 2 or in OTLP's\n" in done.stderr
+    assert done.stderr.count("skipped, as") == 5
+    assert "20004 lines read: 19999 spans, 5 that are not spans" in done.stdout
     assert "19999 spans: 19999 sent" in done.stdout
     receiver.wait_for(19999, 5)
 
@@ -71,16 +71,16 @@ def test_much_garbage_is_named_in_part(node, receiver):
         file.write(b"garbage\n" * 1000)
     done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", node.path("garbage.jsonl"))
     assert done.returncode == 1
-    assert done.stderr.count("left out, as it is no span") == 10
-    assert "garbage.jsonl: left out: 990 more lines that are no spans" in done.stderr
-    assert "1000 lines read: 0 spans, 1000 that are none" in done.stdout
+    assert done.stderr.count("skipped, as it is not a span") == 10
+    assert "garbage.jsonl: skipped: 990 more lines that are not spans" in done.stderr
+    assert "1000 lines read: 0 spans, 1000 that are not spans" in done.stdout
     # a line without an end is not read into memory
     with open(node.path("endless.jsonl"), "wb") as file:
         file.write(b"\n")
         file.truncate(1 << 32)
     done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", node.path("endless.jsonl"))
     assert done.returncode == 1
-    assert "endless.jsonl:2: this line is longer than 16 MiB, so it is no span: it and what follows is left out" in done.stderr
+    assert "endless.jsonl:2: this line is longer than 16 MiB, so it is not a span: it and the rest of the file are skipped" in done.stderr
 
 
 def test_traces_and_files_into_files(node, recording, written):  # noqa: F811

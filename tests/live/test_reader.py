@@ -80,7 +80,7 @@ def test_killed_ten_times_under_load(node, receiver, session):
     assert again <= 10 * processes * threads * rate  # a second's for each
     assert readiness.share() >= 0.95
     assert node.agent.pid == agent.pid
-    assert agent.log().count("the process that reads the session was ended by signal") == 1
+    assert agent.log().count("the process that reads the session was killed by signal") == 1
     assert "collecting again" not in agent.log() and node.status()["users_left_out"] == []
     assert agent.stop() == 0
     assert bool(node.session_folders()) == (session == KEEP)
@@ -144,7 +144,7 @@ def test_stopped(node, receiver):
         time.sleep(2)  # the next one reads live by then
     node.run([LOAD, "-P", 1, "-n", 100])
     node.wait_ledger(lambda ledger: ledger.sent >= 200 and ledger.read - ledger.again == 200, 20, "100 spans more")
-    assert "the process that reads the session hung, and was ended" in agent.log()
+    assert "the process that reads the session hung, and was killed" in agent.log()
     assert node.status()["session_error"] == "", "it is not read live"
     assert node.collecting() and agent.stop() == 0
 
@@ -184,7 +184,7 @@ def watch(node, seconds, readiness, until=lambda: False):
 
 
 @as_root
-@pytest.mark.parametrize("number, how", [(666, "was ended by signal 6 (Aborted)"), (777, "hung, and was ended")])
+@pytest.mark.parametrize("number, how", [(666, "was killed by signal 6 (Aborted)"), (777, "hung, and was killed")])
 def test_dies_of_one_user(node, receiver, number, how):
     """He is left out, and named, for a while; the other one's spans all arrive."""
     agent = start_deadly(node, receiver)

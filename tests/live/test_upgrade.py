@@ -45,9 +45,9 @@ def check_nothing_is_wrong(node):
     known = {"checkpoint.0", "checkpoint.1", "spool.db", "spool.db-shm", "spool.db-wal", "spool.tally"}
     assert set(os.listdir(node.path("state"))) <= known
     said = node.agent.log().splitlines()
-    gone = [line for line in said if "is over: " in line]
+    gone = [line for line in said if "has ended: " in line]
     assert len(gone) == 1
-    assert gone[0].startswith("blkin-agent: LTTng session `blkin` is over: lttng-sessiond does not know it any more; ")
+    assert gone[0].startswith("blkin-agent: LTTng session `blkin` has ended: lttng-sessiond no longer knows it; ")
     for word in ("checkpoint", "damaged", "cannot", "lost", "wall clock"):
         assert not [line for line in said if word in line and line not in gone], word
 

@@ -70,7 +70,7 @@ def test_same_spans_as_by_scribe(node, zipkin, recording):
         assert said_then == said
         assert by_http.keys() == by_scribe.keys()
         for key, span in by_scribe.items():
-            assert by_http[key] == span
+            assert by_http[key] == span, f"{form}, {compression}"
 
 
 def test_live(node, zipkin, run_sample):

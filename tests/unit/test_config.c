@@ -119,7 +119,7 @@ START_TEST(test_drop_ins)
 	ck_assert_int_eq(read_path(&config, path), -1);
 	ck_assert_str_eq(said, "test: F.d/30-c.conf:2: `retry-min = 1d` is not valid: it must be a time from "
 			       "1ms to 1h, with its unit: us, ms, s, min or h\n"
-			       "test: F.d/30-c.conf:4: `window` is already set in line 3\n");
+			       "test: F.d/30-c.conf:4: `window` is already set on line 3\n");
 	config_free(&config);
 	g_free(write_file("agent.conf.d/30-c.conf", "[output]\nretry-min = 1min\n"));
 	ck_assert_int_eq(read_path(&config, path), -1);
@@ -192,6 +192,32 @@ START_TEST(test_reference_file)
 }
 END_TEST
 
+/* Variables of the environment; and what is printed has their values, and what looks like one. */
+START_TEST(test_variables)
+{
+	struct config config, again;
+	g_autofree char *printed = NULL;
+
+	setenv("BLKIN_TEST_HOST", "zipkin.example.org", 1);
+	setenv("BLKIN_TEST_EMPTY", "", 1);
+	unsetenv("BLKIN_TEST_UNSET");
+	ck_assert_int_eq(
+		read_text(&config, "[output]\nserver = ${BLKIN_TEST_HOST}:${BLKIN_TEST_UNSET:-9410}\n"
+				   "tls-ca = /$${A}/$HOME/$$/${BLKIN_TEST_EMPTY}/${BLKIN_TEST_EMPTY:-b}$\n"
+				   "tls = ${BLKIN_TEST_UNSET:-yes}\n"),
+		0);
+	ck_assert_str_eq(said, "");
+	ck_assert_str_eq(output_of(&config)->server, "zipkin.example.org:9410");
+	ck_assert_str_eq(output_of(&config)->tls_ca, "/${A}/$HOME/$$//b$");
+	printed = print(&config, NULL);
+	ck_assert_ptr_nonnull(strstr(printed, "\ntls-ca = /$${A}/$HOME/$$//b$\n"));
+	ck_assert_int_eq(read_text(&again, printed), 0);
+	assert_same(&config, &again);
+	config_free(&config);
+	config_free(&again);
+}
+END_TEST
+
 /* What is printed is a configuration, and the same one. */
 START_TEST(test_print_and_read)
 {
@@ -233,6 +259,7 @@ int main(void)
 	tcase_add_test(tests, test_drop_ins);
 	tcase_add_test(tests, test_drop_ins_that_are_none);
 	tcase_add_test(tests, test_reference_file);
+	tcase_add_test(tests, test_variables);
 	tcase_add_test(tests, test_print_and_read);
 	return run_cases("config", tests);
 }

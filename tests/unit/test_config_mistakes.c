@@ -42,7 +42,7 @@ START_TEST(test_mistakes)
 			"test: F:2: unknown key `max-size` in [output zipkin2]; it belongs in [spool]\n"},
 		{"[output zipkin2]\nserver = a:1\n[output]\nserver = b:1\n[output zipkin2]\nserver = "
 		 "c:1\n",
-			"test: F:6: `server` is already set in line 2\n"},
+			"test: F:6: `server` is already set on line 2\n"},
 		{"[output zipkin2]\ntakes = spans, events\n",
 			"test: F:2: `takes = spans, events` is not valid: it must be spans\n"},
 		{"[output zipkin2]\ntakes =\n", "test: F:2: `takes = ` is not valid: it must be spans\n"},
@@ -71,6 +71,28 @@ START_TEST(test_mistakes)
 		{"server = a:1\n", "test: F:1: `server` is set before the first [section]\n"},
 		{"[output]\n\nserver\n",
 			"test: F:3: this is neither a [section], nor `key = value`, nor a # comment\n"},
+		{"[output]\nserver = ${BLKIN_TEST_UNSET}:1\n",
+			"test: F:2: the value of `server`: the environment has no variable "
+			"`BLKIN_TEST_UNSET`: set it, or write ${BLKIN_TEST_UNSET:-DEFAULT}\n"},
+		{"[output]\nserver = ${A:1\n", "test: F:2: the value of `server`: `${A:1` has no closing "
+					       "brace; ${ itself is written $${\n"},
+		{"[output]\nserver = ${A B}:1\n",
+			"test: F:2: the value of `server`: `${A B}` is not a variable: write ${NAME} or "
+			"${NAME:-DEFAULT}; ${ itself is written $${\n"},
+		{"[output]\nserver = ${BLKIN_TEST_CONTROL}:1\n",
+			"test: F:2: the value of `server`: the variable `BLKIN_TEST_CONTROL` of the "
+			"environment is not UTF-8 text\n"},
+		{"[output]\nwindow = ${BLKIN_TEST_WORDS}\n", "test: F:2: `window = many words` is not valid: "
+							     "it must be a whole number from 1 to 1000\n"},
+		{"[output]\nserver = dev:9410 # prod\n",
+			"test: F:2: `server = dev:9410 # prod` is not valid: it must be HOST:PORT, such as "
+			"127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, separated by commas; a "
+			"comment is a line of its own\n"},
+		{"[agent]\nstop-timeout = \"5s\"\n",
+			"test: F:2: `stop-timeout = \"5s\"` is not valid: it must be a time from 0ms to "
+			"10min, with its unit: us, ms, s, min or h; a value has no quotes around it\n"},
+		{"[agent]\nlog-level = debug\n",
+			"test: F:2: `log-level = debug` is not valid: it must be error, warning or info\n"},
 		{"[output\n", "test: F:1: a section is written [name], on a line of its own\n"},
 		{"[output]\nserver = localhost\n",
 			"test: F:2: `server = localhost` is not valid: it must be HOST:PORT, such as "
@@ -105,19 +127,16 @@ START_TEST(test_mistakes)
 		{"[output]\ntype = http\nformat = v2\n",
 			"test: F:3: `format = v2` is not valid: it must be thrift, "
 			"json2, otlp or otlp-json; did you mean `json2`?\n"},
-		{"[output]\ntags = a=1,,b=2\n", "test: F:2: `tags = a=1,,b=2` is not valid: there is a comma "
-						"without a tag behind or before it\n"},
+		{"[output]\ntags = a=1,,b=2\n",
+			"test: F:2: `tags = a=1,,b=2` is not valid: a comma has no tag before or after it\n"},
 		{"[output]\ntags = a=1,\n",
-			"test: F:2: `tags = a=1,` is not valid: there is a comma without a tag "
-			"behind or before it\n"},
+			"test: F:2: `tags = a=1,` is not valid: a comma has no tag before or after it\n"},
 		{"[output]\ntags = a=1, host.name=x\ntype = otlp\n",
-			"test: F:2: `tags` cannot have `host.name` in OTLP, where the agent sets it itself: "
-			"take "
+			"test: F:2: `tags` cannot set `host.name` in OTLP, where the agent sets it: choose "
 			"another key, in [output]\n"},
 		{"[output b]\ntype = kafka\nbrokers = b:1\nformat = otlp\ntags = service.name=x\n",
-			"test: F:5: `tags` cannot have `service.name` in OTLP, where the agent sets it "
-			"itself: take "
-			"another key, in [output b]\n"},
+			"test: F:5: `tags` cannot set `service.name` in OTLP, where the agent sets it: "
+			"choose another key, in [output b]\n"},
 		{"[output]\ntype = pulsar\n", "test: F:2: `type = pulsar` is not valid: it must be scribe, "
 					      "http, otlp, file, kafka or none\n"},
 		{"[output]\ntype = http\nformat = otlp\n",
@@ -135,7 +154,7 @@ START_TEST(test_mistakes)
 			"test: F:2: `tags = a=1, b c=2` is not valid at ` b c=2`: a key has 1 to 64 letters, "
 			"digits, `_`, `.`, `-` and `/`\n"},
 		{"[output]\ntags = a=1,a=2\n",
-			"test: F:2: `tags = a=1,a=2` is not valid at `a=2`: its key is there twice\n"},
+			"test: F:2: `tags = a=1,a=2` is not valid at `a=2`: its key is set twice\n"},
 		{"[output]\ntags = sa=1\n", "test: F:2: `tags = sa=1` is not valid at `sa=1`: Zipkin uses "
 					    "`lc`, `sa`, `ca` and `ma` itself\n"},
 		{"[output]\ntags = a=\n",
@@ -177,7 +196,7 @@ START_TEST(test_mistakes)
 			"err, warning, notice, info or debug\n"},
 		{"[session]\nname = a/b\n", "test: F:2: `name = a/b` is not valid: it must be a name of "
 					    "letters, digits, `_`, `.` and `-`\n"},
-		{"[session]\nname = a\nname = b\n", "test: F:3: `name` is already set in line 2\n"},
+		{"[session]\nname = a\nname = b\n", "test: F:3: `name` is already set on line 2\n"},
 		{"[agent]\nsocket = /a\xff\n", "test: F:2: this is not UTF-8 text: byte 0xff\n"},
 		{"[agent]\n\nsocket = /a\x01\n", "test: F:3: this is not UTF-8 text: byte 0x01\n"},
 		{"[agent]\nsocket = /a\\nb\n", "test: F:2: `socket = /a?b` is not valid: it must be text "
@@ -186,12 +205,12 @@ START_TEST(test_mistakes)
 			"test: F:2: the value of `socket` has an unknown escape: a backslash is "
 			"written \\\\\n"},
 		{"[session]\nreader-memory = 32M\n[spans]\nmax-pending = 17M\n",
-			"test: F:4: `reader-memory` must be twice `max-pending` of [spans] at least, in "
+			"test: F:4: `reader-memory` must be at least twice `max-pending` of [spans], in "
 			"[session]\n"},
 		{"[output]\nretry-min = 10s\nretry-max = 1s\n",
 			"test: F:3: `retry-min` is larger than `retry-max` in [output]\n"},
 		{"[output]\nbatch-size = 1M\nqueue-size = 1M\n",
-			"test: F:3: `queue-size` must hold two batches at least: twice `batch-size` in "
+			"test: F:3: `queue-size` must hold at least two batches: twice `batch-size` in "
 			"[output]\n"},
 		{"[output]\nbatch-size = 4K\n[spool]\nmax-size = 1023K\n",
 			"test: F:4: `max-size` in [spool] must be 0 (no spool), or at least 1M and eight "
@@ -216,6 +235,9 @@ int main(void)
 	TCase *tests = tcase_create("read");
 
 	log_init("test");
+	setenv("BLKIN_TEST_CONTROL", "a\nb", 1);
+	setenv("BLKIN_TEST_WORDS", "many words", 1);
+	unsetenv("BLKIN_TEST_UNSET");
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, test_mistakes);
 	return run_cases("mistakes", tests);

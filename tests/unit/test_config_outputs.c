@@ -89,7 +89,7 @@ START_TEST(test_drop_ins_of_outputs)
 	/* a rule that two files break together has the later one's line */
 	g_free(write_file("agent.conf.d/3.conf", "[output two]\nqueue-size = 64K\n"));
 	ck_assert_int_eq(read_path(&config, path), -1);
-	ck_assert_str_eq(said, "test: F.d/3.conf:2: `queue-size` must hold two batches at least: twice "
+	ck_assert_str_eq(said, "test: F.d/3.conf:2: `queue-size` must hold at least two batches: twice "
 			       "`batch-size` in [output two]\n");
 	config_free(&config);
 }
@@ -259,29 +259,28 @@ START_TEST(test_keys_of_another_type)
 	g_autofree char *off = NULL;
 
 	assert_refused("[output a]\npath = /x\ntype = otlp\ncategory = c\n",
-		"test: F:4: `category` goes with type scribe, and the type is otlp in [output a]\n");
-	assert_refused("[output]\npath = /x\n",
-		"test: F:2: `path` goes with type http or otlp, and the type is "
-		"scribe (the default) in [output]\n");
+		"test: F:4: `category` is for type scribe, but the type is otlp in [output a]\n");
+	assert_refused("[output]\npath = /x\n", "test: F:2: `path` is for type http or otlp, but the type is "
+						"scribe (the default) in [output]\n");
 	assert_refused("[output a]\ntype = scribe\nformat = thrift\n",
-		"test: F:3: `format` goes with type http, file or kafka, and the type is scribe in [output "
+		"test: F:3: `format` is for type http, file or kafka, but the type is scribe in [output "
 		"a]\n");
 	assert_refused("[output a]\ntype = otlp\nformat = json2\nsync = batch\n",
-		"test: F:3: `format` goes with type http, file or kafka, and the type is otlp in [output a]\n"
-		"test: F:4: `sync` goes with type file, and the type is otlp in [output a]\n");
+		"test: F:3: `format` is for type http, file or kafka, but the type is otlp in [output a]\n"
+		"test: F:4: `sync` is for type file, but the type is otlp in [output a]\n");
 	assert_refused("[output a]\ntype = file\nheaders-file = /h\nwindow = 1\n",
-		"test: F:3: `headers-file` goes with type http or otlp, and the type is file in [output a]\n"
-		"test: F:4: `window` goes with type scribe, http, otlp or kafka, and the type is file in "
+		"test: F:3: `headers-file` is for type http or otlp, but the type is file in [output a]\n"
+		"test: F:4: `window` is for type scribe, http, otlp or kafka, but the type is file in "
 		"[output a]\n");
 	assert_refused("[output a]\ntype = kafka\nserver = a:1\nheaders-file = /h\nreturn-interval = 1s\n",
-		"test: F:3: `server` goes with type scribe, http or otlp, and the type is kafka in [output "
+		"test: F:3: `server` is for type scribe, http or otlp, but the type is kafka in [output "
 		"a]\n"
-		"test: F:4: `headers-file` goes with type http or otlp, and the type is kafka in [output a]\n"
-		"test: F:5: `return-interval` goes with type scribe, http or otlp, and the type is kafka in "
+		"test: F:4: `headers-file` is for type http or otlp, but the type is kafka in [output a]\n"
+		"test: F:5: `return-interval` is for type scribe, http or otlp, but the type is kafka in "
 		"[output a]\n");
 	assert_refused("[output a]\ntype = http\nbrokers = a:1\nkey = trace\n",
-		"test: F:3: `brokers` goes with type kafka, and the type is http in [output a]\n"
-		"test: F:4: `key` goes with type kafka, and the type is http in [output a]\n");
+		"test: F:3: `brokers` is for type kafka, but the type is http in [output a]\n"
+		"test: F:4: `key` is for type kafka, but the type is http in [output a]\n");
 	/* one that is switched off keeps what it had */
 	off = print_output("[output a]\ntype = none\ncategory = c\ndirectory = /d\nheaders-file = /h\n");
 	ck_assert(has_key(off, "category") && has_key(off, "directory") && has_key(off, "headers-file"));

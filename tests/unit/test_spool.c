@@ -226,7 +226,7 @@ START_TEST(test_somebody_reads)
 		ck_assert_uint_le(disk_use(), 4 * MIB);
 	}
 	ck_assert_int_eq(failures, 1);
-	ck_assert_ptr_nonnull(strstr(spool_error(spool), "another program holds"));
+	ck_assert_ptr_nonnull(strstr(spool_error(spool), "another program has locked"));
 	sqlite3_exec(reader, "COMMIT", NULL, NULL, NULL);
 	sqlite3_close(reader);
 	rig_fill(spool, stored + 1, 1, 100, 400);

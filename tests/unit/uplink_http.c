@@ -107,10 +107,9 @@ static const struct {
 	{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
 		"HTTP status 404 Not Found; is the output's `path` right?"},
 	{"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
-		"it wants a permission that we do not have: a token goes into `headers-file`"},
+		"permission denied: the file that `headers-file` names can hold a token"},
 	{"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
-		"HTTP status 401 No; it wants a permission that we do not have: a token goes into "
-		"`headers-file`"},
+		"HTTP status 401 No; permission denied: the file that `headers-file` names can hold a token"},
 	{"HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
 		"HTTP status 415 No; it does not take spans in this form: see the output's `compression`, "
 		"and "
