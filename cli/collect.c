@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `blkin collect`: receives spans over Scribe and prints them. */
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <event2/event.h>
 #include <glib.h>
-#include <sys/ioctl.h>
 #include <sysexits.h>
 
-#include "base/buffer.h"
 #include "base/log.h"
 #include "commands.h"
 #include "options.h"
+#include "print_spans.h"
 #include "scribe/receiver.h"
-#include "spans/span2.h"
-#include "traces/pending_traces.h"
-#include "traces/trace_print.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:9410"
 
@@ -37,9 +29,6 @@ static const char help[] =
 	"  --count N          stop after N spans\n"
 	"  --timeout SECONDS  stop after this time; exit with 1 if the spans did not arrive\n";
 
-/* Traces held until they are quiet. */
-static const struct pending_limits limits = {.quiet = 1000000, .traces = 10000, .bytes = 64 * 1024 * 1024};
-
 struct options {
 	struct receiver_options receiver;
 	bool json;
@@ -51,65 +40,28 @@ struct collect {
 	struct options options;
 	struct event_base *base;
 	struct receiver *receiver;
-	struct pending_traces *traces; /* NULL with --json */
+	struct span_printer *printer;
 	struct event *quiet;
 	struct event *timeout;
 	struct event *interrupted;
 	struct event *terminated;
-	struct buffer out; /* text to be written at once */
-	uint64_t spans;    /* received */
-	int code;          /* to exit with */
+	bool broken;    /* standard output takes no more */
+	uint64_t spans; /* received */
+	int code;       /* to exit with */
 };
 
-/* Writes out @collect->out. Returns false if standard output does not take it, having ended the loop. */
+/* Returns false if standard output does not take what was shown, having ended the loop. */
 static bool write_out(struct collect *collect)
 {
-	struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
-	size_t at = 0;
-	ssize_t size;
+	bool failed;
 
-	while (at < collect->out.size) {
-		size = write(STDOUT_FILENO, collect->out.data + at, collect->out.size - at);
-		if (size >= 0) {
-			at += (size_t)size;
-		} else if (errno == EAGAIN) {
-			poll(&ready, 1, -1);
-		} else if (errno != EINTR) {
-			break;
-		}
-	}
-	/* EPIPE: the reader, `head` perhaps, has seen enough. */
-	if (at < collect->out.size && errno != EPIPE) {
-		log_error("cannot write to standard output: %s", strerror(errno));
-		collect->code = EXIT_FAILURE;
-	}
-	if (at < collect->out.size)
+	if (!collect->broken && !span_printer_write(collect->printer, &failed)) {
+		collect->broken = true;
+		if (failed)
+			collect->code = EXIT_FAILURE;
 		event_base_loopbreak(collect->base);
-	collect->out.size = at < collect->out.size ? collect->out.size : 0;
-	return collect->out.size == 0;
-}
-
-static void find_style(struct trace_style *style)
-{
-	const char *no_colour = getenv("NO_COLOR");
-	struct winsize window;
-
-	memset(style, 0, sizeof(*style));
-	if (!isatty(STDOUT_FILENO))
-		return;
-	style->colour = !no_colour || !*no_colour;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
-		style->width = window.ws_col;
-}
-
-static void show_trace(void *data, const GPtrArray *spans)
-{
-	struct collect *collect = data;
-	struct trace_style style;
-
-	find_style(&style);
-	trace_print(&collect->out, spans, &style);
-	buffer_put(&collect->out, "\n", 1);
+	}
+	return !collect->broken;
 }
 
 static void on_drained(void *data)
@@ -122,8 +74,7 @@ static void on_drained(void *data)
 /* Shows what is held, lets the last answers go out, and ends. */
 static void end(struct collect *collect)
 {
-	if (collect->traces)
-		pending_traces_show_all(collect->traces);
+	span_printer_show_all(collect->printer);
 	write_out(collect);
 	receiver_drain(collect->receiver, on_drained, collect);
 }
@@ -142,18 +93,8 @@ static void on_quiet(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
-	arm_quiet(collect, pending_traces_show_quiet(collect->traces, g_get_monotonic_time()));
+	arm_quiet(collect, span_printer_show_quiet(collect->printer));
 	write_out(collect);
-}
-
-static void hold(struct collect *collect, GPtrArray *spans)
-{
-	int64_t now = g_get_monotonic_time();
-
-	while (spans->len)
-		pending_traces_add(collect->traces, g_ptr_array_steal_index(spans, 0), now);
-	if (!event_pending(collect->quiet, EV_TIMEOUT, NULL))
-		arm_quiet(collect, limits.quiet);
 }
 
 static bool take(void *data, GPtrArray *spans)
@@ -161,19 +102,14 @@ static bool take(void *data, GPtrArray *spans)
 	struct collect *collect = data;
 
 	collect->spans += spans->len;
-	if (collect->traces) {
-		hold(collect, spans);
-	} else {
-		for (guint i = 0; i < spans->len; i++) {
-			span2_put_json(g_ptr_array_index(spans, i), &collect->out);
-			buffer_put(&collect->out, "\n", 1);
-		}
-	}
+	span_printer_add(collect->printer, spans);
+	if (!collect->options.json && !event_pending(collect->quiet, EV_TIMEOUT, NULL))
+		arm_quiet(collect, PRINT_SPANS_QUIET_US);
 	if (!write_out(collect))
 		return false;
 	if (collect->options.count && collect->spans >= collect->options.count)
 		end(collect);
-	return collect->out.size == 0;
+	return !collect->broken;
 }
 
 static void on_timeout(evutil_socket_t fd, short what, void *data)
@@ -241,16 +177,14 @@ static int collect_spans(const struct options *options)
 	collect.timeout = evtimer_new(collect.base, on_timeout, &collect);
 	collect.interrupted = evsignal_new(collect.base, SIGINT, on_signal, &collect);
 	collect.terminated = evsignal_new(collect.base, SIGTERM, on_signal, &collect);
-	if (!options->json)
-		collect.traces = pending_traces_create(&limits, show_trace, &collect);
+	collect.printer = span_printer_create(options->json);
 	code = run(&collect);
-	pending_traces_destroy(collect.traces);
+	span_printer_destroy(collect.printer);
 	event_free(collect.quiet);
 	event_free(collect.timeout);
 	event_free(collect.interrupted);
 	event_free(collect.terminated);
 	event_base_free(collect.base);
-	buffer_free(&collect.out);
 	return code;
 }
 

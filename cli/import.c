@@ -27,6 +27,9 @@ static const char help[] =
 	"  --config FILE       the configuration with the outputs; by default\n"
 	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
+	"  --print             print them instead, each trace as a tree; what was read is said on\n"
+	"                      standard error\n"
+	"  --json              with --print: a line for each span, Zipkin's JSON of version 2\n"
 	"  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
@@ -36,6 +39,7 @@ static const char help[] =
 
 struct import {
 	struct config config;
+	struct send_to to;
 	struct import_result result;
 	bool traces, files; /* some are named */
 	bool whole;         /* nothing was left out */
@@ -45,6 +49,7 @@ static void add_result(struct import_result *sum, const struct import_result *mo
 {
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		sum->rows.row[i] += more->rows.row[i];
+	sum->printed += more->printed;
 	sum->lines.read += more->lines.read;
 	sum->lines.spans += more->lines.spans;
 	sum->lines.bad += more->lines.bad;
@@ -81,7 +86,7 @@ static void send_part(struct import *import, const struct bad_trace *bad)
 		bad->reason);
 	g_ptr_array_add(alone, (gpointer)(uintptr_t)bad->dir);
 	if (bad->steps) {
-		send_traces(&import->config, alone, bad->steps, &result, error);
+		send_traces(&import->to, alone, bad->steps, &result, error);
 		add_result(&import->result, &result);
 	}
 	g_ptr_array_unref(alone);
@@ -96,7 +101,7 @@ static void send_one_by_one(struct import *import, const GPtrArray *traces)
 		char error[SEND_ERROR_SIZE];
 
 		g_ptr_array_add(alone, traces->pdata[i]);
-		if (send_traces(&import->config, alone, 0, &result, error) != SEND_DONE) {
+		if (send_traces(&import->to, alone, 0, &result, error) != SEND_DONE) {
 			import->whole = false;
 			log_error("%s: not read to its end: %s", (char *)traces->pdata[i], error);
 		}
@@ -111,7 +116,7 @@ static void send_good(struct import *import, GPtrArray *good, GArray *bad)
 	while (good->len && !guard_interrupted()) {
 		struct import_result result = {0};
 		char error[SEND_ERROR_SIZE];
-		enum send_end end = send_traces(&import->config, good, 0, &result, error);
+		enum send_end end = send_traces(&import->to, good, 0, &result, error);
 		guint known = bad->len;
 
 		if (end == SEND_DONE || end == SEND_UNABLE || guard_interrupted()) {
@@ -148,7 +153,7 @@ static void send_files(struct import *import, const GPtrArray *files)
 {
 	struct import_result result = {0};
 	char error[SEND_ERROR_SIZE];
-	enum send_end end = send_lines(&import->config, files, &result, error);
+	enum send_end end = send_lines(&import->to, files, &result, error);
 
 	if (end == SEND_DIED)
 		log_error("the files were not read to their ends: %s", error);
@@ -156,17 +161,18 @@ static void send_files(struct import *import, const GPtrArray *files)
 	add_result(&import->result, &result);
 }
 
-static void report_events(const struct import_result *result)
+static void report_events(const struct import_result *result, FILE *out)
 {
 	const int64_t *row = result->rows.row;
 
-	printf("%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
-	       " of other programs ignored\n",
+	fprintf(out,
+		"%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
+		" of other programs ignored\n",
 		row[EVENTS_READ], row[EVENTS_IN_SPANS],
 		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
 		row[EVENTS_IGNORED]);
 	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
-		printf("lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
+		fprintf(out, "lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
 			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
 }
 
@@ -191,11 +197,14 @@ static int report(const struct import *import)
 	const int64_t *row = import->result.rows.row;
 	bool good = import->whole && !guard_interrupted() && !row[SPANS_PENDING];
 	const struct lines_counts *lines = &import->result.lines;
+	FILE *out = import->to.print ? stderr : stdout;
 
 	if (import->traces)
-		report_events(&import->result);
+		report_events(&import->result, out);
+	if (import->to.print)
+		fprintf(out, "%" PRIu64 " spans printed\n", import->result.printed);
 	if (import->files)
-		printf("%" PRIu64 " lines read: %" PRIu64 " spans, %" PRIu64 " that are not spans\n",
+		fprintf(out, "%" PRIu64 " lines read: %" PRIu64 " spans, %" PRIu64 " that are not spans\n",
 			lines->read, lines->spans, lines->bad);
 	for (size_t i = 0; i < import->result.outputs; i++)
 		good &= report_output(&import->result, i);
@@ -238,6 +247,15 @@ static void deliver_to(struct config *config, const char *server)
 	output->server = g_strdup(server);
 }
 
+/* Leaves no output, and the spans as Thrift, which is what can be printed. */
+static void deliver_nowhere(struct config *config)
+{
+	struct output_config *output = g_ptr_array_index(config->outputs, 0);
+
+	g_ptr_array_set_size(config->outputs, 1);
+	output->type = CONFIG_OUTPUT_NONE;
+}
+
 static bool delivers(const struct config *config)
 {
 	for (guint i = 0; i < config->outputs->len; i++) {
@@ -252,18 +270,27 @@ static bool delivers(const struct config *config)
 /* Reads the options into @import's config; returns an exit code, or -1 to go on. */
 static int read_options(struct import *import, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"config", required_argument, NULL, 'c'}, {"server", required_argument, NULL, 's'}, {0}};
+	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'},
+		{"json", no_argument, NULL, 'j'}, {0}};
 	const char *file = NULL, *server = NULL;
+	struct send_to *to = &import->to;
 	struct address addresses[ADDRESSES_MAX];
 	int option;
 
 	while ((option = options_next(argc, argv, options, help)) >= 0)
-		*(option == 'c' ? &file : &server) = optarg;
+		if (option == 'p' || option == 'j')
+			*(option == 'p' ? &to->print : &to->json) = true;
+		else
+			*(option == 'c' ? &file : &server) = optarg;
 	if (option == OPTIONS_HELP)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
+	if ((server && to->print) || (to->json && !to->print)) {
+		log_error("--print goes with --json, and not with --server");
+		return EX_USAGE;
+	}
 	if (server && address_parse_list(server, addresses) == 0) {
 		log_error("--server takes HOST:PORT, such as 127.0.0.1:9410 or [::1]:9410, not %s", server);
 		return EX_USAGE;
@@ -277,8 +304,11 @@ static int read_options(struct import *import, int argc, char **argv)
 		return EX_CONFIG;
 	if (server)
 		deliver_to(&import->config, server);
-	if (!delivers(&import->config)) {
-		log_error("every output has `type = none`: name the collector with --server");
+	to->config = &import->config;
+	if (to->print)
+		deliver_nowhere(&import->config);
+	else if (!delivers(&import->config)) {
+		log_error("every output has `type = none`: name the collector with --server, or use --print");
 		return EX_CONFIG;
 	}
 	return -1;

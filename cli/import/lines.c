@@ -227,7 +227,7 @@ static bool read_file(struct lines *lines, const char *path)
 		log_error("%s: skipped: %" PRIu64 " more lines that are not spans", path, bad - NAMED_MAX);
 	if (from.file && errno == EFBIG)
 		log_error("%s:%" PRIu64 ": this line is longer than 16 MiB, so it is not a span: it and the "
-					"rest of the file are skipped",
+			  "rest of the file are skipped",
 			path, number + 1);
 	else if (!from.file || ferror(from.file))
 		log_error("%s: cannot be read: %s", path, g_strerror(errno));

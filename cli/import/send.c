@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "import/guard.h"
+#include "import/print.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
 #include "queue/format.h"
@@ -26,6 +27,7 @@
 struct sending {
 	struct guard guard;
 	const struct config *config;
+	bool print, json;
 	const GPtrArray *traces; /* NULL: none, but */
 	const GPtrArray *files;  /* of lines */
 	unsigned long limit;
@@ -43,6 +45,7 @@ struct sender {
 	struct fanout *fanout;
 	struct pipeline *pipeline;
 	struct reader *reader;
+	struct print *print; /* NULL: to the outputs */
 	pthread_t thread;
 	atomic_bool stop;
 	bool interrupting;
@@ -51,11 +54,18 @@ struct sender {
 
 /* The reader's thread */
 
+/* What the reader's thread makes, whatever it reads. */
+static void hand_on(
+	struct sender *sender, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
+{
+	if (sender->print && spans && spans->of[BATCH_ZIPKIN_SPANS])
+		sender->stop = !print_batch(sender->print, spans->of[BATCH_ZIPKIN_SPANS]) || sender->stop;
+	fanout_hand(sender->fanout, change, spans, now, at_once);
+}
+
 static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
 {
-	struct sender *sender = data;
-
-	fanout_hand(sender->fanout, change, spans, now, at_once);
+	hand_on(data, change, spans, now, at_once);
 }
 
 static void *read_traces(void *data)
@@ -83,9 +93,7 @@ static void *read_traces(void *data)
 
 static void hand_lines(void *data, struct ledger *change, const struct batches *spans, bool at_once)
 {
-	struct sender *sender = data;
-
-	fanout_hand(sender->fanout, change, spans, clock_monotonic(), at_once);
+	hand_on(data, change, spans, clock_monotonic(), at_once);
 }
 
 static void *read_lines(void *data)
@@ -179,6 +187,8 @@ static int start(struct sender *sender)
 	sender->sending->unable = !sender->outputs;
 	if (!sender->outputs)
 		return -1;
+	if (sender->sending->print)
+		sender->print = print_create(sender->sending->json);
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
 	sender->pipeline = pipeline_create(&limits, formats_of(config), (struct pipeline_sink){hand, sender});
 	if (sender->sending->traces && open_traces(sender) != 0)
@@ -190,8 +200,21 @@ static int start(struct sender *sender)
 		&sender->thread, NULL, sender->sending->traces ? read_traces : read_lines, sender);
 }
 
+static void end_print(struct sender *sender)
+{
+	struct sending *sending = sender->sending;
+
+	if (!sender->print)
+		return;
+	print_end(sender->print);
+	sending->result.printed = print_count(sender->print);
+	sending->unable |= print_failed(sender->print);
+}
+
 static void end(struct sender *sender)
 {
+	if (sender->print)
+		print_destroy(sender->print);
 	if (sender->outputs)
 		outputs_end(sender->outputs);
 	if (sender->reader)
@@ -235,6 +258,7 @@ static void send_in_child(void *data)
 			_exit(EXIT_SUCCESS);
 		}
 		pthread_join(sender.thread, NULL);
+		end_print(&sender);
 		keep_result(&sender);
 		if (sender.sending->failed) {
 			/* babeltrace2 leaks what it failed with */
@@ -256,6 +280,8 @@ static enum send_end send_all(const struct sending *what, struct import_result *
 		return SEND_DIED;
 	}
 	sending->config = what->config;
+	sending->print = what->print;
+	sending->json = what->json;
 	sending->traces = what->traces;
 	sending->files = what->files;
 	sending->limit = what->limit;
@@ -267,18 +293,20 @@ static enum send_end send_all(const struct sending *what, struct import_result *
 	return end;
 }
 
-enum send_end send_traces(const struct config *config, const GPtrArray *traces, unsigned long limit,
+enum send_end send_traces(const struct send_to *to, const GPtrArray *traces, unsigned long limit,
 	struct import_result *result, char *error)
 {
-	const struct sending what = {.config = config, .traces = traces, .limit = limit};
+	const struct sending what = {
+		.config = to->config, .print = to->print, .json = to->json, .traces = traces, .limit = limit};
 
 	return send_all(&what, result, error);
 }
 
 enum send_end send_lines(
-	const struct config *config, const GPtrArray *files, struct import_result *result, char *error)
+	const struct send_to *to, const GPtrArray *files, struct import_result *result, char *error)
 {
-	const struct sending what = {.config = config, .files = files};
+	const struct sending what = {
+		.config = to->config, .print = to->print, .json = to->json, .files = files};
 
 	return send_all(&what, result, error);
 }

@@ -18,6 +18,7 @@
 /* What became of the events and spans; zeroed if it is not known. */
 struct import_result {
 	struct ledger rows;
+	uint64_t printed; /* spans */
 	struct lines_counts lines;
 	size_t outputs;
 	struct {
@@ -26,9 +27,15 @@ struct import_result {
 	} output[CONFIG_OUTPUTS_MAX];
 };
 
+/* Where the spans go. */
+struct send_to {
+	const struct config *config; /* to its outputs, and assembled as it says */
+	bool print, json;            /* or to standard output instead: print_spans.h */
+};
+
 enum send_end {
 	SEND_UNABLE,  /* the outputs cannot be used, which is logged */
-	SEND_DONE,    /* all is read, and the outputs have it or refused it */
+	SEND_DONE,    /* all is read, and the outputs have it or refused it, or it is printed */
 	SEND_DAMAGED, /* the same up to some moment, from which on nothing of any trace is read; the error
 			 says why */
 	SEND_DIED     /* something is sent, nobody knows what */
@@ -38,11 +45,11 @@ enum send_end {
  * Sends @traces (of char *), merged by time: at most @limit steps of a reader, or all if 0. It waits while a
  * collector is away. @error has room for SEND_ERROR_SIZE.
  */
-enum send_end send_traces(const struct config *config, const GPtrArray *traces, unsigned long limit,
+enum send_end send_traces(const struct send_to *to, const GPtrArray *traces, unsigned long limit,
 	struct import_result *result, char *error);
 
 /* The same for files of spans in JSON; SEND_DAMAGED: some cannot be read, which is logged. */
 enum send_end send_lines(
-	const struct config *config, const GPtrArray *files, struct import_result *result, char *error);
+	const struct send_to *to, const GPtrArray *files, struct import_result *result, char *error);
 
 #endif
