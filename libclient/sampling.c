@@ -3,6 +3,8 @@
 #include "sampling.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -78,6 +80,30 @@ void sampling_set(uint32_t one_in, uint32_t per_second)
 {
 	__atomic_store_n(&program_threshold, threshold_of(one_in), __ATOMIC_RELAXED);
 	__atomic_store_n(&cap, per_second, __ATOMIC_RELAXED);
+}
+
+void sampling_describe(char *text, size_t size)
+{
+	uint64_t threshold = page ? relaxed(&page->threshold) : 0, own = 0;
+	const char *who = "`blkin sampling`";
+	char rate[32] = "off";
+	int used;
+
+	if (!threshold) {
+		threshold = environment_threshold;
+		who = "BLKIN_SAMPLE";
+	}
+	if (threshold > SAMPLING_OFF)
+		snprintf(rate, sizeof(rate), "1/%" PRIu64, UINT64_MAX / threshold);
+	if (threshold)
+		used = snprintf(text, size, "%s, by %s", rate, who);
+	else
+		used = snprintf(text, size, "all, unless the program sets a rate");
+	for (uint64_t i = 0; page && i < relaxed(&page->services) && i < SAMPLING_PAGE_SERVICES; i++)
+		own += relaxed(&page->service[i].threshold) != 0;
+	if (own && used > 0 && (size_t)used < size)
+		snprintf(text + used, size - (size_t)used, ", and %" PRIu64 " service%s of its own", own,
+			own == 1 ? " with a rate" : "s, each with a rate");
 }
 
 /* The page must belong to root or the program's user, and nobody else may have write permission. */
