@@ -58,6 +58,7 @@ def test_removed_and_purged(rack, fresh):
     install(rack, fresh, recommends=False)
     fresh.wait_collecting()
     fresh.write("/etc/blkin/agent.conf.d/site.conf", "[spans]\nlinger = 2s\n")
+    fresh.run("blkin", "sampling", "1/2")
     fresh.run("apt-get", "-q", "-y", "remove", "blkin-agent")
     assert not fresh.active("blkin-agent") and not fresh.active("blkin-relayd")
     assert "blkin" not in fresh.run("lttng", "--no-sessiond", "list")
