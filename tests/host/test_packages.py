@@ -38,9 +38,11 @@ def test_contents(rack):
         "/usr/share/bash-completion/completions/blkin",
         "/usr/share/blkin/grafana-dashboard.json",
         "/usr/share/blkin/prometheus-rules.yml",
+        "/usr/share/fish/vendor_completions.d/blkin.fish",
         "/usr/share/man/man1/blkin.1.gz",
         "/usr/share/man/man5/blkin-agent.conf.5.gz",
         "/usr/share/man/man8/blkin-agent.8.gz",
+        "/usr/share/zsh/vendor-completions/_blkin",
     } <= agent
     # below /usr from Debian 13 on
     units = {path.removeprefix("/usr") for path in agent}
