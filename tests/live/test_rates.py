@@ -157,6 +157,52 @@ def test_rate_that_cannot_last(user):
     os.chmod(os.path.dirname(kept(user)), 0o700)
 
 
+# The files of the system, in the place of the machine's.
+OF_SYSTEM = """
+set -e
+mount -t tmpfs tmpfs "$1"
+mkdir -p "$1/upper/blkin" "$1/work"
+mount -t overlay overlay -o "lowerdir=/etc,upperdir=$1/upper,workdir=$1/work" /etc
+mount -t tmpfs tmpfs /run
+mkdir /run/blkin /run/lttng
+boot() { rm /run/blkin/*; }
+blkin=$2
+agent=$3
+conf=$4
+show() { echo "$1: $("$blkin" sampling)"; }
+"$blkin" sampling 1/7 >/dev/null
+"$blkin" sampling 1/2 --now >/dev/null
+"$blkin" sampling --restore
+show kept
+boot
+show booted
+"$blkin" sampling --restore
+show restored
+boot
+timeout 2 "$agent" -c "$conf" || true
+show started
+"$blkin" sampling default >/dev/null
+[ ! -e /etc/blkin/sampling ]
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has a page that all programs accept")
+def test_rates_of_the_system(bare_node):
+    """As the service's command and an agent of root's bring them back."""
+    conf = bare_node.write_config(free_port())
+    os.mkdir(bare_node.path("system"))
+    blkin, agent = bare_node.built("cli/blkin"), bare_node.built("agent/blkin-agent")
+    script = bare_node.start(["unshare", "-m", "sh", "-c", OF_SYSTEM, "sh", bare_node.path("system"), blkin, agent, conf])
+    assert script.wait() == 0, script.log()
+    shown = dict(re.findall(r"^(\w+): every service: (.*)$", script.log(), re.MULTILINE))
+    assert shown == {
+        "kept": "1/2 until the next boot, then 1/7",
+        "booted": "1/7 when the agent starts",
+        "restored": "1/7, also after a reboot",
+        "started": "1/7, also after a reboot",
+    }, script.log()
+
+
 @pytest.mark.parametrize(
     "words, said",
     [
