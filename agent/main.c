@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
+#include <unistd.h>
+
+#include <sampling_page.h>
 
 #include "agent.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "config/rates.h"
 #include "config/user.h"
 #include "session/daemons.h"
 
@@ -33,6 +37,21 @@ static const struct option options[] = {
 	{"version", no_argument, NULL, 'v'},
 	{NULL, 0, NULL, 0},
 };
+
+/*
+ * The rates of `blkin sampling` that last, once after each boot. Programs have to find the user's page when
+ * they start. The system's is root's: the service has the command do it; otherwise it is this agent's to do,
+ * if it can. It starts in any case.
+ */
+static void restore_rates(bool user)
+{
+	g_autofree char *page = user_sampling_page(), *kept = user_sampling_file();
+
+	if (user)
+		rates_restore(page, kept);
+	else if (geteuid() == 0 && access(RATES_KEPT_FILE, F_OK) == 0)
+		rates_restore(SAMPLING_PAGE_FILE, RATES_KEPT_FILE);
+}
 
 int main(int argc, char **argv)
 {
@@ -71,7 +90,9 @@ int main(int argc, char **argv)
 	log_configure((enum log_level)config.log_level, (enum log_format)config.log_format);
 	if ((user && user_make_folders(&config) != 0) || daemons_choose_ports(&config) != 0)
 		status = EXIT_FAILURE;
-	else
+	else {
+		restore_rates(user);
 		status = agent_run(&config, file);
+	}
 	return status;
 }

@@ -16,6 +16,7 @@
 #include <lttng/lttng.h>
 
 #include "base/sanitize.h"
+#include "config/user.h"
 #include "sampling_page.h"
 
 #define LIMIT_MS 3000
@@ -186,19 +187,28 @@ static void ask_within_limit(
 	}
 }
 
-/* Whether the sampling page says that nothing is recorded. */
-static bool sampling_is_off(void)
+/* Whether the page says that nothing is recorded. */
+static bool page_is_off(const char *path)
 {
-	const char *path = getenv(SAMPLING_PAGE_VARIABLE);
 	g_autofree char *text = NULL;
 	const struct sampling_page *page;
 	gsize size;
 
-	if (!g_file_get_contents(path ? path : SAMPLING_PAGE_FILE, &text, &size, NULL) ||
-		size != sizeof(*page))
+	if (!g_file_get_contents(path, &text, &size, NULL) || size != sizeof(*page))
 		return false;
 	page = (const struct sampling_page *)text;
 	return page->magic == SAMPLING_PAGE_MAGIC && page->threshold == SAMPLING_OFF;
+}
+
+/* The page that programs look at first, and which an agent of this kind has. */
+static bool sampling_is_off(const char *tracing_group)
+{
+	const char *path = getenv(SAMPLING_PAGE_VARIABLE);
+	g_autofree char *own = user_sampling_page();
+
+	if (path)
+		return page_is_off(path);
+	return page_is_off(*tracing_group ? SAMPLING_PAGE_FILE : own);
 }
 
 void ask_lttng(const char *session, const char *tracing_group, struct census *census)
@@ -206,5 +216,5 @@ void ask_lttng(const char *session, const char *tracing_group, struct census *ce
 	memset(census, 0, sizeof(*census));
 	census->stopped = find_stopped();
 	ask_within_limit(census, session, tracing_group, !census->stopped);
-	census->sampling_off = sampling_is_off();
+	census->sampling_off = sampling_is_off(tracing_group);
 }

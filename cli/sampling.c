@@ -1,40 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin sampling`: sets how many traces the programs of this node record, while they run. */
+/* `blkin sampling`: sets how many traces the programs of this node record, while they run and after a boot.
+ */
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <glib.h>
+#include <sampling_page.h>
 #include <sysexits.h>
 
 #include "base/log.h"
 #include "commands.h"
+#include "config/rates.h"
+#include "config/user.h"
 #include "options.h"
-#include "sampling_page.h"
 
 static const char help[] =
 	"Usage: blkin sampling [OPTION]... [1/N | off | default]\n"
 	"Let every traced program of this node record one in N of the traces that begin in it. It\n"
-	"takes effect while they run. Without a rate, show the rates that are set.\n"
+	"takes effect while they run, and lasts: also after a reboot. Without a rate, show the rates\n"
+	"that are set, and how long they last.\n"
 	"\n"
 	"  --service NAME  set the rate of this service only; it takes precedence\n"
+	"  --now           set it until the next boot only; then the rate that lasts applies again\n"
+	"  --user          the rates of this user's own programs, which take precedence; they last in\n"
+	"                  the user's state directory\n"
 	"  --page FILE     use this file instead of " SAMPLING_PAGE_FILE "; programs find it if\n"
-	"                  BLKIN_SAMPLING_PAGE in their environment names it\n"
+	"                  BLKIN_SAMPLING_PAGE in their environment names it. Its rates last as long\n"
+	"                  as it does\n"
+	"  --restore       apply the rates that last, unless it was done since the boot; the agent's\n"
+	"                  service does it when it starts\n"
 	"  --help          show this\n"
 	"\n"
-	"`off` records nothing; `default` leaves the rate to BLKIN_SAMPLE and the program. A program\n"
-	"that was started before the file existed must be restarted once. Programs accept the file\n"
-	"only if it belongs to root or to their own user.\n";
+	"`off` records nothing; `default` leaves the rate to BLKIN_SAMPLE and the program, now and\n"
+	"after a reboot. A program that was started before the file existed must be restarted once.\n"
+	"Programs accept the file only if it belongs to root or to their own user. The rates that\n"
+	"last are in " RATES_KEPT_FILE ".\n";
 
 struct request {
 	const char *page, *service, *rate;
+	const char *kept; /* NULL: the page is all there is */
+	bool now, user, restore;
 };
 
 static uint64_t load(const uint64_t *word)
@@ -42,164 +51,193 @@ static uint64_t load(const uint64_t *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-static void store(uint64_t *word, uint64_t value)
-{
-	__atomic_store_n(word, value, __ATOMIC_RELEASE);
-}
+/* Showing */
 
-/* Creates an empty page; programs never see half of one. */
-static int create_page(const char *path)
+/* @last is the rate that is kept, or that of the page again if none can be. */
+static void print_rate(const char *who, uint64_t threshold, const struct request *request, uint64_t last)
 {
-	g_autofree char *fresh = g_strdup_printf("%s.%d", path, (int)getpid());
-	g_autofree struct sampling_page *empty = g_new0(struct sampling_page, 1);
-	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), status = -1;
+	g_autofree char *rate = rates_text(threshold), *then = rates_text(last);
 
-	empty->magic = SAMPLING_PAGE_MAGIC;
-	if (fd >= 0 && fchmod(fd, 0644) == 0 && write(fd, empty, sizeof(*empty)) == (ssize_t)sizeof(*empty) &&
-		(link(fresh, path) == 0 || errno == EEXIST))
-		status = 0;
+	if (!request->kept || (!threshold && !last))
+		printf("%s: %s\n", who, rate);
+	else if (threshold == last)
+		printf("%s: %s, also after a reboot\n", who, rate);
 	else
-		log_error("cannot create the page %s: %s", path, strerror(errno));
-	if (fd >= 0) {
-		unlink(fresh);
-		close(fd);
+		printf("%s: %s until the next boot, then %s\n", who, rate, then);
+}
+
+/* Those that are kept and not in the page. */
+static void print_rest(GHashTable *kept)
+{
+	g_autoptr(GList) services = g_list_sort(g_hash_table_get_keys(kept), (GCompareFunc)strcmp);
+
+	for (GList *at = services; at; at = at->next) {
+		const char *service = at->data;
+		g_autofree char *rate = rates_text(rates_get(kept, service));
+
+		printf("%s: %s when the agent starts\n", *service ? service : "every service", rate);
 	}
-	return status;
 }
 
-/* Maps the page; NULL, having printed why, if that fails. @writable creates it if it does not exist. */
-static struct sampling_page *open_page(const char *path, bool writable)
+/* The whole name of a service, of which the page has the beginning only; or that. */
+static char *whole_name(const struct sampling_page *page, uint64_t i, GHashTable *kept)
 {
-	struct sampling_page *page = MAP_FAILED;
-	struct stat file;
-	int fd;
+	GHashTableIter iter;
+	gpointer service;
 
-	if (writable && access(path, F_OK) != 0 && create_page(path) != 0)
-		return NULL;
-	fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &file) != 0) {
-		log_error("cannot open the page %s: %s", path, strerror(errno));
-		goto out;
+	g_hash_table_iter_init(&iter, kept);
+	while (g_hash_table_iter_next(&iter, &service, NULL))
+		if (sampling_hash(service) == load(&page->service[i].hash))
+			return g_strdup(service);
+	return g_strndup(page->names[i], sizeof(page->names[i]));
+}
+
+static void print_page(const struct sampling_page *page, const struct request *request, GHashTable *kept)
+{
+	print_rate("every service", load(&page->threshold), request, rates_get(kept, ""));
+	g_hash_table_remove(kept, "");
+	for (uint64_t i = 0; i < load(&page->services) && i < SAMPLING_PAGE_SERVICES; i++) {
+		g_autofree char *name = whole_name(page, i, kept);
+		uint64_t threshold = load(&page->service[i].threshold), last = rates_get(kept, name);
+
+		if (threshold || last)
+			print_rate(name, threshold, request, last);
+		g_hash_table_remove(kept, name);
 	}
-	if (S_ISREG(file.st_mode) && file.st_size == (off_t)sizeof(*page))
-		page = mmap(NULL, sizeof(*page), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-			fd, 0);
-	if (page != MAP_FAILED && page->magic == SAMPLING_PAGE_MAGIC)
-		goto out;
-	log_error(
-		"%s is not a page of this version, and programs ignore it: remove it, and restart them once",
-		path);
-	if (page != MAP_FAILED)
-		munmap(page, sizeof(*page));
-	page = MAP_FAILED;
-out:
-	if (fd >= 0)
-		close(fd);
-	return page == MAP_FAILED ? NULL : page;
 }
 
-static void print_rate(const char *who, uint64_t threshold)
+static int show(const struct request *request)
 {
-	if (!threshold)
-		printf("%s: default\n", who);
-	else if (threshold == SAMPLING_OFF)
-		printf("%s: off\n", who);
-	else
-		printf("%s: 1/%" PRIu64 "\n", who, UINT64_MAX / threshold);
-}
-
-static int show(const char *path)
-{
+	/* no file has an empty name */
+	g_autoptr(GHashTable) kept = rates_read(request->kept ? request->kept : "");
 	struct sampling_page *page;
 
-	if (access(path, F_OK) != 0 && errno == ENOENT) {
-		print_rate("every service", 0);
-		return EX_OK;
-	}
-	page = open_page(path, false);
-	if (!page)
+	if (!kept)
 		return EXIT_FAILURE;
-	print_rate("every service", load(&page->threshold));
-	for (uint64_t i = 0; i < load(&page->services) && i < SAMPLING_PAGE_SERVICES; i++) {
-		g_autofree char *name = g_strndup(page->names[i], sizeof(page->names[i]));
-
-		if (load(&page->service[i].threshold))
-			print_rate(name, load(&page->service[i].threshold));
+	if (access(request->page, F_OK) == 0 || errno != ENOENT) {
+		page = rates_open_page(request->page, false);
+		if (!page)
+			return EXIT_FAILURE;
+		print_page(page, request, kept);
+		rates_close_page(page);
+	} else if (!rates_get(kept, "")) {
+		print_rate("every service", 0, request, 0);
 	}
-	munmap(page, sizeof(*page));
+	print_rest(kept);
 	return EX_OK;
 }
 
-/*
- * The service's entry, which is added if it does not exist; NULL if the page is full. Entries are never
- * removed, because programs may be reading them.
- */
-static uint64_t *service_threshold(struct sampling_page *page, const char *service)
+/* Setting */
+
+/* In the file that lasts, before the page: what cannot last is not set at all. */
+static int keep(const struct request *request, const char *service, uint64_t threshold)
 {
-	uint64_t hash = sampling_hash(service), count = load(&page->services);
+	g_autoptr(GHashTable) kept = NULL;
 
-	for (uint64_t i = 0; i < count && i < SAMPLING_PAGE_SERVICES; i++)
-		if (load(&page->service[i].hash) == hash)
-			return &page->service[i].threshold;
-	if (count >= SAMPLING_PAGE_SERVICES) {
-		log_error("the page is full: it has room for %d services", SAMPLING_PAGE_SERVICES);
-		return NULL;
-	}
-	g_strlcpy(page->names[count], service, sizeof(page->names[count]));
-	store(&page->service[count].hash, hash);
-	store(&page->services, count + 1);
-	return &page->service[count].threshold;
-}
-
-/* Reads 1/N, off or default; returns false if it is none. */
-static bool parse_rate(const char *text, uint64_t *threshold)
-{
-	char *end;
-	unsigned long long one_in;
-
-	if (!strcmp(text, "default") || !strcmp(text, "off")) {
-		*threshold = *text == 'o' ? SAMPLING_OFF : 0;
-		return true;
-	}
-	if (strncmp(text, "1/", 2) != 0 || !g_ascii_isdigit(text[2]))
-		return false;
-	errno = 0;
-	one_in = strtoull(text + 2, &end, 10);
-	if (*end || errno || one_in == 0 || one_in > UINT32_MAX)
-		return false;
-	*threshold = UINT64_MAX / one_in;
-	return true;
+	if (!request->kept || request->now)
+		return 0;
+	kept = rates_read(request->kept);
+	if (!kept)
+		return -1;
+	rates_set(kept, service, threshold);
+	return rates_write(request->kept, kept);
 }
 
 static int set(const struct request *request)
 {
+	const char *service = request->service ? request->service : "";
+	g_autofree char *folder = g_path_get_dirname(request->page);
 	struct sampling_page *page;
-	uint64_t threshold, *where;
+	uint64_t threshold;
+	int status;
 
-	if (!parse_rate(request->rate, &threshold)) {
+	if (!rates_parse(request->rate, &threshold)) {
 		log_error("%s is not a rate: use 1/N (such as 1/100), off or default", request->rate);
 		return EX_USAGE;
 	}
-	page = open_page(request->page, true);
+	if (request->user)
+		g_mkdir_with_parents(folder, 0700);
+	/* what lasts comes first, or the agent's next start would undo this */
+	if (request->kept && rates_restore(request->page, request->kept) != 0)
+		return EXIT_FAILURE;
+	page = rates_open_page(request->page, true);
 	if (!page)
 		return EXIT_FAILURE;
-	where = request->service ? service_threshold(page, request->service) : &page->threshold;
-	if (where)
-		store(where, threshold);
-	munmap(page, sizeof(*page));
-	return where ? show(request->page) : EXIT_FAILURE;
+	status = keep(request, service, threshold) != 0 ? -1 : rates_set_in_page(page, service, threshold);
+	rates_close_page(page);
+	return status == 0 ? show(request) : EXIT_FAILURE;
+}
+
+static int run(const struct request *request)
+{
+	if (request->restore)
+		return rates_restore(request->page, request->kept) == 0 ? EX_OK : EXIT_FAILURE;
+	return request->rate ? set(request) : show(request);
+}
+
+/* Options */
+
+static int read_options(int argc, char **argv, struct request *request)
+{
+	static const struct option options[] = {{"service", required_argument, NULL, 's'},
+		{"now", no_argument, NULL, 'n'}, {"user", no_argument, NULL, 'u'},
+		{"page", required_argument, NULL, 'p'}, {"restore", no_argument, NULL, 'r'}, {0}};
+	int option;
+
+	while ((option = options_next(argc, argv, options, help)) >= 0) {
+		switch (option) {
+		case 's':
+			request->service = optarg;
+			break;
+		case 'n':
+			request->now = true;
+			break;
+		case 'u':
+			request->user = true;
+			break;
+		case 'p':
+			request->page = optarg;
+			break;
+		default:
+			request->restore = true;
+		}
+	}
+	return option;
+}
+
+static bool is_name(const char *service)
+{
+	for (; *service; service++)
+		if (g_ascii_iscntrl(*service))
+			return false;
+	return true;
+}
+
+/* What is wrong with the command line; NULL if nothing is. */
+static const char *find_mistake(const struct request *request)
+{
+	if (request->service && (!*request->service || !request->rate))
+		return "--service needs a name and a rate, as in: blkin sampling 1/10 --service osd.0";
+	if (request->service && !is_name(request->service))
+		return "a service's name has no control characters";
+	if (request->page && (request->user || request->now || request->restore))
+		return "--page names a file whose rates last as long as it does: use it without --now, "
+		       "--user and --restore";
+	if (request->now && !request->rate)
+		return "--now needs a rate, as in: blkin sampling 1/10 --now";
+	if (request->restore && request->rate)
+		return "--restore takes no rate";
+	return NULL;
 }
 
 int command_sampling(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"service", required_argument, NULL, 's'}, {"page", required_argument, NULL, 'p'}, {0}};
-	struct request request = {.page = SAMPLING_PAGE_FILE};
-	int option;
+	struct request request = {0};
+	g_autofree char *page = user_sampling_page(), *kept = user_sampling_file();
+	int option = read_options(argc, argv, &request);
+	const char *mistake;
 
 	log_init("blkin sampling");
-	while ((option = options_next(argc, argv, options, help)) >= 0)
-		*(option == 's' ? &request.service : &request.page) = optarg;
 	if (option != OPTIONS_END)
 		return option == OPTIONS_HELP ? EX_OK : EX_USAGE;
 	if (optind < argc)
@@ -208,9 +246,14 @@ int command_sampling(int argc, char **argv)
 		log_error("unexpected argument %s after the rate", argv[optind]);
 		return EX_USAGE;
 	}
-	if (request.service && (!*request.service || !request.rate)) {
-		log_error("--service needs a name and a rate, as in: blkin sampling 1/10 --service osd.0");
+	mistake = find_mistake(&request);
+	if (mistake) {
+		log_error("%s", mistake);
 		return EX_USAGE;
 	}
-	return request.rate ? set(&request) : show(request.page);
+	if (!request.page) {
+		request.page = request.user ? page : SAMPLING_PAGE_FILE;
+		request.kept = request.user ? kept : RATES_KEPT_FILE;
+	}
+	return run(&request);
 }

@@ -7,6 +7,7 @@
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
 #include "process.h"
+#include "report.h"
 #include "sampling.h"
 #include "tracepoints.h"
 
@@ -86,3 +87,7 @@ const struct blkin_provider blkin_provider_1 = {
 	.set_sampling = sampling_set,
 	.process = &process,
 };
+
+__attribute__((visibility("default"))) extern const struct blkin_report blkin_report_1;
+
+const struct blkin_report blkin_report_1 = {.print = report_print};

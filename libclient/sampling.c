@@ -3,6 +3,9 @@
 #include "sampling.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +20,8 @@ static uint64_t program_threshold = UINT64_MAX;
 static uint64_t environment_threshold; /* 0: BLKIN_SAMPLE is not set */
 static uint32_t cap;                   /* traces a second; 0: none */
 static uint64_t capped;                /* the second in the upper half, traces in it in the lower */
-static const struct sampling_page *page;
+/* The user's own page comes first. */
+static const struct sampling_page *user_page, *node_page;
 
 static uint64_t relaxed(const uint64_t *word)
 {
@@ -29,8 +33,8 @@ static uint64_t threshold_of(uint64_t one_in)
 	return one_in > 1 ? UINT64_MAX / one_in : UINT64_MAX;
 }
 
-/* The administrator's threshold for the service; 0: none. */
-static uint64_t page_threshold(const char *service)
+/* A page's threshold for the service; 0: none. */
+static uint64_t page_threshold(const struct sampling_page *page, const char *service)
 {
 	uint64_t hash, count = relaxed(&page->services);
 
@@ -65,8 +69,10 @@ static int within_cap(uint64_t now)
 
 int sampling_decide(uint64_t id, uint64_t now, const char *service)
 {
-	uint64_t threshold = page ? page_threshold(service) : 0;
+	uint64_t threshold = user_page ? page_threshold(user_page, service) : 0;
 
+	if (!threshold && node_page)
+		threshold = page_threshold(node_page, service);
 	if (!threshold)
 		threshold = environment_threshold;
 	if (!threshold)
@@ -80,6 +86,42 @@ void sampling_set(uint32_t one_in, uint32_t per_second)
 	__atomic_store_n(&cap, per_second, __ATOMIC_RELAXED);
 }
 
+static uint64_t own_rates(const struct sampling_page *page)
+{
+	uint64_t own = 0;
+
+	for (uint64_t i = 0; page && i < relaxed(&page->services) && i < SAMPLING_PAGE_SERVICES; i++)
+		own += relaxed(&page->service[i].threshold) != 0;
+	return own;
+}
+
+void sampling_describe(char *text, size_t size)
+{
+	uint64_t threshold = user_page ? relaxed(&user_page->threshold) : 0;
+	uint64_t own = own_rates(user_page) + own_rates(node_page);
+	const char *who = "`blkin sampling --user`";
+	char rate[32] = "off";
+	int used;
+
+	if (!threshold) {
+		threshold = node_page ? relaxed(&node_page->threshold) : 0;
+		who = "`blkin sampling`";
+	}
+	if (!threshold) {
+		threshold = environment_threshold;
+		who = "BLKIN_SAMPLE";
+	}
+	if (threshold > SAMPLING_OFF)
+		snprintf(rate, sizeof(rate), "1/%" PRIu64, UINT64_MAX / threshold);
+	if (threshold)
+		used = snprintf(text, size, "%s, by %s", rate, who);
+	else
+		used = snprintf(text, size, "all, unless the program sets a rate");
+	if (own && used > 0 && (size_t)used < size)
+		snprintf(text + used, size - (size_t)used, ", and %" PRIu64 " service%s of its own", own,
+			own == 1 ? " with a rate" : "s, each with a rate");
+}
+
 /* The page must belong to root or the program's user, and nobody else may have write permission. */
 static int trusted(int fd)
 {
@@ -90,22 +132,38 @@ static int trusted(int fd)
 	       file.st_size == (off_t)sizeof(struct sampling_page);
 }
 
-static void map_page(void)
+static const struct sampling_page *map_page(const char *path)
 {
-	const char *path = secure_getenv(SAMPLING_PAGE_VARIABLE);
-	int fd = open(path ? path : SAMPLING_PAGE_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	const struct sampling_page *mapped;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const struct sampling_page *page = NULL;
+	void *mapped = MAP_FAILED;
 
 	if (fd < 0)
-		return;
-	if (trusted(fd)) {
-		mapped = mmap(NULL, sizeof(*mapped), PROT_READ, MAP_SHARED, fd, 0);
-		if (mapped != MAP_FAILED && mapped->magic == SAMPLING_PAGE_MAGIC)
-			page = mapped;
-		else if (mapped != MAP_FAILED)
-			munmap((void *)(uintptr_t)mapped, sizeof(*mapped));
+		return NULL;
+	if (trusted(fd))
+		mapped = mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED, fd, 0);
+	if (mapped != MAP_FAILED) {
+		page = mapped;
+		if (page->magic != SAMPLING_PAGE_MAGIC) {
+			munmap(mapped, sizeof(*page));
+			page = NULL;
+		}
 	}
 	close(fd);
+	return page;
+}
+
+/* What the variable names is in the place of both. */
+static void map_pages(void)
+{
+	const char *path = secure_getenv(SAMPLING_PAGE_VARIABLE), *runtime = secure_getenv("XDG_RUNTIME_DIR");
+	char own[PATH_MAX];
+
+	node_page = map_page(path ? path : SAMPLING_PAGE_FILE);
+	if (path || !runtime || *runtime != '/')
+		return;
+	if ((size_t)snprintf(own, sizeof(own), "%s/blkin/sampling", runtime) < sizeof(own))
+		user_page = map_page(own);
 }
 
 /* BLKIN_SAMPLE=1/100, or =100; 0, or 1/0, records nothing. Anything else is ignored. */
@@ -127,5 +185,5 @@ static void read_environment(void)
 __attribute__((constructor)) static void start_sampling(void)
 {
 	read_environment();
-	map_page();
+	map_pages();
 }

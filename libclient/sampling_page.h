@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The page through which `blkin sampling` controls running programs: a file of one struct, mapped read-only
- * by every traced program and written in place by the command. Host byte order: it never leaves the node. It
- * must never be truncated, because programs that have it mapped would get SIGBUS; it may be removed.
+ * by every traced program and written in place by the command. A user's own is
+ * $XDG_RUNTIME_DIR/blkin/sampling. Host byte order: it never leaves the node. It must never be truncated,
+ * because programs that have it mapped would get SIGBUS; it may be removed.
  *
  * A rate 1/N is stored as a threshold, UINT64_MAX / N; roots with an id below it are recorded. All fields are
  * loaded and stored one at a time, atomically; a service's hash is stored last, and never changes while its

@@ -25,6 +25,20 @@ char *user_config_file(void)
 	return g_build_filename(g_get_user_config_dir(), "blkin", "agent.conf", NULL);
 }
 
+char *user_sampling_page(void)
+{
+	g_autofree char *runtime = runtime_folder();
+
+	return g_build_filename(runtime, "sampling", NULL);
+}
+
+char *user_sampling_file(void)
+{
+	g_autofree char *state = state_folder();
+
+	return g_build_filename(state, "sampling", NULL);
+}
+
 /* Takes @value over. */
 static void set(char **text, char *value)
 {
@@ -55,9 +69,9 @@ static int make_folder(const char *path)
 
 int user_make_folders(const struct config *config)
 {
-	g_autofree char *socket = g_path_get_dirname(config->socket);
+	g_autofree char *socket = g_path_get_dirname(config->socket), *runtime = runtime_folder();
 
-	if (*config->socket && make_folder(socket) != 0)
+	if ((*config->socket && make_folder(socket) != 0) || make_folder(runtime) != 0)
 		return -1;
 	return make_folder(config->state_directory) != 0 || make_folder(config->relay_output) != 0 ? -1 : 0;
 }

@@ -16,6 +16,10 @@ char *user_config_file(void);
  */
 void user_set_defaults(struct config *config);
 
+/* The page of `blkin sampling --user`, and the file that keeps its rates; the caller's to g_free. */
+char *user_sampling_page(void);
+char *user_sampling_file(void);
+
 /* Makes the folders that @config names, for the user alone. Returns -1 having logged which cannot be. */
 int user_make_folders(const struct config *config);
 

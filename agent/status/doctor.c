@@ -152,7 +152,10 @@ static void examine_choice(struct findings *findings, const struct status *statu
 	g_autofree char *level = NULL;
 
 	if (status->census.sampling_off)
-		finding_add(findings, "sampling-off", "run `blkin sampling default`, or `blkin sampling 1/N`",
+		finding_add(findings, "sampling-off",
+			*status->config->tracing_group
+				? "run `blkin sampling default`, or `blkin sampling 1/N`"
+				: "run `blkin sampling default --user`, or `blkin sampling 1/N --user`",
 			"`blkin sampling` tells programs to record nothing");
 	if (status->config->level < 7 && is_quiet(status)) {
 		level = config_get(status->config, "session", "level");

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <blkin/record.h>
 
@@ -56,8 +57,55 @@ static inline void blkin_count_fork_(void)
 }
 
 /*
+ * Whether this is the first call in the process, whose other objects have a copy of this of their own.
+ * Without the provider they share nothing but libc, so a name that nobody else uses is kept in its table of
+ * texts' folders.
+ */
+static inline int blkin_is_first_(void)
+{
+	char *(*bind)(const char *domain, const char *folder) = NULL;
+	void *everything = dlopen(NULL, RTLD_LAZY), *symbol = NULL;
+	const char *folder = NULL;
+
+	if (everything) {
+		symbol = dlsym(everything, "bindtextdomain");
+		dlclose(everything);
+	}
+	if (symbol) {
+		memcpy(&bind, &symbol, sizeof(bind));
+		folder = bind("blkin-debug", NULL);
+	}
+	if (folder && strcmp(folder, "/blkin-debug") == 0)
+		return 0;
+	if (symbol)
+		bind("blkin-debug", "/blkin-debug");
+	return 1;
+}
+
+/* Prints one line about the process: what the provider says, or why it is not in use. */
+static inline void blkin_print_report_(void *library, int usable)
+{
+	const struct blkin_report *report = NULL;
+	char line[512]; /* as further calls free what dlerror returned */
+
+	if (usable)
+		snprintf(
+			line, sizeof(line), "provider: libblkin-provider.so.1, which is too old to say more");
+	else
+		snprintf(line, sizeof(line), "this program is not traced: %s",
+			library ? "libblkin-provider.so.1 is older than the header it was built with"
+				: dlerror());
+	if (usable)
+		report = (const struct blkin_report *)dlsym(library, "blkin_report_1");
+	if (report)
+		report->print();
+	else if (blkin_is_first_())
+		fprintf(stderr, "blkin: %s\n", line);
+}
+
+/*
  * Loads the provider before main, or on dlopen. Without LTTng on the node this fails silently and every call
- * stays off; with BLKIN_DEBUG=1 in the environment it prints the reason.
+ * stays off; with BLKIN_DEBUG=1 in the environment it prints the reason, or what it found.
  */
 __attribute__((constructor(101))) static void blkin_load_provider_(void)
 {
@@ -73,10 +121,8 @@ __attribute__((constructor(101))) static void blkin_load_provider_(void)
 		provider = (const struct blkin_provider *)dlsym(library, "blkin_provider_1");
 	if (provider && provider->size >= sizeof(*provider))
 		blkin_provider_ = provider;
-	else if (getenv("BLKIN_DEBUG"))
-		fprintf(stderr, "blkin: this program is not traced: %s\n",
-			library ? "libblkin-provider.so.1 is older than the header it was built with"
-				: dlerror());
+	if (getenv("BLKIN_DEBUG"))
+		blkin_print_report_(library, blkin_provider_ != &blkin_no_provider_);
 }
 
 #ifdef __cplusplus

@@ -64,4 +64,9 @@ struct blkin_provider {
 	const struct blkin_process *process;
 };
 
+/* What the library also exports, as `blkin_report_1`: prints the line that BLKIN_DEBUG asks for. */
+struct blkin_report {
+	void (*print)(void);
+};
+
 #endif

@@ -35,22 +35,45 @@ def test_first_trace_needs_the_collectors_address_and_nothing_else(rack, fresh, 
     assert f"yes, to {collector.address}" in fresh.run("blkin", "status")
 
 
+def development_packages(rack, text):
+    """What the README's line for a development machine installs: our files, and Debian's packages."""
+    (line,) = re.findall(r"^    sudo apt install (.*libblkin-dev.*)$", text, re.MULTILINE)
+    ours = re.findall(r"\.\./([\w-]+)_\*\.deb", line)
+    assert set(ours) == {"blkin-agent", "libblkin-provider", "libblkin-dev"}
+    return [rack.package(name) for name in ours] + [word for word in line.split() if "*" not in word]
+
+
 def test_readme_hello(rack, fresh):
-    """The README's first program, with its command, on a host that has what the README says."""
+    """The README's first program, with its commands, on a host that has what the README's one line installs; the examples."""
     with open(README, encoding="utf-8") as file:
         text = file.read()
     program = re.search(r"```c\n(/\* hello\.c.*?)```", text, re.DOTALL).group(1)
     compile_it = re.search(r"^    (cc .*hello)$", text, re.MULTILINE).group(1)
-    install(rack, fresh, recommends=False)
-    fresh.install(rack.package("libblkin-dev"), "gcc", "libc6-dev", "pkg-config", recommends=False)
+    copy_and_make = re.search(r"^    (cp -r /usr/share/doc/\S+/examples .*)$", text, re.MULTILINE).group(1)
+    fresh.install(*development_packages(rack, text))
     fresh.write("/root/hello.c", program)
     fresh.run("sh", "-c", f"cd /root && {compile_it}")
     fresh.wait_collecting()
     collect = fresh.start("blkin", "collect", "--count", 2, "--timeout", 30)
     wait_until(lambda: ":9410" in fresh.run("ss", "-ltnH"), 10, "blkin collect to listen")
-    fresh.run("/root/hello")
+    said = fresh.run("env", "BLKIN_DEBUG=1", "/root/hello")
+    assert re.fullmatch(r"blkin: provider: .*; session daemon: root's; session: records; sampling: all, .*\n", said), said
     assert collect.wait(30) == 0, collect.log()
     assert re.search(r"trace \w+ +2 spans.* hello\n└─ greet .*\n.*whom = world\n.*think", collect.log()), collect.log()
+    fresh.run("sh", "-c", f"cd /root && {copy_and_make}")
+    assert fresh.run("/root/examples/shop", 3) == "2 orders carried out\n"
+
+
+def test_agent_of_a_user(rack, fresh):
+    """With the README's words, and the PATH that users have."""
+    with open(README, encoding="utf-8") as file:
+        start, ask = re.search(r"^    (\S*blkin-agent --user) &\n    (blkin status --user)$", file.read(), re.MULTILINE).groups()
+    install(rack, fresh, recommends=False)
+    fresh.run("install", "-d", "-o", "games", "/home/games")
+    mine = "export PATH=/usr/local/bin:/usr/bin:/bin HOME=/home/games; cd; "
+    agent = fresh.start("sh", "-c", f"{mine}exec {start}", user="games")
+    wait_until(lambda: "collecting from LTTng session" in agent.log(), 20, f"the agent to collect: {start}")
+    assert "collecting  yes" in fresh.run("sh", "-c", mine + ask, user="games")
 
 
 def test_removed_and_purged(rack, fresh):
@@ -58,6 +81,7 @@ def test_removed_and_purged(rack, fresh):
     install(rack, fresh, recommends=False)
     fresh.wait_collecting()
     fresh.write("/etc/blkin/agent.conf.d/site.conf", "[spans]\nlinger = 2s\n")
+    fresh.run("blkin", "sampling", "1/2")
     fresh.run("apt-get", "-q", "-y", "remove", "blkin-agent")
     assert not fresh.active("blkin-agent") and not fresh.active("blkin-relayd")
     assert "blkin" not in fresh.run("lttng", "--no-sessiond", "list")

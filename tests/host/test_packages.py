@@ -38,9 +38,12 @@ def test_contents(rack):
         "/usr/share/bash-completion/completions/blkin",
         "/usr/share/blkin/grafana-dashboard.json",
         "/usr/share/blkin/prometheus-rules.yml",
+        "/usr/share/doc/blkin-agent/README.md",
+        "/usr/share/fish/vendor_completions.d/blkin.fish",
         "/usr/share/man/man1/blkin.1.gz",
         "/usr/share/man/man5/blkin-agent.conf.5.gz",
         "/usr/share/man/man8/blkin-agent.8.gz",
+        "/usr/share/zsh/vendor-completions/_blkin",
     } <= agent
     # below /usr from Debian 13 on
     units = {path.removeprefix("/usr") for path in agent}
@@ -49,6 +52,7 @@ def test_contents(rack):
     assert any(path.endswith("/libblkin-provider.so.1") for path in provider)
     dev = contents(rack, "libblkin-dev")
     assert {"/usr/include/blkin/blkin.h", "/usr/share/man/man3/blkin.h.3.gz"} <= dev
+    assert {f"/usr/share/doc/libblkin-dev/{name}" for name in ("README.md", "examples/Makefile", "examples/events.c")} <= dev
     assert sum(path.endswith(".pc") for path in dev) == 3
 
 

@@ -71,3 +71,25 @@ def test_sampling_page_is_there_first_and_stays(rack, node):
     assert node.run("stat", "-c", "%U %a %i", "/run/blkin/sampling") == page
     assert "1/7" in node.run("blkin", "sampling")
     assert node.code("blkin", "sampling", "1/1", user="games") != 0
+
+
+def test_sampling_lasts(rack, node):
+    """Over restarts of the agent and reboots; what is set with --now until the reboot only."""
+    assert node.run("blkin", "sampling") == "every service: default\n"
+    assert node.run("blkin", "sampling", "1/7") == "every service: 1/7, also after a reboot\n"
+    node.run("blkin", "sampling", "off", "--service", "osd.3")
+    node.run("blkin", "sampling", "1/2", "--now")
+    set_now = "every service: 1/2 until the next boot, then 1/7\nosd.3: off, also after a reboot\n"
+    node.systemctl("restart", "blkin-agent")
+    assert node.run("blkin", "sampling") == set_now
+    node.reboot()
+    node.wait_collecting()
+    lasting = "every service: 1/7, also after a reboot\nosd.3: off, also after a reboot\n"
+    assert node.run("blkin", "sampling", user="games") == lasting
+    assert node.run("stat", "-c", "%U %a", "/run/blkin/sampling") == "root 644\n"
+    node.run("blkin", "sampling", "default")
+    node.run("blkin", "sampling", "default", "--service", "osd.3")
+    node.reboot()
+    node.wait_collecting()
+    assert node.run("blkin", "sampling") == "every service: default\n"
+    assert node.code("test", "-e", "/etc/blkin/sampling") == 1

@@ -19,13 +19,14 @@ LOAD = "tests/live/programs/spanload"
 class User:
     """A user of the node, with XDG's folders; root's tests run as nobody, with copies of what they need."""
 
-    def __init__(self, node, runtime=True):
+    def __init__(self, node, runtime=True, programs=()):
         self.node = node
         self.home = node.path("user")
         self.prefix = []
         os.makedirs(os.path.join(self.home, ".config/blkin"))
         self.environment = {"HOME": self.home, "LTTNG_HOME": self.home, "XDG_RUNTIME_DIR": os.path.join(self.home, "run")}
-        self.programs = {name: node.built(name) for name in ("agent/blkin-agent", "agent/blkin-reader", "cli/blkin", LOAD)}
+        needed = ("agent/blkin-agent", "agent/blkin-reader", "cli/blkin", LOAD, *programs)
+        self.programs = {name: node.built(name) for name in needed}
         os.mkdir(self.environment["XDG_RUNTIME_DIR"])
         if os.getuid() == 0:
             self.become_nobody()

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config/rates.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sampling_page.h>
+
+#include "base/log.h"
+
+#define HEAD "# Kept by `blkin sampling`, which changes it; applied when blkin-agent starts after a boot.\n"
+
+/* Rates */
+
+bool rates_parse(const char *text, uint64_t *threshold)
+{
+	char *end;
+	unsigned long long one_in;
+
+	if (!strcmp(text, "default") || !strcmp(text, "off")) {
+		*threshold = *text == 'o' ? SAMPLING_OFF : 0;
+		return true;
+	}
+	if (strncmp(text, "1/", 2) != 0 || !g_ascii_isdigit(text[2]))
+		return false;
+	errno = 0;
+	one_in = strtoull(text + 2, &end, 10);
+	if (*end || errno || one_in == 0 || one_in > UINT32_MAX)
+		return false;
+	*threshold = UINT64_MAX / one_in;
+	return true;
+}
+
+char *rates_text(uint64_t threshold)
+{
+	if (!threshold)
+		return g_strdup("default");
+	return threshold == SAMPLING_OFF ? g_strdup("off")
+					 : g_strdup_printf("1/%" PRIu64, UINT64_MAX / threshold);
+}
+
+void rates_set(GHashTable *rates, const char *service, uint64_t threshold)
+{
+	uint64_t *value = g_new(uint64_t, 1);
+
+	*value = threshold;
+	if (threshold)
+		g_hash_table_replace(rates, g_strdup(service), value);
+	else {
+		g_hash_table_remove(rates, service);
+		g_free(value);
+	}
+}
+
+uint64_t rates_get(GHashTable *rates, const char *service)
+{
+	const uint64_t *value = g_hash_table_lookup(rates, service);
+
+	return value ? *value : 0;
+}
+
+/* The file that keeps them */
+
+static bool read_line(GHashTable *rates, char *line)
+{
+	char *service = strchr(line, ' ');
+	uint64_t threshold;
+
+	if (!*line || *line == '#')
+		return true;
+	if (service)
+		*service++ = '\0';
+	if (!rates_parse(line, &threshold) || (service && !*service))
+		return false;
+	rates_set(rates, service ? service : "", threshold);
+	return true;
+}
+
+GHashTable *rates_read(const char *kept)
+{
+	g_autoptr(GHashTable) found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+	g_auto(GStrv) lines = NULL;
+	bool good = true;
+
+	if (!g_file_get_contents(kept, &text, NULL, &error)) {
+		if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+			return g_steal_pointer(&found);
+		log_error("cannot read the rates that are kept: %s", error->message);
+		return NULL;
+	}
+	lines = g_strsplit(text, "\n", -1);
+	for (int i = 0; lines[i]; i++) {
+		if (read_line(found, lines[i]))
+			continue;
+		log_error("%s:%d: expected 1/N or off, and a service, as `blkin sampling` writes it: correct "
+			  "or remove the line",
+			kept, i + 1);
+		good = false;
+	}
+	return good ? g_steal_pointer(&found) : NULL;
+}
+
+int rates_write(const char *kept, GHashTable *rates)
+{
+	g_autoptr(GList) services = g_list_sort(g_hash_table_get_keys(rates), (GCompareFunc)strcmp);
+	g_autoptr(GString) text = g_string_new(HEAD);
+	g_autofree char *folder = g_path_get_dirname(kept);
+	g_autoptr(GError) error = NULL;
+
+	if (!services && (unlink(kept) == 0 || errno == ENOENT))
+		return 0;
+	for (GList *at = services; at; at = at->next) {
+		const char *service = at->data;
+		g_autofree char *rate = rates_text(rates_get(rates, service));
+
+		g_string_append_printf(text, "%s%s%s\n", rate, *service ? " " : "", service);
+	}
+	/* an error here shows in the next call; everybody may read the rates, whatever the umask */
+	g_mkdir_with_parents(folder, 0755);
+	if (g_file_set_contents_full(kept, text->str, (gssize)text->len,
+		    G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0644, &error) &&
+		chmod(kept, 0644) == 0)
+		return 0;
+	log_error("cannot keep the rate over a reboot: %s; --now sets it until the next boot",
+		error ? error->message : g_strerror(errno));
+	return -1;
+}
+
+/* The page */
+
+static uint64_t load(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void store(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* Creates an empty page; programs never see half of one. */
+static int create_page(const char *path)
+{
+	g_autofree char *fresh = g_strdup_printf("%s.%d", path, (int)getpid());
+	g_autofree struct sampling_page *empty = g_new0(struct sampling_page, 1);
+	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), status = -1;
+
+	empty->magic = SAMPLING_PAGE_MAGIC;
+	if (fd >= 0 && fchmod(fd, 0644) == 0 && write(fd, empty, sizeof(*empty)) == (ssize_t)sizeof(*empty) &&
+		(link(fresh, path) == 0 || errno == EEXIST))
+		status = 0;
+	else
+		log_error("cannot create the page %s: %s", path, strerror(errno));
+	if (fd >= 0) {
+		unlink(fresh);
+		close(fd);
+	}
+	return status;
+}
+
+struct sampling_page *rates_open_page(const char *path, bool writable)
+{
+	struct sampling_page *page = MAP_FAILED;
+	struct stat file;
+	int fd;
+
+	if (writable && access(path, F_OK) != 0 && create_page(path) != 0)
+		return NULL;
+	fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &file) != 0) {
+		log_error("cannot open the page %s: %s", path, strerror(errno));
+		goto out;
+	}
+	if (S_ISREG(file.st_mode) && file.st_size == (off_t)sizeof(*page))
+		page = mmap(NULL, sizeof(*page), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+			fd, 0);
+	if (page != MAP_FAILED && page->magic == SAMPLING_PAGE_MAGIC)
+		goto out;
+	log_error(
+		"%s is not a page of this version, and programs ignore it: remove it, and restart them once",
+		path);
+	if (page != MAP_FAILED)
+		munmap(page, sizeof(*page));
+	page = MAP_FAILED;
+out:
+	if (fd >= 0)
+		close(fd);
+	return page == MAP_FAILED ? NULL : page;
+}
+
+void rates_close_page(struct sampling_page *page)
+{
+	munmap(page, sizeof(*page));
+}
+
+/* The service's entry, which is added if it does not exist; NULL if the page is full. */
+static uint64_t *find_service(struct sampling_page *page, const char *service)
+{
+	uint64_t hash = sampling_hash(service), count = load(&page->services);
+
+	for (uint64_t i = 0; i < count && i < SAMPLING_PAGE_SERVICES; i++)
+		if (load(&page->service[i].hash) == hash)
+			return &page->service[i].threshold;
+	if (count >= SAMPLING_PAGE_SERVICES)
+		return NULL;
+	g_strlcpy(page->names[count], service, sizeof(page->names[count]));
+	store(&page->service[count].hash, hash);
+	store(&page->services, count + 1);
+	return &page->service[count].threshold;
+}
+
+int rates_set_in_page(struct sampling_page *page, const char *service, uint64_t threshold)
+{
+	uint64_t *where = *service ? find_service(page, service) : &page->threshold;
+
+	if (!where) {
+		log_error("the page is full: it has room for %d services", SAMPLING_PAGE_SERVICES);
+		return -1;
+	}
+	store(where, threshold);
+	return 0;
+}
+
+/* After a boot */
+
+static int copy(struct sampling_page *page, GHashTable *rates)
+{
+	GHashTableIter iter;
+	gpointer service, threshold;
+	int status = 0;
+
+	g_hash_table_iter_init(&iter, rates);
+	while (status == 0 && g_hash_table_iter_next(&iter, &service, &threshold))
+		status = rates_set_in_page(page, service, *(const uint64_t *)threshold);
+	return status;
+}
+
+int rates_restore(const char *path, const char *kept)
+{
+	g_autofree char *marker = g_strdup_printf("%s.restored", path);
+	g_autoptr(GHashTable) rates = NULL;
+	struct sampling_page *page;
+	int fd, status;
+
+	if (access(path, F_OK) == 0 && access(marker, F_OK) == 0)
+		return 0;
+	rates = rates_read(kept);
+	page = rates ? rates_open_page(path, true) : NULL;
+	if (!page)
+		return -1;
+	status = copy(page, rates);
+	rates_close_page(page);
+	fd = open(marker, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# fish completion for blkin(1). Commands and options come from the program's own --help.
+
+complete -c blkin -f
+complete -c blkin -n __fish_use_subcommand -l help -d 'show help'
+complete -c blkin -n __fish_use_subcommand -l version -d 'show the version'
+
+for line in (blkin --help 2>/dev/null)
+    set -l found (string match -r '^  ([a-z]+) +(.*)' -- $line)
+    or continue
+    set -l command $found[2]
+    complete -c blkin -n __fish_use_subcommand -a $command -d $found[3]
+    set -l seen "__fish_seen_subcommand_from $command"
+    complete -c blkin -n $seen -l help -d 'show help'
+    for option in (blkin $command --help 2>/dev/null)
+        set -l part (string match -r '^  --([a-z-]+)(?: ([A-Z:]+))?  +(.*)' -- $option)
+        or continue
+        switch $part[3]
+            case FILE PATH
+                complete -c blkin -n $seen -l $part[2] -d $part[4] -rF
+            case DIR
+                complete -c blkin -n $seen -l $part[2] -d $part[4] -xa '(__fish_complete_directories)'
+            case ''
+                test $part[2] = help
+                or complete -c blkin -n $seen -l $part[2] -d $part[4]
+            case '*'
+                complete -c blkin -n $seen -l $part[2] -d $part[4] -x
+        end
+    end
+end
+
+complete -c blkin -n '__fish_seen_subcommand_from import validate' -F
+complete -c blkin -n '__fish_seen_subcommand_from sampling' -a '1/10 1/100 1/1000 default off'
+complete -c blkin -n '__fish_seen_subcommand_from spool; and not __fish_seen_subcommand_from check list' -a 'check list'

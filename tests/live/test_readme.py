@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What README.md has its reader type, word by word; and the examples as the package has them."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from rig.node import TOP, build_dir, sanitizer_flags
+from rig.process import free_port
+from rig.scribe import Receiver
+
+
+def read(name):
+    with open(os.path.join(TOP, name), encoding="utf-8") as file:
+        return file.read()
+
+
+README = read("README.md")
+
+
+@pytest.fixture
+def machine(bare_node, tmp_path):
+    """Runs words of a shell's where this project is installed, in a folder of their own; they must succeed."""
+    root = tmp_path / "root"
+    subprocess.run(
+        ["meson", "install", "-C", build_dir(), "--no-rebuild", "--quiet", "--destdir", str(root)],
+        env=dict(os.environ, PATH="/usr/bin:/bin"), check=True,
+    )
+    (found,) = glob.glob(f"{root}/**/pkgconfig/blkin.pc", recursive=True)
+    environment = dict(
+        bare_node.environment,
+        PATH=f"{os.path.dirname(bare_node.built('cli/blkin'))}:/usr/bin:/bin",
+        PKG_CONFIG_SYSROOT_DIR=str(root),
+        PKG_CONFIG_PATH=os.path.dirname(found),
+    )
+    folder = tmp_path / "here"
+    folder.mkdir()
+
+    def run(words, code=0):
+        done = subprocess.run(["sh", "-c", words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == code, f"{words}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    run.folder = folder
+    return run
+
+
+def build_hello(machine):
+    (machine.folder / "hello.c").write_text(re.search(r"```c\n(/\* hello\.c.*?)```", README, re.DOTALL)[1])
+    machine(" ".join([re.search(r"^    (cc .*hello)$", README, re.MULTILINE)[1], *sanitizer_flags()]))
+
+
+def test_import_of_what_lttng_recorded(node, machine):
+    """Recorded and sent by the README's commands."""
+    receiver = Receiver(node, free_port()).start()
+    commands = re.search(r"^    lttng create .*\n(?:    .*\n)*    blkin import .*$", README, re.MULTILINE)[0]
+    build_hello(machine)
+    ours = commands.replace("/tmp/traces", str(machine.folder / "traces")).replace(":9410", f":{receiver.port}")
+    assert ours.count(str(machine.folder)) == 2 and str(receiver.port) in ours
+    machine(f"set -e\n{ours}")
+    assert {span.name for span in receiver.spans()} == {"greet", "think"}
+
+
+def test_examples_build_on_their_own(machine):
+    """The files that the package has, in a folder where nothing else of the project is."""
+    listed = read("debian/libblkin-dev.examples").split()
+    for pattern in listed:
+        for path in glob.glob(os.path.join(TOP, pattern)):
+            shutil.copy(path, machine.folder)
+    assert glob.glob(f"{machine.folder}/*.cpp") and not os.path.exists(machine.folder / "meson.build")
+    flags = " ".join(sanitizer_flags())
+    machine(f"make CFLAGS='-Wall -Wextra -Werror {flags}' CXXFLAGS='-Wall -Wextra -Werror {flags}'")
+    programs = re.search(r"^PROGRAMS = (.*)$", read("examples/Makefile"), re.MULTILINE)[1].split()
+    sources = {os.path.basename(path).rsplit(".", 1)[0] for path in glob.glob(os.path.join(TOP, "examples/*.c*"))}
+    assert set(programs) == sources
+    assert all(os.access(machine.folder / name, os.X_OK) for name in programs)
+    assert machine("./shop 3") == "2 orders carried out\n"
+    machine("make clean")
+    said = machine("PKG_CONFIG_PATH=/nowhere make", code=2)
+    assert "pkg-config does not find blkin: install libblkin-dev" in said
+
+
+def test_development_machine():
+    """One line installs all that the section Instrument needs, before it; and each package is in it that is built."""
+    line = re.search(r"^    sudo apt install .*libblkin-dev.*$", README, re.MULTILINE)
+    assert line and line.start() < README.index("## Instrument")
+    built = re.findall(r"^Package: (.*)$", read("debian/control"), re.MULTILINE)
+    assert set(re.findall(r"\.\./([\w-]+)_\*\.deb", line[0])) == set(built)
+    assert {"build-essential", "pkg-config"} <= set(line[0].split())
+
+
+def test_agent_is_called_where_it_is():
+    """No command of the README's begins with blkin-agent for a user, who has no /usr/sbin in his PATH."""
+    commands = re.findall(r"^    (?:\S+=\S+ )*(\S*blkin-agent)\b(.*)$", README, re.MULTILINE)
+    users = [program for program, rest in commands if "--user" in rest]
+    assert "/usr/sbin/blkin-agent" in users
+    assert all("/" in program for program in users)
+
+
+def test_alert_rules_point_to_a_file_of_the_package():
+    path = re.search(r"/usr/share/doc/blkin-agent/(\S+),", read("conf/prometheus-rules.yml"))[1]
+    assert path in read("debian/blkin-agent.docs").split()
+    assert "### Alerts" in read(path)
