@@ -326,10 +326,10 @@ def test_mistakes_in_the_configuration(node, files):
     assert code == 0, said
 
 
-def test_the_query_in_the_readme(node, files):
+def test_the_query_in_the_page(node, files):
     """jq says what the files hold."""
-    with open(os.path.join(os.path.dirname(__file__), "../../README.md"), encoding="utf-8") as readme:
-        (query,) = re.findall(r"^    jq .*\n(?:    .*\n)*", readme.read(), flags=re.M)
+    with open(os.path.join(os.path.dirname(__file__), "../../doc/outputs.md"), encoding="utf-8") as page:
+        (query,) = re.findall(r"^    jq .*\n(?:    .*\n)*", page.read(), flags=re.M)
     assert "/var/lib/blkin/files/archive/zipkin-*.jsonl" in query
     start_agent(node, files, **{"rotate-size": "100K"})
     node.run([LOAD, "-p", 2, "-t", 2, "-n", 1000])
