@@ -12,6 +12,8 @@
 /* A spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
 #define SPOOL_MIN (1024 * 1024)
+/* Characters of a topic's name. */
+#define TOPIC_MAX 249
 
 /* The message ends with the section. */
 struct rule {
@@ -145,6 +147,12 @@ static int check_directories(const struct config *config, guint index)
 	return 0;
 }
 
+/* As Kafka has it; librdkafka makes nothing at all of a name that is much longer. */
+static bool is_topic(const char *name)
+{
+	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int check_output(const struct config *config, const struct output_config *output)
 {
 	const struct rule rules[] = {
@@ -174,6 +182,9 @@ static int check_output(const struct config *config, const struct output_config 
 			{"total-size", "rotate-size"},
 			"`total-size` must be 0 (no limit), or at least `rotate-size`, which must not be 0 "
 			"then,"},
+		{output->type == CONFIG_OUTPUT_KAFKA && !is_topic(output->topic), {"topic"},
+			"`topic` must have 249 characters at most, and be neither `.` nor `..`, as Kafka "
+			"takes no other,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};

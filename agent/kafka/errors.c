@@ -20,6 +20,24 @@ bool errors_refuse(rd_kafka_resp_err_t error)
 	}
 }
 
+bool errors_are_silence(rd_kafka_resp_err_t error)
+{
+	switch (error) {
+	case RD_KAFKA_RESP_ERR__TIMED_OUT:
+	case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+	case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+	case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+	case RD_KAFKA_RESP_ERR__TRANSPORT:
+	case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+	case RD_KAFKA_RESP_ERR__WAIT_COORD:
+	case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+	case RD_KAFKA_RESP_ERR__FATAL: /* what it is, is said separately */
+		return true;
+	default:
+		return false;
+	}
+}
+
 enum fault errors_fault(rd_kafka_resp_err_t error)
 {
 	switch (error) {
@@ -142,11 +160,28 @@ static void cut(char *text)
 	}
 }
 
+/* What librdkafka asks of its own settings, we ask of ours. */
+static const char *take_question(char *text)
+{
+	static const char *const begins[] = {": might be caused by ", ": verify that security.protocol"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(begins); i++) {
+		char *begin = strstr(text, begins[i]);
+
+		if (begin) {
+			*begin = '\0';
+			return ": are `tls` and `sasl` right?";
+		}
+	}
+	return "";
+}
+
 /* "[thrd:NAME]: BROKER: Connect to ipv4#HOST:PORT failed: the reason (after 0ms in state CONNECT)" */
 void errors_words(const char *reason, char *words, size_t size)
 {
 	const char *start = strchr(reason, ' '), *failed;
-	g_autofree char *text = NULL;
+	g_autofree char *text = NULL, *asked = NULL;
+	const char *question;
 	char broker[128];
 
 	if (g_str_has_prefix(reason, "[thrd:") && start)
@@ -158,6 +193,8 @@ void errors_words(const char *reason, char *words, size_t size)
 	if (g_str_has_prefix(reason, "Connect to ") && failed)
 		reason = failed + strlen(" failed: ");
 	text = g_strdup_printf("%s%s%s", broker, *broker ? ": " : "", reason);
+	question = take_question(text);
 	cut(text);
-	words_copy(words, size, (const uint8_t *)text, strlen(text));
+	asked = g_strconcat(text, question, NULL);
+	words_copy(words, size, (const uint8_t *)asked, strlen(asked));
 }
