@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "options.h"
 #include "status/protocol.h"
+#include "wrap.h"
 
 static const char help[] =
 	"Usage: blkin status [--json] [--user] [--config FILE | --socket PATH]\n"
@@ -95,7 +96,10 @@ static int status(const char *path, bool json)
 	buffer_put(&page, "", 1);
 	code = ask_agent(path, (const char *)page.data, &answer);
 	if (code == EX_OK) {
-		fwrite(answer.data, 1, answer.size, stdout);
+		if (json)
+			fwrite(answer.data, 1, answer.size, stdout);
+		else
+			wrap_print(stdout, (const char *)answer.data, wrap_width(stdout));
 		code = fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
 	}
 	buffer_free(&page);

@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "session/sessiond.h"
 #include "status/status.h"
 
@@ -199,12 +200,14 @@ void doctor_examine(const struct status *status, struct findings *findings)
 {
 	enum collector_reason reason = status->collector.reason;
 	int64_t still = clock_monotonic() - status->progress;
+	char text[HUMAN_MAX];
 
 	findings->count = 0;
 	if (still >= HANGS_NS && reason != REASON_SESSION_DAEMON_HANGS && reason != REASON_RELAY_HANGS)
 		finding_add(findings, "lttng-hangs",
 			"restart the one that hangs: lttng-sessiond or lttng-relayd",
-			"a call into LTTng has not returned for %" PRId64 " s", still / NS_PER_SECOND);
+			"a call into LTTng has not returned for %s",
+			human_time(text, still - still % NS_PER_SECOND));
 	else
 		examine_session(findings, status);
 	examine_left_out(findings, status);

@@ -33,6 +33,11 @@ def findings(node, **environment):
     return {finding["code"]: finding for finding in json.loads(text)["findings"]}
 
 
+def unwrapped(text):
+    """What the text says, wherever its lines are broken."""
+    return " ".join(text.split())
+
+
 def expect(node, code, what, fix, seconds=15, **environment):
     """Waits for the finding, which is the only one, and returns it."""
     found = {}
@@ -48,8 +53,10 @@ def expect(node, code, what, fix, seconds=15, **environment):
         raise AssertionError(f"{trouble}: {found}") from None
     assert fix in found[code]["fix"], found
     text = status(node, "--socket", node.socket, **environment)[1]
-    assert what in text.split("\nto do\n")[1] and f"    -> {found[code]['fix']}\n" in text, text
+    todo = text.split("\nto do\n")[1]
+    assert what in unwrapped(todo) and f" -> {found[code]['fix']}" in unwrapped(todo), text
     assert len(text.splitlines()) <= 24, "that is no screen"
+    assert all(len(line) <= 100 for line in todo.splitlines()), text
     return found[code]
 
 
@@ -74,7 +81,7 @@ def test_all_is_well(node, receiver):
     code, text = status(node, "--socket", node.socket)
     assert code == 0 and text.endswith("\nto do\n  nothing\n")
     assert "collecting  yes, from 2 programs, for " in text and ", last event " in text
-    assert re.search(r"\n  queue     \d+\.\d of 32 MiB\n  spool     \d+\.\d of 1024 MiB\n", text), text
+    assert re.search(r"\n  queue     [\d.]+( [KM]iB)? of 32 MiB\n  spool     [\d.]+ [KM]iB of 1 GiB\n", text), text
     told = node.status()
     assert (told["programs"], told["programs_with_blkin"]) == (2, 2) and told["last_event_seconds"] <= 2
 
