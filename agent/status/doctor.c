@@ -15,8 +15,15 @@
 
 /* A call into LTTng that takes longer is worth a word: where all is well none takes a second. */
 #define HANGS_NS (5 * NS_PER_SECOND)
-/* Silence for so long, although programs are there. */
-#define QUIET_NS (30 * NS_PER_SECOND)
+/* What is over before is not worth a word: a reader that ends has a successor at once. */
+#define LASTS_NS (2 * NS_PER_SECOND)
+/* So long a start may take. */
+#define STARTS_NS (5 * NS_PER_SECOND)
+/* Without programs, while events came lately: they are short ones. */
+#define BETWEEN_NS (30 * NS_PER_SECOND)
+/* Silence for so long, although programs are there: of those that have recorded before, and of new ones. */
+#define QUIET_NS (120 * NS_PER_SECOND)
+#define QUIET_AT_FIRST_NS (10 * NS_PER_SECOND)
 
 static const char *user_name(void)
 {
@@ -81,10 +88,21 @@ static const struct remedy {
 	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
 };
 
+/* Whether it may be over in a moment that nothing is collected. */
+static bool is_passing(const struct collector_state *collector)
+{
+	int64_t lasts = collector->reason == REASON_NONE || collector->reason == REASON_STARTING ? STARTS_NS
+												 : LASTS_NS;
+
+	return clock_monotonic() - collector->since < lasts;
+}
+
 static void examine_session(struct findings *findings, const struct status *status)
 {
 	const struct collector_state *collector = &status->collector;
 
+	if (!collector->collecting && is_passing(collector))
+		return;
 	if (!collector->collecting && collector->reason != REASON_SESSION_DAEMON_HANGS &&
 		collector->reason != REASON_RELAY_HANGS && examine_session_daemon(findings, status))
 		return;
@@ -109,6 +127,12 @@ static void examine_left_out(struct findings *findings, const struct status *sta
 		"what programs of user %s record cannot be read, and is counted as lost", users->str);
 }
 
+/* Whether no event has come for so long, nor could have. */
+static bool is_silent(const struct status *status, int64_t time)
+{
+	return !status->activity.last_event || clock_monotonic() - status->activity.last_event >= time;
+}
+
 static void examine_programs(struct findings *findings, const struct status *status)
 {
 	const struct census *census = &status->census;
@@ -119,13 +143,13 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
 			status->collector.session);
-	if (programs == 0)
+	if (programs == 0 && is_silent(status, BETWEEN_NS))
 		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
 			"libblkin-provider)",
 			"no program is registered with LTTng");
-	else if (census->known && census->blkin == 0)
+	else if (programs > 0 && census->known && census->blkin == 0 && is_silent(status, BETWEEN_NS))
 		finding_add(findings, "no-blkin",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			"says so if it cannot be traced",
@@ -139,11 +163,13 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			census->stopped);
 }
 
+/* No event comes, although the programs have had the time to record one. */
 static bool is_quiet(const struct status *status)
 {
-	int64_t since = MAX(status->activity.last_event, status->collector.since);
+	const struct activity_state *activity = &status->activity;
+	int64_t since = MAX(activity->programs_since, status->collector.since);
 
-	return clock_monotonic() - since >= QUIET_NS || !status->activity.last_event;
+	return clock_monotonic() - since >= QUIET_AT_FIRST_NS && is_silent(status, QUIET_NS);
 }
 
 /* What makes programs that are there record less, or nothing. */

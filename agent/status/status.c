@@ -10,6 +10,7 @@
 #include "base/human.h"
 #include "base/sanitize.h"
 #include "status/doctor.h"
+#include "status/standing.h"
 
 void status_read(struct status *status, const struct status_source *source)
 {
@@ -173,7 +174,7 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	size_t count = status->output_count, up = 0;
 
 	for (size_t i = 0; i < count; i++)
-		up += status->outputs[i].uplink.up;
+		up += standing_delivers(&status->outputs[i].uplink);
 	if (count == 0)
 		buffer_printf(out, "; delivering nowhere");
 	else if (count > 1)
@@ -183,7 +184,7 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	for (size_t i = 0; i < count; i++) {
 		const struct uplink_state *uplink = &status->outputs[i].uplink;
 
-		if (uplink->up)
+		if (standing_delivers(uplink))
 			continue;
 		buffer_printf(out, "; NOT delivering to %s%s%s: ", count > 1 ? status->outputs[i].name : "",
 			count > 1 ? " at " : "", uplink->server);
@@ -265,13 +266,13 @@ static void write_output(struct buffer *out, const struct status *status, const 
 {
 	const int64_t *row = output->account.row;
 	bool leaves = output >= status->outputs + status->output_count;
-	bool named = status->output_count > 1 || leaves;
+	bool named = status->output_count > 1 || leaves, delivers = standing_delivers(&output->uplink);
 	int64_t pending = leaves ? 0 : status->rows.row[SPANS_PENDING];
 
 	buffer_printf(out, "delivering  %s%s%s, to %s%s\n", named ? output->name : "", named ? ": " : "",
-		output->uplink.up ? "yes" : "NO", output->uplink.server,
+		delivers ? "yes" : "NO", output->uplink.server,
 		leaves ? " (removed; what it has is delivered or stored)" : "");
-	if (output->uplink.error[0])
+	if (!delivers && output->uplink.error[0])
 		write_said(out, output->uplink.error);
 	buffer_printf(out,
 		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64

@@ -154,7 +154,7 @@ def test_events_disabled(node, receiver):
 def test_level_too_low(node, receiver):
     node.start_agent(receiver.port, session={"level": "crit"})
     start_load(node)
-    expect(node, "level", "only spans of level crit and above are recorded", "debug for example")
+    expect(node, "level", "only spans of level crit and above are recorded", "debug for example", 30)
 
 
 def test_sampling_is_off(node, receiver):
@@ -162,13 +162,13 @@ def test_sampling_is_off(node, receiver):
     node.run(["cli/blkin", "sampling", "--page", node.path("sampling"), "off"])
     node.start_agent(receiver.port)
     start_load(node, **page)
-    expect(node, "sampling-off", "tells programs to record nothing", "blkin sampling default", **page)
+    expect(node, "sampling-off", "tells programs to record nothing", "blkin sampling default", 30, **page)
 
 
 def test_sampled_out_by_the_program(node, receiver):
     node.start_agent(receiver.port)
     start_load(node, BLKIN_SAMPLE="0")
-    expect(node, "quiet", "2 programs are there with blkin, but no event comes", "BLKIN_SAMPLE")
+    expect(node, "quiet", "2 programs are there with blkin, but no event comes", "BLKIN_SAMPLE", 30)
 
 
 def test_program_is_stopped(node, receiver):
