@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status/doctor.h"
 
+#include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/human.h"
+#include "session/relayport.h"
 #include "session/sessiond.h"
 #include "status/status.h"
 
@@ -23,7 +25,7 @@
 #define BETWEEN_NS (30 * NS_PER_SECOND)
 /* Silence for so long, although programs are there: of those that have recorded before, and of new ones. */
 #define QUIET_NS (120 * NS_PER_SECOND)
-#define QUIET_AT_FIRST_NS (10 * NS_PER_SECOND)
+#define QUIET_AT_FIRST_NS (5 * NS_PER_SECOND)
 
 static const char *user_name(void)
 {
@@ -32,11 +34,46 @@ static const char *user_name(void)
 	return user ? user->pw_name : "the agent's";
 }
 
+/* Who may talk to the session daemon: mostly the members of the group that the configuration names. */
+static void add_no_permission(struct findings *findings, const char *group)
+{
+	g_autofree char *real = sessiond_group(), *fix = NULL;
+	const char *user = user_name();
+	bool exists = getgrnam(group) != NULL;
+
+	if (!real) {
+		fix = g_strdup_printf("groupadd --system --force %s; usermod --append --groups %s %s; then "
+				      "restart lttng-sessiond, and then the agent",
+			group, group, user);
+		finding_add(findings, "no-permission", fix,
+			"an LTTng session daemon runs, but user %s may not talk to it: it is for root "
+			"alone%s%s%s",
+			user, exists ? "" : ", as there is no group `", exists ? "" : group,
+			exists ? "" : "`");
+	} else if (strcmp(real, group) != 0) {
+		fix = g_strdup_printf(
+			"set `tracing-group = %s` in [session]; usermod --append --groups %s %s; "
+			"then restart the agent",
+			real, real, user);
+		finding_add(findings, "no-permission", fix,
+			"an LTTng session daemon runs, but user %s may not talk to it: it is for root and "
+			"group "
+			"%s, and `tracing-group` in [session] names %s%s",
+			user, real, group, exists ? "" : ", which does not exist");
+	} else {
+		fix = g_strdup_printf("usermod --append --groups %s %s, then restart the agent", group, user);
+		finding_add(findings, "no-permission", fix,
+			"an LTTng session daemon runs, but user %s may not talk to it: it is for root and "
+			"group "
+			"%s",
+			user, group);
+	}
+}
+
 /* Of the session daemon the doctor asks itself: what the collector found may be seconds old. */
 static bool examine_session_daemon(struct findings *findings, const struct status *status)
 {
 	const char *group = status->config->tracing_group;
-	g_autofree char *join = NULL;
 
 	switch (sessiond_ask(group)) {
 	case SESSIOND_MISSING:
@@ -46,12 +83,7 @@ static bool examine_session_daemon(struct findings *findings, const struct statu
 			"no LTTng session daemon runs");
 		return true;
 	case SESSIOND_DENIED:
-		join = g_strdup_printf("usermod --append --groups %s %s, then restart the agent",
-			*group ? group : "tracing", user_name());
-		finding_add(findings, "no-permission", join,
-			"an LTTng session daemon runs, but user %s may not talk to it: it is for root and "
-			"group %s",
-			user_name(), *group ? group : "tracing");
+		add_no_permission(findings, *group ? group : "tracing");
 		return true;
 	default:
 		return false;
@@ -70,8 +102,10 @@ static const struct remedy {
 	[REASON_SESSION_DAEMON_HANGS] = {"lttng-hangs", "systemctl restart lttng-sessiond"},
 	[REASON_NO_RELAY] = {"no-relay-daemon",
 		"systemctl start blkin-relayd, or lttng-relayd with the ports of [session] (`blkin validate "
-		"--print` shows them)"},
-	[REASON_RELAY_HANGS] = {"lttng-hangs", "systemctl restart blkin-relayd"},
+		"--print` shows them); if it does not start, `journalctl -u blkin-relayd` says why"},
+	[REASON_RELAY_HANGS] = {"lttng-hangs", "systemctl restart blkin-relayd; if it does not start then, "
+					       "another program may have its port: "
+					       "`journalctl -u blkin-relayd` says so"},
 	[REASON_RELAY_DISK_FULL] = {"relay-disk-full", "make room there, or lower `disk` in [session]"},
 	[REASON_RELAY_STALLS] = {"relay-stalls", BY_ITSELF "systemctl restart blkin-relayd"},
 	[REASON_RELAY_HOLDS_SESSION] = {"no-session", BY_ITSELF "systemctl restart blkin-relayd"},
@@ -82,7 +116,9 @@ static const struct remedy {
 	[REASON_LEFT_OUT] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
 	[REASON_FILES_UNREADABLE] = {"files-unreadable",
 		BY_ITSELF "check rights and room of `relay-output` in [session] and of the state directory"},
-	[REASON_LTTNG_FAILED] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_LTTNG_FAILED] = {"no-session",
+		BY_ITSELF "restart lttng-sessiond and blkin-relayd; `journalctl -u lttng-sessiond -u "
+			  "blkin-relayd` says what is wrong with them"},
 	[REASON_READER_ENDED] = {"reader-ended",
 		BY_ITSELF "read the agent's log for whose programs it is: journalctl -u blkin-agent"},
 	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
@@ -97,6 +133,26 @@ static bool is_passing(const struct collector_state *collector)
 	return clock_monotonic() - collector->since < lasts;
 }
 
+/* Whether the relay is missed because something else has one of its ports; says so. */
+static bool examine_relay_port(struct findings *findings, const struct status *status)
+{
+	enum collector_reason reason = status->collector.reason;
+	unsigned port, listeners;
+
+	if (reason != REASON_NO_RELAY && reason != REASON_RELAY_HANGS)
+		return false;
+	listeners = relayport_listeners(status->config, &port);
+	if (listeners == 0 || (reason == REASON_RELAY_HANGS && listeners == RELAYPORTS))
+		return false;
+	finding_add(findings, "relay-port-taken",
+		"`journalctl -u blkin-relayd` says whether its port is taken, and `ss -ltnp` by what: end "
+		"that, or "
+		"give the relay other ports, in blkin-relayd.service and in [session]",
+		"no LTTng relay daemon answers on the ports of [session], but something listens on port %u",
+		port);
+	return true;
+}
+
 static void examine_session(struct findings *findings, const struct status *status)
 {
 	const struct collector_state *collector = &status->collector;
@@ -105,6 +161,8 @@ static void examine_session(struct findings *findings, const struct status *stat
 		return;
 	if (!collector->collecting && collector->reason != REASON_SESSION_DAEMON_HANGS &&
 		collector->reason != REASON_RELAY_HANGS && examine_session_daemon(findings, status))
+		return;
+	if (examine_relay_port(findings, status))
 		return;
 	if (collector->reason != REASON_NONE)
 		finding_add(findings, remedies[collector->reason].code, remedies[collector->reason].fix, "%s",

@@ -181,6 +181,9 @@ static char *describe_remedy(const struct status *status, const struct output_st
 
 	if (is)
 		say_where(fix, is);
+	if (is && !is->tls && is->type != CONFIG_OUTPUT_KAFKA &&
+		(fault == FAULT_CLOSED || fault == FAULT_GARBLED || fault == FAULT_NOT_HTTP))
+		g_string_append(fix, "; if it is a port with TLS, set `tls = yes`");
 	g_string_replace(fix, "[output]", section, 0);
 	return g_string_free(fix, FALSE);
 }

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What `blkin status` says holds: it does not come and go while nothing changes, and falls silent about nothing."""
 
+import contextlib
+import fcntl
+import grp
+import json
+import os
+import pty
 import random
+import struct
+import subprocess
+import termios
 import threading
 import time
 
@@ -143,3 +152,58 @@ def test_start_is_quiet(node, receiver):
     node.start_agent_again(wait=False)
     node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
     assert watch(node, 5)[0] == [[]]
+
+
+# Who is answered
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+def test_who_is_answered(node, receiver):
+    """As the help says: root, the members of the socket's group, and, with more to tell, those of `tracing` among them."""
+    node.start_agent(receiver.port, session={"tracing_group": "tracing"})
+    os.chmod(node.folder, 0o711)
+    blkin, tracing = grp.getgrnam("daemon").gr_gid, grp.getgrnam("tracing").gr_gid
+    os.chown(node.socket, 0, blkin)
+    client = "/var/run/lttng/client-lttng-sessiond"
+    os.chown(client, 0, tracing)
+    os.chmod(client, 0o660)
+
+    def ask(*groups):
+        numbers = ",".join(map(str, groups))
+        user = ["setpriv", "--reuid=65534", "--regid=65534", f"--groups={numbers}"]
+        code, text = status(node, "--json", "--socket", node.socket, prefix=user)
+        return json.loads(text)["programs_with_blkin"] if code == 0 else text
+
+    denied = f"blkin status: no permission to ask the agent on {node.socket}: it answers root and the members of group `daemon` only\n"
+    assert ask(tracing) == denied
+    assert ask(blkin) is None
+    assert ask(blkin, tracing) == 0
+    told = status(node, "--help")[1]
+    assert "answers root and the members of group `blkin` only" in told and "in\ngroup `tracing` too also learn" in told
+
+
+# On the screen
+
+
+def test_fits_the_terminal(node):
+    """Of whatever width: the words are the same, and none stands beyond it."""
+    node.start_agent(free_port())
+    wait_found(node, ["output-refused", "no-program"])
+    texts = []
+    for width in (60, 200):
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+        with open(leader, "rb", buffering=0) as screen:
+            command = [node.built("cli/blkin"), "status", "--socket", node.socket]
+            with subprocess.Popen(command, env=node.environment, stdout=follower) as program:
+                os.close(follower)
+                shown = b""
+                with contextlib.suppress(OSError):  # the other side is closed
+                    while part := screen.read(65536):
+                        shown += part
+                assert program.wait() == 0
+        todo = shown.decode().replace("\r\n", "\n").split("\nto do\n")[1]
+        assert max(map(len, todo.splitlines())) <= width
+        texts.append(todo)
+    assert unwrapped(texts[0]) == unwrapped(texts[1]) and len(texts[0].splitlines()) > len(texts[1].splitlines())
+    assert max(map(len, texts[1].splitlines())) > 100
