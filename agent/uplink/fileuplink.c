@@ -171,9 +171,7 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 
 	memset(state, 0, sizeof(*state));
 	pthread_mutex_lock(&files->lock);
-	g_strlcpy(one->error, files->health.error, sizeof(one->error));
-	one->fault = files->health.fault;
-	one->failing_since = files->health.failing_since;
+	health_read(&files->health, one);
 	read_hang(files, one);
 	pthread_mutex_unlock(&files->lock);
 	one->server = files->directory;
