@@ -102,7 +102,25 @@ int filewriter_open(struct filewriter *writer)
 
 /* Rotation */
 
-/* Removes the oldest files while all of them are too large. */
+/* Removes the oldest of these files, while @total is too large: those of the @future, or the others. */
+static void remove_oldest(struct filewriter *writer, const GArray *files, bool future, uint64_t *total)
+{
+	int64_t now = clock_wall() / NS_PER_SECOND;
+
+	for (guint i = 0; i<files->len && * total> writer->options.total_size; i++) {
+		const struct filename_found *file = &g_array_index(files, struct filename_found, i);
+		char name[FILENAMES_SIZE];
+
+		if ((file->name.begun > now) != future)
+			continue;
+		filename_print(&file->name, name);
+		if (unlinkat(writer->folder, name, 0) == 0)
+			writer->removed++;
+		*total -= (uint64_t)file->size;
+	}
+}
+
+/* The clock was set back since a file of the future was begun: whatever is begun now would be older. */
 static void bound_total(struct filewriter *writer)
 {
 	GArray *files = writer->options.total_size ? filenames_list(writer->folder, false) : NULL;
@@ -112,15 +130,8 @@ static void bound_total(struct filewriter *writer)
 		return;
 	for (guint i = 0; i < files->len; i++)
 		total += (uint64_t)g_array_index(files, struct filename_found, i).size;
-	for (guint i = 0; i < files->len && total > writer->options.total_size; i++) {
-		const struct filename_found *file = &g_array_index(files, struct filename_found, i);
-		char name[FILENAMES_SIZE];
-
-		filename_print(&file->name, name);
-		if (unlinkat(writer->folder, name, 0) == 0)
-			writer->removed++;
-		total -= (uint64_t)file->size;
-	}
+	remove_oldest(writer, files, true, &total);
+	remove_oldest(writer, files, false, &total);
 	g_array_unref(files);
 }
 
