@@ -363,12 +363,12 @@ def test_mistakes_in_the_configuration(node, files):
     code, said = validate(node, **{"output files": quick(files), "output more": quick(files)})
     assert code == 78 and "`directory` must differ from that of every other output" in said
     code, said = validate(node, **{"output files": quick(files, directory="/nonexistent/x")})
-    assert code == 1 and "`directory` of [output files], /nonexistent/x cannot be used" in said
+    assert code == 1 and "`directory` of [output files] cannot be used: /nonexistent/x: No such file or directory: make the folder first" in said
     program = node.built("cli/blkin")  # which is a file, and may be executed
     code, said = validate(node, **{"output files": quick(files, directory=program)})
-    assert code == 1 and f"`directory` of [output files], {program} cannot be used: Not a directory" in said
+    assert code == 1 and f"`directory` of [output files] cannot be used: {program}: Not a directory" in said
     done = subprocess.run([program, "validate", "--connect", node.path("agent.conf")], capture_output=True, text=True)
-    assert done.returncode == 1 and f"[output files] {program}: cannot be written to: Not a directory" in done.stdout
+    assert done.returncode == 1 and f"[output files] {program}: not writable: Not a directory" in done.stdout
     code, said = validate(node, **{"output files": quick(files)})
     assert code == 0, said
 
