@@ -6,6 +6,7 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
+#include "clock.h"
 #include "process.h"
 #include "sampling.h"
 #include "tracepoints.h"
@@ -85,4 +86,5 @@ const struct blkin_provider blkin_provider_1 = {
 	.sample = sampling_decide,
 	.set_sampling = sampling_set,
 	.process = &process,
+	.clock = &clock_shared,
 };

@@ -8,6 +8,7 @@
 #ifndef BLKIN_RECORD_H_
 #define BLKIN_RECORD_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -32,6 +33,21 @@ struct blkin_process {
 	uint32_t size;
 	char line[BLKIN_PROCESS_LINE_];
 };
+
+/*
+ * The processor's counter as a clock, for <blkin/clock.h>: one for all of the process, changed by the
+ * provider at any time. A reader takes all of it or, if `turn` is odd or becomes another one meanwhile,
+ * nothing.
+ */
+struct blkin_clock {
+	uint64_t turn;
+	uint64_t ticks, time; /* the counter, and CLOCK_MONOTONIC, ns, then */
+	uint64_t rate;        /* of time to ticks, times 2^32 */
+	uint64_t window;      /* how many ticks that can be used for */
+	uint64_t least;       /* no reading may be before that: one was handed out */
+	uint64_t unused_too;
+	uint64_t (*read)(void); /* reads the time, and renews the above; NULL: this clock cannot be used */
+} __attribute__((aligned(64)));
 
 /* syslog's eight severity levels */
 #define BLKIN_LEVELS_ 8
@@ -62,6 +78,10 @@ struct blkin_provider {
 	int (*sample)(uint64_t id, uint64_t now, const char *service);
 	void (*set_sampling)(uint32_t one_in, uint32_t per_second);
 	const struct blkin_process *process;
+	const struct blkin_clock *clock; /* newer than the others: see below */
 };
+
+/* The size of the oldest table that programs can use. */
+#define BLKIN_PROVIDER_LEAST_ offsetof(struct blkin_provider, clock)
 
 #endif

@@ -34,6 +34,7 @@
 
 #include <string.h>
 
+#include <blkin/clock.h>
 #include <blkin/context.h>
 #include <blkin/endpoint.h>
 #include <blkin/hex.h>
@@ -427,6 +428,14 @@ static inline BLKIN_INLINE_ void blkin_span_annotate_at(
 		blkin_span_put_annotation_(span, time, value, strlen(value));
 }
 
+/* Now, but not before the span's start: another thread, or another processor, may have read a later time. */
+static inline uint64_t blkin_span_now_(const struct blkin_span *span)
+{
+	uint64_t now = blkin_now();
+
+	return now >= span->record.start ? now : span->record.start;
+}
+
 /**
  * blkin_span_annotate - record that something happens now
  * @span: a started span
@@ -435,7 +444,7 @@ static inline BLKIN_INLINE_ void blkin_span_annotate_at(
 static inline BLKIN_INLINE_ void blkin_span_annotate(struct blkin_span *span, const char *value)
 {
 	if (span->recording)
-		blkin_span_annotate_at(span, blkin_now(), value);
+		blkin_span_annotate_at(span, blkin_span_now_(span), value);
 }
 
 /* Writes "KEY=", or returns NULL if the line would be read as something else. @type is 0 of a text. */

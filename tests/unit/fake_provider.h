@@ -78,7 +78,8 @@ static const struct blkin_provider fake_provider = {sizeof(struct blkin_provider
 	&fake_on,
 	{fake_span_0, fake_span_1, fake_span_2, fake_span_3, fake_span_4, fake_span_5, fake_span_6,
 		fake_span_7},
-	fake_annotation, fake_tag, NULL, NULL, NULL, fake_sample, blkin_ignore_sampling_, &fake_process};
+	fake_annotation, fake_tag, NULL, NULL, NULL, fake_sample, blkin_ignore_sampling_, &fake_process,
+	NULL};
 
 static inline void fake_install(void)
 {

@@ -58,6 +58,47 @@ START_TEST(test_lines)
 }
 END_TEST
 
+static uint64_t backwards(void)
+{
+	static uint64_t time = 1000000;
+
+	return time -= 100;
+}
+
+/* However clocks of threads and processors differ: nothing happens in a span before its start. */
+START_TEST(test_clock_that_goes_back)
+{
+	static const struct blkin_clock clock = {.read = backwards};
+	struct blkin_span span;
+
+	blkin_clock_ = &clock;
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	blkin_span_annotate(&span, "now");
+	blkin_span_annotate_at(&span, blkin_now(), "then");
+	blkin_span_finish(&span);
+	ck_assert_uint_eq(fake_record.start, 999900);
+	ck_assert_str_eq(fake_data, "+0 now\n-200 then\n");
+}
+END_TEST
+
+/* A provider from before there was a clock in it. */
+START_TEST(test_older_provider)
+{
+	static const struct blkin_clock clock = {.read = backwards};
+	struct blkin_provider provider = fake_provider;
+
+	provider.clock = &clock;
+	provider.size = BLKIN_PROVIDER_LEAST_;
+	blkin_clock_ = NULL;
+	blkin_use_provider_(&provider);
+	ck_assert_ptr_eq(blkin_provider_, &provider);
+	ck_assert_ptr_null(blkin_clock_);
+	provider.size = sizeof(provider);
+	blkin_use_provider_(&provider);
+	ck_assert_ptr_eq(blkin_clock_, &clock);
+}
+END_TEST
+
 /* Every number of digits, and what is around each. */
 START_TEST(test_numbers)
 {
@@ -484,6 +525,8 @@ int main(void)
 	tcase_add_checked_fixture(tests, fake_install, NULL);
 	tcase_add_test(tests, test_root_span);
 	tcase_add_test(tests, test_lines);
+	tcase_add_test(tests, test_clock_that_goes_back);
+	tcase_add_test(tests, test_older_provider);
 	tcase_add_test(tests, test_numbers);
 	tcase_add_test(tests, test_kinds);
 	tcase_add_test(tests, test_long_names);
