@@ -53,6 +53,12 @@ struct blkin_clock {
 #define BLKIN_LEVELS_ 8
 
 /*
+ * Writes a span whose fields are in one piece: the record's four numbers, the name, and the data. The sizes
+ * include each text's NUL. Nobody may change them during the call.
+ */
+typedef void (*blkin_packed_span)(const uint64_t *numbers, size_t name_size, size_t data_size);
+
+/*
  * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. New members are only added at its end;
  * `size` is its size. An `_on` points to a tracepoint's state: not 0 while some session records this event.
  */
@@ -78,7 +84,9 @@ struct blkin_provider {
 	int (*sample)(uint64_t id, uint64_t now, const char *service);
 	void (*set_sampling)(uint32_t one_in, uint32_t per_second);
 	const struct blkin_process *process;
-	const struct blkin_clock *clock; /* newer than the others: see below */
+	/* What follows is newer: a program may find a table without it. */
+	const struct blkin_clock *clock;
+	blkin_packed_span packed[BLKIN_LEVELS_];
 };
 
 /* The size of the oldest table that programs can use. */
