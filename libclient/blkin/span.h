@@ -202,9 +202,9 @@ static inline char *blkin_span_put_name_(struct blkin_span *span, const char *na
 		span->name = name;
 		return span->text;
 	}
-	if (blkin_copy_(span->text, name, size, 1)) /* another thread changes it */
-		size = strnlen(span->text, size);
 	span->text[size] = '\0';
+	if (blkin_copy_(span->text, name, size, 1)) /* another thread has made it shorter */
+		size = strlen(span->text);
 	return span->text + size + 1;
 }
 
