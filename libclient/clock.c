@@ -13,6 +13,10 @@
  * suspended or a migrated machine does, and also a second without readings, costs two windows, in which the
  * kernel is asked each time.
  *
+ * To make a pair costs three times what it saves a reading. So this is for programs that read the time about
+ * every microsecond. In others the clock rests, and each reading asks the kernel. One of LOOK readings,
+ * picked at random, finds out whether there are enough of them again.
+ *
  * Readers never wait. Who finds another at work, interrupted perhaps, uses the kernel's time. What is handed
  * out so is noted in `least`, as the clock is a little behind that.
  */
@@ -31,6 +35,13 @@
 #define MARGIN_SHIFT 4
 /* A new rate differs by less than a fourth of the one before. */
 #define AGREE_SHIFT 2
+/* As many pairs in a row, made so long after the one before that few readings used that: and the clock rests.
+ */
+#define LATE (WINDOW + WINDOW / 2)
+#define LATES 8
+/* It goes on when that many readings are made in less than BUSY. */
+#define LOOK_SHIFT 6
+#define BUSY 80000 /* ns */
 /* How long it may take to read both: in a longer time, one of them has become old. */
 #define SLACK 200 /* ns */
 /* After that, what the rate was means nothing. */
@@ -49,9 +60,13 @@
 struct blkin_clock clock_shared;
 uint64_t (*clock_kernel)(void) = blkin_kernel_now_;
 
-/* Of the last pair, and whose turn it is to change that: */
+/* Of the last pair, for whose turn it is: */
 static uint64_t ticks_before; /* the counter before the kernel was asked */
 static uint64_t last_rate;    /* not confirmed yet, perhaps */
+static unsigned lates;        /* pairs made late, in a row */
+
+static uint64_t resting = 1;
+static uint64_t looked; /* how busy the program is, last; ns */
 
 static uint64_t get(const uint64_t *word)
 {
@@ -121,6 +136,12 @@ static void renew(uint64_t before, uint64_t time, uint64_t after)
 		note_least(time);
 		return;
 	}
+	lates = time - clock->time < LATE ? 0 : lates + 1;
+	if (lates >= LATES) {
+		set(&resting, 1);
+		known = false;
+		lates = 0;
+	}
 	last_rate = measured;
 	ticks_before = before;
 	set(&clock->ticks, after);
@@ -139,12 +160,41 @@ static bool is_over(uint64_t before, uint64_t time)
 	       (int64_t)(time - get(&clock_shared.time)) >= WINDOW;
 }
 
-uint64_t clock_read(void)
+/* Whether a resting clock is to go on. Looks seldom, as that is a write to what all threads share. */
+static void look(uint64_t time)
+{
+	uint64_t before;
+
+	if (time * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOOK_SHIFT))
+		return;
+	before = get(&looked);
+	set(&looked, time);
+	if (time - before < BUSY) {
+		set(&resting, 0);
+	}
+}
+
+static uint64_t read_resting(void)
+{
+	uint64_t time = clock_kernel();
+
+	look(time);
+	if (!get(&resting)) /* perhaps for a while */
+		note_least(time);
+	return time;
+}
+
+uint64_t clock_read(uint64_t ticks)
 {
 	struct blkin_clock *clock = &clock_shared;
-	uint64_t turn = get(&clock->turn);
-	uint64_t before = blkin_ticks_(), time = clock_kernel(), after = ticks_after();
+	uint64_t turn, before, time, after;
 
+	if (get(&resting))
+		return read_resting();
+	turn = get(&clock->turn);
+	before = ticks ? ticks : blkin_ticks_();
+	time = clock_kernel();
+	after = ticks_after();
 	if (!(turn & 1) && is_over(before, time) &&
 		__atomic_compare_exchange_n(
 			&clock->turn, &turn, turn + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
@@ -162,7 +212,9 @@ void clock_in_child(void)
 {
 	struct blkin_clock *clock = &clock_shared;
 
-	ticks_before = last_rate = 0;
+	ticks_before = last_rate = lates = 0;
+	resting = 1;
+	looked = 0;
 	clock->ticks = clock->time = clock->rate = clock->window = clock->least = 0;
 	clock->turn = 0;
 }

@@ -11,8 +11,8 @@ extern struct blkin_clock clock_shared;
 /* What it follows: CLOCK_MONOTONIC; tests have others. */
 extern uint64_t (*clock_kernel)(void);
 
-/* Reads the time; in any thread and in signal handlers. */
-uint64_t clock_read(void);
+/* Reads the time; in any thread and in signal handlers. @ticks: what the counter has just said, or 0. */
+uint64_t clock_read(uint64_t ticks);
 
 /* In a child after a fork: nothing is known yet. */
 void clock_in_child(void);

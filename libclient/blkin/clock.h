@@ -60,13 +60,16 @@ static inline uint64_t blkin_clock_now_(const struct blkin_clock *clock)
 	uint64_t rate = __atomic_load_n(&clock->rate, __ATOMIC_ACQUIRE);
 	uint64_t window = __atomic_load_n(&clock->window, __ATOMIC_ACQUIRE);
 	uint64_t time = __atomic_load_n(&clock->time, __ATOMIC_ACQUIRE);
-	uint64_t ticks = blkin_ticks_() - __atomic_load_n(&clock->ticks, __ATOMIC_ACQUIRE);
-	uint64_t least;
+	uint64_t ticks, passed, least;
 
-	if (__builtin_expect(ticks >= window, 0) || __builtin_expect(turn & 1, 0) ||
+	if (!window)
+		return clock->read(0);
+	ticks = blkin_ticks_();
+	passed = ticks - __atomic_load_n(&clock->ticks, __ATOMIC_ACQUIRE);
+	if (__builtin_expect(passed >= window, 0) || __builtin_expect(turn & 1, 0) ||
 		__builtin_expect(turn != __atomic_load_n(&clock->turn, __ATOMIC_RELAXED), 0))
-		return clock->read();
-	time += ticks * rate >> 32;
+		return clock->read(ticks);
+	time += passed * rate >> 32;
 	least = __atomic_load_n(&clock->least, __ATOMIC_RELAXED);
 	return time >= least ? time : least;
 }

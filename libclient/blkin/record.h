@@ -43,10 +43,12 @@ struct blkin_clock {
 	uint64_t turn;
 	uint64_t ticks, time; /* the counter, and CLOCK_MONOTONIC, ns, then */
 	uint64_t rate;        /* of time to ticks, times 2^32 */
-	uint64_t window;      /* how many ticks that can be used for */
+	uint64_t window;      /* how many ticks that can be used for; 0: it cannot */
 	uint64_t least;       /* no reading may be before that: one was handed out */
 	uint64_t unused_too;
-	uint64_t (*read)(void); /* reads the time, and renews the above; NULL: this clock cannot be used */
+	/* Reads the time, with the ticks just now or 0, and renews the above; NULL: this clock cannot be
+	 * used. */
+	uint64_t (*read)(uint64_t ticks);
 } __attribute__((aligned(64)));
 
 /* syslog's eight severity levels */

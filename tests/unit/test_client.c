@@ -58,10 +58,11 @@ START_TEST(test_lines)
 }
 END_TEST
 
-static uint64_t backwards(void)
+static uint64_t backwards(uint64_t ticks)
 {
 	static uint64_t time = 1000000;
 
+	(void)ticks;
 	return time -= 100;
 }
 

@@ -157,9 +157,14 @@ static void interrupt(bool on)
 }
 
 /* Each reading of ours asks the kernel's clock twice for comparison. */
-static void assert_counter_used(const struct worst *worst)
+static bool counter_used(const struct worst *worst)
 {
-	ck_assert_uint_lt(asked - 2 * worst->readings, worst->readings / 2);
+#ifdef __SANITIZE_THREAD__ /* which takes so long that the kernel's time is old when it is there */
+	(void)worst;
+	return true;
+#else
+	return asked - 2 * worst->readings < worst->readings / 2;
+#endif
 }
 
 START_TEST(test_threads)
@@ -173,7 +178,7 @@ START_TEST(test_threads)
 	ck_assert_int_eq(worst.ahead, 0);
 	ck_assert_int_eq(worst.back, 0);
 	ck_assert_int_lt(worst.behind, FAR);
-	assert_counter_used(&worst);
+	ck_assert(counter_used(&worst));
 }
 END_TEST
 
@@ -188,7 +193,7 @@ START_TEST(test_slewed)
 	ck_assert_int_eq(worst.ahead, 0);
 	ck_assert_int_eq(worst.back, 0);
 	ck_assert_int_lt(worst.behind, FAR);
-	assert_counter_used(&worst);
+	ck_assert(counter_used(&worst));
 }
 END_TEST
 
@@ -202,7 +207,7 @@ START_TEST(test_slewed_by_tick)
 	watch_in_threads(&worst);
 	ck_assert_int_lt(worst.ahead, FAR);
 	ck_assert_int_lt(worst.behind, FAR);
-	assert_counter_used(&worst);
+	ck_assert(counter_used(&worst));
 }
 END_TEST
 
@@ -223,7 +228,7 @@ START_TEST(test_suspended)
 	ck_assert_int_eq(worst.ahead, 0);
 	ck_assert_int_eq(worst.back, 0);
 	ck_assert_int_lt(worst.behind, FAR);
-	assert_counter_used(&worst);
+	ck_assert(counter_used(&worst));
 }
 END_TEST
 
@@ -238,7 +243,7 @@ START_TEST(test_counter_starts_again)
 	watch(&worst, 10 * MS);
 	ck_assert_int_eq(worst.ahead, 0);
 	ck_assert_int_lt(worst.behind, FAR);
-	assert_counter_used(&worst);
+	ck_assert(counter_used(&worst));
 }
 END_TEST
 
@@ -256,13 +261,43 @@ START_TEST(test_interrupted)
 	clock_in_child();
 	asked = worst.readings = 0;
 	watch(&worst, 10 * MS);
-	assert_counter_used(&worst);
+	ck_assert(counter_used(&worst));
 	ck_assert_int_eq(worst.ahead, 0);
 	ck_assert_int_eq(worst.back, 0);
 	ck_assert_int_lt(worst.behind, FAR);
 }
 END_TEST
 
+/* Who reads the time seldom asks the kernel each time; and not any more when there is more to do. */
+START_TEST(test_resting)
+{
+	struct worst worst = {0};
+	uint64_t before;
+
+	use_counter();
+	watch(&worst, 10 * MS);
+	ck_assert(counter_used(&worst));
+	for (int i = 0; i < 100; i++) {
+		usleep(50);
+		before = blkin_kernel_now_();
+		ck_assert_uint_le(before, blkin_clock_now_(&clock_shared) + FAR);
+	}
+	ck_assert_uint_eq(clock_shared.window, 0);
+	asked = 0;
+	for (int i = 0; i < 100; i++) {
+		usleep(50);
+		blkin_clock_now_(&clock_shared);
+	}
+	ck_assert_uint_eq(asked, 100);
+	asked = worst.readings = 0;
+	watch(&worst, 20 * MS);
+	ck_assert(counter_used(&worst));
+	ck_assert_int_eq(worst.ahead, 0);
+	ck_assert_int_eq(worst.back, 0);
+}
+END_TEST
+
+#ifndef __SANITIZE_THREAD__ /* it takes the parent's threads for the child's */
 /* Children of a process whose threads are reading. */
 START_TEST(test_fork)
 {
@@ -280,10 +315,9 @@ START_TEST(test_fork)
 			struct worst mine = {0};
 
 			asked = 0;
-			while (mine.readings < 5000)
+			while (mine.readings < 20000)
 				watch(&mine, MS);
-			_exit(mine.ahead || mine.back || mine.behind >= FAR ||
-				asked - 2 * mine.readings >= mine.readings / 2);
+			_exit(mine.ahead || mine.back || mine.behind >= FAR || !counter_used(&mine));
 		}
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
 		ck_assert_int_eq(status, 0);
@@ -292,6 +326,7 @@ START_TEST(test_fork)
 	ck_assert_int_eq(worst.ahead, 0);
 }
 END_TEST
+#endif
 
 /* With BLKIN_CLOCK=kernel, and only with this, the counter is left alone. */
 START_TEST(test_environment)
@@ -319,7 +354,10 @@ int main(int argc, char **argv)
 		tcase_add_test(tests, test_suspended);
 		tcase_add_test(tests, test_counter_starts_again);
 		tcase_add_test(tests, test_interrupted);
+		tcase_add_test(tests, test_resting);
+#ifndef __SANITIZE_THREAD__
 		tcase_add_test(tests, test_fork);
+#endif
 	}
 	return run_cases("clock", tests);
 }
