@@ -246,7 +246,7 @@ static void add_preferred(
 		g_autofree char *fix = NULL;
 		GString *what;
 
-		if (!server->fault || server->unsteady)
+		if (!server->fault || (server->unsteady && !standing_is_down(server)))
 			continue;
 		fix = describe_remedy(status, output, server->fault);
 		what = describe(status, output, "the preferred collector", server->server);
@@ -274,7 +274,7 @@ static void add_unsteady(
 		GString *what;
 
 		beyond = server->serving;
-		if (!server->unsteady || (server->serving && standing_is_down(server)))
+		if (!server->unsteady || standing_is_down(server))
 			continue;
 		what = describe(status, output, files ? "the directory" : "the collector", server->server);
 		g_string_append_printf(what,
