@@ -45,7 +45,6 @@ static int check_session(const struct config *config)
 			"the relay's ports must either all be 0, or none of them,"},
 		{own_relay && config->keep, {"relay-control-port", "keep"},
 			"`keep = yes` needs a relay daemon that outlives the agent: its ports cannot be 0"},
-		{config->disk < config->memory, {"disk", "memory"}, "`disk` must be at least `memory`"},
 	};
 	int status = 0;
 

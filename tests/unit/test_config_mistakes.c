@@ -328,8 +328,6 @@ START_TEST(test_habits)
 			"warning, notice, info or debug; did you mean `err`?\n"},
 		{"[agent]\nlog-level = warn\n", "test: F:2: `log-level = warn` is not valid: it must be "
 						"error, warning or info; did you mean `warning`?\n"},
-		{"[session]\nmemory = 64M\ndisk = 32M\n",
-			"test: F:3: `disk` must be at least `memory` in [session]\n"},
 		{"[session]\nlevel = warn # a\n",
 			"test: F:2: `level = warn # a` is not valid: it must be emerg, alert, crit, err, "
 			"warning, notice, info or debug; a comment is a line of its own\n"},
