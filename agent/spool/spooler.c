@@ -21,6 +21,8 @@
 /* What one commit stores at most; of a small spool, whose log has to have room for it, such a part. */
 #define GROUP_BYTES (2 * 1024 * 1024)
 #define GROUP_PART 8
+/* A collector that is away no longer than this is busy: what it takes in between is a pace all the same. */
+#define AWAY_NS (3 * NS_PER_SECOND)
 /* What was delivered is deleted in groups too. What is not deleted yet is sent again after a kill -9. */
 #define DELETE_IDS 64
 #define DELETE_NS (200 * NS_PER_MS)
@@ -48,20 +50,56 @@ struct spooler {
 	int64_t ids[256];    /* to be deleted */
 	unsigned to_delete;  /* how many of them */
 	struct marks marks;
+	struct drain drain;
 	atomic_bool stopping, over;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	struct spooler_state state;
 };
 
-static void publish(struct spooler *spooler)
+static int64_t row_of(const struct spooler *spooler, enum account_row row)
 {
+	struct account *account = queue_account(spooler->queue);
+	struct account_rows rows;
+	struct ledger ledger;
+
+	ledger_read_with(&ledger, &account, &rows, 1);
+	return rows.row[row];
+}
+
+static bool is_away(const struct backlog *backlog, int64_t now)
+{
+	return !backlog->delivering && now - backlog->since > AWAY_NS;
+}
+
+/* How long the delivery of what is on disk will take. */
+static enum drain_state look_at_drain(
+	struct spooler *spooler, const struct backlog *backlog, int64_t *seconds)
+{
+	int64_t now = clock_monotonic(), left = row_of(spooler, SPANS_SPOOLED);
+	enum drain_state state;
+
+	if (left <= 0 || is_away(backlog, now))
+		drain_restart(&spooler->drain);
+	else
+		drain_note(&spooler->drain, backlog->delivering, left, now);
+	state = drain_look(&spooler->drain, left, now, seconds);
+	return state == DRAIN_BEGINS && !backlog->delivering ? DRAIN_STOPPED : state;
+}
+
+static void publish(struct spooler *spooler, const struct backlog *backlog)
+{
+	int64_t seconds = 0;
+	enum drain_state drain = look_at_drain(spooler, backlog, &seconds);
+
 	spool_read_holds(spooler->spool, &spooler->holds);
 	pthread_mutex_lock(&spooler->lock);
 	spooler->state.ok = spooler->entered && !spooler->failing;
 	spooler->state.batches = spooler->holds.batches;
 	spooler->state.spans = spooler->holds.spans;
 	spooler->state.bytes = spooler->holds.bytes;
+	spooler->state.drain = drain;
+	spooler->state.drain_seconds = seconds;
 	if (spooler->failing)
 		g_strlcpy(spooler->state.error, spool_error(spooler->spool), sizeof(spooler->state.error));
 	else
@@ -267,6 +305,8 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 		return now;
 	if (has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
 		next = MIN(next, now + STEP_NS);
+	if (spooler->drain.count && !is_away(backlog, now))
+		next = MIN(next, now + NS_PER_SECOND);
 	if (backlog->replayed || spooler->to_delete)
 		next = MIN(next, spooler->deleted_at + DELETE_NS);
 	return next;
@@ -328,7 +368,7 @@ static void *run(void *data)
 
 	while (!atomic_load(&spooler->stopping)) {
 		work(spooler, &backlog);
-		publish(spooler);
+		publish(spooler, &backlog);
 		backlog_wait(spooler->queue, next_look(spooler, &backlog, clock_monotonic()), &backlog);
 	}
 	finish(spooler);

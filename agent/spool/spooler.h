@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "queue/queue.h"
+#include "spool/drain.h"
 
 struct spooler_options {
 	const char *directory; /* borrowed for the spooler's life */
@@ -33,6 +34,8 @@ struct spooler_state {
 	char error[512];        /* why not; "" if they can, and before the first try */
 	int64_t batches, spans; /* on disk */
 	uint64_t bytes, max_bytes;
+	enum drain_state drain;
+	int64_t drain_seconds; /* with DRAIN_KNOWN */
 };
 
 /*

@@ -108,8 +108,19 @@ static void write_share(struct buffer *out, const char *label, uint64_t used, ui
 	const char *unit = limit >= 10 * GIB ? "GiB" : limit >= MIB ? "MiB" : "KiB";
 	double size = limit >= 10 * GIB ? GIB : limit >= MIB ? MIB : KIB;
 
-	buffer_printf(
-		out, "  %-9s %.1f of %.5g %s\n", label, (double)used / size, (double)limit / size, unit);
+	buffer_printf(out, "  %-9s %.1f of %.5g %s", label, (double)used / size, (double)limit / size, unit);
+}
+
+static void write_drain(struct buffer *out, const struct spooler_state *spool)
+{
+	if (spool->drain == DRAIN_STOPPED)
+		buffer_printf(out, ", not draining");
+	if (spool->drain == DRAIN_BEGINS)
+		buffer_printf(out, ", being delivered");
+	if (spool->drain != DRAIN_KNOWN)
+		return;
+	buffer_printf(out, ", delivered in about ");
+	write_time(out, spool->drain_seconds * NS_PER_SECOND);
 }
 
 static void write_spool(struct buffer *out, const struct spooler_state *spool)
@@ -117,6 +128,8 @@ static void write_spool(struct buffer *out, const struct spooler_state *spool)
 	if (!spool->max_bytes)
 		return;
 	write_share(out, "spool", spool->bytes, spool->max_bytes);
+	write_drain(out, spool);
+	buffer_printf(out, "\n");
 	if (spool->error[0])
 		write_said(out, spool->error);
 }
@@ -273,6 +286,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		buffer_printf(out, "%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
 	buffer_printf(out, "%" PRId64 " dropped\n", dropped_of(output));
 	write_share(out, "queue", output->queue_bytes, output->queue_limit);
+	buffer_printf(out, "\n");
 	write_spool(out, &output->spool);
 	write_latency(out, &output->account.latency);
 }
