@@ -11,4 +11,7 @@
  */
 int ask_agent(const char *path, const char *page, struct buffer *body);
 
+/* The same for an order, which the agent takes from root, and from the user that it runs as. */
+int order_agent(const char *path, const char *page, struct buffer *body);
+
 #endif
