@@ -5,25 +5,31 @@ import pytest
 from rig.process import Trouble, wait_until
 
 
-def expect(node, code, fix):
-    """Waits until the doctor finds this and nothing else; a screen of text says so too."""
+def wait_findings(node, codes):
+    """What passes by itself is told after half a minute only."""
     found = []
 
-    def is_found():
+    def are_found():
         found[:] = node.status()["findings"]
-        return [finding["code"] for finding in found] == [code]
+        return [finding["code"] for finding in found] == codes
 
     try:
-        wait_until(is_found, 20, f"the doctor to find {code}", 0.3)
+        wait_until(are_found, 50, f"the doctor to find {codes}", 0.3)
     except Trouble as trouble:
         raise Trouble(f"{trouble}: {found}") from None
+    return found
+
+
+def expect(node, code, fix):
+    """Waits until the doctor finds this and nothing else; a screen of text says so too."""
+    found = wait_findings(node, [code])
     assert fix in found[0]["fix"], found
     text = node.run("blkin", "status")
     assert f" -> {found[0]['fix']} " in " ".join(text.split()) + " " and len(text.splitlines()) <= 24, text
 
 
 def expect_nothing(node):
-    wait_until(lambda: node.status()["findings"] == [], 20, "the doctor to find nothing", 0.3)
+    wait_findings(node, [])
 
 
 @pytest.fixture
