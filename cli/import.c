@@ -220,6 +220,35 @@ static bool find_all(const char *path, GPtrArray *traces, GPtrArray *files)
 	return find_traces(path, traces, any) == 0 || any;
 }
 
+/* Whether @output would write where @file is read: a second time, and perhaps in its place. */
+static bool is_written_to(const struct output_config *output, const char *file)
+{
+	g_autofree char *folder = g_path_get_dirname(file);
+	char *into = output->type == CONFIG_OUTPUT_FILE ? realpath(output->directory, NULL) : NULL;
+	bool same = into && !strcmp(folder, into);
+
+	free(into);
+	return same;
+}
+
+/* @files are real paths. */
+static bool are_apart(const struct config *config, const GPtrArray *files)
+{
+	for (guint i = 0; i < config->outputs->len; i++) {
+		const struct output_config *output = g_ptr_array_index(config->outputs, i);
+
+		for (guint k = 0; k < files->len; k++) {
+			if (!is_written_to(output, files->pdata[k]))
+				continue;
+			log_error("%s: [%s] writes into this folder: name a collector with --server, or "
+				  "with --config a configuration without this output",
+				(const char *)files->pdata[k], output->section);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int run(struct import *import, int argc, char **argv)
 {
 	GPtrArray *traces = g_ptr_array_new_with_free_func(free),
@@ -229,7 +258,7 @@ static int run(struct import *import, int argc, char **argv)
 
 	for (int i = 0; i < argc; i++)
 		found &= find_all(argv[i], traces, files);
-	if (found) {
+	if (found && are_apart(&import->config, files)) {
 		import->whole = true;
 		import->traces = traces->len > 0;
 		import->files = files->len > 0;

@@ -12,6 +12,8 @@
 /* A spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
 #define SPOOL_MIN (1024 * 1024)
+/* Characters of a topic's name. */
+#define TOPIC_MAX 249
 
 /* The message ends with the section. */
 struct rule {
@@ -43,7 +45,6 @@ static int check_session(const struct config *config)
 			"the relay's ports must either all be 0, or none of them,"},
 		{own_relay && config->keep, {"relay-control-port", "keep"},
 			"`keep = yes` needs a relay daemon that outlives the agent: its ports cannot be 0"},
-		{config->disk < config->memory, {"disk", "memory"}, "`disk` must be at least `memory`"},
 	};
 	int status = 0;
 
@@ -130,6 +131,12 @@ static int check_directories(const struct config *config, guint index)
 	return 0;
 }
 
+/* As Kafka has it; librdkafka makes nothing at all of a name that is much longer. */
+static bool is_topic(const char *name)
+{
+	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int check_output(const struct config *config, const struct output_config *output)
 {
 	const struct rule rules[] = {
@@ -159,6 +166,9 @@ static int check_output(const struct config *config, const struct output_config 
 			{"total-size", "rotate-size"},
 			"`total-size` must be 0 (no limit), or at least `rotate-size`, which must not be 0 "
 			"then,"},
+		{output->type == CONFIG_OUTPUT_KAFKA && !is_topic(output->topic), {"topic"},
+			"`topic` must have 249 characters at most, and be neither `.` nor `..`, as Kafka "
+			"takes no other,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};

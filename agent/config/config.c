@@ -56,8 +56,8 @@ static void settle_directory(const struct config *config, struct output_config *
 /* What follows from other keys: an output that does not say how large its spool is has what [spool] says. */
 static void settle_values(struct config *config)
 {
-	if (!config->origins[config_key_find("session", "disk") - config_keys].file)
-		config->disk = MAX(config->disk, config->memory);
+	/* a ring's packets must fit; an earlier version took less, so it is no mistake */
+	config->disk = MAX(config->disk, config->memory);
 	for (guint i = 0; i < config->outputs->len; i++) {
 		struct output_config *output = g_ptr_array_index(config->outputs, i);
 

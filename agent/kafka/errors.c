@@ -20,6 +20,24 @@ bool errors_refuse(rd_kafka_resp_err_t error)
 	}
 }
 
+bool errors_are_silence(rd_kafka_resp_err_t error)
+{
+	switch (error) {
+	case RD_KAFKA_RESP_ERR__TIMED_OUT:
+	case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+	case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+	case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+	case RD_KAFKA_RESP_ERR__TRANSPORT:
+	case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+	case RD_KAFKA_RESP_ERR__WAIT_COORD:
+	case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+	case RD_KAFKA_RESP_ERR__FATAL: /* what it is, is said separately */
+		return true;
+	default:
+		return false;
+	}
+}
+
 enum fault errors_fault(rd_kafka_resp_err_t error)
 {
 	switch (error) {
@@ -184,9 +202,8 @@ static const char *words_of_stranger(const char *reason, bool tls)
 			   : "its answer is not Kafka's: this is not a broker's listener, or one with TLS "
 			     "(`tls = yes`)";
 	if (strstr(reason, "while requesting ApiVersion"))
-		return tls ? "it closes the connection at the first request: is this a broker's listener?"
-			   : "it closes the connection at the first request: is this a broker's listener, "
-			     "without TLS (`tls = no`)?";
+		return "it closes the connection at the first request: are `tls` and `sasl` right, and is "
+		       "this a broker's listener?";
 	if (strstr(reason, "ApiVersionRequest failed"))
 		return strstr(reason, "Timed out")
 			       ? "no answer to the first request: is this a broker's listener?"
@@ -216,11 +233,28 @@ static char *translate(const char *reason, bool tls)
 	return g_strdup(words ? words : words_of_stranger(reason, tls));
 }
 
+/* What librdkafka asks of its own settings, we ask of ours. */
+static const char *take_question(char *text)
+{
+	static const char *const begins[] = {": might be caused by ", ": verify that security.protocol"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(begins); i++) {
+		char *begin = strstr(text, begins[i]);
+
+		if (begin) {
+			*begin = '\0';
+			return ": are `tls` and `sasl` right?";
+		}
+	}
+	return "";
+}
+
 /* "[thrd:NAME]: BROKER: Connect to ipv4#HOST:PORT failed: the reason (after 0ms in state CONNECT)" */
 void errors_words(const char *reason, char *words, size_t size)
 {
 	const char *start = strchr(reason, ' '), *failed;
 	g_autofree char *text = NULL, *better = NULL, *plain = NULL;
+	const char *question;
 	char broker[128];
 	bool tls;
 
@@ -228,12 +262,13 @@ void errors_words(const char *reason, char *words, size_t size)
 		reason = start + 1;
 	tls = g_str_has_prefix(reason, "ssl:") || g_str_has_prefix(reason, "sasl_ssl:");
 	plain = g_strdup(take_broker(reason, broker, sizeof(broker)));
+	question = take_question(plain);
 	cut(plain);
 	better = translate(plain, tls);
 	failed = strstr(plain, " failed: ");
 	reason = better                                             ? better
 		 : g_str_has_prefix(plain, "Connect to ") && failed ? failed + strlen(" failed: ")
 								    : plain;
-	text = g_strdup_printf("%s%s%s", broker, *broker ? ": " : "", reason);
+	text = g_strdup_printf("%s%s%s%s", broker, *broker ? ": " : "", reason, better ? "" : question);
 	words_copy(words, size, (const uint8_t *)text, strlen(text));
 }

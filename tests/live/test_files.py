@@ -233,6 +233,53 @@ def test_killed_while_a_spool_is_replayed(node, files):
     all_once(((process, 0, ordinal) for process in range(2) for ordinal in range(20000)), files)
 
 
+def stop_and_start(node, files):
+    node.agent.stop()
+    node.start_agent_again()
+
+
+def reload_output(node, files):
+    sections = Sections(node)
+    sections.keys["output files"] += "rotate-size = 1M\n"
+    sections.hang_up()
+
+
+@pytest.mark.parametrize("then", [stop_and_start, reload_output])
+def test_killed_and_soon_stopped_or_reloaded(node, files, then):
+    """What was written before the kill, and waits in the spool, is known to the one after the next, too."""
+    start_agent(node, files, session=KEEP)
+    shutil.rmtree(files.directory)
+    node.run([LOAD, "-p", 2, "-n", 20000])
+    node.wait_ledger(lambda ledger: ledger.spooled == 40000, 60, "40000 spans in the spool", output="files")
+    os.mkdir(files.directory)
+    wait_until(lambda: lines_in(files) >= 3000, 30, "some of them to be written")
+    node.agent.kill()
+    node.start_agent_again()
+    then(node, files)
+    wait_sent(node, 40000)
+    assert node.agent.stop() == 0
+    assert not files.parts()
+    all_once(((process, 0, ordinal) for process in range(2) for ordinal in range(20000)), files)
+
+
+def test_killed_while_the_disk_is_full(node, files):
+    """What waits in the spool, and is made again of what the session recorded, is written once."""
+    node.mount(files.directory, "8M")
+    start_agent(node, files, session=KEEP, **{"rotate-size": "300K"})
+    load = node.start([node.built(LOAD), "-p", 2, "-n", 10**8, "-r", 1000])
+    wait_until(lambda: lines_in(files) > 1000, 20, "1000 spans")
+    fill(files.directory)
+    for _ in range(3):
+        time.sleep(1.5)
+        node.agent.kill()
+        node.start_agent_again()
+    recorded = end_load(load)
+    subprocess.run(["mount", "-o", "remount,size=300M", files.directory], check=True)
+    wait_sent(node, sum(recorded.values()))
+    assert node.agent.stop() == 0
+    all_once(keys_of(recorded), files)
+
+
 def lines_in(files):
     """In files of any kind."""
     count = 0
@@ -326,10 +373,10 @@ def test_mistakes_in_the_configuration(node, files):
     assert code == 0, said
 
 
-def test_the_query_in_the_readme(node, files):
+def test_the_query_in_the_page(node, files):
     """jq says what the files hold."""
-    with open(os.path.join(os.path.dirname(__file__), "../../README.md"), encoding="utf-8") as readme:
-        (query,) = re.findall(r"^    jq .*\n(?:    .*\n)*", readme.read(), flags=re.M)
+    with open(os.path.join(os.path.dirname(__file__), "../../doc/outputs.md"), encoding="utf-8") as page:
+        (query,) = re.findall(r"^    jq .*\n(?:    .*\n)*", page.read(), flags=re.M)
     assert "/var/lib/blkin/files/archive/zipkin-*.jsonl" in query
     start_agent(node, files, **{"rotate-size": "100K"})
     node.run([LOAD, "-p", 2, "-t", 2, "-n", 1000])

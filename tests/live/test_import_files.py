@@ -123,3 +123,30 @@ def test_traces_and_files_into_files(node, recording, written):  # noqa: F811
     assert into.parts() == [os.path.basename(part)] and os.path.getsize(part) == 6
     assert ordinals(into.spans()).total() == 40000
     assert set(identities(into.spans()).values()) == {1}
+
+
+def test_files_are_finished_after_a_failure(node, written):
+    """Of files one of which cannot be read, what was sent is in whole files."""
+    into = SpanFiles(node.path("into"))
+    os.mkdir(into.directory)
+    config = node.write_config(free_port(), output=NONE, **{"output files": quick(into)})
+    os.mkfifo(f"{written.directory}/zipkin-20990101T000000Z-1.jsonl")
+    done = run_import(node, "--config", config, written.directory)
+    assert done.returncode == 1
+    assert "zipkin-20990101T000000Z-1.jsonl: cannot be read" in done.stderr
+    assert "20000 spans: 20000 sent" in done.stdout
+    assert not into.parts()
+    assert ordinals(into.spans()).total() == 20000
+
+
+def test_not_into_its_own_folder(node, written):
+    """What is read is not removed, nor written again."""
+    link = node.path("link")
+    os.symlink(written.directory, link)
+    keys = dict(quick(written), directory=link, **{"rotate-size": "1M", "total-size": "1M"})
+    config = node.write_config(free_port(), output=NONE, **{"output files": keys})
+    before = written.finished()
+    done = run_import(node, "--config", config, written.directory)
+    assert done.returncode == 1
+    assert f"{before[0]}: [output files] writes into this folder: name a collector with --server" in done.stderr
+    assert written.finished() == before and not written.parts()

@@ -147,6 +147,20 @@ def test_from_nothing_to_spans(user, collector):
     assert "1000 of 1000 spans delivered" in agent.log()
 
 
+def test_typo_does_not_blind(user, collector):
+    """The agent runs on with what it has; the command finds its socket, and says what is wrong with the file."""
+    agent = user.start_agent()
+    path = user.configure("[agent]\nsocket-path = /nowhere\n[output]\nservr = 127.0.0.1:1\n")
+    text = user.run("cli/blkin", "status", "--user")
+    assert f"{path}:2: unknown key `socket-path` in [agent]; blkin-agent.conf(5) lists the keys\n" in text
+    assert f"{path}:4: unknown key `servr` in [output]; did you mean `server`?\n" in text
+    assert f"pid {agent.pid}, " in text and "collecting  yes" in text
+    with open(path, "wb") as file:
+        file.write(b"\0")
+    text = user.run("cli/blkin", "status", "--user")
+    assert f"{path}:1: this is not UTF-8 text: byte 0x00\n" in text and f"pid {agent.pid}, " in text
+
+
 def test_again_and_again(user, collector):
     """Each run starts its own daemons, and none leaves the relay's files of the one before."""
     for number in range(3):
@@ -191,7 +205,7 @@ def test_daemons_end_with_a_killed_agent(user, collector):
 def test_second_agent_is_told(user, collector):
     agent = user.start_agent()
     second = user.start("agent/blkin-agent", "--user")
-    assert second.wait(20) == 1 and "another blkin-agent runs with `state-directory`" in second.log()
+    assert second.wait(20) == 1 and "another blkin-agent runs already" in second.log()
     assert agent.running() and all(map(runs, daemons(agent)))
     assert agent.stop() == 0
 

@@ -3,6 +3,9 @@
 #include "config_rig.h"
 #include "run.h"
 
+#define TWENTY "abcdefghijklmnopqrst"
+#define HUNDRED TWENTY TWENTY TWENTY TWENTY TWENTY
+
 START_TEST(test_mistakes)
 {
 	static const struct {
@@ -144,6 +147,12 @@ START_TEST(test_mistakes)
 			"test: F:4: `sasl` needs `sasl-user` and `sasl-password-file` in [output]\n"},
 		{"[output]\ntype = kafka\nsasl-user = u\nsasl-password-file = /f\n",
 			"test: F:4: `sasl-user` and `sasl-password-file` need `sasl` in [output]\n"},
+		{"[output]\ntype = kafka\ntopic = ..\n",
+			"test: F:3: `topic` must have 249 characters at most, and be neither `.` nor `..`, "
+			"as Kafka takes no other, in [output]\n"},
+		{"[output]\ntype = kafka\ntopic = " HUNDRED HUNDRED HUNDRED "\n",
+			"test: F:3: `topic` must have 249 characters at most, and be neither `.` nor `..`, "
+			"as Kafka takes no other, in [output]\n"},
 		{"[output]\ntype = http\ncompression = 1\n",
 			"test: F:3: `compression = 1` is not valid: it must be gzip, zstd or none\n"},
 		{"[output]\ntags = a\n", "test: F:2: `tags = a` is not valid at `a`: it must be KEY=VALUE, "
@@ -319,8 +328,6 @@ START_TEST(test_habits)
 			"warning, notice, info or debug; did you mean `err`?\n"},
 		{"[agent]\nlog-level = warn\n", "test: F:2: `log-level = warn` is not valid: it must be "
 						"error, warning or info; did you mean `warning`?\n"},
-		{"[session]\nmemory = 64M\ndisk = 32M\n",
-			"test: F:3: `disk` must be at least `memory` in [session]\n"},
 		{"[session]\nlevel = warn # a\n",
 			"test: F:2: `level = warn # a` is not valid: it must be emerg, alert, crit, err, "
 			"warning, notice, info or debug; a comment is a line of its own\n"},
