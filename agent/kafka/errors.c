@@ -169,10 +169,7 @@ static const char *words_of_tls(const char *reason)
 	case FAULT_TLS_NONE:
 		return "the server does not speak TLS on this port";
 	case FAULT_TLS_OWN:
-		if (strstr(reason, "certificate required") || strstr(reason, "handshake failure"))
-			return "the server wants a client certificate that it accepts (`tls-certificate`, "
-			       "`tls-key`), or another kind of TLS";
-		return "the server does not accept our certificate (`tls-certificate`)";
+		return "the server wants a client certificate that it accepts (`tls-certificate`, `tls-key`)";
 	default:
 		return NULL;
 	}
