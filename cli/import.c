@@ -212,14 +212,6 @@ static int report(const struct import *import)
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* A folder may have both. */
-static bool find_all(const char *path, GPtrArray *traces, GPtrArray *files)
-{
-	bool any = lines_find(path, files);
-
-	return find_traces(path, traces, any) == 0 || any;
-}
-
 /* Whether @output would write where @file is read: a second time, and perhaps in its place. */
 static bool is_written_to(const struct output_config *output, const char *file)
 {
@@ -247,6 +239,14 @@ static bool are_apart(const struct config *config, const GPtrArray *files)
 		}
 	}
 	return true;
+}
+
+/* A folder may have both. */
+static bool find_all(const char *path, GPtrArray *traces, GPtrArray *files)
+{
+	bool any = lines_find(path, files);
+
+	return find_traces(path, traces, any) == 0 || any;
 }
 
 static int run(struct import *import, int argc, char **argv)

@@ -28,7 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <blkin/clock.h>
+#include <blkin/ticks.h>
 
 #define WINDOW 4000 /* ns */
 /* Of the rate: a sixteenth. */

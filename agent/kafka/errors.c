@@ -160,6 +160,22 @@ static void cut(char *text)
 	}
 }
 
+/* What librdkafka asks of its own settings, we ask of ours. */
+static const char *take_question(char *text)
+{
+	static const char *const begins[] = {": might be caused by ", ": verify that security.protocol"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(begins); i++) {
+		char *begin = strstr(text, begins[i]);
+
+		if (begin) {
+			*begin = '\0';
+			return ": are `tls` and `sasl` right?";
+		}
+	}
+	return "";
+}
+
 /* What a handshake of TLS ended with, in the words of the agent's own TLS (net/tls.c). */
 static const char *words_of_tls(const char *reason)
 {
@@ -228,22 +244,6 @@ static char *translate(const char *reason, bool tls)
 	else if (strstr(reason, "setup timed out"))
 		words = "no connection in time";
 	return g_strdup(words ? words : words_of_stranger(reason, tls));
-}
-
-/* What librdkafka asks of its own settings, we ask of ours. */
-static const char *take_question(char *text)
-{
-	static const char *const begins[] = {": might be caused by ", ": verify that security.protocol"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(begins); i++) {
-		char *begin = strstr(text, begins[i]);
-
-		if (begin) {
-			*begin = '\0';
-			return ": are `tls` and `sasl` right?";
-		}
-	}
-	return "";
 }
 
 /* "[thrd:NAME]: BROKER: Connect to ipv4#HOST:PORT failed: the reason (after 0ms in state CONNECT)" */

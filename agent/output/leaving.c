@@ -158,15 +158,15 @@ void leaving_add(struct leaving *leaving, struct output *output, int64_t grace_n
 	output_when_drained(output, on_done, one);
 }
 
-bool leaving_has(const struct leaving *leaving, const char *name)
+struct output *leaving_find(const struct leaving *leaving, const char *name)
 {
 	for (guint i = 0; i < leaving->list->len; i++) {
 		const struct one *one = g_ptr_array_index(leaving->list, i);
 
 		if (!strcmp(output_name(one->output), name))
-			return true;
+			return one->output;
 	}
-	return false;
+	return NULL;
 }
 
 size_t leaving_count(const struct leaving *leaving)

@@ -268,6 +268,21 @@ void output_read_state(const struct output *output, struct output_state *state)
 	state->queue_limit = queue_limit(output->queue);
 }
 
+bool output_has_spool(const struct output *output)
+{
+	return output->spooler != NULL;
+}
+
+bool output_discard(struct output *output, int64_t before, unsigned user)
+{
+	return spooler_discard(output->spooler, before, user);
+}
+
+void output_read_discard(const struct output *output, struct discard_state *state)
+{
+	spooler_read_discard(output->spooler, state);
+}
+
 void output_end_uplink(struct output *output)
 {
 	uplink_destroy(output->uplink);

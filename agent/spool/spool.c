@@ -8,6 +8,11 @@
 #include "spool/spoolfile.h"
 #include "spool/spoolrow.h"
 #include "spool/store.h"
+#include "spool/sweep.h"
+
+/* Of a sweep, in one commit; and rows that stay. */
+#define SWEEP_BATCHES 128
+#define SWEEP_LOOKS 4096
 
 struct spool {
 	struct store store;
@@ -47,31 +52,6 @@ static int64_t pages_for(size_t bytes)
 	return (int64_t)(bytes / (SPOOLFILE_PAGE - 100)) + 6;
 }
 
-/* The head of the first batch behind @after; SQLITE_DONE if there is none. */
-static int read_head(struct store *store, int64_t after, struct spoolrow *row)
-{
-	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_READ_HEAD];
-	int rc;
-
-	sqlite3_bind_int64(stmt, 1, after);
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		rc = spoolrow_read(stmt, row) ? SQLITE_OK : SQLITE_CORRUPT;
-	sqlite3_reset(stmt);
-	return rc;
-}
-
-static int delete_row(struct store *store, const struct spoolrow *row, struct tally *next)
-{
-	int rc;
-
-	sqlite3_bind_int64(store->db.stmt[SPOOLDB_DELETE], 1, row->id);
-	rc = spooldb_step(&store->db, SPOOLDB_DELETE);
-	next->batches--;
-	next->spans -= row->count;
-	return rc;
-}
-
 /* Deletes the oldest batches until @pages are free. */
 static int make_room(struct store *store, int64_t pages, struct tally *next, int64_t *evicted)
 {
@@ -79,11 +59,11 @@ static int make_room(struct store *store, int64_t pages, struct tally *next, int
 	int rc = SQLITE_OK;
 
 	while (rc == SQLITE_OK && spooldb_room(&store->db, &rc) < pages && rc == SQLITE_OK) {
-		rc = read_head(store, store_highest_under_way(store), &row);
+		rc = store_read_head(store, store_highest_under_way(store), &row);
 		if (rc == SQLITE_DONE)
 			return SQLITE_TOOBIG;
 		if (rc == SQLITE_OK)
-			rc = delete_row(store, &row, next);
+			rc = store_delete_row(store, &row, next);
 		*evicted += rc == SQLITE_OK ? row.count : 0;
 	}
 	return rc;
@@ -144,19 +124,19 @@ bool spool_put(struct spool *spool, struct entry *list)
 struct reading {
 	int64_t after;
 	struct entry *entry; /* NULL: there is none */
+	struct spoolrow row;
 };
 
 static int read_next(struct store *store, void *data)
 {
 	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_READ];
 	struct reading *reading = data;
-	struct spoolrow row;
 	int rc;
 
 	sqlite3_bind_int64(stmt, 1, reading->after);
 	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW && spoolrow_read(stmt, &row))
-		reading->entry = spoolrow_read_entry(stmt, &row);
+	if (rc == SQLITE_ROW && spoolrow_read(stmt, &reading->row))
+		reading->entry = spoolrow_read_entry(stmt, &reading->row);
 	if (rc == SQLITE_ROW)
 		rc = reading->entry ? SQLITE_DONE : SQLITE_CORRUPT;
 	else if (rc == SQLITE_DONE && store->holds.batches > store->under_way->len)
@@ -167,14 +147,14 @@ static int read_next(struct store *store, void *data)
 
 enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **entry)
 {
-	struct reading reading = {after, NULL};
+	struct reading reading = {.after = after};
 
 	if (!store_run(&spool->store, read_next, &reading))
 		return SPOOL_FAILED;
 	if (!reading.entry)
 		return SPOOL_END;
 	*entry = reading.entry;
-	store_note_under_way(&spool->store, reading.entry->spool_id, reading.entry->batch->count);
+	store_note_under_way(&spool->store, &reading.row);
 	return SPOOL_READ;
 }
 
@@ -183,6 +163,7 @@ enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **en
 struct deletion {
 	const int64_t *ids;
 	unsigned count;
+	int64_t discarded; /* spans in them that were not delivered */
 };
 
 static int delete_all(struct store *store, void *data)
@@ -193,18 +174,23 @@ static int delete_all(struct store *store, void *data)
 	int rc = spooldb_begin(&store->db, 0);
 
 	for (unsigned i = 0; i < deletion->count && rc == SQLITE_OK; i++) {
-		rc = read_head(store, deletion->ids[i] - 1, &row);
+		rc = store_read_head(store, deletion->ids[i] - 1, &row);
 		if (rc == SQLITE_OK && row.id == deletion->ids[i])
-			rc = delete_row(store, &row, &next);
+			rc = store_delete_row(store, &row, &next);
 		else if (rc == SQLITE_DONE)
 			rc = SQLITE_OK; /* it was lost with a damaged file */
 	}
-	return store_commit(store, &next, rc);
+	return store_commit_discarded(store, &next, deletion->discarded, rc);
 }
 
 bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count)
 {
-	struct deletion deletion = {ids, count};
+	return spool_discard(spool, ids, count, 0);
+}
+
+bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int64_t spans)
+{
+	struct deletion deletion = {ids, count, spans};
 
 	if (!store_run(&spool->store, delete_all, &deletion))
 		return false;
@@ -212,6 +198,96 @@ bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count)
 		store_forget_under_way(&spool->store, ids[i]);
 	if (!spool->store.holds.batches)
 		spooldb_shrink(&spool->store.db);
+	return true;
+}
+
+/* A sweep */
+
+bool spool_begin_sweep(struct spool *spool, struct spool_sweep *sweep, int64_t before)
+{
+	*sweep = (struct spool_sweep){.before = before};
+	if (!store_open(&spool->store))
+		return false;
+	sweep->upto = spool->store.holds.next - 1;
+	store_give_up_under_way(&spool->store, before);
+	return true;
+}
+
+/* Looks at the next batch, and deletes it if it is to go. */
+static int sweep_one(struct store *store, struct spool_sweep *sweep, struct tally *next)
+{
+	struct spoolrow row;
+	int rc = store_read_head(store, sweep->after, &row);
+
+	sweep->over = rc == SQLITE_DONE || (rc == SQLITE_OK && row.id > sweep->upto);
+	if (sweep->over)
+		return SQLITE_OK;
+	if (rc != SQLITE_OK)
+		return rc;
+	sweep->after = row.id;
+	if (row.newest >= sweep->before || store_is_under_way(store, row.id))
+		return SQLITE_OK;
+	sweep->batches++;
+	sweep->spans += row.count;
+	return store_delete_row(store, &row, next);
+}
+
+static int sweep_some(struct store *store, void *data)
+{
+	struct spool_sweep *sweep = data, now = *sweep;
+	struct tally next = store->holds;
+	int rc = spooldb_begin(&store->db, 0);
+
+	for (int looks = 0; rc == SQLITE_OK && !now.over && looks < SWEEP_LOOKS &&
+			    now.batches - sweep->batches < SWEEP_BATCHES;
+		looks++)
+		rc = sweep_one(store, &now, &next);
+	rc = store_commit_discarded(store, &next, now.spans - sweep->spans, rc);
+	if (rc == SQLITE_OK)
+		*sweep = now;
+	return rc;
+}
+
+bool spool_sweep(struct spool *spool, struct spool_sweep *sweep)
+{
+	struct store *store = &spool->store;
+
+	if (!store_run(store, sweep_some, sweep))
+		return false;
+	if (!sweep->over)
+		return true;
+	if (!store->holds.batches)
+		spooldb_shrink(&store->db);
+	spooldb_move_log(&store->db); /* so it is on the disk; if not now, then before a later commit */
+	return true;
+}
+
+unsigned spool_unwanted(const struct spool *spool, int64_t *ids, unsigned max)
+{
+	return store_unwanted(&spool->store, ids, max);
+}
+
+int64_t spool_discarded(const struct spool *spool)
+{
+	return spool->store.discarded;
+}
+
+static int write_discarded(struct store *store, void *data)
+{
+	struct tally next = store->holds;
+	int64_t *spans = data;
+	int rc = spooldb_begin(&store->db, 0);
+
+	if (rc == SQLITE_OK)
+		rc = spoolfile_write_discarded(store->db.db, *spans);
+	return store_commit(store, &next, rc);
+}
+
+bool spool_set_discarded(struct spool *spool, int64_t spans)
+{
+	if (spans != spool->store.discarded && !store_run(&spool->store, write_discarded, &spans))
+		return false;
+	spool->store.discarded = spans;
 	return true;
 }
 

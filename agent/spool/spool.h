@@ -33,9 +33,10 @@ struct spool_holds {
 
 /* Spans lost since the last spool_take_losses. */
 struct spool_losses {
-	int64_t evicted; /* the oldest, deleted to make room */
-	int64_t corrupt; /* missing from the file, or damaged in it */
-	bool unknown;    /* nothing says what the file should hold: more may be lost */
+	int64_t evicted;   /* the oldest, deleted to make room */
+	int64_t corrupt;   /* missing from the file, or damaged in it */
+	int64_t discarded; /* given up: sweep.h */
+	bool unknown;      /* nothing says what the file should hold: more may be lost */
 };
 
 struct spool;

@@ -21,6 +21,8 @@
 /* What one commit stores at most; of a small spool, whose log has to have room for it, such a part. */
 #define GROUP_BYTES (2 * 1024 * 1024)
 #define GROUP_PART 8
+/* A collector that is away no longer than this is busy: what it takes in between is a pace all the same. */
+#define AWAY_NS (3 * NS_PER_SECOND)
 /* What was delivered is deleted in groups too. What is not deleted yet is sent again after a kill -9. */
 #define DELETE_IDS 64
 #define DELETE_NS (200 * NS_PER_MS)
@@ -48,20 +50,58 @@ struct spooler {
 	int64_t ids[256];    /* to be deleted */
 	unsigned to_delete;  /* how many of them */
 	struct marks marks;
+	struct drain drain;
+	struct discard *discard;
+	bool recalling; /* batches that were given up may come back from the uplink */
 	atomic_bool stopping, over;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	struct spooler_state state;
 };
 
-static void publish(struct spooler *spooler)
+static int64_t row_of(const struct spooler *spooler, enum account_row row)
 {
+	struct account *account = queue_account(spooler->queue);
+	struct account_rows rows;
+	struct ledger ledger;
+
+	ledger_read_with(&ledger, &account, &rows, 1);
+	return rows.row[row];
+}
+
+static bool is_away(const struct backlog *backlog, int64_t now)
+{
+	return !backlog->delivering && now - backlog->since > AWAY_NS;
+}
+
+/* How long the delivery of what is on disk will take. */
+static enum drain_state look_at_drain(
+	struct spooler *spooler, const struct backlog *backlog, int64_t *seconds)
+{
+	int64_t now = clock_monotonic(), left = row_of(spooler, SPANS_SPOOLED);
+	enum drain_state state;
+
+	if (left <= 0 || is_away(backlog, now))
+		drain_restart(&spooler->drain);
+	else
+		drain_note(&spooler->drain, backlog->delivering, left, now);
+	state = drain_look(&spooler->drain, left, now, seconds);
+	return state == DRAIN_BEGINS && !backlog->delivering ? DRAIN_STOPPED : state;
+}
+
+static void publish(struct spooler *spooler, const struct backlog *backlog)
+{
+	int64_t seconds = 0;
+	enum drain_state drain = look_at_drain(spooler, backlog, &seconds);
+
 	spool_read_holds(spooler->spool, &spooler->holds);
 	pthread_mutex_lock(&spooler->lock);
 	spooler->state.ok = spooler->entered && !spooler->failing;
 	spooler->state.batches = spooler->holds.batches;
 	spooler->state.spans = spooler->holds.spans;
 	spooler->state.bytes = spooler->holds.bytes;
+	spooler->state.drain = drain;
+	spooler->state.drain_seconds = seconds;
 	if (spooler->failing)
 		g_strlcpy(spooler->state.error, spool_error(spooler->spool), sizeof(spooler->state.error));
 	else
@@ -95,17 +135,20 @@ static void post(struct spooler *spooler, int64_t stored)
 
 	spool_take_losses(spooler->spool, &losses);
 	change.row[SPANS_QUEUED] = -stored;
-	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt;
+	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt - losses.discarded;
+	change.row[SPANS_DROPPED_DISCARDED] = losses.discarded;
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
 	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
 	account_post(queue_account(spooler->queue), &change);
+	if (losses.discarded)
+		drain_restart(&spooler->drain); /* that was no delivery */
 }
 
 /* Opens the spool for the first time, and posts what an earlier agent left in it. */
 static bool enter(struct spooler *spooler)
 {
 	struct spool_losses losses;
-	int64_t lost;
+	int64_t discarded, lost;
 
 	if (spooler->entered)
 		return true;
@@ -113,6 +156,7 @@ static bool enter(struct spooler *spooler)
 		return false;
 	spool_take_losses(spooler->spool, &losses);
 	spool_read_holds(spooler->spool, &spooler->holds);
+	discarded = account_enter_discarded(queue_account(spooler->queue), spool_discarded(spooler->spool));
 	lost = account_enter_spool(
 		queue_account(spooler->queue), spooler->holds.spans, losses.corrupt, losses.unknown);
 	if (lost > losses.corrupt)
@@ -123,7 +167,7 @@ static bool enter(struct spooler *spooler)
 		log_info("%" G_GINT64_FORMAT " spans are in %s, and will be delivered", spooler->holds.spans,
 			spooler->label);
 	spooler->entered = true;
-	return true;
+	return note(spooler, spool_set_discarded(spooler->spool, discarded));
 }
 
 /* To the disk */
@@ -254,6 +298,42 @@ static void probe(struct spooler *spooler, const struct backlog *backlog)
 		replay_one(spooler);
 }
 
+/* Giving up */
+
+/* What the uplink had, and brought back. */
+static bool recall(struct spooler *spooler)
+{
+	unsigned gone;
+	bool good =
+		discard_recall(spooler->discard, spooler->spool, spooler->queue, &gone, &spooler->recalling);
+
+	spooler->under_way -= gone;
+	post(spooler, 0);
+	return good && !gone ? true : note(spooler, good);
+}
+
+/* What was delivered is deleted first, so that it does not count as under way. */
+static bool give_up_some(struct spooler *spooler)
+{
+	bool good;
+
+	if (!enter(spooler) || !delete_replayed(spooler))
+		return false;
+	if (!note(spooler, discard_begin(spooler->discard, spooler->spool)) || !recall(spooler))
+		return false;
+	good = note(spooler, discard_step(spooler->discard, spooler->spool));
+	post(spooler, 0);
+	if (good)
+		discard_settle(spooler->discard, spooler->spool);
+	return good;
+}
+
+static void give_up(struct spooler *spooler)
+{
+	if (!give_up_some(spooler) && discard_is_due(spooler->discard))
+		discard_fail(spooler->discard, spool_error(spooler->spool));
+}
+
 /* The thread */
 
 /* When to look again though nothing happens. */
@@ -261,12 +341,18 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 {
 	int64_t next = due_at(backlog, spooler->stored_at);
 
+	if (discard_is_due(spooler->discard))
+		return now;
 	if (spooler->retry_at)
 		return spooler->retry_at;
 	if (!spooler->entered)
 		return now;
 	if (has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
 		next = MIN(next, now + STEP_NS);
+	if (spooler->recalling)
+		next = MIN(next, now + STEP_NS);
+	if (spooler->drain.count && !is_away(backlog, now))
+		next = MIN(next, now + NS_PER_SECOND);
 	if (backlog->replayed || spooler->to_delete)
 		next = MIN(next, spooler->deleted_at + DELETE_NS);
 	return next;
@@ -294,12 +380,17 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 	int64_t now = clock_monotonic();
 	size_t bytes = due_bytes(backlog, spooler->stored_at, now);
 
+	if (discard_is_due(spooler->discard))
+		give_up(spooler);
 	if (now < spooler->retry_at || !enter(spooler))
+		return;
+	if (spooler->recalling && !recall(spooler))
 		return;
 	if (!write_all(spooler, backlog, bytes, now))
 		return;
 	spool_read_holds(spooler->spool, &spooler->holds);
-	if (backlog->closed)
+	/* what is handed over in the middle of an order would escape it */
+	if (backlog->closed || discard_is_due(spooler->discard))
 		return;
 	if (backlog->delivering)
 		replay(spooler, backlog, now);
@@ -316,6 +407,9 @@ static void finish(struct spooler *spooler)
 	if (!enter(spooler))
 		return;
 	delete_replayed(spooler);
+	recall(spooler);
+	if (discard_is_due(spooler->discard))
+		discard_fail(spooler->discard, "the agent stops");
 	store_suspects(spooler);
 	store_waiting(spooler, SIZE_MAX);
 	keep_refused(spooler);
@@ -328,7 +422,7 @@ static void *run(void *data)
 
 	while (!atomic_load(&spooler->stopping)) {
 		work(spooler, &backlog);
-		publish(spooler);
+		publish(spooler, &backlog);
 		backlog_wait(spooler->queue, next_look(spooler, &backlog, clock_monotonic()), &backlog);
 	}
 	finish(spooler);
@@ -353,12 +447,14 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 		options->name);
 	spooler->state.max_bytes = options->max_bytes;
 	spooler->spool = spool_create(&spool);
+	spooler->discard = discard_create(spooler->label);
 	pace_init(&spooler->pace, options->replay_share, options->replay_floor);
 	pthread_mutex_init(&spooler->lock, NULL);
 	backlog_attach(queue);
 	if (pthread_create(&spooler->thread, NULL, run, spooler) == 0)
 		return spooler;
 	log_error("%s: its thread cannot be started: too many threads, or too little memory", spooler->label);
+	discard_destroy(spooler->discard);
 	spool_destroy(spooler->spool);
 	pthread_mutex_destroy(&spooler->lock);
 	g_free(spooler);
@@ -373,6 +469,19 @@ void spooler_read_state(struct spooler *spooler, struct spooler_state *state)
 	pthread_mutex_lock(&spooler->lock);
 	*state = spooler->state;
 	pthread_mutex_unlock(&spooler->lock);
+}
+
+bool spooler_discard(struct spooler *spooler, int64_t before, unsigned user)
+{
+	bool taken = discard_order(spooler->discard, before, user);
+
+	backlog_wake(spooler->queue);
+	return taken;
+}
+
+void spooler_read_discard(struct spooler *spooler, struct discard_state *state)
+{
+	discard_read(spooler->discard, state);
 }
 
 void spooler_stop(struct spooler *spooler)
@@ -394,6 +503,7 @@ void spooler_destroy(struct spooler *spooler)
 		return;
 	spooler_stop(spooler);
 	pthread_join(spooler->thread, NULL);
+	discard_destroy(spooler->discard);
 	spool_destroy(spooler->spool);
 	pthread_mutex_destroy(&spooler->lock);
 	g_free(spooler);

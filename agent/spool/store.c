@@ -147,14 +147,18 @@ static int open_whole(struct store *store)
 {
 	struct tally book, replaced;
 	bool replaces = false;
+	int64_t discarded = 0;
 	int rc = spooldb_open(&store->db);
 
 	if (rc == SQLITE_OK)
 		rc = spoolfile_read_book(store->db.db, &book);
 	if (rc == SQLITE_OK)
 		rc = spoolfile_read_replaced(store->db.db, &replaced, &replaces);
+	if (rc == SQLITE_OK)
+		rc = spoolfile_read_discarded(store->db.db, &discarded);
 	if (rc != SQLITE_OK)
 		return rc;
+	store->discarded = MAX(store->discarded, discarded);
 	/* The tally counts if it belongs to this file, and has its last commit. */
 	if (!store->expecting || store->expected.identity != book.identity ||
 		store->expected.sequence < book.sequence)
@@ -344,9 +348,9 @@ static struct under_way *find_under_way(const struct store *store, int64_t id)
 	return NULL;
 }
 
-void store_note_under_way(struct store *store, int64_t id, uint32_t spans)
+void store_note_under_way(struct store *store, const struct spoolrow *row)
 {
-	const struct under_way new = {id, spans};
+	const struct under_way new = {.id = row->id, .spans = row->count, .newest = row->newest};
 
 	if (!find_under_way(store, new.id))
 		g_array_append_val(store->under_way, new);
@@ -358,6 +362,33 @@ void store_forget_under_way(struct store *store, int64_t id)
 
 	if (found)
 		g_array_remove_index(store->under_way, (guint)(found - all));
+}
+
+bool store_is_under_way(const struct store *store, int64_t id)
+{
+	return find_under_way(store, id) != NULL;
+}
+
+void store_give_up_under_way(struct store *store, int64_t before)
+{
+	for (guint i = 0; i < store->under_way->len; i++) {
+		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
+
+		each->unwanted |= each->newest < before;
+	}
+}
+
+unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max)
+{
+	unsigned count = 0;
+
+	for (guint i = 0; i < store->under_way->len && count < max; i++) {
+		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
+
+		if (each->unwanted)
+			ids[count++] = each->id;
+	}
+	return count;
 }
 
 int64_t store_highest_under_way(const struct store *store)

@@ -13,45 +13,13 @@
 #define BLKIN_CLOCK_H_
 
 #include <stdint.h>
-#include <time.h>
 
 #include <blkin/provider.h>
+#include <blkin/ticks.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef CLOCK_MONOTONIC /* a strict -std=c11 hides POSIX's clock */
-#define CLOCK_MONOTONIC 1
-extern int clock_gettime(int clock, struct timespec *time) __attribute__((nothrow, leaf));
-#endif
-
-/*
- * Reads the processor's counter. The reading may be taken before what precedes it in the program, which makes
- * it too early by nanoseconds, but not after what follows.
- */
-static inline uint64_t blkin_ticks_(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t ticks;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-#else
-	return 0; /* the provider has no clock here */
-#endif
-}
-
-/* Asks the kernel. */
-static inline uint64_t blkin_kernel_now_(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The time by the counter; asks the provider if the last pair is too old, or is being changed. */
 static inline uint64_t blkin_clock_now_(const struct blkin_clock *clock)

@@ -44,5 +44,6 @@ bool is_failing(void);
 bool is_empty(void);
 
 TCase *spooler_replay(void);
+TCase *spooler_discard_cases(void);
 
 #endif
