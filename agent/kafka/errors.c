@@ -185,7 +185,11 @@ static const char *words_of_tls(const char *reason)
 	case FAULT_TLS_NONE:
 		return "the server does not speak TLS on this port";
 	case FAULT_TLS_OWN:
-		return "the server wants a client certificate that it accepts (`tls-certificate`, `tls-key`)";
+		return strstr(reason, "alert handshake failure")
+			       ? "the server wants a client certificate that it accepts (`tls-certificate`, "
+				 "`tls-key`), or another kind of TLS"
+			       : "the server wants a client certificate that it accepts (`tls-certificate`, "
+				 "`tls-key`)";
 	default:
 		return NULL;
 	}
