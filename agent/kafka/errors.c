@@ -185,10 +185,11 @@ static const char *words_of_tls(const char *reason)
 	case FAULT_TLS_NONE:
 		return "the server does not speak TLS on this port";
 	case FAULT_TLS_OWN:
-		if (strstr(reason, "certificate required") || strstr(reason, "handshake failure"))
-			return "the server wants a client certificate that it accepts (`tls-certificate`, "
-			       "`tls-key`), or another kind of TLS";
-		return "the server does not accept our certificate (`tls-certificate`)";
+		return strstr(reason, "alert handshake failure")
+			       ? "the server wants a client certificate that it accepts (`tls-certificate`, "
+				 "`tls-key`), or another kind of TLS"
+			       : "the server wants a client certificate that it accepts (`tls-certificate`, "
+				 "`tls-key`)";
 	default:
 		return NULL;
 	}
@@ -218,9 +219,8 @@ static const char *words_of_stranger(const char *reason, bool tls)
 			   : "its answer is not Kafka's: this is not a broker's listener, or one with TLS "
 			     "(`tls = yes`)";
 	if (strstr(reason, "while requesting ApiVersion"))
-		return tls ? "it closes the connection at the first request: is this a broker's listener?"
-			   : "it closes the connection at the first request: is this a broker's listener, "
-			     "without TLS (`tls = no`)?";
+		return "it closes the connection at the first request: are `tls` and `sasl` right, and is "
+		       "this a broker's listener?";
 	if (strstr(reason, "ApiVersionRequest failed"))
 		return strstr(reason, "Timed out")
 			       ? "no answer to the first request: is this a broker's listener?"

@@ -237,6 +237,14 @@ def test_validate_without_a_configuration(bare_node):
     assert "mkdir -p /run/blkin (where the packages are installed: systemd-tmpfiles --create)" in done.log()
     agent = node.start(words + [node.built("agent/blkin-agent")], name="agent")
     assert agent.wait(20) == CONFIG and "cannot make the control socket /run/blkin/agent.sock" in agent.log()
+    # what the unit makes when it starts is no lack
+    os.mkdir(node.path("bin"))
+    with open(node.path("bin/systemctl"), "w", encoding="utf-8") as file:
+        file.write(SYSTEMCTL.replace("User=blkin", "User="))
+    os.chmod(node.path("bin/systemctl"), 0o755)
+    command = words + [node.built("cli/blkin"), "validate"]
+    done = node.start(command, name="validate", PATH=f"{node.path('bin')}:{os.environ['PATH']}")
+    assert done.wait(20) == 0, done.log()
     made = words[:4] + [hide.replace("exec", "mkdir /run/blkin && exec"), "sh", node.built("cli/blkin"), "validate"]
     done = node.start(made, name="validate")
     assert done.wait(20) == 0, done.log()
