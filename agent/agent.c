@@ -192,7 +192,8 @@ static bool make_collection(struct agent *agent)
 static bool start(struct agent *agent)
 {
 	make_loop(agent);
-	if (!make_delivery(agent) || !make_answers(agent) || !make_collection(agent))
+	if (!http_is_alone(agent->config) || !make_delivery(agent) || !make_answers(agent) ||
+		!make_collection(agent))
 		return false;
 	agent->reloading = (struct reload){
 		.file = agent->reloading.file,

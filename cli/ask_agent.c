@@ -38,30 +38,38 @@ static void tell_denied(const char *path)
 		log_error("no permission to ask the agent on %s: try it as root", path);
 }
 
+/* How each kind is started, and started again once it was killed, or hangs. */
+static const struct {
+	const char *start, *killed, *restart;
+} advice[] = {
+	[AGENT_ANY] = {"start it (systemctl start blkin-agent; a user's own: " AGENT_PROGRAM
+		       " --user), or name another with --config",
+		"journalctl -u blkin-agent says why", "systemctl restart blkin-agent"},
+	[AGENT_OF_SYSTEM] = {"start it (systemctl start blkin-agent), or use --user for your own",
+		"journalctl -u blkin-agent says why", "systemctl restart blkin-agent"},
+	[AGENT_OF_USER] = {"start it (" AGENT_PROGRAM " --user)", "start it again: " AGENT_PROGRAM " --user",
+		"kill it with SIGKILL, and start it again: " AGENT_PROGRAM " --user"},
+};
+
 /* Says why the agent cannot be reached; returns the exit code. */
-static int tell_unreachable(const char *path, int error)
+static int tell_unreachable(const char *path, enum agent_kind kind, int error)
 {
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-		log_error("no agent runs on %s: start it (systemctl start blkin-agent; a user's own: "
-			  "blkin-agent --user), or name another with --config",
-			path);
+		log_error("no agent runs on %s: %s", path, advice[kind].start);
 		return EX_UNAVAILABLE;
 	case ECONNREFUSED:
-		log_error("the agent on %s was killed and has not been restarted (see journalctl -u "
-			  "blkin-agent)",
-			path);
+		log_error("the agent on %s was killed and has not been restarted (%s)", path,
+			advice[kind].killed);
 		return EX_UNAVAILABLE;
 	case EACCES:
 	case EPERM:
 		tell_denied(path);
 		return EXIT_FAILURE;
 	case EAGAIN:
-		log_error(
-			"the agent on %s runs, but does not answer within %d s: it hangs (systemctl restart "
-			"blkin-agent)",
-			path, TIMEOUT);
+		log_error("the agent on %s runs, but does not answer within %d s: it hangs (%s)", path,
+			TIMEOUT, advice[kind].restart);
 		return EX_UNAVAILABLE;
 	default:
 		log_error("cannot ask the agent on %s: %s", path, strerror(error));
@@ -179,7 +187,8 @@ static int take_body(struct buffer *answer, const char *path)
 	return EX_OK;
 }
 
-static int exchange(const char *path, const char *method, const char *page, struct buffer *body)
+static int exchange(
+	const char *path, enum agent_kind kind, const char *method, const char *page, struct buffer *body)
 {
 	/* Of HTTP/1.0, as its answers end with the connection and come in one piece. */
 	g_autofree char *request = g_strdup_printf("%s %s HTTP/1.0\r\nHost: localhost\r\n\r\n", method, page);
@@ -187,15 +196,15 @@ static int exchange(const char *path, const char *method, const char *page, stru
 
 	if (fd >= 0)
 		close(fd);
-	return error ? tell_unreachable(path, error) : take_body(body, path);
+	return error ? tell_unreachable(path, kind, error) : take_body(body, path);
 }
 
-int ask_agent(const char *path, const char *page, struct buffer *body)
+int ask_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body)
 {
-	return exchange(path, "GET", page, body);
+	return exchange(path, kind, "GET", page, body);
 }
 
-int order_agent(const char *path, const char *page, struct buffer *body)
+int order_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body)
 {
-	return exchange(path, "POST", page, body);
+	return exchange(path, kind, "POST", page, body);
 }

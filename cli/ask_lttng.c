@@ -20,6 +20,9 @@
 #include "sampling_page.h"
 
 #define LIMIT_MS 3000
+/* A program is stopped if it is for so long. */
+#define STOPPED_MS 500
+#define STEP_MS 50
 /* The name of LTTng's thread in a traced program is that of the program, followed by this. */
 #define THREAD_SUFFIX "-ust\n"
 
@@ -55,6 +58,17 @@ static bool is_traced(int pid)
 	return is;
 }
 
+/* Debuggers and sanitizers stop programs for moments, in which LTTng still waits for them. */
+static bool stays_stopped(int pid)
+{
+	for (int64_t waited = 0; waited < STOPPED_MS; waited += STEP_MS) {
+		g_usleep(STEP_MS * 1000);
+		if (!is_stopped(pid))
+			return false;
+	}
+	return true;
+}
+
 /*
  * The pid of a traced program that is stopped, as far as /proc shows others' processes; 0 if there is none.
  */
@@ -66,7 +80,7 @@ static int find_stopped(void)
 	while (proc && (name = g_dir_read_name(proc))) {
 		int pid = atoi(name);
 
-		if (pid > 0 && is_stopped(pid) && is_traced(pid))
+		if (pid > 0 && is_stopped(pid) && is_traced(pid) && stays_stopped(pid))
 			return pid;
 	}
 	return 0;

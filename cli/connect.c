@@ -186,7 +186,7 @@ static bool print_directory(const struct output_config *output)
 	bool usable = access(inside, W_OK | X_OK) == 0 || (errno == ENOENT && output->own_directory);
 
 	printf("[%s] %s: %s%s\n", output->section, path,
-		usable ? "can be written to" : "cannot be written to: ", usable ? "" : g_strerror(errno));
+		usable ? "writable" : "not writable: ", usable ? "" : g_strerror(errno));
 	return usable;
 }
 

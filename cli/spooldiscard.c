@@ -137,7 +137,9 @@ static bool agrees(const struct job *job)
 static int ask(const struct job *job, bool order, struct discard_state *state)
 {
 	struct discard_question question = {.before = job->before};
-	const char *socket = job->request->config->socket;
+	const struct config *config = job->request->config;
+	const enum agent_kind kind = config->user ? AGENT_OF_USER : AGENT_OF_SYSTEM;
+	const char *socket = config->socket;
 	struct buffer page = {0}, answer = {0};
 	int code;
 
@@ -145,7 +147,7 @@ static int ask(const struct job *job, bool order, struct discard_state *state)
 	buffer_printf(&page, "%s?", DISCARDTALK_PATH);
 	discardtalk_put_question(&page, &question);
 	buffer_put(&page, "", 1);
-	code = (order ? order_agent : ask_agent)(socket, (const char *)page.data, &answer);
+	code = (order ? order_agent : ask_agent)(socket, kind, (const char *)page.data, &answer);
 	if (code == EX_OK && !discardtalk_get_answer((const char *)answer.data, state)) {
 		log_error("what answers on %s is not blkin-agent", socket);
 		code = EXIT_FAILURE;

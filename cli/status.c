@@ -18,6 +18,7 @@
 #include "environment.h"
 #include "options.h"
 #include "status/protocol.h"
+#include "wrap.h"
 
 static const char help[] =
 	"Usage: blkin status [--json] [--user] [--config FILE | --socket PATH]\n"
@@ -30,8 +31,9 @@ static const char help[] =
 	"                 (" CONFIG_DEFAULT_FILE ")\n"
 	"  --socket PATH  use this control socket\n"
 	"\n"
-	"The agent answers root and members of its group, `blkin`; members of group `tracing` see\n"
-	"more about the programs. The exit code is 69 if no agent answers.\n";
+	"The agent answers root and the members of group `blkin` only. Of these, root and who is in\n"
+	"group `tracing` too also learn from LTTng how many programs record with blkin. The exit code\n"
+	"is 69 if no agent answers.\n";
 
 /*
  * The control socket of the configuration, which the caller frees with g_free; NULL, having logged why, if
@@ -59,10 +61,10 @@ static char *socket_of(const char *file, bool user, bool *wrong)
 }
 
 /* Asks which session the agent keeps, and whether it understands this command; returns an exit code. */
-static int ask_session(const char *path, struct protocol_session *session)
+static int ask_session(const char *path, enum agent_kind kind, struct protocol_session *session)
 {
 	struct buffer answer = {0};
-	int code = ask_agent(path, PROTOCOL_SESSION_PATH, &answer);
+	int code = ask_agent(path, kind, PROTOCOL_SESSION_PATH, &answer);
 
 	if (code != EX_OK)
 		goto out;
@@ -83,12 +85,12 @@ out:
 	return code;
 }
 
-static int status(const char *path, bool json)
+static int status(const char *path, enum agent_kind kind, bool json)
 {
 	struct buffer page = {0}, answer = {0};
 	struct protocol_session session;
 	struct census census;
-	int code = ask_session(path, &session);
+	int code = ask_session(path, kind, &session);
 
 	if (code != EX_OK)
 		return code;
@@ -96,9 +98,12 @@ static int status(const char *path, bool json)
 	buffer_printf(&page, "%s?", json ? PROTOCOL_STATUS_JSON_PATH : PROTOCOL_STATUS_PATH);
 	protocol_put_census(&page, &census);
 	buffer_put(&page, "", 1);
-	code = ask_agent(path, (const char *)page.data, &answer);
+	code = ask_agent(path, kind, (const char *)page.data, &answer);
 	if (code == EX_OK) {
-		fwrite(answer.data, 1, answer.size, stdout);
+		if (json)
+			fwrite(answer.data, 1, answer.size, stdout);
+		else
+			wrap_print(stdout, (const char *)answer.data, wrap_width(stdout));
 		code = fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
 	}
 	buffer_free(&page);
@@ -118,6 +123,7 @@ int command_status(int argc, char **argv)
 	g_autofree char *path = NULL;
 	const char *file = NULL;
 	bool json = false, user = false, wrong = false;
+	enum agent_kind kind = AGENT_ANY;
 	int option, code;
 
 	log_init("blkin status");
@@ -145,8 +151,12 @@ int command_status(int argc, char **argv)
 		log_error("--socket needs the path of an agent's control socket, and it is empty");
 		return EX_USAGE;
 	}
+	if (user)
+		kind = AGENT_OF_USER;
+	else if (!path && !file)
+		kind = AGENT_OF_SYSTEM;
 	if (!path)
 		path = socket_of(file, user, &wrong);
-	code = path ? status(path, json) : EX_CONFIG;
+	code = path ? status(path, kind, json) : EX_CONFIG;
 	return code != EX_OK && wrong ? EX_CONFIG : code;
 }

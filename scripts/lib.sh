@@ -58,7 +58,7 @@ debian_mirror() {
 # Installs those of the packages that are missing. Waits for other package installations that are running.
 install_packages() {
 	local package lock missing=()
-	command -v dpkg-query >/dev/null || die "this is not Debian: install what README.md lists by other means, and build with meson"
+	command -v dpkg-query >/dev/null || die "this is not Debian: install what doc/internals.md lists by other means, and build with meson"
 	exec {lock}</etc/debian_version
 	flock "$lock"
 	for package in "$@"; do

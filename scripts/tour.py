@@ -29,8 +29,8 @@ PAUSE = 5
 NEXT = """
 Where to go from here
   the sample     examples/gateway.c and examples/store.c: two short programs, traced with <blkin/blkin.h>
-  your program   README.md, "Instrument"; nothing to link and nothing to initialise
-  your node      README.md, "Operate"; conf/agent.conf shows every setting
+  your program   doc/instrument.md; nothing to link and nothing to initialise
+  your node      doc/operate.md; conf/agent.conf shows every setting
   commands       blkin --help, man doc/blkin.1
 """
 

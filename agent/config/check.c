@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "config/explain.h"
 #include "config/keys.h"
 #include "config/section.h"
 #include "config/tags.h"
-#include "config/value.h"
 
 /* A spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
 #define SPOOL_MIN (1024 * 1024)
+/* Characters of a topic's name. */
+#define TOPIC_MAX 249
 
 /* The message ends with the section. */
 struct rule {
@@ -75,38 +77,22 @@ static int check_spool(const struct config *config, const struct output_config *
 		output->section);
 }
 
-/* "http, otlp or file": the types that the key goes with; the caller's. */
-static char *list_types(const struct config_key *key)
-{
-	g_auto(GStrv) names = g_strsplit(config_key_find("output", "type")->text, "|", -1);
-	GString *text = g_string_new(NULL);
-	unsigned left = key->types;
-
-	for (int i = 0; names[i]; i++) {
-		if (!(left & 1u << i))
-			continue;
-		left &= ~(1u << i);
-		g_string_append_printf(text, "%s%s", !text->len ? "" : left ? ", " : " or ", names[i]);
-	}
-	return g_string_free(text, FALSE);
-}
-
 /* An output that is switched off may keep its keys. */
 static int check_keys_of_type(const struct output_config *output)
 {
-	const struct config_key *type = config_key_find("output", "type");
-	g_autofree char *name = config_value_print(output, type);
+	const char *by_default = config_output_is_set(output, "type") ? "" : " (the default)";
 	int status = 0;
 
 	for (size_t i = 0; i < config_key_count && output->type != CONFIG_OUTPUT_NONE; i++) {
 		const struct config_key *key = &config_keys[i];
-		g_autofree char *types = NULL, *message = NULL;
+		g_autofree char *misfit = NULL, *message = NULL;
 
 		if (key->scope != SCOPE_OUTPUT || output_key_fits(output, key) || !output->origins[i].file)
 			continue;
-		types = list_types(key);
-		message = g_strdup_printf("`%s` is for type %s, but the type is %s%s", key->name, types, name,
-			config_output_is_set(output, "type") ? "" : " (the default)");
+		misfit = explain_misfit(key, (int)output->type);
+		message = g_strdup_printf("`%s` %s%s%s%s", key->name, misfit, by_default,
+			explain_instead(key, (int)output->type),
+			*explain_instead(key, (int)output->type) ? "," : "");
 		status = broken(&output->origins[i], message, output->section);
 	}
 	return status;
@@ -145,6 +131,12 @@ static int check_directories(const struct config *config, guint index)
 	return 0;
 }
 
+/* As Kafka has it; librdkafka makes nothing at all of a name that is much longer. */
+static bool is_topic(const char *name)
+{
+	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int check_output(const struct config *config, const struct output_config *output)
 {
 	const struct rule rules[] = {
@@ -174,6 +166,9 @@ static int check_output(const struct config *config, const struct output_config 
 			{"total-size", "rotate-size"},
 			"`total-size` must be 0 (no limit), or at least `rotate-size`, which must not be 0 "
 			"then,"},
+		{output->type == CONFIG_OUTPUT_KAFKA && !is_topic(output->topic), {"topic"},
+			"`topic` must have 249 characters at most, and be neither `.` nor `..`, as Kafka "
+			"takes no other,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};

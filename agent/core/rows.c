@@ -89,7 +89,7 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.json = "sessions_lost",
 		.metric = "blkin_agent_sessions_lost_total",
 		.help = "LTTng sessions that were not ended by the agent; what was in their buffers is lost.",
-		.lost = "sessions: ended externally; buffered events were lost (see the log)"},
+		.lost = "session(s): ended externally; buffered events were lost (see the log)"},
 	[SESSIONS_MENDED] = {.name = "sessions_mended",
 		.json = "sessions_mended",
 		.metric = "blkin_agent_sessions_mended_total",

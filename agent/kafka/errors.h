@@ -14,6 +14,9 @@
 bool errors_refuse(rd_kafka_resp_err_t error);
 
 /* FAULT_NONE if the error says no more than that nothing came through. */
+/* Whether it says no more than that no answer came. */
+bool errors_are_silence(rd_kafka_resp_err_t error);
+
 enum fault errors_fault(rd_kafka_resp_err_t error);
 
 /* The same of what librdkafka reports of a broker, with its @reason. */

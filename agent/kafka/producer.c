@@ -68,6 +68,22 @@ static bool is_taken_back(rd_kafka_resp_err_t error)
 	       error == RD_KAFKA_RESP_ERR__DESTROY;
 }
 
+/* What has no fault of its own: what is known of the brokers tells more, and silence tells least. */
+static enum fault explain_rest(
+	const struct producer *producer, rd_kafka_resp_err_t error, char *words, size_t size)
+{
+	if (producer->fault != FAULT_NONE) {
+		g_strlcpy(words, producer->trouble, size);
+		return producer->fault;
+	}
+	if (errors_are_silence(error)) {
+		snprintf(words, size, "no answer within %g s", (double)producer->timeout_ns / 1e9);
+		return FAULT_NO_ANSWER;
+	}
+	errors_words(rd->err2str(error), words, size);
+	return error == RD_KAFKA_RESP_ERR__BAD_MSG ? FAULT_GARBLED : FAULT_UNFIT;
+}
+
 static void explain_failure(
 	const struct producer *producer, rd_kafka_resp_err_t error, struct message_end *end)
 {
@@ -77,13 +93,8 @@ static void explain_failure(
 			end->words, sizeof(end->words), "the brokers have no topic `%.200s`", producer->name);
 	} else if (is_taken_back(error) || end->fault != FAULT_NONE) {
 		errors_words(rd->err2str(error), end->words, sizeof(end->words));
-	} else if (producer->fault != FAULT_NONE) {
-		end->fault = producer->fault;
-		g_strlcpy(end->words, producer->trouble, sizeof(end->words));
 	} else {
-		end->fault = FAULT_NO_ANSWER;
-		snprintf(end->words, sizeof(end->words), "no answer within %g s",
-			(double)producer->timeout_ns / 1e9);
+		end->fault = explain_rest(producer, error, end->words, sizeof(end->words));
 	}
 }
 
@@ -187,11 +198,9 @@ static void tell_answer(struct producer *producer, const struct attendant_answer
 	} else if (fault != FAULT_NONE) {
 		errors_words(rd->err2str(answer->error), words, sizeof(words));
 		producer->handler.answered(fault, words, producer->handler.data);
-	} else if (producer->fault != FAULT_NONE) {
-		producer->handler.answered(producer->fault, producer->trouble, producer->handler.data);
 	} else {
-		snprintf(words, sizeof(words), "no answer within %g s", (double)producer->timeout_ns / 1e9);
-		producer->handler.answered(FAULT_NO_ANSWER, words, producer->handler.data);
+		fault = explain_rest(producer, answer->error, words, sizeof(words));
+		producer->handler.answered(fault, words, producer->handler.data);
 	}
 }
 
@@ -297,7 +306,8 @@ static void release(void *data)
 
 	while (!TAILQ_EMPTY(&producer->messages))
 		forget(producer, TAILQ_FIRST(&producer->messages));
-	close(producer->fd);
+	if (producer->fd >= 0)
+		close(producer->fd);
 	g_free(producer->name);
 	free(producer);
 }
@@ -306,8 +316,12 @@ static void release(void *data)
 static struct producer *give_up(struct producer *producer, struct kafka_why *why)
 {
 	why->fault = FAULT_UNFIT;
-	g_strlcpy(why->words, "too many threads or open files, or too little memory", sizeof(why->words));
-	rd->topic_destroy(producer->topic);
+	g_strlcpy(why->words,
+		producer->topic ? "too many threads or open files, or too little memory"
+				: "librdkafka cannot use this `topic`",
+		sizeof(why->words));
+	if (producer->topic)
+		rd->topic_destroy(producer->topic);
 	rd->destroy(producer->client);
 	if (producer->woken)
 		event_free(producer->woken);
@@ -321,6 +335,7 @@ struct producer *producer_create(struct event_base *base, const struct kafka_set
 	struct producer *producer = memory_get(sizeof(*producer));
 
 	TAILQ_INIT(&producer->messages);
+	producer->fd = -1;
 	producer->handler = *handler;
 	producer->timeout_ns = settings->timeout_ns;
 	producer->client = create_client(producer, settings, why);
@@ -330,7 +345,7 @@ struct producer *producer_create(struct event_base *base, const struct kafka_set
 	}
 	producer->name = g_strdup(settings->topic);
 	producer->topic = rd->topic_new(producer->client, settings->topic, NULL);
-	if (watch(producer, base))
+	if (producer->topic && watch(producer, base))
 		producer->attendant = attendant_create(
 			producer->client, producer->topic, settings->timeout_ns, producer->fd);
 	return producer->attendant ? producer : give_up(producer, why);

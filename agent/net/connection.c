@@ -106,8 +106,8 @@ static enum fault explain(struct connection *connection)
 		first = ERR_GET_LIB(error) == ERR_LIB_SSL ? error : first;
 	while ((error = ERR_get_error()))
 		first = first ? first : error;
-	fault = tls_explain(
-		session, connection->options.address->host, first, connection->why, sizeof(connection->why));
+	fault = tls_explain(connection->options.tls, session, connection->options.address->host, first,
+		connection->why, sizeof(connection->why));
 	if (fault || !connection->asked || connection->heard)
 		return fault;
 	/* A server may close on a client whose certificate it misses before its reason can be read. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -81,6 +82,16 @@ enum sessiond_answer sessiond_ask(const char *tracing_group)
 	g_autofree char *folder = NULL;
 
 	return find(tracing_group, &folder);
+}
+
+char *sessiond_group(void)
+{
+	const struct group *group = NULL;
+	struct stat file;
+
+	if (stat(SYSTEM_FOLDER CLIENT_SOCKET, &file) == 0 && file.st_gid != 0)
+		group = getgrgid(file.st_gid);
+	return group ? g_strdup(group->gr_name) : NULL;
 }
 
 /* Whether the line of /proc/net/unix is a connection that the daemon holds to a program. */

@@ -16,6 +16,12 @@ enum sessiond_answer {
 /* @tracing_group as in the configuration: whose members share the system's daemon; "" for the user's own. */
 enum sessiond_answer sessiond_ask(const char *tracing_group);
 
+/*
+ * The group for whose members the system's daemon is, by its socket; the caller's to g_free. NULL if that
+ * cannot be told, or if it is for root alone.
+ */
+char *sessiond_group(void);
+
 /* Processes that are registered with it, -1 if that cannot be told. */
 int sessiond_programs(const char *tracing_group);
 

@@ -23,6 +23,18 @@ struct activity {
 	struct activity_state state;
 };
 
+static void count_programs(struct activity *activity, int64_t now)
+{
+	int before = activity->state.programs, programs = sessiond_programs(activity->config->tracing_group);
+
+	if (programs <= 0)
+		activity->state.programs_since = 0;
+	else if (programs > before || !activity->state.programs_since)
+		activity->state.programs_since = now;
+	activity->state.programs = programs;
+	activity->programs_at = now;
+}
+
 static void look(struct activity *activity, int64_t programs_age)
 {
 	int64_t now = clock_monotonic();
@@ -34,8 +46,7 @@ static void look(struct activity *activity, int64_t programs_age)
 	activity->events = rows.row[EVENTS_READ];
 	if (activity->programs_at && now - activity->programs_at < programs_age)
 		return;
-	activity->state.programs = sessiond_programs(activity->config->tracing_group);
-	activity->programs_at = now;
+	count_programs(activity, now);
 }
 
 static void look_at_disk(struct activity *activity)

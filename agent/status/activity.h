@@ -17,8 +17,10 @@
 struct activity;
 
 struct activity_state {
-	int64_t last_event; /* CLOCK_MONOTONIC ns, to a second; 0: none yet */
-	int programs;       /* registered with the session daemon, with blkin or without; -1: not known */
+	int64_t last_event;     /* CLOCK_MONOTONIC ns, to a second; 0: none yet */
+	int64_t programs_since; /* the latest of the programs came, CLOCK_MONOTONIC ns, to ten seconds; 0:
+				   none */
+	int programs;           /* registered with the session daemon, with blkin or without; -1: not known */
 	const GPtrArray *spools; /* of spoollist.h; NULL: not known; borrowed until the next activity_read */
 };
 

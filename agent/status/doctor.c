@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status/doctor.h"
 
+#include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <string.h>
@@ -9,13 +10,22 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/human.h"
+#include "session/relayport.h"
 #include "session/sessiond.h"
 #include "status/status.h"
 
 /* A call into LTTng that takes longer is worth a word: where all is well none takes a second. */
 #define HANGS_NS (5 * NS_PER_SECOND)
-/* Silence for so long, although programs are there. */
-#define QUIET_NS (30 * NS_PER_SECOND)
+/* What is over before is not worth a word: a reader that ends has a successor at once. */
+#define LASTS_NS (2 * NS_PER_SECOND)
+/* So long a start may take. */
+#define STARTS_NS (5 * NS_PER_SECOND)
+/* Without programs, while events came lately: they are short ones. */
+#define BETWEEN_NS (30 * NS_PER_SECOND)
+/* Silence for so long, although programs are there: of those that have recorded before, and of new ones. */
+#define QUIET_NS (120 * NS_PER_SECOND)
+#define QUIET_AT_FIRST_NS (5 * NS_PER_SECOND)
 
 static const char *user_name(void)
 {
@@ -24,11 +34,46 @@ static const char *user_name(void)
 	return user ? user->pw_name : "the agent's";
 }
 
+/* Who may talk to the session daemon: mostly the members of the group that the configuration names. */
+static void add_no_permission(struct findings *findings, const char *group)
+{
+	g_autofree char *real = sessiond_group(), *fix = NULL;
+	const char *user = user_name();
+	bool exists = getgrnam(group) != NULL;
+
+	if (!real) {
+		fix = g_strdup_printf("groupadd --system --force %s; usermod --append --groups %s %s; then "
+				      "restart lttng-sessiond, and then the agent",
+			group, group, user);
+		finding_add(findings, "no-permission", fix,
+			"an LTTng session daemon runs, but user %s may not talk to it: it is for root "
+			"alone%s%s%s",
+			user, exists ? "" : ", as there is no group `", exists ? "" : group,
+			exists ? "" : "`");
+	} else if (strcmp(real, group) != 0) {
+		fix = g_strdup_printf(
+			"set `tracing-group = %s` in [session]; usermod --append --groups %s %s; "
+			"then restart the agent",
+			real, real, user);
+		finding_add(findings, "no-permission", fix,
+			"an LTTng session daemon runs, but user %s may not talk to it: it is for root and "
+			"group "
+			"%s, and `tracing-group` in [session] names %s%s",
+			user, real, group, exists ? "" : ", which does not exist");
+	} else {
+		fix = g_strdup_printf("usermod --append --groups %s %s, then restart the agent", group, user);
+		finding_add(findings, "no-permission", fix,
+			"an LTTng session daemon runs, but user %s may not talk to it: it is for root and "
+			"group "
+			"%s",
+			user, group);
+	}
+}
+
 /* Of the session daemon the doctor asks itself: what the collector found may be seconds old. */
 static bool examine_session_daemon(struct findings *findings, const struct status *status)
 {
 	const char *group = status->config->tracing_group;
-	g_autofree char *join = NULL;
 
 	switch (sessiond_ask(group)) {
 	case SESSIOND_MISSING:
@@ -38,12 +83,7 @@ static bool examine_session_daemon(struct findings *findings, const struct statu
 			"no LTTng session daemon runs");
 		return true;
 	case SESSIOND_DENIED:
-		join = g_strdup_printf("usermod --append --groups %s %s, then restart the agent",
-			*group ? group : "tracing", user_name());
-		finding_add(findings, "no-permission", join,
-			"an LTTng session daemon runs, but user %s may not talk to it: it is for root and "
-			"group %s",
-			user_name(), *group ? group : "tracing");
+		add_no_permission(findings, *group ? group : "tracing");
 		return true;
 	default:
 		return false;
@@ -62,8 +102,10 @@ static const struct remedy {
 	[REASON_SESSION_DAEMON_HANGS] = {"lttng-hangs", "systemctl restart lttng-sessiond"},
 	[REASON_NO_RELAY] = {"no-relay-daemon",
 		"systemctl start blkin-relayd, or lttng-relayd with the ports of [session] (`blkin validate "
-		"--print` shows them)"},
-	[REASON_RELAY_HANGS] = {"lttng-hangs", "systemctl restart blkin-relayd"},
+		"--print` shows them); if it does not start, `journalctl -u blkin-relayd` says why"},
+	[REASON_RELAY_HANGS] = {"lttng-hangs", "systemctl restart blkin-relayd; if it does not start then, "
+					       "another program may have its port: "
+					       "`journalctl -u blkin-relayd` says so"},
 	[REASON_RELAY_DISK_FULL] = {"relay-disk-full", "make room there, or lower `disk` in [session]"},
 	[REASON_RELAY_STALLS] = {"relay-stalls", BY_ITSELF "systemctl restart blkin-relayd"},
 	[REASON_RELAY_HOLDS_SESSION] = {"no-session", BY_ITSELF "systemctl restart blkin-relayd"},
@@ -74,18 +116,61 @@ static const struct remedy {
 	[REASON_LEFT_OUT] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
 	[REASON_FILES_UNREADABLE] = {"files-unreadable",
 		BY_ITSELF "check rights and room of `relay-output` in [session] and of the state directory"},
-	[REASON_LTTNG_FAILED] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_LTTNG_FAILED] = {"no-session",
+		BY_ITSELF "restart lttng-sessiond and blkin-relayd; `journalctl -u lttng-sessiond -u "
+			  "blkin-relayd` says what is wrong with them"},
 	[REASON_READER_ENDED] = {"reader-ended",
 		BY_ITSELF "read the agent's log for whose programs it is: journalctl -u blkin-agent"},
 	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
 };
 
+/* For how long it may be over in a moment that nothing is collected, for this reason. */
+static int64_t passes_in(enum collector_reason reason)
+{
+	switch (reason) {
+	case REASON_NONE:
+	case REASON_STARTING:
+		return STARTS_NS;
+	case REASON_SESSION_LOST:
+	case REASON_NO_RELAY:
+	case REASON_LTTNG_FAILED:
+	case REASON_READER_ENDED:
+		return LASTS_NS;
+	default:
+		return 0;
+	}
+}
+
+/* Whether the relay is missed because something else has one of its ports; says so. */
+static bool examine_relay_port(struct findings *findings, const struct status *status)
+{
+	enum collector_reason reason = status->collector.reason;
+	unsigned port, listeners;
+
+	if (reason != REASON_NO_RELAY && reason != REASON_RELAY_HANGS)
+		return false;
+	listeners = relayport_listeners(status->config, &port);
+	if (listeners == 0 || (reason == REASON_RELAY_HANGS && listeners == RELAYPORTS))
+		return false;
+	finding_add(findings, "relay-port-taken",
+		"`journalctl -u blkin-relayd` says whether its port is taken, and `ss -ltnp` by what: end "
+		"that, or "
+		"give the relay other ports, in blkin-relayd.service and in [session]",
+		"no LTTng relay daemon answers on the ports of [session], but something listens on port %u",
+		port);
+	return true;
+}
+
 static void examine_session(struct findings *findings, const struct status *status)
 {
 	const struct collector_state *collector = &status->collector;
 
+	if (!collector->collecting && clock_monotonic() - collector->since < passes_in(collector->reason))
+		return;
 	if (!collector->collecting && collector->reason != REASON_SESSION_DAEMON_HANGS &&
 		collector->reason != REASON_RELAY_HANGS && examine_session_daemon(findings, status))
+		return;
+	if (examine_relay_port(findings, status))
 		return;
 	if (collector->reason != REASON_NONE)
 		finding_add(findings, remedies[collector->reason].code, remedies[collector->reason].fix, "%s",
@@ -108,23 +193,30 @@ static void examine_left_out(struct findings *findings, const struct status *sta
 		"what programs of user %s record cannot be read, and is counted as lost", users->str);
 }
 
+/* Whether no event has come for so long, nor could have. */
+static bool is_silent(const struct status *status, int64_t time)
+{
+	return !status->activity.last_event || clock_monotonic() - status->activity.last_event >= time;
+}
+
 static void examine_programs(struct findings *findings, const struct status *status)
 {
 	const struct census *census = &status->census;
 	int programs = census->known ? census->programs : status->activity.programs;
 
-	if (census->events_off)
+	/* a session that is about to be read has none yet */
+	if (census->events_off && status->collector.collecting)
 		finding_add(findings, "events-disabled",
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
 			status->collector.session);
-	if (programs == 0)
+	if (programs == 0 && is_silent(status, BETWEEN_NS))
 		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
 			"libblkin-provider)",
 			"no program is registered with LTTng");
-	else if (census->known && census->blkin == 0)
+	else if (programs > 0 && census->known && census->blkin == 0 && is_silent(status, BETWEEN_NS))
 		finding_add(findings, "no-blkin",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			"says so if it cannot be traced",
@@ -138,11 +230,13 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			census->stopped);
 }
 
+/* No event comes, although the programs have had the time to record one. */
 static bool is_quiet(const struct status *status)
 {
-	int64_t since = MAX(status->activity.last_event, status->collector.since);
+	const struct activity_state *activity = &status->activity;
+	int64_t since = MAX(activity->programs_since, status->collector.since);
 
-	return clock_monotonic() - since >= QUIET_NS || !status->activity.last_event;
+	return clock_monotonic() - since >= QUIET_AT_FIRST_NS && is_silent(status, QUIET_NS);
 }
 
 /* What makes programs that are there record less, or nothing. */
@@ -201,12 +295,14 @@ void doctor_examine(const struct status *status, struct findings *findings)
 {
 	enum collector_reason reason = status->collector.reason;
 	int64_t still = clock_monotonic() - status->progress;
+	char text[HUMAN_MAX];
 
 	findings->count = 0;
 	if (still >= HANGS_NS && reason != REASON_SESSION_DAEMON_HANGS && reason != REASON_RELAY_HANGS)
 		finding_add(findings, "lttng-hangs",
 			"restart the one that hangs: lttng-sessiond or lttng-relayd",
-			"a call into LTTng has not returned for %" PRId64 " s", still / NS_PER_SECOND);
+			"a call into LTTng has not returned for %s",
+			human_time(text, still - still % NS_PER_SECOND));
 	else
 		examine_session(findings, status);
 	examine_left_out(findings, status);

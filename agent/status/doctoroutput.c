@@ -5,13 +5,10 @@
 
 #include <glib.h>
 
-#include "base/clock.h"
 #include "spool/spoollist.h"
 #include "spool/spoolname.h"
 #include "status/finding.h"
-
-/* A connection that is made again at once is not worth a word. */
-#define LASTS_NS NS_PER_SECOND
+#include "status/standing.h"
 
 #define SCRIBE_PORT "its Scribe port (Zipkin: 9410)"
 #define HTTP_PORT "its HTTP port (Zipkin: 9411)"
@@ -184,25 +181,14 @@ static char *describe_remedy(const struct status *status, const struct output_st
 
 	if (is)
 		say_where(fix, is);
+	if (is && !is->tls && is->type != CONFIG_OUTPUT_KAFKA &&
+		(fault == FAULT_CLOSED || fault == FAULT_GARBLED || fault == FAULT_NOT_HTTP))
+		g_string_append(fix, "; if it is a port with TLS, set `tls = yes`");
 	g_string_replace(fix, "[output]", section, 0);
 	return g_string_free(fix, FALSE);
 }
 
 /* Servers */
-
-static bool lasts(const struct uplink_server_state *server)
-{
-	return server->fault && clock_monotonic() - server->failing_since >= LASTS_NS;
-}
-
-static const struct uplink_server_state *serving(const struct uplink_state *uplink)
-{
-	uint32_t i = 0;
-
-	while (i < uplink->server_count && !uplink->servers[i].serving)
-		i++;
-	return i < uplink->server_count ? &uplink->servers[i] : NULL;
-}
 
 /* "the collector of output b at 10.0.0.1:9410": an output is named if there are several. */
 static GString *describe(
@@ -260,13 +246,47 @@ static void add_preferred(
 		g_autofree char *fix = NULL;
 		GString *what;
 
-		if (!server->fault)
+		if (!server->fault || (server->unsteady && !standing_is_down(server)))
 			continue;
 		fix = describe_remedy(status, output, server->fault);
 		what = describe(status, output, "the preferred collector", server->server);
 		g_string_append_printf(
 			what, " takes no spans, and %s gets them: %s", uplink->server, server->error);
 		finding_add(findings, "output-preferred", fix, "%s", what->str);
+		g_string_free(what, TRUE);
+	}
+}
+
+static bool is_kafka(const struct uplink_state *uplink)
+{
+	return strcmp(uplink->type, "kafka") == 0;
+}
+
+/* Servers that fail and recover again and again, and the others take over meanwhile, or spans wait. */
+static void add_unsteady(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct uplink_state *uplink = &output->uplink;
+	bool files = is_file(uplink), beyond = false;
+
+	for (uint32_t i = 0; i < uplink->server_count && !beyond; i++) {
+		const struct uplink_server_state *server = &uplink->servers[i];
+		GString *what;
+
+		beyond = server->serving;
+		if (!server->unsteady || standing_is_down(server))
+			continue;
+		what = describe(status, output, files ? "the directory" : "the collector", server->server);
+		g_string_append_printf(what,
+			" fails again and again, and recovers each time; the last failure: %s", server->last);
+		finding_add(findings, "output-unsteady",
+			files ? "check the disk, and its room"
+			: is_kafka(uplink)
+				? "read the brokers' log: they may be overloaded, or restart again and again"
+				: "read the collector's log, and that of a proxy before it: one of them may "
+				  "be "
+				  "overloaded, or restart again and again",
+			"%s", what->str);
 		g_string_free(what, TRUE);
 	}
 }
@@ -350,12 +370,13 @@ void findings_add_outputs(struct findings *findings, const struct status *status
 			"spans go nowhere: every output has `type = none`");
 	for (size_t i = 0; i < status->output_count; i++) {
 		const struct output_state *output = &status->outputs[i];
-		const struct uplink_server_state *server = serving(&output->uplink);
+		const struct uplink_server_state *server = standing_serving(&output->uplink);
 
-		if (server && lasts(server))
+		if (server && standing_is_down(server))
 			add_down(findings, status, output);
 		else if (server && !server->fault)
 			add_preferred(findings, status, output);
+		add_unsteady(findings, status, output);
 		if (output->uplink.suspects.error[0])
 			add_suspects(findings, status, output);
 		add_spool_error(findings, status, output);

@@ -26,6 +26,8 @@
 #include "status/protocol.h"
 
 #define HEADERS_MAX 8192
+/* The flag of a socket in /proc/net/unix that listens. */
+#define LISTENS 0x10000
 
 struct http {
 	const struct status_source *source;
@@ -199,14 +201,47 @@ static struct evhttp *create_server(void *http)
 	return server;
 }
 
+/* Whether some process listens on a socket of this path, also one that this user may not connect to. */
+static bool is_listened_on(const char *path)
+{
+	FILE *sockets = fopen("/proc/self/net/unix", "re");
+	char line[512], at[256];
+	unsigned flags;
+	bool found = false;
+
+	while (sockets && !found && fgets(line, sizeof(line), sockets))
+		found = sscanf(line, "%*x: %*x %*x %x %*x %*x %*u %255s", &flags, at) == 2 &&
+			flags & LISTENS && strcmp(at, path) == 0;
+	if (sockets)
+		fclose(sockets);
+	return found;
+}
+
 /* A socket file that nobody answers on is a dead agent's: it may go. */
 static bool answers(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool does = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 
+	if (!does && errno == EACCES)
+		does = is_listened_on(address->sun_path);
 	close(fd);
 	return does;
+}
+
+bool http_is_alone(const struct config *config)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (!*config->socket || strlen(config->socket) >= sizeof(address.sun_path))
+		return true;
+	strcpy(address.sun_path, config->socket);
+	if (!answers(&address))
+		return true;
+	log_error("another blkin-agent runs already: it has the control socket %s; stop it first, or give "
+		  "this one another `socket`, and another `state-directory`, in [agent]",
+		config->socket);
+	return false;
 }
 
 /* Whether only another configuration helps. */
@@ -230,7 +265,8 @@ static int bind_local(const char *path, bool *hopeless)
 	strcpy(address.sun_path, path);
 	if (lstat(path, &file) == 0 && S_ISSOCK(file.st_mode)) {
 		if (answers(&address)) {
-			log_error("another agent answers on %s: stop it first (`socket` in [agent])", path);
+			log_error("another blkin-agent has just taken the control socket %s: stop it first",
+				path);
 			return -1;
 		}
 		unlink(path);

@@ -7,12 +7,10 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/sanitize.h"
 #include "status/doctor.h"
-
-#define KIB UINT64_C(1024)
-#define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
+#include "status/standing.h"
 
 void status_read(struct status *status, const struct status_source *source)
 {
@@ -43,46 +41,60 @@ static int64_t dropped_of(const struct output_state *output)
 	return sum;
 }
 
-/* The upper bound of the histogram's bucket that holds the share @q of all spans; 0 if there are none. */
-static double quantile(const struct ledger_latency *latency, double q)
+/*
+ * The histogram's bucket that holds the share @q of all spans; LEDGER_BUCKETS is the one without a bound, -1
+ * means that there are no spans.
+ */
+static int quantile(const struct ledger_latency *latency, double q)
 {
 	uint64_t total = 0, below = 0;
+	int i = 0;
 
-	for (int i = 0; i <= LEDGER_BUCKETS; i++)
-		total += latency->bucket[i];
-	for (int i = 0; total && i < LEDGER_BUCKETS; i++) {
-		below += latency->bucket[i];
-		if ((double)below >= q * (double)total)
-			return ledger_bucket_seconds[i];
-	}
-	return total ? G_MAXDOUBLE : 0;
+	for (int k = 0; k <= LEDGER_BUCKETS; k++)
+		total += latency->bucket[k];
+	if (!total)
+		return -1;
+	below = latency->bucket[0];
+	while (i < LEDGER_BUCKETS && (double)below < q * (double)total)
+		below += latency->bucket[++i];
+	return i;
 }
 
+/* A time that has passed: in whole seconds at least. */
 static void write_time(struct buffer *out, int64_t ns)
 {
-	int64_t seconds = ns / NS_PER_SECOND;
+	char text[HUMAN_MAX];
 
-	if (seconds < 120)
-		buffer_printf(out, "%" PRId64 " s", seconds);
-	else if (seconds < 2 * 3600)
-		buffer_printf(out, "%" PRId64 " min", seconds / 60);
-	else if (seconds < 48 * 3600)
-		buffer_printf(out, "%" PRId64 " h", seconds / 3600);
-	else
-		buffer_printf(out, "%" PRId64 " days", seconds / 86400);
+	buffer_printf(out, "%s", human_time(text, ns - ns % NS_PER_SECOND));
+}
+
+/* "within 200 ms"; of the last bucket no more is known than where it begins. */
+static void write_bucket(struct buffer *out, int bucket)
+{
+	bool bounded = bucket < LEDGER_BUCKETS;
+	char text[HUMAN_MAX];
+
+	buffer_printf(out, " %s %s", bounded ? "within" : "after more than",
+		human_time(
+			text, (int64_t)(ledger_bucket_seconds[bounded ? bucket : LEDGER_BUCKETS - 1] * 1e9)));
 }
 
 static void write_latency(struct buffer *out, const struct ledger_latency *latency)
 {
-	double half = quantile(latency, 0.5), most = quantile(latency, 0.99);
+	int half = quantile(latency, 0.5), most = quantile(latency, 0.99);
 
-	if (half <= 0)
+	if (half < 0)
 		return;
-	if (most > 1e6)
-		buffer_printf(out, "  latency   half of the spans within %g s\n", half);
-	else
-		buffer_printf(
-			out, "  latency   half of the spans within %g s, 99 %% within %g s\n", half, most);
+	buffer_printf(out, "  latency   half of the spans");
+	write_bucket(out, half);
+	if (most < LEDGER_BUCKETS) {
+		buffer_printf(out, ", 99 %%");
+		write_bucket(out, most);
+	} else if (half < LEDGER_BUCKETS) {
+		buffer_printf(out, ", some");
+		write_bucket(out, most);
+	}
+	buffer_printf(out, "\n");
 }
 
 /* Words from outside, on a line that others take apart. */
@@ -102,13 +114,12 @@ static void write_said(struct buffer *out, const char *text)
 	buffer_printf(out, "\n");
 }
 
-/* "67.1 of 1024 MiB" */
+/* "67.1 MiB of 1 GiB" */
 static void write_share(struct buffer *out, const char *label, uint64_t used, uint64_t limit)
 {
-	const char *unit = limit >= 10 * GIB ? "GiB" : limit >= MIB ? "MiB" : "KiB";
-	double size = limit >= 10 * GIB ? GIB : limit >= MIB ? MIB : KIB;
+	char some[HUMAN_MAX], all[HUMAN_MAX];
 
-	buffer_printf(out, "  %-9s %.1f of %.5g %s", label, (double)used / size, (double)limit / size, unit);
+	buffer_printf(out, "  %-9s %s of %s", label, human_size(some, used), human_size(all, limit));
 }
 
 static void write_drain(struct buffer *out, const struct spooler_state *spool)
@@ -177,7 +188,7 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	size_t count = status->output_count, up = 0;
 
 	for (size_t i = 0; i < count; i++)
-		up += status->outputs[i].uplink.up;
+		up += standing_delivers(&status->outputs[i].uplink);
 	if (count == 0)
 		buffer_printf(out, "; delivering nowhere");
 	else if (count > 1)
@@ -187,7 +198,7 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	for (size_t i = 0; i < count; i++) {
 		const struct uplink_state *uplink = &status->outputs[i].uplink;
 
-		if (uplink->up)
+		if (standing_delivers(uplink))
 			continue;
 		buffer_printf(out, "; NOT delivering to %s%s%s: ", count > 1 ? status->outputs[i].name : "",
 			count > 1 ? " at " : "", uplink->server);
@@ -269,13 +280,13 @@ static void write_output(struct buffer *out, const struct status *status, const 
 {
 	const int64_t *row = output->account.row;
 	bool leaves = output >= status->outputs + status->output_count;
-	bool named = status->output_count > 1 || leaves;
+	bool named = status->output_count > 1 || leaves, delivers = standing_delivers(&output->uplink);
 	int64_t pending = leaves ? 0 : status->rows.row[SPANS_PENDING];
 
 	buffer_printf(out, "delivering  %s%s%s, to %s%s\n", named ? output->name : "", named ? ": " : "",
-		output->uplink.up ? "yes" : "NO", output->uplink.server,
+		delivers ? "yes" : "NO", output->uplink.server,
 		leaves ? " (removed; what it has is delivered or stored)" : "");
-	if (output->uplink.error[0])
+	if (!delivers && output->uplink.error[0])
 		write_said(out, output->uplink.error);
 	buffer_printf(out,
 		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64

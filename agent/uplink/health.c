@@ -8,11 +8,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "uplink/uplink.h"
 
 /* Between two lines about refused spans, at least. Where one is refused, more may be. */
 #define REFUSED_LOG_NS (10 * NS_PER_SECOND)
 /* So often in a minute the log says that a server delivers again, at most. */
 #define GOOD_LOG_MAX 6
+/* Within this time HEALTH_FALLS are too many. */
+#define FALLS_NS (60 * NS_PER_SECOND)
 
 static void keep_error(struct health *health, const char *why)
 {
@@ -33,12 +36,19 @@ void health_init(struct health *health, const char *server)
 	keep_error(health, "not connected yet");
 }
 
+static void note_fall(struct health *health)
+{
+	health->failures++;
+	health->failing_since = clock_monotonic();
+	health->fell[health->falls++ % HEALTH_FALLS] = health->failing_since;
+}
+
 void health_failing(struct health *health, enum fault fault, const char *why, const char *then)
 {
 	keep_error(health, why);
-	health->failures += !health->failing;
+	g_strlcpy(health->last, why, sizeof(health->last));
 	if (!health->failing)
-		health->failing_since = clock_monotonic();
+		note_fall(health);
 	health->failing = true;
 	health->fault = fault;
 	if (health->failing_told)
@@ -91,6 +101,18 @@ void health_idle(struct health *health, const char *why)
 {
 	if (!health->failing)
 		keep_error(health, why);
+}
+
+void health_read(const struct health *health, struct uplink_server_state *state)
+{
+	g_strlcpy(state->error, health->error, sizeof(state->error));
+	g_strlcpy(state->last, health->last, sizeof(state->last));
+	state->fault = health->fault;
+	state->failing_since = health->failing_since;
+	state->was_up = health->said_connected;
+	/* the ring's next place has the oldest */
+	state->unsteady = health->falls >= HEALTH_FALLS &&
+			  clock_monotonic() - health->fell[health->falls % HEALTH_FALLS] < FALLS_NS;
 }
 
 void health_refused(struct health *health, uint32_t spans, const char *words)

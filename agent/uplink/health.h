@@ -13,20 +13,28 @@
 
 #include "core/fault.h"
 
+struct uplink_server_state;
+
+/* A server that began to fail so often within a minute is unsteady. */
+#define HEALTH_FALLS 3
+
 struct health {
-	const char *server;    /* borrowed, for the log's lines */
-	bool failing;          /* nothing gets through, */
-	enum fault fault;      /* because of this; FAULT_NONE otherwise */
-	int64_t failing_since; /* CLOCK_MONOTONIC ns */
-	bool failing_told;     /* a line said so, and none yet that it is over */
-	uint64_t failures;     /* since then */
-	bool said_connected;   /* the first time, for an output that is well from the start */
-	int64_t since;         /* when that line was written, CLOCK_MONOTONIC ns */
-	int64_t minute;        /* that began then: */
-	uint32_t good_told;    /* in it so many lines said that it is over */
-	int64_t refused_said;  /* when the last line about a refused span was written; 0: never */
-	uint64_t refused_more; /* refused since then */
-	char error[256];       /* why it is not up; "" if it is */
+	const char *server;         /* borrowed, for the log's lines */
+	bool failing;               /* nothing gets through, */
+	enum fault fault;           /* because of this; FAULT_NONE otherwise */
+	int64_t failing_since;      /* CLOCK_MONOTONIC ns */
+	int64_t fell[HEALTH_FALLS]; /* when it began to fail, the latest times; a ring */
+	unsigned falls;             /* so many times in all */
+	char last[256];             /* why it failed the last time, also when that is over */
+	bool failing_told;          /* a line said so, and none yet that it is over */
+	uint64_t failures;          /* since then */
+	bool said_connected;        /* the first time, for an output that is well from the start */
+	int64_t since;              /* when that line was written, CLOCK_MONOTONIC ns */
+	int64_t minute;             /* that began then: */
+	uint32_t good_told;         /* in it so many lines said that it is over */
+	int64_t refused_said;       /* when the last line about a refused span was written; 0: never */
+	uint64_t refused_more;      /* refused since then */
+	char error[256];            /* why it is not up; "" if it is */
 };
 
 /* What the log calls a server of the output @output: an output that is not [output] is named. */
@@ -46,6 +54,9 @@ void health_connected(struct health *health);
 
 /* Not up, but nothing to worry about. */
 void health_idle(struct health *health, const char *why);
+
+/* For the server's state: what is wrong, since when, and how it has been lately. */
+void health_read(const struct health *health, struct uplink_server_state *state);
 
 /* The server refused so many spans, in these words. */
 void health_refused(struct health *health, uint32_t spans, const char *words);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink/kafkaprobe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <glib.h>
@@ -15,6 +16,7 @@ struct kafkaprobe {
 	const struct run *run;
 	struct producer *producer; /* NULL: it cannot be had */
 	struct event *begun;       /* what is wrong at once is said from the loop, too */
+	struct event *deadline;    /* librdkafka has its own; some brokers make it forget a message */
 	struct event_base *base;
 	int64_t started;
 	struct probe_result result;
@@ -33,6 +35,7 @@ static void end(struct kafkaprobe *probe, enum probe_end how, enum fault fault, 
 	result->fault = fault;
 	result->took_ns = clock_monotonic() - probe->started;
 	g_strlcpy(result->words, words, sizeof(result->words));
+	event_del(probe->deadline);
 	probe->ended(probe->data);
 }
 
@@ -81,6 +84,18 @@ static void on_broken(const char *why, void *data)
 	end(data, PROBE_FAILED, FAULT_UNFIT, why);
 }
 
+static void on_deadline(evutil_socket_t fd, short what, void *data)
+{
+	struct kafkaprobe *probe = data;
+	char why[64];
+
+	(void)fd;
+	(void)what;
+	snprintf(why, sizeof(why), "no answer within %.0f s",
+		(double)(clock_monotonic() - probe->started) / 1e9);
+	end(probe, PROBE_FAILED, FAULT_NO_ANSWER, why);
+}
+
 static void on_begun(evutil_socket_t fd, short what, void *data)
 {
 	struct kafkaprobe *probe = data;
@@ -100,6 +115,8 @@ struct kafkaprobe *kafkaprobe_create(
 	struct event_base *base, const struct uplink_options *options, const struct run *run)
 {
 	struct kafkaprobe *probe = memory_get(sizeof(*probe));
+	/* one for the question about the topic, one for the message */
+	struct timeval time = clock_timeval(2 * options->kafka.timeout_ns + NS_PER_SECOND);
 
 	probe->base = base;
 	probe->options = options;
@@ -107,8 +124,10 @@ struct kafkaprobe *kafkaprobe_create(
 	probe->started = clock_monotonic();
 	probe->result.server = options->kafka.brokers;
 	probe->begun = evtimer_new(base, on_begun, probe);
-	if (!probe->begun)
+	probe->deadline = evtimer_new(base, on_deadline, probe);
+	if (!probe->begun || !probe->deadline)
 		g_error("out of memory");
+	event_add(probe->deadline, &time);
 	event_active(probe->begun, EV_TIMEOUT, 1);
 	return probe;
 }
@@ -129,5 +148,6 @@ void kafkaprobe_destroy(struct kafkaprobe *probe)
 	if (probe->producer)
 		producer_destroy(probe->producer);
 	event_free(probe->begun);
+	event_free(probe->deadline);
 	free(probe);
 }

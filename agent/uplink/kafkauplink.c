@@ -335,9 +335,7 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 	one->server = kafka->options->settings.brokers;
 	one->serving = true;
 	one->up = kafka->known && !kafka->health.error[0];
-	one->fault = kafka->health.fault;
-	one->failing_since = kafka->health.failing_since;
-	memcpy(one->error, kafka->health.error, sizeof(one->error));
+	health_read(&kafka->health, one);
 	state->server_count = 1;
 	state->up = one->up;
 	state->type = "kafka";

@@ -54,7 +54,8 @@ static void on_answered(enum reply_kind kind, const struct reply *reply, void *c
 {
 	(void)cargo;
 	end(data,
-		kind == REPLY_GOOD      ? PROBE_ACCEPTED
+		/* of one span it may say that it took the call, and threw away the span */
+		kind == REPLY_GOOD      ? reply->lost ? PROBE_REFUSED : PROBE_ACCEPTED
 		: kind == REPLY_REFUSED ? PROBE_REFUSED
 					: PROBE_LATER,
 		FAULT_NONE, reply->words);

@@ -259,9 +259,7 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 		struct uplink_server_state *one = &state->servers[i];
 
 		one->server = server->name;
-		g_strlcpy(one->error, server->health.error, sizeof(one->error));
-		one->fault = server->health.fault;
-		one->failing_since = server->health.failing_since;
+		health_read(&server->health, one);
 		one->serving = i == uplink->serving;
 		one->up = server->up && !server->health.error[0];
 		state->calls_open += server->link ? link_open(server->link) : 0;

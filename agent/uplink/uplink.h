@@ -70,6 +70,9 @@ struct uplink_server_state {
 	enum fault fault;      /* why nothing gets through; FAULT_NONE: that is not known */
 	int64_t failing_since; /* with a fault: CLOCK_MONOTONIC ns */
 	char error[256];       /* why it is not up; "" if it is */
+	bool was_up;           /* at some time */
+	bool unsteady;         /* it has failed and recovered again and again within a minute, */
+	char last[256];        /* the last time for this reason */
 };
 
 struct uplink_state {

@@ -45,7 +45,10 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 
 static enum reply_kind get_reply(struct wire *wire, const uint8_t *data, size_t size, struct reply *reply)
 {
-	return ((struct httppost *)wire)->read_reply(data, size, reply);
+	const struct httppost *post = (const struct httppost *)wire;
+
+	reply->sent = post->headers_file;
+	return post->read_reply(data, size, reply);
 }
 
 /* The headers' file may have changed. */

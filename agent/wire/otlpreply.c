@@ -74,8 +74,8 @@ enum reply_kind otlpreply_read(const uint8_t *data, size_t size, struct reply *r
 		kind = REPLY_REFUSED;
 	message = find_text(protobuf_read(http.body, http.body_size), RPC_STATUS_MESSAGE);
 	if (message.size)
-		httpreply_say(reply, &http, message.bytes, message.size);
+		httpreply_say(reply, &http, true, message.bytes, message.size);
 	else
-		httpreply_say(reply, &http, http.body, http.body_size);
+		httpreply_say(reply, &http, true, http.body, http.body_size);
 	return kind;
 }

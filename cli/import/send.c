@@ -245,6 +245,14 @@ static void keep_result(const struct sender *sender)
 		fprintf(stderr, "\r\033[K");
 }
 
+/* Without what cannot be freed: files are finished all the same, as what is in them counts as sent. */
+static void end_at_once(struct sender *sender)
+{
+	outputs_end(sender->outputs);
+	sender->sending->guard.finished = true;
+	_exit(EXIT_SUCCESS);
+}
+
 static void send_in_child(void *data)
 {
 	struct sender sender = {.sending = data};
@@ -254,16 +262,14 @@ static void send_in_child(void *data)
 		if (sender.interrupting) {
 			/* the reader's thread may wait for a collector that is away, so it is not joined */
 			keep_result(&sender);
-			sender.sending->guard.finished = true;
-			_exit(EXIT_SUCCESS);
+			end_at_once(&sender);
 		}
 		pthread_join(sender.thread, NULL);
 		end_print(&sender);
 		keep_result(&sender);
 		if (sender.sending->failed) {
 			/* babeltrace2 leaks what it failed with */
-			sender.sending->guard.finished = true;
-			_exit(EXIT_SUCCESS);
+			end_at_once(&sender);
 		}
 	}
 	end(&sender);

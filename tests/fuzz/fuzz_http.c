@@ -75,6 +75,11 @@ void activity_read(struct activity *activity, struct activity_state *state)
 	memset(state, 0, sizeof(*state));
 }
 
+char *sessiond_group(void)
+{
+	return g_strdup("tracing");
+}
+
 enum sessiond_answer sessiond_ask(const char *tracing_group)
 {
 	(void)tracing_group;

@@ -6,7 +6,7 @@ import re
 
 from rig.process import wait_until
 
-README = os.path.join(os.path.dirname(__file__), "../../README.md")
+TOP = os.path.join(os.path.dirname(__file__), "../..")
 # What installing and removing packages of any kind leaves behind.
 TRACES_OF_APT = ("/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/log/", "/var/lib/systemd/", "/etc/ld.so.cache")
 
@@ -35,6 +35,11 @@ def test_first_trace_needs_the_collectors_address_and_nothing_else(rack, fresh, 
     assert f"yes, to {collector.address}" in fresh.run("blkin", "status")
 
 
+def read(name):
+    with open(os.path.join(TOP, name), encoding="utf-8") as file:
+        return file.read()
+
+
 def development_packages(rack, text):
     """What the README's line for a development machine installs: our files, and Debian's packages."""
     (line,) = re.findall(r"^    sudo apt install (.*libblkin-dev.*)$", text, re.MULTILINE)
@@ -45,11 +50,10 @@ def development_packages(rack, text):
 
 def test_readme_hello(rack, fresh):
     """The README's first program, with its commands, on a host that has what the README's one line installs; the examples."""
-    with open(README, encoding="utf-8") as file:
-        text = file.read()
+    text, pages = read("README.md"), read("doc/instrument.md")
     program = re.search(r"```c\n(/\* hello\.c.*?)```", text, re.DOTALL).group(1)
     compile_it = re.search(r"^    (cc .*hello)$", text, re.MULTILINE).group(1)
-    copy_and_make = re.search(r"^    (cp -r /usr/share/doc/\S+/examples .*)$", text, re.MULTILINE).group(1)
+    copy_and_make = re.search(r"^    (cp -r /usr/share/doc/\S+/examples .*)$", pages, re.MULTILINE).group(1)
     fresh.install(*development_packages(rack, text))
     fresh.write("/root/hello.c", program)
     fresh.run("sh", "-c", f"cd /root && {compile_it}")
@@ -65,9 +69,9 @@ def test_readme_hello(rack, fresh):
 
 
 def test_agent_of_a_user(rack, fresh):
-    """With the README's words, and the PATH that users have."""
-    with open(README, encoding="utf-8") as file:
-        start, ask = re.search(r"^    (\S*blkin-agent --user) &\n    (blkin status --user)$", file.read(), re.MULTILINE).groups()
+    """With the page's words, and the PATH that users have."""
+    words = re.search(r"^    (\S*blkin-agent --user) &\n    (blkin status --user)$", read("doc/operate.md"), re.MULTILINE)
+    start, ask = words.groups()
     install(rack, fresh, recommends=False)
     fresh.run("install", "-d", "-o", "games", "/home/games")
     mine = "export PATH=/usr/local/bin:/usr/bin:/bin HOME=/home/games; cd; "

@@ -39,6 +39,8 @@ def test_contents(rack):
         "/usr/share/blkin/grafana-dashboard.json",
         "/usr/share/blkin/prometheus-rules.yml",
         "/usr/share/doc/blkin-agent/README.md",
+        "/usr/share/doc/blkin-agent/doc/alerts.md",
+        "/usr/share/doc/blkin-agent/doc/operate.md",
         "/usr/share/fish/vendor_completions.d/blkin.fish",
         "/usr/share/man/man1/blkin.1.gz",
         "/usr/share/man/man5/blkin-agent.conf.5.gz",

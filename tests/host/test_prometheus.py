@@ -98,12 +98,12 @@ def test_every_alert_is_tested_and_explained():
         alerts = set(re.findall(r"alert: (\w+)", file.read()))
     with open(os.path.join(os.path.dirname(__file__), "alerts.yml"), encoding="utf-8") as file:
         tested = file.read()
-    with open(os.path.join(CONF, "../README.md"), encoding="utf-8") as file:
-        readme = file.read()
+    with open(os.path.join(CONF, "../doc/alerts.md"), encoding="utf-8") as file:
+        page = file.read()
     fires = set(re.findall(r"alertname: (\w+)\n(?: +exp_alerts:\n +- )", tested))
     quiet = set(re.findall(r"alertname: (\w+)\n +exp_alerts: \[\]", tested))
     assert alerts and alerts == fires == quiet
-    assert alerts == set(re.findall(r"^\| `(Blkin\w+)` \|", readme, re.MULTILINE))
+    assert alerts == set(re.findall(r"^\| `(Blkin\w+)` \|", page, re.MULTILINE))
 
 
 def test_metrics(rack, node):

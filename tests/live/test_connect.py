@@ -12,6 +12,7 @@ from rig.jsonsink import JsonSink
 from rig.moody import CLOSE, EXCEPTION, GARBAGE, LATER, OK, SILENT, Moody, MoodyWeb
 from rig.names import Names
 from rig.node import written
+from rig.otlpsink import OtlpSink, messages
 from rig.process import free_port
 
 LOAD = "tests/live/programs/spanload"
@@ -117,6 +118,18 @@ def test_scribe_server_that_does_not_accept(bare_node, mood, said):
 def test_http_server_that_does_not_accept(bare_node, status, said):
     with MoodyWeb(bare_node, lambda messages: status) as server:
         assert say_of(bare_node, f"127.0.0.1:{server.port}", type="http").startswith(said)
+
+
+def test_otlp_server_that_takes_the_call_only(bare_node):
+    """It answers 200, and that it threw the span away."""
+
+    def throw_away(headers, spans):
+        partial = messages().ExportTracePartialSuccess(rejected_spans=len(spans), error_message="too old")
+        return 200, {}, messages().ExportTraceServiceResponse(partial_success=partial)
+
+    with OtlpSink() as sink:
+        sink.judge = throw_away
+        assert say_of(bare_node, f"127.0.0.1:{sink.port}", type="otlp") == "refuses the span: too old"
 
 
 def test_no_server_there(bare_node):

@@ -5,15 +5,18 @@ test_doctor_outputs.py.
 """
 
 import contextlib
+import grp
 import json
 import os
 import re
 import signal
 import socket
+import subprocess
 import time
 
 import pytest
-from rig.process import free_port, wait_until
+from rig.node import build_dir
+from rig.process import Trouble, free_port, wait_until
 from rig.scribe import Receiver
 
 LOAD = "tests/live/programs/spanload"
@@ -33,6 +36,11 @@ def findings(node, **environment):
     return {finding["code"]: finding for finding in json.loads(text)["findings"]}
 
 
+def unwrapped(text):
+    """What the text says, wherever its lines are broken."""
+    return " ".join(text.split())
+
+
 def expect(node, code, what, fix, seconds=15, **environment):
     """Waits for the finding, which is the only one, and returns it."""
     found = {}
@@ -48,8 +56,10 @@ def expect(node, code, what, fix, seconds=15, **environment):
         raise AssertionError(f"{trouble}: {found}") from None
     assert fix in found[code]["fix"], found
     text = status(node, "--socket", node.socket, **environment)[1]
-    assert what in text.split("\nto do\n")[1] and f"    -> {found[code]['fix']}\n" in text, text
+    todo = text.split("\nto do\n")[1]
+    assert what in unwrapped(todo) and f" -> {found[code]['fix']}" in unwrapped(todo), text
     assert len(text.splitlines()) <= 24, "that is no screen"
+    assert all(len(line) <= 100 for line in todo.splitlines()), text
     return found[code]
 
 
@@ -74,7 +84,7 @@ def test_all_is_well(node, receiver):
     code, text = status(node, "--socket", node.socket)
     assert code == 0 and text.endswith("\nto do\n  nothing\n")
     assert "collecting  yes, from 2 programs, for " in text and ", last event " in text
-    assert re.search(r"\n  queue     \d+\.\d of 32 MiB\n  spool     \d+\.\d of 1024 MiB\n", text), text
+    assert re.search(r"\n  queue     [\d.]+( [KM]iB)? of 32 MiB\n  spool     [\d.]+ [KM]iB of 1 GiB\n", text), text
     told = node.status()
     assert (told["programs"], told["programs_with_blkin"]) == (2, 2) and told["last_event_seconds"] <= 2
 
@@ -101,11 +111,69 @@ def test_no_permission(node, receiver):
     expect(node, "no-permission", "may not talk to it: it is for root and group tracing", "usermod --append")
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+@pytest.mark.parametrize("named", ["trcing", "daemon"], ids=["unknown", "another"])
+def test_group_is_another(node, receiver, named):
+    """The configuration names a group that is not that of LTTng's session daemon, which the distribution has."""
+    path = os.path.join("/var/run/lttng", "client-lttng-sessiond")
+    group = grp.getgrnam("tracing")
+    os.chown(path, 0, group.gr_gid)
+    os.chmod(path, 0o660)
+    config = node.write_config(receiver.port, session={"tracing_group": named})
+    subprocess.run(["chown", "-R", "65534:65534", node.folder], check=True)
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    node.agent = node.start(user + [node.built("agent/blkin-agent"), "-c", config])
+    node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+    wrong = ", which does not exist" if named == "trcing" else ""
+    what = f"it is for root and group tracing, and `tracing-group` in [session] names {named}{wrong}"
+    fix = "set `tracing-group = tracing` in [session]; usermod --append --groups tracing nobody; then restart the agent"
+    expect(node, "no-permission", what, fix)
+    os.chown(path, 0, 0)
+    expect(node, "no-permission", "it is for root alone", f"groupadd --system --force {named}; usermod")
+
+
 def test_no_relay_daemon(bare_node):
     bare_node.start_sessiond()
     bare_node.start_agent(Receiver(bare_node, free_port()).start().port, wait=False)
     bare_node.agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
     expect(bare_node, "no-relay-daemon", "no LTTng relay daemon answers", "systemctl start blkin-relayd")
+
+
+RELAYD = "`journalctl -u blkin-relayd` says"
+
+
+def test_relay_does_not_start(bare_node):
+    bare_node.start_sessiond()
+    bare_node.start_agent(Receiver(bare_node, free_port()).start().port, wait=False)
+    bare_node.agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+    expect(bare_node, "no-relay-daemon", "no LTTng relay daemon answers", f"if it does not start, {RELAYD} why")
+
+
+@pytest.mark.parametrize("which", [1, 2], ids=["data", "live"])
+def test_relay_port_is_taken(bare_node, which):
+    """So that the relay ends as soon as it is started."""
+    bare_node.start_sessiond()
+    with socket.create_server(("127.0.0.1", bare_node.relay_ports[which])):
+        with contextlib.suppress(Trouble):
+            bare_node.start_relayd()
+        wait_until(lambda: not bare_node.relayd.running(), 20, "the relay to give up")
+        bare_node.start_agent(Receiver(bare_node, free_port()).start().port, wait=False)
+        bare_node.agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+        what = f"but something listens on port {bare_node.relay_ports[which]}"
+        expect(bare_node, "relay-port-taken", what, f"{RELAYD} whether its port is taken, and `ss -ltnp` by what")
+    bare_node.start_relayd()
+    expect(bare_node, "no-program", "", "")
+
+
+def test_relay_ports_are_a_strangers(bare_node):
+    """It takes connections, and says nothing."""
+    bare_node.start_sessiond()
+    with contextlib.ExitStack() as stack:
+        for port in bare_node.relay_ports:
+            stack.enter_context(socket.create_server(("127.0.0.1", port)))
+        bare_node.start_agent(Receiver(bare_node, free_port()).start().port, wait=False)
+        bare_node.agent.wait_ready(lambda: bare_node.http_get("/healthz")[0] == 200)
+        expect(bare_node, "lttng-hangs", "lttng-relayd hangs", "may have its port: `journalctl -u blkin-relayd` says so", 20)
 
 
 def test_lttng_hangs(node, receiver):
@@ -147,7 +215,7 @@ def test_events_disabled(node, receiver):
 def test_level_too_low(node, receiver):
     node.start_agent(receiver.port, session={"level": "crit"})
     start_load(node)
-    expect(node, "level", "only spans of level crit and above are recorded", "debug for example")
+    expect(node, "level", "only spans of level crit and above are recorded", "debug for example", 30)
 
 
 def test_sampling_is_off(node, receiver):
@@ -155,13 +223,13 @@ def test_sampling_is_off(node, receiver):
     node.run(["cli/blkin", "sampling", "--page", node.path("sampling"), "off"])
     node.start_agent(receiver.port)
     start_load(node, **page)
-    expect(node, "sampling-off", "tells programs to record nothing", "blkin sampling default", **page)
+    expect(node, "sampling-off", "tells programs to record nothing", "blkin sampling default", 30, **page)
 
 
 def test_sampled_out_by_the_program(node, receiver):
     node.start_agent(receiver.port)
     start_load(node, BLKIN_SAMPLE="0")
-    expect(node, "quiet", "2 programs are there with blkin, but no event comes", "BLKIN_SAMPLE")
+    expect(node, "quiet", "2 programs are there with blkin, but no event comes", "BLKIN_SAMPLE", 30)
 
 
 def test_program_is_stopped(node, receiver):
@@ -201,13 +269,35 @@ def test_command_of_another_version(node, receiver):
 # Without an agent
 
 
+def agent_program():
+    """Where the agent is installed."""
+    with open(os.path.join(build_dir(), "meson-info/intro-buildoptions.json"), encoding="utf-8") as file:
+        option = {option["name"]: option["value"] for option in json.load(file)}
+    return os.path.join(option["prefix"], option["sbindir"], "blkin-agent")
+
+
 def test_no_agent(bare_node):
     path = bare_node.path("agent.sock")
     code, text = status(bare_node, "--socket", path)
     assert code == UNAVAILABLE and text == (
         f"blkin status: no agent runs on {path}: start it (systemctl start blkin-agent; a user's own: "
-        "blkin-agent --user), or name another with --config\n"
+        f"{agent_program()} --user), or name another with --config\n"
     )
+
+
+def test_no_agent_of_the_user(bare_node):
+    """The command that is named is there, in a folder that is not in everybody's PATH."""
+    own = {"XDG_RUNTIME_DIR": bare_node.path("run"), "XDG_CONFIG_HOME": bare_node.path("config")}
+    path = bare_node.path("run/blkin/agent.sock")
+    code, text = status(bare_node, "--user", **own)
+    assert code == UNAVAILABLE
+    assert text == f"blkin status: no agent runs on {path}: start it ({agent_program()} --user)\n"
+    os.makedirs(os.path.dirname(path))
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(path)
+    code, text = status(bare_node, "--user", **own)
+    assert code == UNAVAILABLE and text.endswith(f"not been restarted (start it again: {agent_program()} --user)\n")
+    assert "systemctl" not in text and "journalctl" not in text
 
 
 def test_agent_was_killed(bare_node):

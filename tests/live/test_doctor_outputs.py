@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from rig.moody import CLOSE, EXCEPTION, GARBAGE, LATER, SILENT, Moody
-from rig.process import free_port, wait_until
+from rig.process import answers, free_port, wait_until
 from rig.scribe import Receiver
 from test_doctor import LOAD, expect, findings, start_load, status
 from test_statedisk import fill
@@ -21,11 +21,14 @@ SCRIBE_PORT, HTTP_PORT = "its Scribe port (Zipkin: 9410)", "its HTTP port (Zipki
 
 
 @contextlib.contextmanager
-def web(code, page=b""):
-    """An HTTP server that answers every call with this status, and a web page or none; its port."""
+def web(code, page=b"", close=False):
+    """
+    An HTTP server that answers every call with this status, and a web page or none; its port. @close: each connection is
+    for one call.
+    """
 
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+        protocol_version = "HTTP/1.0" if close else "HTTP/1.1"
 
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
@@ -85,7 +88,7 @@ def test_all_is_spooled(node):
     node.start_agent(free_port())
     node.run([LOAD, "-n", 300])
     node.wait_ledger(lambda ledger: (ledger.spooled, ledger.queued) == (300, 0), 20, "all spans in the spool")
-    assert set(findings(node)) == {"output-refused", "no-program"}
+    assert set(findings(node)) == {"output-refused"}
 
 
 def test_idle(node):
@@ -219,20 +222,40 @@ def test_no_tls(node):
         node.agent.stop()
 
 
-def test_certificate_of_nobody(node):
-    path = node.path("server.pem")
+def make_certificate(path):
+    """A key at @path, and beside it, as .crt, a certificate that nobody else has signed."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
         + ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out", path + ".crt"],
         check=True, capture_output=True,
     )
+
+
+def test_certificate_of_nobody(node):
+    path = node.path("server.pem")
+    make_certificate(path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path + ".crt", path)
     with Moody(node, tls=context) as server:
         node.start_agent(server.port, output={"tls": "yes"})
         start_load(node)
-        expect(node, "output-tls", "is not signed by an authority that `tls-ca` names", "`tls-ca` of [output]", 20)
+        expect(node, "output-tls", "is not signed by an authority that this system trusts: name its authority in `tls-ca`", "`tls-ca` of [output]", 20)
         node.agent.stop()
+
+
+@pytest.mark.parametrize("kind", ["scribe", "http", "otlp"])
+def test_tls_where_none_is_meant(node, kind):
+    """A real server of TLS, which ends what is none."""
+    path = node.path("server.pem")
+    make_certificate(path)
+    port = free_port()
+    node.start(["openssl", "s_server", "-accept", str(port), "-cert", path + ".crt", "-key", path, "-quiet", "-www"])
+    wait_until(lambda: answers(port), 10, "the server")
+    node.start_agent(port, output={"type": kind, "timeout": "2s"})
+    start_load(node)
+    found = expect(node, "output-closed", "takes no spans", "; if it is a port with TLS, set `tls = yes`", 20)
+    assert ("Scribe" in found["fix"]) == (kind == "scribe")
+    node.agent.stop()
 
 
 def test_one_of_two_outputs(node, receiver):

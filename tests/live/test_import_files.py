@@ -6,12 +6,14 @@ import os
 import pytest
 from expect import check_load
 from rig.process import free_port
+from rig.scribe import Receiver
 from rig.spanfiles import SpanFiles, identities, ordinals
 from test_files import NONE, files, quick, start_agent, wait_sent  # noqa: F401
 from test_import import recording, run_import  # noqa: F401
 from test_json2 import by_id, converted, hexadecimal
 from test_keep import is_kept
 from test_restart import LOAD
+from test_user import User
 
 
 @pytest.fixture
@@ -66,6 +68,29 @@ def test_lines_that_are_no_spans(node, receiver, written):
     receiver.wait_for(19999, 5)
 
 
+LINE = '{"traceId": "%016x", "id": "%016x", "name": "n", "timestamp": 1700000000000000, "localEndpoint": {"serviceName": "s"}}\n'
+
+
+def test_files_in_subfolders_and_for_a_user(bare_node):
+    """Files below the named folder are found, hidden folders are not; --user takes the user's own configuration."""
+    user = User(bare_node)
+    collector = Receiver(bare_node, free_port()).start()
+    user.configure(f"[output]\nserver = 127.0.0.1:{collector.port}\n")
+    folder = bare_node.path("spans")
+    for number, name in enumerate(("top.jsonl", "east/a.jsonl", "east/deep/b.jsonl", ".hidden/c.jsonl"), 1):
+        os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+            file.write(LINE % (number, number))
+    os.chmod(bare_node.folder, 0o755)
+    os.makedirs(f"{folder}/none")
+    done = user.start("cli/blkin", "import", "--user", folder)
+    assert done.wait(60) == 0 and "3 lines read: 3 spans" in done.log(), done.log()
+    collector.wait_for(3)
+    assert {span.trace_id for span in collector.spans()} == {1, 2, 3}
+    done = user.start("cli/blkin", "import", "--user", f"{folder}/none")
+    assert done.wait(60) == 1 and "no file *.jsonl" in done.log()
+
+
 def test_much_garbage_is_named_in_part(node, receiver):
     with open(node.path("garbage.jsonl"), "wb") as file:
         file.write(b"garbage\n" * 1000)
@@ -98,3 +123,30 @@ def test_traces_and_files_into_files(node, recording, written):  # noqa: F811
     assert into.parts() == [os.path.basename(part)] and os.path.getsize(part) == 6
     assert ordinals(into.spans()).total() == 40000
     assert set(identities(into.spans()).values()) == {1}
+
+
+def test_files_are_finished_after_a_failure(node, written):
+    """Of files one of which cannot be read, what was sent is in whole files."""
+    into = SpanFiles(node.path("into"))
+    os.mkdir(into.directory)
+    config = node.write_config(free_port(), output=NONE, **{"output files": quick(into)})
+    os.mkfifo(f"{written.directory}/zipkin-20990101T000000Z-1.jsonl")
+    done = run_import(node, "--config", config, written.directory)
+    assert done.returncode == 1
+    assert "zipkin-20990101T000000Z-1.jsonl: cannot be read" in done.stderr
+    assert "20000 spans: 20000 sent" in done.stdout
+    assert not into.parts()
+    assert ordinals(into.spans()).total() == 20000
+
+
+def test_not_into_its_own_folder(node, written):
+    """What is read is not removed, nor written again."""
+    link = node.path("link")
+    os.symlink(written.directory, link)
+    keys = dict(quick(written), directory=link, **{"rotate-size": "1M", "total-size": "1M"})
+    config = node.write_config(free_port(), output=NONE, **{"output files": keys})
+    before = written.finished()
+    done = run_import(node, "--config", config, written.directory)
+    assert done.returncode == 1
+    assert f"{before[0]}: [output files] writes into this folder: name a collector with --server" in done.stderr
+    assert written.finished() == before and not written.parts()

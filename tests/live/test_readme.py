@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What README.md has its reader type, word by word; and the examples as the package has them."""
+"""What README.md and doc/ have their reader type, word by word; and the examples as the package has them."""
 
 import glob
 import os
@@ -19,6 +19,8 @@ def read(name):
 
 
 README = read("README.md")
+INSTRUMENT = read("doc/instrument.md")
+OPERATE = read("doc/operate.md")
 
 
 @pytest.fixture
@@ -54,13 +56,14 @@ def build_hello(machine):
 
 
 def test_import_of_what_lttng_recorded(node, machine):
-    """Recorded and sent by the README's commands."""
+    """Recorded, shown and sent by the page's commands."""
     receiver = Receiver(node, free_port()).start()
-    commands = re.search(r"^    lttng create .*\n(?:    .*\n)*    blkin import .*$", README, re.MULTILINE)[0]
+    commands = re.search(r"^    lttng create .*\n(?:    .*\n)*    blkin import --server .*$", INSTRUMENT, re.MULTILINE)[0]
     build_hello(machine)
     ours = commands.replace("/tmp/traces", str(machine.folder / "traces")).replace(":9410", f":{receiver.port}")
-    assert ours.count(str(machine.folder)) == 2 and str(receiver.port) in ours
-    machine(f"set -e\n{ours}")
+    assert ours.count(str(machine.folder)) == 3 and str(receiver.port) in ours
+    said = machine(f"set -e\n{ours}")
+    assert re.search(r"trace \w+ +2 spans.* hello\n└─ greet .*\n.*whom = world\n.*think", said), said
     assert {span.name for span in receiver.spans()} == {"greet", "think"}
 
 
@@ -86,15 +89,15 @@ def test_examples_build_on_their_own(machine):
 def test_development_machine():
     """One line installs all that the section Instrument needs, before it; and each package is in it that is built."""
     line = re.search(r"^    sudo apt install .*libblkin-dev.*$", README, re.MULTILINE)
-    assert line and line.start() < README.index("## Instrument")
+    assert line and line.start() < README.index("## The first span")
     built = re.findall(r"^Package: (.*)$", read("debian/control"), re.MULTILINE)
     assert set(re.findall(r"\.\./([\w-]+)_\*\.deb", line[0])) == set(built)
     assert {"build-essential", "pkg-config"} <= set(line[0].split())
 
 
 def test_agent_is_called_where_it_is():
-    """No command of the README's begins with blkin-agent for a user, who has no /usr/sbin in his PATH."""
-    commands = re.findall(r"^    (?:\S+=\S+ )*(\S*blkin-agent)\b(.*)$", README, re.MULTILINE)
+    """No command of the pages begins with blkin-agent for a user, who has no /usr/sbin in his PATH."""
+    commands = re.findall(r"^    (?:\S+=\S+ )*(\S*blkin-agent)\b(.*)$", README + OPERATE.split("Without systemd, as root")[0], re.MULTILINE)
     users = [program for program, rest in commands if "--user" in rest]
     assert "/usr/sbin/blkin-agent" in users
     assert all("/" in program for program in users)
@@ -102,5 +105,24 @@ def test_agent_is_called_where_it_is():
 
 def test_alert_rules_point_to_a_file_of_the_package():
     path = re.search(r"/usr/share/doc/blkin-agent/(\S+),", read("conf/prometheus-rules.yml"))[1]
-    assert path in read("debian/blkin-agent.docs").split()
-    assert "### Alerts" in read(path)
+    assert "doc/*.md" in read("debian/blkin-agent.install").split()
+    assert read(path).startswith("# Alerts")
+
+
+def test_links_lead_somewhere():
+    """Those of all pages to files and to headings."""
+    pages = ["README.md", "agent/README.md"] + [os.path.relpath(path, TOP) for path in glob.glob(os.path.join(TOP, "doc/*.md"))]
+    assert len(pages) > 8
+
+    def headings(page):
+        titles = re.findall(r"^#+ (.*)$", read(page), re.MULTILINE)
+        return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+    for page in pages:
+        for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
+            if link.startswith("http"):
+                continue
+            path, _, heading = link.partition("#")
+            found = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            assert os.path.exists(os.path.join(TOP, found)), f"{page}: {link}"
+            assert not heading or heading in headings(found), f"{page}: {link}"

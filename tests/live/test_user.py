@@ -46,8 +46,8 @@ class User:
         self.environment["LD_LIBRARY_PATH"] = self.home
         subprocess.run(["chown", "-R", "65534:65534", self.home], check=True)
 
-    def configure(self, text):
-        path = os.path.join(self.home, ".config/blkin/agent.conf")
+    def configure(self, text, name="agent.conf"):
+        path = os.path.join(self.home, ".config/blkin", name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         return path
@@ -98,6 +98,33 @@ def owners(folder):
     return {(os.lstat(path).st_uid, stat.S_IMODE(os.lstat(path).st_mode) & 0o077) for path in found}
 
 
+def test_a_second_agent_leaves_the_first_alone(user, collector):
+    """With a state and a socket of its own, but the first one's relay: it does not start, whatever it has to remove."""
+    first = user.start_agent()
+    user.run(LOAD, "-n", 500)
+    collector.wait_for(500)
+    state, own = os.path.join(user.home, ".local/state/blkin"), os.path.join(user.home, "second")
+    other = f"[agent]\nsocket = {own}.sock\nstate-directory = {own}\n[output]\nserver = 127.0.0.1:{collector.port}\n"
+    config = user.configure(other, "second.conf")
+    second = user.start("agent/blkin-agent", "--user", "-c", config)
+    assert second.wait(20) == 1, second.log()
+    assert f"another blkin-agent uses `relay-output` {state}/relay: stop it, or give this one another one" in second.log()
+    assert "started" not in second.log() and os.listdir(f"{state}/relay")
+    user.run(LOAD, "-n", 500)
+    collector.wait_for(1000)
+    assert runs(first.pid) and "read again" not in first.log()
+    # a relay and a session of its own
+    user.configure(other + f"[session]\nname = second\nrelay-output = {own}/relay\nmemory = 4M\n", "second.conf")
+    second = user.start("agent/blkin-agent", "--user", "-c", config)
+    second.wait_ready(lambda: "collecting from LTTng session" in second.log())
+    assert second.stop() == 0
+    # the lock dies with the agent
+    first.send(signal.SIGKILL)
+    first.wait(10)
+    wait_until(lambda: not any(map(runs, daemons(first))), 10, "LTTng's daemons to end")
+    assert user.start_agent().stop() == 0
+
+
 def test_from_nothing_to_spans(user, collector):
     agent = user.start_agent()
     user.run(LOAD, "-n", 1000)
@@ -118,6 +145,20 @@ def test_from_nothing_to_spans(user, collector):
     assert agent.stop() == 0
     assert not any(map(runs, pids))
     assert "1000 of 1000 spans delivered" in agent.log()
+
+
+def test_typo_does_not_blind(user, collector):
+    """The agent runs on with what it has; the command finds its socket, and says what is wrong with the file."""
+    agent = user.start_agent()
+    path = user.configure("[agent]\nsocket-path = /nowhere\n[output]\nservr = 127.0.0.1:1\n")
+    text = user.run("cli/blkin", "status", "--user")
+    assert f"{path}:2: unknown key `socket-path` in [agent]; blkin-agent.conf(5) lists the keys\n" in text
+    assert f"{path}:4: unknown key `servr` in [output]; did you mean `server`?\n" in text
+    assert f"pid {agent.pid}, " in text and "collecting  yes" in text
+    with open(path, "wb") as file:
+        file.write(b"\0")
+    text = user.run("cli/blkin", "status", "--user")
+    assert f"{path}:1: this is not UTF-8 text: byte 0x00\n" in text and f"pid {agent.pid}, " in text
 
 
 def test_again_and_again(user, collector):
@@ -164,7 +205,7 @@ def test_daemons_end_with_a_killed_agent(user, collector):
 def test_second_agent_is_told(user, collector):
     agent = user.start_agent()
     second = user.start("agent/blkin-agent", "--user")
-    assert second.wait(20) == 1 and "another blkin-agent runs with `state-directory`" in second.log()
+    assert second.wait(20) == 1 and "another blkin-agent runs already" in second.log()
     assert agent.running() and all(map(runs, daemons(agent)))
     assert agent.stop() == 0
 

@@ -273,13 +273,14 @@ START_TEST(test_keys_of_another_type)
 		"test: F:4: `window` is for type scribe, http, otlp or kafka, but the type is file in "
 		"[output a]\n");
 	assert_refused("[output a]\ntype = kafka\nserver = a:1\nheaders-file = /h\nreturn-interval = 1s\n",
-		"test: F:3: `server` is for type scribe, http or otlp, but the type is kafka in [output "
-		"a]\n"
+		"test: F:3: `server` is for type scribe, http or otlp, but the type is kafka; write "
+		"`brokers`, in [output a]\n"
 		"test: F:4: `headers-file` is for type http or otlp, but the type is kafka in [output a]\n"
 		"test: F:5: `return-interval` is for type scribe, http or otlp, but the type is kafka in "
 		"[output a]\n");
 	assert_refused("[output a]\ntype = http\nbrokers = a:1\nkey = trace\n",
-		"test: F:3: `brokers` is for type kafka, but the type is http in [output a]\n"
+		"test: F:3: `brokers` is for type kafka, but the type is http; write `server`, in [output "
+		"a]\n"
 		"test: F:4: `key` is for type kafka, but the type is http in [output a]\n");
 	/* one that is switched off keeps what it had */
 	off = print_output("[output a]\ntype = none\ncategory = c\ndirectory = /d\nheaders-file = /h\n");

@@ -224,6 +224,35 @@ START_TEST(topic_missing)
 }
 END_TEST
 
+/* librdkafka makes no such topic. */
+START_TEST(topic_too_long)
+{
+	g_autofree char *name = g_strnfill(600, 'x');
+
+	rig.options.kafka.topic = name;
+	start(&rig);
+	push(&rig, 2);
+	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_UNFIT);
+	ck_assert_str_eq(state_of(&rig).error, "librdkafka cannot use this `topic`");
+	ASSERT_ROW(&rig, SPANS_QUEUED, rig.pushed);
+}
+END_TEST
+
+/* What is no silence is not called that. */
+START_TEST(error_of_its_own)
+{
+	start(&rig);
+	push(&rig, 1);
+	deliver_all();
+	rd_kafka_mock_push_request_errors(cluster->mock, 0, 1, RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS);
+	push(&rig, 1);
+	RUN_UNTIL(&rig, *state_of(&rig).error);
+	ck_assert_str_eq(state_of(&rig).error, "Broker: Invalid required acks value");
+	ck_assert_int_eq(state_of(&rig).servers[0].fault, FAULT_UNFIT);
+	deliver_all();
+}
+END_TEST
+
 static void set_brokers(bool up)
 {
 	for (int i = 1; i <= 3; i++)
@@ -438,12 +467,13 @@ START_TEST(words_of_librdkafka)
 			"broker version < "
 			"0.10 (see api.version.request configuration) (after 2001ms in state "
 			"APIVERSION_QUERY)",
-			"127.0.0.1:9092: ApiVersionRequest failed: Local: Timed out"},
+			"127.0.0.1:9092: no answer to the first request: is this a broker's listener?"},
 		{RD_KAFKA_RESP_ERR__BAD_MSG, FAULT_GARBLED,
 			"[thrd:a:1/bootstrap]: a:1/bootstrap: Receive failed: Invalid response size 9 "
 			"(0..8): increase "
 			"receive.message.max.bytes",
-			"a:1: Receive failed: Invalid response size 9 (0..8)"},
+			"a:1: its answer is not Kafka's: this is not a broker's listener, or one with TLS "
+			"(`tls = yes`)"},
 		{RD_KAFKA_RESP_ERR__SSL, FAULT_TLS_CERTIFICATE,
 			"ssl://a:1/bootstrap: SSL handshake failed: error:0A000086:SSL routines::certificate "
 			"verify "
@@ -454,19 +484,65 @@ START_TEST(words_of_librdkafka)
 			"ssl://a:1/bootstrap: SSL handshake failed: Disconnected: connecting to a PLAINTEXT "
 			"broker "
 			"listener? (after 1ms in state SSL_HANDSHAKE)",
-			"a:1: SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker "
-			"listener?"},
+			"a:1: the server does not speak TLS on this port"},
 		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_TLS_OWN,
 			"ssl://a:1/bootstrap: Receive failed: error:0A000412:SSL routines::sslv3 alert bad "
 			"certificate: "
 			"SSL alert number 42",
-			"a:1: Receive failed: error:0A000412:SSL routines::sslv3 alert bad certificate: SSL "
-			"alert number 42"},
+			"a:1: the server does not accept our certificate (`tls-certificate`)"},
 		{RD_KAFKA_RESP_ERR__AUTHENTICATION, FAULT_LOGIN,
 			"sasl_ssl://[::1]:9/3: SASL\033 authentication error",
 			"[::1]:9: SASL? authentication error"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_CLOSED,
+			"a:1/bootstrap: Disconnected while requesting ApiVersion: might be caused by "
+			"incorrect security.protocol configuration (connecting to a SSL listener?) or broker "
+			"version is < 0.10 (see api.version.request) (after 0ms in state APIVERSION_QUERY)",
+			"a:1: it closes the connection at the first request: is this a broker's listener, "
+			"without TLS (`tls = no`)?"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_CLOSED,
+			"a:1/1: Disconnected: verify that security.protocol is correctly configured, broker "
+			"might require SASL authentication (after 2ms in state UP)",
+			"a:1: Disconnected: are `tls` and `sasl` right?"},
 		{RD_KAFKA_RESP_ERR__RESOLVE, FAULT_NO_ADDRESS, "a:1/bootstrap: Failed to resolve 'a:1'",
-			"a:1: Failed to resolve 'a:1'"},
+			"a:1: no address for this name"},
+		{RD_KAFKA_RESP_ERR__RESOLVE, FAULT_NO_ADDRESS,
+			"[thrd:a:1/bootstrap]: a:1/bootstrap: Failed to resolve 'a:1': Name or service not "
+			"known (after 7ms in state CONNECT)",
+			"a:1: no address for this name: Name or service not known"},
+		{RD_KAFKA_RESP_ERR__SSL, FAULT_TLS_NONE,
+			"ssl://a:1/bootstrap: SSL handshake failed: error:0A00010B:SSL routines::wrong "
+			"version number: connecting to a PLAINTEXT broker listener? (after 0ms in state "
+			"SSL_HANDSHAKE)",
+			"a:1: the server does not speak TLS on this port"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_CONNECT_TIMEOUT,
+			"ssl://a:1/bootstrap: Connection setup timed out in state SSL_HANDSHAKE (after "
+			"3003ms in state SSL_HANDSHAKE)",
+			"a:1: no answer to the TLS handshake: does the server speak TLS on this port?"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_CLOSED,
+			"a:1/bootstrap: Disconnected while requesting ApiVersion: might be caused by "
+			"incorrect security.protocol configuration (connecting to a SSL listener?) or broker "
+			"version is < 0.10 (see api.version.request) (after 0ms in state APIVERSION_QUERY)",
+			"a:1: it closes the connection at the first request: is this a broker's listener, "
+			"without TLS (`tls = no`)?"},
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_GARBLED,
+			"a:1/bootstrap: ApiVersionRequest failed: Local: Broker transport failure: probably "
+			"due to broker version < 0.10",
+			"a:1: this is not a broker's listener"},
+		{RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE, FAULT_UNFIT,
+			"Idempotent producer not supported by any of the 1 broker(s) in state UP: requires "
+			"Apache Kafka broker version >= 0.11.0",
+			"this is not a broker's listener (but a controller's, perhaps), or its Kafka is "
+			"older than 0.11"},
+		{RD_KAFKA_RESP_ERR__AUTHENTICATION, FAULT_LOGIN,
+			"sasl_plaintext://a:1/bootstrap: SASL PLAIN mechanism handshake failed: Broker: "
+			"Request not valid in current SASL state: broker's supported mechanisms:  (after 0ms "
+			"in state AUTH_HANDSHAKE)",
+			"a:1: the listener takes no SASL: `sasl = none`"},
+		{RD_KAFKA_RESP_ERR__AUTHENTICATION, FAULT_LOGIN,
+			"sasl_plaintext://a:1/bootstrap: SASL PLAIN mechanism handshake failed: Broker: "
+			"Unsupported SASL mechanism: broker's supported mechanisms: "
+			"SCRAM-SHA-256,SCRAM-SHA-512 (after 0ms in state AUTH_HANDSHAKE)",
+			"a:1: the listener takes only these kinds of `sasl`: SCRAM-SHA-256,SCRAM-SHA-512"},
 	};
 
 	for (size_t i = 0; i < LENGTH(said); i++) {
@@ -493,6 +569,8 @@ int main(void)
 	tcase_add_test(tests, passing_errors);
 	tcase_add_test(tests, no_permission);
 	tcase_add_test(tests, topic_missing);
+	tcase_add_test(tests, topic_too_long);
+	tcase_add_test(tests, error_of_its_own);
 	tcase_add_test(tests, brokers_away);
 	tcase_add_test(tests, one_broker_away);
 	tcase_add_test(tests, slow_brokers);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/standing.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+
+/* A connection that is made again at once is not worth a word, */
+#define LASTS_NS NS_PER_SECOND
+/* and one that comes and goes gets another word, unless it stays away. */
+#define UNSTEADY_LASTS_NS (5 * NS_PER_SECOND)
+
+const struct uplink_server_state *standing_serving(const struct uplink_state *uplink)
+{
+	uint32_t i = 0;
+
+	while (i < uplink->server_count && !uplink->servers[i].serving)
+		i++;
+	return i < uplink->server_count ? &uplink->servers[i] : NULL;
+}
+
+bool standing_is_down(const struct uplink_server_state *server)
+{
+	int64_t lasts = server->unsteady ? UNSTEADY_LASTS_NS : LASTS_NS;
+
+	return server->fault && clock_monotonic() - server->failing_since >= lasts;
+}
+
+bool standing_delivers(const struct uplink_state *uplink)
+{
+	const struct uplink_server_state *server = standing_serving(uplink);
+
+	return uplink->up || (server && server->was_up && !standing_is_down(server));
+}
