@@ -71,6 +71,9 @@ enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **en
 /* Deletes these batches, in one commit: they were delivered. */
 bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count);
 
+/* The same for batches that were under way and came back, in which @spans were left: they were given up. */
+bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int64_t spans);
+
 /* A span that the collector refused. The newest are kept, for an administrator to look at. */
 struct spool_refused {
 	int64_t event_time;

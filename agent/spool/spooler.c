@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "spool/spooler.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include <glib.h>
@@ -11,12 +9,8 @@
 #include "base/log.h"
 #include "core/ledger.h"
 #include "queue/aside.h"
-#include "queue/backlog.h"
 #include "spool/due.h"
-#include "spool/marks.h"
-#include "spool/pace.h"
-#include "spool/spool.h"
-#include "spool/spoolname.h"
+#include "spool/spoolerparts.h"
 
 /* What one commit stores at most; of a small spool, whose log has to have room for it, such a part. */
 #define GROUP_BYTES (2 * 1024 * 1024)
@@ -31,33 +25,6 @@
 /* Between two tries of a spool that fails. */
 #define RETRY_MIN_NS (1 * NS_PER_SECOND)
 #define RETRY_MAX_NS (5 * NS_PER_SECOND)
-
-struct spooler {
-	struct queue *queue;
-	struct spool *spool;
-	char label[SPOOLNAME_MAX + 32]; /* what the log calls it */
-	struct spool_holds holds;
-	struct pace pace;
-	bool entered;        /* in the ledger */
-	bool failing;        /* which was logged */
-	int64_t retry_at;    /* 0: it works */
-	int64_t retry_ns;    /* the next wait */
-	int64_t stored_at;   /* the last commit */
-	int64_t deleted_at;  /* the last deletion */
-	int64_t paced_since; /* when the pace began: the backlog's `since` */
-	int64_t last_id;     /* that was read for replay */
-	unsigned under_way;  /* batches read, and not deleted */
-	int64_t ids[256];    /* to be deleted */
-	unsigned to_delete;  /* how many of them */
-	struct marks marks;
-	struct drain drain;
-	struct discard *discard;
-	bool recalling; /* batches that were given up may come back from the uplink */
-	atomic_bool stopping, over;
-	pthread_t thread;
-	pthread_mutex_t lock; /* guards what follows */
-	struct spooler_state state;
-};
 
 static int64_t row_of(const struct spooler *spooler, enum account_row row)
 {
@@ -111,8 +78,7 @@ static void publish(struct spooler *spooler, const struct backlog *backlog)
 
 /* Whether the spool works */
 
-/* Notes whether the last call worked, and logs a change. Returns @good. */
-static bool note(struct spooler *spooler, bool good)
+bool spooler_note(struct spooler *spooler, bool good)
 {
 	if (good && spooler->failing)
 		log_info("%s works again", spooler->label);
@@ -127,8 +93,7 @@ static bool note(struct spooler *spooler, bool good)
 	return good;
 }
 
-/* Posts what was stored, and what was lost meanwhile, in one change. */
-static void post(struct spooler *spooler, int64_t stored)
+void spooler_post(struct spooler *spooler, int64_t stored)
 {
 	struct account_change change = {0};
 	struct spool_losses losses;
@@ -144,15 +109,14 @@ static void post(struct spooler *spooler, int64_t stored)
 		drain_restart(&spooler->drain); /* that was no delivery */
 }
 
-/* Opens the spool for the first time, and posts what an earlier agent left in it. */
-static bool enter(struct spooler *spooler)
+bool spooler_enter(struct spooler *spooler)
 {
 	struct spool_losses losses;
 	int64_t discarded, lost;
 
 	if (spooler->entered)
 		return true;
-	if (!note(spooler, spool_open(spooler->spool)))
+	if (!spooler_note(spooler, spool_open(spooler->spool)))
 		return false;
 	spool_take_losses(spooler->spool, &losses);
 	spool_read_holds(spooler->spool, &spooler->holds);
@@ -167,7 +131,7 @@ static bool enter(struct spooler *spooler)
 		log_info("%" G_GINT64_FORMAT " spans are in %s, and will be delivered", spooler->holds.spans,
 			spooler->label);
 	spooler->entered = true;
-	return note(spooler, spool_set_discarded(spooler->spool, discarded));
+	return spooler_note(spooler, spool_set_discarded(spooler->spool, discarded));
 }
 
 /* To the disk */
@@ -179,8 +143,8 @@ static bool store(struct spooler *spooler, struct entry *list)
 
 	for (const struct entry *entry = list; entry; entry = entry->next)
 		spans += entry->batch->count;
-	good = note(spooler, spool_put(spooler->spool, list));
-	post(spooler, good ? spans : 0);
+	good = spooler_note(spooler, spool_put(spooler->spool, list));
+	spooler_post(spooler, good ? spans : 0);
 	if (good && list->aside)
 		marks_add(&spooler->marks, list);
 	if (good)
@@ -227,111 +191,11 @@ static bool keep_refused(struct spooler *spooler)
 		struct spool_refused refused = {each->event_time, each->words, each->span, each->size};
 
 		list = each->next;
-		good = good && note(spooler, spool_keep_refused(spooler->spool, refused));
+		good = good && spooler_note(spooler, spool_keep_refused(spooler->spool, refused));
 		g_free(each);
 	}
-	post(spooler, 0);
+	spooler_post(spooler, 0);
 	return good;
-}
-
-/* From the disk */
-
-static bool delete_replayed(struct spooler *spooler)
-{
-	unsigned count;
-
-	for (;;) {
-		if (!spooler->to_delete)
-			spooler->to_delete = backlog_take_replayed(
-				spooler->queue, spooler->ids, G_N_ELEMENTS(spooler->ids));
-		count = spooler->to_delete;
-		if (!count)
-			return true;
-		if (!note(spooler, spool_delete(spooler->spool, spooler->ids, count)))
-			return false;
-		spooler->to_delete = 0;
-		spooler->under_way -= count;
-		spooler->deleted_at = clock_monotonic();
-		post(spooler, 0);
-	}
-}
-
-static bool has_more(const struct spooler *spooler)
-{
-	return spooler->holds.batches > spooler->under_way;
-}
-
-static bool replay_one(struct spooler *spooler)
-{
-	struct entry *entry = NULL;
-	enum spool_read status = spool_read(spooler->spool, spooler->last_id, &entry);
-
-	note(spooler, status != SPOOL_FAILED);
-	post(spooler, 0);
-	if (status != SPOOL_READ)
-		return false;
-	spooler->last_id = entry->spool_id;
-	spooler->under_way++;
-	marks_restore(&spooler->marks, entry);
-	pace_spend(&spooler->pace, entry->batch->count);
-	backlog_replay(spooler->queue, entry);
-	return true;
-}
-
-/* Hands over as much as the pace allows and the uplink keeps up with. */
-static void replay(struct spooler *spooler, const struct backlog *backlog, int64_t now)
-{
-	struct backlog latest = *backlog;
-
-	if (backlog->since != spooler->paced_since)
-		pace_restart(&spooler->pace, now, backlog->fresh_released);
-	spooler->paced_since = backlog->since;
-	while (has_more(spooler) && latest.replay_bytes < latest.limit / 8 &&
-		pace_step(&spooler->pace, now, latest.fresh_released) && replay_one(spooler))
-		backlog_look(spooler->queue, &latest);
-}
-
-/* While the collector takes nothing: hands over one batch, for the uplink to try it with. */
-static void probe(struct spooler *spooler, const struct backlog *backlog)
-{
-	if (has_more(spooler) && !backlog->replay_bytes && !backlog->waiting_bytes)
-		replay_one(spooler);
-}
-
-/* Giving up */
-
-/* What the uplink had, and brought back. */
-static bool recall(struct spooler *spooler)
-{
-	unsigned gone;
-	bool good =
-		discard_recall(spooler->discard, spooler->spool, spooler->queue, &gone, &spooler->recalling);
-
-	spooler->under_way -= gone;
-	post(spooler, 0);
-	return good && !gone ? true : note(spooler, good);
-}
-
-/* What was delivered is deleted first, so that it does not count as under way. */
-static bool give_up_some(struct spooler *spooler)
-{
-	bool good;
-
-	if (!enter(spooler) || !delete_replayed(spooler))
-		return false;
-	if (!note(spooler, discard_begin(spooler->discard, spooler->spool)) || !recall(spooler))
-		return false;
-	good = note(spooler, discard_step(spooler->discard, spooler->spool));
-	post(spooler, 0);
-	if (good)
-		discard_settle(spooler->discard, spooler->spool);
-	return good;
-}
-
-static void give_up(struct spooler *spooler)
-{
-	if (!give_up_some(spooler) && discard_is_due(spooler->discard))
-		discard_fail(spooler->discard, spool_error(spooler->spool));
 }
 
 /* The thread */
@@ -347,7 +211,7 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 		return spooler->retry_at;
 	if (!spooler->entered)
 		return now;
-	if (has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
+	if (spooler_has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
 		next = MIN(next, now + STEP_NS);
 	if (spooler->recalling)
 		next = MIN(next, now + STEP_NS);
@@ -362,7 +226,7 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 static bool write_all(struct spooler *spooler, const struct backlog *backlog, size_t bytes, int64_t now)
 {
 	/* With nothing to store, only a try shows whether a spool that failed works again. */
-	if (spooler->failing && !bytes && !note(spooler, spool_try(spooler->spool)))
+	if (spooler->failing && !bytes && !spooler_note(spooler, spool_try(spooler->spool)))
 		return false;
 	if (!store_waiting(spooler, bytes))
 		return false;
@@ -371,7 +235,7 @@ static bool write_all(struct spooler *spooler, const struct backlog *backlog, si
 	if (backlog->refused && !keep_refused(spooler))
 		return false;
 	if (backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS)
-		return delete_replayed(spooler);
+		return spooler_delete_replayed(spooler);
 	return true;
 }
 
@@ -381,10 +245,10 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 	size_t bytes = due_bytes(backlog, spooler->stored_at, now);
 
 	if (discard_is_due(spooler->discard))
-		give_up(spooler);
-	if (now < spooler->retry_at || !enter(spooler))
+		spooler_give_up(spooler);
+	if (now < spooler->retry_at || !spooler_enter(spooler))
 		return;
-	if (spooler->recalling && !recall(spooler))
+	if (spooler->recalling && !spooler_recall(spooler))
 		return;
 	if (!write_all(spooler, backlog, bytes, now))
 		return;
@@ -393,9 +257,9 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 	if (backlog->closed || discard_is_due(spooler->discard))
 		return;
 	if (backlog->delivering)
-		replay(spooler, backlog, now);
+		spooler_replay(spooler, backlog, now);
 	else
-		probe(spooler, backlog);
+		spooler_probe(spooler, backlog);
 }
 
 /*
@@ -404,10 +268,10 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
  */
 static void finish(struct spooler *spooler)
 {
-	if (!enter(spooler))
+	if (!spooler_enter(spooler))
 		return;
-	delete_replayed(spooler);
-	recall(spooler);
+	spooler_delete_replayed(spooler);
+	spooler_recall(spooler);
 	if (discard_is_due(spooler->discard))
 		discard_fail(spooler->discard, "the agent stops");
 	store_suspects(spooler);

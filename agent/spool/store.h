@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The store: the spool's file while it is open, and what it holds. It opens, repairs and replaces the file so
- * that every span that is lost is counted. Private to spool.c.
+ * that every span that is lost is counted. Private to spool.c and sweep.c.
  */
 #ifndef SPOOL_STORE_H
 #define SPOOL_STORE_H
@@ -30,6 +30,10 @@ struct store {
 	struct spool_losses lost; /* until spool_take_losses */
 	struct buffer times;      /* of the row that is being stored */
 	char error[512];
+};
+
+struct spool {
+	struct store store;
 };
 
 void store_init(struct store *store, const struct spool_options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The store's single rows. */
+/* The store's single rows, and those that are under way. */
 #include "spool/spoolfile.h"
 #include "spool/store.h"
 
@@ -37,4 +37,69 @@ int store_commit_discarded(struct store *store, struct tally *next, int64_t span
 		store->lost.discarded += spans;
 	}
 	return rc;
+}
+
+/* What is under way */
+
+static struct under_way *find_under_way(const struct store *store, int64_t id)
+{
+	for (guint i = 0; i < store->under_way->len; i++) {
+		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
+
+		if (each->id == id)
+			return each;
+	}
+	return NULL;
+}
+
+void store_note_under_way(struct store *store, const struct spoolrow *row)
+{
+	const struct under_way new = {.id = row->id, .spans = row->count, .newest = row->newest};
+
+	if (!find_under_way(store, new.id))
+		g_array_append_val(store->under_way, new);
+}
+
+void store_forget_under_way(struct store *store, int64_t id)
+{
+	struct under_way *found = find_under_way(store, id), *all = (void *)store->under_way->data;
+
+	if (found)
+		g_array_remove_index(store->under_way, (guint)(found - all));
+}
+
+bool store_is_under_way(const struct store *store, int64_t id)
+{
+	return find_under_way(store, id) != NULL;
+}
+
+void store_give_up_under_way(struct store *store, int64_t before)
+{
+	for (guint i = 0; i < store->under_way->len; i++) {
+		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
+
+		each->unwanted |= each->newest < before;
+	}
+}
+
+unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max)
+{
+	unsigned count = 0;
+
+	for (guint i = 0; i < store->under_way->len && count < max; i++) {
+		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
+
+		if (each->unwanted)
+			ids[count++] = each->id;
+	}
+	return count;
+}
+
+int64_t store_highest_under_way(const struct store *store)
+{
+	int64_t highest = 0;
+
+	for (guint i = 0; i < store->under_way->len; i++)
+		highest = MAX(highest, g_array_index(store->under_way, struct under_way, i).id);
+	return highest;
 }

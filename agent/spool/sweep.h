@@ -29,9 +29,6 @@ bool spool_sweep(struct spool *spool, struct spool_sweep *sweep);
 /* Batches under way that are not wanted: their ids, up to @max. */
 unsigned spool_unwanted(const struct spool *spool, int64_t *ids, unsigned max);
 
-/* Deletes batches that were under way, in which @spans were left. */
-bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int64_t spans);
-
 /* How many spans were ever discarded; its owner may know better, as the file may be another one. */
 int64_t spool_discarded(const struct spool *spool);
 bool spool_set_discarded(struct spool *spool, int64_t spans);

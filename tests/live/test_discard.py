@@ -160,6 +160,27 @@ def test_asks_first(node):
     assert code == 1 and "did you mean default?" in complaint
 
 
+def test_one_of_two_outputs(node):
+    """What the other one has stays; `--all` takes both, and the order is for each a line."""
+    west = Receiver(node, free_port())
+    sections = {"output west": {"server": f"127.0.0.1:{west.port}", "batch-delay": "50ms", "retry-max": "500ms"}}
+    spooled(node, 2000, **sections)
+    node.wait_ledger(lambda ledger: ledger.spooled == 2000, 30, "all to be in the other spool", "west")
+    assert discard(node, "--output", "west", "--yes")[:2] == (0, "output west: 2000 spans are discarded\n")
+    assert (node.ledger().spooled, node.ledger().dropped) == (2000, 0)
+    assert (node.ledger("west").spooled, node.ledger("west").dropped_for("discarded")) == (0, 2000)
+    assert f"2000 spans in the spool of output west are discarded, as user {os.getuid()} asked" in node.agent.log()
+    load(node, 100)
+    node.wait_ledger(lambda ledger: ledger.spooled == 100, 30, "the same of the other", "west")
+    code, out, _ = discard(node, "--all", "--yes")
+    assert (code, out) == (0, "output default: 2100 spans are discarded\noutput west: 100 spans are discarded\n")
+    node.ledger("west").check()
+    west.start()
+    node.run([LOAD, "-n", 50])
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 50 and ledger.idle(), 30, "what came then to be sent", "west")
+    assert ledger.dropped == 2100
+
+
 def post(node, user=None, method="POST", socket=None):
     done = subprocess.run(
         [sys.executable, "-c", POST, socket or node.socket, method, PATH],

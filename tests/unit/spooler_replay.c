@@ -235,7 +235,7 @@ START_TEST(test_prefetch_is_bounded)
 }
 END_TEST
 
-TCase *spooler_replay(void)
+TCase *spooler_replay_cases(void)
 {
 	TCase *tcase = tcase_create("replay");
 
