@@ -198,8 +198,12 @@ static bool become_stream(struct connection *connection)
 	stop_connecting(connection);
 	bufferevent_setcb(connection->stream, on_readable, NULL, on_stream_event, connection);
 	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MAX);
-	/* by default libevent writes 16 KiB at a time: thirty calls for a batch */
-	bufferevent_set_max_single_write(connection->stream, WRITE_MAX);
+	/*
+	 * By default libevent writes 16 KiB at a time: thirty calls for a batch. With TLS it must not be more
+	 * than a record: of what one SSL_write() leaves, libevent goes on with the next piece of its buffer.
+	 */
+	if (!connection->options.tls)
+		bufferevent_set_max_single_write(connection->stream, WRITE_MAX);
 	bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
 	return true;
 }
