@@ -15,6 +15,7 @@ enum config_type {
 	ADDRESS,   /* char *, HOST:PORT */
 	ADDRESSES, /* char *, several with commas */
 	TAGS,      /* char *, KEY=VALUE, several with commas */
+	PROXY,     /* char *, proxyurl.h */
 	ADDRESS_OR_NONE,
 	NUMBER,  /* uint64_t */
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/address.h"
+#include "base/proxyurl.h"
 #include "config/choice.h"
 #include "config/tags.h"
 #include "core/event.h"
@@ -104,7 +105,10 @@ static bool is_path(const char *text)
 static bool valid_text(enum config_type type, const char *value)
 {
 	struct address addresses[ADDRESSES_MAX];
+	struct proxyurl proxy;
 
+	if (type == PROXY)
+		return !*value || !proxyurl_parse(value, &proxy);
 	if (type == NAME)
 		return *value &&
 		       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
@@ -267,7 +271,11 @@ static void say_url(const char *value, char *error, size_t size)
 /* Says what the value should be. */
 static void say_expected(const struct config_key *key, const char *value, char *error, size_t size)
 {
-	if (key->type == CHOICE || key->type == WORDS)
+	struct proxyurl proxy;
+
+	if (key->type == PROXY)
+		g_strlcpy(error, proxyurl_parse(value, &proxy), size);
+	else if (key->type == CHOICE || key->type == WORDS)
 		say_word(key, value, error, size);
 	else if (key->type == DURATION || key->type == SIZE || key->type == NUMBER)
 		say_number(key, error, size);
@@ -305,6 +313,8 @@ int config_value_set(
 
 char *config_value_print(const void *values, const struct config_key *key)
 {
+	if (key->type == PROXY)
+		return proxyurl_conceal(*text_field(values, key));
 	return is_text(key) ? g_strdup(*text_field(values, key))
 			    : print_number(key, *number_field(values, key));
 }

@@ -60,6 +60,8 @@ static enum fault fault_of(const struct httpmessage *http)
 	if (is_page(http))
 		return FAULT_PAGE;
 	switch (http->status) {
+	case 407:
+		return FAULT_PROXY_LOGIN;
 	case 401:
 	case 403:
 		return FAULT_PERMISSION;
@@ -79,6 +81,8 @@ static const char *advice(enum fault fault)
 	switch (fault) {
 	case FAULT_PERMISSION:
 		return "; permission denied: the file that `headers-file` names can hold a token";
+	case FAULT_PROXY_LOGIN:
+		return "; the proxy wants a user and password that it accepts";
 	case FAULT_PATH:
 		return "; is the output's `path` right?";
 	case FAULT_PAGE:
