@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/secret.h"
 #include "config/keys.h"
 #include "kafka/settings.h"
 #include "net/tls.h"
@@ -93,6 +94,7 @@ static void note_secrets(const struct output_config *output)
 	const struct {
 		const char *key, *path;
 	} secrets[] = {{"headers-file", output->headers_file}, {"tls-key", output->tls_key},
+		{"proxy-password-file", output->proxy_secret_file},
 		{"sasl-password-file", output->sasl_password_file}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(secrets) && output->type != CONFIG_OUTPUT_NONE; i++)
@@ -160,6 +162,22 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 		note("`headers-file = %s` of [%s] has no header: none is sent", output->headers_file,
 			output->section);
 	buffer_free(&headers);
+}
+
+static void try_proxy(struct trial *trial, const struct output_config *output)
+{
+	g_autofree char *place = place_of(output->origins, "output", "proxy-password-file");
+	const char *path = output->proxy_secret_file, *hidden;
+	char secret[SECRET_MAX], why[512];
+
+	if (output->type == CONFIG_OUTPUT_NONE || !*output->proxy || !*path)
+		return;
+	hidden = unit_hides(trial->unit, path);
+	if (hidden)
+		miss(trial, place, "the password's file", path, hidden);
+	if (!secret_read(path, secret, why, sizeof(why)))
+		complain(trial, output, "proxy-password-file", why);
+	explicit_bzero(secret, sizeof(secret));
 }
 
 /* What an output of Kafka needs: librdkafka, and its password. */
@@ -309,6 +327,7 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 		note_secrets(g_ptr_array_index(config->outputs, i));
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
 		try_headers(&trial, g_ptr_array_index(config->outputs, i));
+		try_proxy(&trial, g_ptr_array_index(config->outputs, i));
 		try_kafka(&trial, g_ptr_array_index(config->outputs, i));
 		try_directory(&trial, g_ptr_array_index(config->outputs, i));
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/proxyurl.h"
 #include "config/explain.h"
 #include "config/keys.h"
 #include "config/section.h"
@@ -139,7 +140,16 @@ static bool is_topic(const char *name)
 
 static int check_output(const struct config *config, const struct output_config *output)
 {
+	struct proxyurl proxy = {0};
+	const bool proxied = *output->proxy && !proxyurl_parse(output->proxy, &proxy);
 	const struct rule rules[] = {
+		{proxied && *output->proxy_secret_file && !*proxy.user, {"proxy", "proxy-password-file"},
+			"`proxy-password-file` needs a user in `proxy`, as http://USER@HOST:PORT,"},
+		{*output->proxy_secret_file && *proxy.password, {"proxy", "proxy-password-file"},
+			"the proxy's password is either in `proxy` or in `proxy-password-file`, not in "
+			"both,"},
+		{*output->proxy_secret_file && !config_output_is_set(output, "proxy"),
+			{"proxy-password-file"}, "`proxy-password-file` needs `proxy`"},
 		{output->retry_min > output->retry_max, {"retry-min", "retry-max"},
 			"`retry-min` is larger than `retry-max`"},
 		{!*output->tls_certificate != !*output->tls_key, {"tls-certificate", "tls-key"},

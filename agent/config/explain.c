@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "base/proxyurl.h"
 #include "config/choice.h"
 #include "config/config.h"
 #include "config/tags.h"
@@ -169,6 +170,7 @@ static void say_text(const struct config_key *key, const char *value, char *erro
 void explain_value(const struct config_key *key, const char *text, int type, char *error, size_t size)
 {
 	struct tags tags;
+	struct proxyurl proxy;
 	g_autofree char *misfit = fits(key, type) ? NULL : explain_misfit(key, type);
 
 	if (misfit) {
@@ -194,6 +196,9 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 			url_advise(key, text, type, error, size);
 		else
 			say_addresses(key, type, error, size);
+		break;
+	case PROXY:
+		g_strlcpy(error, proxyurl_parse(text, &proxy), size);
 		break;
 	case TAGS:
 		if (tags_parse(&tags, text, error, size) == 0)

@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/log.h"
+#include "base/proxyurl.h"
 #include "config/choice.h"
 #include "config/expand.h"
 #include "config/explain.h"
@@ -164,6 +165,7 @@ static const char *hint(const char *value)
 static int set_key(struct reading *reading, const struct config_key *key, const char *value)
 {
 	struct config_origin *origin = &reading->section.origins[key - config_keys];
+	g_autofree char *shown = key->type == PROXY ? proxyurl_conceal(value) : g_strdup(value);
 	char error[512];
 
 	if (origin->file == reading->path) {
@@ -175,8 +177,8 @@ static int set_key(struct reading *reading, const struct config_key *key, const 
 	if (config_value_set(reading->section.values, key, value) == 0)
 		return 0;
 	explain_value(key, value, type_of_section(reading), error, sizeof(error));
-	log_error("%s:%u: `%s = %.64s%s` %s%s", reading->path, reading->line, key->name, value,
-		strlen(value) > 64 ? "..." : "", error, hint(value));
+	log_error("%s:%u: `%s = %.64s%s` %s%s", reading->path, reading->line, key->name, shown,
+		strlen(shown) > 64 ? "..." : "", error, hint(value));
 	return -1;
 }
 

@@ -76,6 +76,8 @@ const struct config_key config_keys[] = {
 	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FOR(HTTP) | FOR(FILE) | FOR(KAFKA), .text = "thrift|json2|otlp|otlp-json", .number = CONFIG_FORMAT_THRIFT, .max = 3),
 	OUTPUT("path", PATH, path, CHANGES_UPLINK, POSTS, .text = "/api/v1/spans"),
 	OUTPUT("headers-file", FILE_OR_NONE, headers_file, CHANGES_UPLINK, POSTS, .text = ""),
+	OUTPUT("proxy", PROXY, proxy, CHANGES_UPLINK, POSTS, .text = ""),
+	OUTPUT("proxy-password-file", FILE_OR_NONE, proxy_secret_file, CHANGES_UPLINK, POSTS, .text = ""),
 	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, POSTS | FOR(KAFKA), .text = "gzip|zstd|none", .number = CONFIG_COMPRESSION_GZIP, .max = 2),
 	OUTPUT("brokers", ADDRESSES, brokers, CHANGES_UPLINK, FOR(KAFKA), .text = "127.0.0.1:9092"),
 	OUTPUT("topic", NAME, topic, CHANGES_UPLINK, FOR(KAFKA), .text = "zipkin"),

@@ -16,6 +16,7 @@ enum config_type {
 	ADDRESSES,    /* char *, several with commas */
 	TAGS,         /* char *, KEY=VALUE, several with commas */
 	FILE_OR_NONE, /* char *, of a file system: from / on, or empty */
+	PROXY,        /* char *, proxyurl.h */
 	ADDRESS_OR_NONE,
 	NUMBER,  /* uint64_t */
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */

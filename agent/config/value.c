@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/address.h"
+#include "base/proxyurl.h"
 #include "config/choice.h"
 #include "config/tags.h"
 #include "core/event.h"
@@ -114,7 +115,10 @@ static bool valid_text(enum config_type type, const char *value)
 	struct address addresses[ADDRESSES_MAX];
 	struct tags tags;
 	char error[256];
+	struct proxyurl proxy;
 
+	if (type == PROXY)
+		return !*value || !proxyurl_parse(value, &proxy);
 	if (type == NAME)
 		return *value &&
 		       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
@@ -218,6 +222,8 @@ int config_value_set(void *values, const struct config_key *key, const char *tex
 
 char *config_value_print(const void *values, const struct config_key *key)
 {
+	if (key->type == PROXY)
+		return proxyurl_conceal(*text_field(values, key));
 	return is_text(key) ? g_strdup(*text_field(values, key))
 			    : config_number_print(key, *number_field(values, key));
 }

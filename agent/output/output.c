@@ -104,6 +104,8 @@ struct uplink_options output_uplink_options(const struct output_config *is, bool
 		.format = format_of(is),
 		.path = is->path,
 		.headers_file = is->headers_file,
+		.proxy = is->proxy,
+		.proxy_secret_file = is->proxy_secret_file,
 		.compression = squeeze_kind(is),
 		.use_tls = is->tls,
 		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},

@@ -60,6 +60,8 @@ static enum fault fault_of(const struct httpmessage *http)
 	if (is_page(http))
 		return FAULT_PAGE;
 	switch (http->status) {
+	case 407:
+		return FAULT_PROXY_LOGIN;
 	case 401:
 	case 403:
 		return FAULT_PERMISSION;
@@ -84,6 +86,8 @@ static char *advice(const struct reply *reply, bool otlp)
 				reply->sent);
 		return g_strdup(
 			"; permission denied: put a token into a file, and name that in `headers-file`");
+	case FAULT_PROXY_LOGIN:
+		return g_strdup("; the proxy wants a user and password that it accepts");
 	case FAULT_PATH:
 		return g_strdup("; is the output's `path` right?");
 	case FAULT_PAGE:
