@@ -112,7 +112,7 @@ def test_says_when_it_will_be_empty(node, slow):
 
     receiver = Receiver(node, free_port())
     node.start_agent(receiver.port, **sections)
-    assert line().endswith(" MiB") and node.status()["spool"]["drain_seconds"] is None
+    assert line().endswith(" of 1 GiB") and node.status()["spool"]["drain_seconds"] is None
     node.run([LOAD, "-n", total])
     node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
     wait_until(lambda: line().endswith(", not draining"), 10, "the collector to count as away")
@@ -123,12 +123,12 @@ def test_says_when_it_will_be_empty(node, slow):
     told, left, begun = node.status()["spool"]["drain_seconds"], node.ledger().spooled, time.monotonic()
     print(f"{left} spans in about {told} s")
     assert abs(node.metrics()[drain] - told) <= 2
-    assert re.search(r" MiB, delivered in about \d+ s$", line()), line()
+    assert re.search(r" of 1 GiB, delivered in about \d+ s$", line()), line()
     node.wait_ledger(lambda ledger: ledger.idle(), 60, "all to be delivered")
     took = time.monotonic() - begun
     print(f"took {took:.1f} s")
     assert 0.5 * took - 1 <= told <= 1.6 * took + 2, (told, took)
-    wait_until(lambda: line().endswith(" MiB"), 5, "nothing to be left")
+    wait_until(lambda: line().endswith(" of 1 GiB"), 5, "nothing to be left")
     assert node.status()["outputs"][0]["spool"]["drain_seconds"] is None and drain not in node.metrics()
     receiver.program.kill()
 
