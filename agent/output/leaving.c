@@ -44,7 +44,8 @@ static void report(const struct output *output)
 	if (of.row[SPANS_SPOOLED])
 		kept = g_strdup_printf("%" PRId64 " stay in %s until there is an output of that name again, ",
 			of.row[SPANS_SPOOLED], path ? path : "its spool");
-	dropped = all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED] - of.row[SPANS_SAMPLED_OUT];
+	dropped = all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED] - of.row[SPANS_SAMPLED_OUT] -
+		  of.row[SPANS_GIVEN_BACK];
 	(dropped ? log_warning : log_info)("output %s is removed: of %" PRId64 " spans %" PRId64
 					   " are sent, %s%" PRId64 " are dropped",
 		output_name(output), all, of.row[SPANS_SENT], kept ? kept : "", dropped);

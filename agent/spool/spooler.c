@@ -57,6 +57,7 @@ struct spooler {
 static void publish(struct spooler *spooler)
 {
 	spool_read_holds(spooler->spool, &spooler->holds);
+	backlog_set_room(spooler->queue, spooler->holds.room);
 	pthread_mutex_lock(&spooler->lock);
 	spooler->state.ok = spooler->entered && !spooler->failing;
 	spooler->state.batches = spooler->holds.batches;
@@ -87,14 +88,15 @@ static bool note(struct spooler *spooler, bool good)
 	return good;
 }
 
-/* Posts what was stored, and what was lost meanwhile, in one change. */
-static void post(struct spooler *spooler, int64_t stored)
+/* Posts what was stored, of which so much was held, and what was lost meanwhile, in one change. */
+static void post(struct spooler *spooler, int64_t stored, int64_t held)
 {
 	struct account_change change = {0};
 	struct spool_losses losses;
 
 	spool_take_losses(spooler->spool, &losses);
-	change.row[SPANS_QUEUED] = -stored;
+	change.row[SPANS_QUEUED] = held - stored;
+	change.row[SPANS_HELD] = -held;
 	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt;
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
 	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
@@ -130,18 +132,23 @@ static bool enter(struct spooler *spooler)
 
 static bool store(struct spooler *spooler, struct entry *list)
 {
-	int64_t spans = 0;
+	int64_t spans = 0, held = 0;
 	bool good;
 
-	for (const struct entry *entry = list; entry; entry = entry->next)
+	for (const struct entry *entry = list; entry; entry = entry->next) {
 		spans += entry->batch->count;
+		held += entry->receipt ? entry->batch->count : 0;
+	}
 	good = note(spooler, spool_put(spooler->spool, list));
-	post(spooler, good ? spans : 0);
+	post(spooler, good ? spans : 0, good ? held : 0);
 	if (good && list->aside)
 		marks_add(&spooler->marks, list);
-	if (good)
+	if (good) {
+		spool_read_holds(spooler->spool, &spooler->holds);
+		backlog_set_room(spooler->queue, spooler->holds.room);
 		backlog_stored(spooler->queue, list);
-	else
+	}
+	if (!good)
 		backlog_put_back(spooler->queue, list);
 	spooler->stored_at = clock_monotonic();
 	return good;
@@ -186,7 +193,7 @@ static bool keep_refused(struct spooler *spooler)
 		good = good && note(spooler, spool_keep_refused(spooler->spool, refused));
 		g_free(each);
 	}
-	post(spooler, 0);
+	post(spooler, 0, 0);
 	return good;
 }
 
@@ -208,7 +215,7 @@ static bool delete_replayed(struct spooler *spooler)
 		spooler->to_delete = 0;
 		spooler->under_way -= count;
 		spooler->deleted_at = clock_monotonic();
-		post(spooler, 0);
+		post(spooler, 0, 0);
 	}
 }
 
@@ -223,7 +230,7 @@ static bool replay_one(struct spooler *spooler)
 	enum spool_read status = spool_read(spooler->spool, spooler->last_id, &entry);
 
 	note(spooler, status != SPOOL_FAILED);
-	post(spooler, 0);
+	post(spooler, 0, 0);
 	if (status != SPOOL_READ)
 		return false;
 	spooler->last_id = entry->spool_id;
