@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/ledger.h"
-#include "intake/intake.h"
+#include "inlet/inlet.h"
 #include "notify.h"
 #include "output/books.h"
 #include "output/outputs.h"
@@ -34,7 +34,7 @@ struct agent {
 	struct books *books;
 	struct daemons *daemons;
 	struct collector *collector;
-	struct intake *intake;
+	struct inlet *inlet;
 	struct http *http;
 	struct status_source source;
 	struct activity *activity;
@@ -43,14 +43,14 @@ struct agent {
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
 	struct event *collected;    /* activated when nothing more is read, or taken in */
-	_Atomic int producers;      /* of spans, that go on: the collector and the intake */
+	_Atomic int producers;      /* of spans, that go on: the collector and the inlet */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
 	bool collector_ended;
 	bool hopeless; /* only another configuration helps */
 };
 
-/* These run in the collector's thread and in the intake's; libevent wakes the loop. */
+/* These run in the collector's thread and in the inlet's; libevent wakes the loop. */
 
 static void wake_collected(void *data)
 {
@@ -71,7 +71,7 @@ static void recorded(void *data, uint64_t number)
 {
 	struct agent *agent = data;
 
-	intake_recorded(agent->intake, number);
+	inlet_recorded(agent->inlet, number);
 }
 
 /*
@@ -94,7 +94,7 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	log_info(collector_keeps(agent->collector)
 			 ? "stopping: delivering what was read; the session keeps recording"
 			 : "stopping: reading what was recorded, then delivering it");
-	intake_stop(agent->intake);
+	inlet_stop(agent->inlet);
 	collector_stop(agent->collector, agent->config->stop_timeout);
 	event_add(agent->deadline, &limit);
 }
@@ -210,13 +210,13 @@ static bool make_collection(struct agent *agent)
 	return agent->collector != NULL;
 }
 
-static bool make_intake(struct agent *agent)
+static bool make_inlet(struct agent *agent)
 {
-	const struct intake_options options = {.record = record, .stopped = wake_collected, .data = agent};
+	const struct inlet_options options = {.record = record, .stopped = wake_collected, .data = agent};
 
-	agent->intake = intake_create(agent->config, outputs_outlets(agent->outputs), &options);
-	agent->source.intake = agent->intake;
-	return agent->intake != NULL;
+	agent->inlet = inlet_create(agent->config, outputs_outlets(agent->outputs), &options);
+	agent->source.inlet = agent->inlet;
+	return agent->inlet != NULL;
 }
 
 static bool start(struct agent *agent)
@@ -224,7 +224,7 @@ static bool start(struct agent *agent)
 	make_loop(agent);
 	agent->producers = 2;
 	if (!http_is_alone(agent->config) || !make_delivery(agent) || !make_answers(agent) ||
-		!make_collection(agent) || !make_intake(agent))
+		!make_collection(agent) || !make_inlet(agent))
 		return false;
 	agent->reloading = (struct reload){
 		.file = agent->reloading.file,
@@ -232,7 +232,7 @@ static bool start(struct agent *agent)
 		.outputs = agent->outputs,
 		.fanout = agent->fanout,
 		.collector = agent->collector,
-		.intake = agent->intake,
+		.inlet = agent->inlet,
 		.http = agent->http,
 		.state.succeeded = agent->source.started,
 	};
@@ -309,8 +309,8 @@ static void end(struct agent *agent)
 		activity_destroy(agent->activity);
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
-	if (agent->intake)
-		intake_destroy(agent->intake); /* tells the senders so, once the collector has that in the books */
+	if (agent->inlet)
+		inlet_destroy(agent->inlet); /* tells the senders so, once the collector has that in the books */
 	if (agent->collector) {
 		if (!collector_keeps(agent->collector))
 			outputs_drop(agent->outputs);

@@ -26,7 +26,7 @@ struct reload {
 	struct outputs *outputs;
 	struct fanout *fanout;
 	struct collector *collector;
-	struct intake *intake;
+	struct inlet *inlet;
 	struct http *http;
 	struct reload_state state;
 };

@@ -174,7 +174,7 @@ char *config_get(const struct config *config, const char *section, const char *n
 /* Prints every section and key as a configuration file, with where those came from that were set. */
 void config_print(const struct config *config, FILE *out);
 
-/* The same for the sections that are not outputs' alone. */
+/* The same for the sections that have nothing to do with outputs alone: what the reader has to know. */
 void config_print_own(const struct config *config, FILE *out);
 
 /*

@@ -24,7 +24,7 @@ enum ledger_row {
 	EVENTS_REJECTED_TIME,      /* a span that starts after it ends, or before there was a clock */
 	EVENTS_IGNORED,            /* foreign: not an event of a span */
 	EVENTS_READ_AGAIN, /* of those read: a second time, after the process that first read them died */
-	/* messages that the intake got; each is one span, or is in one of these rows */
+	/* messages that the inlet got; each is one span, or is in one of these rows */
 	MESSAGES_RECEIVED,
 	MESSAGES_REFUSED_CATEGORY,  /* of another category */
 	MESSAGES_REFUSED_MALFORMED, /* no span in base64 */
@@ -32,7 +32,7 @@ enum ledger_row {
 	MESSAGES_REFUSED_OVERSIZE,  /* larger than a span may be */
 	MESSAGES_PUT_OFF,           /* the sender was told to try later, before anything was taken */
 	/* spans */
-	SPANS_RECEIVED, /* by the intake */
+	SPANS_RECEIVED, /* by the inlet */
 	SPANS_MADE,
 	SPANS_PENDING, /* gauge: in assembly */
 	/* not part of the sums */
@@ -56,7 +56,7 @@ enum account_row {
 	SPANS_TAKEN,       /* handed to the output */
 	SPANS_RECOVERED,   /* found in its spool when the agent started */
 	SPANS_QUEUED,      /* gauge: encoded, but not acknowledged yet */
-	SPANS_HELD,        /* gauge: the same of what the intake got; its sender waits for an OK */
+	SPANS_HELD,        /* gauge: the same of what the inlet got; its sender waits for an OK */
 	SPANS_SPOOLED,     /* gauge: on disk */
 	SPANS_SENT,        /* acknowledged by the collector */
 	SPANS_GIVEN_BACK,  /* held, and then no more: the sender got no OK, and sends them again */

@@ -23,9 +23,9 @@ void status_read(struct status *status, const struct status_source *source)
 	status->output_count = counts.on;
 	status->leaving_count = counts.leaving;
 	collector_read_state(source->collector, &status->collector);
-	status->intake = (struct intake_state){0};
-	if (source->intake)
-		intake_read_state(source->intake, &status->intake);
+	status->input = (struct inlet_state){0};
+	if (source->inlet)
+		inlet_read_state(source->inlet, &status->input);
 	status->http_error = source->http_error ? source->http_error : "";
 	status->forgets = source->forgets;
 	status->started = source->started;
@@ -265,29 +265,29 @@ static void write_collecting(struct buffer *out, const struct status *status)
 		row[EVENTS_IGNORED]);
 }
 
-/* Shown while the intake is on, and as long as there is something in its rows. */
-static void write_intake(struct buffer *out, const struct status *status)
+/* Shown while the input is on, and as long as there is something in its rows. */
+static void write_input(struct buffer *out, const struct status *status)
 {
-	const struct intake_state *intake = &status->intake;
+	const struct inlet_state *input = &status->input;
 	const int64_t *row = status->rows.row;
 
-	if (!*intake->address && !row[MESSAGES_RECEIVED])
+	if (!*input->address && !row[MESSAGES_RECEIVED])
 		return;
-	buffer_printf(out, "taking in   %s", !*intake->address ? "no" : *intake->error ? "NO" : "yes");
-	if (*intake->address)
-		buffer_printf(out, ", at %s, from %u connection%s", intake->address, intake->connections,
-			intake->connections == 1 ? "" : "s");
-	buffer_printf(out, "%s\n", intake->putting_off ? ", which are told to try later" : "");
-	if (*intake->error)
-		write_said(out, intake->error);
+	buffer_printf(out, "taking in   %s", !*input->address ? "no" : *input->error ? "NO" : "yes");
+	if (*input->address)
+		buffer_printf(out, ", at %s, from %u connection%s", input->address, input->connections,
+			input->connections == 1 ? "" : "s");
+	buffer_printf(out, "%s\n", input->putting_off ? ", which are told to try later" : "");
+	if (*input->error)
+		write_said(out, input->error);
 	buffer_printf(out,
 		"  messages  %" PRId64 ": %" PRId64 " spans, %" PRId64 " refused, %" PRId64 " put off\n",
 		row[MESSAGES_RECEIVED], row[SPANS_RECEIVED],
 		row[MESSAGES_REFUSED_CATEGORY] + row[MESSAGES_REFUSED_MALFORMED] + row[MESSAGES_REFUSED_ID] +
 			row[MESSAGES_REFUSED_OVERSIZE],
 		row[MESSAGES_PUT_OFF]);
-	if (*intake->address)
-		write_share(out, "memory", intake->bytes, intake->limit);
+	if (*input->address)
+		write_share(out, "memory", input->bytes, input->limit);
 }
 
 static void write_output(struct buffer *out, const struct status *status, const struct output_state *output)
@@ -323,7 +323,7 @@ void status_write_text(struct buffer *out, const struct status *status)
 	write_time(out, clock_wall() - status->started);
 	buffer_printf(out, "\n\n");
 	write_collecting(out, status);
-	write_intake(out, status);
+	write_input(out, status);
 	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
 		write_output(out, status, &status->outputs[i]);
 	if (!status->output_count)

@@ -64,16 +64,16 @@ static void write_rows(struct buffer *out, const struct row_info *rows, const in
 
 static void write_input(struct buffer *out, const struct status *status)
 {
-	const struct intake_state *intake = &status->intake;
+	const struct inlet_state *input = &status->input;
 
 	open_member(out, "input", '{');
-	write_text(out, "address", intake->address);
-	write_text(out, "error", intake->error);
-	write_int(out, "connections", intake->connections);
-	write_int(out, "waiting_calls", (int64_t)intake->waiting_calls);
-	write_int(out, "bytes", (int64_t)intake->bytes);
-	write_int(out, "max_bytes", (int64_t)intake->limit);
-	write_bool(out, "putting_off", intake->putting_off);
+	write_text(out, "address", input->address);
+	write_text(out, "error", input->error);
+	write_int(out, "connections", input->connections);
+	write_int(out, "waiting_calls", (int64_t)input->waiting_calls);
+	write_int(out, "bytes", (int64_t)input->bytes);
+	write_int(out, "max_bytes", (int64_t)input->limit);
+	write_bool(out, "putting_off", input->putting_off);
 	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "input.");
 	json_close(out, '}');
 }

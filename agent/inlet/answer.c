@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/sanitize.h"
 #include "core/via.h"
-#include "intake/inner.h"
+#include "inlet/inner.h"
 
 /* fb303's states of a service. */
 enum { FB_ALIVE = 2, FB_STOPPING = 3, FB_WARNING = 5 };
@@ -43,14 +43,14 @@ void answer_log(struct call *call, enum answer answer)
 
 /* fb303 */
 
-static int answer_status(struct intake *intake)
+static int answer_status(struct inlet *inlet)
 {
 	bool putting_off;
 
-	pthread_mutex_lock(&intake->lock);
-	putting_off = intake->state.putting_off;
-	pthread_mutex_unlock(&intake->lock);
-	return intake->quiet ? FB_STOPPING : putting_off ? FB_WARNING : FB_ALIVE;
+	pthread_mutex_lock(&inlet->lock);
+	putting_off = inlet->state.putting_off;
+	pthread_mutex_unlock(&inlet->lock);
+	return inlet->quiet ? FB_STOPPING : putting_off ? FB_WARNING : FB_ALIVE;
 }
 
 static const char *status_words(int status)
@@ -103,13 +103,13 @@ static void refuse(struct call *call)
 	char words[64];
 
 	words_copy(words, sizeof(words), (const uint8_t *)call->id.method, strlen(call->id.method));
-	intake_say(call->connection->intake, SAY_FOREIGN_CALL, "%s: refused its call of %s()",
+	inlet_say(call->connection->inlet, SAY_FOREIGN_CALL, "%s: refused its call of %s()",
 		call->connection->peer, words);
 	scribecall_put_exception(&call->reply, &call->id, SCRIBECALL_INTERNAL_ERROR,
 		"refused: an agent is not stopped or set up by its senders");
 }
 
-static void answer_question(struct intake *intake, struct call *call, const struct scribecall *from)
+static void answer_question(struct inlet *inlet, struct call *call, const struct scribecall *from)
 {
 	switch (from->method) {
 	case SCRIBECALL_GET_NAME:
@@ -119,10 +119,10 @@ static void answer_question(struct intake *intake, struct call *call, const stru
 		scribecall_put_text(&call->reply, &call->id, BLKIN_VERSION);
 		break;
 	case SCRIBECALL_GET_STATUS:
-		scribecall_put_number(&call->reply, &call->id, TBINARY_I32, answer_status(intake));
+		scribecall_put_number(&call->reply, &call->id, TBINARY_I32, answer_status(inlet));
 		break;
 	case SCRIBECALL_GET_STATUS_DETAILS:
-		scribecall_put_text(&call->reply, &call->id, status_words(answer_status(intake)));
+		scribecall_put_text(&call->reply, &call->id, status_words(answer_status(inlet)));
 		break;
 	case SCRIBECALL_GET_COUNTERS:
 		answer_counters(call);
@@ -137,7 +137,7 @@ static void answer_question(struct intake *intake, struct call *call, const stru
 		scribecall_put_options(&call->reply, &call->id);
 		break;
 	case SCRIBECALL_ALIVE_SINCE:
-		scribecall_put_number(&call->reply, &call->id, TBINARY_I64, intake->began);
+		scribecall_put_number(&call->reply, &call->id, TBINARY_I64, inlet->began);
 		break;
 	case SCRIBECALL_REFUSED:
 		refuse(call);
@@ -178,30 +178,30 @@ static void note_via(const struct scribecall *call)
 		via_note(via_at(call, i), now);
 }
 
-static void tell_loop(struct intake *intake, const struct connection *connection)
+static void tell_loop(struct inlet *inlet, const struct connection *connection)
 {
-	pthread_mutex_lock(&intake->lock);
-	intake->state.looped = clock_monotonic();
-	g_strlcpy(intake->state.loop_peer, connection->peer, sizeof(intake->state.loop_peer));
-	pthread_mutex_unlock(&intake->lock);
-	intake_say(intake, SAY_LOOP,
-		"%s: what it sends may have come through this agent before: outputs and intakes go in a circle. "
+	pthread_mutex_lock(&inlet->lock);
+	inlet->state.looped = clock_monotonic();
+	g_strlcpy(inlet->state.loop_peer, connection->peer, sizeof(inlet->state.loop_peer));
+	pthread_mutex_unlock(&inlet->lock);
+	inlet_say(inlet, SAY_LOOP,
+		"%s: what it sends may have come through this agent before: outputs and inlets go in a circle. "
 		"It is told to try later, until it delivers elsewhere, or this agent does",
 		connection->peer);
 }
 
-static bool has_room(struct intake *intake, size_t bytes)
+static bool has_room(struct inlet *inlet, size_t bytes)
 {
-	struct intake_limits limits = intake_limits(intake);
-	size_t open = intake->open ? intake->open->bytes : 0;
-	bool room = !intake->held_bytes || intake->held_bytes + bytes <= limits.bytes / 2;
+	struct inlet_limits limits = inlet_limits(inlet);
+	size_t open = inlet->open ? inlet->open->bytes : 0;
+	bool room = !inlet->held_bytes || inlet->held_bytes + bytes <= limits.bytes / 2;
 
-	if (fanout_waits(intake->fanout))
-		fanout_hand(intake->fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
-	room = room && !intake->quiet && fanout_admits(intake->fanout, open + bytes, limits.safe);
-	pthread_mutex_lock(&intake->lock);
-	intake->state.putting_off = !room;
-	pthread_mutex_unlock(&intake->lock);
+	if (fanout_waits(inlet->fanout))
+		fanout_hand(inlet->fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
+	room = room && !inlet->quiet && fanout_admits(inlet->fanout, open + bytes, limits.safe);
+	pthread_mutex_lock(&inlet->lock);
+	inlet->state.putting_off = !room;
+	pthread_mutex_unlock(&inlet->lock);
 	return room;
 }
 
@@ -233,15 +233,15 @@ static void enter(struct ledger *change, const struct messages *messages)
 }
 
 /* What is good is taken; a call of which nothing is, is refused, so that its sender sees it. */
-static void take(struct intake *intake, struct call *call, struct scribecall *from, size_t bytes)
+static void take(struct inlet *inlet, struct call *call, struct scribecall *from, size_t bytes)
 {
-	struct group *group = group_open(intake);
+	struct group *group = group_open(inlet);
 	struct messages messages;
 	struct ledger change = {0};
 
-	messages_take(intake, group, from, &messages);
+	messages_take(inlet, group, from, &messages);
 	if (*messages.why)
-		intake_say(intake, SAY_REFUSED, "%s: refused %u of %u messages: %s", call->connection->peer,
+		inlet_say(inlet, SAY_REFUSED + messages.reason, "%s: refused %u of %u messages: %s", call->connection->peer,
 			call->messages - messages.taken, call->messages, messages.why);
 	enter(messages.taken ? &group->change : &change, &messages);
 	if (messages.taken) {
@@ -256,7 +256,7 @@ static void take(struct intake *intake, struct call *call, struct scribecall *fr
 
 bool answer_call(struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size)
 {
-	struct intake *intake = connection->intake;
+	struct inlet *inlet = connection->inlet;
 	struct scribecall from;
 	struct call *call;
 
@@ -264,17 +264,17 @@ bool answer_call(struct connection *connection, const uint8_t *data, size_t size
 		return false;
 	call = make_call(connection, &from);
 	if (from.method != SCRIBECALL_LOG) {
-		answer_question(intake, call, &from);
+		answer_question(inlet, call, &from);
 	} else if (!from.count) {
 		answer_log(call, ANSWER_OK);
 	} else if (is_loop(&from)) {
-		tell_loop(intake, connection);
+		tell_loop(inlet, connection);
 		put_off(call, INPUT_CALLS_LOOPED);
-	} else if (!has_room(intake, size)) {
+	} else if (!has_room(inlet, size)) {
 		put_off(call, MESSAGES_PUT_OFF);
 	} else {
 		note_via(&from);
-		take(intake, call, &from, size);
+		take(inlet, call, &from, size);
 	}
 	return true;
 }

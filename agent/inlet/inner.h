@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The intake as its parts share it. All but what `lock` guards is its thread's. */
-#ifndef INTAKE_INNER_H
-#define INTAKE_INNER_H
+/* The inlet as its parts share it. All but what `lock` guards is its thread's. */
+#ifndef INLET_INNER_H
+#define INLET_INNER_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 #include <glib.h>
 
 #include "encode/spanread.h"
-#include "intake/intake.h"
+#include "inlet/inlet.h"
 #include "queue/fanout.h"
 #include "wire/scribecall.h"
 #include "wire/tbinaryend.h"
@@ -27,7 +27,7 @@
 #define PEER_SIZE 64
 
 /* The configuration's. */
-struct intake_limits {
+struct inlet_limits {
 	char category[128];
 	bool safe; /* OK says: delivered or on disk */
 	unsigned connections;
@@ -50,7 +50,7 @@ struct call {
 };
 
 struct connection {
-	struct intake *intake;
+	struct inlet *inlet;
 	struct bufferevent *bev;
 	char peer[PEER_SIZE];
 	GList link;
@@ -80,11 +80,14 @@ struct group {
 	uint64_t number; /* of the record that it waits for; 0: not yet */
 };
 
-/* What is logged for each of these only so often. */
-enum saying { SAY_REFUSED, SAY_GARBAGE, SAY_SILENT, SAY_CROWDED, SAY_LOOP, SAY_FOREIGN_CALL, SAYINGS };
+/* Why a message is no span of ours. */
+enum refusal { REFUSED_CATEGORY, REFUSED_MALFORMED, REFUSED_ID, REFUSED_OVERSIZE, TAKEN, REFUSALS = TAKEN };
 
-struct intake {
-	struct intake_options options;
+/* What is logged for each of these only so often. */
+enum saying { SAY_REFUSED /* and the reasons for it */, SAY_GARBAGE = SAY_REFUSED + REFUSALS, SAY_SILENT, SAY_CROWDED, SAY_LOOP, SAY_FOREIGN_CALL, SAYINGS };
+
+struct inlet {
+	struct inlet_options options;
 	pthread_t thread;
 	struct event_base *base;
 	struct event *wake;  /* somebody asks for something, or something is settled */
@@ -112,8 +115,8 @@ struct intake {
 
 	_Atomic uint64_t recorded;
 	pthread_mutex_t lock; /* guards what follows */
-	struct intake_limits limits;
-	struct intake_state state;
+	struct inlet_limits limits;
+	struct inlet_state state;
 	int listening; /* a socket to take up; -1: none */
 	int door;      /* the one that is listened to, or will be; -1: none */
 	bool moved;    /* `listening` is new */
@@ -121,18 +124,18 @@ struct intake {
 };
 
 /* Copies what is configured. */
-struct intake_limits intake_limits(struct intake *intake);
+struct inlet_limits inlet_limits(struct inlet *inlet);
 
 /* Logs, but one of a kind only every ten seconds, saying how many were not logged. */
-void intake_say(struct intake *intake, enum saying what, const char *format, ...)
+void inlet_say(struct inlet *inlet, enum saying what, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* There is something to sweep. */
-void intake_sweep_soon(struct intake *intake);
+void inlet_sweep_soon(struct inlet *inlet);
 
 /* connection.c */
 
-void connection_accept(struct intake *intake, evutil_socket_t fd, const struct sockaddr *address);
+void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct sockaddr *address);
 
 /* Closes it, and counts it in @row. */
 void connection_close(struct connection *connection, enum ledger_row row);
@@ -144,13 +147,13 @@ void connection_flush(struct connection *connection);
 /* crowd.c */
 
 /* Makes room for one more connection; false if there is none. */
-bool crowd_admits(struct intake *intake);
+bool crowd_admits(struct inlet *inlet);
 
 /* @connection took more memory; returns false if it had to be closed. */
 bool crowd_grown(struct connection *connection);
 
 /* Closes those that are silent where they should not be. */
-void crowd_sweep(struct intake *intake);
+void crowd_sweep(struct inlet *inlet);
 
 /* answer.c */
 
@@ -163,32 +166,31 @@ void call_free(struct call *call);
 
 /* What became of a call's messages. */
 struct messages {
-	uint32_t taken, refused[4];
-	char why[200]; /* the first that was refused */
+	uint32_t taken, refused[REFUSALS];
+	char why[200]; /* of the first that was refused */
+	enum refusal reason;
 };
 
-enum refusal { REFUSED_CATEGORY, REFUSED_MALFORMED, REFUSED_ID, REFUSED_OVERSIZE, TAKEN };
-
 /* Adds the spans of a call to the group. */
-void messages_take(struct intake *intake, struct group *group, struct scribecall *call, struct messages *messages);
+void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages);
 
 /* group.c */
 
 /* The one that calls are added to. */
-struct group *group_open(struct intake *intake);
+struct group *group_open(struct inlet *inlet);
 
 /* The call waits for it from now on; @bytes of it are held. */
 void group_add(struct group *group, struct call *call, size_t bytes);
 void group_forget_call(struct call *call);
-void group_hand(struct intake *intake);
+void group_hand(struct inlet *inlet);
 
 /* Answers what is safe by now, or will not be. */
-void group_look(struct intake *intake);
-void group_end_all(struct intake *intake);
+void group_look(struct inlet *inlet);
+void group_end_all(struct inlet *inlet);
 
 /* door.c */
 
-void door_take_up(struct intake *intake, int fd);
-void door_close(struct intake *intake);
+void door_take_up(struct inlet *inlet, int fd);
+void door_close(struct inlet *inlet);
 
 #endif

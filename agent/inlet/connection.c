@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/sanitize.h"
-#include "intake/inner.h"
+#include "inlet/inner.h"
 
 /* Read at a time, so that all have their turn. */
 #define READ_BYTES (64 * 1024)
@@ -38,17 +38,17 @@ static void format_address(const struct sockaddr *address, char text[PEER_SIZE])
 
 void connection_end(struct connection *connection)
 {
-	struct intake *intake = connection->intake;
+	struct inlet *inlet = connection->inlet;
 	struct call *call;
 
 	while ((call = connection->first)) {
 		connection->first = call->next;
 		call_free(call);
 	}
-	intake->in_bytes -= connection->in.room;
+	inlet->in_bytes -= connection->in.room;
 	buffer_free(&connection->in);
 	bufferevent_free(connection->bev);
-	g_queue_unlink(&intake->connections, &connection->link);
+	g_queue_unlink(&inlet->connections, &connection->link);
 	g_free(connection);
 }
 
@@ -136,14 +136,14 @@ static void tidy(struct connection *connection)
 	connection->parsed = 0;
 	if (!left && in->room > KEPT_BYTES)
 		buffer_free(in);
-	connection->intake->in_bytes += in->room - room;
+	connection->inlet->in_bytes += in->room - room;
 }
 
 static bool may_read(const struct connection *connection)
 {
 	return connection->calls < CALLS_MAX &&
 	       evbuffer_get_length(bufferevent_get_output(connection->bev)) < REPLIES_MAX &&
-	       !connection->intake->quiet;
+	       !connection->inlet->quiet;
 }
 
 static void pause_reading(struct connection *connection)
@@ -185,7 +185,7 @@ static void close_garbage(struct connection *connection, const char *why)
 
 	if (said)
 		words_copy(words, sizeof(words), data, size);
-	intake_say(connection->intake, SAY_GARBAGE, "%s: connection closed: %s%s%s%s", connection->peer, why,
+	inlet_say(connection->inlet, SAY_GARBAGE, "%s: connection closed: %s%s%s%s", connection->peer, why,
 		said ? ": \"" : "", words, said ? "\"" : "");
 	connection_close(connection, INPUT_CLOSED_GARBAGE);
 }
@@ -213,7 +213,7 @@ static bool collect(struct connection *connection)
 	connection->heard = clock_monotonic();
 	if (!connection->begun)
 		connection->begun = connection->heard;
-	connection->intake->in_bytes += connection->in.room - room;
+	connection->inlet->in_bytes += connection->in.room - room;
 	return crowd_grown(connection);
 }
 
@@ -270,22 +270,22 @@ static void on_event(struct bufferevent *bev, short what, void *data)
 	connection_end(data);
 }
 
-void connection_accept(struct intake *intake, evutil_socket_t fd, const struct sockaddr *address)
+void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct sockaddr *address)
 {
 	struct connection *connection = g_new0(struct connection, 1);
 	int yes = 1;
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
-	connection->intake = intake;
+	connection->inlet = inlet;
 	connection->link.data = connection;
 	connection->last = &connection->first;
 	connection->heard = clock_monotonic();
 	format_address(address, connection->peer);
-	connection->bev = bufferevent_socket_new(intake->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	connection->bev = bufferevent_socket_new(inlet->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	bufferevent_setcb(connection->bev, on_read, on_written, on_event, connection);
 	bufferevent_setwatermark(connection->bev, EV_READ, 0, READ_BYTES);
-	g_queue_push_tail_link(&intake->connections, &connection->link);
-	intake_sweep_soon(intake);
+	g_queue_push_tail_link(&inlet->connections, &connection->link);
+	inlet_sweep_soon(inlet);
 	bufferevent_enable(connection->bev, EV_READ | EV_WRITE);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The intake: programs and other agents hand over messages by Scribe's Log(), and spans among them go to every
+ * The inlet: programs and other agents hand over messages by Scribe's Log(), and spans among them go to every
  * output as this node's own do.
  *
  * It has a thread, which may wait for room in the queues. A call is answered with OK once its spans are safe:
@@ -8,8 +8,8 @@
  * configuration. While they cannot be safe, the answer is TRY_LATER. Senders are strangers: what they send is
  * bounded for each of them and for all, and none of them holds up the others.
  */
-#ifndef INTAKE_INTAKE_H
-#define INTAKE_INTAKE_H
+#ifndef INLET_INLET_H
+#define INLET_INLET_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,38 +17,38 @@
 #include "config/config.h"
 #include "queue/outlets.h"
 
-struct intake;
+struct inlet;
 
-struct intake_options {
-	/* Asks for the ledger to be written down; intake_recorded(@number) says that it was. In the intake's
+struct inlet_options {
+	/* Asks for the ledger to be written down; inlet_recorded(@number) says that it was. In the inlet's
 	 * thread. */
 	void (*record)(void *data, uint64_t number);
-	/* Nothing more is handed over, after intake_stop. In the intake's thread, or in the caller's. */
+	/* Nothing more is handed over, after inlet_stop. In the inlet's thread, or in the caller's. */
 	void (*stopped)(void *data);
 	void *data;
 };
 
 /* Listens if the configuration says so; an address that cannot be had is tried again. One count of @outlets is
  * taken over. NULL, and it is logged, if its thread cannot be had. */
-struct intake *intake_create(
-	const struct config *config, struct outlets *outlets, const struct intake_options *options);
+struct inlet *inlet_create(
+	const struct config *config, struct outlets *outlets, const struct inlet_options *options);
 
 /* Listens at another address ("": none any more). -1, having logged why, if that fails; nothing has changed then. */
-int intake_move(struct intake *intake, const char *address);
+int inlet_move(struct inlet *inlet, const char *address);
 
 /* Takes the other values, and one count of @outlets. */
-void intake_configure(struct intake *intake, const struct config *config, struct outlets *outlets);
+void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets);
 
 /* What was asked for by this number is written down. Any thread. */
-void intake_recorded(struct intake *intake, uint64_t number);
+void inlet_recorded(struct inlet *inlet, uint64_t number);
 
 /* Takes no more calls. What waits for its answer goes on waiting. */
-void intake_stop(struct intake *intake);
+void inlet_stop(struct inlet *inlet);
 
 /* Answers what can be answered, and frees it; the outputs have ended. */
-void intake_destroy(struct intake *intake);
+void inlet_destroy(struct inlet *inlet);
 
-struct intake_state {
+struct inlet_state {
 	char address[280];      /* "": it is off */
 	char error[256];        /* why it does not listen although it should; "" if it does */
 	unsigned connections;   /* now, */
@@ -59,6 +59,6 @@ struct intake_state {
 	char loop_peer[64];     /* by whom */
 };
 
-void intake_read_state(struct intake *intake, struct intake_state *state);
+void inlet_read_state(struct inlet *inlet, struct inlet_state *state);
 
 #endif

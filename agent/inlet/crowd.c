@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bounds for all senders together, and for the patience with each: inner.h. */
 #include "base/clock.h"
-#include "intake/inner.h"
+#include "inlet/inner.h"
 
 /* A call may come slowly; but it is to be whole after so many times of silence. */
 #define SLOW_TIMES 6
@@ -13,11 +13,11 @@ static bool is_unfinished(const struct connection *connection)
 }
 
 /* The one that nothing is going on at for longest. */
-static struct connection *find_idle(struct intake *intake)
+static struct connection *find_idle(struct inlet *inlet)
 {
 	struct connection *idle = NULL;
 
-	for (GList *link = intake->connections.head; link; link = link->next) {
+	for (GList *link = inlet->connections.head; link; link = link->next) {
 		struct connection *each = link->data;
 
 		if (!each->begun && !each->calls && (!idle || each->heard < idle->heard))
@@ -26,16 +26,16 @@ static struct connection *find_idle(struct intake *intake)
 	return idle;
 }
 
-bool crowd_admits(struct intake *intake)
+bool crowd_admits(struct inlet *inlet)
 {
-	struct intake_limits limits = intake_limits(intake);
+	struct inlet_limits limits = inlet_limits(inlet);
 	struct connection *idle;
 
-	if (intake->connections.length < limits.connections)
+	if (inlet->connections.length < limits.connections)
 		return true;
-	idle = find_idle(intake);
-	intake_say(intake, SAY_CROWDED, "%u senders are connected, which is the most (`connections` in [input]): %s",
-		intake->connections.length, idle ? "the one that was idle longest is disconnected for a new one"
+	idle = find_idle(inlet);
+	inlet_say(inlet, SAY_CROWDED, "%u senders are connected, which is the most (`connections` in [input]): %s",
+		inlet->connections.length, idle ? "the one that was idle longest is disconnected for a new one"
 						 : "a new one is turned away");
 	if (idle)
 		connection_close(idle, INPUT_CLOSED_CROWDED);
@@ -45,11 +45,11 @@ bool crowd_admits(struct intake *intake)
 }
 
 /* The one whose call is on its way for longest, and how many calls are. */
-static struct connection *find_slowest(struct intake *intake, unsigned *count)
+static struct connection *find_slowest(struct inlet *inlet, unsigned *count)
 {
 	struct connection *slowest = NULL;
 
-	for (GList *link = intake->connections.head; link; link = link->next) {
+	for (GList *link = inlet->connections.head; link; link = link->next) {
 		struct connection *each = link->data;
 
 		if (!is_unfinished(each))
@@ -63,16 +63,16 @@ static struct connection *find_slowest(struct intake *intake, unsigned *count)
 
 bool crowd_grown(struct connection *connection)
 {
-	struct intake *intake = connection->intake;
-	size_t most = intake_limits(intake).bytes / 2;
+	struct inlet *inlet = connection->inlet;
+	size_t most = inlet_limits(inlet).bytes / 2;
 
-	while (intake->in_bytes > most && connection->in.room > 0) {
+	while (inlet->in_bytes > most && connection->in.room > 0) {
 		unsigned count = 0;
-		struct connection *slowest = find_slowest(intake, &count);
+		struct connection *slowest = find_slowest(inlet, &count);
 
 		if (count < 2) /* a single call has its own bound */
 			return true;
-		intake_say(intake, SAY_CROWDED,
+		inlet_say(inlet, SAY_CROWDED,
 			"%s: connection closed: calls that are not whole take more memory than `memory` in [input] "
 			"allows, and its is on its way for longest",
 			slowest->peer);
@@ -96,18 +96,18 @@ static const char *why_silent(const struct connection *connection, int64_t now, 
 	return NULL;
 }
 
-void crowd_sweep(struct intake *intake)
+void crowd_sweep(struct inlet *inlet)
 {
-	int64_t now = clock_monotonic(), timeout = intake_limits(intake).timeout_ns;
+	int64_t now = clock_monotonic(), timeout = inlet_limits(inlet).timeout_ns;
 
-	for (GList *link = intake->connections.head, *next; link; link = next) {
+	for (GList *link = inlet->connections.head, *next; link; link = next) {
 		struct connection *connection = link->data;
 		const char *why = why_silent(connection, now, timeout);
 
 		next = link->next;
 		if (!why)
 			continue;
-		intake_say(intake, SAY_SILENT, "%s: connection closed: %s", connection->peer, why);
+		inlet_say(inlet, SAY_SILENT, "%s: connection closed: %s", connection->peer, why);
 		connection_close(connection, INPUT_CLOSED_SILENT);
 	}
 }
