@@ -71,6 +71,12 @@ static bool enter(struct walk *walk, uint8_t kind, uint8_t key, uint8_t value, u
 	return true;
 }
 
+/* What is of no type would have no bytes, and so no end. */
+static bool is_type(uint8_t type)
+{
+	return type >= TBINARY_BOOL && type <= TBINARY_LIST;
+}
+
 static bool take_list(struct walk *walk)
 {
 	const uint8_t *at = walk->data + walk->end->at;
@@ -80,7 +86,9 @@ static bool take_list(struct walk *walk)
 		return false;
 	count = number_at(at + 1);
 	walk->end->at += TBINARY_LIST_HEAD;
-	return count > INT32_MAX ? wrong(walk) : enter(walk, TBINARY_LIST, 0, at[0], count);
+	if (count > INT32_MAX || (count && !is_type(at[0])))
+		return wrong(walk);
+	return enter(walk, TBINARY_LIST, 0, at[0], count);
 }
 
 static bool take_map(struct walk *walk)
@@ -92,7 +100,9 @@ static bool take_map(struct walk *walk)
 		return false;
 	count = number_at(at + 2);
 	walk->end->at += 6;
-	return count > INT32_MAX ? wrong(walk) : enter(walk, TBINARY_MAP, at[0], at[1], 2 * (uint64_t)count);
+	if (count > INT32_MAX || (count && !(is_type(at[0]) && is_type(at[1]))))
+		return wrong(walk);
+	return enter(walk, TBINARY_MAP, at[0], at[1], 2 * (uint64_t)count);
 }
 
 static bool take_bytes(struct walk *walk, size_t bytes)
