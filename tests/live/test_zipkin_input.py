@@ -19,6 +19,6 @@ def test_through_an_agent(node):
     exactly(len(spans) == len({span["id"] for span in spans}) == 1000, "spans are missing, or there twice")
     assert all(span["kind"] == "CLIENT" and span["duration"] == 100 for span in spans)
     metrics = zipkin.collector_metrics()
-    assert metrics["messages"] == 1000 and metrics["messages_dropped"] == metrics["spans_dropped"] == 0, metrics
+    assert metrics["spans"] == 1000 and metrics["messages_dropped"] == metrics["spans_dropped"] == 0, metrics
     with Client(port) as client:
         assert client.scribe.getCounters()["spans"] == 1000
