@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The intake: python3-thrift's own client hands over spans; each is at the collector, and the ledger says so."""
 
+import json
+import os
+import signal
 import time
 
 import pytest
@@ -264,3 +267,58 @@ def test_reload_moves_it(node):
     wait_until(lambda: not answers(other), 10, "it to be off")
     assert sorted(n for _, _, n, _ in sink.records()) == [0, 1, 2]
     assert node.status()["input"]["connections"] == 0
+
+
+def test_every_format(node):
+    """Two servers, files of Zipkin's JSON and of OpenTelemetry's: the same spans, each in the output's format."""
+    sink, web = IdSink(node, free_port()).start(), IdSink(node, free_port()).start()
+    outputs = {
+        "output west": {"type": "http", "server": f"127.0.0.1:{web.port}", "tags": "rack=r7"},
+        "output lines": {"type": "file", "directory": node.path("lines"), "batch-delay": "50ms"},
+        "output otlp": {"type": "file", "format": "otlp-json", "directory": node.path("otlp"), "batch-delay": "50ms"},
+    }
+    os.makedirs(node.path("lines"))
+    os.makedirs(node.path("otlp"))
+    port = start_agent(node, sink.port, **outputs)
+    sender = Sender(port, 40, 0, 500)
+    run_senders([sender])
+    for name in ("default", "west", "lines", "otlp"):
+        ledger = node.wait_ledger(lambda ledger: ledger.idle(), 20, "all to be settled", output=name)
+        exactly((ledger.taken, ledger.sent, ledger.dropped) == (500, 500, 0), f"{name}: {ledger}")
+    assert check_came(sink, [sender]) == check_came(web, [sender]) == 0
+    lines = [line for name in os.listdir(node.path("lines")) for line in open(node.path(f"lines/{name}"))]
+    spans = [json.loads(line) for line in lines]
+    spans = [span for one in spans for span in (one if isinstance(one, list) else [one])]
+    assert sorted(int(span["tags"]["ordinal"]) for span in spans) == list(range(500))
+    assert all((s["kind"], s["duration"], s["localEndpoint"]["serviceName"]) == ("CLIENT", 100, "sender40") for s in spans)
+    text = "".join(open(node.path(f"otlp/{name}")).read() for name in os.listdir(node.path("otlp")))
+    assert text.count('"spanId"') == 500 and "sender40" in text
+
+
+def test_stopped_under_load(node):
+    """SIGTERM, again and again: nothing is lost; what comes again was not answered, and the rows say so."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, session={"keep": "yes"}, output=TIMID)
+    senders = [Sender(port, 40, t, 3000, 20, rate=500) for t in range(4)]
+    for sender in senders:
+        sender.start()
+    for turn in range(4):
+        time.sleep(1)
+        if turn % 2:
+            sink.kill()
+            time.sleep(0.3)
+        node.agent.send(signal.SIGTERM)
+        assert node.agent.wait(20) == 0
+        node.start_agent_again(wait=False)
+        if turn % 2:
+            sink.start()
+    wait_senders(senders, 120)
+    total = sum(s.count for s in senders)
+    ledger = wait_received(node, total)
+    again = check_came(sink, senders)
+    broken = sum(s.batch * s.broken for s in senders)
+    print(f"{again} of {total} came again; {ledger}")
+    assert total <= ledger.received <= total + broken, str(ledger)
+    exactly(ledger.dropped == 0, str(ledger))
+    exactly(ledger.received == ledger.sent + ledger.given_back, str(ledger))
+    assert again <= broken
