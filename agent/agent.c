@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/ledger.h"
+#include "inlet/inlet.h"
 #include "notify.h"
 #include "output/books.h"
 #include "output/outputs.h"
@@ -33,6 +34,7 @@ struct agent {
 	struct books *books;
 	struct daemons *daemons;
 	struct collector *collector;
+	struct inlet *inlet;
 	struct http *http;
 	struct status_source source;
 	struct activity *activity;
@@ -40,19 +42,36 @@ struct agent {
 	struct reload reloading;
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
-	struct event *collected;    /* activated when nothing more is read */
+	struct event *collected;    /* activated when nothing more is read, or taken in */
+	_Atomic int producers;      /* of spans, that go on: the collector and the inlet */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
 	bool collector_ended;
 	bool hopeless; /* only another configuration helps */
 };
 
-/* Runs in the collector's thread; libevent wakes the loop. */
+/* These run in the collector's thread and in the inlet's; libevent wakes the loop. */
+
 static void wake_collected(void *data)
 {
 	struct agent *agent = data;
 
-	event_active(agent->collected, 0, 0);
+	if (--agent->producers == 0)
+		event_active(agent->collected, 0, 0);
+}
+
+static void record(void *data, uint64_t number)
+{
+	struct agent *agent = data;
+
+	collector_record(agent->collector, number);
+}
+
+static void recorded(void *data, uint64_t number)
+{
+	struct agent *agent = data;
+
+	inlet_recorded(agent->inlet, number);
 }
 
 /*
@@ -75,6 +94,7 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	log_info(collector_keeps(agent->collector)
 			 ? "stopping: delivering what was read; the session keeps recording"
 			 : "stopping: reading what was recorded, then delivering it");
+	inlet_stop(agent->inlet);
 	collector_stop(agent->collector, agent->config->stop_timeout);
 	event_add(agent->deadline, &limit);
 }
@@ -183,17 +203,28 @@ static bool make_collection(struct agent *agent)
 		.fanout = agent->fanout,
 		.books = agent->books,
 		.done = wake_collected,
+		.recorded = recorded,
 		.data = agent,
 	});
 	agent->source.collector = agent->collector;
 	return agent->collector != NULL;
 }
 
+static bool make_inlet(struct agent *agent)
+{
+	const struct inlet_options options = {.record = record, .stopped = wake_collected, .data = agent};
+
+	agent->inlet = inlet_create(agent->config, outputs_outlets(agent->outputs), &options);
+	agent->source.inlet = agent->inlet;
+	return agent->inlet != NULL;
+}
+
 static bool start(struct agent *agent)
 {
 	make_loop(agent);
+	agent->producers = 2;
 	if (!http_is_alone(agent->config) || !make_delivery(agent) || !make_answers(agent) ||
-		!make_collection(agent))
+		!make_collection(agent) || !make_inlet(agent))
 		return false;
 	agent->reloading = (struct reload){
 		.file = agent->reloading.file,
@@ -201,6 +232,7 @@ static bool start(struct agent *agent)
 		.outputs = agent->outputs,
 		.fanout = agent->fanout,
 		.collector = agent->collector,
+		.inlet = agent->inlet,
 		.http = agent->http,
 		.state.succeeded = agent->source.started,
 	};
@@ -213,11 +245,14 @@ static bool start(struct agent *agent)
 /* "8 of 10 spans delivered": of those that the output keeps; the caller's. */
 static char *describe_delivery(const struct output_state *output)
 {
-	const int64_t *row = output->account.row, sampled = row[SPANS_SAMPLED_OUT];
-	g_autofree char *left = g_strdup_printf(", %" PRId64 " sampled out", sampled);
+	const int64_t *row = output->account.row, sampled = row[SPANS_SAMPLED_OUT],
+		      back = row[SPANS_GIVEN_BACK];
+	g_autofree char *left = g_strdup_printf(", %" PRId64 " sampled out", sampled),
+			*given = g_strdup_printf(", %" PRId64 " given back to their senders", back);
 
-	return g_strdup_printf("%" PRId64 " of %" PRId64 " spans delivered%s", row[SPANS_SENT],
-		row[SPANS_TAKEN] + row[SPANS_RECOVERED] - sampled, sampled ? left : "");
+	return g_strdup_printf("%" PRId64 " of %" PRId64 " spans delivered%s%s", row[SPANS_SENT],
+		row[SPANS_TAKEN] + row[SPANS_RECOVERED] - sampled - back, sampled ? left : "",
+		back ? given : "");
 }
 
 /* Logs what became of one output's spans. */
@@ -276,6 +311,9 @@ static void end(struct agent *agent)
 		activity_destroy(agent->activity);
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
+	if (agent->inlet)
+		inlet_destroy(
+			agent->inlet); /* tells the senders so, once the collector has that in the books */
 	if (agent->collector) {
 		if (!collector_keeps(agent->collector))
 			outputs_drop(agent->outputs);

@@ -26,6 +26,7 @@ struct reload {
 	struct outputs *outputs;
 	struct fanout *fanout;
 	struct collector *collector;
+	struct inlet *inlet;
 	struct http *http;
 	struct reload_state state;
 };

@@ -306,14 +306,14 @@ static bool agent_runs(const char *path)
 	return runs;
 }
 
-static void try_port(struct trial *trial)
+static void try_port(struct trial *trial, const char *section, const char *key, const char *address)
 {
-	g_autofree char *place = place_of(trial->config->origins, "agent", "http");
-	const char *address = trial->config->http;
+	g_autofree char *place = place_of(trial->config->origins, section, key),
+			*what = g_strdup_printf("`%s` of [%s],", key, section);
 	char why[256];
 
 	if (*address && !trial->runs && !port_try(address, why, sizeof(why)))
-		miss(trial, place, "`http` of [agent]", address, why);
+		miss(trial, place, what, address, why);
 }
 
 /* Whose trial it is */
@@ -333,7 +333,8 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 	}
 	try_state(&trial);
 	try_socket(&trial);
-	try_port(&trial);
+	try_port(&trial, "agent", "http", config->http);
+	try_port(&trial, "input", "scribe", config->input_scribe);
 	return trial.hopeless ? NEEDS_HOPELESS : trial.unmet ? NEEDS_UNMET : NEEDS_MET;
 }
 

@@ -84,6 +84,7 @@ static void note_keep(const struct output_config *output, const char *prefix)
 /* What is no mistake, and may surprise; each a line behind @prefix. */
 static void print_notes(const struct config *config, const char *prefix)
 {
+	struct address input;
 	bool delivers = false;
 
 	for (guint i = 0; i < config->outputs->len; i++) {
@@ -106,6 +107,10 @@ static void print_notes(const struct config *config, const char *prefix)
 			       "switches it off\n",
 				prefix, output->section, output->server);
 	}
+	if (*config->input_scribe && address_parse(config->input_scribe, &input) && !address_is_loopback(&input))
+		printf("%snote: [input] takes spans at %s from whoever can connect there: nobody is asked who they "
+		       "are, and nothing is encrypted (see blkin-agent.conf(5))\n",
+			prefix, config->input_scribe);
 	if (!delivers)
 		printf("%snote: no output delivers: events are read and counted, and their spans thrown "
 		       "away\n",

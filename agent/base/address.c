@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <glib.h>
 
@@ -67,4 +68,15 @@ void address_print(const struct address *address, char *text)
 {
 	snprintf(text, ADDRESS_TEXT, strchr(address->host, ':') ? "[%s]:%u" : "%s:%u", address->host,
 		address->port);
+}
+
+bool address_is_loopback(const struct address *address)
+{
+	return !strncmp(address->host, "127.", 4) || !strcmp(address->host, "::1") ||
+	       !strcasecmp(address->host, "localhost");
+}
+
+bool address_is_any(const struct address *address)
+{
+	return !strcmp(address->host, "0.0.0.0") || !strcmp(address->host, "::") || !strcmp(address->host, "0");
 }

@@ -24,6 +24,10 @@ bool address_parse(const char *text, struct address *address);
  */
 size_t address_parse_list(const char *text, struct address *list);
 
+/* Whether it means this machine alone, by number or as `localhost`; and whether it means all of its addresses. */
+bool address_is_loopback(const struct address *address);
+bool address_is_any(const struct address *address);
+
 /* The reverse; @text has at least 272 bytes. */
 #define ADDRESS_TEXT 272
 void address_print(const struct address *address, char *text);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/address.h"
 #include "base/log.h"
 #include "base/proxyurl.h"
 #include "config/explain.h"
@@ -138,6 +139,33 @@ static bool is_topic(const char *name)
 	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
+/* Whether a connection to @server comes to @own. What names mean is not known here. */
+static bool is_same_place(const struct address *own, const struct address *server)
+{
+	if (own->port != server->port)
+		return false;
+	return !strcasecmp(own->host, server->host) ||
+	       (address_is_loopback(server) && (address_is_loopback(own) || address_is_any(own)));
+}
+
+/* An output to the agent's own input would send the same spans for ever. */
+static int check_circle(const struct config *config, const struct output_config *output)
+{
+	const struct config_origin *at = later(NULL, output->origins, "output", "server");
+	struct address own, list[ADDRESSES_MAX];
+	size_t count = 0;
+	bool same = false;
+
+	if (output->type == CONFIG_OUTPUT_SCRIBE && *config->input_scribe && address_parse(config->input_scribe, &own))
+		count = address_parse_list(output->server, list);
+	for (size_t i = 0; i < count; i++)
+		same |= is_same_place(&own, &list[i]);
+	at = later(at, config->origins, "input", "scribe");
+	return same ? broken(at, "`server` is the agent's own `scribe` in [input]: its spans would come back for ever",
+			      output->section)
+		    : 0;
+}
+
 static int check_output(const struct config *config, const struct output_config *output)
 {
 	struct proxyurl proxy = {0};
@@ -217,7 +245,8 @@ int config_check(const struct config *config)
 		status = -1;
 	for (guint i = 0; i < config->outputs->len; i++)
 		if (check_output(config, g_ptr_array_index(config->outputs, i)) != 0 ||
-			check_directories(config, i) != 0)
+			check_directories(config, i) != 0 ||
+			check_circle(config, g_ptr_array_index(config->outputs, i)) != 0)
 			status = -1;
 	return status;
 }

@@ -193,6 +193,9 @@ static void print_sections(const struct config *config, bool outputs, FILE *out)
 		if (i > 0 && !strcmp(config_keys[i].section, config_keys[i - 1].section))
 			continue;
 		section.title = section.keys = config_keys[i].section;
+		/* what has to fit the outputs is not asked of who knows none */
+		if (!outputs && (!strcmp(section.keys, "spool") || !strcmp(section.keys, "input")))
+			continue;
 		if (config_keys[i].scope != SCOPE_OUTPUT)
 			print_section(&section, out);
 		else if (outputs)

@@ -27,6 +27,7 @@ enum config_output {
 	CONFIG_OUTPUT_NONE
 };
 enum config_file_sync { CONFIG_FILE_SYNC_ROTATION, CONFIG_FILE_SYNC_BATCH };
+enum config_ack { CONFIG_ACK_SPOOLED, CONFIG_ACK_QUEUED };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
 enum config_format { CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2, CONFIG_FORMAT_OTLP, CONFIG_FORMAT_OTLP_JSON };
 enum config_kafka_key { CONFIG_KEY_NONE, CONFIG_KEY_TRACE };
@@ -123,6 +124,13 @@ struct config {
 	int64_t linger;       /* ns of silence after which a classic span is taken to be over */
 	int64_t grace;        /* ns that a classic span still takes annotations after it ended */
 	uint64_t max_pending; /* bytes of spans being assembled */
+	/* [input] */
+	char *input_scribe;         /* ADDRESS:PORT to take Scribe's calls on; "": none are */
+	char *input_category;       /* of messages that are spans */
+	uint64_t input_ack;         /* an enum config_ack */
+	uint64_t input_connections; /* at once */
+	uint64_t input_memory;      /* bytes */
+	int64_t input_timeout;      /* ns of silence in the middle of a call */
 	/* [output] and each [output NAME] */
 	GPtrArray *outputs; /* of struct output_config *: first `default`, then by the order of the files */
 	/* [spool] */
@@ -168,7 +176,7 @@ char *config_get(const struct config *config, const char *section, const char *n
 /* Prints every section and key as a configuration file, with where those came from that were set. */
 void config_print(const struct config *config, FILE *out);
 
-/* The same for the sections that are not outputs' alone. */
+/* The same for the sections that have nothing to do with outputs alone: what the reader has to know. */
 void config_print_own(const struct config *config, FILE *out);
 
 /*

@@ -69,6 +69,13 @@ const struct config_key config_keys[] = {
 	AGENT("spans", "grace", DURATION, grace, CHANGES_SPANS, .number = 100 * MS, .max = MINUTE),
 	AGENT("spans", "max-pending", SIZE, max_pending, CHANGES_SPANS, .number = 16 * MIB, .min = 64 * KIB, .max = GIB),
 
+	AGENT("input", "scribe", ADDRESS_OR_NONE, input_scribe, CHANGES_INPUT, .text = ""),
+	AGENT("input", "category", NAME, input_category, CHANGES_INPUT, .text = "zipkin"),
+	AGENT("input", "ack", CHOICE, input_ack, CHANGES_INPUT, .text = "spooled|queued", .number = CONFIG_ACK_SPOOLED, .max = 1),
+	AGENT("input", "connections", NUMBER, input_connections, CHANGES_INPUT, .number = 256, .min = 1, .max = 10000),
+	AGENT("input", "memory", SIZE, input_memory, CHANGES_INPUT, .number = 64 * MIB, .min = MIB, .max = 64 * GIB),
+	AGENT("input", "timeout", DURATION, input_timeout, CHANGES_INPUT, .number = 10 * SECOND, .min = 10 * MS, .max = 10 * MINUTE),
+
 	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, DELIVERS | FOR(NONE), .text = "scribe|http|otlp|file|kafka|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 5),
 	OUTPUT("takes", WORDS, takes, NEEDS_RESTART, DELIVERS, .text = "spans", .number = CONFIG_TAKES_SPANS, .max = 1),
 	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, SERVERS, .text = "127.0.0.1:9410"),

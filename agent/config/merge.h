@@ -17,6 +17,7 @@ enum config_change {
 	CONFIG_CHANGES_COLLECTOR = 2,
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
 	CONFIG_CHANGES_LOG = 32,
+	CONFIG_CHANGES_INPUT = 64,
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,

@@ -275,7 +275,8 @@ static void complete(struct account *account)
 
 /*
  * Subtracts the gauges, from themselves and from the rows that they are part of. Reading continues where the
- * slowest output has everything settled, so what this one had queued is made again.
+ * slowest output has everything settled, so what this one had queued is made again. What senders wait for an
+ * OK for is not: they send it again.
  */
 static void unmake(void)
 {
@@ -286,6 +287,8 @@ static void unmake(void)
 		most = MAX(most, each->is.row[SPANS_QUEUED]);
 		each->is.row[SPANS_TAKEN] -= each->is.row[SPANS_QUEUED];
 		each->is.row[SPANS_QUEUED] = 0;
+		each->is.row[SPANS_GIVEN_BACK] += each->is.row[SPANS_HELD];
+		each->is.row[SPANS_HELD] = 0;
 	}
 	ledger.row[SPANS_MADE] -= ledger.row[SPANS_PENDING] + most;
 	ledger.row[SPANS_PENDING] = 0;

@@ -5,12 +5,13 @@
  *     events logged = read - read again + lost in ring buffers + lost in relay
  *     read          = in spans + json + rejected + ignored
  *     spans made    = pending + handed to the outputs
+ *     messages received = spans received + refused + put off
  *
  * and in the account of each output
  *
- *     taken + recovered = queued + spooled + sent + sampled out + dropped
+ *     taken + recovered = queued + held + spooled + sent + given back + sampled out + dropped
  *
- * where an output that exists from the start has taken all spans that were handed on, and one that was added
+ * where an output that exists from the start has taken all spans that were handed on or received, and one that was added
  * later has taken those since.
  *
  * The ledger outlives the agent. A checkpoint has a snapshot of it, as of the moment up to which events had

@@ -24,7 +24,15 @@ enum ledger_row {
 	EVENTS_REJECTED_TIME,      /* a span that starts after it ends, or before there was a clock */
 	EVENTS_IGNORED,            /* foreign: not an event of a span */
 	EVENTS_READ_AGAIN, /* of those read: a second time, after the process that first read them died */
+	/* messages that the inlet got; each is one span, or is in one of these rows */
+	MESSAGES_RECEIVED,
+	MESSAGES_REFUSED_CATEGORY,  /* of another category */
+	MESSAGES_REFUSED_MALFORMED, /* no span in base64 */
+	MESSAGES_REFUSED_ID,        /* trace or span id 0 */
+	MESSAGES_REFUSED_OVERSIZE,  /* larger than a span may be */
+	MESSAGES_PUT_OFF,           /* the sender was told to try later, before anything was taken */
 	/* spans */
+	SPANS_RECEIVED, /* by the inlet */
 	SPANS_MADE,
 	SPANS_PENDING, /* gauge: in assembly */
 	/* not part of the sums */
@@ -36,6 +44,10 @@ enum ledger_row {
 	SESSIONS_LOST,    /* not ended by the agent: what was in their buffers is lost, uncounted */
 	SESSIONS_MENDED,  /* found stopped or partly disabled, and restored */
 	CLOCK_STEPS_SEEN, /* of the wall clock */
+	INPUT_CALLS_LOOPED,   /* put off, as they come from this agent itself, by way of others */
+	INPUT_CLOSED_GARBAGE, /* connections of senders who do not speak Scribe, */
+	INPUT_CLOSED_SILENT,  /* who did not go on in the middle of a call, or did not read the answers, */
+	INPUT_CLOSED_CROWDED, /* or for whom there was no room */
 	READER_RESTARTS,  /* the reader's process ended before its time, and was started again */
 	LEDGER_ROWS
 };
@@ -44,8 +56,10 @@ enum account_row {
 	SPANS_TAKEN,       /* handed to the output */
 	SPANS_RECOVERED,   /* found in its spool when the agent started */
 	SPANS_QUEUED,      /* gauge: encoded, but not acknowledged yet */
+	SPANS_HELD,        /* gauge: the same of what the inlet got; its sender waits for an OK */
 	SPANS_SPOOLED,     /* gauge: on disk */
 	SPANS_SENT,        /* acknowledged by the collector */
+	SPANS_GIVEN_BACK,  /* held, and then no more: the sender got no OK, and sends them again */
 	SPANS_SAMPLED_OUT, /* its `keep` leaves them out */
 	SPANS_DROPPED_QUEUE_FULL,
 	SPANS_DROPPED_REFUSED,       /* rejected by the collector */

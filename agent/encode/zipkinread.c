@@ -104,7 +104,7 @@ static void take_annotation(struct reading *is, int64_t time, struct text value,
 
 static void get_annotation(struct reading *is)
 {
-	struct text value = {NULL, 0};
+	struct text value = {"", 0};
 	bool with_host = false;
 	int64_t time = 0;
 	uint8_t type;
@@ -151,7 +151,7 @@ static void take_tag(
 
 static void get_tag(struct reading *is)
 {
-	struct text key = {NULL, 0}, value = {NULL, 0};
+	struct text key = {"", 0}, value = {"", 0};
 	struct endpoint host;
 	bool with_host = false;
 	uint32_t kind = 0;

@@ -63,6 +63,13 @@ void backlog_set_storing(struct queue *queue, bool storing)
 	pthread_mutex_unlock(&queue->lock);
 }
 
+void backlog_set_room(struct queue *queue, size_t bytes)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->spool_room = bytes;
+	pthread_mutex_unlock(&queue->lock);
+}
+
 void queue_set_delivering(struct queue *queue, bool delivering)
 {
 	pthread_mutex_lock(&queue->lock);
@@ -145,6 +152,7 @@ void backlog_stored(struct queue *queue, struct entry *list)
 		struct entry *entry = list;
 
 		list = entry->next;
+		entry_settle(entry, true);
 		entry_destroy(entry);
 	}
 }

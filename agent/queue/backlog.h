@@ -38,6 +38,9 @@ void backlog_attach(struct queue *queue);
  */
 void backlog_set_storing(struct queue *queue, bool storing);
 
+/* So many bytes can be stored before the oldest batches have to go. */
+void backlog_set_room(struct queue *queue, size_t bytes);
+
 /*
  * Waits until there may be something to do, at most until @until (CLOCK_MONOTONIC ns; INT64_MAX: for ever).
  */

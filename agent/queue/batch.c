@@ -68,6 +68,7 @@ void batch_unref(struct batch *batch)
 	buffer_free(&batch->spans);
 	buffer_free(&batch->sizes);
 	buffer_free(&batch->events);
+	receipt_unref(batch->receipt);
 	free(batch);
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "queue/receipt.h"
 
 /* The format of the items. The numbers are stored in spools and must never change. */
 enum batch_format {
@@ -36,6 +37,7 @@ struct batch {
 	struct buffer events; /* int64_t for each item: the time of its last event, ns since the epoch */
 	uint32_t count;       /* of items */
 	int64_t born;         /* when the first item was added, CLOCK_MONOTONIC ns */
+	struct receipt *receipt; /* of who waits for these items to be safe, counted; NULL: nobody does */
 };
 
 /* The same items in each format that somebody takes; NULL: nobody does. */

@@ -16,12 +16,16 @@ struct entry {
 	uint8_t failures;    /* so often the server failed on it, and did not say why */
 	bool alone;       /* was open when the server failed: sent with no other, to see whose fault it is */
 	bool aside;       /* it is a suspect: aside.h */
+	struct receipt *receipt; /* its part in one; NULL: nobody waits for it */
 	int64_t spool_id; /* its row in the spool, if it is replayed from disk; 0: fresh */
 	struct entry *next; /* for its current owner */
 };
 
-/* Takes over a reference to @batch. */
+/* Takes over a reference to @batch, and a part in its receipt. */
 struct entry *entry_create(struct batch *batch);
+
+/* Its items are safe, or they are dropped: the part in the receipt is over. */
+void entry_settle(struct entry *entry, bool good);
 
 /* Drops it. @entry may be NULL. */
 void entry_destroy(struct entry *entry);
@@ -47,7 +51,7 @@ static inline void entry_blame(struct entry *entry)
 /* The account's row that its items are in. */
 static inline enum account_row entry_row(const struct entry *entry)
 {
-	return entry->spool_id ? SPANS_SPOOLED : SPANS_QUEUED;
+	return entry->spool_id ? SPANS_SPOOLED : entry->receipt ? SPANS_HELD : SPANS_QUEUED;
 }
 
 #endif

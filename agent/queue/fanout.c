@@ -24,6 +24,8 @@ struct lane {
 
 struct fanout {
 	struct outlets *outlets;
+	bool closes;             /* queues that are left out */
+	struct receipt *receipt; /* of the items that are handed, borrowed; NULL: they are this node's */
 	struct lane *lanes; /* as many as there are outlets at most */
 	size_t lane_count;
 	size_t *lane_of;                        /* each outlet's */
@@ -85,14 +87,25 @@ static void forget_queue(void *queue)
 	queue_unref(queue);
 }
 
-struct fanout *fanout_create(struct outlets *outlets)
+static struct fanout *create(struct outlets *outlets, bool closes)
 {
 	struct fanout *fanout = g_new0(struct fanout, 1);
 
+	fanout->closes = closes;
 	pthread_mutex_init(&fanout->lock, NULL);
 	fanout->leaving = g_ptr_array_new_with_free_func(forget_queue);
 	build(fanout, outlets);
 	return fanout;
+}
+
+struct fanout *fanout_create(struct outlets *outlets)
+{
+	return create(outlets, true);
+}
+
+struct fanout *fanout_create_second(struct outlets *outlets)
+{
+	return create(outlets, false);
 }
 
 void fanout_destroy(struct fanout *fanout)
@@ -220,7 +233,7 @@ static void post(struct fanout *fanout, struct ledger *change)
 			oversize += is_oversize(lane, batch_sizes(its)[n]);
 		row[SPANS_TAKEN] = taken + lane->sampled_out;
 		row[SPANS_SAMPLED_OUT] = lane->sampled_out;
-		row[SPANS_QUEUED] = taken - oversize;
+		row[fanout->receipt ? SPANS_HELD : SPANS_QUEUED] = taken - oversize;
 		row[SPANS_DROPPED_OVERSIZE] = oversize;
 	}
 	ledger_post_with(change, fanout->entries, fanout->outlets->count);
@@ -257,12 +270,13 @@ static uint32_t fitting(const struct lane *lane, const struct batch *items, uint
 	return end - first;
 }
 
-static void begin(struct lane *lane, int64_t now)
+static void begin(struct lane *lane, struct receipt *receipt, int64_t now)
 {
 	if (lane->open)
 		return;
 	lane->open = batch_create(lane->limits.format, lane->last_count, lane->last_bytes);
 	lane->open->born = now;
+	lane->open->receipt = receipt ? receipt_ref(receipt) : NULL;
 }
 
 /* Adds the items to one lane, and pushes its batch each time that it is full. */
@@ -278,7 +292,7 @@ static void add(struct fanout *fanout, size_t index, int64_t now)
 		uint32_t count = fitting(lane, items, first, &bytes);
 
 		if (count) {
-			begin(lane, now);
+			begin(lane, fanout->receipt, now);
 			batch_add_run(lane->open, at, batch_sizes(items) + first, batch_events(items) + first,
 				count);
 			first += count;
@@ -317,7 +331,7 @@ static void change_outlets(struct fanout *fanout)
 	for (size_t i = 0; i < before->count; i++) {
 		struct queue *queue = before->outlet[i].queue;
 
-		if (outlets_have(next, queue))
+		if (!fanout->closes || outlets_have(next, queue))
 			continue;
 		g_ptr_array_add(fanout->leaving, queue_ref(queue));
 		queue_close(queue);
@@ -345,6 +359,19 @@ void fanout_hand(
 	push_all(fanout, now, force);
 }
 
+void fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
+	const struct batches *items, int64_t now)
+{
+	fanout->receipt = receipt;
+	fanout_hand(fanout, change, items, now, true);
+	fanout->receipt = NULL;
+}
+
+bool fanout_admits(const struct fanout *fanout, size_t bytes, bool safe)
+{
+	return outlets_admit(fanout->outlets, bytes, safe);
+}
+
 bool fanout_waits(const struct fanout *fanout)
 {
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
@@ -359,8 +386,7 @@ bool fanout_waits(const struct fanout *fanout)
 
 void fanout_mark(struct fanout *fanout)
 {
-	for (size_t i = 0; i < fanout->outlets->count; i++)
-		queue_mark(fanout->outlets->outlet[i].queue);
+	outlets_mark(fanout->outlets);
 }
 
 bool fanout_settled(struct fanout *fanout)
@@ -376,13 +402,5 @@ bool fanout_settled(struct fanout *fanout)
 
 size_t fanout_excess(const struct fanout *fanout)
 {
-	size_t excess = 0;
-
-	for (size_t i = 0; i < fanout->outlets->count; i++) {
-		struct queue *queue = fanout->outlets->outlet[i].queue;
-		size_t bytes = queue_bytes(queue), half = queue_limit(queue) / 2;
-
-		excess += bytes > half ? bytes - half : 0;
-	}
-	return excess;
+	return outlets_excess(fanout->outlets);
 }

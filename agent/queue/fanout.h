@@ -23,6 +23,9 @@ struct fanout;
 
 /* One count of @outlets is taken over. */
 struct fanout *fanout_create(struct outlets *outlets);
+
+/* The same for a second producer: queues that are left out are closed by the first one alone. */
+struct fanout *fanout_create_second(struct outlets *outlets);
 void fanout_destroy(struct fanout *fanout);
 
 /*
@@ -43,6 +46,16 @@ bool fanout_takes(const struct fanout *fanout, enum batch_format format);
  */
 void fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force);
+
+/*
+ * The same for items from outside, all of which are pushed at once: @receipt, which stays the caller's, tells
+ * when they are safe. A fanout hands over either such items or others.
+ */
+void fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
+	const struct batches *items, int64_t now);
+
+/* Whether every output has room for @bytes more of them: queue_admits. */
+bool fanout_admits(const struct fanout *fanout, size_t bytes, bool safe);
 
 /* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
 bool fanout_waits(const struct fanout *fanout);

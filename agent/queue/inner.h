@@ -32,6 +32,7 @@ struct queue {
 	/* backlog.h's */
 	bool spooled; /* there is a spooler */
 	bool storing; /* its disk works */
+	size_t spool_room; /* bytes that fit on it before the oldest have to go */
 	bool slow;    /* a push waited for it in vain since an entry last left */
 	pthread_cond_t work;
 	bool delivering;

@@ -38,3 +38,30 @@ bool outlets_have(const struct outlets *outlets, const struct queue *queue)
 			return true;
 	return false;
 }
+
+void outlets_mark(const struct outlets *outlets)
+{
+	for (size_t i = 0; i < outlets->count; i++)
+		queue_mark(outlets->outlet[i].queue);
+}
+
+size_t outlets_excess(const struct outlets *outlets)
+{
+	size_t excess = 0;
+
+	for (size_t i = 0; i < outlets->count; i++) {
+		struct queue *queue = outlets->outlet[i].queue;
+		size_t bytes = queue_bytes(queue), half = queue_limit(queue) / 2;
+
+		excess += bytes > half ? bytes - half : 0;
+	}
+	return excess;
+}
+
+bool outlets_admit(const struct outlets *outlets, size_t bytes, bool safe)
+{
+	for (size_t i = 0; i < outlets->count; i++)
+		if (!queue_admits(outlets->outlet[i].queue, bytes, safe))
+			return false;
+	return outlets->count > 0;
+}

@@ -43,4 +43,9 @@ void outlets_unref(struct outlets *outlets);
 /* Whether the list has the queue. */
 bool outlets_have(const struct outlets *outlets, const struct queue *queue);
 
+/* What fanout.h says of a fanout. */
+void outlets_mark(const struct outlets *outlets);
+size_t outlets_excess(const struct outlets *outlets);
+bool outlets_admit(const struct outlets *outlets, size_t bytes, bool safe);
+
 #endif

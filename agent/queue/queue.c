@@ -105,9 +105,17 @@ void queue_has_room(struct queue *queue)
 	pthread_cond_broadcast(&queue->released);
 }
 
+/* What nobody has said OK to is its sender's again. */
+static void enter_drop(struct queue *queue, const struct entry *entry, enum account_row row)
+{
+	if (entry->receipt && !receipt_is_given(entry->receipt))
+		row = SPANS_GIVEN_BACK;
+	account_move(queue->account, entry_row(entry), row, entry->batch->count);
+}
+
 static void drop(struct queue *queue, struct entry *entry, enum account_row row)
 {
-	account_move(queue->account, SPANS_QUEUED, row, entry->batch->count);
+	enter_drop(queue, entry, row);
 	queue_settle(queue, entry);
 	entry_destroy(entry);
 }
@@ -172,7 +180,7 @@ void queue_push(struct queue *queue, struct batch *batch)
 	if (queue->wake) {
 		append(queue, entry);
 	} else {
-		account_move(queue->account, SPANS_QUEUED, SPANS_DROPPED_SHUTDOWN, batch->count);
+		enter_drop(queue, entry, SPANS_DROPPED_SHUTDOWN);
 		entry_destroy(entry);
 	}
 	pthread_mutex_unlock(&queue->lock);
@@ -310,6 +318,7 @@ void queue_release(struct queue *queue, struct entry *entry)
 	}
 	queue_has_room(queue);
 	pthread_mutex_unlock(&queue->lock);
+	entry_settle(entry, true);
 	entry_destroy(entry);
 }
 
@@ -333,6 +342,23 @@ size_t queue_bytes(struct queue *queue)
 	bytes = queue->bytes;
 	pthread_mutex_unlock(&queue->lock);
 	return bytes;
+}
+
+/* What waits may yet have to be stored, and nothing older is to go for it. */
+static bool has_safe_place(const struct queue *queue, size_t bytes)
+{
+	return queue->delivering || (queue->spooled && queue->storing && queue->bytes + bytes <= queue->spool_room);
+}
+
+bool queue_admits(struct queue *queue, size_t bytes, bool safe)
+{
+	bool admits;
+
+	pthread_mutex_lock(&queue->lock);
+	admits = queue->wake && (!queue->bytes || queue->bytes + bytes <= queue->limits.bytes / 2) &&
+		 (!safe || has_safe_place(queue, bytes));
+	pthread_mutex_unlock(&queue->lock);
+	return admits;
 }
 
 size_t queue_limit(struct queue *queue)

@@ -103,6 +103,12 @@ void queue_set_delivering(struct queue *queue, bool delivering);
  */
 void queue_refuse(struct queue *queue, const struct entry *entry, uint32_t index, const char *words);
 
+/*
+ * Whether there is room for items from outside: in the half of the queue that is not kept for those of this
+ * node, and if it has to be @safe, at the collector or in the spool.
+ */
+bool queue_admits(struct queue *queue, size_t bytes, bool safe);
+
 /* Whether queue_close was called, and no fresh batch waits or is taken. */
 bool queue_done(struct queue *queue);
 

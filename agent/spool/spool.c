@@ -236,12 +236,23 @@ bool spool_try(struct spool *spool)
 	return store_run(&spool->store, try, NULL);
 }
 
+/* What rows leave unused of their pages is left out, and so is what one row asks for beside its own. */
+static uint64_t room_of(const struct spool *spool)
+{
+	struct spooldb *db = (struct spooldb *)&spool->store.db;
+	int rc = SQLITE_OK;
+	int64_t pages = db->db ? spooldb_room(db, &rc) - pages_for(0) : 0;
+
+	return rc == SQLITE_OK && pages > 0 ? (uint64_t)pages * SPOOLFILE_PAGE / 8 * 7 : 0;
+}
+
 void spool_read_holds(const struct spool *spool, struct spool_holds *holds)
 {
 	*holds = (struct spool_holds){
 		.batches = spool->store.holds.batches,
 		.spans = spool->store.holds.spans,
 		.bytes = spoolfile_bytes(spool->store.db.path),
+		.room = room_of(spool),
 	};
 }
 

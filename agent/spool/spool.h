@@ -29,6 +29,7 @@ struct spool_options {
 struct spool_holds {
 	int64_t batches, spans;
 	uint64_t bytes; /* of disk */
+	uint64_t room;  /* bytes of batches that fit before the oldest have to go */
 };
 
 /* Spans lost since the last spool_take_losses. */

@@ -62,6 +62,7 @@ static void publish(struct spooler *spooler, const struct backlog *backlog)
 	enum drain_state drain = look_at_drain(spooler, backlog, &seconds);
 
 	spool_read_holds(spooler->spool, &spooler->holds);
+	backlog_set_room(spooler->queue, spooler->holds.room);
 	pthread_mutex_lock(&spooler->lock);
 	spooler->state.ok = spooler->entered && !spooler->failing;
 	spooler->state.batches = spooler->holds.batches;
@@ -93,13 +94,15 @@ bool spooler_note(struct spooler *spooler, bool good)
 	return good;
 }
 
-void spooler_post(struct spooler *spooler, int64_t stored)
+/* Posts what was stored, of which so much was held, and what was lost meanwhile, in one change. */
+void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
 {
 	struct account_change change = {0};
 	struct spool_losses losses;
 
 	spool_take_losses(spooler->spool, &losses);
-	change.row[SPANS_QUEUED] = -stored;
+	change.row[SPANS_QUEUED] = held - stored;
+	change.row[SPANS_HELD] = -held;
 	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt - losses.discarded;
 	change.row[SPANS_DROPPED_DISCARDED] = losses.discarded;
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
@@ -138,18 +141,23 @@ bool spooler_enter(struct spooler *spooler)
 
 static bool store(struct spooler *spooler, struct entry *list)
 {
-	int64_t spans = 0;
+	int64_t spans = 0, held = 0;
 	bool good;
 
-	for (const struct entry *entry = list; entry; entry = entry->next)
+	for (const struct entry *entry = list; entry; entry = entry->next) {
 		spans += entry->batch->count;
+		held += entry->receipt ? entry->batch->count : 0;
+	}
 	good = spooler_note(spooler, spool_put(spooler->spool, list));
-	spooler_post(spooler, good ? spans : 0);
+	spooler_post(spooler, good ? spans : 0, good ? held : 0);
 	if (good && list->aside)
 		marks_add(&spooler->marks, list);
-	if (good)
+	if (good) {
+		spool_read_holds(spooler->spool, &spooler->holds);
+		backlog_set_room(spooler->queue, spooler->holds.room);
 		backlog_stored(spooler->queue, list);
-	else
+	}
+	if (!good)
 		backlog_put_back(spooler->queue, list);
 	spooler->stored_at = clock_monotonic();
 	return good;
@@ -194,7 +202,7 @@ static bool keep_refused(struct spooler *spooler)
 		good = good && spooler_note(spooler, spool_keep_refused(spooler->spool, refused));
 		g_free(each);
 	}
-	spooler_post(spooler, 0);
+	spooler_post(spooler, 0, 0);
 	return good;
 }
 

@@ -23,6 +23,8 @@
 #define STARTS_NS (5 * NS_PER_SECOND)
 /* Without programs, while events came lately: they are short ones. */
 #define BETWEEN_NS (30 * NS_PER_SECOND)
+/* A circle that was noticed so long ago is undone, as far as anybody knows. */
+#define LOOP_NS (60 * NS_PER_SECOND)
 /* Silence for so long, although programs are there: of those that have recorded before, and of new ones. */
 #define QUIET_NS (120 * NS_PER_SECOND)
 #define QUIET_AT_FIRST_NS (5 * NS_PER_SECOND)
@@ -291,6 +293,33 @@ static void examine_configuration(struct findings *findings, const struct status
 			"settings were changed that take effect after a restart: %s", reload->waiting);
 }
 
+/* Senders are told to try later because of an output: its own finding says why. */
+static void examine_input(struct findings *findings, const struct status *status)
+{
+	const struct inlet_state *input = &status->input;
+
+	if (!*input->address)
+		return;
+	if (*input->error)
+		finding_add(findings, "input-port",
+			"end what else listens there (`ss -ltnp` names it), or set another `scribe` in [input] "
+			"and reload the agent; it opens the port by itself once that is free",
+			"no spans are taken from others: the agent cannot listen on %s: %s", input->address,
+			input->error);
+	if (input->looped && clock_monotonic() - input->looped < LOOP_NS)
+		finding_add(findings, "input-loop",
+			"let one of the agents in the circle deliver elsewhere (`server` in [output]), or take no "
+			"spans from the others (`scribe` in [input])",
+			"spans go in a circle: %s hands over what may have come through this agent before; it is "
+			"told to try later",
+			input->loop_peer);
+	if (input->putting_off)
+		finding_add(findings, "input-full",
+			"nothing is lost while the senders keep their spans; see to the output that does not deliver, "
+			"or raise `queue-size` in [output] or `max-size` in [spool]",
+			"senders are told to try later: an output's queue or spool has no room for more");
+}
+
 void doctor_examine(const struct status *status, struct findings *findings)
 {
 	enum collector_reason reason = status->collector.reason;
@@ -311,5 +340,6 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	if (findings->count == 0)
 		examine_choice(findings, status);
 	findings_add_outputs(findings, status);
+	examine_input(findings, status);
 	examine_configuration(findings, status);
 }

@@ -173,6 +173,17 @@ static void write_outputs(struct buffer *out, const struct status *status)
 
 /* The agent */
 
+static void write_input(struct buffer *out, const struct inlet_state *input)
+{
+	if (!*input->address)
+		return;
+	write_gauge(out, "blkin_agent_input_up", "Whether the agent listens for senders.", !*input->error);
+	write_gauge(out, "blkin_agent_input_connections", "Senders that are connected.", input->connections);
+	write_gauge(out, "blkin_agent_input_bytes", "Memory that their calls take.", (double)input->bytes);
+	write_gauge(out, "blkin_agent_input_putting_off", "Whether senders are told to try later.",
+		input->putting_off);
+}
+
 static void write_agent(struct buffer *out, const struct status *status)
 {
 	write_gauge(out, "blkin_agent_collecting", "Whether the session is being read.",
@@ -204,5 +215,6 @@ void metrics_write(struct buffer *out, const struct status *status)
 {
 	write_rows(out, status);
 	write_outputs(out, status);
+	write_input(out, &status->input);
 	write_agent(out, status);
 }

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status/port.h"
 
-#include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <event2/listener.h>
 #include <glib.h>
 
-#include "base/address.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "net/listen.h"
 #include "status/httplimit.h"
 
 #define RETRY_NS (2 * NS_PER_SECOND)
-#define BACKLOG 128
 
 /* What listens; all NULL while nothing does. */
 struct door {
@@ -37,62 +33,6 @@ struct port {
 };
 
 /* Opening */
-
-/*
- * Two sockets listen at overlapping addresses, as 127.0.0.1 and 0.0.0.0, only if both agree to share the
- * port. Ours do so while one takes over from the other, and at no other time, as nobody else is to share it.
- */
-static void share(int fd, int on)
-{
-	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
-}
-
-/* A socket that listens; -1 with errno. */
-static int listen_on(const struct addrinfo *at, bool shared)
-{
-	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1, error;
-
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (shared)
-		share(fd, 1);
-	if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
-		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
-/* The same at an address as the configuration has it; -1 with the reason in @why. */
-static int listen_at(const char *address, bool shared, char *why, size_t size)
-{
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-	struct addrinfo *list = NULL;
-	struct address at;
-	char number[8];
-	int fd = -1, code;
-
-	if (!address_parse(address, &at)) {
-		snprintf(why, size, "it is not ADDRESS:PORT");
-		return -1;
-	}
-	snprintf(number, sizeof(number), "%u", at.port);
-	if (!strchr(at.host, ':')) /* of a name, only what this node has */
-		hints.ai_flags |= AI_ADDRCONFIG;
-	code = getaddrinfo(at.host, number, &hints, &list);
-	if (code != 0) {
-		snprintf(why, size, "%s", gai_strerror(code));
-		return -1;
-	}
-	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
-		fd = listen_on(one, shared);
-	if (fd < 0)
-		snprintf(why, size, "%s", g_strerror(errno));
-	freeaddrinfo(list);
-	return fd;
-}
 
 static void open_door(struct port *port, int fd)
 {
@@ -177,16 +117,16 @@ int port_move(struct port *port, const char *address)
 
 	if (*address) {
 		if (old >= 0)
-			share(old, 1);
+			listen_share(old, true);
 		fd = listen_at(address, old >= 0, why, sizeof(why));
 		if (old >= 0)
-			share(old, 0);
+			listen_share(old, false);
 		if (fd < 0) {
 			log_error(
 				"cannot listen on %s: %s (`http` in [agent] sets the address)", address, why);
 			return -1;
 		}
-		share(fd, 0);
+		listen_share(fd, false);
 	}
 	port->door = (struct door){0};
 	if (fd >= 0)

@@ -23,6 +23,9 @@ void status_read(struct status *status, const struct status_source *source)
 	status->output_count = counts.on;
 	status->leaving_count = counts.leaving;
 	collector_read_state(source->collector, &status->collector);
+	status->input = (struct inlet_state){0};
+	if (source->inlet)
+		inlet_read_state(source->inlet, &status->input);
 	status->http_error = source->http_error ? source->http_error : "";
 	status->forgets = source->forgets;
 	status->started = source->started;
@@ -276,6 +279,31 @@ static void write_collecting(struct buffer *out, const struct status *status)
 		row[EVENTS_IGNORED]);
 }
 
+/* Shown while the input is on, and as long as there is something in its rows. */
+static void write_input(struct buffer *out, const struct status *status)
+{
+	const struct inlet_state *input = &status->input;
+	const int64_t *row = status->rows.row;
+
+	if (!*input->address && !row[MESSAGES_RECEIVED])
+		return;
+	buffer_printf(out, "taking in   %s", !*input->address ? "no" : *input->error ? "NO" : "yes");
+	if (*input->address)
+		buffer_printf(out, ", at %s, from %u connection%s", input->address, input->connections,
+			input->connections == 1 ? "" : "s");
+	buffer_printf(out, "%s\n", input->putting_off ? ", which are told to try later" : "");
+	if (*input->error)
+		write_said(out, input->error);
+	buffer_printf(out,
+		"  messages  %" PRId64 ": %" PRId64 " spans, %" PRId64 " refused, %" PRId64 " put off\n",
+		row[MESSAGES_RECEIVED], row[SPANS_RECEIVED],
+		row[MESSAGES_REFUSED_CATEGORY] + row[MESSAGES_REFUSED_MALFORMED] + row[MESSAGES_REFUSED_ID] +
+			row[MESSAGES_REFUSED_OVERSIZE],
+		row[MESSAGES_PUT_OFF]);
+	if (*input->address)
+		write_share(out, "memory", input->bytes, input->limit);
+}
+
 static void write_output(struct buffer *out, const struct status *status, const struct output_state *output)
 {
 	const int64_t *row = output->account.row;
@@ -292,7 +320,9 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
 		" spooled, ",
 		row[SPANS_TAKEN] + row[SPANS_RECOVERED] + pending, row[SPANS_SENT], pending,
-		row[SPANS_QUEUED], row[SPANS_SPOOLED]);
+		row[SPANS_QUEUED] + row[SPANS_HELD], row[SPANS_SPOOLED]);
+	if (row[SPANS_GIVEN_BACK])
+		buffer_printf(out, "%" PRId64 " given back, ", row[SPANS_GIVEN_BACK]);
 	if (row[SPANS_SAMPLED_OUT])
 		buffer_printf(out, "%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
 	buffer_printf(out, "%" PRId64 " dropped\n", dropped_of(output));
@@ -308,6 +338,7 @@ void status_write_text(struct buffer *out, const struct status *status)
 	write_time(out, clock_wall() - status->started);
 	buffer_printf(out, "\n\n");
 	write_collecting(out, status);
+	write_input(out, status);
 	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
 		write_output(out, status, &status->outputs[i]);
 	if (!status->output_count)

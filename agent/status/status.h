@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "core/ledger.h"
+#include "inlet/inlet.h"
 #include "output/outputs.h"
 #include "status/activity.h"
 #include "status/protocol.h"
@@ -28,6 +29,7 @@ struct reload_state {
 struct status_source {
 	const struct config *config;
 	struct collector *collector;
+	struct inlet *inlet;
 	struct outputs *outputs;
 	struct activity *activity;
 	const struct reload_state *reload;
@@ -43,6 +45,7 @@ struct status {
 	size_t output_count;  /* of them are on, */
 	size_t leaving_count; /* and these, behind them, were removed and still deliver */
 	struct collector_state collector;
+	struct inlet_state input;
 	int64_t started;
 	struct activity_state activity;
 	int64_t progress;                       /* of the reader */

@@ -62,6 +62,22 @@ static void write_rows(struct buffer *out, const struct row_info *rows, const in
 		json_close(out, '}');
 }
 
+static void write_input(struct buffer *out, const struct status *status)
+{
+	const struct inlet_state *input = &status->input;
+
+	open_member(out, "input", '{');
+	write_text(out, "address", input->address);
+	write_text(out, "error", input->error);
+	write_int(out, "connections", input->connections);
+	write_int(out, "waiting_calls", (int64_t)input->waiting_calls);
+	write_int(out, "bytes", (int64_t)input->bytes);
+	write_int(out, "max_bytes", (int64_t)input->limit);
+	write_bool(out, "putting_off", input->putting_off);
+	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "input.");
+	json_close(out, '}');
+}
+
 static void write_events(struct buffer *out, const struct status *status)
 {
 	open_member(out, "events", '{');
@@ -217,6 +233,7 @@ void status_write_json(struct buffer *out, const struct status *status)
 	if (status->output_count)
 		write_delivery(out, &status->outputs[0]);
 	write_events(out, status);
+	write_input(out, status);
 	write_spans(out, status);
 	write_outputs(out, status);
 	write_findings_json(out, status);

@@ -200,6 +200,21 @@ static bool needs_reader(struct collector *collector)
 	return !deadline || (!collector->keeps && clock_monotonic() < deadline);
 }
 
+/* Writes the ledger down if somebody waits for that. */
+static void record(struct collector *collector)
+{
+	uint64_t number;
+
+	pthread_mutex_lock(&collector->lock);
+	number = collector->record;
+	pthread_mutex_unlock(&collector->lock);
+	if (number == collector->recorded)
+		return;
+	books_write(collector->options.books, false);
+	collector->recorded = number;
+	collector->options.recorded(collector->options.data, number);
+}
+
 static void turn(struct collector *collector)
 {
 	bool ended = collector->ended;
@@ -213,6 +228,7 @@ static void turn(struct collector *collector)
 	if (fanout_waits(collector->options.fanout))
 		fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
 	tell_delivery(collector);
+	record(collector);
 	if (!ended && collector->ended) {
 		fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), true);
 		collector->options.done(collector->options.data);
@@ -341,6 +357,14 @@ void collector_stop(struct collector *collector, int64_t timeout_ns)
 {
 	pthread_mutex_lock(&collector->lock);
 	collector->stop_deadline = clock_monotonic() + timeout_ns;
+	pthread_mutex_unlock(&collector->lock);
+	wake(collector);
+}
+
+void collector_record(struct collector *collector, uint64_t number)
+{
+	pthread_mutex_lock(&collector->lock);
+	collector->record = number;
 	pthread_mutex_unlock(&collector->lock);
 	wake(collector);
 }

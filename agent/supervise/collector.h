@@ -28,6 +28,8 @@ struct collector_options {
 	/* Called in the thread when nothing more will be read. Either everything that was read is in the
 	 * queues and the session is over, or the session is kept, together with the spans in assembly. */
 	void (*done)(void *data);
+	/* The same when what collector_record asked for by this number is written down; NULL: nobody asks. */
+	void (*recorded)(void *data, uint64_t number);
 	void *data;
 };
 
@@ -42,6 +44,9 @@ bool collector_keeps(const struct collector *collector);
  * recorded is read. Returns at once.
  */
 void collector_stop(struct collector *collector, int64_t timeout_ns);
+
+/* Asks for the ledger to be written down, as another producer has something to enter. Any thread. */
+void collector_record(struct collector *collector, uint64_t number);
 
 /* Takes the values of @config that can change while it runs. */
 void collector_configure(struct collector *collector, const struct config *config);

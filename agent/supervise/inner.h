@@ -31,6 +31,8 @@ struct collector {
 	uint64_t reader_memory; /* bytes that a reader may take */
 	bool configured;        /* the settings are new */
 	int64_t stop_deadline;  /* 0: run on */
+	uint64_t record;        /* the number of what is to be written down, */
+	uint64_t recorded;      /* and of what is; the thread's */
 	bool finish;            /* the outputs have delivered what they can */
 
 	/* the thread's */

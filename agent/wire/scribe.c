@@ -3,13 +3,18 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "core/via.h"
 #include "wire/base64.h"
+#include "wire/scribecall.h"
 #include "wire/scribereply.h"
 #include "wire/tbinary.h"
 
 /* Of a LogEntry, beside its category and message. */
 #define ENTRY_OVERHEAD 15
+/* Before the numbers of via.h. */
+#define VIA_HEAD 7
 
 struct scribe {
 	struct wire wire;
@@ -58,17 +63,32 @@ static size_t entries_size(const struct scribe *scribe, const struct run *run)
 	return size;
 }
 
+/* By way of whom the spans may have come: via.h. An agent that takes none from others has nothing to tell. */
+static void put_via(struct buffer *out, const uint64_t *via, size_t count)
+{
+	uint8_t *to = out->data + out->size;
+
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, SCRIBECALL_VIA_FIELD), (uint32_t)(8 * count));
+	for (size_t i = 0; i < count; i++)
+		to = tbinary_put_i64(to, via[i]);
+	out->size += VIA_HEAD + 8 * count;
+}
+
 static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
 {
 	const struct scribe *scribe = (const struct scribe *)wire;
 	size_t size = entries_size(scribe, run);
+	uint64_t via[VIA_MAX];
+	size_t via_count = via_read(via, clock_monotonic()), via_size = via_count ? VIA_HEAD + 8 * via_count : 0;
 	const uint8_t *span = run->spans;
 
-	scribe_put_head(
-		buffer_reserve(out, SCRIBE_HEAD_SIZE + size + SCRIBE_TAIL_SIZE), number, run->count, size);
+	scribe_put_head(buffer_reserve(out, SCRIBE_HEAD_SIZE + size + via_size + SCRIBE_TAIL_SIZE), number,
+		run->count, size + via_size);
 	out->size += SCRIBE_HEAD_SIZE;
 	for (uint32_t i = 0; i < run->count; span += run->sizes[i++])
 		scribe_put_entry(out, scribe->category, scribe->category_size, span, run->sizes[i]);
+	if (via_count)
+		put_via(out, via, via_count);
 	scribe_put_tail(out->data + out->size);
 	out->size += SCRIBE_TAIL_SIZE;
 }

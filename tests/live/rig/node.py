@@ -378,6 +378,12 @@ class Ledger:
         self.recovered = total("blkin_agent_spans_recovered_total")
         self.pending = one("blkin_agent_spans", state="pending")
         self.queued = one("blkin_agent_spans", state="queued")
+        self.held = one("blkin_agent_spans", state="held")
+        self.given_back = total("blkin_agent_spans_given_back_total")
+        self.messages = total("blkin_agent_input_messages_total")
+        self.refused = total("blkin_agent_input_messages_refused_total")
+        self.put_off = total("blkin_agent_input_messages_put_off_total")
+        self.received = total("blkin_agent_spans_received_total")
         self.spooled = one("blkin_agent_spans", state="spooled")
         self.sent = total("blkin_agent_spans_sent_total")
         self.sent_again = total("blkin_agent_spans_sent_again_total")
@@ -395,16 +401,21 @@ class Ledger:
 
     def check(self):
         """Every event and every span of this output is in exactly one row."""
-        under_way = self.pending + self.queued + self.spooled
+        under_way = self.pending + self.queued + self.held + self.spooled
         exactly(self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self))
-        exactly(self.spans + self.recovered == under_way + self.sent + self.sampled_out + self.dropped, str(self))
+        settled = self.sent + self.given_back + self.sampled_out + self.dropped
+        exactly(self.spans + self.recovered == under_way + settled, str(self))
+        exactly(self.messages == self.received + self.refused + self.put_off, str(self))
 
     def idle(self):
         """Nothing is left to do in the agent."""
-        return self.pending == self.queued == self.spooled == 0
+        return self.pending == self.queued == self.held == self.spooled == 0
 
     def rejected_for(self, reason):
         return int(self.metrics[f'blkin_agent_events_rejected_total{{reason="{reason}"}}'])
+
+    def refused_for(self, reason):
+        return int(self.metrics[f'blkin_agent_input_messages_refused_total{{reason="{reason}"}}'])
 
     def dropped_for(self, reason):
         return int(self.metrics[f'blkin_agent_spans_dropped_total{{reason="{reason}"}}'])

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A sender's connection: bytes become calls, and replies bytes, in the order of the calls. See inner.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <event2/buffer.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include "base/clock.h"
+#include "base/sanitize.h"
+#include "inlet/inner.h"
+
+/* Read at a time, so that all have their turn. */
+#define READ_BYTES (64 * 1024)
+/* Memory that a connection keeps for its next call. */
+#define KEPT_BYTES (64 * 1024)
+/* A peer with this much of its answers unread is not read from. */
+#define REPLIES_MAX (256 * 1024)
+
+static void format_address(const struct sockaddr *address, char text[PEER_SIZE])
+{
+	char ip[INET6_ADDRSTRLEN] = "?";
+
+	if (address->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)address;
+
+		inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip));
+		snprintf(text, PEER_SIZE, "[%s]:%u", ip, ntohs(in6->sin6_port));
+	} else {
+		const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
+
+		inet_ntop(AF_INET, &in->sin_addr, ip, sizeof(ip));
+		snprintf(text, PEER_SIZE, "%s:%u", ip, ntohs(in->sin_port));
+	}
+}
+
+void connection_end(struct connection *connection)
+{
+	struct inlet *inlet = connection->inlet;
+	struct call *call;
+
+	while ((call = connection->first)) {
+		connection->first = call->next;
+		call_free(call);
+	}
+	inlet->in_bytes -= connection->in.room;
+	buffer_free(&connection->in);
+	bufferevent_free(connection->bev);
+	g_queue_unlink(&inlet->connections, &connection->link);
+	g_free(connection);
+}
+
+void connection_close(struct connection *connection, enum ledger_row row)
+{
+	ledger_add(row, 1);
+	connection_end(connection);
+}
+
+/* What has come */
+
+/* How much of @size bytes the first message takes, and where its call begins. */
+struct message {
+	size_t begin, size;
+};
+
+enum found { FOUND, NOT_WHOLE, NOT_SCRIBE };
+
+static uint32_t number_at(const uint8_t *data)
+{
+	return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
+}
+
+/*
+ * A frame's length is below 2^24, so its first byte is 0 or 1; without a frame, a call begins with its version,
+ * or with the length of its method's name, and then that name.
+ */
+static bool learn_speech(struct connection *connection, const uint8_t *data)
+{
+	bool name = g_ascii_isalpha(data[4]);
+
+	if (data[0] & 0x80)
+		connection->speech = SPEECH_UNFRAMED;
+	else if (number_at(data) > FRAME_MAX)
+		return false;
+	else
+		connection->speech = name ? SPEECH_UNFRAMED : SPEECH_FRAMED;
+	return true;
+}
+
+static enum found find_unframed(struct connection *connection, const uint8_t *data, size_t size, struct message *message)
+{
+	enum tbinaryend_state state = tbinaryend_find(&connection->end, data, size);
+
+	if (state == TBINARYEND_BAD || connection->end.at > FRAME_MAX ||
+		(state == TBINARYEND_MORE && size > FRAME_MAX))
+		return NOT_SCRIBE;
+	if (state == TBINARYEND_MORE)
+		return NOT_WHOLE;
+	*message = (struct message){0, connection->end.at};
+	connection->end = (struct tbinaryend){0};
+	return FOUND;
+}
+
+static enum found find_message(struct connection *connection, struct message *message)
+{
+	const uint8_t *data = connection->in.data + connection->parsed;
+	size_t size = connection->in.size - connection->parsed;
+	uint32_t length;
+
+	if (size < 5)
+		return NOT_WHOLE;
+	if (connection->speech == SPEECH_UNKNOWN && !learn_speech(connection, data))
+		return NOT_SCRIBE;
+	if (connection->speech == SPEECH_UNFRAMED)
+		return find_unframed(connection, data, size, message);
+	length = number_at(data);
+	if (!length || length > FRAME_MAX)
+		return NOT_SCRIBE;
+	if (size - 4 < length)
+		return NOT_WHOLE;
+	*message = (struct message){4, length};
+	return FOUND;
+}
+
+/* What is parsed goes; memory of a large call is not kept. */
+static void tidy(struct connection *connection)
+{
+	struct buffer *in = &connection->in;
+	size_t left = in->size - connection->parsed, room = in->room;
+
+	if (left)
+		memmove(in->data, in->data + connection->parsed, left);
+	in->size = left;
+	connection->parsed = 0;
+	if (!left && in->room > KEPT_BYTES)
+		buffer_free(in);
+	connection->inlet->in_bytes += in->room - room;
+}
+
+static bool may_read(const struct connection *connection)
+{
+	return connection->calls < CALLS_MAX &&
+	       evbuffer_get_length(bufferevent_get_output(connection->bev)) < REPLIES_MAX &&
+	       !connection->inlet->quiet;
+}
+
+static void pause_reading(struct connection *connection)
+{
+	connection->paused = true;
+	bufferevent_disable(connection->bev, EV_READ);
+}
+
+/* Takes all calls that are there; false, with the reason in @why, if something else is. */
+static bool take_calls(struct connection *connection, char *why, size_t why_size)
+{
+	struct message message;
+	enum found found = NOT_WHOLE;
+
+	while (!connection->paused) {
+		const uint8_t *data = connection->in.data + connection->parsed;
+
+		found = find_message(connection, &message);
+		if (found != FOUND)
+			break;
+		if (!answer_call(connection, data + message.begin, message.size, why, why_size))
+			return false;
+		connection->parsed += message.begin + message.size;
+		connection->begun = connection->in.size > connection->parsed ? connection->heard : 0;
+		if (!may_read(connection))
+			pause_reading(connection);
+	}
+	if (found == NOT_SCRIBE)
+		snprintf(why, why_size, "it does not speak Scribe");
+	return found != NOT_SCRIBE;
+}
+
+static void close_garbage(struct connection *connection, const char *why)
+{
+	const uint8_t *data = connection->in.data + connection->parsed;
+	size_t size = MIN(connection->in.size - connection->parsed, 32);
+	char words[40] = "";
+	bool said = size >= 4 && words_readable(data, size);
+
+	if (said)
+		words_copy(words, sizeof(words), data, size);
+	inlet_say(connection->inlet, SAY_GARBAGE, "%s: connection closed: %s%s%s%s", connection->peer, why,
+		said ? ": \"" : "", words, said ? "\"" : "");
+	connection_close(connection, INPUT_CLOSED_GARBAGE);
+}
+
+static void parse(struct connection *connection)
+{
+	char why[200] = "";
+
+	if (!take_calls(connection, why, sizeof(why)))
+		close_garbage(connection, why);
+	else
+		tidy(connection);
+}
+
+/* Moves what has come into the connection's own memory, as a call has to be in one piece. */
+static bool collect(struct connection *connection)
+{
+	struct evbuffer *from = bufferevent_get_input(connection->bev);
+	size_t size = evbuffer_get_length(from), room = connection->in.room;
+
+	if (!size)
+		return true;
+	evbuffer_remove(from, buffer_reserve(&connection->in, size), size);
+	connection->in.size += size;
+	connection->heard = clock_monotonic();
+	if (!connection->begun)
+		connection->begun = connection->heard;
+	connection->inlet->in_bytes += connection->in.room - room;
+	return crowd_grown(connection);
+}
+
+static void on_read(struct bufferevent *bev, void *data)
+{
+	struct connection *connection = data;
+
+	(void)bev;
+	if (connection->paused || !collect(connection))
+		return;
+	parse(connection);
+}
+
+/* Replies */
+
+void connection_flush(struct connection *connection)
+{
+	struct evbuffer *out = bufferevent_get_output(connection->bev);
+	struct call *call;
+
+	while ((call = connection->first) && !call->group && (call->reply.size || !call->wants_reply)) {
+		evbuffer_add(out, call->reply.data, call->reply.size);
+		connection->first = call->next;
+		if (!connection->first)
+			connection->last = &connection->first;
+		connection->calls--;
+		call_free(call);
+	}
+	if (evbuffer_get_length(out) && !connection->written)
+		connection->written = clock_monotonic();
+	if (!connection->paused || !may_read(connection))
+		return;
+	connection->paused = false;
+	connection->heard = clock_monotonic(); /* the wait was ours */
+	connection->begun = connection->begun ? connection->heard : 0;
+	bufferevent_enable(connection->bev, EV_READ);
+	bufferevent_trigger(connection->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+static void on_written(struct bufferevent *bev, void *data)
+{
+	struct connection *connection = data;
+
+	(void)bev;
+	connection->written = 0;
+	connection_flush(connection);
+}
+
+/* It is gone, and so are the answers that it waits for. */
+static void on_event(struct bufferevent *bev, short what, void *data)
+{
+	(void)bev;
+	(void)what;
+	connection_end(data);
+}
+
+void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct sockaddr *address)
+{
+	struct connection *connection = g_new0(struct connection, 1);
+	int yes = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
+	connection->inlet = inlet;
+	connection->link.data = connection;
+	connection->last = &connection->first;
+	connection->heard = clock_monotonic();
+	format_address(address, connection->peer);
+	connection->bev = bufferevent_socket_new(inlet->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	bufferevent_setcb(connection->bev, on_read, on_written, on_event, connection);
+	bufferevent_setwatermark(connection->bev, EV_READ, 0, READ_BYTES);
+	g_queue_push_tail_link(&inlet->connections, &connection->link);
+	inlet_sweep_soon(inlet);
+	bufferevent_enable(connection->bev, EV_READ | EV_WRITE);
+}

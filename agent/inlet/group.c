@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups of calls, from the first to their answer: inner.h. */
+#include "base/clock.h"
+#include "inlet/inner.h"
+
+/* Handed over at once when it has so much, although more is there to be read. */
+#define GROUP_BYTES (256 * 1024)
+/* Senders wait so long for their OK: less than the time after which an agent takes its server for dead. */
+#define PATIENCE_NS (8 * NS_PER_SECOND)
+
+static void on_settled(void *data)
+{
+	struct inlet *inlet = data;
+
+	event_active(inlet->wake, 0, 0);
+}
+
+struct group *group_open(struct inlet *inlet)
+{
+	struct group *group = inlet->open;
+
+	if (group)
+		return group;
+	group = inlet->open = g_new0(struct group, 1);
+	group->link.data = group;
+	group->calls = g_ptr_array_new();
+	for (int f = 0; f < BATCH_FORMATS; f++)
+		if (fanout_takes(inlet->fanout, (enum batch_format)f))
+			group->items[f] = batch_create((enum batch_format)f, 0, 0);
+	return group;
+}
+
+void group_add(struct group *group, struct call *call, size_t bytes)
+{
+	struct inlet *inlet = call->connection->inlet;
+
+	call->group = group;
+	group->bytes += bytes;
+	inlet->held_bytes += bytes;
+	g_ptr_array_add(group->calls, call);
+	if (group->bytes >= GROUP_BYTES)
+		group_hand(inlet);
+	else
+		event_active(inlet->hand, 0, 0);
+}
+
+void group_forget_call(struct call *call)
+{
+	if (call->group)
+		g_ptr_array_remove_fast(call->group->calls, call);
+	call->group = NULL;
+}
+
+static void free_items(struct group *group)
+{
+	for (int f = 0; f < BATCH_FORMATS; f++) {
+		batch_unref(group->items[f]);
+		group->items[f] = NULL;
+	}
+	buffer_free(&group->traits);
+}
+
+static void group_free(struct inlet *inlet, struct group *group)
+{
+	free_items(group);
+	if (group->receipt)
+		receipt_silence(group->receipt);
+	receipt_unref(group->receipt);
+	inlet->held_bytes -= group->bytes;
+	g_ptr_array_unref(group->calls);
+	g_free(group);
+}
+
+/* Its calls are answered; the group is over. */
+static void answer_group(struct inlet *inlet, struct group *group, enum answer answer)
+{
+	g_autoptr(GPtrArray) calls = g_ptr_array_ref(group->calls);
+
+	g_queue_unlink(&inlet->groups, &group->link);
+	while (calls->len) {
+		struct call *call = g_ptr_array_index(calls, calls->len - 1);
+
+		group_forget_call(call);
+		answer_log(call, answer);
+	}
+	group_free(inlet, group);
+}
+
+void group_hand(struct inlet *inlet)
+{
+	struct group *group = inlet->open;
+	struct batches items = {0};
+	bool safe = inlet_limits(inlet).safe;
+
+	if (!group)
+		return;
+	inlet->open = NULL;
+	group->receipt = receipt_create(on_settled, inlet);
+	if (!safe)
+		receipt_give(group->receipt);
+	items.count = group->count;
+	items.traits = group->traits.data;
+	for (int f = 0; f < BATCH_FORMATS; f++)
+		items.of[f] = group->items[f];
+	group->change.row[SPANS_RECEIVED] = group->count;
+	fanout_hand_for(inlet->fanout, group->receipt, &group->change, &items, clock_monotonic());
+	receipt_close(group->receipt);
+	free_items(group);
+	group->handed = clock_monotonic();
+	g_queue_push_tail_link(&inlet->groups, &group->link);
+	inlet_sweep_soon(inlet);
+	if (!safe)
+		answer_group(inlet, group, ANSWER_OK);
+}
+
+/* Once all is safe, that has to be in the books before anybody is told. */
+static void look_at(struct inlet *inlet, struct group *group, int64_t now)
+{
+	bool good;
+
+	if (!receipt_is_settled(group->receipt, &good)) {
+		if (now - group->handed > PATIENCE_NS || inlet->ending)
+			answer_group(inlet, group, ANSWER_TRY_LATER);
+	} else if (!good) {
+		answer_group(inlet, group, ANSWER_TRY_LATER);
+	} else if (!group->number) {
+		group->number = inlet->asked + 1;
+	} else if (atomic_load(&inlet->recorded) >= group->number || now - group->handed > PATIENCE_NS) {
+		answer_group(inlet, group, ANSWER_OK);
+	}
+}
+
+void group_look(struct inlet *inlet)
+{
+	int64_t now = clock_monotonic();
+	bool ask = false;
+
+	for (GList *link = inlet->groups.head, *next; link; link = next) {
+		struct group *group = link->data;
+
+		next = link->next;
+		look_at(inlet, group, now);
+	}
+	for (GList *link = inlet->groups.head; link && !ask; link = link->next)
+		ask = ((struct group *)link->data)->number == inlet->asked + 1;
+	if (ask)
+		inlet->options.record(inlet->options.data, ++inlet->asked);
+}
+
+void group_end_all(struct inlet *inlet)
+{
+	while (inlet->groups.head)
+		answer_group(inlet, inlet->groups.head->data, ANSWER_TRY_LATER);
+	if (inlet->open)
+		group_free(inlet, inlet->open);
+	inlet->open = NULL;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inlet/inlet.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/via.h"
+#include "inlet/inner.h"
+#include "net/listen.h"
+
+/* One line of a kind in so much time. */
+#define SAY_NS (10 * NS_PER_SECOND)
+/* At the end, for what is safe to be written down and answered, and for the answers to go. */
+#define END_NS (1 * NS_PER_SECOND)
+
+static const struct timeval sweep_time = {.tv_sec = 1};
+
+struct inlet_limits inlet_limits(struct inlet *inlet)
+{
+	struct inlet_limits limits;
+
+	pthread_mutex_lock(&inlet->lock);
+	limits = inlet->limits;
+	pthread_mutex_unlock(&inlet->lock);
+	return limits;
+}
+
+void inlet_say(struct inlet *inlet, enum saying what, const char *format, ...)
+{
+	int64_t now = clock_monotonic();
+	char text[512], more[64] = "";
+	va_list args;
+
+	if (inlet->said[what].at && now - inlet->said[what].at < SAY_NS) {
+		inlet->said[what].unsaid++;
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (inlet->said[what].unsaid)
+		snprintf(more, sizeof(more), " (and %u more of this kind since the last line)", inlet->said[what].unsaid);
+	log_warning("input: %s%s", text, more);
+	inlet->said[what].at = now;
+	inlet->said[what].unsaid = 0;
+}
+
+void inlet_sweep_soon(struct inlet *inlet)
+{
+	if (!event_pending(inlet->sweep, EV_TIMEOUT, NULL))
+		event_add(inlet->sweep, &sweep_time);
+}
+
+/* The thread */
+
+static void publish(struct inlet *inlet)
+{
+	uint64_t waiting = 0;
+
+	for (GList *link = inlet->connections.head; link; link = link->next)
+		waiting += ((struct connection *)link->data)->calls;
+	pthread_mutex_lock(&inlet->lock);
+	inlet->state.connections = inlet->connections.length;
+	inlet->state.waiting_calls = waiting;
+	inlet->state.bytes = inlet->in_bytes + inlet->held_bytes;
+	pthread_mutex_unlock(&inlet->lock);
+}
+
+static void stop_reading(struct inlet *inlet)
+{
+	door_close(inlet);
+	for (GList *link = inlet->connections.head; link; link = link->next) {
+		struct connection *connection = link->data;
+
+		connection->paused = true;
+		bufferevent_disable(connection->bev, EV_READ);
+	}
+	group_hand(inlet);
+	inlet->quiet = true;
+	inlet->options.stopped(inlet->options.data);
+}
+
+/* Whether all that can be answered is, and has gone. */
+static bool is_over(struct inlet *inlet)
+{
+	if (clock_monotonic() > inlet->ending)
+		return true;
+	if (inlet->groups.length)
+		return false;
+	for (GList *link = inlet->connections.head; link; link = link->next)
+		if (evbuffer_get_length(bufferevent_get_output(((struct connection *)link->data)->bev)))
+			return false;
+	return true;
+}
+
+static void check_end(struct inlet *inlet, bool finish)
+{
+	static const struct timeval soon = {.tv_usec = 10000};
+
+	if (!finish)
+		return;
+	if (!inlet->ending)
+		inlet->ending = clock_monotonic() + END_NS;
+	group_look(inlet);
+	if (is_over(inlet))
+		event_base_loopbreak(inlet->base);
+	else
+		event_add(inlet->wake, &soon);
+}
+
+/* With no address, senders who are connected have to go; what they wait for an OK for, they send again. */
+static void move_door(struct inlet *inlet, int listening)
+{
+	door_take_up(inlet, listening);
+	while (listening < 0 && inlet->connections.head)
+		connection_end(inlet->connections.head->data);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *data)
+{
+	struct inlet *inlet = data;
+	bool stop, finish, moved;
+	int listening;
+
+	(void)fd;
+	(void)what;
+	pthread_mutex_lock(&inlet->lock);
+	stop = inlet->stop;
+	finish = inlet->finish;
+	moved = inlet->moved;
+	listening = inlet->listening;
+	inlet->moved = false;
+	inlet->listening = -1;
+	pthread_mutex_unlock(&inlet->lock);
+	if (moved && !inlet->quiet)
+		move_door(inlet, listening);
+	else if (moved && listening >= 0)
+		close(listening);
+	if (fanout_waits(inlet->fanout))
+		fanout_hand(inlet->fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
+	if (stop && !inlet->quiet)
+		stop_reading(inlet);
+	group_look(inlet);
+	check_end(inlet, finish);
+	publish(inlet);
+}
+
+static void on_hand(evutil_socket_t fd, short what, void *data)
+{
+	struct inlet *inlet = data;
+
+	(void)fd;
+	(void)what;
+	group_hand(inlet);
+	group_look(inlet);
+	publish(inlet);
+}
+
+static bool is_to_retry(struct inlet *inlet)
+{
+	bool is;
+
+	pthread_mutex_lock(&inlet->lock);
+	is = *inlet->state.address && *inlet->state.error && !inlet->stop;
+	pthread_mutex_unlock(&inlet->lock);
+	return is;
+}
+
+/* Tries an address again that could not be had. */
+static void retry(struct inlet *inlet)
+{
+	char address[sizeof(inlet->state.address)], why[sizeof(inlet->state.error)] = "";
+	int fd = -1;
+
+	if (!is_to_retry(inlet))
+		return;
+	pthread_mutex_lock(&inlet->lock);
+	g_strlcpy(address, inlet->state.address, sizeof(address));
+	pthread_mutex_unlock(&inlet->lock);
+	fd = listen_at(address, false, why, sizeof(why));
+	if (fd < 0)
+		return;
+	pthread_mutex_lock(&inlet->lock);
+	if (strcmp(address, inlet->state.address) != 0 || !*inlet->state.error) {
+		close(fd); /* it was moved meanwhile */
+		fd = -1;
+	} else {
+		inlet->state.error[0] = '\0';
+		inlet->door = fd;
+	}
+	pthread_mutex_unlock(&inlet->lock);
+	if (fd < 0)
+		return;
+	door_take_up(inlet, fd);
+	log_info("input: listening on %s now", address);
+}
+
+static void on_sweep(evutil_socket_t fd, short what, void *data)
+{
+	struct inlet *inlet = data;
+
+	(void)fd;
+	(void)what;
+	retry(inlet);
+	crowd_sweep(inlet);
+	group_look(inlet);
+	publish(inlet);
+	if (inlet->connections.length || inlet->groups.length || is_to_retry(inlet))
+		inlet_sweep_soon(inlet);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *data)
+{
+	struct inlet *inlet = data;
+
+	(void)fd;
+	(void)what;
+	if (inlet->listener)
+		evconnlistener_enable(inlet->listener);
+}
+
+static void *run(void *data)
+{
+	struct inlet *inlet = data;
+
+	event_base_loop(inlet->base, EVLOOP_NO_EXIT_ON_EMPTY);
+	return NULL;
+}
+
+/* The owner */
+
+static void wake(struct inlet *inlet)
+{
+	event_active(inlet->wake, 0, 0);
+}
+
+static void take_limits(struct inlet *inlet, const struct config *config)
+{
+	struct inlet_limits *limits = &inlet->limits;
+
+	g_strlcpy(limits->category, config->input_category, sizeof(limits->category));
+	limits->safe = config->input_ack == CONFIG_ACK_SPOOLED;
+	limits->connections = (unsigned)config->input_connections;
+	limits->bytes = config->input_memory;
+	limits->timeout_ns = config->input_timeout;
+	inlet->state.limit = config->input_memory;
+}
+
+static void listen_first(struct inlet *inlet, const char *address)
+{
+	if (!*address)
+		return;
+	via_begin();
+	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
+	inlet->door = listen_at(address, false, inlet->state.error, sizeof(inlet->state.error));
+	if (inlet->door < 0) {
+		log_warning("cannot listen on %s: %s; the agent does not take spans from others, and keeps trying (`scribe` in "
+			    "[input] sets the address)",
+			address, inlet->state.error);
+		return;
+	}
+	inlet->state.error[0] = '\0';
+	door_take_up(inlet, inlet->door);
+}
+
+static void inlet_free(struct inlet *inlet)
+{
+	group_end_all(inlet);
+	while (inlet->connections.head)
+		connection_end(inlet->connections.head->data);
+	door_close(inlet);
+	event_free(inlet->wake);
+	event_free(inlet->hand);
+	event_free(inlet->sweep);
+	event_free(inlet->resume);
+	event_base_free(inlet->base);
+	fanout_destroy(inlet->fanout);
+	buffer_free(&inlet->scratch);
+	buffer_free(&inlet->encoded);
+	spanread_free(&inlet->memory);
+	pthread_mutex_destroy(&inlet->lock);
+	g_free(inlet);
+}
+
+struct inlet *inlet_create(
+	const struct config *config, struct outlets *outlets, const struct inlet_options *options)
+{
+	struct inlet *inlet = g_new0(struct inlet, 1);
+
+	inlet->options = *options;
+	inlet->listening = inlet->door = -1;
+	inlet->began = clock_wall() / NS_PER_SECOND;
+	inlet->fanout = fanout_create_second(outlets);
+	pthread_mutex_init(&inlet->lock, NULL);
+	take_limits(inlet, config);
+	inlet->base = event_base_new();
+	inlet->wake = event_new(inlet->base, -1, EV_PERSIST, on_wake, inlet);
+	inlet->hand = event_new(inlet->base, -1, EV_PERSIST, on_hand, inlet);
+	inlet->sweep = evtimer_new(inlet->base, on_sweep, inlet);
+	inlet->resume = evtimer_new(inlet->base, on_resume, inlet);
+	listen_first(inlet, config->input_scribe);
+	if (is_to_retry(inlet))
+		inlet_sweep_soon(inlet);
+	if (pthread_create(&inlet->thread, NULL, run, inlet) == 0)
+		return inlet;
+	log_error("the input cannot be started: too many threads, or too little memory");
+	inlet_free(inlet);
+	return NULL;
+}
+
+int inlet_move(struct inlet *inlet, const char *address)
+{
+	int fd = -1, door = inlet->door;
+	char why[256];
+
+	if (*address) {
+		if (door >= 0)
+			listen_share(door, true);
+		fd = listen_at(address, door >= 0, why, sizeof(why));
+		if (door >= 0)
+			listen_share(door, false);
+		if (fd < 0) {
+			log_error("cannot listen on %s: %s (`scribe` in [input] sets the address)", address, why);
+			return -1;
+		}
+		listen_share(fd, false);
+		via_begin();
+	}
+	pthread_mutex_lock(&inlet->lock);
+	if (inlet->moved && inlet->listening >= 0)
+		close(inlet->listening);
+	inlet->listening = inlet->door = fd;
+	inlet->moved = true;
+	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
+	inlet->state.error[0] = '\0';
+	pthread_mutex_unlock(&inlet->lock);
+	wake(inlet);
+	return 0;
+}
+
+void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets)
+{
+	fanout_configure(inlet->fanout, outlets);
+	pthread_mutex_lock(&inlet->lock);
+	take_limits(inlet, config);
+	pthread_mutex_unlock(&inlet->lock);
+	wake(inlet);
+}
+
+void inlet_recorded(struct inlet *inlet, uint64_t number)
+{
+	atomic_store(&inlet->recorded, number);
+	wake(inlet);
+}
+
+void inlet_stop(struct inlet *inlet)
+{
+	pthread_mutex_lock(&inlet->lock);
+	inlet->stop = true;
+	pthread_mutex_unlock(&inlet->lock);
+	wake(inlet);
+}
+
+void inlet_destroy(struct inlet *inlet)
+{
+	pthread_mutex_lock(&inlet->lock);
+	inlet->stop = inlet->finish = true;
+	pthread_mutex_unlock(&inlet->lock);
+	wake(inlet);
+	pthread_join(inlet->thread, NULL);
+	inlet_free(inlet);
+}
+
+void inlet_read_state(struct inlet *inlet, struct inlet_state *state)
+{
+	pthread_mutex_lock(&inlet->lock);
+	*state = inlet->state;
+	pthread_mutex_unlock(&inlet->lock);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The inlet: programs and other agents hand over messages by Scribe's Log(), and spans among them go to every
+ * output as this node's own do.
+ *
+ * It has a thread, which may wait for room in the queues. A call is answered with OK once its spans are safe:
+ * delivered or on disk at each output, and counted in the books; or already when they are in the queues, by
+ * configuration. While they cannot be safe, the answer is TRY_LATER. Senders are strangers: what they send is
+ * bounded for each of them and for all, and none of them holds up the others.
+ */
+#ifndef INLET_INLET_H
+#define INLET_INLET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "queue/outlets.h"
+
+struct inlet;
+
+struct inlet_options {
+	/* Asks for the ledger to be written down; inlet_recorded(@number) says that it was. In the inlet's
+	 * thread. */
+	void (*record)(void *data, uint64_t number);
+	/* Nothing more is handed over, after inlet_stop. In the inlet's thread, or in the caller's. */
+	void (*stopped)(void *data);
+	void *data;
+};
+
+/* Listens if the configuration says so; an address that cannot be had is tried again. One count of @outlets is
+ * taken over. NULL, and it is logged, if its thread cannot be had. */
+struct inlet *inlet_create(
+	const struct config *config, struct outlets *outlets, const struct inlet_options *options);
+
+/* Listens at another address ("": none any more). -1, having logged why, if that fails; nothing has changed then. */
+int inlet_move(struct inlet *inlet, const char *address);
+
+/* Takes the other values, and one count of @outlets. */
+void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets);
+
+/* What was asked for by this number is written down. Any thread. */
+void inlet_recorded(struct inlet *inlet, uint64_t number);
+
+/* Takes no more calls. What waits for its answer goes on waiting. */
+void inlet_stop(struct inlet *inlet);
+
+/* Answers what can be answered, and frees it; the outputs have ended. */
+void inlet_destroy(struct inlet *inlet);
+
+struct inlet_state {
+	char address[280];      /* "": it is off */
+	char error[256];        /* why it does not listen although it should; "" if it does */
+	unsigned connections;   /* now, */
+	uint64_t waiting_calls; /* for their answer, */
+	uint64_t bytes, limit;  /* that their messages take, and may take */
+	bool putting_off;       /* the last call was told to try later */
+	int64_t looped;         /* when one was that came from this agent itself; CLOCK_MONOTONIC; 0: never */
+	char loop_peer[64];     /* by whom */
+};
+
+void inlet_read_state(struct inlet *inlet, struct inlet_state *state);
+
+#endif

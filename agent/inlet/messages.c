@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From messages to spans: inner.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/sanitize.h"
+#include "encode/addtags.h"
+#include "encode/zipkin.h"
+#include "inlet/inner.h"
+#include "queue/format.h"
+#include "queue/keep.h"
+#include "wire/base64.h"
+#include "wire/base64read.h"
+
+/* An empty list of tags, field 8 of a span. */
+static const uint8_t no_tags[] = {TBINARY_LIST, 0, 8, TBINARY_STRUCT, 0, 0, 0, 0};
+
+/* Cuts what is behind the span; false if it is none. */
+static bool find_span(struct buffer *bytes)
+{
+	struct tbinary_reader reader = tbinary_read(bytes->data, bytes->size);
+
+	tbinary_skip(&reader, TBINARY_STRUCT);
+	bytes->size = reader.at;
+	return bytes->size && !tbinary_failed(&reader);
+}
+
+/* Whether an output can add its tags to it. */
+static bool takes_tags(struct inlet *inlet, const struct buffer *span)
+{
+	const struct text item = {(const char *)span->data, (uint32_t)span->size};
+
+	inlet->encoded.size = 0;
+	return addtags_thrift(&inlet->encoded, item, NULL, 0);
+}
+
+/*
+ * A span in Thrift goes on as it came, with all that its sender said. For the outputs' own tags it needs a
+ * list of them; a span in which none can be found otherwise is written anew. Returns whether it has changed.
+ */
+static bool make_usual(struct inlet *inlet, struct buffer *bytes, const struct span *span)
+{
+	if (takes_tags(inlet, bytes))
+		return false;
+	memcpy(bytes->data + bytes->size - 1, no_tags, sizeof(no_tags));
+	bytes->size += sizeof(no_tags);
+	bytes->data[bytes->size - 1] = TBINARY_STOP;
+	if (takes_tags(inlet, bytes))
+		return true;
+	inlet->encoded.size = 0;
+	if (zipkin_encode(&inlet->encoded, span) >= 0) {
+		bytes->size = 0;
+		buffer_put(bytes, inlet->encoded.data, inlet->encoded.size);
+	}
+	return true;
+}
+
+static void add(struct inlet *inlet, struct group *group, const struct span *span)
+{
+	int64_t now = clock_wall();
+
+	trait_put(&group->traits, span);
+	for (int f = 0; f < BATCH_FORMATS; f++) {
+		const struct buffer *item = &inlet->encoded;
+		int repaired = 0;
+
+		if (!group->items[f])
+			continue;
+		if (f == BATCH_ZIPKIN_SPANS) {
+			item = &inlet->scratch;
+		} else {
+			inlet->encoded.size = 0;
+			repaired = format_encode((uint8_t)f, &inlet->encoded, span);
+		}
+		/* one that is too large is empty, and so is dropped and counted */
+		batch_add(group->items[f], item->data, repaired < 0 ? 0 : item->size, now);
+	}
+	group->count++;
+}
+
+static bool is_category(const struct scribecall_entry *entry, const char *category)
+{
+	return entry->category && entry->category_size == strlen(category) &&
+	       memcmp(entry->category, category, entry->category_size) == 0;
+}
+
+static enum refusal read_span(struct inlet *inlet, const struct scribecall_entry *entry, struct span *span)
+{
+	struct buffer *bytes = &inlet->scratch;
+
+	if (entry->message_size > BASE64_SIZE(MESSAGE_MAX))
+		return REFUSED_OVERSIZE;
+	bytes->size = 0;
+	buffer_reserve(bytes, entry->message_size + 3 + sizeof(no_tags));
+	if (!entry->message || !base64_read(bytes, (const char *)entry->message, entry->message_size) ||
+		!find_span(bytes) || !spanread_thrift(span, bytes->data, bytes->size, &inlet->memory))
+		return REFUSED_MALFORMED;
+	if (!span->id || !(span->trace_id || span->trace_id_high))
+		return REFUSED_ID;
+	if (make_usual(inlet, bytes, span) && !spanread_thrift(span, bytes->data, bytes->size, &inlet->memory))
+		return REFUSED_MALFORMED;
+	span->shared = span->shared && span->kind == SPAN_SERVER;
+	return TAKEN;
+}
+
+static enum refusal take(struct inlet *inlet, struct group *group, const char *category,
+	const struct scribecall_entry *entry)
+{
+	enum refusal refusal = REFUSED_CATEGORY;
+	struct span span;
+
+	if (is_category(entry, category))
+		refusal = read_span(inlet, entry, &span);
+	if (refusal == TAKEN)
+		add(inlet, group, &span);
+	return refusal;
+}
+
+static void explain(struct messages *messages, enum refusal refusal, uint32_t number, uint32_t count,
+	const struct scribecall_entry *entry, const char *category)
+{
+	char words[64] = "";
+
+	if (entry->category)
+		words_copy(words, sizeof(words), entry->category, entry->category_size);
+	if (refusal == REFUSED_CATEGORY)
+		snprintf(messages->why, sizeof(messages->why),
+			"message %u of %u is of category \"%s\"; only spans, of category \"%s\", are taken", number,
+			count, words, category);
+	else
+		snprintf(messages->why, sizeof(messages->why), "message %u of %u %s", number, count,
+			refusal == REFUSED_ID         ? "is a span whose id, or trace id, is 0"
+			: refusal == REFUSED_OVERSIZE ? "is larger than 1 MiB"
+						      : "is no span of Zipkin's, in Thrift and base64");
+}
+
+void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages)
+{
+	struct inlet_limits limits = inlet_limits(inlet);
+
+	*messages = (struct messages){0};
+	for (uint32_t i = 0; i < call->count; i++) {
+		struct scribecall_entry entry;
+		enum refusal refusal;
+
+		scribecall_next(call, &entry);
+		refusal = take(inlet, group, limits.category, &entry);
+		if (refusal == TAKEN) {
+			messages->taken++;
+			continue;
+		}
+		if (!*messages->why) {
+			messages->reason = refusal;
+			explain(messages, refusal, i + 1, call->count, &entry, limits.category);
+		}
+		messages->refused[refusal]++;
+	}
+}

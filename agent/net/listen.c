@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "net/listen.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "base/address.h"
+
+#define BACKLOG 128
+
+void listen_share(int fd, bool on)
+{
+	int shared = on;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &shared, sizeof(shared));
+}
+
+/* A socket that listens; -1 with errno. */
+static int listen_on(const struct addrinfo *at, bool shared)
+{
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1, error;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (shared)
+		listen_share(fd, true);
+	if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+int listen_at(const char *address, bool shared, char *why, size_t size)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	struct addrinfo *list = NULL;
+	struct address at;
+	char number[8];
+	int fd = -1, code;
+
+	if (!address_parse(address, &at)) {
+		snprintf(why, size, "it is not ADDRESS:PORT");
+		return -1;
+	}
+	snprintf(number, sizeof(number), "%u", at.port);
+	if (!strchr(at.host, ':')) /* of a name, only what this node has */
+		hints.ai_flags |= AI_ADDRCONFIG;
+	code = getaddrinfo(at.host, number, &hints, &list);
+	if (code != 0) {
+		snprintf(why, size, "%s", gai_strerror(code));
+		return -1;
+	}
+	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
+		fd = listen_on(one, shared);
+	if (fd < 0)
+		snprintf(why, size, "%s", g_strerror(errno));
+	freeaddrinfo(list);
+	return fd;
+}

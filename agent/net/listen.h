@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sockets that listen. */
+#ifndef NET_LISTEN_H
+#define NET_LISTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A socket that listens at an address as the configuration has it, and shares its port if @shared; -1 with the
+ * reason in @why. */
+int listen_at(const char *address, bool shared, char *why, size_t size);
+
+/*
+ * Two sockets listen at overlapping addresses, as 127.0.0.1 and 0.0.0.0, only if both agree to share the
+ * port. Ours do so while one takes over from the other, and at no other time, as nobody else is to share it.
+ */
+void listen_share(int fd, bool on);
+
+#endif

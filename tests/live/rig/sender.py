@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+A program that hands spans to Scribe with Debian's python3-thrift, and tries again what was not answered OK. Its spans
+are like spanload's, so an IdSink knows them: those of worker PROCESS.THREAD.
+"""
+
+import base64
+import os
+import socket
+import struct
+import threading
+import time
+
+from .scribe import generate
+
+FRAME = struct.Struct("!I")
+
+
+def load_code(node):
+    generate(os.path.join(node.folder, "generated"))
+
+
+def encode(process, thread, ordinal):
+    """A span of spanload's kind, in Thrift."""
+    from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
+    from thrift.transport.TTransport import TMemoryBuffer
+    from zipkincore.ttypes import Annotation, AnnotationType, BinaryAnnotation, Endpoint, Span
+
+    host = Endpoint(0x7F000001, 7000 + thread, f"sender{process}")
+    begin = time.time_ns() // 1000
+    tags = [("worker", f"{process}.{thread}"), ("ordinal", str(ordinal)), ("start", str(begin * 1000))]
+    span = Span(
+        trace_id=1 + process << 40 | thread << 32 | ordinal,
+        name="sent",
+        id=1 + process << 40 | thread << 32 | ordinal,
+        timestamp=begin,
+        duration=100,
+        annotations=[Annotation(begin, "cs", host), Annotation(begin + 100, "cr", host)],
+        binary_annotations=[BinaryAnnotation(key, value, AnnotationType.STRING) for key, value in tags],
+    )
+    memory = TMemoryBuffer()
+    span.write(TBinaryProtocolAccelerated(memory))
+    return memory.getvalue()
+
+
+def message(process, thread, ordinal):
+    return base64.b64encode(encode(process, thread, ordinal)).decode()
+
+
+class Client:
+    """A connection by python3-thrift: framed as agents speak, or unframed and without a version as classic clients."""
+
+    def __init__(self, port, framed=True, strict=True, timeout=20):
+        from scribe import Scribe
+        from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+        from thrift.transport.TSocket import TSocket
+        from thrift.transport.TTransport import TBufferedTransport, TFramedTransport
+
+        wire = TSocket("127.0.0.1", port)
+        wire.setTimeout(timeout * 1000)
+        self.transport = TFramedTransport(wire) if framed else TBufferedTransport(wire)
+        self.scribe = Scribe.Client(TBinaryProtocol(self.transport, strictRead=strict, strictWrite=strict))
+        self.transport.open()
+
+    def log(self, messages, category="zipkin"):
+        from scribe.ttypes import LogEntry
+
+        return self.scribe.Log([LogEntry(category, text) for text in messages])
+
+    def close(self):
+        self.transport.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Sender(threading.Thread):
+    """Hands over @count spans, @batch at a time, until each of them has its OK."""
+
+    def __init__(self, port, process, thread=0, count=1000, batch=50, framed=True, strict=True, rate=0):
+        super().__init__(daemon=True)
+        self.port, self.process, self.number = port, process, thread
+        self.count, self.batch, self.rate = count, batch, rate
+        self.how = {"framed": framed, "strict": strict}
+        self.put_off = self.broken = self.calls = 0
+        self.done = 0  # spans that were answered OK
+        self.error = None
+
+    def run(self):
+        try:
+            self._run()
+        except Exception as error:  # noqa: BLE001
+            self.error = error
+            raise
+
+    def _run(self):
+        client, began = None, time.monotonic()
+        while self.done < self.count:
+            end = min(self.done + self.batch, self.count)
+            texts = [message(self.process, self.number, n) for n in range(self.done, end)]
+            client = self._hand(client, texts)
+            if self.rate:
+                time.sleep(max(0, began + self.done / self.rate - time.monotonic()))
+        if client:
+            client.close()
+
+    def _hand(self, client, texts):
+        """Tries until it is OK; returns the connection."""
+        from thrift.transport.TTransport import TTransportException
+
+        while True:
+            try:
+                client = client or Client(self.port, **self.how)
+                self.calls += 1
+                if client.log(texts) == 0:
+                    self.done += len(texts)
+                    return client
+                self.put_off += 1
+                time.sleep(0.1)
+            except (OSError, EOFError, TTransportException):
+                self.broken += 1
+                if client:
+                    client.close()
+                client = None
+                time.sleep(0.1)
+
+
+def raw(port, data=b"", timeout=10):
+    """A bare connection that has sent @data."""
+    stream = socket.create_connection(("127.0.0.1", port), timeout)
+    stream.sendall(data)
+    return stream
+
+
+def frame(data):
+    return FRAME.pack(len(data)) + data

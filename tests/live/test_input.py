@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The intake: python3-thrift's own client hands over spans; each is at the collector, and the ledger says so."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from rig.idsink import IdSink, wanted_ids
+from rig.moody import LATER, OK, Moody
+from rig.process import answers, exactly, free_port, wait_until
+from rig.scribe import Receiver
+from rig.sender import Client, Sender, frame, load_code, message, raw
+
+SPANS = 2000
+TIMID = {"retry_min": "50ms", "retry_max": "500ms"}
+
+
+def start_agent(node, server, wait=True, **sections):
+    """An agent with an intake, whose port is returned."""
+    load_code(node)
+    port = free_port()
+    node.start_agent(server, wait=wait, **dict(sections, input=dict({"scribe": f"127.0.0.1:{port}"}, **sections.get("input", {}))))
+    wait_until(lambda: answers(port), 10, "the intake to listen")
+    return port
+
+
+def run_senders(senders, seconds=60):
+    for sender in senders:
+        sender.start()
+    wait_senders(senders, seconds)
+
+
+def wait_senders(senders, seconds=60):
+    end = time.monotonic() + seconds
+    for sender in senders:
+        sender.join(max(0.1, end - time.monotonic()))
+        assert not sender.is_alive(), f"after {seconds} s {sender.done} of {sender.count} are done"
+        assert not sender.error
+
+
+def wait_received(node, spans, seconds=30):
+    """Waits until the intake has taken so many, and all of it is settled."""
+    return node.wait_ledger(
+        lambda ledger: ledger.received >= spans and ledger.idle(), seconds, f"{spans} spans to be settled"
+    )
+
+
+def check_came(sink, senders):
+    """Every span of the senders came; returns how many more than once."""
+    seen = sink.ids()
+    wanted = {(s.process, s.number, n) for s in senders for n in range(s.count)}
+    missing = wanted - seen.keys()
+    exactly(not missing, f"{len(missing)} spans are missing: {sorted(missing)[:10]}")
+    return sum(seen[one] - 1 for one in wanted)
+
+
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "old"])
+@pytest.mark.parametrize("framed", [True, False], ids=["framed", "unframed"])
+def test_spans_arrive(node, framed, strict):
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port)
+    senders = [Sender(port, 40, t, SPANS, 7 + 50 * t, framed, strict) for t in range(4)]
+    run_senders(senders)
+    ledger = wait_received(node, 4 * SPANS)
+    exactly(ledger.received == ledger.messages == 4 * SPANS == ledger.sent, str(ledger))
+    exactly(ledger.refused == ledger.put_off == ledger.given_back == ledger.dropped == 0, str(ledger))
+    assert check_came(sink, senders) == 0
+    assert all(s.put_off == s.broken == 0 for s in senders)
+
+
+def test_fb303(node):
+    from thrift.Thrift import TApplicationException
+
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port)
+    with Client(port) as client:
+        client.log([message(41, 0, 0)])
+        assert client.scribe.getName() == "blkin-agent"
+        assert client.scribe.getStatus() == 2
+        assert client.scribe.getStatusDetails() == "taking spans"
+        assert client.scribe.getVersion().startswith("0.")
+        assert client.scribe.getCounters()["spans"] == 1
+        assert abs(client.scribe.aliveSince() - time.time()) < 60
+        assert client.log([]) == 0
+        for method in ("shutdown", "reinitialize", "nothing"):
+            client.scribe._oprot.writeMessageBegin(method, 1, 0)
+            client.scribe._oprot.writeByte(0)
+            client.scribe._oprot.writeMessageEnd()
+            client.transport.flush()
+            _, kind, _ = client.scribe._iprot.readMessageBegin()
+            assert kind == 3
+            error = TApplicationException()
+            error.read(client.scribe._iprot)
+            assert error.type == (1 if method == "nothing" else 6), method
+        assert client.log([message(41, 0, 1)]) == 0
+    assert node.agent.running()
+    assert "refused its call of shutdown()" in node.agent.log()
+
+
+def test_messages_that_are_no_spans(node):
+    """They are refused, counted and logged; good ones beside them are taken."""
+    from thrift.Thrift import TApplicationException
+
+    receiver = Receiver(node, free_port()).start()
+    port = start_agent(node, receiver.port)
+    good = message(42, 0, 7)
+    with Client(port) as client:
+        assert client.log([good, "!", "AAAA", good]) == 0
+        for bad, category, words in (
+            ("nothing", "zipkin", "is no span"),
+            (good, "app", 'is of category "app"; only spans, of category "zipkin", are taken'),
+            ("A" * (2 << 20), "zipkin", "larger than 1 MiB"),
+            (good[: len(good) // 2], "zipkin", "is no span"),
+        ):
+            with pytest.raises(TApplicationException, match=words):
+                client.log([bad], category)
+    receiver.wait_for(2)
+    ledger = wait_received(node, 2)
+    exactly((ledger.messages, ledger.received, ledger.refused) == (8, 2, 6), str(ledger))
+    exactly(ledger.refused_for("malformed") == 3, str(ledger))
+    exactly(ledger.refused_for("category") == ledger.refused_for("oversize") == ledger.refused_for("id") == 1, str(ledger))
+    exactly([text for _, text in receiver.messages] == 2 * [good.encode()], "what was sent on differs")
+    log = node.agent.log()
+    assert "input: 127.0.0.1:" in log and "refused 2 of 4 messages: message 2 of 4 is no span" in log
+
+
+def test_collector_is_away(node):
+    """What waits is on disk before anybody is told OK; it survives a kill, and comes once."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, session={"keep": "yes"}, output=TIMID)
+    first = Sender(port, 40, 0, 100)
+    run_senders([first])
+    sink.kill()
+    senders = [Sender(port, 41, t, SPANS, 200, framed=t % 2 == 0) for t in range(3)]
+    run_senders(senders)
+    ledger = node.ledger()
+    ledger.check()
+    exactly(ledger.received == 100 + 3 * SPANS, str(ledger))
+    exactly(ledger.spooled == 3 * SPANS, str(ledger))
+    node.agent.kill()
+    sink.start()
+    node.start_agent_again()
+    ledger = wait_received(node, 100 + 3 * SPANS)
+    exactly(ledger.received == ledger.sent == 100 + 3 * SPANS, str(ledger))
+    assert check_came(sink, [first, *senders]) == 0
+
+
+def test_everything_is_full(node):
+    """Senders are told to try later, and nothing that had its OK is lost."""
+    sink = IdSink(node, free_port())
+    small = {"queue_size": "256K", "batch_size": "64K", "batch_spans": 100}
+    port = start_agent(node, sink.port, output=dict(TIMID, **small), spool={"max_size": "2M"})
+    senders = [Sender(port, 40, t, 4000, 100) for t in range(4)]
+    for sender in senders:
+        sender.start()
+    wait_until(lambda: all(s.put_off > 3 for s in senders), 30, "all to be told to try later")
+    assert node.status()["input"]["putting_off"]
+    ledger = node.ledger()
+    ledger.check()
+    assert ledger.dropped == 0 and ledger.spooled > 1000, str(ledger)
+    done = sum(s.done for s in senders)
+    with Client(port) as client:
+        assert client.scribe.getStatus() == 5
+    assert done < 4 * 4000
+    sink.start()
+    wait_senders(senders, 120)
+    ledger = wait_received(node, 4 * 4000)
+    exactly(ledger.dropped == 0, str(ledger))
+    exactly(ledger.messages == ledger.received + ledger.put_off, str(ledger))
+    again = check_came(sink, senders)
+    print(f"{sum(s.put_off for s in senders)} calls were put off; {again} spans came again; {ledger}")
+
+
+@pytest.mark.parametrize("kills", [5])
+def test_killed_under_load(node, kills):
+    """kill -9, again and again: what had its OK is at the collector, the rest comes again by its sender."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, session={"keep": "yes"}, output=TIMID)
+    senders = [Sender(port, 40, t, 3000, 20, framed=t % 2 == 0, rate=400) for t in range(4)]
+    for sender in senders:
+        sender.start()
+    for turn in range(kills):
+        time.sleep(0.5 + 0.3 * turn)
+        if turn % 2:
+            sink.kill()
+        time.sleep(0.3)
+        node.agent.kill()
+        node.start_agent_again(wait=False)
+        if turn % 2:
+            sink.start()
+    wait_senders(senders, 120)
+    total = sum(s.count for s in senders)
+    ledger = wait_received(node, total)
+    again = check_came(sink, senders)
+    print(f"{kills} kills: {again} of {total} came again; {sum(s.broken for s in senders)} calls were broken; {ledger}")
+    broken = sum(s.batch * s.broken for s in senders)
+    assert total <= ledger.received <= total + broken, str(ledger)
+    exactly(ledger.dropped == 0, str(ledger))
+    assert again <= broken
+
+
+def test_garbage_beside_a_good_sender(node):
+    sink = IdSink(node, free_port()).start()
+    keys = {"connections": 40, "memory": "8M", "timeout": "1s"}
+    port = start_agent(node, sink.port, input=keys)
+    good = [Sender(port, 40, t, 1500, 30, framed=t % 2 == 0, rate=300) for t in range(2)]
+    for sender in good:
+        sender.start()
+    before = node.status()["input"]
+    open_ones = [raw(port) for _ in range(60)]  # more than there is room for
+    bad = [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"\xff" * 64,
+        frame(b"\x80\x01\x00\x01\x7f\xff\xff\xff"),
+        frame(b"\x80\x01\x00\x01\0\0\0\x03Log\0\0\0\1\x0f\0\1\x0c\x7f\xff\xff\xff"),
+        frame(b"\x80\x01\x00\x02\0\0\0\x03Log\0\0\0\1\0"),
+        b"\x80\x01\x00\x01\0\0\0\x03Log\0\0\0\1\x10",
+        b"\0\0\0\0",
+    ]
+    for _ in range(5):
+        for data in bad:
+            raw(port, data).close()
+            stream = raw(port, data)
+            stream.settimeout(5)
+            assert stream.recv(1) == b"", data
+    half = [raw(port, b"\0\xf0\0\0" + b"\x80\x01\x00\x01" + bytes(1 << 20)) for _ in range(12)]
+    slow = raw(port, b"\0\0\1\0\x80\x01")
+    slow.settimeout(5)
+    assert slow.recv(1) == b""
+    wait_senders(good)
+    ledger = wait_received(node, 3000)
+    assert check_came(sink, good) <= sum(s.batch * s.broken for s in good)
+    status = node.status()["input"]
+    print(status, before, ledger)
+    assert status["closed"]["garbage"] >= 5 * len(bad) and status["closed"]["silent"] >= 1
+    assert status["closed"]["crowded"] >= 20
+    assert status["connections"] <= 40
+    for stream in open_ones + half:
+        stream.close()
+    wait_until(lambda: node.status()["input"]["bytes"] == 0, 10, "the memory to be given back")
+
+
+def test_reload_moves_it(node):
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port)
+    other = free_port()
+    client = Client(port)
+    assert client.log([message(43, 0, 0)]) == 0
+
+    def change(old, new):
+        path = node.path("agent.conf")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(old, new))
+        node.agent.send(1)
+
+    change(f"scribe = 127.0.0.1:{port}", f"scribe = 127.0.0.1:{other}")
+    wait_until(lambda: answers(other) and not answers(port), 10, "the other address")
+    assert client.log([message(43, 0, 1)]) == 0, "who is connected stays"
+    with Client(other) as second:
+        assert second.log([message(43, 0, 2)]) == 0
+    change(f"scribe = 127.0.0.1:{other}", "scribe =")
+    wait_until(lambda: not answers(other), 10, "it to be off")
+    assert sorted(n for _, _, n, _ in sink.records()) == [0, 1, 2]
+    assert node.status()["input"]["connections"] == 0
+
+
+def test_every_format(node):
+    """Two servers, files of Zipkin's JSON and of OpenTelemetry's: the same spans, each in the output's format."""
+    sink, web = IdSink(node, free_port()).start(), IdSink(node, free_port()).start()
+    outputs = {
+        "output west": {"type": "http", "server": f"127.0.0.1:{web.port}", "tags": "rack=r7"},
+        "output lines": {"type": "file", "directory": node.path("lines"), "batch-delay": "50ms"},
+        "output otlp": {"type": "file", "format": "otlp-json", "directory": node.path("otlp"), "batch-delay": "50ms"},
+    }
+    os.makedirs(node.path("lines"))
+    os.makedirs(node.path("otlp"))
+    port = start_agent(node, sink.port, **outputs)
+    sender = Sender(port, 40, 0, 500)
+    run_senders([sender])
+    for name in ("default", "west", "lines", "otlp"):
+        ledger = node.wait_ledger(lambda ledger: ledger.idle(), 20, "all to be settled", output=name)
+        exactly((ledger.taken, ledger.sent, ledger.dropped) == (500, 500, 0), f"{name}: {ledger}")
+    assert check_came(sink, [sender]) == check_came(web, [sender]) == 0
+    lines = [line for name in os.listdir(node.path("lines")) for line in open(node.path(f"lines/{name}"))]
+    spans = [json.loads(line) for line in lines]
+    spans = [span for one in spans for span in (one if isinstance(one, list) else [one])]
+    assert sorted(int(span["tags"]["ordinal"]) for span in spans) == list(range(500))
+    assert all((s["kind"], s["duration"], s["localEndpoint"]["serviceName"]) == ("CLIENT", 100, "sender40") for s in spans)
+    text = "".join(open(node.path(f"otlp/{name}")).read() for name in os.listdir(node.path("otlp")))
+    assert text.count('"spanId"') == 500 and "sender40" in text
+
+
+def test_stopped_under_load(node):
+    """SIGTERM, again and again: nothing is lost; what comes again was not answered, and the rows say so."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, session={"keep": "yes"}, output=TIMID)
+    senders = [Sender(port, 40, t, 3000, 20, rate=500) for t in range(4)]
+    for sender in senders:
+        sender.start()
+    for turn in range(4):
+        time.sleep(1)
+        if turn % 2:
+            sink.kill()
+            time.sleep(0.3)
+        node.agent.send(signal.SIGTERM)
+        assert node.agent.wait(20) == 0
+        node.start_agent_again(wait=False)
+        if turn % 2:
+            sink.start()
+    wait_senders(senders, 120)
+    total = sum(s.count for s in senders)
+    ledger = wait_received(node, total)
+    again = check_came(sink, senders)
+    broken = sum(s.batch * s.broken for s in senders)
+    print(f"{again} of {total} came again; {ledger}")
+    assert total <= ledger.received <= total + broken, str(ledger)
+    exactly(ledger.dropped == 0, str(ledger))
+    exactly(ledger.received == ledger.sent + ledger.given_back, str(ledger))
+    assert again <= broken

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What senders hand over: where a call ends, what is in it, base64, and the receipt for what is taken. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "core/via.h"
+#include "queue/receipt.h"
+#include "run.h"
+#include "wire/base64.h"
+#include "wire/base64read.h"
+#include "wire/scribe.h"
+#include "wire/scribecall.h"
+#include "wire/scribereply.h"
+#include "wire/tbinaryend.h"
+
+/* A call without its frame, of messages of that size; with the old header if not @strict. */
+static struct buffer make_call(uint32_t count, size_t size, bool strict)
+{
+	struct buffer entries = {0}, call = {0};
+	uint8_t head[SCRIBE_HEAD_SIZE], tail[SCRIBE_TAIL_SIZE];
+	g_autofree uint8_t *span = g_malloc0(size + 1);
+
+	for (uint32_t i = 0; i < count; i++)
+		scribe_put_entry(&entries, "zipkin", 6, span, size);
+	scribe_put_head(head, 77, count, entries.size);
+	scribe_put_tail(tail);
+	if (strict) {
+		buffer_put(&call, head + 4, sizeof(head) - 4);
+	} else {
+		buffer_put(&call, "\0\0\0\3Log\1\0\0\0\x4d", 12);
+		buffer_put(&call, head + 19, sizeof(head) - 19);
+	}
+	buffer_put(&call, entries.data, entries.size);
+	buffer_put(&call, tail, sizeof(tail));
+	buffer_free(&entries);
+	return call;
+}
+
+START_TEST(ends_where_it_ends)
+{
+	for (int form = 0; form < 4; form++) {
+		struct buffer call = make_call(form / 2 ? 3 : 0, 40, form % 2);
+		size_t size = call.size;
+
+		buffer_put(&call, "\x80\1\0\1more", 8);
+		for (size_t step = 1; step < 30; step++) {
+			struct tbinaryend end = {0};
+
+			for (size_t have = 0; have < size; have += step)
+				ck_assert_int_eq(tbinaryend_find(&end, call.data, have), TBINARYEND_MORE);
+			ck_assert_int_eq(tbinaryend_find(&end, call.data, call.size), TBINARYEND_FOUND);
+			ck_assert_uint_eq(end.at, size);
+		}
+		buffer_free(&call);
+	}
+}
+END_TEST
+
+/* Lists of lists, maps, all types, and what is none. */
+START_TEST(other_shapes)
+{
+	static const struct {
+		const char *data;
+		size_t size;
+		enum tbinaryend_state state;
+	} cases[] = {
+#define CASE(data, state) {data, sizeof(data) - 1, state}
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\0", TBINARYEND_FOUND),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0d\0\1\x0b\x08\0\0\0\2\0\0\0\1k\0\0\0\1\0\0\0\0\0\0\0\2\0", TBINARYEND_FOUND),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\x0f\0\0\0\2\2\0\0\0\1\1\4\0\0\0\1abcdefgh\0", TBINARYEND_FOUND),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0e\0\1\6\0\0\0\2\1\2\3\4\x0c\0\2\3\0\1\7\0\0", TBINARYEND_FOUND),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\x0c\x7f\xff\xff\xff", TBINARYEND_MORE),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\x0c\x80\0\0\0", TBINARYEND_BAD),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0b\0\1\xff\xff\xff\xff", TBINARYEND_BAD),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x10\0\1", TBINARYEND_BAD),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\0\x7f\xff\xff\xff\0\0", TBINARYEND_BAD),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0d\0\1\0\0\x7f\xff\xff\xff\0\0", TBINARYEND_BAD),
+		CASE("\x80\2\0\1\0\0\0\1a\0\0\0\0\0", TBINARYEND_BAD),
+		CASE("\x80\1\0\1\0\0\2\1a", TBINARYEND_BAD),
+		CASE("GET / HTTP/1.1\r\n\r\n", TBINARYEND_BAD),
+	};
+
+	struct tbinaryend end = {0};
+
+	ck_assert_int_eq(tbinaryend_find(&end, (const uint8_t *)cases[_i].data, cases[_i].size), cases[_i].state);
+}
+END_TEST
+
+START_TEST(depth_has_a_limit)
+{
+	struct buffer call = {0};
+	struct tbinaryend end = {0};
+
+	buffer_put(&call, "\x80\1\0\1\0\0\0\1a\0\0\0\0", 13);
+	for (int i = 0; i < 100; i++)
+		buffer_put(&call, "\x0c\0\1", 3);
+	ck_assert_int_eq(tbinaryend_find(&end, call.data, call.size), TBINARYEND_BAD);
+	buffer_free(&call);
+}
+END_TEST
+
+START_TEST(calls_are_read)
+{
+	bool strict = _i;
+	struct buffer call = make_call(3, 40, strict);
+	struct scribecall_entry entry;
+	struct scribecall is;
+	char why[200];
+
+	ck_assert(scribecall_read(&is, call.data, call.size, why, sizeof(why)));
+	ck_assert_int_eq(is.method, SCRIBECALL_LOG);
+	ck_assert_int_eq(is.strict, strict);
+	ck_assert_int_eq(is.head.seqid, 77);
+	ck_assert_uint_eq(is.count, 3);
+	for (int i = 0; i < 3; i++) {
+		scribecall_next(&is, &entry);
+		ck_assert_uint_eq(entry.category_size, 6);
+		ck_assert_mem_eq(entry.category, "zipkin", 6);
+		ck_assert_uint_eq(entry.message_size, BASE64_SIZE(40));
+	}
+	for (size_t size = 0; size < call.size; size++) {
+		ck_assert(!scribecall_read(&is, call.data, size, why, sizeof(why)));
+		ck_assert(*why);
+	}
+	buffer_put(&call, "x", 1);
+	ck_assert(!scribecall_read(&is, call.data, call.size, why, sizeof(why)));
+	ck_assert_str_eq(why, "1 bytes behind the call");
+	buffer_free(&call);
+}
+END_TEST
+
+/* Our own output reads what is answered. */
+START_TEST(replies_can_be_read)
+{
+	struct scribecall_id id = {.method = "Log", .seqid = 9, .strict = _i, .framed = true};
+	struct buffer out = {0};
+	struct reply reply = {0};
+
+	scribecall_put_number(&out, &id, TBINARY_I32, 0);
+	ck_assert_int_eq(scribereply_read(out.data, out.size, &reply), REPLY_GOOD);
+	ck_assert_int_eq(reply.number, 9);
+	ck_assert_uint_eq(reply.used, out.size);
+	out.size = 0;
+	scribecall_put_number(&out, &id, TBINARY_I32, 1);
+	ck_assert_int_eq(scribereply_read(out.data, out.size, &reply), REPLY_PUT_OFF);
+	out.size = 0;
+	scribecall_put_exception(&out, &id, SCRIBECALL_INTERNAL_ERROR, "no, thanks");
+	ck_assert_int_eq(scribereply_read(out.data, out.size, &reply), REPLY_REFUSED);
+	ck_assert_str_eq(reply.words, "no, thanks");
+	buffer_free(&out);
+}
+END_TEST
+
+/* An agent that takes spans from others tells by way of whom they come, and others skip that. */
+START_TEST(numbers_are_told)
+{
+	struct wire *wire = scribe_create("zipkin");
+	const uint32_t size = 5;
+	const struct run run = {.spans = (const uint8_t *)"12345", .sizes = &size, .count = 1};
+	struct buffer before = {0}, after = {0};
+	struct scribecall call;
+	char why[200];
+
+	wire->put_call(wire, &run, 1, &before);
+	ck_assert(scribecall_read(&call, before.data + 4, before.size - 4, why, sizeof(why)));
+	ck_assert_uint_eq(call.via_count, 0);
+	via_begin();
+	via_note(0x1122334455667788, clock_monotonic());
+	via_note(0x1122334455667788, clock_monotonic());
+	wire->put_call(wire, &run, 1, &after);
+	ck_assert_uint_eq(after.size, before.size + 7 + 16);
+	ck_assert_mem_eq(after.data + 4, before.data + 4, before.size - 5);
+	ck_assert_msg(scribecall_read(&call, after.data + 4, after.size - 4, why, sizeof(why)), "%s", why);
+	ck_assert_uint_eq(call.via_count, 2);
+	ck_assert_mem_eq(call.via + 8, "\x11\x22\x33\x44\x55\x66\x77\x88", 8);
+	buffer_free(&before);
+	buffer_free(&after);
+	wire->destroy(wire);
+}
+END_TEST
+
+START_TEST(numbers_are_forgotten)
+{
+	uint64_t numbers[VIA_MAX];
+	int64_t now = clock_monotonic();
+
+	via_begin();
+	for (uint64_t i = 1; i < 1000; i++)
+		via_note(i, now + (int64_t)i);
+	ck_assert_uint_eq(via_read(numbers, now), VIA_MAX);
+	ck_assert(via_is_own(numbers[0]));
+	ck_assert_uint_eq(via_read(numbers, now + 61 * NS_PER_SECOND), 1);
+}
+END_TEST
+
+START_TEST(base64_is_read)
+{
+	static const struct {
+		const char *text, *means; /* NULL: it is none */
+	} cases[] = {
+		{"", ""},
+		{"YQ==", "a"},
+		{"YQ", "a"},
+		{"YWI=", "ab"},
+		{"YWJj", "abc"},
+		{" Y W\r\nJ\tj\n", "abc"},
+		{"YWJjZGVmZ2hp\nYWJj\n", "abcdefghiabc"},
+		{"Y", NULL},
+		{"YQ=", NULL},
+		{"YQ==YQ==", NULL},
+		{"YW-_", NULL},
+		{"YW\xc3\xbc", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct buffer out = {0};
+		bool good = base64_read(&out, cases[i].text, strlen(cases[i].text));
+
+		ck_assert_msg(good == (cases[i].means != NULL), "%s", cases[i].text);
+		if (good) {
+			ck_assert_uint_eq(out.size, strlen(cases[i].means));
+			ck_assert(!out.size || memcmp(out.data, cases[i].means, out.size) == 0);
+		}
+		buffer_free(&out);
+	}
+}
+END_TEST
+
+START_TEST(base64_comes_back)
+{
+	for (size_t size = 0; size < 300; size++) {
+		uint8_t from[300];
+		char text[BASE64_SIZE(300)];
+		struct buffer out = {0};
+
+		for (size_t i = 0; i < size; i++)
+			from[i] = (uint8_t)rand();
+		base64_encode(text, from, size);
+		ck_assert(base64_read(&out, text, BASE64_SIZE(size)));
+		ck_assert_uint_eq(out.size, size);
+		ck_assert(!size || memcmp(out.data, from, size) == 0);
+		buffer_free(&out);
+	}
+}
+END_TEST
+
+static void count(void *data)
+{
+	++*(int *)data;
+}
+
+START_TEST(receipts)
+{
+	int woken = 0;
+	struct receipt *receipt = receipt_create(count, &woken);
+	bool good;
+
+	receipt_take_part(receipt);
+	receipt_end_part(receipt, true);
+	ck_assert(!receipt_is_settled(receipt, &good));
+	receipt_take_part(receipt);
+	receipt_close(receipt);
+	ck_assert_int_eq(woken, 0);
+	receipt_end_part(receipt, _i);
+	ck_assert_int_eq(woken, 1);
+	ck_assert(receipt_is_settled(receipt, &good));
+	ck_assert_int_eq(good, _i);
+	receipt_unref(receipt);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("input");
+
+	tcase_add_test(tests, ends_where_it_ends);
+	tcase_add_loop_test(tests, other_shapes, 0, 13);
+	tcase_add_test(tests, depth_has_a_limit);
+	tcase_add_loop_test(tests, calls_are_read, 0, 2);
+	tcase_add_loop_test(tests, replies_can_be_read, 0, 2);
+	tcase_add_test(tests, numbers_are_told);
+	tcase_add_test(tests, numbers_are_forgotten);
+	tcase_add_test(tests, base64_is_read);
+	tcase_add_test(tests, base64_comes_back);
+	tcase_add_loop_test(tests, receipts, 0, 2);
+	return run_cases("input", tests);
+}
