@@ -20,6 +20,7 @@
 #include "queue/fanout.h"
 #include "reload.h"
 #include "session/daemons.h"
+#include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/http.h"
 #include "status/status.h"
@@ -31,6 +32,7 @@ struct agent {
 	struct outputs *outputs;
 	struct fanout *fanout; /* the collector's thread uses it and the books */
 	struct books *books;
+	struct statistics *statistics;
 	struct daemons *daemons;
 	struct collector *collector;
 	struct http *http;
@@ -147,6 +149,7 @@ static bool make_delivery(struct agent *agent)
 	if (!agent->outputs)
 		return false;
 	agent->fanout = fanout_create(outputs_outlets(agent->outputs));
+	agent->statistics = statistics_create();
 	agent->books = books_open(config->state_directory, agent->fanout);
 	return agent->books && outputs_start_spools(agent->outputs, config);
 }
@@ -157,6 +160,7 @@ static bool make_answers(struct agent *agent)
 	agent->source = (struct status_source){
 		.config = agent->config,
 		.outputs = agent->outputs,
+		.statistics = agent->statistics,
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
 		.started = clock_wall(),
@@ -182,6 +186,7 @@ static bool make_collection(struct agent *agent)
 		.config = agent->config,
 		.fanout = agent->fanout,
 		.books = agent->books,
+		.statistics = agent->statistics,
 		.done = wake_collected,
 		.data = agent,
 	});
@@ -192,7 +197,8 @@ static bool make_collection(struct agent *agent)
 static bool start(struct agent *agent)
 {
 	make_loop(agent);
-	if (!http_is_alone(agent->config) || !make_delivery(agent) || !make_answers(agent) || !make_collection(agent))
+	if (!http_is_alone(agent->config) || !make_delivery(agent) || !make_answers(agent) ||
+		!make_collection(agent))
 		return false;
 	agent->reloading = (struct reload){
 		.file = agent->reloading.file,
@@ -286,6 +292,7 @@ static void end(struct agent *agent)
 	if (agent->books)
 		books_close(agent->books);
 	fanout_destroy(agent->fanout);
+	statistics_destroy(agent->statistics);
 	outputs_destroy(agent->outputs);
 	for (int i = 0; i < 2; i++)
 		event_free(agent->terminate[i]);

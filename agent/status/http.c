@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/sanitize.h"
+#include "stats/statistics.h"
 #include "status/httplimit.h"
 #include "status/metrics.h"
 #include "status/port.h"
@@ -159,6 +160,26 @@ static void serve(struct evhttp_request *request, void *data)
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 }
 
+/* On the control socket alone: what programs do is for who may ask there. */
+static void serve_local(struct evhttp_request *request, void *data)
+{
+	const struct http *http = data;
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	struct buffer body = {0};
+	struct snapshot snapshot;
+
+	if (!path || strcmp(path, PROTOCOL_SPANS_PATH) != 0) {
+		serve(request, data);
+		return;
+	}
+	statistics_read(http->source->statistics, &snapshot);
+	snapshot_pack(&body, &snapshot);
+	reply(request, HTTP_OK, "application/octet-stream", &body);
+	snapshot_clear(&snapshot);
+	buffer_free(&body);
+}
+
 static struct evhttp *create_server(void *http)
 {
 	struct evhttp *server = evhttp_new(((struct http *)http)->base);
@@ -261,6 +282,7 @@ static int listen_local(struct http *http, const char *path, bool *hopeless)
 	http->socket = g_strdup(path);
 	listener = evconnlistener_new(http->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
 	http->local = create_server(http);
+	evhttp_set_gencb(http->local, serve_local, http);
 	http->local_limit = http_limit_create(http->base, http->local, listener);
 	evhttp_bind_listener(http->local, listener);
 	return 0;

@@ -23,6 +23,9 @@
 #define PROTOCOL_SESSION_PATH "/session"
 #define PROTOCOL_STATUS_PATH "/status"
 #define PROTOCOL_STATUS_JSON_PATH "/status.json"
+/* The statistics: what snapshot_pack writes (stats/snapshot.h). On the control socket alone, as it has names.
+ */
+#define PROTOCOL_SPANS_PATH "/spans"
 
 struct protocol_session {
 	int protocol;   /* 0: an agent from before there were versions */

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "core/ledger.h"
 #include "output/outputs.h"
+#include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/protocol.h"
 #include "supervise/collector.h"
@@ -29,6 +30,7 @@ struct status_source {
 	const struct config *config;
 	struct collector *collector;
 	struct outputs *outputs;
+	const struct statistics *statistics;
 	struct activity *activity;
 	const struct reload_state *reload;
 	const char *http_error; /* http_error()'s */
