@@ -33,6 +33,7 @@ struct agent {
 	struct fanout *fanout; /* the collector's thread uses it and the books */
 	struct books *books;
 	struct statistics *statistics;
+	struct audience *audience;
 	struct daemons *daemons;
 	struct collector *collector;
 	struct http *http;
@@ -150,6 +151,7 @@ static bool make_delivery(struct agent *agent)
 		return false;
 	agent->fanout = fanout_create(outputs_outlets(agent->outputs));
 	agent->statistics = statistics_create();
+	agent->audience = audience_create();
 	agent->books = books_open(config->state_directory, agent->fanout);
 	return agent->books && outputs_start_spools(agent->outputs, config);
 }
@@ -161,6 +163,7 @@ static bool make_answers(struct agent *agent)
 		.config = agent->config,
 		.outputs = agent->outputs,
 		.statistics = agent->statistics,
+		.audience = agent->audience,
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
 		.started = clock_wall(),
@@ -187,6 +190,7 @@ static bool make_collection(struct agent *agent)
 		.fanout = agent->fanout,
 		.books = agent->books,
 		.statistics = agent->statistics,
+		.audience = agent->audience,
 		.done = wake_collected,
 		.data = agent,
 	});
@@ -293,6 +297,7 @@ static void end(struct agent *agent)
 		books_close(agent->books);
 	fanout_destroy(agent->fanout);
 	statistics_destroy(agent->statistics);
+	audience_destroy(agent->audience);
 	outputs_destroy(agent->outputs);
 	for (int i = 0; i < 2; i++)
 		event_free(agent->terminate[i]);

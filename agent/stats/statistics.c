@@ -301,6 +301,19 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 	return next == UINT32_MAX && !words.failed;
 }
 
+uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,
+	const char **service, const char **name)
+{
+	const struct cell *cell;
+	struct named named;
+
+	memcpy(&named, spans->named + i * sizeof(named), sizeof(named));
+	cell = statistics->series[named.series];
+	*service = cell->service;
+	*name = cell->name;
+	return (uint32_t)(cell - statistics->cells);
+}
+
 /* Looking */
 
 static void read_histogram(

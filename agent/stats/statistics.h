@@ -34,6 +34,13 @@ void statistics_begin_reader(struct statistics *statistics);
 /* Counts spans with their traits, names and words; false if these are not as they should be. */
 bool statistics_take(struct statistics *statistics, const struct batches *spans);
 
+/*
+ * The number and the names, borrowed, of the series of span @i, after statistics_take; both names are NULL
+ * for the series 0.
+ */
+uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,
+	const char **service, const char **name);
+
 /* Any thread */
 
 /* Copies all that was counted; snapshot_clear. */

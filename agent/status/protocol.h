@@ -26,6 +26,9 @@
 /* The statistics: what snapshot_pack writes (stats/snapshot.h). On the control socket alone, as it has names.
  */
 #define PROTOCOL_SPANS_PATH "/spans"
+/* Spans as they come, without an end; the query is a wish (tail/wish.h), the answer is of records
+ * (tail/audience.h). There, too, alone. */
+#define PROTOCOL_TAIL_PATH "/tail"
 
 struct protocol_session {
 	int protocol;   /* 0: an agent from before there were versions */

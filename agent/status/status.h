@@ -13,6 +13,7 @@
 #include "status/activity.h"
 #include "status/protocol.h"
 #include "supervise/collector.h"
+#include "tail/audience.h"
 
 /* So many users that are left out are named. */
 #define STATUS_LEFT_OUT_MAX 16
@@ -31,6 +32,7 @@ struct status_source {
 	struct collector *collector;
 	struct outputs *outputs;
 	const struct statistics *statistics;
+	struct audience *audience;
 	struct activity *activity;
 	const struct reload_state *reload;
 	const char *http_error; /* http_error()'s */

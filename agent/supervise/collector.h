@@ -18,6 +18,7 @@
 #include "output/books.h"
 #include "queue/fanout.h"
 #include "stats/statistics.h"
+#include "tail/audience.h"
 
 struct collector;
 
@@ -27,6 +28,7 @@ struct collector_options {
 	struct fanout *fanout;       /* the thread's own until collector_destroy, as are @books */
 	struct books *books;
 	struct statistics *statistics; /* it is what counts */
+	struct audience *audience;
 	/* Called in the thread when nothing more will be read. Either everything that was read is in the
 	 * queues and the session is over, or the session is kept, together with the spans in assembly. */
 	void (*done)(void *data);

@@ -67,6 +67,7 @@ static bool take_hand(struct collector *collector, struct unpacker *body)
 	if (!hand_unpack(body, &hand, collector->spans) || !adds_up(&hand.change) ||
 		!statistics_take(collector->options.statistics, &hand.spans))
 		return false;
+	audience_show(collector->options.audience, collector->options.statistics, &hand.spans);
 	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	return true;
