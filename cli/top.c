@@ -11,14 +11,18 @@
 #include <glib.h>
 #include <sysexits.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "commands.h"
 #include "config/config.h"
 #include "look/fit.h"
 #include "look/heading.h"
+#include "look/live.h"
 #include "look/ranking.h"
+#include "look/screen.h"
 #include "look/table.h"
+#include "look/wanted.h"
 #include "options.h"
 #include "status/protocol.h"
 #include "which_agent.h"
@@ -26,10 +30,12 @@
 static const char help[] =
 	"Usage: blkin top [OPTION]...\n"
 	"\n"
-	"Show the spans of this node by service and name: how many, how long, which failed.\n"
+	"Show the spans of this node by service and name: how many, how long, which failed, anew\n"
+	"every two seconds; `h` lists the keys. Without a terminal it is as with --once.\n"
 	"All are counted, also those that no output keeps.\n"
 	"\n"
 	"  --once         print them once, as counted since the agent began, and end\n"
+	"  --every TIME   look that often: 500ms, 10s\n"
 	"  --programs     by program instead: its name, pid and user\n"
 	"  --sort KEY     by share (of the time), rate, mean, p50, p99, max, errors, count\n"
 	"                 or name\n"
@@ -42,6 +48,7 @@ struct options {
 	struct which_agent which;
 	struct ranking ranking;
 	bool once, json;
+	double seconds; /* between two looks */
 };
 
 static int print(struct buffer *out)
@@ -113,6 +120,19 @@ static int show_once(const struct options *options)
 	return code;
 }
 
+/* Who is not answered learns why before the screen is taken. */
+static int show(const struct options *options)
+{
+	struct buffer answer = {0};
+	int code;
+
+	if (options->once || options->json || !screen_is_there())
+		return show_once(options);
+	code = ask_agent(options->which.path, options->which.kind, PROTOCOL_SPANS_PATH, &answer);
+	buffer_free(&answer);
+	return code == EX_OK ? live_run(options->which.path, &options->ranking, options->seconds) : code;
+}
+
 static bool read_key(const char *word, enum ranking_key *key)
 {
 	const char *nearest;
@@ -129,10 +149,21 @@ static bool read_key(const char *word, enum ranking_key *key)
 	return false;
 }
 
+static bool read_time(const char *text, double *seconds)
+{
+	int64_t ns;
+
+	if (!wanted_duration(text, &ns))
+		return false;
+	*seconds = (double)ns / NS_PER_SECOND;
+	return true;
+}
+
 static int read_options(int argc, char **argv, struct options *options)
 {
 	static const struct option known[] = {
 		{"once", no_argument, NULL, 'o'},
+		{"every", required_argument, NULL, 'y'},
 		{"programs", no_argument, NULL, 'p'},
 		{"sort", required_argument, NULL, 'k'},
 		{"filter", required_argument, NULL, 'f'},
@@ -144,6 +175,8 @@ static int read_options(int argc, char **argv, struct options *options)
 
 	while ((option = options_next(argc, argv, known, help)) >= 0) {
 		if (option == 'k' && !read_key(optarg, &options->ranking.key))
+			return OPTIONS_WRONG;
+		if (option == 'y' && !read_time(optarg, &options->seconds))
 			return OPTIONS_WRONG;
 		if (option == 'f')
 			options->ranking.filter = optarg;
@@ -157,7 +190,7 @@ static int read_options(int argc, char **argv, struct options *options)
 
 int command_top(int argc, char **argv)
 {
-	struct options options = {.ranking.filter = ""};
+	struct options options = {.ranking.filter = "", .seconds = 2};
 	int code;
 
 	log_init("blkin top");
@@ -171,7 +204,7 @@ int command_top(int argc, char **argv)
 	}
 	code = which_agent_find(&options.which);
 	if (code == EX_OK)
-		code = show_once(&options);
+		code = show(&options);
 	g_free(options.which.path);
 	return code;
 }
