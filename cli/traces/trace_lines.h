@@ -26,6 +26,7 @@ struct trace_style {
 /* A line of a span, its columns as text; or of an annotation or tag, with only prefix and name. */
 struct trace_line {
 	bool detail;
+	bool error; /* it stands out */
 	char *prefix;
 	char *name;
 	char *service;
