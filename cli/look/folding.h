@@ -17,11 +17,11 @@
 
 /* For its help. */
 #define FOLDING_HELP                                                                                         \
-	"  --wide              do not cut lines to the terminal's width\n"                                   \
-	"  --depth N           of trees: fold what is deeper than N spans\n"
+	"  --wide               do not cut lines to the terminal's width\n"                                  \
+	"  --depth N            of trees: fold what is deeper than N spans\n"
 #define FOLDING_DURATION_HELP                                                                                \
-	"  --min-duration TIME of trees: fold spans below which nothing took so long, such as\n"             \
-	"                      20ms\n"
+	"  --min-duration TIME  of trees: fold spans below which nothing took so long, such as\n"            \
+	"                       20ms\n"
 
 /* Takes an option, of which optarg is the value; false, having said why, if that cannot be. */
 bool folding_option(struct trace_folding *folding, int option);
