@@ -21,6 +21,7 @@
 #include "queue/fanout.h"
 #include "reload.h"
 #include "session/daemons.h"
+#include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/http.h"
 #include "status/status.h"
@@ -32,6 +33,8 @@ struct agent {
 	struct outputs *outputs;
 	struct fanout *fanout; /* the collector's thread uses it and the books */
 	struct books *books;
+	struct statistics *statistics;
+	struct audience *audience;
 	struct daemons *daemons;
 	struct collector *collector;
 	struct inlet *inlet;
@@ -167,6 +170,8 @@ static bool make_delivery(struct agent *agent)
 	if (!agent->outputs)
 		return false;
 	agent->fanout = fanout_create(outputs_outlets(agent->outputs));
+	agent->statistics = statistics_create();
+	agent->audience = audience_create();
 	agent->books = books_open(config->state_directory, agent->fanout);
 	return agent->books && outputs_start_spools(agent->outputs, config);
 }
@@ -177,6 +182,8 @@ static bool make_answers(struct agent *agent)
 	agent->source = (struct status_source){
 		.config = agent->config,
 		.outputs = agent->outputs,
+		.statistics = agent->statistics,
+		.audience = agent->audience,
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
 		.started = clock_wall(),
@@ -202,6 +209,8 @@ static bool make_collection(struct agent *agent)
 		.config = agent->config,
 		.fanout = agent->fanout,
 		.books = agent->books,
+		.statistics = agent->statistics,
+		.audience = agent->audience,
 		.done = wake_collected,
 		.recorded = recorded,
 		.data = agent,
@@ -325,6 +334,8 @@ static void end(struct agent *agent)
 	if (agent->books)
 		books_close(agent->books);
 	fanout_destroy(agent->fanout);
+	statistics_destroy(agent->statistics);
+	audience_destroy(agent->audience);
 	outputs_destroy(agent->outputs);
 	for (int i = 0; i < 2; i++)
 		event_free(agent->terminate[i]);

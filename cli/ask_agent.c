@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE /* strcasestr */
+#define _GNU_SOURCE /* strcasestr, memmem */
 #include "ask_agent.h"
 
 #include <errno.h>
@@ -110,15 +110,12 @@ static time_t now(void)
 	return time.tv_sec;
 }
 
-/* Sends the request and reads the answer to its end. Returns 0 or an errno. */
-static int ask(int fd, const char *request, struct buffer *answer)
+/* Reads the answer to its end. Returns 0 or an errno. */
+static int ask_rest(int fd, struct buffer *answer)
 {
 	time_t begin = now();
 	ssize_t size;
 
-	/* The request fits any socket's buffer: it goes out whole or not at all. */
-	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
-		return errno;
 	for (;;) {
 		size = recv(fd, buffer_reserve(answer, 65536), 65536, 0);
 		if (size == 0)
@@ -132,6 +129,12 @@ static int ask(int fd, const char *request, struct buffer *answer)
 		if (answer->size > ANSWER_MAX)
 			return EMSGSIZE;
 	}
+}
+
+static int ask(int fd, const char *request, struct buffer *answer)
+{
+	/* The request fits any socket's buffer: it goes out whole or not at all. */
+	return send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ? errno : ask_rest(fd, answer);
 }
 
 /* Whether the body, to the answer's end, has the length that its head says, if it does. */
@@ -187,11 +190,16 @@ static int take_body(struct buffer *answer, const char *path)
 	return EX_OK;
 }
 
+/* Of HTTP/1.0, as its answers end with the connection and come in one piece. */
+static char *request_for(const char *method, const char *page)
+{
+	return g_strdup_printf("%s %s HTTP/1.0\r\nHost: localhost\r\n\r\n", method, page);
+}
+
 static int exchange(
 	const char *path, enum agent_kind kind, const char *method, const char *page, struct buffer *body)
 {
-	/* Of HTTP/1.0, as its answers end with the connection and come in one piece. */
-	g_autofree char *request = g_strdup_printf("%s %s HTTP/1.0\r\nHost: localhost\r\n\r\n", method, page);
+	g_autofree char *request = request_for(method, page);
 	int fd = connect_to(path), error = fd < 0 ? errno : ask(fd, request, body);
 
 	if (fd >= 0)
@@ -207,4 +215,59 @@ int ask_agent(const char *path, enum agent_kind kind, const char *page, struct b
 int order_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body)
 {
 	return exchange(path, kind, "POST", page, body);
+}
+
+/* Where the body begins; NULL: the head is not whole yet. */
+static const uint8_t *find_body(const struct buffer *answer)
+{
+	const uint8_t *end = answer->size ? memmem(answer->data, answer->size, "\r\n\r\n", 4) : NULL;
+
+	return end ? end + 4 : NULL;
+}
+
+/* Reads the head of an answer, and what comes with it. Returns 0 or an errno. */
+static int read_head(int fd, struct buffer *answer)
+{
+	while (!find_body(answer)) {
+		ssize_t size = recv(fd, buffer_reserve(answer, 65536), 65536, 0);
+
+		if (size == 0 || answer->size > ANSWER_MAX)
+			return ECONNRESET;
+		if (size < 0 && errno != EINTR)
+			return errno;
+		answer->size += size > 0 ? (size_t)size : 0;
+	}
+	return 0;
+}
+
+int ask_agent_open(
+	const char *path, enum agent_kind kind, const char *page, bool quiet, struct buffer *body, int *fd)
+{
+	g_autofree char *request = request_for("GET", page);
+	const uint8_t *begin;
+	int error, code = 0;
+
+	body->size = 0;
+	*fd = connect_to(path);
+	error = *fd < 0 || send(*fd, request, strlen(request), MSG_NOSIGNAL) < 0 ? errno
+										 : read_head(*fd, body);
+	begin = error ? NULL : find_body(body);
+	if (begin)
+		sscanf((const char *)body->data, "HTTP/%*d.%*d %d", &code);
+	if (begin && code == 200) {
+		body->size -= (size_t)(begin - body->data);
+		memmove(body->data, begin, body->size);
+		return EX_OK;
+	}
+	if (begin) {
+		/* the sentence that says why comes to its end with the connection */
+		error = ask_rest(*fd, body);
+		code = error ? tell_unreachable(path, kind, error) : take_body(body, path);
+	} else {
+		code = quiet ? EX_UNAVAILABLE : tell_unreachable(path, kind, error);
+	}
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return code;
 }

@@ -3,6 +3,8 @@
 #ifndef ASK_AGENT_H
 #define ASK_AGENT_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 
 /* Whose agent it is, as far as the caller knows: it is told how to start it. */
@@ -16,5 +18,12 @@ int ask_agent(const char *path, enum agent_kind kind, const char *page, struct b
 
 /* The same for an order, which the agent takes from root, and from the user that it runs as. */
 int order_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body);
+
+/*
+ * The same for a page without an end: what has come of the body is in @body, and *@fd is where more comes.
+ * @quiet: that nobody answers is not logged.
+ */
+int ask_agent_open(
+	const char *path, enum agent_kind kind, const char *page, bool quiet, struct buffer *body, int *fd);
 
 #endif

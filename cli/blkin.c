@@ -18,6 +18,8 @@ static const struct command {
 	{"sampling", command_sampling, "set how many traces the programs of this node record"},
 	{"spool", command_spool, "list, check or discard the spans that wait on disk"},
 	{"status", command_status, "show how the agent of this node is doing"},
+	{"tail", command_tail, "show the spans of this node as they finish"},
+	{"top", command_top, "show how many spans there are, how long they take, which fail"},
 	{"validate", command_validate, "check the agent's configuration file"},
 };
 

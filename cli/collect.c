@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "commands.h"
+#include "look/folding.h"
 #include "options.h"
 #include "print_spans.h"
 #include "scribe/receiver.h"
@@ -27,11 +28,12 @@ static const char help[] =
 	"  --json             print one span per line, in Zipkin's version 2 JSON\n"
 	"  --category NAME    the category of Scribe messages that are spans (zipkin)\n"
 	"  --count N          stop after N spans\n"
-	"  --timeout SECONDS  stop after this time; exit with 1 if the spans did not arrive\n";
+	"  --timeout SECONDS  stop after this time; exit with 1 if the spans did not arrive\n" FOLDING_HELP
+		FOLDING_DURATION_HELP;
 
 struct options {
 	struct receiver_options receiver;
-	bool json;
+	struct span_printer_options printer;
 	uint64_t count; /* 0: no end */
 	double timeout; /* s; 0: none */
 };
@@ -103,7 +105,7 @@ static bool take(void *data, GPtrArray *spans)
 
 	collect->spans += spans->len;
 	span_printer_add(collect->printer, spans);
-	if (!collect->options.json && !event_pending(collect->quiet, EV_TIMEOUT, NULL))
+	if (!collect->options.printer.json && !event_pending(collect->quiet, EV_TIMEOUT, NULL))
 		arm_quiet(collect, PRINT_SPANS_QUIET_US);
 	if (!write_out(collect))
 		return false;
@@ -177,7 +179,7 @@ static int collect_spans(const struct options *options)
 	collect.timeout = evtimer_new(collect.base, on_timeout, &collect);
 	collect.interrupted = evsignal_new(collect.base, SIGINT, on_signal, &collect);
 	collect.terminated = evsignal_new(collect.base, SIGTERM, on_signal, &collect);
-	collect.printer = span_printer_create(options->json);
+	collect.printer = span_printer_create(&options->printer);
 	code = run(&collect);
 	span_printer_destroy(collect.printer);
 	event_free(collect.quiet);
@@ -219,6 +221,7 @@ static int read_options(int argc, char **argv, struct options *options)
 		{"category", required_argument, NULL, 'c'},
 		{"count", required_argument, NULL, 'n'},
 		{"timeout", required_argument, NULL, 't'},
+		FOLDING_OPTIONS,
 		{0},
 	};
 	double number;
@@ -231,7 +234,7 @@ static int read_options(int argc, char **argv, struct options *options)
 				return OPTIONS_WRONG;
 			break;
 		case 'j':
-			options->json = true;
+			options->printer.json = true;
 			break;
 		case 'c':
 			options->receiver.category = optarg;
@@ -250,6 +253,9 @@ static int read_options(int argc, char **argv, struct options *options)
 			if (!read_number("timeout", optarg, 1e9, &options->timeout))
 				return OPTIONS_WRONG;
 			break;
+		default:
+			if (!folding_option(&options->printer.folding, option))
+				return OPTIONS_WRONG;
 		}
 	}
 	return option == OPTIONS_END ? options_no_arguments(argc, argv) : option;

@@ -9,6 +9,8 @@ int command_import(int argc, char **argv);
 int command_sampling(int argc, char **argv);
 int command_spool(int argc, char **argv);
 int command_status(int argc, char **argv);
+int command_tail(int argc, char **argv);
+int command_top(int argc, char **argv);
 int command_validate(int argc, char **argv);
 
 #endif

@@ -15,6 +15,7 @@
 #include "import/examine.h"
 #include "import/guard.h"
 #include "import/send.h"
+#include "look/folding.h"
 #include "options.h"
 
 static const char help[] =
@@ -30,8 +31,8 @@ static const char help[] =
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --print             print them instead, each trace as a tree; what was read is said on\n"
 	"                      standard error\n"
-	"  --json              with --print: a line for each span, Zipkin's JSON of version 2\n"
-	"  --help              show this\n"
+	"  --json              with --print: a line for each span, Zipkin's JSON of version 2\n" FOLDING_HELP
+		FOLDING_DURATION_HELP "  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
 	"A damaged trace, or a line that is no span, is named, and the rest is sent; it exits\n"
@@ -310,7 +311,7 @@ static int read_options(struct import *import, int argc, char **argv)
 {
 	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
 		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'},
-		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'}, {0}};
+		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'}, FOLDING_OPTIONS, {0}};
 	const char *file = NULL, *server = NULL;
 	struct send_to *to = &import->to;
 	struct address addresses[ADDRESSES_MAX];
@@ -319,14 +320,16 @@ static int read_options(struct import *import, int argc, char **argv)
 
 	while ((option = options_next(argc, argv, options, help)) >= 0)
 		if (option == 'p' || option == 'j' || option == 'u')
-			*(option == 'p' ? &to->print : option == 'j' ? &to->json : &user) = true;
-		else
+			*(option == 'p' ? &to->print : option == 'j' ? &to->printing.json : &user) = true;
+		else if (option == 'c' || option == 's')
 			*(option == 'c' ? &file : &server) = optarg;
+		else if (!folding_option(&to->printing.folding, option))
+			return EX_USAGE;
 	if (option == OPTIONS_HELP)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
-	if ((server && to->print) || (to->json && !to->print)) {
+	if ((server && to->print) || (to->printing.json && !to->print)) {
 		log_error("--print goes with --json, and not with --server");
 		return EX_USAGE;
 	}

@@ -10,6 +10,8 @@
 
 #include "base/buffer.h"
 #include "base/log.h"
+#include "look/fit.h"
+#include "look/line.h"
 #include "spans/span2.h"
 #include "traces/pending_traces.h"
 #include "traces/trace_print.h"
@@ -19,16 +21,18 @@ static const struct pending_limits limits = {
 	.quiet = PRINT_SPANS_QUIET_US, .traces = 10000, .bytes = 64 * 1024 * 1024};
 
 struct span_printer {
-	struct pending_traces *traces; /* NULL: lines of JSON */
+	struct span_printer_options options;
+	struct pending_traces *traces; /* NULL: a line for each span */
 	struct buffer out;             /* text to be written at once */
 };
 
-static void find_style(struct trace_style *style)
+/* Anew for each trace, or piece of lines: the window may have another size. */
+static void find_style(const struct span_printer *printer, struct trace_style *style)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct winsize window;
 
-	memset(style, 0, sizeof(*style));
+	*style = (struct trace_style){.folding = printer->options.folding};
 	if (!isatty(STDOUT_FILENO))
 		return;
 	style->colour = !no_colour || !*no_colour;
@@ -41,16 +45,19 @@ static void show_trace(void *data, const GPtrArray *spans)
 	struct span_printer *printer = data;
 	struct trace_style style;
 
-	find_style(&style);
+	if (printer->options.wants && !printer->options.wants(printer->options.data, spans))
+		return;
+	find_style(printer, &style);
 	trace_print(&printer->out, spans, &style);
 	buffer_put(&printer->out, "\n", 1);
 }
 
-struct span_printer *span_printer_create(bool json)
+struct span_printer *span_printer_create(const struct span_printer_options *options)
 {
 	struct span_printer *printer = g_new0(struct span_printer, 1);
 
-	if (!json)
+	printer->options = *options;
+	if (!options->json && !options->lines)
 		printer->traces = pending_traces_create(&limits, show_trace, printer);
 	return printer;
 }
@@ -62,14 +69,29 @@ void span_printer_destroy(struct span_printer *printer)
 	g_free(printer);
 }
 
+static void add_lines(struct span_printer *printer, const GPtrArray *spans)
+{
+	struct trace_style style;
+
+	find_style(printer, &style);
+	if (style.folding.wide)
+		style.width = 0;
+	for (guint i = 0; i < spans->len; i++) {
+		if (printer->options.json) {
+			span2_put_json(g_ptr_array_index(spans, i), &printer->out);
+			buffer_put(&printer->out, "\n", 1);
+		} else {
+			line_put(&printer->out, g_ptr_array_index(spans, i), &style);
+		}
+	}
+}
+
 void span_printer_add(struct span_printer *printer, GPtrArray *spans)
 {
 	int64_t now = g_get_monotonic_time();
 
-	for (guint i = 0; !printer->traces && i < spans->len; i++) {
-		span2_put_json(g_ptr_array_index(spans, i), &printer->out);
-		buffer_put(&printer->out, "\n", 1);
-	}
+	if (!printer->traces)
+		add_lines(printer, spans);
 	while (printer->traces && spans->len)
 		pending_traces_add(printer->traces, g_ptr_array_steal_index(spans, 0), now);
 	g_ptr_array_set_size(spans, 0);
@@ -93,6 +115,8 @@ bool span_printer_write(struct span_printer *printer, bool *failed)
 	ssize_t size;
 	bool whole;
 
+	if (!printer->options.json)
+		fit_locale(&printer->out);
 	while (at < printer->out.size) {
 		size = write(STDOUT_FILENO, printer->out.data + at, printer->out.size - at);
 		if (size >= 0) {

@@ -8,13 +8,24 @@
 
 #include <glib.h>
 
+#include "traces/trace_lines.h"
+
 /* A trace is complete when no span of it has come for so long. */
 #define PRINT_SPANS_QUIET_US 1000000
 
 struct span_printer;
 
-/* @json: lines of JSON, Zipkin's version 2, in the order in which the spans come. */
-struct span_printer *span_printer_create(bool json);
+struct span_printer_options {
+	/* how: a tree for each trace, or in the order in which the spans come: */
+	bool json;  /* lines of JSON, Zipkin's version 2 */
+	bool lines; /* a line for people */
+	struct trace_folding folding;
+	/* of the traces that are complete, only those that it wants; NULL: all */
+	bool (*wants)(const void *data, const GPtrArray *spans);
+	const void *data;
+};
+
+struct span_printer *span_printer_create(const struct span_printer_options *options);
 
 /* Frees what was not shown without showing it. */
 void span_printer_destroy(struct span_printer *printer);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "queue/format.h"
 #include "queue/keep.h"
+#include "stats/names.h"
 
 /* Invalid text is logged at most this often; the ledger counts each. */
 #define REPAIR_LOG_NS (60 * NS_PER_SECOND)
@@ -25,12 +26,14 @@ struct pipeline {
 	struct buffer encoded;              /* one span */
 	struct batch *spans[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
 	struct buffer traits;               /* of the same spans */
-	unsigned formats;                   /* a bit for each that is wanted */
-	uint32_t count;                     /* of those spans */
-	size_t bytes;                       /* of all of them */
-	int64_t born;                       /* the first one, by the clock below */
-	bool in_event;                      /* which is taken in part */
-	int64_t clock; /* the caller's, at its last call, from which a span's age is measured */
+	struct names *names;                /* theirs: */
+	struct buffer named, words;
+	unsigned formats; /* a bit for each that is wanted */
+	uint32_t count;   /* of those spans */
+	size_t bytes;     /* of all of them */
+	int64_t born;     /* the first one, by the clock below */
+	bool in_event;    /* which is taken in part */
+	int64_t clock;    /* the caller's, at its last call, from which a span's age is measured */
 	int64_t repair_logged;
 	atomic_bool changed;  /* the limits below are new */
 	pthread_mutex_t lock; /* guards them */
@@ -45,14 +48,20 @@ static bool is_wanted(const struct pipeline *pipeline, int format)
 
 static void hand(struct pipeline *pipeline, bool at_once)
 {
-	struct batches spans = {.count = pipeline->count, .traits = pipeline->traits.data};
+	struct batches spans = {
+		.count = pipeline->count,
+		.traits = pipeline->traits.data,
+		.named = pipeline->named.data,
+		.words = pipeline->words.data,
+		.words_size = pipeline->words.size,
+	};
 
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		spans.of[i] = is_wanted(pipeline, i) ? pipeline->spans[i] : NULL;
 	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &spans, pipeline->clock, at_once);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_clear(pipeline->spans[i]);
-	pipeline->traits.size = 0;
+	pipeline->traits.size = pipeline->named.size = pipeline->words.size = 0;
 	pipeline->count = 0;
 	pipeline->bytes = 0;
 }
@@ -100,10 +109,12 @@ static int encode(struct pipeline *pipeline, int format, const struct span *span
 static void emit(void *data, const struct span *span)
 {
 	struct pipeline *pipeline = data;
+	struct named named = names_of(pipeline->names, span, pipeline->count, &pipeline->words);
 	int repaired = 0;
 
 	if (!pipeline->count++)
 		pipeline->born = pipeline->clock;
+	buffer_put(&pipeline->named, &named, sizeof(named));
 	trait_put(&pipeline->traits, span);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		int here = is_wanted(pipeline, i) ? encode(pipeline, i, span) : 0;
@@ -132,6 +143,7 @@ struct pipeline *pipeline_create(
 	pthread_mutex_init(&pipeline->lock, NULL);
 	pipeline->sink = sink;
 	pipeline->formats = formats;
+	pipeline->names = names_create();
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		pipeline->spans[i] = batch_create(i, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
@@ -143,6 +155,9 @@ void pipeline_destroy(struct pipeline *pipeline)
 	assembler_destroy(pipeline->assembler);
 	buffer_free(&pipeline->encoded);
 	buffer_free(&pipeline->traits);
+	buffer_free(&pipeline->named);
+	buffer_free(&pipeline->words);
+	names_destroy(pipeline->names);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(pipeline->spans[i]);
 	pthread_mutex_destroy(&pipeline->lock);

@@ -43,6 +43,8 @@ static struct span make_span(const struct event *event, const struct span_data *
 		.name = event->name,
 		.pid = lines->pid,
 		.program = lines->program,
+		.has_user = event->has_user,
+		.user = event->user,
 		.local = lines->head.local,
 		.has_remote = lines->has_remote,
 		.remote = lines->remote,

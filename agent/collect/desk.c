@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "handover/channel.h"
 #include "queue/keep.h"
+#include "stats/names.h"
 
 /* What changes without spans is handed over so often while there is more to read. */
 #define HAND_NS (50 * NS_PER_MS)
@@ -64,6 +65,11 @@ static bool take_change(struct desk *desk, struct ledger *change)
 	return any != 0;
 }
 
+static struct iovec piece_at(const uint8_t *bytes, size_t size)
+{
+	return (struct iovec){(void *)(uintptr_t)bytes, size};
+}
+
 static struct iovec piece_of(const struct buffer *bytes)
 {
 	return (struct iovec){bytes->data, bytes->size};
@@ -73,7 +79,7 @@ static void hand_over(struct desk *desk, const struct batches *spans, bool at_on
 {
 	struct hand hand = {.at_once = at_once, .spans = *spans};
 	struct buffer *body = &desk->body;
-	struct iovec pieces[2 + 3 * BATCH_FORMATS];
+	struct iovec pieces[4 + 3 * BATCH_FORMATS];
 	size_t count = 0;
 
 	if (!take_change(desk, &hand.change) && !spans->count && !always)
@@ -83,9 +89,11 @@ static void hand_over(struct desk *desk, const struct batches *spans, bool at_on
 	hand.reached = unpacker_of(desk->reached.data, desk->reached.size);
 	hand_pack(body, &hand);
 	pieces[count++] = piece_of(body);
-	if (spans->count)
-		pieces[count++] =
-			(struct iovec){(void *)(uintptr_t)spans->traits, spans->count * sizeof(struct trait)};
+	if (spans->count) {
+		pieces[count++] = piece_at(spans->traits, spans->count * sizeof(struct trait));
+		pieces[count++] = piece_at(spans->named, spans->count * sizeof(struct named));
+		pieces[count++] = piece_at(spans->words, spans->words_size);
+	}
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		if (!spans->of[i])
 			continue;

@@ -3,6 +3,7 @@
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/text.h"
@@ -29,6 +30,8 @@ struct event {
 	uint64_t trace_id, span_id, parent_id;
 	uint64_t start;      /* of EVENT_SPAN, on the tracing clock, ns */
 	unsigned level;      /* of EVENT_SPAN: syslog's number, from the event's name */
+	bool has_user;       /* the reader knows */
+	uint32_t user;       /* whose program it was */
 	uint64_t piece_time; /* of EVENT_ANNOTATION, on the tracing clock */
 	int64_t port;        /* of classic events */
 	int64_t number;      /* the value of EVENT_KEYVAL_INTEGER */

@@ -48,6 +48,8 @@ struct span {
 	struct text name;
 	uint32_t pid;        /* of the program, as it sees itself; 0: unknown */
 	struct text program; /* the name of its file */
+	bool has_user;       /* whose programs' events are recorded apart: */
+	uint32_t user;       /* the program's */
 	struct endpoint local;
 	bool has_remote;
 	struct endpoint remote;

@@ -3,6 +3,7 @@
 
 #include "queue/format.h"
 #include "queue/keep.h"
+#include "stats/names.h"
 
 static bool unpack_flag(struct unpacker *from)
 {
@@ -38,6 +39,7 @@ void hand_pack(struct buffer *out, const struct hand *hand)
 	pack_rest(out, &hand->reached);
 	pack_u32(out, hand->spans.count);
 	pack_u8(out, formats_in(&hand->spans));
+	pack_u32(out, (uint32_t)hand->spans.words_size);
 }
 
 /* Copies @size bytes into @to, which aligns them. */
@@ -78,9 +80,12 @@ bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BA
 	hand->reached = unpack_bytes(from);
 	hand->spans = (struct batches){.count = unpack_u32(from)};
 	formats = unpack_u8(from);
+	hand->spans.words_size = unpack_u32(from);
 	if (from->failed || formats >> BATCH_FORMATS)
 		return false;
 	hand->spans.traits = unpack_run(from, hand->spans.count * sizeof(struct trait));
+	hand->spans.named = unpack_run(from, hand->spans.count * sizeof(struct named));
+	hand->spans.words = unpack_run(from, hand->spans.words_size);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		if (!(formats >> i & 1))
 			continue;

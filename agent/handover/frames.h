@@ -69,11 +69,11 @@ struct hand {
 };
 
 /* Appends what comes before the spans' own bytes, which are to be sent behind it: their traits,
- * and of each format that is there, sizes, event times, spans. */
+ * names and words, and of each format that is there, sizes, event times, spans. */
 void hand_pack(struct buffer *out, const struct hand *hand);
 
 /* Reads a frame; @spans, one for each format, are filled, but borrow the spans' bytes from the frame,
- * as their traits are. */
+ * as all that is said of them is. */
 bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_FORMATS]);
 
 /* Whether the reader collects. */

@@ -16,6 +16,12 @@ static size_t piece(uint64_t place, size_t most)
 	return MIN(most, RING_BYTES - place % RING_BYTES);
 }
 
+size_t ring_room(const struct ring *ring)
+{
+	return RING_BYTES - (atomic_load_explicit(&ring->written, memory_order_relaxed) -
+				    atomic_load_explicit(&ring->taken, memory_order_acquire));
+}
+
 size_t ring_put(struct ring *ring, const void *data, size_t size)
 {
 	uint64_t written = atomic_load_explicit(&ring->written, memory_order_relaxed);

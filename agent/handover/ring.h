@@ -32,6 +32,9 @@ void ring_reset(struct ring *ring);
 /* The writer's: writes as much as there is room for, and returns how much that was. */
 size_t ring_put(struct ring *ring, const void *data, size_t size);
 
+/* The writer's: how much there is room for. */
+size_t ring_room(const struct ring *ring);
+
 /* The writer's, after it has written: whether it is to wake the taker, which is so once each time it sleeps.
  */
 bool ring_wakes(struct ring *ring);

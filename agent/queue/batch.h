@@ -45,6 +45,10 @@ struct batches {
 	uint32_t count; /* of items in each */
 	const struct batch *of[BATCH_FORMATS];
 	const uint8_t *traits; /* a struct trait for each item (keep.h); NULL: all are kept everywhere */
+	const uint8_t
+		*named; /* a struct named for each (stats/names.h), which is for the statistics; or NULL, */
+	const uint8_t *words; /* and what they mean */
+	size_t words_size;
 };
 
 /* Creates an empty batch, with room for @count items of @bytes in total; batch_unref frees it. */

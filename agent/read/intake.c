@@ -19,6 +19,7 @@ struct stream {
 	const bt_stream *stream;   /* owned */
 	struct position *position; /* borrowed; NULL if positions are not kept */
 	bool monotonic;            /* its clock is CLOCK_MONOTONIC */
+	uint32_t user;             /* whose programs' events it has */
 	bool begun;                /* had a packet */
 	bool mine;                 /* the packet at its position began with this reader */
 	unsigned tries;            /* to locate it */
@@ -128,6 +129,7 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 		bt_stream_get_ref(of);
 		stream->stream = of;
 		stream->monotonic = has_monotonic_clock(of);
+		stream->user = (uint32_t)key.user;
 		if (intake->options.positions)
 			stream->position = positions_get(intake->options.positions, &key);
 		g_hash_table_insert(intake->streams, (gpointer)(uintptr_t)of, stream);
@@ -332,6 +334,8 @@ static void take_event(struct intake *intake, const bt_message *message)
 	decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
 	if (decoded && options->steps && stream && stream->monotonic)
 		event.time = clock_steps_time(options->steps, (int64_t)event.clock, event.time);
+	event.has_user = stream != NULL;
+	event.user = stream ? stream->user : 0;
 	if (decoded && options->by_event_time && event.time > intake->now)
 		intake->now = event.time;
 	pipeline_event(options->pipeline, type, decoded ? &event : NULL, intake->now);

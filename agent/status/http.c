@@ -18,12 +18,14 @@
 
 #include "base/log.h"
 #include "base/sanitize.h"
+#include "stats/statistics.h"
 #include "status/discardserve.h"
 #include "status/discardtalk.h"
 #include "status/httplimit.h"
 #include "status/metrics.h"
 #include "status/port.h"
 #include "status/protocol.h"
+#include "status/tails.h"
 
 #define HEADERS_MAX 8192
 /* The flag of a socket in /proc/net/unix that listens. */
@@ -35,6 +37,7 @@ struct http {
 	struct port *port;
 	struct evhttp *local;
 	struct http_limit *local_limit;
+	struct tails *tails;
 	char *socket; /* path to remove at the end; NULL if none was made */
 };
 
@@ -175,16 +178,51 @@ static void reply_discard(struct evhttp_request *request, const struct http *htt
 	buffer_free(&body);
 }
 
-/* The control socket: what the port has, and the order. */
+static void reply_spans(struct evhttp_request *request, const struct http *http)
+{
+	struct buffer body = {0};
+	struct snapshot snapshot;
+
+	statistics_read(http->source->statistics, &snapshot);
+	snapshot_pack(&body, &snapshot);
+	reply(request, HTTP_OK, "application/octet-stream", &body);
+	snapshot_clear(&snapshot);
+	buffer_free(&body);
+}
+
+static void begin_tail(struct evhttp_request *request, const struct http *http, const char *query)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	struct buffer body = {0};
+	const char *wrong = "only GET is answered here";
+
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_GET)
+		wrong = tails_answer(http->tails, request, query);
+	if (!wrong) {
+		http_limit_keep(http->local_limit, evhttp_connection_get_bufferevent(connection));
+		return;
+	}
+	buffer_printf(&body, "%s\n", wrong);
+	reply(request, HTTP_BADREQUEST, PLAIN, &body);
+	buffer_free(&body);
+}
+
+/* On the control socket alone: what programs do is for who may ask there, and orders are for some of those.
+ */
 static void serve_local(struct evhttp_request *request, void *data)
 {
+	const struct http *http = data;
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 
-	if (path && strcmp(path, DISCARDTALK_PATH) == 0)
-		reply_discard(request, data, evhttp_uri_get_query(uri));
+	if (path && !strcmp(path, DISCARDTALK_PATH))
+		reply_discard(request, http, evhttp_uri_get_query(uri));
 	else if (evhttp_request_get_command(request) == EVHTTP_REQ_POST)
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
+	else if (path && !strcmp(path, PROTOCOL_SPANS_PATH))
+		reply_spans(request, http);
+	else if (path && !strcmp(path, PROTOCOL_TAIL_PATH))
+		begin_tail(request, http, evhttp_uri_get_query(uri));
 	else
 		serve(request, data);
 }
@@ -305,6 +343,7 @@ struct http *http_create(struct event_base *base, const struct config *config,
 
 	http->base = base;
 	http->source = source;
+	http->tails = tails_create(base, source->audience);
 	http->port = port_create(base, create_server, http);
 	if (*config->socket && listen_local(http, config->socket, hopeless) != 0) {
 		http_destroy(http);
@@ -332,6 +371,7 @@ void http_destroy(struct http *http)
 		evhttp_free(http->local);
 	if (http->local_limit)
 		http_limit_destroy(http->local_limit);
+	tails_destroy(http->tails);
 	if (http->socket)
 		unlink(http->socket);
 	g_free(http->socket);

@@ -23,6 +23,7 @@ struct connection {
 	struct bufferevent *is; /* with a reference of ours */
 	int64_t deadline;       /* CLOCK_MONOTONIC ns */
 	bool cut;               /* it is on its way out */
+	bool kept;              /* for as long as its peer likes */
 };
 
 struct http_limit {
@@ -73,7 +74,7 @@ static void sweep(struct http_limit *limit)
 			bufferevent_decref(connection->is);
 			continue;
 		}
-		if (!connection->cut && now >= connection->deadline)
+		if (!connection->cut && !connection->kept && now >= connection->deadline)
 			cut(connection);
 		limit->open[kept++] = *connection;
 	}
@@ -125,7 +126,7 @@ static void make_place(struct http_limit *limit)
 
 		for (int k = i; k < limit->count && !limit->open[i].cut; k++)
 			has += !limit->open[k].cut && peers[k] == peers[i];
-		if (has > most) {
+		if (has > most && !limit->open[i].kept) {
 			most = has;
 			oldest = i;
 		}
@@ -185,6 +186,12 @@ struct http_limit *http_limit_create(
 	evhttp_set_bevcb(server, on_connection, limit);
 	evconnlistener_set_error_cb(listener, on_accept_error);
 	return limit;
+}
+
+void http_limit_keep(struct http_limit *limit, struct bufferevent *connection)
+{
+	for (int i = 0; i < limit->count; i++)
+		limit->open[i].kept |= limit->open[i].is == connection;
 }
 
 void http_limit_destroy(struct http_limit *limit)

@@ -8,6 +8,7 @@
 #ifndef STATUS_HTTPLIMIT_H
 #define STATUS_HTTPLIMIT_H
 
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/listener.h>
@@ -22,6 +23,9 @@ struct http_limit;
 /* From now on @server accepts by @listener within the limits. Both are borrowed. */
 struct http_limit *http_limit_create(
 	struct event_base *base, struct evhttp *server, struct evconnlistener *listener);
+
+/* This connection stays for as long as its peer likes, and makes no place for others. */
+void http_limit_keep(struct http_limit *limit, struct bufferevent *connection);
 
 /* To be called once the server is freed, and before the loop goes on. */
 void http_limit_destroy(struct http_limit *limit);

@@ -23,6 +23,12 @@
 #define PROTOCOL_SESSION_PATH "/session"
 #define PROTOCOL_STATUS_PATH "/status"
 #define PROTOCOL_STATUS_JSON_PATH "/status.json"
+/* The statistics: what snapshot_pack writes (stats/snapshot.h). On the control socket alone, as it has names.
+ */
+#define PROTOCOL_SPANS_PATH "/spans"
+/* Spans as they come, without an end; the query is a wish (tail/wish.h), the answer is of records
+ * (tail/audience.h). There, too, alone. */
+#define PROTOCOL_TAIL_PATH "/tail"
 
 struct protocol_session {
 	int protocol;   /* 0: an agent from before there were versions */

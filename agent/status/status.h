@@ -10,9 +10,11 @@
 #include "core/ledger.h"
 #include "inlet/inlet.h"
 #include "output/outputs.h"
+#include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/protocol.h"
 #include "supervise/collector.h"
+#include "tail/audience.h"
 
 /* So many users that are left out are named. */
 #define STATUS_LEFT_OUT_MAX 16
@@ -31,6 +33,8 @@ struct status_source {
 	struct collector *collector;
 	struct inlet *inlet;
 	struct outputs *outputs;
+	const struct statistics *statistics;
+	struct audience *audience;
 	struct activity *activity;
 	const struct reload_state *reload;
 	const char *http_error; /* http_error()'s */

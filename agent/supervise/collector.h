@@ -17,6 +17,8 @@
 #include "core/reason.h"
 #include "output/books.h"
 #include "queue/fanout.h"
+#include "stats/statistics.h"
+#include "tail/audience.h"
 
 struct collector;
 
@@ -25,6 +27,8 @@ struct collector_options {
 	const struct config *config; /* for this call */
 	struct fanout *fanout;       /* the thread's own until collector_destroy, as are @books */
 	struct books *books;
+	struct statistics *statistics; /* it is what counts */
+	struct audience *audience;
 	/* Called in the thread when nothing more will be read. Either everything that was read is in the
 	 * queues and the session is over, or the session is kept, together with the spans in assembly. */
 	void (*done)(void *data);

@@ -40,6 +40,7 @@ static bool take_hello(struct collector *collector, struct unpacker *body)
 	channel_post(&collector->channel, FRAME_START, &out);
 	g_array_unref(orders.suspects);
 	buffer_free(&out);
+	statistics_begin_reader(collector->options.statistics);
 	collector->greeted = true;
 	collector->start_told = false;
 	return true;
@@ -63,8 +64,10 @@ static bool take_hand(struct collector *collector, struct unpacker *body)
 {
 	struct hand hand;
 
-	if (!hand_unpack(body, &hand, collector->spans) || !adds_up(&hand.change))
+	if (!hand_unpack(body, &hand, collector->spans) || !adds_up(&hand.change) ||
+		!statistics_take(collector->options.statistics, &hand.spans))
 		return false;
+	audience_show(collector->options.audience, collector->options.statistics, &hand.spans);
 	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	return true;

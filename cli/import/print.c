@@ -4,7 +4,6 @@
 #include <glib.h>
 
 #include "base/log.h"
-#include "print_spans.h"
 #include "spans/decode.h"
 #include "spans/span2.h"
 
@@ -15,11 +14,11 @@ struct print {
 	bool failed, over;
 };
 
-struct print *print_create(bool json)
+struct print *print_create(const struct span_printer_options *options)
 {
 	struct print *print = g_new0(struct print, 1);
 
-	print->printer = span_printer_create(json);
+	print->printer = span_printer_create(options);
 	print->spans = g_ptr_array_new_with_free_func(span2_free);
 	return print;
 }

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "print_spans.h"
 #include "queue/batch.h"
 
 struct print;
 
-/* @json as for span_printer_create. */
-struct print *print_create(bool json);
+/* @options as for span_printer_create. */
+struct print *print_create(const struct span_printer_options *options);
 void print_destroy(struct print *print);
 
 /* Prints the batch's spans, which are in Thrift. False if there is no point in going on: see print_failed. */

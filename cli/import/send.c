@@ -27,7 +27,8 @@
 struct sending {
 	struct guard guard;
 	const struct config *config;
-	bool print, json;
+	bool print;
+	struct span_printer_options printing;
 	const GPtrArray *traces; /* NULL: none, but */
 	const GPtrArray *files;  /* of lines */
 	unsigned long limit;
@@ -188,7 +189,7 @@ static int start(struct sender *sender)
 	if (!sender->outputs)
 		return -1;
 	if (sender->sending->print)
-		sender->print = print_create(sender->sending->json);
+		sender->print = print_create(&sender->sending->printing);
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
 	sender->pipeline = pipeline_create(&limits, formats_of(config), (struct pipeline_sink){hand, sender});
 	if (sender->sending->traces && open_traces(sender) != 0)
@@ -287,7 +288,7 @@ static enum send_end send_all(const struct sending *what, struct import_result *
 	}
 	sending->config = what->config;
 	sending->print = what->print;
-	sending->json = what->json;
+	sending->printing = what->printing;
 	sending->traces = what->traces;
 	sending->files = what->files;
 	sending->limit = what->limit;
@@ -302,8 +303,11 @@ static enum send_end send_all(const struct sending *what, struct import_result *
 enum send_end send_traces(const struct send_to *to, const GPtrArray *traces, unsigned long limit,
 	struct import_result *result, char *error)
 {
-	const struct sending what = {
-		.config = to->config, .print = to->print, .json = to->json, .traces = traces, .limit = limit};
+	const struct sending what = {.config = to->config,
+		.print = to->print,
+		.printing = to->printing,
+		.traces = traces,
+		.limit = limit};
 
 	return send_all(&what, result, error);
 }
@@ -312,7 +316,7 @@ enum send_end send_lines(
 	const struct send_to *to, const GPtrArray *files, struct import_result *result, char *error)
 {
 	const struct sending what = {
-		.config = to->config, .print = to->print, .json = to->json, .files = files};
+		.config = to->config, .print = to->print, .printing = to->printing, .files = files};
 
 	return send_all(&what, result, error);
 }

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "core/ledger.h"
 #include "import/lines.h"
+#include "print_spans.h"
 
 #define SEND_ERROR_SIZE 512
 
@@ -30,7 +31,8 @@ struct import_result {
 /* Where the spans go. */
 struct send_to {
 	const struct config *config; /* to its outputs, and assembled as it says */
-	bool print, json;            /* or to standard output instead: print_spans.h */
+	bool print;                  /* or to standard output instead: print_spans.h */
+	struct span_printer_options printing;
 };
 
 enum send_end {

@@ -10,14 +10,23 @@
 
 #include "base/buffer.h"
 
+/* What is left out of a trace. Zeros: nothing, but for what does not fit the terminal. */
+struct trace_folding {
+	bool wide;            /* nor that */
+	unsigned depth;       /* spans deeper than that; 0: none */
+	int64_t min_duration; /* those without a span that took so long, µs */
+};
+
 struct trace_style {
 	bool colour;
 	int width; /* columns of the terminal; 0: not one, and no bars */
+	struct trace_folding folding;
 };
 
 /* A line of a span, its columns as text; or of an annotation or tag, with only prefix and name. */
 struct trace_line {
 	bool detail;
+	bool error; /* it stands out */
 	char *prefix;
 	char *name;
 	char *service;

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "look/row.h"
 #include "printable.h"
+#include "traces/trace_fold.h"
 #include "traces/trace_tree.h"
 
 /* Bytes shown of a name, and of an annotation or tag. */
@@ -16,6 +18,7 @@
 struct drawing {
 	struct trace_tree tree;
 	GPtrArray *lines; /* of struct trace_line, owned */
+	const struct trace_folding *folding;
 };
 
 /* Times come from peers and may be anything: arithmetic stops at the ends of the scale. */
@@ -68,9 +71,12 @@ static void add_span_line(
 	struct drawing *drawing, const char *prefix, const char *branch, const struct span2 *span)
 {
 	const char *name = span->name ? span->name : "(no name)", *service = trace_service(span);
+	g_autofree char *shown = printable_copy(name, strlen(name), NAME_MAX_SHOWN);
+	bool error = trace_half_failed(span);
 	struct trace_line *line =
-		add_line(drawing, prefix, branch, printable_copy(name, strlen(name), NAME_MAX_SHOWN));
+		add_line(drawing, prefix, branch, g_strconcat(error ? "✗ " : "", shown, NULL));
 
+	line->error = error;
 	line->service = printable_copy(service, strlen(service), NAME_MAX_SHOWN);
 	line->kind = span2_kind_name(span->kind);
 	line->start = subtract_times(span->timestamp, drawing->tree.start);
@@ -97,16 +103,41 @@ static void add_details(
 		char *key = printable_copy(tag->key, strlen(tag->key), NAME_MAX_SHOWN);
 		char *value = printable_copy(tag->value, tag->value_size, VALUE_MAX_SHOWN);
 
-		add_line(drawing, prefix, branch, g_strdup_printf("%s = %s", key, value))->detail = true;
+		struct trace_line *line =
+			add_line(drawing, prefix, branch, g_strdup_printf("%s = %s", key, value));
+
+		line->detail = true;
+		line->error = !strcmp(tag->key, "error");
 		g_free(key);
 		g_free(value);
 	}
 }
 
+static void add_node(struct drawing *drawing, const struct trace_node *node, const char *prefix, bool last);
+
+/* Adds the nodes, in their order, and behind them a line for those that are folded. */
+static void add_nodes(struct drawing *drawing, const GPtrArray *nodes, const char *prefix)
+{
+	g_autoptr(GPtrArray) shown = g_ptr_array_new();
+	struct trace_sum folded = {0};
+	struct trace_line *line;
+
+	for (guint i = 0; i < nodes->len; i++)
+		if (!trace_fold(drawing->folding, g_ptr_array_index(nodes, i), &folded))
+			g_ptr_array_add(shown, g_ptr_array_index(nodes, i));
+	for (guint i = 0; i < shown->len; i++)
+		add_node(drawing, g_ptr_array_index(shown, i), prefix, i + 1 == shown->len && !folded.spans);
+	if (!folded.spans)
+		return;
+	line = add_line(drawing, prefix, "└─ ", trace_fold_text(&folded));
+	line->detail = true;
+	line->error = folded.errors > 0;
+}
+
 /* @prefix: the lines of the trees above that go on. */
 static void add_node(struct drawing *drawing, const struct trace_node *node, const char *prefix, bool last)
 {
-	char *below = g_strconcat(prefix, last ? "   " : "│  ", NULL);
+	g_autofree char *below = g_strconcat(prefix, last ? "   " : "│  ", NULL);
 	const char *branch = node->children->len ? "│    " : "     ";
 	guint first_line = drawing->lines->len;
 
@@ -120,9 +151,7 @@ static void add_node(struct drawing *drawing, const struct trace_node *node, con
 		add_details(drawing, below, branch, half);
 	}
 	((struct trace_line *)g_ptr_array_index(drawing->lines, first_line))->remark = remark_of(node);
-	for (guint i = 0; i < node->children->len; i++)
-		add_node(drawing, g_ptr_array_index(node->children, i), below, i + 1 == node->children->len);
-	g_free(below);
+	add_nodes(drawing, node->children, below);
 }
 
 /* The services in the order of their first lines, each once. */
@@ -149,33 +178,41 @@ static void put_services(struct buffer *out, const struct drawing *drawing)
 static void put_header(struct buffer *out, const struct drawing *drawing, const struct span2 *span,
 	const struct trace_style *style)
 {
-	guint count = drawing->tree.nodes->len;
-	char id[48];
+	guint count = drawing->tree.nodes->len, errors = trace_errors(&drawing->tree);
+	struct row row = row_begin(out, style);
+	struct buffer rest = {0};
+	char id[48], text[48];
 
 	if (span->trace_id_high)
 		g_snprintf(id, sizeof(id), "trace %016" PRIx64 "%016" PRIx64, span->trace_id_high,
 			span->trace_id);
 	else
 		g_snprintf(id, sizeof(id), "trace %016" PRIx64, span->trace_id);
-	trace_lines_paint(out, style, "1", id);
-	buffer_printf(out, "  %u span%s", count, count == 1 ? "" : "s");
-	if (drawing->tree.end > drawing->tree.start) {
-		buffer_printf(out, "  ");
-		printable_put_time(out, subtract_times(drawing->tree.end, drawing->tree.start));
+	row_put(&row, "1", id, 0);
+	g_snprintf(text, sizeof(text), "  %u span%s", count, count == 1 ? "" : "s");
+	row_put(&row, NULL, text, 0);
+	if (errors) {
+		g_snprintf(text, sizeof(text), "  ✗ %u error%s", errors, errors == 1 ? "" : "s");
+		row_put(&row, "1;31", text, 0);
 	}
-	put_services(out, drawing);
+	if (drawing->tree.end > drawing->tree.start) {
+		buffer_printf(&rest, "  ");
+		printable_put_time(&rest, subtract_times(drawing->tree.end, drawing->tree.start));
+	}
+	put_services(&rest, drawing);
+	buffer_put(&rest, "", 1);
+	row_put(&row, NULL, (const char *)rest.data, 0);
 	buffer_printf(out, "\n");
+	buffer_free(&rest);
 }
 
 void trace_print(struct buffer *out, const GPtrArray *spans, const struct trace_style *style)
 {
-	struct drawing drawing = {.lines = g_ptr_array_new_with_free_func(trace_line_free)};
-	const GPtrArray *roots;
+	struct drawing drawing = {
+		.lines = g_ptr_array_new_with_free_func(trace_line_free), .folding = &style->folding};
 
 	trace_tree_make(&drawing.tree, spans);
-	roots = drawing.tree.roots;
-	for (guint i = 0; i < roots->len; i++)
-		add_node(&drawing, g_ptr_array_index(roots, i), "", i + 1 == roots->len);
+	add_nodes(&drawing, drawing.tree.roots, "");
 	put_header(out, &drawing, g_ptr_array_index(spans, 0), style);
 	trace_lines_put(out, drawing.lines, subtract_times(drawing.tree.end, drawing.tree.start), style);
 	g_ptr_array_unref(drawing.lines);

@@ -102,7 +102,10 @@ static void start(void)
 	config.socket = g_build_filename(fuzz_folder(), "agent.sock", NULL);
 	g_free(config.http);
 	config.http = g_strdup("");
-	source = (struct status_source){.config = &config, .reload = &reload};
+	source = (struct status_source){.config = &config,
+		.reload = &reload,
+		.statistics = statistics_create(),
+		.audience = audience_create()};
 	http = http_create(base, &config, &source, &hopeless);
 	fuzz_hold(http != NULL, "it listens");
 }

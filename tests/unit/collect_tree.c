@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(a_wide_terminal_gets_bars)
 {
-	const struct trace_style wide = {.width = 60}, narrow = {.width = 40};
+	const struct trace_style wide = {.width = 60}, narrow = {.width = 42};
 
 	add(1, 0, "a", "root", SPAN2_LOCAL, 0, 100);
 	add(2, 1, "a", "mid", SPAN2_LOCAL, 25, 50);
@@ -192,6 +192,104 @@ START_TEST(a_wide_terminal_gets_bars)
 			      "└─ root    a   +0 µs  100 µs\n"
 			      "   ├─ mid  a  +25 µs   50 µs\n"
 			      "   └─ dot  a  +99 µs    1 µs\n");
+}
+END_TEST
+
+static void add_failing(void)
+{
+	add(1, 0, "front", "get /", SPAN2_SERVER, 0, 22100);
+	span2_tag(add(2, 1, "back", "read", SPAN2_LOCAL, 1000, 9000), "error", "no such object", 14);
+}
+
+START_TEST(errors_stand_out)
+{
+	const struct trace_style colour = {.colour = true};
+
+	add_failing();
+	assert_drawn(&plain, "trace 0000000000000001  2 spans  ✗ 1 error  22.1 ms  front, back\n"
+			     "└─ get /      front  server     +0 µs  22.1 ms\n"
+			     "   └─ ✗ read  back           +1.00 ms  9.00 ms\n"
+			     "           error = no such object\n");
+	assert_drawn(&colour,
+		"\033[1mtrace 0000000000000001\033[0m  2 spans\033[1;31m  ✗ 1 error\033[0m"
+		"  22.1 ms  front, back\n"
+		"└─ \033[1mget /\033[0m      \033[36mfront\033[0m  server     +0 µs  22.1 ms\n"
+		"   └─ \033[1;31m✗ read\033[0m  \033[36mback\033[0m           +1.00 ms  9.00 ms\n"
+		"           \033[31merror = no such object\033[0m\n");
+}
+END_TEST
+
+/* Lines end in … at the edge, unless they are to be whole. */
+START_TEST(a_terminal_cuts_lines)
+{
+	struct trace_style narrow = {.width = 40};
+
+	span2_tag(add(1, 0, "a", "a name that has no end, as it seems", SPAN2_LOCAL, 0, 100), "key",
+		"a value that is longer than the line", 36);
+	assert_drawn(&narrow, "trace 0000000000000001  1 span  100 µs …\n"
+			      "└─ a name that has no…  a  +0 µs  100 µs\n"
+			      "        key = a value that is longer th…\n");
+	narrow.folding.wide = true;
+	assert_drawn(&narrow, "trace 0000000000000001  1 span  100 µs  a\n"
+			      "└─ a name that has no end, as it seems  a  +0 µs  100 µs\n"
+			      "        key = a value that is longer than the line\n");
+}
+END_TEST
+
+/* However deep it is, a span's name can be read, and no line is wider than the terminal. */
+START_TEST(deep_names_are_seen)
+{
+	const struct trace_style narrow = {.width = 40};
+	struct buffer out = {0};
+
+	for (uint64_t i = 1; i <= 30; i++) {
+		g_autofree char *name = g_strdup_printf("n%" G_GUINT64_FORMAT, i);
+
+		span2_tag(add(i, i - 1, "service", name, SPAN2_LOCAL, (int64_t)i, 100), "k", "v", 1);
+	}
+	trace_print(&out, spans, &narrow);
+	buffer_put(&out, "", 1);
+	for (uint64_t i = 1; i <= 30; i++) {
+		g_autofree char *name = g_strdup_printf("─ n%" G_GUINT64_FORMAT " ", i);
+
+		ck_assert_msg(strstr((const char *)out.data, name) != NULL, "%s: %s", name, out.data);
+	}
+	for (char *line = strtok((char *)out.data, "\n"); line; line = strtok(NULL, "\n"))
+		ck_assert_msg(g_utf8_strlen(line, -1) <= 40, "%s", line);
+	buffer_free(&out);
+}
+END_TEST
+
+START_TEST(deep_spans_are_folded)
+{
+	const struct trace_style flat = {.folding.depth = 2};
+
+	add_failing();
+	add(3, 2, "disk", "seek", SPAN2_LOCAL, 1200, 3000);
+	span2_tag(add(4, 3, "disk", "turn", SPAN2_LOCAL, 1300, 1000), "error", "", 0);
+	assert_drawn(&flat, "trace 0000000000000001  4 spans  ✗ 2 errors  22.1 ms  front, back\n"
+			    "└─ get /      front  server     +0 µs  22.1 ms\n"
+			    "   └─ ✗ read  back           +1.00 ms  9.00 ms\n"
+			    "      │    error = no such object\n"
+			    "      └─ … 2 spans folded, up to 3.00 ms, ✗ 1 error\n");
+}
+END_TEST
+
+/* A span is drawn if it took long, or one below it did. */
+START_TEST(short_spans_are_folded)
+{
+	const struct trace_style slow = {.folding.min_duration = 1000};
+
+	add(1, 0, "a", "root", SPAN2_LOCAL, 0, 5000);
+	add(2, 1, "a", "short", SPAN2_LOCAL, 10, 999);
+	add(3, 1, "a", "odd", SPAN2_LOCAL, 20, 5);
+	add(4, 3, "a", "long", SPAN2_LOCAL, 21, 1000);
+	add(5, 2, "a", "shorter", SPAN2_LOCAL, 11, 1);
+	assert_drawn(&slow, "trace 0000000000000001  5 spans  5.00 ms  a\n"
+			    "└─ root        a   +0 µs  5.00 ms\n"
+			    "   ├─ odd      a  +20 µs     5 µs\n"
+			    "   │  └─ long  a  +21 µs  1.00 ms\n"
+			    "   └─ … 2 spans folded, up to 999 µs\n");
 }
 END_TEST
 
@@ -277,7 +375,8 @@ TCase *collect_tree_cases(void)
 		an_orphan_is_a_root_that_says_so, spans_that_are_each_others_parents_are_drawn,
 		what_has_no_time_or_name_is_drawn, what_is_too_deep_starts_anew,
 		text_from_a_peer_does_nothing_to_the_terminal, long_values_tell_their_size,
-		a_wide_terminal_gets_bars, colours_come_only_when_asked_for,
+		a_wide_terminal_gets_bars, errors_stand_out, a_terminal_cuts_lines, deep_names_are_seen,
+		deep_spans_are_folded, short_spans_are_folded, colours_come_only_when_asked_for,
 		a_trace_is_shown_once_it_is_quiet, what_is_held_is_bounded};
 	TCase *cases = tcase_create("tree");
 

@@ -12,6 +12,7 @@
 #include "handover/channel.h"
 #include "handover/frames.h"
 #include "queue/keep.h"
+#include "stats/names.h"
 
 #include "run.h"
 
@@ -40,10 +41,14 @@ static void pack_spans(void)
 	batch_add(spans, (const uint8_t *)"one", 3, 11);
 	batch_add(spans, (const uint8_t *)"", 0, 12);
 	batch_add(spans, (const uint8_t *)"three", 5, 13);
+	hand.spans.words_size = 5;
 	hand_pack(&out, &hand);
 	for (uint64_t i = 0; i < 3; i++)
 		trait_put(&traits, &(struct span){.trace_id = 100 + i});
 	buffer_put(&out, traits.data, traits.size);
+	for (uint32_t i = 0; i < 3; i++)
+		buffer_put(&out, &(struct named){i, 10 + i}, sizeof(struct named));
+	buffer_put(&out, "words", 5);
 	buffer_free(&traits);
 	for (int i = 0; i < BATCH_FORMATS; i++) { /* the same bytes do for all */
 		buffer_put(&out, spans->sizes.data, spans->sizes.size);
@@ -79,12 +84,15 @@ static void assert_bounds(const struct hand *hand, const uint8_t *end)
 		at = spans->spans.data + bytes;
 	}
 	ck_assert(!at || at == end);
-	ck_assert(hand->spans.count * sizeof(struct trait) <= (size_t)(end - hand->spans.traits));
+	ck_assert(
+		hand->spans.count * (sizeof(struct trait) + sizeof(struct named)) + hand->spans.words_size <=
+		(size_t)(end - hand->spans.traits));
 }
 
 START_TEST(a_hand_is_understood)
 {
 	struct trait trait;
+	struct named named;
 	struct hand hand;
 
 	pack_spans();
@@ -96,6 +104,10 @@ START_TEST(a_hand_is_understood)
 	ck_assert_uint_eq(hand.spans.count, 3);
 	memcpy(&trait, hand.spans.traits + 2 * sizeof(trait), sizeof(trait));
 	ck_assert_uint_eq(trait.trace_id, 102);
+	memcpy(&named, hand.spans.named + 2 * sizeof(named), sizeof(named));
+	ck_assert_uint_eq(named.program, 12);
+	ck_assert_uint_eq(hand.spans.words_size, 5);
+	ck_assert_mem_eq(hand.spans.words, "words", 5);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		ck_assert_uint_eq(hand.spans.of[i]->format, i);
 		ck_assert_mem_eq(hand.spans.of[i]->spans.data, "onethree", 8);

@@ -23,9 +23,9 @@
 
 /* Printing, which is not asked for */
 
-struct print *print_create(bool json)
+struct print *print_create(const struct span_printer_options *options)
 {
-	(void)json;
+	(void)options;
 	abort();
 }
 

@@ -24,6 +24,8 @@ READ, IN_SPANS, MADE, PENDING = 0, 3, 10, 11
 # where in the page
 WRITTEN, TAKEN, WANTED, BYTES, SIZE = 64, 128, 136, 192, 1024 * 1024
 NOBODY = bytes(16) + b"\x80\0\0\0" + bytes(16)  # what was reached: nothing of any stream
+# what number 0 means, of a service and name, and of a program, before the first span
+WORDS = bytes(4) + b"\0" + bytes(4) + bytes(8) + bytes(4) + b"\1" + bytes(4) + bytes(4 + 8)
 CONTROL = "\x1b[31m\n<3>forged: \x1b]0;x\x07 \u009b end"
 
 
@@ -34,7 +36,10 @@ def text(string):
 def hand(change, spans=(), event=0):
     rows = struct.pack(f">{ROWS}q", *(change.get(row, 0) for row in range(ROWS)))
     counted = struct.pack(">IB", len(spans), 1 if spans else 0)  # in Zipkin's Thrift
-    counted += bytes(16 * len(spans))  # traits, which tell outputs what to keep
+    words = WORDS if spans else b""
+    counted += struct.pack(">I", len(words))
+    counted += bytes((16 + 8) * len(spans))  # traits, which tell outputs what to keep; names, which are number 0
+    counted += words
     sizes = struct.pack(f"={len(spans)}I", *map(len, spans)) + struct.pack("=q", event) * len(spans)
     return b"\1" + rows + struct.pack(">I", len(NOBODY)) + NOBODY + counted + sizes + b"".join(spans)
 

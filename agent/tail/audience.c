@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tail/audience.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "handover/ring.h"
+#include "queue/keep.h"
+
+struct watcher {
+	struct wish wish;
+	uint8_t verdict[STATISTICS_SERIES_MAX + 1]; /* of each series, an enum verdict */
+	_Atomic uint64_t lost;
+	uint64_t taken;
+	struct ring ring;
+};
+
+enum verdict { NOT_LOOKED_AT, WANTED, NOT_WANTED };
+
+struct audience {
+	_Atomic unsigned watchers;
+	_Atomic uint64_t shows; /* odd: one is under way */
+	_Atomic(struct watcher *) watcher[AUDIENCE_MAX];
+};
+
+struct audience *audience_create(void)
+{
+	return g_new0(struct audience, 1);
+}
+
+void audience_destroy(struct audience *audience)
+{
+	if (!audience)
+		return;
+	for (int i = 0; i < AUDIENCE_MAX; i++)
+		g_free(audience->watcher[i]);
+	g_free(audience);
+}
+
+/* Showing */
+
+/* By its service and name. Those beyond all series have none here: whoever reads the span will see. */
+static bool is_wanted(
+	struct watcher *watcher, const struct statistics *statistics, const struct batches *spans, uint32_t i)
+{
+	const char *service, *name;
+	uint32_t series = statistics_series_of(statistics, spans, i, &service, &name);
+
+	if (watcher->verdict[series] == NOT_LOOKED_AT) {
+		const struct wish *wish = &watcher->wish;
+		bool wanted = !service || ((!*wish->service || wish_matches(wish->service, service)) &&
+						  (!*wish->name || wish_matches(wish->name, name)));
+
+		watcher->verdict[series] = wanted ? WANTED : NOT_WANTED;
+	}
+	return watcher->verdict[series] == WANTED;
+}
+
+static bool suits(const struct wish *wish, const struct trait *trait)
+{
+	return (!wish->trace || trait->trace_id == wish->trace) && (!wish->errors || trait->error) &&
+	       trait->duration >= (uint64_t)wish->min_duration;
+}
+
+static void put(struct watcher *watcher, uint32_t format, const uint8_t *item, uint32_t size)
+{
+	struct tail_record record = {size, format};
+
+	if (ring_room(&watcher->ring) < sizeof(record) + size) {
+		atomic_fetch_add_explicit(&watcher->lost, 1, memory_order_relaxed);
+		return;
+	}
+	ring_put(&watcher->ring, &record, sizeof(record));
+	ring_put(&watcher->ring, item, size);
+}
+
+static void show_to(struct watcher *watcher, const struct statistics *statistics, const struct batches *spans,
+	const struct batch *items)
+{
+	bool by_name = *watcher->wish.service || *watcher->wish.name;
+	const uint8_t *at = items->spans.data;
+
+	for (uint32_t i = 0; i < spans->count; at += batch_sizes(items)[i++]) {
+		uint32_t size = batch_sizes(items)[i];
+		struct trait trait;
+
+		memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
+		if (size && suits(&watcher->wish, &trait) &&
+			(!by_name || is_wanted(watcher, statistics, spans, i)))
+			put(watcher, items->format, at, size);
+	}
+}
+
+/* In the format that is read fastest. */
+static const struct batch *any_of(const struct batches *spans)
+{
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		if (spans->of[i])
+			return spans->of[i];
+	return NULL;
+}
+
+void audience_show(
+	struct audience *audience, const struct statistics *statistics, const struct batches *spans)
+{
+	const struct batch *items;
+
+	if (!atomic_load_explicit(&audience->watchers, memory_order_relaxed) || !spans->count)
+		return;
+	items = any_of(spans);
+	atomic_fetch_add(&audience->shows, 1);
+	for (int i = 0; items && i < AUDIENCE_MAX; i++) {
+		struct watcher *watcher = atomic_load(&audience->watcher[i]);
+
+		if (watcher)
+			show_to(watcher, statistics, spans, items);
+	}
+	atomic_fetch_add(&audience->shows, 1);
+}
+
+/* Watching */
+
+struct watcher *audience_join(struct audience *audience, const struct wish *wish)
+{
+	struct watcher *watcher;
+	int i = 0;
+
+	while (i < AUDIENCE_MAX && atomic_load(&audience->watcher[i]))
+		i++;
+	if (i == AUDIENCE_MAX)
+		return NULL;
+	watcher = g_new0(struct watcher, 1);
+	watcher->wish = *wish;
+	ring_reset(&watcher->ring);
+	atomic_store(&audience->watcher[i], watcher);
+	atomic_fetch_add(&audience->watchers, 1);
+	return watcher;
+}
+
+void audience_leave(struct audience *audience, struct watcher *watcher)
+{
+	uint64_t shows;
+
+	atomic_fetch_sub(&audience->watchers, 1);
+	for (int i = 0; i < AUDIENCE_MAX; i++)
+		if (atomic_load(&audience->watcher[i]) == watcher)
+			atomic_store(&audience->watcher[i], NULL);
+	/* a show that began before may still use it; one that begins now finds it gone */
+	shows = atomic_load(&audience->shows);
+	while (shows % 2 && atomic_load(&audience->shows) == shows)
+		sched_yield();
+	g_free(watcher);
+}
+
+void watcher_take(struct watcher *watcher, size_t most, struct buffer *to)
+{
+	ring_take(&watcher->ring, &watcher->taken, most, to);
+}
+
+uint64_t watcher_lost(const struct watcher *watcher)
+{
+	return atomic_load_explicit(&watcher->lost, memory_order_relaxed);
+}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`blkin tail`: the spans of this node as they finish, to who wants them, at nobody's cost."""
+
+import contextlib
+import fnmatch
+import json
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import pytest
+from rig.process import free_port, wait_until
+from test_files import LOAD, NONE, ordinals
+
+ERRORS = "tests/live/programs/errorload"
+LEFT_OUT = "spans left out, as they came faster than they were taken"
+
+
+@contextlib.contextmanager
+def tail(node, *options):
+    """`blkin tail`, which watches already; into files, as a pipe that nobody reads makes it slow."""
+    command = [node.built("cli/blkin"), "tail", "--socket", node.socket, *options]
+    time.sleep(0.3)  # an earlier one that has just gone is no longer counted then
+    before = watchers(node)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said:
+        with subprocess.Popen(command, env=dict(node.environment, LC_ALL="C.UTF-8"), stdout=out, stderr=said) as process:
+            process.files = out, said
+            try:
+                wait_until(lambda: watchers(node) > before or process.poll() is not None, 10, "it to watch")
+                yield process
+            finally:
+                process.kill()
+
+
+def watchers(node):
+    """How many connections the agent's control socket has; that of this look is one."""
+    with open("/proc/self/net/unix", encoding="ascii") as file:
+        rows = [line.split() for line in file.readlines()[1:]]
+    return sum(1 for row in rows if row[-1] == node.socket and row[5] == "03")
+
+
+def texts(process):
+    for file in process.files:
+        file.seek(0)
+        yield file.read().decode()
+
+
+def end(process, seconds=20):
+    """Interrupts it; gives its lines and what it said."""
+    process.send_signal(signal.SIGINT)
+    assert process.wait(seconds) == 0, list(texts(process))
+    out, said = texts(process)
+    return out.splitlines(), said
+
+
+def spans_of(lines):
+    return [json.loads(line) for line in lines]
+
+
+@pytest.fixture
+def agent(node):
+    """An agent of which no output takes anything."""
+    return node.start_agent(free_port(), output=NONE)
+
+
+def take(node, process, total, *options):
+    """What @process shows of @total spans that are recorded now."""
+    node.run([LOAD, "-n", total, "-w", 20, *options])
+    time.sleep(1.5)
+    return end(process)
+
+
+def test_every_span(node, agent):
+    """Each once, as it is, though no output has any."""
+    with tail(node, "--json") as process:
+        lines, said = take(node, process, 500, "-t", 2, "-r", 500)
+    assert set(ordinals(spans_of(lines)).values()) == {1} and len(lines) == 1000, (len(lines), said)
+    assert said == ""
+
+
+def test_filters(node, agent):
+    """Each shows what it says, and all of that."""
+    with contextlib.ExitStack() as stack:
+        watch = {
+            options: stack.enter_context(tail(node, "--json", *options))
+            for options in (
+                (),
+                ("--name", "LIST*"),
+                ("--service", "load-?"),
+                ("--service", "nobody"),
+                ("--min-duration", "130us"),
+                ("--tag", "ordinal=7"),
+                ("--tag", "ordinal", "--name", "gr?ße"),
+            )
+        }
+        node.run([LOAD, "-n", 200, "-t", 2, "-r", 500, "-w", 20])
+        time.sleep(1.5)
+        found = {options: spans_of(end(process)[0]) for options, process in watch.items()}
+    everything = found[()]
+    assert len(everything) == 400
+
+    def same(options, wanted):
+        assert sorted(span["id"] for span in found[options]) == sorted(span["id"] for span in everything if wanted(span)), options
+
+    same(("--name", "LIST*"), lambda span: span["name"].startswith("list"))
+    same(("--service", "load-?"), lambda span: fnmatch.fnmatch(span["localEndpoint"]["serviceName"], "load-?"))
+    same(("--service", "nobody"), lambda span: False)
+    same(("--min-duration", "130us"), lambda span: span["duration"] >= 130)
+    same(("--tag", "ordinal=7"), lambda span: span["tags"]["ordinal"] == "7")
+    same(("--tag", "ordinal", "--name", "gr?ße"), lambda span: span["name"] == "größe")
+
+
+def test_slow_reader(node, receiver):
+    """It stands still: it loses spans, which are counted; the agent delivers all, and others see all."""
+    node.start_agent(receiver.port)
+    rate = 4000
+    with tail(node, "--json") as slow, tail(node, "--json") as quick:
+        slow.send_signal(signal.SIGSTOP)
+        node.run([LOAD, "-t", 2, "-n", 5 * rate, "-r", rate, "-w", 20])
+        receiver.wait_for(10 * rate, 30)
+        ledger = node.wait_ledger(lambda ledger: ledger.sent == 10 * rate and ledger.idle(), 20, "all to be delivered")
+        assert ledger.lost == 0
+        slow.send_signal(signal.SIGCONT)
+        time.sleep(2)
+        lines, said = end(slow)
+        assert LEFT_OUT in said, said
+        lost = sum(int(line.split()[2]) for line in said.splitlines() if LEFT_OUT in line)
+        assert len(lines) + lost == 10 * rate, (len(lines), said)
+        lines, said = end(quick)
+        assert len(lines) == 10 * rate, said
+
+
+def test_agent_restarted(node, receiver):
+    """It waits for the next one, and goes on."""
+    node.start_agent(receiver.port)
+    with tail(node, "--json") as process:
+        node.run([LOAD, "-n", 100, "-w", 20])
+        receiver.wait_for(100)
+        time.sleep(0.5)
+        assert node.agent.stop() == 0
+        time.sleep(1)
+        node.start_agent_again()
+        wait_until(lambda: watchers(node) > 0, 10, "it to watch again")
+        lines, said = take(node, process, 100)
+    assert len(lines) == 200, (len(lines), said)
+    assert "is gone: waiting for it" in said and "is there again" in said
+
+
+def test_trees(node, agent, run_sample):
+    """Whole traces, of which a span is wanted."""
+    with tail(node, "--trees", "--service", "store", "--name", "journal") as process:
+        run_sample(node, 3)
+        time.sleep(3)
+        lines, said = end(process)
+    heads = [line for line in lines if line.startswith("trace ")]
+    assert len(heads) == 3 and all("gateway, store" in line for line in heads), lines
+    assert said == ""
+
+
+def test_count(node, agent):
+    with tail(node, "--count", "7") as process:
+        node.run([LOAD, "-n", 50, "-w", 20])
+        assert process.wait(20) == 0
+        assert len(next(texts(process)).splitlines()) == 7
+
+
+def test_errors_and_one_trace(node, agent):
+    with tail(node, "--json", "--errors") as failed, tail(node, "--json") as process:
+        node.run([ERRORS, 200])
+        time.sleep(1.5)
+        everything, errors = spans_of(end(process)[0]), spans_of(end(failed)[0])
+    assert len(everything) == 200
+    assert {span["id"] for span in errors} == {span["id"] for span in everything if "error" in span["tags"]}
+    with tail(node, "--trace", everything[5]["traceId"]) as process:
+        assert take(node, process, 50)[0] == []
+
+
+@pytest.mark.parametrize("kind", ["json2", "otlp"])
+def test_other_formats(node, kind, tmp_path):
+    """Of the format that an output wants it reads the same."""
+    node.start_agent(free_port(), output={"type": "file", "directory": tmp_path, "format": kind.replace("otlp", "otlp-json")})
+    with tail(node, "--json") as process:
+        lines, said = take(node, process, 300)
+    assert set(ordinals(spans_of(lines)).values()) == {1} and len(lines) == 300, said
+
+
+def test_line(node, agent):
+    """For people: when, how long, whether it failed, and all else."""
+    with tail(node) as process:
+        node.run([ERRORS, 10])
+        time.sleep(1.5)
+        lines = end(process)[0]
+    assert len(lines) == 10
+    failed = [line for line in lines if "✗" in line]
+    assert len(failed) == 1 and "error=failed" in failed[0] and "ordinal=0" in failed[0]
+    assert all("errors" in line and " try " in line for line in lines)
+
+
+def test_not_too_many(node, agent):
+    """So many may watch; the others are told; and who goes makes room. Questions are answered all the time."""
+    with contextlib.ExitStack() as stack:
+        watching = [stack.enter_context(tail(node)) for _ in range(16)]
+        command = [node.built("cli/blkin"), "tail", "--socket", node.socket]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and "end another `blkin tail` first" in done.stderr
+        time.sleep(12)  # longer than a connection has otherwise
+        assert node.status()["collecting"]
+        assert all(process.poll() is None for process in watching)
+        watching[3].kill()
+        watching[3].wait()
+        wait_until(lambda: watchers(node) == 15, 10, "it to be gone")
+        with tail(node, "--json") as process:
+            assert len(take(node, process, 100)[0]) == 100
+
+
+def test_not_on_the_port(node, agent):
+    assert node.http_get("/tail")[0] == 404
+
+
+@pytest.mark.parametrize("query", ["min-duration=x", "trace=0", "what=1", "service=" + "x" * 300, "errors=2"])
+def test_malformed(node, agent, query):
+    with socket.socket(socket.AF_UNIX) as to:
+        to.connect(node.socket)
+        to.sendall(f"GET /tail?{query} HTTP/1.0\r\n\r\n".encode())
+        answer = to.recv(65536)
+    assert answer.split()[1] == b"400", answer
+
+
+def test_what_is_wrong(node):
+    node.write_config(free_port())
+
+    def run(*options):
+        command = [node.built("cli/blkin"), "tail", "--socket", node.socket, *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    assert run()[0] == 69
+    assert run("--min-duration", "7 apples") == (64, "blkin tail: a duration is a number and a unit, such as 250us, 20ms or 1.5s, not 7 apples\n")
+    assert run("--trace", "xyz")[0] == 64
+    assert run("--trees", "--json")[0] == 64

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`blkin top`: what it says is what the same spans say, one by one; and what it is printed on."""
+
+import collections
+import json
+import math
+import os
+import subprocess
+
+import pytest
+from rig.process import free_port, wait_until
+from rig.spanfiles import SpanFiles
+from test_files import NONE, LOAD, quick
+from test_files_otlp import OtlpFiles
+from test_fakereader import kill_reader
+
+ERROR = 1 / 32  # agent/stats/histogram.h
+FAILING = "tests/live/programs/errorload"
+
+
+def top(node, *options, **environment):
+    """The exit code of `blkin top --once`, and what it prints."""
+    command = [node.built("cli/blkin"), "top", "--once", "--socket", node.socket, *options]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(node.environment, **environment), check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def rows(node, *options):
+    code, text = top(node, "--json", *options)
+    assert code == 0, text
+    return json.loads(text)
+
+
+@pytest.fixture
+def lines(node):
+    os.mkdir(node.path("spans"))
+    return OtlpFiles(node.path("spans"))
+
+
+def exact(lines):
+    """By service and name: the durations of the spans in finished files, in µs, and how many have an error."""
+    durations, errors = collections.defaultdict(list), collections.Counter()
+    for line in lines.spans():
+        for resource in line["resourceSpans"]:
+            (service,) = (
+                item["value"]["stringValue"] for item in resource["resource"]["attributes"] if item["key"] == "service.name"
+            )
+            for span in (span for scope in resource["scopeSpans"] for span in scope["spans"]):
+                key = service, span["name"]
+                durations[key].append((int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1000)
+                errors[key] += any(item["key"] == "error" for item in span.get("attributes", ()))
+    return durations, errors
+
+
+def quantile(values, share):
+    return sorted(values)[math.ceil(len(values) * share) - 1]
+
+
+def check(found, durations, errors):
+    """Counts and means are equal, and quantiles within the error."""
+    assert {(row["service"], row["span"]): row["count"] for row in found} == {
+        key: len(values) for key, values in durations.items()
+    }
+    total = sum(map(sum, durations.values()))
+    for row in found:
+        key = row["service"], row["span"]
+        values = durations[key]
+        assert row["errors"] == errors[key], row
+        assert row["mean"] == pytest.approx(sum(values) / len(values), rel=1e-6), row
+        assert row["max"] == pytest.approx(max(values), rel=1e-6), row
+        assert row["share"] == pytest.approx(sum(values) / total, abs=1e-6), row
+        for name, share in ("p50", 0.5), ("p99", 0.99):
+            assert row[name] == pytest.approx(quantile(values, share), rel=ERROR + 1e-4, abs=0.01), (row, name)
+
+
+def test_same_as_exact(node, lines):
+    """Two formats, one of which keeps few: all spans are counted, and each as it is."""
+    few = {"type": "file", "directory": lines.directory + "-few", "keep": "1/100"}
+    os.mkdir(few["directory"])
+    into = quick(lines, format="otlp-json")
+    node.start_agent(free_port(), output=NONE, **{"output files": into, "output few": few})
+    node.run([LOAD, "-p", 2, "-t", 2, "-n", 5000])
+    node.wait_ledger(lambda ledger: ledger.sent == 20000 and ledger.idle(), 60, "20000 spans", output="files")
+    found = rows(node)
+    programs = rows(node, "--programs")
+    assert node.agent.stop() == 0
+    check(found, *exact(lines))
+    assert sorted(row["count"] for row in programs) == [10000, 10000]
+    assert {(row["program"], row["user"]) for row in programs} == {("spanload", os.getuid())}
+    assert len({row["pid"] for row in programs}) == 2
+
+
+def test_goes_on_with_another_reader(node, receiver):
+    """What was counted stays; another reader has other numbers for the same names."""
+    node.start_agent(receiver.port)
+    node.run([LOAD, "-n", 500])
+    node.wait_ledger(lambda ledger: ledger.sent == 500 and ledger.idle(), 30, "500 spans")
+    before, pid = rows(node), node.reader_pid()
+    kill_reader(node)
+    wait_until(lambda: node.reader_pid() not in (None, pid) and node.collecting(), 20, "another reader")
+    node.run([LOAD, "-n", 500, "-w", 20])
+    node.wait_ledger(lambda ledger: ledger.sent >= 1000 and ledger.idle(), 30, "500 more")
+    after = rows(node)
+    assert sum(row["count"] for row in before) == 500
+    assert {(row["service"], row["span"]): row["count"] * 2 for row in before} == {
+        (row["service"], row["span"]): row["count"] for row in after
+    }
+
+
+def test_not_on_the_port(node, receiver):
+    """Names are for who may use the control socket."""
+    node.start_agent(receiver.port)
+    assert node.http_get("/spans")[0] == 404
+
+
+def test_text(node, receiver):
+    node.start_agent(receiver.port)
+    code, text = top(node)
+    assert code == 0 and text.startswith("0 spans in "), text
+    node.run([LOAD, "-n", 700])
+    node.wait_ledger(lambda ledger: ledger.sent == 700 and ledger.idle(), 30, "700 spans")
+    utf8, ascii_only = top(node, LC_ALL="C.UTF-8")[1], top(node, LC_ALL="C")[1]
+    assert "größe" in utf8 and "µs" in utf8
+    assert ascii_only.isascii() and " us" in ascii_only and "\033" not in utf8
+    assert [len(line) for line in utf8.splitlines()[2:]] == [len(line) for line in ascii_only.splitlines()[2:]]
+    names = [line.split()[1] for line in top(node, "--sort", "name")[1].splitlines()[4:]]
+    assert names == sorted(names)
+    assert len(top(node, "--filter", "LIST obj")[1].splitlines()) == 5
+
+
+def test_what_is_wrong(node):
+    node.write_config(free_port())
+    code, text = top(node)
+    assert code == 69 and "no agent runs" in text
+    code, text = top(node, "--sort", "p98")
+    assert code == 64 and "did you mean p9" in text, text
