@@ -245,12 +245,14 @@ static bool start(struct agent *agent)
 /* "8 of 10 spans delivered": of those that the output keeps; the caller's. */
 static char *describe_delivery(const struct output_state *output)
 {
-	const int64_t *row = output->account.row, sampled = row[SPANS_SAMPLED_OUT], back = row[SPANS_GIVEN_BACK];
+	const int64_t *row = output->account.row, sampled = row[SPANS_SAMPLED_OUT],
+		      back = row[SPANS_GIVEN_BACK];
 	g_autofree char *left = g_strdup_printf(", %" PRId64 " sampled out", sampled),
 			*given = g_strdup_printf(", %" PRId64 " given back to their senders", back);
 
 	return g_strdup_printf("%" PRId64 " of %" PRId64 " spans delivered%s%s", row[SPANS_SENT],
-		row[SPANS_TAKEN] + row[SPANS_RECOVERED] - sampled - back, sampled ? left : "", back ? given : "");
+		row[SPANS_TAKEN] + row[SPANS_RECOVERED] - sampled - back, sampled ? left : "",
+		back ? given : "");
 }
 
 /* Logs what became of one output's spans. */
@@ -310,7 +312,8 @@ static void end(struct agent *agent)
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
 	if (agent->inlet)
-		inlet_destroy(agent->inlet); /* tells the senders so, once the collector has that in the books */
+		inlet_destroy(
+			agent->inlet); /* tells the senders so, once the collector has that in the books */
 	if (agent->collector) {
 		if (!collector_keeps(agent->collector))
 			outputs_drop(agent->outputs);
