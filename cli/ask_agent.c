@@ -149,8 +149,13 @@ static int tell_refused(const char *path, int code, const char *body, const char
 	char words[400];
 
 	words_copy(words, sizeof(words), (const uint8_t *)body, (size_t)(end - body));
-	if (code == 400 && *words && *words != '<')
+	if (*words && *words != '<')
 		log_error("the agent on %s refuses to answer: %s", path, words);
+	else if (code == 404 || code == 405 || code == 501)
+		log_error("the agent on %s does not know this question: use the `blkin` of its version, or "
+			  "restart "
+			  "the agent if it was upgraded",
+			path);
 	else
 		log_error("the agent on %s refuses to answer: HTTP status %d", path, code);
 	return EXIT_FAILURE;
@@ -182,13 +187,24 @@ static int take_body(struct buffer *answer, const char *path)
 	return EX_OK;
 }
 
-int ask_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body)
+static int exchange(
+	const char *path, enum agent_kind kind, const char *method, const char *page, struct buffer *body)
 {
 	/* Of HTTP/1.0, as its answers end with the connection and come in one piece. */
-	g_autofree char *request = g_strdup_printf("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", page);
+	g_autofree char *request = g_strdup_printf("%s %s HTTP/1.0\r\nHost: localhost\r\n\r\n", method, page);
 	int fd = connect_to(path), error = fd < 0 ? errno : ask(fd, request, body);
 
 	if (fd >= 0)
 		close(fd);
 	return error ? tell_unreachable(path, kind, error) : take_body(body, path);
+}
+
+int ask_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body)
+{
+	return exchange(path, kind, "GET", page, body);
+}
+
+int order_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body)
+{
+	return exchange(path, kind, "POST", page, body);
 }

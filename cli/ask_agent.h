@@ -14,4 +14,7 @@ enum agent_kind { AGENT_ANY, AGENT_OF_SYSTEM, AGENT_OF_USER };
  */
 int ask_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body);
 
+/* The same for an order, which the agent takes from root, and from the user that it runs as. */
+int order_agent(const char *path, enum agent_kind kind, const char *page, struct buffer *body);
+
 #endif

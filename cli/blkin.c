@@ -16,7 +16,7 @@ static const struct command {
 	{"collect", command_collect, "receive spans over Scribe and print them as trees or JSON"},
 	{"import", command_import, "send or print the spans in traces and files on disk"},
 	{"sampling", command_sampling, "set how many traces the programs of this node record"},
-	{"spool", command_spool, "list or check the spool, the spans that wait on disk"},
+	{"spool", command_spool, "list, check or discard the spans that wait on disk"},
 	{"status", command_status, "show how the agent of this node is doing"},
 	{"validate", command_validate, "check the agent's configuration file"},
 };

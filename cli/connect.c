@@ -13,6 +13,7 @@
 #include <event2/thread.h>
 
 #include "base/clock.h"
+#include "base/proxyurl.h"
 #include "core/span.h"
 #include "output/output.h"
 #include "queue/format.h"
@@ -171,10 +172,11 @@ static bool print_server(const struct output_config *output, const struct probe_
 {
 	const bool accepted = result->end == PROBE_ACCEPTED;
 	const char *words = accepted ? "" : result->words;
+	char way[PROXYURL_WAY];
 
-	printf("[%s] %s: %s%s%s (%.*f ms)\n", output->section, result->server, heading(result),
-		*words ? ": " : "", words, result->took_ns < 10 * NS_PER_MS ? 1 : 0,
-		(double)result->took_ns / 1e6);
+	printf("[%s] %s%s: %s%s%s (%.*f ms)\n", output->section, result->server,
+		proxyurl_way(output->proxy, way), heading(result), *words ? ": " : "", words,
+		result->took_ns < 10 * NS_PER_MS ? 1 : 0, (double)result->took_ns / 1e6);
 	return accepted;
 }
 
@@ -186,7 +188,7 @@ static bool print_directory(const struct output_config *output)
 	bool usable = access(inside, W_OK | X_OK) == 0 || (errno == ENOENT && output->own_directory);
 
 	printf("[%s] %s: %s%s\n", output->section, path,
-		usable ? "can be written to" : "cannot be written to: ", usable ? "" : g_strerror(errno));
+		usable ? "writable" : "not writable: ", usable ? "" : g_strerror(errno));
 	return usable;
 }
 

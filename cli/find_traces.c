@@ -81,21 +81,20 @@ static bool find(const char *path, int depth, GPtrArray *found)
 	return any;
 }
 
-int find_traces(const char *dir, GPtrArray *found)
+int find_traces(const char *dir, GPtrArray *found, bool quiet)
 {
 	struct stat file;
+	const char *why;
 
 	if (stat(dir, &file) != 0)
-		fprintf(stderr, "blkin import: %s: %s\n", dir, strerror(errno));
+		why = strerror(errno);
 	else if (!S_ISDIR(file.st_mode))
-		fprintf(stderr, "blkin import: %s: not a folder, and not called *.jsonl\n", dir);
+		why = "not a folder, and not called *.jsonl";
 	else if (!find(dir, 0, found))
-		fprintf(stderr,
-			"blkin import: %s: there is no CTF trace in it (a folder with a file `metadata`), "
-			"and "
-			"no file *.jsonl\n",
-			dir);
+		why = "there is no CTF trace in it (a folder with a file `metadata`), and no file *.jsonl";
 	else
 		return 0;
+	if (!quiet)
+		fprintf(stderr, "blkin import: %s: %s\n", dir, why);
 	return -1;
 }

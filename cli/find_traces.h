@@ -3,12 +3,15 @@
 #ifndef FIND_TRACES_H
 #define FIND_TRACES_H
 
+#include <stdbool.h>
+
 #include <glib.h>
 
 /*
  * Adds to @found (of g_free'd char *) every trace in @dir and below, in the order of their names, links not
- * followed. Returns -1 having said what is wrong: no such folder, or no trace in it.
+ * followed. Returns -1 if there is no such folder, or no trace in it, having said which unless it is to be
+ * @quiet.
  */
-int find_traces(const char *dir, GPtrArray *found);
+int find_traces(const char *dir, GPtrArray *found, bool quiet);
 
 #endif

@@ -21,11 +21,12 @@ static const char help[] =
 	"Usage: blkin import [OPTION]... PATH...\n"
 	"Send the spans in traces and files on disk to the configured outputs. PATH is\n"
 	"  a CTF trace, or a folder of traces, such as `lttng create --output=DIR` creates;\n"
-	"  a file *.jsonl of spans, or a folder with such files, as outputs of `type = file`\n"
-	"  write them: Zipkin's JSON of version 2, one span a line, or OTLP's JSON lines.\n"
+	"  a file *.jsonl of spans, or a folder with such files in or below it, as outputs of\n"
+	"  `type = file` write them: Zipkin's JSON of version 2, one span a line, or OTLP's.\n"
 	"\n"
 	"  --config FILE       the configuration with the outputs; by default\n"
 	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
+	"  --user              the configuration of this user's agent, blkin-agent --user\n"
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --print             print them instead, each trace as a tree; what was read is said on\n"
 	"                      standard error\n"
@@ -240,6 +241,14 @@ static bool are_apart(const struct config *config, const GPtrArray *files)
 	return true;
 }
 
+/* A folder may have both. */
+static bool find_all(const char *path, GPtrArray *traces, GPtrArray *files)
+{
+	bool any = lines_find(path, files);
+
+	return find_traces(path, traces, any) == 0 || any;
+}
+
 static int run(struct import *import, int argc, char **argv)
 {
 	GPtrArray *traces = g_ptr_array_new_with_free_func(free),
@@ -248,7 +257,7 @@ static int run(struct import *import, int argc, char **argv)
 	bool found = true;
 
 	for (int i = 0; i < argc; i++)
-		found &= lines_find(argv[i], files) || find_traces(argv[i], traces) == 0;
+		found &= find_all(argv[i], traces, files);
 	if (found && are_apart(&import->config, files)) {
 		import->whole = true;
 		import->traces = traces->len > 0;
@@ -301,15 +310,16 @@ static int read_options(struct import *import, int argc, char **argv)
 {
 	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
 		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'},
-		{"json", no_argument, NULL, 'j'}, {0}};
+		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'}, {0}};
 	const char *file = NULL, *server = NULL;
 	struct send_to *to = &import->to;
 	struct address addresses[ADDRESSES_MAX];
+	bool user = false;
 	int option;
 
 	while ((option = options_next(argc, argv, options, help)) >= 0)
-		if (option == 'p' || option == 'j')
-			*(option == 'p' ? &to->print : &to->json) = true;
+		if (option == 'p' || option == 'j' || option == 'u')
+			*(option == 'p' ? &to->print : option == 'j' ? &to->json : &user) = true;
 		else
 			*(option == 'c' ? &file : &server) = optarg;
 	if (option == OPTIONS_HELP)
@@ -328,8 +338,10 @@ static int read_options(struct import *import, int argc, char **argv)
 		log_error("name the traces, or the files of spans: `blkin import PATH...`");
 		return EX_USAGE;
 	}
-	environment_add(ENVIRONMENT_FILE);
-	if (config_read(&import->config, file ? file : CONFIG_DEFAULT_FILE, !file) != 0)
+	if (!user)
+		environment_add(ENVIRONMENT_FILE);
+	config_free(&import->config);
+	if (config_load(&import->config, file, user) != 0)
 		return EX_CONFIG;
 	if (server)
 		deliver_to(&import->config, server);

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/secret.h"
 #include "config/keys.h"
-#include "config/user.h"
 #include "kafka/settings.h"
 #include "net/tls.h"
 #include "status/port.h"
@@ -30,6 +30,7 @@ struct trial {
 	const char *as; /* " as user NAME", or "" */
 	bool runs;      /* an agent, which has the port */
 	bool unmet;
+	bool hopeless; /* what the agent does not start without is among it */
 };
 
 /* "FILE:LINE: " of where a key was set, or ""; the caller's. */
@@ -42,8 +43,19 @@ static char *place_of(const struct config_origin *origins, const char *section, 
 
 static void miss(struct trial *trial, const char *place, const char *what, const char *path, const char *why)
 {
-	log_error("%s%s %s cannot be used%s: %s", place, what, path, trial->as, why);
+	log_error("%s%s cannot be used%s: %s: %s", place, what, trial->as, path, why);
 	trial->unmet = true;
+}
+
+/* Why @folder cannot be used, and what to do if it is not there; the caller's. */
+static char *describe(int error, const char *folder)
+{
+	const bool packaged = !strcmp(folder, "/run/blkin");
+
+	if (error != ENOENT)
+		return g_strdup(g_strerror(error));
+	return g_strdup_printf("%s: make the folder first: mkdir -p %s%s", g_strerror(error), folder,
+		packaged ? " (where the packages are installed: systemd-tmpfiles --create)" : "");
 }
 
 /* A secret in a file or folder that everybody can reach. */
@@ -82,6 +94,7 @@ static void note_secrets(const struct output_config *output)
 	const struct {
 		const char *key, *path;
 	} secrets[] = {{"headers-file", output->headers_file}, {"tls-key", output->tls_key},
+		{"proxy-password-file", output->proxy_secret_file},
 		{"sasl-password-file", output->sasl_password_file}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(secrets) && output->type != CONFIG_OUTPUT_NONE; i++)
@@ -151,6 +164,22 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 	buffer_free(&headers);
 }
 
+static void try_proxy(struct trial *trial, const struct output_config *output)
+{
+	g_autofree char *place = place_of(output->origins, "output", "proxy-password-file");
+	const char *path = output->proxy_secret_file, *hidden;
+	char secret[SECRET_MAX], why[512];
+
+	if (output->type == CONFIG_OUTPUT_NONE || !*output->proxy || !*path)
+		return;
+	hidden = unit_hides(trial->unit, path);
+	if (hidden)
+		miss(trial, place, "the password's file", path, hidden);
+	if (!secret_read(path, secret, why, sizeof(why)))
+		complain(trial, output, "proxy-password-file", why);
+	explicit_bzero(secret, sizeof(secret));
+}
+
 /* What an output of Kafka needs: librdkafka, and its password. */
 static void try_kafka(struct trial *trial, const struct output_config *output)
 {
@@ -188,35 +217,35 @@ static void try_files(struct trial *trial)
 		if (error) {
 			log_error("%s: cannot be read%s, so the agent does not start: %s", path, trial->as,
 				g_strerror(error));
-			trial->unmet = true;
+			trial->unmet = trial->hopeless = true;
 		}
 	}
 }
 
-static bool is_default(const struct config *config, const char *name)
+/* What a user's agent makes, with what is above it: as access_error, of the first folder that is there. */
+static int make_error(const char *path)
 {
-	struct config defaults;
-	g_autofree char *value = config_get(config, "agent", name), *other = NULL;
+	g_autofree char *parent = g_path_get_dirname(path);
+	int error = access_error(path, W_OK | X_OK);
 
-	config_init(&defaults);
-	if (config->user)
-		user_set_defaults(&defaults);
-	other = config_get(&defaults, "agent", name);
-	config_free(&defaults);
-	return !strcmp(value, other);
+	return error == ENOENT && strcmp(parent, path) != 0 ? make_error(parent) : error;
 }
 
-/* @error of an attempt to use it; what the unit or the package makes may not be there yet. */
-static void try_folder(struct trial *trial, const char *name, const char *path, int error)
+/* @error of an attempt to use the folder; what the unit or a user's agent makes need not be there yet. */
+static bool try_folder(struct trial *trial, const char *name, const char *path, const char *folder, int error)
 {
 	const char *kept = unit_protects(trial->unit, path);
-	g_autofree char *what = g_strdup_printf("`%s` of [agent],", name);
-	g_autofree char *place = place_of(trial->config->origins, "agent", name);
+	g_autofree char *what = g_strdup_printf("`%s` of [agent]", name);
+	g_autofree char *place = place_of(trial->config->origins, "agent", name), *why = NULL;
 
-	if (error == ENOENT && is_default(trial->config, name))
+	if (error == ENOENT && trial->config->user)
+		error = make_error(folder);
+	else if (error == ENOENT && unit_makes(trial->unit, folder))
 		error = 0;
+	why = describe(error, folder);
 	if (error || kept)
-		miss(trial, place, what, path, error ? g_strerror(error) : kept);
+		miss(trial, place, what, path, error ? why : kept);
+	return !error;
 }
 
 /* It is made if its parent is there; what is in it has to be the agent's, too. */
@@ -230,15 +259,15 @@ static void try_state(struct trial *trial)
 		error = mkdir(path, 0750) == 0 && rmdir(path) == 0 ? 0 : errno;
 	else if (!error && access_error(checkpoint, R_OK | W_OK) != ENOENT)
 		error = access_error(checkpoint, R_OK | W_OK);
-	try_folder(trial, "state-directory", path, error);
+	try_folder(trial, "state-directory", path, path, error);
 }
 
 /* Of an output of files: one below the state directory is made. */
 static void try_directory(struct trial *trial, const struct output_config *output)
 {
 	const char *path = output->directory, *kept = unit_protects(trial->unit, path);
-	g_autofree char *what = g_strdup_printf("`directory` of [%s],", output->section);
-	g_autofree char *place = place_of(output->origins, "output", "directory");
+	g_autofree char *what = g_strdup_printf("`directory` of [%s]", output->section);
+	g_autofree char *place = place_of(output->origins, "output", "directory"), *why = NULL;
 	g_autofree char *inside = g_build_filename(path, ".", NULL); /* which a file has not */
 	int error = access_error(inside, R_OK | W_OK | X_OK);
 
@@ -246,8 +275,9 @@ static void try_directory(struct trial *trial, const struct output_config *outpu
 		return;
 	if (error == ENOENT && output->own_directory)
 		error = 0;
+	why = describe(error, path);
 	if (error || kept)
-		miss(trial, place, what, path, error ? g_strerror(error) : kept);
+		miss(trial, place, what, path, error ? why : kept);
 }
 
 static void try_socket(struct trial *trial)
@@ -258,8 +288,8 @@ static void try_socket(struct trial *trial)
 
 	if (strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
 		error = ENAMETOOLONG;
-	if (*path)
-		try_folder(trial, "socket", path, error);
+	if (*path && !try_folder(trial, "socket", path, folder, error))
+		trial->hopeless = true;
 }
 
 /* The port */
@@ -288,7 +318,7 @@ static void try_port(struct trial *trial, const char *section, const char *key, 
 
 /* Whose trial it is */
 
-static bool try_all(const struct config *config, const struct unit *unit, const char *as, bool runs)
+static enum needs try_all(const struct config *config, const struct unit *unit, const char *as, bool runs)
 {
 	struct trial trial = {.config = config, .unit = unit, .as = as, .runs = runs};
 
@@ -297,6 +327,7 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 		note_secrets(g_ptr_array_index(config->outputs, i));
 		try_tls(&trial, g_ptr_array_index(config->outputs, i));
 		try_headers(&trial, g_ptr_array_index(config->outputs, i));
+		try_proxy(&trial, g_ptr_array_index(config->outputs, i));
 		try_kafka(&trial, g_ptr_array_index(config->outputs, i));
 		try_directory(&trial, g_ptr_array_index(config->outputs, i));
 	}
@@ -304,7 +335,7 @@ static bool try_all(const struct config *config, const struct unit *unit, const 
 	try_socket(&trial);
 	try_port(&trial, "agent", "http", config->http);
 	try_port(&trial, "input", "scribe", config->input_scribe);
-	return !trial.unmet;
+	return trial.hopeless ? NEEDS_HOPELESS : trial.unmet ? NEEDS_UNMET : NEEDS_MET;
 }
 
 static enum needs try_as(const struct config *config, const struct unit *unit, const struct passwd *user)
@@ -320,7 +351,7 @@ static enum needs try_as(const struct config *config, const struct unit *unit, c
 		if (initgroups(user->pw_name, user->pw_gid) != 0 || setgid(user->pw_gid) != 0 ||
 			setuid(user->pw_uid) != 0)
 			_exit(NEEDS_UNTRIED);
-		_exit(try_all(config, unit, as, runs) ? NEEDS_MET : NEEDS_UNMET);
+		_exit((int)try_all(config, unit, as, runs));
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
 		return NEEDS_UNTRIED;
@@ -343,8 +374,10 @@ enum needs needs_try(const struct config *config)
 		/* the agent's user, whom the unit runs this as, sees all as the agent does */
 		if (geteuid() != 0 || config->user)
 			unit.strict = unit.no_home = unit.own_tmp = false;
-		needs = try_all(config, &unit, "", agent_runs(config->socket)) ? NEEDS_MET : NEEDS_UNMET;
+		needs = try_all(config, &unit, "", agent_runs(config->socket));
 	}
+	if (needs != NEEDS_MET && !config->user && geteuid() != 0 && !(user && geteuid() == user->pw_uid))
+		note("this is about the system's agent: for one of your own, add --user");
 	unit_free(&unit);
 	return needs;
 }

@@ -7,7 +7,12 @@
 
 #include "config/config.h"
 
-enum needs { NEEDS_MET, NEEDS_UNMET, NEEDS_UNTRIED };
+enum needs {
+	NEEDS_MET,
+	NEEDS_UNMET,    /* the agent does without something */
+	NEEDS_HOPELESS, /* it does not start */
+	NEEDS_UNTRIED
+};
 
 /*
  * Tries whether the agent can read its TLS files, write its folders and open its port: root does so as the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin spool`: shows what waits on disk and what was refused, and checks whether it is intact. */
+/* `blkin spool`: shows what waits on disk and what was refused, checks whether it is intact, and gives it up.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,28 +18,38 @@
 #include "options.h"
 #include "spool/spoollist.h"
 #include "spool/spoolname.h"
+#include "spooldiscard.h"
 #include "spoolview.h"
 
 static const char help[] =
 	"Usage: blkin spool list [--json] [--output NAME] [--user] [--config FILE | --directory DIR]\n"
 	"       blkin spool check [--json] [--output NAME] [--user] [--config FILE | --directory DIR]\n"
+	"       blkin spool discard (--output NAME | --all) [--older-than TIME] [--yes] [--user]\n"
+	"             [--config FILE]\n"
 	"\n"
 	"Show the spools, where spans wait on disk while a collector does not accept them. Each\n"
 	"output has one. The agent may be running or not. `list` shows the batches, and the\n"
 	"newest spans that the collector refused; `check` reads every batch, and exits with 1 if\n"
-	"one is damaged.\n"
+	"one is damaged. `discard` gives up what waits: the agent, which has to run, deletes it and\n"
+	"counts it. Only root, and the user that the agent runs as, may do so. The spool of an output\n"
+	"that is no longer configured is removed without the agent.\n"
 	"\n"
-	"  --json           print each batch and refused span as a line of JSON; of `check`, a list\n"
-	"                   with an object for each spool\n"
-	"  --output NAME    only the spool of this output; [output] is called default\n"
-	"  --user           the spools of this user's agent, blkin-agent --user\n"
-	"  --config FILE    the configuration that says where the spools are\n"
-	"                   (" CONFIG_DEFAULT_FILE ")\n"
-	"  --directory DIR  the folder of the spools\n";
+	"  --json             print each batch and refused span as a line of JSON; of `check`, a\n"
+	"                     list with an object for each spool\n"
+	"  --output NAME      only the spool of this output; [output] is called default\n"
+	"  --all              discard what waits in all spools\n"
+	"  --older-than TIME  discard only batches whose spans all ended longer ago than this, such\n"
+	"                     as 30min, 3h or 2d\n"
+	"  --yes              discard without a question\n"
+	"  --user             the spools of this user's agent, blkin-agent --user\n"
+	"  --config FILE      the configuration that says where the spools and the agent are\n"
+	"                     (" CONFIG_DEFAULT_FILE ")\n"
+	"  --directory DIR    the folder of the spools\n";
 
 struct request {
-	bool check, json, user;
-	const char *output, *config, *directory;
+	bool check, json, user, discard, all, yes;
+	const char *output, *config, *directory, *older;
+	int64_t older_ns;
 	const struct config *configured; /* NULL with a directory */
 };
 
@@ -117,6 +128,18 @@ static int look(const struct request *request, const char *directory)
 	return code;
 }
 
+static int discard(const struct request *request)
+{
+	const struct spooldiscard is = {
+		.config = request->configured,
+		.output = request->output,
+		.older_ns = request->older_ns,
+		.yes = request->yes,
+	};
+
+	return spooldiscard(&is);
+}
+
 static int look_where_configured(struct request *request)
 {
 	struct config config;
@@ -126,7 +149,7 @@ static int look_where_configured(struct request *request)
 	if (!request->user)
 		environment_add(ENVIRONMENT_FILE);
 	if (config_load(&config, request->config, request->user) == 0)
-		code = look(request, config.state_directory);
+		code = request->discard ? discard(request) : look(request, config.state_directory);
 	request->configured = NULL;
 	config_free(&config);
 	return code;
@@ -136,7 +159,9 @@ static int read_options(int argc, char **argv, struct request *request)
 {
 	static const struct option known[] = {{"json", no_argument, NULL, 'j'},
 		{"user", no_argument, NULL, 'u'}, {"output", required_argument, NULL, 'o'},
-		{"config", required_argument, NULL, 'c'}, {"directory", required_argument, NULL, 'd'}, {0}};
+		{"config", required_argument, NULL, 'c'}, {"directory", required_argument, NULL, 'd'},
+		{"all", no_argument, NULL, 'a'}, {"older-than", required_argument, NULL, 't'},
+		{"yes", no_argument, NULL, 'y'}, {0}};
 	int option;
 
 	while ((option = options_next(argc, argv, known, help)) >= 0) {
@@ -146,6 +171,15 @@ static int read_options(int argc, char **argv, struct request *request)
 			break;
 		case 'u':
 			request->user = true;
+			break;
+		case 'a':
+			request->all = true;
+			break;
+		case 't':
+			request->older = optarg;
+			break;
+		case 'y':
+			request->yes = true;
 			break;
 		case 'o':
 			request->output = optarg;
@@ -160,26 +194,51 @@ static int read_options(int argc, char **argv, struct request *request)
 	return option;
 }
 
+static bool read_word(int argc, char **argv, struct request *request)
+{
+	const char *word = optind < argc ? argv[optind] : "";
+
+	request->check = strcmp(word, "check") == 0;
+	request->discard = strcmp(word, "discard") == 0;
+	return optind + 1 == argc && (request->check || request->discard || strcmp(word, "list") == 0);
+}
+
+/* What is wrong with the command line; NULL if nothing is. */
+static const char *find_mistake(struct request *request)
+{
+	if (request->directory && (request->config || request->user))
+		return "use either --directory, or --config and --user: each says where the spools are";
+	if (request->output && !spoolname_is_good(request->output))
+		return "--output must be the name of an output: letters, digits, - and _";
+	if (!request->discard)
+		return request->all || request->older || request->yes
+			       ? "--all, --older-than and --yes belong to `blkin spool discard`"
+			       : NULL;
+	if (request->directory || request->json)
+		return "`blkin spool discard` takes neither --directory nor --json: it asks the agent, which "
+		       "the "
+		       "configuration names";
+	if (!request->output == !request->all)
+		return "say what to discard: --output NAME, or --all";
+	if (request->older && !spooldiscard_read_time(request->older, &request->older_ns))
+		return "--older-than must be a time with its unit: s, min, h or d, as in 3h";
+	return NULL;
+}
+
 int command_spool(int argc, char **argv)
 {
 	struct request request = {0};
 	int option = read_options(argc, argv, &request);
-	const char *word = optind < argc ? argv[optind] : NULL;
+	const char *mistake;
 
 	log_init("blkin spool");
 	if (option != OPTIONS_END)
 		return option == OPTIONS_HELP ? EX_OK : EX_USAGE;
-	request.check = word && strcmp(word, "check") == 0;
-	if (!word || (!request.check && strcmp(word, "list") != 0) || optind + 1 < argc) {
-		log_error("use `blkin spool list` or `blkin spool check`");
-		return EX_USAGE;
-	}
-	if (request.directory && (request.config || request.user)) {
-		log_error("use either --directory, or --config and --user: each says where the spools are");
-		return EX_USAGE;
-	}
-	if (request.output && !spoolname_is_good(request.output)) {
-		log_error("--output must be the name of an output: letters, digits, - and _");
+	mistake = read_word(argc, argv, &request)
+			  ? find_mistake(&request)
+			  : "use `blkin spool list`, `blkin spool check` or `blkin spool discard`";
+	if (mistake) {
+		log_error("%s", mistake);
 		return EX_USAGE;
 	}
 	return request.directory ? look(&request, request.directory) : look_where_configured(&request);

@@ -32,8 +32,8 @@ static const char help[] =
 	"  --socket PATH  use this control socket\n"
 	"\n"
 	"The agent answers root and the members of group `blkin` only. Of these, root and who is in\n"
-	"group `tracing` too also learn from LTTng which programs record with blkin. The exit code is\n"
-	"69 if no agent answers.\n";
+	"group `tracing` too also learn from LTTng how many programs record with blkin. The exit code\n"
+	"is 69 if no agent answers.\n";
 
 /*
  * The control socket of the configuration, which the caller frees with g_free; NULL, having logged why, if

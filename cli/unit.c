@@ -11,7 +11,7 @@ static const char *const command[] = {"systemctl", "show", "blkin-agent.service"
 	"RuntimeDirectory",
 	NULL};
 
-/* Adds folders, separated by spaces, each below @base if that is not NULL. */
+/* Adds folders, separated by spaces; those below @base, if that is not NULL, are made. */
 static void add_folders(struct unit *unit, const char *base, const char *list)
 {
 	g_auto(GStrv) names = g_strsplit(list, " ", -1);
@@ -19,9 +19,11 @@ static void add_folders(struct unit *unit, const char *base, const char *list)
 	for (char **name = names; *name; name++) {
 		const char *bare = *name + strspn(*name, "-+");
 
-		if (*bare)
-			g_ptr_array_add(
-				unit->writes, base ? g_build_filename(base, bare, NULL) : g_strdup(bare));
+		if (!*bare)
+			continue;
+		g_ptr_array_add(unit->writes, base ? g_build_filename(base, bare, NULL) : g_strdup(bare));
+		if (base)
+			g_ptr_array_add(unit->makes, g_build_filename(base, bare, NULL));
 	}
 }
 
@@ -50,7 +52,8 @@ void unit_read(struct unit *unit)
 	g_autofree char *told = NULL;
 	int code = -1;
 
-	*unit = (struct unit){.writes = g_ptr_array_new_with_free_func(g_free)};
+	*unit = (struct unit){.writes = g_ptr_array_new_with_free_func(g_free),
+		.makes = g_ptr_array_new_with_free_func(g_free)};
 	if (getpwnam(AGENT_USER))
 		unit->user = g_strdup(AGENT_USER);
 	if (g_spawn_sync(NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
@@ -73,6 +76,7 @@ void unit_free(struct unit *unit)
 {
 	g_free(unit->user);
 	g_ptr_array_unref(unit->writes);
+	g_ptr_array_unref(unit->makes);
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -104,4 +108,12 @@ const char *unit_protects(const struct unit *unit, const char *path)
 	return unit->strict ? "the unit may not write there (ProtectSystem=): add it as ReadWritePaths= "
 			      "(systemctl edit blkin-agent)"
 			    : NULL;
+}
+
+bool unit_makes(const struct unit *unit, const char *folder)
+{
+	for (guint i = 0; i < unit->makes->len; i++)
+		if (!strcmp(folder, g_ptr_array_index(unit->makes, i)))
+			return true;
+	return false;
 }

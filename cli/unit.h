@@ -10,7 +10,8 @@
 struct unit {
 	char *user;        /* "" for root's own; NULL: there is neither a unit nor a user blkin */
 	bool strict;       /* it may write only to: */
-	GPtrArray *writes; /* of char *, folders */
+	GPtrArray *writes; /* of char *, folders, */
+	GPtrArray *makes;  /* and those of them that it makes */
 	bool no_home, own_tmp;
 };
 
@@ -22,5 +23,8 @@ void unit_free(struct unit *unit);
  * nothing. */
 const char *unit_hides(const struct unit *unit, const char *path);
 const char *unit_protects(const struct unit *unit, const char *path);
+
+/* Whether the folder is one that systemd makes when it starts the unit. */
+bool unit_makes(const struct unit *unit, const char *folder);
 
 #endif

@@ -21,7 +21,8 @@ static const char help[] =
 	"there, and then FILE.d/*.conf. Report every mistake with its file and line, and exit with 78\n"
 	"if there is one. Notes point out what may surprise.\n"
 	"Then try whether the agent can use what it needs: these files, TLS files, folders, its port. If\n"
-	"root runs the command, it tries this as the agent's user. Exit with 1 if something cannot be used.\n"
+	"root runs the command, it tries this as the agent's user. Exit with 1 if something cannot be used,\n"
+	"with 78 if the agent does not start without it.\n"
 	"\n"
 	"  --connect  then send each server of each output a span of its own, over the output's own\n"
 	"             protocol, TLS and compression, and say what came back and how long it took. Exit\n"
@@ -37,6 +38,49 @@ static bool is_other_version(const struct output_config *output)
 		       output->format == CONFIG_FORMAT_THRIFT ? "/api/v2/spans" : "/api/v1/spans");
 }
 
+/* Ports of other protocols of the collectors that take this one. */
+static void note_ports(const struct output_config *output, const char *prefix)
+{
+	static const struct {
+		uint64_t type;
+		uint16_t port;
+		const char *words;
+	} usual[] = {
+		{CONFIG_OUTPUT_SCRIBE, 9411, "which is usually Zipkin's HTTP port: that takes `type = http`"},
+		{CONFIG_OUTPUT_SCRIBE, 4318, "which is usually OTLP's HTTP port: that takes `type = otlp`"},
+		{CONFIG_OUTPUT_SCRIBE, 9092, "which is usually Kafka's port: that takes `type = kafka`"},
+		{CONFIG_OUTPUT_HTTP, 9410,
+			"which is usually Zipkin's Scribe port: that takes `type = scribe`"},
+		{CONFIG_OUTPUT_HTTP, 4317,
+			"which is usually OTLP's gRPC port; `type = otlp` goes to its HTTP port, usually "
+			"4318"},
+		{CONFIG_OUTPUT_HTTP, 4318, "which is usually OTLP's HTTP port: that takes `type = otlp`"},
+		{CONFIG_OUTPUT_OTLP, 4317,
+			"which is usually OTLP's gRPC port; its HTTP port is usually 4318"},
+		{CONFIG_OUTPUT_OTLP, 9410,
+			"which is usually Zipkin's Scribe port: that takes `type = scribe`"},
+		{CONFIG_OUTPUT_OTLP, 9411, "which is usually Zipkin's HTTP port: that takes `type = http`"},
+		{CONFIG_OUTPUT_KAFKA, 2181, "which is usually ZooKeeper's port; a broker's is usually 9092"},
+	};
+	const bool kafka = output->type == CONFIG_OUTPUT_KAFKA;
+	struct address list[ADDRESSES_MAX];
+	size_t count = address_parse_list(kafka ? output->brokers : output->server, list);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < G_N_ELEMENTS(usual); k++)
+			if (usual[k].type == output->type && usual[k].port == list[i].port)
+				printf("%snote: [%s] sends to port %u of %s, %s\n", prefix, output->section,
+					list[i].port, list[i].host, usual[k].words);
+}
+
+/* Keys that say nothing. */
+static void note_keep(const struct output_config *output, const char *prefix)
+{
+	if (output->keep == 1 && (output->keep_errors || output->keep_slower))
+		printf("%snote: [%s] keeps every trace, as `keep = 1/1`: `%s` has no effect\n", prefix,
+			output->section, output->keep_errors ? "keep-errors" : "keep-slower");
+}
+
 /* What is no mistake, and may surprise; each a line behind @prefix. */
 static void print_notes(const struct config *config, const char *prefix)
 {
@@ -49,6 +93,8 @@ static void print_notes(const struct config *config, const char *prefix)
 		if (output->type == CONFIG_OUTPUT_NONE)
 			continue;
 		delivers = true;
+		note_ports(output, prefix);
+		note_keep(output, prefix);
 		if (is_other_version(output))
 			printf("%snote: [%s] sends %s to `path = %s`: Zipkin takes its version 1 (`format = "
 			       "thrift`) at /api/v1/spans, and its version 2 (`format = json2`) at "
@@ -88,7 +134,8 @@ static int validate(const char *file, bool user, bool print, bool connects)
 	if (print)
 		config_print(&config, stdout);
 	needs = print ? NEEDS_MET : needs_try(&config);
-	for (guint i = 0; !print && needs != NEEDS_UNMET && i < config.files->len; i++)
+	for (guint i = 0; !print && needs != NEEDS_UNMET && needs != NEEDS_HOPELESS && i < config.files->len;
+		i++)
 		printf("%s: OK\n", (const char *)g_ptr_array_index(config.files, i));
 	if (!print && config.files->len == 0)
 		printf("there is no configuration file, so every setting has its default\n");
@@ -100,6 +147,8 @@ static int validate(const char *file, bool user, bool print, bool connects)
 	if (connects)
 		accepted = connect_try(&config);
 	config_free(&config);
+	if (needs == NEEDS_HOPELESS)
+		return EX_CONFIG;
 	return fflush(stdout) == 0 && needs != NEEDS_UNMET && accepted ? EX_OK : EXIT_FAILURE;
 }
 

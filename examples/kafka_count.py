@@ -13,7 +13,10 @@ import collections
 import json
 import sys
 
-from confluent_kafka import Consumer
+try:
+    from confluent_kafka import Consumer
+except ModuleNotFoundError:
+    sys.exit("kafka_count.py: the module confluent_kafka is missing: install python3-confluent-kafka")
 
 
 def show(spans):

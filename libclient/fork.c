@@ -11,6 +11,7 @@
 
 #include <lttng/ust-fork.h>
 
+#include "clock.h"
 #include "process.h"
 #include "registering.h"
 
@@ -40,6 +41,7 @@ static void after_in_child(void)
 {
 	sigset_t mine = signals;
 
+	clock_in_child();
 	registering_in_child();
 	process_in_child();
 	lttng_ust_after_fork_child(&mine);
@@ -47,6 +49,7 @@ static void after_in_child(void)
 
 static void after_preloaded(void)
 {
+	clock_in_child();
 	registering_in_child();
 	process_in_child();
 }

@@ -2,13 +2,31 @@
 /* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them. */
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
+#include "clock.h"
 #include "process.h"
 #include "report.h"
 #include "sampling.h"
+
+#define BLKIN_NUMBERS_SIZE (4 * sizeof(uint64_t))
+
+/* What LTTng would compute of a span's fields, from their sizes. */
+static inline size_t blkin_span_size(size_t *sizes, void *data, const uint64_t *numbers, const char *name,
+	size_t name_size, const char *text, size_t text_size)
+{
+	(void)data;
+	(void)numbers;
+	(void)name;
+	(void)text;
+	sizes[0] = name_size;
+	sizes[1] = text_size;
+	return BLKIN_NUMBERS_SIZE + name_size + text_size;
+}
+
 #include "tracepoints.h"
 
 /* The tracepoint writes the four numbers in one piece. */
@@ -18,10 +36,19 @@ static_assert(offsetof(struct blkin_span_record, trace_id) == 0 &&
 		      offsetof(struct blkin_span_record, start) == 24,
 	"the fields of blkin:span are not where the record has them");
 
-#define DEFINE_SPAN(name)                                                                                    \
-	static void name(const struct blkin_span_record *record)                                             \
+/* A span in a record, of older programs and with long names; and one in one piece. */
+#define DEFINE_SPAN(level)                                                                                   \
+	static void level(const struct blkin_span_record *record)                                            \
 	{                                                                                                    \
-		lttng_ust_do_tracepoint(blkin, name, record);                                                \
+		lttng_ust_do_tracepoint(blkin, level, &record->trace_id, record->name,                       \
+			strlen(record->name) + 1, record->data, strlen(record->data) + 1);                   \
+	}                                                                                                    \
+	static void packed_##level(const uint64_t *numbers, size_t name_size, size_t data_size)              \
+	{                                                                                                    \
+		const char *name = (const char *)(numbers + 4);                                              \
+                                                                                                             \
+		lttng_ust_do_tracepoint(                                                                     \
+			blkin, level, numbers, name, name_size, name + name_size, data_size);                \
 	}
 
 DEFINE_SPAN(span_emerg)
@@ -86,6 +113,9 @@ const struct blkin_provider blkin_provider_1 = {
 	.sample = sampling_decide,
 	.set_sampling = sampling_set,
 	.process = &process,
+	.clock = &clock_shared,
+	.packed = {packed_span_emerg, packed_span_alert, packed_span_crit, packed_span_err,
+		packed_span_warning, packed_span_notice, packed_span, packed_span_debug},
 };
 
 __attribute__((visibility("default"))) extern const struct blkin_report blkin_report_1;

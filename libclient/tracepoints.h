@@ -23,72 +23,88 @@
 /*
  * How a span's fields are written. LTTng includes this file once for each stage of its code generation. In
  * the stage that writes to the ring buffer, each field is a call, and a string is copied byte by byte. There
- * the four numbers, which are adjacent in the record, are written in one call, and so are name and data if
- * they are adjacent. This makes 0.8 instead of 1.5 bare tracepoints. The stage is recognised by an internal
- * name of LTTng: if the name does not exist, everything is written in LTTng's usual way.
+ * the numbers and texts that are adjacent are written in one call. And the texts' sizes are known, so they are
+ * not searched for their ends. This makes 0.7 instead of 1.5 bare tracepoints. The stage and its function for
+ * the size are recognised by internal names of LTTng: if a name does not exist, that is done in LTTng's usual
+ * way.
  */
-#undef BLKIN_IDS
+#undef BLKIN_NUMBERS
 #undef BLKIN_TEXTS
 #ifdef lttng_ust__get_dynamic_len
-#define BLKIN_IDS __chan->ops->event_write(&__ctx, r, 4 * sizeof(uint64_t), lttng_ust_rb_alignof(uint64_t));
-#define BLKIN_TEXTS                                                                                          \
+#define lttng_ust__event_get_size__blkin___span_class blkin_span_size
+#define BLKIN_NUMBERS                                                                                        \
 	{                                                                                                    \
 		size_t name_size = lttng_ust__get_dynamic_len(name);                                         \
 		size_t data_size = lttng_ust__get_dynamic_len(data);                                         \
+		size_t size = BLKIN_NUMBERS_SIZE;                                                            \
                                                                                                              \
-		if (r->name + name_size == r->data) {                                                        \
-			__chan->ops->event_write(&__ctx, r->name, name_size + data_size, 1);                 \
-		} else {                                                                                     \
-			__chan->ops->event_strcpy(&__ctx, r->name, name_size);                               \
-			__chan->ops->event_strcpy(&__ctx, r->data, data_size);                               \
+		if (name_text == (const char *)numbers + size && name_text + name_size == data_text)         \
+			size += name_size + data_size;                                                       \
+		__chan->ops->event_write(&__ctx, numbers, size, lttng_ust_rb_alignof(uint64_t));             \
+		if (size == BLKIN_NUMBERS_SIZE && name_text + name_size == data_text) {                      \
+			__chan->ops->event_write(&__ctx, name_text, name_size + data_size, 1);               \
+		} else if (size == BLKIN_NUMBERS_SIZE) {                                                     \
+			__chan->ops->event_strcpy(&__ctx, name_text, name_size);                             \
+			__chan->ops->event_strcpy(&__ctx, data_text, data_size);                             \
 		}                                                                                            \
 	}
+#define BLKIN_TEXTS
 #else
-#define BLKIN_IDS                                                                                            \
-	lttng_ust_field_integer_hex(uint64_t, trace_id, r->trace_id)                                         \
-	lttng_ust_field_integer_hex(uint64_t, span_id, r->span_id)                                           \
-	lttng_ust_field_integer_hex(uint64_t, parent_id, r->parent_id)                                       \
-	lttng_ust_field_integer(uint64_t, start, r->start)
-#define BLKIN_TEXTS lttng_ust_field_string(name, r->name) lttng_ust_field_string(data, r->data)
+#define BLKIN_NUMBERS                                                                                        \
+	lttng_ust_field_integer_hex(uint64_t, trace_id, numbers[0])                                          \
+	lttng_ust_field_integer_hex(uint64_t, span_id, numbers[1])                                           \
+	lttng_ust_field_integer_hex(uint64_t, parent_id, numbers[2])                                         \
+	lttng_ust_field_integer(uint64_t, start, numbers[3])
+#define BLKIN_TEXTS lttng_ust_field_string(name, name_text) lttng_ust_field_string(data, data_text)
 #endif
 
 LTTNG_UST_TRACEPOINT_EVENT_CLASS(
 	blkin,
 	span_class,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r),
-	LTTNG_UST_TP_FIELDS(BLKIN_IDS BLKIN_TEXTS)
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes),
+	LTTNG_UST_TP_FIELDS(BLKIN_NUMBERS BLKIN_TEXTS)
 )
+#undef lttng_ust__event_get_size__blkin___span_class
 /* One event for each severity level, so that a session can select by LTTng's log levels. */
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_emerg,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_emerg, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_alert,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_alert, LTTNG_UST_TRACEPOINT_LOGLEVEL_ALERT)
 
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_crit,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_crit, LTTNG_UST_TRACEPOINT_LOGLEVEL_CRIT)
 
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_err,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_err, LTTNG_UST_TRACEPOINT_LOGLEVEL_ERR)
 
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_warning,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_warning, LTTNG_UST_TRACEPOINT_LOGLEVEL_WARNING)
 
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_notice,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_notice, LTTNG_UST_TRACEPOINT_LOGLEVEL_NOTICE)
 
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_debug,
-	LTTNG_UST_TP_ARGS(const struct blkin_span_record *, r))
+	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
+		data_text, size_t, data_bytes))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_debug, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG)
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The log: each message is a line on standard error, one sentence that says what to do. Under systemd
- * (JOURNAL_STREAM is set) lines begin with its "<N>" level prefix; elsewhere with the program's name. As JSON,
- * each is an object: {"time":"2026-01-31T12:00:00.123Z","level":"info","program":"blkin-agent","pid":1,
+ * (JOURNAL_STREAM is set) lines begin with its "<N>" level prefix; elsewhere with the program's name. As
+ * JSON, each is an object: {"time":"2026-01-31T12:00:00.123Z","level":"info","program":"blkin-agent","pid":1,
  * "message":"..."}.
  */
 #ifndef BASE_LOG_H

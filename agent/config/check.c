@@ -5,10 +5,11 @@
 
 #include "base/address.h"
 #include "base/log.h"
+#include "base/proxyurl.h"
+#include "config/explain.h"
 #include "config/keys.h"
 #include "config/section.h"
 #include "config/tags.h"
-#include "config/value.h"
 
 /* A spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
@@ -78,38 +79,22 @@ static int check_spool(const struct config *config, const struct output_config *
 		output->section);
 }
 
-/* "http, otlp or file": the types that the key goes with; the caller's. */
-static char *list_types(const struct config_key *key)
-{
-	g_auto(GStrv) names = g_strsplit(config_key_find("output", "type")->text, "|", -1);
-	GString *text = g_string_new(NULL);
-	unsigned left = key->types;
-
-	for (int i = 0; names[i]; i++) {
-		if (!(left & 1u << i))
-			continue;
-		left &= ~(1u << i);
-		g_string_append_printf(text, "%s%s", !text->len ? "" : left ? ", " : " or ", names[i]);
-	}
-	return g_string_free(text, FALSE);
-}
-
 /* An output that is switched off may keep its keys. */
 static int check_keys_of_type(const struct output_config *output)
 {
-	const struct config_key *type = config_key_find("output", "type");
-	g_autofree char *name = config_value_print(output, type);
+	const char *by_default = config_output_is_set(output, "type") ? "" : " (the default)";
 	int status = 0;
 
 	for (size_t i = 0; i < config_key_count && output->type != CONFIG_OUTPUT_NONE; i++) {
 		const struct config_key *key = &config_keys[i];
-		g_autofree char *types = NULL, *message = NULL;
+		g_autofree char *misfit = NULL, *message = NULL;
 
 		if (key->scope != SCOPE_OUTPUT || output_key_fits(output, key) || !output->origins[i].file)
 			continue;
-		types = list_types(key);
-		message = g_strdup_printf("`%s` is for type %s, but the type is %s%s", key->name, types, name,
-			config_output_is_set(output, "type") ? "" : " (the default)");
+		misfit = explain_misfit(key, (int)output->type);
+		message = g_strdup_printf("`%s` %s%s%s%s", key->name, misfit, by_default,
+			explain_instead(key, (int)output->type),
+			*explain_instead(key, (int)output->type) ? "," : "");
 		status = broken(&output->origins[i], message, output->section);
 	}
 	return status;
@@ -186,7 +171,16 @@ static int check_circle(const struct config *config, const struct output_config 
 
 static int check_output(const struct config *config, const struct output_config *output)
 {
+	struct proxyurl proxy = {0};
+	const bool proxied = *output->proxy && !proxyurl_parse(output->proxy, &proxy);
 	const struct rule rules[] = {
+		{proxied && *output->proxy_secret_file && !*proxy.user, {"proxy", "proxy-password-file"},
+			"`proxy-password-file` needs a user in `proxy`, as http://USER@HOST:PORT,"},
+		{*output->proxy_secret_file && *proxy.password, {"proxy", "proxy-password-file"},
+			"the proxy's password is either in `proxy` or in `proxy-password-file`, not in "
+			"both,"},
+		{*output->proxy_secret_file && !config_output_is_set(output, "proxy"),
+			{"proxy-password-file"}, "`proxy-password-file` needs `proxy`"},
 		{output->retry_min > output->retry_max, {"retry-min", "retry-max"},
 			"`retry-min` is larger than `retry-max`"},
 		{!*output->tls_certificate != !*output->tls_key, {"tls-certificate", "tls-key"},

@@ -62,7 +62,8 @@ static const char *translate(const char *words, const char *value)
 		{"off", "no"}, {"0", "no"}, {"off", "none"}, {"no", "none"}, {"disabled", "none"},
 		{"zipkin", "http"}, {"https", "http"}, {"thrift", "scribe"}, {"opentelemetry", "otlp"},
 		{"otel", "otlp"}, {"grpc", "otlp"}, {"jaeger", "otlp"}, {"tempo", "otlp"}, {"jsonl", "file"},
-		{"json", "json2"}, {"v1", "thrift"}, {"v2", "json2"}, {"identity", "none"}};
+		{"json", "json2"}, {"critical", "crit"}, {"verbose", "debug"}, {"trace", "debug"},
+		{"v1", "thrift"}, {"v2", "json2"}, {"identity", "none"}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
 		if (!g_ascii_strcasecmp(value, others[i][0]) && choice_find(words, others[i][1]) >= 0)

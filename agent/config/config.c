@@ -54,8 +54,10 @@ static void settle_directory(const struct config *config, struct output_config *
 }
 
 /* What follows from other keys: an output that does not say how large its spool is has what [spool] says. */
-static void settle_outputs(struct config *config)
+static void settle_values(struct config *config)
 {
+	/* a ring's packets must fit; an earlier version took less, so it is no mistake */
+	config->disk = MAX(config->disk, config->memory);
 	for (guint i = 0; i < config->outputs->len; i++) {
 		struct output_config *output = g_ptr_array_index(config->outputs, i);
 
@@ -74,7 +76,7 @@ void config_init(struct config *config)
 	config_values_init(config, SCOPE_AGENT);
 	config->outputs = g_ptr_array_new_with_free_func((GDestroyNotify)output_config_free);
 	g_ptr_array_add(config->outputs, output_config_create("default"));
-	settle_outputs(config);
+	settle_values(config);
 }
 
 void config_free(struct config *config)
@@ -124,7 +126,7 @@ int config_read(struct config *config, const char *path, bool optional)
 		status = read_next(config, g_strdup(path));
 	if (read_drop_ins(config, path) != 0)
 		status = -1;
-	settle_outputs(config);
+	settle_values(config);
 	return status == 0 ? config_check(config) : status;
 }
 

@@ -60,6 +60,8 @@ struct output_config {
 	uint64_t format;          /* HTTP's, files', Kafka's: an enum config_format */
 	char *path;               /* HTTP's and OTLP's; by type and format, if it is set nowhere */
 	char *headers_file;       /* the same: headers for each request; "": none */
+	char *proxy;              /* the same: proxyurl.h; "": none */
+	char *proxy_secret_file;  /* of its password; "": none */
 	uint64_t compression;     /* of HTTP's bodies and Kafka's messages: an enum config_compression */
 	char *brokers;            /* Kafka's: HOST:PORT, or several with commas */
 	char *topic;              /* the same, */

@@ -11,7 +11,10 @@
 
 #include "base/buffer.h"
 #include "base/log.h"
+#include "base/proxyurl.h"
+#include "config/choice.h"
 #include "config/expand.h"
+#include "config/explain.h"
 #include "config/section.h"
 #include "config/value.h"
 
@@ -23,7 +26,8 @@
 struct reading {
 	struct config *config;
 	const char *path; /* interned */
-	unsigned line;
+	char **lines;
+	unsigned line;                 /* from 1 */
 	bool begun;                    /* there was a section */
 	struct config_section section; /* .title is NULL in one that was complained of */
 	unsigned mistakes;
@@ -109,21 +113,41 @@ static int read_section(struct reading *reading, const char *text)
 	return -1;
 }
 
-/* What was meant by a key that the section has not. */
+/* The output's type if the line sets it, or EXPLAIN_NO_TYPE. */
+static int type_in(const char *line)
+{
+	g_auto(GStrv) parts = g_strsplit(line, "=", 2);
+
+	if (!parts[0] || !parts[1] || strcmp(g_strstrip(parts[0]), "type") != 0)
+		return EXPLAIN_NO_TYPE;
+	return choice_find(config_key_find("output", "type")->text, g_strstrip(parts[1]));
+}
+
+/* The type that the section's output has, or gets further down in the section. */
+static int type_of_section(const struct reading *reading)
+{
+	const struct output_config *output = reading->section.values;
+	int type = EXPLAIN_NO_TYPE;
+
+	if (strcmp(reading->section.keys, "output") != 0)
+		return EXPLAIN_NO_TYPE;
+	for (char **line = &reading->lines[reading->line]; *line && type == EXPLAIN_NO_TYPE; line++) {
+		if ((*line)[strspn(*line, " \t")] == '[')
+			break;
+		type = type_in(*line);
+	}
+	if (type == EXPLAIN_NO_TYPE && config_output_is_set(output, "type"))
+		type = (int)output->type;
+	return type;
+}
+
 static void log_unknown(const struct reading *reading, const char *name)
 {
 	const struct config_section *section = &reading->section;
-	const char *elsewhere = config_key_section(name), *near = config_key_suggest(section->keys, name);
+	g_autofree char *meant = explain_name(section->keys, name, type_of_section(reading));
 
-	if (elsewhere)
-		log_error("%s:%u: unknown key `%s` in [%s]; it belongs in [%s]", reading->path, reading->line,
-			name, section->title, elsewhere);
-	else if (near)
-		log_error("%s:%u: unknown key `%s` in [%s]; did you mean `%s`?", reading->path, reading->line,
-			name, section->title, near);
-	else
-		log_error("%s:%u: unknown key `%.64s` in [%s]; blkin-agent.conf(5) lists the keys",
-			reading->path, reading->line, name, section->title);
+	log_error("%s:%u: unknown key `%.64s` in [%s]%s", reading->path, reading->line, name, section->title,
+		meant);
 }
 
 /* What is written in other configuration files, and is part of the value here. */
@@ -141,7 +165,8 @@ static const char *hint(const char *value)
 static int set_key(struct reading *reading, const struct config_key *key, const char *value)
 {
 	struct config_origin *origin = &reading->section.origins[key - config_keys];
-	char error[256];
+	g_autofree char *shown = key->type == PROXY ? proxyurl_conceal(value) : g_strdup(value);
+	char error[512];
 
 	if (origin->file == reading->path) {
 		log_error("%s:%u: `%s` is already set on line %u", reading->path, reading->line, key->name,
@@ -149,10 +174,11 @@ static int set_key(struct reading *reading, const struct config_key *key, const 
 		return -1;
 	}
 	*origin = (struct config_origin){reading->path, reading->line, ++reading->config->settings};
-	if (config_value_set(reading->section.values, key, value, error, sizeof(error)) == 0)
+	if (config_value_set(reading->section.values, key, value) == 0)
 		return 0;
-	log_error("%s:%u: `%s = %.64s%s` %s%s", reading->path, reading->line, key->name, value,
-		strlen(value) > 64 ? "..." : "", error, hint(value));
+	explain_value(key, value, type_of_section(reading), error, sizeof(error));
+	log_error("%s:%u: `%s = %.64s%s` %s%s", reading->path, reading->line, key->name, shown,
+		strlen(shown) > 64 ? "..." : "", error, hint(value));
 	return -1;
 }
 
@@ -206,6 +232,7 @@ static void read_lines(struct reading *reading, char *text)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
+	reading->lines = lines;
 	for (char **line = lines; *line && reading->mistakes < MISTAKES_MAX; line++) {
 		const char *stripped = g_strstrip(*line);
 

@@ -8,13 +8,15 @@
 #include <stdint.h>
 
 enum config_type {
-	TEXT,      /* char *, any */
-	NAME,      /* char *, not empty, [A-Za-z0-9_.-] */
-	PATH,      /* char *, of a URL: from / on */
-	FOLDER,    /* char *, of a file system: from / on */
-	ADDRESS,   /* char *, HOST:PORT */
-	ADDRESSES, /* char *, several with commas */
-	TAGS,      /* char *, KEY=VALUE, several with commas */
+	TEXT,         /* char *, any */
+	NAME,         /* char *, not empty, [A-Za-z0-9_.-] */
+	PATH,         /* char *, of a URL: from / on */
+	FOLDER,       /* char *, of a file system: from / on */
+	ADDRESS,      /* char *, HOST:PORT */
+	ADDRESSES,    /* char *, several with commas */
+	TAGS,         /* char *, KEY=VALUE, several with commas */
+	FILE_OR_NONE, /* char *, of a file system: from / on, or empty */
+	PROXY,        /* char *, proxyurl.h */
 	ADDRESS_OR_NONE,
 	NUMBER,  /* uint64_t */
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */

@@ -33,6 +33,11 @@ static bool is_value(struct text value)
 	return value.size > 0 && value.size <= TAGS_VALUE_MAX;
 }
 
+static bool contains(struct text value, const char *what)
+{
+	return g_strstr_len(value.data, value.size, what);
+}
+
 static bool is_equal(struct text one, const char *other, size_t size)
 {
 	return one.size == size && !memcmp(one.data, other, size);
@@ -58,6 +63,10 @@ static const char *fault_of(const struct tags *tags, const struct tag *tag)
 {
 	if (!is_key(tag->key))
 		return "a key has 1 to 64 letters, digits, `_`, `.`, `-` and `/`";
+	if (contains(tag->value, ";"))
+		return "tags are separated by commas, not by semicolons";
+	if (contains(tag->value, " #"))
+		return "a value cannot have ` #` in it";
 	if (!is_value(tag->value))
 		return "a value has 1 to 256 ASCII characters, without commas, quotes, backslashes and "
 		       "control characters";

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/address.h"
+#include "base/proxyurl.h"
 #include "config/choice.h"
 #include "config/tags.h"
 #include "core/event.h"
@@ -101,20 +102,37 @@ static bool is_path(const char *text)
 	return true;
 }
 
+bool config_text_trap(const char *text)
+{
+	size_t size = strlen(text);
+	bool quoted = size >= 2 && strchr("\"'", text[0]) && text[0] == text[size - 1];
+
+	return quoted || (*text == '/' && strstr(text, " #"));
+}
+
 static bool valid_text(enum config_type type, const char *value)
 {
 	struct address addresses[ADDRESSES_MAX];
+	struct tags tags;
+	char error[256];
+	struct proxyurl proxy;
 
+	if (type == PROXY)
+		return !*value || !proxyurl_parse(value, &proxy);
 	if (type == NAME)
 		return *value &&
 		       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
 			       strlen(value);
 	if (type == ADDRESS_OR_NONE && !*value)
 		return true;
-	if (type == TEXT || type == TAGS)
-		return !has_control(value);
-	if (type == FOLDER)
-		return *value == '/' && !has_control(value);
+	if (type == TAGS)
+		return tags_parse(&tags, value, error, sizeof(error)) == 0 && !has_control(value);
+	if (type == TEXT)
+		return !has_control(value) && !config_text_trap(value);
+	if (type == FILE_OR_NONE && !*value)
+		return true;
+	if (type == FOLDER || type == FILE_OR_NONE)
+		return *value == '/' && !has_control(value) && !config_text_trap(value);
 	if (type == PATH)
 		return value[0] == '/' && is_path(value);
 	if (type == ADDRESSES)
@@ -132,8 +150,7 @@ static bool parse_level(const char *value, uint64_t *number)
 	return false;
 }
 
-/* Reads a number with its unit, a level, a choice or words; returns false if it is none. */
-static bool parse_number(const struct config_key *key, const char *value, uint64_t *number)
+bool config_number_parse(const struct config_key *key, const char *value, uint64_t *number)
 {
 	enum config_type type = key->type;
 	char *end;
@@ -165,7 +182,7 @@ static bool parse_number(const struct config_key *key, const char *value, uint64
 	return false;
 }
 
-static char *print_number(const struct config_key *key, uint64_t number)
+char *config_number_print(const struct config_key *key, uint64_t number)
 {
 	enum config_type type = key->type;
 	const struct unit *best = NULL;
@@ -187,124 +204,26 @@ static char *print_number(const struct config_key *key, uint64_t number)
 		"%s%" G_GUINT64_FORMAT "%s", type == SHARE ? "1/" : "", number / best->factor, best->name);
 }
 
-static const char *expected(enum config_type type)
+int config_value_set(void *values, const struct config_key *key, const char *text)
 {
-	switch (type) {
-	case TEXT:
-		return "text without control characters";
-	case NAME:
-		return "a name of letters, digits, `_`, `.` and `-`";
-	case ADDRESS:
-		return "HOST:PORT, such as 127.0.0.1:9410 or [::1]:9410";
-	case FOLDER:
-		return "the absolute path of a folder";
-	case PATH:
-		return "a path of a URL, such as /api/v1/spans";
-	case ADDRESSES:
-		return "HOST:PORT, such as 127.0.0.1:9410 or [::1]:9410, or up to 8 different ones, "
-		       "separated by commas";
-	case ADDRESS_OR_NONE:
-		return "ADDRESS:PORT, such as 127.0.0.1:9412, or empty";
-	case LEVEL:
-		return "emerg, alert, crit, err, warning, notice, info or debug";
-	case SHARE:
-		return "a share of the traces, such as 1/1 (all) or 1/10";
-	default:
-		return "another one";
-	}
-}
-
-/* "10ms to 10min"; the caller's. */
-static char *print_bounds(const struct config_key *key)
-{
-	g_autofree char *min = print_number(key, key->min), *max = print_number(key, key->max);
-
-	return g_strdup_printf("%s to %s", min, max);
-}
-
-static void say_number(const struct config_key *key, char *error, size_t size)
-{
-	g_autofree char *bounds = print_bounds(key);
-
-	snprintf(error, size, "is not valid: it must be a %s from %s%s",
-		key->type == DURATION ? "time"
-		: key->type == SIZE   ? "size"
-				      : "whole number",
-		bounds,
-		key->type == DURATION ? ", with its unit: us, ms, s, min or h"
-		: key->type == SIZE   ? ", in bytes, or with K, M or G"
-				      : "");
-}
-
-static void say_word(const struct config_key *key, const char *value, char *error, size_t size)
-{
-	g_autofree char *words = choice_list(key->text);
-	const char *meant = choice_suggest(key->text, value);
-	bool several = key->type == WORDS && strchr(key->text, '|');
-
-	snprintf(error, size, "is not valid: it must be %s%s%s%s%s", words,
-		several ? ", or several, separated by commas" : "", meant ? "; did you mean `" : "",
-		meant ? meant : "", meant ? "`?" : "");
-}
-
-/* A URL has the host and port that are wanted, and says more. */
-static void say_url(const char *value, char *error, size_t size)
-{
-	bool tls = g_str_has_prefix(value, "https:");
-	const char *host = strstr(value, "://") + strlen("://"), *path = host + strcspn(host, "/,");
-	bool has_port = memchr(host, ':', (size_t)(path - host)), otlp = strstr(value, "/v1/traces");
-	size_t end = strcspn(path, ", ");
-
-	snprintf(error, size, "is a URL: write `type = %s`, `server = %.*s%s`%s%.*s%s%s",
-		otlp ? "otlp" : "http", (int)MIN(path - host, 64), host,
-		has_port ? ""
-		: tls    ? ":443"
-			 : ":80",
-		end > 1 ? ", `path = " : "", (int)(end > 1 ? MIN(end, 64) : 0), path, end > 1 ? "`" : "",
-		tls ? " and `tls = yes`" : "");
-}
-
-/* Says what the value should be. */
-static void say_expected(const struct config_key *key, const char *value, char *error, size_t size)
-{
-	if (key->type == CHOICE || key->type == WORDS)
-		say_word(key, value, error, size);
-	else if (key->type == DURATION || key->type == SIZE || key->type == NUMBER)
-		say_number(key, error, size);
-	else if (key->type == ADDRESSES && strstr(value, "://"))
-		say_url(value, error, size);
-	else
-		snprintf(error, size, "is not valid: it must be %s", expected(key->type));
-}
-
-int config_value_set(
-	void *values, const struct config_key *key, const char *text, char *error, size_t error_size)
-{
-	g_autofree char *bounds = NULL;
 	uint64_t number = 0;
-	struct tags tags;
 
-	if (key->type == TAGS && tags_parse(&tags, text, error, error_size) != 0)
-		return -1;
-	if (is_text(key) ? !valid_text(key->type, text) : !parse_number(key, text, &number)) {
-		say_expected(key, text, error, error_size);
-		return -1;
-	}
 	if (is_text(key)) {
+		if (!valid_text(key->type, text))
+			return -1;
 		put_text(values, key, text);
 		return 0;
 	}
-	if (number < key->min || number > key->max) {
-		bounds = print_bounds(key);
-		snprintf(error, error_size, "is out of range: it can be %s", bounds);
+	if (!config_number_parse(key, text, &number) || number < key->min || number > key->max)
 		return -1;
-	}
 	*number_field(values, key) = number;
 	return 0;
 }
 
 char *config_value_print(const void *values, const struct config_key *key)
 {
+	if (key->type == PROXY)
+		return proxyurl_conceal(*text_field(values, key));
 	return is_text(key) ? g_strdup(*text_field(values, key))
-			    : print_number(key, *number_field(values, key));
+			    : config_number_print(key, *number_field(values, key));
 }

@@ -12,9 +12,18 @@
 void config_values_init(void *values, enum config_scope scope);
 void config_values_clear(void *values, enum config_scope scope);
 
-/* Sets the key; returns 0, or -1 with the value as it was and @error saying what it should be. */
-int config_value_set(
-	void *values, const struct config_key *key, const char *text, char *error, size_t error_size);
+/* Sets the key; returns 0, or -1 with the value as it was: explain.h says what it should be. */
+int config_value_set(void *values, const struct config_key *key, const char *text);
+
+/* Reads a number with its unit, a level, a choice or words; returns false if it is none. */
+bool config_number_parse(const struct config_key *key, const char *value, uint64_t *number);
+
+/* The reverse; the caller's to g_free. */
+char *config_number_print(const struct config_key *key, uint64_t number);
+
+/* Whether the text has what other configuration files strip from a value: quotes around it, or a comment
+ * behind a path. */
+bool config_text_trap(const char *text);
 
 /* Sets the key to its value in @from. */
 void config_value_copy(void *values, const struct config_key *key, const void *from);

@@ -18,6 +18,9 @@ enum fault {
 	FAULT_NO_ADDRESS, /* for the server's name */
 	FAULT_UNREACHABLE,
 	FAULT_CONNECT, /* in another way */
+	FAULT_PROXY,   /* cannot be reached, or is none */
+	FAULT_PROXY_DENIES,
+	FAULT_PROXY_BEYOND, /* it cannot reach the server */
 	/* no TLS */
 	FAULT_TLS_CERTIFICATE, /* the server's */
 	FAULT_TLS_NAME,        /* in the server's certificate */
@@ -27,7 +30,7 @@ enum fault {
 	FAULT_TLS,             /* in another way */
 	FAULT_HEADERS,         /* no calls: the file of headers does not do */
 	FAULT_LIBRARY,         /* the same: librdkafka is not there */
-	FAULT_PASSWORD,        /* the same of the password's file */
+	FAULT_PASSWORD,        /* the same of the file of Kafka's password, or the proxy's */
 	/* no file */
 	FAULT_FILE_FOLDER, /* is not there */
 	FAULT_FILE_ACCESS, /* may not be written */
@@ -41,14 +44,15 @@ enum fault {
 	/* a bad one */
 	FAULT_TRY_LATER,
 	FAULT_REFUSES_ALL,
-	FAULT_PERMISSION, /* HTTP status 401, 403; Kafka's authorization */
-	FAULT_LOGIN,      /* Kafka's SASL */
-	FAULT_TOPIC,      /* Kafka has none of this name */
-	FAULT_PATH,       /* 404, 405 */
-	FAULT_PAGE,       /* 2xx with a web page */
-	FAULT_FORMAT,     /* 415 */
-	FAULT_ENCODING,   /* 415, 400: of the compression it is known that it is not taken */
-	FAULT_UNFIT,      /* any other for which no call can do */
+	FAULT_PROXY_LOGIN, /* HTTP status 407 */
+	FAULT_PERMISSION,  /* HTTP status 401, 403; Kafka's authorization */
+	FAULT_LOGIN,       /* Kafka's SASL */
+	FAULT_TOPIC,       /* Kafka has none of this name */
+	FAULT_PATH,        /* 404, 405 */
+	FAULT_PAGE,        /* 2xx with a web page */
+	FAULT_FORMAT,      /* 415 */
+	FAULT_ENCODING,    /* 415, 400: of the compression it is known that it is not taken */
+	FAULT_UNFIT,       /* any other for which no call can do */
 	/* not written */
 	FAULT_FILE_ROOM, /* the disk is full */
 	FAULT_FILE,      /* in another way */

@@ -19,6 +19,7 @@ const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 struct account {
 	char *name;
 	struct account_rows is;
+	bool loaded; /* from a snapshot */
 	struct account *next;
 };
 
@@ -153,6 +154,20 @@ int64_t account_enter_spool(struct account *account, int64_t spooled, int64_t lo
 	return lost;
 }
 
+int64_t account_enter_discarded(struct account *account, int64_t ever)
+{
+	int64_t *row = account->is.row, known, more;
+
+	pthread_mutex_lock(&lock);
+	known = row[SPANS_DROPPED_DISCARDED];
+	more = account->loaded && is_likely(ever) ? MAX(ever - known, 0) : 0;
+	row[SPANS_DROPPED_DISCARDED] += more;
+	row[SPANS_SPOOLED] -= more;
+	known += more;
+	pthread_mutex_unlock(&lock);
+	return known;
+}
+
 void account_delivered(struct account *account, const int64_t *events, uint32_t count, int64_t now)
 {
 	struct ledger_latency *latency = &account->is.latency;
@@ -220,7 +235,10 @@ static int64_t *find_row(char *name)
 		return &ledger.row[i];
 	i = row_find(account_rows, ACCOUNT_ROWS, row);
 	account = find_account(dot ? name : UNNAMED);
-	return account && i < ACCOUNT_ROWS ? &account->is.row[i] : NULL;
+	if (!account || i == ACCOUNT_ROWS)
+		return NULL;
+	account->loaded = true;
+	return &account->is.row[i];
 }
 
 /* Reads the list, and if @take, adds it to the rows. Returns false if it is damaged. */

@@ -105,6 +105,14 @@ void ledger_post_with(const struct ledger *change, const struct account_entry *e
 int64_t account_enter_spool(struct account *account, int64_t spooled, int64_t lost, bool unknown);
 
 /*
+ * To be called before that: the spool's file says that @ever spans were discarded. Of those the account does
+ * not know the ones that a killed run discarded after its snapshot: they leave the spool's row for that of
+ * the discarded. An account that was in no snapshot knows nothing of those of former days. Returns how many
+ * it has then, which the file has to say from now on.
+ */
+int64_t account_enter_discarded(struct account *account, int64_t ever);
+
+/*
  * Adds delivered spans to the latency histogram; @events are the times of their last events, ns since the
  * epoch.
  */

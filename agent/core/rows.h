@@ -66,6 +66,7 @@ enum account_row {
 	SPANS_DROPPED_OVERSIZE,      /* larger than a batch may be */
 	SPANS_DROPPED_SPOOL_FULL,    /* the oldest on disk, to make room for newer ones */
 	SPANS_DROPPED_SPOOL_CORRUPT, /* the spool's file lost them */
+	SPANS_DROPPED_DISCARDED,     /* given up by an administrator: `blkin spool discard` */
 	SPANS_DROPPED_SHUTDOWN,      /* the stop, or the output's removal, could not wait for the collector */
 	/* not part of the sums */
 	SPANS_SENT_AGAIN, /* sent a second time because the first time got no answer: may arrive twice */

@@ -40,6 +40,8 @@ static void leave(struct filewriter *writer)
 		close(writer->folder);
 	writer->folder = -1;
 	writer->since = 0;
+	/* where the path leads to next, another agent may have been killed */
+	writer->took_up = !writer->options.take_up;
 }
 
 /* Whether the path still leads to the folder that is open, and the file to be written is in it. */
@@ -102,7 +104,25 @@ int filewriter_open(struct filewriter *writer)
 
 /* Rotation */
 
-/* Removes the oldest files while all of them are too large. */
+/* Removes the oldest of these files, while @total is too large: those of the @future, or the others. */
+static void remove_oldest(struct filewriter *writer, const GArray *files, bool future, uint64_t *total)
+{
+	int64_t now = clock_wall() / NS_PER_SECOND;
+
+	for (guint i = 0; i<files->len && * total> writer->options.total_size; i++) {
+		const struct filename_found *file = &g_array_index(files, struct filename_found, i);
+		char name[FILENAMES_SIZE];
+
+		if ((file->name.begun > now) != future)
+			continue;
+		filename_print(&file->name, name);
+		if (unlinkat(writer->folder, name, 0) == 0)
+			writer->removed++;
+		*total -= (uint64_t)file->size;
+	}
+}
+
+/* The clock was set back since a file of the future was begun: whatever is begun now would be older. */
 static void bound_total(struct filewriter *writer)
 {
 	GArray *files = writer->options.total_size ? filenames_list(writer->folder, false) : NULL;
@@ -112,15 +132,8 @@ static void bound_total(struct filewriter *writer)
 		return;
 	for (guint i = 0; i < files->len; i++)
 		total += (uint64_t)g_array_index(files, struct filename_found, i).size;
-	for (guint i = 0; i < files->len && total > writer->options.total_size; i++) {
-		const struct filename_found *file = &g_array_index(files, struct filename_found, i);
-		char name[FILENAMES_SIZE];
-
-		filename_print(&file->name, name);
-		if (unlinkat(writer->folder, name, 0) == 0)
-			writer->removed++;
-		total -= (uint64_t)file->size;
-	}
+	remove_oldest(writer, files, true, &total);
+	remove_oldest(writer, files, false, &total);
 	g_array_unref(files);
 }
 
@@ -159,12 +172,16 @@ int64_t filewriter_due(const struct filewriter *writer)
 							  : INT64_MAX;
 }
 
-int filewriter_close(struct filewriter *writer)
+int filewriter_close(struct filewriter *writer, bool more)
 {
 	int error = 0;
 
-	if (writer->folder >= 0 && writer->part.fd >= 0 && is_there(writer))
+	if (writer->folder >= 0 && writer->part.fd >= 0 && is_there(writer)) {
 		error = finish(writer, &writer->part);
+		/* so that the next one knows these lines, too */
+		if (!error && more && writer->known.lines)
+			error = begin(writer);
+	}
 	leave(writer);
 	return error;
 }
@@ -178,10 +195,11 @@ void filewriter_free(struct filewriter *writer)
 
 /* Lines */
 
-/* What is to be written, and the hashes of the lines that are there already. */
+/* What is to be written, and if lines may come again, its hashes and those of what is there already. */
 struct fresh {
 	struct buffer lines;
-	GArray *taken;
+	GArray *made, *taken;
+	uint32_t noted;
 };
 
 static bool is_known(struct filewriter *writer, const uint8_t *item, size_t size, struct fresh *fresh)
@@ -191,10 +209,16 @@ static bool is_known(struct filewriter *writer, const uint8_t *item, size_t size
 	if (!writer->known.lines)
 		return false;
 	hash = known_hash(item, size);
-	if (!known_take(&writer->known, hash))
-		return false;
-	g_array_append_val(fresh->taken, hash);
-	return true;
+	if (known_is_noted(&writer->known, hash)) {
+		fresh->noted++;
+		return true;
+	}
+	if (known_take(&writer->known, hash)) {
+		g_array_append_val(fresh->taken, hash);
+		return true;
+	}
+	g_array_append_val(fresh->made, hash);
+	return false;
 }
 
 static void expect_known(struct known *known, bool found)
@@ -216,6 +240,16 @@ static void collect(struct filewriter *writer, const uint8_t *items, const uint3
 		buffer_put(&fresh->lines, items, sizes[i]);
 		buffer_put(&fresh->lines, "\n", 1);
 	}
+}
+
+static void remember(struct known *known, const struct fresh *fresh, bool written)
+{
+	for (guint i = 0; i < fresh->taken->len && !written; i++)
+		known_put_back(known, g_array_index(fresh->taken, uint64_t, i));
+	for (guint i = 0; i < fresh->made->len && written; i++)
+		known_note(known, g_array_index(fresh->made, uint64_t, i));
+	if (written && known->lines)
+		expect_known(known, fresh->taken->len + fresh->noted > 0);
 }
 
 static int append(struct filewriter *writer, const struct buffer *lines)
@@ -240,18 +274,19 @@ static int append(struct filewriter *writer, const struct buffer *lines)
 int filewriter_write(struct filewriter *writer, const uint8_t *items, const uint32_t *sizes, uint32_t count,
 	uint32_t *known)
 {
-	struct fresh fresh = {.taken = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
+	struct fresh fresh = {
+		.made = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		.taken = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+	};
 	int error = 0;
 
 	collect(writer, items, sizes, count, &fresh);
 	if (fresh.lines.size)
 		error = append(writer, &fresh.lines);
-	for (guint i = 0; i < fresh.taken->len && error; i++)
-		known_put_back(&writer->known, g_array_index(fresh.taken, uint64_t, i));
 	if (!error)
-		*known += fresh.taken->len;
-	if (!error && writer->known.lines)
-		expect_known(&writer->known, fresh.taken->len > 0);
+		*known += fresh.taken->len + fresh.noted;
+	remember(&writer->known, &fresh, !error);
+	g_array_unref(fresh.made);
 	g_array_unref(fresh.taken);
 	buffer_free(&fresh.lines);
 	return error;

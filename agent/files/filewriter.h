@@ -60,8 +60,9 @@ int64_t filewriter_due(const struct filewriter *writer);
 /* Finishes the file, and goes on with another one. */
 int filewriter_rotate(struct filewriter *writer);
 
-/* Finishes the file. It stays unfinished, for the next start, if that cannot be done. */
-int filewriter_close(struct filewriter *writer);
+/* Finishes the file. It stays unfinished, for the next start, if that cannot be done. With @more, some may
+ * wait that come again after a crash: then an unfinished file without lines tells the next start of it. */
+int filewriter_close(struct filewriter *writer, bool more);
 void filewriter_free(struct filewriter *writer);
 
 #endif

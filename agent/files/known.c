@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "files/known.h"
 
+/* Of lines that are noted: with those before them, so many to twice as many are kept. */
+#define NOTED_MAX 200000
+
 struct known_line {
 	uint64_t hash;
 	uint32_t count;
@@ -16,12 +19,18 @@ uint64_t known_hash(const uint8_t *line, size_t size)
 	return hash;
 }
 
+void known_begin(struct known *known)
+{
+	known_clear(known);
+	known->lines = g_array_new(FALSE, FALSE, sizeof(struct known_line));
+}
+
 void known_add(struct known *known, uint64_t hash)
 {
 	const struct known_line line = {hash, 1};
 
 	if (!known->lines)
-		known->lines = g_array_new(FALSE, FALSE, sizeof(line));
+		known_begin(known);
 	g_array_append_val(known->lines, line);
 }
 
@@ -75,8 +84,42 @@ void known_put_back(struct known *known, uint64_t hash)
 	find(known, hash)->count++;
 }
 
+static gpointer key_of(uint64_t hash)
+{
+	return (gpointer)(uintptr_t)hash; /* NOLINT(performance-no-int-to-ptr): never followed */
+}
+
+static void forget_noted(struct known *known, int which)
+{
+	if (known->noted[which])
+		g_hash_table_unref(known->noted[which]);
+	known->noted[which] = NULL;
+}
+
+void known_note(struct known *known, uint64_t hash)
+{
+	if (known->noted[0] && g_hash_table_size(known->noted[0]) >= NOTED_MAX) {
+		forget_noted(known, 1);
+		known->noted[1] = known->noted[0];
+		known->noted[0] = NULL;
+	}
+	if (!known->noted[0])
+		known->noted[0] = g_hash_table_new(NULL, NULL);
+	g_hash_table_add(known->noted[0], key_of(hash));
+}
+
+bool known_is_noted(const struct known *known, uint64_t hash)
+{
+	for (int i = 0; i < 2; i++)
+		if (known->noted[i] && g_hash_table_contains(known->noted[i], key_of(hash)))
+			return true;
+	return false;
+}
+
 void known_clear(struct known *known)
 {
+	forget_noted(known, 0);
+	forget_noted(known, 1);
 	if (known->lines)
 		g_array_unref(known->lines);
 	known->lines = NULL;

@@ -97,6 +97,6 @@ int takeup(int folder, struct known *known, struct takeup *found)
 
 	if (error || !found->left)
 		return error;
-	known_clear(known);
+	known_begin(known);
 	return read_back_newest(folder, known);
 }

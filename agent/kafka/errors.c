@@ -176,25 +176,100 @@ static const char *take_question(char *text)
 	return "";
 }
 
+/* What a handshake of TLS ended with, in the words of the agent's own TLS (net/tls.c). */
+static const char *words_of_tls(const char *reason)
+{
+	switch (fault_of_tls(reason)) {
+	case FAULT_TLS_CERTIFICATE: /* librdkafka's are much longer, and not about us */
+		return "its certificate is not signed by a trusted authority, or not valid for this name";
+	case FAULT_TLS_NONE:
+		return "the server does not speak TLS on this port";
+	case FAULT_TLS_OWN:
+		return strstr(reason, "alert handshake failure")
+			       ? "the server wants a client certificate that it accepts (`tls-certificate`, "
+				 "`tls-key`), or another kind of TLS"
+			       : "the server wants a client certificate that it accepts (`tls-certificate`, "
+				 "`tls-key`)";
+	default:
+		return NULL;
+	}
+}
+
+/* "SASL PLAIN mechanism handshake failed: WHY: broker's supported mechanisms: NAMES" */
+static char *words_of_sasl(const char *reason)
+{
+	static const char before[] = "supported mechanisms:";
+	const char *found = strstr(reason, before);
+	g_autofree char *names = found ? g_strstrip(g_strdup(found + strlen(before))) : NULL;
+
+	if (!names || !strstr(reason, "handshake failed"))
+		return NULL;
+	return *names ? g_strdup_printf("the listener takes only these kinds of `sasl`: %s", names)
+		      : g_strdup("the listener takes no SASL: `sasl = none`");
+}
+
+/* What was there instead of a broker, as far as can be told. */
+static const char *words_of_stranger(const char *reason, bool tls)
+{
+	if (strstr(reason, "dempoten") && strstr(reason, "not supported"))
+		return "this is not a broker's listener (but a controller's, perhaps), or its Kafka is older "
+		       "than 0.11";
+	if (strstr(reason, "Invalid response size"))
+		return tls ? "its answer is not Kafka's: this is not a broker's listener"
+			   : "its answer is not Kafka's: this is not a broker's listener, or one with TLS "
+			     "(`tls = yes`)";
+	if (strstr(reason, "while requesting ApiVersion"))
+		return "it closes the connection at the first request: are `tls` and `sasl` right, and is "
+		       "this a broker's listener?";
+	if (strstr(reason, "ApiVersionRequest failed"))
+		return strstr(reason, "Timed out")
+			       ? "no answer to the first request: is this a broker's listener?"
+			       : "this is not a broker's listener";
+	return NULL;
+}
+
+/* What stands for librdkafka's words, where those speak of its own configuration, or to programmers; NULL:
+ * nothing. */
+static char *translate(const char *reason, bool tls)
+{
+	static const char resolve[] = "Failed to resolve '";
+	const char *words = NULL, *why = strstr(reason, "': ");
+	char *sasl = words_of_sasl(reason);
+
+	if (sasl)
+		return sasl;
+	if (g_str_has_prefix(reason, resolve))
+		return g_strdup_printf("no address for this name%s", why ? why + 1 : "");
+	if (strstr(reason, "SSL routines") || strstr(reason, "SSL handshake failed") ||
+		strstr(reason, "certificate verify failed"))
+		words = words_of_tls(reason);
+	else if (strstr(reason, "setup timed out in state SSL_HANDSHAKE"))
+		words = "no answer to the TLS handshake: does the server speak TLS on this port?";
+	else if (strstr(reason, "setup timed out"))
+		words = "no connection in time";
+	return g_strdup(words ? words : words_of_stranger(reason, tls));
+}
+
 /* "[thrd:NAME]: BROKER: Connect to ipv4#HOST:PORT failed: the reason (after 0ms in state CONNECT)" */
 void errors_words(const char *reason, char *words, size_t size)
 {
 	const char *start = strchr(reason, ' '), *failed;
-	g_autofree char *text = NULL, *asked = NULL;
+	g_autofree char *text = NULL, *better = NULL, *plain = NULL;
 	const char *question;
 	char broker[128];
+	bool tls;
 
 	if (g_str_has_prefix(reason, "[thrd:") && start)
 		reason = start + 1;
-	reason = take_broker(reason, broker, sizeof(broker));
-	if (strstr(reason, "certificate verify failed")) /* which is much longer, and not about us */
-		reason = "its certificate is not signed by a trusted authority, or not valid for this name";
-	failed = strstr(reason, " failed: ");
-	if (g_str_has_prefix(reason, "Connect to ") && failed)
-		reason = failed + strlen(" failed: ");
-	text = g_strdup_printf("%s%s%s", broker, *broker ? ": " : "", reason);
-	question = take_question(text);
-	cut(text);
-	asked = g_strconcat(text, question, NULL);
-	words_copy(words, size, (const uint8_t *)asked, strlen(asked));
+	tls = g_str_has_prefix(reason, "ssl:") || g_str_has_prefix(reason, "sasl_ssl:");
+	plain = g_strdup(take_broker(reason, broker, sizeof(broker)));
+	question = take_question(plain);
+	cut(plain);
+	better = translate(plain, tls);
+	failed = strstr(plain, " failed: ");
+	reason = better                                             ? better
+		 : g_str_has_prefix(plain, "Connect to ") && failed ? failed + strlen(" failed: ")
+								    : plain;
+	text = g_strdup_printf("%s%s%s%s", broker, *broker ? ": " : "", reason, better ? "" : question);
+	words_copy(words, size, (const uint8_t *)text, strlen(text));
 }

@@ -32,7 +32,8 @@ struct producer {
 	struct producer_handler handler;
 	rd_kafka_t *client;
 	rd_kafka_topic_t *topic;
-	char *name; /* the topic's */
+	char *name;    /* the topic's */
+	char *brokers; /* as configured */
 	struct attendant *attendant;
 	int fd; /* an eventfd, for librdkafka and the attendant */
 	struct event *woken;
@@ -136,15 +137,27 @@ static void tell_cut_off(struct producer *producer)
 	producer->handler.cut_off(producer->fault, producer->trouble, producer->handler.data);
 }
 
+/* Of the only broker that is configured: whoever tells the trouble tells where. */
+static const char *without_place(const struct producer *producer, const char *words)
+{
+	size_t size = strlen(producer->brokers);
+
+	return !strncmp(words, producer->brokers, size) && g_str_has_prefix(words + size, ": ")
+		       ? words + size + 2
+		       : words;
+}
+
 static void note_trouble(struct producer *producer, rd_kafka_resp_err_t error, const char *reason)
 {
 	enum fault fault = errors_fault_of_broker(error, reason);
+	char words[sizeof(producer->trouble)];
 
 	/* that what is no broker is also silent says less, and comes more often */
 	if (fault == FAULT_NONE || (fault == FAULT_NO_ANSWER && producer->fault == FAULT_GARBLED))
 		return;
 	producer->fault = fault;
-	errors_words(reason, producer->trouble, sizeof(producer->trouble));
+	errors_words(reason, words, sizeof(words));
+	g_strlcpy(producer->trouble, without_place(producer, words), sizeof(producer->trouble));
 	tell_cut_off(producer);
 }
 
@@ -309,6 +322,7 @@ static void release(void *data)
 	if (producer->fd >= 0)
 		close(producer->fd);
 	g_free(producer->name);
+	g_free(producer->brokers);
 	free(producer);
 }
 
@@ -344,6 +358,7 @@ struct producer *producer_create(struct event_base *base, const struct kafka_set
 		return NULL;
 	}
 	producer->name = g_strdup(settings->topic);
+	producer->brokers = g_strdup(settings->brokers);
 	producer->topic = rd->topic_new(producer->client, settings->topic, NULL);
 	if (producer->topic && watch(producer, base))
 		producer->attendant = attendant_create(

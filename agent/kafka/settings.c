@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kafka/settings.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kafka/library.h"
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/secret.h"
 
-/* A larger file is none of a password. */
-#define PASSWORD_MAX 1024
 /* The largest message that librdkafka passes on: the broker's limit is what counts. */
 #define MESSAGE_MAX "67108864"
 /* The largest answer of a broker: a description of all brokers and of the topic. */
@@ -69,36 +65,13 @@ static bool set_tls(rd_kafka_conf_t *conf, const struct kafka_settings *is, stru
 	return set(conf, "ssl.endpoint.identification.algorithm", "https", why);
 }
 
-/* The first line of the file, without what ends it; false with errno. It must not be a pipe. */
-static bool read_password(const char *path, char password[PASSWORD_MAX])
+static bool take_password(const char *path, char password[SECRET_MAX], struct kafka_why *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
-	ssize_t size = fd < 0 ? -1 : read(fd, password, PASSWORD_MAX);
+	bool good = secret_read(path, password, why->words, sizeof(why->words));
 
-	error = errno;
-	if (fd >= 0)
-		close(fd);
-	if (size >= 0 && size < PASSWORD_MAX) {
-		password[size] = '\0';
-		password[strcspn(password, "\r\n")] = '\0';
-		if (*password)
-			return true;
-		error = ENODATA;
-	} else if (size >= 0) {
-		error = EFBIG;
-	}
-	errno = error;
-	return false;
-}
-
-static bool take_password(const char *path, char password[PASSWORD_MAX], struct kafka_why *why)
-{
-	if (read_password(path, password))
-		return true;
-	why->fault = FAULT_PASSWORD;
-	snprintf(why->words, sizeof(why->words), "the password in `%s` cannot be read: %s", path,
-		errno == ENODATA ? "its first line is empty" : g_strerror(errno));
-	return false;
+	if (!good)
+		why->fault = FAULT_PASSWORD;
+	return good;
 }
 
 bool settings_check_library(struct kafka_why *why)
@@ -108,7 +81,7 @@ bool settings_check_library(struct kafka_why *why)
 
 bool settings_check_password(const char *path, struct kafka_why *why)
 {
-	char password[PASSWORD_MAX];
+	char password[SECRET_MAX];
 	bool good = take_password(path, password, why);
 
 	explicit_bzero(password, sizeof(password));
@@ -117,7 +90,7 @@ bool settings_check_password(const char *path, struct kafka_why *why)
 
 static bool set_password(rd_kafka_conf_t *conf, const char *path, struct kafka_why *why)
 {
-	char password[PASSWORD_MAX];
+	char password[SECRET_MAX];
 	bool good = take_password(path, password, why) && set(conf, "sasl.password", password, why);
 
 	explicit_bzero(password, sizeof(password));

@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "net/lookup.h"
 #include "net/tls.h"
+#include "net/tunnel.h"
 
 /* The most input that is buffered while the handler does not drain it. */
 #define INPUT_MAX (256 * 1024)
@@ -37,6 +38,8 @@ struct connection {
 	struct addrinfo *addresses, *next;
 	evutil_socket_t fd; /* connecting; -1: none */
 	struct event *connecting;
+	struct tunnel *tunnel;      /* while it is asked for */
+	struct buffer login;        /* at the proxy */
 	struct bufferevent *stream; /* once connected */
 	struct event *shaking;      /* the handshake's deadline */
 	bool up, heard;             /* heard: bytes came */
@@ -50,6 +53,16 @@ static void keep_error(struct connection *connection, int error)
 {
 	snprintf(connection->why, sizeof(connection->why), "%s", strerror(error));
 	connection->why[0] = g_ascii_tolower(connection->why[0]);
+}
+
+/* Keeps what keeps us from the server, or from the proxy before it. */
+static void keep_unreached(struct connection *connection, enum fault fault, const char *why)
+{
+	const bool proxy = connection->options.proxy;
+
+	connection->fault = proxy ? FAULT_PROXY : fault;
+	snprintf(connection->why, sizeof(connection->why), "%s%c%s",
+		proxy ? "the proxy cannot be reached: " : "", g_ascii_tolower(*why), why + 1);
 }
 
 static void try_addresses(struct connection *connection);
@@ -106,8 +119,8 @@ static enum fault explain(struct connection *connection)
 		first = ERR_GET_LIB(error) == ERR_LIB_SSL ? error : first;
 	while ((error = ERR_get_error()))
 		first = first ? first : error;
-	fault = tls_explain(
-		session, connection->options.address->host, first, connection->why, sizeof(connection->why));
+	fault = tls_explain(connection->options.tls, session, connection->options.address->host, first,
+		connection->why, sizeof(connection->why));
 	if (fault || !connection->asked || connection->heard)
 		return fault;
 	/* A server may close on a client whose certificate it misses before its reason can be read. */
@@ -131,7 +144,8 @@ static void on_stream_event(struct bufferevent *stream, short what, void *arg)
 	}
 	bufferevent_disable(stream, EV_READ | EV_WRITE);
 	if (what & BEV_EVENT_EOF || error == 0)
-		snprintf(connection->why, sizeof(connection->why), "the server closed the connection");
+		snprintf(connection->why, sizeof(connection->why), "the %s closed the connection",
+			connection->options.proxy && !connection->options.tls ? "proxy" : "server");
 	else
 		keep_error(connection, error);
 	if (connection->options.tls)
@@ -158,6 +172,8 @@ static void stop_connecting(struct connection *connection)
 	if (connection->connecting)
 		event_free(connection->connecting);
 	connection->connecting = NULL;
+	tunnel_destroy(connection->tunnel);
+	connection->tunnel = NULL;
 	if (connection->fd >= 0)
 		close(connection->fd);
 	connection->fd = -1;
@@ -198,10 +214,39 @@ static bool become_stream(struct connection *connection)
 	stop_connecting(connection);
 	bufferevent_setcb(connection->stream, on_readable, NULL, on_stream_event, connection);
 	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MAX);
-	/* by default libevent writes 16 KiB at a time: thirty calls for a batch */
-	bufferevent_set_max_single_write(connection->stream, WRITE_MAX);
+	/*
+	 * By default libevent writes 16 KiB at a time: thirty calls for a batch. With TLS it must not be more
+	 * than a record: of what one SSL_write() leaves, libevent goes on with the next piece of its buffer.
+	 */
+	if (!connection->options.tls)
+		bufferevent_set_max_single_write(connection->stream, WRITE_MAX);
 	bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
 	return true;
+}
+
+static void on_tunnel(enum fault fault, const char *why, void *data)
+{
+	struct connection *connection = data;
+
+	if (!fault && become_stream(connection))
+		return;
+	connection->fault = fault ? fault : FAULT_CONNECT;
+	g_strlcpy(connection->why, fault ? why : "out of memory", sizeof(connection->why));
+	stop_connecting(connection);
+	try_addresses(connection);
+}
+
+/* Returns false if memory is short. */
+static bool ask_for_tunnel(struct connection *connection)
+{
+	const struct connection_options *options = &connection->options;
+	struct tunnel_options tunnel = {
+		connection->fd, options->address, &connection->login, options->timeout_ns};
+
+	event_free(connection->connecting);
+	connection->connecting = NULL;
+	connection->tunnel = tunnel_create(connection->base, &tunnel, on_tunnel, connection);
+	return connection->tunnel;
 }
 
 static void on_connecting(evutil_socket_t fd, short what, void *arg)
@@ -209,16 +254,17 @@ static void on_connecting(evutil_socket_t fd, short what, void *arg)
 	struct connection *connection = arg;
 	int error = 0;
 	socklen_t size = sizeof(error);
+	bool tunnels;
 
 	if (what & EV_TIMEOUT)
 		error = ETIMEDOUT;
 	else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
-	if (!error && !become_stream(connection))
+	tunnels = connection->options.proxy && connection->options.tls;
+	if (!error && !(tunnels ? ask_for_tunnel(connection) : become_stream(connection)))
 		error = ENOMEM;
 	if (error) {
-		connection->fault = fault_of_connect(error);
-		keep_error(connection, error);
+		keep_unreached(connection, fault_of_connect(error), strerror(error));
 		stop_connecting(connection);
 		try_addresses(connection);
 	} else if (!connection->options.tls) {
@@ -246,8 +292,7 @@ static bool try_address(struct connection *connection, const struct addrinfo *ad
 		goto fail;
 	return true;
 fail:
-	connection->fault = fault_of_connect(errno);
-	keep_error(connection, errno);
+	keep_unreached(connection, fault_of_connect(errno), strerror(errno));
 	stop_connecting(connection);
 	return false;
 }
@@ -268,20 +313,32 @@ static void try_addresses(struct connection *connection)
 	connection->handler.down(connection->fault, connection->why, connection->handler.data);
 }
 
+/* Of TLS, and the password at the proxy; false if they do not do. */
+static bool read_files(struct connection *connection)
+{
+	const struct connection_options *options = &connection->options;
+
+	if (options->tls && !tls_ready(options->tls, connection->why, sizeof(connection->why))) {
+		connection->fault = FAULT_TLS_FILES;
+		return false;
+	}
+	if (options->proxy && !proxy_put_login(options->proxy, &connection->login, connection->why,
+				      sizeof(connection->why))) {
+		connection->fault = FAULT_PASSWORD;
+		return false;
+	}
+	return true;
+}
+
 static void on_lookup(struct addrinfo *addresses, const char *why, void *data)
 {
 	struct connection *connection = data;
 
 	connection->addresses = connection->next = addresses;
-	if (!addresses) {
-		connection->fault = FAULT_NO_ADDRESS;
-		snprintf(connection->why, sizeof(connection->why), "%s", why);
-	}
-	if (connection->options.tls &&
-		!tls_ready(connection->options.tls, connection->why, sizeof(connection->why))) {
-		connection->fault = FAULT_TLS_FILES;
+	if (!addresses)
+		keep_unreached(connection, FAULT_NO_ADDRESS, why);
+	if (!read_files(connection))
 		connection->next = NULL;
-	}
 	try_addresses(connection);
 }
 
@@ -300,7 +357,8 @@ struct connection *connection_create(struct event_base *base, const struct conne
 	if (!connection->shaking)
 		g_error("out of memory");
 	connection->lookup =
-		lookup_create(base, options->address, options->timeout_ns, on_lookup, connection);
+		lookup_create(base, options->proxy ? proxy_address(options->proxy) : options->address,
+			options->timeout_ns, on_lookup, connection);
 	return connection;
 }
 
@@ -314,6 +372,9 @@ void connection_destroy(struct connection *connection)
 	if (connection->addresses)
 		freeaddrinfo(connection->addresses);
 	event_free(connection->shaking);
+	if (connection->login.data)
+		explicit_bzero(connection->login.data, connection->login.size);
+	buffer_free(&connection->login);
 	free(connection);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One connection to a server, over TCP or TLS, from the name look-up to its end. Never blocks.
+ * One connection to a server, over TCP or TLS, also by way of a proxy, from the name look-up to its end.
+ * Never blocks.
  *
  * The addresses of a name are tried in turn, IPv6 and IPv4. A connection that has ended is not made again:
  * create another one. libevent writes with writev(), so the process must ignore SIGPIPE; it must also use
@@ -17,6 +18,7 @@
 
 #include "base/address.h"
 #include "core/fault.h"
+#include "net/proxy.h"
 
 struct connection;
 
@@ -24,6 +26,12 @@ struct connection_options {
 	const struct address *address; /* all borrowed for the connection's life */
 	int64_t timeout_ns;            /* for the look-up, and for each address */
 	struct tls *tls;               /* NULL: plain TCP */
+	/*
+	 * NULL: none. With TLS it is asked for a tunnel to @address, whose host is checked as ever. Without,
+	 * the connection ends at the proxy: what is sent says where it goes, as proxies allow tunnels to few
+	 * ports, and requests to any.
+	 */
+	const struct proxy *proxy;
 };
 
 /* Called from the loop, never from within connection_create; each may destroy the connection. */

@@ -158,7 +158,7 @@ SSL *tls_open(struct tls *tls, const char *host, bool *asked)
 }
 
 /* What is wrong with the server's certificate. */
-static const char *certificate_fault(long result)
+static const char *certificate_fault(const struct tls *tls, long result)
 {
 	switch (result) {
 	case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -170,7 +170,10 @@ static const char *certificate_fault(long result)
 	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
 	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
 	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-		return "the server's certificate is not signed by an authority that `tls-ca` names";
+		return *tls->options.ca ? "the server's certificate is not signed by an authority that "
+					  "`tls-ca` names"
+					: "the server's certificate is not signed by an authority that this "
+					  "system trusts: name its authority in `tls-ca`";
 	default:
 		return NULL;
 	}
@@ -223,10 +226,11 @@ static enum fault explain_error(unsigned long error, char *why, size_t size)
 	return explained.fault;
 }
 
-enum fault tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size)
+enum fault tls_explain(
+	const struct tls *tls, SSL *session, const char *host, unsigned long error, char *why, size_t size)
 {
 	long result = SSL_get_verify_result(session);
-	const char *known = certificate_fault(result);
+	const char *known = certificate_fault(tls, result);
 
 	if (result == X509_V_OK && (ERR_SYSTEM_ERROR(error) || ERR_GET_LIB(error) != ERR_LIB_SSL))
 		return FAULT_NONE;

@@ -40,9 +40,11 @@ void tls_free(struct tls *tls);
 SSL *tls_open(struct tls *tls, const char *host, bool *asked);
 
 /*
- * Says why @session, with @host, broke, from OpenSSL's @error (0 if it left none): a clause for @why, of
+ * Says why @session of @tls, with @host, broke, from OpenSSL's @error (0 if it left none): a clause for @why,
+ * of
  * @size bytes. FAULT_NONE if TLS has nothing to say.
  */
-enum fault tls_explain(SSL *session, const char *host, unsigned long error, char *why, size_t size);
+enum fault tls_explain(
+	const struct tls *tls, SSL *session, const char *host, unsigned long error, char *why, size_t size);
 
 #endif

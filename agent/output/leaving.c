@@ -34,7 +34,7 @@ struct leaving {
 static void report(const struct output *output)
 {
 	struct account *account = output_account(output);
-	g_autofree char *path = output_spool_path(output), *kept = NULL;
+	g_autofree char *path = output_spool_path(output), *kept = NULL, *sampled = NULL;
 	struct account_rows of;
 	struct ledger rows;
 	int64_t all, dropped;
@@ -44,11 +44,14 @@ static void report(const struct output *output)
 	if (of.row[SPANS_SPOOLED])
 		kept = g_strdup_printf("%" PRId64 " stay in %s until there is an output of that name again, ",
 			of.row[SPANS_SPOOLED], path ? path : "its spool");
+	if (of.row[SPANS_SAMPLED_OUT])
+		sampled = g_strdup_printf("%" PRId64 " are sampled out, ", of.row[SPANS_SAMPLED_OUT]);
 	dropped = all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED] - of.row[SPANS_SAMPLED_OUT] -
 		  of.row[SPANS_GIVEN_BACK];
 	(dropped ? log_warning : log_info)("output %s is removed: of %" PRId64 " spans %" PRId64
-					   " are sent, %s%" PRId64 " are dropped",
-		output_name(output), all, of.row[SPANS_SENT], kept ? kept : "", dropped);
+					   " are sent, %s%s%" PRId64 " are dropped",
+		output_name(output), all, of.row[SPANS_SENT], sampled ? sampled : "", kept ? kept : "",
+		dropped);
 }
 
 /* What is dropped at its end stays in the ledger, where its account is not shown any more. */
@@ -156,15 +159,15 @@ void leaving_add(struct leaving *leaving, struct output *output, int64_t grace_n
 	output_when_drained(output, on_done, one);
 }
 
-bool leaving_has(const struct leaving *leaving, const char *name)
+struct output *leaving_find(const struct leaving *leaving, const char *name)
 {
 	for (guint i = 0; i < leaving->list->len; i++) {
 		const struct one *one = g_ptr_array_index(leaving->list, i);
 
 		if (!strcmp(output_name(one->output), name))
-			return true;
+			return one->output;
 	}
-	return false;
+	return NULL;
 }
 
 size_t leaving_count(const struct leaving *leaving)

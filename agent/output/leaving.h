@@ -20,7 +20,8 @@ struct leaving *leaving_create(struct event_base *base);
 /* Takes @output over; it ends once it has delivered everything, or after @grace_ns. */
 void leaving_add(struct leaving *leaving, struct output *output, int64_t grace_ns);
 
-bool leaving_has(const struct leaving *leaving, const char *name);
+/* The output of that name, if it is leaving. */
+struct output *leaving_find(const struct leaving *leaving, const char *name);
 
 /* How many are leaving; leaving_get returns one of them by its number. */
 size_t leaving_count(const struct leaving *leaving);

@@ -104,6 +104,8 @@ struct uplink_options output_uplink_options(const struct output_config *is, bool
 		.format = format_of(is),
 		.path = is->path,
 		.headers_file = is->headers_file,
+		.proxy = is->proxy,
+		.proxy_secret_file = is->proxy_secret_file,
 		.compression = squeeze_kind(is),
 		.use_tls = is->tls,
 		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
@@ -266,6 +268,21 @@ void output_read_state(const struct output *output, struct output_state *state)
 	spooler_read_state(output->spooler, &state->spool);
 	state->queue_bytes = queue_bytes(output->queue);
 	state->queue_limit = queue_limit(output->queue);
+}
+
+bool output_has_spool(const struct output *output)
+{
+	return output->spooler != NULL;
+}
+
+bool output_discard(struct output *output, int64_t before, unsigned user)
+{
+	return spooler_discard(output->spooler, before, user);
+}
+
+void output_read_discard(const struct output *output, struct discard_state *state)
+{
+	spooler_read_discard(output->spooler, state);
 }
 
 void output_end_uplink(struct output *output)

@@ -76,6 +76,11 @@ struct output_state {
 	struct account_rows account;
 };
 
+/* Orders what waits in its spool to be given up: see spooler_discard. No output without a spool is asked. */
+bool output_has_spool(const struct output *output);
+bool output_discard(struct output *output, int64_t before, unsigned user);
+void output_read_discard(const struct output *output, struct discard_state *state);
+
 /* All but the account; of the uplink nothing once it is ended. */
 void output_read_state(const struct output *output, struct output_state *state);
 

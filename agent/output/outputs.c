@@ -135,7 +135,7 @@ static bool prepare_one(
 	struct output *output = find(outputs->list, is->name);
 	struct uplink *uplink = NULL;
 
-	if (!output && leaving_has(outputs->leaving, is->name)) {
+	if (!output && leaving_find(outputs->leaving, is->name)) {
 		log_error("[%s]: the output of that name is still delivering what it had when it was "
 			  "removed: reload again in a moment",
 			is->section);
@@ -253,6 +253,23 @@ struct outputs_counts outputs_read(
 	for (size_t i = 0; i < all; i++)
 		states[i].account = read[i];
 	return counts;
+}
+
+enum outputs_answer outputs_discard(const struct outputs *outputs, const char *name,
+	const struct outputs_order *order, struct discard_state *state)
+{
+	struct output *output = find(outputs->list, name);
+	bool taken;
+
+	if (!output)
+		output = leaving_find(outputs->leaving, name);
+	if (!output)
+		return OUTPUTS_NO_OUTPUT;
+	if (!output_has_spool(output))
+		return OUTPUTS_NO_SPOOL;
+	taken = !order || output_discard(output, order->before, order->user);
+	output_read_discard(output, state);
+	return taken ? OUTPUTS_DONE : OUTPUTS_BUSY;
 }
 
 /* A stop */

@@ -62,6 +62,20 @@ struct outputs_counts {
 struct outputs_counts outputs_read(
 	const struct outputs *outputs, struct ledger *rows, struct output_state *states, size_t max);
 
+/*
+ * Orders that what waits in the spool of the output @name is given up, or, without an @order, only reads how
+ * that goes. An output that leaves is asked too.
+ */
+enum outputs_answer { OUTPUTS_DONE, OUTPUTS_NO_OUTPUT, OUTPUTS_NO_SPOOL, OUTPUTS_BUSY };
+
+struct outputs_order {
+	int64_t before; /* see discard_order */
+	unsigned user;
+};
+
+enum outputs_answer outputs_discard(const struct outputs *outputs, const char *name,
+	const struct outputs_order *order, struct discard_state *state);
+
 /* A stop */
 
 /* No producer pushes any more: calls @done with @data once all outputs have delivered what there is. */

@@ -47,6 +47,17 @@ struct entry *aside_unlink_fresh(struct queue *queue)
 	return *at ? unlink_at(queue, at) : NULL;
 }
 
+struct entry *aside_recall(struct queue *queue, const int64_t *ids, unsigned count)
+{
+	struct entry **at = &queue->aside;
+
+	for (; *at; at = &(*at)->next)
+		for (unsigned i = 0; i < count; i++)
+			if ((*at)->spool_id == ids[i])
+				return unlink_at(queue, at);
+	return NULL;
+}
+
 unsigned aside_count_fresh(const struct queue *queue)
 {
 	unsigned count = 0;

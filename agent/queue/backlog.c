@@ -234,6 +234,44 @@ void backlog_released(struct queue *queue, const struct entry *entry)
 	queue_poke(queue);
 }
 
+static bool is_among(const struct entry *entry, const int64_t *ids, unsigned count)
+{
+	unsigned i = 0;
+
+	while (i < count && ids[i] != entry->spool_id)
+		i++;
+	return i < count;
+}
+
+/* Under the lock: takes the first of these out of the list that waits; NULL if there is none. */
+static struct entry *recall_one(struct queue *queue, const int64_t *ids, unsigned count)
+{
+	struct entry **at = &queue->replay_first, *entry;
+
+	while (*at && !is_among(*at, ids, count))
+		at = &(*at)->next;
+	entry = *at;
+	if (!entry)
+		return aside_recall(queue, ids, count);
+	*at = entry->next;
+	if (!*at)
+		queue->replay_last = at;
+	queue->replay_bytes -= entry_bytes(entry);
+	entry->next = NULL;
+	return entry;
+}
+
+struct entry *backlog_recall(struct queue *queue, const int64_t *ids, unsigned count)
+{
+	struct entry *list = NULL, **last = &list;
+
+	pthread_mutex_lock(&queue->lock);
+	while ((*last = recall_one(queue, ids, count)))
+		last = &(*last)->next;
+	pthread_mutex_unlock(&queue->lock);
+	return list;
+}
+
 unsigned backlog_take_replayed(struct queue *queue, int64_t *ids, unsigned max)
 {
 	unsigned count;

@@ -68,6 +68,12 @@ void backlog_put_back(struct queue *queue, struct entry *list);
  */
 void backlog_replay(struct queue *queue, struct entry *batch);
 
+/*
+ * Takes back those of the batches with these spool_ids that the uplink has not taken: a list linked by
+ * `next`, NULL if there is none.
+ */
+struct entry *backlog_recall(struct queue *queue, const int64_t *ids, unsigned count);
+
 /* Moves up to @max ids of batches that the uplink has finished to @ids; returns how many. */
 unsigned backlog_take_replayed(struct queue *queue, int64_t *ids, unsigned max);
 

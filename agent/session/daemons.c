@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -36,6 +37,7 @@ struct daemon {
 struct daemons {
 	const struct config *config;
 	struct daemon sessiond, relayd;
+	int relay_output;    /* the folder, locked; -1: it is not ours */
 	struct event *ended; /* SIGCHLD */
 	struct event *again; /* when what has ended is started again */
 };
@@ -205,6 +207,25 @@ static int remove_entry(const char *path, const struct stat *file, int type, str
 }
 
 /*
+ * Takes the folder for this agent's relay daemon: another agent would remove what that writes. The lock ends
+ * with the agent, however that ends; where there can be none, the relay daemon says what is wrong.
+ */
+static int lock_relay_output(struct daemons *daemons)
+{
+	const char *path = daemons->config->relay_output;
+
+	g_mkdir_with_parents(path, 0750);
+	daemons->relay_output = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (daemons->relay_output < 0 || flock(daemons->relay_output, LOCK_EX | LOCK_NB) == 0 ||
+		errno != EWOULDBLOCK)
+		return 0;
+	log_error("another blkin-agent uses `relay-output` %s: stop it, or give this one another one, and "
+		  "another `name`, in [session]",
+		path);
+	return -1;
+}
+
+/*
  * Removes what the session of an earlier run left with a relay of our own: nobody reads that any more. Only
  * folders that are named as the relay names those of our session are touched.
  */
@@ -220,6 +241,14 @@ static void clear_relay_output(const struct config *config)
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		nftw(found.gl_pathv[i], remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	globfree(&found);
+}
+
+static int take_relay_output(struct daemons *daemons)
+{
+	if (lock_relay_output(daemons) != 0)
+		return -1;
+	clear_relay_output(daemons->config);
+	return 0;
 }
 
 /* All of them */
@@ -246,20 +275,20 @@ struct daemons *daemons_create(struct event_base *base, const struct config *con
 	struct daemons *daemons = g_new0(struct daemons, 1);
 
 	daemons->config = config;
+	daemons->relay_output = -1;
 	daemons->sessiond.answers = sessiond_answers;
 	daemons->relayd.answers = relayd_answers;
 	daemons->sessiond.log = g_build_filename(config->state_directory, "lttng-sessiond.log", NULL);
 	daemons->relayd.log = g_build_filename(config->state_directory, "lttng-relayd.log", NULL);
 	if (config->user && !sessiond_answers(config))
 		daemons->sessiond.words = g_strdupv((char **)sessiond_words);
-	if (config->own_relay) {
+	if (config->own_relay)
 		daemons->relayd.words = relayd_words(config);
-		clear_relay_output(config);
-	}
 	daemons->ended = evsignal_new(base, SIGCHLD, on_ended, daemons);
 	daemons->again = evtimer_new(base, on_again, daemons);
 	event_add(daemons->ended, NULL);
-	if (start(daemons, &daemons->sessiond) == 0 && start(daemons, &daemons->relayd) == 0)
+	if ((!config->own_relay || take_relay_output(daemons) == 0) &&
+		start(daemons, &daemons->sessiond) == 0 && start(daemons, &daemons->relayd) == 0)
 		return daemons;
 	daemons_destroy(daemons);
 	return NULL;
@@ -287,6 +316,8 @@ void daemons_destroy(struct daemons *daemons)
 {
 	end(&daemons->sessiond);
 	end(&daemons->relayd);
+	if (daemons->relay_output >= 0)
+		close(daemons->relay_output);
 	event_free(daemons->ended);
 	event_free(daemons->again);
 	g_free(daemons);

@@ -2,7 +2,6 @@
 #include "session/relayport.h"
 
 #include <netinet/tcp.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,4 +42,11 @@ unsigned relayport_listeners(const struct config *config, unsigned *first)
 			*first = port;
 	}
 	return count;
+}
+
+bool relayport_missing(const struct config *config)
+{
+	unsigned port;
+
+	return is_here(config->relay_host) && relayport_listeners(config, &port) < RELAYPORTS;
 }

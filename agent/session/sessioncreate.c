@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "session/relayport.h"
 #include "session/tracing.h"
 
 static int create_live(const struct config *config, const char *name)
@@ -76,6 +77,9 @@ enum session_status session_create(const struct config *config, uint64_t level,
 		code = tracing_find_session(config->session_name, &identity->created, &active);
 	if (code != 0) {
 		lttng_destroy_session_no_wait(config->session_name);
+		/* which LTTng tells in one way or another, and not always as such */
+		if (code != -LTTNG_ERR_NO_SESSIOND && relayport_missing(config))
+			code = -LTTNG_ERR_RELAYD_CONNECT_FAIL;
 		return tracing_failure(code, error, error_size, "create the LTTng session");
 	}
 	g_strlcpy(identity->name, config->session_name, sizeof(identity->name));

@@ -9,10 +9,6 @@
 #include "spool/spoolrow.h"
 #include "spool/store.h"
 
-struct spool {
-	struct store store;
-};
-
 struct spool *spool_create(const struct spool_options *options)
 {
 	struct spool *spool = g_new0(struct spool, 1);
@@ -47,31 +43,6 @@ static int64_t pages_for(size_t bytes)
 	return (int64_t)(bytes / (SPOOLFILE_PAGE - 100)) + 6;
 }
 
-/* The head of the first batch behind @after; SQLITE_DONE if there is none. */
-static int read_head(struct store *store, int64_t after, struct spoolrow *row)
-{
-	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_READ_HEAD];
-	int rc;
-
-	sqlite3_bind_int64(stmt, 1, after);
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		rc = spoolrow_read(stmt, row) ? SQLITE_OK : SQLITE_CORRUPT;
-	sqlite3_reset(stmt);
-	return rc;
-}
-
-static int delete_row(struct store *store, const struct spoolrow *row, struct tally *next)
-{
-	int rc;
-
-	sqlite3_bind_int64(store->db.stmt[SPOOLDB_DELETE], 1, row->id);
-	rc = spooldb_step(&store->db, SPOOLDB_DELETE);
-	next->batches--;
-	next->spans -= row->count;
-	return rc;
-}
-
 /* Deletes the oldest batches until @pages are free. */
 static int make_room(struct store *store, int64_t pages, struct tally *next, int64_t *evicted)
 {
@@ -79,11 +50,11 @@ static int make_room(struct store *store, int64_t pages, struct tally *next, int
 	int rc = SQLITE_OK;
 
 	while (rc == SQLITE_OK && spooldb_room(&store->db, &rc) < pages && rc == SQLITE_OK) {
-		rc = read_head(store, store_highest_under_way(store), &row);
+		rc = store_read_head(store, store_highest_under_way(store), &row);
 		if (rc == SQLITE_DONE)
 			return SQLITE_TOOBIG;
 		if (rc == SQLITE_OK)
-			rc = delete_row(store, &row, next);
+			rc = store_delete_row(store, &row, next);
 		*evicted += rc == SQLITE_OK ? row.count : 0;
 	}
 	return rc;
@@ -144,19 +115,19 @@ bool spool_put(struct spool *spool, struct entry *list)
 struct reading {
 	int64_t after;
 	struct entry *entry; /* NULL: there is none */
+	struct spoolrow row;
 };
 
 static int read_next(struct store *store, void *data)
 {
 	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_READ];
 	struct reading *reading = data;
-	struct spoolrow row;
 	int rc;
 
 	sqlite3_bind_int64(stmt, 1, reading->after);
 	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW && spoolrow_read(stmt, &row))
-		reading->entry = spoolrow_read_entry(stmt, &row);
+	if (rc == SQLITE_ROW && spoolrow_read(stmt, &reading->row))
+		reading->entry = spoolrow_read_entry(stmt, &reading->row);
 	if (rc == SQLITE_ROW)
 		rc = reading->entry ? SQLITE_DONE : SQLITE_CORRUPT;
 	else if (rc == SQLITE_DONE && store->holds.batches > store->under_way->len)
@@ -167,14 +138,14 @@ static int read_next(struct store *store, void *data)
 
 enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **entry)
 {
-	struct reading reading = {after, NULL};
+	struct reading reading = {.after = after};
 
 	if (!store_run(&spool->store, read_next, &reading))
 		return SPOOL_FAILED;
 	if (!reading.entry)
 		return SPOOL_END;
 	*entry = reading.entry;
-	store_note_under_way(&spool->store, reading.entry->spool_id, reading.entry->batch->count);
+	store_note_under_way(&spool->store, &reading.row);
 	return SPOOL_READ;
 }
 
@@ -183,6 +154,7 @@ enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **en
 struct deletion {
 	const int64_t *ids;
 	unsigned count;
+	int64_t discarded; /* spans in them that were not delivered */
 };
 
 static int delete_all(struct store *store, void *data)
@@ -193,18 +165,23 @@ static int delete_all(struct store *store, void *data)
 	int rc = spooldb_begin(&store->db, 0);
 
 	for (unsigned i = 0; i < deletion->count && rc == SQLITE_OK; i++) {
-		rc = read_head(store, deletion->ids[i] - 1, &row);
+		rc = store_read_head(store, deletion->ids[i] - 1, &row);
 		if (rc == SQLITE_OK && row.id == deletion->ids[i])
-			rc = delete_row(store, &row, &next);
+			rc = store_delete_row(store, &row, &next);
 		else if (rc == SQLITE_DONE)
 			rc = SQLITE_OK; /* it was lost with a damaged file */
 	}
-	return store_commit(store, &next, rc);
+	return store_commit_discarded(store, &next, deletion->discarded, rc);
 }
 
 bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count)
 {
-	struct deletion deletion = {ids, count};
+	return spool_discard(spool, ids, count, 0);
+}
+
+bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int64_t spans)
+{
+	struct deletion deletion = {ids, count, spans};
 
 	if (!store_run(&spool->store, delete_all, &deletion))
 		return false;

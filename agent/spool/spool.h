@@ -34,9 +34,10 @@ struct spool_holds {
 
 /* Spans lost since the last spool_take_losses. */
 struct spool_losses {
-	int64_t evicted; /* the oldest, deleted to make room */
-	int64_t corrupt; /* missing from the file, or damaged in it */
-	bool unknown;    /* nothing says what the file should hold: more may be lost */
+	int64_t evicted;   /* the oldest, deleted to make room */
+	int64_t corrupt;   /* missing from the file, or damaged in it */
+	int64_t discarded; /* given up: sweep.h */
+	bool unknown;      /* nothing says what the file should hold: more may be lost */
 };
 
 struct spool;
@@ -70,6 +71,9 @@ enum spool_read spool_read(struct spool *spool, int64_t after, struct entry **en
 
 /* Deletes these batches, in one commit: they were delivered. */
 bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count);
+
+/* The same for batches that were under way and came back, in which @spans were left: they were given up. */
+bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int64_t spans);
 
 /* A span that the collector refused. The newest are kept, for an administrator to look at. */
 struct spool_refused {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "spool/spooler.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include <glib.h>
@@ -11,16 +9,14 @@
 #include "base/log.h"
 #include "core/ledger.h"
 #include "queue/aside.h"
-#include "queue/backlog.h"
 #include "spool/due.h"
-#include "spool/marks.h"
-#include "spool/pace.h"
-#include "spool/spool.h"
-#include "spool/spoolname.h"
+#include "spool/spoolerparts.h"
 
 /* What one commit stores at most; of a small spool, whose log has to have room for it, such a part. */
 #define GROUP_BYTES (2 * 1024 * 1024)
 #define GROUP_PART 8
+/* A collector that is away no longer than this is busy: what it takes in between is a pace all the same. */
+#define AWAY_NS (3 * NS_PER_SECOND)
 /* What was delivered is deleted in groups too. What is not deleted yet is sent again after a kill -9. */
 #define DELETE_IDS 64
 #define DELETE_NS (200 * NS_PER_MS)
@@ -30,32 +26,41 @@
 #define RETRY_MIN_NS (1 * NS_PER_SECOND)
 #define RETRY_MAX_NS (5 * NS_PER_SECOND)
 
-struct spooler {
-	struct queue *queue;
-	struct spool *spool;
-	char label[SPOOLNAME_MAX + 32]; /* what the log calls it */
-	struct spool_holds holds;
-	struct pace pace;
-	bool entered;        /* in the ledger */
-	bool failing;        /* which was logged */
-	int64_t retry_at;    /* 0: it works */
-	int64_t retry_ns;    /* the next wait */
-	int64_t stored_at;   /* the last commit */
-	int64_t deleted_at;  /* the last deletion */
-	int64_t paced_since; /* when the pace began: the backlog's `since` */
-	int64_t last_id;     /* that was read for replay */
-	unsigned under_way;  /* batches read, and not deleted */
-	int64_t ids[256];    /* to be deleted */
-	unsigned to_delete;  /* how many of them */
-	struct marks marks;
-	atomic_bool stopping, over;
-	pthread_t thread;
-	pthread_mutex_t lock; /* guards what follows */
-	struct spooler_state state;
-};
-
-static void publish(struct spooler *spooler)
+static int64_t row_of(const struct spooler *spooler, enum account_row row)
 {
+	struct account *account = queue_account(spooler->queue);
+	struct account_rows rows;
+	struct ledger ledger;
+
+	ledger_read_with(&ledger, &account, &rows, 1);
+	return rows.row[row];
+}
+
+static bool is_away(const struct backlog *backlog, int64_t now)
+{
+	return !backlog->delivering && now - backlog->since > AWAY_NS;
+}
+
+/* How long the delivery of what is on disk will take. */
+static enum drain_state look_at_drain(
+	struct spooler *spooler, const struct backlog *backlog, int64_t *seconds)
+{
+	int64_t now = clock_monotonic(), left = row_of(spooler, SPANS_SPOOLED);
+	enum drain_state state;
+
+	if (left <= 0 || is_away(backlog, now))
+		drain_restart(&spooler->drain);
+	else
+		drain_note(&spooler->drain, backlog->delivering, left, now);
+	state = drain_look(&spooler->drain, left, now, seconds);
+	return state == DRAIN_BEGINS && !backlog->delivering ? DRAIN_STOPPED : state;
+}
+
+static void publish(struct spooler *spooler, const struct backlog *backlog)
+{
+	int64_t seconds = 0;
+	enum drain_state drain = look_at_drain(spooler, backlog, &seconds);
+
 	spool_read_holds(spooler->spool, &spooler->holds);
 	backlog_set_room(spooler->queue, spooler->holds.room);
 	pthread_mutex_lock(&spooler->lock);
@@ -63,6 +68,8 @@ static void publish(struct spooler *spooler)
 	spooler->state.batches = spooler->holds.batches;
 	spooler->state.spans = spooler->holds.spans;
 	spooler->state.bytes = spooler->holds.bytes;
+	spooler->state.drain = drain;
+	spooler->state.drain_seconds = seconds;
 	if (spooler->failing)
 		g_strlcpy(spooler->state.error, spool_error(spooler->spool), sizeof(spooler->state.error));
 	else
@@ -72,8 +79,7 @@ static void publish(struct spooler *spooler)
 
 /* Whether the spool works */
 
-/* Notes whether the last call worked, and logs a change. Returns @good. */
-static bool note(struct spooler *spooler, bool good)
+bool spooler_note(struct spooler *spooler, bool good)
 {
 	if (good && spooler->failing)
 		log_info("%s works again", spooler->label);
@@ -89,7 +95,7 @@ static bool note(struct spooler *spooler, bool good)
 }
 
 /* Posts what was stored, of which so much was held, and what was lost meanwhile, in one change. */
-static void post(struct spooler *spooler, int64_t stored, int64_t held)
+void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
 {
 	struct account_change change = {0};
 	struct spool_losses losses;
@@ -97,24 +103,27 @@ static void post(struct spooler *spooler, int64_t stored, int64_t held)
 	spool_take_losses(spooler->spool, &losses);
 	change.row[SPANS_QUEUED] = held - stored;
 	change.row[SPANS_HELD] = -held;
-	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt;
+	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt - losses.discarded;
+	change.row[SPANS_DROPPED_DISCARDED] = losses.discarded;
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
 	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
 	account_post(queue_account(spooler->queue), &change);
+	if (losses.discarded)
+		drain_restart(&spooler->drain); /* that was no delivery */
 }
 
-/* Opens the spool for the first time, and posts what an earlier agent left in it. */
-static bool enter(struct spooler *spooler)
+bool spooler_enter(struct spooler *spooler)
 {
 	struct spool_losses losses;
-	int64_t lost;
+	int64_t discarded, lost;
 
 	if (spooler->entered)
 		return true;
-	if (!note(spooler, spool_open(spooler->spool)))
+	if (!spooler_note(spooler, spool_open(spooler->spool)))
 		return false;
 	spool_take_losses(spooler->spool, &losses);
 	spool_read_holds(spooler->spool, &spooler->holds);
+	discarded = account_enter_discarded(queue_account(spooler->queue), spool_discarded(spooler->spool));
 	lost = account_enter_spool(
 		queue_account(spooler->queue), spooler->holds.spans, losses.corrupt, losses.unknown);
 	if (lost > losses.corrupt)
@@ -125,7 +134,7 @@ static bool enter(struct spooler *spooler)
 		log_info("%" G_GINT64_FORMAT " spans are in %s, and will be delivered", spooler->holds.spans,
 			spooler->label);
 	spooler->entered = true;
-	return true;
+	return spooler_note(spooler, spool_set_discarded(spooler->spool, discarded));
 }
 
 /* To the disk */
@@ -139,8 +148,8 @@ static bool store(struct spooler *spooler, struct entry *list)
 		spans += entry->batch->count;
 		held += entry->receipt ? entry->batch->count : 0;
 	}
-	good = note(spooler, spool_put(spooler->spool, list));
-	post(spooler, good ? spans : 0, good ? held : 0);
+	good = spooler_note(spooler, spool_put(spooler->spool, list));
+	spooler_post(spooler, good ? spans : 0, good ? held : 0);
 	if (good && list->aside)
 		marks_add(&spooler->marks, list);
 	if (good) {
@@ -190,75 +199,11 @@ static bool keep_refused(struct spooler *spooler)
 		struct spool_refused refused = {each->event_time, each->words, each->span, each->size};
 
 		list = each->next;
-		good = good && note(spooler, spool_keep_refused(spooler->spool, refused));
+		good = good && spooler_note(spooler, spool_keep_refused(spooler->spool, refused));
 		g_free(each);
 	}
-	post(spooler, 0, 0);
+	spooler_post(spooler, 0, 0);
 	return good;
-}
-
-/* From the disk */
-
-static bool delete_replayed(struct spooler *spooler)
-{
-	unsigned count;
-
-	for (;;) {
-		if (!spooler->to_delete)
-			spooler->to_delete = backlog_take_replayed(
-				spooler->queue, spooler->ids, G_N_ELEMENTS(spooler->ids));
-		count = spooler->to_delete;
-		if (!count)
-			return true;
-		if (!note(spooler, spool_delete(spooler->spool, spooler->ids, count)))
-			return false;
-		spooler->to_delete = 0;
-		spooler->under_way -= count;
-		spooler->deleted_at = clock_monotonic();
-		post(spooler, 0, 0);
-	}
-}
-
-static bool has_more(const struct spooler *spooler)
-{
-	return spooler->holds.batches > spooler->under_way;
-}
-
-static bool replay_one(struct spooler *spooler)
-{
-	struct entry *entry = NULL;
-	enum spool_read status = spool_read(spooler->spool, spooler->last_id, &entry);
-
-	note(spooler, status != SPOOL_FAILED);
-	post(spooler, 0, 0);
-	if (status != SPOOL_READ)
-		return false;
-	spooler->last_id = entry->spool_id;
-	spooler->under_way++;
-	marks_restore(&spooler->marks, entry);
-	pace_spend(&spooler->pace, entry->batch->count);
-	backlog_replay(spooler->queue, entry);
-	return true;
-}
-
-/* Hands over as much as the pace allows and the uplink keeps up with. */
-static void replay(struct spooler *spooler, const struct backlog *backlog, int64_t now)
-{
-	struct backlog latest = *backlog;
-
-	if (backlog->since != spooler->paced_since)
-		pace_restart(&spooler->pace, now, backlog->fresh_released);
-	spooler->paced_since = backlog->since;
-	while (has_more(spooler) && latest.replay_bytes < latest.limit / 8 &&
-		pace_step(&spooler->pace, now, latest.fresh_released) && replay_one(spooler))
-		backlog_look(spooler->queue, &latest);
-}
-
-/* While the collector takes nothing: hands over one batch, for the uplink to try it with. */
-static void probe(struct spooler *spooler, const struct backlog *backlog)
-{
-	if (has_more(spooler) && !backlog->replay_bytes && !backlog->waiting_bytes)
-		replay_one(spooler);
 }
 
 /* The thread */
@@ -268,12 +213,18 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 {
 	int64_t next = due_at(backlog, spooler->stored_at);
 
+	if (discard_is_due(spooler->discard))
+		return now;
 	if (spooler->retry_at)
 		return spooler->retry_at;
 	if (!spooler->entered)
 		return now;
-	if (has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
+	if (spooler_has_more(spooler) && (backlog->delivering || !backlog->replay_bytes))
 		next = MIN(next, now + STEP_NS);
+	if (spooler->recalling)
+		next = MIN(next, now + STEP_NS);
+	if (spooler->drain.count && !is_away(backlog, now))
+		next = MIN(next, now + NS_PER_SECOND);
 	if (backlog->replayed || spooler->to_delete)
 		next = MIN(next, spooler->deleted_at + DELETE_NS);
 	return next;
@@ -283,7 +234,7 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 static bool write_all(struct spooler *spooler, const struct backlog *backlog, size_t bytes, int64_t now)
 {
 	/* With nothing to store, only a try shows whether a spool that failed works again. */
-	if (spooler->failing && !bytes && !note(spooler, spool_try(spooler->spool)))
+	if (spooler->failing && !bytes && !spooler_note(spooler, spool_try(spooler->spool)))
 		return false;
 	if (!store_waiting(spooler, bytes))
 		return false;
@@ -292,7 +243,7 @@ static bool write_all(struct spooler *spooler, const struct backlog *backlog, si
 	if (backlog->refused && !keep_refused(spooler))
 		return false;
 	if (backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS)
-		return delete_replayed(spooler);
+		return spooler_delete_replayed(spooler);
 	return true;
 }
 
@@ -301,17 +252,22 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 	int64_t now = clock_monotonic();
 	size_t bytes = due_bytes(backlog, spooler->stored_at, now);
 
-	if (now < spooler->retry_at || !enter(spooler))
+	if (discard_is_due(spooler->discard))
+		spooler_give_up(spooler);
+	if (now < spooler->retry_at || !spooler_enter(spooler))
+		return;
+	if (spooler->recalling && !spooler_recall(spooler))
 		return;
 	if (!write_all(spooler, backlog, bytes, now))
 		return;
 	spool_read_holds(spooler->spool, &spooler->holds);
-	if (backlog->closed)
+	/* what is handed over in the middle of an order would escape it */
+	if (backlog->closed || discard_is_due(spooler->discard))
 		return;
 	if (backlog->delivering)
-		replay(spooler, backlog, now);
+		spooler_replay(spooler, backlog, now);
 	else
-		probe(spooler, backlog);
+		spooler_probe(spooler, backlog);
 }
 
 /*
@@ -320,9 +276,12 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
  */
 static void finish(struct spooler *spooler)
 {
-	if (!enter(spooler))
+	if (!spooler_enter(spooler))
 		return;
-	delete_replayed(spooler);
+	spooler_delete_replayed(spooler);
+	spooler_recall(spooler);
+	if (discard_is_due(spooler->discard))
+		discard_fail(spooler->discard, "the agent stops");
 	store_suspects(spooler);
 	store_waiting(spooler, SIZE_MAX);
 	keep_refused(spooler);
@@ -335,7 +294,7 @@ static void *run(void *data)
 
 	while (!atomic_load(&spooler->stopping)) {
 		work(spooler, &backlog);
-		publish(spooler);
+		publish(spooler, &backlog);
 		backlog_wait(spooler->queue, next_look(spooler, &backlog, clock_monotonic()), &backlog);
 	}
 	finish(spooler);
@@ -360,12 +319,14 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 		options->name);
 	spooler->state.max_bytes = options->max_bytes;
 	spooler->spool = spool_create(&spool);
+	spooler->discard = discard_create(spooler->label);
 	pace_init(&spooler->pace, options->replay_share, options->replay_floor);
 	pthread_mutex_init(&spooler->lock, NULL);
 	backlog_attach(queue);
 	if (pthread_create(&spooler->thread, NULL, run, spooler) == 0)
 		return spooler;
 	log_error("%s: its thread cannot be started: too many threads, or too little memory", spooler->label);
+	discard_destroy(spooler->discard);
 	spool_destroy(spooler->spool);
 	pthread_mutex_destroy(&spooler->lock);
 	g_free(spooler);
@@ -380,6 +341,19 @@ void spooler_read_state(struct spooler *spooler, struct spooler_state *state)
 	pthread_mutex_lock(&spooler->lock);
 	*state = spooler->state;
 	pthread_mutex_unlock(&spooler->lock);
+}
+
+bool spooler_discard(struct spooler *spooler, int64_t before, unsigned user)
+{
+	bool taken = discard_order(spooler->discard, before, user);
+
+	backlog_wake(spooler->queue);
+	return taken;
+}
+
+void spooler_read_discard(struct spooler *spooler, struct discard_state *state)
+{
+	discard_read(spooler->discard, state);
 }
 
 void spooler_stop(struct spooler *spooler)
@@ -401,6 +375,7 @@ void spooler_destroy(struct spooler *spooler)
 		return;
 	spooler_stop(spooler);
 	pthread_join(spooler->thread, NULL);
+	discard_destroy(spooler->discard);
 	spool_destroy(spooler->spool);
 	pthread_mutex_destroy(&spooler->lock);
 	g_free(spooler);

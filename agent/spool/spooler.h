@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include "queue/queue.h"
+#include "spool/discard.h"
+#include "spool/drain.h"
 
 struct spooler_options {
 	const char *directory; /* borrowed for the spooler's life */
@@ -33,6 +35,8 @@ struct spooler_state {
 	char error[512];        /* why not; "" if they can, and before the first try */
 	int64_t batches, spans; /* on disk */
 	uint64_t bytes, max_bytes;
+	enum drain_state drain;
+	int64_t drain_seconds; /* with DRAIN_KNOWN */
 };
 
 /*
@@ -43,6 +47,13 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 
 /* All zero if @spooler is NULL. */
 void spooler_read_state(struct spooler *spooler, struct spooler_state *state);
+
+/*
+ * Orders the thread to give up what waits on disk: see discard_order. False if an order is at work. The state
+ * is that of the last order.
+ */
+bool spooler_discard(struct spooler *spooler, int64_t before, unsigned user);
+void spooler_read_discard(struct spooler *spooler, struct discard_state *state);
 
 /* Lets the thread store what still waits in the queue, and end; does not wait for it. Nobody may push or take
  * batches any more. @spooler may be NULL in these three. */

@@ -26,7 +26,7 @@ static const char schema[] =
 	" next INTEGER, batches INTEGER, spans INTEGER, sum INTEGER);" SPOOLROW_TABLE REFUSEDROW_TABLE;
 
 /* Of the table `book`. */
-enum row { BOOK = 1, REPLACED = 2 };
+enum row { BOOK = 1, REPLACED = 2, DISCARDED = 3 };
 
 static char *beside(const char *path, const char *suffix)
 {
@@ -185,7 +185,21 @@ int spoolfile_read_replaced(sqlite3 *db, struct tally *replaced, bool *found)
 
 int spoolfile_forget_replaced(sqlite3 *db)
 {
-	return sqlite3_exec(db, "DELETE FROM book WHERE one <> 1", NULL, NULL, NULL);
+	return sqlite3_exec(db, "DELETE FROM book WHERE one = 2", NULL, NULL, NULL);
+}
+
+int spoolfile_read_discarded(sqlite3 *db, int64_t *spans)
+{
+	struct tally row = {0};
+	int rc = read_row(db, DISCARDED, &row);
+
+	*spans = rc == SQLITE_OK ? row.spans : 0;
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int spoolfile_write_discarded(sqlite3 *db, int64_t spans)
+{
+	return write_row(db, DISCARDED, &(struct tally){.spans = spans});
 }
 
 struct tally spoolfile_empty_book(const struct tally *wanted)

@@ -43,6 +43,10 @@ int spoolfile_write_book(sqlite3 *db, const struct tally *book);
 int spoolfile_read_replaced(sqlite3 *db, struct tally *replaced, bool *found);
 int spoolfile_forget_replaced(sqlite3 *db);
 
+/* How many spans were ever discarded: 0 if the file does not say. */
+int spoolfile_read_discarded(sqlite3 *db, int64_t *spans);
+int spoolfile_write_discarded(sqlite3 *db, int64_t spans);
+
 /* The book of a new, empty file that replaces one which should have held @wanted (all 0: unknown). */
 struct tally spoolfile_empty_book(const struct tally *wanted);
 

@@ -147,14 +147,18 @@ static int open_whole(struct store *store)
 {
 	struct tally book, replaced;
 	bool replaces = false;
+	int64_t discarded = 0;
 	int rc = spooldb_open(&store->db);
 
 	if (rc == SQLITE_OK)
 		rc = spoolfile_read_book(store->db.db, &book);
 	if (rc == SQLITE_OK)
 		rc = spoolfile_read_replaced(store->db.db, &replaced, &replaces);
+	if (rc == SQLITE_OK)
+		rc = spoolfile_read_discarded(store->db.db, &discarded);
 	if (rc != SQLITE_OK)
 		return rc;
+	store->discarded = MAX(store->discarded, discarded);
 	/* The tally counts if it belongs to this file, and has its last commit. */
 	if (!store->expecting || store->expected.identity != book.identity ||
 		store->expected.sequence < book.sequence)
@@ -329,42 +333,4 @@ bool store_run(struct store *store, int (*work)(struct store *store, void *data)
 	if (!leaves_open(rc))
 		spooldb_close(&store->db, false);
 	return tell(store, rc);
-}
-
-/* What is under way */
-
-static struct under_way *find_under_way(const struct store *store, int64_t id)
-{
-	for (guint i = 0; i < store->under_way->len; i++) {
-		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
-
-		if (each->id == id)
-			return each;
-	}
-	return NULL;
-}
-
-void store_note_under_way(struct store *store, int64_t id, uint32_t spans)
-{
-	const struct under_way new = {id, spans};
-
-	if (!find_under_way(store, new.id))
-		g_array_append_val(store->under_way, new);
-}
-
-void store_forget_under_way(struct store *store, int64_t id)
-{
-	struct under_way *found = find_under_way(store, id), *all = (void *)store->under_way->data;
-
-	if (found)
-		g_array_remove_index(store->under_way, (guint)(found - all));
-}
-
-int64_t store_highest_under_way(const struct store *store)
-{
-	int64_t highest = 0;
-
-	for (guint i = 0; i < store->under_way->len; i++)
-		highest = MAX(highest, g_array_index(store->under_way, struct under_way, i).id);
-	return highest;
 }

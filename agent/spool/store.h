@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The store: the spool's file while it is open, and what it holds. It opens, repairs and replaces the file so
- * that every span that is lost is counted. Private to spool.c.
+ * that every span that is lost is counted. Private to spool.c and sweep.c.
  */
 #ifndef SPOOL_STORE_H
 #define SPOOL_STORE_H
@@ -13,6 +13,7 @@
 
 #include "spool/spool.h"
 #include "spool/spooldb.h"
+#include "spool/spoolrow.h"
 #include "spool/tally.h"
 
 struct store {
@@ -25,9 +26,14 @@ struct store {
 	struct tally expected;    /* while a file is being opened or replaced: what it should hold */
 	bool expecting;           /* that is known */
 	GArray *under_way;        /* of struct under_way */
+	int64_t discarded;        /* spans, ever */
 	struct spool_losses lost; /* until spool_take_losses */
 	struct buffer times;      /* of the row that is being stored */
 	char error[512];
+};
+
+struct spool {
+	struct store store;
 };
 
 void store_init(struct store *store, const struct spool_options *options);
@@ -45,13 +51,29 @@ bool store_run(struct store *store, int (*work)(struct store *store, void *data)
 /* Ends what spooldb_begin began; the file then holds @next. */
 int store_commit(struct store *store, struct tally *next, int rc);
 
+/* The same for a commit in which @spans were discarded. */
+int store_commit_discarded(struct store *store, struct tally *next, int64_t spans, int rc);
+
+/* The head of the first batch behind @after; SQLITE_DONE if there is none. */
+int store_read_head(struct store *store, int64_t after, struct spoolrow *row);
+
+/* Deletes it, in the file and in @next. */
+int store_delete_row(struct store *store, const struct spoolrow *row, struct tally *next);
+
 /* A batch that was read, and is not deleted yet. As memory has it too, it is not lost with the file. */
 struct under_way {
-	int64_t id, spans;
+	int64_t id, spans, newest;
+	bool unwanted; /* to be deleted if it comes back */
 };
 
-void store_note_under_way(struct store *store, int64_t id, uint32_t spans);
+void store_note_under_way(struct store *store, const struct spoolrow *row);
 void store_forget_under_way(struct store *store, int64_t id);
+bool store_is_under_way(const struct store *store, int64_t id);
+
+/* Those without an event as new as @before are not wanted any more; and which these are: up to @max ids. */
+void store_give_up_under_way(struct store *store, int64_t before);
+unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max);
+
 int64_t store_highest_under_way(const struct store *store);
 
 #endif

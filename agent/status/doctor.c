@@ -126,13 +126,21 @@ static const struct remedy {
 	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
 };
 
-/* Whether it may be over in a moment that nothing is collected. */
-static bool is_passing(const struct collector_state *collector)
+/* For how long it may be over in a moment that nothing is collected, for this reason. */
+static int64_t passes_in(enum collector_reason reason)
 {
-	int64_t lasts = collector->reason == REASON_NONE || collector->reason == REASON_STARTING ? STARTS_NS
-												 : LASTS_NS;
-
-	return clock_monotonic() - collector->since < lasts;
+	switch (reason) {
+	case REASON_NONE:
+	case REASON_STARTING:
+		return STARTS_NS;
+	case REASON_SESSION_LOST:
+	case REASON_NO_RELAY:
+	case REASON_LTTNG_FAILED:
+	case REASON_READER_ENDED:
+		return LASTS_NS;
+	default:
+		return 0;
+	}
 }
 
 /* Whether the relay is missed because something else has one of its ports; says so. */
@@ -159,7 +167,7 @@ static void examine_session(struct findings *findings, const struct status *stat
 {
 	const struct collector_state *collector = &status->collector;
 
-	if (!collector->collecting && is_passing(collector))
+	if (!collector->collecting && clock_monotonic() - collector->since < passes_in(collector->reason))
 		return;
 	if (!collector->collecting && collector->reason != REASON_SESSION_DAEMON_HANGS &&
 		collector->reason != REASON_RELAY_HANGS && examine_session_daemon(findings, status))
@@ -198,7 +206,8 @@ static void examine_programs(struct findings *findings, const struct status *sta
 	const struct census *census = &status->census;
 	int programs = census->known ? census->programs : status->activity.programs;
 
-	if (census->events_off)
+	/* a session that is about to be read has none yet */
+	if (census->events_off && status->collector.collecting)
 		finding_add(findings, "events-disabled",
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "base/proxyurl.h"
 #include "spool/spoollist.h"
 #include "spool/spoolname.h"
 #include "status/finding.h"
@@ -42,6 +43,20 @@ static const struct remedy {
 		"check that the host is up, and that there is a route to it"},
 	[FAULT_CONNECT] = {"output", "check `server` in [output], and the collector's log", NULL,
 		"check `brokers` in [output], and the brokers' log"},
+	[FAULT_PROXY] = {"output-proxy", NULL,
+		"check that the proxy is up, and that `proxy` in [output] names the host and port of an HTTP "
+		"proxy"},
+	[FAULT_PROXY_DENIES] = {"output-proxy", NULL,
+		"allow this node to CONNECT to the server's port, in the proxy, or name a port that it "
+		"allows "
+		"in `server` of [output]"},
+	[FAULT_PROXY_BEYOND] = {"output-proxy", NULL,
+		"check `server` in [output], and that the collector is up: the proxy looks up its name, and "
+		"has to reach it; the proxy's log says more"},
+	[FAULT_PROXY_LOGIN] = {"output-proxy-login", NULL,
+		"name a user of the proxy in `proxy` of [output], as http://USER@HOST:PORT, and the file "
+		"with "
+		"its password in `proxy-password-file`"},
 	[FAULT_TLS_CERTIFICATE] = {"output-tls",
 		"give the server a valid certificate, or name the authority that signed it in `tls-ca` of "
 		"[output]",
@@ -67,9 +82,12 @@ static const struct remedy {
 		"itself once it can"},
 	[FAULT_LIBRARY] = {"output-library",
 		"install it (apt install librdkafka1); the agent goes on by itself once it is there"},
-	[FAULT_PASSWORD] = {"output-password", "correct `sasl-password-file` in [output], or let the agent's "
-					       "user read it: the agent goes on by "
-					       "itself once it can"},
+	[FAULT_PASSWORD] = {"output-password",
+		"correct `sasl-password-file` in [output], or let the agent's user read it: the agent goes "
+		"on "
+		"by itself once it can",
+		"correct `proxy-password-file` in [output], or let the agent's user read it: the agent goes "
+		"on by itself once it can"},
 	[FAULT_FILE_FOLDER] = {"output-directory", "make the directory, or correct `directory` in [output]; "
 						   "the agent goes on by itself once it is "
 						   "there"},
@@ -184,6 +202,8 @@ static char *describe_remedy(const struct status *status, const struct output_st
 	if (is && !is->tls && is->type != CONFIG_OUTPUT_KAFKA &&
 		(fault == FAULT_CLOSED || fault == FAULT_GARBLED || fault == FAULT_NOT_HTTP))
 		g_string_append(fix, "; if it is a port with TLS, set `tls = yes`");
+	if (is && *is->proxy && !is->tls && fault > FAULT_NO_ANSWER && fault != FAULT_PROXY_LOGIN)
+		g_string_append(fix, "; or the answer is the proxy's own: its log says more");
 	g_string_replace(fix, "[output]", section, 0);
 	return g_string_free(fix, FALSE);
 }
@@ -194,11 +214,13 @@ static char *describe_remedy(const struct status *status, const struct output_st
 static GString *describe(
 	const struct status *status, const struct output_state *output, const char *kind, const char *server)
 {
+	const struct output_config *is = config_output(status->config, output->name);
 	GString *what = g_string_new(kind);
+	char way[PROXYURL_WAY];
 
 	if (status->output_count > 1 || strcmp(output->name, SPOOLNAME_DEFAULT) != 0)
 		g_string_append_printf(what, " of output %s", output->name);
-	g_string_append_printf(what, " at %s", server);
+	g_string_append_printf(what, " at %s%s", server, is ? proxyurl_way(is->proxy, way) : "");
 	return what;
 }
 
@@ -246,7 +268,7 @@ static void add_preferred(
 		g_autofree char *fix = NULL;
 		GString *what;
 
-		if (!server->fault || server->unsteady)
+		if (!server->fault || (server->unsteady && !standing_is_down(server)))
 			continue;
 		fix = describe_remedy(status, output, server->fault);
 		what = describe(status, output, "the preferred collector", server->server);
@@ -274,7 +296,7 @@ static void add_unsteady(
 		GString *what;
 
 		beyond = server->serving;
-		if (!server->unsteady || (server->serving && standing_is_down(server)))
+		if (!server->unsteady || standing_is_down(server))
 			continue;
 		what = describe(status, output, files ? "the directory" : "the collector", server->server);
 		g_string_append_printf(what,

@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <event2/listener.h>
 #include <glib.h>
 
 #include "base/log.h"
 #include "base/sanitize.h"
+#include "status/discardserve.h"
+#include "status/discardtalk.h"
 #include "status/httplimit.h"
 #include "status/metrics.h"
 #include "status/port.h"
@@ -159,6 +162,33 @@ static void serve(struct evhttp_request *request, void *data)
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 }
 
+static void reply_discard(struct evhttp_request *request, const struct http *http, const char *query)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST, known;
+	struct buffer body = {0};
+	unsigned user;
+
+	known = discardserve_peer(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &user);
+	reply(request, discardserve(http->source->outputs, query, order, known ? &user : NULL, &body), PLAIN,
+		&body);
+	buffer_free(&body);
+}
+
+/* The control socket: what the port has, and the order. */
+static void serve_local(struct evhttp_request *request, void *data)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+
+	if (path && strcmp(path, DISCARDTALK_PATH) == 0)
+		reply_discard(request, data, evhttp_uri_get_query(uri));
+	else if (evhttp_request_get_command(request) == EVHTTP_REQ_POST)
+		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
+	else
+		serve(request, data);
+}
+
 static struct evhttp *create_server(void *http)
 {
 	struct evhttp *server = evhttp_new(((struct http *)http)->base);
@@ -261,6 +291,8 @@ static int listen_local(struct http *http, const char *path, bool *hopeless)
 	http->socket = g_strdup(path);
 	listener = evconnlistener_new(http->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
 	http->local = create_server(http);
+	evhttp_set_allowed_methods(http->local, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
+	evhttp_set_gencb(http->local, serve_local, http);
 	http->local_limit = http_limit_create(http->base, http->local, listener);
 	evhttp_bind_listener(http->local, listener);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The agent's own HTTP: /metrics, /healthz, /readyz and / on a loopback port, and the same with /status and
- * /status.json on the control socket. Read only: nothing that comes in changes anything.
+ * /status.json on the control socket. Read only, but for the one order that the control socket takes:
+ * discardtalk.h.
  */
 #ifndef STATUS_HTTP_H
 #define STATUS_HTTP_H

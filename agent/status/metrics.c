@@ -137,6 +137,20 @@ static const struct output_gauge {
 	{"blkin_agent_spool_limit_bytes", "Disk that the spool may take; 0: there is none.", spool_limit_of},
 };
 
+/* Of those that drain: of the others it is not known. */
+static void write_drain(struct buffer *out, const struct status *status)
+{
+	const char *name = "blkin_agent_spool_drain_seconds";
+
+	write_head(out, name, "gauge",
+		"Time that the delivery of what the spool holds will take; absent while that is not known, "
+		"or it holds nothing.");
+	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
+		if (status->outputs[n].spool.drain == DRAIN_KNOWN)
+			buffer_printf(out, "%s{output=\"%s\"} %" PRId64 "\n", name, status->outputs[n].name,
+				status->outputs[n].spool.drain_seconds);
+}
+
 static void write_outputs(struct buffer *out, const struct status *status)
 {
 	write_head(out, "blkin_agent_delivery_seconds", "histogram",
@@ -154,6 +168,7 @@ static void write_outputs(struct buffer *out, const struct status *status)
 			buffer_printf(out, "%s{output=\"%s\"} %.17g\n", gauge->name, status->outputs[n].name,
 				gauge->value(&status->outputs[n]));
 	}
+	write_drain(out, status);
 }
 
 /* The agent */

@@ -122,7 +122,19 @@ static void write_share(struct buffer *out, const char *label, uint64_t used, ui
 {
 	char some[HUMAN_MAX], all[HUMAN_MAX];
 
-	buffer_printf(out, "  %-9s %s of %s\n", label, human_size(some, used), human_size(all, limit));
+	buffer_printf(out, "  %-9s %s of %s", label, human_size(some, used), human_size(all, limit));
+}
+
+static void write_drain(struct buffer *out, const struct spooler_state *spool)
+{
+	if (spool->drain == DRAIN_STOPPED)
+		buffer_printf(out, ", not draining");
+	if (spool->drain == DRAIN_BEGINS)
+		buffer_printf(out, ", being delivered");
+	if (spool->drain != DRAIN_KNOWN)
+		return;
+	buffer_printf(out, ", delivered in about ");
+	write_time(out, spool->drain_seconds * NS_PER_SECOND);
 }
 
 static void write_spool(struct buffer *out, const struct spooler_state *spool)
@@ -130,6 +142,8 @@ static void write_spool(struct buffer *out, const struct spooler_state *spool)
 	if (!spool->max_bytes)
 		return;
 	write_share(out, "spool", spool->bytes, spool->max_bytes);
+	write_drain(out, spool);
+	buffer_printf(out, "\n");
 	if (spool->error[0])
 		write_said(out, spool->error);
 }
@@ -313,6 +327,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		buffer_printf(out, "%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
 	buffer_printf(out, "%" PRId64 " dropped\n", dropped_of(output));
 	write_share(out, "queue", output->queue_bytes, output->queue_limit);
+	buffer_printf(out, "\n");
 	write_spool(out, &output->spool);
 	write_latency(out, &output->account.latency);
 }

@@ -95,6 +95,16 @@ static void write_spans(struct buffer *out, const struct status *status)
 	json_close(out, '}');
 }
 
+/* What is not known is null. */
+static void write_known(struct buffer *out, const char *key, bool known, int64_t value)
+{
+	json_key(out, key);
+	if (known)
+		json_int(out, value);
+	else
+		json_null(out);
+}
+
 static void write_spool_json(struct buffer *out, const struct spooler_state *spool)
 {
 	open_member(out, "spool", '{');
@@ -104,6 +114,7 @@ static void write_spool_json(struct buffer *out, const struct spooler_state *spo
 	write_int(out, "spans", spool->spans);
 	write_int(out, "bytes", (int64_t)spool->bytes);
 	write_int(out, "max_bytes", (int64_t)spool->max_bytes);
+	write_known(out, "drain_seconds", spool->drain == DRAIN_KNOWN, spool->drain_seconds);
 	json_close(out, '}');
 }
 
@@ -129,16 +140,6 @@ static void write_suspects(struct buffer *out, const struct suspects_state *susp
 	write_int(out, "spans", (int64_t)suspects->spans);
 	write_text(out, "error", suspects->error);
 	json_close(out, '}');
-}
-
-/* What is not known is null. */
-static void write_known(struct buffer *out, const char *key, bool known, int64_t value)
-{
-	json_key(out, key);
-	if (known)
-		json_int(out, value);
-	else
-		json_null(out);
 }
 
 static void write_programs_json(struct buffer *out, const struct status *status)

@@ -84,6 +84,17 @@ static void release(struct fileuplink *files)
 	g_free(files);
 }
 
+/* In memory, or in the spool. */
+static bool some_wait(const struct fileuplink *files)
+{
+	struct account *account = queue_account(files->queue);
+	struct account_rows of;
+	struct ledger rows;
+
+	ledger_read_with(&rows, &account, &of, 1);
+	return of.row[SPANS_QUEUED] + of.row[SPANS_SPOOLED] > 0;
+}
+
 static void *run(void *data)
 {
 	struct fileuplink *files = data;
@@ -93,7 +104,7 @@ static void *run(void *data)
 		filework(files);
 		goes_on = wait_for_work(files);
 	}
-	if (filewriter_close(&files->writer) != 0)
+	if (filewriter_close(&files->writer, some_wait(files)) != 0)
 		log_warning("output %s: %s; the next start finishes it", files->label, files->writer.error);
 	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
 	pthread_mutex_lock(&files->lock);

@@ -19,6 +19,7 @@ struct probe {
 	int64_t timeout_ns, started;
 	const struct run *run;
 	struct wire *wire;
+	struct proxy *proxy;
 	struct link *link;
 	struct event *deadline;
 	bool up;
@@ -100,11 +101,13 @@ struct probe *probe_create(struct event_base *base, const struct uplink_options 
 	address_print(address, probe->server);
 	probe->result.server = probe->server;
 	probe->wire = uplink_create_wire(options, address);
+	probe->proxy = proxy_create(options->proxy, options->proxy_secret_file);
 	probe->deadline = evtimer_new(base, on_deadline, probe);
 	if (!probe->deadline)
 		g_error("out of memory");
 	event_add(probe->deadline, &time);
-	link.connection = (struct connection_options){&probe->address, options->timeout_ns, tls};
+	link.connection =
+		(struct connection_options){&probe->address, options->timeout_ns, tls, probe->proxy};
 	probe->link = link_create(base, &link, probe->wire, &handler);
 	return probe;
 }
@@ -129,5 +132,6 @@ void probe_destroy(struct probe *probe)
 	link_destroy(probe->link);
 	event_free(probe->deadline);
 	probe->wire->destroy(probe->wire);
+	proxy_free(probe->proxy);
 	free(probe);
 }

@@ -328,7 +328,8 @@ static void on_down(enum fault fault, const char *why, void *data)
 static void start_link(struct server *server)
 {
 	const struct server_shared *shared = server->shared;
-	struct link_options options = {{&server->address, shared->timeout_ns, shared->tls}, shared->window};
+	struct link_options options = {
+		{&server->address, shared->timeout_ns, shared->tls, shared->proxy}, shared->window};
 	struct link_handler handler = {on_up, on_answered, on_idle, on_down, server};
 
 	server->answered = false;
@@ -376,6 +377,7 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	server->wire = wire;
 	delivery_init(&server->delivery, shared->queue, shared->format);
 	health_label(server->label, sizeof(server->label), output, server->name);
+	g_strlcat(server->label, shared->way, sizeof(server->label));
 	health_init(&server->health, server->label);
 	backoff_init(&server->backoff, shared->base, on_rested, server);
 	backoff_set_pace(&server->backoff, shared->backoff_min_ns, shared->backoff_max_ns);

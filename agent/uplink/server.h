@@ -15,6 +15,7 @@
 #include <event2/event.h>
 
 #include "base/address.h"
+#include "base/proxyurl.h"
 #include "queue/queue.h"
 #include "uplink/backoff.h"
 #include "uplink/delivery.h"
@@ -45,7 +46,9 @@ struct server_shared {
 	struct queue *queue;
 	enum batch_format format; /* that the wire sends */
 	struct ratelimit *rate;
-	struct tls *tls; /* NULL: plain TCP */
+	struct tls *tls;     /* NULL: plain TCP */
+	struct proxy *proxy; /* NULL: none */
+	const char *way;     /* the words for that */
 	uint32_t window;
 	int64_t timeout_ns, backoff_min_ns, backoff_max_ns;
 	/* Something happened; the role may be changed from here. Called last of all. */
@@ -61,7 +64,7 @@ struct server {
 	const struct server_shared *shared;
 	struct address address;
 	char name[ADDRESS_TEXT];
-	char label[ADDRESS_TEXT + 64]; /* in the log */
+	char label[ADDRESS_TEXT + PROXYURL_WAY + 64]; /* in the log */
 	struct wire *wire;
 	enum server_role role;
 	struct link *link; /* NULL: between two tries */

@@ -33,6 +33,7 @@ struct servers {
 	struct event *paced;     /* when the rate limit allows more */
 	struct event *drained_event;
 	struct ratelimit rate;
+	char way[PROXYURL_WAY]; /* to all of them */
 	void (*drained)(void *data);
 	void *drained_data;
 };
@@ -285,6 +286,7 @@ static void destroy(struct uplink *owned)
 	event_free(uplink->returning);
 	event_free(uplink->drained_event);
 	tls_free(uplink->shared.tls);
+	proxy_free(uplink->shared.proxy);
 	g_free(uplink);
 }
 
@@ -309,6 +311,9 @@ struct wire *uplink_create_wire(const struct uplink_options *options, const stru
 	struct httppost_options http = {.server = address,
 		.path = options->path,
 		.headers_file = options->headers_file,
+		/* through a tunnel, the server sees no proxy */
+		.proxy = options->use_tls ? NULL : options->proxy,
+		.proxy_secret_file = options->proxy_secret_file,
 		.compression = options->compression};
 
 	switch (options->type) {
@@ -367,12 +372,15 @@ struct uplink *servers_create(
 	uplink->count = count;
 	uplink->return_ns = options->return_ns;
 	uplink->rate.limit = options->rate_limit;
+	proxyurl_way(options->proxy, uplink->way);
 	uplink->shared = (struct server_shared){
 		.base = base,
 		.queue = queue,
 		.format = options->format,
 		.rate = &uplink->rate,
 		.tls = tls,
+		.proxy = proxy_create(options->proxy, options->proxy_secret_file),
+		.way = uplink->way,
 		.window = MAX(options->window, 1),
 		.timeout_ns = options->timeout_ns,
 		.backoff_min_ns = options->backoff_min_ns,

@@ -47,6 +47,8 @@ struct uplink_options {
 	enum batch_format format;      /* of what is sent */
 	const char *path;              /* HTTP's and OTLP's */
 	const char *headers_file;      /* the same; "" for none */
+	const char *proxy;             /* the same: proxyurl.h; NULL or "": none */
+	const char *proxy_secret_file; /* of its password; "": none */
 	enum squeeze_kind compression; /* of their bodies */
 	bool use_tls;
 	struct tls_options tls;

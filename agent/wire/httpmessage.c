@@ -68,9 +68,9 @@ static bool take_header(struct httpmessage *head, const char *name, const char *
 		head->length = length;
 	} else if (!g_ascii_strcasecmp(name, "Transfer-Encoding")) {
 		head->chunked = has_word(value, "chunked");
-	} else if (!g_ascii_strcasecmp(name, "Connection")) {
-		head->close = has_word(value, "close");
-		head->keep = has_word(value, "keep-alive");
+	} else if (!g_ascii_strcasecmp(name, "Connection") || !g_ascii_strcasecmp(name, "Proxy-Connection")) {
+		head->close |= has_word(value, "close");
+		head->keep |= has_word(value, "keep-alive");
 	} else if (!g_ascii_strcasecmp(name, "Content-Type")) {
 		head->html = has_word(value, "text/html");
 	} else if (!g_ascii_strcasecmp(name, "Retry-After")) {
@@ -306,6 +306,8 @@ static enum reply_kind read_body(
 		kind = read_plain(head, &body, used, reply);
 	}
 	reply->last |= closes(head) || head->status == 408;
+	/* small proxies, as tinyproxy, end each connection without saying so */
+	reply->last |= reply->by_proxy && !head->keep;
 	head->body = body.data;
 	head->body_size = body.size;
 	return kind;

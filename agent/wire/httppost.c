@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "base/memory.h"
+#include "net/proxy.h"
 #include "wire/httpheaders.h"
 
 /* Digits of a Content-Length, which is known last; filled up with blanks. */
@@ -19,8 +20,9 @@ struct httppost {
 	struct payload *payload;
 	httppost_reader *read_reply;
 	struct buffer head;    /* of each request, to the headers of the file */
-	struct buffer headers; /* of the file */
+	struct buffer headers; /* of the file, and the login at the proxy */
 	char *headers_file;    /* NULL: none */
+	struct proxy *proxy;   /* the same */
 	struct squeeze *squeeze;
 };
 
@@ -45,15 +47,22 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 
 static enum reply_kind get_reply(struct wire *wire, const uint8_t *data, size_t size, struct reply *reply)
 {
-	return ((struct httppost *)wire)->read_reply(data, size, reply);
+	const struct httppost *post = (const struct httppost *)wire;
+
+	reply->sent = post->headers_file;
+	reply->by_proxy = post->proxy;
+	return post->read_reply(data, size, reply);
 }
 
-/* The headers' file may have changed. */
+/* The files may have changed. */
 static bool ready(struct wire *wire, char *why, size_t size)
 {
 	struct httppost *post = (struct httppost *)wire;
 
-	return !post->headers_file || httpheaders_read(post->headers_file, &post->headers, why, size);
+	post->headers.size = 0;
+	if (post->headers_file && !httpheaders_read(post->headers_file, &post->headers, why, size))
+		return false;
+	return !post->proxy || proxy_put_login(post->proxy, &post->headers, why, size);
 }
 
 static void destroy(struct wire *wire)
@@ -65,6 +74,7 @@ static void destroy(struct wire *wire)
 	buffer_free(&post->head);
 	buffer_free(&post->headers);
 	g_free(post->headers_file);
+	proxy_free(post->proxy);
 	free(post);
 }
 
@@ -74,9 +84,10 @@ static void put_head(struct httppost *post, const struct httppost_options *optio
 
 	address_print(options->server, server);
 	buffer_printf(&post->head,
-		"POST %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: blkin-agent/%s\r\nContent-Type: "
+		"POST %s%s%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: blkin-agent/%s\r\nContent-Type: "
 		"application/%s\r\n",
-		options->path, server, BLKIN_VERSION, post->payload->content_type);
+		post->proxy ? "http://" : "", post->proxy ? server : "", options->path, server, BLKIN_VERSION,
+		post->payload->content_type);
 	if (squeeze_encoding(post->squeeze))
 		buffer_printf(&post->head, "Content-Encoding: %s\r\n", squeeze_encoding(post->squeeze));
 }
@@ -97,6 +108,7 @@ struct wire *httppost_create(
 	post->squeeze = squeeze_create(options->compression);
 	if (options->headers_file && *options->headers_file)
 		post->headers_file = g_strdup(options->headers_file);
+	post->proxy = proxy_create(options->proxy, options->proxy_secret_file);
 	put_head(post, options);
 	return &post->wire;
 }

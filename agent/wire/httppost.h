@@ -17,6 +17,8 @@ struct httppost_options {
 	const struct address *server;  /* for the Host header */
 	const char *path;              /* as /api/v1/spans */
 	const char *headers_file;      /* as in httpheaders.h, read for each connection; "" for none */
+	const char *proxy;             /* where the connection ends; NULL or "" if it is the server */
+	const char *proxy_secret_file; /* of its password; "" for none */
 	enum squeeze_kind compression; /* of bodies */
 };
 

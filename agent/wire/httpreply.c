@@ -60,6 +60,8 @@ static enum fault fault_of(const struct httpmessage *http)
 	if (is_page(http))
 		return FAULT_PAGE;
 	switch (http->status) {
+	case 407:
+		return FAULT_PROXY_LOGIN;
 	case 401:
 	case 403:
 		return FAULT_PERMISSION;
@@ -73,32 +75,43 @@ static enum fault fault_of(const struct httpmessage *http)
 	}
 }
 
-/* The words are read in the log, where the output is named, and by those who try it. */
-static const char *advice(enum fault fault)
+/* The words are read in the log, where the output is named, and by those who try it; the caller's. */
+static char *advice(const struct reply *reply, bool otlp)
 {
-	switch (fault) {
+	switch (reply->fault) {
 	case FAULT_PERMISSION:
-		return "; permission denied: the file that `headers-file` names can hold a token";
+		if (reply->sent)
+			return g_strdup_printf(
+				"; permission denied: it refuses the headers in %.80s (`headers-file`)",
+				reply->sent);
+		return g_strdup(
+			"; permission denied: put a token into a file, and name that in `headers-file`");
+	case FAULT_PROXY_LOGIN:
+		return g_strdup("; the proxy wants a user and password that it accepts");
 	case FAULT_PATH:
-		return "; is the output's `path` right?";
+		return g_strdup("; is the output's `path` right?");
 	case FAULT_PAGE:
-		return "; it is a web page, so this is no collector, or the output's `path` is wrong";
+		return g_strdup(
+			"; it is a web page, so this is not a collector, or the output's `path` is wrong");
 	case FAULT_FORMAT:
-		return "; it does not take spans in this form: see the output's `compression`, and `format` "
-		       "of "
-		       "`type = http`";
+		return g_strdup_printf(
+			"; it does not take spans in this form: see the output's `compression`, and `%s`",
+			otlp ? "path" : "format");
 	case FAULT_ENCODING:
-		return "; it does not take them compressed like this: see the output's `compression`";
+		return g_strdup(
+			"; it does not take them compressed like this: see the output's `compression`");
 	default:
-		return "";
+		return g_strdup("");
 	}
 }
 
-void httpreply_say(struct reply *reply, const struct httpmessage *http, const uint8_t *text, size_t size)
+void httpreply_say(
+	struct reply *reply, const struct httpmessage *http, bool otlp, const uint8_t *text, size_t size)
 {
 	const bool encoding = reply->fault == FAULT_ENCODING && *http->accepts;
+	g_autofree char *advised = advice(reply, otlp);
 	int used = snprintf(reply->words, sizeof(reply->words), "HTTP status %d%s%s%s%s%s%s%s", http->status,
-		*http->reason ? " " : "", http->reason, advice(reply->fault), encoding ? "; it accepts " : "",
+		*http->reason ? " " : "", http->reason, advised, encoding ? "; it accepts " : "",
 		encoding ? http->accepts : "", *http->location ? "; redirected to " : "", http->location);
 
 	size = MIN(size, 200);
@@ -131,6 +144,6 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
 	enum reply_kind kind = httpreply_parse(data, size, reply, &http);
 
 	if (http.status && kind != REPLY_GOOD)
-		httpreply_say(reply, &http, http.body, http.body_size);
+		httpreply_say(reply, &http, false, http.body, http.body_size);
 	return kind;
 }

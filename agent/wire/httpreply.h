@@ -24,6 +24,7 @@ enum reply_kind httpreply_read(const uint8_t *data, size_t size, struct reply *r
  */
 enum reply_kind httpreply_parse(
 	const uint8_t *data, size_t size, struct reply *reply, struct httpmessage *http);
-void httpreply_say(struct reply *reply, const struct httpmessage *http, const uint8_t *text, size_t size);
+void httpreply_say(
+	struct reply *reply, const struct httpmessage *http, bool otlp, const uint8_t *text, size_t size);
 
 #endif

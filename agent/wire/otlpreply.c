@@ -70,12 +70,13 @@ enum reply_kind otlpreply_read(const uint8_t *data, size_t size, struct reply *r
 		read_partial_success(&http, reply);
 		return kind;
 	}
-	if (kind == REPLY_PUT_OFF && !may_try_again(http.status))
+	/* a page is the proxy's own, which has no connection to the server */
+	if (kind == REPLY_PUT_OFF && !may_try_again(http.status) && !(reply->by_proxy && http.html))
 		kind = REPLY_REFUSED;
 	message = find_text(protobuf_read(http.body, http.body_size), RPC_STATUS_MESSAGE);
 	if (message.size)
-		httpreply_say(reply, &http, message.bytes, message.size);
+		httpreply_say(reply, &http, true, message.bytes, message.size);
 	else
-		httpreply_say(reply, &http, http.body, http.body_size);
+		httpreply_say(reply, &http, true, http.body, http.body_size);
 	return kind;
 }

@@ -32,6 +32,8 @@ enum reply_kind {
 
 struct reply {
 	bool ended;       /* given: no more bytes come, as the connection is over */
+	const char *sent; /* given: the file of headers that the call had; NULL: none */
+	bool by_proxy;    /* given by the wire: what comes has a proxy's words about the connection */
 	int32_t number;   /* of the call that it answers, if replies are numbered */
 	size_t used;      /* bytes of it */
 	uint64_t lost;    /* REPLY_GOOD: of the spans, it threw away so many; it does not say which */

@@ -17,6 +17,8 @@
 #include "queue/format.h"
 #include "queue/keep.h"
 
+/* Folders in folders; more than anybody has. */
+#define DEPTH_MAX 16
 /* So many bytes are handed on at once. */
 #define HAND_BYTES (256 * 1024)
 /* A file with a longer line is none of spans: of these none is larger than a few MiB. */
@@ -60,26 +62,59 @@ static void add_once(GPtrArray *found, const char *path)
 		g_ptr_array_add(found, real);
 }
 
-bool lines_find(const char *path, GPtrArray *found)
+static bool is_folder(const char *path)
+{
+	struct stat file;
+
+	return lstat(path, &file) == 0 && S_ISDIR(file.st_mode);
+}
+
+/* Such files, and folders, in a folder; sorted. */
+static GPtrArray *list(const char *path)
 {
 	GPtrArray *inside = g_ptr_array_new_with_free_func(g_free);
 	GDir *dir = g_dir_open(path, 0, NULL);
 	const char *name;
-	bool any;
 
-	while (dir && (name = g_dir_read_name(dir)))
-		if (is_named(name))
-			g_ptr_array_add(inside, g_build_filename(path, name, NULL));
+	while (dir && (name = g_dir_read_name(dir))) {
+		g_autofree char *child = g_build_filename(path, name, NULL);
+
+		if (is_named(name) || (*name != '.' && is_folder(child)))
+			g_ptr_array_add(inside, g_steal_pointer(&child));
+	}
 	if (dir)
 		g_dir_close(dir);
-	else if (g_str_has_suffix(path, ".jsonl") && g_file_test(path, G_FILE_TEST_EXISTS))
-		g_ptr_array_add(inside, g_strdup(path));
 	g_ptr_array_sort(inside, by_name);
-	for (guint i = 0; i < inside->len; i++)
-		add_once(found, inside->pdata[i]);
-	any = inside->len > 0;
+	return inside;
+}
+
+static bool find_below(const char *path, int depth, GPtrArray *found)
+{
+	GPtrArray *inside = list(path);
+	bool any = false;
+
+	for (guint i = 0; i < inside->len; i++) {
+		const char *child = inside->pdata[i];
+
+		if (!is_folder(child)) {
+			add_once(found, child);
+			any = true;
+		} else if (depth < DEPTH_MAX) {
+			any |= find_below(child, depth + 1, found);
+		}
+	}
 	g_ptr_array_unref(inside);
 	return any;
+}
+
+bool lines_find(const char *path, GPtrArray *found)
+{
+	if (g_file_test(path, G_FILE_TEST_IS_DIR))
+		return find_below(path, 0, found);
+	if (!g_str_has_suffix(path, ".jsonl") || !g_file_test(path, G_FILE_TEST_EXISTS))
+		return false;
+	add_once(found, path);
+	return true;
 }
 
 /* Reading them */

@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "printable.h"
 #include "scribe/call.h"
@@ -34,6 +35,11 @@ static const struct timeval accept_pause = {.tv_sec = 1};
 /* ADDRESS:PORT, with brackets around IPv6 and a NUL. */
 #define ADDRESS_SIZE (INET6_ADDRSTRLEN + 16)
 
+/* What comes from a peer that is none of Scribe, which mostly tries again and again: told so often at most.
+ */
+enum stranger { STRANGER_HTTP, STRANGER_TLS, STRANGER_OTHER, STRANGERS };
+#define STRANGER_PAUSE_NS (60 * NS_PER_SECOND)
+
 struct connection {
 	struct receiver *receiver;
 	struct bufferevent *bev;
@@ -52,6 +58,7 @@ struct receiver {
 	char address[ADDRESS_SIZE];
 	GQueue connections; /* of struct connection, owned */
 	bool told_skipped;
+	int64_t told[STRANGERS];     /* when; CLOCK_MONOTONIC ns; 0: never */
 	void (*drained)(void *data); /* set: no more calls */
 	void *drained_data;
 };
@@ -123,6 +130,36 @@ static void tell_closing(const struct connection *connection, const char *why)
 	log_warning("%s: connection closed: %s", connection->peer, why);
 }
 
+static enum stranger recognise(uint32_t size)
+{
+	const char bytes[] = {(char)(size >> 24), (char)(size >> 16), (char)(size >> 8), (char)size, '\0'};
+	static const char methods[] = "GET POSTPUT HEADOPTIPATCDELEPRI ";
+
+	for (size_t i = 0; i + 4 < sizeof(methods); i += 4)
+		if (!memcmp(bytes, methods + i, 4))
+			return STRANGER_HTTP;
+	return size >> 16 == 0x1603 ? STRANGER_TLS : STRANGER_OTHER;
+}
+
+/* @size: of the first frame, as it would be. */
+static void tell_stranger(const struct connection *connection, uint32_t size)
+{
+	enum stranger kind = recognise(size);
+	int64_t *told = &connection->receiver->told[kind], now = clock_monotonic();
+	char why[128];
+
+	if (*told && now - *told < STRANGER_PAUSE_NS)
+		return;
+	*told = now;
+	if (kind == STRANGER_HTTP)
+		g_snprintf(why, sizeof(why), "an HTTP request came: this port takes Scribe");
+	else if (kind == STRANGER_TLS)
+		g_snprintf(why, sizeof(why), "a TLS handshake came: this port takes Scribe without TLS");
+	else
+		g_snprintf(why, sizeof(why), "a frame of %u bytes: is this framed Thrift?", size);
+	tell_closing(connection, why);
+}
+
 /* Answers the frame of @size bytes at @frame. Returns whether the connection may go on. */
 static bool answer(struct connection *connection, const void *frame, size_t size)
 {
@@ -153,7 +190,6 @@ static int take_frame(struct connection *connection)
 {
 	struct evbuffer *input = bufferevent_get_input(connection->bev);
 	size_t have = evbuffer_get_length(input);
-	char why[128];
 	uint32_t size;
 	bool good;
 
@@ -161,8 +197,7 @@ static int take_frame(struct connection *connection)
 		return 0;
 	size = ntohl(size);
 	if (size == 0 || size > FRAME_MAX) {
-		g_snprintf(why, sizeof(why), "a frame of %u bytes: is this framed Thrift?", size);
-		tell_closing(connection, why);
+		tell_stranger(connection, size);
 		return -1;
 	}
 	if (have - sizeof(size) < size)
@@ -318,7 +353,10 @@ static bool start_listening(struct receiver *receiver)
 	if (!receiver->listener) {
 		error = errno;
 		format_address((const struct sockaddr *)&receiver->options.address, receiver->address);
-		log_error("cannot listen on %s: %s", receiver->address, strerror(error));
+		log_error("cannot listen on %s: %s%s", receiver->address, strerror(error),
+			error == EADDRINUSE
+				? " (another `blkin collect`, or Zipkin? --listen takes another address)"
+				: "");
 		return false;
 	}
 	evconnlistener_set_error_cb(receiver->listener, on_accept_error);

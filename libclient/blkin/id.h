@@ -5,31 +5,13 @@
 
 #include <stdint.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include <blkin/clock.h>
 #include <blkin/provider.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef CLOCK_MONOTONIC /* a strict -std=c11 hides POSIX's clock */
-#define CLOCK_MONOTONIC 1
-extern int clock_gettime(int clock, struct timespec *time) __attribute__((nothrow, leaf));
-#endif
-
-/**
- * blkin_now - the time that spans are stamped with
- *
- * Returns CLOCK_MONOTONIC in nanoseconds, which is what LTTng stamps events with.
- */
-static inline uint64_t blkin_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 struct blkin_generator_ {
 	uint64_t state;

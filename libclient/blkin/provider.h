@@ -30,6 +30,8 @@ extern "C" {
 extern const int blkin_always_off_ BLKIN_ONE_PER_MODULE_;
 extern const struct blkin_provider blkin_no_provider_ BLKIN_ONE_PER_MODULE_;
 extern const struct blkin_provider *blkin_provider_ BLKIN_ONE_PER_MODULE_;
+extern const blkin_packed_span *blkin_packed_ BLKIN_ONE_PER_MODULE_;
+extern const struct blkin_clock *blkin_clock_ BLKIN_ONE_PER_MODULE_;
 extern unsigned blkin_forks_ BLKIN_ONE_PER_MODULE_;
 extern int blkin_loaded_ BLKIN_ONE_PER_MODULE_;
 
@@ -45,8 +47,12 @@ const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider),
 		&blkin_always_off_, &blkin_always_off_, &blkin_always_off_},
 	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_,
 	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL,
-	blkin_ignore_sampling_, NULL};
+	blkin_ignore_sampling_, NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
 const struct blkin_provider *blkin_provider_ = &blkin_no_provider_;
+/* NULL: the provider takes spans in records only. */
+const blkin_packed_span *blkin_packed_ = NULL;
+/* NULL: the kernel is asked for the time. */
+const struct blkin_clock *blkin_clock_ = NULL;
 /* How often this process has forked: a thread seeds its id generator again when this changes. */
 unsigned blkin_forks_ = 0;
 int blkin_loaded_ = 0;
@@ -54,6 +60,17 @@ int blkin_loaded_ = 0;
 static inline void blkin_count_fork_(void)
 {
 	blkin_forks_++;
+}
+
+/* An older provider's table ends before what was added since. */
+static inline void blkin_use_provider_(const struct blkin_provider *provider)
+{
+	blkin_provider_ = provider;
+	if (provider->size < sizeof(*provider))
+		return;
+	blkin_packed_ = provider->packed;
+	if (provider->clock->read)
+		blkin_clock_ = provider->clock;
 }
 
 /*
@@ -119,8 +136,8 @@ __attribute__((constructor(101))) static void blkin_load_provider_(void)
 	library = dlopen("libblkin-provider.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (library)
 		provider = (const struct blkin_provider *)dlsym(library, "blkin_provider_1");
-	if (provider && provider->size >= sizeof(*provider))
-		blkin_provider_ = provider;
+	if (provider && provider->size >= BLKIN_PROVIDER_LEAST_)
+		blkin_use_provider_(provider);
 	if (getenv("BLKIN_DEBUG"))
 		blkin_print_report_(library, blkin_provider_ != &blkin_no_provider_);
 }

@@ -8,6 +8,7 @@
 #ifndef BLKIN_RECORD_H_
 #define BLKIN_RECORD_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -33,8 +34,31 @@ struct blkin_process {
 	char line[BLKIN_PROCESS_LINE_];
 };
 
+/*
+ * The processor's counter as a clock, for <blkin/clock.h>: one for all of the process, changed by the
+ * provider at any time. A reader takes all of it or, if `turn` is odd or becomes another one meanwhile,
+ * nothing.
+ */
+struct blkin_clock {
+	uint64_t turn;
+	uint64_t ticks, time; /* the counter, and CLOCK_MONOTONIC, ns, then */
+	uint64_t rate;        /* of time to ticks, times 2^32 */
+	uint64_t window;      /* how many ticks that can be used for; 0: it cannot */
+	uint64_t least;       /* no reading may be before that: one was handed out */
+	uint64_t unused_too;
+	/* Reads the time, with the ticks just now or 0, and renews the above; NULL: this clock cannot be
+	 * used. */
+	uint64_t (*read)(uint64_t ticks);
+} __attribute__((aligned(64)));
+
 /* syslog's eight severity levels */
 #define BLKIN_LEVELS_ 8
+
+/*
+ * Writes a span whose fields are in one piece: the record's four numbers, the name, and the data. The sizes
+ * include each text's NUL. Nobody may change them during the call.
+ */
+typedef void (*blkin_packed_span)(const uint64_t *numbers, size_t name_size, size_t data_size);
 
 /*
  * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. New members are only added at its end;
@@ -62,7 +86,13 @@ struct blkin_provider {
 	int (*sample)(uint64_t id, uint64_t now, const char *service);
 	void (*set_sampling)(uint32_t one_in, uint32_t per_second);
 	const struct blkin_process *process;
+	/* What follows is newer: a program may find a table without it. */
+	const struct blkin_clock *clock;
+	blkin_packed_span packed[BLKIN_LEVELS_];
 };
+
+/* The size of the oldest table that programs can use. */
+#define BLKIN_PROVIDER_LEAST_ offsetof(struct blkin_provider, clock)
 
 /* What the library also exports, as `blkin_report_1`: prints the line that BLKIN_DEBUG asks for. */
 struct blkin_report {

@@ -34,11 +34,13 @@
 
 #include <string.h>
 
+#include <blkin/clock.h>
 #include <blkin/context.h>
 #include <blkin/endpoint.h>
 #include <blkin/hex.h>
 #include <blkin/id.h>
 #include <blkin/provider.h>
+#include <blkin/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,8 +68,6 @@ extern "C" {
 #define BLKIN_TAIL_TEXT_ (1 + BLKIN_ENDPOINT_TEXT_ + 9 + 21 + 8 + 11 + BLKIN_PROCESS_LINE_ + 1)
 /* Longest key, with its NUL, that keeps its type in an event of its own; a longer one is a text's. */
 #define BLKIN_TYPED_KEY_ 128
-/* For the calls whose argument is usually a literal, so that the compiler knows its length. */
-#define BLKIN_INLINE_ __attribute__((always_inline))
 
 /** enum blkin_level - how much a span matters: syslog's eight severity levels, the lowest number the most */
 enum blkin_level {
@@ -106,6 +106,7 @@ struct blkin_span {
 	const char *name;     /* one too long to be copied, or NULL: then the text begins with it */
 	const struct blkin_endpoint *remote;
 	struct blkin_span_record record;
+	uint64_t numbers[4]; /* the record's, in one piece with the text */
 	char text[BLKIN_HEAD_TEXT_ + BLKIN_SPAN_TEXT + BLKIN_TAIL_TEXT_];
 };
 
@@ -126,27 +127,6 @@ static inline int blkin_tracing(void)
 	return blkin_tracing_level(BLKIN_INFO);
 }
 
-/* Writes @number in decimal at @to, which has room for 20 digits; returns where it ends. */
-static inline char *blkin_put_number_(char *to, uint64_t number)
-{
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
-	unsigned size = 1;
-	uint64_t limit = 10;
-	char *at, *end;
-
-	for (; size < 20 && number >= limit; limit *= 10)
-		size++;
-	end = at = to + size;
-	for (; number >= 10; number /= 100)
-		memcpy(at -= 2, pairs + number % 100 * 2, 2);
-	if (at > to)
-		*to = (char)('0' + number);
-	return end;
-}
-
 /* Writes "+NANOSECONDS", or with '-': how much @time is after the span's start. */
 static inline char *blkin_span_put_time_(const struct blkin_span *span, char *to, uint64_t time)
 {
@@ -164,22 +144,19 @@ static inline char *blkin_put_endpoint_(char *to, const struct blkin_endpoint *e
 {
 	const char *ip = endpoint && endpoint->ip ? endpoint->ip : "",
 		   *name = endpoint && endpoint->name ? endpoint->name : "";
-	size_t i;
+	size_t size = strlen(ip);
 
 	to = blkin_put_number_(to, endpoint ? (uint16_t)endpoint->port : 0u);
 	*to++ = ' ';
-	for (i = 0; (unsigned char)ip[i] > ' ' && i < BLKIN_ADDRESS_TEXT_; i++)
-		to[i] = ip[i];
-	if (i == 0 || ip[i]) {
+	if (size == 0 || size > BLKIN_ADDRESS_TEXT_ || blkin_copy_(to, ip, size, ' ' + 1)) {
 		*to = '-';
-		i = 1;
+		size = 1;
 	}
-	to += i;
+	to += size;
 	*to++ = ' ';
-	for (i = 0; name[i] && i < BLKIN_SERVICE_NAME; i++)
-		to[i] = name[i] == '\n' ? ' ' : name[i];
-	to[i] = '\n';
-	return to + i + 1;
+	to = blkin_put_name_(to, name, BLKIN_SERVICE_NAME);
+	*to = '\n';
+	return to + 1;
 }
 
 /* Writes the words that the head line begins with. */
@@ -208,11 +185,33 @@ static inline char *blkin_span_put_kind_(
 	return to;
 }
 
-static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, int shared,
-	const char *name, const struct blkin_endpoint *local, uint64_t start)
+/*
+ * Writes the name at the text's begin, or notes one that is too long; returns where it ends. @known is the
+ * size of a literal that is there already, or 0.
+ */
+static inline char *blkin_span_put_name_(struct blkin_span *span, const char *name, size_t known)
 {
 	size_t size;
-	char *to = span->text;
+
+	span->name = NULL;
+	if (known)
+		return span->text + known;
+	name = name ? name : "";
+	size = strlen(name);
+	if (size >= BLKIN_NAME_TEXT_) {
+		span->name = name;
+		return span->text;
+	}
+	span->text[size] = '\0';
+	if (blkin_copy_(span->text, name, size, 1)) /* another thread has made it shorter */
+		size = strlen(span->text);
+	return span->text + size + 1;
+}
+
+static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, int shared,
+	const char *name, size_t known, const struct blkin_endpoint *local, uint64_t start)
+{
+	char *to = blkin_span_put_name_(span, name, known);
 
 	span->recording = 1;
 	span->record.trace_id = span->context.trace_id;
@@ -220,15 +219,6 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	span->record.parent_id = span->context.parent_id;
 	span->record.start = start;
 	span->pieces = 0;
-	span->name = NULL;
-	name = name ? name : "";
-	size = strlen(name) + 1;
-	if (size <= BLKIN_NAME_TEXT_) {
-		memcpy(to, name, size);
-		to += size;
-	} else {
-		span->name = name;
-	}
 	span->head = (uint32_t)(to - span->text);
 	to = blkin_put_endpoint_(blkin_span_put_kind_(span, to, kind, shared), local);
 	span->lines = span->used = (uint32_t)(to - span->text);
@@ -273,28 +263,40 @@ static inline int blkin_span_sampled_(
 	return sample;
 }
 
+/* Starts a span that somebody may record. */
+static inline void blkin_span_start_wanted_(struct blkin_span *span, enum blkin_kind kind, const char *name,
+	size_t known, const struct blkin_endpoint *local)
+{
+	uint64_t start = blkin_now(), id = blkin_id();
+
+	if (!blkin_span_sampled_(span, id, start, local))
+		return;
+	span->context.parent_id = span->context.span_id;
+	span->context.span_id = id;
+	blkin_span_begin_(span, kind, 0, name, known, local, start);
+}
+
 /**
  * blkin_span_start_level - start a span of a level other than info
  * @level: its severity; the node's configuration sets the lowest severity that is recorded. Zipkin shows
  * a level other than info as the tag `level`.
  * @span, @kind, @name, @local, @parent: as for blkin_span_start
  */
-static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_level level,
+static inline BLKIN_INLINE_ void blkin_span_start_level(struct blkin_span *span, enum blkin_level level,
 	enum blkin_kind kind, const char *name, const struct blkin_endpoint *local,
 	const struct blkin_context *parent)
 {
-	uint64_t start, id;
+	size_t known = 0;
 
 	blkin_span_prepare_(span, level, parent);
 	if (!blkin_tracing_level(span->level) || !blkin_span_wanted_(span))
 		return;
-	start = blkin_now();
-	id = blkin_id();
-	if (!blkin_span_sampled_(span, id, start, local))
-		return;
-	span->context.parent_id = span->context.span_id;
-	span->context.span_id = id;
-	blkin_span_begin_(span, kind, 0, name, local, start);
+	name = name ? name : "";
+	if (BLKIN_KNOWN_SHORT_(name, BLKIN_NAME_TEXT_)) {
+		known = strlen(name) + 1;
+		memcpy(span->text, name, known);
+	}
+	blkin_span_start_wanted_(span, kind, name, known, local);
 }
 
 /**
@@ -310,8 +312,8 @@ static inline void blkin_span_start_level(struct blkin_span *span, enum blkin_le
  * sender left the decision to the receiver, see blkin_sampling(). While no session records spans, the span
  * passes its parent's context on unchanged.
  */
-static inline void blkin_span_start(struct blkin_span *span, enum blkin_kind kind, const char *name,
-	const struct blkin_endpoint *local, const struct blkin_context *parent)
+static inline BLKIN_INLINE_ void blkin_span_start(struct blkin_span *span, enum blkin_kind kind,
+	const char *name, const struct blkin_endpoint *local, const struct blkin_context *parent)
 {
 	blkin_span_start_level(span, BLKIN_INFO, kind, name, local, parent);
 }
@@ -353,7 +355,7 @@ static inline void blkin_span_join(struct blkin_span *span, const char *name,
 		return;
 	start = blkin_now();
 	if (blkin_span_sampled_(span, received->span_id, start, local))
-		blkin_span_begin_(span, BLKIN_SERVER, 1, name, local, start);
+		blkin_span_begin_(span, BLKIN_SERVER, 1, name, 0, local, start);
 }
 
 /**
@@ -374,6 +376,13 @@ static inline char *blkin_span_room_(struct blkin_span *span, size_t need)
 	return need <= room ? span->text + span->used : NULL;
 }
 
+/* The line that began in this room ends here. */
+static inline void blkin_span_end_line_(struct blkin_span *span, char *end)
+{
+	*end = '\n';
+	span->used = (uint32_t)(end + 1 - span->text);
+}
+
 /*
  * Sets the record's texts. They point into the span, which may have been copied, so they are set before each
  * use.
@@ -386,7 +395,7 @@ static inline const struct blkin_span_record *blkin_span_record_(struct blkin_sp
 }
 
 /* Writes an annotation, or with a key a tag, as a piece: its data is only the head line. */
-static inline void blkin_span_piece_(
+static inline BLKIN_RARE_ void blkin_span_piece_(
 	struct blkin_span *span, uint64_t time, const char *key, const char *value)
 {
 	span->text[span->lines - 1] = '\0';
@@ -398,20 +407,24 @@ static inline void blkin_span_piece_(
 	span->pieces++;
 }
 
-static inline void blkin_span_put_annotation_(
-	struct blkin_span *span, uint64_t time, const char *value, size_t size)
+/* @known: there is no line break in it. */
+static inline BLKIN_INLINE_ void blkin_span_put_annotation_(
+	struct blkin_span *span, uint64_t time, const char *value, size_t size, int known)
 {
 	char *to = blkin_span_room_(span, size + 23);
 
-	if (!to || memchr(value, '\n', size)) {
-		blkin_span_piece_(span, time, NULL, value);
-		return;
+	if (to) {
+		to = blkin_span_put_time_(span, to, time);
+		*to++ = ' ';
+		if (known)
+			memcpy(to, value, size);
+		else if (!blkin_copy_line_(to, value, size))
+			to = NULL;
 	}
-	to = blkin_span_put_time_(span, to, time);
-	*to++ = ' ';
-	memcpy(to, value, size);
-	to[size] = '\n';
-	span->used = (uint32_t)(to + size + 1 - span->text);
+	if (to)
+		blkin_span_end_line_(span, to + size);
+	else
+		blkin_span_piece_(span, time, NULL, value);
 }
 
 /**
@@ -424,7 +437,15 @@ static inline BLKIN_INLINE_ void blkin_span_annotate_at(
 	struct blkin_span *span, uint64_t time, const char *value)
 {
 	if (span->recording && value)
-		blkin_span_put_annotation_(span, time, value, strlen(value));
+		blkin_span_put_annotation_(span, time, value, strlen(value), BLKIN_KNOWN_LINE_(value));
+}
+
+/* Now, but not before the span's start: another thread, or another processor, may have read a later time. */
+static inline uint64_t blkin_span_now_(const struct blkin_span *span)
+{
+	uint64_t now = blkin_now();
+
+	return now >= span->record.start ? now : span->record.start;
 }
 
 /**
@@ -435,7 +456,7 @@ static inline BLKIN_INLINE_ void blkin_span_annotate_at(
 static inline BLKIN_INLINE_ void blkin_span_annotate(struct blkin_span *span, const char *value)
 {
 	if (span->recording)
-		blkin_span_annotate_at(span, blkin_now(), value);
+		blkin_span_annotate_at(span, blkin_span_now_(span), value);
 }
 
 /* Writes "KEY=", or returns NULL if the line would be read as something else. @type is 0 of a text. */
@@ -450,16 +471,18 @@ static inline char *blkin_put_key_(char *to, const char *key, size_t size, char 
 		return NULL;
 	}
 	for (i = 0; i < size; i++) {
-		if (key[i] == '=' || key[i] == '\n')
+		char c = key[i];
+
+		if (c == '=' || c == '\n' || c == '\0')
 			return NULL;
-		to[i] = key[i];
+		to[i] = c;
 	}
 	to[size] = '=';
 	return to + size + 1;
 }
 
 /* Writes a tag as a piece, with its type if the key is not too long. */
-static inline void blkin_span_tag_piece_(
+static inline BLKIN_RARE_ void blkin_span_tag_piece_(
 	struct blkin_span *span, const char *key, size_t size, const char *value, char type)
 {
 	char typed[2 + BLKIN_TYPED_KEY_];
@@ -480,13 +503,27 @@ static inline void blkin_span_put_tag_(struct blkin_span *span, const char *key,
 
 	if (to)
 		to = blkin_put_key_(to, key, key_size, type);
-	if (!to || memchr(value, '\n', value_size)) {
+	if (!to || !blkin_copy_line_(to, value, value_size))
 		blkin_span_tag_piece_(span, key, key_size, value, type);
-		return;
+	else
+		blkin_span_end_line_(span, to + value_size);
+}
+
+/* A text's tag, whose key is known to need no mark. */
+static inline BLKIN_INLINE_ void blkin_span_put_known_tag_(
+	struct blkin_span *span, const char *key, size_t key_size, const char *value, size_t value_size)
+{
+	char *to = blkin_span_room_(span, key_size + value_size + 2);
+
+	if (to) {
+		memcpy(to, key, key_size);
+		to[key_size] = '=';
+		to += key_size + 1;
 	}
-	memcpy(to, value, value_size);
-	to[value_size] = '\n';
-	span->used = (uint32_t)(to + value_size + 1 - span->text);
+	if (!to || !blkin_copy_line_(to, value, value_size))
+		blkin_span_tag_piece_(span, key, key_size, value, 0);
+	else
+		blkin_span_end_line_(span, to + value_size);
 }
 
 /**
@@ -496,25 +533,53 @@ static inline void blkin_span_put_tag_(struct blkin_span *span, const char *key,
  */
 static inline BLKIN_INLINE_ void blkin_span_tag(struct blkin_span *span, const char *key, const char *value)
 {
-	if (span->recording && key && value)
+	if (!span->recording || !key || !value)
+		return;
+	if (BLKIN_KNOWN_KEY_(key))
+		blkin_span_put_known_tag_(span, key, strlen(key), value, strlen(value));
+	else
 		blkin_span_put_tag_(span, key, strlen(key), value, strlen(value), 0);
+}
+
+/* Writes a whole number. */
+static inline char *blkin_put_int_(char *to, int64_t value)
+{
+	if (value < 0)
+		*to++ = '-';
+	return blkin_put_number_(to, value < 0 ? 0u - (uint64_t)value : (uint64_t)value);
+}
+
+static inline void blkin_span_put_int_tag_(
+	struct blkin_span *span, const char *key, size_t key_size, int64_t value)
+{
+	char text[22], *end = blkin_put_int_(text, value);
+
+	*end = '\0';
+	blkin_span_put_tag_(span, key, key_size, text, (size_t)(end - text), 'i');
 }
 
 /**
  * blkin_span_tag_int - the same with a whole number, which Zipkin shows as its decimal text, and
  * OpenTelemetry as a number
  */
-static inline void blkin_span_tag_int(struct blkin_span *span, const char *key, int64_t value)
+static inline BLKIN_INLINE_ void blkin_span_tag_int(struct blkin_span *span, const char *key, int64_t value)
 {
-	char text[22], *to = text;
+	size_t size;
+	char *to;
 
 	if (!span->recording || !key)
 		return;
-	if (value < 0)
-		*to++ = '-';
-	to = blkin_put_number_(to, value < 0 ? 0u - (uint64_t)value : (uint64_t)value);
-	*to = '\0';
-	blkin_span_put_tag_(span, key, strlen(key), text, (size_t)(to - text), 'i');
+	size = strlen(key);
+	to = BLKIN_KNOWN_KEY_(key) ? blkin_span_room_(span, size + 24) : NULL;
+	if (to) {
+		*to++ = '#';
+		*to++ = 'i';
+		memcpy(to, key, size);
+		to[size] = '=';
+		blkin_span_end_line_(span, blkin_put_int_(to + size + 1, value));
+	} else {
+		blkin_span_put_int_tag_(span, key, size, value);
+	}
 }
 
 /**
@@ -529,8 +594,8 @@ static inline void blkin_span_remote(struct blkin_span *span, const struct blkin
 		span->remote = remote;
 }
 
-/* Appends what is known only at the end, for which the span has reserved room. */
-static inline void blkin_span_put_tail_(struct blkin_span *span, uint64_t finish)
+/* Appends what is known only at the end, for which the span has reserved room; returns where it ends. */
+static inline char *blkin_span_put_tail_(struct blkin_span *span, uint64_t finish)
 {
 	const struct blkin_process *process = blkin_provider_->process;
 	char *to = span->text + span->used;
@@ -552,6 +617,20 @@ static inline void blkin_span_put_tail_(struct blkin_span *span, uint64_t finish
 	memcpy(to, process->line, BLKIN_PROCESS_LINE_);
 	to += process->size;
 	*to = '\0';
+	return to + 1;
+}
+
+/* Hands the span, whose text ends at @end, to the provider. */
+static inline void blkin_span_write_(struct blkin_span *span, const char *end)
+{
+	const char *data = span->text + span->head;
+
+	if (span->name || !blkin_packed_) {
+		blkin_provider_->span[span->level](blkin_span_record_(span));
+		return;
+	}
+	memcpy(span->numbers, &span->record, sizeof(span->numbers));
+	blkin_packed_[span->level](span->numbers, span->head, (size_t)(end - data));
 }
 
 /**
@@ -561,12 +640,14 @@ static inline void blkin_span_put_tail_(struct blkin_span *span, uint64_t finish
  */
 static inline void blkin_span_finish_at(struct blkin_span *span, uint64_t time)
 {
+	const char *end;
+
 	if (!span->recording)
 		return;
 	span->recording = 0;
-	blkin_span_put_tail_(span, time);
+	end = blkin_span_put_tail_(span, time);
 	if (blkin_tracing_level(span->level))
-		blkin_provider_->span[span->level](blkin_span_record_(span));
+		blkin_span_write_(span, end);
 }
 
 /**

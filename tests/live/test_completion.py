@@ -125,7 +125,7 @@ def test_rates(complete):
 
 
 def test_words_and_files(complete):
-    assert complete("blkin", "spool", "") == {"check", "list"}
+    assert complete("blkin", "spool", "") == {"check", "discard", "list"}
     for words in (["validate"], ["import"], ["sampling", "--page"], ["status", "--socket"], ["spool", "list", "--config"]):
         assert files(complete("blkin", *words, "a-")) == {"a-file", "a-folder"}, words
     assert files(complete("blkin", "spool", "check", "--directory", "a-")) == {"a-folder"}

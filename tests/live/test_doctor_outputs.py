@@ -239,7 +239,7 @@ def test_certificate_of_nobody(node):
     with Moody(node, tls=context) as server:
         node.start_agent(server.port, output={"tls": "yes"})
         start_load(node)
-        expect(node, "output-tls", "is not signed by an authority that `tls-ca` names", "`tls-ca` of [output]", 20)
+        expect(node, "output-tls", "is not signed by an authority that this system trusts: name its authority in `tls-ca`", "`tls-ca` of [output]", 20)
         node.agent.stop()
 
 

@@ -233,6 +233,53 @@ def test_killed_while_a_spool_is_replayed(node, files):
     all_once(((process, 0, ordinal) for process in range(2) for ordinal in range(20000)), files)
 
 
+def stop_and_start(node, files):
+    node.agent.stop()
+    node.start_agent_again()
+
+
+def reload_output(node, files):
+    sections = Sections(node)
+    sections.keys["output files"] += "rotate-size = 1M\n"
+    sections.hang_up()
+
+
+@pytest.mark.parametrize("then", [stop_and_start, reload_output])
+def test_killed_and_soon_stopped_or_reloaded(node, files, then):
+    """What was written before the kill, and waits in the spool, is known to the one after the next, too."""
+    start_agent(node, files, session=KEEP)
+    shutil.rmtree(files.directory)
+    node.run([LOAD, "-p", 2, "-n", 20000])
+    node.wait_ledger(lambda ledger: ledger.spooled == 40000, 60, "40000 spans in the spool", output="files")
+    os.mkdir(files.directory)
+    wait_until(lambda: lines_in(files) >= 3000, 30, "some of them to be written")
+    node.agent.kill()
+    node.start_agent_again()
+    then(node, files)
+    wait_sent(node, 40000)
+    assert node.agent.stop() == 0
+    assert not files.parts()
+    all_once(((process, 0, ordinal) for process in range(2) for ordinal in range(20000)), files)
+
+
+def test_killed_while_the_disk_is_full(node, files):
+    """What waits in the spool, and is made again of what the session recorded, is written once."""
+    node.mount(files.directory, "8M")
+    start_agent(node, files, session=KEEP, **{"rotate-size": "300K"})
+    load = node.start([node.built(LOAD), "-p", 2, "-n", 10**8, "-r", 1000])
+    wait_until(lambda: lines_in(files) > 1000, 20, "1000 spans")
+    fill(files.directory)
+    for _ in range(3):
+        time.sleep(1.5)
+        node.agent.kill()
+        node.start_agent_again()
+    recorded = end_load(load)
+    subprocess.run(["mount", "-o", "remount,size=300M", files.directory], check=True)
+    wait_sent(node, sum(recorded.values()))
+    assert node.agent.stop() == 0
+    all_once(keys_of(recorded), files)
+
+
 def lines_in(files):
     """In files of any kind."""
     count = 0
@@ -316,12 +363,12 @@ def test_mistakes_in_the_configuration(node, files):
     code, said = validate(node, **{"output files": quick(files), "output more": quick(files)})
     assert code == 78 and "`directory` must differ from that of every other output" in said
     code, said = validate(node, **{"output files": quick(files, directory="/nonexistent/x")})
-    assert code == 1 and "`directory` of [output files], /nonexistent/x cannot be used" in said
+    assert code == 1 and "`directory` of [output files] cannot be used: /nonexistent/x: No such file or directory: make the folder first" in said
     program = node.built("cli/blkin")  # which is a file, and may be executed
     code, said = validate(node, **{"output files": quick(files, directory=program)})
-    assert code == 1 and f"`directory` of [output files], {program} cannot be used: Not a directory" in said
+    assert code == 1 and f"`directory` of [output files] cannot be used: {program}: Not a directory" in said
     done = subprocess.run([program, "validate", "--connect", node.path("agent.conf")], capture_output=True, text=True)
-    assert done.returncode == 1 and f"[output files] {program}: cannot be written to: Not a directory" in done.stdout
+    assert done.returncode == 1 and f"[output files] {program}: not writable: Not a directory" in done.stdout
     code, said = validate(node, **{"output files": quick(files)})
     assert code == 0, said
 

@@ -6,12 +6,14 @@ import os
 import pytest
 from expect import check_load
 from rig.process import free_port
+from rig.scribe import Receiver
 from rig.spanfiles import SpanFiles, identities, ordinals
 from test_files import NONE, files, quick, start_agent, wait_sent  # noqa: F401
 from test_import import recording, run_import  # noqa: F401
 from test_json2 import by_id, converted, hexadecimal
 from test_keep import is_kept
 from test_restart import LOAD
+from test_user import User
 
 
 @pytest.fixture
@@ -64,6 +66,29 @@ def test_lines_that_are_no_spans(node, receiver, written):
     assert "20004 lines read: 19999 spans, 5 that are not spans" in done.stdout
     assert "19999 spans: 19999 sent" in done.stdout
     receiver.wait_for(19999, 5)
+
+
+LINE = '{"traceId": "%016x", "id": "%016x", "name": "n", "timestamp": 1700000000000000, "localEndpoint": {"serviceName": "s"}}\n'
+
+
+def test_files_in_subfolders_and_for_a_user(bare_node):
+    """Files below the named folder are found, hidden folders are not; --user takes the user's own configuration."""
+    user = User(bare_node)
+    collector = Receiver(bare_node, free_port()).start()
+    user.configure(f"[output]\nserver = 127.0.0.1:{collector.port}\n")
+    folder = bare_node.path("spans")
+    for number, name in enumerate(("top.jsonl", "east/a.jsonl", "east/deep/b.jsonl", ".hidden/c.jsonl"), 1):
+        os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+            file.write(LINE % (number, number))
+    os.chmod(bare_node.folder, 0o755)
+    os.makedirs(f"{folder}/none")
+    done = user.start("cli/blkin", "import", "--user", folder)
+    assert done.wait(60) == 0 and "3 lines read: 3 spans" in done.log(), done.log()
+    collector.wait_for(3)
+    assert {span.trace_id for span in collector.spans()} == {1, 2, 3}
+    done = user.start("cli/blkin", "import", "--user", f"{folder}/none")
+    assert done.wait(60) == 1 and "no file *.jsonl" in done.log()
 
 
 def test_much_garbage_is_named_in_part(node, receiver):

@@ -107,6 +107,7 @@ def test_token_is_replaced(node, sink):
     node.start_agent(sink.port, output=output(sink, headers_file=token, retry_max="500ms"))
     node.run([LOAD, "-n", 1000])
     wait_until(lambda: "token is over" in problem(node), 20, "the reason to be told")
+    assert f"permission denied: it refuses the headers in {token} (`headers-file`)" in problem(node)
     assert "Bearer" not in node.agent.log()
     write_private(token, "Authorization: Bearer two\nX-Scope-OrgID: storage\n")
     sink.wait_for(1000)

@@ -15,7 +15,7 @@ from test_reload import REFUSED, TAKEN
 from test_restart import KEEP, LOAD
 
 GONE = re.compile(
-    r"output (\S+) is removed: of (\d+) spans (\d+) are sent, (?:(\d+) stay in (\S+) until there is an output of that "
+    r"output (\S+) is removed: of (\d+) spans (\d+) are sent, (?:(\d+) are sampled out, )?(?:(\d+) stay in (\S+) until there is an output of that "
     r"name again, )?(\d+) are dropped"
 )
 
@@ -46,14 +46,14 @@ class Sections:
 
 
 def what_left(node, name):
-    """Waits until an output is gone; what the log says of it: (all, sent, stored, dropped), and the spool's file."""
+    """Waits until an output is gone; what the log says of it: (all, sent, stored, dropped), and the spool's file; all without those sampled out."""
     wait_until(lambda: f"output {name} is removed" in node.agent.log(), 20, f"{name} to be removed")
     found = [match for match in GONE.findall(node.agent.log()) if match[0] == name]
     assert found, node.agent.log()
-    _, total, sent, stored, file, dropped = found[-1]
-    stored = stored or 0
-    assert int(total) == int(sent) + int(stored) + int(dropped)
-    return (int(total), int(sent), int(stored), int(dropped)), file
+    _, total, sent, sampled, stored, file, dropped = found[-1]
+    stored, total = stored or 0, int(total) - int(sampled or 0)
+    assert total == int(sent) + int(stored) + int(dropped)
+    return (total, int(sent), int(stored), int(dropped)), file
 
 
 def check_parted(before, after, total, spans):
@@ -87,6 +87,21 @@ def test_one_comes_and_one_goes(node):
     assert [output["name"] for output in node.status()["outputs"]] == ["west", "east"]
     assert 'output="default"' not in node.http_get("/metrics")[1]
     assert node.agent.stop() == 0
+
+
+def test_what_was_sampled_out_is_told(node, receiver):
+    """Each span is in one of the numbers when an output goes."""
+    node.start_agent(1, output={"type": "none"}, **{"output some": {"server": f"127.0.0.1:{receiver.port}", "keep": "1/4"}})
+    node.run([LOAD, "-n", 400])
+    ledger = node.wait_ledger(lambda ledger: ledger.made == 400 and ledger.idle(), 20, "delivery", "some")
+    sections = Sections(node)
+    del sections.keys["output some"]
+    sections.hang_up()
+    out = 400 - ledger.sent
+    assert 0 < ledger.sent < 400
+    wait_until(lambda: "output some is removed" in node.agent.log(), 20, "its end to be told")
+    told = f"output some is removed: of 400 spans {ledger.sent} are sent, {out} are sampled out, 0 are dropped"
+    assert told in node.agent.log()
 
 
 @pytest.mark.parametrize("restart", [False, True])

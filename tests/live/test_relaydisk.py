@@ -26,7 +26,7 @@ def test_disk_full(bare_node):
     node.mount(node.path("relay"), "40m")
     node.start_lttng()
     receiver = Receiver(node, free_port()).start()
-    node.start_agent(receiver.port, session=dict(KEEP, disk="16M"))
+    node.start_agent(receiver.port, session=dict(KEEP, memory="16M", disk="16M"))
     node.run([LOAD, "-n", 1000])
     node.wait_ledger(lambda ledger: ledger.sent == 1000, 20, "1000 spans")
     filler = node.path("relay/filler")

@@ -4,10 +4,12 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
 
+import pytest
 from expect import check_load, key_of
 from rig.idsink import IdSink
 from rig.memory import MemoryWatch, allowance
@@ -91,6 +93,44 @@ def test_collector_is_away_under_load(node):
     assert paced <= rate * (1 + 1.2) * 1.2, f"{paced} spans a second"
     print(f"memory {up} KiB up, {watch.most} KiB at most; {paced:.0f} spans/s while replaying; {again} came twice")
     assert watch.most < allowance(64 * 1024)
+
+
+@pytest.mark.parametrize("slow", ["pace", "limit"])
+def test_says_when_it_will_be_empty(node, slow):
+    """While a slow collector takes what waited, the status says how long that will take; not while it is away."""
+    rate, total = 2000, 30000
+    drain = "blkin_agent_spool_drain_seconds"
+    sections = {
+        "pace": {"spool": {"replay_floor": rate, "replay_share": 1}},
+        "limit": {"spool": {"replay_share": 100}, "output": {"rate_limit": "1200K", "batch_size": "64K"}},
+    }[slow]
+
+    def line():
+        program = node.start([node.built("cli/blkin"), "status", "--socket", node.socket], name="status")
+        assert program.wait() == 0
+        return next(line for line in program.log().splitlines() if line.startswith("  spool  "))
+
+    receiver = Receiver(node, free_port())
+    node.start_agent(receiver.port, **sections)
+    assert line().endswith(" of 1 GiB") and node.status()["spool"]["drain_seconds"] is None
+    node.run([LOAD, "-n", total])
+    node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
+    wait_until(lambda: line().endswith(", not draining"), 10, "the collector to count as away")
+    assert node.status()["spool"]["drain_seconds"] is None and drain not in node.metrics()
+    receiver.start()
+    wait_until(lambda: node.status()["spool"]["drain_seconds"] is not None, 20, "the time that it will take")
+    time.sleep(3)
+    told, left, begun = node.status()["spool"]["drain_seconds"], node.ledger().spooled, time.monotonic()
+    print(f"{left} spans in about {told} s")
+    assert abs(node.metrics()[drain] - told) <= 2
+    assert re.search(r" of 1 GiB, delivered in about \d+ s$", line()), line()
+    node.wait_ledger(lambda ledger: ledger.idle(), 60, "all to be delivered")
+    took = time.monotonic() - begun
+    print(f"took {took:.1f} s")
+    assert 0.5 * took - 1 <= told <= 1.6 * took + 2, (told, took)
+    wait_until(lambda: line().endswith(" of 1 GiB"), 5, "nothing to be left")
+    assert node.status()["outputs"][0]["spool"]["drain_seconds"] is None and drain not in node.metrics()
+    receiver.program.kill()
 
 
 def test_stop_stores_what_waits(node):

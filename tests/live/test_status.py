@@ -55,6 +55,24 @@ def test_dead_and_all_is_spooled(node, kind):
     assert len(lines) == 1 and ": NO," in lines[0].replace("  ", ": "), lines
 
 
+def test_no_broker_and_all_is_spooled(node):
+    node.start_agent(1, output={"type": "kafka", "brokers": f"127.0.0.1:{free_port()}"})
+    node.run([LOAD, "-n", 300])
+    node.wait_ledger(lambda ledger: (ledger.spooled, ledger.queued) == (300, 0), 30, "all spans in the spool")
+    wait_until(lambda: "output-refused" in findings(node), 20, "the doctor to find it")
+    found, lines = watch(node, 4)
+    assert all("output-refused" in codes for codes in found) and len(lines) == 1 and "NO" in lines[0], (found, lines)
+
+
+def test_no_directory_and_all_is_spooled(node):
+    node.start_agent(1, output={"type": "file", "directory": node.path("files")})
+    node.run([LOAD, "-n", 300])
+    node.wait_ledger(lambda ledger: (ledger.spooled, ledger.queued) == (300, 0), 30, "all spans in the spool")
+    wait_until(lambda: "output-directory" in findings(node), 20, "the doctor to find it")
+    found, lines = watch(node, 4)
+    assert all("output-directory" in codes for codes in found) and len(lines) == 1 and "NO" in lines[0], (found, lines)
+
+
 @pytest.mark.parametrize("kind, code", [("http", 404), ("otlp", 400), ("http", 503)])
 def test_refuses_and_all_is_spooled(node, kind, code):
     """It accepts connections, which says nothing."""
@@ -96,7 +114,7 @@ def test_comes_and_goes(node, mood):
         assert found == [["output-unsteady"]]
         assert lines == [f"delivering  yes, to 127.0.0.1:{server.port}"]
         text = unwrapped(status(node, "--socket", node.socket)[1])
-        assert f"at 127.0.0.1:{server.port} fails again and again, and recovers each time; the last failure: the server" in text
+        assert f"at 127.0.0.1:{server.port} fails again and again, and recovers each time; the last failure: " in text
         assert "-> read the collector's log, and that of a proxy before it" in text
         server.mood = lambda messages: mood
         wait_found(node, ["output-busy" if mood == LATER else "output-closed"])  # it is away now, which is another thing

@@ -46,8 +46,8 @@ class User:
         self.environment["LD_LIBRARY_PATH"] = self.home
         subprocess.run(["chown", "-R", "65534:65534", self.home], check=True)
 
-    def configure(self, text):
-        path = os.path.join(self.home, ".config/blkin/agent.conf")
+    def configure(self, text, name="agent.conf"):
+        path = os.path.join(self.home, ".config/blkin", name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         return path
@@ -96,6 +96,33 @@ def owners(folder):
     """Users and modes of what is in a folder, and of itself."""
     found = [folder] + [os.path.join(base, name) for base, dirs, files in os.walk(folder) for name in dirs + files]
     return {(os.lstat(path).st_uid, stat.S_IMODE(os.lstat(path).st_mode) & 0o077) for path in found}
+
+
+def test_a_second_agent_leaves_the_first_alone(user, collector):
+    """With a state and a socket of its own, but the first one's relay: it does not start, whatever it has to remove."""
+    first = user.start_agent()
+    user.run(LOAD, "-n", 500)
+    collector.wait_for(500)
+    state, own = os.path.join(user.home, ".local/state/blkin"), os.path.join(user.home, "second")
+    other = f"[agent]\nsocket = {own}.sock\nstate-directory = {own}\n[output]\nserver = 127.0.0.1:{collector.port}\n"
+    config = user.configure(other, "second.conf")
+    second = user.start("agent/blkin-agent", "--user", "-c", config)
+    assert second.wait(20) == 1, second.log()
+    assert f"another blkin-agent uses `relay-output` {state}/relay: stop it, or give this one another one" in second.log()
+    assert "started" not in second.log() and os.listdir(f"{state}/relay")
+    user.run(LOAD, "-n", 500)
+    collector.wait_for(1000)
+    assert runs(first.pid) and "read again" not in first.log()
+    # a relay and a session of its own
+    user.configure(other + f"[session]\nname = second\nrelay-output = {own}/relay\nmemory = 4M\n", "second.conf")
+    second = user.start("agent/blkin-agent", "--user", "-c", config)
+    second.wait_ready(lambda: "collecting from LTTng session" in second.log())
+    assert second.stop() == 0
+    # the lock dies with the agent
+    first.send(signal.SIGKILL)
+    first.wait(10)
+    wait_until(lambda: not any(map(runs, daemons(first))), 10, "LTTng's daemons to end")
+    assert user.start_agent().stop() == 0
 
 
 def test_from_nothing_to_spans(user, collector):

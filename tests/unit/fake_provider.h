@@ -19,6 +19,8 @@ static char fake_data[4096];                 /* the other lines */
 static char fake_pieces[200000];             /* what went before it */
 static char fake_piece_head[1024];           /* the last piece's head line */
 static int fake_spans, fake_level;
+static int fake_is_old;      /* takes spans in records only */
+static int fake_wrong_sizes; /* of texts */
 
 static inline void fake_note(const struct blkin_span_record *record, int level)
 {
@@ -32,10 +34,23 @@ static inline void fake_note(const struct blkin_span_record *record, int level)
 	fake_spans++;
 }
 
+static inline void fake_note_packed(const uint64_t *numbers, size_t name_size, size_t data_size, int level)
+{
+	const char *name = (const char *)(numbers + 4), *data = name + name_size;
+	const struct blkin_span_record record = {numbers[0], numbers[1], numbers[2], numbers[3], name, data};
+
+	fake_wrong_sizes += strlen(name) + 1 != name_size || strlen(data) + 1 != data_size;
+	fake_note(&record, level);
+}
+
 #define FAKE_SPAN(level)                                                                                     \
 	static void fake_span_##level(const struct blkin_span_record *record)                                \
 	{                                                                                                    \
 		fake_note(record, level);                                                                    \
+	}                                                                                                    \
+	static void fake_packed_##level(const uint64_t *numbers, size_t name_size, size_t data_size)         \
+	{                                                                                                    \
+		fake_note_packed(numbers, name_size, data_size, level);                                      \
 	}
 FAKE_SPAN(0)
 FAKE_SPAN(1)
@@ -78,14 +93,18 @@ static const struct blkin_provider fake_provider = {sizeof(struct blkin_provider
 	&fake_on,
 	{fake_span_0, fake_span_1, fake_span_2, fake_span_3, fake_span_4, fake_span_5, fake_span_6,
 		fake_span_7},
-	fake_annotation, fake_tag, NULL, NULL, NULL, fake_sample, blkin_ignore_sampling_, &fake_process};
+	fake_annotation, fake_tag, NULL, NULL, NULL, fake_sample, blkin_ignore_sampling_, &fake_process, NULL,
+	{fake_packed_0, fake_packed_1, fake_packed_2, fake_packed_3, fake_packed_4, fake_packed_5,
+		fake_packed_6, fake_packed_7}};
 
 static inline void fake_install(void)
 {
 	blkin_provider_ = &fake_provider;
+	blkin_packed_ = fake_is_old ? NULL : fake_provider.packed;
+	blkin_clock_ = NULL;
 	fake_on = fake_sampled = 1;
 	fake_pieces[0] = fake_data[0] = fake_head[0] = fake_name[0] = fake_piece_head[0] = '\0';
-	fake_spans = 0;
+	fake_spans = fake_wrong_sizes = 0;
 	memset(&fake_record, 0, sizeof(fake_record));
 }
 

@@ -52,7 +52,7 @@ uint32_t write_lines(const char *lines)
 
 void stop_writer(void)
 {
-	ck_assert_msg(filewriter_close(&writer) == 0, "%s", writer.error);
+	ck_assert_msg(filewriter_close(&writer, false) == 0, "%s", writer.error);
 	filewriter_free(&writer);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is taken up after a crash. */
 #include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +77,69 @@ START_TEST(killed_while_it_takes_up)
 }
 END_TEST
 
+/* It stops before all that waits has come again: the next one knows the lines, too. */
+START_TEST(stopped_before_all_came_again)
+{
+	struct filewriter_options with = files_options();
+
+	start_writer(&with);
+	write_and_die("one two");
+	filewriter_free(&writer);
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("one three"), 1);
+	ck_assert_int_eq(filewriter_close(&writer, true), 0);
+	filewriter_free(&writer);
+	assert_files(true, "");
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("two three four"), 2);
+	stop_writer();
+	assert_files(false, "one two |three |four ");
+}
+END_TEST
+
+/* From the spool, and from what was recorded: neither is in a file yet. */
+START_TEST(comes_twice_after_a_kill)
+{
+	struct filewriter_options with = files_options();
+
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("one one"), 0);
+	filewriter_free(&writer);
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("two three"), 0);
+	ck_assert_uint_eq(write_lines("three two four"), 2);
+	stop_writer();
+	assert_files(false, "one one |two three four ");
+}
+END_TEST
+
+/* Where the path leads to later, another one was killed. */
+START_TEST(directory_changes)
+{
+	struct filewriter_options with = files_options();
+	g_autofree char *away = g_strconcat(directory, "-away", NULL);
+
+	leave_file(".zipkin-20200101T000000Z-1.jsonl.part", "one\ntwo\n");
+	ck_assert_int_eq(rename(directory, away), 0);
+	ck_assert_int_eq(mkdir(directory, 0700), 0);
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("zero"), 0);
+	ck_assert_int_eq(filewriter_rotate(&writer), 0);
+	g_autofree char *other = g_strconcat(directory, "-other", NULL);
+	ck_assert_int_eq(rename(directory, other), 0);
+	ck_assert_int_eq(rename(away, directory), 0);
+	ck_assert_uint_eq(write_lines("two three"), 1);
+	stop_writer();
+	assert_files(true, "");
+	assert_files(false, "one two |three ");
+	ck_assert_int_eq(rename(directory, away), 0);
+	ck_assert_int_eq(rename(other, directory), 0);
+	assert_files(false, "zero ");
+	files_remove();
+	directory = g_steal_pointer(&away);
+}
+END_TEST
+
 START_TEST(half_a_line_is_cut_off)
 {
 	struct filewriter_options with = files_options();
@@ -139,6 +204,9 @@ TCase *files_takeup_cases(void)
 	tcase_add_test(cases, taken_up_after_a_kill);
 	tcase_add_test(cases, taken_up_after_a_rotation);
 	tcase_add_test(cases, killed_while_it_takes_up);
+	tcase_add_test(cases, stopped_before_all_came_again);
+	tcase_add_test(cases, comes_twice_after_a_kill);
+	tcase_add_test(cases, directory_changes);
 	tcase_add_test(cases, half_a_line_is_cut_off);
 	tcase_add_test(cases, nothing_is_known_after_a_good_end);
 	tcase_add_test(cases, two_at_once);

@@ -2,6 +2,7 @@
 /* What is replayed, how fast, and that fresh spans go before it. */
 #include "base/clock.h"
 #include "queue/backlog.h"
+#include "spool/drain.h"
 #include "spool/pace.h"
 #include "spooler_rig.h"
 
@@ -109,6 +110,103 @@ START_TEST(test_pace)
 }
 END_TEST
 
+static void assert_drain(
+	const struct drain *drain, int64_t left, int64_t now, enum drain_state state, int64_t is)
+{
+	int64_t seconds = -1;
+
+	ck_assert_int_eq(drain_look(drain, left, now, &seconds), state);
+	ck_assert_int_ge(seconds, is - 2);
+	ck_assert_int_le(seconds, is + 2);
+}
+
+/* How long it will take, by what became of the spool in the last seconds. */
+START_TEST(test_drain)
+{
+	struct drain drain = {0};
+	int64_t now = 50 * NS_PER_SECOND, left = 100000;
+
+	assert_drain(&drain, 0, now, DRAIN_EMPTY, -1);
+	assert_drain(&drain, left, now, DRAIN_BEGINS, -1);
+	for (int i = 0; i < 20; i++, now += 100 * NS_PER_MS) /* nothing for two seconds */
+		drain_note(&drain, true, left, now);
+	ck_assert_uint_eq(drain.count, 2);
+	assert_drain(&drain, left, now, DRAIN_STOPPED, -1);
+	for (int i = 0; i < 300; i++, now += 100 * NS_PER_MS) /* then 1000 a second */
+		drain_note(&drain, true, left -= 100, now);
+	assert_drain(&drain, left, now, DRAIN_KNOWN, 71);
+	assert_drain(&drain, 0, now, DRAIN_EMPTY, -1);
+	for (int i = 0; i < 100; i++, now += 100 * NS_PER_MS) /* and half of that */
+		drain_note(&drain, true, left -= 50, now);
+	assert_drain(&drain, left, now, DRAIN_KNOWN, 87);
+	for (int i = 0; i < 300; i++, now += 100 * NS_PER_MS) /* more is stored than is delivered */
+		drain_note(&drain, true, left += 5, now);
+	assert_drain(&drain, left, now, DRAIN_STOPPED, -1);
+	drain_note(&drain, false, left += 5, now); /* the collector was away for a moment */
+	for (int i = 0; i < 30; i++, now += 100 * NS_PER_MS)
+		drain_note(&drain, true, left -= 100, now);
+	assert_drain(&drain, left, now, DRAIN_KNOWN, left / 1000);
+	drain_restart(&drain);
+	assert_drain(&drain, left, now, DRAIN_BEGINS, -1);
+	drain_note(&drain, true, INT64_MAX / 2, now);
+	assert_drain(&drain, INT64_MAX / 2 - 1000, now + 2 * NS_PER_SECOND, DRAIN_KNOWN,
+		10 * INT64_C(365) * 86400);
+}
+END_TEST
+
+static enum drain_state drain_state(void)
+{
+	struct spooler_state state;
+
+	spooler_read_state(spooler, &state);
+	return state.drain;
+}
+
+static bool drain_is_known(void)
+{
+	return drain_state() == DRAIN_KNOWN;
+}
+
+static bool drain_stopped(void)
+{
+	return drain_state() == DRAIN_STOPPED;
+}
+
+static bool is_drained(void)
+{
+	return drain_state() == DRAIN_EMPTY;
+}
+
+/* The spooler says so while it replays, and not while the collector is away. */
+START_TEST(test_says_when_it_will_be_empty)
+{
+	struct spooler_state state;
+
+	start(64 * MIB, 1, 1000);
+	wait_until(is_ok);
+	ck_assert(is_drained());
+	push(60, 100);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	wait_until(drain_stopped);
+	queue_set_delivering(queue, true);
+	take_until(drain_is_known, NULL);
+	pace_until = clock_monotonic() + 1500 * NS_PER_MS;
+	take_until(time_is_over, NULL);
+	spooler_read_state(spooler, &state);
+	ck_assert_int_eq(state.drain, DRAIN_KNOWN);
+	/* 1000 a second, from 800 to 1200, after a pause of up to a second */
+	ck_assert_int_ge(state.drain_seconds, row(SPANS_SPOOLED) / 1400);
+	ck_assert_int_le(state.drain_seconds, row(SPANS_SPOOLED) / 400);
+	queue_set_delivering(queue, false);
+	wait_until(drain_stopped);
+	queue_set_delivering(queue, true);
+	take_until(all_sent, NULL);
+	wait_until(is_drained);
+	stop();
+}
+END_TEST
+
 /* What is prefetched is bounded, and what was given back at the end stays on disk. */
 START_TEST(test_prefetch_is_bounded)
 {
@@ -137,7 +235,7 @@ START_TEST(test_prefetch_is_bounded)
 }
 END_TEST
 
-TCase *spooler_replay(void)
+TCase *spooler_replay_cases(void)
 {
 	TCase *tcase = tcase_create("replay");
 
@@ -146,6 +244,8 @@ TCase *spooler_replay(void)
 	tcase_add_test(tcase, test_fresh_first);
 	tcase_add_test(tcase, test_paced);
 	tcase_add_test(tcase, test_pace);
+	tcase_add_test(tcase, test_drain);
+	tcase_add_test(tcase, test_says_when_it_will_be_empty);
 	tcase_add_test(tcase, test_prefetch_is_bounded);
 	return tcase;
 }

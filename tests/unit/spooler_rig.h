@@ -43,6 +43,7 @@ bool is_ok(void);
 bool is_failing(void);
 bool is_empty(void);
 
-TCase *spooler_replay(void);
+TCase *spooler_replay_cases(void);
+TCase *spooler_discard_cases(void);
 
 #endif

@@ -58,6 +58,126 @@ START_TEST(test_lines)
 }
 END_TEST
 
+static uint64_t backwards(uint64_t ticks)
+{
+	static uint64_t time = 1000000;
+
+	(void)ticks;
+	return time -= 100;
+}
+
+/* However clocks of threads and processors differ: nothing happens in a span before its start. */
+START_TEST(test_clock_that_goes_back)
+{
+	static const struct blkin_clock clock = {.read = backwards};
+	struct blkin_span span;
+
+	blkin_clock_ = &clock;
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	blkin_span_annotate(&span, "now");
+	blkin_span_annotate_at(&span, blkin_now(), "then");
+	blkin_span_finish(&span);
+	ck_assert_uint_eq(fake_record.start, 999900);
+	ck_assert_str_eq(fake_data, "+0 now\n-200 then\n");
+}
+END_TEST
+
+/* A provider from before there was a clock in it. */
+START_TEST(test_older_provider)
+{
+	static const struct blkin_clock clock = {.read = backwards};
+	struct blkin_provider provider = fake_provider;
+
+	provider.clock = &clock;
+	provider.size = BLKIN_PROVIDER_LEAST_;
+	blkin_packed_ = NULL;
+	blkin_use_provider_(&provider);
+	ck_assert_ptr_eq(blkin_provider_, &provider);
+	ck_assert_ptr_null(blkin_clock_);
+	ck_assert_ptr_null(blkin_packed_);
+	provider.size = sizeof(provider);
+	blkin_use_provider_(&provider);
+	ck_assert_ptr_eq(blkin_clock_, &clock);
+	ck_assert_ptr_eq(blkin_packed_, provider.packed);
+}
+END_TEST
+
+/* The same lines, whether the compiler knows the texts or not. */
+START_TEST(test_known_texts)
+{
+	const char *volatile key = "key", *volatile value = "a value";
+	struct blkin_span span;
+
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	blkin_span_tag(&span, "key", "a value");
+	blkin_span_tag(&span, key, value);
+	blkin_span_tag_int(&span, "key", -7);
+	blkin_span_tag_int(&span, key, -7);
+	blkin_span_tag_int(&span, "#", 7);
+	blkin_span_annotate_at(&span, span.record.start, "a value");
+	blkin_span_annotate_at(&span, span.record.start, value);
+	blkin_span_finish(&span);
+	ck_assert_str_eq(
+		fake_data, "key=a value\nkey=a value\n#ikey=-7\n#ikey=-7\n#i#=7\n+0 a value\n+0 a value\n");
+}
+END_TEST
+
+/*
+ * A text that another thread makes shorter must not bring a NUL into the span's own: LTTng takes its size as
+ * it is, and the events behind it would not be found.
+ */
+START_TEST(test_changed_meanwhile)
+{
+	struct blkin_span span;
+	char text[20];
+
+	for (size_t size = 1; size < sizeof(text); size++) {
+		for (size_t at = 0; at < size; at++) {
+			memset(text, 't', sizeof(text));
+			text[at] = '\0';
+			blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+			blkin_span_put_tag_(&span, "k", 1, text, size, 0);
+			blkin_span_put_tag_(&span, text, size, "v", 1, 0);
+			blkin_span_put_known_tag_(&span, "k", 1, text, size);
+			blkin_span_put_annotation_(&span, span.record.start, text, size, 0);
+			blkin_span_finish(&span);
+			ck_assert_str_eq(fake_data, "!pieces 4\n");
+		}
+	}
+}
+END_TEST
+
+/* A line break is found wherever it is; bytes that differ from it by a bit are none. */
+START_TEST(test_line_breaks)
+{
+	char text[40] = "", expected[200];
+	struct blkin_span span;
+
+	for (size_t size = 0; size < sizeof(text) - 1; size++) {
+		text[size] = "\x0b\x8a\x09\xff\x01"[size % 5];
+		blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+		blkin_span_tag(&span, "key", text);
+		blkin_span_finish(&span);
+		snprintf(expected, sizeof(expected), "key=%s\n", text);
+		ck_assert_str_eq(fake_data, expected);
+		for (size_t at = 0; at <= size; at++) {
+			char was = text[at];
+
+			text[at] = '\n';
+			fake_pieces[0] = '\0';
+			blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+			blkin_span_tag(&span, "key", text);
+			blkin_span_annotate_at(&span, span.record.start, text);
+			blkin_span_finish(&span);
+			snprintf(expected, sizeof(expected), "[key=%s][+0 %s]", text, text);
+			ck_assert_str_eq(fake_pieces, expected);
+			ck_assert_str_eq(fake_data, "!pieces 2\n");
+			text[at] = was;
+		}
+	}
+}
+END_TEST
+
 /* Every number of digits, and what is around each. */
 START_TEST(test_numbers)
 {
@@ -477,13 +597,29 @@ START_TEST(test_handed_to_another_thread)
 }
 END_TEST
 
-int main(void)
+static void install_old(void)
 {
-	TCase *tests = tcase_create("span");
+	fake_is_old = 1;
+	fake_install();
+}
 
-	tcase_add_checked_fixture(tests, fake_install, NULL);
+static void assert_sizes(void)
+{
+	ck_assert_int_eq(fake_wrong_sizes, 0);
+}
+
+static TCase *span_tests(const char *name, void (*install)(void))
+{
+	TCase *tests = tcase_create(name);
+
+	tcase_add_checked_fixture(tests, install, assert_sizes);
 	tcase_add_test(tests, test_root_span);
 	tcase_add_test(tests, test_lines);
+	tcase_add_test(tests, test_known_texts);
+	tcase_add_test(tests, test_changed_meanwhile);
+	tcase_add_test(tests, test_line_breaks);
+	tcase_add_test(tests, test_clock_that_goes_back);
+	tcase_add_test(tests, test_older_provider);
 	tcase_add_test(tests, test_numbers);
 	tcase_add_test(tests, test_kinds);
 	tcase_add_test(tests, test_long_names);
@@ -503,5 +639,14 @@ int main(void)
 	tcase_add_test(tests, test_scope);
 	tcase_add_test(tests, test_copied);
 	tcase_add_test(tests, test_handed_to_another_thread);
-	return run_cases("client", tests);
+	return tests;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("client");
+
+	suite_add_tcase(suite, span_tests("span", fake_install));
+	suite_add_tcase(suite, span_tests("with an older provider", install_old));
+	return run_all(srunner_create(suite));
 }

@@ -32,6 +32,7 @@ START_TEST(test_values)
 	ck_assert_str_eq(config.tracing_group, "");
 	ck_assert_int_eq(config.live_timer, 50000000);
 	ck_assert_uint_eq(config.memory, 1 << 30);
+	ck_assert_uint_eq(config.disk, 1 << 30); /* at least as much, as none is set */
 	ck_assert_str_eq(output_of(&config)->server, "[2001:db8::1]:9410");
 	ck_assert_uint_eq(output_of(&config)->queue_size, 2 << 20);
 	ck_assert_uint_eq(output_of(&config)->batch_size, 64 << 10);

@@ -117,8 +117,7 @@ START_TEST(test_mistakes)
 			"test: F:2: `server = http://a:9411/api/v1/spans` is a URL: write `type = http`, "
 			"`server = a:9411`, `path = /api/v1/spans`\n"},
 		{"[output]\ntype = otlp\nserver = https://a/v1/traces\n",
-			"test: F:3: `server = https://a/v1/traces` is a URL: write `type = otlp`, `server = "
-			"a:443`, "
+			"test: F:3: `server = https://a/v1/traces` is a URL: write `server = a:443`, "
 			"`path = /v1/traces` and `tls = yes`\n"},
 		{"[output]\nserver = http://a, b:1\n", "test: F:2: `server = http://a, b:1` is a URL: write "
 						       "`type = http`, `server = a:80`\n"},
@@ -134,9 +133,8 @@ START_TEST(test_mistakes)
 		{"[output]\ntype = http\ncompression = gz\n", "test: F:3: `compression = gz` is not valid: "
 							      "it must be gzip, zstd or none; did you mean "
 							      "`gzip`?\n"},
-		{"[output]\ntype = http\nformat = v2\n",
-			"test: F:3: `format = v2` is not valid: it must be thrift, "
-			"json2, otlp or otlp-json; did you mean `json2`?\n"},
+		{"[output]\ntype = http\nformat = v2\n", "test: F:3: `format = v2` is not valid: it must be "
+							 "thrift or json2; did you mean `json2`?\n"},
 		{"[output]\ntags = a=1,,b=2\n",
 			"test: F:2: `tags = a=1,,b=2` is not valid: a comma has no tag before or after it\n"},
 		{"[output]\ntags = a=1,\n",
@@ -246,6 +244,107 @@ START_TEST(test_mistakes)
 }
 END_TEST
 
+/* What people write who know other programs, and what they are told. */
+START_TEST(test_habits)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"[output]\ntags = cluster=eu1 # my tag\n",
+			"test: F:2: `tags = cluster=eu1 # my tag` is not valid at `cluster=eu1 # my tag`: a "
+			"value cannot have ` #` in it; a comment is a line of its own\n"},
+		{"[output]\ntags = cluster=eu1; rack=r7\n",
+			"test: F:2: `tags = cluster=eu1; rack=r7` is not valid at `cluster=eu1; rack=r7`: "
+			"tags are separated by commas, not by semicolons\n"},
+		{"[output]\ntype = http\nheaders-file = /etc/blkin/token # secret\n",
+			"test: F:3: `headers-file = /etc/blkin/token # secret` is not valid: it must be the "
+			"absolute path of a file; a comment is a line of its own\n"},
+		{"[output]\ntype = http\nheaders-file = \"/etc/blkin/token\"\n",
+			"test: F:3: `headers-file = \"/etc/blkin/token\"` is not valid: it must be the "
+			"absolute path of a file; a value has no quotes around it\n"},
+		{"[output]\ntype = http\nheaders-file = token\n",
+			"test: F:3: `headers-file = token` is not valid: it must be the absolute path of a "
+			"file\n"},
+		{"[agent]\nsocket = \"/run/x\"\n",
+			"test: F:2: `socket = \"/run/x\"` is not valid; a value has no quotes around it\n"},
+		{"[output]\nserver = http://a:9411/api/v2/spans\ntype = http\n",
+			"test: F:2: `server = http://a:9411/api/v2/spans` is a URL: write `server = a:9411`, "
+			"`path = /api/v2/spans`\n"},
+		{"[output]\nserver = https://a:9411/api/v2/spans\ntype = scribe\n",
+			"test: F:2: `server = https://a:9411/api/v2/spans` is a URL: write `server = a:9411` "
+			"and `tls = yes`; a collector that takes HTTP has `type = http`\n"},
+		{"[output]\nserver = http://a:4318/v1/traces\n",
+			"test: F:2: `server = http://a:4318/v1/traces` is a URL: write `type = otlp`, "
+			"`server = a:4318`, `path = /v1/traces`\n"},
+		{"[output]\nserver = grpc://a:4317\ntype = otlp\n",
+			"test: F:2: `server = grpc://a:4317` is a URL, and OTLP over gRPC is not supported: "
+			"use the port for HTTP, usually 4318: write `server = a:4318`\n"},
+		{"[output]\nserver = grpc://[::1]:4317\n",
+			"test: F:2: `server = grpc://[::1]:4317` is a URL, and OTLP over gRPC is not "
+			"supported: use the port for HTTP, usually 4318: write `type = otlp`, `server = "
+			"[::1]:4318`\n"},
+		{"[output]\nserver = scribe://a:9410\n",
+			"test: F:2: `server = scribe://a:9410` is a URL: write `server = a:9410`\n"},
+		{"[output]\nserver = kafka://a\n", "test: F:2: `server = kafka://a` is a URL: write `type = "
+						   "kafka`, `brokers = a:9092`\n"},
+		{"[output]\ntype = kafka\nbrokers = SASL_SSL://a:9093,b:1\n",
+			"test: F:3: `brokers = SASL_SSL://a:9093,b:1` is a URL: write `brokers = a:9093` and "
+			"`tls = yes`\n"},
+		{"[output]\ntype = kafka\nbrokers = a\n",
+			"test: F:3: `brokers = a` is not valid: it must be HOST:PORT, such as 127.0.0.1:9092 "
+			"or [::1]:9092, or up to 8 different ones, separated by commas\n"},
+		{"[output]\ntype = kafka\nserver = a:9092\n",
+			"test: F:3: `server` is for type scribe, http or otlp, but the type is kafka; write "
+			"`brokers`, in [output]\n"},
+		{"[output]\ntype = kafka\nserver = kafka://a:9092\n",
+			"test: F:3: `server = kafka://a:9092` is for type scribe, http or otlp, but the type "
+			"is kafka; write `brokers`\n"},
+		{"[output]\ntype = otlp\nformat = json\n",
+			"test: F:3: `format = json` is for type http, file or kafka, but the type is otlp\n"},
+		{"[output]\ntype = http\nformat = json\n", "test: F:3: `format = json` is not valid: it must "
+							   "be thrift or json2; did you mean `json2`?\n"},
+		{"[output]\ntype = file\nformat = json\n", "test: F:3: `format = json` is not valid: it must "
+							   "be json2 or otlp-json; did you mean `json2`?\n"},
+		{"[output]\ntype = kafka\nformat = protobuf\n",
+			"test: F:3: `format = protobuf` is not valid: it must be thrift, json2 or otlp\n"},
+		{"[output]\nformat = json\ntype = otlp\n",
+			"test: F:2: `format = json` is for type http, file or kafka, but the type is otlp\n"},
+		{"[output]\nsample = 1/10\ntls-verify = no\ntoken = a\nhost = a\nport = 9\nurl = x\nSERVER = "
+		 "a:1\nbootstrap.servers = a:1\ninsecure_skip_verify = yes\n",
+			"test: F:2: unknown key `sample` in [output]; did you mean `keep`?\n"
+			"test: F:3: unknown key `tls-verify` in [output]; the server's certificate is always "
+			"verified: see `tls-ca`\n"
+			"test: F:4: unknown key `token` in [output]; write it into a file, and name that in "
+			"`headers-file`\n"
+			"test: F:5: unknown key `host` in [output]; write `server = HOST:PORT`\n"
+			"test: F:6: unknown key `port` in [output]; write `server = HOST:PORT`\n"
+			"test: F:7: unknown key `url` in [output]; write `server = HOST:PORT`\n"
+			"test: F:8: unknown key `SERVER` in [output]; keys are lowercase: write `server`\n"
+			"test: F:9: unknown key `bootstrap.servers` in [output]; did you mean `brokers`?\n"
+			"test: F:10: unknown key `insecure_skip_verify` in [output]; the server's "
+			"certificate is always verified: see `tls-ca`\n"},
+		{"[output]\ntype = kafka\nhost = a\nbootstrap.servers = a:1\nusername = x\n",
+			"test: F:3: unknown key `host` in [output]; write `brokers = HOST:PORT`\n"
+			"test: F:4: unknown key `bootstrap.servers` in [output]; did you mean `brokers`?\n"
+			"test: F:5: unknown key `username` in [output]; did you mean `sasl-user`?\n"},
+		{"[session]\nlevel = warn\n",
+			"test: F:2: `level = warn` is not valid: it must be emerg, alert, crit, err, "
+			"warning, notice, info or debug; did you mean `warning`?\n"},
+		{"[session]\nlevel = ERROR\n",
+			"test: F:2: `level = ERROR` is not valid: it must be emerg, alert, crit, err, "
+			"warning, notice, info or debug; did you mean `err`?\n"},
+		{"[agent]\nlog-level = warn\n", "test: F:2: `log-level = warn` is not valid: it must be "
+						"error, warning or info; did you mean `warning`?\n"},
+		{"[session]\nlevel = warn # a\n",
+			"test: F:2: `level = warn # a` is not valid: it must be emerg, alert, crit, err, "
+			"warning, notice, info or debug; a comment is a line of its own\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+		assert_refused(cases[i].text, cases[i].message);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("read");
@@ -256,5 +355,6 @@ int main(void)
 	unsetenv("BLKIN_TEST_UNSET");
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, test_mistakes);
+	tcase_add_test(tests, test_habits);
 	return run_cases("mistakes", tests);
 }

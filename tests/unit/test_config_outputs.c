@@ -273,18 +273,45 @@ START_TEST(test_keys_of_another_type)
 		"test: F:4: `window` is for type scribe, http, otlp or kafka, but the type is file in "
 		"[output a]\n");
 	assert_refused("[output a]\ntype = kafka\nserver = a:1\nheaders-file = /h\nreturn-interval = 1s\n",
-		"test: F:3: `server` is for type scribe, http or otlp, but the type is kafka in [output "
-		"a]\n"
+		"test: F:3: `server` is for type scribe, http or otlp, but the type is kafka; write "
+		"`brokers`, in [output a]\n"
 		"test: F:4: `headers-file` is for type http or otlp, but the type is kafka in [output a]\n"
 		"test: F:5: `return-interval` is for type scribe, http or otlp, but the type is kafka in "
 		"[output a]\n");
 	assert_refused("[output a]\ntype = http\nbrokers = a:1\nkey = trace\n",
-		"test: F:3: `brokers` is for type kafka, but the type is http in [output a]\n"
+		"test: F:3: `brokers` is for type kafka, but the type is http; write `server`, in [output "
+		"a]\n"
 		"test: F:4: `key` is for type kafka, but the type is http in [output a]\n");
 	/* one that is switched off keeps what it had */
 	off = print_output("[output a]\ntype = none\ncategory = c\ndirectory = /d\nheaders-file = /h\n");
 	ck_assert(has_key(off, "category") && has_key(off, "directory") && has_key(off, "headers-file"));
 	ck_assert(!has_key(off, "path"));
+}
+END_TEST
+
+/* The password is in one place, and has a user; it is in no message. */
+START_TEST(test_proxies)
+{
+	g_autofree char *good = print_output("[output a]\ntype = otlp\nproxy = u:hush@h:1\n");
+	g_autofree char *file =
+		print_output("[output a]\ntype = http\nproxy = http://u@h:1/\nproxy-password-file = /p\n");
+	g_autofree char *none = print_output("[output a]\ntype = http\nproxy =\nproxy-password-file = /p\n");
+
+	ck_assert(strstr(good, "\nproxy = u:***@h:1\n") && strstr(file, "\nproxy = http://u@h:1/\n") && none);
+	assert_refused("[output a]\ntype = http\nproxy = u:hush@h\n",
+		"test: F:3: `proxy = u:***@h` is not valid: it must be HOST:PORT, or "
+		"http://USER@HOST:PORT\n");
+	assert_refused("[output a]\ntype = http\nproxy = u:hush@h:1\nproxy-password-file = /p\n",
+		"test: F:4: the proxy's password is either in `proxy` or in `proxy-password-file`, not in "
+		"both, in [output a]\n");
+	assert_refused("[output a]\ntype = http\nproxy = h:1\nproxy-password-file = /p\n",
+		"test: F:4: `proxy-password-file` needs a user in `proxy`, as http://USER@HOST:PORT, in "
+		"[output a]\n");
+	assert_refused("[output a]\ntype = http\nproxy-password-file = /p\n",
+		"test: F:3: `proxy-password-file` needs `proxy` in [output a]\n");
+	assert_refused("[output a]\nproxy = h:1\n",
+		"test: F:2: `proxy` is for type http or otlp, but the type is scribe (the default) in "
+		"[output a]\n");
 }
 END_TEST
 
@@ -300,6 +327,7 @@ int main(void)
 	tcase_add_test(tests, test_keys_of_type);
 	tcase_add_test(tests, test_default_servers);
 	tcase_add_test(tests, test_keys_of_another_type);
+	tcase_add_test(tests, test_proxies);
 	tcase_add_test(tests, test_merge);
 	tcase_add_test(tests, test_merge_again);
 	return run_cases("outputs", tests);

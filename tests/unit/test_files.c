@@ -127,6 +127,26 @@ START_TEST(total_size)
 }
 END_TEST
 
+/* The clock was set back: new files are not removed in the place of those that seem to be newer. */
+START_TEST(total_size_and_the_future)
+{
+	struct filewriter_options with = files_options();
+
+	leave_file("zipkin-20200101T000000Z-1.jsonl", "old\n");
+	leave_file("zipkin-20990101T000000Z-1.jsonl", "future\n");
+	leave_file("zipkin-20990101T000000Z-2.jsonl", "future2\n");
+	with.rotate_size = 8;
+	with.total_size = 16;
+	start_writer(&with);
+	write_lines("one");
+	ck_assert_int_eq(filewriter_rotate(&writer), 0);
+	assert_files(false, "old |one |future2 ");
+	write_lines("two");
+	stop_writer();
+	assert_files(false, "old |one |two ");
+}
+END_TEST
+
 /* The rest of a line that did not fit is not in the file, nor is the line known to be. */
 START_TEST(no_room)
 {
@@ -235,6 +255,7 @@ int main(void)
 	tcase_add_test(cases, rotation_by_size);
 	tcase_add_test(cases, rotation_by_time);
 	tcase_add_test(cases, total_size);
+	tcase_add_test(cases, total_size_and_the_future);
 	tcase_add_test(cases, no_room);
 	tcase_add_test(cases, directory_moved);
 	tcase_add_test(cases, file_removed);

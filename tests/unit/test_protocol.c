@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "base/sanitize.h"
+#include "status/discardtalk.h"
 #include "status/protocol.h"
 
 #include "run.h"
@@ -192,11 +193,68 @@ START_TEST(sessions_that_are_none_are_refused)
 }
 END_TEST
 
+static void assert_order(const char *output, int64_t before)
+{
+	struct discard_question question = {.before = before}, read;
+	struct buffer query = {0};
+
+	g_strlcpy(question.output, output, sizeof(question.output));
+	discardtalk_put_question(&query, &question);
+	buffer_put(&query, "", 1);
+	ck_assert(discardtalk_get_question((const char *)query.data, &read));
+	ck_assert_str_eq(read.output, output);
+	ck_assert_int_eq(read.before, before);
+	buffer_free(&query);
+}
+
+START_TEST(orders_come_through)
+{
+	struct discard_state state = {7, true, 3, INT64_MAX, 2, "the disk is full"}, read;
+	struct buffer answer = {0};
+
+	assert_order("default", INT64_MAX);
+	assert_order("west-2", 0);
+	assert_order("a", 1700000000000000000);
+	discardtalk_put_answer(&answer, &state);
+	buffer_put(&answer, "", 1);
+	ck_assert(discardtalk_get_answer((const char *)answer.data, &read));
+	ck_assert(read.order == 7 && read.over && read.batches == 3 && read.spans == INT64_MAX);
+	ck_assert_int_eq(read.under_way, 2);
+	ck_assert_str_eq(read.error, state.error);
+	buffer_free(&answer);
+}
+END_TEST
+
+/* What is not understood to the last word is no order. */
+START_TEST(orders_that_are_none_are_refused)
+{
+	static const char *const garbage[] = {"", "protocol=1", "output=west", "protocol=2&output=west",
+		"protocol=1&output=", "protocol=1&output=../x", "protocol=1&output=a%2fb",
+		"protocol=1&output=west&before=", "protocol=1&output=west&before=-1",
+		"protocol=1&output=west&before=3h", "protocol=1&output=west&before=9223372036854775808",
+		"protocol=1&output=west&after=3", "protocol=1&output=west&before=3&dry=1"};
+	static const char *const answers[] = {"", "ok\n", "order 1\nover 1\n",
+		"order 1\nover 1\nbatches x\nspans 1\nunder-way 0\nerror \n",
+		"order 1\nover 1\nbatches -1\nspans 1\nunder-way 0\nerror \n"};
+	struct discard_question question;
+	struct discard_state state;
+
+	ck_assert(!discardtalk_get_question(NULL, &question));
+	for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++) {
+		ck_assert_msg(!discardtalk_get_question(garbage[i], &question), "%s", garbage[i]);
+		ck_assert_str_eq(question.output, "");
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(answers); i++)
+		ck_assert_msg(!discardtalk_get_answer(answers[i], &state), "%s", answers[i]);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {census_comes_through, garbage_is_refused, other_versions_are_refused,
 		no_mutation_does_harm, controls_are_cleaned, words_are_made_printable_and_cut,
-		session_comes_through, sessions_that_are_none_are_refused};
+		session_comes_through, sessions_that_are_none_are_refused, orders_come_through,
+		orders_that_are_none_are_refused};
 	TCase *cases = tcase_create("protocol");
 
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)

@@ -382,7 +382,8 @@ int main(void)
 	tcase_add_test(tcase, test_stop_that_cannot_store);
 	tcase_add_test(tcase, test_all_at_once);
 	suite_add_tcase(suite, tcase);
-	suite_add_tcase(suite, spooler_replay());
+	suite_add_tcase(suite, spooler_replay_cases());
+	suite_add_tcase(suite, spooler_discard_cases());
 	status = run_all(srunner_create(suite));
 	rig_remove_folder();
 	return status;

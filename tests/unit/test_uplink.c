@@ -16,6 +16,7 @@ int main(void)
 	suite_add_tcase(suite, uplink_dns());
 	suite_add_tcase(suite, uplink_formats());
 	suite_add_tcase(suite, uplink_http());
+	suite_add_tcase(suite, uplink_proxy());
 	suite_add_tcase(suite, uplink_refusals());
 	suite_add_tcase(suite, uplink_rooms());
 	suite_add_tcase(suite, uplink_servers());

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "wire/httpreply.h"
+#include "wire/otlpreply.h"
 
 static unsigned int number_of(const char *span)
 {
@@ -107,13 +108,14 @@ static const struct {
 	{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
 		"HTTP status 404 Not Found; is the output's `path` right?"},
 	{"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
-		"permission denied: the file that `headers-file` names can hold a token"},
+		"permission denied: put a token into a file, and name that in `headers-file`"},
 	{"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
-		"HTTP status 401 No; permission denied: the file that `headers-file` names can hold a token"},
+		"HTTP status 401 No; permission denied: put a token into a file, and name that in "
+		"`headers-file`"},
 	{"HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n", OUTPUT_ERRORS_REFUSED,
 		"HTTP status 415 No; it does not take spans in this form: see the output's `compression`, "
 		"and "
-		"`format` of `type = http`"},
+		"`format`"},
 	{"HTTP/1.1 415 No\r\nAccept-Encoding: gzip, identity\r\nContent-Length: 0\r\n\r\n",
 		OUTPUT_ERRORS_REFUSED,
 		"compressed like this: see the output's `compression`; it accepts gzip, identity"},
@@ -125,7 +127,7 @@ static const struct {
 	{"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 25\r\n\r\n\n<!DOCTYPE "
 	 "html>\n<p>hello",
 		OUTPUT_ERRORS_REFUSED,
-		"HTTP status 200 OK; it is a web page, so this is no collector, or the output's `path` is "
+		"HTTP status 200 OK; it is a web page, so this is not a collector, or the output's `path` is "
 		"wrong: "},
 	{"HTTP/1.1 200 OK\r\ncontent-type: Text/HTML\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n"
 	 "0\r\n\r\n",
@@ -168,6 +170,22 @@ START_TEST(bad_answers_make_spans_wait)
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
 	assert_in_web_order(&web);
 	close_web(&web);
+}
+END_TEST
+
+/* By what was sent: with headers of a file, or as OTLP. */
+START_TEST(advice_goes_by_what_was_sent)
+{
+	static const char denied[] = "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n",
+			  unfit[] = "HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n";
+	struct reply reply = {.sent = "/etc/blkin/token"}, other = {.sent = NULL};
+
+	httpreply_read((const uint8_t *)denied, sizeof(denied) - 1, &reply);
+	ck_assert_str_eq(reply.words, "HTTP status 401 No; permission denied: it refuses the headers in "
+				      "/etc/blkin/token (`headers-file`)");
+	otlpreply_read((const uint8_t *)unfit, sizeof(unfit) - 1, &other);
+	ck_assert_str_eq(other.words, "HTTP status 415 No; it does not take spans in this form: see the "
+				      "output's `compression`, and `path`");
 }
 END_TEST
 
@@ -415,6 +433,7 @@ TCase *uplink_http(void)
 	tcase_add_test(tests, another_path);
 	tcase_add_loop_test(tests, good_answers_in_many_forms, 0, (int)LENGTH(good_answers));
 	tcase_add_loop_test(tests, bad_answers_make_spans_wait, 0, (int)LENGTH(bad_answers));
+	tcase_add_test(tests, advice_goes_by_what_was_sent);
 	tcase_add_loop_test(tests, bad_spans_are_bisected_out, 0, (int)LENGTH(refusals));
 	tcase_add_test(tests, refusal_before_the_call_is_sent);
 	tcase_add_test(tests, retry_after_is_minded);

@@ -105,6 +105,7 @@ TCase *uplink_connections(void);
 TCase *uplink_dns(void);
 TCase *uplink_formats(void);
 TCase *uplink_http(void);
+TCase *uplink_proxy(void);
 TCase *uplink_refusals(void);
 TCase *uplink_rooms(void);
 TCase *uplink_servers(void);

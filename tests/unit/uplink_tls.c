@@ -167,6 +167,29 @@ START_TEST(large_call_arrives_by_tls)
 }
 END_TEST
 
+START_TEST(large_calls_side_by_side)
+{
+	char span[100000];
+	struct rig rig;
+
+	open_tls(&rig, "local");
+	for (int i = 0; i < 12; i++) {
+		memset(span, 'a' + i, sizeof(span));
+		push_span(&rig, span, sizeof(span) - (size_t)i);
+		push_batch(&rig);
+	}
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == 12);
+	ck_assert_int_eq(errors(&rig), 0);
+	for (guint i = 0; i < 12; i++) {
+		const char *taken = g_ptr_array_index(rig.peer->taken, i), letter[] = {(char)('a' + i), '\0'};
+
+		ck_assert_uint_eq(strspn(taken, letter), sizeof(span) - i);
+	}
+	close_tls(&rig);
+}
+END_TEST
+
 static const struct {
 	const char *certificate, *host, *words;
 } bad_servers[] = {
@@ -215,7 +238,9 @@ START_TEST(unknown_authority)
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TLS) == 1);
-	ck_assert_uint_eq(in_log(&rig, "is not signed by an authority that `tls-ca` names"), 1);
+	ck_assert_uint_eq(in_log(&rig, "is not signed by an authority that this system trusts: name its "
+				       "authority in `tls-ca`"),
+		1);
 	ck_assert_uint_eq(rig.peer->calls, 0);
 	rig.options.tls.ca = ca;
 	close_tls(&rig);
@@ -363,6 +388,7 @@ TCase *uplink_tls(void)
 	tcase_add_unchecked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, spans_arrive_by_tls, 0, (int)LENGTH(good_hosts));
 	tcase_add_test(tests, large_call_arrives_by_tls);
+	tcase_add_test(tests, large_calls_side_by_side);
 	tcase_add_loop_test(tests, bad_server_gets_nothing, 0, (int)LENGTH(bad_servers));
 	tcase_add_test(tests, unknown_authority);
 	tcase_add_loop_test(tests, client_certificate_is_shown, 0, 2);

@@ -90,10 +90,12 @@ static const char *take_request(struct webpeer *peer, const uint8_t *body, size_
 static void check_head(const struct webpeer *peer, const char *head)
 {
 	char *line = g_strdup_printf("POST %s HTTP/1.1\r\n", peer->path);
-	char *host = g_strdup_printf("\r\nHost: 127.0.0.1:%u\r\n", peer->port);
+	char *own = g_strdup_printf("127.0.0.1:%u", peer->port);
+	char *host = g_strdup_printf("\r\nHost: %s\r\n", peer->host ? peer->host : own);
 
 	must(g_str_has_prefix(head, line), "another request line");
 	must(strstr(head, host) != NULL, "another host");
+	must(!peer->header || strstr(head, peer->header), "a header is missing");
 	must(strstr(head, "\r\nContent-Type: application/x-thrift\r\n") != NULL, "another type");
 	must(!strstr(head, "\r\nContent-Encoding: ") == !peer->compression, "compressed, or not");
 	must(!strstr(head, "\r\nContent-Encoding: gzip\r\n") == (peer->compression != SQUEEZE_GZIP),
@@ -102,6 +104,7 @@ static void check_head(const struct webpeer *peer, const char *head)
 		"zstd, or not");
 	g_free(line);
 	g_free(host);
+	g_free(own);
 }
 
 static void on_flushed(struct bufferevent *stream, void *arg)

@@ -22,6 +22,8 @@ struct webpeer {
 	const char *refusal;        /* to a request with a span that is bad */
 	bool (*bad)(const char *span);
 	const char *path;
+	const char *host;   /* NULL: its own address */
+	const char *header; /* that each request must have; NULL: any */
 	enum squeeze_kind compression;
 	bool lingers; /* what it said it closes stays open */
 	bool early;   /* answer when the head is there, and close */

@@ -162,7 +162,8 @@ static void end(void)
 	} rows[] = {{"recovered", SPANS_RECOVERED}, {"queued", SPANS_QUEUED}, {"spooled", SPANS_SPOOLED},
 		{"sent", SPANS_SENT}, {"queue_full", SPANS_DROPPED_QUEUE_FULL},
 		{"refused", SPANS_DROPPED_REFUSED}, {"spool_full", SPANS_DROPPED_SPOOL_FULL},
-		{"corrupt", SPANS_DROPPED_SPOOL_CORRUPT}, {"shutdown", SPANS_DROPPED_SHUTDOWN}};
+		{"corrupt", SPANS_DROPPED_SPOOL_CORRUPT}, {"discarded", SPANS_DROPPED_DISCARDED},
+		{"shutdown", SPANS_DROPPED_SHUTDOWN}};
 
 	queue_close(queue);
 	run_until_none(SPANS_QUEUED, SPANS_QUEUED, 1);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Internals of the spooler, only for its parts: spooler.c and spoolerreplay.c. All calls are its thread's. */
+#ifndef SPOOL_SPOOLERPARTS_H
+#define SPOOL_SPOOLERPARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "queue/backlog.h"
+#include "spool/marks.h"
+#include "spool/pace.h"
+#include "spool/spool.h"
+#include "spool/spooler.h"
+#include "spool/spoolname.h"
+
+struct spooler {
+	struct queue *queue;
+	struct spool *spool;
+	char label[SPOOLNAME_MAX + 32]; /* what the log calls it */
+	struct spool_holds holds;
+	struct pace pace;
+	bool entered;        /* in the ledger */
+	bool failing;        /* which was logged */
+	int64_t retry_at;    /* 0: it works */
+	int64_t retry_ns;    /* the next wait */
+	int64_t stored_at;   /* the last commit */
+	int64_t deleted_at;  /* the last deletion */
+	int64_t paced_since; /* when the pace began: the backlog's `since` */
+	int64_t last_id;     /* that was read for replay */
+	unsigned under_way;  /* batches read, and not deleted */
+	int64_t ids[256];    /* to be deleted */
+	unsigned to_delete;  /* how many of them */
+	struct marks marks;
+	struct drain drain;
+	struct discard *discard;
+	bool recalling; /* batches that were given up may come back from the uplink */
+	atomic_bool stopping, over;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards what follows */
+	struct spooler_state state;
+};
+
+/* spooler.c's */
+
+/* Notes whether the last call worked, and logs a change. Returns @good. */
+bool spooler_note(struct spooler *spooler, bool good);
+
+/* Posts what was stored, and what was lost meanwhile, in one change. */
+void spooler_post(struct spooler *spooler, int64_t stored, int64_t held);
+
+/* Opens the spool for the first time, and posts what an earlier agent left in it. */
+bool spooler_enter(struct spooler *spooler);
+
+/* spoolerreplay.c's */
+
+bool spooler_delete_replayed(struct spooler *spooler);
+bool spooler_has_more(const struct spooler *spooler);
+
+/* Hands over as much as the pace allows and the uplink keeps up with. */
+void spooler_replay(struct spooler *spooler, const struct backlog *backlog, int64_t now);
+
+/* While the collector takes nothing: hands over one batch, for the uplink to try it with. */
+void spooler_probe(struct spooler *spooler, const struct backlog *backlog);
+
+/* Gives up what the uplink had, and brought back. */
+bool spooler_recall(struct spooler *spooler);
+
+/* Does a part of the order to give up what waits. */
+void spooler_give_up(struct spooler *spooler);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The text of spans: numbers, and lines that others' text goes into. Not for programs: names may change. */
+#ifndef BLKIN_TEXT_H_
+#define BLKIN_TEXT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For the calls whose argument is usually a literal, so that the compiler knows its length. */
+#define BLKIN_INLINE_ __attribute__((always_inline))
+/* For what is called rarely, and should not be in the way. */
+#define BLKIN_RARE_ __attribute__((cold))
+/* Whether the compiler knows that the condition holds, as it does of literals. */
+#define BLKIN_KNOWN_(condition) (__builtin_constant_p(condition) && (condition))
+#define BLKIN_HAS_(text, c) (__builtin_strchr(text, c) ? 1 : 0)
+/* A literal of less than @most bytes */
+#define BLKIN_KNOWN_SHORT_(text, most) BLKIN_KNOWN_(__builtin_strlen(text) < (most))
+/* A literal without a line break */
+#define BLKIN_KNOWN_LINE_(text) BLKIN_KNOWN_(!BLKIN_HAS_(text, '\n'))
+/* A literal that a line `KEY=VALUE` can begin with */
+#define BLKIN_KNOWN_KEY_(text)                                                                               \
+	BLKIN_KNOWN_(!(BLKIN_HAS_(text, '\n') | BLKIN_HAS_(text, '=') | BLKIN_HAS_("#+-@!&", *(text))))
+
+/*
+ * How many decimal digits it has. By branches, which the processor predicts: so it can go on with what
+ * follows before the number is known, as that of a clock's reading.
+ */
+static inline unsigned blkin_digits_(uint64_t number)
+{
+	unsigned size = 1;
+	uint64_t limit = 10;
+
+	for (; size < 20 && number >= limit; limit *= 10)
+		size++;
+	return size;
+}
+
+/* Writes @number in decimal at @to, which has room for 20 digits; returns where it ends. */
+static inline char *blkin_put_number_(char *to, uint64_t number)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	char *end = to + blkin_digits_(number), *at = end;
+
+	for (; number >= 10; number /= 100)
+		memcpy(at -= 2, pairs + number % 100 * 2, 2);
+	if (at > to)
+		*to = (char)('0' + number);
+	return end;
+}
+
+/* Not 0 if one of the word's bytes is below @limit, 128 at most. */
+static inline uint64_t blkin_below_(uint64_t word, unsigned char limit)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	return (word - ones * limit) & ~word & ones << 7;
+}
+
+static inline uint64_t blkin_copy_8_(char *to, const char *from, unsigned char limit)
+{
+	uint64_t word;
+
+	memcpy(&word, from, 8);
+	memcpy(to, &word, 8);
+	return blkin_below_(word, limit);
+}
+
+static inline uint64_t blkin_copy_4_(char *to, const char *from, unsigned char limit)
+{
+	uint32_t word;
+
+	memcpy(&word, from, 4);
+	memcpy(to, &word, 4);
+	return blkin_below_(~(uint64_t)UINT32_MAX | word, limit);
+}
+
+/* Copies text; returns not 0 if one of its bytes is below @limit. The last word overlaps the one before. */
+static inline uint64_t blkin_copy_(char *to, const char *from, size_t size, unsigned char limit)
+{
+	uint64_t below = 0;
+	size_t i;
+
+	if (size >= 8) {
+		for (i = 0; i + 8 < size; i += 8)
+			below |= blkin_copy_8_(to + i, from + i, limit);
+		return below | blkin_copy_8_(to + size - 8, from + size - 8, limit);
+	}
+	if (size >= 4)
+		return blkin_copy_4_(to, from, limit) | blkin_copy_4_(to + size - 4, from + size - 4, limit);
+	for (i = 0; i < size; i++) {
+		to[i] = from[i];
+		below |= (unsigned char)to[i] < limit;
+	}
+	return below;
+}
+
+/*
+ * Copies text into a line; returns 0 if there is a line break in it, or a NUL, which is there if another
+ * thread has changed the text since its size was taken.
+ */
+static inline int blkin_copy_line_(char *to, const char *from, size_t size)
+{
+	if (!blkin_copy_(to, from, size, '\n' + 1))
+		return 1;
+	return !memchr(to, '\n', size) && !memchr(to, '\0', size);
+}
+
+/*
+ * Copies a name of up to @most bytes, the beginning of a longer one, without line breaks; returns where it
+ * ends.
+ */
+static inline char *blkin_put_name_(char *to, const char *name, size_t most)
+{
+	size_t size = strlen(name), i;
+
+	if (size > most)
+		size = most;
+	if (!blkin_copy_(to, name, size, '\n' + 1))
+		return to + size;
+	for (i = 0; i < size; i++)
+		if (to[i] == '\n' || to[i] == '\0')
+			to[i] = ' ';
+	return to + size;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
