@@ -107,8 +107,10 @@ static void print_notes(const struct config *config, const char *prefix)
 			       "switches it off\n",
 				prefix, output->section, output->server);
 	}
-	if (*config->input_scribe && address_parse(config->input_scribe, &input) && !address_is_loopback(&input))
-		printf("%snote: [input] takes spans at %s from whoever can connect there: nobody is asked who they "
+	if (*config->input_scribe && address_parse(config->input_scribe, &input) &&
+		!address_is_loopback(&input))
+		printf("%snote: [input] takes spans at %s from whoever can connect there: nobody is asked "
+		       "who they "
 		       "are, and nothing is encrypted (see blkin-agent.conf(5))\n",
 			prefix, config->input_scribe);
 	if (!delivers)

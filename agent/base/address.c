@@ -78,5 +78,6 @@ bool address_is_loopback(const struct address *address)
 
 bool address_is_any(const struct address *address)
 {
-	return !strcmp(address->host, "0.0.0.0") || !strcmp(address->host, "::") || !strcmp(address->host, "0");
+	return !strcmp(address->host, "0.0.0.0") || !strcmp(address->host, "::") ||
+	       !strcmp(address->host, "0");
 }

@@ -24,7 +24,8 @@ bool address_parse(const char *text, struct address *address);
  */
 size_t address_parse_list(const char *text, struct address *list);
 
-/* Whether it means this machine alone, by number or as `localhost`; and whether it means all of its addresses. */
+/* Whether it means this machine alone, by number or as `localhost`; and whether it means all of its
+ * addresses. */
 bool address_is_loopback(const struct address *address);
 bool address_is_any(const struct address *address);
 

@@ -156,12 +156,15 @@ static int check_circle(const struct config *config, const struct output_config 
 	size_t count = 0;
 	bool same = false;
 
-	if (output->type == CONFIG_OUTPUT_SCRIBE && *config->input_scribe && address_parse(config->input_scribe, &own))
+	if (output->type == CONFIG_OUTPUT_SCRIBE && *config->input_scribe &&
+		address_parse(config->input_scribe, &own))
 		count = address_parse_list(output->server, list);
 	for (size_t i = 0; i < count; i++)
 		same |= is_same_place(&own, &list[i]);
 	at = later(at, config->origins, "input", "scribe");
-	return same ? broken(at, "`server` is the agent's own `scribe` in [input]: its spans would come back for ever",
+	return same ? broken(at,
+			      "`server` is the agent's own `scribe` in [input]: its spans would come back "
+			      "for ever",
 			      output->section)
 		    : 0;
 }

@@ -11,8 +11,8 @@
  *
  *     taken + recovered = queued + held + spooled + sent + given back + sampled out + dropped
  *
- * where an output that exists from the start has taken all spans that were handed on or received, and one that was added
- * later has taken those since.
+ * where an output that exists from the start has taken all spans that were handed on or received, and one
+ * that was added later has taken those since.
  *
  * The ledger outlives the agent. A checkpoint has a snapshot of it, as of the moment up to which events had
  * been *reached*, and also an older moment up to which they are *done*, with the spans that were pending

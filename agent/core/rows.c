@@ -189,7 +189,8 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 	[SPANS_GIVEN_BACK] = {.name = "spans_given_back",
 		.json = "given_back",
 		.metric = "blkin_agent_spans_given_back_total",
-		.help = "Received spans that were in memory and are not safe: the sender got no OK, and sends "
+		.help = "Received spans that were in memory and are not safe: the sender got no OK, and "
+			"sends "
 			"them again."},
 	[SPANS_SAMPLED_OUT] = {.name = "spans_sampled_out",
 		.json = "sampled_out",

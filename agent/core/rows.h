@@ -41,14 +41,14 @@ enum ledger_row {
 	SPANS_CUT_SHORT,           /* handed on before they ended: linger passed, or memory was short */
 	STRINGS_REPAIRED,          /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
-	SESSIONS_LOST,    /* not ended by the agent: what was in their buffers is lost, uncounted */
-	SESSIONS_MENDED,  /* found stopped or partly disabled, and restored */
-	CLOCK_STEPS_SEEN, /* of the wall clock */
+	SESSIONS_LOST,        /* not ended by the agent: what was in their buffers is lost, uncounted */
+	SESSIONS_MENDED,      /* found stopped or partly disabled, and restored */
+	CLOCK_STEPS_SEEN,     /* of the wall clock */
 	INPUT_CALLS_LOOPED,   /* put off, as they come from this agent itself, by way of others */
 	INPUT_CLOSED_GARBAGE, /* connections of senders who do not speak Scribe, */
 	INPUT_CLOSED_SILENT,  /* who did not go on in the middle of a call, or did not read the answers, */
 	INPUT_CLOSED_CROWDED, /* or for whom there was no room */
-	READER_RESTARTS,  /* the reader's process ended before its time, and was started again */
+	READER_RESTARTS,      /* the reader's process ended before its time, and was started again */
 	LEDGER_ROWS
 };
 

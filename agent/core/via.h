@@ -2,9 +2,10 @@
 /*
  * By way of whom spans come: so that agents who deliver to each other notice if that goes in a circle.
  *
- * Each agent has a number of its own, drawn at its start. One that takes spans from others tells, with what it
- * sends on, its number, and the numbers of those that it has spans of. An agent that is told its own number is
- * its own sender. The numbers of the last minute are remembered, so a circle that was undone is forgotten.
+ * Each agent has a number of its own, drawn at its start. One that takes spans from others tells, with what
+ * it sends on, its number, and the numbers of those that it has spans of. An agent that is told its own
+ * number is its own sender. The numbers of the last minute are remembered, so a circle that was undone is
+ * forgotten.
  *
  * All functions may be called from any thread.
  */

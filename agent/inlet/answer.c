@@ -143,7 +143,8 @@ static void answer_question(struct inlet *inlet, struct call *call, const struct
 		refuse(call);
 		break;
 	default:
-		scribecall_put_exception(&call->reply, &call->id, SCRIBECALL_UNKNOWN_METHOD, "unknown method");
+		scribecall_put_exception(
+			&call->reply, &call->id, SCRIBECALL_UNKNOWN_METHOD, "unknown method");
 	}
 	if (!call->wants_reply)
 		call->reply.size = 0;
@@ -185,7 +186,8 @@ static void tell_loop(struct inlet *inlet, const struct connection *connection)
 	g_strlcpy(inlet->state.loop_peer, connection->peer, sizeof(inlet->state.loop_peer));
 	pthread_mutex_unlock(&inlet->lock);
 	inlet_say(inlet, SAY_LOOP,
-		"%s: what it sends may have come through this agent before: outputs and inlets go in a circle. "
+		"%s: what it sends may have come through this agent before: outputs and inlets go in a "
+		"circle. "
 		"It is told to try later, until it delivers elsewhere, or this agent does",
 		connection->peer);
 }
@@ -241,8 +243,9 @@ static void take(struct inlet *inlet, struct call *call, struct scribecall *from
 
 	messages_take(inlet, group, from, &messages);
 	if (*messages.why)
-		inlet_say(inlet, SAY_REFUSED + messages.reason, "%s: refused %u of %u messages: %s", call->connection->peer,
-			call->messages - messages.taken, call->messages, messages.why);
+		inlet_say(inlet, SAY_REFUSED + messages.reason, "%s: refused %u of %u messages: %s",
+			call->connection->peer, call->messages - messages.taken, call->messages,
+			messages.why);
 	enter(messages.taken ? &group->change : &change, &messages);
 	if (messages.taken) {
 		group_add(group, call, bytes);

@@ -14,8 +14,6 @@
 
 /* Read at a time, so that all have their turn. */
 #define READ_BYTES (64 * 1024)
-/* Memory that a connection keeps for its next call. */
-#define KEPT_BYTES (64 * 1024)
 /* A peer with this much of its answers unread is not read from. */
 #define REPLIES_MAX (256 * 1024)
 
@@ -46,6 +44,7 @@ void connection_end(struct connection *connection)
 		call_free(call);
 	}
 	inlet->in_bytes -= connection->in.room;
+	inlet->freed_much |= connection->in.room > KEPT_BYTES;
 	buffer_free(&connection->in);
 	bufferevent_free(connection->bev);
 	g_queue_unlink(&inlet->connections, &connection->link);
@@ -73,8 +72,8 @@ static uint32_t number_at(const uint8_t *data)
 }
 
 /*
- * A frame's length is below 2^24, so its first byte is 0 or 1; without a frame, a call begins with its version,
- * or with the length of its method's name, and then that name.
+ * A frame's length is below 2^24, so its first byte is 0 or 1; without a frame, a call begins with its
+ * version, or with the length of its method's name, and then that name.
  */
 static bool learn_speech(struct connection *connection, const uint8_t *data)
 {
@@ -89,7 +88,8 @@ static bool learn_speech(struct connection *connection, const uint8_t *data)
 	return true;
 }
 
-static enum found find_unframed(struct connection *connection, const uint8_t *data, size_t size, struct message *message)
+static enum found find_unframed(
+	struct connection *connection, const uint8_t *data, size_t size, struct message *message)
 {
 	enum tbinaryend_state state = tbinaryend_find(&connection->end, data, size);
 
@@ -134,8 +134,10 @@ static void tidy(struct connection *connection)
 		memmove(in->data, in->data + connection->parsed, left);
 	in->size = left;
 	connection->parsed = 0;
-	if (!left && in->room > KEPT_BYTES)
+	if (!left && in->room > KEPT_BYTES) {
 		buffer_free(in);
+		connection->inlet->freed_much = true;
+	}
 	connection->inlet->in_bytes += in->room - room;
 }
 

@@ -34,9 +34,11 @@ bool crowd_admits(struct inlet *inlet)
 	if (inlet->connections.length < limits.connections)
 		return true;
 	idle = find_idle(inlet);
-	inlet_say(inlet, SAY_CROWDED, "%u senders are connected, which is the most (`connections` in [input]): %s",
-		inlet->connections.length, idle ? "the one that was idle longest is disconnected for a new one"
-						 : "a new one is turned away");
+	inlet_say(inlet, SAY_CROWDED,
+		"%u senders are connected, which is the most (`connections` in [input]): %s",
+		inlet->connections.length,
+		idle ? "the one that was idle longest is disconnected for a new one"
+		     : "a new one is turned away");
 	if (idle)
 		connection_close(idle, INPUT_CLOSED_CROWDED);
 	else
@@ -73,7 +75,8 @@ bool crowd_grown(struct connection *connection)
 		if (count < 2) /* a single call has its own bound */
 			return true;
 		inlet_say(inlet, SAY_CROWDED,
-			"%s: connection closed: calls that are not whole take more memory than `memory` in [input] "
+			"%s: connection closed: calls that are not whole take more memory than `memory` in "
+			"[input] "
 			"allows, and its is on its way for longest",
 			slowest->peer);
 		connection_close(slowest, INPUT_CLOSED_CROWDED);

@@ -39,8 +39,8 @@ void door_take_up(struct inlet *inlet, int fd)
 	door_close(inlet);
 	if (fd < 0)
 		return;
-	inlet->listener =
-		evconnlistener_new(inlet->base, on_accept, inlet, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+	inlet->listener = evconnlistener_new(
+		inlet->base, on_accept, inlet, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
 	evconnlistener_set_error_cb(inlet->listener, on_accept_error);
 }
 

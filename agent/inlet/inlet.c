@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "core/via.h"
 #include "inlet/inner.h"
 #include "net/listen.h"
@@ -44,7 +45,8 @@ void inlet_say(struct inlet *inlet, enum saying what, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (inlet->said[what].unsaid)
-		snprintf(more, sizeof(more), " (and %u more of this kind since the last line)", inlet->said[what].unsaid);
+		snprintf(more, sizeof(more), " (and %u more of this kind since the last line)",
+			inlet->said[what].unsaid);
 	log_warning("input: %s%s", text, more);
 	inlet->said[what].at = now;
 	inlet->said[what].unsaid = 0;
@@ -200,6 +202,20 @@ static void retry(struct inlet *inlet)
 	log_info("input: listening on %s now", address);
 }
 
+/* What large calls took goes back to the system. */
+static void give_back(struct inlet *inlet)
+{
+	if (inlet->scratch.room > KEPT_BYTES || inlet->memory.annotations.room > KEPT_BYTES) {
+		buffer_free(&inlet->scratch);
+		buffer_free(&inlet->encoded);
+		spanread_free(&inlet->memory);
+		inlet->freed_much = true;
+	}
+	if (inlet->freed_much)
+		memory_give_back();
+	inlet->freed_much = false;
+}
+
 static void on_sweep(evutil_socket_t fd, short what, void *data)
 {
 	struct inlet *inlet = data;
@@ -209,6 +225,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *data)
 	retry(inlet);
 	crowd_sweep(inlet);
 	group_look(inlet);
+	give_back(inlet);
 	publish(inlet);
 	if (inlet->connections.length || inlet->groups.length || is_to_retry(inlet))
 		inlet_sweep_soon(inlet);
@@ -259,7 +276,8 @@ static void listen_first(struct inlet *inlet, const char *address)
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
 	inlet->door = listen_at(address, false, inlet->state.error, sizeof(inlet->state.error));
 	if (inlet->door < 0) {
-		log_warning("cannot listen on %s: %s; the agent does not take spans from others, and keeps trying (`scribe` in "
+		log_warning("cannot listen on %s: %s; the agent does not take spans from others, and keeps "
+			    "trying (`scribe` in "
 			    "[input] sets the address)",
 			address, inlet->state.error);
 		return;
@@ -325,7 +343,8 @@ int inlet_move(struct inlet *inlet, const char *address)
 		if (door >= 0)
 			listen_share(door, false);
 		if (fd < 0) {
-			log_error("cannot listen on %s: %s (`scribe` in [input] sets the address)", address, why);
+			log_error("cannot listen on %s: %s (`scribe` in [input] sets the address)", address,
+				why);
 			return -1;
 		}
 		listen_share(fd, false);

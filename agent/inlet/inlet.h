@@ -28,12 +28,13 @@ struct inlet_options {
 	void *data;
 };
 
-/* Listens if the configuration says so; an address that cannot be had is tried again. One count of @outlets is
- * taken over. NULL, and it is logged, if its thread cannot be had. */
+/* Listens if the configuration says so; an address that cannot be had is tried again. One count of @outlets
+ * is taken over. NULL, and it is logged, if its thread cannot be had. */
 struct inlet *inlet_create(
 	const struct config *config, struct outlets *outlets, const struct inlet_options *options);
 
-/* Listens at another address ("": none any more). -1, having logged why, if that fails; nothing has changed then. */
+/* Listens at another address ("": none any more). -1, having logged why, if that fails; nothing has changed
+ * then. */
 int inlet_move(struct inlet *inlet, const char *address);
 
 /* Takes the other values, and one count of @outlets. */

@@ -17,6 +17,8 @@
 #include "wire/scribecall.h"
 #include "wire/tbinaryend.h"
 
+/* Memory that is kept for the next call. */
+#define KEPT_BYTES (64 * 1024)
 /* No call is larger: classic servers take as much. */
 #define FRAME_MAX (16 * 1024 * 1024)
 /* Nor a message, once its base64 is read. */
@@ -84,7 +86,15 @@ struct group {
 enum refusal { REFUSED_CATEGORY, REFUSED_MALFORMED, REFUSED_ID, REFUSED_OVERSIZE, TAKEN, REFUSALS = TAKEN };
 
 /* What is logged for each of these only so often. */
-enum saying { SAY_REFUSED /* and the reasons for it */, SAY_GARBAGE = SAY_REFUSED + REFUSALS, SAY_SILENT, SAY_CROWDED, SAY_LOOP, SAY_FOREIGN_CALL, SAYINGS };
+enum saying {
+	SAY_REFUSED /* and the reasons for it */,
+	SAY_GARBAGE = SAY_REFUSED + REFUSALS,
+	SAY_SILENT,
+	SAY_CROWDED,
+	SAY_LOOP,
+	SAY_FOREIGN_CALL,
+	SAYINGS
+};
 
 struct inlet {
 	struct inlet_options options;
@@ -105,6 +115,7 @@ struct inlet {
 	bool quiet;         /* it takes no more */
 	int64_t began;      /* s since the epoch */
 	int64_t ending;     /* until when what waits may be answered; 0: it runs on */
+	bool freed_much;    /* which the system may have back */
 	/* scratch memory */
 	struct buffer scratch, encoded;
 	struct spanread_memory memory;
@@ -172,7 +183,8 @@ struct messages {
 };
 
 /* Adds the spans of a call to the group. */
-void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages);
+void messages_take(
+	struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages);
 
 /* group.c */
 

@@ -99,14 +99,15 @@ static enum refusal read_span(struct inlet *inlet, const struct scribecall_entry
 		return REFUSED_MALFORMED;
 	if (!span->id || !(span->trace_id || span->trace_id_high))
 		return REFUSED_ID;
-	if (make_usual(inlet, bytes, span) && !spanread_thrift(span, bytes->data, bytes->size, &inlet->memory))
+	if (make_usual(inlet, bytes, span) &&
+		!spanread_thrift(span, bytes->data, bytes->size, &inlet->memory))
 		return REFUSED_MALFORMED;
 	span->shared = span->shared && span->kind == SPAN_SERVER;
 	return TAKEN;
 }
 
-static enum refusal take(struct inlet *inlet, struct group *group, const char *category,
-	const struct scribecall_entry *entry)
+static enum refusal take(
+	struct inlet *inlet, struct group *group, const char *category, const struct scribecall_entry *entry)
 {
 	enum refusal refusal = REFUSED_CATEGORY;
 	struct span span;
@@ -127,8 +128,8 @@ static void explain(struct messages *messages, enum refusal refusal, uint32_t nu
 		words_copy(words, sizeof(words), entry->category, entry->category_size);
 	if (refusal == REFUSED_CATEGORY)
 		snprintf(messages->why, sizeof(messages->why),
-			"message %u of %u is of category \"%s\"; only spans, of category \"%s\", are taken", number,
-			count, words, category);
+			"message %u of %u is of category \"%s\"; only spans, of category \"%s\", are taken",
+			number, count, words, category);
 	else
 		snprintf(messages->why, sizeof(messages->why), "message %u of %u %s", number, count,
 			refusal == REFUSED_ID         ? "is a span whose id, or trace id, is 0"
@@ -136,7 +137,8 @@ static void explain(struct messages *messages, enum refusal refusal, uint32_t nu
 						      : "is no span of Zipkin's, in Thrift and base64");
 }
 
-void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages)
+void messages_take(
+	struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages)
 {
 	struct inlet_limits limits = inlet_limits(inlet);
 

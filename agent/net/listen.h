@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A socket that listens at an address as the configuration has it, and shares its port if @shared; -1 with the
- * reason in @why. */
+/* A socket that listens at an address as the configuration has it, and shares its port if @shared; -1 with
+ * the reason in @why. */
 int listen_at(const char *address, bool shared, char *why, size_t size);
 
 /*

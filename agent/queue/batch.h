@@ -31,12 +31,12 @@ const char *batch_format_name(uint8_t format);
 
 struct batch {
 	atomic_uint owners;
-	uint8_t format;       /* an enum batch_format */
-	struct buffer spans;  /* the items' bytes */
-	struct buffer sizes;  /* uint32_t for each item: its size */
-	struct buffer events; /* int64_t for each item: the time of its last event, ns since the epoch */
-	uint32_t count;       /* of items */
-	int64_t born;         /* when the first item was added, CLOCK_MONOTONIC ns */
+	uint8_t format;          /* an enum batch_format */
+	struct buffer spans;     /* the items' bytes */
+	struct buffer sizes;     /* uint32_t for each item: its size */
+	struct buffer events;    /* int64_t for each item: the time of its last event, ns since the epoch */
+	uint32_t count;          /* of items */
+	int64_t born;            /* when the first item was added, CLOCK_MONOTONIC ns */
 	struct receipt *receipt; /* of who waits for these items to be safe, counted; NULL: nobody does */
 };
 

@@ -14,11 +14,11 @@ struct entry {
 	uint64_t number;     /* number in the order of pushing, from 1 */
 	bool sent_before;    /* was sent before, without an answer */
 	uint8_t failures;    /* so often the server failed on it, and did not say why */
-	bool alone;       /* was open when the server failed: sent with no other, to see whose fault it is */
-	bool aside;       /* it is a suspect: aside.h */
+	bool alone; /* was open when the server failed: sent with no other, to see whose fault it is */
+	bool aside; /* it is a suspect: aside.h */
 	struct receipt *receipt; /* its part in one; NULL: nobody waits for it */
-	int64_t spool_id; /* its row in the spool, if it is replayed from disk; 0: fresh */
-	struct entry *next; /* for its current owner */
+	int64_t spool_id;        /* its row in the spool, if it is replayed from disk; 0: fresh */
+	struct entry *next;      /* for its current owner */
 };
 
 /* Takes over a reference to @batch, and a part in its receipt. */

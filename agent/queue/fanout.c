@@ -26,7 +26,7 @@ struct fanout {
 	struct outlets *outlets;
 	bool closes;             /* queues that are left out */
 	struct receipt *receipt; /* of the items that are handed, borrowed; NULL: they are this node's */
-	struct lane *lanes; /* as many as there are outlets at most */
+	struct lane *lanes;      /* as many as there are outlets at most */
 	size_t lane_count;
 	size_t *lane_of;                        /* each outlet's */
 	struct account_entry *entries;          /* for each outlet */
@@ -35,20 +35,13 @@ struct fanout {
 	_Atomic(struct outlets *) outlets_next; /* NULL: no others */
 };
 
-static bool agree(const struct batch_limits *one, const struct batch_limits *other)
-{
-	return one->format == other->format && one->spans == other->spans && one->bytes == other->bytes &&
-	       one->delay_ns == other->delay_ns && one->tags == other->tags &&
-	       keep_is_equal(&one->keep, &other->keep);
-}
-
 /* The lane with these limits, made if there is none. */
 static size_t find_lane(struct fanout *fanout, const struct batch_limits *limits)
 {
 	size_t i = 0;
 	char error[200];
 
-	while (i < fanout->lane_count && !agree(&fanout->lanes[i].limits, limits))
+	while (i < fanout->lane_count && !batch_limits_agree(&fanout->lanes[i].limits, limits))
 		i++;
 	if (i < fanout->lane_count)
 		return i;

@@ -30,10 +30,10 @@ struct queue {
 	unsigned aside_count;
 	size_t aside_bytes; /* which are in `bytes` too if they are fresh */
 	/* backlog.h's */
-	bool spooled; /* there is a spooler */
-	bool storing; /* its disk works */
+	bool spooled;      /* there is a spooler */
+	bool storing;      /* its disk works */
 	size_t spool_room; /* bytes that fit on it before the oldest have to go */
-	bool slow;    /* a push waited for it in vain since an entry last left */
+	bool slow;         /* a push waited for it in vain since an entry last left */
 	pthread_cond_t work;
 	bool delivering;
 	int64_t delivering_since;                  /* since when it delivers, or not, CLOCK_MONOTONIC ns */

@@ -3,6 +3,13 @@
 
 #include <glib.h>
 
+bool batch_limits_agree(const struct batch_limits *one, const struct batch_limits *other)
+{
+	return one->format == other->format && one->spans == other->spans && one->bytes == other->bytes &&
+	       one->delay_ns == other->delay_ns && one->tags == other->tags &&
+	       keep_is_equal(&one->keep, &other->keep);
+}
+
 struct outlets *outlets_create(const struct outlet *outlet, size_t count)
 {
 	struct outlets *outlets = g_malloc0(sizeof(*outlets) + count * sizeof(*outlet));

@@ -24,6 +24,8 @@ struct batch_limits {
 	struct keep keep; /* what becomes an item at all */
 };
 
+bool batch_limits_agree(const struct batch_limits *one, const struct batch_limits *other);
+
 struct outlet {
 	struct queue *queue; /* one count of it is the list's */
 	struct batch_limits limits;

@@ -347,7 +347,8 @@ size_t queue_bytes(struct queue *queue)
 /* What waits may yet have to be stored, and nothing older is to go for it. */
 static bool has_safe_place(const struct queue *queue, size_t bytes)
 {
-	return queue->delivering || (queue->spooled && queue->storing && queue->bytes + bytes <= queue->spool_room);
+	return queue->delivering ||
+	       (queue->spooled && queue->storing && queue->bytes + bytes <= queue->spool_room);
 }
 
 bool queue_admits(struct queue *queue, size_t bytes, bool safe)

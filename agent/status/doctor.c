@@ -302,20 +302,24 @@ static void examine_input(struct findings *findings, const struct status *status
 		return;
 	if (*input->error)
 		finding_add(findings, "input-port",
-			"end what else listens there (`ss -ltnp` names it), or set another `scribe` in [input] "
+			"end what else listens there (`ss -ltnp` names it), or set another `scribe` in "
+			"[input] "
 			"and reload the agent; it opens the port by itself once that is free",
 			"no spans are taken from others: the agent cannot listen on %s: %s", input->address,
 			input->error);
 	if (input->looped && clock_monotonic() - input->looped < LOOP_NS)
 		finding_add(findings, "input-loop",
-			"let one of the agents in the circle deliver elsewhere (`server` in [output]), or take no "
+			"let one of the agents in the circle deliver elsewhere (`server` in [output]), or "
+			"take no "
 			"spans from the others (`scribe` in [input])",
-			"spans go in a circle: %s hands over what may have come through this agent before; it is "
+			"spans go in a circle: %s hands over what may have come through this agent before; "
+			"it is "
 			"told to try later",
 			input->loop_peer);
 	if (input->putting_off)
 		finding_add(findings, "input-full",
-			"nothing is lost while the senders keep their spans; see to the output that does not deliver, "
+			"nothing is lost while the senders keep their spans; see to the output that does not "
+			"deliver, "
 			"or raise `queue-size` in [output] or `max-size` in [spool]",
 			"senders are told to try later: an output's queue or spool has no room for more");
 }

@@ -68,7 +68,8 @@ static void put_via(struct buffer *out, const uint64_t *via, size_t count)
 {
 	uint8_t *to = out->data + out->size;
 
-	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, SCRIBECALL_VIA_FIELD), (uint32_t)(8 * count));
+	to = tbinary_put_i32(
+		tbinary_put_field(to, TBINARY_STRING, SCRIBECALL_VIA_FIELD), (uint32_t)(8 * count));
 	for (size_t i = 0; i < count; i++)
 		to = tbinary_put_i64(to, via[i]);
 	out->size += VIA_HEAD + 8 * count;
@@ -79,7 +80,8 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 	const struct scribe *scribe = (const struct scribe *)wire;
 	size_t size = entries_size(scribe, run);
 	uint64_t via[VIA_MAX];
-	size_t via_count = via_read(via, clock_monotonic()), via_size = via_count ? VIA_HEAD + 8 * via_count : 0;
+	size_t via_count = via_read(via, clock_monotonic()),
+	       via_size = via_count ? VIA_HEAD + 8 * via_count : 0;
 	const uint8_t *span = run->spans;
 
 	scribe_put_head(buffer_reserve(out, SCRIBE_HEAD_SIZE + size + via_size + SCRIBE_TAIL_SIZE), number,

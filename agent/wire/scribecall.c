@@ -63,7 +63,8 @@ static void read_args(struct scribecall *call, struct tbinary_reader args)
 		if (call->method == SCRIBECALL_LOG && id == 1 && type == TBINARY_LIST) {
 			call->count = get_list(&at);
 			call->entries = at;
-		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_VIA_FIELD && type == TBINARY_STRING) {
+		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_VIA_FIELD &&
+			   type == TBINARY_STRING) {
 			call->via = tbinary_get_string(&at, &call->via_count);
 			call->via_count = call->via_count / 8 < SCRIBECALL_VIA_MAX ? call->via_count / 8
 										   : SCRIBECALL_VIA_MAX;
@@ -188,7 +189,8 @@ static void end(struct buffer *out, const struct scribecall_id *id, size_t start
 		tbinary_put_i32(out->data + start, (uint32_t)(out->size - start - TBINARY_FRAME_HEAD));
 }
 
-void scribecall_put_number(struct buffer *out, const struct scribecall_id *id, enum tbinary_type type, int64_t value)
+void scribecall_put_number(
+	struct buffer *out, const struct scribecall_id *id, enum tbinary_type type, int64_t value)
 {
 	size_t start = begin(out, id, TBINARY_REPLY);
 
@@ -217,8 +219,8 @@ static void put_map(struct buffer *out, enum tbinary_type value, uint32_t count)
 	put_i32(out, count);
 }
 
-void scribecall_put_counters(
-	struct buffer *out, const struct scribecall_id *id, const struct scribecall_counter *counters, uint32_t count)
+void scribecall_put_counters(struct buffer *out, const struct scribecall_id *id,
+	const struct scribecall_counter *counters, uint32_t count)
 {
 	size_t start = begin(out, id, TBINARY_REPLY);
 

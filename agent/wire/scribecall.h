@@ -52,7 +52,8 @@ struct scribecall {
 	uint32_t key_size;
 };
 
-/* Reads the call in @size bytes; false, with the reason, in @why, if it is none, and no answer is possible. */
+/* Reads the call in @size bytes; false, with the reason, in @why, if it is none, and no answer is possible.
+ */
 bool scribecall_read(struct scribecall *call, const void *data, size_t size, char *why, size_t why_size);
 
 /* A message; what is missing is NULL. */
@@ -74,7 +75,8 @@ struct scribecall_id {
 void scribecall_identify(const struct scribecall *call, bool framed, struct scribecall_id *id);
 
 /* Each appends a reply. */
-void scribecall_put_number(struct buffer *out, const struct scribecall_id *id, enum tbinary_type type, int64_t value);
+void scribecall_put_number(
+	struct buffer *out, const struct scribecall_id *id, enum tbinary_type type, int64_t value);
 void scribecall_put_text(struct buffer *out, const struct scribecall_id *id, const char *text);
 
 struct scribecall_counter {
@@ -82,13 +84,13 @@ struct scribecall_counter {
 	int64_t value;
 };
 
-void scribecall_put_counters(
-	struct buffer *out, const struct scribecall_id *id, const struct scribecall_counter *counters, uint32_t count);
+void scribecall_put_counters(struct buffer *out, const struct scribecall_id *id,
+	const struct scribecall_counter *counters, uint32_t count);
 void scribecall_put_options(struct buffer *out, const struct scribecall_id *id);
 
 enum scribecall_exception { SCRIBECALL_UNKNOWN_METHOD = 1, SCRIBECALL_INTERNAL_ERROR = 6 };
 
-void scribecall_put_exception(
-	struct buffer *out, const struct scribecall_id *id, enum scribecall_exception type, const char *words);
+void scribecall_put_exception(struct buffer *out, const struct scribecall_id *id,
+	enum scribecall_exception type, const char *words);
 
 #endif

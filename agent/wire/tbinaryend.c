@@ -182,8 +182,9 @@ static void take_next(struct tbinaryend *end)
 		return;
 	}
 	end->in[end->depth - 1].left--;
-	end->pending = end->in[end->depth - 1].kind == TBINARY_MAP && left % 2 == 0 ? end->in[end->depth - 1].key
-										    : end->in[end->depth - 1].value;
+	end->pending = end->in[end->depth - 1].kind == TBINARY_MAP && left % 2 == 0
+			       ? end->in[end->depth - 1].key
+			       : end->in[end->depth - 1].value;
 }
 
 static bool step(struct walk *walk)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What senders hand over. The first byte says what the rest is: a call, which comes in pieces and has to end
- * where it ends when it comes at once; or a span, which is put into a call. What is taken can be read again in
- * each format, and gets tags.
+ * where it ends when it comes at once; or a span, which is put into a call. What is taken can be read again
+ * in each format, and gets tags.
  */
 #include "fuzz.h"
 

@@ -21,7 +21,8 @@ def start_agent(node, server, wait=True, **sections):
     """An agent with an intake, whose port is returned."""
     load_code(node)
     port = free_port()
-    node.start_agent(server, wait=wait, **dict(sections, input=dict({"scribe": f"127.0.0.1:{port}"}, **sections.get("input", {}))))
+    sections["input"] = dict({"scribe": f"127.0.0.1:{port}"}, **sections.get("input", {}))
+    node.start_agent(server, wait=wait, **sections)
     wait_until(lambda: answers(port), 10, "the intake to listen")
     return port
 
@@ -322,3 +323,28 @@ def test_stopped_under_load(node):
     exactly(ledger.dropped == 0, str(ledger))
     exactly(ledger.received == ledger.sent + ledger.given_back, str(ledger))
     assert again <= broken
+
+
+def test_outputs_change_under_load(node):
+    """Outputs come and go while senders hand over: nobody is held up, and the first one has every span."""
+    sink, web = IdSink(node, free_port()).start(), IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, output=TIMID)
+    with open(node.path("agent.conf"), encoding="utf-8") as file:
+        alone = file.read()
+    both = alone + f"\n[output west]\ntype = http\nserver = 127.0.0.1:{web.port}\nbatch-delay = 50ms\n"
+    senders = [Sender(port, 40, t, 3000, 20, rate=500) for t in range(4)]
+    for sender in senders:
+        sender.start()
+    for text in (both, alone, both, alone):
+        time.sleep(1)
+        with open(node.path("agent.conf"), "w", encoding="utf-8") as file:
+            file.write(text)
+        node.agent.send(signal.SIGHUP)
+    wait_senders(senders)
+    ledger = wait_received(node, 12000)
+    again = check_came(sink, senders)
+    print(f"{again} came again, {sum(s.put_off for s in senders)} calls were put off, {web.count()} at west; {ledger}")
+    exactly(ledger.dropped == 0 and ledger.received == ledger.sent, str(ledger))
+    assert again == ledger.received - 12000
+    assert web.count() > 1000 and "output west is removed" in node.agent.log()
+    assert " 0 are dropped" in node.agent.log()

@@ -54,5 +54,6 @@ TCase *queue_limits(void);
 TCase *queue_fanout(void);
 TCase *queue_keep(void);
 TCase *queue_outlets(void);
+TCase *queue_receipts(void);
 
 #endif

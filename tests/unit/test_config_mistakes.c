@@ -15,11 +15,12 @@ START_TEST(test_mistakes)
 			"test: F:2: unknown key `servr` in [output]; did you mean `server`?\n"},
 		{"[agent]\nserver = a:1\n",
 			"test: F:2: unknown key `server` in [agent]; it belongs in [output]\n"},
-		{"[input]\nscribe = 127.0.0.1:9410\n",
-			"test: F:2: `server` is the agent's own `scribe` in [input]: its spans would come back for "
-			"ever in [output]\n"},
+		{"[input]\nscribe = 127.0.0.1:9410\n", "test: F:2: `server` is the agent's own `scribe` in "
+						       "[input]: its spans would come back for "
+						       "ever in [output]\n"},
 		{"[input]\nscribe = 0.0.0.0:1463\n[output]\nserver = a:1463, localhost:1463\n",
-			"test: F:4: `server` is the agent's own `scribe` in [input]: its spans would come back for "
+			"test: F:4: `server` is the agent's own `scribe` in [input]: its spans would come "
+			"back for "
 			"ever in [output]\n"},
 		{"[agent]\nxyzzyplugh = 1\n", "test: F:2: unknown key `xyzzyplugh` in [agent]; "
 					      "blkin-agent.conf(5) lists the keys\n"},

@@ -70,9 +70,12 @@ START_TEST(other_shapes)
 	} cases[] = {
 #define CASE(data, state) {data, sizeof(data) - 1, state}
 		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\0", TBINARYEND_FOUND),
-		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0d\0\1\x0b\x08\0\0\0\2\0\0\0\1k\0\0\0\1\0\0\0\0\0\0\0\2\0", TBINARYEND_FOUND),
-		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\x0f\0\0\0\2\2\0\0\0\1\1\4\0\0\0\1abcdefgh\0", TBINARYEND_FOUND),
-		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0e\0\1\6\0\0\0\2\1\2\3\4\x0c\0\2\3\0\1\7\0\0", TBINARYEND_FOUND),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0d\0\1\x0b\x08\0\0\0\2\0\0\0\1k\0\0\0\1\0\0\0\0\0\0\0\2\0",
+			TBINARYEND_FOUND),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\x0f\0\0\0\2\2\0\0\0\1\1\4\0\0\0\1abcdefgh\0",
+			TBINARYEND_FOUND),
+		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0e\0\1\6\0\0\0\2\1\2\3\4\x0c\0\2\3\0\1\7\0\0",
+			TBINARYEND_FOUND),
 		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\x0c\x7f\xff\xff\xff", TBINARYEND_MORE),
 		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0f\0\1\x0c\x80\0\0\0", TBINARYEND_BAD),
 		CASE("\x80\1\0\1\0\0\0\1a\0\0\0\0\x0b\0\1\xff\xff\xff\xff", TBINARYEND_BAD),
@@ -86,7 +89,8 @@ START_TEST(other_shapes)
 
 	struct tbinaryend end = {0};
 
-	ck_assert_int_eq(tbinaryend_find(&end, (const uint8_t *)cases[_i].data, cases[_i].size), cases[_i].state);
+	ck_assert_int_eq(
+		tbinaryend_find(&end, (const uint8_t *)cases[_i].data, cases[_i].size), cases[_i].state);
 }
 END_TEST
 

@@ -244,5 +244,6 @@ int main(void)
 	suite_add_tcase(suite, queue_fanout());
 	suite_add_tcase(suite, queue_keep());
 	suite_add_tcase(suite, queue_outlets());
+	suite_add_tcase(suite, queue_receipts());
 	return run_all(srunner_create(suite));
 }

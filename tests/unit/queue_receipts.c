@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What comes from outside: room for it, its rows, and the receipt at two outputs. */
+#include "fanout_rig.h"
+#include "queue/backlog.h"
+
+static bool woken;
+
+static void wake(void *data)
+{
+	(void)data;
+	woken = true;
+}
+
+/* Hands over so many items of ten bytes; the receipt is the caller's. */
+static struct receipt *hand_from_outside(struct fanout *to, uint32_t count)
+{
+	struct receipt *receipt = receipt_create(wake, NULL);
+	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, count, 10 * count);
+	struct ledger change = {.row = {[SPANS_RECEIVED] = count}};
+
+	woken = false;
+	for (uint32_t i = 0; i < count; i++)
+		batch_add(items, (const uint8_t *)"0123456789", 10, 1);
+	fanout_hand_for(
+		to, receipt, &change, &(struct batches){.count = count, .of[BATCH_ZIPKIN_SPANS] = items}, 1);
+	receipt_close(receipt);
+	batch_unref(items);
+	return receipt;
+}
+
+static struct fanout *second_fanout(void)
+{
+	return fanout_create_second(outlets_of(outlet_of(&one, 10, 1000), outlet_of(&other, 10, 1000)));
+}
+
+static void deliver(struct side *side)
+{
+	struct entry *entry;
+
+	while ((entry = queue_take(side->queue))) {
+		account_move(side->account, entry_row(entry), SPANS_SENT, entry->batch->count);
+		queue_release(side->queue, entry);
+	}
+}
+
+static struct account_rows rows_of(const struct side *side)
+{
+	struct account_rows rows;
+	struct ledger node;
+
+	ledger_read_with(&node, &side->account, &rows, 1);
+	return rows;
+}
+
+/* It is safe when both have it. */
+START_TEST(both_deliver)
+{
+	struct fanout *to = second_fanout();
+	struct receipt *receipt = hand_from_outside(to, 25);
+	bool good;
+
+	ck_assert_int_eq(rows_of(&one).row[SPANS_HELD], 25);
+	ck_assert_int_eq(rows_of(&one).row[SPANS_QUEUED], 0);
+	deliver(&one);
+	ck_assert(!woken && !receipt_is_settled(receipt, &good));
+	deliver(&other);
+	ck_assert(woken && receipt_is_settled(receipt, &good) && good);
+	ck_assert_int_eq(rows_of(&other).row[SPANS_SENT], 25);
+	ck_assert_int_eq(rows_of(&other).row[SPANS_HELD], 0);
+	receipt_unref(receipt);
+	fanout_destroy(to);
+}
+END_TEST
+
+/* One has dropped it: it is the sender's again, or lost if that was told OK. */
+START_TEST(one_drops)
+{
+	struct fanout *to = second_fanout();
+	struct receipt *receipt = hand_from_outside(to, 10);
+	enum account_row row = _i ? SPANS_DROPPED_SHUTDOWN : SPANS_GIVEN_BACK;
+	int64_t before = rows_of(&other).row[row];
+	bool good;
+
+	if (_i)
+		receipt_give(receipt);
+	deliver(&one);
+	queue_drop_all(other.queue);
+	ck_assert(woken && receipt_is_settled(receipt, &good) && !good);
+	ck_assert_int_eq(rows_of(&other).row[row], before + 10);
+	ck_assert_int_eq(rows_of(&other).row[SPANS_HELD], 0);
+	receipt_unref(receipt);
+	fanout_destroy(to);
+}
+END_TEST
+
+/* Stored is safe, too; and nobody is woken who does not want to be. */
+START_TEST(one_stores)
+{
+	struct fanout *to = second_fanout();
+	struct receipt *receipt = hand_from_outside(to, 10);
+	struct entry *list = backlog_take(other.queue, 1 << 20);
+	bool good;
+
+	receipt_silence(receipt);
+	deliver(&one);
+	account_move(other.account, SPANS_HELD, SPANS_SPOOLED, 10);
+	backlog_stored(other.queue, list);
+	ck_assert(!woken && receipt_is_settled(receipt, &good) && good);
+	account_move(other.account, SPANS_SPOOLED, SPANS_SENT, 10);
+	receipt_unref(receipt);
+	fanout_destroy(to);
+}
+END_TEST
+
+/* Half of a queue, and a safe place. */
+START_TEST(room)
+{
+	struct queue *its = one.queue;
+	const size_t half = queue_limit(its) / 2;
+	struct fanout *to = second_fanout();
+
+	ck_assert(queue_admits(its, half, true));
+	ck_assert(queue_admits(its, 10 * half, true)); /* alone */
+	receipt_unref(hand_from_outside(to, 1));
+	ck_assert(!queue_admits(its, half, true));
+	ck_assert(queue_admits(its, half / 2, true) && fanout_admits(to, half / 2, true));
+	queue_set_delivering(its, false);
+	ck_assert(!queue_admits(its, 100, true) && !fanout_admits(to, 100, true));
+	ck_assert(queue_admits(its, 100, false) && fanout_admits(to, 100, false));
+	backlog_attach(its);
+	backlog_set_storing(its, true);
+	ck_assert(!queue_admits(its, 100, true));
+	backlog_set_room(its, queue_bytes(its) + 100);
+	ck_assert(queue_admits(its, 100, true) && !queue_admits(its, 101, true));
+	backlog_set_storing(its, false);
+	ck_assert(!queue_admits(its, 100, true));
+	deliver(&one);
+	deliver(&other);
+	fanout_destroy(to);
+}
+END_TEST
+
+TCase *queue_receipts(void)
+{
+	TCase *cases = tcase_create("receipts");
+
+	tcase_add_checked_fixture(cases, open_sides, close_sides);
+	tcase_add_test(cases, both_deliver);
+	tcase_add_loop_test(cases, one_drops, 0, 2);
+	tcase_add_test(cases, one_stores);
+	tcase_add_test(cases, room);
+	return cases;
+}
