@@ -10,8 +10,8 @@
 #include "base/clock.h"
 
 /* How often what came is passed on, and how many bytes at a time, to all together. */
-#define TURN_NS (25 * NS_PER_MS)
-#define TURN_BYTES (512 * 1024)
+#define TURN_NS (50 * NS_PER_MS)
+#define TURN_BYTES (128 * 1024)
 /* The other side is slow if so much waits for it. */
 #define WAITING_MAX (256 * 1024)
 /* The news come so often, also while nothing else does. */
@@ -117,11 +117,14 @@ static void on_turn(evutil_socket_t fd, short what, void *data)
 {
 	struct tails *tails = data;
 	int64_t now = clock_monotonic();
+	unsigned ready = 0; /* to take something */
 
 	(void)fd;
 	(void)what;
+	for (guint i = 0; i < tails->open->len; i++)
+		ready += waiting(g_ptr_array_index(tails->open, i)) < WAITING_MAX;
 	for (guint i = tails->open->len; i > 0; i--)
-		pass_on(g_ptr_array_index(tails->open, i - 1), TURN_BYTES / tails->open->len, now);
+		pass_on(g_ptr_array_index(tails->open, i - 1), TURN_BYTES / MAX(ready, 1), now);
 }
 
 struct tails *tails_create(struct event_base *base, struct audience *audience)

@@ -10,8 +10,12 @@
 #include "handover/ring.h"
 #include "queue/keep.h"
 
+/* A ring with less room is full, for who wants everything: it need not look at each span. */
+#define LITTLE 4096
+
 struct watcher {
 	struct wish wish;
+	bool any;                                   /* it wants everything */
 	uint8_t verdict[STATISTICS_SERIES_MAX + 1]; /* of each series, an enum verdict */
 	_Atomic uint64_t lost;
 	uint64_t taken;
@@ -24,6 +28,7 @@ struct audience {
 	_Atomic unsigned watchers;
 	_Atomic uint64_t shows; /* odd: one is under way */
 	_Atomic(struct watcher *) watcher[AUDIENCE_MAX];
+	struct buffer records; /* those of a show */
 };
 
 struct audience *audience_create(void)
@@ -37,6 +42,7 @@ void audience_destroy(struct audience *audience)
 		return;
 	for (int i = 0; i < AUDIENCE_MAX; i++)
 		g_free(audience->watcher[i]);
+	buffer_free(&audience->records);
 	g_free(audience);
 }
 
@@ -65,33 +71,44 @@ static bool suits(const struct wish *wish, const struct trait *trait)
 	       trait->duration >= (uint64_t)wish->min_duration;
 }
 
-static void put(struct watcher *watcher, uint32_t format, const uint8_t *item, uint32_t size)
+static void lose(struct watcher *watcher, uint64_t spans)
 {
-	struct tail_record record = {size, format};
-
-	if (ring_room(&watcher->ring) < sizeof(record) + size) {
-		atomic_fetch_add_explicit(&watcher->lost, 1, memory_order_relaxed);
-		return;
-	}
-	ring_put(&watcher->ring, &record, sizeof(record));
-	ring_put(&watcher->ring, item, size);
+	if (spans)
+		atomic_store_explicit(&watcher->lost, watcher_lost(watcher) + spans, memory_order_relaxed);
 }
 
-static void show_to(struct watcher *watcher, const struct statistics *statistics, const struct batches *spans,
-	const struct batch *items)
+/* All that is wanted goes into the ring at once, as far as there is room. */
+static void show_to(struct audience *audience, struct watcher *watcher, const struct statistics *statistics,
+	const struct batches *spans, const struct batch *items)
 {
 	bool by_name = *watcher->wish.service || *watcher->wish.name;
 	const uint8_t *at = items->spans.data;
+	size_t room = ring_room(&watcher->ring);
+	struct buffer *records = &audience->records;
+	uint64_t lost = 0;
 
+	if (room < LITTLE && watcher->any) {
+		lose(watcher, spans->count);
+		return;
+	}
+	records->size = 0;
 	for (uint32_t i = 0; i < spans->count; at += batch_sizes(items)[i++]) {
-		uint32_t size = batch_sizes(items)[i];
+		struct tail_record record = {batch_sizes(items)[i], items->format};
 		struct trait trait;
 
 		memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
-		if (size && suits(&watcher->wish, &trait) &&
-			(!by_name || is_wanted(watcher, statistics, spans, i)))
-			put(watcher, items->format, at, size);
+		if (!record.size || !suits(&watcher->wish, &trait) ||
+			(by_name && !is_wanted(watcher, statistics, spans, i)))
+			continue;
+		if (room - records->size < sizeof(record) + record.size) {
+			lost++;
+			continue;
+		}
+		buffer_put(records, &record, sizeof(record));
+		buffer_put(records, at, record.size);
 	}
+	ring_put(&watcher->ring, records->data, records->size);
+	lose(watcher, lost);
 }
 
 /* In the format that is read fastest. */
@@ -116,7 +133,7 @@ void audience_show(
 		struct watcher *watcher = atomic_load(&audience->watcher[i]);
 
 		if (watcher)
-			show_to(watcher, statistics, spans, items);
+			show_to(audience, watcher, statistics, spans, items);
 	}
 	atomic_fetch_add(&audience->shows, 1);
 }
@@ -134,6 +151,8 @@ struct watcher *audience_join(struct audience *audience, const struct wish *wish
 		return NULL;
 	watcher = g_new0(struct watcher, 1);
 	watcher->wish = *wish;
+	watcher->any =
+		!*wish->service && !*wish->name && !wish->errors && !wish->trace && !wish->min_duration;
 	ring_reset(&watcher->ring);
 	atomic_store(&audience->watcher[i], watcher);
 	atomic_fetch_add(&audience->watchers, 1);

@@ -115,7 +115,7 @@ def test_filters(node, agent):
 def test_slow_reader(node, receiver):
     """It stands still: it loses spans, which are counted; the agent delivers all, and others see all."""
     node.start_agent(receiver.port)
-    rate = 4000
+    rate = 2000
     with tail(node, "--json") as slow, tail(node, "--json") as quick:
         slow.send_signal(signal.SIGSTOP)
         node.run([LOAD, "-t", 2, "-n", 5 * rate, "-r", rate, "-w", 20])
