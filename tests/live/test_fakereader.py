@@ -3,13 +3,16 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
 import unicodedata
 
 import pytest
+from rig import fakereader
 from rig.fakereader import Fake
+from rig.node import TOP
 from rig.process import wait_until
 from test_restart import KEEP, LOAD
 
@@ -19,6 +22,14 @@ NOT_UNDERSTOOD = "sent what the agent does not understand, and was killed"
 @pytest.fixture
 def fake(node):
     return Fake(node, node.run(["cli/blkin", "--version"]).split()[1])
+
+
+def test_the_fake_knows_the_rows():
+    """Of the ledger, by their places in agent/core/rows.h."""
+    with open(os.path.join(TOP, "agent/core/rows.h"), encoding="utf-8") as file:
+        rows = re.findall(r"^\t([A-Z_]+)(?:,|$)", file.read().split("enum ledger_row {")[1].split("};")[0], re.MULTILINE)
+    known = [rows.index(name) for name in ("EVENTS_READ", "EVENTS_IN_SPANS", "SPANS_MADE", "SPANS_PENDING", "LEDGER_ROWS")]
+    assert known == [fakereader.READ, fakereader.IN_SPANS, fakereader.MADE, fakereader.PENDING, fakereader.ROWS]
 
 
 def restarts(node):

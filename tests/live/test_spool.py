@@ -160,6 +160,7 @@ def test_killed_with_a_spool(node):
     node.start_agent(receiver.port, session={"keep": "yes"}, spool={"replay_floor": 10000, "replay_share": 1})
     node.run([LOAD, "-n", total])
     node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
+    node.wait_quiet("state", 1)  # the checkpoint knows, so nothing is read again
     node.agent.kill()
     receiver.start()
     for _ in range(4):
