@@ -309,7 +309,7 @@ static bool agent_runs(const char *path)
 static void try_port(struct trial *trial, const char *section, const char *key, const char *address)
 {
 	g_autofree char *place = place_of(trial->config->origins, section, key),
-			*what = g_strdup_printf("`%s` of [%s],", key, section);
+			*what = g_strdup_printf("`%s` of [%s]", key, section);
 	char why[256];
 
 	if (*address && !trial->runs && !port_try(address, why, sizeof(why)))
