@@ -301,6 +301,7 @@ def test_one_goes_with_what_it_cannot_deliver(node):
     pair["west"].put_off()
     node.run([LOAD, "-n", total])
     node.wait_ledger(lambda ledger: ledger.queued == total, 20, "spans to wait", "west")
+    node.wait_ledger(lambda ledger: ledger.sent == total, 20, "the other's spans to be delivered")
     sections = Sections(node)
     mine = sections.keys.pop("output west")
     sections.hang_up()
