@@ -301,5 +301,5 @@ bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct 
 	take_process(&is, protobuf_read(process, head - 8));
 	take_span(&is, protobuf_read(from.at, (size_t)(from.end - from.at)));
 	spanread_lines(memory, span);
-	return !is.failed && span->id && span->trace_id;
+	return !is.failed && span->id && (span->trace_id || span->trace_id_high);
 }

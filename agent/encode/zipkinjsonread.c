@@ -155,5 +155,5 @@ bool spanread_json(struct span *span, const uint8_t *bytes, size_t size, struct 
 	while (jsonread_key(&from, &key))
 		get_member(&from, key, span, memory);
 	spanread_lines(memory, span);
-	return jsonread_is_over(&from) && span->trace_id && span->id;
+	return jsonread_is_over(&from) && (span->trace_id || span->trace_id_high) && span->id;
 }
