@@ -95,8 +95,9 @@ static void write_span(const struct span *span)
 	}
 	if (span->pid || span->program.size) {
 		hold_borrowed(span->program);
-		g_string_append_printf(
-			written, "&%u=%.*s\n", span->pid, (int)span->program.size, span->program.data);
+		g_string_append_printf(written, "&%u=", span->pid);
+		g_string_append_len(written, span->program.data, span->program.size);
+		g_string_append_c(written, '\n');
 	}
 	g_string_append_printf(written, "!finish +%" G_GINT64_FORMAT "\n", span->duration);
 }
