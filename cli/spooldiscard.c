@@ -13,6 +13,7 @@
 
 #include "ask_agent.h"
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "spool/spoollist.h"
@@ -95,34 +96,18 @@ static int count(struct job *job)
 
 /* The question */
 
-static void print_age(int64_t ns)
-{
-	int64_t seconds = MAX(ns, 0) / NS_PER_SECOND;
-
-	if (seconds < 120)
-		printf("%" PRId64 " s", seconds);
-	else if (seconds < 2 * 3600)
-		printf("%" PRId64 " min", seconds / 60);
-	else if (seconds < 48 * 3600)
-		printf("%" PRId64 " h", seconds / 3600);
-	else
-		printf("%" PRId64 " days", seconds / 86400);
-}
-
 /* Whether to go on. */
 static bool agrees(const struct job *job)
 {
-	char line[16] = "";
+	int64_t age = MAX(clock_wall() - job->oldest, 0);
+	char line[16] = "", text[HUMAN_MAX];
 
 	if (job->request->yes)
 		return true;
 	printf("Discard %" PRId64 " spans of %soutput %s", job->spans, job->left ? "the former " : "",
 		job->output);
-	if (job->spans) {
-		printf(", oldest from ");
-		print_age(clock_wall() - job->oldest);
-		printf(" ago");
-	}
+	if (job->spans)
+		printf(", oldest from %s ago", human_time(text, age - age % NS_PER_SECOND));
 	printf("? [y/N] ");
 	fflush(stdout);
 	if (fgets(line, sizeof(line), stdin) &&
