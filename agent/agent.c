@@ -17,6 +17,7 @@
 #include "inlet/inlet.h"
 #include "notify.h"
 #include "output/books.h"
+#include "output/generous.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
 #include "reload.h"
@@ -77,6 +78,14 @@ static void recorded(void *data, uint64_t number)
 	inlet_recorded(agent->inlet, number);
 }
 
+/* Exemplars are of traces that an output keeps. */
+static void choose_exemplars(const struct agent *agent)
+{
+	const struct keep keep = generous_keep(agent->config);
+
+	statistics_show(agent->statistics, &keep);
+}
+
 /*
  * A stop has two stages, each with a time limit: the collector reads what was recorded, then the outputs
  * deliver what is queued. A second signal ends it at once.
@@ -113,6 +122,7 @@ static void on_reload(evutil_socket_t signal, short what, void *data)
 	notify_reloading(agent->notify);
 	reload_run(&agent->reloading);
 	agent->config = agent->source.config = agent->reloading.config;
+	choose_exemplars(agent);
 	notify_ready(agent->notify);
 }
 
@@ -171,6 +181,7 @@ static bool make_delivery(struct agent *agent)
 		return false;
 	agent->fanout = fanout_create(outputs_outlets(agent->outputs));
 	agent->statistics = statistics_create();
+	choose_exemplars(agent);
 	agent->audience = audience_create();
 	agent->books = books_open(config->state_directory, agent->fanout);
 	return agent->books && outputs_start_spools(agent->outputs, config);

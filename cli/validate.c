@@ -5,6 +5,7 @@
 
 #include <sysexits.h>
 
+#include "ask_agent.h"
 #include "base/address.h"
 #include "base/log.h"
 #include "commands.h"
@@ -13,9 +14,10 @@
 #include "environment.h"
 #include "needs.h"
 #include "options.h"
+#include "status/refusal.h"
 
 static const char help[] =
-	"Usage: blkin validate [--print | --connect] [--user] [FILE]\n"
+	"Usage: blkin validate [--print | --connect] [--reload] [--user] [FILE]\n"
 	"\n"
 	"Read the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
 	"there, and then FILE.d/*.conf. Report every mistake with its file and line, and exit with 78\n"
@@ -27,6 +29,8 @@ static const char help[] =
 	"  --connect  then send each server of each output a span of its own, over the output's own\n"
 	"             protocol, TLS and compression, and say what came back and how long it took. Exit\n"
 	"             with 1 if one of the servers did not accept it. No agent needs to run\n"
+	"  --reload   for the service, before it has the agent reload: an exit with 78 is told to the\n"
+	"             agent, whose status and metrics then say that it keeps the previous configuration\n"
 	"  --print    only print every setting, and where it was set\n"
 	"  --user     as blkin-agent --user, with this user's own file and defaults\n";
 
@@ -119,17 +123,30 @@ static void print_notes(const struct config *config, const char *prefix)
 			prefix);
 }
 
-static int validate(const char *file, bool user, bool print, bool connects)
+/* There will be no reload. */
+static int refuse(const struct config *config, bool user, bool reload)
+{
+	struct buffer answer = {0};
+
+	if (reload && *config->socket)
+		order_agent(config->socket, user ? AGENT_OF_USER : AGENT_OF_SYSTEM, REFUSAL_PATH, &answer);
+	buffer_free(&answer);
+	return EX_CONFIG;
+}
+
+static int validate(const char *file, bool user, bool print, bool connects, bool reload)
 {
 	struct config config;
 	bool accepted = true;
 	enum needs needs;
+	int code;
 
 	if (!user)
 		environment_add(ENVIRONMENT_FILE);
 	if (config_load(&config, file, user) != 0) {
+		code = refuse(&config, user, reload);
 		config_free(&config);
-		return EX_CONFIG;
+		return code;
 	}
 	if (print)
 		config_print(&config, stdout);
@@ -146,17 +163,20 @@ static int validate(const char *file, bool user, bool print, bool connects)
 		       "its folders and open its port\n");
 	if (connects)
 		accepted = connect_try(&config);
-	config_free(&config);
 	if (needs == NEEDS_HOPELESS)
-		return EX_CONFIG;
-	return fflush(stdout) == 0 && needs != NEEDS_UNMET && accepted ? EX_OK : EXIT_FAILURE;
+		code = refuse(&config, user, reload);
+	else
+		code = fflush(stdout) == 0 && needs != NEEDS_UNMET && accepted ? EX_OK : EXIT_FAILURE;
+	config_free(&config);
+	return code;
 }
 
 int command_validate(int argc, char **argv)
 {
 	static const struct option options[] = {{"connect", no_argument, NULL, 'c'},
-		{"print", no_argument, NULL, 'p'}, {"user", no_argument, NULL, 'u'}, {0}};
-	bool print = false, user = false, connects = false;
+		{"print", no_argument, NULL, 'p'}, {"reload", no_argument, NULL, 'r'},
+		{"user", no_argument, NULL, 'u'}, {0}};
+	bool print = false, user = false, connects = false, reload = false;
 	int option;
 
 	log_init("blkin validate");
@@ -165,7 +185,10 @@ int command_validate(int argc, char **argv)
 			return EX_OK;
 		if (option == OPTIONS_WRONG)
 			return EX_USAGE;
-		*(option == 'u' ? &user : option == 'c' ? &connects : &print) = true;
+		*(option == 'u'   ? &user
+			: option == 'c' ? &connects
+			: option == 'r' ? &reload
+					: &print) = true;
 	}
 	if (print && connects) {
 		fprintf(stderr, "blkin validate: --print only prints: leave it out, or --connect\n");
@@ -175,5 +198,5 @@ int command_validate(int argc, char **argv)
 		fprintf(stderr, "blkin validate: more than one FILE is given: %s\n", argv[optind + 1]);
 		return EX_USAGE;
 	}
-	return validate(argv[optind], user, print, connects);
+	return validate(argv[optind], user, print, connects, reload);
 }

@@ -106,6 +106,7 @@ struct config {
 	uint64_t log_format;   /* an enum log_format */
 	int64_t stop_timeout;  /* ns that a stop waits for the collector */
 	char *state_directory; /* where what outlives the agent is kept */
+	uint64_t metrics_spans; /* pairs of service and span name that /metrics lists */
 	/* [session] */
 	char *session_name;
 	char *tracing_group; /* whose members reach the system's session daemon; "" for one's own */

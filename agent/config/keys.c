@@ -50,6 +50,7 @@ const struct config_key config_keys[] = {
 	AGENT("agent", "log-format", CHOICE, log_format, CHANGES_LOG, .text = "text|json", .number = LOG_TEXT, .max = 1),
 	AGENT("agent", "stop-timeout", DURATION, stop_timeout, CHANGES_COLLECTOR, .number = 5 * SECOND, .max = 10 * MINUTE),
 	AGENT("agent", "state-directory", FOLDER, state_directory, NEEDS_RESTART, .text = "/var/lib/blkin"),
+	AGENT("agent", "metrics-spans", NUMBER, metrics_spans, CHANGES_METRICS, .number = 200, .max = 2000),
 
 	AGENT("session", "name", NAME, session_name, NEEDS_RESTART, .text = "blkin"),
 	AGENT("session", "tracing-group", TEXT, tracing_group, NEEDS_RESTART, .text = "tracing"),

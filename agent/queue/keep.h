@@ -22,7 +22,7 @@ struct keep {
 };
 
 struct trait {
-	uint64_t trace_id; /* its 64 low bits */
+	uint64_t trace_id_high, trace_id;
 	uint64_t error : 1;
 	uint64_t duration : 63; /* ns */
 };

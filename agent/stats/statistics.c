@@ -8,9 +8,7 @@
 #include "base/pack.h"
 #include "queue/keep.h"
 #include "stats/names.h"
-
-/* Parts of histograms, an octave each, that all series share. */
-#define PARTS_MAX 60000
+#include "stats/parts.h"
 
 typedef _Atomic uint64_t counter;
 
@@ -22,8 +20,7 @@ struct counts {
 struct cell {
 	char *service, *name;
 	struct counts counts;
-	_Atomic bool cut;                         /* there was no part left for some */
-	_Atomic uint16_t part[HISTOGRAM_OCTAVES]; /* 0: none yet */
+	struct octaves octaves;
 };
 
 /* A program: whoever looks sees the same version before and after, or leaves it out. */
@@ -47,11 +44,12 @@ struct statistics {
 	int64_t began, since; /* since the epoch; CLOCK_MONOTONIC */
 	uint64_t turn;
 	struct cell *cells;
-	counter (*parts)[HISTOGRAM_STEPS];
+	struct parts *parts;
 	struct place *places;
 	_Atomic uint32_t cell_count, place_count;
-	uint32_t part_count;
 	counter unnamed;
+	_Atomic uint64_t show_one_in, show_slower; /* a struct keep: of which traces exemplars are */
+	_Atomic bool show_errors;
 	GHashTable *by_name;  /* "service\1name" to the cell's number */
 	struct cell **series; /* by the reader's number; NULL: it has not told */
 	struct known_program *programs;
@@ -81,12 +79,12 @@ struct statistics *statistics_create(void)
 	statistics->since = clock_monotonic();
 	/* touched, and so taken, only as far as there are names */
 	statistics->cells = g_new0(struct cell, STATISTICS_SERIES_MAX + 1);
-	statistics->parts = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts));
+	statistics->parts = parts_create();
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
 	statistics->series = g_new0(struct cell *, NAMES_SERIES);
 	statistics->programs = g_new0(struct known_program, NAMES_PROGRAMS);
 	statistics->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	statistics->cell_count = statistics->place_count = statistics->part_count = 1;
+	statistics->cell_count = statistics->place_count = 1;
 	return statistics;
 }
 
@@ -99,7 +97,7 @@ void statistics_destroy(struct statistics *statistics)
 		g_free(statistics->cells[i].name);
 	}
 	g_free(statistics->cells);
-	g_free(statistics->parts);
+	parts_destroy(statistics->parts);
 	g_free(statistics->places);
 	g_free(statistics->series);
 	g_free(statistics->programs);
@@ -223,21 +221,14 @@ static bool take_words(struct statistics *statistics, struct unpacker *words)
 
 /* Counting */
 
-static void count_bucket(struct statistics *statistics, struct cell *cell, uint64_t duration)
+/* What the exemplars are to be of. */
+static struct keep shown_of(const struct statistics *statistics)
 {
-	unsigned bucket = histogram_bucket(duration);
-	_Atomic uint16_t *at = &cell->part[bucket / HISTOGRAM_STEPS];
-	uint16_t part = atomic_load_explicit(at, memory_order_relaxed);
-
-	if (G_UNLIKELY(!part)) {
-		if (statistics->part_count == PARTS_MAX) {
-			atomic_store_explicit(&cell->cut, true, memory_order_relaxed);
-			return;
-		}
-		part = (uint16_t)statistics->part_count++;
-		atomic_store_explicit(at, part, memory_order_release);
-	}
-	add(&statistics->parts[part][bucket % HISTOGRAM_STEPS], 1);
+	return (struct keep){
+		.one_in = get(&statistics->show_one_in),
+		.errors = atomic_load_explicit(&statistics->show_errors, memory_order_relaxed),
+		.slower = (int64_t)get(&statistics->show_slower),
+	};
 }
 
 static inline void count_span(struct counts *counts, const struct trait *trait)
@@ -253,7 +244,8 @@ static inline void count_span(struct counts *counts, const struct trait *trait)
 		set(&counts->max, trait->duration);
 }
 
-static bool take_span(struct statistics *statistics, const struct named *named, const struct trait *trait)
+static bool take_span(struct statistics *statistics, const struct named *named, const struct trait *trait,
+	const struct keep *shown)
 {
 	struct known_program *program;
 	struct place *place;
@@ -266,7 +258,7 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 	if (!cell || !program->known)
 		return false;
 	if (trait->duration)
-		count_bucket(statistics, cell, trait->duration);
+		parts_count(statistics->parts, &cell->octaves, trait, shown);
 	count_span(&cell->counts, trait);
 	place = &statistics->places[program->index];
 	if (G_UNLIKELY(place->version != program->version)) { /* it had to make room */
@@ -282,8 +274,10 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 {
 	struct unpacker words = unpacker_of(spans->words, spans->words_size);
 	uint32_t next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
+	const struct keep shown = shown_of(statistics);
 
 	statistics->turn++;
+	parts_begin_turn(statistics->parts, clock_wall());
 	for (uint32_t i = 0; i < spans->count; i++) {
 		struct named named;
 		struct trait trait;
@@ -295,7 +289,7 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 		}
 		memcpy(&named, spans->named + i * sizeof(named), sizeof(named));
 		memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
-		if (!take_span(statistics, &named, &trait))
+		if (!take_span(statistics, &named, &trait, &shown))
 			return false;
 	}
 	return next == UINT32_MAX && !words.failed;
@@ -316,37 +310,30 @@ uint32_t statistics_series_of(const struct statistics *statistics, const struct 
 
 /* Looking */
 
-static void read_histogram(
-	const struct statistics *statistics, const struct cell *cell, struct series *series)
+/* Names are borrowed. */
+static struct series series_of(const struct cell *cell)
 {
-	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
-		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
-
-		for (unsigned i = 0; part && i < HISTOGRAM_STEPS; i++) {
-			uint64_t count = get(&statistics->parts[part][i]);
-
-			if (count)
-				histogram_append(&series->histogram, octave * HISTOGRAM_STEPS + i, count);
-		}
-	}
-}
-
-static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)
-{
-	struct series series = {
+	return (struct series){
+		.service = cell->service,
+		.name = cell->name,
 		.spans = get(&cell->counts.spans),
 		.errors = get(&cell->counts.errors),
 		.timed = get(&cell->counts.timed),
 		.sum = get(&cell->counts.sum),
 		.max = get(&cell->counts.max),
-		.whole = !atomic_load_explicit(&cell->cut, memory_order_relaxed),
+		.whole = !atomic_load_explicit(&cell->octaves.cut, memory_order_relaxed),
 	};
+}
+
+static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)
+{
+	struct series series = series_of(cell);
 
 	if (!series.spans)
 		return;
-	series.service = g_strdup(cell->service);
-	series.name = g_strdup(cell->name);
-	read_histogram(statistics, cell, &series);
+	series.service = g_strdup(series.service);
+	series.name = g_strdup(series.name);
+	parts_read(statistics->parts, &cell->octaves, &series.histogram);
 	g_array_append_val(snapshot->series, series);
 }
 
@@ -385,4 +372,30 @@ void statistics_read(const struct statistics *statistics, struct snapshot *snaps
 		read_cell(statistics, &statistics->cells[i], snapshot);
 	for (uint32_t i = 0; i < places; i++)
 		read_place(&statistics->places[i], i, snapshot);
+}
+
+void statistics_each(const struct statistics *statistics, statistics_see *see, void *data)
+{
+	uint32_t count = atomic_load_explicit(&statistics->cell_count, memory_order_acquire);
+	struct exemplar exemplars[HISTOGRAM_OCTAVES];
+	struct histogram histogram = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct cell *cell = &statistics->cells[i];
+		struct series series = series_of(cell);
+
+		histogram.used = 0;
+		parts_read(statistics->parts, &cell->octaves, &histogram);
+		parts_read_exemplars(statistics->parts, &cell->octaves, exemplars);
+		series.histogram = histogram;
+		see(data, i, &series, exemplars);
+	}
+	histogram_clear(&histogram);
+}
+
+void statistics_show(struct statistics *statistics, const struct keep *keep)
+{
+	set(&statistics->show_one_in, keep->one_in);
+	set(&statistics->show_slower, (uint64_t)keep->slower);
+	atomic_store_explicit(&statistics->show_errors, keep->errors, memory_order_relaxed);
 }

@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include "queue/batch.h"
+#include "queue/keep.h"
+#include "stats/parts.h"
 #include "stats/snapshot.h"
 
 #define STATISTICS_SERIES_MAX 10000
@@ -45,5 +47,17 @@ uint32_t statistics_series_of(const struct statistics *statistics, const struct 
 
 /* Copies all that was counted; snapshot_clear. */
 void statistics_read(const struct statistics *statistics, struct snapshot *snapshot);
+
+/*
+ * Hands each series to @see, in the order in which they were first seen: @number is its place there, which it
+ * keeps, and 0 that of all that has no room for a name. Everything is borrowed for the call. There are
+ * HISTOGRAM_OCTAVES exemplars, one for each octave.
+ */
+typedef void statistics_see(
+	void *data, uint32_t number, const struct series *series, const struct exemplar *exemplars);
+void statistics_each(const struct statistics *statistics, statistics_see *see, void *data);
+
+/* From now on exemplars are of spans that @keep takes: an exemplar should lead to a trace that is kept. */
+void statistics_show(struct statistics *statistics, const struct keep *keep);
 
 #endif

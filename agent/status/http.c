@@ -22,9 +22,10 @@
 #include "status/discardserve.h"
 #include "status/discardtalk.h"
 #include "status/httplimit.h"
-#include "status/metrics.h"
 #include "status/port.h"
 #include "status/protocol.h"
+#include "status/refusal.h"
+#include "status/scrape.h"
 #include "status/tails.h"
 
 #define HEADERS_MAX 8192
@@ -54,12 +55,6 @@ static void reply(struct evhttp_request *request, int code, const char *type, co
 }
 
 /* Each writes its page from the state of the moment, and returns the HTTP code. */
-
-static int page_metrics(struct buffer *out, const struct status *status)
-{
-	metrics_write(out, status);
-	return HTTP_OK;
-}
 
 /* Alive: the loop answers. */
 static int page_healthz(struct buffer *out, const struct status *status)
@@ -122,7 +117,6 @@ static const struct page {
 	int (*write)(struct buffer *out, const struct status *status);
 	bool takes_census; /* others ignore the query: a scraper may well have one */
 } pages[] = {
-	{"/metrics", "text/plain; version=0.0.4; charset=utf-8", page_metrics},
 	{"/healthz", PLAIN, page_healthz},
 	{"/readyz", PLAIN, page_readyz},
 	{PROTOCOL_STATUS_PATH, PLAIN, page_status, true},
@@ -148,6 +142,17 @@ static void reply_page(
 	buffer_free(&body);
 }
 
+static void reply_metrics(
+	struct evhttp_request *request, const struct http *http, const struct status *status)
+{
+	const char *accept = evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
+	struct buffer body = {0};
+	const char *type = scrape(&body, status, http->source->statistics, accept);
+
+	reply(request, HTTP_OK, type, &body);
+	buffer_free(&body);
+}
+
 static void serve(struct evhttp_request *request, void *data)
 {
 	const struct http *http = data;
@@ -155,6 +160,11 @@ static void serve(struct evhttp_request *request, void *data)
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	struct status status;
 
+	if (path && !strcmp(path, SCRAPE_PATH)) {
+		status_read(&status, http->source);
+		reply_metrics(request, http, &status);
+		return;
+	}
 	for (size_t i = 0; path && i < G_N_ELEMENTS(pages); i++) {
 		if (strcmp(path, pages[i].path) != 0)
 			continue;
@@ -165,16 +175,33 @@ static void serve(struct evhttp_request *request, void *data)
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 }
 
-static void reply_discard(struct evhttp_request *request, const struct http *http, const char *query)
+/* Who asks on the control socket. */
+static bool peer_of(struct evhttp_request *request, unsigned *user)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(request);
-	bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST, known;
+
+	return discardserve_peer(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), user);
+}
+
+static void reply_discard(struct evhttp_request *request, const struct http *http, const char *query)
+{
+	bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
 	struct buffer body = {0};
 	unsigned user;
+	const unsigned *known = peer_of(request, &user) ? &user : NULL;
 
-	known = discardserve_peer(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &user);
-	reply(request, discardserve(http->source->outputs, query, order, known ? &user : NULL, &body), PLAIN,
-		&body);
+	reply(request, discardserve(http->source->outputs, query, order, known, &body), PLAIN, &body);
+	buffer_free(&body);
+}
+
+static void reply_refusal(struct evhttp_request *request, const struct http *http)
+{
+	bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
+	struct buffer body = {0};
+	unsigned user;
+	const unsigned *known = peer_of(request, &user) ? &user : NULL;
+
+	reply(request, refusal_take(http->source->reload, order, known, &body), PLAIN, &body);
 	buffer_free(&body);
 }
 
@@ -217,6 +244,8 @@ static void serve_local(struct evhttp_request *request, void *data)
 
 	if (path && !strcmp(path, DISCARDTALK_PATH))
 		reply_discard(request, http, evhttp_uri_get_query(uri));
+	else if (path && !strcmp(path, REFUSAL_PATH))
+		reply_refusal(request, http);
 	else if (evhttp_request_get_command(request) == EVHTTP_REQ_POST)
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
 	else if (path && !strcmp(path, PROTOCOL_SPANS_PATH))

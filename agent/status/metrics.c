@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "core/ledger.h"
+#include "status/exposition.h"
 
 static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
 {
@@ -76,16 +77,6 @@ static void write_latency(struct buffer *out, const struct output_state *output)
 	buffer_printf(out, "%s_count{output=\"%s\"} %" PRIu64 "\n", name, output->name, below);
 }
 
-/* A directory's name may have any characters. */
-static void write_label_text(struct buffer *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buffer_put(out, "\\", 1);
-		buffer_put(out, text, 1);
-	}
-}
-
 /* Those up to the one that serves: the others were not needed, so their state is not known. */
 static void write_servers(struct buffer *out, const struct output_state *output)
 {
@@ -93,7 +84,7 @@ static void write_servers(struct buffer *out, const struct output_state *output)
 		const struct uplink_server_state *server = &output->uplink.servers[i];
 
 		buffer_printf(out, "blkin_agent_output_up{output=\"%s\",server=\"", output->name);
-		write_label_text(out, server->server);
+		exposition_label(out, server->server);
 		buffer_printf(out, "\"} %d\n", server->up);
 		if (server->serving)
 			return;

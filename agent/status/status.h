@@ -36,7 +36,7 @@ struct status_source {
 	const struct statistics *statistics;
 	struct audience *audience;
 	struct activity *activity;
-	const struct reload_state *reload;
+	struct reload_state *reload; /* read, but for what refusal.h says */
 	const char *http_error; /* http_error()'s */
 	bool forgets;           /* no checkpoint can be kept, although the session should outlive the agent */
 	int64_t started;        /* ns since the epoch */

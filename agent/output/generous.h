@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the outputs keep between them. */
+#ifndef OUTPUT_GENEROUS_H
+#define OUTPUT_GENEROUS_H
+
+#include "config/config.h"
+#include "queue/keep.h"
+
+/* What the most generous output keeps. That of any other is a part of it, but for single errors and slow
+ * spans. */
+struct keep generous_keep(const struct config *config);
+
+#endif

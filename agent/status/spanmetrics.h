@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The statistics as metrics: spans, errors and durations by service and name.
+ *
+ * As many pairs as the configuration says have series of their own: those that were seen first, which keep
+ * them, as a counter must never go back. All others are in one that is called "other", for both.
+ */
+#ifndef STATUS_SPANMETRICS_H
+#define STATUS_SPANMETRICS_H
+
+#include "base/buffer.h"
+#include "stats/statistics.h"
+#include "status/exposition.h"
+
+#define SPANMETRICS_OTHER "other"
+
+/* Bounds of the durations' buckets: 2^10 to 2^35 ns, 1 µs to 34 s, each where an octave of the histogram ends.
+ */
+#define SPANMETRICS_FIRST 10
+#define SPANMETRICS_LAST 35
+
+void spanmetrics_write(
+	struct buffer *out, const struct statistics *statistics, uint64_t listed, enum exposition form);
+
+#endif

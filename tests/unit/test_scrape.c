@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The metrics of spans: exact, bounded, in the form that is asked for, whatever the names are. */
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "queue/keep.h"
+#include "stats/names.h"
+#include "stats/statistics.h"
+#include "status/exposition.h"
+#include "status/spanmetrics.h"
+
+#include "run.h"
+
+static struct names *names;
+static struct statistics *statistics;
+static struct buffer traits, named, words, page;
+static uint32_t count;
+
+static void setup(void)
+{
+	names = names_create();
+	statistics = statistics_create();
+}
+
+static void teardown(void)
+{
+	names_destroy(names);
+	statistics_destroy(statistics);
+	buffer_free(&traits);
+	buffer_free(&named);
+	buffer_free(&words);
+	buffer_free(&page);
+	count = 0;
+}
+
+static struct text text_of(const char *text)
+{
+	return (struct text){text, (uint32_t)strlen(text)};
+}
+
+static void add_of_trace(
+	uint64_t high, uint64_t low, const char *service, const char *name, int64_t duration, bool error)
+{
+	static const struct tag failed = {{"error", 5}, {"", 0}, TAG_TEXT};
+	struct span span = {.trace_id_high = high,
+		.trace_id = low,
+		.local.service = text_of(service),
+		.name = text_of(name),
+		.duration = duration,
+		.tags = &failed,
+		.tag_count = error};
+	struct named its = names_of(names, &span, count++, &words);
+
+	buffer_put(&named, &its, sizeof(its));
+	trait_put(&traits, &span);
+}
+
+static void add(const char *service, const char *name, int64_t duration, bool error)
+{
+	add_of_trace(0, 1, service, name, duration, error);
+}
+
+static void take(void)
+{
+	struct batches spans = {.count = count,
+		.traits = traits.data,
+		.named = named.data,
+		.words = words.data,
+		.words_size = words.size};
+
+	ck_assert(statistics_take(statistics, &spans));
+	count = 0;
+	traits.size = named.size = words.size = 0;
+}
+
+static const char *write_page(uint64_t listed, enum exposition form)
+{
+	page.size = 0;
+	spanmetrics_write(&page, statistics, listed, form);
+	buffer_put(&page, "", 1);
+	return (const char *)page.data;
+}
+
+static void expect(const char *line)
+{
+	g_autofree char *whole = g_strdup_printf("\n%s\n", line);
+
+	ck_assert_msg(strstr((const char *)page.data, whole), "no line %s in\n%s", line, page.data);
+}
+
+static unsigned lines_with(const char *part)
+{
+	g_auto(GStrv) lines = g_strsplit((const char *)page.data, "\n", -1);
+	unsigned found = 0;
+
+	for (char **line = lines; *line; line++)
+		found += strstr(*line, part) != NULL;
+	return found;
+}
+
+/* The sum of all samples whose line begins so. */
+static double sum_of(const char *begin)
+{
+	g_auto(GStrv) lines = g_strsplit((const char *)page.data, "\n", -1);
+	double sum = 0;
+
+	for (char **line = lines; *line; line++)
+		if (g_str_has_prefix(*line, begin))
+			sum += g_ascii_strtod(strrchr(*line, '}') + 2, NULL);
+	return sum;
+}
+
+#define OF_WRITE "{service=\"osd.0\",span=\"write\""
+
+START_TEST(spans_are_exact)
+{
+	add("osd.0", "write", 1000, false);
+	add("osd.0", "write", 1023, true);
+	add("osd.0", "write", 1024, false);
+	add("osd.0", "write", 5000000, false);
+	add("osd.0", "write", INT64_C(40) * NS_PER_SECOND, false); /* beyond the last bound */
+	add("osd.0", "write", 0, false);                           /* not known */
+	take();
+	write_page(10, EXPOSITION_TEXT);
+	expect("blkin_spans_total" OF_WRITE "} 6");
+	expect("blkin_spans_errors_total" OF_WRITE "} 1");
+	expect("blkin_span_duration_seconds_bucket" OF_WRITE ",le=\"1.024e-06\"} 2");
+	expect("blkin_span_duration_seconds_bucket" OF_WRITE ",le=\"2.048e-06\"} 3");
+	expect("blkin_span_duration_seconds_bucket" OF_WRITE ",le=\"0.004194304\"} 3");
+	expect("blkin_span_duration_seconds_bucket" OF_WRITE ",le=\"0.008388608\"} 4");
+	expect("blkin_span_duration_seconds_bucket" OF_WRITE ",le=\"34.359738368\"} 4");
+	expect("blkin_span_duration_seconds_bucket" OF_WRITE ",le=\"+Inf\"} 5");
+	expect("blkin_span_duration_seconds_sum" OF_WRITE "} 40.005003047");
+	expect("blkin_span_duration_seconds_count" OF_WRITE "} 5");
+	expect("blkin_span_names{listed=\"yes\"} 1");
+	ck_assert_uint_eq(lines_with("le=\""), SPANMETRICS_LAST - SPANMETRICS_FIRST + 2);
+	ck_assert_ptr_null(strstr((const char *)page.data, "{service=\"other\""));
+}
+END_TEST
+
+/* Each octave of a histogram lies within one bucket. */
+START_TEST(bounds_are_the_histograms)
+{
+	for (int bits = SPANMETRICS_FIRST; bits <= SPANMETRICS_LAST; bits++) {
+		uint64_t bound = UINT64_C(1) << bits;
+
+		ck_assert_uint_eq(histogram_least(histogram_bucket(bound)), bound);
+		ck_assert_uint_eq(histogram_bucket(bound) % HISTOGRAM_STEPS, 0);
+	}
+}
+END_TEST
+
+START_TEST(hostile_names)
+{
+	add("a\"} 1\nforged 2", "back\\slash", 1000, false);
+	add("other", "other", 1000, false);
+	add("other", "n", 1000, false);
+	add("", "", 1000, false);
+	add("broken \xff", "\x01\x1b[2J", 1000, false);
+	add("late", "n", 1000, false);
+	take();
+	write_page(5, EXPOSITION_TEXT);
+	expect("blkin_spans_total{service=\"a\\\"} 1\\nforged 2\",span=\"back\\\\slash\"} 1");
+	expect("blkin_spans_total{service=\"other\",span=\"n\"} 1");
+	expect("blkin_spans_total{service=\"\",span=\"\"} 1");
+	expect("blkin_spans_total{service=\"broken \xef\xbf\xbd\",span=\"\x01\x1b[2J\"} 1");
+	expect("blkin_spans_total{service=\"other\",span=\"other\"} 2"); /* the one of that name, and the late
+									     one */
+	ck_assert_uint_eq(lines_with("blkin_spans_total{"), 5);
+	ck_assert_ptr_null(strstr((const char *)page.data, "\nforged"));
+	ck_assert(g_utf8_validate((const char *)page.data, -1, NULL));
+}
+END_TEST
+
+/* A counter never goes back: who was listed stays so, and what is in "other" stays there. */
+START_TEST(names_are_bounded)
+{
+	enum { NAMES_SEEN = 10000, LISTED = 2000 };
+	char name[160];
+	int64_t began;
+
+	for (int i = 0; i < NAMES_SEEN + 100; i++) {
+		snprintf(name, sizeof(name), "%0120d", i);
+		add("service", name, 1 + (INT64_C(1) << i % 40), i % 2);
+		if (count == 100)
+			take();
+	}
+	began = clock_monotonic();
+	write_page(LISTED, EXPOSITION_OPENMETRICS);
+	printf("%zu bytes in %.1f ms\n", page.size, (double)(clock_monotonic() - began) / 1e6);
+	ck_assert_uint_lt(page.size, (size_t)LISTED * 32 * 300);
+	ck_assert_uint_eq(lines_with("blkin_spans_total{"), LISTED + 1);
+	ck_assert_double_eq(sum_of("blkin_spans_total{"), NAMES_SEEN + 100);
+	ck_assert_double_eq(sum_of("blkin_spans_errors_total{"), (NAMES_SEEN + 100) / 2);
+	ck_assert_double_eq(sum_of("blkin_span_duration_seconds_count{"), NAMES_SEEN + 100);
+	expect("blkin_spans_total{service=\"other\",span=\"other\"} 8100");
+	expect("blkin_span_names{listed=\"yes\"} 2000");
+	expect("blkin_span_names{listed=\"no\"} 8000");
+	snprintf(name, sizeof(name), "%0120d", 9000);
+	for (int i = 0; i < 1000; i++)
+		add("service", name, 1000, false);
+	take();
+	write_page(LISTED, EXPOSITION_TEXT);
+	expect("blkin_spans_total{service=\"other\",span=\"other\"} 9100");
+	write_page(0, EXPOSITION_TEXT);
+	ck_assert_uint_eq(lines_with("blkin_spans_total{"), 1);
+	expect("blkin_spans_total{service=\"other\",span=\"other\"} 11100");
+	ck_assert_uint_lt(page.size, 8192);
+}
+END_TEST
+
+/* When the histograms' room is used up, the count is the buckets', and the mean is that of all. */
+START_TEST(room_for_buckets_ends)
+{
+	double spans, timed, sum;
+	char name[32];
+
+	for (int octave = 0; octave < 9; octave++) {
+		for (int i = 0; i < 10000; i++) {
+			snprintf(name, sizeof(name), "name %d", i);
+			add("service", name, INT64_C(1000) << octave, false);
+		}
+		take();
+	}
+	write_page(0, EXPOSITION_TEXT);
+	spans = sum_of("blkin_spans_total{");
+	timed = sum_of("blkin_span_duration_seconds_count{");
+	sum = sum_of("blkin_span_duration_seconds_sum{");
+	ck_assert_double_eq(spans, 90000);
+	ck_assert_double_eq(timed, 59999);
+	ck_assert_double_eq(sum_of("blkin_span_duration_seconds_bucket{service=\"other\",span=\"other\",le=\"+Inf\"}"),
+		timed);
+	ck_assert_double_eq_tol(sum / timed, 511 * 1000 / 9 / 1e9, 1e-9);
+}
+END_TEST
+
+START_TEST(exemplars_lead_to_traces)
+{
+	struct keep keep = {.one_in = 1};
+
+	statistics_show(statistics, &keep);
+	add_of_trace(0xabc, 0x12, "osd.0", "write", 3000, false);
+	add_of_trace(0, 0x34, "osd.0", "write", 3100, false); /* of the same turn: the first one has the place */
+	add_of_trace(0, 0x56, "osd.0", "write", 5000000, false);
+	take();
+	write_page(10, EXPOSITION_TEXT);
+	ck_assert_uint_eq(lines_with("trace_id"), 0);
+	write_page(10, EXPOSITION_OPENMETRICS);
+	ck_assert_uint_eq(lines_with("trace_id"), 2);
+	ck_assert_ptr_nonnull(strstr((const char *)page.data,
+		",le=\"4.096e-06\"} 2 # {trace_id=\"0000000000000abc0000000000000012\"} 0.000003000 "));
+	ck_assert_ptr_nonnull(strstr(
+		(const char *)page.data, ",le=\"0.008388608\"} 3 # {trace_id=\"0000000000000056\"} 0.005000000 "));
+	add_of_trace(0, 0x78, "osd.0", "write", 3200, false);
+	take();
+	write_page(10, EXPOSITION_OPENMETRICS);
+	ck_assert_ptr_nonnull(strstr((const char *)page.data, "# {trace_id=\"0000000000000078\"} 0.000003200 "));
+}
+END_TEST
+
+/* What no output keeps is no exemplar. */
+START_TEST(exemplars_are_kept)
+{
+	struct keep keep = {.one_in = 10};
+
+	statistics_show(statistics, &keep);
+	for (uint64_t id = 1; id <= 300; id++) {
+		struct trait trait = {.trace_id = id};
+		g_autofree char *words_of = g_strdup_printf("trace_id=\"%016" PRIx64 "\"", id);
+
+		add_of_trace(0, id, "s", "n", 1000, false);
+		take();
+		write_page(10, EXPOSITION_OPENMETRICS);
+		ck_assert_int_eq(lines_with(words_of), keep_takes(&keep, &trait));
+	}
+	ck_assert_uint_eq(lines_with("trace_id"), 1);
+	keep = (struct keep){.one_in = UINT64_MAX, .errors = true};
+	statistics_show(statistics, &keep);
+	add_of_trace(0, 0xe, "s", "n", 1000, true);
+	take();
+	write_page(10, EXPOSITION_OPENMETRICS);
+	ck_assert_uint_eq(lines_with("trace_id=\"000000000000000e\""), 1);
+}
+END_TEST
+
+/* Forms */
+
+static const struct {
+	const char *accept;
+	enum exposition form;
+} accepts[] = {
+	{NULL, EXPOSITION_TEXT},
+	{"", EXPOSITION_TEXT},
+	{"*/*", EXPOSITION_TEXT},
+	{"text/plain", EXPOSITION_TEXT},
+	/* Prometheus 2.42, and 3 */
+	{"application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+	 "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+		EXPOSITION_OPENMETRICS},
+	{"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/"
+	 "openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,"
+	 "text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+		EXPOSITION_OPENMETRICS},
+	{"application/openmetrics-text", EXPOSITION_OPENMETRICS},
+	{"application/openmetrics-text; version=1.0.0; charset=utf-8", EXPOSITION_OPENMETRICS},
+	{"application/openmetrics-text;version=0.0.1", EXPOSITION_TEXT},
+	{"application/openmetrics-text;q=0", EXPOSITION_TEXT},
+	{"application/openmetrics-text;q=0.3, text/plain;q=0.5", EXPOSITION_TEXT},
+	{"application/openmetrics-textual", EXPOSITION_TEXT},
+	{",;,;;q=,q=x", EXPOSITION_TEXT},
+};
+
+START_TEST(accept)
+{
+	ck_assert_int_eq(exposition_wanted(accepts[_i].accept), accepts[_i].form);
+}
+END_TEST
+
+START_TEST(conversion)
+{
+	static const char text[] = "# HELP a_total All.\n# TYPE a_total counter\na_total{x=\"y\"} 3\n"
+				   "# HELP s_total Clash.\n# TYPE s_total counter\ns_total 1\n"
+				   "# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
+				   "# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10\"} "
+				   "2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
+	static const char wanted[] = "# HELP a All.\n# TYPE a counter\na_total{x=\"y\"} 3\n"
+				     "# HELP s_total Clash.\n# TYPE s_total unknown\ns_total 1\n"
+				     "# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
+				     "# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10.0\"} "
+				     "2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
+	struct buffer from = {0};
+
+	buffer_put(&from, text, sizeof(text) - 1);
+	exposition_convert(&page, &from);
+	buffer_put(&page, "", 1);
+	ck_assert_str_eq((const char *)page.data, wanted);
+	buffer_free(&from);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *spans = tcase_create("spans"), *forms = tcase_create("forms");
+	Suite *suite = suite_create("scrape");
+
+	tcase_add_checked_fixture(spans, setup, teardown);
+	tcase_add_checked_fixture(forms, setup, teardown);
+	tcase_set_timeout(spans, 60);
+	tcase_add_test(spans, spans_are_exact);
+	tcase_add_test(spans, bounds_are_the_histograms);
+	tcase_add_test(spans, hostile_names);
+	tcase_add_test(spans, names_are_bounded);
+	tcase_add_test(spans, room_for_buckets_ends);
+	tcase_add_test(spans, exemplars_lead_to_traces);
+	tcase_add_test(spans, exemplars_are_kept);
+	tcase_add_loop_test(forms, accept, 0, G_N_ELEMENTS(accepts));
+	tcase_add_test(forms, conversion);
+	suite_add_tcase(suite, spans);
+	suite_add_tcase(suite, forms);
+	return run_all(srunner_create(suite));
+}
