@@ -1,77 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stats/statistics.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/pack.h"
 #include "queue/keep.h"
-#include "stats/names.h"
-
-/* Parts of histograms, an octave each, that all series share. */
-#define PARTS_MAX 60000
-
-typedef _Atomic uint64_t counter;
-
-struct counts {
-	counter spans, errors, timed, sum, max;
-};
-
-/* A series: what is before the counts never changes once it is there. */
-struct cell {
-	char *service, *name;
-	struct counts counts;
-	_Atomic bool cut;                         /* there was no part left for some */
-	_Atomic uint16_t part[HISTOGRAM_OCTAVES]; /* 0: none yet */
-};
-
-/* A program: whoever looks sees the same version before and after, or leaves it out. */
-struct place {
-	_Atomic uint32_t version; /* odd: it changes */
-	uint32_t pid, user;
-	char name[NAMES_TEXT_MAX];
-	struct counts counts;
-	uint64_t last; /* the turn that had a span of it */
-};
-
-/* The reader's number of a program, and what it means. */
-struct known_program {
-	bool known;
-	uint32_t index, version;
-	uint32_t pid, user;
-	char name[NAMES_TEXT_MAX];
-};
-
-struct statistics {
-	int64_t began, since; /* since the epoch; CLOCK_MONOTONIC */
-	uint64_t turn;
-	struct cell *cells;
-	counter (*parts)[HISTOGRAM_STEPS];
-	struct place *places;
-	_Atomic uint32_t cell_count, place_count;
-	uint32_t part_count;
-	counter unnamed;
-	GHashTable *by_name;  /* "service\1name" to the cell's number */
-	struct cell **series; /* by the reader's number; NULL: it has not told */
-	struct known_program *programs;
-};
-
-/* There is one writer: it needs no locked instruction. */
-static inline uint64_t get(const counter *of)
-{
-	return atomic_load_explicit(of, memory_order_relaxed);
-}
-
-static inline void set(counter *of, uint64_t to)
-{
-	atomic_store_explicit(of, to, memory_order_relaxed);
-}
-
-static inline void add(counter *to, uint64_t more)
-{
-	set(to, get(to) + more);
-}
+#include "stats/inner.h"
 
 struct statistics *statistics_create(void)
 {
@@ -135,7 +70,7 @@ static struct cell *find_cell(struct statistics *statistics, const char *service
 	if (index)
 		return &statistics->cells[index];
 	if (next > STATISTICS_SERIES_MAX) {
-		add(&statistics->unnamed, 1);
+		counter_add(&statistics->unnamed, 1);
 		return &statistics->cells[0];
 	}
 	statistics->cells[next].service = g_strdup(service);
@@ -147,11 +82,11 @@ static struct cell *find_cell(struct statistics *statistics, const char *service
 
 static void add_counts(struct counts *to, const struct counts *more)
 {
-	add(&to->spans, get(&more->spans));
-	add(&to->errors, get(&more->errors));
-	add(&to->timed, get(&more->timed));
-	add(&to->sum, get(&more->sum));
-	set(&to->max, MAX(get(&to->max), get(&more->max)));
+	counter_add(&to->spans, counter_get(&more->spans));
+	counter_add(&to->errors, counter_get(&more->errors));
+	counter_add(&to->timed, counter_get(&more->timed));
+	counter_add(&to->sum, counter_get(&more->sum));
+	counter_set(&to->max, MAX(counter_get(&to->max), counter_get(&more->max)));
 }
 
 static bool is_same(const struct place *place, const struct known_program *program)
@@ -230,27 +165,30 @@ static void count_bucket(struct statistics *statistics, struct cell *cell, uint6
 	uint16_t part = atomic_load_explicit(at, memory_order_relaxed);
 
 	if (G_UNLIKELY(!part)) {
-		if (statistics->part_count == PARTS_MAX) {
+		uint32_t next = atomic_load_explicit(&statistics->part_count, memory_order_relaxed);
+
+		if (next == PARTS_MAX) {
 			atomic_store_explicit(&cell->cut, true, memory_order_relaxed);
 			return;
 		}
-		part = (uint16_t)statistics->part_count++;
+		part = (uint16_t)next;
+		atomic_store_explicit(&statistics->part_count, next + 1, memory_order_release);
 		atomic_store_explicit(at, part, memory_order_release);
 	}
-	add(&statistics->parts[part][bucket % HISTOGRAM_STEPS], 1);
+	counter_add(&statistics->parts[part][bucket % HISTOGRAM_STEPS], 1);
 }
 
 static inline void count_span(struct counts *counts, const struct trait *trait)
 {
-	add(&counts->spans, 1);
+	counter_add(&counts->spans, 1);
 	if (trait->error)
-		add(&counts->errors, 1);
+		counter_add(&counts->errors, 1);
 	if (!trait->duration)
 		return;
-	add(&counts->timed, 1);
-	add(&counts->sum, trait->duration);
-	if (trait->duration > get(&counts->max))
-		set(&counts->max, trait->duration);
+	counter_add(&counts->timed, 1);
+	counter_add(&counts->sum, trait->duration);
+	if (trait->duration > counter_get(&counts->max))
+		counter_set(&counts->max, trait->duration);
 }
 
 static bool take_span(struct statistics *statistics, const struct named *named, const struct trait *trait)
@@ -323,7 +261,7 @@ static void read_histogram(
 		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
 
 		for (unsigned i = 0; part && i < HISTOGRAM_STEPS; i++) {
-			uint64_t count = get(&statistics->parts[part][i]);
+			uint64_t count = counter_get(&statistics->parts[part][i]);
 
 			if (count)
 				histogram_append(&series->histogram, octave * HISTOGRAM_STEPS + i, count);
@@ -334,11 +272,11 @@ static void read_histogram(
 static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)
 {
 	struct series series = {
-		.spans = get(&cell->counts.spans),
-		.errors = get(&cell->counts.errors),
-		.timed = get(&cell->counts.timed),
-		.sum = get(&cell->counts.sum),
-		.max = get(&cell->counts.max),
+		.spans = counter_get(&cell->counts.spans),
+		.errors = counter_get(&cell->counts.errors),
+		.timed = counter_get(&cell->counts.timed),
+		.sum = counter_get(&cell->counts.sum),
+		.max = counter_get(&cell->counts.max),
 		.whole = !atomic_load_explicit(&cell->cut, memory_order_relaxed),
 	};
 
@@ -358,11 +296,11 @@ static void read_place(const struct place *place, uint32_t index, struct snapsho
 	char name[NAMES_TEXT_MAX];
 
 	memcpy(name, place->name, sizeof(name));
-	program.spans = get(&place->counts.spans);
-	program.errors = get(&place->counts.errors);
-	program.timed = get(&place->counts.timed);
-	program.sum = get(&place->counts.sum);
-	program.max = get(&place->counts.max);
+	program.spans = counter_get(&place->counts.spans);
+	program.errors = counter_get(&place->counts.errors);
+	program.timed = counter_get(&place->counts.timed);
+	program.sum = counter_get(&place->counts.sum);
+	program.max = counter_get(&place->counts.max);
 	atomic_thread_fence(memory_order_acquire);
 	if (!program.spans || version % 2 || atomic_load(&place->version) != version)
 		return;
@@ -380,7 +318,7 @@ void statistics_read(const struct statistics *statistics, struct snapshot *snaps
 	snapshot->began = statistics->began;
 	snapshot->age = clock_monotonic() - statistics->since;
 	ledger_read(&snapshot->rows);
-	snapshot->unnamed = get(&statistics->unnamed);
+	snapshot->unnamed = counter_get(&statistics->unnamed);
 	for (uint32_t i = 0; i < cells; i++)
 		read_cell(statistics, &statistics->cells[i], snapshot);
 	for (uint32_t i = 0; i < places; i++)

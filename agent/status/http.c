@@ -148,9 +148,8 @@ static void reply_page(
 	buffer_free(&body);
 }
 
-static void serve(struct evhttp_request *request, void *data)
+static void serve_pages(struct evhttp_request *request, const struct http *http, bool names)
 {
-	const struct http *http = data;
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	struct status status;
@@ -159,10 +158,16 @@ static void serve(struct evhttp_request *request, void *data)
 		if (strcmp(path, pages[i].path) != 0)
 			continue;
 		status_read(&status, http->source);
+		status.names = names;
 		reply_page(request, &pages[i], evhttp_uri_get_query(uri), &status);
 		return;
 	}
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
+}
+
+static void serve(struct evhttp_request *request, void *data)
+{
+	serve_pages(request, data, false);
 }
 
 static void reply_discard(struct evhttp_request *request, const struct http *http, const char *query)
@@ -224,7 +229,7 @@ static void serve_local(struct evhttp_request *request, void *data)
 	else if (path && !strcmp(path, PROTOCOL_TAIL_PATH))
 		begin_tail(request, http, evhttp_uri_get_query(uri));
 	else
-		serve(request, data);
+		serve_pages(request, http, true);
 }
 
 static struct evhttp *create_server(void *http)

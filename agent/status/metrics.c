@@ -8,14 +8,14 @@
 
 #include "core/ledger.h"
 
-static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
+void metrics_put_head(struct buffer *out, const char *name, const char *type, const char *help)
 {
 	buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void write_gauge(struct buffer *out, const char *name, const char *help, double value)
 {
-	write_head(out, name, "gauge", help);
+	metrics_put_head(out, name, "gauge", help);
 	buffer_printf(out, "%s %.17g\n", name, value);
 }
 
@@ -36,7 +36,7 @@ static void write_row(struct buffer *out, const struct row_info *row, const char
 /* All samples of the metric that @first begins: the node's, and each output's. */
 static void write_metric(struct buffer *out, const struct status *status, const struct row_info *first)
 {
-	write_head(out, first->metric, first->gauge ? "gauge" : "counter", first->help);
+	metrics_put_head(out, first->metric, first->gauge ? "gauge" : "counter", first->help);
 	for (size_t i = 0; i < LEDGER_ROWS; i++)
 		if (!strcmp(ledger_rows[i].metric, first->metric))
 			write_row(out, &ledger_rows[i], NULL, status->rows.row[i]);
@@ -76,13 +76,13 @@ static void write_latency(struct buffer *out, const struct output_state *output)
 	buffer_printf(out, "%s_count{output=\"%s\"} %" PRIu64 "\n", name, output->name, below);
 }
 
-/* A directory's name may have any characters. */
-static void write_label_text(struct buffer *out, const char *text)
+/* A directory's name may have any characters, and so may a span's. */
+void metrics_put_label(struct buffer *out, const char *text)
 {
 	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
+		if (*text == '"' || *text == '\\' || *text == '\n')
 			buffer_put(out, "\\", 1);
-		buffer_put(out, text, 1);
+		buffer_put(out, *text == '\n' ? "n" : text, 1);
 	}
 }
 
@@ -93,7 +93,7 @@ static void write_servers(struct buffer *out, const struct output_state *output)
 		const struct uplink_server_state *server = &output->uplink.servers[i];
 
 		buffer_printf(out, "blkin_agent_output_up{output=\"%s\",server=\"", output->name);
-		write_label_text(out, server->server);
+		metrics_put_label(out, server->server);
 		buffer_printf(out, "\"} %d\n", server->up);
 		if (server->serving)
 			return;
@@ -142,7 +142,7 @@ static void write_drain(struct buffer *out, const struct status *status)
 {
 	const char *name = "blkin_agent_spool_drain_seconds";
 
-	write_head(out, name, "gauge",
+	metrics_put_head(out, name, "gauge",
 		"Time that the delivery of what the spool holds will take; absent while that is not known, "
 		"or it holds nothing.");
 	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
@@ -153,17 +153,17 @@ static void write_drain(struct buffer *out, const struct status *status)
 
 static void write_outputs(struct buffer *out, const struct status *status)
 {
-	write_head(out, "blkin_agent_delivery_seconds", "histogram",
+	metrics_put_head(out, "blkin_agent_delivery_seconds", "histogram",
 		"Time from a span's last event to the collector's acknowledgement.");
 	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
 		write_latency(out, &status->outputs[n]);
-	write_head(out, "blkin_agent_output_up", "gauge", "Whether a collector takes spans.");
+	metrics_put_head(out, "blkin_agent_output_up", "gauge", "Whether a collector takes spans.");
 	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
 		write_servers(out, &status->outputs[n]);
 	for (size_t i = 0; i < G_N_ELEMENTS(output_gauges); i++) {
 		const struct output_gauge *gauge = &output_gauges[i];
 
-		write_head(out, gauge->name, "gauge", gauge->help);
+		metrics_put_head(out, gauge->name, "gauge", gauge->help);
 		for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
 			buffer_printf(out, "%s{output=\"%s\"} %.17g\n", gauge->name, status->outputs[n].name,
 				gauge->value(&status->outputs[n]));
@@ -194,7 +194,7 @@ static void write_agent(struct buffer *out, const struct status *status)
 		status->left_out_count);
 	write_gauge(out, "blkin_agent_start_time_seconds", "When the agent started, since the epoch.",
 		(double)status->started / 1e9);
-	write_head(out, "blkin_agent_config_reload_failures_total", "counter",
+	metrics_put_head(out, "blkin_agent_config_reload_failures_total", "counter",
 		"Configurations that a reload refused.");
 	buffer_printf(
 		out, "blkin_agent_config_reload_failures_total %" PRIu64 "\n", status->reload->failures);
@@ -207,7 +207,7 @@ static void write_agent(struct buffer *out, const struct status *status)
 		write_gauge(out, "blkin_agent_programs",
 			"Programs registered with LTTng's session daemon, with blkin or without.",
 			status->activity.programs);
-	write_head(out, "blkin_agent_info", "gauge", "The agent's version.");
+	metrics_put_head(out, "blkin_agent_info", "gauge", "The agent's version.");
 	buffer_printf(out, "blkin_agent_info{version=\"%s\"} 1\n", BLKIN_VERSION);
 }
 
@@ -217,4 +217,6 @@ void metrics_write(struct buffer *out, const struct status *status)
 	write_outputs(out, status);
 	write_input(out, &status->input);
 	write_agent(out, status);
+	if (status->names)
+		metrics_put_thresholds(out, status->monitor);
 }

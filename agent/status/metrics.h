@@ -8,4 +8,11 @@
 
 void metrics_write(struct buffer *out, const struct status *status);
 
+/* For the other files that write metrics: the two lines before a metric, and a label's value of any text. */
+void metrics_put_head(struct buffer *out, const char *name, const char *type, const char *help);
+void metrics_put_label(struct buffer *out, const char *text);
+
+/* Which series are above their thresholds: metricthresholds.c. */
+void metrics_put_thresholds(struct buffer *out, struct monitor *monitor);
+
 #endif
