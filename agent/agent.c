@@ -22,6 +22,7 @@
 #include "queue/fanout.h"
 #include "reload.h"
 #include "session/daemons.h"
+#include "stats/monitor.h"
 #include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/http.h"
@@ -35,6 +36,7 @@ struct agent {
 	struct fanout *fanout; /* the collector's thread uses it and the books */
 	struct books *books;
 	struct statistics *statistics;
+	struct monitor *monitor;
 	struct audience *audience;
 	struct daemons *daemons;
 	struct collector *collector;
@@ -48,6 +50,7 @@ struct agent {
 	struct event *reload;       /* SIGHUP */
 	struct event *collected;    /* activated when nothing more is read, or taken in */
 	_Atomic int producers;      /* of spans, that go on: the collector and the inlet */
+	struct event *tick;         /* of the monitor */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
 	bool collector_ended;
@@ -126,6 +129,15 @@ static void on_reload(evutil_socket_t signal, short what, void *data)
 	notify_ready(agent->notify);
 }
 
+static void on_tick(evutil_socket_t fd, short what, void *data)
+{
+	const struct agent *agent = data;
+
+	(void)fd;
+	(void)what;
+	monitor_tick(agent->monitor);
+}
+
 static void on_drained(void *data)
 {
 	struct agent *agent = data;
@@ -189,11 +201,17 @@ static bool make_delivery(struct agent *agent)
 
 static bool make_answers(struct agent *agent)
 {
+	const struct timeval tick = {WINDOWS_TICK_SECONDS, 0};
+
+	agent->monitor = monitor_create(agent->statistics, agent->config);
+	agent->tick = event_new(agent->base, -1, EV_PERSIST, on_tick, agent);
+	event_add(agent->tick, &tick);
 	agent->activity = activity_create(agent->base, agent->config);
 	agent->source = (struct status_source){
 		.config = agent->config,
 		.outputs = agent->outputs,
 		.statistics = agent->statistics,
+		.monitor = agent->monitor,
 		.audience = agent->audience,
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
@@ -254,6 +272,7 @@ static bool start(struct agent *agent)
 		.collector = agent->collector,
 		.inlet = agent->inlet,
 		.http = agent->http,
+		.monitor = agent->monitor,
 		.state.succeeded = agent->source.started,
 	};
 	notify_ready(agent->notify);
@@ -345,6 +364,9 @@ static void end(struct agent *agent)
 	if (agent->books)
 		books_close(agent->books);
 	fanout_destroy(agent->fanout);
+	if (agent->tick)
+		event_free(agent->tick);
+	monitor_destroy(agent->monitor);
 	statistics_destroy(agent->statistics);
 	audience_destroy(agent->audience);
 	outputs_destroy(agent->outputs);

@@ -7,6 +7,7 @@
 #include "inlet/inlet.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
+#include "stats/monitor.h"
 #include "status/http.h"
 #include "supervise/collector.h"
 #include "wire/httpheaders.h"
@@ -65,6 +66,8 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	inlet_configure(reload->inlet, merged, outputs_outlets(reload->outputs));
 	if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
 		collector_configure(reload->collector, merged);
+	if (changes & CONFIG_CHANGES_THRESHOLDS)
+		monitor_configure(reload->monitor, merged);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 struct collector;
 struct fanout;
 struct http;
+struct monitor;
 struct outputs;
 
 /* What the reload applies to, borrowed. */
@@ -28,6 +29,7 @@ struct reload {
 	struct collector *collector;
 	struct inlet *inlet;
 	struct http *http;
+	struct monitor *monitor;
 	struct reload_state state;
 };
 

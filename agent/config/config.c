@@ -12,6 +12,7 @@
 #include "config/expand.h"
 #include "config/file.h"
 #include "config/section.h"
+#include "config/thresholds.h"
 #include "config/user.h"
 #include "config/value.h"
 
@@ -76,6 +77,7 @@ void config_init(struct config *config)
 	config_values_init(config, SCOPE_AGENT);
 	config->outputs = g_ptr_array_new_with_free_func((GDestroyNotify)output_config_free);
 	g_ptr_array_add(config->outputs, output_config_create("default"));
+	config->thresholds = thresholds_create();
 	settle_values(config);
 }
 
@@ -83,6 +85,7 @@ void config_free(struct config *config)
 {
 	config_values_clear(config, SCOPE_AGENT);
 	g_ptr_array_unref(config->outputs);
+	g_ptr_array_unref(config->thresholds);
 	g_ptr_array_unref(config->files);
 	g_free(config->origins);
 }
@@ -176,6 +179,19 @@ static void print_section(const struct config_section *section, FILE *out)
 			print_key(section, &config_keys[i], out);
 }
 
+/* A glob may look like a variable, and a backslash is an escape, as in any value. */
+static void print_thresholds(const struct config *config, FILE *out)
+{
+	if (config->thresholds->len)
+		fprintf(out, "\n[" SECTION_THRESHOLDS "]\n");
+	for (guint i = 0; i < config->thresholds->len; i++) {
+		const struct threshold *threshold = g_ptr_array_index(config->thresholds, i);
+
+		fprintf(out, "# %s:%u\n%s = %s\n", threshold->origin.file, threshold->origin.line,
+			threshold->pattern, threshold->value);
+	}
+}
+
 static void print_outputs(const struct config *config, FILE *out)
 {
 	for (guint i = 0; i < config->outputs->len; i++) {
@@ -214,4 +230,5 @@ void config_print(const struct config *config, FILE *out)
 	for (guint i = 0; i < config->files->len; i++)
 		fprintf(out, "# read: %s\n", (const char *)g_ptr_array_index(config->files, i));
 	print_sections(config, true, out);
+	print_thresholds(config, out);
 }

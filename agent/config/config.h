@@ -139,6 +139,8 @@ struct config {
 	uint64_t spool_sync;         /* an enum config_sync */
 	uint64_t spool_replay_share; /* per cent of the spans that are sent */
 	uint64_t spool_replay_floor; /* spans/s */
+	/* [thresholds], whose keys are globs: thresholds.h */
+	GPtrArray *thresholds; /* of struct threshold * */
 	/* no keys */
 	bool user;      /* an agent of a user's own: blkin-agent --user */
 	bool own_relay; /* a relay daemon of the agent's own listens on the ports */

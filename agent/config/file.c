@@ -16,6 +16,7 @@
 #include "config/expand.h"
 #include "config/explain.h"
 #include "config/section.h"
+#include "config/thresholds.h"
 #include "config/value.h"
 
 /* A larger file is not a configuration; after so many mistakes the rest of a file is not read. */
@@ -182,6 +183,24 @@ static int set_key(struct reading *reading, const struct config_key *key, const 
 	return -1;
 }
 
+/* A line of [thresholds]. */
+static int set_threshold(struct reading *reading, const char *pattern, const char *value)
+{
+	const struct config_origin origin = {reading->path, reading->line, ++reading->config->settings};
+	char error[512];
+
+	if (thresholds_add(reading->config->thresholds, pattern, value, &origin, error, sizeof(error)) == 0)
+		return 0;
+	log_error("%s:%u: in [thresholds]: %s%s", reading->path, reading->line, error, hint(value));
+	return -1;
+}
+
+static int set_value(
+	struct reading *reading, const struct config_key *key, const char *name, const char *value)
+{
+	return key ? set_key(reading, key, value) : set_threshold(reading, name, value);
+}
+
 /*
  * Takes "key = value"; returns -1 on a mistake. GKeyFile reports neither the line of a key nor that it
  * is set twice, so each line is given to a GKeyFile of its own.
@@ -210,22 +229,22 @@ static int read_key(struct reading *reading, const char *text)
 	if (!reading->section.title)
 		return 0; /* the section was complained of */
 	key = config_key_find(reading->section.keys, names[0]);
-	if (!key) {
+	if (!key && strcmp(reading->section.keys, SECTION_THRESHOLDS) != 0) {
 		log_unknown(reading, names[0]);
 		return -1;
 	}
 	raw = g_key_file_get_string(file, "x", names[0], &error);
 	if (error) {
 		log_error("%s:%u: the value of `%s` has an unknown escape: a backslash is written \\\\",
-			reading->path, reading->line, key->name);
+			reading->path, reading->line, names[0]);
 		return -1;
 	}
 	value = expand_value(g_strchomp(raw), why, sizeof(why));
 	if (!value) {
-		log_error("%s:%u: the value of `%s`: %s", reading->path, reading->line, key->name, why);
+		log_error("%s:%u: the value of `%s`: %s", reading->path, reading->line, names[0], why);
 		return -1;
 	}
-	return set_key(reading, key, value);
+	return set_value(reading, key, names[0], value);
 }
 
 static void read_lines(struct reading *reading, char *text)

@@ -3,6 +3,7 @@
 
 #include "config/keys.h"
 #include "config/section.h"
+#include "config/thresholds.h"
 #include "config/value.h"
 
 /* Makes each value and its origin those of @running or @fresh. */
@@ -51,6 +52,8 @@ void config_merge(struct config *merged, const struct config *running, const str
 		g_ptr_array_add(merged->outputs, merge_output(running, g_ptr_array_index(fresh->outputs, i)));
 	for (guint i = 0; i < fresh->files->len; i++)
 		g_ptr_array_add(merged->files, g_strdup(g_ptr_array_index(fresh->files, i)));
+	g_ptr_array_unref(merged->thresholds);
+	merged->thresholds = thresholds_copy(fresh->thresholds);
 	merged->settings = fresh->settings;
 	merged->user = running->user;
 	merged->own_relay = running->own_relay;
@@ -78,7 +81,8 @@ unsigned config_changes(const struct config *one, const struct config *other)
 {
 	struct config_section sections[] = {section_of_agent(one), section_of_agent(other)};
 
-	return changes(SCOPE_AGENT, &sections[0], &sections[1]);
+	return changes(SCOPE_AGENT, &sections[0], &sections[1]) |
+	       (thresholds_equal(one->thresholds, other->thresholds) ? 0 : CONFIG_CHANGES_THRESHOLDS);
 }
 
 unsigned config_output_changes(const struct output_config *one, const struct output_config *other)

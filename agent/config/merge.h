@@ -18,7 +18,8 @@ enum config_change {
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
 	CONFIG_CHANGES_LOG = 32,
 	CONFIG_CHANGES_INPUT = 64,
-	CONFIG_CHANGES_METRICS = 128, /* of which nobody needs to be told */
+	CONFIG_CHANGES_THRESHOLDS = 128,
+	CONFIG_CHANGES_METRICS = 256, /* of which nobody needs to be told */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,

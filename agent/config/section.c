@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "base/suggest.h"
 #include "config/value.h"
 
 struct output_config *output_config_create(const char *name)
@@ -114,9 +115,12 @@ static int say_unknown(const char *title, char *error, size_t size)
 {
 	size_t length = strspn(title, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
 	g_autofree char *word = g_strndup(title, length);
-	const char *near = config_section_suggest(title[length] ? word : title);
+	const char *const thresholds[] = {SECTION_THRESHOLDS},
+			  *near = config_section_suggest(title[length] ? word : title);
 	bool named = near && title[length] && !strcmp(near, "output");
 
+	if (!near)
+		near = suggest(title, thresholds, 1);
 	if (near)
 		snprintf(error, size, "unknown section [%.64s]; did you mean [%s%s]?", title, near,
 			named ? " NAME" : "");
@@ -143,6 +147,10 @@ int section_find(struct config *config, const char *title, struct config_section
 				config_keys[i].section, config_keys[i].section, config, config->origins};
 			return 0;
 		}
+	if (!strcmp(title, SECTION_THRESHOLDS)) {
+		*section = (struct config_section){SECTION_THRESHOLDS, SECTION_THRESHOLDS, config, NULL};
+		return 0;
+	}
 	return say_unknown(title, error, error_size);
 }
 

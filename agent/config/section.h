@@ -9,6 +9,9 @@
 #include "config/config.h"
 #include "config/keys.h"
 
+/* Its keys are globs, so they are in no table. */
+#define SECTION_THRESHOLDS "thresholds"
+
 /* A section as one reads it: where its values are, and its keys. All borrowed. */
 struct config_section {
 	const char *title; /* as a file has it, without the brackets */

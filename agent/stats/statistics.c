@@ -1,75 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stats/statistics.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/pack.h"
 #include "queue/keep.h"
-#include "stats/names.h"
-#include "stats/parts.h"
-
-typedef _Atomic uint64_t counter;
-
-struct counts {
-	counter spans, errors, timed, sum, max;
-};
-
-/* A series: what is before the counts never changes once it is there. */
-struct cell {
-	char *service, *name;
-	struct counts counts;
-	struct octaves octaves;
-};
-
-/* A program: whoever looks sees the same version before and after, or leaves it out. */
-struct place {
-	_Atomic uint32_t version; /* odd: it changes */
-	uint32_t pid, user;
-	char name[NAMES_TEXT_MAX];
-	struct counts counts;
-	uint64_t last; /* the turn that had a span of it */
-};
-
-/* The reader's number of a program, and what it means. */
-struct known_program {
-	bool known;
-	uint32_t index, version;
-	uint32_t pid, user;
-	char name[NAMES_TEXT_MAX];
-};
-
-struct statistics {
-	int64_t began, since; /* since the epoch; CLOCK_MONOTONIC */
-	uint64_t turn;
-	struct cell *cells;
-	struct parts *parts;
-	struct place *places;
-	_Atomic uint32_t cell_count, place_count;
-	counter unnamed;
-	_Atomic uint64_t show_one_in, show_slower; /* a struct keep: of which traces exemplars are */
-	_Atomic bool show_errors;
-	GHashTable *by_name;  /* "service\1name" to the cell's number */
-	struct cell **series; /* by the reader's number; NULL: it has not told */
-	struct known_program *programs;
-};
-
-/* There is one writer: it needs no locked instruction. */
-static inline uint64_t get(const counter *of)
-{
-	return atomic_load_explicit(of, memory_order_relaxed);
-}
-
-static inline void set(counter *of, uint64_t to)
-{
-	atomic_store_explicit(of, to, memory_order_relaxed);
-}
-
-static inline void add(counter *to, uint64_t more)
-{
-	set(to, get(to) + more);
-}
+#include "stats/inner.h"
 
 struct statistics *statistics_create(void)
 {
@@ -79,12 +16,13 @@ struct statistics *statistics_create(void)
 	statistics->since = clock_monotonic();
 	/* touched, and so taken, only as far as there are names */
 	statistics->cells = g_new0(struct cell, STATISTICS_SERIES_MAX + 1);
-	statistics->parts = parts_create();
+	statistics->parts = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts));
+	statistics->exemplars = exemplars_create(PARTS_MAX);
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
 	statistics->series = g_new0(struct cell *, NAMES_SERIES);
 	statistics->programs = g_new0(struct known_program, NAMES_PROGRAMS);
 	statistics->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	statistics->cell_count = statistics->place_count = 1;
+	statistics->cell_count = statistics->place_count = statistics->part_count = 1;
 	return statistics;
 }
 
@@ -97,7 +35,8 @@ void statistics_destroy(struct statistics *statistics)
 		g_free(statistics->cells[i].name);
 	}
 	g_free(statistics->cells);
-	parts_destroy(statistics->parts);
+	g_free(statistics->parts);
+	exemplars_destroy(statistics->exemplars);
 	g_free(statistics->places);
 	g_free(statistics->series);
 	g_free(statistics->programs);
@@ -133,7 +72,7 @@ static struct cell *find_cell(struct statistics *statistics, const char *service
 	if (index)
 		return &statistics->cells[index];
 	if (next > STATISTICS_SERIES_MAX) {
-		add(&statistics->unnamed, 1);
+		counter_add(&statistics->unnamed, 1);
 		return &statistics->cells[0];
 	}
 	statistics->cells[next].service = g_strdup(service);
@@ -145,11 +84,11 @@ static struct cell *find_cell(struct statistics *statistics, const char *service
 
 static void add_counts(struct counts *to, const struct counts *more)
 {
-	add(&to->spans, get(&more->spans));
-	add(&to->errors, get(&more->errors));
-	add(&to->timed, get(&more->timed));
-	add(&to->sum, get(&more->sum));
-	set(&to->max, MAX(get(&to->max), get(&more->max)));
+	counter_add(&to->spans, counter_get(&more->spans));
+	counter_add(&to->errors, counter_get(&more->errors));
+	counter_add(&to->timed, counter_get(&more->timed));
+	counter_add(&to->sum, counter_get(&more->sum));
+	counter_set(&to->max, MAX(counter_get(&to->max), counter_get(&more->max)));
 }
 
 static bool is_same(const struct place *place, const struct known_program *program)
@@ -221,31 +160,41 @@ static bool take_words(struct statistics *statistics, struct unpacker *words)
 
 /* Counting */
 
-/* What the exemplars are to be of. */
-static struct keep shown_of(const struct statistics *statistics)
+static void count_bucket(struct statistics *statistics, struct cell *cell, const struct trait *trait)
 {
-	return (struct keep){
-		.one_in = get(&statistics->show_one_in),
-		.errors = atomic_load_explicit(&statistics->show_errors, memory_order_relaxed),
-		.slower = (int64_t)get(&statistics->show_slower),
-	};
+	unsigned bucket = histogram_bucket(trait->duration);
+	_Atomic uint16_t *at = &cell->part[bucket / HISTOGRAM_STEPS];
+	uint16_t part = atomic_load_explicit(at, memory_order_relaxed);
+
+	if (G_UNLIKELY(!part)) {
+		uint32_t next = atomic_load_explicit(&statistics->part_count, memory_order_relaxed);
+
+		if (next == PARTS_MAX) {
+			atomic_store_explicit(&cell->cut, true, memory_order_relaxed);
+			return;
+		}
+		part = (uint16_t)next;
+		atomic_store_explicit(&statistics->part_count, next + 1, memory_order_release);
+		atomic_store_explicit(at, part, memory_order_release);
+	}
+	counter_add(&statistics->parts[part][bucket % HISTOGRAM_STEPS], 1);
+	exemplars_offer(statistics->exemplars, part, trait);
 }
 
 static inline void count_span(struct counts *counts, const struct trait *trait)
 {
-	add(&counts->spans, 1);
+	counter_add(&counts->spans, 1);
 	if (trait->error)
-		add(&counts->errors, 1);
+		counter_add(&counts->errors, 1);
 	if (!trait->duration)
 		return;
-	add(&counts->timed, 1);
-	add(&counts->sum, trait->duration);
-	if (trait->duration > get(&counts->max))
-		set(&counts->max, trait->duration);
+	counter_add(&counts->timed, 1);
+	counter_add(&counts->sum, trait->duration);
+	if (trait->duration > counter_get(&counts->max))
+		counter_set(&counts->max, trait->duration);
 }
 
-static bool take_span(struct statistics *statistics, const struct named *named, const struct trait *trait,
-	const struct keep *shown)
+static bool take_span(struct statistics *statistics, const struct named *named, const struct trait *trait)
 {
 	struct known_program *program;
 	struct place *place;
@@ -258,7 +207,7 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 	if (!cell || !program->known)
 		return false;
 	if (trait->duration)
-		parts_count(statistics->parts, &cell->octaves, trait, shown);
+		count_bucket(statistics, cell, trait);
 	count_span(&cell->counts, trait);
 	place = &statistics->places[program->index];
 	if (G_UNLIKELY(place->version != program->version)) { /* it had to make room */
@@ -274,10 +223,9 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 {
 	struct unpacker words = unpacker_of(spans->words, spans->words_size);
 	uint32_t next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
-	const struct keep shown = shown_of(statistics);
 
 	statistics->turn++;
-	parts_begin_turn(statistics->parts, clock_wall());
+	exemplars_begin_turn(statistics->exemplars, clock_wall());
 	for (uint32_t i = 0; i < spans->count; i++) {
 		struct named named;
 		struct trait trait;
@@ -289,7 +237,7 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 		}
 		memcpy(&named, spans->named + i * sizeof(named), sizeof(named));
 		memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
-		if (!take_span(statistics, &named, &trait, &shown))
+		if (!take_span(statistics, &named, &trait))
 			return false;
 	}
 	return next == UINT32_MAX && !words.failed;
@@ -310,30 +258,37 @@ uint32_t statistics_series_of(const struct statistics *statistics, const struct 
 
 /* Looking */
 
-/* Names are borrowed. */
-static struct series series_of(const struct cell *cell)
+static void read_histogram(
+	const struct statistics *statistics, const struct cell *cell, struct series *series)
 {
-	return (struct series){
-		.service = cell->service,
-		.name = cell->name,
-		.spans = get(&cell->counts.spans),
-		.errors = get(&cell->counts.errors),
-		.timed = get(&cell->counts.timed),
-		.sum = get(&cell->counts.sum),
-		.max = get(&cell->counts.max),
-		.whole = !atomic_load_explicit(&cell->octaves.cut, memory_order_relaxed),
-	};
+	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
+		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
+
+		for (unsigned i = 0; part && i < HISTOGRAM_STEPS; i++) {
+			uint64_t count = counter_get(&statistics->parts[part][i]);
+
+			if (count)
+				histogram_append(&series->histogram, octave * HISTOGRAM_STEPS + i, count);
+		}
+	}
 }
 
 static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)
 {
-	struct series series = series_of(cell);
+	struct series series = {
+		.spans = counter_get(&cell->counts.spans),
+		.errors = counter_get(&cell->counts.errors),
+		.timed = counter_get(&cell->counts.timed),
+		.sum = counter_get(&cell->counts.sum),
+		.max = counter_get(&cell->counts.max),
+		.whole = !atomic_load_explicit(&cell->cut, memory_order_relaxed),
+	};
 
 	if (!series.spans)
 		return;
-	series.service = g_strdup(series.service);
-	series.name = g_strdup(series.name);
-	parts_read(statistics->parts, &cell->octaves, &series.histogram);
+	series.service = g_strdup(cell->service);
+	series.name = g_strdup(cell->name);
+	read_histogram(statistics, cell, &series);
 	g_array_append_val(snapshot->series, series);
 }
 
@@ -345,11 +300,11 @@ static void read_place(const struct place *place, uint32_t index, struct snapsho
 	char name[NAMES_TEXT_MAX];
 
 	memcpy(name, place->name, sizeof(name));
-	program.spans = get(&place->counts.spans);
-	program.errors = get(&place->counts.errors);
-	program.timed = get(&place->counts.timed);
-	program.sum = get(&place->counts.sum);
-	program.max = get(&place->counts.max);
+	program.spans = counter_get(&place->counts.spans);
+	program.errors = counter_get(&place->counts.errors);
+	program.timed = counter_get(&place->counts.timed);
+	program.sum = counter_get(&place->counts.sum);
+	program.max = counter_get(&place->counts.max);
 	atomic_thread_fence(memory_order_acquire);
 	if (!program.spans || version % 2 || atomic_load(&place->version) != version)
 		return;
@@ -367,35 +322,9 @@ void statistics_read(const struct statistics *statistics, struct snapshot *snaps
 	snapshot->began = statistics->began;
 	snapshot->age = clock_monotonic() - statistics->since;
 	ledger_read(&snapshot->rows);
-	snapshot->unnamed = get(&statistics->unnamed);
+	snapshot->unnamed = counter_get(&statistics->unnamed);
 	for (uint32_t i = 0; i < cells; i++)
 		read_cell(statistics, &statistics->cells[i], snapshot);
 	for (uint32_t i = 0; i < places; i++)
 		read_place(&statistics->places[i], i, snapshot);
-}
-
-void statistics_each(const struct statistics *statistics, statistics_see *see, void *data)
-{
-	uint32_t count = atomic_load_explicit(&statistics->cell_count, memory_order_acquire);
-	struct exemplar exemplars[HISTOGRAM_OCTAVES];
-	struct histogram histogram = {0};
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct cell *cell = &statistics->cells[i];
-		struct series series = series_of(cell);
-
-		histogram.used = 0;
-		parts_read(statistics->parts, &cell->octaves, &histogram);
-		parts_read_exemplars(statistics->parts, &cell->octaves, exemplars);
-		series.histogram = histogram;
-		see(data, i, &series, exemplars);
-	}
-	histogram_clear(&histogram);
-}
-
-void statistics_show(struct statistics *statistics, const struct keep *keep)
-{
-	set(&statistics->show_one_in, keep->one_in);
-	set(&statistics->show_slower, (uint64_t)keep->slower);
-	atomic_store_explicit(&statistics->show_errors, keep->errors, memory_order_relaxed);
 }

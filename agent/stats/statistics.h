@@ -17,7 +17,7 @@
 
 #include "queue/batch.h"
 #include "queue/keep.h"
-#include "stats/parts.h"
+#include "stats/exemplars.h"
 #include "stats/snapshot.h"
 
 #define STATISTICS_SERIES_MAX 10000

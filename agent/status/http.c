@@ -117,6 +117,7 @@ static const struct page {
 	int (*write)(struct buffer *out, const struct status *status);
 	bool takes_census; /* others ignore the query: a scraper may well have one */
 } pages[] = {
+	{SCRAPE_PATH, NULL, NULL}, /* in the form that is asked for */
 	{"/healthz", PLAIN, page_healthz},
 	{"/readyz", PLAIN, page_readyz},
 	{PROTOCOL_STATUS_PATH, PLAIN, page_status, true},
@@ -153,26 +154,29 @@ static void reply_metrics(
 	buffer_free(&body);
 }
 
-static void serve(struct evhttp_request *request, void *data)
+static void serve_pages(struct evhttp_request *request, const struct http *http, bool names)
 {
-	const struct http *http = data;
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	struct status status;
 
-	if (path && !strcmp(path, SCRAPE_PATH)) {
-		status_read(&status, http->source);
-		reply_metrics(request, http, &status);
-		return;
-	}
 	for (size_t i = 0; path && i < G_N_ELEMENTS(pages); i++) {
 		if (strcmp(path, pages[i].path) != 0)
 			continue;
 		status_read(&status, http->source);
-		reply_page(request, &pages[i], evhttp_uri_get_query(uri), &status);
+		status.names = names;
+		if (pages[i].write)
+			reply_page(request, &pages[i], evhttp_uri_get_query(uri), &status);
+		else
+			reply_metrics(request, http, &status);
 		return;
 	}
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
+}
+
+static void serve(struct evhttp_request *request, void *data)
+{
+	serve_pages(request, data, false);
 }
 
 /* Who asks on the control socket. */
@@ -253,7 +257,7 @@ static void serve_local(struct evhttp_request *request, void *data)
 	else if (path && !strcmp(path, PROTOCOL_TAIL_PATH))
 		begin_tail(request, http, evhttp_uri_get_query(uri));
 	else
-		serve(request, data);
+		serve_pages(request, http, true);
 }
 
 static struct evhttp *create_server(void *http)

@@ -8,10 +8,11 @@
 
 #include "core/ledger.h"
 #include "status/exposition.h"
+#include "status/scrape.h"
 
 static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
 {
-	buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+	exposition_head(out, EXPOSITION_TEXT, name, type, help);
 }
 
 static void write_gauge(struct buffer *out, const char *name, const char *help, double value)
@@ -208,4 +209,5 @@ void metrics_write(struct buffer *out, const struct status *status)
 	write_outputs(out, status);
 	write_input(out, &status->input);
 	write_agent(out, status);
+	metrics_put_thresholds(out, status->monitor, scrape_listed(status));
 }

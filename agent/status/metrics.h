@@ -8,4 +8,7 @@
 
 void metrics_write(struct buffer *out, const struct status *status);
 
+/* Which series are above their thresholds: metricthresholds.c. All that are not @listed are one series. */
+void metrics_put_thresholds(struct buffer *out, struct monitor *monitor, uint64_t listed);
+
 #endif

@@ -5,6 +5,11 @@
 #include "status/metrics.h"
 #include "status/spanmetrics.h"
 
+uint64_t scrape_listed(const struct status *status)
+{
+	return status->names ? status->config->metrics_spans : 0;
+}
+
 const char *scrape(struct buffer *out, const struct status *status, const struct statistics *statistics,
 	const char *accept)
 {
@@ -19,7 +24,7 @@ const char *scrape(struct buffer *out, const struct status *status, const struct
 	} else {
 		metrics_write(out, status);
 	}
-	spanmetrics_write(out, statistics, status->config->metrics_spans, form);
+	spanmetrics_write(out, statistics, scrape_listed(status), form);
 	if (form == EXPOSITION_OPENMETRICS)
 		buffer_printf(out, "# EOF\n");
 	return exposition_type(form);

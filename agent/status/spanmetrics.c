@@ -150,17 +150,15 @@ static void add_other(struct writing *to, const struct series *series)
 		to->other_counts[series->histogram.counts[i].bucket] += series->histogram.counts[i].count;
 }
 
-/* A program may call both "other", too: then it is there that it is found. */
-static bool is_other(const struct series *series)
+bool spanmetrics_is_other(const char *service, const char *name)
 {
-	return !series->service || (!strcmp(series->service, SPANMETRICS_OTHER) &&
-					   !strcmp(series->name, SPANMETRICS_OTHER));
+	return !service || (!strcmp(service, SPANMETRICS_OTHER) && !strcmp(name, SPANMETRICS_OTHER));
 }
 
 static void see(void *data, uint32_t number, const struct series *series, const struct exemplar *exemplars)
 {
 	struct writing *to = data;
-	bool listed = number <= to->listed && !is_other(series);
+	bool listed = number <= to->listed && !spanmetrics_is_other(series->service, series->name);
 
 	to->names[listed] += number > 0;
 	if (listed)

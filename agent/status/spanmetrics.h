@@ -19,6 +19,10 @@
 #define SPANMETRICS_FIRST 10
 #define SPANMETRICS_LAST 35
 
+/* Whether a series has that name itself: then it is there that it is found. Both are NULL for the nameless
+ * one. */
+bool spanmetrics_is_other(const char *service, const char *name);
+
 void spanmetrics_write(
 	struct buffer *out, const struct statistics *statistics, uint64_t listed, enum exposition form);
 

@@ -27,6 +27,8 @@ void status_read(struct status *status, const struct status_source *source)
 	if (source->inlet)
 		inlet_read_state(source->inlet, &status->input);
 	status->http_error = source->http_error ? source->http_error : "";
+	status->monitor = source->monitor;
+	status->names = false;
 	status->forgets = source->forgets;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);

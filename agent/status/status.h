@@ -10,6 +10,7 @@
 #include "core/ledger.h"
 #include "inlet/inlet.h"
 #include "output/outputs.h"
+#include "stats/monitor.h"
 #include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/protocol.h"
@@ -34,6 +35,7 @@ struct status_source {
 	struct inlet *inlet;
 	struct outputs *outputs;
 	const struct statistics *statistics;
+	struct monitor *monitor;
 	struct audience *audience;
 	struct activity *activity;
 	struct reload_state *reload; /* read, but for what refusal.h says */
@@ -59,6 +61,8 @@ struct status {
 	const struct reload_state *reload;
 	bool forgets;
 	const char *http_error; /* why the port does not listen although it should; "" if it does */
+	struct monitor *monitor;
+	bool names; /* whoever asks may see what spans are called */
 };
 
 void status_read(struct status *status, const struct status_source *source);

@@ -106,6 +106,7 @@ static void start(void)
 		.reload = &reload,
 		.statistics = statistics_create(),
 		.audience = audience_create()};
+	source.monitor = monitor_create(source.statistics, &config);
 	http = http_create(base, &config, &source, &hopeless);
 	fuzz_hold(http != NULL, "it listens");
 }

@@ -9,12 +9,10 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "queue/keep.h"
 #include "stats/figures.h"
-#include "stats/names.h"
-#include "stats/statistics.h"
 
 #include "run.h"
+#include "stats_rig.h"
 
 /* Histograms */
 
@@ -123,64 +121,6 @@ START_TEST(histograms_add_up)
 END_TEST
 
 /* Counting */
-
-static struct names *names;
-static struct statistics *statistics;
-static struct buffer traits, named, words;
-static uint32_t count;
-
-static void setup(void)
-{
-	names = names_create();
-	statistics = statistics_create();
-}
-
-static void teardown(void)
-{
-	names_destroy(names);
-	statistics_destroy(statistics);
-	buffer_free(&traits);
-	buffer_free(&named);
-	buffer_free(&words);
-	count = 0;
-}
-
-static struct text text_of(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
-}
-
-static void add(const char *service, const char *name, int64_t duration, bool error, uint32_t pid)
-{
-	static const struct tag failed = {{"error", 5}, {"", 0}, TAG_TEXT};
-	struct span span = {.local.service = text_of(service),
-		.name = text_of(name),
-		.duration = duration,
-		.tags = &failed,
-		.tag_count = error,
-		.program = text_of("program"),
-		.pid = pid,
-		.has_user = true,
-		.user = 7};
-	struct named its = names_of(names, &span, count++, &words);
-
-	buffer_put(&named, &its, sizeof(its));
-	trait_put(&traits, &span);
-}
-
-static bool take(void)
-{
-	struct batches spans = {.count = count,
-		.traits = traits.data,
-		.named = named.data,
-		.words = words.data,
-		.words_size = words.size};
-	bool good = statistics_take(statistics, &spans);
-
-	count = 0;
-	traits.size = named.size = words.size = 0;
-	return good;
-}
 
 static const struct series *find(const struct snapshot *snapshot, const char *service, const char *name)
 {
@@ -404,7 +344,7 @@ int main(void)
 	tcase_add_loop_test(histograms, quantiles_are_within_the_error, 0, 4);
 	tcase_add_test(histograms, histograms_add_up);
 	suite_add_tcase(suite, histograms);
-	tcase_add_checked_fixture(counting, setup, teardown);
+	tcase_add_checked_fixture(counting, make_statistics, end_statistics);
 	tcase_set_timeout(counting, 60);
 	tcase_add_test(counting, spans_are_counted);
 	tcase_add_test(counting, names_are_bounded);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stats/exemplars.h"
+
+#include <stdatomic.h>
+
+#include <glib.h>
+
+typedef _Atomic uint64_t number;
+
+/* Whoever looks sees the same version before and after, or nothing. */
+struct slot {
+	_Atomic uint32_t version; /* odd: it changes */
+	uint32_t turn;            /* that it is of */
+	number trace_id_high, trace_id, duration, time;
+};
+
+struct exemplars {
+	struct slot *slots; /* touched, and so taken, only as far as they are used */
+	uint32_t turn;
+	int64_t time;
+	struct keep keep;           /* of this turn: */
+	number one_in, slower;      /* a struct keep */
+	_Atomic bool errors;
+};
+
+/* There is one writer: it needs no locked instruction. */
+static inline uint64_t get(const number *of)
+{
+	return atomic_load_explicit(of, memory_order_relaxed);
+}
+
+static inline void set(number *of, uint64_t to)
+{
+	atomic_store_explicit(of, to, memory_order_relaxed);
+}
+
+struct exemplars *exemplars_create(uint32_t count)
+{
+	struct exemplars *exemplars = g_new0(struct exemplars, 1);
+
+	exemplars->slots = g_new0(struct slot, count);
+	return exemplars;
+}
+
+void exemplars_destroy(struct exemplars *exemplars)
+{
+	g_free(exemplars->slots);
+	g_free(exemplars);
+}
+
+void exemplars_choose(struct exemplars *exemplars, const struct keep *keep)
+{
+	set(&exemplars->one_in, keep->one_in);
+	set(&exemplars->slower, (uint64_t)keep->slower);
+	atomic_store_explicit(&exemplars->errors, keep->errors, memory_order_relaxed);
+}
+
+void exemplars_begin_turn(struct exemplars *exemplars, int64_t time)
+{
+	exemplars->turn++;
+	exemplars->time = time;
+	exemplars->keep = (struct keep){
+		.one_in = get(&exemplars->one_in),
+		.slower = (int64_t)get(&exemplars->slower),
+		.errors = atomic_load_explicit(&exemplars->errors, memory_order_relaxed),
+	};
+}
+
+static void take(const struct exemplars *exemplars, struct slot *slot, const struct trait *trait)
+{
+	uint32_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
+
+	slot->turn = exemplars->turn;
+	atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	set(&slot->trace_id_high, trait->trace_id_high);
+	set(&slot->trace_id, trait->trace_id);
+	set(&slot->duration, trait->duration);
+	set(&slot->time, (uint64_t)exemplars->time);
+	atomic_store_explicit(&slot->version, version + 2, memory_order_release);
+}
+
+void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct trait *trait)
+{
+	struct slot *slot = &exemplars->slots[part];
+
+	if (G_UNLIKELY(slot->turn != exemplars->turn) && keep_takes(&exemplars->keep, trait))
+		take(exemplars, slot, trait);
+}
+
+struct exemplar exemplars_read(const struct exemplars *exemplars, uint32_t part)
+{
+	const struct slot *slot = &exemplars->slots[part];
+	uint32_t version = atomic_load_explicit(&slot->version, memory_order_acquire);
+	struct exemplar exemplar = {
+		.trace_id_high = get(&slot->trace_id_high),
+		.trace_id = get(&slot->trace_id),
+		.duration = get(&slot->duration),
+		.time = (int64_t)get(&slot->time),
+	};
+
+	atomic_thread_fence(memory_order_acquire);
+	if (version % 2 || atomic_load_explicit(&slot->version, memory_order_relaxed) != version)
+		return (struct exemplar){0};
+	return exemplar;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Exemplars: for each part of a histogram, an octave of a series, a late span whose trace can be looked up.
+ *
+ * One thread writes, any may read: statistics.h.
+ */
+#ifndef STATS_EXEMPLARS_H
+#define STATS_EXEMPLARS_H
+
+#include <stdint.h>
+
+#include "queue/keep.h"
+
+struct exemplar {
+	uint64_t trace_id_high, trace_id;
+	uint64_t duration; /* ns */
+	int64_t time;      /* ns since the epoch; 0: there is none */
+};
+
+struct exemplars;
+
+/* Room for one of each of @count parts. */
+struct exemplars *exemplars_create(uint32_t count);
+void exemplars_destroy(struct exemplars *exemplars);
+
+/* From now on they are of spans that @keep takes. Any thread. */
+void exemplars_choose(struct exemplars *exemplars, const struct keep *keep);
+
+/* From now on they are of the moment @time, ns since the epoch; each part takes one of a turn. */
+void exemplars_begin_turn(struct exemplars *exemplars, int64_t time);
+
+/* A span of that part was counted. */
+void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct trait *trait);
+
+/* Any thread */
+struct exemplar exemplars_read(const struct exemplars *exemplars, uint32_t part);
+
+#endif

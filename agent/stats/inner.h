@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the statistics are made of, for the files of this floor alone. */
+#ifndef STATS_INNER_H
+#define STATS_INNER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "stats/exemplars.h"
+#include "stats/histogram.h"
+#include "stats/names.h"
+#include "stats/statistics.h"
+
+/* Parts of histograms, an octave each, that all series share. */
+#define PARTS_MAX 60000
+
+typedef _Atomic uint64_t counter;
+
+struct counts {
+	counter spans, errors, timed, sum, max;
+};
+
+/* A series: what is before the counts never changes once it is there. */
+struct cell {
+	char *service, *name;
+	struct counts counts;
+	_Atomic bool cut;                         /* there was no part left for some */
+	_Atomic uint16_t part[HISTOGRAM_OCTAVES]; /* 0: none yet */
+};
+
+/* A program: whoever looks sees the same version before and after, or leaves it out. */
+struct place {
+	_Atomic uint32_t version; /* odd: it changes */
+	uint32_t pid, user;
+	char name[NAMES_TEXT_MAX];
+	struct counts counts;
+	uint64_t last; /* the turn that had a span of it */
+};
+
+/* The reader's number of a program, and what it means. */
+struct known_program {
+	bool known;
+	uint32_t index, version;
+	uint32_t pid, user;
+	char name[NAMES_TEXT_MAX];
+};
+
+struct statistics {
+	int64_t began, since; /* since the epoch; CLOCK_MONOTONIC */
+	uint64_t turn;
+	struct cell *cells;
+	counter (*parts)[HISTOGRAM_STEPS];
+	struct exemplars *exemplars; /* of the parts */
+	struct place *places;
+	_Atomic uint32_t cell_count, place_count, part_count;
+	counter unnamed;
+	GHashTable *by_name;  /* "service\1name" to the cell's number */
+	struct cell **series; /* by the reader's number; NULL: it has not told */
+	struct known_program *programs;
+};
+
+/* There is one writer: it needs no locked instruction. */
+static inline uint64_t counter_get(const counter *of)
+{
+	return atomic_load_explicit(of, memory_order_relaxed);
+}
+
+static inline void counter_set(counter *of, uint64_t to)
+{
+	atomic_store_explicit(of, to, memory_order_relaxed);
+}
+
+static inline void counter_add(counter *to, uint64_t more)
+{
+	counter_set(to, counter_get(to) + more);
+}
+
+#endif

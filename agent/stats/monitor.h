@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The monitor: the statistics since the agent began and over the last minutes, how they went, and which
+ * series are above their thresholds. For one thread, which is not the one that counts.
+ */
+#ifndef STATS_MONITOR_H
+#define STATS_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/thresholds.h"
+#include "stats/figures.h"
+#include "stats/trend.h"
+#include "stats/windows.h"
+
+/* Beside the windows: all since the beginning. */
+#define WINDOW_ALL WINDOWS
+
+struct monitor;
+
+/* Series are numbered from 0, which is that of all that have no name of their own. */
+struct monitor *monitor_create(const struct statistics *statistics, const struct config *config);
+void monitor_destroy(struct monitor *monitor);
+
+/* Other thresholds hold from now on. */
+void monitor_configure(struct monitor *monitor, const struct config *config);
+
+/* Each WINDOWS_TICK_SECONDS. */
+void monitor_tick(struct monitor *monitor);
+
+/* So many series there are; numbers stay. */
+uint32_t monitor_count(const struct monitor *monitor);
+
+/* How long the window is, ns. */
+int64_t monitor_age(const struct monitor *monitor, unsigned window);
+
+/* The series in the window; all borrowed until the next call. NULL: it had no spans in it. */
+const struct series *monitor_series(struct monitor *monitor, unsigned window, uint32_t number);
+
+/* The number of the series of that service and name, or -1. */
+int64_t monitor_find(const struct monitor *monitor, const char *service, const char *name);
+
+/* Of a minute each, or of ten seconds. */
+const struct trend *monitor_trend(const struct monitor *monitor, bool minutes);
+
+/* NULL: it has none. */
+const struct limits *monitor_limits(struct monitor *monitor, uint32_t number);
+
+/* A bit for each limit (1 << LIMIT_MEAN ...) that what came in a window is above; 0 without limits. */
+unsigned monitor_exceeded(struct monitor *monitor, uint32_t number, const struct figures *figures);
+
+/*
+ * For metrics: over the last minute, each series that has limits and so far had spans, also while it has
+ * none.
+ * @exceeded: as above.
+ */
+typedef void monitor_limited(
+	void *data, uint32_t number, const char *service, const char *name, const struct limits *limits,
+	unsigned exceeded);
+void monitor_each_limited(struct monitor *monitor, monitor_limited *each, void *data);
+
+#endif
