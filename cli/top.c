@@ -25,6 +25,7 @@
 #include "look/wanted.h"
 #include "options.h"
 #include "status/protocol.h"
+#include "status/spansjson.h"
 #include "which_agent.h"
 
 static const char help[] =
@@ -62,18 +63,32 @@ static int print(struct buffer *out)
 	return good ? EX_OK : EXIT_FAILURE;
 }
 
-static int print_json(const struct options *options, const struct snapshot *snapshot)
+static int print_bytes(struct buffer *out)
+{
+	fwrite(out->data, 1, out->size, stdout);
+	buffer_free(out);
+	return fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
+}
+
+static int print_programs(const struct snapshot *snapshot)
 {
 	struct buffer out = {0};
 
-	if (options->ranking.programs)
-		figures_put_programs(&out, snapshot);
-	else
-		figures_put_series(&out, snapshot);
+	figures_put_programs(&out, snapshot);
 	buffer_printf(&out, "\n");
-	fwrite(out.data, 1, out.size, stdout);
+	return print_bytes(&out);
+}
+
+/* What the agent's page has, in the agent's words: it knows the thresholds. */
+static int print_series(const struct options *options)
+{
+	struct buffer out = {0};
+	int code = ask_agent(options->which.path, options->which.kind, SPANSJSON_PATH, &out);
+
+	if (code == EX_OK)
+		return print_bytes(&out);
 	buffer_free(&out);
-	return fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
+	return code;
 }
 
 static int print_text(const struct options *options, const struct snapshot *snapshot)
@@ -102,8 +117,11 @@ static int show_once(const struct options *options)
 	struct buffer answer = {0};
 	struct snapshot snapshot;
 	struct unpacker from;
-	int code = ask_agent(options->which.path, options->which.kind, PROTOCOL_SPANS_PATH, &answer);
+	int code;
 
+	if (options->json && !options->ranking.programs)
+		return print_series(options);
+	code = ask_agent(options->which.path, options->which.kind, PROTOCOL_SPANS_PATH, &answer);
 	if (code == EX_OK) {
 		from = unpacker_of(answer.data, answer.size);
 		if (!snapshot_unpack(&from, &snapshot)) {
@@ -111,8 +129,7 @@ static int show_once(const struct options *options)
 				options->which.path, BLKIN_VERSION);
 			code = EXIT_FAILURE;
 		} else {
-			code = options->json ? print_json(options, &snapshot)
-					     : print_text(options, &snapshot);
+			code = options->json ? print_programs(&snapshot) : print_text(options, &snapshot);
 		}
 		snapshot_clear(&snapshot);
 	}

@@ -240,9 +240,24 @@ static int check_memory(const struct config *config)
 	return broken(at, "`reader-memory` must be at least twice `max-pending` of [spans],", "session");
 }
 
+/* It becomes a link, so nothing else than a web page may be behind it. */
+static int check_ui(const struct config *config)
+{
+	const char *ui = config->ui;
+
+	if (!*ui || ((g_str_has_prefix(ui, "https://") || g_str_has_prefix(ui, "http://")) &&
+			    strstr(ui, "{trace}")))
+		return 0;
+	return broken(later(NULL, config->origins, "agent", "ui"),
+		"`ui` must be http://... or https://... with {trace} where a trace's id goes,", "agent");
+}
+
 int config_check(const struct config *config)
 {
 	int status = check_session(config);
+
+	if (check_ui(config) != 0)
+		status = -1;
 
 	if (check_memory(config) != 0)
 		status = -1;

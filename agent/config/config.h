@@ -26,6 +26,7 @@ enum config_output {
 	CONFIG_OUTPUT_KAFKA,
 	CONFIG_OUTPUT_NONE
 };
+enum config_page { CONFIG_PAGE_TOKEN, CONFIG_PAGE_OPEN, CONFIG_PAGE_OFF };
 enum config_file_sync { CONFIG_FILE_SYNC_ROTATION, CONFIG_FILE_SYNC_BATCH };
 enum config_ack { CONFIG_ACK_SPOOLED, CONFIG_ACK_QUEUED };
 enum config_sync { CONFIG_SYNC_NORMAL, CONFIG_SYNC_FULL };
@@ -100,13 +101,15 @@ struct output_config {
 /* It does not change once it is loaded: a reload makes another one (merge.h). */
 struct config {
 	/* [agent] */
-	char *http;            /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
-	char *socket;          /* path of the control socket; "" for none */
-	uint64_t log_level;    /* an enum log_level */
-	uint64_t log_format;   /* an enum log_format */
-	int64_t stop_timeout;  /* ns that a stop waits for the collector */
-	char *state_directory; /* where what outlives the agent is kept */
+	char *http;             /* ADDRESS:PORT to listen on for /metrics and the like; "" for none */
+	char *socket;           /* path of the control socket; "" for none */
+	uint64_t log_level;     /* an enum log_level */
+	uint64_t log_format;    /* an enum log_format */
+	int64_t stop_timeout;   /* ns that a stop waits for the collector */
+	char *state_directory;  /* where what outlives the agent is kept */
 	uint64_t metrics_spans; /* pairs of service and span name that /metrics lists */
+	uint64_t page;          /* an enum config_page */
+	char *ui;               /* the address of a trace, with {trace} in it; "": none is known */
 	/* [session] */
 	char *session_name;
 	char *tracing_group; /* whose members reach the system's session daemon; "" for one's own */

@@ -51,6 +51,8 @@ const struct config_key config_keys[] = {
 	AGENT("agent", "stop-timeout", DURATION, stop_timeout, CHANGES_COLLECTOR, .number = 5 * SECOND, .max = 10 * MINUTE),
 	AGENT("agent", "state-directory", FOLDER, state_directory, NEEDS_RESTART, .text = "/var/lib/blkin"),
 	AGENT("agent", "metrics-spans", NUMBER, metrics_spans, CHANGES_METRICS, .number = 200, .max = 2000),
+	AGENT("agent", "page", CHOICE, page, CHANGES_PAGE, .text = "token|open|off", .number = CONFIG_PAGE_TOKEN, .max = 2),
+	AGENT("agent", "ui", TEXT, ui, CHANGES_PAGE, .text = ""),
 
 	AGENT("session", "name", NAME, session_name, NEEDS_RESTART, .text = "blkin"),
 	AGENT("session", "tracing-group", TEXT, tracing_group, NEEDS_RESTART, .text = "tracing"),

@@ -20,6 +20,7 @@ enum config_change {
 	CONFIG_CHANGES_INPUT = 64,
 	CONFIG_CHANGES_THRESHOLDS = 128,
 	CONFIG_CHANGES_METRICS = 256, /* of which nobody needs to be told */
+	CONFIG_CHANGES_PAGE = 512,    /* the same */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,

@@ -18,8 +18,8 @@ struct exemplars {
 	struct slot *slots; /* touched, and so taken, only as far as they are used */
 	uint32_t turn;
 	int64_t time;
-	struct keep keep;           /* of this turn: */
-	number one_in, slower;      /* a struct keep */
+	struct keep keep;      /* of this turn: */
+	number one_in, slower; /* a struct keep */
 	_Atomic bool errors;
 };
 

@@ -92,30 +92,22 @@ static void put_known(struct buffer *out, const char *key, bool known, uint32_t 
 		json_null(out);
 }
 
-void figures_put_series(struct buffer *out, const struct snapshot *snapshot)
+void figures_put_one(
+	struct buffer *out, const struct series *series, const struct figures *figures, const char *state)
 {
-	double all = figures_time(snapshot);
-
-	json_open(out, '[');
-	for (guint i = 0; i < snapshot->series->len; i++) {
-		const struct series *series = &g_array_index(snapshot->series, struct series, i);
-		struct figures figures;
-
-		figures_of_series(&figures, series, snapshot->age, all);
-		json_open(out, '{');
-		put_text(out, "service", series->service);
-		put_text(out, "span", series->name);
-		put_int(out, "count", figures.count);
-		put_double(out, "rate", figures.rate);
-		put_double(out, "mean", figures.mean);
-		put_double(out, "p50", figures.p50);
-		put_double(out, "p99", figures.p99);
-		put_double(out, "max", figures.max);
-		put_int(out, "errors", figures.errors);
-		put_double(out, "share", figures.share);
-		json_close(out, '}');
-	}
-	json_close(out, ']');
+	json_open(out, '{');
+	put_text(out, "service", series->service);
+	put_text(out, "span", series->name);
+	put_int(out, "count", figures->count);
+	put_double(out, "rate", figures->rate);
+	put_double(out, "mean", figures->mean);
+	put_double(out, "p50", figures->p50);
+	put_double(out, "p99", figures->p99);
+	put_double(out, "max", figures->max);
+	put_int(out, "errors", figures->errors);
+	put_double(out, "share", figures->share);
+	put_text(out, "state", state);
+	json_close(out, '}');
 }
 
 void figures_put_programs(struct buffer *out, const struct snapshot *snapshot)

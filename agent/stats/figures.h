@@ -23,11 +23,14 @@ double figures_time(const struct snapshot *snapshot);
 void figures_of_series(struct figures *figures, const struct series *series, int64_t age, double all);
 void figures_of_program(struct figures *figures, const struct program *program, int64_t age, double all);
 
-/* Appends an array of {service, span, count, rate, mean, p50, p99, max, errors, share}; the series of what
- * has none of its own has null for its names, and so has what is not known. */
-void figures_put_series(struct buffer *out, const struct snapshot *snapshot);
+/*
+ * Appends {service, span, count, rate, mean, p50, p99, max, errors, share, state}; the series of what has
+ * none of its own has null for its names, and so has what is not known, and a @state that is NULL.
+ */
+void figures_put_one(
+	struct buffer *out, const struct series *series, const struct figures *figures, const char *state);
 
-/* The same of programs: {program, pid, user, count, rate, mean, max, errors, share}. */
+/* Appends an array of programs: {program, pid, user, count, rate, mean, max, errors, share}. */
 void figures_put_programs(struct buffer *out, const struct snapshot *snapshot);
 
 #endif

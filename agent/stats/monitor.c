@@ -110,6 +110,20 @@ int64_t monitor_find(const struct monitor *monitor, const char *service, const c
 	return -1;
 }
 
+void monitor_exemplars(
+	const struct monitor *monitor, uint32_t number, struct exemplar exemplars[HISTOGRAM_OCTAVES])
+{
+	const struct cell *cell = &monitor->statistics->cells[number];
+
+	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
+		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
+
+		exemplars[octave] = (struct exemplar){0};
+		if (part)
+			exemplars[octave] = exemplars_read(monitor->statistics->exemplars, part);
+	}
+}
+
 const struct trend *monitor_trend(const struct monitor *monitor, bool minutes)
 {
 	return minutes ? monitor->coarse : monitor->fine;

@@ -41,6 +41,10 @@ const struct series *monitor_series(struct monitor *monitor, unsigned window, ui
 /* The number of the series of that service and name, or -1. */
 int64_t monitor_find(const struct monitor *monitor, const char *service, const char *name);
 
+/* Late spans of the series, one for each octave of the histogram; a time of 0: there is none. */
+void monitor_exemplars(
+	const struct monitor *monitor, uint32_t number, struct exemplar exemplars[HISTOGRAM_OCTAVES]);
+
 /* Of a minute each, or of ten seconds. */
 const struct trend *monitor_trend(const struct monitor *monitor, bool minutes);
 
@@ -55,9 +59,8 @@ unsigned monitor_exceeded(struct monitor *monitor, uint32_t number, const struct
  * none.
  * @exceeded: as above.
  */
-typedef void monitor_limited(
-	void *data, uint32_t number, const char *service, const char *name, const struct limits *limits,
-	unsigned exceeded);
+typedef void monitor_limited(void *data, uint32_t number, const char *service, const char *name,
+	const struct limits *limits, unsigned exceeded);
 void monitor_each_limited(struct monitor *monitor, monitor_limited *each, void *data);
 
 #endif

@@ -17,8 +17,8 @@ static struct series series_of(const struct cell *cell)
 	};
 }
 
-static void read_octave(const struct statistics *statistics, uint32_t part, unsigned octave,
-	struct histogram *histogram)
+static void read_octave(
+	const struct statistics *statistics, uint32_t part, unsigned octave, struct histogram *histogram)
 {
 	for (unsigned i = 0; i < HISTOGRAM_STEPS; i++) {
 		uint64_t count = counter_get(&statistics->parts[part][i]);

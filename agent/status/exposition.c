@@ -68,8 +68,8 @@ const char *exposition_type(enum exposition form)
 /* OpenMetrics names a counter without its end. */
 static int head_size(enum exposition form, const char *name, const char *type)
 {
-	bool cut = form == EXPOSITION_OPENMETRICS && !strcmp(type, "counter") &&
-		   g_str_has_suffix(name, TOTAL);
+	bool cut =
+		form == EXPOSITION_OPENMETRICS && !strcmp(type, "counter") && g_str_has_suffix(name, TOTAL);
 
 	return (int)(strlen(name) - (cut ? strlen(TOTAL) : 0));
 }
@@ -142,8 +142,7 @@ static void convert_head(struct buffer *out, const struct head *head, GHashTable
 		g_strndup(head->name, (size_t)head_size(EXPOSITION_OPENMETRICS, head->name, head->type));
 	bool taken = strcmp(stem, head->name) != 0 && g_hash_table_contains(gauges, stem);
 
-	exposition_head(
-		out, EXPOSITION_OPENMETRICS, head->name, taken ? "unknown" : head->type, head->help);
+	exposition_head(out, EXPOSITION_OPENMETRICS, head->name, taken ? "unknown" : head->type, head->help);
 }
 
 /* A bucket's bound is a number with a point there: le="1.0". */

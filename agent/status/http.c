@@ -22,6 +22,7 @@
 #include "status/discardserve.h"
 #include "status/discardtalk.h"
 #include "status/httplimit.h"
+#include "status/pageserve.h"
 #include "status/port.h"
 #include "status/protocol.h"
 #include "status/refusal.h"
@@ -39,6 +40,7 @@ struct http {
 	struct evhttp *local;
 	struct http_limit *local_limit;
 	struct tails *tails;
+	struct pagekey page_key;
 	char *socket; /* path to remove at the end; NULL if none was made */
 };
 
@@ -154,10 +156,12 @@ static void reply_metrics(
 	buffer_free(&body);
 }
 
-static void serve_pages(struct evhttp_request *request, const struct http *http, bool names)
+/* @local: on the control socket, where it is said how to get to the page. @names: they may be told. */
+static void serve_pages(struct evhttp_request *request, const struct http *http, bool local, bool names)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	char page[300] = "";
 	struct status status;
 
 	for (size_t i = 0; path && i < G_N_ELEMENTS(pages); i++) {
@@ -165,6 +169,9 @@ static void serve_pages(struct evhttp_request *request, const struct http *http,
 			continue;
 		status_read(&status, http->source);
 		status.names = names;
+		if (local && !*status.http_error)
+			pageserve_address(page, sizeof(page), status.config, &http->page_key);
+		status.page = page;
 		if (pages[i].write)
 			reply_page(request, &pages[i], evhttp_uri_get_query(uri), &status);
 		else
@@ -176,7 +183,11 @@ static void serve_pages(struct evhttp_request *request, const struct http *http,
 
 static void serve(struct evhttp_request *request, void *data)
 {
-	serve_pages(request, data, false);
+	const struct http *http = data;
+	bool allowed = pageserve_allows(request, &http->page_key, http->source->config);
+
+	if (!pageserve(request, http->source, &http->page_key, allowed))
+		serve_pages(request, http, false, allowed);
 }
 
 /* Who asks on the control socket. */
@@ -254,10 +265,12 @@ static void serve_local(struct evhttp_request *request, void *data)
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
 	else if (path && !strcmp(path, PROTOCOL_SPANS_PATH))
 		reply_spans(request, http);
+	else if (pageserve(request, http->source, &http->page_key, true))
+		return;
 	else if (path && !strcmp(path, PROTOCOL_TAIL_PATH))
 		begin_tail(request, http, evhttp_uri_get_query(uri));
 	else
-		serve_pages(request, http, true);
+		serve_pages(request, http, true, true);
 }
 
 static struct evhttp *create_server(void *http)
@@ -376,6 +389,7 @@ struct http *http_create(struct event_base *base, const struct config *config,
 
 	http->base = base;
 	http->source = source;
+	pagekey_open(&http->page_key, config->state_directory);
 	http->tails = tails_create(base, source->audience);
 	http->port = port_create(base, create_server, http);
 	if (*config->socket && listen_local(http, config->socket, hopeless) != 0) {

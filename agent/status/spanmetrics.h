@@ -14,7 +14,8 @@
 
 #define SPANMETRICS_OTHER "other"
 
-/* Bounds of the durations' buckets: 2^10 to 2^35 ns, 1 µs to 34 s, each where an octave of the histogram ends.
+/* Bounds of the durations' buckets: 2^10 to 2^35 ns, 1 µs to 34 s, each where an octave of the histogram
+ * ends.
  */
 #define SPANMETRICS_FIRST 10
 #define SPANMETRICS_LAST 35

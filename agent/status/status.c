@@ -29,6 +29,7 @@ void status_read(struct status *status, const struct status_source *source)
 	status->http_error = source->http_error ? source->http_error : "";
 	status->monitor = source->monitor;
 	status->names = false;
+	status->page = "";
 	status->forgets = source->forgets;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
@@ -338,7 +339,10 @@ void status_write_text(struct buffer *out, const struct status *status)
 {
 	buffer_printf(out, "blkin-agent %s, pid %d, up ", BLKIN_VERSION, (int)getpid());
 	write_time(out, clock_wall() - status->started);
-	buffer_printf(out, "\n\n");
+	buffer_printf(out, "\n");
+	if (*status->page)
+		buffer_printf(out, "page %s\n", status->page);
+	buffer_printf(out, "\n");
 	write_collecting(out, status);
 	write_input(out, status);
 	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)

@@ -39,9 +39,9 @@ struct status_source {
 	struct audience *audience;
 	struct activity *activity;
 	struct reload_state *reload; /* read, but for what refusal.h says */
-	const char *http_error; /* http_error()'s */
-	bool forgets;           /* no checkpoint can be kept, although the session should outlive the agent */
-	int64_t started;        /* ns since the epoch */
+	const char *http_error;      /* http_error()'s */
+	bool forgets;    /* no checkpoint can be kept, although the session should outlive the agent */
+	int64_t started; /* ns since the epoch */
 };
 
 struct status {
@@ -62,7 +62,8 @@ struct status {
 	bool forgets;
 	const char *http_error; /* why the port does not listen although it should; "" if it does */
 	struct monitor *monitor;
-	bool names; /* whoever asks may see what spans are called */
+	const char *page; /* its address, for who may have it; "" for others, and if there is none */
+	bool names;       /* whoever asks may see what spans are called */
 };
 
 void status_read(struct status *status, const struct status_source *source);

@@ -229,6 +229,7 @@ void status_write_json(struct buffer *out, const struct status *status)
 	json_key(out, "started");
 	json_double(out, (double)status->started / 1e9);
 	write_text(out, "http_error", status->http_error);
+	write_text(out, "page", status->page);
 	write_collecting(out, status);
 	if (status->output_count)
 		write_delivery(out, &status->outputs[0]);

@@ -102,6 +102,8 @@ static void start(void)
 	config.socket = g_build_filename(fuzz_folder(), "agent.sock", NULL);
 	g_free(config.http);
 	config.http = g_strdup("");
+	g_free(config.state_directory);
+	config.state_directory = g_strdup(fuzz_folder());
 	source = (struct status_source){.config = &config,
 		.reload = &reload,
 		.statistics = statistics_create(),

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/html.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <glib.h>
+
+#define REPLACEMENT 0xfffd
+/* U+2400 is the picture of NUL, and so on. */
+#define PICTURES 0x2400
+
+void html_put(struct buffer *out, const char *html)
+{
+	buffer_put(out, html, strlen(html));
+}
+
+/* U+202A to U+202E, U+2066 to U+2069 and the marks: they say how other characters run. */
+static bool turns_text(gunichar c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f ||
+	       c == 0x061c;
+}
+
+static gunichar shown_as(gunichar c)
+{
+	if (c < 0x20)
+		return PICTURES + c;
+	if (c == 0x7f)
+		return 0x2421;
+	if ((c >= 0x80 && c < 0xa0) || turns_text(c) || c == 0x2028 || c == 0x2029)
+		return REPLACEMENT;
+	return c;
+}
+
+static const char *entity_of(gunichar c)
+{
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+void html_text(struct buffer *out, const char *text)
+{
+	while (*text) {
+		gunichar c = g_utf8_get_char_validated(text, -1);
+		bool valid = c < (gunichar)-2;
+		const char *entity = valid ? entity_of(c) : NULL;
+		char bytes[6];
+
+		if (entity)
+			html_put(out, entity);
+		else
+			buffer_put(out, bytes,
+				(size_t)g_unichar_to_utf8(valid ? shown_as(c) : REPLACEMENT, bytes));
+		text = valid ? g_utf8_next_char(text) : text + 1;
+	}
+}
+
+void html_name(struct buffer *out, const char *name, const char *none)
+{
+	if (!name || !*name) {
+		buffer_printf(out, "<i>%s</i>", none);
+		return;
+	}
+	html_put(out, "<bdi>");
+	html_text(out, name);
+	html_put(out, "</bdi>");
+}
+
+void html_query(struct buffer *out, const char *text)
+{
+	g_autofree char *escaped = g_uri_escape_string(text, NULL, FALSE);
+
+	html_text(out, escaped);
+}
+
+/* Three digits that say something. */
+static void put_digits(struct buffer *out, double value, const char *unit)
+{
+	char digits[G_ASCII_DTOSTR_BUF_SIZE];
+	const char *format = value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f";
+
+	buffer_printf(out, "%s%s", g_ascii_formatd(digits, sizeof(digits), format, value), unit);
+}
+
+void html_time(struct buffer *out, double us)
+{
+	if (isnan(us))
+		html_put(out, "–");
+	else if (us < 999.5)
+		put_digits(out, us, " µs");
+	else if (us < 999500)
+		put_digits(out, us / 1e3, " ms");
+	else
+		put_digits(out, us / 1e6, " s");
+}
+
+void html_count(struct buffer *out, uint64_t count)
+{
+	if (count >= 1000) {
+		html_count(out, count / 1000);
+		buffer_printf(out, ",%03d", (int)(count % 1000));
+	} else {
+		buffer_printf(out, "%d", (int)count);
+	}
+}
+
+void html_rate(struct buffer *out, double rate)
+{
+	if (rate >= 999.5)
+		html_count(out, (uint64_t)(rate + 0.5));
+	else
+		put_digits(out, rate, "");
+}

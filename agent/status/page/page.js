@@ -1,0 +1,128 @@
+"use strict";
+// Without this script the page loads itself anew every ten seconds. With it, the parts that have changed are put in
+// place every two, so that what has the focus keeps it, and links within the page load no other one.
+(() => {
+	const EVERY = 2000, TYPING = 250;
+	const clock = document.getElementById("clock"), pause = document.getElementById("pause");
+	let asked = 0, paused = false, timer, typing;
+
+	const key = (node) => node.id || "";
+
+	function sync(old, now) {
+		for (const name of old.getAttributeNames())
+			if (!now.hasAttribute(name) && !(name === "open" && old.tagName === "DETAILS"))
+				old.removeAttribute(name);
+		for (const name of now.getAttributeNames())
+			if (old.getAttribute(name) !== now.getAttribute(name))
+				old.setAttribute(name, now.getAttribute(name));
+	}
+
+	// Makes @old what @now is, and keeps what is the same: by its id, or by its place.
+	function morph(old, now) {
+		if (old.isEqualNode(now) || old === document.activeElement && old.tagName === "INPUT")
+			return;
+		sync(old, now);
+		const known = new Map();
+		for (const child of old.children)
+			if (key(child))
+				known.set(key(child), child);
+		let at = old.firstChild;
+		for (const child of [...now.childNodes]) {
+			let same = child.nodeType === 1 && key(child) ? known.get(key(child)) : at;
+			if (!same || same.nodeName !== child.nodeName || key(same) !== key(child)) {
+				old.insertBefore(child, at);
+				continue;
+			}
+			if (same === at)
+				at = at.nextSibling;
+			else
+				old.insertBefore(same, at);
+			if (same.nodeType === 1)
+				morph(same, child);
+			else if (same.nodeValue !== child.nodeValue)
+				same.nodeValue = child.nodeValue;
+		}
+		while (at) {
+			const next = at.nextSibling;
+			at.remove();
+			at = next;
+		}
+	}
+
+	function show(text) {
+		const now = new DOMParser().parseFromString(text, "text/html").getElementById("main");
+		const focus = document.activeElement && document.activeElement.id;
+		morph(document.getElementById("main"), now);
+		if (focus && document.activeElement.id !== focus)
+			document.getElementById(focus)?.focus();
+		clock.textContent = "as of " + new Date().toLocaleTimeString();
+		clock.className = "";
+	}
+
+	function fail(error) {
+		clock.textContent = "the agent does not answer: " + error.message;
+		clock.className = "bad";
+	}
+
+	async function load() {
+		const turn = ++asked;
+		clearTimeout(timer);
+		try {
+			const answer = await fetch(location.href, { cache: "no-store" });
+			const text = await answer.text();
+			if (turn !== asked)
+				return;
+			if (answer.status === 403)
+				return location.reload();
+			if (!answer.ok)
+				throw new Error("HTTP status " + answer.status);
+			show(text);
+		} catch (error) {
+			if (turn === asked)
+				fail(error);
+		}
+		plan();
+	}
+
+	function plan() {
+		clearTimeout(timer);
+		if (!paused && !document.hidden)
+			timer = setTimeout(load, EVERY);
+	}
+
+	function go(address) {
+		history.replaceState(null, "", address);
+		load();
+	}
+
+	function search(form) {
+		go("/?" + new URLSearchParams(new FormData(form)));
+	}
+
+	document.addEventListener("click", (event) => {
+		const link = event.target.closest("#main a");
+		if (!link || event.ctrlKey || event.metaKey || event.shiftKey || link.origin !== location.origin ||
+			link.pathname !== "/")
+			return;
+		event.preventDefault();
+		go(link.href);
+	});
+	document.addEventListener("submit", (event) => {
+		event.preventDefault();
+		search(event.target);
+	});
+	document.addEventListener("input", (event) => {
+		clearTimeout(typing);
+		typing = setTimeout(search, TYPING, event.target.form);
+	});
+	document.addEventListener("visibilitychange", () => (document.hidden ? plan() : load()));
+	pause.hidden = false;
+	pause.addEventListener("click", () => {
+		paused = !paused;
+		pause.textContent = paused ? "Go on" : "Pause";
+		pause.setAttribute("aria-pressed", paused);
+		paused ? clearTimeout(timer) : load();
+	});
+	clock.textContent = "as of " + new Date().toLocaleTimeString();
+	plan();
+})();

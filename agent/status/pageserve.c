@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/pageserve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <event2/buffer.h>
+#include <glib.h>
+
+#include "base/address.h"
+#include "status/page.h"
+#include "status/spansjson.h"
+
+#define COOKIE "blkin-page"
+/* A year, in seconds. */
+#define COOKIE_AGE 31536000
+#define BEARER "Bearer "
+
+/* Who may see it */
+
+/* The value of ours among all cookies; the caller's. */
+static char *find_cookie(const char *header)
+{
+	g_auto(GStrv) cookies = g_strsplit(header ? header : "", ";", -1);
+
+	for (char **cookie = cookies; *cookie; cookie++)
+		if (g_str_has_prefix(g_strstrip(*cookie), COOKIE "="))
+			return g_strdup(*cookie + strlen(COOKIE "="));
+	return NULL;
+}
+
+bool pageserve_allows(struct evhttp_request *request, const struct pagekey *key, const struct config *config)
+{
+	struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+	const char *authorization = evhttp_find_header(headers, "Authorization");
+	g_autofree char *cookie = find_cookie(evhttp_find_header(headers, "Cookie"));
+
+	if (config->page != CONFIG_PAGE_TOKEN)
+		return config->page == CONFIG_PAGE_OPEN;
+	if (authorization && g_ascii_strncasecmp(authorization, BEARER, strlen(BEARER)) == 0)
+		return pagekey_fits(key, authorization + strlen(BEARER));
+	return pagekey_fits(key, cookie);
+}
+
+/* The right token in the address. */
+static bool brings_token(const char *query, const struct pagekey *key)
+{
+	g_autoptr(GHashTable) parameters =
+		query ? g_uri_parse_params(query, -1, "&", G_URI_PARAMS_NONE, NULL) : NULL;
+
+	return parameters && pagekey_fits(key, g_hash_table_lookup(parameters, "token"));
+}
+
+/* Answers */
+
+static void add_header(struct evhttp_request *request, const char *name, const char *value)
+{
+	evhttp_add_header(evhttp_request_get_output_headers(request), name, value);
+}
+
+/* With the answer the connection is over, as with all others here. Nobody keeps it, or shows it in a frame.
+ */
+static void answer(struct evhttp_request *request, int code, const char *type, const struct buffer *body)
+{
+	struct evbuffer *out = evbuffer_new();
+
+	add_header(request, "Content-Type", type);
+	add_header(request, "Content-Security-Policy", page_policy());
+	add_header(request, "X-Content-Type-Options", "nosniff");
+	add_header(request, "Referrer-Policy", "no-referrer");
+	add_header(request, "Cross-Origin-Resource-Policy", "same-origin");
+	add_header(request, "Cache-Control", "no-store");
+	add_header(request, "Connection", "close");
+	evbuffer_add(out, body->data, body->size);
+	evhttp_send_reply(request, code, NULL, out);
+	evbuffer_free(out);
+}
+
+#define HTML "text/html; charset=utf-8"
+#define JSON "application/json"
+#define PLAIN "text/plain; charset=utf-8"
+
+/* The token goes from the address into a cookie, which no script and no other site gets. */
+static void let_in(struct evhttp_request *request, const struct pagekey *key)
+{
+	char cookie[200];
+
+	snprintf(cookie, sizeof(cookie), COOKIE "=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict",
+		key->token, COOKIE_AGE);
+	add_header(request, "Set-Cookie", cookie);
+	add_header(request, "Location", "/");
+	answer(request, 303, PLAIN, &(struct buffer){0});
+}
+
+static void answer_page(struct evhttp_request *request, const struct status_source *source, const char *query)
+{
+	struct buffer body = {0};
+	struct status status;
+	struct view view;
+
+	status_read(&status, source);
+	view_read(&view, query, WINDOW_1);
+	page_write(&body, &status, &view);
+	answer(request, HTTP_OK, HTML, &body);
+	view_clear(&view);
+	buffer_free(&body);
+}
+
+typedef const char *write_json(struct buffer *out, struct monitor *monitor, const char *query);
+
+static void answer_json(struct evhttp_request *request, const struct status_source *source, write_json *write,
+	const char *query)
+{
+	struct buffer body = {0};
+	const char *wrong = write(&body, source->monitor, query);
+
+	if (wrong) {
+		body.size = 0;
+		buffer_printf(&body, "%s\n", wrong);
+	}
+	answer(request, wrong ? HTTP_BADREQUEST : HTTP_OK, wrong ? PLAIN : JSON, &body);
+	buffer_free(&body);
+}
+
+static void deny(struct evhttp_request *request, bool page)
+{
+	struct buffer body = {0};
+
+	if (page)
+		page_write_denied(&body);
+	else
+		buffer_printf(&body,
+			"this needs the token that `blkin status` prints, as Authorization: Bearer TOKEN\n");
+	answer(request, 403, page ? HTML : PLAIN, &body);
+	buffer_free(&body);
+}
+
+static write_json *find_json(const char *path)
+{
+	if (!strcmp(path, SPANSJSON_PATH))
+		return spansjson_write;
+	return strcmp(path, SPANSJSON_HISTOGRAM_PATH) ? NULL : spansjson_write_histogram;
+}
+
+bool pageserve(struct evhttp_request *request, const struct status_source *source, const struct pagekey *key,
+	bool allowed)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL,
+		   *query = uri ? evhttp_uri_get_query(uri) : NULL;
+	write_json *write = path ? find_json(path) : NULL;
+	bool page = path && !strcmp(path, "/");
+
+	if (!page && !write)
+		return false;
+	if (!allowed && source->config->page == CONFIG_PAGE_OFF)
+		return false;
+	if (page && source->config->page == CONFIG_PAGE_TOKEN && brings_token(query, key))
+		let_in(request, key);
+	else if (!allowed)
+		deny(request, page);
+	else if (page)
+		answer_page(request, source, query);
+	else
+		answer_json(request, source, write, query);
+	return true;
+}
+
+void pageserve_address(char *text, size_t size, const struct config *config, const struct pagekey *key)
+{
+	struct address address;
+	char host[ADDRESS_TEXT];
+
+	*text = '\0';
+	if (config->page == CONFIG_PAGE_OFF || !*config->http || !address_parse(config->http, &address))
+		return;
+	if (address_is_any(&address))
+		g_strlcpy(address.host, "localhost", sizeof(address.host));
+	address_print(&address, host);
+	snprintf(text, size, "http://%s/%s%s", host, config->page == CONFIG_PAGE_TOKEN ? "?token=" : "",
+		config->page == CONFIG_PAGE_TOKEN ? key->token : "");
+}

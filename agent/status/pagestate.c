@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/pagestate.h"
+
+#include <inttypes.h>
+
+#include <glib.h>
+
+#include "base/human.h"
+#include "status/doctor.h"
+#include "status/html.h"
+#include "status/standing.h"
+
+/* What to do */
+
+static void put_finding(struct buffer *out, const struct finding *finding)
+{
+	html_put(out, "<li><strong>");
+	html_text(out, finding->what);
+	html_put(out, "</strong><span class=\"fix\">");
+	html_text(out, finding->fix);
+	html_put(out, "</span></li>");
+}
+
+static void put_advice(struct buffer *out, const struct status *status)
+{
+	struct findings findings;
+
+	doctor_examine(status, &findings);
+	if (!findings.count) {
+		html_put(out,
+			"<p class=\"good\"><span class=\"mark\" aria-hidden=\"true\">✓</span> Nothing to "
+			"do: all is as it should be.</p>");
+		return;
+	}
+	html_put(out, "<ul class=\"advice\">");
+	for (size_t i = 0; i < findings.count; i++)
+		put_finding(out, &findings.list[i]);
+	html_put(out, "</ul>");
+}
+
+/* Losses */
+
+static unsigned put_lost(struct buffer *out, const struct row_info *rows, const int64_t *amounts,
+	size_t count, const char *output)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!rows[i].lost || !amounts[i])
+			continue;
+		html_put(out, "<li><strong>");
+		html_count(out, (uint64_t)MAX(amounts[i], 0));
+		buffer_printf(out, "</strong> %s%s%s</li>", output, *output ? ": " : "", rows[i].lost);
+		found++;
+	}
+	return found;
+}
+
+static void put_losses(struct buffer *out, const struct status *status)
+{
+	size_t outputs = status->output_count + status->leaving_count;
+	struct buffer rows = {0};
+	unsigned found = put_lost(&rows, ledger_rows, status->rows.row, LEDGER_ROWS, "");
+
+	for (size_t i = 0; i < outputs; i++)
+		found += put_lost(&rows, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS,
+			outputs > 1 ? status->outputs[i].name : "");
+	html_put(out, "<section aria-labelledby=\"lost\"><h2 id=\"lost\">Lost</h2>");
+	html_put(out, found ? "<ul class=\"lost\">" : "<p>Nothing was lost.</p>");
+	buffer_put(out, rows.data, rows.size);
+	html_put(out, found ? "</ul></section>" : "</section>");
+	buffer_free(&rows);
+}
+
+/* Outputs */
+
+static int64_t dropped_of(const struct output_state *output)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < ACCOUNT_ROWS; i++)
+		if (account_rows[i].lost)
+			sum += output->account.row[i];
+	return sum;
+}
+
+static void put_number(struct buffer *out, int64_t number)
+{
+	html_put(out, "<td class=\"number\">");
+	html_count(out, (uint64_t)MAX(number, 0));
+	html_put(out, "</td>");
+}
+
+static void put_output(struct buffer *out, const struct output_state *output, bool leaves)
+{
+	const int64_t *row = output->account.row;
+	bool delivers = standing_delivers(&output->uplink);
+
+	buffer_printf(out,
+		"<tr class=\"%s\"><td class=\"state\"><span class=\"mark\" aria-hidden=\"true\">%s</span> "
+		"%s</td>",
+		delivers ? "below" : "above", delivers ? "✓" : "▲", delivers ? "delivers" : "does not");
+	html_put(out, "<th scope=\"row\" class=\"text\">");
+	html_text(out, output->name);
+	html_put(out, leaves ? " <small>(removed)</small></th>" : "</th>");
+	html_put(out, "<td class=\"text\">");
+	html_text(out, output->uplink.server);
+	if (!delivers && output->uplink.error[0]) {
+		html_put(out, "<br><small>");
+		html_text(out, output->uplink.error);
+		html_put(out, "</small>");
+	}
+	html_put(out, "</td>");
+	put_number(out, row[SPANS_SENT]);
+	put_number(out, row[SPANS_QUEUED] + row[SPANS_HELD]);
+	put_number(out, row[SPANS_SPOOLED]);
+	put_number(out, dropped_of(output));
+	html_put(out, "</tr>");
+}
+
+static void put_outputs(struct buffer *out, const struct status *status)
+{
+	html_put(out, "<section aria-labelledby=\"outputs\"><h2 id=\"outputs\">Outputs</h2>");
+	if (!status->output_count && !status->leaving_count) {
+		html_put(out, "<p>There are none: every output has <code>type = none</code>.</p></section>");
+		return;
+	}
+	html_put(out,
+		"<table class=\"outputs\"><caption>Outputs, and their spans</caption><thead><tr>"
+		"<th scope=\"col\" class=\"state\">State</th><th scope=\"col\" class=\"text\">Output</th>"
+		"<th scope=\"col\" class=\"text\">To</th><th scope=\"col\" class=\"number\">Sent</th>"
+		"<th scope=\"col\" class=\"number\">Queued</th><th scope=\"col\" "
+		"class=\"number\">Spooled</th>"
+		"<th scope=\"col\" class=\"number\">Dropped</th></tr></thead><tbody>");
+	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
+		put_output(out, &status->outputs[i], i >= status->output_count);
+	html_put(out, "</tbody></table></section>");
+}
+
+void pagestate_write(struct buffer *out, const struct status *status)
+{
+	struct buffer line = {0};
+
+	status_write_line(&line, status);
+	buffer_put(&line, "", 1);
+	html_put(out, "<section aria-labelledby=\"advice\"><h2 id=\"advice\">Agent</h2><p class=\"line\">");
+	html_text(out, (const char *)line.data);
+	html_put(out, "</p>");
+	put_advice(out, status);
+	html_put(out, "</section><div class=\"pair\">");
+	put_outputs(out, status);
+	put_losses(out, status);
+	html_put(out, "</div>");
+	buffer_free(&line);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page's top: how the agent is, what there is to do, what was lost, and where spans go. */
+#ifndef STATUS_PAGESTATE_H
+#define STATUS_PAGESTATE_H
+
+#include "base/buffer.h"
+#include "status/status.h"
+
+void pagestate_write(struct buffer *out, const struct status *status);
+
+#endif
