@@ -52,7 +52,7 @@ struct connecting {
 /* As the output's spans have them. */
 static void add_tags(struct try *try)
 {
-	struct batch *plain = batch_create(format_of(try->output), 1, try->span.size), *tagged;
+	struct batch *plain = batch_create(format_of(try->output, KIND_SPANS), 1, try->span.size), *tagged;
 	struct tags tags;
 	char error[256];
 
@@ -82,7 +82,7 @@ static void encode_span(struct try *try, const struct connecting *all)
 		.tag_count = 1,
 	};
 
-	if (format_encode(format_of(try->output), &try->span, &span) < 0)
+	if (format_encode(format_of(try->output, KIND_SPANS), &try->span, &span) < 0)
 		g_error("a span of a few bytes is too large");
 	if (*try->output->tags)
 		add_tags(try);

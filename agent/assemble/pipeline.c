@@ -22,11 +22,11 @@
 struct pipeline {
 	struct pipeline_sink sink;
 	struct assembler *assembler;
-	struct ledger change;               /* not posted yet */
-	struct buffer encoded;              /* one span */
-	struct batch *spans[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
-	struct buffer traits;               /* of the same spans */
-	struct names *names;                /* theirs: */
+	struct ledger change;                    /* not posted yet */
+	struct buffer encoded;                   /* one span */
+	struct batch *spans[BATCH_SPAN_FORMATS]; /* not handed over yet; in each format, wanted or not */
+	struct buffer traits;                    /* of the same spans */
+	struct names *names;                     /* theirs: */
 	struct buffer named, words;
 	unsigned formats; /* a bit for each that is wanted */
 	uint32_t count;   /* of those spans */
@@ -56,10 +56,10 @@ static void hand(struct pipeline *pipeline, bool at_once)
 		.words_size = pipeline->words.size,
 	};
 
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		spans.of[i] = is_wanted(pipeline, i) ? pipeline->spans[i] : NULL;
 	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &spans, pipeline->clock, at_once);
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		batch_clear(pipeline->spans[i]);
 	pipeline->traits.size = pipeline->named.size = pipeline->words.size = 0;
 	pipeline->count = 0;
@@ -116,7 +116,7 @@ static void emit(void *data, const struct span *span)
 		pipeline->born = pipeline->clock;
 	buffer_put(&pipeline->named, &named, sizeof(named));
 	trait_put(&pipeline->traits, span);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		int here = is_wanted(pipeline, i) ? encode(pipeline, i, span) : 0;
 
 		repaired = MAX(repaired, here); /* the same texts in each */
@@ -144,7 +144,7 @@ struct pipeline *pipeline_create(
 	pipeline->sink = sink;
 	pipeline->formats = formats;
 	pipeline->names = names_create();
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		pipeline->spans[i] = batch_create(i, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
 	return pipeline;
@@ -158,7 +158,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	buffer_free(&pipeline->named);
 	buffer_free(&pipeline->words);
 	names_destroy(pipeline->names);
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		batch_unref(pipeline->spans[i]);
 	pthread_mutex_destroy(&pipeline->lock);
 	g_free(pipeline);

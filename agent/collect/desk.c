@@ -79,7 +79,7 @@ static void hand_over(struct desk *desk, const struct batches *spans, bool at_on
 {
 	struct hand hand = {.at_once = at_once, .spans = *spans};
 	struct buffer *body = &desk->body;
-	struct iovec pieces[4 + 3 * BATCH_FORMATS];
+	struct iovec pieces[4 + 3 * BATCH_SPAN_FORMATS];
 	size_t count = 0;
 
 	if (!take_change(desk, &hand.change) && !spans->count && !always)
@@ -94,7 +94,7 @@ static void hand_over(struct desk *desk, const struct batches *spans, bool at_on
 		pieces[count++] = piece_at(spans->named, spans->count * sizeof(struct named));
 		pieces[count++] = piece_at(spans->words, spans->words_size);
 	}
-	for (int i = 0; i < BATCH_FORMATS; i++) {
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		if (!spans->of[i])
 			continue;
 		pieces[count++] = piece_of(&spans->of[i]->sizes);

@@ -210,6 +210,9 @@ static int check_output(const struct config *config, const struct output_config 
 		{output->type == CONFIG_OUTPUT_KAFKA && !is_topic(output->topic), {"topic"},
 			"`topic` must have 249 characters at most, and be neither `.` nor `..`, as Kafka "
 			"takes no other,"},
+		{output->type == CONFIG_OUTPUT_HTTP && output->takes != CONFIG_TAKES_SPANS, {"takes", "type"},
+			"`type = http` takes spans only, as that is all that Zipkin takes; for events and "
+			"messages set another type"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};

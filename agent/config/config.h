@@ -39,8 +39,8 @@ enum config_sasl {
 };
 enum config_compression { CONFIG_COMPRESSION_GZIP, CONFIG_COMPRESSION_ZSTD, CONFIG_COMPRESSION_NONE };
 
-/* What an output takes: a bit for each word of `takes`, in their order. */
-enum config_takes { CONFIG_TAKES_SPANS = 1 };
+/* What an output takes: a bit for each word of `takes`, in their order, which is that of enum kind. */
+enum config_takes { CONFIG_TAKES_SPANS = 1, CONFIG_TAKES_EVENTS = 2, CONFIG_TAKES_MESSAGES = 4 };
 
 /* Where a key was set last. */
 struct config_origin {

@@ -54,6 +54,8 @@ const char *explain_instead(const struct config_key *key, int type)
 /* The words that the key takes with the type. */
 static const char *words_of(const struct config_key *key, int type)
 {
+	if (!strcmp(key->name, "takes") && type == CONFIG_OUTPUT_HTTP)
+		return "spans";
 	if (strcmp(key->name, "format") != 0)
 		return key->text;
 	switch (type) {

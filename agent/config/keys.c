@@ -77,7 +77,7 @@ const struct config_key config_keys[] = {
 	AGENT("input", "timeout", DURATION, input_timeout, CHANGES_INPUT, .number = 10 * SECOND, .min = 10 * MS, .max = 10 * MINUTE),
 
 	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, DELIVERS | FOR(NONE), .text = "scribe|http|otlp|file|kafka|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 5),
-	OUTPUT("takes", WORDS, takes, NEEDS_RESTART, DELIVERS, .text = "spans", .number = CONFIG_TAKES_SPANS, .max = 1),
+	OUTPUT("takes", WORDS, takes, CHANGES_FORMAT, DELIVERS, .text = "spans|events|messages", .number = CONFIG_TAKES_SPANS, .max = 7),
 	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, SERVERS, .text = "127.0.0.1:9410"),
 	OUTPUT("category", NAME, category, CHANGES_UPLINK, FOR(SCRIBE), .text = "zipkin"),
 	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FOR(HTTP) | FOR(FILE) | FOR(KAFKA), .text = "thrift|json2|otlp|otlp-json", .number = CONFIG_FORMAT_THRIFT, .max = 3),

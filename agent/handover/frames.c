@@ -26,7 +26,7 @@ static uint8_t formats_in(const struct batches *spans)
 {
 	uint8_t formats = 0;
 
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		formats |= (uint8_t)((spans->of[i] != NULL) << i);
 	return formats;
 }
@@ -70,7 +70,7 @@ static bool take_spans(struct unpacker *from, uint32_t count, struct batch *span
 	return at != NULL;
 }
 
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_FORMATS])
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_SPAN_FORMATS])
 {
 	uint8_t formats;
 
@@ -81,12 +81,12 @@ bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BA
 	hand->spans = (struct batches){.count = unpack_u32(from)};
 	formats = unpack_u8(from);
 	hand->spans.words_size = unpack_u32(from);
-	if (from->failed || formats >> BATCH_FORMATS)
+	if (from->failed || formats >> BATCH_SPAN_FORMATS)
 		return false;
 	hand->spans.traits = unpack_run(from, hand->spans.count * sizeof(struct trait));
 	hand->spans.named = unpack_run(from, hand->spans.count * sizeof(struct named));
 	hand->spans.words = unpack_run(from, hand->spans.words_size);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		if (!(formats >> i & 1))
 			continue;
 		if (!take_spans(from, hand->spans.count, &spans[i]))

@@ -58,7 +58,7 @@ struct frame_header {
 
 /* A frame is no larger than this, and twice the spans that may be in assembly: one span has up to 16 MiB in
  * each format. */
-#define FRAME_MAX ((1 + BATCH_FORMATS) * 16 * 1024 * 1024)
+#define FRAME_MAX ((1 + BATCH_SPAN_FORMATS) * 16 * 1024 * 1024)
 
 /* The reader has come so far. */
 struct hand {
@@ -74,7 +74,7 @@ void hand_pack(struct buffer *out, const struct hand *hand);
 
 /* Reads a frame; @spans, one for each format, are filled, but borrow the spans' bytes from the frame,
  * as all that is said of them is. */
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_FORMATS]);
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_SPAN_FORMATS]);
 
 /* Whether the reader collects. */
 struct report {

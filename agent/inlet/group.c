@@ -24,7 +24,7 @@ struct group *group_open(struct inlet *inlet)
 	group = inlet->open = g_new0(struct group, 1);
 	group->link.data = group;
 	group->calls = g_ptr_array_new();
-	for (int f = 0; f < BATCH_FORMATS; f++)
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
 		if (fanout_takes(inlet->fanout, (enum batch_format)f))
 			group->items[f] = batch_create((enum batch_format)f, 0, 0);
 	return group;
@@ -53,7 +53,7 @@ void group_forget_call(struct call *call)
 
 static void free_items(struct group *group)
 {
-	for (int f = 0; f < BATCH_FORMATS; f++) {
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++) {
 		batch_unref(group->items[f]);
 		group->items[f] = NULL;
 	}
@@ -100,7 +100,7 @@ void group_hand(struct inlet *inlet)
 		receipt_give(group->receipt);
 	items.count = group->count;
 	items.traits = group->traits.data;
-	for (int f = 0; f < BATCH_FORMATS; f++)
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
 		items.of[f] = group->items[f];
 	group->change.row[SPANS_RECEIVED] = group->count;
 	fanout_hand_for(inlet->fanout, group->receipt, &group->change, &items, clock_monotonic());

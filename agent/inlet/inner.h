@@ -72,7 +72,7 @@ struct connection {
 struct group {
 	GList link;
 	GPtrArray *calls; /* of struct call *; those whose connection is gone are taken out */
-	struct batch *items[BATCH_FORMATS];
+	struct batch *items[BATCH_SPAN_FORMATS];
 	struct buffer traits;
 	struct ledger change; /* to be posted with them */
 	uint32_t count;       /* of items */

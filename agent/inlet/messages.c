@@ -62,7 +62,7 @@ static void add(struct inlet *inlet, struct group *group, const struct span *spa
 	int64_t now = clock_wall();
 
 	trait_put(&group->traits, span);
-	for (int f = 0; f < BATCH_FORMATS; f++) {
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++) {
 		const struct buffer *item = &inlet->encoded;
 		int repaired = 0;
 

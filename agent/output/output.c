@@ -101,7 +101,7 @@ struct uplink_options output_uplink_options(const struct output_config *is, bool
 		.server = is->server,
 		.type = uplink_type(is),
 		.category = is->category,
-		.format = format_of(is),
+		.format = format_of(is, KIND_SPANS),
 		.path = is->path,
 		.headers_file = is->headers_file,
 		.proxy = is->proxy,
@@ -133,7 +133,7 @@ static struct queue_limits queue_limits(const struct output_config *is, const st
 static struct batch_limits batch_limits(const struct output_config *is)
 {
 	return (struct batch_limits){
-		.format = format_of(is),
+		.format = format_of(is, KIND_SPANS),
 		.spans = (uint32_t)is->batch_spans,
 		.bytes = is->batch_size,
 		.delay_ns = is->batch_delay,

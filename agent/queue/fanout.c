@@ -169,10 +169,13 @@ static struct batch *make_format(const struct batches *items, enum batch_format 
 /* Adds the formats that are missing to @all; those of @made are to be unreffed. */
 static void complete(const struct fanout *fanout, struct batches *all, struct batch *made[BATCH_FORMATS])
 {
+	const struct batch *any = any_of(all);
+	enum kind kind = any ? batch_kind(any->format) : KIND_SPANS;
+
 	for (size_t i = 0; i < fanout->lane_count; i++) {
 		enum batch_format format = fanout->lanes[i].limits.format;
 
-		if (all->of[format])
+		if (all->of[format] || batch_kind(format) != kind)
 			continue;
 		all->of[format] = made[format] = make_format(all, format);
 	}

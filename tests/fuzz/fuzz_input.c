@@ -51,7 +51,7 @@ static void take(struct scribecall *call)
 	struct messages messages;
 	uint32_t sum;
 
-	for (int f = 0; f < BATCH_FORMATS; f++)
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
 		group.items[f] = batch_create((enum batch_format)f, 0, 0);
 	messages_take(&inlet, &group, call, &messages);
 	sum = messages.taken;
@@ -60,7 +60,7 @@ static void take(struct scribecall *call)
 	fuzz_hold(sum == call->count && group.count == messages.taken, "each message is in one row");
 	fuzz_hold(fuzz_is_printable(messages.why), "words are printable");
 	fuzz_hold(!messages.why[0] == (messages.taken == call->count), "what is refused has a reason");
-	for (int f = 0; f < BATCH_FORMATS; f++) {
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++) {
 		read_items(group.items[f], group.count);
 		batch_unref(group.items[f]);
 	}

@@ -17,7 +17,7 @@
 #include "run.h"
 
 static struct buffer out;
-static struct batch seen[BATCH_FORMATS];
+static struct batch seen[BATCH_SPAN_FORMATS];
 
 static void teardown(void)
 {
@@ -34,7 +34,7 @@ static void pack_spans(void)
 	struct buffer traits = {0};
 	struct hand hand = {.at_once = true, .reached = unpacker_of("place", 5), .spans = {.count = 3}};
 
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		hand.spans.of[i] = spans;
 	hand.change.row[EVENTS_READ] = 7;
 	hand.change.row[SPANS_PENDING] = -2;
@@ -50,7 +50,7 @@ static void pack_spans(void)
 		buffer_put(&out, &(struct named){i, 10 + i}, sizeof(struct named));
 	buffer_put(&out, "words", 5);
 	buffer_free(&traits);
-	for (int i = 0; i < BATCH_FORMATS; i++) { /* the same bytes do for all */
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) { /* the same bytes do for all */
 		buffer_put(&out, spans->sizes.data, spans->sizes.size);
 		buffer_put(&out, spans->events.data, spans->events.size);
 		buffer_put(&out, spans->spans.data, spans->spans.size);
@@ -70,7 +70,7 @@ static void assert_bounds(const struct hand *hand, const uint8_t *end)
 {
 	const uint8_t *at = NULL;
 
-	for (int format = 0; format < BATCH_FORMATS; format++) {
+	for (int format = 0; format < BATCH_SPAN_FORMATS; format++) {
 		const struct batch *spans = hand->spans.of[format];
 		size_t bytes = 0;
 
@@ -108,7 +108,7 @@ START_TEST(a_hand_is_understood)
 	ck_assert_uint_eq(named.program, 12);
 	ck_assert_uint_eq(hand.spans.words_size, 5);
 	ck_assert_mem_eq(hand.spans.words, "words", 5);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		ck_assert_uint_eq(hand.spans.of[i]->format, i);
 		ck_assert_mem_eq(hand.spans.of[i]->spans.data, "onethree", 8);
 		ck_assert_uint_eq(batch_sizes(hand.spans.of[i])[2], 5);
