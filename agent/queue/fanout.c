@@ -366,7 +366,8 @@ void fanout_hand(
 	choose(fanout, &all);
 	post(fanout, change);
 	for (size_t i = 0; i < fanout->lane_count && all.count; i++)
-		add(fanout, i, now);
+		if (fanout->lanes[i].items) /* others are for items of another kind */
+			add(fanout, i, now);
 	unchoose(fanout);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(made[i]);
