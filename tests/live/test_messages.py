@@ -245,7 +245,7 @@ def test_files(node, tmp_path):
     wanted = {(s.category, one) for s in [*senders, more] for one in s.wanted()}
     exactly(found.keys() == wanted, "others, or some are missing")
     print(f"{sum(found.values()) - len(found)} are there twice")
-    printed = node.run(["cli/blkin", "import", "--print", "json", folder])
+    printed = node.run(["cli/blkin", "import", "--print", "--json", folder])
     exactly(len([line for line in printed.split("\n") if '"traceId"' in line]) == 200, printed[:2000])
 
 
