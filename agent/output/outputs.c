@@ -69,7 +69,8 @@ static bool create_lanes(
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct output *output;
 
-		if (!config_lane_is_on(is, kind))
+		/* messages come from an intake, which an import has not */
+		if (!config_lane_is_on(is, kind) || (outputs->patient && kind == KIND_MESSAGES))
 			continue;
 		output = output_create(outputs->base, is, kind, manner);
 		if (!output)
