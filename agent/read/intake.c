@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "core/ledger.h"
 #include "read/decoder.h"
+#include "read/streamkey.h"
 
 /* After so many attempts a stream's packets are not looked up any more: there may be no index. */
 #define TRIES 8
@@ -85,36 +86,6 @@ bool intake_has_trace(const struct intake *intake, const struct stream_key *key)
 
 /* Streams */
 
-static uint64_t environment_number(const bt_trace *trace, const char *name, uint64_t otherwise)
-{
-	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
-
-	if (value && bt_value_is_signed_integer(value))
-		return (uint64_t)bt_value_integer_signed_get(value);
-	return otherwise;
-}
-
-static struct stream_key key_of(const bt_stream *stream)
-{
-	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
-
-	return (struct stream_key){
-		.user = environment_number(trace, "tracer_buffering_id", 0),
-		.bits = (uint32_t)environment_number(trace, "architecture_bit_width", 64),
-		.class_id = bt_stream_class_get_id(bt_stream_borrow_class_const(stream)),
-		.id = bt_stream_get_id(stream),
-	};
-}
-
-static bool has_monotonic_clock(const bt_stream *stream)
-{
-	const bt_clock_class *clock =
-		bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
-	const char *name = clock ? bt_clock_class_get_name(clock) : NULL;
-
-	return name && !strcmp(name, "monotonic");
-}
-
 static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 {
 	struct stream *stream = intake->last;
@@ -123,12 +94,12 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 		return stream;
 	stream = g_hash_table_lookup(intake->streams, of);
 	if (!stream) {
-		struct stream_key key = key_of(of);
+		struct stream_key key = stream_key_of(of);
 
 		stream = g_new0(struct stream, 1);
 		bt_stream_get_ref(of);
 		stream->stream = of;
-		stream->monotonic = has_monotonic_clock(of);
+		stream->monotonic = stream_has_monotonic_clock(of);
 		stream->user = (uint32_t)key.user;
 		if (intake->options.positions)
 			stream->position = positions_get(intake->options.positions, &key);
@@ -334,8 +305,8 @@ static void take_event(struct intake *intake, const bt_message *message)
 	decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
 	if (decoded && options->steps && stream && stream->monotonic)
 		event.time = clock_steps_time(options->steps, (int64_t)event.clock, event.time);
-	event.has_user = stream != NULL;
-	event.user = stream ? stream->user : 0;
+	event.has_user = stream != NULL && stream->user != KERNEL_USER;
+	event.user = event.has_user ? stream->user : 0;
 	if (decoded && options->by_event_time && event.time > intake->now)
 		intake->now = event.time;
 	pipeline_event(options->pipeline, type, decoded ? &event : NULL, intake->now);
