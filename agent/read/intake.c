@@ -99,7 +99,7 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 		stream = g_new0(struct stream, 1);
 		bt_stream_get_ref(of);
 		stream->stream = of;
-		stream->monotonic = stream_has_monotonic_clock(of);
+		stream->monotonic = stream_is_monotonic(of);
 		stream->user = (uint32_t)key.user;
 		if (intake->options.positions)
 			stream->position = positions_get(intake->options.positions, &key);

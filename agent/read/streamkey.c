@@ -39,7 +39,7 @@ struct stream_key stream_key_of(const bt_stream *stream)
 	};
 }
 
-bool stream_has_monotonic_clock(const bt_stream *stream)
+bool stream_is_monotonic(const bt_stream *stream)
 {
 	const bt_clock_class *clock =
 		bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));

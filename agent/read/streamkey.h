@@ -12,6 +12,6 @@
 struct stream_key stream_key_of(const bt_stream *stream);
 
 /* Whether its events are dated by CLOCK_MONOTONIC. */
-bool stream_has_monotonic_clock(const bt_stream *stream);
+bool stream_is_monotonic(const bt_stream *stream);
 
 #endif

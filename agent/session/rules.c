@@ -141,6 +141,9 @@ int rule_disable(
 		return -LTTNG_ERR_NOMEM;
 	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
 	event->loglevel = -1;
+	/* of programs' events LTTng wants to hear of no type (2.13) */
+	if (handle->domain.type == LTTNG_DOMAIN_UST)
+		event->type = LTTNG_EVENT_ALL;
 	code = lttng_disable_event_ext(handle, event, channel, NULL);
 	lttng_event_destroy(event);
 	for (guint i = 0; code == 0 && i < rules->len; i++) {
