@@ -12,6 +12,7 @@
 #include "config/section.h"
 #include "environment.h"
 #include "find_traces.h"
+#include "import/around.h"
 #include "import/examine.h"
 #include "import/guard.h"
 #include "import/send.h"
@@ -31,7 +32,10 @@ static const char help[] =
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --print             print them instead, each trace as a tree; what was read is said on\n"
 	"                      standard error\n"
-	"  --json              with --print: a line for each span, Zipkin's JSON of version 2\n" FOLDING_HELP
+	"  --around TRACE_ID   print this trace, with the events of programs and of the kernel\n"
+	"                      that its spans' threads had meanwhile\n"
+	"  --json              with --print: a line for each span, Zipkin's JSON of version 2;\n"
+	"                      with --around: one for each span with its events\n" FOLDING_HELP
 		FOLDING_DURATION_HELP "  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
@@ -45,6 +49,7 @@ struct import {
 	struct import_result result;
 	bool traces, files; /* some are named */
 	bool whole;         /* nothing was left out */
+	const char *around; /* NULL: all spans are meant */
 };
 
 static void add_result(struct import_result *sum, const struct import_result *more)
@@ -259,7 +264,9 @@ static int run(struct import *import, int argc, char **argv)
 
 	for (int i = 0; i < argc; i++)
 		found &= find_all(argv[i], traces, files);
-	if (found && are_apart(&import->config, files)) {
+	if (found && import->around)
+		status = around_run(&import->config, import->around, &import->to.printing, traces);
+	else if (found && are_apart(&import->config, files)) {
 		import->whole = true;
 		import->traces = traces->len > 0;
 		import->files = files->len > 0;
@@ -310,7 +317,7 @@ static bool delivers(const struct config *config)
 static int read_options(struct import *import, int argc, char **argv)
 {
 	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
-		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'},
+		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'}, {"around", required_argument, NULL, 'a'},
 		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'}, FOLDING_OPTIONS, {0}};
 	const char *file = NULL, *server = NULL;
 	struct send_to *to = &import->to;
@@ -321,16 +328,24 @@ static int read_options(struct import *import, int argc, char **argv)
 	while ((option = options_next(argc, argv, options, help)) >= 0)
 		if (option == 'p' || option == 'j' || option == 'u')
 			*(option == 'p' ? &to->print : option == 'j' ? &to->printing.json : &user) = true;
-		else if (option == 'c' || option == 's')
-			*(option == 'c' ? &file : &server) = optarg;
+		else if (option == 'c' || option == 's' || option == 'a')
+			*(option == 'c' ? &file : option == 's' ? &server : &import->around) = optarg;
 		else if (!folding_option(&to->printing.folding, option))
 			return EX_USAGE;
 	if (option == OPTIONS_HELP)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
-	if ((server && to->print) || (to->printing.json && !to->print)) {
+	if ((server && to->print) || (to->printing.json && !to->print && !import->around)) {
 		log_error("--print goes with --json, and not with --server");
+		return EX_USAGE;
+	}
+	if (import->around && (server || to->print)) {
+		log_error("--around prints: leave --print and --server out");
+		return EX_USAGE;
+	}
+	if (import->around && !around_parse(import->around, NULL)) {
+		log_error("--around takes a trace's id in up to 32 hexadecimal digits, not %s", import->around);
 		return EX_USAGE;
 	}
 	if (server && address_parse_list(server, addresses) == 0) {
@@ -349,7 +364,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	if (server)
 		deliver_to(&import->config, server);
 	to->config = &import->config;
-	if (to->print)
+	if (to->print || import->around)
 		deliver_nowhere(&import->config);
 	else if (!delivers(&import->config)) {
 		log_error("every output has `type = none`: name the collector with --server, or use --print");

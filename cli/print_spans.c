@@ -108,17 +108,16 @@ void span_printer_show_all(struct span_printer *printer)
 		pending_traces_show_all(printer->traces);
 }
 
-bool span_printer_write(struct span_printer *printer, bool *failed)
+/* Writes text to standard output, and waits until that is done. */
+static bool write_out(const void *text, size_t length, bool *failed)
 {
 	struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
 	size_t at = 0;
 	ssize_t size;
 	bool whole;
 
-	if (!printer->options.json)
-		fit_locale(&printer->out);
-	while (at < printer->out.size) {
-		size = write(STDOUT_FILENO, printer->out.data + at, printer->out.size - at);
+	while (at < length) {
+		size = write(STDOUT_FILENO, (const char *)text + at, length - at);
 		if (size >= 0) {
 			at += (size_t)size;
 		} else if (errno == EAGAIN) {
@@ -127,11 +126,29 @@ bool span_printer_write(struct span_printer *printer, bool *failed)
 			break;
 		}
 	}
-	whole = at == printer->out.size;
+	whole = at == length;
 	/* EPIPE: the reader, `head` perhaps, has seen enough */
 	*failed = !whole && errno != EPIPE;
 	if (*failed)
 		log_error("cannot write to standard output: %s", strerror(errno));
+	return whole;
+}
+
+bool span_printer_write(struct span_printer *printer, bool *failed)
+{
+	bool whole;
+
+	if (!printer->options.json)
+		fit_locale(&printer->out);
+	whole = write_out(printer->out.data, printer->out.size, failed);
 	printer->out.size = 0;
 	return whole;
+}
+
+bool span_printer_put(const char *text, size_t size)
+{
+	bool failed;
+
+	write_out(text, size, &failed);
+	return !failed;
 }

@@ -9,6 +9,7 @@
 #include "core/ledger.h"
 #include "read/decoder.h"
 #include "read/streamkey.h"
+#include "read/thread.h"
 
 /* After so many attempts a stream's packets are not looked up any more: there may be no index. */
 #define TRIES 8
@@ -309,6 +310,8 @@ static void take_event(struct intake *intake, const bt_message *message)
 	event.user = event.has_user ? stream->user : 0;
 	if (decoded && options->by_event_time && event.time > intake->now)
 		intake->now = event.time;
+	if (decoded && options->seen)
+		options->seen(options->data, &event, thread_of(message));
 	pipeline_event(options->pipeline, type, decoded ? &event : NULL, intake->now);
 }
 

@@ -140,11 +140,11 @@ def test_reload_switches_events_on_and_off(node, receiver):
     load = node.start([node.built(LOAD), "-n", 24000, "-r", 3000])
     node.wait_ledger(lambda ledger: ledger.in_spans > 1000, 20, "spans")
     reloader.edit("events", "names", "foreign:tick")
-    wait_until(lambda: listed(node, "foreign:tick"), 30, "the new session")
+    wait_until(lambda: node.ledger().sessions == 2 and node.collecting(), 30, "the new session")
     foreign(node, 100)
     node.wait_ledger(lambda ledger: of(ledger) == 100, 20, "ticks")
     reloader.edit("events", "names", "")
-    wait_until(lambda: node.ledger().sessions == 3, 30, "another session")
+    wait_until(lambda: node.ledger().sessions == 3 and node.collecting(), 30, "another session")
     foreign(node, 100)
     assert load.wait(60) == 0
     # what programs log between two sessions nobody records: it is no span of either
