@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "print_spans.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/log.h"
 #include "look/fit.h"
 #include "look/line.h"
 #include "spans/span2.h"
 #include "traces/pending_traces.h"
 #include "traces/trace_print.h"
+#include "write_out.h"
 
 /* Traces held until they are quiet. */
 static const struct pending_limits limits = {
@@ -108,32 +106,6 @@ void span_printer_show_all(struct span_printer *printer)
 		pending_traces_show_all(printer->traces);
 }
 
-/* Writes text to standard output, and waits until that is done. */
-static bool write_out(const void *text, size_t length, bool *failed)
-{
-	struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
-	size_t at = 0;
-	ssize_t size;
-	bool whole;
-
-	while (at < length) {
-		size = write(STDOUT_FILENO, (const char *)text + at, length - at);
-		if (size >= 0) {
-			at += (size_t)size;
-		} else if (errno == EAGAIN) {
-			poll(&ready, 1, -1);
-		} else if (errno != EINTR) {
-			break;
-		}
-	}
-	whole = at == length;
-	/* EPIPE: the reader, `head` perhaps, has seen enough */
-	*failed = !whole && errno != EPIPE;
-	if (*failed)
-		log_error("cannot write to standard output: %s", strerror(errno));
-	return whole;
-}
-
 bool span_printer_write(struct span_printer *printer, bool *failed)
 {
 	bool whole;
@@ -143,12 +115,4 @@ bool span_printer_write(struct span_printer *printer, bool *failed)
 	whole = write_out(printer->out.data, printer->out.size, failed);
 	printer->out.size = 0;
 	return whole;
-}
-
-bool span_printer_put(const char *text, size_t size)
-{
-	bool failed;
-
-	write_out(text, size, &failed);
-	return !failed;
 }

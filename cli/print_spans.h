@@ -45,7 +45,4 @@ void span_printer_show_all(struct span_printer *printer);
  */
 bool span_printer_write(struct span_printer *printer, bool *failed);
 
-/* The same of any text; false if that failed. */
-bool span_printer_put(const char *text, size_t size);
-
 #endif

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "core/ledger.h"
 #include "read/decoder.h"
+#include "read/foreign.h"
 #include "read/streamkey.h"
 #include "read/thread.h"
 
@@ -35,6 +36,7 @@ struct stream {
 struct intake {
 	struct intake_options options;
 	struct event_decoder *decoder;
+	struct foreign *foreign;
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
 	GHashTable *traces;  /* stream_key_trace of each */
 	struct stream *last;
@@ -56,6 +58,7 @@ struct intake *intake_create(const struct intake_options *options)
 
 	intake->options = *options;
 	intake->decoder = event_decoder_create();
+	intake->foreign = foreign_create(options->pipeline, options->events);
 	intake->streams = g_hash_table_new_full(NULL, NULL, NULL, stream_destroy);
 	intake->traces = g_hash_table_new(NULL, NULL);
 	intake->now = options->by_event_time ? 0 : clock_monotonic();
@@ -67,6 +70,7 @@ void intake_destroy(struct intake *intake)
 	g_hash_table_destroy(intake->streams);
 	g_hash_table_destroy(intake->traces);
 	event_decoder_destroy(intake->decoder);
+	foreign_destroy(intake->foreign);
 	g_free(intake);
 }
 
@@ -291,6 +295,7 @@ static bool pass(struct intake *intake, struct stream *stream)
 static void take_event(struct intake *intake, const bt_message *message)
 {
 	const struct intake_options *options = &intake->options;
+	const struct clock_steps *steps;
 	struct stream *stream = NULL;
 	struct event event;
 	enum event_type type;
@@ -303,9 +308,12 @@ static void take_event(struct intake *intake, const bt_message *message)
 			return;
 	}
 	type = event_decode(intake->decoder, message, &event);
+	steps = stream && stream->monotonic ? options->steps : NULL;
+	if (type == EVENT_FOREIGN && foreign_take(intake->foreign, message, steps, intake->now))
+		return;
 	decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
-	if (decoded && options->steps && stream && stream->monotonic)
-		event.time = clock_steps_time(options->steps, (int64_t)event.clock, event.time);
+	if (decoded && steps)
+		event.time = clock_steps_time(steps, (int64_t)event.clock, event.time);
 	event.has_user = stream != NULL && stream->user != KERNEL_USER;
 	event.user = event.has_user ? stream->user : 0;
 	if (decoded && options->by_event_time && event.time > intake->now)

@@ -332,9 +332,9 @@ static void collector_free(struct collector *collector)
 	shown_free(&collector->shown);
 	blame_destroy(collector->suspects);
 	buffer_free(&collector->config);
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
-		buffer_free(&collector->spans[i].sizes);
-		buffer_free(&collector->spans[i].events);
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		buffer_free(&collector->items[i].sizes);
+		buffer_free(&collector->items[i].events);
 	}
 	pthread_mutex_destroy(&collector->lock);
 	g_free(collector);

@@ -39,23 +39,23 @@ struct collector {
 	/* the thread's */
 	struct child child;
 	struct channel channel;
-	bool greeted;                           /* the reader has said hello, and has its orders */
-	bool misspoke;                          /* it has sent what is no frame */
-	bool stop_told;                         /* to this reader */
+	bool greeted;                      /* the reader has said hello, and has its orders */
+	bool misspoke;                     /* it has sent what is no frame */
+	bool stop_told;                    /* to this reader */
 	bool leave_told, left;             /* it is to make room for the next one, and does */
-	bool save;                              /* it asks for the books to be written */
-	bool start_told;                        /* the log has why none can be started */
-	struct batch spans[BATCH_SPAN_FORMATS]; /* that are handed over */
-	bool ended;                             /* nothing more will be read */
-	bool finished;                          /* the reader has said its last word: */
-	bool nothing_left;                      /* nothing is left to be read */
-	int64_t start_next;                     /* reader, not before; CLOCK_MONOTONIC ns, as below */
-	unsigned failures;                      /* readers in a row that ended soon */
-	int64_t logged;                         /* when a reader's end was logged, */
-	unsigned unlogged;                      /* and how many ends were not since then */
-	int64_t heard;                          /* when something came from the reader last; */
-	bool streaming;                         /* more is about to */
-	int64_t checked;                        /* when the reader was watched last */
+	bool save;                         /* it asks for the books to be written */
+	bool start_told;                   /* the log has why none can be started */
+	struct batch items[BATCH_FORMATS]; /* that are handed over */
+	bool ended;                        /* nothing more will be read */
+	bool finished;                     /* the reader has said its last word: */
+	bool nothing_left;                 /* nothing is left to be read */
+	int64_t start_next;                /* reader, not before; CLOCK_MONOTONIC ns, as below */
+	unsigned failures;                 /* readers in a row that ended soon */
+	int64_t logged;                    /* when a reader's end was logged, */
+	unsigned unlogged;                 /* and how many ends were not since then */
+	int64_t heard;                     /* when something came from the reader last; */
+	bool streaming;                    /* more is about to */
+	int64_t checked;                   /* when the reader was watched last */
 };
 
 /* receive.c */

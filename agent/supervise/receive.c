@@ -59,16 +59,25 @@ static bool adds_up(const struct ledger *change)
 					   row[EVENTS_REJECTED_TIME] + row[EVENTS_IGNORED];
 }
 
-/* The ledger and what was reached go together. */
+/* Each event that counts as one of the outputs' is there. */
+static bool has_events(const struct hand *hand)
+{
+	return hand->change.row[EVENTS_AS_JSON] == hand->events.count;
+}
+
+/* The ledger and what was reached go together: the events' queues learn of them after the ledger, too. */
 static bool take_hand(struct collector *collector, struct unpacker *body)
 {
+	struct ledger none = {0};
 	struct hand hand;
 
-	if (!hand_unpack(body, &hand, collector->spans) || !adds_up(&hand.change) ||
+	if (!hand_unpack(body, &hand, collector->items) || !adds_up(&hand.change) || !has_events(&hand) ||
 		!statistics_take(collector->options.statistics, &hand.spans))
 		return false;
 	audience_show(collector->options.audience, collector->options.statistics, &hand.spans);
 	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
+	if (hand.events.count)
+		fanout_hand(collector->options.fanout, &none, &hand.events, clock_monotonic(), hand.at_once);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	return true;
 }

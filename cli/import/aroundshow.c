@@ -7,6 +7,7 @@
 #include "import/aroundevent.h"
 #include "print_spans.h"
 #include "spans/span2.h"
+#include "write_out.h"
 
 #define NS_PER_US 1000
 
@@ -90,6 +91,7 @@ static void put_line(GString *out, const struct span2 *whole, const struct aroun
 static bool show_lines(const GPtrArray *whole, const GPtrArray *list)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
+	bool failed;
 
 	for (guint i = 0; i < list->len; i++) {
 		const struct span2 *span = whole_of(whole, list->pdata[i]);
@@ -97,7 +99,8 @@ static bool show_lines(const GPtrArray *whole, const GPtrArray *list)
 		if (span)
 			put_line(out, span, list->pdata[i]);
 	}
-	return span_printer_put(out->str, out->len);
+	write_out(out->str, out->len, &failed);
+	return !failed;
 }
 
 bool around_show(const struct span_printer_options *how, GPtrArray *whole, struct around_spans *spans)

@@ -38,6 +38,7 @@ def hand(change, spans=(), event=0):
     counted = struct.pack(">IB", len(spans), 1 if spans else 0)  # in Zipkin's Thrift
     words = WORDS if spans else b""
     counted += struct.pack(">I", len(words))
+    counted += struct.pack(">IB", 0, 0)  # no events
     counted += bytes((16 + 8) * len(spans))  # traits, which tell outputs what to keep; names, which are number 0
     counted += words
     sizes = struct.pack(f"={len(spans)}I", *map(len, spans)) + struct.pack("=q", event) * len(spans)
