@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/proxyurl.h"
 #include "config/explain.h"
+#include "config/globs.h"
 #include "config/keys.h"
 #include "config/section.h"
 #include "config/tags.h"
@@ -249,10 +250,31 @@ static int check_memory(const struct config *config)
 	return broken(at, "`reader-memory` must be at least twice `max-pending` of [spans],", "session");
 }
 
+/* Spans are events, too. LTTng has exclusions for this, but `lttng list` then ends the session daemon (2.13). */
+static int check_events(const struct config *config)
+{
+	static const char *const own[] = {"blkin:", "zipkin:"};
+	const struct config_origin *at = later(NULL, config->origins, "events", "names");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(own); i++) {
+		g_autofree char *glob = globs_reaching(config->event_names, own[i]), *message = NULL;
+
+		if (!glob)
+			continue;
+		message = g_strdup_printf("`names` has `%s`, which stands for spans (%s*), too, and these are "
+					  "recorded anyway: name the providers of the events, as `PROVIDER:*`,",
+			glob, own[i]);
+		return broken(at, message, "events");
+	}
+	return 0;
+}
+
 int config_check(const struct config *config)
 {
 	int status = check_session(config);
 
+	if (check_events(config) != 0)
+		status = -1;
 	if (check_memory(config) != 0)
 		status = -1;
 	for (guint i = 0; i < config->outputs->len; i++)

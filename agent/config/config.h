@@ -131,6 +131,14 @@ struct config {
 	int64_t linger;       /* ns of silence after which a classic span is taken to be over */
 	int64_t grace;        /* ns that a classic span still takes annotations after it ended */
 	uint64_t max_pending; /* bytes of spans being assembled */
+	/* [events]: what programs record beside spans */
+	char *event_names;    /* with `*`; "": none */
+	uint64_t event_level; /* those of this severity and above: syslog's number */
+	char *event_filter;   /* LTTng's expression; "": none */
+	char *event_context;  /* added to each: contexts.h */
+	/* [kernel] */
+	char *kernel_events;   /* with `*`; "": none */
+	char *kernel_syscalls; /* the same */
 	/* [input] */
 	char *input_scribe;         /* ADDRESS:PORT to take Scribe's calls on; "": none are */
 	char *input_category;       /* of messages that are spans */

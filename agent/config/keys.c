@@ -69,6 +69,14 @@ const struct config_key config_keys[] = {
 	AGENT("spans", "grace", DURATION, grace, CHANGES_SPANS, .number = 100 * MS, .max = MINUTE),
 	AGENT("spans", "max-pending", SIZE, max_pending, CHANGES_SPANS, .number = 16 * MIB, .min = 64 * KIB, .max = GIB),
 
+	AGENT("events", "names", GLOBS, event_names, CHANGES_SESSION, .text = ""),
+	AGENT("events", "level", LEVEL, event_level, CHANGES_SESSION, .number = 7, .max = 7),
+	AGENT("events", "filter", TEXT, event_filter, CHANGES_SESSION, .text = ""),
+	AGENT("events", "context", CONTEXTS, event_context, CHANGES_SESSION, .text = "vpid, vtid, procname"),
+
+	AGENT("kernel", "events", GLOBS, kernel_events, CHANGES_SESSION, .text = ""),
+	AGENT("kernel", "syscalls", GLOBS, kernel_syscalls, CHANGES_SESSION, .text = ""),
+
 	AGENT("input", "scribe", ADDRESS_OR_NONE, input_scribe, CHANGES_INPUT, .text = ""),
 	AGENT("input", "category", NAME, input_category, CHANGES_INPUT, .text = "zipkin"),
 	AGENT("input", "ack", CHOICE, input_ack, CHANGES_INPUT, .text = "spooled|queued", .number = CONFIG_ACK_SPOOLED, .max = 1),

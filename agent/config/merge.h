@@ -18,6 +18,7 @@ enum config_change {
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
 	CONFIG_CHANGES_LOG = 32,
 	CONFIG_CHANGES_INPUT = 64,
+	CONFIG_CHANGES_SESSION = 128, /* what is recorded beside spans */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,

@@ -279,6 +279,10 @@ static void write_collecting(struct buffer *out, const struct status *status)
 	if (status->collector.error[0])
 		write_said(out, status->collector.error);
 	write_session(out, status, now);
+	if (status->collector.omissions.events.reason != REASON_NONE)
+		write_said(out, status->collector.omissions.events.text);
+	if (status->collector.omissions.kernel.reason != REASON_NONE)
+		write_said(out, status->collector.omissions.kernel.text);
 	buffer_printf(out,
 		"  events    %" PRId64 " read: %" PRId64 " in spans, %s%" PRId64 " rejected, %" PRId64
 		" ignored\n",

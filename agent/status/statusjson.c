@@ -226,6 +226,8 @@ static void write_collecting(struct buffer *out, const struct status *status)
 	write_bool(out, "collecting", status->collector.collecting);
 	write_text(out, "session", status->collector.session);
 	write_text(out, "session_error", status->collector.error);
+	write_text(out, "events_error", status->collector.omissions.events.text);
+	write_text(out, "kernel_error", status->collector.omissions.kernel.text);
 	write_left_out(out, status);
 	for (size_t i = 0; i < LEDGER_ROWS; i++)
 		if (!strchr(ledger_rows[i].json, '.'))
