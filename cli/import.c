@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `blkin import`: sends traces and files of spans, through the agent's own code, to the outputs. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +11,19 @@
 #include "config/section.h"
 #include "environment.h"
 #include "find_traces.h"
+#include "import/around.h"
 #include "import/examine.h"
 #include "import/guard.h"
+#include "import/report.h"
 #include "import/send.h"
 #include "look/folding.h"
 #include "options.h"
+#include "queue/format.h"
 
 static const char help[] =
 	"Usage: blkin import [OPTION]... PATH...\n"
-	"Send the spans in traces and files on disk to the configured outputs. PATH is\n"
+	"Send the spans in traces and files on disk to the configured outputs, and other events\n"
+	"in traces to those that take events. PATH is\n"
 	"  a CTF trace, or a folder of traces, such as `lttng create --output=DIR` creates;\n"
 	"  a file *.jsonl of spans, or a folder with such files in or below it, as outputs of\n"
 	"  `type = file` write them: Zipkin's JSON of version 2, one span a line, or OTLP's.\n"
@@ -31,8 +34,14 @@ static const char help[] =
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --print             print them instead, each trace as a tree; what was read is said on\n"
 	"                      standard error\n"
-	"  --json              with --print: a line for each span, Zipkin's JSON of version 2\n" FOLDING_HELP
-		FOLDING_DURATION_HELP "  --help              show this\n"
+	"  --around TRACE_ID   print this trace, with the events of programs and of the kernel\n"
+	"                      that its spans' threads had meanwhile\n"
+	"  --json              with --print: a line for each span, Zipkin's JSON of version 2;\n"
+	"                      with --around: one for each span with its events\n"
+	"  --events[=GLOB,...] of the events that are no part of a span only those with such names go\n"
+	"                      to the outputs that take events; with --print: print those events\n"
+	"                      instead of spans, a line of JSON each\n" FOLDING_HELP FOLDING_DURATION_HELP
+	"  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
 	"A damaged trace, or a line that is no span, is named, and the rest is sent; it exits\n"
@@ -45,6 +54,7 @@ struct import {
 	struct import_result result;
 	bool traces, files; /* some are named */
 	bool whole;         /* nothing was left out */
+	const char *around; /* NULL: all spans are meant */
 };
 
 static void add_result(struct import_result *sum, const struct import_result *more)
@@ -52,6 +62,8 @@ static void add_result(struct import_result *sum, const struct import_result *mo
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		sum->rows.row[i] += more->rows.row[i];
 	sum->printed += more->printed;
+	sum->events_printed += more->events_printed;
+	sum->events_too_large += more->events_too_large;
 	sum->lines.read += more->lines.read;
 	sum->lines.spans += more->lines.spans;
 	sum->lines.bad += more->lines.bad;
@@ -163,54 +175,13 @@ static void send_files(struct import *import, const GPtrArray *files)
 	add_result(&import->result, &result);
 }
 
-static void report_events(const struct import_result *result, FILE *out)
-{
-	const int64_t *row = result->rows.row;
-
-	fprintf(out,
-		"%" PRId64 " events read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
-		" of other programs ignored\n",
-		row[EVENTS_READ], row[EVENTS_IN_SPANS],
-		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
-		row[EVENTS_IGNORED]);
-	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
-		fprintf(out, "lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
-			row[EVENTS_LOST_RING], row[PACKETS_LOST]);
-}
-
-/* Prints what became of the spans at an output; returns whether all that it keeps are sent. */
-static bool report_output(const struct import_result *result, size_t index)
-{
-	const int64_t *row = result->output[index].row;
-
-	if (result->outputs > 1)
-		printf("output %s: ", result->output[index].name);
-	printf("%" PRId64 " spans: %" PRId64 " sent, ", row[SPANS_TAKEN], row[SPANS_SENT]);
-	if (row[SPANS_SAMPLED_OUT])
-		printf("%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
-	printf("%" PRId64 " refused, %" PRId64 " too large, %" PRId64 " not sent\n",
-		row[SPANS_DROPPED_REFUSED], row[SPANS_DROPPED_OVERSIZE], row[SPANS_QUEUED]);
-	return row[SPANS_SENT] + row[SPANS_SAMPLED_OUT] == row[SPANS_TAKEN];
-}
-
 /* Prints what became of everything; returns the exit code. */
 static int report(const struct import *import)
 {
-	const int64_t *row = import->result.rows.row;
-	bool good = import->whole && !guard_interrupted() && !row[SPANS_PENDING];
-	const struct lines_counts *lines = &import->result.lines;
-	FILE *out = import->to.print ? stderr : stdout;
+	const struct report report = {&import->result, &import->to, import->traces, import->files};
+	bool good = import->whole && !guard_interrupted() && !import->result.rows.row[SPANS_PENDING];
 
-	if (import->traces)
-		report_events(&import->result, out);
-	if (import->to.print)
-		fprintf(out, "%" PRIu64 " spans printed\n", import->result.printed);
-	if (import->files)
-		fprintf(out, "%" PRIu64 " lines read: %" PRIu64 " spans, %" PRIu64 " that are not spans\n",
-			lines->read, lines->spans, lines->bad);
-	for (size_t i = 0; i < import->result.outputs; i++)
-		good &= report_output(&import->result, i);
-	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+	return report_all(&report) && good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* Whether @output would write where @file is read: a second time, and perhaps in its place. */
@@ -259,7 +230,9 @@ static int run(struct import *import, int argc, char **argv)
 
 	for (int i = 0; i < argc; i++)
 		found &= find_all(argv[i], traces, files);
-	if (found && are_apart(&import->config, files)) {
+	if (found && import->around)
+		status = around_run(&import->config, import->around, &import->to.printing, traces);
+	else if (found && are_apart(&import->config, files)) {
 		import->whole = true;
 		import->traces = traces->len > 0;
 		import->files = files->len > 0;
@@ -306,12 +279,27 @@ static bool delivers(const struct config *config)
 	return false;
 }
 
+/* @names: patterns, with commas in between; NULL: all events. */
+static void want_events(struct send_to *to, const char *names)
+{
+	to->events = true;
+	g_clear_pointer(&to->names, g_strfreev);
+	if (names)
+		to->names = g_strsplit(names, ",", 0);
+}
+
+static bool takes_events(const struct config *config)
+{
+	return formats_of(config) & (1u << BATCH_EVENT_JSON | 1u << BATCH_EVENT_OTLP);
+}
+
 /* Reads the options into @import's config; returns an exit code, or -1 to go on. */
 static int read_options(struct import *import, int argc, char **argv)
 {
 	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
 		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'},
-		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'}, FOLDING_OPTIONS, {0}};
+		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'},
+		{"around", required_argument, NULL, 'a'}, {"events", optional_argument, NULL, 'e'}, FOLDING_OPTIONS, {0}};
 	const char *file = NULL, *server = NULL;
 	struct send_to *to = &import->to;
 	struct address addresses[ADDRESSES_MAX];
@@ -321,16 +309,26 @@ static int read_options(struct import *import, int argc, char **argv)
 	while ((option = options_next(argc, argv, options, help)) >= 0)
 		if (option == 'p' || option == 'j' || option == 'u')
 			*(option == 'p' ? &to->print : option == 'j' ? &to->printing.json : &user) = true;
-		else if (option == 'c' || option == 's')
-			*(option == 'c' ? &file : &server) = optarg;
+		else if (option == 'c' || option == 's' || option == 'a')
+			*(option == 'c' ? &file : option == 's' ? &server : &import->around) = optarg;
+		else if (option == 'e')
+			want_events(to, optarg);
 		else if (!folding_option(&to->printing.folding, option))
 			return EX_USAGE;
 	if (option == OPTIONS_HELP)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
-	if ((server && to->print) || (to->printing.json && !to->print)) {
+	if ((server && to->print) || (to->printing.json && !to->print && !import->around)) {
 		log_error("--print goes with --json, and not with --server");
+		return EX_USAGE;
+	}
+	if (import->around && (server || to->print)) {
+		log_error("--around prints: leave --print and --server out");
+		return EX_USAGE;
+	}
+	if (import->around && !around_parse(import->around, NULL)) {
+		log_error("--around takes a trace's id in up to 32 hexadecimal digits, not %s", import->around);
 		return EX_USAGE;
 	}
 	if (server && address_parse_list(server, addresses) == 0) {
@@ -349,10 +347,13 @@ static int read_options(struct import *import, int argc, char **argv)
 	if (server)
 		deliver_to(&import->config, server);
 	to->config = &import->config;
-	if (to->print)
+	if (to->print || import->around)
 		deliver_nowhere(&import->config);
 	else if (!delivers(&import->config)) {
 		log_error("every output has `type = none`: name the collector with --server, or use --print");
+		return EX_CONFIG;
+	} else if (to->events && !takes_events(&import->config)) {
+		log_error("no output takes events: add `takes = events` to one, or use --print");
 		return EX_CONFIG;
 	}
 	return -1;
@@ -370,5 +371,6 @@ int command_import(int argc, char **argv)
 	if (status < 0)
 		status = run(&import, argc - optind, argv + optind);
 	config_free(&import.config);
+	g_strfreev(import.to.names);
 	return status;
 }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "print_spans.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/log.h"
 #include "look/fit.h"
 #include "look/line.h"
 #include "spans/span2.h"
 #include "traces/pending_traces.h"
 #include "traces/trace_print.h"
+#include "write_out.h"
 
 /* Traces held until they are quiet. */
 static const struct pending_limits limits = {
@@ -110,28 +108,11 @@ void span_printer_show_all(struct span_printer *printer)
 
 bool span_printer_write(struct span_printer *printer, bool *failed)
 {
-	struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
-	size_t at = 0;
-	ssize_t size;
 	bool whole;
 
 	if (!printer->options.json)
 		fit_locale(&printer->out);
-	while (at < printer->out.size) {
-		size = write(STDOUT_FILENO, printer->out.data + at, printer->out.size - at);
-		if (size >= 0) {
-			at += (size_t)size;
-		} else if (errno == EAGAIN) {
-			poll(&ready, 1, -1);
-		} else if (errno != EINTR) {
-			break;
-		}
-	}
-	whole = at == printer->out.size;
-	/* EPIPE: the reader, `head` perhaps, has seen enough */
-	*failed = !whole && errno != EPIPE;
-	if (*failed)
-		log_error("cannot write to standard output: %s", strerror(errno));
+	whole = write_out(printer->out.data, printer->out.size, failed);
 	printer->out.size = 0;
 	return whole;
 }

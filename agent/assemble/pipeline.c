@@ -24,12 +24,13 @@ struct pipeline {
 	struct assembler *assembler;
 	struct ledger change;               /* not posted yet */
 	struct buffer encoded;              /* one span */
-	struct batch *spans[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
+	struct batch *items[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
 	struct buffer traits;               /* of the same spans */
 	struct names *names;                /* theirs: */
 	struct buffer named, words;
 	unsigned formats; /* a bit for each that is wanted */
-	uint32_t count;   /* of those spans */
+	uint32_t count;   /* of those spans, */
+	uint32_t events;  /* and of events */
 	size_t bytes;     /* of all of them */
 	int64_t born;     /* the first one, by the clock below */
 	bool in_event;    /* which is taken in part */
@@ -46,23 +47,32 @@ static bool is_wanted(const struct pipeline *pipeline, int format)
 	return pipeline->formats >> format & 1;
 }
 
+/* Their batches in the formats that are wanted. */
+static void pick(const struct pipeline *pipeline, enum kind kind, struct batches *batches)
+{
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		if (is_wanted(pipeline, i) && batch_kind((uint8_t)i) == kind)
+			batches->of[i] = pipeline->items[i];
+}
+
 static void hand(struct pipeline *pipeline, bool at_once)
 {
-	struct batches spans = {
-		.count = pipeline->count,
-		.traits = pipeline->traits.data,
-		.named = pipeline->named.data,
-		.words = pipeline->words.data,
-		.words_size = pipeline->words.size,
+	struct pipeline_goods goods = {
+		.spans = {.count = pipeline->count,
+			.traits = pipeline->traits.data,
+			.named = pipeline->named.data,
+			.words = pipeline->words.data,
+			.words_size = pipeline->words.size},
+		.events = {.count = pipeline->events},
 	};
 
+	pick(pipeline, KIND_SPANS, &goods.spans);
+	pick(pipeline, KIND_EVENTS, &goods.events);
+	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &goods, pipeline->clock, at_once);
 	for (int i = 0; i < BATCH_FORMATS; i++)
-		spans.of[i] = is_wanted(pipeline, i) ? pipeline->spans[i] : NULL;
-	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &spans, pipeline->clock, at_once);
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		batch_clear(pipeline->spans[i]);
+		batch_clear(pipeline->items[i]);
 	pipeline->traits.size = pipeline->named.size = pipeline->words.size = 0;
-	pipeline->count = 0;
+	pipeline->count = pipeline->events = 0;
 	pipeline->bytes = 0;
 }
 
@@ -71,10 +81,15 @@ void pipeline_post(struct pipeline *pipeline)
 	hand(pipeline, true);
 }
 
+static bool is_begun(const struct pipeline *pipeline)
+{
+	return pipeline->count || pipeline->events;
+}
+
 static bool is_due(const struct pipeline *pipeline)
 {
 	return pipeline->bytes >= HAND_BYTES ||
-	       (pipeline->count && pipeline->clock - pipeline->born >= HAND_NS);
+	       (is_begun(pipeline) && pipeline->clock - pipeline->born >= HAND_NS);
 }
 
 /* One message a minute: a program that writes invalid text usually writes a lot of it. */
@@ -101,7 +116,7 @@ static int encode(struct pipeline *pipeline, int format, const struct span *span
 	repaired = format_encode((uint8_t)format, encoded, span);
 	if (repaired < 0)
 		encoded->size = 0;
-	batch_add(pipeline->spans[format], encoded->data, encoded->size, span->last_event);
+	batch_add(pipeline->items[format], encoded->data, encoded->size, span->last_event);
 	pipeline->bytes += encoded->size;
 	return repaired;
 }
@@ -112,11 +127,12 @@ static void emit(void *data, const struct span *span)
 	struct named named = names_of(pipeline->names, span, pipeline->count, &pipeline->words);
 	int repaired = 0;
 
-	if (!pipeline->count++)
+	if (!is_begun(pipeline))
 		pipeline->born = pipeline->clock;
+	pipeline->count++;
 	buffer_put(&pipeline->named, &named, sizeof(named));
 	trait_put(&pipeline->traits, span);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		int here = is_wanted(pipeline, i) ? encode(pipeline, i, span) : 0;
 
 		repaired = MAX(repaired, here); /* the same texts in each */
@@ -145,7 +161,7 @@ struct pipeline *pipeline_create(
 	pipeline->formats = formats;
 	pipeline->names = names_create();
 	for (int i = 0; i < BATCH_FORMATS; i++)
-		pipeline->spans[i] = batch_create(i, 0, 0);
+		pipeline->items[i] = batch_create(i, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
 	return pipeline;
 }
@@ -159,7 +175,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	buffer_free(&pipeline->words);
 	names_destroy(pipeline->names);
 	for (int i = 0; i < BATCH_FORMATS; i++)
-		batch_unref(pipeline->spans[i]);
+		batch_unref(pipeline->items[i]);
 	pthread_mutex_destroy(&pipeline->lock);
 	g_free(pipeline);
 }
@@ -177,6 +193,29 @@ void pipeline_event(struct pipeline *pipeline, enum event_type type, const struc
 		assembler_take(pipeline->assembler, event, now);
 		pipeline->in_event = false;
 	}
+}
+
+unsigned pipeline_event_formats(const struct pipeline *pipeline)
+{
+	return pipeline->formats & (1u << BATCH_EVENT_JSON | 1u << BATCH_EVENT_OTLP);
+}
+
+void pipeline_foreign(struct pipeline *pipeline, const struct pipeline_item *item, int64_t now)
+{
+	pipeline->change.row[EVENTS_READ]++;
+	pipeline->change.row[EVENTS_AS_JSON]++;
+	pipeline->clock = now;
+	if (!is_begun(pipeline))
+		pipeline->born = now;
+	pipeline->events++;
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		if (!item->of[i])
+			continue;
+		batch_add(pipeline->items[i], item->of[i]->data, item->of[i]->size, item->time);
+		pipeline->bytes += item->of[i]->size;
+	}
+	if (pipeline->bytes >= HAND_BYTES)
+		hand(pipeline, false);
 }
 
 void pipeline_event_again(struct pipeline *pipeline)

@@ -18,16 +18,21 @@ struct pipeline;
 /* The settings of [spans]. */
 struct assembler_limits pipeline_limits(const struct config *config);
 
-/* Where spans go. */
+/* What was made since the last time. */
+struct pipeline_goods {
+	struct batches spans, events; /* each may be none */
+};
+
+/* Where spans and events go. */
 struct pipeline_sink {
-	/* Takes @change, which is to be emptied, and @spans, which may be none; @at_once: nothing more is
-	 * to come at the moment. */
-	void (*hand)(
-		void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once);
+	/* Takes @change, which is to be emptied, and @goods; @at_once: nothing more is to come at the
+	 * moment. */
+	void (*hand)(void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now,
+		bool at_once);
 	void *data;
 };
 
-/* @formats: a bit for each enum batch_format that is wanted. */
+/* @formats: a bit for each enum batch_format that is wanted: of spans, and of events. */
 struct pipeline *pipeline_create(
 	const struct assembler_limits *limits, unsigned formats, struct pipeline_sink sink);
 void pipeline_destroy(struct pipeline *pipeline);
@@ -38,6 +43,18 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
 /* An event was read. @event is NULL for EVENT_FOREIGN and EVENT_MALFORMED. @now: CLOCK_MONOTONIC or event
  * time, ns. */
 void pipeline_event(struct pipeline *pipeline, enum event_type type, const struct event *event, int64_t now);
+
+/* The formats of events that are wanted; 0: who reads need not encode any, as they are ignored. */
+unsigned pipeline_event_formats(const struct pipeline *pipeline);
+
+/* An event that is no part of a span, encoded; all borrowed. */
+struct pipeline_item {
+	const struct buffer *of[BATCH_FORMATS]; /* in each of those formats; empty: it is too large */
+	int64_t time;                           /* ns since the epoch */
+};
+
+/* Such an event was read. */
+void pipeline_foreign(struct pipeline *pipeline, const struct pipeline_item *item, int64_t now);
 
 /* The next event was read before, by a run that was killed. */
 void pipeline_event_again(struct pipeline *pipeline);

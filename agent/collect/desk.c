@@ -33,7 +33,7 @@ struct desk {
 	bool finishing; /* guarded by the lock */
 };
 
-static const struct batches no_spans;
+static const struct pipeline_goods no_goods;
 
 /* Sending: if the agent is gone there is nobody to read for. */
 
@@ -75,47 +75,65 @@ static struct iovec piece_of(const struct buffer *bytes)
 	return (struct iovec){bytes->data, bytes->size};
 }
 
-static void hand_over(struct desk *desk, const struct batches *spans, bool at_once, bool always)
+/* The items in each format that is there. */
+static size_t put_items(struct iovec *pieces, const struct batches *items)
 {
-	struct hand hand = {.at_once = at_once, .spans = *spans};
-	struct buffer *body = &desk->body;
-	struct iovec pieces[4 + 3 * BATCH_FORMATS];
 	size_t count = 0;
 
-	if (!take_change(desk, &hand.change) && !spans->count && !always)
-		return;
-	desk->reached.size = body->size = 0;
-	desk->asks.reached(desk->asks.data, &desk->reached);
-	hand.reached = unpacker_of(desk->reached.data, desk->reached.size);
-	hand_pack(body, &hand);
-	pieces[count++] = piece_of(body);
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		if (!items->of[i])
+			continue;
+		pieces[count++] = piece_of(&items->of[i]->sizes);
+		pieces[count++] = piece_of(&items->of[i]->events);
+		pieces[count++] = piece_of(&items->of[i]->spans);
+	}
+	return count;
+}
+
+static size_t put_goods(struct iovec *pieces, const struct pipeline_goods *goods)
+{
+	const struct batches *spans = &goods->spans;
+	size_t count = 0;
+
 	if (spans->count) {
 		pieces[count++] = piece_at(spans->traits, spans->count * sizeof(struct trait));
 		pieces[count++] = piece_at(spans->named, spans->count * sizeof(struct named));
 		pieces[count++] = piece_at(spans->words, spans->words_size);
 	}
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		if (!spans->of[i])
-			continue;
-		pieces[count++] = piece_of(&spans->of[i]->sizes);
-		pieces[count++] = piece_of(&spans->of[i]->events);
-		pieces[count++] = piece_of(&spans->of[i]->spans);
-	}
-	if (!channel_send(&desk->channel, FRAME_HAND, pieces, count))
+	count += put_items(pieces + count, spans);
+	return count + put_items(pieces + count, &goods->events);
+}
+
+static void hand_over(struct desk *desk, const struct pipeline_goods *goods, bool at_once, bool always)
+{
+	struct hand hand = {.at_once = at_once, .spans = goods->spans, .events = goods->events};
+	struct buffer *body = &desk->body;
+	struct iovec pieces[4 + 3 * BATCH_FORMATS];
+	bool any = goods->spans.count || goods->events.count;
+
+	if (!take_change(desk, &hand.change) && !any && !always)
+		return;
+	desk->reached.size = body->size = 0;
+	desk->asks.reached(desk->asks.data, &desk->reached);
+	hand.reached = unpacker_of(desk->reached.data, desk->reached.size);
+	hand_pack(body, &hand);
+	pieces[0] = piece_of(body);
+	if (!channel_send(&desk->channel, FRAME_HAND, pieces, 1 + put_goods(pieces + 1, goods)))
 		_exit(EXIT_SUCCESS);
 	desk->handed = clock_monotonic();
 }
 
 /* The pipeline's: the ledger is this process's own, which the agent is told of. */
-static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
+static void hand(
+	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
 {
 	struct desk *desk = data;
 
 	(void)now;
 	ledger_post(change);
 	memset(change, 0, sizeof(*change));
-	if (spans->count || at_once)
-		hand_over(desk, spans, at_once, false);
+	if (goods->spans.count || goods->events.count || at_once)
+		hand_over(desk, goods, at_once, false);
 }
 
 struct pipeline_sink desk_sink(struct desk *desk)
@@ -130,7 +148,7 @@ bool desk_is_due(const struct desk *desk)
 
 void desk_tick(struct desk *desk, uint64_t moves)
 {
-	hand_over(desk, &no_spans, false, moves != desk->moves);
+	hand_over(desk, &no_goods, false, moves != desk->moves);
 	desk->moves = moves;
 	desk->handed = clock_monotonic();
 }
@@ -140,7 +158,7 @@ void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
 	struct iovec pieces[2];
 	struct buffer head = {0};
 
-	hand_over(desk, &no_spans, true, true);
+	hand_over(desk, &no_goods, true, true);
 	pack_u64(&head, number);
 	pieces[0] = (struct iovec){head.data, head.size};
 	pieces[1] = (struct iovec){place->data, place->size};
@@ -151,7 +169,7 @@ void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
 
 void desk_save(struct desk *desk)
 {
-	hand_over(desk, &no_spans, true, true);
+	hand_over(desk, &no_goods, true, true);
 	send_empty(desk, FRAME_SAVE);
 }
 
@@ -160,6 +178,13 @@ void desk_report(struct desk *desk, const struct report *report)
 	desk->body.size = 0;
 	report_pack(&desk->body, report);
 	send_body(desk, FRAME_STATE, &desk->body);
+}
+
+void desk_omits(struct desk *desk, const struct omissions *omissions)
+{
+	desk->body.size = 0;
+	omissions_pack(&desk->body, omissions);
+	send_body(desk, FRAME_OMITS, &desk->body);
 }
 
 void desk_left_out(struct desk *desk, const struct culprit *culprit)
@@ -208,6 +233,9 @@ static void take(struct desk *desk, enum frame_type type, struct unpacker *body)
 		break;
 	case FRAME_STOP:
 		desk->asks.stop(desk->asks.data, (int64_t)unpack_u64(body));
+		break;
+	case FRAME_LEAVE:
+		desk->asks.leave(desk->asks.data);
 		break;
 	case FRAME_FINISH:
 		take_finish(desk);
@@ -276,7 +304,7 @@ void desk_end(struct desk *desk)
 
 void desk_finish(struct desk *desk, bool nothing_left)
 {
-	hand_over(desk, &no_spans, true, true);
+	hand_over(desk, &no_goods, true, true);
 	desk->body.size = 0;
 	pack_u8(&desk->body, nothing_left);
 	send_body(desk, FRAME_FINISHED, &desk->body);

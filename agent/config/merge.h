@@ -21,9 +21,11 @@ enum config_change {
 	CONFIG_CHANGES_THRESHOLDS = 128,
 	CONFIG_CHANGES_METRICS = 256, /* of which nobody needs to be told */
 	CONFIG_CHANGES_PAGE = 512,    /* the same */
+	CONFIG_CHANGES_SESSION = 1024, /* what is recorded beside spans */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,
+	CONFIG_CHANGES_LANES = 8 | 2,      /* what is delivered at all, and so what the reader encodes */
 	CONFIG_CHANGES_FORMAT = 16 | 8 | 2 /* what is sent, what a batch holds, and what the reader encodes */
 };
 

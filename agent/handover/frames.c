@@ -22,12 +22,12 @@ static void pack_rest(struct buffer *out, const struct unpacker *bytes)
 }
 
 /* A bit for each format that is there. */
-static uint8_t formats_in(const struct batches *spans)
+static uint8_t formats_in(const struct batches *items)
 {
 	uint8_t formats = 0;
 
 	for (int i = 0; i < BATCH_FORMATS; i++)
-		formats |= (uint8_t)((spans->of[i] != NULL) << i);
+		formats |= (uint8_t)((items->of[i] != NULL) << i);
 	return formats;
 }
 
@@ -40,6 +40,8 @@ void hand_pack(struct buffer *out, const struct hand *hand)
 	pack_u32(out, hand->spans.count);
 	pack_u8(out, formats_in(&hand->spans));
 	pack_u32(out, (uint32_t)hand->spans.words_size);
+	pack_u32(out, hand->events.count);
+	pack_u8(out, formats_in(&hand->events));
 }
 
 /* Copies @size bytes into @to, which aligns them. */
@@ -53,48 +55,60 @@ static bool take(struct unpacker *from, struct buffer *to, size_t size)
 	return bytes != NULL;
 }
 
-/* The spans of one format. */
-static bool take_spans(struct unpacker *from, uint32_t count, struct batch *spans)
+/* The items of one format. */
+static bool take_batch(struct unpacker *from, uint32_t count, struct batch *items)
 {
 	const uint8_t *at;
 	uint64_t bytes = 0;
 
-	spans->count = count;
-	if (!take(from, &spans->sizes, count * sizeof(uint32_t)) ||
-		!take(from, &spans->events, count * sizeof(int64_t)))
+	items->count = count;
+	if (!take(from, &items->sizes, count * sizeof(uint32_t)) ||
+		!take(from, &items->events, count * sizeof(int64_t)))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		bytes += batch_sizes(spans)[i];
+		bytes += batch_sizes(items)[i];
 	at = bytes <= (size_t)(from->end - from->at) ? unpack_run(from, bytes) : NULL;
-	spans->spans = (struct buffer){.data = (uint8_t *)(uintptr_t)at, .size = bytes, .room = bytes};
+	items->spans = (struct buffer){.data = (uint8_t *)(uintptr_t)at, .size = bytes, .room = bytes};
 	return at != NULL;
 }
 
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_FORMATS])
+/* The items in each of the formats, all of which must be of the kind. */
+static bool take_items(struct unpacker *from, uint8_t formats, enum kind kind, struct batches *batches,
+	struct batch items[BATCH_FORMATS])
 {
-	uint8_t formats;
+	if (formats >> BATCH_FORMATS)
+		return false;
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		if (!(formats >> i & 1))
+			continue;
+		if (batch_kind((uint8_t)i) != kind || !take_batch(from, batches->count, &items[i]))
+			return false;
+		items[i].format = (uint8_t)i;
+		batches->of[i] = &items[i];
+	}
+	return true;
+}
+
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch items[BATCH_FORMATS])
+{
+	uint8_t of_spans, of_events;
 
 	hand->at_once = unpack_flag(from);
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		hand->change.row[i] = (int64_t)unpack_u64(from);
 	hand->reached = unpack_bytes(from);
 	hand->spans = (struct batches){.count = unpack_u32(from)};
-	formats = unpack_u8(from);
+	of_spans = unpack_u8(from);
 	hand->spans.words_size = unpack_u32(from);
-	if (from->failed || formats >> BATCH_FORMATS)
+	hand->events = (struct batches){.count = unpack_u32(from)};
+	of_events = unpack_u8(from);
+	if (from->failed)
 		return false;
 	hand->spans.traits = unpack_run(from, hand->spans.count * sizeof(struct trait));
 	hand->spans.named = unpack_run(from, hand->spans.count * sizeof(struct named));
 	hand->spans.words = unpack_run(from, hand->spans.words_size);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		if (!(formats >> i & 1))
-			continue;
-		if (!take_spans(from, hand->spans.count, &spans[i]))
-			return false;
-		spans[i].format = (uint8_t)i;
-		hand->spans.of[i] = &spans[i];
-	}
-	return is_whole(from);
+	return take_items(from, of_spans, KIND_SPANS, &hand->spans, items) &&
+	       take_items(from, of_events, KIND_EVENTS, &hand->events, items) && is_whole(from);
 }
 
 void report_pack(struct buffer *out, const struct report *report)
@@ -117,6 +131,35 @@ bool report_unpack(struct unpacker *from, struct report *report)
 	unpack_text(from, report->session, sizeof(report->session));
 	unpack_text(from, report->problem.text, sizeof(report->problem.text));
 	return is_whole(from) && kind <= REPORT_IN_PART && reason < REASONS;
+}
+
+static void pack_problem(struct buffer *out, const struct problem *problem)
+{
+	pack_u8(out, (uint8_t)problem->reason);
+	pack_text(out, problem->text);
+}
+
+static bool unpack_problem(struct unpacker *from, struct problem *problem)
+{
+	uint8_t reason = unpack_u8(from);
+
+	problem->reason = reason;
+	unpack_text(from, problem->text, sizeof(problem->text));
+	return reason < REASONS;
+}
+
+void omissions_pack(struct buffer *out, const struct omissions *omissions)
+{
+	pack_problem(out, &omissions->events);
+	pack_problem(out, &omissions->kernel);
+}
+
+bool omissions_unpack(struct unpacker *from, struct omissions *omissions)
+{
+	bool known = unpack_problem(from, &omissions->events);
+
+	known &= unpack_problem(from, &omissions->kernel);
+	return known && is_whole(from);
 }
 
 void culprit_pack(struct buffer *out, const struct culprit *culprit)

@@ -38,6 +38,7 @@ enum frame_type {
 	FRAME_PLACE,     /* its number, then its bytes to the end */
 	FRAME_SAVE,      /* what was reached is to be written down now */
 	FRAME_STATE,     /* struct report */
+	FRAME_OMITS,     /* struct omissions */
 	FRAME_LEFT_OUT,  /* struct culprit */
 	FRAME_WELL,      /* a user whose trace could be read alone */
 	FRAME_ENDED,     /* it has read what it was to read; it waits for FRAME_FINISH */
@@ -47,6 +48,7 @@ enum frame_type {
 	FRAME_CONFIGURE, /* struct settings */
 	FRAME_SETTLED,   /* the number of a place that holds, and what it cost to write it, ns */
 	FRAME_STOP,      /* the time that it has, ns */
+	FRAME_LEAVE,     /* another reader takes over */
 	FRAME_FINISH
 };
 
@@ -57,24 +59,24 @@ struct frame_header {
 };
 
 /* A frame is no larger than this, and twice the spans that may be in assembly: one span has up to 16 MiB in
- * each format. */
-#define FRAME_MAX ((1 + BATCH_FORMATS) * 16 * 1024 * 1024)
+ * each format, and an event 1 MiB. */
+#define FRAME_MAX ((2 + BATCH_SPAN_FORMATS) * 16 * 1024 * 1024)
 
 /* The reader has come so far. */
 struct hand {
 	bool at_once; /* nothing more comes at the moment */
 	struct ledger change;
 	struct unpacker reached;
-	struct batches spans;
+	struct batches spans, events; /* of events, none but count and formats */
 };
 
-/* Appends what comes before the spans' own bytes, which are to be sent behind it: their traits,
- * names and words, and of each format that is there, sizes, event times, spans. */
+/* Appends what comes before the items' own bytes, which are to be sent behind it: the spans' traits, names
+ * and words, and of each format that is there, sizes, event times, items. */
 void hand_pack(struct buffer *out, const struct hand *hand);
 
-/* Reads a frame; @spans, one for each format, are filled, but borrow the spans' bytes from the frame,
- * as all that is said of them is. */
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch spans[BATCH_FORMATS]);
+/* Reads a frame; @items, one for each format, are filled, but borrow the items' bytes from the frame, as all
+ * that is said of them is. */
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch items[BATCH_FORMATS]);
 
 /* Whether the reader collects. */
 struct report {
@@ -86,6 +88,9 @@ struct report {
 
 void report_pack(struct buffer *out, const struct report *report);
 bool report_unpack(struct unpacker *from, struct report *report);
+
+void omissions_pack(struct buffer *out, const struct omissions *omissions);
+bool omissions_unpack(struct unpacker *from, struct omissions *omissions);
 
 /* A user whose trace could not be read, so that so many packets of it are lost. */
 struct culprit {

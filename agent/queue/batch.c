@@ -9,9 +9,25 @@ const char *batch_format_name(uint8_t format)
 {
 	static const char *const names[BATCH_FORMATS] = {[BATCH_ZIPKIN_SPANS] = "zipkin-spans",
 		[BATCH_ZIPKIN_JSON] = "zipkin-json",
-		[BATCH_OTLP_SPANS] = "otlp-spans"};
+		[BATCH_OTLP_SPANS] = "otlp-spans",
+		[BATCH_EVENT_JSON] = "event-json",
+		[BATCH_EVENT_OTLP] = "event-otlp",
+		[BATCH_MESSAGES] = "messages"};
 
 	return format < BATCH_FORMATS ? names[format] : "unknown";
+}
+
+enum kind batch_kind(uint8_t format)
+{
+	switch (format) {
+	case BATCH_EVENT_JSON:
+	case BATCH_EVENT_OTLP:
+		return KIND_EVENTS;
+	case BATCH_MESSAGES:
+		return KIND_MESSAGES;
+	default:
+		return KIND_SPANS;
+	}
 }
 
 struct batch *batch_create(enum batch_format format, uint32_t count, size_t bytes)

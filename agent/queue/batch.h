@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "core/kind.h"
 #include "queue/receipt.h"
 
 /* The format of the items. The numbers are stored in spools and must never change. */
@@ -23,11 +24,18 @@ enum batch_format {
 	BATCH_ZIPKIN_JSON =
 		1, /* Zipkin's version 2 spans, a JSON object each, as encode/zipkinjson.h makes them */
 	BATCH_OTLP_SPANS = 2, /* Spans of OpenTelemetry with their process, as encode/otlp.h makes them */
+	BATCH_SPAN_FORMATS,   /* the formats of spans come first */
+	BATCH_EVENT_JSON = BATCH_SPAN_FORMATS, /* any event: a JSON object in UTF-8, on one line */
+	BATCH_EVENT_OTLP = 4, /* the same as a LogRecord of OpenTelemetry with its resource */
+	BATCH_MESSAGES = 5,   /* Scribe's messages as they came: the category, and the payload */
 	BATCH_FORMATS
 };
 
 /* For people and JSON: "zipkin-spans"; "unknown" for a format that only a newer version knows. */
 const char *batch_format_name(uint8_t format);
+
+/* What items of the format are; a format that only a newer version knows counts as one of spans. */
+enum kind batch_kind(uint8_t format);
 
 struct batch {
 	atomic_uint owners;
@@ -40,7 +48,7 @@ struct batch {
 	struct receipt *receipt; /* of who waits for these items to be safe, counted; NULL: nobody does */
 };
 
-/* The same items in each format that somebody takes; NULL: nobody does. */
+/* The same items, of one kind, in each of its formats that somebody takes; NULL: nobody does. */
 struct batches {
 	uint32_t count; /* of items in each */
 	const struct batch *of[BATCH_FORMATS];

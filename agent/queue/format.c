@@ -16,7 +16,7 @@ static enum batch_format format_of_kafka(const struct output_config *output)
 	return formats[output->format];
 }
 
-enum batch_format format_of(const struct output_config *output)
+static enum batch_format format_of_spans(const struct output_config *output)
 {
 	bool file = output->type == CONFIG_OUTPUT_FILE,
 	     json = file || (output->type == CONFIG_OUTPUT_HTTP && output->format == CONFIG_FORMAT_JSON2);
@@ -29,6 +29,15 @@ enum batch_format format_of(const struct output_config *output)
 	return json ? BATCH_ZIPKIN_JSON : BATCH_ZIPKIN_SPANS;
 }
 
+enum batch_format format_of(const struct output_config *output, enum kind kind)
+{
+	if (kind == KIND_MESSAGES)
+		return BATCH_MESSAGES;
+	if (kind == KIND_EVENTS)
+		return output->type == CONFIG_OUTPUT_OTLP ? BATCH_EVENT_OTLP : BATCH_EVENT_JSON;
+	return format_of_spans(output);
+}
+
 unsigned formats_of(const struct config *config)
 {
 	unsigned formats = 0;
@@ -36,11 +45,14 @@ unsigned formats_of(const struct config *config)
 	for (guint i = 0; i < config->outputs->len; i++) {
 		const struct output_config *output = g_ptr_array_index(config->outputs, i);
 
-		if (output->type != CONFIG_OUTPUT_NONE)
-			formats |= 1u << format_of(output);
+		for (int kind = 0; kind < KINDS; kind++)
+			if (config_lane_is_on(output, kind))
+				formats |= 1u << format_of(output, kind);
 	}
 	/* while no output wants any, an output that is added soon may be handed what is made now */
-	return formats ? formats : 1u << BATCH_ZIPKIN_SPANS;
+	if (!(formats & ((1u << BATCH_SPAN_FORMATS) - 1)))
+		formats |= 1u << BATCH_ZIPKIN_SPANS;
+	return formats;
 }
 
 int format_encode(uint8_t format, struct buffer *out, const struct span *span)

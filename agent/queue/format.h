@@ -8,9 +8,10 @@
 #include "core/span.h"
 #include "queue/batch.h"
 
-enum batch_format format_of(const struct output_config *output);
+/* The format in which the output sends items of the kind. */
+enum batch_format format_of(const struct output_config *output, enum kind kind);
 
-/* A bit for each enum batch_format that an output wants, whose type is not none; one at least. */
+/* A bit for each enum batch_format that an output wants; one of spans at least. */
 unsigned formats_of(const struct config *config);
 
 /* Appends the span to @out; returns how many of its texts were repaired, or -1 if it is too large. */

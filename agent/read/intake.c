@@ -8,6 +8,9 @@
 #include "base/log.h"
 #include "core/ledger.h"
 #include "read/decoder.h"
+#include "read/foreign.h"
+#include "read/streamkey.h"
+#include "read/thread.h"
 
 /* After so many attempts a stream's packets are not looked up any more: there may be no index. */
 #define TRIES 8
@@ -33,6 +36,7 @@ struct stream {
 struct intake {
 	struct intake_options options;
 	struct event_decoder *decoder;
+	struct foreign *foreign;
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
 	GHashTable *traces;  /* stream_key_trace of each */
 	struct stream *last;
@@ -54,6 +58,7 @@ struct intake *intake_create(const struct intake_options *options)
 
 	intake->options = *options;
 	intake->decoder = event_decoder_create();
+	intake->foreign = foreign_create(options->pipeline, options->events);
 	intake->streams = g_hash_table_new_full(NULL, NULL, NULL, stream_destroy);
 	intake->traces = g_hash_table_new(NULL, NULL);
 	intake->now = options->by_event_time ? 0 : clock_monotonic();
@@ -65,6 +70,7 @@ void intake_destroy(struct intake *intake)
 	g_hash_table_destroy(intake->streams);
 	g_hash_table_destroy(intake->traces);
 	event_decoder_destroy(intake->decoder);
+	foreign_destroy(intake->foreign);
 	g_free(intake);
 }
 
@@ -85,36 +91,6 @@ bool intake_has_trace(const struct intake *intake, const struct stream_key *key)
 
 /* Streams */
 
-static uint64_t environment_number(const bt_trace *trace, const char *name, uint64_t otherwise)
-{
-	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
-
-	if (value && bt_value_is_signed_integer(value))
-		return (uint64_t)bt_value_integer_signed_get(value);
-	return otherwise;
-}
-
-static struct stream_key key_of(const bt_stream *stream)
-{
-	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
-
-	return (struct stream_key){
-		.user = environment_number(trace, "tracer_buffering_id", 0),
-		.bits = (uint32_t)environment_number(trace, "architecture_bit_width", 64),
-		.class_id = bt_stream_class_get_id(bt_stream_borrow_class_const(stream)),
-		.id = bt_stream_get_id(stream),
-	};
-}
-
-static bool has_monotonic_clock(const bt_stream *stream)
-{
-	const bt_clock_class *clock =
-		bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
-	const char *name = clock ? bt_clock_class_get_name(clock) : NULL;
-
-	return name && !strcmp(name, "monotonic");
-}
-
 static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 {
 	struct stream *stream = intake->last;
@@ -123,12 +99,12 @@ static struct stream *find_stream(struct intake *intake, const bt_stream *of)
 		return stream;
 	stream = g_hash_table_lookup(intake->streams, of);
 	if (!stream) {
-		struct stream_key key = key_of(of);
+		struct stream_key key = stream_key_of(of);
 
 		stream = g_new0(struct stream, 1);
 		bt_stream_get_ref(of);
 		stream->stream = of;
-		stream->monotonic = has_monotonic_clock(of);
+		stream->monotonic = stream_is_monotonic(of);
 		stream->user = (uint32_t)key.user;
 		if (intake->options.positions)
 			stream->position = positions_get(intake->options.positions, &key);
@@ -319,6 +295,7 @@ static bool pass(struct intake *intake, struct stream *stream)
 static void take_event(struct intake *intake, const bt_message *message)
 {
 	const struct intake_options *options = &intake->options;
+	const struct clock_steps *steps;
 	struct stream *stream = NULL;
 	struct event event;
 	enum event_type type;
@@ -331,13 +308,18 @@ static void take_event(struct intake *intake, const bt_message *message)
 			return;
 	}
 	type = event_decode(intake->decoder, message, &event);
+	steps = stream && stream->monotonic ? options->steps : NULL;
+	if (type == EVENT_FOREIGN && foreign_take(intake->foreign, message, steps, intake->now))
+		return;
 	decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
-	if (decoded && options->steps && stream && stream->monotonic)
-		event.time = clock_steps_time(options->steps, (int64_t)event.clock, event.time);
-	event.has_user = stream != NULL;
-	event.user = stream ? stream->user : 0;
+	if (decoded && steps)
+		event.time = clock_steps_time(steps, (int64_t)event.clock, event.time);
+	event.has_user = stream != NULL && stream->user != KERNEL_USER;
+	event.user = event.has_user ? stream->user : 0;
 	if (decoded && options->by_event_time && event.time > intake->now)
 		intake->now = event.time;
+	if (decoded && options->seen)
+		options->seen(options->data, &event, thread_of(message));
 	pipeline_event(options->pipeline, type, decoded ? &event : NULL, intake->now);
 }
 

@@ -83,11 +83,28 @@ static void tell_settings(struct collector *collector)
 	buffer_free(&body);
 }
 
+/* One that was started since then has the configuration already. */
+static void tell_leave(struct collector *collector)
+{
+	bool renew;
+
+	pthread_mutex_lock(&collector->lock);
+	renew = collector->renew;
+	collector->renew = false;
+	pthread_mutex_unlock(&collector->lock);
+	if (!renew || collector->leave_told || collector->stop_told)
+		return;
+	collector->leave_told = true;
+	channel_post(&collector->channel, FRAME_LEAVE, NULL);
+}
+
 static void tell_requests(struct collector *collector)
 {
 	int64_t deadline = stop_deadline(collector);
 
 	tell_settings(collector);
+	if (!deadline)
+		tell_leave(collector);
 	if (!deadline || collector->stop_told)
 		return;
 	collector->stop_told = true;
@@ -316,8 +333,8 @@ static void collector_free(struct collector *collector)
 	blame_destroy(collector->suspects);
 	buffer_free(&collector->config);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
-		buffer_free(&collector->spans[i].sizes);
-		buffer_free(&collector->spans[i].events);
+		buffer_free(&collector->items[i].sizes);
+		buffer_free(&collector->items[i].events);
 	}
 	pthread_mutex_destroy(&collector->lock);
 	g_free(collector);
@@ -373,6 +390,15 @@ void collector_configure(struct collector *collector, const struct config *confi
 {
 	pthread_mutex_lock(&collector->lock);
 	take_config(collector, config);
+	pthread_mutex_unlock(&collector->lock);
+	wake(collector);
+}
+
+void collector_renew(struct collector *collector, const struct config *config)
+{
+	pthread_mutex_lock(&collector->lock);
+	take_config(collector, config);
+	collector->renew = true;
 	pthread_mutex_unlock(&collector->lock);
 	wake(collector);
 }

@@ -59,16 +59,25 @@ static bool adds_up(const struct ledger *change)
 					   row[EVENTS_REJECTED_TIME] + row[EVENTS_IGNORED];
 }
 
-/* The ledger and what was reached go together. */
+/* Each event that counts as one of the outputs' is there. */
+static bool has_events(const struct hand *hand)
+{
+	return hand->change.row[EVENTS_AS_JSON] == hand->events.count;
+}
+
+/* The ledger and what was reached go together: the events' queues learn of them after the ledger, too. */
 static bool take_hand(struct collector *collector, struct unpacker *body)
 {
+	struct ledger none = {0};
 	struct hand hand;
 
-	if (!hand_unpack(body, &hand, collector->spans) || !adds_up(&hand.change) ||
+	if (!hand_unpack(body, &hand, collector->items) || !adds_up(&hand.change) || !has_events(&hand) ||
 		!statistics_take(collector->options.statistics, &hand.spans))
 		return false;
 	audience_show(collector->options.audience, collector->options.statistics, &hand.spans);
 	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
+	if (hand.events.count)
+		fanout_hand(collector->options.fanout, &none, &hand.events, clock_monotonic(), hand.at_once);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	return true;
 }
@@ -96,6 +105,16 @@ static bool take_report(struct collector *collector, struct unpacker *body)
 	return true;
 }
 
+static bool take_omissions(struct collector *collector, struct unpacker *body)
+{
+	struct omissions omissions;
+
+	if (!omissions_unpack(body, &omissions))
+		return false;
+	shown_omissions(&collector->shown, &omissions);
+	return true;
+}
+
 static bool take_culprit(struct collector *collector, struct unpacker *body)
 {
 	struct culprit culprit;
@@ -104,6 +123,17 @@ static bool take_culprit(struct collector *collector, struct unpacker *body)
 		return false;
 	blame_unreadable(collector->suspects, &culprit);
 	return true;
+}
+
+/* It has come to its end because the agent wants to stop, or another reader to take over. */
+static bool take_ended(struct collector *collector)
+{
+	if (collector->stop_told)
+		collector->ended = true;
+	else if (collector->leave_told)
+		channel_post(&collector->channel, FRAME_FINISH, NULL);
+	collector->left = collector->leave_told && !collector->ended;
+	return collector->ended || collector->left;
 }
 
 static bool take_frame(struct collector *collector, enum frame_type type, struct unpacker *body)
@@ -122,17 +152,18 @@ static bool take_frame(struct collector *collector, enum frame_type type, struct
 		return true;
 	case FRAME_STATE:
 		return take_report(collector, body);
+	case FRAME_OMITS:
+		return take_omissions(collector, body);
 	case FRAME_LEFT_OUT:
 		return take_culprit(collector, body);
 	case FRAME_WELL:
 		blame_well(collector->suspects, unpack_u64(body));
 		return !body->failed;
 	case FRAME_ENDED:
-		collector->ended = collector->stop_told;
-		return collector->ended;
+		return take_ended(collector);
 	case FRAME_FINISHED:
 		if (!collector->ended)
-			return false;
+			return collector->left;
 		collector->finished = true;
 		collector->nothing_left = unpack_u8(body) != 0;
 		return !body->failed;

@@ -114,7 +114,7 @@ static void show_to(struct audience *audience, struct watcher *watcher, const st
 /* In the format that is read fastest. */
 static const struct batch *any_of(const struct batches *spans)
 {
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		if (spans->of[i])
 			return spans->of[i];
 	return NULL;

@@ -26,7 +26,7 @@ struct tail_record {
 };
 
 enum {
-	/* up to here an enum batch_format */
+	/* up to here an enum batch_format of spans */
 	TAIL_NEWS = 0x100 /* struct tail_news */
 };
 

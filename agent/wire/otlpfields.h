@@ -13,7 +13,16 @@ enum { PARTIAL_SUCCESS_REJECTED = 1, PARTIAL_SUCCESS_MESSAGE = 2 };
 enum { RPC_STATUS_MESSAGE = 2 }; /* google.rpc.Status, the body of an error */
 enum { RESOURCE_ATTRIBUTES = 1 };
 enum { KEYVALUE_KEY = 1, KEYVALUE_VALUE = 2 };
-enum { ANYVALUE_STRING = 1, ANYVALUE_BOOL = 2, ANYVALUE_INT = 3, ANYVALUE_DOUBLE = 4 };
+enum {
+	ANYVALUE_STRING = 1,
+	ANYVALUE_BOOL = 2,
+	ANYVALUE_INT = 3,
+	ANYVALUE_DOUBLE = 4,
+	ANYVALUE_ARRAY = 5,
+	ANYVALUE_MAP = 6,
+	ANYVALUE_BYTES = 7
+};
+enum { ARRAY_VALUES = 1, MAP_VALUES = 1 };
 enum {
 	SPAN_TRACE_ID = 1,
 	SPAN_ID = 2,
@@ -29,6 +38,15 @@ enum {
 };
 enum { EVENT_TIME = 1, EVENT_NAME = 2 };
 enum { STATUS_MESSAGE = 2, STATUS_CODE = 3 };
+enum {
+	LOG_TIME = 1,
+	LOG_SEVERITY = 2,
+	LOG_SEVERITY_TEXT = 3,
+	LOG_BODY = 5,
+	LOG_ATTRIBUTES = 6,
+	LOG_OBSERVED_TIME = 11,
+	LOG_EVENT_NAME = 12
+};
 
 /* Values */
 enum { OTLP_INTERNAL = 1, OTLP_SERVER = 2, OTLP_CLIENT = 3, OTLP_PRODUCER = 4, OTLP_CONSUMER = 5 };
@@ -54,5 +72,15 @@ enum { OTLP_SAMPLED = 1 }; /* of the flags, which are W3C's */
 #define OTLP_CLIENT_PORT "client.port"
 #define OTLP_SHARED "zipkin.shared"
 #define OTLP_DEBUG "zipkin.debug"
+
+/* Of events: what the conventions have no word for begins with the tracer's name, or with ours. */
+#define OTLP_THREAD "thread.id"
+#define OTLP_USER "process.user.id"
+#define OTLP_CPU "cpu.logical_number"
+#define OTLP_DOMAIN "lttng.domain"
+#define OTLP_CONTEXT "lttng.context."
+#define OTLP_PACKET "lttng.packet."
+#define OTLP_CLOCK "lttng.clock"
+#define OTLP_CUT "blkin.cut"
 
 #endif

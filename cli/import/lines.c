@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
+#include "files/filenames.h"
 #include "queue/format.h"
 #include "queue/keep.h"
 
@@ -31,7 +32,7 @@
 struct lines {
 	const struct lines_sink *sink;
 	struct lines_counts *counts;
-	struct batch *spans[BATCH_FORMATS]; /* NULL: not wanted */
+	struct batch *spans[BATCH_SPAN_FORMATS]; /* NULL: not wanted */
 	struct buffer traits;
 	struct buffer encoded;
 	struct spanread_memory memory;
@@ -48,7 +49,11 @@ static int by_name(const void *a, const void *b)
 
 static bool is_named(const char *name)
 {
-	return *name != '.' && g_str_has_suffix(name, ".jsonl");
+	struct filename file;
+
+	/* what an output wrote of other items has no spans */
+	return *name != '.' && g_str_has_suffix(name, ".jsonl") &&
+	       (!filename_parse(name, &file) || filelines_kind(file.lines) == KIND_SPANS);
 }
 
 /* One that is named twice is read once. */
@@ -125,10 +130,10 @@ static void hand(struct lines *lines, bool at_once)
 	struct ledger change = {0};
 
 	change.row[SPANS_MADE] = lines->count;
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		spans.of[i] = lines->spans[i];
 	lines->sink->hand(lines->sink->data, &change, &spans, at_once);
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		if (lines->spans[i])
 			batch_clear(lines->spans[i]);
 	lines->traits.size = 0;
@@ -139,7 +144,7 @@ static void add(void *data, const struct span *span)
 {
 	struct lines *lines = data;
 
-	for (int i = 0; i < BATCH_FORMATS; i++) {
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		if (!lines->spans[i])
 			continue;
 		lines->encoded.size = 0;
@@ -279,13 +284,13 @@ bool lines_read(const GPtrArray *files, const struct lines_sink *sink, struct li
 	struct lines lines = {.sink = sink, .counts = counts};
 	bool good = true;
 
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		if (sink->formats >> i & 1)
 			lines.spans[i] = batch_create((enum batch_format)i, 0, 0);
 	for (guint i = 0; i < files->len; i++)
 		good &= read_file(&lines, files->pdata[i]);
 	hand(&lines, true);
-	for (int i = 0; i < BATCH_FORMATS; i++)
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
 		batch_unref(lines.spans[i]);
 	buffer_free(&lines.traits);
 	buffer_free(&lines.encoded);

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "import/guard.h"
 #include "import/print.h"
+#include "import/printevents.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
 #include "queue/format.h"
@@ -26,9 +27,7 @@
 /* What is shared with the child. */
 struct sending {
 	struct guard guard;
-	const struct config *config;
-	bool print;
-	struct span_printer_options printing;
+	struct send_to to;
 	const GPtrArray *traces; /* NULL: none, but */
 	const GPtrArray *files;  /* of lines */
 	unsigned long limit;
@@ -46,7 +45,8 @@ struct sender {
 	struct fanout *fanout;
 	struct pipeline *pipeline;
 	struct reader *reader;
-	struct print *print; /* NULL: to the outputs */
+	struct print *print; /* of spans; NULL: to the outputs, */
+	struct event_printer events;
 	pthread_t thread;
 	atomic_bool stop;
 	bool interrupting;
@@ -54,6 +54,11 @@ struct sender {
 };
 
 /* The reader's thread */
+
+static bool prints_events(const struct sender *sender)
+{
+	return sender->sending->to.print && sender->sending->to.events;
+}
 
 /* What the reader's thread makes, whatever it reads. */
 static void hand_on(
@@ -64,9 +69,19 @@ static void hand_on(
 	fanout_hand(sender->fanout, change, spans, now, at_once);
 }
 
-static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
+static void hand(
+	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
 {
-	hand_on(data, change, spans, now, at_once);
+	struct sender *sender = data;
+	const struct batch *events = goods->events.of[BATCH_EVENT_JSON];
+
+	hand_on(sender, change, &goods->spans, now, at_once);
+	if (!goods->events.count)
+		return;
+	if (prints_events(sender))
+		sender->stop = !event_printer_put(&sender->events, events) || sender->stop;
+	else
+		fanout_hand(sender->fanout, &(struct ledger){0}, &goods->events, now, at_once);
 }
 
 static void *read_traces(void *data)
@@ -104,7 +119,7 @@ static void *read_lines(void *data)
 	const struct lines_sink sink = {
 		.hand = hand_lines,
 		.data = sender,
-		.formats = formats_of(sending->config),
+		.formats = formats_of(sending->to.config),
 		.stop = &sender->stop,
 		.steps = &sending->guard.steps,
 	};
@@ -162,8 +177,9 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 
 static int open_traces(struct sender *sender)
 {
-	struct intake_options into = {.pipeline = sender->pipeline, .by_event_time = true};
 	struct sending *sending = sender->sending;
+	struct intake_options into = {
+		.pipeline = sender->pipeline, .by_event_time = true, .events = sending->to.names};
 
 	sender->reader = reader_open_files((char *const *)sending->traces->pdata, sending->traces->len, &into,
 		sending->error, sizeof(sending->error));
@@ -171,9 +187,15 @@ static int open_traces(struct sender *sender)
 	return sender->reader ? 0 : -1;
 }
 
+static unsigned wanted_formats(const struct sender *sender)
+{
+	return prints_events(sender) ? 1u << BATCH_EVENT_JSON : formats_of(sender->sending->to.config);
+}
+
 static int start(struct sender *sender)
 {
-	const struct config *config = sender->sending->config;
+	const struct send_to *to = &sender->sending->to;
+	const struct config *config = to->config;
 	struct assembler_limits limits = pipeline_limits(config);
 	struct timeval often = {0, 200000};
 
@@ -188,10 +210,11 @@ static int start(struct sender *sender)
 	sender->sending->unable = !sender->outputs;
 	if (!sender->outputs)
 		return -1;
-	if (sender->sending->print)
-		sender->print = print_create(&sender->sending->printing);
+	if (to->print && !to->events)
+		sender->print = print_create(&to->printing);
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
-	sender->pipeline = pipeline_create(&limits, formats_of(config), (struct pipeline_sink){hand, sender});
+	sender->pipeline =
+		pipeline_create(&limits, wanted_formats(sender), (struct pipeline_sink){hand, sender});
 	if (sender->sending->traces && open_traces(sender) != 0)
 		return -1;
 	event_add(sender->interrupted, NULL);
@@ -205,6 +228,9 @@ static void end_print(struct sender *sender)
 {
 	struct sending *sending = sender->sending;
 
+	sending->result.events_printed = sender->events.printed;
+	sending->result.events_too_large = sender->events.too_large;
+	sending->unable |= sender->events.failed;
 	if (!sender->print)
 		return;
 	print_end(sender->print);
@@ -214,6 +240,7 @@ static void end_print(struct sender *sender)
 
 static void end(struct sender *sender)
 {
+	event_printer_free(&sender->events);
 	if (sender->print)
 		print_destroy(sender->print);
 	if (sender->outputs)
@@ -234,10 +261,10 @@ static void end(struct sender *sender)
 /* What became of everything. */
 static void keep_result(const struct sender *sender)
 {
-	struct output_state outputs[CONFIG_OUTPUTS_MAX];
+	struct output_state outputs[CONFIG_LANES_MAX];
 	struct import_result *result = &sender->sending->result;
 
-	result->outputs = outputs_read(sender->outputs, &result->rows, outputs, CONFIG_OUTPUTS_MAX).on;
+	result->outputs = outputs_read(sender->outputs, &result->rows, outputs, CONFIG_LANES_MAX).on;
 	for (size_t i = 0; i < result->outputs; i++) {
 		g_strlcpy(result->output[i].name, outputs[i].name, sizeof(result->output[i].name));
 		memcpy(result->output[i].row, outputs[i].account.row, sizeof(result->output[i].row));
@@ -286,9 +313,7 @@ static enum send_end send_all(const struct sending *what, struct import_result *
 		snprintf(error, SEND_ERROR_SIZE, "%s", how);
 		return SEND_DIED;
 	}
-	sending->config = what->config;
-	sending->print = what->print;
-	sending->printing = what->printing;
+	sending->to = what->to;
 	sending->traces = what->traces;
 	sending->files = what->files;
 	sending->limit = what->limit;
@@ -303,11 +328,7 @@ static enum send_end send_all(const struct sending *what, struct import_result *
 enum send_end send_traces(const struct send_to *to, const GPtrArray *traces, unsigned long limit,
 	struct import_result *result, char *error)
 {
-	const struct sending what = {.config = to->config,
-		.print = to->print,
-		.printing = to->printing,
-		.traces = traces,
-		.limit = limit};
+	const struct sending what = {.to = *to, .traces = traces, .limit = limit};
 
 	return send_all(&what, result, error);
 }
@@ -315,8 +336,7 @@ enum send_end send_traces(const struct send_to *to, const GPtrArray *traces, uns
 enum send_end send_lines(
 	const struct send_to *to, const GPtrArray *files, struct import_result *result, char *error)
 {
-	const struct sending what = {
-		.config = to->config, .print = to->print, .printing = to->printing, .files = files};
+	const struct sending what = {.to = *to, .files = files};
 
 	return send_all(&what, result, error);
 }

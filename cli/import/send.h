@@ -19,20 +19,24 @@
 /* What became of the events and spans; zeroed if it is not known. */
 struct import_result {
 	struct ledger rows;
-	uint64_t printed; /* spans */
+	uint64_t printed; /* spans, */
+	uint64_t events_printed;
+	uint64_t events_too_large; /* for that */
 	struct lines_counts lines;
 	size_t outputs;
 	struct {
 		char name[64];
 		int64_t row[ACCOUNT_ROWS];
-	} output[CONFIG_OUTPUTS_MAX];
+	} output[CONFIG_LANES_MAX]; /* their lanes */
 };
 
-/* Where the spans go. */
+/* Where spans and events go. */
 struct send_to {
 	const struct config *config; /* to its outputs, and assembled as it says */
 	bool print;                  /* or to standard output instead: print_spans.h */
 	struct span_printer_options printing;
+	bool events;  /* of which only events are printed: import/printevents.h */
+	char **names; /* patterns of those that are wanted, ended by NULL; NULL: all */
 };
 
 enum send_end {

@@ -48,7 +48,7 @@ static bool take_record(
 {
 	struct tail_news news;
 
-	if (record.kind < BATCH_FORMATS) {
+	if (record.kind < BATCH_SPAN_FORMATS) {
 		take_span(stream, record.kind, body, record.size, spans);
 	} else if (record.kind == TAIL_NEWS && record.size == sizeof(news)) {
 		memcpy(&news, body, sizeof(news));

@@ -42,11 +42,12 @@ static void write_checkpoint(const uint8_t *data, size_t size)
 	checkpoint_close(checkpoint);
 }
 
-static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
+static void hand(
+	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
 {
 	struct fanout *fanout = data;
 
-	fanout_hand(fanout, change, spans, now, at_once);
+	fanout_hand(fanout, change, &goods->spans, now, at_once);
 }
 
 /* What the reader makes of it. */

@@ -53,9 +53,15 @@ START_TEST(test_mistakes)
 		{"[output zipkin2]\nserver = a:1\n[output]\nserver = b:1\n[output zipkin2]\nserver = "
 		 "c:1\n",
 			"test: F:6: `server` is already set on line 2\n"},
-		{"[output zipkin2]\ntakes = spans, events\n",
-			"test: F:2: `takes = spans, events` is not valid: it must be spans\n"},
-		{"[output zipkin2]\ntakes =\n", "test: F:2: `takes = ` is not valid: it must be spans\n"},
+		{"[output zipkin2]\ntakes = spans, logs\n",
+			"test: F:2: `takes = spans, logs` is not valid: it must be spans, events or "
+			"messages, or several, separated by commas\n"},
+		{"[output zipkin2]\ntakes =\n",
+			"test: F:2: `takes = ` is not valid: it must be spans, events or messages, or several, "
+			"separated by commas\n"},
+		{"[output zipkin2]\ntype = http\ntakes = spans, events\n",
+			"test: F:3: `type = http` takes spans only, as that is all that Zipkin takes; for "
+			"events and messages set another type in [output zipkin2]\n"},
 		{"[output a]\nretry-min = 10s\n[output b]\nretry-min = 10s\ntls-key = /k\n",
 			"test: F:2: `retry-min` is larger than `retry-max` in [output a]\n"
 			"test: F:4: `retry-min` is larger than `retry-max` in [output b]\n"

@@ -22,27 +22,26 @@ static struct batch seen[BATCH_FORMATS];
 static void teardown(void)
 {
 	buffer_free(&out);
-	buffer_free(&seen[0].sizes);
-	buffer_free(&seen[0].events);
+	for (int i = 0; i < BATCH_FORMATS; i++) {
+		buffer_free(&seen[i].sizes);
+		buffer_free(&seen[i].events);
+	}
 }
 
 /* Frames */
 
-static void pack_spans(void)
+static void put_batch(const struct batch *items)
 {
-	struct batch *spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
-	struct buffer traits = {0};
-	struct hand hand = {.at_once = true, .reached = unpacker_of("place", 5), .spans = {.count = 3}};
+	buffer_put(&out, items->sizes.data, items->sizes.size);
+	buffer_put(&out, items->events.data, items->events.size);
+	buffer_put(&out, items->spans.data, items->spans.size);
+}
 
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		hand.spans.of[i] = spans;
-	hand.change.row[EVENTS_READ] = 7;
-	hand.change.row[SPANS_PENDING] = -2;
-	batch_add(spans, (const uint8_t *)"one", 3, 11);
-	batch_add(spans, (const uint8_t *)"", 0, 12);
-	batch_add(spans, (const uint8_t *)"three", 5, 13);
-	hand.spans.words_size = 5;
-	hand_pack(&out, &hand);
+/* What is said of the spans, and the same bytes for all formats. */
+static void put_spans(const struct batch *spans)
+{
+	struct buffer traits = {0};
+
 	for (uint64_t i = 0; i < 3; i++)
 		trait_put(&traits, &(struct span){.trace_id = 100 + i});
 	buffer_put(&out, traits.data, traits.size);
@@ -50,38 +49,62 @@ static void pack_spans(void)
 		buffer_put(&out, &(struct named){i, 10 + i}, sizeof(struct named));
 	buffer_put(&out, "words", 5);
 	buffer_free(&traits);
-	for (int i = 0; i < BATCH_FORMATS; i++) { /* the same bytes do for all */
-		buffer_put(&out, spans->sizes.data, spans->sizes.size);
-		buffer_put(&out, spans->events.data, spans->events.size);
-		buffer_put(&out, spans->spans.data, spans->spans.size);
-	}
-	batch_unref(spans);
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
+		put_batch(spans);
 }
 
-static bool unpack_spans(const uint8_t *data, size_t size, struct hand *hand)
+static void pack_hand(void)
+{
+	struct batch *spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0),
+		     *events = batch_create(BATCH_EVENT_JSON, 0, 0);
+	struct hand hand = {.at_once = true,
+		.reached = unpacker_of("place", 5),
+		.spans = {.count = 3, .words_size = 5},
+		.events = {.count = 2, .of = {[BATCH_EVENT_JSON] = events, [BATCH_EVENT_OTLP] = events}}};
+
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
+		hand.spans.of[i] = spans;
+	hand.change.row[EVENTS_READ] = 7;
+	hand.change.row[SPANS_PENDING] = -2;
+	batch_add(spans, (const uint8_t *)"one", 3, 11);
+	batch_add(spans, (const uint8_t *)"", 0, 12);
+	batch_add(spans, (const uint8_t *)"three", 5, 13);
+	batch_add(events, (const uint8_t *)"{}", 2, 14);
+	batch_add(events, (const uint8_t *)"{\"a\":1}", 7, 15);
+	hand_pack(&out, &hand);
+	put_spans(spans);
+	put_batch(events);
+	put_batch(events);
+	batch_unref(spans);
+	batch_unref(events);
+}
+
+static bool unpack_hand(const uint8_t *data, size_t size, struct hand *hand)
 {
 	struct unpacker from = unpacker_of(data, size);
 
 	return hand_unpack(&from, hand, seen);
 }
 
-/* The sizes of each format's spans are within the frame, one behind the other. */
+/* The sizes of each format's items are within the frame, one behind the other. */
 static void assert_bounds(const struct hand *hand, const uint8_t *end)
 {
 	const uint8_t *at = NULL;
 
 	for (int format = 0; format < BATCH_FORMATS; format++) {
-		const struct batch *spans = hand->spans.of[format];
+		const struct batches *batches =
+			batch_kind((uint8_t)format) == KIND_EVENTS ? &hand->events : &hand->spans;
+		const struct batch *items = batches->of[format];
 		size_t bytes = 0;
 
-		if (!spans)
+		if (!items)
 			continue;
-		ck_assert_uint_eq(spans->count, hand->spans.count);
-		for (uint32_t n = 0; n < spans->count; n++)
-			bytes += batch_sizes(spans)[n];
-		ck_assert_uint_eq(bytes, spans->spans.size);
-		ck_assert(!at || spans->spans.data > at);
-		at = spans->spans.data + bytes;
+		ck_assert_uint_eq(items->count, batches->count);
+		for (uint32_t n = 0; n < items->count; n++)
+			bytes += batch_sizes(items)[n];
+		ck_assert_uint_eq(bytes, items->spans.size);
+		ck_assert(!at || items->spans.data > at);
+		at = items->spans.data + bytes;
 	}
 	ck_assert(!at || at == end);
 	ck_assert(
@@ -95,8 +118,8 @@ START_TEST(a_hand_is_understood)
 	struct named named;
 	struct hand hand;
 
-	pack_spans();
-	ck_assert(unpack_spans(out.data, out.size, &hand));
+	pack_hand();
+	ck_assert(unpack_hand(out.data, out.size, &hand));
 	ck_assert(hand.at_once);
 	ck_assert_int_eq(hand.change.row[EVENTS_READ], 7);
 	ck_assert_int_eq(hand.change.row[SPANS_PENDING], -2);
@@ -108,13 +131,39 @@ START_TEST(a_hand_is_understood)
 	ck_assert_uint_eq(named.program, 12);
 	ck_assert_uint_eq(hand.spans.words_size, 5);
 	ck_assert_mem_eq(hand.spans.words, "words", 5);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
+	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		ck_assert_uint_eq(hand.spans.of[i]->format, i);
 		ck_assert_mem_eq(hand.spans.of[i]->spans.data, "onethree", 8);
 		ck_assert_uint_eq(batch_sizes(hand.spans.of[i])[2], 5);
 		ck_assert_int_eq(batch_events(hand.spans.of[i])[1], 12);
 	}
+	ck_assert_uint_eq(hand.events.count, 2);
+	for (int i = BATCH_EVENT_JSON; i <= BATCH_EVENT_OTLP; i++) {
+		ck_assert_uint_eq(hand.events.of[i]->format, i);
+		ck_assert_mem_eq(hand.events.of[i]->spans.data, "{}{\"a\":1}", 9);
+		ck_assert_int_eq(batch_events(hand.events.of[i])[1], 15);
+	}
 	assert_bounds(&hand, out.data + out.size);
+}
+END_TEST
+
+/* Formats have to be those of the kind. */
+START_TEST(spans_are_no_events)
+{
+	struct batch *batch = batch_create(BATCH_EVENT_JSON, 0, 0);
+	struct hand hand = {.reached = unpacker_of("", 0), .spans = {.of = {[BATCH_EVENT_JSON] = batch}}};
+
+	hand_pack(&out, &hand);
+	ck_assert(!unpack_hand(out.data, out.size, &hand));
+	out.size = 0;
+	hand = (struct hand){.reached = unpacker_of("", 0), .events = {.of = {[BATCH_OTLP_SPANS] = batch}}};
+	hand_pack(&out, &hand);
+	ck_assert(!unpack_hand(out.data, out.size, &hand));
+	out.size = 0;
+	hand = (struct hand){.reached = unpacker_of("", 0), .events = {.of = {[BATCH_EVENT_OTLP] = batch}}};
+	hand_pack(&out, &hand);
+	ck_assert(unpack_hand(out.data, out.size, &hand));
+	batch_unref(batch);
 }
 END_TEST
 
@@ -123,21 +172,21 @@ START_TEST(a_broken_hand_is_harmless)
 {
 	struct hand hand;
 
-	pack_spans();
+	pack_hand();
 	for (size_t size = 0; size < out.size; size++) {
 		g_autofree uint8_t *copy = g_memdup2(out.data, size);
 
-		ck_assert_msg(!unpack_spans(copy, size, &hand), "cut off at %zu", size);
+		ck_assert_msg(!unpack_hand(copy, size, &hand), "cut off at %zu", size);
 	}
 	for (size_t i = 0; i < out.size * 255; i++) {
 		g_autofree uint8_t *copy = g_memdup2(out.data, out.size);
 
 		copy[i / 255] ^= (uint8_t)(i % 255 + 1);
-		if (unpack_spans(copy, out.size, &hand))
+		if (unpack_hand(copy, out.size, &hand))
 			assert_bounds(&hand, copy + out.size);
 	}
 	buffer_put(&out, "x", 1);
-	ck_assert(!unpack_spans(out.data, out.size, &hand));
+	ck_assert(!unpack_hand(out.data, out.size, &hand));
 }
 END_TEST
 
@@ -444,6 +493,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, NULL, teardown);
 	tcase_add_test(cases, a_hand_is_understood);
 	tcase_add_test(cases, a_broken_hand_is_harmless);
+	tcase_add_test(cases, spans_are_no_events);
 	tcase_add_test(cases, reports);
 	tcase_add_test(cases, orders);
 	tcase_add_test(cases, around);

@@ -108,15 +108,18 @@ void runstate_collects_in_part(
 
 /* The reader */
 
-static void hand(void *data, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
+static void hand(
+	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
 {
+	const struct batch *spans = goods->spans.of[BATCH_ZIPKIN_SPANS];
+
 	(void)data;
 	(void)now;
 	(void)at_once;
 	ledger_post(change);
 	memset(change, 0, sizeof(*change));
-	if (spans->of[BATCH_ZIPKIN_SPANS])
-		witness_see(spans->of[BATCH_ZIPKIN_SPANS]);
+	if (spans)
+		witness_see(spans);
 }
 
 static bool stopping(void *data)

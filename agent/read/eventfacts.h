@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* When, where and by whom an event was logged: from its clock, its contexts, and its trace's environment. */
+#ifndef READ_EVENTFACTS_H
+#define READ_EVENTFACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "read/eventplan.h"
+
+/* The time of an event. */
+struct moment {
+	enum { MOMENT_NONE, MOMENT_CYCLES, MOMENT_TIME } kind;
+	uint64_t cycles; /* of its clock, unless there is none */
+	int64_t time;    /* ns since the epoch, if the clock says that */
+};
+
+struct moment moment_of(const struct event_plan *plan, const bt_message *message);
+
+struct known_number {
+	bool known;
+	int64_t value;
+};
+
+/* What a trace says of all its events. */
+struct trace_facts {
+	const bt_trace *trace;    /* owned: so that no other gets its address */
+	struct text host;         /* UTF-8; size 0: not said */
+	struct text domain;       /* "ust" or "kernel", of LTTng's */
+	struct text program;      /* of traces of one process, and so */
+	struct known_number pid;  /* this; */
+	struct known_number user; /* of traces of one user */
+	struct text json;         /* `"host":…,"domain":…,` */
+	GStringChunk *texts;
+};
+
+struct trace_facts *trace_facts_create(const bt_trace *trace);
+void trace_facts_destroy(struct trace_facts *facts);
+
+/* What an event says, or its trace. */
+struct event_facts {
+	struct known_number cpu, pid, tid, user;
+	struct text program; /* any bytes; size 0: not known */
+};
+
+struct event_facts event_facts_of(const struct event_plan *plan, const struct trace_facts *trace,
+	const bt_field *const scopes[EVENT_SCOPES]);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Making the plan of a field, with all that is in it: for eventplan.c. */
+#ifndef READ_FIELDPLAN_H
+#define READ_FIELDPLAN_H
+
+#include "read/eventplan.h"
+
+/* The plan of a scope, a structure; @names (of char *, owned) has those that are taken, and gets its own. */
+struct field_plan field_plan_scope(GStringChunk *texts, const bt_field_class *field_class, GHashTable *names);
+void field_plan_free(struct field_plan *plan);
+
+/* @text as UTF-8, kept in @texts. */
+struct text field_plan_text(GStringChunk *texts, const char *text);
+
+/* The same as JSON, with its quotes. */
+void field_plan_put_json(GString *out, struct text text);
+
+#endif

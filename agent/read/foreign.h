@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events that are no part of a span, encoded in the formats that somebody takes. It keeps a plan for each
+ * event class that it has met.
+ */
+#ifndef READ_FOREIGN_H
+#define READ_FOREIGN_H
+
+#include <babeltrace2/babeltrace.h>
+
+#include "assemble/pipeline.h"
+#include "core/clocksteps.h"
+
+struct foreign;
+
+/* @patterns: of the names of the events that are wanted, ended by NULL; NULL: all. Both are borrowed. */
+struct foreign *foreign_create(struct pipeline *pipeline, char *const *patterns);
+void foreign_destroy(struct foreign *foreign);
+
+/*
+ * Puts an event into the pipeline, in each of the formats that it wants; false if it wants none, or not this
+ * event. @steps, of its clock, or NULL, date it; @now is the pipeline's clock.
+ */
+bool foreign_take(
+	struct foreign *foreign, const bt_message *message, const struct clock_steps *steps, int64_t now);
+
+#endif
