@@ -70,8 +70,8 @@ class Session:
         return f"net://127.0.0.1:{self.node.relay_ports[2]}/host/{socket.gethostname()}/{self.name}"
 
 
-def babeltrace2(node, source, url, muxer):
-    """babeltrace2's own reader of @url, into the sink that does nothing."""
+def babeltrace2_words(source, url, muxer):
+    """The command: babeltrace2's own reader of @url, into the sink that does nothing."""
     action = ',session-not-found-action="end"' if source == "lttng-live" else ""
     words = ["babeltrace2", "run", f"--component=source:source.ctf.{source}", f'--params=inputs=["{url}"]{action}']
     words += ["--component=sink:sink.utils.dummy"]
@@ -79,7 +79,11 @@ def babeltrace2(node, source, url, muxer):
         words += ["--component=muxer:filter.utils.muxer", "--connect=source:muxer", "--connect=muxer:sink"]
     else:
         words += ["--connect=source:sink"]
-    return node.start(words)
+    return words
+
+
+def babeltrace2(node, source, url, muxer):
+    return node.start(babeltrace2_words(source, url, muxer))
 
 
 def cpu(program):
