@@ -287,7 +287,6 @@ int config_check(const struct config *config)
 
 	if (check_ui(config) != 0)
 		status = -1;
-
 	if (check_events(config) != 0)
 		status = -1;
 	if (check_memory(config) != 0)

@@ -17,12 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <blkin/blkin.h>
-
-#include "floor.h"
+#include "rows.h"
 
 #define THREADS_MAX 8
-#define ROWS_MAX 8
 /* A row that records nothing takes a nanosecond or two: that many times the calls. */
 #define CHEAP 50
 
@@ -30,20 +27,6 @@ struct options {
 	int threads, rounds, batches;
 	unsigned calls, pause;
 	bool on;
-};
-
-/* What is traced. */
-struct subject {
-	struct blkin_endpoint here;
-	struct blkin_trace trace;
-	struct blkin_context parent, unsampled;
-	const char *event, *object, *pool;
-};
-
-struct row {
-	const char *name;
-	void (*call)(const struct subject *subject);
-	unsigned records; /* events a call */
 };
 
 struct cost {
@@ -64,113 +47,6 @@ struct worker {
 	int thread;
 	pthread_t id;
 };
-
-/* The calls, all reached in the same way */
-
-static void call_nothing(const struct subject *subject)
-{
-	__asm__ volatile("" : : "r"(subject) : "memory");
-}
-
-static void call_floor(const struct subject *subject)
-{
-	const struct blkin_trace *trace = &subject->trace;
-
-	lttng_ust_tracepoint(bench, timestamp, trace->name, trace->endpoint->name, trace->endpoint->port,
-		trace->endpoint->ip, trace->info.trace_id, trace->info.span_id, trace->info.parent_span_id,
-		subject->event);
-}
-
-static void call_record(const struct subject *subject)
-{
-	BLKIN_TIMESTAMP(&subject->trace, NULL, subject->event);
-}
-
-/* What BlkKin has always done for a span such as the next. */
-static void call_six_records(const struct subject *subject)
-{
-	BLKIN_TIMESTAMP(&subject->trace, NULL, "request decoded");
-	BLKIN_KEYVAL_STRING(&subject->trace, NULL, "object", subject->object);
-	BLKIN_KEYVAL_STRING(&subject->trace, NULL, "pool", subject->pool);
-	BLKIN_TIMESTAMP(&subject->trace, NULL, "cache miss");
-	BLKIN_KEYVAL_INTEGER(&subject->trace, NULL, "bytes", 4194304);
-	BLKIN_TIMESTAMP(&subject->trace, NULL, "reply sent");
-}
-
-static inline void fill_span(struct blkin_span *span, const struct subject *subject)
-{
-	blkin_span_start(span, BLKIN_SERVER, "read", &subject->here, &subject->parent);
-	blkin_span_annotate(span, "request decoded");
-	blkin_span_tag(span, "object", subject->object);
-	blkin_span_tag(span, "pool", subject->pool);
-	blkin_span_annotate(span, "cache miss");
-	blkin_span_tag_int(span, "bytes", 4194304);
-	blkin_span_annotate(span, "reply sent");
-}
-
-static void call_span_of_six(const struct subject *subject)
-{
-	struct blkin_span span;
-
-	fill_span(&span, subject);
-	blkin_span_finish(&span);
-}
-
-static void call_bare_span(const struct subject *subject)
-{
-	struct blkin_span span;
-
-	blkin_span_start(&span, BLKIN_SERVER, "read", &subject->here, &subject->parent);
-	blkin_span_finish(&span);
-}
-
-static void call_unsampled_span(const struct subject *subject)
-{
-	struct blkin_span span;
-
-	blkin_span_start(&span, BLKIN_SERVER, "read", &subject->here, &subject->unsampled);
-	blkin_span_finish(&span);
-}
-
-/* A span of six, its text ready, is finished again and again: what is left is its event. */
-static void call_ready_event(const struct subject *subject)
-{
-	static __thread struct blkin_span span;
-
-	if (!span.used)
-		fill_span(&span, subject);
-	span.recording = 1;
-	blkin_span_finish(&span);
-}
-
-static const struct row rows_on[] = {
-	{"tracepoint", call_floor, 1},
-	{"record", call_record, 1},
-	{"six-records", call_six_records, 6},
-	{"span-six", call_span_of_six, 1},
-	{"span-bare", call_bare_span, 1},
-	{"span-event", call_ready_event, 1},
-	{"nothing", call_nothing, 0},
-	{"unsampled", call_unsampled_span, 0},
-};
-
-static const struct row rows_off[] = {
-	{"off-nothing", call_nothing, 0},
-	{"off-tracepoint", call_floor, 0},
-	{"off-span", call_bare_span, 0},
-	{"off-span-six", call_span_of_six, 0},
-	{"off-record", call_record, 0},
-};
-
-static void fill_subject(struct subject *subject)
-{
-	subject->here = (struct blkin_endpoint){"192.168.17.4", 6800, "osd.4"};
-	blkin_init_new_trace(&subject->trace, "read", &subject->here);
-	subject->parent = (struct blkin_context){.trace_id = blkin_id(), .span_id = blkin_id()};
-	subject->event = "request decoded";
-	subject->object = "rbd_data.10226b8b4567.000000000000042a";
-	subject->pool = "rbd";
-}
 
 /* Measuring */
 
@@ -282,24 +158,6 @@ static void run(struct bench *bench)
 			(uint64_t)(options->batches * options->threads * (options->rounds + 1)));
 }
 
-/* Whether all that is measured is recorded, or none of it. */
-static bool recording(bool on)
-{
-	bool floor = lttng_ust_tracepoint_enabled(bench, timestamp), classic = BLKIN_CLASSIC_ON_(timestamp);
-
-	return on ? floor && classic && blkin_tracing() : floor || classic || blkin_tracing();
-}
-
-static bool ready(bool on)
-{
-	for (int i = 0; on && i < 200 && !recording(true); i++)
-		usleep(50000);
-	if (recording(on) == on)
-		return true;
-	fprintf(stderr, "client: %s\n", on ? "no session records blkin:* and bench:*" : "a session records");
-	return false;
-}
-
 static bool read_options(struct options *options, int argc, char **argv)
 {
 	int option;
@@ -334,11 +192,11 @@ int main(int argc, char **argv)
 				"PAUSE_US] on|off\n");
 		return 64;
 	}
-	if (!ready(bench.options.on))
+	if (!rows_ready(bench.options.on))
 		return 3;
 	bench.rows = bench.options.on ? rows_on : rows_off;
-	bench.row_count =
-		(int)(bench.options.on ? sizeof(rows_on) : sizeof(rows_off)) / (int)sizeof(struct row);
+	while (bench.rows[bench.row_count].name)
+		bench.row_count++;
 	fill_subject(&bench.subject);
 	run(&bench);
 	return 0;

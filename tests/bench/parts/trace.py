@@ -70,8 +70,8 @@ class Session:
         return f"net://127.0.0.1:{self.node.relay_ports[2]}/host/{socket.gethostname()}/{self.name}"
 
 
-def babeltrace2(node, source, url, muxer):
-    """babeltrace2's own reader of @url, into the sink that does nothing."""
+def babeltrace2_words(source, url, muxer):
+    """The command: babeltrace2's own reader of @url, into the sink that does nothing."""
     action = ',session-not-found-action="end"' if source == "lttng-live" else ""
     words = ["babeltrace2", "run", f"--component=source:source.ctf.{source}", f'--params=inputs=["{url}"]{action}']
     words += ["--component=sink:sink.utils.dummy"]
@@ -79,7 +79,11 @@ def babeltrace2(node, source, url, muxer):
         words += ["--component=muxer:filter.utils.muxer", "--connect=source:muxer", "--connect=muxer:sink"]
     else:
         words += ["--connect=source:sink"]
-    return node.start(words)
+    return words
+
+
+def babeltrace2(node, source, url, muxer):
+    return node.start(babeltrace2_words(source, url, muxer))
 
 
 def cpu(program):
@@ -122,9 +126,9 @@ def settle(program, seconds=0.5):
     program.wait_ready(idle)
 
 
-def generate(node, stream, events, rate):
-    """Runs the generator; gives how many events and spans it recorded."""
-    return map(int, node.run(["tests/bench/generate", stream, events, rate], seconds=600).split())
+def generate(node, stream, events, rate, *names):
+    """Runs the generator; gives how many events and spans it recorded. @names: of how many services, and of spans."""
+    return map(int, node.run(["tests/bench/generate", stream, events, rate, *names], seconds=600).split())
 
 
 class Sink:
