@@ -16,7 +16,8 @@ struct endpoint_cache {
 	struct known {
 		uint32_t size; /* 0: none */
 		char text[TEXT_MAX];
-		struct endpoint endpoint; /* without the service, which is the end of the text */
+		struct span_head head; /* of an endpoint only the local one; without the service, which is
+					  the end of the text */
 	} known[1 << PLACE_BITS];
 };
 
@@ -51,29 +52,81 @@ static struct known *place_of(struct endpoint_cache *cache, const char *text, si
 	return &cache->known[mix(hash, text + size - TEXT_MIN) >> (64 - PLACE_BITS)];
 }
 
-static void keep(struct known *known, const struct endpoint *endpoint, const char *text, size_t size)
+/* Eight bytes at a time, as most are short: the call of memcmp would cost as much again. */
+static bool is_same(const char *one, const char *other, size_t size)
+{
+	uint64_t differ = 0, a, b;
+
+	for (size_t at = 0; at < size; at += TEXT_MIN) {
+		size_t here = at + TEXT_MIN <= size ? at : size - TEXT_MIN;
+
+		memcpy(&a, one + here, sizeof(a));
+		memcpy(&b, other + here, sizeof(b));
+		differ |= a ^ b;
+	}
+	return !differ;
+}
+
+/* NULL: there is no place for it. */
+static struct known *find(struct endpoint_cache *cache, const char *text, size_t size, bool *found)
+{
+	struct known *known = NULL;
+
+	*found = false;
+	if (cache && size >= TEXT_MIN && size <= TEXT_MAX) {
+		known = place_of(cache, text, size);
+		*found = known->size == size && is_same(known->text, text, size);
+	}
+	return known;
+}
+
+static void keep(struct known *known, const char *text, size_t size)
 {
 	known->size = (uint32_t)size;
 	memcpy(known->text, text, size);
-	known->endpoint = *endpoint;
 }
 
 bool endpoint_cache_read(
 	struct endpoint_cache *cache, struct endpoint *endpoint, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at);
-	struct known *known;
+	bool found;
+	struct known *known = find(cache, at, size, &found);
 
-	if (!cache || size < TEXT_MIN || size > TEXT_MAX)
-		return span_endpoint_read(endpoint, at, end);
-	known = place_of(cache, at, size);
-	if (known->size == size && memcmp(known->text, at, size) == 0) {
-		*endpoint = known->endpoint;
+	if (found) {
+		*endpoint = known->head.local;
 		endpoint->service.data = end - endpoint->service.size;
 		return true;
 	}
 	if (!span_endpoint_read(endpoint, at, end))
 		return false;
-	keep(known, endpoint, at, size);
+	if (known) {
+		keep(known, at, size);
+		known->head.local = *endpoint;
+	}
 	return true;
+}
+
+bool endpoint_cache_find_head(struct endpoint_cache *cache, struct span_head *head, struct text line)
+{
+	bool found;
+	const struct known *known = find(cache, line.data, line.size, &found);
+
+	if (!found)
+		return false;
+	*head = known->head;
+	head->local.service.data = line.data + line.size - head->local.service.size;
+	return true;
+}
+
+/* An endpoint has no text that is a head line, too: one begins with a digit, the other with a letter. */
+void endpoint_cache_keep_head(struct endpoint_cache *cache, const struct span_head *head, struct text line)
+{
+	bool found;
+	struct known *known = find(cache, line.data, line.size, &found);
+
+	if (!known)
+		return;
+	keep(known, line.data, line.size);
+	known->head = *head;
 }

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A cache of endpoints from spans' head lines, by their text: a program has the same endpoint in every span,
- * and a node has few programs, so most endpoints are parsed only once.
+ * A cache of spans' head lines, and of the endpoints in them, by their text: a program has few of them, and a
+ * node has few programs, so most are parsed only once.
  */
 #ifndef ASSEMBLE_ENDPOINTCACHE_H
 #define ASSEMBLE_ENDPOINTCACHE_H
 
 #include "core/span.h"
+
+/* What a head line says. */
+struct span_head {
+	enum span_kind kind;
+	bool shared, debug;
+	uint64_t trace_id_high;
+	struct endpoint local;
+};
 
 struct endpoint_cache;
 
@@ -16,5 +24,11 @@ void endpoint_cache_destroy(struct endpoint_cache *cache);
 /* Like span_endpoint_read, but faster. @cache may be NULL. */
 bool endpoint_cache_read(
 	struct endpoint_cache *cache, struct endpoint *endpoint, const char *at, const char *end);
+
+/* Looks a whole head line up; false if it is not there. */
+bool endpoint_cache_find_head(struct endpoint_cache *cache, struct span_head *head, struct text line);
+
+/* Keeps one that was parsed. */
+void endpoint_cache_keep_head(struct endpoint_cache *cache, const struct span_head *head, struct text line);
 
 #endif

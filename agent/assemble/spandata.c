@@ -77,9 +77,9 @@ static bool read_process(struct span_data *lines, const char *at, const char *en
 }
 
 /* "KEY=VALUE". */
-static bool read_tag(struct span_data *lines, const char *at, const char *end)
+static bool read_tag(struct span_data *lines, const char *at, const char *end, const char *limit)
 {
-	const char *equals = find_near(at, end, '=');
+	const char *equals = find_within(at, end, limit, '=');
 
 	if (!equals || is_full(lines))
 		return false;
@@ -88,7 +88,9 @@ static bool read_tag(struct span_data *lines, const char *at, const char *end)
 	return true;
 }
 
-static bool read_line(struct span_data *lines, const char *at, const char *end, int64_t start)
+/* @limit: where the whole text ends. */
+static bool read_line(
+	struct span_data *lines, const char *at, const char *end, const char *limit, int64_t start)
 {
 	if (at < end && (*at == '+' || *at == '-'))
 		return read_annotation(lines, at, end, start);
@@ -98,7 +100,7 @@ static bool read_line(struct span_data *lines, const char *at, const char *end, 
 		return read_note(lines, at, end);
 	if (at < end && *at == '&' && read_process(lines, at, end))
 		return true;
-	return read_tag(lines, at, end);
+	return read_tag(lines, at, end, limit);
 }
 
 /* Empties it for the next span. */
@@ -118,15 +120,16 @@ static void clear(struct span_data *lines)
 
 bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 {
-	const char *at = data.data, *end = data.data + data.size, *line_end = find_near(at, end, '\n');
+	struct finder breaks = finder_of(data.data, data.size, '\n');
+	const char *at = data.data, *end = data.data + data.size, *line_end = finder_next(&breaks);
 
 	clear(lines);
 	if (!line_end ||
 		!span_head_read(&lines->head, (struct text){at, (uint32_t)(line_end - at)}, lines->cache))
 		return false;
 	for (at = line_end + 1; at < end; at = line_end + 1) {
-		line_end = find_near(at, end, '\n');
-		if (!line_end || !read_line(lines, at, line_end, start))
+		line_end = finder_next(&breaks);
+		if (!line_end || !read_line(lines, at, line_end, end, start))
 			return false;
 	}
 	return true;

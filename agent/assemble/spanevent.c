@@ -5,16 +5,6 @@
 
 #include <glib.h>
 
-int64_t span_event_since_epoch(const struct event *event, uint64_t clock)
-{
-	return event->time - (int64_t)(event->clock - clock);
-}
-
-bool span_event_clock_in_range(const struct event *event, uint64_t clock)
-{
-	return clock > 0 && clock <= event->clock && event->clock - clock < (uint64_t)event->time;
-}
-
 /* A level other than info becomes a tag: Zipkin has no field for it. */
 static void tag_level(struct span_data *lines, unsigned level)
 {
@@ -25,12 +15,13 @@ static void tag_level(struct span_data *lines, unsigned level)
 			(struct tag){{"level", 5}, {name, (uint32_t)strlen(name)}, TAG_TEXT};
 }
 
-/* The span borrows the lines. */
-static struct span make_span(const struct event *event, const struct span_data *lines, uint64_t finish)
+/* The span borrows the lines. It is written in place: it is large, and a copy would cost as much again. */
+static void make_span(struct span *restrict span, const struct event *restrict event,
+	const struct span_data *restrict lines, uint64_t finish)
 {
 	int64_t timestamp = span_event_since_epoch(event, event->start);
 
-	return (struct span){
+	*span = (struct span){
 		.trace_id_high = lines->head.trace_id_high,
 		.trace_id = event->trace_id,
 		.id = event->span_id,
@@ -70,7 +61,7 @@ enum ledger_row span_event_read(struct span_data *lines, const struct event *eve
 			return EVENTS_REJECTED_TIME;
 	}
 	tag_level(lines, event->level);
-	*span = make_span(event, lines, finish);
+	make_span(span, event, lines, finish);
 	return EVENTS_IN_SPANS;
 }
 

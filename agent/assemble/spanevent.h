@@ -15,10 +15,16 @@
 enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span);
 
 /* Whether a time on the tracing clock is possible: neither after the event nor before the epoch. */
-bool span_event_clock_in_range(const struct event *event, uint64_t clock);
+static inline bool span_event_clock_in_range(const struct event *event, uint64_t clock)
+{
+	return clock > 0 && clock <= event->clock && event->clock - clock < (uint64_t)event->time;
+}
 
 /* Converts a valid time on the tracing clock to ns since the epoch; the event has both clocks. */
-int64_t span_event_since_epoch(const struct event *event, uint64_t clock);
+static inline int64_t span_event_since_epoch(const struct event *event, uint64_t clock)
+{
+	return event->time - (int64_t)(event->clock - clock);
+}
 
 /* Whether a classic event ends its span: a client has received the answer, or a server has sent it. */
 bool span_event_ends(const struct event *event);

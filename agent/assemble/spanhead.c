@@ -92,10 +92,17 @@ static bool read_words(struct span_head *head, const char *at, const char *end)
 
 bool span_head_read(struct span_head *head, struct text line, struct endpoint_cache *cache)
 {
-	const char *end = line.data + line.size, *space = find_near(line.data, end, ' ');
+	const char *end = line.data + line.size, *space;
 
+	if (endpoint_cache_find_head(cache, head, line))
+		return true;
+	space = find_near(line.data, end, ' ');
 	head->shared = head->debug = false;
 	head->trace_id_high = 0;
-	return space && read_words(head, line.data, space) &&
-	       endpoint_cache_read(cache, &head->local, space + 1, end);
+	if (!space || !read_words(head, line.data, space) ||
+		!endpoint_cache_read(cache, &head->local, space + 1, end))
+		return false;
+	if (!head->trace_id_high) /* which is another one in each trace */
+		endpoint_cache_keep_head(cache, head, line);
+	return true;
 }

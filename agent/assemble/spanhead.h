@@ -9,13 +9,6 @@
 #include "assemble/endpointcache.h"
 #include "core/span.h"
 
-struct span_head {
-	enum span_kind kind;
-	bool shared, debug;
-	uint64_t trace_id_high;
-	struct endpoint local;
-};
-
 /*
  * Parses "KIND PORT IP SERVICE", without a line break. The result borrows from @line. Returns false if it is
  * malformed. @cache may be NULL.
@@ -30,9 +23,10 @@ static inline const char *span_number_read(const char *at, const char *end, uint
 {
 	const char *first = at;
 	uint64_t value = 0;
+	unsigned digit;
 
-	for (; at < end && *at >= '0' && *at <= '9'; at++)
-		value = value * 10 + (uint64_t)(*at - '0');
+	for (; at < end && (digit = (unsigned char)*at - (unsigned)'0') <= 9; at++)
+		value = value * 10 + digit;
 	*number = value;
 	return at == first || at - first > 18 ? NULL : at;
 }

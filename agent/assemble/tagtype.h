@@ -8,7 +8,15 @@
 
 #include "core/span.h"
 
+/* tag_read's, of a key that begins with '#'. */
+struct tag tag_read_marked(struct text key, struct text value);
+
 /* The tag, without its mark. A value that is not of its type makes a text of it, whose key has the mark. */
-struct tag tag_read(struct text key, struct text value);
+static inline struct tag tag_read(struct text key, struct text value)
+{
+	if (!key.size || *key.data != '#')
+		return (struct tag){key, value, TAG_TEXT};
+	return tag_read_marked(key, value);
+}
 
 #endif

@@ -137,6 +137,12 @@ START_TEST(marks)
 		enum tag_type type;
 	} cases[] = {{"#in", "-5", "n", TAG_INT}, {"#in", "+5", "#in", TAG_TEXT},
 		{"#in", " 5", "#in", TAG_TEXT}, {"#in", "18446744073709551615", "n", TAG_TEXT},
+		{"#in", "0", "n", TAG_INT}, {"#in", "-", "#in", TAG_TEXT}, {"#in", "", "#in", TAG_TEXT},
+		{"#in", "9223372036854775807", "n", TAG_INT}, {"#in", "9223372036854775808", "n", TAG_TEXT},
+		{"#in", "-9223372036854775808", "n", TAG_INT},
+		{"#in", "-9223372036854775809", "#in", TAG_TEXT},
+		{"#in", "99999999999999999999999", "#in", TAG_TEXT}, {"#in", "5x", "#in", TAG_TEXT},
+		{"#in", "0x5", "#in", TAG_TEXT}, {"#in", "--5", "#in", TAG_TEXT},
 		{"#dn", "1e3", "n", TAG_DOUBLE}, {"#dn", "1e3x", "#dn", TAG_TEXT},
 		{"#bn", "true", "n", TAG_BOOL}, {"#bn", "yes", "#bn", TAG_TEXT},
 		{"#s#n", "5", "#n", TAG_TEXT}, {"#", "5", "#", TAG_TEXT}, {"n", "5", "n", TAG_TEXT}};

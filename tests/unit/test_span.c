@@ -7,6 +7,7 @@
 
 #include "assemble/assembler.h"
 #include "assemble/spanhead.h"
+#include "base/memfind.h"
 
 #include "run.h"
 #include "texts.h"
@@ -462,6 +463,64 @@ START_TEST(test_known_endpoints)
 }
 END_TEST
 
+/* A head line, too: of all kinds, with and without words, good and bad, again and again. */
+START_TEST(test_known_heads)
+{
+	struct endpoint_cache *cache = endpoint_cache_create();
+	static const char *const forms[] = {"client 6800 10.0.0.1 osd.%d", "server,shared 1 ::1 osd.%d",
+		"local 0 - %d", "local,debug 0 - %d", "client,high=00000000000000%02x 1 10.0.0.1 %d",
+		"nobody 6800 10.0.0.1 osd.%d", "client,what 6800 10.0.0.1 osd.%d", "client 10.0.0.1 %d",
+		"producer 7 10.0.0.1 %0100d"};
+
+	for (int i = 0; i < 4000; i++) {
+		int number = 16 + i / 9 % 70;
+		g_autofree char *text = g_strdup_printf(forms[i % G_N_ELEMENTS(forms)], number, number);
+		struct text line = {text, (uint32_t)strlen(text)};
+		struct span_head known = {0}, fresh = {0};
+		bool good = span_head_read(&fresh, line, NULL);
+
+		ck_assert_int_eq(span_head_read(&known, line, cache), good);
+		if (!good)
+			continue;
+		ck_assert_int_eq(known.kind, fresh.kind);
+		ck_assert_int_eq(known.shared, fresh.shared);
+		ck_assert_int_eq(known.debug, fresh.debug);
+		ck_assert_uint_eq(known.trace_id_high, fresh.trace_id_high);
+		ck_assert_ptr_eq(known.local.service.data, fresh.local.service.data);
+		ck_assert_uint_eq(known.local.service.size, fresh.local.service.size);
+		ck_assert_uint_eq(known.local.port, fresh.local.port);
+		ck_assert_uint_eq(known.local.address_size, fresh.local.address_size);
+	}
+	endpoint_cache_destroy(cache);
+}
+END_TEST
+
+/* Each byte is found, once, wherever it stands in a text of whatever size, and none beyond. */
+START_TEST(test_finds)
+{
+	for (size_t size = 0; size < 200; size++) {
+		for (size_t step = 1; step < 70; step++) {
+			char *text = g_malloc(MAX(size, 1)); /* the sanitizer sees a byte too many */
+			struct finder finder;
+			const char *at;
+			size_t next = step - 1;
+
+			for (size_t i = 0; i < size; i++)
+				text[i] = i % step == step - 1 ? '\n' : 'x';
+			finder = finder_of(text, size, '\n');
+			while ((at = finder_next(&finder))) {
+				ck_assert_uint_eq((size_t)(at - text), next);
+				next += step;
+			}
+			ck_assert_uint_ge(next, size);
+			at = find_within(text, text + size / 2, text + size, '\n');
+			ck_assert_ptr_eq(at, size ? memchr(text, '\n', size / 2) : NULL);
+			g_free(text);
+		}
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("assemble");
@@ -477,6 +536,8 @@ int main(void)
 	tcase_add_test(tests, test_level_is_a_tag);
 	tcase_add_test(tests, test_heads);
 	tcase_add_test(tests, test_known_endpoints);
+	tcase_add_test(tests, test_known_heads);
+	tcase_add_test(tests, test_finds);
 	tcase_add_test(tests, test_bad_heads);
 	tcase_add_test(tests, test_pieces_join_their_span);
 	tcase_add_test(tests, test_pieces_of_two_halves);
