@@ -54,6 +54,13 @@ static void on_stop(void *data, int64_t timeout_ns)
 	runstate_request_stop(&reading->state, timeout_ns);
 }
 
+static void on_leave(void *data)
+{
+	struct reading *reading = data;
+
+	runstate_request_leave(&reading->state);
+}
+
 static void on_configure(void *data, const struct settings *settings)
 {
 	struct reading *reading = data;
@@ -70,6 +77,8 @@ static void on_configure(void *data, const struct settings *settings)
 
 static void read_session(struct reading *reading)
 {
+	bool keeps;
+
 	while (!runstate_stopping(&reading->state)) {
 		bool at_once = keeper_run(reading->keeper);
 
@@ -81,7 +90,8 @@ static void read_session(struct reading *reading)
 		if (!at_once)
 			runstate_pause(&reading->state, RETRY_NS);
 	}
-	if (!progress_keeps(reading->progress)) {
+	keeps = progress_keeps(reading->progress) || runstate_leaves(&reading->state);
+	if (!keeps) {
 		keeper_stop(reading->keeper);
 		pipeline_flush(reading->pipeline);
 	}
@@ -90,7 +100,7 @@ static void read_session(struct reading *reading)
 	progress_finish(reading->progress);
 	keeper_clean(reading->keeper);
 	desk_finish(
-		reading->desk, !progress_keeps(reading->progress) && !progress_session(reading->progress));
+		reading->desk, !keeps && !progress_session(reading->progress));
 }
 
 /* Sanitizers take memory of their own. */
@@ -157,7 +167,7 @@ static bool begin(struct reading *reading, struct page *page)
 {
 	struct assembler_limits limits;
 	struct orders orders = {0};
-	struct desk_asks asks = {save_reached, on_stop, on_configure, reading};
+	struct desk_asks asks = {save_reached, on_stop, on_leave, on_configure, reading};
 	bool open;
 
 	reading->desk = desk_create(READER_SOCKET, &page->ring, &orders);

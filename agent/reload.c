@@ -63,7 +63,9 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	outputs_commit(outputs, merged->stop_timeout);
 	fanout_configure(reload->fanout, outputs_outlets(reload->outputs));
 	inlet_configure(reload->inlet, merged, outputs_outlets(reload->outputs));
-	if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
+	if (changes & CONFIG_CHANGES_SESSION)
+		collector_renew(reload->collector, merged);
+	else if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
 		collector_configure(reload->collector, merged);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "config/section.h"
 #include "environment.h"
 #include "find_traces.h"
+#include "import/around.h"
 #include "import/examine.h"
 #include "import/guard.h"
 #include "import/report.h"
@@ -33,7 +34,10 @@ static const char help[] =
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --print             print them instead, each trace as a tree; what was read is said on\n"
 	"                      standard error\n"
-	"  --json              with --print: a line for each span, Zipkin's JSON of version 2\n"
+	"  --around TRACE_ID   print this trace, with the events of programs and of the kernel\n"
+	"                      that its spans' threads had meanwhile\n"
+	"  --json              with --print: a line for each span, Zipkin's JSON of version 2;\n"
+	"                      with --around: one for each span with its events\n"
 	"  --events[=GLOB,...] of the events that are no part of a span only those with such names go\n"
 	"                      to the outputs that take events; with --print: print those events\n"
 	"                      instead of spans, a line of JSON each\n" FOLDING_HELP FOLDING_DURATION_HELP
@@ -50,6 +54,7 @@ struct import {
 	struct import_result result;
 	bool traces, files; /* some are named */
 	bool whole;         /* nothing was left out */
+	const char *around; /* NULL: all spans are meant */
 };
 
 static void add_result(struct import_result *sum, const struct import_result *more)
@@ -225,7 +230,9 @@ static int run(struct import *import, int argc, char **argv)
 
 	for (int i = 0; i < argc; i++)
 		found &= find_all(argv[i], traces, files);
-	if (found && are_apart(&import->config, files)) {
+	if (found && import->around)
+		status = around_run(&import->config, import->around, &import->to.printing, traces);
+	else if (found && are_apart(&import->config, files)) {
 		import->whole = true;
 		import->traces = traces->len > 0;
 		import->files = files->len > 0;
@@ -292,7 +299,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
 		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'},
 		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'},
-		{"events", optional_argument, NULL, 'e'}, FOLDING_OPTIONS, {0}};
+		{"around", required_argument, NULL, 'a'}, {"events", optional_argument, NULL, 'e'}, FOLDING_OPTIONS, {0}};
 	const char *file = NULL, *server = NULL;
 	struct send_to *to = &import->to;
 	struct address addresses[ADDRESSES_MAX];
@@ -302,8 +309,8 @@ static int read_options(struct import *import, int argc, char **argv)
 	while ((option = options_next(argc, argv, options, help)) >= 0)
 		if (option == 'p' || option == 'j' || option == 'u')
 			*(option == 'p' ? &to->print : option == 'j' ? &to->printing.json : &user) = true;
-		else if (option == 'c' || option == 's')
-			*(option == 'c' ? &file : &server) = optarg;
+		else if (option == 'c' || option == 's' || option == 'a')
+			*(option == 'c' ? &file : option == 's' ? &server : &import->around) = optarg;
 		else if (option == 'e')
 			want_events(to, optarg);
 		else if (!folding_option(&to->printing.folding, option))
@@ -312,8 +319,16 @@ static int read_options(struct import *import, int argc, char **argv)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
-	if ((server && to->print) || (to->printing.json && !to->print)) {
+	if ((server && to->print) || (to->printing.json && !to->print && !import->around)) {
 		log_error("--print goes with --json, and not with --server");
+		return EX_USAGE;
+	}
+	if (import->around && (server || to->print)) {
+		log_error("--around prints: leave --print and --server out");
+		return EX_USAGE;
+	}
+	if (import->around && !around_parse(import->around, NULL)) {
+		log_error("--around takes a trace's id in up to 32 hexadecimal digits, not %s", import->around);
 		return EX_USAGE;
 	}
 	if (server && address_parse_list(server, addresses) == 0) {
@@ -332,7 +347,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	if (server)
 		deliver_to(&import->config, server);
 	to->config = &import->config;
-	if (to->print)
+	if (to->print || import->around)
 		deliver_nowhere(&import->config);
 	else if (!delivers(&import->config)) {
 		log_error("every output has `type = none`: name the collector with --server, or use --print");

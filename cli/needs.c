@@ -21,6 +21,7 @@
 #include "kafka/settings.h"
 #include "net/tls.h"
 #include "status/port.h"
+#include "tryfilter.h"
 #include "unit.h"
 #include "wire/httpheaders.h"
 
@@ -316,6 +317,16 @@ static void try_port(struct trial *trial, const char *section, const char *key, 
 		miss(trial, place, what, address, why);
 }
 
+/* Of [events]: the agent does without. */
+static void try_filter(struct trial *trial)
+{
+	g_autofree char *place = place_of(trial->config->origins, "events", "filter");
+	char why[256];
+
+	if (!filter_try(trial->config->event_filter, why, sizeof(why)))
+		miss(trial, place, "`filter` of [events]", trial->config->event_filter, why);
+}
+
 /* Whose trial it is */
 
 static enum needs try_all(const struct config *config, const struct unit *unit, const char *as, bool runs)
@@ -331,6 +342,7 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 		try_kafka(&trial, g_ptr_array_index(config->outputs, i));
 		try_directory(&trial, g_ptr_array_index(config->outputs, i));
 	}
+	try_filter(&trial);
 	try_state(&trial);
 	try_socket(&trial);
 	try_port(&trial, "agent", "http", config->http);

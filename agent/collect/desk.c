@@ -180,6 +180,13 @@ void desk_report(struct desk *desk, const struct report *report)
 	send_body(desk, FRAME_STATE, &desk->body);
 }
 
+void desk_omits(struct desk *desk, const struct omissions *omissions)
+{
+	desk->body.size = 0;
+	omissions_pack(&desk->body, omissions);
+	send_body(desk, FRAME_OMITS, &desk->body);
+}
+
 void desk_left_out(struct desk *desk, const struct culprit *culprit)
 {
 	desk->body.size = 0;
@@ -226,6 +233,9 @@ static void take(struct desk *desk, enum frame_type type, struct unpacker *body)
 		break;
 	case FRAME_STOP:
 		desk->asks.stop(desk->asks.data, (int64_t)unpack_u64(body));
+		break;
+	case FRAME_LEAVE:
+		desk->asks.leave(desk->asks.data);
 		break;
 	case FRAME_FINISH:
 		take_finish(desk);

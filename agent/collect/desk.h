@@ -24,6 +24,7 @@ struct desk_asks {
 	void (*reached)(void *data, struct buffer *out);
 	/* In the thread that listens. */
 	void (*stop)(void *data, int64_t timeout_ns);
+	void (*leave)(void *data);
 	void (*configure)(void *data, const struct settings *settings);
 	void *data;
 };
@@ -55,6 +56,7 @@ void desk_save(struct desk *desk);
 uint64_t desk_settled(const struct desk *desk, int64_t *cost);
 
 void desk_report(struct desk *desk, const struct report *report);
+void desk_omits(struct desk *desk, const struct omissions *omissions);
 void desk_left_out(struct desk *desk, const struct culprit *culprit);
 void desk_well(struct desk *desk, uint64_t user);
 

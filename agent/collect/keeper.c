@@ -86,7 +86,11 @@ static void look_at_clock(struct keeper *keeper)
 
 void keeper_tick(struct keeper *keeper, bool idle)
 {
+	struct omissions omissions;
+
 	look_at_clock(keeper);
+	if (watch_news(keeper->watch, &omissions))
+		desk_omits(keeper->desk, &omissions);
 	if (idle)
 		pipeline_tick(keeper->pipeline, clock_monotonic(), true);
 	progress_tick(keeper->progress);
@@ -116,6 +120,11 @@ void keeper_session_failed(struct keeper *keeper, enum session_status status, co
 bool keeper_knows_session(const struct keeper *keeper)
 {
 	return *progress_session(keeper->progress)->settings != '\0';
+}
+
+bool keeper_keeps(const struct keeper *keeper)
+{
+	return progress_keeps(keeper->progress) || runstate_leaves(keeper->state);
 }
 
 bool keeper_start(struct keeper *keeper, struct session *session)
@@ -161,7 +170,7 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 	reader_hold(reader, false);
 	if (!has_our_settings(keeper)) {
 		if (keeper_knows_session(keeper))
-			log_info("[session] has changed: the old session is read to its end, and a new one "
+			log_info("[session], [events] or [kernel] has changed: the old session is read to its end, and a new one "
 				 "is made");
 		keeper_finish(keeper, session, reader);
 		return true;

@@ -74,6 +74,9 @@ void keeper_session_failed(struct keeper *keeper, enum session_status status, co
  * delivered before it is attached to, as only one can be. */
 bool keeper_knows_session(const struct keeper *keeper);
 
+/* Whether the session is to outlive this reader. */
+bool keeper_keeps(const struct keeper *keeper);
+
 /* Starts the session; false if that fails. */
 bool keeper_start(struct keeper *keeper, struct session *session);
 

@@ -142,7 +142,7 @@ bool keeper_read_files(struct keeper *keeper, struct session *session, bool same
 	watch_set(keeper->watch, NULL);
 	if (same && !runstate_stopping(keeper->state))
 		return false;
-	if (!same || !progress_keeps(keeper->progress))
+	if (!same || !keeper_keeps(keeper))
 		keeper_finish(keeper, session, NULL);
 	return !same;
 }

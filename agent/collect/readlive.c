@@ -193,7 +193,7 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 	end = read_on(keeper, reader, &problem);
 	if (end == READ_LOST)
 		runstate_waits(keeper->state, problem.reason, problem.text);
-	else if (end == READ_STOPPED && !progress_keeps(keeper->progress))
+	else if (end == READ_STOPPED && !keeper_keeps(keeper))
 		keeper_finish(keeper, session, reader);
 	watch_set(keeper->watch, NULL);
 	keeper->again = end == READ_MISSES;

@@ -8,6 +8,9 @@
 #include "base/clock.h"
 #include "collect/desk.h"
 
+/* Far more than it takes to leave. */
+#define LEAVE_NS (60 * NS_PER_SECOND)
+
 void runstate_init(struct runstate *state, struct page *page, struct desk *desk)
 {
 	pthread_condattr_t attr;
@@ -42,6 +45,16 @@ int64_t runstate_deadline(struct runstate *state)
 	deadline = state->stop_deadline;
 	pthread_mutex_unlock(&state->lock);
 	return deadline;
+}
+
+bool runstate_leaves(struct runstate *state)
+{
+	bool leaves;
+
+	pthread_mutex_lock(&state->lock);
+	leaves = state->leaves;
+	pthread_mutex_unlock(&state->lock);
+	return leaves;
 }
 
 size_t runstate_excess(const struct runstate *state)
@@ -109,6 +122,18 @@ void runstate_request_stop(struct runstate *state, int64_t timeout_ns)
 {
 	pthread_mutex_lock(&state->lock);
 	state->stop_deadline = clock_monotonic() + timeout_ns;
+	state->leaves = false;
+	pthread_cond_broadcast(&state->stop);
+	pthread_mutex_unlock(&state->lock);
+}
+
+void runstate_request_leave(struct runstate *state)
+{
+	pthread_mutex_lock(&state->lock);
+	if (!state->stop_deadline) {
+		state->stop_deadline = clock_monotonic() + LEAVE_NS;
+		state->leaves = true;
+	}
 	pthread_cond_broadcast(&state->stop);
 	pthread_mutex_unlock(&state->lock);
 }

@@ -22,6 +22,7 @@ struct runstate {
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t stop;
 	int64_t stop_deadline; /* 0: run on */
+	bool leaves;           /* another reader takes over */
 };
 
 void runstate_init(struct runstate *state, struct page *page, struct desk *desk);
@@ -33,6 +34,9 @@ bool runstate_stopping(struct runstate *state);
 
 /* The latest time for it to stop, CLOCK_MONOTONIC ns; 0: it is not to stop. */
 int64_t runstate_deadline(struct runstate *state);
+
+/* Whether it stops only because another reader takes over. */
+bool runstate_leaves(struct runstate *state);
 
 /* Bytes that are more than half of the outputs' queues: 0 while there is room for more. */
 size_t runstate_excess(const struct runstate *state);
@@ -62,5 +66,8 @@ void runstate_collects_in_part(
 /* Other threads. */
 
 void runstate_request_stop(struct runstate *state, int64_t timeout_ns);
+
+/* It is to stop, but the agent is not: another reader, with another configuration, goes on from there. */
+void runstate_request_leave(struct runstate *state);
 
 #endif

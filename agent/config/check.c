@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/proxyurl.h"
 #include "config/explain.h"
+#include "config/globs.h"
 #include "config/keys.h"
 #include "config/section.h"
 #include "config/tags.h"
@@ -136,7 +137,8 @@ static int check_directories(const struct config *config, guint index)
 /* As Kafka has it; librdkafka makes nothing at all of a name that is much longer. */
 static bool is_topic(const char *name)
 {
-	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+	       !name[strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-")];
 }
 
 /* Whether a connection to @server comes to @own. What names mean is not known here. */
@@ -213,6 +215,11 @@ static int check_output(const struct config *config, const struct output_config 
 		{output->type == CONFIG_OUTPUT_HTTP && output->takes != CONFIG_TAKES_SPANS, {"takes", "type"},
 			"`type = http` takes spans only, as that is all that Zipkin takes; for events and "
 			"messages set another type"},
+		{output->type == CONFIG_OUTPUT_KAFKA &&
+				(!is_topic(output->events_topic) || !is_topic(output->messages_topic)),
+			{"events-topic", "messages-topic"},
+			"`events-topic` and `messages-topic` must have 249 characters at most, of letters, "
+			"digits, `.`, `_` and `-`, and be neither `.` nor `..`, as Kafka takes no other,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};
@@ -243,10 +250,31 @@ static int check_memory(const struct config *config)
 	return broken(at, "`reader-memory` must be at least twice `max-pending` of [spans],", "session");
 }
 
+/* Spans are events, too. LTTng has exclusions for this, but `lttng list` then ends the session daemon (2.13). */
+static int check_events(const struct config *config)
+{
+	static const char *const own[] = {"blkin:", "zipkin:"};
+	const struct config_origin *at = later(NULL, config->origins, "events", "names");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(own); i++) {
+		g_autofree char *glob = globs_reaching(config->event_names, own[i]), *message = NULL;
+
+		if (!glob)
+			continue;
+		message = g_strdup_printf("`names` has `%s`, which stands for spans (%s*), too, and these are "
+					  "recorded anyway: name the providers of the events, as `PROVIDER:*`,",
+			glob, own[i]);
+		return broken(at, message, "events");
+	}
+	return 0;
+}
+
 int config_check(const struct config *config)
 {
 	int status = check_session(config);
 
+	if (check_events(config) != 0)
+		status = -1;
 	if (check_memory(config) != 0)
 		status = -1;
 	for (guint i = 0; i < config->outputs->len; i++)

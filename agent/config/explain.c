@@ -9,6 +9,8 @@
 #include "base/proxyurl.h"
 #include "config/choice.h"
 #include "config/config.h"
+#include "config/contexts.h"
+#include "config/globs.h"
 #include "config/tags.h"
 #include "config/urladvice.h"
 #include "config/value.h"
@@ -171,6 +173,7 @@ static void say_text(const struct config_key *key, const char *value, char *erro
 
 void explain_value(const struct config_key *key, const char *text, int type, char *error, size_t size)
 {
+	struct contexts contexts;
 	struct tags tags;
 	struct proxyurl proxy;
 	g_autofree char *misfit = fits(key, type) ? NULL : explain_misfit(key, type);
@@ -201,6 +204,12 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 		break;
 	case PROXY:
 		g_strlcpy(error, proxyurl_parse(text, &proxy), size);
+		break;
+	case GLOBS:
+		globs_check(text, error, size);
+		break;
+	case CONTEXTS:
+		contexts_parse(&contexts, text, error, size);
 		break;
 	case TAGS:
 		if (tags_parse(&tags, text, error, size) == 0)

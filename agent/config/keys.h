@@ -17,6 +17,8 @@ enum config_type {
 	TAGS,         /* char *, KEY=VALUE, several with commas */
 	FILE_OR_NONE, /* char *, of a file system: from / on, or empty */
 	PROXY,        /* char *, proxyurl.h */
+	GLOBS,        /* char *, several with commas: globs.h */
+	CONTEXTS,     /* char *, the same: contexts.h */
 	ADDRESS_OR_NONE,
 	NUMBER,  /* uint64_t */
 	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */

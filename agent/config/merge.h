@@ -18,9 +18,11 @@ enum config_change {
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
 	CONFIG_CHANGES_LOG = 32,
 	CONFIG_CHANGES_INPUT = 64,
+	CONFIG_CHANGES_SESSION = 128, /* what is recorded beside spans */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,
+	CONFIG_CHANGES_LANES = 8 | 2,      /* what is delivered at all, and so what the reader encodes */
 	CONFIG_CHANGES_FORMAT = 16 | 8 | 2 /* what is sent, what a batch holds, and what the reader encodes */
 };
 

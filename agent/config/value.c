@@ -12,6 +12,8 @@
 #include "base/address.h"
 #include "base/proxyurl.h"
 #include "config/choice.h"
+#include "config/contexts.h"
+#include "config/globs.h"
 #include "config/tags.h"
 #include "core/event.h"
 
@@ -113,10 +115,15 @@ bool config_text_trap(const char *text)
 static bool valid_text(enum config_type type, const char *value)
 {
 	struct address addresses[ADDRESSES_MAX];
+	struct contexts contexts;
 	struct tags tags;
-	char error[256];
+	char error[512];
 	struct proxyurl proxy;
 
+	if (type == GLOBS)
+		return !*value || globs_check(value, error, sizeof(error)) == 0;
+	if (type == CONTEXTS)
+		return !*value || contexts_parse(&contexts, value, error, sizeof(error)) == 0;
 	if (type == PROXY)
 		return !*value || !proxyurl_parse(value, &proxy);
 	if (type == NAME)

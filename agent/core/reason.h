@@ -29,6 +29,13 @@ enum collector_reason {
 	REASON_LTTNG_FAILED,        /* in another way */
 	REASON_READER_ENDED,        /* the reader's process did, and another one starts */
 	REASON_NO_READER,           /* it cannot be started */
+	/* of what is recorded beside spans: these do not keep those from being collected */
+	REASON_EVENTS_FAILED,  /* LTTng refuses some of [events] */
+	REASON_EVENTS_FILTER,  /* or its filter */
+	REASON_EVENTS_CONTEXT, /* a context cannot be had */
+	REASON_KERNEL_MISSING, /* there is no kernel tracer */
+	REASON_KERNEL_DENIED,  /* the session daemon is not root's */
+	REASON_KERNEL_FAILED,  /* LTTng refuses some of [kernel] */
 	REASONS
 };
 
@@ -41,6 +48,11 @@ struct problem {
 void problem_set(struct problem *problem, enum collector_reason reason, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What of [events] and of [kernel] is not recorded; REASON_NONE: all is, or nothing is asked for. */
+struct omissions {
+	struct problem events, kernel;
+};
+
 /* LTTng's daemons, as they are called. */
 enum lttng_daemon { DAEMON_NONE, DAEMON_SESSION, DAEMON_RELAY };
 
@@ -51,6 +63,7 @@ struct collector_state {
 	char session[256];            /* the session's name while collecting */
 	enum collector_reason reason; /* why it is not, or only in part; REASON_NONE if it is, */
 	char error[512];              /* and that as a sentence; "" if it is, or is starting */
+	struct omissions omissions;
 };
 
 #endif

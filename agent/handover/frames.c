@@ -133,6 +133,35 @@ bool report_unpack(struct unpacker *from, struct report *report)
 	return is_whole(from) && kind <= REPORT_IN_PART && reason < REASONS;
 }
 
+static void pack_problem(struct buffer *out, const struct problem *problem)
+{
+	pack_u8(out, (uint8_t)problem->reason);
+	pack_text(out, problem->text);
+}
+
+static bool unpack_problem(struct unpacker *from, struct problem *problem)
+{
+	uint8_t reason = unpack_u8(from);
+
+	problem->reason = reason;
+	unpack_text(from, problem->text, sizeof(problem->text));
+	return reason < REASONS;
+}
+
+void omissions_pack(struct buffer *out, const struct omissions *omissions)
+{
+	pack_problem(out, &omissions->events);
+	pack_problem(out, &omissions->kernel);
+}
+
+bool omissions_unpack(struct unpacker *from, struct omissions *omissions)
+{
+	bool known = unpack_problem(from, &omissions->events);
+
+	known &= unpack_problem(from, &omissions->kernel);
+	return known && is_whole(from);
+}
+
 void culprit_pack(struct buffer *out, const struct culprit *culprit)
 {
 	pack_u64(out, culprit->user);

@@ -38,6 +38,7 @@ enum frame_type {
 	FRAME_PLACE,     /* its number, then its bytes to the end */
 	FRAME_SAVE,      /* what was reached is to be written down now */
 	FRAME_STATE,     /* struct report */
+	FRAME_OMITS,     /* struct omissions */
 	FRAME_LEFT_OUT,  /* struct culprit */
 	FRAME_WELL,      /* a user whose trace could be read alone */
 	FRAME_ENDED,     /* it has read what it was to read; it waits for FRAME_FINISH */
@@ -47,6 +48,7 @@ enum frame_type {
 	FRAME_CONFIGURE, /* struct settings */
 	FRAME_SETTLED,   /* the number of a place that holds, and what it cost to write it, ns */
 	FRAME_STOP,      /* the time that it has, ns */
+	FRAME_LEAVE,     /* another reader takes over */
 	FRAME_FINISH
 };
 
@@ -86,6 +88,9 @@ struct report {
 
 void report_pack(struct buffer *out, const struct report *report);
 bool report_unpack(struct unpacker *from, struct report *report);
+
+void omissions_pack(struct buffer *out, const struct omissions *omissions);
+bool omissions_unpack(struct unpacker *from, struct omissions *omissions);
 
 /* A user whose trace could not be read, so that so many packets of it are lost. */
 struct culprit {

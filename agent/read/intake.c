@@ -10,6 +10,7 @@
 #include "read/decoder.h"
 #include "read/foreign.h"
 #include "read/streamkey.h"
+#include "read/thread.h"
 
 /* After so many attempts a stream's packets are not looked up any more: there may be no index. */
 #define TRIES 8
@@ -313,10 +314,12 @@ static void take_event(struct intake *intake, const bt_message *message)
 	decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
 	if (decoded && steps)
 		event.time = clock_steps_time(steps, (int64_t)event.clock, event.time);
-	event.has_user = stream != NULL;
-	event.user = stream ? stream->user : 0;
+	event.has_user = stream != NULL && stream->user != KERNEL_USER;
+	event.user = event.has_user ? stream->user : 0;
 	if (decoded && options->by_event_time && event.time > intake->now)
 		intake->now = event.time;
+	if (decoded && options->seen)
+		options->seen(options->data, &event, thread_of(message));
 	pipeline_event(options->pipeline, type, decoded ? &event : NULL, intake->now);
 }
 

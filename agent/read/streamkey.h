@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What tells a stream of a session from the others, and what its clock is. */
+/* What tells babeltrace2's streams apart, as LTTng's traces say it. */
 #ifndef READ_STREAMKEY_H
 #define READ_STREAMKEY_H
 
@@ -11,7 +11,7 @@
 
 struct stream_key stream_key_of(const bt_stream *stream);
 
-/* Its clock is CLOCK_MONOTONIC. */
+/* Whether its events are dated by CLOCK_MONOTONIC. */
 bool stream_is_monotonic(const bt_stream *stream);
 
 #endif

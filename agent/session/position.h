@@ -2,7 +2,7 @@
 /*
  * Positions: how far each of a session's streams was read.
  *
- * A stream is the sequence of packets of one CPU, for one user and word size. A packet is known by its begin
+ * A stream is the sequence of packets of one CPU and channel, for one user and word size, or for the kernel. A packet is known by its begin
  * clock, which only grows within a stream, and which live reading, relayd's index and the packet itself all
  * have; its sequence number shows whether packets before it are missing.
  *
@@ -20,9 +20,13 @@
 
 #include "base/pack.h"
 
+/* The kernel has one trace, which is no user's. */
+#define KERNEL_USER UINT32_MAX
+#define KERNEL_BITS 0
+
 struct stream_key {
-	uint64_t user;     /* tracer_buffering_id */
-	uint32_t bits;     /* of the user's programs' words */
+	uint64_t user;     /* tracer_buffering_id, or KERNEL_USER */
+	uint32_t bits;     /* of the user's programs' words, or KERNEL_BITS */
 	uint64_t class_id; /* of the channel */
 	uint64_t id;       /* of the stream: LTTng's number of the CPU */
 };

@@ -153,10 +153,16 @@ int relay_open_folder(int folder, const char *path)
 	return found;
 }
 
+static char *trace_folder(const struct stream_key *key)
+{
+	if (key->bits == KERNEL_BITS)
+		return g_strdup("kernel");
+	return g_strdup_printf("ust/uid/%" G_GUINT64_FORMAT "/%" G_GUINT32_FORMAT "-bit", key->user, key->bits);
+}
+
 int relayfiles_open_trace(struct relayfiles *files, const struct stream_key *key, const char *file)
 {
-	g_autofree char *path = g_strdup_printf(
-		"ust/uid/%" G_GUINT64_FORMAT "/%" G_GUINT32_FORMAT "-bit", key->user, key->bits);
+	g_autofree char *path = trace_folder(key);
 	int folder = relay_open_folder(files->folder, path), opened;
 
 	if (folder < 0 || !file)
@@ -199,11 +205,31 @@ static int worse(int error, int other)
 	return !error || relay_passes(other) ? other : error;
 }
 
+struct visitor {
+	void (*visit)(void *data, const struct stream_key *key);
+	void *data;
+};
+
+/* Visits a trace if it is there; returns what came of it, of @error and of this. */
+static int visit_trace(
+	struct relayfiles *files, const struct visitor *visitor, const struct stream_key *key, int error)
+{
+	int folder = relayfiles_open_trace(files, key, NULL);
+
+	if (folder < 0)
+		return worse(error, errno);
+	close(folder);
+	visitor->visit(visitor->data, key);
+	return error;
+}
+
 int relayfiles_each_trace(
 	struct relayfiles *files, void (*visit)(void *data, const struct stream_key *key), void *data)
 {
 	g_autoptr(GPtrArray) users = relay_list_folder(relay_open_folder(files->folder, "ust/uid"));
+	static const struct stream_key kernel = {.user = KERNEL_USER, .bits = KERNEL_BITS};
 	static const uint32_t bits[] = {32, 64};
+	const struct visitor visitor = {visit, data};
 	int error = users ? 0 : worse(0, errno);
 
 	for (guint i = 0; users && i < users->len; i++) {
@@ -213,19 +239,11 @@ int relayfiles_each_trace(
 			    g_ptr_array_index(users, i), 10, 0, UINT64_MAX, &key.user, NULL))
 			continue;
 		for (size_t j = 0; j < G_N_ELEMENTS(bits); j++) {
-			int folder;
-
 			key.bits = bits[j];
-			folder = relayfiles_open_trace(files, &key, NULL);
-			if (folder < 0) {
-				error = worse(error, errno);
-				continue;
-			}
-			close(folder);
-			visit(data, &key);
+			error = visit_trace(files, &visitor, &key, error);
 		}
 	}
-	return error;
+	return visit_trace(files, &visitor, &kernel, error);
 }
 
 /* Which CTF */

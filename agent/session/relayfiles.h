@@ -5,6 +5,7 @@
  *     OUTPUT/HOSTNAME/SESSION-YYYYMMDD-HHMMSS/ust/uid/USER/BITS-bit/metadata
  *                                                                  /CHANNEL_CPU_FILE
  *                                                                  /index/CHANNEL_CPU_FILE.idx
+ *                                            /kernel/metadata, and so on
  *
  * relayd may be writing them, and each stream's files are a ring, so what is read from an index may be gone
  * when it is looked for. No symbolic link is followed.
@@ -46,7 +47,7 @@ struct relayfiles_packet {
 };
 
 /*
- * Calls @visit for each user and word size there is, with the key of a stream of theirs. Returns 0, or an
+ * Calls @visit for each user and word size there is, and for the kernel, with the key of a stream of theirs. Returns 0, or an
  * errno if there are folders that could not be looked at.
  */
 int relayfiles_each_trace(

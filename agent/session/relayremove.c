@@ -27,8 +27,11 @@ static void remove_files(int folder)
 static void remove_trace(void *data, const struct stream_key *key)
 {
 	struct relayfiles *files = data;
-	g_autofree char *user = g_strdup_printf("ust/uid/%" G_GUINT64_FORMAT, key->user);
-	g_autofree char *bits = g_strdup_printf("%" G_GUINT32_FORMAT "-bit", key->bits);
+	const bool kernel = key->bits == KERNEL_BITS;
+	g_autofree char *user =
+		kernel ? g_strdup(".") : g_strdup_printf("ust/uid/%" G_GUINT64_FORMAT, key->user);
+	g_autofree char *last =
+		kernel ? g_strdup("kernel") : g_strdup_printf("%" G_GUINT32_FORMAT "-bit", key->bits);
 	int trace = relayfiles_open_trace(files, key, NULL), parent = relay_open_folder(files->folder, user);
 
 	if (trace >= 0) {
@@ -37,7 +40,7 @@ static void remove_trace(void *data, const struct stream_key *key)
 	}
 	remove_files(trace);
 	if (parent >= 0) {
-		unlinkat(parent, bits, AT_REMOVEDIR);
+		unlinkat(parent, last, AT_REMOVEDIR);
 		close(parent);
 	}
 }

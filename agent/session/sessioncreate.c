@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "session/beside.h"
 #include "session/relayport.h"
 #include "session/tracing.h"
 
@@ -32,36 +33,50 @@ static int fill(const struct config *config, uint64_t level)
 
 	if (!handle)
 		return -LTTNG_ERR_NOMEM;
-	code = tracing_enable_channel(config, handle);
+	code = tracing_enable_channel(config, handle, CHANNEL);
 	if (code == 0)
 		code = tracing_set_events(handle, level, none);
 	lttng_destroy_handle(handle);
 	return code;
 }
 
-void session_settings(const struct config *config, char *settings, size_t size)
+static void write_settings(
+	const struct config *config, const struct beside_made *made, char *settings, size_t size)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
 	struct lttng_channel *channel = lttng_channel_create(&domain);
+	g_autofree char *beside = beside_settings(config, made);
 
 	settings[0] = '\0';
 	if (!channel)
 		return;
-	tracing_size_channel(config, &channel->attr);
+	tracing_size_channel(config, CHANNEL, &channel->attr);
 	snprintf(settings, size,
 		"%s %s:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " timer %" G_GINT64_FORMAT
 		" sub-buffers %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT " files %" G_GUINT64_FORMAT
-		"*%" G_GUINT64_FORMAT " events %d",
+		"*%" G_GUINT64_FORMAT " events %d%s",
 		config->session_name, config->relay_host, config->relay_control_port, config->relay_data_port,
 		config->live_timer, channel->attr.num_subbuf, channel->attr.subbuf_size,
-		channel->attr.tracefile_count, channel->attr.tracefile_size, TRACING_EVENTS);
+		channel->attr.tracefile_count, channel->attr.tracefile_size, TRACING_EVENTS,
+		beside);
 	lttng_channel_destroy(channel);
+}
+
+void session_settings(const struct config *config, char *settings, size_t size)
+{
+	LOCK_TRACING;
+	struct beside_made possible;
+
+	tracing_prepare(config);
+	possible = beside_possible(config);
+	write_settings(config, &possible, settings, size);
 }
 
 enum session_status session_create(const struct config *config, uint64_t level,
 	struct session_identity *identity, char *error, size_t error_size)
 {
 	LOCK_TRACING;
+	struct beside_made made = {false, false};
 	bool active;
 	int code;
 
@@ -73,8 +88,10 @@ enum session_status session_create(const struct config *config, uint64_t level,
 	}
 	if (code == 0)
 		code = fill(config, level);
-	if (code == 0)
+	if (code == 0) {
+		made = beside_create(config, config->session_name);
 		code = tracing_find_session(config->session_name, &identity->created, &active);
+	}
 	if (code != 0) {
 		lttng_destroy_session_no_wait(config->session_name);
 		/* which LTTng tells in one way or another, and not always as such */
@@ -83,6 +100,6 @@ enum session_status session_create(const struct config *config, uint64_t level,
 		return tracing_failure(code, error, error_size, "create the LTTng session");
 	}
 	g_strlcpy(identity->name, config->session_name, sizeof(identity->name));
-	session_settings(config, identity->settings, sizeof(identity->settings));
+	write_settings(config, &made, identity->settings, sizeof(identity->settings));
 	return SESSION_OK;
 }

@@ -5,19 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/beside.h"
 #include "session/tracing.h"
 
-/* Whether the session has our channel, or none: an agent was killed before there was one, and nothing is
- * recorded. */
-static bool has_our_channel(const char *name)
+/* Whether the session has our channel in this domain, or none: an agent was killed before there was one, and
+ * nothing is recorded. */
+static bool has_our_channel(const char *name, bool kernel)
 {
-	struct lttng_handle *handle = tracing_open(name);
+	struct lttng_handle *handle = kernel ? tracing_open_kernel(name) : tracing_open(name);
 	struct lttng_channel *channels = NULL;
 	int count = handle ? lttng_list_channels(handle, &channels) : -LTTNG_ERR_NOMEM;
-	bool found = count == 0 || count == -LTTNG_ERR_UST_CHAN_NOT_FOUND;
+	bool found = count == 0 || count == -LTTNG_ERR_UST_CHAN_NOT_FOUND ||
+		     count == -LTTNG_ERR_KERN_CHAN_NOT_FOUND;
 
 	for (int i = 0; i < count; i++)
-		found |= !strcmp(channels[i].name, CHANNEL);
+		found |= !strcmp(channels[i].name, kernel ? KERNEL_CHANNEL : CHANNEL);
 	free(channels);
 	if (handle)
 		lttng_destroy_handle(handle);
@@ -37,7 +39,8 @@ static bool is_agents(const struct config *config, const struct lttng_session *s
 		return false;
 	count = lttng_list_domains(session->name, &domains);
 	for (int i = 0; i < count; i++)
-		ours &= domains[i].type == LTTNG_DOMAIN_UST && has_our_channel(session->name);
+		ours &= (domains[i].type == LTTNG_DOMAIN_UST || domains[i].type == LTTNG_DOMAIN_KERNEL) &&
+			has_our_channel(session->name, domains[i].type == LTTNG_DOMAIN_KERNEL);
 	free(domains);
 	return count >= 0 && ours;
 }
@@ -68,17 +71,13 @@ enum session_status session_check(const struct config *config, char *error, size
 
 static int repair_channel(const struct config *config, struct lttng_handle *handle, const char **changed)
 {
-	struct lttng_channel *channels = NULL;
-	int count = lttng_list_channels(handle, &channels);
-	bool enabled = false;
+	bool there, enabled;
+	int code = tracing_find_channel(handle, CHANNEL, &there, &enabled);
 
-	for (int i = 0; i < count; i++)
-		enabled |= !strcmp(channels[i].name, CHANNEL) && channels[i].enabled;
-	free(channels);
-	if (count < 0 || enabled)
-		return MIN(count, 0);
+	if (code != 0 || enabled)
+		return code;
 	*changed = "its channel was disabled";
-	return tracing_enable_channel(config, handle);
+	return tracing_enable_channel(config, handle, CHANNEL);
 }
 
 /* Whether the events that are on are those of a level; otherwise somebody has disabled some. */
@@ -120,7 +119,7 @@ static int repair_start(const char *name, bool active, const char **changed)
 	return lttng_start_tracing(name);
 }
 
-static int repair(const struct config *config, const char *name, bool active, uint64_t level,
+static int repair(const struct config *config, const char *name, bool active, uint64_t level, bool anew,
 	struct session_repairs *repairs)
 {
 	struct lttng_handle *handle = tracing_open(name);
@@ -129,6 +128,8 @@ static int repair(const struct config *config, const char *name, bool active, ui
 	if (code == 0)
 		code = repair_events(handle, level, repairs);
 	if (code == 0)
+		beside_enable(config, name, anew, &repairs->omissions, &repairs->what);
+	if (code == 0)
 		code = repair_start(name, active, &repairs->what);
 	if (handle)
 		lttng_destroy_handle(handle);
@@ -136,7 +137,7 @@ static int repair(const struct config *config, const char *name, bool active, ui
 }
 
 enum session_status session_repair(const struct config *config, const struct session_identity *session,
-	uint64_t level, struct session_repairs *repairs)
+	uint64_t level, bool anew, struct session_repairs *repairs)
 {
 	LOCK_TRACING;
 	uint64_t found = 0;
@@ -149,6 +150,6 @@ enum session_status session_repair(const struct config *config, const struct ses
 	if (code == -LTTNG_ERR_SESS_NOT_FOUND || (code == 0 && found != session->created))
 		return SESSION_NONE;
 	if (code == 0)
-		code = repair(config, session->name, active, level, repairs);
+		code = repair(config, session->name, active, level, anew, repairs);
 	return code == 0 ? SESSION_OK : SESSION_FAILED;
 }

@@ -65,6 +65,13 @@ struct lttng_handle *tracing_open(const char *name)
 	return lttng_create_handle(name, &domain);
 }
 
+struct lttng_handle *tracing_open_kernel(const char *name)
+{
+	struct lttng_domain domain = {.type = LTTNG_DOMAIN_KERNEL, .buf_type = LTTNG_BUFFER_GLOBAL};
+
+	return lttng_create_handle(name, &domain);
+}
+
 int tracing_find_session(const char *name, uint64_t *created, bool *active)
 {
 	struct lttng_session *sessions = NULL;
@@ -112,33 +119,69 @@ static uint64_t power_of_two(uint64_t size)
 	return UINT64_C(1) << (63 - __builtin_clzll(size));
 }
 
-/* A user's memory and disk are shared by as many rings and streams as there are CPUs. */
-void tracing_size_channel(const struct config *config, struct lttng_channel_attr *attr)
+/*
+ * A user's memory and disk are shared by as many rings and streams as there are CPUs; spans and other events
+ * have half of them each, so that the latter never push out the former. The kernel counts as one more user.
+ */
+void tracing_size_channel(const struct config *config, const char *name, struct lttng_channel_attr *attr)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
-	uint64_t ring = power_of_two(MAX(config->memory / cpus, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
+	uint64_t shares = cpus * (*config->event_names && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
+	uint64_t ring = power_of_two(MAX(config->memory / shares, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
 
 	attr->subbuf_size = MIN(ring / SUB_BUFFERS_MIN, SUB_BUFFER_MAX);
 	attr->num_subbuf = ring / attr->subbuf_size;
 	attr->tracefile_count = RELAY_FILES;
-	attr->tracefile_size = MAX(config->disk / cpus / RELAY_FILES, attr->subbuf_size);
+	attr->tracefile_size = MAX(config->disk / shares / RELAY_FILES, attr->subbuf_size);
 }
 
-int tracing_enable_channel(const struct config *config, struct lttng_handle *handle)
+int tracing_enable_channel(const struct config *config, struct lttng_handle *handle, const char *name)
 {
-	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
-	struct lttng_channel *channel = lttng_channel_create(&domain);
+	struct lttng_channel *channel = lttng_channel_create(&handle->domain);
 	int code;
 
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
-	snprintf(channel->name, sizeof(channel->name), CHANNEL);
+	snprintf(channel->name, sizeof(channel->name), "%s", name);
 	channel->attr.overwrite =
 		0; /* a full ring discards, and counts, what is new: the program never waits */
-	tracing_size_channel(config, &channel->attr);
+	tracing_size_channel(config, name, &channel->attr);
 	code = lttng_enable_channel(handle, channel);
 	lttng_channel_destroy(channel);
 	return code;
+}
+
+int tracing_find_channel(struct lttng_handle *handle, const char *name, bool *there, bool *enabled)
+{
+	struct lttng_channel *channels = NULL;
+	int count = lttng_list_channels(handle, &channels);
+
+	*there = *enabled = false;
+	for (int i = 0; i < count; i++) {
+		*there |= !strcmp(channels[i].name, name);
+		*enabled |= !strcmp(channels[i].name, name) && channels[i].enabled;
+	}
+	free(channels);
+	return MIN(count, 0);
+}
+
+int tracing_ask_kernel(void)
+{
+	struct lttng_handle *handle = tracing_open_kernel("");
+	struct lttng_event *events = NULL;
+	int count = handle ? lttng_list_tracepoints(handle, &events) : -LTTNG_ERR_NOMEM;
+
+	free(events);
+	if (handle)
+		lttng_destroy_handle(handle);
+	return MIN(count, 0);
+}
+
+int tracing_add_context(struct lttng_handle *handle, enum lttng_event_context_type kind, const char *channel)
+{
+	struct lttng_event_context context = {.ctx = kind};
+
+	return lttng_add_context(handle, &context, NULL, channel);
 }
 
 static int enable(struct lttng_handle *handle, const char *name)

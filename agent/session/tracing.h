@@ -11,7 +11,10 @@
 
 #include "session/session.h"
 
+/* The session's channels: the programs' spans, their other events, and the kernel's. */
 #define CHANNEL "spans"
+#define EVENTS_CHANNEL "events"
+#define KERNEL_CHANNEL "kernel"
 
 /* liblttng-ctl has one connection at a time, and does not guard it: its calls come from two threads. */
 extern GMutex tracing_lock;
@@ -24,8 +27,10 @@ void tracing_prepare(const struct config *config);
 /* What LTTng's @code means, as a status and as a sentence, after an attempt to do @what. */
 enum session_status tracing_failure(int code, char *error, size_t error_size, const char *what);
 
-/* A session of ours to be passed to LTTng's calls; NULL if memory is short. */
+/* A session of ours to be passed to LTTng's calls; NULL if memory is short. The second one is for what the
+ * kernel records. */
 struct lttng_handle *tracing_open(const char *name);
+struct lttng_handle *tracing_open_kernel(const char *name);
 
 /* Finds a session in the daemon's list; 0, or a negative code. */
 int tracing_find_session(const char *name, uint64_t *created, bool *active);
@@ -43,11 +48,20 @@ extern const struct tracing_event {
 } tracing_events[TRACING_EVENTS]; /* by level: whatever level a session has, those that are on are the first
 				   */
 
-/* How large its channel is to be. */
-void tracing_size_channel(const struct config *config, struct lttng_channel_attr *attr);
+/* How large the channel @name is to be. */
+void tracing_size_channel(const struct config *config, const char *name, struct lttng_channel_attr *attr);
 
-/* Enables its channel, which is made if it is missing. */
-int tracing_enable_channel(const struct config *config, struct lttng_handle *handle);
+/* Enables the channel @name of the handle's domain, which is made if it is missing. */
+int tracing_enable_channel(const struct config *config, struct lttng_handle *handle, const char *name);
+
+/* Whether it is there, and enabled. */
+int tracing_find_channel(struct lttng_handle *handle, const char *name, bool *there, bool *enabled);
+
+/* Whether there is a kernel tracer, and we may use it: 0, or a negative code that says why not. */
+int tracing_ask_kernel(void);
+
+/* Adds LTTng's context @kind to all events of a channel. */
+int tracing_add_context(struct lttng_handle *handle, enum lttng_event_context_type kind, const char *channel);
 
 /* Sets @on[i] for each of tracing_events that is enabled. */
 int tracing_list_events(struct lttng_handle *handle, bool *on);

@@ -14,6 +14,8 @@
 #define PERIOD_NS (2 * NS_PER_SECOND)
 /* The same repair is logged no more often than this. */
 #define LOG_NS (60 * NS_PER_SECOND)
+/* What LTTng refuses is asked for again so often: somebody may have loaded the kernel's modules. */
+#define AGAIN_NS (60 * NS_PER_SECOND)
 /* When it ends, it waits no longer than this for the daemon. */
 #define END_NS (500 * NS_PER_MS)
 
@@ -30,6 +32,10 @@ struct watch {
 	int64_t reported_at;  /* and when */
 	_Atomic uint64_t level;
 	bool at_once; /* look before the period is over */
+	bool anew;    /* at a session that was made or configured since the last look */
+	struct omissions omissions; /* as of the last look of this kind, */
+	int64_t omissions_at;       /* and when that was */
+	atomic_bool news;           /* nobody was told of these */
 	bool ended;   /* the thread has nothing more to do */
 };
 
@@ -58,6 +64,23 @@ static void report(struct watch *watch, const char *name, const char *changed)
 		name, changed);
 }
 
+/* Whether to ask for all that the configuration wants. */
+static bool is_to_try(const struct watch *watch)
+{
+	const struct omissions *omissions = &watch->omissions;
+
+	return watch->anew || ((omissions->events.reason != REASON_NONE || omissions->kernel.reason != REASON_NONE) &&
+				      clock_monotonic() - watch->omissions_at >= AGAIN_NS);
+}
+
+static void note_omissions(struct watch *watch, const struct omissions *omissions)
+{
+	watch->anew = false;
+	watch->omissions = *omissions;
+	watch->omissions_at = clock_monotonic();
+	watch->news = true;
+}
+
 /* Looks once; the lock is held, but not while the daemon is asked. */
 static void look(struct watch *watch)
 {
@@ -65,15 +88,18 @@ static void look(struct watch *watch)
 	struct session_repairs repairs;
 	uint64_t level = watch->level;
 	enum session_status status;
+	bool anew = is_to_try(watch);
 
 	watch->at_once = false;
 	pthread_mutex_unlock(&watch->lock);
-	status = session_repair(watch->config, &session, level, &repairs);
+	status = session_repair(watch->config, &session, level, anew, &repairs);
 	pthread_mutex_lock(&watch->lock);
 	if (!watch->watching || session.created != watch->session.created)
 		return; /* the session is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
+	if (status == SESSION_OK && anew)
+		note_omissions(watch, &repairs.omissions);
 	if (status == SESSION_OK && repairs.what)
 		report(watch, session.name, repairs.what);
 	if (status == SESSION_OK && repairs.level)
@@ -119,7 +145,7 @@ void watch_set(struct watch *watch, const struct session_identity *session)
 	pthread_mutex_lock(&watch->lock);
 	watch->watching = session != NULL;
 	watch->gone = false;
-	watch->at_once = session != NULL;
+	watch->at_once = watch->anew = session != NULL;
 	if (session)
 		watch->session = *session;
 	pthread_cond_signal(&watch->changed);
@@ -138,6 +164,17 @@ void watch_set_level(struct watch *watch, uint64_t level)
 uint64_t watch_level(struct watch *watch)
 {
 	return watch->level;
+}
+
+bool watch_news(struct watch *watch, struct omissions *omissions)
+{
+	if (!watch->news)
+		return false;
+	pthread_mutex_lock(&watch->lock);
+	watch->news = false;
+	*omissions = watch->omissions;
+	pthread_mutex_unlock(&watch->lock);
+	return true;
 }
 
 bool watch_gone(struct watch *watch)

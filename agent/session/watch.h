@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "config/config.h"
+#include "core/reason.h"
 #include "session/sessionid.h"
 
 struct watch;
@@ -28,6 +29,10 @@ bool watch_gone(struct watch *watch);
  */
 void watch_set_level(struct watch *watch, uint64_t level);
 uint64_t watch_level(struct watch *watch);
+
+/* Whether it was found out anew what of the configuration the session does not record; since this was asked
+ * last. */
+bool watch_news(struct watch *watch, struct omissions *omissions);
 
 /* Ends it. If the daemon hangs, its thread is left behind with what it needs. */
 void watch_destroy(struct watch *watch);

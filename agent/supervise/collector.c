@@ -83,11 +83,28 @@ static void tell_settings(struct collector *collector)
 	buffer_free(&body);
 }
 
+/* One that was started since then has the configuration already. */
+static void tell_leave(struct collector *collector)
+{
+	bool renew;
+
+	pthread_mutex_lock(&collector->lock);
+	renew = collector->renew;
+	collector->renew = false;
+	pthread_mutex_unlock(&collector->lock);
+	if (!renew || collector->leave_told || collector->stop_told)
+		return;
+	collector->leave_told = true;
+	channel_post(&collector->channel, FRAME_LEAVE, NULL);
+}
+
 static void tell_requests(struct collector *collector)
 {
 	int64_t deadline = stop_deadline(collector);
 
 	tell_settings(collector);
+	if (!deadline)
+		tell_leave(collector);
 	if (!deadline || collector->stop_told)
 		return;
 	collector->stop_told = true;
@@ -373,6 +390,15 @@ void collector_configure(struct collector *collector, const struct config *confi
 {
 	pthread_mutex_lock(&collector->lock);
 	take_config(collector, config);
+	pthread_mutex_unlock(&collector->lock);
+	wake(collector);
+}
+
+void collector_renew(struct collector *collector, const struct config *config)
+{
+	pthread_mutex_lock(&collector->lock);
+	take_config(collector, config);
+	collector->renew = true;
 	pthread_mutex_unlock(&collector->lock);
 	wake(collector);
 }

@@ -55,6 +55,9 @@ void collector_record(struct collector *collector, uint64_t number);
 /* Takes the values of @config that can change while it runs. */
 void collector_configure(struct collector *collector, const struct config *config);
 
+/* The same of those that a reader has from its start: another one takes over, and nothing is read twice. */
+void collector_renew(struct collector *collector, const struct config *config);
+
 /* When its thread was at work last; CLOCK_MONOTONIC ns. */
 int64_t collector_progress(const struct collector *collector);
 

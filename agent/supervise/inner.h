@@ -30,6 +30,7 @@ struct collector {
 	struct settings settings;
 	uint64_t reader_memory; /* bytes that a reader may take */
 	bool configured;        /* the settings are new */
+	bool renew;             /* and need another reader */
 	int64_t stop_deadline;  /* 0: run on */
 	uint64_t record;        /* the number of what is to be written down, */
 	uint64_t recorded;      /* and of what is; the thread's */
@@ -41,6 +42,7 @@ struct collector {
 	bool greeted;                      /* the reader has said hello, and has its orders */
 	bool misspoke;                     /* it has sent what is no frame */
 	bool stop_told;                    /* to this reader */
+	bool leave_told, left;             /* it is to make room for the next one, and does */
 	bool save;                         /* it asks for the books to be written */
 	bool start_told;                   /* the log has why none can be started */
 	struct batch items[BATCH_FORMATS]; /* that are handed over */

@@ -105,6 +105,16 @@ static bool take_report(struct collector *collector, struct unpacker *body)
 	return true;
 }
 
+static bool take_omissions(struct collector *collector, struct unpacker *body)
+{
+	struct omissions omissions;
+
+	if (!omissions_unpack(body, &omissions))
+		return false;
+	shown_omissions(&collector->shown, &omissions);
+	return true;
+}
+
 static bool take_culprit(struct collector *collector, struct unpacker *body)
 {
 	struct culprit culprit;
@@ -113,6 +123,17 @@ static bool take_culprit(struct collector *collector, struct unpacker *body)
 		return false;
 	blame_unreadable(collector->suspects, &culprit);
 	return true;
+}
+
+/* It has come to its end because the agent wants to stop, or another reader to take over. */
+static bool take_ended(struct collector *collector)
+{
+	if (collector->stop_told)
+		collector->ended = true;
+	else if (collector->leave_told)
+		channel_post(&collector->channel, FRAME_FINISH, NULL);
+	collector->left = collector->leave_told && !collector->ended;
+	return collector->ended || collector->left;
 }
 
 static bool take_frame(struct collector *collector, enum frame_type type, struct unpacker *body)
@@ -131,17 +152,18 @@ static bool take_frame(struct collector *collector, enum frame_type type, struct
 		return true;
 	case FRAME_STATE:
 		return take_report(collector, body);
+	case FRAME_OMITS:
+		return take_omissions(collector, body);
 	case FRAME_LEFT_OUT:
 		return take_culprit(collector, body);
 	case FRAME_WELL:
 		blame_well(collector->suspects, unpack_u64(body));
 		return !body->failed;
 	case FRAME_ENDED:
-		collector->ended = collector->stop_told;
-		return collector->ended;
+		return take_ended(collector);
 	case FRAME_FINISHED:
 		if (!collector->ended)
-			return false;
+			return collector->left;
 		collector->finished = true;
 		collector->nothing_left = unpack_u8(body) != 0;
 		return !body->failed;

@@ -120,6 +120,26 @@ void shown_report(struct shown *shown, const struct report *report)
 		log_warning("not collecting: %s; the agent keeps trying", error);
 }
 
+static void log_omission(const struct problem *was, const struct problem *is, const char *section)
+{
+	if (is->reason != REASON_NONE && strcmp(was->text, is->text) != 0)
+		log_warning("%s", is->text);
+	else if (is->reason == REASON_NONE && was->reason != REASON_NONE)
+		log_info("what %s asks for is recorded now", section);
+}
+
+void shown_omissions(struct shown *shown, const struct omissions *omissions)
+{
+	struct omissions was;
+
+	pthread_mutex_lock(&shown->lock);
+	was = shown->state.omissions;
+	shown->state.omissions = *omissions;
+	pthread_mutex_unlock(&shown->lock);
+	log_omission(&was.events, &omissions->events, "[events]");
+	log_omission(&was.kernel, &omissions->kernel, "[kernel]");
+}
+
 void shown_ended(struct shown *shown, bool starts, const char *why)
 {
 	struct collector_state *state = &shown->state;

@@ -63,10 +63,11 @@ void succession_start(struct collector *collector)
 	atomic_store(&page->called, DAEMON_NONE);
 	atomic_store(&page->moved, clock_monotonic());
 	ring_reset(&page->ring);
+	collector->leave_told = collector->left = false;
 	collector->greeted = collector->stop_told = collector->misspoke = collector->finished = false;
 	pthread_mutex_lock(&collector->lock);
 	end = child_start(&collector->child, collector->page_fd, &collector->config, error, sizeof(error));
-	collector->configured = false;
+	collector->configured = collector->renew = false;
 	pthread_mutex_unlock(&collector->lock);
 	if (end < 0) {
 		schedule(collector, true);
@@ -104,6 +105,10 @@ void succession_end(struct collector *collector, int64_t patience_ns)
 	atomic_store(&collector->page->called, DAEMON_NONE);
 	if (collector->finished || collector->ended)
 		return;
+	if (collector->left) {
+		collector->start_next = clock_monotonic();
+		return;
+	}
 	ledger_add(READER_RESTARTS, 1);
 	if (end == CHILD_FAULT && greeted && !collector->misspoke)
 		find_culprit(collector);

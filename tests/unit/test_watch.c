@@ -16,9 +16,9 @@ static atomic_bool there;
 
 /* In the place of the one that asks the daemon. */
 enum session_status session_repair(const struct config *config, const struct session_identity *identity,
-	uint64_t level, struct session_repairs *repairs)
+	uint64_t level, bool anew, struct session_repairs *repairs)
 {
-	(void)config, (void)identity;
+	(void)config, (void)identity, (void)anew;
 	*repairs = (struct session_repairs){0};
 	level_seen = level;
 	return there ? SESSION_OK : SESSION_NONE;

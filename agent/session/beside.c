@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/beside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "session/contextadd.h"
+#include "session/rules.h"
+#include "session/tracing.h"
+
+static bool wants_events(const struct config *config)
+{
+	return *config->event_names != '\0';
+}
+
+static bool wants_kernel(const struct config *config)
+{
+	return *config->kernel_events || *config->kernel_syscalls;
+}
+
+/* Making */
+
+/* Of a thread of the kernel's list the two numbers differ where it is in a container. */
+static int add_kernel_contexts(struct lttng_handle *handle)
+{
+	static const enum lttng_event_context_type kinds[] = {LTTNG_EVENT_CONTEXT_PID, LTTNG_EVENT_CONTEXT_TID,
+		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PROCNAME};
+	int code = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds) && code == 0; i++)
+		code = tracing_add_context(handle, kinds[i], KERNEL_CHANNEL);
+	return code;
+}
+
+static bool make_events(const struct config *config, const char *name)
+{
+	struct lttng_handle *handle = tracing_open(name);
+	struct problem left_out = {0};
+	g_autofree char *usable = contexts_usable(config, &left_out);
+	int code = handle ? tracing_enable_channel(config, handle, EVENTS_CHANNEL) : -LTTNG_ERR_NOMEM;
+
+	if (code == 0)
+		code = contexts_add(usable, handle, EVENTS_CHANNEL);
+	if (code != 0)
+		log_warning("LTTng session `%s`: events are recorded without all of `context` in [events]: %s",
+			name, lttng_strerror(code));
+	if (handle)
+		lttng_destroy_handle(handle);
+	return code == 0;
+}
+
+static bool make_kernel(const struct config *config, const char *name)
+{
+	struct lttng_handle *handle = tracing_open_kernel(name);
+	int code = handle ? tracing_ask_kernel() : -LTTNG_ERR_NOMEM;
+
+	if (code == 0)
+		code = tracing_enable_channel(config, handle, KERNEL_CHANNEL);
+	if (code == 0)
+		code = add_kernel_contexts(handle);
+	if (handle)
+		lttng_destroy_handle(handle);
+	return code == 0;
+}
+
+/* Which thread a span is of is of use beside other events only, and costs something. */
+static void add_thread(const char *name)
+{
+	struct lttng_handle *handle = tracing_open(name);
+
+	if (!handle)
+		return;
+	tracing_add_context(handle, LTTNG_EVENT_CONTEXT_VTID, CHANNEL);
+	lttng_destroy_handle(handle);
+}
+
+struct beside_made beside_create(const struct config *config, const char *name)
+{
+	struct beside_made made = {false, false};
+	struct omissions omissions;
+	const char *changed;
+
+	if (wants_events(config) || wants_kernel(config))
+		add_thread(name);
+	if (wants_events(config))
+		made.events = make_events(config, name);
+	if (wants_kernel(config))
+		made.kernel = make_kernel(config, name);
+	beside_enable(config, name, true, &omissions, &changed);
+	return made;
+}
+
+struct beside_made beside_possible(const struct config *config)
+{
+	return (struct beside_made){
+		wants_events(config), wants_kernel(config) && tracing_ask_kernel() == 0};
+}
+
+/* The contexts are long; it is enough to know whether they are others. */
+char *beside_settings(const struct config *config, const struct beside_made *made)
+{
+	GString *text = g_string_new(NULL);
+	struct problem left_out = {0};
+	g_autofree char *usable = contexts_usable(config, &left_out);
+
+	if (wants_events(config))
+		g_string_append_printf(
+			text, " beside %d contexts %08x", made->events, (unsigned)g_str_hash(usable));
+	if (wants_kernel(config))
+		g_string_append_printf(text, " kernel %d", made->kernel);
+	return g_string_free(text, FALSE);
+}
+
+/* What LTTng says, as sentences */
+
+static void explain_events(struct problem *problem, int code, const char *name, const char *filter)
+{
+	if (code == -LTTNG_ERR_FILTER_INVAL || code == -LTTNG_ERR_FILTER_NOMEM)
+		problem_set(problem, REASON_EVENTS_FILTER,
+			"no events are recorded beside spans: LTTng does not understand `filter` in [events] "
+			"(%.200s)",
+			filter);
+	else if (name)
+		problem_set(problem, REASON_EVENTS_FAILED,
+			"the events `%.200s` of [events] are not recorded: %s", name, lttng_strerror(code));
+	else
+		problem_set(problem, REASON_EVENTS_FAILED,
+			"no events are recorded beside spans, as the session has no channel for them: %s",
+			lttng_strerror(code));
+}
+
+static void explain_kernel(struct problem *problem, int code, const char *name)
+{
+	if (code == -LTTNG_ERR_NEED_ROOT_SESSIOND)
+		problem_set(problem, REASON_KERNEL_DENIED,
+			"the kernel is not recorded: the session daemon is a user's own, and only root's can "
+			"do it");
+	else if (code == -LTTNG_ERR_KERN_NA || code == -LTTNG_ERR_KERN_VERSION)
+		problem_set(problem, REASON_KERNEL_MISSING,
+			"the kernel is not recorded: the session daemon has no kernel tracer (%s)",
+			lttng_strerror(code));
+	else if (name)
+		problem_set(problem, REASON_KERNEL_FAILED,
+			"`%.200s` of [kernel] is not recorded: %s; does this kernel have it (lttng list "
+			"--kernel)?",
+			name, lttng_strerror(code));
+	else
+		problem_set(problem, REASON_KERNEL_FAILED,
+			"the kernel is not recorded, as the session has no channel for it: %s",
+			lttng_strerror(code));
+}
+
+/* Enabling */
+
+/* One of the two channels, and what it is to have. */
+struct side {
+	struct lttng_handle *handle;
+	const char *channel;
+	GPtrArray *wanted;
+	const char *filter;       /* of events; NULL: it is the kernel's */
+	struct problem *problem;  /* the first one that is met */
+};
+
+static void explain(struct side *side, int code, const char *name)
+{
+	if (side->problem->reason != REASON_NONE && side->problem->reason != REASON_EVENTS_CONTEXT)
+		return;
+	if (side->filter)
+		explain_events(side->problem, code, name, side->filter);
+	else
+		explain_kernel(side->problem, code, name);
+}
+
+/* Disables what is enabled and not asked for, any more. */
+static void retire(struct side *side, const GPtrArray *there)
+{
+	for (guint i = 0; i < there->len; i++) {
+		const struct rule *rule = there->pdata[i];
+
+		if (rule->enabled && !rules_find(side->wanted, rule))
+			rule_disable(side->handle, side->channel, rule, there);
+	}
+}
+
+/* What LTTng refused is not there; what was disabled is, and by somebody else, unless the configuration is
+ * new. */
+static void enable(struct side *side, bool anew, const GPtrArray *there, const char **changed)
+{
+	for (guint i = 0; i < side->wanted->len; i++) {
+		const struct rule *rule = side->wanted->pdata[i], *is = rules_find(there, rule);
+		int code;
+
+		if (is ? is->enabled : !anew)
+			continue;
+		code = rule_enable(side->handle, side->channel, rule);
+		if (code != 0 && anew)
+			explain(side, code, rule->name);
+		if (code == 0 && !anew)
+			*changed = side->filter ? "its other events were disabled"
+						: "its kernel events were disabled";
+	}
+}
+
+static void enable_side(const struct config *config, struct side *side, bool anew, const char **changed)
+{
+	bool there = false, enabled = false;
+	GPtrArray *rules;
+	int code = tracing_find_channel(side->handle, side->channel, &there, &enabled);
+
+	if (code == 0 && !there)
+		code = -LTTNG_ERR_CHAN_NOT_FOUND;
+	if (code == 0 && !enabled)
+		code = tracing_enable_channel(config, side->handle, side->channel);
+	if (code == 0 && !enabled && !anew)
+		*changed = "its channel of other events was disabled";
+	rules = code == 0 ? rules_list(side->handle, side->channel, &code) : NULL;
+	if (rules) {
+		if (anew)
+			retire(side, rules);
+		enable(side, anew, rules, changed);
+		g_ptr_array_unref(rules);
+	} else if (anew) {
+		explain(side, code, NULL);
+	}
+}
+
+static void enable_events(const struct config *config, const char *name, bool anew, struct problem *problem,
+	const char **changed)
+{
+	struct side side = {.handle = tracing_open(name),
+		.channel = EVENTS_CHANNEL,
+		.wanted = rules_of_events(config),
+		.filter = config->event_filter,
+		.problem = problem};
+
+	if (anew)
+		g_free(contexts_usable(config, problem));
+	if (side.handle) {
+		enable_side(config, &side, anew, changed);
+		lttng_destroy_handle(side.handle);
+	}
+	g_ptr_array_unref(side.wanted);
+}
+
+static void enable_kernel(const struct config *config, const char *name, bool anew, struct problem *problem,
+	const char **changed)
+{
+	struct side side = {.handle = tracing_open_kernel(name),
+		.channel = KERNEL_CHANNEL,
+		.wanted = rules_of_kernel(config),
+		.problem = problem};
+	int code = anew ? tracing_ask_kernel() : 0;
+
+	if (code != 0)
+		explain(&side, code, NULL);
+	else if (side.handle)
+		enable_side(config, &side, anew, changed);
+	if (side.handle)
+		lttng_destroy_handle(side.handle);
+	g_ptr_array_unref(side.wanted);
+}
+
+void beside_enable(const struct config *config, const char *name, bool anew, struct omissions *omissions,
+	const char **changed)
+{
+	*omissions = (struct omissions){0};
+	if (wants_events(config))
+		enable_events(config, name, anew, &omissions->events, changed);
+	if (wants_kernel(config))
+		enable_kernel(config, name, anew, &omissions->kernel, changed);
+}
+
+int beside_check_filter(const char *filter, char *error, size_t size)
+{
+	struct lttng_handle *handle = tracing_open("");
+	struct rule rule = {.name = (char *)(uintptr_t)"*",
+		.type = LTTNG_EVENT_TRACEPOINT,
+		.level_type = LTTNG_EVENT_LOGLEVEL_ALL,
+		.level = -1,
+		.filter = (char *)(uintptr_t)filter};
+	int code;
+
+	if (!*filter || !handle)
+		return 0;
+	/* the library reads the expression before it looks for a daemon, and for the session, which is none */
+	code = rule_enable(handle, EVENTS_CHANNEL, &rule);
+	lttng_destroy_handle(handle);
+	if (code != -LTTNG_ERR_FILTER_INVAL && code != -LTTNG_ERR_FILTER_NOMEM)
+		return 0;
+	snprintf(error, size,
+		"LTTng does not understand this expression; lttng-enable-event(1) explains filters, as in size > "
+		"100 && $ctx.procname == \"gateway\"");
+	return -1;
+}

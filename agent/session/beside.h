@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a session records beside spans: other events of programs ([events]), and the kernel's ([kernel]). Each
+ * has a channel of its own, so that a flood of them never takes the spans' place. Whatever of it LTTng
+ * refuses, spans are recorded.
+ */
+#ifndef SESSION_BESIDE_H
+#define SESSION_BESIDE_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+#include "core/reason.h"
+
+/* What is made when a session is created: later LTTng lets no channel be added. */
+struct beside_made {
+	bool events, kernel;
+};
+
+/* Makes the channels that are asked for in the session @name, with all that they are to have, as far as it can
+ * be had; the session must not have recorded yet. */
+struct beside_made beside_create(const struct config *config, const char *name);
+
+/* What of the configuration is fixed once a session that has @made is created, as text that goes behind that
+ * of spans; "" if nothing is asked for. */
+char *beside_settings(const struct config *config, const struct beside_made *made);
+
+/* What would be made now. */
+struct beside_made beside_possible(const struct config *config);
+
+/*
+ * Enables what is asked for. @anew: the configuration may be another one, so what is enabled otherwise is
+ * disabled, what LTTng has refused is tried again, and @omissions are found out. Otherwise it only sets right
+ * what somebody has disabled, and then @changed says so.
+ */
+void beside_enable(const struct config *config, const char *name, bool anew, struct omissions *omissions,
+	const char **changed);
+
+/* Whether a `filter` is one that LTTng understands: 0, or -1 with @error. No daemon is asked. */
+int beside_check_filter(const char *filter, char *error, size_t size);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/globs.h"
+
+/* The least important level: LTTng has several kinds of debug, and takes all of them then. */
+#define LEVEL_ALL 7
+
+static void rule_free(void *data)
+{
+	struct rule *rule = data;
+
+	g_free(rule->name);
+	g_free(rule->filter);
+	g_free(rule);
+}
+
+static struct rule *add(GPtrArray *rules, const char *name, enum lttng_event_type type, const char *filter)
+{
+	struct rule *rule = g_new0(struct rule, 1);
+
+	rule->name = g_strdup(name);
+	rule->type = type;
+	rule->level_type = LTTNG_EVENT_LOGLEVEL_ALL;
+	rule->level = -1;
+	rule->filter = g_strdup(filter);
+	rule->enabled = true;
+	g_ptr_array_add(rules, rule);
+	return rule;
+}
+
+GPtrArray *rules_of_events(const struct config *config)
+{
+	GPtrArray *rules = g_ptr_array_new_with_free_func(rule_free);
+	g_auto(GStrv) names = globs_split(config->event_names);
+
+	for (char **name = names; *name; name++) {
+		struct rule *rule = add(rules, *name, LTTNG_EVENT_TRACEPOINT, config->event_filter);
+
+		if (config->event_level >= LEVEL_ALL)
+			continue;
+		rule->level_type = LTTNG_EVENT_LOGLEVEL_RANGE;
+		rule->level = (int)config->event_level;
+	}
+	return rules;
+}
+
+static void add_all(GPtrArray *rules, const char *text, enum lttng_event_type type)
+{
+	g_auto(GStrv) names = globs_split(text);
+
+	for (char **name = names; *name; name++)
+		add(rules, *name, type, "");
+}
+
+GPtrArray *rules_of_kernel(const struct config *config)
+{
+	GPtrArray *rules = g_ptr_array_new_with_free_func(rule_free);
+
+	add_all(rules, config->kernel_events, LTTNG_EVENT_TRACEPOINT);
+	add_all(rules, config->kernel_syscalls, LTTNG_EVENT_SYSCALL);
+	return rules;
+}
+
+GPtrArray *rules_list(struct lttng_handle *handle, const char *channel, int *code)
+{
+	GPtrArray *rules = g_ptr_array_new_with_free_func(rule_free);
+	struct lttng_event *events = NULL;
+	int count = lttng_list_events(handle, channel, &events);
+
+	*code = MIN(count, 0);
+	for (int i = 0; i < count; i++) {
+		const char *filter = NULL;
+		struct rule *rule;
+
+		lttng_event_get_filter_expression(&events[i], &filter);
+		rule = add(rules, events[i].name, events[i].type, filter ? filter : "");
+		rule->level_type = events[i].loglevel_type;
+		rule->level = events[i].loglevel;
+		rule->enabled = events[i].enabled != 0;
+	}
+	free(events);
+	if (count < 0)
+		g_clear_pointer(&rules, g_ptr_array_unref);
+	return rules;
+}
+
+/* The level counts where the type says that there is one. */
+static bool is_same(const struct rule *one, const struct rule *other)
+{
+	return !strcmp(one->name, other->name) && one->type == other->type &&
+	       one->level_type == other->level_type &&
+	       (one->level_type == LTTNG_EVENT_LOGLEVEL_ALL || one->level == other->level) &&
+	       !strcmp(one->filter, other->filter);
+}
+
+struct rule *rules_find(const GPtrArray *rules, const struct rule *rule)
+{
+	for (guint i = 0; i < rules->len; i++)
+		if (is_same(rules->pdata[i], rule))
+			return rules->pdata[i];
+	return NULL;
+}
+
+static struct lttng_event *event_of(const struct rule *rule)
+{
+	struct lttng_event *event = lttng_event_create();
+
+	if (!event)
+		return NULL;
+	event->type = rule->type;
+	event->loglevel_type = rule->level_type;
+	event->loglevel = rule->level;
+	snprintf(event->name, sizeof(event->name), "%s", rule->name);
+	return event;
+}
+
+int rule_enable(struct lttng_handle *handle, const char *channel, const struct rule *rule)
+{
+	struct lttng_event *event = event_of(rule);
+	int code;
+
+	if (!event)
+		return -LTTNG_ERR_NOMEM;
+	code = lttng_enable_event_with_filter(handle, event, channel, *rule->filter ? rule->filter : NULL);
+	lttng_event_destroy(event);
+	return code == -LTTNG_ERR_UST_EVENT_ENABLED || code == -LTTNG_ERR_KERN_EVENT_EXIST ? 0 : code;
+}
+
+int rule_disable(
+	struct lttng_handle *handle, const char *channel, const struct rule *rule, const GPtrArray *rules)
+{
+	struct lttng_event *event = event_of(rule);
+	int code;
+
+	if (!event)
+		return -LTTNG_ERR_NOMEM;
+	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
+	event->loglevel = -1;
+	/* of programs' events LTTng wants to hear of no type (2.13) */
+	if (handle->domain.type == LTTNG_DOMAIN_UST)
+		event->type = LTTNG_EVENT_ALL;
+	code = lttng_disable_event_ext(handle, event, channel, NULL);
+	lttng_event_destroy(event);
+	for (guint i = 0; code == 0 && i < rules->len; i++) {
+		struct rule *other = rules->pdata[i];
+
+		if (other->type == rule->type && !strcmp(other->name, rule->name))
+			other->enabled = false;
+	}
+	return code;
+}

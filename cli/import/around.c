@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "import/around.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "assemble/pipeline.h"
+#include "base/log.h"
+#include "import/aroundevent.h"
+#include "import/aroundshow.h"
+#include "import/aroundspans.h"
+#include "import/examine.h"
+#include "import/guard.h"
+#include "queue/batch.h"
+#include "read/reader.h"
+#include "spans/decode.h"
+#include "spans/span2.h"
+
+/* What is shared with the child. */
+struct around {
+	struct guard guard;
+	const struct config *config;
+	const struct span_printer_options *how;
+	uint64_t trace_id;
+	const GPtrArray *traces;
+	bool damaged, failed; /* a trace; standard output */
+	bool found;
+	char error[256];
+};
+
+/* The child's. */
+struct seeking {
+	struct around *around;
+	struct around_spans *spans;
+	GPtrArray *whole; /* the trace's, as Zipkin would have them: of struct span2 */
+};
+
+bool around_parse(const char *text, uint64_t *trace_id)
+{
+	size_t size = strlen(text);
+	const char *low = size > 16 ? text + size - 16 : text;
+
+	if (!size || size > 32 || strspn(text, "0123456789abcdefABCDEF") != size)
+		return false;
+	if (trace_id)
+		*trace_id = g_ascii_strtoull(low, NULL, 16);
+	return true;
+}
+
+/* The spans */
+
+static void note_span(void *data, const struct event *event, int64_t tid)
+{
+	struct seeking *seeking = data;
+
+	around_spans_take(seeking->spans, event, tid);
+}
+
+static void keep_span(struct seeking *seeking, const uint8_t *bytes, size_t size)
+{
+	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
+	char error[256];
+
+	if (!decode_span(bytes, size, spans, error, sizeof(error)))
+		return;
+	while (spans->len) {
+		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);
+
+		if (span->trace_id == seeking->around->trace_id &&
+			seeking->whole->len < AROUND_SPANS_MAX)
+			g_ptr_array_add(seeking->whole, span);
+		else
+			span2_free(span);
+	}
+}
+
+static void take_spans(
+	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+{
+	const struct batch *batch = goods->spans.of[BATCH_ZIPKIN_SPANS];
+	const uint8_t *at = batch ? batch->spans.data : NULL;
+
+	(void)now, (void)at_once;
+	memset(change, 0, sizeof(*change));
+	for (uint32_t i = 0; batch && i < batch->count; at += batch_sizes(batch)[i++])
+		if (batch_sizes(batch)[i])
+			keep_span(data, at, batch_sizes(batch)[i]);
+}
+
+/* The events */
+
+static void keep_event(struct seeking *seeking, const char *json, size_t size, int64_t time)
+{
+	struct around_moment moment = {.time = time};
+	struct around_span *span;
+
+	if (!around_event_read(json, size, &moment))
+		return;
+	span = around_spans_find(seeking->spans, &moment);
+	if (span)
+		around_span_put(span, around_event_make(json, size, time), around_event_free);
+}
+
+static void take_events(
+	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+{
+	struct seeking *seeking = data;
+	const struct batch *batch = goods->events.of[BATCH_EVENT_JSON];
+	const uint8_t *at = batch ? batch->spans.data : NULL;
+
+	(void)now, (void)at_once;
+	memset(change, 0, sizeof(*change));
+	for (uint32_t i = 0; batch && i < batch->count; at += batch_sizes(batch)[i++])
+		if (around_spans_reach(seeking->spans, batch_events(batch)[i]))
+			keep_event(seeking, (const char *)at, batch_sizes(batch)[i], batch_events(batch)[i]);
+}
+
+/* Reading */
+
+static void read_all(struct seeking *seeking, struct reader *reader)
+{
+	struct around *around = seeking->around;
+	enum reader_status status;
+
+	do {
+		status = reader_step(reader);
+		atomic_fetch_add(&around->guard.steps, 1);
+	} while (status == READER_MORE || status == READER_IDLE);
+	if (status != READER_ERROR)
+		return;
+	around->damaged = true;
+	g_strlcpy(around->error, reader_error(reader), sizeof(around->error));
+}
+
+static void read_traces(struct seeking *seeking, enum batch_format format, struct pipeline_sink sink)
+{
+	struct around *around = seeking->around;
+	struct assembler_limits limits = pipeline_limits(around->config);
+	struct pipeline *pipeline = pipeline_create(&limits, 1u << format, sink);
+	struct intake_options into = {.pipeline = pipeline,
+		.by_event_time = true,
+		.seen = format == BATCH_ZIPKIN_SPANS ? note_span : NULL,
+		.data = seeking};
+	struct reader *reader = reader_open_files((char *const *)around->traces->pdata, around->traces->len, &into,
+		around->error, sizeof(around->error));
+
+	around->damaged |= !reader;
+	if (reader)
+		read_all(seeking, reader);
+	pipeline_flush(pipeline);
+	/* babeltrace2 leaks what it failed with */
+	if (reader && !around->damaged)
+		reader_close(reader);
+	pipeline_destroy(pipeline);
+}
+
+static void seek(void *data)
+{
+	struct around *around = data;
+	struct seeking seeking = {.around = around,
+		.spans = around_spans_create(around->trace_id, around_event_free),
+		.whole = g_ptr_array_new_with_free_func(span2_free)};
+
+	guard_watch(&around->guard);
+	read_traces(&seeking, BATCH_ZIPKIN_SPANS, (struct pipeline_sink){take_spans, &seeking});
+	around->found = seeking.whole->len > 0;
+	if (around->found)
+		read_traces(&seeking, BATCH_EVENT_JSON, (struct pipeline_sink){take_events, &seeking});
+	if (around->found)
+		around->failed = !around_show(around->how, seeking.whole, seeking.spans);
+	g_ptr_array_unref(seeking.whole);
+	around_spans_destroy(seeking.spans);
+	if (!around->damaged)
+		return;
+	around->guard.finished = true;
+	_exit(EXIT_SUCCESS);
+}
+
+/* Leaves the good ones in @good; returns whether all are. */
+static bool leave_out_bad(GPtrArray *good)
+{
+	GArray *bad = examine_traces(good, EXAMINE_BEGINNING);
+	bool all = bad->len == 0;
+
+	for (guint i = 0; i < bad->len; i++) {
+		const struct bad_trace *trace = &g_array_index(bad, struct bad_trace, i);
+
+		log_error("%s: skipped, as babeltrace2 cannot read it: %s", trace->dir, trace->reason);
+		g_ptr_array_remove(good, (gpointer)(uintptr_t)trace->dir);
+	}
+	g_array_unref(bad);
+	return all;
+}
+
+/* Runs the child; returns whether all was found, read and printed. */
+static bool run_child(struct around *around)
+{
+	const char *how;
+
+	if (!guard_run(&around->guard, seek, around, false, &how)) {
+		if (!guard_interrupted())
+			log_error("the traces were not read to their ends: %s", how);
+		return false;
+	}
+	if (around->damaged)
+		log_error("the traces were not read to their ends: %s", around->error);
+	else if (!around->found)
+		log_error("no span of trace %016" PRIx64 " is in these traces", around->trace_id);
+	return around->found && !around->damaged && !around->failed;
+}
+
+int around_run(const struct config *config, const char *trace_id, const struct span_printer_options *how,
+	const GPtrArray *traces)
+{
+	struct around *around = guard_share(sizeof(*around));
+	g_autoptr(GPtrArray) good = g_ptr_array_new();
+	bool whole;
+
+	if (!around) {
+		log_error("no memory left");
+		return EXIT_FAILURE;
+	}
+	for (guint i = 0; i < traces->len; i++)
+		g_ptr_array_add(good, traces->pdata[i]);
+	whole = leave_out_bad(good);
+	around->config = config;
+	around->how = how;
+	around->traces = good;
+	around_parse(trace_id, &around->trace_id);
+	whole = good->len && !guard_interrupted() && run_child(around) && whole;
+	guard_unshare(around, sizeof(*around));
+	return whole ? EXIT_SUCCESS : EXIT_FAILURE;
+}

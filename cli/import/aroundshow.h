@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For `blkin import --around`: prints a trace with what happened around its spans. */
+#ifndef IMPORT_AROUNDSHOW_H
+#define IMPORT_AROUNDSHOW_H
+
+#include <stdbool.h>
+
+#include <glib.h>
+
+#include "import/around.h"
+#include "import/aroundspans.h"
+
+/*
+ * Prints the trace's spans (@whole, of struct span2), each with its events: as a tree, or as a line of JSON
+ * for each span. False if standard output does not take it, which is logged.
+ */
+bool around_show(const struct span_printer_options *how, GPtrArray *whole, struct around_spans *spans);
+
+#endif

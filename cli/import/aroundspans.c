@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "import/aroundspans.h"
+
+#include <string.h>
+
+struct around_spans {
+	uint64_t trace_id;
+	GDestroyNotify free_event;
+	GPtrArray *list;        /* of struct around_span, owned */
+	GHashTable *kernel_ids; /* of threads, by what programs see: they differ in a container */
+	int64_t first, last;    /* ns since the epoch */
+	bool sorted;
+};
+
+static void span_free(void *data)
+{
+	struct around_span *span = data;
+
+	g_ptr_array_unref(span->events);
+	g_free(span);
+}
+
+struct around_spans *around_spans_create(uint64_t trace_id, GDestroyNotify free_event)
+{
+	struct around_spans *spans = g_new0(struct around_spans, 1);
+
+	spans->trace_id = trace_id;
+	spans->free_event = free_event;
+	spans->list = g_ptr_array_new_with_free_func(span_free);
+	spans->kernel_ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	spans->first = INT64_MAX;
+	spans->last = INT64_MIN;
+	return spans;
+}
+
+void around_spans_destroy(struct around_spans *spans)
+{
+	g_ptr_array_unref(spans->list);
+	g_hash_table_unref(spans->kernel_ids);
+	g_free(spans);
+}
+
+/* Spans */
+
+/* The number in the line "&PID=NAME" of a span's data. */
+static int64_t process_of(const struct event *event)
+{
+	const char *at = event->value.data, *end = at + event->value.size;
+
+	if (event->type != EVENT_SPAN)
+		return AROUND_UNKNOWN;
+	while (at < end) {
+		const char *line = memchr(at, '\n', (size_t)(end - at));
+		char *equals = NULL;
+		uint64_t pid;
+
+		if (*at == '&' && at + 1 < end && g_ascii_isdigit(at[1])) {
+			pid = g_ascii_strtoull(at + 1, &equals, 10);
+			if (equals < end && *equals == '=' && pid <= INT32_MAX)
+				return (int64_t)pid;
+		}
+		at = line ? line + 1 : end;
+	}
+	return AROUND_UNKNOWN;
+}
+
+/* A whole span tells its start, on the tracing clock; of classic ones each event is a moment of it. */
+static int64_t start_of(const struct event *event)
+{
+	if (event->type != EVENT_SPAN || event->start > event->clock ||
+		event->clock - event->start > INT64_MAX / 2)
+		return event->time;
+	return event->time - (int64_t)(event->clock - event->start);
+}
+
+/* The halves of a span are of different threads. */
+static struct around_span *get(struct around_spans *spans, uint64_t id, int64_t pid, int64_t tid)
+{
+	struct around_span *span;
+
+	for (guint i = 0; i < spans->list->len; i++) {
+		span = spans->list->pdata[i];
+		if (span->id == id && span->tid == tid && span->pid == pid)
+			return span;
+	}
+	if (spans->list->len == AROUND_SPANS_MAX)
+		return NULL;
+	span = g_new0(struct around_span, 1);
+	span->id = id;
+	span->pid = pid;
+	span->tid = tid;
+	span->start = INT64_MAX;
+	span->end = INT64_MIN;
+	span->events = g_ptr_array_new_with_free_func(spans->free_event);
+	g_ptr_array_add(spans->list, span);
+	return span;
+}
+
+/* What comes after a span has ended says nothing of its time. */
+static bool is_of_its_time(const struct event *event)
+{
+	return event->type == EVENT_SPAN || event->type >= EVENT_TIMESTAMP;
+}
+
+void around_spans_take(struct around_spans *spans, const struct event *event, int64_t tid)
+{
+	struct around_span *span;
+
+	if (event->trace_id != spans->trace_id || !is_of_its_time(event))
+		return;
+	span = get(spans, event->span_id, process_of(event), tid);
+	if (!span)
+		return;
+	span->start = MIN(span->start, start_of(event));
+	span->end = MAX(span->end, event->time);
+	spans->first = MIN(spans->first, span->start);
+	spans->last = MAX(spans->last, span->end);
+	spans->sorted = false;
+}
+
+static gint compare_starts(gconstpointer left, gconstpointer right)
+{
+	const struct around_span *a = *(struct around_span *const *)left,
+				 *b = *(struct around_span *const *)right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void sort(struct around_spans *spans)
+{
+	if (!spans->sorted)
+		g_ptr_array_sort(spans->list, compare_starts);
+	spans->sorted = true;
+}
+
+const GPtrArray *around_spans_list(struct around_spans *spans)
+{
+	sort(spans);
+	return spans->list;
+}
+
+bool around_spans_reach(const struct around_spans *spans, int64_t time)
+{
+	return time >= spans->first && time <= spans->last;
+}
+
+/* Events */
+
+/* Learns what the kernel calls a thread. */
+static void learn(struct around_spans *spans, const struct around_moment *moment)
+{
+	int64_t *tid, *kernel;
+
+	if (moment->tid == AROUND_UNKNOWN || moment->kernel == AROUND_UNKNOWN || moment->tid == moment->kernel ||
+		g_hash_table_size(spans->kernel_ids) >= AROUND_SPANS_MAX)
+		return;
+	tid = g_new(int64_t, 1);
+	kernel = g_new(int64_t, 1);
+	*tid = moment->tid;
+	*kernel = moment->kernel;
+	g_hash_table_replace(spans->kernel_ids, tid, kernel);
+}
+
+static int64_t kernel_id(const struct around_spans *spans, int64_t tid)
+{
+	const int64_t *kernel = g_hash_table_lookup(spans->kernel_ids, &tid);
+
+	return kernel ? *kernel : tid;
+}
+
+static bool is_same_process(const struct around_span *span, const struct around_moment *moment)
+{
+	return span->pid == moment->pid || span->pid == AROUND_UNKNOWN || moment->pid == AROUND_UNKNOWN;
+}
+
+static bool is_about(
+	const struct around_spans *spans, const struct around_span *span, const struct around_moment *moment)
+{
+	if (span->tid == AROUND_UNKNOWN || (moment->tid == AROUND_UNKNOWN && moment->other == AROUND_UNKNOWN))
+		return span->pid != AROUND_UNKNOWN && span->pid == moment->pid;
+	if (moment->other != AROUND_UNKNOWN && moment->other == kernel_id(spans, span->tid))
+		return true;
+	return span->tid == moment->tid && is_same_process(span, moment);
+}
+
+struct around_span *around_spans_find(struct around_spans *spans, const struct around_moment *moment)
+{
+	struct around_span *found = NULL;
+
+	learn(spans, moment);
+	sort(spans);
+	for (guint i = 0; i < spans->list->len; i++) {
+		struct around_span *span = spans->list->pdata[i];
+
+		if (span->start > moment->time)
+			break;
+		if (span->end < moment->time || !is_about(spans, span, moment))
+			continue;
+		if (!found || span->end - span->start <= found->end - found->start)
+			found = span;
+	}
+	return found;
+}
+
+void around_span_put(struct around_span *span, void *event, GDestroyNotify free_event)
+{
+	if (span->events->len < AROUND_EVENTS_MAX) {
+		g_ptr_array_add(span->events, event);
+		return;
+	}
+	free_event(event);
+	span->more++;
+}
