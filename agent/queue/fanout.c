@@ -184,16 +184,20 @@ static struct batch *make_format(const struct batches *items, enum batch_format 
 	return made;
 }
 
-/* Adds the formats that are missing to @all; those of @made are to be unreffed. */
+/*
+ * Adds the formats of spans that are missing to @all; those of @made are to be unreffed. Events cannot be
+ * read back: an output that was just added takes those from the moment on when they are made for it.
+ */
 static void complete(const struct fanout *fanout, struct batches *all, struct batch *made[BATCH_FORMATS])
 {
 	const struct batch *any = any_of(all);
-	enum kind kind = any ? batch_kind(any->format) : KIND_SPANS;
 
+	if (any && batch_kind(any->format) != KIND_SPANS)
+		return;
 	for (size_t i = 0; i < fanout->lane_count; i++) {
 		enum batch_format format = fanout->lanes[i].limits.format;
 
-		if (all->of[format] || batch_kind(format) != kind)
+		if (all->of[format] || batch_kind(format) != KIND_SPANS)
 			continue;
 		all->of[format] = made[format] = make_format(all, format);
 	}
