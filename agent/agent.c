@@ -259,9 +259,9 @@ static char *describe_delivery(const struct output_state *output)
 	g_autofree char *left = g_strdup_printf(", %" PRId64 " sampled out", sampled),
 			*given = g_strdup_printf(", %" PRId64 " given back to their senders", back);
 
-	return g_strdup_printf("%" PRId64 " of %" PRId64 " spans delivered%s%s", row[SPANS_SENT],
-		row[SPANS_TAKEN] + row[SPANS_RECOVERED] - sampled - back, sampled ? left : "",
-		back ? given : "");
+	return g_strdup_printf("%" PRId64 " of %" PRId64 " %s delivered%s%s", row[SPANS_SENT],
+		row[SPANS_TAKEN] + row[SPANS_RECOVERED] - sampled - back, kind_name(output->kind),
+		sampled ? left : "", back ? given : "");
 }
 
 /* Logs what became of one output's spans. */
@@ -271,17 +271,17 @@ static void report_output(const struct agent *agent, const struct output_state *
 	bool named = outputs_count(agent->outputs) > 1;
 	const struct output_config *is = config_output(agent->config, output->name);
 	const char *what = named ? "output " : "", *name = named ? output->name : "",
-		   *end = named ? ": " : "";
+		   *end = named ? ": " : "", *items = kind_name(output->kind);
 
 	if (row[SPANS_SPOOLED])
-		log_info("%s%s%s%lld spans are in the spool: the next start delivers them", what, name, end,
-			(long long)row[SPANS_SPOOLED]);
+		log_info("%s%s%s%lld %s are in the spool: the next start delivers them", what, name, end,
+			(long long)row[SPANS_SPOOLED], items);
 	if (collector_keeps(agent->collector) && row[SPANS_QUEUED])
-		log_info("%s%s%s%lld spans are not delivered yet: the next start reads them again", what,
-			name, end, (long long)row[SPANS_QUEUED]);
+		log_info("%s%s%s%lld %s are not delivered yet: the next start reads them again", what, name,
+			end, (long long)row[SPANS_QUEUED], items);
 	else if (row[SPANS_DROPPED_SHUTDOWN])
-		log_warning("%s%s%s%lld spans are not delivered: %s%s did not accept them in time", what,
-			name, end, (long long)row[SPANS_DROPPED_SHUTDOWN],
+		log_warning("%s%s%s%lld %s are not delivered: %s%s did not accept them in time", what, name,
+			end, (long long)row[SPANS_DROPPED_SHUTDOWN], items,
 			is->type == CONFIG_OUTPUT_FILE ? "" : "the collector at ", config_output_place(is));
 	if (named) {
 		g_autofree char *delivery = describe_delivery(output);
@@ -293,9 +293,9 @@ static void report_output(const struct agent *agent, const struct output_state *
 /* Logs the final counts. */
 static void report(const struct agent *agent)
 {
-	struct output_state outputs[CONFIG_OUTPUTS_MAX];
+	struct output_state outputs[CONFIG_LANES_MAX];
 	struct ledger rows;
-	size_t count = outputs_read(agent->outputs, &rows, outputs, CONFIG_OUTPUTS_MAX).on;
+	size_t count = outputs_read(agent->outputs, &rows, outputs, CONFIG_LANES_MAX).on;
 
 	for (size_t i = 0; i < count; i++)
 		report_output(agent, &outputs[i]);

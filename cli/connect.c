@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/proxyurl.h"
 #include "core/span.h"
+#include "encode/messagelog.h"
 #include "output/output.h"
 #include "queue/format.h"
 #include "queue/label.h"
@@ -29,8 +30,9 @@
 struct
 try {
 	const struct output_config *output;
+	enum kind kind; /* of the item that it gets */
 	struct tls *tls;
-	struct buffer span;
+	struct buffer span; /* or what it is */
 	uint32_t span_size;
 	struct run run;
 	struct probe *probes[ADDRESSES_MAX];
@@ -41,8 +43,8 @@ try {
 
 struct connecting {
 	struct event_base *base;
-	struct try tries[CONFIG_OUTPUTS_MAX];
-	size_t count, open; /* outputs; probes that have no end yet */
+	struct try tries[CONFIG_LANES_MAX];
+	size_t count, open; /* tries; probes that have no end yet */
 	uint64_t trace_id;
 	int64_t time; /* of the span, which is the same for all: ns since the epoch */
 };
@@ -86,6 +88,36 @@ static void encode_span(struct try *try, const struct connecting *all)
 		g_error("a span of a few bytes is too large");
 	if (*try->output->tags)
 		add_tags(try);
+}
+
+/* What stands for an event in each format, and for a message. */
+static void encode_other(struct try *try, const struct connecting *all)
+{
+	const struct message message = {.time = all->time,
+		.category = (const uint8_t *)SERVICE,
+		.category_size = sizeof(SERVICE) - 1,
+		.payload = (const uint8_t *)NAME,
+		.payload_size = sizeof(NAME) - 1};
+
+	switch (format_of(try->output, try->kind)) {
+	case BATCH_MESSAGES:
+		message_put(&try->span, &message);
+		break;
+	case BATCH_EVENT_OTLP:
+		messagelog_put(&try->span, &message);
+		break;
+	default:
+		buffer_printf(&try->span,
+			"{\"timestamp\":\"%" PRId64 "\",\"event\":\"" SERVICE ":" NAME "\"}", all->time);
+	}
+}
+
+static void encode_item(struct try *try, const struct connecting *all)
+{
+	if (try->kind == KIND_SPANS)
+		encode_span(try, all);
+	else
+		encode_other(try, all);
 	try->span_size = (uint32_t)try->span.size;
 	try->run = (struct run){
 		.spans = try->span.data, .sizes = &try->span_size, .count = 1, .size = try->span.size};
@@ -126,13 +158,14 @@ static void begin_kafka(struct connecting *all, struct try *try)
 }
 
 /* Each type of output is tried in its own way. */
-static void begin(struct connecting *all, const struct output_config *output)
+static void begin(struct connecting *all, const struct output_config *output, enum kind kind)
 {
 	struct try *try = &all->tries[all->count++];
 
 	try->output = output;
-	try->options = output_uplink_options(output, true, true);
-	encode_span(try, all);
+	try->kind = kind;
+	try->options = output_uplink_options(output, kind, true, true);
+	encode_item(try, all);
 	switch ((enum config_output)output->type) {
 	case CONFIG_OUTPUT_SCRIBE:
 	case CONFIG_OUTPUT_HTTP:
@@ -148,13 +181,30 @@ static void begin(struct connecting *all, const struct output_config *output)
 	}
 }
 
-/* Faults stand in the order in which they can come. */
-static const char *heading(const struct probe_result *result)
+/* For each kind that it takes; of one that is off, or writes files, there is one thing to say. */
+static void begin_lanes(struct connecting *all, const struct output_config *output)
 {
+	if (output->type == CONFIG_OUTPUT_NONE || output->type == CONFIG_OUTPUT_FILE) {
+		begin(all, output, KIND_SPANS);
+		return;
+	}
+	for (int kind = 0; kind < KINDS; kind++)
+		if (config_lane_is_on(output, kind))
+			begin(all, output, kind);
+}
+
+/* Faults stand in the order in which they can come. */
+static const char *heading(const struct probe_result *result, enum kind kind)
+{
+	static const char *const refuses[KINDS] = {
+		"refuses the span", "refuses the event", "refuses the message"};
+	static const char *const takes_none[KINDS] = {
+		"takes no spans", "takes no events", "takes no messages"};
+
 	if (result->end == PROBE_ACCEPTED)
 		return "accepted";
 	if (result->end == PROBE_REFUSED)
-		return "refuses the span";
+		return refuses[kind];
 	if (result->end == PROBE_LATER)
 		return "asks to try later";
 	if (result->fault < FAULT_TLS_CERTIFICATE)
@@ -164,18 +214,21 @@ static const char *heading(const struct probe_result *result)
 	if (result->fault == FAULT_HEADERS || result->fault == FAULT_LIBRARY ||
 		result->fault == FAULT_PASSWORD)
 		return "cannot send";
-	return result->fault < FAULT_TRY_LATER ? "no good answer" : "takes no spans";
+	return result->fault < FAULT_TRY_LATER ? "no good answer" : takes_none[kind];
 }
 
 /* Returns whether it accepted. */
-static bool print_server(const struct output_config *output, const struct probe_result *result)
+static bool print_server(const struct try *try, const struct probe_result *result)
 {
+	const struct output_config *output = try->output;
+	const bool spans = try->kind == KIND_SPANS;
 	const bool accepted = result->end == PROBE_ACCEPTED;
 	const char *words = accepted ? "" : result->words;
 	char way[PROXYURL_WAY];
 
-	printf("[%s] %s%s: %s%s%s (%.*f ms)\n", output->section, result->server,
-		proxyurl_way(output->proxy, way), heading(result), *words ? ": " : "", words,
+	printf("[%s] %s%s: %s%s%s%s%s (%.*f ms)\n", output->section, result->server,
+		proxyurl_way(output->proxy, way), spans ? "" : kind_name(try->kind), spans ? "" : ": ",
+		heading(result, try->kind), *words ? ": " : "", words,
 		result->took_ns < 10 * NS_PER_MS ? 1 : 0, (double)result->took_ns / 1e6);
 	return accepted;
 }
@@ -202,9 +255,9 @@ static bool print_try(const struct try *try)
 	if (try->output->type == CONFIG_OUTPUT_FILE)
 		accepted = print_directory(try->output);
 	for (size_t i = 0; i < try->count; i++)
-		accepted &= print_server(try->output, probe_result(try->probes[i]));
+		accepted &= print_server(try, probe_result(try->probes[i]));
 	if (try->kafka)
-		accepted &= print_server(try->output, kafkaprobe_result(try->kafka));
+		accepted &= print_server(try, kafkaprobe_result(try->kafka));
 	return accepted;
 }
 
@@ -238,7 +291,7 @@ bool connect_try(const struct config *config)
 	all.trace_id |= 1; /* 0 is none */
 	all.time = clock_wall();
 	for (guint i = 0; i < config->outputs->len; i++)
-		begin(&all, g_ptr_array_index(config->outputs, i));
+		begin_lanes(&all, g_ptr_array_index(config->outputs, i));
 	if (all.open > 0) {
 		printf("each server gets a span `" NAME "` of service `" SERVICE "`, trace %016" PRIx64 "\n",
 			all.trace_id);

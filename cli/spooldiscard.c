@@ -50,6 +50,11 @@ struct job {
 	int64_t spans, oldest, newest;  /* what is to go; the newest event of all */
 };
 
+static const char *items_of(const struct job *job)
+{
+	return kind_name(lane_kind(job->output, NULL));
+}
+
 /* What is there */
 
 static void add(struct job *job, const struct spoolrow *row)
@@ -104,8 +109,8 @@ static bool agrees(const struct job *job)
 
 	if (job->request->yes)
 		return true;
-	printf("Discard %" PRId64 " spans of %soutput %s", job->spans, job->left ? "the former " : "",
-		job->output);
+	printf("Discard %" PRId64 " %s of %soutput %s", job->spans, items_of(job),
+		job->left ? "the former " : "", job->output);
 	if (job->spans)
 		printf(", oldest from %s ago", human_time(text, age - age % NS_PER_SECOND));
 	printf("? [y/N] ");
@@ -144,7 +149,7 @@ static int ask(const struct job *job, bool order, struct discard_state *state)
 
 static int tell(const struct job *job, const struct discard_state *state)
 {
-	printf("output %s: %" PRId64 " spans are discarded", job->output, state->spans);
+	printf("output %s: %" PRId64 " %s are discarded", job->output, state->spans, items_of(job));
 	if (state->under_way)
 		printf("; %" PRId64 " %s being sent, and discarded if %s back", state->under_way,
 			state->under_way == 1 ? "batch is" : "batches are",
@@ -199,7 +204,7 @@ static int by_agent(struct job *job)
 	if (code != EX_OK)
 		return code;
 	if (!job->request->yes && !job->spans) {
-		printf("output %s: no such spans wait in its spool\n", job->output);
+		printf("output %s: no such %s wait in its spool\n", job->output, items_of(job));
 		return EX_OK;
 	}
 	if (!agrees(job))
@@ -231,8 +236,8 @@ static int remove_left(struct job *job)
 		return EXIT_FAILURE;
 	switch (spoolremove(directory, job->output, why, sizeof(why))) {
 	case SPOOL_REMOVED:
-		printf("output %s: %" PRId64 " spans are discarded, with the spool's files\n", job->output,
-			job->spans);
+		printf("output %s: %" PRId64 " %s are discarded, with the spool's files\n", job->output,
+			job->spans, items_of(job));
 		return EX_OK;
 	case SPOOL_IN_USE:
 		log_error("output %s is not in the configuration, but the agent still has its spool: reload "
@@ -252,7 +257,7 @@ static bool is_delivered(const struct config *config, const char *output)
 {
 	const struct output_config *is = config_output(config, output);
 
-	return is && is->type != CONFIG_OUTPUT_NONE && is->spool_size;
+	return is && config_lane_is_on(is, lane_kind(output, NULL)) && is->spool_size;
 }
 
 static int discard_one(const struct spooldiscard *request, const char *output, const struct spool_found *left)
@@ -301,12 +306,13 @@ static int discard_all(const struct spooldiscard *request, const GPtrArray *spoo
 	const GPtrArray *outputs = request->config->outputs;
 	int code = EX_OK, one = EX_OK;
 
-	for (guint i = 0; i < outputs->len && one != EX_UNAVAILABLE; i++) {
-		const struct output_config *is = g_ptr_array_index(outputs, i);
+	for (guint i = 0; i < KINDS * outputs->len && one != EX_UNAVAILABLE; i++) {
+		const struct output_config *is = g_ptr_array_index(outputs, i / KINDS);
+		g_autofree char *lane = lane_name(is->name, i % KINDS);
 
-		if (!is_delivered(request->config, is->name))
+		if (!is_delivered(request->config, lane))
 			continue;
-		one = discard_one(request, is->name, NULL);
+		one = discard_one(request, lane, NULL);
 		code = one != EX_OK ? one : code;
 	}
 	for (guint i = 0; i < spools->len; i++) {

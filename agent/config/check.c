@@ -137,7 +137,8 @@ static int check_directories(const struct config *config, guint index)
 /* As Kafka has it; librdkafka makes nothing at all of a name that is much longer. */
 static bool is_topic(const char *name)
 {
-	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+	       !name[strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-")];
 }
 
 /* Whether a connection to @server comes to @own. What names mean is not known here. */
@@ -214,6 +215,11 @@ static int check_output(const struct config *config, const struct output_config 
 		{output->type == CONFIG_OUTPUT_HTTP && output->takes != CONFIG_TAKES_SPANS, {"takes", "type"},
 			"`type = http` takes spans only, as that is all that Zipkin takes; for events and "
 			"messages set another type"},
+		{output->type == CONFIG_OUTPUT_KAFKA &&
+				(!is_topic(output->events_topic) || !is_topic(output->messages_topic)),
+			{"events-topic", "messages-topic"},
+			"`events-topic` and `messages-topic` must have 249 characters at most, of letters, "
+			"digits, `.`, `_` and `-`, and be neither `.` nor `..`, as Kafka takes no other,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};

@@ -12,9 +12,12 @@
 
 #include <glib.h>
 
+#include "core/kind.h"
+
 #define CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"
 
-#define CONFIG_OUTPUTS_MAX 16     /* [output] is one of them */
+#define CONFIG_OUTPUTS_MAX 16 /* [output] is one of them */
+#define CONFIG_LANES_MAX (KINDS * CONFIG_OUTPUTS_MAX)
 #define CONFIG_OUTPUT_NAME_MAX 32 /* characters */
 
 /* In the order in which the table of keys names them. */
@@ -56,15 +59,19 @@ struct output_config {
 	uint64_t type;            /* an enum config_output */
 	uint64_t takes;           /* of enum config_takes */
 	char *server;             /* HOST:PORT, or several with commas, in the order of preference */
-	char *category;           /* Scribe's */
+	char *category;           /* Scribe's, of spans, */
+	char *events_category;    /* and of events; messages have their own */
 	uint64_t format;          /* HTTP's, files', Kafka's: an enum config_format */
 	char *path;               /* HTTP's and OTLP's; by type and format, if it is set nowhere */
-	char *headers_file;       /* the same: headers for each request; "": none */
+	char *logs_path;          /* OTLP's, of events and messages */
+	char *headers_file;       /* HTTP's and OTLP's: headers for each request; "": none */
 	char *proxy;              /* the same: proxyurl.h; "": none */
 	char *proxy_secret_file;  /* of its password; "": none */
 	uint64_t compression;     /* of HTTP's bodies and Kafka's messages: an enum config_compression */
 	char *brokers;            /* Kafka's: HOST:PORT, or several with commas */
-	char *topic;              /* the same, */
+	char *topic;              /* the same: of spans, */
+	char *events_topic;       /* of events, */
+	char *messages_topic;     /* of messages, "": by their category, */
 	uint64_t key;             /* an enum config_kafka_key, */
 	uint64_t sasl;            /* an enum config_sasl, */
 	char *sasl_user;          /* "" without SASL, */
@@ -166,8 +173,12 @@ void config_init(struct config *config);
  */
 int config_read(struct config *config, const char *path, bool optional);
 
-/* The output of that name, also one whose type is none; NULL if there is none. `default` always is. */
+/* The output of that name, or of a lane of that name (core/kind.h), also one whose type is none; NULL if
+ * there is none. `default` always is. */
 const struct output_config *config_output(const struct config *config, const char *name);
+
+/* Whether it delivers items of the kind. */
+bool config_lane_is_on(const struct output_config *output, enum kind kind);
 
 /* Where the output delivers to, for people: its servers, brokers, or directory; borrowed from it. */
 const char *config_output_place(const struct output_config *output);

@@ -22,6 +22,7 @@ enum config_change {
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,
 	CONFIG_CHANGES_UPLINK = 16,
+	CONFIG_CHANGES_LANES = 8 | 2,      /* what is delivered at all, and so what the reader encodes */
 	CONFIG_CHANGES_FORMAT = 16 | 8 | 2 /* what is sent, what a batch holds, and what the reader encodes */
 };
 

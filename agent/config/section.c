@@ -46,7 +46,17 @@ static struct output_config *find_output(const struct config *config, const char
 
 const struct output_config *config_output(const struct config *config, const char *name)
 {
-	return find_output(config, name);
+	g_autofree char *output = NULL;
+	size_t size;
+
+	lane_kind(name, &size);
+	output = g_strndup(name, size);
+	return find_output(config, output);
+}
+
+bool config_lane_is_on(const struct output_config *output, enum kind kind)
+{
+	return output->type != CONFIG_OUTPUT_NONE && (output->takes >> kind & 1);
 }
 
 const char *config_output_place(const struct output_config *output)

@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+#include "core/kind.h"
+
 const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 	0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5, 15, 60, 600};
 
@@ -284,7 +286,8 @@ static void unmake(void)
 
 	for (struct account *each = accounts; each; each = each->next) {
 		complete(each);
-		most = MAX(most, each->is.row[SPANS_QUEUED]);
+		if (lane_kind(each->name, NULL) == KIND_SPANS)
+			most = MAX(most, each->is.row[SPANS_QUEUED]);
 		each->is.row[SPANS_TAKEN] -= each->is.row[SPANS_QUEUED];
 		each->is.row[SPANS_QUEUED] = 0;
 		each->is.row[SPANS_GIVEN_BACK] += each->is.row[SPANS_HELD];

@@ -5,9 +5,10 @@
  *     events logged = read - read again + lost in ring buffers + lost in relay
  *     read          = in spans + json + rejected + ignored
  *     spans made    = pending + handed to the outputs
- *     messages received = spans received + refused + put off
+ *     messages received = spans received + messages taken + refused + put off
  *
- * and in the account of each output
+ * and in the account of each output, and of each lane of other items that it has (kind.h; there "spans" are
+ * these items)
  *
  *     taken + recovered = queued + held + spooled + sent + given back + sampled out + dropped
  *

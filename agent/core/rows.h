@@ -26,6 +26,7 @@ enum ledger_row {
 	EVENTS_READ_AGAIN, /* of those read: a second time, after the process that first read them died */
 	/* messages that the inlet got; each is one span, or is in one of these rows */
 	MESSAGES_RECEIVED,
+	MESSAGES_TAKEN,             /* as they are, for the outputs that take messages */
 	MESSAGES_REFUSED_CATEGORY,  /* of another category */
 	MESSAGES_REFUSED_MALFORMED, /* no span in base64 */
 	MESSAGES_REFUSED_ID,        /* trace or span id 0 */
@@ -52,6 +53,7 @@ enum ledger_row {
 	LEDGER_ROWS
 };
 
+/* In an account of another kind of items, they stand for spans in all of this. */
 enum account_row {
 	SPANS_TAKEN,       /* handed to the output */
 	SPANS_RECOVERED,   /* found in its spool when the agent started */

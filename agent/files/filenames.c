@@ -11,6 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *const words[FILELINES] = {[FILELINES_ZIPKIN] = "zipkin",
+	[FILELINES_OTLP] = "otlp",
+	[FILELINES_EVENTS] = "events",
+	[FILELINES_MESSAGES] = "messages"};
+
+enum kind filelines_kind(enum filelines_are lines)
+{
+	return lines == FILELINES_EVENTS     ? KIND_EVENTS
+	       : lines == FILELINES_MESSAGES ? KIND_MESSAGES
+					     : KIND_SPANS;
+}
+
 void filename_print(const struct filename *name, char text[FILENAMES_SIZE])
 {
 	time_t begun = (time_t)name->begun;
@@ -19,8 +31,8 @@ void filename_print(const struct filename *name, char text[FILENAMES_SIZE])
 
 	gmtime_r(&begun, &utc);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
-	snprintf(text, FILENAMES_SIZE, "%s%s-%s-%u.jsonl%s", name->part ? "." : "",
-		name->otlp ? "otlp" : "zipkin", when, name->number, name->part ? ".part" : "");
+	snprintf(text, FILENAMES_SIZE, "%s%s-%s-%u.jsonl%s", name->part ? "." : "", words[name->lines], when,
+		name->number, name->part ? ".part" : "");
 }
 
 /* What is printed again as it was is one of ours. */
@@ -29,11 +41,17 @@ bool filename_parse(const char *text, struct filename *name)
 	char again[FILENAMES_SIZE];
 	struct tm utc = {0};
 	const char *rest;
+	int lines = 0;
 
 	name->part = *text == '.';
-	name->otlp = text[name->part] == 'o';
-	rest = strptime(
-		text + name->part, name->otlp ? "otlp-%Y%m%dT%H%M%SZ-" : "zipkin-%Y%m%dT%H%M%SZ-", &utc);
+	text += name->part;
+	while (lines < FILELINES - 1 && !g_str_has_prefix(text, words[lines]))
+		lines++;
+	name->lines = lines;
+	text -= name->part;
+	if (!g_str_has_prefix(text + name->part, words[lines]))
+		return false;
+	rest = strptime(text + name->part + strlen(words[lines]), "-%Y%m%dT%H%M%SZ-", &utc);
 	if (!rest || sscanf(rest, "%9u", &name->number) != 1)
 		return false;
 	name->begun = timegm(&utc);
@@ -51,7 +69,7 @@ static gint by_age(gconstpointer a, gconstpointer b)
 	return one->number < other->number ? -1 : one->number > other->number;
 }
 
-GArray *filenames_list(int folder, bool part)
+GArray *filenames_list(int folder, enum kind kind, bool part)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -66,6 +84,7 @@ GArray *filenames_list(int folder, bool part)
 		struct stat file;
 
 		if (!filename_parse(entry->d_name, &one.name) || one.name.part != part ||
+			filelines_kind(one.name.lines) != kind ||
 			fstatat(folder, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) != 0 ||
 			!S_ISREG(file.st_mode))
 			continue;

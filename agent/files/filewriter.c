@@ -18,7 +18,7 @@
 void filewriter_init(struct filewriter *writer, const struct filewriter_options *options)
 {
 	*writer = (struct filewriter){
-		.options = *options, .folder = -1, .part = {.fd = -1, .name.otlp = options->otlp}};
+		.options = *options, .folder = -1, .part = {.fd = -1, .name.lines = options->lines}};
 	writer->options.directory = writer->directory = g_strdup(options->directory);
 	writer->took_up = !options->take_up;
 }
@@ -71,7 +71,7 @@ static int take_up(struct filewriter *writer)
 	if (writer->took_up)
 		return 0;
 	error = fail(writer, "cannot resume an unfinished file in",
-		takeup(writer->folder, &writer->known, &writer->left));
+		takeup(writer->folder, filelines_kind(writer->options.lines), &writer->known, &writer->left));
 	writer->took_up = !error;
 	return error;
 }
@@ -125,7 +125,9 @@ static void remove_oldest(struct filewriter *writer, const GArray *files, bool f
 /* The clock was set back since a file of the future was begun: whatever is begun now would be older. */
 static void bound_total(struct filewriter *writer)
 {
-	GArray *files = writer->options.total_size ? filenames_list(writer->folder, false) : NULL;
+	GArray *files = writer->options.total_size
+				? filenames_list(writer->folder, filelines_kind(writer->options.lines), false)
+				: NULL;
 	uint64_t total = 0;
 
 	if (!files)

@@ -20,9 +20,9 @@
 
 struct filewriter_options {
 	const char *directory; /* absolute */
-	bool otlp;             /* what the lines are, for the files' names; or else Zipkin's */
-	bool make;             /* the directory, with those above it */
-	bool take_up;          /* what an agent that was killed left there */
+	enum filelines_are lines;
+	bool make;      /* the directory, with those above it */
+	bool take_up;   /* what an agent that was killed left there */
 	bool sync_each; /* each write is on disk when it returns; otherwise each file, when it is finished */
 	uint64_t rotate_size; /* bytes of a file; 0: any */
 	int64_t rotate_ns;    /* from a file's first line to its end; 0: any */

@@ -41,7 +41,7 @@ static int open_new(struct partfile *part, int folder, const struct filename *na
 
 int partfile_create(struct partfile *part, int folder, int64_t now)
 {
-	struct filename name = {.begun = now, .part = true, .otlp = part->name.otlp};
+	struct filename name = {.begun = now, .part = true, .lines = part->name.lines};
 	int error;
 
 	if (part->name.begun == now)

@@ -31,9 +31,9 @@ static int finish(int folder, const struct filename *name, struct takeup *found)
 	return error;
 }
 
-static int finish_all(int folder, struct takeup *found)
+static int finish_all(int folder, enum kind kind, struct takeup *found)
 {
-	GArray *parts = filenames_list(folder, true);
+	GArray *parts = filenames_list(folder, kind, true);
 	int error = 0;
 
 	if (!parts)
@@ -71,9 +71,9 @@ static int read_back(int folder, const struct filename_found *found, int64_t byt
 	return error;
 }
 
-static int read_back_newest(int folder, struct known *known)
+static int read_back_newest(int folder, enum kind kind, struct known *known)
 {
-	GArray *files = filenames_list(folder, false);
+	GArray *files = filenames_list(folder, kind, false);
 	int64_t left = TAKEUP_BYTES;
 	int error = 0;
 
@@ -91,12 +91,12 @@ static int read_back_newest(int folder, struct known *known)
 }
 
 /* Whoever ends well leaves no unfinished file, and has everything on record. */
-int takeup(int folder, struct known *known, struct takeup *found)
+int takeup(int folder, enum kind kind, struct known *known, struct takeup *found)
 {
-	int error = finish_all(folder, found);
+	int error = finish_all(folder, kind, found);
 
 	if (error || !found->left)
 		return error;
 	known_begin(known);
-	return read_back_newest(folder, known);
+	return read_back_newest(folder, kind, known);
 }

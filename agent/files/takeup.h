@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/kind.h"
 #include "files/known.h"
 
 /* So much of the newest files is read back: more than waits at once to be put on record. */
@@ -20,8 +21,8 @@ struct takeup {
 	int64_t cut;    /* bytes of half lines */
 };
 
-/* Returns 0, or an errno: then it is called again with the same @found, which is zeroed at first. Files that
- * somebody else is writing stay as they are. */
-int takeup(int folder, struct known *known, struct takeup *found);
+/* Of the files of that kind. Returns 0, or an errno: then it is called again with the same @found, which is
+ * zeroed at first. Files that somebody else is writing stay as they are. */
+int takeup(int folder, enum kind kind, struct known *known, struct takeup *found);
 
 #endif

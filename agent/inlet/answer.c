@@ -66,6 +66,7 @@ static const struct {
 	enum ledger_row row;
 } counters[] = {
 	{"messages", MESSAGES_RECEIVED},
+	{"messages_taken", MESSAGES_TAKEN},
 	{"messages_put_off", MESSAGES_PUT_OFF},
 	{"messages_refused_category", MESSAGES_REFUSED_CATEGORY},
 	{"messages_refused_malformed", MESSAGES_REFUSED_MALFORMED},
@@ -192,15 +193,41 @@ static void tell_loop(struct inlet *inlet, const struct connection *connection)
 		connection->peer);
 }
 
-static bool has_room(struct inlet *inlet, size_t bytes)
+/* Half of the memory is for calls that wait; messages get half of that, so that some is left for spans. */
+static bool may_hold(const struct inlet *inlet, const struct weight *weight, size_t limit)
 {
-	struct inlet_limits limits = inlet_limits(inlet);
-	size_t open = inlet->open ? inlet->open->bytes : 0;
-	bool room = !inlet->held_bytes || inlet->held_bytes + bytes <= limits.bytes / 2;
+	size_t held = weight_sum(&inlet->held), messages = inlet->held.of[KIND_MESSAGES];
 
+	return (!held || held + weight_sum(weight) <= limit / 2) &&
+	       (!weight->of[KIND_MESSAGES] || !messages || messages + weight->of[KIND_MESSAGES] <= limit / 4);
+}
+
+/* Whether the outputs have room for that, and for what is open. */
+static bool are_admitted(const struct inlet *inlet, const struct weight *weight, bool safe)
+{
+	for (int kind = 0; kind < KINDS; kind++) {
+		size_t bytes = weight->of[kind];
+
+		for (size_t i = 0; i < G_N_ELEMENTS(inlet->open) && weight->of[kind]; i++)
+			bytes += inlet->open[i] ? inlet->open[i]->weight.of[kind] : 0;
+		if (bytes && !fanout_admits(inlet->fanout, kind, bytes, safe))
+			return false;
+	}
+	return true;
+}
+
+static void take_up_outlets(struct inlet *inlet)
+{
 	if (fanout_waits(inlet->fanout))
 		fanout_hand(inlet->fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
-	room = room && !inlet->quiet && fanout_admits(inlet->fanout, open + bytes, limits.safe);
+}
+
+static bool has_room(struct inlet *inlet, const struct weight *weight)
+{
+	struct inlet_limits limits = inlet_limits(inlet);
+	bool room = may_hold(inlet, weight, limits.bytes) && !inlet->quiet &&
+		    are_admitted(inlet, weight, limits.safe);
+
 	pthread_mutex_lock(&inlet->lock);
 	inlet->state.putting_off = !room;
 	pthread_mutex_unlock(&inlet->lock);
@@ -235,9 +262,9 @@ static void enter(struct ledger *change, const struct messages *messages)
 }
 
 /* What is good is taken; a call of which nothing is, is refused, so that its sender sees it. */
-static void take(struct inlet *inlet, struct call *call, struct scribecall *from, size_t bytes)
+static void take(struct inlet *inlet, struct call *call, struct scribecall *from, const struct weight *weight)
 {
-	struct group *group = group_open(inlet);
+	struct group *group = group_open(inlet, weight);
 	struct messages messages;
 	struct ledger change = {0};
 
@@ -248,7 +275,7 @@ static void take(struct inlet *inlet, struct call *call, struct scribecall *from
 			messages.why);
 	enter(messages.taken ? &group->change : &change, &messages);
 	if (messages.taken) {
-		group_add(group, call, bytes);
+		group_add(group, call, weight);
 		return;
 	}
 	ledger_post(&change);
@@ -261,6 +288,7 @@ bool answer_call(struct connection *connection, const uint8_t *data, size_t size
 {
 	struct inlet *inlet = connection->inlet;
 	struct scribecall from;
+	struct weight weight;
 	struct call *call;
 
 	if (!scribecall_read(&from, data, size, why, why_size))
@@ -273,11 +301,15 @@ bool answer_call(struct connection *connection, const uint8_t *data, size_t size
 	} else if (is_loop(&from)) {
 		tell_loop(inlet, connection);
 		put_off(call, INPUT_CALLS_LOOPED);
-	} else if (!has_room(inlet, size)) {
-		put_off(call, MESSAGES_PUT_OFF);
 	} else {
-		note_via(&from);
-		take(inlet, call, &from, size);
+		take_up_outlets(inlet);
+		weight = messages_weigh(inlet, &from, size);
+		if (!has_room(inlet, &weight)) {
+			put_off(call, MESSAGES_PUT_OFF);
+		} else {
+			note_via(&from);
+			take(inlet, call, &from, &weight);
+		}
 	}
 	return true;
 }

@@ -15,30 +15,32 @@ static void on_settled(void *data)
 	event_active(inlet->wake, 0, 0);
 }
 
-struct group *group_open(struct inlet *inlet)
+struct group *group_open(struct inlet *inlet, const struct weight *weight)
 {
-	struct group *group = inlet->open;
+	struct group **open = &inlet->open[weight->of[KIND_MESSAGES] > 0], *group = *open;
 
 	if (group)
 		return group;
-	group = inlet->open = g_new0(struct group, 1);
+	group = *open = g_new0(struct group, 1);
 	group->link.data = group;
 	group->calls = g_ptr_array_new();
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
-		if (fanout_takes(inlet->fanout, (enum batch_format)f))
+	for (int f = 0; f < BATCH_FORMATS; f++)
+		if (batch_kind((uint8_t)f) != KIND_EVENTS &&
+			fanout_takes(inlet->fanout, (enum batch_format)f))
 			group->items[f] = batch_create((enum batch_format)f, 0, 0);
+	group->largest = MIN(fanout_largest(inlet->fanout, BATCH_MESSAGES), MESSAGE_MAX);
 	return group;
 }
 
-void group_add(struct group *group, struct call *call, size_t bytes)
+void group_add(struct group *group, struct call *call, const struct weight *weight)
 {
 	struct inlet *inlet = call->connection->inlet;
 
 	call->group = group;
-	group->bytes += bytes;
-	inlet->held_bytes += bytes;
+	weight_add(&group->weight, weight);
+	weight_add(&inlet->held, weight);
 	g_ptr_array_add(group->calls, call);
-	if (group->bytes >= GROUP_BYTES)
+	if (weight_sum(&group->weight) >= GROUP_BYTES)
 		group_hand(inlet);
 	else
 		event_active(inlet->hand, 0, 0);
@@ -53,7 +55,7 @@ void group_forget_call(struct call *call)
 
 static void free_items(struct group *group)
 {
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++) {
+	for (int f = 0; f < BATCH_FORMATS; f++) {
 		batch_unref(group->items[f]);
 		group->items[f] = NULL;
 	}
@@ -66,7 +68,8 @@ static void group_free(struct inlet *inlet, struct group *group)
 	if (group->receipt)
 		receipt_silence(group->receipt);
 	receipt_unref(group->receipt);
-	inlet->held_bytes -= group->bytes;
+	for (int kind = 0; kind < KINDS; kind++)
+		inlet->held.of[kind] -= group->weight.of[kind];
 	g_ptr_array_unref(group->calls);
 	g_free(group);
 }
@@ -86,24 +89,41 @@ static void answer_group(struct inlet *inlet, struct group *group, enum answer a
 	group_free(inlet, group);
 }
 
-void group_hand(struct inlet *inlet)
+static void hand_spans(struct inlet *inlet, struct group *group)
 {
-	struct group *group = inlet->open;
-	struct batches items = {0};
-	bool safe = inlet_limits(inlet).safe;
+	struct batches items = {.count = group->count, .traits = group->traits.data};
 
-	if (!group)
-		return;
-	inlet->open = NULL;
-	group->receipt = receipt_create(on_settled, inlet);
-	if (!safe)
-		receipt_give(group->receipt);
-	items.count = group->count;
-	items.traits = group->traits.data;
 	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
 		items.of[f] = group->items[f];
 	group->change.row[SPANS_RECEIVED] = group->count;
 	fanout_hand_for(inlet->fanout, group->receipt, &group->change, &items, clock_monotonic());
+}
+
+static void hand_messages(struct inlet *inlet, struct group *group)
+{
+	struct batches items = {.of[BATCH_MESSAGES] = group->items[BATCH_MESSAGES]};
+	struct ledger change = {0};
+
+	if (!items.of[BATCH_MESSAGES])
+		return;
+	items.count = items.of[BATCH_MESSAGES]->count;
+	change.row[MESSAGES_TAKEN] = items.count;
+	fanout_hand_for(inlet->fanout, group->receipt, &change, &items, clock_monotonic());
+}
+
+static void hand(struct inlet *inlet, struct group **open)
+{
+	struct group *group = *open;
+	bool safe = inlet_limits(inlet).safe;
+
+	if (!group)
+		return;
+	*open = NULL;
+	group->receipt = receipt_create(on_settled, inlet);
+	if (!safe)
+		receipt_give(group->receipt);
+	hand_spans(inlet, group);
+	hand_messages(inlet, group);
 	receipt_close(group->receipt);
 	free_items(group);
 	group->handed = clock_monotonic();
@@ -111,6 +131,12 @@ void group_hand(struct inlet *inlet)
 	inlet_sweep_soon(inlet);
 	if (!safe)
 		answer_group(inlet, group, ANSWER_OK);
+}
+
+void group_hand(struct inlet *inlet)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(inlet->open); i++)
+		hand(inlet, &inlet->open[i]);
 }
 
 /* Once all is safe, that has to be in the books before anybody is told. */
@@ -151,7 +177,9 @@ void group_end_all(struct inlet *inlet)
 {
 	while (inlet->groups.head)
 		answer_group(inlet, inlet->groups.head->data, ANSWER_TRY_LATER);
-	if (inlet->open)
-		group_free(inlet, inlet->open);
-	inlet->open = NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(inlet->open); i++) {
+		if (inlet->open[i])
+			group_free(inlet, inlet->open[i]);
+		inlet->open[i] = NULL;
+	}
 }

@@ -69,7 +69,7 @@ static void publish(struct inlet *inlet)
 	pthread_mutex_lock(&inlet->lock);
 	inlet->state.connections = inlet->connections.length;
 	inlet->state.waiting_calls = waiting;
-	inlet->state.bytes = inlet->in_bytes + inlet->held_bytes;
+	inlet->state.bytes = inlet->in_bytes + weight_sum(&inlet->held);
 	pthread_mutex_unlock(&inlet->lock);
 }
 

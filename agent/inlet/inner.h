@@ -68,15 +68,21 @@ struct connection {
 	int64_t written; /* since when answers wait for the peer to read them; 0: none does */
 };
 
+/* What a call, or several, have of each kind, in bytes. */
+struct weight {
+	size_t of[KINDS];
+};
+
 /* Calls that are handed over together, and answered together. */
 struct group {
 	GList link;
 	GPtrArray *calls; /* of struct call *; those whose connection is gone are taken out */
-	struct batch *items[BATCH_SPAN_FORMATS];
-	struct buffer traits;
-	struct ledger change; /* to be posted with them */
-	uint32_t count;       /* of items */
-	size_t bytes;         /* of the calls */
+	struct batch *items[BATCH_FORMATS]; /* spans in each format that is wanted, and messages */
+	struct buffer traits;               /* of the spans */
+	struct ledger change;               /* to be posted with them */
+	uint32_t count;                     /* of spans */
+	size_t largest;                     /* message that all outputs take which take any, as an item */
+	struct weight weight;               /* of the calls */
 	struct receipt *receipt;
 	int64_t handed;
 	uint64_t number; /* of the record that it waits for; 0: not yet */
@@ -108,9 +114,10 @@ struct inlet {
 	struct fanout *fanout;
 	GQueue connections; /* of struct connection */
 	GQueue groups;      /* of struct group: handed over, the oldest first */
-	struct group *open; /* NULL: none is begun */
+	/* Calls with spans alone do not wait for what becomes of others' messages. NULL: none is begun */
+	struct group *open[2];
 	size_t in_bytes;    /* of all connections */
-	size_t held_bytes;  /* of all calls that wait */
+	struct weight held; /* of all calls that wait */
 	uint64_t asked;     /* the last record's number */
 	bool quiet;         /* it takes no more */
 	int64_t began;      /* s since the epoch */
@@ -178,23 +185,39 @@ void call_free(struct call *call);
 /* What became of a call's messages. */
 struct messages {
 	uint32_t taken, refused[REFUSALS];
-	char why[200]; /* of the first that was refused */
+	char why[300]; /* of the first that was refused */
 	enum refusal reason;
 };
 
-/* Adds the spans of a call to the group. */
+/* What the call has of each kind. */
+struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call, size_t bytes);
+
+/* Adds the spans of a call to the group, and what else is taken. */
 void messages_take(
 	struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages);
 
 /* group.c */
 
-/* The one that calls are added to. */
-struct group *group_open(struct inlet *inlet);
+/* The one that calls of this weight are added to. */
+struct group *group_open(struct inlet *inlet, const struct weight *weight);
 
-/* The call waits for it from now on; @bytes of it are held. */
-void group_add(struct group *group, struct call *call, size_t bytes);
+/* The call, of this weight, waits for it from now on. */
+void group_add(struct group *group, struct call *call, const struct weight *weight);
 void group_forget_call(struct call *call);
+
+/* Hands over those that are open. */
 void group_hand(struct inlet *inlet);
+
+static inline size_t weight_sum(const struct weight *weight)
+{
+	return weight->of[KIND_SPANS] + weight->of[KIND_MESSAGES];
+}
+
+static inline void weight_add(struct weight *to, const struct weight *more)
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		to->of[kind] += more->of[kind];
+}
 
 /* Answers what is safe by now, or will not be. */
 void group_look(struct inlet *inlet);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From messages to spans: inner.h. */
+/* From messages to items, which are spans, or for outputs that take messages, these themselves: inner.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "queue/keep.h"
 #include "wire/base64.h"
 #include "wire/base64read.h"
+#include "wire/message.h"
 
 /* An empty list of tags, field 8 of a span. */
 static const uint8_t no_tags[] = {TBINARY_LIST, 0, 8, TBINARY_STRUCT, 0, 0, 0, 0};
@@ -106,14 +107,45 @@ static enum refusal read_span(struct inlet *inlet, const struct scribecall_entry
 	return TAKEN;
 }
 
+static enum refusal take_message(
+	struct inlet *inlet, struct group *group, const struct scribecall_entry *entry)
+{
+	const struct message message = {.time = clock_wall(),
+		.category = entry->category,
+		.category_size = entry->category_size,
+		.payload = entry->message,
+		.payload_size = entry->message_size};
+	const size_t size = (size_t)MESSAGE_HEAD + entry->category_size + entry->message_size;
+
+	/* no OK for what an output would have to drop */
+	if (size > group->largest)
+		return REFUSED_OVERSIZE;
+	inlet->encoded.size = 0;
+	message_put(&inlet->encoded, &message);
+	batch_add(group->items[BATCH_MESSAGES], inlet->encoded.data, inlet->encoded.size, message.time);
+	return TAKEN;
+}
+
+/* Without outputs that take spans, those are messages like others. */
+static bool has_spans(const struct group *group)
+{
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
+		if (group->items[f])
+			return true;
+	return false;
+}
+
 static enum refusal take(
 	struct inlet *inlet, struct group *group, const char *category, const struct scribecall_entry *entry)
 {
-	enum refusal refusal = REFUSED_CATEGORY;
+	enum refusal refusal;
 	struct span span;
 
-	if (is_category(entry, category))
-		refusal = read_span(inlet, entry, &span);
+	if (group->items[BATCH_MESSAGES] && !(is_category(entry, category) && has_spans(group)))
+		return take_message(inlet, group, entry);
+	if (!is_category(entry, category))
+		return REFUSED_CATEGORY;
+	refusal = read_span(inlet, entry, &span);
 	if (refusal == TAKEN)
 		add(inlet, group, &span);
 	return refusal;
@@ -128,13 +160,40 @@ static void explain(struct messages *messages, enum refusal refusal, uint32_t nu
 		words_copy(words, sizeof(words), entry->category, entry->category_size);
 	if (refusal == REFUSED_CATEGORY)
 		snprintf(messages->why, sizeof(messages->why),
-			"message %u of %u is of category \"%s\"; only spans, of category \"%s\", are taken",
+			"message %u of %u is of category \"%s\"; only spans, of category \"%s\", are taken, "
+			"as no output takes messages",
 			number, count, words, category);
 	else
 		snprintf(messages->why, sizeof(messages->why), "message %u of %u %s", number, count,
-			refusal == REFUSED_ID         ? "is a span whose id, or trace id, is 0"
-			: refusal == REFUSED_OVERSIZE ? "is larger than 1 MiB"
-						      : "is no span of Zipkin's, in Thrift and base64");
+			refusal == REFUSED_ID ? "is a span whose id, or trace id, is 0"
+			: refusal == REFUSED_OVERSIZE
+				? "is larger than 1 MiB, or than an output's `batch-size`"
+				: "is no span of Zipkin's, in Thrift and base64");
+}
+
+struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call, size_t bytes)
+{
+	const bool spans = fanout_takes_kind(inlet->fanout, KIND_SPANS),
+		   messages = fanout_takes_kind(inlet->fanout, KIND_MESSAGES);
+	struct inlet_limits limits = inlet_limits(inlet);
+	struct scribecall from = *call;
+	struct weight weight = {{0}};
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < from.count && messages; i++) {
+		struct scribecall_entry entry;
+
+		scribecall_next(&from, &entry);
+		if (spans && is_category(&entry, limits.category))
+			continue;
+		weight.of[KIND_MESSAGES] += entry.category_size + entry.message_size + MESSAGE_HEAD;
+		others++;
+	}
+	if (others == from.count)
+		weight.of[KIND_MESSAGES] = bytes;
+	weight.of[KIND_MESSAGES] = MIN(weight.of[KIND_MESSAGES], bytes);
+	weight.of[KIND_SPANS] = bytes - weight.of[KIND_MESSAGES];
+	return weight;
 }
 
 void messages_take(

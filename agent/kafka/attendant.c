@@ -46,7 +46,11 @@ static rd_kafka_resp_err_t ask(const struct attendant *attendant)
 
 	if (error)
 		return error;
-	error = found->topic_cnt == 1 ? error_of(&found->topics[0]) : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+	if (!attendant->topic)
+		error = RD_KAFKA_RESP_ERR_NO_ERROR;
+	else
+		error = found->topic_cnt == 1 ? error_of(&found->topics[0])
+					      : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
 	rd->metadata_destroy(found);
 	return error;
 }
@@ -96,7 +100,8 @@ static void *run(void *data)
 	bool abandoned;
 
 	attend(attendant);
-	rd->topic_destroy(attendant->topic);
+	if (attendant->topic)
+		rd->topic_destroy(attendant->topic);
 	rd->destroy(attendant->client);
 	pthread_mutex_lock(&attendant->lock);
 	attendant->over = true;

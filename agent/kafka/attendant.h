@@ -17,8 +17,8 @@ struct attendant_answer {
 	rd_kafka_resp_err_t error; /* none: the topic is there, and all of its partitions have leaders */
 };
 
-/* Takes over the client and the topic; adds 1 to the eventfd @fd when there is an answer. NULL, having taken
- * over nothing, if no thread can be had. */
+/* Takes over the client and the topic, which may be NULL: then a broker is asked whether it is there. Adds 1
+ * to the eventfd @fd when there is an answer. NULL, having taken over nothing, if no thread can be had. */
 struct attendant *attendant_create(rd_kafka_t *client, rd_kafka_topic_t *topic, int64_t timeout_ns, int fd);
 
 /* Asks, unless a question is open. */

@@ -99,13 +99,22 @@ static void explain_failure(
 	}
 }
 
+/* A message's own topic may be one that nobody has, or may write: that is no trouble of the others. */
+static bool is_refused(const struct producer *producer, rd_kafka_resp_err_t error)
+{
+	return errors_refuse(error) ||
+	       (!producer->topic &&
+		       (errors_fault(error) == FAULT_TOPIC || error == RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION ||
+			       error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED));
+}
+
 static struct message_end end_of(const struct producer *producer, rd_kafka_resp_err_t error)
 {
 	struct message_end end = {.result = MESSAGE_KEPT};
 
 	if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
 		return end;
-	end.result = errors_refuse(error) ? MESSAGE_REFUSED : MESSAGE_FAILED;
+	end.result = is_refused(producer, error) ? MESSAGE_REFUSED : MESSAGE_FAILED;
 	if (end.result == MESSAGE_REFUSED)
 		errors_words(rd->err2str(error), end.words, sizeof(end.words));
 	else
@@ -238,8 +247,28 @@ static void on_woken(evutil_socket_t fd, short what, void *data)
 
 /* For the owner */
 
-bool producer_send(struct producer *producer, const char *key, struct buffer *bytes, void *cargo,
-	struct message_end *end)
+/* A category is a header, too. */
+static rd_kafka_resp_err_t produce(
+	struct producer *producer, const struct message_label *label, struct message *message)
+{
+	const struct buffer *bytes = &message->bytes;
+
+	if (!producer->topic || label->category)
+		return rd->producev(producer->client,
+			RD_KAFKA_V_TOPIC(label->topic ? label->topic : producer->name),
+			RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+			RD_KAFKA_V_VALUE(bytes->data, bytes->size),
+			RD_KAFKA_V_KEY(label->key, label->key_size),
+			RD_KAFKA_V_HEADER("category", label->category ? label->category : "",
+				(ssize_t)label->category_size),
+			RD_KAFKA_V_OPAQUE(message), RD_KAFKA_V_END);
+	return rd->producev(producer->client, RD_KAFKA_V_RKT(producer->topic),
+		RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA), RD_KAFKA_V_VALUE(bytes->data, bytes->size),
+		RD_KAFKA_V_KEY(label->key, label->key_size), RD_KAFKA_V_OPAQUE(message), RD_KAFKA_V_END);
+}
+
+bool producer_send(struct producer *producer, const struct message_label *label, struct buffer *bytes,
+	void *cargo, struct message_end *end)
 {
 	struct message *message = memory_get(sizeof(*message));
 	rd_kafka_resp_err_t error;
@@ -249,10 +278,7 @@ bool producer_send(struct producer *producer, const char *key, struct buffer *by
 	*bytes = (struct buffer){0};
 	TAILQ_INSERT_TAIL(&producer->messages, message, link);
 	producer->open++;
-	error = rd->producev(producer->client, RD_KAFKA_V_RKT(producer->topic),
-		RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
-		RD_KAFKA_V_VALUE(message->bytes.data, message->bytes.size),
-		RD_KAFKA_V_KEY(key, key ? strlen(key) : 0), RD_KAFKA_V_OPAQUE(message), RD_KAFKA_V_END);
+	error = produce(producer, label, message);
 	if (!error)
 		return true;
 	*end = end_of(producer, error);
@@ -331,8 +357,8 @@ static struct producer *give_up(struct producer *producer, struct kafka_why *why
 {
 	why->fault = FAULT_UNFIT;
 	g_strlcpy(why->words,
-		producer->topic ? "too many threads or open files, or too little memory"
-				: "librdkafka cannot use this `topic`",
+		producer->topic || !producer->name ? "too many threads or open files, or too little memory"
+						   : "librdkafka cannot use this `topic`",
 		sizeof(why->words));
 	if (producer->topic)
 		rd->topic_destroy(producer->topic);
@@ -359,8 +385,9 @@ struct producer *producer_create(struct event_base *base, const struct kafka_set
 	}
 	producer->name = g_strdup(settings->topic);
 	producer->brokers = g_strdup(settings->brokers);
-	producer->topic = rd->topic_new(producer->client, settings->topic, NULL);
-	if (producer->topic && watch(producer, base))
+	if (settings->topic)
+		producer->topic = rd->topic_new(producer->client, settings->topic, NULL);
+	if (!producer->topic == !settings->topic && watch(producer, base))
 		producer->attendant = attendant_create(
 			producer->client, producer->topic, settings->timeout_ns, producer->fd);
 	return producer->attendant ? producer : give_up(producer, why);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A producer of Kafka: messages go to a topic, and each ends once, when the brokers that have to keep it said
- * so, or when it is given up. The only place that sees librdkafka, which has threads of its own, finds the
- * brokers, connects again by itself, and sends nothing twice while it lives (enable.idempotence, acks=all).
+ * A producer of Kafka: messages go to a topic, or each to one of its own, and each ends once, when the
+ * brokers that have to keep it said so, or when it is given up. The only place that sees librdkafka, which
+ * has threads of its own, finds the brokers, connects again by itself, and sends nothing twice while it lives
+ * (enable.idempotence, acks=all).
  *
  * Everything is called in the loop's thread, and so are the handlers. What may wait for a network that does
  * not answer (to ask a broker for the topic, to end) is left to a thread.
@@ -50,12 +51,21 @@ struct producer;
 struct producer *producer_create(struct event_base *base, const struct kafka_settings *settings,
 	const struct producer_handler *handler, struct kafka_why *why);
 
+/* What a message has beside its bytes; copied. */
+struct message_label {
+	const char *topic; /* NULL: that of the settings */
+	const void *key;   /* NULL: none */
+	size_t key_size;
+	const void *category; /* the header `category`; NULL: none */
+	size_t category_size;
+};
+
 /*
- * Sends @message, whose memory it takes over, with a key unless @key is NULL. If it cannot be sent, it
- * returns false, and how the message ended in @end: then the handler is not called.
+ * Sends @message, whose memory it takes over. If it cannot be sent, it returns false, and how the message
+ * ended in @end: then the handler is not called.
  */
-bool producer_send(struct producer *producer, const char *key, struct buffer *message, void *cargo,
-	struct message_end *end);
+bool producer_send(struct producer *producer, const struct message_label *label, struct buffer *message,
+	void *cargo, struct message_end *end);
 
 /* Messages that have no end yet. */
 uint32_t producer_open(const struct producer *producer);

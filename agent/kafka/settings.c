@@ -114,18 +114,19 @@ static bool set_security(rd_kafka_conf_t *conf, const struct kafka_settings *is,
 }
 
 /*
- * A batch is a message of its own already. With keys there are many small ones, which go in a request
- * together: if that is too large, all of them are refused.
+ * A batch is a message of its own already. With keys, or of single items, there are many small ones, which go
+ * in a request together: if that is too large, all of them are refused.
  */
 static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
 {
+	const bool small = is->keyed || is->single;
 	const char *const pairs[][2] = {
 		{"bootstrap.servers", is->brokers},
 		{"client.id", "blkin-agent"},
 		{"enable.idempotence", "true"},
 		{"compression.codec", is->compression},
-		{"linger.ms", is->keyed ? "5" : "0"},
-		{"batch.num.messages", is->keyed ? "10000" : "1"},
+		{"linger.ms", small ? "5" : "0"},
+		{"batch.num.messages", small ? "10000" : "1"},
 		{"message.max.bytes", MESSAGE_MAX},
 		{"receive.message.max.bytes", ANSWER_MAX},
 		{"partitioner", "murmur2_random"},

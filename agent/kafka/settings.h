@@ -14,10 +14,11 @@ enum kafka_sasl { KAFKA_SASL_NONE, KAFKA_SASL_PLAIN, KAFKA_SASL_SCRAM_SHA_256, K
 
 /* The texts are borrowed by whoever takes this, for the call. */
 struct kafka_settings {
-	const char *brokers; /* HOST:PORT, or several with commas: some that know all others */
-	const char *topic;
+	const char *brokers;     /* HOST:PORT, or several with commas: some that know all others */
+	const char *topic;       /* NULL: each message says its own, which may be one that nobody has */
 	const char *compression; /* as librdkafka calls it: "none", "gzip", "zstd" */
-	bool keyed;              /* messages have keys */
+	bool keyed;              /* messages have keys: traces */
+	bool single;             /* a message is an item, not a batch of them */
 	bool use_tls;
 	struct tls_options tls;
 	enum kafka_sasl sasl;

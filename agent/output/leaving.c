@@ -48,10 +48,10 @@ static void report(const struct output *output)
 		sampled = g_strdup_printf("%" PRId64 " are sampled out, ", of.row[SPANS_SAMPLED_OUT]);
 	dropped = all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED] - of.row[SPANS_SAMPLED_OUT] -
 		  of.row[SPANS_GIVEN_BACK];
-	(dropped ? log_warning : log_info)("output %s is removed: of %" PRId64 " spans %" PRId64
+	(dropped ? log_warning : log_info)("output %s is removed: of %" PRId64 " %s %" PRId64
 					   " are sent, %s%s%" PRId64 " are dropped",
-		output_name(output), all, of.row[SPANS_SENT], sampled ? sampled : "", kept ? kept : "",
-		dropped);
+		output_name(output), all, kind_name(output_kind(output)), of.row[SPANS_SENT],
+		sampled ? sampled : "", kept ? kept : "", dropped);
 }
 
 /* What is dropped at its end stays in the ledger, where its account is not shown any more. */

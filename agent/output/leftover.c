@@ -13,9 +13,14 @@
 /* What to change for an output to have it. */
 static char *advice(const struct output_config *is, const char *name)
 {
+	size_t size;
+	const enum kind kind = lane_kind(name, &size);
+
 	if (!is)
-		return strcmp(name, SPOOLNAME_DEFAULT) ? g_strdup_printf("add [output %s]", name)
+		return strcmp(name, SPOOLNAME_DEFAULT) ? g_strdup_printf("add [output %.*s]", (int)size, name)
 						       : g_strdup("add [output]");
+	if (is->type != CONFIG_OUTPUT_NONE && !config_lane_is_on(is, kind))
+		return g_strdup_printf("add `%s` to `takes` in [%s]", kind_name(kind), is->section);
 	return g_strdup_printf(
 		is->type == CONFIG_OUTPUT_NONE ? "set another `type` in [%s]" : "set a `spool-size` in [%s]",
 		is->section);
@@ -24,17 +29,16 @@ static char *advice(const struct output_config *is, const char *name)
 static void tell(const struct spool_found *found, const struct output_config *is)
 {
 	g_autofree char *change = advice(is, found->output);
+	const char *items = kind_name(lane_kind(found->output, NULL));
 
 	if (found->counted)
-		log_warning("%" PRId64
-			    " spans are in %s, and no output delivers them: %s and reload the agent "
+		log_warning("%" PRId64 " %s are in %s, and no output delivers them: %s and reload the agent "
 			    "to have them sent",
-			found->spans, found->path, change);
+			found->spans, items, found->path, change);
 	else
-		log_warning(
-			"there may be spans in %s, and no output delivers them: %s and reload the agent to "
-			"have them sent",
-			found->path, change);
+		log_warning("there may be %s in %s, and no output delivers them: %s and reload the agent to "
+			    "have them sent",
+			items, found->path, change);
 }
 
 void leftover_tell(GHashTable *told, const struct config *config)
@@ -45,7 +49,7 @@ void leftover_tell(GHashTable *told, const struct config *config)
 		const struct spool_found *found = g_ptr_array_index(list, i);
 		const struct output_config *is = config_output(config, found->output);
 
-		if (is && is->type != CONFIG_OUTPUT_NONE && is->spool_size) {
+		if (is && config_lane_is_on(is, lane_kind(found->output, NULL)) && is->spool_size) {
 			g_hash_table_remove(told, found->output);
 			continue;
 		}

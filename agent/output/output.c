@@ -10,6 +10,7 @@
 
 struct output {
 	char *name;
+	enum kind kind;
 	char *directory; /* of the spool */
 	struct event_base *base;
 	struct account *account;
@@ -63,7 +64,15 @@ static struct filewriter_options filewriter_options(const struct output_config *
 	};
 }
 
-static struct kafka_settings kafka_settings(const struct output_config *is)
+/* NULL: each message goes to the topic of its category. */
+static const char *kafka_topic(const struct output_config *is, enum kind kind)
+{
+	if (kind == KIND_MESSAGES)
+		return *is->messages_topic ? is->messages_topic : NULL;
+	return kind == KIND_EVENTS ? is->events_topic : is->topic;
+}
+
+static struct kafka_settings kafka_settings(const struct output_config *is, enum kind kind)
 {
 	static const char *const codecs[] = {
 		[CONFIG_COMPRESSION_GZIP] = "gzip",
@@ -79,9 +88,10 @@ static struct kafka_settings kafka_settings(const struct output_config *is)
 
 	return (struct kafka_settings){
 		.brokers = is->brokers,
-		.topic = is->topic,
+		.topic = kafka_topic(is, kind),
 		.compression = codecs[is->compression],
-		.keyed = is->key == CONFIG_KEY_TRACE,
+		.keyed = kind == KIND_SPANS && is->key == CONFIG_KEY_TRACE,
+		.single = kind != KIND_SPANS,
 		.use_tls = is->tls,
 		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
 		.sasl = mechanisms[is->sasl],
@@ -93,16 +103,18 @@ static struct kafka_settings kafka_settings(const struct output_config *is)
 	};
 }
 
-struct uplink_options output_uplink_options(const struct output_config *is, bool starting, bool patient)
+struct uplink_options output_uplink_options(
+	const struct output_config *is, enum kind kind, bool starting, bool patient)
 {
 	return (struct uplink_options){
 		.name = is->name,
+		.kind = kind,
 		.section = is->section,
 		.server = is->server,
 		.type = uplink_type(is),
-		.category = is->category,
-		.format = format_of(is, KIND_SPANS),
-		.path = is->path,
+		.category = kind == KIND_EVENTS ? is->events_category : is->category,
+		.format = format_of(is, kind),
+		.path = kind == KIND_SPANS ? is->path : is->logs_path,
 		.headers_file = is->headers_file,
 		.proxy = is->proxy,
 		.proxy_secret_file = is->proxy_secret_file,
@@ -117,7 +129,7 @@ struct uplink_options output_uplink_options(const struct output_config *is, bool
 		.return_ns = is->return_interval,
 		.rate_limit = is->rate_limit,
 		.files = filewriter_options(is, patient),
-		.kafka = kafka_settings(is),
+		.kafka = kafka_settings(is, kind),
 	};
 }
 
@@ -130,21 +142,28 @@ static struct queue_limits queue_limits(const struct output_config *is, const st
 	};
 }
 
-static struct batch_limits batch_limits(const struct output_config *is)
+/* Tags, and shares of traces, are for spans. */
+static struct batch_limits batch_limits(const struct output_config *is, enum kind kind)
 {
-	return (struct batch_limits){
-		.format = format_of(is, KIND_SPANS),
+	struct batch_limits limits = {
+		.format = format_of(is, kind),
 		.spans = (uint32_t)is->batch_spans,
 		.bytes = is->batch_size,
 		.delay_ns = is->batch_delay,
-		.tags = *is->tags ? g_intern_string(is->tags) : NULL,
-		.keep = {.one_in = is->keep, .errors = is->keep_errors, .slower = is->keep_slower},
 	};
+
+	if (kind != KIND_SPANS)
+		return limits;
+	limits.tags = *is->tags ? g_intern_string(is->tags) : NULL;
+	limits.keep = (struct keep){.one_in = is->keep, .errors = is->keep_errors, .slower = is->keep_slower};
+	return limits;
 }
 
 static struct uplink *make_uplink(struct output *output, const struct output_config *is, bool starting)
 {
-	struct uplink_options options = output_uplink_options(is, starting, output->patient);
+	struct uplink_options options = output_uplink_options(is, output->kind, starting, output->patient);
+
+	options.name = output->name;
 
 	return uplink_create(output->base, output->queue, &options);
 }
@@ -169,19 +188,20 @@ static void on_pushed(evutil_socket_t fd, short what, void *data)
 		uplink_wake(output->uplink);
 }
 
-struct output *output_create(
-	struct event_base *base, const struct output_config *is, const struct output_manner *manner)
+struct output *output_create(struct event_base *base, const struct output_config *is, enum kind kind,
+	const struct output_manner *manner)
 {
 	struct output *output = g_new0(struct output, 1);
 	struct queue_limits limits = queue_limits(is, manner);
 
-	output->name = g_strdup(is->name);
+	output->name = lane_name(is->name, kind);
+	output->kind = kind;
 	output->base = base;
 	output->patient = manner->patient;
-	output->account = account_open(is->name);
+	output->account = account_open(output->name);
 	output->pushed = event_new(base, -1, EV_PERSIST, on_pushed, output);
 	output->queue = queue_create(&limits, output->account, wake, output);
-	output->batches = batch_limits(is);
+	output->batches = batch_limits(is, output->kind);
 	output->uplink = make_uplink(output, is, manner->starting);
 	if (output->uplink)
 		return output;
@@ -211,6 +231,11 @@ const char *output_name(const struct output *output)
 	return output->name;
 }
 
+enum kind output_kind(const struct output *output)
+{
+	return output->kind;
+}
+
 struct account *output_account(const struct output *output)
 {
 	return output->account;
@@ -232,7 +257,7 @@ void output_configure(
 	struct queue_limits limits = queue_limits(is, manner);
 
 	queue_configure(output->queue, &limits);
-	output->batches = batch_limits(is);
+	output->batches = batch_limits(is, output->kind);
 }
 
 struct uplink *output_make_uplink(struct output *output, const struct output_config *is)
@@ -261,6 +286,7 @@ void output_read_state(const struct output *output, struct output_state *state)
 {
 	memset(state, 0, sizeof(*state));
 	state->name = output->name;
+	state->kind = output->kind;
 	if (output->uplink)
 		uplink_read_state(output->uplink, &state->uplink);
 	else /* it has ended, and the spool is still at work */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An output: one of [output] and [output NAME]. It owns a queue, the uplink that takes batches out of it, the
- * spool that keeps them while the uplink cannot, and an account of the ledger. What happens to one output is
- * nothing to the others.
+ * An output, or rather one of its lanes (core/kind.h): what [output] or [output NAME] says, for one kind of
+ * items. It owns a queue, the uplink that takes batches out of it, the spool that keeps them while the uplink
+ * cannot, and an account of the ledger. What happens to one is nothing to the others.
  *
  * All calls are the main thread's.
  */
@@ -29,11 +29,12 @@ struct output_manner {
 };
 
 /* What the configuration says of its uplink, borrowed from there; the rest as in output_manner. */
-struct uplink_options output_uplink_options(const struct output_config *is, bool starting, bool patient);
+struct uplink_options output_uplink_options(
+	const struct output_config *is, enum kind kind, bool starting, bool patient);
 
 /* Starts to deliver. NULL, having logged why, if what @is says does not do; nothing is borrowed. */
-struct output *output_create(
-	struct event_base *base, const struct output_config *is, const struct output_manner *manner);
+struct output *output_create(struct event_base *base, const struct output_config *is, enum kind kind,
+	const struct output_manner *manner);
 
 /*
  * Starts the spool, if @is wants one: it enters in the account what it has on disk, so the ledger of the last
@@ -41,7 +42,9 @@ struct output *output_create(
  */
 bool output_start_spool(struct output *output, const struct config *config, const struct output_config *is);
 
+/* The lane's. */
 const char *output_name(const struct output *output);
+enum kind output_kind(const struct output *output);
 struct account *output_account(const struct output *output);
 
 /* Where its spool is, if it has one, or else NULL; g_free. */
@@ -69,7 +72,8 @@ void output_close(struct output *output);
 void output_when_drained(struct output *output, void (*done)(void *data), void *data);
 
 struct output_state {
-	const char *name; /* borrowed */
+	const char *name; /* the lane's, borrowed */
+	enum kind kind;
 	struct uplink_state uplink;
 	struct spooler_state spool;
 	size_t queue_bytes, queue_limit;

@@ -28,17 +28,13 @@ struct outputs {
 	void *drained_data;
 };
 
-static bool is_on(const struct output_config *is)
-{
-	return is->type != CONFIG_OUTPUT_NONE;
-}
-
 static struct output_manner manner_for(const struct outputs *outputs, const struct config *config)
 {
 	unsigned count = 0;
 
 	for (guint i = 0; i < config->outputs->len; i++)
-		count += is_on(g_ptr_array_index(config->outputs, i));
+		for (int kind = 0; kind < KINDS; kind++)
+			count += config_lane_is_on(g_ptr_array_index(config->outputs, i), kind);
 	return (struct output_manner){
 		.patient = outputs->patient,
 		.disk_ns = count > 1 ? DISK_SHARED_NS : DISK_ONLY_NS,
@@ -66,6 +62,24 @@ static void end_new(GPtrArray *list)
 	g_ptr_array_set_size(list, 0);
 }
 
+/* Makes the output's lanes; false, having logged why, if one cannot be. */
+static bool create_lanes(
+	struct outputs *outputs, const struct output_config *is, const struct output_manner *manner)
+{
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct output *output;
+
+		/* messages come from an intake, which an import has not */
+		if (!config_lane_is_on(is, kind) || (outputs->patient && kind == KIND_MESSAGES))
+			continue;
+		output = output_create(outputs->base, is, kind, manner);
+		if (!output)
+			return false;
+		g_ptr_array_add(outputs->list, output);
+	}
+	return true;
+}
+
 struct outputs *outputs_create(struct event_base *base, const struct config *config, bool patient)
 {
 	struct outputs *outputs = g_new0(struct outputs, 1);
@@ -79,18 +93,11 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 	manner = manner_for(outputs, config);
 	manner.starting = !patient;
 	for (guint i = 0; i < config->outputs->len; i++) {
-		const struct output_config *is = g_ptr_array_index(config->outputs, i);
-		struct output *output;
-
-		if (!is_on(is))
+		if (create_lanes(outputs, g_ptr_array_index(config->outputs, i), &manner))
 			continue;
-		output = output_create(base, is, &manner);
-		if (!output) {
-			end_new(outputs->list);
-			outputs_destroy(outputs);
-			return NULL;
-		}
-		g_ptr_array_add(outputs->list, output);
+		end_new(outputs->list);
+		outputs_destroy(outputs);
+		return NULL;
 	}
 	return outputs;
 }
@@ -127,22 +134,23 @@ struct outputs_change {
 	GPtrArray *uplink; /* for each of the list, or NULL: one to replace its own */
 };
 
-/* Makes what output @is needs; false, having logged why, if that cannot be had. */
-static bool prepare_one(
-	struct outputs_change *change, const struct config *config, const struct output_config *is)
+/* Makes what a lane of output @is needs; false, having logged why, if that cannot be had. */
+static bool prepare_one(struct outputs_change *change, const struct config *config,
+	const struct output_config *is, enum kind kind)
 {
 	struct outputs *outputs = change->outputs;
-	struct output *output = find(outputs->list, is->name);
+	g_autofree char *name = lane_name(is->name, kind);
+	struct output *output = find(outputs->list, name);
 	struct uplink *uplink = NULL;
 
-	if (!output && leaving_find(outputs->leaving, is->name)) {
+	if (!output && leaving_find(outputs->leaving, name)) {
 		log_error("[%s]: the output of that name is still delivering what it had when it was "
 			  "removed: reload again in a moment",
 			is->section);
 		return false;
 	}
 	if (!output) {
-		output = output_create(outputs->base, is, &change->manner);
+		output = output_create(outputs->base, is, kind, &change->manner);
 		if (output)
 			g_ptr_array_add(change->new, output);
 	} else if (config_output_changes(config_output(config, is->name), is) & CONFIG_CHANGES_UPLINK) {
@@ -171,7 +179,9 @@ struct outputs_change *outputs_prepare(
 	for (guint i = 0; i < fresh->outputs->len; i++) {
 		const struct output_config *is = g_ptr_array_index(fresh->outputs, i);
 
-		if (is_on(is) && !prepare_one(change, config, is)) {
+		for (int kind = 0; kind < KINDS; kind++) {
+			if (!config_lane_is_on(is, kind) || prepare_one(change, config, is, kind))
+				continue;
 			outputs_abandon(change);
 			return NULL;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All outputs: what holds for each of them at a start, a reload and a stop.
+ * All outputs, with a lane for each kind of items that they take: what holds for each of these at a start, a
+ * reload and a stop. Lanes come by the order of the outputs, and of the kinds.
  *
  * All calls are the main thread's. What makes batches gets to know them as outlets, by value.
  */
@@ -50,9 +51,10 @@ void outputs_commit(struct outputs_change *change, int64_t grace_ns);
 
 /* The state */
 
+/* Of lanes. */
 size_t outputs_count(const struct outputs *outputs);
 
-/* How many outputs there are, and how many were removed and still deliver what they had. */
+/* How many lanes of outputs there are, and how many were removed and still deliver what they had. */
 struct outputs_counts {
 	size_t on, leaving;
 };
@@ -63,7 +65,7 @@ struct outputs_counts outputs_read(
 	const struct outputs *outputs, struct ledger *rows, struct output_state *states, size_t max);
 
 /*
- * Orders that what waits in the spool of the output @name is given up, or, without an @order, only reads how
+ * Orders that what waits in the spool of the lane @name is given up, or, without an @order, only reads how
  * that goes. An output that leaves is asked too.
  */
 enum outputs_answer { OUTPUTS_DONE, OUTPUTS_NO_OUTPUT, OUTPUTS_NO_SPOOL, OUTPUTS_BUSY };

@@ -129,6 +129,24 @@ bool fanout_takes(const struct fanout *fanout, enum batch_format format)
 	return false;
 }
 
+bool fanout_takes_kind(const struct fanout *fanout, enum kind kind)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (batch_kind((uint8_t)fanout->lanes[i].limits.format) == kind)
+			return true;
+	return false;
+}
+
+size_t fanout_largest(const struct fanout *fanout, enum batch_format format)
+{
+	size_t largest = SIZE_MAX;
+
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (fanout->lanes[i].limits.format == format)
+			largest = MIN(largest, fanout->lanes[i].limits.bytes);
+	return largest;
+}
+
 static bool is_oversize(const struct lane *lane, uint32_t size)
 {
 	return !size || size > lane->limits.bytes;
@@ -348,7 +366,8 @@ void fanout_hand(
 	choose(fanout, &all);
 	post(fanout, change);
 	for (size_t i = 0; i < fanout->lane_count && all.count; i++)
-		add(fanout, i, now);
+		if (fanout->lanes[i].items) /* others are for items of another kind */
+			add(fanout, i, now);
 	unchoose(fanout);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(made[i]);
@@ -363,9 +382,9 @@ void fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledg
 	fanout->receipt = NULL;
 }
 
-bool fanout_admits(const struct fanout *fanout, size_t bytes, bool safe)
+bool fanout_admits(const struct fanout *fanout, enum kind kind, size_t bytes, bool safe)
 {
-	return outlets_admit(fanout->outlets, bytes, safe);
+	return outlets_admit(fanout->outlets, kind, bytes, safe);
 }
 
 bool fanout_waits(const struct fanout *fanout)

@@ -36,9 +36,14 @@ void fanout_configure(struct fanout *fanout, struct outlets *outlets);
 
 /* Whether any output takes items of this format. */
 bool fanout_takes(const struct fanout *fanout, enum batch_format format);
+bool fanout_takes_kind(const struct fanout *fanout, enum kind kind);
+
+/* The size of the largest item of this format that no output drops as too large; SIZE_MAX: none takes it. */
+size_t fanout_largest(const struct fanout *fanout, enum batch_format format);
 
 /*
- * A producer has made @items since the last call, in batches of any size that stay its own, or NULL, while
+ * A producer has made @items, of one kind, since the last call, in batches of any size that stay its own, or
+ * NULL, while
  * @change came about, which is posted to the ledger together with them, and emptied. Then they are added to
  * the batches of their format; @now is the producer's clock. For outputs whose batches are too small for an
  * item, it is dropped, and counted; one of size 0 is dropped for all. Batches that are full or old enough are
@@ -54,8 +59,9 @@ void fanout_hand(
 void fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
 	const struct batches *items, int64_t now);
 
-/* Whether every output has room for @bytes more of them: queue_admits. */
-bool fanout_admits(const struct fanout *fanout, size_t bytes, bool safe);
+/* Whether every output that takes items of the kind has room for @bytes more of them: queue_admits; false if
+ * there is none. */
+bool fanout_admits(const struct fanout *fanout, enum kind kind, size_t bytes, bool safe);
 
 /* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
 bool fanout_waits(const struct fanout *fanout);

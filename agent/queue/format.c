@@ -38,11 +38,6 @@ enum batch_format format_of(const struct output_config *output, enum kind kind)
 	return format_of_spans(output);
 }
 
-bool format_is_taken(const struct output_config *output, enum kind kind)
-{
-	return output->type != CONFIG_OUTPUT_NONE && (output->takes >> kind & 1);
-}
-
 unsigned formats_of(const struct config *config)
 {
 	unsigned formats = 0;
@@ -51,7 +46,7 @@ unsigned formats_of(const struct config *config)
 		const struct output_config *output = g_ptr_array_index(config->outputs, i);
 
 		for (int kind = 0; kind < KINDS; kind++)
-			if (format_is_taken(output, kind))
+			if (config_lane_is_on(output, kind))
 				formats |= 1u << format_of(output, kind);
 	}
 	/* while no output wants any, an output that is added soon may be handed what is made now */

@@ -11,9 +11,6 @@
 /* The format in which the output sends items of the kind. */
 enum batch_format format_of(const struct output_config *output, enum kind kind);
 
-/* Whether it delivers items of the kind at all. */
-bool format_is_taken(const struct output_config *output, enum kind kind);
-
 /* A bit for each enum batch_format that an output wants; one of spans at least. */
 unsigned formats_of(const struct config *config);
 

@@ -65,10 +65,18 @@ size_t outlets_excess(const struct outlets *outlets)
 	return excess;
 }
 
-bool outlets_admit(const struct outlets *outlets, size_t bytes, bool safe)
+bool outlets_admit(const struct outlets *outlets, enum kind kind, size_t bytes, bool safe)
 {
-	for (size_t i = 0; i < outlets->count; i++)
-		if (!queue_admits(outlets->outlet[i].queue, bytes, safe))
+	bool any = false;
+
+	for (size_t i = 0; i < outlets->count; i++) {
+		const struct outlet *outlet = &outlets->outlet[i];
+
+		if (batch_kind(outlet->limits.format) != kind)
+			continue;
+		if (!queue_admits(outlet->queue, bytes, safe))
 			return false;
-	return outlets->count > 0;
+		any = true;
+	}
+	return any;
 }

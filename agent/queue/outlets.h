@@ -48,6 +48,6 @@ bool outlets_have(const struct outlets *outlets, const struct queue *queue);
 /* What fanout.h says of a fanout. */
 void outlets_mark(const struct outlets *outlets);
 size_t outlets_excess(const struct outlets *outlets);
-bool outlets_admit(const struct outlets *outlets, size_t bytes, bool safe);
+bool outlets_admit(const struct outlets *outlets, enum kind kind, size_t bytes, bool safe);
 
 #endif

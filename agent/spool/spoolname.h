@@ -6,6 +6,9 @@
  *	default    spool.db         spool.tally
  *	NAME       spool-NAME.db    spool-NAME.tally
  *
+ * These are those of its lane of spans (core/kind.h); in those of another lane the kind is before the ending:
+ * spool-NAME.events.db. Wherever an output's name is asked for, that of a lane may stand, NAME:events.
+ *
  * Beside the spool, with a suffix: SQLite's files, one that is being made, and those that were set aside.
  */
 #ifndef SPOOL_SPOOLNAME_H
@@ -24,8 +27,8 @@
 #define SPOOLNAME_ASIDE ".aside-"
 
 /*
- * Whether an output may have this name: letters, digits, `-` and `_`, so that no two outputs share a file,
- * and no name leads out of the folder.
+ * Whether an output, or a lane of it, may have this name: letters, digits, `-` and `_`, so that no two share
+ * a file, and no name leads out of the folder.
  */
 bool spoolname_is_good(const char *output);
 

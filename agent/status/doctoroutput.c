@@ -169,11 +169,14 @@ static const struct remedy {
 };
 
 /* What the remedies say of HTTP, in the words of the output's type and format. */
-static void say_where(GString *fix, const struct output_config *is)
+static void say_where(GString *fix, const struct output_config *is, enum kind kind)
 {
 	if (is->type == CONFIG_OUTPUT_OTLP) {
 		g_string_replace(fix, HTTP_PORT, OTLP_PORT, 0);
-		g_string_replace(fix, HTTP_PATH, "OpenTelemetry: /v1/traces", 0);
+		g_string_replace(fix, HTTP_PATH,
+			kind == KIND_SPANS ? "OpenTelemetry: /v1/traces" : "OpenTelemetry: /v1/logs", 0);
+		if (kind != KIND_SPANS)
+			g_string_replace(fix, "`path`", "`logs-path`", 0);
 	} else if (is->format == CONFIG_FORMAT_JSON2) {
 		g_string_replace(fix, HTTP_PATH, "Zipkin: /api/v2/spans", 0);
 	}
@@ -190,6 +193,14 @@ static const char *remedy_of(const struct remedy *remedy, const struct output_co
 	return ((http || otlp) && remedy->http) || !remedy->fix ? remedy->http : remedy->fix;
 }
 
+/* What speaks of spans, of another lane's items. */
+static void say_kind(GString *text, enum kind kind)
+{
+	g_autofree char *said = kind_text(kind, text->str);
+
+	g_string_assign(text, said);
+}
+
 /* What to do about the fault, in the words of the output's section. */
 static char *describe_remedy(const struct status *status, const struct output_state *output, enum fault fault)
 {
@@ -198,12 +209,13 @@ static char *describe_remedy(const struct status *status, const struct output_st
 	g_autofree char *section = g_strdup_printf("[%s]", is ? is->section : "output");
 
 	if (is)
-		say_where(fix, is);
+		say_where(fix, is, output->kind);
 	if (is && !is->tls && is->type != CONFIG_OUTPUT_KAFKA &&
 		(fault == FAULT_CLOSED || fault == FAULT_GARBLED || fault == FAULT_NOT_HTTP))
 		g_string_append(fix, "; if it is a port with TLS, set `tls = yes`");
 	if (is && *is->proxy && !is->tls && fault > FAULT_NO_ANSWER && fault != FAULT_PROXY_LOGIN)
 		g_string_append(fix, "; or the answer is the proxy's own: its log says more");
+	say_kind(fix, output->kind);
 	g_string_replace(fix, "[output]", section, 0);
 	return g_string_free(fix, FALSE);
 }
@@ -250,7 +262,7 @@ static void add_down(
 		fault = server->fault;
 		what = describe(
 			status, output, is_file(uplink) ? "the directory" : "the collector", server->server);
-		g_string_append_printf(what, " takes no spans: %s", server->error);
+		g_string_append_printf(what, " takes no %s: %s", kind_name(output->kind), server->error);
 	}
 	fix = describe_remedy(status, output, fault);
 	finding_add(findings, remedies[fault].code, fix, "%s", what->str);
@@ -272,8 +284,8 @@ static void add_preferred(
 			continue;
 		fix = describe_remedy(status, output, server->fault);
 		what = describe(status, output, "the preferred collector", server->server);
-		g_string_append_printf(
-			what, " takes no spans, and %s gets them: %s", uplink->server, server->error);
+		g_string_append_printf(what, " takes no %s, and %s gets them: %s", kind_name(output->kind),
+			uplink->server, server->error);
 		finding_add(findings, "output-preferred", fix, "%s", what->str);
 		g_string_free(what, TRUE);
 	}
@@ -319,14 +331,15 @@ static void add_suspects(
 {
 	const struct suspects_state *suspects = &output->uplink.suspects;
 	GString *what = describe(status, output, "the collector", output->uplink.server);
+	g_autofree char *items = kind_text(output->kind, suspects->spans == 1 ? "span is" : "spans are");
 
 	g_string_append_printf(what,
-		" fails each time that certain spans come, and takes others: %s; %" PRIu64
-		" span%s set aside until the bad one is found",
-		suspects->error, suspects->spans, suspects->spans == 1 ? " is" : "s are");
+		" fails each time that certain %s come, and takes others: %s; %" PRIu64
+		" %s set aside until the bad one is found",
+		kind_name(output->kind), suspects->error, suspects->spans, items);
 	finding_add(findings, "output-suspects",
-		"look into the collector's log; `blkin spool list` shows the spans that are dropped for it",
-		"%s", what->str);
+		"look into the collector's log; `blkin spool list` shows what is dropped for it", "%s",
+		what->str);
 	g_string_free(what, TRUE);
 }
 
@@ -340,8 +353,8 @@ static void add_spool_error(
 	if (output->spool.max_bytes && !output->spool.ok && output->spool.error[0])
 		finding_add(findings, "spool-failing",
 			"repair the disk, or make room on it; until then spans wait in memory",
-			"the spool%s%s stores no spans: %s", named ? " of output " : "",
-			named ? output->name : "", output->spool.error);
+			"the spool%s%s stores no %s: %s", named ? " of output " : "",
+			named ? output->name : "", kind_name(output->kind), output->spool.error);
 }
 
 static bool has_spool(const struct status *status, const char *name)
@@ -357,8 +370,15 @@ static char *describe_return(const struct status *status, const struct spool_fou
 {
 	const struct output_config *is = config_output(status->config, spool->output);
 
+	size_t size;
+	const enum kind kind = lane_kind(spool->output, &size);
+
 	if (!is)
-		return g_strdup_printf("put section [output %s] back, and reload the agent", spool->output);
+		return g_strdup_printf(
+			"put section [output %.*s] back, and reload the agent", (int)size, spool->output);
+	if (is->type != CONFIG_OUTPUT_NONE && !config_lane_is_on(is, kind))
+		return g_strdup_printf(
+			"add `%s` to `takes` in [%s], and reload the agent", kind_name(kind), is->section);
 	if (is->type == CONFIG_OUTPUT_NONE)
 		return g_strdup_printf("set `type` in [%s] again, and reload the agent", is->section);
 	return g_strdup_printf("set `spool-size` in [%s], and restart the agent", is->section);
@@ -372,14 +392,15 @@ static void add_left(struct findings *findings, const struct status *status, con
 		"to deliver them, %s; to give them up, delete the file and those beside it: rm %s.*", back,
 		base);
 
+	const bool one = spool->spans == 1;
+	g_autofree char *items = kind_text(lane_kind(spool->output, NULL), one ? "span waits" : "spans wait");
+
 	if (!spool->counted)
 		finding_add(findings, "spool-left", fix,
-			"spans wait in %s, nobody knows how many, and no output delivers them", spool->path);
+			"%s in %s, nobody knows how many, and no output delivers them", items, spool->path);
 	else if (spool->spans > 0)
-		finding_add(findings, "spool-left", fix,
-			"%" PRId64 " span%s in %s, and no output delivers %s", spool->spans,
-			spool->spans == 1 ? " waits" : "s wait", spool->path,
-			spool->spans == 1 ? "it" : "them");
+		finding_add(findings, "spool-left", fix, "%" PRId64 " %s in %s, and no output delivers %s",
+			spool->spans, items, spool->path, one ? "it" : "them");
 }
 
 void findings_add_outputs(struct findings *findings, const struct status *status)

@@ -33,18 +33,70 @@ static void write_row(struct buffer *out, const struct row_info *row, const char
 			*label ? "}" : "", value);
 }
 
-/* All samples of the metric that @first begins: the node's, and each output's. */
+/* The name of the output that the lane belongs to; g_free. */
+static char *output_of(const struct output_state *lane)
+{
+	size_t size;
+
+	lane_kind(lane->name, &size);
+	return g_strndup(lane->name, size);
+}
+
+/* The samples of the metric that @first begins, of each lane of the kind. Where the metric has the same name
+ * for all kinds, the label is the lane's name. */
+static void write_lanes(
+	struct buffer *out, const struct status *status, const struct row_info *first, enum kind kind)
+{
+	for (size_t n = 0; n < status->output_count + status->leaving_count; n++) {
+		const struct output_state *lane = &status->outputs[n];
+		g_autofree char *metric = kind_text(kind, first->metric), *output = output_of(lane);
+		const bool same = !strcmp(metric, first->metric);
+
+		for (size_t i = 0; i < ACCOUNT_ROWS && lane->kind == kind; i++) {
+			struct row_info row = account_rows[i];
+
+			if (strcmp(row.metric, first->metric) != 0)
+				continue;
+			row.metric = metric;
+			write_row(out, &row, same ? lane->name : output, lane->account.row[i]);
+		}
+	}
+}
+
+/* All samples of the metric that @first begins: the node's, and each output's of spans. */
 static void write_metric(struct buffer *out, const struct status *status, const struct row_info *first)
 {
 	write_head(out, first->metric, first->gauge ? "gauge" : "counter", first->help);
 	for (size_t i = 0; i < LEDGER_ROWS; i++)
 		if (!strcmp(ledger_rows[i].metric, first->metric))
 			write_row(out, &ledger_rows[i], NULL, status->rows.row[i]);
+	write_lanes(out, status, first, KIND_SPANS);
+	for (int kind = KIND_EVENTS; kind < KINDS && !strstr(first->metric, "span"); kind++)
+		write_lanes(out, status, first, kind);
+}
+
+static bool has_kind(const struct status *status, enum kind kind)
+{
 	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
-		for (size_t i = 0; i < ACCOUNT_ROWS; i++)
-			if (!strcmp(account_rows[i].metric, first->metric))
-				write_row(out, &account_rows[i], status->outputs[n].name,
-					status->outputs[n].account.row[i]);
+		if (status->outputs[n].kind == kind)
+			return true;
+	return false;
+}
+
+/* The metrics of other kinds have that kind in their names. */
+static void write_kind(struct buffer *out, const struct status *status, enum kind kind)
+{
+	for (size_t i = 0; i < ACCOUNT_ROWS; i++) {
+		const struct row_info *row = &account_rows[i];
+		const bool states = row->gauge && i == SPANS_QUEUED;
+		g_autofree char *metric = kind_text(kind, row->metric), *help = NULL;
+
+		if ((!row->help && !states) || !strstr(row->metric, "span"))
+			continue;
+		help = kind_text(kind, states ? "Spans in the agent, not delivered yet." : row->help);
+		write_head(out, metric, row->gauge ? "gauge" : "counter", help);
+		write_lanes(out, status, row, kind);
+	}
 }
 
 static void write_rows(struct buffer *out, const struct status *status)
@@ -55,6 +107,9 @@ static void write_rows(struct buffer *out, const struct status *status)
 	for (size_t i = 0; i < ACCOUNT_ROWS; i++)
 		if (account_rows[i].help)
 			write_metric(out, status, &account_rows[i]);
+	for (int kind = KIND_EVENTS; kind < KINDS; kind++)
+		if (has_kind(status, kind))
+			write_kind(out, status, kind);
 }
 
 /* The outputs */

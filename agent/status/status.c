@@ -82,13 +82,14 @@ static void write_bucket(struct buffer *out, int bucket)
 			text, (int64_t)(ledger_bucket_seconds[bounded ? bucket : LEDGER_BUCKETS - 1] * 1e9)));
 }
 
-static void write_latency(struct buffer *out, const struct ledger_latency *latency)
+static void write_latency(struct buffer *out, const struct output_state *output)
 {
+	const struct ledger_latency *latency = &output->account.latency;
 	int half = quantile(latency, 0.5), most = quantile(latency, 0.99);
 
 	if (half < 0)
 		return;
-	buffer_printf(out, "  latency   half of the spans");
+	buffer_printf(out, "  latency   half of the %s", kind_name(output->kind));
 	write_bucket(out, half);
 	if (most < LEDGER_BUCKETS) {
 		buffer_printf(out, ", 99 %%");
@@ -152,10 +153,14 @@ static void write_spool(struct buffer *out, const struct spooler_state *spool)
 static void write_lost_rows(struct buffer *out, const struct row_info *rows, const int64_t *amounts,
 	size_t count, const char *output)
 {
-	for (size_t i = 0; i < count; i++)
-		if (rows[i].lost && amounts[i])
+	for (size_t i = 0; i < count; i++) {
+		g_autofree char *words =
+			rows[i].lost && amounts[i] ? kind_text(lane_kind(output, NULL), rows[i].lost) : NULL;
+
+		if (words)
 			buffer_printf(out, "  %12" PRId64 "  %s%s%s\n", amounts[i], output,
-				*output ? ": " : "", rows[i].lost);
+				*output ? ": " : "", words);
+	}
 }
 
 static void write_losses(struct buffer *out, const struct status *status)
@@ -259,7 +264,10 @@ static void write_collecting(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
 	int64_t now = clock_monotonic();
+	char json[48] = "";
 
+	if (row[EVENTS_AS_JSON])
+		snprintf(json, sizeof(json), "%" PRId64 " as JSON, ", row[EVENTS_AS_JSON]);
 	buffer_printf(out, "collecting  %s", status->collector.collecting ? "yes" : "NO");
 	if (status->collector.collecting) {
 		buffer_printf(out, ",");
@@ -276,9 +284,9 @@ static void write_collecting(struct buffer *out, const struct status *status)
 	if (status->collector.omissions.kernel.reason != REASON_NONE)
 		write_said(out, status->collector.omissions.kernel.text);
 	buffer_printf(out,
-		"  events    %" PRId64 " read: %" PRId64 " in spans, %" PRId64 " rejected, %" PRId64
+		"  events    %" PRId64 " read: %" PRId64 " in spans, %s%" PRId64 " rejected, %" PRId64
 		" ignored\n",
-		row[EVENTS_READ], row[EVENTS_IN_SPANS],
+		row[EVENTS_READ], row[EVENTS_IN_SPANS], json,
 		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
 		row[EVENTS_IGNORED]);
 }
@@ -288,9 +296,12 @@ static void write_input(struct buffer *out, const struct status *status)
 {
 	const struct inlet_state *input = &status->input;
 	const int64_t *row = status->rows.row;
+	char taken[48] = "";
 
 	if (!*input->address && !row[MESSAGES_RECEIVED])
 		return;
+	if (row[MESSAGES_TAKEN])
+		snprintf(taken, sizeof(taken), "%" PRId64 " taken as they are, ", row[MESSAGES_TAKEN]);
 	buffer_printf(out, "taking in   %s", !*input->address ? "no" : *input->error ? "NO" : "yes");
 	if (*input->address)
 		buffer_printf(out, ", at %s, from %u connection%s", input->address, input->connections,
@@ -299,8 +310,8 @@ static void write_input(struct buffer *out, const struct status *status)
 	if (*input->error)
 		write_said(out, input->error);
 	buffer_printf(out,
-		"  messages  %" PRId64 ": %" PRId64 " spans, %" PRId64 " refused, %" PRId64 " put off\n",
-		row[MESSAGES_RECEIVED], row[SPANS_RECEIVED],
+		"  messages  %" PRId64 ": %" PRId64 " spans, %s%" PRId64 " refused, %" PRId64 " put off\n",
+		row[MESSAGES_RECEIVED], row[SPANS_RECEIVED], taken,
 		row[MESSAGES_REFUSED_CATEGORY] + row[MESSAGES_REFUSED_MALFORMED] + row[MESSAGES_REFUSED_ID] +
 			row[MESSAGES_REFUSED_OVERSIZE],
 		row[MESSAGES_PUT_OFF]);
@@ -313,7 +324,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 	const int64_t *row = output->account.row;
 	bool leaves = output >= status->outputs + status->output_count;
 	bool named = status->output_count > 1 || leaves, delivers = standing_delivers(&output->uplink);
-	int64_t pending = leaves ? 0 : status->rows.row[SPANS_PENDING];
+	int64_t pending = leaves || output->kind != KIND_SPANS ? 0 : status->rows.row[SPANS_PENDING];
 
 	buffer_printf(out, "delivering  %s%s%s, to %s%s\n", named ? output->name : "", named ? ": " : "",
 		delivers ? "yes" : "NO", output->uplink.server,
@@ -321,10 +332,10 @@ static void write_output(struct buffer *out, const struct status *status, const 
 	if (!delivers && output->uplink.error[0])
 		write_said(out, output->uplink.error);
 	buffer_printf(out,
-		"  spans     %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
+		"  %-9s %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
 		" spooled, ",
-		row[SPANS_TAKEN] + row[SPANS_RECOVERED] + pending, row[SPANS_SENT], pending,
-		row[SPANS_QUEUED] + row[SPANS_HELD], row[SPANS_SPOOLED]);
+		kind_name(output->kind), row[SPANS_TAKEN] + row[SPANS_RECOVERED] + pending, row[SPANS_SENT],
+		pending, row[SPANS_QUEUED] + row[SPANS_HELD], row[SPANS_SPOOLED]);
 	if (row[SPANS_GIVEN_BACK])
 		buffer_printf(out, "%" PRId64 " given back, ", row[SPANS_GIVEN_BACK]);
 	if (row[SPANS_SAMPLED_OUT])
@@ -333,7 +344,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 	write_share(out, "queue", output->queue_bytes, output->queue_limit);
 	buffer_printf(out, "\n");
 	write_spool(out, &output->spool);
-	write_latency(out, &output->account.latency);
+	write_latency(out, output);
 }
 
 void status_write_text(struct buffer *out, const struct status *status)

@@ -45,8 +45,8 @@ struct status_source {
 struct status {
 	const struct config *config;
 	struct ledger rows;
-	struct output_state outputs[2 * CONFIG_OUTPUTS_MAX];
-	size_t output_count;  /* of them are on, */
+	struct output_state outputs[2 * CONFIG_LANES_MAX]; /* the lanes */
+	size_t output_count;                               /* of them are on, */
 	size_t leaving_count; /* and these, behind them, were removed and still deliver */
 	struct collector_state collector;
 	struct inlet_state input;

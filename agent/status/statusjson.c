@@ -85,13 +85,24 @@ static void write_events(struct buffer *out, const struct status *status)
 	json_close(out, '}');
 }
 
+/* The first output that takes spans, or the first of all; NULL: there is none. */
+static const struct output_state *first_output(const struct status *status)
+{
+	for (size_t i = 0; i < status->output_count; i++)
+		if (status->outputs[i].kind == KIND_SPANS)
+			return &status->outputs[i];
+	return status->output_count ? &status->outputs[0] : NULL;
+}
+
 /* The node's, and those of the first output, for which they add up. */
 static void write_spans(struct buffer *out, const struct status *status)
 {
+	const struct output_state *first = first_output(status);
+
 	open_member(out, "spans", '{');
 	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "spans.");
-	if (status->output_count)
-		write_rows(out, account_rows, status->outputs[0].account.row, ACCOUNT_ROWS, "");
+	if (first && first->kind == KIND_SPANS)
+		write_rows(out, account_rows, first->account.row, ACCOUNT_ROWS, "");
 	json_close(out, '}');
 }
 
@@ -191,9 +202,10 @@ static void write_outputs(struct buffer *out, const struct status *status)
 	for (size_t i = 0; i < status->output_count + status->leaving_count; i++) {
 		json_open(out, '{');
 		write_text(out, "name", status->outputs[i].name);
+		write_text(out, "kind", kind_name(status->outputs[i].kind));
 		write_bool(out, "leaving", i >= status->output_count);
 		write_delivery(out, &status->outputs[i]);
-		open_member(out, "spans", '{');
+		open_member(out, kind_name(status->outputs[i].kind), '{');
 		write_rows(out, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS, "");
 		json_close(out, '}');
 		json_close(out, '}');
@@ -232,8 +244,8 @@ void status_write_json(struct buffer *out, const struct status *status)
 	json_double(out, (double)status->started / 1e9);
 	write_text(out, "http_error", status->http_error);
 	write_collecting(out, status);
-	if (status->output_count)
-		write_delivery(out, &status->outputs[0]);
+	if (first_output(status))
+		write_delivery(out, first_output(status));
 	write_events(out, status);
 	write_input(out, status);
 	write_spans(out, status);

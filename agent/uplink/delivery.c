@@ -86,6 +86,12 @@ void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char ke
 		bisect_put_back(&delivery->bisect, piece_split_at(piece, same));
 }
 
+void delivery_keep_one(struct delivery *delivery, struct piece *piece)
+{
+	if (piece->count > 1)
+		bisect_put_back(&delivery->bisect, piece_split_at(piece, 1));
+}
+
 void delivery_sends(struct delivery *delivery, struct piece *piece)
 {
 	if (piece->sent_before)

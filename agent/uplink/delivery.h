@@ -37,6 +37,9 @@ struct piece *delivery_add(struct delivery *delivery, struct entry *entry);
  * batches that are in order by trace. */
 void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char key[BYTRACE_KEY]);
 
+/* Leaves @piece its first item; the rest is taken next. */
+void delivery_keep_one(struct delivery *delivery, struct piece *piece);
+
 /* Notes that @piece is sent now. */
 void delivery_sends(struct delivery *delivery, struct piece *piece);
 

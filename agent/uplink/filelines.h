@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Batches as lines for files: items in JSON are lines already, those of OTLP become JSON, each with its
- * resource. */
+ * resource, and so do Scribe's messages (encode/messagejson.h). */
 #ifndef UPLINK_FILELINES_H
 #define UPLINK_FILELINES_H
 
@@ -8,7 +8,8 @@
 #include "wire/payload.h"
 
 struct filelines {
-	struct payload *payload; /* NULL: items are lines */
+	struct payload *payload; /* of OTLP's; NULL: others */
+	bool messages;           /* they are messages, and not lines already */
 	struct batch *lines;     /* of the last call */
 };
 

@@ -229,6 +229,20 @@ static const struct uplink_kind kind = {
 	.read_state = read_state,
 };
 
+static enum filelines_are lines_of(enum batch_format format)
+{
+	switch (format) {
+	case BATCH_OTLP_SPANS:
+		return FILELINES_OTLP;
+	case BATCH_EVENT_JSON:
+		return FILELINES_EVENTS;
+	case BATCH_MESSAGES:
+		return FILELINES_MESSAGES;
+	default:
+		return FILELINES_ZIPKIN;
+	}
+}
+
 static void init(struct fileuplink *files, const struct uplink_options *options)
 {
 	bool named = strcmp(options->name, "default") != 0;
@@ -241,7 +255,7 @@ static void init(struct fileuplink *files, const struct uplink_options *options)
 	files->label = g_strconcat(named ? options->name : "", named ? " in " : "", files->directory, NULL);
 	files->wait_min_ns = options->backoff_min_ns;
 	files->wait_max_ns = options->backoff_max_ns;
-	to.otlp = options->format == BATCH_OTLP_SPANS;
+	to.lines = lines_of(options->format);
 	filewriter_init(&files->writer, &to);
 	filelines_init(&files->lines, options->format);
 	pthread_mutex_init(&files->lock, NULL);
@@ -249,7 +263,7 @@ static void init(struct fileuplink *files, const struct uplink_options *options)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&files->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	health_init(&files->health, files->label);
+	health_init(&files->health, files->label, options->kind);
 	health_idle(&files->health, "nothing was written yet");
 	files->health.said_connected = true; /* in other words */
 }

@@ -16,7 +16,7 @@ static void fail(struct fileuplink *files, int error)
 	pthread_mutex_lock(&files->lock);
 	if (!files->abandoned) /* another uplink has the queue then */
 		queue_set_delivering(files->queue, false);
-	health_failing(&files->health, fault, files->writer.error, "spans wait, retrying");
+	health_failing(&files->health, fault, files->writer.error, health_waits(files->health.kind));
 	pthread_mutex_unlock(&files->lock);
 }
 
@@ -48,7 +48,7 @@ static uint32_t refuse_damaged(struct fileuplink *files, const struct entry *ent
 	for (uint32_t i = 0; i < lines->count; i++) {
 		if (batch_sizes(lines)[i])
 			continue;
-		queue_refuse(files->queue, entry, i, "damaged: it is no span");
+		queue_refuse(files->queue, entry, i, "damaged: it cannot be read");
 		refused++;
 	}
 	return refused;

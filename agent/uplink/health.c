@@ -29,10 +29,19 @@ void health_label(char *label, size_t size, const char *output, const char *serv
 	snprintf(label, size, "%s%s%s", named ? output : "", named ? " at " : "", server);
 }
 
-void health_init(struct health *health, const char *server)
+const char *health_waits(enum kind kind)
+{
+	static const char *const words[KINDS] = {
+		"spans wait, retrying", "events wait, retrying", "messages wait, retrying"};
+
+	return words[kind];
+}
+
+void health_init(struct health *health, const char *server, enum kind kind)
 {
 	memset(health, 0, sizeof(*health));
 	health->server = server;
+	health->kind = kind;
 	keep_error(health, "not connected yet");
 }
 
@@ -117,15 +126,16 @@ void health_read(const struct health *health, struct uplink_server_state *state)
 
 void health_refused(struct health *health, uint32_t spans, const char *words)
 {
+	static const char *const one[KINDS] = {"a span", "an event", "a message"};
 	int64_t now = clock_monotonic();
 
 	health->refused_more += spans;
 	if (health->refused_said && now - health->refused_said < REFUSED_LOG_NS)
 		return;
-	log_warning(
-		"output %s: the server refuses a span, which is set aside and counted: \"%s\" (spans refused "
-		"since the last such line: %llu)",
-		health->server, words, (unsigned long long)health->refused_more);
+	log_warning("output %s: the server refuses %s, which is set aside and counted: \"%s\" (%s refused "
+		    "since the last such line: %llu)",
+		health->server, one[health->kind], words, kind_name(health->kind),
+		(unsigned long long)health->refused_more);
 	health->refused_said = now;
 	health->refused_more = 0;
 }

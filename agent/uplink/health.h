@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "core/fault.h"
+#include "core/kind.h"
 
 struct uplink_server_state;
 
@@ -20,6 +21,7 @@ struct uplink_server_state;
 
 struct health {
 	const char *server;         /* borrowed, for the log's lines */
+	enum kind kind;             /* of what it takes */
 	bool failing;               /* nothing gets through, */
 	enum fault fault;           /* because of this; FAULT_NONE otherwise */
 	int64_t failing_since;      /* CLOCK_MONOTONIC ns */
@@ -41,7 +43,10 @@ struct health {
 void health_label(char *label, size_t size, const char *output, const char *server);
 
 /* @server is borrowed. Not up at first. */
-void health_init(struct health *health, const char *server);
+void health_init(struct health *health, const char *server, enum kind kind);
+
+/* What the log says that is done while nothing gets through. */
+const char *health_waits(enum kind kind);
 
 /* Nothing gets through, because of @fault, which @why says in words; @then says what is done about it. */
 void health_failing(struct health *health, enum fault fault, const char *why, const char *then);

@@ -378,7 +378,7 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	delivery_init(&server->delivery, shared->queue, shared->format);
 	health_label(server->label, sizeof(server->label), output, server->name);
 	g_strlcat(server->label, shared->way, sizeof(server->label));
-	health_init(&server->health, server->label);
+	health_init(&server->health, server->label, shared->kind);
 	backoff_init(&server->backoff, shared->base, on_rested, server);
 	backoff_set_pace(&server->backoff, shared->backoff_min_ns, shared->backoff_max_ns);
 	server->deadline = evtimer_new(shared->base, on_deadline, server);

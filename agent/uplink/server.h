@@ -44,6 +44,7 @@ struct server;
 struct server_shared {
 	struct event_base *base;
 	struct queue *queue;
+	enum kind kind;           /* of the items */
 	enum batch_format format; /* that the wire sends */
 	struct ratelimit *rate;
 	struct tls *tls;     /* NULL: plain TCP */

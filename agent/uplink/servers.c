@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "uplink/kinds.h"
+#include "uplink/logs.h"
 #include "uplink/ratelimit.h"
 #include "uplink/server.h"
 #include "wire/httppost.h"
@@ -202,12 +203,14 @@ static void on_pace_wanted(int64_t wait_ns, void *data)
 
 static const char *what_then(const struct server *server, void *data)
 {
+	static const char *const next[KINDS] = {"spans go to the next server", "events go to the next server",
+		"messages go to the next server"};
 	const struct servers *uplink = data;
 
 	for (size_t i = 0; i < uplink->count; i++)
 		if (uplink->servers[i] != server && may_serve(uplink->servers[i]))
-			return "spans go to the next server";
-	return "spans wait, retrying";
+			return next[uplink->shared.kind];
+	return health_waits(uplink->shared.kind);
 }
 
 /* Servers on trial come first, so that these batches test them. */
@@ -301,9 +304,23 @@ static const struct uplink_kind kind = {
 
 struct payload *uplink_create_payload(enum batch_format format)
 {
-	if (format == BATCH_OTLP_SPANS)
+	if (format == BATCH_OTLP_SPANS || format == BATCH_EVENT_OTLP)
 		return otlprequest_create(g_get_host_name());
+	if (format == BATCH_MESSAGES)
+		return logs_of_messages(g_get_host_name());
 	return zipkinlist_create(format == BATCH_ZIPKIN_JSON);
+}
+
+static struct wire *create_scribe(const struct uplink_options *options)
+{
+	switch (options->kind) {
+	case KIND_EVENTS:
+		return scribe_create_plain(options->category);
+	case KIND_MESSAGES:
+		return scribe_create_messages();
+	default:
+		return scribe_create(options->category);
+	}
 }
 
 struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address)
@@ -322,7 +339,7 @@ struct wire *uplink_create_wire(const struct uplink_options *options, const stru
 	case UPLINK_OTLP:
 		return httppost_create(&http, uplink_create_payload(options->format), otlpreply_read);
 	default:
-		return scribe_create(options->category);
+		return create_scribe(options);
 	}
 }
 
@@ -376,6 +393,7 @@ struct uplink *servers_create(
 	uplink->shared = (struct server_shared){
 		.base = base,
 		.queue = queue,
+		.kind = options->kind,
 		.format = options->format,
 		.rate = &uplink->rate,
 		.tls = tls,

@@ -39,7 +39,8 @@
 enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP, UPLINK_OTLP, UPLINK_FILE, UPLINK_KAFKA };
 
 struct uplink_options {
-	const char *name;    /* the output's, for the log; "default": it needs none */
+	const char *name;    /* the lane's, for the log; "default": it needs none */
+	enum kind kind;      /* of the items */
 	const char *section; /* of the configuration, for the log */
 	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
 	enum uplink_type type;

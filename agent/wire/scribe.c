@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "core/via.h"
 #include "wire/base64.h"
+#include "wire/message.h"
 #include "wire/scribecall.h"
 #include "wire/scribereply.h"
 #include "wire/tbinary.h"
@@ -16,8 +17,11 @@
 /* Before the numbers of via.h. */
 #define VIA_HEAD 7
 
+enum entries { SPANS, PLAIN, MESSAGES };
+
 struct scribe {
 	struct wire wire;
+	enum entries entries;
 	size_t category_size;
 	char category[];
 };
@@ -53,13 +57,66 @@ void scribe_put_tail(uint8_t tail[SCRIBE_TAIL_SIZE])
 	tbinary_put_stop(tail);
 }
 
+/* The same of a payload that goes as it is. */
+static void put_plain(struct buffer *entries, const struct message *message)
+{
+	uint8_t *start = buffer_reserve(
+			entries, message->category_size + message->payload_size + ENTRY_OVERHEAD),
+		*to = tbinary_put_i32(tbinary_put_field(start, TBINARY_STRING, 1), message->category_size);
+
+	entries->size += (size_t)(to - start);
+	buffer_put(entries, message->category, message->category_size);
+	to = tbinary_put_field(entries->data + entries->size, TBINARY_STRING, 2);
+	tbinary_put_i32(to, message->payload_size);
+	entries->size += 7;
+	buffer_put(entries, message->payload, message->payload_size);
+	tbinary_put_stop(entries->data + entries->size++);
+}
+
+/* What goes as it is: an item as the payload of our category, or a message that came; one that is damaged is
+ * empty. */
+static struct message plain_of(const struct scribe *scribe, const uint8_t *item, uint32_t size)
+{
+	struct message message = {.category = (const uint8_t *)scribe->category,
+		.category_size = (uint32_t)scribe->category_size,
+		.payload = item,
+		.payload_size = size};
+
+	if (scribe->entries == MESSAGES)
+		message_read(item, size, &message);
+	return message;
+}
+
+static size_t entry_size(const struct scribe *scribe, const uint8_t *item, uint32_t size)
+{
+	struct message message;
+
+	if (scribe->entries == SPANS)
+		return ENTRY_OVERHEAD + scribe->category_size + BASE64_SIZE(size);
+	message = plain_of(scribe, item, size);
+	return ENTRY_OVERHEAD + message.category_size + message.payload_size;
+}
+
+static void put_item(const struct scribe *scribe, struct buffer *out, const uint8_t *item, uint32_t size)
+{
+	struct message message;
+
+	if (scribe->entries == SPANS) {
+		scribe_put_entry(out, scribe->category, scribe->category_size, item, size);
+		return;
+	}
+	message = plain_of(scribe, item, size);
+	put_plain(out, &message);
+}
+
 /* All that the call takes, so that its memory is reserved once. */
 static size_t entries_size(const struct scribe *scribe, const struct run *run)
 {
-	size_t size = run->count * (scribe->category_size + ENTRY_OVERHEAD);
+	const uint8_t *item = run->spans;
+	size_t size = 0;
 
-	for (uint32_t i = 0; i < run->count; i++)
-		size += BASE64_SIZE(run->sizes[i]);
+	for (uint32_t i = 0; i < run->count; item += run->sizes[i++])
+		size += entry_size(scribe, item, run->sizes[i]);
 	return size;
 }
 
@@ -88,7 +145,7 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 		run->count, size + via_size);
 	out->size += SCRIBE_HEAD_SIZE;
 	for (uint32_t i = 0; i < run->count; span += run->sizes[i++])
-		scribe_put_entry(out, scribe->category, scribe->category_size, span, run->sizes[i]);
+		put_item(scribe, out, span, run->sizes[i]);
 	if (via_count)
 		put_via(out, via, via_count);
 	scribe_put_tail(out->data + out->size);
@@ -106,14 +163,30 @@ static void destroy(struct wire *wire)
 	free(wire);
 }
 
-struct wire *scribe_create(const char *category)
+static struct wire *create(enum entries entries, const char *category)
 {
 	size_t size = strlen(category);
 	struct scribe *scribe = memory_get(sizeof(*scribe) + size + 1);
 
 	scribe->wire = (struct wire){
 		.put_call = put_call, .get_reply = get_reply, .destroy = destroy, .numbered = true};
+	scribe->entries = entries;
 	scribe->category_size = size;
 	memcpy(scribe->category, category, size);
 	return &scribe->wire;
+}
+
+struct wire *scribe_create(const char *category)
+{
+	return create(SPANS, category);
+}
+
+struct wire *scribe_create_plain(const char *category)
+{
+	return create(PLAIN, category);
+}
+
+struct wire *scribe_create_messages(void)
+{
+	return create(MESSAGES, "");
 }

@@ -26,7 +26,11 @@ void scribe_put_head(uint8_t head[SCRIBE_HEAD_SIZE], int32_t seqid, uint32_t cou
 /* Writes what stands behind them: the end of the args struct. */
 void scribe_put_tail(uint8_t tail[SCRIBE_TAIL_SIZE]);
 
-/* Log() with messages of that @category, which is copied. */
+/* Log() with spans, as messages of that @category, which is copied; */
 struct wire *scribe_create(const char *category);
+/* the same with items that go as they are; */
+struct wire *scribe_create_plain(const char *category);
+/* with messages (message.h), each of its own category, as it came. */
+struct wire *scribe_create_messages(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
+#include "files/filenames.h"
 #include "queue/format.h"
 #include "queue/keep.h"
 
@@ -48,7 +49,11 @@ static int by_name(const void *a, const void *b)
 
 static bool is_named(const char *name)
 {
-	return *name != '.' && g_str_has_suffix(name, ".jsonl");
+	struct filename file;
+
+	/* what an output wrote of other items has no spans */
+	return *name != '.' && g_str_has_suffix(name, ".jsonl") &&
+	       (!filename_parse(name, &file) || filelines_kind(file.lines) == KIND_SPANS);
 }
 
 /* One that is named twice is read once. */

@@ -43,7 +43,8 @@ static bool report_output(const struct import_result *result, size_t index)
 
 	if (result->outputs > 1)
 		printf("output %s: ", result->output[index].name);
-	printf("%" PRId64 " spans: %" PRId64 " sent, ", row[SPANS_TAKEN], row[SPANS_SENT]);
+	printf("%" PRId64 " %s: %" PRId64 " sent, ", row[SPANS_TAKEN],
+		kind_name(lane_kind(result->output[index].name, NULL)), row[SPANS_SENT]);
 	if (row[SPANS_SAMPLED_OUT])
 		printf("%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
 	printf("%" PRId64 " refused, %" PRId64 " too large, %" PRId64 " not sent\n",

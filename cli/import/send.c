@@ -261,10 +261,10 @@ static void end(struct sender *sender)
 /* What became of everything. */
 static void keep_result(const struct sender *sender)
 {
-	struct output_state outputs[CONFIG_OUTPUTS_MAX];
+	struct output_state outputs[CONFIG_LANES_MAX];
 	struct import_result *result = &sender->sending->result;
 
-	result->outputs = outputs_read(sender->outputs, &result->rows, outputs, CONFIG_OUTPUTS_MAX).on;
+	result->outputs = outputs_read(sender->outputs, &result->rows, outputs, CONFIG_LANES_MAX).on;
 	for (size_t i = 0; i < result->outputs; i++) {
 		g_strlcpy(result->output[i].name, outputs[i].name, sizeof(result->output[i].name));
 		memcpy(result->output[i].row, outputs[i].account.row, sizeof(result->output[i].row));

@@ -27,7 +27,7 @@ struct import_result {
 	struct {
 		char name[64];
 		int64_t row[ACCOUNT_ROWS];
-	} output[CONFIG_OUTPUTS_MAX];
+	} output[CONFIG_LANES_MAX]; /* their lanes */
 };
 
 /* Where spans and events go. */

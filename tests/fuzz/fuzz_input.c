@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/messagejson.h"
+#include "encode/messagelog.h"
+#include "encode/utf8.h"
 #include "inlet/inner.h"
 #include "queue/label.h"
 #include "queue/transcode.h"
@@ -45,25 +48,51 @@ static void read_items(const struct batch *items, uint32_t count)
 	spanread_free(&memory);
 }
 
+/* What was taken as it is can be sent in each way. */
+static void read_messages(const struct batch *items)
+{
+	const uint8_t *at = items ? items->spans.data : NULL;
+	struct buffer out = {0};
+
+	for (uint32_t i = 0; items && i < items->count; at += batch_sizes(items)[i++]) {
+		struct message message;
+
+		out.size = 0;
+		fuzz_hold(message_read(at, batch_sizes(items)[i], &message), "a message can be read");
+		messagelog_put(&out, &message);
+		out.size = 0;
+		messagejson_put(&out, &message);
+		fuzz_hold(utf8_valid((const char *)out.data, out.size) && !memchr(out.data, '\n', out.size),
+			"its line is one of UTF-8");
+	}
+	buffer_free(&out);
+}
+
 static void take(struct scribecall *call)
 {
-	struct group group = {0};
+	struct group group = {.largest = MESSAGE_MAX};
 	struct messages messages;
-	uint32_t sum;
+	uint32_t sum, others = 0;
 
 	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
 		group.items[f] = batch_create((enum batch_format)f, 0, 0);
+	if (call->count & 1) /* some output takes messages */
+		group.items[BATCH_MESSAGES] = batch_create(BATCH_MESSAGES, 0, 0);
 	messages_take(&inlet, &group, call, &messages);
+	if (group.items[BATCH_MESSAGES])
+		others = group.items[BATCH_MESSAGES]->count;
 	sum = messages.taken;
 	for (int i = 0; i < REFUSALS; i++)
 		sum += messages.refused[i];
-	fuzz_hold(sum == call->count && group.count == messages.taken, "each message is in one row");
+	fuzz_hold(sum == call->count && group.count + others == messages.taken, "each message is in one row");
 	fuzz_hold(fuzz_is_printable(messages.why), "words are printable");
 	fuzz_hold(!messages.why[0] == (messages.taken == call->count), "what is refused has a reason");
 	for (int f = 0; f < BATCH_SPAN_FORMATS; f++) {
 		read_items(group.items[f], group.count);
 		batch_unref(group.items[f]);
 	}
+	read_messages(group.items[BATCH_MESSAGES]);
+	batch_unref(group.items[BATCH_MESSAGES]);
 	buffer_free(&group.traits);
 }
 

@@ -59,7 +59,7 @@ void stop_writer(void)
 void assert_files(bool part, const char *expected)
 {
 	int folder = open(directory, O_RDONLY | O_DIRECTORY);
-	GArray *list = filenames_list(folder, part);
+	GArray *list = filenames_list(folder, KIND_SPANS, part);
 	g_autoptr(GString) all = g_string_new(NULL);
 
 	for (guint i = 0; i < list->len; i++) {

@@ -123,10 +123,10 @@ START_TEST(room)
 	ck_assert(queue_admits(its, 10 * half, true)); /* alone */
 	receipt_unref(hand_from_outside(to, 1));
 	ck_assert(!queue_admits(its, half, true));
-	ck_assert(queue_admits(its, half / 2, true) && fanout_admits(to, half / 2, true));
+	ck_assert(queue_admits(its, half / 2, true) && fanout_admits(to, KIND_SPANS, half / 2, true));
 	queue_set_delivering(its, false);
-	ck_assert(!queue_admits(its, 100, true) && !fanout_admits(to, 100, true));
-	ck_assert(queue_admits(its, 100, false) && fanout_admits(to, 100, false));
+	ck_assert(!queue_admits(its, 100, true) && !fanout_admits(to, KIND_SPANS, 100, true));
+	ck_assert(queue_admits(its, 100, false) && fanout_admits(to, KIND_SPANS, 100, false));
 	backlog_attach(its);
 	backlog_set_storing(its, true);
 	ck_assert(!queue_admits(its, 100, true));

@@ -200,7 +200,7 @@ START_TEST(test_file_removed_under_a_running_agent)
 }
 END_TEST
 
-enum { NOT_THERE, EMPTY, TEXT, OTHER_DATABASE, NEWER, FOLDER, LINK, ONLY_HEADER, KINDS };
+enum { NOT_THERE, EMPTY, TEXT, OTHER_DATABASE, NEWER, FOLDER, LINK, ONLY_HEADER, HARMS };
 
 static void put_instead(const char *path, int kind)
 {
@@ -350,7 +350,7 @@ Suite *spool_damage_suite(void)
 	tcase_add_test(tcase, test_batch_damaged);
 	tcase_add_test(tcase, test_damage_under_a_running_agent);
 	tcase_add_test(tcase, test_file_removed_under_a_running_agent);
-	tcase_add_loop_test(tcase, test_something_else_in_its_place, 0, KINDS);
+	tcase_add_loop_test(tcase, test_something_else_in_its_place, 0, HARMS);
 	tcase_add_test(tcase, test_tally_gone_or_garbage);
 	tcase_add_test(tcase, test_tally_of_another_file);
 	tcase_add_test(tcase, test_tally_half_written);

@@ -84,7 +84,7 @@ START_TEST(test_crash_while_replacing)
 }
 END_TEST
 
-enum { BATCH_DAMAGED, TEXT, GONE, KINDS };
+enum { BATCH_DAMAGED, TEXT, GONE, HARMS };
 
 /* Returns how many spans survive it. */
 static int64_t harm(int kind, size_t at)
@@ -217,8 +217,8 @@ Suite *spool_replace_suite(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, harm_setup, harm_teardown);
 	tcase_add_test(tcase, test_crash_while_replacing);
-	tcase_add_loop_test(tcase, test_crash_at_every_step, 0, KINDS);
-	tcase_add_loop_test(tcase, test_failure_at_every_step, 0, KINDS);
+	tcase_add_loop_test(tcase, test_crash_at_every_step, 0, HARMS);
+	tcase_add_loop_test(tcase, test_failure_at_every_step, 0, HARMS);
 	tcase_add_test(tcase, test_tally_goes_to_the_disk);
 	suite_add_tcase(suite, tcase);
 	return suite;

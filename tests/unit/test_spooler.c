@@ -173,7 +173,7 @@ static void spoil(const char *name)
 	ck_assert(g_file_set_contents(path, "rubbish", -1, NULL));
 }
 
-enum { GONE, SPOILT, OLDER_SNAPSHOT, KINDS };
+enum { GONE, SPOILT, OLDER_SNAPSHOT, HARMS };
 
 /*
  * The ledger knows of more than the spool has. If the spool's own books say that it has all, the rest was
@@ -375,7 +375,7 @@ int main(void)
 	tcase_add_test(tcase, test_stored_when_the_queue_fills);
 	tcase_add_test(tcase, test_stop_stores_more_than_a_commit);
 	tcase_add_test(tcase, test_over_a_restart);
-	tcase_add_loop_test(tcase, test_less_than_the_ledger_knows, 0, KINDS);
+	tcase_add_loop_test(tcase, test_less_than_the_ledger_knows, 0, HARMS);
 	tcase_add_test(tcase, test_full_spool);
 	tcase_add_test(tcase, test_works_again);
 	tcase_add_test(tcase, test_refused_is_kept);

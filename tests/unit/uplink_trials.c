@@ -125,7 +125,7 @@ START_TEST(flapping_is_told_again_a_minute_later)
 	struct rig rig;
 
 	rig_open(&rig);
-	health_init(&health, "x:1");
+	health_init(&health, "x:1", KIND_SPANS);
 	health_good(&health);
 	come_and_go(&health, 100);
 	ck_assert_uint_eq(in_log(&rig, "gone; waiting"), 7);

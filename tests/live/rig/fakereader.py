@@ -19,8 +19,8 @@ SOCKET, PAGE = 3, 4
 HELLO, HAND, PLACE, SAVE, STATE, LEFT_OUT, WELL, ENDED, FINISHED = range(1, 10)
 COLLECTS, IN_PART = 1, 2
 # agent/core/rows.h
-ROWS = 31
-READ, IN_SPANS, MADE, PENDING = 0, 3, 17, 18
+ROWS = 32
+READ, IN_SPANS, MADE, PENDING = 0, 3, 18, 19
 # where in the page
 WRITTEN, TAKEN, WANTED, BYTES, SIZE = 64, 128, 136, 192, 1024 * 1024
 NOBODY = bytes(16) + b"\x80\0\0\0" + bytes(16)  # what was reached: nothing of any stream

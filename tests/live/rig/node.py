@@ -331,6 +331,25 @@ class Node:
     def ledger(self, output="default"):
         return Ledger(self.metrics(output))
 
+    def lane(self, kind, output="default"):
+        return Lane(self.metrics(output), kind)
+
+    def wait_lane(self, kind, condition, seconds, what, output="default"):
+        """Waits until condition(lane) holds, and returns that lane, which adds up."""
+        lane = None
+
+        def holds():
+            nonlocal lane
+            lane = self.lane(kind, output)
+            lane.check()
+            return condition(lane)
+
+        try:
+            wait_until(holds, seconds, what)
+        except Trouble as trouble:
+            raise Trouble(f"{trouble}\n{lane}") from None
+        return lane
+
     def wait_for(self, condition, seconds, what):
         """Waits until condition() is true; a failure shows the ledger."""
         try:
@@ -353,6 +372,34 @@ class Node:
         except Trouble as trouble:
             raise Trouble(f"{trouble}\n{ledger}") from None
         return ledger
+
+
+class Lane:
+    """What an output has of a kind of items, `events` or `messages`, from /metrics."""
+
+    def __init__(self, metrics, kind):
+        def total(name):
+            name = f"blkin_agent_{kind}_{name}_total"
+            return int(sum(value for key, value in metrics.items() if re.split(r"\{", key)[0] == name))
+
+        self.kind, self.metrics = kind, metrics
+        for row in ("taken", "recovered", "sent", "sent_again", "given_back", "dropped"):
+            setattr(self, row, total(row))
+        for state in ("queued", "held", "spooled"):
+            setattr(self, state, int(metrics[f'blkin_agent_{kind}{{state="{state}"}}']))
+
+    def __str__(self):
+        return "lane: " + ", ".join(f"{name} {value}" for name, value in vars(self).items() if name != "metrics")
+
+    def check(self):
+        under_way = self.queued + self.held + self.spooled
+        exactly(self.taken + self.recovered == under_way + self.sent + self.given_back + self.dropped, str(self))
+
+    def idle(self):
+        return self.queued == self.held == self.spooled == 0
+
+    def dropped_for(self, reason):
+        return int(self.metrics[f'blkin_agent_{self.kind}_dropped_total{{reason="{reason}"}}'])
 
 
 class Ledger:
@@ -384,6 +431,7 @@ class Ledger:
         self.refused = total("blkin_agent_input_messages_refused_total")
         self.put_off = total("blkin_agent_input_messages_put_off_total")
         self.received = total("blkin_agent_spans_received_total")
+        self.passed = total("blkin_agent_input_messages_taken_total")
         self.spooled = one("blkin_agent_spans", state="spooled")
         self.sent = total("blkin_agent_spans_sent_total")
         self.sent_again = total("blkin_agent_spans_sent_again_total")
@@ -405,7 +453,7 @@ class Ledger:
         exactly(self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self))
         settled = self.sent + self.given_back + self.sampled_out + self.dropped
         exactly(self.spans + self.recovered == under_way + settled, str(self))
-        exactly(self.messages == self.received + self.refused + self.put_off, str(self))
+        exactly(self.messages == self.received + self.passed + self.refused + self.put_off, str(self))
 
     def idle(self):
         """Nothing is left to do in the agent."""
