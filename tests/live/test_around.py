@@ -111,7 +111,7 @@ def test_kernel(node, order, container):
     shown = [found[3] for found in map(EVENT.search, around(node, recording).stdout.splitlines()) if found]
     assert shown.count("sched_switch") == 2 and "sched_wakeup" in shown
     # the kernel's events go to the outputs as any other
-    done = run_import(node, "--print", "--events=sched_*,syscall_*", node.path("trace/kernel"))
+    done = run_import(node, "--print", "--events=sched_*, syscall_*", node.path("trace/kernel"))
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(lines) == 7 and {line["domain"] for line in lines} == {"kernel"}
     assert lines[0]["payload"]["filename"].startswith("/etc/") and lines[0]["process"]["tid"] == thread[1]
