@@ -16,7 +16,7 @@ from rig import bt2json
 from test_events_traces import printed
 from test_import import run_import
 
-EVENTS = int(os.environ.get("BLKIN_EVENTS", 60000))
+EVENTS = int(os.environ.get("BLKIN_EVENTS", 20000))
 CONTEXTS = ["vpid", "vtid", "procname", "pthread_id", "ip", "cpu_id"]
 # allocates as programs do: the interpreter, its standard library, JSON
 PROGRAM = """
@@ -46,7 +46,7 @@ def recording(node):
             node.lttng("add-context", "-u", "-c", "c", "-t", context)
     node.lttng("start")
     subprocess.run(
-        [sys.executable, "-S", "-c", PROGRAM, str(EVENTS // 5)], check=True, timeout=600,
+        [sys.executable, "-S", "-c", PROGRAM, str(EVENTS // 50 + 1000)], check=True, timeout=600,
         env={**node.environment, "LD_PRELOAD": wrapper(), "PYTHONMALLOC": "malloc", "LTTNG_UST_REGISTER_TIMEOUT": "-1"})
     node.lttng("stop")
     node.lttng("destroy")
