@@ -118,3 +118,24 @@ bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format
 	queue_release(queue, entry);
 	return false;
 }
+
+const struct batch *transcode_any(const struct batches *items)
+{
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		if (items->of[i])
+			return items->of[i];
+	return NULL;
+}
+
+struct batch *transcode_missing(const struct batches *items, enum batch_format format)
+{
+	const struct batch *from = transcode_any(items);
+	struct batch *made = from ? transcode(from, format) : NULL;
+
+	if (made)
+		return made;
+	made = batch_create(format, items->count, 0);
+	for (uint32_t i = 0; i < items->count; i++)
+		batch_add(made, NULL, 0, 0);
+	return made;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Scribe's messages as items: from them to calls, lines, log records and topics. And the names of lanes. */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <glib.h>
