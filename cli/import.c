@@ -8,6 +8,7 @@
 #include "base/address.h"
 #include "base/log.h"
 #include "commands.h"
+#include "config/globs.h"
 #include "config/section.h"
 #include "environment.h"
 #include "find_traces.h"
@@ -285,7 +286,7 @@ static void want_events(struct send_to *to, const char *names)
 	to->events = true;
 	g_clear_pointer(&to->names, g_strfreev);
 	if (names)
-		to->names = g_strsplit(names, ",", 0);
+		to->names = globs_split(names);
 }
 
 static bool takes_events(const struct config *config)

@@ -37,16 +37,6 @@ static bool runs(const struct collector *collector)
 
 /* What is asked for */
 
-static int64_t stop_deadline(struct collector *collector)
-{
-	int64_t deadline;
-
-	pthread_mutex_lock(&collector->lock);
-	deadline = collector->stop_deadline;
-	pthread_mutex_unlock(&collector->lock);
-	return deadline;
-}
-
 static bool is_to_finish(struct collector *collector)
 {
 	bool finish;
@@ -55,60 +45,6 @@ static bool is_to_finish(struct collector *collector)
 	finish = collector->finish;
 	pthread_mutex_unlock(&collector->lock);
 	return finish;
-}
-
-static void tell_stop(struct collector *collector, int64_t left)
-{
-	struct buffer body = {0};
-
-	pack_u64(&body, (uint64_t)MAX(left, 1));
-	channel_post(&collector->channel, FRAME_STOP, &body);
-	buffer_free(&body);
-}
-
-static void tell_settings(struct collector *collector)
-{
-	struct buffer body = {0};
-	bool configured;
-
-	pthread_mutex_lock(&collector->lock);
-	configured = collector->configured;
-	collector->configured = false;
-	settings_pack(&body, &collector->settings);
-	/* what it had before still comes */
-	collector->channel.max = MAX(collector->channel.max, FRAME_MAX + 2 * collector->settings.max_pending);
-	pthread_mutex_unlock(&collector->lock);
-	if (configured)
-		channel_post(&collector->channel, FRAME_CONFIGURE, &body);
-	buffer_free(&body);
-}
-
-/* One that was started since then has the configuration already. */
-static void tell_leave(struct collector *collector)
-{
-	bool renew;
-
-	pthread_mutex_lock(&collector->lock);
-	renew = collector->renew;
-	collector->renew = false;
-	pthread_mutex_unlock(&collector->lock);
-	if (!renew || collector->leave_told || collector->stop_told)
-		return;
-	collector->leave_told = true;
-	channel_post(&collector->channel, FRAME_LEAVE, NULL);
-}
-
-static void tell_requests(struct collector *collector)
-{
-	int64_t deadline = stop_deadline(collector);
-
-	tell_settings(collector);
-	if (!deadline)
-		tell_leave(collector);
-	if (!deadline || collector->stop_told)
-		return;
-	collector->stop_told = true;
-	tell_stop(collector, deadline - clock_monotonic());
 }
 
 /* The reader is told what became of what it handed over. Returns whether a place came to hold. */
@@ -199,7 +135,7 @@ static bool serve(struct collector *collector)
 		return false;
 	channel_flush(&collector->channel);
 	if (collector->greeted)
-		tell_requests(collector);
+		requests_tell(collector);
 	if (now - collector->checked >= WATCH_NS) {
 		collector->checked = now;
 		child_watch(&collector->child, collector->page);
@@ -212,7 +148,7 @@ static bool serve(struct collector *collector)
 /* Whether the stop needs another reader: a session that does not outlive the agent is to be ended. */
 static bool needs_reader(struct collector *collector)
 {
-	int64_t deadline = stop_deadline(collector);
+	int64_t deadline = requests_deadline(collector);
 
 	return !deadline || (!collector->keeps && clock_monotonic() < deadline);
 }

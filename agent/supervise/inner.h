@@ -58,6 +58,14 @@ struct collector {
 	int64_t checked;                   /* when the reader was watched last */
 };
 
+/* requests.c */
+
+/* The latest time for a stop, CLOCK_MONOTONIC ns; 0: none is asked for. */
+int64_t requests_deadline(struct collector *collector);
+
+/* Tells the reader what was asked for since the last time. */
+void requests_tell(struct collector *collector);
+
 /* receive.c */
 
 /* Takes what the reader has sent; false if that is not as it should be. */

@@ -31,7 +31,7 @@ static int64_t read_number(struct jsonread *from)
 	int64_t number = jsonread_number(&ahead);
 
 	jsonread_skip(from);
-	return ahead.failed ? AROUND_UNKNOWN : number;
+	return ahead.failed || ahead.at != from->at ? AROUND_UNKNOWN : number;
 }
 
 /* Takes the members of an object that are numbers by these names. */

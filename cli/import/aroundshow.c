@@ -99,7 +99,7 @@ static bool show_lines(const GPtrArray *whole, const GPtrArray *list)
 		if (span)
 			put_line(out, span, list->pdata[i]);
 	}
-	write_out(out->str, out->len, &failed);
+	write_out((const uint8_t *)out->str, out->len, &failed);
 	return !failed;
 }
 

@@ -190,6 +190,28 @@ START_TEST(a_broken_hand_is_harmless)
 }
 END_TEST
 
+START_TEST(omissions)
+{
+	struct omissions said = {{REASON_EVENTS_FILTER, "no"}, {REASON_NONE, ""}}, heard;
+	struct unpacker from;
+
+	out.size = 0;
+	omissions_pack(&out, &said);
+	from = unpacker_of(out.data, out.size);
+	ck_assert(omissions_unpack(&from, &heard));
+	ck_assert_int_eq(heard.events.reason, REASON_EVENTS_FILTER);
+	ck_assert_str_eq(heard.events.text, "no");
+	ck_assert_int_eq(heard.kernel.reason, REASON_NONE);
+	for (size_t size = 0; size < out.size; size++) {
+		from = unpacker_of(out.data, size);
+		ck_assert(!omissions_unpack(&from, &heard));
+	}
+	out.data[0] = REASONS;
+	from = unpacker_of(out.data, out.size);
+	ck_assert(!omissions_unpack(&from, &heard));
+}
+END_TEST
+
 START_TEST(reports)
 {
 	struct report said = {.kind = REPORT_IN_PART, .new = true, .session = "blkin"}, heard;
@@ -495,6 +517,7 @@ int main(void)
 	tcase_add_test(cases, a_broken_hand_is_harmless);
 	tcase_add_test(cases, spans_are_no_events);
 	tcase_add_test(cases, reports);
+	tcase_add_test(cases, omissions);
 	tcase_add_test(cases, orders);
 	tcase_add_test(cases, around);
 	tcase_add_test(cases, full);

@@ -480,6 +480,53 @@ START_TEST(removed_but_for_what_is_not_the_relays)
 }
 END_TEST
 
+static void count_kernel(void *data, const struct stream_key *key)
+{
+	int *count = data;
+
+	*count += key->bits == KERNEL_BITS && key->user == KERNEL_USER;
+}
+
+/* The kernel's trace has a folder of its own, and is found, carved and removed as users' are. */
+START_TEST(kernel)
+{
+	GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+	g_autofree char *scratch = g_strdup_printf("%s/scratch", output);
+	struct positions *positions = positions_create();
+	struct relayfiles *files;
+	struct packet_info info;
+	GPtrArray *traces;
+	int count = 0;
+
+	put_stream(0, 0, 0, 2);
+	g_free(trace);
+	trace = g_strdup_printf("%s/kernel", session);
+	put_stream(1, 0, 0, 3);
+	files = open_files();
+	ck_assert_int_eq(relayfiles_each_trace(files, count_kernel, &count), 0);
+	ck_assert_int_eq(count, 1);
+	ck_assert_int_eq(relay_scan(files, positions, packets, error, sizeof(error)), RELAY_WHOLE);
+	ck_assert_uint_eq(packets->len, 5);
+	traces = relay_carve(files, (const void *)packets->data, packets->len, scratch, error);
+	ck_assert_uint_eq(traces->len, 2);
+	for (guint i = 0; i < packets->len; i++) {
+		const struct relayfiles_packet *packet = &g_array_index(packets, struct relayfiles_packet, i);
+		bool kernels = packet->key.bits == KERNEL_BITS;
+
+		ck_assert(relay_carve_is_of(&packet->key, traces->pdata[0]) !=
+			  relay_carve_is_of(&packet->key, traces->pdata[1]));
+		ck_assert(kernels == (packet->is.id == 1));
+		ck_assert(relay_locate(files, &packet->key, packet->is.begin, &info));
+	}
+	g_ptr_array_unref(traces);
+	relay_carve_remove(scratch);
+	ck_assert(relay_remove(files));
+	relayfiles_close(files);
+	positions_destroy(positions);
+	g_array_unref(packets);
+}
+END_TEST
+
 START_TEST(links_are_not_followed)
 {
 	g_autofree char *elsewhere = g_strdup_printf("%s/elsewhere", output);
@@ -514,6 +561,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, scanned_in_order_and_past_the_positions);
 	tcase_add_test(cases, carving);
+	tcase_add_test(cases, kernel);
 	tcase_add_test(cases, indexes_that_are_none);
 	tcase_add_test(cases, a_forged_entry_hides_no_other);
 	tcase_add_test(cases, scanned_with_few_descriptors);

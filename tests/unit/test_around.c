@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `blkin import --around`: whose an event is. */
+#include <check.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "import/aroundevent.h"
+#include "import/aroundspans.h"
+
+#include "run.h"
+
+#define TRACE 7
+
+static struct around_spans *spans;
+
+static void setup(void)
+{
+	spans = around_spans_create(TRACE, around_event_free);
+}
+
+static void teardown(void)
+{
+	around_spans_destroy(spans);
+}
+
+/* A span of process 3 that took from @start to @end. */
+static void take(uint64_t id, int64_t start, int64_t end, int64_t tid)
+{
+	static const char data[] = "x=y\n&z=no process\n&3=program\n!finish +9";
+	struct event event = {.type = EVENT_SPAN,
+		.trace_id = TRACE,
+		.span_id = id,
+		.time = end,
+		.clock = (uint64_t)end + 1000,
+		.start = (uint64_t)start + 1000,
+		.value = {data, sizeof(data) - 1}};
+
+	around_spans_take(spans, &event, tid);
+}
+
+static uint64_t owner(int64_t time, int64_t pid, int64_t tid)
+{
+	const struct around_moment moment = {time, pid, tid, AROUND_UNKNOWN, AROUND_UNKNOWN};
+	const struct around_span *span = around_spans_find(spans, &moment);
+
+	return span ? span->id : 0;
+}
+
+START_TEST(innermost_of_the_thread)
+{
+	take(1, 100, 900, 5);
+	take(2, 200, 400, 5);
+	take(3, 200, 400, 6);
+	ck_assert_uint_eq(owner(100, 3, 5), 1);
+	ck_assert_uint_eq(owner(199, 3, 5), 1);
+	ck_assert_uint_eq(owner(200, 3, 5), 2);
+	ck_assert_uint_eq(owner(400, 3, 5), 2);
+	ck_assert_uint_eq(owner(401, 3, 5), 1);
+	ck_assert_uint_eq(owner(300, 3, 6), 3);
+	ck_assert_uint_eq(owner(500, 3, 6), 0);
+	ck_assert_uint_eq(owner(901, 3, 5), 0);
+	ck_assert_uint_eq(owner(99, 3, 5), 0);
+	ck_assert_uint_eq(owner(300, 4, 5), 0); /* the same number in another container */
+	ck_assert_uint_eq(owner(300, AROUND_UNKNOWN, 5), 2);
+	ck_assert(around_spans_reach(spans, 100) && around_spans_reach(spans, 900));
+	ck_assert(!around_spans_reach(spans, 99) && !around_spans_reach(spans, 901));
+}
+END_TEST
+
+START_TEST(process_where_no_thread_is_known)
+{
+	take(1, 100, 900, AROUND_UNKNOWN);
+	ck_assert_uint_eq(owner(300, 3, 5), 1);
+	ck_assert_uint_eq(owner(300, 4, 5), 0);
+	ck_assert_uint_eq(owner(300, AROUND_UNKNOWN, 5), 0);
+}
+END_TEST
+
+START_TEST(classic_spans_last_from_first_to_last)
+{
+	struct event event = {.type = EVENT_TIMESTAMP, .trace_id = TRACE, .span_id = 1, .time = 500};
+
+	around_spans_take(spans, &event, 5);
+	event.time = 300;
+	around_spans_take(spans, &event, 5);
+	event.trace_id = TRACE + 1;
+	event.time = 9000;
+	around_spans_take(spans, &event, 5);
+	ck_assert_uint_eq(around_spans_list(spans)->len, 1);
+	ck_assert_uint_eq(owner(400, AROUND_UNKNOWN, 5), 1);
+	ck_assert_uint_eq(owner(501, AROUND_UNKNOWN, 5), 0);
+}
+END_TEST
+
+/* What a program calls 5 the kernel calls 1005. */
+START_TEST(switches_in_a_container)
+{
+	struct around_moment own = {200, 3, 5, AROUND_UNKNOWN, 1005}, next = {300, 0, 0, 1005, 0};
+
+	take(1, 100, 900, 5);
+	ck_assert_ptr_null(around_spans_find(spans, &next));
+	ck_assert_ptr_nonnull(around_spans_find(spans, &own));
+	ck_assert_ptr_nonnull(around_spans_find(spans, &next));
+	next.other = 5;
+	ck_assert_ptr_null(around_spans_find(spans, &next));
+}
+END_TEST
+
+START_TEST(bounds)
+{
+	struct around_span *span;
+
+	take(1, 100, 900, 5);
+	span = around_spans_list(spans)->pdata[0];
+	for (int i = 0; i < AROUND_EVENTS_MAX + 5; i++)
+		around_span_put(span, around_event_make("{}", 2, i), around_event_free);
+	ck_assert_uint_eq(span->events->len, AROUND_EVENTS_MAX);
+	ck_assert_uint_eq(span->more, 5);
+	for (uint64_t i = 2; i < AROUND_SPANS_MAX + 10; i++)
+		take(i, 100, 900, 5);
+	ck_assert_uint_eq(around_spans_list(spans)->len, AROUND_SPANS_MAX);
+}
+END_TEST
+
+START_TEST(json)
+{
+	static const char text[] = "{\"timestamp\":1,\"event\":\"sched_switch\",\"process\":{\"pid\":1003,\"tid\":1005,"
+				   "\"name\":\"x\"},\"cpu\":2,\"context\":{\"vpid\":3,\"vtid\":5,\"a\":{\"tid\":9}},"
+				   "\"payload\":{\"prev_tid\":1005,\"next_tid\":8,\"list\":[1,{}],\"name\":\"q \\\" q\"}}";
+	static const char other[] = "{\"process\":{\"tid\":\"x\"},\"payload\":{\"tid\":1.5,\"next_tid\":[2]}}";
+	struct around_moment moment = {0};
+	struct around_event *event;
+
+	ck_assert(around_event_read(text, sizeof(text) - 1, &moment));
+	ck_assert_int_eq(moment.pid, 3);
+	ck_assert_int_eq(moment.tid, 5);
+	ck_assert_int_eq(moment.kernel, 1005);
+	ck_assert_int_eq(moment.other, 8);
+	event = around_event_make(text, sizeof(text) - 1, 1);
+	ck_assert_str_eq(event->text,
+		"· sched_switch  prev_tid=1005 next_tid=8 list=[1,{}] name=\"q \\\" q\", CPU 2");
+	ck_assert_str_eq(event->json, text);
+	around_event_free(event);
+	for (size_t size = 0; size < sizeof(text) - 1; size++) {
+		ck_assert(!around_event_read(text, size, &moment));
+		around_event_free(around_event_make(text, size, 1));
+	}
+	/* what is no number is none */
+	ck_assert(around_event_read(other, sizeof(other) - 1, &moment));
+	ck_assert_int_eq(moment.tid, AROUND_UNKNOWN);
+	ck_assert_int_eq(moment.other, AROUND_UNKNOWN);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("all");
+
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, innermost_of_the_thread);
+	tcase_add_test(cases, process_where_no_thread_is_known);
+	tcase_add_test(cases, classic_spans_last_from_first_to_last);
+	tcase_add_test(cases, switches_in_a_container);
+	tcase_add_test(cases, bounds);
+	tcase_add_test(cases, json);
+	return run_cases("around", cases);
+}
