@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "base/json.h"
+#include "encode/messagejson.h"
 #include "printable.h"
 #include "spans/decode.h"
 #include "spans/span2.h"
@@ -19,6 +20,8 @@
 
 /* How much of the collector's message is shown. */
 #define WORDS_MAX 500
+/* The same of an event, and of a message. */
+#define ITEM_MAX 2000
 
 static void put_time(struct buffer *out, int64_t ns)
 {
@@ -112,7 +115,8 @@ static int list_batches(struct spoolview *view)
 		spoolview_flush(view);
 	}
 	if (!view->json)
-		printf("%" PRId64 " batches, %" PRIu64 " spans, %zu bytes\n", total.id, spans, total.bytes);
+		printf("%" PRId64 " batches, %" PRIu64 " %s, %zu bytes\n", total.id, spans,
+			kind_name(lane_kind(view->output, NULL)), total.bytes);
 	return spoolview_finish(view, stmt, rc);
 }
 
@@ -146,7 +150,7 @@ static const char *decode(const struct refusedrow *row, GPtrArray *spans, char *
 	return NULL;
 }
 
-static void put_refused_json(struct spoolview *view, const struct refusedrow *row, const GPtrArray *spans)
+static void begin_refused_json(struct spoolview *view, const struct refusedrow *row)
 {
 	json_open(&view->out, '{');
 	put_text(&view->out, "output", view->output);
@@ -154,32 +158,87 @@ static void put_refused_json(struct spoolview *view, const struct refusedrow *ro
 	put_member(&view->out, "bytes", row->size);
 	json_key(&view->out, "words");
 	json_string(&view->out, row->words, row->words_size);
+}
+
+static void put_refused_json(struct spoolview *view, const struct refusedrow *row, const GPtrArray *spans)
+{
+	begin_refused_json(view, row);
 	if (spans->len)
 		put_spans(view, spans);
 	json_close(&view->out, '}');
 	buffer_printf(&view->out, "\n");
 }
 
-/* Prints the collector's message, and the span as a tree; @wrong says why it cannot be shown, or is NULL. */
-static void put_refused(
-	struct spoolview *view, const struct refusedrow *row, const GPtrArray *spans, const char *wrong)
+/* Prints the collector's message. */
+static void begin_refused(struct spoolview *view, const struct refusedrow *row)
 {
 	buffer_printf(&view->out, "\nrefused");
 	put_time(&view->out, row->time);
 	buffer_printf(&view->out, ", %" PRId64 " bytes: \"", row->size);
 	printable_put(&view->out, row->words, row->words_size, WORDS_MAX);
 	buffer_printf(&view->out, "\"\n");
+}
+
+/* The same, and the span as a tree; @wrong says why it cannot be shown, or is NULL. */
+static void put_refused(
+	struct spoolview *view, const struct refusedrow *row, const GPtrArray *spans, const char *wrong)
+{
+	begin_refused(view, row);
 	if (wrong)
 		buffer_printf(&view->out, "it cannot be shown: %s\n", wrong);
 	else
 		put_spans(view, spans);
 }
 
+/* What is no span, so far as it is kept: a message, or an event; false if it is neither. */
+static bool put_other(struct spoolview *view, const struct refusedrow *row)
+{
+	const bool event = lane_kind(view->output, NULL) == KIND_EVENTS;
+	struct message message = {.payload = row->span, .payload_size = (uint32_t)row->kept};
+
+	if (event ? !row->kept || *row->span != '{' : !message_read(row->span, row->kept, &message))
+		return false;
+	if (!view->json) {
+		printable_put(&view->out, (const char *)message.category, message.category_size, WORDS_MAX);
+		buffer_printf(&view->out, "%s", event ? "" : ": ");
+		printable_put(&view->out, (const char *)message.payload, message.payload_size, ITEM_MAX);
+		buffer_printf(&view->out, "\n");
+	} else if (event) {
+		json_key(&view->out, "event");
+		json_string(&view->out, (const char *)message.payload, message.payload_size);
+	} else {
+		json_key(&view->out, "message");
+		messagejson_put(&view->out, &message);
+	}
+	return true;
+}
+
+static void show_other(struct spoolview *view, const struct refusedrow *row)
+{
+	if (view->json)
+		begin_refused_json(view, row);
+	else
+		begin_refused(view, row);
+	if (!put_other(view, row) && !view->json)
+		buffer_printf(&view->out, "it cannot be shown\n");
+	if (view->json) {
+		json_close(&view->out, '}');
+		buffer_printf(&view->out, "\n");
+	}
+}
+
 static void show_refused(struct spoolview *view, const struct refusedrow *row)
 {
-	GPtrArray *spans = g_ptr_array_new_with_free_func(span2_free);
+	GPtrArray *spans;
 	char why[256] = "";
-	const char *wrong = decode(row, spans, why, sizeof(why));
+	const char *wrong;
+
+	if (lane_kind(view->output, NULL) != KIND_SPANS) {
+		show_other(view, row);
+		return;
+	}
+	spans = g_ptr_array_new_with_free_func(span2_free);
+	wrong = decode(row, spans, why, sizeof(why));
 
 	if (wrong)
 		g_ptr_array_set_size(spans, 0);

@@ -13,7 +13,7 @@ char *jsonvalue_unsigned(char *to, uint64_t value);
 char *jsonvalue_signed(char *to, int64_t value);
 
 /*
- * The fewest digits that read back the same, always with a point or an exponent, so that a field is of one
+ * Digits that read back the same (shortest.h), always with a point or an exponent, so that a field is of one
  * type for those who guess it. JSON has no word for what is no number: that becomes "NaN", "Infinity" or
  * "-Infinity".
  */

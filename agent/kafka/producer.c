@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "kafka/attendant.h"
+#include "kafka/ends.h"
 #include "kafka/errors.h"
 
 /* At the end, so long at most for what is on its way, and as long again until it is given up. */
@@ -39,16 +40,14 @@ struct producer {
 	struct event *woken;
 	TAILQ_HEAD(messages, message) messages;
 	uint32_t open;
-	int64_t timeout_ns;
-	bool ending;       /* nobody is told of troubles any more */
-	bool cut_off;      /* no broker can be reached, for all that is known */
-	enum fault fault;  /* what was last wrong with a broker, */
-	char trouble[256]; /* in words */
+	bool ending;  /* nobody is told of troubles any more */
+	bool cut_off; /* no broker can be reached, for all that is known */
+	struct ends ends;
 };
 
 static void is_well(struct producer *producer)
 {
-	producer->fault = FAULT_NONE;
+	producer->ends.fault = FAULT_NONE;
 	producer->cut_off = false;
 }
 
@@ -62,71 +61,11 @@ static void forget(struct producer *producer, struct message *message)
 	free(message);
 }
 
-/* What was taken back by us says nothing of the brokers. */
-static bool is_taken_back(rd_kafka_resp_err_t error)
-{
-	return error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT ||
-	       error == RD_KAFKA_RESP_ERR__DESTROY;
-}
-
-/* What has no fault of its own: what is known of the brokers tells more, and silence tells least. */
-static enum fault explain_rest(
-	const struct producer *producer, rd_kafka_resp_err_t error, char *words, size_t size)
-{
-	if (producer->fault != FAULT_NONE) {
-		g_strlcpy(words, producer->trouble, size);
-		return producer->fault;
-	}
-	if (errors_are_silence(error)) {
-		snprintf(words, size, "no answer within %g s", (double)producer->timeout_ns / 1e9);
-		return FAULT_NO_ANSWER;
-	}
-	errors_words(rd->err2str(error), words, size);
-	return error == RD_KAFKA_RESP_ERR__BAD_MSG ? FAULT_GARBLED : FAULT_UNFIT;
-}
-
-static void explain_failure(
-	const struct producer *producer, rd_kafka_resp_err_t error, struct message_end *end)
-{
-	end->fault = is_taken_back(error) ? FAULT_NONE : errors_fault(error);
-	if (end->fault == FAULT_TOPIC) {
-		snprintf(
-			end->words, sizeof(end->words), "the brokers have no topic `%.200s`", producer->name);
-	} else if (is_taken_back(error) || end->fault != FAULT_NONE) {
-		errors_words(rd->err2str(error), end->words, sizeof(end->words));
-	} else {
-		end->fault = explain_rest(producer, error, end->words, sizeof(end->words));
-	}
-}
-
-/* A message's own topic may be one that nobody has, or may write: that is no trouble of the others. */
-static bool is_refused(const struct producer *producer, rd_kafka_resp_err_t error)
-{
-	return errors_refuse(error) ||
-	       (!producer->topic &&
-		       (errors_fault(error) == FAULT_TOPIC || error == RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION ||
-			       error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED));
-}
-
-static struct message_end end_of(const struct producer *producer, rd_kafka_resp_err_t error)
-{
-	struct message_end end = {.result = MESSAGE_KEPT};
-
-	if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
-		return end;
-	end.result = is_refused(producer, error) ? MESSAGE_REFUSED : MESSAGE_FAILED;
-	if (end.result == MESSAGE_REFUSED)
-		errors_words(rd->err2str(error), end.words, sizeof(end.words));
-	else
-		explain_failure(producer, error, &end);
-	return end;
-}
-
 static void on_ended(rd_kafka_t *client, const rd_kafka_message_t *report, void *opaque)
 {
 	struct producer *producer = opaque;
 	struct message *message = report->_private;
-	struct message_end end = end_of(producer, report->err);
+	struct message_end end = ends_of(&producer->ends, report->err);
 	void *cargo = message->cargo;
 
 	(void)client;
@@ -141,9 +80,9 @@ static void on_ended(rd_kafka_t *client, const rd_kafka_message_t *report, void 
 
 static void tell_cut_off(struct producer *producer)
 {
-	if (!producer->cut_off || producer->fault == FAULT_NONE || producer->ending)
+	if (!producer->cut_off || producer->ends.fault == FAULT_NONE || producer->ending)
 		return;
-	producer->handler.cut_off(producer->fault, producer->trouble, producer->handler.data);
+	producer->handler.cut_off(producer->ends.fault, producer->ends.trouble, producer->handler.data);
 }
 
 /* Of the only broker that is configured: whoever tells the trouble tells where. */
@@ -159,14 +98,14 @@ static const char *without_place(const struct producer *producer, const char *wo
 static void note_trouble(struct producer *producer, rd_kafka_resp_err_t error, const char *reason)
 {
 	enum fault fault = errors_fault_of_broker(error, reason);
-	char words[sizeof(producer->trouble)];
+	char words[sizeof(producer->ends.trouble)];
 
 	/* that what is no broker is also silent says less, and comes more often */
-	if (fault == FAULT_NONE || (fault == FAULT_NO_ANSWER && producer->fault == FAULT_GARBLED))
+	if (fault == FAULT_NONE || (fault == FAULT_NO_ANSWER && producer->ends.fault == FAULT_GARBLED))
 		return;
-	producer->fault = fault;
+	producer->ends.fault = fault;
 	errors_words(reason, words, sizeof(words));
-	g_strlcpy(producer->trouble, without_place(producer, words), sizeof(producer->trouble));
+	g_strlcpy(producer->ends.trouble, without_place(producer, words), sizeof(producer->ends.trouble));
 	tell_cut_off(producer);
 }
 
@@ -221,7 +160,7 @@ static void tell_answer(struct producer *producer, const struct attendant_answer
 		errors_words(rd->err2str(answer->error), words, sizeof(words));
 		producer->handler.answered(fault, words, producer->handler.data);
 	} else {
-		fault = explain_rest(producer, answer->error, words, sizeof(words));
+		fault = ends_explain(&producer->ends, answer->error, words, sizeof(words));
 		producer->handler.answered(fault, words, producer->handler.data);
 	}
 }
@@ -281,7 +220,7 @@ bool producer_send(struct producer *producer, const struct message_label *label,
 	error = produce(producer, label, message);
 	if (!error)
 		return true;
-	*end = end_of(producer, error);
+	*end = ends_of(&producer->ends, error);
 	forget(producer, message);
 	return false;
 }
@@ -377,13 +316,14 @@ struct producer *producer_create(struct event_base *base, const struct kafka_set
 	TAILQ_INIT(&producer->messages);
 	producer->fd = -1;
 	producer->handler = *handler;
-	producer->timeout_ns = settings->timeout_ns;
+	producer->ends.timeout_ns = settings->timeout_ns;
 	producer->client = create_client(producer, settings, why);
 	if (!producer->client) {
 		free(producer);
 		return NULL;
 	}
 	producer->name = g_strdup(settings->topic);
+	producer->ends.topic = producer->name;
 	producer->brokers = g_strdup(settings->brokers);
 	if (settings->topic)
 		producer->topic = rd->topic_new(producer->client, settings->topic, NULL);

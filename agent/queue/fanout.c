@@ -158,44 +158,22 @@ static bool is_full(const struct lane *lane)
 	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes);
 }
 
-/* Any format that is there. */
-static const struct batch *any_of(const struct batches *items)
-{
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		if (items->of[i])
-			return items->of[i];
-	return NULL;
-}
-
 /*
- * The items in a format for which the producer does not encode yet, as an output was just added or changed.
- * The caller's; those that cannot be had are empty, and so are dropped.
+ * Adds the formats of spans that are missing to @all; those of @made are to be unreffed. Events cannot be
+ * read back: an output that was just added takes those from the moment on when they are made for it.
  */
-static struct batch *make_format(const struct batches *items, enum batch_format format)
-{
-	const struct batch *from = any_of(items);
-	struct batch *made = from ? transcode(from, format) : NULL;
-
-	if (made)
-		return made;
-	made = batch_create(format, items->count, 0);
-	for (uint32_t i = 0; i < items->count; i++)
-		batch_add(made, NULL, 0, 0);
-	return made;
-}
-
-/* Adds the formats that are missing to @all; those of @made are to be unreffed. */
 static void complete(const struct fanout *fanout, struct batches *all, struct batch *made[BATCH_FORMATS])
 {
-	const struct batch *any = any_of(all);
-	enum kind kind = any ? batch_kind(any->format) : KIND_SPANS;
+	const struct batch *any = transcode_any(all);
 
+	if (any && batch_kind(any->format) != KIND_SPANS)
+		return;
 	for (size_t i = 0; i < fanout->lane_count; i++) {
 		enum batch_format format = fanout->lanes[i].limits.format;
 
-		if (all->of[format] || batch_kind(format) != kind)
+		if (all->of[format] || batch_kind(format) != KIND_SPANS)
 			continue;
-		all->of[format] = made[format] = make_format(all, format);
+		all->of[format] = made[format] = transcode_missing(all, format);
 	}
 }
 

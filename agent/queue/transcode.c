@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "encode/messagelog.h"
 #include "queue/format.h"
 
 bool transcode_read(
@@ -20,13 +21,44 @@ bool transcode_read(
 	}
 }
 
+/* An event that waited for another type of output is a log record whose body is its JSON. */
+static void put_event(struct buffer *out, const uint8_t *item, size_t size, int64_t event)
+{
+	static const char category[] = "LTTng";
+	const struct message message = {.time = event,
+		.category = (const uint8_t *)category,
+		.category_size = sizeof(category) - 1,
+		.payload = item,
+		.payload_size = (uint32_t)size};
+
+	messagelog_put(out, &message);
+}
+
+/* False if it is none, or cannot be had in that format. */
+static bool add_event(struct batch *to, const uint8_t *item, size_t size, uint8_t format, int64_t event)
+{
+	struct buffer encoded = {0};
+
+	if (format != BATCH_EVENT_JSON || to->format != BATCH_EVENT_OTLP)
+		return false;
+	if (size)
+		put_event(&encoded, item, size, event);
+	batch_add(to, encoded.data, encoded.size, event);
+	buffer_free(&encoded);
+	return true;
+}
+
 /* Adds the item to @to; one that was too large before still is. */
 static bool add_item(struct batch *to, const uint8_t *item, size_t size, uint8_t format, int64_t event,
 	struct spanread_memory *memory)
 {
 	struct buffer encoded = {0};
 	struct span span;
-	bool good = !size || transcode_read(&span, format, item, size, memory);
+	bool good;
+
+	if (batch_kind(to->format) != KIND_SPANS)
+		return add_event(to, item, size, format, event);
+	good = !size || transcode_read(&span, format, item, size, memory);
 
 	if (size && good)
 		good = format_encode(to->format, &encoded, &span) >= 0;
@@ -85,4 +117,25 @@ bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format
 	batch_unref(to);
 	queue_release(queue, entry);
 	return false;
+}
+
+const struct batch *transcode_any(const struct batches *items)
+{
+	for (int i = 0; i < BATCH_FORMATS; i++)
+		if (items->of[i])
+			return items->of[i];
+	return NULL;
+}
+
+struct batch *transcode_missing(const struct batches *items, enum batch_format format)
+{
+	const struct batch *from = transcode_any(items);
+	struct batch *made = from ? transcode(from, format) : NULL;
+
+	if (made)
+		return made;
+	made = batch_create(format, items->count, 0);
+	for (uint32_t i = 0; i < items->count; i++)
+		batch_add(made, NULL, 0, 0);
+	return made;
 }

@@ -19,6 +19,15 @@ bool transcode_read(
 /* The same items in @format, one for one, the caller's; NULL if one of them cannot be read. */
 struct batch *transcode(const struct batch *batch, enum batch_format format);
 
+/* Any format that is there; NULL: none is. */
+const struct batch *transcode_any(const struct batches *items);
+
+/*
+ * The items in a format for which the producer does not encode yet, as an output was just added or changed.
+ * The caller's; those that cannot be had are empty, and so are dropped.
+ */
+struct batch *transcode_missing(const struct batches *items, enum batch_format format);
+
 /*
  * Makes an entry that was taken be in @format. Items that cannot be read, as the spool may hold those of a
  * newer version, are refused; if none is left, the entry is released, and this is false.

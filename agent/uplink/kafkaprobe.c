@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "kafka/producer.h"
 #include "queue/bytrace.h"
-#include "uplink/topics.h"
-#include "wire/message.h"
+#include "uplink/kafkaitems.h"
 
 struct kafkaprobe {
 	const struct uplink_options *options;
@@ -51,18 +50,6 @@ static void on_ended(void *cargo, const struct message_end *message, void *data)
 		message->fault, message->words);
 }
 
-/* The item as it is; a message's topic may follow from its category. */
-static void put_single(const struct kafkaprobe *probe, struct buffer *bytes, char topic[TOPIC_SIZE])
-{
-	const struct run *run = probe->run;
-	struct message message = {.payload = run->spans, .payload_size = (uint32_t)run->size};
-
-	if (probe->options->format == BATCH_MESSAGES)
-		message_read(run->spans, run->size, &message);
-	topic_name(topic, message.category, message.category_size);
-	buffer_put(bytes, message.payload, message.payload_size);
-}
-
 static void put_spans(const struct kafkaprobe *probe, struct buffer *bytes, char key[BYTRACE_KEY])
 {
 	struct payload *payload = uplink_create_payload(probe->options->format);
@@ -75,20 +62,18 @@ static void put_spans(const struct kafkaprobe *probe, struct buffer *bytes, char
 
 static void send_message(struct kafkaprobe *probe)
 {
-	struct message_label label = {0};
-	struct buffer bytes = {0};
+	const struct kafka_settings *is = &probe->options->kafka;
+	struct kafkaitem item = {{0}};
 	struct message_end failed;
-	char key[BYTRACE_KEY], topic[TOPIC_SIZE];
 
-	if (probe->options->kafka.single) {
-		put_single(probe, &bytes, topic);
-		label.topic = probe->options->kafka.topic ? NULL : topic;
+	if (is->single) {
+		kafkaitem_single(&item, probe->options->format, probe->run, !is->topic);
 	} else {
-		put_spans(probe, &bytes, key);
-		label.key = probe->options->kafka.keyed ? key : NULL;
-		label.key_size = strlen(key);
+		put_spans(probe, &item.bytes, item.key);
+		item.label.key = is->keyed ? item.key : NULL;
+		item.label.key_size = strlen(item.key);
 	}
-	if (!producer_send(probe->producer, &label, &bytes, NULL, &failed))
+	if (!producer_send(probe->producer, &item.label, &item.bytes, NULL, &failed))
 		on_ended(NULL, &failed, probe);
 }
 

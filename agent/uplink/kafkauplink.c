@@ -19,11 +19,10 @@
 #include "uplink/backoff.h"
 #include "uplink/delivery.h"
 #include "uplink/health.h"
+#include "uplink/kafkaitems.h"
 #include "uplink/kafkaoptions.h"
 #include "uplink/kinds.h"
 #include "uplink/ratelimit.h"
-#include "uplink/topics.h"
-#include "wire/message.h"
 
 /* With keys, messages are small; librdkafka takes no more than 100,000. */
 #define KEYED_WINDOW 100
@@ -34,8 +33,7 @@ struct kafkauplink {
 	struct event_base *base;
 	struct queue *queue;
 	struct kafkaoptions *options;
-	struct payload *payload;   /* NULL: an item is a message */
-	GHashTable *topics;        /* that messages chose; NULL: there is one for all */
+	struct kafkaitems items;
 	struct producer *producer; /* NULL: until the next try */
 	struct delivery delivery;
 	struct health health;
@@ -91,7 +89,7 @@ static void take_refusal(struct kafkauplink *kafka, struct piece *piece, const c
 
 	account_add(queue_account(kafka->queue), OUTPUT_ERRORS_REFUSED, 1);
 	g_strlcpy(kafka->refusal, words, sizeof(kafka->refusal));
-	if (kafka->topics) { /* the next one goes elsewhere, and may be taken */
+	if (kafka->items.topics) { /* the next one goes elsewhere, and may be taken */
 		delivery_drop(&kafka->delivery, piece, words);
 		health_refused(&kafka->health, 1, words);
 	} else if (kafka->options->settings.keyed && !kafka->delivery.alone) {
@@ -124,83 +122,23 @@ static void take_end(struct kafkauplink *kafka, struct piece *piece, const struc
 	}
 }
 
-static void send_bytes(struct kafkauplink *kafka, const struct message_label *label, struct buffer *bytes,
-	struct piece *piece)
-{
-	struct message_end end;
-
-	ratelimit_spend(&kafka->rate, bytes->size, clock_monotonic());
-	if (!producer_send(kafka->producer, label, bytes, piece, &end))
-		take_end(kafka, piece, &end);
-}
-
-/* Spans: a batch of them, or those of one trace. */
-static void send_payload(struct kafkauplink *kafka, struct piece *piece)
-{
-	struct message_label label = {0};
-	struct buffer bytes = {0};
-	char key[BYTRACE_KEY];
-	struct run run;
-
-	if (kafka->options->settings.keyed) {
-		delivery_keep_trace(&kafka->delivery, piece, key);
-		label.key = key;
-		label.key_size = strlen(key);
-	}
-	delivery_sends(&kafka->delivery, piece);
-	piece_run(piece, &run);
-	payload_append(kafka->payload, &run, &bytes);
-	send_bytes(kafka, &label, &bytes, piece);
-}
-
-/* An event, or a message of Scribe's: in a topic for all of these, their category is the key. */
-static void send_single(struct kafkauplink *kafka, struct piece *piece)
-{
-	static const struct message_end many = {.result = MESSAGE_REFUSED,
-		.words = "its category would be a topic too many: set `messages-topic`"};
-	struct message_label label = {0};
-	struct buffer bytes = {0};
-	struct message message;
-	char topic[TOPIC_SIZE];
-	struct run run;
-
-	delivery_keep_one(&kafka->delivery, piece);
-	delivery_sends(&kafka->delivery, piece);
-	piece_run(piece, &run);
-	message = (struct message){.payload = run.spans, .payload_size = (uint32_t)run.size};
-	if (kafka->delivery.format == BATCH_MESSAGES) {
-		message_read(run.spans, run.size, &message);
-		label.category = message.category_size ? (const void *)message.category : "";
-		label.category_size = message.category_size;
-	}
-	if (kafka->topics) {
-		topic_name(topic, message.category, message.category_size);
-		label.topic = topic;
-	} else {
-		label.key = label.category;
-		label.key_size = label.category_size;
-	}
-	if (kafka->topics && !topic_admit(kafka->topics, topic)) {
-		take_end(kafka, piece, &many);
-		return;
-	}
-	buffer_put(&bytes, message.payload, message.payload_size);
-	send_bytes(kafka, &label, &bytes, piece);
-}
-
 static void send_piece(struct kafkauplink *kafka, struct piece *piece)
 {
-	if (kafka->payload)
-		send_payload(kafka, piece);
-	else
-		send_single(kafka, piece);
+	struct kafkaitem item;
+	struct message_end end;
+	bool good = kafkaitems_make(&kafka->items, &kafka->delivery, piece, &item, &end);
+
+	if (good)
+		ratelimit_spend(&kafka->rate, item.bytes.size, clock_monotonic());
+	if (!good || !producer_send(kafka->producer, &item.label, &item.bytes, piece, &end))
+		take_end(kafka, piece, &end);
 }
 
 static uint32_t window(const struct kafkauplink *kafka)
 {
 	if (kafka->health.failing || !kafka->took)
 		return 1;
-	return kafka->options->settings.keyed || !kafka->payload
+	return kafka->options->settings.keyed || kafka->options->settings.single
 		       ? MIN(kafka->options->window * KEYED_WINDOW, KEYED_MAX)
 		       : kafka->options->window;
 }
@@ -298,8 +236,7 @@ static void make_producer(struct kafkauplink *kafka)
 	const struct producer_handler handler = {on_ended, on_answered, on_cut_off, on_broken, kafka};
 	struct kafka_why why;
 
-	if (kafka->topics)
-		g_hash_table_remove_all(kafka->topics);
+	kafkaitems_forget(&kafka->items);
 	kafka->producer = producer_create(kafka->base, &kafka->options->settings, &handler, &why);
 	if (!kafka->producer)
 		fail(kafka, why.fault, why.words);
@@ -416,10 +353,7 @@ static void destroy(struct uplink *owned)
 	backoff_free(&kafka->backoff);
 	event_free(kafka->paced);
 	event_free(kafka->checked);
-	if (kafka->payload)
-		kafka->payload->destroy(kafka->payload);
-	if (kafka->topics)
-		g_hash_table_unref(kafka->topics);
+	kafkaitems_free(&kafka->items);
 	kafkaoptions_free(kafka->options);
 	g_free(kafka);
 }
@@ -445,10 +379,7 @@ struct uplink *kafkauplink_create(
 	kafka->queue = queue;
 	kafka->options = copy;
 	kafka->rate.limit = options->rate_limit;
-	if (!copy->settings.single)
-		kafka->payload = uplink_create_payload(options->format);
-	else if (!copy->settings.topic)
-		kafka->topics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	kafkaitems_init(&kafka->items, options);
 	health_label(kafka->label, sizeof(kafka->label), options->name, copy->settings.brokers);
 	delivery_init(&kafka->delivery, queue, options->format);
 	kafka->delivery.by_trace = copy->settings.keyed;

@@ -8,15 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "uplink/kinds.h"
-#include "uplink/logs.h"
 #include "uplink/ratelimit.h"
 #include "uplink/server.h"
-#include "wire/httppost.h"
-#include "wire/httpreply.h"
-#include "wire/otlpreply.h"
-#include "wire/otlprequest.h"
-#include "wire/scribe.h"
-#include "wire/zipkinlist.h"
 
 static const char *const type_names[] = {
 	[UPLINK_SCRIBE] = "scribe", [UPLINK_HTTP] = "http", [UPLINK_OTLP] = "otlp"};
@@ -301,47 +294,6 @@ static const struct uplink_kind kind = {
 };
 
 /* From the options */
-
-struct payload *uplink_create_payload(enum batch_format format)
-{
-	if (format == BATCH_OTLP_SPANS || format == BATCH_EVENT_OTLP)
-		return otlprequest_create(g_get_host_name());
-	if (format == BATCH_MESSAGES)
-		return logs_of_messages(g_get_host_name());
-	return zipkinlist_create(format == BATCH_ZIPKIN_JSON);
-}
-
-static struct wire *create_scribe(const struct uplink_options *options)
-{
-	switch (options->kind) {
-	case KIND_EVENTS:
-		return scribe_create_plain(options->category);
-	case KIND_MESSAGES:
-		return scribe_create_messages();
-	default:
-		return scribe_create(options->category);
-	}
-}
-
-struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address)
-{
-	struct httppost_options http = {.server = address,
-		.path = options->path,
-		.headers_file = options->headers_file,
-		/* through a tunnel, the server sees no proxy */
-		.proxy = options->use_tls ? NULL : options->proxy,
-		.proxy_secret_file = options->proxy_secret_file,
-		.compression = options->compression};
-
-	switch (options->type) {
-	case UPLINK_HTTP:
-		return httppost_create(&http, uplink_create_payload(options->format), httpreply_read);
-	case UPLINK_OTLP:
-		return httppost_create(&http, uplink_create_payload(options->format), otlpreply_read);
-	default:
-		return create_scribe(options);
-	}
-}
 
 /* Returns 0, or -1 having logged why not. */
 static int create_tls(const struct uplink_options *options, struct tls **tls)

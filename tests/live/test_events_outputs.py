@@ -5,21 +5,26 @@ import collections
 import glob
 import json
 import os
+import socket
+import time
 
 from rig import ctfcases
+from rig.idsink import IdSink
 from rig.messages import MessageSink
 from rig.process import exactly, free_port
 from test_events_traces import printed
 from test_import import run_import
 from test_messages import LogSink
+from test_reload import Reloader
 
 EVENTS = 5000
+SPANLOAD = "tests/live/programs/spanload"
 QUICK = {"retry-min": "50ms", "retry-max": "500ms"}
 
 
 def write_trace(node, count=EVENTS):
     trace = ctfcases.simple(
-        "le", "uint32_t n; string words;", *(lambda out, n=n: (out.number("I", n), out.text(f"w\u00f6rd {n}")) for n in range(count))
+        "le", "uint32_t n; string words;", *(lambda out, n=n: (out.number("I", n), out.text(f"w\u00f6rd {n}".encode())) for n in range(count))
     )
     trace.write(node.path("trace"))
     return printed(node, "--events", node.path("trace"))[0]
@@ -65,7 +70,7 @@ def test_each_output(node):
 def test_too_large_for_a_batch(node):
     """What is larger than a batch may be is counted, and its neighbours arrive."""
     trace = ctfcases.simple(
-        "le", "uint32_t n; string words;", *(lambda out, n=n: (out.number("I", n), out.text("x" * n)) for n in (10, 20000, 30))
+        "le", "uint32_t n; string words;", *(lambda out, n=n: (out.number("I", n), out.text(b"x" * n)) for n in (10, 20000, 30))
     )
     trace.write(node.path("trace"))
     sink = MessageSink(node, free_port()).start()
@@ -74,3 +79,122 @@ def test_too_large_for_a_batch(node):
     assert done.returncode == 1
     assert "3 events: 2 sent, 0 refused, 1 too large, 0 not sent" in done.stdout, done.stdout
     exactly(sorted(json.loads(one)["payload"]["n"] for one in sink.of(b"LTTng")) == [10, 30], "what came")
+
+
+FOREIGN = "tests/live/programs/foreign"
+TICKS = {"names": "foreign:*"}
+
+
+def numbers(events):
+    """How often each event came, by name and number."""
+    return collections.Counter((event["event"], event["payload"]["number"]) for event in events)
+
+
+def wanted_numbers(count):
+    return collections.Counter({(f"foreign:{name}", n): 1 for name in ("tick", "whisper") for n in range(count)})
+
+
+def files_of(folder):
+    found = []
+    for name in glob.glob(f"{folder}/events-*.jsonl"):
+        with open(name, encoding="utf-8", newline="\n") as file:
+            found += [json.loads(line) for line in file]
+    return found
+
+
+def test_live(node):
+    """Beside spans of the same session: every event once at each output, and every span once at its own."""
+    sink, spans = MessageSink(node, free_port()).start(), IdSink(node, free_port()).start()
+    os.mkdir(node.path("files"))
+    with LogSink() as logs:
+        outputs = {
+            "output west": dict(QUICK, server=f"127.0.0.1:{sink.port}", takes="events"),
+            "output files": {"type": "file", "directory": node.path("files"), "takes": "events"},
+            "output logs": dict(QUICK, type="otlp", server=f"127.0.0.1:{logs.port}", takes="events"),
+        }
+        node.start_agent(spans.port, events=TICKS, **outputs)
+        load = node.start([node.built(SPANLOAD), "-n", 3000, "-r", 3000])
+        node.run([FOREIGN, 3000, 5000, 0])
+        assert load.wait(60) == 0
+        ledger = node.wait_ledger(lambda one: one.read == 9000 and one.idle(), 30, "all to be read")
+        exactly((ledger.in_spans, ledger.json, ledger.sent, ledger.lost) == (3000, 6000, 3000, 0), str(ledger))
+        for name in ("west", "files", "logs"):
+            lane = node.wait_lane("events", lambda one: one.taken == 6000 and one.idle(), 30, "the events", name)
+            exactly(lane.sent == 6000 and lane.dropped == 0, str(lane))
+        exactly(spans.check(1, 1, 3000) == 0, "spans came twice")
+        wanted = wanted_numbers(3000)
+        events = [json.loads(payload) for category, payload in sink.messages()]
+        exactly(numbers(events) == wanted, "at Scribe")
+        assert {category for category, _ in sink.messages()} == {b"LTTng"}
+        records = collections.Counter(record.event_name for _, record, _ in logs.spans)
+        exactly(records == {"foreign:tick": 3000, "foreign:whisper": 3000}, str(records))
+        node.agent.stop()
+        exactly(numbers(files_of(node.path("files"))) == wanted, "in files")
+
+
+def test_a_server_of_events_that_hangs(node):
+    """Events fill their own queue, and are dropped and counted; spans are delivered as ever."""
+    spans = IdSink(node, free_port()).start()
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        small = {"queue_size": "512K", "batch_size": "64K", "spool_size": "0"}
+        server = f"127.0.0.1:{deaf.getsockname()[1]}"
+        node.start_agent(spans.port, events=TICKS, **{"output west": dict(QUICK, **small, server=server, takes="events")})
+        load = node.start([node.built(SPANLOAD), "-n", 3000, "-r", 1000])
+        node.run([FOREIGN, 5000, 5000, 0])
+        assert load.wait(60) == 0
+        ledger = node.wait_ledger(lambda one: one.read == 13000 and one.idle(), 30, "all to be read")
+        exactly((ledger.sent, ledger.dropped, ledger.json, ledger.lost) == (3000, 0, 10000, 0), str(ledger))
+        exactly(spans.check(1, 1, 3000) == 0, "spans came twice")
+        lane = node.lane("events", "west")
+        lane.check()
+        exactly(lane.taken == 10000 and lane.dropped == lane.dropped_for("queue_full") > 0, str(lane))
+        shown = node.run(["cli/blkin", "status", "--socket", node.socket])
+        assert "west:events: events dropped: the collector was away too long" in shown, shown
+        assert "takes no events: no answer within" in shown or "west:events: yes" in shown or "west:events: NO" in shown, shown
+
+
+def test_killed(node):
+    """kill -9 under load: no event is lost, at Scribe or in files; in files none is there twice."""
+    sink = MessageSink(node, free_port()).start()
+    os.mkdir(node.path("files"))
+    outputs = {"output": {"takes": "spans, events"}, "output files": {"type": "file", "directory": node.path("files"), "takes": "events"}}
+    node.start_agent(sink.port, events=TICKS, session={"keep": "yes"}, **outputs)
+    load = node.start([node.built(FOREIGN), 6000, 1500, 0])
+    for _ in range(3):
+        time.sleep(0.7)
+        node.agent.kill()
+        node.start_agent_again()
+    assert load.wait(60) == 0
+
+    def settled(output):
+        node.wait_ledger(lambda one: one.read - one.again >= 12000, 60, "all to be read")
+        return node.wait_lane("events", lambda one: one.idle(), 60, "the events", output)
+
+    lanes = [settled(name) for name in ("default", "files")]
+    exactly(all(lane.dropped == 0 for lane in lanes), f"{lanes[0]} {lanes[1]}")
+    wanted = wanted_numbers(6000)
+    came = numbers(json.loads(payload) for payload in sink.of(b"LTTng").elements())
+    exactly(came.keys() == wanted.keys(), f"{len(wanted.keys() - came.keys())} are missing")
+    node.agent.stop()
+    kept = numbers(files_of(node.path("files")))
+    exactly(kept.keys() == wanted.keys(), f"{len(wanted.keys() - kept.keys())} are missing in files")
+    print(f"came again: {sum(came.values()) - 12000} at Scribe, {sum(kept.values()) - 12000} in files")
+    exactly(kept == wanted, "some are in files twice")
+
+
+def test_added_by_a_reload(node, receiver):
+    """An output begins to take events while they are recorded: it has those since; and when it no more does, they end."""
+    sink = MessageSink(node, free_port()).start()
+    west = dict(QUICK, server=f"127.0.0.1:{sink.port}", takes="messages")
+    reloader = Reloader(node, receiver.port, events=TICKS, **{"output west": west})
+    node.run([FOREIGN, 100, 0, 0])
+    node.wait_ledger(lambda one: one.read == 200, 20, "the first")
+    reloader.edit("output west", "takes", "events, messages")
+    node.run([FOREIGN, 100, 0, 1000])
+    lane = node.wait_lane("events", lambda one: one.sent >= 200, 20, "the second", "west")
+    exactly(lane.taken == 200 == lane.sent, str(lane))
+    reloader.edit("output west", "takes", "messages")
+    node.run([FOREIGN, 100, 0, 2000])
+    ledger = node.wait_ledger(lambda one: one.read == 600, 20, "the third")
+    exactly((ledger.json, ledger.ignored) == (200, 400), str(ledger))
+    exactly({n for _, n in numbers(json.loads(one) for one in sink.of(b"LTTng"))} == set(range(1000, 1100)), "others came")

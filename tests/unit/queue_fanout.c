@@ -170,6 +170,53 @@ START_TEST(formats_keep_apart)
 }
 END_TEST
 
+/* What is handed goes to those who take its kind, in its order, and to nobody else. */
+START_TEST(kinds_keep_apart)
+{
+	struct batch *items = batch_create(BATCH_MESSAGES, 0, 0);
+	struct outlet its = outlet_of(&other, 10, 40);
+	struct ledger change = {.row = {[MESSAGES_TAKEN] = 3}}, rows;
+	uint8_t bytes[41] = {0};
+	struct fanout *to;
+	struct entry *entry;
+
+	its.limits.format = BATCH_MESSAGES;
+	to = fanout_of(outlet_of(&one, 10, 1000), its);
+	ck_assert(fanout_takes_kind(to, KIND_SPANS) && fanout_takes_kind(to, KIND_MESSAGES));
+	ck_assert(!fanout_takes_kind(to, KIND_EVENTS));
+	ck_assert_uint_eq(fanout_largest(to, BATCH_MESSAGES), 40);
+	ck_assert_uint_eq(fanout_largest(to, BATCH_EVENT_JSON), SIZE_MAX);
+	for (size_t size = 39; size <= sizeof(bytes); size++)
+		batch_add(items, bytes, size, 5);
+	fanout_hand(to, &change, &(struct batches){.count = 3, .of[BATCH_MESSAGES] = items}, 0, true);
+	assert_rows(&one, 0, 0, 0);
+	assert_rows(&other, 3, 2, 1);
+	ck_assert_ptr_null(queue_take(one.queue));
+	entry = queue_take(other.queue);
+	ck_assert_uint_eq(entry->batch->count, 2);
+	ck_assert_uint_eq(entry->batch->format, BATCH_MESSAGES);
+	queue_release(other.queue, entry);
+	ledger_read(&rows);
+	ck_assert_int_eq(rows.row[MESSAGES_TAKEN], 3);
+	/* of a kind that nobody takes, or in a format that is not made yet, there is nothing to deliver */
+	items->format = BATCH_EVENT_JSON;
+	fanout_hand(to, &change, &(struct batches){.count = 3, .of[BATCH_EVENT_JSON] = items}, 0, true);
+	add_to(to, 1, 30);
+	flush_of(to, 0, true);
+	assert_rows(&one, 1, 1, 0);
+	assert_rows(&other, 3, 2, 1);
+	assert_next_of(one.queue, 1, 1);
+	/* one that is full holds up its own kind alone */
+	for (int i = 0; i < 30; i++)
+		push_to(other.queue, 0, 1, 20000);
+	ck_assert(fanout_admits(to, KIND_SPANS, 1000, false));
+	ck_assert(!fanout_admits(to, KIND_MESSAGES, 1000, false));
+	ck_assert(!fanout_admits(to, KIND_EVENTS, 1, false));
+	batch_unref(items);
+	fanout_destroy(to);
+}
+END_TEST
+
 /* The producer's changes and what it made are posted together, once, however many batches they fill. */
 START_TEST(posted_together)
 {
@@ -353,6 +400,7 @@ TCase *queue_fanout(void)
 	tcase_add_test(tests, each_in_its_own_time);
 	tcase_add_test(tests, too_large_for_one);
 	tcase_add_test(tests, formats_keep_apart);
+	tcase_add_test(tests, kinds_keep_apart);
 	tcase_add_test(tests, posted_together);
 	tcase_add_test(tests, known_before_it_is_pushed);
 	tcase_add_test(tests, excess_over_all);

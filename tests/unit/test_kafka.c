@@ -12,6 +12,7 @@
 #include "run.h"
 #include "uplink/kafkaprobe.h"
 #include "uplink_rig.h"
+#include "wire/message.h"
 
 #define TOPIC "zipkin"
 #define PARTITIONS 2
@@ -221,6 +222,103 @@ START_TEST(topic_missing)
 	rd_kafka_mock_topic_set_error(cluster->mock, "another", RD_KAFKA_RESP_ERR_NO_ERROR);
 	deliver_all();
 	RUN_UNTIL(&rig, state_of(&rig).up);
+}
+END_TEST
+
+/* Messages of Scribe's */
+
+static void push_messages(const char *category, int count)
+{
+	struct batch *batch = batch_create(BATCH_MESSAGES, 0, 0);
+	struct account_change change = {.row = {[SPANS_TAKEN] = count, [SPANS_QUEUED] = count}};
+	struct buffer item = {0};
+	char words[32];
+
+	for (int i = 0; i < count; i++) {
+		struct message message = {.time = 1,
+			.category = (const uint8_t *)category,
+			.category_size = (uint32_t)strlen(category),
+			.payload = (const uint8_t *)words};
+
+		message.payload_size = (uint32_t)snprintf(
+			words, sizeof(words), "span %u", rig.pushed++); /* as found has them */
+		item.size = 0;
+		message_put(&item, &message);
+		batch_add(batch, item.data, item.size, clock_wall());
+	}
+	buffer_free(&item);
+	account_post(rig.account, &change);
+	queue_push(rig.queue, batch);
+}
+
+struct read {
+	unsigned int count;
+	const char *key, *category;
+};
+
+static void on_read(const rd_kafka_message_t *message, int partition, const char *key, void *data)
+{
+	struct read *read = data;
+	rd_kafka_headers_t *headers;
+	const void *value;
+	size_t size;
+
+	(void)partition;
+	read->count++;
+	ck_assert_str_eq(key, read->key);
+	ck_assert(message->len > 5 && !memcmp(message->payload, "span ", 5));
+	ck_assert_int_eq(rd_kafka_message_headers(message, &headers), 0);
+	ck_assert_int_eq(rd_kafka_header_get_last(headers, "category", &value, &size), 0);
+	ck_assert_uint_eq(size, strlen(read->category));
+	ck_assert_mem_eq(value, read->category, size);
+}
+
+static unsigned int count_in(const char *topic, const char *key, const char *category)
+{
+	struct read read = {0, key, category};
+
+	kafkacluster_read(cluster, topic, 1, on_read, &read);
+	return read.count;
+}
+
+static void begin_messages(const char *topic)
+{
+	rig.options.kind = KIND_MESSAGES;
+	rig.options.format = BATCH_MESSAGES;
+	rig.options.kafka.topic = topic;
+	rig.options.kafka.single = true;
+	kafkacluster_add(cluster, "app", 1);
+	kafkacluster_add(cluster, "a_b", 1);
+	start(&rig);
+}
+
+/* Each is a message of the topic that its category is; one that nobody has costs only those that want it. */
+START_TEST(messages_by_category)
+{
+	rd_kafka_mock_topic_set_error(cluster->mock, "another", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+	begin_messages(NULL);
+	push_messages("app", 30);
+	push_messages("another", 3);
+	push_messages("a/b", 20);
+	push_messages("app", 10);
+	deliver_all();
+	ASSERT_ROW(&rig, SPANS_SENT, 60);
+	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 3);
+	ck_assert(state_of(&rig).up);
+	ck_assert_uint_eq(in_log(&rig, "refuses a message"), 1);
+	ck_assert_uint_ge(count_in("app", "", "app"), 40);
+	ck_assert_uint_ge(count_in("a_b", "", "a/b"), 20);
+}
+END_TEST
+
+/* In one topic for all, the category is the key. */
+START_TEST(messages_in_one_topic)
+{
+	begin_messages("app");
+	push_messages("some", 25);
+	deliver_all();
+	ASSERT_ROW(&rig, SPANS_SENT, 25);
+	ck_assert_uint_ge(count_in("app", "some", "some"), 25);
 }
 END_TEST
 
@@ -567,6 +665,8 @@ int main(void)
 	tcase_add_test(tests, no_permission);
 	tcase_add_test(tests, topic_missing);
 	tcase_add_test(tests, topic_too_long);
+	tcase_add_test(tests, messages_by_category);
+	tcase_add_test(tests, messages_in_one_topic);
 	tcase_add_test(tests, error_of_its_own);
 	tcase_add_test(tests, brokers_away);
 	tcase_add_test(tests, one_broker_away);

@@ -128,6 +128,30 @@ START_TEST(goes_on)
 }
 END_TEST
 
+/* What a lane of events has queued is no span that would be made again. */
+START_TEST(queued_events_are_no_spans)
+{
+	struct books books = {.node.row = {[SPANS_MADE] = 100, [EVENTS_AS_JSON] = 80},
+		.account = {{.row = {[SPANS_TAKEN] = 100, [SPANS_QUEUED] = 10, [SPANS_SENT] = 90}},
+			{.row = {[SPANS_TAKEN] = 80, [SPANS_QUEUED] = 50, [SPANS_SENT] = 30}}}};
+	struct buffer saved = {0};
+	struct books after;
+
+	second = account_open("default:events");
+	post_books(&books, 1);
+	ledger_save(&saved);
+	post_books(&books, -1);
+	load(&saved);
+	read_books(&after);
+	ck_assert_int_eq(after.node.row[SPANS_MADE], 90);
+	ck_assert_int_eq(after.node.row[EVENTS_AS_JSON], 80);
+	ck_assert_int_eq(after.account[0].row[SPANS_TAKEN], 90);
+	ck_assert_int_eq(after.account[1].row[SPANS_TAKEN], 30);
+	ck_assert_int_eq(after.account[1].row[SPANS_SENT], 30);
+	buffer_free(&saved);
+}
+END_TEST
+
 /* Outputs queue different amounts: what the one that is behind most had is made again. */
 START_TEST(queued_amounts_differ)
 {
@@ -356,6 +380,7 @@ int main(void)
 	tcase_add_test(tests, accounts_have_names);
 	tcase_add_test(tests, goes_on);
 	tcase_add_test(tests, queued_amounts_differ);
+	tcase_add_test(tests, queued_events_are_no_spans);
 	tcase_add_test(tests, unknown_ones_are_left_out);
 	tcase_add_test(tests, of_version_0_1);
 	tcase_add_loop_test(tests, impossible_amounts, 0, 3);

@@ -16,7 +16,7 @@ import time
 
 NAME = "blkin-reader"
 SOCKET, PAGE = 3, 4
-HELLO, HAND, PLACE, SAVE, STATE, LEFT_OUT, WELL, ENDED, FINISHED = range(1, 10)
+HELLO, HAND, PLACE, SAVE, STATE, OMITS, LEFT_OUT, WELL, ENDED, FINISHED = range(1, 11)
 COLLECTS, IN_PART = 1, 2
 # agent/core/rows.h
 ROWS = 32
