@@ -80,10 +80,10 @@ def take(node, folder):
 
 
 def squeeze(folder):
-    """As few bytes as 64 colours need."""
+    """As few bytes as 128 colours need."""
     for path in pathlib.Path(folder).glob("monitor-*.png"):
         with Image.open(path) as picture:
-            small = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+            small = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
         small.save(path, optimize=True)
         print(f"{path}: {path.stat().st_size} bytes")
 

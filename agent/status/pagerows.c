@@ -89,6 +89,10 @@ static void put_found(struct buffer *out, const struct view *view, const struct 
 	unsigned shown = MIN(rows->len, view->rows);
 
 	html_put(out, "<p class=\"found\">");
+	if (!total) {
+		html_put(out, "There were no spans.</p>");
+		return;
+	}
 	if (shown < rows->len) {
 		html_put(out, "The first ");
 		html_count(out, shown);
