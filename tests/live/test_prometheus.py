@@ -111,7 +111,7 @@ def ring_overrun(site):
     consumers = [pid for pid in children(site.node.sessiond.pid) if name_of(pid).startswith("lttng-consumerd")]
     assert consumers
     read = site.node.ledger().read
-    load = site.node.start([site.node.built(LOAD), "-n", 100000, "-r", 20000, "-w", 20])
+    load = site.node.start([site.node.built(LOAD), "-n", 40000, "-r", 20000, "-w", 20])
     wait_until(lambda: site.node.ledger().read > read, 20, "the load to begin")
     for pid in consumers:
         os.kill(pid, signal.SIGSTOP)

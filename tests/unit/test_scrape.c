@@ -210,7 +210,8 @@ START_TEST(room_for_buckets_ends)
 	sum = sum_of("blkin_span_duration_seconds_sum{");
 	ck_assert_double_eq(spans, 90000);
 	ck_assert_double_eq(timed, 59999);
-	ck_assert_double_eq(sum_of("blkin_span_duration_seconds_bucket{service=\"other\",span=\"other\",le=\"+Inf\"}"),
+	ck_assert_double_eq(
+		sum_of("blkin_span_duration_seconds_bucket{service=\"other\",span=\"other\",le=\"+Inf\"}"),
 		timed);
 	ck_assert_double_eq_tol(sum / timed, 511 * 1000 / 9 / 1e9, 1e-9);
 }
@@ -222,7 +223,8 @@ START_TEST(exemplars_lead_to_traces)
 
 	statistics_show(statistics, &keep);
 	add_of_trace(0xabc, 0x12, "osd.0", "write", 3000, false);
-	add_of_trace(0, 0x34, "osd.0", "write", 3100, false); /* of the same turn: the first one has the place */
+	add_of_trace(
+		0, 0x34, "osd.0", "write", 3100, false); /* of the same turn: the first one has the place */
 	add_of_trace(0, 0x56, "osd.0", "write", 5000000, false);
 	ck_assert(take());
 	write_page(10, EXPOSITION_TEXT);
@@ -231,12 +233,13 @@ START_TEST(exemplars_lead_to_traces)
 	ck_assert_uint_eq(lines_with("trace_id"), 2);
 	ck_assert_ptr_nonnull(strstr((const char *)page.data,
 		",le=\"4.096e-06\"} 2 # {trace_id=\"0000000000000abc0000000000000012\"} 0.000003000 "));
-	ck_assert_ptr_nonnull(strstr(
-		(const char *)page.data, ",le=\"0.008388608\"} 3 # {trace_id=\"0000000000000056\"} 0.005000000 "));
+	ck_assert_ptr_nonnull(strstr((const char *)page.data,
+		",le=\"0.008388608\"} 3 # {trace_id=\"0000000000000056\"} 0.005000000 "));
 	add_of_trace(0, 0x78, "osd.0", "write", 3200, false);
 	ck_assert(take());
 	write_page(10, EXPOSITION_OPENMETRICS);
-	ck_assert_ptr_nonnull(strstr((const char *)page.data, "# {trace_id=\"0000000000000078\"} 0.000003200 "));
+	ck_assert_ptr_nonnull(
+		strstr((const char *)page.data, "# {trace_id=\"0000000000000078\"} 0.000003200 "));
 }
 END_TEST
 
@@ -300,16 +303,18 @@ END_TEST
 
 START_TEST(conversion)
 {
-	static const char text[] = "# HELP a_total All.\n# TYPE a_total counter\na_total{x=\"y\"} 3\n"
-				   "# HELP s_total Clash.\n# TYPE s_total counter\ns_total 1\n"
-				   "# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
-				   "# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10\"} "
-				   "2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
-	static const char wanted[] = "# HELP a All.\n# TYPE a counter\na_total{x=\"y\"} 3\n"
-				     "# HELP s_total Clash.\n# TYPE s_total unknown\ns_total 1\n"
-				     "# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
-				     "# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10.0\"} "
-				     "2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
+	static const char text[] =
+		"# HELP a_total All.\n# TYPE a_total counter\na_total{x=\"y\"} 3\n"
+		"# HELP s_total Clash.\n# TYPE s_total counter\ns_total 1\n"
+		"# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
+		"# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10\"} "
+		"2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
+	static const char wanted[] =
+		"# HELP a All.\n# TYPE a counter\na_total{x=\"y\"} 3\n"
+		"# HELP s_total Clash.\n# TYPE s_total unknown\ns_total 1\n"
+		"# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
+		"# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10.0\"} "
+		"2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
 	struct buffer from = {0};
 
 	buffer_put(&from, text, sizeof(text) - 1);
