@@ -3,6 +3,7 @@
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -268,6 +269,80 @@ START_TEST(exemplars_are_kept)
 }
 END_TEST
 
+/* One thread counts while another looks: what belongs together is seen together, or not at all. */
+
+static _Atomic bool looking;
+
+static void look_at_series(
+	void *data, uint32_t number, const struct series *series, const struct exemplar *exemplars)
+{
+	unsigned *seen = data;
+
+	(void)number;
+	(void)series;
+	for (int i = 0; i < HISTOGRAM_OCTAVES; i++) {
+		if (!exemplars[i].time)
+			continue;
+		ck_assert_uint_eq(exemplars[i].trace_id_high, ~exemplars[i].trace_id);
+		ck_assert_uint_eq(exemplars[i].duration, 1000 + exemplars[i].trace_id % 1000);
+		(*seen)++;
+	}
+}
+
+static void look_at_programs(const struct snapshot *snapshot)
+{
+	for (guint i = 0; i < snapshot->programs->len; i++) {
+		const struct program *program = &g_array_index(snapshot->programs, struct program, i);
+		g_autofree char *name = g_strdup_printf("program %u", program->pid);
+
+		if (program->name)
+			ck_assert_str_eq(program->name, name);
+	}
+}
+
+static gpointer look(gpointer data)
+{
+	unsigned *seen = data;
+
+	while (looking) {
+		struct snapshot snapshot;
+
+		statistics_each(statistics, look_at_series, seen);
+		statistics_read(statistics, &snapshot);
+		look_at_programs(&snapshot);
+		snapshot_clear(&snapshot);
+	}
+	return NULL;
+}
+
+START_TEST(looks_are_whole)
+{
+	unsigned seen = 0;
+	GThread *thread;
+
+	looking = true;
+	thread = g_thread_new("look", look, &seen);
+	for (uint32_t i = 1; i <= 4000 || (!seen && i < 1000000); i++) {
+		g_autofree char *name = g_strdup_printf("program %u", i % 3000);
+		struct span span = {.trace_id_high = ~(uint64_t)i,
+			.trace_id = i,
+			.local.service = text_of("s"),
+			.name = text_of("n"),
+			.duration = 1000 + i % 1000,
+			.program = text_of(name),
+			.pid = i % 3000};
+		struct named its = names_of(names, &span, count++, &words);
+
+		buffer_put(&named, &its, sizeof(its));
+		trait_put(&traits, &span);
+		ck_assert(take());
+	}
+	looking = false;
+	g_thread_join(thread);
+	ck_assert_uint_gt(seen, 0);
+}
+END_TEST
+
 /* Forms */
 
 static const struct {
@@ -340,6 +415,7 @@ int main(void)
 	tcase_add_test(spans, room_for_buckets_ends);
 	tcase_add_test(spans, exemplars_lead_to_traces);
 	tcase_add_test(spans, exemplars_are_kept);
+	tcase_add_test(spans, looks_are_whole);
 	tcase_add_loop_test(forms, accept, 0, G_N_ELEMENTS(accepts));
 	tcase_add_test(forms, conversion);
 	suite_add_tcase(suite, spans);
