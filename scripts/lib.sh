@@ -157,3 +157,22 @@ fetch_kafka() {
 		mv "$kafka_jars.part" "$kafka_jars"
 	fi
 }
+
+# Puts Debian's Prometheus into the build folder $1, and its programs' folder into $prometheus. It is not installed, as it would
+# start as a service.
+fetch_prometheus() {
+	local part=$top/$1/prometheus.part
+	local -a packages=(prometheus)
+	prometheus=$top/$1/prometheus/usr/bin
+	[ ! -x "$prometheus/promtool" ] || return 0
+	say "fetching Prometheus"
+	rm -rf "$part" "$top/$1/prometheus"
+	mkdir -p "$part/debs"
+	# promtool has a package of its own in Debian 13
+	! apt-cache show promtool >/dev/null 2>&1 || packages+=(promtool)
+	(cd "$part/debs" && quietly apt-get -q -oAPT::Sandbox::User="$(id -un)" download "${packages[@]}") ||
+		die "cannot fetch Prometheus (apt-get download ${packages[*]})"
+	find "$part/debs" -name '*.deb' -exec dpkg-deb -x {} "$part" \;
+	rm -rf "$part/debs"
+	mv "$part" "$top/$1/prometheus"
+}
