@@ -185,7 +185,7 @@ int command_validate(int argc, char **argv)
 			return EX_OK;
 		if (option == OPTIONS_WRONG)
 			return EX_USAGE;
-		*(option == 'u'   ? &user
+		*(option == 'u'         ? &user
 			: option == 'c' ? &connects
 			: option == 'r' ? &reload
 					: &print) = true;

@@ -9,9 +9,8 @@ struct keep generous_keep(const struct config *config)
 		const struct output_config *is = g_ptr_array_index(config->outputs, i);
 
 		if (is->type != CONFIG_OUTPUT_NONE && is->keep < most.one_in)
-			most = (struct keep){.one_in = is->keep,
-				.errors = is->keep_errors,
-				.slower = is->keep_slower};
+			most = (struct keep){
+				.one_in = is->keep, .errors = is->keep_errors, .slower = is->keep_slower};
 	}
 	return most;
 }

@@ -15,9 +15,8 @@ static bool has_error(const struct span *span)
 
 void trait_put(struct buffer *out, const struct span *span)
 {
-	struct trait trait = {.trace_id_high = span->trace_id_high,
-		.trace_id = span->trace_id,
-		.error = has_error(span)};
+	struct trait trait = {
+		.trace_id_high = span->trace_id_high, .trace_id = span->trace_id, .error = has_error(span)};
 
 	trait.duration = (uint64_t)MAX(span->duration, 0);
 	buffer_put(out, &trait, sizeof(trait));

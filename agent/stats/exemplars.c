@@ -7,7 +7,10 @@
 
 typedef _Atomic uint64_t number;
 
-/* Whoever looks sees the same version before and after, or nothing. */
+/*
+ * Whoever looks sees the same version before and after, or nothing. The order of these is that of each
+ * store and load, as ThreadSanitizer knows no fences.
+ */
 struct slot {
 	_Atomic uint32_t version; /* odd: it changes */
 	uint32_t turn;            /* that it is of */
@@ -23,7 +26,6 @@ struct exemplars {
 	_Atomic bool errors;
 };
 
-/* There is one writer: it needs no locked instruction. */
 static inline uint64_t get(const number *of)
 {
 	return atomic_load_explicit(of, memory_order_relaxed);
@@ -72,11 +74,10 @@ static void take(const struct exemplars *exemplars, struct slot *slot, const str
 
 	slot->turn = exemplars->turn;
 	atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	set(&slot->trace_id_high, trait->trace_id_high);
-	set(&slot->trace_id, trait->trace_id);
-	set(&slot->duration, trait->duration);
-	set(&slot->time, (uint64_t)exemplars->time);
+	atomic_store_explicit(&slot->trace_id_high, trait->trace_id_high, memory_order_release);
+	atomic_store_explicit(&slot->trace_id, trait->trace_id, memory_order_release);
+	atomic_store_explicit(&slot->duration, trait->duration, memory_order_release);
+	atomic_store_explicit(&slot->time, (uint64_t)exemplars->time, memory_order_release);
 	atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
@@ -93,13 +94,12 @@ struct exemplar exemplars_read(const struct exemplars *exemplars, uint32_t part)
 	const struct slot *slot = &exemplars->slots[part];
 	uint32_t version = atomic_load_explicit(&slot->version, memory_order_acquire);
 	struct exemplar exemplar = {
-		.trace_id_high = get(&slot->trace_id_high),
-		.trace_id = get(&slot->trace_id),
-		.duration = get(&slot->duration),
-		.time = (int64_t)get(&slot->time),
+		.trace_id_high = atomic_load_explicit(&slot->trace_id_high, memory_order_acquire),
+		.trace_id = atomic_load_explicit(&slot->trace_id, memory_order_acquire),
+		.duration = atomic_load_explicit(&slot->duration, memory_order_acquire),
+		.time = (int64_t)atomic_load_explicit(&slot->time, memory_order_acquire),
 	};
 
-	atomic_thread_fence(memory_order_acquire);
 	if (version % 2 || atomic_load_explicit(&slot->version, memory_order_relaxed) != version)
 		return (struct exemplar){0};
 	return exemplar;

@@ -91,19 +91,50 @@ static void add_counts(struct counts *to, const struct counts *more)
 	counter_set(&to->max, MAX(counter_get(&to->max), counter_get(&more->max)));
 }
 
+static uint64_t who_of(const struct known_program *program)
+{
+	return (uint64_t)program->pid << 32 | program->user;
+}
+
+static void see_name(const struct place *place, char name[NAMES_TEXT_MAX])
+{
+	for (size_t i = 0; i < NAME_WORDS; i++) {
+		uint64_t word = counter_see(&place->name[i]);
+
+		memcpy(name + i * sizeof(word), &word, sizeof(word));
+	}
+}
+
 static bool is_same(const struct place *place, const struct known_program *program)
 {
-	return place->pid == program->pid && place->user == program->user &&
-	       !strcmp(place->name, program->name);
+	char name[NAMES_TEXT_MAX];
+
+	if (counter_get(&place->who) != who_of(program))
+		return false;
+	see_name(place, name);
+	return !strcmp(name, program->name);
+}
+
+static void clear_counts(struct counts *counts)
+{
+	counter_put(&counts->spans, 0);
+	counter_put(&counts->errors, 0);
+	counter_put(&counts->timed, 0);
+	counter_put(&counts->sum, 0);
+	counter_put(&counts->max, 0);
 }
 
 static void occupy(struct place *place, const struct known_program *program)
 {
 	atomic_fetch_add(&place->version, 1);
-	place->pid = program->pid;
-	place->user = program->user;
-	memcpy(place->name, program->name, sizeof(place->name));
-	memset(&place->counts, 0, sizeof(place->counts));
+	counter_put(&place->who, who_of(program));
+	for (size_t i = 0; i < NAME_WORDS; i++) {
+		uint64_t word;
+
+		memcpy(&word, program->name + i * sizeof(word), sizeof(word));
+		counter_put(&place->name[i], word);
+	}
+	clear_counts(&place->counts);
 	atomic_fetch_add(&place->version, 1);
 }
 
@@ -126,7 +157,7 @@ static void find_place(struct statistics *statistics, struct known_program *prog
 	}
 	places[i].last = statistics->turn;
 	program->index = i;
-	program->version = places[i].version;
+	program->version = atomic_load_explicit(&places[i].version, memory_order_relaxed);
 }
 
 static void take_program(struct statistics *statistics, struct unpacker *words, uint32_t number)
@@ -210,7 +241,8 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 		count_bucket(statistics, cell, trait);
 	count_span(&cell->counts, trait);
 	place = &statistics->places[program->index];
-	if (G_UNLIKELY(place->version != program->version)) { /* it had to make room */
+	if (G_UNLIKELY(atomic_load_explicit(&place->version, memory_order_relaxed) !=
+		       program->version)) { /* it had to make room */
 		find_place(statistics, program);
 		place = &statistics->places[program->index];
 	}
@@ -296,16 +328,19 @@ static void read_cell(const struct statistics *statistics, const struct cell *ce
 static void read_place(const struct place *place, uint32_t index, struct snapshot *snapshot)
 {
 	uint32_t version = atomic_load(&place->version);
-	struct program program = {.pid = place->pid, .user = place->user};
+	uint64_t who = counter_see(&place->who);
+	struct program program = {
+		.pid = (uint32_t)(who >> 32),
+		.user = (uint32_t)who,
+		.spans = counter_see(&place->counts.spans),
+		.errors = counter_see(&place->counts.errors),
+		.timed = counter_see(&place->counts.timed),
+		.sum = counter_see(&place->counts.sum),
+		.max = counter_see(&place->counts.max),
+	};
 	char name[NAMES_TEXT_MAX];
 
-	memcpy(name, place->name, sizeof(name));
-	program.spans = counter_get(&place->counts.spans);
-	program.errors = counter_get(&place->counts.errors);
-	program.timed = counter_get(&place->counts.timed);
-	program.sum = counter_get(&place->counts.sum);
-	program.max = counter_get(&place->counts.max);
-	atomic_thread_fence(memory_order_acquire);
+	see_name(place, name);
 	if (!program.spans || version % 2 || atomic_load(&place->version) != version)
 		return;
 	name[sizeof(name) - 1] = '\0';

@@ -19,13 +19,11 @@
 #include "base/log.h"
 #include "base/sanitize.h"
 #include "stats/statistics.h"
-#include "status/discardserve.h"
-#include "status/discardtalk.h"
 #include "status/httplimit.h"
+#include "status/orders.h"
 #include "status/pageserve.h"
 #include "status/port.h"
 #include "status/protocol.h"
-#include "status/refusal.h"
 #include "status/scrape.h"
 #include "status/tails.h"
 
@@ -150,9 +148,8 @@ static void reply_metrics(
 {
 	const char *accept = evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
 	struct buffer body = {0};
-	const char *type = scrape(&body, status, http->source->statistics, accept);
 
-	reply(request, HTTP_OK, type, &body);
+	reply(request, HTTP_OK, scrape(&body, status, http->source->statistics, accept), &body);
 	buffer_free(&body);
 }
 
@@ -190,34 +187,16 @@ static void serve(struct evhttp_request *request, void *data)
 		serve_pages(request, http, false, allowed);
 }
 
-/* Who asks on the control socket. */
-static bool peer_of(struct evhttp_request *request, unsigned *user)
+static bool reply_order(struct evhttp_request *request, const struct http *http, const char *path)
 {
-	struct evhttp_connection *connection = evhttp_request_get_connection(request);
-
-	return discardserve_peer(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), user);
-}
-
-static void reply_discard(struct evhttp_request *request, const struct http *http, const char *query)
-{
-	bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
 	struct buffer body = {0};
-	unsigned user;
-	const unsigned *known = peer_of(request, &user) ? &user : NULL;
+	int code;
+	bool is = orders_take(request, path, http->source, &body, &code);
 
-	reply(request, discardserve(http->source->outputs, query, order, known, &body), PLAIN, &body);
+	if (is)
+		reply(request, code, PLAIN, &body);
 	buffer_free(&body);
-}
-
-static void reply_refusal(struct evhttp_request *request, const struct http *http)
-{
-	bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
-	struct buffer body = {0};
-	unsigned user;
-	const unsigned *known = peer_of(request, &user) ? &user : NULL;
-
-	reply(request, refusal_take(http->source->reload, order, known, &body), PLAIN, &body);
-	buffer_free(&body);
+	return is;
 }
 
 static void reply_spans(struct evhttp_request *request, const struct http *http)
@@ -257,11 +236,9 @@ static void serve_local(struct evhttp_request *request, void *data)
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 
-	if (path && !strcmp(path, DISCARDTALK_PATH))
-		reply_discard(request, http, evhttp_uri_get_query(uri));
-	else if (path && !strcmp(path, REFUSAL_PATH))
-		reply_refusal(request, http);
-	else if (evhttp_request_get_command(request) == EVHTTP_REQ_POST)
+	if (path && reply_order(request, http, path))
+		return;
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_POST)
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
 	else if (path && !strcmp(path, PROTOCOL_SPANS_PATH))
 		reply_spans(request, http);

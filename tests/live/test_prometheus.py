@@ -2,6 +2,7 @@
 """A real Prometheus over two agents: each alert fires when its cause is produced, and only then."""
 
 import contextlib
+import glob
 import os
 import re
 import signal
@@ -15,7 +16,7 @@ from rig.prometheus import RULES, Prometheus
 from rig.scribe import Receiver
 
 LOAD = "tests/live/programs/spanload"
-TINY = {"queue_size": "64K", "batch_size": "8K", "retry_max": "200ms"}
+TINY = {"queue_size": "256K", "batch_size": "8K", "retry_max": "200ms"}
 NO_SPOOL = {"max_size": 0}
 
 
@@ -31,7 +32,7 @@ class Site:
         for node, receiver in zip(self.nodes, self.receivers):
             node.start_agent(receiver.port, **(sections if node is self.node else {}))
         for node in self.nodes:
-            node.run([LOAD, "-n", 100, "-w", 20])
+            node.run([LOAD, "-n", 100, "-r", 100, "-w", 20])
             node.wait_ledger(lambda ledger: ledger.sent == 100, 30, "100 spans to be delivered")
         self.prometheus = Prometheus(self.node, self.nodes)
 
@@ -109,10 +110,13 @@ def ring_overrun(site):
     """Nobody empties the ring buffers while a program fills them several times."""
     consumers = [pid for pid in children(site.node.sessiond.pid) if name_of(pid).startswith("lttng-consumerd")]
     assert consumers
+    read = site.node.ledger().read
+    load = site.node.start([site.node.built(LOAD), "-n", 40000, "-r", 20000, "-w", 20])
+    wait_until(lambda: site.node.ledger().read > read, 20, "the load to begin")
     for pid in consumers:
         os.kill(pid, signal.SIGSTOP)
     try:
-        site.load(50000)
+        assert load.wait(60) == 0
     finally:
         for pid in consumers:
             os.kill(pid, signal.SIGCONT)
@@ -125,9 +129,11 @@ def name_of(pid):
 
 
 def children(pid):
-    """All below a process."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        own = [int(child) for child in file.read().split()]
+    """All below a process, whichever thread has started them."""
+    own = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        with open(path, encoding="ascii") as file:
+            own += [int(child) for child in file.read().split()]
     return own + [below for child in own for below in children(child)]
 
 
@@ -166,7 +172,7 @@ CAUSES = {
     ),
     "spool": (
         "BlkinSpoolFilling", more_than_fits, {"BlkinCollectorDown", "BlkinSpansLost", "BlkinQueueFilling"}, None,
-        {"output": TINY, "spool": {"max_size": "1M"}},
+        {"output": TINY, "spool": {"max_size": "4M"}},
     ),
     "disk": (
         "BlkinSpoolDown", disk_full, {"BlkinCollectorDown", "BlkinSpansLost", "BlkinQueueFilling"}, None,

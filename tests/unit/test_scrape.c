@@ -3,6 +3,7 @@
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -210,7 +211,8 @@ START_TEST(room_for_buckets_ends)
 	sum = sum_of("blkin_span_duration_seconds_sum{");
 	ck_assert_double_eq(spans, 90000);
 	ck_assert_double_eq(timed, 59999);
-	ck_assert_double_eq(sum_of("blkin_span_duration_seconds_bucket{service=\"other\",span=\"other\",le=\"+Inf\"}"),
+	ck_assert_double_eq(
+		sum_of("blkin_span_duration_seconds_bucket{service=\"other\",span=\"other\",le=\"+Inf\"}"),
 		timed);
 	ck_assert_double_eq_tol(sum / timed, 511 * 1000 / 9 / 1e9, 1e-9);
 }
@@ -222,7 +224,8 @@ START_TEST(exemplars_lead_to_traces)
 
 	statistics_show(statistics, &keep);
 	add_of_trace(0xabc, 0x12, "osd.0", "write", 3000, false);
-	add_of_trace(0, 0x34, "osd.0", "write", 3100, false); /* of the same turn: the first one has the place */
+	add_of_trace(
+		0, 0x34, "osd.0", "write", 3100, false); /* of the same turn: the first one has the place */
 	add_of_trace(0, 0x56, "osd.0", "write", 5000000, false);
 	ck_assert(take());
 	write_page(10, EXPOSITION_TEXT);
@@ -231,12 +234,13 @@ START_TEST(exemplars_lead_to_traces)
 	ck_assert_uint_eq(lines_with("trace_id"), 2);
 	ck_assert_ptr_nonnull(strstr((const char *)page.data,
 		",le=\"4.096e-06\"} 2 # {trace_id=\"0000000000000abc0000000000000012\"} 0.000003000 "));
-	ck_assert_ptr_nonnull(strstr(
-		(const char *)page.data, ",le=\"0.008388608\"} 3 # {trace_id=\"0000000000000056\"} 0.005000000 "));
+	ck_assert_ptr_nonnull(strstr((const char *)page.data,
+		",le=\"0.008388608\"} 3 # {trace_id=\"0000000000000056\"} 0.005000000 "));
 	add_of_trace(0, 0x78, "osd.0", "write", 3200, false);
 	ck_assert(take());
 	write_page(10, EXPOSITION_OPENMETRICS);
-	ck_assert_ptr_nonnull(strstr((const char *)page.data, "# {trace_id=\"0000000000000078\"} 0.000003200 "));
+	ck_assert_ptr_nonnull(
+		strstr((const char *)page.data, "# {trace_id=\"0000000000000078\"} 0.000003200 "));
 }
 END_TEST
 
@@ -262,6 +266,80 @@ START_TEST(exemplars_are_kept)
 	ck_assert(take());
 	write_page(10, EXPOSITION_OPENMETRICS);
 	ck_assert_uint_eq(lines_with("trace_id=\"000000000000000e\""), 1);
+}
+END_TEST
+
+/* One thread counts while another looks: what belongs together is seen together, or not at all. */
+
+static _Atomic bool looking;
+
+static void look_at_series(
+	void *data, uint32_t number, const struct series *series, const struct exemplar *exemplars)
+{
+	unsigned *seen = data;
+
+	(void)number;
+	(void)series;
+	for (int i = 0; i < HISTOGRAM_OCTAVES; i++) {
+		if (!exemplars[i].time)
+			continue;
+		ck_assert_uint_eq(exemplars[i].trace_id_high, ~exemplars[i].trace_id);
+		ck_assert_uint_eq(exemplars[i].duration, 1000 + exemplars[i].trace_id % 1000);
+		(*seen)++;
+	}
+}
+
+static void look_at_programs(const struct snapshot *snapshot)
+{
+	for (guint i = 0; i < snapshot->programs->len; i++) {
+		const struct program *program = &g_array_index(snapshot->programs, struct program, i);
+		g_autofree char *name = g_strdup_printf("program %u", program->pid);
+
+		if (program->name)
+			ck_assert_str_eq(program->name, name);
+	}
+}
+
+static gpointer look(gpointer data)
+{
+	unsigned *seen = data;
+
+	while (looking) {
+		struct snapshot snapshot;
+
+		statistics_each(statistics, look_at_series, seen);
+		statistics_read(statistics, &snapshot);
+		look_at_programs(&snapshot);
+		snapshot_clear(&snapshot);
+	}
+	return NULL;
+}
+
+START_TEST(looks_are_whole)
+{
+	unsigned seen = 0;
+	GThread *thread;
+
+	looking = true;
+	thread = g_thread_new("look", look, &seen);
+	for (uint32_t i = 1; i <= 4000 || (!seen && i < 1000000); i++) {
+		g_autofree char *name = g_strdup_printf("program %u", i % 3000);
+		struct span span = {.trace_id_high = ~(uint64_t)i,
+			.trace_id = i,
+			.local.service = text_of("s"),
+			.name = text_of("n"),
+			.duration = 1000 + i % 1000,
+			.program = text_of(name),
+			.pid = i % 3000};
+		struct named its = names_of(names, &span, count++, &words);
+
+		buffer_put(&named, &its, sizeof(its));
+		trait_put(&traits, &span);
+		ck_assert(take());
+	}
+	looking = false;
+	g_thread_join(thread);
+	ck_assert_uint_gt(seen, 0);
 }
 END_TEST
 
@@ -300,16 +378,18 @@ END_TEST
 
 START_TEST(conversion)
 {
-	static const char text[] = "# HELP a_total All.\n# TYPE a_total counter\na_total{x=\"y\"} 3\n"
-				   "# HELP s_total Clash.\n# TYPE s_total counter\ns_total 1\n"
-				   "# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
-				   "# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10\"} "
-				   "2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
-	static const char wanted[] = "# HELP a All.\n# TYPE a counter\na_total{x=\"y\"} 3\n"
-				     "# HELP s_total Clash.\n# TYPE s_total unknown\ns_total 1\n"
-				     "# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
-				     "# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10.0\"} "
-				     "2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
+	static const char text[] =
+		"# HELP a_total All.\n# TYPE a_total counter\na_total{x=\"y\"} 3\n"
+		"# HELP s_total Clash.\n# TYPE s_total counter\ns_total 1\n"
+		"# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
+		"# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10\"} "
+		"2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
+	static const char wanted[] =
+		"# HELP a All.\n# TYPE a counter\na_total{x=\"y\"} 3\n"
+		"# HELP s_total Clash.\n# TYPE s_total unknown\ns_total 1\n"
+		"# HELP s State.\n# TYPE s gauge\ns{state=\"q\"} 2\n"
+		"# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"10.0\"} "
+		"2\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
 	struct buffer from = {0};
 
 	buffer_put(&from, text, sizeof(text) - 1);
@@ -335,6 +415,7 @@ int main(void)
 	tcase_add_test(spans, room_for_buckets_ends);
 	tcase_add_test(spans, exemplars_lead_to_traces);
 	tcase_add_test(spans, exemplars_are_kept);
+	tcase_add_test(spans, looks_are_whole);
 	tcase_add_loop_test(forms, accept, 0, G_N_ELEMENTS(accepts));
 	tcase_add_test(forms, conversion);
 	suite_add_tcase(suite, spans);

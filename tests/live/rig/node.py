@@ -20,7 +20,7 @@ from .process import Program, Trouble, answers, exactly, free_port, is_unlocked,
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
-SAMPLE = re.compile(r'^(\w+)(\{[^}]*\})? (\S+)$')
+SAMPLE = re.compile(r'^(\w+)(\{(?:[^"]|"(?:[^"\\]|\\.)*")*?\})? (\S+)$')
 
 
 def build_dir():
@@ -312,7 +312,7 @@ class Node:
         code, page = self.http_get("/metrics")
         if code != 200:
             raise Trouble(f"/metrics answers {code}")
-        lines = [line for line in page.splitlines() if line and not line.startswith("#")]
+        lines = [line for line in page.split("\n") if line and not line.startswith("#")]
         amounts = {}
         for name, labels, amount in (SAMPLE.match(line).groups() for line in lines):
             of = re.search(r'output="([^"]*)",?', labels or "")
