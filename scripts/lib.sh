@@ -8,8 +8,11 @@ packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libdeflate-dev libevent-dev
 packages_run=(iproute2 lttng-tools python3 util-linux)
 packages_host=(build-essential debhelper debootstrap dpkg-dev lintian systemd-container)
 packages_zipkin=(maven default-jre-headless socat)
+packages_browser=(chromium python3-websocket)
 packages_kafka=(default-jre-headless maven openssl python3-confluent-kafka)
 zipkin_artifact=io.zipkin:zipkin-server:3.6.1:jar:exec
+# what finds faults in pages for people who see, hear or move little
+axe_version=4.14.1
 
 say() {
 	printf '%s\n' "-- $*"
@@ -125,6 +128,21 @@ fetch_zipkin() {
 		mv "$folder.part" "$folder"
 	fi
 	zipkin_jar=$(compgen -G "$folder/*.jar")
+}
+
+# Puts axe-core, which finds what keeps people from using a page, into the build folder $1, and its path into $axe_js.
+fetch_axe() {
+	local folder=$top/$1/axe
+	axe_js=$folder/package/axe.min.js
+	command -v npm >/dev/null || die "axe-core is fetched by npm, which is not here: install it, and put it into PATH"
+	if [ ! -e "$axe_js" ]; then
+		say "fetching axe-core ($axe_version) through npm"
+		rm -rf "$folder"
+		mkdir -p "$folder"
+		quietly env -C "$folder" npm pack --silent "axe-core@$axe_version" ||
+			die "cannot fetch axe-core (npm pack axe-core@$axe_version)"
+		tar -xzf "$folder"/axe-core-*.tgz -C "$folder" package/axe.min.js
+	fi
 }
 
 # Puts Apache Kafka's jars, those of tests/kafka/pom.xml, into the build folder $1, and that folder's path into $kafka_jars.

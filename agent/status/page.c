@@ -65,7 +65,10 @@ static void put_news(struct buffer *out, struct monitor *monitor)
 		limited++;
 		above += monitor_exceeded(monitor, i, &figures) != 0;
 	}
-	buffer_printf(out, "<p id=\"news\" role=\"status\" class=\"%s\">", above ? "bad" : "good");
+	buffer_printf(out, "<p id=\"news\" role=\"status\" class=\"%s\">",
+		above     ? "bad"
+		: limited ? "good"
+			  : "none");
 	if (!limited)
 		html_put(out, "No spans of the last minute have a threshold.");
 	else if (!above)

@@ -79,7 +79,7 @@ static void put_age(struct buffer *out, const struct view *view, const struct mo
 
 	if (view->window != WINDOW_ALL && age >= minutes[view->window] * 60 * NS_PER_SECOND)
 		return;
-	html_put(out, "; they are those of ");
+	html_put(out, ", of the last ");
 	html_put(out, human_time(text, MAX(age - age % NS_PER_SECOND, NS_PER_SECOND)));
 }
 
@@ -89,6 +89,10 @@ static void put_found(struct buffer *out, const struct view *view, const struct 
 	unsigned shown = MIN(rows->len, view->rows);
 
 	html_put(out, "<p class=\"found\">");
+	if (!total) {
+		html_put(out, "There were no spans.</p>");
+		return;
+	}
 	if (shown < rows->len) {
 		html_put(out, "The first ");
 		html_count(out, shown);
@@ -160,11 +164,13 @@ static void put_state(struct buffer *out, const struct view_row *row)
 {
 	html_put(out, "<td class=\"state\">");
 	if (!row->limited)
-		html_put(out, "<span class=\"none\">no limit</span></td>");
+		html_put(out, "<span class=\"none word\">no limit</span></td>");
 	else if (row->exceeded)
-		html_put(out, "<span class=\"mark\" aria-hidden=\"true\">▲</span> above</td>");
+		html_put(out, "<span class=\"mark\" aria-hidden=\"true\">▲</span> <span "
+			      "class=\"word\">above</span></td>");
 	else
-		html_put(out, "<span class=\"mark\" aria-hidden=\"true\">✓</span> below</td>");
+		html_put(out, "<span class=\"mark\" aria-hidden=\"true\">✓</span> <span "
+			      "class=\"word\">below</span></td>");
 }
 
 /* @above: this is what is above its limit. */

@@ -21,13 +21,14 @@ def pytest_addoption(parser):
     parser.addoption("--zipkin", action="store_true", help="run the suite against a real Zipkin server, and only it")
     parser.addoption("--otel", action="store_true", help="the same with a real OpenTelemetry Collector")
     parser.addoption("--kafka", action="store_true", help="the same with a real Apache Kafka")
+    parser.addoption("--browser", action="store_true", help="the same with a real Chromium")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "no_threads(reason): left out of a build with ThreadSanitizer")
 
 
-SUITES = ("zipkin", "otel", "kafka")
+SUITES = ("zipkin", "otel", "kafka", "browser")
 
 
 def suite_of(item):

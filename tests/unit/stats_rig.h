@@ -14,7 +14,7 @@
 static struct names *names;
 static struct statistics *statistics;
 static struct buffer traits, named, words;
-static uint32_t count;
+static uint32_t waiting;
 
 static inline void make_statistics(void)
 {
@@ -29,7 +29,7 @@ static inline void end_statistics(void)
 	buffer_free(&traits);
 	buffer_free(&named);
 	buffer_free(&words);
-	count = 0;
+	waiting = 0;
 }
 
 static inline struct text text_of(const char *text)
@@ -49,7 +49,7 @@ static inline void add(const char *service, const char *name, int64_t duration, 
 		.pid = pid,
 		.has_user = true,
 		.user = 7};
-	struct named its = names_of(names, &span, count++, &words);
+	struct named its = names_of(names, &span, waiting++, &words);
 
 	buffer_put(&named, &its, sizeof(its));
 	trait_put(&traits, &span);
@@ -57,14 +57,14 @@ static inline void add(const char *service, const char *name, int64_t duration, 
 
 static inline bool take(void)
 {
-	struct batches spans = {.count = count,
+	struct batches spans = {.count = waiting,
 		.traits = traits.data,
 		.named = named.data,
 		.words = words.data,
 		.words_size = words.size};
 	bool good = statistics_take(statistics, &spans);
 
-	count = 0;
+	waiting = 0;
 	traits.size = named.size = words.size = 0;
 	return good;
 }
