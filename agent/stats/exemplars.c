@@ -57,8 +57,10 @@ void exemplars_choose(struct exemplars *exemplars, const struct keep *keep)
 	atomic_store_explicit(&exemplars->errors, keep->errors, memory_order_relaxed);
 }
 
-void exemplars_begin_turn(struct exemplars *exemplars, int64_t time)
+void exemplars_set_time(struct exemplars *exemplars, int64_t time)
 {
+	if (time >= exemplars->time && time - exemplars->time < EXEMPLARS_NS)
+		return;
 	exemplars->turn++;
 	exemplars->time = time;
 	exemplars->keep = (struct keep){

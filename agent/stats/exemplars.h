@@ -26,8 +26,11 @@ void exemplars_destroy(struct exemplars *exemplars);
 /* From now on they are of spans that @keep takes. Any thread. */
 void exemplars_choose(struct exemplars *exemplars, const struct keep *keep);
 
-/* From now on they are of the moment @time, ns since the epoch; each part takes one of a turn. */
-void exemplars_begin_turn(struct exemplars *exemplars, int64_t time);
+/* A part takes no more than one in that time: whoever scrapes does so every few seconds. */
+#define EXEMPLARS_NS (100 * INT64_C(1000000))
+
+/* From now on they are of the moment @time, ns since the epoch. */
+void exemplars_set_time(struct exemplars *exemplars, int64_t time);
 
 /* A span of that part was counted. */
 void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct trait *trait);

@@ -257,7 +257,7 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 	uint32_t next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
 
 	statistics->turn++;
-	exemplars_begin_turn(statistics->exemplars, clock_wall());
+	exemplars_set_time(statistics->exemplars, clock_wall());
 	for (uint32_t i = 0; i < spans->count; i++) {
 		struct named named;
 		struct trait trait;

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 import pytest
-from rig.process import free_port, wait_until
+from rig.process import SLOW, free_port, wait_until
 from test_files import LOAD, NONE, ordinals
 
 ERRORS = "tests/live/programs/errorload"
@@ -123,7 +123,7 @@ def test_slow_reader(node, receiver):
         ledger = node.wait_ledger(lambda ledger: ledger.sent == 10 * rate and ledger.idle(), 20, "all to be delivered")
         assert ledger.lost == 0
         slow.send_signal(signal.SIGCONT)
-        time.sleep(2)
+        time.sleep(2 * SLOW)  # for what waits, which ends with the latest news of what is lost
         lines, said = end(slow)
         assert LEFT_OUT in said, said
         lost = sum(int(line.split()[2]) for line in said.splitlines() if LEFT_OUT in line)
