@@ -20,7 +20,7 @@ SPAN = "client: span of 3 + 3"
 @pytest.fixture(scope="module")
 def node():
     os.environ.pop("BLKIN_BUILD", None)
-    setup.build("build-guard", instructions.OPTIONS, instructions.TARGETS)
+    setup.build(instructions.TARGETS)
     with Node() as node:
         node.start_sessiond()
         yield node

@@ -24,13 +24,14 @@ OFF = {
 }
 
 
-def run_client(node, mode, threads, sizes):
+PACED_CALLS, PACED_PAUSE_US = 10, 1000  # bursts of ten, 10,000 calls a second
+
+
+def run_client(node, mode, threads, sizes, *words):
     """Rounds of (wall, CPU) by row."""
     rows = defaultdict(list)
-    log = node.run(
-        ["tests/bench/client", "-t", threads, "-r", sizes.rounds, "-b", sizes.batches, "-n", sizes.calls, mode],
-        seconds=600,
-    )
+    options = ["-t", threads, "-r", sizes.rounds, "-b", sizes.batches, "-n", sizes.calls]
+    log = node.run(["tests/bench/client", *options, *words, mode], seconds=600)
     for line in log.splitlines():
         words = line.split()
         if len(words) == 4:
@@ -38,9 +39,9 @@ def run_client(node, mode, threads, sizes):
     return rows
 
 
-def table_on(rows, threads):
+def table_on(rows, how):
     table = Table(
-        f"Client, {threads} thread{'s' * (threads > 1)}: ns a call",
+        f"Client, {how}: ns a call",
         "wall", "CPU", "wall / floor", "CPU / floor",
     )  # fmt: skip
     floor_wall, floor_cpu = zip(*rows[FLOOR])
@@ -62,10 +63,16 @@ def table_off(off, on):
 
 
 def measure(node, sizes):
-    on = {}
+    tables, on = [], {}
+    paced = ["-b", min(1000, sizes.batches * 20), "-n", PACED_CALLS, "-p", PACED_PAUSE_US]
     with Session(node) as session:
-        for threads in (1, 2):
-            on[threads] = run_client(node, "on", threads, sizes)
+        for how, threads, words in (
+            ("1 thread", 1, ()),
+            ("2 threads", 2, ()),
+            ("4 threads", 4, ()),
+            ("paced at 10,000 a second", 1, paced),
+        ):
+            on[how] = run_client(node, "on", threads, sizes, *words)
+            tables.append(table_on(on[how], how))
         session.stop()
-    off = run_client(node, "off", 1, sizes)
-    return [table_on(on[1], 1), table_on(on[2], 2), table_off(off, on[1])]
+    return tables + [table_off(run_client(node, "off", 1, sizes), on["1 thread"])]

@@ -7,11 +7,9 @@ from rig.process import free_port
 
 from . import callgrind
 from .files import record, trace_of
-from .setup import RELEASE
 from .table import Table
 from .trace import Session, Sink, babeltrace2_words
 
-OPTIONS = (*RELEASE, "-Ddebug=true")  # with lines, so that inlined functions have names
 TARGETS = ("guard-programs", "cli/blkin")
 CALLS = 400
 FEW, MANY = 1500, 3500  # the first thousand messages are read twice: to see whether the trace is good

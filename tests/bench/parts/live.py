@@ -27,16 +27,18 @@ def run_floor(node, stream, muxer, sizes):
 class Agent:
     """An agent with the same session, at work; @server is a port."""
 
-    def __init__(self, node, server):
+    def __init__(self, node, server, **sections):
         self.node = node
         self.server = server
-        self.program = node.start_agent(server, **AGENT)
+        sections = {name: dict(AGENT.get(name, {}), **sections.get(name, {})) for name in AGENT | sections}
+        self.program = node.start_agent(server, **sections)
         settle(self.program)
 
-    def deliver(self, stream, events, rate):
+    def deliver(self, stream, events, rate, *names):
         """Has it deliver a stream; gives the CPU seconds that it took, and the ledger: nothing may be lost."""
-        before = cpu(self.program)
-        events, spans = generate(self.node, stream, events, rate)
+        before, first = cpu(self.program), self.node.ledger()
+        events, spans = generate(self.node, stream, events, rate, *names)
+        events, spans = events + first.read, spans + first.sent
         ledger = self.node.wait_ledger(
             lambda ledger: ledger.read + ledger.lost >= events and ledger.sent >= spans, 120, f"{spans} spans sent"
         )

@@ -1,7 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables of medians and ratios."""
+"""Tables of medians, with their spread, and of ratios."""
 
-from statistics import median
+import statistics
+
+
+class Spread(float):
+    """The median of several rounds, which remembers them all."""
+
+    def __new__(cls, values):
+        values = sorted(map(float, values))
+        spread = super().__new__(cls, statistics.median(values))
+        spread.values = values
+        return spread
+
+    def as_json(self):
+        return {"median": float(self), "low": self.values[0], "high": self.values[-1], "rounds": len(self.values)}
+
+
+def median(values):
+    return Spread(values)
 
 
 class Table:
@@ -18,7 +35,7 @@ class Table:
         self.rows.append((name, values))
 
     def as_json(self):
-        rows = {name: dict(zip(self.columns, values)) for name, values in self.rows}
+        rows = {name: dict(zip(self.columns, map(plain, values))) for name, values in self.rows}
         return {"title": self.title, "rows": rows, "note": self.note}
 
     def __str__(self):
@@ -31,9 +48,16 @@ class Table:
         return "\n".join([self.title] + lines + (["  " + self.note] if self.note else []))
 
 
+def plain(value):
+    return value.as_json() if isinstance(value, Spread) else value
+
+
 def text(value):
+    """Of several rounds also the least and the most."""
     if value is None:
         return ""
+    if isinstance(value, Spread) and len(value.values) > 1:
+        return f"{text(float(value))} ({text(value.values[0])}–{text(value.values[-1])})"
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}"
     return f"{value:,}" if isinstance(value, int) else value
@@ -44,4 +68,4 @@ def ratio(values, floors):
     return median(value / floor for value, floor in zip(values, floors))
 
 
-__all__ = ["Table", "median", "ratio"]
+__all__ = ["Spread", "Table", "median", "ratio"]

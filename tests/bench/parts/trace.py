@@ -126,9 +126,9 @@ def settle(program, seconds=0.5):
     program.wait_ready(idle)
 
 
-def generate(node, stream, events, rate):
-    """Runs the generator; gives how many events and spans it recorded."""
-    return map(int, node.run(["tests/bench/generate", stream, events, rate], seconds=600).split())
+def generate(node, stream, events, rate, *names):
+    """Runs the generator; gives how many events and spans it recorded. @names: of how many services, and of spans."""
+    return map(int, node.run(["tests/bench/generate", stream, events, rate, *names], seconds=600).split())
 
 
 class Sink:
