@@ -144,7 +144,9 @@ static void renew(uint64_t before, uint64_t time, uint64_t after)
 	}
 	last_rate = measured;
 	ticks_before = before;
-	set(&clock->ticks, after);
+	/* a slow counter, as some of arm64's are, may have been about to reach its next tick: that is no time
+	 */
+	set(&clock->ticks, after + 1);
 	set(&clock->time, time);
 	set(&clock->rate, rate);
 	set(&clock->window, known ? ((uint64_t)WINDOW << 32) / rate : 0);

@@ -28,7 +28,7 @@ PACED_CALLS, PACED_PAUSE_US = 10, 1000  # bursts of ten, 10,000 calls a second
 
 
 def run_client(node, mode, threads, sizes, *words):
-    """Rounds of (wall, CPU) by row."""
+    """Rounds of (wall, CPU) by row; and by "events" how many were recorded in all."""
     rows = defaultdict(list)
     options = ["-t", threads, "-r", sizes.rounds, "-b", sizes.batches, "-n", sizes.calls]
     log = node.run(["tests/bench/client", *options, *words, mode], seconds=600)
@@ -36,6 +36,8 @@ def run_client(node, mode, threads, sizes, *words):
         words = line.split()
         if len(words) == 4:
             rows[words[0]].append((float(words[2]), float(words[3])))
+        elif words[:1] == ["events"]:
+            rows["events"] = int(words[1])
     return rows
 
 

@@ -23,7 +23,16 @@ CLIENT = {
     "off-record": "client: blkin_record, off",
 }
 FLOOR, READ = "client: bare tracepoint", "import: babeltrace2 into its dummy sink"
-FLOORS = {"client: blkin_record": FLOOR, "client: span of 3 + 3": FLOOR, "client: empty span": FLOOR, "import: all": READ, "http: gzip": "http: no compression"}
+BARE = "http: no compression"
+FLOORS = {
+    "client: blkin_record": FLOOR,
+    "client: span of 3 + 3": FLOOR,
+    "client: empty span": FLOOR,
+    "import: all": READ,
+    BARE: READ,
+    "http: gzip": BARE,
+}
+OTHERS = (FLOOR, READ)  # LTTng's and babeltrace2's, by themselves
 
 
 class Row:
@@ -88,7 +97,7 @@ def count_agent(node):
     rows = {READ: count_floor(node, few, many, spans), "import: all": count_import(node, few, many, spans)}
     rows |= split(rows["import: all"])
     bare = count_import(node, few, many, spans, type="http", compression="none")
-    rows["http: no compression"] = bare
+    rows[BARE] = bare
     rows["http: gzip"] = count_import(node, few, many, spans, type="http", compression="gzip")
     return rows
 

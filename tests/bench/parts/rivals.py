@@ -113,8 +113,7 @@ def run_ours(node, sizes, rounds):
             daemons = {"lttng": below(node.sessiond.pid)}
             before = seconds(daemons)["lttng"]
             rows = run_client(node, "on", 1, one)
-            events = one.batches * one.calls * 2 * 11  # a round to warm up; what all rows record
-            consumer = (seconds(daemons)["lttng"] - before) / events * 1e9
+            consumer = (seconds(daemons)["lttng"] - before) / rows["events"] * 1e9
             for row in ("tracepoint", "span-six", "span-bare"):
                 own = rows[row][0][1]
                 rounds[row].append((own, own + consumer))
