@@ -22,6 +22,7 @@ CLIENT = {
     "off-span-six": "client: span of 3 + 3, off",
     "off-record": "client: blkin_record, off",
 }
+FORMATS = ("zipkin", "scribe entry", "json2", "otlp")
 FLOOR, READ = "client: bare tracepoint", "import: babeltrace2 into its dummy sink"
 BARE = "http: no compression"
 FLOORS = {
@@ -54,7 +55,7 @@ def count_client(node, slow):
 
 def count_formats(node, slow):
     found = callgrind.run(node, [node.built(f"tests/bench/encode{slow}"), CALLS])
-    return {f"format: {title}": Row(costs, CALLS) for title, costs in found.items() if title}
+    return {f"format: {title}": Row(found[title], CALLS) for title in FORMATS}
 
 
 def differ(few, many, spans):
@@ -88,7 +89,7 @@ def split(row):
         words = name.split("/")
         if words[0] == "agent" and len(words) == 3:
             stages.setdefault(f"import: {words[1]}/", {})[name] = cost
-    return {stage: Row(costs, 1) for stage, costs in stages.items()}
+    return {stage: Row(stages[stage], 1) for stage in sorted(stages) if sum(stages[stage].values()) >= 1}
 
 
 def count_agent(node):
