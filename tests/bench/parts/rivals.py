@@ -81,6 +81,11 @@ def build():
         build_one("g++", (os.path.join(SOURCES, "cpp"), cpp))
 
 
+OURS = {
+    "tracepoint": "bare LTTng tracepoint, LTTng's consumer with it",
+    "span-six": "BlkKin, LTTng's consumer with it",
+    "span-bare": "BlkKin, a span with nothing in it",
+}
 RUST, GO, CPP = "rust/release/rivals", "sdk", "cpp"
 IN_PROGRAM = {
     "fastrace, 100 local spans a root, to a reporter that counts": (RUST, "fastrace", "null"),
@@ -105,26 +110,26 @@ def run_rival(node, words, spans):
     return tuple(map(float, program.log().split()[-2:]))
 
 
-def run_ours(node, sizes, rounds):
-    """LTTng's daemon works for the program as others' exporting threads do: its time counts for the process."""
+def run_ours(node, sizes):
+    """
+    The same of BlkKin's calls, by row. LTTng's daemon works for the program as others' exporting threads do: its time is the
+    process's.
+    """
+    sizes = type(sizes)(**dict(vars(sizes), rounds=1))
+    daemons = {"lttng": below(node.sessiond.pid)}
     with Session(node) as session:
-        for _ in range(sizes.rival_rounds):
-            one = type(sizes)(**dict(vars(sizes), rounds=1))
-            daemons = {"lttng": below(node.sessiond.pid)}
-            before = seconds(daemons)["lttng"]
-            rows = run_client(node, "on", 1, one)
-            consumer = (seconds(daemons)["lttng"] - before) / rows["events"] * 1e9
-            for row in ("tracepoint", "span-six", "span-bare"):
-                own = rows[row][0][1]
-                rounds[row].append((own, own + consumer))
+        before = seconds(daemons)["lttng"]
+        rows = run_client(node, "on", 1, sizes)
+        daemon = (seconds(daemons)["lttng"] - before) / rows["events"] * 1e9
         session.stop()
+    return {name: (rows[row][0][1], rows[row][0][1] + daemon) for row, name in OURS.items()}
 
 
 def measure_programs(node, sizes):
-    rounds = defaultdict(list)
-    run_ours(node, sizes, rounds)
-    missing = set()
+    rounds, missing = defaultdict(list), set()
     for _ in range(sizes.rival_rounds):
+        for name, used in run_ours(node, sizes).items():
+            rounds[name].append(used)
         for name, words in IN_PROGRAM.items():
             if os.path.exists(os.path.join(folder(), words[0])):
                 rounds[name].append(run_rival(node, words, sizes.rival_spans))
@@ -132,11 +137,10 @@ def measure_programs(node, sizes):
                 missing.add(NEEDS[words[0]])
     note = f"not measured, as these are not here: {', '.join(sorted(missing))}" if missing else None
     table = Table("Rivals, in the program: ns of CPU a span", "thread", "process", "process / ours", note=note)
-    names = {"tracepoint": "bare LTTng tracepoint", "span-six": "BlkKin, LTTng's consumer with it", "span-bare": "BlkKin, a span with nothing in it"}
-    ours = [whole for _, whole in rounds["span-six"]]
-    for row, values in rounds.items():
+    ours = [whole for _, whole in rounds[OURS["span-six"]]]
+    for name, values in rounds.items():
         own, whole = zip(*values)
-        table.add(names.get(row, row), median(own), median(whole), ratio(whole, ours))
+        table.add(name, median(own), median(whole), ratio(whole, ours))
     return table
 
 
