@@ -59,26 +59,24 @@ def folder():
     return os.path.join(os.environ["BLKIN_BUILD"], "rivals")
 
 
-def build_one(tool, *commands):
-    """Whether it is built; what its tools say goes to standard error."""
+def build_one(tool, source, command, **environment):
+    """Builds a copy of a source, if its tool is here, as its locks and caches are none of ours; what it says goes to standard error."""
     if not shutil.which(tool):
-        return False
-    environment = dict(os.environ, CARGO_TARGET_DIR=os.path.join(folder(), "rust"), GOFLAGS="-buildvcs=false")
-    for where, command in commands:
-        if subprocess.run(command, cwd=where, env=environment, stdout=sys.stderr, check=False).returncode:
-            return False
-    return True
+        return
+    copy = os.path.join(folder(), f"{source}-source")
+    shutil.copytree(os.path.join(SOURCES, source), copy, dirs_exist_ok=True)
+    subprocess.run(command, cwd=copy, env=dict(os.environ, **environment), stdout=sys.stderr, check=False)
 
 
 def build():
-    """Before the bench goes into namespaces of its own; gives nothing, as each part looks what is there."""
+    """Before the bench goes into namespaces of its own. What cannot be built is missing later, and said to be."""
     os.makedirs(folder(), exist_ok=True)
-    build_one("cargo", (os.path.join(SOURCES, "rust"), ["cargo", "build", "--release", "--locked"]))
-    build_one("go", (os.path.join(SOURCES, "go"), ["go", "build", "-o", folder() + "/", "./sdk", "./collector"]))
-    cpp = ["g++", "-O2", "-std=c++17", "cpp.cpp", "-o", os.path.join(folder(), "cpp"), "-lopentelemetry_trace"]
-    cpp += ["-lopentelemetry_resources", "-lopentelemetry_common"]
+    build_one("cargo", "rust", ["cargo", "build", "--release"], CARGO_TARGET_DIR=os.path.join(folder(), "rust"))
+    go = ["go", "build", "-o", folder() + "/", "./sdk", "./collector"]
+    build_one("go", "go", go, GOFLAGS="-mod=mod -buildvcs=false")
     if os.path.exists("/usr/include/opentelemetry/sdk/trace/batch_span_processor.h"):
-        build_one("g++", (os.path.join(SOURCES, "cpp"), cpp))
+        libraries = [f"-lopentelemetry_{name}" for name in ("trace", "resources", "common")]
+        build_one("g++", "cpp", ["g++", "-O2", "-std=c++17", "cpp.cpp", "-o", os.path.join(folder(), "cpp"), *libraries])
 
 
 OURS = {
