@@ -60,7 +60,10 @@ def folder():
 
 
 def build_one(tool, source, command, **environment):
-    """Builds a copy of a source, if its tool is here, as its locks and caches are none of ours; what it says goes to standard error."""
+    """
+    Builds a copy of a source, as locks and caches are none of ours, if its tool is here; what that says goes to standard
+    error.
+    """
     if not shutil.which(tool):
         return
     copy = os.path.join(folder(), f"{source}-source")
