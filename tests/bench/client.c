@@ -2,12 +2,12 @@
 /*
  * What tracing costs the traced program.
  *
- *     client [-t THREADS] [-r ROUNDS] [-b BATCHES] [-n CALLS] [-p PAUSE_US] on|off
+ *     client [-t THREADS] [-r ROUNDS] [-b BATCHES] [-n CALLS] [-p PAUSE_US] [-o ROW] on|off
  *
  * Times batches of CALLS calls of each row in turn, BATCHES times a round, and pauses behind each batch so
- * that LTTng's consumer keeps up. `on` waits for a session that records; `off` is to run without one. Prints
- * a line for each row and round: ROW ROUND WALL CPU, nanoseconds a call, the median of the round's batches;
- * and `events N`, how many events it recorded.
+ * that LTTng's consumer keeps up. -o: only that row. `on` waits for a session that records; `off` is to run
+ * without one. Prints a line for each row and round: ROW ROUND WALL CPU, nanoseconds a call, the median of
+ * the round's batches; and `events N`, how many events it recorded.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -26,6 +26,7 @@
 struct options {
 	int threads, rounds, batches;
 	unsigned calls, pause;
+	const char *only; /* NULL: all rows */
 	bool on;
 };
 
@@ -163,7 +164,7 @@ static bool read_options(struct options *options, int argc, char **argv)
 	int option;
 
 	*options = (struct options){.threads = 1, .rounds = 7, .batches = 20, .calls = 2000, .pause = 2000};
-	while ((option = getopt(argc, argv, "t:r:b:n:p:")) != -1) {
+	while ((option = getopt(argc, argv, "t:r:b:n:p:o:")) != -1) {
 		if (option == 't')
 			options->threads = atoi(optarg);
 		else if (option == 'r')
@@ -174,6 +175,8 @@ static bool read_options(struct options *options, int argc, char **argv)
 			options->calls = (unsigned)atoi(optarg);
 		else if (option == 'p')
 			options->pause = (unsigned)atoi(optarg);
+		else if (option == 'o')
+			options->only = optarg;
 		else
 			return false;
 	}
@@ -183,20 +186,33 @@ static bool read_options(struct options *options, int argc, char **argv)
 	       options->calls;
 }
 
+static bool choose_rows(struct bench *bench)
+{
+	const char *only = bench->options.only;
+
+	bench->rows = bench->options.on ? rows_on : rows_off;
+	while (only && bench->rows->name && strcmp(bench->rows->name, only) != 0)
+		bench->rows++;
+	while (bench->rows[bench->row_count].name && !(only && bench->row_count))
+		bench->row_count++;
+	return bench->row_count > 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct bench bench;
 
 	if (!read_options(&bench.options, argc, argv)) {
 		fprintf(stderr, "usage: client [-t THREADS] [-r ROUNDS] [-b BATCHES] [-n CALLS] [-p "
-				"PAUSE_US] on|off\n");
+				"PAUSE_US] [-o ROW] on|off\n");
 		return 64;
 	}
 	if (!rows_ready(bench.options.on))
 		return 3;
-	bench.rows = bench.options.on ? rows_on : rows_off;
-	while (bench.rows[bench.row_count].name)
-		bench.row_count++;
+	if (!choose_rows(&bench)) {
+		fprintf(stderr, "client: no row is named %s\n", bench.options.only);
+		return 64;
+	}
 	fill_subject(&bench.subject);
 	run(&bench);
 	return 0;

@@ -44,7 +44,7 @@ def measure_one(node, users):
 
 def measure(node, sizes):
     names = ("blkin-agent", "lttng-sessiond", "lttng-consumerd", "lttng-relayd")
-    table = Table("Crowd: resident MB, shared memory in parts; 64 MB of buffers", *names)
+    table = Table("Crowd: resident MB; 64 MB of buffers a user", *names)
     for count in sizes.programs:
         used = measure_one(node, [0] * count)
         table.add(f"one user, programs: {count}", *(used[name] for name in names))

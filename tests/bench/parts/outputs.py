@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What an output costs, and what it puts on the wire: `blkin import` of one trace over each, against Scribe."""
 
+import os
+import shutil
 from collections import defaultdict
 
 from rig.process import Trouble, free_port
@@ -28,6 +30,7 @@ OUTPUTS = {
     "kafka, thrift, compression = zstd": dict(KAFKA, compression="zstd"),
     "kafka, otlp, compression = zstd": dict(KAFKA, compression="zstd", format="otlp"),
     "kafka, thrift, key = trace, compression = zstd": dict(KAFKA, compression="zstd", key="trace"),
+    "file, lines of json2": {"type": "file"},
 }
 FLOOR = "scribe"
 
@@ -46,9 +49,28 @@ class Broker:
         return None, int(self.program.log().split()[1])
 
 
+class Files:
+    """A folder of files; what they take is what others put on the wire."""
+
+    def __init__(self, node):
+        self.folder = node.path(f"files-{len(node.programs)}")
+        os.mkdir(self.folder)
+        self.keys = {"directory": self.folder}
+        self.port = 1  # of a server, of which there is none
+
+    def stop(self):
+        size = sum(os.path.getsize(os.path.join(self.folder, name)) for name in os.listdir(self.folder))
+        shutil.rmtree(self.folder)
+        return None, size
+
+
+def start_receiver(node, kind):
+    return {"kafka": Broker, "file": Files}[kind](node) if kind in ("kafka", "file") else Sink(node, free_port())
+
+
 def run_import(node, keys, folder):
     """CPU seconds, and bytes at the collector."""
-    sink = Broker(node) if keys.get("type") == "kafka" else Sink(node, free_port())
+    sink = start_receiver(node, keys.get("type"))
     config = node.write_config(sink.port, output=dict(keys, **getattr(sink, "keys", {})))
     command = [node.built("cli/blkin"), "import", "--config", config, folder]
     used = cpu_at_end(node.start(command))

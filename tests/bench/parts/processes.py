@@ -38,11 +38,11 @@ def seconds(pids):
 
 
 def megabytes(pids):
-    """What is resident, by name; what processes share counts for each, in parts."""
+    """What is resident, by name, buffers that are shared with programs too."""
     sizes = {}
     for name, group in pids.items():
         sizes[name] = 0
         for pid in group:
             with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-                sizes[name] += int(re.search(r"^Pss:\s+(\d+) kB", file.read(), re.M)[1]) / 1024
+                sizes[name] += int(re.search(r"^Rss:\s+(\d+) kB", file.read(), re.M)[1]) / 1024
     return sizes

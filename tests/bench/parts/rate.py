@@ -45,8 +45,9 @@ def run(node, rate, sizes):
 
 def measure(node, sizes):
     table = Table(
-        f"Rate: spans a second of {PROGRAMS} programs, for {sizes.rate_seconds} s each", "sent", "lost first", "node's CPU µs a span"
-    )
+        f"Rate: spans a second of {PROGRAMS} programs, for {sizes.rate_seconds} s each",
+        "sent", "lost first", "node's CPU µs a span",
+    )  # fmt: skip
     for rate in sizes.rates:
         ledger, used = run(node, rate, sizes)
         table.add(f"{rate:,}", ledger.sent, broke(ledger), used / max(ledger.sent, 1) * 1e6)

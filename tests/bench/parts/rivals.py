@@ -59,28 +59,34 @@ def folder():
     return os.path.join(os.environ["BLKIN_BUILD"], "rivals")
 
 
-def build_one(tool, *commands):
-    """Whether it is built; what its tools say goes to standard error."""
+def build_one(tool, source, command, **environment):
+    """
+    Builds a copy of a source, as locks and caches are none of ours, if its tool is here; what that says goes to standard
+    error.
+    """
     if not shutil.which(tool):
-        return False
-    environment = dict(os.environ, CARGO_TARGET_DIR=os.path.join(folder(), "rust"), GOFLAGS="-buildvcs=false")
-    for where, command in commands:
-        if subprocess.run(command, cwd=where, env=environment, stdout=sys.stderr, check=False).returncode:
-            return False
-    return True
+        return
+    copy = os.path.join(folder(), f"{source}-source")
+    shutil.copytree(os.path.join(SOURCES, source), copy, dirs_exist_ok=True)
+    subprocess.run(command, cwd=copy, env=dict(os.environ, **environment), stdout=sys.stderr, check=False)
 
 
 def build():
-    """Before the bench goes into namespaces of its own; gives nothing, as each part looks what is there."""
+    """Before the bench goes into namespaces of its own. What cannot be built is missing later, and said to be."""
     os.makedirs(folder(), exist_ok=True)
-    build_one("cargo", (os.path.join(SOURCES, "rust"), ["cargo", "build", "--release", "--locked"]))
-    build_one("go", (os.path.join(SOURCES, "go"), ["go", "build", "-o", folder() + "/", "./sdk", "./collector"]))
-    cpp = ["g++", "-O2", "-std=c++17", "cpp.cpp", "-o", os.path.join(folder(), "cpp"), "-lopentelemetry_trace"]
-    cpp += ["-lopentelemetry_resources", "-lopentelemetry_common"]
+    build_one("cargo", "rust", ["cargo", "build", "--release"], CARGO_TARGET_DIR=os.path.join(folder(), "rust"))
+    go = ["go", "build", "-o", folder() + "/", "./sdk", "./collector"]
+    build_one("go", "go", go, GOFLAGS="-mod=mod -buildvcs=false")
     if os.path.exists("/usr/include/opentelemetry/sdk/trace/batch_span_processor.h"):
-        build_one("g++", (os.path.join(SOURCES, "cpp"), cpp))
+        libraries = [f"-lopentelemetry_{name}" for name in ("trace", "resources", "common")]
+        build_one("g++", "cpp", ["g++", "-O2", "-std=c++17", "cpp.cpp", "-o", os.path.join(folder(), "cpp"), *libraries])
 
 
+OURS = {
+    "tracepoint": "bare LTTng tracepoint, LTTng's consumer with it",
+    "span-six": "BlkKin, LTTng's consumer with it",
+    "span-bare": "BlkKin, a span with nothing in it",
+}
 RUST, GO, CPP = "rust/release/rivals", "sdk", "cpp"
 IN_PROGRAM = {
     "fastrace, 100 local spans a root, to a reporter that counts": (RUST, "fastrace", "null"),
@@ -105,26 +111,26 @@ def run_rival(node, words, spans):
     return tuple(map(float, program.log().split()[-2:]))
 
 
-def run_ours(node, sizes, rounds):
-    """LTTng's daemon works for the program as others' exporting threads do: its time counts for the process."""
+def run_ours(node, sizes):
+    """
+    The same of BlkKin's calls, by row. LTTng's daemon works for the program as others' exporting threads do: its time is the
+    process's.
+    """
+    sizes = type(sizes)(**dict(vars(sizes), rounds=1))
+    daemons = {"lttng": below(node.sessiond.pid)}
     with Session(node) as session:
-        for _ in range(sizes.rival_rounds):
-            one = type(sizes)(**dict(vars(sizes), rounds=1))
-            daemons = {"lttng": below(node.sessiond.pid)}
-            before = seconds(daemons)["lttng"]
-            rows = run_client(node, "on", 1, one)
-            consumer = (seconds(daemons)["lttng"] - before) / rows["events"] * 1e9
-            for row in ("tracepoint", "span-six", "span-bare"):
-                own = rows[row][0][1]
-                rounds[row].append((own, own + consumer))
+        before = seconds(daemons)["lttng"]
+        rows = run_client(node, "on", 1, sizes)
+        daemon = (seconds(daemons)["lttng"] - before) / rows["events"] * 1e9
         session.stop()
+    return {name: (rows[row][0][1], rows[row][0][1] + daemon) for row, name in OURS.items()}
 
 
 def measure_programs(node, sizes):
-    rounds = defaultdict(list)
-    run_ours(node, sizes, rounds)
-    missing = set()
+    rounds, missing = defaultdict(list), set()
     for _ in range(sizes.rival_rounds):
+        for name, used in run_ours(node, sizes).items():
+            rounds[name].append(used)
         for name, words in IN_PROGRAM.items():
             if os.path.exists(os.path.join(folder(), words[0])):
                 rounds[name].append(run_rival(node, words, sizes.rival_spans))
@@ -132,11 +138,10 @@ def measure_programs(node, sizes):
                 missing.add(NEEDS[words[0]])
     note = f"not measured, as these are not here: {', '.join(sorted(missing))}" if missing else None
     table = Table("Rivals, in the program: ns of CPU a span", "thread", "process", "process / ours", note=note)
-    names = {"tracepoint": "bare LTTng tracepoint", "span-six": "BlkKin, LTTng's consumer with it", "span-bare": "BlkKin, a span with nothing in it"}
-    ours = [whole for _, whole in rounds["span-six"]]
-    for row, values in rounds.items():
+    ours = [whole for _, whole in rounds[OURS["span-six"]]]
+    for name, values in rounds.items():
         own, whole = zip(*values)
-        table.add(names.get(row, row), median(own), median(whole), ratio(whole, ours))
+        table.add(name, median(own), median(whole), ratio(whole, ours))
     return table
 
 

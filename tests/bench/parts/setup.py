@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+from rig.process import Trouble
+
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 INSIDE = "BLKIN_BENCH_INSIDE"
 # With lines, so that inlined functions have names in profiles; the code is the same.
@@ -13,6 +15,8 @@ RELEASE = ("--buildtype=release", "-Ddebug=true", "-Dtests=disabled", "-Dfuzz=di
 
 def build(targets):
     """Builds in $BLKIN_BUILD, as that is set up, or in build-bench; what the compiler says goes to standard error."""
+    if "guard-programs" in targets and not os.path.exists("/usr/include/valgrind/callgrind.h"):
+        raise Trouble("instructions are counted by callgrind, which is not here: install the package valgrind")
     folder = os.environ.setdefault("BLKIN_BUILD", os.path.join(TOP, "build-bench"))
     environment = dict(os.environ, PATH="/usr/bin:/bin")
     if not os.path.exists(os.path.join(folder, "build.ninja")):

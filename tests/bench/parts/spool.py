@@ -9,7 +9,10 @@ from .live import Agent
 from .table import Table, median
 from .trace import Sink, cpu, generate
 
-KEYS = {"output": {"queue-size": "1M", "retry-min": "100ms", "retry-max": "200ms"}, "spool": {"replay-share": 100, "max-size": "8G"}}
+KEYS = {
+    "output": {"queue-size": "1M", "retry-min": "100ms", "retry-max": "200ms"},
+    "spool": {"replay-share": 100, "max-size": "8G"},
+}
 
 
 def run(node, sizes):
