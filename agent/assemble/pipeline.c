@@ -23,7 +23,6 @@ struct pipeline {
 	struct pipeline_sink sink;
 	struct assembler *assembler;
 	struct ledger change;               /* not posted yet */
-	struct buffer encoded;              /* one span */
 	struct batch *items[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
 	struct buffer traits;               /* of the same spans */
 	struct names *names;                /* theirs: */
@@ -106,18 +105,18 @@ static void report_repair(struct pipeline *pipeline, const struct span *span)
 		(int)MIN(span->name.size, 64), span->name.data);
 }
 
-/* Returns how many texts were repaired. */
+/* Encodes it where it stays. Returns how many texts were repaired. */
 static int encode(struct pipeline *pipeline, int format, const struct span *span)
 {
-	struct buffer *encoded = &pipeline->encoded;
-	int repaired;
+	struct batch *batch = pipeline->items[format];
+	size_t before = batch->spans.size, size;
+	int repaired = format_encode((uint8_t)format, &batch->spans, span);
 
-	encoded->size = 0;
-	repaired = format_encode((uint8_t)format, encoded, span);
 	if (repaired < 0)
-		encoded->size = 0;
-	batch_add(pipeline->items[format], encoded->data, encoded->size, span->last_event);
-	pipeline->bytes += encoded->size;
+		batch->spans.size = before;
+	size = batch->spans.size - before;
+	batch_added(batch, size, span->last_event);
+	pipeline->bytes += size;
 	return repaired;
 }
 
@@ -169,7 +168,6 @@ struct pipeline *pipeline_create(
 void pipeline_destroy(struct pipeline *pipeline)
 {
 	assembler_destroy(pipeline->assembler);
-	buffer_free(&pipeline->encoded);
 	buffer_free(&pipeline->traits);
 	buffer_free(&pipeline->named);
 	buffer_free(&pipeline->words);

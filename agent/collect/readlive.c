@@ -14,6 +14,11 @@
 #define SOON_NS (60 * NS_PER_SECOND)
 /* After so many failures of babeltrace2 in a row a session is read from files. */
 #define UNREADABLE_MAX 3
+/* When no event has come for so long, an idle reader is looked at so many times less often, though no less
+ * often than this: each look asks lttng-relayd for each stream, and wakes it up. */
+#define QUIET_NS (3 * NS_PER_SECOND)
+#define QUIET_FACTOR 4
+#define QUIET_POLL_NS (400 * NS_PER_MS)
 
 /* Attaching */
 
@@ -138,6 +143,23 @@ static void explain_end(
 		condemn(keeper, false, problem);
 }
 
+/* When events came last. */
+struct quiet {
+	int64_t events, since;
+};
+
+/* Waits a while, as there was nothing to read. */
+static void pause_reading(struct keeper *keeper, struct quiet *quiet)
+{
+	int64_t events = events_read(), now = clock_monotonic(), pause = keeper->poll_ns;
+
+	if (events != quiet->events)
+		*quiet = (struct quiet){events, now};
+	if (now - quiet->since >= QUIET_NS && pause < QUIET_POLL_NS)
+		pause = MIN(pause * QUIET_FACTOR, QUIET_POLL_NS);
+	runstate_pause(keeper->state, pause);
+}
+
 enum read_end {
 	READ_STOPPED,
 	READ_MISSES, /* the reader does not know of all traces */
@@ -148,6 +170,7 @@ enum read_end {
 static enum read_end read_on(struct keeper *keeper, struct reader *reader, struct problem *problem)
 {
 	int64_t before = events_read(), begun = clock_monotonic(), ending = 0;
+	struct quiet quiet = {before, begun};
 	enum reader_status status = READER_MORE;
 	enum unread_verdict verdict = UNREAD_NOTHING;
 	bool soon;
@@ -162,7 +185,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		if (status == READER_IDLE && !ending)
 			verdict = livereader_look(keeper->live, reader);
 		if (status == READER_IDLE && verdict == UNREAD_NOTHING)
-			runstate_pause(keeper->state, keeper->poll_ns);
+			pause_reading(keeper, &quiet);
 		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
 			ending = clock_monotonic();
 		if (ending && clock_monotonic() - ending >= GONE_NS)

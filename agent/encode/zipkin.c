@@ -20,6 +20,8 @@ struct encoding {
 	size_t host_size;
 	bool placed; /* what is written so far has the span's place */
 	unsigned repaired;
+	int64_t timestamp, duration;           /* of the span, us */
+	const struct tag *error, *description; /* its tags of these keys, the last ones; NULL: it has none */
 };
 
 /* Writes a text that is not all ASCII. */
@@ -77,7 +79,7 @@ static bool is_core(struct text value)
 	       (value.data[1] == 's' || value.data[1] == 'r');
 }
 
-static uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, struct encoding *encoding)
+static inline uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, struct encoding *encoding)
 {
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), (uint64_t)time);
 	to = put_text(tbinary_put_field(to, TBINARY_STRING, 2), value, encoding);
@@ -88,7 +90,16 @@ static uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, str
 	return tbinary_put_stop(to);
 }
 
-static uint8_t *put_tag(uint8_t *to, const struct tag *tag, bool with_host, struct encoding *encoding)
+/* One that the span's kind stands for. */
+static uint8_t *put_core(uint8_t *to, int64_t time, const char *value, struct encoding *encoding)
+{
+	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), (uint64_t)time);
+	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 2), value, 2);
+	encoding->placed = true;
+	return tbinary_put_stop(put_host(to, 3, encoding));
+}
+
+static inline uint8_t *put_tag(uint8_t *to, const struct tag *tag, bool with_host, struct encoding *encoding)
 {
 	to = put_text(tbinary_put_field(to, TBINARY_STRING, 1), tag->key, encoding);
 	to = put_text(tbinary_put_field(to, TBINARY_STRING, 2), tag->value, encoding);
@@ -130,13 +141,12 @@ static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct enc
 	to = tbinary_put_list(
 		to, TBINARY_STRUCT, (uint32_t)(span->annotation_count + (core->begin != NULL) + end));
 	if (core->begin)
-		to = put_annotation(to, span_timestamp_us(span), (struct text){core->begin, 2}, encoding);
+		to = put_core(to, encoding->timestamp, core->begin, encoding);
 	for (size_t i = 0; i < span->annotation_count; i++)
 		to = put_annotation(
 			to, span->annotations[i].time / 1000, span->annotations[i].value, encoding);
 	if (end)
-		to = put_annotation(to, span_timestamp_us(span) + span_duration_us(span),
-			(struct text){core->end, 2}, encoding);
+		to = put_core(to, encoding->timestamp + encoding->duration, core->end, encoding);
 	return to;
 }
 
@@ -146,19 +156,13 @@ static bool has_key(const struct tag *tag, const char *key, uint32_t size)
 }
 
 /* What went wrong, if the span says it, and does not say it to OpenTelemetry by itself; or else NULL. */
-static const struct text *find_reason(const struct span *span)
+static const struct text *find_reason(const struct encoding *encoding)
 {
-	const struct text *reason = NULL;
+	const struct text *reason = encoding->error ? &encoding->error->value : NULL;
 
-	for (size_t i = 0; i < span->tag_count; i++) {
-		if (has_key(&span->tags[i], "error", 5))
-			reason = &span->tags[i].value;
-		else if (has_key(&span->tags[i], ZIPKIN_STATUS_DESCRIPTION,
-				 sizeof(ZIPKIN_STATUS_DESCRIPTION) - 1))
-			return NULL;
-	}
-	if (reason && (!reason->size || (reason->size == 4 && !memcmp(reason->data, "true", 4))))
-		reason = NULL;
+	if (!reason || encoding->description || !reason->size ||
+		(reason->size == 4 && !memcmp(reason->data, "true", 4)))
+		return NULL;
 	return reason;
 }
 
@@ -170,7 +174,7 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 {
 	static const struct tag none = {{"lc", 2}, {"", 0}, TAG_TEXT};
 	bool place = !encoding->placed, local = place && !span->tag_count;
-	const struct text *reason = find_reason(span);
+	const struct text *reason = find_reason(encoding);
 
 	to = tbinary_put_list(to, TBINARY_STRUCT,
 		(uint32_t)(span->tag_count + local + span->has_remote + (reason != NULL)));
@@ -188,8 +192,8 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 	return to;
 }
 
-/* An upper limit of the span's size, including repairs. */
-static size_t room(const struct span *span)
+/* An upper limit of the span's size, including repairs; finds the tags that mean something, by the way. */
+static size_t measure(const struct span *span, struct encoding *encoding)
 {
 	size_t items = span->annotation_count + span->tag_count + 4, hosts = 3,
 	       texts = span->name.size + span->remote.service.size;
@@ -200,8 +204,13 @@ static size_t room(const struct span *span)
 	}
 	for (size_t i = 0; i < span->tag_count; i++) {
 		texts += span->tags[i].key.size + span->tags[i].value.size;
-		if (has_key(&span->tags[i], "error", 5)) /* which is written twice */
-			texts += span->tags[i].value.size;
+		if (has_key(&span->tags[i], "error", 5)) {
+			encoding->error = &span->tags[i];
+			texts += span->tags[i].value.size; /* which is written twice */
+		} else if (has_key(&span->tags[i], ZIPKIN_STATUS_DESCRIPTION,
+				   sizeof(ZIPKIN_STATUS_DESCRIPTION) - 1)) {
+			encoding->description = &span->tags[i];
+		}
 	}
 	texts += hosts * span->local.service.size;
 	return SPAN_ROOM + (items + hosts) * ITEM_ROOM + UTF8_REPAIRED_MAX(texts);
@@ -221,11 +230,10 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 		*to++ = 1;
 	}
 	if (!span->shared) {
-		to = tbinary_put_i64(
-			tbinary_put_field(to, TBINARY_I64, 10), (uint64_t)span_timestamp_us(span));
+		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 10), (uint64_t)encoding->timestamp);
 		if (span->duration)
 			to = tbinary_put_i64(
-				tbinary_put_field(to, TBINARY_I64, 11), (uint64_t)span_duration_us(span));
+				tbinary_put_field(to, TBINARY_I64, 11), (uint64_t)encoding->duration);
 	}
 	if (span->trace_id_high)
 		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 12), span->trace_id_high);
@@ -234,8 +242,10 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 
 int zipkin_encode(struct buffer *out, const struct span *span)
 {
-	struct encoding encoding = {.local = &span->local};
-	size_t span_room = room(span);
+	struct encoding encoding = {.local = &span->local,
+		.timestamp = span_timestamp_us(span),
+		.duration = span_duration_us(span)};
+	size_t span_room = measure(span, &encoding);
 	uint8_t *start;
 
 	if (span_room > ZIPKIN_SPAN_MAX)

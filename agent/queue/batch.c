@@ -44,12 +44,8 @@ struct batch *batch_create(enum batch_format format, uint32_t count, size_t byte
 
 void batch_add(struct batch *batch, const uint8_t *item, size_t size, int64_t event_time)
 {
-	uint32_t bytes = (uint32_t)size;
-
 	buffer_put(&batch->spans, item, size);
-	buffer_put(&batch->sizes, &bytes, sizeof(bytes));
-	buffer_put(&batch->events, &event_time, sizeof(event_time));
-	batch->count++;
+	batch_added(batch, size, event_time);
 }
 
 void batch_add_run(struct batch *batch, const uint8_t *items, const uint32_t *sizes,

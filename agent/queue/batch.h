@@ -65,6 +65,16 @@ struct batch *batch_create(enum batch_format format, uint32_t count, size_t byte
 /* Adds an item of @size bytes whose last event was at @event_time. */
 void batch_add(struct batch *batch, const uint8_t *item, size_t size, int64_t event_time);
 
+/* Counts an item whose @size bytes were appended to @batch->spans already. */
+static inline void batch_added(struct batch *batch, size_t size, int64_t event_time)
+{
+	uint32_t bytes = (uint32_t)size;
+
+	buffer_put(&batch->sizes, &bytes, sizeof(bytes));
+	buffer_put(&batch->events, &event_time, sizeof(event_time));
+	batch->count++;
+}
+
 /* Adds @count items, whose bytes stand one after the other. */
 void batch_add_run(struct batch *batch, const uint8_t *items, const uint32_t *sizes,
 	const int64_t *event_times, uint32_t count);

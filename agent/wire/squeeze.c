@@ -4,24 +4,30 @@
 #include <stdlib.h>
 
 #include <glib.h>
-#include <libdeflate.h>
+#include <isa-l/igzip_lib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "base/memory.h"
 
 #define LEVEL 1
-/* More than either library allocates. */
+/* More than zstd allocates. */
 #define LIBRARY_MEMORY ((size_t)4 << 20)
+/* What cannot be compressed is stored, in blocks of 64 KiB at most with 5 bytes more each; and the file's
+ * head and end. */
+#define GZIP_ROOM(size) ((size) + ((size) / 32768 + 1) * 5 + 1024)
 
 struct squeeze {
 	enum squeeze_kind kind;
-	struct libdeflate_compressor *deflate; /* of SQUEEZE_GZIP */
-	ZSTD_CCtx *zstd;                       /* of SQUEEZE_ZSTD */
-	struct buffer joined;                  /* the pieces of a body, where there are several */
+	struct gzip {
+		struct isal_zstream stream;
+		uint8_t level[ISAL_DEF_LVL1_DEFAULT]; /* what its level needs */
+	} * gzip;                                     /* of SQUEEZE_GZIP */
+	ZSTD_CCtx *zstd;                              /* of SQUEEZE_ZSTD */
+	struct buffer joined;                         /* the pieces of a body, where there are several */
 };
 
-/* The libraries fail where memory is short; it is waited for here, as for all that carries spans. */
+/* zstd fails where memory is short; it is waited for here, as for all that carries spans. */
 static void wait_for_memory(void)
 {
 	free(memory_get(LIBRARY_MEMORY));
@@ -32,8 +38,8 @@ struct squeeze *squeeze_create(enum squeeze_kind kind)
 	struct squeeze *squeeze = memory_get(sizeof(*squeeze));
 
 	squeeze->kind = kind;
-	while (kind == SQUEEZE_GZIP && !(squeeze->deflate = libdeflate_alloc_compressor(LEVEL)))
-		wait_for_memory();
+	if (kind == SQUEEZE_GZIP)
+		squeeze->gzip = memory_get(sizeof(*squeeze->gzip));
 	while (kind == SQUEEZE_ZSTD && !(squeeze->zstd = ZSTD_createCCtx()))
 		wait_for_memory();
 	if (squeeze->zstd &&
@@ -46,7 +52,7 @@ void squeeze_destroy(struct squeeze *squeeze)
 {
 	if (!squeeze)
 		return;
-	libdeflate_free_compressor(squeeze->deflate);
+	free(squeeze->gzip);
 	ZSTD_freeCCtx(squeeze->zstd);
 	buffer_free(&squeeze->joined);
 	free(squeeze);
@@ -76,16 +82,26 @@ static struct squeeze_piece join(struct squeeze *squeeze, const struct squeeze_p
 	return (struct squeeze_piece){squeeze->joined.data, squeeze->joined.size};
 }
 
+/* ISA-L takes 1,900 instructions for a span of 400 bytes, libdeflate 7,100, for 2 % more
+ * bytes. */
 static void put_gzip(struct squeeze *squeeze, struct squeeze_piece body, struct buffer *out)
 {
-	size_t room = libdeflate_gzip_compress_bound(squeeze->deflate, body.size);
-	uint8_t *to = buffer_reserve(out, room);
-	size_t size =
-		libdeflate_gzip_compress(squeeze->deflate, body.size ? body.data : "", body.size, to, room);
+	struct isal_zstream *stream = &squeeze->gzip->stream;
+	size_t room = GZIP_ROOM(body.size);
 
-	if (!size) /* There is room for all, and it allocates nothing. */
-		g_error("libdeflate does not compress");
-	out->size += size;
+	isal_deflate_stateless_init(stream);
+	stream->gzip_flag = IGZIP_GZIP;
+	stream->level = LEVEL;
+	stream->level_buf = squeeze->gzip->level;
+	stream->level_buf_size = sizeof(squeeze->gzip->level);
+	stream->end_of_stream = 1;
+	stream->next_in = (uint8_t *)(uintptr_t)(body.size ? body.data : ""); /* which it only reads */
+	stream->avail_in = (uint32_t)body.size;
+	stream->next_out = buffer_reserve(out, room);
+	stream->avail_out = (uint32_t)room;
+	if (isal_deflate_stateless(stream) != COMP_OK) /* There is room for all, and it allocates nothing. */
+		g_error("ISA-L does not compress");
+	out->size += stream->total_out;
 }
 
 static void put_zstd(struct squeeze *squeeze, struct squeeze_piece body, struct buffer *out)

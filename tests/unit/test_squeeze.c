@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <glib.h>
-#include <libdeflate.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -31,13 +30,6 @@ static int failures;
 static bool fails(void)
 {
 	return failures > 0 && failures-- > 0;
-}
-
-struct libdeflate_compressor *__real_libdeflate_alloc_compressor(int level);
-struct libdeflate_compressor *__wrap_libdeflate_alloc_compressor(int level);
-struct libdeflate_compressor *__wrap_libdeflate_alloc_compressor(int level)
-{
-	return fails() ? NULL : __real_libdeflate_alloc_compressor(level);
 }
 
 ZSTD_CCtx *__real_ZSTD_createCCtx(void);
@@ -143,6 +135,7 @@ START_TEST(damage_is_seen)
 }
 END_TEST
 
+/* zstd's: what ISA-L needs is had from memory_get, which waits, and then it allocates nothing. */
 START_TEST(short_memory_is_waited_for)
 {
 	GRand *random = g_rand_new_with_seed(9);
@@ -151,7 +144,7 @@ START_TEST(short_memory_is_waited_for)
 	failures = 2;
 	squeeze = squeeze_create(kinds[_i].kind);
 	ck_assert_int_eq(failures, 0);
-	failures = kinds[_i].kind == SQUEEZE_ZSTD ? 2 : 0; /* libdeflate has all it needs by then */
+	failures = 2;
 	check_body(squeeze, _i, random, 100000, true);
 	ck_assert_int_eq(failures, 0);
 	g_rand_free(random);
@@ -165,7 +158,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, others_unpack_it, 0, G_N_ELEMENTS(kinds));
 	tcase_add_loop_test(tests, damage_is_seen, 1, G_N_ELEMENTS(kinds));
-	tcase_add_loop_test(tests, short_memory_is_waited_for, 1, G_N_ELEMENTS(kinds));
+	tcase_add_loop_test(tests, short_memory_is_waited_for, 2, G_N_ELEMENTS(kinds));
 	tcase_set_timeout(tests, 60);
 	return run_cases("squeeze", tests);
 }

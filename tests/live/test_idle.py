@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A node on which nothing happens is left in peace, and yet the first span after that is there within a second."""
+
+import os
+import time
+
+from rig.node import sanitized
+
+LOAD = "tests/live/programs/spanload"
+QUIET = 3  # s without an event, after which the reader looks less often
+WITHIN = 3 if sanitized() else 1  # s
+DEFAULTS = {"session": {"live_timer": "200ms"}, "output": {"batch_delay": "100ms"}}
+
+
+def looks(pid):
+    """How often the threads of a process have waited for something."""
+    count = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii", errors="replace") as file:
+            count += sum(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
+    return count
+
+
+def looks_in(pid, seconds):
+    before = looks(pid)
+    time.sleep(seconds)
+    return (looks(pid) - before) / seconds
+
+
+def deliver_one(node, sent):
+    """Records one span; gives the seconds from then on until it is sent."""
+    node.run([LOAD, "-n", 1])
+    begun = time.monotonic()
+    node.wait_ledger(lambda ledger: ledger.sent == sent, 20, "the span to be sent")
+    return time.monotonic() - begun
+
+
+def test_quiet_node(node, receiver):
+    node.start_agent(receiver.port, **DEFAULTS)
+    took = []
+    for sent in range(1, 4):
+        took.append(deliver_one(node, sent))
+        busy = looks_in(node.reader_pid(), QUIET - 1)
+        time.sleep(2)
+        quiet = looks_in(node.reader_pid(), 3)
+        assert quiet < 0.6 * busy, (quiet, busy)
+    # the first one came to a reader that was not yet quiet
+    assert min(took[1:]) < WITHIN, took
+    assert {span.id for span in receiver.spans()} and len(receiver.spans()) == 3
