@@ -3,7 +3,7 @@
 #
 # What quickstart and check share: Debian packages, the build, and output. Sourced, with $top set.
 
-packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libdeflate-dev libevent-dev libglib2.0-dev libisal-dev liblttng-ctl-dev liblttng-ust-dev
+packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libevent-dev libglib2.0-dev libisal-dev liblttng-ctl-dev liblttng-ust-dev
 	librdkafka-dev libssl-dev libsqlite3-dev libsystemd-dev libthrift-c-glib-dev libzstd-dev meson ninja-build pkg-config thrift-compiler)
 packages_run=(iproute2 lttng-tools python3 util-linux)
 packages_host=(build-essential debhelper debootstrap dpkg-dev lintian systemd-container)

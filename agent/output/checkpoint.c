@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <glib.h>
-#include <libdeflate.h>
+#include <isa-l/crc.h>
 
 #include "base/pack.h"
 #include "base/twoslots.h"
@@ -28,9 +28,9 @@ static const char *const names[TWOSLOTS] = {"checkpoint.0", "checkpoint.1"};
 
 static uint32_t crc_of(const uint8_t *header, const void *data, size_t size)
 {
-	uint32_t crc = libdeflate_crc32(0, header, HEADER_SIZE - 4);
+	uint32_t crc = crc32_gzip_refl(0, header, HEADER_SIZE - 4);
 
-	return libdeflate_crc32(crc, data, size);
+	return crc32_gzip_refl(crc, data, size);
 }
 
 static bool open_files(struct checkpoint *checkpoint, const char *folder, char *error, size_t error_size)

@@ -2,7 +2,7 @@
 #include "spool/refusedrow.h"
 
 #include <glib.h>
-#include <libdeflate.h>
+#include <isa-l/crc.h>
 
 #include "spool/spoolfile.h"
 
@@ -15,7 +15,7 @@ void refusedrow_bind(sqlite3_stmt *insert, const struct spool_refused *refused, 
 	sqlite3_bind_int64(insert, 1, time);
 	sqlite3_bind_int64(insert, 2, refused->event_time);
 	sqlite3_bind_int64(insert, 3, refused->size);
-	sqlite3_bind_int64(insert, 4, libdeflate_crc32(0, refused->span, kept));
+	sqlite3_bind_int64(insert, 4, crc32_gzip_refl(0, refused->span, kept));
 	sqlite3_bind_text(insert, 5, refused->words, -1, SQLITE_STATIC);
 	sqlite3_bind_blob64(insert, 6, refused->span, kept, SQLITE_STATIC);
 }

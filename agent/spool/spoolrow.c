@@ -2,7 +2,7 @@
 #include "spool/spoolrow.h"
 
 #include <glib.h>
-#include <libdeflate.h>
+#include <isa-l/crc.h>
 
 /* The column `sent`. */
 #define SENT_BEFORE 0x1
@@ -17,9 +17,9 @@ struct moment {
 
 static uint32_t sum_body(const void *spans, size_t spans_size, const void *times, size_t times_size)
 {
-	uint32_t sum = libdeflate_crc32(0, spans, spans_size);
+	uint32_t sum = crc32_gzip_refl(0, spans, spans_size);
 
-	return libdeflate_crc32(sum, times, times_size);
+	return crc32_gzip_refl(sum, times, times_size);
 }
 
 static uint32_t flags_of(const struct spoolrow *row)
@@ -35,7 +35,7 @@ static uint32_t sum_head(const struct spoolrow *row)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
 		fields[i] = GUINT64_TO_LE(values[i]);
-	return libdeflate_crc32(0, fields, sizeof(fields));
+	return crc32_gzip_refl(0, fields, sizeof(fields));
 }
 
 static void pack_times(struct buffer *times, const struct batch *batch)
