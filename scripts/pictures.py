@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(TOP, "tests/live"))
 
 from rig.browser import Browser  # noqa: E402
 from rig.dictation import Dictation  # noqa: E402
-from rig.node import Node  # noqa: E402
+from rig.node import WHOLE_STACKS, Node  # noqa: E402
 from rig.process import free_port  # noqa: E402
 from rig.scribe import Receiver  # noqa: E402
 
@@ -98,12 +98,13 @@ def main():
         node.start_lttng()
         receiver, archive = (Receiver(node, free_port()).start() for _ in range(2))
         ended = threading.Event()
-        node.start_agent(
+        node.write_config(
             receiver.port,
             agent={"page": "open", "ui": "http://127.0.0.1:9411/zipkin/traces/{trace}"},
             thresholds=THRESHOLDS,
             **{"output archive": {"server": f"127.0.0.1:{archive.port}"}},
         )
+        node.start_agent_again(**WHOLE_STACKS)
         programs = threading.Thread(target=record, args=[node, ended])
         programs.start()
         try:

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <glib.h>
+#include <pagefiles.h> /* which the build makes of page/ */
 
-#include "pagefiles.h"
 #include "status/html.h"
 #include "status/pagerows.h"
 #include "status/pagestate.h"

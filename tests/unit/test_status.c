@@ -19,7 +19,7 @@ static void setup(void)
 	memset(&status, 0, sizeof(status));
 	status.config = &config;
 	status.reload = &reload;
-	status.http_error = "";
+	status.http_error = status.page = "";
 	status.output_count = 1;
 	status.outputs[0].name = "default";
 	status.outputs[0].uplink.type = status.outputs[0].uplink.server = "scribe";
