@@ -40,7 +40,7 @@ static void add_of_trace(
 		.duration = duration,
 		.tags = &failed,
 		.tag_count = error};
-	struct named its = names_of(names, &span, count++, &words);
+	struct named its = names_of(names, &span, waiting++, &words);
 
 	buffer_put(&named, &its, sizeof(its));
 	trait_put(&traits, &span);
@@ -165,7 +165,7 @@ START_TEST(names_are_bounded)
 	for (int i = 0; i < NAMES_SEEN + 100; i++) {
 		snprintf(name, sizeof(name), "%0120d", i);
 		add("service", name, 1 + (INT64_C(1) << i % 40), i % 2, 1);
-		if (count == 100)
+		if (waiting == 100)
 			ck_assert(take());
 	}
 	began = clock_monotonic();
@@ -333,7 +333,7 @@ START_TEST(looks_are_whole)
 			.duration = 1000 + i % 1000,
 			.program = text_of(name),
 			.pid = i % 3000};
-		struct named its = names_of(names, &span, count++, &words);
+		struct named its = names_of(names, &span, waiting++, &words);
 
 		buffer_put(&named, &its, sizeof(its));
 		trait_put(&traits, &span);
