@@ -314,6 +314,7 @@ def test_stopped_under_load(node):
         if turn % 2:
             sink.start()
     wait_senders(senders, 120)
+    node.agent.wait_ready(node.collecting)  # the last one may have nothing left to take
     total = sum(s.count for s in senders)
     ledger = wait_received(node, total)
     again = check_came(sink, senders)

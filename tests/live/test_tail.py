@@ -11,6 +11,7 @@ import tempfile
 import time
 
 import pytest
+from rig.node import paced
 from rig.process import SLOW, free_port, wait_until
 from test_files import LOAD, NONE, ordinals
 
@@ -115,7 +116,7 @@ def test_filters(node, agent):
 def test_slow_reader(node, receiver):
     """It stands still: it loses spans, which are counted; the agent delivers all, and others see all."""
     node.start_agent(receiver.port)
-    rate = 2000
+    rate = paced(2000, 2000)  # which the quick one keeps up with
     with tail(node, "--json") as slow, tail(node, "--json") as quick:
         slow.send_signal(signal.SIGSTOP)
         node.run([LOAD, "-t", 2, "-n", 5 * rate, "-r", rate, "-w", 20])

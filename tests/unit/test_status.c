@@ -2,9 +2,11 @@
 /* What the status says in text of a state that is made up. */
 #include <check.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "status/doctor.h"
+#include "status/refusal.h"
 #include "status/status.h"
 
 #include "run.h"
@@ -194,6 +196,25 @@ START_TEST(silent)
 }
 END_TEST
 
+/* Only root and the agent's user may say that a reload was refused. */
+START_TEST(refusal)
+{
+	const unsigned root = 0, own = geteuid(), other = 65533;
+	struct reload_state state = {0};
+	struct buffer body = {0};
+
+	ck_assert_int_eq(refusal_take(&state, true, &other, &body), 403);
+	ck_assert_int_eq(refusal_take(&state, true, NULL, &body), 403);
+	ck_assert_int_eq(refusal_take(&state, false, &root, &body), 405);
+	ck_assert(!state.failed && !state.failures);
+	ck_assert_int_eq(refusal_take(&state, true, &root, &body), 200);
+	ck_assert_int_eq(refusal_take(&state, true, &own, &body), 200);
+	ck_assert(state.failed);
+	ck_assert_uint_eq(state.failures, 2);
+	buffer_free(&body);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("status");
@@ -201,6 +222,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, latency, 0, sizeof(latencies) / sizeof(*latencies));
 	tcase_add_test(cases, sizes);
+	tcase_add_test(cases, refusal);
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, unsteady);
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
