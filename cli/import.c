@@ -35,7 +35,7 @@ static const char help[] =
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --print             print them instead, each trace as a tree; what was read is said on\n"
 	"                      standard error\n"
-	"  --around TRACE_ID   print this trace, with the events of programs and of the kernel\n"
+	"  --around ID         print the trace ID, with the events of programs and of the kernel\n"
 	"                      that its spans' threads had meanwhile\n"
 	"  --json              with --print: a line for each span, Zipkin's JSON of version 2;\n"
 	"                      with --around: one for each span with its events\n"
