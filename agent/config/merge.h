@@ -19,8 +19,8 @@ enum config_change {
 	CONFIG_CHANGES_LOG = 32,
 	CONFIG_CHANGES_INPUT = 64,
 	CONFIG_CHANGES_THRESHOLDS = 128,
-	CONFIG_CHANGES_METRICS = 256, /* of which nobody needs to be told */
-	CONFIG_CHANGES_PAGE = 512,    /* the same */
+	CONFIG_CHANGES_METRICS = 256,  /* of which nobody needs to be told */
+	CONFIG_CHANGES_PAGE = 512,     /* the same */
 	CONFIG_CHANGES_SESSION = 1024, /* what is recorded beside spans */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,

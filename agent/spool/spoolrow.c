@@ -35,7 +35,7 @@ static uint32_t sum_head(const struct spoolrow *row)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
 		fields[i] = GUINT64_TO_LE(values[i]);
-	return crc32_gzip_refl(0, fields, sizeof(fields));
+	return crc32_gzip_refl(0, (const void *)fields, sizeof(fields));
 }
 
 static void pack_times(struct buffer *times, const struct batch *batch)

@@ -56,9 +56,9 @@ START_TEST(test_mistakes)
 		{"[output zipkin2]\ntakes = spans, logs\n",
 			"test: F:2: `takes = spans, logs` is not valid: it must be spans, events or "
 			"messages, or several, separated by commas\n"},
-		{"[output zipkin2]\ntakes =\n",
-			"test: F:2: `takes = ` is not valid: it must be spans, events or messages, or several, "
-			"separated by commas\n"},
+		{"[output zipkin2]\ntakes =\n", "test: F:2: `takes = ` is not valid: it must be spans, "
+						"events or messages, or several, "
+						"separated by commas\n"},
 		{"[output zipkin2]\ntype = http\ntakes = spans, events\n",
 			"test: F:3: `type = http` takes spans only, as that is all that Zipkin takes; for "
 			"events and messages set another type in [output zipkin2]\n"},
