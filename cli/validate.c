@@ -81,6 +81,14 @@ static void note_keep(const struct output_config *output, const char *prefix)
 			output->section, output->keep_errors ? "keep-errors" : "keep-slower");
 }
 
+/* Of messages there are none without an intake. */
+static void note_messages(const struct config *config, const struct output_config *output, const char *prefix)
+{
+	if (config_lane_is_on(output, KIND_MESSAGES) && !*config->input_scribe)
+		printf("%snote: [%s] takes messages, but none come in: set `scribe` in [input]\n", prefix,
+			output->section);
+}
+
 /* What is no mistake, and may surprise; each a line behind @prefix. */
 static void print_notes(const struct config *config, const char *prefix)
 {
@@ -95,6 +103,7 @@ static void print_notes(const struct config *config, const char *prefix)
 		delivers = true;
 		note_ports(output, prefix);
 		note_keep(output, prefix);
+		note_messages(config, output, prefix);
 		if (is_other_version(output))
 			printf("%snote: [%s] sends %s to `path = %s`: Zipkin takes its version 1 (`format = "
 			       "thrift`) at /api/v1/spans, and its version 2 (`format = json2`) at "

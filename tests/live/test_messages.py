@@ -310,6 +310,28 @@ def test_otlp_logs(node):
         exactly(found == collections.Counter({**wanted, ("\ufffd".encode(), b"words"): 1}), "what came differs")
 
 
+def test_validate_tries_each_kind(node):
+    """Each server gets one of each kind that its output takes; messages that nobody could send are noted."""
+    sink = MessageSink(node, free_port()).start()
+    with LogSink() as logs:
+        outputs = {
+            "output": {"takes": "spans, events, messages"},
+            "output logs": dict(TIMID, type="otlp", server=f"127.0.0.1:{logs.port}", takes="events, messages"),
+        }
+        config = node.write_config(sink.port, **outputs)
+        said = node.run(["cli/blkin", "validate", "--connect", config])
+        for title, port, kinds in (("output", sink.port, ("", "events: ", "messages: ")), ("output logs", logs.port, ("events: ", "messages: "))):
+            for kind in kinds:
+                assert f"[{title}] 127.0.0.1:{port}: {kind}accepted (" in said, said
+        assert "note: [output] takes messages, but none come in: set `scribe` in [input]" in said, said
+        exactly([name for name, _ in sorted(sink.messages())] == [b"LTTng", b"blkin", b"zipkin"], sink.messages())
+        exactly(len(logs.spans) == 2 and {path for path, _, _ in logs.requests} == {"/v1/logs"}, logs.requests)
+    config = node.write_config(1, output={"type": "http", "takes": "messages"})
+    program = node.start([node.built("cli/blkin"), "validate", config], name="validate")
+    assert program.wait() == 78
+    assert "`type = http` takes spans only, as that is all that Zipkin takes" in program.log()
+
+
 def test_tree(bare_node):
     """Node, rack, site; the rack's is killed -9 again and again under load; each message is at the server."""
     with OtherNode() as rack, OtherNode() as site:
