@@ -99,8 +99,7 @@ static void read_session(struct reading *reading)
 	desk_end(reading->desk);
 	progress_finish(reading->progress);
 	keeper_clean(reading->keeper);
-	desk_finish(
-		reading->desk, !keeps && !progress_session(reading->progress));
+	desk_finish(reading->desk, !keeps && !progress_session(reading->progress));
 }
 
 /* Sanitizers take memory of their own. */

@@ -35,7 +35,7 @@ static const char help[] =
 	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
 	"  --print             print them instead, each trace as a tree; what was read is said on\n"
 	"                      standard error\n"
-	"  --around TRACE_ID   print this trace, with the events of programs and of the kernel\n"
+	"  --around ID         print the trace ID, with the events of programs and of the kernel\n"
 	"                      that its spans' threads had meanwhile\n"
 	"  --json              with --print: a line for each span, Zipkin's JSON of version 2;\n"
 	"                      with --around: one for each span with its events\n"
@@ -300,7 +300,8 @@ static int read_options(struct import *import, int argc, char **argv)
 	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
 		{"server", required_argument, NULL, 's'}, {"print", no_argument, NULL, 'p'},
 		{"json", no_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'},
-		{"around", required_argument, NULL, 'a'}, {"events", optional_argument, NULL, 'e'}, FOLDING_OPTIONS, {0}};
+		{"around", required_argument, NULL, 'a'}, {"events", optional_argument, NULL, 'e'},
+		FOLDING_OPTIONS, {0}};
 	const char *file = NULL, *server = NULL;
 	struct send_to *to = &import->to;
 	struct address addresses[ADDRESSES_MAX];
@@ -329,7 +330,8 @@ static int read_options(struct import *import, int argc, char **argv)
 		return EX_USAGE;
 	}
 	if (import->around && !around_parse(import->around, NULL)) {
-		log_error("--around takes a trace's id in up to 32 hexadecimal digits, not %s", import->around);
+		log_error(
+			"--around takes a trace's id in up to 32 hexadecimal digits, not %s", import->around);
 		return EX_USAGE;
 	}
 	if (server && address_parse_list(server, addresses) == 0) {

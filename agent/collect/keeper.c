@@ -170,7 +170,8 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 	reader_hold(reader, false);
 	if (!has_our_settings(keeper)) {
 		if (keeper_knows_session(keeper))
-			log_info("[session], [events] or [kernel] has changed: the old session is read to its end, and a new one "
+			log_info("[session], [events] or [kernel] has changed: the old session is read to "
+				 "its end, and a new one "
 				 "is made");
 		keeper_finish(keeper, session, reader);
 		return true;

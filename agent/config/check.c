@@ -250,7 +250,8 @@ static int check_memory(const struct config *config)
 	return broken(at, "`reader-memory` must be at least twice `max-pending` of [spans],", "session");
 }
 
-/* Spans are events, too. LTTng has exclusions for this, but `lttng list` then ends the session daemon (2.13). */
+/* Spans are events, too. LTTng has exclusions for this, but `lttng list` then ends the session daemon (2.13).
+ */
 static int check_events(const struct config *config)
 {
 	static const char *const own[] = {"blkin:", "zipkin:"};
@@ -261,9 +262,10 @@ static int check_events(const struct config *config)
 
 		if (!glob)
 			continue;
-		message = g_strdup_printf("`names` has `%s`, which stands for spans (%s*), too, and these are "
-					  "recorded anyway: name the providers of the events, as `PROVIDER:*`,",
-			glob, own[i]);
+		message =
+			g_strdup_printf("`names` has `%s`, which stands for spans (%s*), too, and these are "
+					"recorded anyway: name the providers of the events, as `PROVIDER:*`,",
+				glob, own[i]);
 		return broken(at, message, "events");
 	}
 	return 0;

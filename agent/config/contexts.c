@@ -114,7 +114,8 @@ int contexts_parse(struct contexts *contexts, const char *text, char *error, siz
 			return -1;
 		}
 		if (has(contexts, context) || contexts->count == CONTEXTS_MAX) {
-			snprintf(error, size, "has `%s` twice, or more than %d contexts", *word, CONTEXTS_MAX);
+			snprintf(
+				error, size, "has `%s` twice, or more than %d contexts", *word, CONTEXTS_MAX);
 			return -1;
 		}
 		contexts->of[contexts->count++] = *context;

@@ -25,9 +25,9 @@ enum context_kind {
 
 struct context {
 	enum context_kind kind;
-	const char *name;     /* as the file has it; of a perf counter what is behind "perf:" */
-	uint32_t type;        /* a perf counter's, as the kernel numbers them, */
-	uint64_t config;      /* and which of that type */
+	const char *name; /* as the file has it; of a perf counter what is behind "perf:" */
+	uint32_t type;    /* a perf counter's, as the kernel numbers them, */
+	uint64_t config;  /* and which of that type */
 };
 
 struct contexts {

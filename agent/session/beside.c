@@ -25,8 +25,9 @@ static bool wants_kernel(const struct config *config)
 /* Of a thread of the kernel's list the two numbers differ where it is in a container. */
 static int add_kernel_contexts(struct lttng_handle *handle)
 {
-	static const enum lttng_event_context_type kinds[] = {LTTNG_EVENT_CONTEXT_PID, LTTNG_EVENT_CONTEXT_TID,
-		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PROCNAME};
+	static const enum lttng_event_context_type kinds[] = {LTTNG_EVENT_CONTEXT_PID,
+		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID,
+		LTTNG_EVENT_CONTEXT_PROCNAME};
 	int code = 0;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds) && code == 0; i++)
@@ -44,7 +45,8 @@ static bool make_events(const struct config *config, const char *name)
 	if (code == 0)
 		code = contexts_add(usable, handle, EVENTS_CHANNEL);
 	if (code != 0)
-		log_warning("LTTng session `%s`: events are recorded without all of `context` in [events]: %s",
+		log_warning(
+			"LTTng session `%s`: events are recorded without all of `context` in [events]: %s",
 			name, lttng_strerror(code));
 	if (handle)
 		lttng_destroy_handle(handle);
@@ -94,8 +96,7 @@ struct beside_made beside_create(const struct config *config, const char *name)
 
 struct beside_made beside_possible(const struct config *config)
 {
-	return (struct beside_made){
-		wants_events(config), wants_kernel(config) && tracing_ask_kernel() == 0};
+	return (struct beside_made){wants_events(config), wants_kernel(config) && tracing_ask_kernel() == 0};
 }
 
 /* The contexts are long; it is enough to know whether they are others. */
@@ -159,8 +160,8 @@ struct side {
 	struct lttng_handle *handle;
 	const char *channel;
 	GPtrArray *wanted;
-	const char *filter;       /* of events; NULL: it is the kernel's */
-	struct problem *problem;  /* the first one that is met */
+	const char *filter;      /* of events; NULL: it is the kernel's */
+	struct problem *problem; /* the first one that is met */
 };
 
 static void explain(struct side *side, int code, const char *name)
@@ -275,7 +276,7 @@ void beside_enable(const struct config *config, const char *name, bool anew, str
 int beside_check_filter(const char *filter, char *error, size_t size)
 {
 	struct lttng_handle *handle = tracing_open("");
-	struct rule rule = {.name = (char *)(uintptr_t)"*",
+	struct rule rule = {.name = (char *)(uintptr_t) "*",
 		.type = LTTNG_EVENT_TRACEPOINT,
 		.level_type = LTTNG_EVENT_LOGLEVEL_ALL,
 		.level = -1,
@@ -284,13 +285,15 @@ int beside_check_filter(const char *filter, char *error, size_t size)
 
 	if (!*filter || !handle)
 		return 0;
-	/* the library reads the expression before it looks for a daemon, and for the session, which is none */
+	/* the library reads the expression before it looks for a daemon, and for the session, which is none
+	 */
 	code = rule_enable(handle, EVENTS_CHANNEL, &rule);
 	lttng_destroy_handle(handle);
 	if (code != -LTTNG_ERR_FILTER_INVAL && code != -LTTNG_ERR_FILTER_NOMEM)
 		return 0;
 	snprintf(error, size,
-		"LTTng does not understand this expression; lttng-enable-event(1) explains filters, as in size > "
+		"LTTng does not understand this expression; lttng-enable-event(1) explains filters, as in "
+		"size > "
 		"100 && $ctx.procname == \"gateway\"");
 	return -1;
 }

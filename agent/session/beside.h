@@ -17,8 +17,8 @@ struct beside_made {
 	bool events, kernel;
 };
 
-/* Makes the channels that are asked for in the session @name, with all that they are to have, as far as it can
- * be had; the session must not have recorded yet. */
+/* Makes the channels that are asked for in the session @name, with all that they are to have, as far as it
+ * can be had; the session must not have recorded yet. */
 struct beside_made beside_create(const struct config *config, const char *name);
 
 /* What of the configuration is fixed once a session that has @made is created, as text that goes behind that

@@ -31,7 +31,8 @@ static const enum lttng_event_context_type kinds[] = {
 /* As a program would: of its own thread, without the kernel's part. Returns 0 or an errno. */
 static int try_counter(const struct context *context)
 {
-	struct perf_event_attr attr = {.type = context->type, .size = sizeof(attr), .config = context->config};
+	struct perf_event_attr attr = {
+		.type = context->type, .size = sizeof(attr), .config = context->config};
 	long fd;
 
 	attr.exclude_kernel = 1;

@@ -2,9 +2,9 @@
 /*
  * Positions: how far each of a session's streams was read.
  *
- * A stream is the sequence of packets of one CPU and channel, for one user and word size, or for the kernel. A packet is known by its begin
- * clock, which only grows within a stream, and which live reading, relayd's index and the packet itself all
- * have; its sequence number shows whether packets before it are missing.
+ * A stream is the sequence of packets of one CPU and channel, for one user and word size, or for the kernel.
+ * A packet is known by its begin clock, which only grows within a stream, and which live reading, relayd's
+ * index and the packet itself all have; its sequence number shows whether packets before it are missing.
  *
  * Each position says up to where events were *done*: read, in this run or before the checkpoint. *Before* is
  * where a run that was killed had read to beyond its checkpoint: those events are read again, and counted as

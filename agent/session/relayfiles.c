@@ -157,7 +157,8 @@ static char *trace_folder(const struct stream_key *key)
 {
 	if (key->bits == KERNEL_BITS)
 		return g_strdup("kernel");
-	return g_strdup_printf("ust/uid/%" G_GUINT64_FORMAT "/%" G_GUINT32_FORMAT "-bit", key->user, key->bits);
+	return g_strdup_printf(
+		"ust/uid/%" G_GUINT64_FORMAT "/%" G_GUINT32_FORMAT "-bit", key->user, key->bits);
 }
 
 int relayfiles_open_trace(struct relayfiles *files, const struct stream_key *key, const char *file)

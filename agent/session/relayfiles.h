@@ -47,8 +47,8 @@ struct relayfiles_packet {
 };
 
 /*
- * Calls @visit for each user and word size there is, and for the kernel, with the key of a stream of theirs. Returns 0, or an
- * errno if there are folders that could not be looked at.
+ * Calls @visit for each user and word size there is, and for the kernel, with the key of a stream of theirs.
+ * Returns 0, or an errno if there are folders that could not be looked at.
  */
 int relayfiles_each_trace(
 	struct relayfiles *files, void (*visit)(void *data, const struct stream_key *key), void *data);

@@ -56,16 +56,16 @@ enum session_status session_start(struct session *session, char *error, size_t e
 
 /* What session_repair has set right. */
 struct session_repairs {
-	const char *what; /* that somebody had changed; NULL: nothing */
-	bool level;       /* it had another one */
+	const char *what;           /* that somebody had changed; NULL: nothing */
+	bool level;                 /* it had another one */
 	struct omissions omissions; /* if it was looked at anew */
 };
 
 /*
  * Makes sure that @session is there and records: that it is started, has its channel and its events enabled,
  * and records spans of @level and those that matter more. A change of level loses none of the spans that both
- * levels record. SESSION_NONE: it is gone. What else the configuration wants of it is set right, too; @anew as
- * beside_enable has it.
+ * levels record. SESSION_NONE: it is gone. What else the configuration wants of it is set right, too; @anew
+ * as beside_enable has it.
  */
 enum session_status session_repair(const struct config *config, const struct session_identity *session,
 	uint64_t level, bool anew, struct session_repairs *repairs);

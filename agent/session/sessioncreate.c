@@ -57,8 +57,7 @@ static void write_settings(
 		"*%" G_GUINT64_FORMAT " events %d%s",
 		config->session_name, config->relay_host, config->relay_control_port, config->relay_data_port,
 		config->live_timer, channel->attr.num_subbuf, channel->attr.subbuf_size,
-		channel->attr.tracefile_count, channel->attr.tracefile_size, TRACING_EVENTS,
-		beside);
+		channel->attr.tracefile_count, channel->attr.tracefile_size, TRACING_EVENTS, beside);
 	lttng_channel_destroy(channel);
 }
 

@@ -31,12 +31,12 @@ struct watch {
 	const char *reported; /* what was logged last, */
 	int64_t reported_at;  /* and when */
 	_Atomic uint64_t level;
-	bool at_once; /* look before the period is over */
-	bool anew;    /* at a session that was made or configured since the last look */
+	bool at_once;               /* look before the period is over */
+	bool anew;                  /* at a session that was made or configured since the last look */
 	struct omissions omissions; /* as of the last look of this kind, */
 	int64_t omissions_at;       /* and when that was */
 	atomic_bool news;           /* nobody was told of these */
-	bool ended;   /* the thread has nothing more to do */
+	bool ended;                 /* the thread has nothing more to do */
 };
 
 /* Waits for a period, or until there is news; false if it is to end. The lock is held. */
@@ -69,8 +69,9 @@ static bool is_to_try(const struct watch *watch)
 {
 	const struct omissions *omissions = &watch->omissions;
 
-	return watch->anew || ((omissions->events.reason != REASON_NONE || omissions->kernel.reason != REASON_NONE) &&
-				      clock_monotonic() - watch->omissions_at >= AGAIN_NS);
+	return watch->anew ||
+	       ((omissions->events.reason != REASON_NONE || omissions->kernel.reason != REASON_NONE) &&
+		       clock_monotonic() - watch->omissions_at >= AGAIN_NS);
 }
 
 static void note_omissions(struct watch *watch, const struct omissions *omissions)

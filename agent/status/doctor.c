@@ -123,23 +123,28 @@ static const struct remedy {
 			  "blkin-relayd` says what is wrong with them"},
 	[REASON_READER_ENDED] = {"reader-ended",
 		BY_ITSELF "read the agent's log for whose programs it is: journalctl -u blkin-agent"},
-	[REASON_EVENTS_FAILED] = {"events-failed",
-		"correct `names` in [events], or restart lttng-sessiond; `journalctl -u lttng-sessiond` may say "
-		"more"},
-	[REASON_EVENTS_FILTER] = {"events-filter", "correct `filter` in [events], which `blkin validate` checks, "
-						   "and reload the agent"},
-	[REASON_EVENTS_CONTEXT] = {"events-context",
-		"remove it from `context` in [events], or allow it: sysctl kernel.perf_event_paranoid=2, in a "
-		"container also the system call perf_event_open, and of the processor's counters a machine that "
-		"has them"},
+	[REASON_EVENTS_FAILED] = {"events-failed", "correct `names` in [events], or restart lttng-sessiond; "
+						   "`journalctl -u lttng-sessiond` may say "
+						   "more"},
+	[REASON_EVENTS_FILTER] = {"events-filter",
+		"correct `filter` in [events], which `blkin validate` checks, "
+		"and reload the agent"},
+	[REASON_EVENTS_CONTEXT] = {"events-context", "remove it from `context` in [events], or allow it: "
+						     "sysctl kernel.perf_event_paranoid=2, in a "
+						     "container also the system call perf_event_open, and of "
+						     "the processor's counters a machine that "
+						     "has them"},
 	[REASON_KERNEL_MISSING] = {"kernel-missing",
-		"apt install lttng-modules-dkms, modprobe lttng-tracer, then systemctl restart lttng-sessiond; in "
+		"apt install lttng-modules-dkms, modprobe lttng-tracer, then systemctl restart "
+		"lttng-sessiond; in "
 		"a container let an agent on the host record the kernel, and remove [kernel] here"},
 	[REASON_KERNEL_DENIED] = {"kernel-denied",
-		"use the system's session daemon: set `tracing-group = tracing` in [session], add the agent's user "
+		"use the system's session daemon: set `tracing-group = tracing` in [session], add the "
+		"agent's user "
 		"to that group, and restart the agent; or remove [kernel]"},
-	[REASON_KERNEL_FAILED] = {"kernel-failed", "correct [kernel] (lttng list --kernel, and lttng list --kernel "
-						   "--syscall, tell what there is), and reload the agent"},
+	[REASON_KERNEL_FAILED] = {"kernel-failed",
+		"correct [kernel] (lttng list --kernel, and lttng list --kernel "
+		"--syscall, tell what there is), and reload the agent"},
 	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
 };
 
@@ -203,8 +208,8 @@ static void examine_session(struct findings *findings, const struct status *stat
 static void examine_omission(struct findings *findings, const struct problem *problem)
 {
 	if (problem->reason != REASON_NONE)
-		finding_add(
-			findings, remedies[problem->reason].code, remedies[problem->reason].fix, "%s", problem->text);
+		finding_add(findings, remedies[problem->reason].code, remedies[problem->reason].fix, "%s",
+			problem->text);
 }
 
 static void examine_left_out(struct findings *findings, const struct status *status)

@@ -33,7 +33,8 @@ void shown_free(struct shown *shown);
  */
 void shown_report(struct shown *shown, const struct report *report);
 
-/* What the session does not record although the configuration asks for it, which is logged when it changes. */
+/* What the session does not record although the configuration asks for it, which is logged when it changes.
+ */
 void shown_omissions(struct shown *shown, const struct omissions *omissions);
 
 /* The reader has ended, and @why says how; if @starts, another one does. */

@@ -68,8 +68,7 @@ static void keep_span(struct seeking *seeking, const uint8_t *bytes, size_t size
 	while (spans->len) {
 		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);
 
-		if (span->trace_id == seeking->around->trace_id &&
-			seeking->whole->len < AROUND_SPANS_MAX)
+		if (span->trace_id == seeking->around->trace_id && seeking->whole->len < AROUND_SPANS_MAX)
 			g_ptr_array_add(seeking->whole, span);
 		else
 			span2_free(span);
@@ -143,8 +142,8 @@ static void read_traces(struct seeking *seeking, enum batch_format format, struc
 		.by_event_time = true,
 		.seen = format == BATCH_ZIPKIN_SPANS ? note_span : NULL,
 		.data = seeking};
-	struct reader *reader = reader_open_files((char *const *)around->traces->pdata, around->traces->len, &into,
-		around->error, sizeof(around->error));
+	struct reader *reader = reader_open_files((char *const *)around->traces->pdata, around->traces->len,
+		&into, around->error, sizeof(around->error));
 
 	around->damaged |= !reader;
 	if (reader)

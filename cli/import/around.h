@@ -16,8 +16,8 @@
 bool around_parse(const char *text, uint64_t *trace_id);
 
 /*
- * Reads @traces (of char *) twice, in a child process, without those that babeltrace2 cannot read, and prints:
- * a tree, or lines of JSON; returns the exit code. What was wrong is logged.
+ * Reads @traces (of char *) twice, in a child process, without those that babeltrace2 cannot read, and
+ * prints: a tree, or lines of JSON; returns the exit code. What was wrong is logged.
  */
 int around_run(const struct config *config, const char *trace_id, const struct span_printer_options *how,
 	const GPtrArray *traces);

@@ -86,8 +86,8 @@ static int64_t either(int64_t one, int64_t other)
 
 bool around_event_read(const char *json, size_t size, struct around_moment *moment)
 {
-	struct numbers numbers = {AROUND_UNKNOWN, AROUND_UNKNOWN, AROUND_UNKNOWN, AROUND_UNKNOWN, AROUND_UNKNOWN,
-		AROUND_UNKNOWN};
+	struct numbers numbers = {AROUND_UNKNOWN, AROUND_UNKNOWN, AROUND_UNKNOWN, AROUND_UNKNOWN,
+		AROUND_UNKNOWN, AROUND_UNKNOWN};
 	g_autofree char *room = g_malloc(size + 1);
 	struct jsonread from = {.at = json, .end = json + size, .room = room};
 
@@ -154,7 +154,8 @@ static char *text_of(const char *json, size_t size)
 	}
 	if (cpu == AROUND_UNKNOWN)
 		return g_strdup_printf("· %s%s%s", name->str, payload->len ? "  " : "", payload->str);
-	return g_strdup_printf("· %s%s%s, CPU %" G_GINT64_FORMAT, name->str, payload->len ? "  " : "", payload->str, cpu);
+	return g_strdup_printf(
+		"· %s%s%s, CPU %" G_GINT64_FORMAT, name->str, payload->len ? "  " : "", payload->str, cpu);
 }
 
 struct around_event *around_event_make(const char *json, size_t size, int64_t time)

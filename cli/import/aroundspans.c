@@ -151,8 +151,8 @@ static void learn(struct around_spans *spans, const struct around_moment *moment
 {
 	int64_t *tid, *kernel;
 
-	if (moment->tid == AROUND_UNKNOWN || moment->kernel == AROUND_UNKNOWN || moment->tid == moment->kernel ||
-		g_hash_table_size(spans->kernel_ids) >= AROUND_SPANS_MAX)
+	if (moment->tid == AROUND_UNKNOWN || moment->kernel == AROUND_UNKNOWN ||
+		moment->tid == moment->kernel || g_hash_table_size(spans->kernel_ids) >= AROUND_SPANS_MAX)
 		return;
 	tid = g_new(int64_t, 1);
 	kernel = g_new(int64_t, 1);

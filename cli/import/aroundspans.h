@@ -34,7 +34,8 @@ struct around_span {
 struct around_moment {
 	int64_t time;     /* ns since the epoch */
 	int64_t pid, tid; /* as the program sees them, in a container; whoever it happened to */
-	int64_t other;    /* the kernel's number of another thread that it is about: the next one, or that is woken */
+	int64_t other;    /* the kernel's number of another thread that it is about: the next one, or that is
+			     woken */
 	int64_t kernel;   /* and of the thread itself */
 };
 

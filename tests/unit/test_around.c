@@ -125,10 +125,12 @@ END_TEST
 
 START_TEST(json)
 {
-	static const char text[] = "{\"timestamp\":1,\"event\":\"sched_switch\",\"process\":{\"pid\":1003,\"tid\":1005,"
-				   "\"name\":\"x\"},\"cpu\":2,\"context\":{\"vpid\":3,\"vtid\":5,\"a\":{\"tid\":9}},"
-				   "\"payload\":{\"prev_tid\":1005,\"next_tid\":8,\"list\":[1,{}],\"name\":\"q \\\" q\"}}";
-	static const char other[] = "{\"process\":{\"tid\":\"x\"},\"payload\":{\"tid\":1.5,\"next_tid\":[2]}}";
+	static const char text[] =
+		"{\"timestamp\":1,\"event\":\"sched_switch\",\"process\":{\"pid\":1003,\"tid\":1005,"
+		"\"name\":\"x\"},\"cpu\":2,\"context\":{\"vpid\":3,\"vtid\":5,\"a\":{\"tid\":9}},"
+		"\"payload\":{\"prev_tid\":1005,\"next_tid\":8,\"list\":[1,{}],\"name\":\"q \\\" q\"}}";
+	static const char other[] =
+		"{\"process\":{\"tid\":\"x\"},\"payload\":{\"tid\":1.5,\"next_tid\":[2]}}";
 	struct around_moment moment = {0};
 	struct around_event *event;
 
@@ -138,8 +140,8 @@ START_TEST(json)
 	ck_assert_int_eq(moment.kernel, 1005);
 	ck_assert_int_eq(moment.other, 8);
 	event = around_event_make(text, sizeof(text) - 1, 1);
-	ck_assert_str_eq(event->text,
-		"· sched_switch  prev_tid=1005 next_tid=8 list=[1,{}] name=\"q \\\" q\", CPU 2");
+	ck_assert_str_eq(
+		event->text, "· sched_switch  prev_tid=1005 next_tid=8 list=[1,{}] name=\"q \\\" q\", CPU 2");
 	ck_assert_str_eq(event->json, text);
 	around_event_free(event);
 	for (size_t size = 0; size < sizeof(text) - 1; size++) {

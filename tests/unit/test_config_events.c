@@ -8,7 +8,8 @@
 
 #define NAMES "; it must be names of events, separated by commas, in which `*` stands for anything\n"
 #define SPANS                                                                                                \
-	", too, and these are recorded anyway: name the providers of the events, as `PROVIDER:*`, in [events]\n"
+	", too, and these are recorded anyway: name the providers of the events, as `PROVIDER:*`, in "       \
+	"[events]\n"
 
 START_TEST(mistakes)
 {
@@ -16,27 +17,32 @@ START_TEST(mistakes)
 		const char *text, *message;
 	} cases[] = {
 		{"[events]\nnames = a:*,, b:*\n", "test: F:2: `names = a:*,, b:*` has an empty name" NAMES},
-		{"[events]\nnames = a:?\n",
-			"test: F:2: `names = a:?` has a wildcard that LTTng does not know: its only one is `*`" NAMES},
+		{"[events]\nnames = a:?\n", "test: F:2: `names = a:?` has a wildcard that LTTng does not "
+					    "know: its only one is `*`" NAMES},
 		{"[kernel]\nevents = sched switch\n",
 			"test: F:2: `events = sched switch` has a character that no event's name has" NAMES},
 		{"[kernel]\nsyscalls = read, write, read\n",
 			"test: F:2: `syscalls = read, write, read` has a name twice" NAMES},
-		{"[events]\nnames = *\n", "test: F:2: `names` has `*`, which stands for spans (blkin:*)" SPANS},
+		{"[events]\nnames = *\n",
+			"test: F:2: `names` has `*`, which stands for spans (blkin:*)" SPANS},
 		{"[events]\nnames = a:*, bl*\n",
 			"test: F:2: `names` has `bl*`, which stands for spans (blkin:*)" SPANS},
 		{"[events]\nnames = zipkin:timestamp\n",
 			"test: F:2: `names` has `zipkin:timestamp`, which stands for spans (zipkin:*)" SPANS},
-		{"[events]\nlevel = loud\n", "test: F:2: `level = loud` is not valid: it must be emerg, alert, crit, "
-					      "err, warning, notice, info or debug\n"},
+		{"[events]\nlevel = loud\n",
+			"test: F:2: `level = loud` is not valid: it must be emerg, alert, crit, "
+			"err, warning, notice, info or debug\n"},
 		{"[events]\ncontext = vpid, perf:cycels\n",
 			"test: F:2: `context = vpid, perf:cycels` has `perf:cycels`, which is no context of "
-			"programs: did you mean `perf:cycles`?; there are vpid, vtid, procname, pthread_id, ip, vuid, "
+			"programs: did you mean `perf:cycles`?; there are vpid, vtid, procname, pthread_id, "
+			"ip, vuid, "
 			"vgid, pid_ns, net_ns, mnt_ns, cgroup_ns, and perf:COUNTER\n"},
 		{"[events]\ncontext = perf:cycles, perf:cpu-cycles\n",
-			"test: F:2: `context = perf:cycles, perf:cpu-cycles` has `perf:cpu-cycles` twice, or more than "
+			"test: F:2: `context = perf:cycles, perf:cpu-cycles` has `perf:cpu-cycles` twice, or "
+			"more than "
 			"16 contexts\n"},
-		{"[kernel]\nnames = a\n", "test: F:2: unknown key `names` in [kernel]; it belongs in [events]\n"},
+		{"[kernel]\nnames = a\n",
+			"test: F:2: unknown key `names` in [kernel]; it belongs in [events]\n"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans with other events in them, for `blkin import --around`: foreign:tick 1 and 3 within the span "outer", 2
- * within its child "inner", 4 behind both; and meanwhile 100 and more on another thread, which has no span.
+ * Spans with other events in them, for `blkin import --around`: foreign:tick 1 and 3 within the span "outer",
+ * 2 within its child "inner", 4 behind both; and meanwhile 100 and more on another thread, which has no span.
  * Prints the trace's id, the process, both threads, and CLOCK_MONOTONIC within inner.
  */
 #include <inttypes.h>
@@ -75,6 +75,7 @@ int main(void)
 	tick(4);
 	done = true;
 	pthread_join(thread, NULL);
-	printf("%016" PRIx64 " %d %d %d %" PRIu64 "\n", trace, (int)getpid(), (int)gettid(), (int)other, within);
+	printf("%016" PRIx64 " %d %d %d %" PRIu64 "\n", trace, (int)getpid(), (int)gettid(), (int)other,
+		within);
 	return 0;
 }

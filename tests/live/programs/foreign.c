@@ -4,8 +4,8 @@
  *
  *     foreign COUNT RATE [FIRST]
  *
- * Records COUNT of each, numbered from FIRST or 0, at most RATE of each a second (0: as fast as it can); prints
- * the number of its thread.
+ * Records COUNT of each, numbered from FIRST or 0, at most RATE of each a second (0: as fast as it can);
+ * prints the number of its thread.
  */
 #include <stdint.h>
 #include <stdio.h>
