@@ -8,14 +8,22 @@
 #include "base/clock.h"
 #include "encode/shortest.h"
 
+/* Two digits at a time, as divisions are what takes long. */
 char *jsonvalue_unsigned(char *to, uint64_t value)
 {
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+		"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+		"8081828384858687888990919293949596979899";
 	char digits[20], *first = digits + sizeof(digits);
 	size_t size;
 
-	do
-		*--first = (char)('0' + value % 10);
-	while (value /= 10);
+	for (; value >= 100; value /= 100)
+		memcpy(first -= 2, pairs + value % 100 * 2, 2);
+	if (value >= 10)
+		memcpy(first -= 2, pairs + value * 2, 2);
+	else
+		*--first = (char)('0' + value);
 	size = (size_t)(digits + sizeof(digits) - first);
 	memcpy(to, first, size);
 	return to + size;

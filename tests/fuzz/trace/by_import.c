@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "fuzz.h"
+#include "import/around.h"
 #include "import/print.h"
 #include "output/outputs.h"
 #include "queue/queue.h"
@@ -57,6 +58,25 @@ bool print_failed(const struct print *print)
 {
 	(void)print;
 	return false;
+}
+
+/* Nor is what is around a trace */
+
+bool around_parse(const char *text, uint64_t *trace_id)
+{
+	(void)text;
+	(void)trace_id;
+	return false;
+}
+
+int around_run(const struct config *config, const char *trace_id, const struct span_printer_options *how,
+	const GPtrArray *traces)
+{
+	(void)config;
+	(void)trace_id;
+	(void)how;
+	(void)traces;
+	abort();
 }
 
 /* The outputs */
