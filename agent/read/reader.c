@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "read/reader.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,14 +10,20 @@
 #include <glib.h>
 
 #include "base/memory.h"
+#include "read/merge.h"
 
 static bt_logging_level log_level = BT_LOGGING_LEVEL_NONE;
 /* After so many of the messages that were held time passes. */
 #define HELD_TICK 64
+/* Messages that are taken at a time from files. */
+#define STEP 15
 
 struct reader {
 	bt_graph *graph;
-	bt_message_iterator *iterator; /* of our sink; set once the graph is configured */
+	bool merges;                   /* what it reads are files */
+	uint64_t ports;                /* of our sink: one, or with files one for each stream */
+	bt_message_iterator *iterator; /* the one port's, once the graph is configured; or */
+	struct merge *merge;           /* that of files' */
 	struct intake *intake;         /* NULL: nobody takes the messages */
 	GPtrArray *held;               /* messages; NULL unless it holds or is to take what it held */
 	bool hold;
@@ -57,51 +64,88 @@ static void put_message(void *message)
 	bt_message_put_ref(message);
 }
 
+static void take(struct reader *reader, const bt_message *message)
+{
+	if (reader->hold) {
+		g_ptr_array_add(reader->held, (gpointer)(uintptr_t)message);
+		return;
+	}
+	if (reader->intake)
+		intake_message(reader->intake, message);
+	bt_message_put_ref(message);
+}
+
+static bt_message_iterator_next_status take_next(struct reader *reader)
+{
+	bt_message_array_const messages;
+	uint64_t count;
+	bt_message_iterator_next_status status =
+		bt_message_iterator_next(reader->iterator, &messages, &count);
+
+	for (uint64_t i = 0; status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK && i < count; i++)
+		take(reader, messages[i]);
+	return status;
+}
+
+/* Those of a step are as many as babeltrace2 gives at a time. */
+static bt_message_iterator_next_status take_merged(struct reader *reader)
+{
+	bt_message_iterator_next_status status = BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
+	uint64_t taken = 0;
+	const bt_message *message;
+
+	while (taken < STEP &&
+		(status = merge_next(reader->merge, &message)) == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+		take(reader, message);
+		taken++;
+	}
+	if (taken && status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
+		status = BT_MESSAGE_ITERATOR_NEXT_STATUS_OK; /* it is said again */
+	return status;
+}
+
 static bt_component_class_sink_consume_method_status consume(bt_self_component_sink *self)
 {
 	struct reader *reader = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
-	bt_message_array_const messages;
-	bt_message_iterator_next_status status;
-	uint64_t count;
+	bt_message_iterator_next_status status = reader->merge ? take_merged(reader) : take_next(reader);
 
-	status = bt_message_iterator_next(reader->iterator, &messages, &count);
-	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
-		return (bt_component_class_sink_consume_method_status)status; /* the enums agree by design */
-	for (uint64_t i = 0; i < count; i++) {
-		if (reader->hold) {
-			g_ptr_array_add(reader->held, (gpointer)(uintptr_t)messages[i]);
-			continue;
-		}
-		if (reader->intake)
-			intake_message(reader->intake, messages[i]);
-		bt_message_put_ref(messages[i]);
-	}
-	if (reader->intake && !reader->hold)
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK && reader->intake && !reader->hold)
 		intake_tick(reader->intake, false);
-	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
+	return (bt_component_class_sink_consume_method_status)status; /* the enums agree by design */
 }
 
 static bt_component_class_initialize_method_status initialize(bt_self_component_sink *self,
 	bt_self_component_sink_configuration *configuration, const bt_value *params, void *data)
 {
+	const struct reader *reader = data;
+
 	(void)configuration;
 	(void)params;
 	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), data);
-	if (bt_self_component_sink_add_input_port(self, "in", NULL, NULL) !=
-		BT_SELF_COMPONENT_ADD_PORT_STATUS_OK)
-		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	for (uint64_t i = 0; i < reader->ports; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "in%" PRIu64, i);
+		if (bt_self_component_sink_add_input_port(self, name, NULL, NULL) !=
+			BT_SELF_COMPONENT_ADD_PORT_STATUS_OK)
+			return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
 static bt_component_class_sink_graph_is_configured_method_status configured(bt_self_component_sink *self)
 {
 	struct reader *reader = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
-	bt_self_component_port_input *port = bt_self_component_sink_borrow_input_port_by_index(self, 0);
+	bool good;
 
-	if (bt_message_iterator_create_from_sink_component(self, port, &reader->iterator) !=
-		BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK)
-		return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
-	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
+	if (reader->merges)
+		good = (reader->merge = merge_create(self, reader->ports)) != NULL;
+	else
+		good = bt_message_iterator_create_from_sink_component(self,
+			       bt_self_component_sink_borrow_input_port_by_index(self, 0),
+			       &reader->iterator) == BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK;
+	return good ? BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK
+		    : BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
 }
 
 static void finalize(bt_self_component_sink *self)
@@ -109,6 +153,7 @@ static void finalize(bt_self_component_sink *self)
 	struct reader *reader = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 
 	BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(reader->iterator);
+	g_clear_pointer(&reader->merge, merge_destroy);
 }
 
 /* The graph */
@@ -177,6 +222,7 @@ struct reader *reader_open_live(
 	const bt_component_source *source = NULL;
 	const bt_component_sink *sink = NULL;
 
+	reader->ports = 1;
 	if (reader->graph)
 		sink = add_sink(reader);
 	if (sink)
@@ -190,39 +236,6 @@ struct reader *reader_open_live(
 	return NULL;
 }
 
-static const bt_component_filter *add_muxer(struct reader *reader)
-{
-	const bt_plugin *plugin = NULL;
-	const bt_component_class_filter *muxer_class;
-	const bt_component_filter *muxer = NULL;
-
-	if (bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) !=
-		BT_PLUGIN_FIND_STATUS_OK)
-		return NULL;
-	muxer_class = bt_plugin_borrow_filter_component_class_by_name_const(plugin, "muxer");
-	if (muxer_class)
-		bt_graph_add_filter_component(
-			reader->graph, muxer_class, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer);
-	bt_plugin_put_ref(plugin);
-	return muxer;
-}
-
-/* Connects every port of @source to a new port of the muxer, which makes one as its last is taken. */
-static bool connect_all(
-	struct reader *reader, const bt_component_source *source, const bt_component_filter *muxer)
-{
-	uint64_t count = bt_component_source_get_output_port_count(source);
-
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t free_port = bt_component_filter_get_input_port_count(muxer) - 1;
-
-		if (!connect_ports(reader, bt_component_source_borrow_output_port_by_index_const(source, i),
-			    bt_component_filter_borrow_input_port_by_index_const(muxer, free_port)))
-			return false;
-	}
-	return true;
-}
-
 /* Such as lttng-relayd's before it has any: babeltrace2 2.1 aborts. */
 static bool has_empty_metadata(const char *dir)
 {
@@ -232,37 +245,57 @@ static bool has_empty_metadata(const char *dir)
 	return stat(path, &file) == 0 && !file.st_size;
 }
 
-static bool add_directory(
-	struct reader *reader, const bt_component_filter *muxer, const char *dir, size_t index)
+static const bt_component_source *add_directory(struct reader *reader, const char *dir, size_t index)
 {
-	/* components need names that differ, and ours are taken */
+	/* components need names that differ */
 	g_autofree char *name = g_strdup_printf("trace-%zu", index);
 	const bt_component_source *source = add_source(reader, "fs", name, dir);
 
-	return source && connect_all(reader, source, muxer);
+	if (source)
+		reader->ports += bt_component_source_get_output_port_count(source);
+	return source;
+}
+
+/* Connects every port of the sources to one of the sink, of which there are as many. */
+static bool connect_all(struct reader *reader, const bt_component_source *const *sources, size_t count,
+	const bt_component_sink *sink)
+{
+	uint64_t next = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t ports = bt_component_source_get_output_port_count(sources[i]);
+
+		for (uint64_t port = 0; port < ports; port++)
+			if (!connect_ports(reader,
+				    bt_component_source_borrow_output_port_by_index_const(sources[i], port),
+				    bt_component_sink_borrow_input_port_by_index_const(sink, next++)))
+				return false;
+	}
+	return true;
 }
 
 struct reader *reader_open_files(
 	char *const *dirs, size_t count, const struct intake_options *into, char *error, size_t error_size)
 {
 	struct reader *reader = reader_create(into);
-	const bt_component_sink *sink = reader->graph ? add_sink(reader) : NULL;
-	const bt_component_filter *muxer = sink ? add_muxer(reader) : NULL;
+	g_autofree const bt_component_source **sources = g_new0(const bt_component_source *, count);
+	const bt_component_sink *sink;
 	char otherwise[4200];
 
 	snprintf(otherwise, sizeof(otherwise), "babeltrace2 cannot read traces: are its plugins installed?");
-	if (!muxer)
+	reader->merges = true;
+	if (!reader->graph)
 		goto failed;
 	for (size_t i = 0; i < count; i++) {
 		snprintf(otherwise, sizeof(otherwise), "%s/metadata is empty", dirs[i]);
 		if (has_empty_metadata(dirs[i]))
 			goto failed;
 		snprintf(otherwise, sizeof(otherwise), "%s: not a trace that babeltrace2 can read", dirs[i]);
-		if (!add_directory(reader, muxer, dirs[i], i))
+		if (!(sources[i] = add_directory(reader, dirs[i], i)))
 			goto failed;
 	}
-	if (connect_ports(reader, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
-		    bt_component_sink_borrow_input_port_by_index_const(sink, 0)))
+	sink = add_sink(reader);
+	if (sink && connect_all(reader, sources, count, sink))
 		return reader;
 failed:
 	take_error(error, error_size, otherwise);

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from expect import check_load
+from expect import check_load, tags_of
 
 LOAD = "tests/live/programs/spanload"
 
@@ -47,6 +47,27 @@ def test_every_span_arrives(node, receiver, recording):
     assert "20000 spans: 20000 sent, 0 refused, 0 too large, 0 not sent" in done.stdout
     receiver.wait_for(20000, 5)
     check_load(receiver.spans(), 2, 1, 10000)
+
+
+def test_traces_are_merged_by_time(node, receiver):
+    """Spans whose tags are in one trace and whose annotations are in another: each is put together as it was."""
+    # the program waits until spans are recorded, of which it has none
+    folders = {"times": "blkin:timestamp", "tags": "blkin:keyval_integer,blkin:span"}
+    for name, event in folders.items():
+        node.lttng("create", name, "-o", node.path(name))
+        node.lttng("enable-event", "-u", "-s", name, event)
+        node.lttng("start", name)
+    node.run(["tests/live/programs/classicload", 2000, 70, 4000])
+    for name in folders:
+        node.lttng("destroy", name)
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", *map(node.path, folders))
+    assert done.returncode == 0, done.stderr
+    assert "14000 in spans, 0 rejected" in done.stdout and "2000 spans: 2000 sent" in done.stdout, done.stdout
+    receiver.wait_for(2000, 5)
+    for span in receiver.spans():
+        notes = [note.value for note in sorted(span.annotations, key=lambda note: note.timestamp)]
+        assert notes == ["cs", "step 1", "step 2", "step 3", "step 4", "cr"]
+    assert sorted(int(tags_of(span)[0].value) for span in receiver.spans()) == list(range(2000))
 
 
 def test_named_twice_and_by_odd_names(node, receiver, recording):

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The messages of several streams on disk, by time. babeltrace2's muxer does the same through its queues, and
+ * looks at every stream for each message: a tenth of what reading a span takes, and more with more streams.
+ */
+#ifndef READ_MERGE_H
+#define READ_MERGE_H
+
+#include <babeltrace2/babeltrace.h>
+
+struct merge;
+
+/* Merges what comes to @count ports of the sink; NULL on failure. */
+struct merge *merge_create(bt_self_component_sink *sink, uint64_t count);
+void merge_destroy(struct merge *merge);
+
+/*
+ * Gives the next message, the caller's, if it returns OK; END if there is none left. Messages without a time of
+ * their own come with what is before them in their stream.
+ */
+bt_message_iterator_next_status merge_next(struct merge *merge, const bt_message **message);
+
+#endif
