@@ -25,6 +25,7 @@
 #include "stats/monitor.h"
 #include "stats/statistics.h"
 #include "status/activity.h"
+#include "status/controlsocket.h"
 #include "status/http.h"
 #include "status/status.h"
 #include "supervise/collector.h"
@@ -261,7 +262,7 @@ static bool start(struct agent *agent)
 {
 	make_loop(agent);
 	agent->producers = 2;
-	if (!http_is_alone(agent->config) || !make_delivery(agent) || !make_answers(agent) ||
+	if (!controlsocket_is_free(agent->config) || !make_delivery(agent) || !make_answers(agent) ||
 		!make_collection(agent) || !make_inlet(agent))
 		return false;
 	agent->reloading = (struct reload){

@@ -39,9 +39,9 @@ static const char help[] =
 	"                      that its spans' threads had meanwhile\n"
 	"  --json              with --print: a line for each span, Zipkin's JSON of version 2;\n"
 	"                      with --around: one for each span with its events\n"
-	"  --events[=GLOB,...] of the events that are no part of a span only those with such names go\n"
-	"                      to the outputs that take events; with --print: print those events\n"
-	"                      instead of spans, a line of JSON each\n" FOLDING_HELP FOLDING_DURATION_HELP
+	"  --events[=NAMES]    send only events of these names (NAME, or GLOB, with commas) to the\n"
+	"                      outputs that take events; with --print: print the events that are no\n"
+	"                      part of a span, instead of spans, a line of JSON each\n" FOLDING_HELP FOLDING_DURATION_HELP
 	"  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"

@@ -17,12 +17,6 @@
 struct http;
 
 /*
- * Whether no other agent has the control socket; if one has, that is logged. To be asked before anything else
- * is tried, as all that would fail for the same reason.
- */
-bool http_is_alone(const struct config *config);
-
-/*
  * Listens as the configuration says. @source is borrowed. Returns NULL having logged what is wrong with the
  * control socket: a folder that is not there, another agent that owns it; @hopeless becomes
  * true where only another configuration helps. A port that cannot be had is tried

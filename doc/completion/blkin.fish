@@ -13,7 +13,7 @@ for line in (blkin --help 2>/dev/null)
     set -l seen "__fish_seen_subcommand_from $command"
     complete -c blkin -n $seen -l help -d 'show help'
     for option in (blkin $command --help 2>/dev/null)
-        set -l part (string match -r '^  --([a-z-]+)(?: ([A-Z:]+))?  +(.*)' -- $option)
+        set -l part (string match -r '^  --([a-z-]+)(?:\[=[A-Z]+\])?(?: ([A-Z:]+))?  +(.*)' -- $option)
         or continue
         switch $part[3]
             case FILE PATH
