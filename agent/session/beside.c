@@ -275,7 +275,7 @@ void beside_enable(const struct config *config, const char *name, bool anew, str
 
 int beside_check_filter(const char *filter, char *error, size_t size)
 {
-	struct lttng_handle *handle = tracing_open("");
+	struct lttng_handle *handle = *filter ? tracing_open("") : NULL;
 	struct rule rule = {.name = (char *)(uintptr_t) "*",
 		.type = LTTNG_EVENT_TRACEPOINT,
 		.level_type = LTTNG_EVENT_LOGLEVEL_ALL,
@@ -283,7 +283,7 @@ int beside_check_filter(const char *filter, char *error, size_t size)
 		.filter = (char *)(uintptr_t)filter};
 	int code;
 
-	if (!*filter || !handle)
+	if (!handle)
 		return 0;
 	/* the library reads the expression before it looks for a daemon, and for the session, which is none
 	 */
