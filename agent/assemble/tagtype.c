@@ -33,7 +33,7 @@ static __attribute__((noinline)) bool is_long_int(struct text value)
 	       g_ascii_string_to_signed(number, 10, INT64_MIN, INT64_MAX, NULL, NULL);
 }
 
-/* By hand if it is short, as strtol and what GLib does around it take ten times as long. */
+/* By hand if it is short: strtol and what GLib does around it take some 300 instructions more. */
 static bool is_int(struct text value)
 {
 	const char *at = value.data, *end = value.data + value.size;
