@@ -93,6 +93,28 @@ static void note_messages(const struct config *config, const struct output_confi
 			output->section);
 }
 
+/* Of events there are none unless they are recorded, and what is recorded wants an output. */
+static void note_events(const struct config *config, const char *prefix)
+{
+	bool recorded = *config->event_names || *config->kernel_events || *config->kernel_syscalls;
+	bool taken = false;
+
+	for (guint i = 0; i < config->outputs->len; i++) {
+		const struct output_config *output = g_ptr_array_index(config->outputs, i);
+
+		if (!config_lane_is_on(output, KIND_EVENTS))
+			continue;
+		taken = true;
+		if (!recorded)
+			printf("%snote: [%s] takes events, but none are recorded: set `names` in [events]\n",
+				prefix, output->section);
+	}
+	if (recorded && !taken)
+		printf("%snote: events are recorded, but no output takes them: set `takes = spans, events` "
+		       "in one; until then only `blkin import --around` shows them\n",
+			prefix);
+}
+
 /* What is no mistake, and may surprise; each a line behind @prefix. */
 static void print_notes(const struct config *config, const char *prefix)
 {
@@ -120,6 +142,7 @@ static void print_notes(const struct config *config, const char *prefix)
 			       "switches it off\n",
 				prefix, output->section, output->server);
 	}
+	note_events(config, prefix);
 	if (*config->input_scribe && address_parse(config->input_scribe, &input) &&
 		!address_is_loopback(&input))
 		printf("%snote: [input] takes spans at %s from whoever can connect there: nobody is asked "

@@ -95,8 +95,10 @@ unlock_checkout() {
 build() {
 	local folder=$top/$1
 	shift
-	say "building in ${folder#"$top/"}/"
-	if [ ! -e "$folder/build.ninja" ]; then
+	if [ -e "$folder/build.ninja" ]; then
+		say "building in ${folder#"$top/"}/"
+	else
+		say "building in ${folder#"$top/"}/ (this takes some minutes the first time)"
 		rm -rf "$folder"
 		PATH=/usr/bin:/bin quietly meson setup "$folder" "$top" "$@" || die "cannot set up the build (meson setup)"
 	fi

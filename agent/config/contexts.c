@@ -96,9 +96,9 @@ static void say_unknown(const char *word, char *error, size_t size)
 	g_autofree char *meant = nearest(word);
 
 	snprintf(error, size,
-		"has `%.64s`, which is no context of programs%s%s%s; there are vpid, vtid, procname, "
-		"pthread_id, ip, vuid, vgid, pid_ns, net_ns, mnt_ns, cgroup_ns, and perf:COUNTER",
-		word, meant ? ": did you mean `" : "", meant ? meant : "", meant ? "`?" : "");
+		"has `%.64s`, which is no context of programs: there are vpid, vtid, procname, "
+		"pthread_id, ip, vuid, vgid, pid_ns, net_ns, mnt_ns, cgroup_ns, and perf:COUNTER%s%s%s",
+		word, meant ? "; did you mean `" : "", meant ? meant : "", meant ? "`?" : "");
 }
 
 int contexts_parse(struct contexts *contexts, const char *text, char *error, size_t size)

@@ -318,8 +318,10 @@ static void write_input(struct buffer *out, const struct status *status)
 		row[MESSAGES_REFUSED_CATEGORY] + row[MESSAGES_REFUSED_MALFORMED] + row[MESSAGES_REFUSED_ID] +
 			row[MESSAGES_REFUSED_OVERSIZE],
 		row[MESSAGES_PUT_OFF]);
-	if (*input->address)
-		write_share(out, "memory", input->bytes, input->limit);
+	if (!*input->address)
+		return;
+	write_share(out, "memory", input->bytes, input->limit);
+	buffer_printf(out, "\n");
 }
 
 static void write_output(struct buffer *out, const struct status *status, const struct output_state *output)

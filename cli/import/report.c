@@ -12,7 +12,7 @@ static void report_events(const struct report *report, FILE *out)
 		row[EVENTS_IN_SPANS]);
 	if (row[EVENTS_AS_JSON] || report->to->events)
 		fprintf(out, "%" PRId64 " as JSON, ", row[EVENTS_AS_JSON]);
-	fprintf(out, "%" PRId64 " rejected, %" PRId64 " of other programs ignored\n",
+	fprintf(out, "%" PRId64 " rejected, %" PRId64 " others ignored\n",
 		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
 		row[EVENTS_IGNORED]);
 	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])

@@ -92,7 +92,7 @@ def test_some_by_name(node):
     assert names("--events=plain") == ["plain"]
     assert names("--events=a:*,p[kl]*n,none") == ["plain", "a:b:c"]
     events, said = printed(node, "--events=none", node.path("trace"))
-    assert events == [] and "9 events read: 0 in spans, 0 as JSON, 0 rejected, 9 of other programs ignored" in said
+    assert events == [] and "9 events read: 0 in spans, 0 as JSON, 0 rejected, 9 others ignored" in said
 
 
 def test_nobody_takes_events(node):

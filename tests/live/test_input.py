@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 
@@ -200,6 +201,14 @@ def test_killed_under_load(node, kills):
     assert total <= ledger.received <= total + broken, str(ledger)
     exactly(ledger.dropped == 0, str(ledger))
     assert again <= broken
+
+
+def test_status_gives_it_lines_of_its_own(node):
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port)
+    said = node.run(["cli/blkin", "status", "--socket", node.socket])
+    lines = rf"\ntaking in   yes, at 127.0.0.1:{port}, from \d connections?\n  messages  0: .*\n  memory    .* of 64 MiB\ndelivering  yes"
+    assert re.search(lines, said), said
 
 
 def test_garbage_beside_a_good_sender(node):

@@ -324,6 +324,7 @@ def test_validate_tries_each_kind(node):
             for kind in kinds:
                 assert f"[{title}] 127.0.0.1:{port}: {kind}accepted (" in said, said
         assert "note: [output] takes messages, but none come in: set `scribe` in [input]" in said, said
+        assert "note: [output logs] takes events, but none are recorded: set `names` in [events]" in said, said
         exactly([name for name, _ in sorted(sink.messages())] == [b"LTTng", b"blkin", b"zipkin"], sink.messages())
         exactly(len(logs.spans) == 2 and {path for path, _, _ in logs.requests} == {"/v1/logs"}, logs.requests)
     config = node.write_config(1, output={"type": "http", "takes": "messages"})
@@ -384,3 +385,12 @@ def one_ledger(node, rack, site, level):
 
 def test_payload_has_all_bytes():
     assert b"\0\n\xff" in payload("x", 1, 2)
+
+
+def test_validate_notes_events_that_nobody_takes(node):
+    for section in ({"events": {"names": "foreign:*"}}, {"kernel": {"syscalls": "openat"}}):
+        config = node.write_config(free_port(), **section)
+        said = node.run(["cli/blkin", "validate", config])
+        assert "note: events are recorded, but no output takes them: set `takes = spans, events` in one" in said, said
+        config = node.write_config(free_port(), output={"takes": "spans, events"}, **section)
+        assert "note: " not in node.run(["cli/blkin", "validate", config])

@@ -34,9 +34,8 @@ START_TEST(mistakes)
 			"err, warning, notice, info or debug\n"},
 		{"[events]\ncontext = vpid, perf:cycels\n",
 			"test: F:2: `context = vpid, perf:cycels` has `perf:cycels`, which is no context of "
-			"programs: did you mean `perf:cycles`?; there are vpid, vtid, procname, pthread_id, "
-			"ip, vuid, "
-			"vgid, pid_ns, net_ns, mnt_ns, cgroup_ns, and perf:COUNTER\n"},
+			"programs: there are vpid, vtid, procname, pthread_id, ip, vuid, vgid, pid_ns, "
+			"net_ns, mnt_ns, cgroup_ns, and perf:COUNTER; did you mean `perf:cycles`?\n"},
 		{"[events]\ncontext = perf:cycles, perf:cpu-cycles\n",
 			"test: F:2: `context = perf:cycles, perf:cpu-cycles` has `perf:cpu-cycles` twice, or "
 			"more than "
