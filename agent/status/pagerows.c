@@ -262,6 +262,9 @@ static void put_open(struct buffer *out, const struct view *view, struct monitor
 		row->number, COLUMNS);
 	if (series)
 		chart_histogram(out, &series->histogram);
+	if (series && !series->fine)
+		html_put(out, "<p>There are too many names for a finer histogram: some durations are known "
+			      "to a factor of 3 only.</p>");
 	html_put(out, "</div><div>");
 	put_limits(out, monitor_limits(monitor, row->number));
 	pagetrace_write(out, monitor, row->number, ui);

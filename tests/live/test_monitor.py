@@ -270,3 +270,22 @@ def test_links_to_traces(node, receiver):
     links = re.findall(r'<li>([^:<]*): <a rel="noreferrer" href="https://zipkin.example/zipkin/traces/([0-9a-f]+)\?a=b&amp;c">', page)
     assert [time for time, _ in links] == ["100 ms", "1.00 ms", "10.0 µs"]
     assert {trace[-16:] for _, trace in links} == sent
+
+
+def test_a_crowd_blinds_nobody(node, receiver):
+    """Names that take all room for histograms: what is slow is red all the same, and its metric counts on."""
+    node.start_agent(receiver.port, agent={"page": "open"}, thresholds={"v/x": "p99 1ms"})
+    with Dictation(node) as dictation:
+        dictation.deliver([("v", "x", 100, False)] * 20)
+        for base in range(0, 9000, 1000):
+            crowd = [(f"crowd {i}", "n", 2**octave, False) for i in range(base, base + 1000) for octave in range(7)]
+            dictation.deliver(crowd, 120)
+        assert spans_of(node, x="y")[("v", "x")]["state"] == "below"
+        dictation.deliver([("v", "x", 50000, False)] * 200)
+    row = spans_of(node, x="y")[("v", "x")]
+    assert row["state"] == "above" and 50000 / 3 < row["p99"] <= 50000
+    metrics = ask(node, "/metrics").text
+    assert 'blkin_span_duration_seconds_count{service="v",span="x"} 220\n' in metrics
+    assert 'blkin_span_duration_seconds_sum{service="v",span="x"} 10.002000000\n' in metrics
+    page = ask(node, "/?minutes=all&service=v&span=x").text
+    assert "<strong>≈ 50.0 ms</strong>" in page and "known to a factor of 3" in page
