@@ -68,7 +68,7 @@ struct statistics {
 	struct place *places;
 	_Atomic uint32_t cell_count, place_count, part_count;
 	counter unnamed;
-	GHashTable *by_name;  /* service, 0xff and name to the cell's number */
+	GTree *by_name;       /* service, 0xff and name to the cell's number */
 	struct cell **series; /* by the reader's number; NULL: it has not told */
 	struct known_program *programs;
 };

@@ -8,6 +8,12 @@
 #include "queue/keep.h"
 #include "stats/inner.h"
 
+static int compare_keys(const void *one, const void *other, void *data)
+{
+	(void)data;
+	return strcmp(one, other);
+}
+
 struct statistics *statistics_create(void)
 {
 	struct statistics *statistics = g_new0(struct statistics, 1);
@@ -21,7 +27,8 @@ struct statistics *statistics_create(void)
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
 	statistics->series = g_new0(struct cell *, NAMES_SERIES);
 	statistics->programs = g_new0(struct known_program, NAMES_PROGRAMS);
-	statistics->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	/* no hash table: programs could choose names that all have the same hash */
+	statistics->by_name = g_tree_new_full(compare_keys, NULL, g_free, NULL);
 	statistics->cell_count = statistics->place_count = statistics->part_count = 1;
 	return statistics;
 }
@@ -40,7 +47,7 @@ void statistics_destroy(struct statistics *statistics)
 	g_free(statistics->places);
 	g_free(statistics->series);
 	g_free(statistics->programs);
-	g_hash_table_unref(statistics->by_name);
+	g_tree_unref(statistics->by_name);
 	g_free(statistics);
 }
 
@@ -67,7 +74,7 @@ static struct cell *find_cell(struct statistics *statistics, const char *service
 {
 	g_autofree char *key = g_strconcat(service, "\xff", name, NULL); /* which is in no UTF-8 */
 	uint32_t next = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed);
-	uint32_t index = GPOINTER_TO_UINT(g_hash_table_lookup(statistics->by_name, key));
+	uint32_t index = GPOINTER_TO_UINT(g_tree_lookup(statistics->by_name, key));
 
 	if (index)
 		return &statistics->cells[index];
@@ -77,7 +84,7 @@ static struct cell *find_cell(struct statistics *statistics, const char *service
 	}
 	statistics->cells[next].service = g_strdup(service);
 	statistics->cells[next].name = g_strdup(name);
-	g_hash_table_insert(statistics->by_name, g_steal_pointer(&key), GUINT_TO_POINTER(next));
+	g_tree_insert(statistics->by_name, g_steal_pointer(&key), GUINT_TO_POINTER(next));
 	atomic_store_explicit(&statistics->cell_count, next + 1, memory_order_release);
 	return &statistics->cells[next];
 }

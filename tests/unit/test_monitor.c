@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "stats/monitor.h"
 
 #include "run.h"
@@ -251,6 +252,35 @@ START_TEST(a_crowd_blinds_nobody)
 }
 END_TEST
 
+/* Counts many more names than there is room for; returns how long that took. */
+static int64_t count_many(const char *const pair[2])
+{
+	int64_t begin = clock_monotonic();
+	char name[32];
+
+	for (int i = 0; i < 1 << 15; i++) {
+		for (int bit = 0; bit < 15; bit++)
+			memcpy(name + 2 * bit, pair[i >> bit & 1], 3);
+		add("service", name, 1, false, 1);
+	}
+	ck_assert(take());
+	return clock_monotonic() - begin;
+}
+
+/* Nobody can choose names that make the agent slow. */
+START_TEST(names_that_are_alike)
+{
+	static const char *const usual[] = {"zq", "xy"}, *const same[] = {"ab", "bA"}; /* to g_str_hash */
+	int64_t others = count_many(usual), alike;
+
+	teardown();
+	setup();
+	alike = count_many(same);
+	ck_assert_msg(
+		alike < 5 * others, "%" PRId64 " ms, not %" PRId64, alike / NS_PER_MS, others / NS_PER_MS);
+}
+END_TEST
+
 static void list(void *data, uint32_t number, const char *service, const char *name,
 	const struct limits *limits, unsigned exceeded)
 {
@@ -317,6 +347,7 @@ int main(void)
 	tcase_add_test(cases, points_are_kept);
 	tcase_add_test(cases, limits_are_exceeded);
 	tcase_add_test(cases, a_crowd_blinds_nobody);
+	tcase_add_test(cases, names_that_are_alike);
 	tcase_add_test(cases, limited_series_are_listed);
 	tcase_add_test(cases, memory_is_bounded);
 	return run_cases("monitor", cases);
