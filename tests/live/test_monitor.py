@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The monitor without a browser: who may see it, what its JSON says of the spans sent, and thresholds."""
 
+import contextlib
 import hashlib
 import json
 import math
 import os
 import re
 import signal
+import socket
 import stat
 import time
 
@@ -289,3 +291,25 @@ def test_a_crowd_blinds_nobody(node, receiver):
     assert 'blkin_span_duration_seconds_sum{service="v",span="x"} 10.002000000\n' in metrics
     page = ask(node, "/?minutes=all&service=v&span=x").text
     assert "<strong>≈ 50.0 ms</strong>" in page and "known to a factor of 3" in page
+
+
+def test_answers_that_nobody_takes(node, receiver):
+    """Long names make long pages: whoever asks for many and reads none gets a few, and others are told to wait."""
+    node.start_agent(receiver.port, agent={"page": "open"})
+    spans = [(f"service {i % 100}", f"name {i}" + "<" * 100, 10, False) for i in range(10000)]
+    with Dictation(node) as dictation:
+        for i in range(0, 10000, 1000):
+            dictation.deliver(spans[i : i + 1000])
+    everything = "/?minutes=all&rows=10001"
+    size = len(ask(node, everything).bytes)
+    assert 32 * 2**20 / 20 < size
+    with contextlib.ExitStack() as stack:
+        for _ in range(20):
+            connection = stack.enter_context(socket.socket())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.connect(("127.0.0.1", node.http))
+            connection.sendall(f"GET {everything} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        assert ask(node, everything).code == 503
+        assert ask(node, "/healthz").code == ask(node, "/readyz").code == 200
+        assert node.status()["collecting"]  # on the control socket
+        wait_until(lambda: ask(node, "/").code == 200, 20, "those answers to be given up")
