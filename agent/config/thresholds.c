@@ -149,10 +149,14 @@ static int read_pattern(struct threshold *threshold, char *error, size_t size)
 	const char *slash = strchr(threshold->pattern, '/');
 	g_autofree char *service =
 		slash ? g_strndup(threshold->pattern, (gsize)(slash - threshold->pattern)) : g_strdup("*");
+	g_autofree char *span = g_strdup(slash ? slash + 1 : "*");
 
+	/* "osd.0 / write", too: no glob matches blanks that nobody sees */
+	g_strstrip(service);
+	g_strstrip(span);
 	threshold->service = g_pattern_spec_new(service);
-	threshold->span = g_pattern_spec_new(slash ? slash + 1 : "*");
-	if (slash && slash > threshold->pattern && slash[1])
+	threshold->span = g_pattern_spec_new(span);
+	if (slash && *service && *span)
 		return 0;
 	snprintf(error, size,
 		"`%.64s` names no spans: write SERVICE/SPAN, where * stands for any characters and ? for one",

@@ -29,7 +29,7 @@ static double mean_of(uint64_t sum, uint64_t timed)
 
 static double quantile_of(const struct series *series, double quantile)
 {
-	if (!series->timed || !series->whole)
+	if (!series->timed)
 		return NAN;
 	return MIN(histogram_quantile(&series->histogram, quantile), (double)series->max) / NS_PER_US;
 }
@@ -44,6 +44,7 @@ void figures_of_series(struct figures *figures, const struct series *series, int
 		.p50 = quantile_of(series, 0.5),
 		.p99 = quantile_of(series, 0.99),
 		.max = series->timed ? (double)series->max / NS_PER_US : NAN,
+		.rough = !series->fine,
 		.share = all > 0 ? (double)series->sum / all : 0,
 	};
 }

@@ -3,6 +3,7 @@
 #ifndef STATS_FIGURES_H
 #define STATS_FIGURES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -14,6 +15,7 @@ struct figures {
 	double rate; /* spans a second */
 	double mean, p50, p99, max;
 	double share; /* of the time of all spans, 0 to 1 */
+	bool rough;   /* p50 and p99 are within a factor of 3 only: snapshot.h */
 };
 
 /* The sum of the durations of all spans of a snapshot, ns. */

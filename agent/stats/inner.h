@@ -14,8 +14,14 @@
 #include "stats/names.h"
 #include "stats/statistics.h"
 
-/* Parts of histograms, an octave each, that all series share. */
-#define PARTS_MAX 60000
+/*
+ * Parts of histograms, an octave each, that all series share; the last ones are coarse. What finds no other
+ * part left is counted in its series' coarse one, whose counts are of three octaves each: there is one for
+ * every series, so that nobody's names leave another series without a histogram.
+ */
+#define PARTS_MAX 65000
+#define PARTS_COARSE (STATISTICS_SERIES_MAX + 1)
+#define OCTAVES_TOGETHER (HISTOGRAM_OCTAVES / HISTOGRAM_STEPS)
 
 typedef _Atomic uint64_t counter;
 
@@ -27,7 +33,7 @@ struct counts {
 struct cell {
 	char *service, *name;
 	struct counts counts;
-	_Atomic bool cut;                         /* there was no part left for some */
+	_Atomic uint16_t coarse;                  /* the part of what found none left; 0: all did */
 	_Atomic uint16_t part[HISTOGRAM_OCTAVES]; /* 0: none yet */
 };
 
@@ -62,7 +68,7 @@ struct statistics {
 	struct place *places;
 	_Atomic uint32_t cell_count, place_count, part_count;
 	counter unnamed;
-	GHashTable *by_name;  /* "service\1name" to the cell's number */
+	GTree *by_name;       /* service, 0xff and name to the cell's number */
 	struct cell **series; /* by the reader's number; NULL: it has not told */
 	struct known_program *programs;
 };
@@ -91,6 +97,18 @@ static inline void counter_put(counter *of, uint64_t to)
 static inline void counter_add(counter *to, uint64_t more)
 {
 	counter_set(to, counter_get(to) + more);
+}
+
+/*
+ * What the parts of a cell have counted, but for what is in @before, a plane's parts; that may be NULL. What
+ * is coarse is in the middle of its octaves: within a factor of 3.
+ */
+void cell_histogram(const struct statistics *statistics, const struct cell *cell, const uint32_t *before,
+	struct histogram *histogram);
+
+static inline bool cell_is_fine(const struct cell *cell)
+{
+	return !atomic_load_explicit(&cell->coarse, memory_order_relaxed);
 }
 
 #endif

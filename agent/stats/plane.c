@@ -60,22 +60,6 @@ static uint64_t max_since(const struct series *series, uint64_t max, uint64_t be
 	return MIN(max, (uint64_t)histogram_middle(histogram->counts[histogram->used - 1].bucket));
 }
 
-static void histogram_since(const struct plane *plane, const struct statistics *statistics,
-	const struct cell *cell, struct histogram *histogram)
-{
-	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
-		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
-
-		for (unsigned i = 0; part && i < HISTOGRAM_STEPS; i++) {
-			uint32_t more = (uint32_t)counter_get(&statistics->parts[part][i]) -
-					plane->parts[part * HISTOGRAM_STEPS + i];
-
-			if (more)
-				histogram_append(histogram, octave * HISTOGRAM_STEPS + i, more);
-		}
-	}
-}
-
 bool plane_since(const struct plane *plane, const struct statistics *statistics, uint32_t number,
 	struct series *series)
 {
@@ -92,9 +76,8 @@ bool plane_since(const struct plane *plane, const struct statistics *statistics,
 	series->errors = is.errors - was->errors;
 	series->timed = is.timed - was->timed;
 	series->sum = is.sum - was->sum;
-	series->whole = !atomic_load_explicit(&cell->cut, memory_order_relaxed);
-	series->histogram.used = 0;
-	histogram_since(plane, statistics, cell, &series->histogram);
+	series->fine = cell_is_fine(cell);
+	cell_histogram(statistics, cell, plane->parts, &series->histogram);
 	series->max = max_since(series, is.max, was->max);
 	return true;
 }

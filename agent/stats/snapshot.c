@@ -159,7 +159,7 @@ static void pack_series(struct buffer *out, const struct series *series)
 	pack_u64(out, series->timed);
 	pack_u64(out, series->sum);
 	pack_u64(out, series->max);
-	pack_u8(out, series->whole);
+	pack_u8(out, series->fine);
 	pack_u32(out, series->histogram.used);
 	for (uint32_t i = 0; i < series->histogram.used; i++) {
 		pack_u32(out, series->histogram.counts[i].bucket);
@@ -177,7 +177,7 @@ static void unpack_series(struct unpacker *from, struct snapshot *snapshot)
 	series.timed = unpack_u64(from);
 	series.sum = unpack_u64(from);
 	series.max = unpack_u64(from);
-	series.whole = unpack_u8(from) != 0;
+	series.fine = unpack_u8(from) != 0;
 	buckets = unpack_u32(from);
 	for (uint32_t i = 0; i < buckets && !from->failed; i++) {
 		uint32_t bucket = unpack_u32(from);

@@ -22,7 +22,7 @@ struct series {
 	uint64_t spans, errors;
 	uint64_t timed; /* spans whose duration is known; the rest is of these: */
 	uint64_t sum, max;
-	bool whole; /* the histogram has them all: there was room for its buckets */
+	bool fine; /* the histogram is within HISTOGRAM_ERROR; otherwise there was no room: a factor of 3 */
 	struct histogram histogram;
 };
 

@@ -8,6 +8,12 @@
 #include "queue/keep.h"
 #include "stats/inner.h"
 
+static int compare_keys(const void *one, const void *other, void *data)
+{
+	(void)data;
+	return strcmp(one, other);
+}
+
 struct statistics *statistics_create(void)
 {
 	struct statistics *statistics = g_new0(struct statistics, 1);
@@ -21,7 +27,8 @@ struct statistics *statistics_create(void)
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
 	statistics->series = g_new0(struct cell *, NAMES_SERIES);
 	statistics->programs = g_new0(struct known_program, NAMES_PROGRAMS);
-	statistics->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	/* no hash table: programs could choose names that all have the same hash */
+	statistics->by_name = g_tree_new_full(compare_keys, NULL, g_free, NULL);
 	statistics->cell_count = statistics->place_count = statistics->part_count = 1;
 	return statistics;
 }
@@ -40,7 +47,7 @@ void statistics_destroy(struct statistics *statistics)
 	g_free(statistics->places);
 	g_free(statistics->series);
 	g_free(statistics->programs);
-	g_hash_table_unref(statistics->by_name);
+	g_tree_unref(statistics->by_name);
 	g_free(statistics);
 }
 
@@ -65,9 +72,9 @@ static char *take_text(struct unpacker *from)
 /* The series of that name, made if there is room. */
 static struct cell *find_cell(struct statistics *statistics, const char *service, const char *name)
 {
-	g_autofree char *key = g_strconcat(service, "\1", name, NULL);
+	g_autofree char *key = g_strconcat(service, "\xff", name, NULL); /* which is in no UTF-8 */
 	uint32_t next = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed);
-	uint32_t index = GPOINTER_TO_UINT(g_hash_table_lookup(statistics->by_name, key));
+	uint32_t index = GPOINTER_TO_UINT(g_tree_lookup(statistics->by_name, key));
 
 	if (index)
 		return &statistics->cells[index];
@@ -77,7 +84,7 @@ static struct cell *find_cell(struct statistics *statistics, const char *service
 	}
 	statistics->cells[next].service = g_strdup(service);
 	statistics->cells[next].name = g_strdup(name);
-	g_hash_table_insert(statistics->by_name, g_steal_pointer(&key), GUINT_TO_POINTER(next));
+	g_tree_insert(statistics->by_name, g_steal_pointer(&key), GUINT_TO_POINTER(next));
 	atomic_store_explicit(&statistics->cell_count, next + 1, memory_order_release);
 	return &statistics->cells[next];
 }
@@ -191,22 +198,31 @@ static bool take_words(struct statistics *statistics, struct unpacker *words)
 
 /* Counting */
 
+/* The part that is noted there; if none is, the next one, of those below @end. 0: there is none left. */
+static uint16_t find_part(struct statistics *statistics, _Atomic uint16_t *at, uint32_t end)
+{
+	uint16_t part = atomic_load_explicit(at, memory_order_relaxed);
+	uint32_t next;
+
+	if (G_LIKELY(part))
+		return part;
+	next = atomic_load_explicit(&statistics->part_count, memory_order_relaxed);
+	if (next >= end)
+		return 0;
+	atomic_store_explicit(&statistics->part_count, next + 1, memory_order_release);
+	atomic_store_explicit(at, (uint16_t)next, memory_order_release);
+	return (uint16_t)next;
+}
+
 static void count_bucket(struct statistics *statistics, struct cell *cell, const struct trait *trait)
 {
-	unsigned bucket = histogram_bucket(trait->duration);
-	_Atomic uint16_t *at = &cell->part[bucket / HISTOGRAM_STEPS];
-	uint16_t part = atomic_load_explicit(at, memory_order_relaxed);
+	unsigned bucket = histogram_bucket(trait->duration), octave = bucket / HISTOGRAM_STEPS;
+	uint16_t part = find_part(statistics, &cell->part[octave], PARTS_MAX - PARTS_COARSE);
 
 	if (G_UNLIKELY(!part)) {
-		uint32_t next = atomic_load_explicit(&statistics->part_count, memory_order_relaxed);
-
-		if (next == PARTS_MAX) {
-			atomic_store_explicit(&cell->cut, true, memory_order_relaxed);
-			return;
-		}
-		part = (uint16_t)next;
-		atomic_store_explicit(&statistics->part_count, next + 1, memory_order_release);
-		atomic_store_explicit(at, part, memory_order_release);
+		part = find_part(statistics, &cell->coarse, PARTS_MAX);
+		counter_add(&statistics->parts[part][octave / OCTAVES_TOGETHER], 1);
+		return;
 	}
 	counter_add(&statistics->parts[part][bucket % HISTOGRAM_STEPS], 1);
 	exemplars_offer(statistics->exemplars, part, trait);
@@ -290,21 +306,6 @@ uint32_t statistics_series_of(const struct statistics *statistics, const struct 
 
 /* Looking */
 
-static void read_histogram(
-	const struct statistics *statistics, const struct cell *cell, struct series *series)
-{
-	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
-		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
-
-		for (unsigned i = 0; part && i < HISTOGRAM_STEPS; i++) {
-			uint64_t count = counter_get(&statistics->parts[part][i]);
-
-			if (count)
-				histogram_append(&series->histogram, octave * HISTOGRAM_STEPS + i, count);
-		}
-	}
-}
-
 static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)
 {
 	struct series series = {
@@ -313,14 +314,14 @@ static void read_cell(const struct statistics *statistics, const struct cell *ce
 		.timed = counter_get(&cell->counts.timed),
 		.sum = counter_get(&cell->counts.sum),
 		.max = counter_get(&cell->counts.max),
-		.whole = !atomic_load_explicit(&cell->cut, memory_order_relaxed),
+		.fine = cell_is_fine(cell),
 	};
 
 	if (!series.spans)
 		return;
 	series.service = g_strdup(cell->service);
 	series.name = g_strdup(cell->name);
-	read_histogram(statistics, cell, &series);
+	cell_histogram(statistics, cell, NULL, &series.histogram);
 	g_array_append_val(snapshot->series, series);
 }
 

@@ -13,33 +13,19 @@ static struct series series_of(const struct cell *cell)
 		.timed = counter_get(&cell->counts.timed),
 		.sum = counter_get(&cell->counts.sum),
 		.max = counter_get(&cell->counts.max),
-		.whole = !atomic_load_explicit(&cell->cut, memory_order_relaxed),
+		.fine = cell_is_fine(cell),
 	};
 }
 
-static void read_octave(
-	const struct statistics *statistics, uint32_t part, unsigned octave, struct histogram *histogram)
+static void read_exemplars(
+	const struct statistics *statistics, const struct cell *cell, struct exemplar *exemplars)
 {
-	for (unsigned i = 0; i < HISTOGRAM_STEPS; i++) {
-		uint64_t count = counter_get(&statistics->parts[part][i]);
-
-		if (count)
-			histogram_append(histogram, octave * HISTOGRAM_STEPS + i, count);
-	}
-}
-
-static void read_octaves(const struct statistics *statistics, const struct cell *cell,
-	struct histogram *histogram, struct exemplar *exemplars)
-{
-	histogram->used = 0;
 	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
 		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
 
 		exemplars[octave] = (struct exemplar){0};
-		if (!part)
-			continue;
-		read_octave(statistics, part, octave, histogram);
-		exemplars[octave] = exemplars_read(statistics->exemplars, part);
+		if (part)
+			exemplars[octave] = exemplars_read(statistics->exemplars, part);
 	}
 }
 
@@ -52,7 +38,8 @@ void statistics_each(const struct statistics *statistics, statistics_see *see, v
 	for (uint32_t i = 0; i < count; i++) {
 		struct series series = series_of(&statistics->cells[i]);
 
-		read_octaves(statistics, &statistics->cells[i], &histogram, exemplars);
+		cell_histogram(statistics, &statistics->cells[i], NULL, &histogram);
+		read_exemplars(statistics, &statistics->cells[i], exemplars);
 		series.histogram = histogram;
 		see(data, i, &series, exemplars);
 	}

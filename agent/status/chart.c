@@ -72,7 +72,10 @@ static void put_line(struct buffer *out, const double *values, unsigned count)
 static void put_words(
 	struct buffer *out, const double *spans, const double *p99, unsigned count, unsigned every)
 {
-	buffer_printf(out, "In the last %u points of %u s: up to ", count, every);
+	if (count == 1)
+		buffer_printf(out, "In the last %u s: up to ", every);
+	else
+		buffer_printf(out, "In the last %u points of %u s: up to ", count, every);
 	html_rate(out, largest(spans, count) / every);
 	html_put(out, " spans a second, and a p99 of up to ");
 	html_time(out, largest(p99, count) / 1e3);

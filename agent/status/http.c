@@ -176,7 +176,8 @@ static void serve(struct evhttp_request *request, void *data)
 	const struct http *http = data;
 	bool allowed = pageserve_allows(request, &http->page_key, http->source->config);
 
-	if (!pageserve(request, http->source, &http->page_key, allowed))
+	if (!http_limit_send_away(request, port_waiting(http->port)) &&
+		!pageserve(request, http->source, &http->page_key, allowed))
 		serve_pages(request, http, false, allowed);
 }
 
@@ -230,6 +231,8 @@ static void serve_local(struct evhttp_request *request, void *data)
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 
 	if (path && reply_order(request, http, path))
+		return;
+	if (http_limit_send_away(request, http_limit_waiting(http->local_limit)))
 		return;
 	if (evhttp_request_get_command(request) == EVHTTP_REQ_POST)
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);

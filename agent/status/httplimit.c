@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <glib.h>
 
@@ -15,6 +16,8 @@
 #define SWEEP_NS (100 * NS_PER_MS)
 /* Between two looks whether there are descriptors again. */
 #define REST_NS NS_PER_SECOND
+/* While so many bytes of answers wait for those who asked, there is no other one: it may have 12 MB. */
+#define WAITING_MAX (32 * 1024 * 1024)
 /* So many may be on their way out, so so many come at once at most while all places are taken. */
 #define ENDING_MAX 16
 #define SLOTS (HTTP_CONNECTIONS_MAX + ENDING_MAX)
@@ -192,6 +195,26 @@ void http_limit_keep(struct http_limit *limit, struct bufferevent *connection)
 {
 	for (int i = 0; i < limit->count; i++)
 		limit->open[i].kept |= limit->open[i].is == connection;
+}
+
+size_t http_limit_waiting(const struct http_limit *limit)
+{
+	size_t waiting = 0;
+
+	for (int i = 0; i < limit->count; i++)
+		waiting += evbuffer_get_length(bufferevent_get_output(limit->open[i].is));
+	return waiting;
+}
+
+bool http_limit_send_away(struct evhttp_request *request, size_t waiting)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+
+	if (waiting < WAITING_MAX || !path || !strcmp(path, "/healthz") || !strcmp(path, "/readyz"))
+		return false;
+	evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
+	return true;
 }
 
 void http_limit_destroy(struct http_limit *limit)

@@ -8,6 +8,9 @@
 #ifndef STATUS_HTTPLIMIT_H
 #define STATUS_HTTPLIMIT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
@@ -28,6 +31,15 @@ struct http_limit *http_limit_create(
 void http_limit_keep(struct http_limit *limit, struct bufferevent *connection);
 
 /* To be called once the server is freed, and before the loop goes on. */
+/* So many bytes of answers wait for those who asked. */
+size_t http_limit_waiting(const struct http_limit *limit);
+
+/*
+ * Whether it was sent away, as so much waits already that another answer might be more than there is memory
+ * for. Whether the agent lives is always said.
+ */
+bool http_limit_send_away(struct evhttp_request *request, size_t waiting);
+
 void http_limit_destroy(struct http_limit *limit);
 
 #endif

@@ -70,16 +70,24 @@ static bool write_key(const struct pagekey *key, const char *path)
 	return good;
 }
 
+static void name_cookie(struct pagekey *key)
+{
+	g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, key->token, -1);
+
+	snprintf(key->cookie, sizeof(key->cookie), PAGEKEY_COOKIE "%.8s", hash);
+}
+
 void pagekey_open(struct pagekey *key, const char *state_directory)
 {
 	g_autofree char *path = g_build_filename(state_directory, PAGEKEY_FILE, NULL);
 
-	if (read_key(key, path))
-		return;
-	make(key);
-	if (!write_key(key, path))
-		log_warning("cannot keep the page's token in %s: %s; it changes with the next start", path,
-			g_strerror(errno));
+	if (!read_key(key, path)) {
+		make(key);
+		if (!write_key(key, path))
+			log_warning("cannot keep the page's token in %s: %s; it changes with the next start",
+				path, g_strerror(errno));
+	}
+	name_cookie(key);
 }
 
 bool pagekey_fits(const struct pagekey *key, const char *text)

@@ -11,9 +11,15 @@
 #define PAGEKEY_FILE "page-token"
 /* 32 characters of 6 bits each */
 #define PAGEKEY_SIZE 32
+#define PAGEKEY_COOKIE "blkin-page-"
 
 struct pagekey {
 	char token[PAGEKEY_SIZE + 1];
+	/*
+	 * Cookies know no ports, and tunnels to several nodes are all on localhost: so each agent's has a
+	 * name of its own, made of a hash of the token.
+	 */
+	char cookie[sizeof(PAGEKEY_COOKIE) + 8];
 };
 
 /*

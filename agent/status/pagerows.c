@@ -173,10 +173,10 @@ static void put_state(struct buffer *out, const struct view_row *row)
 			      "class=\"word\">below</span></td>");
 }
 
-/* @above: this is what is above its limit. */
-static void put_time(struct buffer *out, double us, bool above, const char *style)
+/* @rough: it is not known any better. @above: this is what is above its limit. */
+static void put_time(struct buffer *out, double us, bool rough, bool above, const char *style)
 {
-	buffer_printf(out, "<td class=\"%s\">%s", style, above ? "<strong>" : "");
+	buffer_printf(out, "<td class=\"%s\">%s%s", style, above ? "<strong>" : "", rough ? "≈ " : "");
 	html_time(out, us);
 	buffer_printf(out, "%s</td>", above ? "</strong>" : "");
 }
@@ -201,10 +201,10 @@ static void put_figures(struct buffer *out, const struct view_row *row)
 	html_put(out, "<td class=\"number\">");
 	html_rate(out, is->rate);
 	html_put(out, "</td>");
-	put_time(out, is->mean, row->exceeded & 1u << LIMIT_MEAN, "number");
-	put_time(out, is->p50, false, "number wide");
-	put_time(out, is->p99, row->exceeded & 1u << LIMIT_P99, "number");
-	put_time(out, is->max, false, "number wide");
+	put_time(out, is->mean, false, row->exceeded & 1u << LIMIT_MEAN, "number");
+	put_time(out, is->p50, is->rough, false, "number wide");
+	put_time(out, is->p99, is->rough, row->exceeded & 1u << LIMIT_P99, "number");
+	put_time(out, is->max, false, false, "number wide");
 	put_errors(out, row);
 }
 
@@ -262,6 +262,9 @@ static void put_open(struct buffer *out, const struct view *view, struct monitor
 		row->number, COLUMNS);
 	if (series)
 		chart_histogram(out, &series->histogram);
+	if (series && !series->fine)
+		html_put(out, "<p>There are too many names for a finer histogram: some durations are known "
+			      "to a factor of 3 only.</p>");
 	html_put(out, "</div><div>");
 	put_limits(out, monitor_limits(monitor, row->number));
 	pagetrace_write(out, monitor, row->number, ui);

@@ -11,35 +11,35 @@
 #include "status/page.h"
 #include "status/spansjson.h"
 
-#define COOKIE "blkin-page"
 /* A year, in seconds. */
 #define COOKIE_AGE 31536000
 #define BEARER "Bearer "
 
 /* Who may see it */
 
-/* The value of ours among all cookies; the caller's. */
-static char *find_cookie(const char *header)
+/* Whether ours is among them: other servers of this host may have set one of its name, too. */
+static bool brings_cookie(const char *header, const struct pagekey *key)
 {
 	g_auto(GStrv) cookies = g_strsplit(header ? header : "", ";", -1);
+	size_t name = strlen(key->cookie);
+	bool fits = false;
 
 	for (char **cookie = cookies; *cookie; cookie++)
-		if (g_str_has_prefix(g_strstrip(*cookie), COOKIE "="))
-			return g_strdup(*cookie + strlen(COOKIE "="));
-	return NULL;
+		fits |= g_str_has_prefix(g_strstrip(*cookie), key->cookie) && (*cookie)[name] == '=' &&
+			pagekey_fits(key, *cookie + name + 1);
+	return fits;
 }
 
 bool pageserve_allows(struct evhttp_request *request, const struct pagekey *key, const struct config *config)
 {
 	struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
 	const char *authorization = evhttp_find_header(headers, "Authorization");
-	g_autofree char *cookie = find_cookie(evhttp_find_header(headers, "Cookie"));
 
 	if (config->page != CONFIG_PAGE_TOKEN)
 		return config->page == CONFIG_PAGE_OPEN;
 	if (authorization && g_ascii_strncasecmp(authorization, BEARER, strlen(BEARER)) == 0)
 		return pagekey_fits(key, authorization + strlen(BEARER));
-	return pagekey_fits(key, cookie);
+	return brings_cookie(evhttp_find_header(headers, "Cookie"), key);
 }
 
 /* The right token in the address. */
@@ -85,7 +85,7 @@ static void let_in(struct evhttp_request *request, const struct pagekey *key)
 {
 	char cookie[200];
 
-	snprintf(cookie, sizeof(cookie), COOKIE "=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict",
+	snprintf(cookie, sizeof(cookie), "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict", key->cookie,
 		key->token, COOKIE_AGE);
 	add_header(request, "Set-Cookie", cookie);
 	add_header(request, "Location", "/");

@@ -139,6 +139,11 @@ int port_move(struct port *port, const char *address)
 	return 0;
 }
 
+size_t port_waiting(const struct port *port)
+{
+	return port->door.limit ? http_limit_waiting(port->door.limit) : 0;
+}
+
 const char *port_error(const struct port *port)
 {
 	return port->error;

@@ -24,6 +24,9 @@ void port_open(struct port *port, const char *address);
 int port_move(struct port *port, const char *address);
 
 /* Why nothing listens although something should: a clause; "" if all is as it should be. */
+/* So many bytes of answers wait for those who asked. */
+size_t port_waiting(const struct port *port);
+
 const char *port_error(const struct port *port);
 
 /* Whether an address can be had now; otherwise @why says why not. */

@@ -94,15 +94,10 @@ static void choose_exemplars(const struct exemplar *all, const struct exemplar *
 	}
 }
 
-/*
- * What has no bucket, as there was no room for one, is in none, and the sum is scaled: the mean stays right,
- * and the count is that of the buckets.
- */
 static void put_durations(struct writing *to, const struct series *series, const struct exemplar *exemplars)
 {
 	const struct exemplar *chosen[BOUNDS + 1];
 	uint64_t counts[BOUNDS + 1] = {0}, below = 0, all = histogram_total(&series->histogram);
-	double sum = (double)series->sum / NS_PER_SECOND;
 
 	if (to->form != EXPOSITION_OPENMETRICS)
 		exemplars = NULL;
@@ -119,8 +114,7 @@ static void put_durations(struct writing *to, const struct series *series, const
 		buffer_put(&to->durations, "\n", 1);
 	}
 	put_start(&to->durations, DURATION, "_sum", &to->labels);
-	buffer_printf(&to->durations, "} %.9f\n",
-		series->whole || !series->timed ? sum : sum * (double)all / (double)series->timed);
+	buffer_printf(&to->durations, "} %.9f\n", (double)series->sum / NS_PER_SECOND);
 	put_sample(&to->durations, DURATION, "_count", &to->labels, all);
 }
 
@@ -145,7 +139,6 @@ static void add_other(struct writing *to, const struct series *series)
 	to->other.errors += series->errors;
 	to->other.timed += series->timed;
 	to->other.sum += series->sum;
-	to->other.whole &= series->whole;
 	for (uint32_t i = 0; i < series->histogram.used; i++)
 		to->other_counts[series->histogram.counts[i].bucket] += series->histogram.counts[i].count;
 }
@@ -195,7 +188,6 @@ void spanmetrics_write(
 	make_bounds(writing);
 	writing->form = form;
 	writing->listed = listed;
-	writing->other.whole = true;
 	statistics_each(statistics, see, writing);
 	if (writing->has_other)
 		put_other(writing);

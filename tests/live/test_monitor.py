@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The monitor without a browser: who may see it, what its JSON says of the spans sent, and thresholds."""
 
+import contextlib
+import hashlib
 import json
 import math
 import os
 import re
 import signal
+import socket
 import stat
 import time
 
@@ -16,7 +19,6 @@ from rig.page import ask, spans_of, token_of
 from rig.process import free_port, wait_until
 
 ERROR = 1 / 32  # agent/stats/histogram.h
-COOKIE = "blkin-page"
 HOSTILE = [
     "<script>document.title='owned'</script>",
     "\"><img src=x onerror=\"document.title='owned'\">",
@@ -42,12 +44,15 @@ def test_who_may_see_it(node, receiver):
     let_in = ask(node, f"/?token={token}")
     assert (let_in.code, let_in.headers["Location"]) == (303, "/")
     cookie, *attributes = let_in.headers["Set-Cookie"].split("; ")
-    assert cookie == f"{COOKIE}={token}" and {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(attributes)
-    for header in {"Cookie": f"a=b; {cookie}; c=d"}, {"Authorization": f"Bearer {token}"}:
+    name = "blkin-page-" + hashlib.sha256(token.encode()).hexdigest()[:8]
+    assert cookie == f"{name}={token}" and {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(attributes)
+    # another server of this host may have set one of that name, and that of another agent has another one
+    several = f"a=b; {name}=x; blkin-page-01234567={'x' * 32}; {cookie}; c=d"
+    for header in {"Cookie": several}, {"Authorization": f"Bearer {token}"}:
         page = ask(node, "/", **header)
         assert page.code == 200 and token not in page.text and page.text.startswith("<!DOCTYPE html>")
         assert ask(node, "/spans.json", **header).json() == []
-    wrong = [{"Cookie": f"{COOKIE}={token}x"}, {"Cookie": f"x{cookie}"}, {"Authorization": token}, {"Authorization": "Bearer "}]
+    wrong = [{"Cookie": f"{name}={token}x"}, {"Cookie": f"{name}"}, {"Cookie": f"blkin-page={token}"}, {"Cookie": f"x{cookie}"}, {"Authorization": token}, {"Authorization": "Bearer "}]
     assert [ask(node, "/", **header).code for header in wrong] == [403] * len(wrong)
     for path in "/status", "/status.json", "/metrics", "/session":
         assert token not in ask(node, path).text, path
@@ -267,3 +272,44 @@ def test_links_to_traces(node, receiver):
     links = re.findall(r'<li>([^:<]*): <a rel="noreferrer" href="https://zipkin.example/zipkin/traces/([0-9a-f]+)\?a=b&amp;c">', page)
     assert [time for time, _ in links] == ["100 ms", "1.00 ms", "10.0 µs"]
     assert {trace[-16:] for _, trace in links} == sent
+
+
+def test_a_crowd_blinds_nobody(node, receiver):
+    """Names that take all room for histograms: what is slow is red all the same, and its metric counts on."""
+    node.start_agent(receiver.port, agent={"page": "open"}, thresholds={"v/x": "p99 1ms"})
+    with Dictation(node) as dictation:
+        dictation.deliver([("v", "x", 100, False)] * 20)
+        for base in range(0, 9000, 1000):
+            crowd = [(f"crowd {i}", "n", 2**octave, False) for i in range(base, base + 1000) for octave in range(7)]
+            dictation.deliver(crowd, 120)
+        assert spans_of(node, x="y")[("v", "x")]["state"] == "below"
+        dictation.deliver([("v", "x", 50000, False)] * 200)
+    row = spans_of(node, x="y")[("v", "x")]
+    assert row["state"] == "above" and 50000 / 3 < row["p99"] <= 50000
+    metrics = ask(node, "/metrics").text
+    assert 'blkin_span_duration_seconds_count{service="v",span="x"} 220\n' in metrics
+    assert 'blkin_span_duration_seconds_sum{service="v",span="x"} 10.002000000\n' in metrics
+    page = ask(node, "/?minutes=all&service=v&span=x").text
+    assert "<strong>≈ 50.0 ms</strong>" in page and "known to a factor of 3" in page
+
+
+def test_answers_that_nobody_takes(node, receiver):
+    """Long names make long pages: whoever asks for many and reads none gets a few, and others are told to wait."""
+    node.start_agent(receiver.port, agent={"page": "open"})
+    spans = [(f"service {i % 100}", f"name {i}" + "<" * 100, 10, False) for i in range(10000)]
+    with Dictation(node) as dictation:
+        for i in range(0, 10000, 1000):
+            dictation.deliver(spans[i : i + 1000])
+    everything = "/?minutes=all&rows=10001"
+    size = len(ask(node, everything).bytes)
+    assert 32 * 2**20 / 20 < size
+    with contextlib.ExitStack() as stack:
+        for _ in range(20):
+            connection = stack.enter_context(socket.socket())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.connect(("127.0.0.1", node.http))
+            connection.sendall(f"GET {everything} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        assert ask(node, everything).code == 503
+        assert ask(node, "/healthz").code == ask(node, "/readyz").code == 200
+        assert node.status()["collecting"]  # on the control socket
+        wait_until(lambda: ask(node, "/").code == 200, 20, "those answers to be given up")

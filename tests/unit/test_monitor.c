@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "stats/monitor.h"
 
 #include "run.h"
@@ -198,6 +199,88 @@ START_TEST(limits_are_exceeded)
 }
 END_TEST
 
+/* A crowd of names that takes all room for histograms. */
+static void crowd(void)
+{
+	char name[32];
+
+	for (int i = 0; i < STATISTICS_SERIES_MAX - 2; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		for (int octave = 0; octave < 8; octave++)
+			add("crowd", name, INT64_C(1000) << octave, false, 1);
+		ck_assert(take());
+	}
+}
+
+/* All are counted, and the middle is of the right size, also after a change. */
+static void assert_rough(const char *service, unsigned window, uint64_t spans, double p50)
+{
+	const struct series *series =
+		monitor_series(monitor, window, (uint32_t)monitor_find(monitor, service, "n"));
+
+	ck_assert_uint_eq(series->spans, spans);
+	ck_assert_uint_eq(histogram_total(&series->histogram), spans);
+	ck_assert(!series->fine);
+	ck_assert_double_le(histogram_quantile(&series->histogram, 0.5), 3 * p50);
+	ck_assert_double_ge(histogram_quantile(&series->histogram, 0.5), p50 / 3);
+}
+
+/* Neither one that was there before becomes slow unseen, nor one that comes later. */
+START_TEST(a_crowd_blinds_nobody)
+{
+	limit("*/n", "p99 1ms");
+	monitor_configure(monitor, &config);
+	add("old", "n", 100000, false, 1);
+	crowd();
+	for (int i = 0; i < 20; i++) {
+		add("old", "n", 50000000, false, 1);
+		add("new", "n", 50000000, false, 1);
+	}
+	ck_assert(take());
+	assert_rough("old", WINDOW_1, 21, 50000000);
+	assert_rough("new", WINDOW_ALL, 20, 50000000);
+	ck_assert_uint_eq(exceeded_of("old", WINDOW_1), 1 << LIMIT_P99);
+	ck_assert_uint_eq(exceeded_of("new", WINDOW_1), 1 << LIMIT_P99);
+	for (int i = 0; i < 7; i++)
+		monitor_tick(monitor);
+	for (int i = 0; i < 300; i++)
+		add("new", "n", 1000 + i * 100, false, 1);
+	ck_assert(take());
+	assert_rough("new", WINDOW_1, 300, 16000);
+	ck_assert_uint_eq(exceeded_of("new", WINDOW_1), 0);
+	ck_assert_uint_ne(exceeded_of("new", WINDOW_10), 0);
+}
+END_TEST
+
+/* Counts many more names than there is room for; returns how long that took. */
+static int64_t count_many(const char *const pair[2])
+{
+	int64_t begin = clock_monotonic();
+	char name[32];
+
+	for (int i = 0; i < 1 << 15; i++) {
+		for (int bit = 0; bit < 15; bit++)
+			memcpy(name + 2 * bit, pair[i >> bit & 1], 3);
+		add("service", name, 1, false, 1);
+	}
+	ck_assert(take());
+	return clock_monotonic() - begin;
+}
+
+/* Nobody can choose names that make the agent slow. */
+START_TEST(names_that_are_alike)
+{
+	static const char *const usual[] = {"zq", "xy"}, *const same[] = {"ab", "bA"}; /* to g_str_hash */
+	int64_t others = count_many(usual), alike;
+
+	teardown();
+	setup();
+	alike = count_many(same);
+	ck_assert_msg(
+		alike < 5 * others, "%" PRId64 " ms, not %" PRId64, alike / NS_PER_MS, others / NS_PER_MS);
+}
+END_TEST
+
 static void list(void *data, uint32_t number, const char *service, const char *name,
 	const struct limits *limits, unsigned exceeded)
 {
@@ -263,6 +346,8 @@ int main(void)
 	tcase_add_test(cases, windows_are_exact);
 	tcase_add_test(cases, points_are_kept);
 	tcase_add_test(cases, limits_are_exceeded);
+	tcase_add_test(cases, a_crowd_blinds_nobody);
+	tcase_add_test(cases, names_that_are_alike);
 	tcase_add_test(cases, limited_series_are_listed);
 	tcase_add_test(cases, memory_is_bounded);
 	return run_cases("monitor", cases);

@@ -174,6 +174,28 @@ START_TEST(spans_are_counted)
 }
 END_TEST
 
+/* Whatever bytes they have. */
+START_TEST(names_are_told_apart)
+{
+	struct snapshot snapshot;
+
+	add("osd.0\1b", "c", 1, false, 1);
+	add("osd.0", "b\1c", 1, false, 1);
+	add("osd.0\xff"
+	    "b",
+		"c", 1, false, 1);
+	add("osd.0",
+		"b\xff"
+		"c",
+		1, false, 1);
+	ck_assert(take());
+	statistics_read(statistics, &snapshot);
+	ck_assert_uint_eq(snapshot.series->len, 4);
+	ck_assert_uint_eq(find(&snapshot, "osd.0", "b\1c")->spans, 1);
+	snapshot_clear(&snapshot);
+}
+END_TEST
+
 /* Names beyond those that have room are together, and nothing is counted twice or not at all. */
 START_TEST(names_are_bounded)
 {
@@ -354,6 +376,7 @@ int main(void)
 	tcase_add_checked_fixture(counting, make_statistics, end_statistics);
 	tcase_set_timeout(counting, 60);
 	tcase_add_test(counting, spans_are_counted);
+	tcase_add_test(counting, names_are_told_apart);
 	tcase_add_test(counting, names_are_bounded);
 	tcase_add_test(counting, programs_make_room);
 	tcase_add_test(counting, another_reader_has_its_own_numbers);

@@ -32,7 +32,8 @@ START_TEST(a_line_sets_limits)
 			   "osd.*/write = 20ms\n"
 			   "api/GET /things/* = p99 1s , errors 0.5%, mean 250us\n"
 			   "zero/* = 0s, errors 0 %\n"
-			   "größe/?x = 1min\n";
+			   "größe/?x = 1min\n"
+			   "rack 1 / put it = 3ms\n";
 
 	assert_limits(find(text, "osd.0", "write"), 20 * MS, -1, -1);
 	assert_limits(find(text, "osd.", "write"), 20 * MS, -1, -1);
@@ -41,6 +42,7 @@ START_TEST(a_line_sets_limits)
 	assert_limits(find(text, "api", "GET /things/7/parts"), 0.25 * MS, 1000 * MS, 0.005);
 	assert_limits(find(text, "zero", ""), 0, -1, 0);
 	assert_limits(find(text, "größe", "äx"), 60000 * MS, -1, -1);
+	assert_limits(find(text, "rack 1", "put it"), 3 * MS, -1, -1);
 }
 END_TEST
 
