@@ -85,34 +85,37 @@ static void note_keep(const struct output_config *output, const char *prefix)
 			output->section, output->keep_errors ? "keep-errors" : "keep-slower");
 }
 
-/* Of messages there are none without an intake. */
-static void note_messages(const struct config *config, const struct output_config *output, const char *prefix)
+static bool records_events(const struct config *config)
 {
+	return *config->event_names || *config->kernel_events || *config->kernel_syscalls;
+}
+
+/* Of messages there are none without an intake, and of events those that are asked for. */
+static void note_lanes(const struct config *config, const struct output_config *output, const char *prefix)
+{
+	if (config_lane_is_on(output, KIND_EVENTS) && !records_events(config))
+		printf("%snote: [%s] takes events, but none are recorded: set `names` in [events], or "
+		       "`events` or `syscalls` in [kernel]\n",
+			prefix, output->section);
 	if (config_lane_is_on(output, KIND_MESSAGES) && !*config->input_scribe)
 		printf("%snote: [%s] takes messages, but none come in: set `scribe` in [input]\n", prefix,
 			output->section);
 }
 
-/* Of events there are none unless they are recorded, and what is recorded wants an output. */
+/* Programs would be slowed down for what is then thrown away. */
 static void note_events(const struct config *config, const char *prefix)
 {
-	bool recorded = *config->event_names || *config->kernel_events || *config->kernel_syscalls;
 	bool taken = false;
 
-	for (guint i = 0; i < config->outputs->len; i++) {
-		const struct output_config *output = g_ptr_array_index(config->outputs, i);
-
-		if (!config_lane_is_on(output, KIND_EVENTS))
-			continue;
-		taken = true;
-		if (!recorded)
-			printf("%snote: [%s] takes events, but none are recorded: set `names` in [events]\n",
-				prefix, output->section);
-	}
-	if (recorded && !taken)
-		printf("%snote: events are recorded, but no output takes them: set `takes = spans, events` "
-		       "in one; until then only `blkin import --around` shows them\n",
-			prefix);
+	for (guint i = 0; i < config->outputs->len; i++)
+		taken |= config_lane_is_on(g_ptr_array_index(config->outputs, i), KIND_EVENTS);
+	if (records_events(config) && !taken)
+		printf("%snote: [%s] has events recorded, but no output takes them: set `takes = spans, "
+		       "events` "
+		       "in one\n",
+			prefix, *config->event_names ? "events" : "kernel");
+	if (*config->event_filter && !*config->event_names)
+		printf("%snote: `filter` of [events] has no effect, as `names` is empty\n", prefix);
 }
 
 /* What is no mistake, and may surprise; each a line behind @prefix. */
@@ -129,7 +132,7 @@ static void print_notes(const struct config *config, const char *prefix)
 		delivers = true;
 		note_ports(output, prefix);
 		note_keep(output, prefix);
-		note_messages(config, output, prefix);
+		note_lanes(config, output, prefix);
 		if (is_other_version(output))
 			printf("%snote: [%s] sends %s to `path = %s`: Zipkin takes its version 1 (`format = "
 			       "thrift`) at /api/v1/spans, and its version 2 (`format = json2`) at "

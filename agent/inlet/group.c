@@ -89,32 +89,60 @@ static void answer_group(struct inlet *inlet, struct group *group, enum answer a
 	group_free(inlet, group);
 }
 
-static void hand_spans(struct inlet *inlet, struct group *group)
+static bool hand_items(
+	struct inlet *inlet, struct group *group, struct ledger *change, const struct batches *items)
+{
+	return fanout_hand_for(inlet->fanout, group->receipt, change, items, clock_monotonic());
+}
+
+/* False: nobody takes them any more, so that they are put off. Who sends them again learns whether anybody
+ * will. */
+static bool hand_spans(struct inlet *inlet, struct group *group)
 {
 	struct batches items = {.count = group->count, .traits = group->traits.data};
 
 	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
 		items.of[f] = group->items[f];
 	group->change.row[SPANS_RECEIVED] = group->count;
-	fanout_hand_for(inlet->fanout, group->receipt, &group->change, &items, clock_monotonic());
+	if (hand_items(inlet, group, &group->change, &items))
+		return true;
+	group->change.row[SPANS_RECEIVED] = 0;
+	group->change.row[MESSAGES_PUT_OFF] = group->count;
+	ledger_post(&group->change);
+	return false;
 }
 
-static void hand_messages(struct inlet *inlet, struct group *group)
+/* As hand_spans. */
+static bool hand_messages(struct inlet *inlet, struct group *group)
 {
 	struct batches items = {.of[BATCH_MESSAGES] = group->items[BATCH_MESSAGES]};
 	struct ledger change = {0};
 
 	if (!items.of[BATCH_MESSAGES])
-		return;
+		return true;
 	items.count = items.of[BATCH_MESSAGES]->count;
 	change.row[MESSAGES_TAKEN] = items.count;
-	fanout_hand_for(inlet->fanout, group->receipt, &change, &items, clock_monotonic());
+	if (hand_items(inlet, group, &change, &items))
+		return true;
+	change = (struct ledger){.row[MESSAGES_PUT_OFF] = items.count};
+	ledger_post(&change);
+	return false;
+}
+
+static bool hand_all(struct inlet *inlet, struct group *group)
+{
+	bool spans = hand_spans(inlet, group), messages = hand_messages(inlet, group);
+
+	if (!spans || !messages)
+		receipt_end_part(receipt_take_part(group->receipt), false);
+	receipt_close(group->receipt);
+	return spans && messages;
 }
 
 static void hand(struct inlet *inlet, struct group **open)
 {
 	struct group *group = *open;
-	bool safe = inlet_limits(inlet).safe;
+	bool safe = inlet_limits(inlet).safe, all;
 
 	if (!group)
 		return;
@@ -122,15 +150,13 @@ static void hand(struct inlet *inlet, struct group **open)
 	group->receipt = receipt_create(on_settled, inlet);
 	if (!safe)
 		receipt_give(group->receipt);
-	hand_spans(inlet, group);
-	hand_messages(inlet, group);
-	receipt_close(group->receipt);
+	all = hand_all(inlet, group);
 	free_items(group);
 	group->handed = clock_monotonic();
 	g_queue_push_tail_link(&inlet->groups, &group->link);
 	inlet_sweep_soon(inlet);
 	if (!safe)
-		answer_group(inlet, group, ANSWER_OK);
+		answer_group(inlet, group, all ? ANSWER_OK : ANSWER_TRY_LATER);
 }
 
 void group_hand(struct inlet *inlet)

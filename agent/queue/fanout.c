@@ -121,22 +121,6 @@ void fanout_configure(struct fanout *fanout, struct outlets *outlets)
 
 /* Adding */
 
-bool fanout_takes(const struct fanout *fanout, enum batch_format format)
-{
-	for (size_t i = 0; i < fanout->lane_count; i++)
-		if (fanout->lanes[i].limits.format == format)
-			return true;
-	return false;
-}
-
-bool fanout_takes_kind(const struct fanout *fanout, enum kind kind)
-{
-	for (size_t i = 0; i < fanout->lane_count; i++)
-		if (batch_kind((uint8_t)fanout->lanes[i].limits.format) == kind)
-			return true;
-	return false;
-}
-
 size_t fanout_largest(const struct fanout *fanout, enum batch_format format)
 {
 	size_t largest = SIZE_MAX;
@@ -145,6 +129,19 @@ size_t fanout_largest(const struct fanout *fanout, enum batch_format format)
 		if (fanout->lanes[i].limits.format == format)
 			largest = MIN(largest, fanout->lanes[i].limits.bytes);
 	return largest;
+}
+
+bool fanout_takes(const struct fanout *fanout, enum batch_format format)
+{
+	return fanout_largest(fanout, format) < SIZE_MAX;
+}
+
+bool fanout_takes_kind(const struct fanout *fanout, enum kind kind)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (batch_kind((uint8_t)fanout->lanes[i].limits.format) == kind)
+			return true;
+	return false;
 }
 
 static bool is_oversize(const struct lane *lane, uint32_t size)
@@ -164,17 +161,9 @@ static bool is_full(const struct lane *lane)
  */
 static void complete(const struct fanout *fanout, struct batches *all, struct batch *made[BATCH_FORMATS])
 {
-	const struct batch *any = transcode_any(all);
-
-	if (any && batch_kind(any->format) != KIND_SPANS)
-		return;
-	for (size_t i = 0; i < fanout->lane_count; i++) {
-		enum batch_format format = fanout->lanes[i].limits.format;
-
-		if (all->of[format] || batch_kind(format) != KIND_SPANS)
-			continue;
-		all->of[format] = made[format] = transcode_missing(all, format);
-	}
+	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
+		if (!all->of[f] && fanout_takes(fanout, (enum batch_format)f))
+			all->of[f] = made[f] = transcode_missing(all, (enum batch_format)f);
 }
 
 /* Its items get its tags. */
@@ -331,15 +320,18 @@ static void change_outlets(struct fanout *fanout)
 	outlets_unref(before);
 }
 
-void fanout_hand(
+bool fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force)
 {
 	struct batches all = items ? *items : (struct batches){0};
 	struct batch *made[BATCH_FORMATS] = {NULL};
+	const struct batch *any = transcode_any(&all);
 
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
 		change_outlets(fanout);
-	if (all.count)
+	if (fanout->receipt && all.count && !(any && fanout_takes_kind(fanout, batch_kind(any->format))))
+		return false;
+	if (all.count && (!any || batch_kind(any->format) == KIND_SPANS))
 		complete(fanout, &all, made);
 	choose(fanout, &all);
 	post(fanout, change);
@@ -350,14 +342,18 @@ void fanout_hand(
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(made[i]);
 	push_all(fanout, now, force);
+	return true;
 }
 
-void fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
+bool fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
 	const struct batches *items, int64_t now)
 {
+	bool taken;
+
 	fanout->receipt = receipt;
-	fanout_hand(fanout, change, items, now, true);
+	taken = fanout_hand(fanout, change, items, now, true);
 	fanout->receipt = NULL;
+	return taken;
 }
 
 bool fanout_admits(const struct fanout *fanout, enum kind kind, size_t bytes, bool safe)

@@ -47,16 +47,17 @@ size_t fanout_largest(const struct fanout *fanout, enum batch_format format);
  * @change came about, which is posted to the ledger together with them, and emptied. Then they are added to
  * the batches of their format; @now is the producer's clock. For outputs whose batches are too small for an
  * item, it is dropped, and counted; one of size 0 is dropped for all. Batches that are full or old enough are
- * pushed; if @force, all. May wait for room in a queue.
+ * pushed; if @force, all. May wait for room in a queue. Returns true.
  */
-void fanout_hand(
+bool fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force);
 
 /*
  * The same for items from outside, all of which are pushed at once: @receipt, which stays the caller's, tells
- * when they are safe. A fanout hands over either such items or others.
+ * when they are safe. A fanout hands over either such items or others. False, and nothing has happened, if no
+ * output takes items of this kind any more: they may have been made for outputs that have changed since.
  */
-void fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
+bool fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
 	const struct batches *items, int64_t now);
 
 /* Whether every output that takes items of the kind has room for @bytes more of them: queue_admits; false if

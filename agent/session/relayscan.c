@@ -72,14 +72,31 @@ static void read_index(struct indexes *indexes, const struct stream_key *key, in
 	buffer_free(&index);
 }
 
+/* Before its first packet a trace has no index, and nothing in the files of its streams. */
+static bool has_no_packet(int trace)
+{
+	g_autoptr(GPtrArray) names = relay_list_folder(openat(trace, ".", FOLDER_FLAGS));
+	struct stat status;
+
+	for (guint i = 0; names && i < names->len; i++) {
+		const char *name = g_ptr_array_index(names, i);
+
+		if (strcmp(name, "metadata") &&
+			(fstatat(trace, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_size))
+			return false;
+	}
+	return names;
+}
+
 /* Reads all indexes of a trace. An index that relayd removes meanwhile is none. */
 static void read_indexes(struct indexes *indexes, const struct stream_key *key)
 {
 	int trace = relayfiles_open_trace(indexes->files, key, NULL);
 	g_autoptr(GPtrArray) names = relay_list_folder(trace < 0 ? -1 : openat(trace, "index", FOLDER_FLAGS));
+	int error = errno;
 
-	if (!names)
-		found_wrong(indexes, key, "index", errno);
+	if (!names && !(error == ENOENT && trace >= 0 && has_no_packet(trace)))
+		found_wrong(indexes, key, "index", error);
 	for (guint i = 0; names && i < names->len; i++)
 		if (g_str_has_suffix(g_ptr_array_index(names, i), ".idx"))
 			read_index(indexes, key, trace, g_ptr_array_index(names, i));

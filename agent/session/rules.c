@@ -7,8 +7,8 @@
 
 #include "config/globs.h"
 
-/* The least important level: LTTng has several kinds of debug, and takes all of them then. */
-#define LEVEL_ALL 7
+/* The least important level: LTTng has several kinds of debug, and all of them are meant. */
+#define LEVEL_DEBUG 7
 
 static void rule_free(void *data)
 {
@@ -33,6 +33,10 @@ static struct rule *add(GPtrArray *rules, const char *name, enum lttng_event_typ
 	return rule;
 }
 
+/*
+ * Never all levels: once an event is enabled for all, the session daemon (2.13) takes emerg, which is 0, for
+ * the same rule in one place and for another in the next, and aborts.
+ */
 GPtrArray *rules_of_events(const struct config *config)
 {
 	GPtrArray *rules = g_ptr_array_new_with_free_func(rule_free);
@@ -41,10 +45,9 @@ GPtrArray *rules_of_events(const struct config *config)
 	for (char **name = names; *name; name++) {
 		struct rule *rule = add(rules, *name, LTTNG_EVENT_TRACEPOINT, config->event_filter);
 
-		if (config->event_level >= LEVEL_ALL)
-			continue;
 		rule->level_type = LTTNG_EVENT_LOGLEVEL_RANGE;
-		rule->level = (int)config->event_level;
+		rule->level = config->event_level >= LEVEL_DEBUG ? (int)LTTNG_LOGLEVEL_DEBUG
+								 : (int)config->event_level;
 	}
 	return rules;
 }

@@ -58,7 +58,17 @@ static void read_numbers(struct jsonread *from, const struct wanted *wanted, siz
 /* The process's numbers are the kernel's where it knows both, and the context has the program's own. */
 struct numbers {
 	int64_t pid, tid, vpid, vtid, next, woken;
+	bool kernel; /* it is an event of the kernel's */
 };
+
+static bool read_is_text(struct jsonread *from, const char *wanted)
+{
+	struct jsonread ahead = *from;
+	bool same = is(jsonread_text(&ahead), wanted) && !ahead.failed;
+
+	jsonread_skip(from);
+	return same;
+}
 
 static void read_members(struct jsonread *from, struct numbers *numbers)
 {
@@ -74,6 +84,8 @@ static void read_members(struct jsonread *from, struct numbers *numbers)
 			read_numbers(from, context, G_N_ELEMENTS(context));
 		else if (is(key, "payload"))
 			read_numbers(from, payload, G_N_ELEMENTS(payload));
+		else if (is(key, "domain"))
+			numbers->kernel = read_is_text(from, "kernel");
 		else
 			jsonread_skip(from);
 	}
@@ -87,7 +99,7 @@ static int64_t either(int64_t one, int64_t other)
 bool around_event_read(const char *json, size_t size, struct around_moment *moment)
 {
 	struct numbers numbers = {AROUND_UNKNOWN, AROUND_UNKNOWN, AROUND_UNKNOWN, AROUND_UNKNOWN,
-		AROUND_UNKNOWN, AROUND_UNKNOWN};
+		AROUND_UNKNOWN, AROUND_UNKNOWN, false};
 	g_autofree char *room = g_malloc(size + 1);
 	struct jsonread from = {.at = json, .end = json + size, .room = room};
 
@@ -97,8 +109,9 @@ bool around_event_read(const char *json, size_t size, struct around_moment *mome
 	moment->pid = either(numbers.vpid, numbers.pid);
 	moment->tid = either(numbers.vtid, numbers.tid);
 	moment->kernel = numbers.tid;
-	/* sched_switch tells who comes next, and sched_wakeup and its like who is woken */
-	moment->other = either(numbers.next, numbers.woken);
+	/* sched_switch tells who comes next, and sched_wakeup and its like who is woken; what a program says
+	 * so is its own affair */
+	moment->other = numbers.kernel ? either(numbers.next, numbers.woken) : AROUND_UNKNOWN;
 	return !from.failed;
 }
 
@@ -124,6 +137,32 @@ static void put_members(GString *text, struct jsonread *from)
 	}
 }
 
+/* Not in the middle of a character. */
+static void cut(GString *text)
+{
+	gsize size = TEXT_MAX;
+
+	if (text->len <= size)
+		return;
+	while (size && ((unsigned char)text->str[size] & 0xc0) == 0x80)
+		size--;
+	g_string_truncate(text, size);
+	g_string_append(text, "…");
+}
+
+/* An event without a name has null there. */
+static void put_name(GString *name, struct jsonread *from)
+{
+	struct jsonread ahead = *from;
+	struct text text = jsonread_text(&ahead);
+
+	if (!ahead.failed) {
+		g_string_truncate(name, 0);
+		g_string_append_len(name, text.data, text.size);
+	}
+	jsonread_skip(from);
+}
+
 /* "sched_switch  prev_tid=7 next_tid=0, CPU 1": the name, the payload, and where. */
 static char *text_of(const char *json, size_t size)
 {
@@ -136,10 +175,7 @@ static char *text_of(const char *json, size_t size)
 	if (jsonread_open(&from, '{'))
 		while (jsonread_key(&from, &key)) {
 			if (is(key, "event")) {
-				struct text text = jsonread_text(&from);
-
-				g_string_truncate(name, 0);
-				g_string_append_len(name, text.data, text.size);
+				put_name(name, &from);
 			} else if (is(key, "payload")) {
 				put_members(payload, &from);
 			} else if (is(key, "cpu")) {
@@ -148,10 +184,7 @@ static char *text_of(const char *json, size_t size)
 				jsonread_skip(&from);
 			}
 		}
-	if (payload->len > TEXT_MAX) {
-		g_string_truncate(payload, TEXT_MAX);
-		g_string_append(payload, "…");
-	}
+	cut(payload);
 	if (cpu == AROUND_UNKNOWN)
 		return g_strdup_printf("· %s%s%s", name->str, payload->len ? "  " : "", payload->str);
 	return g_strdup_printf(

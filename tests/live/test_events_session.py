@@ -134,6 +134,22 @@ def test_reload_of_names_needs_no_new_session(node, receiver):
     check_load(receiver.spans(), 1, 1, 20000)
 
 
+def test_reload_of_level(node, receiver):
+    """From all levels to the most important one, which LTTng's session daemon did not survive, and back."""
+    reloader = Reloader(node, receiver.port, session=KEEP, events=dict(TICKS, level="debug"))
+    program = node.start([node.built(FOREIGN), 100000, 1000])
+    node.wait_ledger(lambda ledger: of(ledger) > 10, 20, "events of all levels")
+    reloader.edit("events", "level", "emerg")
+    wait_until(lambda: listed(node, "TRACE_EMERG"), 20, "the new rule")
+    before = of(node.ledger())
+    reloader.edit("events", "level", "debug")
+    node.wait_ledger(lambda ledger: of(ledger) > before + 500, 20, "events of all levels again")
+    node.sessiond.expect_running()
+    program.stop()
+    ledger = node.ledger()
+    assert (ledger.sessions, ledger.sessions_lost) == (1, 0)
+
+
 def test_reload_switches_events_on_and_off(node, receiver):
     """The channel can only be made with the session: the old one is read to its end, and no span is lost or doubled."""
     reloader = Reloader(node, receiver.port, session=KEEP, events={"names": ""})

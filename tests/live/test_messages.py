@@ -385,12 +385,3 @@ def one_ledger(node, rack, site, level):
 
 def test_payload_has_all_bytes():
     assert b"\0\n\xff" in payload("x", 1, 2)
-
-
-def test_validate_notes_events_that_nobody_takes(node):
-    for section in ({"events": {"names": "foreign:*"}}, {"kernel": {"syscalls": "openat"}}):
-        config = node.write_config(free_port(), **section)
-        said = node.run(["cli/blkin", "validate", config])
-        assert "note: events are recorded, but no output takes them: set `takes = spans, events` in one" in said, said
-        config = node.write_config(free_port(), output={"takes": "spans, events"}, **section)
-        assert "note: " not in node.run(["cli/blkin", "validate", config])

@@ -287,3 +287,25 @@ def test_validate_notes_ports_of_others_and_keys_without_effect(bare_node):
     assert notes(server="z:1", keep_errors="yes") == [keeps.format("keep-errors")]
     assert notes(server="z:1", keep_slower="1s") == [keeps.format("keep-slower")]
     assert not notes(server="z:1", keep="1/2", keep_errors="yes")
+
+
+EVENTS_UNTAKEN = "note: [{}] has events recorded, but no output takes them: set `takes = spans, events` in one"
+EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` in [events], or `events` or `syscalls` in [kernel]"
+
+
+@pytest.mark.parametrize(
+    "sections, words",
+    [
+        ({"events": {"names": "a:*"}}, EVENTS_UNTAKEN.format("events")),
+        ({"kernel": {"syscalls": "openat"}}, EVENTS_UNTAKEN.format("kernel")),
+        ({"output": {"takes": "spans, events"}}, EVENTS_NONE),
+        ({"events": {"filter": "a > 1"}}, "note: `filter` of [events] has no effect, as `names` is empty"),
+        ({"events": {"names": "a:*"}, "output": {"takes": "events"}}, None),
+        ({"kernel": {"events": "sched_*"}, "output": {"takes": "events"}}, None),
+    ],
+)
+def test_validate_notes_events_that_go_nowhere(bare_node, sections, words):
+    bare_node.write_config(free_port(), **sections)
+    assert validate(bare_node) == (0, [])
+    notes = [line for line in bare_node.programs[-1].log().splitlines() if line.startswith("note:")]
+    assert notes == ([words] if words else [])

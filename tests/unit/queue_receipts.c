@@ -11,6 +11,8 @@ static void wake(void *data)
 	woken = true;
 }
 
+static bool taken;
+
 /* Hands over so many items of ten bytes; the receipt is the caller's. */
 static struct receipt *hand_from_outside(struct fanout *to, uint32_t count)
 {
@@ -21,7 +23,7 @@ static struct receipt *hand_from_outside(struct fanout *to, uint32_t count)
 	woken = false;
 	for (uint32_t i = 0; i < count; i++)
 		batch_add(items, (const uint8_t *)"0123456789", 10, 1);
-	fanout_hand_for(
+	taken = fanout_hand_for(
 		to, receipt, &change, &(struct batches){.count = count, .of[BATCH_ZIPKIN_SPANS] = items}, 1);
 	receipt_close(receipt);
 	batch_unref(items);
@@ -140,6 +142,40 @@ START_TEST(room)
 }
 END_TEST
 
+static struct outlets *outlets_for_messages(void)
+{
+	struct outlet outlet = outlet_of(&one, 10, 1000);
+
+	outlet.limits.format = BATCH_MESSAGES;
+	return outlets_of(outlet, outlet);
+}
+
+/* Made for outputs that others have taken the place of meanwhile, which take no spans: nothing is entered. */
+START_TEST(nobody_takes_them_any_more)
+{
+	struct fanout *to = second_fanout();
+	struct ledger before, after;
+	struct receipt *receipt;
+	bool good;
+
+	ledger_read(&before);
+	fanout_configure(to, outlets_for_messages());
+	receipt_unref(hand_from_outside(to, 10));
+	ck_assert(!taken);
+	ledger_read(&after);
+	ck_assert_int_eq(after.row[SPANS_RECEIVED], before.row[SPANS_RECEIVED]);
+	ck_assert_int_eq(rows_of(&one).row[SPANS_TAKEN], 0);
+	fanout_configure(to, outlets_of(outlet_of(&one, 10, 1000), outlet_of(&other, 10, 1000)));
+	receipt = hand_from_outside(to, 10);
+	ck_assert(taken);
+	deliver(&one);
+	deliver(&other);
+	ck_assert(receipt_is_settled(receipt, &good) && good);
+	receipt_unref(receipt);
+	fanout_destroy(to);
+}
+END_TEST
+
 TCase *queue_receipts(void)
 {
 	TCase *cases = tcase_create("receipts");
@@ -149,5 +185,6 @@ TCase *queue_receipts(void)
 	tcase_add_loop_test(cases, one_drops, 0, 2);
 	tcase_add_test(cases, one_stores);
 	tcase_add_test(cases, room);
+	tcase_add_test(cases, nobody_takes_them_any_more);
 	return cases;
 }

@@ -126,7 +126,8 @@ END_TEST
 START_TEST(json)
 {
 	static const char text[] =
-		"{\"timestamp\":1,\"event\":\"sched_switch\",\"process\":{\"pid\":1003,\"tid\":1005,"
+		"{\"timestamp\":1,\"domain\":\"kernel\",\"event\":\"sched_switch\",\"process\":{\"pid\":1003,"
+		"\"tid\":1005,"
 		"\"name\":\"x\"},\"cpu\":2,\"context\":{\"vpid\":3,\"vtid\":5,\"a\":{\"tid\":9}},"
 		"\"payload\":{\"prev_tid\":1005,\"next_tid\":8,\"list\":[1,{}],\"name\":\"q \\\" q\"}}";
 	static const char other[] =
@@ -155,6 +156,52 @@ START_TEST(json)
 }
 END_TEST
 
+/* A program that logs a field of that name is not about that thread. */
+START_TEST(only_the_kernel_tells_of_others)
+{
+	static const char *const of[] = {
+		"", "\"domain\":\"ust\",", "\"domain\":\"kernel!\",", "\"domain\":null,"};
+	struct around_moment moment = {0};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(of); i++) {
+		g_autofree char *text = g_strconcat("{", of[i],
+			"\"event\":\"a:b\",\"context\":{\"vtid\":5},\"payload\":{\"tid\":8,\"next_tid\":9}}",
+			NULL);
+
+		ck_assert(around_event_read(text, strlen(text), &moment));
+		ck_assert_int_eq(moment.tid, 5);
+		ck_assert_int_eq(moment.other, AROUND_UNKNOWN);
+	}
+}
+END_TEST
+
+START_TEST(nameless)
+{
+	static const char text[] = "{\"event\":null,\"id\":8,\"cpu\":2,\"payload\":{\"a\":1}}";
+	struct around_event *event = around_event_make(text, sizeof(text) - 1, 1);
+
+	ck_assert_str_eq(event->text, "· ?  a=1, CPU 2");
+	around_event_free(event);
+}
+END_TEST
+
+/* Wherever the text is cut, it ends with a whole character. */
+START_TEST(cut_between_characters)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct around_event *event;
+
+	g_string_append_printf(text, "{\"event\":\"a:b\",\"payload\":{\"t\":\"%.*s", _i, "xxxx");
+	for (int i = 0; i < 1000; i++)
+		g_string_append(text, "雪");
+	g_string_append(text, "\"}}");
+	event = around_event_make(text->str, text->len, 1);
+	ck_assert(g_utf8_validate(event->text, -1, NULL));
+	ck_assert(g_str_has_suffix(event->text, "雪…"));
+	around_event_free(event);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("all");
@@ -166,5 +213,8 @@ int main(void)
 	tcase_add_test(cases, switches_in_a_container);
 	tcase_add_test(cases, bounds);
 	tcase_add_test(cases, json);
+	tcase_add_test(cases, only_the_kernel_tells_of_others);
+	tcase_add_test(cases, nameless);
+	tcase_add_loop_test(cases, cut_between_characters, 0, 4);
 	return run_cases("around", cases);
 }

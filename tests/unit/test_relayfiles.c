@@ -310,6 +310,29 @@ START_TEST(indexes_that_are_none)
 }
 END_TEST
 
+/* Nothing is lost of a trace before its first packet; with one, and no index, something is. */
+START_TEST(no_index_yet)
+{
+	g_autofree char *index = g_build_filename(trace, "index", NULL);
+	g_autofree char *idx = g_build_filename(index, "spans_0_0.idx", NULL);
+	struct positions *positions = positions_create();
+	struct relayfiles *files;
+
+	put_stream(0, 0, 0, 0);
+	put_file(trace, "spans_0_0", "", 0);
+	ck_assert_int_eq(g_remove(idx), 0);
+	ck_assert_int_eq(g_rmdir(index), 0);
+	files = open_files();
+	g_array_unref(scan_as(files, positions, RELAY_WHOLE));
+	put_file(trace, "spans_0_0", "packet", 6);
+	g_array_unref(scan_as(files, positions, RELAY_PART));
+	ck_assert_str_eq(strstr(error, ": an index"),
+		": an index cannot be read (user 7, index: No such file or directory)");
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
 /* What is behind an entry that cannot be is found, whatever the entry says. */
 START_TEST(a_forged_entry_hides_no_other)
 {
@@ -563,6 +586,7 @@ int main(void)
 	tcase_add_test(cases, carving);
 	tcase_add_test(cases, kernel);
 	tcase_add_test(cases, indexes_that_are_none);
+	tcase_add_test(cases, no_index_yet);
 	tcase_add_test(cases, a_forged_entry_hides_no_other);
 	tcase_add_test(cases, scanned_with_few_descriptors);
 	tcase_add_test(cases, folders_that_cannot_be_listed);
