@@ -120,15 +120,14 @@ static void clear(struct span_data *lines)
 
 bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 {
-	struct finder breaks = finder_of(data.data, data.size, '\n');
-	const char *at = data.data, *end = data.data + data.size, *line_end = finder_next(&breaks);
+	const char *at = data.data, *end = data.data + data.size, *line_end = find_near(at, end, '\n');
 
 	clear(lines);
 	if (!line_end ||
 		!span_head_read(&lines->head, (struct text){at, (uint32_t)(line_end - at)}, lines->cache))
 		return false;
 	for (at = line_end + 1; at < end; at = line_end + 1) {
-		line_end = finder_next(&breaks);
+		line_end = find_near(at, end, '\n');
 		if (!line_end || !read_line(lines, at, line_end, end, start))
 			return false;
 	}
