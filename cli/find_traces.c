@@ -91,7 +91,8 @@ int find_traces(const char *dir, GPtrArray *found, bool quiet)
 	else if (!S_ISDIR(file.st_mode))
 		why = "not a folder, and not called *.jsonl";
 	else if (!find(dir, 0, found))
-		why = "there is no CTF trace in it (a folder with a file `metadata`), and no file *.jsonl of spans";
+		why = "there is no CTF trace in it (a folder with a file `metadata`), and no file *.jsonl of "
+		      "spans";
 	else
 		return 0;
 	if (!quiet)
