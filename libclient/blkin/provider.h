@@ -103,15 +103,16 @@ static inline int blkin_is_first_(void)
 static inline void blkin_print_report_(void *library, int usable)
 {
 	const struct blkin_report *report = NULL;
-	char line[512]; /* as further calls free what dlerror returned */
+	char line[640]; /* as further calls free what dlerror returned */
 
 	if (usable)
 		snprintf(
 			line, sizeof(line), "provider: libblkin-provider.so.1, which is too old to say more");
 	else
-		snprintf(line, sizeof(line), "this program is not traced: %s",
+		snprintf(line, sizeof(line), "this program is not traced: %.500s; %s libblkin-provider",
 			library ? "libblkin-provider.so.1 is older than the header it was built with"
-				: dlerror());
+				: dlerror(),
+			library ? "upgrade" : "install");
 	if (usable)
 		report = (const struct blkin_report *)dlsym(library, "blkin_report_1");
 	if (report)

@@ -112,7 +112,7 @@ def test_provider_of_another_time(bare_node):
     compiler = ["gcc", *sanitizer_flags(), "-shared", "-fPIC", "-x", "c", "-", "-o", f"{folder}/libblkin-provider.so.1"]
     subprocess.run(compiler, input=old, text=True, check=True)
     line = said(bare_node.start([bare_node.built(SHOP), 3], BLKIN_DEBUG="1", LD_LIBRARY_PATH=folder))
-    words = "libblkin-provider.so.1 is older than the header it was built with"
+    words = "libblkin-provider.so.1 is older than the header it was built with; upgrade libblkin-provider"
     assert line == f"blkin: this program is not traced: {words}"
 
 

@@ -39,7 +39,7 @@ def hand(change, spans=(), event=0):
     words = WORDS if spans else b""
     counted += struct.pack(">I", len(words))
     counted += struct.pack(">IB", 0, 0)  # no events
-    counted += bytes((16 + 8) * len(spans))  # traits, which tell outputs what to keep; names, which are number 0
+    counted += bytes((24 + 8) * len(spans))  # traits, which tell outputs what to keep; names, which are number 0
     counted += words
     sizes = struct.pack(f"={len(spans)}I", *map(len, spans)) + struct.pack("=q", event) * len(spans)
     return b"\1" + rows + struct.pack(">I", len(NOBODY)) + NOBODY + counted + sizes + b"".join(spans)
