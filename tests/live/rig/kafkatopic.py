@@ -43,6 +43,8 @@ COUNT = {
     "thrift": lambda value: struct.unpack("!Bi", value[:5])[1],
     "json2": lambda value: value.count(b'"traceId":"'),
     "otlp": lambda value: sum(1 for _ in decode_otlp(value)),
+    "events": lambda value: 1,
+    "messages": lambda value: 1,
 }
 
 
