@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes the pictures of the agent's page, doc/monitor-*.png, in Debian's Chromium, with a cluster that is made up.
 
-    BLKIN_BUILD=build-check tests/isolate --network /usr/bin/python3 scripts/pictures.py [--seconds N] [FOLDER]
+    BLKIN_BUILD=build-check unshare -u sh -c 'hostname storage-3 && exec "$@"' sh \\
+        tests/isolate --network /usr/bin/python3 scripts/pictures.py [--seconds N] [FOLDER]
 
 It needs the packages chromium, python3-pil and python3-websocket. For more seconds than 90, the small charts have more points.
 """
