@@ -25,7 +25,7 @@ def printed(node, *words):
 def compare(node, folder, expected):
     got, said = printed(node, "--events", folder)
     assert list(bt2json.differences(expected, got)) == []
-    assert f"{len(expected)} events read: 0 in spans, {len(expected)} as JSON, 0 rejected, 0 of other" in said
+    assert f"{len(expected)} events read: 0 in spans, {len(expected)} as JSON, 0 rejected, 0 others ignored" in said
     assert f"{len(expected)} events printed\n" in said
     return got
 
