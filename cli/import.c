@@ -41,8 +41,8 @@ static const char help[] =
 	"                      with --around: one for each span with its events\n"
 	"  --events[=NAMES]    send only events of these names (NAME, or GLOB, with commas) to the\n"
 	"                      outputs that take events; with --print: print the events that are no\n"
-	"                      part of a span, instead of spans, a line of JSON each\n" FOLDING_HELP FOLDING_DURATION_HELP
-	"  --help              show this\n"
+	"                      part of a span, instead of spans, a line of JSON each\n" FOLDING_HELP
+		FOLDING_DURATION_HELP "  --help              show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
 	"A damaged trace, or a line that is no span, is named, and the rest is sent; it exits\n"
