@@ -97,7 +97,7 @@ def test_libc_wrapper_under_a_real_program(node, receiver):
 
 
 def test_killed_agent(node, receiver):
-    """Killed again and again: each span and each event comes, once or again."""
+    """Killed again and again: each span and each event comes, once or again; what is read again is counted."""
     files = start(node, receiver, events=TICKS)
     spans = node.start([node.built(LOAD), "-n", 12000, "-r", 2000])
     program = node.start([node.built(FOREIGN), 12000, 2000])
@@ -109,6 +109,7 @@ def test_killed_agent(node, receiver):
     assert spans.wait(60) == 0 and program.wait(60) == 0
     ledger = node.wait_ledger(lambda ledger: ledger.read - ledger.again >= 36000 and ledger.idle(), 60, "all")
     assert (ledger.read - ledger.again, ledger.lost, ledger.packets_lost, ledger.sessions_lost) == (36000, 0, 0, 0)
+    assert ledger.sessions == 1
     events = finished(node, files, 24000)
     assert set(ticks(events)) == set(ticks(events, "foreign:whisper")) == set(range(12000))
     assert len({span.id for span in receiver.spans()}) == 12000

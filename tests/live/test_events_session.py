@@ -225,22 +225,3 @@ def test_no_kernel_tracer(node, receiver):
     node.run([LOAD, "-n", 100])
     ledger = node.wait_ledger(lambda ledger: ledger.sent == 200, 20, "100 spans more")
     assert (ledger.again, ledger.sessions, ledger.sessions_lost) == (0, 1, 0)
-
-
-def test_killed_agent(node, receiver):
-    """Killed again and again: of spans and events each is read, and what is read again is counted."""
-    node.start_agent(receiver.port, session=KEEP, events=TICKS)
-    spans = node.start([node.built(LOAD), "-n", 12000, "-r", 2000])
-    events = node.start([node.built(FOREIGN), 12000, 2000])
-    for _ in range(4):
-        wait_until(node.collecting, 30, "the agent")
-        time.sleep(0.8)
-        node.agent.kill()
-        node.start_agent_again()
-    assert spans.wait(60) == 0 and events.wait(60) == 0
-    ledger = node.wait_ledger(
-        lambda ledger: ledger.read - ledger.again >= 36000 and ledger.idle(), 60, "all to be delivered"
-    )
-    assert ledger.read - ledger.again == 36000
-    assert (ledger.lost, ledger.packets_lost, ledger.sessions, ledger.sessions_lost) == (0, 0, 1, 0)
-    assert len({span.id for span in receiver.spans()}) == 12000
