@@ -83,6 +83,11 @@ static void take(const struct exemplars *exemplars, struct slot *slot, const str
 	atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
+void exemplars_fetch(const struct exemplars *exemplars, uint32_t part)
+{
+	__builtin_prefetch(&exemplars->slots[part], 1);
+}
+
 void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct trait *trait)
 {
 	struct slot *slot = &exemplars->slots[part];

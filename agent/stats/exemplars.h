@@ -32,6 +32,9 @@ void exemplars_choose(struct exemplars *exemplars, const struct keep *keep);
 /* From now on they are of the moment @time, ns since the epoch. */
 void exemplars_set_time(struct exemplars *exemplars, int64_t time);
 
+/* A span of that part will be offered soon. */
+void exemplars_fetch(const struct exemplars *exemplars, uint32_t part);
+
 /* A span of that part was counted. */
 void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct trait *trait);
 

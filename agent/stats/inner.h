@@ -68,10 +68,16 @@ struct statistics {
 	struct place *places;
 	_Atomic uint32_t cell_count, place_count, part_count;
 	counter unnamed;
-	GTree *by_name;       /* service, 0xff and name to the cell's number */
-	struct cell **series; /* by the reader's number; NULL: it has not told */
+	GTree *by_name;   /* service, 0xff and name to the cell's number */
+	uint16_t *series; /* by the reader's number: the cell's, plus 1; 0: it has not told */
 	struct known_program *programs;
 };
+
+/* Sets the program's place; if there is none left, that of the one that has been quiet for longest. */
+void place_find(struct statistics *statistics, struct known_program *program);
+
+/* The bytes of its name, which may change meanwhile: struct place. */
+void place_see_name(const struct place *place, char name[NAMES_TEXT_MAX]);
 
 /* There is one writer: it needs no locked instruction. */
 static inline uint64_t counter_get(const counter *of)

@@ -7,18 +7,19 @@
 
 #include "base/pack.h"
 
-/* Each text may be in one of so many places. */
-#define WAYS 4
+/* Each text may be in one of so many places, which are one line of the processor's cache. With ten thousand
+ * texts that are all in use, as good as none has to make room for another one. */
+#define WAYS 8
 
 struct names {
-	uint64_t seed, turn;
-	uint64_t series[NAMES_SERIES]; /* the hash of what has the place; 0: nothing */
+	_Alignas(64) uint64_t series[NAMES_SERIES]; /* the hash of what has the place; 0: nothing */
 	uint64_t programs[NAMES_PROGRAMS];
+	uint64_t seed, turn;
 };
 
 struct names *names_create(void)
 {
-	struct names *names = g_new0(struct names, 1);
+	struct names *names = g_aligned_alloc0(1, sizeof(*names), _Alignof(struct names));
 
 	/* so that nobody can choose names which share a place */
 	names->seed = (uint64_t)g_random_int() << 32 | g_random_int();
@@ -27,7 +28,7 @@ struct names *names_create(void)
 
 void names_destroy(struct names *names)
 {
-	g_free(names);
+	g_aligned_free(names);
 }
 
 static inline uint64_t mix(uint64_t a, uint64_t b)

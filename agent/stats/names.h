@@ -12,8 +12,9 @@
 #include "base/buffer.h"
 #include "core/span.h"
 
-/* Places for pairs of a service and a span's name, and for programs. */
-#define NAMES_SERIES 16384
+/* Places for pairs of a service and a span's name, of which there are some for each that the statistics have
+ * room for; and for programs. */
+#define NAMES_SERIES 32768
 #define NAMES_PROGRAMS 4096
 /* So many bytes of each text are told. */
 #define NAMES_TEXT_MAX 128

@@ -25,7 +25,7 @@ struct statistics *statistics_create(void)
 	statistics->parts = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts));
 	statistics->exemplars = exemplars_create(PARTS_MAX);
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
-	statistics->series = g_new0(struct cell *, NAMES_SERIES);
+	statistics->series = g_new0(uint16_t, NAMES_SERIES);
 	statistics->programs = g_new0(struct known_program, NAMES_PROGRAMS);
 	/* no hash table: programs could choose names that all have the same hash */
 	statistics->by_name = g_tree_new_full(compare_keys, NULL, g_free, NULL);
@@ -69,102 +69,24 @@ static char *take_text(struct unpacker *from)
 	return g_utf8_make_valid(text, -1);
 }
 
-/* The series of that name, made if there is room. */
-static struct cell *find_cell(struct statistics *statistics, const char *service, const char *name)
+/* The number of that name's series, which is made if there is room. */
+static uint32_t find_cell(struct statistics *statistics, const char *service, const char *name)
 {
 	g_autofree char *key = g_strconcat(service, "\xff", name, NULL); /* which is in no UTF-8 */
 	uint32_t next = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed);
 	uint32_t index = GPOINTER_TO_UINT(g_tree_lookup(statistics->by_name, key));
 
 	if (index)
-		return &statistics->cells[index];
+		return index;
 	if (next > STATISTICS_SERIES_MAX) {
 		counter_add(&statistics->unnamed, 1);
-		return &statistics->cells[0];
+		return 0;
 	}
 	statistics->cells[next].service = g_strdup(service);
 	statistics->cells[next].name = g_strdup(name);
 	g_tree_insert(statistics->by_name, g_steal_pointer(&key), GUINT_TO_POINTER(next));
 	atomic_store_explicit(&statistics->cell_count, next + 1, memory_order_release);
-	return &statistics->cells[next];
-}
-
-static void add_counts(struct counts *to, const struct counts *more)
-{
-	counter_add(&to->spans, counter_get(&more->spans));
-	counter_add(&to->errors, counter_get(&more->errors));
-	counter_add(&to->timed, counter_get(&more->timed));
-	counter_add(&to->sum, counter_get(&more->sum));
-	counter_set(&to->max, MAX(counter_get(&to->max), counter_get(&more->max)));
-}
-
-static uint64_t who_of(const struct known_program *program)
-{
-	return (uint64_t)program->pid << 32 | program->user;
-}
-
-static void see_name(const struct place *place, char name[NAMES_TEXT_MAX])
-{
-	for (size_t i = 0; i < NAME_WORDS; i++) {
-		uint64_t word = counter_see(&place->name[i]);
-
-		memcpy(name + i * sizeof(word), &word, sizeof(word));
-	}
-}
-
-static bool is_same(const struct place *place, const struct known_program *program)
-{
-	char name[NAMES_TEXT_MAX];
-
-	if (counter_get(&place->who) != who_of(program))
-		return false;
-	see_name(place, name);
-	return !strcmp(name, program->name);
-}
-
-static void clear_counts(struct counts *counts)
-{
-	counter_put(&counts->spans, 0);
-	counter_put(&counts->errors, 0);
-	counter_put(&counts->timed, 0);
-	counter_put(&counts->sum, 0);
-	counter_put(&counts->max, 0);
-}
-
-static void occupy(struct place *place, const struct known_program *program)
-{
-	atomic_fetch_add(&place->version, 1);
-	counter_put(&place->who, who_of(program));
-	for (size_t i = 0; i < NAME_WORDS; i++) {
-		uint64_t word;
-
-		memcpy(&word, program->name + i * sizeof(word), sizeof(word));
-		counter_put(&place->name[i], word);
-	}
-	clear_counts(&place->counts);
-	atomic_fetch_add(&place->version, 1);
-}
-
-/* The program's place; if there is none left, that of the one that has been quiet for longest. */
-static void find_place(struct statistics *statistics, struct known_program *program)
-{
-	struct place *places = statistics->places;
-	uint32_t count = atomic_load_explicit(&statistics->place_count, memory_order_relaxed), oldest = 1, i;
-
-	for (i = 1; i < count && !is_same(&places[i], program); i++)
-		if (places[i].last < places[oldest].last)
-			oldest = i;
-	if (i > STATISTICS_PROGRAMS_MAX) {
-		i = oldest;
-		add_counts(&places[0].counts, &places[i].counts);
-		occupy(&places[i], program);
-	} else if (i == count) {
-		occupy(&places[i], program);
-		atomic_store_explicit(&statistics->place_count, count + 1, memory_order_release);
-	}
-	places[i].last = statistics->turn;
-	program->index = i;
-	program->version = atomic_load_explicit(&places[i].version, memory_order_relaxed);
+	return next;
 }
 
 static void take_program(struct statistics *statistics, struct unpacker *words, uint32_t number)
@@ -176,7 +98,7 @@ static void take_program(struct statistics *statistics, struct unpacker *words, 
 	g_strlcpy(program->name, name, sizeof(program->name));
 	program->pid = unpack_u32(words);
 	program->user = unpack_u32(words);
-	find_place(statistics, program);
+	place_find(statistics, program);
 }
 
 static bool take_words(struct statistics *statistics, struct unpacker *words)
@@ -189,7 +111,7 @@ static bool take_words(struct statistics *statistics, struct unpacker *words)
 	if (kind == NAMES_OF_SERIES) {
 		g_autofree char *service = take_text(words), *name = take_text(words);
 
-		statistics->series[number] = find_cell(statistics, service, name);
+		statistics->series[number] = (uint16_t)(find_cell(statistics, service, name) + 1);
 	} else if (kind == NAMES_OF_PROGRAM) {
 		take_program(statistics, words, number);
 	}
@@ -197,6 +119,16 @@ static bool take_words(struct statistics *statistics, struct unpacker *words)
 }
 
 /* Counting */
+
+/* So many spans ahead what is counted is fetched; with so few series it is in the cache anyway. */
+#define CELLS_AHEAD 16
+#define PARTS_AHEAD 8
+#define FEW 256
+
+static inline unsigned octave_of(const struct trait *trait)
+{
+	return histogram_bucket(trait->duration) / HISTOGRAM_STEPS;
+}
 
 /* The part that is noted there; if none is, the next one, of those below @end. 0: there is none left. */
 static uint16_t find_part(struct statistics *statistics, _Atomic uint16_t *at, uint32_t end)
@@ -249,17 +181,17 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 
 	if (named->series >= NAMES_SERIES || named->program >= NAMES_PROGRAMS)
 		return false;
-	cell = statistics->series[named->series];
 	program = &statistics->programs[named->program];
-	if (!cell || !program->known)
+	if (!statistics->series[named->series] || !program->known)
 		return false;
+	cell = &statistics->cells[statistics->series[named->series] - 1];
 	if (trait->duration)
 		count_bucket(statistics, cell, trait);
 	count_span(&cell->counts, trait);
 	place = &statistics->places[program->index];
 	if (G_UNLIKELY(atomic_load_explicit(&place->version, memory_order_relaxed) !=
 		       program->version)) { /* it had to make room */
-		find_place(statistics, program);
+		place_find(statistics, program);
 		place = &statistics->places[program->index];
 	}
 	place->last = statistics->turn;
@@ -267,24 +199,81 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 	return true;
 }
 
+static struct named named_at(const struct batches *spans, uint32_t i)
+{
+	struct named named;
+
+	memcpy(&named, spans->named + i * sizeof(named), sizeof(named));
+	return named;
+}
+
+static struct trait trait_at(const struct batches *spans, uint32_t i)
+{
+	struct trait trait;
+
+	memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
+	return trait;
+}
+
+/*
+ * Of many series most are in no cache, and each span would wait for its series, and then for the part of its
+ * histogram: both are fetched while spans before it are counted. What is not known yet, or is wrong, only
+ * comes late.
+ */
+static void fetch_cell(const struct statistics *statistics, const struct batches *spans, uint32_t i)
+{
+	struct named named = named_at(spans, i);
+	struct trait trait = trait_at(spans, i);
+	uint32_t series = named.series < NAMES_SERIES ? statistics->series[named.series] : 0;
+
+	if (!series)
+		return;
+	__builtin_prefetch(&statistics->cells[series - 1].counts, 1);
+	__builtin_prefetch(&statistics->cells[series - 1].part[octave_of(&trait)], 1);
+}
+
+static void fetch_part(const struct statistics *statistics, const struct batches *spans, uint32_t i)
+{
+	struct named named = named_at(spans, i);
+	struct trait trait = trait_at(spans, i);
+	uint32_t series = named.series < NAMES_SERIES ? statistics->series[named.series] : 0;
+	uint16_t part;
+
+	if (!series)
+		return;
+	part = atomic_load_explicit(
+		&statistics->cells[series - 1].part[octave_of(&trait)], memory_order_relaxed);
+	__builtin_prefetch(&statistics->parts[part][histogram_bucket(trait.duration) % HISTOGRAM_STEPS], 1);
+	exemplars_fetch(statistics->exemplars, part);
+}
+
+static void fetch_ahead(const struct statistics *statistics, const struct batches *spans, uint32_t i)
+{
+	if (i + CELLS_AHEAD < spans->count)
+		fetch_cell(statistics, spans, i + CELLS_AHEAD);
+	if (i + PARTS_AHEAD < spans->count)
+		fetch_part(statistics, spans, i + PARTS_AHEAD);
+}
+
 bool statistics_take(struct statistics *statistics, const struct batches *spans)
 {
+	bool many = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed) > FEW;
 	struct unpacker words = unpacker_of(spans->words, spans->words_size);
 	uint32_t next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
 
 	statistics->turn++;
 	exemplars_set_time(statistics->exemplars, clock_wall());
 	for (uint32_t i = 0; i < spans->count; i++) {
-		struct named named;
-		struct trait trait;
+		struct named named = named_at(spans, i);
+		struct trait trait = trait_at(spans, i);
 
 		while (next <= i) {
 			if (!take_words(statistics, &words))
 				return false;
 			next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
 		}
-		memcpy(&named, spans->named + i * sizeof(named), sizeof(named));
-		memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
+		if (many)
+			fetch_ahead(statistics, spans, i);
 		if (!take_span(statistics, &named, &trait))
 			return false;
 	}
@@ -294,11 +283,8 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,
 	const char **service, const char **name)
 {
-	const struct cell *cell;
-	struct named named;
+	const struct cell *cell = &statistics->cells[statistics->series[named_at(spans, i).series] - 1];
 
-	memcpy(&named, spans->named + i * sizeof(named), sizeof(named));
-	cell = statistics->series[named.series];
 	*service = cell->service;
 	*name = cell->name;
 	return (uint32_t)(cell - statistics->cells);
@@ -341,7 +327,7 @@ static void read_place(const struct place *place, uint32_t index, struct snapsho
 	};
 	char name[NAMES_TEXT_MAX];
 
-	see_name(place, name);
+	place_see_name(place, name);
 	if (!program.spans || version % 2 || atomic_load(&place->version) != version)
 		return;
 	name[sizeof(name) - 1] = '\0';

@@ -223,6 +223,25 @@ START_TEST(names_are_bounded)
 }
 END_TEST
 
+/* As many names as there is room for have a place each, so that nobody tells them again and again. */
+START_TEST(names_are_told_once)
+{
+	char service[32], name[32];
+	size_t told[2];
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < STATISTICS_SERIES_MAX; i++) {
+			snprintf(service, sizeof(service), "service %d", i % 1000);
+			snprintf(name, sizeof(name), "name %d", i);
+			add(service, name, i + 1, false, 1);
+		}
+		told[round] = words.size;
+		ck_assert(take());
+	}
+	ck_assert_uint_lt(told[1], told[0] / 20);
+}
+END_TEST
+
 /* Programs come and go: those that are at work are listed, and one that comes back is itself again. */
 START_TEST(programs_make_room)
 {
@@ -378,6 +397,7 @@ int main(void)
 	tcase_add_test(counting, spans_are_counted);
 	tcase_add_test(counting, names_are_told_apart);
 	tcase_add_test(counting, names_are_bounded);
+	tcase_add_test(counting, names_are_told_once);
 	tcase_add_test(counting, programs_make_room);
 	tcase_add_test(counting, another_reader_has_its_own_numbers);
 	tcase_add_test(counting, forged_names_are_refused);
