@@ -11,10 +11,16 @@
  * of a sequence costs the reader a hundred bytes; a packet is read in one piece, of which babeltrace2 keeps
  * 256 KiB for each stream; and each turn of the live timer takes one, however little is in it, so they are
  * what a ring has when the consumer daemon lags.
+ *
+ * But each packet costs LTTng's daemons a third of a millisecond, whatever its size, as they ask each other
+ * for metadata and pass an index on. So spans' rings have larger ones, where there are many all the same.
+ * With still larger ones a sequence in a forged event would cost the reader most of its memory.
  */
 #define SUB_BUFFERS_MIN 8
 #define SUB_BUFFER_MIN (64 * 1024)
 #define SUB_BUFFER_MAX (256 * 1024)
+#define SUB_BUFFERS_MANY 16
+#define SUB_BUFFER_LARGE (512 * 1024)
 /* Files of each stream at the relay. */
 #define RELAY_FILES 8
 
@@ -129,7 +135,10 @@ void tracing_size_channel(const struct config *config, const char *name, struct 
 	uint64_t shares = cpus * (*config->event_names && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
 	uint64_t ring = power_of_two(MAX(config->memory / shares, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
 
-	attr->subbuf_size = MIN(ring / SUB_BUFFERS_MIN, SUB_BUFFER_MAX);
+	if (!strcmp(name, CHANNEL) && ring >= SUB_BUFFERS_MANY * SUB_BUFFER_LARGE)
+		attr->subbuf_size = SUB_BUFFER_LARGE;
+	else
+		attr->subbuf_size = MIN(ring / SUB_BUFFERS_MIN, SUB_BUFFER_MAX);
 	attr->num_subbuf = ring / attr->subbuf_size;
 	attr->tracefile_count = RELAY_FILES;
 	attr->tracefile_size = MAX(config->disk / shares / RELAY_FILES, attr->subbuf_size);

@@ -31,7 +31,7 @@ def clock(node):
 
 def sequence(node):
     """As large as a sub-buffer admits: it costs memory, and does no harm."""
-    return start_as(node, HOSTILE, "sequences", "span", 250_000)
+    return start_as(node, HOSTILE, "sequences", "span", 510_000)
 
 
 def layouts(node):
