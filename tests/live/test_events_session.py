@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """[events] and [kernel]: what the session has beside spans, what LTTng refuses, and who meddles with it."""
 
+import os
+import re
 import signal
 import subprocess
 import time
@@ -43,6 +45,23 @@ def test_off_by_default(node, receiver):
     ledger = node.wait_ledger(lambda ledger: ledger.sent == 100, 20, "100 spans")
     assert (ledger.read, of(ledger)) == (100, 0)
     assert "events" not in node.lttng("list", "blkin").split("Channels:")[1].split("spans")[0]
+
+
+def ring_of(node, channel):
+    """The number and the size of a channel's sub-buffers."""
+    text = node.lttng("list", "blkin").split("Channels:")[1].split(f"- {channel}:")[1]
+    return tuple(int(re.search(rf"Sub-buffer {what}:\s+(\d+)", text)[1]) for what in ("count", "size"))
+
+
+@pytest.mark.parametrize("megabytes, spans", [(8, (16, 512)), (4, (16, 256)), (1, (8, 128))])
+def test_rings(node, receiver, megabytes, spans):
+    """Spans have large sub-buffers where a ring has many of them; other events' are never larger than 256 KiB."""
+    cpus = os.sysconf("SC_NPROCESSORS_CONF")
+    node.start_agent(receiver.port, session={"memory": f"{2 * megabytes * cpus}M"}, events=TICKS)
+    node.run([LOAD, "-n", 1])
+    count, size = spans
+    assert ring_of(node, "spans") == (count, size * 1024)
+    assert ring_of(node, "events") == (megabytes * 1024 // min(size, 256), min(size, 256) * 1024)
 
 
 def test_beside_spans(node, receiver):
