@@ -33,7 +33,7 @@ def watch(node, seconds):
         line = next(line for line in text.splitlines() if line.startswith("delivering"))
         if line not in lines:
             lines.append(line)
-        time.sleep(0.1)
+        time.sleep(0.25)
     return found, lines
 
 
@@ -139,7 +139,7 @@ def test_heavy_load(node, receiver):
     for _ in range(2):
         node.start([node.built(LOAD), "-n", 100000000])
     wait_until(lambda: "no-program" not in findings(node), 10, "the programs")
-    found, lines = watch(node, 15)
+    found, lines = watch(node, 10)
     assert found == [[]] and lines == [f"delivering  yes, to 127.0.0.1:{receiver.port}"]
 
 
