@@ -139,7 +139,7 @@ def test_heavy_load(node, receiver):
     for _ in range(2):
         node.start([node.built(LOAD), "-n", 100000000])
     wait_until(lambda: "no-program" not in findings(node), 10, "the programs")
-    found, lines = watch(node, 10)
+    found, lines = watch(node, 15)
     assert found == [[]] and lines == [f"delivering  yes, to 127.0.0.1:{receiver.port}"]
 
 
