@@ -7,6 +7,8 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
+#include "reader.h"
+
 #include "clock.h"
 #include "fields.h"
 #include "process.h"
