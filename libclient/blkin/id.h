@@ -28,7 +28,7 @@ static inline uint64_t blkin_step_(struct blkin_generator_ *generator)
 #if defined(__x86_64__)
 	uint64_t step = generator->step, state = step;
 
-	__asm__("xaddq %0, %1" : "+r"(state), "+m"(generator->state) : : "cc");
+	__asm__("xadd{q}\t{%0, %1|%1, %0}" : "+r"(state), "+m"(generator->state) : : "cc");
 	return state + step;
 #else
 	return __atomic_add_fetch(&generator->state, generator->step, __ATOMIC_RELAXED);
