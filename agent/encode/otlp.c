@@ -15,6 +15,9 @@
 /* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 768
 #define ITEM_ROOM 48
+/* Of texts so short, also of two, all lengths are one byte: the compiler leaves out what is for longer ones.
+ */
+#define SHORT 60
 
 /* What the parts of one span share. */
 struct encoding {
@@ -58,10 +61,25 @@ static inline void put_key(struct encoding *encoding, uint32_t field, struct tex
 	encoding->at = protobuf_put_head(encoding->at, KEYVALUE_VALUE, size);
 }
 
-static inline void put_string(struct encoding *encoding, uint32_t field, struct text key, struct text value)
+static inline void put_string_of(
+	struct encoding *encoding, uint32_t field, struct text key, struct text value)
 {
 	put_key(encoding, field, key, protobuf_bytes_size(value.size));
 	put_text_field(encoding, ANYVALUE_STRING, value);
+}
+
+static __attribute__((noinline)) void put_long_string(
+	struct encoding *encoding, uint32_t field, struct text key, struct text value)
+{
+	put_string_of(encoding, field, key, value);
+}
+
+static inline void put_string(struct encoding *encoding, uint32_t field, struct text key, struct text value)
+{
+	if (key.size < SHORT && value.size < SHORT)
+		put_string_of(encoding, field, key, value);
+	else
+		put_long_string(encoding, field, key, value);
 }
 
 static inline void put_varint(struct encoding *encoding, uint32_t field, uint64_t number)
@@ -216,8 +234,8 @@ static void put_status(struct encoding *encoding, struct text reason)
 
 static uint8_t *put_id(uint8_t *to, uint64_t id)
 {
-	for (int i = 0; i < 8; i++)
-		to[i] = (uint8_t)(id >> (56 - 8 * i));
+	id = GUINT64_TO_BE(id);
+	memcpy(to, &id, 8);
 	return to + 8;
 }
 
@@ -275,8 +293,8 @@ static void put_process(struct encoding *encoding, const struct span *span)
 
 static uint8_t *put_u32(uint8_t *to, uint32_t number)
 {
-	for (int i = 0; i < 4; i++)
-		to[i] = (uint8_t)(number >> (24 - 8 * i));
+	number = GUINT32_TO_BE(number);
+	memcpy(to, &number, 4);
 	return to + 4;
 }
 
