@@ -328,9 +328,9 @@ static size_t room(const struct span *span)
 }
 
 /* Returns whether all texts were UTF-8. */
-static bool encode(struct buffer *out, const struct span *span)
+static bool encode(struct buffer *out, const struct span *span, size_t span_room)
 {
-	struct encoding encoding = {buffer_reserve(out, room(span)), false};
+	struct encoding encoding = {buffer_reserve(out, span_room), false};
 
 	put_item(&encoding, span);
 	if (!encoding.broken)
@@ -340,16 +340,17 @@ static bool encode(struct buffer *out, const struct span *span)
 
 int otlp_encode(struct buffer *out, const struct span *span)
 {
+	size_t span_room = room(span);
 	struct buffer memory = {0};
 	struct span repaired;
 	unsigned count;
 
-	if (UTF8_REPAIRED_MAX(room(span)) > OTLP_SPAN_MAX)
+	if (UTF8_REPAIRED_MAX(span_room) > OTLP_SPAN_MAX)
 		return -1;
-	if (encode(out, span))
+	if (encode(out, span, span_room))
 		return 0;
 	count = span_repair(span, &repaired, &memory);
-	encode(out, &repaired);
+	encode(out, &repaired, room(&repaired));
 	buffer_free(&memory);
 	return (int)count;
 }
