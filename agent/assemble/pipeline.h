@@ -30,6 +30,10 @@ struct pipeline_sink {
 	void (*hand)(void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now,
 		bool at_once);
 	void *data;
+	/* It gets so many spans, or bytes, at a time: a whole batch, which then need not be copied. 0: what
+	 * is there soon. */
+	uint32_t spans;
+	size_t bytes;
 };
 
 /* @formats: a bit for each enum batch_format that is wanted: of spans, and of events. */
