@@ -18,7 +18,7 @@ static inline uint64_t digits_load(const char *at)
 	return le64toh(word) ^ UINT64_C(0x3030303030303030);
 }
 
-/* The same of fewer, with zeroes behind them. */
+/* The same of 1 to 8, with some of them again, or zeroes, instead of those that are not there. */
 static inline uint64_t digits_load_few(const char *at, size_t size)
 {
 	uint32_t first, last;
@@ -26,8 +26,11 @@ static inline uint64_t digits_load_few(const char *at, size_t size)
 
 	if (size == 8)
 		return digits_load(at);
-	if (size < 4)
-		return (uint64_t)((at[0] ^ '0') | (at[size / 2] ^ '0') << 8 | (at[size - 1] ^ '0') << 16);
+	if (size < 4) {
+		word = (unsigned char)at[0] | (uint64_t)(unsigned char)at[size / 2] << 8 |
+		       (uint64_t)(unsigned char)at[size - 1] << 16;
+		return word ^ UINT64_C(0x303030);
+	}
 	memcpy(&first, at, sizeof(first));
 	memcpy(&last, at + size - 4, sizeof(last));
 	word = ((uint64_t)last << 32 | first) ^ UINT64_C(0x3030303030303030);

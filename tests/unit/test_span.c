@@ -7,6 +7,7 @@
 
 #include "assemble/assembler.h"
 #include "assemble/spanevent.h"
+#include "base/digits.h"
 #include "base/memfind.h"
 
 #include "run.h"
@@ -611,6 +612,29 @@ START_TEST(test_numbers)
 }
 END_TEST
 
+START_TEST(test_digits)
+{
+	static const char others[] = {'/', ':', ' ', '-', '\x80', '\xb1', '\xff', '\0'};
+
+	ck_assert(!digits_only("", 0));
+	for (size_t size = 1; size < 40; size++) {
+		char *text = g_malloc(size); /* the sanitizer sees a byte too many */
+
+		for (size_t i = 0; i < size; i++)
+			text[i] = (char)('0' + i % 10);
+		ck_assert(digits_only(text, size));
+		for (size_t i = 0; i < size * sizeof(others); i++) {
+			size_t at = i / sizeof(others);
+
+			text[at] = others[i % sizeof(others)];
+			ck_assert(!digits_only(text, size));
+			text[at] = '9';
+		}
+		g_free(text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("assemble");
@@ -631,6 +655,7 @@ int main(void)
 	tcase_add_test(tests, test_what_is_known);
 	tcase_add_test(tests, test_finds);
 	tcase_add_test(tests, test_numbers);
+	tcase_add_test(tests, test_digits);
 	tcase_add_test(tests, test_bad_heads);
 	tcase_add_test(tests, test_pieces_join_their_span);
 	tcase_add_test(tests, test_pieces_of_two_halves);
