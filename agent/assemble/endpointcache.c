@@ -9,16 +9,12 @@
 
 /* Each text maps to one place; of texts that share a place, the latest is kept. */
 #define PLACE_BITS 6
+#define PLACES (1 << PLACE_BITS)
 #define TEXT_MIN 8
-#define TEXT_MAX 100
 
+/* Of an endpoint's text the head has only the local one. */
 struct endpoint_cache {
-	struct known {
-		uint32_t size; /* 0: none */
-		char text[TEXT_MAX];
-		struct span_head head; /* of an endpoint only the local one; without the service, which is
-					  the end of the text */
-	} known[1 << PLACE_BITS];
+	struct known_head endpoints[PLACES], heads[PLACES];
 };
 
 struct endpoint_cache *endpoint_cache_create(void)
@@ -43,13 +39,13 @@ static uint64_t mix(uint64_t hash, const char *at)
  * Hashes eight bytes at a time, the last eight from the end. Programs that choose colliding names only lose
  * the benefit of the cache.
  */
-static struct known *place_of(struct endpoint_cache *cache, const char *text, size_t size)
+static struct known_head *place_of(struct known_head *places, const char *text, size_t size)
 {
 	uint64_t hash = size;
 
 	for (size_t at = 0; at + TEXT_MIN < size; at += TEXT_MIN)
 		hash = mix(hash, text + at);
-	return &cache->known[mix(hash, text + size - TEXT_MIN) >> (64 - PLACE_BITS)];
+	return &places[mix(hash, text + size - TEXT_MIN) >> (64 - PLACE_BITS)];
 }
 
 /* Eight bytes at a time, as most are short: the call of memcmp would cost as much again. */
@@ -68,19 +64,19 @@ static bool is_same(const char *one, const char *other, size_t size)
 }
 
 /* NULL: there is no place for it. */
-static struct known *find(struct endpoint_cache *cache, const char *text, size_t size, bool *found)
+static struct known_head *find(struct known_head *places, const char *text, size_t size, bool *found)
 {
-	struct known *known = NULL;
+	struct known_head *known = NULL;
 
 	*found = false;
-	if (cache && size >= TEXT_MIN && size <= TEXT_MAX) {
-		known = place_of(cache, text, size);
+	if (size >= TEXT_MIN && size <= sizeof(known->text)) {
+		known = place_of(places, text, size);
 		*found = known->size == size && is_same(known->text, text, size);
 	}
 	return known;
 }
 
-static void keep(struct known *known, const char *text, size_t size)
+static void keep(struct known_head *known, const char *text, size_t size)
 {
 	known->size = (uint32_t)size;
 	memcpy(known->text, text, size);
@@ -90,8 +86,8 @@ bool endpoint_cache_read(
 	struct endpoint_cache *cache, struct endpoint *endpoint, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at);
-	bool found;
-	struct known *known = find(cache, at, size, &found);
+	bool found = false;
+	struct known_head *known = cache ? find(cache->endpoints, at, size, &found) : NULL;
 
 	if (found) {
 		*endpoint = known->head.local;
@@ -107,23 +103,18 @@ bool endpoint_cache_read(
 	return true;
 }
 
-bool endpoint_cache_find_head(struct endpoint_cache *cache, struct span_head *head, struct text line)
+struct known_head *endpoint_cache_find_head(struct endpoint_cache *cache, struct text line)
 {
 	bool found;
-	const struct known *known = find(cache, line.data, line.size, &found);
+	struct known_head *known = find(cache->heads, line.data, line.size, &found);
 
-	if (!found)
-		return false;
-	*head = known->head;
-	head->local.service.data = line.data + line.size - head->local.service.size;
-	return true;
+	return found ? known : NULL;
 }
 
-/* An endpoint has no text that is a head line, too: one begins with a digit, the other with a letter. */
 void endpoint_cache_keep_head(struct endpoint_cache *cache, const struct span_head *head, struct text line)
 {
 	bool found;
-	struct known *known = find(cache, line.data, line.size, &found);
+	struct known_head *known = find(cache->heads, line.data, line.size, &found);
 
 	if (!known)
 		return;

@@ -192,13 +192,13 @@ void pipeline_destroy(struct pipeline *pipeline)
 	g_free(pipeline);
 }
 
-void pipeline_event(struct pipeline *pipeline, enum event_type type, const struct event *event, int64_t now)
+void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now)
 {
 	pipeline->change.row[EVENTS_READ]++;
 	pipeline->clock = now;
-	if (type == EVENT_FOREIGN) {
+	if (event->type == EVENT_FOREIGN) {
 		pipeline->change.row[EVENTS_IGNORED]++;
-	} else if (type == EVENT_MALFORMED) {
+	} else if (event->type == EVENT_MALFORMED) {
 		pipeline->change.row[EVENTS_REJECTED_MALFORMED]++;
 	} else {
 		pipeline->in_event = true;
