@@ -7,7 +7,10 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
+#include "reader.h"
+
 #include "clock.h"
+#include "fields.h"
 #include "process.h"
 #include "report.h"
 #include "sampling.h"
@@ -25,6 +28,15 @@ static inline size_t blkin_span_size(size_t *sizes, void *data, const uint64_t *
 	sizes[0] = name_size;
 	sizes[1] = text_size;
 	return BLKIN_NUMBERS_SIZE + name_size + text_size;
+}
+
+/* The same of a classic event's. */
+static inline size_t blkin_fields_size(size_t *sizes, void *data, const struct fields *fields)
+{
+	(void)data;
+	for (unsigned i = 0; !fields->together && i < fields->texts; i++)
+		sizes[i] = fields->sizes[i];
+	return fields->size;
 }
 
 #include "tracepoints.h"
@@ -70,25 +82,45 @@ static void tag(const struct blkin_span_record *record, const char *key, const c
 	lttng_ust_tracepoint(blkin, tag, record, key, value);
 }
 
+/* Aligned as LTTng aligns. */
+static inline BLKIN_INLINE_ void put_together(struct fields *fields, enum fields_kind kind)
+{
+	fields_prepare(fields, kind, lttng_ust_rb_alignof(int), lttng_ust_rb_alignof(int64_t));
+}
+
 static void keyval_string(const char *trace_name, const char *service, int port, const char *ip,
 	int64_t trace, int64_t span, int64_t parent_span, const char *key, const char *val)
 {
-	lttng_ust_do_tracepoint(
-		blkin, keyval_string, trace_name, service, port, ip, trace, span, parent_span, key, val);
+	struct fields fields;
+
+	fields_set_head(&fields, trace_name, service, port, ip, trace, span, parent_span);
+	fields.key = key;
+	fields.text = val;
+	put_together(&fields, FIELDS_KEY_TEXT);
+	lttng_ust_do_tracepoint(blkin, keyval_string, &fields);
 }
 
 static void keyval_integer(const char *trace_name, const char *service, int port, const char *ip,
 	int64_t trace, int64_t span, int64_t parent_span, const char *key, int64_t val)
 {
-	lttng_ust_do_tracepoint(
-		blkin, keyval_integer, trace_name, service, port, ip, trace, span, parent_span, key, val);
+	struct fields fields;
+
+	fields_set_head(&fields, trace_name, service, port, ip, trace, span, parent_span);
+	fields.key = key;
+	fields.number = val;
+	put_together(&fields, FIELDS_KEY_NUMBER);
+	lttng_ust_do_tracepoint(blkin, keyval_integer, &fields);
 }
 
 static void timestamp(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
 	int64_t span, int64_t parent_span, const char *event)
 {
-	lttng_ust_do_tracepoint(
-		blkin, timestamp, trace_name, service, port, ip, trace, span, parent_span, event);
+	struct fields fields;
+
+	fields_set_head(&fields, trace_name, service, port, ip, trace, span, parent_span);
+	fields.text = event;
+	put_together(&fields, FIELDS_TEXT);
+	lttng_ust_do_tracepoint(blkin, timestamp, &fields);
 }
 
 __attribute__((visibility("default"))) extern const struct blkin_provider blkin_provider_1;

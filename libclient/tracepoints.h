@@ -145,63 +145,68 @@ LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, tag, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 
 /*
  * The classic calls. Their fields are those of ceph/blkin's events, but not their provider, `zipkin`: of two
- * definitions of one event in a process, LTTng refuses one or records both. They are always recorded.
+ * definitions of one event in a process, LTTng refuses one or records both. They are always recorded. Their
+ * fields are written in one piece, if they have been put together; see fields.h.
  */
+#undef BLKIN_FIELDS
+#ifdef lttng_ust__get_dynamic_len
+#define lttng_ust__event_get_size__blkin___keyval_string blkin_fields_size
+#define lttng_ust__event_get_size__blkin___keyval_integer blkin_fields_size
+#define lttng_ust__event_get_size__blkin___timestamp blkin_fields_size
+#define BLKIN_FIELDS(...)                                                                                    \
+	if (fields->together) {                                                                              \
+		__chan->ops->event_write(                                                                    \
+			&__ctx, fields->piece, fields->size, lttng_ust_rb_alignof(int64_t));                 \
+	} else {                                                                                             \
+		BLKIN_CLASSIC_HEAD __VA_ARGS__                                                               \
+	}
+#else
+#define BLKIN_FIELDS(...) BLKIN_CLASSIC_HEAD __VA_ARGS__
+#endif
+#undef BLKIN_CLASSIC_HEAD
+#define BLKIN_CLASSIC_HEAD                                                                                   \
+	lttng_ust_field_string(trace_name, fields->trace_name)                                               \
+	lttng_ust_field_string(service_name, fields->service)                                                \
+	lttng_ust_field_integer(int, port_no, fields->port)                                                  \
+	lttng_ust_field_string(ip, fields->ip)                                                               \
+	lttng_ust_field_integer(int64_t, trace_id, fields->ids[0])                                           \
+	lttng_ust_field_integer(int64_t, span_id, fields->ids[1])                                            \
+	lttng_ust_field_integer(int64_t, parent_span_id, fields->ids[2])
+
 LTTNG_UST_TRACEPOINT_EVENT(
 	blkin,
 	keyval_string,
-	LTTNG_UST_TP_ARGS(const char *, trace_name, const char *, service, int, port, const char *, ip_text,
-		int64_t, trace, int64_t, span, int64_t, parent_span, const char *, tag_key, const char *, value),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_string(trace_name, trace_name)
-		lttng_ust_field_string(service_name, service)
-		lttng_ust_field_integer(int, port_no, port)
-		lttng_ust_field_string(ip, ip_text)
-		lttng_ust_field_integer(int64_t, trace_id, trace)
-		lttng_ust_field_integer(int64_t, span_id, span)
-		lttng_ust_field_integer(int64_t, parent_span_id, parent_span)
-		lttng_ust_field_string(key, tag_key)
-		lttng_ust_field_string(val, value)
-	)
+	LTTNG_UST_TP_ARGS(const struct fields *, fields),
+	LTTNG_UST_TP_FIELDS(BLKIN_FIELDS(
+		lttng_ust_field_string(key, fields->key)
+		lttng_ust_field_string(val, fields->text)
+	))
 )
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, keyval_string, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 
 LTTNG_UST_TRACEPOINT_EVENT(
 	blkin,
 	keyval_integer,
-	LTTNG_UST_TP_ARGS(const char *, trace_name, const char *, service, int, port, const char *, ip_text,
-		int64_t, trace, int64_t, span, int64_t, parent_span, const char *, tag_key, int64_t, value),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_string(trace_name, trace_name)
-		lttng_ust_field_string(service_name, service)
-		lttng_ust_field_integer(int, port_no, port)
-		lttng_ust_field_string(ip, ip_text)
-		lttng_ust_field_integer(int64_t, trace_id, trace)
-		lttng_ust_field_integer(int64_t, span_id, span)
-		lttng_ust_field_integer(int64_t, parent_span_id, parent_span)
-		lttng_ust_field_string(key, tag_key)
-		lttng_ust_field_integer(int64_t, val, value)
-	)
+	LTTNG_UST_TP_ARGS(const struct fields *, fields),
+	LTTNG_UST_TP_FIELDS(BLKIN_FIELDS(
+		lttng_ust_field_string(key, fields->key)
+		lttng_ust_field_integer(int64_t, val, fields->number)
+	))
 )
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, keyval_integer, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 
 LTTNG_UST_TRACEPOINT_EVENT(
 	blkin,
 	timestamp,
-	LTTNG_UST_TP_ARGS(const char *, trace_name, const char *, service, int, port, const char *, ip_text,
-		int64_t, trace, int64_t, span, int64_t, parent_span, const char *, event_text),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_string(trace_name, trace_name)
-		lttng_ust_field_string(service_name, service)
-		lttng_ust_field_integer(int, port_no, port)
-		lttng_ust_field_string(ip, ip_text)
-		lttng_ust_field_integer(int64_t, trace_id, trace)
-		lttng_ust_field_integer(int64_t, span_id, span)
-		lttng_ust_field_integer(int64_t, parent_span_id, parent_span)
-		lttng_ust_field_string(event, event_text)
-	)
+	LTTNG_UST_TP_ARGS(const struct fields *, fields),
+	LTTNG_UST_TP_FIELDS(BLKIN_FIELDS(
+		lttng_ust_field_string(event, fields->text)
+	))
 )
 LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, timestamp, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
+#undef lttng_ust__event_get_size__blkin___keyval_string
+#undef lttng_ust__event_get_size__blkin___keyval_integer
+#undef lttng_ust__event_get_size__blkin___timestamp
 /* clang-format on */
 
 #endif

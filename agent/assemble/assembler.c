@@ -328,8 +328,8 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 		.local = &head.local,
 		.at = span_event_since_epoch(event, at),
 		.annotates = event->type == EVENT_ANNOTATION,
-		.tag = tag_read(event->key, event->value),
 	};
+	tag_read(&part.tag, event->key, event->value);
 	gather(assembler, event, &part, now);
 }
 
@@ -361,7 +361,7 @@ static void take_span(struct assembler *assembler, const struct event *event)
 	if (row != EVENTS_IN_SPANS)
 		return;
 	if (assembler->lines.pieces) {
-		struct pending_key key = piece_key(event, &assembler->lines.head);
+		struct pending_key key = piece_key(event, assembler->lines.head);
 
 		pending = g_hash_table_lookup(assembler->pending, &key);
 	}

@@ -16,6 +16,13 @@ struct span_head {
 	struct endpoint local;
 };
 
+/* One that was parsed before, with its text. The service is the end of the text; it borrows from another. */
+struct known_head {
+	struct span_head head;
+	uint32_t size; /* 0: none */
+	char text[100];
+};
+
 struct endpoint_cache;
 
 struct endpoint_cache *endpoint_cache_create(void);
@@ -25,8 +32,9 @@ void endpoint_cache_destroy(struct endpoint_cache *cache);
 bool endpoint_cache_read(
 	struct endpoint_cache *cache, struct endpoint *endpoint, const char *at, const char *end);
 
-/* Looks a whole head line up; false if it is not there. */
-bool endpoint_cache_find_head(struct endpoint_cache *cache, struct span_head *head, struct text line);
+/* Looks a whole head line up; NULL if it is not there. What is found stays valid, but may become another one.
+ */
+struct known_head *endpoint_cache_find_head(struct endpoint_cache *cache, struct text line);
 
 /* Keeps one that was parsed. */
 void endpoint_cache_keep_head(struct endpoint_cache *cache, const struct span_head *head, struct text line);

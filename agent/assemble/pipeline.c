@@ -21,6 +21,7 @@
 
 struct pipeline {
 	struct pipeline_sink sink;
+	bool soon; /* it gets what is there */
 	struct assembler *assembler;
 	struct ledger change;               /* not posted yet */
 	struct batch *items[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
@@ -47,11 +48,12 @@ static bool is_wanted(const struct pipeline *pipeline, int format)
 }
 
 /* Their batches in the formats that are wanted. */
-static void pick(const struct pipeline *pipeline, enum kind kind, struct batches *batches)
+static void pick(struct pipeline *pipeline, enum kind kind, struct batches *batches)
 {
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		if (is_wanted(pipeline, i) && batch_kind((uint8_t)i) == kind)
 			batches->of[i] = pipeline->items[i];
+	batches->lasting = pipeline->items;
 }
 
 static void hand(struct pipeline *pipeline, bool at_once)
@@ -69,7 +71,7 @@ static void hand(struct pipeline *pipeline, bool at_once)
 	pick(pipeline, KIND_EVENTS, &goods.events);
 	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &goods, pipeline->clock, at_once);
 	for (int i = 0; i < BATCH_FORMATS; i++)
-		batch_clear(pipeline->items[i]);
+		pipeline->items[i] = batch_renew(pipeline->items[i]);
 	pipeline->traits.size = pipeline->named.size = pipeline->words.size = 0;
 	pipeline->count = pipeline->events = 0;
 	pipeline->bytes = 0;
@@ -85,10 +87,17 @@ static bool is_begun(const struct pipeline *pipeline)
 	return pipeline->count || pipeline->events;
 }
 
+static bool is_much(const struct pipeline *pipeline)
+{
+	const struct pipeline_sink *sink = &pipeline->sink;
+
+	return pipeline->bytes >= sink->bytes || pipeline->count + pipeline->events >= sink->spans;
+}
+
 static bool is_due(const struct pipeline *pipeline)
 {
-	return pipeline->bytes >= HAND_BYTES ||
-	       (is_begun(pipeline) && pipeline->clock - pipeline->born >= HAND_NS);
+	return is_much(pipeline) ||
+	       (pipeline->soon && is_begun(pipeline) && pipeline->clock - pipeline->born >= HAND_NS);
 }
 
 /* One message a minute: a program that writes invalid text usually writes a lot of it. */
@@ -140,7 +149,7 @@ static void emit(void *data, const struct span *span)
 		pipeline->change.row[STRINGS_REPAIRED] += repaired;
 		report_repair(pipeline, span);
 	}
-	if (!pipeline->in_event && pipeline->bytes >= HAND_BYTES)
+	if (!pipeline->in_event && is_much(pipeline))
 		hand(pipeline, false);
 }
 
@@ -157,6 +166,11 @@ struct pipeline *pipeline_create(
 
 	pthread_mutex_init(&pipeline->lock, NULL);
 	pipeline->sink = sink;
+	pipeline->soon = !sink.spans;
+	if (pipeline->soon) {
+		pipeline->sink.spans = UINT32_MAX;
+		pipeline->sink.bytes = HAND_BYTES;
+	}
 	pipeline->formats = formats;
 	pipeline->names = names_create();
 	for (int i = 0; i < BATCH_FORMATS; i++)
@@ -178,18 +192,20 @@ void pipeline_destroy(struct pipeline *pipeline)
 	g_free(pipeline);
 }
 
-void pipeline_event(struct pipeline *pipeline, enum event_type type, const struct event *event, int64_t now)
+void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now)
 {
 	pipeline->change.row[EVENTS_READ]++;
 	pipeline->clock = now;
-	if (type == EVENT_FOREIGN) {
+	if (event->type == EVENT_FOREIGN) {
 		pipeline->change.row[EVENTS_IGNORED]++;
-	} else if (type == EVENT_MALFORMED) {
+	} else if (event->type == EVENT_MALFORMED) {
 		pipeline->change.row[EVENTS_REJECTED_MALFORMED]++;
 	} else {
 		pipeline->in_event = true;
 		assembler_take(pipeline->assembler, event, now);
 		pipeline->in_event = false;
+		if (!pipeline->soon && is_much(pipeline))
+			hand(pipeline, false);
 	}
 }
 
@@ -212,7 +228,7 @@ void pipeline_foreign(struct pipeline *pipeline, const struct pipeline_item *ite
 		batch_add(pipeline->items[i], item->of[i]->data, item->of[i]->size, item->time);
 		pipeline->bytes += item->of[i]->size;
 	}
-	if (pipeline->bytes >= HAND_BYTES)
+	if (is_much(pipeline))
 		hand(pipeline, false);
 }
 

@@ -30,6 +30,10 @@ struct pipeline_sink {
 	void (*hand)(void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now,
 		bool at_once);
 	void *data;
+	/* It gets so many spans, or bytes, at a time: a whole batch, which then need not be copied. 0: what
+	 * is there soon. */
+	uint32_t spans;
+	size_t bytes;
 };
 
 /* @formats: a bit for each enum batch_format that is wanted: of spans, and of events. */
@@ -40,9 +44,9 @@ void pipeline_destroy(struct pipeline *pipeline);
 /* Changes the limits and formats, from the next pipeline_tick on. Any thread. */
 void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, unsigned formats);
 
-/* An event was read. @event is NULL for EVENT_FOREIGN and EVENT_MALFORMED. @now: CLOCK_MONOTONIC or event
- * time, ns. */
-void pipeline_event(struct pipeline *pipeline, enum event_type type, const struct event *event, int64_t now);
+/* An event was read; of EVENT_FOREIGN and EVENT_MALFORMED only the type is set. @now: CLOCK_MONOTONIC or
+ * event time, ns. */
+void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now);
 
 /* The formats of events that are wanted; 0: who reads need not encode any, as they are ignored. */
 unsigned pipeline_event_formats(const struct pipeline *pipeline);

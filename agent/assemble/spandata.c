@@ -6,101 +6,157 @@
 #include <glib.h>
 
 #include "assemble/tagtype.h"
+#include "base/digits.h"
 #include "base/memfind.h"
 
-/* "+NANOSECONDS", or with '-': an offset from the span's start. */
-static const char *read_offset(const char *at, const char *end, int64_t *offset)
+/* Those, and one each of those that are neither annotations nor tags. */
+#define MAX_LINES (SPAN_DATA_LINES + 4)
+
+/*
+ * The text ends with a line break, which is seen to first: whoever looks for one, or for the end of a number,
+ * comes to it at the latest. Each of these functions takes the place where a line begins or goes on, and
+ * gives the place of its line break, or NULL if it is malformed.
+ */
+
+/* Decimal digits; at most 18. */
+static inline const char *read_number(const char *at, const char *end, uint64_t *number)
 {
-	bool before = at < end && *at == '-';
+	uint64_t word = end - at >= 8 ? digits_load(at) : 0;
+	unsigned count = digits_count(word);
+
+	if (count == 0 || count == 8) /* or there are too few characters left */
+		return span_number_read(at, end, number);
+	*number = digits_value(word, count);
+	return at + count;
+}
+
+/* "+NANOSECONDS", or with '-': an offset from the span's start. */
+static inline const char *read_offset(const char *at, const char *end, int64_t *offset)
+{
+	bool before = *at == '-';
 	uint64_t number;
 
-	if (at == end || (*at != '+' && *at != '-'))
+	if (*at != '+' && !before)
 		return NULL;
-	at = span_number_read(at + 1, end, &number);
-	if (at)
-		*offset = before ? -(int64_t)number : (int64_t)number;
+	at = read_number(at + 1, end, &number);
+	*offset = before ? -(int64_t)number : (int64_t)number;
 	return at;
 }
 
-static bool is_full(const struct span_data *lines)
+/* An offset, of which the sign is known, a space, VALUE. */
+static inline const char *read_annotation(
+	struct span_data *lines, const char *at, const char *end, int64_t start, bool before)
 {
-	return lines->annotation_count + lines->tag_count == SPAN_DATA_LINES;
-}
+	struct annotation *annotation = &lines->annotations[lines->annotation_count++];
+	const char *line_end;
+	uint64_t offset;
 
-/* An offset, a space, VALUE. */
-static bool read_annotation(struct span_data *lines, const char *at, const char *end, int64_t start)
-{
-	struct annotation *annotation;
-	int64_t offset;
-
-	if (is_full(lines))
-		return false;
-	annotation = &lines->annotations[lines->annotation_count++];
-	at = read_offset(at, end, &offset);
-	if (!at || at == end || *at != ' ')
-		return false;
-	annotation->time = start + offset;
-	annotation->value = (struct text){at + 1, (uint32_t)(end - at - 1)};
-	return true;
+	at = read_number(at + 1, end, &offset);
+	if (!at || *at != ' ')
+		return NULL;
+	line_end = find_sure(++at, end, '\n');
+	*annotation = (struct annotation){
+		before ? start - (int64_t)offset : start + (int64_t)offset, {at, (uint32_t)(line_end - at)}};
+	return line_end;
 }
 
 /* "@PORT IP SERVICE". */
-static bool read_remote(struct span_data *lines, const char *at, const char *end)
+static const char *read_remote(struct span_data *lines, const char *at, const char *end)
 {
+	const char *line_end = find_sure(at, end, '\n');
+
 	lines->has_remote = true;
-	return span_endpoint_read(&lines->remote, at + 1, end);
+	return span_endpoint_read(&lines->remote, at + 1, line_end) ? line_end : NULL;
+}
+
+static bool begins_with(const char *at, const char *end, const char *word)
+{
+	size_t size = strlen(word);
+
+	return (size_t)(end - at) >= size && !memcmp(at, word, size);
 }
 
 /* "!finish +NANOSECONDS", "!pieces NUMBER". */
-static bool read_note(struct span_data *lines, const char *at, const char *end)
+static const char *read_note(struct span_data *lines, const char *at, const char *end)
 {
-	if (end - at < 8)
-		return false;
-	if (memcmp(at, "!finish ", 8) == 0) {
-		lines->has_finish = true;
-		return read_offset(at + 8, end, &lines->finish) == end;
-	}
-	return memcmp(at, "!pieces ", 8) == 0 && span_number_read(at + 8, end, &lines->pieces) == end;
+	lines->has_finish |= begins_with(at, end, "!finish ");
+	if (begins_with(at, end, "!finish "))
+		at = read_offset(at + 8, end, &lines->finish);
+	else
+		at = begins_with(at, end, "!pieces ") ? read_number(at + 8, end, &lines->pieces) : NULL;
+	return at && *at == '\n' ? at : NULL;
 }
 
-/* "&PID=NAME". Another line that looks alike is a tag. */
-static bool read_process(struct span_data *lines, const char *at, const char *end)
+static void keep_process(struct span_data *lines, const char *at, size_t size)
 {
-	uint64_t pid;
-	const char *equals = span_number_read(at + 1, end, &pid);
+	struct known_process *known = &lines->process;
 
-	if (!equals || equals == end || *equals != '=' || pid > INT32_MAX)
-		return false;
-	lines->pid = (uint32_t)pid;
-	lines->program = (struct text){equals + 1, (uint32_t)(end - equals - 1)};
-	return true;
+	if (size > sizeof(known->line))
+		return;
+	memcpy(known->line, at, size);
+	known->size = (uint32_t)size;
+	known->pid = lines->pid;
+	known->name_size = lines->program.size;
 }
 
 /* "KEY=VALUE". */
-static bool read_tag(struct span_data *lines, const char *at, const char *end, const char *limit)
+static inline const char *read_tag(struct span_data *lines, const char *at, const char *end)
 {
-	const char *equals = find_within(at, end, limit, '=');
+	const char *equals = find_either(at, end, '=', '\n'), *value = equals + 1, *line_end;
+	struct tag *tag;
 
-	if (!equals || is_full(lines))
-		return false;
-	lines->tags[lines->tag_count++] = tag_read((struct text){at, (uint32_t)(equals - at)},
-		(struct text){equals + 1, (uint32_t)(end - equals - 1)});
-	return true;
+	if (*equals != '=')
+		return NULL;
+	line_end = find_sure(value, end, '\n');
+	tag = &lines->tags[lines->tag_count++];
+	*tag = (struct tag){{at, (uint32_t)(equals - at)}, {value, (uint32_t)(line_end - value)}, TAG_TEXT};
+	if (*at == '#')
+		tag_read_mark(tag);
+	return line_end;
 }
 
-/* @limit: where the whole text ends. */
-static bool read_line(
-	struct span_data *lines, const char *at, const char *end, const char *limit, int64_t start)
+/* "&PID=NAME". Another line that looks alike is a tag. */
+static const char *read_process(struct span_data *lines, const char *at, const char *end)
 {
-	if (at < end && (*at == '+' || *at == '-'))
-		return read_annotation(lines, at, end, start);
-	if (at < end && *at == '@')
+	uint64_t pid;
+	const char *equals = read_number(at + 1, end, &pid), *line_end;
+
+	if (!equals || *equals != '=' || pid > INT32_MAX)
+		return read_tag(lines, at, end);
+	line_end = find_sure(equals, end, '\n');
+	lines->pid = (uint32_t)pid;
+	lines->program = (struct text){equals + 1, (uint32_t)(line_end - equals - 1)};
+	if (line_end == end - 1) /* as clients write it */
+		keep_process(lines, at, (size_t)(end - at));
+	return line_end;
+}
+
+/* Those that there are few of. */
+static __attribute__((noinline)) const char *read_other_line(
+	struct span_data *lines, const char *at, const char *end, int64_t start)
+{
+	switch (*at) {
+	case '-':
+		return read_annotation(lines, at, end, start, true);
+	case '&':
+		return read_process(lines, at, end);
+	case '@':
 		return read_remote(lines, at, end);
-	if (at < end && *at == '!')
+	case '!':
 		return read_note(lines, at, end);
-	if (at < end && *at == '&' && read_process(lines, at, end))
-		return true;
-	return read_tag(lines, at, end, limit);
+	default:
+		return read_tag(lines, at, end);
+	}
+}
+
+/* Those that there are most of first. */
+static inline const char *read_line(struct span_data *lines, const char *at, const char *end, int64_t start)
+{
+	if (*at == '+')
+		return read_annotation(lines, at, end, start, false);
+	if (*at > '@' || *at == '#') /* as most keys begin */
+		return read_tag(lines, at, end);
+	return read_other_line(lines, at, end, start);
 }
 
 /* Empties it for the next span. */
@@ -108,8 +164,8 @@ static void clear(struct span_data *lines)
 {
 	if (!lines->cache) {
 		lines->cache = endpoint_cache_create();
-		lines->annotations = g_new(struct annotation, SPAN_DATA_LINES);
-		lines->tags = g_new(struct tag, SPAN_DATA_LINES + 1);
+		lines->annotations = g_new(struct annotation, MAX_LINES);
+		lines->tags = g_new(struct tag, MAX_LINES + 1);
 	}
 	lines->annotation_count = lines->tag_count = 0;
 	lines->has_remote = lines->has_finish = false;
@@ -118,20 +174,72 @@ static void clear(struct span_data *lines)
 	lines->program = (struct text){"", 0};
 }
 
+static const char *read_new_head(struct span_data *lines, const char *at, const char *end)
+{
+	const char *line_end = find_sure(at, end, '\n');
+	struct text line = {at, (uint32_t)(line_end - at)};
+
+	lines->last = endpoint_cache_find_head(lines->cache, line);
+	if (lines->last)
+		return line_end;
+	lines->head = &lines->new_head;
+	return span_head_read(&lines->new_head, line, lines->cache) ? line_end : NULL;
+}
+
+/* The head line, which is often that of the span before. */
+static inline const char *read_head(struct span_data *lines, const char *at, const char *end)
+{
+	struct known_head *last = lines->last;
+	const char *line_end;
+
+	if (last && (size_t)(end - at) > last->size && at[last->size] == '\n' &&
+		!memcmp(at, last->text, last->size))
+		line_end = at + last->size;
+	else
+		line_end = read_new_head(lines, at, end);
+	last = lines->last;
+	if (last) {
+		last->head.local.service.data = line_end - last->head.local.service.size;
+		lines->head = &last->head;
+	}
+	return line_end;
+}
+
+/* Whether the last line is the known process's. */
+static inline bool ends_with(const struct known_process *known, const char *at, const char *end)
+{
+	return known->size && (size_t)(end - at) > known->size && end[-1 - (ptrdiff_t)known->size] == '\n' &&
+	       !memcmp(end - known->size, known->line, known->size);
+}
+
+static bool has_room(const char *at, const char *end)
+{
+	size_t count = 0;
+
+	if ((size_t)(end - at) / 2 <= MAX_LINES) /* a line takes two characters at least */
+		return true;
+	for (; at < end; at = find_sure(at, end, '\n') + 1)
+		count++;
+	return count <= MAX_LINES + 1; /* the head */
+}
+
 bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 {
-	const char *at = data.data, *end = data.data + data.size, *line_end = find_near(at, end, '\n');
+	const struct known_process *process = &lines->process;
+	const char *at = data.data, *end = data.data + data.size, *rest = end;
 
 	clear(lines);
-	if (!line_end ||
-		!span_head_read(&lines->head, (struct text){at, (uint32_t)(line_end - at)}, lines->cache))
+	if (!data.size || end[-1] != '\n' || !has_room(at, end))
 		return false;
-	for (at = line_end + 1; at < end; at = line_end + 1) {
-		line_end = find_near(at, end, '\n');
-		if (!line_end || !read_line(lines, at, line_end, end, start))
-			return false;
+	if (ends_with(process, at, end))
+		rest = end - process->size;
+	for (at = read_head(lines, at, end); at && ++at < rest;)
+		at = read_line(lines, at, end, start);
+	if (rest < end) {
+		lines->pid = process->pid;
+		lines->program = (struct text){end - 1 - process->name_size, process->name_size};
 	}
-	return true;
+	return at && lines->annotation_count + lines->tag_count <= SPAN_DATA_LINES;
 }
 
 void span_data_free(struct span_data *lines)

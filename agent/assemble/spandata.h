@@ -10,10 +10,12 @@
 #define SPAN_DATA_LINES 1024
 
 struct span_data {
-	struct span_head head;
+	const struct span_head *head; /* one of those: */
+	struct known_head *last;      /* in the cache; NULL: */
+	struct span_head new_head;
 	struct endpoint_cache *cache;   /* allocated at the first use, like the following */
-	struct annotation *annotations; /* SPAN_DATA_LINES entries */
-	struct tag *tags;               /* the same, plus one */
+	struct annotation *annotations; /* as many as there may be, and some room */
+	struct tag *tags;               /* the same; the level has room behind them */
 	size_t annotation_count, tag_count;
 	bool has_remote;
 	struct endpoint remote;
@@ -22,6 +24,10 @@ struct span_data {
 	uint32_t pid;   /* of struct span, and so is this: */
 	struct text program;
 	uint64_t pieces; /* how many blkin:annotation and blkin:tag events of this span came before */
+	struct known_process {
+		uint32_t size, pid, name_size;
+		char line[64];
+	} process; /* of a span before: its last line, with the break */
 };
 
 /*

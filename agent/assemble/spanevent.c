@@ -22,13 +22,13 @@ static void make_span(struct span *restrict span, const struct event *restrict e
 	int64_t timestamp = span_event_since_epoch(event, event->start);
 
 	*span = (struct span){
-		.trace_id_high = lines->head.trace_id_high,
+		.trace_id_high = lines->head->trace_id_high,
 		.trace_id = event->trace_id,
 		.id = event->span_id,
 		.parent_id = event->parent_id,
-		.kind = lines->head.kind,
-		.shared = lines->head.shared,
-		.debug = lines->head.debug,
+		.kind = lines->head->kind,
+		.shared = lines->head->shared,
+		.debug = lines->head->debug,
 		.timestamp = timestamp,
 		.duration = MAX(1, span_event_since_epoch(event, finish) - timestamp),
 		.name = event->name,
@@ -36,7 +36,7 @@ static void make_span(struct span *restrict span, const struct event *restrict e
 		.program = lines->program,
 		.has_user = event->has_user,
 		.user = event->user,
-		.local = lines->head.local,
+		.local = lines->head->local,
 		.has_remote = lines->has_remote,
 		.remote = lines->remote,
 		.annotations = lines->annotations,

@@ -94,15 +94,13 @@ bool span_head_read(struct span_head *head, struct text line, struct endpoint_ca
 {
 	const char *end = line.data + line.size, *space;
 
-	if (endpoint_cache_find_head(cache, head, line))
-		return true;
 	space = find_near(line.data, end, ' ');
 	head->shared = head->debug = false;
 	head->trace_id_high = 0;
 	if (!space || !read_words(head, line.data, space) ||
 		!endpoint_cache_read(cache, &head->local, space + 1, end))
 		return false;
-	if (!head->trace_id_high) /* which is another one in each trace */
+	if (cache && !head->trace_id_high) /* which is another one in each trace */
 		endpoint_cache_keep_head(cache, head, line);
 	return true;
 }

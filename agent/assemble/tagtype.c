@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "assemble/spanhead.h"
+#include "base/digits.h"
 
 /* Longest number that a client writes, with room. */
 #define NUMBER_SIZE 40
@@ -24,7 +24,7 @@ static bool copy_number(char number[NUMBER_SIZE], struct text value)
 	return true;
 }
 
-/* For more digits than span_number_read takes. */
+/* For as many digits as may be too many. */
 static __attribute__((noinline)) bool is_long_int(struct text value)
 {
 	char number[NUMBER_SIZE];
@@ -37,11 +37,11 @@ static __attribute__((noinline)) bool is_long_int(struct text value)
 static bool is_int(struct text value)
 {
 	const char *at = value.data, *end = value.data + value.size;
-	uint64_t number;
 
 	if (value.size > 18)
 		return is_long_int(value);
-	return span_number_read(at + (at < end && *at == '-'), end, &number) == end;
+	at += at < end && *at == '-';
+	return digits_only(at, (size_t)(end - at));
 }
 
 static bool is_double(struct text value)
@@ -80,14 +80,15 @@ static enum tag_type type_of(char letter, struct text value)
 	}
 }
 
-struct tag tag_read_marked(struct text key, struct text value)
+void tag_read_mark(struct tag *tag)
 {
-	enum tag_type type = key.size >= 2 ? type_of(key.data[1], value) : TAG_TEXT;
-	bool is_text = key.size >= 3 && key.data[1] == 's' && key.data[2] == '#';
+	const struct text *key = &tag->key;
+	char letter = key->size >= 2 ? key->data[1] : '\0';
+	bool is_text = letter == 's' && key->size >= 3 && key->data[2] == '#';
 
-	if (type == TAG_TEXT && key.size >= 2 && key.data[1] == 'i')
-		is_text = is_huge(value);
-	if (type != TAG_TEXT || is_text)
-		key = (struct text){key.data + 2, key.size - 2};
-	return (struct tag){key, value, type};
+	tag->type = type_of(letter, tag->value);
+	if (tag->type == TAG_TEXT && letter == 'i')
+		is_text = is_huge(tag->value);
+	if (tag->type != TAG_TEXT || is_text)
+		tag->key = (struct text){key->data + 2, key->size - 2};
 }

@@ -8,15 +8,15 @@
 
 #include "core/span.h"
 
-/* tag_read's, of a key that begins with '#'. */
-struct tag tag_read_marked(struct text key, struct text value);
+/* Reads the mark of a tag whose key begins with '#', and takes it off. */
+void tag_read_mark(struct tag *tag);
 
 /* The tag, without its mark. A value that is not of its type makes a text of it, whose key has the mark. */
-static inline struct tag tag_read(struct text key, struct text value)
+static inline void tag_read(struct tag *tag, struct text key, struct text value)
 {
-	if (!key.size || *key.data != '#')
-		return (struct tag){key, value, TAG_TEXT};
-	return tag_read_marked(key, value);
+	*tag = (struct tag){key, value, TAG_TEXT};
+	if (key.size && *key.data == '#')
+		tag_read_mark(tag);
 }
 
 #endif

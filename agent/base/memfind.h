@@ -6,35 +6,65 @@
 #ifndef BASE_MEMFIND_H
 #define BASE_MEMFIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
+#ifdef __SSE2__
+static inline bool has_16(const char *at, const char *end)
+{
+	return (uintptr_t)at <= (uintptr_t)end - 16; /* of which a loop computes the right side once */
+}
+
+/* A bit for each of 16 bytes that is one of two. */
+static inline unsigned find_in_16(const char *at, char one, char other)
+{
+	__m128i block = _mm_loadu_si128((const __m128i *)at);
+
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(
+		_mm_cmpeq_epi8(block, _mm_set1_epi8(one)), _mm_cmpeq_epi8(block, _mm_set1_epi8(other))));
+}
+#endif
+
 /* Finds the byte before @end; NULL if there is none. */
 static inline const char *find_near(const char *at, const char *end, char byte)
 {
 #ifdef __SSE2__
-	for (; end - at >= 16; at += 16) {
-		__m128i same = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8(byte));
-		int found = _mm_movemask_epi8(same);
+	for (; has_16(at, end); at += 16) {
+		unsigned found = find_in_16(at, byte, byte);
 
-		if (found)
-			return at + __builtin_ctz((unsigned)found);
+		if (__builtin_expect(found != 0, 1))
+			return at + __builtin_ctz(found);
 	}
 #endif
 	return memchr(at, byte, (size_t)(end - at));
 }
 
-/* The same before @end, where bytes up to @limit may be looked at: a line's end is too near, the text's is
- * not. */
-static inline const char *find_within(const char *at, const char *end, const char *limit, char byte)
+/* Finds the first of two bytes, of which one is there. */
+static inline const char *find_either(const char *at, const char *end, char one, char other)
 {
-	const char *found = find_near(at, limit - at < 16 ? end : limit, byte);
+#ifdef __SSE2__
+	for (; has_16(at, end); at += 16) {
+		unsigned found = find_in_16(at, one, other);
 
-	return found && found < end ? found : NULL;
+		if (__builtin_expect(found != 0, 1))
+			return at + __builtin_ctz(found);
+	}
+#endif
+	while (*at != one && *at != other)
+		at++;
+	return at;
+}
+
+/* The same of a byte that is there. */
+static inline const char *find_sure(const char *at, const char *end, char byte)
+{
+	return find_either(at, end, byte, byte);
 }
 
 #endif

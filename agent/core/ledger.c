@@ -170,20 +170,34 @@ int64_t account_enter_discarded(struct account *account, int64_t ever)
 	return known;
 }
 
+/* The lowest bucket that has it; mostly that of the one before. */
+static int bucket_of(double seconds, int before)
+{
+	int bucket = before;
+
+	while (bucket < LEDGER_BUCKETS && seconds > ledger_bucket_seconds[bucket])
+		bucket++;
+	while (bucket > 0 && seconds <= ledger_bucket_seconds[bucket - 1])
+		bucket--;
+	return bucket;
+}
+
 void account_delivered(struct account *account, const int64_t *events, uint32_t count, int64_t now)
 {
-	struct ledger_latency *latency = &account->is.latency;
+	struct ledger_latency more = {0}, *latency = &account->is.latency;
+	int bucket = 0;
 
-	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < count; i++) {
 		double seconds = ((double)now - (double)events[i]) / 1e9;
-		int bucket = 0;
 
-		while (bucket < LEDGER_BUCKETS && seconds > ledger_bucket_seconds[bucket])
-			bucket++;
-		latency->bucket[bucket]++;
-		latency->sum += seconds > 0 ? seconds : 0;
+		bucket = bucket_of(seconds, bucket);
+		more.bucket[bucket]++;
+		more.sum += seconds > 0 ? seconds : 0;
 	}
+	pthread_mutex_lock(&lock);
+	for (bucket = 0; bucket <= LEDGER_BUCKETS; bucket++)
+		latency->bucket[bucket] += more.bucket[bucket];
+	latency->sum += more.sum;
 	pthread_mutex_unlock(&lock);
 }
 

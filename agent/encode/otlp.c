@@ -15,6 +15,9 @@
 /* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 768
 #define ITEM_ROOM 48
+/* Of texts so short, also of two, all lengths are one byte: the compiler leaves out what is for longer ones.
+ */
+#define SHORT 60
 
 /* What the parts of one span share. */
 struct encoding {
@@ -58,10 +61,25 @@ static inline void put_key(struct encoding *encoding, uint32_t field, struct tex
 	encoding->at = protobuf_put_head(encoding->at, KEYVALUE_VALUE, size);
 }
 
-static inline void put_string(struct encoding *encoding, uint32_t field, struct text key, struct text value)
+static inline void put_string_of(
+	struct encoding *encoding, uint32_t field, struct text key, struct text value)
 {
 	put_key(encoding, field, key, protobuf_bytes_size(value.size));
 	put_text_field(encoding, ANYVALUE_STRING, value);
+}
+
+static __attribute__((noinline)) void put_long_string(
+	struct encoding *encoding, uint32_t field, struct text key, struct text value)
+{
+	put_string_of(encoding, field, key, value);
+}
+
+static inline void put_string(struct encoding *encoding, uint32_t field, struct text key, struct text value)
+{
+	if (key.size < SHORT && value.size < SHORT)
+		put_string_of(encoding, field, key, value);
+	else
+		put_long_string(encoding, field, key, value);
 }
 
 static inline void put_varint(struct encoding *encoding, uint32_t field, uint64_t number)
@@ -216,8 +234,8 @@ static void put_status(struct encoding *encoding, struct text reason)
 
 static uint8_t *put_id(uint8_t *to, uint64_t id)
 {
-	for (int i = 0; i < 8; i++)
-		to[i] = (uint8_t)(id >> (56 - 8 * i));
+	id = GUINT64_TO_BE(id);
+	memcpy(to, &id, 8);
 	return to + 8;
 }
 
@@ -275,8 +293,8 @@ static void put_process(struct encoding *encoding, const struct span *span)
 
 static uint8_t *put_u32(uint8_t *to, uint32_t number)
 {
-	for (int i = 0; i < 4; i++)
-		to[i] = (uint8_t)(number >> (24 - 8 * i));
+	number = GUINT32_TO_BE(number);
+	memcpy(to, &number, 4);
 	return to + 4;
 }
 
@@ -310,9 +328,9 @@ static size_t room(const struct span *span)
 }
 
 /* Returns whether all texts were UTF-8. */
-static bool encode(struct buffer *out, const struct span *span)
+static bool encode(struct buffer *out, const struct span *span, size_t span_room)
 {
-	struct encoding encoding = {buffer_reserve(out, room(span)), false};
+	struct encoding encoding = {buffer_reserve(out, span_room), false};
 
 	put_item(&encoding, span);
 	if (!encoding.broken)
@@ -322,16 +340,17 @@ static bool encode(struct buffer *out, const struct span *span)
 
 int otlp_encode(struct buffer *out, const struct span *span)
 {
+	size_t span_room = room(span);
 	struct buffer memory = {0};
 	struct span repaired;
 	unsigned count;
 
-	if (UTF8_REPAIRED_MAX(room(span)) > OTLP_SPAN_MAX)
+	if (UTF8_REPAIRED_MAX(span_room) > OTLP_SPAN_MAX)
 		return -1;
-	if (encode(out, span))
+	if (encode(out, span, span_room))
 		return 0;
 	count = span_repair(span, &repaired, &memory);
-	encode(out, &repaired);
+	encode(out, &repaired, room(&repaired));
 	buffer_free(&memory);
 	return (int)count;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/copy.h"
 #include "encode/utf8.h"
 #include "wire/tbinary.h"
 
@@ -12,11 +13,12 @@
 /* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 256
 #define ITEM_ROOM 64
+/* An endpoint without IPv6 and with a short name is so long at most, and is copied at once. */
+#define SHORT_HOST 32
 
 /* What the parts of one span share. */
 struct encoding {
-	const struct endpoint *local;
-	const uint8_t *host; /* where it was first written, in TBinary; NULL: not yet */
+	const uint8_t *host; /* the local endpoint in TBinary, behind the span's room */
 	size_t host_size;
 	bool placed; /* what is written so far has the span's place */
 	unsigned repaired;
@@ -58,16 +60,14 @@ static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, struc
 	return tbinary_put_stop(to);
 }
 
-static uint8_t *put_host(uint8_t *to, uint16_t field, struct encoding *encoding)
+static inline uint8_t *put_host(uint8_t *to, uint16_t field, const struct encoding *encoding)
 {
-	uint8_t *host = tbinary_put_field(to, TBINARY_STRUCT, field);
-
-	if (encoding->host)
-		return tbinary_put_bytes(host, encoding->host, encoding->host_size);
-	to = put_endpoint(host, encoding->local, encoding);
-	encoding->host = host;
-	encoding->host_size = (size_t)(to - host);
-	return to;
+	to = tbinary_put_field(to, TBINARY_STRUCT, field);
+	if (encoding->host_size <= SHORT_HOST)
+		memcpy(to, encoding->host, SHORT_HOST);
+	else
+		memcpy(to, encoding->host, encoding->host_size);
+	return to + encoding->host_size;
 }
 
 /* The core annotations, which readers recognise only if they have a host. */
@@ -136,15 +136,15 @@ static const struct core {
 static uint8_t *put_annotations(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	const struct core *core = &cores[span->kind];
+	const struct annotation *annotation = span->annotations;
 	bool end = core->end && span->duration != 0;
 
 	to = tbinary_put_list(
 		to, TBINARY_STRUCT, (uint32_t)(span->annotation_count + (core->begin != NULL) + end));
 	if (core->begin)
 		to = put_core(to, encoding->timestamp, core->begin, encoding);
-	for (size_t i = 0; i < span->annotation_count; i++)
-		to = put_annotation(
-			to, span->annotations[i].time / 1000, span->annotations[i].value, encoding);
+	for (size_t left = span->annotation_count; left; left--, annotation++)
+		to = put_annotation(to, annotation->time / 1000, annotation->value, encoding);
 	if (end)
 		to = put_core(to, encoding->timestamp + encoding->duration, core->end, encoding);
 	return to;
@@ -173,11 +173,13 @@ static const struct text *find_reason(const struct encoding *encoding)
 static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	static const struct tag none = {{"lc", 2}, {"", 0}, TAG_TEXT};
-	bool place = !encoding->placed, local = place && !span->tag_count;
 	const struct text *reason = find_reason(encoding);
+	const struct tag *tag = span->tags;
+	bool place = !encoding->placed;
+	size_t others = span->tag_count - (place && span->tag_count);
 
-	to = tbinary_put_list(to, TBINARY_STRUCT,
-		(uint32_t)(span->tag_count + local + span->has_remote + (reason != NULL)));
+	to = tbinary_put_list(
+		to, TBINARY_STRUCT, (uint32_t)(others + place + span->has_remote + (reason != NULL)));
 	if (span->has_remote)
 		to = put_remote(to, span, encoding);
 	if (reason)
@@ -185,10 +187,10 @@ static uint8_t *put_tags(uint8_t *to, const struct span *span, struct encoding *
 			&(struct tag){{ZIPKIN_STATUS_DESCRIPTION, sizeof(ZIPKIN_STATUS_DESCRIPTION) - 1},
 				*reason, TAG_TEXT},
 			false, encoding);
-	for (size_t i = 0; i < span->tag_count; i++)
-		to = put_tag(to, &span->tags[i], place && i == span->tag_count - 1, encoding);
-	if (local)
-		to = put_tag(to, &none, true, encoding);
+	for (; others; others--, tag++)
+		to = put_tag(to, tag, false, encoding);
+	if (place)
+		to = put_tag(to, span->tag_count ? tag : &none, true, encoding);
 	return to;
 }
 
@@ -242,15 +244,15 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 
 int zipkin_encode(struct buffer *out, const struct span *span)
 {
-	struct encoding encoding = {.local = &span->local,
-		.timestamp = span_timestamp_us(span),
-		.duration = span_duration_us(span)};
+	struct encoding encoding = {.timestamp = span_timestamp_us(span), .duration = span_duration_us(span)};
 	size_t span_room = measure(span, &encoding);
-	uint8_t *start;
+	uint8_t *start, *host;
 
 	if (span_room > ZIPKIN_SPAN_MAX)
 		return -1;
-	start = buffer_reserve(out, span_room);
+	start = buffer_reserve(out, span_room + ITEM_ROOM + UTF8_REPAIRED_MAX(span->local.service.size));
+	encoding.host = host = start + span_room;
+	encoding.host_size = (size_t)(put_endpoint(host, &span->local, &encoding) - host);
 	out->size += (size_t)(put_span(start, span, &encoding) - start);
 	return (int)encoding.repaired;
 }

@@ -67,6 +67,19 @@ void batch_clear(struct batch *batch)
 	batch->count = 0;
 }
 
+struct batch *batch_renew(struct batch *batch)
+{
+	struct batch *next;
+
+	if (atomic_load_explicit(&batch->owners, memory_order_acquire) == 1) {
+		batch_clear(batch);
+		return batch;
+	}
+	next = batch_create(batch->format, batch->count, batch->spans.size);
+	batch_unref(batch);
+	return next;
+}
+
 struct batch *batch_ref(struct batch *batch)
 {
 	atomic_fetch_add_explicit(&batch->owners, 1, memory_order_relaxed);

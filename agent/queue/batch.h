@@ -52,6 +52,8 @@ struct batch {
 struct batches {
 	uint32_t count; /* of items in each */
 	const struct batch *of[BATCH_FORMATS];
+	struct batch *const *lasting; /* the same, if they may be kept by reference, and their maker then goes
+				       on with others (batch_renew); NULL: they stay its own */
 	const uint8_t *traits; /* a struct trait for each item (keep.h); NULL: all are kept everywhere */
 	const uint8_t
 		*named; /* a struct named for each (stats/names.h), which is for the statistics; or NULL, */
@@ -81,6 +83,9 @@ void batch_add_run(struct batch *batch, const uint8_t *items, const uint32_t *si
 
 /* Empties a batch that was not pushed; it keeps its memory. */
 void batch_clear(struct batch *batch);
+
+/* The same of one that somebody may have kept: then it is another, as large. */
+struct batch *batch_renew(struct batch *batch);
 
 /* Adds a reference; returns @batch. */
 struct batch *batch_ref(struct batch *batch);

@@ -6,21 +6,8 @@
 
 #include <glib.h>
 
-#include "queue/label.h"
+#include "queue/lane.h"
 #include "queue/transcode.h"
-
-/* The batch that is filled for the outputs that agree on its limits. */
-struct lane {
-	struct batch_limits limits;
-	struct tags tags;    /* added to its items */
-	struct batch *open;  /* NULL: none is begun */
-	uint32_t last_count; /* what the last one held, as the next is likely to */
-	size_t last_bytes;
-	/* while items are handed: those that it gets, */
-	const struct batch *items;
-	struct batch *own;    /* if they are its alone, */
-	uint32_t sampled_out; /* and how many are left out of them */
-};
 
 struct fanout {
 	struct outlets *outlets;
@@ -144,17 +131,6 @@ bool fanout_takes_kind(const struct fanout *fanout, enum kind kind)
 	return false;
 }
 
-static bool is_oversize(const struct lane *lane, uint32_t size)
-{
-	return !size || size > lane->limits.bytes;
-}
-
-static bool is_full(const struct lane *lane)
-{
-	return lane->open &&
-	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes);
-}
-
 /*
  * Adds the formats of spans that are missing to @all; those of @made are to be unreffed. Events cannot be
  * read back: an output that was just added takes those from the moment on when they are made for it.
@@ -166,56 +142,18 @@ static void complete(const struct fanout *fanout, struct batches *all, struct ba
 			all->of[f] = made[f] = transcode_missing(all, (enum batch_format)f);
 }
 
-/* Its items get its tags. */
-static void label_items(struct lane *lane)
-{
-	struct batch *labelled;
-
-	if (!lane->items || !lane->tags.count)
-		return;
-	labelled = label(lane->items, &lane->tags);
-	batch_unref(lane->own);
-	lane->items = lane->own = labelled;
-}
-
-/* Each lane's items: those in its format that it keeps, with its tags. */
-static void choose(struct fanout *fanout, const struct batches *items)
-{
-	for (size_t i = 0; i < fanout->lane_count; i++) {
-		struct lane *lane = &fanout->lanes[i];
-		const struct batch *all = items->of[lane->limits.format];
-
-		lane->own = all && items->traits ? keep_select(&lane->limits.keep, all, items->traits) : NULL;
-		lane->items = lane->own ? lane->own : all;
-		lane->sampled_out = lane->own ? all->count - lane->own->count : 0;
-		label_items(lane);
-	}
-}
-
-static void unchoose(struct fanout *fanout)
-{
-	for (size_t i = 0; i < fanout->lane_count; i++) {
-		batch_unref(fanout->lanes[i].own);
-		fanout->lanes[i].own = NULL;
-		fanout->lanes[i].items = NULL;
-	}
-}
-
 /* Posts @change and the items that come with it. */
 static void post(struct fanout *fanout, struct ledger *change)
 {
 	for (size_t i = 0; i < fanout->outlets->count; i++) {
 		const struct lane *lane = &fanout->lanes[fanout->lane_of[i]];
-		const struct batch *its = lane->items;
-		uint32_t taken = its ? its->count : 0;
-		int64_t *row = fanout->entries[i].change.row, oversize = 0;
+		uint32_t taken = lane->items ? lane->items->count : 0;
+		int64_t *row = fanout->entries[i].change.row;
 
-		for (uint32_t n = 0; n < taken; n++)
-			oversize += is_oversize(lane, batch_sizes(its)[n]);
 		row[SPANS_TAKEN] = taken + lane->sampled_out;
 		row[SPANS_SAMPLED_OUT] = lane->sampled_out;
-		row[fanout->receipt ? SPANS_HELD : SPANS_QUEUED] = taken - oversize;
-		row[SPANS_DROPPED_OVERSIZE] = oversize;
+		row[fanout->receipt ? SPANS_HELD : SPANS_QUEUED] = taken - lane->oversize;
+		row[SPANS_DROPPED_OVERSIZE] = lane->oversize;
 	}
 	ledger_post_with(change, fanout->entries, fanout->outlets->count);
 	memset(change, 0, sizeof(*change));
@@ -236,54 +174,13 @@ static void push(struct fanout *fanout, size_t index)
 	batch_unref(batch);
 }
 
-/* How many items from @first on fit into the lane's batch, and how many bytes they have. */
-static uint32_t fitting(const struct lane *lane, const struct batch *items, uint32_t first, size_t *bytes)
-{
-	size_t size = lane->open ? lane->open->spans.size : 0;
-	uint32_t count = lane->open ? lane->open->count : 0, end = first;
-
-	*bytes = 0;
-	while (end < items->count && count < lane->limits.spans && size + *bytes < lane->limits.bytes &&
-		!is_oversize(lane, batch_sizes(items)[end])) {
-		*bytes += batch_sizes(items)[end++];
-		count++;
-	}
-	return end - first;
-}
-
-static void begin(struct lane *lane, struct receipt *receipt, int64_t now)
-{
-	if (lane->open)
-		return;
-	lane->open = batch_create(lane->limits.format, lane->last_count, lane->last_bytes);
-	lane->open->born = now;
-	lane->open->receipt = receipt ? receipt_ref(receipt) : NULL;
-}
-
-/* Adds the items to one lane, and pushes its batch each time that it is full. */
+/* Adds its items to one lane, and pushes its batch each time that it is full. */
 static void add(struct fanout *fanout, size_t index, int64_t now)
 {
 	struct lane *lane = &fanout->lanes[index];
-	const struct batch *items = lane->items;
-	const uint8_t *at = items->spans.data;
-	uint32_t first = 0;
 
-	while (first < items->count) {
-		size_t bytes;
-		uint32_t count = fitting(lane, items, first, &bytes);
-
-		if (count) {
-			begin(lane, fanout->receipt, now);
-			batch_add_run(lane->open, at, batch_sizes(items) + first, batch_events(items) + first,
-				count);
-			first += count;
-			at += bytes;
-		} else {
-			at += batch_sizes(items)[first++]; /* too large */
-		}
-		if (is_full(lane))
-			push(fanout, index);
-	}
+	while (lane_fill(lane, fanout->receipt, now))
+		push(fanout, index);
 }
 
 /* Pushing */
@@ -293,7 +190,8 @@ static void push_all(struct fanout *fanout, int64_t now, bool force)
 	for (size_t i = 0; i < fanout->lane_count; i++) {
 		const struct lane *lane = &fanout->lanes[i];
 
-		if (lane->open && (force || is_full(lane) || now - lane->open->born >= lane->limits.delay_ns))
+		if (lane->open &&
+			(force || lane_is_full(lane) || now - lane->open->born >= lane->limits.delay_ns))
 			push(fanout, i);
 	}
 }
@@ -333,12 +231,14 @@ bool fanout_hand(
 		return false;
 	if (all.count && (!any || batch_kind(any->format) == KIND_SPANS))
 		complete(fanout, &all, made);
-	choose(fanout, &all);
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		lane_choose(&fanout->lanes[i], &all);
 	post(fanout, change);
-	for (size_t i = 0; i < fanout->lane_count && all.count; i++)
+	for (size_t i = 0; i < fanout->lane_count; i++) {
 		if (fanout->lanes[i].items) /* others are for items of another kind */
 			add(fanout, i, now);
-	unchoose(fanout);
+		lane_unchoose(&fanout->lanes[i]);
+	}
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(made[i]);
 	push_all(fanout, now, force);

@@ -42,12 +42,12 @@ bool fanout_takes_kind(const struct fanout *fanout, enum kind kind);
 size_t fanout_largest(const struct fanout *fanout, enum batch_format format);
 
 /*
- * A producer has made @items, of one kind, since the last call, in batches of any size that stay its own, or
- * NULL, while
- * @change came about, which is posted to the ledger together with them, and emptied. Then they are added to
- * the batches of their format; @now is the producer's clock. For outputs whose batches are too small for an
- * item, it is dropped, and counted; one of size 0 is dropped for all. Batches that are full or old enough are
- * pushed; if @force, all. May wait for room in a queue. Returns true.
+ * A producer has made @items, of one kind, since the last call, in batches of any size that stay its own (or
+ * may be kept, as struct batches says), or NULL, while @change came about, which is posted to the ledger
+ * together with them, and emptied. Then they are added to the batches of their format; @now is the producer's
+ * clock. For outputs whose batches are too small for an item, it is dropped, and counted; one of size 0 is
+ * dropped for all. Batches that are full or old enough are pushed; if @force, all. May wait for room in a
+ * queue. Returns true.
  */
 bool fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force);

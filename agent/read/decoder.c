@@ -63,22 +63,25 @@ static const struct layout {
 		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", NUMBER, number)}},
 };
 
+enum how { READ_UNSIGNED, READ_SIGNED, READ_STRING, READ_WAYS };
+
 /* How to read the events of one event class. */
 struct plan {
 	const bt_event_class *event_class; /* owned: so that no other class gets its address */
 	enum event_type type;
 	unsigned level;
-	unsigned fields;
+	int64_t origin; /* what the tracing clock's 0 is, ns since the epoch */
+	unsigned fields[READ_WAYS];
 	struct step {
 		uint64_t index; /* in the payload */
 		size_t offset;  /* in struct event */
-		enum { READ_UNSIGNED, READ_SIGNED, READ_STRING } how;
-	} step[MAX_FIELDS];
+	} step[READ_WAYS][MAX_FIELDS];
 };
 
 struct event_decoder {
 	GHashTable *plans;       /* by event class */
 	const struct plan *last; /* events of one class come in runs */
+	struct event event;      /* the last one's; fields that its class does not have are 0 */
 };
 
 static void plan_destroy(void *data)
@@ -103,42 +106,48 @@ void event_decoder_destroy(struct event_decoder *decoder)
 	g_free(decoder);
 }
 
+/* READ_WAYS: in no way that is known here. */
+static enum how how_to_read(const bt_field_class *field_class)
+{
+	bt_field_class_type type = bt_field_class_get_type(field_class);
+
+	if (type == BT_FIELD_CLASS_TYPE_STRING)
+		return READ_STRING;
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		return READ_UNSIGNED;
+	return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) ? READ_SIGNED : READ_WAYS;
+}
+
 /* Finds the field in the payload; returns false if it is not there, or not of its type. */
-static bool plan_step(struct step *step, const bt_field_class *payload, const struct field *field)
+static bool plan_step(struct plan *plan, const bt_field_class *payload, const struct field *field)
 {
 	uint64_t count = bt_field_class_structure_get_member_count(payload);
 
 	for (uint64_t i = 0; i < count; i++) {
 		const bt_field_class_structure_member *member =
 			bt_field_class_structure_borrow_member_by_index_const(payload, i);
-		bt_field_class_type type;
+		enum how how;
 
 		if (strcmp(bt_field_class_structure_member_get_name(member), field->name) != 0)
 			continue;
-		type = bt_field_class_get_type(
-			bt_field_class_structure_member_borrow_field_class_const(member));
-		step->index = i;
-		step->offset = field->offset;
-		if (type == BT_FIELD_CLASS_TYPE_STRING)
-			step->how = READ_STRING;
-		else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
-			step->how = READ_UNSIGNED;
-		else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-			step->how = READ_SIGNED;
-		else
+		how = how_to_read(bt_field_class_structure_member_borrow_field_class_const(member));
+		if (how == READ_WAYS || (how == READ_STRING) != (field->type == STRING))
 			return false;
-		return (step->how == READ_STRING) == (field->type == STRING);
+		plan->step[how][plan->fields[how]++] = (struct step){i, field->offset};
+		return true;
 	}
 	return false;
 }
 
 /* Our times are nanoseconds of the tracing clock: a trace with another clock says nothing about them. */
-static bool has_our_clock(const bt_event_class *event_class)
+static bool plan_clock(struct plan *plan, const bt_event_class *event_class)
 {
 	const bt_stream_class *stream_class = bt_event_class_borrow_stream_class_const(event_class);
 	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(stream_class);
 
-	return clock && bt_clock_class_get_frequency(clock) == 1000000000;
+	return clock && bt_clock_class_get_frequency(clock) == 1000000000 &&
+	       bt_clock_class_cycles_to_ns_from_origin(clock, 0, &plan->origin) ==
+		       BT_CLOCK_CLASS_CYCLES_TO_NS_FROM_ORIGIN_STATUS_OK;
 }
 
 static uint64_t field_count(const struct layout *layout)
@@ -154,12 +163,12 @@ static enum event_type plan_fields(struct plan *plan, const struct layout *layou
 {
 	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(plan->event_class);
 
-	if (!payload || !has_our_clock(plan->event_class))
+	if (!payload || !plan_clock(plan, plan->event_class))
 		return EVENT_MALFORMED;
 	if (layout->exact && bt_field_class_structure_get_member_count(payload) != field_count(layout))
 		return EVENT_MALFORMED;
 	for (const struct field *field = layout->field; field->name; field++)
-		if (!plan_step(&plan->step[plan->fields++], payload, field))
+		if (!plan_step(plan, payload, field))
 			return EVENT_MALFORMED;
 	return layout->type;
 }
@@ -206,45 +215,50 @@ static const struct plan *find_plan(struct event_decoder *decoder, const bt_even
 		g_hash_table_insert(decoder->plans, (gpointer)(uintptr_t)event_class, plan);
 	}
 	decoder->last = plan;
+	decoder->event = (struct event){.level = plan->level};
 	return plan;
 }
 
-static void read_step(const struct step *step, const bt_field *payload, struct event *event)
+static void read_fields(const struct plan *plan, const bt_field *payload, struct event *event)
 {
-	const bt_field *field = bt_field_structure_borrow_member_field_by_index_const(payload, step->index);
-	char *to = (char *)event + step->offset;
+	char *to = (char *)event;
 
-	if (step->how == READ_STRING) {
-		struct text *text = (struct text *)to;
+	for (unsigned i = 0; i < plan->fields[READ_UNSIGNED]; i++) {
+		const struct step *step = &plan->step[READ_UNSIGNED][i];
 
-		text->data = bt_field_string_get_value(field);
-		text->size = (uint32_t)bt_field_string_get_length(field);
-	} else if (step->how == READ_UNSIGNED) {
-		*(uint64_t *)to = bt_field_integer_unsigned_get_value(field);
-	} else {
-		*(int64_t *)to = bt_field_integer_signed_get_value(field);
+		*(uint64_t *)(to + step->offset) = bt_field_integer_unsigned_get_value(
+			bt_field_structure_borrow_member_field_by_index_const(payload, step->index));
+	}
+	for (unsigned i = 0; i < plan->fields[READ_SIGNED]; i++) {
+		const struct step *step = &plan->step[READ_SIGNED][i];
+
+		*(int64_t *)(to + step->offset) = bt_field_integer_signed_get_value(
+			bt_field_structure_borrow_member_field_by_index_const(payload, step->index));
+	}
+	for (unsigned i = 0; i < plan->fields[READ_STRING]; i++) {
+		const struct step *step = &plan->step[READ_STRING][i];
+		const bt_field *field =
+			bt_field_structure_borrow_member_field_by_index_const(payload, step->index);
+
+		*(struct text *)(to + step->offset) = (struct text){
+			bt_field_string_get_value(field), (uint32_t)bt_field_string_get_length(field)};
 	}
 }
 
-enum event_type event_decode(struct event_decoder *decoder, const bt_message *message, struct event *event)
+struct event *event_decode(struct event_decoder *decoder, const bt_message *message)
 {
 	const bt_event *source = bt_message_event_borrow_event_const(message);
 	const struct plan *plan = find_plan(decoder, bt_event_borrow_class_const(source));
-	const bt_clock_snapshot *clock;
-	const bt_field *payload;
+	struct event *event = &decoder->event;
 
-	if (plan->type == EVENT_FOREIGN || plan->type == EVENT_MALFORMED)
-		return plan->type;
-	memset(event, 0, sizeof(*event));
 	event->type = plan->type;
-	event->level = plan->level;
-	clock = bt_message_event_borrow_default_clock_snapshot_const(message);
-	event->clock = bt_clock_snapshot_get_value(clock);
-	if (bt_clock_snapshot_get_ns_from_origin(clock, &event->time) !=
-		BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
-		return EVENT_MALFORMED;
-	payload = bt_event_borrow_payload_field_const(source);
-	for (unsigned i = 0; i < plan->fields; i++)
-		read_step(&plan->step[i], payload, event);
-	return event->type;
+	if (plan->type == EVENT_FOREIGN || plan->type == EVENT_MALFORMED)
+		return event;
+	event->clock =
+		bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(message));
+	if (__builtin_add_overflow(plan->origin, event->clock, &event->time))
+		event->type = EVENT_MALFORMED;
+	else
+		read_fields(plan, bt_event_borrow_payload_field_const(source), event);
+	return event;
 }

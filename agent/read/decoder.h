@@ -17,8 +17,10 @@ struct event_decoder;
 struct event_decoder *event_decoder_create(void);
 void event_decoder_destroy(struct event_decoder *decoder);
 
-/* Decodes an event message; returns its type, which for EVENT_FOREIGN and EVENT_MALFORMED is all that is set.
+/*
+ * Decodes an event message. The event is the decoder's, and valid until the next call; of EVENT_FOREIGN and
+ * EVENT_MALFORMED only the type is set.
  */
-enum event_type event_decode(struct event_decoder *decoder, const bt_message *message, struct event *event);
+struct event *event_decode(struct event_decoder *decoder, const bt_message *message);
 
 #endif

@@ -292,14 +292,28 @@ static bool pass(struct intake *intake, struct stream *stream)
 	return true;
 }
 
+/* Adds to a decoded event what its stream says. */
+static void complete(struct intake *intake, struct event *event, const bt_message *message,
+	const struct stream *stream, const struct clock_steps *steps)
+{
+	const struct intake_options *options = &intake->options;
+
+	if (steps)
+		event->time = clock_steps_time(steps, (int64_t)event->clock, event->time);
+	event->has_user = stream && stream->user != KERNEL_USER;
+	event->user = event->has_user ? stream->user : 0;
+	if (options->by_event_time && event->time > intake->now)
+		intake->now = event->time;
+	if (options->seen)
+		options->seen(options->data, event, thread_of(message));
+}
+
 static void take_event(struct intake *intake, const bt_message *message)
 {
 	const struct intake_options *options = &intake->options;
 	const struct clock_steps *steps;
 	struct stream *stream = NULL;
-	struct event event;
-	enum event_type type;
-	bool decoded;
+	struct event *event;
 
 	if (options->positions) {
 		stream = find_stream(
@@ -307,20 +321,13 @@ static void take_event(struct intake *intake, const bt_message *message)
 		if (stream->position && !pass(intake, stream))
 			return;
 	}
-	type = event_decode(intake->decoder, message, &event);
+	event = event_decode(intake->decoder, message);
 	steps = stream && stream->monotonic ? options->steps : NULL;
-	if (type == EVENT_FOREIGN && foreign_take(intake->foreign, message, steps, intake->now))
+	if (event->type == EVENT_FOREIGN && foreign_take(intake->foreign, message, steps, intake->now))
 		return;
-	decoded = type != EVENT_FOREIGN && type != EVENT_MALFORMED;
-	if (decoded && steps)
-		event.time = clock_steps_time(steps, (int64_t)event.clock, event.time);
-	event.has_user = stream != NULL && stream->user != KERNEL_USER;
-	event.user = event.has_user ? stream->user : 0;
-	if (decoded && options->by_event_time && event.time > intake->now)
-		intake->now = event.time;
-	if (decoded && options->seen)
-		options->seen(options->data, &event, thread_of(message));
-	pipeline_event(options->pipeline, type, decoded ? &event : NULL, intake->now);
+	if (event->type != EVENT_FOREIGN && event->type != EVENT_MALFORMED)
+		complete(intake, event, message, stream, steps);
+	pipeline_event(options->pipeline, event, intake->now);
 }
 
 static void take_discarded_events(struct intake *intake, const bt_message *message)

@@ -150,7 +150,35 @@ static bt_message_iterator_next_status go_on(struct merge *merge)
 	return BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
 }
 
-bt_message_iterator_next_status merge_next(struct merge *merge, const bt_message **message)
+/* The lane that would be next without the first one; NULL: there is none. */
+static const struct lane *rival_of(const struct merge *merge)
+{
+	if (merge->size > 2 && is_before(merge->heap[2], merge->heap[1]))
+		return merge->heap[2];
+	return merge->size > 1 ? merge->heap[1] : NULL;
+}
+
+/* How many messages of the first lane are next. */
+static uint64_t run_of(const struct merge *merge, uint64_t most)
+{
+	struct lane *lane = merge->heap[0];
+	const struct lane *rival = rival_of(merge);
+	uint64_t run = 1, there = MIN(most, lane->count - lane->at);
+
+	for (; run < there; run++) {
+		int64_t time = time_of(lane->messages[lane->at + run], lane->time);
+
+		if (time < lane->time) /* which fails when it is its turn */
+			break;
+		lane->time = time;
+		if (rival && !is_before(lane, rival))
+			break;
+	}
+	return run;
+}
+
+bt_message_iterator_next_status merge_next(
+	struct merge *merge, uint64_t most, bt_message_array_const *messages, uint64_t *count)
 {
 	bt_message_iterator_next_status status = BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
 	struct lane *first;
@@ -164,6 +192,8 @@ bt_message_iterator_next_status merge_next(struct merge *merge, const bt_message
 	if (!merge->size)
 		return BT_MESSAGE_ITERATOR_NEXT_STATUS_END;
 	first = merge->heap[0];
-	*message = first->messages[first->at++];
+	*messages = first->messages + first->at;
+	*count = run_of(merge, most);
+	first->at += *count;
 	return BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
 }

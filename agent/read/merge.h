@@ -15,9 +15,11 @@ struct merge *merge_create(bt_self_component_sink *sink, uint64_t count);
 void merge_destroy(struct merge *merge);
 
 /*
- * Gives the next message, the caller's, if it returns OK; END if there is none left. Messages without a time
- * of their own come with what is before them in their stream.
+ * Gives the next messages of one stream, @most at the most, if it returns OK: they are the caller's, their
+ * array until the next call. END if there are none left. Messages without a time of their own come with what
+ * is before them in their stream.
  */
-bt_message_iterator_next_status merge_next(struct merge *merge, const bt_message **message);
+bt_message_iterator_next_status merge_next(
+	struct merge *merge, uint64_t most, bt_message_array_const *messages, uint64_t *count);
 
 #endif

@@ -75,6 +75,12 @@ static void take(struct reader *reader, const bt_message *message)
 	bt_message_put_ref(message);
 }
 
+static void take_all(struct reader *reader, bt_message_array_const messages, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		take(reader, messages[i]);
+}
+
 static bt_message_iterator_next_status take_next(struct reader *reader)
 {
 	bt_message_array_const messages;
@@ -82,8 +88,8 @@ static bt_message_iterator_next_status take_next(struct reader *reader)
 	bt_message_iterator_next_status status =
 		bt_message_iterator_next(reader->iterator, &messages, &count);
 
-	for (uint64_t i = 0; status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK && i < count; i++)
-		take(reader, messages[i]);
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		take_all(reader, messages, count);
 	return status;
 }
 
@@ -91,13 +97,13 @@ static bt_message_iterator_next_status take_next(struct reader *reader)
 static bt_message_iterator_next_status take_merged(struct reader *reader)
 {
 	bt_message_iterator_next_status status = BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
-	uint64_t taken = 0;
-	const bt_message *message;
+	bt_message_array_const messages;
+	uint64_t taken = 0, count;
 
-	while (taken < STEP &&
-		(status = merge_next(reader->merge, &message)) == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
-		take(reader, message);
-		taken++;
+	while (taken < STEP && (status = merge_next(reader->merge, STEP - taken, &messages, &count)) ==
+				       BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+		take_all(reader, messages, count);
+		taken += count;
 	}
 	if (taken && status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
 		status = BT_MESSAGE_ITERATOR_NEXT_STATUS_OK; /* it is said again */

@@ -3,6 +3,7 @@
 #ifndef WIRE_BASE64_H
 #define WIRE_BASE64_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,11 @@
 /* Writes BASE64_SIZE(@size) characters at @to; no NUL. */
 void base64_encode(char *to, const uint8_t *from, size_t size);
 
-/* The same without special instructions of this CPU: what others run, so that it can be tested here. */
-void base64_encode_plain(char *to, const uint8_t *from, size_t size);
+/* The same in one way of several: the best that the CPU has is taken above. Apart, so that each is tested. */
+enum base64_way { BASE64_PLAIN, BASE64_AVX2, BASE64_AVX512 };
+
+/* Whether this CPU has it. */
+bool base64_has(enum base64_way way);
+void base64_encode_by(enum base64_way way, char *to, const uint8_t *from, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "base/memory.h"
 #include "core/via.h"
 #include "wire/base64.h"
@@ -26,18 +27,26 @@ struct scribe {
 	char category[];
 };
 
+/* Where there is room; returns where it ends. */
+static inline uint8_t *put_entry(
+	uint8_t *to, const char *category, size_t category_size, const uint8_t *span, size_t span_size)
+{
+	size_t message_size = BASE64_SIZE(span_size);
+
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, 1), (uint32_t)category_size);
+	copy_few((char *)to, category, category_size);
+	to += category_size;
+	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, 2), (uint32_t)message_size);
+	base64_encode((char *)to, span, span_size);
+	return tbinary_put_stop(to + message_size);
+}
+
 void scribe_put_entry(struct buffer *entries, const char *category, size_t category_size, const uint8_t *span,
 	size_t span_size)
 {
-	size_t message_size = BASE64_SIZE(span_size);
-	uint8_t *start = buffer_reserve(entries, category_size + message_size + ENTRY_OVERHEAD), *to = start;
+	uint8_t *to = buffer_reserve(entries, category_size + BASE64_SIZE(span_size) + ENTRY_OVERHEAD);
 
-	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 1), category, category_size);
-	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, 2), (uint32_t)message_size);
-	base64_encode((char *)to, span, span_size);
-	to += message_size;
-	to = tbinary_put_stop(to);
-	entries->size += (size_t)(to - start);
+	entries->size = (size_t)(put_entry(to, category, category_size, span, span_size) - entries->data);
 }
 
 void scribe_put_head(uint8_t head[SCRIBE_HEAD_SIZE], int32_t seqid, uint32_t count, size_t entries_size)
@@ -87,37 +96,32 @@ static struct message plain_of(const struct scribe *scribe, const uint8_t *item,
 	return message;
 }
 
-static size_t entry_size(const struct scribe *scribe, const uint8_t *item, uint32_t size)
+/* More than the entries can take, so that memory is reserved once: of each, all but what it carries, and what
+ * rounding adds. */
+static size_t entries_room(const struct scribe *scribe, const struct run *run)
 {
-	struct message message;
-
-	if (scribe->entries == SPANS)
-		return ENTRY_OVERHEAD + scribe->category_size + BASE64_SIZE(size);
-	message = plain_of(scribe, item, size);
-	return ENTRY_OVERHEAD + message.category_size + message.payload_size;
+	return BASE64_SIZE(run->size) + run->count * (ENTRY_OVERHEAD + scribe->category_size + 4);
 }
 
-static void put_item(const struct scribe *scribe, struct buffer *out, const uint8_t *item, uint32_t size)
+static void put_spans(const struct scribe *scribe, const struct run *run, struct buffer *out)
 {
-	struct message message;
+	uint8_t *to = out->data + out->size;
+	const uint8_t *span = run->spans;
 
-	if (scribe->entries == SPANS) {
-		scribe_put_entry(out, scribe->category, scribe->category_size, item, size);
-		return;
-	}
-	message = plain_of(scribe, item, size);
-	put_plain(out, &message);
+	for (uint32_t i = 0; i < run->count; span += run->sizes[i++])
+		to = put_entry(to, scribe->category, scribe->category_size, span, run->sizes[i]);
+	out->size = (size_t)(to - out->data);
 }
 
-/* All that the call takes, so that its memory is reserved once. */
-static size_t entries_size(const struct scribe *scribe, const struct run *run)
+static void put_as_they_are(const struct scribe *scribe, const struct run *run, struct buffer *out)
 {
 	const uint8_t *item = run->spans;
-	size_t size = 0;
 
-	for (uint32_t i = 0; i < run->count; item += run->sizes[i++])
-		size += entry_size(scribe, item, run->sizes[i]);
-	return size;
+	for (uint32_t i = 0; i < run->count; item += run->sizes[i++]) {
+		struct message message = plain_of(scribe, item, run->sizes[i]);
+
+		put_plain(out, &message);
+	}
 }
 
 /* By way of whom the spans may have come: via.h. An agent that takes none from others has nothing to tell. */
@@ -135,19 +139,19 @@ static void put_via(struct buffer *out, const uint64_t *via, size_t count)
 static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
 {
 	const struct scribe *scribe = (const struct scribe *)wire;
-	size_t size = entries_size(scribe, run);
 	uint64_t via[VIA_MAX];
-	size_t via_count = via_read(via, clock_monotonic()),
-	       via_size = via_count ? VIA_HEAD + 8 * via_count : 0;
-	const uint8_t *span = run->spans;
+	size_t via_count = via_read(via, clock_monotonic());
 
-	scribe_put_head(buffer_reserve(out, SCRIBE_HEAD_SIZE + size + via_size + SCRIBE_TAIL_SIZE), number,
-		run->count, size + via_size);
-	out->size += SCRIBE_HEAD_SIZE;
-	for (uint32_t i = 0; i < run->count; span += run->sizes[i++])
-		put_item(scribe, out, span, run->sizes[i]);
+	buffer_reserve(out,
+		SCRIBE_HEAD_SIZE + entries_room(scribe, run) + VIA_HEAD + 8 * via_count + SCRIBE_TAIL_SIZE);
+	out->size = SCRIBE_HEAD_SIZE; /* which tells the size of what is behind it */
+	if (scribe->entries == SPANS)
+		put_spans(scribe, run, out);
+	else
+		put_as_they_are(scribe, run, out);
 	if (via_count)
 		put_via(out, via, via_count);
+	scribe_put_head(out->data, number, run->count, out->size - SCRIBE_HEAD_SIZE);
 	scribe_put_tail(out->data + out->size);
 	out->size += SCRIBE_TAIL_SIZE;
 }

@@ -162,7 +162,7 @@ static void put_string(struct buffer *out, const char *text)
 
 static void put_field(struct buffer *out, enum tbinary_type type, uint16_t id)
 {
-	tbinary_put_field(buffer_reserve(out, 3), type, id);
+	tbinary_put_field(buffer_reserve(out, 4), type, id);
 	out->size += 3;
 }
 

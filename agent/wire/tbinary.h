@@ -58,11 +58,10 @@ static inline uint8_t *tbinary_put_i64(uint8_t *to, uint64_t value)
 	return to + 8;
 }
 
-/* What stands before a field's value. */
+/* What stands before a field's value: three bytes, and for speed a fourth, over which the value comes. */
 static inline uint8_t *tbinary_put_field(uint8_t *to, enum tbinary_type type, uint16_t id)
 {
-	*to = (uint8_t)type;
-	return tbinary_put_i16(to + 1, id);
+	return tbinary_put_i32(to, (uint32_t)type << 24 | (uint32_t)id << 8) - 1;
 }
 
 /* Bytes as they are, without a length. */

@@ -15,6 +15,7 @@
 #include "assemble/pipeline.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "import/guard.h"
 #include "import/print.h"
 #include "import/printevents.h"
@@ -23,6 +24,10 @@
 #include "queue/format.h"
 #include "read/reader.h"
 #include "uplink/uplink.h"
+
+/* The most that is read before it is handed to the outputs. */
+#define BATCH_SPANS 1000
+#define BATCH_BYTES (1024 * 1024)
 
 /* What is shared with the child. */
 struct sending {
@@ -192,6 +197,21 @@ static unsigned wanted_formats(const struct sender *sender)
 	return prints_events(sender) ? 1u << BATCH_EVENT_JSON : formats_of(sender->sending->to.config);
 }
 
+/* What fills a batch of each output. */
+static struct pipeline_sink sink_of(struct sender *sender)
+{
+	const GPtrArray *outputs = sender->sending->to.config->outputs;
+	struct pipeline_sink sink = {hand, sender, .spans = BATCH_SPANS, .bytes = BATCH_BYTES};
+
+	for (guint i = 0; i < outputs->len; i++) {
+		const struct output_config *output = g_ptr_array_index(outputs, i);
+
+		sink.spans = (uint32_t)MIN(sink.spans, output->batch_spans);
+		sink.bytes = MIN(sink.bytes, output->batch_size);
+	}
+	return sink;
+}
+
 static int start(struct sender *sender)
 {
 	const struct send_to *to = &sender->sending->to;
@@ -200,6 +220,7 @@ static int start(struct sender *sender)
 	struct timeval often = {0, 200000};
 
 	signal(SIGPIPE, SIG_IGN);
+	memory_keep_batches();
 	evthread_use_pthreads();
 	sender->started = clock_monotonic();
 	sender->base = event_base_new();
@@ -213,8 +234,7 @@ static int start(struct sender *sender)
 	if (to->print && !to->events)
 		sender->print = print_create(&to->printing);
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
-	sender->pipeline =
-		pipeline_create(&limits, wanted_formats(sender), (struct pipeline_sink){hand, sender});
+	sender->pipeline = pipeline_create(&limits, wanted_formats(sender), sink_of(sender));
 	if (sender->sending->traces && open_traces(sender) != 0)
 		return -1;
 	event_add(sender->interrupted, NULL);

@@ -214,6 +214,7 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	char *to = blkin_span_put_name_(span, name, known);
 
 	span->recording = 1;
+	span->remote = NULL;
 	span->record.trace_id = span->context.trace_id;
 	span->record.span_id = span->context.span_id;
 	span->record.parent_id = span->context.parent_id;
@@ -231,7 +232,6 @@ static inline void blkin_span_prepare_(
 	static const struct blkin_context unknown = {0, 0, 0, 0, 0, 1, 0};
 
 	span->recording = 0;
-	span->remote = NULL;
 	span->level = (enum blkin_level)((unsigned)level % BLKIN_LEVELS_);
 	span->context = parent ? *parent : unknown;
 }
@@ -264,8 +264,8 @@ static inline int blkin_span_sampled_(
 }
 
 /* Starts a span that somebody may record. */
-static inline void blkin_span_start_wanted_(struct blkin_span *span, enum blkin_kind kind, const char *name,
-	size_t known, const struct blkin_endpoint *local)
+static BLKIN_APART_ void blkin_span_start_wanted_(struct blkin_span *span, enum blkin_kind kind,
+	const char *name, size_t known, const struct blkin_endpoint *local)
 {
 	uint64_t start = blkin_now(), id = blkin_id();
 
@@ -286,10 +286,11 @@ static inline BLKIN_INLINE_ void blkin_span_start_level(struct blkin_span *span,
 	enum blkin_kind kind, const char *name, const struct blkin_endpoint *local,
 	const struct blkin_context *parent)
 {
+	int on = blkin_tracing_level((enum blkin_level)((unsigned)level % BLKIN_LEVELS_));
 	size_t known = 0;
 
 	blkin_span_prepare_(span, level, parent);
-	if (!blkin_tracing_level(span->level) || !blkin_span_wanted_(span))
+	if (!on || !blkin_span_wanted_(span))
 		return;
 	name = name ? name : "";
 	if (BLKIN_KNOWN_SHORT_(name, BLKIN_NAME_TEXT_)) {
@@ -594,12 +595,9 @@ static inline void blkin_span_remote(struct blkin_span *span, const struct blkin
 		span->remote = remote;
 }
 
-/* Appends what is known only at the end, for which the span has reserved room; returns where it ends. */
-static inline char *blkin_span_put_tail_(struct blkin_span *span, uint64_t finish)
+/* Appends what few spans have: a remote endpoint, a time of their own, pieces; returns where it ends. */
+static BLKIN_APART_ char *blkin_span_put_extras_(struct blkin_span *span, char *to, uint64_t finish)
 {
-	const struct blkin_process *process = blkin_provider_->process;
-	char *to = span->text + span->used;
-
 	if (span->remote) {
 		*to++ = '@';
 		to = blkin_put_endpoint_(to, span->remote);
@@ -614,6 +612,17 @@ static inline char *blkin_span_put_tail_(struct blkin_span *span, uint64_t finis
 		to = blkin_put_number_(to + 8, span->pieces);
 		*to++ = '\n';
 	}
+	return to;
+}
+
+/* Appends what is known only at the end, for which the span has reserved room; returns where it ends. */
+static inline char *blkin_span_put_tail_(struct blkin_span *span, uint64_t finish)
+{
+	const struct blkin_process *process = blkin_provider_->process;
+	char *to = span->text + span->used;
+
+	if (span->remote || finish || span->pieces)
+		to = blkin_span_put_extras_(span, to, finish);
 	memcpy(to, process->line, BLKIN_PROCESS_LINE_);
 	to += process->size;
 	*to = '\0';
@@ -633,6 +642,17 @@ static inline void blkin_span_write_(struct blkin_span *span, const char *end)
 	blkin_packed_[span->level](span->numbers, span->head, (size_t)(end - data));
 }
 
+/* Finishes a span that has been recorded. */
+static BLKIN_APART_ void blkin_span_finish_recording_(struct blkin_span *span, uint64_t time)
+{
+	const char *end;
+
+	span->recording = 0;
+	end = blkin_span_put_tail_(span, time);
+	if (blkin_tracing_level(span->level))
+		blkin_span_write_(span, end);
+}
+
 /**
  * blkin_span_finish_at - finish the span at a given time
  * @span: a started span; finishing it twice records it once
@@ -640,14 +660,8 @@ static inline void blkin_span_write_(struct blkin_span *span, const char *end)
  */
 static inline void blkin_span_finish_at(struct blkin_span *span, uint64_t time)
 {
-	const char *end;
-
-	if (!span->recording)
-		return;
-	span->recording = 0;
-	end = blkin_span_put_tail_(span, time);
-	if (blkin_tracing_level(span->level))
-		blkin_span_write_(span, end);
+	if (span->recording)
+		blkin_span_finish_recording_(span, time);
 }
 
 /**

@@ -4,6 +4,7 @@
 import glob
 import itertools
 import os
+import platform
 import re
 import subprocess
 import tempfile
@@ -112,6 +113,15 @@ def test_c_as_cpp(flags, tmp_path):
         assert all(map(os.path.getsize, objects))
 
     all_of(build, zip(C_COMPILERS.values()))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="an assembler with two syntaxes is x86's")
+def test_either_assembler_syntax(flags, tmp_path):
+    """A program may choose how its assembler is written."""
+    for compiler in C_COMPILERS:
+        options = ["-std=c11", "-O2", "-masm=intel", *WARNINGS, *flags("blkin")]
+        (tmp_path / compiler).mkdir()
+        assert compile_units(compiler, options, ["program.c"], str(tmp_path / compiler))
 
 
 def test_each_header_alone(flags, tmp_path):

@@ -163,9 +163,8 @@ def test_slow_requests_shut_nobody_out(node, receiver):
     with Slow(100, node.http, 0.5) as slow:
         end = time.monotonic() + 15
         while time.monotonic() < end:
-            begun = time.monotonic()
-            assert node.http_get("/metrics")[0] == 200, f"not served, as {slow.ended} slow requests came to an end"
-            assert time.monotonic() - begun < 5
+            # on a busy machine, 32 others may come between connecting and asking
+            wait_until(lambda: node.http_get("/metrics")[0] == 200, 5, f"an answer; {slow.ended} slow requests have ended")
             time.sleep(0.5)
         assert slow.ended > 68, "the slow ones change"
     wait_until(lambda: connections(node) == (0, 0), 20, "all to be closed")

@@ -33,7 +33,7 @@ def watch(node, seconds):
         line = next(line for line in text.splitlines() if line.startswith("delivering"))
         if line not in lines:
             lines.append(line)
-        time.sleep(0.1)
+        time.sleep(0.25)
     return found, lines
 
 

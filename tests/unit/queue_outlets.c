@@ -213,12 +213,68 @@ START_TEST(changed_all_the_time)
 }
 END_TEST
 
+/* @count items of 30 bytes from @first on, in a batch that may be kept. */
+static void hand_lasting(struct fanout *to, struct batch **items, int64_t first, uint32_t count)
+{
+	struct batch *lasting[BATCH_FORMATS] = {[BATCH_ZIPKIN_SPANS] = *items};
+	struct batches all = {.count = count, .of = {*items}, .lasting = lasting};
+	uint8_t span[30] = {(uint8_t)first};
+
+	for (uint32_t i = 0; i < count; i++)
+		batch_add(*items, span, sizeof(span), first + i);
+	fanout_hand(to, &(struct ledger){0}, &all, 0, false);
+	*items = batch_renew(*items);
+	ck_assert_uint_eq((*items)->count, 0);
+	ck_assert_uint_eq((*items)->spans.size, 0);
+}
+
+/* A batch that is full as it comes is kept, also by two; what is not full, or follows other items, is copied.
+ */
+START_TEST(whole_batches_are_kept)
+{
+	struct fanout *to = fanout_create(outlets_of(outlet_of(&one, 3, 1000), outlet_of(&other, 3, 90)));
+	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 0, 0), *kept = items;
+	struct entry *mine, *its;
+
+	hand_lasting(to, &items, 0, 3);
+	ck_assert_ptr_ne(items, kept);
+	mine = queue_take(one.queue);
+	its = queue_take(other.queue);
+	ck_assert_ptr_eq(mine->batch, kept);
+	ck_assert_ptr_eq(its->batch, kept);
+	ck_assert_uint_eq(kept->count, 3);
+	ck_assert_int_eq(batch_events(kept)[2], 2);
+	queue_release(one.queue, mine);
+	queue_release(other.queue, its);
+	kept = items;
+	hand_lasting(to, &items, 3, 2);
+	ck_assert_ptr_eq(items, kept);
+	hand_lasting(to, &items, 5, 3);
+	ck_assert_ptr_eq(items, kept);
+	hand_lasting(to, &items, 8, 1);
+	for (int64_t first = 3; first < 9; first += 3) {
+		assert_next_of(one.queue, first, 3);
+		assert_next_of(other.queue, first, 3);
+	}
+	hand_lasting(to, &items, 9, 4);
+	ck_assert_ptr_eq(items, kept);
+	flush_of(to, 0, true);
+	assert_next_of(one.queue, 9, 3);
+	assert_next_of(one.queue, 12, 1);
+	assert_rows(&one, 13, 13, 0);
+	assert_rows(&other, 13, 13, 0);
+	batch_unref(items);
+	fanout_destroy(to);
+}
+END_TEST
+
 TCase *queue_outlets(void)
 {
 	TCase *tests = tcase_create("outlets");
 
 	tcase_set_timeout(tests, 30);
 	tcase_add_checked_fixture(tests, open_sides, close_sides);
+	tcase_add_test(tests, whole_batches_are_kept);
 	tcase_add_test(tests, one_leaves);
 	tcase_add_test(tests, one_leaves_and_ends);
 	tcase_add_test(tests, one_is_added);

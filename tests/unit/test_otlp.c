@@ -148,7 +148,9 @@ START_TEST(marks)
 		{"#s#n", "5", "#n", TAG_TEXT}, {"#", "5", "#", TAG_TEXT}, {"n", "5", "n", TAG_TEXT}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		struct tag tag = tag_read(literal(cases[i].key), literal(cases[i].value));
+		struct tag tag;
+
+		tag_read(&tag, literal(cases[i].key), literal(cases[i].value));
 
 		assert_text(tag.key, literal(cases[i].name));
 		assert_text(tag.value, literal(cases[i].value));

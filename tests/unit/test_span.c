@@ -6,7 +6,8 @@
 #include <glib.h>
 
 #include "assemble/assembler.h"
-#include "assemble/spanhead.h"
+#include "assemble/spanevent.h"
+#include "base/digits.h"
 #include "base/memfind.h"
 
 #include "run.h"
@@ -402,6 +403,13 @@ START_TEST(test_too_many_lines)
 	for (int i = 0; i < 1025; i++)
 		g_string_append(data, "k=v\n");
 	assert_rejected(whole(data->str), EVENTS_REJECTED_MALFORMED);
+	g_string_truncate(data, 1024 * strlen("k=v\n"));
+	g_string_append(data, "!pieces 1\n@1 ::1 x\n&1=x\n!finish +1\n"); /* as many as there may be */
+	take(whole(data->str), 0);
+	ck_assert_int_eq(emitted_count, 1);
+	g_string_truncate(emitted, 0);
+	g_string_append(data, "!finish +1\n");
+	assert_rejected(whole(data->str), EVENTS_REJECTED_MALFORMED);
 	g_string_free(data, TRUE);
 }
 END_TEST
@@ -478,10 +486,16 @@ START_TEST(test_known_heads)
 		struct text line = {text, (uint32_t)strlen(text)};
 		struct span_head known = {0}, fresh = {0};
 		bool good = span_head_read(&fresh, line, NULL);
+		struct known_head *found = endpoint_cache_find_head(cache, line);
 
+		ck_assert(good || !found);
 		ck_assert_int_eq(span_head_read(&known, line, cache), good);
 		if (!good)
 			continue;
+		if (found) {
+			known = found->head;
+			known.local.service.data = text + line.size - known.local.service.size;
+		}
 		ck_assert_int_eq(known.kind, fresh.kind);
 		ck_assert_int_eq(known.shared, fresh.shared);
 		ck_assert_int_eq(known.debug, fresh.debug);
@@ -495,22 +509,128 @@ START_TEST(test_known_heads)
 }
 END_TEST
 
+/* An endpoint that is known is no head line. */
+START_TEST(test_an_endpoint_is_no_head)
+{
+	take(raw("client,high=00000000000000ff 6800 10.0.0.1 osd.4\n"), 0);
+	assert_emitted("a/1<0 kind1 op@osd.4 -5000/5000\n");
+	assert_rejected(raw("6800 10.0.0.1 osd.4\n"), EVENTS_REJECTED_MALFORMED);
+}
+END_TEST
+
+/* What is known of the spans before, of head and process, is taken for another's only where it is the same.
+ */
+START_TEST(test_what_is_known)
+{
+	static const char
+		*const heads[] = {HEAD, HEAD "2", HEAD " ", "server 80 ::1 svc", "local 0 - x",
+			"client,high=00000000000000ff 80 ::1 svc", "client,high=00000000000000fe 80 ::1 svc"},
+		       *const processes[] = {"", "&12=prog\n", "&12=prog2\n", "&123=prog\n", "&0=x\n",
+			       "&12=\n", "&x=y\n", "k=&12=prog\n", "+1 &12=prog\n", "&12=prog\n&13=last\n",
+			       "&13=last\nk=v\n", "&13=last\n&12=prog\n",
+			       "&12=a program's name that is longer than any that a client could write\n"};
+
+	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+
+	for (unsigned i = 0; i < 2000; i++) {
+		const char *head = heads[g_rand_int_range(random, 0, G_N_ELEMENTS(heads))],
+			   *process = processes[g_rand_int_range(random, 0, G_N_ELEMENTS(processes))];
+		g_autofree char *data = g_strdup_printf("%s\n%s%s", head, i % 2 ? "k=v\n" : "", process);
+		struct event event = raw(data);
+		struct span_data fresh = {0};
+		static struct span_data used;
+		struct span one, other;
+
+		ck_assert_int_eq(span_event_read(&fresh, &event, &one), EVENTS_IN_SPANS);
+		ck_assert_int_eq(span_event_read(&used, &event, &other), EVENTS_IN_SPANS);
+		ck_assert_int_eq(one.kind, other.kind);
+		ck_assert_uint_eq(one.trace_id_high, other.trace_id_high);
+		ck_assert_ptr_eq(one.local.service.data, other.local.service.data);
+		ck_assert_uint_eq(one.local.service.size, other.local.service.size);
+		ck_assert_uint_eq(one.local.port, other.local.port);
+		ck_assert_uint_eq(one.pid, other.pid);
+		ck_assert_uint_eq(one.program.size, other.program.size);
+		ck_assert(!one.program.size || one.program.data == other.program.data);
+		ck_assert_uint_eq(one.tag_count, other.tag_count);
+		ck_assert_uint_eq(one.annotation_count, other.annotation_count);
+		span_data_free(&fresh);
+	}
+}
+END_TEST
+
 /* The byte is found wherever it stands in a text of whatever size, and none beyond. */
 START_TEST(test_finds)
 {
 	for (size_t size = 0; size < 200; size++) {
 		for (size_t step = 1; step < 70; step++) {
 			char *text = g_malloc(MAX(size, 1)); /* the sanitizer sees a byte too many */
-			const char *at;
+			const char *at, *first = size ? memchr(text, '\n', size) : NULL;
 
 			for (size_t i = 0; i < size; i++)
 				text[i] = i % step == step - 1 ? '\n' : 'x';
+			first = size ? memchr(text, '\n', size) : NULL;
 			at = find_near(text, text + size, '\n');
-			ck_assert_ptr_eq(at, size ? memchr(text, '\n', size) : NULL);
-			at = find_within(text, text + size / 2, text + size, '\n');
-			ck_assert_ptr_eq(at, size ? memchr(text, '\n', size / 2) : NULL);
+			ck_assert_ptr_eq(at, first);
+			if (first) {
+				ck_assert_ptr_eq(find_sure(text, text + size, '\n'), first);
+				ck_assert_ptr_eq(find_either(text, text + size, '\n', '='), first);
+				ck_assert_ptr_eq(find_either(text, text + size, '=', '\n'), first);
+				text[(first - text) / 2] = '=';
+				ck_assert_ptr_eq(
+					find_either(text, text + size, '=', '\n'), text + (first - text) / 2);
+			}
 			g_free(text);
 		}
+	}
+}
+END_TEST
+
+/* Offsets of as many digits as there may be, anywhere before the text's end; and what looks like digits. */
+START_TEST(test_numbers)
+{
+	static const char wrong[] = {'/', ':', '\n', 'p', '\x80', '\xb1', '\xff'};
+
+	for (unsigned digits = 1; digits <= 20; digits++) {
+		for (unsigned more = 0; more < 12; more++) {
+			g_autofree char *line = g_strdup_printf("+%.*s %.*s\n", (int)digits,
+				"98765432109876543210", (int)more, "values and so on");
+			struct span_data lines = {0};
+			g_autofree char *data = g_strconcat(HEAD "\n", line, NULL);
+			struct text text = {data, (uint32_t)strlen(data)};
+
+			ck_assert_int_eq(span_data_read(&lines, text, 0), digits <= 18);
+			if (digits <= 18)
+				ck_assert_int_eq(lines.annotations[0].time, strtoll(line, NULL, 10));
+			for (unsigned i = 0; i < digits * sizeof(wrong); i++) {
+				data[strlen(HEAD) + 2 + i / sizeof(wrong)] = wrong[i % sizeof(wrong)];
+				ck_assert(!span_data_read(&lines, text, 0));
+				memcpy(data + strlen(HEAD) + 1, line, strlen(line));
+			}
+			span_data_free(&lines);
+		}
+	}
+}
+END_TEST
+
+START_TEST(test_digits)
+{
+	static const char others[] = {'/', ':', ' ', '-', '\x80', '\xb1', '\xff', '\0'};
+
+	ck_assert(!digits_only("", 0));
+	for (size_t size = 1; size < 40; size++) {
+		char *text = g_malloc(size); /* the sanitizer sees a byte too many */
+
+		for (size_t i = 0; i < size; i++)
+			text[i] = (char)('0' + i % 10);
+		ck_assert(digits_only(text, size));
+		for (size_t i = 0; i < size * sizeof(others); i++) {
+			size_t at = i / sizeof(others);
+
+			text[at] = others[i % sizeof(others)];
+			ck_assert(!digits_only(text, size));
+			text[at] = '9';
+		}
+		g_free(text);
 	}
 }
 END_TEST
@@ -531,7 +651,11 @@ int main(void)
 	tcase_add_test(tests, test_heads);
 	tcase_add_test(tests, test_known_endpoints);
 	tcase_add_test(tests, test_known_heads);
+	tcase_add_test(tests, test_an_endpoint_is_no_head);
+	tcase_add_test(tests, test_what_is_known);
 	tcase_add_test(tests, test_finds);
+	tcase_add_test(tests, test_numbers);
+	tcase_add_test(tests, test_digits);
 	tcase_add_test(tests, test_bad_heads);
 	tcase_add_test(tests, test_pieces_join_their_span);
 	tcase_add_test(tests, test_pieces_of_two_halves);

@@ -145,6 +145,26 @@ START_TEST(test_too_large)
 }
 END_TEST
 
+/* Texts of every length, and a bit in every place; the sanitizer sees what is read or written beyond. */
+START_TEST(test_copies)
+{
+	for (size_t size = 0; size <= 100; size++) {
+		g_autofree char *from = g_malloc(size), *to = g_malloc(size);
+
+		for (size_t i = 0; i < size; i++)
+			from[i] = (char)(1 + i);
+		ck_assert(utf8_copy_ascii(to, from, size));
+		ck_assert(size == 0 || memcmp(to, from, size) == 0);
+		for (size_t i = 0; i < size; i++) {
+			from[i] = (char)(from[i] | 0x80);
+			ck_assert(!utf8_copy_ascii(to, from, size));
+			ck_assert_mem_eq(to, from, size);
+			from[i] = (char)(from[i] & 0x7f);
+		}
+	}
+}
+END_TEST
+
 START_TEST(test_utf8_agrees_with_glib)
 {
 	GRand *random = g_rand_new_with_seed(7);
@@ -194,6 +214,7 @@ int main(void)
 	tcase_add_test(tests, test_random_spans);
 	tcase_add_test(tests, test_broken_text);
 	tcase_add_test(tests, test_too_large);
+	tcase_add_test(tests, test_copies);
 	tcase_add_test(tests, test_utf8_agrees_with_glib);
 	tcase_add_test(tests, test_addresses);
 	return run_cases("zipkin", tests);

@@ -39,18 +39,21 @@ def exactly(true, what):
 def wait_until(condition, seconds, what, step=0.05):
     """
     Returns the first true value of condition(), asked each @step seconds, and sooner at first; Trouble after @seconds, or
-    more where BLKIN_SLOW says so.
+    more where BLKIN_SLOW says so. What takes long to ask, as `blkin status` does, is asked less often: it would keep a
+    processor busy that what is waited for needs.
     """
     seconds *= SLOW
     deadline = time.monotonic() + seconds
     pause = min(step, 0.01)
     while True:
+        asked = time.monotonic()
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > deadline:
             raise Trouble(f"waited {seconds} s in vain for {what}")
-        time.sleep(pause)
+        time.sleep(max(pause, min(2 * (now - asked), 0.3)) if step else 0)
         pause = min(2 * pause, step)
 
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copying a few bytes, of which there is another number each time, without a call. */
+#ifndef BASE_COPY_H
+#define BASE_COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t copy_some(char *to, const char *from, size_t size)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, from, size);
+	memcpy(to, &word, size);
+	return word;
+}
+
+/* More than 16 bytes. */
+uint64_t copy_long(char *to, const char *from, size_t size);
+
+/*
+ * Copies @size bytes to where they are not. Returns them or-ed together, each into some byte of the result:
+ * it tells whether a bit was set in any.
+ *
+ * It copies whole words; the last one ends at the end, and overlaps what was copied already.
+ */
+static inline uint64_t copy_few(char *to, const char *from, size_t size)
+{
+	uint64_t bits = 0;
+
+	if (size > 16)
+		return copy_long(to, from, size);
+	if (size >= 8)
+		return copy_some(to, from, 8) | copy_some(to + size - 8, from + size - 8, 8);
+	if (size >= 4)
+		return copy_some(to, from, 4) | copy_some(to + size - 4, from + size - 4, 4);
+	for (size_t at = 0; at < size; at++)
+		bits |= copy_some(to + at, from + at, 1);
+	return bits;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Internals of the fanout: the batch that is filled for the outputs that agree on its limits. */
+#ifndef QUEUE_LANE_H
+#define QUEUE_LANE_H
+
+#include "config/tags.h"
+#include "queue/outlets.h"
+
+struct lane {
+	struct batch_limits limits;
+	struct tags tags;    /* added to its items */
+	struct batch *open;  /* NULL: none is begun */
+	uint32_t last_count; /* what the last one held, as the next is likely to */
+	size_t last_bytes;
+	/* while items are handed: */
+	const struct batch *items;      /* those that it gets; NULL: none, */
+	struct batch *own, *whole;      /* if they are its alone; if it may keep their batch, */
+	uint32_t sampled_out, oversize; /* how many are left out of them, and are too large, */
+	uint32_t next;                  /* and which of them comes next, */
+	const uint8_t *at;              /* where it is */
+};
+
+/* Chooses the items that it gets: those in its format that it keeps, with its tags. */
+void lane_choose(struct lane *lane, const struct batches *items);
+void lane_unchoose(struct lane *lane);
+
+/* Whether its batch is to be pushed. */
+bool lane_is_full(const struct lane *lane);
+
+/* Adds items that were chosen to its batch; true if that is full, or else all are added. */
+bool lane_fill(struct lane *lane, struct receipt *receipt, int64_t now);
+
+#endif
