@@ -132,19 +132,20 @@ static int encode(struct pipeline *pipeline, int format, const struct span *span
 static void emit(void *data, const struct span *span)
 {
 	struct pipeline *pipeline = data;
-	struct named named = names_of(pipeline->names, span, pipeline->count, &pipeline->words);
+	struct name_keys keys = names_keys(pipeline->names, span);
+	struct named named;
 	int repaired = 0;
 
 	if (!is_begun(pipeline))
 		pipeline->born = pipeline->clock;
-	pipeline->count++;
-	buffer_put(&pipeline->named, &named, sizeof(named));
 	trait_put(&pipeline->traits, span);
 	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
 		int here = is_wanted(pipeline, i) ? encode(pipeline, i, span) : 0;
 
 		repaired = MAX(repaired, here); /* the same texts in each */
 	}
+	named = names_of(pipeline->names, span, &keys, pipeline->count++, &pipeline->words);
+	buffer_put(&pipeline->named, &named, sizeof(named));
 	if (repaired > 0) {
 		pipeline->change.row[STRINGS_REPAIRED] += repaired;
 		report_repair(pipeline, span);

@@ -63,10 +63,16 @@ static inline uint64_t hash_text(uint64_t hash, struct text text)
 	return mix(hash, UINT64_C(0xd6e8feb86659fd93) + text.size);
 }
 
+/* The first of the places where it may be. */
+static inline uint32_t first_of(uint64_t hash, uint32_t places)
+{
+	return (uint32_t)(hash >> 32) & (places - 1) & ~(uint32_t)(WAYS - 1);
+}
+
 /* The place that has it, or gets it: then @new is true. */
 static inline uint32_t find(struct names *names, uint64_t *table, uint32_t places, uint64_t hash, bool *new)
 {
-	uint32_t first = (uint32_t)(hash >> 32) & (places - 1) & ~(uint32_t)(WAYS - 1);
+	uint32_t first = first_of(hash, places);
 
 	hash |= 1; /* never 0 */
 	for (uint32_t i = first; i < first + WAYS; i++)
@@ -96,27 +102,41 @@ static void put_text(struct buffer *words, struct text text)
 	pack_bytes(words, text.data, MIN(text.size, NAMES_TEXT_MAX));
 }
 
-struct named names_of(struct names *names, const struct span *span, uint32_t at, struct buffer *words)
+static inline uint32_t user_of(const struct span *span)
 {
-	uint32_t user = span->has_user ? span->user : UINT32_MAX;
-	uint64_t series = hash_text(hash_text(names->seed, span->local.service), span->name),
-		 program = hash_text(names->seed ^ ((uint64_t)user << 32 | span->pid), span->program);
+	return span->has_user ? span->user : UINT32_MAX;
+}
+
+struct name_keys names_keys(const struct names *names, const struct span *span)
+{
+	struct name_keys keys = {.series = hash_text(hash_text(names->seed, span->local.service), span->name),
+		.program =
+			hash_text(names->seed ^ ((uint64_t)user_of(span) << 32 | span->pid), span->program)};
+
+	__builtin_prefetch(&names->series[first_of(keys.series, NAMES_SERIES)]);
+	__builtin_prefetch(&names->programs[first_of(keys.program, NAMES_PROGRAMS)]);
+	return keys;
+}
+
+struct named names_of(struct names *names, const struct span *span, const struct name_keys *keys, uint32_t at,
+	struct buffer *words)
+{
 	struct named named;
 	bool new = false;
 
-	named.series = find(names, names->series, NAMES_SERIES, series, &new);
+	named.series = find(names, names->series, NAMES_SERIES, keys->series, &new);
 	if (G_UNLIKELY(new)) {
 		put_head(words, at, NAMES_OF_SERIES, named.series);
 		put_text(words, span->local.service);
 		put_text(words, span->name);
 	}
 	new = false;
-	named.program = find(names, names->programs, NAMES_PROGRAMS, program, &new);
+	named.program = find(names, names->programs, NAMES_PROGRAMS, keys->program, &new);
 	if (G_UNLIKELY(new)) {
 		put_head(words, at, NAMES_OF_PROGRAM, named.program);
 		put_text(words, span->program);
 		pack_u32(words, span->pid);
-		pack_u32(words, user);
+		pack_u32(words, user_of(span));
 	}
 	return named;
 }

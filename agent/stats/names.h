@@ -32,7 +32,16 @@ struct names;
 struct names *names_create(void);
 void names_destroy(struct names *names);
 
+/* Hashes of what a span is looked up by. */
+struct name_keys {
+	uint64_t series, program;
+};
+
+/* The span's; the processor fetches their places meanwhile, as of many names they are not in its cache. */
+struct name_keys names_keys(const struct names *names, const struct span *span);
+
 /* The span's numbers; the words of those that are new are appended to @words. @at: its number. */
-struct named names_of(struct names *names, const struct span *span, uint32_t at, struct buffer *words);
+struct named names_of(struct names *names, const struct span *span, const struct name_keys *keys, uint32_t at,
+	struct buffer *words);
 
 #endif

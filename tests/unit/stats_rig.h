@@ -49,7 +49,8 @@ static inline void add(const char *service, const char *name, int64_t duration, 
 		.pid = pid,
 		.has_user = true,
 		.user = 7};
-	struct named its = names_of(names, &span, waiting++, &words);
+	struct name_keys keys = names_keys(names, &span);
+	struct named its = names_of(names, &span, &keys, waiting++, &words);
 
 	buffer_put(&named, &its, sizeof(its));
 	trait_put(&traits, &span);

@@ -40,7 +40,8 @@ static void add_of_trace(
 		.duration = duration,
 		.tags = &failed,
 		.tag_count = error};
-	struct named its = names_of(names, &span, waiting++, &words);
+	struct name_keys keys = names_keys(names, &span);
+	struct named its = names_of(names, &span, &keys, waiting++, &words);
 
 	buffer_put(&named, &its, sizeof(its));
 	trait_put(&traits, &span);
@@ -333,7 +334,8 @@ START_TEST(looks_are_whole)
 			.duration = 1000 + i % 1000,
 			.program = text_of(name),
 			.pid = i % 3000};
-		struct named its = names_of(names, &span, waiting++, &words);
+		struct name_keys keys = names_keys(names, &span);
+		struct named its = names_of(names, &span, &keys, waiting++, &words);
 
 		buffer_put(&named, &its, sizeof(its));
 		trait_put(&traits, &span);
