@@ -57,6 +57,7 @@ def table_off(off, on):
     table = Table("Client, nothing recorded: ns a call", "CPU", "above an empty call")
     empty = {"off": [cpu for _, cpu in off["off-nothing"]], "on": [cpu for _, cpu in on["nothing"]]}
     table.add("empty call", median(empty["off"]), None)
+    table.add("empty call, on", median(empty["on"]), None)
     for row, name in OFF.items():
         cpu = [cpu for _, cpu in (off.get(row) or on[row])]
         floor = empty["off" if row in off else "on"]

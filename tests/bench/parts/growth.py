@@ -25,10 +25,10 @@ def measure(node, sizes):
     for services, names in sizes.growth:
         sink = Sink(node, free_port())
         agent = Agent(node, sink.port)
-        deliver(agent, f"{services:,} services, {names:,} names", services, names)
+        deliver(agent, f"services: {services:,}, names: {names:,}", services, names)
         if (services, names) == sizes.growth[0]:
             for again in range(1, 4):
-                deliver(agent, f"the same agent, after {again} times as many spans", services, names)
+                deliver(agent, f"the same agent, {('once', 'twice', 'three times')[again - 1]} as many spans later", services, names)
         agent.stop()
         sink.stop()
     return [table]
