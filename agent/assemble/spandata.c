@@ -169,6 +169,7 @@ static void clear(struct span_data *lines)
 	}
 	lines->annotation_count = lines->tag_count = 0;
 	lines->has_remote = lines->has_finish = false;
+	lines->remote.service = (struct text){"", 0}; /* else it would be of an event that is gone */
 	lines->pieces = 0;
 	lines->pid = 0;
 	lines->program = (struct text){"", 0};

@@ -558,6 +558,23 @@ START_TEST(test_what_is_known)
 }
 END_TEST
 
+/* Nothing of an event that is gone is left in the spans after it: who repairs a span's texts looks at all. */
+START_TEST(test_nothing_is_left)
+{
+	struct span_data lines = {0};
+	struct event with = raw(HEAD "\n@80 1.2.3.4 far away\n&12=prog\n"), without = raw(HEAD "\n");
+	struct span span;
+
+	ck_assert_int_eq(span_event_read(&lines, &with, &span), EVENTS_IN_SPANS);
+	ck_assert_uint_eq(span.remote.service.size, 8);
+	ck_assert_int_eq(span_event_read(&lines, &without, &span), EVENTS_IN_SPANS);
+	ck_assert(!span.has_remote);
+	ck_assert_uint_eq(span.remote.service.size, 0);
+	ck_assert_uint_eq(span.program.size, 0);
+	span_data_free(&lines);
+}
+END_TEST
+
 /* The byte is found wherever it stands in a text of whatever size, and none beyond. */
 START_TEST(test_finds)
 {
@@ -653,6 +670,7 @@ int main(void)
 	tcase_add_test(tests, test_known_heads);
 	tcase_add_test(tests, test_an_endpoint_is_no_head);
 	tcase_add_test(tests, test_what_is_known);
+	tcase_add_test(tests, test_nothing_is_left);
 	tcase_add_test(tests, test_finds);
 	tcase_add_test(tests, test_numbers);
 	tcase_add_test(tests, test_digits);
