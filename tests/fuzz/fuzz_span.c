@@ -67,6 +67,8 @@ static void write_span(const struct span *span)
 	int64_t start = T0 - (int64_t)(CLOCK0 - START);
 
 	hold(span->annotation_count + span->tag_count <= SPAN_DATA_LINES, "no more lines than may be");
+	hold_borrowed(span->remote.service); /* encoders look at them even if there are none */
+	hold_borrowed(span->program);
 	g_string_assign(written, kinds[span->kind]);
 	g_string_append_printf(written, "%s%s", span->shared ? ",shared" : "", span->debug ? ",debug" : "");
 	if (span->trace_id_high)
@@ -94,7 +96,6 @@ static void write_span(const struct span *span)
 		write_endpoint(&span->remote);
 	}
 	if (span->pid || span->program.size) {
-		hold_borrowed(span->program);
 		g_string_append_printf(written, "&%u=", span->pid);
 		g_string_append_len(written, span->program.data, span->program.size);
 		g_string_append_c(written, '\n');
