@@ -34,7 +34,7 @@ static inline const char *read_number(const char *at, const char *end, uint64_t 
 static inline const char *read_offset(const char *at, const char *end, int64_t *offset)
 {
 	bool before = *at == '-';
-	uint64_t number;
+	uint64_t number = 0; /* of what is none */
 
 	if (*at != '+' && !before)
 		return NULL;
