@@ -179,10 +179,9 @@ static char *describe_return(const struct status *status, const struct spool_fou
 static void add_left(struct findings *findings, const struct status *status, const struct spool_found *spool)
 {
 	g_autofree char *back = describe_return(status, spool);
-	g_autofree char *base = g_strndup(spool->path, strlen(spool->path) - strlen(".db"));
-	g_autofree char *fix = g_strdup_printf(
-		"to deliver them, %s; to give them up, delete the file and those beside it: rm %s.*", back,
-		base);
+	g_autofree char *fix =
+		g_strdup_printf("to deliver them, %s; to give them up: blkin spool discard --output %s%s",
+			back, spool->output, status->config->user ? " --user" : "");
 
 	const bool one = spool->spans == 1;
 	g_autofree char *items = kind_text(lane_kind(spool->output, NULL), one ? "span waits" : "spans wait");
