@@ -327,16 +327,22 @@ static void on_down(enum fault fault, const char *why, void *data)
 
 static void start_link(struct server *server)
 {
-	const struct server_shared *shared = server->shared;
-	struct link_options options = {
-		{&server->address, shared->timeout_ns, shared->tls, shared->proxy}, shared->window};
 	struct link_handler handler = {on_up, on_answered, on_idle, on_down, server};
 
 	server->answered = false;
-	server->link = link_create(shared->base, &options, server->wire, &handler);
+	server->link = server_link(server, server->shared->window, &handler);
 }
 
 /* For the uplink */
+
+struct link *server_link(const struct server *server, uint32_t window, const struct link_handler *handler)
+{
+	const struct server_shared *shared = server->shared;
+	struct link_options options = {
+		{&server->address, shared->timeout_ns, shared->tls, shared->proxy}, window};
+
+	return link_create(shared->base, &options, server->wire, handler);
+}
 
 void server_set_role(struct server *server, enum server_role role)
 {

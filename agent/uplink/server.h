@@ -95,6 +95,9 @@ void server_set_role(struct server *server, enum server_role role);
 /* Connects, or sends what the window allows, if it is time to. */
 void server_pump(struct server *server);
 
+/* A link on the way to @server, for up to @window open calls: its own, and those of who else sends to it. */
+struct link *server_link(const struct server *server, uint32_t window, const struct link_handler *handler);
+
 /* There may be new batches. */
 void server_wake(struct server *server);
 

@@ -263,16 +263,11 @@ static void on_down(enum fault fault, const char *why, void *data)
 
 static void try(struct suspects *suspects)
 {
-	const struct server_shared *shared = suspects->shared;
 	struct link_handler handler = {on_up, on_answered, on_idle, on_down, suspects};
-	struct link_options options = {
-		{&suspects->server->address, shared->timeout_ns, shared->tls},
-		1,
-	};
 
 	backoff_end(&suspects->backoff);
 	suspects->tried = suspects->server;
-	suspects->link = link_create(shared->base, &options, suspects->tried->wire, &handler);
+	suspects->link = server_link(suspects->tried, 1, &handler);
 }
 
 static void on_rested(evutil_socket_t fd, short what, void *arg)

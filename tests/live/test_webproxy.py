@@ -4,12 +4,14 @@
 import os
 
 import pytest
+from rig.moody import MoodyWeb
 from rig.otlpsink import OtlpSink
 from rig.process import exactly, free_port, wait_until
 from rig.webproxy import WebProxy
 from test_connect import make_certificate
 from test_doctor import findings
 from test_otlp_faults import every, ordinals, write_private
+from test_suspects import BAD, ids_of, is_bad, run_until_dropped
 
 LOAD = "tests/live/programs/spanload"
 NAME = "collector.invalid"
@@ -72,6 +74,26 @@ def test_spans_come_through(node, tls, keeps):
         ledger = node.wait_ledger(lambda ledger: ledger.sent == 3500 and ledger.idle(), 30, "delivery")
         assert (ledger.sent, ledger.sent_again, ledger.dropped) == (3500, 0, 0)
         assert f"output {way.place} through the proxy 127.0.0.1:{way.proxy.port}: delivering again" in node.agent.log()
+        assert node.agent.stop() == 0
+
+
+def test_what_was_set_aside_comes_through(node):
+    """
+    A batch on which the collector fails each time is tried on a connection of its own, which goes through the proxy too: the
+    bad span is found and counted, and the others arrive.
+    """
+    place = f"{NAME}:9411"
+    quick = {"type": "http", "batch_delay": "20ms", "batch_spans": 100, "timeout": "2s", "retry_min": "20ms", "retry_max": "100ms"}
+    with (
+        MoodyWeb(node, lambda messages: 500 if is_bad(messages) else 202) as web,
+        WebProxy({place: web.port}) as proxy,
+    ):
+        node.start_agent(1, output=dict(quick, server=place, proxy=f"127.0.0.1:{proxy.port}"))
+        node.run([LOAD, "-n", 2000])
+        more = run_until_dropped(node)
+        ledger = node.wait_ledger(lambda ledger: ledger.idle() and not ledger.spooled, 60, "all to be settled")
+        assert (ledger.sent, ledger.dropped_for("refused")) == (1999 + more, 1), str(ledger)
+        assert sorted(ids_of(web)) == [n for n in range(2000) if n != BAD]
         assert node.agent.stop() == 0
 
 
