@@ -135,7 +135,7 @@ const struct config_key config_keys[] = {
 	AGENT("spool", "max-size", SIZE, spool_max_size, NEEDS_RESTART, .number = GIB, .max = 64 * TIB),
 	AGENT("spool", "sync", CHOICE, spool_sync, NEEDS_RESTART, .text = "normal|full", .number = CONFIG_SYNC_NORMAL, .max = 1),
 	AGENT("spool", "replay-share", NUMBER, spool_replay_share, NEEDS_RESTART, .number = 50, .min = 1, .max = 100),
-	AGENT("spool", "replay-floor", NUMBER, spool_replay_floor, NEEDS_RESTART, .number = 5000, .min = 1, .max = 10000000),
+	AGENT("spool", "replay-floor", NUMBER, spool_replay_floor, NEEDS_RESTART, .number = 100, .min = 1, .max = 10000000),
 };
 /* clang-format on */
 

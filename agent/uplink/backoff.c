@@ -9,6 +9,10 @@
 
 /* The longest wait that a server can ask for. */
 #define ASKED_MAX_NS (300 * NS_PER_SECOND)
+/* What it asks for is multiplied by 1 at least, and by this at most. */
+#define ASKED_SPREAD 1.5
+/* Good service that lasts so long makes the next wait short. */
+#define GOOD_NS (5 * NS_PER_SECOND)
 
 void backoff_init(struct backoff *backoff, struct event_base *base, event_callback_fn over, void *data)
 {
@@ -30,17 +34,25 @@ void backoff_free(struct backoff *backoff)
 	event_free(backoff->timer);
 }
 
+int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
+{
+	int64_t spread, ns;
+
+	if (backoff->good && now - backoff->good >= GOOD_NS)
+		backoff_reset(backoff);
+	backoff->good = 0;
+	spread = MAX(backoff->bound - backoff->min_ns, 0);
+	ns = backoff->min_ns + (int64_t)(g_random_double() * (double)spread);
+	asked_ns = (int64_t)((double)MIN(asked_ns, ASKED_MAX_NS) * g_random_double_range(1, ASKED_SPREAD));
+	backoff->bound = MIN(2 * backoff->bound, backoff->max_ns);
+	backoff->asked = asked_ns ? now + asked_ns : 0;
+	return MAX(ns, asked_ns);
+}
+
 void backoff_begin(struct backoff *backoff, int64_t asked_ns)
 {
-	int64_t spread = MAX(backoff->bound - backoff->min_ns, 0);
-	int64_t ns = backoff->min_ns + (int64_t)(g_random_double() * (double)spread);
-	struct timeval time;
+	struct timeval time = clock_timeval(backoff_next(backoff, asked_ns, clock_monotonic()));
 
-	asked_ns = MIN(asked_ns, ASKED_MAX_NS);
-	ns = MAX(ns, asked_ns);
-	time = clock_timeval(ns);
-	backoff->bound = MIN(2 * backoff->bound, backoff->max_ns);
-	backoff->asked = asked_ns ? clock_monotonic() + asked_ns : 0;
 	backoff->on = true;
 	backoff->wake_ends = false;
 	event_add(backoff->timer, &time);
@@ -50,6 +62,12 @@ void backoff_end(struct backoff *backoff)
 {
 	event_del(backoff->timer);
 	backoff->on = false;
+}
+
+void backoff_good(struct backoff *backoff, int64_t now)
+{
+	if (!backoff->good)
+		backoff->good = now;
 }
 
 void backoff_reset(struct backoff *backoff)

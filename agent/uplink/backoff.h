@@ -2,7 +2,10 @@
 /*
  * The waits between two tries of a server. Each has a random length up to a limit that doubles each time, so
  * that agents that lost the same server do not all come back at once. If a server asks for a wait, it is
- * granted, up to a limit.
+ * granted, up to a limit, and made longer by up to half at random: it tells all agents the same.
+ *
+ * A good answer does not shorten the next wait, as an overloaded server gives some too: good service does,
+ * when it has lasted.
  */
 #ifndef UPLINK_BACKOFF_H
 #define UPLINK_BACKOFF_H
@@ -17,6 +20,7 @@ struct backoff {
 	int64_t min_ns, max_ns;
 	int64_t bound; /* limit of the next wait, ns */
 	int64_t asked; /* the server asked to wait until then, CLOCK_MONOTONIC ns; 0: it did not */
+	int64_t good;  /* when the first good answer since the last wait came; 0: none did */
 	bool on;
 	bool wake_ends; /* the wait ends when new spans arrive */
 };
@@ -33,8 +37,14 @@ void backoff_free(struct backoff *backoff);
 void backoff_begin(struct backoff *backoff, int64_t asked_ns);
 void backoff_end(struct backoff *backoff);
 
-/* The server works: the next wait is short. */
+/* The server took something at @now, CLOCK_MONOTONIC ns. */
+void backoff_good(struct backoff *backoff, int64_t now);
+
+/* The next wait is short. */
 void backoff_reset(struct backoff *backoff);
+
+/* How long a wait is that begins at @now: for backoff_begin. */
+int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now);
 
 /* Whether the server asked for a wait that is not over. */
 bool backoff_is_asked(const struct backoff *backoff);

@@ -200,7 +200,7 @@ static void take_good(struct server *server, struct piece *piece, const struct r
 	if (lost)
 		health_refused(&server->health, lost, reply->words);
 	delivery_took(&server->delivery, piece, lost);
-	backoff_reset(&server->backoff);
+	backoff_good(&server->backoff, clock_monotonic());
 	health_good(&server->health);
 	server->took = true;
 }

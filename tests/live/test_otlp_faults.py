@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 from rig.otlpsink import OtlpSink, messages
@@ -85,6 +86,26 @@ def test_it_takes_nothing_for_a_while(node, sink, code):
     assert ledger.dropped == ledger.dropped_for("refused") and (ledger.dropped == 0 or code == 500)
     exactly(len(sink.spans) == ledger.sent == 4000 - ledger.dropped, str(ledger))
     exactly(len(set(ordinals(sink))) == len(sink.spans), "none came twice")
+
+
+def test_who_is_put_off_comes_back_spread(node, sink):
+    """The collector asks everybody for the same time: half of it more is where they come back, at random."""
+    outputs, asked = 8, 4
+    calls = {}
+
+    def judge(_, spans):
+        times = calls.setdefault(spans[0][0]["way"], [])
+        times.append(time.monotonic())
+        return (503, {"Retry-After": str(asked)}, status(14, "no room")) if len(times) == 1 else None
+
+    sink.judge = judge
+    ways = {f"output way{i}": output(sink, server=f"127.0.0.1:{sink.port}", tags=f"way={i}") for i in range(1, outputs)}
+    node.start_agent(sink.port, output=output(sink, tags="way=0"), **ways)
+    node.run([LOAD, "-n", 10])
+    sink.wait_for(10 * outputs)
+    gaps = sorted(times[1] - times[0] for times in calls.values())
+    assert len(gaps) == outputs and gaps[0] >= asked - 0.1, gaps
+    assert gaps[-1] - gaps[0] > 0.1 * asked, gaps
 
 
 def write_private(path, text):

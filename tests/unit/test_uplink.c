@@ -12,6 +12,7 @@ int main(void)
 	Suite *suite = suite_create("uplink");
 
 	suite_add_tcase(suite, uplink_answers());
+	suite_add_tcase(suite, uplink_backoff());
 	suite_add_tcase(suite, uplink_connections());
 	suite_add_tcase(suite, uplink_dns());
 	suite_add_tcase(suite, uplink_formats());

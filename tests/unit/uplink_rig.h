@@ -101,6 +101,7 @@ void assert_in_order(struct rig *rig);
 
 /* The tests. */
 TCase *uplink_answers(void);
+TCase *uplink_backoff(void);
 TCase *uplink_connections(void);
 TCase *uplink_dns(void);
 TCase *uplink_formats(void);

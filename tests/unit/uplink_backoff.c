@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The waits between two tries of a server, by a clock of the test's own. */
+#include "uplink/backoff.h"
+#include "uplink_rig.h"
+
+#define TRIES 200
+#define NOW (1000 * NS_PER_SECOND)
+
+static struct event_base *base;
+static struct backoff backoff;
+
+static void on_over(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+static void setup(void)
+{
+	base = event_base_new();
+	backoff_init(&backoff, base, on_over, NULL);
+	backoff_set_pace(&backoff, 250 * NS_PER_MS, 64 * NS_PER_SECOND);
+}
+
+static void teardown(void)
+{
+	backoff_free(&backoff);
+	event_base_free(base);
+}
+
+/* Fails so often that waits are long. */
+static void fail_often(void)
+{
+	for (int i = 0; i < 20; i++)
+		backoff_next(&backoff, 0, NOW);
+	ck_assert_int_eq(backoff.bound, backoff.max_ns);
+}
+
+/* All agents are told the same time; half of it more is where they are spread over. */
+START_TEST(what_is_asked_for_is_spread)
+{
+	int64_t shortest = INT64_MAX, longest = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		int64_t ns;
+
+		backoff_reset(&backoff);
+		ns = backoff_next(&backoff, 10 * NS_PER_SECOND, NOW);
+		ck_assert_int_ge(ns, 10 * NS_PER_SECOND);
+		ck_assert_int_le(ns, 15 * NS_PER_SECOND);
+		ck_assert_int_eq(backoff.asked, NOW + ns);
+		shortest = MIN(shortest, ns);
+		longest = MAX(longest, ns);
+	}
+	ck_assert_int_lt(shortest, 11 * NS_PER_SECOND);
+	ck_assert_int_gt(longest, 14 * NS_PER_SECOND);
+}
+END_TEST
+
+/* However long the server asks for. */
+START_TEST(what_is_asked_for_is_bounded)
+{
+	for (int i = 0; i < TRIES; i++) {
+		int64_t ns = backoff_next(&backoff, INT64_MAX, NOW);
+
+		ck_assert_int_ge(ns, 300 * NS_PER_SECOND);
+		ck_assert_int_le(ns, 450 * NS_PER_SECOND);
+	}
+}
+END_TEST
+
+/* An overloaded server gives good answers too. */
+START_TEST(one_good_answer_does_not_make_waits_short)
+{
+	fail_often();
+	backoff_good(&backoff, NOW);
+	backoff_good(&backoff, NOW + 4900 * NS_PER_MS);
+	backoff_next(&backoff, 0, NOW + 4999 * NS_PER_MS);
+	ck_assert_int_eq(backoff.bound, backoff.max_ns);
+	/* and what was good before that failure does not count */
+	backoff_good(&backoff, NOW + 6000 * NS_PER_MS);
+	backoff_next(&backoff, 0, NOW + 10900 * NS_PER_MS);
+	ck_assert_int_eq(backoff.bound, backoff.max_ns);
+}
+END_TEST
+
+START_TEST(good_service_makes_waits_short)
+{
+	for (int i = 0; i < TRIES; i++) {
+		int64_t ns;
+
+		fail_often();
+		backoff_good(&backoff, NOW);
+		ns = backoff_next(&backoff, 0, NOW + 5 * NS_PER_SECOND);
+		ck_assert_int_ge(ns, 250 * NS_PER_MS);
+		ck_assert_int_le(ns, 500 * NS_PER_MS);
+	}
+}
+END_TEST
+
+TCase *uplink_backoff(void)
+{
+	TCase *tests = tcase_create("backoff");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, what_is_asked_for_is_spread);
+	tcase_add_test(tests, what_is_asked_for_is_bounded);
+	tcase_add_test(tests, one_good_answer_does_not_make_waits_short);
+	tcase_add_test(tests, good_service_makes_waits_short);
+	return tests;
+}
