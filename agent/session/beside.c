@@ -204,18 +204,33 @@ static void enable(struct side *side, bool anew, const GPtrArray *there, const c
 	}
 }
 
+/* What is listed of the kernel's channel is what its maker wrote (2.13), so LTTng is always asked to enable
+ * it, and says if that is needless. */
+static int enable_channel(const struct config *config, struct side *side, bool *was_enabled)
+{
+	bool there = false;
+	int code = tracing_find_channel(side->handle, side->channel, &there, was_enabled);
+
+	if (code != 0)
+		return code;
+	if (!there)
+		return -LTTNG_ERR_CHAN_NOT_FOUND;
+	if (*was_enabled && side->filter)
+		return 0;
+	code = tracing_enable_channel(config, side->handle, side->channel);
+	*was_enabled = code == -LTTNG_ERR_KERN_CHAN_EXIST;
+	return *was_enabled ? 0 : code;
+}
+
 static void enable_side(const struct config *config, struct side *side, bool anew, const char **changed)
 {
-	bool there = false, enabled = false;
+	bool was_enabled = false;
 	GPtrArray *rules;
-	int code = tracing_find_channel(side->handle, side->channel, &there, &enabled);
+	int code = enable_channel(config, side, &was_enabled);
 
-	if (code == 0 && !there)
-		code = -LTTNG_ERR_CHAN_NOT_FOUND;
-	if (code == 0 && !enabled)
-		code = tracing_enable_channel(config, side->handle, side->channel);
-	if (code == 0 && !enabled && !anew)
-		*changed = "its channel of other events was disabled";
+	if (code == 0 && !was_enabled && !anew)
+		*changed = side->filter ? "its channel of other events was disabled"
+					: "its channel of kernel events was disabled";
 	rules = code == 0 ? rules_list(side->handle, side->channel, &code) : NULL;
 	if (rules) {
 		if (anew)

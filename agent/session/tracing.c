@@ -152,6 +152,8 @@ int tracing_enable_channel(const struct config *config, struct lttng_handle *han
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
+	channel->enabled =
+		1; /* LTTng 2.13 lists this of the kernel's channel, whatever it is; 2.16 obeys it */
 	channel->attr.overwrite =
 		0; /* a full ring discards, and counts, what is new: the program never waits */
 	tracing_size_channel(config, name, &channel->attr);

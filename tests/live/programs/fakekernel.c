@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A kernel tracer for machines without one, to be loaded before liblttng-ctl: its calls for the kernel are
- * answered here. FAKE_KERNEL is the code that asking for the tracer fails with, or 0; the event "unknown" is
- * none. What it enables goes to standard error.
+ * answered here, as LTTng 2.13 answers them. FAKE_KERNEL is the code that asking for the tracer fails with,
+ * or 0. Whoever makes the file FAKE_KERNEL_OFF has disabled the channel; it is removed when that takes
+ * effect. What is enabled goes to standard error.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lttng/lttng.h>
 
 #define MAX 16
 
 static struct lttng_event events[MAX];
-static int count, channels;
+static struct lttng_channel made; /* as it was given; whether it is enabled does not show in it (2.13) */
+static int count, channels, is_on;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+/* The headers of LTTng 2.16 have `const` here, those of 2.13 do not. */
+int list_channels(struct lttng_handle *handle, struct lttng_channel **list) __asm__("lttng_list_channels");
+int list_events(struct lttng_handle *handle, const char *channel, struct lttng_event **list) __asm__(
+	"lttng_list_events");
+int get_filter(struct lttng_event *event, const char **filter) __asm__("lttng_event_get_filter_expression");
 
 static int is_kernel(const struct lttng_handle *handle)
 {
@@ -38,17 +47,24 @@ int lttng_enable_channel(struct lttng_handle *handle, struct lttng_channel *chan
 {
 	if (!is_kernel(handle))
 		return REAL(lttng_enable_channel)(handle, channel);
-	channels = 1;
+	if (getenv("FAKE_KERNEL_OFF") && unlink(getenv("FAKE_KERNEL_OFF")) == 0)
+		is_on = 0;
+	if (is_on)
+		return -LTTNG_ERR_KERN_CHAN_EXIST;
+	if (!channels)
+		made = *channel;
+	made.attr.extended.ptr = NULL; /* the caller's */
+	channels = is_on = 1;
+	fprintf(stderr, "fakekernel: channel %s\n", channel->name);
 	return 0;
 }
 
-int lttng_list_channels(struct lttng_handle *handle, struct lttng_channel **list)
+int list_channels(struct lttng_handle *handle, struct lttng_channel **list)
 {
 	if (!is_kernel(handle))
 		return REAL(lttng_list_channels)(handle, list);
 	*list = calloc(1, sizeof(**list));
-	snprintf((*list)->name, sizeof((*list)->name), "kernel");
-	(*list)->enabled = 1;
+	**list = made;
 	return channels;
 }
 
@@ -58,7 +74,7 @@ int lttng_add_context(struct lttng_handle *handle, struct lttng_event_context *c
 	return is_kernel(handle) ? 0 : REAL(lttng_add_context)(handle, context, event, channel);
 }
 
-int lttng_list_events(struct lttng_handle *handle, const char *channel, struct lttng_event **list)
+int list_events(struct lttng_handle *handle, const char *channel, struct lttng_event **list)
 {
 	if (!is_kernel(handle))
 		return REAL(lttng_list_events)(handle, channel, list);
@@ -67,7 +83,7 @@ int lttng_list_events(struct lttng_handle *handle, const char *channel, struct l
 	return count;
 }
 
-int lttng_event_get_filter_expression(struct lttng_event *event, const char **filter)
+int get_filter(struct lttng_event *event, const char **filter)
 {
 	if (event->type == LTTNG_EVENT_SYSCALL || !strchr(event->name, ':'))
 		return 1;
@@ -79,7 +95,10 @@ int lttng_enable_event_with_filter(
 {
 	if (!is_kernel(handle))
 		return REAL(lttng_enable_event_with_filter)(handle, event, channel, filter);
-	if (!strcmp(event->name, "unknown") || count == MAX)
+	for (int i = 0; i < count; i++)
+		if (events[i].type == event->type && !strcmp(events[i].name, event->name))
+			return -LTTNG_ERR_KERN_EVENT_EXIST;
+	if (count == MAX)
 		return -LTTNG_ERR_KERN_ENABLE_FAIL;
 	memcpy(&events[count], event, sizeof(*event));
 	events[count++].enabled = 1;
