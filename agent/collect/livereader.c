@@ -87,14 +87,14 @@ static bool locate(void *data, const struct stream_key *key, uint64_t begin, str
 /* Says why babeltrace2 could not read the session: in its own words, unless there are better ones. */
 static void explain(struct livereader *live, const char *words, char *why, size_t size)
 {
-	char error[512], version[32];
+	char error[512];
 
-	if (!reader_knows_ctf2(version, sizeof(version)) && open_files(live, error, sizeof(error)) &&
-		relayfiles_are_ctf2(live->files))
+	if (open_files(live, error, sizeof(error)) && relayfiles_are_ctf2(live->files))
 		snprintf(why, size,
-			"LTTng writes CTF 2, which needs babeltrace2 2.1 or later, and this is %s: upgrade "
-			"libbabeltrace2, or use LTTng 2.14",
-			version);
+			"LTTng writes CTF 2, which the agent does not read: its liblttng-ctl is older than "
+			"the "
+			"session daemon; upgrade liblttng-ctl, or start lttng-sessiond with "
+			"LTTNG_SESSIOND_DEFAULT_TRACE_FORMAT=ctf-1.8");
 	else
 		snprintf(why, size, "%s", words);
 }

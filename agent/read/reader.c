@@ -371,11 +371,3 @@ void reader_log_errors(void)
 {
 	log_level = BT_LOGGING_LEVEL_ERROR;
 }
-
-bool reader_knows_ctf2(char *version, size_t size)
-{
-	unsigned major = bt_version_get_major(), minor = bt_version_get_minor();
-
-	snprintf(version, size, "%u.%u", major, minor);
-	return major > 2 || (major == 2 && minor > 0);
-}

@@ -34,9 +34,6 @@ struct reader *reader_open_live(
 struct reader *reader_open_files(
 	char *const *dirs, size_t count, const struct intake_options *into, char *error, size_t error_size);
 
-/* Whether this babeltrace2 reads CTF 2, which LTTng writes from 2.15 on; its version goes to @version. */
-bool reader_knows_ctf2(char *version, size_t size);
-
 /*
  * From now on, babeltrace2 writes to standard error what it finds wrong with traces on disk: often the only
  * place where it does.

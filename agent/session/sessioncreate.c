@@ -8,6 +8,14 @@
 #include "session/relayport.h"
 #include "session/tracing.h"
 
+/*
+ * LTTng writes CTF 2 from 2.15 on unless it is told otherwise, and babeltrace2 reads that only from 2.1 on.
+ * An older liblttng-ctl has no such call, nor does its header declare it; hence the name of our own for it.
+ */
+#define TRACE_FORMAT_CTF_1_8 1
+extern int set_trace_format(struct lttng_session_descriptor *descriptor, unsigned format) __asm__(
+	"lttng_session_descriptor_set_trace_format") __attribute__((weak));
+
 static int create_live(const struct config *config, const char *name)
 {
 	g_autofree char *control = g_strdup_printf(
@@ -20,6 +28,8 @@ static int create_live(const struct config *config, const char *name)
 
 	if (!descriptor)
 		return -LTTNG_ERR_INVALID;
+	if (&set_trace_format)
+		set_trace_format(descriptor, TRACE_FORMAT_CTF_1_8);
 	code = lttng_create_session_ext(descriptor);
 	lttng_session_descriptor_destroy(descriptor);
 	return code == LTTNG_OK ? 0 : -(int)code;
