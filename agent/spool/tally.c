@@ -141,10 +141,11 @@ bool tally_look(const char *path, struct tally *tally)
 
 bool tally_write(struct tally_file *file, const struct tally *tally, bool sync)
 {
-	struct packed packed = {.magic = MAGIC};
+	struct packed packed = {0};
 	const struct buffer bytes = {(uint8_t *)&packed, sizeof(packed), sizeof(packed)};
 	int code;
 
+	memcpy(packed.magic, MAGIC, sizeof(packed.magic));
 	pack(packed.field, tally);
 	packed.sum = GUINT32_TO_LE(sum_of(packed.field));
 	code = twoslots_write(&file->slots, tally->sequence, &bytes, sync);
