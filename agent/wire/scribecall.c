@@ -13,10 +13,12 @@ static const struct tbinary_field key_fields[] = {{1, TBINARY_STRING}};
 static const struct tbinary_struct key_args = {"the arguments", key_fields, 1};
 static const struct tbinary_struct no_args = {"the arguments", NULL, 0};
 
+/* A oneway call has no answer, also if its sender is of a time when such calls had no type of their own. */
 static const struct method {
 	const char *name;
 	enum scribecall_method method;
 	const struct tbinary_struct *args;
+	bool oneway;
 } methods[] = {
 	{"Log", SCRIBECALL_LOG, &log_args},
 	{"getName", SCRIBECALL_GET_NAME, &no_args},
@@ -28,8 +30,8 @@ static const struct method {
 	{"getOption", SCRIBECALL_GET_OPTION, &key_args},
 	{"getOptions", SCRIBECALL_GET_OPTIONS, &no_args},
 	{"aliveSince", SCRIBECALL_ALIVE_SINCE, &no_args},
-	{"shutdown", SCRIBECALL_REFUSED, &no_args},
-	{"reinitialize", SCRIBECALL_REFUSED, &no_args},
+	{"shutdown", SCRIBECALL_REFUSED, &no_args, true},
+	{"reinitialize", SCRIBECALL_REFUSED, &no_args, true},
 	{"setOption", SCRIBECALL_REFUSED, &no_args},
 };
 
@@ -91,7 +93,7 @@ bool scribecall_read(struct scribecall *call, const void *data, size_t size, cha
 	}
 	method = find_method(&call->head);
 	call->method = method->method;
-	call->wants_reply = call->head.type == TBINARY_CALL;
+	call->wants_reply = call->head.type == TBINARY_CALL && !method->oneway;
 	args = reader;
 	if (!tbinary_check(&reader, method->args)) {
 		snprintf(why, why_size, "%s", reader.error);
