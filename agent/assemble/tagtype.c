@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "base/digits.h"
+#include "encode/shortest.h"
 
 /* Longest number that a client writes, with room. */
 #define NUMBER_SIZE 40
@@ -44,13 +45,13 @@ static bool is_int(struct text value)
 	return digits_only(at, (size_t)(end - at));
 }
 
-static bool is_double(struct text value)
+static bool is_double(struct text value, double *real)
 {
 	char number[NUMBER_SIZE], *end;
 
 	if (!copy_number(number, value))
 		return false;
-	g_ascii_strtod(number, &end);
+	*real = g_ascii_strtod(number, &end);
 	return end == number + value.size;
 }
 
@@ -65,14 +66,14 @@ static bool is_huge(struct text value)
 	return true;
 }
 
-/* What the letter says, if the value is such a one. */
-static enum tag_type type_of(char letter, struct text value)
+/* What the letter says, if the value is such a one: if it is a double, then @real. */
+static enum tag_type type_of(char letter, struct text value, double *real)
 {
 	switch (letter) {
 	case 'i':
 		return is_int(value) ? TAG_INT : TAG_TEXT;
 	case 'd':
-		return is_double(value) ? TAG_DOUBLE : TAG_TEXT;
+		return is_double(value, real) ? TAG_DOUBLE : TAG_TEXT;
 	case 'b':
 		return is_word(value, "true") || is_word(value, "false") ? TAG_BOOL : TAG_TEXT;
 	default:
@@ -80,15 +81,29 @@ static enum tag_type type_of(char letter, struct text value)
 	}
 }
 
+/* A number that is not finite is a text: in JSON it is none, and each output says it in the same word. */
+static void settle_double(struct tag *tag, double real)
+{
+	const char *word = shortest_word(real);
+
+	if (!word)
+		return;
+	tag->value = (struct text){word, (uint32_t)strlen(word)};
+	tag->type = TAG_TEXT;
+}
+
 void tag_read_mark(struct tag *tag)
 {
 	const struct text *key = &tag->key;
 	char letter = key->size >= 2 ? key->data[1] : '\0';
 	bool is_text = letter == 's' && key->size >= 3 && key->data[2] == '#';
+	double real;
 
-	tag->type = type_of(letter, tag->value);
+	tag->type = type_of(letter, tag->value, &real);
 	if (tag->type == TAG_TEXT && letter == 'i')
 		is_text = is_huge(tag->value);
 	if (tag->type != TAG_TEXT || is_text)
 		tag->key = (struct text){key->data + 2, key->size - 2};
+	if (tag->type == TAG_DOUBLE)
+		settle_double(tag, real);
 }

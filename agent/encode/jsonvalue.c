@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/jsonvalue.h"
 
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -47,12 +46,11 @@ static char *put(char *to, const char *literal)
 
 char *jsonvalue_real(char *to, double value)
 {
+	const char *word = shortest_word(value);
 	char text[SHORTEST_ROOM];
 
-	if (isnan(value))
-		return put(to, "\"NaN\"");
-	if (isinf(value))
-		return put(to, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+	if (word)
+		return put(put(put(to, "\""), word), "\"");
 	shortest_print(text, value);
 	to = put(to, text);
 	return strpbrk(text, ".e") ? to : put(to, ".0");

@@ -7,6 +7,7 @@
 
 #include "encode/iptext.h"
 #include "encode/repair.h"
+#include "encode/shortest.h"
 #include "encode/terms.h"
 #include "encode/utf8.h"
 #include "wire/otlpfields.h"
@@ -128,6 +129,18 @@ static double double_of(struct text value)
 	return g_ascii_strtod(number, NULL);
 }
 
+/* What is not finite is a text: there are servers that store such a number, and then cannot show the trace.
+ */
+static void put_real(struct encoding *encoding, uint32_t field, struct text key, double value)
+{
+	const char *word = shortest_word(value);
+
+	if (word)
+		put_string(encoding, field, key, (struct text){word, (uint32_t)strlen(word)});
+	else
+		put_double(encoding, field, key, value);
+}
+
 static inline void put_tag(struct encoding *encoding, const struct tag *tag)
 {
 	switch (tag->type) {
@@ -135,7 +148,7 @@ static inline void put_tag(struct encoding *encoding, const struct tag *tag)
 		put_int(encoding, SPAN_ATTRIBUTES, tag->key, int_of(tag->value));
 		break;
 	case TAG_DOUBLE:
-		put_double(encoding, SPAN_ATTRIBUTES, tag->key, double_of(tag->value));
+		put_real(encoding, SPAN_ATTRIBUTES, tag->key, double_of(tag->value));
 		break;
 	case TAG_BOOL:
 		put_bool(encoding, SPAN_ATTRIBUTES, tag->key, *tag->value.data == 't');

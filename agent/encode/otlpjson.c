@@ -2,7 +2,6 @@
 #include "encode/otlpjson.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "encode/jsontext.h"
@@ -43,17 +42,17 @@ static void put_hex(struct buffer *out, const struct protobuf_field *field)
 	out->size += (size_t)(to - start);
 }
 
-/* Infinities and what is no number are texts. */
+/* The encoder makes texts of what is not finite, but spools of before may have it. */
 static void put_double(struct buffer *out, uint64_t bits)
 {
 	char text[SHORTEST_ROOM];
+	const char *word;
 	double value;
 
 	memcpy(&value, &bits, sizeof(value));
-	if (isnan(value))
-		put(out, "\"NaN\"");
-	else if (isinf(value))
-		put(out, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+	word = shortest_word(value);
+	if (word)
+		buffer_printf(out, "\"%s\"", word);
 	else
 		buffer_put(out, text, shortest_print(text, value));
 }

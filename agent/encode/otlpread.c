@@ -53,6 +53,7 @@ static struct text keep(struct reading *is, const char *text, int size)
 static void set_value(struct reading *is, const struct protobuf_field *field, struct tag *tag)
 {
 	char number[SHORTEST_ROOM];
+	const char *word;
 	double value;
 
 	if (field->number == ANYVALUE_STRING && field->type == PROTOBUF_BYTES) {
@@ -67,8 +68,10 @@ static void set_value(struct reading *is, const struct protobuf_field *field, st
 		tag->type = TAG_INT;
 	} else if (field->number == ANYVALUE_DOUBLE && field->type == PROTOBUF_I64) {
 		memcpy(&value, &field->value, sizeof(value));
-		tag->value = keep(is, number, (int)shortest_print(number, value));
-		tag->type = TAG_DOUBLE;
+		word = shortest_word(value);
+		tag->value = word ? (struct text){word, (uint32_t)strlen(word)}
+				  : keep(is, number, (int)shortest_print(number, value));
+		tag->type = word ? TAG_TEXT : TAG_DOUBLE;
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "encode/jsonvalue.h"
+#include "encode/shortest.h"
 #include "encode/utf8.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
@@ -76,9 +77,15 @@ void otlpvalue_unsigned(struct buffer *out, uint32_t field, uint64_t value)
 
 void otlpvalue_real(struct buffer *out, uint32_t field, double value)
 {
-	uint8_t *to = protobuf_put_head(reserve(out, 0), field, 9);
+	const char *word = shortest_word(value);
 	uint64_t bits;
+	uint8_t *to;
 
+	if (word) {
+		otlpvalue_text(out, field, (struct text){word, (uint32_t)strlen(word)});
+		return;
+	}
+	to = protobuf_put_head(reserve(out, 0), field, 9);
 	memcpy(&bits, &value, sizeof(bits));
 	end_at(out, protobuf_put_i64(to, ANYVALUE_DOUBLE, bits));
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/shortest.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <glib.h>
+
+const char *shortest_word(double value)
+{
+	if (isfinite(value))
+		return NULL;
+	return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
 
 size_t shortest_print(char text[SHORTEST_ROOM], double value)
 {

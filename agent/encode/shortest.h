@@ -10,4 +10,10 @@
 /* Returns the text's size. */
 size_t shortest_print(char text[SHORTEST_ROOM], double value);
 
+/*
+ * How a number that is not finite is called, as in the JSON of Protocol Buffers: "NaN", "Infinity" or
+ * "-Infinity"; NULL if it is finite.
+ */
+const char *shortest_word(double value);
+
 #endif

@@ -2,10 +2,12 @@
 """`type = otlp`: OpenTelemetry's protocol says what Zipkin's does, and what Zipkin's cannot say."""
 
 import collections
+import os
 import socket
 
 import pytest
 from rig.otlpsink import OtlpSink
+from rig.spanfiles import SpanFiles
 from test_json2 import by_id, converted
 
 LOAD = "tests/live/programs/spanload"
@@ -122,7 +124,9 @@ def test_it_says_what_zipkin_cannot(node, receiver, sink):
 
 def test_every_type(node, sink):
     """Each call of the header, also in an event of its own, for which the span had no room."""
-    node.start_agent(sink.port, output=output(sink))
+    files = SpanFiles(node.path("spans"))
+    os.mkdir(files.directory)
+    node.start_agent(sink.port, output=output(sink), **{"output files": {"type": "file", "directory": files.directory}})
     node.run(["tests/live/programs/types"])
     sink.wait_for(2)
     for round_, (resource, span, tags) in enumerate(sink.spans):
@@ -133,9 +137,15 @@ def test_every_type(node, sink):
             "uint": 7,
             "huge": str(2**64 - 1),
             "double": 0.1,
+            "unknown": "NaN",
+            "endless": "-Infinity",
             "bool": False,
             "=\n": 3,
         }
         assert {key: type(tag) for key, tag in tags.items()}["bool"] is bool
         assert (span.status.code, span.status.message) == (2, "disk is full" if round_ else "")
         assert resource["service.name"] == "types" and resource["network.local.port"] == 50000
+    node.agent.stop()
+    for span in files.spans():
+        assert (span["tags"]["double"], span["tags"]["unknown"], span["tags"]["endless"]) == ("0.1", "NaN", "-Infinity")
+    assert len(files.spans()) == 2

@@ -144,6 +144,8 @@ START_TEST(marks)
 		{"#in", "99999999999999999999999", "#in", TAG_TEXT}, {"#in", "5x", "#in", TAG_TEXT},
 		{"#in", "0x5", "#in", TAG_TEXT}, {"#in", "--5", "#in", TAG_TEXT},
 		{"#dn", "1e3", "n", TAG_DOUBLE}, {"#dn", "1e3x", "#dn", TAG_TEXT},
+		{"#dn", "1e", "#dn", TAG_TEXT}, {"#dn", "NaN", "n", TAG_TEXT},
+		{"#dn", "Infinity", "n", TAG_TEXT}, {"#dn", "-Infinity", "n", TAG_TEXT},
 		{"#bn", "true", "n", TAG_BOOL}, {"#bn", "yes", "#bn", TAG_TEXT},
 		{"#s#n", "5", "#n", TAG_TEXT}, {"#", "5", "#", TAG_TEXT}, {"n", "5", "n", TAG_TEXT}};
 
@@ -155,6 +157,36 @@ START_TEST(marks)
 		assert_text(tag.key, literal(cases[i].name));
 		assert_text(tag.value, literal(cases[i].value));
 		ck_assert_int_eq(tag.type, cases[i].type);
+	}
+}
+END_TEST
+
+/* A number that is not finite is a text, which says so in the words of JSON; servers stumble over others. */
+START_TEST(not_finite)
+{
+	static const struct {
+		const char *value, *word;
+	} cases[] = {{"nan", "NaN"}, {"-nan", "NaN"}, {"inf", "Infinity"}, {"-inf", "-Infinity"},
+		{"1e999", "Infinity"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct tag tag = {literal("d"), literal(cases[i].value), TAG_DOUBLE};
+		struct span span = {.trace_id = 1, .id = 2, .tags = &tag, .tag_count = 1};
+		struct unpacker made;
+		Otlp__Span *seen;
+
+		out.size = 0;
+		ck_assert_int_eq(otlp_encode(&out, &span), 0);
+		made = span_of(&out);
+		seen = otlp__span__unpack(NULL, (size_t)(made.end - made.at), made.at);
+		ck_assert_ptr_nonnull(seen);
+		ck_assert_int_eq(seen->attributes[0]->value->value_case, OTLP__ANY_VALUE__VALUE_STRING_VALUE);
+		ck_assert_str_eq(seen->attributes[0]->value->string_value, cases[i].word);
+		otlp__span__free_unpacked(seen, NULL);
+		tag_read(&tag, literal("#dd"), literal(cases[i].value));
+		assert_text(tag.key, literal("d"));
+		assert_text(tag.value, literal(cases[i].word));
+		ck_assert_int_eq(tag.type, TAG_TEXT);
 	}
 }
 END_TEST
@@ -507,6 +539,7 @@ int main(void)
 	tcase_add_test(tests, an_error_is_the_status);
 	tcase_add_test(tests, no_key_comes_twice);
 	tcase_add_test(tests, marks);
+	tcase_add_test(tests, not_finite);
 	tcase_add_test(tests, classic);
 	tcase_add_test(tests, there_and_back);
 	tcase_add_test(tests, zipkin_there_and_back);

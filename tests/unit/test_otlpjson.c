@@ -150,7 +150,7 @@ START_TEST(of_others)
 		"{\"key\":\"process.pid\",\"value\":{\"intValue\":\"77\"}}]}}]} ";
 	struct tag tags[] = {{literal("rack"), literal("r7"), TAG_TEXT},
 		{literal("n"), literal("7"), TAG_INT}, {literal("l"), literal(""), TAG_TEXT},
-		{literal("i"), literal("inf"), TAG_DOUBLE}};
+		{literal("i"), literal("Infinity"), TAG_TEXT}};
 	struct span first = {.trace_id_high = 1,
 			    .trace_id = 10,
 			    .id = 11,

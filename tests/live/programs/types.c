@@ -2,6 +2,8 @@
 /* Two spans with tags of every type: in the first they have room, in the second they have not. */
 #include <blkin/blkin.h>
 
+#include <math.h>
+
 static void put_tags(struct blkin_span *span)
 {
 	blkin_span_tag(span, "#text", "5");
@@ -9,6 +11,8 @@ static void put_tags(struct blkin_span *span)
 	blkin_span_tag_uint(span, "uint", 7);
 	blkin_span_tag_uint(span, "huge", UINT64_MAX);
 	blkin_span_tag_double(span, "double", 0.1);
+	blkin_span_tag_double(span, "unknown", (double)NAN);
+	blkin_span_tag_double(span, "endless", -(double)INFINITY);
 	blkin_span_tag_bool(span, "bool", 0);
 	blkin_span_tag_int(span, "=\n", 3);
 }
