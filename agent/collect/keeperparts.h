@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The keeper as its parts share it: which session it is and what to do with it (keeper.c), making a new one
- * (newsession.c), reading it live (readlive.c) or from relayd's files (readfiles.c), and its end
- * (endsession.c).
+ * (newsession.c), reading it live (readlive.c, standstill.c) or from relayd's files (readfiles.c), and its
+ * end (endsession.c).
  */
 #ifndef COLLECT_KEEPERPARTS_H
 #define COLLECT_KEEPERPARTS_H
@@ -49,6 +49,9 @@ struct keeper {
 	unsigned stalls;     /* in a row, of this session */
 	unsigned breaks;     /* times in a row that babeltrace2 failed soon after it attached */
 	bool use_files;      /* it did that so often that it is read from files for a while */
+	int64_t silence;     /* for so long nothing came, ns, */
+	int64_t listened;    /* as of this moment; */
+	bool still;          /* so long that it was reported */
 
 	/* reading files */
 	unsigned recoveries; /* that failed in a row */
@@ -101,6 +104,16 @@ bool keeper_avoids_live(const struct keeper *keeper);
 
 /* Reads the session, to whatever ends that; @new: it was just made. */
 void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new);
+
+/* standstill.c */
+
+/* Reading live begins; then, after each step, whether it brought anything. */
+void keeper_begins_to_listen(struct keeper *keeper);
+void keeper_hears(struct keeper *keeper);
+void keeper_hears_nothing(struct keeper *keeper, const struct reader *reader);
+
+/* The consumer daemon passes on nothing, of no stream; or it does again. */
+void keeper_consumer_stands_still(struct keeper *keeper, bool still);
 
 /* readfiles.c */
 

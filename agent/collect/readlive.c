@@ -175,6 +175,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 	enum unread_verdict verdict = UNREAD_NOTHING;
 	bool soon;
 
+	keeper_begins_to_listen(keeper);
 	while ((status == READER_MORE || status == READER_IDLE) && verdict == UNREAD_NOTHING) {
 		if (runstate_stopping(keeper->state))
 			return READ_STOPPED;
@@ -182,6 +183,10 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		status = reader_step(reader);
 		runstate_calls(keeper->state, DAEMON_NONE);
 		keeper_tick(keeper, false);
+		if (status == READER_MORE && !reader_ended_streams(reader))
+			keeper_hears(keeper);
+		else if (status == READER_IDLE)
+			keeper_hears_nothing(keeper, reader);
 		if (status == READER_IDLE && !ending)
 			verdict = livereader_look(keeper->live, reader);
 		if (status == READER_IDLE && verdict == UNREAD_NOTHING)

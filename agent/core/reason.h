@@ -16,7 +16,10 @@ enum collector_reason {
 	REASON_NO_SESSION_DAEMON,
 	REASON_NO_PERMISSION, /* to talk to the session daemon */
 	REASON_SESSION_DAEMON_HANGS,
-	REASON_NO_RELAY, /* daemon answers */
+	REASON_CONSUMER_HANGS, /* the consumer daemon does not answer; it is stopped, say */
+	REASON_CONSUMER_STILL, /* it answers, but passes on nothing */
+	REASON_CONSUMER_GONE,  /* it has ended, and the session daemon starts no other */
+	REASON_NO_RELAY,       /* daemon answers */
 	REASON_RELAY_HANGS,
 	REASON_RELAY_DISK_FULL,
 	REASON_RELAY_STALLS,        /* it does not send what it has */

@@ -40,8 +40,8 @@ struct intake {
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
 	GHashTable *traces;  /* stream_key_trace of each */
 	struct stream *last;
-	int64_t now; /* the line's clock */
-	unsigned ended;
+	int64_t now;                   /* the line's clock */
+	unsigned streams_begun, ended; /* that have begun, and come to their end */
 };
 
 static void stream_destroy(void *data)
@@ -72,6 +72,11 @@ void intake_destroy(struct intake *intake)
 	event_decoder_destroy(intake->decoder);
 	foreign_destroy(intake->foreign);
 	g_free(intake);
+}
+
+unsigned intake_streams(const struct intake *intake)
+{
+	return intake->streams_begun;
 }
 
 unsigned intake_ended_streams(const struct intake *intake)
@@ -366,6 +371,9 @@ void intake_message(struct intake *intake, const bt_message *message)
 		break;
 	case BT_MESSAGE_TYPE_PACKET_END:
 		end_packet(intake, message);
+		break;
+	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+		intake->streams_begun++;
 		break;
 	case BT_MESSAGE_TYPE_STREAM_END:
 		intake->ended++;

@@ -46,7 +46,8 @@ void intake_tick(struct intake *intake, bool idle);
 unsigned intake_traces(const struct intake *intake);
 bool intake_has_trace(const struct intake *intake, const struct stream_key *key);
 
-/* How many streams have come to their end. */
+/* How many streams have begun, and how many of them have come to their end. */
+unsigned intake_streams(const struct intake *intake);
 unsigned intake_ended_streams(const struct intake *intake);
 
 #endif

@@ -335,6 +335,11 @@ void reader_hold(struct reader *reader, bool hold)
 	reader->hold = hold;
 }
 
+unsigned reader_streams(const struct reader *reader)
+{
+	return intake_streams(reader->intake);
+}
+
 unsigned reader_ended_streams(const struct reader *reader)
 {
 	return intake_ended_streams(reader->intake);

@@ -50,6 +50,10 @@ void reader_hold(struct reader *reader, bool hold);
 unsigned reader_traces(const struct reader *reader);
 bool reader_has_trace(const struct reader *reader, const struct stream_key *key);
 
+/* How many streams have begun. In a session that records, each sends messages with every turn of the live
+ * timer, be it that nothing was recorded. */
+unsigned reader_streams(const struct reader *reader);
+
 /* How many streams have ended: in a session that records, none does. */
 unsigned reader_ended_streams(const struct reader *reader);
 

@@ -84,6 +84,16 @@ enum sessiond_answer sessiond_ask(const char *tracing_group)
 	return find(tracing_group, &folder);
 }
 
+char *sessiond_folder(const char *tracing_group)
+{
+	char *folder = NULL;
+
+	if (find(tracing_group, &folder) == SESSIOND_ANSWERS)
+		return folder;
+	g_free(folder);
+	return NULL;
+}
+
 char *sessiond_group(void)
 {
 	const struct group *group = NULL;

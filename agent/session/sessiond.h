@@ -16,6 +16,10 @@ enum sessiond_answer {
 /* @tracing_group as in the configuration: whose members share the system's daemon; "" for the user's own. */
 enum sessiond_answer sessiond_ask(const char *tracing_group);
 
+/* The folder of the session daemon that this process would talk to; the caller's to g_free. NULL if none
+ * runs. */
+char *sessiond_folder(const char *tracing_group);
+
 /*
  * The group for whose members the system's daemon is, by its socket; the caller's to g_free. NULL if that
  * cannot be told, or if it is for root alone.

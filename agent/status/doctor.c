@@ -94,6 +94,12 @@ static bool examine_session_daemon(struct findings *findings, const struct statu
 
 #define BY_ITSELF "the agent tries again by itself; if this lasts, "
 
+/* A session daemon that is to end waits for its consumer daemon, so it alone cannot be restarted. */
+#define END_LTTNG                                                                                            \
+	"end it and lttng-sessiond together (systemctl kill -s KILL lttng-sessiond): systemd starts them "   \
+	"again, "                                                                                            \
+	"and the agent goes on by itself"
+
 /* What to do if the session is not read, or not all of it. */
 static const struct remedy {
 	const char *code, *fix;
@@ -102,6 +108,10 @@ static const struct remedy {
 	[REASON_NO_SESSION_DAEMON] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
 	[REASON_NO_PERMISSION] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
 	[REASON_SESSION_DAEMON_HANGS] = {"lttng-hangs", "systemctl restart lttng-sessiond"},
+	[REASON_CONSUMER_HANGS] = {"consumer-hangs",
+		"if somebody stopped it, let it go on (pkill -CONT lttng-consumerd); or else " END_LTTNG},
+	[REASON_CONSUMER_STILL] = {"consumer-still", END_LTTNG},
+	[REASON_CONSUMER_GONE] = {"consumer-gone", "systemctl restart lttng-sessiond"},
 	[REASON_NO_RELAY] = {"no-relay-daemon",
 		"systemctl start blkin-relayd, or lttng-relayd with the ports of [session] (`blkin validate "
 		"--print` shows them); if it does not start, `journalctl -u blkin-relayd` says why"},
@@ -185,14 +195,21 @@ static bool examine_relay_port(struct findings *findings, const struct status *s
 	return true;
 }
 
+/* Whether it is known which of LTTng's daemons holds what is recorded. */
+static bool is_named(enum collector_reason reason)
+{
+	return reason == REASON_SESSION_DAEMON_HANGS || reason == REASON_RELAY_HANGS ||
+	       reason == REASON_CONSUMER_HANGS || reason == REASON_CONSUMER_STILL;
+}
+
 static void examine_session(struct findings *findings, const struct status *status)
 {
 	const struct collector_state *collector = &status->collector;
 
 	if (!collector->collecting && clock_monotonic() - collector->since < passes_in(collector->reason))
 		return;
-	if (!collector->collecting && collector->reason != REASON_SESSION_DAEMON_HANGS &&
-		collector->reason != REASON_RELAY_HANGS && examine_session_daemon(findings, status))
+	if (!collector->collecting && !is_named(collector->reason) &&
+		examine_session_daemon(findings, status))
 		return;
 	if (examine_relay_port(findings, status))
 		return;
@@ -361,7 +378,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	char text[HUMAN_MAX];
 
 	findings->count = 0;
-	if (still >= HANGS_NS && reason != REASON_SESSION_DAEMON_HANGS && reason != REASON_RELAY_HANGS)
+	if (still >= HANGS_NS && !is_named(reason))
 		finding_add(findings, "lttng-hangs",
 			"restart the one that hangs: lttng-sessiond or lttng-relayd",
 			"a call into LTTng has not returned for %s",

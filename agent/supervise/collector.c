@@ -117,6 +117,15 @@ static bool listen_on(struct collector *collector)
 	return true;
 }
 
+static void look_at_daemons(struct collector *collector)
+{
+	struct daemons_health healths;
+
+	wellness_look(collector->wellness);
+	wellness_read(collector->wellness, &healths);
+	shown_daemons(&collector->shown, &healths);
+}
+
 /* Talks to the reader; returns false if it is to be lost. */
 static bool serve(struct collector *collector)
 {
@@ -139,6 +148,7 @@ static bool serve(struct collector *collector)
 	if (now - collector->checked >= WATCH_NS) {
 		collector->checked = now;
 		child_watch(&collector->child, collector->page);
+		look_at_daemons(collector);
 		shown_watch(&collector->shown, collector->child.computed < WAITS_NS);
 		child_bound(&collector->child, collector->reader_memory);
 	}
@@ -267,6 +277,7 @@ static void collector_free(struct collector *collector)
 	}
 	shown_free(&collector->shown);
 	blame_destroy(collector->suspects);
+	wellness_destroy(collector->wellness);
 	buffer_free(&collector->config);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		buffer_free(&collector->items[i].sizes);
@@ -289,6 +300,7 @@ struct collector *collector_create(const struct collector_options *options)
 	collector->channel.socket = -1;
 	pthread_mutex_init(&collector->lock, NULL);
 	collector->suspects = blame_create();
+	collector->wellness = wellness_create(config->tracing_group);
 	take_config(collector, config);
 	collector->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	collector->page = page_create(&collector->page_fd);

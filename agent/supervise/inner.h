@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "handover/channel.h"
+#include "session/wellness.h"
 #include "supervise/blame.h"
 #include "supervise/child.h"
 #include "supervise/collector.h"
@@ -38,6 +39,7 @@ struct collector {
 
 	/* the thread's */
 	struct child child;
+	struct wellness *wellness; /* of LTTng's daemons */
 	struct channel channel;
 	bool greeted;                      /* the reader has said hello, and has its orders */
 	bool misspoke;                     /* it has sent what is no frame */

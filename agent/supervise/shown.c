@@ -153,34 +153,105 @@ void shown_ended(struct shown *shown, bool starts, const char *why)
 	pthread_mutex_unlock(&shown->lock);
 }
 
-static const char *name_of(uint32_t daemon)
+/* LTTng's daemons */
+
+static bool is_silent(const struct daemon_health *daemon, int64_t now)
 {
-	return daemon == DAEMON_RELAY ? "lttng-relayd" : "lttng-sessiond";
+	return daemon->silent && now - daemon->silent >= HUNG_NS;
+}
+
+/* The session daemon may wait for the consumer daemon, never the other way round for long. */
+void shown_daemons(struct shown *shown, const struct daemons_health *healths)
+{
+	int64_t now = clock_monotonic();
+	enum collector_reason hangs = REASON_NONE;
+
+	if (is_silent(&healths->consumer, now))
+		hangs = REASON_CONSUMER_HANGS;
+	else if (is_silent(&healths->session, now))
+		hangs = REASON_SESSION_DAEMON_HANGS;
+	pthread_mutex_lock(&shown->lock);
+	if (shown->hangs != hangs)
+		shown->hangs_since = now;
+	shown->hangs = hangs;
+	shown->consumer_gone = healths->consumer.gone && !healths->session.gone;
+	pthread_mutex_unlock(&shown->lock);
+}
+
+/* The one that does not answer: it was asked, or the reader waits for it. The lock is held. */
+static enum collector_reason hanging(const struct shown *shown)
+{
+	uint32_t daemon = called(shown);
+
+	if (shown->hangs != REASON_NONE)
+		return shown->hangs;
+	if (daemon == DAEMON_NONE || unmoved(shown) < HUNG_NS)
+		return REASON_NONE;
+	return daemon == DAEMON_RELAY ? REASON_RELAY_HANGS : REASON_SESSION_DAEMON_HANGS;
+}
+
+static const char *name_of(enum collector_reason hangs)
+{
+	if (hangs == REASON_CONSUMER_HANGS)
+		return "lttng-consumerd";
+	return hangs == REASON_RELAY_HANGS ? "lttng-relayd" : "lttng-sessiond";
 }
 
 void shown_watch(struct shown *shown, bool waits)
 {
-	uint32_t daemon = called(shown);
-	bool hangs = waits && daemon != DAEMON_NONE && unmoved(shown) >= LASTING_NS;
+	enum collector_reason hangs;
+	bool lasts;
 
-	if (hangs && !shown->hang_logged)
+	pthread_mutex_lock(&shown->lock);
+	hangs = hanging(shown);
+	lasts = shown->hangs != REASON_NONE ? clock_monotonic() - shown->hangs_since >= LASTING_NS - HUNG_NS
+					    : waits && unmoved(shown) >= LASTING_NS;
+	pthread_mutex_unlock(&shown->lock);
+	lasts &= hangs != REASON_NONE;
+	if (lasts && !shown->hang_logged)
 		log_warning("not collecting: %s has not answered for %d s; the agent keeps trying",
-			name_of(daemon), (int)(LASTING_NS / NS_PER_SECOND));
-	shown->hang_logged = hangs;
+			name_of(hangs), (int)(LASTING_NS / NS_PER_SECOND));
+	shown->hang_logged = lasts;
+}
+
+static void show_hang(struct collector_state *copy, enum collector_reason hangs)
+{
+	copy->collecting = false;
+	copy->reason = hangs;
+	if (hangs == REASON_CONSUMER_HANGS)
+		snprintf(copy->error, sizeof(copy->error),
+			"lttng-consumerd is stopped or hangs: it has not answered for more than %d s, and "
+			"passes "
+			"on nothing of what programs record",
+			(int)(HUNG_NS / NS_PER_SECOND));
+	else
+		snprintf(copy->error, sizeof(copy->error),
+			"%s hangs: it has not answered for more than %d s; if it lasts, restart it",
+			name_of(hangs), (int)(HUNG_NS / NS_PER_SECOND));
+}
+
+/* The session daemon says only that it failed. */
+static void show_consumer_gone(struct collector_state *copy)
+{
+	copy->reason = REASON_CONSUMER_GONE;
+	snprintf(copy->error, sizeof(copy->error),
+		"lttng-consumerd has ended, and lttng-sessiond starts no other: nothing can be recorded "
+		"until it "
+		"is restarted");
 }
 
 void shown_read(struct shown *shown, struct collector_state *copy)
 {
-	uint32_t daemon = called(shown);
+	enum collector_reason hangs;
+	bool gone;
 
 	pthread_mutex_lock(&shown->lock);
 	*copy = shown->state;
+	hangs = hanging(shown);
+	gone = shown->consumer_gone;
 	pthread_mutex_unlock(&shown->lock);
-	if (daemon == DAEMON_NONE || unmoved(shown) < HUNG_NS)
-		return;
-	copy->collecting = false;
-	copy->reason = daemon == DAEMON_RELAY ? REASON_RELAY_HANGS : REASON_SESSION_DAEMON_HANGS;
-	snprintf(copy->error, sizeof(copy->error),
-		"%s hangs: it has not answered for more than %d s; if it lasts, restart it", name_of(daemon),
-		(int)(HUNG_NS / NS_PER_SECOND));
+	if (hangs != REASON_NONE)
+		show_hang(copy, hangs);
+	else if (gone && !copy->collecting && copy->reason == REASON_LTTNG_FAILED)
+		show_consumer_gone(copy);
 }

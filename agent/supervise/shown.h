@@ -13,11 +13,15 @@
 #include "core/reason.h"
 #include "handover/frames.h"
 #include "handover/page.h"
+#include "session/wellness.h"
 
 struct shown {
 	const struct page *page; /* the reader's */
 	pthread_mutex_t lock;    /* guards what follows */
 	struct collector_state state;
+	enum collector_reason hangs; /* which of LTTng's daemons does not answer, REASON_NONE: all do; */
+	int64_t hangs_since;
+	bool consumer_gone;
 	int64_t reason_since;
 	bool reason_logged;
 	bool hang_logged;
@@ -36,6 +40,9 @@ void shown_report(struct shown *shown, const struct report *report);
 /* What the session does not record although the configuration asks for it, which is logged when it changes.
  */
 void shown_omissions(struct shown *shown, const struct omissions *omissions);
+
+/* How LTTng's daemons are. To be called often. */
+void shown_daemons(struct shown *shown, const struct daemons_health *healths);
 
 /* The reader has ended, and @why says how; if @starts, another one does. */
 void shown_ended(struct shown *shown, bool starts, const char *why);

@@ -94,6 +94,55 @@ START_TEST(daemon_hangs)
 }
 END_TEST
 
+/* A daemon that was asked, and has not answered for six seconds. */
+static struct daemon_health silent(void)
+{
+	return (struct daemon_health){.silent = clock_monotonic() - 6 * NS_PER_SECOND};
+}
+
+/* Whatever the reader says, and whether it waits for one or not: the one that the others wait for is named.
+ */
+START_TEST(daemon_is_silent)
+{
+	struct daemons_health healths = {.session = silent()};
+
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	shown_daemons(&shown, &healths);
+	shown_read(&shown, &seen);
+	ck_assert(!seen.collecting);
+	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_HANGS);
+	healths.consumer = silent();
+	page.called = DAEMON_SESSION;
+	page.moved = clock_monotonic() - 6 * NS_PER_SECOND;
+	shown_daemons(&shown, &healths);
+	shown_read(&shown, &seen);
+	ck_assert_int_eq(seen.reason, REASON_CONSUMER_HANGS);
+	page.called = DAEMON_NONE;
+	healths = (struct daemons_health){0};
+	shown_daemons(&shown, &healths);
+	check_state(true, REASON_NONE, "");
+	healths.session.silent = clock_monotonic(); /* was asked just now */
+	shown_daemons(&shown, &healths);
+	check_state(true, REASON_NONE, "");
+}
+END_TEST
+
+/* LTTng says only that something failed. */
+START_TEST(consumer_is_gone)
+{
+	struct daemons_health healths = {.consumer.gone = true};
+
+	shown_daemons(&shown, &healths);
+	report(REPORT_WAITS, REASON_NO_RELAY, "no relay");
+	check_state(false, REASON_NO_RELAY, "no relay");
+	report(REPORT_WAITS, REASON_LTTNG_FAILED, "fatal error");
+	shown_read(&shown, &seen);
+	ck_assert_int_eq(seen.reason, REASON_CONSUMER_GONE);
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	check_state(true, REASON_NONE, "");
+}
+END_TEST
+
 /* While another reader starts nothing is missing yet; that one cannot be started is another matter. */
 START_TEST(reader_ends)
 {
@@ -124,6 +173,8 @@ int main(void)
 	tcase_add_test(cases, reason_goes_with_the_sentence);
 	tcase_add_test(cases, since_when);
 	tcase_add_loop_test(cases, daemon_hangs, 0, 2);
+	tcase_add_test(cases, daemon_is_silent);
+	tcase_add_test(cases, consumer_is_gone);
 	tcase_add_test(cases, reader_ends);
 	return run_cases("shown", cases);
 }

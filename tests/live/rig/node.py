@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
-from .process import Program, Trouble, answers, exactly, free_port, is_unlocked, reader_of, wait_until
+from .process import Program, Trouble, answers, child_of, exactly, free_port, is_unlocked, reader_of, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
@@ -288,6 +288,10 @@ class Node:
     def reader_pid(self):
         """The process that reads the session for the agent; None if there is none."""
         return reader_of(self.agent.pid)
+
+    def consumer_pid(self):
+        """The session daemon's consumer daemon; None if there is none."""
+        return child_of(self.sessiond.pid, "lttng-consumerd")
 
     def stop_reading(self):
         """The agent and its reader stand still, as on a machine that is too busy; until read_on."""

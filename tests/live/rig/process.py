@@ -95,16 +95,21 @@ def is_unlocked(path):
     return True
 
 
-def reader_of(agent):
-    """The process blkin-reader that a process has as its child, or None."""
+def child_of(parent, name):
+    """The process of this name that a process has as its child, or None."""
     for path in glob.glob("/proc/[0-9]*/stat"):
         with contextlib.suppress(OSError):
             with open(path, encoding="ascii", errors="replace") as file:
                 pid, rest = file.read().split(" (", 1)
-            name, rest = rest.rsplit(") ", 1)
-            if name == "blkin-reader" and int(rest.split()[1]) == agent and rest[0] != "Z":
+            found, rest = rest.rsplit(") ", 1)
+            if found == name and int(rest.split()[1]) == parent and rest[0] != "Z":
                 return int(pid)
     return None
+
+
+def reader_of(agent):
+    """The process that reads the session for an agent, or None."""
+    return child_of(agent, "blkin-reader")
 
 
 class Program:

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/wellness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "session/sessiond.h"
+
+/* Between an answer and the next question. */
+#define PERIOD_NS (2 * NS_PER_SECOND)
+/* LTTng's: the question is a number of 32 bits, 0; the answer one of 64 bits. */
+#define QUESTION 0
+#define ANSWER_SIZE 8
+
+/* Where they listen, below the session daemon's folder; a program is of one word size or the other. */
+enum { SESSION, CONSUMER_64, CONSUMER_32, DAEMONS };
+
+static const char *const sockets[DAEMONS] = {
+	[SESSION] = "sessiond-health",
+	[CONSUMER_64] = "ustconsumerd64/health",
+	[CONSUMER_32] = "ustconsumerd32/health",
+};
+
+struct daemon_asked {
+	int fd;        /* on which it was asked; -1: there is no question that it did not answer */
+	int64_t asked; /* CLOCK_MONOTONIC ns, as below */
+	int64_t next;  /* not before */
+	bool seen;     /* it has answered once, */
+	bool gone;     /* and nobody listens any more */
+};
+
+struct wellness {
+	char *group, *folder;
+	struct daemon_asked daemons[DAEMONS];
+};
+
+struct wellness *wellness_create(const char *tracing_group)
+{
+	struct wellness *wellness = g_new0(struct wellness, 1);
+
+	wellness->group = g_strdup(tracing_group);
+	for (int i = 0; i < DAEMONS; i++)
+		wellness->daemons[i].fd = -1;
+	return wellness;
+}
+
+static void hang_up(struct daemon_asked *daemon)
+{
+	if (daemon->fd >= 0)
+		close(daemon->fd);
+	daemon->fd = -1;
+	daemon->asked = 0;
+}
+
+/* Asks it. One that takes no more connections hangs, too. */
+static void ask(struct daemon_asked *daemon, const char *folder, const char *name, int64_t now)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const uint32_t question = QUESTION;
+	int error;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", folder, name);
+	daemon->next = now + PERIOD_NS;
+	daemon->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (daemon->fd < 0)
+		return;
+	if (connect(daemon->fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+		send(daemon->fd, &question, sizeof(question), MSG_NOSIGNAL) == sizeof(question)) {
+		daemon->asked = daemon->asked ? daemon->asked : now;
+		return;
+	}
+	error = errno;
+	close(daemon->fd);
+	daemon->fd = -1;
+	if (error == EAGAIN)
+		daemon->asked = daemon->asked ? daemon->asked : now;
+	else
+		daemon->asked = 0;
+	/* a socket that nobody listens on was left by one */
+	daemon->gone = error == ECONNREFUSED || (daemon->seen && error == ENOENT);
+}
+
+/* Takes its answer, if that has come. */
+static void listen_to(struct daemon_asked *daemon, int64_t now)
+{
+	uint8_t answer[ANSWER_SIZE];
+	ssize_t size = recv(daemon->fd, answer, sizeof(answer), MSG_DONTWAIT);
+
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	daemon->seen |= size > 0;
+	daemon->gone = size <= 0;
+	hang_up(daemon);
+	daemon->next = now + PERIOD_NS;
+}
+
+void wellness_look(struct wellness *wellness)
+{
+	int64_t now = clock_monotonic();
+
+	for (int i = 0; i < DAEMONS; i++) {
+		struct daemon_asked *daemon = &wellness->daemons[i];
+
+		if (daemon->fd >= 0)
+			listen_to(daemon, now);
+		if (daemon->fd >= 0 || now < daemon->next)
+			continue;
+		if (i == SESSION && daemon->gone) /* its successor may be elsewhere */
+			g_clear_pointer(&wellness->folder, g_free);
+		if (!wellness->folder)
+			wellness->folder = sessiond_folder(wellness->group);
+		if (wellness->folder)
+			ask(daemon, wellness->folder, sockets[i], now);
+		else
+			daemon->next = now + PERIOD_NS;
+	}
+}
+
+static struct daemon_health health_of(const struct daemon_asked *daemon)
+{
+	return (struct daemon_health){.silent = daemon->asked, .gone = daemon->gone};
+}
+
+void wellness_read(const struct wellness *wellness, struct daemons_health *healths)
+{
+	const struct daemon_health of[] = {
+		health_of(&wellness->daemons[CONSUMER_64]), health_of(&wellness->daemons[CONSUMER_32])};
+	/* the one that is silent for longer */
+	bool second = of[1].silent && (!of[0].silent || of[1].silent < of[0].silent);
+
+	healths->session = health_of(&wellness->daemons[SESSION]);
+	healths->consumer = of[second];
+	healths->consumer.gone = of[0].gone || of[1].gone;
+}
+
+void wellness_destroy(struct wellness *wellness)
+{
+	for (int i = 0; i < DAEMONS; i++)
+		hang_up(&wellness->daemons[i]);
+	g_free(wellness->folder);
+	g_free(wellness->group);
+	g_free(wellness);
+}
