@@ -24,7 +24,7 @@
 /* Files of each stream at the relay. */
 #define RELAY_FILES 8
 
-GMutex tracing_lock;
+pthread_mutex_t tracing_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* liblttng-ctl writes messages of its own to standard error unless this is set, which its headers do not
  * declare. */

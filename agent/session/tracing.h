@@ -8,6 +8,7 @@
 
 #include <glib.h>
 #include <lttng/lttng.h>
+#include <pthread.h>
 
 #include "session/session.h"
 
@@ -16,10 +17,24 @@
 #define EVENTS_CHANNEL "events"
 #define KERNEL_CHANNEL "kernel"
 
-/* liblttng-ctl has one connection at a time, and does not guard it: its calls come from two threads. */
-extern GMutex tracing_lock;
+/* liblttng-ctl has one connection at a time, and does not guard it: its calls come from two threads. Not a
+ * lock of GLib's, which ThreadSanitizer cannot see. */
+extern pthread_mutex_t tracing_lock;
 
-#define LOCK_TRACING G_GNUC_UNUSED g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&tracing_lock)
+static inline pthread_mutex_t *tracing_take_lock(void)
+{
+	pthread_mutex_lock(&tracing_lock);
+	return &tracing_lock;
+}
+
+static inline void tracing_release_lock(pthread_mutex_t **lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+/* Holds the lock to the end of the block. */
+#define LOCK_TRACING                                                                                         \
+	__attribute__((cleanup(tracing_release_lock), unused)) pthread_mutex_t *locked = tracing_take_lock()
 
 /* To be called before the first call into the library: whose session daemon it is. */
 void tracing_prepare(const struct config *config);

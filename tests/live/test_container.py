@@ -15,7 +15,7 @@ from test_otlp_faults import every, ordinals
 
 LOAD = "tests/live/programs/spanload"
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="folders of other users take root")
+pytestmark = pytest.mark.as_root("folders of other users take root")
 
 
 def prepare(node, sink):

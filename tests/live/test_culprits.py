@@ -4,7 +4,6 @@ A program that makes babeltrace2 fail, or grow, under the names of our events: a
 one, and the culprit is named.
 """
 
-import os
 import re
 import shutil
 import time
@@ -21,7 +20,7 @@ from test_restart import KEEP
 SECONDS = 40
 LIMIT = 192 * 1024  # KiB: MemoryHigh of the agent's unit; beyond it the kernel slows it down
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
+pytestmark = pytest.mark.as_root("only root may run programs as another user")
 
 
 def clock(node):

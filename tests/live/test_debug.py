@@ -129,7 +129,7 @@ def test_nobody_reads_it(node):
     assert program.log() == PRINTED
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="takes root")
+@pytest.mark.as_root("takes root")
 def test_setuid_program(bare_node):
     """It has no LD_LIBRARY_PATH, so no provider here, and says so; a page that the caller names is not looked at."""
     os.chmod(bare_node.folder, 0o711)

@@ -195,7 +195,7 @@ def post(node, user=None, method="POST", socket=None):
     return done.stdout, done.stderr
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
+@pytest.mark.as_root("only root may run programs as another user")
 def test_another_user_is_refused(node):
     """Who may open the socket may read there, and not discard."""
     spooled(node, 1000)

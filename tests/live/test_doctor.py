@@ -111,7 +111,7 @@ def test_no_permission(node, receiver):
     expect(node, "no-permission", "may not talk to it: it is for root and group tracing", "usermod --append")
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+@pytest.mark.as_root("becomes another user")
 @pytest.mark.parametrize("named", ["trcing", "daemon"], ids=["unknown", "another"])
 def test_group_is_another(node, receiver, named):
     """The configuration names a group that is not that of LTTng's session daemon, which the distribution has."""

@@ -16,7 +16,7 @@ HEADER, ENTRY = 16, 72  # of an index; an entry ends with the packet's number
 NUMBER = struct.Struct("!Q")
 CLAIMED = 1 << 62
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
+pytestmark = pytest.mark.as_root("only root may run programs as another user")
 
 
 def forge(node):

@@ -4,7 +4,6 @@
 import glob
 import itertools
 import os
-import platform
 import re
 import subprocess
 import tempfile
@@ -115,7 +114,7 @@ def test_c_as_cpp(flags, tmp_path):
     all_of(build, zip(C_COMPILERS.values()))
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="an assembler with two syntaxes is x86's")
+@pytest.mark.x86("an assembler with two syntaxes is x86's")
 def test_either_assembler_syntax(flags, tmp_path):
     """A program may choose how its assembler is written."""
     for compiler in C_COMPILERS:

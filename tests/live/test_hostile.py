@@ -16,7 +16,7 @@ RATE, SECONDS = 200, 12
 # What the agent may grow by, in KiB: both users' own streams and metadata, and what allocators keep.
 GROWTH = 6 * 1024
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
+pytestmark = pytest.mark.as_root("only root may run programs as another user")
 
 
 class Watch:

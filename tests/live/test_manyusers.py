@@ -15,7 +15,7 @@ CPUS, USERS, COUNT = 128, 5, 50
 USER, STREAM = 0.7 * 1024, 16 + 4
 FOLDER = "/sys/devices/system/cpu"
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as other users")
+pytestmark = pytest.mark.as_root("only root may run programs as other users")
 
 
 @pytest.fixture

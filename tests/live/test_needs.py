@@ -184,7 +184,7 @@ END
 """
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become the agent's user")
+@pytest.mark.as_root("only root can become the agent's user")
 def test_validate_tries_it_as_the_agents_user(bare_node):
     """Root may read and write all: what counts is the user of the unit, and what that forbids."""
     node = bare_node
@@ -225,7 +225,7 @@ def test_validate_tries_it_as_the_agents_user(bare_node):
     assert validate(node, words, PATH=path) == (0, [])
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root has no folder of its own by default")
+@pytest.mark.as_root("only root has no folder of its own by default")
 def test_validate_without_a_configuration(bare_node):
     """What the agent does not start without, with what to do; the exit code is the agent's own."""
     node = bare_node

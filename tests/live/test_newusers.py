@@ -17,7 +17,7 @@ from rig.process import wait_until
 from test_restart import KEEP, LOAD
 from test_users import share
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as other users")
+pytestmark = pytest.mark.as_root("only root may run programs as other users")
 
 KEEPS = pytest.mark.parametrize("session", [KEEP, {"keep": "no"}], ids=["kept", "not-kept"])
 USERS = (4321, 4322, 4323)

@@ -186,7 +186,7 @@ show started
 """
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root has a page that all programs accept")
+@pytest.mark.as_root("only root has a page that all programs accept")
 def test_rates_of_the_system(bare_node):
     """As the service's command and an agent of root's bring them back."""
     conf = bare_node.write_config(free_port())

@@ -18,7 +18,7 @@ from test_users import share
 
 ONE, OTHER = 4321, 4322  # users
 
-as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as other users")
+as_root = pytest.mark.as_root("only root may run programs as other users")
 
 
 class Readiness:

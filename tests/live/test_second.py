@@ -45,7 +45,7 @@ def test_same_configuration(node, receiver):
     check_first(node, receiver)
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+@pytest.mark.as_root("becomes another user")
 def test_as_another_user(node, receiver):
     """Who may neither use the first one's socket, nor its folder."""
     node.start_agent(receiver.port)

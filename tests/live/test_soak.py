@@ -31,7 +31,7 @@ FILES = 64  # descriptors of both processes
 LONG = 600  # seconds from which on both halves of the time see as much
 QUICK = {"batch-delay": "50ms", "retry-min": "50ms", "retry-max": "500ms", "timeout": "2s"}
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as other users")
+pytestmark = pytest.mark.as_root("only root may run programs as other users")
 
 
 class Load:

@@ -12,7 +12,7 @@ from test_restart import KEEP, LOAD
 
 USER = 4321
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
+pytestmark = pytest.mark.as_root("only root may run programs as another user")
 
 
 @pytest.fixture

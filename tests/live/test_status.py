@@ -175,7 +175,7 @@ def test_start_is_quiet(node, receiver):
 # Who is answered
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+@pytest.mark.as_root("becomes another user")
 def test_who_is_answered(node, receiver):
     """As the help says: root, the members of the socket's group, and, with more to tell, those of `tracing` among them."""
     node.start_agent(receiver.port, session={"tracing_group": "tracing"})

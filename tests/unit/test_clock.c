@@ -276,6 +276,7 @@ START_TEST(test_interrupted)
 }
 END_TEST
 
+#ifndef __SANITIZE_THREAD__ /* with it, both clocks are seldom read fast enough for a pair */
 /* Who reads the time seldom asks the kernel each time; and not any more when there is more to do. */
 START_TEST(test_resting)
 {
@@ -305,8 +306,7 @@ START_TEST(test_resting)
 }
 END_TEST
 
-#ifndef __SANITIZE_THREAD__ /* it takes the parent's threads for the child's */
-/* Children of a process whose threads are reading. */
+/* Children of a process whose threads are reading; ThreadSanitizer takes the parent's threads for theirs. */
 START_TEST(test_fork)
 {
 	struct worst worst = {0};
@@ -362,8 +362,8 @@ int main(int argc, char **argv)
 		tcase_add_test(tests, test_suspended);
 		tcase_add_test(tests, test_counter_starts_again);
 		tcase_add_test(tests, test_interrupted);
-		tcase_add_test(tests, test_resting);
 #ifndef __SANITIZE_THREAD__
+		tcase_add_test(tests, test_resting);
 		tcase_add_test(tests, test_fork);
 #endif
 	}
