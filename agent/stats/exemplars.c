@@ -70,16 +70,16 @@ void exemplars_set_time(struct exemplars *exemplars, int64_t time)
 	};
 }
 
-static void take(const struct exemplars *exemplars, struct slot *slot, const struct trait *trait)
+static void put(const struct exemplars *exemplars, struct slot *slot, const struct exemplar *exemplar)
 {
 	uint32_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
 
 	slot->turn = exemplars->turn;
 	atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
-	atomic_store_explicit(&slot->trace_id_high, trait->trace_id_high, memory_order_release);
-	atomic_store_explicit(&slot->trace_id, trait->trace_id, memory_order_release);
-	atomic_store_explicit(&slot->duration, trait->duration, memory_order_release);
-	atomic_store_explicit(&slot->time, (uint64_t)exemplars->time, memory_order_release);
+	atomic_store_explicit(&slot->trace_id_high, exemplar->trace_id_high, memory_order_release);
+	atomic_store_explicit(&slot->trace_id, exemplar->trace_id, memory_order_release);
+	atomic_store_explicit(&slot->duration, exemplar->duration, memory_order_release);
+	atomic_store_explicit(&slot->time, (uint64_t)exemplar->time, memory_order_release);
 	atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
@@ -93,7 +93,17 @@ void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct tr
 	struct slot *slot = &exemplars->slots[part];
 
 	if (G_UNLIKELY(slot->turn != exemplars->turn) && keep_takes(&exemplars->keep, trait))
-		take(exemplars, slot, trait);
+		put(exemplars, slot,
+			&(struct exemplar){
+				trait->trace_id_high, trait->trace_id, trait->duration, exemplars->time});
+}
+
+void exemplars_forget(struct exemplars *exemplars, uint32_t part)
+{
+	if (exemplars->slots[part].turn) {
+		put(exemplars, &exemplars->slots[part], &(struct exemplar){0});
+		exemplars->slots[part].turn = 0;
+	}
 }
 
 struct exemplar exemplars_read(const struct exemplars *exemplars, uint32_t part)

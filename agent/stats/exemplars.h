@@ -38,6 +38,9 @@ void exemplars_fetch(const struct exemplars *exemplars, uint32_t part);
 /* A span of that part was counted. */
 void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct trait *trait);
 
+/* The part is another series' from now on. */
+void exemplars_forget(struct exemplars *exemplars, uint32_t part);
+
 /* Any thread */
 struct exemplar exemplars_read(const struct exemplars *exemplars, uint32_t part);
 

@@ -10,18 +10,21 @@
 #define TICKS_A_MINUTE (60 / WINDOWS_TICK_SECONDS)
 
 struct monitor {
-	const struct statistics *statistics;
+	struct statistics *statistics;
 	GPtrArray *thresholds;
 	struct windows *windows;
 	struct trend *fine, *coarse;
 	unsigned ticks;
-	struct limits *limits; /* of the series up to: */
-	uint32_t limited;
+	struct seen { /* of a series: */
+		uint32_t era;
+		bool limited; /* the limits are known */
+		struct limits limits;
+	} * seen;
 	struct plane *start;  /* all zeros */
 	struct series series; /* what was asked for last; its histogram is owned */
 };
 
-struct monitor *monitor_create(const struct statistics *statistics, const struct config *config)
+struct monitor *monitor_create(struct statistics *statistics, const struct config *config)
 {
 	struct monitor *monitor = g_new0(struct monitor, 1);
 
@@ -30,7 +33,7 @@ struct monitor *monitor_create(const struct statistics *statistics, const struct
 	monitor->windows = windows_create(statistics, WINDOWS_MEMORY);
 	monitor->fine = trend_create();
 	monitor->coarse = trend_create();
-	monitor->limits = g_new0(struct limits, STATISTICS_SERIES_MAX + 1);
+	monitor->seen = g_new0(struct seen, STATISTICS_SERIES_MAX + 1);
 	monitor->start = plane_create(statistics->since);
 	return monitor;
 }
@@ -45,7 +48,7 @@ void monitor_destroy(struct monitor *monitor)
 	trend_destroy(monitor->coarse);
 	plane_destroy(monitor->start);
 	histogram_clear(&monitor->series.histogram);
-	g_free(monitor->limits);
+	g_free(monitor->seen);
 	g_free(monitor);
 }
 
@@ -53,20 +56,36 @@ void monitor_configure(struct monitor *monitor, const struct config *config)
 {
 	g_ptr_array_unref(monitor->thresholds);
 	monitor->thresholds = thresholds_copy(config->thresholds);
-	monitor->limited = 0;
+	for (uint32_t i = 0; i <= STATISTICS_SERIES_MAX; i++)
+		monitor->seen[i].limited = false;
+}
+
+/* What is known of the series, unless it has another name by now. */
+static struct seen *see(struct monitor *monitor, uint32_t number)
+{
+	struct seen *seen = &monitor->seen[number];
+	uint32_t era = atomic_load(&monitor->statistics->cells[number].era);
+
+	if (seen->era != era) {
+		trend_forget(monitor->fine, number);
+		trend_forget(monitor->coarse, number);
+		*seen = (struct seen){.era = era};
+	}
+	return seen;
 }
 
 static void add_point(struct monitor *monitor, struct trend *trend, const struct plane *since)
 {
 	trend_next(trend);
 	for (uint32_t i = 0; i < monitor_count(monitor); i++)
-		if (plane_since(since, monitor->statistics, i, &monitor->series))
+		if (see(monitor, i) && plane_since(since, monitor->statistics, i, &monitor->series))
 			trend_set(trend, i, &monitor->series);
 }
 
 /* At the end of each minute, the shortest window is as long. */
 void monitor_tick(struct monitor *monitor)
 {
+	statistics_sweep(monitor->statistics);
 	windows_tick(monitor->windows);
 	add_point(monitor, monitor->fine, windows_before(monitor->windows));
 	if (++monitor->ticks % TICKS_A_MINUTE == 0)
@@ -97,9 +116,16 @@ const struct series *monitor_series(struct monitor *monitor, unsigned window, ui
 	return any ? &monitor->series : NULL;
 }
 
+void monitor_list(const struct monitor *monitor, uint64_t most, bool *listed)
+{
+	statistics_list(monitor->statistics, most, listed);
+}
+
 int64_t monitor_find(const struct monitor *monitor, const char *service, const char *name)
 {
 	uint32_t count = monitor_count(monitor);
+
+	LOCK_SERIES(monitor->statistics);
 
 	for (uint32_t i = 1; i < count; i++) {
 		const struct cell *cell = &monitor->statistics->cells[i];
@@ -114,6 +140,7 @@ void monitor_exemplars(
 	const struct monitor *monitor, uint32_t number, struct exemplar exemplars[HISTOGRAM_OCTAVES])
 {
 	const struct cell *cell = &monitor->statistics->cells[number];
+	LOCK_SERIES(monitor->statistics);
 
 	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
 		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
@@ -131,24 +158,39 @@ const struct trend *monitor_trend(const struct monitor *monitor, bool minutes)
 
 /* Limits */
 
-/* Those of series that are new since this was asked last. */
-static void find_limits(struct monitor *monitor)
+/* Names that have no series: nobody knows any more which they were, so the strictest limit of all holds. */
+static struct limits strictest(const GPtrArray *thresholds)
 {
-	uint32_t count = monitor_count(monitor);
+	struct limits limits = LIMITS_NONE;
 
-	for (; monitor->limited < count; monitor->limited++) {
-		const struct cell *cell = &monitor->statistics->cells[monitor->limited];
+	for (guint i = 0; i < thresholds->len; i++) {
+		const struct threshold *threshold = g_ptr_array_index(thresholds, i);
 
-		monitor->limits[monitor->limited] =
-			monitor->limited ? thresholds_find(monitor->thresholds, cell->service, cell->name)
-					 : LIMITS_NONE;
+		for (int k = 0; k < LIMITS; k++)
+			if (threshold->limits.of[k] >= 0 &&
+				(limits.of[k] < 0 || threshold->limits.of[k] < limits.of[k]))
+				limits.of[k] = threshold->limits.of[k];
 	}
+	return limits;
+}
+
+static struct limits find_limits(const struct monitor *monitor, uint32_t number)
+{
+	const struct cell *cell = &monitor->statistics->cells[number];
+	LOCK_SERIES(monitor->statistics);
+
+	return number ? thresholds_find(monitor->thresholds, cell->service, cell->name)
+		      : strictest(monitor->thresholds);
 }
 
 const struct limits *monitor_limits(struct monitor *monitor, uint32_t number)
 {
-	find_limits(monitor);
-	return limits_any(&monitor->limits[number]) ? &monitor->limits[number] : NULL;
+	struct seen *seen = see(monitor, number);
+
+	if (!seen->limited)
+		seen->limits = find_limits(monitor, number);
+	seen->limited = true;
+	return limits_any(&seen->limits) ? &seen->limits : NULL;
 }
 
 unsigned monitor_exceeded(struct monitor *monitor, uint32_t number, const struct figures *figures)
@@ -167,20 +209,33 @@ unsigned monitor_exceeded(struct monitor *monitor, uint32_t number, const struct
 	return exceeded;
 }
 
+/* Names it, too. */
+static bool has_spans(struct monitor *monitor, uint32_t number)
+{
+	return monitor_series(monitor, WINDOW_ALL, number) != NULL;
+}
+
 void monitor_each_limited(struct monitor *monitor, monitor_limited *each, void *data)
 {
 	uint32_t count = monitor_count(monitor);
 
-	for (uint32_t i = 1; monitor->thresholds->len && i < count; i++) {
+	for (uint32_t i = 0; monitor->thresholds->len && i < count; i++) {
 		const struct limits *limits = monitor_limits(monitor, i);
-		const struct cell *cell = &monitor->statistics->cells[i];
 		const struct series *series = limits ? monitor_series(monitor, WINDOW_1, i) : NULL;
 		struct figures figures = {0};
 
 		if (series)
 			figures_of_series(&figures, series, 0, 0);
-		if (limits)
-			each(data, i, cell->service, cell->name, limits,
+		if (limits && (series || (i && has_spans(monitor, i))))
+			each(data, i, monitor->series.service, monitor->series.name, limits,
 				monitor_exceeded(monitor, i, &figures));
 	}
+}
+
+uint64_t monitor_summed(struct monitor *monitor, uint32_t *user, uint32_t *names)
+{
+	bool any = plane_since(windows_before(monitor->windows), monitor->statistics, 0, &monitor->series);
+
+	*user = statistics_richest(monitor->statistics, names);
+	return any ? monitor->series.spans : 0;
 }

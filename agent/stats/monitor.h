@@ -20,7 +20,7 @@
 struct monitor;
 
 /* Series are numbered from 0, which is that of all that have no name of their own. */
-struct monitor *monitor_create(const struct statistics *statistics, const struct config *config);
+struct monitor *monitor_create(struct statistics *statistics, const struct config *config);
 void monitor_destroy(struct monitor *monitor);
 
 /* Other thresholds hold from now on. */
@@ -37,6 +37,9 @@ int64_t monitor_age(const struct monitor *monitor, unsigned window);
 
 /* The series in the window; all borrowed until the next call. NULL: it had no spans in it. */
 const struct series *monitor_series(struct monitor *monitor, unsigned window, uint32_t number);
+
+/* As statistics_list. */
+void monitor_list(const struct monitor *monitor, uint64_t most, bool *listed);
 
 /* The number of the series of that service and name, or -1. */
 int64_t monitor_find(const struct monitor *monitor, const char *service, const char *name);
@@ -55,8 +58,14 @@ const struct limits *monitor_limits(struct monitor *monitor, uint32_t number);
 unsigned monitor_exceeded(struct monitor *monitor, uint32_t number, const struct figures *figures);
 
 /*
+ * So many spans came in the last ten to twenty seconds whose names found no room; and who has most names, as
+ * statistics_richest says.
+ */
+uint64_t monitor_summed(struct monitor *monitor, uint32_t *user, uint32_t *names);
+
+/*
  * For metrics: over the last minute, each series that has limits and so far had spans, also while it has
- * none.
+ * none; and the series 0, which has no names, while it has spans.
  * @exceeded: as above.
  */
 typedef void monitor_limited(void *data, uint32_t number, const char *service, const char *name,

@@ -6,9 +6,15 @@
 static uint64_t count_of(
 	const struct statistics *statistics, const uint32_t *before, uint16_t part, unsigned step)
 {
-	uint64_t count = part ? counter_get(&statistics->parts[part][step]) : 0;
+	uint64_t count;
 
-	return part && before ? (uint32_t)count - before[part * HISTOGRAM_STEPS + step] : count;
+	if (!part)
+		return 0;
+	count = counter_get(&statistics->parts[part][step]);
+	/* if that moment was before the series had the part, it had counted for another one */
+	return before ? MIN((uint32_t)count - before[part * HISTOGRAM_STEPS + step],
+				count - statistics->parts_born[part][step])
+		      : count - statistics->parts_born[part][step];
 }
 
 /* Where the coarse counts of some octaves go. */

@@ -48,6 +48,24 @@ void plane_read(struct plane *plane, const struct statistics *statistics)
 				(uint32_t)counter_get(&statistics->parts[i][k]);
 }
 
+struct sums cell_sums(const struct cell *cell)
+{
+	struct sums is;
+
+	read_sums(&is, &cell->counts);
+	is.spans -= cell->born.spans;
+	is.errors -= cell->born.errors;
+	is.timed -= cell->born.timed;
+	is.sum -= cell->born.sum;
+	return is;
+}
+
+/* What is subtracted: of another name, which the series had at that moment, nothing is. */
+static struct sums since_born(const struct cell *cell, const struct sums *then)
+{
+	return then->spans > cell->born.spans ? *then : cell->born;
+}
+
 /* The exact maximum is known if it is a new one; otherwise the highest bucket tells. */
 static uint64_t max_since(const struct series *series, uint64_t max, uint64_t before)
 {
@@ -64,21 +82,22 @@ bool plane_since(const struct plane *plane, const struct statistics *statistics,
 	struct series *series)
 {
 	const struct cell *cell = &statistics->cells[number];
-	const struct sums *was = &plane->sums[number];
-	struct sums is;
+	struct sums is, was;
+	LOCK_SERIES(statistics);
 
 	read_sums(&is, &cell->counts);
-	if (is.spans == was->spans)
+	was = since_born(cell, &plane->sums[number]);
+	if (is.spans == was.spans)
 		return false;
 	series->service = cell->service;
 	series->name = cell->name;
-	series->spans = is.spans - was->spans;
-	series->errors = is.errors - was->errors;
-	series->timed = is.timed - was->timed;
-	series->sum = is.sum - was->sum;
+	series->spans = is.spans - was.spans;
+	series->errors = is.errors - was.errors;
+	series->timed = is.timed - was.timed;
+	series->sum = is.sum - was.sum;
 	series->fine = cell_is_fine(cell);
 	cell_histogram(statistics, cell, plane->parts, &series->histogram);
-	series->max = max_since(series, is.max, was->max);
+	series->max = max_since(series, is.max, was.max);
 	return true;
 }
 

@@ -25,12 +25,26 @@ struct statistics *statistics_create(void)
 	statistics->parts = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts));
 	statistics->exemplars = exemplars_create(PARTS_MAX);
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
+	statistics->parts_born = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts_born));
+	statistics->parts_free = g_new0(uint16_t, PARTS_MAX);
 	statistics->series = g_new0(uint16_t, NAMES_SERIES);
+	statistics->waiting = g_new0(struct waiting *, NAMES_SERIES);
+	statistics->shares = g_new0(struct share, SHARES_MAX + 1);
+	statistics->retired = g_ptr_array_new_with_free_func(g_free);
+	pthread_mutex_init(&statistics->lock, NULL);
 	statistics->programs = g_new0(struct known_program, NAMES_PROGRAMS);
 	/* no hash table: programs could choose names that all have the same hash */
 	statistics->by_name = g_tree_new_full(compare_keys, NULL, g_free, NULL);
 	statistics->cell_count = statistics->place_count = statistics->part_count = 1;
+	statistics->share_count = 1;
 	return statistics;
+}
+
+static void forget_numbers(struct statistics *statistics)
+{
+	for (uint32_t i = 0; i < NAMES_SERIES; i++)
+		if (statistics->waiting[i])
+			room_forget(statistics, i);
 }
 
 void statistics_destroy(struct statistics *statistics)
@@ -43,6 +57,14 @@ void statistics_destroy(struct statistics *statistics)
 	}
 	g_free(statistics->cells);
 	g_free(statistics->parts);
+	g_free(statistics->parts_born);
+	g_free(statistics->parts_free);
+	forget_numbers(statistics);
+	g_free(statistics->waiting);
+	g_free(statistics->shares);
+	g_ptr_array_unref(statistics->retired);
+	histogram_clear(&statistics->gone_histogram);
+	pthread_mutex_destroy(&statistics->lock);
 	exemplars_destroy(statistics->exemplars);
 	g_free(statistics->places);
 	g_free(statistics->series);
@@ -55,6 +77,7 @@ void statistics_begin_reader(struct statistics *statistics)
 {
 	memset(statistics->series, 0, NAMES_SERIES * sizeof(*statistics->series));
 	memset(statistics->programs, 0, NAMES_PROGRAMS * sizeof(*statistics->programs));
+	forget_numbers(statistics);
 }
 
 /* Words */
@@ -69,24 +92,18 @@ static char *take_text(struct unpacker *from)
 	return g_utf8_make_valid(text, -1);
 }
 
-/* The number of that name's series, which is made if there is room. */
-static uint32_t find_cell(struct statistics *statistics, const char *service, const char *name)
+/* A name that is new gets its series with its first span, which tells whose it is. */
+static void take_series(struct statistics *statistics, struct unpacker *words, uint32_t number)
 {
+	g_autofree char *service = take_text(words), *name = take_text(words);
 	g_autofree char *key = g_strconcat(service, "\xff", name, NULL); /* which is in no UTF-8 */
-	uint32_t next = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed);
-	uint32_t index = GPOINTER_TO_UINT(g_tree_lookup(statistics->by_name, key));
+	uint32_t cell = GPOINTER_TO_UINT(g_tree_lookup(statistics->by_name, key));
 
-	if (index)
-		return index;
-	if (next > STATISTICS_SERIES_MAX) {
-		counter_add(&statistics->unnamed, 1);
-		return 0;
-	}
-	statistics->cells[next].service = g_strdup(service);
-	statistics->cells[next].name = g_strdup(name);
-	g_tree_insert(statistics->by_name, g_steal_pointer(&key), GUINT_TO_POINTER(next));
-	atomic_store_explicit(&statistics->cell_count, next + 1, memory_order_release);
-	return next;
+	room_forget(statistics, number);
+	if (cell)
+		statistics->series[number] = (uint16_t)(cell + 1);
+	else
+		room_wait(statistics, number, key);
 }
 
 static void take_program(struct statistics *statistics, struct unpacker *words, uint32_t number)
@@ -98,6 +115,7 @@ static void take_program(struct statistics *statistics, struct unpacker *words, 
 	g_strlcpy(program->name, name, sizeof(program->name));
 	program->pid = unpack_u32(words);
 	program->user = unpack_u32(words);
+	program->share = share_of(statistics, program->user);
 	place_find(statistics, program);
 }
 
@@ -108,13 +126,10 @@ static bool take_words(struct statistics *statistics, struct unpacker *words)
 
 	if (words->failed || number >= (kind == NAMES_OF_SERIES ? NAMES_SERIES : NAMES_PROGRAMS))
 		return false;
-	if (kind == NAMES_OF_SERIES) {
-		g_autofree char *service = take_text(words), *name = take_text(words);
-
-		statistics->series[number] = (uint16_t)(find_cell(statistics, service, name) + 1);
-	} else if (kind == NAMES_OF_PROGRAM) {
+	if (kind == NAMES_OF_SERIES)
+		take_series(statistics, words, number);
+	else if (kind == NAMES_OF_PROGRAM)
 		take_program(statistics, words, number);
-	}
 	return kind <= NAMES_OF_PROGRAM && !words->failed;
 }
 
@@ -134,16 +149,13 @@ static inline unsigned octave_of(const struct trait *trait)
 static uint16_t find_part(struct statistics *statistics, _Atomic uint16_t *at, uint32_t end)
 {
 	uint16_t part = atomic_load_explicit(at, memory_order_relaxed);
-	uint32_t next;
 
 	if (G_LIKELY(part))
 		return part;
-	next = atomic_load_explicit(&statistics->part_count, memory_order_relaxed);
-	if (next >= end)
-		return 0;
-	atomic_store_explicit(&statistics->part_count, next + 1, memory_order_release);
-	atomic_store_explicit(at, (uint16_t)next, memory_order_release);
-	return (uint16_t)next;
+	part = room_take_part(statistics, end);
+	if (part)
+		atomic_store_explicit(at, part, memory_order_release);
+	return part;
 }
 
 static void count_bucket(struct statistics *statistics, struct cell *cell, const struct trait *trait)
@@ -178,13 +190,18 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 	struct known_program *program;
 	struct place *place;
 	struct cell *cell;
+	uint32_t series;
 
 	if (named->series >= NAMES_SERIES || named->program >= NAMES_PROGRAMS)
 		return false;
 	program = &statistics->programs[named->program];
-	if (!statistics->series[named->series] || !program->known)
+	series = statistics->series[named->series];
+	if (!series || !program->known)
 		return false;
-	cell = &statistics->cells[statistics->series[named->series] - 1];
+	if (G_UNLIKELY(series == 1))
+		series = room_find(statistics, named->series, program->share) + 1;
+	cell = &statistics->cells[series - 1];
+	cell->last = statistics->now;
 	if (trait->duration)
 		count_bucket(statistics, cell, trait);
 	count_span(&cell->counts, trait);
@@ -262,6 +279,7 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 	uint32_t next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
 
 	statistics->turn++;
+	statistics->now = clock_monotonic();
 	exemplars_set_time(statistics->exemplars, clock_wall());
 	for (uint32_t i = 0; i < spans->count; i++) {
 		struct named named = named_at(spans, i);
@@ -281,12 +299,13 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 }
 
 uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,
-	const char **service, const char **name)
+	const char **service, const char **name, uint32_t *era)
 {
 	const struct cell *cell = &statistics->cells[statistics->series[named_at(spans, i).series] - 1];
 
 	*service = cell->service;
 	*name = cell->name;
+	*era = atomic_load_explicit(&cell->era, memory_order_relaxed);
 	return (uint32_t)(cell - statistics->cells);
 }
 
@@ -294,17 +313,18 @@ uint32_t statistics_series_of(const struct statistics *statistics, const struct 
 
 static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)
 {
-	struct series series = {
-		.spans = counter_get(&cell->counts.spans),
-		.errors = counter_get(&cell->counts.errors),
-		.timed = counter_get(&cell->counts.timed),
-		.sum = counter_get(&cell->counts.sum),
-		.max = counter_get(&cell->counts.max),
-		.fine = cell_is_fine(cell),
-	};
+	struct series series = {.fine = cell_is_fine(cell)};
+	struct sums its;
+	LOCK_SERIES(statistics);
 
-	if (!series.spans)
+	its = cell_sums(cell);
+	if (!its.spans)
 		return;
+	series.spans = its.spans;
+	series.errors = its.errors;
+	series.timed = its.timed;
+	series.sum = its.sum;
+	series.max = its.max;
 	series.service = g_strdup(cell->service);
 	series.name = g_strdup(cell->name);
 	cell_histogram(statistics, cell, NULL, &series.histogram);

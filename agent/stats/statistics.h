@@ -3,11 +3,14 @@
  * The agent's statistics: how many spans of each service and name there were, how long they took, how many
  * had an error; and how many of each program. All spans of the node are in them, whatever the outputs keep.
  *
- * One thread counts, which is the one that hears the reader; any other one may look, and neither waits for
- * the other. What is looked at may be a span ahead in one number, and not yet in another.
+ * One thread counts, which is the one that hears the reader; another one may look, and neither waits for
+ * the other, but to make room. What is looked at may be a span ahead in one number, and not yet in another.
  *
- * The room is fixed: what is beyond SERIES_MAX is in the series 0, which has no name. Programs come and go:
- * the one that has been quiet for longest makes room, and is added to program 0.
+ * The room is fixed: what finds none is in the series 0, which has no name. There are SERIES_MAX names, and
+ * each user has a fair share of them: a name that has been quiet for an hour makes room for another one, and
+ * so does the quietest name of who has most of them, for a user who has fewer. Its counts are gone with it,
+ * but for those who want sums that never go back (statistics_each). Programs come and go: the one that has
+ * been quiet for longest makes room, and is added to program 0.
  */
 #ifndef STATS_STATISTICS_H
 #define STATS_STATISTICS_H
@@ -38,19 +41,34 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 
 /*
  * The number and the names, borrowed, of the series of span @i, after statistics_take; both names are NULL
- * for the series 0.
+ * for the series 0. @era: the number may be another name's later, and then this is another one.
  */
 uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,
-	const char **service, const char **name);
+	const char **service, const char **name, uint32_t *era);
 
-/* Any thread */
+/* The thread that looks: what is borrowed is good until statistics_sweep */
+
+/* Nothing is borrowed any more. */
+void statistics_sweep(struct statistics *statistics);
+
+/* Who has most names, and how many. UINT32_MAX: it is not known whose they are. */
+uint32_t statistics_richest(const struct statistics *statistics, uint32_t *names);
+
+/*
+ * Sets @listed[i] for @most series, where there are more: by turns those of each user that were seen first.
+ * There are STATISTICS_SERIES_MAX + 1 of them; number 0 is never listed.
+ */
+void statistics_list(const struct statistics *statistics, uint64_t most, bool *listed);
+
+/* So many spans had a name that found no room. */
+uint64_t statistics_summed(const struct statistics *statistics);
 
 /* Copies all that was counted; snapshot_clear. */
 void statistics_read(const struct statistics *statistics, struct snapshot *snapshot);
 
 /*
- * Hands each series to @see, in the order in which they were first seen: @number is its place there, which it
- * keeps, and 0 that of all that has no room for a name. Everything is borrowed for the call. There are
+ * Hands each series to @see: @number is its place, which it keeps, and 0 that of all that has no room for a
+ * name, or had to make room. Everything is borrowed for the call. There are
  * HISTOGRAM_OCTAVES exemplars, one for each octave.
  */
 typedef void statistics_see(

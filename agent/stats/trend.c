@@ -53,6 +53,11 @@ void trend_set(struct trend *trend, uint32_t number, const struct series *series
 	trend->used = MAX(trend->used, number + 1);
 }
 
+void trend_forget(struct trend *trend, uint32_t number)
+{
+	memset(trend->points[number], 0, sizeof(trend->points[number]));
+}
+
 static double middle_of(uint16_t bucket)
 {
 	return bucket ? histogram_middle(bucket) : 0;

@@ -21,6 +21,9 @@ void trend_next(struct trend *trend);
 /* Sets it for one: what the series had since the point before. */
 void trend_set(struct trend *trend, uint32_t number, const struct series *series);
 
+/* All points of one are 0: it is another series from now on. */
+void trend_forget(struct trend *trend, uint32_t number);
+
 /* The points there are, the oldest first: spans, and ns; returns how many. */
 unsigned trend_read(
 	const struct trend *trend, uint32_t number, double spans[TREND_POINTS], double p99[TREND_POINTS]);

@@ -392,6 +392,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 		examine_choice(findings, status);
 	examine_omission(findings, &status->collector.omissions.events);
 	examine_omission(findings, &status->collector.omissions.kernel);
+	findings_add_room(findings, status);
 	findings_add_outputs(findings, status);
 	examine_input(findings, status);
 	examine_configuration(findings, status);

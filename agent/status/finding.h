@@ -28,4 +28,7 @@ void finding_add(struct findings *findings, const char *code, const char *fix, c
 /* Looks at the outputs and their spools: doctoroutput.c. */
 void findings_add_outputs(struct findings *findings, const struct status *status);
 
+/* What somebody has used up that all users of the node share: doctorroom.c. */
+void findings_add_room(struct findings *findings, const struct status *status);
+
 #endif

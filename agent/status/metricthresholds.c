@@ -14,7 +14,7 @@
 
 struct writing {
 	struct buffer *out;
-	uint64_t listed;
+	bool listed[STATISTICS_SERIES_MAX + 1];
 	struct limits rest; /* the limits that the rest has, */
 	unsigned exceeded;  /* and those that it is above */
 };
@@ -38,7 +38,7 @@ static void take_series(void *data, uint32_t number, const char *service, const 
 {
 	struct writing *to = data;
 
-	if (number <= to->listed && !spanmetrics_is_other(service, name)) {
+	if (to->listed[number] && !spanmetrics_is_other(service, name)) {
 		put(to->out, service, name, limits, exceeded);
 		return;
 	}
@@ -50,10 +50,13 @@ static void take_series(void *data, uint32_t number, const char *service, const 
 
 void metrics_put_thresholds(struct buffer *out, struct monitor *monitor, uint64_t listed)
 {
-	struct writing writing = {.out = out, .listed = listed, .rest = LIMITS_NONE};
+	g_autofree struct writing *writing = g_new0(struct writing, 1);
 
+	writing->out = out;
+	writing->rest = LIMITS_NONE;
+	monitor_list(monitor, listed, writing->listed);
 	exposition_head(out, EXPOSITION_TEXT, NAME, "gauge",
 		"Whether the spans of the last minute are above the limit that [thresholds] has for them.");
-	monitor_each_limited(monitor, take_series, &writing);
-	put(out, SPANMETRICS_OTHER, SPANMETRICS_OTHER, &writing.rest, writing.exceeded);
+	monitor_each_limited(monitor, take_series, writing);
+	put(out, SPANMETRICS_OTHER, SPANMETRICS_OTHER, &writing->rest, writing->exceeded);
 }

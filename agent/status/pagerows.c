@@ -148,7 +148,7 @@ static void put_span(struct buffer *out, const struct view *view, const struct v
 
 	html_put(out, "<th scope=\"row\" class=\"text\">");
 	if (!row->span) {
-		html_put(out, "<i>names beyond the first 10,000</i></th>");
+		html_put(out, "<i>names for which there is no room</i></th>");
 		return;
 	}
 	other.service = open ? NULL : (char *)row->service;

@@ -13,6 +13,7 @@
 #define ERRORS "blkin_spans_errors_total"
 #define DURATION "blkin_span_duration_seconds"
 #define NAMES "blkin_span_names"
+#define SUMMED "blkin_spans_summed_total"
 
 #define BOUNDS (SPANMETRICS_LAST - SPANMETRICS_FIRST + 1)
 /* Octave number n ends at 2^(n + 4) ns: histogram.h. */
@@ -21,7 +22,7 @@
 /* What is to be written: all samples of a metric have to stand together. */
 struct writing {
 	enum exposition form;
-	uint64_t listed;
+	bool is_listed[STATISTICS_SERIES_MAX + 1];
 	char bounds[BOUNDS + 1][32]; /* in seconds, with what stands around them */
 	struct buffer labels, spans, errors, durations;
 	struct series other; /* its histogram: */
@@ -151,7 +152,7 @@ bool spanmetrics_is_other(const char *service, const char *name)
 static void see(void *data, uint32_t number, const struct series *series, const struct exemplar *exemplars)
 {
 	struct writing *to = data;
-	bool listed = number <= to->listed && !spanmetrics_is_other(series->service, series->name);
+	bool listed = to->is_listed[number] && !spanmetrics_is_other(series->service, series->name);
 
 	to->names[listed] += number > 0;
 	if (listed)
@@ -187,7 +188,7 @@ void spanmetrics_write(
 
 	make_bounds(writing);
 	writing->form = form;
-	writing->listed = listed;
+	statistics_list(statistics, listed, writing->is_listed);
 	statistics_each(statistics, see, writing);
 	if (writing->has_other)
 		put_other(writing);
@@ -201,6 +202,9 @@ void spanmetrics_write(
 		"\"other\".");
 	buffer_printf(out, NAMES "{listed=\"yes\"} %" PRIu64 "\n" NAMES "{listed=\"no\"} %" PRIu64 "\n",
 		writing->names[1], writing->names[0]);
+	exposition_head(out, form, SUMMED, "counter",
+		"Spans whose names found no room beside 10,000 others: they are in the series \"other\".");
+	buffer_printf(out, SUMMED " %" PRIu64 "\n", statistics_summed(statistics));
 	buffer_free(&writing->labels);
 	buffer_free(&writing->spans);
 	buffer_free(&writing->errors);

@@ -15,8 +15,11 @@
 
 struct watcher {
 	struct wish wish;
-	bool any;                                   /* it wants everything */
-	uint8_t verdict[STATISTICS_SERIES_MAX + 1]; /* of each series, an enum verdict */
+	bool any; /* it wants everything */
+	struct judged {
+		uint8_t verdict; /* an enum verdict, of the series while it has the name that it had then: */
+		uint32_t era;
+	} judged[STATISTICS_SERIES_MAX + 1];
 	_Atomic uint64_t lost;
 	uint64_t taken;
 	struct ring ring;
@@ -53,16 +56,18 @@ static bool is_wanted(
 	struct watcher *watcher, const struct statistics *statistics, const struct batches *spans, uint32_t i)
 {
 	const char *service, *name;
-	uint32_t series = statistics_series_of(statistics, spans, i, &service, &name);
+	uint32_t era, series = statistics_series_of(statistics, spans, i, &service, &name, &era);
+	struct judged *judged = &watcher->judged[series];
 
-	if (watcher->verdict[series] == NOT_LOOKED_AT) {
+	if (judged->verdict == NOT_LOOKED_AT || judged->era != era) {
 		const struct wish *wish = &watcher->wish;
 		bool wanted = !service || ((!*wish->service || wish_matches(wish->service, service)) &&
 						  (!*wish->name || wish_matches(wish->name, name)));
 
-		watcher->verdict[series] = wanted ? WANTED : NOT_WANTED;
+		judged->verdict = wanted ? WANTED : NOT_WANTED;
+		judged->era = era;
 	}
-	return watcher->verdict[series] == WANTED;
+	return judged->verdict == WANTED;
 }
 
 static bool suits(const struct wish *wish, const struct trait *trait)

@@ -136,8 +136,8 @@ GArray *ranking_make(const struct ranking *ranking, const struct snapshot *snaps
 		const struct series *series = &g_array_index(snapshot->series, struct series, i);
 
 		ranked.group = series->service ? shown(series->service, "(no service)") : g_strdup("other");
-		ranked.name = series->name ? shown(series->name, "(no name)")
-					   : g_strdup("(names beyond the first 10,000)");
+		ranked.name =
+			series->name ? shown(series->name, "(no name)") : g_strdup("(names without room)");
 		figures_of_series(&ranked.figures, series, snapshot->age, all);
 		add(rows, ranking, &ranked);
 	}

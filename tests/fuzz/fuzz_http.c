@@ -95,6 +95,7 @@ enum sessiond_answer sessiond_ask(const char *tracing_group)
 static void start(void)
 {
 	bool hopeless = false;
+	struct statistics *statistics = statistics_create();
 
 	base = event_base_new();
 	config_init(&config);
@@ -106,9 +107,9 @@ static void start(void)
 	config.state_directory = g_strdup(fuzz_folder());
 	source = (struct status_source){.config = &config,
 		.reload = &reload,
-		.statistics = statistics_create(),
+		.statistics = statistics,
+		.monitor = monitor_create(statistics, &config),
 		.audience = audience_create()};
-	source.monitor = monitor_create(source.statistics, &config);
 	http = http_create(base, &config, &source, &hopeless);
 	fuzz_hold(http != NULL, "it listens");
 }

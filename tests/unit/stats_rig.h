@@ -15,6 +15,7 @@ static struct names *names;
 static struct statistics *statistics;
 static struct buffer traits, named, words;
 static uint32_t waiting;
+static uint32_t user = 7; /* whose spans come next */
 
 static inline void make_statistics(void)
 {
@@ -30,6 +31,7 @@ static inline void end_statistics(void)
 	buffer_free(&named);
 	buffer_free(&words);
 	waiting = 0;
+	user = 7;
 }
 
 static inline struct text text_of(const char *text)
@@ -48,7 +50,7 @@ static inline void add(const char *service, const char *name, int64_t duration, 
 		.program = text_of("program"),
 		.pid = pid,
 		.has_user = true,
-		.user = 7};
+		.user = user};
 	struct name_keys keys = names_keys(names, &span);
 	struct named its = names_of(names, &span, &keys, waiting++, &words);
 

@@ -4,14 +4,20 @@
 import subprocess
 import urllib.parse
 
+from rig.users import as_user
+
 
 class Dictation:
     """Use it with `with`: a program that records what it is told."""
 
-    def __init__(self, node):
-        command = [node.built("tests/live/programs/dictated")]
+    def __init__(self, node, user=None):
+        """@user: whose program it is, which root may choose."""
+        command, more = [node.built("tests/live/programs/dictated")], {}
+        if user is not None:
+            command, more = as_user(node, user, "dictated")
+        environment = dict(node.environment) | more
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(node.environment), text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
         )
         self.node, self.recorded = node, 0
 

@@ -7,8 +7,9 @@ import shutil
 PROGRAMS = "tests/live/programs/"
 
 
-def start_as(node, user, program, *words, **environment):
-    """A program as a user, who finds it and the provider in a folder of the node's."""
+def as_user(node, user, program, *words):
+    """The command of a program as a user, who finds it and the provider in a folder of the node's; what to add to the
+    environment."""
     folder = node.path("shared")
     if not os.path.isdir(folder):
         os.mkdir(folder, 0o755)
@@ -18,4 +19,9 @@ def start_as(node, user, program, *words, **environment):
     if not os.path.exists(path):
         shutil.copy(node.built(PROGRAMS + program), path)
     become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    return node.start(become + [path, *words], name=f"{program}-{user}", HOME="/", LD_LIBRARY_PATH=folder, **environment)
+    return become + [path, *words], {"HOME": "/", "LD_LIBRARY_PATH": folder}
+
+
+def start_as(node, user, program, *words, **environment):
+    command, more = as_user(node, user, program, *words)
+    return node.start(command, name=f"{program}-{user}", **more, **environment)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Room for names: one user records more than there is room for, and another one's spans are seen all the same."""
+
+import os
+
+import pytest
+from rig.dictation import Dictation
+from rig.node import WHOLE_STACKS
+from rig.process import wait_until
+from test_doctor import findings
+from test_metrics import samples, scrape, token_of
+
+ROOM = 10000
+ONE, OTHER = 4321, 4322
+
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="runs programs of several users")
+def test_one_user_takes_all_names(node, receiver):
+    node.write_config(receiver.port, thresholds={"*/late *": "mean 1ms", "*/name 1": "none"})
+    node.start_agent_again(**WHOLE_STACKS)  # babeltrace2 may keep a little when another user's streams come
+    token = token_of(node)
+    with Dictation(node, ONE) as one, Dictation(node, OTHER) as other:
+        one.deliver([("crowd", f"name {n}", 10, False) for n in range(ROOM)])
+        assert "names-full" not in findings(node), "as long as all have room"
+        one.say([("crowd", f"late {n}", 2000, False) for n in range(100)])
+        found = {}
+        wait_until(lambda: found.update(findings(node)) or "names-full" in found, 15, "the doctor to see it")
+        what = found["names-full"]["what"]
+        assert what.startswith("100 spans of the last seconds") and f"user {ONE} have {ROOM} of {ROOM} names" in what
+        above = samples(scrape(node, token)[1], "blkin_threshold_exceeded")
+        assert above == {("other", "other", "mean"): 1}, "what is summed up is judged"
+        other.say([("quiet", f"late {n}", 2000, False) for n in range(10)])
+        node.wait_ledger(lambda ledger: ledger.sent == ROOM + 110 and ledger.idle(), 60, "all to be delivered")
+        page = scrape(node, token)[1]
+        spans = samples(page, "blkin_spans_total")
+        assert [spans["quiet", f"late {n}"] for n in range(10)] == [1] * 10
+        assert sum(spans.values()) == ROOM + 110
+        above = samples(page, "blkin_threshold_exceeded")
+        assert all(above["quiet", f"late {n}", "mean"] for n in range(10))
+        wait_until(lambda: findings(node) == {}, 40, "nothing to be said of it, once it is over")
