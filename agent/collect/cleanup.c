@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "session/relayremove.h"
+#include "session/session.h"
 
 /* What could not be removed is tried so often, with such pauses: relayd may not be quite done with it. */
 #define TRIES_MAX 60
@@ -26,6 +27,15 @@ static bool remove_files(const struct config *config, const struct session_ident
 	return removed;
 }
 
+/* A session that another one has replaced is still there: what was read of it is settled only now. */
+static bool take_down(struct cleanup *cleanup, const struct session_identity *session)
+{
+	bool gone = session_take_down(cleanup->config, session, cleanup->cleared == session->created);
+
+	cleanup->cleared = gone ? 0 : session->created;
+	return gone;
+}
+
 void cleanup_run(struct cleanup *cleanup)
 {
 	const GArray *over = progress_over(cleanup->progress);
@@ -34,9 +44,14 @@ void cleanup_run(struct cleanup *cleanup)
 	if (!over->len || clock_monotonic() < cleanup->next)
 		return;
 	last = ++cleanup->tries >= TRIES_MAX;
-	for (guint i = over->len; i-- > 0;)
-		if (remove_files(cleanup->config, &g_array_index(over, struct session_identity, i)) || last)
+	for (guint i = over->len; i-- > 0;) {
+		const struct session_identity *session = &g_array_index(over, struct session_identity, i);
+
+		if (!take_down(cleanup, session) && !last)
+			break;
+		if (remove_files(cleanup->config, session) || last)
 			progress_removed(cleanup->progress, i);
+	}
 	cleanup->next = over->len ? clock_monotonic() + PAUSE_NS : 0;
 	if (!over->len)
 		cleanup->tries = 0;

@@ -11,12 +11,14 @@
 struct cleanup {
 	const struct config *config;
 	struct progress *progress;
-	int64_t next;   /* not before; CLOCK_MONOTONIC ns */
-	unsigned tries; /* that left something */
+	int64_t next;     /* not before; CLOCK_MONOTONIC ns */
+	unsigned tries;   /* that left something */
+	uint64_t cleared; /* when the session was created that was cleared, to be destroyed with the next try
+			   */
 };
 
-/* Removes what lttng-relayd left of progress's sessions that are over, as far as that is possible now. To be
- * called often. */
+/* Removes what LTTng's daemons have left of progress's sessions that are over, as far as that is possible
+ * now. To be called often. */
 void cleanup_run(struct cleanup *cleanup);
 
 #endif

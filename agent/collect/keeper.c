@@ -207,7 +207,7 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 	if (reader)
 		reader_close(reader);
 	runstate_live(keeper->state, false);
-	return at_once;
+	return keeper->stands_still ? keeper_stands_still(keeper) : at_once;
 }
 
 /* Whether all that is on disk is to be read from there, to see who ends the reader. */
@@ -236,26 +236,43 @@ static bool resume(struct keeper *keeper)
 
 /* Takes up a session of our name that is not in the checkpoint. It is not known what of it is done, so all of
  * it is read, and it is ended; unless it is not an agent's. Returns whether to go on at once. */
-static bool take_unknown(struct keeper *keeper, uint64_t created)
+static bool take_unknown(struct keeper *keeper, const char *name, uint64_t created)
 {
 	struct session_identity identity = {.created = created};
 	enum session_status status;
 	char error[512];
 
-	status = session_check(keeper->config, error, sizeof(error));
+	status = session_check(keeper->config, name, error, sizeof(error));
 	if (status != SESSION_OK) {
 		keeper_session_failed(keeper, status, error);
 		return false;
 	}
 	log_warning("found LTTng session `%s` without a checkpoint: everything it has on disk is delivered, "
 		    "perhaps a second time",
-		keeper->config->session_name);
-	g_strlcpy(identity.name, keeper->config->session_name, sizeof(identity.name));
+		name);
+	g_strlcpy(identity.name, name, sizeof(identity.name));
 	progress_begin(keeper->progress, &identity);
 	return true;
 }
 
 /* What to do */
+
+/* There is no session of our name, and none is known: one that took its place may be there. Returns whether
+ * to go on at once. */
+static bool take_other_or_make(struct keeper *keeper)
+{
+	char name[256], error[512];
+	uint64_t created;
+
+	for (unsigned number = 1; number < SESSION_NAMES && !keeper->looked_for_others; number++) {
+		session_name(keeper->config, number, name, sizeof(name));
+		if (session_find(keeper->config, name, &created, error, sizeof(error)) == SESSION_OK &&
+			session_check(keeper->config, name, error, sizeof(error)) == SESSION_OK)
+			return take_unknown(keeper, name, created);
+	}
+	keeper->looked_for_others = true;
+	return keeper_make_session(keeper);
+}
 
 static bool find_or_make_session(struct keeper *keeper)
 {
@@ -269,7 +286,7 @@ static bool find_or_make_session(struct keeper *keeper)
 		error, sizeof(error));
 	if (status == SESSION_NONE)
 		return known ? keeper_lose_gone(keeper, "lttng-sessiond no longer knows it")
-			     : keeper_make_session(keeper);
+			     : take_other_or_make(keeper);
 	if (status != SESSION_OK)
 		keeper_session_failed(keeper, status, error);
 	else if (known && created == known->created)
@@ -277,7 +294,7 @@ static bool find_or_make_session(struct keeper *keeper)
 	else if (known)
 		return keeper_lose(keeper, "another session has taken its name");
 	else if (created != keeper->ended) /* or else it is ours, and about to go */
-		return take_unknown(keeper, created);
+		return take_unknown(keeper, keeper->config->session_name, created);
 	return false;
 }
 
@@ -303,12 +320,15 @@ bool keeper_run(struct keeper *keeper)
 
 void keeper_stop(struct keeper *keeper)
 {
-	const struct session_identity *identity = progress_session(keeper->progress);
-	struct session *session;
+	const struct session_identity *identity;
+	uint64_t tried = 0;
 
-	if (!identity || clock_monotonic() >= runstate_deadline(keeper->state))
-		return;
-	session = session_adopt(keeper->config, identity->name);
-	keeper_finish(keeper, session, NULL);
-	session_free(session);
+	while ((identity = progress_session(keeper->progress)) && identity->created != tried &&
+		clock_monotonic() < runstate_deadline(keeper->state)) {
+		struct session *session = session_adopt(keeper->config, identity->name);
+
+		tried = identity->created;
+		keeper_finish(keeper, session, NULL);
+		session_free(session);
+	}
 }

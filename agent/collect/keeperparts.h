@@ -51,7 +51,17 @@ struct keeper {
 	bool use_files;      /* it did that so often that it is read from files for a while */
 	int64_t silence;     /* for so long nothing came, ns, */
 	int64_t listened;    /* as of this moment; */
-	bool still;          /* so long that it was reported */
+	bool still;          /* so long that it was reported; */
+	int64_t probe_next;  /* it is not to be found out why before, CLOCK_MONOTONIC ns */
+
+	/* a session that is stuck */
+	bool stands_still;    /* live reading did, while there was something to read */
+	bool helped;          /* attaching has helped for a while before that */
+	bool stalled;         /* what is on disk did not come */
+	char stuck[256];      /* whose streams are stuck, while the session is not replaced; "" if none is */
+	unsigned replaced;    /* times in a row */
+	int64_t replace_next; /* not before; CLOCK_MONOTONIC ns */
+	bool looked_for_others; /* whether a session is there that took another one's place */
 
 	/* reading files */
 	unsigned recoveries; /* that failed in a row */
@@ -107,13 +117,24 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 
 /* standstill.c */
 
-/* Reading live begins; then, after each step, whether it brought anything. */
+/* Reading live begins; then, after each step, whether it brought anything. If nothing for long, the last one
+ * returns true: it is to be found out why. */
 void keeper_begins_to_listen(struct keeper *keeper);
 void keeper_hears(struct keeper *keeper);
-void keeper_hears_nothing(struct keeper *keeper, const struct reader *reader);
+bool keeper_hears_nothing(struct keeper *keeper, const struct reader *reader);
 
 /* The consumer daemon passes on nothing, of no stream; or it does again. */
 void keeper_consumer_stands_still(struct keeper *keeper, bool still);
+
+/* Live reading stalls: the session is attached to again; if that did not @help for long, it is read from
+ * files for a while. */
+void keeper_stalled(struct keeper *keeper, bool helped);
+
+/* replace.c */
+
+/* Live reading stood still, and nobody is attached any more: finds out why, and replaces the session if one
+ * of its streams is stuck. Returns whether to go on at once. */
+bool keeper_stands_still(struct keeper *keeper);
 
 /* readfiles.c */
 

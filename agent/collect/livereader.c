@@ -149,6 +149,12 @@ bool livereader_has_new_traces(struct livereader *live)
 	return g_hash_table_size(live->traces) > known;
 }
 
+bool livereader_has_traces(struct livereader *live)
+{
+	livereader_has_new_traces(live);
+	return g_hash_table_size(live->traces) > 0;
+}
+
 static void note_traces(struct livereader *live)
 {
 	g_hash_table_remove_all(live->traces);

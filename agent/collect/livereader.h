@@ -42,6 +42,9 @@ enum unread_verdict livereader_look(struct livereader *live, const struct reader
 /* Whether users have begun to record since the reader attached. If a first packet begins before what was read
  * of others by the time that it comes, babeltrace2 fails on it. */
 bool livereader_has_new_traces(struct livereader *live);
+/* Whether the relay has traces of anybody: if all of a user's streams wait for one that is stuck, a reader
+ * that attaches hears of none. */
+bool livereader_has_traces(struct livereader *live);
 /* Whether the relay daemon is there. */
 bool livereader_relay_answers(const struct livereader *live);
 

@@ -47,8 +47,8 @@ static bool start_unread(struct keeper *keeper, struct session *session)
 	return true;
 }
 
-/* Attaches to it and reads it live. */
-static void read_live(struct keeper *keeper, struct session *session)
+/* Attaches to it and reads it live. Returns whether to go on at once. */
+static bool read_live(struct keeper *keeper, struct session *session)
 {
 	struct reader *reader = NULL;
 
@@ -65,6 +65,7 @@ static void read_live(struct keeper *keeper, struct session *session)
 	if (reader)
 		reader_close(reader);
 	runstate_live(keeper->state, false);
+	return keeper->stands_still && keeper_stands_still(keeper);
 }
 
 bool keeper_make_session(struct keeper *keeper)
@@ -89,7 +90,7 @@ bool keeper_make_session(struct keeper *keeper)
 	session = session_adopt(keeper->config, identity.name);
 	progress_begin(keeper->progress, &identity);
 	if (released && !keeper_avoids_live(keeper))
-		read_live(keeper, session);
+		at_once = read_live(keeper, session);
 	else
 		at_once = start_unread(keeper, session);
 	session_free(session);

@@ -281,6 +281,23 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 	desk_save(progress->desk); /* it is known before it records */
 }
 
+void progress_follow(struct progress *progress, const struct session_identity *session)
+{
+	session_records_add(progress->later, session);
+	positions_moved(progress->positions);
+	desk_save(progress->desk); /* it is known before it records */
+}
+
+const struct session_identity *progress_next(const struct progress *progress)
+{
+	const struct session_record *record;
+
+	if (!progress->later->len)
+		return NULL;
+	record = g_ptr_array_index(progress->later, 0);
+	return &record->session;
+}
+
 void progress_end(struct progress *progress)
 {
 	struct session_record *record = session_records_add(progress->past, &progress->session);

@@ -53,6 +53,12 @@ struct clock_steps *progress_steps(struct progress *progress);
 /* A new session is read from here on, from its beginning; to be called before it records. */
 void progress_begin(struct progress *progress, const struct session_identity *session);
 
+/* Another session records beside the one at hand, or is about to, and is read after it. */
+void progress_follow(struct progress *progress, const struct session_identity *session);
+
+/* That one; NULL if there is none. */
+const struct session_identity *progress_next(const struct progress *progress);
+
 /* The session is read to its end: the next one that is known, if any, is at hand. */
 void progress_end(struct progress *progress);
 

@@ -107,7 +107,9 @@ static void show(struct keeper *keeper)
 {
 	const char *name = progress_session(keeper->progress)->name;
 
-	if (keeper->left_out[0])
+	if (keeper->stuck[0])
+		runstate_collects_in_part(keeper->state, name, REASON_STREAM_STUCK, keeper->stuck);
+	else if (keeper->left_out[0])
 		runstate_collects_in_part(keeper->state, name, REASON_LEFT_OUT, keeper->left_out);
 	else
 		runstate_collects_in_part(keeper->state, name,
@@ -132,6 +134,8 @@ bool keeper_read_files(struct keeper *keeper, struct session *session, bool same
 	bool avoids = keeper_avoids_live(keeper);
 	int64_t until = clock_monotonic() + clock_backoff(FILES_NS, MAX(stalls, breaks), FILES_MAX_NS);
 
+	if (keeper->stuck[0])
+		until = MIN(until, keeper->replace_next);
 	watch_set(keeper->watch, progress_session(keeper->progress));
 	while (same && !runstate_stopping(keeper->state) && goes_on(keeper, avoids, until) &&
 		!watch_gone(keeper->watch) && keeper_catch_up(keeper, 0)) {

@@ -95,13 +95,12 @@ static int64_t events_read(void)
 	return rows.row[EVENTS_READ];
 }
 
-/* The agent attaches again; if that does not help for long, the session is read from files for a while. A few
- * events may come of each attaching, even if no more follow. */
-static void count_stall(struct keeper *keeper, bool helped, struct problem *problem)
+/* A few events may come of each attaching, even if no more follow. */
+void keeper_stalled(struct keeper *keeper, bool helped)
 {
 	keeper->stalls = helped ? 1 : keeper->stalls + 1;
 	keeper->use_files = keeper->stalls >= STALLS_MAX;
-	problem_set(problem, REASON_RELAY_STALLS,
+	runstate_waits(keeper->state, REASON_RELAY_STALLS,
 		"lttng-relayd does not send what it has recorded: the agent attaches to the session again");
 }
 
@@ -163,6 +162,7 @@ static void pause_reading(struct keeper *keeper, struct quiet *quiet)
 enum read_end {
 	READ_STOPPED,
 	READ_MISSES, /* the reader does not know of all traces */
+	READ_STILL,  /* nothing comes, not even the news that streams are idle */
 	READ_LOST    /* @problem says what happened */
 };
 
@@ -173,10 +173,10 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 	struct quiet quiet = {before, begun};
 	enum reader_status status = READER_MORE;
 	enum unread_verdict verdict = UNREAD_NOTHING;
-	bool soon;
+	bool soon, silent = false;
 
 	keeper_begins_to_listen(keeper);
-	while ((status == READER_MORE || status == READER_IDLE) && verdict == UNREAD_NOTHING) {
+	while ((status == READER_MORE || status == READER_IDLE) && verdict == UNREAD_NOTHING && !silent) {
 		if (runstate_stopping(keeper->state))
 			return READ_STOPPED;
 		runstate_calls(keeper->state, DAEMON_RELAY);
@@ -186,7 +186,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		if (status == READER_MORE && !reader_ended_streams(reader))
 			keeper_hears(keeper);
 		else if (status == READER_IDLE)
-			keeper_hears_nothing(keeper, reader);
+			silent = keeper_hears_nothing(keeper, reader) && !ending;
 		if (status == READER_IDLE && !ending)
 			verdict = livereader_look(keeper->live, reader);
 		if (status == READER_IDLE && verdict == UNREAD_NOTHING)
@@ -201,10 +201,11 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		return READ_MISSES;
 	if (status == READER_ERROR && count_break(keeper, soon))
 		return READ_MISSES;
-	if (verdict == UNREAD_STALL)
-		count_stall(keeper, !soon && events_read() != before, problem);
-	else
-		explain_end(keeper, reader, status, problem);
+	keeper->stalled = verdict == UNREAD_STALL;
+	keeper->helped = !soon && events_read() != before;
+	if (keeper->stalled || silent)
+		return READ_STILL;
+	explain_end(keeper, reader, status, problem);
 	return runstate_stopping(keeper->state) ? READ_STOPPED : READ_LOST;
 }
 
@@ -216,7 +217,8 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 
 	if (new)
 		ledger_add(SESSIONS_CREATED, 1);
-	runstate_collects(keeper->state, identity->name, new);
+	if (!keeper->still)
+		runstate_collects(keeper->state, identity->name, new);
 	watch_set(keeper->watch, identity);
 	end = read_on(keeper, reader, &problem);
 	if (end == READ_LOST)
@@ -225,4 +227,5 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 		keeper_finish(keeper, session, reader);
 	watch_set(keeper->watch, NULL);
 	keeper->again = end == READ_MISSES;
+	keeper->stands_still = end == READ_STILL;
 }

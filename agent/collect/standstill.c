@@ -12,8 +12,10 @@
 #include "base/clock.h"
 
 /* So long, and so many turns of the live timer, a session may be silent. */
-#define SILENT_NS (5 * NS_PER_SECOND)
-#define SILENT_TURNS 5
+#define SILENT_NS (3 * NS_PER_SECOND)
+#define SILENT_TURNS 10
+/* So often it is looked whether there are any streams. */
+#define LOOK_NS (1 * NS_PER_SECOND)
 /* Between two looks no more counts as silence: the agent itself may have been stopped. */
 #define STEP_NS (500 * NS_PER_MS)
 
@@ -33,7 +35,6 @@ void keeper_consumer_stands_still(struct keeper *keeper, bool still)
 
 void keeper_begins_to_listen(struct keeper *keeper)
 {
-	keeper->still = false;
 	keeper->silence = 0;
 	keeper->listened = clock_monotonic();
 }
@@ -41,6 +42,8 @@ void keeper_begins_to_listen(struct keeper *keeper)
 void keeper_hears(struct keeper *keeper)
 {
 	keeper->silence = 0;
+	keeper->probe_next = 0;
+	keeper->stuck[0] = '\0';
 	keeper_consumer_stands_still(keeper, false);
 }
 
@@ -48,16 +51,19 @@ void keeper_hears(struct keeper *keeper)
 static bool has_streams(const struct keeper *keeper, const struct reader *reader)
 {
 	return reader_streams(reader) > reader_ended_streams(reader) ||
-	       positions_count(progress_positions(keeper->progress)) > 0;
+	       positions_count(progress_positions(keeper->progress)) > 0 ||
+	       livereader_has_traces(keeper->live);
 }
 
-void keeper_hears_nothing(struct keeper *keeper, const struct reader *reader)
+bool keeper_hears_nothing(struct keeper *keeper, const struct reader *reader)
 {
 	int64_t now = clock_monotonic();
 
 	keeper->silence += MIN(now - keeper->listened, STEP_NS);
 	keeper->listened = now;
-	if (has_streams(keeper, reader) &&
-		keeper->silence >= MAX(SILENT_NS, SILENT_TURNS * keeper->config->live_timer))
-		keeper_consumer_stands_still(keeper, true);
+	if (now < keeper->probe_next ||
+		keeper->silence < MAX(SILENT_NS, SILENT_TURNS * keeper->config->live_timer))
+		return false;
+	keeper->probe_next = now + LOOK_NS;
+	return has_streams(keeper, reader);
 }

@@ -23,6 +23,7 @@ enum collector_reason {
 	REASON_RELAY_HANGS,
 	REASON_RELAY_DISK_FULL,
 	REASON_RELAY_STALLS,        /* it does not send what it has */
+	REASON_STREAM_STUCK,        /* a program was killed, or is stopped, in the middle of an event */
 	REASON_RELAY_HOLDS_SESSION, /* it still has a session that is gone */
 	REASON_FOREIGN_SESSION,     /* the session is somebody else's, or another agent reads it */
 	REASON_SESSION_LOST,        /* it ended, and a new one is about to be made */

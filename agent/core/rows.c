@@ -135,6 +135,12 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.metric = "blkin_agent_sessions_mended_total",
 		.help = "Times that the session was stopped, or partly disabled, externally, and was "
 			"restored."},
+	[SESSIONS_REPLACED] = {.name = "sessions_replaced",
+		.json = "sessions_replaced",
+		.metric = "blkin_agent_sessions_replaced_total",
+		.help = "LTTng sessions that were replaced by another one, because a program was killed, or "
+			"stopped, in "
+			"the middle of recording an event; what it held up is lost."},
 	[CLOCK_STEPS_SEEN] = {.name = "clock_steps",
 		.json = "clock_steps",
 		.metric = "blkin_agent_clock_steps_total",

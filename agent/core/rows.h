@@ -44,6 +44,7 @@ enum ledger_row {
 	SESSIONS_CREATED,
 	SESSIONS_LOST,        /* not ended by the agent: what was in their buffers is lost, uncounted */
 	SESSIONS_MENDED,      /* found stopped or partly disabled, and restored */
+	SESSIONS_REPLACED,    /* as a program was killed, or is stopped, in the middle of an event */
 	CLOCK_STEPS_SEEN,     /* of the wall clock */
 	INPUT_CALLS_LOOPED,   /* put off, as they come from this agent itself, by way of others */
 	INPUT_CLOSED_GARBAGE, /* connections of senders who do not speak Scribe, */

@@ -34,11 +34,17 @@ void session_settings(const struct config *config, char *settings, size_t size);
 enum session_status session_find(
 	const struct config *config, const char *name, uint64_t *created, char *error, size_t error_size);
 
+/* The names of an agent's sessions: the configured one, and those that take its place while one of these
+ * cannot end. */
+#define SESSION_NAMES 8
+void session_name(const struct config *config, unsigned number, char *name, size_t size);
+
 /*
- * Checks that the session of the configured name that is there can be one of an agent's: live, to our relay,
+ * Checks that the session @name that is there can be one of an agent's: live, to our relay,
  * and with our channel, or with none yet. SESSION_FOREIGN: it is not, and must be left alone.
  */
-enum session_status session_check(const struct config *config, char *error, size_t error_size);
+enum session_status session_check(
+	const struct config *config, const char *name, char *error, size_t error_size);
 
 /*
  * Creates the session, which is to record spans of @level and those that matter more, ready to be attached to
@@ -46,6 +52,26 @@ enum session_status session_check(const struct config *config, char *error, size
  */
 enum session_status session_create(const struct config *config, uint64_t level,
 	struct session_identity *identity, char *error, size_t error_size);
+
+/*
+ * A session that takes another one's place, so that hardly anything is recorded by neither and nothing by
+ * both. It is created as @name.
+ */
+enum session_status session_create_beside(const struct config *config, const char *name, uint64_t level,
+	struct session_identity *identity, char *error, size_t error_size);
+/* Starts it with its channels disabled: programs map its buffers, which takes a while, and record nothing. */
+enum session_status session_start_mute(
+	const struct config *config, const char *name, char *error, size_t error_size);
+/* Stops @from, and enables the channels of @to: a few milliseconds lie between. */
+enum session_status session_switch(
+	const struct config *config, const char *from, const char *to, char *error, size_t error_size);
+
+/*
+ * Ends a session that is stopped and read to its end, of which a program may hold a buffer for ever, so that
+ * LTTng would wait for it: what cannot be read is cleared first. To be called until it returns true: it is
+ * gone. @cleared: not with the first call.
+ */
+bool session_take_down(const struct config *config, const struct session_identity *session, bool cleared);
 
 /* Takes up a session that was created or found. */
 struct session *session_adopt(const struct config *config, const char *name);

@@ -16,6 +16,9 @@
 extern int set_trace_format(struct lttng_session_descriptor *descriptor, unsigned format) __asm__(
 	"lttng_session_descriptor_set_trace_format") __attribute__((weak));
 
+/* Sessions that are made before one that takes another's place. */
+#define BETWEEN 2
+
 static int create_live(const struct config *config, const char *name)
 {
 	g_autofree char *control = g_strdup_printf(
@@ -35,10 +38,10 @@ static int create_live(const struct config *config, const char *name)
 	return code == LTTNG_OK ? 0 : -(int)code;
 }
 
-static int fill(const struct config *config, uint64_t level)
+static int fill(const struct config *config, const char *name, uint64_t level)
 {
 	static const bool none[TRACING_EVENTS];
-	struct lttng_handle *handle = tracing_open(config->session_name);
+	struct lttng_handle *handle = tracing_open(name);
 	int code;
 
 	if (!handle)
@@ -81,34 +84,131 @@ void session_settings(const struct config *config, char *settings, size_t size)
 	write_settings(config, &possible, settings, size);
 }
 
+/* Makes the session @name, which is not started; 0, or a negative code. */
+static int make(const struct config *config, const char *name, uint64_t level, struct beside_made *made,
+	struct session_identity *identity)
+{
+	bool active;
+	int code = create_live(config, name);
+
+	if (code != 0)
+		return code;
+	code = fill(config, name, level);
+	if (code == 0) {
+		*made = beside_create(config, name);
+		code = tracing_find_session(name, &identity->created, &active);
+	}
+	g_strlcpy(identity->name, name, sizeof(identity->name));
+	write_settings(config, made, identity->settings, sizeof(identity->settings));
+	return code;
+}
+
+static enum session_status explain(const struct config *config, int code, char *error, size_t error_size)
+{
+	/* which LTTng tells in one way or another, and not always as such */
+	if (code != -LTTNG_ERR_NO_SESSIOND && relayport_missing(config))
+		code = -LTTNG_ERR_RELAYD_CONNECT_FAIL;
+	return tracing_failure(code, error, error_size, "create the LTTng session");
+}
+
 enum session_status session_create(const struct config *config, uint64_t level,
 	struct session_identity *identity, char *error, size_t error_size)
 {
 	LOCK_TRACING;
 	struct beside_made made = {false, false};
-	bool active;
 	int code;
 
 	tracing_prepare(config);
-	code = create_live(config, config->session_name);
+	code = make(config, config->session_name, level, &made, identity);
 	if (code == -LTTNG_ERR_EXIST_SESS) {
 		snprintf(error, error_size, "an LTTng session `%s` is there already", config->session_name);
 		return SESSION_FAILED;
 	}
 	if (code == 0)
-		code = fill(config, level);
-	if (code == 0) {
-		made = beside_create(config, config->session_name);
-		code = tracing_find_session(config->session_name, &identity->created, &active);
+		return SESSION_OK;
+	lttng_destroy_session_no_wait(config->session_name);
+	return explain(config, code, error, error_size);
+}
+
+/* Beside another session */
+
+/*
+ * An old session of which a stream is stuck ends only thanks to a fault of lttng-relayd before 2.16. Asked
+ * whether it is done with the session, it looks for the one that has, in the session daemon, the number that
+ * the old one has in lttng-relayd. If it finds itself it waits for the stuck stream, and if it finds another
+ * for that one's end, for ever. The daemons count from their start, one from 0 and the other from 1. Sessions
+ * in between, which go at once, take numbers of the session daemon's, so that it finds none.
+ */
+static void take_numbers(const char *name)
+{
+	g_autofree char *between = g_strdup_printf("%.240s-between", name);
+
+	for (int i = 0; i < BETWEEN; i++) {
+		struct lttng_session_descriptor *descriptor = lttng_session_descriptor_create(between);
+
+		if (descriptor && lttng_create_session_ext(descriptor) == LTTNG_OK)
+			lttng_destroy_session_no_wait(between);
+		lttng_session_descriptor_destroy(descriptor);
 	}
-	if (code != 0) {
-		lttng_destroy_session_no_wait(config->session_name);
-		/* which LTTng tells in one way or another, and not always as such */
-		if (code != -LTTNG_ERR_NO_SESSIOND && relayport_missing(config))
-			code = -LTTNG_ERR_RELAYD_CONNECT_FAIL;
-		return tracing_failure(code, error, error_size, "create the LTTng session");
-	}
-	g_strlcpy(identity->name, config->session_name, sizeof(identity->name));
-	write_settings(config, &made, identity->settings, sizeof(identity->settings));
-	return SESSION_OK;
+}
+
+enum session_status session_create_beside(const struct config *config, const char *name, uint64_t level,
+	struct session_identity *identity, char *error, size_t error_size)
+{
+	LOCK_TRACING;
+	struct beside_made made = {false, false};
+	int code;
+
+	tracing_prepare(config);
+	take_numbers(name);
+	code = make(config, name, level, &made, identity);
+	if (code == 0)
+		return SESSION_OK;
+	if (code != -LTTNG_ERR_EXIST_SESS)
+		lttng_destroy_session_no_wait(name);
+	return explain(config, code, error, error_size);
+}
+
+enum session_status session_start_mute(
+	const struct config *config, const char *name, char *error, size_t error_size)
+{
+	LOCK_TRACING;
+	int code;
+
+	tracing_prepare(config);
+	code = tracing_enable_channels(config, name, false);
+	if (code == 0)
+		code = lttng_start_tracing(name);
+	return code == 0 || code == -LTTNG_ERR_TRACE_ALREADY_STARTED
+		       ? SESSION_OK
+		       : tracing_failure(code, error, error_size, "start the LTTng session");
+}
+
+enum session_status session_switch(
+	const struct config *config, const char *from, const char *to, char *error, size_t error_size)
+{
+	LOCK_TRACING;
+	int code;
+
+	tracing_prepare(config);
+	lttng_stop_tracing_no_wait(from);
+	code = tracing_enable_channels(config, to, true);
+	return code == 0 ? SESSION_OK
+			 : tracing_failure(code, error, error_size, "enable the LTTng session's channels");
+}
+
+bool session_take_down(const struct config *config, const struct session_identity *session, bool cleared)
+{
+	LOCK_TRACING;
+	uint64_t created;
+	bool active;
+
+	tracing_prepare(config);
+	if (tracing_find_session(session->name, &created, &active) != 0 || created != session->created)
+		return true;
+	if (cleared)
+		lttng_destroy_session_no_wait(session->name);
+	else
+		lttng_clear_session(session->name, NULL);
+	return false;
 }

@@ -45,7 +45,8 @@ static bool is_agents(const struct config *config, const struct lttng_session *s
 	return count >= 0 && ours;
 }
 
-enum session_status session_check(const struct config *config, char *error, size_t error_size)
+enum session_status session_check(
+	const struct config *config, const char *name, char *error, size_t error_size)
 {
 	LOCK_TRACING;
 	struct lttng_session *sessions = NULL;
@@ -55,7 +56,7 @@ enum session_status session_check(const struct config *config, char *error, size
 	tracing_prepare(config);
 	count = lttng_list_sessions(&sessions);
 	for (int i = 0; i < count; i++)
-		other |= !strcmp(sessions[i].name, config->session_name) && !is_agents(config, &sessions[i]);
+		other |= !strcmp(sessions[i].name, name) && !is_agents(config, &sessions[i]);
 	free(sessions);
 	if (count < 0)
 		return tracing_failure(count, error, error_size, "list the LTTng sessions");
@@ -65,7 +66,7 @@ enum session_status session_check(const struct config *config, char *error, size
 		"there is already an LTTng session `%s` that this agent did not create, and it is left "
 		"alone: set another `name` in [session], or, if nobody needs that session, destroy it (lttng "
 		"destroy %s)",
-		config->session_name, config->session_name);
+		name, name);
 	return SESSION_FOREIGN;
 }
 

@@ -176,6 +176,35 @@ int tracing_find_channel(struct lttng_handle *handle, const char *name, bool *th
 	return MIN(count, 0);
 }
 
+static int enable_channels(const struct config *config, struct lttng_handle *handle, bool enable)
+{
+	static const char *const ours[] = {CHANNEL, EVENTS_CHANNEL, KERNEL_CHANNEL};
+	struct lttng_channel *channels = NULL;
+	int count = lttng_list_channels(handle, &channels), code = 0;
+
+	for (size_t k = 0; k < G_N_ELEMENTS(ours); k++)
+		for (int i = 0; i < count && code == 0; i++)
+			if (!strcmp(channels[i].name, ours[k]))
+				code = enable ? tracing_enable_channel(config, handle, ours[k])
+					      : lttng_disable_channel(handle, ours[k]);
+	free(channels);
+	return code;
+}
+
+int tracing_enable_channels(const struct config *config, const char *name, bool enable)
+{
+	struct lttng_handle *programs = tracing_open(name), *kernel = tracing_open_kernel(name);
+	int code = programs ? enable_channels(config, programs, enable) : -LTTNG_ERR_NOMEM;
+
+	if (kernel && (*config->kernel_events || *config->kernel_syscalls))
+		enable_channels(config, kernel, enable);
+	if (programs)
+		lttng_destroy_handle(programs);
+	if (kernel)
+		lttng_destroy_handle(kernel);
+	return code;
+}
+
 int tracing_ask_kernel(void)
 {
 	struct lttng_handle *handle = tracing_open_kernel("");

@@ -69,6 +69,9 @@ void tracing_size_channel(const struct config *config, const char *name, struct 
 /* Enables the channel @name of the handle's domain, which is made if it is missing. */
 int tracing_enable_channel(const struct config *config, struct lttng_handle *handle, const char *name);
 
+/* Enables, or disables, all channels of a session that it has of ours. */
+int tracing_enable_channels(const struct config *config, const char *name, bool enable);
+
 /* Whether it is there, and enabled. */
 int tracing_find_channel(struct lttng_handle *handle, const char *name, bool *there, bool *enabled);
 

@@ -120,6 +120,10 @@ static const struct remedy {
 					       "`journalctl -u blkin-relayd` says so"},
 	[REASON_RELAY_DISK_FULL] = {"relay-disk-full", "make room there, or lower `disk` in [session]"},
 	[REASON_RELAY_STALLS] = {"relay-stalls", BY_ITSELF "systemctl restart blkin-relayd"},
+	[REASON_STREAM_STUCK] = {"stream-stuck",
+		"the agent replaces the LTTng session by itself, less and less often if that happens again; "
+		"end the program if it is stopped, and find out why that user's programs are killed; LTTng "
+		"2.15 and later get past such an event by themselves"},
 	[REASON_RELAY_HOLDS_SESSION] = {"no-session", BY_ITSELF "systemctl restart blkin-relayd"},
 	[REASON_FOREIGN_SESSION] = {"foreign-session", "set another `name` in [session], or, if nobody needs "
 						       "that session, destroy it (lttng destroy)"},

@@ -65,8 +65,9 @@ static void collect(struct shown *shown, const struct report *report)
 {
 	struct collector_state *state = &shown->state;
 	bool again = state->error[0] != '\0', on = state->collecting && !again;
-	/* what one user's programs did was logged when it began, and may come back for ever */
-	bool in_part = again && state->collecting && state->reason == REASON_LEFT_OUT;
+	/* what one user's programs did was logged when it began, or is over, and may come back for ever */
+	bool in_part = again && state->collecting &&
+		       (state->reason == REASON_LEFT_OUT || state->reason == REASON_STREAM_STUCK);
 	bool quiet = in_part ||
 		     (shown->ended && state->collecting && clock_monotonic() - shown->ended < LASTING_NS);
 	int64_t now = clock_monotonic(), away = now - state->since;

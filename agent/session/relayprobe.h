@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which streams of a session move. Of each, lttng-consumerd passes on a packet or, while it is idle, a time,
+ * with every turn of the live timer. It passes on nothing of a stream whose ring buffer holds an event that
+ * was begun and not ended: its program was killed, or is stopped, in the middle of it. LTTng before 2.15
+ * never gets past that; all that programs of the user record on that CPU stays away, and live reading, which
+ * merges the streams by time, ends for all.
+ */
+#ifndef SESSION_RELAYPROBE_H
+#define SESSION_RELAYPROBE_H
+
+#include <glib.h>
+
+#include "config/config.h"
+#include "session/viewer.h"
+
+enum probed {
+	PROBED_MOVES,   /* all streams do */
+	PROBED_STUCK,   /* some do, and some do not */
+	PROBED_STILL,   /* none does: the consumer daemon does not run */
+	PROBED_NOTHING, /* there are no streams */
+	PROBED_FAILED   /* the relay daemon does not answer, or another viewer is attached */
+};
+
+/* Looks for about two seconds. Appends the streams that do not move (struct viewer_stream) to @stuck. No
+ * reader may be attached. */
+enum probed relayprobe_run(const struct config *config, const char *name, GArray *stuck);
+
+#endif

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+A program dies, or stops, between the reservation of an event in its ring buffer and its commit: LTTng before 2.15 never gets
+past that. The agent replaces the session, and goes on for all.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+from expect import key_of
+from rig.process import wait_until
+from rig.users import start_as
+from test_restart import KEEP, LOAD
+from test_users import share
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as other users")
+
+CULPRIT, OTHER = 4321, 4322
+CPU = 0
+
+
+def load(node, user, number, *words):
+    """Spans of a user's, under a process number of their own, all of them on the CPU that is to be stuck."""
+    become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "taskset", "-c", str(CPU)]
+    command = become + [os.path.join(node.path("shared"), os.path.basename(LOAD)), "-P", number, "-w", 10, *words]
+    return node.start(command, name=f"load-{user}", HOME="/", LD_LIBRARY_PATH=node.path("shared"))
+
+
+def halfway(node, how, spans=5):
+    return start_as(node, CULPRIT, "halfway", how, CPU, spans)
+
+
+def die_halfway(node, spans=5):
+    assert halfway(node, "die", spans).wait(20) == -signal.SIGKILL
+
+
+def state_of(program):
+    """Of its process: "T" while it is stopped."""
+    with open(f"/proc/{program.pid}/stat", encoding="ascii") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def replaced(node):
+    return node.metrics()["blkin_agent_sessions_replaced_total"]
+
+
+def is_loads(span):
+    return span.name not in ("whole", "halfway")
+
+
+def ordinals(receiver, number):
+    """Of the spans of a load that came."""
+    return sorted(key_of(span)[2] for span in receiver.spans() if is_loads(span) and key_of(span)[0] == number)
+
+
+def live_again(node, since, seconds=15):
+    """Waits until spans come that were recorded after this moment."""
+    before = node.ledger().sent
+    wait_until(lambda: replaced(node) >= since, seconds, "the session to be replaced")
+    node.wait_ledger(lambda ledger: ledger.sent > before, seconds, "spans to come again")
+
+
+def is_gone(node, name):
+    """LTTng's daemons, and the relay's disk, have nothing left of a session."""
+    live = subprocess.run(
+        ["babeltrace2", "-i", "lttng-live", f"net://127.0.0.1:{node.relay_ports[2]}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    listed = node.lttng("list").replace(" [", "\n").split("\n") + live.replace(" (", "\n").split("\n")
+    folders = [os.path.basename(folder).rsplit("-", 2)[0] for folder in node.session_folders()]
+    return not any(line.endswith((f" {name}", f"/{name}")) for line in listed) and name not in folders
+
+
+def gap(numbers):
+    """How many are missing of a load's spans, all of them in one place."""
+    holes = [(left, right) for left, right in zip(numbers, numbers[1:]) if right != left + 1]
+    assert numbers[0] == 0 and len(holes) <= 1, holes
+    return sum(right - left - 1 for left, right in holes)
+
+
+def end_load(load):
+    """Ends it; how many spans it recorded."""
+    load.send(signal.SIGTERM)
+    assert load.wait(20) == 0
+    return int(load.log().split()[1])
+
+
+def check_other(node, receiver, number, load):
+    """All spans of a load came, once each, but those that were recorded between two sessions."""
+    recorded = end_load(load)
+    wait_until(lambda: (ordinals(receiver, number) or [0])[-1] == recorded - 1, 15, "its last span")
+    came = ordinals(receiver, number)
+    missing = gap(came)
+    assert missing <= 200  # a fifth of a second, on a machine that is busy
+    assert len(came) == len(set(came)) == recorded - missing
+
+
+def check_whole(node, receiver, number, count):
+    """A load of the culprit's, on the CPU that was stuck."""
+    assert load(node, CULPRIT, number, "-n", count).wait(30) == 0
+    wait_until(lambda: ordinals(receiver, number) == list(range(count)), 15, "all its spans")
+
+
+def test_killed(node, receiver):
+    share(node)
+    node.start_agent(receiver.port, session=KEEP)
+    other = load(node, OTHER, 1, "-n", 10**6, "-r", 1000)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "the other user's first spans")
+    die_halfway(node)
+    live_again(node, 1)
+    check_whole(node, receiver, 2, 2000)
+    check_other(node, receiver, 1, other)
+    wait_until(lambda: is_gone(node, "blkin"), 15, "the old session to be gone")
+    ledger = node.ledger()
+    assert (replaced(node), ledger.packets_lost, ledger.sessions, ledger.sessions_lost, ledger.again) == (1, 1, 2, 0, 0)
+    log = node.agent.log()
+    assert log.count("is replaced by `blkin-2`") == log.count(f"user {CULPRIT} ") == 1, log
+    assert "not collecting" not in log
+    status = node.status()
+    assert (status["session"], status["session_error"], status["sessions_replaced"]) == ("blkin-2", "", 1)
+    # the next agent takes it up
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    check_whole(node, receiver, 3, 100)
+    assert node.ledger().sessions == 2
+    assert node.agent.stop() == 0
+
+
+def test_nobody_else(node, receiver):
+    """Nothing comes to the relay's disk that does not come live: the streams' silence tells."""
+    share(node)
+    node.start_agent(receiver.port, session=KEEP)
+    die_halfway(node)
+    mine = load(node, CULPRIT, 1, "-n", 10**6, "-r", 500)
+    live_again(node, 1)
+    recorded = end_load(mine)
+    wait_until(lambda: (ordinals(receiver, 1) or [0])[-1] == recorded - 1, 15, "the last span")
+    came = ordinals(receiver, 1)
+    assert came == list(range(came[0], recorded))
+    assert node.ledger().packets_lost == 1
+
+
+def test_stopped(node, receiver):
+    """The program is alive: it goes on in the new session, and what it had begun in the old one is lost."""
+    share(node)
+    node.start_agent(receiver.port, session=KEEP)
+    other = load(node, OTHER, 1, "-n", 10**6, "-r", 500)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "the other user's first spans")
+    stopped = halfway(node, "stop")
+    wait_until(lambda: state_of(stopped) == "T", 20, "the program to stop")
+    live_again(node, 1, 25)  # the session daemon waits for it for five seconds
+    stopped.send(signal.SIGCONT)
+    assert stopped.wait(20) == 0
+    check_whole(node, receiver, 2, 200)
+    check_other(node, receiver, 1, other)
+    wait_until(lambda: is_gone(node, "blkin"), 15, "the old session to be gone")
+    assert (replaced(node), node.ledger().packets_lost) == (1, 1)
+
+
+def test_again_and_again(node, receiver):
+    """A user who does it again is waited for: the session is read from files meanwhile."""
+    share(node)
+    node.start_agent(receiver.port, session=KEEP)
+    other = load(node, OTHER, 1, "-n", 10**6, "-r", 500)
+    for times in (1, 2):
+        node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "the other user's first spans")
+        die_halfway(node)
+        live_again(node, times, 25)
+    wait_until(lambda: is_gone(node, "blkin-2") or is_gone(node, "blkin"), 15, "an old session to be gone")
+    die_halfway(node)
+    wait_until(lambda: "stream-stuck" in [finding["code"] for finding in node.status()["findings"]], 15, "the finding")
+    assert str(CULPRIT) in node.status()["session_error"]
+    before = node.ledger().sent
+    node.wait_ledger(lambda ledger: ledger.sent > before + 500, 15, "spans from files")
+    assert replaced(node) == 2
+    live_again(node, 3, 40)
+    wait_until(lambda: not node.status()["findings"], 15, "nothing to do")
+    end_load(other)
+    names = ["blkin"] + [f"blkin-{number}" for number in range(2, 9)]
+    wait_until(lambda: sum(not is_gone(node, name) for name in names) == 1, 15, "the old sessions to be gone")
+
+
+def test_without_a_checkpoint(node, receiver):
+    """An agent that knows nothing finds the session by its other name, and ends it."""
+    share(node)
+    node.start_agent(receiver.port, session=KEEP)
+    other = load(node, OTHER, 1, "-n", 10**6, "-r", 100)
+    node.wait_ledger(lambda ledger: ledger.sent > 10, 20, "the other user's first spans")
+    die_halfway(node)
+    live_again(node, 1)
+    end_load(other)
+    wait_until(lambda: is_gone(node, "blkin"), 15, "the old session to be gone")
+    assert node.agent.stop() == 0
+    shutil.rmtree(node.path("state"))
+    os.mkdir(node.path("state"))
+    node.start_agent_again()
+    wait_until(lambda: is_gone(node, "blkin-2"), 20, "the session to be taken up and ended")
+    assert "`blkin-2` without a checkpoint" in node.agent.log()
+    check_whole(node, receiver, 2, 100)
