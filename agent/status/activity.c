@@ -44,6 +44,7 @@ static void look(struct activity *activity, int64_t programs_age)
 	if (rows.row[EVENTS_READ] != activity->events)
 		activity->state.last_event = now;
 	activity->events = rows.row[EVENTS_READ];
+	sharedmemory_look(activity->config, &activity->state.memory);
 	if (activity->programs_at && now - activity->programs_at < programs_age)
 		return;
 	count_programs(activity, now);

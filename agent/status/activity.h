@@ -13,6 +13,7 @@
 #include <glib.h>
 
 #include "config/config.h"
+#include "session/sharedmemory.h"
 
 struct activity;
 
@@ -21,6 +22,7 @@ struct activity_state {
 	int64_t programs_since; /* the latest of the programs came, CLOCK_MONOTONIC ns, to ten seconds; 0:
 				   none */
 	int programs;           /* registered with the session daemon, with blkin or without; -1: not known */
+	struct sharedmemory memory; /* to a second */
 	const GPtrArray *spools; /* of spoollist.h; NULL: not known; borrowed until the next activity_read */
 };
 

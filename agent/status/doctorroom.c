@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all users of the node share, and one of them may use up: the names of the statistics. */
+/* What all users of the node share, and one of them may use up: the statistics' names, and /dev/shm. */
 #include <inttypes.h>
 
 #include <glib.h>
 
+#include "base/human.h"
 #include "status/finding.h"
 
 static void examine_names(struct findings *findings, const struct status *status)
@@ -25,7 +26,25 @@ static void examine_names(struct findings *findings, const struct status *status
 			spans, who, names, STATISTICS_SERIES_MAX);
 }
 
+static void examine_memory(struct findings *findings, const struct status *status)
+{
+	const struct sharedmemory *memory = &status->activity.memory;
+	char some[HUMAN_MAX], all[HUMAN_MAX], need[HUMAN_MAX];
+
+	if (sharedmemory_is_short(memory))
+		finding_add(findings, "shm-full",
+			"make room there (`du -a /dev/shm` and `ls -l /dev/shm` show whose files they are), "
+			"make it larger (mount -o remount,size=...), or lower `memory` in [session]; then "
+			"restart the programs that were started meanwhile",
+			"%s of %s are free in " SHAREDMEMORY_FOLDER
+			", where LTTng's buffers are, and a user's need %s: "
+			"programs of users who have none yet record nothing, for as long as they run",
+			human_size(some, memory->free), human_size(all, memory->size),
+			human_size(need, memory->need));
+}
+
 void findings_add_room(struct findings *findings, const struct status *status)
 {
+	examine_memory(findings, status);
 	examine_names(findings, status);
 }

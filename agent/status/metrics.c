@@ -254,6 +254,15 @@ static void write_agent(struct buffer *out, const struct status *status)
 		write_gauge(out, "blkin_agent_programs",
 			"Programs registered with LTTng's session daemon, with blkin or without.",
 			status->activity.programs);
+	if (status->activity.memory.size) {
+		const struct sharedmemory *memory = &status->activity.memory;
+
+		write_gauge(out, "blkin_agent_shm_size_bytes", "Size of /dev/shm, where LTTng's buffers are.",
+			(double)memory->size);
+		write_gauge(out, "blkin_agent_shm_free_bytes", "What is free of it.", (double)memory->free);
+		write_gauge(out, "blkin_agent_shm_user_bytes", "What the buffers of one more user need.",
+			(double)memory->need);
+	}
 	write_head(out, "blkin_agent_info", "gauge", "The agent's version.");
 	buffer_printf(out, "blkin_agent_info{version=\"%s\"} 1\n", BLKIN_VERSION);
 }

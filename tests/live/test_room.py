@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Room for names: one user records more than there is room for, and another one's spans are seen all the same."""
+"""What all users share, and one of them uses up: the room for names, and /dev/shm."""
 
 import os
+import subprocess
 
 import pytest
 from rig.dictation import Dictation
 from rig.node import WHOLE_STACKS
 from rig.process import wait_until
-from test_doctor import findings
+from rig.users import start_as
+from test_doctor import findings, start_load
 from test_metrics import samples, scrape, token_of
 
 ROOM = 10000
 ONE, OTHER = 4321, 4322
+SHM = "/dev/shm"
 
+NOT_TRACED = 3  # what spanload ends with then
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="runs programs of several users")
@@ -39,3 +43,29 @@ def test_one_user_takes_all_names(node, receiver):
         above = samples(page, "blkin_threshold_exceeded")
         assert all(above["quiet", f"late {n}", "mean"] for n in range(10))
         wait_until(lambda: findings(node) == {}, 40, "nothing to be said of it, once it is over")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts")
+def test_shared_memory_is_full(node, receiver):
+    """Anybody may fill it: who starts then records nothing, which status says until there is room."""
+    node.write_config(receiver.port, session={"memory": "8M"})
+    node.start_agent_again(**WHOLE_STACKS)
+    start_load(node)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 30, "spans of a user who was there before")
+    assert "shm-full" not in findings(node)
+    used = os.statvfs(SHM)
+    in_use = (used.f_blocks - used.f_bfree) * used.f_frsize
+    remount = ["mount", "-o", f"remount,size={in_use + 1024 * 1024}", SHM]
+    subprocess.run(remount, check=True)
+    try:
+        load = start_as(node, ONE, "spanload", "-n", 1000, "-w", 5)
+        found = {}
+        wait_until(lambda: found.update(findings(node)) or "shm-full" in found, 15, "the doctor to see it")
+        assert "of users who have none yet record nothing" in found["shm-full"]["what"]
+        metrics = node.metrics()
+        assert metrics["blkin_agent_shm_free_bytes"] < metrics["blkin_agent_shm_user_bytes"]
+        assert load.wait(30) == NOT_TRACED, "LTTng made no buffers"
+    finally:
+        subprocess.run(["mount", "-o", f"remount,size={used.f_blocks * used.f_frsize}", SHM], check=True)
+    wait_until(lambda: "shm-full" not in findings(node), 15, "nothing to be said of it any more")
+    assert start_as(node, ONE, "spanload", "-n", 1000, "-w", 20).wait(60) == 0, "the next one records"
