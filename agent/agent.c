@@ -137,6 +137,7 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	monitor_tick(agent->monitor);
+	daemons_mend(agent->daemons, collector_reason(agent->collector));
 }
 
 static void on_drained(void *data)

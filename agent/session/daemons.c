@@ -18,12 +18,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "session/forcedend.h"
 #include "session/sessiond.h"
 
 /* The time that they have to answer, and to end. */
 #define START_NS (5 * NS_PER_SECOND)
 #define END_NS (5 * NS_PER_SECOND)
 #define STEP_US 20000
+/* One that holds what is recorded may go on by itself within this time, and then nothing is lost. */
+#define MEND_NS (20 * NS_PER_SECOND)
 /* What a child exits with when there is no such program. */
 #define NO_PROGRAM 127
 
@@ -40,6 +43,7 @@ struct daemons {
 	int relay_output;    /* the folder, locked; -1: it is not ours */
 	struct event *ended; /* SIGCHLD */
 	struct event *again; /* when what has ended is started again */
+	int64_t held;        /* since when one holds what is recorded; CLOCK_MONOTONIC ns; 0: none does */
 };
 
 /* Ports */
@@ -194,6 +198,38 @@ static void on_again(evutil_socket_t fd, short what, void *data)
 	for (size_t i = 0; i < G_N_ELEMENTS(each); i++)
 		if (each[i]->words && !each[i]->pid)
 			spawn(each[i]);
+}
+
+/* The one that holds what is recorded; NULL: none of ours does. */
+static struct daemon *holder(struct daemons *daemons, enum collector_reason reason)
+{
+	switch (reason) {
+	case REASON_SESSION_DAEMON_HANGS:
+	case REASON_CONSUMER_HANGS:
+	case REASON_CONSUMER_STILL:
+	case REASON_CONSUMER_GONE:
+		return daemons->sessiond.pid ? &daemons->sessiond : NULL;
+	case REASON_RELAY_HANGS:
+		return daemons->relayd.pid ? &daemons->relayd : NULL;
+	default:
+		return NULL;
+	}
+}
+
+void daemons_mend(struct daemons *daemons, enum collector_reason reason)
+{
+	const struct daemon *daemon = holder(daemons, reason);
+	int64_t now = clock_monotonic();
+
+	if (!daemon || !daemons->held)
+		daemons->held = daemon ? now : 0;
+	if (!daemon || now - daemons->held < MEND_NS)
+		return;
+	log_warning(
+		"%s holds what programs record, and does not go on: it is ended by force, and started again",
+		daemon->words[0]);
+	daemons->held = 0;
+	forced_end(daemon->pid);
 }
 
 /* The relay's files */

@@ -12,6 +12,7 @@
 #include <event2/event.h>
 
 #include "config/config.h"
+#include "core/reason.h"
 
 struct daemons;
 
@@ -24,6 +25,10 @@ int daemons_choose_ports(struct config *config);
  * logged what is missing. @config is borrowed; it has its ports.
  */
 struct daemons *daemons_create(struct event_base *base, const struct config *config);
+
+/* To be called every few seconds with what is wrong with collecting: those of its own that hold for long what
+ * is recorded are ended by force, and so started again. */
+void daemons_mend(struct daemons *daemons, enum collector_reason reason);
 
 /* Ends them: the collector must not need them any more. */
 void daemons_destroy(struct daemons *daemons);

@@ -366,6 +366,14 @@ void collector_read_state(struct collector *collector, struct collector_state *s
 	shown_read(&collector->shown, state);
 }
 
+enum collector_reason collector_reason(struct collector *collector)
+{
+	struct collector_state state;
+
+	shown_read(&collector->shown, &state);
+	return state.reason;
+}
+
 unsigned collector_left_out(struct collector *collector, uint64_t *users, unsigned max)
 {
 	return blame_left_out(collector->suspects, users, max);

@@ -64,6 +64,9 @@ int64_t collector_progress(const struct collector *collector);
 /* When the reader last came back from a call into LTTng or babeltrace2, or from a pause. */
 int64_t collector_reader_progress(const struct collector *collector);
 
+/* What it would say is wrong. */
+enum collector_reason collector_reason(struct collector *collector);
+
 void collector_read_state(struct collector *collector, struct collector_state *state);
 
 /* The users whose packets are left out, as they cannot be read: the first @max, and how many they are. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`blkin-agent --user`: one command and no root, from nothing to delivered spans, and nothing left behind."""
 
+import glob
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ import subprocess
 
 import pytest
 from expect import check_load
-from rig.process import free_port, wait_until
+from rig.process import child_of, free_port, wait_until
 from rig.scribe import Receiver
 
 LOAD = "tests/live/programs/spanload"
@@ -236,3 +237,27 @@ def test_folder_cannot_be_made(user):
         pass
     agent = user.start("agent/blkin-agent", "--user", XDG_STATE_HOME=os.path.join(user.home, "file"))
     assert agent.wait(10) == 1 and "cannot make the folder" in agent.log() and "Not a directory" in agent.log()
+
+
+def child_pids(pid):
+    """The processes that one has started."""
+    found = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        with open(path, encoding="ascii") as file:
+            found += [int(word) for word in file.read().split()]
+    return found
+
+
+def test_own_consumer_is_stopped(bare_node, user, collector):
+    """What the agent has started it may also end, and does once that does not go on by itself."""
+    agent = user.start_agent()
+    sessiond = daemons(agent)[0]
+    consumer = child_of(sessiond, "lttng-consumerd")
+    before = child_pids(sessiond)
+    assert consumer in before
+    os.kill(consumer, signal.SIGSTOP)
+    wait_until(lambda: "lttng-sessiond holds what programs record" in agent.log(), 60, "the agent to end the session daemon")
+    wait_until(lambda: not any(runs(pid) for pid in [sessiond, *before]), 10, "all of them to be gone")
+    wait_until(lambda: agent.log().rstrip().endswith("from LTTng session `blkin`"), 30, "the agent to collect again")
+    user.run(LOAD, "-n", 100)
+    collector.wait_for(100)
