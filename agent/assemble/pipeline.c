@@ -36,8 +36,9 @@ struct pipeline {
 	bool in_event;    /* which is taken in part */
 	int64_t clock;    /* the caller's, at its last call, from which a span's age is measured */
 	int64_t repair_logged;
-	atomic_bool changed;  /* the limits below are new */
-	pthread_mutex_t lock; /* guards them */
+	struct pipeline_far far; /* of all events */
+	atomic_bool changed;     /* the limits below are new */
+	pthread_mutex_t lock;    /* guards them */
 	struct assembler_limits limits;
 	unsigned formats_next;
 };
@@ -193,6 +194,13 @@ void pipeline_destroy(struct pipeline *pipeline)
 	g_free(pipeline);
 }
 
+/* An event more. */
+static void go_on(struct pipeline *pipeline, int64_t time)
+{
+	pipeline->far.events++;
+	pipeline->far.newest = MAX(pipeline->far.newest, time);
+}
+
 void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now)
 {
 	pipeline->change.row[EVENTS_READ]++;
@@ -205,9 +213,15 @@ void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_
 		pipeline->in_event = true;
 		assembler_take(pipeline->assembler, event, now);
 		pipeline->in_event = false;
+		go_on(pipeline, event->time);
 		if (!pipeline->soon && is_much(pipeline))
 			hand(pipeline, false);
 	}
+}
+
+struct pipeline_far pipeline_far(const struct pipeline *pipeline)
+{
+	return pipeline->far;
 }
 
 unsigned pipeline_event_formats(const struct pipeline *pipeline)
@@ -223,6 +237,7 @@ void pipeline_foreign(struct pipeline *pipeline, const struct pipeline_item *ite
 	if (!is_begun(pipeline))
 		pipeline->born = now;
 	pipeline->events++;
+	go_on(pipeline, item->time);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		if (!item->of[i])
 			continue;

@@ -48,6 +48,15 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
  * event time, ns. */
 void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now);
 
+/* How far it has come: so many events that become spans, or go out as they are; the newest of them, ns since
+ * the epoch. */
+struct pipeline_far {
+	uint64_t events;
+	int64_t newest;
+};
+
+struct pipeline_far pipeline_far(const struct pipeline *pipeline);
+
 /* The formats of events that are wanted; 0: who reads need not encode any, as they are ignored. */
 unsigned pipeline_event_formats(const struct pipeline *pipeline);
 

@@ -24,6 +24,12 @@ static inline int64_t clock_monotonic(void)
 	return clock_read(CLOCK_MONOTONIC);
 }
 
+/* What the calling thread has used of processors. */
+static inline int64_t clock_thread(void)
+{
+	return clock_read(CLOCK_THREAD_CPUTIME_ID);
+}
+
 /* Since the epoch. */
 static inline int64_t clock_wall(void)
 {

@@ -9,13 +9,20 @@
 #include "base/log.h"
 #include "core/ledger.h"
 
-/* Between two places: at least this, and as many times as long as the quicker of the last two took, and
- * as long as it takes to write it at this rate. */
+/* Between two places: at least this, and as many times as long as the quicker of the last two took of the
+ * processor, and as long as it took to write one, and as long as that takes at this rate. */
 #define INTERVAL_NS (100 * NS_PER_MS)
 #define COST_FACTOR 20
 #define BYTES_PER_SECOND (8 * 1024 * 1024)
-/* and at least this while the last one does not hold, because a collector is away */
-#define WAITING_NS (1 * NS_PER_SECOND)
+/* Who catches up takes one each time that it has read what was recorded in this time, and so many events; */
+#define FAR_NS (100 * NS_PER_MS)
+#define FAR_EVENTS 250
+/* or, to come nearer to the present in any case, in so many times the time until one holds. */
+#define FAR_FACTOR 4
+/* When it has read as much again, it waits until that one holds; not if none has come to hold for so long. */
+#define PATIENCE_NS (1 * NS_PER_SECOND)
+/* What comes live is so old at most, unless there is something to catch up with. */
+#define LAG_NS (500 * NS_PER_MS)
 
 struct progress {
 	bool keep;
@@ -33,8 +40,12 @@ struct progress {
 	uint64_t settled;                /* and of the last that holds */
 	bool with_pending;               /* the last one had spans in assembly */
 	uint64_t moves;                  /* of the positions when it was taken */
-	int64_t next;                    /* not before; CLOCK_MONOTONIC ns */
-	int64_t cost, cost_before;       /* of the last one and the one before */
+	struct pipeline_far far;         /* the pipeline then, */
+	int64_t taken;                   /* and when that was; CLOCK_MONOTONIC ns */
+	int64_t waiting;                 /* since when one does not hold, and none has come to; the same */
+	int64_t took;                    /* until one held, ns */
+	int64_t next;                    /* not before; the same */
+	int64_t cost, cost_before;       /* of the last one and the one before: processor time, ns */
 };
 
 /* Saving */
@@ -202,6 +213,9 @@ static bool settle(struct progress *progress, uint64_t number)
 	if (number <= progress->settled)
 		return false;
 	progress->settled = number;
+	progress->waiting = clock_monotonic();
+	if (number == progress->number)
+		progress->took = progress->waiting - progress->taken;
 	while (over < progress->past->len) {
 		const struct session_record *record = g_ptr_array_index(progress->past, over);
 
@@ -325,7 +339,7 @@ void progress_removed(struct progress *progress, guint index)
 
 static void offer_place(struct progress *progress)
 {
-	int64_t begun = clock_monotonic();
+	int64_t begun = clock_thread();
 
 	save_place(progress);
 	desk_offer(progress->desk, ++progress->number, &progress->place);
@@ -336,19 +350,45 @@ static void offer_place(struct progress *progress)
 			record->over_at = progress->number;
 	}
 	progress->moves = positions_moves(progress->positions);
+	progress->far = pipeline_far(progress->pipeline);
+	progress->taken = clock_monotonic();
+	if (progress->settled + 1 == progress->number)
+		progress->waiting = progress->taken;
 	progress->cost_before = progress->cost;
-	progress->cost = clock_monotonic() - begun;
+	progress->cost = clock_thread() - begun;
 }
 
-/* When the next place may be taken; @now the last one was. */
-static void schedule(struct progress *progress, int64_t now, int64_t cost)
+/* When the next place may be taken; @now the last one was, and @written is how long it took to write one. */
+static void schedule(struct progress *progress, int64_t now, int64_t written)
 {
-	int64_t pause = COST_FACTOR * MIN(progress->cost + cost, progress->cost_before + cost);
+	int64_t pause = COST_FACTOR * MIN(progress->cost, progress->cost_before);
 
-	if (progress->settled + 1 < progress->number)
-		pause = MAX(pause, WAITING_NS);
-	progress->next = now + MAX(INTERVAL_NS, pause) +
+	progress->next = now + MAX(INTERVAL_NS, MAX(pause, written)) +
 			 (int64_t)progress->place.size * NS_PER_SECOND / BYTES_PER_SECOND;
+}
+
+/* Whether much was read since the last place. */
+static bool is_far(const struct progress *progress)
+{
+	struct pipeline_far far = pipeline_far(progress->pipeline);
+
+	return far.events - progress->far.events >= FAR_EVENTS &&
+	       far.newest - progress->far.newest >= MAX(FAR_NS, FAR_FACTOR * progress->took);
+}
+
+bool progress_catch_up(struct progress *progress)
+{
+	if (!is_far(progress))
+		return true;
+	if (progress->settled < progress->number)
+		return clock_monotonic() - progress->waiting >= PATIENCE_NS;
+	offer_place(progress);
+	return true;
+}
+
+bool progress_lags(const struct progress *progress)
+{
+	return clock_wall() - pipeline_far(progress->pipeline).newest >= LAG_NS;
 }
 
 void progress_tick(struct progress *progress)

@@ -11,7 +11,7 @@
  *
  * So nothing is lost by a kill. What is delivered a second time is what was read since the last place: that
  * was handed over, if only the reader died, that was written, if the agent did. A place is taken every
- * 100 ms, less often if that would take more than a twentieth of the time, or while none holds.
+ * 100 ms, less often if that would take more than a twentieth of a processor.
  *
  * Usually there is one session. Where one ended while spans of it are under way, the checkpoint has both
  * until these are settled, in the order in which they are to be read.
@@ -71,6 +71,15 @@ void progress_removed(struct progress *progress, guint index);
 
 /* To be called between messages, often. */
 void progress_tick(struct progress *progress);
+
+/*
+ * To be called before each step while what was recorded earlier is read, as fast as that goes. False: the
+ * step is to wait for a place to hold, so that what is read a second time after a kill is little then, too.
+ */
+bool progress_catch_up(struct progress *progress);
+
+/* Whether what was read last is old. */
+bool progress_lags(const struct progress *progress);
 
 /* Appends what was reached by now. */
 void progress_save_reached(struct progress *progress, struct buffer *out);

@@ -19,6 +19,8 @@
 #define QUIET_NS (3 * NS_PER_SECOND)
 #define QUIET_FACTOR 4
 #define QUIET_POLL_NS (400 * NS_PER_MS)
+/* When what has piled up waits, it is looked again so soon. */
+#define PACE_NS (2 * NS_PER_MS)
 
 /* Attaching */
 
@@ -159,6 +161,16 @@ static void pause_reading(struct keeper *keeper, struct quiet *quiet)
 	runstate_pause(keeper->state, pause);
 }
 
+/* What has piled up is read no faster than it can be delivered. */
+static bool may_read(struct keeper *keeper)
+{
+	if (!progress_lags(keeper->progress) || progress_catch_up(keeper->progress))
+		return true;
+	runstate_pause(keeper->state, PACE_NS);
+	keeper_tick(keeper, false);
+	return false;
+}
+
 enum read_end {
 	READ_STOPPED,
 	READ_MISSES, /* the reader does not know of all traces */
@@ -179,6 +191,8 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 	while ((status == READER_MORE || status == READER_IDLE) && verdict == UNREAD_NOTHING && !silent) {
 		if (runstate_stopping(keeper->state))
 			return READ_STOPPED;
+		if (!may_read(keeper))
+			continue;
 		runstate_calls(keeper->state, DAEMON_RELAY);
 		status = reader_step(reader);
 		runstate_calls(keeper->state, DAEMON_NONE);

@@ -46,7 +46,7 @@ static bool wait_for_room(const struct recover *recover)
 	while (!recover->stopping(recover->data)) {
 		size_t excess = runstate_excess(recover->state);
 
-		if (!excess)
+		if (!excess && progress_catch_up(recover->progress))
 			return true;
 		if (excess < least) {
 			least = excess;

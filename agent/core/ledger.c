@@ -207,11 +207,15 @@ void account_delivered(struct account *account, const int64_t *events, uint32_t 
 static uint32_t save_rows(const char *output, const struct row_info *rows, const int64_t *amounts,
 	size_t count, struct buffer *out)
 {
-	char name[NAME_MAX_SIZE];
+	size_t prefix = strlen(output);
 
 	for (size_t i = 0; i < count; i++) {
-		snprintf(name, sizeof(name), "%s%s%s", output, *output ? "." : "", rows[i].name);
-		pack_text(out, name);
+		size_t size = strlen(rows[i].name);
+
+		pack_u32(out, (uint32_t)(prefix + (prefix > 0) + size));
+		buffer_put(out, output, prefix);
+		buffer_put(out, ".", prefix > 0);
+		buffer_put(out, rows[i].name, size);
 		pack_u64(out, (uint64_t)amounts[i]);
 	}
 	return (uint32_t)count;

@@ -24,6 +24,7 @@ struct books {
 	struct place holding, marked;  /* the latter is before what the fanout has marked */
 	struct place newest;           /* offered while another one is marked */
 	struct buffer reached;
+	struct checkpoint *ahead; /* what was reached since the checkpoint; NULL as above */
 	struct buffer out;
 	int failure; /* errno of the last write */
 };
@@ -43,6 +44,27 @@ static void move(struct place *to, struct place *from)
 	*to = *from;
 	*from = before;
 	from->number = 0;
+}
+
+/* What was reached, with the ledger */
+
+/* Nothing reached: no sessions, none that are over, no step of the clock. */
+static void pack_nothing_reached(struct buffer *out)
+{
+	const struct clock_steps none = {.count = 0};
+
+	pack_u32(out, 0);
+	pack_u32(out, 0);
+	clock_steps_save(&none, out);
+}
+
+static void put_reached(const struct books *books, struct buffer *out)
+{
+	if (books->reached.size)
+		buffer_put(out, books->reached.data, books->reached.size);
+	else
+		pack_nothing_reached(out);
+	ledger_save(out);
 }
 
 /* Loading */
@@ -66,15 +88,40 @@ static bool skip_reached(struct unpacker *from)
 	return clock_steps_load(&steps, from);
 }
 
+/* Takes up what was reached, and the ledger. */
+static bool take_up_reached(struct books *books, struct unpacker from)
+{
+	const uint8_t *reached = from.at;
+
+	if (from.failed || !skip_reached(&from) || !ledger_load(from))
+		return false;
+	books_reach(books, reached, (size_t)(from.at - reached));
+	return true;
+}
+
+/* The same, as it was written ahead after the checkpoint; false if it was not. */
+static bool take_up_ahead(struct books *books)
+{
+	struct buffer data = {0};
+	struct unpacker from;
+	char error[256];
+	bool good = books->ahead &&
+		    checkpoint_read(books->ahead, &data, error, sizeof(error)) == CHECKPOINT_FOUND;
+
+	from = unpacker_of(data.data, data.size);
+	good = good && unpack_u64(&from) >= checkpoint_number(books->checkpoint) &&
+	       take_up_reached(books, from);
+	buffer_free(&data);
+	return good;
+}
+
 static bool take_up(struct books *books, const struct buffer *data)
 {
 	struct unpacker from = unpacker_of(data->data, data->size), place = unpack_bytes(&from);
-	const uint8_t *reached = from.at;
 
-	if (place.failed || !skip_reached(&from) || !ledger_load(from))
+	if (place.failed || !(take_up_ahead(books) || take_up_reached(books, from)))
 		return false;
 	set(&books->holding, 1, place.at, (size_t)(place.end - place.at));
-	books_reach(books, reached, (size_t)(from.at - reached));
 	return true;
 }
 
@@ -93,7 +140,38 @@ static void load(struct books *books)
 			"the checkpoint in `state-directory` cannot be used: %s; the counters start at zero, "
 			"and everything that the session's files hold is delivered, perhaps a second time",
 			error);
+	/* what is ahead of no checkpoint would seem to be ahead of the next one */
+	if (state != CHECKPOINT_FOUND && books->ahead)
+		checkpoint_remove(books->ahead);
 	buffer_free(&data);
+}
+
+/*
+ * Called before anything goes to an output of which the last write does not know: of all that may be
+ * delivered a second time, the next run knows that it was read before.
+ */
+static void write_ahead(void *data)
+{
+	struct books *books = data;
+	struct buffer *out = &books->out;
+
+	out->size = 0;
+	pack_u64(out, checkpoint_number(books->checkpoint));
+	put_reached(books, out);
+	checkpoint_write(books->ahead, out->data, out->size, false);
+}
+
+/* There is a checkpoint, and so there is a folder for this. */
+static void open_ahead(struct books *books, const char *folder)
+{
+	char error[512];
+	bool locked;
+
+	books->ahead = checkpoint_open_as("reached", folder, &locked, error, sizeof(error));
+	if (books->ahead)
+		fanout_before_push(books->fanout, write_ahead, books);
+	else
+		log_warning("%s: after a kill -9, what was read before is not counted as such", error);
 }
 
 struct books *books_open(const char *folder, struct fanout *fanout)
@@ -109,17 +187,22 @@ struct books *books_open(const char *folder, struct fanout *fanout)
 		books_close(books);
 		return NULL;
 	}
-	if (books->checkpoint)
+	if (books->checkpoint) {
+		open_ahead(books, folder);
 		load(books);
-	else
+	} else {
 		log_warning("%s: no checkpoint is kept, so a stop ends the session, and what is recorded "
 			    "while the agent is not running is lost",
 			error);
+	}
 	return books;
 }
 
 void books_close(struct books *books)
 {
+	fanout_before_push(books->fanout, NULL, NULL);
+	if (books->ahead)
+		checkpoint_close(books->ahead);
 	if (books->checkpoint)
 		checkpoint_close(books->checkpoint);
 	buffer_free(&books->holding.bytes);
@@ -206,16 +289,6 @@ static void pack_nothing(struct buffer *out)
 	pack_u32(out, 0);
 }
 
-/* Nothing reached: no sessions, none that are over, no step of the clock. */
-static void pack_nothing_reached(struct buffer *out)
-{
-	const struct clock_steps none = {.count = 0};
-
-	pack_u32(out, 0);
-	pack_u32(out, 0);
-	clock_steps_save(&none, out);
-}
-
 void books_write(struct books *books, bool sync)
 {
 	struct buffer *out = &books->out;
@@ -228,11 +301,7 @@ void books_write(struct books *books, bool sync)
 		pack_bytes(out, books->holding.bytes.data, books->holding.bytes.size);
 	else
 		pack_nothing(out);
-	if (books->reached.size)
-		buffer_put(out, books->reached.data, books->reached.size);
-	else
-		pack_nothing_reached(out);
-	ledger_save(out);
+	put_reached(books, out);
 	failure = checkpoint_write(books->checkpoint, out->data, out->size, sync);
 	if (failure && failure != books->failure)
 		log_warning("the checkpoint in `state-directory` cannot be written (%s): if the agent is "
@@ -247,6 +316,8 @@ void books_forget(struct books *books)
 {
 	int failure = books->checkpoint ? checkpoint_remove(books->checkpoint) : 0;
 
+	if (books->ahead)
+		checkpoint_remove(books->ahead);
 	if (failure)
 		log_warning("the checkpoint in `state-directory` cannot be removed: %s", g_strerror(failure));
 }

@@ -5,7 +5,9 @@
  * A reader hands over *places*: bytes that say from where it would have to read on, and that only it
  * understands. A place holds once everything that was handed to the outputs before it is settled at each of
  * them. Then it is written into the checkpoint, with what the reader has *reached* by that moment, and with
- * the ledger, which always go together: an event counts as read a second time if it was reached before.
+ * the ledger, which always go together: an event counts as read a second time if it was reached before. These
+ * two are also written ahead of each batch that goes to an output, so that nothing is delivered of which the
+ * next run does not know that it was read.
  *
  * The agent's death costs reading again from the last place that held. The death of a reader alone costs
  * less: what it handed over before its newest place is with the outputs, so the next one begins there.

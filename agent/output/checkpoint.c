@@ -24,8 +24,6 @@ struct checkpoint {
 	struct buffer out; /* what is written */
 };
 
-static const char *const names[TWOSLOTS] = {"checkpoint.0", "checkpoint.1"};
-
 static uint32_t crc_of(const uint8_t *header, const void *data, size_t size)
 {
 	uint32_t crc = crc32_gzip_refl(0, header, HEADER_SIZE - 4);
@@ -33,14 +31,17 @@ static uint32_t crc_of(const uint8_t *header, const void *data, size_t size)
 	return crc32_gzip_refl(crc, data, size);
 }
 
-static bool open_files(struct checkpoint *checkpoint, const char *folder, char *error, size_t error_size)
+static bool open_files(
+	struct checkpoint *checkpoint, const char *folder, const char *name, char *error, size_t error_size)
 {
 	int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int i = 0;
 
 	while (directory >= 0 && i < TWOSLOTS) {
+		g_autofree char *slot = g_strdup_printf("%s.%d", name, i);
+
 		checkpoint->slots.file[i] =
-			openat(directory, names[i], O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+			openat(directory, slot, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
 		if (checkpoint->slots.file[i] < 0)
 			break;
 		i++;
@@ -53,7 +54,8 @@ static bool open_files(struct checkpoint *checkpoint, const char *folder, char *
 	return i == TWOSLOTS;
 }
 
-struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error, size_t error_size)
+struct checkpoint *checkpoint_open_as(
+	const char *name, const char *folder, bool *locked, char *error, size_t error_size)
 {
 	struct checkpoint *checkpoint = g_new0(struct checkpoint, 1);
 
@@ -61,7 +63,7 @@ struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error
 		checkpoint->slots.file[i] = -1;
 	*locked = false;
 	mkdir(folder, 0750); /* if it cannot be made, opening tells why */
-	if (!open_files(checkpoint, folder, error, error_size))
+	if (!open_files(checkpoint, folder, name, error, error_size))
 		goto failed;
 	if (flock(checkpoint->slots.file[0], LOCK_EX | LOCK_NB) != 0) {
 		*locked = true;
@@ -76,6 +78,11 @@ struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error
 failed:
 	checkpoint_close(checkpoint);
 	return NULL;
+}
+
+struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error, size_t error_size)
+{
+	return checkpoint_open_as("checkpoint", folder, locked, error, error_size);
 }
 
 static bool open_slot(const uint8_t *bytes, size_t size, struct slot *slot, char *why, size_t why_size)
@@ -110,6 +117,11 @@ enum checkpoint_state checkpoint_read(
 	default:
 		return CHECKPOINT_NONE;
 	}
+}
+
+uint64_t checkpoint_number(const struct checkpoint *checkpoint)
+{
+	return checkpoint->slots.number;
 }
 
 /* A file stays as long as it was unless that is much too long, so that it does not grow and shrink all the

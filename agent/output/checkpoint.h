@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 
@@ -31,12 +32,19 @@ enum checkpoint_state {
  */
 struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error, size_t error_size);
 
+/* The same of other bytes beside it, in files of another name. */
+struct checkpoint *checkpoint_open_as(
+	const char *name, const char *folder, bool *locked, char *error, size_t error_size);
+
 /* Reads what was written last, into @data. */
 enum checkpoint_state checkpoint_read(
 	struct checkpoint *checkpoint, struct buffer *data, char *error, size_t error_size);
 
 /* Writes it; returns 0, or an errno. */
 int checkpoint_write(struct checkpoint *checkpoint, const void *data, size_t size, bool sync);
+
+/* The number of the last one that was read or written: each has a higher one than those before. */
+uint64_t checkpoint_number(const struct checkpoint *checkpoint);
 
 /* Empties both files: the next checkpoint_read finds none. Returns 0, or an errno. */
 int checkpoint_remove(struct checkpoint *checkpoint);

@@ -88,6 +88,7 @@ static void look(struct queue *queue, struct backlog *backlog)
 		.closed = queue->closed,
 		.since = queue->delivering_since,
 		.waiting_bytes = queue->waiting_bytes,
+		.unsettled = queue->unsettled > 0,
 		.limit = queue->limits.bytes,
 		.fresh_released = queue->fresh_released,
 		.replay_bytes = queue->replay_bytes,

@@ -21,6 +21,7 @@ struct backlog {
 	bool closed;
 	int64_t since;           /* since when it is delivering, or not; CLOCK_MONOTONIC ns */
 	size_t waiting_bytes;    /* of fresh batches */
+	bool unsettled;          /* some of what is marked is not settled */
 	size_t limit;            /* of the queue */
 	uint64_t fresh_released; /* spans of all fresh batches that the uplink has finished */
 	size_t replay_bytes;     /* that were handed over, and are not finished */

@@ -15,8 +15,11 @@ struct fanout {
 	struct receipt *receipt; /* of the items that are handed, borrowed; NULL: they are this node's */
 	struct lane *lanes;      /* as many as there are outlets at most */
 	size_t lane_count;
-	size_t *lane_of;                        /* each outlet's */
-	struct account_entry *entries;          /* for each outlet */
+	size_t *lane_of;                 /* each outlet's */
+	struct account_entry *entries;   /* for each outlet */
+	bool posted;                     /* items were, since before_push was called */
+	void (*before_push)(void *data); /* NULL: nobody is */
+	void *before_push_data;
 	GPtrArray *leaving;                     /* of struct queue *: closed, and not settled yet */
 	pthread_mutex_t lock;                   /* guards what follows */
 	_Atomic(struct outlets *) outlets_next; /* NULL: no others */
@@ -106,6 +109,12 @@ void fanout_configure(struct fanout *fanout, struct outlets *outlets)
 	pthread_mutex_unlock(&fanout->lock);
 }
 
+void fanout_before_push(struct fanout *fanout, void (*call)(void *data), void *data)
+{
+	fanout->before_push = call;
+	fanout->before_push_data = data;
+}
+
 /* Adding */
 
 size_t fanout_largest(const struct fanout *fanout, enum batch_format format)
@@ -165,6 +174,9 @@ static void push(struct fanout *fanout, size_t index)
 	struct lane *lane = &fanout->lanes[index];
 	struct batch *batch = lane->open;
 
+	if (fanout->posted && fanout->before_push)
+		fanout->before_push(fanout->before_push_data);
+	fanout->posted = false;
 	lane->open = NULL;
 	lane->last_count = batch->count;
 	lane->last_bytes = batch->spans.size;
@@ -234,6 +246,7 @@ bool fanout_hand(
 	for (size_t i = 0; i < fanout->lane_count; i++)
 		lane_choose(&fanout->lanes[i], &all);
 	post(fanout, change);
+	fanout->posted |= all.count > 0;
 	for (size_t i = 0; i < fanout->lane_count; i++) {
 		if (fanout->lanes[i].items) /* others are for items of another kind */
 			add(fanout, i, now);

@@ -34,6 +34,10 @@ void fanout_destroy(struct fanout *fanout);
  */
 void fanout_configure(struct fanout *fanout, struct outlets *outlets);
 
+/* @call is called with @data before a batch goes to the queues, if items were handed over since it was called
+ * last. NULL: nobody is called. */
+void fanout_before_push(struct fanout *fanout, void (*call)(void *data), void *data);
+
 /* Whether any output takes items of this format. */
 bool fanout_takes(const struct fanout *fanout, enum batch_format format);
 bool fanout_takes_kind(const struct fanout *fanout, enum kind kind);

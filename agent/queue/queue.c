@@ -191,6 +191,8 @@ void queue_mark(struct queue *queue)
 	pthread_mutex_lock(&queue->lock);
 	queue->marked = queue->pushed;
 	queue->unsettled = queue->live;
+	if (queue->unsettled && queue->spooled && !queue->delivering)
+		queue_poke(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -214,9 +216,12 @@ void queue_close(struct queue *queue)
 
 /* The uplink */
 
-/* Takes the oldest fresh entry, or else one from disk; the lock is held. */
+/* Takes the oldest fresh entry, or else one from disk; the lock is held. What may have no answer for long is
+ * better one that is on disk: what is fresh can be stored meanwhile. */
 static struct entry *choose(struct queue *queue)
 {
+	if (!queue->delivering && !queue->closed && queue->replay_first)
+		return queue->replay_first;
 	return queue->first || queue->closed ? queue->first : queue->replay_first;
 }
 

@@ -62,9 +62,9 @@ void queue_close(struct queue *queue);
 /* The uplink */
 
 /*
- * Takes the oldest batch, or, if no fresh one waits, one that is replayed from disk. Returns NULL if there is
- * none, or if half of the queue is taken already, so that there is something to drop when it is full. The
- * batch counts as part of the queue until it is released or given back.
+ * Takes the oldest batch, or, if no fresh one waits or the collector takes none, one that is replayed from
+ * disk. Returns NULL if there is none, or if half of the queue is taken already, so that there is something
+ * to drop when it is full. The batch counts as part of the queue until it is released or given back.
  */
 struct entry *queue_take(struct queue *queue);
 

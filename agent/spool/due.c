@@ -9,11 +9,16 @@
 #define PATIENCE_NS (1 * NS_PER_SECOND)
 /* How long batches wait for a commit. */
 #define GROUP_NS (500 * NS_PER_MS)
+/* The same of both while a place in the books waits for them: what the other outputs get until it holds is
+ * delivered a second time if the agent is killed. */
+#define MARKED_NS (50 * NS_PER_MS)
 
 int64_t due_at(const struct backlog *backlog, int64_t stored_at)
 {
 	if (backlog->delivering || !backlog->waiting_bytes)
 		return INT64_MAX;
+	if (backlog->unsettled)
+		return MAX(backlog->since, stored_at) + MARKED_NS;
 	return MAX(backlog->since + PATIENCE_NS, stored_at + GROUP_NS);
 }
 

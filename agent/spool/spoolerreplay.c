@@ -63,7 +63,7 @@ void spooler_replay(struct spooler *spooler, const struct backlog *backlog, int6
 
 void spooler_probe(struct spooler *spooler, const struct backlog *backlog)
 {
-	if (spooler_has_more(spooler) && !backlog->replay_bytes && !backlog->waiting_bytes)
+	if (spooler_has_more(spooler) && !backlog->replay_bytes)
 		replay_one(spooler);
 }
 

@@ -75,10 +75,10 @@ static bool take_hand(struct collector *collector, struct unpacker *body)
 		!statistics_take(collector->options.statistics, &hand.spans))
 		return false;
 	audience_show(collector->options.audience, collector->options.statistics, &hand.spans);
+	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
 	if (hand.events.count)
 		fanout_hand(collector->options.fanout, &none, &hand.events, clock_monotonic(), hand.at_once);
-	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	return true;
 }
 

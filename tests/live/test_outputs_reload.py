@@ -29,10 +29,13 @@ class Sections:
             parts = re.split(r"^\[(.*)\]\n", file.read(), flags=re.M)[1:]
         self.keys = dict(zip(parts[::2], parts[1::2]))
 
-    def hang_up(self, wanted=TAKEN):
-        """Writes the file, and has it read again."""
+    def write(self):
         with open(self.path, "w", encoding="utf-8") as file:
             file.write("".join(f"[{name}]\n{keys}" for name, keys in self.keys.items()))
+
+    def hang_up(self, wanted=TAKEN):
+        """Writes the file, and has it read again."""
+        self.write()
         agent = self.node.agent
         before = agent.log().count(TAKEN) + agent.log().count(REFUSED)
         agent.send(signal.SIGHUP)

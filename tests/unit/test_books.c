@@ -8,6 +8,7 @@
 #include "fanout_rig.h"
 #include "output/books.h"
 #include "run.h"
+#include "session/sessionid.h"
 
 static char folder[] = "/tmp/blkin-XXXXXX";
 static struct fanout *to;
@@ -102,6 +103,74 @@ START_TEST(newest_and_holding)
 }
 END_TEST
 
+/* Events read, and sessions that are over: as many of both. */
+static void reach(uint32_t count)
+{
+	const struct session_identity session = {.name = "over"};
+	const struct clock_steps none = {.count = 0};
+	struct buffer reached = {0};
+
+	pack_u32(&reached, 0);
+	pack_u32(&reached, count);
+	for (uint32_t i = 0; i < count; i++)
+		session_identity_save(&session, &reached);
+	clock_steps_save(&none, &reached);
+	books_reach(books, reached.data, reached.size);
+	buffer_free(&reached);
+	ledger_add(EVENTS_READ, 1);
+}
+
+static uint32_t reached(void)
+{
+	struct unpacker from = unpacker_of(books_reached(books)->data, books_reached(books)->size);
+
+	unpack_u32(&from);
+	return unpack_u32(&from);
+}
+
+/* What the next run finds read: the ledger as it was saved counts on top of that of now. */
+static int64_t found_read(void)
+{
+	struct ledger before, after;
+
+	ledger_read(&before);
+	reopen();
+	ledger_read(&after);
+	return after.row[EVENTS_READ] - before.row[EVENTS_READ];
+}
+
+/* Whatever goes to an output, the next run knows that it was read; where to read from is another matter. */
+START_TEST(written_ahead)
+{
+	struct ledger rows;
+
+	reach(1);
+	offer(2, "first");
+	ck_assert(books_settle(books, &number, &cost));
+	reach(2);
+	add_to(to, 1, 30);
+	offer(3, "second");
+	reach(3); /* nothing goes out after that */
+	ledger_read(&rows);
+	ck_assert_int_eq(found_read(), rows.row[EVENTS_READ] - 1);
+	ck_assert_uint_eq(reached(), 2);
+	assert_newest(1, "first", true);
+	/* a checkpoint that is newer counts */
+	reach(4);
+	books_write(books, false);
+	reopen();
+	ck_assert_uint_eq(reached(), 4);
+	/* what is ahead of no checkpoint counts for nothing */
+	add_to(to, 1, 30);
+	books_forget(books);
+	reopen();
+	ck_assert_uint_eq(books_reached(books)->size, 0);
+	books_write(books, false);
+	reopen();
+	ck_assert_uint_eq(reached(), 0);
+}
+END_TEST
+
 /* Before anything was read there is nothing to read from, and that can be written, and read back. */
 START_TEST(nothing_yet)
 {
@@ -138,6 +207,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, newest_and_holding);
+	tcase_add_test(cases, written_ahead);
 	tcase_add_test(cases, nothing_yet);
 	tcase_add_test(cases, two_agents);
 	tcase_add_test(cases, no_folder);

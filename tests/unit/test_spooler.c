@@ -11,8 +11,27 @@
 #include "queue/aside.h"
 #include "queue/backlog.h"
 #include "run.h"
+#include "spool/due.h"
 #include "spool/spoolfile.h"
 #include "spooler_rig.h"
+
+/* When what waits is due: soon if a place in the books waits for it. */
+START_TEST(test_due)
+{
+	struct backlog backlog = {.since = 3 * NS_PER_SECOND, .waiting_bytes = 1, .limit = QUEUE};
+
+	ck_assert_int_eq(due_at(&backlog, 0), 4 * NS_PER_SECOND);
+	ck_assert_uint_eq(due_bytes(&backlog, 0, 3999 * NS_PER_MS), 0);
+	ck_assert_int_eq(due_at(&backlog, 3900 * NS_PER_MS), 4400 * NS_PER_MS);
+	backlog.unsettled = true;
+	ck_assert_int_eq(due_at(&backlog, 0), 3050 * NS_PER_MS);
+	ck_assert_uint_eq(due_bytes(&backlog, 0, 3050 * NS_PER_MS), 1);
+	ck_assert_int_eq(due_at(&backlog, 3900 * NS_PER_MS), 3950 * NS_PER_MS);
+	backlog.delivering = true;
+	ck_assert_int_eq(due_at(&backlog, 0), INT64_MAX);
+	ck_assert_uint_eq(due_bytes(&backlog, 0, 9 * NS_PER_SECOND), 0);
+}
+END_TEST
 
 /* A short failure stores nothing; a long one everything, which makes the queue settled. */
 START_TEST(test_stored_when_the_collector_is_away)
@@ -24,9 +43,9 @@ START_TEST(test_stored_when_the_collector_is_away)
 	start(64 * MIB, 100, 1);
 	push(10, 300);
 	queue_set_delivering(queue, false);
-	queue_mark(queue);
 	g_usleep(500000);
 	ck_assert_int_eq(row(SPANS_SPOOLED), 0);
+	queue_mark(queue);
 	wait_until(all_stored);
 	ck_assert_int_eq(row(SPANS_SPOOLED), 10 * SPANS);
 	ck_assert(queue_mark_settled(queue));
@@ -370,6 +389,7 @@ int main(void)
 	rig_make_folder();
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
+	tcase_add_test(tcase, test_due);
 	tcase_add_test(tcase, test_stored_when_the_collector_is_away);
 	tcase_add_loop_test(tcase, test_suspect_is_stored, 0, 2);
 	tcase_add_test(tcase, test_stored_when_the_queue_fills);
