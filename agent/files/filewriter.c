@@ -21,6 +21,8 @@ void filewriter_init(struct filewriter *writer, const struct filewriter_options 
 		.options = *options, .folder = -1, .part = {.fd = -1, .name.lines = options->lines}};
 	writer->options.directory = writer->directory = g_strdup(options->directory);
 	writer->took_up = !options->take_up;
+	written_init(&writer->written, options->record);
+	writer->options.record = NULL;
 }
 
 static int fail(struct filewriter *writer, const char *what, int error)
@@ -66,12 +68,16 @@ static int open_folder(struct filewriter *writer)
 
 static int take_up(struct filewriter *writer)
 {
+	const struct takeup_record record = {&writer->written, &writer->identities};
 	int error;
 
 	if (writer->took_up)
 		return 0;
+	written_load(&writer->written, &writer->identities);
 	error = fail(writer, "cannot resume an unfinished file in",
-		takeup(writer->folder, filelines_kind(writer->options.lines), &writer->known, &writer->left));
+		takeup(writer->folder, filelines_kind(writer->options.lines), &writer->known, &writer->left,
+			&record));
+	known_sort(&writer->identities);
 	writer->took_up = !error;
 	return error;
 }
@@ -143,9 +149,11 @@ static int finish(struct filewriter *writer, struct partfile *part)
 {
 	int error = fail(writer, "cannot finish a file in", partfile_finish(part));
 
-	if (!error)
-		bound_total(writer);
-	return error;
+	if (error)
+		return error;
+	written_end(&writer->written, part, part->size);
+	bound_total(writer);
+	return 0;
 }
 
 /* The next file is made before this one is finished, so that there is always an unfinished one. On a full
@@ -192,17 +200,26 @@ void filewriter_free(struct filewriter *writer)
 {
 	leave(writer);
 	known_clear(&writer->known);
+	known_clear(&writer->identities);
+	written_free(&writer->written);
 	g_free(writer->directory);
 }
 
 /* Lines */
 
-/* What is to be written, and if lines may come again, its hashes and those of what is there already. */
+/* What is to be written, with its identities; and if lines may come again, its hashes and those of what is
+ * there already. */
 struct fresh {
 	struct buffer lines;
-	GArray *made, *taken;
+	GArray *made, *taken, *identities;
 	uint32_t noted;
 };
+
+static bool is_on_record(const struct filewriter *writer, uint64_t identity)
+{
+	return writer->identities.lines &&
+	       (known_is_noted(&writer->identities, identity) || known_has(&writer->identities, identity));
+}
 
 static bool is_known(struct filewriter *writer, const uint8_t *item, size_t size, struct fresh *fresh)
 {
@@ -233,63 +250,111 @@ static void expect_known(struct known *known, bool found)
 		known_clear(known);
 }
 
-static void collect(struct filewriter *writer, const uint8_t *items, const uint32_t *sizes, uint32_t count,
-	struct fresh *fresh)
+static void collect(struct filewriter *writer, const struct filewriter_lines *from, struct fresh *fresh)
 {
-	for (uint32_t i = 0; i < count; items += sizes[i++]) {
-		if (!sizes[i] || is_known(writer, items, sizes[i], fresh))
+	const uint8_t *item = from->items;
+
+	for (uint32_t i = 0; i < from->count; item += from->sizes[i++]) {
+		const uint64_t *identity = from->identities ? &from->identities[i] : NULL;
+
+		if (!from->sizes[i])
 			continue;
-		buffer_put(&fresh->lines, items, sizes[i]);
+		if (identity && is_on_record(writer, *identity)) {
+			fresh->noted++;
+			continue;
+		}
+		if (is_known(writer, item, from->sizes[i], fresh))
+			continue;
+		if (identity)
+			g_array_append_val(fresh->identities, *identity);
+		buffer_put(&fresh->lines, item, from->sizes[i]);
 		buffer_put(&fresh->lines, "\n", 1);
 	}
 }
 
-static void remember(struct known *known, const struct fresh *fresh, bool written)
+static void note_all(struct known *known, const GArray *hashes)
 {
-	for (guint i = 0; i < fresh->taken->len && !written; i++)
-		known_put_back(known, g_array_index(fresh->taken, uint64_t, i));
-	for (guint i = 0; i < fresh->made->len && written; i++)
-		known_note(known, g_array_index(fresh->made, uint64_t, i));
-	if (written && known->lines)
-		expect_known(known, fresh->taken->len + fresh->noted > 0);
+	for (guint i = 0; i < hashes->len; i++)
+		known_note(known, g_array_index(hashes, uint64_t, i));
 }
 
-static int append(struct filewriter *writer, const struct buffer *lines)
+/* All is written that was to be. */
+static void remember(struct filewriter *writer, const struct fresh *fresh)
 {
+	bool found = fresh->taken->len + fresh->noted > 0;
+
+	note_all(&writer->known, fresh->made);
+	/* what is in a file and in the spool may come a third time, from what the session recorded */
+	note_all(&writer->known, fresh->taken);
+	if (writer->known.lines)
+		expect_known(&writer->known, found);
+	if (!writer->identities.lines)
+		return;
+	note_all(&writer->identities, fresh->identities);
+	expect_known(&writer->identities, found);
+}
+
+/* Nothing is. */
+static void put_back(struct filewriter *writer, const struct fresh *fresh)
+{
+	for (guint i = 0; i < fresh->taken->len; i++)
+		known_put_back(&writer->known, g_array_index(fresh->taken, uint64_t, i));
+}
+
+static int add(struct filewriter *writer, const struct buffer *lines)
+{
+	int error = fail(writer, "cannot write a file in",
+		partfile_append(&writer->part, lines->data, lines->size, writer->options.sync_each));
+
+	/* of a file that was removed meanwhile, nobody will read this */
+	if (!error && partfile_is_gone(&writer->part))
+		error = fail(writer, "somebody removed the file that was being written in", ENOENT);
+	return error;
+}
+
+static int append(struct filewriter *writer, const struct fresh *fresh)
+{
+	const struct buffer *lines = &fresh->lines;
 	uint64_t size = (uint64_t)writer->part.size + lines->size;
+	int64_t before;
 	int error = 0;
 
 	if (writer->part.size && writer->options.rotate_size && size > writer->options.rotate_size)
 		error = filewriter_rotate(writer);
 	if (error)
 		return error;
-	error = fail(writer, "cannot write a file in",
-		partfile_append(&writer->part, lines->data, lines->size, writer->options.sync_each));
-	/* of a file that was removed meanwhile, nobody will read this */
-	if (!error && partfile_is_gone(&writer->part))
-		error = fail(writer, "somebody removed the file that was being written in", ENOENT);
-	if (!error && !writer->since)
+	before = writer->part.size;
+	written_begin(&writer->written, &writer->part, (const uint64_t *)(void *)fresh->identities->data,
+		fresh->identities->len);
+	error = add(writer, lines);
+	if (error)
+		written_end(&writer->written, &writer->part, before);
+	else if (!writer->since)
 		writer->since = clock_monotonic();
 	return error;
 }
 
-int filewriter_write(struct filewriter *writer, const uint8_t *items, const uint32_t *sizes, uint32_t count,
-	uint32_t *known)
+int filewriter_write(struct filewriter *writer, const struct filewriter_lines *lines, uint32_t *known)
 {
 	struct fresh fresh = {
 		.made = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		.taken = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		.identities = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 	};
 	int error = 0;
 
-	collect(writer, items, sizes, count, &fresh);
+	collect(writer, lines, &fresh);
 	if (fresh.lines.size)
-		error = append(writer, &fresh.lines);
-	if (!error)
+		error = append(writer, &fresh);
+	if (!error) {
 		*known += fresh.taken->len + fresh.noted;
-	remember(&writer->known, &fresh, !error);
+		remember(writer, &fresh);
+	} else {
+		put_back(writer, &fresh);
+	}
 	g_array_unref(fresh.made);
 	g_array_unref(fresh.taken);
+	g_array_unref(fresh.identities);
 	buffer_free(&fresh.lines);
 	return error;
 }

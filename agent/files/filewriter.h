@@ -17,12 +17,14 @@
 #include "files/known.h"
 #include "files/partfile.h"
 #include "files/takeup.h"
+#include "files/written.h"
 
 struct filewriter_options {
 	const char *directory; /* absolute */
 	enum filelines_are lines;
-	bool make;      /* the directory, with those above it */
-	bool take_up;   /* what an agent that was killed left there */
+	bool make;          /* the directory, with those above it */
+	bool take_up;       /* what an agent that was killed left there */
+	const char *record; /* the path of written.h's; NULL: none */
 	bool sync_each; /* each write is on disk when it returns; otherwise each file, when it is finished */
 	uint64_t rotate_size; /* bytes of a file; 0: any */
 	int64_t rotate_ns;    /* from a file's first line to its end; 0: any */
@@ -32,7 +34,9 @@ struct filewriter_options {
 struct filewriter {
 	struct filewriter_options options;
 	char *directory; /* the options' */
-	int folder;      /* -1: not open */
+	struct written written;
+	struct known identities; /* that are on record */
+	int folder;              /* -1: not open */
 	bool took_up;
 	struct takeup left; /* what was taken up */
 	struct known known;
@@ -49,10 +53,17 @@ void filewriter_init(struct filewriter *writer, const struct filewriter_options 
  * file. */
 int filewriter_open(struct filewriter *writer);
 
-/* Writes one line for each of @count items, whose bytes stand one after the other, but for those that are
- * known to be there; all, or none. After filewriter_open. How many there were already is added to @known. */
-int filewriter_write(struct filewriter *writer, const uint8_t *items, const uint32_t *sizes, uint32_t count,
-	uint32_t *known);
+/* Items that are lines: their bytes stand one after the other; each may have an identity. */
+struct filewriter_lines {
+	const uint8_t *items;
+	const uint32_t *sizes;
+	const uint64_t *identities; /* NULL: they are known by their lines alone */
+	uint32_t count;
+};
+
+/* Writes a line for each, but for those that are known to be there; all, or none. After filewriter_open. How
+ * many there were already is added to @known. */
+int filewriter_write(struct filewriter *writer, const struct filewriter_lines *lines, uint32_t *known);
 
 /* When the file is old enough, CLOCK_MONOTONIC ns; INT64_MAX: it has no lines. */
 int64_t filewriter_due(const struct filewriter *writer);

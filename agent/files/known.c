@@ -84,6 +84,11 @@ void known_put_back(struct known *known, uint64_t hash)
 	find(known, hash)->count++;
 }
 
+bool known_has(const struct known *known, uint64_t hash)
+{
+	return find(known, hash) != NULL;
+}
+
 static gpointer key_of(uint64_t hash)
 {
 	return (gpointer)(uintptr_t)hash; /* NOLINT(performance-no-int-to-ptr): never followed */

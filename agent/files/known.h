@@ -37,6 +37,9 @@ void known_sort(struct known *known);
 bool known_take(struct known *known, uint64_t hash);
 void known_put_back(struct known *known, uint64_t hash);
 
+/* Whether it was added, however often. */
+bool known_has(const struct known *known, uint64_t hash);
+
 /* Notes a line that was written. */
 void known_note(struct known *known, uint64_t hash);
 bool known_is_noted(const struct known *known, uint64_t hash);

@@ -17,6 +17,7 @@ static int open_new(struct partfile *part, int folder, const struct filename *na
 {
 	struct filename finished = *name;
 	char text[FILENAMES_SIZE];
+	struct stat file;
 	int error = 0;
 
 	finished.part = false;
@@ -29,6 +30,7 @@ static int open_new(struct partfile *part, int folder, const struct filename *na
 		return errno;
 	part->folder = folder;
 	part->name = *name;
+	part->inode = fstat(part->fd, &file) == 0 ? file.st_ino : 0;
 	/* between these two calls, whoever takes up what was left behind may have had it */
 	if (flock(part->fd, LOCK_EX | LOCK_NB) != 0)
 		error = errno == EWOULDBLOCK ? EEXIST : errno;
@@ -87,6 +89,7 @@ static int cut_end(struct partfile *part, int64_t *cut)
 		return errno;
 	if (!file.st_nlink)
 		return ENOENT;
+	part->inode = file.st_ino;
 	error = find_end(part->fd, file.st_size, &part->size);
 	if (error)
 		return error;

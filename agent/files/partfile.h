@@ -16,6 +16,7 @@ struct partfile {
 	int folder; /* borrowed */
 	int fd;     /* -1: there is none */
 	struct filename name;
+	uint64_t inode;
 	int64_t size; /* of what was written well */
 	bool torn;    /* more than that may be in the file */
 };

@@ -13,7 +13,8 @@
 #include "files/filenames.h"
 #include "files/partfile.h"
 
-static int finish(int folder, const struct filename *name, struct takeup *found)
+static int finish(
+	int folder, const struct filename *name, struct takeup *found, const struct takeup_record *record)
 {
 	struct partfile part;
 	int64_t cut = 0;
@@ -26,12 +27,15 @@ static int finish(int folder, const struct filename *name, struct takeup *found)
 	found->left = true;
 	found->cut += cut;
 	found->files += part.size > 0;
+	written_find(record->written, &part, record->known);
 	error = partfile_finish(&part);
+	if (!error)
+		written_end(record->written, &part, part.size);
 	partfile_close(&part);
 	return error;
 }
 
-static int finish_all(int folder, enum kind kind, struct takeup *found)
+static int finish_all(int folder, enum kind kind, struct takeup *found, const struct takeup_record *record)
 {
 	GArray *parts = filenames_list(folder, kind, true);
 	int error = 0;
@@ -39,7 +43,7 @@ static int finish_all(int folder, enum kind kind, struct takeup *found)
 	if (!parts)
 		return errno;
 	for (guint i = 0; i < parts->len && !error; i++)
-		error = finish(folder, &g_array_index(parts, struct filename_found, i).name, found);
+		error = finish(folder, &g_array_index(parts, struct filename_found, i).name, found, record);
 	g_array_unref(parts);
 	return error;
 }
@@ -91,9 +95,10 @@ static int read_back_newest(int folder, enum kind kind, struct known *known)
 }
 
 /* Whoever ends well leaves no unfinished file, and has everything on record. */
-int takeup(int folder, enum kind kind, struct known *known, struct takeup *found)
+int takeup(int folder, enum kind kind, struct known *known, struct takeup *found,
+	const struct takeup_record *record)
 {
-	int error = finish_all(folder, kind, found);
+	int error = finish_all(folder, kind, found, record);
 
 	if (error || !found->left)
 		return error;

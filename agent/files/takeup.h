@@ -11,6 +11,7 @@
 
 #include "core/kind.h"
 #include "files/known.h"
+#include "files/written.h"
 
 /* So much of the newest files is read back: more than waits at once to be put on record. */
 #define TAKEUP_BYTES INT64_C(67108864)
@@ -21,8 +22,15 @@ struct takeup {
 	int64_t cut;    /* bytes of half lines */
 };
 
+/* What was on record, where it is to find out what an unfinished file has of it. */
+struct takeup_record {
+	struct written *written;
+	struct known *known;
+};
+
 /* Of the files of that kind. Returns 0, or an errno: then it is called again with the same @found, which is
  * zeroed at first. Files that somebody else is writing stay as they are. */
-int takeup(int folder, enum kind kind, struct known *known, struct takeup *found);
+int takeup(int folder, enum kind kind, struct known *known, struct takeup *found,
+	const struct takeup_record *record);
 
 #endif

@@ -11,6 +11,7 @@
 struct output {
 	char *name;
 	enum kind kind;
+	char *state; /* the directory of what outlives the agent; NULL: an import, of which nothing does */
 	char *directory; /* of the spool */
 	struct event_base *base;
 	struct account *account;
@@ -162,9 +163,12 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 static struct uplink *make_uplink(struct output *output, const struct output_config *is, bool starting)
 {
 	struct uplink_options options = output_uplink_options(is, output->kind, starting, output->patient);
+	g_autofree char *record = NULL;
 
 	options.name = output->name;
-
+	if (output->state && output->kind == KIND_SPANS)
+		record = g_strdup_printf("%s/written-%s", output->state, output->name);
+	options.files.record = record;
 	return uplink_create(output->base, output->queue, &options);
 }
 
@@ -198,6 +202,7 @@ struct output *output_create(struct event_base *base, const struct output_config
 	output->kind = kind;
 	output->base = base;
 	output->patient = manner->patient;
+	output->state = manner->patient ? NULL : g_strdup(manner->state_directory);
 	output->account = account_open(output->name);
 	output->pushed = event_new(base, -1, EV_PERSIST, on_pushed, output);
 	output->queue = queue_create(&limits, output->account, wake, output);
@@ -341,6 +346,7 @@ void output_destroy(struct output *output, bool drop)
 		queue_unref(output->queue);
 	event_free(output->pushed);
 	g_free(output->directory);
+	g_free(output->state);
 	g_free(output->name);
 	g_free(output);
 }

@@ -25,7 +25,8 @@ struct output_manner {
 	bool patient;  /* an import: who pushes waits for room */
 	bool starting; /* the agent: what may pass, as a file that is missing, is no reason to do without the
 			  rest */
-	int64_t disk_ns; /* of queue_limits */
+	int64_t disk_ns;             /* of queue_limits */
+	const char *state_directory; /* borrowed for the call */
 };
 
 /* What the configuration says of its uplink, borrowed from there; the rest as in output_manner. */

@@ -38,6 +38,7 @@ static struct output_manner manner_for(const struct outputs *outputs, const stru
 	return (struct output_manner){
 		.patient = outputs->patient,
 		.disk_ns = count > 1 ? DISK_SHARED_NS : DISK_ONLY_NS,
+		.state_directory = config->state_directory,
 	};
 }
 

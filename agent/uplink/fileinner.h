@@ -24,6 +24,7 @@ struct fileuplink {
 	/* the thread's */
 	struct filewriter writer;
 	struct filelines lines;
+	struct buffer identities; /* of the batch at hand */
 	unsigned failures;
 	int64_t failed_at, wait_ns; /* CLOCK_MONOTONIC ns; 0: it works */
 	struct filenews said;

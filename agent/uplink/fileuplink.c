@@ -76,6 +76,7 @@ static void release(struct fileuplink *files)
 {
 	filewriter_free(&files->writer);
 	filelines_free(&files->lines);
+	buffer_free(&files->identities);
 	queue_unref(files->queue);
 	pthread_mutex_destroy(&files->lock);
 	pthread_cond_destroy(&files->changed);

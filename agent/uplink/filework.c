@@ -2,6 +2,7 @@
 /* What the thread of an uplink into files does with batches. */
 #include "base/clock.h"
 #include "queue/aside.h"
+#include "queue/identity.h"
 #include "queue/transcode.h"
 #include "uplink/fileinner.h"
 
@@ -77,15 +78,30 @@ static bool is_abandoned(struct fileuplink *files)
 	return abandoned;
 }
 
+/* Events and messages get no tags: they are known by their lines. */
+static const uint64_t *find_identities(struct fileuplink *files, const struct batch *batch)
+{
+	if (batch_kind(batch->format) != KIND_SPANS)
+		return NULL;
+	files->identities.size = 0;
+	identity_of_all(batch, &files->identities);
+	return (const uint64_t *)(void *)files->identities.data;
+}
+
 static int deliver(struct fileuplink *files, struct entry *entry)
 {
 	const struct batch *lines = filelines_of(&files->lines, entry->batch);
+	struct filewriter_lines with = {
+		.items = lines->spans.data,
+		.sizes = batch_sizes(lines),
+		.identities = find_identities(files, entry->batch),
+		.count = lines->count,
+	};
 	uint32_t known = 0; /* and sent, all the same */
 	int error = filewriter_open(&files->writer);
 
 	if (!error)
-		error = filewriter_write(
-			&files->writer, lines->spans.data, batch_sizes(lines), lines->count, &known);
+		error = filewriter_write(&files->writer, &with, &known);
 	if (error) {
 		queue_give_back(files->queue, entry);
 		fail(files, error);

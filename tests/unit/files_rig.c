@@ -11,6 +11,14 @@
 char *directory;
 struct filewriter writer;
 
+const char *record_path(void)
+{
+	static char path[256];
+
+	g_snprintf(path, sizeof(path), "%s.written", directory);
+	return path;
+}
+
 void files_make(void)
 {
 	directory = g_dir_make_tmp("blkin-XXXXXX", NULL);
@@ -19,7 +27,7 @@ void files_make(void)
 
 void files_remove(void)
 {
-	g_autofree char *command = g_strdup_printf("rm -rf %s", directory);
+	g_autofree char *command = g_strdup_printf("rm -rf %s %s*", directory, record_path());
 
 	ck_assert_int_eq(system(command), 0);
 	g_free(directory);
@@ -40,13 +48,17 @@ uint32_t write_lines(const char *lines)
 {
 	g_auto(GStrv) each = g_strsplit(lines, " ", -1);
 	g_autofree char *items = g_strjoinv("", each);
+	uint64_t identities[100];
 	uint32_t sizes[100], count = g_strv_length(each), known = 0;
+	const struct filewriter_lines with = {
+		(const uint8_t *)items, sizes, writer.written.path ? identities : NULL, count};
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		sizes[i] = (uint32_t)strlen(each[i]);
+		identities[i] = (uint64_t)(uint8_t)each[i][0];
+	}
 	ck_assert_int_eq(filewriter_open(&writer), 0);
-	ck_assert_msg(filewriter_write(&writer, (const uint8_t *)items, sizes, count, &known) == 0, "%s",
-		writer.error);
+	ck_assert_msg(filewriter_write(&writer, &with, &known) == 0, "%s", writer.error);
 	return known;
 }
 
@@ -74,6 +86,13 @@ void assert_files(bool part, const char *expected)
 	ck_assert_str_eq(all->str, expected);
 	g_array_unref(list);
 	close(folder);
+}
+
+void files_remove_lines(void)
+{
+	g_autofree char *command = g_strdup_printf("rm -f %s/*.jsonl %s/.*.part", directory, directory);
+
+	ck_assert_int_eq(system(command), 0);
 }
 
 void leave_file(const char *name, const char *text)

@@ -2,6 +2,7 @@
 /* What is taken up after a crash. */
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,8 +25,8 @@ static void write_and_die(const char *lines)
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* It is finished at the next start, and what comes again is not written again: each line as often as it was
- * there. */
+/* It is finished at the next start, and what comes again is not written again: once from the spool, and once
+ * more from what the session recorded. */
 START_TEST(taken_up_after_a_kill)
 {
 	struct filewriter_options with = files_options();
@@ -38,10 +39,10 @@ START_TEST(taken_up_after_a_kill)
 	assert_files(false, "one two two ");
 	ck_assert_uint_eq(writer.left.files, 1);
 	ck_assert_uint_eq(write_lines("two three"), 1);
-	ck_assert_uint_eq(write_lines("one two two"), 2);
-	ck_assert_uint_eq(write_lines("one"), 0);
+	ck_assert_uint_eq(write_lines("one two two"), 3);
+	ck_assert_uint_eq(write_lines("one four"), 1);
 	stop_writer();
-	assert_files(false, "one two two |three two |one ");
+	assert_files(false, "one two two |three four ");
 }
 END_TEST
 
@@ -110,6 +111,123 @@ START_TEST(comes_twice_after_a_kill)
 	ck_assert_uint_eq(write_lines("three two four"), 2);
 	stop_writer();
 	assert_files(false, "one one |two three four ");
+}
+END_TEST
+
+/* Spans that are on record are known, whatever their lines are now; also when their file is gone. */
+START_TEST(known_by_their_identities)
+{
+	struct filewriter_options with = files_options();
+
+	with.record = record_path();
+	with.rotate_size = 8;
+	start_writer(&with);
+	write_lines("a1 b1");
+	write_lines("c1 d1");
+	write_and_die("e1");
+	filewriter_free(&writer);
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("b2 x1 c2"), 2);
+	ck_assert_uint_eq(write_lines("x2 e2 c3 a2"), 4);
+	stop_writer();
+	assert_files(false, "a1 b1 |c1 d1 |e1 |x1 ");
+	/* after a good end, too: whether that is in the books nobody knows */
+	files_remove_lines();
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("x3 e3 y1"), 2);
+	stop_writer();
+	assert_files(false, "y1 ");
+}
+END_TEST
+
+/* What went on record is in no file if the agent died before it was, or only a part of it is. */
+START_TEST(on_record_and_not_written)
+{
+	struct filewriter_options with = files_options();
+	const uint64_t identities[] = {'b', 'c', 'd'};
+	char name[FILENAMES_SIZE];
+	g_autofree char *path = NULL;
+	FILE *file;
+
+	with.record = record_path();
+	start_writer(&with);
+	write_lines("a1");
+	written_begin(&writer.written, &writer.part, identities, 3);
+	filename_print(&writer.part.name, name);
+	path = g_build_filename(directory, name, NULL);
+	file = fopen(path, "a");
+	fputs("b1\nc", file);
+	fclose(file);
+	filewriter_free(&writer);
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("a2 b2 c2 d2"), 2);
+	stop_writer();
+	assert_files(false, "a1 b1 |c2 d2 ");
+	/* and where nobody can say, it counts as not written */
+	start_writer(&with);
+	written_begin(&writer.written, &writer.part, identities + 1, 2);
+	ck_assert_uint_eq(write_lines("e1"), 0);
+	written_begin(&writer.written, &writer.part, (const uint64_t[]){'f'}, 1);
+	filewriter_free(&writer);
+	files_remove_lines();
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("e2 f2 g2"), 1);
+	stop_writer();
+}
+END_TEST
+
+/* A write that fails leaves nothing on record. */
+START_TEST(a_failure_is_on_record)
+{
+	struct filewriter_options with = files_options();
+	const struct rlimit small = {4004, RLIM_INFINITY}; /* larger than the record */
+	g_autofree char *large = g_strnfill(4000, 'a');
+	const uint64_t identities[] = {'b', 'c'};
+	const uint32_t sizes[] = {2, 2};
+	const struct filewriter_lines lines = {(const uint8_t *)"b1c1", sizes, identities, 2};
+	struct rlimit limit;
+	uint32_t known = 0;
+
+	with.record = record_path();
+	start_writer(&with);
+	write_lines(large);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	setrlimit(RLIMIT_FSIZE, &small);
+	ck_assert_int_eq(filewriter_write(&writer, &lines, &known), EFBIG);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	ck_assert_int_eq(filewriter_rotate(&writer), 0);
+	filewriter_free(&writer);
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("a2 b2 c2"), 1);
+	stop_writer();
+}
+END_TEST
+
+/* The record is bounded, and what is damaged of it counts for nothing. */
+START_TEST(record_is_bounded)
+{
+	struct filewriter_options with = files_options();
+	g_autofree char *old = g_strconcat(record_path(), ".old", NULL);
+	static uint64_t identities[50000];
+	struct stat file;
+
+	with.record = record_path();
+	start_writer(&with);
+	for (uint64_t n = 0; n < 20; n++) {
+		for (uint64_t i = 0; i < G_N_ELEMENTS(identities); i++)
+			identities[i] = 1000 + n * G_N_ELEMENTS(identities) + i;
+		written_begin(&writer.written, &writer.part, identities, G_N_ELEMENTS(identities));
+		writer.part.size++;
+	}
+	filewriter_free(&writer);
+	ck_assert(stat(record_path(), &file) == 0 && file.st_size <= 1 << 20);
+	ck_assert(stat(old, &file) == 0 && file.st_size <= 1 << 20);
+	ck_assert_int_eq(truncate(old, file.st_size - 1), 0);
+	start_writer(&with);
+	ck_assert(known_has(&writer.identities, 1000 + 18 * G_N_ELEMENTS(identities)));
+	ck_assert(!known_has(&writer.identities, 1000));
+	stop_writer();
 }
 END_TEST
 
@@ -206,6 +324,10 @@ TCase *files_takeup_cases(void)
 	tcase_add_test(cases, killed_while_it_takes_up);
 	tcase_add_test(cases, stopped_before_all_came_again);
 	tcase_add_test(cases, comes_twice_after_a_kill);
+	tcase_add_test(cases, known_by_their_identities);
+	tcase_add_test(cases, on_record_and_not_written);
+	tcase_add_test(cases, a_failure_is_on_record);
+	tcase_add_test(cases, record_is_bounded);
 	tcase_add_test(cases, directory_changes);
 	tcase_add_test(cases, half_a_line_is_cut_off);
 	tcase_add_test(cases, nothing_is_known_after_a_good_end);

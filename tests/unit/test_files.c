@@ -153,6 +153,7 @@ START_TEST(no_room)
 	struct filewriter_options with = files_options();
 	const struct rlimit small = {10, RLIM_INFINITY};
 	uint32_t sizes[] = {3, 20}, known = 0;
+	const struct filewriter_lines lines = {(const uint8_t *)"old12345678901234567890", sizes, NULL, 2};
 	struct rlimit limit;
 
 	leave_file(".zipkin-20200101T000000Z-1.jsonl.part", "old\n");
@@ -162,9 +163,7 @@ START_TEST(no_room)
 	getrlimit(RLIMIT_FSIZE, &limit);
 	setrlimit(RLIMIT_FSIZE, &small);
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(filewriter_write(&writer, (const uint8_t *)"old12345678901234567890", sizes,
-					 2, &known),
-			EFBIG);
+		ck_assert_int_eq(filewriter_write(&writer, &lines, &known), EFBIG);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	assert_files(true, "first ");
 	ck_assert_uint_eq(known, 0);
@@ -208,6 +207,7 @@ START_TEST(file_removed)
 	struct filewriter_options with = files_options();
 	g_autofree char *path = NULL;
 	uint32_t size = 3, known = 0;
+	const struct filewriter_lines lines = {(const uint8_t *)"two", &size, NULL, 1};
 	char name[FILENAMES_SIZE];
 
 	start_writer(&with);
@@ -215,7 +215,7 @@ START_TEST(file_removed)
 	filename_print(&writer.part.name, name);
 	path = g_build_filename(directory, name, NULL);
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(filewriter_write(&writer, (const uint8_t *)"two", &size, 1, &known), ENOENT);
+	ck_assert_int_eq(filewriter_write(&writer, &lines, &known), ENOENT);
 	write_lines("two");
 	stop_writer();
 	assert_files(false, "two ");
@@ -228,6 +228,7 @@ START_TEST(file_renamed)
 	struct filewriter_options with = files_options();
 	g_autofree char *path = NULL, *elsewhere = g_build_filename(directory, "mine.jsonl", NULL);
 	uint32_t size = 3, known = 0;
+	const struct filewriter_lines lines = {(const uint8_t *)"two", &size, NULL, 1};
 	char name[FILENAMES_SIZE];
 
 	start_writer(&with);
@@ -235,7 +236,7 @@ START_TEST(file_renamed)
 	filename_print(&writer.part.name, name);
 	path = g_build_filename(directory, name, NULL);
 	ck_assert_int_eq(rename(path, elsewhere), 0);
-	ck_assert_int_eq(filewriter_write(&writer, (const uint8_t *)"two", &size, 1, &known), ENOENT);
+	ck_assert_int_eq(filewriter_write(&writer, &lines, &known), ENOENT);
 	write_lines("two");
 	stop_writer();
 	assert_files(false, "two ");
