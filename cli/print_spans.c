@@ -21,6 +21,7 @@ static const struct pending_limits limits = {
 struct span_printer {
 	struct span_printer_options options;
 	struct pending_traces *traces; /* NULL: a line for each span */
+	uint64_t shown;                /* traces */
 	struct buffer out;             /* text to be written at once */
 };
 
@@ -45,6 +46,9 @@ static void show_trace(void *data, const GPtrArray *spans)
 
 	if (printer->options.wants && !printer->options.wants(printer->options.data, spans))
 		return;
+	if (printer->options.most_traces && printer->shown == printer->options.most_traces)
+		return;
+	printer->shown++;
 	find_style(printer, &style);
 	trace_print(&printer->out, spans, &style);
 	buffer_put(&printer->out, "\n", 1);
@@ -104,6 +108,11 @@ void span_printer_show_all(struct span_printer *printer)
 {
 	if (printer->traces)
 		pending_traces_show_all(printer->traces);
+}
+
+uint64_t span_printer_traces(const struct span_printer *printer)
+{
+	return printer->shown;
 }
 
 bool span_printer_write(struct span_printer *printer, bool *failed)

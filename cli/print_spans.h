@@ -23,6 +23,7 @@ struct span_printer_options {
 	/* of the traces that are complete, only those that it wants; NULL: all */
 	bool (*wants)(const void *data, const GPtrArray *spans);
 	const void *data;
+	uint64_t most_traces; /* no more of these are shown; 0: all are */
 };
 
 struct span_printer *span_printer_create(const struct span_printer_options *options);
@@ -38,6 +39,9 @@ int64_t span_printer_show_quiet(struct span_printer *printer);
 
 /* Shows all that is held. */
 void span_printer_show_all(struct span_printer *printer);
+
+/* The traces that were shown. */
+uint64_t span_printer_traces(const struct span_printer *printer);
 
 /*
  * Writes out what was shown, and waits until that is done. Returns false if standard output does not take it:

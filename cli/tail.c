@@ -42,7 +42,8 @@ static const char help[] =
 	"  --trees              whole traces, as `blkin collect` draws them; the options above choose\n"
 	"                       the traces that have such a span, and what took less is folded\n"
 	"  --json               print one span per line, in Zipkin's version 2 JSON\n"
-	"  --count N            stop after N spans\n" FOLDING_HELP "\n" WHICH_AGENT_HELP "\n"
+	"  --count N            stop after N spans, or with --trees after N traces\n" FOLDING_HELP
+	"\n" WHICH_AGENT_HELP "\n"
 	"What comes faster than it is taken is left out, and counted; the agent waits for nobody.\n"
 	"It answers root and the members of group `blkin` only.\n";
 
@@ -51,7 +52,7 @@ struct tail {
 	struct wanted wanted;
 	struct span_printer_options printing;
 	bool trees;
-	uint64_t count; /* 0: no end */
+	uint64_t count; /* of spans, or of trees; 0: no end */
 
 	struct stream stream;
 	struct span_printer *printer;
@@ -125,9 +126,12 @@ static bool is_done(const struct tail *tail)
 	return interrupted || (tail->count && tail->shown >= tail->count);
 }
 
+/* The printer chooses whole traces. */
 static void choose(struct tail *tail)
 {
-	for (guint i = 0; !tail->trees && i < tail->spans->len;) {
+	if (tail->trees)
+		return;
+	for (guint i = 0; i < tail->spans->len;) {
 		if (wanted_takes(&tail->wanted, g_ptr_array_index(tail->spans, i)))
 			i++;
 		else
@@ -146,6 +150,8 @@ static int show(struct tail *tail)
 	choose(tail);
 	span_printer_add(tail->printer, tail->spans);
 	span_printer_show_quiet(tail->printer);
+	if (tail->trees)
+		tail->shown = span_printer_traces(tail->printer);
 	if (is_done(tail))
 		span_printer_show_all(tail->printer);
 	if (!span_printer_write(tail->printer, &failed))
@@ -189,6 +195,7 @@ static int tail_spans(struct tail *tail)
 	if (tail->trees) {
 		tail->printing.wants = wanted_takes_any;
 		tail->printing.data = &tail->wanted;
+		tail->printing.most_traces = tail->count;
 	}
 	tail->spans = g_ptr_array_new_with_free_func(span2_free);
 	tail->printer = span_printer_create(&tail->printing);

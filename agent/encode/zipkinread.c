@@ -6,14 +6,30 @@
 #include "encode/zipkin.h"
 #include "wire/tbinary.h"
 
+/* Types of binary annotations. */
+enum { TYPE_BOOL = 0, TYPE_STRING = 6 };
+
+/* Annotations that may say the span's times; each stays an annotation if it does not. */
+enum edge { BEGIN, END, WIRE_SENT, WIRE_RECEIVED, EDGES };
+
+struct found {
+	bool is_there;
+	int64_t time; /* ns */
+	size_t at;    /* among the annotations */
+};
+
+/* Whose address it is, when that is a tag: the server's, the client's, the broker's. */
+enum remote { REMOTE_SERVER, REMOTE_CLIENT, REMOTE_BROKER, REMOTES };
+
 /* What is found while the fields come by. */
 struct reading {
 	struct tbinary_reader from;
 	struct span *span;
 	struct spanread_memory *memory;
-	bool has_host;      /* the local endpoint was there */
-	bool timed;         /* the span's own timestamp was */
-	int64_t begin, end; /* of the core annotations; 0: not there */
+	bool has_host; /* the local endpoint was there */
+	struct found edges[EDGES];
+	bool has_remote[REMOTES];
+	struct endpoint remotes[REMOTES];
 };
 
 static struct text get_text(struct tbinary_reader *from)
@@ -70,14 +86,16 @@ static void get_endpoint(struct tbinary_reader *from, struct endpoint *endpoint)
 static const struct core {
 	char words[3];
 	enum span_kind kind;
-	bool ends;
+	enum edge edge;
 } cores[] = {
-	{"cs", SPAN_CLIENT, false},
-	{"cr", SPAN_CLIENT, true},
-	{"sr", SPAN_SERVER, false},
-	{"ss", SPAN_SERVER, true},
-	{"ms", SPAN_PRODUCER, false},
-	{"mr", SPAN_CONSUMER, false},
+	{"cs", SPAN_CLIENT, BEGIN},
+	{"cr", SPAN_CLIENT, END},
+	{"sr", SPAN_SERVER, BEGIN},
+	{"ss", SPAN_SERVER, END},
+	{"ms", SPAN_PRODUCER, BEGIN},
+	{"mr", SPAN_CONSUMER, BEGIN},
+	{"ws", SPAN_LOCAL, WIRE_SENT},
+	{"wr", SPAN_LOCAL, WIRE_RECEIVED},
 };
 
 static const struct core *find_core(struct text value)
@@ -88,18 +106,18 @@ static const struct core *find_core(struct text value)
 	return NULL;
 }
 
-/* The kind is that of the first core annotation; its begin and end are no annotations, once each. */
+/* The kind is that of the first core annotation; each of its edges counts once. */
 static void take_annotation(struct reading *is, int64_t time, struct text value, bool with_host)
 {
 	const struct core *core = with_host ? find_core(value) : NULL;
-	int64_t *edge = core && core->ends ? &is->end : &is->begin;
+	struct found *edge = core ? &is->edges[core->edge] : NULL;
 
 	if (core && is->span->kind == SPAN_LOCAL)
 		is->span->kind = core->kind;
-	if (core && core->kind == is->span->kind && !*edge)
-		*edge = time;
-	else
-		spanread_annotation(is->memory, spanread_ns(time), value);
+	if (core && !edge->is_there && (core->kind == is->span->kind || core->kind == SPAN_LOCAL))
+		*edge = (struct found){
+			true, spanread_ns(time), is->memory->annotations.size / sizeof(struct annotation)};
+	spanread_annotation(is->memory, spanread_ns(time), value);
 }
 
 static void get_annotation(struct reading *is)
@@ -130,17 +148,31 @@ static bool is_text(struct text text, const char *word)
 	return text.size == strlen(word) && !memcmp(text.data, word, text.size);
 }
 
-/* The remote endpoint is in `sa`, `ca` or `ma`, a truth value; an empty `lc` has just the place. */
+static void take_remote(struct reading *is, struct text key, const struct endpoint *host)
+{
+	static const char *const keys[] = {"sa", "ca", "ma"};
+
+	for (int i = 0; i < REMOTES; i++) {
+		if (!is_text(key, keys[i]))
+			continue;
+		is->has_remote[i] = true;
+		is->remotes[i] = *host;
+	}
+}
+
+/*
+ * The remote endpoint is in `sa`, `ca` or `ma`, which are true; an empty `lc` has just the place. What is no
+ * text otherwise is not shown by Zipkin, either.
+ */
 static void take_tag(
 	struct reading *is, struct text key, struct text value, uint32_t kind, const struct endpoint *host)
 {
 	bool is_place = host && is_text(key, "lc") && !value.size;
 
-	if (host && kind == 0 && (is_text(key, "sa") || is_text(key, "ca") || is_text(key, "ma"))) {
-		is->span->has_remote = true;
-		is->span->remote = *host;
+	if (host && kind == TYPE_BOOL && value.size == 1 && *value.data == 1)
+		take_remote(is, key, host);
+	if (kind != TYPE_STRING)
 		return;
-	}
 	if (host && !is->has_host) {
 		is->span->local = *host;
 		is->has_host = true;
@@ -205,7 +237,6 @@ static void get_number_field(struct reading *is, int16_t id)
 		span->duration = spanread_ns((int64_t)number);
 	else if (id == 12)
 		span->trace_id_high = number;
-	is->timed |= id == 10;
 }
 
 static void get_span(struct reading *is)
@@ -229,16 +260,106 @@ static void get_span(struct reading *is)
 	}
 }
 
-/* The server's half of a shared span has no times of its own. */
+/* An annotation that the span's kind and times say is none. */
+static void drop(struct reading *is, struct found *edge)
+{
+	struct buffer *lines = &is->memory->annotations;
+	size_t begin = edge->at * sizeof(struct annotation), end = begin + sizeof(struct annotation);
+
+	if (!edge->is_there)
+		return;
+	memmove(lines->data + begin, lines->data + end, lines->size - end);
+	lines->size -= sizeof(struct annotation);
+	for (int i = 0; i < EDGES; i++)
+		is->edges[i].at -= is->edges[i].at > edge->at;
+	edge->is_there = false;
+}
+
+/* What a span says that it took counts, if it is whole; or else what its annotations do. */
+static void settle_between(struct span *span, const struct found *begin, const struct found *end)
+{
+	if (span->timestamp && span->duration)
+		return;
+	span->timestamp = begin->time;
+	span->duration = end->is_there && end->time > begin->time ? end->time - begin->time : 0;
+}
+
+/*
+ * The server's half of a shared span has no times of its own, or no duration. An end without a beginning says
+ * nothing but when it was, unless it is where the span's duration ends.
+ */
+static void settle_call(struct reading *is)
+{
+	struct found *begin = &is->edges[BEGIN], *end = &is->edges[END];
+	struct span *span = is->span;
+	bool ends = end->is_there, whole = span->timestamp && span->duration,
+	     begins = begin->is_there || (ends && whole && end->time == span->timestamp + span->duration);
+
+	if (span->kind == SPAN_SERVER)
+		span->shared = begins && (!span->timestamp || (ends && !span->duration));
+	if (begin->is_there && (ends || !span->timestamp))
+		settle_between(span, begin, end);
+	if (begins)
+		drop(is, end);
+	drop(is, begin);
+}
+
+/* A message that is sent ends on the wire, and one that is received begins there. */
+static void settle_message(struct reading *is)
+{
+	struct found *core = &is->edges[BEGIN], *sent = &is->edges[WIRE_SENT],
+		     *received = &is->edges[WIRE_RECEIVED];
+
+	if (is->span->kind == SPAN_PRODUCER)
+		settle_between(is->span, core, sent);
+	else if (received->is_there)
+		settle_between(is->span, received, core);
+	else
+		settle_between(is->span, core, &(struct found){0});
+	drop(is, core);
+	drop(is, sent);
+	drop(is, received);
+}
+
+/* As Zipkin does when it makes a span of version 2 of one of version 1. */
 static void settle_times(struct reading *is)
+{
+	is->span->shared = !is->span->timestamp;
+	if (is->span->kind == SPAN_CLIENT || is->span->kind == SPAN_SERVER)
+		settle_call(is);
+	else if (is->span->kind != SPAN_LOCAL)
+		settle_message(is);
+	if (!is->span->timestamp)
+		is->span->duration = 0;
+}
+
+/* Of what is no call, a server's address counts first; a client's alone says that this is the server's side.
+ */
+static enum remote other_side(struct reading *is)
 {
 	struct span *span = is->span;
 
-	if (is->timed)
-		return;
-	span->shared = true;
-	span->timestamp = spanread_ns(is->begin);
-	span->duration = is->begin && is->end > is->begin ? spanread_ns(is->end) - span->timestamp : 0;
+	if (span->kind == SPAN_CLIENT || span->kind == SPAN_SERVER)
+		return span->kind == SPAN_CLIENT ? REMOTE_SERVER : REMOTE_CLIENT;
+	if (is->has_remote[REMOTE_SERVER]) {
+		if (is->has_remote[REMOTE_CLIENT] && !is->has_host)
+			span->local = is->remotes[REMOTE_CLIENT];
+		return REMOTE_SERVER;
+	}
+	if (is->has_remote[REMOTE_CLIENT]) {
+		span->kind = SPAN_SERVER;
+		return REMOTE_CLIENT;
+	}
+	return span->kind == SPAN_LOCAL ? REMOTE_SERVER : REMOTE_BROKER;
+}
+
+static void settle_remote(struct reading *is)
+{
+	enum remote other = other_side(is);
+
+	is->span->has_remote = is->has_remote[other];
+	if (is->span->has_remote)
+		is->span->remote = is->remotes[other];
 }
 
 /* What the encoder has added follows from the tag `error`. */
@@ -268,6 +389,7 @@ bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struc
 	*span = (struct span){0};
 	get_span(&is);
 	settle_times(&is);
+	settle_remote(&is);
 	drop_reason(memory);
 	spanread_lines(memory, span);
 	return !tbinary_failed(&is.from) && !tbinary_left(&is.from);

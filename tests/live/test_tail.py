@@ -167,6 +167,15 @@ def test_count(node, agent):
         assert len(next(texts(process)).splitlines()) == 7
 
 
+def test_count_of_trees(node, agent):
+    """Whole traces are counted, and only those that the options choose."""
+    with tail(node, "--trees", "--tag", "ordinal=7", "--count", "1") as process:
+        node.run([LOAD, "-n", 50, "-w", 20])
+        assert process.wait(20) == 0
+        printed = next(texts(process))
+    assert printed.count("trace ") == 1 and "ordinal = 7\n" in printed, printed
+
+
 def test_errors_and_one_trace(node, agent):
     with tail(node, "--json", "--errors") as failed, tail(node, "--json") as process:
         node.run([ERRORS, 200])
