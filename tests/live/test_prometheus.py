@@ -6,9 +6,11 @@ import glob
 import os
 import re
 import signal
+import subprocess
 import time
 
 import pytest
+from rig.dictation import Dictation
 from rig.node import Node
 from rig.othernode import OtherNode
 from rig.process import exactly, free_port, wait_until
@@ -16,6 +18,7 @@ from rig.prometheus import RULES, Prometheus
 from rig.scribe import Receiver
 
 LOAD = "tests/live/programs/spanload"
+SHM = "/dev/shm"
 TINY = {"queue_size": "256K", "batch_size": "8K", "retry_max": "200ms"}
 NO_SPOOL = {"max_size": 0}
 
@@ -159,6 +162,28 @@ def failing_spans(site):
     site.node.run(["tests/live/programs/errorload", 1000])
 
 
+def shared_memory_full(site):
+    """Less room is left than the buffers of one more user take."""
+    used = os.statvfs(SHM)
+    size_shared_memory((used.f_blocks - used.f_bfree) * used.f_frsize + 1024 * 1024)
+
+
+def mend_shared_memory(_):
+    size_shared_memory(1 << 30)
+
+
+def size_shared_memory(size):
+    subprocess.run(["mount", "-o", f"remount,size={size}", SHM], check=True)
+
+
+def more_names_than_room(site):
+    """Spans of as many names as there is room for, and then of others."""
+    with Dictation(site.node) as program:
+        program.deliver([("crowd", f"name {n}", 10, False) for n in range(10000)])
+        for turn in range(8):
+            program.deliver([("crowd", f"late {turn} {n}", 10, False) for n in range(20)])
+
+
 # name, cause, what else may come of it, how it is mended, settings
 CAUSES = {
     "down": ("BlkinAgentDown", down, set(), lambda site: site.node.start_agent_again(), {}),
@@ -183,6 +208,8 @@ CAUSES = {
         {"output": TINY, "spool": NO_SPOOL},
     ),
     "ring": ("BlkinEventsLost", ring_overrun, set(), None, {"session": {"memory": "1M"}}),
+    "shm": ("BlkinSharedMemoryFull", shared_memory_full, set(), mend_shared_memory, {}),
+    "names": ("BlkinNamesFull", more_names_than_room, set(), None, {}),
     "garbage": ("BlkinEventsRejected", garbage, set(), None, {}),
     "flapping": ("BlkinSessionFlapping", flapping, {"BlkinNotCollecting"}, None, {}),
     "late": ("BlkinDeliverySlow", late, {"BlkinCollectorDown"}, None, {}),

@@ -5,7 +5,6 @@ event, and nobody notices.
 """
 
 import glob
-import os
 import shutil
 import signal
 
@@ -19,7 +18,7 @@ from test_restart import KEEP
 RATE, SECONDS, COUNT = 100, 8, 50
 DYING = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as another user")
+pytestmark = pytest.mark.as_root("only root may run programs as another user")
 
 
 def paths(node, user, name):

@@ -19,7 +19,7 @@ SHM = "/dev/shm"
 NOT_TRACED = 3  # what spanload ends with then
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="runs programs of several users")
+@pytest.mark.as_root("runs programs of several users")
 def test_one_user_takes_all_names(node, receiver):
     node.write_config(receiver.port, thresholds={"*/late *": "mean 1ms", "*/name 1": "none"})
     node.start_agent_again(**WHOLE_STACKS)  # babeltrace2 may keep a little when another user's streams come
@@ -45,7 +45,7 @@ def test_one_user_takes_all_names(node, receiver):
         wait_until(lambda: findings(node) == {}, 40, "nothing to be said of it, once it is over")
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="mounts")
+@pytest.mark.as_root("mounts")
 def test_shared_memory_is_full(node, receiver):
     """Anybody may fill it: who starts then records nothing, which status says until there is room."""
     node.write_config(receiver.port, session={"memory": "8M"})

@@ -118,7 +118,7 @@ def test_consumer_is_killed(node, receiver):
     assert node.ledger().sessions_lost == 1
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="becomes other users")
+@pytest.mark.as_root("becomes other users")
 def test_ring_buffers_are_cut_off(node, receiver):
     """
     A user makes the files of their own ring buffers shorter: LTTng's consumer daemon is caught in a fault for ever, and

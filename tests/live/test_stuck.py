@@ -16,7 +16,7 @@ from rig.users import start_as
 from test_restart import KEEP, LOAD
 from test_users import share
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may run programs as other users")
+pytestmark = pytest.mark.as_root("only root may run programs as other users")
 
 CULPRIT, OTHER = 4321, 4322
 CPU = 0
