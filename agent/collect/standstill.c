@@ -12,7 +12,7 @@
 #include "base/clock.h"
 
 /* So long, and so many turns of the live timer, a session may be silent. */
-#define SILENT_NS (3 * NS_PER_SECOND)
+#define SILENT_NS (5 * NS_PER_SECOND)
 #define SILENT_TURNS 10
 /* So often it is looked whether there are any streams. */
 #define LOOK_NS (1 * NS_PER_SECOND)

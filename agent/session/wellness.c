@@ -109,8 +109,11 @@ void wellness_look(struct wellness *wellness)
 
 		if (daemon->fd >= 0)
 			listen_to(daemon, now);
-		if (daemon->fd >= 0 || now < daemon->next)
+		if (now < daemon->next)
 			continue;
+		if (daemon->fd >= 0) /* it is asked anew, as a successor may listen there by now */
+			close(daemon->fd);
+		daemon->fd = -1;
 		if (i == SESSION && daemon->gone) /* its successor may be elsewhere */
 			g_clear_pointer(&wellness->folder, g_free);
 		if (!wellness->folder)
