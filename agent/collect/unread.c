@@ -127,8 +127,13 @@ static bool should_come(const struct look *look, const struct stream_key *key, c
 	return !reader_traces(look->reader) && (!look->unread->had_streams || trace->tries);
 }
 
-/* Notes which packets of @trace do not come: those in look->packets that hold events. Others are not worth to
- * be attached for. */
+/* Whether it is worth to be attached for: programs that register, and log nothing, leave empty packets. */
+static bool holds_events(const struct relay_packet *packet)
+{
+	return packet->content > RELAY_PACKET_HEADER || packet->discarded;
+}
+
+/* Notes which packets of @trace do not come: those in look->packets that hold events. */
 static void note_unread(const struct look *look, struct trace *trace)
 {
 	bool found = false;
@@ -138,7 +143,7 @@ static void note_unread(const struct look *look, struct trace *trace)
 		const struct relay_packet *packet =
 			&g_array_index(look->packets, struct relayfiles_packet, i).is;
 
-		if (!relay_packet_holds_events(packet))
+		if (!holds_events(packet))
 			continue;
 		found = true;
 		trace->newest = MAX(trace->newest, packet->begin);

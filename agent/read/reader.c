@@ -11,7 +11,6 @@
 
 #include "base/memory.h"
 #include "read/merge.h"
-#include "read/spareclock.h"
 
 static bt_logging_level log_level = BT_LOGGING_LEVEL_NONE;
 /* After so many of the messages that were held time passes. */
@@ -229,7 +228,6 @@ struct reader *reader_open_live(
 	const bt_component_source *source = NULL;
 	const bt_component_sink *sink = NULL;
 
-	spareclock_lend();
 	reader->ports = 1;
 	if (reader->graph)
 		sink = add_sink(reader);

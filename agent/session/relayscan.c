@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "session/relayfolder.h"
-#include "session/relaymetadata.h"
 
 /* Indexes are small; a file beyond this is none. */
 #define INDEX_MAX (256 * 1024 * 1024)
@@ -127,27 +126,12 @@ static void scan_packet(void *data, const struct relay_packet *packet)
 		g_array_append_val(scan->packets, found);
 }
 
-/* Whether none of the packets from @first on holds an event. */
-static bool are_empty(const GArray *packets, guint first)
-{
-	for (guint i = first; i < packets->len; i++)
-		if (relay_packet_holds_events(&g_array_index(packets, struct relayfiles_packet, i).is))
-			return false;
-	return true;
-}
-
-/* A program that ended while it registered leaves packets that hold nothing, and that cannot be read unless
- * another one of its user registers. */
 static void scan_trace(void *data, const struct stream_key *key)
 {
 	struct scan *scan = data;
-	guint first = scan->packets->len;
 
 	scan->key = *key;
 	read_indexes(&scan->indexes, key);
-	if (scan->packets->len > first && are_empty(scan->packets, first) &&
-		!relay_metadata_have_streams(scan->indexes.files, key))
-		g_array_set_size(scan->packets, first);
 }
 
 static void init_scan(
