@@ -88,7 +88,7 @@ def test_all_is_spooled(node):
     node.start_agent(free_port())
     node.run([LOAD, "-n", 300])
     node.wait_ledger(lambda ledger: (ledger.spooled, ledger.queued) == (300, 0), 20, "all spans in the spool")
-    assert set(findings(node)) == {"output-refused"}
+    wait_until(lambda: set(findings(node)) == {"output-refused"}, 15, "the doctor to find it")
 
 
 def test_idle(node):

@@ -42,7 +42,8 @@ def check_spans(spans):
 
 def check_nothing_is_wrong(node):
     """But that the session is gone, which the log says once; nothing was set aside."""
-    known = {"checkpoint.0", "checkpoint.1", "page-token", "spool.db", "spool.db-shm", "spool.db-wal", "spool.tally"}
+    known = {f"{name}.{number}" for name in ("checkpoint", "reached") for number in (0, 1)}
+    known |= {"page-token", "spool.db", "spool.db-shm", "spool.db-wal", "spool.tally"}
     assert set(os.listdir(node.path("state"))) <= known
     said = node.agent.log().splitlines()
     gone = [line for line in said if "has ended: " in line]
