@@ -27,7 +27,7 @@ static const char help[] =
 	"  --service NAME  set the rate of this service only; it takes precedence\n"
 	"  --now           set it until the next boot only; then the rate that lasts applies again\n"
 	"  --user          the rates of this user's own programs, which take precedence; they last in\n"
-	"                  the user's state directory\n"
+	"                  the user's state directory. Needs XDG_RUNTIME_DIR, as the programs do\n"
 	"  --page FILE     use this file instead of " SAMPLING_PAGE_FILE "; programs find it if\n"
 	"                  BLKIN_SAMPLING_PAGE in their environment names it. Its rates last as long\n"
 	"                  as it does\n"
@@ -213,6 +213,14 @@ static bool is_name(const char *service)
 	return true;
 }
 
+/* As libclient sees it. */
+static bool has_runtime_folder(void)
+{
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+
+	return folder && g_path_is_absolute(folder);
+}
+
 /* What is wrong with the command line; NULL if nothing is. */
 static const char *find_mistake(const struct request *request)
 {
@@ -223,6 +231,9 @@ static const char *find_mistake(const struct request *request)
 	if (request->page && (request->user || request->now || request->restore))
 		return "--page names a file whose rates last as long as it does: use it without --now, "
 		       "--user and --restore";
+	if (request->user && !has_runtime_folder())
+		return "--user needs XDG_RUNTIME_DIR, as programs look for their user's rates there only: "
+		       "where there is none, use --page FILE, and name it to them by BLKIN_SAMPLING_PAGE";
 	if (request->now && !request->rate)
 		return "--now needs a rate, as in: blkin sampling 1/10 --now";
 	if (request->restore && request->rate)

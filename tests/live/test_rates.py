@@ -103,6 +103,15 @@ def test_long_names_are_kept_whole(user):
     assert f"\n{name}: 1/3 when the agent starts\n" in rates(user)
 
 
+@pytest.mark.parametrize("folder", ["", "run"])
+def test_without_a_runtime_directory(user, folder):
+    """Programs would not find the page: none is written."""
+    program = user.start("cli/blkin", "sampling", "--user", "1/7", XDG_RUNTIME_DIR=folder)
+    assert program.wait() == 64
+    assert "--user needs XDG_RUNTIME_DIR" in program.log() and "use --page FILE" in program.log()
+    assert not os.path.exists(kept(user))
+
+
 def test_programs_follow(bare_node, user):
     """The page is there before programs start, and what they record follows; also after a boot."""
     collector = Receiver(bare_node, free_port()).start()
