@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "session/contextadd.h"
+#include "session/kernelnames.h"
 #include "session/rules.h"
 #include "session/tracing.h"
 
@@ -143,14 +144,19 @@ static void explain_kernel(struct problem *problem, int code, const char *name)
 			"the kernel is not recorded: the session daemon has no kernel tracer (%s)",
 			lttng_strerror(code));
 	else if (name)
-		problem_set(problem, REASON_KERNEL_FAILED,
-			"`%.200s` of [kernel] is not recorded: %s; does this kernel have it (lttng list "
-			"--kernel)?",
-			name, lttng_strerror(code));
+		problem_set(problem, REASON_KERNEL_FAILED, "`%.200s` of [kernel] is not recorded: %s", name,
+			lttng_strerror(code));
 	else
 		problem_set(problem, REASON_KERNEL_FAILED,
 			"the kernel is not recorded, as the session has no channel for it: %s",
 			lttng_strerror(code));
+}
+
+static void explain_missing(struct problem *problem, const char *name)
+{
+	if (name && problem->reason == REASON_NONE)
+		problem_set(problem, REASON_KERNEL_FAILED,
+			"`%.200s` of [kernel] records nothing: this kernel has nothing of that name", name);
 }
 
 /* Enabling */
@@ -273,6 +279,8 @@ static void enable_kernel(const struct config *config, const char *name, bool an
 		explain(&side, code, NULL);
 	else if (side.handle)
 		enable_side(config, &side, anew, changed);
+	if (code == 0 && side.handle && anew)
+		explain_missing(problem, kernelnames_missing(side.handle, side.wanted));
 	if (side.handle)
 		lttng_destroy_handle(side.handle);
 	g_ptr_array_unref(side.wanted);

@@ -14,8 +14,8 @@ NEED_ROOT = 79
 UNAVAILABLE = 33
 
 
-def start(node, receiver, code):
-    node.write_config(receiver.port, session=KEEP, kernel=KERNEL)
+def start(node, receiver, code, kernel=KERNEL):
+    node.write_config(receiver.port, session=KEEP, kernel=kernel)
     fake = node.built("tests/live/programs/libfakekernel.so")
     preload = ":".join(filter(None, [fake, node.leak_environment.get("LD_PRELOAD")]))
     node.start_agent_again(LD_PRELOAD=preload, FAKE_KERNEL=str(code), FAKE_KERNEL_OFF=os.path.join(node.folder, "off"))
@@ -32,13 +32,26 @@ def test_may_not(node, receiver, code, finding):
 
 
 def test_events_and_system_calls(node, receiver):
-    """Each is asked for by its kind, once. The tracer takes any name."""
+    """Each is asked for by its kind, once. The tracer takes any name; what the kernel does not have is named."""
     start(node, receiver, 0)
+    found = wait_until(lambda: findings(node).get("kernel-failed"), 20, "the finding")
+    assert "`unknown` of [kernel]" in found["what"]
     said = node.agent.log()
     for line in ("channel kernel", "sched_switch 0 in kernel", "unknown 0 in kernel", "block_* 0 in kernel", "openat 5 in kernel"):
         assert said.count(f"fakekernel: {line}\n") == 1, said
-    assert "kernel_error" not in {key for key, value in node.status().items() if value}
+
+@pytest.mark.parametrize("kernel", [{"events": "sched_switch, block_*", "syscalls": "openat, cl*"}, {"syscalls": "*"}])
+def test_all_are_there(node, receiver, kernel):
+    start(node, receiver, 0, kernel)
+    wait_until(lambda: "in kernel\n" in node.agent.log(), 20, "events to be enabled")
+    assert not node.status().get("kernel_error")
     assert not [name for name in findings(node) if name.startswith("kernel-")]
+
+
+def test_no_such_system_call(node, receiver):
+    start(node, receiver, 0, {"syscalls": "openat, sched_switch"})
+    found = wait_until(lambda: findings(node).get("kernel-failed"), 20, "the finding")
+    assert "`sched_switch` of [kernel]" in found["what"]
 
 
 def test_channel_is_disabled(node, receiver):
@@ -47,4 +60,3 @@ def test_channel_is_disabled(node, receiver):
     pathlib.Path(node.folder, "off").touch()
     wait_until(lambda: node.agent.log().count("fakekernel: channel kernel\n") == 2, 20, "the channel to be enabled again")
     wait_until(lambda: "its channel of kernel events was disabled externally" in node.agent.log(), 20, "a line of the log")
-    assert not findings(node).get("kernel-failed")
