@@ -33,6 +33,14 @@ quietly() {
 	return "$code"
 }
 
+# copy_sources FOLDER: the sources as they stand, without what builds left in them. Not of ".", as tar fails on a folder
+# that changes, which this one does when a build beside it makes its own.
+copy_sources() {
+	mkdir -p "$1"
+	(cd "$top" && find . -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name 'obj-*' ! -name .git -print0 |
+		tar --null -T - -cf -) | tar -xf - -C "$1"
+}
+
 installed() {
 	dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
 }
