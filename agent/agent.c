@@ -247,6 +247,7 @@ static bool make_collection(struct agent *agent)
 		.data = agent,
 	});
 	agent->source.collector = agent->collector;
+	activity_set_collector(agent->activity, agent->collector);
 	return agent->collector != NULL;
 }
 

@@ -15,16 +15,15 @@
 #include <glib.h>
 #include <lttng/lttng.h>
 
-#include "base/sanitize.h"
+#include "base/clock.h"
 #include "config/user.h"
+#include "find_programs.h"
 #include "sampling_page.h"
 
+/* The session daemon has so long to answer; or so long when programs are stopped: it may wait for these, five
+ * seconds for each, and who wants to know what is wrong should not wait with it. */
 #define LIMIT_MS 3000
-/* A program is stopped if it is for so long. */
-#define STOPPED_MS 500
-#define STEP_MS 50
-/* The name of LTTng's thread in a traced program is that of the program, followed by this. */
-#define THREAD_SUFFIX "-ust\n"
+#define STOPPED_LIMIT_MS 1000
 
 /*
  * liblttng-ctl's messages are not for the user, and its headers do not declare the variable that silences
@@ -32,95 +31,9 @@
  */
 extern int lttng_opt_quiet __attribute__((weak));
 
-static bool is_stopped(int pid)
-{
-	g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
-	const char *state;
-
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return false;
-	state = strrchr(text, ')');
-	return state && (g_str_has_prefix(state, ") T") || g_str_has_prefix(state, ") t"));
-}
-
-static bool is_traced(int pid)
-{
-	g_autofree char *path = g_strdup_printf("/proc/%d/task", pid);
-	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-	const char *thread;
-	bool is = false;
-
-	while (dir && !is && (thread = g_dir_read_name(dir))) {
-		g_autofree char *comm = g_strdup_printf("%s/%s/comm", path, thread), *name = NULL;
-
-		is = g_file_get_contents(comm, &name, NULL, NULL) && g_str_has_suffix(name, THREAD_SUFFIX);
-	}
-	return is;
-}
-
-/* Debuggers and sanitizers stop programs for moments, in which LTTng still waits for them. */
-static bool stays_stopped(int pid)
-{
-	for (int64_t waited = 0; waited < STOPPED_MS; waited += STEP_MS) {
-		g_usleep(STEP_MS * 1000);
-		if (!is_stopped(pid))
-			return false;
-	}
-	return true;
-}
-
-/*
- * The pid of a traced program that is stopped, as far as /proc shows others' processes; 0 if there is none.
- */
-static int find_stopped(void)
-{
-	g_autoptr(GDir) proc = g_dir_open("/proc", 0, NULL);
-	const char *name;
-
-	while (proc && (name = g_dir_read_name(proc))) {
-		int pid = atoi(name);
-
-		if (pid > 0 && is_stopped(pid) && is_traced(pid) && stays_stopped(pid))
-			return pid;
-	}
-	return 0;
-}
-
 static bool is_ours(const struct lttng_event *event)
 {
 	return g_str_has_prefix(event->name, "blkin:") || g_str_has_prefix(event->name, "zipkin:");
-}
-
-/* "NAME (PID)" of a process, printable. */
-static void print_process(char *text, size_t size, int pid)
-{
-	g_autofree char *path = g_strdup_printf("/proc/%d/comm", pid), *name = NULL, *whole = NULL;
-
-	if (!g_file_get_contents(path, &name, NULL, NULL))
-		name = g_strdup("process");
-	whole = g_strdup_printf("%s (%d)", g_strchomp(name), pid);
-	words_copy(text, size, (const uint8_t *)whole, strlen(whole));
-}
-
-/* Counts processes by their @count @events; those of a process are adjacent. */
-static void count_programs(struct census *census, const struct lttng_event *events, int count)
-{
-	g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL), blkin = g_hash_table_new(NULL, NULL);
-	GHashTableIter at;
-	gpointer pid;
-
-	for (int i = 0; i < count; i++) {
-		g_hash_table_add(all, GINT_TO_POINTER(events[i].pid));
-		if (is_ours(&events[i]))
-			g_hash_table_add(blkin, GINT_TO_POINTER(events[i].pid));
-	}
-	census->known = true;
-	census->programs = (int)g_hash_table_size(all);
-	census->blkin = (int)g_hash_table_size(blkin);
-	g_hash_table_iter_init(&at, all);
-	while (!*census->other && g_hash_table_iter_next(&at, &pid, NULL))
-		if (!g_hash_table_contains(blkin, pid))
-			print_process(census->other, sizeof(census->other), GPOINTER_TO_INT(pid));
 }
 
 static bool has_spans_enabled(struct lttng_handle *handle, const char *channel)
@@ -130,13 +43,13 @@ static bool has_spans_enabled(struct lttng_handle *handle, const char *channel)
 	bool has = false;
 
 	for (int i = 0; i < count; i++)
-		has |= events[i].enabled && g_str_has_prefix(events[i].name, "blkin");
+		has |= events[i].enabled && is_ours(&events[i]);
 	free(events);
 	return has;
 }
 
-/* Checks whether the session exists, and whether none of its channels records spans. */
-static void look_at_session(struct census *census, const char *session, struct lttng_domain *domain)
+/* Whether the session exists, and none of its channels records spans. */
+static bool is_off(const char *session, struct lttng_domain *domain)
 {
 	struct lttng_handle *handle = lttng_create_handle(session, domain);
 	struct lttng_channel *channels = NULL;
@@ -145,60 +58,65 @@ static void look_at_session(struct census *census, const char *session, struct l
 
 	for (int i = 0; i < count; i++)
 		enabled |= channels[i].enabled && has_spans_enabled(handle, channels[i].name);
-	if (count > 0 && !enabled)
-		census->events_off = true;
 	free(channels);
 	lttng_destroy_handle(handle);
+	return count > 0 && !enabled;
 }
 
-/* Asks for what the daemon itself knows, and if @programs, for what it must ask the programs. */
-static void ask_daemon(struct census *census, const char *session, const char *tracing_group, bool programs)
+/* Asks for what the daemon itself knows: it must not be made to ask the programs (find_programs.h). */
+static bool daemon_says_off(const char *session, const char *tracing_group)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
-	struct lttng_handle *handle;
-	struct lttng_event *events = NULL;
-	int count;
 
 	if (&lttng_opt_quiet)
 		lttng_opt_quiet = 1;
 	lttng_set_tracing_group(*tracing_group ? tracing_group : "-");
-	if (lttng_session_daemon_alive() != 1)
-		return;
-	look_at_session(census, session, &domain);
-	if (!programs)
-		return;
-	handle = lttng_create_handle("", &domain);
-	count = handle ? lttng_list_tracepoints(handle, &events) : -1;
-	if (count >= 0)
-		count_programs(census, events, count);
-	free(events);
-	lttng_destroy_handle(handle);
+	return lttng_session_daemon_alive() == 1 && is_off(session, &domain);
 }
 
-/* LTTng's library has no time-outs, so it is used in a child process, which is killed at the limit. */
-static void ask_within_limit(
-	struct census *census, const char *session, const char *tracing_group, bool programs)
-{
-	struct census found = *census;
-	int pipes[2];
-	pid_t pid;
+/* What the session daemon was asked, and did not answer yet. */
+struct question {
+	int64_t begun;
+	pid_t child;
+	int answer; /* a pipe's; -1: it cannot be asked */
+};
 
+/* LTTng's library has no time-outs, so it is used in a child process, which is killed at the limit. */
+static void begin_to_ask(struct question *question, const char *session, const char *tracing_group)
+{
+	int pipes[2];
+
+	*question = (struct question){.begun = clock_monotonic(), .child = -1, .answer = -1};
 	if (pipe2(pipes, O_CLOEXEC) != 0)
 		return;
-	pid = fork();
-	if (pid == 0) {
-		ask_daemon(&found, session, tracing_group, programs);
-		_exit(write(pipes[1], &found, sizeof(found)) == (ssize_t)sizeof(found) ? 0 : 1);
+	question->child = fork();
+	question->answer = pipes[0];
+	if (question->child == 0) {
+		bool off = daemon_says_off(session, tracing_group);
+
+		_exit(write(pipes[1], &off, sizeof(off)) == (ssize_t)sizeof(off) ? 0 : 1);
 	}
 	close(pipes[1]);
-	if (pid > 0 && poll(&(struct pollfd){pipes[0], POLLIN, 0}, 1, LIMIT_MS) == 1 &&
-		read(pipes[0], &found, sizeof(found)) == (ssize_t)sizeof(found))
-		*census = found;
-	close(pipes[0]);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+}
+
+/* Waits up to @limit_ms after it was asked; without an answer, nothing is wrong. */
+static bool take_answer(struct question *question, int64_t limit_ms)
+{
+	int64_t left = limit_ms - (clock_monotonic() - question->begun) / NS_PER_MS;
+	struct pollfd answer = {question->answer, POLLIN, 0};
+	bool off = false;
+
+	if (question->answer < 0)
+		return false;
+	if (poll(&answer, 1, (int)MAX(left, 0)) != 1 ||
+		read(question->answer, &off, sizeof(off)) != (ssize_t)sizeof(off))
+		off = false;
+	close(question->answer);
+	if (question->child > 0) {
+		kill(question->child, SIGKILL);
+		waitpid(question->child, NULL, 0);
 	}
+	return off;
 }
 
 /* Whether the page says that nothing is recorded. */
@@ -227,8 +145,11 @@ static bool sampling_is_off(const char *tracing_group)
 
 void ask_lttng(const char *session, const char *tracing_group, struct census *census)
 {
+	struct question question;
+
 	memset(census, 0, sizeof(*census));
-	census->stopped = find_stopped();
-	ask_within_limit(census, session, tracing_group, !census->stopped);
+	begin_to_ask(&question, session, tracing_group);
+	find_programs(census, tracing_group);
+	census->events_off = take_answer(&question, census->stopped ? STOPPED_LIMIT_MS : LIMIT_MS);
 	census->sampling_off = sampling_is_off(tracing_group);
 }

@@ -13,8 +13,10 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
-	{"collect", command_collect, "receive spans over Scribe and print them as trees or JSON"},
+	{"collect", command_collect, "receive spans over Scribe or HTTP, and print them as trees or JSON"},
 	{"import", command_import, "send or print the spans in traces and files on disk"},
+	{"page", command_page, "print the address of the agent's page"},
+	{"report", command_report, "gather what is needed to find out what is wrong, for who helps"},
 	{"sampling", command_sampling, "set how many traces the programs of this node record"},
 	{"spool", command_spool, "list, check or discard the spans that wait on disk"},
 	{"status", command_status, "show how the agent of this node is doing"},

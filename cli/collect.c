@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `blkin collect`: receives spans over Scribe and prints them. */
+/* `blkin collect`: receives spans over Scribe and HTTP, and prints them. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,14 +21,15 @@
 static const char help[] =
 	"Usage: blkin collect [OPTION]...\n"
 	"\n"
-	"Receive spans over Scribe, as a Zipkin collector does, and print them. Each trace is\n"
-	"printed as a tree, one second after its last span has arrived. Stop it with Ctrl-C.\n"
+	"Receive spans over Scribe, as a Zipkin collector does, or over HTTP (OTLP, or Zipkin's) on\n"
+	"the same port, and print them. Each trace is printed as a tree, one second after its last\n"
+	"span has arrived. Stop it with Ctrl-C.\n"
 	"\n"
-	"  --listen IP:PORT   listen on this address (" DEFAULT_ADDRESS "); port 0 picks a free port\n"
-	"  --json             print one span per line, in Zipkin's version 2 JSON\n"
-	"  --category NAME    the category of Scribe messages that are spans (zipkin)\n"
-	"  --count N          stop after N spans\n"
-	"  --timeout SECONDS  stop after this time; exit with 1 if the spans did not arrive\n" FOLDING_HELP
+	"  --listen IP:PORT     listen on this address (" DEFAULT_ADDRESS "); port 0 picks a free port\n"
+	"  --json               print one span per line, in Zipkin's version 2 JSON\n"
+	"  --category NAME      the category of Scribe messages that are spans (zipkin)\n"
+	"  --count N            stop after N spans\n"
+	"  --timeout SECONDS    stop after this time; exit with 1 if the spans did not arrive\n" FOLDING_HELP
 		FOLDING_DURATION_HELP;
 
 struct options {

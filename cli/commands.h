@@ -6,6 +6,8 @@
 /* Each gets its own arguments, argv[0] being its name, and returns the exit code (see sysexits.h). */
 int command_collect(int argc, char **argv);
 int command_import(int argc, char **argv);
+int command_page(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_sampling(int argc, char **argv);
 int command_spool(int argc, char **argv);
 int command_status(int argc, char **argv);

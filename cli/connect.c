@@ -223,7 +223,11 @@ static bool print_server(const struct try *try, const struct probe_result *resul
 	const struct output_config *output = try->output;
 	const bool spans = try->kind == KIND_SPANS;
 	const bool accepted = result->end == PROBE_ACCEPTED;
-	const char *words = accepted ? "" : result->words;
+	const char *words = !accepted ? result->words
+			    : result->unended
+				    ? "but its answer does not end, so each call will take a connection "
+				      "of its own"
+				    : "";
 	char way[PROXYURL_WAY];
 
 	printf("[%s] %s%s: %s%s%s%s%s (%.*f ms)\n", output->section, result->server,

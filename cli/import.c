@@ -29,20 +29,20 @@ static const char help[] =
 	"  a file *.jsonl of spans, or a folder with such files in or below it, as outputs of\n"
 	"  `type = file` write them: Zipkin's JSON of version 2, one span a line, or OTLP's.\n"
 	"\n"
-	"  --config FILE       the configuration with the outputs; by default\n"
-	"                      " CONFIG_DEFAULT_FILE ", if it is there\n"
-	"  --user              the configuration of this user's agent, blkin-agent --user\n"
-	"  --server HOST:PORT  send to this collector instead of the configured outputs\n"
-	"  --print             print them instead, each trace as a tree; what was read is said on\n"
-	"                      standard error\n"
-	"  --around ID         print the trace ID, with the events of programs and of the kernel\n"
-	"                      that its spans' threads had meanwhile\n"
-	"  --json              with --print: a line for each span, Zipkin's JSON of version 2;\n"
-	"                      with --around: one for each span with its events\n"
-	"  --events[=NAMES]    send only events of these names (NAME, or GLOB, with commas) to the\n"
-	"                      outputs that take events; with --print: print the events that are no\n"
-	"                      part of a span, instead of spans, a line of JSON each\n" FOLDING_HELP
-		FOLDING_DURATION_HELP "  --help              show this\n"
+	"  --config FILE        the configuration with the outputs; by default\n"
+	"                       " CONFIG_DEFAULT_FILE ", if it is there\n"
+	"  --user               the configuration of this user's agent, blkin-agent --user\n"
+	"  --server HOST:PORT   send to this collector instead of the configured outputs\n"
+	"  --print              print them instead, each trace as a tree; what was read is said on\n"
+	"                       standard error\n"
+	"  --around ID          print the trace ID, with the events of programs and of the kernel\n"
+	"                       that its spans' threads had meanwhile\n"
+	"  --json               with --print: a line for each span, Zipkin's JSON of version 2;\n"
+	"                       with --around: one for each span with its events\n"
+	"  --events[=NAMES]     send only events of these names (NAME, or GLOB, with commas) to the\n"
+	"                       outputs that take events; with --print: print the events that are no\n"
+	"                       part of a span, instead of spans, a line of JSON each\n" FOLDING_HELP
+		FOLDING_DURATION_HELP "  --help               show this\n"
 	"\n"
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
 	"A damaged trace, or a line that is no span, is named, and the rest is sent; it exits\n"
@@ -89,21 +89,23 @@ static void sort_out(GPtrArray *good, GArray *bad, unsigned long steps)
 	g_array_unref(found);
 }
 
-/* Sends what comes before the damage. */
+/* Sends what comes before the damage: also of the step in which reading fails, unless that ends the process.
+ */
 static void send_part(struct import *import, const struct bad_trace *bad)
 {
 	struct import_result result = {0};
 	GPtrArray *alone = g_ptr_array_new();
 	char error[SEND_ERROR_SIZE];
 
-	log_error("%s: %s: %s", bad->dir,
-		bad->steps ? "read up to where it is damaged" : "skipped, as babeltrace2 cannot read it",
-		bad->reason);
 	g_ptr_array_add(alone, (gpointer)(uintptr_t)bad->dir);
-	if (bad->steps) {
-		send_traces(&import->to, alone, bad->steps, &result, error);
+	if (bad->steps || !bad->ended) {
+		send_traces(&import->to, alone, bad->ended ? bad->steps : 0, &result, error);
 		add_result(&import->result, &result);
 	}
+	log_error("%s: %s: %s", bad->dir,
+		bad->steps || result.rows.row[EVENTS_READ] ? "read up to where it is damaged"
+							   : "skipped, as babeltrace2 cannot read it",
+		bad->reason);
 	g_ptr_array_unref(alone);
 }
 

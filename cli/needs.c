@@ -20,6 +20,7 @@
 #include "config/keys.h"
 #include "kafka/settings.h"
 #include "net/tls.h"
+#include "session/beside.h"
 #include "status/port.h"
 #include "tryfilter.h"
 #include "unit.h"
@@ -48,11 +49,15 @@ static void miss(struct trial *trial, const char *place, const char *what, const
 	trial->unmet = true;
 }
 
-/* Why @folder cannot be used, and what to do if it is not there; the caller's. */
-static char *describe(int error, const char *folder)
+/* Why @folder cannot be used, and what to do if it is not there, or not that user's; the caller's. */
+static char *describe(const struct trial *trial, int error, const char *folder)
 {
 	const bool packaged = !strcmp(folder, "/run/blkin");
+	const struct passwd *user = *trial->as ? getpwuid(geteuid()) : NULL;
 
+	if (error == EACCES && user && !strcmp(folder, trial->config->state_directory))
+		return g_strdup_printf("%s: it has to be that user's: chown -R %s: %s", g_strerror(error),
+			user->pw_name, folder);
 	if (error != ENOENT)
 		return g_strdup(g_strerror(error));
 	return g_strdup_printf("%s: make the folder first: mkdir -p %s%s", g_strerror(error), folder,
@@ -243,7 +248,7 @@ static bool try_folder(struct trial *trial, const char *name, const char *path, 
 		error = make_error(folder);
 	else if (error == ENOENT && unit_makes(trial->unit, folder))
 		error = 0;
-	why = describe(error, folder);
+	why = describe(trial, error, folder);
 	if (error || kept)
 		miss(trial, place, what, path, error ? why : kept);
 	return !error;
@@ -263,6 +268,28 @@ static void try_state(struct trial *trial)
 	try_folder(trial, "state-directory", path, path, error);
 }
 
+/* All that is to do for a directory that the agent cannot write into, at once; the caller's. */
+static char *describe_directory(const struct trial *trial, const char *path, int error, const char *kept)
+{
+	const char *user = trial->unit->user ? trial->unit->user : "";
+	GString *why = g_string_new(error ? g_strerror(error) : "the unit may not write there");
+
+	if (unit_hides(trial->unit, path) || (!error && !kept)) {
+		g_string_assign(why, kept ? kept : "");
+		return g_string_free(why, FALSE);
+	}
+	if (error == ENOENT && (trial->config->user || !*user))
+		g_string_append_printf(why, ": make the folder first: mkdir -p %s", path);
+	else if (error && error != ENOTDIR && *user && !trial->config->user)
+		g_string_append_printf(why, ": install -d -o %s -g %s -m 2750 %s", user, user, path);
+	if (kept)
+		g_string_append_printf(why,
+			"%s allow it in the unit: systemctl edit blkin-agent, with ReadWritePaths=%s below "
+			"[Service]; then systemctl restart blkin-agent",
+			error ? ";" : ":", path);
+	return g_string_free(why, FALSE);
+}
+
 /* Of an output of files: one below the state directory is made. */
 static void try_directory(struct trial *trial, const struct output_config *output)
 {
@@ -276,9 +303,9 @@ static void try_directory(struct trial *trial, const struct output_config *outpu
 		return;
 	if (error == ENOENT && output->own_directory)
 		error = 0;
-	why = describe(error, path);
+	why = describe_directory(trial, path, error, kept);
 	if (error || kept)
-		miss(trial, place, what, path, error ? why : kept);
+		miss(trial, place, what, path, why);
 }
 
 static void try_socket(struct trial *trial)
@@ -317,6 +344,26 @@ static void try_port(struct trial *trial, const char *section, const char *key, 
 		miss(trial, place, what, address, why);
 }
 
+/* A socket in the file system would be left behind by a trial: it is the folder that matters. */
+static void try_input(struct trial *trial)
+{
+	const char *path = trial->config->input_scribe;
+	g_autofree char *place = place_of(trial->config->origins, "input", "scribe"), *why = NULL,
+			*folder = g_path_get_dirname(path);
+	int error;
+
+	if (*path != '/') {
+		try_port(trial, "input", "scribe", path);
+		return;
+	}
+	error = access_error(folder, W_OK | X_OK);
+	if (error == ENOENT && unit_makes(trial->unit, folder))
+		error = 0;
+	why = describe(trial, error, folder);
+	if (error && !trial->runs)
+		miss(trial, place, "`scribe` of [input]", path, why);
+}
+
 /* Of [events]: the agent does without. */
 static void try_filter(struct trial *trial)
 {
@@ -325,6 +372,25 @@ static void try_filter(struct trial *trial)
 
 	if (!filter_try(trial->config->event_filter, why, sizeof(why)))
 		miss(trial, place, "`filter` of [events]", trial->config->event_filter, why);
+}
+
+static void say_unknown(struct trial *trial, const char *key, const GPtrArray *said)
+{
+	g_autofree char *place = place_of(trial->config->origins, "kernel", key);
+
+	for (guint i = 0; i < said->len; i++)
+		log_error("%s%s", place, (const char *)said->pdata[i]);
+	trial->unmet |= said->len > 0;
+}
+
+/* What the kernel does not have of [kernel], if there is a tracer to be asked: all else is recorded. */
+static void try_kernel(struct trial *trial)
+{
+	g_autoptr(GPtrArray) events = NULL, syscalls = NULL;
+
+	beside_unknown(trial->config, &events, &syscalls);
+	say_unknown(trial, "events", events);
+	say_unknown(trial, "syscalls", syscalls);
 }
 
 /* Whose trial it is */
@@ -343,10 +409,11 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 		try_directory(&trial, g_ptr_array_index(config->outputs, i));
 	}
 	try_filter(&trial);
+	try_kernel(&trial);
 	try_state(&trial);
 	try_socket(&trial);
 	try_port(&trial, "agent", "http", config->http);
-	try_port(&trial, "input", "scribe", config->input_scribe);
+	try_input(&trial);
 	return trial.hopeless ? NEEDS_HOPELESS : trial.unmet ? NEEDS_UNMET : NEEDS_MET;
 }
 

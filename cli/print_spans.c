@@ -94,8 +94,9 @@ void span_printer_add(struct span_printer *printer, GPtrArray *spans)
 
 	if (!printer->traces)
 		add_lines(printer, spans);
-	while (printer->traces && spans->len)
-		pending_traces_add(printer->traces, g_ptr_array_steal_index(spans, 0), now);
+	/* what is taken is no longer the array's; from the front one by one would move the rest each time */
+	for (guint i = 0; printer->traces && i < spans->len; i++)
+		pending_traces_add(printer->traces, g_steal_pointer(&g_ptr_array_index(spans, i)), now);
 	g_ptr_array_set_size(spans, 0);
 }
 

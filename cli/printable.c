@@ -2,22 +2,10 @@
 #include "printable.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 
 #include <glib.h>
 
-static bool is_unprintable(gunichar c)
-{
-	switch (g_unichar_type(c)) {
-	case G_UNICODE_CONTROL:
-	case G_UNICODE_FORMAT:
-	case G_UNICODE_LINE_SEPARATOR:
-	case G_UNICODE_PARAGRAPH_SEPARATOR:
-		return true;
-	default:
-		return false;
-	}
-}
+#include "base/sanitize.h"
 
 static void put_escaped(struct buffer *out, gunichar c)
 {
@@ -46,7 +34,7 @@ void printable_put(struct buffer *out, const char *text, size_t size, size_t max
 			at++;
 			continue;
 		}
-		if (is_unprintable(c))
+		if (words_shown(c) != c)
 			put_escaped(out, c);
 		else
 			buffer_put(out, here, (size_t)g_unichar_to_utf8(c, NULL));

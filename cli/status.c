@@ -23,9 +23,9 @@ static const char help[] =
 	"Show how the agent of this node is doing, and what to do if something is wrong.\n"
 	"\n"
 	"  --json         print one JSON object\n" WHICH_AGENT_HELP "\n"
-	"The agent answers root and the members of group `blkin` only. Of these, root and who is in\n"
-	"group `tracing` too also learn from LTTng how many programs record with blkin. The exit code\n"
-	"is 69 if no agent answers.\n";
+	"The agent answers root and the members of group `blkin` only. Root also learns\n"
+	"how many programs record with blkin; who is in group `tracing` too, whether LTTng records\n"
+	"their events. The exit code is 69 if no agent answers.\n";
 
 /* Asks which session the agent keeps, and whether it understands this command; returns an exit code. */
 static int ask_session(const char *path, enum agent_kind kind, struct protocol_session *session)

@@ -106,7 +106,7 @@ const char *unit_protects(const struct unit *unit, const char *path)
 	if (hidden)
 		return hidden;
 	return unit->strict ? "the unit may not write there (ProtectSystem=): add it as ReadWritePaths= "
-			      "(systemctl edit blkin-agent)"
+			      "(systemctl edit blkin-agent), and restart the agent"
 			    : NULL;
 }
 

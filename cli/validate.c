@@ -9,6 +9,7 @@
 #include "base/address.h"
 #include "base/log.h"
 #include "commands.h"
+#include "config/ownport.h"
 #include "config/section.h"
 #include "connect.h"
 #include "environment.h"
@@ -17,7 +18,7 @@
 #include "status/refusal.h"
 
 static const char help[] =
-	"Usage: blkin validate [--print | --connect] [--reload] [--user] [FILE]\n"
+	"Usage: blkin validate [--print | --connect | --no-environment] [--reload] [--user] [FILE]\n"
 	"\n"
 	"Read the configuration as blkin-agent does: FILE, or " CONFIG_DEFAULT_FILE " if it is\n"
 	"there, and then FILE.d/*.conf. Report every mistake with its file and line, and exit with 78\n"
@@ -26,13 +27,22 @@ static const char help[] =
 	"root runs the command, it tries this as the agent's user. Exit with 1 if something cannot be used,\n"
 	"with 78 if the agent does not start without it.\n"
 	"\n"
-	"  --connect  then send each server of each output a span of its own, over the output's own\n"
-	"             protocol, TLS and compression, and say what came back and how long it took. Exit\n"
-	"             with 1 if one of the servers did not accept it. No agent needs to run\n"
-	"  --reload   for the service, before it has the agent reload: an exit with 78 is told to the\n"
-	"             agent, whose status and metrics then say that it keeps the previous configuration\n"
-	"  --print    only print every setting, and where it was set\n"
-	"  --user     as blkin-agent --user, with this user's own file and defaults\n";
+	"  --connect         then send each server of each output a span of its own, over the\n"
+	"                    output's own protocol, TLS and compression, and say what came back and\n"
+	"                    how long it took. Exit with 1 if one of the servers did not accept it.\n"
+	"                    No agent needs to run\n"
+	"  --reload          for the service, before it has the agent reload: an exit with 78 is told\n"
+	"                    to the agent, whose status and metrics then say that it keeps the\n"
+	"                    previous configuration\n"
+	"  --print           only print every setting, and where it was set\n"
+	"  --no-environment  only read the configuration, and try nothing of this node: for files of\n"
+	"                    other nodes. Variables are this command's own, not also the unit's\n"
+	"  --user            as blkin-agent --user, with this user's own file and defaults\n";
+
+struct wishes {
+	const char *file; /* NULL: the usual one */
+	bool user, print, connects, reload, alone;
+};
 
 /* Whether the path is that of Zipkin's other version. */
 static bool is_other_version(const struct output_config *output)
@@ -43,7 +53,7 @@ static bool is_other_version(const struct output_config *output)
 }
 
 /* Ports of other protocols of the collectors that take this one. */
-static void note_ports(const struct output_config *output, const char *prefix)
+static void note_ports(const struct config *config, const struct output_config *output, const char *prefix)
 {
 	static const struct {
 		uint64_t type;
@@ -70,6 +80,13 @@ static void note_ports(const struct output_config *output, const char *prefix)
 	struct address list[ADDRESSES_MAX];
 	size_t count = address_parse_list(kafka ? output->brokers : output->server, list);
 
+	const char *own = ownport_find(config, output, &list[0]);
+
+	if (own) {
+		printf("%snote: [%s] sends to port %u of %s, which is %s\n", prefix, output->section,
+			list[0].port, list[0].host, own);
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(usual); k++)
 			if (usual[k].type == output->type && usual[k].port == list[i].port)
@@ -130,7 +147,7 @@ static void print_notes(const struct config *config, const char *prefix)
 		if (output->type == CONFIG_OUTPUT_NONE)
 			continue;
 		delivers = true;
-		note_ports(output, prefix);
+		note_ports(config, output, prefix);
 		note_keep(output, prefix);
 		note_lanes(config, output, prefix);
 		if (is_other_version(output))
@@ -169,49 +186,70 @@ static int refuse(const struct config *config, bool user, bool reload)
 	return EX_CONFIG;
 }
 
-static int validate(const char *file, bool user, bool print, bool connects, bool reload)
+/* What the agent needs of this node, if that is asked for. */
+static enum needs try_needs(const struct wishes *wishes, const struct config *config)
+{
+	return wishes->print || wishes->alone ? NEEDS_MET : needs_try(config);
+}
+
+static void print_files(const struct config *config, enum needs needs)
+{
+	for (guint i = 0; needs != NEEDS_UNMET && needs != NEEDS_HOPELESS && i < config->files->len; i++)
+		printf("%s: OK\n", (const char *)g_ptr_array_index(config->files, i));
+	if (config->files->len == 0)
+		printf("there is no configuration file, so every setting has its default\n");
+}
+
+static int validate(const struct wishes *wishes)
 {
 	struct config config;
 	bool accepted = true;
 	enum needs needs;
 	int code;
 
-	if (!user)
+	if (!wishes->user && !wishes->alone)
 		environment_add(ENVIRONMENT_FILE);
-	if (config_load(&config, file, user) != 0) {
-		code = refuse(&config, user, reload);
+	if (config_load(&config, wishes->file, wishes->user) != 0) {
+		code = refuse(&config, wishes->user, wishes->reload);
 		config_free(&config);
 		return code;
 	}
-	if (print)
+	if (wishes->print)
 		config_print(&config, stdout);
-	needs = print ? NEEDS_MET : needs_try(&config);
-	for (guint i = 0; !print && needs != NEEDS_UNMET && needs != NEEDS_HOPELESS && i < config.files->len;
-		i++)
-		printf("%s: OK\n", (const char *)g_ptr_array_index(config.files, i));
-	if (!print && config.files->len == 0)
-		printf("there is no configuration file, so every setting has its default\n");
-	print_notes(&config, print ? "\n# " : "");
+	needs = try_needs(wishes, &config);
+	if (!wishes->print)
+		print_files(&config, needs);
+	print_notes(&config, wishes->print ? "\n# " : "");
 	if (needs == NEEDS_UNTRIED)
 		printf("note: only root and the agent's user can try whether the agent can read its TLS "
-		       "files, write "
-		       "its folders and open its port\n");
-	if (connects)
+		       "files, write its folders and open its port\n");
+	if (wishes->connects)
 		accepted = connect_try(&config);
 	if (needs == NEEDS_HOPELESS)
-		code = refuse(&config, user, reload);
+		code = refuse(&config, wishes->user, wishes->reload);
 	else
 		code = fflush(stdout) == 0 && needs != NEEDS_UNMET && accepted ? EX_OK : EXIT_FAILURE;
 	config_free(&config);
 	return code;
 }
 
+/* What is wrong with the command line; NULL if nothing is. */
+static const char *find_mistake(const struct wishes *wishes)
+{
+	if (wishes->print && wishes->connects)
+		return "--print only prints: leave it out, or --connect";
+	if (wishes->alone && (wishes->connects || wishes->reload))
+		return "--no-environment tries nothing: leave it out, or --connect and --reload";
+	return NULL;
+}
+
 int command_validate(int argc, char **argv)
 {
 	static const struct option options[] = {{"connect", no_argument, NULL, 'c'},
-		{"print", no_argument, NULL, 'p'}, {"reload", no_argument, NULL, 'r'},
-		{"user", no_argument, NULL, 'u'}, {0}};
-	bool print = false, user = false, connects = false, reload = false;
+		{"no-environment", no_argument, NULL, 'n'}, {"print", no_argument, NULL, 'p'},
+		{"reload", no_argument, NULL, 'r'}, {"user", no_argument, NULL, 'u'}, {0}};
+	struct wishes wishes = {0};
+	const char *mistake;
 	int option;
 
 	log_init("blkin validate");
@@ -220,18 +258,21 @@ int command_validate(int argc, char **argv)
 			return EX_OK;
 		if (option == OPTIONS_WRONG)
 			return EX_USAGE;
-		*(option == 'u'         ? &user
-			: option == 'c' ? &connects
-			: option == 'r' ? &reload
-					: &print) = true;
+		wishes.user |= option == 'u';
+		wishes.connects |= option == 'c';
+		wishes.reload |= option == 'r';
+		wishes.print |= option == 'p';
+		wishes.alone |= option == 'n';
 	}
-	if (print && connects) {
-		fprintf(stderr, "blkin validate: --print only prints: leave it out, or --connect\n");
+	mistake = find_mistake(&wishes);
+	if (mistake) {
+		log_error("%s", mistake);
 		return EX_USAGE;
 	}
 	if (argc - optind > 1) {
-		fprintf(stderr, "blkin validate: more than one FILE is given: %s\n", argv[optind + 1]);
+		log_error("more than one FILE is given: %s", argv[optind + 1]);
 		return EX_USAGE;
 	}
-	return validate(argv[optind], user, print, connects, reload);
+	wishes.file = argv[optind];
+	return validate(&wishes);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "assemble/assembler.h"
 
+#include <inttypes.h>
+
 #include <glib.h>
 
+#include "assemble/earlypieces.h"
 #include "assemble/endpoint.h"
 #include "assemble/pending.h"
 #include "assemble/pendingkey.h"
@@ -14,6 +17,9 @@
 
 /* A pending span larger than this is emitted as it is, and continues as a new pending span. */
 #define PENDING_MAX (1024 * 1024)
+
+/* The tag of a span that has lost some of its annotations and tags. */
+#define TRUNCATED "blkin.truncated"
 
 /* The year 2096: late enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
@@ -34,6 +40,9 @@ struct assembler {
 	size_t bytes;
 	struct span_data lines;            /* of the current blkin:span event */
 	struct pending_span_memory memory; /* of the emitted span, if it was pending */
+	struct early_pieces early;         /* of spans that were emitted before their event came */
+	char missing[64];                  /* what the tag of the emitted span says is missing */
+	struct misuses misuses;
 };
 
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
@@ -46,6 +55,7 @@ struct assembler *assembler_create(const struct assembler_limits *limits, struct
 	assembler->emit = emit;
 	assembler->data = data;
 	assembler->pending = pending_table_create();
+	early_pieces_init(&assembler->early);
 	TAILQ_INIT(&assembler->open);
 	TAILQ_INIT(&assembler->ended);
 	return assembler;
@@ -62,7 +72,13 @@ void assembler_destroy(struct assembler *assembler)
 	g_hash_table_destroy(assembler->pending);
 	span_data_free(&assembler->lines);
 	pending_span_memory_free(&assembler->memory);
+	early_pieces_free(&assembler->early);
 	g_free(assembler);
+}
+
+struct misuses *assembler_misuses(struct assembler *assembler)
+{
+	return &assembler->misuses;
 }
 
 size_t assembler_bytes(const struct assembler *assembler)
@@ -118,6 +134,8 @@ static void emit_pending(struct assembler *assembler, struct pending *pending)
 	take_out(assembler, pending);
 	if (!pending->ended)
 		count(assembler, SPANS_CUT_SHORT, 1);
+	if (pending->key.side)
+		early_pieces_add(&assembler->early, &pending->key, pending->pieces);
 	emit_classic(assembler, pending);
 	pending_destroy(pending);
 }
@@ -288,6 +306,8 @@ static void take_classic(struct assembler *assembler, const struct event *event,
 	/* int16_t in the classic API: a port above 32767 is negative */
 	if (event->port < INT16_MIN || event->port > UINT16_MAX) {
 		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
+		misuse_note(&assembler->misuses, MISUSE_MALFORMED, event, event->service, event->name,
+			"its port is %" PRId64, event->port);
 		return;
 	}
 	if (event->type == EVENT_KEYVAL_INTEGER) {
@@ -316,10 +336,15 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 
 	if (!span_head_read(&head, event->head, NULL)) {
 		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
+		misuse_note(&assembler->misuses, MISUSE_MALFORMED, event, (struct text){0}, event->name,
+			"one of its annotations or tags has no head line");
 		return;
 	}
 	if (!span_event_clock_in_range(event, at)) {
 		count(assembler, EVENTS_REJECTED_TIME, 1);
+		misuse_note(&assembler->misuses, MISUSE_TIME, event, head.local.service, event->name,
+			"has an annotation at a time %.3f s after it was recorded",
+			span_event_lead(event, at));
 		return;
 	}
 	count(assembler, EVENTS_IN_SPANS, 1);
@@ -333,54 +358,102 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 	gather(assembler, event, &part, now);
 }
 
+/* How many pieces of the current span's have not come: of those it has, so many @came. */
+static uint64_t missing_pieces(struct assembler *assembler, const struct pending_key *key, uint64_t came)
+{
+	uint64_t all = assembler->lines.pieces;
+
+	if (came < all)
+		came += early_pieces_take(&assembler->early, key);
+	return all > came ? all - came : 0;
+}
+
+/* The tag that says so; its text is the assembler's. */
+static struct tag note_missing(struct assembler *assembler, const struct event *event, uint64_t missing)
+{
+	const struct span_data *lines = &assembler->lines;
+	int size = g_snprintf(assembler->missing, sizeof(assembler->missing),
+		"%" PRIu64 " of %" PRIu64 " annotations and tags", missing, lines->pieces);
+
+	count(assembler, SPANS_TRUNCATED, 1);
+	misuse_note(&assembler->misuses, MISUSE_TRUNCATED, event, lines->head->local.service, event->name,
+		"%" PRIu64 " of the %" PRIu64, missing, lines->pieces);
+	return (struct tag){
+		{TRUNCATED, sizeof(TRUNCATED) - 1}, {assembler->missing, (uint32_t)size}, TAG_TEXT};
+}
+
 /*
  * Adds the span's own lines to its earlier pieces, in the memory of the pending span, which is then emitted.
  */
-static void emit_with_pieces(struct assembler *assembler, struct pending *pending, struct span *span)
+static void emit_with_pieces(
+	struct assembler *assembler, const struct event *event, struct pending *pending, struct span *span)
 {
 	const struct span_data *lines = &assembler->lines;
+	uint64_t missing = missing_pieces(assembler, &pending->key, pending->pieces);
 
 	take_out(assembler, pending);
 	for (size_t i = 0; i < lines->annotation_count; i++)
 		pending_annotate(pending, lines->annotations[i].time, lines->annotations[i].value);
 	for (size_t i = 0; i < lines->tag_count; i++)
 		pending_tag(pending, &lines->tags[i]);
+	if (missing) {
+		struct tag tag = note_missing(assembler, event, missing);
+
+		pending_tag(pending, &tag);
+	}
 	pending_span_lines(pending, &assembler->memory, span);
 	count(assembler, SPANS_PENDING, -1);
 	assembler->emit(assembler->data, span);
 	pending_destroy(pending);
 }
 
+/* Emits a span that has pieces. */
+static void take_span_of_pieces(struct assembler *assembler, const struct event *event, struct span *span)
+{
+	struct span_data *lines = &assembler->lines;
+	struct pending_key key = piece_key(event, lines->head);
+	struct pending *pending = g_hash_table_lookup(assembler->pending, &key);
+	uint64_t missing;
+
+	if (pending) {
+		emit_with_pieces(assembler, event, pending, span);
+		return;
+	}
+	missing = missing_pieces(assembler, &key, 0);
+	if (missing)
+		lines->tags[span->tag_count++] = note_missing(assembler, event, missing);
+	count(assembler, SPANS_MADE, 1);
+	assembler->emit(assembler->data, span);
+}
+
 static void take_span(struct assembler *assembler, const struct event *event)
 {
-	struct pending *pending = NULL;
 	struct span span;
 	enum ledger_row row = span_event_read(&assembler->lines, event, &span);
 
 	count(assembler, row, 1);
-	if (row != EVENTS_IN_SPANS)
-		return;
-	if (assembler->lines.pieces) {
-		struct pending_key key = piece_key(event, assembler->lines.head);
-
-		pending = g_hash_table_lookup(assembler->pending, &key);
+	if (row != EVENTS_IN_SPANS) {
+		span_event_explain(&assembler->lines, event, row, &assembler->misuses);
+	} else if (assembler->lines.pieces) {
+		take_span_of_pieces(assembler, event, &span);
+	} else {
+		count(assembler, SPANS_MADE, 1);
+		assembler->emit(assembler->data, &span);
 	}
-	if (pending) {
-		emit_with_pieces(assembler, pending, &span);
-		return;
-	}
-	count(assembler, SPANS_MADE, 1);
-	assembler->emit(assembler->data, &span);
 }
 
 void assembler_take(struct assembler *assembler, const struct event *event, int64_t now)
 {
 	if (event->time <= 0 || event->time > EVENT_TIME_MAX) {
 		count(assembler, EVENTS_REJECTED_TIME, 1);
+		misuse_note(&assembler->misuses, MISUSE_TIME, event, event->service, event->name,
+			"was recorded at a time that no clock shows");
 		return;
 	}
 	if (!event->trace_id || !event->span_id) {
 		count(assembler, EVENTS_REJECTED_ID, 1);
+		misuse_note(&assembler->misuses, MISUSE_ID, event, event->service, event->name, "%s",
+			event->trace_id ? "span id 0" : "trace id 0");
 		return;
 	}
 	switch (event->type) {

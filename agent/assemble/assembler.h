@@ -9,6 +9,9 @@
  *
  * Every span has a timestamp and a duration: the time of the first event, and max(1, last - first)
  * microseconds; for blkin:span the program's own start and finish.
+ *
+ * A blkin:span event says how many pieces its program recorded before. If some have not come, as LTTng
+ * discards an event that is too large or finds no room, the span has a tag that says so.
  */
 #ifndef ASSEMBLE_ASSEMBLER_H
 #define ASSEMBLE_ASSEMBLER_H
@@ -20,6 +23,7 @@
 #include "base/pack.h"
 #include "core/event.h"
 #include "core/ledger.h"
+#include "core/misuse.h"
 #include "core/span.h"
 
 struct assembler_limits {
@@ -55,6 +59,9 @@ void assembler_save(const struct assembler *assembler, int64_t now, struct buffe
 
 /* Loads the spans that assembler_save wrote. Returns false, having loaded none, if they are damaged. */
 bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now);
+
+/* What was recorded wrongly, for the caller to take. */
+struct misuses *assembler_misuses(struct assembler *assembler);
 
 /* Bytes that pending spans use. */
 size_t assembler_bytes(const struct assembler *assembler);

@@ -209,6 +209,10 @@ void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_
 		pipeline->change.row[EVENTS_IGNORED]++;
 	} else if (event->type == EVENT_MALFORMED) {
 		pipeline->change.row[EVENTS_REJECTED_MALFORMED]++;
+		misuse_note(assembler_misuses(pipeline->assembler), MISUSE_MALFORMED, event, (struct text){0},
+			(struct text){0},
+			"an event of blkin's or zipkin's name has other fields than theirs, or a time that "
+			"overflows");
 	} else {
 		pipeline->in_event = true;
 		assembler_take(pipeline->assembler, event, now);
@@ -253,6 +257,11 @@ void pipeline_event_again(struct pipeline *pipeline)
 	pipeline->change.row[EVENTS_READ_AGAIN]++;
 }
 
+void pipeline_canary(struct pipeline *pipeline)
+{
+	pipeline->change.row[EVENTS_CANARY]++;
+}
+
 void pipeline_lost_events(struct pipeline *pipeline, uint64_t events)
 {
 	pipeline->change.row[EVENTS_LOST_RING] += (int64_t)events;
@@ -261,6 +270,24 @@ void pipeline_lost_events(struct pipeline *pipeline, uint64_t events)
 void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets)
 {
 	pipeline->change.row[PACKETS_LOST] += (int64_t)packets;
+}
+
+void pipeline_unreadable_packets(struct pipeline *pipeline, uint64_t packets)
+{
+	pipeline->change.row[PACKETS_LOST_UNREADABLE] += (int64_t)packets;
+}
+
+void pipeline_odd_packets(struct pipeline *pipeline, uint64_t user)
+{
+	const struct event event = {.has_user = true, .user = (uint32_t)user};
+
+	misuse_note(pipeline_misuses(pipeline), MISUSE_CLOCK, &event, (struct text){0}, (struct text){0},
+		"lttng-relayd's index has packets that end before they begin");
+}
+
+struct misuses *pipeline_misuses(struct pipeline *pipeline)
+{
+	return assembler_misuses(pipeline->assembler);
 }
 
 void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, unsigned formats)

@@ -44,8 +44,8 @@ void pipeline_destroy(struct pipeline *pipeline);
 /* Changes the limits and formats, from the next pipeline_tick on. Any thread. */
 void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, unsigned formats);
 
-/* An event was read; of EVENT_FOREIGN and EVENT_MALFORMED only the type is set. @now: CLOCK_MONOTONIC or
- * event time, ns. */
+/* An event was read; of EVENT_FOREIGN and EVENT_MALFORMED only the type and the user are set. @now:
+ * CLOCK_MONOTONIC or event time, ns. */
 void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now);
 
 /* How far it has come: so many events that become spans, or go out as they are; the newest of them, ns since
@@ -72,9 +72,21 @@ void pipeline_foreign(struct pipeline *pipeline, const struct pipeline_item *ite
 /* The next event was read before, by a run that was killed. */
 void pipeline_event_again(struct pipeline *pipeline);
 
+/* An event of the agent's own came back. */
+void pipeline_canary(struct pipeline *pipeline);
+
 /* LTTng reports that it discarded events, or packets, before they were read. */
 void pipeline_lost_events(struct pipeline *pipeline, uint64_t events);
 void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets);
+
+/* Packets cannot be read, because of what is recorded in them. */
+void pipeline_unreadable_packets(struct pipeline *pipeline, uint64_t packets);
+
+/* Packets of @user have times that cannot be. */
+void pipeline_odd_packets(struct pipeline *pipeline, uint64_t user);
+
+/* What programs have recorded wrongly, by kind: for the caller to take. */
+struct misuses *pipeline_misuses(struct pipeline *pipeline);
 
 /*
  * To be called regularly: emits the spans that are due, and hands over what is old; if @idle, all.

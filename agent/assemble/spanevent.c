@@ -65,6 +65,42 @@ enum ledger_row span_event_read(struct span_data *lines, const struct event *eve
 	return EVENTS_IN_SPANS;
 }
 
+/* The service of a span whose data may be of any kind. */
+static struct text service_of(const struct event *event)
+{
+	const char *end = memchr(event->value.data, '\n', event->value.size);
+	struct span_head head;
+
+	if (end && span_head_read(&head,
+			   (struct text){event->value.data, (uint32_t)(end - event->value.data)}, NULL))
+		return head.local.service;
+	return (struct text){0};
+}
+
+void span_event_explain(
+	struct span_data *lines, const struct event *event, enum ledger_row row, struct misuses *misuses)
+{
+	enum misuse_kind kind = row == EVENTS_REJECTED_TIME ? MISUSE_TIME : MISUSE_MALFORMED;
+	struct text service;
+
+	if (!misuse_wanted(misuses, kind))
+		return;
+	service = service_of(event);
+	if (kind == MISUSE_MALFORMED)
+		misuse_note(misuses, kind, event, service, event->name, "its `data` cannot be parsed");
+	else if (!span_event_clock_in_range(event, event->start))
+		misuse_note(misuses, kind, event, service, event->name,
+			"starts at a time %.3f s after it was recorded",
+			span_event_lead(event, event->start));
+	else if (lines->finish < 0)
+		misuse_note(misuses, kind, event, service, event->name, "finishes %.3f s before it starts",
+			(double)-lines->finish / 1e9);
+	else
+		misuse_note(misuses, kind, event, service, event->name,
+			"finishes at a time %.3f s after it was recorded",
+			span_event_lead(event, event->start + (uint64_t)lines->finish));
+}
+
 bool span_event_ends(const struct event *event)
 {
 	const struct text *what = &event->value;

@@ -6,6 +6,7 @@
 #include "assemble/spandata.h"
 #include "core/event.h"
 #include "core/ledger.h"
+#include "core/misuse.h"
 #include "core/span.h"
 
 /*
@@ -19,6 +20,16 @@ static inline bool span_event_clock_in_range(const struct event *event, uint64_t
 {
 	return clock > 0 && clock <= event->clock && event->clock - clock < (uint64_t)event->time;
 }
+
+/* By how many seconds a time on the tracing clock is later than the event. */
+static inline double span_event_lead(const struct event *event, uint64_t clock)
+{
+	return (double)(int64_t)(clock - event->clock) / 1e9;
+}
+
+/* Notes why span_event_read has rejected @event, as @row. */
+void span_event_explain(
+	struct span_data *lines, const struct event *event, enum ledger_row row, struct misuses *misuses);
 
 /* Converts a valid time on the tracing clock to ns since the epoch; the event has both clocks. */
 static inline int64_t span_event_since_epoch(const struct event *event, uint64_t clock)

@@ -6,6 +6,8 @@
 
 #include <glib.h>
 
+#include "base/sanitize.h"
+
 static void put_comma(struct buffer *out)
 {
 	if (out->size && !strchr("{[:\n", out->data[out->size - 1]))
@@ -34,6 +36,15 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* What does not fit into four digits has two codes. */
+static void put_code(struct buffer *out, gunichar c)
+{
+	if (c < 0x10000)
+		buffer_printf(out, "\\u%04x", c);
+	else
+		buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + (c & 0x3ff));
+}
+
 /*
  * Writes the character at @text, of at most @size bytes, which needs escaping; returns how many bytes it has.
  */
@@ -49,12 +60,12 @@ static size_t put_special(struct buffer *out, const char *text, size_t size)
 		buffer_put(out, "\\n", 2);
 	} else if (c == '\t') {
 		buffer_put(out, "\\t", 2);
-	} else if (c < 0xa0) {
-		/* The C1 controls too: some terminals obey them. */
-		used = c < 0x80 ? 1 : 2;
-		buffer_printf(out, "\\u%04x", c);
 	} else if (c >= (gunichar)-2) {
 		buffer_put(out, "\xef\xbf\xbd", 3);
+	} else if (words_shown(c) != c) {
+		/* some terminals obey those of C1, too */
+		used = (size_t)g_unichar_to_utf8(c, NULL);
+		put_code(out, c);
 	} else {
 		used = (size_t)g_unichar_to_utf8(c, NULL);
 		buffer_put(out, text, used);

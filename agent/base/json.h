@@ -26,7 +26,7 @@ void json_close(struct buffer *out, char bracket);
 void json_key(struct buffer *out, const char *key);
 
 /*
- * A string of @size bytes, which may include NUL. Control characters are escaped, invalid UTF-8 becomes
+ * A string of @size bytes, which may include NUL. What words_shown replaces is escaped, invalid UTF-8 becomes
  * U+FFFD.
  */
 void json_string(struct buffer *out, const char *text, size_t size);

@@ -5,6 +5,47 @@
 
 #include <glib.h>
 
+#define REPLACEMENT 0xfffd
+/* U+2400 is the picture of NUL, and so on. */
+#define PICTURES 0x2400
+#define PICTURE_DEL 0x2421
+#define NON_JOINER 0x200c
+#define JOINER 0x200d
+
+uint32_t words_shown(uint32_t c)
+{
+	if (c < 0x20)
+		return PICTURES + c;
+	if (c < 0x7f)
+		return c;
+	if (c == 0x7f)
+		return PICTURE_DEL;
+	switch (g_unichar_type(c)) {
+	case G_UNICODE_FORMAT:
+		return c == NON_JOINER || c == JOINER ? c : REPLACEMENT;
+	case G_UNICODE_CONTROL:
+	case G_UNICODE_LINE_SEPARATOR:
+	case G_UNICODE_PARAGRAPH_SEPARATOR:
+		return REPLACEMENT;
+	default:
+		return c;
+	}
+}
+
+char *words_show(const char *text)
+{
+	GString *shown = g_string_new(NULL);
+
+	while (*text) {
+		gunichar c = g_utf8_get_char_validated(text, -1);
+		bool valid = c < (gunichar)-2;
+
+		g_string_append_unichar(shown, valid ? words_shown(c) : REPLACEMENT);
+		text = valid ? g_utf8_next_char(text) : text + 1;
+	}
+	return g_string_free(shown, FALSE);
+}
+
 void words_copy(char *message, size_t message_size, const uint8_t *words, size_t size)
 {
 	size_t used = 0;
@@ -42,7 +83,7 @@ void words_clean(char *text, size_t size)
 				     : g_utf8_get_char_validated(text + at, (gssize)(size - at));
 		size_t step = c >= (gunichar)-2 ? 1 : (size_t)g_unichar_to_utf8(c, NULL);
 
-		if (c >= (gunichar)-2 || g_unichar_iscntrl(c))
+		if (c >= (gunichar)-2 || words_shown(c) != c)
 			memset(text + at, '?', step);
 		at += step;
 	}

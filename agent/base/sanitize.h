@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes text from a peer, which may be anything, safe for a log. */
+/*
+ * Makes text from a peer, which may be anything, safe for whoever reads it. What is replaced is the same
+ * everywhere; by what, is up to the place: '?' in a log, an escape in JSON and on a terminal, a picture in
+ * the page and in a label.
+ */
 #ifndef BASE_SANITIZE_H
 #define BASE_SANITIZE_H
 
@@ -14,8 +18,19 @@
 void words_copy(char *message, size_t message_size, const uint8_t *words, size_t size);
 
 /*
- * Makes what controls a terminal harmless, in place: each control character, also those of C1 (U+0080 to
- * U+009F), and each byte that is no part of UTF-8, as terminals may take it for one of those, becomes '?'.
+ * What is shown in the place of a character: itself, unless it controls a terminal or says how other
+ * characters run. These are Unicode's control and formatting characters, and its separators of lines and
+ * paragraphs; but not the joiners, without which some words and emoji are wrong. Those of ASCII have
+ * pictures, as U+241B for ESC; for the others it is U+FFFD.
+ */
+uint32_t words_shown(uint32_t c);
+
+/* A copy in UTF-8 of what is shown for each character of the text, and U+FFFD for a broken byte; g_free. */
+char *words_show(const char *text);
+
+/*
+ * Makes text harmless for a terminal, in place: what is not shown as it is, and each byte that is no part of
+ * UTF-8, as terminals may take it for a control character, becomes '?'.
  */
 void words_clean(char *text, size_t size);
 

@@ -12,6 +12,8 @@
 #include "queue/keep.h"
 #include "stats/names.h"
 
+/* What programs record wrongly is told no sooner than so long after the last time. */
+#define MISUSES_NS (1 * NS_PER_SECOND)
 /* What changes without spans is handed over so often while there is more to read. */
 #define HAND_NS (50 * NS_PER_MS)
 /* Orders may have a place of any size that a configuration allows. */
@@ -25,6 +27,7 @@ struct desk {
 	struct buffer body;    /* and what is ahead of the spans */
 	uint64_t moves;        /* when it was handed over, */
 	int64_t handed;        /* and when that was; CLOCK_MONOTONIC ns */
+	int64_t misuses_next;  /* are not to be told before; the same */
 	pthread_t listener;
 	_Atomic uint64_t settled;
 	_Atomic int64_t cost;
@@ -187,11 +190,38 @@ void desk_omits(struct desk *desk, const struct omissions *omissions)
 	send_body(desk, FRAME_OMITS, &desk->body);
 }
 
+void desk_measured(struct desk *desk, const struct user_buffers *buffers)
+{
+	desk->body.size = 0;
+	buffers_pack(&desk->body, buffers);
+	send_body(desk, FRAME_BUFFERS, &desk->body);
+}
+
 void desk_left_out(struct desk *desk, const struct culprit *culprit)
 {
 	desk->body.size = 0;
 	culprit_pack(&desk->body, culprit);
 	send_body(desk, FRAME_LEFT_OUT, &desk->body);
+}
+
+void desk_misuses(struct desk *desk, struct misuses *misuses)
+{
+	int64_t now;
+
+	if (!misuses->fresh)
+		return;
+	now = clock_monotonic();
+	if (now < desk->misuses_next)
+		return;
+	desk->misuses_next = now + MISUSES_NS;
+	for (int i = 0; i < MISUSES; i++) {
+		if (misuse_wanted(misuses, i))
+			continue;
+		desk->body.size = 0;
+		misuse_pack(&desk->body, i, &misuses->of[i]);
+		send_body(desk, FRAME_MISUSE, &desk->body);
+	}
+	misuses->fresh = 0;
 }
 
 void desk_well(struct desk *desk, uint64_t user)

@@ -57,7 +57,12 @@ uint64_t desk_settled(const struct desk *desk, int64_t *cost);
 
 void desk_report(struct desk *desk, const struct report *report);
 void desk_omits(struct desk *desk, const struct omissions *omissions);
+void desk_measured(struct desk *desk, const struct user_buffers *buffers);
 void desk_left_out(struct desk *desk, const struct culprit *culprit);
+
+/* Tells what programs have recorded wrongly, if anything; of each kind at most one case a second, however
+ * often it is called. */
+void desk_misuses(struct desk *desk, struct misuses *misuses);
 void desk_well(struct desk *desk, uint64_t user);
 
 /* Everything was read, or is to be read by the next reader: waits until the agent says that it has delivered

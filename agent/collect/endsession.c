@@ -18,6 +18,9 @@
 /* and how long it may be idle when all that was recorded is on disk. */
 #define QUIET_NS (2 * NS_PER_SECOND)
 
+/* After a session daemon has started, running programs take up to so long to come to it. */
+#define REGISTERED_NS (6 * NS_PER_SECOND)
+
 void keeper_end(struct keeper *keeper)
 {
 	keeper->ended = progress_session(keeper->progress)->created;
@@ -57,6 +60,46 @@ bool keeper_wait_for_release(struct keeper *keeper, const char *name)
 	return true;
 }
 
+/* Up to when nothing is lost: what is known to have come last was recorded up to two turns of the live timer
+ * ago. */
+static int64_t all_came_until(const struct keeper *keeper)
+{
+	int64_t now = clock_monotonic(), idle = livereader_heard(keeper->live);
+	int64_t newest = pipeline_far(keeper->pipeline).newest - (clock_wall() - now);
+	int64_t until = MAX(idle <= now ? idle : 0, newest <= now ? newest : 0);
+
+	if (until <= 0 && keeper->looked <= now)
+		until = keeper->looked;
+	return MAX(until - 2 * keeper->config->live_timer, 1);
+}
+
+void keeper_records(struct keeper *keeper, int64_t since)
+{
+	int64_t lasted = since - keeper->lost_since + REGISTERED_NS;
+
+	if (!keeper->lost_since)
+		return;
+	keeper->lost_since = 0;
+	lasted = (lasted + NS_PER_SECOND - 1) / NS_PER_SECOND;
+	ledger_add(SESSIONS_LOST_SECONDS, lasted);
+	log_warning("what programs recorded in %" G_GINT64_FORMAT
+		    " seconds, at most, was lost with the LTTng session: LTTng does not tell how many events",
+		lasted);
+}
+
+bool keeper_is_gone(const struct keeper *keeper, const struct session_identity *session)
+{
+	char error[512];
+	uint64_t created = 0;
+	enum session_status status;
+
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	status = session_find(keeper->config, session->name, &created, error, sizeof(error));
+	/* a session does not outlive its daemon */
+	return status == SESSION_NONE || status == SESSION_NO_DAEMON ||
+	       (status == SESSION_OK && created != session->created);
+}
+
 bool keeper_lose(struct keeper *keeper, const char *why)
 {
 	const char *name = progress_session(keeper->progress)->name;
@@ -65,6 +108,8 @@ bool keeper_lose(struct keeper *keeper, const char *why)
 	if (!keeper_read_rest(keeper, unread, sizeof(unread)))
 		return false;
 	ledger_add(SESSIONS_LOST, 1);
+	if (!keeper->lost_since)
+		keeper->lost_since = all_came_until(keeper);
 	if (*unread)
 		log_warning("LTTng session `%s` has ended: %s; what was recorded but not yet read is lost, "
 			    "because lttng-relayd's files cannot be read (%s; see `relay-output` in "
@@ -115,7 +160,7 @@ void keeper_finish(struct keeper *keeper, struct session *session, struct reader
 	keeper->draining = true;
 	watch_set(keeper->watch, NULL);
 	runstate_calls(keeper->state, DAEMON_SESSION);
-	on_disk = session_stop(session, deadline - clock_monotonic());
+	on_disk = session_stop(session, false, deadline - clock_monotonic());
 	session_destroy(session);
 	if (reader)
 		drain(keeper, reader, on_disk, deadline);

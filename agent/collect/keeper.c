@@ -35,9 +35,10 @@ struct keeper *keeper_create(const struct keeper_parts *parts, const struct orde
 	keeper->cleanup = (struct cleanup){.config = config, .progress = parts->progress};
 	keeper->users = users_create(orders->suspects);
 	keeper->files_until = clock_monotonic() + orders->files;
+	keeper->looked = progress_steps(parts->progress)->looked;
 	keeper_init_recovery(keeper, orders->alone);
 	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
-	keeper->live = livereader_create(config, parts->pipeline, parts->progress);
+	keeper->live = livereader_create(config, parts->pipeline, parts->progress, parts->state->page);
 	keeper->watch = watch_create(config);
 	if (keeper->watch)
 		return keeper;
@@ -87,10 +88,14 @@ static void look_at_clock(struct keeper *keeper)
 void keeper_tick(struct keeper *keeper, bool idle)
 {
 	struct omissions omissions;
+	struct user_buffers buffers;
 
 	look_at_clock(keeper);
 	if (watch_news(keeper->watch, &omissions))
 		desk_omits(keeper->desk, &omissions);
+	if (watch_measured(keeper->watch, &buffers))
+		desk_measured(keeper->desk, &buffers);
+	desk_misuses(keeper->desk, pipeline_misuses(keeper->pipeline));
 	if (idle)
 		pipeline_tick(keeper->pipeline, clock_monotonic(), true);
 	progress_tick(keeper->progress);
@@ -136,6 +141,8 @@ bool keeper_start(struct keeper *keeper, struct session *session)
 	status = session_start(session, error, sizeof(error));
 	if (status != SESSION_OK)
 		keeper_session_failed(keeper, status, error);
+	else
+		keeper_records(keeper, clock_monotonic());
 	return status == SESSION_OK;
 }
 
@@ -165,14 +172,23 @@ static bool has_our_settings(struct keeper *keeper)
 /* Reads on where a reader attached. Returns whether to go on at once. */
 static bool go_on(struct keeper *keeper, struct session *session, struct reader *reader)
 {
+	int64_t begun;
+	bool at_once;
+
 	if (!keeper_catch_up(keeper, 0))
 		return false;
 	reader_hold(reader, false);
+	begun = clock_monotonic();
 	if (!has_our_settings(keeper)) {
 		if (keeper_knows_session(keeper))
-			log_info("[session], [events] or [kernel] has changed: the old session is read to "
-				 "its end, and a new one "
-				 "is made");
+			log_info("[session], [events] or [kernel] has changed: a new session takes the old "
+				 "one's place");
+		if (keeper_knows_session(keeper) && keeper_hand_over(keeper, &at_once))
+			return at_once;
+		if (keeper_is_gone(keeper, progress_session(keeper->progress)))
+			return false; /* which is found out, and counted, the next time */
+		/* whoever is about to destroy it may have stopped it meanwhile */
+		keeper->lost_since = begun;
 		keeper_finish(keeper, session, reader);
 		return true;
 	}

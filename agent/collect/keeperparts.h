@@ -21,8 +21,10 @@
 
 /* So often in a row live reading may stall before the session is read from files. */
 #define STALLS_MAX 2
-/* and so often it may break off. */
+/* and so often it may break off, */
 #define BREAKS_MAX 3
+/* or babeltrace2 fail on what it is attached to. */
+#define UNREADABLE_MAX 3
 
 struct keeper {
 	const struct config *config;
@@ -61,13 +63,21 @@ struct keeper {
 	char stuck[256];      /* whose streams are stuck, while the session is not replaced; "" if none is */
 	unsigned replaced;    /* times in a row */
 	int64_t replace_next; /* not before; CLOCK_MONOTONIC ns */
+	int64_t look_next;    /* the next look at it while it is read from files, not before */
 	bool looked_for_others; /* whether a session is there that took another one's place */
 
 	/* reading files */
+	bool from_files;   /* the log says that the session is not read live */
+	char trouble[512]; /* why the files of a session that is read live cannot be read, as the status says
+			    */
 	unsigned recoveries; /* that failed in a row */
 	GPtrArray *users;    /* of struct user */
 	int64_t files_until; /* live reading is not to be tried before, as readers have died of it */
 	char left_out[512];  /* what the status says of the last user whose packets were left out */
+
+	/* a session that is lost */
+	int64_t looked;     /* when a reader before this one was there, CLOCK_MONOTONIC ns */
+	int64_t lost_since; /* what was recorded since then is, until another session records; 0: nothing */
 
 	/* new sessions */
 	bool held;           /* relayd did not let go of an old session in time */
@@ -136,6 +146,14 @@ void keeper_stalled(struct keeper *keeper, bool helped);
  * of its streams is stuck. Returns whether to go on at once. */
 bool keeper_stands_still(struct keeper *keeper);
 
+/* The session is read from files: looks now and then whether all of it moves, and replaces it if one of its
+ * streams is stuck. Returns whether it tried that, and then whether to go on @at_once. */
+bool keeper_looks_aside(struct keeper *keeper, bool *at_once);
+
+/* Replaces the session by one with the settings of the configuration, without a moment in which none records.
+ * False if that could not be done; else whether to go on @at_once, with what is left of this one, too. */
+bool keeper_hand_over(struct keeper *keeper, bool *at_once);
+
 /* readfiles.c */
 
 /* @alone: each user's trace, until the session is read live. */
@@ -165,6 +183,13 @@ bool keeper_lose(struct keeper *keeper, const char *why);
 
 /* The same for a session that is gone and has no successor: relayd is about to be done with it. */
 bool keeper_lose_gone(struct keeper *keeper, const char *why);
+
+/* Whether @session, which the agent did not end, is not there any more. */
+bool keeper_is_gone(const struct keeper *keeper, const struct session_identity *session);
+
+/* A session records @since this moment: the time in which what programs recorded was lost is over, and
+ * counted. */
+void keeper_records(struct keeper *keeper, int64_t since);
 
 /* Ends the session at hand, and reads it to its end, live if @reader is not NULL, then from files. */
 void keeper_finish(struct keeper *keeper, struct session *session, struct reader *reader);

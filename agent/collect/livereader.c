@@ -17,22 +17,26 @@ struct livereader {
 	const struct config *config;
 	struct pipeline *pipeline;
 	struct progress *progress;
+	struct page *page;
+	uint64_t heard;  /* when streams were idle last; CLOCK_MONOTONIC ns */
 	uint64_t opened; /* when the session was created whose files are open */
 	struct relayfiles *files;
 	struct unread *unread;
 	GHashTable *traces;  /* on disk when the reader attached, by stream_key_trace */
 	uint64_t complained; /* when the session was created whose files could not be read, which is logged
 				once */
+	char trouble[512];   /* why they cannot be read; "" if they can, or there are none yet */
 };
 
 struct livereader *livereader_create(
-	const struct config *config, struct pipeline *pipeline, struct progress *progress)
+	const struct config *config, struct pipeline *pipeline, struct progress *progress, struct page *page)
 {
 	struct livereader *live = g_new0(struct livereader, 1);
 
 	live->config = config;
 	live->pipeline = pipeline;
 	live->progress = progress;
+	live->page = page;
 	live->unread = unread_create(config->live_timer);
 	live->traces = g_hash_table_new(NULL, NULL);
 	return live;
@@ -58,18 +62,35 @@ void livereader_complain(struct livereader *live, const char *error)
 	live->complained = created;
 }
 
+/* A session of which something was read must have files. */
+static void note_trouble(struct livereader *live, enum relayfiles_status status, const char *error)
+{
+	bool none = status == RELAYFILES_NONE && positions_count(progress_positions(live->progress)) > 0;
+
+	g_strlcpy(live->trouble, status == RELAYFILES_UNREADABLE || none ? error : "", sizeof(live->trouble));
+}
+
+const char *livereader_trouble(const struct livereader *live)
+{
+	return live->trouble;
+}
+
 /* Opens the files of the session at hand, unless they are open. */
 static bool open_files(struct livereader *live, char *error, size_t error_size)
 {
 	const struct session_identity *session = progress_session(live->progress);
+	enum relayfiles_status status;
 
 	if (session->created != live->opened) {
 		g_clear_pointer(&live->files, relayfiles_close);
 		unread_clear(live->unread);
 	}
 	live->opened = session->created;
-	return live->files || relayfiles_open(live->config->relay_output, session, &live->files, error,
-				      error_size) == RELAYFILES_OK;
+	if (live->files)
+		return true;
+	status = relayfiles_open(live->config->relay_output, session, &live->files, error, error_size);
+	note_trouble(live, status, error);
+	return status == RELAYFILES_OK;
 }
 
 /* For the intake. */
@@ -119,15 +140,30 @@ bool livereader_relay_answers(const struct livereader *live)
 	return answers;
 }
 
+int64_t livereader_heard(const struct livereader *live)
+{
+	return (int64_t)live->heard;
+}
+
 /* What does not come */
 
 enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader)
 {
+	enum unread_verdict verdict;
 	char error[512];
+	uint64_t user;
 
 	if (!unread_is_due(live->unread) || !open_files(live, error, sizeof(error)))
 		return UNREAD_NOTHING;
-	return unread_look(live->unread, live->files, progress_positions(live->progress), reader);
+	verdict = unread_look(live->unread, live->files, progress_positions(live->progress), reader);
+	if (relay_scan_was_odd(live->files, &user))
+		pipeline_odd_packets(live->pipeline, user);
+	return verdict;
+}
+
+bool livereader_grows(const struct livereader *live)
+{
+	return unread_grows(live->unread);
 }
 
 /* New users */
@@ -169,8 +205,11 @@ enum attached livereader_attach(
 	struct intake_options into = {.pipeline = live->pipeline,
 		.positions = progress_positions(live->progress),
 		.steps = progress_steps(live->progress),
+		.heard = &live->heard,
+		.overlap = progress_overlap(live->progress),
 		.locate = locate,
-		.data = live};
+		.data = live,
+		.page = live->page};
 	enum attached attached;
 	enum reader_status status;
 	char why[256] = "the relay daemon does not know it";

@@ -21,7 +21,7 @@ struct livereader;
 
 /* All borrowed. */
 struct livereader *livereader_create(
-	const struct config *config, struct pipeline *pipeline, struct progress *progress);
+	const struct config *config, struct pipeline *pipeline, struct progress *progress, struct page *page);
 void livereader_destroy(struct livereader *live);
 
 enum attached {
@@ -39,12 +39,20 @@ enum attached livereader_attach(
  * be attached to again. */
 enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader);
 
+/* Up to when, on CLOCK_MONOTONIC in ns, streams are known to have had nothing more; 0: it is not known. */
+int64_t livereader_heard(const struct livereader *live);
+
 /* Whether users have begun to record since the reader attached. If a first packet begins before what was read
  * of others by the time that it comes, babeltrace2 fails on it. */
 bool livereader_has_new_traces(struct livereader *live);
 /* Whether the relay has traces of anybody: if all of a user's streams wait for one that is stuck, a reader
  * that attaches hears of none. */
 bool livereader_has_traces(struct livereader *live);
+/* Why relayd's files cannot be read, as of the last look; "" if they can. */
+const char *livereader_trouble(const struct livereader *live);
+/* Whether, as of the last two looks, relayd gets what programs record, and so does not send it if it does not
+ * come. */
+bool livereader_grows(const struct livereader *live);
 /* Whether the relay daemon is there. */
 bool livereader_relay_answers(const struct livereader *live);
 

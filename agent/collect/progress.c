@@ -30,6 +30,7 @@ struct progress {
 	struct desk *desk;
 	struct positions *positions;
 	struct clock_steps steps;
+	struct overlap *overlap; /* of the session at hand with the one before, and with the one after */
 	bool has_session;
 	struct session_identity session; /* at hand */
 	GPtrArray *past;                 /* of struct session_record: ended, and under way in part */
@@ -78,17 +79,24 @@ static void save_place(struct progress *progress)
 	session_records_save(progress->later, false, out);
 	pack_bytes(out, pending.data, pending.size);
 	progress->with_pending = pending.size > sizeof(uint32_t); /* more than their number, 0 */
-	buffer_free(&pending);
+	pending.size = 0;
 	pack_u32(out, progress->past->len);
 	for (guint i = 0; i < progress->past->len; i++) {
 		const struct session_record *record = g_ptr_array_index(progress->past, i);
 
 		session_identity_save(&record->session, out);
 	}
+	if (overlap_is_open(progress->overlap)) {
+		overlap_save(progress->overlap, &pending);
+		pack_bytes(out, pending.data, pending.size);
+	}
+	buffer_free(&pending);
 }
 
 void progress_save_reached(struct progress *progress, struct buffer *out)
 {
+	bool with_times = overlap_is_open(progress->overlap);
+
 	pack_u32(out, progress->past->len + progress->has_session + progress->later->len);
 	session_records_save(progress->past, true, out);
 	if (progress->has_session) {
@@ -96,17 +104,19 @@ void progress_save_reached(struct progress *progress, struct buffer *out)
 		save_positions(progress, true, out);
 	}
 	session_records_save(progress->later, true, out);
-	pack_u32(out, progress->over->len);
+	pack_u32(out, progress->over->len | (with_times ? REACHED_WITH_TIMES : 0));
 	for (guint i = 0; i < progress->over->len; i++)
 		session_identity_save(&g_array_index(progress->over, struct session_identity, i), out);
 	clock_steps_save(&progress->steps, out);
+	if (with_times)
+		overlap_save_times(progress->overlap, out);
 }
 
 /* Loading */
 
 static bool load_over(struct progress *progress, struct unpacker *from)
 {
-	uint32_t count = unpack_u32(from);
+	uint32_t count = unpack_u32(from) & ~REACHED_WITH_TIMES;
 
 	for (uint32_t i = 0; i < count && !from->failed; i++) {
 		struct session_identity session;
@@ -178,6 +188,15 @@ static bool load_ended(struct progress *progress, struct unpacker *from)
 	return !from->failed;
 }
 
+/* What two sessions have; older agents did not know of it. */
+static bool load_overlap(struct progress *progress, struct unpacker *place, struct unpacker *reached)
+{
+	if (place->at < place->end && !overlap_load(progress->overlap, unpack_bytes(place)))
+		return false;
+	return reached->at == reached->end ||
+	       overlap_load_times(progress->overlap, progress->session.created, reached);
+}
+
 /* Takes up what the agent has in its books; false if it is not what it should be, and then nothing is taken
  * up but what cannot harm. */
 static bool take_up(struct progress *progress, const struct orders *orders)
@@ -189,7 +208,8 @@ static bool take_up(struct progress *progress, const struct orders *orders)
 		return false;
 	pending = unpack_bytes(&place);
 	if (place.failed || !load_over(progress, &reached) || !load_ended(progress, &place) ||
-		!clock_steps_load(&progress->steps, &reached) || !next_session(progress))
+		!clock_steps_load(&progress->steps, &reached) || !next_session(progress) ||
+		!load_overlap(progress, &place, &reached))
 		return false;
 	return pipeline_load(progress->pipeline, pending);
 }
@@ -202,6 +222,8 @@ static void start_empty(struct progress *progress)
 	g_ptr_array_set_size(progress->past, 0);
 	g_array_set_size(progress->over, 0);
 	positions_clear(progress->positions);
+	overlap_forget(progress->overlap);
+	overlap_cancel(progress->overlap);
 	memset(&progress->steps, 0, sizeof(progress->steps));
 }
 
@@ -240,6 +262,7 @@ struct progress *progress_create(const struct config *config, struct pipeline *p
 	progress->pipeline = pipeline;
 	progress->desk = desk;
 	progress->positions = positions_create();
+	progress->overlap = overlap_create();
 	progress->past = session_records_create();
 	progress->later = session_records_create();
 	progress->over = g_array_new(FALSE, FALSE, sizeof(struct session_identity));
@@ -257,6 +280,7 @@ struct progress *progress_create(const struct config *config, struct pipeline *p
 void progress_destroy(struct progress *progress)
 {
 	positions_destroy(progress->positions);
+	overlap_destroy(progress->overlap);
 	g_ptr_array_unref(progress->past);
 	g_ptr_array_unref(progress->later);
 	g_array_unref(progress->over);
@@ -302,6 +326,43 @@ void progress_follow(struct progress *progress, const struct session_identity *s
 	desk_save(progress->desk); /* it is known before it records */
 }
 
+void progress_both_record(struct progress *progress)
+{
+	overlap_begin(progress->overlap, progress->session.created, clock_monotonic());
+	positions_moved(progress->positions);
+	desk_save(progress->desk);
+}
+
+void progress_one_records(struct progress *progress)
+{
+	overlap_end(progress->overlap, clock_monotonic());
+	positions_moved(progress->positions);
+	desk_save(progress->desk);
+}
+
+void progress_none_follows(struct progress *progress)
+{
+	overlap_cancel(progress->overlap);
+	positions_moved(progress->positions);
+}
+
+void progress_has_all_copies(struct progress *progress)
+{
+	uint64_t copies = overlap_copies(progress->overlap);
+
+	if (!overlap_forget(progress->overlap))
+		return;
+	positions_moved(progress->positions);
+	log_info("LTTng session `%s` recorded %" G_GUINT64_FORMAT
+		 " events beside the one that it replaced: they are taken once",
+		progress->session.name, copies);
+}
+
+struct overlap *progress_overlap(struct progress *progress)
+{
+	return progress->overlap;
+}
+
 const struct session_identity *progress_next(const struct progress *progress)
 {
 	const struct session_record *record;
@@ -317,6 +378,7 @@ void progress_end(struct progress *progress)
 	struct session_record *record = session_records_add(progress->past, &progress->session);
 
 	positions_save(progress->positions, true, &record->reached);
+	overlap_turn(progress->overlap, clock_monotonic());
 	if (!next_session(progress))
 		log_warning("the checkpoint's positions in session `%s` are damaged: it is read from its "
 			    "beginning",

@@ -31,6 +31,7 @@
 #include "collect/sessionrecord.h"
 #include "config/config.h"
 #include "core/clocksteps.h"
+#include "read/overlap.h"
 #include "session/position.h"
 
 struct progress;
@@ -55,6 +56,18 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 
 /* Another session records beside the one at hand, or is about to, and is read after it. */
 void progress_follow(struct progress *progress, const struct session_identity *session);
+
+/* It is about to record what the one at hand records, too; that one records no more; or it did not come to
+ * that. What both have is taken once. */
+void progress_both_record(struct progress *progress);
+void progress_one_records(struct progress *progress);
+void progress_none_follows(struct progress *progress);
+
+/* All that the session at hand recorded beside the one before it is read. */
+void progress_has_all_copies(struct progress *progress);
+
+/* What both have; borrowed. */
+struct overlap *progress_overlap(struct progress *progress);
 
 /* That one; NULL if there is none. */
 const struct session_identity *progress_next(const struct progress *progress);

@@ -11,10 +11,9 @@
 #define FAILED_MAX 20
 /* The pause between two passes, */
 #define PAUSE_NS (1 * NS_PER_SECOND)
-/* and how long they go on before live reading is tried again: twice as long each time that it stalls, up to
- */
+/* and how long they go on before live reading is tried again: twice as long each time that it fails, up to */
 #define FILES_NS (30 * NS_PER_SECOND)
-#define FILES_MAX_NS (3600 * NS_PER_SECOND)
+#define FILES_MAX_NS (300 * NS_PER_SECOND)
 
 static bool stopping(void *data)
 {
@@ -107,6 +106,8 @@ static void show(struct keeper *keeper)
 {
 	const char *name = progress_session(keeper->progress)->name;
 
+	if (keeper->still)
+		return;
 	if (keeper->stuck[0])
 		runstate_collects_in_part(keeper->state, name, REASON_STREAM_STUCK, keeper->stuck);
 	else if (keeper->left_out[0])
@@ -123,29 +124,59 @@ static bool goes_on(const struct keeper *keeper, bool avoids, int64_t until)
 	return avoids ? keeper_avoids_live(keeper) : clock_monotonic() < until;
 }
 
+/* By how much @count exceeds what live reading may fail before it is given up for a while. */
+static unsigned beyond(unsigned count, unsigned most)
+{
+	return MAX(count, most) - most;
+}
+
+/* How long, in ns. */
+static int64_t turn_of(const struct keeper *keeper)
+{
+	unsigned stalls = beyond(keeper->stalls, STALLS_MAX), breaks = beyond(keeper->breaks, BREAKS_MAX),
+		 unreadable = beyond(keeper->unreadable, UNREADABLE_MAX);
+
+	return clock_backoff(FILES_NS, MAX(MAX(stalls, breaks), unreadable), FILES_MAX_NS);
+}
+
+/* Each time that it comes to that; keeper_read_live says when it is over. */
+static void log_files(struct keeper *keeper)
+{
+	if (!keeper->from_files)
+		log_warning("LTTng session `%s` cannot be read live: it is read from lttng-relayd's files, "
+			    "once a second; live reading is tried again after a while",
+			progress_session(keeper->progress)->name);
+	keeper->from_files = true;
+}
+
 /*
  * Pass by pass: babeltrace2 fails on the session live, where one user's metadata end the reading for all, and
  * it cannot be made to leave a trace out; or lttng-relayd does not send what it has.
  */
 bool keeper_read_files(struct keeper *keeper, struct session *session, bool same)
 {
-	unsigned stalls = MAX(keeper->stalls, STALLS_MAX) - STALLS_MAX,
-		 breaks = MAX(keeper->breaks, BREAKS_MAX) - BREAKS_MAX;
 	bool avoids = keeper_avoids_live(keeper);
-	int64_t until = clock_monotonic() + clock_backoff(FILES_NS, MAX(stalls, breaks), FILES_MAX_NS);
+	int64_t until = clock_monotonic() + turn_of(keeper);
+	bool at_once = false, replaced = false;
 
 	if (keeper->stuck[0])
 		until = MIN(until, keeper->replace_next);
+	if (same)
+		log_files(keeper);
 	watch_set(keeper->watch, progress_session(keeper->progress));
-	while (same && !runstate_stopping(keeper->state) && goes_on(keeper, avoids, until) &&
+	while (same && !replaced && !runstate_stopping(keeper->state) && goes_on(keeper, avoids, until) &&
 		!watch_gone(keeper->watch) && keeper_catch_up(keeper, 0)) {
 		show(keeper);
 		keeper_tick(keeper, true);
-		runstate_pause(keeper->state, PAUSE_NS);
+		replaced = keeper_looks_aside(keeper, &at_once);
+		if (!replaced)
+			runstate_pause(keeper->state, PAUSE_NS);
 	}
 	watch_set(keeper->watch, NULL);
 	if (same && !runstate_stopping(keeper->state))
-		return false;
+		return at_once;
+	if (!same)
+		keeper->lost_since = clock_monotonic();
 	if (!same || !keeper_keeps(keeper))
 		keeper_finish(keeper, session, NULL);
 	return !same;

@@ -3,6 +3,7 @@
 #include "collect/keeperparts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,8 +13,8 @@
 #define GONE_NS (3 * NS_PER_SECOND)
 /* If live reading fails or stalls within this time after it attached, attaching again does not help. */
 #define SOON_NS (60 * NS_PER_SECOND)
-/* After so many failures of babeltrace2 in a row a session is read from files. */
-#define UNREADABLE_MAX 3
+/* Live reading that goes on for so long after files had to be read is back. */
+#define LASTS_NS (10 * NS_PER_SECOND)
 /* When no event has come for so long, an idle reader is looked at so many times less often, though no less
  * often than this: each look asks lttng-relayd for each stream, and wakes it up. */
 #define QUIET_NS (3 * NS_PER_SECOND)
@@ -34,15 +35,6 @@ bool keeper_gives_up_live(const struct keeper *keeper)
 	return keeper->unreadable >= UNREADABLE_MAX || keeper_avoids_live(keeper);
 }
 
-/* Logs it when the session cannot be read live any more. */
-static void log_unreadable(struct keeper *keeper)
-{
-	if (keeper->unreadable == UNREADABLE_MAX)
-		log_warning("LTTng session `%s` cannot be read live: it is read from lttng-relayd's files, "
-			    "once a second",
-			progress_session(keeper->progress)->name);
-}
-
 enum attached keeper_attach(struct keeper *keeper, struct session *session, struct reader **reader)
 {
 	const struct session_identity *identity = progress_session(keeper->progress);
@@ -54,8 +46,6 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	if (keeper->use_files) {
 		keeper->use_files = false;
 		keeper->unreadable = UNREADABLE_MAX;
-		if (!users_any(keeper->users, user_is_left_out)) /* or else it is known why */
-			log_unreadable(keeper);
 		return ATTACHED_UNREADABLE;
 	}
 	keeper_tick(keeper, false);
@@ -82,8 +72,6 @@ enum attached keeper_attach(struct keeper *keeper, struct session *session, stru
 	keeper->failing = identity->created;
 	if (attached != ATTACHED && !keeper_gives_up_live(keeper))
 		runstate_waits(keeper->state, problem.reason, problem.text);
-	else if (attached == ATTACHED_UNREADABLE)
-		log_unreadable(keeper);
 	return attached;
 }
 
@@ -171,11 +159,42 @@ static bool may_read(struct keeper *keeper)
 	return false;
 }
 
+/* It was read from files for a while, and is not any more, if it lasts: what ends live reading now and then
+ * is told once. */
+static void log_back(struct keeper *keeper, int64_t begun)
+{
+	if (!keeper->from_files || clock_monotonic() - begun < LASTS_NS)
+		return;
+	log_info("LTTng session `%s` is read live again", progress_session(keeper->progress)->name);
+	keeper->from_files = false;
+}
+
+/* The next reader would need the files of the session. */
+static void show_files(struct keeper *keeper)
+{
+	const char *trouble = livereader_trouble(keeper->live),
+		   *name = progress_session(keeper->progress)->name;
+	char text[640];
+
+	if (keeper->still || strcmp(trouble, keeper->trouble) == 0)
+		return;
+	g_strlcpy(keeper->trouble, trouble, sizeof(keeper->trouble));
+	snprintf(text, sizeof(text),
+		"lttng-relayd's files cannot be read, so what is recorded while the agent restarts will be "
+		"lost: %s",
+		trouble);
+	if (*trouble)
+		runstate_collects_in_part(keeper->state, name, REASON_FILES_UNREADABLE, text);
+	else
+		runstate_collects(keeper->state, name, false);
+}
+
 enum read_end {
 	READ_STOPPED,
-	READ_MISSES, /* the reader does not know of all traces */
-	READ_STILL,  /* nothing comes, not even the news that streams are idle */
-	READ_LOST    /* @problem says what happened */
+	READ_MISSES,   /* the reader does not know of all traces */
+	READ_STILL,    /* nothing comes, not even the news that streams are idle */
+	READ_FOLLOWED, /* another session records beside this one, and nothing is wrong with it */
+	READ_LOST      /* @problem says what happened */
 };
 
 /* Reads until something ends it. */
@@ -197,12 +216,19 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		status = reader_step(reader);
 		runstate_calls(keeper->state, DAEMON_NONE);
 		keeper_tick(keeper, false);
+		log_back(keeper, begun);
 		if (status == READER_MORE && !reader_ended_streams(reader))
 			keeper_hears(keeper);
 		else if (status == READER_IDLE)
 			silent = keeper_hears_nothing(keeper, reader) && !ending;
 		if (status == READER_IDLE && !ending)
 			verdict = livereader_look(keeper->live, reader);
+		show_files(keeper);
+		if (status == READER_IDLE && clock_monotonic() - begun >= LASTS_NS)
+			progress_has_all_copies(keeper->progress);
+		/* the reader that made it was killed before it took over */
+		if (progress_next(keeper->progress) && clock_monotonic() - begun >= SOON_NS)
+			return READ_FOLLOWED;
 		if (status == READER_IDLE && verdict == UNREAD_NOTHING)
 			pause_reading(keeper, &quiet);
 		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
@@ -228,11 +254,13 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 	const struct session_identity *identity = progress_session(keeper->progress);
 	struct problem problem;
 	enum read_end end;
+	bool at_once; /* as it is in any case */
 
 	if (new)
 		ledger_add(SESSIONS_CREATED, 1);
 	if (!keeper->still)
 		runstate_collects(keeper->state, identity->name, new);
+	keeper->trouble[0] = '\0';
 	watch_set(keeper->watch, identity);
 	end = read_on(keeper, reader, &problem);
 	if (end == READ_LOST)
@@ -240,6 +268,8 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 	else if (end == READ_STOPPED && !keeper_keeps(keeper))
 		keeper_finish(keeper, session, reader);
 	watch_set(keeper->watch, NULL);
+	if (end == READ_FOLLOWED)
+		keeper_hand_over(keeper, &at_once);
 	keeper->again = end == READ_MISSES;
 	keeper->stands_still = end == READ_STILL;
 }

@@ -102,8 +102,10 @@ static enum recover_status read_traces(struct pass *pass, char *const *traces, s
 	struct intake_options into = {.pipeline = recover->pipeline,
 		.positions = progress_positions(recover->progress),
 		.steps = progress_steps(recover->progress),
+		.overlap = progress_overlap(recover->progress),
 		.locate = locate,
-		.data = pass};
+		.data = pass,
+		.page = recover->state->page};
 	enum reader_status status = READER_MORE;
 	struct reader *reader = reader_open_files(traces, count, &into, pass->error, sizeof(pass->error));
 
@@ -122,11 +124,12 @@ static enum recover_status read_traces(struct pass *pass, char *const *traces, s
 	return status == READER_ERROR ? RECOVER_UNREADABLE : RECOVER_STOPPED;
 }
 
-/* Gives up what could not be read of these packets, or, if @trace is not NULL, of those of that trace. */
+/* Gives up what could not be read of these packets; or, if @trace is not NULL, of those of that trace,
+ * because of what is recorded in them. */
 static uint64_t give_up(struct pass *pass, guint first, guint end, const char *trace)
 {
 	struct positions *positions = progress_positions(pass->recover->progress);
-	uint64_t lost = 0;
+	uint64_t lost = 0, unreadable = 0;
 
 	for (guint i = first; i < end; i++) {
 		const struct relayfiles_packet *packet =
@@ -140,11 +143,15 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 		gone = position ? place_give_up(&position->done, packet->is.begin, packet->is.sequence) : 0;
 		if (!gone)
 			continue;
-		lost += gone;
+		/* this one, and those before it, which are not there any more */
+		unreadable += trace && relay_packet_holds_events(&packet->is);
+		lost += gone - !relay_packet_holds_events(&packet->is);
 		positions_moved(positions);
 	}
 	if (lost)
-		pipeline_lost_packets(pass->recover->pipeline, lost);
+		pipeline_lost_packets(pass->recover->pipeline, lost - unreadable);
+	if (unreadable)
+		pipeline_unreadable_packets(pass->recover->pipeline, unreadable);
 	return lost;
 }
 
@@ -314,6 +321,23 @@ static void tell_missing(uint64_t session, const char *error)
 	told = session;
 }
 
+/* Passes over the packets that hold nothing and cannot be read: they are done, so none of them is missing
+ * when others of their streams come. */
+static void pass_over_blank(struct pass *pass)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < pass->packets->len; i++) {
+		struct relayfiles_packet *packet = &g_array_index(pass->packets, struct relayfiles_packet, i);
+
+		if (packet->blank)
+			give_up(pass, i, i + 1, NULL);
+		else
+			g_array_index(pass->packets, struct relayfiles_packet, kept++) = *packet;
+	}
+	g_array_set_size(pass->packets, kept);
+}
+
 /* Reads the files that are open. */
 static enum recover_status read_files(struct pass *pass, struct extent *extent)
 {
@@ -322,11 +346,15 @@ static enum recover_status read_files(struct pass *pass, struct extent *extent)
 	enum relay_scanned scanned = relay_scan(
 		pass->files, progress_positions(progress), pass->packets, pass->error, sizeof(pass->error));
 	enum recover_status status = RECOVER_OK;
+	uint64_t user;
 
+	if (relay_scan_was_odd(pass->files, &user))
+		pipeline_odd_packets(recover->pipeline, user);
 	if (scanned == RELAY_BUSY && !recover->give_up)
 		status = RECOVER_FAILED;
 	else if (scanned != RELAY_WHOLE)
 		tell_missing(progress_session(progress)->created, pass->error);
+	pass_over_blank(pass);
 	for (guint i = 0; i < pass->packets->len; i++)
 		extent->found += g_array_index(pass->packets, struct relayfiles_packet, i).is.size;
 	if (status == RECOVER_OK && extent->found > extent->enough)

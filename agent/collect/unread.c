@@ -32,7 +32,8 @@ struct trace {
 	unsigned looks;  /* in a row that found such packets */
 	uint64_t newest; /* of these packets: its begin clock */
 	bool untold;     /* relayd has not told the reader of the trace */
-	unsigned tries;  /* to have it by attaching again */
+	unsigned tries;  /* to have it by attaching again, */
+	bool told;       /* so many that the log says so */
 	uint64_t tried;  /* newest at the last try: if no more came, attaching again does not help */
 	int64_t next;    /* try, not before */
 };
@@ -44,6 +45,8 @@ struct unread {
 	uint64_t moves;      /* of the positions, at the last look, */
 	int64_t events;      /* and what the ledger had read */
 	unsigned still;      /* looks in a row that found unread packets, and nothing that came */
+	uint64_t newest;     /* of these packets, at the last look: its begin clock */
+	bool grows;          /* it is newer than at the look before */
 	int64_t look_next;   /* not before; CLOCK_MONOTONIC ns, as below */
 	int64_t attach_next; /* not before */
 	int64_t verdict_at;  /* when the last one was given, until the next look; 0: there was none */
@@ -59,6 +62,7 @@ struct look {
 	bool moved;       /* something has come since the last look */
 	bool unread_told; /* there are packets of traces that the reader should read */
 	bool untold;      /* there are some of traces that it does not know of */
+	uint64_t newest;  /* of the packets that do not come: its begin clock */
 };
 
 struct unread *unread_create(int64_t live_timer)
@@ -118,6 +122,17 @@ static struct trace *get_trace(struct unread *unread, const struct stream_key *k
 	return trace;
 }
 
+/* It comes. */
+static void forget_trace(struct unread *unread, const struct stream_key *key)
+{
+	gpointer number = GSIZE_TO_POINTER(stream_key_trace(key));
+	const struct trace *trace = g_hash_table_lookup(unread->traces, number);
+
+	if (trace && trace->told)
+		log_info("spans of user %" G_GUINT64_FORMAT " come live again", trace->user);
+	g_hash_table_remove(unread->traces, number);
+}
+
 /* Whether the reader knows of the trace, or should: without any stream it asks relayd for streams all the
  * time, and when it attaches relayd lists all that are there. */
 static bool should_come(const struct look *look, const struct stream_key *key, const struct trace *trace)
@@ -127,13 +142,8 @@ static bool should_come(const struct look *look, const struct stream_key *key, c
 	return !reader_traces(look->reader) && (!look->unread->had_streams || trace->tries);
 }
 
-/* Whether it is worth to be attached for: programs that register, and log nothing, leave empty packets. */
-static bool holds_events(const struct relay_packet *packet)
-{
-	return packet->content > RELAY_PACKET_HEADER || packet->discarded;
-}
-
-/* Notes which packets of @trace do not come: those in look->packets that hold events. */
+/* Notes which packets of @trace do not come: those in look->packets that hold events. Others are not worth to
+ * be attached for. */
 static void note_unread(const struct look *look, struct trace *trace)
 {
 	bool found = false;
@@ -143,7 +153,7 @@ static void note_unread(const struct look *look, struct trace *trace)
 		const struct relay_packet *packet =
 			&g_array_index(look->packets, struct relayfiles_packet, i).is;
 
-		if (!holds_events(packet))
+		if (!relay_packet_holds_events(packet))
 			continue;
 		found = true;
 		trace->newest = MAX(trace->newest, packet->begin);
@@ -158,13 +168,14 @@ static void look_at(void *data, const struct stream_key *key)
 	struct trace *trace;
 
 	if (look->moved && reader_has_trace(look->reader, key)) {
-		g_hash_table_remove(look->unread->traces, GSIZE_TO_POINTER(stream_key_trace(key)));
+		forget_trace(look->unread, key);
 		return;
 	}
 	g_array_set_size(look->packets, 0);
 	relay_scan_trace(look->files, key, look->positions, look->packets);
 	trace = get_trace(look->unread, key);
 	note_unread(look, trace);
+	look->newest = MAX(look->newest, trace->newest);
 	trace->untold = !should_come(look, key, trace);
 	if (!trace->looks)
 		return;
@@ -195,18 +206,27 @@ static void note_try(struct unread *unread, enum unread_verdict verdict, int64_t
 				 " has programs that lttng-relayd does not report while all others are "
 				 "idle: attaching to the session again",
 				trace->user);
-		else if (trace->tries == TRIES_TOLD)
+		else if (trace->tries == TRIES_TOLD) {
+			trace->told = true;
 			log_warning("spans of user %" G_GUINT64_FORMAT
 				    " do not come live: they are read from lttng-relayd's files, after a "
 				    "while every %d s",
 				trace->user, (int)(PAUSE_MAX_NS / NS_PER_SECOND));
+		}
 	}
 	unread->still = 0;
 	unread->verdict_at = now;
 }
 
+bool unread_grows(const struct unread *unread)
+{
+	return unread->grows;
+}
+
 static enum unread_verdict judge(struct unread *unread, const struct look *look, int64_t now)
 {
+	unread->grows = unread->newest && look->newest > unread->newest;
+	unread->newest = look->newest;
 	unread->still = look->unread_told && !look->moved ? unread->still + 1 : 0;
 	if (unread->still >= STALL_LOOKS)
 		return UNREAD_STALL;

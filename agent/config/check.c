@@ -10,6 +10,7 @@
 #include "config/globs.h"
 #include "config/keys.h"
 #include "config/section.h"
+#include "config/tagrules.h"
 #include "config/tags.h"
 
 /* A spool's log and file hold so many batches at least, and what they need beside. */
@@ -114,6 +115,33 @@ static int check_tags(const struct output_config *output)
 		return 0;
 	message = g_strdup_printf(
 		"`tags` cannot set `%s` in OTLP, where the agent sets it: choose another key,", key);
+	return broken(at, message, output->section);
+}
+
+/* What is done to tags is done to those of spans, which the output then has to take. */
+static int check_tag_rules(const struct output_config *output)
+{
+	static const char *const keys[] = {"drop-tags", "rename-tags", "redact"};
+	const struct config_origin *at = NULL;
+	g_autofree char *message = NULL;
+	const char *with;
+
+	if (output->type == CONFIG_OUTPUT_NONE)
+		return 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		at = later(at, output->origins, "output", keys[i]);
+	if ((*output->drop_tags || *output->rename_tags || *output->redact) &&
+		!(output->takes & CONFIG_TAKES_SPANS)) {
+		at = later(at, output->origins, "output", "takes");
+		return broken(at,
+			"`drop-tags`, `rename-tags` and `redact` are for tags of spans, and `takes` has no "
+			"spans, while events and messages are sent as they are: take these keys away,",
+			output->section);
+	}
+	message = tagrules_conflict(output->drop_tags, output->rename_tags, output->redact, &with);
+	if (!message)
+		return 0;
+	at = later(later(NULL, output->origins, "output", "drop-tags"), output->origins, "output", with);
 	return broken(at, message, output->section);
 }
 
@@ -233,7 +261,7 @@ static int check_output(const struct config *config, const struct output_config 
 		if (rules[i].broken)
 			status = broken(at, rules[i].message, output->section);
 	}
-	if (check_keys_of_type(output) != 0 || check_tags(output) != 0)
+	if (check_keys_of_type(output) != 0 || check_tags(output) != 0 || check_tag_rules(output) != 0)
 		status = -1;
 	return check_spool(config, output) != 0 ? -1 : status;
 }

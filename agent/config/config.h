@@ -90,6 +90,9 @@ struct output_config {
 	uint64_t keep_errors; /* and of the rest spans with an error: 0 or 1; */
 	int64_t keep_slower;  /* and those that took so long at least, ns; 0: none */
 	char *tags;           /* added to every span: tags.h */
+	char *drop_tags;      /* globs of tags that are left out, */
+	char *rename_tags;    /* those that get another key, */
+	char *redact;         /* and globs of those that lose their value: tagrules.h */
 	uint64_t batch_spans;
 	uint64_t batch_size;     /* bytes */
 	int64_t batch_delay;     /* ns */
@@ -130,6 +133,7 @@ struct config {
 	uint64_t level;         /* spans of this severity and above are recorded: syslog's number */
 	uint64_t memory;        /* bytes of ring buffer for each user who runs traced programs */
 	uint64_t disk;          /* bytes of relay files for each such user */
+	uint64_t canary;        /* whether the agent records events of its own: 0 or 1 */
 	uint64_t reader_memory; /* bytes of memory that the process which reads may take */
 	/* [spans] */
 	int64_t linger;       /* ns of silence after which a classic span is taken to be over */
@@ -143,8 +147,9 @@ struct config {
 	/* [kernel] */
 	char *kernel_events;   /* with `*`; "": none */
 	char *kernel_syscalls; /* the same */
+	uint64_t kernel_own;   /* whether what the agent and LTTng do is recorded, too: 0 or 1 */
 	/* [input] */
-	char *input_scribe;         /* ADDRESS:PORT to take Scribe's calls on; "": none are */
+	char *input_scribe;         /* ADDRESS:PORT or path to take Scribe's calls on; "": none are */
 	char *input_category;       /* of messages that are spans */
 	uint64_t input_ack;         /* an enum config_ack */
 	uint64_t input_connections; /* at once */

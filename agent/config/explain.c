@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "config/contexts.h"
 #include "config/globs.h"
+#include "config/tagrules.h"
 #include "config/tags.h"
 #include "config/urladvice.h"
 #include "config/value.h"
@@ -87,6 +88,10 @@ static const char *expected(enum config_type type)
 		return "a path of a URL, such as /api/v1/spans";
 	case ADDRESS_OR_NONE:
 		return "ADDRESS:PORT, such as 127.0.0.1:9412, or empty";
+	case SOCKET_OR_NONE:
+		return "ADDRESS:PORT, such as 127.0.0.1:1463, the absolute path of a socket, of 107 "
+		       "characters "
+		       "at most, or empty";
 	case SHARE:
 		return "a share of the traces, such as 1/1 (all) or 1/10";
 	default:
@@ -210,6 +215,12 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 		break;
 	case CONTEXTS:
 		contexts_parse(&contexts, text, error, size);
+		break;
+	case TAG_GLOBS:
+		tagrules_check_globs(text, error, size);
+		break;
+	case TAG_RENAMES:
+		tagrules_check_renames(text, error, size);
 		break;
 	case TAGS:
 		if (tags_parse(&tags, text, error, size) == 0)

@@ -15,18 +15,21 @@ enum config_type {
 	ADDRESS,      /* char *, HOST:PORT */
 	ADDRESSES,    /* char *, several with commas */
 	TAGS,         /* char *, KEY=VALUE, several with commas */
+	TAG_GLOBS,    /* char *, globs of tags' keys, several with commas: tagrules.h */
+	TAG_RENAMES,  /* char *, OLD:NEW, several with commas: the same */
 	FILE_OR_NONE, /* char *, of a file system: from / on, or empty */
 	PROXY,        /* char *, proxyurl.h */
 	GLOBS,        /* char *, several with commas: globs.h */
 	CONTEXTS,     /* char *, the same: contexts.h */
 	ADDRESS_OR_NONE,
-	NUMBER,  /* uint64_t */
-	SIZE,    /* uint64_t, bytes: 64K, 16M, 1G */
-	LEVEL,   /* uint64_t: syslog's number for its name */
-	CHOICE,  /* uint64_t: which of the words in `text`, with | between them */
-	WORDS,   /* uint64_t: a bit for each of the words in `text`; with commas in a file */
-	SHARE,   /* uint64_t, the N of 1/N */
-	DURATION /* int64_t, ns: 200ms, 5s, 1min */
+	SOCKET_OR_NONE, /* char *, ADDRESS:PORT, or a path, from / on, or empty */
+	NUMBER,         /* uint64_t */
+	SIZE,           /* uint64_t, bytes: 64K, 16M, 1G */
+	LEVEL,          /* uint64_t: syslog's number for its name */
+	CHOICE,         /* uint64_t: which of the words in `text`, with | between them */
+	WORDS,          /* uint64_t: a bit for each of the words in `text`; with commas in a file */
+	SHARE,          /* uint64_t, the N of 1/N */
+	DURATION        /* int64_t, ns: 200ms, 5s, 1min */
 };
 
 /* The struct that holds the value. */

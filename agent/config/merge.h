@@ -17,10 +17,8 @@ enum config_change {
 	CONFIG_CHANGES_COLLECTOR = 2,
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
 	CONFIG_CHANGES_LOG = 32,
-	CONFIG_CHANGES_INPUT = 64,
+	CONFIG_CHANGES_READ = 64, /* nobody needs to be told: it is read anew each time that it is used */
 	CONFIG_CHANGES_THRESHOLDS = 128,
-	CONFIG_CHANGES_METRICS = 256,  /* of which nobody needs to be told */
-	CONFIG_CHANGES_PAGE = 512,     /* the same */
 	CONFIG_CHANGES_SESSION = 1024, /* what is recorded beside spans */
 	/* an output's */
 	CONFIG_CHANGES_BATCHES = 8,

@@ -12,7 +12,9 @@
 
 #include <sampling_page.h>
 
+#include "base/buffer.h"
 #include "base/log.h"
+#include "base/regularfile.h"
 
 #define HEAD "# Kept by `blkin sampling`, which changes it; applied when blkin-agent starts after a boot.\n"
 
@@ -85,18 +87,22 @@ static bool read_line(GHashTable *rates, char *line)
 GHashTable *rates_read(const char *kept)
 {
 	g_autoptr(GHashTable) found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	g_autoptr(GError) error = NULL;
-	g_autofree char *text = NULL;
+	struct buffer text = {0};
 	g_auto(GStrv) lines = NULL;
 	bool good = true;
 
-	if (!g_file_get_contents(kept, &text, NULL, &error)) {
-		if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+	if (regularfile_read(kept, &text) != 0) {
+		int error = errno;
+
+		buffer_free(&text);
+		if (error == ENOENT)
 			return g_steal_pointer(&found);
-		log_error("cannot read the rates that are kept: %s", error->message);
+		log_error("cannot read the rates that are kept in %s: %s", kept, regularfile_error(error));
 		return NULL;
 	}
-	lines = g_strsplit(text, "\n", -1);
+	buffer_put(&text, "", 1);
+	lines = g_strsplit((const char *)text.data, "\n", -1);
+	buffer_free(&text);
 	for (int i = 0; lines[i]; i++) {
 		if (read_line(found, lines[i]))
 			continue;
@@ -258,7 +264,7 @@ int rates_restore(const char *path, const char *kept)
 		return -1;
 	status = copy(page, rates);
 	rates_close_page(page);
-	fd = open(marker, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = regularfile_open(marker, O_WRONLY | O_CREAT, 0644);
 	if (fd >= 0)
 		close(fd);
 	return status;

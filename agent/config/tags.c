@@ -58,11 +58,18 @@ static bool has_key(const struct tags *tags, struct text key)
 	return false;
 }
 
+const char *tags_key_fault(struct text key)
+{
+	if (!is_key(key))
+		return "a key has 1 to 64 letters, digits, `_`, `.`, `-` and `/`";
+	return is_zipkins(key) ? "Zipkin uses `lc`, `sa`, `ca` and `ma` itself" : NULL;
+}
+
 /* What is wrong with a tag; NULL: nothing. */
 static const char *fault_of(const struct tags *tags, const struct tag *tag)
 {
 	if (!is_key(tag->key))
-		return "a key has 1 to 64 letters, digits, `_`, `.`, `-` and `/`";
+		return tags_key_fault(tag->key);
 	if (contains(tag->value, ";"))
 		return "tags are separated by commas, not by semicolons";
 	if (contains(tag->value, " #"))
@@ -70,8 +77,8 @@ static const char *fault_of(const struct tags *tags, const struct tag *tag)
 	if (!is_value(tag->value))
 		return "a value has 1 to 256 ASCII characters, without commas, quotes, backslashes and "
 		       "control characters";
-	if (is_zipkins(tag->key))
-		return "Zipkin uses `lc`, `sa`, `ca` and `ma` itself";
+	if (tags_key_fault(tag->key))
+		return tags_key_fault(tag->key);
 	if (has_key(tags, tag->key))
 		return "its key is set twice";
 	return NULL;

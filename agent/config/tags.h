@@ -20,6 +20,9 @@ struct tags {
 /* Returns 0, or -1 with @error saying what is wrong. */
 int tags_parse(struct tags *tags, const char *text, char *error, size_t size);
 
+/* What is wrong with a key; NULL: nothing. */
+const char *tags_key_fault(struct text key);
+
 /* A key of these tags that OTLP's resources have from the agent itself, so that the tag would not do; or
  * NULL. */
 const char *tags_find_resource_key(const char *text);

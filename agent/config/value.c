@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include <glib.h>
 
@@ -14,8 +15,12 @@
 #include "config/choice.h"
 #include "config/contexts.h"
 #include "config/globs.h"
+#include "config/tagrules.h"
 #include "config/tags.h"
 #include "core/event.h"
+
+/* As much as the kernel takes, with a NUL. */
+#define SOCKET_PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
 static const struct unit {
 	enum config_type type;
@@ -47,7 +52,7 @@ static uint64_t *number_field(const void *values, const struct config_key *key)
 
 static bool is_text(const struct config_key *key)
 {
-	return key->type <= ADDRESS_OR_NONE;
+	return key->type <= SOCKET_OR_NONE;
 }
 
 static void put_text(void *values, const struct config_key *key, const char *text)
@@ -130,10 +135,16 @@ static bool valid_text(enum config_type type, const char *value)
 		return *value &&
 		       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
 			       strlen(value);
-	if (type == ADDRESS_OR_NONE && !*value)
+	if ((type == ADDRESS_OR_NONE || type == SOCKET_OR_NONE) && !*value)
 		return true;
+	if (type == SOCKET_OR_NONE && *value == '/')
+		return strlen(value) < SOCKET_PATH_SIZE && !has_control(value) && !config_text_trap(value);
 	if (type == TAGS)
 		return tags_parse(&tags, value, error, sizeof(error)) == 0 && !has_control(value);
+	if (type == TAG_GLOBS)
+		return !*value || tagrules_check_globs(value, error, sizeof(error)) == 0;
+	if (type == TAG_RENAMES)
+		return !*value || tagrules_check_renames(value, error, sizeof(error)) == 0;
 	if (type == TEXT)
 		return !has_control(value) && !config_text_trap(value);
 	if (type == FILE_OR_NONE && !*value)

@@ -9,14 +9,15 @@
 #include "core/text.h"
 
 enum event_type {
-	EVENT_FOREIGN,       /* not an event of a span */
-	EVENT_MALFORMED,     /* has the name of a known event, but other fields */
-	EVENT_SPAN,          /* blkin:span, blkin:span_LEVEL: a whole span */
-	EVENT_ANNOTATION,    /* blkin:annotation: a piece of a span that comes later */
-	EVENT_TAG,           /* blkin:tag: the same */
-	EVENT_TIMESTAMP,     /* blkin:timestamp; zipkin:timestamp of the old libraries */
-	EVENT_KEYVAL,        /* the same: keyval_string; or zipkin:keyval, the layout of 2014 */
-	EVENT_KEYVAL_INTEGER /* the same: keyval_integer */
+	EVENT_FOREIGN,        /* not an event of a span */
+	EVENT_MALFORMED,      /* has the name of a known event, but other fields */
+	EVENT_SPAN,           /* blkin:span, blkin:span_LEVEL: a whole span */
+	EVENT_ANNOTATION,     /* blkin:annotation: a piece of a span that comes later */
+	EVENT_TAG,            /* blkin:tag: the same */
+	EVENT_TIMESTAMP,      /* blkin:timestamp; zipkin:timestamp of the old libraries */
+	EVENT_KEYVAL,         /* the same: keyval_string; or zipkin:keyval, the layout of 2014 */
+	EVENT_KEYVAL_INTEGER, /* the same: keyval_integer */
+	EVENT_CANARY          /* blkin_canary:beat: the agent's own, no part of anything */
 };
 
 /*
@@ -34,7 +35,7 @@ struct event {
 	uint32_t user;       /* whose program it was */
 	uint64_t piece_time; /* of EVENT_ANNOTATION, on the tracing clock */
 	int64_t port;        /* of classic events */
-	int64_t number;      /* the value of EVENT_KEYVAL_INTEGER */
+	int64_t number;      /* the value of EVENT_KEYVAL_INTEGER; of EVENT_CANARY which one it is */
 	struct text name;
 	struct text service, ip; /* of classic events */
 	struct text head;        /* of EVENT_ANNOTATION and EVENT_TAG: the head line of the span's `data` */

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "core/kind.h"
 
 const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
@@ -27,6 +28,7 @@ struct account {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ledger ledger;
+static struct loss losses[LEDGER_ROWS];
 static struct account *accounts;
 
 static bool is_likely(int64_t amount)
@@ -34,12 +36,38 @@ static bool is_likely(int64_t amount)
 	return amount >= -AMOUNT_MAX && amount <= AMOUNT_MAX;
 }
 
-/* The reader, whose rows come here, may be wrong. */
-static void add_rows(int64_t *to, const int64_t *change, size_t count)
+static void note_loss(struct loss *loss, int64_t more)
 {
-	for (size_t i = 0; i < count; i++)
-		if (__builtin_add_overflow(to[i], change[i], &to[i]) || !is_likely(to[i]))
-			to[i] = change[i] > 0 ? AMOUNT_MAX : -AMOUNT_MAX;
+	int64_t now = clock_monotonic();
+
+	loss->amount = now - loss->at < LEDGER_EPISODE_NS ? loss->amount + more : more;
+	loss->at = now;
+}
+
+/* The reader, whose rows come here, may be wrong. */
+static void add_row(int64_t *to, int64_t change, const struct row_info *info, struct loss *loss)
+{
+	if (__builtin_add_overflow(*to, change, to) || !is_likely(*to))
+		*to = change > 0 ? AMOUNT_MAX : -AMOUNT_MAX;
+	if (change > 0 && info->lost && is_likely(change))
+		note_loss(loss, change);
+}
+
+static void add_to_ledger(const struct ledger *change)
+{
+	for (size_t i = 0; i < LEDGER_ROWS; i++)
+		add_row(&ledger.row[i], change->row[i], &ledger_rows[i], &losses[i]);
+}
+
+static void add_to_account(struct account *account, enum account_row row, int64_t change)
+{
+	add_row(&account->is.row[row], change, &account_rows[row], &account->is.lost[row]);
+}
+
+static void add_all_to_account(struct account *account, const struct account_change *change)
+{
+	for (int i = 0; i < ACCOUNT_ROWS; i++)
+		add_to_account(account, i, change->row[i]);
 }
 
 void ledger_post(const struct ledger *change)
@@ -50,16 +78,23 @@ void ledger_post(const struct ledger *change)
 void ledger_post_with(const struct ledger *change, const struct account_entry *entries, size_t count)
 {
 	pthread_mutex_lock(&lock);
-	add_rows(ledger.row, change->row, LEDGER_ROWS);
+	add_to_ledger(change);
 	for (size_t i = 0; i < count; i++)
-		add_rows(entries[i].account->is.row, entries[i].change.row, ACCOUNT_ROWS);
+		add_all_to_account(entries[i].account, &entries[i].change);
 	pthread_mutex_unlock(&lock);
 }
 
 void ledger_add(enum ledger_row row, int64_t amount)
 {
 	pthread_mutex_lock(&lock);
-	ledger.row[row] += amount;
+	add_row(&ledger.row[row], amount, &ledger_rows[row], &losses[row]);
+	pthread_mutex_unlock(&lock);
+}
+
+void ledger_read_losses(struct loss *of)
+{
+	pthread_mutex_lock(&lock);
+	memcpy(of, losses, sizeof(losses));
 	pthread_mutex_unlock(&lock);
 }
 
@@ -120,22 +155,22 @@ const char *account_name(const struct account *account)
 void account_post(struct account *account, const struct account_change *change)
 {
 	pthread_mutex_lock(&lock);
-	add_rows(account->is.row, change->row, ACCOUNT_ROWS);
+	add_all_to_account(account, change);
 	pthread_mutex_unlock(&lock);
 }
 
 void account_add(struct account *account, enum account_row row, int64_t amount)
 {
 	pthread_mutex_lock(&lock);
-	account->is.row[row] += amount;
+	add_to_account(account, row, amount);
 	pthread_mutex_unlock(&lock);
 }
 
 void account_move(struct account *account, enum account_row from, enum account_row to, int64_t amount)
 {
 	pthread_mutex_lock(&lock);
-	account->is.row[from] -= amount;
-	account->is.row[to] += amount;
+	add_to_account(account, from, -amount);
+	add_to_account(account, to, amount);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -151,7 +186,7 @@ int64_t account_enter_spool(struct account *account, int64_t spooled, int64_t lo
 	}
 	row[found > 0 ? SPANS_RECOVERED : SPANS_SENT] += found > 0 ? found : -found;
 	row[SPANS_SPOOLED] = spooled;
-	row[SPANS_DROPPED_SPOOL_CORRUPT] += lost;
+	add_to_account(account, SPANS_DROPPED_SPOOL_CORRUPT, lost);
 	pthread_mutex_unlock(&lock);
 	return lost;
 }

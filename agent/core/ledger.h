@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/pack.h"
 #include "core/rows.h"
 
@@ -58,6 +59,14 @@ static inline uint64_t ledger_credible(uint64_t lost)
 	return lost >> 32 ? 1 : lost;
 }
 
+/* What a row of losses has got since the agent started: what follows within LEDGER_EPISODE_NS belongs
+ * together. */
+#define LEDGER_EPISODE_NS (60 * NS_PER_SECOND)
+
+struct loss {
+	int64_t amount, at; /* the last of it, CLOCK_MONOTONIC ns; 0: none */
+};
+
 /* Adds @change to the rows. */
 void ledger_post(const struct ledger *change);
 
@@ -66,6 +75,9 @@ void ledger_add(enum ledger_row row, int64_t amount);
 
 /* Copies the rows, as of one moment. */
 void ledger_read(struct ledger *rows);
+
+/* Copies what there is of LEDGER_ROWS rows, of which some are losses. */
+void ledger_read_losses(struct loss *losses);
 
 /* The reader is gone, and with it the spans that it had in assembly: the next one makes them again. */
 void ledger_forget_pending(void);
@@ -122,6 +134,7 @@ void account_delivered(struct account *account, const int64_t *events, uint32_t 
 /* A snapshot of an account. */
 struct account_rows {
 	int64_t row[ACCOUNT_ROWS];
+	struct loss lost[ACCOUNT_ROWS]; /* of the rows that are losses */
 	struct ledger_latency latency;
 };
 

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/misuse.h"
+#include "core/userbuffers.h"
+
 /* Why nothing is collected, or not all. */
 enum collector_reason {
 	REASON_NONE,
@@ -16,10 +19,11 @@ enum collector_reason {
 	REASON_NO_SESSION_DAEMON,
 	REASON_NO_PERMISSION, /* to talk to the session daemon */
 	REASON_SESSION_DAEMON_HANGS,
-	REASON_CONSUMER_HANGS, /* the consumer daemon does not answer; it is stopped, say */
-	REASON_CONSUMER_STILL, /* it answers, but passes on nothing */
-	REASON_CONSUMER_GONE,  /* it has ended, and the session daemon starts no other */
-	REASON_NO_RELAY,       /* daemon answers */
+	REASON_SESSION_DAEMON_WAITS, /* it is well itself, and does not come to an end */
+	REASON_CONSUMER_HANGS,       /* the consumer daemon does not answer; it is stopped, say */
+	REASON_CONSUMER_STILL,       /* it answers, but passes on nothing */
+	REASON_CONSUMER_GONE,        /* it has ended, and the session daemon starts no other */
+	REASON_NO_RELAY,             /* daemon answers */
 	REASON_RELAY_HANGS,
 	REASON_RELAY_DISK_FULL,
 	REASON_RELAY_STALLS,        /* it does not send what it has */
@@ -68,6 +72,8 @@ struct collector_state {
 	enum collector_reason reason; /* why it is not, or only in part; REASON_NONE if it is, */
 	char error[512];              /* and that as a sentence; "" if it is, or is starting */
 	struct omissions omissions;
+	struct user_buffers buffers;
+	struct misuse_state misuses[MISUSES]; /* what programs have recorded wrongly */
 };
 
 #endif

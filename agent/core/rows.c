@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#define PACKETS "blkin_agent_packets_lost_total"
 #define REJECTED "blkin_agent_events_rejected_total"
 #define STATES "blkin_agent_spans"
 #define DROPPED "blkin_agent_spans_dropped_total"
 #define MESSAGES_REFUSED "blkin_agent_input_messages_refused_total"
 #define INPUT_CLOSED "blkin_agent_input_connections_closed_total"
 #define ERRORS "blkin_agent_output_errors_total"
+#define TAGS "blkin_agent_output_tags_changed_total"
 
 const struct row_info ledger_rows[LEDGER_ROWS] = {
 	[EVENTS_READ] = {.name = "events_read",
@@ -20,14 +22,28 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.metric = "blkin_agent_events_lost_total",
 		.label = "where=\"ring\"",
 		.help = "Events that LTTng discarded before they could be read.",
-		.lost = "events: a ring buffer was full (raise `memory` in [session])"},
+		.lost = "events: a ring buffer was full (raise `memory` in [session]), or they were too "
+			"large for it (see blkin.h(3))"},
 	[PACKETS_LOST] = {.name = "packets_lost",
 		.json = "events.lost.packets",
-		.metric = "blkin_agent_packets_lost_total",
-		.help = "Packets overwritten at the relay before they were read; LTTng does not say how "
-			"many "
-			"events were in them.",
+		.metric = PACKETS,
+		.label = "reason=\"overwritten\"",
+		.help = "Packets overwritten at the relay before they were read, unreadable because of what "
+			"programs recorded, or held up in a ring buffer; LTTng does not say how many events "
+			"were in them.",
 		.lost = "packets: the agent read too slowly (raise `disk` in [session])"},
+	[PACKETS_LOST_UNREADABLE] = {.name = "packets_lost_unreadable",
+		.json = "events.lost.unreadable",
+		.metric = PACKETS,
+		.label = "reason=\"unreadable\"",
+		.lost = "packets: what programs recorded there is malformed (the log says of which user)"},
+	[PACKETS_LOST_STUCK] = {.name = "packets_lost_stuck",
+		.json = "events.lost.stuck",
+		.metric = PACKETS,
+		.label = "reason=\"stuck\"",
+		.lost = "ring buffers that a program held up when it was killed, or stopped, in the middle "
+			"of an "
+			"event: how many events each held is not known (the log says of which user)"},
 	[EVENTS_IN_SPANS] = {.name = "events_in_spans",
 		.json = "events.in_spans",
 		.metric = "blkin_agent_events_in_spans_total",
@@ -112,6 +128,12 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.json = "spans.cut_short",
 		.metric = "blkin_agent_spans_cut_short_total",
 		.help = "Spans sent before they ended: silent too long, or memory was short."},
+	[SPANS_TRUNCATED] = {.name = "spans_truncated",
+		.json = "spans.truncated",
+		.metric = "blkin_agent_spans_truncated_total",
+		.help = "Spans without some of their annotations or tags, of which LTTng discarded the "
+			"events; "
+			"they have the tag blkin.truncated."},
 	[SPANS_DROPPED_WITH_OUTPUT] = {.name = "spans_dropped_with_output",
 		.json = "spans.left",
 		.metric = "blkin_agent_spans_dropped_with_output_total",
@@ -129,7 +151,20 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.json = "sessions_lost",
 		.metric = "blkin_agent_sessions_lost_total",
 		.help = "LTTng sessions that were not ended by the agent; what was in their buffers is lost.",
-		.lost = "session(s): ended externally; buffered events were lost (see the log)"},
+		.lost = "session(s): ended externally; how many events were lost with them is not known (see "
+			"the log)"},
+	[SESSIONS_LOST_SECONDS] = {.name = "sessions_lost_seconds",
+		.json = "sessions_lost_seconds",
+		.metric = "blkin_agent_sessions_lost_seconds_total",
+		.help = "Seconds in which programs recorded what was lost with sessions, at most.",
+		.lost = "seconds, at most, in which what programs recorded was lost with sessions"},
+	[PROGRAMS_LOST] = {.name = "programs_lost",
+		.json = "programs_lost",
+		.metric = "blkin_agent_programs_lost_total",
+		.help = "Programs, at most, that LTTng gave up, as they did not answer while a session began "
+			"or changed; what they record until they are registered again is lost.",
+		.lost = "program(s), at most, that LTTng gave up, as they were stopped, say, and did not "
+			"answer for 5 s: what they record until they are registered again is lost"},
 	[SESSIONS_MENDED] = {.name = "sessions_mended",
 		.json = "sessions_mended",
 		.metric = "blkin_agent_sessions_mended_total",
@@ -158,15 +193,28 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.json = "input.closed.silent",
 		.metric = INPUT_CLOSED,
 		.label = "reason=\"silent\""},
+	[INPUT_CLOSED_SLOW] = {.name = "input_closed_slow",
+		.json = "input.closed.slow",
+		.metric = INPUT_CLOSED,
+		.label = "reason=\"slow\""},
 	[INPUT_CLOSED_CROWDED] = {.name = "input_closed_crowded",
 		.json = "input.closed.crowded",
 		.metric = INPUT_CLOSED,
 		.label = "reason=\"crowded\""},
+	[INPUT_TURNED_AWAY] = {.name = "input_turned_away",
+		.json = "input.turned_away",
+		.metric = "blkin_agent_input_turned_away_total",
+		.help = "Senders for whom there was no room when they came: told to try later, or "
+			"disconnected."},
 	[READER_RESTARTS] = {.name = "reader_restarts",
 		.json = "reader_restarts",
 		.metric = "blkin_agent_reader_restarts_total",
 		.help = "Times that the process which reads the session ended unexpectedly, and was "
 			"restarted."},
+	[EVENTS_CANARY] = {.name = "events_canary",
+		.json = "events.canary",
+		.metric = "blkin_agent_canary_events_total",
+		.help = "Events of the agent's own that came back; they are in no other row."},
 };
 
 const struct row_info account_rows[ACCOUNT_ROWS] = {
@@ -243,6 +291,13 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.metric = DROPPED,
 		.label = "reason=\"shutdown\"",
 		.lost = "spans dropped: the output was removed before the collector accepted them"},
+	[SPANS_REMOVED] = {.name = "spans_lost_with_file",
+		.json = "removed",
+		.metric = "blkin_agent_spans_removed_total",
+		.label = "reason=\"file_removed\"",
+		.help = "Of the spans sent, those lost with an unfinished file that somebody removed.",
+		.lost = "spans lost: somebody removed, renamed or cut an output's file before it was "
+			"finished"},
 	[SPANS_SENT_AGAIN] = {.name = "spans_sent_again",
 		.json = "sent_again",
 		.metric = "blkin_agent_spans_sent_again_total",
@@ -286,6 +341,20 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.metric = "blkin_agent_output_files_removed_total",
 		.help = "Finished files that were removed, because their total was larger than "
 			"`total-size`."},
+	[OUTPUT_TAGS_DROPPED] = {.name = "output_tags_left_out",
+		.json = "tags.dropped",
+		.metric = TAGS,
+		.label = "change=\"dropped\"",
+		.help = "Tags of spans that the output does not send as they are (`drop-tags`, "
+			"`rename-tags`, `redact`)."},
+	[OUTPUT_TAGS_RENAMED] = {.name = "output_tags_renamed",
+		.json = "tags.renamed",
+		.metric = TAGS,
+		.label = "change=\"renamed\""},
+	[OUTPUT_TAGS_REDACTED] = {.name = "output_tags_redacted",
+		.json = "tags.redacted",
+		.metric = TAGS,
+		.label = "change=\"redacted\""},
 };
 
 size_t row_find(const struct row_info *rows, size_t count, const char *name)
@@ -295,4 +364,13 @@ size_t row_find(const struct row_info *rows, size_t count, const char *name)
 	while (i < count && strcmp(rows[i].name, name) != 0)
 		i++;
 	return i;
+}
+
+int64_t account_dropped(const int64_t *row)
+{
+	int64_t sum = 0;
+
+	for (int i = SPANS_DROPPED_QUEUE_FULL; i <= SPANS_DROPPED_SHUTDOWN; i++)
+		sum += row[i];
+	return sum;
 }

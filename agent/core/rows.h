@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum ledger_row {
 	/* events */
@@ -17,6 +18,8 @@ enum ledger_row {
 	EVENTS_LOST_RING, /* discarded by a full ring buffer, counted by LTTng */
 	PACKETS_LOST, /* overwritten at the relay before they were read: LTTng does not say how many events
 			 they held */
+	PACKETS_LOST_UNREADABLE, /* the same of those in which programs recorded what is no event */
+	PACKETS_LOST_STUCK, /* ring buffers that a program held up: the same, of each at least one event */
 	EVENTS_IN_SPANS,
 	EVENTS_AS_JSON,
 	EVENTS_REJECTED_MALFORMED, /* fields missing, of another type, or with an impossible value */
@@ -40,17 +43,24 @@ enum ledger_row {
 	SPANS_DROPPED_WITH_OUTPUT, /* dropped at the end of an output that was removed, and taken out of its
 				      account */
 	SPANS_CUT_SHORT,           /* handed on before they ended: linger passed, or memory was short */
+	SPANS_TRUNCATED,           /* without some of their pieces, which LTTng discarded, or were rejected */
 	STRINGS_REPAIRED,          /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
-	SESSIONS_LOST,        /* not ended by the agent: what was in their buffers is lost, uncounted */
-	SESSIONS_MENDED,      /* found stopped or partly disabled, and restored */
-	SESSIONS_REPLACED,    /* as a program was killed, or is stopped, in the middle of an event */
-	CLOCK_STEPS_SEEN,     /* of the wall clock */
-	INPUT_CALLS_LOOPED,   /* put off, as they come from this agent itself, by way of others */
-	INPUT_CLOSED_GARBAGE, /* connections of senders who do not speak Scribe, */
-	INPUT_CLOSED_SILENT,  /* who did not go on in the middle of a call, or did not read the answers, */
-	INPUT_CLOSED_CROWDED, /* or for whom there was no room */
-	READER_RESTARTS,      /* the reader's process ended before its time, and was started again */
+	SESSIONS_LOST,         /* not ended by the agent: what was in their buffers is lost, uncounted, */
+	SESSIONS_LOST_SECONDS, /* and was recorded in that time at most */
+	PROGRAMS_LOST,         /* LTTng gave them up, as they did not answer: what they record until they are
+				  registered again is lost, uncounted */
+	SESSIONS_MENDED,       /* found stopped or partly disabled, and restored */
+	SESSIONS_REPLACED,     /* as a program was killed, or is stopped, in the middle of an event */
+	CLOCK_STEPS_SEEN,      /* of the wall clock */
+	INPUT_CALLS_LOOPED,    /* put off, as they come from this agent itself, by way of others */
+	INPUT_CLOSED_GARBAGE,  /* connections of senders who do not speak Scribe, */
+	INPUT_CLOSED_SILENT,   /* who did not go on in the middle of a call, or did not read the answers, */
+	INPUT_CLOSED_SLOW,     /* whose call did not make progress, */
+	INPUT_CLOSED_CROWDED,  /* or who had to make room for others */
+	INPUT_TURNED_AWAY,     /* for whom there was no room when they came */
+	READER_RESTARTS,       /* the reader's process ended before its time, and was started again */
+	EVENTS_CANARY, /* the agent's own, beside those read: they tell that what is recorded arrives */
 	LEDGER_ROWS
 };
 
@@ -72,6 +82,7 @@ enum account_row {
 	SPANS_DROPPED_DISCARDED,     /* given up by an administrator: `blkin spool discard` */
 	SPANS_DROPPED_SHUTDOWN,      /* the stop, or the output's removal, could not wait for the collector */
 	/* not part of the sums */
+	SPANS_REMOVED,    /* of those sent, into a file that somebody removed or cut before it was finished */
 	SPANS_SENT_AGAIN, /* sent a second time because the first time got no answer: may arrive twice */
 	OUTPUT_ERRORS_CONNECT,
 	OUTPUT_ERRORS_TLS, /* the certificate of the server or the client was rejected, or the server does not
@@ -83,6 +94,9 @@ enum account_row {
 	OUTPUT_ERRORS_REFUSED,
 	OUTPUT_ERRORS_FILE,
 	OUTPUT_FILES_REMOVED, /* finished ones, because all were larger than `total-size` */
+	OUTPUT_TAGS_DROPPED,  /* of its spans: left out, */
+	OUTPUT_TAGS_RENAMED,  /* with another key, */
+	OUTPUT_TAGS_REDACTED, /* without their value */
 	ACCOUNT_ROWS
 };
 
@@ -98,6 +112,9 @@ struct row_info {
 
 extern const struct row_info ledger_rows[LEDGER_ROWS];
 extern const struct row_info account_rows[ACCOUNT_ROWS];
+
+/* What an account has dropped, by its rows. */
+int64_t account_dropped(const int64_t *row);
 
 /* The index of the row named @name; @count if there is none. */
 size_t row_find(const struct row_info *rows, size_t count, const char *name);

@@ -29,16 +29,6 @@ void via_begin(void)
 	pthread_mutex_unlock(&lock);
 }
 
-bool via_is_own(uint64_t number)
-{
-	bool is;
-
-	pthread_mutex_lock(&lock);
-	is = own && number == own;
-	pthread_mutex_unlock(&lock);
-	return is;
-}
-
 /* Where the number is, or may be put: where nothing is any more, or else the oldest is. */
 static size_t find_place(uint64_t number)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By way of whom spans come: so that agents who deliver to each other notice if that goes in a circle.
+ * By way of whom spans come, for agents of before trails, who notice a circle by that. Anybody can
+ * tell any number, so newer ones go by each item's trail (wire/trail.h), and only pass numbers on.
  *
  * Each agent has a number of its own, drawn at its start. One that takes spans from others tells, with what
- * it sends on, its number, and the numbers of those that it has spans of. An agent that is told its own
- * number is its own sender. The numbers of the last minute are remembered, so a circle that was undone is
- * forgotten.
+ * it sends on, its number, and the numbers of those that it has spans of. An agent of before that is
+ * told its own number is its own sender. The numbers of the last minute are remembered, so a circle that was
+ * undone is forgotten.
  *
  * All functions may be called from any thread.
  */
@@ -21,9 +22,6 @@
 
 /* Draws the number; from now on numbers are told. */
 void via_begin(void);
-
-/* Whether the number is our own. */
-bool via_is_own(uint64_t number);
 
 /* A number was told; @now is CLOCK_MONOTONIC's. */
 void via_note(uint64_t number, int64_t now);

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <glib.h>
+
+#include "base/sanitize.h"
 #include "encode/utf8.h"
 
 #define ONES UINT64_C(0x0101010101010101)
@@ -49,20 +52,56 @@ static size_t copy_plain(char *to, const char *text, size_t size)
 	return at;
 }
 
-static char *put_escape(char *to, unsigned char c)
+static char *put_code(char *to, uint32_t code)
 {
 	static const char digits[] = "0123456789abcdef";
-	const char *letter = c == '\n' ? "n" : c == '\t' ? "t" : c == '\r' ? "r" : NULL;
 
 	*to++ = '\\';
-	if (c >= 0x20 || letter) {
-		*to++ = letter ? *letter : (char)c;
-		return to;
+	*to++ = 'u';
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*to++ = digits[code >> shift & 15];
+	return to;
+}
+
+static char *put_escape(char *to, unsigned char c)
+{
+	const char *letter = c == '\n' ? "n" : c == '\t' ? "t" : c == '\r' ? "r" : NULL;
+
+	if (c < 0x20 && !letter)
+		return put_code(to, c);
+	*to++ = '\\';
+	*to++ = letter ? *letter : (char)c;
+	return to;
+}
+
+/* Copies characters that are not ASCII; those are escaped that would control who reads them. */
+static char *put_characters(char *to, const char *text, const char *end)
+{
+	for (const char *next; text < end; text = next) {
+		gunichar c = g_utf8_get_char(text);
+
+		next = g_utf8_next_char(text);
+		if (words_shown(c) == c) {
+			memcpy(to, text, (size_t)(next - text));
+			to += next - text;
+		} else if (c < 0x10000) {
+			to = put_code(to, c);
+		} else { /* a pair */
+			to = put_code(to, 0xd800 + ((c - 0x10000) >> 10));
+			to = put_code(to, 0xdc00 + (c & 0x3ff));
+		}
 	}
-	memcpy(to, "u00", 3);
-	to[3] = digits[c >> 4];
-	to[4] = digits[c & 15];
-	return to + 5;
+	return to;
+}
+
+/* The same of bytes that are not all UTF-8. */
+static char *put_repaired(char *to, const char *text, size_t size)
+{
+	char *repaired = g_malloc(UTF8_REPAIRED_MAX(size));
+
+	to = put_characters(to, repaired, repaired + utf8_repair(repaired, text, size));
+	g_free(repaired);
+	return to;
 }
 
 /* Copies what is not ASCII, up to the next byte that is. */
@@ -77,10 +116,9 @@ static char *put_wide(char *to, const char **text, const char *end, bool *bad)
 	size = (size_t)(at - first);
 	if (!utf8_valid(first, size)) {
 		*bad = true;
-		return to + utf8_repair(to, first, size);
+		return put_repaired(to, first, size);
 	}
-	memcpy(to, first, size);
-	return to + size;
+	return put_characters(to, first, at);
 }
 
 char *jsontext_put(char *to, const char *text, size_t size, unsigned *repaired)

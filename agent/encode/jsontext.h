@@ -10,9 +10,9 @@
 #define JSONTEXT_MAX(size) ((size)*6 + 2 + 8)
 
 /*
- * Writes the text with its quotes at @to; returns where it ends. Control characters are escaped. Bytes that
- * are not UTF-8 become U+FFFD, and then *@repaired is counted up. The bytes behind the end, up to
- * JSONTEXT_MAX, may be overwritten.
+ * Writes the text with its quotes at @to; returns where it ends. What words_shown replaces is escaped, but
+ * for DEL. Bytes that are not UTF-8 become U+FFFD, and then *@repaired is counted up. The bytes behind the
+ * end, up to JSONTEXT_MAX, may be overwritten.
  */
 char *jsontext_put(char *to, const char *text, size_t size, unsigned *repaired);
 

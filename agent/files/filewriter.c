@@ -46,14 +46,29 @@ static void leave(struct filewriter *writer)
 	writer->took_up = !writer->options.take_up;
 }
 
-/* Whether the path still leads to the folder that is open, and the file to be written is in it. */
+/* Whether the path still leads to the folder that is open. */
 static bool is_there(const struct filewriter *writer)
 {
 	struct stat now, opened;
 
 	return stat(writer->directory, &now) == 0 && fstat(writer->folder, &opened) == 0 &&
-	       now.st_dev == opened.st_dev && now.st_ino == opened.st_ino &&
-	       (writer->part.fd < 0 || !partfile_is_gone(&writer->part));
+	       now.st_dev == opened.st_dev && now.st_ino == opened.st_ino;
+}
+
+/* What somebody did to the part: of one that is gone, nobody can say where its lines are. */
+static void look_after_part(struct filewriter *writer)
+{
+	struct partfile *part = &writer->part;
+
+	if (part->fd < 0)
+		return;
+	if (partfile_is_gone(part)) {
+		writer->lost += part->lines;
+		writer->since = 0;
+		partfile_close(part);
+	} else {
+		writer->lost += partfile_find_cut(part);
+	}
 }
 
 static int open_folder(struct filewriter *writer)
@@ -94,9 +109,10 @@ int filewriter_open(struct filewriter *writer)
 {
 	int error;
 
+	look_after_part(writer);
 	if (writer->folder >= 0 && !is_there(writer)) {
 		/* where it was moved to, the file is a whole one */
-		if (writer->part.fd >= 0 && !partfile_is_gone(&writer->part))
+		if (writer->part.fd >= 0)
 			partfile_finish(&writer->part);
 		leave(writer);
 	}
@@ -186,6 +202,7 @@ int filewriter_close(struct filewriter *writer, bool more)
 {
 	int error = 0;
 
+	look_after_part(writer);
 	if (writer->folder >= 0 && writer->part.fd >= 0 && is_there(writer)) {
 		error = finish(writer, &writer->part);
 		/* so that the next one knows these lines, too */
@@ -208,9 +225,11 @@ void filewriter_free(struct filewriter *writer)
 /* Lines */
 
 /* What is to be written, with its identities; and if lines may come again, its hashes and those of what is
- * there already. */
+ * there already. The batch itself may have a line twice, as what waits in the spool is merged: so identities
+ * and hashes are noted at once. */
 struct fresh {
 	struct buffer lines;
+	uint32_t count; /* of these lines */
 	GArray *made, *taken, *identities;
 	uint32_t noted;
 };
@@ -237,7 +256,15 @@ static bool is_known(struct filewriter *writer, const uint8_t *item, size_t size
 		return true;
 	}
 	g_array_append_val(fresh->made, hash);
+	known_note(&writer->known, hash);
 	return false;
+}
+
+static void add_identity(struct filewriter *writer, uint64_t identity, struct fresh *fresh)
+{
+	g_array_append_val(fresh->identities, identity);
+	if (writer->identities.lines)
+		known_note(&writer->identities, identity);
 }
 
 static void expect_known(struct known *known, bool found)
@@ -266,9 +293,10 @@ static void collect(struct filewriter *writer, const struct filewriter_lines *fr
 		if (is_known(writer, item, from->sizes[i], fresh))
 			continue;
 		if (identity)
-			g_array_append_val(fresh->identities, *identity);
+			add_identity(writer, *identity, fresh);
 		buffer_put(&fresh->lines, item, from->sizes[i]);
 		buffer_put(&fresh->lines, "\n", 1);
+		fresh->count++;
 	}
 }
 
@@ -278,20 +306,23 @@ static void note_all(struct known *known, const GArray *hashes)
 		known_note(known, g_array_index(hashes, uint64_t, i));
 }
 
+static void forget_all(struct known *known, const GArray *hashes)
+{
+	for (guint i = 0; i < hashes->len; i++)
+		known_forget(known, g_array_index(hashes, uint64_t, i));
+}
+
 /* All is written that was to be. */
 static void remember(struct filewriter *writer, const struct fresh *fresh)
 {
 	bool found = fresh->taken->len + fresh->noted > 0;
 
-	note_all(&writer->known, fresh->made);
 	/* what is in a file and in the spool may come a third time, from what the session recorded */
 	note_all(&writer->known, fresh->taken);
 	if (writer->known.lines)
 		expect_known(&writer->known, found);
-	if (!writer->identities.lines)
-		return;
-	note_all(&writer->identities, fresh->identities);
-	expect_known(&writer->identities, found);
+	if (writer->identities.lines)
+		expect_known(&writer->identities, found);
 }
 
 /* Nothing is. */
@@ -299,16 +330,22 @@ static void put_back(struct filewriter *writer, const struct fresh *fresh)
 {
 	for (guint i = 0; i < fresh->taken->len; i++)
 		known_put_back(&writer->known, g_array_index(fresh->taken, uint64_t, i));
+	forget_all(&writer->known, fresh->made);
+	forget_all(&writer->identities, fresh->identities);
 }
 
-static int add(struct filewriter *writer, const struct buffer *lines)
+static int add(struct filewriter *writer, const struct fresh *fresh)
 {
+	const struct buffer *lines = &fresh->lines;
 	int error = fail(writer, "cannot write a file in",
-		partfile_append(&writer->part, lines->data, lines->size, writer->options.sync_each));
+		partfile_append(
+			&writer->part, lines->data, lines->size, fresh->count, writer->options.sync_each));
 
-	/* of a file that was removed meanwhile, nobody will read this */
-	if (!error && partfile_is_gone(&writer->part))
+	/* of a file that was removed meanwhile, nobody will read this: these come again */
+	if (!error && partfile_is_gone(&writer->part)) {
+		writer->part.lines -= fresh->count;
 		error = fail(writer, "somebody removed the file that was being written in", ENOENT);
+	}
 	return error;
 }
 
@@ -326,7 +363,7 @@ static int append(struct filewriter *writer, const struct fresh *fresh)
 	before = writer->part.size;
 	written_begin(&writer->written, &writer->part, (const uint64_t *)(void *)fresh->identities->data,
 		fresh->identities->len);
-	error = add(writer, lines);
+	error = add(writer, fresh);
 	if (error)
 		written_end(&writer->written, &writer->part, before);
 	else if (!writer->since)

@@ -43,6 +43,7 @@ struct filewriter {
 	struct partfile part;
 	int64_t since;    /* the part has lines since then, CLOCK_MONOTONIC ns; 0: it has none */
 	uint64_t removed; /* files, because there were too many */
+	int64_t lost;     /* lines that were written, and that somebody removed from the part, or with it */
 	char error[512];
 };
 
@@ -50,7 +51,7 @@ struct filewriter {
 void filewriter_init(struct filewriter *writer, const struct filewriter_options *options);
 
 /* Makes sure that lines can be written: opens the directory, which may be another one than before, and a
- * file. */
+ * file. Finds out whether the part is still there, and whole: what is lost with it is in `lost`. */
 int filewriter_open(struct filewriter *writer);
 
 /* Items that are lines: their bytes stand one after the other; each may have an identity. */

@@ -113,6 +113,13 @@ void known_note(struct known *known, uint64_t hash)
 	g_hash_table_add(known->noted[0], key_of(hash));
 }
 
+void known_forget(struct known *known, uint64_t hash)
+{
+	for (int i = 0; i < 2; i++)
+		if (known->noted[i])
+			g_hash_table_remove(known->noted[i], key_of(hash));
+}
+
 bool known_is_noted(const struct known *known, uint64_t hash)
 {
 	for (int i = 0; i < 2; i++)

@@ -6,7 +6,7 @@
  * The whole line is compared: a span of which a second part comes has the same ids, and is no duplicate.
  *
  * A span may also come twice that is in no file yet: from the spool, and made again from what the session
- * recorded. So lines that are written are noted, the latest of them.
+ * recorded, in one batch even. So lines that are written are noted, the latest of them.
  */
 #ifndef FILES_KNOWN_H
 #define FILES_KNOWN_H
@@ -40,8 +40,9 @@ void known_put_back(struct known *known, uint64_t hash);
 /* Whether it was added, however often. */
 bool known_has(const struct known *known, uint64_t hash);
 
-/* Notes a line that was written. */
+/* Notes a line that is being written; known_forget: it was not. */
 void known_note(struct known *known, uint64_t hash);
+void known_forget(struct known *known, uint64_t hash);
 bool known_is_noted(const struct known *known, uint64_t hash);
 
 void known_clear(struct known *known);

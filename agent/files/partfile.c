@@ -25,7 +25,7 @@ static int open_new(struct partfile *part, int folder, const struct filename *na
 	if (faccessat(folder, text, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return EEXIST;
 	filename_print(name, text);
-	part->fd = openat(folder, text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	part->fd = openat(folder, text, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0640);
 	if (part->fd < 0)
 		return errno;
 	part->folder = folder;
@@ -54,6 +54,7 @@ int partfile_create(struct partfile *part, int folder, int64_t now)
 		error = open_new(part, folder, &name);
 	} while (error == EEXIST);
 	part->size = 0;
+	part->lines = 0;
 	part->torn = false;
 	return error;
 }
@@ -113,10 +114,11 @@ int partfile_take(struct partfile *part, int folder, const struct filename *name
 	return error;
 }
 
-static int write_all(int fd, const char *bytes, size_t size, int64_t at)
+/* At its end: of a file that somebody cuts meanwhile, no part is left out, and its size tells of the cut. */
+static int write_all(int fd, const char *bytes, size_t size)
 {
 	while (size) {
-		ssize_t done = pwrite(fd, bytes, size, at);
+		ssize_t done = write(fd, bytes, size);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -124,7 +126,6 @@ static int write_all(int fd, const char *bytes, size_t size, int64_t at)
 			return errno;
 		bytes += done;
 		size -= (size_t)done;
-		at += done;
 	}
 	return 0;
 }
@@ -138,17 +139,30 @@ static int mend(struct partfile *part)
 	return 0;
 }
 
-int partfile_append(struct partfile *part, const void *bytes, size_t size, bool sync)
+/* Whether the file is longer than @size: somebody else writes into it. */
+static bool is_longer(const struct partfile *part, int64_t size)
 {
-	int error = mend(part);
+	struct stat file;
 
+	return fstat(part->fd, &file) == 0 && file.st_size > size;
+}
+
+int partfile_append(struct partfile *part, const void *bytes, size_t size, uint32_t lines, bool sync)
+{
+	int error;
+
+	part->torn |= is_longer(part, part->size);
+	error = mend(part);
 	if (error)
 		return error;
-	error = write_all(part->fd, bytes, size, part->size);
+	error = write_all(part->fd, bytes, size);
+	if (!error && is_longer(part, part->size + (int64_t)size))
+		error = EBUSY;
 	if (!error && sync && fdatasync(part->fd) != 0)
 		error = errno;
 	if (!error) {
 		part->size += (int64_t)size;
+		part->lines += lines;
 		return 0;
 	}
 	part->torn = true;
@@ -173,6 +187,35 @@ bool partfile_is_gone(const struct partfile *part)
 
 	filename_print(&part->name, text);
 	return fstat(part->fd, &open) == 0 && (!open.st_nlink || !is_named(part->folder, text, &open));
+}
+
+int64_t partfile_count_lines(const struct partfile *part, int64_t from, int64_t to)
+{
+	char block[BLOCK];
+	int64_t lines = 0;
+	ssize_t got = 1;
+
+	for (; from < to && got > 0; from += got) {
+		got = pread(part->fd, block, (size_t)MIN(BLOCK, to - from), from);
+		for (ssize_t i = 0; i < got; i++)
+			lines += block[i] == '\n';
+	}
+	return lines;
+}
+
+int64_t partfile_find_cut(struct partfile *part)
+{
+	struct stat file;
+	int64_t end, missing;
+
+	if (fstat(part->fd, &file) != 0 || file.st_size >= part->size ||
+		find_end(part->fd, file.st_size, &end))
+		return 0;
+	missing = MAX(part->lines - partfile_count_lines(part, 0, end), 0);
+	part->lines -= missing;
+	part->size = end;
+	part->torn = true;
+	return missing;
 }
 
 /* Not all file systems can refuse to replace a file. */

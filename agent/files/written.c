@@ -12,12 +12,12 @@
 #include <isa-l/crc.h>
 
 #include "base/buffer.h"
+#include "base/regularfile.h"
 
 #define MAGIC UINT32_C(0x424b7772)
 /* A record is no longer than this; when it is, another one is begun, and the one before stays beside it. */
 #define SIZE_MAX_RECORD (1024 * 1024)
 #define COUNT_MAX 1000000
-#define BLOCK 65536
 
 /* A record, before its identities; in this machine's order, as it stays here. */
 struct head {
@@ -133,16 +133,18 @@ static void give_up(struct written *written)
 /* Returns how much of it is whole: what was being added when the agent died is not. */
 static int64_t read_file(struct written *written, const char *path, struct known *known)
 {
-	g_autofree char *bytes = NULL;
-	const uint8_t *first, *at;
-	size_t size;
+	struct buffer bytes = {0};
+	const uint8_t *at;
+	int64_t whole = 0;
 
-	if (!g_file_get_contents(path, &bytes, &size, NULL))
-		return 0;
-	first = at = (const uint8_t *)bytes;
-	while (take(written, &at, first + size, known))
-		;
-	return at - first;
+	if (regularfile_read(path, &bytes) == 0) {
+		at = bytes.data;
+		while (take(written, &at, bytes.data + bytes.size, known))
+			;
+		whole = at - bytes.data;
+	}
+	buffer_free(&bytes);
+	return whole;
 }
 
 void written_load(struct written *written, struct known *known)
@@ -156,24 +158,9 @@ void written_load(struct written *written, struct known *known)
 	old = before(written);
 	read_file(written, old, known);
 	written->size = read_file(written, written->path, known);
-	written->fd = open(written->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	written->fd = regularfile_open(written->path, O_WRONLY | O_CREAT, 0640);
 	if (written->fd >= 0 && ftruncate(written->fd, written->size) != 0)
 		give_up(written);
-}
-
-/* How many lines the file has behind @offset. */
-static uint32_t count_lines(const struct partfile *part, int64_t offset)
-{
-	char block[BLOCK];
-	uint32_t lines = 0;
-	ssize_t got = 1;
-
-	for (; offset < part->size && got > 0; offset += got) {
-		got = pread(part->fd, block, (size_t)MIN(BLOCK, part->size - offset), offset);
-		for (ssize_t i = 0; i < got; i++)
-			lines += block[i] == '\n';
-	}
-	return lines;
 }
 
 static struct head head_of(const struct partfile *part, int64_t offset)
@@ -196,7 +183,7 @@ void written_find(struct written *written, const struct partfile *part, struct k
 
 		if (!same_file(&record->head, &of))
 			continue;
-		add(known, record, count_lines(part, record->head.offset));
+		add(known, record, (uint32_t)partfile_count_lines(part, record->head.offset, part->size));
 		g_ptr_array_remove_index(written->open, i);
 		break;
 	}
@@ -212,7 +199,7 @@ static void begin_another(struct written *written)
 		return;
 	close(written->fd);
 	written->size = 0;
-	written->fd = open(written->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	written->fd = regularfile_open(written->path, O_WRONLY | O_CREAT, 0640);
 }
 
 static void put(struct written *written, struct head *head, const uint64_t *identities)

@@ -162,6 +162,35 @@ bool omissions_unpack(struct unpacker *from, struct omissions *omissions)
 	return known && is_whole(from);
 }
 
+void buffers_pack(struct buffer *out, const struct user_buffers *buffers)
+{
+	pack_u8(out, buffers->known);
+	pack_u8(out, buffers->heals);
+	pack_u8(out, buffers->more);
+	pack_u64(out, buffers->other_bytes);
+	pack_u32(out, buffers->count);
+	for (uint32_t i = 0; i < buffers->count; i++) {
+		pack_u64(out, buffers->of[i].user);
+		pack_u64(out, buffers->of[i].bytes);
+	}
+}
+
+bool buffers_unpack(struct unpacker *from, struct user_buffers *buffers)
+{
+	buffers->known = unpack_flag(from);
+	buffers->heals = unpack_flag(from);
+	buffers->more = unpack_flag(from);
+	buffers->other_bytes = unpack_u64(from);
+	buffers->count = unpack_u32(from);
+	if (buffers->count > USERBUFFERS_MAX)
+		return false;
+	for (uint32_t i = 0; i < buffers->count; i++) {
+		buffers->of[i].user = unpack_u64(from);
+		buffers->of[i].bytes = unpack_u64(from);
+	}
+	return is_whole(from);
+}
+
 void culprit_pack(struct buffer *out, const struct culprit *culprit)
 {
 	pack_u64(out, culprit->user);
@@ -175,6 +204,29 @@ bool culprit_unpack(struct unpacker *from, struct culprit *culprit)
 	culprit->packets = unpack_u64(from);
 	unpack_text(from, culprit->error, sizeof(culprit->error));
 	return is_whole(from);
+}
+
+void misuse_pack(struct buffer *out, enum misuse_kind kind, const struct misuse *misuse)
+{
+	pack_u8(out, (uint8_t)kind);
+	pack_u8(out, misuse->has_user);
+	pack_u32(out, misuse->user);
+	pack_text(out, misuse->service);
+	pack_text(out, misuse->span);
+	pack_text(out, misuse->what);
+}
+
+bool misuse_unpack(struct unpacker *from, enum misuse_kind *kind, struct misuse *misuse)
+{
+	uint8_t number = unpack_u8(from);
+
+	*kind = number;
+	misuse->has_user = unpack_flag(from);
+	misuse->user = unpack_u32(from);
+	unpack_text(from, misuse->service, sizeof(misuse->service));
+	unpack_text(from, misuse->span, sizeof(misuse->span));
+	unpack_text(from, misuse->what, sizeof(misuse->what));
+	return is_whole(from) && number < MISUSES;
 }
 
 void orders_pack(struct buffer *out, const struct orders *orders)

@@ -22,7 +22,9 @@
 #include "base/pack.h"
 #include "config/config.h"
 #include "core/ledger.h"
+#include "core/misuse.h"
 #include "core/reason.h"
+#include "core/userbuffers.h"
 #include "queue/batch.h"
 
 /* Descriptors that the reader has from its start, and where its configuration is. */
@@ -39,7 +41,9 @@ enum frame_type {
 	FRAME_SAVE,      /* what was reached is to be written down now */
 	FRAME_STATE,     /* struct report */
 	FRAME_OMITS,     /* struct omissions */
+	FRAME_BUFFERS,   /* struct user_buffers */
 	FRAME_LEFT_OUT,  /* struct culprit */
+	FRAME_MISUSE,    /* its kind, then struct misuse */
 	FRAME_WELL,      /* a user whose trace could be read alone */
 	FRAME_ENDED,     /* it has read what it was to read; it waits for FRAME_FINISH */
 	FRAME_FINISHED,  /* whether anything is left to be read: 0 or 1; it exits */
@@ -92,6 +96,9 @@ bool report_unpack(struct unpacker *from, struct report *report);
 void omissions_pack(struct buffer *out, const struct omissions *omissions);
 bool omissions_unpack(struct unpacker *from, struct omissions *omissions);
 
+void buffers_pack(struct buffer *out, const struct user_buffers *buffers);
+bool buffers_unpack(struct unpacker *from, struct user_buffers *buffers);
+
 /* A user whose trace could not be read, so that so many packets of it are lost. */
 struct culprit {
 	uint64_t user, packets;
@@ -100,6 +107,10 @@ struct culprit {
 
 void culprit_pack(struct buffer *out, const struct culprit *culprit);
 bool culprit_unpack(struct unpacker *from, struct culprit *culprit);
+
+/* What a program has recorded wrongly. */
+void misuse_pack(struct buffer *out, enum misuse_kind kind, const struct misuse *misuse);
+bool misuse_unpack(struct unpacker *from, enum misuse_kind *kind, struct misuse *misuse);
 
 /* A user of whose trace readers have died. */
 struct suspect {

@@ -7,6 +7,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
+void page_beat(struct page *page, uint64_t number)
+{
+	uint64_t first = atomic_load(&page->canary_first), last = atomic_load(&page->canary_last);
+
+	if (!first || number - first >= CANARY_MAX || (last && last >= number))
+		return;
+	atomic_store(&page->canary_came, clock_monotonic());
+	atomic_store(&page->canary_last, number);
+}
+
 struct page *page_map(int fd)
 {
 	void *page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -163,15 +163,8 @@ static uint64_t via_at(const struct scribecall *call, uint32_t index)
 	return number;
 }
 
-/* Whether these messages may have come through this agent before. */
-static bool is_loop(const struct scribecall *call)
-{
-	for (uint32_t i = 0; i < call->via_count; i++)
-		if (via_is_own(via_at(call, i)))
-			return true;
-	return false;
-}
-
+/* For agents of before trails, who know circles by these numbers; nothing else depends on them, as anybody
+ * may tell any. */
 static void note_via(const struct scribecall *call)
 {
 	int64_t now = clock_monotonic();
@@ -180,17 +173,17 @@ static void note_via(const struct scribecall *call)
 		via_note(via_at(call, i), now);
 }
 
-static void tell_loop(struct inlet *inlet, const struct connection *connection)
+static void tell_loop(struct inlet *inlet, const struct connection *connection, uint32_t count, uint32_t of)
 {
 	pthread_mutex_lock(&inlet->lock);
 	inlet->state.looped = clock_monotonic();
 	g_strlcpy(inlet->state.loop_peer, connection->peer, sizeof(inlet->state.loop_peer));
 	pthread_mutex_unlock(&inlet->lock);
 	inlet_say(inlet, SAY_LOOP,
-		"%s: what it sends may have come through this agent before: outputs and inlets go in a "
-		"circle. "
-		"It is told to try later, until it delivers elsewhere, or this agent does",
-		connection->peer);
+		"%s: %u of %u messages of its call have come through this agent before: outputs and inlets "
+		"go "
+		"in a circle. The call is told to try later, until one of the agents delivers elsewhere",
+		connection->peer, count, of);
 }
 
 /* Half of the memory is for calls that wait; messages get half of that, so that some is left for spans. */
@@ -290,16 +283,20 @@ bool answer_call(struct connection *connection, const uint8_t *data, size_t size
 	struct scribecall from;
 	struct weight weight;
 	struct call *call;
+	uint32_t round;
 
 	if (!scribecall_read(&from, data, size, why, why_size))
 		return false;
 	call = make_call(connection, &from);
+	connection->served |= from.count > 0;
 	if (from.method != SCRIBECALL_LOG) {
 		answer_question(inlet, call, &from);
 	} else if (!from.count) {
 		answer_log(call, ANSWER_OK);
-	} else if (is_loop(&from)) {
-		tell_loop(inlet, connection);
+	} else if (!crowd_promote(connection)) {
+		put_off(call, MESSAGES_PUT_OFF);
+	} else if ((round = messages_come_round(inlet, &from)) > 0) {
+		tell_loop(inlet, connection, round, from.count);
 		put_off(call, INPUT_CALLS_LOOPED);
 	} else {
 		take_up_outlets(inlet);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <arpa/inet.h>
 #include <event2/buffer.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,37 +14,26 @@
 /* Read at a time, so that all have their turn. */
 #define READ_BYTES (64 * 1024)
 /* A peer with this much of its answers unread is not read from. */
-#define REPLIES_MAX (256 * 1024)
-
-static void format_address(const struct sockaddr *address, char text[PEER_SIZE])
-{
-	char ip[INET6_ADDRSTRLEN] = "?";
-
-	if (address->sa_family == AF_INET6) {
-		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)address;
-
-		inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip));
-		snprintf(text, PEER_SIZE, "[%s]:%u", ip, ntohs(in6->sin6_port));
-	} else {
-		const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
-
-		inet_ntop(AF_INET, &in->sin_addr, ip, sizeof(ip));
-		snprintf(text, PEER_SIZE, "%s:%u", ip, ntohs(in->sin_port));
-	}
-}
+#define REPLIES_MAX (16 * 1024)
+/* A peer that is gone without a word is found after two minutes, not after two hours. */
+#define ALIVE_SECONDS 60
+#define ALIVE_PAUSE_SECONDS 15
+#define ALIVE_TIMES 4
 
 void connection_end(struct connection *connection)
 {
 	struct inlet *inlet = connection->inlet;
+	size_t room = connection->in.room;
 	struct call *call;
 
 	while ((call = connection->first)) {
 		connection->first = call->next;
 		call_free(call);
 	}
-	inlet->in_bytes -= connection->in.room;
-	inlet->freed_much |= connection->in.room > KEPT_BYTES;
+	inlet->freed_much |= room > KEPT_BYTES;
 	buffer_free(&connection->in);
+	holders_weigh(connection, room);
+	holders_leave(connection);
 	bufferevent_free(connection->bev);
 	g_queue_unlink(&inlet->connections, &connection->link);
 	g_free(connection);
@@ -138,7 +126,7 @@ static void tidy(struct connection *connection)
 		buffer_free(in);
 		connection->inlet->freed_much = true;
 	}
-	connection->inlet->in_bytes += in->room - room;
+	holders_weigh(connection, room);
 }
 
 static bool may_read(const struct connection *connection)
@@ -215,7 +203,7 @@ static bool collect(struct connection *connection)
 	connection->heard = clock_monotonic();
 	if (!connection->begun)
 		connection->begun = connection->heard;
-	connection->inlet->in_bytes += connection->in.room - room;
+	holders_weigh(connection, room);
 	return crowd_grown(connection);
 }
 
@@ -272,18 +260,36 @@ static void on_event(struct bufferevent *bev, short what, void *data)
 	connection_end(data);
 }
 
-void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct sockaddr *address)
+/* Those of TCP mean nothing to a socket of this node. */
+static void set_up(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{IPPROTO_TCP, TCP_NODELAY, 1},
+		{SOL_SOCKET, SO_KEEPALIVE, 1},
+		{IPPROTO_TCP, TCP_KEEPIDLE, ALIVE_SECONDS},
+		{IPPROTO_TCP, TCP_KEEPINTVL, ALIVE_PAUSE_SECONDS},
+		{IPPROTO_TCP, TCP_KEEPCNT, ALIVE_TIMES},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
+}
+
+void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct sockaddr *address,
+	const struct peer *peer, enum seat seat)
 {
 	struct connection *connection = g_new0(struct connection, 1);
-	int yes = 1;
 
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
+	set_up(fd);
 	connection->inlet = inlet;
+	connection->guest = seat == SEAT_GUEST;
+	holders_enter(connection, peer);
 	connection->link.data = connection;
 	connection->last = &connection->first;
-	connection->heard = clock_monotonic();
-	format_address(address, connection->peer);
+	connection->came = connection->heard = clock_monotonic();
+	peer_print_connection(address, peer, connection->peer);
 	connection->bev = bufferevent_socket_new(inlet->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	bufferevent_setcb(connection->bev, on_read, on_written, on_event, connection);
 	bufferevent_setwatermark(connection->bev, EV_READ, 0, READ_BYTES);

@@ -1,66 +1,221 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bounds for all senders together, and for the patience with each: inner.h. */
+/*
+ * Who has to go when more senders come than there is room for: inner.h.
+ *
+ * First those at whom nothing goes on that should. Then, for a sender who has less than its share (the most
+ * connections by the number of those who hold some), one of whoever holds the most. Nobody who delivers has
+ * to go for anybody else, so that senders in their share never displace each other, and go round; who finds
+ * no room is a guest for a moment, and told to try later.
+ */
 #include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/log.h"
 #include "inlet/inner.h"
 
-/* A call may come slowly; but it is to be whole after so many times of silence. */
-#define SLOW_TIMES 6
+/* Where there is no room, nothing may stand still for longer. */
+#define SOON_NS (2 * NS_PER_SECOND)
+/* A sender who had nothing to say for so long can connect again when it has. */
+#define REST_NS (5 * 60 * NS_PER_SECOND)
+/* A guest stays so long at most. */
+#define GUEST_NS (5 * NS_PER_SECOND)
+/* Guests, as a part of the connections, and by one holder as a part of them. */
+#define GUESTS_PART 4
+#define GUESTS_MIN 4
+#define GUESTS_MAX 256
+/* Files and sockets that the process needs beside those of senders. */
+#define OTHER_DESCRIPTORS 512
 
-/* In the middle of a call; waiting for our answers is another matter. */
-static bool is_unfinished(const struct connection *connection)
+static unsigned count_guests(unsigned connections)
 {
-	return connection->begun && !connection->paused;
+	return CLAMP(connections / GUESTS_PART, GUESTS_MIN, GUESTS_MAX);
 }
 
-/* The one that nothing is going on at for longest. */
-static struct connection *find_idle(struct inlet *inlet)
+unsigned crowd_places(const struct config *config)
 {
-	struct connection *idle = NULL;
+	unsigned wanted = (unsigned)config->input_connections;
+	unsigned long more = count_guests(wanted) + OTHER_DESCRIPTORS,
+		      have = descriptors_raise(wanted + more);
+
+	if (have >= wanted + more)
+		return wanted;
+	have = have > 2 * more ? have - more : have / 2;
+	log_warning(
+		"[input]: of %u `connections` there can be %lu, as the process may not have more files open "
+		"(LimitNOFILE= in a unit, or `ulimit -n`)",
+		wanted, have);
+	return (unsigned)MAX(have, 1);
+}
+
+/* Who goes first. */
+enum standing {
+	STALLED, /* in the middle of a call, or with answers unread */
+	MUTE,    /* it has had the time, and has handed over nothing */
+	RESTING, /* it has had nothing to hand over for long */
+	IDLE,
+	BUSY,
+	STANDINGS
+};
+
+static enum standing standing_of(const struct connection *connection, int64_t now, int64_t timeout)
+{
+	int64_t soon = MIN(timeout, SOON_NS);
+
+	if (patience_is_stalled(connection, now, soon) ||
+		(connection->written && now - connection->written > soon))
+		return STALLED;
+	if (connection->calls)
+		return BUSY;
+	if (!connection->served && now - connection->came > (connection->begun ? timeout : soon))
+		return MUTE;
+	if (connection->begun || !connection->served)
+		return BUSY;
+	return now - connection->heard > REST_NS ? RESTING : IDLE;
+}
+
+/* What a newcomer may ask for. */
+struct claim {
+	const struct holder *holder; /* NULL: it has nothing yet */
+	unsigned share;              /* of each holder */
+	bool due;                    /* it has less than its share */
+};
+
+static struct claim make_claim(const struct inlet *inlet, const struct peer *peer, unsigned most)
+{
+	struct claim claim = {.holder = holders_find(inlet, peer)};
+	unsigned holders = g_hash_table_size(inlet->holders) + (claim.holder ? 0 : 1);
+
+	claim.share = MAX(most / MAX(holders, 1), 1);
+	claim.due = !claim.holder || claim.holder->connections < claim.share;
+	return claim;
+}
+
+static bool may_displace(
+	const struct claim *claim, const struct connection *connection, enum standing standing)
+{
+	if (standing == STALLED || standing == MUTE)
+		return true;
+	if (standing == RESTING && (claim->due || connection->holder == claim->holder))
+		return true;
+	return claim->due && connection->holder->connections > claim->share;
+}
+
+/* Of two that may have to go. */
+static bool goes_first(const struct connection *one, enum standing standing, const struct connection *other,
+	enum standing other_standing)
+{
+	if (standing != other_standing)
+		return standing < other_standing;
+	if (one->holder->connections != other->holder->connections)
+		return one->holder->connections > other->holder->connections;
+	return one->heard < other->heard;
+}
+
+static struct connection *find_victim(const struct inlet *inlet, const struct claim *claim, int64_t timeout)
+{
+	int64_t now = clock_monotonic();
+	struct connection *victim = NULL;
+	enum standing worst = STANDINGS;
 
 	for (GList *link = inlet->connections.head; link; link = link->next) {
 		struct connection *each = link->data;
+		enum standing standing = standing_of(each, now, timeout);
 
-		if (!each->begun && !each->calls && (!idle || each->heard < idle->heard))
-			idle = each;
+		if (each->guest || !may_displace(claim, each, standing))
+			continue;
+		if (victim && !goes_first(each, standing, victim, worst))
+			continue;
+		victim = each;
+		worst = standing;
 	}
-	return idle;
+	return victim;
 }
 
-bool crowd_admits(struct inlet *inlet)
+/* For `blkin status`: who has the connections while others find no room. */
+static void note(struct inlet *inlet, const char *what)
+{
+	const struct holder *largest = holders_largest(inlet);
+	struct inlet_state *state = &inlet->state;
+
+	pthread_mutex_lock(&inlet->lock);
+	state->crowded = clock_monotonic();
+	state->crowd = inlet->members;
+	state->holder_connections = largest ? largest->connections : 0;
+	if (largest)
+		peer_print(&largest->peer, state->holder);
+	pthread_mutex_unlock(&inlet->lock);
+	inlet_say(inlet, SAY_CROWDED,
+		"%u senders are connected, which is the most (`connections` in [input]), %u of them by %s: "
+		"%s",
+		inlet->members, state->holder_connections, state->holder, what);
+}
+
+/* Room for one more of @peer's; false if there is none. */
+static bool make_room(struct inlet *inlet, const struct peer *peer)
 {
 	struct inlet_limits limits = inlet_limits(inlet);
-	struct connection *idle;
+	struct connection *victim;
+	struct claim claim;
 
-	if (inlet->connections.length < limits.connections)
+	if (inlet->members < limits.connections)
 		return true;
-	idle = find_idle(inlet);
-	inlet_say(inlet, SAY_CROWDED,
-		"%u senders are connected, which is the most (`connections` in [input]): %s",
-		inlet->connections.length,
-		idle ? "the one that was idle longest is disconnected for a new one"
-		     : "a new one is turned away");
-	if (idle)
-		connection_close(idle, INPUT_CLOSED_CROWDED);
-	else
-		ledger_add(INPUT_CLOSED_CROWDED, 1);
-	return idle != NULL;
+	claim = make_claim(inlet, peer, limits.connections);
+	victim = find_victim(inlet, &claim, limits.timeout_ns);
+	note(inlet,
+		victim ? "one at which nothing goes on, or of whoever has the most, is disconnected for a "
+			 "new one"
+		       : "a new one is told to try later, or turned away");
+	if (victim)
+		connection_close(victim, INPUT_CLOSED_CROWDED);
+	return victim;
 }
 
-/* The one whose call is on its way for longest, and how many calls are. */
-static struct connection *find_slowest(struct inlet *inlet, unsigned *count)
+enum seat crowd_admit(struct inlet *inlet, const struct peer *peer)
 {
-	struct connection *slowest = NULL;
+	const unsigned most = count_guests(inlet_limits(inlet).connections);
+	const struct holder *holder;
+
+	if (make_room(inlet, peer))
+		return SEAT_MEMBER;
+	ledger_add(INPUT_TURNED_AWAY, 1);
+	holder = holders_find(inlet, peer);
+	return inlet->guests < most && (!holder || holder->guests < most / GUESTS_PART) ? SEAT_GUEST
+											: SEAT_NONE;
+}
+
+bool crowd_promote(struct connection *connection)
+{
+	struct inlet *inlet = connection->inlet;
+	struct holder *holder = connection->holder;
+
+	if (!connection->guest)
+		return true;
+	if (!make_room(inlet, &holder->peer))
+		return false;
+	connection->guest = false;
+	holder->guests--;
+	inlet->guests--;
+	holder->connections++;
+	inlet->members++;
+	return true;
+}
+
+/* Of whoever has the most memory for calls that are not whole, the one that is on its way for longest; and
+ * how many such calls there are. */
+static struct connection *find_heaviest(struct inlet *inlet, unsigned *count)
+{
+	struct connection *heaviest = NULL;
 
 	for (GList *link = inlet->connections.head; link; link = link->next) {
 		struct connection *each = link->data;
 
-		if (!is_unfinished(each))
+		if (!patience_is_unfinished(each))
 			continue;
 		(*count)++;
-		if (!slowest || each->begun < slowest->begun)
-			slowest = each;
+		if (!heaviest || each->holder->bytes > heaviest->holder->bytes ||
+			(each->holder == heaviest->holder && each->begun < heaviest->begun))
+			heaviest = each;
 	}
-	return slowest;
+	return heaviest;
 }
 
 bool crowd_grown(struct connection *connection)
@@ -70,47 +225,24 @@ bool crowd_grown(struct connection *connection)
 
 	while (inlet->in_bytes > most && connection->in.room > 0) {
 		unsigned count = 0;
-		struct connection *slowest = find_slowest(inlet, &count);
+		struct connection *heaviest = find_heaviest(inlet, &count);
+		bool own = heaviest == connection;
 
 		if (count < 2) /* a single call has its own bound */
 			return true;
 		inlet_say(inlet, SAY_CROWDED,
 			"%s: connection closed: calls that are not whole take more memory than `memory` in "
 			"[input] "
-			"allows, and its is on its way for longest",
-			slowest->peer);
-		connection_close(slowest, INPUT_CLOSED_CROWDED);
-		if (slowest == connection)
+			"allows, and of who has most of it, its is on its way for longest",
+			heaviest->peer);
+		connection_close(heaviest, INPUT_CLOSED_CROWDED);
+		if (own)
 			return false;
 	}
 	return true;
 }
 
-static const char *why_silent(const struct connection *connection, int64_t now, int64_t timeout)
+bool crowd_overstays(const struct connection *connection, int64_t now)
 {
-	if (connection->written && now - connection->written > timeout)
-		return "it does not read its answers";
-	if (!is_unfinished(connection))
-		return NULL;
-	if (now - connection->heard > timeout)
-		return "it has not gone on in the middle of a call (`timeout` in [input])";
-	if (now - connection->begun > SLOW_TIMES * timeout)
-		return "a call takes it too long (six times `timeout` in [input])";
-	return NULL;
-}
-
-void crowd_sweep(struct inlet *inlet)
-{
-	int64_t now = clock_monotonic(), timeout = inlet_limits(inlet).timeout_ns;
-
-	for (GList *link = inlet->connections.head, *next; link; link = next) {
-		struct connection *connection = link->data;
-		const char *why = why_silent(connection, now, timeout);
-
-		next = link->next;
-		if (!why)
-			continue;
-		inlet_say(inlet, SAY_SILENT, "%s: connection closed: %s", connection->peer, why);
-		connection_close(connection, INPUT_CLOSED_SILENT);
-	}
+	return connection->guest && now - connection->came > GUEST_NS;
 }

@@ -14,11 +14,17 @@ static void on_accept(
 	struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int size, void *data)
 {
 	struct inlet *inlet = data;
+	enum seat seat = SEAT_NONE;
+	struct peer peer;
 
 	(void)listener;
 	(void)size;
-	if (!inlet->quiet && crowd_admits(inlet))
-		connection_accept(inlet, fd, address);
+	if (!inlet->quiet) {
+		peer_identify(fd, address, &peer);
+		seat = crowd_admit(inlet, &peer);
+	}
+	if (seat != SEAT_NONE)
+		connection_accept(inlet, fd, address, &peer, seat);
 	else
 		close(fd);
 }

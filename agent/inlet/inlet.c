@@ -62,12 +62,14 @@ void inlet_sweep_soon(struct inlet *inlet)
 
 static void publish(struct inlet *inlet)
 {
+	const struct holder *largest = holders_largest(inlet);
 	uint64_t waiting = 0;
 
 	for (GList *link = inlet->connections.head; link; link = link->next)
 		waiting += ((struct connection *)link->data)->calls;
 	pthread_mutex_lock(&inlet->lock);
-	inlet->state.connections = inlet->connections.length;
+	inlet->state.connections = inlet->members;
+	inlet->state.largest = largest ? largest->connections : 0;
 	inlet->state.waiting_calls = waiting;
 	inlet->state.bytes = inlet->in_bytes + weight_sum(&inlet->held);
 	pthread_mutex_unlock(&inlet->lock);
@@ -223,7 +225,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	retry(inlet);
-	crowd_sweep(inlet);
+	patience_sweep(inlet);
 	group_look(inlet);
 	give_back(inlet);
 	publish(inlet);
@@ -262,10 +264,11 @@ static void take_limits(struct inlet *inlet, const struct config *config)
 
 	g_strlcpy(limits->category, config->input_category, sizeof(limits->category));
 	limits->safe = config->input_ack == CONFIG_ACK_SPOOLED;
-	limits->connections = (unsigned)config->input_connections;
+	limits->connections = crowd_places(config);
 	limits->bytes = config->input_memory;
 	limits->timeout_ns = config->input_timeout;
 	inlet->state.limit = config->input_memory;
+	inlet->state.most = limits->connections;
 }
 
 static void listen_first(struct inlet *inlet, const char *address)
@@ -292,6 +295,9 @@ static void inlet_free(struct inlet *inlet)
 	while (inlet->connections.head)
 		connection_end(inlet->connections.head->data);
 	door_close(inlet);
+	if (inlet->door >= 0)
+		listen_remove(inlet->state.address);
+	holders_free(inlet);
 	event_free(inlet->wake);
 	event_free(inlet->hand);
 	event_free(inlet->sweep);
@@ -315,6 +321,7 @@ struct inlet *inlet_create(
 	inlet->began = clock_wall() / NS_PER_SECOND;
 	inlet->fanout = fanout_create_second(outlets);
 	pthread_mutex_init(&inlet->lock, NULL);
+	holders_init(inlet);
 	take_limits(inlet, config);
 	inlet->base = event_base_new();
 	inlet->wake = event_new(inlet->base, -1, EV_PERSIST, on_wake, inlet);
@@ -353,6 +360,8 @@ int inlet_move(struct inlet *inlet, const char *address)
 	pthread_mutex_lock(&inlet->lock);
 	if (inlet->moved && inlet->listening >= 0)
 		close(inlet->listening);
+	if (door >= 0)
+		listen_remove(inlet->state.address);
 	inlet->listening = inlet->door = fd;
 	inlet->moved = true;
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
@@ -365,6 +374,7 @@ int inlet_move(struct inlet *inlet, const char *address)
 void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets)
 {
 	fanout_configure(inlet->fanout, outlets);
+	circle_renew(inlet);
 	pthread_mutex_lock(&inlet->lock);
 	take_limits(inlet, config);
 	pthread_mutex_unlock(&inlet->lock);

@@ -33,8 +33,8 @@ struct inlet_options {
 struct inlet *inlet_create(
 	const struct config *config, struct outlets *outlets, const struct inlet_options *options);
 
-/* Listens at another address ("": none any more). -1, having logged why, if that fails; nothing has changed
- * then. */
+/* Listens at another address, or path ("": none any more). -1, having logged why, if that fails; nothing has
+ * changed then. */
 int inlet_move(struct inlet *inlet, const char *address);
 
 /* Takes the other values, and one count of @outlets. */
@@ -50,14 +50,20 @@ void inlet_stop(struct inlet *inlet);
 void inlet_destroy(struct inlet *inlet);
 
 struct inlet_state {
-	char address[280];      /* "": it is off */
-	char error[256];        /* why it does not listen although it should; "" if it does */
-	unsigned connections;   /* now, */
+	char address[280];    /* "": it is off */
+	char error[256];      /* why it does not listen although it should; "" if it does */
+	unsigned connections; /* now, */
+	unsigned largest;     /* of who has the most of them, */
+	unsigned most;        /* and at most */
+	int64_t crowded;      /* when there was no room for one more; CLOCK_MONOTONIC; 0: never; */
+	unsigned crowd;       /* how many there were then, */
+	char holder[64];      /* and who had the most of them: */
+	unsigned holder_connections;
 	uint64_t waiting_calls; /* for their answer, */
 	uint64_t bytes, limit;  /* that their messages take, and may take */
 	bool putting_off;       /* the last call was told to try later */
-	int64_t looped;         /* when one was that came from this agent itself; CLOCK_MONOTONIC; 0: never */
-	char loop_peer[64];     /* by whom */
+	int64_t looped;     /* when one was of items that had been here before; CLOCK_MONOTONIC; 0: never */
+	char loop_peer[64]; /* by whom */
 };
 
 void inlet_read_state(struct inlet *inlet, struct inlet_state *state);

@@ -11,11 +11,14 @@
 #include <event2/listener.h>
 #include <glib.h>
 
+#include "base/siphash.h"
 #include "encode/spanread.h"
 #include "inlet/inlet.h"
+#include "net/peer.h"
 #include "queue/fanout.h"
 #include "wire/scribecall.h"
 #include "wire/tbinaryend.h"
+#include "wire/trail.h"
 
 /* Memory that is kept for the next call. */
 #define KEPT_BYTES (64 * 1024)
@@ -25,9 +28,6 @@
 #define MESSAGE_MAX (1024 * 1024)
 /* Calls of a connection that wait for their answer; it is not read from meanwhile. */
 #define CALLS_MAX 64
-/* ADDRESS:PORT, with brackets around IPv6 and a NUL. */
-#define PEER_SIZE 64
-
 /* The configuration's. */
 struct inlet_limits {
 	char category[128];
@@ -51,10 +51,20 @@ struct call {
 	struct buffer reply;
 };
 
+/* A user of this node, or an address, who has connections. */
+struct holder {
+	struct peer peer; /* first: it is the key */
+	unsigned connections, guests;
+	size_t bytes; /* of calls that are not whole */
+};
+
 struct connection {
 	struct inlet *inlet;
 	struct bufferevent *bev;
-	char peer[PEER_SIZE];
+	char peer[PEER_TEXT]; /* for the log */
+	struct holder *holder;
+	bool guest;  /* there was no room for it: it is told to try later, and has to go soon */
+	bool served; /* a call with messages has come */
 	GList link;
 	enum { SPEECH_UNKNOWN, SPEECH_FRAMED, SPEECH_UNFRAMED } speech;
 	struct buffer in;
@@ -63,6 +73,7 @@ struct connection {
 	struct call *first, **last;
 	unsigned calls;
 	bool paused;     /* it is not read from */
+	int64_t came;    /* when it was let in, */
 	int64_t heard;   /* when something came, */
 	int64_t begun;   /* and when what is not whole yet did; CLOCK_MONOTONIC ns; 0: nothing is begun */
 	int64_t written; /* since when answers wait for the peer to read them; 0: none does */
@@ -102,6 +113,12 @@ enum saying {
 	SAYINGS
 };
 
+/* With which items are stamped; and when it was drawn, CLOCK_MONOTONIC ns. */
+struct circle_key {
+	uint8_t bytes[SIPHASH_KEY_SIZE];
+	int64_t drawn;
+};
+
 struct inlet {
 	struct inlet_options options;
 	pthread_t thread;
@@ -112,8 +129,10 @@ struct inlet {
 	struct evconnlistener *listener;
 	struct event *resume; /* accepting */
 	struct fanout *fanout;
-	GQueue connections; /* of struct connection */
-	GQueue groups;      /* of struct group: handed over, the oldest first */
+	GQueue connections;  /* of struct connection */
+	GHashTable *holders; /* of struct holder: who has these */
+	unsigned members, guests;
+	GQueue groups; /* of struct group: handed over, the oldest first */
 	/* Calls with spans alone do not wait for what becomes of others' messages. NULL: none is begun */
 	struct group *open[2];
 	size_t in_bytes;    /* of all connections */
@@ -126,6 +145,8 @@ struct inlet {
 	/* scratch memory */
 	struct buffer scratch, encoded;
 	struct spanread_memory memory;
+	struct circle_key key;
+	atomic_bool key_is_old; /* any thread says so */
 	struct {
 		int64_t at; /* when it was said last */
 		unsigned unsaid;
@@ -151,9 +172,13 @@ void inlet_say(struct inlet *inlet, enum saying what, const char *format, ...)
 /* There is something to sweep. */
 void inlet_sweep_soon(struct inlet *inlet);
 
+/* What a new connection gets. */
+enum seat { SEAT_NONE, SEAT_GUEST, SEAT_MEMBER };
+
 /* connection.c */
 
-void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct sockaddr *address);
+void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct sockaddr *address,
+	const struct peer *peer, enum seat seat);
 
 /* Closes it, and counts it in @row. */
 void connection_close(struct connection *connection, enum ledger_row row);
@@ -162,16 +187,51 @@ void connection_end(struct connection *connection);
 /* Sends the replies that are due, and goes on reading if it may. */
 void connection_flush(struct connection *connection);
 
+/* holders.c */
+
+void holders_init(struct inlet *inlet);
+void holders_free(struct inlet *inlet);
+
+/* NULL: it has none. */
+const struct holder *holders_find(const struct inlet *inlet, const struct peer *peer);
+
+/* The connection is, or is no more, among those that @peer holds. */
+void holders_enter(struct connection *connection, const struct peer *peer);
+void holders_leave(struct connection *connection);
+
+/* The memory for what has come has changed, from @room bytes. */
+void holders_weigh(struct connection *connection, size_t room);
+
+/* Who has the most connections; NULL: nobody has any. */
+const struct holder *holders_largest(const struct inlet *inlet);
+
 /* crowd.c */
 
-/* Makes room for one more connection; false if there is none. */
-bool crowd_admits(struct inlet *inlet);
+/* As many as the configuration says, if the process may have so many sockets, and some for all else. */
+unsigned crowd_places(const struct config *config);
+
+/* Makes room for one more connection, of @peer's, if it can. */
+enum seat crowd_admit(struct inlet *inlet, const struct peer *peer);
+
+/* Whether the connection has a place of its own, maybe from now on. */
+bool crowd_promote(struct connection *connection);
+
+/* Whether it is a guest who has to go. */
+bool crowd_overstays(const struct connection *connection, int64_t now);
 
 /* @connection took more memory; returns false if it had to be closed. */
 bool crowd_grown(struct connection *connection);
 
-/* Closes those that are silent where they should not be. */
-void crowd_sweep(struct inlet *inlet);
+/* patience.c */
+
+/* In the middle of a call; */
+bool patience_is_unfinished(const struct connection *connection);
+
+/* and for longer than @patience already, at a rate that is no progress. */
+bool patience_is_stalled(const struct connection *connection, int64_t now, int64_t patience);
+
+/* Closes those that are silent, or slow, where they should not be. */
+void patience_sweep(struct inlet *inlet);
 
 /* answer.c */
 
@@ -180,7 +240,27 @@ bool answer_call(struct connection *connection, const uint8_t *data, size_t size
 void answer_log(struct call *call, enum answer answer);
 void call_free(struct call *call);
 
+/* circle.c */
+
+/* What an item is, wherever it comes by: a span's ids, a message's category and payload. */
+struct identity {
+	const uint8_t *part[2];
+	size_t size[2];
+};
+
+/* Whether the item has been here before; */
+bool circle_came_round(struct inlet *inlet, const struct trail *trail, const struct identity *identity);
+
+/* it has come one agent further. */
+void circle_step(struct inlet *inlet, struct trail *trail, const struct identity *identity);
+
+/* What was here before is not known any more. Any thread. */
+void circle_renew(struct inlet *inlet);
+
 /* messages.c */
+
+/* How many of a call's messages have been here before. */
+uint32_t messages_come_round(struct inlet *inlet, const struct scribecall *call);
 
 /* What became of a call's messages. */
 struct messages {

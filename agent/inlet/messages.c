@@ -58,7 +58,38 @@ static bool make_usual(struct inlet *inlet, struct buffer *bytes, const struct s
 	return true;
 }
 
-static void add(struct inlet *inlet, struct group *group, const struct span *span)
+static void put_number(uint8_t *to, uint64_t number)
+{
+	tbinary_put_i64(to, number);
+}
+
+/* A span's ids are the same on its whole way, whatever tags the outputs add. */
+static void identify_span(const struct span *span, uint8_t ids[24], struct identity *identity)
+{
+	put_number(ids, span->trace_id_high);
+	put_number(ids + 8, span->trace_id);
+	put_number(ids + 16, span->id);
+	*identity = (struct identity){{ids, NULL}, {24, 0}};
+}
+
+static struct identity identify_message(const struct scribecall_entry *entry)
+{
+	return (struct identity){
+		{entry->category, entry->message}, {entry->category_size, entry->message_size}};
+}
+
+/* In Thrift, it comes with its trail before it. */
+static const struct buffer *in_thrift(struct inlet *inlet, const struct trail *trail)
+{
+	uint8_t fields[TRAIL_SIZE];
+
+	inlet->encoded.size = 0;
+	buffer_put(&inlet->encoded, fields, (size_t)(trail_put(fields, trail) - fields));
+	buffer_put(&inlet->encoded, inlet->scratch.data, inlet->scratch.size);
+	return &inlet->encoded;
+}
+
+static void add(struct inlet *inlet, struct group *group, const struct span *span, const struct trail *trail)
 {
 	int64_t now = clock_wall();
 
@@ -70,7 +101,7 @@ static void add(struct inlet *inlet, struct group *group, const struct span *spa
 		if (!group->items[f])
 			continue;
 		if (f == BATCH_ZIPKIN_SPANS) {
-			item = &inlet->scratch;
+			item = in_thrift(inlet, trail);
 		} else {
 			inlet->encoded.size = 0;
 			repaired = format_encode((uint8_t)f, &inlet->encoded, span);
@@ -110,16 +141,19 @@ static enum refusal read_span(struct inlet *inlet, const struct scribecall_entry
 static enum refusal take_message(
 	struct inlet *inlet, struct group *group, const struct scribecall_entry *entry)
 {
-	const struct message message = {.time = clock_wall(),
+	struct message message = {.time = clock_wall(),
 		.category = entry->category,
 		.category_size = entry->category_size,
 		.payload = entry->message,
-		.payload_size = entry->message_size};
-	const size_t size = (size_t)MESSAGE_HEAD + entry->category_size + entry->message_size;
+		.payload_size = entry->message_size,
+		.trail = entry->trail};
+	const size_t size = (size_t)MESSAGE_HEAD + MESSAGE_TRAIL + entry->category_size + entry->message_size;
+	const struct identity identity = identify_message(entry);
 
 	/* no OK for what an output would have to drop */
 	if (size > group->largest)
 		return REFUSED_OVERSIZE;
+	circle_step(inlet, &message.trail, &identity);
 	inlet->encoded.size = 0;
 	message_put(&inlet->encoded, &message);
 	batch_add(group->items[BATCH_MESSAGES], inlet->encoded.data, inlet->encoded.size, message.time);
@@ -138,17 +172,55 @@ static bool has_spans(const struct group *group)
 static enum refusal take(
 	struct inlet *inlet, struct group *group, const char *category, const struct scribecall_entry *entry)
 {
+	struct trail trail = entry->trail;
+	struct identity identity;
 	enum refusal refusal;
 	struct span span;
+	uint8_t ids[24];
 
 	if (group->items[BATCH_MESSAGES] && !(is_category(entry, category) && has_spans(group)))
 		return take_message(inlet, group, entry);
 	if (!is_category(entry, category))
 		return REFUSED_CATEGORY;
 	refusal = read_span(inlet, entry, &span);
-	if (refusal == TAKEN)
-		add(inlet, group, &span);
-	return refusal;
+	if (refusal != TAKEN)
+		return refusal;
+	identify_span(&span, ids, &identity);
+	circle_step(inlet, &trail, &identity);
+	add(inlet, group, &span, &trail);
+	return TAKEN;
+}
+
+/* One of the spans' category was taken as a span, or where no output takes spans, as a message. */
+static bool came_round(struct inlet *inlet, const struct scribecall_entry *entry, const char *category)
+{
+	struct identity identity = identify_message(entry);
+	struct span span;
+	uint8_t ids[24];
+
+	if (!entry->trail.stamp)
+		return false;
+	if (circle_came_round(inlet, &entry->trail, &identity))
+		return true;
+	if (!is_category(entry, category) || read_span(inlet, entry, &span) != TAKEN)
+		return false;
+	identify_span(&span, ids, &identity);
+	return circle_came_round(inlet, &entry->trail, &identity);
+}
+
+uint32_t messages_come_round(struct inlet *inlet, const struct scribecall *call)
+{
+	struct inlet_limits limits = inlet_limits(inlet);
+	struct scribecall from = *call;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from.count; i++) {
+		struct scribecall_entry entry;
+
+		scribecall_next(&from, &entry);
+		count += came_round(inlet, &entry, limits.category);
+	}
+	return count;
 }
 
 static void explain(struct messages *messages, enum refusal refusal, uint32_t number, uint32_t count,

@@ -13,10 +13,10 @@
 /* Whether it is the message that is wrong. */
 bool errors_refuse(rd_kafka_resp_err_t error);
 
-/* FAULT_NONE if the error says no more than that nothing came through. */
 /* Whether it says no more than that no answer came. */
 bool errors_are_silence(rd_kafka_resp_err_t error);
 
+/* FAULT_NONE if the error says no more than that nothing came through. */
 enum fault errors_fault(rd_kafka_resp_err_t error);
 
 /* The same of what librdkafka reports of a broker, with its @reason. */

@@ -11,8 +11,12 @@
 #include <glib.h>
 
 #include "base/address.h"
+#include "net/unixsocket.h"
 
-#define BACKLOG 128
+/* Many may come at once, after a network was away: as many as the kernel lets wait. */
+#define BACKLOG SOMAXCONN
+/* Whoever is on this node may connect, as at a port of loopback; who may not is for the folder's rights. */
+#define SOCKET_MODE 0666
 
 void listen_share(int fd, bool on)
 {
@@ -39,6 +43,24 @@ static int listen_on(const struct addrinfo *at, bool shared)
 	return -1;
 }
 
+static int listen_at_path(const char *path, char *why, size_t size)
+{
+	int fd = unixsocket_bind(path, SOCKET_MODE);
+
+	if (fd >= 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	snprintf(why, size, "%s", g_strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+void listen_remove(const char *address)
+{
+	if (listen_is_path(address))
+		unlink(address);
+}
+
 int listen_at(const char *address, bool shared, char *why, size_t size)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -47,6 +69,8 @@ int listen_at(const char *address, bool shared, char *why, size_t size)
 	char number[8];
 	int fd = -1, code;
 
+	if (listen_is_path(address))
+		return listen_at_path(address, why, size);
 	if (!address_parse(address, &at)) {
 		snprintf(why, size, "it is not ADDRESS:PORT");
 		return -1;

@@ -71,21 +71,24 @@ static void put_reached(const struct books *books, struct buffer *out)
 
 /*
  * What was reached has no size of its own in a checkpoint, so it is walked: sessions with their positions,
- * sessions that are over, steps of the clock. Leaves @from behind it.
+ * sessions that are over, steps of the clock, times. Leaves @from behind it.
  */
 static bool skip_reached(struct unpacker *from)
 {
 	struct session_identity session;
 	struct clock_steps steps;
 	uint32_t count = unpack_u32(from);
+	bool with_times;
 
 	for (uint32_t i = 0; i < count && !from->failed; i++)
 		if (session_identity_load(from, &session))
 			from->failed = unpack_bytes(from).failed;
 	count = unpack_u32(from);
+	with_times = count & REACHED_WITH_TIMES;
+	count &= ~REACHED_WITH_TIMES;
 	for (uint32_t i = 0; i < count && !from->failed; i++)
 		session_identity_load(from, &session);
-	return clock_steps_load(&steps, from);
+	return clock_steps_load(&steps, from) && (!with_times || unpack_run(from, REACHED_TIMES_SIZE));
 }
 
 /* Takes up what was reached, and the ledger. */

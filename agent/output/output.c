@@ -134,16 +134,24 @@ struct uplink_options output_uplink_options(
 	};
 }
 
-static struct queue_limits queue_limits(const struct output_config *is, const struct output_manner *manner)
+/* Tags, what becomes of them, and shares of traces, are for spans. */
+static const struct tagrules *rules_of(const struct output_config *is, enum kind kind)
+{
+	return kind == KIND_SPANS ? tagrules_intern(is->drop_tags, is->rename_tags, is->redact, is->tags)
+				  : NULL;
+}
+
+static struct queue_limits queue_limits(
+	const struct output_config *is, enum kind kind, const struct output_manner *manner)
 {
 	return (struct queue_limits){
+		.rules = rules_of(is, kind),
 		.bytes = is->queue_size,
 		.wait_when_full = manner->patient,
 		.disk_ns = manner->disk_ns,
 	};
 }
 
-/* Tags, and shares of traces, are for spans. */
 static struct batch_limits batch_limits(const struct output_config *is, enum kind kind)
 {
 	struct batch_limits limits = {
@@ -155,6 +163,7 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 
 	if (kind != KIND_SPANS)
 		return limits;
+	limits.rules = rules_of(is, kind);
 	limits.tags = *is->tags ? g_intern_string(is->tags) : NULL;
 	limits.keep = (struct keep){.one_in = is->keep, .errors = is->keep_errors, .slower = is->keep_slower};
 	return limits;
@@ -196,7 +205,7 @@ struct output *output_create(struct event_base *base, const struct output_config
 	const struct output_manner *manner)
 {
 	struct output *output = g_new0(struct output, 1);
-	struct queue_limits limits = queue_limits(is, manner);
+	struct queue_limits limits = queue_limits(is, kind, manner);
 
 	output->name = lane_name(is->name, kind);
 	output->kind = kind;
@@ -222,6 +231,8 @@ bool output_start_spool(struct output *output, const struct config *config, cons
 		.sync_full = config->spool_sync == CONFIG_SYNC_FULL,
 		.replay_share = config->spool_replay_share,
 		.replay_floor = config->spool_replay_floor,
+		.batch_spans = (uint32_t)is->batch_spans,
+		.batch_bytes = is->batch_size,
 	};
 
 	if (!options.max_bytes)
@@ -259,7 +270,7 @@ struct outlet output_outlet(const struct output *output)
 void output_configure(
 	struct output *output, const struct output_config *is, const struct output_manner *manner)
 {
-	struct queue_limits limits = queue_limits(is, manner);
+	struct queue_limits limits = queue_limits(is, output->kind, manner);
 
 	queue_configure(output->queue, &limits);
 	output->batches = batch_limits(is, output->kind);
@@ -274,6 +285,7 @@ void output_replace_uplink(struct output *output, struct uplink *uplink)
 {
 	uplink_destroy(output->uplink);
 	output->uplink = uplink;
+	queue_want_replay(output->queue, 0); /* which is for the new one to say */
 	uplink_wake(uplink);
 }
 
@@ -299,6 +311,7 @@ void output_read_state(const struct output *output, struct output_state *state)
 	spooler_read_state(output->spooler, &state->spool);
 	state->queue_bytes = queue_bytes(output->queue);
 	state->queue_limit = queue_limit(output->queue);
+	queue_read_wait(output->queue, &state->queue_wait_ns, &state->queue_grows);
 }
 
 bool output_has_spool(const struct output *output)

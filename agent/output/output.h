@@ -78,6 +78,8 @@ struct output_state {
 	struct uplink_state uplink;
 	struct spooler_state spool;
 	size_t queue_bytes, queue_limit;
+	int64_t queue_wait_ns; /* so long the oldest fresh batch waits */
+	bool queue_grows;      /* more and more of them do, while the collector takes some */
 	struct account_rows account;
 };
 

@@ -52,9 +52,8 @@ struct entry *aside_recall(struct queue *queue, const int64_t *ids, unsigned cou
 	struct entry **at = &queue->aside;
 
 	for (; *at; at = &(*at)->next)
-		for (unsigned i = 0; i < count; i++)
-			if ((*at)->spool_id == ids[i])
-				return unlink_at(queue, at);
+		if ((*at)->spool_id && backlog_is_among(*at, ids, count))
+			return unlink_at(queue, at);
 	return NULL;
 }
 

@@ -47,9 +47,10 @@ void backlog_free(struct queue *queue)
 	pthread_cond_destroy(&queue->released);
 }
 
-void backlog_attach(struct queue *queue)
+void backlog_attach(struct queue *queue, uint64_t replay_floor)
 {
 	pthread_mutex_lock(&queue->lock);
+	queue->replay_floor = replay_floor;
 	queue->spooled = true;
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -70,14 +71,50 @@ void backlog_set_room(struct queue *queue, size_t bytes)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void queue_set_delivering(struct queue *queue, bool delivering)
+static void set_delivering(struct queue *queue, bool delivering, bool busy)
 {
 	pthread_mutex_lock(&queue->lock);
 	if (queue->delivering != delivering) {
-		queue->delivering = delivering;
 		queue->delivering_since = clock_monotonic();
-		queue_poke(queue);
+		queue->proven = false;
+		queue->trough = (struct trough){0};
 	}
+	if (delivering && !queue->delivering && !queue->busy)
+		queue->returns++;
+	if (queue->delivering != delivering || queue->busy != busy)
+		queue_poke(queue);
+	queue->delivering = delivering;
+	queue->busy = busy;
+	if (busy)
+		queue->busy_at = clock_monotonic();
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_set_delivering(struct queue *queue, bool delivering)
+{
+	set_delivering(queue, delivering, false);
+}
+
+void queue_set_busy(struct queue *queue)
+{
+	set_delivering(queue, false, true);
+}
+
+uint64_t queue_came(struct queue *queue, uint64_t *replay_floor)
+{
+	uint64_t came;
+
+	pthread_mutex_lock(&queue->lock);
+	came = queue->came;
+	*replay_floor = queue->replay_floor;
+	pthread_mutex_unlock(&queue->lock);
+	return came;
+}
+
+void queue_want_replay(struct queue *queue, double items)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->replay_pace = items;
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -85,13 +122,18 @@ static void look(struct queue *queue, struct backlog *backlog)
 {
 	*backlog = (struct backlog){
 		.delivering = queue->delivering,
+		.busy = queue->busy,
 		.closed = queue->closed,
 		.since = queue->delivering_since,
 		.waiting_bytes = queue->waiting_bytes,
+		.oldest = queue->first ? queue->first->came : 0,
+		.busy_at = queue->busy_at,
+		.returns = queue->returns,
 		.unsettled = queue->unsettled > 0,
 		.limit = queue->limits.bytes,
 		.fresh_released = queue->fresh_released,
 		.replay_bytes = queue->replay_bytes,
+		.replay_pace = queue->replay_pace,
 		.replayed = queue->replayed->len,
 		.refused = queue->refused_count,
 		.suspects = aside_count_fresh(queue),
@@ -232,16 +274,28 @@ void backlog_released(struct queue *queue, const struct entry *entry)
 	if (!entry->aside)
 		queue->replay_bytes -= entry_bytes(entry);
 	g_array_append_val(queue->replayed, entry->spool_id);
+	if (entry->more_ids)
+		g_array_append_vals(queue->replayed, entry->more_ids->data, entry->more_ids->len);
 	queue_poke(queue);
 }
 
-static bool is_among(const struct entry *entry, const int64_t *ids, unsigned count)
+static bool has_id(const int64_t *ids, unsigned count, int64_t id)
 {
 	unsigned i = 0;
 
-	while (i < count && ids[i] != entry->spool_id)
+	while (i < count && ids[i] != id)
 		i++;
 	return i < count;
+}
+
+/* Of one that has the items of several rows, all of them. */
+bool backlog_is_among(const struct entry *entry, const int64_t *ids, unsigned count)
+{
+	bool among = has_id(ids, count, entry->spool_id);
+
+	for (guint i = 0; among && entry->more_ids && i < entry->more_ids->len; i++)
+		among = has_id(ids, count, g_array_index(entry->more_ids, int64_t, i));
+	return among;
 }
 
 /* Under the lock: takes the first of these out of the list that waits; NULL if there is none. */
@@ -249,7 +303,7 @@ static struct entry *recall_one(struct queue *queue, const int64_t *ids, unsigne
 {
 	struct entry **at = &queue->replay_first, *entry;
 
-	while (*at && !is_among(*at, ids, count))
+	while (*at && !backlog_is_among(*at, ids, count))
 		at = &(*at)->next;
 	entry = *at;
 	if (!entry)

@@ -18,20 +18,25 @@
 /* What the spooler's decisions depend on. */
 struct backlog {
 	bool delivering;
+	bool busy;        /* it does not, as the collector asks for time */
+	unsigned returns; /* so often it delivered again after it was away, and not only busy */
 	bool closed;
-	int64_t since;           /* since when it is delivering, or not; CLOCK_MONOTONIC ns */
-	size_t waiting_bytes;    /* of fresh batches */
-	bool unsettled;          /* some of what is marked is not settled */
-	size_t limit;            /* of the queue */
+	int64_t since;        /* since when it is delivering, or not; CLOCK_MONOTONIC ns */
+	size_t waiting_bytes; /* of fresh batches */
+	int64_t oldest;  /* since when the oldest of them is there, CLOCK_MONOTONIC ns; 0: there is none */
+	int64_t busy_at; /* when the collector asked for time the last time, the same; 0: never */
+	bool unsettled;  /* some of what is marked is not settled */
+	size_t limit;    /* of the queue */
 	uint64_t fresh_released; /* spans of all fresh batches that the uplink has finished */
 	size_t replay_bytes;     /* that were handed over, and are not finished */
+	double replay_pace;      /* items a second that are wanted; 0: any number */
 	unsigned replayed;       /* how many are finished */
 	unsigned refused;        /* refused spans that wait to be stored */
 	unsigned suspects;       /* fresh batches that wait for the same: aside.h */
 };
 
 /* Announces a spooler: from now on refused spans are kept for it, and it is woken when there is work. */
-void backlog_attach(struct queue *queue);
+void backlog_attach(struct queue *queue, uint64_t replay_floor);
 
 /*
  * Whether batches can be stored. If so, the reader waits a little for the disk when the queue is full, before

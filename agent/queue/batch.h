@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "config/tagrules.h"
 #include "core/kind.h"
 #include "queue/receipt.h"
 
@@ -39,12 +40,13 @@ enum kind batch_kind(uint8_t format);
 
 struct batch {
 	atomic_uint owners;
-	uint8_t format;          /* an enum batch_format */
-	struct buffer spans;     /* the items' bytes */
-	struct buffer sizes;     /* uint32_t for each item: its size */
-	struct buffer events;    /* int64_t for each item: the time of its last event, ns since the epoch */
-	uint32_t count;          /* of items */
-	int64_t born;            /* when the first item was added, CLOCK_MONOTONIC ns */
+	uint8_t format;       /* an enum batch_format */
+	struct buffer spans;  /* the items' bytes */
+	struct buffer sizes;  /* uint32_t for each item: its size */
+	struct buffer events; /* int64_t for each item: the time of its last event, ns since the epoch */
+	uint32_t count;       /* of items */
+	int64_t born;         /* when the first item was added, CLOCK_MONOTONIC ns */
+	const struct tagrules *rules; /* all of its spans are as these have them; NULL: nobody has looked */
 	struct receipt *receipt; /* of who waits for these items to be safe, counted; NULL: nobody does */
 };
 

@@ -14,6 +14,20 @@ struct entry *entry_create(struct batch *batch)
 	return entry;
 }
 
+struct entry *entry_merge(struct entry *entry, struct entry *next)
+{
+	const struct batch *from = next->batch;
+
+	if (!entry->more_ids)
+		entry->more_ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	g_array_append_val(entry->more_ids, next->spool_id);
+	if (entry->batch->rules != from->rules)
+		entry->batch->rules = NULL;
+	batch_add_run(entry->batch, from->spans.data, batch_sizes(from), batch_events(from), from->count);
+	entry_destroy(next);
+	return entry;
+}
+
 void entry_settle(struct entry *entry, bool good)
 {
 	receipt_end_part(entry->receipt, good);
@@ -26,6 +40,8 @@ void entry_destroy(struct entry *entry)
 		return;
 	entry_settle(entry, false);
 	batch_unref(entry->batch);
+	if (entry->more_ids)
+		g_array_unref(entry->more_ids);
 	free(entry);
 }
 

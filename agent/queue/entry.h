@@ -6,23 +6,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <glib.h>
+
 #include "core/rows.h"
 #include "queue/batch.h"
 
 struct entry {
 	struct batch *batch; /* the entry has a reference */
 	uint64_t number;     /* number in the order of pushing, from 1 */
+	int64_t came;        /* when it was pushed, CLOCK_MONOTONIC ns */
 	bool sent_before;    /* was sent before, without an answer */
 	uint8_t failures;    /* so often the server failed on it, and did not say why */
 	bool alone; /* was open when the server failed: sent with no other, to see whose fault it is */
 	bool aside; /* it is a suspect: aside.h */
 	struct receipt *receipt; /* its part in one; NULL: nobody waits for it */
 	int64_t spool_id;        /* its row in the spool, if it is replayed from disk; 0: fresh */
+	GArray *more_ids;        /* int64_t: further rows whose items it has too; NULL: none */
 	struct entry *next;      /* for its current owner */
 };
 
 /* Takes over a reference to @batch, and a part in its receipt. */
 struct entry *entry_create(struct batch *batch);
+
+/* One with the items of both, which are replayed from disk and in one format; takes over both. */
+struct entry *entry_merge(struct entry *entry, struct entry *next);
 
 /* Its items are safe, or they are dropped: the part in the receipt is over. */
 void entry_settle(struct entry *entry, bool good);

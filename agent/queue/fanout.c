@@ -163,6 +163,9 @@ static void post(struct fanout *fanout, struct ledger *change)
 		row[SPANS_SAMPLED_OUT] = lane->sampled_out;
 		row[fanout->receipt ? SPANS_HELD : SPANS_QUEUED] = taken - lane->oversize;
 		row[SPANS_DROPPED_OVERSIZE] = lane->oversize;
+		row[OUTPUT_TAGS_DROPPED] = lane->retagged.dropped;
+		row[OUTPUT_TAGS_RENAMED] = lane->retagged.renamed;
+		row[OUTPUT_TAGS_REDACTED] = lane->retagged.redacted;
 	}
 	ledger_post_with(change, fanout->entries, fanout->outlets->count);
 	memset(change, 0, sizeof(*change));

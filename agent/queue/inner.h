@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "queue/queue.h"
+#include "queue/trough.h"
 
 struct queue {
 	struct account *account;
@@ -36,8 +37,16 @@ struct queue {
 	bool slow;         /* a push waited for it in vain since an entry last left */
 	pthread_cond_t work;
 	bool delivering;
-	int64_t delivering_since;                  /* since when it delivers, or not, CLOCK_MONOTONIC ns */
-	size_t waiting_bytes;                      /* of fresh entries that wait */
+	bool proven;      /* the uplink has released something since it began to deliver */
+	unsigned returns; /* so often it delivered again after it was away */
+	bool busy;        /* it does not, as the collector asks for time */
+	int64_t busy_at;  /* when it did so the last time; 0: never */
+	uint64_t came;    /* items of all entries that were pushed */
+	uint64_t replay_floor;
+	double replay_pace;       /* items a second that are wanted from disk; 0: any number */
+	int64_t delivering_since; /* since when it delivers, or not, CLOCK_MONOTONIC ns */
+	size_t waiting_bytes;     /* of fresh entries that wait */
+	struct trough trough;     /* of these, since it delivers */
 	struct entry *replay_first, **replay_last; /* that wait */
 	size_t replay_bytes;                       /* that wait or are taken, without suspects */
 	GArray *replayed; /* int64_t: ids of the replayed ones that the uplink released */
@@ -75,6 +84,7 @@ void backlog_free(struct queue *queue);
 struct entry *backlog_unlink(struct queue *queue);
 void backlog_put_first(struct queue *queue, struct entry *entry);
 void backlog_released(struct queue *queue, const struct entry *entry);
+bool backlog_is_among(const struct entry *entry, const int64_t *ids, unsigned count);
 
 /* aside.c's part. */
 bool aside_has_room(const struct queue *queue, const struct entry *entry);

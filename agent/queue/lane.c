@@ -2,10 +2,21 @@
 #include "queue/lane.h"
 
 #include "queue/label.h"
+#include "queue/retag.h"
 
 static bool is_oversize(const struct lane *lane, uint32_t size)
 {
 	return !size || size > lane->limits.bytes;
+}
+
+static void retag_items(struct lane *lane)
+{
+	struct batch *retagged = retag(lane->items, lane->limits.rules, &lane->retagged);
+
+	if (!retagged)
+		return;
+	batch_unref(lane->own);
+	lane->items = lane->own = retagged;
 }
 
 /* Its items get its tags. */
@@ -26,12 +37,17 @@ void lane_choose(struct lane *lane, const struct batches *items)
 	lane->items = lane->own ? lane->own : all;
 	lane->sampled_out = lane->own ? all->count - lane->own->count : 0;
 	lane->oversize = lane->next = 0;
+	lane->retagged = (struct tagedit_counts){0};
 	if (!lane->items)
 		return;
+	if (lane->limits.rules)
+		retag_items(lane);
 	if (lane->tags.count)
 		label_items(lane);
-	lane->whole =
-		!lane->own && items->lasting && all == items->lasting[format] ? items->lasting[format] : NULL;
+	/* a batch that is kept by others cannot say that it is as the rules have it */
+	lane->whole = !lane->own && !lane->limits.rules && items->lasting && all == items->lasting[format]
+			      ? items->lasting[format]
+			      : NULL;
 	lane->at = lane->items->spans.data;
 	for (uint32_t i = 0; i < lane->items->count; i++)
 		lane->oversize += is_oversize(lane, batch_sizes(lane->items)[i]);
@@ -77,6 +93,7 @@ static void begin(struct lane *lane, struct receipt *receipt, int64_t now)
 		return;
 	lane->open = batch_create(lane->limits.format, lane->last_count, lane->last_bytes);
 	lane->open->born = now;
+	lane->open->rules = lane->limits.rules;
 	lane->open->receipt = receipt ? receipt_ref(receipt) : NULL;
 }
 

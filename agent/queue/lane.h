@@ -4,6 +4,7 @@
 #define QUEUE_LANE_H
 
 #include "config/tags.h"
+#include "encode/tagedit.h"
 #include "queue/outlets.h"
 
 struct lane {
@@ -16,11 +17,13 @@ struct lane {
 	const struct batch *items;      /* those that it gets; NULL: none, */
 	struct batch *own, *whole;      /* if they are its alone; if it may keep their batch, */
 	uint32_t sampled_out, oversize; /* how many are left out of them, and are too large, */
+	struct tagedit_counts retagged; /* what was done to their tags, */
 	uint32_t next;                  /* and which of them comes next, */
 	const uint8_t *at;              /* where it is */
 };
 
-/* Chooses the items that it gets: those in its format that it keeps, with its tags. */
+/* Chooses the items that it gets: those in its format that it keeps, with the tags that it leaves, and its
+ * own. */
 void lane_choose(struct lane *lane, const struct batches *items);
 void lane_unchoose(struct lane *lane);
 

@@ -6,7 +6,7 @@
 bool batch_limits_agree(const struct batch_limits *one, const struct batch_limits *other)
 {
 	return one->format == other->format && one->spans == other->spans && one->bytes == other->bytes &&
-	       one->delay_ns == other->delay_ns && one->tags == other->tags &&
+	       one->delay_ns == other->delay_ns && one->rules == other->rules && one->tags == other->tags &&
 	       keep_is_equal(&one->keep, &other->keep);
 }
 

@@ -20,8 +20,9 @@ struct batch_limits {
 	uint32_t spans;   /* in a batch, at most */
 	size_t bytes;     /* of a batch's items: it is full once it has them. No item may be larger */
 	int64_t delay_ns; /* that an item waits for its batch to fill, at most */
-	const char *tags; /* added to each, interned; NULL: none */
-	struct keep keep; /* what becomes an item at all */
+	const struct tagrules *rules; /* what becomes of its tags, interned; NULL: they stay */
+	const char *tags;             /* added to each, interned; NULL: none */
+	struct keep keep;             /* what becomes an item at all */
 };
 
 bool batch_limits_agree(const struct batch_limits *one, const struct batch_limits *other);

@@ -65,6 +65,16 @@ struct account *queue_account(const struct queue *queue)
 	return queue->account;
 }
 
+const struct tagrules *queue_rules(struct queue *queue)
+{
+	const struct tagrules *rules;
+
+	pthread_mutex_lock(&queue->lock);
+	rules = queue->limits.rules;
+	pthread_mutex_unlock(&queue->lock);
+	return rules;
+}
+
 /* These are called with the lock held */
 
 struct entry *queue_unlink_first(struct queue *queue)
@@ -160,9 +170,11 @@ static void append(struct queue *queue, struct entry *entry)
 {
 	size_t bytes = entry_bytes(entry);
 
+	trough_note(&queue->trough, queue->waiting_bytes, entry->came);
 	queue->bytes += bytes;
 	queue->waiting_bytes += bytes;
 	queue->live++;
+	queue->came += entry->batch->count;
 	entry->number = ++queue->pushed;
 	*queue->last = entry;
 	queue->last = &entry->next;
@@ -175,6 +187,7 @@ void queue_push(struct queue *queue, struct batch *batch)
 {
 	struct entry *entry = entry_create(batch);
 
+	entry->came = clock_monotonic();
 	pthread_mutex_lock(&queue->lock);
 	make_room(queue, entry_bytes(entry));
 	if (queue->wake) {
@@ -220,17 +233,17 @@ void queue_close(struct queue *queue)
  * better one that is on disk: what is fresh can be stored meanwhile. */
 static struct entry *choose(struct queue *queue)
 {
-	if (!queue->delivering && !queue->closed && queue->replay_first)
+	if (!queue->delivering && !queue->busy && !queue->closed && queue->replay_first)
 		return queue->replay_first;
 	return queue->first || queue->closed ? queue->first : queue->replay_first;
 }
 
-struct entry *queue_take(struct queue *queue)
+static struct entry *take(struct queue *queue, bool fresh_only)
 {
 	struct entry *entry;
 
 	pthread_mutex_lock(&queue->lock);
-	entry = choose(queue);
+	entry = fresh_only ? queue->first : choose(queue);
 	if (entry && queue->taken && queue->taken_bytes + entry_bytes(entry) > queue->limits.bytes / 2)
 		entry = NULL;
 	if (entry) {
@@ -238,8 +251,19 @@ struct entry *queue_take(struct queue *queue)
 		queue->taken++;
 		queue->taken_bytes += entry_bytes(entry);
 	}
+	trough_note(&queue->trough, queue->waiting_bytes, clock_monotonic());
 	pthread_mutex_unlock(&queue->lock);
 	return entry;
+}
+
+struct entry *queue_take(struct queue *queue)
+{
+	return take(queue, false);
+}
+
+struct entry *queue_take_fresh(struct queue *queue)
+{
+	return take(queue, true);
 }
 
 static void drop_waiting(struct queue *queue);
@@ -293,11 +317,17 @@ static void exchange(struct queue *queue, struct entry *entry, struct batch *bat
 	*taken = *taken - less + more;
 }
 
-void queue_exchange(struct queue *queue, struct entry *entry, struct batch *batch)
+bool queue_exchange(struct queue *queue, struct entry *entry, struct batch *batch)
 {
+	if (!batch->count) {
+		batch_unref(batch);
+		queue_release(queue, entry);
+		return false;
+	}
 	pthread_mutex_lock(&queue->lock);
 	exchange(queue, entry, batch);
 	pthread_mutex_unlock(&queue->lock);
+	return true;
 }
 
 void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest)
@@ -314,6 +344,7 @@ void queue_release(struct queue *queue, struct entry *entry)
 	if (!entry->aside) {
 		queue->taken--;
 		queue->taken_bytes -= entry_bytes(entry);
+		queue->proven = queue->delivering;
 	}
 	if (entry->spool_id) {
 		backlog_released(queue, entry);
@@ -349,11 +380,26 @@ size_t queue_bytes(struct queue *queue)
 	return bytes;
 }
 
-/* What waits may yet have to be stored, and nothing older is to go for it. */
+void queue_read_wait(struct queue *queue, int64_t *wait_ns, bool *grows)
+{
+	const int64_t now = clock_monotonic();
+
+	pthread_mutex_lock(&queue->lock);
+	trough_note(&queue->trough, queue->waiting_bytes, now);
+	*wait_ns = queue->first ? now - queue->first->came : 0;
+	*grows = trough_grows(&queue->trough);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+/*
+ * What waits may yet have to be stored, and nothing older is to go for it. That a server is there does not
+ * make it a safe place, as it may never answer: that it took something does.
+ */
 static bool has_safe_place(const struct queue *queue, size_t bytes)
 {
-	return queue->delivering ||
-	       (queue->spooled && queue->storing && queue->bytes + bytes <= queue->spool_room);
+	if (queue->spooled && queue->storing && !queue->proven)
+		return queue->bytes + bytes <= queue->spool_room;
+	return queue->delivering;
 }
 
 bool queue_admits(struct queue *queue, size_t bytes, bool safe)

@@ -22,6 +22,7 @@ struct queue_limits {
 	size_t bytes;
 	bool wait_when_full; /* wait as long as it takes, instead of dropping the oldest */
 	int64_t disk_ns;     /* while the spool works, wait this long for it before dropping the oldest */
+	const struct tagrules *rules; /* what becomes of its spans' tags; NULL: they stay (retag.h) */
 };
 
 struct queue;
@@ -41,6 +42,7 @@ void queue_unref(struct queue *queue);
 void queue_configure(struct queue *queue, const struct queue_limits *limits);
 
 struct account *queue_account(const struct queue *queue);
+const struct tagrules *queue_rules(struct queue *queue);
 
 /* Who pushes */
 
@@ -68,6 +70,16 @@ void queue_close(struct queue *queue);
  */
 struct entry *queue_take(struct queue *queue);
 
+/* The same of fresh batches only. */
+struct entry *queue_take_fresh(struct queue *queue);
+
+/*
+ * How many items were pushed in all, and the spool's replay-floor; and tells the spool how many a second are
+ * wanted from it, which is what it reads ahead. 0: any number.
+ */
+uint64_t queue_came(struct queue *queue, uint64_t *replay_floor);
+void queue_want_replay(struct queue *queue, double items);
+
 /*
  * Puts an entry that was taken back to the front. Give several back in reverse order. After queue_end it is
  * dropped and counted.
@@ -84,9 +96,9 @@ void queue_rouse(struct queue *queue);
  */
 void queue_give_back_rest(struct queue *queue, struct entry *entry, struct batch *rest);
 
-/* An entry that was taken holds @batch, the same items in another format, from now on; takes over a
- * reference. */
-void queue_exchange(struct queue *queue, struct entry *entry, struct batch *batch);
+/* An entry that was taken holds @batch from now on, its items in another form, without those that were
+ * refused; takes over a reference. If there are none left, the entry is released, and this is false. */
+bool queue_exchange(struct queue *queue, struct entry *entry, struct batch *batch);
 
 /* Ends an entry that was taken; the caller enters in the account what became of its items. */
 void queue_release(struct queue *queue, struct entry *entry);
@@ -96,6 +108,10 @@ void queue_release(struct queue *queue, struct entry *entry);
  * wait, true after a good answer. It may be reported repeatedly.
  */
 void queue_set_delivering(struct queue *queue, bool delivering);
+
+/* The same as false, while the collector is there, and asks for time: what is fresh can wait for it a little.
+ */
+void queue_set_busy(struct queue *queue);
 
 /*
  * The collector refused item @index of an entry that is taken, with the message @words. This enters the item
@@ -116,6 +132,9 @@ bool queue_done(struct queue *queue);
 
 /* Bytes held by fresh batches that wait or are taken. */
 size_t queue_bytes(struct queue *queue);
+
+/* How long the oldest fresh batch has waited, in ns, and whether what waits gets more and more (trough.h). */
+void queue_read_wait(struct queue *queue, int64_t *wait_ns, bool *grows);
 
 /* The limit of these bytes. */
 size_t queue_limit(struct queue *queue);

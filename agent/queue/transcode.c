@@ -5,6 +5,7 @@
 
 #include "encode/messagelog.h"
 #include "queue/format.h"
+#include "queue/retag.h"
 
 bool transcode_read(
 	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct spanread_memory *memory)
@@ -97,7 +98,7 @@ struct batch *transcode(const struct batch *batch, enum batch_format format)
 	return NULL;
 }
 
-bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format format)
+static bool convert_entry(struct queue *queue, struct entry *entry, enum batch_format format)
 {
 	g_autoptr(GArray) bad = NULL;
 	struct batch *to;
@@ -110,13 +111,12 @@ bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format
 		queue_refuse(queue, entry, g_array_index(bad, uint32_t, i),
 			to->count ? "cannot be read, to be sent in the format of this output"
 				  : "stored in a format that this output does not send");
-	if (to->count) {
-		queue_exchange(queue, entry, to);
-		return true;
-	}
-	batch_unref(to);
-	queue_release(queue, entry);
-	return false;
+	return queue_exchange(queue, entry, to);
+}
+
+bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format format)
+{
+	return convert_entry(queue, entry, format) && retag_entry(queue, entry);
 }
 
 const struct batch *transcode_any(const struct batches *items)

@@ -29,8 +29,9 @@ const struct batch *transcode_any(const struct batches *items);
 struct batch *transcode_missing(const struct batches *items, enum batch_format format);
 
 /*
- * Makes an entry that was taken be in @format. Items that cannot be read, as the spool may hold those of a
- * newer version, are refused; if none is left, the entry is released, and this is false.
+ * Makes an entry that was taken be in @format, and as its queue's rules have it (retag.h). Items that cannot
+ * be read, as the spool may hold those of a newer version, are refused; if none is left, the entry is
+ * released, and this is false.
  */
 bool transcode_entry(struct queue *queue, struct entry *entry, enum batch_format format);
 

@@ -61,6 +61,7 @@ static const struct layout {
 		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", STRING, value)}},
 	{"zipkin:keyval_integer", EVENT_KEYVAL_INTEGER, false,
 		{CLASSIC_FIELDS, FIELD("key", STRING, key), FIELD("val", NUMBER, number)}},
+	{"blkin_canary:beat", EVENT_CANARY, true, {FIELD("number", NUMBER, number)}},
 };
 
 enum how { READ_UNSIGNED, READ_SIGNED, READ_STRING, READ_WAYS };
@@ -145,9 +146,13 @@ static bool plan_clock(struct plan *plan, const bt_event_class *event_class)
 	const bt_stream_class *stream_class = bt_event_class_borrow_stream_class_const(event_class);
 	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(stream_class);
 
-	return clock && bt_clock_class_get_frequency(clock) == 1000000000 &&
-	       bt_clock_class_cycles_to_ns_from_origin(clock, 0, &plan->origin) ==
-		       BT_CLOCK_CLASS_CYCLES_TO_NS_FROM_ORIGIN_STATUS_OK;
+	if (!clock || bt_clock_class_get_frequency(clock) != 1000000000)
+		return false;
+	if (bt_clock_class_cycles_to_ns_from_origin(clock, 0, &plan->origin) ==
+		BT_CLOCK_CLASS_CYCLES_TO_NS_FROM_ORIGIN_STATUS_OK)
+		return true;
+	bt_current_thread_clear_error(); /* with it, the next call would end the process */
+	return false;
 }
 
 static uint64_t field_count(const struct layout *layout)

@@ -277,8 +277,8 @@ static void end_packet(struct intake *intake, const bt_message *message)
 	positions_moved(intake->options.positions);
 }
 
-/* Whether the next event of the stream is new. Then it counts as done. */
-static bool pass(struct intake *intake, struct stream *stream)
+/* Whether the next event of the stream is new; @again: but was read before. Then it counts as done. */
+static bool pass(struct stream *stream, bool *again)
 {
 	struct position *position = stream->position;
 
@@ -288,29 +288,44 @@ static bool pass(struct intake *intake, struct stream *stream)
 		return false;
 	}
 	if (position->before.started) {
-		if (place_is_before(&position->done, &position->before))
-			pipeline_event_again(intake->options.pipeline);
-		else
-			position->before.started = false;
+		*again = place_is_before(&position->done, &position->before);
+		position->before.started = *again;
 	}
 	position->done.events++;
 	return true;
 }
 
-/* Adds to a decoded event what its stream says. */
+/* Whether the session before this one had it, too. What is recorded by another clock has none that tells. */
+static bool is_copy(struct intake *intake, const struct stream *stream, const bt_message *message)
+{
+	struct overlap *overlap = intake->options.overlap;
+
+	if (!overlap || !stream->position || !stream->monotonic || !overlap_is_open(overlap))
+		return false;
+	return overlap_is_copy(overlap, &stream->position->key, message,
+		bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(message)));
+}
+
+/* Corrects the time of a decoded event, which then is known to others. */
 static void complete(struct intake *intake, struct event *event, const bt_message *message,
-	const struct stream *stream, const struct clock_steps *steps)
+	const struct clock_steps *steps)
 {
 	const struct intake_options *options = &intake->options;
 
 	if (steps)
 		event->time = clock_steps_time(steps, (int64_t)event->clock, event->time);
-	event->has_user = stream && stream->user != KERNEL_USER;
-	event->user = event->has_user ? stream->user : 0;
 	if (options->by_event_time && event->time > intake->now)
 		intake->now = event->time;
 	if (options->seen)
 		options->seen(options->data, event, thread_of(message));
+}
+
+/* The agent's own event is no program's: it is counted apart, and goes nowhere. */
+static void take_canary(struct intake *intake, const struct event *event)
+{
+	pipeline_canary(intake->options.pipeline);
+	if (intake->options.page)
+		page_beat(intake->options.page, (uint64_t)event->number);
 }
 
 static void take_event(struct intake *intake, const bt_message *message)
@@ -319,19 +334,30 @@ static void take_event(struct intake *intake, const bt_message *message)
 	const struct clock_steps *steps;
 	struct stream *stream = NULL;
 	struct event *event;
+	bool again = false;
 
 	if (options->positions) {
 		stream = find_stream(
 			intake, bt_event_borrow_stream_const(bt_message_event_borrow_event_const(message)));
-		if (stream->position && !pass(intake, stream))
+		if (stream->position && !pass(stream, &again))
+			return;
+		if (is_copy(intake, stream, message))
 			return;
 	}
 	event = event_decode(intake->decoder, message);
+	if (event->type == EVENT_CANARY) {
+		take_canary(intake, event);
+		return;
+	}
+	if (again)
+		pipeline_event_again(options->pipeline);
 	steps = stream && stream->monotonic ? options->steps : NULL;
 	if (event->type == EVENT_FOREIGN && foreign_take(intake->foreign, message, steps, intake->now))
 		return;
+	event->has_user = stream && stream->user != KERNEL_USER;
+	event->user = event->has_user ? stream->user : 0;
 	if (event->type != EVENT_FOREIGN && event->type != EVENT_MALFORMED)
-		complete(intake, event, message, stream, steps);
+		complete(intake, event, message, steps);
 	pipeline_event(options->pipeline, event, intake->now);
 }
 
@@ -360,6 +386,14 @@ static void take_discarded_packets(struct intake *intake, const bt_message *mess
 		pipeline_lost_packets(intake->options.pipeline, ledger_credible(count));
 }
 
+/* The stream that is behind all others has nothing up to a moment. */
+static void take_idleness(struct intake *intake, const bt_message *message)
+{
+	if (intake->options.heard)
+		*intake->options.heard = bt_clock_snapshot_get_value(
+			bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
+}
+
 void intake_message(struct intake *intake, const bt_message *message)
 {
 	switch (bt_message_get_type(message)) {
@@ -377,6 +411,9 @@ void intake_message(struct intake *intake, const bt_message *message)
 		break;
 	case BT_MESSAGE_TYPE_STREAM_END:
 		intake->ended++;
+		break;
+	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
+		take_idleness(intake, message);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		take_discarded_events(intake, message);

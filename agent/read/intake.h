@@ -13,6 +13,8 @@
 
 #include "assemble/pipeline.h"
 #include "core/clocksteps.h"
+#include "handover/page.h"
+#include "read/overlap.h"
 #include "session/position.h"
 
 /* Where messages go; all borrowed. */
@@ -28,6 +30,9 @@ struct intake_options {
 	 * know. */
 	void (*seen)(void *data, const struct event *event, int64_t tid);
 	void *data;
+	uint64_t *heard; /* is set to when streams were idle last, by the trace's clock; NULL: nobody asks */
+	struct overlap *overlap; /* knows what another session had before; NULL: nothing is */
+	struct page *page; /* where it is noted that the canary's events came; NULL: nobody waits for them */
 };
 
 struct bt_message;

@@ -64,10 +64,11 @@ static int64_t time_of(const bt_message *message, int64_t otherwise)
 		!bt_message_event_borrow_stream_class_default_clock_class_const(message))
 		return otherwise;
 	clock = bt_message_event_borrow_default_clock_snapshot_const(message);
-	return bt_clock_snapshot_get_ns_from_origin(clock, &time) ==
-			       BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK
-		       ? time
-		       : otherwise;
+	if (bt_clock_snapshot_get_ns_from_origin(clock, &time) ==
+		BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+		return time;
+	bt_current_thread_clear_error(); /* with it, the next call would end the process */
+	return otherwise;
 }
 
 /*

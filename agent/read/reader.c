@@ -10,7 +10,10 @@
 #include <glib.h>
 
 #include "base/memory.h"
+#include "read/lateclasses.h"
 #include "read/merge.h"
+#include "read/spareclock.h"
+#include "read/spareroom.h"
 
 static bt_logging_level log_level = BT_LOGGING_LEVEL_NONE;
 /* After so many of the messages that were held time passes. */
@@ -228,6 +231,9 @@ struct reader *reader_open_live(
 	const bt_component_source *source = NULL;
 	const bt_component_sink *sink = NULL;
 
+	lateclasses_hold();
+	spareclock_lend();
+	spareroom_lend();
 	reader->ports = 1;
 	if (reader->graph)
 		sink = add_sink(reader);
@@ -309,14 +315,18 @@ failed:
 	return NULL;
 }
 
+/* Where a clock is so late that it overflows, a live source goes on, and leaves an error behind all the same:
+ * with it the next call would end the process. */
 enum reader_status reader_step(struct reader *reader)
 {
 	if (reader->held && !reader->hold)
 		take_held(reader);
 	switch (bt_graph_run_once(reader->graph)) {
 	case BT_GRAPH_RUN_ONCE_STATUS_OK:
+		bt_current_thread_clear_error();
 		return READER_MORE;
 	case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
+		bt_current_thread_clear_error();
 		if (reader->intake && !reader->hold)
 			intake_tick(reader->intake, true);
 		return READER_IDLE;
@@ -365,6 +375,8 @@ void reader_close(struct reader *reader)
 	if (reader->held)
 		g_ptr_array_unref(reader->held);
 	bt_graph_put_ref(reader->graph);
+	if (!reader->merges)
+		lateclasses_forget();
 	bt_current_thread_clear_error(); /* a live source whose relay is gone leaves one as it goes */
 	if (reader->intake)
 		intake_destroy(reader->intake);

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "session/contextadd.h"
 #include "session/kernelnames.h"
+#include "session/kernelrules.h"
 #include "session/rules.h"
 #include "session/tracing.h"
 
@@ -82,7 +84,7 @@ static void add_thread(const char *name)
 struct beside_made beside_create(const struct config *config, const char *name)
 {
 	struct beside_made made = {false, false};
-	struct omissions omissions;
+	struct omissions omissions = {0};
 	const char *changed;
 
 	if (wants_events(config) || wants_kernel(config))
@@ -91,7 +93,7 @@ struct beside_made beside_create(const struct config *config, const char *name)
 		made.events = make_events(config, name);
 	if (wants_kernel(config))
 		made.kernel = make_kernel(config, name);
-	beside_enable(config, name, true, &omissions, &changed);
+	beside_enable(config, name, (struct anew){true, true}, &omissions, &changed);
 	return made;
 }
 
@@ -148,15 +150,17 @@ static void explain_kernel(struct problem *problem, int code, const char *name)
 			lttng_strerror(code));
 	else
 		problem_set(problem, REASON_KERNEL_FAILED,
-			"the kernel is not recorded, as the session has no channel for it: %s",
+			"the kernel is not recorded, as the session has no channel for it (%s): reload the "
+			"agent, which then makes another session",
 			lttng_strerror(code));
 }
 
-static void explain_missing(struct problem *problem, const char *name)
+static void explain_unknown(struct problem *problem, const GPtrArray *names, const char *globs)
 {
-	if (name && problem->reason == REASON_NONE)
-		problem_set(problem, REASON_KERNEL_FAILED,
-			"`%.200s` of [kernel] records nothing: this kernel has nothing of that name", name);
+	g_autoptr(GPtrArray) said = kernelnames_unknown(names, globs);
+
+	if (said->len > 0 && problem->reason == REASON_NONE)
+		problem_set(problem, REASON_KERNEL_FAILED, "%s", (const char *)said->pdata[0]);
 }
 
 /* Enabling */
@@ -165,7 +169,7 @@ static void explain_missing(struct problem *problem, const char *name)
 struct side {
 	struct lttng_handle *handle;
 	const char *channel;
-	GPtrArray *wanted;
+	GPtrArray *wanted;       /* NULL: what the channel has says what patterns stand for */
 	const char *filter;      /* of events; NULL: it is the kernel's */
 	struct problem *problem; /* the first one that is met */
 };
@@ -183,10 +187,12 @@ static void explain(struct side *side, int code, const char *name)
 /* Disables what is enabled and not asked for, any more. */
 static void retire(struct side *side, const GPtrArray *there)
 {
+	g_autoptr(GHashTable) wanted = rules_index(side->wanted);
+
 	for (guint i = 0; i < there->len; i++) {
 		const struct rule *rule = there->pdata[i];
 
-		if (rule->enabled && !rules_find(side->wanted, rule))
+		if (rule->enabled && !g_hash_table_contains(wanted, rule))
 			rule_disable(side->handle, side->channel, rule, there);
 	}
 }
@@ -195,8 +201,10 @@ static void retire(struct side *side, const GPtrArray *there)
  * new. */
 static void enable(struct side *side, bool anew, const GPtrArray *there, const char **changed)
 {
+	g_autoptr(GHashTable) index = rules_index(there);
+
 	for (guint i = 0; i < side->wanted->len; i++) {
-		const struct rule *rule = side->wanted->pdata[i], *is = rules_find(there, rule);
+		const struct rule *rule = side->wanted->pdata[i], *is = g_hash_table_lookup(index, rule);
 		int code;
 
 		if (is ? is->enabled : !anew)
@@ -228,6 +236,15 @@ static int enable_channel(const struct config *config, struct side *side, bool *
 	return *was_enabled ? 0 : code;
 }
 
+static GPtrArray *wanted_of_channel(const struct config *config, const GPtrArray *rules)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (guint i = 0; i < rules->len; i++)
+		g_ptr_array_add(names, ((const struct rule *)rules->pdata[i])->name);
+	return kernelrules_list(config, names);
+}
+
 static void enable_side(const struct config *config, struct side *side, bool anew, const char **changed)
 {
 	bool was_enabled = false;
@@ -238,6 +255,8 @@ static void enable_side(const struct config *config, struct side *side, bool ane
 		*changed = side->filter ? "its channel of other events was disabled"
 					: "its channel of kernel events was disabled";
 	rules = code == 0 ? rules_list(side->handle, side->channel, &code) : NULL;
+	if (rules && !side->wanted)
+		side->wanted = wanted_of_channel(config, rules);
 	if (rules) {
 		if (anew)
 			retire(side, rules);
@@ -266,34 +285,70 @@ static void enable_events(const struct config *config, const char *name, bool an
 	g_ptr_array_unref(side.wanted);
 }
 
+/* Each question that the session daemon cannot answer without the kernel's modules has it look for them, and
+ * log that they are not there. */
+static bool is_hopeless(const struct problem *problem)
+{
+	return problem->reason == REASON_KERNEL_MISSING || problem->reason == REASON_KERNEL_DENIED;
+}
+
 static void enable_kernel(const struct config *config, const char *name, bool anew, struct problem *problem,
 	const char **changed)
 {
-	struct side side = {.handle = tracing_open_kernel(name),
-		.channel = KERNEL_CHANNEL,
-		.wanted = rules_of_kernel(config),
-		.problem = problem};
-	int code = anew ? tracing_ask_kernel() : 0;
+	struct kernelnames names = {0};
+	struct side side = {
+		.handle = tracing_open_kernel(name), .channel = KERNEL_CHANNEL, .problem = problem};
+	int code = anew && side.handle ? kernelnames_ask(&names, side.handle, config) : 0;
 
 	if (code != 0)
 		explain(&side, code, NULL);
-	else if (side.handle)
+	else if (side.handle) {
+		side.wanted = anew ? kernelrules_list(config, names.events) : NULL;
 		enable_side(config, &side, anew, changed);
-	if (code == 0 && side.handle && anew)
-		explain_missing(problem, kernelnames_missing(side.handle, side.wanted));
+	}
+	if (code == 0 && anew) {
+		explain_unknown(problem, names.events, config->kernel_events);
+		explain_unknown(problem, names.syscalls, config->kernel_syscalls);
+	}
 	if (side.handle)
 		lttng_destroy_handle(side.handle);
-	g_ptr_array_unref(side.wanted);
+	g_clear_pointer(&side.wanted, g_ptr_array_unref);
+	kernelnames_free(&names);
 }
 
-void beside_enable(const struct config *config, const char *name, bool anew, struct omissions *omissions,
-	const char **changed)
+void beside_enable(const struct config *config, const char *name, struct anew anew,
+	struct omissions *omissions, const char **changed)
 {
-	*omissions = (struct omissions){0};
+	int64_t begun = clock_monotonic();
+
+	if (anew.events)
+		omissions->events = (struct problem){0};
+	if (anew.kernel)
+		omissions->kernel = (struct problem){0};
 	if (wants_events(config))
-		enable_events(config, name, anew, &omissions->events, changed);
+		enable_events(config, name, anew.events, &omissions->events, changed);
+	if (anew.events)
+		tracing_count_lost(begun);
+	if (wants_kernel(config) && !is_hopeless(&omissions->kernel))
+		enable_kernel(config, name, anew.kernel, &omissions->kernel, changed);
+}
+
+void beside_unknown(const struct config *config, GPtrArray **events, GPtrArray **syscalls)
+{
+	LOCK_TRACING;
+	struct kernelnames names = {0};
+	struct lttng_handle *handle = NULL;
+
+	tracing_prepare(config);
 	if (wants_kernel(config))
-		enable_kernel(config, name, anew, &omissions->kernel, changed);
+		handle = tracing_open_kernel("");
+	if (handle)
+		kernelnames_ask(&names, handle, config);
+	*events = kernelnames_unknown(names.events, config->kernel_events);
+	*syscalls = kernelnames_unknown(names.syscalls, config->kernel_syscalls);
+	kernelnames_free(&names);
+	if (handle)
+		lttng_destroy_handle(handle);
 }
 
 int beside_check_filter(const char *filter, char *error, size_t size)

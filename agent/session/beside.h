@@ -9,8 +9,11 @@
 
 #include <stdbool.h>
 
+#include <glib.h>
+
 #include "config/config.h"
 #include "core/reason.h"
+#include "session/again.h"
 
 /* What is made when a session is created: later LTTng lets no channel be added. */
 struct beside_made {
@@ -29,12 +32,17 @@ char *beside_settings(const struct config *config, const struct beside_made *mad
 struct beside_made beside_possible(const struct config *config);
 
 /*
- * Enables what is asked for. @anew: the configuration may be another one, so what is enabled otherwise is
- * disabled, what LTTng has refused is tried again, and @omissions are found out. Otherwise it only sets right
- * what somebody has disabled, and then @changed says so.
+ * Enables what is asked for. What is @anew may be configured otherwise: what is enabled and not asked for is
+ * disabled, what LTTng has refused is tried again, and what of @omissions it is, is found out. Of all else it
+ * only sets right what somebody has disabled, and then @changed says so; @omissions have what was found out
+ * last.
  */
-void beside_enable(const struct config *config, const char *name, bool anew, struct omissions *omissions,
-	const char **changed);
+void beside_enable(const struct config *config, const char *name, struct anew anew,
+	struct omissions *omissions, const char **changed);
+
+/* What [kernel] names and this kernel does not have, of its events and of its system calls: a sentence for
+ * each. Nothing if no tracer can be asked. To be unreffed. */
+void beside_unknown(const struct config *config, GPtrArray **events, GPtrArray **syscalls);
 
 /* Whether a `filter` is one that LTTng understands: 0, or -1 with @error. No daemon is asked. */
 int beside_check_filter(const char *filter, char *error, size_t size);

@@ -2,49 +2,87 @@
 #include "session/kernelnames.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "session/rules.h"
+#include "base/suggest.h"
+#include "config/globs.h"
 
-static bool is_among(const struct lttng_event *events, int count, const char *name)
+static GPtrArray *names_of(const struct lttng_event *events, int count)
 {
+	GPtrArray *names = count >= 0 ? g_ptr_array_new() : NULL;
+
 	for (int i = 0; i < count; i++)
-		if (g_pattern_match_simple(name, events[i].name))
-			return true;
-	return false;
+		g_ptr_array_add(names, (char *)(uintptr_t)events[i].name);
+	return names;
 }
 
-static bool wants(const GPtrArray *wanted, enum lttng_event_type type)
+int kernelnames_ask(struct kernelnames *names, struct lttng_handle *handle, const struct config *config)
 {
-	for (guint i = 0; i < wanted->len; i++)
-		if (((const struct rule *)wanted->pdata[i])->type == type)
-			return true;
-	return false;
-}
+	int count = lttng_list_tracepoints(handle, &names->listed[0]), code = MIN(count, 0);
 
-static const char *missing_of(
-	struct lttng_handle *handle, const GPtrArray *wanted, enum lttng_event_type type)
-{
-	struct lttng_event *events = NULL;
-	const char *missing = NULL;
-	int count;
-
-	if (!wants(wanted, type))
-		return NULL;
-	count = type == LTTNG_EVENT_SYSCALL ? lttng_list_syscalls(&events)
-					    : lttng_list_tracepoints(handle, &events);
-	for (guint i = 0; i < wanted->len && count >= 0 && !missing; i++) {
-		const struct rule *rule = wanted->pdata[i];
-
-		if (rule->type == type && !is_among(events, count, rule->name))
-			missing = rule->name;
+	names->events = names_of(names->listed[0], count);
+	if (code == 0 && *config->kernel_syscalls) {
+		count = lttng_list_syscalls(&names->listed[1]);
+		names->syscalls = names_of(names->listed[1], count);
 	}
-	free(events);
-	return missing;
+	return code;
 }
 
-const char *kernelnames_missing(struct lttng_handle *handle, const GPtrArray *wanted)
+void kernelnames_free(struct kernelnames *names)
 {
-	const char *missing = missing_of(handle, wanted, LTTNG_EVENT_TRACEPOINT);
+	g_clear_pointer(&names->events, g_ptr_array_unref);
+	g_clear_pointer(&names->syscalls, g_ptr_array_unref);
+	for (size_t i = 0; i < G_N_ELEMENTS(names->listed); i++)
+		free(names->listed[i]);
+}
 
-	return missing ? missing : missing_of(handle, wanted, LTTNG_EVENT_SYSCALL);
+static bool is_among(const GPtrArray *names, const char *pattern)
+{
+	for (guint i = 0; i < names->len; i++)
+		if (g_pattern_match_simple(pattern, names->pdata[i]))
+			return true;
+	return false;
+}
+
+/* Of a pattern what is before its first `*` is compared with names cut to that length; the caller's, or NULL.
+ */
+static char *similar(const GPtrArray *names, const char *pattern)
+{
+	size_t length = strcspn(pattern, "*");
+	g_autofree char *word = g_strndup(pattern, length);
+	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+	const char *like;
+
+	for (guint i = 0; i < names->len; i++)
+		g_ptr_array_add(words,
+			pattern[length] ? g_strndup(names->pdata[i], length) : g_strdup(names->pdata[i]));
+	like = suggest(word, (const char *const *)words->pdata, words->len);
+	return like ? g_strconcat(like, pattern + length, NULL) : NULL;
+}
+
+GPtrArray *kernelnames_unknown(const GPtrArray *names, const char *globs)
+{
+	GPtrArray *said = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) patterns = globs_split(globs);
+
+	for (char **pattern = patterns; names && *pattern; pattern++) {
+		g_autofree char *like = NULL;
+
+		if (is_among(names, *pattern))
+			continue;
+		like = similar(names, *pattern);
+		if (like)
+			g_ptr_array_add(said,
+				g_strdup_printf(
+					"`%.200s` of [kernel] records nothing: this kernel has nothing of "
+					"that name; is `%.200s` meant?",
+					*pattern, like));
+		else
+			g_ptr_array_add(said,
+				g_strdup_printf(
+					"`%.200s` of [kernel] records nothing: this kernel has nothing of "
+					"that name",
+					*pattern));
+	}
+	return said;
 }

@@ -44,6 +44,7 @@ struct relayfiles_packet {
 	struct stream_key key;
 	struct relay_packet is;
 	const char *file; /* of the trace; lives as long as the files are open */
+	bool blank; /* it holds nothing, as do all of its trace, whose metadata do not say how to read it */
 };
 
 /*

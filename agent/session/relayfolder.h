@@ -16,6 +16,8 @@ struct relayfiles {
 	char *name;               /* of the last */
 	char *path;
 	GStringChunk *names;
+	bool odd;          /* an index was read that has entries which cannot be, */
+	uint64_t odd_user; /* and whose that was */
 };
 
 /* Whether what failed with this errno may do better another time: no more files can be open, say. */

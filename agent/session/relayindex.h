@@ -27,6 +27,12 @@ struct relay_packet {
 /* LTTng-UST's header of a packet, in bytes: one without events, as each stream begins with, has no more. */
 #define RELAY_PACKET_HEADER 88
 
+/* Whether it says anything: programs that register, and log nothing, leave packets that do not. */
+static inline bool relay_packet_holds_events(const struct relay_packet *packet)
+{
+	return packet->content > RELAY_PACKET_HEADER || packet->discarded;
+}
+
 /*
  * Calls @take for each packet in an index of @size bytes at @index, an entry that is not whole yet left out.
  * Returns false if it is no index that we know, or an entry cannot be; the others, each of which says itself

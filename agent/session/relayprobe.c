@@ -66,13 +66,22 @@ static enum probed judge(const GArray *streams, const struct probed_stream *prob
 	return moving ? PROBED_STUCK : PROBED_STILL;
 }
 
+/* Whether there is a stream of which it is not known yet. */
+static bool waits(const struct probed_stream *probed, guint count)
+{
+	for (guint i = 0; i < count; i++)
+		if (!probed[i].moves && !probed[i].ended)
+			return true;
+	return false;
+}
+
 static enum probed probe(const struct config *config, int fd, const GArray *streams, GArray *stuck)
 {
 	g_autofree struct probed_stream *probed = g_new0(struct probed_stream, streams->len + 1);
 	int64_t until = clock_monotonic() + MAX(LOOK_NS, LOOK_TURNS * config->live_timer);
 	bool answers = look(fd, streams, probed, true);
 
-	while (answers && clock_monotonic() < until) {
+	while (answers && waits(probed, streams->len) && clock_monotonic() < until) {
 		g_usleep((gulong)CLAMP(config->live_timer / 1000, 10000, 200000));
 		answers = look(fd, streams, probed, false);
 	}

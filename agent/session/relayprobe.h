@@ -22,8 +22,8 @@ enum probed {
 	PROBED_FAILED   /* the relay daemon does not answer, or another viewer is attached */
 };
 
-/* Looks for about two seconds. Appends the streams that do not move (struct viewer_stream) to @stuck. No
- * reader may be attached. */
+/* Looks for about two seconds, or until all streams have moved. Appends those that do not (struct
+ * viewer_stream) to @stuck. No reader may be attached. */
 enum probed relayprobe_run(const struct config *config, const char *name, GArray *stuck);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "session/relayfolder.h"
+#include "session/relaymetadata.h"
 
 /* Indexes are small; a file beyond this is none. */
 #define INDEX_MAX (256 * 1024 * 1024)
@@ -48,6 +49,10 @@ static void found_wrong(struct indexes *indexes, const struct stream_key *key, c
 {
 	enum relay_scanned scanned = relay_passes(error) ? RELAY_BUSY : RELAY_PART;
 
+	if (!error && key->user != KERNEL_USER) {
+		indexes->files->odd = true;
+		indexes->files->odd_user = key->user;
+	}
 	if (scanned <= indexes->scanned)
 		return;
 	indexes->scanned = scanned;
@@ -126,12 +131,29 @@ static void scan_packet(void *data, const struct relay_packet *packet)
 		g_array_append_val(scan->packets, found);
 }
 
+/* Whether none of the packets from @first on holds an event. */
+static bool are_empty(const GArray *packets, guint first)
+{
+	for (guint i = first; i < packets->len; i++)
+		if (relay_packet_holds_events(&g_array_index(packets, struct relayfiles_packet, i).is))
+			return false;
+	return true;
+}
+
+/* A program that ended while it registered leaves packets that hold nothing, and that cannot be read unless
+ * another one of its user registers. */
 static void scan_trace(void *data, const struct stream_key *key)
 {
 	struct scan *scan = data;
+	guint first = scan->packets->len;
 
 	scan->key = *key;
 	read_indexes(&scan->indexes, key);
+	if (scan->packets->len == first || !are_empty(scan->packets, first) ||
+		relay_metadata_have_streams(scan->indexes.files, key))
+		return;
+	for (guint i = first; i < scan->packets->len; i++)
+		g_array_index(scan->packets, struct relayfiles_packet, i).blank = true;
 }
 
 static void init_scan(
@@ -181,6 +203,15 @@ enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *
 		snprintf(error, error_size, "%s: an index cannot be read (%s)", files->path,
 			scan.indexes.wrong);
 	return scan.indexes.scanned;
+}
+
+bool relay_scan_was_odd(struct relayfiles *files, uint64_t *user)
+{
+	bool odd = files->odd;
+
+	*user = files->odd_user;
+	files->odd = false;
+	return odd;
 }
 
 /* Locating */

@@ -23,6 +23,10 @@ enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *
 void relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
 	const struct positions *positions, GArray *packets);
 
+/* Whether one of the indexes that were read since the last call has entries that cannot be, as packets that
+ * end before they begin; and whose it is. */
+bool relay_scan_was_odd(struct relayfiles *files, uint64_t *user);
+
 /* Looks up one packet: for intake_options. */
 bool relay_locate(void *files, const struct stream_key *key, uint64_t begin, struct packet_info *info);
 

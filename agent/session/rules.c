@@ -19,7 +19,12 @@ static void rule_free(void *data)
 	g_free(rule);
 }
 
-static struct rule *add(GPtrArray *rules, const char *name, enum lttng_event_type type, const char *filter)
+GPtrArray *rules_create(void)
+{
+	return g_ptr_array_new_with_free_func(rule_free);
+}
+
+struct rule *rules_add(GPtrArray *rules, const char *name, enum lttng_event_type type, const char *filter)
 {
 	struct rule *rule = g_new0(struct rule, 1);
 
@@ -39,11 +44,11 @@ static struct rule *add(GPtrArray *rules, const char *name, enum lttng_event_typ
  */
 GPtrArray *rules_of_events(const struct config *config)
 {
-	GPtrArray *rules = g_ptr_array_new_with_free_func(rule_free);
+	GPtrArray *rules = rules_create();
 	g_auto(GStrv) names = globs_split(config->event_names);
 
 	for (char **name = names; *name; name++) {
-		struct rule *rule = add(rules, *name, LTTNG_EVENT_TRACEPOINT, config->event_filter);
+		struct rule *rule = rules_add(rules, *name, LTTNG_EVENT_TRACEPOINT, config->event_filter);
 
 		rule->level_type = LTTNG_EVENT_LOGLEVEL_RANGE;
 		rule->level = config->event_level >= LEVEL_DEBUG ? (int)LTTNG_LOGLEVEL_DEBUG
@@ -52,26 +57,9 @@ GPtrArray *rules_of_events(const struct config *config)
 	return rules;
 }
 
-static void add_all(GPtrArray *rules, const char *text, enum lttng_event_type type)
-{
-	g_auto(GStrv) names = globs_split(text);
-
-	for (char **name = names; *name; name++)
-		add(rules, *name, type, "");
-}
-
-GPtrArray *rules_of_kernel(const struct config *config)
-{
-	GPtrArray *rules = g_ptr_array_new_with_free_func(rule_free);
-
-	add_all(rules, config->kernel_events, LTTNG_EVENT_TRACEPOINT);
-	add_all(rules, config->kernel_syscalls, LTTNG_EVENT_SYSCALL);
-	return rules;
-}
-
 GPtrArray *rules_list(struct lttng_handle *handle, const char *channel, int *code)
 {
-	GPtrArray *rules = g_ptr_array_new_with_free_func(rule_free);
+	GPtrArray *rules = rules_create();
 	struct lttng_event *events = NULL;
 	int count = lttng_list_events(handle, channel, &events);
 
@@ -81,7 +69,7 @@ GPtrArray *rules_list(struct lttng_handle *handle, const char *channel, int *cod
 		struct rule *rule;
 
 		lttng_event_get_filter_expression(&events[i], &filter);
-		rule = add(rules, events[i].name, events[i].type, filter ? filter : "");
+		rule = rules_add(rules, events[i].name, events[i].type, filter ? filter : "");
 		rule->level_type = events[i].loglevel_type;
 		rule->level = events[i].loglevel;
 		rule->enabled = events[i].enabled != 0;
@@ -93,20 +81,28 @@ GPtrArray *rules_list(struct lttng_handle *handle, const char *channel, int *cod
 }
 
 /* The level counts where the type says that there is one. */
-static bool is_same(const struct rule *one, const struct rule *other)
+static gboolean is_same(gconstpointer one_data, gconstpointer other_data)
 {
+	const struct rule *one = one_data, *other = other_data;
+
 	return !strcmp(one->name, other->name) && one->type == other->type &&
 	       one->level_type == other->level_type &&
 	       (one->level_type == LTTNG_EVENT_LOGLEVEL_ALL || one->level == other->level) &&
 	       !strcmp(one->filter, other->filter);
 }
 
-struct rule *rules_find(const GPtrArray *rules, const struct rule *rule)
+static guint hash_of_name(gconstpointer rule)
 {
-	for (guint i = 0; i < rules->len; i++)
-		if (is_same(rules->pdata[i], rule))
-			return rules->pdata[i];
-	return NULL;
+	return g_str_hash(((const struct rule *)rule)->name);
+}
+
+GHashTable *rules_index(const GPtrArray *rules)
+{
+	GHashTable *index = g_hash_table_new(hash_of_name, is_same);
+
+	for (guint i = rules->len; i-- > 0;) /* the first of those that are alike stays */
+		g_hash_table_replace(index, rules->pdata[i], rules->pdata[i]);
+	return index;
 }
 
 static struct lttng_event *event_of(const struct rule *rule)

@@ -20,15 +20,18 @@ struct rule {
 	bool enabled;
 };
 
-/* Lists of struct rule, to be unreffed: what [events] and [kernel] ask for, all of it enabled. */
+/* A list of struct rule, to be unreffed; and a rule at its end, which is enabled and of all levels. */
+GPtrArray *rules_create(void);
+struct rule *rules_add(GPtrArray *rules, const char *name, enum lttng_event_type type, const char *filter);
+
+/* What [events] asks for; kernelrules.h has what [kernel] does. */
 GPtrArray *rules_of_events(const struct config *config);
-GPtrArray *rules_of_kernel(const struct config *config);
 
 /* What the channel has; NULL with a negative @code if LTTng does not tell. */
 GPtrArray *rules_list(struct lttng_handle *handle, const char *channel, int *code);
 
-/* The one that is as @rule but for being enabled, or NULL. */
-struct rule *rules_find(const GPtrArray *rules, const struct rule *rule);
+/* Finds the one that is as a rule but for being enabled: the first, if there are more. To be unreffed. */
+GHashTable *rules_index(const GPtrArray *rules);
 
 /* These return 0, or a negative code. Disabling marks all of @rules that have the name. */
 int rule_enable(struct lttng_handle *handle, const char *channel, const struct rule *rule);

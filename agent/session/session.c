@@ -52,11 +52,9 @@ struct session *session_adopt(const struct config *config, const char *name)
 enum session_status session_start(struct session *session, char *error, size_t error_size)
 {
 	LOCK_TRACING;
-	int code = lttng_start_tracing(session->name);
+	int code = tracing_start(session->name);
 
-	return code == 0 || code == -LTTNG_ERR_TRACE_ALREADY_STARTED
-		       ? SESSION_OK
-		       : tracing_failure(code, error, error_size, "start the LTTng session");
+	return code == 0 ? SESSION_OK : tracing_failure(code, error, error_size, "start the LTTng session");
 }
 
 const char *session_url(const struct session *session)
@@ -64,13 +62,15 @@ const char *session_url(const struct session *session)
 	return session->url;
 }
 
-bool session_stop(struct session *session, int64_t timeout_ns)
+bool session_stop(struct session *session, bool other_records, int64_t timeout_ns)
 {
 	LOCK_TRACING;
-	int64_t deadline = clock_monotonic() + timeout_ns;
+	int64_t begun = clock_monotonic(), deadline = begun + timeout_ns;
 	int pending;
 
 	lttng_stop_tracing_no_wait(session->name);
+	if (other_records)
+		tracing_count_lost(begun);
 	while ((pending = lttng_data_pending(session->name)) == 1 && clock_monotonic() < deadline)
 		g_usleep(PENDING_POLL_US);
 	return pending != 1;

@@ -14,6 +14,7 @@
 
 #include "config/config.h"
 #include "core/reason.h"
+#include "session/again.h"
 #include "session/sessionid.h"
 
 struct session;
@@ -53,18 +54,17 @@ enum session_status session_check(
 enum session_status session_create(const struct config *config, uint64_t level,
 	struct session_identity *identity, char *error, size_t error_size);
 
-/*
- * A session that takes another one's place, so that hardly anything is recorded by neither and nothing by
- * both. It is created as @name.
- */
+/* A session that takes another one's place, without a moment in which neither records. It is created as
+ * @name. */
 enum session_status session_create_beside(const struct config *config, const char *name, uint64_t level,
 	struct session_identity *identity, char *error, size_t error_size);
-/* Starts it with its channels disabled: programs map its buffers, which takes a while, and record nothing. */
+/* Starts it with its channels disabled: programs map its buffers, which takes a while, and record nothing.
+ * One that is started already stays as it is. */
 enum session_status session_start_mute(
 	const struct config *config, const char *name, char *error, size_t error_size);
-/* Stops @from, and enables the channels of @to: a few milliseconds lie between. */
-enum session_status session_switch(
-	const struct config *config, const char *from, const char *to, char *error, size_t error_size);
+/* Enables them: when this returns all programs record in it. */
+enum session_status session_unmute(
+	const struct config *config, const char *name, char *error, size_t error_size);
 
 /*
  * Ends a session that is stopped and read to its end, of which a program may hold a buffer for ever, so that
@@ -84,7 +84,7 @@ enum session_status session_start(struct session *session, char *error, size_t e
 struct session_repairs {
 	const char *what;           /* that somebody had changed; NULL: nothing */
 	bool level;                 /* it had another one */
-	struct omissions omissions; /* if it was looked at anew */
+	struct omissions omissions; /* before, those that are known; of what is @anew they are found out */
 };
 
 /*
@@ -94,14 +94,15 @@ struct session_repairs {
  * as beside_enable has it.
  */
 enum session_status session_repair(const struct config *config, const struct session_identity *session,
-	uint64_t level, bool anew, struct session_repairs *repairs);
+	uint64_t level, struct anew anew, struct session_repairs *repairs);
 
 /* The URL for lttng-live; borrowed. */
 const char *session_url(const struct session *session);
 
 /* Stops recording, and waits until the relay has what was recorded, up to @timeout_ns; then nothing more
- * comes. Returns whether it has. */
-bool session_stop(struct session *session, int64_t timeout_ns);
+ * comes. Returns whether it has. If programs record in another session, too, those are counted that LTTng
+ * gives up meanwhile. */
+bool session_stop(struct session *session, bool other_records, int64_t timeout_ns);
 
 /* Destroys the session, without waiting for the daemon to be done with it. */
 void session_destroy(struct session *session);

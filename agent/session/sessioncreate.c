@@ -5,16 +5,9 @@
 #include <stdio.h>
 
 #include "session/beside.h"
+#include "session/newer.h"
 #include "session/relayport.h"
 #include "session/tracing.h"
-
-/*
- * LTTng writes CTF 2 from 2.15 on unless it is told otherwise, and babeltrace2 reads that only from 2.1 on.
- * An older liblttng-ctl has no such call, nor does its header declare it; hence the name of our own for it.
- */
-#define TRACE_FORMAT_CTF_1_8 1
-extern int set_trace_format(struct lttng_session_descriptor *descriptor, unsigned format) __asm__(
-	"lttng_session_descriptor_set_trace_format") __attribute__((weak));
 
 /* Sessions that are made before one that takes another's place. */
 #define BETWEEN 2
@@ -31,8 +24,7 @@ static int create_live(const struct config *config, const char *name)
 
 	if (!descriptor)
 		return -LTTNG_ERR_INVALID;
-	if (&set_trace_format)
-		set_trace_format(descriptor, TRACE_FORMAT_CTF_1_8);
+	newer_write_ctf_1(descriptor);
 	code = lttng_create_session_ext(descriptor);
 	lttng_session_descriptor_destroy(descriptor);
 	return code == LTTNG_OK ? 0 : -(int)code;
@@ -173,26 +165,29 @@ enum session_status session_start_mute(
 	const struct config *config, const char *name, char *error, size_t error_size)
 {
 	LOCK_TRACING;
+	uint64_t created;
+	bool active = false;
 	int code;
 
 	tracing_prepare(config);
-	code = tracing_enable_channels(config, name, false);
+	code = tracing_find_session(name, &created, &active);
+	if (code == 0 && active)
+		return SESSION_OK; /* since before, and programs may record in it alone */
 	if (code == 0)
-		code = lttng_start_tracing(name);
-	return code == 0 || code == -LTTNG_ERR_TRACE_ALREADY_STARTED
-		       ? SESSION_OK
-		       : tracing_failure(code, error, error_size, "start the LTTng session");
+		code = tracing_enable_channels(config, name, false);
+	if (code == 0)
+		code = tracing_start(name);
+	return code == 0 ? SESSION_OK : tracing_failure(code, error, error_size, "start the LTTng session");
 }
 
-enum session_status session_switch(
-	const struct config *config, const char *from, const char *to, char *error, size_t error_size)
+enum session_status session_unmute(
+	const struct config *config, const char *name, char *error, size_t error_size)
 {
 	LOCK_TRACING;
 	int code;
 
 	tracing_prepare(config);
-	lttng_stop_tracing_no_wait(from);
-	code = tracing_enable_channels(config, to, true);
+	code = tracing_enable_channels(config, name, true);
 	return code == 0 ? SESSION_OK
 			 : tracing_failure(code, error, error_size, "enable the LTTng session's channels");
 }

@@ -104,35 +104,78 @@ char *sessiond_group(void)
 	return group ? g_strdup(group->gr_name) : NULL;
 }
 
-/* Whether the line of /proc/net/unix is a connection that the daemon holds to a program. */
-static bool is_program(const char *line, const char *folder)
-{
-	unsigned state;
+/* A line of /proc/net/unix. */
+struct socket_line {
+	unsigned flags, state;
 	char path[256];
-	const char *version;
+};
 
-	if (sscanf(line, "%*x: %*x %*x %*x %*x %x %*u %255s", &state, path) != 2 || state != SS_CONNECTED)
-		return false;
-	version = strstr(path, PROGRAMS_SOCKET);
-	if (!version || (size_t)(version - path) != strlen(folder) ||
-		strncmp(path, folder, strlen(folder)) != 0)
-		return false;
-	version += strlen(PROGRAMS_SOCKET);
-	return isdigit((unsigned char)*version) && version[strspn(version, "0123456789")] == '\0';
+/* The number at the end of the path of a socket that the daemon has for programs; -1: it is no such socket.
+ */
+static int interface_of(const struct socket_line *socket, const char *folder)
+{
+	const char *number = strstr(socket->path, PROGRAMS_SOCKET);
+
+	if (!number || (size_t)(number - socket->path) != strlen(folder) ||
+		strncmp(socket->path, folder, strlen(folder)) != 0)
+		return -1;
+	number += strlen(PROGRAMS_SOCKET);
+	return isdigit((unsigned char)*number) && number[strspn(number, "0123456789")] == '\0' ? atoi(number)
+											       : -1;
 }
 
-int sessiond_programs(const char *tracing_group)
+/* Calls @visit for each socket in the daemon's folder that programs connect to, and for each connection;
+ * false if they cannot be told. */
+static bool each_socket(const char *tracing_group,
+	void (*visit)(const struct socket_line *socket, int interface, void *data), void *data)
 {
 	g_autofree char *folder = NULL;
 	FILE *sockets = fopen("/proc/net/unix", "re");
 	char line[512];
-	int count = 0;
 
 	if (!sockets)
-		return -1;
+		return false;
 	find(tracing_group, &folder);
-	while (fgets(line, sizeof(line), sockets))
-		count += is_program(line, folder);
+	while (fgets(line, sizeof(line), sockets)) {
+		struct socket_line socket;
+		int interface;
+
+		if (sscanf(line, "%*x: %*x %*x %x %*x %x %*u %255s", &socket.flags, &socket.state,
+			    socket.path) != 3)
+			continue;
+		interface = interface_of(&socket, folder);
+		if (interface >= 0)
+			visit(&socket, interface, data);
+	}
 	fclose(sockets);
+	return true;
+}
+
+static void count_connection(const struct socket_line *socket, int interface, void *count)
+{
+	(void)interface;
+	*(int *)count += socket->state == SS_CONNECTED;
+}
+
+int sessiond_programs(const char *tracing_group)
+{
+	int count = 0;
+
+	if (!each_socket(tracing_group, count_connection, &count))
+		return -1;
 	return count / 2; /* each has one for commands and one to notify */
+}
+
+static void note_listener(const struct socket_line *socket, int interface, void *found)
+{
+	if (socket->flags & __SO_ACCEPTCON)
+		*(int *)found = interface;
+}
+
+int sessiond_interface(const char *tracing_group)
+{
+	int found = -1;
+
+	each_socket(tracing_group, note_listener, &found);
+	return found;
 }

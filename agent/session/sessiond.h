@@ -29,4 +29,10 @@ char *sessiond_group(void);
 /* Processes that are registered with it, -1 if that cannot be told. */
 int sessiond_programs(const char *tracing_group);
 
+/*
+ * The version of the interface between programs and the daemon, which the daemon's socket for programs has in
+ * its name: a program of another one never finds it. -1 if it cannot be told.
+ */
+int sessiond_interface(const char *tracing_group);
+
 #endif

@@ -117,11 +117,11 @@ static int repair_start(const char *name, bool active, const char **changed)
 	if (active)
 		return 0;
 	*changed = "it was stopped";
-	return lttng_start_tracing(name);
+	return tracing_start(name);
 }
 
-static int repair(const struct config *config, const char *name, bool active, uint64_t level, bool anew,
-	struct session_repairs *repairs)
+static int repair(const struct config *config, const char *name, bool active, uint64_t level,
+	struct anew anew, struct session_repairs *repairs)
 {
 	struct lttng_handle *handle = tracing_open(name);
 	int code = handle ? repair_channel(config, handle, &repairs->what) : -LTTNG_ERR_NOMEM;
@@ -138,14 +138,14 @@ static int repair(const struct config *config, const char *name, bool active, ui
 }
 
 enum session_status session_repair(const struct config *config, const struct session_identity *session,
-	uint64_t level, bool anew, struct session_repairs *repairs)
+	uint64_t level, struct anew anew, struct session_repairs *repairs)
 {
 	LOCK_TRACING;
 	uint64_t found = 0;
 	bool active = false;
 	int code;
 
-	*repairs = (struct session_repairs){0};
+	*repairs = (struct session_repairs){.omissions = repairs->omissions};
 	tracing_prepare(config);
 	code = tracing_find_session(session->name, &found, &active);
 	if (code == -LTTNG_ERR_SESS_NOT_FOUND || (code == 0 && found != session->created))

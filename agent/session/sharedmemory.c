@@ -8,24 +8,42 @@
 
 #include "session/tracing.h"
 
-static uint64_t channel_need(const struct config *config, const char *name)
+/* Returns the size of a sub-buffer; adds what all rings of the channel need. */
+static uint64_t add_channel(const struct config *config, const char *name, uint64_t *need)
 {
 	struct lttng_channel_attr attr = {0};
 
 	tracing_size_channel(config, name, &attr);
-	return (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * attr.subbuf_size * attr.num_subbuf;
+	*need += (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * attr.subbuf_size * attr.num_subbuf;
+	return attr.subbuf_size;
+}
+
+uint64_t sharedmemory_need(const struct config *config)
+{
+	uint64_t need = 0;
+
+	add_channel(config, CHANNEL, &need);
+	if (*config->event_names)
+		add_channel(config, EVENTS_CHANNEL, &need);
+	return need;
+}
+
+void sharedmemory_refresh(struct sharedmemory *memory)
+{
+	struct statvfs room;
+
+	memory->size = memory->free = 0;
+	if (statvfs(SHAREDMEMORY_FOLDER, &room) != 0)
+		return;
+	memory->size = (uint64_t)room.f_blocks * room.f_frsize;
+	memory->free = (uint64_t)room.f_bavail * room.f_frsize;
 }
 
 void sharedmemory_look(const struct config *config, struct sharedmemory *memory)
 {
-	struct statvfs room;
+	uint64_t need = 0;
 
-	*memory = (struct sharedmemory){0};
-	if (statvfs(SHAREDMEMORY_FOLDER, &room) != 0 || !room.f_blocks)
-		return;
-	memory->size = (uint64_t)room.f_blocks * room.f_frsize;
-	memory->free = (uint64_t)room.f_bavail * room.f_frsize;
-	memory->need = channel_need(config, CHANNEL);
-	if (*config->event_names)
-		memory->need += channel_need(config, EVENTS_CHANNEL);
+	*memory = (struct sharedmemory){.event_max = add_channel(config, CHANNEL, &need)};
+	sharedmemory_refresh(memory);
+	memory->need = sharedmemory_need(config);
 }

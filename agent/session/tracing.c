@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/tracing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/ledger.h"
+#include "session/newer.h"
 
 /*
  * A ring has many small sub-buffers rather than few large ones. No event is larger than one, and an element
@@ -23,6 +29,9 @@
 #define SUB_BUFFER_LARGE (512 * 1024)
 /* Files of each stream at the relay. */
 #define RELAY_FILES 8
+/* So long the session daemon waits for an answer of a program, unless LTTNG_APP_SOCKET_TIMEOUT is set for it;
+ * then it closes the connection, and asks it no more. */
+#define PATIENCE_NS (5 * NS_PER_SECOND)
 
 pthread_mutex_t tracing_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -109,6 +118,7 @@ const struct tracing_event tracing_events[TRACING_EVENTS] = {
 	{"zipkin:keyval_string", 0},
 	{"zipkin:keyval_integer", 0},
 	{"zipkin:keyval", 0},
+	{"blkin_canary:beat", 0},
 	{"blkin:span_emerg", 0},
 	{"blkin:span_alert", 1},
 	{"blkin:span_crit", 2},
@@ -157,6 +167,8 @@ int tracing_enable_channel(const struct config *config, struct lttng_handle *han
 	channel->attr.overwrite =
 		0; /* a full ring discards, and counts, what is new: the program never waits */
 	tracing_size_channel(config, name, &channel->attr);
+	if (handle->domain.type == LTTNG_DOMAIN_UST)
+		newer_tune(channel);
 	code = lttng_enable_channel(handle, channel);
 	lttng_channel_destroy(channel);
 	return code;
@@ -176,6 +188,14 @@ int tracing_find_channel(struct lttng_handle *handle, const char *name, bool *th
 	return MIN(count, 0);
 }
 
+/* Of a channel that is enabled LTTng says that it exists. */
+static int enable_if_not(const struct config *config, struct lttng_handle *handle, const char *name)
+{
+	int code = tracing_enable_channel(config, handle, name);
+
+	return code == -LTTNG_ERR_UST_CHAN_EXIST || code == -LTTNG_ERR_KERN_CHAN_EXIST ? 0 : code;
+}
+
 static int enable_channels(const struct config *config, struct lttng_handle *handle, bool enable)
 {
 	static const char *const ours[] = {CHANNEL, EVENTS_CHANNEL, KERNEL_CHANNEL};
@@ -185,7 +205,7 @@ static int enable_channels(const struct config *config, struct lttng_handle *han
 	for (size_t k = 0; k < G_N_ELEMENTS(ours); k++)
 		for (int i = 0; i < count && code == 0; i++)
 			if (!strcmp(channels[i].name, ours[k]))
-				code = enable ? tracing_enable_channel(config, handle, ours[k])
+				code = enable ? enable_if_not(config, handle, ours[k])
 					      : lttng_disable_channel(handle, ours[k]);
 	free(channels);
 	return code;
@@ -194,8 +214,10 @@ static int enable_channels(const struct config *config, struct lttng_handle *han
 int tracing_enable_channels(const struct config *config, const char *name, bool enable)
 {
 	struct lttng_handle *programs = tracing_open(name), *kernel = tracing_open_kernel(name);
+	int64_t begun = clock_monotonic();
 	int code = programs ? enable_channels(config, programs, enable) : -LTTNG_ERR_NOMEM;
 
+	tracing_count_lost(begun);
 	if (kernel && (*config->kernel_events || *config->kernel_syscalls))
 		enable_channels(config, kernel, enable);
 	if (programs)
@@ -254,8 +276,23 @@ int tracing_list_events(struct lttng_handle *handle, bool *on)
 	return MIN(count, 0);
 }
 
+void tracing_count_lost(int64_t begun)
+{
+	int64_t lasted = clock_monotonic() - begun, programs = lasted / PATIENCE_NS;
+
+	if (!programs)
+		return;
+	ledger_add(PROGRAMS_LOST, programs);
+	log_warning(
+		"lttng-sessiond took %.1f s to tell programs what to record: it gave up those that did not "
+		"answer for 5 s each, as they are stopped, say, %" PRId64 " at most; what they record, "
+		"once they go on, until they are registered again is lost",
+		(double)lasted / NS_PER_SECOND, programs);
+}
+
 int tracing_set_events(struct lttng_handle *handle, uint64_t level, const bool *on)
 {
+	int64_t begun = clock_monotonic();
 	int code = 0;
 
 	for (size_t i = 0; i < TRACING_EVENTS && code == 0; i++)
@@ -264,5 +301,15 @@ int tracing_set_events(struct lttng_handle *handle, uint64_t level, const bool *
 	for (size_t i = TRACING_EVENTS; i > 0 && code == 0; i--)
 		if (on[i - 1] && tracing_events[i - 1].level > level)
 			code = lttng_disable_event(handle, tracing_events[i - 1].name, CHANNEL);
+	tracing_count_lost(begun);
 	return code;
+}
+
+int tracing_start(const char *name)
+{
+	int64_t begun = clock_monotonic();
+	int code = lttng_start_tracing(name);
+
+	tracing_count_lost(begun);
+	return code == -LTTNG_ERR_TRACE_ALREADY_STARTED ? 0 : code;
 }

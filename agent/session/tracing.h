@@ -56,7 +56,7 @@ int tracing_find_session(const char *name, uint64_t *created, bool *active);
  * The events that a session records, one by one: of a pattern any program could register thousands of names,
  * or events of megabytes, which the reader would have to take. Those of a level above the session's are off.
  */
-#define TRACING_EVENTS 17
+#define TRACING_EVENTS 18
 extern const struct tracing_event {
 	const char *name;
 	uint64_t level;
@@ -87,5 +87,13 @@ int tracing_list_events(struct lttng_handle *handle, bool *on);
 /* Enables and disables tracing_events, of which @on are enabled, as @level wants it. An event that stays is
  * not touched. If it is cut short, those that are on are the first ones all the same. */
 int tracing_set_events(struct lttng_handle *handle, uint64_t level, const bool *on);
+
+/* Starts the session @name, unless it is started. */
+int tracing_start(const char *name);
+
+/* The daemon was told since @begun (CLOCK_MONOTONIC ns) what programs are to record. It waits for each that
+ * does not answer, and gives it up: how many that may be is logged, and counted. To be called for each call,
+ * or few, as many short waits are no long one. */
+void tracing_count_lost(int64_t begun);
 
 #endif

@@ -9,15 +9,19 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/ledger.h"
+#include "session/again.h"
+#include "session/measure.h"
 #include "session/session.h"
 
 #define PERIOD_NS (2 * NS_PER_SECOND)
 /* The same repair is logged no more often than this. */
 #define LOG_NS (60 * NS_PER_SECOND)
-/* What LTTng refuses is asked for again so often: somebody may have loaded the kernel's modules. */
-#define AGAIN_NS (60 * NS_PER_SECOND)
-/* When it ends, it waits no longer than this for the daemon. */
+/* So often the memory of buffers is looked at. */
+#define MEASURE_NS (10 * NS_PER_SECOND)
+/* When it ends, it waits no longer than this for the daemon, */
 #define END_NS (500 * NS_PER_MS)
+/* and before a session is stopped, no longer than this. */
+#define STOP_NS (2 * NS_PER_SECOND)
 
 struct watch {
 	const struct config *config;
@@ -31,12 +35,16 @@ struct watch {
 	const char *reported; /* what was logged last, */
 	int64_t reported_at;  /* and when */
 	_Atomic uint64_t level;
-	bool at_once;               /* look before the period is over */
-	bool anew;                  /* at a session that was made or configured since the last look */
-	struct omissions omissions; /* as of the last look of this kind, */
-	int64_t omissions_at;       /* and when that was */
-	atomic_bool news;           /* nobody was told of these */
-	bool ended;                 /* the thread has nothing more to do */
+	bool at_once;                /* look before the period is over */
+	bool anew;                   /* at a session that was made or configured since the last look */
+	struct omissions omissions;  /* as of the last looks that found them out, */
+	struct asked asked;          /* and when those were */
+	atomic_bool news;            /* nobody was told of these */
+	struct user_buffers buffers; /* as of the last look of that kind, */
+	int64_t measure_next;        /* the next one is not before; CLOCK_MONOTONIC ns */
+	atomic_bool measured;        /* nobody was told of it */
+	bool looking;                /* the daemon is asked */
+	bool ended;                  /* the thread has nothing more to do */
 };
 
 /* Waits for a period, or until there is news; false if it is to end. The lock is held. */
@@ -64,21 +72,17 @@ static void report(struct watch *watch, const char *name, const char *changed)
 		name, changed);
 }
 
-/* Whether to ask for all that the configuration wants. */
-static bool is_to_try(const struct watch *watch)
+static void note_omissions(struct watch *watch, const struct omissions *omissions, struct anew anew)
 {
-	const struct omissions *omissions = &watch->omissions;
+	int64_t now = clock_monotonic();
 
-	return watch->anew ||
-	       ((omissions->events.reason != REASON_NONE || omissions->kernel.reason != REASON_NONE) &&
-		       clock_monotonic() - watch->omissions_at >= AGAIN_NS);
-}
-
-static void note_omissions(struct watch *watch, const struct omissions *omissions)
-{
-	watch->anew = false;
+	if (!anew.events && !anew.kernel)
+		return;
 	watch->omissions = *omissions;
-	watch->omissions_at = clock_monotonic();
+	if (anew.events)
+		watch->asked.events = now;
+	if (anew.kernel)
+		watch->asked.kernel = now;
 	watch->news = true;
 }
 
@@ -86,25 +90,51 @@ static void note_omissions(struct watch *watch, const struct omissions *omission
 static void look(struct watch *watch)
 {
 	struct session_identity session = watch->session;
-	struct session_repairs repairs;
+	struct session_repairs repairs = {.omissions = watch->omissions};
 	uint64_t level = watch->level;
 	enum session_status status;
-	bool anew = is_to_try(watch);
+	bool all = watch->anew;
+	struct anew anew = all ? (struct anew){true, true}
+			       : again_due(&watch->omissions, &watch->asked, clock_monotonic());
 
-	watch->at_once = false;
+	watch->at_once = watch->anew = false;
+	watch->looking = true;
 	pthread_mutex_unlock(&watch->lock);
 	status = session_repair(watch->config, &session, level, anew, &repairs);
 	pthread_mutex_lock(&watch->lock);
+	watch->looking = false;
+	pthread_cond_broadcast(&watch->changed);
 	if (!watch->watching || session.created != watch->session.created)
 		return; /* the session is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
-	if (status == SESSION_OK && anew)
-		note_omissions(watch, &repairs.omissions);
+	if (status != SESSION_OK)
+		watch->anew |= all;
+	else
+		note_omissions(watch, &repairs.omissions, anew);
 	if (status == SESSION_OK && repairs.what)
 		report(watch, session.name, repairs.what);
 	if (status == SESSION_OK && repairs.level)
 		log_info("LTTng session `%s`: `level` has changed", session.name);
+}
+
+/* The same for the memory that buffers take, less often. */
+static void measure(struct watch *watch)
+{
+	struct session_identity session = watch->session;
+	struct user_buffers buffers;
+	int64_t now = clock_monotonic();
+
+	if (now < watch->measure_next)
+		return;
+	watch->measure_next = now + MEASURE_NS;
+	pthread_mutex_unlock(&watch->lock);
+	measure_buffers(watch->config, &session, &buffers);
+	pthread_mutex_lock(&watch->lock);
+	if (!watch->watching || session.created != watch->session.created)
+		return;
+	watch->buffers = buffers;
+	watch->measured = true;
 }
 
 static void *run(void *data)
@@ -113,10 +143,13 @@ static void *run(void *data)
 
 	pthread_mutex_lock(&watch->lock);
 	while (wait_period(watch))
-		if (watch->watching && !watch->gone)
+		if (watch->watching && !watch->gone) {
 			look(watch);
+			if (!watch->gone)
+				measure(watch);
+		}
 	watch->ended = true;
-	pthread_cond_signal(&watch->changed);
+	pthread_cond_broadcast(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
 	return NULL;
 }
@@ -147,9 +180,21 @@ void watch_set(struct watch *watch, const struct session_identity *session)
 	watch->watching = session != NULL;
 	watch->gone = false;
 	watch->at_once = watch->anew = session != NULL;
+	watch->measure_next = 0;
 	if (session)
 		watch->session = *session;
-	pthread_cond_signal(&watch->changed);
+	pthread_cond_broadcast(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_stop(struct watch *watch)
+{
+	struct timespec time = clock_timespec(clock_monotonic() + STOP_NS);
+
+	pthread_mutex_lock(&watch->lock);
+	watch->watching = false;
+	while (watch->looking && pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
+		;
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -158,7 +203,7 @@ void watch_set_level(struct watch *watch, uint64_t level)
 	pthread_mutex_lock(&watch->lock);
 	watch->level = level;
 	watch->at_once = true;
-	pthread_cond_signal(&watch->changed);
+	pthread_cond_broadcast(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -178,6 +223,17 @@ bool watch_news(struct watch *watch, struct omissions *omissions)
 	return true;
 }
 
+bool watch_measured(struct watch *watch, struct user_buffers *buffers)
+{
+	if (!watch->measured)
+		return false;
+	pthread_mutex_lock(&watch->lock);
+	watch->measured = false;
+	*buffers = watch->buffers;
+	pthread_mutex_unlock(&watch->lock);
+	return true;
+}
+
 bool watch_gone(struct watch *watch)
 {
 	return watch->gone;
@@ -191,7 +247,7 @@ void watch_destroy(struct watch *watch)
 	pthread_mutex_lock(&watch->lock);
 	watch->end = true;
 	watch->watching = false;
-	pthread_cond_signal(&watch->changed);
+	pthread_cond_broadcast(&watch->changed);
 	while (!watch->ended && pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
 		;
 	ended = watch->ended;

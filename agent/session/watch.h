@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "core/reason.h"
+#include "core/userbuffers.h"
 #include "session/sessionid.h"
 
 struct watch;
@@ -21,6 +22,10 @@ struct watch *watch_create(const struct config *config);
 
 /* Watches over @session from now on, or, if it is NULL, over none. */
 void watch_set(struct watch *watch, const struct session_identity *session);
+
+/* The session is about to be stopped on purpose: watches over none, and waits until a look that is under way
+ * is over, two seconds at most, as it would be started again by that. */
+void watch_stop(struct watch *watch);
 
 /* Whether the daemon says that the session is not there any more. */
 bool watch_gone(struct watch *watch);
@@ -33,6 +38,9 @@ uint64_t watch_level(struct watch *watch);
 /* Whether it was found out anew what of the configuration the session does not record; since this was asked
  * last. */
 bool watch_news(struct watch *watch, struct omissions *omissions);
+
+/* Whether the buffers of users were measured since this was asked last. */
+bool watch_measured(struct watch *watch, struct user_buffers *buffers);
 
 /* Ends it. If the daemon hangs, its thread is left behind with what it needs. */
 void watch_destroy(struct watch *watch);

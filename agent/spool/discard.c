@@ -151,6 +151,8 @@ static bool delete_recalled(
 	*spans = 0;
 	for (entry = list; entry; entry = entry->next) {
 		ids[(*gone)++] = entry->spool_id;
+		for (guint i = 0; entry->more_ids && i < entry->more_ids->len; i++)
+			ids[(*gone)++] = g_array_index(entry->more_ids, int64_t, i);
 		*spans += entry->batch->count;
 	}
 	good = spool_discard(spool, ids, *gone, *spans);

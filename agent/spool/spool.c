@@ -223,6 +223,19 @@ bool spool_keep_refused(struct spool *spool, struct spool_refused refused)
 
 /* State */
 
+bool spool_look(struct spool *spool)
+{
+	return store_look(&spool->store);
+}
+
+int64_t spool_end_under_way(struct spool *spool)
+{
+	int64_t missing = spool->store.db.db ? store_missing_under_way(&spool->store) : 0;
+
+	spool->store.lost.corrupt += missing;
+	return missing;
+}
+
 static int try(struct store *store, void *data)
 {
 	struct tally next = store->holds;

@@ -38,6 +38,7 @@ struct spool_losses {
 	int64_t corrupt;   /* missing from the file, or damaged in it */
 	int64_t discarded; /* given up: sweep.h */
 	bool unknown;      /* nothing says what the file should hold: more may be lost */
+	bool removed;      /* somebody removed, replaced or cut the open files: `corrupt` is of that */
 };
 
 struct spool;
@@ -51,6 +52,13 @@ void spool_destroy(struct spool *spool);
  * that cannot be done now; spool_error says why. The calls below open it themselves.
  */
 bool spool_open(struct spool *spool);
+
+/* Looks whether the files that are open are still at their paths, and whole: what is lost is counted then. */
+bool spool_look(struct spool *spool);
+
+/* Nothing that is under way comes back any more: what only memory had of it, as the file lost it, is lost;
+ * returns how many spans. */
+int64_t spool_end_under_way(struct spool *spool);
 
 /* Whether something could be stored now. */
 bool spool_try(struct spool *spool);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <glib.h>
 
@@ -75,7 +77,69 @@ static int on_commit(void *data, sqlite3 *connection, const char *name, int page
 	(void)connection;
 	(void)name;
 	db->log_bytes = (uint64_t)pages * FRAME;
+	db->log_needs = db->log_bytes;
 	return SQLITE_OK;
+}
+
+/* What is beside the file */
+
+static bool stat_beside(const struct spooldb *db, const char *suffix, struct stat *file)
+{
+	g_autofree char *path = g_strconcat(db->path, suffix, NULL);
+
+	return lstat(path, file) == 0;
+}
+
+static uint64_t inode_of(const struct spooldb *db, const char *suffix)
+{
+	struct stat file;
+
+	return stat_beside(db, suffix, &file) ? file.st_ino : 0;
+}
+
+/* SQLite makes the file no shorter than its pages, and the log not at all while it is open. */
+static bool is_cut(struct spooldb *db)
+{
+	uint64_t before = db->size, pages;
+	struct stat file, log;
+	int rc = SQLITE_OK;
+
+	if (!stat_beside(db, "", &file) || !stat_beside(db, SPOOLNAME_LOG, &log))
+		return false;
+	db->size = (uint64_t)file.st_size;
+	if ((uint64_t)log.st_size < db->log_needs)
+		return true;
+	if (db->size >= before)
+		return false;
+	pages = (uint64_t)spooldb_number(db, SPOOLDB_PAGES, &rc);
+	return rc != SQLITE_OK || db->size < pages * SPOOLFILE_PAGE;
+}
+
+enum spooldb_harm spooldb_look(struct spooldb *db)
+{
+	int moved = 0;
+
+	if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+		return SPOOLDB_GONE;
+	if ((db->log && inode_of(db, SPOOLNAME_LOG) != db->log) ||
+		(db->index && inode_of(db, SPOOLNAME_INDEX) != db->index))
+		return SPOOLDB_LOG_GONE;
+	return is_cut(db) ? SPOOLDB_CUT : SPOOLDB_WHOLE;
+}
+
+static void remove_beside(const struct spooldb *db, const char *suffix, uint64_t inode, bool any)
+{
+	g_autofree char *path = g_strconcat(db->path, suffix, NULL);
+
+	if (any || (inode && inode_of(db, suffix) == inode))
+		unlink(path);
+}
+
+void spooldb_drop_log(struct spooldb *db, bool any)
+{
+	spooldb_close(db, false);
+	remove_beside(db, SPOOLNAME_LOG, db->log, any);
+	remove_beside(db, SPOOLNAME_INDEX, db->index, any);
 }
 
 /* Nothing that is written goes to the log before its commit, or the log could not be bounded. */
@@ -102,6 +166,9 @@ int spooldb_open(struct spooldb *db)
 	sqlite3_wal_hook(db->db, on_commit, db);
 	sqlite3_file_control(db->db, "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk);
 	db->log_bytes = db->log_max; /* unknown: it is moved before the first commit */
+	db->log_needs = db->size = 0;
+	db->log = inode_of(db, SPOOLNAME_LOG);
+	db->index = inode_of(db, SPOOLNAME_INDEX);
 	return rc;
 }
 
@@ -136,10 +203,8 @@ static int reserve(struct spooldb *db, uint64_t bytes)
 int spooldb_begin(struct spooldb *db, uint64_t bytes)
 {
 	uint64_t frames = bytes + bytes / 64 + 32 * FRAME;
-	int moved = 0, rc = SQLITE_OK;
+	int rc = SQLITE_OK;
 
-	if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
-		return SQLITE_CORRUPT;
 	if (db->log_bytes && db->log_bytes + frames > db->log_max)
 		rc = spooldb_move_log(db);
 	if (rc == SQLITE_OK && bytes)

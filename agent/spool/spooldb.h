@@ -35,7 +35,18 @@ struct spooldb {
 	int64_t pages_max; /* that the file may have */
 	sqlite3 *db;       /* NULL: not open */
 	sqlite3_stmt *stmt[SPOOLDB_STATEMENTS];
-	uint64_t log_bytes; /* in use */
+	uint64_t log_bytes;  /* in use */
+	uint64_t log_needs;  /* bytes that the log has to have; 0: not known yet */
+	uint64_t size;       /* of the file, at the last look; 0: there was none */
+	uint64_t log, index; /* which files these are: their inodes; 0: not known */
+};
+
+/* What somebody did to the open files. */
+enum spooldb_harm {
+	SPOOLDB_WHOLE,    /* nothing that shows */
+	SPOOLDB_GONE,     /* the file is not at its path any more, and another one may be */
+	SPOOLDB_LOG_GONE, /* the log or its index is not; all that is in them can still be read */
+	SPOOLDB_CUT,      /* the file or its log is shorter than it has to be */
 };
 
 /* Does not touch the disk yet. */
@@ -53,7 +64,14 @@ int spooldb_open(struct spooldb *db);
  */
 int spooldb_move_log(struct spooldb *db);
 
-/* Begins a commit that adds about @bytes; SQLITE_CORRUPT also if the open file was removed or renamed. */
+/* Compares the open files with what is at their paths, of an open database. */
+enum spooldb_harm spooldb_look(struct spooldb *db);
+
+/* Closes the database, and removes its log and index, which belong to no other file; with @any, whatever is
+ * in their place. */
+void spooldb_drop_log(struct spooldb *db, bool any);
+
+/* Begins a commit that adds about @bytes. */
 int spooldb_begin(struct spooldb *db, uint64_t bytes);
 
 /*

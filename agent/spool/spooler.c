@@ -22,6 +22,8 @@
 #define DELETE_NS (200 * NS_PER_MS)
 /* Between two steps of the replay. */
 #define STEP_NS (50 * NS_PER_MS)
+/* Between two looks for the files, while spans are in them: somebody may remove them. */
+#define LOOK_NS (1 * NS_PER_SECOND)
 /* Between two tries of a spool that fails. */
 #define RETRY_MIN_NS (1 * NS_PER_SECOND)
 #define RETRY_MAX_NS (5 * NS_PER_SECOND)
@@ -68,6 +70,8 @@ static void publish(struct spooler *spooler, const struct backlog *backlog)
 	spooler->state.batches = spooler->holds.batches;
 	spooler->state.spans = spooler->holds.spans;
 	spooler->state.bytes = spooler->holds.bytes;
+	if (drain != spooler->state.drain)
+		spooler->state.drain_since = clock_monotonic();
 	spooler->state.drain = drain;
 	spooler->state.drain_seconds = seconds;
 	if (spooler->failing)
@@ -94,6 +98,14 @@ bool spooler_note(struct spooler *spooler, bool good)
 	return good;
 }
 
+static void note_removed(struct spooler *spooler, int64_t spans)
+{
+	pthread_mutex_lock(&spooler->lock);
+	spooler->state.lost = spans;
+	spooler->state.removed_at = clock_monotonic();
+	pthread_mutex_unlock(&spooler->lock);
+}
+
 /* Posts what was stored, of which so much was held, and what was lost meanwhile, in one change. */
 void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
 {
@@ -108,6 +120,8 @@ void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
 	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
 	account_post(queue_account(spooler->queue), &change);
+	if (losses.removed)
+		note_removed(spooler, losses.corrupt);
 	if (losses.discarded)
 		drain_restart(&spooler->drain); /* that was no delivery */
 }
@@ -223,11 +237,23 @@ static int64_t next_look(const struct spooler *spooler, const struct backlog *ba
 		next = MIN(next, now + STEP_NS);
 	if (spooler->recalling)
 		next = MIN(next, now + STEP_NS);
+	if (spooler->holds.batches)
+		next = MIN(next, spooler->looked_at + LOOK_NS);
 	if (spooler->drain.count && !is_away(backlog, now))
 		next = MIN(next, now + NS_PER_SECOND);
 	if (backlog->replayed || spooler->to_delete)
 		next = MIN(next, spooler->deleted_at + DELETE_NS);
 	return next;
+}
+
+/* Before anything else is stored: what somebody did to the files. */
+static bool look(struct spooler *spooler, int64_t now)
+{
+	bool good = spool_look(spooler->spool);
+
+	spooler->looked_at = now;
+	spooler_post(spooler, 0, 0);
+	return good || spooler_note(spooler, false);
 }
 
 /* Writes what is due. Returns false if the disk fails: the rest waits for the next try. */
@@ -256,7 +282,7 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 		spooler_give_up(spooler);
 	if (now < spooler->retry_at || !spooler_enter(spooler))
 		return;
-	if (spooler->recalling && !spooler_recall(spooler))
+	if (!look(spooler, now) || (spooler->recalling && !spooler_recall(spooler)))
 		return;
 	if (!write_all(spooler, backlog, bytes, now))
 		return;
@@ -276,8 +302,11 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
  */
 static void finish(struct spooler *spooler)
 {
+	int64_t missing;
+
 	if (!spooler_enter(spooler))
 		return;
+	look(spooler, clock_monotonic());
 	spooler_delete_replayed(spooler);
 	spooler_recall(spooler);
 	if (discard_is_due(spooler->discard))
@@ -285,6 +314,12 @@ static void finish(struct spooler *spooler)
 	store_suspects(spooler);
 	store_waiting(spooler, SIZE_MAX);
 	keep_refused(spooler);
+	missing = spool_end_under_way(spooler->spool);
+	if (missing)
+		log_warning("%s no longer has what was being sent when the agent stopped: %" G_GINT64_FORMAT
+			    " spans are lost, and counted",
+			spooler->label, missing);
+	spooler_post(spooler, 0, 0);
 }
 
 static void *run(void *data)
@@ -321,8 +356,10 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 	spooler->spool = spool_create(&spool);
 	spooler->discard = discard_create(spooler->label);
 	pace_init(&spooler->pace, options->replay_share, options->replay_floor);
+	spooler->batch_spans = options->batch_spans;
+	spooler->batch_bytes = options->batch_bytes;
 	pthread_mutex_init(&spooler->lock, NULL);
-	backlog_attach(queue);
+	backlog_attach(queue, options->replay_floor);
 	if (pthread_create(&spooler->thread, NULL, run, spooler) == 0)
 		return spooler;
 	log_error("%s: its thread cannot be started: too many threads, or too little memory", spooler->label);

@@ -26,6 +26,8 @@ struct spooler_options {
 	bool sync_full;
 	uint64_t replay_share; /* how many of 100 spans that are sent may be replayed; 100: no limit */
 	uint64_t replay_floor; /* spans a second that may be replayed in any case */
+	uint32_t batch_spans;  /* what is replayed goes in batches of so many at most, */
+	size_t batch_bytes;    /* and so large; 0: as it was stored */
 };
 
 struct spooler;
@@ -35,7 +37,10 @@ struct spooler_state {
 	char error[512];        /* why not; "" if they can, and before the first try */
 	int64_t batches, spans; /* on disk */
 	uint64_t bytes, max_bytes;
+	int64_t lost, removed_at; /* spans that were lost with files that somebody removed, the last time;
+				     CLOCK_MONOTONIC ns */
 	enum drain_state drain;
+	int64_t drain_since;   /* since when it is this one; CLOCK_MONOTONIC ns */
 	int64_t drain_seconds; /* with DRAIN_KNOWN */
 };
 

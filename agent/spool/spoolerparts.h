@@ -19,17 +19,22 @@ struct spooler {
 	char label[SPOOLNAME_MAX + 32]; /* what the log calls it */
 	struct spool_holds holds;
 	struct pace pace;
-	bool entered;        /* in the ledger */
-	bool failing;        /* which was logged */
-	int64_t retry_at;    /* 0: it works */
-	int64_t retry_ns;    /* the next wait */
-	int64_t stored_at;   /* the last commit */
-	int64_t deleted_at;  /* the last deletion */
-	int64_t paced_since; /* when the pace began: the backlog's `since` */
-	int64_t last_id;     /* that was read for replay */
-	unsigned under_way;  /* batches read, and not deleted */
-	int64_t ids[256];    /* to be deleted */
-	unsigned to_delete;  /* how many of them */
+	uint32_t batch_spans;
+	size_t batch_bytes;
+	double item_bytes;      /* of the latest batch that was read */
+	bool entered;           /* in the ledger */
+	bool failing;           /* which was logged */
+	int64_t retry_at;       /* 0: it works */
+	int64_t retry_ns;       /* the next wait */
+	int64_t stored_at;      /* the last commit */
+	int64_t looked_at;      /* for the files */
+	int64_t deleted_at;     /* the last deletion */
+	bool paced;             /* it has begun at all */
+	unsigned paced_returns; /* the pace began then: the backlog's `returns` */
+	int64_t last_id;        /* that was read for replay */
+	unsigned under_way;     /* batches read, and not deleted */
+	int64_t ids[256];       /* to be deleted */
+	unsigned to_delete;     /* how many of them */
 	struct marks marks;
 	struct drain drain;
 	struct discard *discard;

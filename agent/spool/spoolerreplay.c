@@ -32,7 +32,8 @@ bool spooler_has_more(const struct spooler *spooler)
 	return spooler->holds.batches > spooler->under_way;
 }
 
-static bool replay_one(struct spooler *spooler)
+/* The next batch that was stored; NULL if there is none, or it cannot be read. */
+static struct entry *read_one(struct spooler *spooler)
 {
 	struct entry *entry = NULL;
 	enum spool_read status = spool_read(spooler->spool, spooler->last_id, &entry);
@@ -40,31 +41,74 @@ static bool replay_one(struct spooler *spooler)
 	spooler_note(spooler, status != SPOOL_FAILED);
 	spooler_post(spooler, 0, 0);
 	if (status != SPOOL_READ)
-		return false;
+		return NULL;
 	spooler->last_id = entry->spool_id;
 	spooler->under_way++;
 	marks_restore(&spooler->marks, entry);
 	pace_spend(&spooler->pace, entry->batch->count);
+	spooler->item_bytes = (double)entry_bytes(entry) / MAX(entry->batch->count, 1);
+	return entry;
+}
+
+/* As many items as a batch may have, and as are wanted in a second. */
+static bool fits(const struct spooler *spooler, const struct entry *entry, const struct entry *next,
+	const struct backlog *backlog)
+{
+	double items = entry->batch->count + next->batch->count;
+
+	return !entry_is_suspect(entry) && !entry_is_suspect(next) &&
+	       entry->sent_before == next->sent_before && entry->batch->format == next->batch->format &&
+	       items <= spooler->batch_spans && (!backlog->replay_pace || items <= backlog->replay_pace) &&
+	       entry->batch->spans.size + next->batch->spans.size <= spooler->batch_bytes;
+}
+
+/* Hands over the next batch, with those behind it as far as there is room: what came in a call each is sent
+ * in one. */
+static bool replay_some(struct spooler *spooler, const struct backlog *backlog)
+{
+	struct entry *entry = read_one(spooler), *next;
+
+	if (!entry)
+		return false;
+	while (entry->batch->count < spooler->batch_spans && spooler_has_more(spooler) &&
+		(next = read_one(spooler))) {
+		if (!fits(spooler, entry, next, backlog)) {
+			backlog_replay(spooler->queue, entry);
+			entry = next;
+			break;
+		}
+		entry = entry_merge(entry, next);
+	}
 	backlog_replay(spooler->queue, entry);
 	return true;
+}
+
+/* How much may be handed over before it is sent: what is wanted in a second. */
+static size_t ahead(const struct spooler *spooler, const struct backlog *backlog)
+{
+	double bytes = backlog->replay_pace * spooler->item_bytes;
+
+	return backlog->replay_pace && bytes < (double)backlog->limit / 8 ? (size_t)bytes + 1
+									  : backlog->limit / 8;
 }
 
 void spooler_replay(struct spooler *spooler, const struct backlog *backlog, int64_t now)
 {
 	struct backlog latest = *backlog;
 
-	if (backlog->since != spooler->paced_since)
+	if (backlog->returns != spooler->paced_returns || !spooler->paced)
 		pace_restart(&spooler->pace, now, backlog->fresh_released);
-	spooler->paced_since = backlog->since;
-	while (spooler_has_more(spooler) && latest.replay_bytes < latest.limit / 8 &&
-		pace_step(&spooler->pace, now, latest.fresh_released) && replay_one(spooler))
+	spooler->paced_returns = backlog->returns;
+	spooler->paced = true;
+	while (spooler_has_more(spooler) && latest.replay_bytes < ahead(spooler, &latest) &&
+		pace_step(&spooler->pace, now, latest.fresh_released) && replay_some(spooler, &latest))
 		backlog_look(spooler->queue, &latest);
 }
 
 void spooler_probe(struct spooler *spooler, const struct backlog *backlog)
 {
 	if (spooler_has_more(spooler) && !backlog->replay_bytes)
-		replay_one(spooler);
+		replay_some(spooler, backlog);
 }
 
 /* Giving up */

@@ -11,6 +11,7 @@
 
 #include <glib.h>
 
+#include "base/regularfile.h"
 #include "spool/refusedrow.h"
 #include "spool/spoolname.h"
 #include "spool/spoolrow.h"
@@ -89,7 +90,7 @@ enum spoolfile_kind spoolfile_probe(const char *path, char *why, size_t size)
 		g_strlcpy(why, S_ISDIR(file.st_mode) ? "it is a folder" : "it is not a file", size);
 		return SPOOLFILE_BAD;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = regularfile_open(path, O_RDONLY, 0);
 	got = fd < 0 ? -1 : pread(fd, header, sizeof(header), 0);
 	if (got < 0)
 		snprintf(why, size, "%s", g_strerror(errno));
@@ -168,6 +169,21 @@ int spoolfile_read_book(sqlite3 *db, struct tally *book)
 	int rc = read_row(db, BOOK, book);
 
 	return rc == SQLITE_DONE ? SQLITE_CORRUPT : rc;
+}
+
+bool spoolfile_is(const char *path, uint64_t identity)
+{
+	struct tally book;
+	int rc;
+	sqlite3 *db = spoolfile_open(path, SQLITE_OPEN_READWRITE, &rc);
+	bool is;
+
+	if (!db)
+		return false;
+	sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	is = spoolfile_read_book(db, &book) == SQLITE_OK && book.identity == identity;
+	sqlite3_close(db);
+	return is;
 }
 
 int spoolfile_write_book(sqlite3 *db, const struct tally *book)

@@ -21,10 +21,16 @@
 #define SPOOLFILE_PAGE 4096
 #define SPOOLFILE_ASIDE_MAX 2 /* files that are kept aside */
 
-/* What is at @path: SPOOLFILE_BAD is anything that is not a spool, and @why says what. */
-enum spoolfile_kind { SPOOLFILE_NONE, SPOOLFILE_GOOD, SPOOLFILE_BAD, SPOOLFILE_UNREADABLE };
+/*
+ * What is at @path: SPOOLFILE_BAD is anything that is not a spool, and @why says what. SPOOLFILE_OTHER is a
+ * spool, but not the one that was there: only spoolfile_is knows.
+ */
+enum spoolfile_kind { SPOOLFILE_NONE, SPOOLFILE_GOOD, SPOOLFILE_BAD, SPOOLFILE_UNREADABLE, SPOOLFILE_OTHER };
 
 enum spoolfile_kind spoolfile_probe(const char *path, char *why, size_t size);
+
+/* Whether a good file at @path is the one with that identity. */
+bool spoolfile_is(const char *path, uint64_t identity);
 
 /* Opens the database with the flags of sqlite3_open_v2; NULL with the code in @rc. sqlite3_close ends it. */
 sqlite3 *spoolfile_open(const char *path, int flags, int *rc);

@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "base/regularfile.h"
 #include "spool/spoolname.h"
 
 static bool fail(const char *path, char *why, size_t size)
@@ -43,11 +44,11 @@ enum spoolremove spoolremove(const char *directory, const char *output, char *wh
 	g_autofree char *spool = spoolname_spool(directory, output),
 			*tally = spoolname_tally(directory, output);
 	enum spoolremove done = SPOOL_STAYS;
-	int lock = open(tally, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int lock = regularfile_open(tally, O_RDWR, 0);
 
 	/* whoever has the spool open has locked its tally; where there is none, nobody has */
 	if (lock < 0 && errno != ENOENT)
-		fail(tally, why, size);
+		snprintf(why, size, "%s: %s", tally, regularfile_error(errno));
 	else if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0)
 		done = SPOOL_IN_USE;
 	else if (remove_all(spool, tally, why, size))

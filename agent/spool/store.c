@@ -147,7 +147,7 @@ static int open_whole(struct store *store)
 {
 	struct tally book, replaced;
 	bool replaces = false;
-	int64_t discarded = 0;
+	int64_t discarded = 0, gone = 0;
 	int rc = spooldb_open(&store->db);
 
 	if (rc == SQLITE_OK)
@@ -159,10 +159,14 @@ static int open_whole(struct store *store)
 	if (rc != SQLITE_OK)
 		return rc;
 	store->discarded = MAX(store->discarded, discarded);
-	/* The tally counts if it belongs to this file, and has its last commit. */
+	/* The tally counts if it belongs to this file, and has its last commit. If it is of a file that
+	 * somebody replaced, all that was in that one is lost. */
+	if (store->expecting && store->expected.identity != book.identity && !replaces)
+		gone = store->expected.spans;
 	if (!store->expecting || store->expected.identity != book.identity ||
 		store->expected.sequence < book.sequence)
 		store->expected = replaces ? replaced : book;
+	store->expected.spans += gone;
 	store->expecting = true;
 	return count_rows(store, &book, replaces);
 }
@@ -188,7 +192,7 @@ static int replace(struct store *store, enum spoolfile_kind kind, char *aside, s
 	int rc;
 
 	spooldb_close(&store->db, false);
-	if (kind == SPOOLFILE_NONE)
+	if (kind == SPOOLFILE_NONE || kind == SPOOLFILE_OTHER)
 		rc = make_empty(store, wanted);
 	else
 		rc = salvage_build(store->db.path, wanted);
@@ -204,18 +208,13 @@ static int replace(struct store *store, enum spoolfile_kind kind, char *aside, s
 /* Counts what was expected and is not there, except for what memory has. */
 static int64_t count_lost(struct store *store)
 {
-	int64_t lost = store->expected.spans - store->holds.spans;
+	int64_t lost = store->expected.spans - store->holds.spans - store_missing_under_way(store);
 
-	for (guint i = 0; i < store->under_way->len; i++) {
-		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
-
-		if (!spooldb_has(&store->db, each->id))
-			lost -= each->spans;
-	}
 	lost = MAX(lost, 0);
 	store->lost.corrupt += lost;
 	store->lost.unknown |= store->expected.next == 0;
-	store->expecting = false;
+	store->lost.removed |= store->harmed;
+	store->expecting = store->was_open = store->harmed = false;
 	return lost;
 }
 
@@ -284,6 +283,11 @@ static bool open_file(struct store *store, const char *damage)
 	expect(store);
 	spoolfile_tidy(store->db.path);
 	kind = spoolfile_probe(store->db.path, why, sizeof(why));
+	if (kind == SPOOLFILE_GOOD && store->was_open &&
+		!spoolfile_is(store->db.path, store->expected.identity)) {
+		kind = SPOOLFILE_OTHER;
+		g_strlcpy(why, "it is another spool, which was put in its place", sizeof(why));
+	}
 	if (kind == SPOOLFILE_UNREADABLE)
 		return fail(store, SQLITE_CANTOPEN);
 	if (kind != SPOOLFILE_GOOD)
@@ -304,25 +308,64 @@ bool store_open(struct store *store)
 	return store->db.db || open_file(store, NULL);
 }
 
-/* The open file is damaged, or gone: memory knows best what it held. */
-static bool repair(struct store *store)
+/* The open file is damaged, or gone: memory knows best what it held. A file that is not the one which was
+ * open has to be its copy, or nothing of it is taken. */
+static bool repair(struct store *store, bool gone)
 {
 	store->expected = store->holds;
 	store->expecting = true;
-	spooldb_close(&store->db, false);
+	store->was_open = gone;
+	if (gone)
+		spooldb_drop_log(&store->db, false);
+	else
+		spooldb_close(&store->db, false);
 	tally_close(&store->tally);
 	return open_file(store, "it is damaged");
+}
+
+/* All that was in the log is moved into the file, and another log is begun. */
+static bool replace_log(struct store *store)
+{
+	int rc = spooldb_move_log(&store->db);
+
+	if (is_damage(rc))
+		return repair(store, false);
+	if (rc != SQLITE_OK)
+		return tell(store, rc);
+	log_warning("the log of %s was removed or replaced: nothing of it is lost, and another one is begun",
+		store->db.path);
+	store->expected = store->holds;
+	store->expecting = true;
+	spooldb_drop_log(&store->db, true);
+	return open_file(store, NULL);
+}
+
+bool store_look(struct store *store)
+{
+	enum spooldb_harm harm = store->db.db ? spooldb_look(&store->db) : SPOOLDB_WHOLE;
+
+	store->harmed |= harm != SPOOLDB_WHOLE;
+	switch (harm) {
+	case SPOOLDB_GONE:
+		return repair(store, true);
+	case SPOOLDB_LOG_GONE:
+		return replace_log(store);
+	case SPOOLDB_CUT:
+		return repair(store, false);
+	default:
+		return true;
+	}
 }
 
 bool store_run(struct store *store, int (*work)(struct store *store, void *data), void *data)
 {
 	int rc;
 
-	if (!store_open(store))
+	if (!store_look(store) || !store_open(store))
 		return false;
 	rc = work(store, data);
 	if (is_damage(rc)) {
-		if (!repair(store))
+		if (!repair(store, false))
 			return false;
 		rc = work(store, data);
 	}

@@ -25,8 +25,10 @@ struct store {
 	struct tally holds;       /* what the file holds */
 	struct tally expected;    /* while a file is being opened or replaced: what it should hold */
 	bool expecting;           /* that is known */
+	bool was_open;            /* so the file has to be the one that `expected` is of */
 	GArray *under_way;        /* of struct under_way */
 	int64_t discarded;        /* spans, ever */
+	bool harmed;              /* by somebody, and what that cost is not counted yet */
 	struct spool_losses lost; /* until spool_take_losses */
 	struct buffer times;      /* of the row that is being stored */
 	char error[512];
@@ -47,6 +49,9 @@ bool store_open(struct store *store);
  * again. Returns false, with the reason in `error`, if it cannot be done now.
  */
 bool store_run(struct store *store, int (*work)(struct store *store, void *data), void *data);
+
+/* Looks after the open files: repairs what somebody did to them. Returns false as store_run does. */
+bool store_look(struct store *store);
 
 /* Ends what spooldb_begin began; the file then holds @next. */
 int store_commit(struct store *store, struct tally *next, int rc);
@@ -73,6 +78,9 @@ bool store_is_under_way(const struct store *store, int64_t id);
 /* Those without an event as new as @before are not wanted any more; and which these are: up to @max ids. */
 void store_give_up_under_way(struct store *store, int64_t before);
 unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max);
+
+/* Spans in batches under way that are not in the open file. */
+int64_t store_missing_under_way(struct store *store);
 
 int64_t store_highest_under_way(const struct store *store);
 

@@ -95,6 +95,19 @@ unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max)
 	return count;
 }
 
+int64_t store_missing_under_way(struct store *store)
+{
+	int64_t spans = 0;
+
+	for (guint i = 0; i < store->under_way->len; i++) {
+		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
+
+		if (!spooldb_has(&store->db, each->id))
+			spans += each->spans;
+	}
+	return spans;
+}
+
 int64_t store_highest_under_way(const struct store *store)
 {
 	int64_t highest = 0;

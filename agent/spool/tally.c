@@ -11,6 +11,8 @@
 #include <glib.h>
 #include <isa-l/crc.h>
 
+#include "base/regularfile.h"
+
 #define MAGIC "BLKtally"
 #define FIELDS 6
 
@@ -91,9 +93,9 @@ static void use(struct tally_file *file, int descriptor)
 
 bool tally_open(struct tally_file *file, const char *path, char *error, size_t size)
 {
-	use(file, open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+	use(file, regularfile_open(path, O_RDWR | O_CREAT, 0600));
 	if (file->file < 0) {
-		snprintf(error, size, "cannot open %s: %s", path, g_strerror(errno));
+		snprintf(error, size, "cannot open %s: %s", path, regularfile_error(errno));
 		return false;
 	}
 	if (flock(file->file, LOCK_EX | LOCK_NB) == 0)
@@ -133,7 +135,7 @@ bool tally_look(const char *path, struct tally *tally)
 	struct tally_file file;
 	bool found;
 
-	use(&file, open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+	use(&file, regularfile_open(path, O_RDONLY, 0));
 	found = file.file >= 0 && tally_read(&file, tally);
 	tally_close(&file);
 	return found;

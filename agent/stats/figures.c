@@ -58,7 +58,9 @@ void figures_of_program(struct figures *figures, const struct program *program, 
 		.mean = mean_of(program->sum, program->timed),
 		.p50 = NAN,
 		.p99 = NAN,
-		.max = program->timed ? (double)program->max / NS_PER_US : NAN,
+		.max = program->timed && program->max != SNAPSHOT_MAX_UNKNOWN
+			       ? (double)program->max / NS_PER_US
+			       : NAN,
 		.share = all > 0 ? (double)program->sum / all : 0,
 	};
 }

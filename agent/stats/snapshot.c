@@ -89,6 +89,8 @@ static void subtract_series(struct series *now, const struct series *before)
 
 static void subtract_program(struct program *now, const struct program *before)
 {
+	if (now->max <= before->max)
+		now->max = SNAPSHOT_MAX_UNKNOWN;
 	now->spans -= MIN(now->spans, before->spans);
 	now->errors -= MIN(now->errors, before->errors);
 	now->timed -= MIN(now->timed, before->timed);

@@ -26,6 +26,9 @@ struct series {
 	struct histogram histogram;
 };
 
+/* A program has no histogram that could tell its maximum since an earlier moment. */
+#define SNAPSHOT_MAX_UNKNOWN UINT64_MAX
+
 /* The sum of the programs that are not listed has NULL for a name. */
 struct program {
 	char *name;    /* "": not known */
@@ -48,8 +51,8 @@ void snapshot_clear(struct snapshot *snapshot);
 
 /*
  * Makes @now what came about since @before, which is of the same agent: series and programs without any are
- * left out. The maximum is exact if it is new, and otherwise within HISTOGRAM_ERROR; a program's is that of
- * all time.
+ * left out. The maximum is exact if it is new, and otherwise within HISTOGRAM_ERROR; a program's is not known
+ * then.
  */
 void snapshot_subtract(struct snapshot *now, const struct snapshot *before);
 

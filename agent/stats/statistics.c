@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/pack.h"
+#include "base/sanitize.h"
 #include "queue/keep.h"
 #include "stats/inner.h"
 
@@ -82,6 +83,7 @@ void statistics_begin_reader(struct statistics *statistics)
 
 /* Words */
 
+/* As it is shown: names that look alike are one, here and wherever they are read. */
 static char *take_text(struct unpacker *from)
 {
 	struct unpacker bytes = unpack_bytes(from);
@@ -89,7 +91,7 @@ static char *take_text(struct unpacker *from)
 					? g_strdup("")
 					: g_strndup((const char *)bytes.at, (size_t)(bytes.end - bytes.at));
 
-	return g_utf8_make_valid(text, -1);
+	return words_show(text);
 }
 
 /* A name that is new gets its series with its first span, which tells whose it is. */

@@ -5,19 +5,22 @@
 
 #include "base/clock.h"
 #include "core/ledger.h"
+#include "session/registering.h"
 #include "session/sessiond.h"
 #include "status/spoollook.h"
 
 /* How often programs are counted, and spools looked for. */
 #define PROGRAMS_NS (10 * NS_PER_SECOND)
-/* Whoever asks again and again does not make it read the list of sockets each time. */
+/* Whoever asks again and again does not make it, or the kernel, read the list of sockets each time. */
 #define PROGRAMS_MIN_NS (NS_PER_SECOND / 2)
 
 struct activity {
 	const struct config *config;
+	struct collector *collector;
 	struct event *tick;
 	int64_t events; /* read when last looked */
-	int64_t programs_at, spools_at;
+	int64_t programs_at, registering_at, spools_at;
+	struct registering registering;
 	struct spoollook *spools;
 	GPtrArray *spools_read; /* what the state refers to */
 	struct activity_state state;
@@ -26,13 +29,30 @@ struct activity {
 static void count_programs(struct activity *activity, int64_t now)
 {
 	int before = activity->state.programs, programs = sessiond_programs(activity->config->tracing_group);
+	struct canary_state canary = {0};
 
+	if (activity->collector)
+		collector_read_canary(activity->collector, &canary);
+	if (programs > 0 && canary.registered)
+		programs--;
 	if (programs <= 0)
 		activity->state.programs_since = 0;
 	else if (programs > before || !activity->state.programs_since)
 		activity->state.programs_since = now;
 	activity->state.programs = programs;
 	activity->programs_at = now;
+	if (!activity->registering.daemon)
+		registering_find(&activity->registering, activity->config->tracing_group, now);
+}
+
+static void look_at_registering(struct activity *activity, int64_t now)
+{
+	if (activity->registering_at && now - activity->registering_at < PROGRAMS_MIN_NS)
+		return;
+	activity->registering_at = now;
+	registering_look(&activity->registering, now);
+	activity->state.registering = activity->registering.waiting;
+	activity->state.registering_since = registering_since(&activity->registering);
 }
 
 static void look(struct activity *activity, int64_t programs_age)
@@ -45,9 +65,9 @@ static void look(struct activity *activity, int64_t programs_age)
 		activity->state.last_event = now;
 	activity->events = rows.row[EVENTS_READ];
 	sharedmemory_look(activity->config, &activity->state.memory);
-	if (activity->programs_at && now - activity->programs_at < programs_age)
-		return;
-	count_programs(activity, now);
+	if (!activity->programs_at || now - activity->programs_at >= programs_age)
+		count_programs(activity, now);
+	look_at_registering(activity, now);
 }
 
 static void look_at_disk(struct activity *activity)
@@ -66,6 +86,11 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 	(void)what;
 	look(data, PROGRAMS_NS);
 	look_at_disk(data);
+}
+
+void activity_set_collector(struct activity *activity, struct collector *collector)
+{
+	activity->collector = collector;
 }
 
 struct activity *activity_create(struct event_base *base, const struct config *config)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a look at one moment does not show: when the last event came, how many programs are registered, and
- * which spools are on disk. Looked at once a second, and every ten seconds, in the loop; the disk in a thread
- * of its own, as it may hang.
+ * What a look at one moment does not show: when the last event came, how many programs are registered, which
+ * wait for that, and which spools are on disk. Looked at once a second, and every ten seconds, in the loop;
+ * the disk in a thread of its own, as it may hang.
  */
 #ifndef STATUS_ACTIVITY_H
 #define STATUS_ACTIVITY_H
@@ -14,6 +14,7 @@
 
 #include "config/config.h"
 #include "session/sharedmemory.h"
+#include "supervise/collector.h"
 
 struct activity;
 
@@ -22,12 +23,17 @@ struct activity_state {
 	int64_t programs_since; /* the latest of the programs came, CLOCK_MONOTONIC ns, to ten seconds; 0:
 				   none */
 	int programs;           /* registered with the session daemon, with blkin or without; -1: not known */
+	int registering;        /* connections of programs that wait to be; -1: not known */
+	int64_t registering_since;  /* the first of them does, CLOCK_MONOTONIC ns, to a second; 0: none */
 	struct sharedmemory memory; /* to a second */
 	const GPtrArray *spools; /* of spoollist.h; NULL: not known; borrowed until the next activity_read */
 };
 
 /* @config is borrowed. */
 struct activity *activity_create(struct event_base *base, const struct config *config);
+
+/* From now on the canary of @collector, borrowed, is not one of the programs. */
+void activity_set_collector(struct activity *activity, struct collector *collector);
 
 /* Looks anew, but for the disk. */
 void activity_read(struct activity *activity, struct activity_state *state);

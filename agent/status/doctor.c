@@ -25,6 +25,8 @@
 #define BETWEEN_NS (30 * NS_PER_SECOND)
 /* A circle that was noticed so long ago is undone, as far as anybody knows. */
 #define LOOP_NS (60 * NS_PER_SECOND)
+/* A crowd is one for as long as this after somebody found no room. */
+#define CROWD_NS (60 * NS_PER_SECOND)
 /* Silence for so long, although programs are there: of those that have recorded before, and of new ones. */
 #define QUIET_NS (120 * NS_PER_SECOND)
 #define QUIET_AT_FIRST_NS (5 * NS_PER_SECOND)
@@ -92,6 +94,18 @@ static bool examine_session_daemon(struct findings *findings, const struct statu
 	}
 }
 
+/* The session at hand is read all the same: somebody may have tidied up /run. */
+static void examine_session_socket(struct findings *findings, const struct status *status)
+{
+	if (status->asks && status->collector.collecting &&
+		sessiond_ask(status->config->tracing_group) == SESSIOND_MISSING)
+		finding_add(findings, "no-session-daemon",
+			*status->config->tracing_group ? "systemctl restart lttng-sessiond"
+						       : "start lttng-sessiond again, as this user",
+			"LTTng's session daemon does not answer where its socket should be: programs that "
+			"record already are still read, but those that start now may not be traced");
+}
+
 #define BY_ITSELF "the agent tries again by itself; if this lasts, "
 
 /* A session daemon that is to end waits for its consumer daemon, so it alone cannot be restarted. */
@@ -99,6 +113,12 @@ static bool examine_session_daemon(struct findings *findings, const struct statu
 	"end it and lttng-sessiond together (systemctl kill -s KILL lttng-sessiond): systemd starts them "   \
 	"again, "                                                                                            \
 	"and the agent goes on by itself"
+
+/* Nobody but the user can tell which of these it is. */
+#define LEFT_OUT                                                                                             \
+	"find the program of that user which writes events named as blkin's by itself, or into LTTng's "     \
+	"buffers (`ps -eLo user,pid,comm | grep -e -ust` names the traced ones), and end it; nothing that "  \
+	"the agent could be set to helps"
 
 /* What to do if the session is not read, or not all of it. */
 static const struct remedy {
@@ -108,6 +128,9 @@ static const struct remedy {
 	[REASON_NO_SESSION_DAEMON] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
 	[REASON_NO_PERMISSION] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
 	[REASON_SESSION_DAEMON_HANGS] = {"lttng-hangs", "systemctl restart lttng-sessiond"},
+	[REASON_SESSION_DAEMON_WAITS] = {"program-stopped",
+		"continue the programs that are stopped (`blkin status`, as root, names them; kill -CONT), "
+		"or end them; if none is, systemctl restart lttng-sessiond"},
 	[REASON_CONSUMER_HANGS] = {"consumer-hangs",
 		"if somebody stopped it, let it go on (pkill -CONT lttng-consumerd); or else " END_LTTNG},
 	[REASON_CONSUMER_STILL] = {"consumer-still", END_LTTNG},
@@ -129,7 +152,7 @@ static const struct remedy {
 						       "that session, destroy it (lttng destroy)"},
 	[REASON_SESSION_LOST] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
 	[REASON_UNREADABLE] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
-	[REASON_LEFT_OUT] = {"session-unreadable", "read the agent's log: journalctl -u blkin-agent"},
+	[REASON_LEFT_OUT] = {"left-out", LEFT_OUT},
 	[REASON_FILES_UNREADABLE] = {"files-unreadable",
 		BY_ITSELF "check rights and room of `relay-output` in [session] and of the state directory"},
 	[REASON_LTTNG_FAILED] = {"no-session",
@@ -202,8 +225,9 @@ static bool examine_relay_port(struct findings *findings, const struct status *s
 /* Whether it is known which of LTTng's daemons holds what is recorded. */
 static bool is_named(enum collector_reason reason)
 {
-	return reason == REASON_SESSION_DAEMON_HANGS || reason == REASON_RELAY_HANGS ||
-	       reason == REASON_CONSUMER_HANGS || reason == REASON_CONSUMER_STILL;
+	return reason == REASON_SESSION_DAEMON_HANGS || reason == REASON_SESSION_DAEMON_WAITS ||
+	       reason == REASON_RELAY_HANGS || reason == REASON_CONSUMER_HANGS ||
+	       reason == REASON_CONSUMER_STILL;
 }
 
 static void examine_session(struct findings *findings, const struct status *status)
@@ -217,6 +241,10 @@ static void examine_session(struct findings *findings, const struct status *stat
 		return;
 	if (examine_relay_port(findings, status))
 		return;
+	if (collector->reason == REASON_SESSION_DAEMON_WAITS && status->census.stopped) {
+		findings_add_stopped(findings, status);
+		return;
+	}
 	if (collector->reason != REASON_NONE)
 		finding_add(findings, remedies[collector->reason].code, remedies[collector->reason].fix, "%s",
 			collector->error[0] ? collector->error : "the agent is starting");
@@ -242,7 +270,7 @@ static void examine_left_out(struct findings *findings, const struct status *sta
 		return;
 	for (unsigned i = 0; i < named; i++)
 		g_string_append_printf(users, "%s%" PRIu64, i ? ", " : "", status->left_out[i]);
-	finding_add(findings, "left-out", "read the agent's log: journalctl -u blkin-agent",
+	finding_add(findings, "left-out", LEFT_OUT,
 		"what programs of user %s record cannot be read, and is counted as lost", users->str);
 }
 
@@ -263,7 +291,7 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
 			status->collector.session);
-	if (programs == 0 && is_silent(status, BETWEEN_NS))
+	if (programs == 0 && is_silent(status, BETWEEN_NS) && !status_registration_is_held(status))
 		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
@@ -275,12 +303,18 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			"says so if it cannot be traced",
 			"%d program%s registered with LTTng, as %s, but none records with blkin", programs,
 			programs == 1 ? " is" : "s are", census->other);
+	if (census->strangers)
+		finding_add(findings, "other-lttng",
+			"in their container, install the LTTng (package liblttng-ust1) of the node's "
+			"version, the "
+			"first two numbers of `lttng-sessiond --version`, and start them again",
+			"%d program%s not traced, %s%s: LTTng's library there is of another version than the "
+			"session daemon (lttng-ust-wait-%d, not -%d)",
+			census->strangers, census->strangers == 1 ? " is" : "s are",
+			census->strangers == 1 ? "" : "among them ", census->stranger,
+			census->stranger_interface, census->interface);
 	if (census->stopped)
-		finding_add(findings, "program-stopped", "continue it (kill -CONT), or end it",
-			"a traced program, process %d, is stopped: programs were not counted, as asking one "
-			"that "
-			"cannot answer cuts it off from LTTng",
-			census->stopped);
+		findings_add_stopped(findings, status);
 }
 
 /* No event comes, although the programs have had the time to record one. */
@@ -311,7 +345,8 @@ static void examine_choice(struct findings *findings, const struct status *statu
 	}
 	if (findings->count == before && status->census.known && status->census.blkin && is_quiet(status))
 		finding_add(findings, "quiet",
-			"do they run the code that records? BLKIN_SAMPLE in their environment may say 1/N",
+			"is the code that records run? `blkin sampling`, or BLKIN_SAMPLE in the environment, "
+			"may say 1/N",
 			"%d program%s with blkin, but no event comes", status->census.blkin,
 			status->census.blkin == 1 ? " is there" : "s are there");
 }
@@ -363,10 +398,17 @@ static void examine_input(struct findings *findings, const struct status *status
 			"let one of the agents in the circle deliver elsewhere (`server` in [output]), or "
 			"take no "
 			"spans from the others (`scribe` in [input])",
-			"spans go in a circle: %s hands over what may have come through this agent before; "
-			"it is "
-			"told to try later",
+			"spans go in a circle: %s hands over some that have come through this agent before; "
+			"these calls are told to try later",
 			input->loop_peer);
+	if (input->crowded && clock_monotonic() - input->crowded < CROWD_NS)
+		finding_add(findings, "input-crowded",
+			"see what that one does with so many (`ss -tnpe` shows them), or raise `connections` "
+			"in "
+			"[input]; "
+			"for programs of this node set a path in `scribe`, so that each user has a share",
+			"senders find no room: %u of %u connections were taken, %u of them by %s",
+			input->crowd, input->most, input->holder_connections, input->holder);
 	if (input->putting_off)
 		finding_add(findings, "input-full",
 			"nothing is lost while the senders keep their spans; see to the output that does not "
@@ -391,12 +433,20 @@ void doctor_examine(const struct status *status, struct findings *findings)
 		examine_session(findings, status);
 	examine_left_out(findings, status);
 	if (findings->count == 0)
+		examine_session_socket(findings, status);
+	/* that it is read from files says nothing of whether anything comes */
+	if (findings->count == 0 || (reason == REASON_UNREADABLE && status->collector.collecting))
+		findings_add_canary(findings, status);
+	if (findings->count == 0)
 		examine_programs(findings, status);
 	if (findings->count == 0)
 		examine_choice(findings, status);
+	findings_add_registering(findings, status);
 	examine_omission(findings, &status->collector.omissions.events);
 	examine_omission(findings, &status->collector.omissions.kernel);
+	findings_add_misuses(findings, status);
 	findings_add_room(findings, status);
+	findings_add_losses(findings, status);
 	findings_add_outputs(findings, status);
 	examine_input(findings, status);
 	examine_configuration(findings, status);

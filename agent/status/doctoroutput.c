@@ -5,7 +5,10 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
+#include "base/human.h"
 #include "base/proxyurl.h"
+#include "config/ownport.h"
 #include "spool/spoollist.h"
 #include "spool/spoolname.h"
 #include "status/finding.h"
@@ -26,6 +29,20 @@ static GString *describe(
 		g_string_append_printf(what, " of output %s", output->name);
 	g_string_append_printf(what, " at %s%s", server, is ? proxyurl_way(is->proxy, way) : "");
 	return what;
+}
+
+/* "; it asked to wait until 12:30:00", in this node's time: an agent does no more than that by itself. */
+static void say_asked(GString *what, const struct uplink_server_state *server)
+{
+	int64_t left = server->asked - clock_monotonic();
+	g_autoptr(GDateTime) now = g_date_time_new_now_local(), until = NULL;
+	g_autofree char *text = NULL;
+
+	if (!server->asked || left <= 0)
+		return;
+	until = g_date_time_add(now, left / 1000);
+	text = g_date_time_format(until, "%H:%M:%S");
+	g_string_append_printf(what, "; it asked to wait, and the agent does so until %s", text);
 }
 
 static bool is_file(const struct uplink_state *uplink)
@@ -49,12 +66,14 @@ static void add_down(
 			continue;
 		if (what) {
 			g_string_append_printf(what, "; nor does %s: %s", server->server, server->error);
+			say_asked(what, server);
 			continue;
 		}
 		fault = server->fault;
 		what = describe(
 			status, output, is_file(uplink) ? "the directory" : "the collector", server->server);
 		g_string_append_printf(what, " takes no %s: %s", kind_name(output->kind), server->error);
+		say_asked(what, server);
 	}
 	fix = remedy_describe(status, output, fault);
 	finding_add(findings, remedy_code(fault), fix, "%s", what->str);
@@ -117,6 +136,88 @@ static void add_unsteady(
 	}
 }
 
+/* A spool or a queue that has not got less for so long will not, with what comes now. */
+#define SLOW_NS (10 * NS_PER_SECOND)
+
+/* What waits on disk does not get less, or what waits in memory waits for long, and gets more. */
+static bool grows(const struct output_state *output)
+{
+	const struct spooler_state *spool = &output->spool;
+
+	if (spool->drain == DRAIN_STOPPED && clock_monotonic() - spool->drain_since >= SLOW_NS)
+		return true;
+	return output->queue_wait_ns >= SLOW_NS && (output->queue_grows || spool->drain == DRAIN_STOPPED);
+}
+
+/* It takes spans, but fewer than come: they wait longer and longer, until there is no room. */
+static void add_slow(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct spooler_state *spool = &output->spool;
+	g_autofree char *fix = NULL;
+	char some[HUMAN_MAX];
+	GString *what;
+
+	if (standing_of(&output->uplink) != STANDING_DELIVERS ||
+		!(grows(output) || output->queue_bytes > output->queue_limit / 10 * 8))
+		return;
+	what = describe(status, output, is_file(&output->uplink) ? "the directory" : "the collector",
+		output->uplink.server);
+	g_string_append_printf(what, " takes %s more slowly than they come: %s wait for it",
+		kind_name(output->kind), human_size(some, output->queue_bytes + spool->bytes));
+	fix = kind_text(output->kind,
+		"make the collector faster (read its log), or let fewer spans come: `blkin sampling 1/10`, "
+		"or "
+		"`keep` of the output");
+	finding_add(findings, "output-slow", fix, "%s", what->str);
+	g_string_free(what, TRUE);
+}
+
+/* Servers that take what is sent, but do not end their answers. */
+static void add_endless(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct uplink_state *uplink = &output->uplink;
+
+	for (uint32_t i = 0; i < uplink->server_count; i++) {
+		GString *what;
+
+		if (!uplink->servers[i].endless)
+			continue;
+		what = describe(status, output, "the collector", uplink->servers[i].server);
+		g_string_append(what,
+			" does not end its answers, though it stays connected: each call takes a "
+			"connection of its own, and longer than it should");
+		finding_add(findings, "output-endless",
+			"correct the collector, or the proxy before it: an answer has a Content-Length, or "
+			"chunks "
+			"of "
+			"which the last is empty, or ends with the connection",
+			"%s", what->str);
+		g_string_free(what, TRUE);
+	}
+}
+
+/* It sends to what is no collector for certain, whether or not anything was sent yet. */
+static bool add_own_port(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct output_config *is = config_output(status->config, output->name);
+	struct address address;
+	char server[ADDRESS_TEXT];
+	const char *words = is ? ownport_find(status->config, is, &address) : NULL;
+	g_autofree char *fix = NULL;
+
+	if (!words)
+		return false;
+	address_print(&address, server);
+	fix = g_strdup_printf(
+		"correct `server` in [%s]: it names the collector's host and port", is->section);
+	finding_add(findings, "output-own-port", fix, "[%s] sends to %s, which is %s", is->section, server,
+		words);
+	return true;
+}
+
 /* Batches that it fails on, among others that it takes. */
 static void add_suspects(
 	struct findings *findings, const struct status *status, const struct output_state *output)
@@ -135,6 +236,38 @@ static void add_suspects(
 	g_string_free(what, TRUE);
 }
 
+/* What somebody removed */
+
+/* So long it is said, that somebody looks for who it was. */
+#define REMOVED_NS (600 * NS_PER_SECOND)
+
+static bool is_late(int64_t at)
+{
+	return !at || clock_monotonic() - at > REMOVED_NS;
+}
+
+/* From an unfinished file. */
+static void add_file_removed(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct uplink_state *uplink = &output->uplink;
+	GString *what;
+
+	if (is_late(uplink->lost_at))
+		return;
+	what = describe(status, output, "the directory", uplink->server);
+	finding_add(findings, "file-removed",
+		"find out who does so: files whose names end in .part are the agent's until they have "
+		"another "
+		"name",
+		"somebody removed, renamed or cut the unfinished file in %s, %lld s ago: %" PRId64
+		" %s are lost, "
+		"and counted",
+		what->str, (long long)((clock_monotonic() - uplink->lost_at) / NS_PER_SECOND), uplink->lost,
+		kind_name(output->kind));
+	g_string_free(what, TRUE);
+}
+
 /* Spools */
 
 static void add_spool_error(
@@ -147,6 +280,23 @@ static void add_spool_error(
 			"repair the disk, or make room on it; until then spans wait in memory",
 			"the spool%s%s stores no %s: %s", named ? " of output " : "",
 			named ? output->name : "", kind_name(output->kind), output->spool.error);
+}
+
+static void add_spool_removed(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct spooler_state *spool = &output->spool;
+	bool named = status->output_count > 1;
+
+	if (!is_late(spool->removed_at))
+		finding_add(findings, "spool-removed",
+			"find out who does so; `blkin spool discard` gives up what waits, and nothing else "
+			"should touch the spool's files",
+			"somebody removed, replaced or cut files of the spool%s%s while the agent had them "
+			"open, %lld s ago: %" PRId64 " %s are lost, and counted",
+			named ? " of output " : "", named ? output->name : "",
+			(long long)((clock_monotonic() - spool->removed_at) / NS_PER_SECOND), spool->lost,
+			kind_name(output->kind));
 }
 
 static bool has_spool(const struct status *status, const char *name)
@@ -206,13 +356,19 @@ void findings_add_outputs(struct findings *findings, const struct status *status
 		const struct output_state *output = &status->outputs[i];
 		const struct uplink_server_state *server = standing_serving(&output->uplink);
 
+		if (add_own_port(findings, status, output))
+			continue;
 		if (server && standing_is_down(server))
 			add_down(findings, status, output);
 		else if (server && !server->fault)
 			add_preferred(findings, status, output);
 		add_unsteady(findings, status, output);
+		add_slow(findings, status, output);
+		add_endless(findings, status, output);
 		if (output->uplink.suspects.error[0])
 			add_suspects(findings, status, output);
+		add_file_removed(findings, status, output);
+		add_spool_removed(findings, status, output);
 		add_spool_error(findings, status, output);
 	}
 	for (guint i = 0; spools && i < spools->len; i++) {

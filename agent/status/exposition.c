@@ -6,6 +6,8 @@
 
 #include <glib.h>
 
+#include "base/sanitize.h"
+
 #define TOTAL "_total"
 
 /* Which form */
@@ -84,13 +86,12 @@ void exposition_head(
 
 void exposition_label(struct buffer *out, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
+	g_autofree char *shown = words_show(text);
+
+	for (const char *at = shown; *at; at++) {
+		if (*at == '"' || *at == '\\')
 			buffer_put(out, "\\", 1);
-		if (*text == '\n')
-			buffer_put(out, "\\n", 2);
-		else
-			buffer_put(out, text, 1);
+		buffer_put(out, at, 1);
 	}
 }
 

@@ -19,7 +19,10 @@ const char *exposition_type(enum exposition form);
 void exposition_head(
 	struct buffer *out, enum exposition form, const char *name, const char *type, const char *help);
 
-/* Appends a label's value, which may have any characters. */
+/*
+ * Appends a label's value, which may have any characters, as they are shown. Texts that are shown alike are
+ * one value: the names of the statistics are so from the start, or two series would be one.
+ */
 void exposition_label(struct buffer *out, const char *text);
 
 /* Appends all that is in @text, in Prometheus's text, as OpenMetrics, but for the end. */

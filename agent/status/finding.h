@@ -28,6 +28,18 @@ void finding_add(struct findings *findings, const char *code, const char *fix, c
 /* Looks at the outputs and their spools: doctoroutput.c. */
 void findings_add_outputs(struct findings *findings, const struct status *status);
 
+/* Whether what the agent itself records comes back: doctorcanary.c. */
+void findings_add_canary(struct findings *findings, const struct status *status);
+
+/* What programs record wrongly: doctorprograms.c. */
+void findings_add_stopped(struct findings *findings, const struct status *status);
+/* who waits to be registered, and who makes it wait */
+void findings_add_registering(struct findings *findings, const struct status *status);
+void findings_add_misuses(struct findings *findings, const struct status *status);
+
+/* What is being lost: doctorlosses.c. */
+void findings_add_losses(struct findings *findings, const struct status *status);
+
 /* What somebody has used up that all users of the node share: doctorroom.c. */
 void findings_add_room(struct findings *findings, const struct status *status);
 

@@ -8,31 +8,13 @@
 
 #include <glib.h>
 
+#include "base/sanitize.h"
+
 #define REPLACEMENT 0xfffd
-/* U+2400 is the picture of NUL, and so on. */
-#define PICTURES 0x2400
 
 void html_put(struct buffer *out, const char *html)
 {
 	buffer_put(out, html, strlen(html));
-}
-
-/* U+202A to U+202E, U+2066 to U+2069 and the marks: they say how other characters run. */
-static bool turns_text(gunichar c)
-{
-	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f ||
-	       c == 0x061c;
-}
-
-static gunichar shown_as(gunichar c)
-{
-	if (c < 0x20)
-		return PICTURES + c;
-	if (c == 0x7f)
-		return 0x2421;
-	if ((c >= 0x80 && c < 0xa0) || turns_text(c) || c == 0x2028 || c == 0x2029)
-		return REPLACEMENT;
-	return c;
 }
 
 static const char *entity_of(gunichar c)
@@ -65,7 +47,7 @@ void html_text(struct buffer *out, const char *text)
 			html_put(out, entity);
 		else
 			buffer_put(out, bytes,
-				(size_t)g_unichar_to_utf8(valid ? shown_as(c) : REPLACEMENT, bytes));
+				(size_t)g_unichar_to_utf8(valid ? words_shown(c) : REPLACEMENT, bytes));
 		text = valid ? g_utf8_next_char(text) : text + 1;
 	}
 }

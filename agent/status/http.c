@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status/http.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <event2/buffer.h>
@@ -10,6 +12,7 @@
 #include <event2/listener.h>
 #include <glib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/sanitize.h"
 #include "stats/statistics.h"
@@ -23,6 +26,9 @@
 #include "status/tails.h"
 
 #define HEADERS_MAX 8192
+/* How often the control socket is looked at, and when it is tried again if it cannot be made. */
+#define LOOK_NS (1 * NS_PER_SECOND)
+#define LOOK_AGAIN_NS (60 * NS_PER_SECOND)
 
 struct http {
 	const struct status_source *source;
@@ -30,6 +36,7 @@ struct http {
 	struct port *port;
 	struct evhttp *local;
 	struct http_limit *local_limit;
+	struct event *look; /* at the control socket; NULL if there is none */
 	struct tails *tails;
 	struct pagekey page_key;
 	char *socket; /* path to remove at the end; NULL if none was made */
@@ -57,9 +64,14 @@ static int page_healthz(struct buffer *out, const struct status *status)
 	return HTTP_OK;
 }
 
-/* Ready: the session is being read. An agent whose collector is away is ready too, as its spans wait. */
+/* Ready: the session is being read, and what the agent itself records comes back. An agent whose collector is
+ * away is ready too, as its spans wait. */
 static int page_readyz(struct buffer *out, const struct status *status)
 {
+	if (status->collector.collecting && status_canary_is_lost(status)) {
+		buffer_printf(out, "not collecting: the agent's own event does not come back\n");
+		return HTTP_SERVUNAVAIL;
+	}
 	if (status->collector.collecting) {
 		buffer_printf(out, "ok\n");
 		return HTTP_OK;
@@ -152,20 +164,21 @@ static void serve_pages(struct evhttp_request *request, const struct http *http,
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	char page[300] = "";
-	struct status status;
+	struct status *status;
 
 	for (size_t i = 0; path && i < G_N_ELEMENTS(pages); i++) {
 		if (strcmp(path, pages[i].path) != 0)
 			continue;
-		status_read(&status, http->source);
-		status.names = names;
-		if (local && !*status.http_error)
-			pageserve_address(page, sizeof(page), status.config, &http->page_key);
-		status.page = page;
+		status = status_create(http->source);
+		status->names = names;
+		if (local && !*status->http_error)
+			pageserve_address(page, sizeof(page), status->config, "");
+		status->page = page;
 		if (pages[i].write)
-			reply_page(request, &pages[i], evhttp_uri_get_query(uri), &status);
+			reply_page(request, &pages[i], evhttp_uri_get_query(uri), status);
 		else
-			reply_metrics(request, http, &status);
+			reply_metrics(request, http, status);
+		status_destroy(status);
 		return;
 	}
 	evhttp_send_error(request, HTTP_NOTFOUND, NULL);
@@ -205,6 +218,19 @@ static void reply_spans(struct evhttp_request *request, const struct http *http)
 	buffer_free(&body);
 }
 
+static void reply_address(struct evhttp_request *request, const struct http *http)
+{
+	struct buffer body = {0};
+	char address[300] = "";
+
+	if (!http->source->http_error || !*http->source->http_error)
+		pageserve_address(address, sizeof(address), http->source->config, http->page_key.token);
+	if (*address)
+		buffer_printf(&body, "%s\n", address);
+	reply(request, HTTP_OK, PLAIN, &body);
+	buffer_free(&body);
+}
+
 static void begin_tail(struct evhttp_request *request, const struct http *http, const char *query)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(request);
@@ -238,6 +264,8 @@ static void serve_local(struct evhttp_request *request, void *data)
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
 	else if (path && !strcmp(path, PROTOCOL_SPANS_PATH))
 		reply_spans(request, http);
+	else if (path && !strcmp(path, PROTOCOL_PAGE_PATH))
+		reply_address(request, http);
 	else if (pageserve(request, http->source, &http->page_key, true))
 		return;
 	else if (path && !strcmp(path, PROTOCOL_TAIL_PATH))
@@ -265,7 +293,6 @@ static int listen_local(struct http *http, const char *path, bool *hopeless)
 
 	if (fd < 0)
 		return -1;
-	http->socket = g_strdup(path);
 	listener = evconnlistener_new(http->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 16, fd);
 	http->local = create_server(http);
 	evhttp_set_allowed_methods(http->local, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
@@ -273,6 +300,41 @@ static int listen_local(struct http *http, const char *path, bool *hopeless)
 	http->local_limit = http_limit_create(http->base, http->local, listener);
 	evhttp_bind_listener(http->local, listener);
 	return 0;
+}
+
+static void end_local(struct http *http)
+{
+	if (http->local)
+		evhttp_free(http->local);
+	if (http->local_limit)
+		http_limit_destroy(http->local_limit);
+	http->local = NULL;
+	http->local_limit = NULL;
+}
+
+static void look_after(struct http *http, int64_t ns)
+{
+	const struct timeval time = clock_timeval(ns);
+
+	event_add(http->look, &time);
+}
+
+/* Somebody may tidy up /run, and nobody could ask the agent any more. */
+static void on_look(evutil_socket_t fd, short what, void *data)
+{
+	struct http *http = data;
+	bool hopeless = false;
+	struct stat file;
+
+	(void)fd;
+	(void)what;
+	if (lstat(http->socket, &file) == 0 || errno != ENOENT) {
+		look_after(http, LOOK_NS);
+		return;
+	}
+	log_warning("somebody removed the control socket %s: it is made again", http->socket);
+	end_local(http);
+	look_after(http, listen_local(http, http->socket, &hopeless) == 0 ? LOOK_NS : LOOK_AGAIN_NS);
 }
 
 struct http *http_create(struct event_base *base, const struct config *config,
@@ -288,6 +350,11 @@ struct http *http_create(struct event_base *base, const struct config *config,
 	if (*config->socket && listen_local(http, config->socket, hopeless) != 0) {
 		http_destroy(http);
 		return NULL;
+	}
+	if (*config->socket) {
+		http->socket = g_strdup(config->socket);
+		http->look = evtimer_new(base, on_look, http);
+		look_after(http, LOOK_NS);
 	}
 	if (*config->http)
 		port_open(http->port, config->http);
@@ -307,10 +374,9 @@ const char *http_error(const struct http *http)
 void http_destroy(struct http *http)
 {
 	port_destroy(http->port);
-	if (http->local)
-		evhttp_free(http->local);
-	if (http->local_limit)
-		http_limit_destroy(http->local_limit);
+	if (http->look)
+		event_free(http->look);
+	end_local(http);
 	tails_destroy(http->tails);
 	if (http->socket)
 		unlink(http->socket);

@@ -30,7 +30,6 @@ struct http_limit *http_limit_create(
 /* This connection stays for as long as its peer likes, and makes no place for others. */
 void http_limit_keep(struct http_limit *limit, struct bufferevent *connection);
 
-/* To be called once the server is freed, and before the loop goes on. */
 /* So many bytes of answers wait for those who asked. */
 size_t http_limit_waiting(const struct http_limit *limit);
 
@@ -40,6 +39,7 @@ size_t http_limit_waiting(const struct http_limit *limit);
  */
 bool http_limit_send_away(struct evhttp_request *request, size_t waiting);
 
+/* To be called once the server is freed, and before the loop goes on. */
 void http_limit_destroy(struct http_limit *limit);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "core/ledger.h"
 #include "status/exposition.h"
 #include "status/scrape.h"
@@ -226,9 +227,27 @@ static void write_input(struct buffer *out, const struct inlet_state *input)
 		return;
 	write_gauge(out, "blkin_agent_input_up", "Whether the agent listens for senders.", !*input->error);
 	write_gauge(out, "blkin_agent_input_connections", "Senders that are connected.", input->connections);
+	write_gauge(out, "blkin_agent_input_connections_max", "Senders that can be connected.", input->most);
+	write_gauge(out, "blkin_agent_input_connections_largest",
+		"Connections of the user or address that has the most.", input->largest);
 	write_gauge(out, "blkin_agent_input_bytes", "Memory that their calls take.", (double)input->bytes);
 	write_gauge(out, "blkin_agent_input_putting_off", "Whether senders are told to try later.",
 		input->putting_off);
+}
+
+/* Of those who are told apart. */
+static void write_buffers(struct buffer *out, const struct user_buffers *buffers)
+{
+	const char *name = "blkin_agent_ring_bytes";
+
+	if (!buffers->known)
+		return;
+	write_head(out, name, "gauge", "Memory of LTTng's ring buffers in /dev/shm, by user.");
+	for (uint32_t i = 0; i < buffers->count; i++)
+		buffer_printf(out, "%s{user=\"%" PRIu64 "\"} %" PRIu64 "\n", name, buffers->of[i].user,
+			buffers->of[i].bytes);
+	if (buffers->more)
+		buffer_printf(out, "%s{user=\"other\"} %" PRIu64 "\n", name, buffers->other_bytes);
 }
 
 static void write_agent(struct buffer *out, const struct status *status)
@@ -254,6 +273,18 @@ static void write_agent(struct buffer *out, const struct status *status)
 		write_gauge(out, "blkin_agent_programs",
 			"Programs registered with LTTng's session daemon, with blkin or without.",
 			status->activity.programs);
+	if (status->activity.registering >= 0)
+		write_gauge(out, "blkin_agent_registrations_waiting",
+			"Connections of programs that wait to be registered by LTTng's session daemon.",
+			status->activity.registering);
+	if (status->canary.lag >= 0)
+		write_gauge(out, "blkin_agent_canary_lag_seconds",
+			"Time that the agent's own event took through LTTng, or has been away for.",
+			(double)status->canary.lag / NS_PER_SECOND);
+	if (status->canary.came)
+		write_gauge(out, "blkin_agent_canary_timestamp_seconds",
+			"When it came back last, since the epoch.",
+			(double)(clock_wall() - (clock_monotonic() - status->canary.came)) / NS_PER_SECOND);
 	if (status->activity.memory.size) {
 		const struct sharedmemory *memory = &status->activity.memory;
 
@@ -263,6 +294,7 @@ static void write_agent(struct buffer *out, const struct status *status)
 		write_gauge(out, "blkin_agent_shm_user_bytes", "What the buffers of one more user need.",
 			(double)memory->need);
 	}
+	write_buffers(out, &status->collector.buffers);
 	write_head(out, "blkin_agent_info", "gauge", "The agent's version.");
 	buffer_printf(out, "blkin_agent_info{version=\"%s\"} 1\n", BLKIN_VERSION);
 }

@@ -108,7 +108,7 @@ void page_write_denied(struct buffer *out)
 	begin(out, "blkin-agent");
 	html_put(out, "</head><body><main id=\"main\" class=\"denied\"><h1>blkin-agent</h1>"
 		      "<p>The names of programs and spans are not for everybody on this node.</p>"
-		      "<p>Open the address that <code>blkin status</code> prints: root and the members of "
+		      "<p>Open the address that <code>blkin page</code> prints: root and the members of "
 		      "group <code>blkin</code> can run it. It lets this browser in until the token "
 		      "changes.</p>"
 		      "<p>For everybody: <a href=\"/metrics\">/metrics</a> for Prometheus, "

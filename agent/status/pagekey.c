@@ -13,6 +13,7 @@
 #include <glib.h>
 
 #include "base/log.h"
+#include "base/regularfile.h"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -31,15 +32,17 @@ static void make(struct pagekey *key)
 /* One that others can write, or everybody can read, is no secret. */
 static bool read_key(struct pagekey *key, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = regularfile_open(path, O_RDONLY, 0);
 	char text[PAGEKEY_SIZE + 2];
 	struct stat file;
 	ssize_t size = -1;
 
+	if (fd < 0 && errno != ENOENT)
+		log_warning("the page's token in %s is not used: %s; a new one takes its place", path,
+			regularfile_error(errno));
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
-		!(file.st_mode & (S_IWGRP | S_IRWXO)))
+	if (fstat(fd, &file) == 0 && file.st_uid == geteuid() && !(file.st_mode & (S_IWGRP | S_IRWXO)))
 		size = read(fd, text, sizeof(text));
 	close(fd);
 	if (size < PAGEKEY_SIZE)

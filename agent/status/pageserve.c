@@ -95,12 +95,12 @@ static void let_in(struct evhttp_request *request, const struct pagekey *key)
 static void answer_page(struct evhttp_request *request, const struct status_source *source, const char *query)
 {
 	struct buffer body = {0};
-	struct status status;
+	struct status *status = status_create(source);
 	struct view view;
 
-	status_read(&status, source);
 	view_read(&view, query, WINDOW_1);
-	page_write(&body, &status, &view);
+	page_write(&body, status, &view);
+	status_destroy(status);
 	answer(request, HTTP_OK, HTML, &body);
 	view_clear(&view);
 	buffer_free(&body);
@@ -130,7 +130,7 @@ static void deny(struct evhttp_request *request, bool page)
 		page_write_denied(&body);
 	else
 		buffer_printf(&body,
-			"this needs the token that `blkin status` prints, as Authorization: Bearer TOKEN\n");
+			"this needs the token that `blkin page` prints, as Authorization: Bearer TOKEN\n");
 	answer(request, 403, page ? HTML : PLAIN, &body);
 	buffer_free(&body);
 }
@@ -166,7 +166,7 @@ bool pageserve(struct evhttp_request *request, const struct status_source *sourc
 	return true;
 }
 
-void pageserve_address(char *text, size_t size, const struct config *config, const struct pagekey *key)
+void pageserve_address(char *text, size_t size, const struct config *config, const char *token)
 {
 	struct address address;
 	char host[ADDRESS_TEXT];
@@ -177,6 +177,7 @@ void pageserve_address(char *text, size_t size, const struct config *config, con
 	if (address_is_any(&address))
 		g_strlcpy(address.host, "localhost", sizeof(address.host));
 	address_print(&address, host);
-	snprintf(text, size, "http://%s/%s%s", host, config->page == CONFIG_PAGE_TOKEN ? "?token=" : "",
-		config->page == CONFIG_PAGE_TOKEN ? key->token : "");
+	if (config->page != CONFIG_PAGE_TOKEN)
+		token = "";
+	snprintf(text, size, "http://%s/%s%s", host, *token ? "?token=" : "", token);
 }

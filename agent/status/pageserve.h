@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The page and its JSON, for those who may see the names of programs and spans: whoever is on the control
- * socket, and on the port who has the token, by the address that `blkin status` prints, the cookie that this
+ * socket, and on the port who has the token, by the address that `blkin page` prints, the cookie that this
  * leaves, or a header `Authorization: Bearer TOKEN`. `page` in [agent] opens it to all, or shuts it.
  */
 #ifndef STATUS_PAGESERVE_H
@@ -21,7 +21,7 @@ bool pageserve_allows(struct evhttp_request *request, const struct pagekey *key,
 bool pageserve(struct evhttp_request *request, const struct status_source *source, const struct pagekey *key,
 	bool allowed);
 
-/* The page's address with its token; "" if there is no page. For @size bytes. */
-void pageserve_address(char *text, size_t size, const struct config *config, const struct pagekey *key);
+/* The page's address, with its @token ("" without one); "" if there is no page. For @size bytes. */
+void pageserve_address(char *text, size_t size, const struct config *config, const char *token);
 
 #endif

@@ -74,16 +74,6 @@ static void put_losses(struct buffer *out, const struct status *status)
 
 /* Outputs */
 
-static int64_t dropped_of(const struct output_state *output)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < ACCOUNT_ROWS; i++)
-		if (account_rows[i].lost)
-			sum += output->account.row[i];
-	return sum;
-}
-
 static void put_number(struct buffer *out, int64_t number)
 {
 	html_put(out, "<td class=\"number\">");
@@ -94,18 +84,23 @@ static void put_number(struct buffer *out, int64_t number)
 static void put_output(struct buffer *out, const struct output_state *output, bool leaves)
 {
 	const int64_t *row = output->account.row;
-	bool delivers = standing_delivers(&output->uplink);
+	enum standing standing = standing_of(&output->uplink);
+	static const struct {
+		const char *row, *mark, *words;
+	} said[] = {[STANDING_DOWN] = {"above", "▲", "does not"},
+		[STANDING_UNTRIED] = {"", "·", "connected, nothing sent yet"},
+		[STANDING_DELIVERS] = {"below", "✓", "delivers"}};
 
 	buffer_printf(out,
 		"<tr class=\"%s\"><td class=\"state\"><span class=\"mark\" aria-hidden=\"true\">%s</span> "
 		"%s</td>",
-		delivers ? "below" : "above", delivers ? "✓" : "▲", delivers ? "delivers" : "does not");
+		said[standing].row, said[standing].mark, said[standing].words);
 	html_put(out, "<th scope=\"row\" class=\"text\">");
 	html_text(out, output->name);
 	html_put(out, leaves ? " <small>(removed)</small></th>" : "</th>");
 	html_put(out, "<td class=\"text\">");
 	html_text(out, output->uplink.server);
-	if (!delivers && output->uplink.error[0]) {
+	if (standing == STANDING_DOWN && output->uplink.error[0]) {
 		html_put(out, "<br><small>");
 		html_text(out, output->uplink.error);
 		html_put(out, "</small>");
@@ -114,7 +109,7 @@ static void put_output(struct buffer *out, const struct output_state *output, bo
 	put_number(out, row[SPANS_SENT]);
 	put_number(out, row[SPANS_QUEUED] + row[SPANS_HELD]);
 	put_number(out, row[SPANS_SPOOLED]);
-	put_number(out, dropped_of(output));
+	put_number(out, account_dropped(output->account.row));
 	html_put(out, "</tr>");
 }
 

@@ -23,10 +23,10 @@ void port_open(struct port *port, const char *address);
 /* Changes to @address ("" for none). Returns -1, having logged why, if that fails; then nothing changes. */
 int port_move(struct port *port, const char *address);
 
-/* Why nothing listens although something should: a clause; "" if all is as it should be. */
 /* So many bytes of answers wait for those who asked. */
 size_t port_waiting(const struct port *port);
 
+/* Why nothing listens although something should: a clause; "" if all is as it should be. */
 const char *port_error(const struct port *port);
 
 /* Whether an address can be had now; otherwise @why says why not. */

@@ -72,13 +72,22 @@ bool protocol_get_session(const char *text, struct protocol_session *session)
 static const struct field {
 	const char *key;
 	enum { FLAG, NUMBER, TEXT } kind;
-	size_t at;
+	size_t at, size; /* a text's size */
 } fields[] = {
 	{"counted", FLAG, offsetof(struct census, known)},
 	{"programs", NUMBER, offsetof(struct census, programs)},
 	{"blkin", NUMBER, offsetof(struct census, blkin)},
-	{"other", TEXT, offsetof(struct census, other)},
+	{"other", TEXT, offsetof(struct census, other), sizeof((struct census){0}.other)},
 	{"stopped", NUMBER, offsetof(struct census, stopped)},
+	{"stopped-names", TEXT, offsetof(struct census, stopped_names),
+		sizeof((struct census){0}.stopped_names)},
+	{"holders", NUMBER, offsetof(struct census, holders)},
+	{"holder-names", TEXT, offsetof(struct census, holder_names),
+		sizeof((struct census){0}.holder_names)},
+	{"strangers", NUMBER, offsetof(struct census, strangers)},
+	{"stranger", TEXT, offsetof(struct census, stranger), sizeof((struct census){0}.stranger)},
+	{"stranger-interface", NUMBER, offsetof(struct census, stranger_interface)},
+	{"interface", NUMBER, offsetof(struct census, interface)},
 	{"events-off", FLAG, offsetof(struct census, events_off)},
 	{"sampling-off", FLAG, offsetof(struct census, sampling_off)},
 };
@@ -120,7 +129,7 @@ static bool get_field(const char *key, const char *text, struct census *census)
 		case NUMBER:
 			return get_number(text, value);
 		case TEXT:
-			words_copy(value, sizeof(census->other), (const uint8_t *)text, strlen(text));
+			words_copy(value, fields[i].size, (const uint8_t *)text, strlen(text));
 			return true;
 		}
 	}

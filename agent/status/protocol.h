@@ -18,7 +18,7 @@
 #include "base/buffer.h"
 
 /* Raised with every change to what is below. */
-#define PROTOCOL_VERSION 1
+#define PROTOCOL_VERSION 4
 
 #define PROTOCOL_SESSION_PATH "/session"
 #define PROTOCOL_STATUS_PATH "/status"
@@ -26,6 +26,8 @@
 /* The statistics: what snapshot_pack writes (stats/snapshot.h). On the control socket alone, as it has names.
  */
 #define PROTOCOL_SPANS_PATH "/spans"
+/* The address of the page, with its token, and a line's end; empty if there is no page. There, too, alone. */
+#define PROTOCOL_PAGE_PATH "/page"
 /* Spans as they come, without an end; the query is a wish (tail/wish.h), the answer is of records
  * (tail/audience.h). There, too, alone. */
 #define PROTOCOL_TAIL_PATH "/tail"
@@ -43,14 +45,20 @@ void protocol_put_session(struct buffer *out, const struct protocol_session *ses
 /* Reads it; returns false if it is no such answer. */
 bool protocol_get_session(const char *text, struct protocol_session *session);
 
-/* What LTTng knows of the programs on the node. Zeros: nothing is known. */
+/* What is known of the programs on the node, and of their events. Zeros: nothing is. */
 struct census {
-	bool known;      /* the programs were counted */
-	int programs;    /* registered with LTTng */
-	int blkin;       /* of these, with blkin's events */
-	char other[64];  /* one of the rest, for an example; printable */
-	int stopped;     /* a process that is stopped, so that they were not counted; 0: none */
-	bool events_off; /* the session has none of ours enabled */
+	bool known;              /* the programs were counted, and all could be looked at */
+	int programs;            /* registered with LTTng */
+	int blkin;               /* of these, with blkin's provider */
+	char other[64];          /* one of the rest, for an example; printable */
+	int stopped;             /* of those that could be seen, */
+	char stopped_names[256]; /* and the first of them by name, process and user; printable */
+	int holders;             /* processes that keep others from being registered, if any wait, */
+	char holder_names[256];  /* and the first of them by name, process and user; printable */
+	int strangers;           /* programs that look for an LTTng of another version, */
+	char stranger[64];       /* one of them, for an example; printable */
+	int stranger_interface, interface; /* what it looks for, and what the session daemon has */
+	bool events_off;                   /* the session has none of ours enabled */
 	bool sampling_off;
 };
 

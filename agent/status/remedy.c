@@ -8,6 +8,10 @@
 #define OTLP_PORT "its HTTP port (OpenTelemetry: 4318; 4317 is gRPC's)"
 #define HTTP_PATH "Zipkin: /api/v1/spans"
 #define KAFKA_PORT "the port that its listener has (9092 mostly)"
+#define OWN_DIRECTORY                                                                                        \
+	"make it the agent's (install -d -o blkin -g blkin -m 2750), outside /var/lib/blkin also with "      \
+	"ReadWritePaths= (systemctl edit blkin-agent) and a restart, or correct `directory` in [output]; "   \
+	"`blkin validate` says what is missing"
 
 /* What to do about a fault. "[output]" stands for the output's section. */
 static const struct remedy {
@@ -80,12 +84,8 @@ static const struct remedy {
 		"by itself once it can",
 		"correct `proxy-password-file` in [output], or let the agent's user read it: the agent goes "
 		"on by itself once it can"},
-	[FAULT_FILE_FOLDER] = {"output-directory", "make the directory, or correct `directory` in [output]; "
-						   "the agent goes on by itself once it is "
-						   "there"},
-	[FAULT_FILE_ACCESS] = {"output-access", "let the agent's user write there, in a unit also with "
-						"ReadWritePaths= (`blkin validate` tries "
-						"it), or correct `directory` in [output]"},
+	[FAULT_FILE_FOLDER] = {"output-directory", OWN_DIRECTORY},
+	[FAULT_FILE_ACCESS] = {"output-access", OWN_DIRECTORY},
 	[FAULT_NO_ANSWER] = {"output-timeout",
 		"check that the collector is not overloaded, and that `server` in [output] "
 		"names " SCRIBE_PORT,
@@ -193,6 +193,13 @@ static void say_kind(GString *text, enum kind kind)
 	g_string_assign(text, said);
 }
 
+/* Whether nobody asked for the output: it is there by default, beside those that somebody named. */
+static bool is_by_default(const struct status *status, const struct output_config *is)
+{
+	return is && !strcmp(is->section, "output") && !config_output_is_set(is, "server") &&
+	       status->config->outputs->len > 1;
+}
+
 /* What to do about the fault, in the words of the output's section. */
 char *remedy_describe(const struct status *status, const struct output_state *output, enum fault fault)
 {
@@ -207,6 +214,9 @@ char *remedy_describe(const struct status *status, const struct output_state *ou
 		g_string_append(fix, "; if it is a port with TLS, set `tls = yes`");
 	if (is && *is->proxy && !is->tls && fault > FAULT_NO_ANSWER && fault != FAULT_PROXY_LOGIN)
 		g_string_append(fix, "; or the answer is the proxy's own: its log says more");
+	if (is_by_default(status, is))
+		g_string_append(
+			fix, "; or set `type = none` in [output], if only the other outputs are to deliver");
 	say_kind(fix, output->kind);
 	g_string_replace(fix, "[output]", section, 0);
 	return g_string_free(fix, FALSE);

@@ -2,6 +2,7 @@
 #include "status/standing.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -26,9 +27,17 @@ bool standing_is_down(const struct uplink_server_state *server)
 	return server->fault && clock_monotonic() - server->failing_since >= lasts;
 }
 
-bool standing_delivers(const struct uplink_state *uplink)
+/* That files can be written is seen without writing. */
+static bool is_tried(const struct uplink_state *uplink, const struct uplink_server_state *server)
+{
+	return (server && server->took) || strcmp(uplink->type, "file") == 0;
+}
+
+enum standing standing_of(const struct uplink_state *uplink)
 {
 	const struct uplink_server_state *server = standing_serving(uplink);
 
-	return uplink->up || (server && server->was_up && !standing_is_down(server));
+	if (!uplink->up && !(server && server->was_up && !standing_is_down(server)))
+		return STANDING_DOWN;
+	return is_tried(uplink, server) ? STANDING_DELIVERS : STANDING_UNTRIED;
 }

@@ -13,7 +13,12 @@ const struct uplink_server_state *standing_serving(const struct uplink_state *up
 /* It fails, and has for a while: for longer, if it has failed and recovered again and again lately. */
 bool standing_is_down(const struct uplink_server_state *server);
 
-/* Spans get through, but for moments. */
-bool standing_delivers(const struct uplink_state *uplink);
+enum standing {
+	STANDING_DOWN,     /* nothing gets through */
+	STANDING_UNTRIED,  /* connected, but nothing was acknowledged yet, so that nobody knows */
+	STANDING_DELIVERS, /* spans get through, but for moments */
+};
+
+enum standing standing_of(const struct uplink_state *uplink);
 
 #endif

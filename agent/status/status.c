@@ -12,39 +12,36 @@
 #include "status/doctor.h"
 #include "status/standing.h"
 
-void status_read(struct status *status, const struct status_source *source)
+struct status *status_create(const struct status_source *source)
 {
+	struct status *status = g_new0(struct status, 1);
 	struct outputs_counts counts;
 
-	memset(&status->census, 0, sizeof(status->census));
 	status->config = source->config;
 	status->reload = source->reload;
 	counts = outputs_read(source->outputs, &status->rows, status->outputs, G_N_ELEMENTS(status->outputs));
+	ledger_read_losses(status->lost);
 	status->output_count = counts.on;
 	status->leaving_count = counts.leaving;
 	collector_read_state(source->collector, &status->collector);
-	status->input = (struct inlet_state){0};
 	if (source->inlet)
 		inlet_read_state(source->inlet, &status->input);
 	status->http_error = source->http_error ? source->http_error : "";
 	status->monitor = source->monitor;
-	status->names = false;
 	status->page = "";
 	status->forgets = source->forgets;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
 	status->progress = collector_reader_progress(source->collector);
+	status->asks = true;
+	collector_read_canary(source->collector, &status->canary);
 	status->left_out_count = collector_left_out(source->collector, status->left_out, STATUS_LEFT_OUT_MAX);
+	return status;
 }
 
-static int64_t dropped_of(const struct output_state *output)
+void status_destroy(struct status *status)
 {
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < ACCOUNT_ROWS; i++)
-		if (account_rows[i].lost)
-			sum += output->account.row[i];
-	return sum;
+	g_free(status);
 }
 
 /*
@@ -199,7 +196,7 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	size_t count = status->output_count, up = 0;
 
 	for (size_t i = 0; i < count; i++)
-		up += standing_delivers(&status->outputs[i].uplink);
+		up += standing_of(&status->outputs[i].uplink) == STANDING_DELIVERS;
 	if (count == 0)
 		buffer_printf(out, "; delivering nowhere");
 	else if (count > 1)
@@ -209,11 +206,16 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	for (size_t i = 0; i < count; i++) {
 		const struct uplink_state *uplink = &status->outputs[i].uplink;
 
-		if (standing_delivers(uplink))
+		enum standing standing = standing_of(uplink);
+
+		if (standing == STANDING_DELIVERS)
 			continue;
-		buffer_printf(out, "; NOT delivering to %s%s%s: ", count > 1 ? status->outputs[i].name : "",
-			count > 1 ? " at " : "", uplink->server);
-		write_plain(out, uplink->error[0] ? uplink->error : "not connected yet");
+		buffer_printf(out, "; %s %s%s%s%s",
+			standing == STANDING_UNTRIED ? "connected to" : "NOT delivering to",
+			count > 1 ? status->outputs[i].name : "", count > 1 ? " at " : "", uplink->server,
+			standing == STANDING_UNTRIED ? ", nothing sent yet" : ": ");
+		if (standing == STANDING_DOWN)
+			write_plain(out, uplink->error[0] ? uplink->error : "not connected yet");
 	}
 }
 
@@ -243,6 +245,54 @@ static void write_session(struct buffer *out, const struct status *status, int64
 	} else {
 		buffer_printf(out, "no event yet\n");
 	}
+}
+
+/* What the agent itself has recorded. */
+static void write_canary(struct buffer *out, const struct status *status, int64_t now)
+{
+	const struct canary_state *canary = &status->canary;
+	char lag[HUMAN_MAX];
+
+	switch (canary->mood) {
+	case CANARY_OFF:
+		return;
+	case CANARY_MISSING:
+		buffer_printf(out, "  canary    none: ");
+		write_plain(out, canary->error);
+		buffer_printf(out, "\n");
+		return;
+	case CANARY_UNRECORDED:
+		buffer_printf(out, "  canary    not recorded for ");
+		write_time(out, now - canary->since);
+		buffer_printf(out, "\n");
+		return;
+	case CANARY_LATE:
+		buffer_printf(out, "  canary    away for ");
+		write_time(out, canary->lag);
+		buffer_printf(out, "\n");
+		return;
+	case CANARY_WELL:
+		buffer_printf(out, "  canary    back after %s, ", human_time(lag, canary->lag));
+		write_time(out, now - canary->came);
+		buffer_printf(out, " ago\n");
+		return;
+	default:
+		buffer_printf(out, "  canary    not back yet\n");
+	}
+}
+
+/* What LTTng has for those who record; and what an older one does not do by itself, which is nothing to do.
+ */
+static void write_buffers(struct buffer *out, const struct status *status)
+{
+	const struct user_buffers *buffers = &status->collector.buffers;
+	char size[HUMAN_MAX];
+
+	if (!status->collector.collecting || !buffers->known)
+		return;
+	buffer_printf(out, "  buffers   %s of %s%u user%s%s\n", human_size(size, userbuffers_sum(buffers)),
+		buffers->more ? "more than " : "", buffers->count, buffers->count == 1 ? "" : "s",
+		buffers->heals ? "" : "; LTTng before 2.15: see blkin(1)");
 }
 
 static void write_findings(struct buffer *out, const struct status *status)
@@ -282,6 +332,8 @@ static void write_collecting(struct buffer *out, const struct status *status)
 	if (status->collector.error[0])
 		write_said(out, status->collector.error);
 	write_session(out, status, now);
+	write_canary(out, status, now);
+	write_buffers(out, status);
 	if (status->collector.omissions.events.reason != REASON_NONE)
 		write_said(out, status->collector.omissions.events.text);
 	if (status->collector.omissions.kernel.reason != REASON_NONE)
@@ -328,13 +380,17 @@ static void write_output(struct buffer *out, const struct status *status, const 
 {
 	const int64_t *row = output->account.row;
 	bool leaves = output >= status->outputs + status->output_count;
-	bool named = status->output_count > 1 || leaves, delivers = standing_delivers(&output->uplink);
+	bool named = status->output_count > 1 || leaves;
+	enum standing standing = standing_of(&output->uplink);
+	static const char *const words[] = {[STANDING_DOWN] = "NO",
+		[STANDING_UNTRIED] = "connected, nothing sent yet",
+		[STANDING_DELIVERS] = "yes"};
 	int64_t pending = leaves || output->kind != KIND_SPANS ? 0 : status->rows.row[SPANS_PENDING];
 
 	buffer_printf(out, "delivering  %s%s%s, to %s%s\n", named ? output->name : "", named ? ": " : "",
-		delivers ? "yes" : "NO", output->uplink.server,
+		words[standing], output->uplink.server,
 		leaves ? " (removed; what it has is delivered or stored)" : "");
-	if (!delivers && output->uplink.error[0])
+	if (standing == STANDING_DOWN && output->uplink.error[0])
 		write_said(out, output->uplink.error);
 	buffer_printf(out,
 		"  %-9s %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
@@ -345,7 +401,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		buffer_printf(out, "%" PRId64 " given back, ", row[SPANS_GIVEN_BACK]);
 	if (row[SPANS_SAMPLED_OUT])
 		buffer_printf(out, "%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
-	buffer_printf(out, "%" PRId64 " dropped\n", dropped_of(output));
+	buffer_printf(out, "%" PRId64 " dropped\n", account_dropped(output->account.row));
 	write_share(out, "queue", output->queue_bytes, output->queue_limit);
 	buffer_printf(out, "\n");
 	write_spool(out, &output->spool);
@@ -358,7 +414,8 @@ void status_write_text(struct buffer *out, const struct status *status)
 	write_time(out, clock_wall() - status->started);
 	buffer_printf(out, "\n");
 	if (*status->page)
-		buffer_printf(out, "page %s\n", status->page);
+		buffer_printf(out, "page %s%s\n", status->page,
+			status->config->page == CONFIG_PAGE_TOKEN ? " (`blkin page` lets a browser in)" : "");
 	buffer_printf(out, "\n");
 	write_collecting(out, status);
 	write_input(out, status);

@@ -47,6 +47,7 @@ struct status_source {
 struct status {
 	const struct config *config;
 	struct ledger rows;
+	struct loss lost[LEDGER_ROWS];                     /* of the rows that are losses */
 	struct output_state outputs[2 * CONFIG_LANES_MAX]; /* the lanes */
 	size_t output_count;                               /* of them are on, */
 	size_t leaving_count; /* and these, behind them, were removed and still deliver */
@@ -54,19 +55,29 @@ struct status {
 	struct inlet_state input;
 	int64_t started;
 	struct activity_state activity;
+	struct canary_state canary;
 	int64_t progress;                       /* of the reader */
 	uint64_t left_out[STATUS_LEFT_OUT_MAX]; /* users whose packets are; there may be more */
 	unsigned left_out_count;
 	struct census census; /* what `blkin status` found out, for the answer that it asks for */
 	const struct reload_state *reload;
 	bool forgets;
+	bool asks;              /* the doctor asks the session daemon whether it answers */
 	const char *http_error; /* why the port does not listen although it should; "" if it does */
 	struct monitor *monitor;
 	const char *page; /* its address, for who may have it; "" for others, and if there is none */
 	bool names;       /* whoever asks may see what spans are called */
 };
 
-void status_read(struct status *status, const struct status_source *source);
+/* Reads it. To be destroyed: it is too large for a stack. */
+struct status *status_create(const struct status_source *source);
+void status_destroy(struct status *status);
+
+/* Whether the agent's own event stays away, and so nothing may be arriving: doctorcanary.c. */
+bool status_canary_is_lost(const struct status *status);
+
+/* Whether programs that start now are not registered: doctorprograms.c. */
+bool status_registration_is_held(const struct status *status);
 
 /* How things are, in one line without an end: what `blkin status` says first. */
 void status_write_line(struct buffer *out, const struct status *status);

@@ -70,6 +70,8 @@ static void write_input(struct buffer *out, const struct status *status)
 	write_text(out, "address", input->address);
 	write_text(out, "error", input->error);
 	write_int(out, "connections", input->connections);
+	write_int(out, "max_connections", input->most);
+	write_int(out, "largest", input->largest);
 	write_int(out, "waiting_calls", (int64_t)input->waiting_calls);
 	write_int(out, "bytes", (int64_t)input->bytes);
 	write_int(out, "max_bytes", (int64_t)input->limit);
@@ -139,6 +141,7 @@ static void write_servers(struct buffer *out, const struct uplink_state *uplink)
 		write_text(out, "server", server->server);
 		write_bool(out, "serving", server->serving);
 		write_bool(out, "up", server->up);
+		write_bool(out, "acknowledged", server->took);
 		write_text(out, "error", server->error);
 		json_close(out, '}');
 	}
@@ -163,6 +166,32 @@ static void write_programs_json(struct buffer *out, const struct status *status)
 	write_known(out, "programs_with_blkin", census->known, census->blkin);
 	write_known(out, "last_event_seconds", activity->last_event != 0,
 		(clock_monotonic() - activity->last_event) / NS_PER_SECOND);
+}
+
+/* What the agent itself has recorded. */
+static void write_canary(struct buffer *out, const struct status *status)
+{
+	static const char *const moods[] = {
+		[CANARY_OFF] = "off",
+		[CANARY_STARTS] = "starts",
+		[CANARY_MISSING] = "missing",
+		[CANARY_UNRECORDED] = "unrecorded",
+		[CANARY_LATE] = "late",
+		[CANARY_WELL] = "well",
+	};
+	const struct canary_state *canary = &status->canary;
+
+	open_member(out, "canary", '{');
+	write_text(out, "state", moods[canary->mood]);
+	json_key(out, "lag_seconds");
+	if (canary->lag >= 0)
+		json_double(out, (double)canary->lag / NS_PER_SECOND);
+	else
+		json_null(out);
+	write_known(
+		out, "last_seconds", canary->came != 0, (clock_monotonic() - canary->came) / NS_PER_SECOND);
+	write_text(out, "error", canary->error);
+	json_close(out, '}');
 }
 
 static void write_findings_json(struct buffer *out, const struct status *status)
@@ -221,6 +250,28 @@ static void write_left_out(struct buffer *out, const struct status *status)
 	json_close(out, ']');
 }
 
+static void write_buffers(struct buffer *out, const struct status *status)
+{
+	const struct user_buffers *buffers = &status->collector.buffers;
+
+	json_key(out, "lttng_heals");
+	if (buffers->known)
+		json_bool(out, buffers->heals);
+	else
+		json_null(out);
+	open_member(out, "buffers", '{');
+	write_int(out, "bytes", (int64_t)userbuffers_sum(buffers));
+	open_member(out, "users", '[');
+	for (uint32_t i = 0; i < buffers->count; i++) {
+		json_open(out, '{');
+		write_int(out, "user", (int64_t)buffers->of[i].user);
+		write_int(out, "bytes", (int64_t)buffers->of[i].bytes);
+		json_close(out, '}');
+	}
+	json_close(out, ']');
+	json_close(out, '}');
+}
+
 static void write_collecting(struct buffer *out, const struct status *status)
 {
 	write_bool(out, "collecting", status->collector.collecting);
@@ -229,10 +280,12 @@ static void write_collecting(struct buffer *out, const struct status *status)
 	write_text(out, "events_error", status->collector.omissions.events.text);
 	write_text(out, "kernel_error", status->collector.omissions.kernel.text);
 	write_left_out(out, status);
+	write_buffers(out, status);
 	for (size_t i = 0; i < LEDGER_ROWS; i++)
 		if (!strchr(ledger_rows[i].json, '.'))
 			write_int(out, ledger_rows[i].json, status->rows.row[i]);
 	write_programs_json(out, status);
+	write_canary(out, status);
 }
 
 void status_write_json(struct buffer *out, const struct status *status)

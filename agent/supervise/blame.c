@@ -10,7 +10,7 @@
 #define STRIKES_MAX 2
 /* How long he is left out, and live reading is: twice as long each time, up to the most. */
 #define PAUSE_NS (30 * NS_PER_SECOND)
-#define PAUSE_MAX_NS (3600 * NS_PER_SECOND)
+#define PAUSE_MAX_NS (300 * NS_PER_SECOND)
 /* What is so long ago does not count any more. */
 #define FORGET_NS (2 * PAUSE_MAX_NS)
 #define FORGET_LIVE_NS (600 * NS_PER_SECOND)

@@ -38,16 +38,16 @@
 /* Starting */
 
 /* Beside the agent, as in the build's folder, or where it was installed. */
-static char *find_program(void)
+char *child_program(const char *name)
 {
 	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
 	g_autofree char *folder = self ? g_path_get_dirname(self) : NULL;
-	char *beside = folder ? g_build_filename(folder, PROGRAM, NULL) : NULL;
+	char *beside = folder ? g_build_filename(folder, name, NULL) : NULL;
 
 	if (beside && access(beside, X_OK) == 0)
 		return beside;
 	g_free(beside);
-	return g_strdup(READER_FOLDER "/" PROGRAM);
+	return g_build_filename(READER_FOLDER, name, NULL);
 }
 
 /* In the child: the descriptors get their numbers, and all others are closed. Nothing here may allocate. */
@@ -102,7 +102,7 @@ static uint64_t count_oom_kills(void)
 
 int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size)
 {
-	g_autofree char *program = find_program();
+	g_autofree char *program = child_program(PROGRAM);
 	int ends[2] = {-1, -1}, text = text_file(config);
 
 	*child = (struct child){.memory = -1, .oom_kills = count_oom_kills(), .started = clock_monotonic()};

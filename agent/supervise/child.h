@@ -30,6 +30,9 @@ enum child_end {
 	CHILD_KILLED /* by somebody who has nothing to do with that */
 };
 
+/* The path of a program that only the agent starts; g_free. */
+char *child_program(const char *name);
+
 /* Starts it with its end of @socket, the page, and its configuration as text. Returns the agent's end of the
  * socket; or -1, with why in @error. */
 int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size);

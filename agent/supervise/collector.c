@@ -27,6 +27,8 @@
 /* What comes in a stream is taken so often only, as each waking costs; unless there is so much of it. */
 #define STREAM_MS 10
 #define MUCH_BYTES (RING_BYTES / 2)
+/* A session that is read for so long is there to stay. */
+#define SETTLED_NS (1 * NS_PER_SECOND)
 /* So many pieces of what comes are taken before something else is done. */
 #define PIECES_MAX 32
 
@@ -126,6 +128,48 @@ static void look_at_daemons(struct collector *collector)
 	shown_daemons(&collector->shown, &healths);
 }
 
+/* Where the canary's event stays, when the daemons that can be asked are, and what the reader is at. */
+static enum canary_stage stage_of(const struct collector *collector)
+{
+	int64_t now = clock_monotonic(), unmoved = now - atomic_load(&collector->page->moved);
+	uint32_t called = atomic_load(&collector->page->called);
+	struct daemons_health healths;
+
+	wellness_read(collector->wellness, &healths);
+	if (healths.consumer.gone || (healths.consumer.silent && now - healths.consumer.silent >= WAITS_NS))
+		return STAGE_CONSUMER;
+	if (healths.session.gone || (healths.session.silent && now - healths.session.silent >= WAITS_NS))
+		return STAGE_SESSION_DAEMON;
+	if (!runs(collector) || collector->child.stopped)
+		return STAGE_READER;
+	if (unmoved < WAITS_NS) /* it gets nothing, live or in the relay's files */
+		return STAGE_CONSUMER;
+	if (called == DAEMON_NONE)
+		return STAGE_READER;
+	return called == DAEMON_RELAY ? STAGE_RELAY : STAGE_SESSION_DAEMON;
+}
+
+static enum canary_session session_for_canary(const struct collector_state *state)
+{
+	if (state->collecting)
+		return clock_monotonic() - state->since >= SETTLED_NS ? CANARY_SESSION_READ
+								      : CANARY_SESSION_UNKNOWN;
+	return state->reason == REASON_SESSION_LOST || state->reason == REASON_NO_SESSION_DAEMON ||
+			       state->reason == REASON_NO_RELAY
+		       ? CANARY_SESSION_NONE
+		       : CANARY_SESSION_UNKNOWN;
+}
+
+static void look_at_canary(struct collector *collector)
+{
+	struct collector_state state;
+
+	shown_read(&collector->shown, &state);
+	canary_tick(collector->canary, session_for_canary(&state));
+	if (canary_is_late(collector->canary))
+		canary_blame(collector->canary, stage_of(collector));
+}
+
 /* Talks to the reader; returns false if it is to be lost. */
 static bool serve(struct collector *collector)
 {
@@ -149,6 +193,7 @@ static bool serve(struct collector *collector)
 		collector->checked = now;
 		child_watch(&collector->child, collector->page);
 		look_at_daemons(collector);
+		look_at_canary(collector);
 		shown_watch(&collector->shown, collector->child.computed < WAITS_NS);
 		child_bound(&collector->child, collector->reader_memory);
 	}
@@ -278,6 +323,8 @@ static void collector_free(struct collector *collector)
 	shown_free(&collector->shown);
 	blame_destroy(collector->suspects);
 	wellness_destroy(collector->wellness);
+	if (collector->canary)
+		canary_destroy(collector->canary);
 	buffer_free(&collector->config);
 	for (int i = 0; i < BATCH_FORMATS; i++) {
 		buffer_free(&collector->items[i].sizes);
@@ -305,6 +352,8 @@ struct collector *collector_create(const struct collector_options *options)
 	collector->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	collector->page = page_create(&collector->page_fd);
 	shown_init(&collector->shown, collector->page);
+	if (collector->page)
+		collector->canary = canary_create(config, collector->page);
 	if (collector->wake >= 0 && collector->page &&
 		pthread_create(&collector->thread, NULL, run, collector) == 0)
 		return collector;
@@ -364,6 +413,11 @@ int64_t collector_reader_progress(const struct collector *collector)
 void collector_read_state(struct collector *collector, struct collector_state *state)
 {
 	shown_read(&collector->shown, state);
+}
+
+void collector_read_canary(struct collector *collector, struct canary_state *state)
+{
+	canary_read(collector->canary, state);
 }
 
 enum collector_reason collector_reason(struct collector *collector)

@@ -18,6 +18,7 @@
 #include "output/books.h"
 #include "queue/fanout.h"
 #include "stats/statistics.h"
+#include "supervise/canary.h"
 #include "tail/audience.h"
 
 struct collector;
@@ -68,6 +69,8 @@ int64_t collector_reader_progress(const struct collector *collector);
 enum collector_reason collector_reason(struct collector *collector);
 
 void collector_read_state(struct collector *collector, struct collector_state *state);
+
+void collector_read_canary(struct collector *collector, struct canary_state *state);
 
 /* The users whose packets are left out, as they cannot be read: the first @max, and how many they are. */
 unsigned collector_left_out(struct collector *collector, uint64_t *users, unsigned max);

@@ -11,6 +11,7 @@
 #include "handover/channel.h"
 #include "session/wellness.h"
 #include "supervise/blame.h"
+#include "supervise/canary.h"
 #include "supervise/child.h"
 #include "supervise/collector.h"
 #include "supervise/shown.h"
@@ -40,6 +41,7 @@ struct collector {
 	/* the thread's */
 	struct child child;
 	struct wellness *wellness; /* of LTTng's daemons */
+	struct canary *canary;
 	struct channel channel;
 	bool greeted;                      /* the reader has said hello, and has its orders */
 	bool misspoke;                     /* it has sent what is no frame */

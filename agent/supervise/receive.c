@@ -115,6 +115,16 @@ static bool take_omissions(struct collector *collector, struct unpacker *body)
 	return true;
 }
 
+static bool take_buffers(struct collector *collector, struct unpacker *body)
+{
+	struct user_buffers buffers = {0};
+
+	if (!buffers_unpack(body, &buffers))
+		return false;
+	shown_buffers(&collector->shown, &buffers);
+	return true;
+}
+
 static bool take_culprit(struct collector *collector, struct unpacker *body)
 {
 	struct culprit culprit;
@@ -122,6 +132,17 @@ static bool take_culprit(struct collector *collector, struct unpacker *body)
 	if (!culprit_unpack(body, &culprit))
 		return false;
 	blame_unreadable(collector->suspects, &culprit);
+	return true;
+}
+
+static bool take_misuse(struct collector *collector, struct unpacker *body)
+{
+	enum misuse_kind kind;
+	struct misuse misuse;
+
+	if (!misuse_unpack(body, &kind, &misuse))
+		return false;
+	shown_misuse(&collector->shown, kind, &misuse);
 	return true;
 }
 
@@ -154,8 +175,12 @@ static bool take_frame(struct collector *collector, enum frame_type type, struct
 		return take_report(collector, body);
 	case FRAME_OMITS:
 		return take_omissions(collector, body);
+	case FRAME_BUFFERS:
+		return take_buffers(collector, body);
 	case FRAME_LEFT_OUT:
 		return take_culprit(collector, body);
+	case FRAME_MISUSE:
+		return take_misuse(collector, body);
 	case FRAME_WELL:
 		blame_well(collector->suspects, unpack_u64(body));
 		return !body->failed;

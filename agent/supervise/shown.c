@@ -8,11 +8,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sanitize.h"
 
 /* A problem that has stayed the same for so long is worth a line in the log. */
 #define LASTING_NS (10 * NS_PER_SECOND)
 /* The status says that a daemon hangs if it takes so long to answer. */
 #define HUNG_NS (5 * NS_PER_SECOND)
+/* Where nothing comes, one that has not answered for this long is why. */
+#define WHY_NS (2 * NS_PER_SECOND)
 
 void shown_init(struct shown *shown, const struct page *page)
 {
@@ -126,7 +129,7 @@ static void log_omission(const struct problem *was, const struct problem *is, co
 	if (is->reason != REASON_NONE && strcmp(was->text, is->text) != 0)
 		log_warning("%s", is->text);
 	else if (is->reason == REASON_NONE && was->reason != REASON_NONE)
-		log_info("what %s asks for is recorded now", section);
+		log_info("nothing that %s asks for is left out any more", section);
 }
 
 void shown_omissions(struct shown *shown, const struct omissions *omissions)
@@ -139,6 +142,26 @@ void shown_omissions(struct shown *shown, const struct omissions *omissions)
 	pthread_mutex_unlock(&shown->lock);
 	log_omission(&was.events, &omissions->events, "[events]");
 	log_omission(&was.kernel, &omissions->kernel, "[kernel]");
+}
+
+void shown_buffers(struct shown *shown, const struct user_buffers *buffers)
+{
+	pthread_mutex_lock(&shown->lock);
+	shown->state.buffers = *buffers;
+	pthread_mutex_unlock(&shown->lock);
+}
+
+void shown_misuse(struct shown *shown, enum misuse_kind kind, const struct misuse *misuse)
+{
+	struct misuse_state *state = &shown->state.misuses[kind];
+
+	pthread_mutex_lock(&shown->lock);
+	state->at = clock_monotonic();
+	state->is = *misuse;
+	words_clean(state->is.service, strlen(state->is.service));
+	words_clean(state->is.span, strlen(state->is.span));
+	words_clean(state->is.what, strlen(state->is.what));
+	pthread_mutex_unlock(&shown->lock);
 }
 
 void shown_ended(struct shown *shown, bool starts, const char *why)
@@ -156,25 +179,28 @@ void shown_ended(struct shown *shown, bool starts, const char *why)
 
 /* LTTng's daemons */
 
-static bool is_silent(const struct daemon_health *daemon, int64_t now)
+static bool is_silent(const struct daemon_health *daemon, int64_t since)
 {
-	return daemon->silent && now - daemon->silent >= HUNG_NS;
+	return daemon->silent && daemon->silent <= since;
 }
 
 /* The session daemon may wait for the consumer daemon, never the other way round for long. */
 void shown_daemons(struct shown *shown, const struct daemons_health *healths)
 {
-	int64_t now = clock_monotonic();
+	int64_t now = clock_monotonic(), since;
 	enum collector_reason hangs = REASON_NONE;
 
-	if (is_silent(&healths->consumer, now))
-		hangs = REASON_CONSUMER_HANGS;
-	else if (is_silent(&healths->session, now))
-		hangs = REASON_SESSION_DAEMON_HANGS;
 	pthread_mutex_lock(&shown->lock);
+	since = now - (shown->state.reason == REASON_CONSUMER_STILL ? WHY_NS : HUNG_NS);
+	if (is_silent(&healths->consumer, since))
+		hangs = REASON_CONSUMER_HANGS;
+	else if (is_silent(&healths->session, since))
+		hangs = REASON_SESSION_DAEMON_HANGS;
 	if (shown->hangs != hangs)
 		shown->hangs_since = now;
 	shown->hangs = hangs;
+	shown->daemons_well =
+		!is_silent(&healths->session, now - WHY_NS) && !is_silent(&healths->consumer, now - WHY_NS);
 	shown->consumer_gone = healths->consumer.gone && !healths->session.gone;
 	pthread_mutex_unlock(&shown->lock);
 }
@@ -188,7 +214,9 @@ static enum collector_reason hanging(const struct shown *shown)
 		return shown->hangs;
 	if (daemon == DAEMON_NONE || unmoved(shown) < HUNG_NS)
 		return REASON_NONE;
-	return daemon == DAEMON_RELAY ? REASON_RELAY_HANGS : REASON_SESSION_DAEMON_HANGS;
+	if (daemon == DAEMON_RELAY)
+		return REASON_RELAY_HANGS;
+	return shown->daemons_well ? REASON_SESSION_DAEMON_WAITS : REASON_SESSION_DAEMON_HANGS;
 }
 
 static const char *name_of(enum collector_reason hangs)
@@ -210,8 +238,11 @@ void shown_watch(struct shown *shown, bool waits)
 	pthread_mutex_unlock(&shown->lock);
 	lasts &= hangs != REASON_NONE;
 	if (lasts && !shown->hang_logged)
-		log_warning("not collecting: %s has not answered for %d s; the agent keeps trying",
-			name_of(hangs), (int)(LASTING_NS / NS_PER_SECOND));
+		log_warning("not collecting: %s has not answered for %d s%s; the agent keeps trying",
+			name_of(hangs), (int)(LASTING_NS / NS_PER_SECOND),
+			hangs == REASON_SESSION_DAEMON_WAITS
+				? ", as it waits for programs that are stopped (`blkin status` names them)"
+				: "");
 	shown->hang_logged = lasts;
 }
 
@@ -224,6 +255,11 @@ static void show_hang(struct collector_state *copy, enum collector_reason hangs)
 			"lttng-consumerd is stopped or hangs: it has not answered for more than %d s, and "
 			"passes "
 			"on nothing of what programs record",
+			(int)(HUNG_NS / NS_PER_SECOND));
+	else if (hangs == REASON_SESSION_DAEMON_WAITS)
+		snprintf(copy->error, sizeof(copy->error),
+			"lttng-sessiond waits for programs that do not answer, as they are stopped, 5 s for "
+			"each: it has not done for more than %d s what it was asked to",
 			(int)(HUNG_NS / NS_PER_SECOND));
 	else
 		snprintf(copy->error, sizeof(copy->error),

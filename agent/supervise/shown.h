@@ -19,6 +19,7 @@ struct shown {
 	const struct page *page; /* the reader's */
 	pthread_mutex_t lock;    /* guards what follows */
 	struct collector_state state;
+	bool daemons_well; /* the session and the consumer daemon answer when they are asked how they are */
 	enum collector_reason hangs; /* which of LTTng's daemons does not answer, REASON_NONE: all do; */
 	int64_t hangs_since;
 	bool consumer_gone;
@@ -40,6 +41,12 @@ void shown_report(struct shown *shown, const struct report *report);
 /* What the session does not record although the configuration asks for it, which is logged when it changes.
  */
 void shown_omissions(struct shown *shown, const struct omissions *omissions);
+
+/* The memory of users' buffers. */
+void shown_buffers(struct shown *shown, const struct user_buffers *buffers);
+
+/* What a program has recorded wrongly. */
+void shown_misuse(struct shown *shown, enum misuse_kind kind, const struct misuse *misuse);
 
 /* How LTTng's daemons are. To be called often. */
 void shown_daemons(struct shown *shown, const struct daemons_health *healths);

@@ -11,6 +11,9 @@
 #define ASKED_MAX_NS (300 * NS_PER_SECOND)
 /* What it asks for is multiplied by 1 at least, and by this at most. */
 #define ASKED_SPREAD 1.5
+/* A wait may last such a part of the time that the server is away, and no more than this. */
+#define AWAY_PART 10
+#define AWAY_MAX_NS (30 * NS_PER_SECOND)
 /* Good service that lasts so long makes the next wait short. */
 #define GOOD_NS (5 * NS_PER_SECOND)
 
@@ -36,7 +39,7 @@ void backoff_free(struct backoff *backoff)
 
 int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
 {
-	int64_t spread, ns;
+	int64_t spread, ns, most;
 
 	if (backoff->good && now - backoff->good >= GOOD_NS)
 		backoff_reset(backoff);
@@ -44,7 +47,10 @@ int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
 	spread = MAX(backoff->bound - backoff->min_ns, 0);
 	ns = backoff->min_ns + (int64_t)(g_random_double() * (double)spread);
 	asked_ns = (int64_t)((double)MIN(asked_ns, ASKED_MAX_NS) * g_random_double_range(1, ASKED_SPREAD));
-	backoff->bound = MIN(2 * backoff->bound, backoff->max_ns);
+	if (!backoff->away)
+		backoff->away = now;
+	most = MAX(backoff->max_ns, MIN((now - backoff->away) / AWAY_PART, AWAY_MAX_NS));
+	backoff->bound = MIN(2 * backoff->bound, most);
 	backoff->asked = asked_ns ? now + asked_ns : 0;
 	return MAX(ns, asked_ns);
 }
@@ -68,11 +74,19 @@ void backoff_good(struct backoff *backoff, int64_t now)
 {
 	if (!backoff->good)
 		backoff->good = now;
+	backoff_connected(backoff);
+}
+
+void backoff_connected(struct backoff *backoff)
+{
+	backoff->away = 0;
+	backoff->bound = MIN(backoff->bound, MAX(backoff->max_ns, backoff->min_ns));
 }
 
 void backoff_reset(struct backoff *backoff)
 {
 	backoff->bound = MIN(2 * backoff->min_ns, backoff->max_ns);
+	backoff->away = 0;
 }
 
 bool backoff_is_asked(const struct backoff *backoff)

@@ -4,6 +4,9 @@
  * that agents that lost the same server do not all come back at once. If a server asks for a wait, it is
  * granted, up to a limit, and made longer by up to half at random: it tells all agents the same.
  *
+ * The longer a server is away, the seldomer it is tried: the limit goes up to a part of that time, as all
+ * agents of a cluster ask for it together.
+ *
  * A good answer does not shorten the next wait, as an overloaded server gives some too: good service does,
  * when it has lasted.
  */
@@ -20,6 +23,7 @@ struct backoff {
 	int64_t min_ns, max_ns;
 	int64_t bound; /* limit of the next wait, ns */
 	int64_t asked; /* the server asked to wait until then, CLOCK_MONOTONIC ns; 0: it did not */
+	int64_t away;  /* the server takes nothing since then; 0: it does */
 	int64_t good;  /* when the first good answer since the last wait came; 0: none did */
 	bool on;
 	bool wake_ends; /* the wait ends when new spans arrive */
@@ -39,6 +43,9 @@ void backoff_end(struct backoff *backoff);
 
 /* The server took something at @now, CLOCK_MONOTONIC ns. */
 void backoff_good(struct backoff *backoff, int64_t now);
+
+/* It is there, with nothing to send. */
+void backoff_connected(struct backoff *backoff);
 
 /* The next wait is short. */
 void backoff_reset(struct backoff *backoff);

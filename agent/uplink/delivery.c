@@ -32,40 +32,45 @@ struct piece *delivery_add(struct delivery *delivery, struct entry *entry)
 	return parcel_whole(parcel);
 }
 
-static struct piece *take_batch(struct delivery *delivery)
+static struct entry *take_entry(struct delivery *delivery, enum delivery_source source)
+{
+	return source == DELIVERY_FRESH ? queue_take_fresh(delivery->queue) : queue_take(delivery->queue);
+}
+
+static struct piece *take_batch(struct delivery *delivery, enum delivery_source source)
 {
 	struct piece *piece = NULL;
 	struct entry *entry;
 
-	if (delivery->bisect.count >= BISECT_PIECES)
+	if (source == DELIVERY_BEGUN || delivery->bisect.count >= BISECT_PIECES)
 		return NULL;
-	while (!piece && (entry = queue_take(delivery->queue)))
+	while (!piece && (entry = take_entry(delivery, source)))
 		piece = delivery_add(delivery, entry);
 	return piece;
 }
 
 /* Alternates between new batches and refused pieces, so that neither delays the other. */
-static struct piece *take_next(struct delivery *delivery, bool fresh)
+static struct piece *take_next(struct delivery *delivery, enum delivery_source source)
 {
 	struct piece *piece = NULL;
 
 	delivery->fresh_next = !delivery->fresh_next;
-	if (delivery->fresh_next && fresh)
-		piece = take_batch(delivery);
+	if (delivery->fresh_next)
+		piece = take_batch(delivery, source);
 	if (!piece)
 		piece = bisect_take(&delivery->bisect);
-	if (!piece && !delivery->fresh_next && fresh)
-		piece = take_batch(delivery);
+	if (!piece && !delivery->fresh_next)
+		piece = take_batch(delivery, source);
 	return piece;
 }
 
-struct piece *delivery_take(struct delivery *delivery, bool fresh, uint32_t open)
+struct piece *delivery_take(struct delivery *delivery, enum delivery_source source, uint32_t open)
 {
 	struct piece *piece;
 
 	if (open && (delivery->held || delivery->alone))
 		return NULL;
-	piece = delivery->held ? delivery->held : take_next(delivery, fresh);
+	piece = delivery->held ? delivery->held : take_next(delivery, source);
 	delivery->held = NULL;
 	if (piece && piece->parcel->entry->alone && open) {
 		delivery->held = piece;
@@ -86,10 +91,12 @@ void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char ke
 		bisect_put_back(&delivery->bisect, piece_split_at(piece, same));
 }
 
-void delivery_keep_one(struct delivery *delivery, struct piece *piece)
+void delivery_keep(struct delivery *delivery, struct piece *piece, uint32_t count)
 {
-	if (piece->count > 1)
-		bisect_put_back(&delivery->bisect, piece_split_at(piece, 1));
+	if (piece->count <= count)
+		return;
+	bisect_put_back(&delivery->bisect, piece_split_at(piece, count));
+	delivery->fresh_next = true; /* so that this is next */
 }
 
 void delivery_sends(struct delivery *delivery, struct piece *piece)
@@ -142,6 +149,16 @@ void delivery_drop(struct delivery *delivery, struct piece *piece, const char *w
 void delivery_put_back(struct delivery *delivery, struct piece *piece)
 {
 	bisect_put_back(&delivery->bisect, piece);
+}
+
+void delivery_return(struct delivery *delivery, struct piece *piece)
+{
+	struct parcel *parcel = piece->parcel;
+
+	parcel->entry->sent_before |= piece->sent_before;
+	piece_destroy(piece);
+	TAILQ_REMOVE(&delivery->parcels, parcel, link);
+	parcel_give_back(parcel, delivery->queue);
 }
 
 /* Youngest first, to keep the order. */

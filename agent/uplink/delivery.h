@@ -14,6 +14,13 @@
 #include "uplink/bisect.h"
 #include "uplink/parcel.h"
 
+/* What may be sent next. */
+enum delivery_source {
+	DELIVERY_BEGUN, /* the rest of batches that were taken */
+	DELIVERY_FRESH, /* that, and new batches that did not wait on disk */
+	DELIVERY_ANY
+};
+
 struct delivery {
 	struct queue *queue;
 	enum batch_format format;            /* that the wire sends */
@@ -27,8 +34,8 @@ struct delivery {
 
 void delivery_init(struct delivery *delivery, struct queue *queue, enum batch_format format);
 
-/* Takes what to send next beside @open calls, new batches only if @fresh; NULL if there is nothing. */
-struct piece *delivery_take(struct delivery *delivery, bool fresh, uint32_t open);
+/* Takes what to send next beside @open calls; NULL if there is nothing. */
+struct piece *delivery_take(struct delivery *delivery, enum delivery_source source, uint32_t open);
 
 /* Adds a batch that was taken elsewhere; NULL if it is in a format that cannot be sent, and was settled. */
 struct piece *delivery_add(struct delivery *delivery, struct entry *entry);
@@ -37,8 +44,8 @@ struct piece *delivery_add(struct delivery *delivery, struct entry *entry);
  * batches that are in order by trace. */
 void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char key[BYTRACE_KEY]);
 
-/* Leaves @piece its first item; the rest is taken next. */
-void delivery_keep_one(struct delivery *delivery, struct piece *piece);
+/* Leaves @piece its first items, @count at most; the rest is taken next. */
+void delivery_keep(struct delivery *delivery, struct piece *piece, uint32_t count);
 
 /* Notes that @piece is sent now. */
 void delivery_sends(struct delivery *delivery, struct piece *piece);
@@ -51,6 +58,9 @@ bool delivery_refused(struct delivery *delivery, struct piece *piece, const char
 void delivery_drop(struct delivery *delivery, struct piece *piece, const char *words);
 /* or gave no usable answer: it will be sent again. */
 void delivery_put_back(struct delivery *delivery, struct piece *piece);
+
+/* The same of a whole batch, which goes back to the queue at once, and waits for the pace like any other. */
+void delivery_return(struct delivery *delivery, struct piece *piece);
 
 /* Gives everything that is not settled back to the queue; no sent piece may be open. */
 void delivery_give_back(struct delivery *delivery);

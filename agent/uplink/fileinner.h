@@ -28,11 +28,13 @@ struct fileuplink {
 	unsigned failures;
 	int64_t failed_at, wait_ns; /* CLOCK_MONOTONIC ns; 0: it works */
 	struct filenews said;
+	int64_t looked_at;    /* for the file, CLOCK_MONOTONIC ns */
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
 	struct event *news; /* there may be nothing left to write; NULL: nobody asks */
 	struct health health;
-	int64_t busy_since; /* the thread is at work since then, CLOCK_MONOTONIC ns; 0: it waits */
+	int64_t lost, lost_at; /* lines that somebody removed, the last time; CLOCK_MONOTONIC ns */
+	int64_t busy_since;    /* the thread is at work since then, CLOCK_MONOTONIC ns; 0: it waits */
 	bool begun, woken, hurry, ending, over, abandoned;
 };
 

@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Between two lines about files that were removed, at least. */
+/* Between two lines about files that were removed, at least; and as many about those that somebody removed.
+ */
 #define REMOVED_LOG_NS (600 * NS_PER_SECOND)
 
 void filenews_good(struct filenews *news, const char *label, const struct filewriter *writer)
@@ -37,4 +38,23 @@ void filenews_removed(
 		label, (unsigned long long)(news->removed - news->removed_told));
 	news->removed_told = news->removed;
 	news->removed_at = now;
+}
+
+bool filenews_lost(
+	struct filenews *news, const char *label, const struct filewriter *writer, struct account *account)
+{
+	int64_t more = writer->lost - news->lost, now = clock_monotonic();
+
+	if (!more)
+		return false;
+	account_add(account, SPANS_REMOVED, more);
+	news->lost += more;
+	if (!news->lost_at || now - news->lost_at >= REMOVED_LOG_NS) {
+		log_warning("output %s: somebody removed, renamed or cut the file that was being written: "
+			    "%lld of its "
+			    "lines are lost, and counted; what comes now goes into another file",
+			label, (long long)more);
+		news->lost_at = now;
+	}
+	return true;
 }

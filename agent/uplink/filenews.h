@@ -14,6 +14,7 @@ struct filenews {
 	uint64_t removed;      /* files that were counted, */
 	uint64_t removed_told; /* and logged */
 	int64_t removed_at;    /* when, CLOCK_MONOTONIC ns; 0: never */
+	int64_t lost, lost_at; /* the same of lines that were in a file which somebody removed */
 };
 
 /* Files can be written, of which the log calls the output @label. */
@@ -21,6 +22,10 @@ void filenews_good(struct filenews *news, const char *label, const struct filewr
 
 /* Counts the files that were removed since the last call. */
 void filenews_removed(
+	struct filenews *news, const char *label, const struct filewriter *writer, struct account *account);
+
+/* Counts what was lost since the last call, of what had been sent. Returns whether something was. */
+bool filenews_lost(
 	struct filenews *news, const char *label, const struct filewriter *writer, struct account *account);
 
 #endif

@@ -17,6 +17,8 @@
 /* A disk that hangs, or has hung for so long already, does not hold up the loop for longer: the thread is
  * left to itself then. */
 #define END_NS (3 * NS_PER_SECOND)
+/* So often it is seen whether a file with lines is still there: somebody may have removed it. */
+#define LOOK_NS (1 * NS_PER_SECOND)
 /* A write that takes longer is worth a word. */
 #define HANGS_NS (5 * NS_PER_SECOND)
 
@@ -27,7 +29,9 @@ static int64_t next_look(const struct fileuplink *files)
 {
 	if (files->failed_at)
 		return files->failed_at + (files->hurry ? files->wait_min_ns : files->wait_ns);
-	return filewriter_due(&files->writer);
+	if (!files->writer.since)
+		return INT64_MAX;
+	return MIN(filewriter_due(&files->writer), files->looked_at + LOOK_NS);
 }
 
 /* While it fails, new spans are no reason to try at once. */
@@ -107,6 +111,7 @@ static void *run(void *data)
 	}
 	if (filewriter_close(&files->writer, some_wait(files)) != 0)
 		log_warning("output %s: %s; the next start finishes it", files->label, files->writer.error);
+	filenews_lost(&files->said, files->label, &files->writer, queue_account(files->queue));
 	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
 	pthread_mutex_lock(&files->lock);
 	files->over = true;
@@ -185,6 +190,8 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 	pthread_mutex_lock(&files->lock);
 	health_read(&files->health, one);
 	read_hang(files, one);
+	state->lost = files->lost;
+	state->lost_at = files->lost_at;
 	pthread_mutex_unlock(&files->lock);
 	one->server = files->directory;
 	one->serving = true;

@@ -28,7 +28,7 @@ static void work_well(struct fileuplink *files, bool wrote)
 
 	pthread_mutex_lock(&files->lock);
 	if (wrote)
-		health_good(&files->health);
+		health_took(&files->health);
 	else
 		health_connected(&files->health);
 	good = !files->health.failing;
@@ -88,6 +88,22 @@ static const uint64_t *find_identities(struct fileuplink *files, const struct ba
 	return (const uint64_t *)(void *)files->identities.data;
 }
 
+/* The file and the directory; what somebody removed from it was sent no longer. */
+static int open_file(struct fileuplink *files)
+{
+	int64_t before = files->said.lost;
+	int error = filewriter_open(&files->writer);
+
+	files->looked_at = clock_monotonic();
+	if (filenews_lost(&files->said, files->label, &files->writer, queue_account(files->queue))) {
+		pthread_mutex_lock(&files->lock);
+		files->lost = files->said.lost - before;
+		files->lost_at = files->looked_at;
+		pthread_mutex_unlock(&files->lock);
+	}
+	return error;
+}
+
 static int deliver(struct fileuplink *files, struct entry *entry)
 {
 	const struct batch *lines = filelines_of(&files->lines, entry->batch);
@@ -98,7 +114,7 @@ static int deliver(struct fileuplink *files, struct entry *entry)
 		.count = lines->count,
 	};
 	uint32_t known = 0; /* and sent, all the same */
-	int error = filewriter_open(&files->writer);
+	int error = open_file(files);
 
 	if (!error)
 		error = filewriter_write(&files->writer, &with, &known);
@@ -141,7 +157,7 @@ static bool is_ending(struct fileuplink *files)
 /* With nothing to write, it is at least seen whether the directory is there. */
 static int look(struct fileuplink *files)
 {
-	int error = filewriter_open(&files->writer);
+	int error = open_file(files);
 
 	if (!error && clock_monotonic() >= filewriter_due(&files->writer))
 		error = filewriter_rotate(&files->writer);

@@ -100,6 +100,12 @@ void health_good(struct health *health)
 	health->said_connected = true;
 }
 
+void health_took(struct health *health)
+{
+	health->took = true;
+	health_good(health);
+}
+
 void health_connected(struct health *health)
 {
 	if (!health->failing || !fault_is_answer(health->fault))
@@ -119,6 +125,7 @@ void health_read(const struct health *health, struct uplink_server_state *state)
 	state->fault = health->fault;
 	state->failing_since = health->failing_since;
 	state->was_up = health->said_connected;
+	state->took = health->took;
 	/* the ring's next place has the oldest */
 	state->unsteady = health->falls >= HEALTH_FALLS &&
 			  clock_monotonic() - health->fell[health->falls % HEALTH_FALLS] < FALLS_NS;

@@ -31,6 +31,7 @@ struct health {
 	bool failing_told;          /* a line said so, and none yet that it is over */
 	uint64_t failures;          /* since then */
 	bool said_connected;        /* the first time, for an output that is well from the start */
+	bool took;                  /* it has taken something */
 	int64_t since;              /* when that line was written, CLOCK_MONOTONIC ns */
 	int64_t minute;             /* that began then: */
 	uint32_t good_told;         /* in it so many lines said that it is over */
@@ -53,6 +54,9 @@ void health_failing(struct health *health, enum fault fault, const char *why, co
 
 /* It takes spans, as far as we know. */
 void health_good(struct health *health);
+
+/* It took some. */
+void health_took(struct health *health);
 
 /* It is connected, with nothing to send: good, unless its answers were what was wrong. */
 void health_connected(struct health *health);

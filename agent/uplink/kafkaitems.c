@@ -73,7 +73,7 @@ bool kafkaitems_make(struct kafkaitems *items, struct delivery *delivery, struct
 		make_payload(items, delivery, piece, item);
 		return true;
 	}
-	delivery_keep_one(delivery, piece);
+	delivery_keep(delivery, piece, 1);
 	delivery_sends(delivery, piece);
 	piece_run(piece, &run);
 	kafkaitem_single(item, delivery->format, &run, items->topics != NULL);

@@ -107,7 +107,7 @@ static void take_end(struct kafkauplink *kafka, struct piece *piece, const struc
 		delivery_took(&kafka->delivery, piece, 0);
 		kafka->took = kafka->known = true;
 		backoff_good(&kafka->backoff, clock_monotonic());
-		health_good(&kafka->health);
+		health_took(&kafka->health);
 		queue_set_delivering(kafka->queue, true);
 		break;
 	case MESSAGE_REFUSED:
@@ -145,7 +145,7 @@ static uint32_t window(const struct kafkauplink *kafka)
 
 static struct piece *take(struct kafkauplink *kafka)
 {
-	struct piece *piece = delivery_take(&kafka->delivery, true, open_messages(kafka));
+	struct piece *piece = delivery_take(&kafka->delivery, DELIVERY_ANY, open_messages(kafka));
 	struct entry *entry;
 
 	while (!piece && !kafka->delivery.held && (entry = aside_take(kafka->queue)))

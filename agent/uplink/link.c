@@ -7,6 +7,7 @@
 #include <event2/buffer.h>
 #include <glib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "uplink/calls.h"
 
@@ -17,6 +18,9 @@ struct link {
 	uint32_t window;
 	bool up;
 	bool persists; /* the last reply said that the connection stays */
+	bool begun;    /* a reply has, and not ended */
+	struct event *patience;
+	struct timeval patience_time;
 	size_t unsent; /* set once it is given up */
 	struct calls calls;
 };
@@ -32,6 +36,7 @@ static size_t unsent_bytes(const struct link *link)
 static void give_up(struct link *link)
 {
 	link->unsent = unsent_bytes(link);
+	event_del(link->patience);
 	connection_destroy(link->connection);
 	link->connection = NULL;
 }
@@ -84,19 +89,25 @@ static enum fault fault_in(enum reply_kind kind, const struct reply *reply)
 
 enum took { TOOK_ONE, TOOK_NONE, TOOK_THE_LAST };
 
-/* Takes one reply from the input, which has @ended or not; the link may be gone after the last one. */
-static enum took take_reply(struct link *link, struct evbuffer *input, bool ended)
+/* How much more there may be of the input. */
+enum more { MORE, NO_MORE, NOT_WAITED_FOR };
+
+/* Takes one reply from the input; the link may be gone after the last one. */
+static enum took take_reply(struct link *link, struct evbuffer *input, enum more more)
 {
 	size_t size = evbuffer_get_length(input);
 	enum reply_kind kind = REPLY_PARTIAL;
-	struct reply reply = {.ended = ended};
+	struct reply reply = {.ended = more != MORE};
 	const char *wrong = reply.words;
 	bool early = false;
 
 	if (size > 0)
 		kind = link->wire->get_reply(link->wire, evbuffer_pullup(input, -1), size, &reply);
+	link->begun = kind == REPLY_PARTIAL && reply.begun;
 	if (kind == REPLY_PARTIAL)
 		return TOOK_NONE;
+	event_del(link->patience);
+	reply.unended |= more == NOT_WAITED_FOR;
 	if (ends_idle(link, kind, &reply)) {
 		end(link, FAULT_CLOSED, reply.words);
 		return TOOK_THE_LAST;
@@ -122,23 +133,38 @@ static void on_readable(struct evbuffer *input, void *data)
 	enum took took;
 
 	do
-		took = take_reply(link, input, false);
+		took = take_reply(link, input, MORE);
 	while (took == TOOK_ONE);
-	if (took == TOOK_NONE)
-		link->handler.idle(link->handler.data);
+	if (took != TOOK_NONE)
+		return;
+	if (link->begun && !event_pending(link->patience, EV_TIMEOUT, NULL))
+		event_add(link->patience, &link->patience_time);
+	link->handler.idle(link->handler.data);
+}
+
+static bool take_rest(struct link *link, enum more more)
+{
+	return link->up && link->connection &&
+	       take_reply(link, connection_input(link->connection), more) != TOOK_NONE;
+}
+
+static void on_patience_over(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	take_rest(arg, NOT_WAITED_FOR);
 }
 
 bool link_take_rest(struct link *link)
 {
-	return link->up && link->connection &&
-	       take_reply(link, connection_input(link->connection), true) != TOOK_NONE;
+	return take_rest(link, NOT_WAITED_FOR);
 }
 
 static void on_down(enum fault fault, const char *why, void *data)
 {
 	char words[320];
 
-	if (fault == FAULT_CLOSED && link_take_rest(data))
+	if (fault == FAULT_CLOSED && take_rest(data, NO_MORE))
 		return;
 	/* The text belongs to the connection, which is destroyed. */
 	g_strlcpy(words, why, sizeof(words));
@@ -155,6 +181,10 @@ struct link *link_create(struct event_base *base, const struct link_options *opt
 	link->wire = wire;
 	link->handler = *handler;
 	link->window = options->window;
+	link->patience = evtimer_new(base, on_patience_over, link);
+	if (!link->patience)
+		g_error("out of memory");
+	link->patience_time = clock_timeval(options->patience_ns);
 	calls_init(&link->calls, options->window, wire);
 	link->connection = connection_create(base, &options->connection, &below);
 	return link;
@@ -194,6 +224,7 @@ void link_destroy(struct link *link)
 	if (!link)
 		return;
 	connection_destroy(link->connection);
+	event_free(link->patience);
 	calls_free(&link->calls);
 	free(link);
 }

@@ -18,7 +18,8 @@ struct link;
 
 struct link_options {
 	struct connection_options connection;
-	uint32_t window; /* calls open at once, at most */
+	uint32_t window;     /* calls open at once, at most */
+	int64_t patience_ns; /* so long the end of an answer is waited for that has begun */
 };
 
 /*
@@ -27,7 +28,8 @@ struct link_options {
  */
 struct link_handler {
 	void (*up)(void *data);
-	/* A call was answered: its @cargo; @reply's words and waiting time. GOOD, REFUSED or PUT_OFF. */
+	/* A call was answered: its @cargo; @reply's words, waiting time, and whether it has no end. GOOD,
+	 * REFUSED or PUT_OFF. */
 	void (*answered)(enum reply_kind kind, const struct reply *reply, void *cargo, void *data);
 	/* All that came was told. */
 	void (*idle)(void *data);

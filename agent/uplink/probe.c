@@ -13,6 +13,9 @@
 /* What the limit of all exceeds that of each part by. */
 #define MORE_NS(timeout) MIN((timeout) / 10, 250 * NS_PER_MS)
 
+/* So long the end of an answer is waited for that has begun. */
+#define PATIENCE_NS (1 * NS_PER_SECOND)
+
 struct probe {
 	struct address address;
 	char server[ADDRESS_TEXT];
@@ -53,8 +56,11 @@ static void on_up(void *data)
 
 static void on_answered(enum reply_kind kind, const struct reply *reply, void *cargo, void *data)
 {
+	struct probe *probe = data;
+
 	(void)cargo;
-	end(data,
+	probe->result.unended = reply->unended;
+	end(probe,
 		/* of one span it may say that it took the call, and threw away the span */
 		kind == REPLY_GOOD      ? reply->lost ? PROBE_REFUSED : PROBE_ACCEPTED
 		: kind == REPLY_REFUSED ? PROBE_REFUSED
@@ -92,7 +98,7 @@ struct probe *probe_create(struct event_base *base, const struct uplink_options 
 	struct probe *probe = memory_get(sizeof(*probe));
 	struct link_handler handler = {on_up, on_answered, on_idle, on_down, probe};
 	struct timeval time = clock_timeval(options->timeout_ns + MORE_NS(options->timeout_ns));
-	struct link_options link = {.window = 1};
+	struct link_options link = {.window = 1, .patience_ns = PATIENCE_NS};
 
 	probe->address = *address;
 	probe->timeout_ns = options->timeout_ns;

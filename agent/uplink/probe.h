@@ -29,6 +29,7 @@ struct probe_result {
 	const char *server; /* borrowed from the probe, or from its options */
 	enum probe_end end;
 	enum fault fault; /* of PROBE_FAILED */
+	bool unended;     /* the answer had no end */
 	int64_t took_ns;
 	char words[320]; /* the server's, or what is wrong; may be "" */
 };

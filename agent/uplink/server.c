@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "core/ledger.h"
+#include "uplink/serverparts.h"
 
 /* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
 #define PROVE_NS (500 * NS_PER_MS)
@@ -77,27 +78,31 @@ static void give_back(struct server *server)
 	server->put_off_ns = 0;
 }
 
-static void is_failing(struct server *server, enum fault fault, const char *why)
+void server_note_fault(struct server *server, enum fault fault, const char *why)
 {
 	if (fault_row(fault) != ACCOUNT_ROWS)
 		account_add(queue_account(server->shared->queue), fault_row(fault), 1);
 	health_failing(&server->health, fault, why, server->shared->then(server, server->shared->data));
 }
 
-/* The call that was to be answered next is the likely cause, whatever kept the server from answering it. */
-static void blame_oldest(const struct server *server, enum fault fault)
+/* The call that was to be answered next is the likely cause, whatever kept the server from answering it.
+ * Returns how often its batch was. */
+static unsigned blame_oldest(const struct server *server, enum fault fault)
 {
 	struct piece *oldest = server->link ? link_oldest(server->link) : NULL;
 
 	if (oldest && fault_is_answer(fault) && fault != FAULT_REFUSES_ALL)
 		entry_blame(oldest->parcel->entry);
+	return oldest ? oldest->parcel->entry->failures : 0;
 }
 
 static void fail(struct server *server, enum fault fault, const char *why)
 {
-	blame_oldest(server, fault);
+	const unsigned failures = blame_oldest(server, fault);
+
+	courtesy_failed(&server->courtesy, fault, failures, clock_monotonic());
 	backoff_begin(&server->backoff, server->put_off_ns);
-	is_failing(server, fault, why);
+	server_note_fault(server, fault, why);
 	end_link(server);
 	give_back(server);
 	tell(server, SERVER_FAILED);
@@ -106,6 +111,9 @@ static void fail(struct server *server, enum fault fault, const char *why)
 /* The server asked for time, and all calls are answered: the link stays. */
 static void step_back(struct server *server)
 {
+	courtesy_failed(&server->courtesy, FAULT_TRY_LATER, server->put_off_failures, clock_monotonic());
+	/* who names a time is away until then: what comes meanwhile is stored, and paced when it is over */
+	server->courtesy.busy = !server->put_off_ns;
 	backoff_begin(&server->backoff, server->put_off_ns);
 	give_back(server);
 	tell(server, SERVER_FAILED);
@@ -123,13 +131,21 @@ static void fail_refusing(struct server *server)
 /* Calls */
 
 /* The oldest call has to be answered in time; the next one's time begins with that answer. */
-static void watch_oldest(struct server *server)
+void server_watch_oldest(struct server *server)
 {
 	server->proving = false;
 	if (open_calls(server) > 0)
 		set_timer(server->deadline, server->shared->timeout_ns);
 	else
 		event_del(server->deadline);
+}
+
+/* It is there, as far as that can be told with nothing to send. */
+static void is_well(struct server *server)
+{
+	backoff_connected(&server->backoff);
+	health_connected(&server->health);
+	tell(server, SERVER_WELL);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
@@ -141,8 +157,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (server->proving) {
 		server->proving = false;
-		health_connected(&server->health);
-		tell(server, SERVER_WELL);
+		is_well(server);
 		return;
 	}
 	if (server->link && link_take_rest(server->link))
@@ -151,96 +166,78 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	fail(server, FAULT_NO_ANSWER, why);
 }
 
+/* A server that is busy is tried with little; what is replayed has a pace of its own while it serves. */
+static void limit(struct server *server, struct piece *piece)
+{
+	if (server->health.failing || !piece->parcel->entry->spool_id)
+		delivery_keep(&server->delivery, piece, server->courtesy.most);
+}
+
 static void send_piece(struct server *server, struct piece *piece)
 {
 	struct run run;
 	size_t bytes;
 
+	limit(server, piece);
+	if (piece->parcel->entry->spool_id)
+		sendpace_spend(&server->courtesy.pace, piece->count);
 	delivery_sends(&server->delivery, piece);
 	piece_run(piece, &run);
 	bytes = link_send(server->link, &run, piece);
 	ratelimit_spend(server->shared->rate, bytes, clock_monotonic());
 	if (open_calls(server) == 1)
-		watch_oldest(server);
+		server_watch_oldest(server);
 }
 
 static void start_link(struct server *server);
 
+/* What is usual, and what the spool is to have ready. */
+static void look_at_pace(struct server *server)
+{
+	uint64_t floor, came = queue_came(server->shared->queue, &floor);
+
+	sendpace_look(&server->courtesy.pace, clock_monotonic(), came, floor);
+	if (server->role == SERVER_SERVING)
+		queue_want_replay(server->shared->queue, server->courtesy.pace.rate);
+}
+
+static struct piece *take(struct server *server, bool paced)
+{
+	enum delivery_source source = server->role == SERVER_RETIRING ? DELIVERY_BEGUN
+				      : paced                         ? DELIVERY_FRESH
+								      : DELIVERY_ANY;
+
+	return delivery_take(&server->delivery, source, open_calls(server));
+}
+
 void server_pump(struct server *server)
 {
-	uint32_t window = server->health.failing || server->role == SERVER_TRIAL ? 1 : server->shared->window;
+	uint32_t window =
+		server->health.failing || server->role == SERVER_TRIAL ? 1 : server->courtesy.window;
 	struct piece *piece;
-	int64_t wait = 0;
+	int64_t wait = 0, pace = 0, now;
 
 	if (server->role == SERVER_OFF || server->backoff.on || server->put_off)
 		return;
 	if (!server->link)
 		start_link(server);
+	look_at_pace(server);
 	while (link_has_room(server->link, window)) {
-		wait = ratelimit_wait(server->shared->rate, clock_monotonic());
-		piece = wait ? NULL
-			     : delivery_take(&server->delivery, server->role != SERVER_RETIRING,
-				       open_calls(server));
+		now = clock_monotonic();
+		wait = ratelimit_wait(server->shared->rate, now);
+		pace = sendpace_wait(&server->courtesy.pace, now);
+		piece = wait ? NULL : take(server, pace > 0);
 		if (!piece)
 			break;
 		send_piece(server, piece);
 	}
-	if (wait)
-		server->shared->paced(wait, server->shared->data);
-	else if (server->up && open_calls(server) == 0 && bisect_stuck(&server->delivery.bisect))
+	if (wait || pace)
+		server->shared->paced(wait ? wait : pace, server->shared->data);
+	if (!wait && server->up && open_calls(server) == 0 && bisect_stuck(&server->delivery.bisect))
 		fail_refusing(server);
 }
 
 /* Answers */
-
-static void take_good(struct server *server, struct piece *piece, const struct reply *reply)
-{
-	uint32_t lost = (uint32_t)MIN(reply->lost, piece->count);
-
-	if (lost)
-		health_refused(&server->health, lost, reply->words);
-	delivery_took(&server->delivery, piece, lost);
-	backoff_good(&server->backoff, clock_monotonic());
-	health_good(&server->health);
-	server->took = true;
-}
-
-static void take_refusal(struct server *server, struct piece *piece, const char *words)
-{
-	account_add(queue_account(server->shared->queue), OUTPUT_ERRORS_REFUSED, 1);
-	g_strlcpy(server->refusal, words, sizeof(server->refusal));
-	if (delivery_refused(&server->delivery, piece, words))
-		health_refused(&server->health, 1, words);
-}
-
-static void take_put_off(struct server *server, struct piece *piece, const struct reply *reply)
-{
-	char why[300];
-
-	snprintf(why, sizeof(why),
-		*reply->words ? "the server asks to try later: %s" : "the server asks to try later",
-		reply->words);
-	is_failing(server, FAULT_TRY_LATER, why);
-	if (!reply->later && !server->put_off)
-		entry_blame(piece->parcel->entry);
-	delivery_put_back(&server->delivery, piece);
-	server->put_off = true;
-	server->put_off_ns = MAX(server->put_off_ns, reply->wait_ns);
-}
-
-static void on_answered(enum reply_kind kind, const struct reply *reply, void *cargo, void *data)
-{
-	struct server *server = data;
-
-	watch_oldest(server);
-	server->answered = true;
-	if (kind == REPLY_GOOD)
-		take_good(server, cargo, reply);
-	else if (kind == REPLY_REFUSED)
-		take_refusal(server, cargo, reply->words);
-	else
-		take_put_off(server, cargo, reply);
-}
 
 /* Draws the conclusions from the answers that came; returns whether the server goes on. */
 static bool conclude(struct server *server)
@@ -290,8 +287,7 @@ static void on_up(void *data)
 		server->proving = true;
 		set_timer(server->deadline, PROVE_NS);
 	} else if (open_calls(server) == 0) {
-		health_connected(&server->health);
-		tell(server, SERVER_WELL);
+		is_well(server);
 	} else if (!server->health.failing && !server->shared->tls) {
 		health_good(&server->health);
 	}
@@ -305,6 +301,7 @@ static void end_idle(struct server *server, const char *why)
 	give_back(server);
 	if (!server->backoff.on) {
 		backoff_begin(&server->backoff, 0);
+		backoff_connected(&server->backoff);
 		server->backoff.wake_ends = server->answered;
 	}
 	tell(server, SERVER_IDLE);
@@ -327,22 +324,13 @@ static void on_down(enum fault fault, const char *why, void *data)
 
 static void start_link(struct server *server)
 {
-	struct link_handler handler = {on_up, on_answered, on_idle, on_down, server};
+	struct link_handler handler = {on_up, server_on_answered, on_idle, on_down, server};
 
 	server->answered = false;
 	server->link = server_link(server, server->shared->window, &handler);
 }
 
 /* For the uplink */
-
-struct link *server_link(const struct server *server, uint32_t window, const struct link_handler *handler)
-{
-	const struct server_shared *shared = server->shared;
-	struct link_options options = {
-		{&server->address, shared->timeout_ns, shared->tls, shared->proxy}, window};
-
-	return link_create(shared->base, &options, server->wire, handler);
-}
 
 void server_set_role(struct server *server, enum server_role role)
 {
@@ -382,6 +370,7 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	address_print(address, server->name);
 	server->wire = wire;
 	delivery_init(&server->delivery, shared->queue, shared->format);
+	courtesy_init(&server->courtesy, shared->window);
 	health_label(server->label, sizeof(server->label), output, server->name);
 	g_strlcat(server->label, shared->way, sizeof(server->label));
 	health_init(&server->health, server->label, shared->kind);

@@ -18,6 +18,7 @@
 #include "base/proxyurl.h"
 #include "queue/queue.h"
 #include "uplink/backoff.h"
+#include "uplink/courtesy.h"
 #include "uplink/delivery.h"
 #include "uplink/health.h"
 #include "uplink/link.h"
@@ -70,13 +71,16 @@ struct server {
 	enum server_role role;
 	struct link *link; /* NULL: between two tries */
 	bool up;
-	bool answered; /* on this link, so that it served before it ended */
+	bool answered;    /* on this link, so that it served before it ended */
+	uint32_t unended; /* so many answers in a row had no end */
 	struct delivery delivery;
+	struct courtesy courtesy;
 	struct backoff backoff;
-	bool put_off;       /* asked to try later, while calls are open */
-	int64_t put_off_ns; /* for so long */
-	bool took;          /* since the last news */
-	bool proving;       /* the deadline is that of a new link to show that it stays */
+	bool put_off;              /* asked to try later, while calls are open */
+	int64_t put_off_ns;        /* for so long */
+	unsigned put_off_failures; /* of the batch that was put off */
+	bool took;                 /* since the last news */
+	bool proving;              /* the deadline is that of a new link to show that it stays */
 	struct event *deadline;
 	struct health health;
 	char refusal[256]; /* the latest */
@@ -97,6 +101,9 @@ void server_pump(struct server *server);
 
 /* A link on the way to @server, for up to @window open calls: its own, and those of who else sends to it. */
 struct link *server_link(const struct server *server, uint32_t window, const struct link_handler *handler);
+
+/* Whether its answers have no end: each costs a connection. */
+bool server_is_endless(const struct server *server);
 
 /* There may be new batches. */
 void server_wake(struct server *server);

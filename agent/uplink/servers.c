@@ -24,7 +24,8 @@ struct servers {
 	size_t serving; /* index of the server in use */
 	int64_t return_ns;
 	struct event *returning; /* time to try those that come before it */
-	struct event *paced;     /* when the rate limit allows more */
+	struct event *paced;     /* when a limit of the rate allows more: */
+	int64_t paced_at;        /* then, CLOCK_MONOTONIC ns, if it is pending */
 	struct event *drained_event;
 	struct ratelimit rate;
 	char way[PROXYURL_WAY]; /* to all of them */
@@ -109,6 +110,8 @@ static void replace(struct servers *uplink)
 		i++;
 	if (i < uplink->count)
 		serve_by(uplink, i);
+	else if (uplink->servers[uplink->serving]->courtesy.busy)
+		queue_set_busy(uplink->shared.queue);
 	else
 		queue_set_delivering(uplink->shared.queue, false);
 }
@@ -189,9 +192,12 @@ static void on_news(struct server *server, enum server_news news, void *data)
 static void on_pace_wanted(int64_t wait_ns, void *data)
 {
 	struct servers *uplink = data;
+	int64_t at = clock_monotonic() + wait_ns;
 
-	if (!event_pending(uplink->paced, EV_TIMEOUT, NULL))
-		set_timer(uplink->paced, wait_ns);
+	if (event_pending(uplink->paced, EV_TIMEOUT, NULL) && at >= uplink->paced_at)
+		return;
+	uplink->paced_at = at;
+	set_timer(uplink->paced, wait_ns);
 }
 
 static const char *what_then(const struct server *server, void *data)
@@ -258,6 +264,8 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 		one->server = server->name;
 		health_read(&server->health, one);
 		one->serving = i == uplink->serving;
+		one->asked = server->backoff.asked;
+		one->endless = server_is_endless(server);
 		one->up = server->up && !server->health.error[0];
 		state->calls_open += server->link ? link_open(server->link) : 0;
 	}

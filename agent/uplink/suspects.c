@@ -116,7 +116,7 @@ static void count_error(struct suspects *suspects, enum fault fault)
 
 static bool send_next(struct suspects *suspects)
 {
-	struct piece *piece = delivery_take(&suspects->delivery, false, 0);
+	struct piece *piece = delivery_take(&suspects->delivery, DELIVERY_BEGUN, 0);
 	struct timeval time = clock_timeval(suspects->shared->timeout_ns);
 	struct run run;
 
@@ -125,7 +125,8 @@ static bool send_next(struct suspects *suspects)
 	delivery_sends(&suspects->delivery, piece);
 	piece_run(piece, &run);
 	ratelimit_spend(suspects->shared->rate, link_send(suspects->link, &run, piece), clock_monotonic());
-	suspects->sure = suspects->took > 0 && !suspects->tried->health.failing;
+	suspects->sure = suspects->took > 0 && !suspects->tried->health.failing &&
+			 courtesy_takes_most(&suspects->tried->courtesy);
 	suspects->untried = false;
 	event_add(suspects->deadline, &time);
 	return true;
@@ -197,7 +198,7 @@ static void take_good(struct suspects *suspects, struct piece *piece, const stru
 		health_refused(&suspects->tried->health, lost, reply->words);
 	delivery_took(&suspects->delivery, piece, lost);
 	backoff_good(&suspects->backoff, clock_monotonic());
-	health_good(&suspects->tried->health);
+	health_took(&suspects->tried->health);
 }
 
 static void take_put_off(struct suspects *suspects, struct piece *piece, const struct reply *reply)

@@ -74,6 +74,9 @@ struct uplink_server_state {
 	int64_t failing_since; /* with a fault: CLOCK_MONOTONIC ns */
 	char error[256];       /* why it is not up; "" if it is */
 	bool was_up;           /* at some time */
+	bool took;             /* it has taken something, at some time */
+	int64_t asked;         /* it asked to be left alone until then, CLOCK_MONOTONIC ns; 0: it did not */
+	bool endless;          /* its answers have no end */
 	bool unsteady;         /* it has failed and recovered again and again within a minute, */
 	char last[256];        /* the last time for this reason */
 };
@@ -85,6 +88,8 @@ struct uplink_state {
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */
 	struct suspects_state suspects;
+	int64_t lost,
+		lost_at; /* items that somebody removed with a file, the last time; CLOCK_MONOTONIC ns */
 	uint32_t server_count;
 	struct uplink_server_state servers[ADDRESSES_MAX]; /* in the order of preference */
 };

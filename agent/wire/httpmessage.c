@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/sanitize.h"
+#include "wire/httpchunks.h"
 
 struct slice {
 	const uint8_t *data;
@@ -178,38 +179,6 @@ static enum reply_kind read_head(struct slice in, struct httpmessage *head, size
 
 /* Bodies */
 
-/* Reads a chunk's size line at the front of @in; returns its bytes, 0: more are needed, -1: malformed. */
-static int read_chunk_size(struct slice in, uint64_t *size)
-{
-	const uint8_t *end = memmem(in.data, MIN(in.size, 256), "\r\n", 2);
-	int digits = 0;
-
-	if (!end)
-		return in.size >= 256 ? -1 : 0;
-	*size = 0;
-	for (const uint8_t *at = in.data; at < end && g_ascii_isxdigit(*at) && digits < 9; at++, digits++)
-		*size = *size * 16 + (uint64_t)g_ascii_xdigit_value((char)*at);
-	return digits == 0 || digits > 8 ? -1 : (int)(end - in.data) + 2;
-}
-
-/* The lines behind the last chunk, to the empty one. Returns as read_chunk_size. */
-static int read_trailer(struct slice in)
-{
-	size_t used = 0;
-
-	for (;;) {
-		const uint8_t *end = memmem(in.data + used, in.size - used, "\r\n", 2);
-		size_t line;
-
-		if (!end)
-			return in.size - used > REPLY_MAX ? -1 : 0;
-		line = (size_t)(end - in.data) - used;
-		used += line + 2;
-		if (line == 0)
-			return (int)used;
-	}
-}
-
 /* Adds a chunk to the body, as far as there is room. */
 static void join(struct slice *body, struct slice chunk, struct httpmessage *http)
 {
@@ -232,28 +201,18 @@ static void join(struct slice *body, struct slice chunk, struct httpmessage *htt
  */
 static int64_t read_chunks(struct slice in, struct slice *body, struct httpmessage *http)
 {
+	struct httpchunk chunk;
 	size_t used = 0;
-	uint64_t size;
 
 	for (;;) {
-		struct slice rest = {in.data + used, in.size - used};
-		int line = read_chunk_size(rest, &size);
+		enum httpchunks found = httpchunks_read(in.data + used, in.size - used, UINT32_MAX, &chunk);
 
-		if (line <= 0)
-			return line;
-		used += (size_t)line;
-		rest = (struct slice){in.data + used, in.size - used};
-		if (size == 0) {
-			int trailer = read_trailer(rest);
-
-			return trailer <= 0 ? trailer : (int64_t)used + trailer;
-		}
-		if (rest.size < size + 2)
-			return 0;
-		if (memcmp(rest.data + size, "\r\n", 2) != 0)
-			return -1;
-		join(body, (struct slice){rest.data, size}, http);
-		used += size + 2;
+		if (found == HTTPCHUNKS_MORE || found == HTTPCHUNKS_BAD)
+			return found == HTTPCHUNKS_MORE ? 0 : -1;
+		used += chunk.used;
+		if (found == HTTPCHUNKS_END)
+			return (int64_t)used;
+		join(body, (struct slice){chunk.data, chunk.size}, http);
 	}
 }
 
@@ -264,22 +223,21 @@ static bool closes(const struct httpmessage *head)
 }
 
 /*
- * A body that is not in chunks. One without a length ends with the connection, and is read until then if the
- * server said that it closes; one that is too long is not waited for.
+ * A body that is not in chunks. One without a length ends with the connection; one that is too long is not
+ * waited for.
  */
 static enum reply_kind read_plain(
 	const struct httpmessage *head, struct slice *body, size_t *used, struct reply *reply)
 {
 	const bool bounded = head->has_length && head->length <= REPLY_MAX;
+	const bool whole = bounded && body->size >= head->length;
 
-	if (bounded && body->size < head->length)
+	if (!whole && !reply->ended && (bounded || !head->has_length) && body->size <= REPLY_MAX)
 		return REPLY_PARTIAL;
-	if (!head->has_length && closes(head) && !reply->ended && body->size <= REPLY_MAX)
-		return REPLY_PARTIAL;
-	if (bounded)
+	if (whole)
 		body->size = head->length;
-	else
-		reply->last = true;
+	reply->last |= !whole;
+	reply->unended = body->size > REPLY_MAX;
 	*used = body->size;
 	return REPLY_GOOD;
 }
@@ -297,10 +255,11 @@ static enum reply_kind read_body(
 		chunks = read_chunks(rest, &body, head);
 		if (chunks < 0)
 			return say(reply, "the peer's HTTP body is malformed");
-		if (chunks == 0 && rest.size <= REPLY_MAX)
+		if (chunks == 0 && rest.size <= REPLY_MAX && !reply->ended)
 			return REPLY_PARTIAL;
 		reply->last |= chunks == 0;
-		*used = (size_t)chunks;
+		reply->unended = chunks == 0 && rest.size > REPLY_MAX;
+		*used = chunks ? (size_t)chunks : rest.size;
 	} else if (head->status != 204 && head->status != 304) {
 		body = rest;
 		kind = read_plain(head, &body, used, reply);
@@ -330,6 +289,7 @@ enum reply_kind httpmessage_read(
 	if (message->status < 200)
 		return say(reply, "the peer's answer does not end");
 	kind = read_body(in, message, &body, reply);
+	reply->begun = kind == REPLY_PARTIAL;
 	if (kind == REPLY_GOOD)
 		reply->used = skipped + body;
 	return kind;

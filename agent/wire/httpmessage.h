@@ -19,7 +19,8 @@ struct httpmessage {
 
 /*
  * Reads one message from the front of the bytes: REPLY_GOOD if it is whole, whatever it says, REPLY_PARTIAL
- * or REPLY_GARBAGE. What it says of the connection is in @reply.
+ * or REPLY_GARBAGE. What it says of the connection is in @reply. When nothing more comes, its head is enough:
+ * what the server did with the call is said there.
  */
 enum reply_kind httpmessage_read(
 	const uint8_t *data, size_t size, struct reply *reply, struct httpmessage *message);

@@ -2,7 +2,8 @@
 /*
  * An item that is a message of Scribe's, as it came:
  *     u64  when, ns since the epoch
- *     u32  bytes of the category
+ *     u32  bytes of the category; its highest bit says that a trail follows (trail.h):
+ *          u8  hops, u64  stamp
  *          the category
  *          the payload
  * with numbers big-endian. Two messages with the same words are two items: their times differ.
@@ -15,15 +16,18 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "wire/trail.h"
 
 /* Bytes of an item, beside category and payload. */
 #define MESSAGE_HEAD 12
+#define MESSAGE_TRAIL 9
 
 /* Category and payload are any bytes, borrowed. */
 struct message {
 	int64_t time;
 	const uint8_t *category, *payload;
 	uint32_t category_size, payload_size;
+	struct trail trail;
 };
 
 /* Appends the item. */

@@ -12,11 +12,13 @@
 #include "wire/scribecall.h"
 #include "wire/scribereply.h"
 #include "wire/tbinary.h"
+#include "wire/trail.h"
 
 /* Of a LogEntry, beside its category and message. */
 #define ENTRY_OVERHEAD 15
-/* Before the numbers of via.h. */
-#define VIA_HEAD 7
+/* Before the numbers of via.h, and before trails. */
+#define VIA_HEAD (3 + TBINARY_LIST_HEAD)
+#define TRAILS_HEAD VIA_HEAD
 
 enum entries { SPANS, PLAIN, MESSAGES };
 
@@ -108,8 +110,13 @@ static void put_spans(const struct scribe *scribe, const struct run *run, struct
 	uint8_t *to = out->data + out->size;
 	const uint8_t *span = run->spans;
 
-	for (uint32_t i = 0; i < run->count; span += run->sizes[i++])
-		to = put_entry(to, scribe->category, scribe->category_size, span, run->sizes[i]);
+	for (uint32_t i = 0; i < run->count; span += run->sizes[i++]) {
+		struct trail trail;
+		size_t behind = trail_read(span, run->sizes[i], &trail);
+
+		to = put_entry(
+			to, scribe->category, scribe->category_size, span + behind, run->sizes[i] - behind);
+	}
 	out->size = (size_t)(to - out->data);
 }
 
@@ -129,11 +136,42 @@ static void put_via(struct buffer *out, const uint64_t *via, size_t count)
 {
 	uint8_t *to = out->data + out->size;
 
-	to = tbinary_put_i32(
-		tbinary_put_field(to, TBINARY_STRING, SCRIBECALL_VIA_FIELD), (uint32_t)(8 * count));
+	to = tbinary_put_list(
+		tbinary_put_field(to, TBINARY_LIST, SCRIBECALL_VIA_FIELD), TBINARY_I64, (uint32_t)count);
 	for (size_t i = 0; i < count; i++)
 		to = tbinary_put_i64(to, via[i]);
 	out->size += VIA_HEAD + 8 * count;
+}
+
+static struct trail trail_of(const struct scribe *scribe, const uint8_t *item, uint32_t size)
+{
+	struct trail trail;
+
+	if (scribe->entries == MESSAGES)
+		return plain_of(scribe, item, size).trail;
+	trail_read(item, size, &trail);
+	return trail;
+}
+
+/* How far each of the items has come, if any has: trail.h. */
+static void put_trails(const struct scribe *scribe, struct buffer *out, const struct run *run)
+{
+	uint8_t *start = buffer_reserve(out, TRAILS_HEAD + run->count * TRAIL_PACKED_SIZE + SCRIBE_TAIL_SIZE);
+	uint8_t *first = start + TRAILS_HEAD, *to = first;
+	const uint8_t *item = run->spans;
+	bool any = false;
+
+	for (uint32_t i = 0; i < run->count; item += run->sizes[i++]) {
+		struct trail trail = trail_of(scribe, item, run->sizes[i]);
+
+		any |= trail.hops > 0;
+		to = trail_pack(to, &trail);
+	}
+	if (!any)
+		return;
+	tbinary_put_list(tbinary_put_field(start, TBINARY_LIST, SCRIBECALL_TRAILS_FIELD), TBINARY_BYTE,
+		(uint32_t)(to - first));
+	out->size += (size_t)(to - start);
 }
 
 static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
@@ -149,8 +187,10 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 		put_spans(scribe, run, out);
 	else
 		put_as_they_are(scribe, run, out);
-	if (via_count)
+	if (via_count) {
 		put_via(out, via, via_count);
+		put_trails(scribe, out, run);
+	}
 	scribe_put_head(out->data, number, run->count, out->size - SCRIBE_HEAD_SIZE);
 	scribe_put_tail(out->data + out->size);
 	out->size += SCRIBE_TAIL_SIZE;

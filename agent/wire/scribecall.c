@@ -6,9 +6,9 @@
 
 static const struct tbinary_field entry_fields[] = {{1, TBINARY_STRING}, {2, TBINARY_STRING}};
 static const struct tbinary_struct entry = {"LogEntry", entry_fields, 2};
-static const struct tbinary_field log_fields[] = {
-	{1, TBINARY_LIST, &entry, SCRIBECALL_MESSAGES_MAX}, {SCRIBECALL_VIA_FIELD, TBINARY_STRING}};
-static const struct tbinary_struct log_args = {"the arguments of Log", log_fields, 2};
+static const struct tbinary_field log_fields[] = {{1, TBINARY_LIST, &entry, SCRIBECALL_MESSAGES_MAX},
+	{SCRIBECALL_VIA_FIELD, TBINARY_STRING}, {SCRIBECALL_TRAILS_FIELD, TBINARY_STRING}};
+static const struct tbinary_struct log_args = {"the arguments of Log", log_fields, 3};
 static const struct tbinary_field key_fields[] = {{1, TBINARY_STRING}};
 static const struct tbinary_struct key_args = {"the arguments", key_fields, 1};
 static const struct tbinary_struct no_args = {"the arguments", NULL, 0};
@@ -53,6 +53,32 @@ static uint32_t get_list(struct tbinary_reader *reader)
 	return tbinary_get_i32(reader);
 }
 
+/* What is in a list of such elements, or in a string, as agents of before send it; NULL: it is something
+ * else. */
+static const uint8_t *get_elements(
+	struct tbinary_reader *at, uint8_t type, uint8_t element, uint32_t element_size, uint32_t *size)
+{
+	if (type == TBINARY_STRING)
+		return tbinary_get_string(at, size);
+	if (type != TBINARY_LIST || tbinary_get_u8(at) != element)
+		return NULL;
+	*size = element_size * tbinary_get_i32(at);
+	return at->data + at->at;
+}
+
+static void get_via(struct scribecall *call, struct tbinary_reader at, uint8_t type)
+{
+	call->via_count = 0;
+	call->via = get_elements(&at, type, TBINARY_I64, 8, &call->via_count);
+	call->via_count = call->via_count / 8 < SCRIBECALL_VIA_MAX ? call->via_count / 8 : SCRIBECALL_VIA_MAX;
+}
+
+static void get_trails(struct scribecall *call, struct tbinary_reader at, uint8_t type)
+{
+	call->trails_size = 0;
+	call->trails = get_elements(&at, type, TBINARY_BYTE, 1, &call->trails_size);
+}
+
 /* The arguments were checked: fields of other types than these are not there for us. */
 static void read_args(struct scribecall *call, struct tbinary_reader args)
 {
@@ -65,11 +91,10 @@ static void read_args(struct scribecall *call, struct tbinary_reader args)
 		if (call->method == SCRIBECALL_LOG && id == 1 && type == TBINARY_LIST) {
 			call->count = get_list(&at);
 			call->entries = at;
-		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_VIA_FIELD &&
-			   type == TBINARY_STRING) {
-			call->via = tbinary_get_string(&at, &call->via_count);
-			call->via_count = call->via_count / 8 < SCRIBECALL_VIA_MAX ? call->via_count / 8
-										   : SCRIBECALL_VIA_MAX;
+		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_VIA_FIELD) {
+			get_via(call, at, type);
+		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_TRAILS_FIELD) {
+			get_trails(call, at, type);
 		} else if (call->method != SCRIBECALL_LOG && id == 1 && type == TBINARY_STRING) {
 			call->key = tbinary_get_string(&at, &call->key_size);
 		}
@@ -110,10 +135,15 @@ bool scribecall_read(struct scribecall *call, const void *data, size_t size, cha
 void scribecall_next(struct scribecall *call, struct scribecall_entry *next)
 {
 	struct tbinary_reader *reader = &call->entries;
+	size_t packed;
 	uint8_t type;
 	int16_t id;
 
 	*next = (struct scribecall_entry){0};
+	packed = trail_unpack(call->trails, call->trails_size, &next->trail);
+	call->trails_size -= (uint32_t)packed;
+	if (packed)
+		call->trails += packed;
 	while (tbinary_get_field(reader, &type, &id)) {
 		if (id == 1 && type == TBINARY_STRING)
 			next->category = tbinary_get_string(reader, &next->category_size);

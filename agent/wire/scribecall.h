@@ -12,14 +12,18 @@
 
 #include "base/buffer.h"
 #include "wire/tbinary.h"
+#include "wire/trail.h"
 
 /* The most messages of a call. */
 #define SCRIBECALL_MESSAGES_MAX (1 << 18)
 /*
  * Beside its messages, an agent's call of Log() may name the agents that they may have come through, in a
- * field that other servers skip: numbers of eight bytes, one after the other.
+ * field that other servers skip: a list of numbers of eight bytes. It is no string, as a server in Python 3
+ * decodes even those that it skips.
  */
 #define SCRIBECALL_VIA_FIELD 25196
+/* And one with the entries' trails (trail.h), packed one after the other: a list of bytes. */
+#define SCRIBECALL_TRAILS_FIELD 25197
 #define SCRIBECALL_VIA_MAX 256
 
 enum scribecall_method {
@@ -47,6 +51,8 @@ struct scribecall {
 	struct tbinary_reader entries; /* at the first; all are sound */
 	const uint8_t *via;
 	uint32_t via_count;
+	const uint8_t *trails; /* of the entries that were not read yet */
+	uint32_t trails_size;
 	/* of getCounter() and getOption() */
 	const uint8_t *key;
 	uint32_t key_size;
@@ -60,6 +66,7 @@ bool scribecall_read(struct scribecall *call, const void *data, size_t size, cha
 struct scribecall_entry {
 	const uint8_t *category, *message;
 	uint32_t category_size, message_size;
+	struct trail trail;
 };
 
 /* Reads the next of the entries; to be called `count` times. */

@@ -31,7 +31,7 @@ enum reply_kind {
 };
 
 struct reply {
-	bool ended;       /* given: no more bytes come, as the connection is over */
+	bool ended;       /* given: no more bytes come, or none are waited for */
 	const char *sent; /* given: the file of headers that the call had; NULL: none */
 	bool by_proxy;    /* given by the wire: what comes has a proxy's words about the connection */
 	int32_t number;   /* of the call that it answers, if replies are numbered */
@@ -40,6 +40,8 @@ struct reply {
 	int64_t wait_ns;  /* how long to wait before the next call; 0: it does not say */
 	bool later;       /* REPLY_PUT_OFF: it asks for time, and does not just fail */
 	bool last;        /* the server takes no more calls on this connection */
+	bool begun;       /* REPLY_PARTIAL: what came says already what it is; the end may say more */
+	bool unended;     /* it has no end, though the server stays connected */
 	enum fault fault; /* REPLY_UNFIT, REPLY_GARBAGE: FAULT_NONE if it is as usual with them */
 	char words[256];  /* its reason, or what is wrong with it: printable, without an end of line */
 };

@@ -63,7 +63,7 @@ static void keep_span(struct seeking *seeking, const uint8_t *bytes, size_t size
 	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
 	char error[256];
 
-	if (!decode_span(bytes, size, spans, error, sizeof(error)))
+	if (!decode_own_span(bytes, size, spans, error, sizeof(error)))
 		return;
 	while (spans->len) {
 		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);

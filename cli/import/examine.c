@@ -96,7 +96,8 @@ static void find_reason(const char *said, const char *otherwise, char *reason, s
 static void note(GArray *bad, const struct examination *examination, const char *how)
 {
 	struct bad_trace trace = {.dir = examination->dirs->pdata[examination->at],
-		.steps = examination->guard.steps - examination->first};
+		.steps = examination->guard.steps - examination->first,
+		.ended = how != NULL};
 
 	find_reason(
 		examination->guard.said, how ? how : examination->error, trace.reason, sizeof(trace.reason));

@@ -11,7 +11,8 @@
 /* What is wrong with a trace. */
 struct bad_trace {
 	const char *dir;     /* borrowed */
-	unsigned long steps; /* of a reader before it comes to that; 0: nothing can be read */
+	unsigned long steps; /* of a reader before it comes to that, */
+	bool ended;          /* the process that read, rather than the reading */
 	char reason[400];
 };
 

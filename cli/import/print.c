@@ -44,7 +44,7 @@ bool print_batch(struct print *print, const struct batch *batch)
 	char error[256];
 
 	for (uint32_t i = 0; i < batch->count; at += sizes[i++])
-		if (sizes[i] && !decode_span(at, sizes[i], print->spans, error, sizeof(error)))
+		if (sizes[i] && !decode_own_span(at, sizes[i], print->spans, error, sizeof(error)))
 			log_error("a span cannot be printed: %s", error);
 	print->count += print->spans->len;
 	span_printer_add(print->printer, print->spans);

@@ -40,6 +40,8 @@ static void put_losses(struct buffer *out, const struct ledger *now, const struc
 	} losses[] = {
 		{EVENTS_LOST_RING, "events lost in ring buffers"},
 		{PACKETS_LOST, "packets lost in the relay"},
+		{PACKETS_LOST_UNREADABLE, "packets malformed"},
+		{PACKETS_LOST_STUCK, "ring buffers held up"},
 		{EVENTS_REJECTED_MALFORMED, "events malformed"},
 		{EVENTS_REJECTED_ID, "events without an id"},
 		{EVENTS_REJECTED_TIME, "events with an impossible time"},

@@ -39,7 +39,7 @@ static void take_span(
 		item = stream->again.data;
 		size = stream->again.size;
 	}
-	if (!decode_span(item, size, spans, error, sizeof(error)))
+	if (!decode_own_span(item, size, spans, error, sizeof(error)))
 		log_error("a span cannot be shown: %s", error);
 }
 

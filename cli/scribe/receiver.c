@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/post.h"
 #include "printable.h"
 #include "scribe/call.h"
 #include "spans/span2.h"
@@ -36,7 +37,7 @@ static const struct timeval accept_pause = {.tv_sec = 1};
 #define ADDRESS_SIZE (INET6_ADDRSTRLEN + 16)
 
 /* What comes from a peer that is none of Scribe, which mostly tries again and again: told so often at most.
- */
+ * HTTP is taken, too. */
 enum stranger { STRANGER_HTTP, STRANGER_TLS, STRANGER_OTHER, STRANGERS };
 #define STRANGER_PAUSE_NS (60 * NS_PER_SECOND)
 
@@ -44,6 +45,8 @@ struct connection {
 	struct receiver *receiver;
 	struct bufferevent *bev;
 	char peer[ADDRESS_SIZE];
+	bool ending;   /* when what it is answered is written */
+	size_t walked; /* struct post has it */
 	GList link;
 };
 
@@ -151,13 +154,47 @@ static void tell_stranger(const struct connection *connection, uint32_t size)
 	if (*told && now - *told < STRANGER_PAUSE_NS)
 		return;
 	*told = now;
-	if (kind == STRANGER_HTTP)
-		g_snprintf(why, sizeof(why), "an HTTP request came: this port takes Scribe");
-	else if (kind == STRANGER_TLS)
-		g_snprintf(why, sizeof(why), "a TLS handshake came: this port takes Scribe without TLS");
+	if (kind == STRANGER_TLS)
+		g_snprintf(why, sizeof(why), "a TLS handshake came: this port takes spans without TLS");
 	else
 		g_snprintf(why, sizeof(why), "a frame of %u bytes: is this framed Thrift?", size);
 	tell_closing(connection, why);
+}
+
+/* The same of its clients' mistakes. */
+static void tell_wrong_post(const struct connection *connection, const char *why)
+{
+	int64_t *told = &connection->receiver->told[STRANGER_HTTP], now = clock_monotonic();
+
+	if (!*why || (*told && now - *told < STRANGER_PAUSE_NS))
+		return;
+	*told = now;
+	log_warning("%s: refused an HTTP request: %s", connection->peer, why);
+}
+
+/* Takes one HTTP request; as take_frame. */
+static int take_request(struct connection *connection)
+{
+	struct receiver *receiver = connection->receiver;
+	struct post post = {
+		.spans = g_ptr_array_new_with_free_func(span2_free), .walked = connection->walked};
+	int taken = 0;
+	bool whole = post_take(bufferevent_get_input(connection->bev), &post);
+
+	connection->walked = post.walked;
+	if (!whole)
+		goto out;
+	taken = -1;
+	tell_wrong_post(connection, post.refused);
+	if (post.spans->len && !receiver->options.take(receiver->options.data, post.spans))
+		goto out;
+	taken = 1;
+	connection->ending = post.close;
+	bufferevent_write(connection->bev, post.reply.data, post.reply.size);
+out:
+	g_ptr_array_unref(post.spans);
+	buffer_free(&post.reply);
+	return taken;
 }
 
 /* Answers the frame of @size bytes at @frame. Returns whether the connection may go on. */
@@ -196,6 +233,8 @@ static int take_frame(struct connection *connection)
 	if (evbuffer_copyout(input, &size, sizeof(size)) < (ev_ssize_t)sizeof(size))
 		return 0;
 	size = ntohl(size);
+	if (recognise(size) == STRANGER_HTTP) /* no frame is so large */
+		return take_request(connection);
 	if (size == 0 || size > FRAME_MAX) {
 		tell_stranger(connection, size);
 		return -1;
@@ -215,7 +254,7 @@ static void on_read(struct bufferevent *bev, void *data)
 	int taken = 1;
 
 	for (int i = 0; i < CALLS_IN_A_ROW && taken == 1; i++) {
-		if (receiver->drained)
+		if (receiver->drained || connection->ending)
 			return;
 		if (evbuffer_get_length(bufferevent_get_output(bev)) > REPLIES_MAX) {
 			bufferevent_disable(bev, EV_READ);
@@ -236,6 +275,8 @@ static void on_written(struct bufferevent *bev, void *data)
 
 	if (connection->receiver->drained) {
 		check_drained(connection->receiver);
+	} else if (connection->ending) {
+		close_connection(connection);
 	} else if (!(bufferevent_get_enabled(bev) & EV_READ)) {
 		bufferevent_enable(bev, EV_READ);
 		bufferevent_trigger(bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small Scribe server, for a first try, for debugging and for tests: it takes connections and hands on
- * their spans. What it cannot read is reported in one line on standard error.
+ * A small server of spans, for a first try, for debugging and for tests: it takes connections and hands on
+ * their spans, over Scribe or HTTP. What it cannot read is reported in one line on standard error.
  */
 #ifndef SCRIBE_RECEIVER_H
 #define SCRIBE_RECEIVER_H

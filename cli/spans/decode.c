@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "encode/zipkin.h"
+#include "spans/span2.h"
 #include "spans/thrift_reader.h"
 #include "spans/v1_to_v2.h"
 #include "wire/tbinary.h"
@@ -108,6 +110,42 @@ bool decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, 
 	if (wrong)
 		g_strlcpy(error, wrong, error_size);
 	return !wrong;
+}
+
+static const struct span2_tag *find_tag(const struct span2 *of, const char *key)
+{
+	for (guint i = 0; i < of->tags->len; i++)
+		if (strcmp(g_array_index(of->tags, struct span2_tag, i).key, key) == 0)
+			return &g_array_index(of->tags, struct span2_tag, i);
+	return NULL;
+}
+
+bool decode_is_added(const struct span2 *of, const struct span2_tag *tag)
+{
+	const struct span2_tag *error;
+
+	if (strcmp(tag->key, ZIPKIN_STATUS_DESCRIPTION) != 0)
+		return false;
+	error = find_tag(of, "error");
+	return error && error->value_size == tag->value_size &&
+	       memcmp(error->value, tag->value, tag->value_size) == 0;
+}
+
+static void leave_out_added(struct span2 *of)
+{
+	for (guint i = 0; i < of->tags->len; i++)
+		if (decode_is_added(of, &g_array_index(of->tags, struct span2_tag, i)))
+			g_array_remove_index(of->tags, i--);
+}
+
+bool decode_own_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size)
+{
+	guint first = spans->len;
+	bool good = decode_span(bytes, size, spans, error, error_size);
+
+	for (guint i = first; i < spans->len; i++)
+		leave_out_added(g_ptr_array_index(spans, i));
+	return good;
 }
 
 bool decode_message(const char *message, size_t size, GPtrArray *spans, char *error, size_t error_size)

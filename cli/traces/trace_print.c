@@ -6,6 +6,7 @@
 
 #include "look/row.h"
 #include "printable.h"
+#include "spans/decode.h"
 #include "traces/trace_fold.h"
 #include "traces/trace_tree.h"
 
@@ -100,16 +101,15 @@ static void add_details(
 	}
 	for (guint i = 0; i < span->tags->len; i++) {
 		const struct span2_tag *tag = &g_array_index(span->tags, struct span2_tag, i);
-		char *key = printable_copy(tag->key, strlen(tag->key), NAME_MAX_SHOWN);
-		char *value = printable_copy(tag->value, tag->value_size, VALUE_MAX_SHOWN);
+		g_autofree char *key = printable_copy(tag->key, strlen(tag->key), NAME_MAX_SHOWN);
+		g_autofree char *value = printable_copy(tag->value, tag->value_size, VALUE_MAX_SHOWN);
+		struct trace_line *line;
 
-		struct trace_line *line =
-			add_line(drawing, prefix, branch, g_strdup_printf("%s = %s", key, value));
-
+		if (decode_is_added(span, tag))
+			continue;
+		line = add_line(drawing, prefix, branch, g_strdup_printf("%s = %s", key, value));
 		line->detail = true;
 		line->error = !strcmp(tag->key, "error");
-		g_free(key);
-		g_free(value);
 	}
 }
 

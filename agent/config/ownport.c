@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config/ownport.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+/* Whether it is where something listens on this node, at @host, as far as the names say. */
+static bool is_here(const struct address *server, const char *host, uint64_t port)
+{
+	return server->port == port && (address_is_loopback(server) || strcmp(server->host, host) == 0);
+}
+
+static bool is_listener(const struct address *server, const char *listener)
+{
+	struct address address;
+
+	return *listener && address_parse(listener, &address) && is_here(server, address.host, address.port);
+}
+
+static const char *describe(
+	const struct config *config, const struct output_config *output, const struct address *server)
+{
+	if (is_listener(server, config->http))
+		return "the agent's own page and metrics (`http` in [agent])";
+	/* that to Scribe is a circle, which is found when something comes round */
+	if (output->type != CONFIG_OUTPUT_SCRIBE && is_listener(server, config->input_scribe))
+		return "the agent's own intake, which speaks Scribe only (`scribe` in [input])";
+	if (is_here(server, config->relay_host, config->relay_control_port) ||
+		is_here(server, config->relay_host, config->relay_data_port) ||
+		is_here(server, config->relay_host, config->relay_live_port))
+		return "LTTng's relay daemon, from which the agent reads (`relay-live-port` and others in "
+		       "[session])";
+	return NULL;
+}
+
+const char *ownport_find(
+	const struct config *config, const struct output_config *output, struct address *server)
+{
+	struct address list[ADDRESSES_MAX];
+	const char *words = NULL;
+	size_t count;
+
+	if (output->type == CONFIG_OUTPUT_NONE || output->type == CONFIG_OUTPUT_FILE)
+		return NULL;
+	count = address_parse_list(
+		output->type == CONFIG_OUTPUT_KAFKA ? output->brokers : output->server, list);
+	for (size_t i = 0; i < count && !words; i++) {
+		*server = list[i];
+		words = describe(config, output, server);
+	}
+	return words;
+}

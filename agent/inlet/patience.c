@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How long each sender may take: inner.h. */
+#include "base/clock.h"
+#include "inlet/inner.h"
+
+/* A call may come slowly; but it is to be whole after so many times of silence, */
+#define SLOW_TIMES 6
+/* and, after one such time, to have come at this rate: a byte now and then is no progress. */
+#define BYTES_PER_SECOND 1024
+
+/* Waiting for our answers is another matter. */
+bool patience_is_unfinished(const struct connection *connection)
+{
+	return connection->begun && !connection->paused;
+}
+
+bool patience_is_stalled(const struct connection *connection, int64_t now, int64_t patience)
+{
+	int64_t taken = now - connection->begun;
+	uint64_t due = (uint64_t)(taken / (NS_PER_SECOND / BYTES_PER_SECOND));
+
+	return patience_is_unfinished(connection) && taken > patience &&
+	       connection->in.size - connection->parsed < due;
+}
+
+/* What is wrong with it, and the row that it is counted in. */
+static const char *find_fault(
+	const struct connection *connection, int64_t now, int64_t timeout, enum ledger_row *row)
+{
+	*row = INPUT_CLOSED_SILENT;
+	if (connection->written && now - connection->written > timeout)
+		return "it does not read its answers";
+	if (!patience_is_unfinished(connection))
+		return NULL;
+	if (now - connection->heard > timeout)
+		return "it has not gone on in the middle of a call (`timeout` in [input])";
+	*row = INPUT_CLOSED_SLOW;
+	if (patience_is_stalled(connection, now, timeout))
+		return "its call comes at less than 1 KiB/s (for longer than `timeout` in [input])";
+	if (now - connection->begun > SLOW_TIMES * timeout)
+		return "a call takes it too long (six times `timeout` in [input])";
+	return NULL;
+}
+
+void patience_sweep(struct inlet *inlet)
+{
+	int64_t now = clock_monotonic(), timeout = inlet_limits(inlet).timeout_ns;
+
+	for (GList *link = inlet->connections.head, *next; link; link = next) {
+		struct connection *connection = link->data;
+		enum ledger_row row;
+		const char *why = find_fault(connection, now, timeout, &row);
+
+		next = link->next;
+		if (why) {
+			inlet_say(inlet, SAY_SILENT, "%s: connection closed: %s", connection->peer, why);
+			connection_close(connection, row);
+		} else if (crowd_overstays(connection, now)) {
+			connection_end(connection);
+		}
+	}
+}

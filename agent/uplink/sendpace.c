@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "uplink/sendpace.h"
+
+#include <glib.h>
+
+#include "base/clock.h"
+
+/* The rate begins with such a part of what is usual, or of the floor if that is more, */
+#define BEGIN_PART 0.1
+/* grows each second by the larger of these, */
+#define GROW_USUAL 0.05
+#define GROW_FLOOR 0.02
+/* and is multiplied by this when the server is busy, once in a second: one moment of it is seen by many
+ * calls. */
+#define FALL 0.7
+#define FALL_NS (1 * NS_PER_SECOND)
+/* No lower, so that the server is tried. */
+#define RATE_MIN 1.0
+/* The server is left alone so long when it was busy, at random, and when it was away. */
+#define REST_MIN_NS (50 * NS_PER_MS)
+#define REST_MAX_NS (500 * NS_PER_MS)
+#define RETURN_NS (1 * NS_PER_SECOND)
+/* The part of a second's spans that may be sent at once. */
+#define BURST 0.25
+/* What is usual is the mean over such a time, and is looked at so often. */
+#define USUAL_NS (10 * NS_PER_SECOND)
+#define LOOK_NS (200 * NS_PER_MS)
+
+static double larger(const struct sendpace *pace, double usual, double floor)
+{
+	return MAX(usual * pace->usual, floor * pace->floor);
+}
+
+static double begin_rate(const struct sendpace *pace)
+{
+	return MAX(larger(pace, BEGIN_PART, BEGIN_PART), RATE_MIN);
+}
+
+void sendpace_look(struct sendpace *pace, int64_t now, uint64_t fresh, uint64_t floor)
+{
+	double latest;
+	int64_t ns = now - pace->looked;
+
+	pace->floor = (double)floor;
+	if (!pace->looked) {
+		pace->looked = now;
+		pace->fresh = fresh;
+	} else if (ns >= LOOK_NS) {
+		latest = (double)(fresh - pace->fresh) * (double)NS_PER_SECOND / (double)ns;
+		pace->usual += (latest - pace->usual) * MIN((double)ns / (double)USUAL_NS, 1);
+		pace->looked = now;
+		pace->fresh = fresh;
+	}
+	if (!pace->begun)
+		pace->rate = begin_rate(pace);
+}
+
+void sendpace_restart(struct sendpace *pace, int64_t now)
+{
+	pace->rate = begin_rate(pace);
+	pace->credit = 0;
+	pace->limited = false;
+	pace->until = now + (int64_t)(g_random_double() * (double)RETURN_NS);
+}
+
+static void reckon(struct sendpace *pace, int64_t now)
+{
+	double seconds = pace->now ? (double)(now - pace->now) / (double)NS_PER_SECOND : 0;
+
+	pace->credit = MIN(pace->credit + pace->rate * seconds, pace->rate * BURST);
+	pace->now = now;
+}
+
+int64_t sendpace_wait(struct sendpace *pace, int64_t now)
+{
+	int64_t wait;
+
+	reckon(pace, now);
+	if (now < pace->until)
+		return pace->until - now;
+	if (pace->credit > 0)
+		return 0;
+	pace->limited = true;
+	wait = (int64_t)(-pace->credit / pace->rate * (double)NS_PER_SECOND);
+	return CLAMP(wait, NS_PER_MS, NS_PER_SECOND);
+}
+
+void sendpace_spend(struct sendpace *pace, uint32_t spans)
+{
+	pace->credit -= spans;
+	pace->begun = true;
+}
+
+void sendpace_forgive(struct sendpace *pace)
+{
+	pace->credit = MAX(pace->credit, 0);
+	pace->until = 0;
+}
+
+void sendpace_good(struct sendpace *pace, int64_t now)
+{
+	int64_t since = MAX(now - NS_PER_SECOND, MAX(pace->grown_at, pace->busy_at + FALL_NS));
+
+	if (!pace->limited || now <= since)
+		return;
+	pace->rate += larger(pace, GROW_USUAL, GROW_FLOOR) * (double)(now - since) / (double)NS_PER_SECOND;
+	pace->grown_at = now;
+	pace->limited = false;
+}
+
+void sendpace_busy(struct sendpace *pace, int64_t now)
+{
+	pace->begun = true;
+	reckon(pace, now);
+	pace->credit = MIN(pace->credit, 0);
+	pace->until = now + REST_MIN_NS + (int64_t)(g_random_double() * (double)(REST_MAX_NS - REST_MIN_NS));
+	if (pace->busy_at && now - pace->busy_at < FALL_NS)
+		return;
+	pace->rate = MAX(pace->rate * FALL, RATE_MIN);
+	pace->busy_at = now;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "http/body.h"
+
+#include <string.h>
+
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
+#include "encode/jsonread.h"
+#include "encode/otlpjson.h"
+#include "encode/spanread.h"
+#include "encode/zipkin.h"
+#include "spans/decode.h"
+#include "wire/tbinary.h"
+
+#define PIECE (256 * 1024)
+
+/* Unpacking */
+
+static bool unpack_gzip(const uint8_t *data, size_t size, struct buffer *out)
+{
+	g_autofree struct inflate_state *state = g_new0(struct inflate_state, 1);
+
+	isal_inflate_init(state);
+	state->crc_flag = ISAL_GZIP;
+	state->next_in = (uint8_t *)(uintptr_t)data;
+	state->avail_in = (uint32_t)size;
+	while (state->block_state != ISAL_BLOCK_FINISH && out->size < BODY_UNPACKED_MAX) {
+		size_t before = out->size;
+
+		state->next_out = buffer_reserve(out, PIECE);
+		state->avail_out = PIECE;
+		if (isal_inflate(state) != ISAL_DECOMP_OK)
+			return false;
+		out->size += PIECE - state->avail_out;
+		if (out->size == before && !state->avail_in && state->block_state != ISAL_BLOCK_FINISH)
+			return false; /* its end is missing */
+	}
+	return state->block_state == ISAL_BLOCK_FINISH;
+}
+
+static bool unpack_zstd(const uint8_t *data, size_t size, struct buffer *out)
+{
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	ZSTD_inBuffer in = {data, size, 0};
+	size_t left = 1;
+
+	while (context && left && !ZSTD_isError(left) && out->size < BODY_UNPACKED_MAX) {
+		ZSTD_outBuffer to = {buffer_reserve(out, PIECE), PIECE, 0};
+
+		left = ZSTD_decompressStream(context, &to, &in);
+		out->size += to.pos;
+		if (!to.pos && in.pos == in.size)
+			break;
+	}
+	ZSTD_freeDCtx(context);
+	return !left;
+}
+
+bool body_unpack(const char *encoding, const uint8_t *data, size_t size, struct buffer *out)
+{
+	return strcmp(encoding, "gzip") == 0 ? unpack_gzip(data, size, out) : unpack_zstd(data, size, out);
+}
+
+/* Reading */
+
+/* What the readers share. */
+struct reading {
+	GPtrArray *spans;
+	struct spanread_memory memory;
+	struct buffer again; /* a span in Thrift */
+	bool failed;
+};
+
+/* By way of Thrift, as everything that `blkin` shows is what Zipkin would. */
+static void add(void *data, const struct span *span)
+{
+	struct reading *reading = data;
+	char error[256];
+
+	reading->again.size = 0;
+	reading->failed |= zipkin_encode(&reading->again, span) < 0 ||
+			   !decode_own_span(reading->again.data, reading->again.size, reading->spans, error,
+				   sizeof(error));
+}
+
+static bool read_otlp_json(struct reading *reading, const char *text, size_t size)
+{
+	const struct otlpjson_sink sink = {add, reading};
+
+	return otlpjson_read(text, size, &reading->memory, &sink);
+}
+
+static bool read_otlp(struct reading *reading, const uint8_t *data, size_t size)
+{
+	struct buffer text = {0};
+	bool good = otlpjson_put(&text, data, size) &&
+		    read_otlp_json(reading, (const char *)text.data, text.size);
+
+	buffer_free(&text);
+	return good;
+}
+
+static bool read_zipkin_json(struct reading *reading, const char *text, size_t size)
+{
+	g_autofree char *room = g_malloc(size + 1);
+	struct jsonread from = {.at = text, .end = text + size, .room = room};
+	struct span span;
+
+	if (!jsonread_open(&from, '['))
+		return false;
+	while (jsonread_element(&from)) {
+		const char *begin = from.at;
+
+		jsonread_skip(&from);
+		if (from.failed || !spanread_json(&span, (const uint8_t *)begin, (size_t)(from.at - begin),
+					   &reading->memory))
+			return false;
+		add(reading, &span);
+	}
+	return jsonread_is_over(&from);
+}
+
+/* The generated code reads each. */
+static bool read_zipkin_list(struct reading *reading, const uint8_t *data, size_t size)
+{
+	struct tbinary_reader reader = tbinary_read(data, size);
+	bool structs = tbinary_get_u8(&reader) == TBINARY_STRUCT;
+	uint32_t count = tbinary_get_i32(&reader);
+	char error[256];
+
+	for (; structs && count && !tbinary_failed(&reader); count--) {
+		size_t begin = reader.at;
+
+		tbinary_skip(&reader, TBINARY_STRUCT);
+		if (tbinary_failed(&reader) ||
+			!decode_span(data + begin, reader.at - begin, reading->spans, error, sizeof(error)))
+			return false;
+	}
+	return !tbinary_failed(&reader) && !count && !tbinary_left(&reader);
+}
+
+static bool read_kind(struct reading *reading, enum body_kind kind, const uint8_t *data, size_t size)
+{
+	switch (kind) {
+	case BODY_OTLP:
+		return read_otlp(reading, data, size);
+	case BODY_OTLP_JSON:
+		return read_otlp_json(reading, (const char *)data, size);
+	case BODY_ZIPKIN_JSON:
+		return read_zipkin_json(reading, (const char *)data, size);
+	default:
+		return read_zipkin_list(reading, data, size);
+	}
+}
+
+bool body_read(enum body_kind kind, const uint8_t *data, size_t size, GPtrArray *spans)
+{
+	struct reading reading = {.spans = spans};
+	guint before = spans->len;
+	bool good = read_kind(&reading, kind, size ? data : (const uint8_t *)"", size) && !reading.failed;
+
+	if (!good)
+		g_ptr_array_set_size(spans, (gint)before);
+	spanread_free(&reading.memory);
+	buffer_free(&reading.again);
+	return good;
+}
