@@ -55,6 +55,12 @@ void collector_read_state(struct collector *collector, struct collector_state *s
 	state->collecting = true;
 }
 
+void collector_read_canary(struct collector *collector, struct canary_state *state)
+{
+	(void)collector;
+	memset(state, 0, sizeof(*state));
+}
+
 int64_t collector_reader_progress(const struct collector *collector)
 {
 	(void)collector;

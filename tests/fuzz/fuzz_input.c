@@ -78,6 +78,7 @@ static void take(struct scribecall *call)
 		group.items[f] = batch_create((enum batch_format)f, 0, 0);
 	if (call->count & 1) /* some output takes messages */
 		group.items[BATCH_MESSAGES] = batch_create(BATCH_MESSAGES, 0, 0);
+	messages_come_round(&inlet, call);
 	messages_take(&inlet, &group, call, &messages);
 	if (group.items[BATCH_MESSAGES])
 		others = group.items[BATCH_MESSAGES]->count;

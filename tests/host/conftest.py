@@ -3,8 +3,6 @@
 
 import os
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +12,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "live")]
 
 from hosts.collector import Collector  # noqa: E402
 from hosts.rack import Rack  # noqa: E402
+from rig.fixtures import tmp_path  # noqa: E402, F401
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -23,13 +22,6 @@ def pytest_runtest_makereport(item, call):
     report = outcome.get_result()
     if call.when == "call" and report.failed and "rack" in item.funcargs:
         report.sections += [(f"journal of {host.name}", host.last_words()) for host in item.funcargs["rack"].hosts]
-
-
-@pytest.fixture
-def tmp_path():
-    """In the place of pytest's own, which leaves its folders behind."""
-    with tempfile.TemporaryDirectory(prefix="blkin-") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

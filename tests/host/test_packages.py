@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 
+import pytest
+
 TOP = os.path.join(os.path.dirname(__file__), "../..")
 ESSENTIAL_TO_BUILD = {"g++", "gcc", "libc6-dev"}
 
@@ -56,6 +58,18 @@ def test_contents(rack):
     assert {"/usr/include/blkin/blkin.h", "/usr/share/man/man3/blkin.h.3.gz"} <= dev
     assert {f"/usr/share/doc/libblkin-dev/{name}" for name in ("README.md", "examples/Makefile", "examples/events.c")} <= dev
     assert sum(path.endswith(".pc") for path in dev) == 3
+
+
+@pytest.mark.parametrize("name", ["blkin-agent", "libblkin-dev"])
+def test_links_of_pages(rack, name, tmp_path):
+    """None leads to what is not installed with it."""
+    assert run("dpkg-deb", "-x", rack.package(name), str(tmp_path))[0] == 0
+    pages = list((tmp_path / "usr/share/doc" / name).rglob("*.md"))
+    assert len(pages) >= 2
+    for page in pages:
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            path = link.partition("#")[0]
+            assert "://" in link or not path or (page.parent / path).exists(), f"{page.relative_to(tmp_path)}: {link}"
 
 
 def test_order_of_services(rack):

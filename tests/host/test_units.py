@@ -19,6 +19,13 @@ def test_verify_is_silent(node):
     assert node.run("systemd-analyze", "verify", "--man=no", *(f"{unit}.service" for unit in UNITS)) == ""
 
 
+def test_start_is_quiet(node):
+    """systemd has nothing to say of the agent's unit; that of Debian 13 names variables that are not set."""
+    node.wait_collecting()
+    shown = node.run("journalctl", "--no-pager", "--output=cat", "--unit=blkin-agent", "_PID=1")
+    assert shown and not re.search("unset|unknown|ignoring", shown, re.IGNORECASE), shown
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_process_has_no_privilege(node, unit):
     node.wait_collecting()

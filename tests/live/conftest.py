@@ -4,15 +4,15 @@
 import os
 import platform
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from rig.fixtures import tmp_path  # noqa: E402, F401
 from rig.kafka import Kafka  # noqa: E402
+from rig.lttng import HEALS  # noqa: E402
 from rig.node import Node, sanitizers  # noqa: E402
 from rig.process import answers, free_port  # noqa: E402
 from rig.scribe import Receiver  # noqa: E402
@@ -31,10 +31,12 @@ def pytest_configure(config):
 
 
 # What a test may be marked with, and whether it is left out here: of a build with ThreadSanitizer, for a user who is not
-# root, and on another processor. Nothing is skipped, so that a skipped test is always a mistake.
+# root, on another processor, and with an LTTng that heals what it is about. Nothing is skipped, so that a skipped test is
+# always a mistake.
 LEFT_OUT = {
     "no_threads": sanitizers() == "thread",
     "as_root": os.getuid() != 0,
+    "stuck": HEALS,
     "x86": platform.machine() != "x86_64",
 }
 SUITES = ("zipkin", "otel", "kafka", "browser")
@@ -71,13 +73,6 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     if call.when == "call":
         item.failed = outcome.get_result().failed
-
-
-@pytest.fixture
-def tmp_path():
-    """In the place of pytest's own, which leaves its folders behind."""
-    with tempfile.TemporaryDirectory(prefix="blkin-") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

@@ -99,11 +99,11 @@ def test_thresholds_by_reload(node, browser, open_page, dictation):
 
 
 def test_token_in_the_browser(node, receiver, browser):
-    """The address of `blkin status` leads to the page, and the token is neither in the address bar nor for scripts."""
+    """The address of `blkin page` leads to the page, and the token is neither in the address bar nor for scripts."""
     node.start_agent(receiver.port)
     base = f"http://127.0.0.1:{node.http}/"
     browser.open(base)
-    assert "blkin status" in browser.run("document.body.textContent")
+    assert "blkin page" in browser.run("document.body.textContent")
     browser.complaints.clear()  # it says 403
     browser.open(f"{base}?token={token_of(node)}")
     assert browser.run("location.href") == base and browser.run("document.cookie") == ""

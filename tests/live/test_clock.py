@@ -7,8 +7,8 @@ import time
 
 import pytest
 from expect import key_of
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
-from test_restart import KEEP, LOAD
 
 HOUR = 3600 * 10**9
 COUNT = 200

@@ -9,10 +9,9 @@ import time
 
 import pytest
 from expect import check_load, key_of
+from rig.load import LOAD
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
-
-LOAD = "tests/live/programs/spanload"
 
 
 def test_collector_comes_late(node):

@@ -132,6 +132,24 @@ def test_words_and_files(complete):
     assert complete("blkin", "collect", "--listen", "") == set()
 
 
+def test_configured_names(complete, tmp_path, monkeypatch):
+    """Of outputs, also of another configuration; and of services that have a rate of their own."""
+    config = tmp_path / "other.conf"
+    config.write_text("[output one]\ntype = none\n[output two]\ntype = none\n")
+    assert complete("blkin", "spool", "list", "--output", "") == {"default"}
+    assert complete("blkin", "spool", "discard", "--config", str(config), "--output", "") == {"default", "one", "two"}
+    assert complete("blkin", "spool", "discard", "--config", str(config), "--output", "t") == {"two"}
+    other = tmp_path / ".bin/blkin"  # the rates are the node's
+    other.parent.mkdir()
+    other.write_text(
+        f"""#!/bin/sh\n[ "$*" = sampling ] || exec {BLKIN} "$@"\n"""
+        "printf '%s\\n' 'every service: 1/7' 'mon.0: off, also after a reboot' 'osd.3: 1/2 until the next boot, then off'\n"
+    )
+    other.chmod(0o755)
+    monkeypatch.setitem(ENVIRONMENT, "PATH", f"{other.parent}:{ENVIRONMENT['PATH']}")
+    assert complete("blkin", "sampling", "--service", "") == {"mon.0", "osd.3"}
+
+
 def test_each_file_is_for_its_shell():
     for shell, name in (("bash", "blkin"), ("fish", "blkin.fish"), ("zsh", "_blkin")):
         subprocess.run([shell, "-n", os.path.join(COMPLETION, name)], check=True)

@@ -3,11 +3,11 @@
 
 import pytest
 from rig.jsonsink import JsonSink
+from rig.load import LOAD
 from rig.process import wait_until
 from test_doctor import findings
 from test_outputs_reload import Sections
 
-LOAD = "tests/live/programs/spanload"
 SETTING = "see the output's `compression`"
 
 

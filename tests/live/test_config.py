@@ -172,6 +172,19 @@ def test_several_outputs(bare_node):
     assert text.endswith(f"\n# {note}\n")
 
 
+def test_without_the_node(bare_node):
+    """Files of other nodes are checked where nothing of what they need is."""
+    path = bare_node.path("other.conf")
+    file_of(b"[agent]\nsocket = /nonexistent/agent.sock\n[output]\ntype = file\ndirectory = /nonexistent/spans\n")(path)
+    assert bare_node.start([bare_node.built("cli/blkin"), "validate", path]).wait(10) == CONFIG
+    assert bare_node.run(["cli/blkin", "validate", "--no-environment", path]) == f"{path}: OK\n"
+    file_of(b"")(path)
+    assert bare_node.run(["cli/blkin", "validate", "--no-environment", path]) == f"{path}: OK\n"
+    file_of(b"[output]\nservr = a:1\n")(path)
+    for words, code in ((["--no-environment"], CONFIG), (["--no-environment", "--connect"], USAGE)):
+        assert bare_node.start([bare_node.built("cli/blkin"), "validate", *words, path]).wait(10) == code
+
+
 def test_no_control_character_gets_out(node):
     """Neither into the log, nor into the status: also those of C1, which some terminals obey in UTF-8."""
     path = node.write_config(1, agent={"state-directory": "/proc/no\u009b2Jwhere"}, session={"relay-output": "/proc/\u0090"})

@@ -9,13 +9,13 @@ import threading
 
 import pytest
 from rig.jsonsink import JsonSink
+from rig.load import LOAD
 from rig.moody import CLOSE, EXCEPTION, GARBAGE, LATER, OK, SILENT, Moody, MoodyWeb
 from rig.names import Names
 from rig.node import written
 from rig.otlpsink import OtlpSink, messages
 from rig.process import free_port
 
-LOAD = "tests/live/programs/spanload"
 LINE = re.compile(r"\[(output.*?)\] (\S+): (.*) \([\d.]+ ms\)")
 SENT = re.compile(r"each server gets a span `connection test` of service `blkin`, trace ([0-9a-f]{16})")
 

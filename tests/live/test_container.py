@@ -8,12 +8,12 @@ import signal
 
 import pytest
 from rig.container import TRACING, UID, Container
+from rig.load import LOAD
 from rig.node import TOP, build_dir
 from rig.otlpsink import OtlpSink
 from rig.process import answers, exactly, free_port, wait_until
 from test_otlp_faults import every, ordinals
 
-LOAD = "tests/live/programs/spanload"
 
 pytestmark = pytest.mark.as_root("folders of other users take root")
 

@@ -10,12 +10,12 @@ import time
 
 import pytest
 from expect import check_load, key_of
+from rig.load import KEEP
 from rig.memory import allowance, rss_of_all
 from rig.node import sanitized
 from rig.process import wait_until
 from rig.users import start_as
 from test_hostile import GOOD, HOSTILE, RATE
-from test_restart import KEEP
 
 SECONDS = 40
 LIMIT = 192 * 1024  # KiB: MemoryHigh of the agent's unit; beyond it the kernel slows it down

@@ -9,10 +9,10 @@ import time
 
 import pytest
 from expect import key_of
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from rig.proxy import Proxy
 from rig.relay import COMMAND, listed
-from test_restart import KEEP, LOAD
 
 ROUNDS = 3
 
@@ -236,7 +236,9 @@ def test_held_for_long(node, receiver):
     os.unlink(node.sessiond_file("lttng-sessiond.lck"))  # from LTTng 2.13.15 on, the consumer daemon holds it too
     node.start_sessiond()
     wait_until(lambda: not node.collecting(), 10, "the agent to see it")
-    wait_until(lambda: "an old session of this name, or someone else's" in node.http_get("/readyz")[1], 20, "the agent to say why")
+    # the relay's hold is told for a moment, until the consumer daemon has not answered for long enough
+    why = ("an old session of this name, or someone else's", "lttng-consumerd is stopped or hangs")
+    wait_until(lambda: any(text in node.http_get("/readyz")[1] for text in why), 20, "the agent to say why")
     wait_until(node.collecting, 30, "the agent to collect")
     assert ours(node) == 2
     check_collects(node, receiver, 2)
@@ -249,5 +251,6 @@ def test_held_for_long(node, receiver):
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: ours(node) == 1, 20, "the relay to let go of it")
     wait_until(lambda: not node.status()["session_error"], 90, "live reading")
+    wait_until(lambda: node.agent.log().count("is read live again") == 1, 30, "the log to say that it is read live again")
     check_collects(node, receiver, 2)
     check_nothing_lost(node)

@@ -12,11 +12,11 @@ import time
 
 import pytest
 from expect import key_of
+from rig.load import LOAD
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 
-LOAD = "tests/live/programs/spanload"
-PATH = "/spool/discard?protocol=1&output=default"
+PATH = "/spool/discard?protocol=4&output=default"
 # An order on the control socket, by whoever runs it.
 POST = """
 import http.client, socket, sys

@@ -3,7 +3,9 @@
 
 import contextlib
 import os
+import re
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -277,6 +279,36 @@ def test_one_of_two_outputs(node, receiver):
     assert (told["outputs"][1]["delivering"], told["outputs"][1]["output_error"]) == (False, "connection refused")
 
 
+def test_own_ports(node, receiver):
+    """What is no collector for certain is named before there is anything to send; and nothing is said to be delivered."""
+    port = free_port()
+    node.write_config(
+        receiver.port,
+        **{
+            "agent": {"http": f"127.0.0.1:{port}"},
+            "output web": {"type": "http", "server": f"localhost:{port}"},
+            "output relay": {"server": f"127.0.0.1:{node.relay_ports[2]}"},
+        },
+    )
+    node.http = port
+    node.start_agent_again()
+
+    def found():
+        told = node.status()["findings"]
+        return [one["what"] for one in told if one["code"] == "output-own-port"]
+
+    wait_until(lambda: len(found()) == 2, 10, "the doctor to find both")
+    assert f"[output web] sends to localhost:{port}, which is the agent's own page and metrics" in found()[0]
+    assert f"[output relay] sends to 127.0.0.1:{node.relay_ports[2]}, which is LTTng's relay daemon" in found()[1]
+    text = status(node, "--socket", node.socket)[1]
+    assert f"delivering  default: connected, nothing sent yet, to 127.0.0.1:{receiver.port}\n" in text
+    assert ": yes, to " not in text and node.status()["servers"][0]["acknowledged"] is False
+    node.run([LOAD, "-n", 10])
+    wait_until(lambda: node.ledger().sent == 10, 20, "spans at the right one")
+    assert f"delivering  default: yes, to 127.0.0.1:{receiver.port}\n" in status(node, "--socket", node.socket)[1]
+    node.agent.stop()
+
+
 def test_preferred_server(node, receiver):
     port = free_port()
     servers = f"127.0.0.1:{port}, 127.0.0.1:{receiver.port}"
@@ -301,6 +333,23 @@ def test_no_server_of_several(node):
         f"nor does 127.0.0.1:{ports[1]}: connection refused"
     )
     expect(node, "output-refused", what, "start the collector there")
+
+
+def test_only_others_are_configured(node, receiver):
+    """Then [output] delivers to its default address, though nobody asked for it: what switches it off is named."""
+    path = node.write_config(free_port(), **{"output zipkin": {"server": f"127.0.0.1:{receiver.port}"}})
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"(\[output\]\n)server = .*\n", r"\1", file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    node.start_agent_again()
+    start_load(node)
+    what = "the collector of output default at 127.0.0.1:9410 takes no spans: connection refused"
+    expect(node, "output-refused", what, "; or set `type = none` in [output], if only the other outputs are to deliver")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace("[output]\n", "[output]\ntype = none\n"))
+    node.agent.send(signal.SIGHUP)
+    wait_until(lambda: "output-refused" not in findings(node), 20, "the doctor to say it no more")
 
 
 def test_no_output(node):

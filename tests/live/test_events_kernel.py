@@ -5,9 +5,9 @@ import os
 import pathlib
 
 import pytest
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from test_events_session import findings
-from test_restart import KEEP, LOAD
 
 KERNEL = {"events": "sched_switch, unknown, block_*", "syscalls": "openat"}
 NEED_ROOT = 79
@@ -37,13 +37,16 @@ def test_events_and_system_calls(node, receiver):
     found = wait_until(lambda: findings(node).get("kernel-failed"), 20, "the finding")
     assert "`unknown` of [kernel]" in found["what"]
     said = node.agent.log()
-    for line in ("channel kernel", "sched_switch 0 in kernel", "unknown 0 in kernel", "block_* 0 in kernel", "openat 5 in kernel"):
+    for line in (
+        "channel kernel", "sched_switch 0 in kernel but its own", "unknown 0 in kernel", "block_rq_issue 0 in kernel",
+        "openat 5 in kernel but its own",
+    ):  # fmt: skip
         assert said.count(f"fakekernel: {line}\n") == 1, said
 
 @pytest.mark.parametrize("kernel", [{"events": "sched_switch, block_*", "syscalls": "openat, cl*"}, {"syscalls": "*"}])
 def test_all_are_there(node, receiver, kernel):
     start(node, receiver, 0, kernel)
-    wait_until(lambda: "in kernel\n" in node.agent.log(), 20, "events to be enabled")
+    wait_until(lambda: " in kernel but its own\n" in node.agent.log(), 20, "events to be enabled")
     assert not node.status().get("kernel_error")
     assert not [name for name in findings(node) if name.startswith("kernel-")]
 
@@ -60,3 +63,10 @@ def test_channel_is_disabled(node, receiver):
     pathlib.Path(node.folder, "off").touch()
     wait_until(lambda: node.agent.log().count("fakekernel: channel kernel\n") == 2, 20, "the channel to be enabled again")
     wait_until(lambda: "its channel of kernel events was disabled externally" in node.agent.log(), 20, "a line of the log")
+
+
+def test_own_events_too(node, receiver):
+    """Nothing is filtered, and patterns stay patterns."""
+    start(node, receiver, 0, {"events": "sched_switch, block_*", "syscalls": "*", "own": "yes"})
+    for line in ("sched_switch 0 in kernel", "block_* 0 in kernel", "* 5 in kernel"):
+        wait_until(lambda line=line: f"fakekernel: {line}\n" in node.agent.log(), 20, line)

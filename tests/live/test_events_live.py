@@ -9,9 +9,9 @@ import time
 from expect import check_load
 from rig.eventfiles import EventFiles
 from rig.kerneltrace import KernelTrace
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from test_events_session import FOREIGN, TICKS, foreign, of
-from test_restart import KEEP, LOAD
 
 WRAPPER = "liblttng-ust-libc-wrapper.so.1"
 
@@ -41,6 +41,7 @@ def test_beside_spans(node, receiver):
     load = node.start([node.built(LOAD), "-n", 2000, "-r", 2000])
     program = node.start([node.built(FOREIGN), 3000, 5000])
     assert load.wait(60) == 0 and program.wait(60) == 0
+    receiver.wait_for(2000)
     events = finished(node, files, 6000)
     assert sorted(ticks(events)) == sorted(ticks(events, "foreign:whisper")) == list(range(3000))
     check_load(receiver.spans(), 1, 1, 2000)
@@ -85,6 +86,7 @@ def test_libc_wrapper_under_a_real_program(node, receiver):
     node.lttng("stop", "oracle")
     node.lttng("destroy", "oracle")
     wanted = oracle_calls(node.path("oracle"))
+    receiver.wait_for(1000)
     events = finished(node, files, len(wanted))
     own = [event for event in events if event["process"]["pid"] == event["process"]["tid"]]
     own.sort(key=lambda event: event["timestamp"])

@@ -12,9 +12,9 @@ import unicodedata
 import pytest
 from rig import fakereader
 from rig.fakereader import Fake
+from rig.load import KEEP, LOAD
 from rig.node import TOP
 from rig.process import wait_until
-from test_restart import KEEP, LOAD
 
 NOT_UNDERSTOOD = "sent what the agent does not understand, and was killed"
 

@@ -4,9 +4,9 @@
 import time
 
 from expect import check_span, end_load, key_of
+from rig.load import LOAD
 from rig.process import exactly, wait_until
 
-LOAD = "tests/live/programs/spanload"
 BACK = 10  # seconds within which the agent must be collecting again
 
 

@@ -11,11 +11,12 @@ import time
 
 import pytest
 from expect import end_load, keys_of
+from rig.alerts import firing
+from rig.load import KEEP, LOAD
 from rig.process import free_port, wait_until
 from rig.spanfiles import SpanFiles, identities, ordinals
 from test_json2 import by_id, converted
 from test_outputs_reload import Sections
-from test_restart import KEEP, LOAD
 
 KILLS = int(os.environ.get("BLKIN_KILLS", "6"))
 NONE = {"type": "none"}
@@ -37,12 +38,12 @@ def start_agent(node, files, session=None, **keys):
     node.start_agent(free_port(), **sections)
 
 
-def wait_sent(node, total):
+def wait_sent(node, total, removed=0):
     ledger = node.wait_ledger(
         lambda ledger: ledger.read - ledger.again >= total and ledger.idle(), 60, f"{total} spans in files", output="files"
     )
     assert (ledger.lost, ledger.packets_lost, ledger.dropped, ledger.sessions_lost) == (0, 0, 0, 0), str(ledger)
-    assert ledger.sent == ledger.taken + ledger.recovered
+    assert (ledger.sent, ledger.removed) == (ledger.taken + ledger.recovered, removed)
     return ledger
 
 
@@ -152,7 +153,7 @@ def move(files, away):
 
 @pytest.mark.parametrize("vanish", [remove, move])
 def test_directory_gone(node, files, vanish):
-    """It is said, spans wait, and when the directory is there again they are written there."""
+    """It is said, spans wait, and when the directory is there again they are written there. What was removed is counted."""
     start_agent(node, files)
     node.run([LOAD, "-n", 1000])
     wait_sent(node, 1000)
@@ -163,11 +164,66 @@ def test_directory_gone(node, files, vanish):
     wait_until(lambda: "output-directory" in findings(node), 10, "the doctor to say so")
     assert files.directory in findings(node)["output-directory"]["what"]
     os.mkdir(files.directory)
-    wait_sent(node, 5000)
+    wait_sent(node, 5000, removed=1000 if vanish is remove else 0)
     assert node.agent.stop() == 0
     all_once(((process, 0, ordinal) for process in range(2) for ordinal in range(2000)), files)
     if vanish is move:
         all_once(((0, 0, ordinal) for ordinal in range(1000)), away)
+
+
+def replace(path):
+    with open(f"{path}.new", "wb") as file:
+        file.write(b"not ours\n" * 3)
+    os.rename(f"{path}.new", path)
+
+
+def cut(path):
+    """In the middle of a line: of 1000, 300 and a half stay."""
+    with open(path, "rb") as file:
+        lines = file.readlines()
+    os.truncate(path, sum(map(len, lines[:300])) + len(lines[300]) // 2)
+
+
+HARMS = {
+    "removed": (os.remove, 0),
+    "renamed": (lambda path: os.rename(path, f"{path}.mine"), 0),
+    "replaced": (replace, 0),
+    "cut": (cut, 300),
+    "emptied": (lambda path: os.truncate(path, 0), 0),
+}
+
+
+@pytest.mark.parametrize("then", ["idle", "more", "stop"])
+@pytest.mark.parametrize("how", HARMS)
+def test_unfinished_file_harmed(node, files, how, then):
+    """What somebody removes with an unfinished file is counted as lost, also if nothing more comes; the rest is there."""
+    harm, kept = HARMS[how]
+    start_agent(node, files)
+    node.run([LOAD, "-n", 1000])
+    wait_sent(node, 1000)
+    (part,) = files.parts()
+    harm(f"{files.directory}/{part}")
+    if then == "more":
+        node.run([LOAD, "-p", 2, "-n", 500])
+    if then != "stop":
+        more = 1000 if then == "more" else 0
+        ledger = node.wait_ledger(
+            lambda ledger: ledger.removed == 1000 - kept and ledger.taken == 1000 + more and ledger.idle(), 10, "the loss", output="files"
+        )
+        assert (ledger.dropped, ledger.sent) == (0, 1000 + more), "what counts never goes back"
+        assert "BlkinSpansLost" in firing({}, node.metrics("files"))
+        wait_until(lambda: "file-removed" in findings(node), 10, "the doctor to say so")
+        assert f"{1000 - kept} spans are lost" in findings(node)["file-removed"]["what"]
+        assert "somebody removed, renamed or cut" in node.run(["cli/blkin", "status", "--socket", node.socket])
+    assert node.agent.stop() == 0
+    assert node.agent.log().count("somebody removed, renamed or cut the file") == 1
+    assert f"{1000 - kept} of its lines are lost, and counted" in node.agent.log()
+    wanted = [(0, 0, ordinal) for ordinal in range(kept)] if then != "more" else None
+    found = ordinals(files.spans())
+    if wanted is None:
+        assert len(files.spans()) == kept + 1000
+    else:
+        assert sorted(found) == wanted and set(found.values()) <= {1}
 
 
 def test_read_only(node, files):

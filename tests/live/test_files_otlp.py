@@ -9,6 +9,7 @@ import random
 
 import pytest
 from google.protobuf import json_format
+from rig.load import KEEP, LOAD
 from rig.otlpsink import OtlpSink, attributes, messages
 from rig.process import exactly, free_port, wait_until
 from rig.spanfiles import SpanFiles
@@ -17,9 +18,7 @@ from test_import import run_import
 from test_json2 import by_id
 from test_outputs_reload import Sections
 from test_otlp import output, sink, to_zipkin  # noqa: F401
-from test_restart import KEEP
 
-LOAD = "tests/live/programs/spanload"
 IDS = ("traceId", "spanId", "parentSpanId")
 KINDS = [None, "CLIENT", "SERVER", "PRODUCER", "CONSUMER"]
 

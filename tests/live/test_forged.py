@@ -7,10 +7,10 @@ import struct
 import time
 
 import pytest
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from rig.users import start_as
 from test_hostile import HOSTILE
-from test_restart import KEEP, LOAD
 
 HEADER, ENTRY = 16, 72  # of an index; an entry ends with the packet's number
 NUMBER = struct.Struct("!Q")

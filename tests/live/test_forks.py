@@ -9,6 +9,8 @@ import pytest
 from rig.process import wait_until
 
 CHILDREN = 10
+EACH = 0.2  # s that a child waits for the daemon; see libclient/registering.c
+FEW = 0.75 * CHILDREN * EACH  # s: some wait, as on a busy machine it is time to find out again, but not all
 PRELOADED = {"LD_PRELOAD": "liblttng-ust-fork.so.1", "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
 
@@ -45,8 +47,8 @@ def test_daemon_that_hangs(node, receiver, environment):
         node.sessiond.send(signal.SIGCONT)
     print(f"LTTng alone {expected}, ours at first {first}, then {second}")
     # one of them finds out for all; on a slow machine, the next ones are there when it is time to find out again
-    assert first[0] <= expected[0] + 0.5
-    assert second[0] <= expected[0] + 0.5
+    assert first[0] <= expected[0] + FEW
+    assert second[0] <= expected[0] + FEW
     # once the daemon is back, all wait for it, and all is recorded; nothing was of those that did not wait
     time.sleep(2)
     print(f"and now {ours.fork()}")

@@ -4,8 +4,8 @@
 from collections import defaultdict
 
 from expect import check_load, key_of, place, tags_of
+from rig.load import LOAD
 
-LOAD = "tests/live/programs/spanload"
 LONG = "x" * 64 * 1024
 BAD = "\ufffd"
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 from expect import check_load, key_of
+from rig.load import KEEP, LOAD
 from rig.process import free_port, wait_until
-from test_restart import KEEP, LOAD
 
 COUNT = 20000
 
@@ -26,7 +26,7 @@ def check_all(node, receiver, lost=1):
     ledger = node.wait_ledger(lambda ledger: ledger.read >= COUNT and ledger.idle(), 30, "everything to be delivered")
     assert (ledger.read, ledger.again, ledger.sent, ledger.packets_lost) == (COUNT, 0, COUNT, 0)
     wait_until(lambda: node.ledger().sessions == 1 + lost, 20, "a new session")
-    assert ledger.sessions_lost == lost
+    assert node.ledger().sessions_lost == lost
     receiver.wait_for(COUNT)
     check_load(receiver.spans(), 2, 1, COUNT // 2)
 

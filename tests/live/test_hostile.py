@@ -6,10 +6,10 @@ import time
 
 import pytest
 from expect import check_load, key_of
+from rig.load import KEEP, LOAD
 from rig.memory import allowance, rss_of_all
 from rig.process import wait_until
 from rig.users import start_as
-from test_restart import KEEP, LOAD
 
 HOSTILE, GOOD = 4321, 4322
 RATE, SECONDS = 200, 12

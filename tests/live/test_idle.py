@@ -4,9 +4,9 @@
 import os
 import time
 
+from rig.load import LOAD
 from rig.node import sanitized
 
-LOAD = "tests/live/programs/spanload"
 QUIET = 3  # s without an event, after which the reader looks less often
 WITHIN = 3 if sanitized() else 1  # s
 DEFAULTS = {"session": {"live_timer": "200ms"}, "output": {"batch_delay": "100ms"}}

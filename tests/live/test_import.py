@@ -2,6 +2,7 @@
 """`blkin import`: traces that were recorded to disk, through the agent's line, to the collector."""
 
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -9,8 +10,7 @@ import time
 
 import pytest
 from expect import check_load, tags_of
-
-LOAD = "tests/live/programs/spanload"
+from rig.load import LOAD
 
 
 def record(node, *programs):
@@ -222,6 +222,30 @@ def test_damage_in_the_middle(node, receiver, recording):
     assert int(done.stdout.split(" rejected,")[0].split()[-1]) <= 1  # the one that what is overwritten begins in
     receiver.wait_for(sent, 5)
     assert len({span.id for span in receiver.spans()}) == 20000  # the bad one is a copy
+
+
+def fifth_span_overwritten(folder):
+    """Of the stream that has any: from within it on, nothing is an event."""
+    (path,) = [path for path in glob.glob(os.path.join(folder, "c_*")) if b"/spanload" in open(path, "rb").read()]
+    with open(path, "r+b") as file:
+        at = -1
+        for _ in range(5):
+            file.seek(0)
+            at = file.read().index(b"ordinal", at + 1)
+        file.seek(at)
+        file.write((15 * b"\xff" + b"\0") * 1024)
+
+
+@pytest.mark.parametrize("damage", [fifth_span_overwritten])
+def test_damage_at_the_beginning(node, damage):
+    """What comes before it is read, though it comes with the first messages."""
+    folder = record(node, ["/usr/bin/taskset", "-c", "0", node.built(LOAD), "-n", 1000])
+    damage(os.path.dirname(glob.glob(f"{folder}/**/metadata", recursive=True)[0]))
+    done = run_import(node, "--print", "--json", folder, ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
+    assert done.returncode == 1
+    assert ": read up to where it is damaged: " in done.stderr, done.stderr
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(int(span["tags"]["ordinal"]) for span in printed) == [0, 1, 2, 3], done.stdout
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 
 import pytest
 from expect import check_load
+from rig.load import LOAD
 from rig.process import free_port
 from rig.scribe import Receiver
 from rig.spanfiles import SpanFiles, identities, ordinals
@@ -12,7 +13,6 @@ from test_files import NONE, files, quick, start_agent, wait_sent  # noqa: F401
 from test_import import recording, run_import  # noqa: F401
 from test_json2 import by_id, converted, hexadecimal
 from test_keep import is_kept
-from test_restart import LOAD
 from test_user import User
 
 

@@ -5,9 +5,11 @@ import json
 import os
 import subprocess
 
+from rig.load import LOAD
 from test_files import NONE, files, quick, start_agent, wait_sent  # noqa: F401
 from test_import import record, recording, run_import  # noqa: F401
-from test_restart import LOAD
+
+ERRORS = "tests/live/programs/errorload"
 
 
 def lines(text):
@@ -30,6 +32,16 @@ def test_lines_are_those_of_a_collector(node, recording):  # noqa: F811
     assert done.returncode == 0, done.stderr
     assert " events read: 20000 in spans, 0 rejected" in done.stderr and "20000 spans printed" in done.stderr
     assert lines(done.stdout) == collected(node, 20000, recording)
+
+
+def test_no_tag_is_added(node):
+    """What is printed is what the program recorded; Zipkin's version 1 has another tag for an error."""
+    folder = record(node, [ERRORS, 50])
+    done = run_import(node, "--print", "--json", folder)
+    assert done.returncode == 0, done.stderr
+    tags = [json.loads(line)["tags"] for line in done.stdout.splitlines()]
+    assert [sorted(each) for each in tags].count(["error", "ordinal"]) == 5
+    assert [sorted(each) for each in tags].count(["ordinal"]) == 45
 
 
 def test_files_of_spans(node, files):  # noqa: F811

@@ -183,7 +183,8 @@ def test_everything_is_full(node):
     for sender in senders:
         sender.start()
     wait_until(lambda: all(s.put_off > 3 for s in senders), 30, "all to be told to try later")
-    assert node.status()["input"]["putting_off"]
+    told = node.status()
+    assert told["input"]["putting_off"] and "input-full" in [finding["code"] for finding in told["findings"]]
     ledger = node.ledger()
     ledger.check()
     assert ledger.dropped == 0 and ledger.spooled > 1000, str(ledger)
@@ -198,6 +199,7 @@ def test_everything_is_full(node):
     exactly(ledger.messages == ledger.received + ledger.put_off, str(ledger))
     again = check_came(sink, senders)
     print(f"{sum(s.put_off for s in senders)} calls were put off; {again} spans came again; {ledger}")
+    wait_until(lambda: "input-full" not in [finding["code"] for finding in node.status()["findings"]], 15, "it to be over")
 
 
 @pytest.mark.parametrize("kills", [5])
@@ -232,8 +234,17 @@ def test_status_gives_it_lines_of_its_own(node):
     sink = IdSink(node, free_port()).start()
     port = start_agent(node, sink.port)
     said = node.run(["cli/blkin", "status", "--socket", node.socket])
-    lines = rf"\ntaking in   yes, at 127.0.0.1:{port}, from \d connections?\n  messages  0: .*\n  memory    .* of 64 MiB\ndelivering  yes"
+    lines = rf"\ntaking in   yes, at 127.0.0.1:{port}, from \d connections?\n  messages  0: .*\n  memory    .* of 64 MiB\ndelivering  connected, nothing sent yet, "
     assert re.search(lines, said), said
+
+
+def is_closed(stream):
+    """Whether the agent closes it; for want of room maybe before it has read what was sent."""
+    stream.settimeout(5)
+    try:
+        return stream.recv(1) == b""
+    except ConnectionResetError:
+        return True
 
 
 def test_garbage_beside_a_good_sender(node):
@@ -255,23 +266,24 @@ def test_garbage_beside_a_good_sender(node):
         b"\x80\x01\x00\x01\0\0\0\x03Log\0\0\0\1\x10",
         b"\0\0\0\0",
     ]
-    for _ in range(5):
+
+    def throw():
         for data in bad:
             raw(port, data).close()
-            stream = raw(port, data)
-            stream.settimeout(5)
-            assert stream.recv(1) == b"", data
+            assert is_closed(raw(port, data)), data
+        return node.status()["input"]["closed"]["garbage"] >= 5 * len(bad)
+
+    wait_until(throw, 30, "the idle ones to make room")
     half = [raw(port, b"\0\xf0\0\0" + b"\x80\x01\x00\x01" + bytes(1 << 20)) for _ in range(12)]
     slow = raw(port, b"\0\0\1\0\x80\x01")
-    slow.settimeout(5)
-    assert slow.recv(1) == b""
+    assert is_closed(slow)
     wait_senders(good)
     ledger = wait_received(node, 3000)
     assert check_came(sink, good) <= sum(s.batch * s.broken for s in good)
     status = node.status()["input"]
     print(status, before, ledger)
-    assert status["closed"]["garbage"] >= 5 * len(bad) and status["closed"]["silent"] >= 1
-    assert status["closed"]["crowded"] >= 20
+    assert status["closed"]["silent"] >= 1
+    assert status["closed"]["crowded"] >= 20 and status["turned_away"] >= 20
     assert status["connections"] <= 40
     for stream in open_ones + half:
         stream.close()

@@ -7,9 +7,9 @@ import ipaddress
 import pytest
 from expect import BOOL, CORE, place, tags_of
 from rig.jsonsink import JsonSink
+from rig.load import LOAD
 from test_outputs_reload import Sections
 
-LOAD = "tests/live/programs/spanload"
 KINDS = {words[0]: kind for kind, words in zip((None, "CLIENT", "SERVER", "PRODUCER", "CONSUMER"), CORE.values())}
 ENDS = {"cs": "cr", "sr": "ss"}
 

@@ -7,13 +7,13 @@ import re
 import signal
 
 from rig.kafkatopic import DECODE, Topic
+from rig.load import LOAD
 from rig.process import exactly, wait_until
 from rig.zipkin import Zipkin
 from test_json2 import by_id, converted, hexadecimal
 from test_otlp import to_zipkin
 from test_zipkin import check_sample
 
-LOAD = "tests/live/programs/spanload"
 WIDE = "tests/live/programs/wide"
 COMPRESSION = {"thrift": "zstd", "json2": "gzip", "otlp": "none"}
 TO_ZIPKIN = {"thrift": converted, "json2": lambda span: span, "otlp": lambda found: to_zipkin(*found)}

@@ -9,18 +9,19 @@ import subprocess
 
 from expect import check_load
 from rig.kafkatopic import Topic
+from rig.load import LOAD
 from rig.messages import MessageSender, MessageSink
-from rig.process import exactly, free_port, wait_until
+from rig.process import exactly, free_port
 from test_events_live import WRAPPER
 from test_input import wait_senders
 from test_messages import LogSink
 
-LOAD = "tests/live/programs/spanload"
 QUICK = {"retry-min": "50ms", "retry-max": "500ms"}
 
 
-def settled(node, kind, name):
-    lane = node.wait_lane(kind, lambda one: one.taken > 0 and one.idle(), 60, f"the {kind}", name)
+def settled(node, kind, name, count=1):
+    """Waits until at least @count have come, and all are delivered; returns how many."""
+    lane = node.wait_lane(kind, lambda one: one.taken >= count and one.idle(), 60, f"the {kind}", name)
     exactly((lane.sent, lane.dropped) == (lane.taken, 0), str(lane))
     return lane.sent
 
@@ -55,7 +56,7 @@ def test_a_real_program_at_every_output(node, receiver, kafka):
         count = settled(node, "events", "west")
         exactly(ledger.read == 5000 + ledger.json and ledger.lost == 0 and count == ledger.json > 1000, str(ledger))
         for name in ("kafka", "files", "logs"):
-            exactly(settled(node, "events", name) == count, name)
+            exactly(settled(node, "events", name, count) == count, name)
         check_load(receiver.spans(), 1, 1, 5000)
         topic.wait_for(count)
         node.agent.stop()
@@ -86,7 +87,7 @@ def test_messages_by_category(node, receiver, kafka):
         sender.start()
     wait_senders(list(senders.values()), 60)
     for name in ("each", "one"):
-        exactly(settled(node, "messages", name) == 6000, name)
+        exactly(settled(node, "messages", name, 6000) == 6000, name)
     found = collections.defaultdict(set)
     together.wait_for(6000)
     for _, key, value in together.messages:
@@ -108,7 +109,7 @@ def test_broker_killed(node, receiver, kafka):
     node.start_agent(receiver.port, events={"names": "foreign:*"}, **{"output kafka": keys})
     foreign = "tests/live/programs/foreign"
     node.run([foreign, 500, 2000, 0])
-    settled(node, "events", "kafka")
+    settled(node, "events", "kafka", 1000)
     kafka.brokers[0].kill()
     node.run([foreign, 500, 2000, 0])
     node.run([LOAD, "-n", 1000])
@@ -116,7 +117,7 @@ def test_broker_killed(node, receiver, kafka):
     lane = node.lane("events", "kafka")
     exactly(lane.taken == 2000 and lane.sent == 1000 and lane.dropped == 0, str(lane))
     kafka.brokers[0].start()
-    wait_until(lambda: settled(node, "events", "kafka") == 2000, 60, "the events")
+    exactly(settled(node, "events", "kafka", 2000) == 2000, "events")
     topic.wait_for(2000)
     numbers = collections.Counter((one["event"], one["payload"]["number"]) for one in (json.loads(v) for _, _, v in topic.messages))
     exactly(set(numbers) == {(f"foreign:{name}", n) for name in ("tick", "whisper") for n in range(500)}, "ids")

@@ -8,12 +8,12 @@ import re
 import pytest
 from expect import BOOL, tags_of
 from rig.jsonsink import JsonSink
+from rig.load import LOAD
 from rig.process import wait_until
 from test_import import record, run_import
 from test_json2 import hexadecimal
 from test_outputs_reload import Sections
 
-LOAD = "tests/live/programs/spanload"
 ERRORS = "tests/live/programs/errorload"
 MASK = (1 << 64) - 1
 

@@ -9,10 +9,10 @@ import time
 
 import pytest
 from expect import check_load, key_of
+from rig.load import KEEP, LOAD, finish
 from rig.node import WHOLE_STACKS
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
-from test_restart import KEEP, LOAD, finish
 
 CLASSIC = "tests/live/programs/classicload"
 ANNOTATIONS = ["cs", "step 1", "step 2", "step 3", "step 4", "cr"]
@@ -157,7 +157,7 @@ def test_no_state_directory(node, receiver):
 def test_full_state_directory(node, receiver):
     """The checkpoint cannot be written: said once, and what was written last holds."""
     os.mkdir(node.path("state"))
-    node.mount(node.path("state"), "64k")
+    node.mount(node.path("state"), "256k")
     with open(node.path("state/filler"), "wb", buffering=0) as filler:
         try:
             while True:

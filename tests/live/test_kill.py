@@ -11,8 +11,8 @@ import shutil
 import time
 
 from expect import check_span, end_load, key_of
+from rig.load import KEEP, LOAD, finish
 from rig.process import wait_until
-from test_restart import KEEP, LOAD, finish
 
 KILLS = int(os.environ.get("BLKIN_KILLS", "6"))
 # What is delivered twice was read in this time before the kill: blkin-agent(8).

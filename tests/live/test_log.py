@@ -9,10 +9,10 @@ import socket
 import threading
 import time
 
+from rig.load import LOAD
 from rig.process import wait_until
 from test_config import CONFIG, run_agent
 
-LOAD = "tests/live/programs/spanload"
 MEMBERS = ["time", "level", "program", "pid", "message"]
 
 

@@ -10,13 +10,13 @@ import urllib.request
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_text
+from rig.load import LOAD
 from rig.node import TOP, Node
 from rig.othernode import OtherNode
 from rig.process import exactly, free_port, wait_until
 from rig.prometheus import Prometheus, promtool
 from rig.scribe import Receiver
 
-LOAD = "tests/live/programs/spanload"
 ERRORS = "tests/live/programs/errorload"
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 
@@ -181,3 +181,74 @@ def test_dashboard_without_any_agent(nodes, dashboard):
     nodes[0].agent.stop()
     wait_until(lambda: prometheus.value(uncollected) == 2, 10, "both not to be collected")
     assert prometheus.value(up) == 0
+
+
+# The page that lists them
+
+# Of what there is not always something to tell.
+LABELS = {"blkin_agent_spool_drain_seconds": ["output"], "blkin_agent_ring_bytes": ["user"]}
+LIST = os.path.join(TOP, "doc/metrics.md")
+GROUPS = {
+    "The agent and its session": r"blkin_agent_(info|start|config|collecting|programs|users|sessions|reader|canary|clock|shm|ring)",
+    "What is read": r"blkin_agent_(events_(read|lost|in_spans|json|rejected|ignored)|packets|spans_(total|cut|truncated|dropped_with)|strings)",
+    "Spans of others": r"blkin_agent_(input|spans_received)",
+    "Each output": r"blkin_agent_",
+    "Spans by service and name": r"blkin_",
+}
+
+
+def start_all(node, receiver):
+    """An agent that has one of everything, and thus each metric."""
+    files = node.path("files")
+    os.mkdir(files)
+    node.start_agent(
+        receiver.port,
+        agent={"page": "open"},
+        session={"canary": "yes"},
+        thresholds={"*/*": "20ms"},
+        input={"scribe": f"127.0.0.1:{free_port()}"},
+        events={"names": "blkin_test:*"},
+        **{"output files": {"type": "file", "directory": files, "takes": "spans, events, messages"}},
+    )
+    node.run([LOAD, "-n", 100])
+    made(node, 100)
+    late = ("blkin_agent_canary_timestamp_seconds", "blkin_agent_ring_bytes{", "blkin_agent_programs")
+    wait_until(lambda: all(name in scrape(node)[1] for name in late), 30, "what is known a moment later")
+
+
+def name_of(family):
+    return f"{family.name}_total" if family.type == "counter" else family.name
+
+
+def row_of(family):
+    labels = LABELS.get(family.name) or sorted({label for sample in family.samples for label in sample.labels} - {"le"})
+    return f"| `{name_of(family)}` | {family.type} | {', '.join(labels)} | {family.documentation} |\n"
+
+
+def is_of_other_kind(name, names):
+    """Whether it is of an output's events or messages, and there is the same of its spans."""
+    return any(name.replace(word, "spans") in names - {name} for word in ("events", "messages"))
+
+
+def list_of(families):
+    """The tables of the page."""
+    names = {family.name for family in families}
+    left, text = [family for family in families if not is_of_other_kind(family.name, names)], ""
+    for title, pattern in GROUPS.items():
+        rows = [row_of(family) for family in left if re.match(pattern, name_of(family))]
+        left = [family for family in left if not re.match(pattern, name_of(family))]
+        text += f"## {title}\n\n| metric | type | labels | |\n|---|---|---|---|\n{''.join(rows)}\n"
+    exactly(not left, left)
+    return text.rstrip("\n") + "\n"
+
+
+def test_list(node, receiver):
+    """doc/metrics.md has each metric, and no other; BLKIN_WRITE=1 makes it."""
+    start_all(node, receiver)
+    tables = list_of(list(read_text(scrape(node)[1])))
+    with open(LIST, encoding="utf-8") as file:
+        head, rest = file.read().split("\n## ", 1)
+    if os.environ.get("BLKIN_WRITE"):
+        with open(LIST, "w", encoding="utf-8") as file:
+            file.write(f"{head}\n{tables}")
+    assert "## " + rest == tables

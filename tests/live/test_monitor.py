@@ -10,13 +10,15 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 import time
 
 import pytest
 from rig.dictation import Dictation
 from rig.node import WHOLE_STACKS, sanitized
-from rig.page import ask, spans_of, token_of
+from rig.page import ask, page_of, spans_of, token_of
 from rig.process import free_port, wait_until
+from test_tail import tail, texts
 
 ERROR = 1 / 32  # agent/stats/histogram.h
 HOSTILE = [
@@ -36,7 +38,7 @@ def test_who_may_see_it(node, receiver):
     """Nobody without the token; it comes with the address, stays in a cookie, and is nowhere else."""
     node.start_agent(receiver.port)
     denied = ask(node, "/")
-    assert denied.code == 403 and "blkin status" in denied.text and "Set-Cookie" not in denied.headers
+    assert denied.code == 403 and "blkin page" in denied.text and "Set-Cookie" not in denied.headers
     assert [ask(node, path).code for path in ("/spans.json", "/histogram.json", "/spans.json?token=x")] == [403] * 3
     token = token_of(node)
     assert ask(node, f"/?token={token[:-1]}").code == 403
@@ -95,6 +97,7 @@ def test_open_and_off(node, receiver):
     """`page` takes effect with a reload."""
     node.start_agent(receiver.port, agent={"page": "off"})
     assert node.status()["page"] == "" and ask(node, "/spans.json").code == 404
+    assert page_of(node).returncode == 1 and "the agent has no page" in page_of(node).stderr
     assert ask(node, "/").code == 200 and "/metrics" in ask(node, "/").text
     config = open(node.path("agent.conf"), encoding="utf-8").read()
     with open(node.path("agent.conf"), "w", encoding="utf-8") as file:
@@ -102,6 +105,18 @@ def test_open_and_off(node, receiver):
     node.agent.send(signal.SIGHUP)
     wait_until(lambda: ask(node, "/spans.json").code == 200, 10, "the page to be open")
     assert node.status()["page"] == f"http://127.0.0.1:{node.http}/"
+    assert page_of(node).stdout == f"http://127.0.0.1:{node.http}/\n"
+
+
+def test_token_is_not_in_the_status(node, receiver):
+    """A status is pasted where strangers read it."""
+    node.start_agent(receiver.port)
+    token = token_of(node)
+    command = [node.built("cli/blkin"), "status", "--socket", node.socket]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert f"page http://127.0.0.1:{node.http}/ (`blkin page` lets a browser in)\n" in shown
+    assert token not in shown + json.dumps(node.status())
+    assert ask(node, "/page").code == 404
 
 
 def quantile(values, share):
@@ -215,6 +230,31 @@ def test_hostile_names(node, receiver):
     for number, link in re.findall(r'<a href="([^"]*)" id="(span-\d+)"', page):
         assert f'id="{link}" aria-expanded="true"' in ask(node, "/" + number.replace("&amp;", "&")).text, number
     assert 'limit="mean"' in ask(node, "/metrics").text
+
+
+def test_names_that_look_alike(node, receiver):
+    """No name changes what a terminal, a scraper or a person is shown; those that are shown alike are one series."""
+    node.start_agent(receiver.port, agent={"page": "open"}, thresholds={"*/*": "1s"})
+    controls = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+    alike = ["\x1b[31mred", "␛[31mred", "\x9b31mred", "\ufffd31mred", "\u202e31mred", "\u2067שלום", "\ufffdשלום"]
+    with tail(node, "--json") as watcher, Dictation(node) as dictation:
+        dictation.deliver([(name, name, 10, False) for name in alike])
+        wait_until(lambda: next(texts(watcher)).count("\n") == len(alike), 10, "all of them")
+        (out, _) = texts(watcher)
+    assert not controls.search(out) and sorted(json.loads(line)["name"] for line in out.splitlines()) == sorted(alike)
+    for accept in "text/plain", "application/openmetrics-text; version=1.0.0":
+        page = ask(node, "/metrics", Accept=accept).text
+        assert not controls.search(page)
+        series = [line.rsplit(" ", 1) for line in page.splitlines() if line.startswith("blkin_span") and "_bucket" not in line]
+        assert len(series) == len({labels for labels, _ in series})
+        counts = {labels: value for labels, value in series if labels.startswith("blkin_spans_total")}
+        for name, count in ("␛[31mred", 2), ("\ufffd31mred", 3), ("\ufffdשלום", 2):
+            assert counts[f'blkin_spans_total{{service="{name}",span="{name}"}}'] == str(count)
+        limits = [line.rsplit(" ", 1)[0] for line in page.splitlines() if line.startswith("blkin_threshold_exceeded")]
+        assert len(limits) == len(set(limits)) == 3
+    assert not controls.search(ask(node, "/spans.json").text) and not controls.search(ask(node, "/").text)
+    for words in ["top", "--once"], ["top", "--once", "--json"], ["status"], ["status", "--json"]:
+        assert not controls.search(node.run(["cli/blkin", words[0], "--socket", node.socket, *words[1:]])), words
 
 
 def test_ten_thousand_names(node, receiver):

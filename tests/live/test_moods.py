@@ -11,11 +11,11 @@ import time
 
 import pytest
 from expect import check_load, key_of
+from rig.load import LOAD
 from rig.moody import CLOSE, EXCEPTION, GARBAGE, HALF, LATER, OK, SILENT, Moody
 from rig.process import exactly, wait_until
 from rig.scribe import decode
 
-LOAD = "tests/live/programs/spanload"
 QUICK = {"timeout": "500ms", "retry_min": "20ms", "retry_max": "100ms", "batch_delay": "20ms"}
 
 

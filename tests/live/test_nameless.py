@@ -9,12 +9,12 @@ import time
 
 import pytest
 from expect import key_of
+from rig.load import LOAD
 from rig.moody import Moody
 from rig.names import Names
 from rig.node import sanitized
 from rig.process import wait_until
 
-LOAD = "tests/live/programs/spanload"
 NAME = "collector.blkin.test"
 NOWHERE = "192.0.2.1"  # no route leads there
 RATE = 50

@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 from expect import check_load, key_of
+from rig.load import LOAD
 from rig.moody import Moody
 from rig.names import Names
 from rig.process import wait_until
 
-LOAD = "tests/live/programs/spanload"
 NAME = "collector.blkin.test"
 
 

@@ -12,9 +12,9 @@ import subprocess
 
 import pytest
 from expect import key_of
+from rig.load import KEEP, LOAD
 from rig.moody import Moody
 from rig.process import answers, free_port, wait_until
-from test_restart import KEEP, LOAD
 from test_user import User
 
 CONFIG = 78
@@ -204,7 +204,10 @@ def test_validate_tries_it_as_the_agents_user(bare_node):
     code, lines = validate(node, words, PATH=path)
     assert code == 1 and len(lines) == 2
     assert "[output] as user blkin: `tls-ca = " in lines[0] and lines[0].endswith(": Permission denied")
-    assert f"cannot be used as user blkin: {node.path('state')}: Permission denied" in lines[1]
+    state = node.path("state")
+    assert lines[1].endswith(
+        f"cannot be used as user blkin: {state}: Permission denied: it has to be that user's: chown -R blkin: {state}"
+    )
     os.chmod(node.path("ca.pem"), 0o644)
     os.chown(node.path("state"), 64321, 64321)
     assert validate(node, words, PATH=path) == (0, [])
@@ -220,6 +223,15 @@ def test_validate_tries_it_as_the_agents_user(bare_node):
         file.write(SYSTEMCTL.replace("PrivateTmp=yes", "PrivateTmp=no"))
     code, lines = validate(node, words, PATH=path)
     assert code == 1 and len(lines) == 1 and "the unit may not write there (ProtectSystem=)" in lines[0]
+    with open(node.path("agent.conf"), "a", encoding="utf-8") as file:
+        file.write("[output files]\ntype = file\ndirectory = /srv/spans\n")
+    code, lines = validate(node, words, PATH=path)
+    assert code == 1 and len(lines) == 2 and lines[0].endswith(
+        "`directory` of [output files] cannot be used as user blkin: /srv/spans: No such file or directory: "
+        "install -d -o blkin -g blkin -m 2750 /srv/spans; allow it in the unit: systemctl edit blkin-agent, with "
+        "ReadWritePaths=/srv/spans below [Service]; then systemctl restart blkin-agent"
+    ), lines
+    node.write_config(free_port(), agent={"socket": ""}, output={"tls": "yes", "tls_ca": node.path("ca.pem")})
     with open(node.path("bin/systemctl"), "w", encoding="utf-8") as file:
         file.write(SYSTEMCTL.replace("PrivateTmp=yes", "PrivateTmp=no").replace("Paths=", f"Paths=/x {node.folder}"))
     assert validate(node, words, PATH=path) == (0, [])

@@ -13,8 +13,8 @@ import time
 
 import pytest
 from expect import check_clocks, check_span, key_of
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
-from test_restart import KEEP, LOAD
 from test_users import share
 
 pytestmark = pytest.mark.as_root("only root may run programs as other users")

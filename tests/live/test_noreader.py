@@ -4,9 +4,10 @@
 import os
 
 import pytest
+from rig.load import KEEP, LOAD, finish
 from rig.process import wait_until
+from test_doctor import findings
 from test_fakereader import fake, kill_reader, restarts  # noqa: F401
-from test_restart import KEEP, LOAD, finish
 
 CANNOT = "the process that reads the session cannot be started"
 
@@ -32,6 +33,7 @@ def recovers(fake, receiver, agent):
     wait_until(fake.node.collecting, 30, "the agent to collect")
     finish(fake.node, receiver, 200)
     assert fake.node.status()["users_left_out"] == []
+    assert "no-reader" not in findings(fake.node)
     assert agent.stop() == 0
 
 
@@ -65,6 +67,7 @@ def test_cannot_be_started(fake, receiver, how):  # noqa: F811
     kill_reader(fake.node)
     wait_until(lambda: CANNOT in agent.log(), 10, "the log to say why")
     assert CANNOT in fake.node.http_get("/readyz")[1] and not fake.node.collecting()
+    wait_until(lambda: "no-reader" in findings(fake.node), 15, "the doctor to find it", 0.3)
     wait_until(lambda: restarts(fake.node) >= 4, 10, "more attempts")
     assert agent.log().count(CANNOT) == 1
     recovers(fake, receiver, agent)

@@ -6,6 +6,7 @@ import signal
 from types import SimpleNamespace
 
 import pytest
+from rig.load import LOAD
 from rig.otelcol import Otelcol
 from rig.process import exactly, free_port, wait_until
 from test_connect import make_certificate
@@ -14,8 +15,6 @@ from test_files_otlp import lines  # noqa: F401
 from test_json2 import by_id, converted
 from test_otlp import output, to_zipkin
 from test_outputs_reload import Sections
-
-LOAD = "tests/live/programs/spanload"
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import os
 import socket
 
 import pytest
+from rig.load import LOAD
 from rig.otlpsink import OtlpSink
 from rig.spanfiles import SpanFiles
 from test_json2 import by_id, converted
 
-LOAD = "tests/live/programs/spanload"
 KINDS = [None, None, "SERVER", "CLIENT", "PRODUCER", "CONSUMER"]
 PEER = ("client.address", "client.port"), ("server.address", "server.port")
 

@@ -2,16 +2,17 @@
 """What a collector of OTLP may answer, as its specification has it; and the file of headers."""
 
 import os
+import re
 import signal
 import time
 
 import pytest
+from rig.load import LOAD
 from rig.otlpsink import OtlpSink, messages
 from rig.process import exactly, wait_until
+from test_doctor import findings
 from test_otlp import output
 from test_outputs_reload import Sections
-
-LOAD = "tests/live/programs/spanload"
 
 
 @pytest.fixture
@@ -155,10 +156,12 @@ def test_headers_that_do_not_do(node, sink, wrong):
     node.run([LOAD, "-n", 100])
     wait_until(lambda: words in problem(node), 20, "the reason to be told")
     assert "secret" not in node.agent.log() + problem(node)
+    wait_until(lambda: "output-headers" in findings(node), 15, "the doctor to find it", 0.3)
     assert not sink.requests
     write_private(path, "X-Token: good\n")
     sink.wait_for(100)
     node.wait_ledger(lambda ledger: ledger.sent == 100 and ledger.idle(), 20, "delivery")
+    wait_until(lambda: "output-headers" not in findings(node), 15, "nothing to be said of it any more", 0.3)
     # while the connection stays, a reload says what the next one would find
     os.remove(path)
     os.kill(node.agent.pid, signal.SIGHUP)
@@ -184,3 +187,18 @@ def test_spans_that_waited_for_zipkin(node, receiver, sink, spool):
     # their tags were written as text
     found = sorted((worker, int(ordinal)) for worker, ordinal in ((tags["worker"], tags["ordinal"]) for *_, tags in sink.spans))
     exactly(found == sorted(2 * every(2, 3000)), "each span came once")
+
+
+def test_until_when_it_waits(node, sink):
+    """A collector that names a far time is waited for, and the status says until when."""
+    sink.judge = lambda *_: (503, {"Retry-After": "99999"}, status(14, "no room"))
+    node.start_agent(sink.port, output=output(sink))
+    node.run([LOAD, "-n", 10])
+    found = []
+
+    def is_busy():
+        found[:] = [one["what"] for one in node.status()["findings"] if one["code"] == "output-busy"]
+        return bool(found)
+
+    wait_until(is_busy, 15, "output-busy")
+    assert re.search(r"no room; it asked to wait, and the agent does so until \d\d:\d\d:\d\d$", found[0]), found

@@ -10,11 +10,11 @@ import time
 
 import pytest
 from rig.idsink import SinkPair, wanted_ids
+from rig.load import LOAD
 from rig.node import paced
 from rig.process import exactly, wait_until
 from test_spool import spool
 
-LOAD = "tests/live/programs/spanload"
 PROCESSES, THREADS = 2, 2
 WORKERS = PROCESSES * THREADS
 OUTAGE = int(os.environ.get("BLKIN_OUTAGE", "3"))
@@ -63,7 +63,7 @@ class Latency:
             print(f"{name}: median {median * 1000:.0f} ms, p99 {late * 1000:.0f} ms, most {delays[-1] * 1000:.0f} ms")
             calm = calm or (median, late)
             # other tests run beside this one; an output that waited for the other would be late by seconds
-            assert median < 2 * calm[0] + 0.25, f"{name}: the median is {median} s, and was {calm[0]} s"
+            assert median < 2 * calm[0] + 1, f"{name}: the median is {median} s, and was {calm[0]} s"
             assert late < 3 * calm[1] + 1, f"{name}: p99 is {late} s, and was {calm[1]} s"
 
 

@@ -4,13 +4,13 @@
 import threading
 
 from expect import place
+from rig.load import LOAD
 from rig.otlpsink import OtlpSink
 from rig.process import exactly, free_port, wait_until
 from rig.spanfiles import SpanFiles, ordinals
 from test_files import NONE, quick
 from test_otlp import output
 from test_outputs_reload import GONE, Sections
-from test_restart import LOAD
 
 
 def key_of(span):

@@ -12,13 +12,13 @@ import time
 import pytest
 from expect import check_load
 from rig.idsink import SinkPair
+from rig.load import KEEP, LOAD
 from rig.node import paced
 from rig.process import free_port
 from rig.scribe import Receiver
 from test_import import recording, run_import  # noqa: F401
 from test_kill import BOUND, KILLS
 from test_outputs import PROCESSES, QUICK_SPOOL, ROOMY, THREADS, WORKERS, start_load
-from test_restart import KEEP, LOAD
 
 KEPT = dict(ROOMY, **KEEP)
 RATE = paced(10000, 4000)

@@ -8,9 +8,9 @@ import signal
 import pytest
 from expect import key_of
 from rig.fakereader import ring_is_full
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from test_reload import TAKEN, Reloader
-from test_restart import KEEP, LOAD
 
 # of 8 KiB each: more than a reader may hand over at a time with the limit that follows, which is LIMIT
 SPANS, LIMIT = 4500, 32 * 1024 * 1024 + 2 * 64 * 1024

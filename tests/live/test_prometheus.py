@@ -11,13 +11,13 @@ import time
 
 import pytest
 from rig.dictation import Dictation
+from rig.load import LOAD
 from rig.node import Node
 from rig.othernode import OtherNode
 from rig.process import exactly, free_port, wait_until
 from rig.prometheus import RULES, Prometheus
 from rig.scribe import Receiver
 
-LOAD = "tests/live/programs/spanload"
 SHM = "/dev/shm"
 TINY = {"queue_size": "256K", "batch_size": "8K", "retry_max": "200ms"}
 NO_SPOOL = {"max_size": 0}
@@ -184,12 +184,22 @@ def more_names_than_room(site):
             program.deliver([("crowd", f"late {turn} {n}", 10, False) for n in range(20)])
 
 
+def consumer_stopped(site):
+    wait_until(lambda: site.node.status()["canary"]["state"] == "well", 30, "the canary to come back")
+    os.kill(site.node.consumer_pid(), signal.SIGSTOP)
+
+
+def mend_consumer(site):
+    os.kill(site.node.consumer_pid(), signal.SIGCONT)
+
+
 # name, cause, what else may come of it, how it is mended, settings
 CAUSES = {
     "down": ("BlkinAgentDown", down, set(), lambda site: site.node.start_agent_again(), {}),
     "reload": ("BlkinReloadFailed", refused_by_the_agent, set(), mend_config, {}),
     "validate": ("BlkinReloadFailed", refused_by_validate, set(), mend_config, {}),
     "sessiond": ("BlkinNotCollecting", not_collecting, set(), mend_lttng, {}),
+    "canary": ("BlkinCanaryLate", consumer_stopped, {"BlkinNotCollecting"}, mend_consumer, {"session": {"canary": "yes"}}),
     "collector": ("BlkinCollectorDown", collector_down, set(), mend_collector, {}),
     "queue": (
         "BlkinQueueFilling", more_than_fits, {"BlkinCollectorDown", "BlkinSpansLost"}, mend_collector,

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from rig.node import TOP, build_dir, sanitizer_flags
-from rig.process import free_port
+from rig.process import answers, free_port
 from rig.scribe import Receiver
 
 
@@ -67,6 +67,49 @@ def test_import_of_what_lttng_recorded(node, machine):
     assert {span.name for span in receiver.spans()} == {"greet", "think"}
 
 
+def test_client_and_server(node, machine):
+    """The page's two programs, of no more than 30 lines in main and around it: one trace of two spans."""
+    receiver = Receiver(node, free_port()).start()
+    node.start_agent(receiver.port)
+    port = free_port()
+    commands = re.search(r"^    (cc .* server)\n    (cc .* client)\n    \./server &\n    (\./client)$", INSTRUMENT, re.MULTILINE).groups()
+    for name in ("server", "client"):
+        text = re.search(rf"```c\n(/\* {name}\.c.*?)```", INSTRUMENT, re.DOTALL)[1]
+        assert len([line for line in text.splitlines() if line]) <= 32
+        (machine.folder / f"{name}.c").write_text(text.replace("7000", str(port)))
+    for command in commands[:2]:
+        machine(" ".join([command, "-Wall -Wextra -Werror", *sanitizer_flags()]))
+    node.start([str(machine.folder / "server")]).wait_ready(lambda: answers(port))
+    assert node.run([str(machine.folder / "client")]) == "42\n"
+    receiver.wait_for(2)
+    spans = {span.name: span for span in receiver.spans()}
+    assert set(spans) == {"ask", "answer"}
+    assert spans["answer"].trace_id == spans["ask"].trace_id and spans["answer"].parent_id == spans["ask"].id
+
+
+def test_cpp(node, machine):
+    """The page's program in C++, whose context goes along as W3C's header."""
+    receiver = Receiver(node, free_port()).start()
+    node.start_agent(receiver.port)
+    command = re.search(r"^    (c\+\+ .* asked)$", INSTRUMENT, re.MULTILINE)[1]
+    (machine.folder / "asked.cpp").write_text(re.search(r"```cpp\n(// asked\.cpp.*?)```", INSTRUMENT, re.DOTALL)[1])
+    machine(" ".join([command, "-std=c++17 -Wall -Wextra -Werror", *sanitizer_flags()]))
+    node.run([str(machine.folder / "asked")])
+    receiver.wait_for(3)
+    spans = {span.name: span for span in receiver.spans()}
+    assert set(spans) == {"ask", "answer", "look up"} and len({span.trace_id for span in spans.values()}) == 1
+    assert spans["answer"].parent_id == spans["ask"].id and spans["look up"].parent_id == spans["answer"].id
+
+
+def test_sudo():
+    """What is answered to root and group blkin only is typed with it, unless a user's own agent is asked."""
+    private = re.compile(r"blkin (status|page|top|tail|spool|report|validate --connect|sampling (1/|off|default))")
+    pages = ["README.md"] + [os.path.relpath(path, TOP) for path in glob.glob(os.path.join(TOP, "doc/*.md"))]
+    typed = [(page, line) for page in pages for line in re.findall(r"^ {4,}(?:\$ )?((?:sudo )?blkin .*)$", read(page), re.MULTILINE)]
+    assert len([line for _, line in typed if line.startswith("sudo ")]) >= 5
+    assert not [(page, line) for page, line in typed if private.match(line) and "--user" not in line]
+
+
 def test_examples_build_on_their_own(machine):
     """The files that the package has, in a folder where nothing else of the project is."""
     listed = read("debian/libblkin-dev.examples").split()
@@ -103,16 +146,41 @@ def test_agent_is_called_where_it_is():
     assert all("/" in program for program in users)
 
 
+def installed_pages():
+    """Each package that has pages, and which, as debian/rules asks for them."""
+    for package, words in re.findall(r"^\tscripts/installed-docs debian/[^/]+/usr/share/doc/(\S+) (.*)$", read("debian/rules"), re.MULTILINE):
+        pages = re.sub(r"\$\(wildcard (.*?)\)", r"\1", words).split()
+        yield package, [os.path.relpath(path, TOP) for page in pages for path in glob.glob(os.path.join(TOP, page))]
+
+
+def test_links_of_installed_pages(tmp_path):
+    """None leads to what the package does not have; and the pictures are there."""
+    packages = dict(installed_pages())
+    assert set(packages) == {"blkin-agent", "libblkin-dev"} and len(packages["blkin-agent"]) > 15
+    for package, pages in packages.items():
+        folder = tmp_path / package
+        subprocess.run([os.path.join(TOP, "scripts/installed-docs"), folder, *pages], check=True)
+        links = []
+        for page in pages:
+            text = (folder / page).read_text(encoding="utf-8")
+            links += [(page, link) for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+        assert links
+        for page, link in links:
+            path = link.partition("#")[0]
+            assert not path or os.path.exists(folder / os.path.dirname(page) / path), f"{package}: {page}: {link}"
+
+
 def test_alert_rules_point_to_a_file_of_the_package():
     path = re.search(r"/usr/share/doc/blkin-agent/(\S+),", read("conf/prometheus-rules.yml"))[1]
-    assert "doc/*.md" in read("debian/blkin-agent.install").split()
+    assert path in dict(installed_pages())["blkin-agent"]
     assert read(path).startswith("# Alerts")
 
 
 def test_links_lead_somewhere():
     """Those of all pages to files and to headings."""
-    pages = ["README.md", "agent/README.md"] + [os.path.relpath(path, TOP) for path in glob.glob(os.path.join(TOP, "doc/*.md"))]
-    assert len(pages) > 8
+    found = glob.glob(os.path.join(TOP, "*.md")) + glob.glob(os.path.join(TOP, "doc/**/*.md"), recursive=True)
+    pages = ["agent/README.md"] + [os.path.relpath(path, TOP) for path in found]
+    assert len(pages) > 20
 
     def headings(page):
         titles = re.findall(r"^#+ (.*)$", read(page), re.MULTILINE)

@@ -5,10 +5,10 @@ import os
 import time
 
 from expect import end_load, key_of
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from rig.scribe import Receiver
 from rig.process import free_port
-from test_restart import KEEP, LOAD
 
 
 def fill(path):

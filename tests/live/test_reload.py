@@ -8,13 +8,11 @@ import time
 
 import pytest
 from expect import key_of
+from rig.load import LOAD
 from rig.node import get
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
-
-LOAD = "tests/live/programs/spanload"
-TAKEN = "configuration reloaded"
-REFUSED = "configuration not reloaded: the previous one stays in force"
+from rig.sections import REFUSED, TAKEN
 
 
 class Reloader:

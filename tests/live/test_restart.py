@@ -5,20 +5,7 @@ import random
 import time
 
 from expect import check_recorded, end_load
-
-LOAD = "tests/live/programs/spanload"
-KEEP = {"keep": "yes"}
-
-
-def finish(node, receiver, total):
-    """Waits until everything that was logged is delivered; returns the ledger."""
-    ledger = node.wait_ledger(
-        lambda ledger: ledger.read - ledger.again >= total and ledger.idle(), 60, f"{total} events read and delivered"
-    )
-    assert (ledger.lost, ledger.packets_lost, ledger.sessions_lost) == (0, 0, 0)
-    assert ledger.read - ledger.again == total
-    receiver.wait_for(total)
-    return ledger
+from rig.load import KEEP, LOAD, finish
 
 
 def test_ten_restarts_under_load(node, receiver):

@@ -7,8 +7,8 @@ import time
 
 import pytest
 from expect import check_load
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
-from test_restart import KEEP, LOAD
 
 USER = 4321
 

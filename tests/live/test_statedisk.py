@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The disk of the state directory is full when an agent starts again: it collects all the same."""
 
+from rig.load import KEEP, LOAD
 from rig.process import wait_until
-from test_restart import KEEP, LOAD
+from test_doctor import findings
 
 
 def fill(folder):
@@ -43,8 +44,10 @@ def test_carved_beside_the_socket(node, receiver):
 def test_no_room_anywhere(node, receiver):
     """What waits is given up after a while, and counted, for the sake of what comes."""
     restart_on_full_disk(node, receiver, agent={"socket": node.path("state/agent.sock")})
+    node.socket = node.path("state/agent.sock")
     assert not node.collecting()
     wait_until(lambda: "packets of LTTng session `blkin` are lost" in node.agent.log(), 30, "the loss to be told")
+    wait_until(lambda: "packets-lost" in findings(node), 15, "the status to say so")
     wait_until(node.collecting, 20, "the agent to collect")
     node.run([LOAD, "-P", 2, "-n", 100])
     ledger = node.wait_ledger(lambda ledger: ledger.sent >= 200 and ledger.idle(), 20, "100 spans, live")

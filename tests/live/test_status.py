@@ -140,7 +140,11 @@ def test_heavy_load(node, receiver):
         node.start([node.built(LOAD), "-n", 100000000])
     wait_until(lambda: "no-program" not in findings(node), 10, "the programs")
     found, lines = watch(node, 15)
-    assert found == [[]] and lines == [f"delivering  yes, to 127.0.0.1:{receiver.port}"]
+    # what is recorded faster than it is read is lost, and only then that is said
+    ledger = node.ledger()
+    told = {code for codes in found for code in codes}
+    assert told <= {code for code, lost in (("events-lost", ledger.lost), ("packets-lost", ledger.packets_lost)) if lost}
+    assert lines == [f"delivering  yes, to 127.0.0.1:{receiver.port}"]
 
 
 def test_short_programs(node, receiver):
@@ -177,7 +181,7 @@ def test_start_is_quiet(node, receiver):
 
 @pytest.mark.as_root("becomes another user")
 def test_who_is_answered(node, receiver):
-    """As the help says: root, the members of the socket's group, and, with more to tell, those of `tracing` among them."""
+    """As the help says: root, the members of the socket's group; of others' programs root alone learns which they are."""
     node.start_agent(receiver.port, session={"tracing_group": "tracing"})
     os.chmod(node.folder, 0o711)
     blkin, tracing = grp.getgrnam("daemon").gr_gid, grp.getgrnam("tracing").gr_gid
@@ -190,14 +194,18 @@ def test_who_is_answered(node, receiver):
         numbers = ",".join(map(str, groups))
         user = ["setpriv", "--reuid=65534", "--regid=65534", f"--groups={numbers}"]
         code, text = status(node, "--json", "--socket", node.socket, prefix=user)
-        return json.loads(text)["programs_with_blkin"] if code == 0 else text
+        return [json.loads(text)[key] for key in ("programs", "programs_with_blkin")] if code == 0 else text
 
     denied = f"blkin status: no permission to ask the agent on {node.socket}: it answers root and the members of group `daemon` only\n"
     assert ask(tracing) == denied
-    assert ask(blkin) is None
-    assert ask(blkin, tracing) == 0
+    assert ask(blkin) == [0, None]
+    assert ask(blkin, tracing) == [0, 0]
+    node.start([node.built(LOAD), "-n", 100000000, "-r", 100])
+    wait_until(lambda: node.status()["programs_with_blkin"] == 2, 20, "both processes")
+    # the agent itself counts them every few seconds
+    wait_until(lambda: ask(blkin) == ask(blkin, tracing) == [2, None], 20, "their number to be told")
     told = status(node, "--help")[1]
-    assert "answers root and the members of group `blkin` only" in told and "in\ngroup `tracing` too also learn" in told
+    assert "answers root and the members of group `blkin` only" in told and "Root also learns\nhow many programs record with blkin" in told
 
 
 # On the screen

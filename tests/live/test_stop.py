@@ -4,10 +4,9 @@
 import signal
 
 from expect import check_load
+from rig.load import LOAD
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
-
-LOAD = "tests/live/programs/spanload"
 
 
 def test_stop_delivers_what_was_recorded(node, receiver):

@@ -7,10 +7,10 @@ import signal
 
 import pytest
 from expect import key_of
+from rig.load import LOAD
 from rig.process import exactly, wait_until
 from test_newusers import start
 from test_reader import ONE, OTHER, as_root, start_deadly
-from test_restart import LOAD
 
 # nothing reaches the agent before it is told to stop
 SESSION = {"keep": "no", "live_timer": "5s"}

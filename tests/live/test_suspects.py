@@ -10,12 +10,12 @@ import time
 
 import pytest
 from expect import key_of
+from rig.load import LOAD
 from rig.moody import CLOSE, HALF, OK, SILENT, Moody, MoodyWeb
 from rig.process import wait_until
 from rig.scribe import decode
 from test_doctor_outputs import findings
 
-LOAD = "tests/live/programs/spanload"
 BAD = 7
 MORE = 1  # the process whose spans come once the load is over
 QUICK = {"timeout": "500ms", "retry_min": "20ms", "retry_max": "100ms", "batch_delay": "20ms", "batch_spans": 100}

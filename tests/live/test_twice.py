@@ -9,14 +9,13 @@ import os
 import random
 
 from expect import end_load, key_of, keys_of
-from rig.process import exactly, free_port, wait_until
+from rig.load import KEEP, LOAD
+from rig.process import SLOW, exactly, free_port, wait_until
 from rig.spanfiles import SpanFiles
 from test_files import NONE, all_once, files, lines_in, quick, wait_sent  # noqa: F401 (a fixture)
 from test_outputs_reload import Sections
-from test_restart import KEEP, LOAD
 
 KILLS = int(os.environ.get("BLKIN_KILLS", "6"))
-SLOW = float(os.environ.get("BLKIN_SLOW", "1"))
 DEAD = "type = http\nserver = 127.0.0.1:%d\nspool-size = 16M\n"
 
 

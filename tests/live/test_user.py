@@ -11,10 +11,9 @@ import subprocess
 
 import pytest
 from expect import check_load
+from rig.load import LOAD
 from rig.process import child_of, free_port, wait_until
 from rig.scribe import Receiver
-
-LOAD = "tests/live/programs/spanload"
 
 
 class User:
@@ -26,7 +25,7 @@ class User:
         self.prefix = []
         os.makedirs(os.path.join(self.home, ".config/blkin"))
         self.environment = {"HOME": self.home, "LTTNG_HOME": self.home, "XDG_RUNTIME_DIR": os.path.join(self.home, "run")}
-        needed = ("agent/blkin-agent", "agent/blkin-reader", "cli/blkin", LOAD, *programs)
+        needed = ("agent/blkin-agent", "agent/blkin-reader", "agent/blkin-canary", "cli/blkin", LOAD, *programs)
         self.programs = {name: node.built(name) for name in needed}
         os.mkdir(self.environment["XDG_RUNTIME_DIR"])
         if os.getuid() == 0:

@@ -7,8 +7,8 @@ import shutil
 import time
 
 from expect import check_clocks, check_span, key_of
+from rig.load import KEEP, LOAD, finish
 from rig.node import WHOLE_STACKS, build_dir
-from test_restart import KEEP, LOAD, finish
 
 COUNT = 16000
 # One's own, and, for root, who may run programs as anybody, another.

@@ -4,6 +4,7 @@
 import os
 
 import pytest
+from rig.load import LOAD
 from rig.moody import MoodyWeb
 from rig.otlpsink import OtlpSink
 from rig.process import exactly, free_port, wait_until
@@ -13,7 +14,6 @@ from test_doctor import findings
 from test_otlp_faults import every, ordinals, write_private
 from test_suspects import BAD, ids_of, is_bad, run_until_dropped
 
-LOAD = "tests/live/programs/spanload"
 NAME = "collector.invalid"
 PLACES = {False: f"{NAME}:4318", True: f"{NAME}:443"}
 
@@ -113,10 +113,13 @@ def test_login(node, tls):
         keys = dict(way.keys, proxy=f"http://blkin@127.0.0.1:{way.proxy.port}/", proxy_password_file=path)
         node.start_agent(1, output=keys)
         wait_until(lambda: "output-proxy-login" in findings(node), 20, "the doctor to find it")
+        os.remove(path)
+        wait_until(lambda: "output-password" in findings(node), 20, "the doctor to find it")
         write_private(path, "good one\n")
         way.sink.wait_for(300)
         ledger = node.wait_ledger(lambda ledger: ledger.idle() and not ledger.spooled, 20, "delivery")
         assert ledger.dropped == 0
+        wait_until(lambda: "output-password" not in findings(node), 15, "the doctor to find it no more")
         exactly(ordinals(way.sink) == every(1, 300), "each span came once")
         assert set(way.proxy.refused) == {407}
         assert "other one" not in node.agent.log()

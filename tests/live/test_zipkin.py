@@ -5,10 +5,10 @@ import time
 
 import pytest
 from expect import NAMES
+from rig.load import LOAD
 from rig.process import wait_until
 from rig.zipkin import Zipkin
 
-LOAD = "tests/live/programs/spanload"
 KINDS = [None, "CLIENT", "SERVER", "PRODUCER", "CONSUMER"]
 
 

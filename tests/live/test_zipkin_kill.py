@@ -3,8 +3,9 @@
 
 import time
 
+from rig.load import KEEP, LOAD
+from rig.process import wait_until
 from rig.zipkin import Zipkin
-from test_restart import KEEP, LOAD
 
 
 def test_each_span_shows_once(node):
@@ -21,7 +22,8 @@ def test_each_span_shows_once(node):
         lambda ledger: ledger.read - ledger.again == count and ledger.idle(), 60, "everything to be delivered"
     )
     assert (ledger.lost, ledger.packets_lost) == (0, 0)
-    time.sleep(2)  # Zipkin answers before it stores
+    # it answers before it stores
+    wait_until(lambda: zipkin.span_count("load-0") >= count, 30, f"{count} spans in Zipkin")
     traces = zipkin.traces("load-0")
     ordinals = [int(span["tags"]["ordinal"]) for trace in traces for span in trace]
     assert sorted(ordinals) == list(range(count))

@@ -10,6 +10,7 @@
 #include "zipkin_zipkin_core_types.h"
 
 TCase *collect_convert_cases(void);
+TCase *collect_post_cases(void);
 TCase *collect_wire_cases(void);
 TCase *collect_tree_cases(void);
 TCase *collect_text_cases(void);

@@ -22,6 +22,8 @@ START_TEST(json_strings_are_escaped)
 	ASSERT_STRING("q\" b\\ n\n t\t r\r", "\"q\\\" b\\\\ n\\n t\\t r\\u000d\"");
 	ASSERT_STRING("nul\0esc\033del\177", "\"nul\\u0000esc\\u001bdel\\u007f\"");
 	ASSERT_STRING("csi\xc2\x9b", "\"csi\\u009b\"");
+	ASSERT_STRING("\xe2\x80\xaetxt \xe2\x81\xa6 \xe2\x80\xa8 \xf3\xa0\x81\xa1 \xe2\x80\x8d",
+		"\"\\u202etxt \\u2066 \\u2028 \\udb40\\udc61 \xe2\x80\x8d\"");
 }
 END_TEST
 

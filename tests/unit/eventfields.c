@@ -16,6 +16,24 @@ static size_t character(const char *text, size_t size)
 	return 0;
 }
 
+/* Characters that control who reads them are escaped, as UTF-16 has them, but not the joiners. */
+static bool is_escaped(gunichar c)
+{
+	GUnicodeType type = g_unichar_type(c);
+
+	return c >= 0x80 && c != 0x200c && c != 0x200d &&
+	       (type == G_UNICODE_CONTROL || type == G_UNICODE_FORMAT || type == G_UNICODE_LINE_SEPARATOR ||
+		       type == G_UNICODE_PARAGRAPH_SEPARATOR);
+}
+
+static void put_escaped(GString *out, const char *text, size_t size)
+{
+	g_autofree gunichar2 *codes = g_utf8_to_utf16(text, (glong)size, NULL, NULL, NULL);
+
+	for (const gunichar2 *code = codes; *code; code++)
+		g_string_append_printf(out, "\\u%04x", *code);
+}
+
 void event_maker_put_text(GString *out, const char *text, size_t size)
 {
 	g_string_append_c(out, '"');
@@ -30,6 +48,8 @@ void event_maker_put_text(GString *out, const char *text, size_t size)
 			g_string_append(out, *text == '\n' ? "\\n" : *text == '\t' ? "\\t" : "\\r");
 		else if ((unsigned char)*text < 0x20)
 			g_string_append_printf(out, "\\u%04x", *text);
+		else if (is_escaped(g_utf8_get_char(text)))
+			put_escaped(out, text, step);
 		else
 			g_string_append_len(out, text, (gssize)step);
 		step = MAX(step, 1);

@@ -25,6 +25,13 @@ static void write_and_die(const char *lines)
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
+static void write_and_die_with(const struct filewriter_options *with, const char *lines)
+{
+	start_writer(with);
+	write_and_die(lines);
+	filewriter_free(&writer);
+}
+
 /* It is finished at the next start, and what comes again is not written again: once from the spool, and once
  * more from what the session recorded. */
 START_TEST(taken_up_after_a_kill)
@@ -32,9 +39,7 @@ START_TEST(taken_up_after_a_kill)
 	struct filewriter_options with = files_options();
 
 	with.rotate_size = 12;
-	start_writer(&with);
-	write_and_die("one two two");
-	filewriter_free(&writer); /* unfinished, as the child left it */
+	write_and_die_with(&with, "one two two"); /* unfinished, as the child left it */
 	start_writer(&with);
 	assert_files(false, "one two two ");
 	ck_assert_uint_eq(writer.left.files, 1);
@@ -83,9 +88,7 @@ START_TEST(stopped_before_all_came_again)
 {
 	struct filewriter_options with = files_options();
 
-	start_writer(&with);
-	write_and_die("one two");
-	filewriter_free(&writer);
+	write_and_die_with(&with, "one two");
 	start_writer(&with);
 	ck_assert_uint_eq(write_lines("one three"), 1);
 	ck_assert_int_eq(filewriter_close(&writer, true), 0);
@@ -140,6 +143,25 @@ START_TEST(known_by_their_identities)
 }
 END_TEST
 
+/* What waits in the spool is merged: one batch may have it from before the kill, and made again. */
+START_TEST(comes_twice_in_one_batch)
+{
+	struct filewriter_options with = files_options();
+
+	write_and_die_with(&with, "one");
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("two three two one"), 2);
+	stop_writer();
+	assert_files(false, "one |two three ");
+	files_remove_lines();
+	with.record = record_path();
+	start_writer(&with);
+	ck_assert_uint_eq(write_lines("a1 b1 a2 c1 b2"), 2);
+	stop_writer();
+	assert_files(false, "a1 b1 c1 ");
+}
+END_TEST
+
 /* What went on record is in no file if the agent died before it was, or only a part of it is. */
 START_TEST(on_record_and_not_written)
 {
@@ -185,6 +207,8 @@ START_TEST(a_failure_is_on_record)
 	const uint64_t identities[] = {'b', 'c'};
 	const uint32_t sizes[] = {2, 2};
 	const struct filewriter_lines lines = {(const uint8_t *)"b1c1", sizes, identities, 2};
+	const struct filewriter_lines more = {
+		(const uint8_t *)"d1e1", sizes, (const uint64_t[]){'d', 'e'}, 2};
 	struct rlimit limit;
 	uint32_t known = 0;
 
@@ -200,6 +224,12 @@ START_TEST(a_failure_is_on_record)
 	filewriter_free(&writer);
 	start_writer(&with);
 	ck_assert_uint_eq(write_lines("a2 b2 c2"), 1);
+	/* nor is it known to the one that tries again */
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){7, RLIM_INFINITY});
+	ck_assert_int_eq(filewriter_write(&writer, &more, &known), EFBIG);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	ck_assert_int_eq(filewriter_write(&writer, &more, &known), 0);
+	ck_assert_uint_eq(known, 0);
 	stop_writer();
 }
 END_TEST
@@ -324,6 +354,7 @@ TCase *files_takeup_cases(void)
 	tcase_add_test(cases, killed_while_it_takes_up);
 	tcase_add_test(cases, stopped_before_all_came_again);
 	tcase_add_test(cases, comes_twice_after_a_kill);
+	tcase_add_test(cases, comes_twice_in_one_batch);
 	tcase_add_test(cases, known_by_their_identities);
 	tcase_add_test(cases, on_record_and_not_written);
 	tcase_add_test(cases, a_failure_is_on_record);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "queue/backlog.h"
+#include "queue/trough.h"
 #include "queue_rig.h"
 
 #define DISK_MS 300
@@ -16,7 +17,7 @@ static void make_spooled(unsigned batches, bool wait)
 		.bytes = 1 << 20, .wait_when_full = wait, .disk_ns = DISK_MS * NS_PER_MS};
 
 	make_queue_of(&limits, 10, 64 * 1024);
-	backlog_attach(queue);
+	backlog_attach(queue, 100);
 	backlog_set_storing(queue, true);
 	push_to(queue, 0, 3, 1000);
 	limits.bytes = batches * queue_bytes(queue);
@@ -365,6 +366,24 @@ START_TEST(rests_leave_room_to_take)
 }
 END_TEST
 
+/* What counts is the least of each few seconds: a queue that is emptied in bursts does not get longer. */
+START_TEST(a_queue_that_gets_longer)
+{
+	struct trough trough = {0};
+	int64_t now = 1;
+
+	for (int i = 0; i < 100; i++, now += NS_PER_SECOND) {
+		trough_note(&trough, i % 4 ? 100000 + (size_t)i * 1000 : 10, now);
+		ck_assert(!trough_grows(&trough));
+	}
+	for (int i = 0; i < 16; i++, now += NS_PER_SECOND)
+		trough_note(&trough, (size_t)(i + 1) * 1000, now);
+	ck_assert(trough_grows(&trough));
+	trough_note(&trough, 5000, now);
+	ck_assert(!trough_grows(&trough));
+}
+END_TEST
+
 TCase *queue_limits(void)
 {
 	TCase *tests = tcase_create("limits");
@@ -373,6 +392,7 @@ TCase *queue_limits(void)
 	tcase_add_test(tests, a_slow_disk_is_waited_for_once);
 	tcase_add_test(tests, without_a_disk_nobody_waits);
 	tcase_add_loop_test(tests, a_wait_ends, 0, WAYS);
+	tcase_add_test(tests, a_queue_that_gets_longer);
 	tcase_add_test(tests, waits_as_long_as_it_takes);
 	tcase_add_test(tests, end_counts_all);
 	tcase_add_test(tests, given_back_after_the_end);

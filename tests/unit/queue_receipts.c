@@ -129,14 +129,19 @@ START_TEST(room)
 	queue_set_delivering(its, false);
 	ck_assert(!queue_admits(its, 100, true) && !fanout_admits(to, KIND_SPANS, 100, true));
 	ck_assert(queue_admits(its, 100, false) && fanout_admits(to, KIND_SPANS, 100, false));
-	backlog_attach(its);
+	backlog_attach(its, 100);
 	backlog_set_storing(its, true);
 	ck_assert(!queue_admits(its, 100, true));
 	backlog_set_room(its, queue_bytes(its) + 100);
 	ck_assert(queue_admits(its, 100, true) && !queue_admits(its, 101, true));
 	backlog_set_storing(its, false);
 	ck_assert(!queue_admits(its, 100, true));
+	/* what is only connected has taken nothing yet */
+	backlog_set_storing(its, true);
+	queue_set_delivering(its, true);
+	ck_assert(queue_admits(its, 100, true) && !queue_admits(its, 101, true));
 	deliver(&one);
+	ck_assert(queue_admits(its, half, true));
 	deliver(&other);
 	fanout_destroy(to);
 }

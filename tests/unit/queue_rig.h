@@ -55,5 +55,6 @@ TCase *queue_fanout(void);
 TCase *queue_keep(void);
 TCase *queue_outlets(void);
 TCase *queue_receipts(void);
+TCase *queue_retag(void);
 
 #endif

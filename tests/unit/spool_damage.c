@@ -200,6 +200,105 @@ START_TEST(test_file_removed_under_a_running_agent)
 }
 END_TEST
 
+enum { REMOVED, ALL_REMOVED, LOG_REMOVED, LOG_REPLACED, OTHER_SPOOL, COPY, CUT, LOG_CUT, WHILES };
+
+/* The spool has 10 batches, and its copy the first 4 of them. Returns how many are still there afterwards. */
+static int64_t do_while_open(int kind)
+{
+	g_autofree char *path = harm_path(harm_good, ""), *log = harm_path(harm_good, "-wal"),
+			*index = harm_path(harm_good, "-shm"), *tally = rig_path(harm_good, RIG_TALLY),
+			*other = harm_path(harm_bad, "");
+
+	switch (kind) {
+	case ALL_REMOVED:
+		g_remove(log);
+		g_remove(index);
+		g_remove(tally);
+		G_GNUC_FALLTHROUGH;
+	case REMOVED:
+		g_remove(path);
+		return 0;
+	case LOG_REPLACED:
+		g_remove(log);
+		g_file_set_contents(log, "not a log", -1, NULL);
+		return 10;
+	case LOG_REMOVED:
+		g_remove(log);
+		g_remove(index);
+		return 10;
+	case CUT:
+		ck_assert_int_eq(truncate(path, 0), 0);
+		return 0;
+	case LOG_CUT:
+		ck_assert_int_eq(truncate(log, 0), 0);
+		return 4;
+	default:
+		ck_assert_int_eq(g_rename(other, path), 0);
+		return kind == COPY ? 4 : 0;
+	}
+}
+
+/* Somebody does this while it is open; it is noticed by a look, before anything is stored, and counted
+ * exactly. */
+START_TEST(test_harmed_while_open)
+{
+	static const char *const files[] = {RIG_SPOOL, RIG_SPOOL "-wal", RIG_SPOOL "-shm", RIG_TALLY};
+	struct spool *spool = rig_open(harm_good, 16 * MIB), *other;
+	struct spool_losses losses;
+	int64_t kept;
+
+	rig_fill(spool, 0, 4, SPANS, 300);
+	spool_destroy(spool);
+	harm_copy();
+	if (_i == OTHER_SPOOL) {
+		for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+			g_autofree char *file = rig_path(harm_bad, files[i]);
+
+			g_remove(file);
+		}
+		other = rig_open(harm_bad, 16 * MIB);
+		rig_fill(other, 5000, 7, SPANS, 300);
+		spool_destroy(other);
+	}
+	spool = rig_open(harm_good, 16 * MIB);
+	rig_fill(spool, 4 * SPANS, 6, SPANS, 300);
+	ck_assert(spool_look(spool));
+	spool_take_losses(spool, &losses);
+	ck_assert(!losses.removed && !losses.corrupt);
+	kept = do_while_open(_i);
+	ck_assert(spool_look(spool));
+	spool_take_losses(spool, &losses);
+	ck_assert(losses.removed);
+	ck_assert_int_eq(losses.corrupt, (10 - kept) * SPANS);
+	rig_fill(spool, 100, 2, SPANS, 300);
+	spool_destroy(spool);
+	spool = rig_open(harm_good, 16 * MIB);
+	ck_assert_int_eq(rig_drain(spool, NULL), (kept + 2) * SPANS);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
+/* Another spool was put in its place while no agent ran: all that the tally knows of is lost. */
+START_TEST(test_replaced_while_closed)
+{
+	g_autofree char *path = harm_path(harm_good, ""), *from = harm_path(harm_bad, "");
+	struct spool *spool = rig_open(harm_good, 16 * MIB);
+
+	rig_fill(spool, 0, 10, SPANS, 300);
+	spool_destroy(spool);
+	spool = rig_open(harm_bad, 16 * MIB);
+	rig_fill(spool, 5000, 7, SPANS, 300);
+	spool_destroy(spool);
+	rig_copy(from, path);
+	spool = rig_open(harm_good, 16 * MIB);
+	ck_assert_int_eq(rig_corrupt(spool), 10 * SPANS);
+	ck_assert_int_eq(rig_drain(spool, NULL), 7 * SPANS);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
 enum { NOT_THERE, EMPTY, TEXT, OTHER_DATABASE, NEWER, FOLDER, LINK, ONLY_HEADER, HARMS };
 
 static void put_instead(const char *path, int kind)
@@ -350,6 +449,8 @@ Suite *spool_damage_suite(void)
 	tcase_add_test(tcase, test_batch_damaged);
 	tcase_add_test(tcase, test_damage_under_a_running_agent);
 	tcase_add_test(tcase, test_file_removed_under_a_running_agent);
+	tcase_add_loop_test(tcase, test_harmed_while_open, 0, WHILES);
+	tcase_add_test(tcase, test_replaced_while_closed);
 	tcase_add_loop_test(tcase, test_something_else_in_its_place, 0, HARMS);
 	tcase_add_test(tcase, test_tally_gone_or_garbage);
 	tcase_add_test(tcase, test_tally_of_another_file);

@@ -109,6 +109,7 @@ int main(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
 		thrift_fix_type(types[i]);
 	suite_add_tcase(suite, collect_convert_cases());
+	suite_add_tcase(suite, collect_post_cases());
 	suite_add_tcase(suite, collect_wire_cases());
 	suite_add_tcase(suite, collect_tree_cases());
 	suite_add_tcase(suite, collect_text_cases());

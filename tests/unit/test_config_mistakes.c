@@ -180,6 +180,65 @@ START_TEST(test_mistakes)
 		{"[output]\ntags = a=\n",
 			"test: F:2: `tags = a=` is not valid at `a=`: a value has 1 to 256 ASCII characters, "
 			"without commas, quotes, backslashes and control characters\n"},
+		{"[output]\ndrop-tags = a,,b\n", "test: F:2: `drop-tags = a,,b` is not valid: a comma has no "
+						 "glob before or after it\n"},
+		{"[output]\nredact = user.*,\n", "test: F:2: `redact = user.*,` is not valid: a comma has no "
+						 "glob before or after it\n"},
+		{"[output]\nredact = user.?\n", "test: F:2: `redact = user.?` is not valid at `user.?`: the "
+						"only wildcard is `*`, which stands for any characters\n"},
+		{"[output]\ndrop-tags = a b\n",
+			"test: F:2: `drop-tags = a b` is not valid at `a b`: a key here has no blanks, "
+			"quotes, "
+			"backslashes, semicolons and `=`; several are separated by commas\n"},
+		{"[output]\ndrop-tags = a:b\n", "test: F:2: `drop-tags = a:b` is not valid at `a:b`: it is a "
+						"key, or a glob of keys; OLD:NEW is for `rename-tags`\n"},
+		{"[output]\nredact = a, b, a\n",
+			"test: F:2: `redact = a, b, a` is not valid at `a`: it is there twice\n"},
+		{"[output]\ndrop-tags = " HUNDRED HUNDRED HUNDRED "\n",
+			"test: F:2: `drop-tags = " TWENTY TWENTY TWENTY
+			"abcd...` is not valid at `" TWENTY TWENTY TWENTY TWENTY
+			"`: it has more than 255 characters\n"},
+		{"[output]\nrename-tags = a\n",
+			"test: F:2: `rename-tags = a` is not valid at `a`: it must be OLD:NEW, the key that "
+			"tags "
+			"have and the one that they get, several separated by commas\n"},
+		{"[output]\nrename-tags = a:\n",
+			"test: F:2: `rename-tags = a:` is not valid at `a:`: there is "
+			"no new key behind the colon\n"},
+		{"[output]\nrename-tags = :a\n",
+			"test: F:2: `rename-tags = :a` is not valid at `:a`: there is "
+			"no old key before the colon\n"},
+		{"[output]\nrename-tags = a*:b\n", "test: F:2: `rename-tags = a*:b` is not valid at `a*:b`: "
+						   "a tag is renamed by its whole "
+						   "key, so there are no wildcards here\n"},
+		{"[output]\nrename-tags = a:a\n",
+			"test: F:2: `rename-tags = a:a` is not valid at `a:a`: both keys are the same\n"},
+		{"[output]\nrename-tags = a:b, a:c\n", "test: F:2: `rename-tags = a:b, a:c` is not valid at "
+						       "`a:b`: its old key is renamed twice\n"},
+		{"[output]\nrename-tags = a:b, b:c\n",
+			"test: F:2: `rename-tags = a:b, b:c` is not valid at `a:b`: its new key is itself "
+			"renamed: write what the tag is to be called in the end\n"},
+		{"[output]\nrename-tags = a:sa\n", "test: F:2: `rename-tags = a:sa` is not valid at `a:sa`: "
+						   "Zipkin uses `lc`, `sa`, `ca` and `ma` itself\n"},
+		{"[output]\nrename-tags = a:b:c\n", "test: F:2: `rename-tags = a:b:c` is not valid at "
+						    "`a:b:c`: a key has 1 to 64 letters, "
+						    "digits, `_`, `.`, `-` and `/`\n"},
+		{"[output]\nrename-tags = error:a\n",
+			"test: F:2: `rename-tags = error:a` is not valid at `error:a`: `error` says that a "
+			"span "
+			"has failed: it cannot be renamed, and no other tag can become it\n"},
+		{"[output]\nredact = user.id, a\ndrop-tags = user.*\nkeep = 1/2\n",
+			"test: F:3: `redact` has `user.id`, but `drop-tags` leaves out `user.id` by its "
+			"`user.*`: take one of both away, in [output]\n"},
+		{"[output b]\nserver = b:1\nrename-tags = a:user.a\ndrop-tags = user.*\nredact = x\n",
+			"test: F:4: `rename-tags` has `a:user.a`, but `drop-tags` leaves out `user.a` by its "
+			"`user.*`: take one of both away, in [output b]\n"},
+		{"[output b]\nserver = b:1\nredact = a\ntakes = events\n",
+			"test: F:4: `drop-tags`, `rename-tags` and `redact` are for tags of spans, and "
+			"`takes` "
+			"has no spans, while events and messages are sent as they are: take these keys away, "
+			"in "
+			"[output b]\n"},
 		{"[output]\nkeep = 10\n",
 			"test: F:2: `keep = 10` is not valid: it must be a share of the traces, such as 1/1 "
 			"(all) or 1/10\n"},

@@ -216,9 +216,38 @@ START_TEST(file_removed)
 	path = g_build_filename(directory, name, NULL);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(filewriter_write(&writer, &lines, &known), ENOENT);
+	ck_assert_int_eq(writer.lost, 0);
 	write_lines("two");
+	ck_assert_int_eq(writer.lost, 1);
 	stop_writer();
 	assert_files(false, "two ");
+}
+END_TEST
+
+/* What is cut off is counted line for line; also of a cut while lines are added, and nothing is written
+ * twice. */
+START_TEST(file_cut)
+{
+	struct filewriter_options with = files_options();
+	char name[FILENAMES_SIZE];
+	g_autofree char *path = NULL;
+
+	start_writer(&with);
+	write_lines("one two three");
+	filename_print(&writer.part.name, name);
+	path = g_build_filename(directory, name, NULL);
+	ck_assert_int_eq(truncate(path, 6), 0);
+	write_lines("four");
+	ck_assert_int_eq(writer.lost, 2);
+	ck_assert_int_eq(truncate(path, 2), 0);
+	ck_assert_int_eq(partfile_append(&writer.part, "five\n", 5, 1, false), 0);
+	ck_assert_int_eq(filewriter_open(&writer), 0);
+	ck_assert_int_eq(writer.lost, 4); /* there is one line now */
+	ck_assert_int_eq(truncate(path, 100), 0);
+	write_lines("six");
+	ck_assert_int_eq(writer.lost, 4);
+	stop_writer();
+	assert_files(false, "onfive six ");
 }
 END_TEST
 
@@ -260,6 +289,7 @@ int main(void)
 	tcase_add_test(cases, no_room);
 	tcase_add_test(cases, directory_moved);
 	tcase_add_test(cases, file_removed);
+	tcase_add_test(cases, file_cut);
 	tcase_add_test(cases, file_renamed);
 	suite_add_tcase(suite, cases);
 	suite_add_tcase(suite, files_takeup_cases());

@@ -297,6 +297,25 @@ START_TEST(any_byte_anywhere)
 }
 END_TEST
 
+/* Whoever looks at a file or at `blkin tail --json` sees no character that controls what is shown; a reader
+ * gets it. */
+START_TEST(controls_are_escaped)
+{
+	static const char
+		name[] = "\u202eevil\u202c \u2066rtl \xc2\x9b"
+			 "31m \u2028 \U000E0061 שלום \u200d é",
+		shown[] = "\\u202eevil\\u202c \\u2066rtl \\u009b31m \\u2028 \\udb40\\udc61 שלום \u200d é";
+	struct span span = {.trace_id = 1, .id = 2, .name = literal(name)}, seen;
+
+	ck_assert_int_eq(zipkinjson_encode(&out, &span), 0);
+	buffer_put(&out, "", 1);
+	ck_assert_ptr_nonnull(strstr((const char *)out.data, shown));
+	out.size--;
+	ck_assert(spanread_json(&seen, out.data, out.size, &memory));
+	assert_text(seen.name, literal(name));
+}
+END_TEST
+
 /* JSON of others: blanks, escapes, members that are not known, in any order. */
 START_TEST(json_of_others)
 {
@@ -336,6 +355,7 @@ int main(void)
 	tcase_add_test(tests, classic_core_annotations);
 	tcase_add_test(tests, broken_text);
 	tcase_add_test(tests, any_byte_anywhere);
+	tcase_add_test(tests, controls_are_escaped);
 	tcase_add_test(tests, json_of_others);
 	return run_cases("formats", tests);
 }

@@ -190,6 +190,36 @@ START_TEST(a_broken_hand_is_harmless)
 }
 END_TEST
 
+START_TEST(buffers)
+{
+	struct user_buffers said = {.known = true, .heals = true}, heard = {0};
+	struct unpacker from;
+
+	for (uint64_t user = 0; user < USERBUFFERS_MAX + 2; user++) {
+		userbuffers_add(&said, user, 10);
+		userbuffers_add(&said, user, 20); /* programs of another word size */
+	}
+	ck_assert_uint_eq(said.count, USERBUFFERS_MAX);
+	ck_assert_uint_eq(userbuffers_sum(&said), 30 * (USERBUFFERS_MAX + 2));
+	buffers_pack(&out, &said);
+	from = unpacker_of(out.data, out.size);
+	ck_assert(buffers_unpack(&from, &heard));
+	ck_assert(heard.known && heard.heals);
+	ck_assert_uint_eq(userbuffers_sum(&heard), userbuffers_sum(&said));
+	ck_assert_uint_eq(heard.of[USERBUFFERS_MAX - 1].user, USERBUFFERS_MAX - 1);
+	for (size_t size = 0; size < out.size; size++) {
+		from = unpacker_of(out.data, size);
+		ck_assert(!buffers_unpack(&from, &heard));
+	}
+	said.count = USERBUFFERS_MAX;
+	out.size = 0;
+	buffers_pack(&out, &said);
+	out.data[3 + 8 + 3]++; /* their number */
+	from = unpacker_of(out.data, out.size);
+	ck_assert(!buffers_unpack(&from, &heard));
+}
+END_TEST
+
 START_TEST(omissions)
 {
 	struct omissions said = {{REASON_EVENTS_FILTER, "no"}, {REASON_NONE, ""}}, heard;
@@ -209,6 +239,31 @@ START_TEST(omissions)
 	out.data[0] = REASONS;
 	from = unpacker_of(out.data, out.size);
 	ck_assert(!omissions_unpack(&from, &heard));
+}
+END_TEST
+
+START_TEST(misuses)
+{
+	struct misuse said = {true, 1000, "osd", "read", "span id 0"}, heard;
+	enum misuse_kind kind;
+	struct unpacker from;
+
+	out.size = 0;
+	misuse_pack(&out, MISUSE_ID, &said);
+	from = unpacker_of(out.data, out.size);
+	ck_assert(misuse_unpack(&from, &kind, &heard));
+	ck_assert_int_eq(kind, MISUSE_ID);
+	ck_assert(heard.has_user && heard.user == 1000);
+	ck_assert_str_eq(heard.service, "osd");
+	ck_assert_str_eq(heard.span, "read");
+	ck_assert_str_eq(heard.what, "span id 0");
+	for (size_t size = 0; size < out.size; size++) {
+		from = unpacker_of(out.data, size);
+		ck_assert(!misuse_unpack(&from, &kind, &heard));
+	}
+	out.data[0] = MISUSES;
+	from = unpacker_of(out.data, out.size);
+	ck_assert(!misuse_unpack(&from, &kind, &heard));
 }
 END_TEST
 
@@ -518,6 +573,8 @@ int main(void)
 	tcase_add_test(cases, spans_are_no_events);
 	tcase_add_test(cases, reports);
 	tcase_add_test(cases, omissions);
+	tcase_add_test(cases, buffers);
+	tcase_add_test(cases, misuses);
 	tcase_add_test(cases, orders);
 	tcase_add_test(cases, around);
 	tcase_add_test(cases, full);

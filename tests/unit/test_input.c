@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/siphash.h"
 #include "core/via.h"
 #include "queue/receipt.h"
 #include "run.h"
@@ -176,7 +177,7 @@ START_TEST(numbers_are_told)
 	via_note(0x1122334455667788, clock_monotonic());
 	via_note(0x1122334455667788, clock_monotonic());
 	wire->put_call(wire, &run, 1, &after);
-	ck_assert_uint_eq(after.size, before.size + 7 + 16);
+	ck_assert_uint_eq(after.size, before.size + 8 + 16);
 	ck_assert_mem_eq(after.data + 4, before.data + 4, before.size - 5);
 	ck_assert_msg(scribecall_read(&call, after.data + 4, after.size - 4, why, sizeof(why)), "%s", why);
 	ck_assert_uint_eq(call.via_count, 2);
@@ -196,8 +197,79 @@ START_TEST(numbers_are_forgotten)
 	for (uint64_t i = 1; i < 1000; i++)
 		via_note(i, now + (int64_t)i);
 	ck_assert_uint_eq(via_read(numbers, now), VIA_MAX);
-	ck_assert(via_is_own(numbers[0]));
+	ck_assert(numbers[0]);
 	ck_assert_uint_eq(via_read(numbers, now + 61 * NS_PER_SECOND), 1);
+}
+END_TEST
+
+static const struct trail trails[] = {
+	{0, 0}, {0, 1}, {UINT64_MAX, 2}, {0x1122334455667788, 64}, {1, TRAIL_HOPS_MAX}};
+
+/* A span keeps its trail before it; a call has all of them behind its messages. */
+START_TEST(trails_go_with_spans)
+{
+	struct wire *wire = scribe_create("zipkin");
+	struct buffer spans = {0}, out = {0};
+	uint32_t sizes[G_N_ELEMENTS(trails)];
+	struct run run = {.sizes = sizes, .count = G_N_ELEMENTS(trails)};
+	struct scribecall call;
+	char why[200];
+
+	via_begin();
+	for (size_t i = 0; i < G_N_ELEMENTS(trails); i++) {
+		uint8_t *from = buffer_reserve(&spans, TRAIL_SIZE + 4), *to = trail_put(from, &trails[i]);
+		struct trail again;
+
+		memcpy(to, "\x0a\0\1", 4);
+		sizes[i] = (uint32_t)(to + 4 - from);
+		ck_assert_uint_eq(trail_read(from, sizes[i], &again), sizes[i] - 4);
+		ck_assert_uint_eq(again.hops, trails[i].hops);
+		ck_assert_uint_eq(again.stamp, trails[i].stamp);
+		spans.size += sizes[i];
+	}
+	run.spans = spans.data;
+	run.size = spans.size;
+	wire->put_call(wire, &run, 1, &out);
+	ck_assert_msg(scribecall_read(&call, out.data + 4, out.size - 4, why, sizeof(why)), "%s", why);
+	for (size_t i = 0; i < G_N_ELEMENTS(trails); i++) {
+		struct scribecall_entry entry;
+
+		scribecall_next(&call, &entry);
+		ck_assert_uint_eq(entry.trail.hops, trails[i].hops);
+		ck_assert_uint_eq(entry.trail.stamp, trails[i].stamp);
+		ck_assert_uint_eq(entry.message_size, 8);
+		ck_assert_mem_eq(entry.message, "CgABAA==", 8);
+	}
+	ck_assert_uint_eq(call.trails_size, 0);
+	buffer_free(&spans);
+	buffer_free(&out);
+	wire->destroy(wire);
+}
+END_TEST
+
+START_TEST(part_of_a_trail_is_none)
+{
+	struct trail trail;
+	uint8_t packed[TRAIL_PACKED_SIZE], *end = trail_pack(packed, &trails[3]);
+
+	ck_assert_uint_eq((size_t)(end - packed), sizeof(packed));
+	for (size_t size = 0; size < sizeof(packed); size++)
+		ck_assert_uint_eq(trail_unpack(packed, size, &trail) + trail.hops + trail.stamp, 0);
+	ck_assert_uint_eq(trail_unpack(packed, sizeof(packed), &trail), sizeof(packed));
+}
+END_TEST
+
+/* Of the paper that SipHash is from. */
+START_TEST(hash_is_the_known_one)
+{
+	uint8_t key[SIPHASH_KEY_SIZE], data[15];
+
+	for (uint8_t i = 0; i < sizeof(key); i++)
+		key[i] = i;
+	for (uint8_t i = 0; i < sizeof(data); i++)
+		data[i] = i;
+	ck_assert_uint_eq(siphash(key, data, sizeof(data)), 0xa129ca6149be45e5);
+	ck_assert_uint_eq(siphash(key, data, 0), 0x726fdb47dd0e0e31);
 }
 END_TEST
 
@@ -288,6 +360,9 @@ int main(void)
 	tcase_add_loop_test(tests, replies_can_be_read, 0, 2);
 	tcase_add_test(tests, numbers_are_told);
 	tcase_add_test(tests, numbers_are_forgotten);
+	tcase_add_test(tests, trails_go_with_spans);
+	tcase_add_test(tests, part_of_a_trail_is_none);
+	tcase_add_test(tests, hash_is_the_known_one);
 	tcase_add_test(tests, base64_is_read);
 	tcase_add_test(tests, base64_comes_back);
 	tcase_add_loop_test(tests, receipts, 0, 2);

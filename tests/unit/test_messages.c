@@ -72,6 +72,26 @@ START_TEST(read_back)
 }
 END_TEST
 
+START_TEST(read_back_with_a_trail)
+{
+	struct message message = message_of(cases[_i].category, cases[_i].category_size, cases[_i].payload,
+			       cases[_i].size),
+		       again;
+
+	message.trail = (struct trail){.hops = 7, .stamp = 0x1122334455667788};
+	message_put(&item, &message);
+	ck_assert(message_read(item.data, item.size, &again));
+	ck_assert_uint_eq(again.trail.hops, 7);
+	ck_assert_uint_eq(again.trail.stamp, message.trail.stamp);
+	ck_assert_uint_eq(again.category_size, message.category_size);
+	ck_assert(!memcmp(again.category, message.category, message.category_size));
+	ck_assert_uint_eq(again.payload_size, message.payload_size);
+	ck_assert(!memcmp(again.payload, message.payload, message.payload_size));
+	for (size_t size = 0; size < MESSAGE_HEAD + MESSAGE_TRAIL + message.category_size; size++)
+		ck_assert(!message_read(item.data, size, &again));
+}
+END_TEST
+
 START_TEST(as_json)
 {
 	struct message message =
@@ -333,6 +353,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_add_loop_test(tests, read_back, 0, G_N_ELEMENTS(cases));
+	tcase_add_loop_test(tests, read_back_with_a_trail, 0, G_N_ELEMENTS(cases));
 	tcase_add_loop_test(tests, as_json, 0, G_N_ELEMENTS(cases));
 	tcase_add_loop_test(tests, as_a_record, 0, G_N_ELEMENTS(cases));
 	tcase_add_test(tests, as_a_request);

@@ -522,6 +522,12 @@ START_TEST(partial_success)
 	reply.ended = true;
 	ck_assert_int_eq(hear(&reply), REPLY_GOOD);
 	ck_assert_uint_eq(reply.lost, 5);
+	/* in chunks of which the last does not come */
+	out.size = 0;
+	buffer_printf(&out, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n\x0a\x04\x08\x06\x12");
+	buffer_put(&out, "\0\r\n", 3);
+	ck_assert_int_eq(hear(&reply), REPLY_GOOD);
+	ck_assert(reply.lost == 6 && reply.last);
 	reply.ended = false;
 	partial.rejected_spans = -3;
 	ck_assert_int_eq(answer(&reply, 200, "", &response.base), REPLY_GOOD);

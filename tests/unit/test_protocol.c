@@ -32,6 +32,9 @@ static void assert_comes_through(const struct census *census)
 	ck_assert_int_eq(read.blkin, census->blkin);
 	ck_assert_str_eq(read.other, census->other);
 	ck_assert_int_eq(read.stopped, census->stopped);
+	ck_assert_str_eq(read.stopped_names, census->stopped_names);
+	ck_assert_int_eq(read.holders, census->holders);
+	ck_assert_str_eq(read.holder_names, census->holder_names);
 	ck_assert_int_eq(read.events_off, census->events_off);
 	ck_assert_int_eq(read.sampling_off, census->sampling_off);
 }
@@ -49,6 +52,10 @@ START_TEST(census_comes_through)
 		.blkin = 11,
 		.other = "a & b=c;%20?#+ \xc3\xa9 (1234)",
 		.stopped = 7,
+		.stopped_names =
+			"a (1) of user 1000, b (2) of user 1000, a long name (1234567) of user 4294967294",
+		.holders = 2,
+		.holder_names = "a (1) of user 7 (64 connections)",
 		.events_off = true,
 		.sampling_off = true,
 	});
@@ -71,21 +78,21 @@ START_TEST(garbage_is_refused)
 {
 	static const char *const garbage[] = {
 		"protocol=one",
-		"protocol=1&programs",
-		"protocol=1&programs=",
-		"protocol=1&programs=-1",
-		"protocol=1&programs=2147483648",
-		"protocol=1&programs=9999999999999999999999",
-		"protocol=1&programs=3x",
-		"protocol=1&programs= 3",
-		"protocol=1&counted=2",
-		"protocol=1&events-off=",
-		"protocol=1&other=%ff",
-		"protocol=1&other=%4",
-		"protocol=1&other=%00",
-		"protocol=1&colour=red",
-		"protocol=1&programs=3&colour=red",
-		"protocol=1&protocol",
+		"protocol=4&programs",
+		"protocol=4&programs=",
+		"protocol=4&programs=-1",
+		"protocol=4&programs=2147483648",
+		"protocol=4&programs=9999999999999999999999",
+		"protocol=4&programs=3x",
+		"protocol=4&programs= 3",
+		"protocol=4&counted=2",
+		"protocol=4&events-off=",
+		"protocol=4&other=%ff",
+		"protocol=4&other=%4",
+		"protocol=4&other=%00",
+		"protocol=4&colour=red",
+		"protocol=4&programs=3&colour=red",
+		"protocol=4&protocol",
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++)
@@ -98,7 +105,7 @@ START_TEST(other_versions_are_refused)
 	assert_refused("", "of another version");
 	assert_refused("programs=3&blkin=0", "of another version");
 	assert_refused("protocol=0", "of another version");
-	assert_refused("protocol=2&new=field", "of another version");
+	assert_refused("protocol=5&new=field", "of another version");
 }
 END_TEST
 
@@ -145,9 +152,9 @@ START_TEST(words_are_made_printable_and_cut)
 {
 	struct census census;
 	g_autofree char *filler = g_strnfill(200, 'x'),
-			*query = g_strconcat("protocol=1&other=", filler, NULL);
+			*query = g_strconcat("protocol=4&other=", filler, NULL);
 
-	ck_assert_ptr_null(protocol_get_census("protocol=1&other=%1b%5b2J%0aforged", &census));
+	ck_assert_ptr_null(protocol_get_census("protocol=4&other=%1b%5b2J%0aforged", &census));
 	ck_assert_ptr_null(strpbrk(census.other, "\x1b\n"));
 	ck_assert_ptr_nonnull(strstr(census.other, "forged"));
 	ck_assert_ptr_null(protocol_get_census(query, &census));
@@ -228,11 +235,11 @@ END_TEST
 /* What is not understood to the last word is no order. */
 START_TEST(orders_that_are_none_are_refused)
 {
-	static const char *const garbage[] = {"", "protocol=1", "output=west", "protocol=2&output=west",
-		"protocol=1&output=", "protocol=1&output=../x", "protocol=1&output=a%2fb",
-		"protocol=1&output=west&before=", "protocol=1&output=west&before=-1",
-		"protocol=1&output=west&before=3h", "protocol=1&output=west&before=9223372036854775808",
-		"protocol=1&output=west&after=3", "protocol=1&output=west&before=3&dry=1"};
+	static const char *const garbage[] = {"", "protocol=4", "output=west", "protocol=5&output=west",
+		"protocol=4&output=", "protocol=4&output=../x", "protocol=4&output=a%2fb",
+		"protocol=4&output=west&before=", "protocol=4&output=west&before=-1",
+		"protocol=4&output=west&before=3h", "protocol=4&output=west&before=9223372036854775808",
+		"protocol=4&output=west&after=3", "protocol=4&output=west&before=3&dry=1"};
 	static const char *const answers[] = {"", "ok\n", "order 1\nover 1\n",
 		"order 1\nover 1\nbatches x\nspans 1\nunder-way 0\nerror \n",
 		"order 1\nover 1\nbatches -1\nspans 1\nunder-way 0\nerror \n"};

@@ -245,5 +245,6 @@ int main(void)
 	suite_add_tcase(suite, queue_keep());
 	suite_add_tcase(suite, queue_outlets());
 	suite_add_tcase(suite, queue_receipts());
+	suite_add_tcase(suite, queue_retag());
 	return run_all(srunner_create(suite));
 }

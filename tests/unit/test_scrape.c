@@ -144,15 +144,41 @@ START_TEST(hostile_names)
 	add("late", "n", 1000, false, 1);
 	ck_assert(take());
 	write_page(5, EXPOSITION_TEXT);
-	expect("blkin_spans_total{service=\"a\\\"} 1\\nforged 2\",span=\"back\\\\slash\"} 1");
+	expect("blkin_spans_total{service=\"a\\\"} 1\xe2\x90\x8a"
+	       "forged 2\",span=\"back\\\\slash\"} 1");
 	expect("blkin_spans_total{service=\"other\",span=\"n\"} 1");
 	expect("blkin_spans_total{service=\"\",span=\"\"} 1");
-	expect("blkin_spans_total{service=\"broken \xef\xbf\xbd\",span=\"\x01\x1b[2J\"} 1");
+	expect("blkin_spans_total{service=\"broken \xef\xbf\xbd\",span=\"\xe2\x90\x81\xe2\x90\x9b[2J\"} 1");
 	expect("blkin_spans_total{service=\"other\",span=\"other\"} 2"); /* the one of that name, and the late
 									     one */
 	ck_assert_uint_eq(lines_with("blkin_spans_total{"), 5);
 	ck_assert_ptr_null(strstr((const char *)page.data, "\nforged"));
 	ck_assert(g_utf8_validate((const char *)page.data, -1, NULL));
+}
+END_TEST
+
+/* Names that are shown alike are one series, or the scraper would refuse them all; with all that they
+ * counted. */
+START_TEST(names_that_look_alike)
+{
+	static const char *const alike[] = {"\x1b[2J", "\xe2\x90\x9b[2J"};
+	static const char *const turned[] = {"\xe2\x80\xaego", "\xc2\x9bgo", "\xffgo", "\xef\xbf\xbdgo"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(alike); i++)
+		add("s", alike[i], 1000, i == 0, 1);
+	for (size_t i = 0; i < G_N_ELEMENTS(turned); i++)
+		add("s", turned[i], 1000, false, 1);
+	add("\x1b", "joined \xe2\x80\x8d", 1000, false, 1);
+	ck_assert(take());
+	for (int form = EXPOSITION_TEXT; form <= EXPOSITION_OPENMETRICS; form++) {
+		write_page(5, (enum exposition)form);
+		ck_assert_uint_eq(lines_with("blkin_spans_total{"), 3);
+		expect("blkin_spans_total{service=\"s\",span=\"\xe2\x90\x9b[2J\"} 2");
+		expect("blkin_spans_errors_total{service=\"s\",span=\"\xe2\x90\x9b[2J\"} 1");
+		expect("blkin_span_duration_seconds_count{service=\"s\",span=\"\xe2\x90\x9b[2J\"} 2");
+		expect("blkin_spans_total{service=\"s\",span=\"\xef\xbf\xbdgo\"} 4");
+		expect("blkin_spans_total{service=\"\xe2\x90\x9b\",span=\"joined \xe2\x80\x8d\"} 1");
+	}
 }
 END_TEST
 
@@ -415,6 +441,7 @@ int main(void)
 	tcase_add_test(spans, spans_are_exact);
 	tcase_add_test(spans, bounds_are_the_histograms);
 	tcase_add_test(spans, hostile_names);
+	tcase_add_test(spans, names_that_look_alike);
 	tcase_add_test(spans, names_are_bounded);
 	tcase_add_test(spans, room_for_buckets_ends);
 	tcase_add_test(spans, exemplars_lead_to_traces);

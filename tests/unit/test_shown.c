@@ -94,6 +94,28 @@ START_TEST(daemon_hangs)
 }
 END_TEST
 
+/* It answers when it is asked how it is, but what it was told to do takes it long. */
+START_TEST(session_daemon_waits)
+{
+	struct daemons_health healths = {0};
+
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	page.called = DAEMON_SESSION;
+	page.moved = clock_monotonic() - 6 * NS_PER_SECOND;
+	shown_daemons(&shown, &healths);
+	shown_read(&shown, &seen);
+	ck_assert(!seen.collecting);
+	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_WAITS);
+	ck_assert_ptr_nonnull(strstr(seen.error, "waits for programs that do not answer"));
+	healths.consumer.silent = clock_monotonic() - 3 * NS_PER_SECOND;
+	shown_daemons(&shown, &healths);
+	shown_read(&shown, &seen);
+	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_HANGS);
+	page.called = DAEMON_NONE;
+	check_state(true, REASON_NONE, "");
+}
+END_TEST
+
 /* A daemon that was asked, and has not answered for six seconds. */
 static struct daemon_health silent(void)
 {
@@ -121,6 +143,15 @@ START_TEST(daemon_is_silent)
 	healths = (struct daemons_health){0};
 	shown_daemons(&shown, &healths);
 	check_state(true, REASON_NONE, "");
+	/* where nothing comes, that is known sooner */
+	healths.session.silent = clock_monotonic() - 3 * NS_PER_SECOND;
+	shown_daemons(&shown, &healths);
+	check_state(true, REASON_NONE, "");
+	report(REPORT_WAITS, REASON_CONSUMER_STILL, "nothing comes");
+	shown_daemons(&shown, &healths);
+	shown_read(&shown, &seen);
+	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_HANGS);
+	report(REPORT_COLLECTS, REASON_NONE, "");
 	healths.session.silent = clock_monotonic(); /* was asked just now */
 	shown_daemons(&shown, &healths);
 	check_state(true, REASON_NONE, "");
@@ -173,6 +204,7 @@ int main(void)
 	tcase_add_test(cases, reason_goes_with_the_sentence);
 	tcase_add_test(cases, since_when);
 	tcase_add_loop_test(cases, daemon_hangs, 0, 2);
+	tcase_add_test(cases, session_daemon_waits);
 	tcase_add_test(cases, daemon_is_silent);
 	tcase_add_test(cases, consumer_is_gone);
 	tcase_add_test(cases, reader_ends);

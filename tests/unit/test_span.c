@@ -337,6 +337,76 @@ START_TEST(test_pieces_without_their_span)
 }
 END_TEST
 
+/* Of the pieces that the program has written, LTTng has discarded some, or all. */
+START_TEST(test_pieces_that_do_not_come)
+{
+	const struct misuse *misuse = &assembler_misuses(assembler)->of[MISUSE_TRUNCATED];
+
+	take(piece(EVENT_TAG, "k", "v"), 0);
+	take(whole("a=b\n!pieces 3\n"), 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 k=v a=b "
+		       "blkin.truncated=2 of 3 annotations and tags\n");
+	take(whole("a=b\n!pieces 1\n"), 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 a=b blkin.truncated=1 of 1 annotations and tags\n");
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 2);
+	ck_assert_int_eq(assembler_misuses(assembler)->fresh, 1u << MISUSE_TRUNCATED);
+	ck_assert_str_eq(misuse->service, "svc");
+	ck_assert_str_eq(misuse->span, "op");
+	ck_assert_str_eq(misuse->what, "2 of the 3"); /* the first case, as nobody has taken it */
+}
+END_TEST
+
+/* A span that takes longer than its pieces may wait has them in a part of its own: none is missing. */
+START_TEST(test_pieces_that_go_ahead)
+{
+	take(piece(EVENT_TAG, "early", "1"), 0);
+	assembler_expire(assembler, 1000 * MS);
+	assert_emitted("a/1<0 kind1 op@svc +0/0 early=1\n");
+	take(piece(EVENT_TAG, "late", "1"), 2000);
+	take(whole("!pieces 2\n"), 2000);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 late=1\n");
+	take(piece(EVENT_TAG, "early", "1"), 3000);
+	assembler_expire(assembler, 4000 * MS);
+	assert_emitted("a/1<0 kind1 op@svc +0/0 early=1\n");
+	take(whole("!pieces 1\n"), 5000);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000\n");
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 0);
+}
+END_TEST
+
+static void assert_explained(struct event event, enum misuse_kind kind, const char *what)
+{
+	struct misuses *misuses = assembler_misuses(assembler);
+
+	misuses->fresh = 0;
+	event.has_user = true;
+	event.user = 7;
+	take(event, 0);
+	ck_assert_uint_eq(misuses->fresh, 1u << kind);
+	ck_assert_str_eq(misuses->of[kind].what, what);
+	ck_assert_uint_eq(misuses->of[kind].user, 7);
+}
+
+START_TEST(test_rejections_are_explained)
+{
+	struct event event = whole("!finish +3600005000000\n");
+
+	assert_explained(event, MISUSE_TIME, "finishes at a time 3600.000 s after it was recorded");
+	assert_explained(whole("!finish -2000000\n"), MISUSE_TIME, "finishes 0.002 s before it starts");
+	event.start = event.clock + 1000 * MS;
+	assert_explained(event, MISUSE_TIME, "starts at a time 1.000 s after it was recorded");
+	ck_assert_str_eq(assembler_misuses(assembler)->of[MISUSE_TIME].service, "svc");
+	event = piece(EVENT_ANNOTATION, "", "note");
+	event.piece_time = event.clock + 1000 * MS;
+	assert_explained(event, MISUSE_TIME, "has an annotation at a time 1.000 s after it was recorded");
+	event = whole("k=v\n");
+	event.span_id = 0;
+	assert_explained(event, MISUSE_ID, "span id 0");
+	assert_explained(raw("nonsense"), MISUSE_MALFORMED, "its `data` cannot be parsed");
+	ck_assert_str_eq(emitted->str, "");
+}
+END_TEST
+
 static void assert_rejected(struct event event, enum ledger_row row)
 {
 	int64_t before = rows.row[row];
@@ -678,6 +748,9 @@ int main(void)
 	tcase_add_test(tests, test_pieces_join_their_span);
 	tcase_add_test(tests, test_pieces_of_two_halves);
 	tcase_add_test(tests, test_pieces_without_their_span);
+	tcase_add_test(tests, test_pieces_that_do_not_come);
+	tcase_add_test(tests, test_pieces_that_go_ahead);
+	tcase_add_test(tests, test_rejections_are_explained);
 	tcase_add_test(tests, test_rejections);
 	tcase_add_test(tests, test_too_many_lines);
 	tcase_add_test(tests, test_memory_is_bounded);

@@ -174,7 +174,7 @@ START_TEST(spans_are_counted)
 }
 END_TEST
 
-/* Whatever bytes they have. */
+/* Whatever bytes they have; they are as they are shown. */
 START_TEST(names_are_told_apart)
 {
 	struct snapshot snapshot;
@@ -191,7 +191,7 @@ START_TEST(names_are_told_apart)
 	ck_assert(take());
 	statistics_read(statistics, &snapshot);
 	ck_assert_uint_eq(snapshot.series->len, 4);
-	ck_assert_uint_eq(find(&snapshot, "osd.0", "b\1c")->spans, 1);
+	ck_assert_uint_eq(find(&snapshot, "osd.0", "b\u2401c")->spans, 1);
 	snapshot_clear(&snapshot);
 }
 END_TEST
@@ -378,6 +378,29 @@ START_TEST(what_came_about_since)
 	ck_assert_double_eq_tol((double)series->max, 4000, 4000 * HISTOGRAM_ERROR);
 	ck_assert_uint_eq(find(&now, "c", "n")->max, 9000);
 	ck_assert_uint_eq(now.programs->len, 1);
+	ck_assert_uint_eq(g_array_index(now.programs, struct program, 0).max, 9000); /* is new */
+	snapshot_clear(&before);
+	snapshot_clear(&now);
+}
+END_TEST
+
+START_TEST(a_programs_maximum_is_none_of_before)
+{
+	struct snapshot before, now;
+	struct figures figures;
+
+	add("a", "n", 8000, false, 10);
+	ck_assert(take());
+	statistics_read(statistics, &before);
+	add("a", "n", 2000, false, 10);
+	ck_assert(take());
+	statistics_read(statistics, &now);
+	figures_of_program(&figures, &g_array_index(now.programs, struct program, 0), now.age, 1);
+	ck_assert_double_eq(figures.max, 8);
+	snapshot_subtract(&now, &before);
+	figures_of_program(&figures, &g_array_index(now.programs, struct program, 0), now.age, 1);
+	ck_assert_double_eq(figures.mean, 2);
+	ck_assert_double_nan(figures.max);
 	snapshot_clear(&before);
 	snapshot_clear(&now);
 }
@@ -403,6 +426,7 @@ int main(void)
 	tcase_add_test(counting, forged_names_are_refused);
 	tcase_add_test(counting, a_snapshot_travels);
 	tcase_add_test(counting, what_came_about_since);
+	tcase_add_test(counting, a_programs_maximum_is_none_of_before);
 	suite_add_tcase(suite, counting);
 	return run_all(srunner_create(suite));
 }

@@ -116,11 +116,23 @@ START_TEST(failing)
 
 	one->fault = FAULT_TRY_LATER;
 	one->failing_since = clock_monotonic() - failures[_i].ms * NS_PER_MS;
-	one->was_up = failures[_i].was_up;
+	one->was_up = one->took = failures[_i].was_up;
 	one->unsteady = failures[_i].unsteady;
 	expect(failures[_i].delivers ? "delivering  yes, to a:1\n" : "delivering  NO, to a:1\n");
 	ck_assert(finds("output-busy") == failures[_i].down);
 	ck_assert(finds("output-unsteady") == failures[_i].told_unsteady);
+}
+END_TEST
+
+/* Connected: whether it takes spans is not known before it took some. */
+START_TEST(nothing_sent_yet)
+{
+	struct uplink_server_state *one = server();
+
+	status.outputs[0].uplink.up = one->up = one->was_up = true;
+	expect("delivering  connected, nothing sent yet, to a:1\n");
+	one->took = true;
+	expect("delivering  yes, to a:1\n");
 }
 END_TEST
 
@@ -196,6 +208,105 @@ START_TEST(silent)
 }
 END_TEST
 
+/* The canary, for how many seconds it has been so, and how many ago the last event of others came; 0: never.
+ */
+static const struct {
+	enum canary_mood mood;
+	enum canary_stage stage;
+	int64_t away, last_event;
+	const char *code, *what;
+	bool found;
+} canaries[] = {
+	{CANARY_OFF, 0, 0, 0, "canary-late", "", false},
+	{CANARY_MISSING, 0, 0, 0, "canary-late", "", false},
+	{CANARY_WELL, 0, 0, 0, "canary-late", "", false},
+	{CANARY_LATE, STAGE_CONSUMER, 6, 0, "canary-late", "", false}, /* the reader may say more */
+	{CANARY_LATE, STAGE_CONSUMER, 11, 0, "canary-late", "for 11 s", true},
+	{CANARY_LATE, STAGE_SESSION_DAEMON, 11, 30, "canary-late", "", true},
+	{CANARY_LATE, STAGE_RELAY, 11, 30, "canary-late", "", true},
+	{CANARY_LATE, STAGE_READER, 11, 1, "canary-late", "", false}, /* it is only behind, */
+	{CANARY_LATE, STAGE_CONSUMER, 61, 1, "canary-late", "reader has not come to it",
+		true}, /* but for long */
+	{CANARY_UNRECORDED, 0, 11, 0, "canary-unrecorded", "not recorded for 11 s", true},
+};
+
+START_TEST(canary)
+{
+	int64_t now = clock_monotonic(), last = canaries[_i].last_event;
+
+	status.progress = now;
+	status.collector.collecting = true;
+	status.collector.since = now - 1000 * NS_PER_SECOND;
+	status.census = (struct census){.known = true, .programs = 1, .blkin = 1};
+	status.activity.last_event = last ? now - last * NS_PER_SECOND : 0;
+	status.canary = (struct canary_state){.mood = canaries[_i].mood,
+		.stage = canaries[_i].stage,
+		.since = now - canaries[_i].away * NS_PER_SECOND,
+		.lag = canaries[_i].away * NS_PER_SECOND};
+	ck_assert(finds(canaries[_i].code) == canaries[_i].found);
+	ck_assert(status_canary_is_lost(&status) == canaries[_i].found);
+	expect(canaries[_i].what);
+	/* whoever has said why is the one to be heard */
+	status.collector.reason = REASON_RELAY_STALLS;
+	ck_assert(!finds(canaries[_i].code));
+	/* but that it is read from files is no reason */
+	status.collector.reason = REASON_UNREADABLE;
+	ck_assert(finds(canaries[_i].code) == canaries[_i].found);
+}
+END_TEST
+
+/* Those that the session daemon waits for are named if that is known; none is to be restarted for them. */
+START_TEST(waits_for_stopped)
+{
+	status.progress = clock_monotonic();
+	status.collector.reason = REASON_SESSION_DAEMON_WAITS;
+	snprintf(status.collector.error, sizeof(status.collector.error), "lttng-sessiond waits");
+	ck_assert(finds("program-stopped"));
+	expect("lttng-sessiond waits");
+	expect("`blkin status`, as root, names them");
+	status.census = (struct census){.stopped = 2, .stopped_names = "a (1) of user 7, b (2) of user 7"};
+	ck_assert(finds("program-stopped") && !finds("lttng-hangs"));
+	expect("2 traced programs are stopped: a (1) of user 7, b (2) of user 7;");
+	expect(": that is why nothing is collected now");
+	status.collector.reason = REASON_NONE;
+	status.collector.collecting = true;
+	status.census.stopped = 1;
+	ck_assert(finds("program-stopped"));
+	expect("it records nothing, and lttng-sessiond waits 5 s for each whenever the session begins or "
+	       "changes\n");
+}
+END_TEST
+
+/* Those that wait for long; whoever holds them up is named, and nobody else is blamed. */
+START_TEST(waits_to_be_registered)
+{
+	int64_t now = clock_monotonic();
+
+	status.progress = now;
+	status.collector.collecting = true;
+	status.census.known = true;
+	status.activity.registering = 1;
+	status.activity.registering_since = now - 4 * NS_PER_SECOND;
+	ck_assert(!finds("registration-held") && finds("no-program"));
+	status.activity.registering_since = now - 6 * NS_PER_SECOND;
+	ck_assert(finds("registration-held") && !finds("no-program"));
+	expect("1 connection waits to be registered by lttng-sessiond, for 6 s: programs that start now");
+	expect("`blkin status`, as root, names the processes");
+	status.activity.registering = 64;
+	status.census.holders = 1;
+	snprintf(status.census.holder_names, sizeof(status.census.holder_names), "a (1) of user 7");
+	ck_assert(finds("registration-held"));
+	expect("64 connections wait to be registered by lttng-sessiond, the longest for 6 s:");
+	expect("in their start; what holds it up is a (1) of user 7");
+	expect("end it (kill -KILL and its number)");
+	status.canary = (struct canary_state){.mood = CANARY_UNRECORDED, .since = now};
+	ck_assert(!finds("canary-unrecorded"));
+	/* one that hangs takes none, either */
+	status.collector.reason = REASON_SESSION_DAEMON_HANGS;
+	ck_assert(finds("lttng-hangs") && !finds("registration-held"));
+}
+END_TEST
+
 /* Only root and the agent's user may say that a reload was refused. */
 START_TEST(refusal)
 {
@@ -222,10 +333,14 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, latency, 0, sizeof(latencies) / sizeof(*latencies));
 	tcase_add_test(cases, sizes);
+	tcase_add_test(cases, waits_for_stopped);
+	tcase_add_test(cases, waits_to_be_registered);
 	tcase_add_test(cases, refusal);
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
+	tcase_add_test(cases, nothing_sent_yet);
 	tcase_add_test(cases, unsteady);
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));
+	tcase_add_loop_test(cases, canary, 0, sizeof(canaries) / sizeof(*canaries));
 	return run_cases("status", cases);
 }

@@ -14,12 +14,15 @@ int main(void)
 	suite_add_tcase(suite, uplink_answers());
 	suite_add_tcase(suite, uplink_backoff());
 	suite_add_tcase(suite, uplink_connections());
+	suite_add_tcase(suite, uplink_courtesy());
 	suite_add_tcase(suite, uplink_dns());
 	suite_add_tcase(suite, uplink_formats());
 	suite_add_tcase(suite, uplink_http());
 	suite_add_tcase(suite, uplink_proxy());
 	suite_add_tcase(suite, uplink_refusals());
+	suite_add_tcase(suite, uplink_replay());
 	suite_add_tcase(suite, uplink_rooms());
+	suite_add_tcase(suite, uplink_sendpace());
 	suite_add_tcase(suite, uplink_servers());
 	suite_add_tcase(suite, uplink_suspects());
 	suite_add_tcase(suite, uplink_tls());

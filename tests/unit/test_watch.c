@@ -6,6 +6,9 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
+#include "session/again.h"
+#include "session/measure.h"
 #include "session/session.h"
 #include "session/watch.h"
 
@@ -16,12 +19,20 @@ static atomic_bool there;
 
 /* In the place of the one that asks the daemon. */
 enum session_status session_repair(const struct config *config, const struct session_identity *identity,
-	uint64_t level, bool anew, struct session_repairs *repairs)
+	uint64_t level, struct anew anew, struct session_repairs *repairs)
 {
 	(void)config, (void)identity, (void)anew;
 	*repairs = (struct session_repairs){0};
 	level_seen = level;
 	return there ? SESSION_OK : SESSION_NONE;
+}
+
+void measure_buffers(
+	const struct config *config, const struct session_identity *identity, struct user_buffers *buffers)
+{
+	(void)config;
+	*buffers = (struct user_buffers){.known = true};
+	userbuffers_add(buffers, 1000, identity->created);
 }
 
 static const struct config config = {.level = 7};
@@ -44,6 +55,26 @@ START_TEST(level_changes_at_once)
 	watch_set_level(watch, 3);
 	wait_level(3);
 	ck_assert(!watch_gone(watch));
+	watch_destroy(watch);
+}
+END_TEST
+
+/* Each session's buffers are told once, and soon after it began. */
+START_TEST(buffers_are_measured)
+{
+	struct session_identity other = {.name = "blkin-2", .created = 2};
+	struct watch *watch = watch_create(&config);
+	struct user_buffers buffers = {0};
+
+	there = true;
+	for (uint64_t created = 1; created <= 2; created++) {
+		watch_set(watch, created == 1 ? &session : &other);
+		for (int i = 0; i < 100 && !watch_measured(watch, &buffers); i++)
+			g_usleep(20 * 1000);
+		ck_assert(buffers.known);
+		ck_assert_uint_eq(userbuffers_sum(&buffers), created);
+		ck_assert(!watch_measured(watch, &buffers));
+	}
 	watch_destroy(watch);
 }
 END_TEST
@@ -75,12 +106,43 @@ START_TEST(level_changes_once_it_is_gone)
 }
 END_TEST
 
+#define MINUTE (60 * NS_PER_SECOND)
+
+static void check_due(const struct omissions *omissions, int64_t minutes, bool events, bool kernel)
+{
+	const struct asked asked = {NS_PER_SECOND, NS_PER_SECOND};
+	struct anew due = again_due(omissions, &asked, NS_PER_SECOND + minutes * MINUTE);
+
+	ck_assert_int_eq(due.events, events);
+	ck_assert_int_eq(due.kernel, kernel);
+}
+
+/* What is refused to programs' events does not have the kernel's modules looked for more often. */
+START_TEST(asked_again)
+{
+	struct omissions omissions = {0};
+
+	check_due(&omissions, 100, false, false);
+	omissions.kernel.reason = REASON_KERNEL_MISSING;
+	check_due(&omissions, 9, false, false);
+	check_due(&omissions, 10, false, true);
+	omissions.events.reason = REASON_EVENTS_FAILED;
+	check_due(&omissions, 0, false, false);
+	check_due(&omissions, 1, true, false);
+	check_due(&omissions, 10, true, true);
+	omissions.kernel.reason = REASON_KERNEL_DENIED;
+	check_due(&omissions, 1, true, true);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("all");
 
 	tcase_set_timeout(cases, 20);
 	tcase_add_test(cases, level_changes_at_once);
+	tcase_add_test(cases, buffers_are_measured);
 	tcase_add_test(cases, level_changes_once_it_is_gone);
+	tcase_add_test(cases, asked_again);
 	return run_cases("watch", cases);
 }

@@ -4,6 +4,8 @@
 #define TEXTS_H
 
 #include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "core/text.h"
@@ -13,10 +15,18 @@ static inline struct text literal(const char *text)
 	return (struct text){text, (uint32_t)strlen(text)};
 }
 
-static inline void assert_text(struct text one, struct text other)
+static inline void assert_text(struct text first, struct text second)
 {
-	ck_assert_uint_eq(one.size, other.size);
-	ck_assert(!one.size || !memcmp(one.data, other.data, one.size));
+	ck_assert_uint_eq(first.size, second.size);
+	ck_assert(!first.size || !memcmp(first.data, second.data, first.size));
+}
+
+static inline bool bytes_have(const uint8_t *data, size_t size, const void *what, size_t length)
+{
+	for (size_t at = 0; at + length <= size; at++)
+		if (!memcmp(data + at, what, length))
+			return true;
+	return false;
 }
 
 #endif

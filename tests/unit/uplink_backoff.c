@@ -99,6 +99,29 @@ START_TEST(good_service_makes_waits_short)
 }
 END_TEST
 
+/* All agents ask for a server that is away; the longer it is, the seldomer. One that comes back is tried as
+ * usual. */
+START_TEST(waits_grow_with_the_outage)
+{
+	const int64_t max = 1500 * NS_PER_MS;
+
+	backoff_set_pace(&backoff, 250 * NS_PER_MS, max);
+	for (int i = 0; i < 20; i++)
+		backoff_next(&backoff, 0, NOW);
+	ck_assert_int_eq(backoff.bound, max);
+	for (int i = 0; i < 20; i++)
+		backoff_next(&backoff, 0, NOW + 100 * NS_PER_SECOND);
+	ck_assert_int_eq(backoff.bound, 10 * NS_PER_SECOND);
+	for (int i = 0; i < 20; i++)
+		backoff_next(&backoff, 0, NOW + 3000 * NS_PER_SECOND);
+	ck_assert_int_eq(backoff.bound, 30 * NS_PER_SECOND);
+	backoff_good(&backoff, NOW + 3000 * NS_PER_SECOND);
+	ck_assert_int_eq(backoff.bound, max);
+	backoff_next(&backoff, 0, NOW + 3001 * NS_PER_SECOND);
+	ck_assert_int_eq(backoff.bound, max);
+}
+END_TEST
+
 TCase *uplink_backoff(void)
 {
 	TCase *tests = tcase_create("backoff");
@@ -108,5 +131,6 @@ TCase *uplink_backoff(void)
 	tcase_add_test(tests, what_is_asked_for_is_bounded);
 	tcase_add_test(tests, one_good_answer_does_not_make_waits_short);
 	tcase_add_test(tests, good_service_makes_waits_short);
+	tcase_add_test(tests, waits_grow_with_the_outage);
 	return tests;
 }

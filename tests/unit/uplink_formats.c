@@ -64,14 +64,14 @@ START_TEST(refused_when_taken)
 	struct rig rig;
 
 	rig_open(&rig);
-	backlog_attach(rig.queue);
+	backlog_attach(rig.queue, 100);
 	push_foreign(&rig);
 	push_foreign(&rig);
 	push(&rig, 1);
 	queue_mark(rig.queue);
 	backlog_replay(rig.queue, foreign_entry(&rig, 12));
 	delivery_init(&delivery, rig.queue, BATCH_ZIPKIN_SPANS);
-	piece = delivery_take(&delivery, true, 0);
+	piece = delivery_take(&delivery, DELIVERY_ANY, 0);
 	ck_assert_ptr_nonnull(piece);
 	ck_assert_uint_eq(piece->count, SPANS);
 	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 2 * FOREIGN_SPANS);
@@ -81,7 +81,7 @@ START_TEST(refused_when_taken)
 	delivery_took(&delivery, piece, 0);
 	ck_assert(queue_mark_settled(rig.queue));
 	ck_assert_uint_eq(queue_bytes(rig.queue), 0);
-	ck_assert_ptr_null(delivery_take(&delivery, true, 0));
+	ck_assert_ptr_null(delivery_take(&delivery, DELIVERY_ANY, 0));
 	ck_assert(delivery_empty(&delivery));
 	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 3 * FOREIGN_SPANS);
 	ASSERT_ROW(&rig, SPANS_SENT, SPANS);
@@ -107,7 +107,7 @@ START_TEST(only_the_bad_item_is_refused)
 	struct rig rig;
 
 	rig_open(&rig);
-	backlog_attach(rig.queue);
+	backlog_attach(rig.queue, 100);
 	zipkin_encode(&item, &span);
 	for (int i = 0; i < 5; i++)
 		batch_add(batch, i == 3 ? (const uint8_t *)"broken" : item.data, i == 3 ? 6 : item.size,
@@ -115,7 +115,7 @@ START_TEST(only_the_bad_item_is_refused)
 	account_add(rig.account, SPANS_QUEUED, 5);
 	queue_push(rig.queue, batch);
 	delivery_init(&delivery, rig.queue, BATCH_ZIPKIN_JSON);
-	piece = delivery_take(&delivery, true, 0);
+	piece = delivery_take(&delivery, DELIVERY_ANY, 0);
 	ck_assert_ptr_nonnull(piece);
 	ck_assert_uint_eq(piece->count, 4);
 	ASSERT_ROW(&rig, SPANS_DROPPED_REFUSED, 1);

@@ -363,14 +363,14 @@ START_TEST(answers_to_the_end)
 		{"HTTP/1.0 202 OK\r\n\r\nabc", REPLY_PARTIAL, REPLY_GOOD},
 		{"HTTP/1.1 202 OK\r\nConnection: close\r\n\r\nabc", REPLY_PARTIAL, REPLY_GOOD},
 		{"HTTP/1.1 400 No\r\nConnection: close\r\n\r\nabc", REPLY_PARTIAL, REPLY_REFUSED},
-		{"HTTP/1.1 202 OK\r\n\r\n", REPLY_GOOD, REPLY_GOOD}, /* it says of no end */
+		{"HTTP/1.1 202 OK\r\n\r\n", REPLY_PARTIAL, REPLY_GOOD}, /* it says of no end */
 		{"HTTP/1.0 202 OK\r\nContent-Length: 0\r\n\r\n", REPLY_GOOD, REPLY_GOOD},
 		{"HTTP/1.0 204 OK\r\n\r\n", REPLY_GOOD, REPLY_GOOD},
-		/* cut short */
-		{"HTTP/1.0 202 OK\r\nContent-Length: 4\r\n\r\nabc", REPLY_PARTIAL, REPLY_PARTIAL},
+		/* cut short: what the server did with the call is in the head */
+		{"HTTP/1.0 202 OK\r\nContent-Length: 4\r\n\r\nabc", REPLY_PARTIAL, REPLY_GOOD},
+		{"HTTP/1.0 503 No\r\nContent-Length: 4\r\n\r\nabc", REPLY_PARTIAL, REPLY_PUT_OFF},
 		{"HTTP/1.0 202 OK\r\n", REPLY_PARTIAL, REPLY_PARTIAL},
-		{"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", REPLY_PARTIAL,
-			REPLY_PARTIAL},
+		{"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", REPLY_PARTIAL, REPLY_GOOD},
 	};
 
 	for (size_t i = 0; i < LENGTH(cases); i++) {

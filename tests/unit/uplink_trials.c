@@ -82,7 +82,7 @@ END_TEST
 /* Every other call is put off: told six times, and not each time. */
 START_TEST(flapping_is_told_in_few_lines)
 {
-	static enum peer_act acts[400];
+	static enum peer_act acts[4000];
 	struct rig rig;
 
 	for (size_t i = 0; i < LENGTH(acts); i++)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Instructions a call and a span, by function: of the client's calls, of the formats, and of `blkin import` by stage."""
 
+import subprocess
 from collections import Counter
 
-from rig.process import free_port
+from rig.process import Trouble, free_port
 
 from . import callgrind
 from .files import record, trace_of
@@ -11,7 +12,8 @@ from .table import Table
 from .trace import Session, Sink, babeltrace2_words
 
 TARGETS = ("guard-programs", "cli/blkin")
-CALLS = 400
+CALLS, WARM_UP = 400, 20  # as in count.c
+EVENTS = 11  # of a call of each row
 FEW, MANY = 1500, 3500  # the first thousand messages are read twice: to see whether the trace is good
 CLIENT = {
     "tracepoint": "client: bare tracepoint",
@@ -44,12 +46,23 @@ class Row:
         self.instructions = sum(self.functions.values())
 
 
+def check_recorded(session):
+    """What a session that is not yet begun refuses costs a tenth, and LTTng counts it nowhere."""
+    words = ["babeltrace2", session.folder]
+    events = subprocess.run(words, capture_output=True, check=True).stdout.count(b"\n")
+    wanted = (CALLS + WARM_UP) * EVENTS
+    if events != wanted:
+        raise Trouble(f"{events} events were recorded of {wanted}: not a measurement")
+
+
 def count_client(node, slow):
     program = node.built(f"tests/bench/count{slow}")
     found = callgrind.run(node, [program, CALLS, "off"])
     with Session(node) as session:
-        found |= callgrind.run(node, [program, CALLS, "on"])
+        # until LTTng is done with a program, its events are enabled, and are not recorded yet
+        found |= callgrind.run(node, [program, CALLS, "on"], LTTNG_UST_REGISTER_TIMEOUT="-1")
         session.stop()
+        check_recorded(session)
     return {name: Row(found[title], CALLS) for title, name in CLIENT.items()}
 
 

@@ -42,24 +42,32 @@ def measure_busy(node, sizes):
     return table
 
 
-def measure_idle(node, sizes):
-    """As it is by default: programs that record nothing now, but will."""
-    table = Table(f"Node: {IDLE_PROGRAMS} programs that record next to nothing, for {sizes.idle_seconds} s", "% of a core")
+def idle_round(node, sizes, canary):
+    """% of a core, by process: programs that record nothing now, but will."""
     sink = Sink(node, free_port())
-    agent = node.start_agent(sink.port, session={"live-timer": "200ms"})
+    agent = node.start_agent(sink.port, session={"live-timer": "200ms", "canary": canary})
     programs = [node.start([node.built("tests/bench/generate"), "span", 10_000, 0.1]) for _ in range(IDLE_PROGRAMS)]
     time.sleep(3)
     pids = of_node(node, agent)
-    rounds = []
-    for _ in range(sizes.node_rounds):
-        before = seconds(pids)
-        time.sleep(sizes.idle_seconds)
-        rounds.append(difference(seconds(pids), before, 100 / sizes.idle_seconds))
-    add_all(table, rounds)
+    before = seconds(pids)
+    time.sleep(sizes.idle_seconds)
+    used = difference(seconds(pids), before, 100 / sizes.idle_seconds)
     for program in programs:
         program.kill()
     agent.stop()
     sink.stop()
+    return used
+
+
+def measure_idle(node, sizes):
+    """As it is by default; and, in turns, with the canary."""
+    table = Table(f"Node: {IDLE_PROGRAMS} programs that record next to nothing, for {sizes.idle_seconds} s", "% of a core")
+    rounds, watched = [], []
+    for _ in range(sizes.node_rounds):
+        rounds.append(idle_round(node, sizes, "no"))
+        watched.append(idle_round(node, sizes, "yes"))
+    add_all(table, rounds)
+    table.add("the node, with the canary", median(sum(used.values()) for used in watched))
     return table
 
 

@@ -5,8 +5,6 @@ import glob
 import re
 import time
 
-from rig.process import reader_of
-
 
 def children(pid):
     """Of all its threads."""
@@ -23,8 +21,8 @@ def below(pid):
 
 
 def of_node(node, agent):
-    """Process ids by what they are: the agent with its reader, and LTTng's daemons."""
-    pids = {"blkin-agent": [agent.pid] + list(filter(None, [reader_of(agent.pid)]))}
+    """Process ids by what they are: the agent with its reader and its canary, and LTTng's daemons."""
+    pids = {"blkin-agent": below(agent.pid)}
     pids |= {"lttng-sessiond": [], "lttng-consumerd": [], "lttng-relayd": below(node.relayd.pid)}
     for pid in below(node.sessiond.pid):
         with open(f"/proc/{pid}/comm", encoding="ascii") as file:

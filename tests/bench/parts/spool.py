@@ -11,7 +11,7 @@ from .trace import Sink, cpu, generate
 
 KEYS = {
     "output": {"queue-size": "1M", "retry-min": "100ms", "retry-max": "200ms"},
-    "spool": {"replay-share": 100, "max-size": "8G"},
+    "spool": {"replay-share": 100, "replay-floor": 1000000, "max-size": "8G"},
 }
 
 

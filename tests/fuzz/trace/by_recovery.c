@@ -143,10 +143,12 @@ static void read_session(struct reading *is, struct pipeline *pipeline, struct p
 {
 	static const struct session_identity session = {.name = SESSION, .created = CREATED};
 	GPtrArray *users = users_create(is->orders.suspects);
+	struct runstate state = {0};
 	const struct recover recover = {.config = is->config,
 		.pipeline = pipeline,
 		.progress = progress,
 		.users = users,
+		.state = &state,
 		.alone = is->orders.alone,
 		.stopping = stopping,
 		.left_out = left_out,
@@ -190,8 +192,9 @@ static void check_end(void)
 	witness_hold_ledger(&witness->rows);
 	witness_hold(row[SPANS_PENDING] == 0 && row[SPANS_MADE] == witness->spans,
 		"%" PRId64 " spans made, %" PRId64 " handed over", row[SPANS_MADE], witness->spans);
-	witness_hold(row[PACKETS_LOST] >= reading->lost, "%" PRId64 " packets lost, %" PRId64 " left out",
-		row[PACKETS_LOST], reading->lost);
+	witness_hold(row[PACKETS_LOST] + row[PACKETS_LOST_UNREADABLE] >= reading->lost,
+		"%" PRId64 " packets lost, %" PRId64 " of them unreadable, %" PRId64 " left out",
+		row[PACKETS_LOST], row[PACKETS_LOST_UNREADABLE], reading->lost);
 	for (unsigned i = 0; i < witness->good; i++)
 		witness_hold(witness->times[i] == 1, "span %u of the good trace is handed over %u times", i,
 			witness->times[i]);

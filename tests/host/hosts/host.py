@@ -2,14 +2,13 @@
 """A host: a Debian that boots with its own systemd, in a container of systemd-nspawn."""
 
 import contextlib
-import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 
-from rig.process import Program, Trouble, wait_until
+from rig.booted import ASK, Booted
+from rig.process import Program, Trouble
 
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -23,7 +22,7 @@ ENVIRONMENT = {
 JOIN = 'for group in $1; do echo $$ >"$group/cgroup.procs" || exit 69; done; shift; exec "$@"'
 
 
-class Host:
+class Host(Booted):
     """
     Made by Rack.host(). Its files are @root, which is there from start to end; what runs is gone with power_off(),
     and back with boot().
@@ -162,7 +161,7 @@ class Host:
         os.makedirs(os.path.dirname(self.path(path)), exist_ok=True)
         shutil.copy(source, self.path(path))
 
-    # Debian and systemd
+    # Debian
 
     def install(self, *packages, recommends=True):
         """
@@ -179,33 +178,11 @@ class Host:
         options += [f"-oDpkg::Options::=--force-{option}" for option in ("confdef", "confold")]
         return self.run("apt-get", "-q", "-y", *options, "install", *words, seconds=300)
 
-    def systemctl(self, *words, **how):
-        return self.run("systemctl", *words, **how)
-
-    def property(self, unit, name):
-        return self.systemctl("show", "--value", "--property", name, unit).strip()
-
-    def active(self, unit):
-        return self.property(unit, "ActiveState") == "active"
-
-    def main_pid(self, unit):
-        return int(self.property(unit, "MainPID"))
-
-    def journal(self, unit):
-        return self.run("journalctl", "--no-pager", "--output=cat", "--unit", unit)
-
     def last_words(self):
         """What its services said, for the report of a test that failed."""
         if not self.running():
             return self.nspawn.log() if self.nspawn else "it is off"
-        units = ("blkin-agent", "blkin-relayd", "lttng-sessiond", "collect")
-        return self.run("journalctl", "--no-pager", "--lines=80", *(f"--unit={unit}" for unit in units), code=None)
-
-    # The agent
-
-    def status(self):
-        """What `blkin status --json` says."""
-        return json.loads(self.run("blkin", "status", "--json"))
+        return super().last_words()
 
     def page(self, path):
         """An HTTP page of the agent's: its code and text. The host needs no client of its own for it."""
@@ -215,26 +192,3 @@ class Host:
         )
         code, _, text = asked.stdout.partition("\n")
         return int(code), text
-
-    def metric(self, name):
-        """What /metrics says of a metric, its labels added up."""
-        lines = self.page("/metrics")[1].splitlines()
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if re.split(r"[{ ]", line)[0] == name)
-
-    def collecting(self):
-        return self.page("/readyz")[0] == 200
-
-    def wait_collecting(self, seconds=30):
-        wait_until(self.collecting, seconds, f"the agent on {self.name} to collect: {self.page('/readyz')[1]}", 0.1)
-
-
-ASK = """
-import sys, urllib.error, urllib.request
-try:
-    with urllib.request.urlopen("http://127.0.0.1:9412" + sys.argv[1], timeout=10) as answer:
-        print(answer.status, answer.read().decode(), sep="\\n")
-except urllib.error.HTTPError as error:
-    print(error.code, error.read().decode(), sep="\\n")
-except OSError as error:
-    print(0, error, sep="\\n")
-"""

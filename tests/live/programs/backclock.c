@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A clock plugin for LTTng (LTTNG_UST_CLOCK_PLUGIN) whose clock goes back by a second, five times in two
- * seconds. Apart from that it is LTTng's own.
+ * seconds. Apart from that it is LTTng's own. Built with -DAHEAD, it is $AHEAD ns ahead instead.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,6 +21,9 @@ static uint64_t read_clock(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	now = (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+#ifdef AHEAD
+	return now + strtoull(getenv("AHEAD"), NULL, 10);
+#endif
 	return now / TURN_NS % 2 ? now - NS_PER_SECOND : now;
 }
 

@@ -17,6 +17,7 @@
 #define MAX 16
 
 static struct lttng_event events[MAX];
+static char *filters[MAX];
 static struct lttng_channel made; /* as it was given; whether it is enabled does not show in it (2.13) */
 static int count, channels, is_on;
 
@@ -98,8 +99,11 @@ int list_events(struct lttng_handle *handle, const char *channel, struct lttng_e
 
 int get_filter(struct lttng_event *event, const char **filter)
 {
-	if (event->type == LTTNG_EVENT_SYSCALL || !strchr(event->name, ':'))
-		return 1;
+	for (int i = 0; i < count; i++)
+		if (events[i].type == event->type && !strcmp(events[i].name, event->name)) {
+			*filter = filters[i];
+			return 0;
+		}
 	return REAL(lttng_event_get_filter_expression)(event, filter);
 }
 
@@ -114,7 +118,9 @@ int lttng_enable_event_with_filter(
 	if (count == MAX)
 		return -LTTNG_ERR_KERN_ENABLE_FAIL;
 	memcpy(&events[count], event, sizeof(*event));
+	filters[count] = filter ? strdup(filter) : NULL;
 	events[count++].enabled = 1;
-	fprintf(stderr, "fakekernel: %s %d in %s\n", event->name, (int)event->type, channel);
+	fprintf(stderr, "fakekernel: %s %d in %s%s\n", event->name, (int)event->type, channel,
+		filter ? " but its own" : "");
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -110,17 +111,26 @@ static void *work(void *data)
 	return NULL;
 }
 
+/* LTTng tells that an event is recorded a few milliseconds before it is, while it goes on registering a
+ * program with a session that begins; nothing tells when that is over. */
+#define BEGINS_US 200000
+
 /* The process's share: its threads, each with an endpoint of its own. */
 static int run_threads(const struct load *load)
 {
 	struct worker workers[WORKERS_MAX];
+	bool waited = false;
 
-	for (int i = 0; i < load->wait * 20 && !blkin_tracing(); i++)
+	for (int i = 0; i < load->wait * 20 && !blkin_tracing(); i++) {
 		usleep(50000);
+		waited = true;
+	}
 	if (load->wait && !blkin_tracing()) {
 		fprintf(stderr, "spanload: no session records spans\n");
 		return 3;
 	}
+	if (waited)
+		usleep(BEGINS_US);
 	for (int i = 0; i < load->threads; i++) {
 		struct worker *worker = &workers[i];
 

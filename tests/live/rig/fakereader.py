@@ -16,11 +16,11 @@ import time
 
 NAME = "blkin-reader"
 SOCKET, PAGE = 3, 4
-HELLO, HAND, PLACE, SAVE, STATE, OMITS, LEFT_OUT, WELL, ENDED, FINISHED = range(1, 11)
+HELLO, HAND, PLACE, SAVE, STATE, OMITS, BUFFERS, LEFT_OUT, WELL, ENDED, FINISHED = range(1, 12)
 COLLECTS, IN_PART = 1, 2
 # agent/core/rows.h
-ROWS = 33
-READ, IN_SPANS, MADE, PENDING = 0, 3, 18, 19
+ROWS = 41
+READ, IN_SPANS, MADE, PENDING = 0, 5, 20, 21
 # where in the page
 WRITTEN, TAKEN, WANTED, BYTES, SIZE = 64, 128, 136, 192, 1024 * 1024
 NOBODY = bytes(16) + b"\x80\0\0\0" + bytes(16)  # what was reached: nothing of any stream

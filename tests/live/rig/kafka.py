@@ -8,10 +8,9 @@ import os
 import signal
 import subprocess
 
-from .process import Trouble, answers, free_port, wait_until
+from .process import JAVA, Trouble, answers, free_port, wait_until
 
-JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
-JAVA += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
+QUIET_JAVA = [*JAVA, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
 CLUSTER = "AAAAAAAAAAAAAAAAAAAAAA"
 USER, PASSWORD = "blkin", "open sesame"
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -115,7 +114,7 @@ class Broker:
 
     def java(self, *words):
         jars = os.path.join(os.environ["KAFKA_JARS"], "*")
-        return JAVA + ["-Xmx256m", f"-Djava.io.tmpdir={self.node.folder}", "-cp", jars, *words]
+        return [*QUIET_JAVA, "-Xmx256m", f"-Djava.io.tmpdir={self.node.folder}", "-cp", jars, *words]
 
     def format(self):
         """

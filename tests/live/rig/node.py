@@ -16,10 +16,12 @@ import time
 import urllib.error
 import urllib.request
 
-from .process import Program, Trouble, answers, child_of, exactly, free_port, is_unlocked, reader_of, wait_until
+from .process import PATIENCE, Program, Trouble, answers, child_of, exactly, free_port, is_unlocked, reader_of, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
+with open(os.path.join(TOP, "meson.build"), encoding="utf-8") as build:
+    VERSION = re.search(r"^  version: '(.*)',$", build.read(), re.MULTILINE)[1]
 SAMPLE = re.compile(r'^(\w+)(\{(?:[^"]|"(?:[^"\\]|\\.)*")*?\})? (\S+)$')
 
 
@@ -48,10 +50,13 @@ def sanitized():
 
 
 def paced(plain, under_sanitizers):
-    """A rate that this build keeps up with: ThreadSanitizer's makes programs four times slower than the others'."""
+    """
+    A rate that this build keeps up with, and this machine just now: ThreadSanitizer's makes programs four times slower than the
+    others'.
+    """
     if not sanitized():
         return plain
-    return under_sanitizers // 4 if sanitizers() == "thread" else under_sanitizers
+    return under_sanitizers // 4 if sanitizers() == "thread" else int(under_sanitizers / PATIENCE)
 
 
 # What babeltrace2 keeps is known by the names in tests/lsan.supp, which are cut off a stack that is walked quickly: GLib keeps
@@ -261,7 +266,7 @@ class Node:
             },
             "spans": {"linger": "1s", "grace": "100ms"},
             "output": {"server": f"127.0.0.1:{server}", "batch-delay": "50ms", "retry-min": "50ms", "retry-max": "500ms"},
-            "spool": {"replay-floor": 5000},
+            "spool": {"replay-floor": 50000},
         }
         for section, keys in sections.items():
             config.setdefault(section, {}).update({key.replace("_", "-"): value for key, value in keys.items()})
@@ -395,7 +400,9 @@ class Lane:
             setattr(self, state, int(metrics[f'blkin_agent_{kind}{{state="{state}"}}']))
 
     def __str__(self):
-        return "lane: " + ", ".join(f"{name} {value}" for name, value in vars(self).items() if name != "metrics")
+        rows = ", ".join(f"{name} {value}" for name, value in vars(self).items() if name != "metrics")
+        lost = {key: int(value) for key, value in self.metrics.items() if "_dropped_total" in key and value}
+        return f"lane: {rows}; {lost}"
 
     def check(self):
         under_way = self.queued + self.held + self.spooled
@@ -441,10 +448,13 @@ class Ledger:
         self.spooled = one("blkin_agent_spans", state="spooled")
         self.sent = total("blkin_agent_spans_sent_total")
         self.sent_again = total("blkin_agent_spans_sent_again_total")
+        self.removed = total("blkin_agent_spans_removed_total")  # of those sent
         self.sampled_out = total("blkin_agent_spans_sampled_out_total")
         self.dropped = total("blkin_agent_spans_dropped_total")
         self.sessions = total("blkin_agent_sessions_created_total")
         self.sessions_lost = total("blkin_agent_sessions_lost_total")
+        self.lost_seconds = total("blkin_agent_sessions_lost_seconds_total")
+        self.programs_lost = total("blkin_agent_programs_lost_total")
         self.again = total("blkin_agent_events_read_again_total")
         self.repaired = total("blkin_agent_strings_repaired_total")
         self.spans = self.taken + self.pending

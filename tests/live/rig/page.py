@@ -4,6 +4,7 @@
 import http.client
 import json
 import re
+import subprocess
 
 
 class Answer:
@@ -29,8 +30,13 @@ def ask(node, path, **headers):
 
 
 def token_of(node):
-    """From the address that `blkin status` prints."""
-    return re.fullmatch(rf"http://127\.0\.0\.1:{node.http}/\?token=([\w-]{{32}})", node.status()["page"])[1]
+    """From the address that `blkin page` prints."""
+    return re.fullmatch(rf"http://127\.0\.0\.1:{node.http}/\?token=([\w-]{{32}})\n", page_of(node).stdout)[1]
+
+
+def page_of(node):
+    command = [node.built("cli/blkin"), "page", "--socket", node.socket]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def spans_of(node, query="", **headers):

@@ -12,6 +12,8 @@ import socket
 import subprocess
 import time
 
+# Servers that are started for each test: what they have compiled would not last for long.
+JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
 SANITIZER = re.compile(r"(ERROR|WARNING|FATAL): \w+Sanitizer|runtime error:")
 # babeltrace2 2.1 cannot stand a stream that comes before its trace's metadata; another reader takes over
 NO_METADATA = re.compile(
@@ -19,7 +21,18 @@ NO_METADATA = re.compile(
     r" in bt_trace_class_borrow_stream_class_by_index",
     re.DOTALL,
 )
-SLOW = float(os.environ.get("BLKIN_SLOW", "1"))  # how many times longer than usual to wait for what has to come
+
+
+def slowness():
+    """How many times slower than usual a program is just now, as processors are slow, or others use them, too."""
+    begun = time.monotonic()
+    for _ in range(2_000_000):
+        pass
+    return max(1, min(3, (time.monotonic() - begun) / 0.08))
+
+
+SLOW = float(os.environ.get("BLKIN_SLOW", "1"))  # how many times slower than usual programs are made
+PATIENCE = SLOW if SLOW > 1 else slowness()  # how many times longer than usual to wait for what has to come
 
 
 class Trouble(Exception):
@@ -36,13 +49,13 @@ def exactly(true, what):
         raise Inexact(what)
 
 
-def wait_until(condition, seconds, what, step=0.05):
+def wait_until(condition, seconds, what, step=0.05, promised=False):
     """
     Returns the first true value of condition(), asked each @step seconds, and sooner at first; Trouble after @seconds, or
-    more where BLKIN_SLOW says so. What takes long to ask, as `blkin status` does, is asked less often: it would keep a
+    more where BLKIN_SLOW says so, or the machine is slow, unless so many seconds are @promised to users. What takes long to ask, as `blkin status` does, is asked less often: it would keep a
     processor busy that what is waited for needs.
     """
-    seconds *= SLOW
+    seconds *= SLOW if promised else PATIENCE
     deadline = time.monotonic() + seconds
     pause = min(step, 0.01)
     while True:
@@ -55,6 +68,17 @@ def wait_until(condition, seconds, what, step=0.05):
             raise Trouble(f"waited {seconds} s in vain for {what}")
         time.sleep(max(pause, min(2 * (now - asked), 0.3)) if step else 0)
         pause = min(2 * pause, step)
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    """A process is stopped, and goes on if it still is there."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 _given = set()
@@ -153,7 +177,7 @@ class Program:
             self.process.send_signal(number)
 
     def wait(self, seconds=60):
-        seconds *= SLOW
+        seconds *= PATIENCE
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:

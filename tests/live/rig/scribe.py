@@ -90,12 +90,20 @@ class Receiver:
     def start(self):
         from .process import answers
 
+        self._cut()
         self.program = self.node.start(
             ["/usr/bin/python3", os.path.join(HERE, "scribe.py"), self.generated, self.port, self.path],
             name="scribe",
         )
         self.program.wait_ready(lambda: answers(self.port))
         return self
+
+    def _cut(self):
+        """One that was killed may have left a part of a record, which it has not acknowledged."""
+        self.read()
+        self._offset -= len(self._rest)
+        self._rest = b""
+        os.truncate(self.path, self._offset)
 
     def read(self):
         """Reads what came since; returns how many messages there are in all."""

@@ -48,7 +48,8 @@ def message(process, thread, ordinal):
 
 
 class Client:
-    """A connection by python3-thrift: framed as agents speak, or unframed and without a version as classic clients."""
+    """A connection by python3-thrift: framed as agents speak, or unframed and without a version as classic clients.
+    A port that is a text is a path."""
 
     def __init__(self, port, framed=True, strict=True, timeout=20):
         from scribe import Scribe
@@ -56,7 +57,7 @@ class Client:
         from thrift.transport.TSocket import TSocket
         from thrift.transport.TTransport import TBufferedTransport, TFramedTransport
 
-        wire = TSocket("127.0.0.1", port)
+        wire = TSocket(unix_socket=port) if isinstance(port, str) else TSocket("127.0.0.1", port)
         wire.setTimeout(timeout * 1000)
         self.transport = TFramedTransport(wire) if framed else TBufferedTransport(wire)
         self.scribe = Scribe.Client(TBinaryProtocol(self.transport, strictRead=strict, strictWrite=strict))

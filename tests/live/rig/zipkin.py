@@ -9,7 +9,7 @@ import os
 import urllib.parse
 
 from .node import get
-from .process import Trouble, answers, free_port
+from .process import JAVA, Trouble, answers, free_port
 
 
 class Zipkin:
@@ -31,7 +31,7 @@ class Zipkin:
     def launch(self):
         """Starts it, and does not wait until it is ready: several can become so at once."""
         self.program = self.node.start(
-            ["java", "-Xmx1g", "-XX:-UsePerfData", f"-Djava.io.tmpdir={self.node.folder}", "-jar", self.jar],
+            [*JAVA, "-Xmx1g", f"-Djava.io.tmpdir={self.node.folder}", "-jar", self.jar],
             name="zipkin",
             COLLECTOR_SCRIBE_ENABLED="true",
             COLLECTOR_PORT=str(self.scribe_port),

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is held back of a trace's metadata, as they come piece by piece, and when it comes back. */
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <glib.h>
+
+#include "read/lateclasses.h"
+
+#include "run.h"
+
+#define TRACE "trace {\n\tmajor = 1;\n};\n\n"
+#define STREAM(id) "stream {\n\tid = " id ";\n\tevent.header := struct event_header_large;\n};\n\n"
+#define EVENT(name, stream)                                                                                  \
+	"event {\n\tname = \"" name "\";\n\tid = 0;\n\tstream_id = " stream                                  \
+	";\n\tfields := struct {\n\t\tstring _a;\n\t};\n};\n\n"
+
+/* The plugin hands the packets to fmemopen, and then the text in them; what it reads there instead. */
+static const char *read_back(char uuid, const char *text)
+{
+	static char packet[64], data[4096];
+	const uint32_t magic = UINT32_C(0x75d11d57);
+	FILE *file;
+	size_t size;
+
+	memset(packet, uuid, sizeof(packet));
+	memcpy(packet, &magic, sizeof(magic));
+	file = fmemopen(packet, sizeof(packet), "rb");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fread(data, 1, sizeof(data), file), sizeof(packet));
+	fclose(file);
+	file = fmemopen((void *)(uintptr_t)text, strlen(text), "rb");
+	ck_assert_ptr_nonnull(file);
+	size = fread(data, 1, sizeof(data) - 1, file);
+	fclose(file);
+	data[size] = '\0';
+	return data;
+}
+
+START_TEST(in_order)
+{
+	lateclasses_hold();
+	ck_assert_str_eq(
+		read_back('a', TRACE STREAM("0") EVENT("x", "0")), TRACE STREAM("0") EVENT("x", "0"));
+	ck_assert_str_eq(read_back('a', EVENT("y", "0")), EVENT("y", "0"));
+	/* in one piece they may come in any order */
+	ck_assert_str_eq(
+		read_back('b', TRACE EVENT("x", "0") STREAM("0")), TRACE EVENT("x", "0") STREAM("0"));
+	lateclasses_forget();
+}
+END_TEST
+
+START_TEST(events_first)
+{
+	lateclasses_hold();
+	ck_assert_str_eq(read_back('a', TRACE EVENT("x", "0") EVENT("y", "1")), TRACE "\n\n");
+	ck_assert_ptr_nonnull(strstr(read_back('a', EVENT("z", "0")), "struct blkin_nothing_"));
+	ck_assert_str_eq(read_back('b', TRACE STREAM("0")), TRACE STREAM("0")); /* another user's */
+	ck_assert_ptr_nonnull(strstr(read_back('a', STREAM("0")), "\"x\""));
+	ck_assert_ptr_nonnull(strstr(read_back('a', STREAM("1")), "\"y\""));
+	ck_assert_str_eq(read_back('a', EVENT("w", "1")), EVENT("w", "1"));
+	lateclasses_forget();
+}
+END_TEST
+
+START_TEST(all_that_was_held_comes)
+{
+	const char *text;
+
+	lateclasses_hold();
+	read_back('a', TRACE EVENT("x", "0"));
+	read_back('a', EVENT("y", "0") EVENT("z", "1"));
+	text = read_back('a', STREAM("0") EVENT("w", "0"));
+	for (const char *name = "xyw"; *name; name++) {
+		char word[] = {'"', *name, '"', '\0'};
+
+		ck_assert_ptr_nonnull(strstr(text, word));
+		ck_assert_ptr_null(strstr(strstr(text, word) + 1, word));
+	}
+	ck_assert_ptr_null(strstr(text, "\"z\""));
+	lateclasses_forget();
+}
+END_TEST
+
+START_TEST(not_looked_at)
+{
+	ck_assert_str_eq(read_back('a', TRACE EVENT("x", "0")), TRACE EVENT("x", "0"));
+	lateclasses_hold();
+	read_back('a', TRACE EVENT("x", "0"));
+	lateclasses_hold(); /* another reader */
+	ck_assert_ptr_null(strstr(read_back('a', TRACE STREAM("0")), "\"x\""));
+	lateclasses_forget();
+}
+END_TEST
+
+START_TEST(nonsense)
+{
+	static const char *const texts[] = {"event {\n", "event {\n\tstream_id = 0;\n", "event {\n};\n",
+		"stream {\n};\n", "event {\n\tstream_id = no;\n};\n", "event {\nevent {\nstream {\n", "x"};
+
+	lateclasses_hold();
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		ck_assert_str_eq(read_back('a', texts[i]), texts[i]);
+	lateclasses_forget();
+}
+END_TEST
+
+/* Processor time that it takes to read so many classes, half of them too early. */
+static clock_t time_of(unsigned count)
+{
+	GString *text = g_string_new(TRACE STREAM("0"));
+	clock_t begun;
+
+	for (unsigned i = 0; i < count; i++)
+		g_string_append(text, i % 2 ? EVENT("x", "0") : EVENT("y", "1"));
+	lateclasses_hold();
+	begun = clock();
+	read_back('a', text->str);
+	begun = clock() - begun;
+	lateclasses_forget();
+	g_string_free(text, TRUE);
+	return begun;
+}
+
+/* A program may declare thousands: twenty times as many take no more than fifty times as long. */
+START_TEST(many)
+{
+	clock_t few = 0, most = 0;
+
+	for (int i = 0; i < 5; i++) {
+		few += time_of(1000);
+		most += time_of(20000);
+	}
+	ck_assert_msg(most < 50 * few, "%ld against %ld", (long)most, (long)few);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("lateclasses");
+
+	tcase_add_test(cases, in_order);
+	tcase_add_test(cases, events_first);
+	tcase_add_test(cases, all_that_was_held_comes);
+	tcase_add_test(cases, not_looked_at);
+	tcase_add_test(cases, nonsense);
+	tcase_add_test(cases, many);
+	return run_cases("lateclasses", cases);
+}
