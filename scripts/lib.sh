@@ -7,6 +7,7 @@ packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libevent-dev libglib2.0-dev
 	librdkafka-dev libssl-dev libsqlite3-dev libsystemd-dev libthrift-c-glib-dev libzstd-dev meson ninja-build pkg-config thrift-compiler)
 packages_run=(iproute2 lttng-tools python3 util-linux)
 packages_host=(build-essential debhelper debootstrap dpkg-dev lintian systemd-container)
+packages_kernel=(build-essential debhelper debootstrap dpkg-dev e2fsprogs openssh-client qemu-system-x86)
 packages_zipkin=(maven default-jre-headless socat)
 packages_browser=(chromium python3-websocket)
 packages_kafka=(default-jre-headless maven openssl python3-confluent-kafka)
@@ -27,11 +28,26 @@ die() {
 quietly() {
 	local log code=0
 	log=$(mktemp)
-	"$@" >"$log" 2>&1 </dev/null || code=$?
+	("$@") >"$log" 2>&1 </dev/null || code=$? # in a shell of its own, so that a trap of this one is heard
 	[ "$code" -eq 0 ] || tail -n 40 "$log" >&2
 	rm -f "$log"
 	return "$code"
 }
+
+# Runs a command that tells on a terminal how far it is; elsewhere quietly.
+with_progress() {
+	if [ -t 1 ]; then
+		"$@" </dev/null
+	else
+		quietly "$@"
+	fi
+}
+
+# At Ctrl-C a script says so, rather than that what it was waiting for failed; the log of that goes.
+end_at_interrupt() {
+	trap 'rm -f "${log-}"; echo; say interrupted; exit 130' INT
+}
+end_at_interrupt
 
 # copy_sources FOLDER: the sources as they stand, without what builds left in them. Not of ".", as tar fails on a folder
 # that changes, which this one does when a build beside it makes its own.
@@ -107,10 +123,10 @@ build() {
 		say "building in ${folder#"$top/"}/"
 	else
 		say "building in ${folder#"$top/"}/ (this takes some minutes the first time)"
-		rm -rf "$folder"
+		rm -rf "$folder"/meson-* # of a setup that was interrupted; what was fetched stays
 		PATH=/usr/bin:/bin quietly meson setup "$folder" "$top" "$@" || die "cannot set up the build (meson setup)"
 	fi
-	PATH=/usr/bin:/bin quietly ninja -C "$folder" || die "cannot build (ninja -C $folder)"
+	PATH=/usr/bin:/bin with_progress ninja -C "$folder" || die "cannot build (ninja -C $folder)"
 }
 
 # Builds the OpenTelemetry Collector of tests/otel in the build folder $1, and puts its path into $otelcol.
@@ -127,14 +143,26 @@ build_otelcol() {
 	fi
 }
 
+# Maven's first complaint in the file $1, without what is before the cause and behind it.
+complaint_of_maven() {
+	sed -n '/^\[ERROR\] /{s///;s/ -> \[Help.*//;s/.*\(Could not [a-z]* artifact\)/\1/;s/[. ]*$//;p;q}' "$1" | cut -c 1-300
+}
+
 # Puts the Zipkin server's jar into the build folder $1, and its path into $zipkin_jar.
 fetch_zipkin() {
-	local folder=$top/$1/zipkin
+	local folder=$top/$1/zipkin log why
 	if ! compgen -G "$folder/*.jar" >/dev/null; then
 		say "fetching Zipkin ($zipkin_artifact) through Maven"
 		rm -rf "$folder" "$folder.part"
-		MAVEN_OPTS=-XX:-UsePerfData quietly mvn -q -B dependency:copy -Dartifact="$zipkin_artifact" -DoutputDirectory="$folder.part" ||
-			die "cannot fetch Zipkin (mvn dependency:copy -Dartifact=$zipkin_artifact)"
+		log=$(mktemp)
+		if ! MAVEN_OPTS=-XX:-UsePerfData mvn -q -B dependency:copy -Dartifact="$zipkin_artifact" \
+			-DoutputDirectory="$folder.part" >"$log" 2>&1 </dev/null; then
+			why=$(complaint_of_maven "$log")
+			rm -f "$log"
+			die "cannot fetch Zipkin from Maven Central, or from a mirror in ~/.m2/settings.xml: ${why:-Maven does not say why}"
+		fi
+		rm -f "$log"
+		mkdir -p "${folder%/*}"
 		mv "$folder.part" "$folder"
 	fi
 	zipkin_jar=$(compgen -G "$folder/*.jar")

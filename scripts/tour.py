@@ -28,15 +28,27 @@ PAUSE = 5
 
 NEXT = """
 Where to go from here
-  the sample     examples/gateway.c and examples/store.c: two short programs, traced with <blkin/blkin.h>
-  your program   doc/instrument.md; nothing to link and nothing to initialise
-  your node      doc/operate.md; conf/agent.conf shows every setting
-  commands       blkin --help, man doc/blkin.1
+  the sample     {top}examples/gateway.c and {top}examples/store.c: two short programs, traced with <blkin/blkin.h>
+  your program   {top}doc/instrument.md; nothing to link and nothing to initialise
+  your node      {top}doc/operate.md; {top}conf/agent.conf shows every setting
+  commands       {blkin} --help, man {page}
 """
 
 
 def say(text):
     print(f"-- {text}", flush=True)
+
+
+def typed(path):
+    """A file's name as the user may type it, where quickstart was called."""
+    here = os.path.relpath(path)
+    return path if here.startswith("..") else here
+
+
+def next_steps(blkin):
+    top = "" if os.path.samefile(TOP, ".") else os.path.join(typed(TOP), "")
+    page = f"{top}doc/blkin.1"  # which man takes for a file's name, as it has a slash
+    return NEXT.format(top=top, blkin=typed(blkin), page=page)
 
 
 class Trees:
@@ -92,7 +104,8 @@ class Browser:
         self.told = True
         traces = self.zipkin.traces("gateway")
         services = sorted({span["localEndpoint"]["serviceName"] for trace in traces for span in trace})
-        say(f"Zipkin has {len(traces)} traces, of {sum(map(len, traces))} spans, by services {', '.join(services)}")
+        spans = len({(span["traceId"], span["id"]) for trace in traces for span in trace})  # one that both sides record is one
+        say(f"Zipkin has {len(traces)} traces, of {spans} spans, by services {', '.join(services)}")
         for trace in traces:
             print(f"   trace {trace[0]['traceId']}" if self.once else f"   {self.url}traces/{trace[0]['traceId']}", flush=True)
 
@@ -112,7 +125,7 @@ def tour(node, arguments):
     run_sample(node, port)
     wait_until(lambda: view.arrived(REQUESTS), 30, "the sample's traces")
     view.show()
-    print(NEXT, flush=True)
+    print(next_steps(node.built("cli/blkin")), flush=True)
     if arguments.once:
         return
     if arguments.view == "zipkin":
