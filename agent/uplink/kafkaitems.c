@@ -9,7 +9,7 @@ void kafkaitems_init(struct kafkaitems *items, const struct uplink_options *opti
 {
 	*items = (struct kafkaitems){.keyed = options->kafka.keyed};
 	if (!options->kafka.single)
-		items->payload = uplink_create_payload(options->format);
+		items->payload = uplink_create_payload(options->format, false);
 	else if (!options->kafka.topic)
 		items->topics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }

@@ -52,7 +52,7 @@ static void on_ended(void *cargo, const struct message_end *message, void *data)
 
 static void put_spans(const struct kafkaprobe *probe, struct buffer *bytes, char key[BYTRACE_KEY])
 {
-	struct payload *payload = uplink_create_payload(probe->options->format);
+	struct payload *payload = uplink_create_payload(probe->options->format, false);
 	const struct run *run = probe->run;
 
 	payload_append(payload, run, bytes);

@@ -112,8 +112,9 @@ void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *
 
 void uplink_read_state(const struct uplink *uplink, struct uplink_state *state);
 
-/* How a run of spans in that format is posted, or written to Kafka; the caller's to destroy. */
-struct payload *uplink_create_payload(enum batch_format format);
+/* How a run of spans in that format is posted, or written to Kafka, @gzipped by whoever puts it into a body;
+ * the caller's to destroy. */
+struct payload *uplink_create_payload(enum batch_format format, bool gzipped);
 
 /* The wire to one of the servers; the caller's to destroy. */
 struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address);

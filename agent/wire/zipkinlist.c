@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/zipkinlist.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "wire/asciijson.h"
 #include "wire/tbinary.h"
 
 struct zipkinlist {
 	struct payload payload;
+	bool ascii;
 	struct buffer json;              /* the list */
 	uint8_t head[TBINARY_LIST_HEAD]; /* of the list in Thrift */
 };
@@ -16,6 +19,7 @@ struct zipkinlist {
 static size_t put_json(
 	struct payload *payload, const struct run *run, struct squeeze_piece pieces[PAYLOAD_PIECES])
 {
+	bool ascii = ((struct zipkinlist *)payload)->ascii;
 	struct buffer *list = &((struct zipkinlist *)payload)->json;
 	const uint8_t *span = run->spans;
 
@@ -23,7 +27,10 @@ static size_t put_json(
 	buffer_reserve(list, run->size + run->count + 1);
 	for (uint32_t i = 0; i < run->count; span += run->sizes[i++]) {
 		buffer_put(list, i ? "," : "[", 1);
-		buffer_put(list, span, run->sizes[i]);
+		if (ascii)
+			asciijson_put(list, span, run->sizes[i]);
+		else
+			buffer_put(list, span, run->sizes[i]);
 	}
 	buffer_put(list, "]", 1);
 	pieces[0] = (struct squeeze_piece){list->data, list->size};
@@ -49,12 +56,14 @@ static void destroy(struct payload *payload)
 	free(list);
 }
 
-struct payload *zipkinlist_create(bool json)
+struct payload *zipkinlist_create(enum zipkinlist_kind kind)
 {
+	bool json = kind != ZIPKINLIST_THRIFT;
 	struct zipkinlist *list = memory_get(sizeof(*list));
 
 	list->payload = (struct payload){.put = json ? put_json : put_thrift,
 		.destroy = destroy,
 		.content_type = json ? "json" : "x-thrift"};
+	list->ascii = kind == ZIPKINLIST_ASCII_JSON;
 	return &list->payload;
 }

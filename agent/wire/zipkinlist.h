@@ -6,10 +6,14 @@
 #ifndef WIRE_ZIPKINLIST_H
 #define WIRE_ZIPKINLIST_H
 
-#include <stdbool.h>
-
 #include "wire/payload.h"
 
-struct payload *zipkinlist_create(bool json);
+enum zipkinlist_kind {
+	ZIPKINLIST_THRIFT,
+	ZIPKINLIST_JSON,
+	ZIPKINLIST_ASCII_JSON, /* asciijson.h */
+};
+
+struct payload *zipkinlist_create(enum zipkinlist_kind kind);
 
 #endif

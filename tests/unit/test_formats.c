@@ -14,6 +14,7 @@
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
+#include "wire/asciijson.h"
 
 static struct buffer out, again;
 static struct spanread_memory memory;
@@ -340,6 +341,46 @@ START_TEST(json_of_others)
 }
 END_TEST
 
+static void assert_same_in_ascii(const uint8_t *json, size_t size)
+{
+	struct spanread_memory other = {0};
+	struct span one, two;
+
+	again.size = 0;
+	asciijson_put(&again, json, size);
+	for (size_t i = 0; i < again.size; i++)
+		ck_assert_uint_lt(again.data[i], 0x80);
+	ck_assert(spanread_json(&one, json, size, &memory));
+	ck_assert(spanread_json(&two, again.data, again.size, &other));
+	assert_span(&one, &two);
+	spanread_free(&other);
+}
+
+START_TEST(json_in_ascii)
+{
+	static const char *const characters[] = {"\u0080", "\u00e9", "\u07ff", "\u0800", "\u2713", "\uffff",
+		"\U00010000", "\U0001F600", "\U0010FFFF", "\u00e9\u2713\U0001F600"};
+	static const char broken[] = "a\xff\xe2\x9c"
+				     "b\xc3";
+
+	for (size_t i = 0; i < G_N_ELEMENTS(characters); i++) {
+		for (int before = 0; before < 9; before++) {
+			for (int after = 0; after < 9; after++) {
+				out.size = 0;
+				buffer_printf(&out,
+					"{\"traceId\":\"1\",\"id\":\"1\",\"name\":\"%.*s%s%.*s\"}", before,
+					"12345678", characters[i], after, "12345678");
+				assert_same_in_ascii(out.data, out.size);
+			}
+		}
+	}
+	again.size = 0;
+	asciijson_put(&again, (const uint8_t *)broken, sizeof(broken) - 1);
+	ck_assert_uint_eq(again.size, 26);
+	ck_assert_mem_eq(again.data, "a\\ufffd\\ufffd\\ufffdb\\ufffd", 26);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("formats");
@@ -357,5 +398,6 @@ int main(void)
 	tcase_add_test(tests, any_byte_anywhere);
 	tcase_add_test(tests, controls_are_escaped);
 	tcase_add_test(tests, json_of_others);
+	tcase_add_test(tests, json_in_ascii);
 	return run_cases("formats", tests);
 }
