@@ -128,10 +128,11 @@ static bool has_room(struct canary *canary)
 	return !canary->memory.size || canary->memory.free >= ROOM_USERS * canary->memory.need;
 }
 
-/* It does not wait for LTTng when it starts, and tells it nothing of the libraries that it has. */
+/* It tells LTTng nothing of the libraries that it has. With a short LTTNG_UST_REGISTER_TIMEOUT, a session
+ * daemon that is busy would not enable its event. */
 static char **make_environment(void)
 {
-	char **environment = g_environ_setenv(g_get_environ(), "LTTNG_UST_REGISTER_TIMEOUT", "0", TRUE);
+	char **environment = g_environ_unsetenv(g_get_environ(), "LTTNG_UST_REGISTER_TIMEOUT");
 
 	return g_environ_setenv(environment, "LTTNG_UST_WITHOUT_BADDR_STATEDUMP", "1", TRUE);
 }
