@@ -358,7 +358,7 @@ static void assert_same_in_ascii(const uint8_t *json, size_t size)
 
 START_TEST(json_in_ascii)
 {
-	static const char *const characters[] = {"\u0080", "\u00e9", "\u07ff", "\u0800", "\u2713", "\uffff",
+	static const char *const characters[] = {"\xc2\x80", "\u00e9", "\u07ff", "\u0800", "\u2713", "\uffff",
 		"\U00010000", "\U0001F600", "\U0010FFFF", "\u00e9\u2713\U0001F600"};
 	static const char broken[] = "a\xff\xe2\x9c"
 				     "b\xc3";
