@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Zipkin's HTTP: a real Zipkin makes the same of it as of Scribe, and it is delivered as surely."""
 
+import contextlib
+
 import pytest
 from rig.process import wait_until
 from rig.zipkin import Zipkin
@@ -18,20 +20,27 @@ def zipkin(node):
     return Zipkin(node).start()
 
 
+@contextlib.contextmanager
+def recorded(node):
+    """What programs record meanwhile is in the folder afterwards."""
+    folder = node.path("trace")
+    node.lttng("create", "disk", "-o", folder)
+    node.lttng("enable-channel", "-u", "--subbuf-size", "1M", "--num-subbuf", "16", "c")
+    node.lttng("enable-event", "-u", "-a", "-c", "c")
+    node.lttng("start")
+    yield folder
+    node.lttng("stop")
+    node.lttng("destroy")
+
+
 @pytest.fixture
 def recording(node, run_sample, run_classic):
     """A trace on disk of all that a program can record: spans of every kind, classic ones, and garbage."""
-    folder = node.path("trace")
-    node.lttng("create", "disk", "-o", folder)
-    node.lttng("enable-channel", "-u", "--subbuf-size", "1M", "--num-subbuf", "8", "c")
-    node.lttng("enable-event", "-u", "-a", "-c", "c")
-    node.lttng("start")
-    node.run([LOAD, "-p", 2, "-n", 1000])
-    run_sample(node, 3)
-    run_classic(node, 2)
-    node.run(["tests/live/programs/badspans"])
-    node.lttng("stop")
-    node.lttng("destroy")
+    with recorded(node) as folder:
+        node.run([LOAD, "-p", 2, "-n", 1000])
+        run_sample(node, 3)
+        run_classic(node, 2)
+        node.run(["tests/live/programs/badspans"])
     return folder
 
 
@@ -75,14 +84,8 @@ def test_same_spans_as_by_scribe(node, zipkin, recording):
 
 def test_each_character(node, zipkin):
     """Zipkin unpacks a body in parts, and loses the character at the edge of one, unless it is ASCII."""
-    folder = node.path("trace")
-    node.lttng("create", "disk", "-o", folder)
-    node.lttng("enable-channel", "-u", "--subbuf-size", "1M", "--num-subbuf", "16", "c")
-    node.lttng("enable-event", "-u", "-a", "-c", "c")
-    node.lttng("start")
-    node.run([LOAD, "-p", 2, "-n", 5000])
-    node.lttng("stop")
-    node.lttng("destroy")
+    with recorded(node) as folder:
+        node.run([LOAD, "-p", 2, "-n", 5000])
     config = node.write_config(zipkin.http_port, output={"type": "http", "format": "json2", "compression": "gzip"})
     done = run_import(node, "--config", config, folder)
     assert "10000 sent" in done.stdout, done.stdout + done.stderr
