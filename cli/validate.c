@@ -3,17 +3,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <event2/event.h>
+#include <event2/thread.h>
 #include <sysexits.h>
 
 #include "ask_agent.h"
 #include "base/address.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/proxyurl.h"
 #include "commands.h"
 #include "config/ownport.h"
 #include "config/section.h"
 #include "connect.h"
 #include "environment.h"
 #include "needs.h"
+#include "net/lookup.h"
 #include "options.h"
 #include "status/refusal.h"
 
@@ -102,6 +107,55 @@ static void note_keep(const struct output_config *output, const char *prefix)
 			output->section, output->keep_errors ? "keep-errors" : "keep-slower");
 }
 
+/* A look-up takes no longer: who waits for a name service has to be told nothing. */
+#define LOOKUP_NS (2 * NS_PER_SECOND)
+
+/* Those of the family that is used. */
+static void on_looked_up(struct addrinfo *addresses, const char *why, void *data)
+{
+	size_t *count = data;
+
+	(void)why;
+	for (const struct addrinfo *at = addresses; at; at = at->ai_next)
+		*count += at->ai_family == addresses->ai_family;
+	if (addresses)
+		freeaddrinfo(addresses);
+}
+
+/* How many addresses there are; 0: that is not known. */
+static size_t count_addresses(const struct address *server)
+{
+	struct event_base *base;
+	struct lookup *lookup;
+	size_t count = 0;
+
+	evthread_use_pthreads();
+	base = event_base_new();
+	if (!base)
+		g_error("no event loop");
+	lookup = lookup_create(base, server, LOOKUP_NS, on_looked_up, &count);
+	event_base_dispatch(base);
+	lookup_destroy(lookup);
+	event_base_free(base);
+	return count;
+}
+
+/* Between what is there to choose? */
+static void note_balance(const struct output_config *output, const char *prefix)
+{
+	struct address list[ADDRESSES_MAX];
+	struct proxyurl proxy;
+
+	if (!output->balance || address_parse_list(output->server, list) > 1)
+		return;
+	if (*output->proxy && !proxyurl_parse(output->proxy, &proxy))
+		list[0] = proxy.address;
+	if (count_addresses(&list[0]) == 1)
+		printf("%snote: [%s] has one %s, with one address: `balance = yes` has no effect there, but "
+		       "that the connection is renewed now and then\n",
+			prefix, output->section, *output->proxy ? "proxy" : "server");
+}
+
 static bool records_events(const struct config *config)
 {
 	return *config->event_names || *config->kernel_events || *config->kernel_syscalls;
@@ -135,8 +189,8 @@ static void note_events(const struct config *config, const char *prefix)
 		printf("%snote: `filter` of [events] has no effect, as `names` is empty\n", prefix);
 }
 
-/* What is no mistake, and may surprise; each a line behind @prefix. */
-static void print_notes(const struct config *config, const char *prefix)
+/* What is no mistake, and may surprise; each a line behind @prefix. @looks_up: names, too. */
+static void print_notes(const struct config *config, bool looks_up, const char *prefix)
 {
 	struct address input;
 	bool delivers = false;
@@ -150,6 +204,8 @@ static void print_notes(const struct config *config, const char *prefix)
 		note_ports(config, output, prefix);
 		note_keep(output, prefix);
 		note_lanes(config, output, prefix);
+		if (looks_up)
+			note_balance(output, prefix);
 		if (is_other_version(output))
 			printf("%snote: [%s] sends %s to `path = %s`: Zipkin takes its version 1 (`format = "
 			       "thrift`) at /api/v1/spans, and its version 2 (`format = json2`) at "
@@ -219,7 +275,7 @@ static int validate(const struct wishes *wishes)
 	needs = try_needs(wishes, &config);
 	if (!wishes->print)
 		print_files(&config, needs);
-	print_notes(&config, wishes->print ? "\n# " : "");
+	print_notes(&config, !wishes->print && !wishes->alone, wishes->print ? "\n# " : "");
 	if (needs == NEEDS_UNTRIED)
 		printf("note: only root and the agent's user can try whether the agent can read its TLS "
 		       "files, write its folders and open its port\n");

@@ -60,6 +60,7 @@ struct output_config {
 	uint64_t type;            /* an enum config_output */
 	uint64_t takes;           /* of enum config_takes */
 	char *server;             /* HOST:PORT, or several with commas, in the order of preference */
+	uint64_t balance;         /* whether each node prefers one of its own by its name instead: 0 or 1 */
 	char *category;           /* Scribe's, of spans, */
 	char *events_category;    /* and of events; messages have their own */
 	uint64_t format;          /* HTTP's, files', Kafka's: an enum config_format */

@@ -49,6 +49,8 @@ const char *explain_instead(const struct config_key *key, int type)
 {
 	if (!strcmp(key->name, "server") && type == CONFIG_OUTPUT_KAFKA)
 		return "; write `brokers`";
+	if (!strcmp(key->name, "balance") && type == CONFIG_OUTPUT_KAFKA)
+		return "; Kafka shares messages out over its brokers itself";
 	if (!strcmp(key->name, "brokers") && type != CONFIG_OUTPUT_FILE)
 		return "; write `server`";
 	return "";

@@ -92,6 +92,7 @@ const struct config_key config_keys[] = {
 	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, DELIVERS | FOR(NONE), .text = "scribe|http|otlp|file|kafka|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 5),
 	OUTPUT("takes", WORDS, takes, CHANGES_LANES, DELIVERS, .text = "spans|events|messages", .number = CONFIG_TAKES_SPANS, .max = 7),
 	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, SERVERS, .text = "127.0.0.1:9410"),
+	OUTPUT("balance", CHOICE, balance, CHANGES_UPLINK, SERVERS, .text = "no|yes", .max = 1),
 	OUTPUT("category", NAME, category, CHANGES_UPLINK, FOR(SCRIBE), .text = "zipkin"),
 	OUTPUT("events-category", NAME, events_category, CHANGES_UPLINK, FOR(SCRIBE), .text = "LTTng"),
 	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FOR(HTTP) | FOR(FILE) | FOR(KAFKA), .text = "thrift|json2|otlp|otlp-json", .number = CONFIG_FORMAT_THRIFT, .max = 3),

@@ -35,7 +35,10 @@ struct connection {
 	struct connection_handler handler;
 	struct timeval timeout;
 	struct lookup *lookup;
-	struct addrinfo *addresses, *next;
+	struct addrinfo *addresses;
+	GArray *ranking;    /* of struct ranked: the same in order; NULL: not known yet */
+	guint next;         /* in it, to be tried */
+	char why_not[320];  /* the preferred one is not reached; "" */
 	evutil_socket_t fd; /* connecting; -1: none */
 	struct event *connecting;
 	struct tunnel *tunnel;      /* while it is asked for */
@@ -297,18 +300,36 @@ fail:
 	return false;
 }
 
+/* The one that was tried last; NULL: none was. */
+static const struct ranked *tried(const struct connection *connection)
+{
+	return connection->next ? &g_array_index(connection->ranking, struct ranked, connection->next - 1)
+				: NULL;
+}
+
+/* What keeps us from the preferred one is told beside the one that is reached. */
+static void note_failed(struct connection *connection)
+{
+	const struct ranked *ranked = tried(connection);
+
+	if (ranked && ranked->rank == 0)
+		g_strlcpy(connection->why_not, connection->why, sizeof(connection->why_not));
+}
+
 /*
  * Continues with the remaining addresses. Must be the last action in a callback, because the handler may
  * destroy the connection.
  */
 static void try_addresses(struct connection *connection)
 {
-	while (connection->next) {
-		const struct addrinfo *address = connection->next;
+	GArray *ranking = connection->ranking;
 
-		connection->next = address->ai_next;
-		if (try_address(connection, address))
+	note_failed(connection);
+	while (connection->next < ranking->len) {
+		if (try_address(
+			    connection, g_array_index(ranking, struct ranked, connection->next++).address))
 			return;
+		note_failed(connection);
 	}
 	connection->handler.down(connection->fault, connection->why, connection->handler.data);
 }
@@ -334,11 +355,11 @@ static void on_lookup(struct addrinfo *addresses, const char *why, void *data)
 {
 	struct connection *connection = data;
 
-	connection->addresses = connection->next = addresses;
+	connection->addresses = addresses;
 	if (!addresses)
 		keep_unreached(connection, FAULT_NO_ADDRESS, why);
-	if (!read_files(connection))
-		connection->next = NULL;
+	connection->ranking = ranking_create(read_files(connection) ? addresses : NULL,
+		connection->options.node, connection->options.avoided);
 	try_addresses(connection);
 }
 
@@ -369,6 +390,8 @@ void connection_destroy(struct connection *connection)
 	lookup_destroy(connection->lookup);
 	stop_connecting(connection);
 	drop_stream(connection);
+	if (connection->ranking)
+		g_array_unref(connection->ranking);
 	if (connection->addresses)
 		freeaddrinfo(connection->addresses);
 	event_free(connection->shaking);
@@ -386,4 +409,22 @@ struct evbuffer *connection_output(struct connection *connection)
 struct evbuffer *connection_input(struct connection *connection)
 {
 	return bufferevent_get_input(connection->stream);
+}
+
+void connection_reached(const struct connection *connection, struct reached *reached)
+{
+	const struct ranked *at = tried(connection);
+
+	memset(reached, 0, sizeof(*reached));
+	memcpy(reached->address, at->text, sizeof(reached->address));
+	for (guint i = 0; i < connection->ranking->len; i++) {
+		const struct ranked *one = &g_array_index(connection->ranking, struct ranked, i);
+
+		if (one->rank == 0)
+			memcpy(reached->preferred, one->text, sizeof(reached->preferred));
+	}
+	reached->weight = at->weight;
+	reached->rank = at->rank;
+	reached->count = connection->ranking->len;
+	memcpy(reached->why, connection->why_not, sizeof(reached->why));
 }

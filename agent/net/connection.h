@@ -3,9 +3,9 @@
  * One connection to a server, over TCP or TLS, also by way of a proxy, from the name look-up to its end.
  * Never blocks.
  *
- * The addresses of a name are tried in turn, IPv6 and IPv4. A connection that has ended is not made again:
- * create another one. libevent writes with writev(), so the process must ignore SIGPIPE; it must also use
- * libevent's locks.
+ * The addresses of a name are tried in turn, IPv6 and IPv4 (ranking.h). A connection that has ended is not
+ * made again: create another one. libevent writes with writev(), so the process must ignore SIGPIPE; it must
+ * also use libevent's locks.
  */
 #ifndef NET_CONNECTION_H
 #define NET_CONNECTION_H
@@ -19,6 +19,7 @@
 #include "base/address.h"
 #include "core/fault.h"
 #include "net/proxy.h"
+#include "net/ranking.h"
 
 struct connection;
 
@@ -32,6 +33,8 @@ struct connection_options {
 	 * ports, and requests to any.
 	 */
 	const struct proxy *proxy;
+	const char *node; /* by whose weights addresses are tried; NULL: as the system has them */
+	const struct avoided *avoided; /* of these, used when the name is looked up; NULL: none */
 };
 
 /* Called from the loop, never from within connection_create; each may destroy the connection. */
@@ -54,6 +57,9 @@ void connection_destroy(struct connection *connection);
 
 /* Where to write, once up; borrowed. What it still holds has not been handed to the kernel. */
 struct evbuffer *connection_output(struct connection *connection);
+
+/* Where it leads, once up: to the server, or to the proxy. */
+void connection_reached(const struct connection *connection, struct reached *reached);
 
 /* What came and was not drained; the same. It is there until the connection is destroyed. */
 struct evbuffer *connection_input(struct connection *connection);

@@ -5,8 +5,13 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "queue/format.h"
 #include "spool/spoolname.h"
+
+/* About so long a connection lasts, where nodes share servers out among them: by then they have noticed
+ * addresses that a name has got. */
+#define AGE_NS (600 * NS_PER_SECOND)
 
 struct output {
 	char *name;
@@ -112,6 +117,7 @@ struct uplink_options output_uplink_options(
 		.kind = kind,
 		.section = is->section,
 		.server = is->server,
+		.node = is->balance ? g_get_host_name() : NULL,
 		.type = uplink_type(is),
 		.category = kind == KIND_EVENTS ? is->events_category : is->category,
 		.format = format_of(is, kind),
@@ -128,6 +134,7 @@ struct uplink_options output_uplink_options(
 		.backoff_min_ns = is->retry_min,
 		.backoff_max_ns = is->retry_max,
 		.return_ns = is->return_interval,
+		.age_ns = AGE_NS,
 		.rate_limit = is->rate_limit,
 		.files = filewriter_options(is, patient),
 		.kafka = kafka_settings(is, kind),

@@ -376,6 +376,39 @@ static void write_input(struct buffer *out, const struct status *status)
 	buffer_printf(out, "\n");
 }
 
+/* Which of several the node prefers, which is used, and, if that is another one, why. */
+static void write_choice(struct buffer *out, const char *node, uint32_t count, const char *what,
+	const char *preferred, const char *used, const char *why)
+{
+	buffer_printf(out, "  balance   %s prefers %s of %u %s, and uses ", node, preferred, count, what);
+	if (!used) {
+		buffer_printf(out, "it\n");
+		return;
+	}
+	buffer_printf(out, "%s until that one works again%s", used, *why ? ": " : "");
+	write_plain(out, why);
+	buffer_printf(out, "\n");
+}
+
+/* Where nodes share servers out among them. */
+static void write_balance(struct buffer *out, const struct uplink_state *uplink)
+{
+	const struct reached *reached = &uplink->reached;
+	const struct uplink_server_state *first = &uplink->servers[0];
+
+	if (!uplink->node)
+		return;
+	if (uplink->server_count > 1)
+		write_choice(out, uplink->node, uplink->server_count, "servers", first->server,
+			first->serving ? NULL : uplink->server, first->fault ? first->error : "");
+	if (reached->count > 1)
+		write_choice(out, uplink->node, reached->count, "addresses", reached->preferred,
+			reached->rank == 0 ? NULL : reached->address, reached->why);
+	if (uplink->server_count == 1 && reached->count == 1)
+		buffer_printf(
+			out, "  balance   nothing to choose: there is one server, at %s\n", reached->address);
+}
+
 static void write_output(struct buffer *out, const struct status *status, const struct output_state *output)
 {
 	const int64_t *row = output->account.row;
@@ -392,6 +425,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		leaves ? " (removed; what it has is delivered or stored)" : "");
 	if (standing == STANDING_DOWN && output->uplink.error[0])
 		write_said(out, output->uplink.error);
+	write_balance(out, &output->uplink);
 	buffer_printf(out,
 		"  %-9s %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
 		" spooled, ",

@@ -148,6 +148,24 @@ static void write_servers(struct buffer *out, const struct uplink_state *uplink)
 	json_close(out, ']');
 }
 
+/* null: servers are preferred in the order of the configuration. */
+static void write_balance(struct buffer *out, const struct uplink_state *uplink)
+{
+	const struct reached *reached = &uplink->reached;
+
+	if (!uplink->node) {
+		json_key(out, "balance");
+		json_null(out);
+		return;
+	}
+	open_member(out, "balance", '{');
+	write_text(out, "node", uplink->node);
+	write_text(out, "address", reached->address);
+	write_text(out, "preferred_address", reached->preferred);
+	write_int(out, "addresses", reached->count);
+	json_close(out, '}');
+}
+
 static void write_suspects(struct buffer *out, const struct suspects_state *suspects)
 {
 	open_member(out, "suspects", '{');
@@ -218,6 +236,7 @@ static void write_delivery(struct buffer *out, const struct output_state *output
 	write_text(out, "server", output->uplink.server);
 	write_text(out, "output", output->uplink.type);
 	write_servers(out, &output->uplink);
+	write_balance(out, &output->uplink);
 	write_suspects(out, &output->uplink.suspects);
 	write_bool(out, "delivering", output->uplink.up);
 	write_text(out, "output_error", output->uplink.error);

@@ -219,6 +219,16 @@ void *link_take_back(struct link *link, bool *whole)
 	return calls_end_youngest(&link->calls, &link->unsent, whole);
 }
 
+void link_reached(const struct link *link, struct reached *reached)
+{
+	connection_reached(link->connection, reached);
+}
+
+void link_set_handler(struct link *link, const struct link_handler *handler)
+{
+	link->handler = *handler;
+}
+
 void link_destroy(struct link *link)
 {
 	if (!link)

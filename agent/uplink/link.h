@@ -23,7 +23,7 @@ struct link_options {
 };
 
 /*
- * Called from the loop, never from within link_create or link_send; down and idle may destroy the link,
+ * Called from the loop, never from within link_create or link_send; up, down and idle may destroy the link,
  * answered may not.
  */
 struct link_handler {
@@ -68,6 +68,12 @@ bool link_take_rest(struct link *link);
  * sent completely, so that it may have arrived. NULL if none is open.
  */
 void *link_take_back(struct link *link, bool *whole);
+
+/* Where it leads, once up. */
+void link_reached(const struct link *link, struct reached *reached);
+
+/* Who is told from here on. */
+void link_set_handler(struct link *link, const struct link_handler *handler);
 
 void link_destroy(struct link *link);
 

@@ -112,8 +112,10 @@ struct probe *probe_create(struct event_base *base, const struct uplink_options 
 	if (!probe->deadline)
 		g_error("out of memory");
 	event_add(probe->deadline, &time);
-	link.connection =
-		(struct connection_options){&probe->address, options->timeout_ns, tls, probe->proxy};
+	link.connection = (struct connection_options){.address = &probe->address,
+		.timeout_ns = options->timeout_ns,
+		.tls = tls,
+		.proxy = probe->proxy};
 	probe->link = link_create(base, &link, probe->wire, &handler);
 	return probe;
 }

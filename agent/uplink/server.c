@@ -11,9 +11,6 @@
 #include "core/ledger.h"
 #include "uplink/serverparts.h"
 
-/* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
-#define PROVE_NS (500 * NS_PER_MS)
-
 static void set_timer(struct event *timer, int64_t ns)
 {
 	struct timeval time = clock_timeval(ns);
@@ -60,6 +57,7 @@ static void end_link(struct server *server)
 
 	if (!server->link)
 		return;
+	server_end_renewal(server);
 	while ((piece = link_take_back(server->link, &whole))) {
 		piece->sent_before |= whole;
 		piece->parcel->entry->alone = true;
@@ -100,6 +98,8 @@ static void fail(struct server *server, enum fault fault, const char *why)
 {
 	const unsigned failures = blame_oldest(server, fault);
 
+	if (server->up)
+		server_avoid_address(server);
 	courtesy_failed(&server->courtesy, fault, failures, clock_monotonic());
 	backoff_begin(&server->backoff, server->put_off_ns);
 	server_note_fault(server, fault, why);
@@ -221,8 +221,10 @@ void server_pump(struct server *server)
 		return;
 	if (!server->link)
 		start_link(server);
+	if (server->next_up && open_calls(server) == 0)
+		server_change_link(server);
 	look_at_pace(server);
-	while (link_has_room(server->link, window)) {
+	while (!server->next_up && link_has_room(server->link, window)) {
 		now = clock_monotonic();
 		wait = ratelimit_wait(server->shared->rate, now);
 		pace = sendpace_wait(&server->courtesy.pace, now);
@@ -280,12 +282,13 @@ static void on_up(void *data)
 	struct server *server = data;
 
 	server->up = true;
+	server_plan_renewal(server);
 	server_pump(server);
 	if (!server->up || (server->role == SERVER_TRIAL && open_calls(server) == 0))
 		return;
 	if (open_calls(server) == 0 && server->shared->tls) {
 		server->proving = true;
-		set_timer(server->deadline, PROVE_NS);
+		set_timer(server->deadline, SERVER_PROVE_NS);
 	} else if (open_calls(server) == 0) {
 		is_well(server);
 	} else if (!server->health.failing && !server->shared->tls) {
@@ -322,11 +325,17 @@ static void on_down(enum fault fault, const char *why, void *data)
 	}
 }
 
+struct link_handler server_handler(struct server *server)
+{
+	return (struct link_handler){on_up, server_on_answered, on_idle, on_down, server};
+}
+
 static void start_link(struct server *server)
 {
-	struct link_handler handler = {on_up, server_on_answered, on_idle, on_down, server};
+	struct link_handler handler = server_handler(server);
 
 	server->answered = false;
+	server_forget_avoided(server);
 	server->link = server_link(server, server->shared->window, &handler);
 }
 
@@ -337,6 +346,8 @@ void server_set_role(struct server *server, enum server_role role)
 	if (role == SERVER_RETIRING && delivery_empty(&server->delivery))
 		role = SERVER_OFF;
 	server->role = role;
+	if (role == SERVER_RETIRING)
+		server_drop_next(server);
 	if (role == SERVER_OFF) {
 		end_link(server);
 		give_back(server);
@@ -379,6 +390,7 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	server->deadline = evtimer_new(shared->base, on_deadline, server);
 	if (!server->deadline)
 		g_error("out of memory");
+	server_init_renewal(server);
 	return server;
 }
 
@@ -388,6 +400,7 @@ void server_destroy(struct server *server)
 	give_back(server);
 	backoff_free(&server->backoff);
 	event_free(server->deadline);
+	event_free(server->renewal);
 	server->wire->destroy(server->wire);
 	free(server);
 }

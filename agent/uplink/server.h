@@ -5,6 +5,9 @@
  *
  * A server that fails, or puts off, gives all its batches back to the queue's front and rests for a while, at
  * random up to a bound that doubles. Until it takes spans again it is tried with one call at a time.
+ *
+ * Where nodes share servers out among them, its name's addresses are such servers, too: a link that is old,
+ * or that leads elsewhere than this node prefers, is replaced by another one.
  */
 #ifndef UPLINK_SERVER_H
 #define UPLINK_SERVER_H
@@ -53,6 +56,9 @@ struct server_shared {
 	const char *way;     /* the words for that */
 	uint32_t window;
 	int64_t timeout_ns, backoff_min_ns, backoff_max_ns;
+	const char *node;          /* whose weights choose among addresses; NULL: the system's order does */
+	int64_t return_ns, age_ns; /* with a node: after about so long a link is replaced that leads
+				      elsewhere, and any */
 	/* Something happened; the role may be changed from here. Called last of all. */
 	void (*news)(struct server *server, enum server_news news, void *data);
 	/* The rate allows nothing before @wait_ns are over: pump then. */
@@ -70,6 +76,11 @@ struct server {
 	struct wire *wire;
 	enum server_role role;
 	struct link *link; /* NULL: between two tries */
+	struct link *next; /* comes up to replace it; NULL: none does */
+	bool next_up;      /* it is, and `link` gets no more calls */
+	struct event *renewal;
+	struct reached reached; /* by the link, once up */
+	struct avoided avoided;
 	bool up;
 	bool answered;    /* on this link, so that it served before it ended */
 	uint32_t unended; /* so many answers in a row had no end */

@@ -105,7 +105,8 @@ struct link *server_link(const struct server *server, uint32_t window, const str
 {
 	const struct server_shared *shared = server->shared;
 	bool patient = server->unended % PATIENCE_AGAIN == 0;
-	struct link_options options = {{&server->address, shared->timeout_ns, shared->tls, shared->proxy},
+	struct link_options options = {{&server->address, shared->timeout_ns, shared->tls, shared->proxy,
+					       shared->node, &server->avoided},
 		window, patient ? PATIENCE_NS : PATIENCE_LOST_NS};
 
 	return link_create(shared->base, &options, server->wire, handler);

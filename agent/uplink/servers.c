@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Servers of which one gets the spans. */
+/* Servers of which one gets the spans: in the order of preference. */
 
 #include <string.h>
 
@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rendezvous.h"
 #include "uplink/kinds.h"
 #include "uplink/ratelimit.h"
 #include "uplink/server.h"
@@ -29,6 +30,7 @@ struct servers {
 	struct event *drained_event;
 	struct ratelimit rate;
 	char way[PROXYURL_WAY]; /* to all of them */
+	char *node;             /* NULL: servers are in the order of the configuration */
 	void (*drained)(void *data);
 	void *drained_data;
 };
@@ -270,6 +272,9 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 		state->calls_open += server->link ? link_open(server->link) : 0;
 	}
 	state->up = serving->up;
+	state->node = uplink->node;
+	if (uplink->node && uplink->servers[uplink->serving]->up)
+		state->reached = uplink->servers[uplink->serving]->reached;
 	suspects_read_state(uplink->suspects, &state->suspects);
 	state->type = type_names[uplink->type];
 	state->server = serving->server;
@@ -291,6 +296,7 @@ static void destroy(struct uplink *owned)
 	event_free(uplink->drained_event);
 	tls_free(uplink->shared.tls);
 	proxy_free(uplink->shared.proxy);
+	g_free(uplink->node);
 	g_free(uplink);
 }
 
@@ -348,6 +354,9 @@ struct uplink *servers_create(
 	uplink->type = options->type;
 	uplink->count = count;
 	uplink->return_ns = options->return_ns;
+	uplink->node = g_strdup(options->node);
+	if (uplink->node)
+		rendezvous_sort(uplink->node, addresses, count);
 	uplink->rate.limit = options->rate_limit;
 	proxyurl_way(options->proxy, uplink->way);
 	uplink->shared = (struct server_shared){
@@ -363,6 +372,9 @@ struct uplink *servers_create(
 		.timeout_ns = options->timeout_ns,
 		.backoff_min_ns = options->backoff_min_ns,
 		.backoff_max_ns = options->backoff_max_ns,
+		.node = uplink->node,
+		.return_ns = options->return_ns,
+		.age_ns = options->age_ns,
 		.news = on_news,
 		.paced = on_pace_wanted,
 		.then = what_then,

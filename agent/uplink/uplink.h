@@ -4,7 +4,9 @@
  *
  * Of several servers, the first in the order of preference that works gets the spans. When it fails, the next
  * one takes over at once. From then on the servers before it are tried at intervals with one batch, which
- * they must accept before they get the rest: an unreliable server causes one change per interval.
+ * they must accept before they get the rest: an unreliable server causes one change per interval. With a
+ * node's name, the order of preference is that of the servers' weights for it (base/rendezvous.h), and the
+ * addresses of a server's name are preferred in the same way (serverrenew.c).
  *
  * In the place of servers there may be Kafka's brokers (kafkauplink), or a directory, into whose files a
  * thread writes (fileuplink); a disk that fails is then what a server is that is away.
@@ -29,6 +31,7 @@
 #include "core/fault.h"
 #include "files/filewriter.h"
 #include "kafka/settings.h"
+#include "net/ranking.h"
 #include "net/tls.h"
 #include "queue/queue.h"
 #include "uplink/suspects.h"
@@ -43,6 +46,7 @@ struct uplink_options {
 	enum kind kind;      /* of the items */
 	const char *section; /* of the configuration, for the log */
 	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
+	const char *node;    /* by whose weights servers and addresses are preferred; NULL: by their order */
 	enum uplink_type type;
 	const char *category;          /* Scribe's */
 	enum batch_format format;      /* of what is sent */
@@ -59,6 +63,7 @@ struct uplink_options {
 	int64_t backoff_min_ns; /* a wait is random between this */
 	int64_t backoff_max_ns; /* and a bound that grows to this with each failure */
 	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
+	int64_t age_ns;         /* with a node: about so long a connection lasts */
 	uint64_t rate_limit;    /* bytes/s; 0: none */
 	struct filewriter_options files; /* of UPLINK_FILE, which has no more than this and the waits */
 	struct kafka_settings kafka;     /* of UPLINK_KAFKA, beside its window, waits, and rate */
@@ -89,7 +94,9 @@ struct uplink_state {
 	uint32_t calls_open; /* on all */
 	struct suspects_state suspects;
 	int64_t lost,
-		lost_at; /* items that somebody removed with a file, the last time; CLOCK_MONOTONIC ns */
+		lost_at;  /* items that somebody removed with a file, the last time; CLOCK_MONOTONIC ns */
+	const char *node; /* whose weights say which server is preferred; NULL: their order does */
+	struct reached reached; /* by the server in use: with a node, and once up, or else of count 0 */
 	uint32_t server_count;
 	struct uplink_server_state servers[ADDRESSES_MAX]; /* in the order of preference */
 };

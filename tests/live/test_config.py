@@ -135,7 +135,7 @@ def test_drop_ins_are_read_and_shown(bare_node):
         f"{name}: OK" for name in (path, path + ".d/10-first.conf", path + ".d/90-last.conf")
     ]
     text = bare_node.run(["cli/blkin", "validate", "--print", path])
-    assert f"\n# {path}.d/90-last.conf:2\nserver = 127.0.0.1:3\ncategory = zipkin\n" in text
+    assert f"\n# {path}.d/90-last.conf:2\nserver = 127.0.0.1:3\nbalance = no\n" in text
     assert f"\n# {path}.d/10-first.conf:3\nwindow = 3\n" in text
     # what is printed is a configuration
     file_of(text.encode())(bare_node.path("printed.conf"))

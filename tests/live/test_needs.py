@@ -299,6 +299,10 @@ def test_validate_notes_ports_of_others_and_keys_without_effect(bare_node):
     assert notes(server="z:1", keep_errors="yes") == [keeps.format("keep-errors")]
     assert notes(server="z:1", keep_slower="1s") == [keeps.format("keep-slower")]
     assert not notes(server="z:1", keep="1/2", keep_errors="yes")
+    nothing = "note: [output b] has one {}, with one address: `balance = yes` has no effect there, but that the connection is renewed now and then"
+    assert notes(server="127.0.0.1:1", balance="yes") == [nothing.format("server")]
+    assert notes(type="otlp", server="z:1", proxy="127.0.0.1:2", balance="yes") == [nothing.format("proxy")]
+    assert not notes(server="127.0.0.1:1, 127.0.0.2:1", balance="yes") and not notes(server="z:1", balance="yes")
 
 
 EVENTS_UNTAKEN = "note: [{}] has events recorded, but no output takes them: set `takes = spans, events` in one"

@@ -110,7 +110,7 @@ START_TEST(test_drop_ins)
 	text = print(&config, path);
 	ck_assert_ptr_nonnull(strstr(text, "# read: F\n# read: F.d/10-a.conf\n# read: F.d/20-b.conf\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n# F:5\nhttp =\n"));
-	ck_assert_ptr_nonnull(strstr(text, "\n# F.d/20-b.conf:2\nserver = c:1\ncategory = zipkin\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n# F.d/20-b.conf:2\nserver = c:1\nbalance = no\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n# F.d/10-a.conf:4\nwindow = 4\n"));
 	config_free(&config);
 

@@ -207,15 +207,16 @@ START_TEST(test_keys_of_type)
 	static const struct {
 		const char *type, *with, *without;
 	} cases[] = {
-		{"scribe", "server category tls tls-key window rate-limit keep spool-size",
+		{"scribe", "server balance category tls tls-key window rate-limit keep spool-size",
 			"format path headers-file compression directory rotate-size sync"},
-		{"http", "server format path headers-file compression tls timeout tags",
+		{"http", "server balance format path headers-file compression tls timeout tags",
 			"category directory rotate-time"},
-		{"otlp", "server path headers-file compression tls return-interval",
+		{"otlp", "server balance path headers-file compression tls return-interval",
 			"category format total-size"},
 		{"file", "format directory rotate-size rotate-time total-size sync retry-min keep batch-size",
-			"server category path headers-file compression tls tls-ca window timeout rate-limit"},
-		{"none", "type", "takes server category format directory keep spool-size window"},
+			"server balance category path headers-file compression tls tls-ca window timeout "
+			"rate-limit"},
+		{"none", "type", "takes server balance category format directory keep spool-size window"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -278,6 +279,12 @@ START_TEST(test_keys_of_another_type)
 		"test: F:4: `headers-file` is for type http or otlp, but the type is kafka in [output a]\n"
 		"test: F:5: `return-interval` is for type scribe, http or otlp, but the type is kafka in "
 		"[output a]\n");
+	assert_refused("[output a]\ntype = kafka\nbalance = yes\n",
+		"test: F:3: `balance` is for type scribe, http or otlp, but the type is kafka; Kafka shares "
+		"messages out over its brokers itself, in [output a]\n");
+	assert_refused("[output a]\ntype = file\nbalance = yes\n",
+		"test: F:3: `balance` is for type scribe, http "
+		"or otlp, but the type is file in [output a]\n");
 	assert_refused("[output a]\ntype = http\nbrokers = a:1\nkey = trace\n",
 		"test: F:3: `brokers` is for type kafka, but the type is http; write `server`, in [output "
 		"a]\n"

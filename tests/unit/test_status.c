@@ -136,6 +136,39 @@ START_TEST(nothing_sent_yet)
 }
 END_TEST
 
+/* Which server or address the node prefers, which is used, and why it is another one. */
+START_TEST(balance)
+{
+	struct uplink_server_state *one = server();
+	struct uplink_state *uplink = &status.outputs[0].uplink;
+	struct reached *reached = &uplink->reached;
+
+	uplink->node = "n1";
+	*reached = (struct reached){"10.0.0.7:1", "10.0.0.7:1", .count = 1};
+	expect("  balance   nothing to choose: there is one server, at 10.0.0.7:1\n");
+	reached->count = 3;
+	expect("  balance   n1 prefers 10.0.0.7:1 of 3 addresses, and uses it\n");
+	g_strlcpy(reached->address, "10.0.0.9:1", sizeof(reached->address));
+	g_strlcpy(reached->why, "no route", sizeof(reached->why));
+	reached->rank = 2;
+	expect("  balance   n1 prefers 10.0.0.7:1 of 3 addresses, and uses 10.0.0.9:1 until that one works "
+	       "again: "
+	       "no route\n");
+	reached->count = 1;
+	uplink->server_count = 2;
+	uplink->servers[1].server = "b:1";
+	expect("  balance   n1 prefers a:1 of 2 servers, and uses it\n");
+	one->serving = false;
+	uplink->servers[1].serving = true;
+	uplink->server = "b:1";
+	expect("  balance   n1 prefers a:1 of 2 servers, and uses b:1 until that one works again\n");
+	one->fault = FAULT_CLOSED;
+	g_strlcpy(one->error, "it closed", sizeof(one->error));
+	expect("  balance   n1 prefers a:1 of 2 servers, and uses b:1 until that one works again: it "
+	       "closed\n");
+}
+END_TEST
+
 /* One that comes and goes, and is well at this moment. */
 START_TEST(unsteady)
 {
@@ -338,6 +371,7 @@ int main(void)
 	tcase_add_test(cases, refusal);
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, nothing_sent_yet);
+	tcase_add_test(cases, balance);
 	tcase_add_test(cases, unsteady);
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));

@@ -13,6 +13,7 @@ int main(void)
 
 	suite_add_tcase(suite, uplink_answers());
 	suite_add_tcase(suite, uplink_backoff());
+	suite_add_tcase(suite, uplink_balance());
 	suite_add_tcase(suite, uplink_connections());
 	suite_add_tcase(suite, uplink_courtesy());
 	suite_add_tcase(suite, uplink_dns());

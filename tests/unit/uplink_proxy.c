@@ -379,6 +379,35 @@ START_TEST(addresses_of_proxies)
 }
 END_TEST
 
+/* With a balance it is the connection to the proxy that is replaced. */
+START_TEST(connection_to_proxy_is_replaced)
+{
+	char proxy[64];
+	struct web web;
+
+	open_web(&web, SQUEEZE_GZIP);
+	snprintf(proxy, sizeof(proxy), "127.0.0.1:%u", web.peer->port);
+	web.rig.options.proxy = proxy;
+	web.rig.options.node = "n1";
+	web.rig.options.age_ns = 20 * NS_PER_MS;
+	web.peer->path = "http://collector.invalid:9411/api/v1/spans";
+	web.peer->host = "collector.invalid:9411";
+	snprintf(web.rig.server, sizeof(web.rig.server), "collector.invalid:9411");
+	ANSWER(web.peer, "HTTP/1.1 202 Accepted\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n");
+	start(&web.rig);
+	for (int i = 0; i < 1000 && web.peer->connections < 10; i++) {
+		push(&web.rig, 2);
+		run_ms(&web.rig, 5);
+	}
+	ck_assert_uint_ge(web.peer->connections, 10);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	ck_assert_uint_eq(web.peer->taken->len, web.rig.pushed);
+	ck_assert_int_eq(errors(&web.rig), 0);
+	ck_assert(g_str_has_prefix(state_of(&web.rig).reached.address, "127.0.0.1:"));
+	close_web(&web);
+}
+END_TEST
+
 TCase *uplink_proxy(void)
 {
 	TCase *tcase = tcase_create("proxy");
@@ -391,5 +420,6 @@ TCase *uplink_proxy(void)
 	tcase_add_loop_test(tcase, password_that_cannot_be_read, 0, 2);
 	tcase_add_loop_test(tcase, proxy_that_is_not_there, 0, 2 * LENGTH(unreached));
 	tcase_add_test(tcase, requests_for_a_proxy);
+	tcase_add_test(tcase, connection_to_proxy_is_replaced);
 	return tcase;
 }

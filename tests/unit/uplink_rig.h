@@ -102,6 +102,7 @@ void assert_in_order(struct rig *rig);
 /* The tests. */
 TCase *uplink_answers(void);
 TCase *uplink_backoff(void);
+TCase *uplink_balance(void);
 TCase *uplink_connections(void);
 TCase *uplink_courtesy(void);
 TCase *uplink_dns(void);

@@ -353,6 +353,34 @@ START_TEST(handshake_times_out)
 }
 END_TEST
 
+/* With a balance, connections are replaced; by one that the server turns down after the handshake, none is.
+ */
+START_TEST(replaced_by_tls)
+{
+	const bool turned_down = _i;
+	struct rig rig;
+
+	open_tls(&rig, "local");
+	rig.options.node = "n1";
+	rig.options.age_ns = rig.options.return_ns = 20 * NS_PER_MS;
+	push(&rig, 1);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	if (turned_down)
+		want_client(&rig, TLS1_3_VERSION);
+	for (int i = 0; i < 1000 && rig.peer->connections < 4; i++) {
+		push(&rig, 1);
+		run_ms(&rig, 10);
+	}
+	ck_assert_uint_ge(rig.peer->connections, 4);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	assert_in_order(&rig);
+	ck_assert_int_eq(errors(&rig), 0);
+	ck_assert(state_of(&rig).up);
+	close_tls(&rig);
+}
+END_TEST
+
 static const struct {
 	const char *ca, *certificate, *key, *words;
 } bad_files[] = {
@@ -396,6 +424,7 @@ TCase *uplink_tls(void)
 	tcase_add_loop_test(tests, one_side_speaks_tls, 0, 2);
 	tcase_add_test(tests, old_tls_is_refused);
 	tcase_add_test(tests, handshake_times_out);
+	tcase_add_loop_test(tests, replaced_by_tls, 0, 2);
 	tcase_add_loop_test(tests, files_that_do_not_do, 0, (int)LENGTH(bad_files));
 	tcase_set_timeout(tests, 30);
 	return tests;
