@@ -355,14 +355,14 @@ int main(int argc, char **argv)
 	int listener = socket(AF_INET, SOCK_STREAM, 0), yes = 1, fd;
 	pthread_t id;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: idsink PORT FILE\n");
+	if (argc != 4) {
+		fprintf(stderr, "usage: idsink PORT FILE ADDRESS\n");
 		return 64;
 	}
 	take_signals();
 	file = open_file(argv[2]);
 	address.sin_port = htons((uint16_t)atoi(argv[1]));
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	address.sin_addr.s_addr = inet_addr(argv[3]);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	if (file < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 		listen(listener, 16) < 0) {

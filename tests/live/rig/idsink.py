@@ -17,9 +17,9 @@ RECORD = struct.Struct("<HHIqq")
 class IdSink:
     """Start and kill it as often as needed."""
 
-    def __init__(self, node, port):
-        self.node, self.port = node, port
-        self.path = node.path(f"ids-{port}")
+    def __init__(self, node, port, address="127.0.0.1"):
+        self.node, self.port, self.address = node, port, address
+        self.path = node.path(f"ids-{address}-{port}")
         self.program = None
         open(self.path, "ab").close()
 
@@ -27,9 +27,9 @@ class IdSink:
         # one that was killed may have left a part of a record, which it has not acknowledged
         os.truncate(self.path, self.count() * RECORD.size)
         self.program = self.node.start(
-            [self.node.built("tests/live/programs/idsink"), self.port, self.path], name="idsink"
+            [self.node.built("tests/live/programs/idsink"), self.port, self.path, self.address], name="idsink"
         )
-        self.program.wait_ready(lambda: answers(self.port))
+        self.program.wait_ready(lambda: answers((self.address, self.port)))
         return self
 
     # Moods

@@ -102,11 +102,12 @@ def free_port():
 
 
 def answers(address):
-    """Whether something listens at @address: a path, or a port on loopback."""
+    """Whether something listens at @address: a path, a port on loopback, or an address and a port."""
     local = isinstance(address, str)
+    address = ("127.0.0.1", address) if isinstance(address, int) else address
     with contextlib.closing(socket.socket(socket.AF_UNIX if local else socket.AF_INET)) as probe:
         probe.settimeout(1)
-        return probe.connect_ex(address if local else ("127.0.0.1", address)) == 0
+        return probe.connect_ex(address) == 0
 
 
 def is_unlocked(path):
