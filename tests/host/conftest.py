@@ -2,6 +2,7 @@
 """Fixtures of the tests on hosts with a real systemd. ./check --host runs them."""
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "live")]
 
 from hosts.collector import Collector  # noqa: E402
 from hosts.rack import Rack  # noqa: E402
+from hosts.repository import Repository  # noqa: E402
 from rig.fixtures import tmp_path  # noqa: E402, F401
 
 
@@ -37,6 +39,35 @@ def collector(rack):
     host = rack.installed_host("collector")
     host.run("systemctl", "disable", "--now", "blkin-agent", "blkin-relayd", "lttng-sessiond")
     return Collector(host)
+
+
+@pytest.fixture(scope="session")
+def earlier(rack):
+    """Packages as an earlier build made them: an older version, and another configuration."""
+    folder = os.path.join(rack.disks, "earlier")
+    os.mkdir(folder)
+    packages = []
+    for name in ("blkin-agent", "libblkin-provider"):
+        tree = os.path.join(folder, name)
+        subprocess.run(["dpkg-deb", "-R", rack.package(name), tree], check=True)
+        control = os.path.join(tree, "DEBIAN/control")
+        with open(control, encoding="utf-8") as file:
+            text = file.read()
+        with open(control, "w", encoding="utf-8") as file:
+            file.write(text.replace("\nVersion: ", "\nVersion: 0~before"))
+        if name == "blkin-agent":
+            with open(os.path.join(tree, "etc/blkin/agent.conf"), "a", encoding="utf-8") as file:
+                file.write("# the configuration that an earlier version came with\n")
+        packages.append(os.path.join(folder, os.path.basename(rack.package(name)).replace("_", "_0~before", 1)))
+        subprocess.run(["dpkg-deb", "-b", tree, packages[-1]], check=True, stdout=subprocess.DEVNULL)
+    return packages
+
+
+@pytest.fixture
+def repository(tmp_path):
+    made = Repository(str(tmp_path / "repository"))
+    yield made
+    made.close()
 
 
 @pytest.fixture

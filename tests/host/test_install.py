@@ -7,13 +7,6 @@ import re
 from rig.process import wait_until
 
 TOP = os.path.join(os.path.dirname(__file__), "../..")
-# What installing and removing packages of any kind leaves behind.
-TRACES_OF_APT = ("/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/log/", "/var/lib/systemd/", "/etc/ld.so.cache")
-
-
-def files(host):
-    found = host.run("find", "/", "-xdev", "-not", "-path", "/var/tmp/*").splitlines()
-    return {path for path in found if not path.startswith(TRACES_OF_APT)}
 
 
 def install(rack, host, **how):
@@ -81,7 +74,7 @@ def test_agent_of_a_user(rack, fresh):
 
 
 def test_removed_and_purged(rack, fresh):
-    before = files(fresh)
+    before = fresh.files()
     install(rack, fresh, recommends=False)
     fresh.wait_collecting()
     fresh.write("/etc/blkin/agent.conf.d/site.conf", "[spans]\nlinger = 2s\n")
@@ -97,6 +90,6 @@ def test_removed_and_purged(rack, fresh):
     assert "linger = 2s" in fresh.run("blkin", "validate", "--print")
     fresh.run("apt-get", "-q", "-y", "purge", "blkin-agent", "libblkin-provider")
     fresh.run("apt-get", "-q", "-y", "autoremove", "--purge")
-    left = {path for path in files(fresh) - before if "blkin" in path}
+    left = {path for path in fresh.files() - before if "blkin" in path}
     assert not left
     assert "blkin" not in fresh.run("find", "/etc/systemd", "/var/lib/systemd", "-name", "*blkin*")

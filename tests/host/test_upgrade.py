@@ -1,36 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The previous package is replaced by this build's, while programs record."""
 
-import os
-import subprocess
-
-import pytest
 from rig.process import wait_until
 
 RATE, SECONDS = 2000, 20
-MARK = "# the configuration that an earlier version came with\n"
-
-
-@pytest.fixture(scope="module")
-def earlier(rack):
-    """Packages as an earlier build made them: an older version, and another configuration."""
-    folder = os.path.join(rack.disks, "earlier")
-    os.mkdir(folder)
-    packages = []
-    for name in ("blkin-agent", "libblkin-provider"):
-        tree = os.path.join(folder, name)
-        subprocess.run(["dpkg-deb", "-R", rack.package(name), tree], check=True)
-        control = os.path.join(tree, "DEBIAN/control")
-        with open(control, encoding="utf-8") as file:
-            text = file.read()
-        with open(control, "w", encoding="utf-8") as file:
-            file.write(text.replace("\nVersion: ", "\nVersion: 0~before"))
-        if name == "blkin-agent":
-            with open(os.path.join(tree, "etc/blkin/agent.conf"), "a", encoding="utf-8") as file:
-                file.write(MARK)
-        packages.append(os.path.join(folder, f"{name}_before.deb"))
-        subprocess.run(["dpkg-deb", "-b", tree, packages[-1]], check=True, stdout=subprocess.DEVNULL)
-    return packages
+MARK = "# the configuration that an earlier version came with"
 
 
 def upgrade(rack, host):

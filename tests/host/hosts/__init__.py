@@ -4,4 +4,5 @@
 host.py      one of them: boot, run commands, install packages, reboot, pull the plug
 rack.py      what they stand in: the folder of what was prepared, the network, their disks in memory
 collector.py a host that receives spans, and counts them by id
+repository.py our packages, as apt fetches them
 """

@@ -21,6 +21,9 @@ ENVIRONMENT = {
 # A shell joins the host's cgroups before it becomes systemd-nspawn, which makes its own below.
 JOIN = 'for group in $1; do echo $$ >"$group/cgroup.procs" || exit 69; done; shift; exec "$@"'
 
+# What installing and removing packages of any kind leaves behind.
+TRACES_OF_APT = ("/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/log/", "/var/lib/systemd/", "/etc/ld.so.cache")
+
 
 class Host(Booted):
     """
@@ -160,6 +163,11 @@ class Host(Booted):
     def put(self, source, path):
         os.makedirs(os.path.dirname(self.path(path)), exist_ok=True)
         shutil.copy(source, self.path(path))
+
+    def files(self):
+        """All of its files, but for those that packages of any kind leave behind."""
+        found = self.run("find", "/", "-xdev", "-not", "-path", "/var/tmp/*").splitlines()
+        return {path for path in found if not path.startswith(TRACES_OF_APT)}
 
     # Debian
 
