@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import textwrap
 
 import pytest
 from rig.node import TOP, build_dir, sanitizer_flags
@@ -194,3 +195,19 @@ def test_links_lead_somewhere():
             found = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
             assert os.path.exists(os.path.join(TOP, found)), f"{page}: {link}"
             assert not heading or heading in headings(found), f"{page}: {link}"
+
+
+def test_configurations_of_the_pages(bare_node, tmp_path):
+    """`blkin validate` takes each that is shown whole, on a node that is not the one that it is for."""
+    found = [(page, text) for page in ("clusters", "outputs") for text in configurations(read(f"doc/{page}.md"))]
+    assert len([page for page, _ in found if page == "clusters"]) >= 4
+    for page, text in found:
+        (tmp_path / "agent.conf").write_text(text)
+        said = bare_node.run(["cli/blkin", "validate", "--no-environment", str(tmp_path / "agent.conf")])
+        assert "agent.conf: OK\n" in said, f"{page}\n{text}\n{said}"
+
+
+def configurations(page):
+    """The blocks that begin with a section."""
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", page, re.MULTILINE)
+    return [text for text in map(textwrap.dedent, blocks) if re.match(r"\n*\[[a-z ]+\]\n", text)]
