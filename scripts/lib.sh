@@ -129,17 +129,16 @@ build() {
 	PATH=/usr/bin:/bin with_progress ninja -C "$folder" || die "cannot build (ninja -C $folder)"
 }
 
-# Builds the OpenTelemetry Collector of tests/otel in the build folder $1, and puts its path into $otelcol.
-build_otelcol() {
-	local folder=$top/$1/otel
-	otelcol=$folder/otelcol
-	command -v go >/dev/null || die "the OpenTelemetry Collector is built by Go 1.25 or later, which is not here: install it, and put it into PATH"
-	if [ ! -e "$otelcol" ] || [ "$top/tests/otel/go.mod" -nt "$otelcol" ]; then
-		say "building the OpenTelemetry Collector, which takes some minutes"
+# build_go FOLDER SUITE PROGRAM WHAT: builds tests/SUITE in the build folder, by Go, and puts the program's path into $go_built.
+build_go() {
+	local folder=$top/$1/$2 sources=$top/tests/$2 program=$3 what=$4
+	go_built=$folder/$program
+	command -v go >/dev/null || die "$what is built by Go 1.26 or later, which is not here: install it, and put it into PATH"
+	if [ ! -e "$go_built" ] || [ "$sources/go.mod" -nt "$go_built" ] || [ "$sources/main.go" -nt "$go_built" ]; then
+		say "building $what, which takes some minutes"
 		mkdir -p "$folder"
-		cp "$top/tests/otel/go.mod" "$top/tests/otel/main.go" "$folder"
-		quietly env -C "$folder" GOFLAGS='-mod=mod -buildvcs=false' go build -o otelcol . ||
-			die "cannot build the OpenTelemetry Collector (go build, in $folder)"
+		cp "$sources/go.mod" "$sources/main.go" "$folder"
+		quietly env -C "$folder" GOFLAGS='-mod=mod -buildvcs=false' go build -o "$program" . || die "cannot build $what (go build, in $folder)"
 	fi
 }
 

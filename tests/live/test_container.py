@@ -12,6 +12,7 @@ from rig.load import LOAD
 from rig.node import TOP, build_dir
 from rig.otlpsink import OtlpSink
 from rig.process import answers, exactly, free_port, wait_until
+from rig.scribe import Receiver
 from test_otlp_faults import every, ordinals
 
 
@@ -145,3 +146,32 @@ def test_container_beside_another_daemon(bare_node):
         node.run([LOAD, "-n", 400])
         sink.wait_for(700)
         assert container.stop() == 0
+
+
+def traced(node, number):
+    """A container of a traced program, with what doc/clusters.md mounts into its pod; its user is none of the node's."""
+    container = Container(
+        node,
+        {
+            "/run/lttng": "/run/lttng",
+            "/dev/shm": "/dev/shm",
+            # the image
+            os.path.join(build_dir(), "libclient"): "/opt/libclient",
+            os.path.join(build_dir(), "tests"): "/opt/tests",
+        },
+    )
+    return container.start(
+        "/opt/tests/live/programs/spanload", "-n", 300, "-w", 60, name=f"traced-{number}", LD_LIBRARY_PATH="/opt/libclient"
+    )
+
+
+def test_programs_in_containers(bare_node):
+    """The node's daemon records them, also two whose processes have the same numbers, and before there is a session."""
+    node = bare_node
+    node.start_lttng()
+    receiver = Receiver(node, free_port()).start()
+    programs = [traced(node, number) for number in range(2)]
+    wait_until(lambda: node.lttng("list", "--userspace").count("PID: ") >= 4, 20, "both to be registered")
+    node.start_agent(receiver.port)
+    assert [program.wait(90) for program in programs] == [0, 0], "".join(program.log() for program in programs)
+    receiver.wait_for(600)
