@@ -39,6 +39,7 @@ def test_contents(rack):
         "/usr/sbin/blkin-agent",
         "/usr/share/bash-completion/completions/blkin",
         "/usr/share/blkin/grafana-dashboard.json",
+        "/usr/share/blkin/prometheus-fleet-rules.yml",
         "/usr/share/blkin/prometheus-rules.yml",
         "/usr/share/doc/blkin-agent/README.md",
         "/usr/share/doc/blkin-agent/doc/alerts.md",

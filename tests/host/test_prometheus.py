@@ -13,6 +13,7 @@ from rig.process import Program, wait_until
 
 CONF = os.path.join(os.path.dirname(__file__), "../../conf")
 PORT = 9090
+RULES = {"prometheus-rules.yml": "alerts.yml", "prometheus-fleet-rules.yml": "fleet.yml"}  # and promtool's tests of them
 CONFIG = """\
 global: {scrape_interval: 500ms, evaluation_interval: 500ms}
 rule_files: [rules.yml]
@@ -88,18 +89,21 @@ def promtool(rack, *words, text=None):
     return done.stdout + done.stderr
 
 
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def test_rules(rack):
-    assert "SUCCESS" in promtool(rack, "check", "rules", os.path.join(CONF, "prometheus-rules.yml"))
-    assert "SUCCESS" in promtool(rack, "test", "rules", "alerts.yml")
+    for rules, tests in RULES.items():
+        assert "SUCCESS" in promtool(rack, "check", "rules", os.path.join(CONF, rules))
+        assert "SUCCESS" in promtool(rack, "test", "rules", tests)
 
 
 def test_every_alert_is_tested_and_explained():
-    with open(os.path.join(CONF, "prometheus-rules.yml"), encoding="utf-8") as file:
-        alerts = set(re.findall(r"alert: (\w+)", file.read()))
-    with open(os.path.join(os.path.dirname(__file__), "alerts.yml"), encoding="utf-8") as file:
-        tested = file.read()
-    with open(os.path.join(CONF, "../doc/alerts.md"), encoding="utf-8") as file:
-        page = file.read()
+    alerts = set(re.findall(r"alert: (\w+)", "".join(read(os.path.join(CONF, rules)) for rules in RULES)))
+    tested = "".join(read(os.path.join(os.path.dirname(__file__), tests)) for tests in RULES.values())
+    page = read(os.path.join(CONF, "../doc/alerts.md"))
     fires = set(re.findall(r"alertname: (\w+)\n(?: +exp_alerts:\n +- )", tested))
     quiet = set(re.findall(r"alertname: (\w+)\n +exp_alerts: \[\]", tested))
     assert alerts and alerts == fires == quiet
