@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The role of deploy/ansible, by Debian's ansible-playbook, on a host that has booted."""
+"""The role of conf/ansible, by Debian's ansible-playbook, on a host that has booted."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 from rig.process import wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PLAYBOOK = os.path.join(HERE, "../../deploy/ansible/site.yml")
+PLAYBOOK = os.path.join(HERE, "../../conf/ansible/site.yml")
 VARIABLES = {
     "blkin_repository": "file:/srv/blkin",
     "blkin_config": {"spans": {"linger": "2s"}, "agent": {"log-level": "warning"}},
@@ -92,5 +92,5 @@ def test_variables_of_the_page():
     """The role has all that doc/clusters.md sets."""
     with open(os.path.join(HERE, "../../doc/clusters.md"), encoding="utf-8") as file:
         shown = set(re.findall(r"^    (blkin_\w+):", file.read(), re.MULTILINE))
-    with open(os.path.join(HERE, "../../deploy/ansible/roles/blkin_agent/defaults/main.yml"), encoding="utf-8") as file:
+    with open(os.path.join(HERE, "../../conf/ansible/roles/blkin_agent/defaults/main.yml"), encoding="utf-8") as file:
         assert shown and shown <= set(re.findall(r"^(blkin_\w+):", file.read(), re.MULTILINE))

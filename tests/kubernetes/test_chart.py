@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The chart of deploy/kubernetes: what Helm makes of it is what Kubernetes takes, and what the agent needs. ./check --kubernetes runs it."""
+"""The chart of conf/kubernetes: what Helm makes of it is what Kubernetes takes, and what the agent needs. ./check --kubernetes runs it."""
 
 import json
 import os
 import subprocess
 
 TOP = os.path.join(os.path.dirname(__file__), "../..")
-CHART = os.path.join(TOP, "deploy/kubernetes/blkin-agent")
+CHART = os.path.join(TOP, "conf/kubernetes/blkin-agent")
 
 
 def render(tmp_path, **values):
