@@ -11,9 +11,10 @@
 #define ASKED_MAX_NS (300 * NS_PER_SECOND)
 /* What it asks for is multiplied by 1 at least, and by this at most. */
 #define ASKED_SPREAD 1.5
-/* A wait may last such a part of the time that the server is away, and no more than this. */
+/* A wait may last such a part of the time that the server is away, or busy, and no more than this. */
 #define AWAY_PART 10
 #define AWAY_MAX_NS (30 * NS_PER_SECOND)
+#define BUSY_MAX_NS (5 * NS_PER_SECOND)
 /* Good service that lasts so long makes the next wait short. */
 #define GOOD_NS (5 * NS_PER_SECOND)
 
@@ -37,9 +38,20 @@ void backoff_free(struct backoff *backoff)
 	event_free(backoff->timer);
 }
 
+static int64_t part_since(int64_t since, int64_t now, int64_t most)
+{
+	return since ? MIN((now - since) / AWAY_PART, most) : 0;
+}
+
+static int64_t most_of(const struct backoff *backoff, int64_t now)
+{
+	return MAX(backoff->max_ns, MAX(part_since(backoff->away, now, AWAY_MAX_NS),
+					    part_since(backoff->busy, now, BUSY_MAX_NS)));
+}
+
 int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
 {
-	int64_t spread, ns, most;
+	int64_t spread, ns;
 
 	if (backoff->good && now - backoff->good >= GOOD_NS)
 		backoff_reset(backoff);
@@ -49,8 +61,9 @@ int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
 	asked_ns = (int64_t)((double)MIN(asked_ns, ASKED_MAX_NS) * g_random_double_range(1, ASKED_SPREAD));
 	if (!backoff->away)
 		backoff->away = now;
-	most = MAX(backoff->max_ns, MIN((now - backoff->away) / AWAY_PART, AWAY_MAX_NS));
-	backoff->bound = MIN(2 * backoff->bound, most);
+	if (!backoff->busy)
+		backoff->busy = now;
+	backoff->bound = MIN(2 * backoff->bound, most_of(backoff, now));
 	backoff->asked = asked_ns ? now + asked_ns : 0;
 	return MAX(ns, asked_ns);
 }
@@ -74,19 +87,20 @@ void backoff_good(struct backoff *backoff, int64_t now)
 {
 	if (!backoff->good)
 		backoff->good = now;
-	backoff_connected(backoff);
+	backoff->away = 0;
+	backoff->bound = MIN(backoff->bound, MAX(most_of(backoff, now), backoff->min_ns));
 }
 
 void backoff_connected(struct backoff *backoff)
 {
-	backoff->away = 0;
+	backoff->away = backoff->busy = 0;
 	backoff->bound = MIN(backoff->bound, MAX(backoff->max_ns, backoff->min_ns));
 }
 
 void backoff_reset(struct backoff *backoff)
 {
 	backoff->bound = MIN(2 * backoff->min_ns, backoff->max_ns);
-	backoff->away = 0;
+	backoff->away = backoff->busy = 0;
 }
 
 bool backoff_is_asked(const struct backoff *backoff)

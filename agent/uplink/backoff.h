@@ -8,7 +8,8 @@
  * agents of a cluster ask for it together.
  *
  * A good answer does not shorten the next wait, as an overloaded server gives some too: good service does,
- * when it has lasted.
+ * when it has lasted. Until then the limit goes up too, though not as far: where fresh spans alone are nearly
+ * all that a server can take, what it puts off would otherwise keep it busy for ever.
  */
 #ifndef UPLINK_BACKOFF_H
 #define UPLINK_BACKOFF_H
@@ -24,6 +25,7 @@ struct backoff {
 	int64_t bound; /* limit of the next wait, ns */
 	int64_t asked; /* the server asked to wait until then, CLOCK_MONOTONIC ns; 0: it did not */
 	int64_t away;  /* the server takes nothing since then; 0: it does */
+	int64_t busy;  /* it has not served well since then; 0: it does */
 	int64_t good;  /* when the first good answer since the last wait came; 0: none did */
 	bool on;
 	bool wake_ends; /* the wait ends when new spans arrive */
@@ -44,7 +46,7 @@ void backoff_end(struct backoff *backoff);
 /* The server took something at @now, CLOCK_MONOTONIC ns. */
 void backoff_good(struct backoff *backoff, int64_t now);
 
-/* It is there, with nothing to send. */
+/* It is there: it takes something on a new connection, or there is nothing to send. */
 void backoff_connected(struct backoff *backoff);
 
 /* The next wait is short. */

@@ -106,6 +106,7 @@ static void take_end(struct kafkauplink *kafka, struct piece *piece, const struc
 	case MESSAGE_KEPT:
 		delivery_took(&kafka->delivery, piece, 0);
 		kafka->took = kafka->known = true;
+		backoff_connected(&kafka->backoff);
 		backoff_good(&kafka->backoff, clock_monotonic());
 		health_took(&kafka->health);
 		queue_set_delivering(kafka->queue, true);

@@ -5,17 +5,25 @@
 
 #include "base/clock.h"
 
-/* The rate begins with such a part of what is usual, or of the floor if that is more, */
-#define BEGIN_PART 0.1
-/* grows each second by the larger of these, */
-#define GROW_USUAL 0.05
-#define GROW_FLOOR 0.02
+/* These are tests/cluster/simulate's, for clusters whose collectors have little or much to spare, and whose
+ * nodes send little or much. The rate begins with the larger of these parts, of what is usual and of the
+ * floor, */
+#define BEGIN_USUAL 0.1
+#define BEGIN_FLOOR 0.01
+/* grows each second by the larger of a part of what is usual and one of itself, which is between two of the
+ * floor: where it grows with itself, nodes that are ahead stay so, */
+#define GROW_USUAL 0.03
+#define GROW_RATE 0.1
+#define GROW_FLOOR 0.002
+#define GROW_FLOOR_MAX 0.02
 /* and is multiplied by this when the server is busy, once in a second: one moment of it is seen by many
  * calls. */
-#define FALL 0.7
+#define FALL 0.5
 #define FALL_NS (1 * NS_PER_SECOND)
-/* No lower, so that the server is tried. */
-#define RATE_MIN 1.0
+/* No lower than this, and this part of what is usual, so that the server is tried, and no node pays off for
+ * minutes what one call took. */
+#define RATE_MIN 0.2
+#define LEAST_USUAL 0.03
 /* The server is left alone so long when it was busy, at random, and when it was away. */
 #define REST_MIN_NS (50 * NS_PER_MS)
 #define REST_MAX_NS (500 * NS_PER_MS)
@@ -26,14 +34,16 @@
 #define USUAL_NS (10 * NS_PER_SECOND)
 #define LOOK_NS (200 * NS_PER_MS)
 
-static double larger(const struct sendpace *pace, double usual, double floor)
-{
-	return MAX(usual * pace->usual, floor * pace->floor);
-}
-
 static double begin_rate(const struct sendpace *pace)
 {
-	return MAX(larger(pace, BEGIN_PART, BEGIN_PART), RATE_MIN);
+	return MAX(MAX(BEGIN_USUAL * pace->usual, BEGIN_FLOOR * pace->floor), RATE_MIN);
+}
+
+static double growth(const struct sendpace *pace)
+{
+	double itself = CLAMP(GROW_RATE * pace->rate, GROW_FLOOR * pace->floor, GROW_FLOOR_MAX * pace->floor);
+
+	return MAX(GROW_USUAL * pace->usual, itself);
 }
 
 void sendpace_look(struct sendpace *pace, int64_t now, uint64_t fresh, uint64_t floor)
@@ -59,7 +69,7 @@ void sendpace_restart(struct sendpace *pace, int64_t now)
 {
 	pace->rate = begin_rate(pace);
 	pace->credit = 0;
-	pace->limited = false;
+	pace->limited_at = 0;
 	pace->until = now + (int64_t)(g_random_double() * (double)RETURN_NS);
 }
 
@@ -80,7 +90,8 @@ int64_t sendpace_wait(struct sendpace *pace, int64_t now)
 		return pace->until - now;
 	if (pace->credit > 0)
 		return 0;
-	pace->limited = true;
+	if (!pace->limited_at)
+		pace->limited_at = now;
 	wait = (int64_t)(-pace->credit / pace->rate * (double)NS_PER_SECOND);
 	return CLAMP(wait, NS_PER_MS, NS_PER_SECOND);
 }
@@ -99,13 +110,13 @@ void sendpace_forgive(struct sendpace *pace)
 
 void sendpace_good(struct sendpace *pace, int64_t now)
 {
-	int64_t since = MAX(now - NS_PER_SECOND, MAX(pace->grown_at, pace->busy_at + FALL_NS));
+	int64_t since = MAX(pace->limited_at, pace->busy_at + FALL_NS);
 
-	if (!pace->limited || now <= since)
+	if (!pace->limited_at || now <= since)
 		return;
-	pace->rate += larger(pace, GROW_USUAL, GROW_FLOOR) * (double)(now - since) / (double)NS_PER_SECOND;
-	pace->grown_at = now;
-	pace->limited = false;
+	/* large calls are seldom, and no reason to grow more slowly; but each doubles the rate at most */
+	pace->rate += MIN(growth(pace) * (double)(now - since) / (double)NS_PER_SECOND, pace->rate);
+	pace->limited_at = 0;
 }
 
 void sendpace_busy(struct sendpace *pace, int64_t now)
@@ -116,6 +127,6 @@ void sendpace_busy(struct sendpace *pace, int64_t now)
 	pace->until = now + REST_MIN_NS + (int64_t)(g_random_double() * (double)(REST_MAX_NS - REST_MIN_NS));
 	if (pace->busy_at && now - pace->busy_at < FALL_NS)
 		return;
-	pace->rate = MAX(pace->rate * FALL, RATE_MIN);
+	pace->rate = MAX(pace->rate * FALL, MIN(pace->rate, MAX(LEAST_USUAL * pace->usual, RATE_MIN)));
 	pace->busy_at = now;
 }

@@ -20,13 +20,12 @@ struct sendpace {
 	double rate;   /* spans a second */
 	bool begun;    /* some were sent: until then the rate is what it begins with */
 	double credit; /* spans that may be sent now; a call is sent as a whole, and may leave a debt */
-	bool limited;  /* it, and nothing else, held spans back since it last grew */
 	uint64_t fresh;
-	int64_t now;     /* when the credit was reckoned, CLOCK_MONOTONIC ns */
-	int64_t looked;  /* when what is usual was */
-	int64_t until;   /* nothing before */
-	int64_t busy_at; /* when the rate fell; 0: never */
-	int64_t grown_at;
+	int64_t now;        /* when the credit was reckoned, CLOCK_MONOTONIC ns */
+	int64_t looked;     /* when what is usual was */
+	int64_t until;      /* nothing before */
+	int64_t busy_at;    /* when the rate fell; 0: never */
+	int64_t limited_at; /* it held spans back since then; 0: it did not since it last grew */
 };
 
 /* @fresh spans have come in all, at @now. */
@@ -44,7 +43,7 @@ void sendpace_spend(struct sendpace *pace, uint32_t spans);
 /* Nothing is owed: it was the batch that the server failed on, and not the pace. */
 void sendpace_forgive(struct sendpace *pace);
 
-/* The server took spans from disk, */
+/* The server took spans, from disk or not, */
 void sendpace_good(struct sendpace *pace, int64_t now);
 /* or was too busy for any, or ended the connection. */
 void sendpace_busy(struct sendpace *pace, int64_t now);

@@ -334,7 +334,7 @@ static void start_link(struct server *server)
 {
 	struct link_handler handler = server_handler(server);
 
-	server->answered = false;
+	server->answered = server->taking = false;
 	server_forget_avoided(server);
 	server->link = server_link(server, server->shared->window, &handler);
 }

@@ -83,6 +83,7 @@ struct server {
 	struct avoided avoided;
 	bool up;
 	bool answered;    /* on this link, so that it served before it ended */
+	bool taking;      /* it took something on this link */
 	uint32_t unended; /* so many answers in a row had no end */
 	struct delivery delivery;
 	struct courtesy courtesy;

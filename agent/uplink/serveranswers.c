@@ -25,9 +25,11 @@ static void take_good(struct server *server, struct piece *piece, const struct r
 	if (lost)
 		health_refused(&server->health, lost, reply->words);
 	courtesy_good(&server->courtesy, now);
-	if (piece->parcel->entry->spool_id)
-		sendpace_good(&server->courtesy.pace, now);
+	sendpace_good(&server->courtesy.pace, now);
 	delivery_took(&server->delivery, piece, lost);
+	if (!server->taking)
+		backoff_connected(&server->backoff);
+	server->taking = true;
 	backoff_good(&server->backoff, now);
 	health_took(&server->health);
 	server->took = true;

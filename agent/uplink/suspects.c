@@ -197,6 +197,7 @@ static void take_good(struct suspects *suspects, struct piece *piece, const stru
 	if (lost)
 		health_refused(&suspects->tried->health, lost, reply->words);
 	delivery_took(&suspects->delivery, piece, lost);
+	backoff_connected(&suspects->backoff);
 	backoff_good(&suspects->backoff, clock_monotonic());
 	health_took(&suspects->tried->health);
 }

@@ -62,9 +62,10 @@ class Agent:
     """By today's rules."""
 
     def __init__(self, is_, world, rate, phase):
-        self.is_, self.world, self.collector = is_, world, world.collector
+        self.world, self.collector = world, world.collector
         self.period = max(PERIOD, 1 / rate)
         self.size, self.phase = max(round(rate * self.period), 1), phase
+        self.row = max(round(rate * is_["due.GROUP_NS"]), 1) if world.fed else self.size
         self.courtesy = Courtesy(is_)
         self.pace = self.courtesy.pace
         self.share = Share(is_)
@@ -82,7 +83,7 @@ class Agent:
         self.delivering, self.busy, self.since, self.busy_at, self.returns = True, False, phase, 0.0, 0
         self.paced = None
         # the server
-        self.linked = self.failing = self.put_off = self.answers = False
+        self.linked = self.failing = self.put_off = self.answers = self.taking = False
         self.asked = 0.0
         self.resting = 0.0  # until then
         self.batches = []  # taken, and not finished
@@ -135,9 +136,9 @@ class Agent:
             self.disk += spans
 
     def call_spans(self):
-        """How many spans from disk make a call."""
+        """How many spans from disk make a call: as many batches as there were when they were stored."""
         most = min(self.batch_spans, self.replay_pace or self.batch_spans)
-        return max(int(most // self.size), 1) * self.size
+        return max(int(most // self.row), 1) * self.row
 
     def ahead(self):
         return self.replay_pace + 1 / SPAN if 0 < self.replay_pace < self.limit / 8 else self.limit / 8
@@ -246,7 +247,7 @@ class Agent:
                 self.store(now)
                 self.fail(False, now)
                 return
-            self.linked, self.answers = True, False
+            self.linked, self.answers, self.taking = True, False, False
         self.look(now)
         self.store(now)
         self.replay(now)
@@ -303,8 +304,10 @@ class Agent:
 
     def took(self, batch, spans, now):
         self.courtesy.good(now)
-        if batch.stored:
-            self.pace.good(now)
+        self.pace.good(now)
+        if not self.taking:
+            self.backoff.connected()
+        self.taking = True
         self.backoff.good(now)
         self.failing = False
         self.finish(batch, spans, now)
@@ -414,8 +417,9 @@ class FixedAgent(Agent):
 class World:
     """One collector, its agents, and the time."""
 
-    def __init__(self, is_, kind, count, rate, collector, begin=1.0):
-        self.collector, self.rate, self.now, self.begin = collector, rate, begin, begin
+    def __init__(self, is_, kind, count, rate, collector, fed, begin=1.0):
+        """@fed: programs wait until what they hand over is stored, as those of feeder.py, so that batches are larger then."""
+        self.collector, self.fed, self.now = collector, fed, begin
         self.events, self.count = [], iter(range(1 << 62))
         self.ages = Counter()  # spans that waited in memory alone, by tenths of a second
         self.agents = []

@@ -83,13 +83,15 @@ int main(void)
 {
 	double at, a, b;
 	char what[16];
+	double result;
 
 	courtesy_init(&courtesy, WINDOW);
 	backoff_set_pace(&backoff, NS_PER_SECOND / 4, 3 * NS_PER_SECOND / 2);
 	pace_init(&pace, SHARE, FLOOR);
-	while (scanf("%lf %15s %lf %lf", &at, what, &a, &b) == 4)
-		printf("%.6f %.6f %.6f %u %u %.6f %.6f\n", happens(what, (int64_t)(at * ns), a, b),
-			courtesy.pace.rate, courtesy.pace.credit, courtesy.window, courtesy.most,
-			(double)backoff.bound / ns, pace.credit);
+	while (scanf("%lf %15s %lf %lf", &at, what, &a, &b) == 4) {
+		result = happens(what, (int64_t)(at * ns), a, b);
+		printf("%.6f %.6f %.6f %u %u %.6f %.6f\n", result, courtesy.pace.rate, courtesy.pace.credit,
+			courtesy.window, courtesy.most, (double)backoff.bound / ns, pace.credit);
+	}
 	return 0;
 }

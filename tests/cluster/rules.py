@@ -49,9 +49,15 @@ class Backoff:
     def __init__(self, is_, chance=random.random):
         self.min, self.max, self.random = is_["retry-min"], is_["retry-max"], chance
         self.asked_max, self.spread = is_["backoff.ASKED_MAX_NS"], is_["backoff.ASKED_SPREAD"]
-        self.part, self.away_max, self.good_for = is_["backoff.AWAY_PART"], is_["backoff.AWAY_MAX_NS"], is_["backoff.GOOD_NS"]
+        self.part, self.good_for = is_["backoff.AWAY_PART"], is_["backoff.GOOD_NS"]
+        self.away_max, self.busy_max = is_["backoff.AWAY_MAX_NS"], is_["backoff.BUSY_MAX_NS"]
         self.since = 0.0  # good
         self.reset()
+
+    def most(self, now):
+        away = min((now - self.away) / self.part, self.away_max) if self.away else 0
+        busy = min((now - self.busy) / self.part, self.busy_max) if self.busy else 0
+        return max(self.max, away, busy)
 
     def next(self, asked, now):
         if self.since and now - self.since >= self.good_for:
@@ -61,22 +67,24 @@ class Backoff:
         asked = min(asked, self.asked_max) * (1 + (self.spread - 1) * self.random())
         if not self.away:
             self.away = now
-        most = max(self.max, min((now - self.away) / self.part, self.away_max))
-        self.bound = min(2 * self.bound, most)
+        if not self.busy:
+            self.busy = now
+        self.bound = min(2 * self.bound, self.most(now))
         return max(wait, asked)
 
     def good(self, now):
         if not self.since:
             self.since = now
-        self.connected()
+        self.away = 0.0
+        self.bound = min(self.bound, max(self.most(now), self.min))
 
     def connected(self):
-        self.away = 0.0
+        self.away = self.busy = 0.0
         self.bound = min(self.bound, max(self.max, self.min))
 
     def reset(self):
         self.bound = min(2 * self.min, self.max)
-        self.away = 0.0
+        self.away = self.busy = 0.0
 
 
 class FixedBackoff(Backoff):
@@ -96,17 +104,18 @@ class SendPace:
 
     def __init__(self, is_, chance=random.random):
         self.random = chance
-        names = "BEGIN_PART GROW_USUAL GROW_FLOOR FALL FALL_NS RATE_MIN REST_MIN_NS REST_MAX_NS RETURN_NS BURST USUAL_NS LOOK_NS"
-        (self.begin_part, self.grow_usual, self.grow_floor, self.fall, self.fall_for, self.rate_min, self.rest_min,
-         self.rest_max, self.return_for, self.burst, self.usual_for,
-         self.look_for) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
+        names = """BEGIN_USUAL BEGIN_FLOOR GROW_USUAL GROW_FLOOR GROW_RATE FALL FALL_NS RATE_MIN LEAST_USUAL REST_MIN_NS
+                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST USUAL_NS LOOK_NS"""
+        (self.begin_usual, self.begin_floor, self.grow_usual, self.grow_floor, self.grow_rate, self.fall, self.fall_for,
+         self.rate_min, self.least_usual, self.rest_min, self.grow_floor_max, self.rest_max, self.return_for, self.burst,
+         self.usual_for, self.look_for) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
         self.usual = self.floor = self.rate = self.credit = 0.0
-        self.begun = self.limited = False
+        self.begun = False
         self.fresh = 0
-        self.now = self.looked = self.until = self.busy_at = self.grown_at = 0.0
+        self.now = self.looked = self.until = self.busy_at = self.limited_at = 0.0
 
     def begin_rate(self):
-        return max(self.begin_part * self.usual, self.begin_part * self.floor, self.rate_min)
+        return max(self.begin_usual * self.usual, self.begin_floor * self.floor, self.rate_min)
 
     def look(self, now, fresh, floor):
         self.floor = floor
@@ -122,7 +131,7 @@ class SendPace:
     def restart(self, now):
         self.rate = self.begin_rate()
         self.credit = 0.0
-        self.limited = False
+        self.limited_at = 0.0
         self.until = now + self.random() * self.return_for
 
     def reckon(self, now):
@@ -136,7 +145,7 @@ class SendPace:
             return self.until - now
         if self.credit > 0:
             return 0.0
-        self.limited = True
+        self.limited_at = self.limited_at or now
         return min(max(-self.credit / self.rate, 0.001), 1.0)
 
     def spend(self, spans):
@@ -148,12 +157,12 @@ class SendPace:
         self.until = 0.0
 
     def good(self, now):
-        since = max(now - 1.0, self.grown_at, self.busy_at + self.fall_for)
-        if not self.limited or now <= since:
+        since = max(self.limited_at, self.busy_at + self.fall_for)
+        if not self.limited_at or now <= since:
             return
-        self.rate += max(self.grow_usual * self.usual, self.grow_floor * self.floor) * (now - since)
-        self.grown_at = now
-        self.limited = False
+        itself = min(max(self.grow_rate * self.rate, self.grow_floor * self.floor), self.grow_floor_max * self.floor)
+        self.rate += min(max(self.grow_usual * self.usual, itself) * (now - since), self.rate)
+        self.limited_at = 0.0
 
     def busy(self, now):
         self.begun = True
@@ -162,7 +171,7 @@ class SendPace:
         self.until = now + self.rest_min + self.random() * (self.rest_max - self.rest_min)
         if self.busy_at and now - self.busy_at < self.fall_for:
             return
-        self.rate = max(self.rate * self.fall, self.rate_min)
+        self.rate = max(self.rate * self.fall, min(self.rate, max(self.least_usual * self.usual, self.rate_min)))
         self.busy_at = now
 
 

@@ -106,7 +106,7 @@ def test_what_is_discarded_does_not_arrive(node):
 def test_in_the_middle_of_a_replay(node):
     """Each span arrives, or is discarded: none both."""
     total = 30000
-    receiver = spooled(node, total, spool={"replay_share": 1, "replay_floor": 4000})
+    receiver = spooled(node, total, spool={"replay_share": 1, "replay_floor": 10000})
     receiver.start()
     node.wait_ledger(lambda ledger: ledger.sent > 4000, 30, "some to be sent")
     code, out, _ = discard(node, "--all", "--yes")

@@ -115,10 +115,38 @@ START_TEST(waits_grow_with_the_outage)
 	for (int i = 0; i < 20; i++)
 		backoff_next(&backoff, 0, NOW + 3000 * NS_PER_SECOND);
 	ck_assert_int_eq(backoff.bound, 30 * NS_PER_SECOND);
+	backoff_connected(&backoff);
 	backoff_good(&backoff, NOW + 3000 * NS_PER_SECOND);
 	ck_assert_int_eq(backoff.bound, max);
 	backoff_next(&backoff, 0, NOW + 3001 * NS_PER_SECOND);
 	ck_assert_int_eq(backoff.bound, max);
+}
+END_TEST
+
+/* The same of a server that is there, and takes too little: what is put off must not keep it busy. */
+START_TEST(waits_grow_while_it_is_busy)
+{
+	const int64_t max = 1500 * NS_PER_MS;
+	int64_t now = NOW;
+
+	backoff_set_pace(&backoff, 250 * NS_PER_MS, max);
+	for (int i = 0; i < 14; i++, now += NS_PER_SECOND) {
+		backoff_next(&backoff, 0, now);
+		backoff_good(&backoff, now);
+	}
+	ck_assert_int_eq(backoff.bound, max);
+	for (int i = 0; i < 17; i++, now += NS_PER_SECOND) {
+		backoff_next(&backoff, 0, now);
+		backoff_good(&backoff, now);
+	}
+	ck_assert_int_eq(backoff.bound, 3 * NS_PER_SECOND);
+	for (int i = 0; i < 100; i++, now += NS_PER_SECOND) {
+		backoff_next(&backoff, 0, now);
+		backoff_good(&backoff, now);
+	}
+	ck_assert_int_eq(backoff.bound, 5 * NS_PER_SECOND);
+	backoff_next(&backoff, 0, now + 10 * NS_PER_SECOND); /* it was good for so long */
+	ck_assert_int_eq(backoff.bound, NS_PER_SECOND);
 }
 END_TEST
 
@@ -132,5 +160,6 @@ TCase *uplink_backoff(void)
 	tcase_add_test(tests, one_good_answer_does_not_make_waits_short);
 	tcase_add_test(tests, good_service_makes_waits_short);
 	tcase_add_test(tests, waits_grow_with_the_outage);
+	tcase_add_test(tests, waits_grow_while_it_is_busy);
 	return tests;
 }

@@ -266,7 +266,7 @@ class Node:
             },
             "spans": {"linger": "1s", "grace": "100ms"},
             "output": {"server": f"127.0.0.1:{server}", "batch-delay": "50ms", "retry-min": "50ms", "retry-max": "500ms"},
-            "spool": {"replay-floor": 50000},
+            "spool": {"replay-floor": 500000},
         }
         for section, keys in sections.items():
             config.setdefault(section, {}).update({key.replace("_", "-"): value for key, value in keys.items()})
