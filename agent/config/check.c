@@ -232,6 +232,10 @@ static int check_output(const struct config *config, const struct output_config 
 		{output->format == CONFIG_FORMAT_OTLP_JSON && output->type != CONFIG_OUTPUT_FILE &&
 				output_key_fits(output, config_key_find("output", "format")),
 			{"format", "type"}, "`format = otlp-json` is for `type = file`"},
+		{output->format == CONFIG_FORMAT_OTLP_JSON && !(output->takes & CONFIG_TAKES_SPANS),
+			{"format", "takes"},
+			"`format = otlp-json` is of spans, of which this output takes none; events and "
+			"messages have lines of their own: leave `format` out"},
 		{output->total_size && output->type == CONFIG_OUTPUT_FILE &&
 				(!output->rotate_size || output->total_size < output->rotate_size),
 			{"total-size", "rotate-size"},

@@ -411,6 +411,7 @@ def test_mistakes_in_the_configuration(node, files):
         ({"format": "thrift"}, "`type = file` needs `format = json2` or `format = otlp-json` in [output files]"),
         ({"directory": "spans"}, "it must be the absolute path of a folder"),
         ({"type": "http", "format": "otlp-json"}, "`format = otlp-json` is for `type = file`"),
+        ({"format": "otlp-json", "takes": "events"}, "`format = otlp-json` is of spans, of which this output takes none"),
         ({"rotate-size": "2G"}, "`total-size` must be 0 (no limit), or at least `rotate-size`"),
         ({"type": "http", "server": "127.0.0.1:1"}, "`directory` is for type file, but the type is http in [output files]"),
     ]:
