@@ -74,6 +74,11 @@ def test_role(administrator, fresh):
     assert administrator.play(blkin_outputs=other)[0] == 2
     wait_until(lambda: [output["server"] for output in fresh.status()["outputs"]] == ["127.0.0.1:4003"], 10, "a reload")
     assert fresh.main_pid("blkin-agent") == agent
+    # what another task fails on takes no reload away
+    other["default"]["server"] = "127.0.0.1:4004"
+    administrator.play(2, blkin_outputs=other, blkin_users=["absent"])
+    assert administrator.play(blkin_outputs=other)[0] == 2
+    wait_until(lambda: [output["server"] for output in fresh.status()["outputs"]] == ["127.0.0.1:4004"], 10, "that reload")
     # a mistake
     _, said = administrator.play(2, blkin_outputs=other, blkin_config={"spans": {"lingre": "2s"}})
     assert "lingre" in said and "lingre" not in fresh.read("/etc/blkin/agent.conf")
