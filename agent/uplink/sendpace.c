@@ -30,6 +30,9 @@
 #define RETURN_NS (1 * NS_PER_SECOND)
 /* The part of a second's spans that may be sent at once. */
 #define BURST 0.25
+/* What one call took is paid within so many seconds: batches stored while more came than now are large for
+ * the rate of today. */
+#define DEBT 20.0
 /* What is usual is the mean over such a time, and is looked at so often. */
 #define USUAL_NS (10 * NS_PER_SECOND)
 #define LOOK_NS (200 * NS_PER_MS)
@@ -77,7 +80,7 @@ static void reckon(struct sendpace *pace, int64_t now)
 {
 	double seconds = pace->now ? (double)(now - pace->now) / (double)NS_PER_SECOND : 0;
 
-	pace->credit = MIN(pace->credit + pace->rate * seconds, pace->rate * BURST);
+	pace->credit = CLAMP(pace->credit + pace->rate * seconds, -pace->rate * DEBT, pace->rate * BURST);
 	pace->now = now;
 }
 

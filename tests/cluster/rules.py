@@ -105,10 +105,10 @@ class SendPace:
     def __init__(self, is_, chance=random.random):
         self.random = chance
         names = """BEGIN_USUAL BEGIN_FLOOR GROW_USUAL GROW_FLOOR GROW_RATE FALL FALL_NS RATE_MIN LEAST_USUAL REST_MIN_NS
-                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST USUAL_NS LOOK_NS"""
+                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST DEBT USUAL_NS LOOK_NS"""
         (self.begin_usual, self.begin_floor, self.grow_usual, self.grow_floor, self.grow_rate, self.fall, self.fall_for,
          self.rate_min, self.least_usual, self.rest_min, self.grow_floor_max, self.rest_max, self.return_for, self.burst,
-         self.usual_for, self.look_for) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
+         self.debt, self.usual_for, self.look_for) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
         self.usual = self.floor = self.rate = self.credit = 0.0
         self.begun = False
         self.fresh = 0
@@ -136,7 +136,7 @@ class SendPace:
 
     def reckon(self, now):
         passed = now - self.now if self.now else 0.0
-        self.credit = min(self.credit + self.rate * passed, self.rate * self.burst)
+        self.credit = min(max(self.credit + self.rate * passed, -self.rate * self.debt), self.rate * self.burst)
         self.now = now
 
     def wait(self, now):

@@ -137,6 +137,32 @@ START_TEST(large_calls_leave_a_debt)
 }
 END_TEST
 
+/* What was stored in a busy hour, sent in a quiet one: a call is large for the rate, and the next one waits
+ * for seconds, and not for the better part of an hour. */
+START_TEST(no_debt_lasts)
+{
+	int64_t waited = 0, longest = 0;
+
+	for (int i = 0; i < 8; i++) {
+		sendpace_busy(&pace, now);
+		pass(1100, 0);
+	}
+	for (int calls = 0; calls < 50;) {
+		if (sendpace_wait(&pace, now) == 0) {
+			sendpace_spend(&pace, 500);
+			sendpace_good(&pace, now + NS_PER_MS);
+			calls++;
+			waited = 0;
+		} else {
+			pass(10, 0);
+			waited += 10;
+			longest = MAX(longest, waited);
+		}
+		ck_assert_int_le(longest, 25000);
+	}
+}
+END_TEST
+
 TCase *uplink_sendpace(void)
 {
 	TCase *cases = tcase_create("sendpace");
@@ -148,5 +174,6 @@ TCase *uplink_sendpace(void)
 	tcase_add_test(cases, a_busy_server_is_tried);
 	tcase_add_test(cases, a_busy_node_pays_soon);
 	tcase_add_test(cases, large_calls_leave_a_debt);
+	tcase_add_test(cases, no_debt_lasts);
 	return cases;
 }
