@@ -54,15 +54,21 @@ static enum reply_kind get_reply(struct wire *wire, const uint8_t *data, size_t 
 	return post->read_reply(data, size, reply);
 }
 
-/* The files may have changed. */
+/* The files may have changed. If they do not do, another connection, which is up, goes on with what they had.
+ */
 static bool ready(struct wire *wire, char *why, size_t size)
 {
 	struct httppost *post = (struct httppost *)wire;
+	struct buffer headers = {0}, old = post->headers;
+	bool good = (!post->headers_file || httpheaders_read(post->headers_file, &headers, why, size)) &&
+		    (!post->proxy || proxy_put_login(post->proxy, &headers, why, size));
 
-	post->headers.size = 0;
-	if (post->headers_file && !httpheaders_read(post->headers_file, &post->headers, why, size))
-		return false;
-	return !post->proxy || proxy_put_login(post->proxy, &post->headers, why, size);
+	if (good) {
+		post->headers = headers;
+		headers = old;
+	}
+	buffer_free(&headers);
+	return good;
 }
 
 static void destroy(struct wire *wire)

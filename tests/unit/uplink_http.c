@@ -3,6 +3,7 @@
 #include "uplink_web.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "wire/httpreply.h"
 #include "wire/otlpreply.h"
@@ -38,6 +39,43 @@ START_TEST(spans_are_posted)
 	ck_assert(state_of(&web.rig).up);
 	ck_assert_str_eq(state_of(&web.rig).type, "http");
 	close_web(&web);
+}
+END_TEST
+
+/* With a balance, the next connection comes up while the old one serves: if the file of headers does not do
+ * by then, the old one goes on with those that it had. */
+START_TEST(headers_stay_with_a_connection)
+{
+	char path[] = "/tmp/blkin-headers-XXXXXX";
+	int fd = mkstemp(path);
+	struct web web;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "X-Token: mine\n", 14), 14);
+	open_web(&web, SQUEEZE_GZIP);
+	web.rig.options.headers_file = path;
+	web.rig.options.node = "n1";
+	web.rig.options.age_ns = web.rig.options.return_ns = 20 * NS_PER_MS;
+	web.peer->header = "\r\nX-Token: mine\r\n";
+	push(&web.rig, 1);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	if (_i)
+		ck_assert_int_eq(pwrite(fd, "X-Token, mine\n", 14, 0), 14);
+	else
+		ck_assert_int_eq(unlink(path), 0);
+	for (int i = 0; i < 1000 && web.peer->connections < 5; i++) {
+		push(&web.rig, 1);
+		run_ms(&web.rig, 5);
+	}
+	ck_assert_uint_ge(web.peer->connections, 5);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
+	assert_in_web_order(&web);
+	ck_assert_int_eq(errors(&web.rig), 0);
+	ck_assert(state_of(&web.rig).up);
+	close_web(&web);
+	close(fd);
+	unlink(path);
 }
 END_TEST
 
@@ -431,6 +469,7 @@ TCase *uplink_http(void)
 
 	tcase_add_loop_test(tests, spans_are_posted, SQUEEZE_NONE, SQUEEZE_ZSTD + 1);
 	tcase_add_test(tests, another_path);
+	tcase_add_loop_test(tests, headers_stay_with_a_connection, 0, 2);
 	tcase_add_loop_test(tests, good_answers_in_many_forms, 0, (int)LENGTH(good_answers));
 	tcase_add_loop_test(tests, bad_answers_make_spans_wait, 0, (int)LENGTH(bad_answers));
 	tcase_add_test(tests, advice_goes_by_what_was_sent);
