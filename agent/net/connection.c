@@ -359,7 +359,7 @@ static void on_lookup(struct addrinfo *addresses, const char *why, void *data)
 	if (!addresses)
 		keep_unreached(connection, FAULT_NO_ADDRESS, why);
 	connection->ranking = ranking_create(read_files(connection) ? addresses : NULL,
-		connection->options.node, connection->options.avoided);
+		connection->options.node, connection->options.avoided, connection->options.beside);
 	try_addresses(connection);
 }
 

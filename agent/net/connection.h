@@ -35,6 +35,7 @@ struct connection_options {
 	const struct proxy *proxy;
 	const char *node; /* by whose weights addresses are tried; NULL: as the system has them */
 	const struct avoided *avoided; /* of these, used when the name is looked up; NULL: none */
+	const struct reached *beside;  /* the same: where a connection leads that this one is to go with */
 };
 
 /* Called from the loop, never from within connection_create; each may destroy the connection. */

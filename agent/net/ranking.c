@@ -49,12 +49,15 @@ static gint by_turn(gconstpointer left, gconstpointer right)
 {
 	const struct ranked *one = left, *other = right;
 
+	if (one->beside != other->beside)
+		return one->beside ? -1 : 1;
 	if (one->avoided != other->avoided)
 		return one->avoided ? 1 : -1;
 	return one->rank < other->rank ? -1 : 1;
 }
 
-GArray *ranking_create(const struct addrinfo *addresses, const char *node, const struct avoided *avoided)
+GArray *ranking_create(const struct addrinfo *addresses, const char *node, const struct avoided *avoided,
+	const struct reached *beside)
 {
 	GArray *ranking = g_array_new(FALSE, TRUE, sizeof(struct ranked));
 	int family = addresses ? addresses->ai_family : 0;
@@ -65,6 +68,7 @@ GArray *ranking_create(const struct addrinfo *addresses, const char *node, const
 		print(at, one.text);
 		one.weight = node ? rendezvous_weight(node, one.text) : 0;
 		one.avoided = node && is_avoided(avoided, one.weight);
+		one.beside = node && beside && beside->count && beside->weight == one.weight;
 		g_array_append_val(ranking, one);
 	}
 	if (node)

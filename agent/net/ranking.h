@@ -28,19 +28,6 @@ struct avoided {
  * the only one from here on. */
 void avoided_add(struct avoided *avoided, uint64_t weight, int64_t until);
 
-struct ranked {
-	const struct addrinfo *address;
-	char text[ADDRESS_TEXT]; /* in digits */
-	uint64_t weight;         /* 0 without a node */
-	uint32_t rank;           /* by weight: 0 is the preferred one */
-	bool avoided;
-};
-
-/* In the order in which they are to be tried: an array of struct ranked, the caller's to g_array_unref; it
- * refers to @addresses, NULL: there are none. @node: whose weights; NULL: the system's order. @avoided may be
- * NULL. */
-GArray *ranking_create(const struct addrinfo *addresses, const char *node, const struct avoided *avoided);
-
 /* Where a connection leads, and where it should. */
 struct reached {
 	char address[ADDRESS_TEXT];   /* in digits, with the port */
@@ -49,5 +36,20 @@ struct reached {
 	uint32_t rank, count; /* of so many addresses */
 	char why[320];        /* the preferred one was not reached; "" if it was, or was not tried */
 };
+
+struct ranked {
+	const struct addrinfo *address;
+	char text[ADDRESS_TEXT]; /* in digits */
+	uint64_t weight;         /* 0 without a node */
+	uint32_t rank;           /* by weight: 0 is the preferred one */
+	bool avoided;
+	bool beside; /* another connection, which is in use, leads there: it is tried first */
+};
+
+/* In the order in which they are to be tried: an array of struct ranked, the caller's to g_array_unref; it
+ * refers to @addresses, NULL: there are none. @node: whose weights; NULL: the system's order. @avoided may be
+ * NULL, and so may @beside. */
+GArray *ranking_create(const struct addrinfo *addresses, const char *node, const struct avoided *avoided,
+	const struct reached *beside);
 
 #endif

@@ -336,7 +336,7 @@ static void start_link(struct server *server)
 
 	server->answered = server->taking = false;
 	server_forget_avoided(server);
-	server->link = server_link(server, server->shared->window, &handler);
+	server->link = server_link(server, server->shared->window, false, &handler);
 }
 
 /* For the uplink */

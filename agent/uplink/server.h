@@ -111,8 +111,10 @@ void server_set_role(struct server *server, enum server_role role);
 /* Connects, or sends what the window allows, if it is time to. */
 void server_pump(struct server *server);
 
-/* A link on the way to @server, for up to @window open calls: its own, and those of who else sends to it. */
-struct link *server_link(const struct server *server, uint32_t window, const struct link_handler *handler);
+/* A link on the way to @server, for up to @window open calls: its own, and those of who else sends to it,
+ * which lead to the same address (@beside), so that one of them says something of the other. */
+struct link *server_link(
+	const struct server *server, uint32_t window, bool beside, const struct link_handler *handler);
 
 /* Whether its answers have no end: each costs a connection. */
 bool server_is_endless(const struct server *server);

@@ -103,12 +103,14 @@ void server_on_answered(enum reply_kind kind, const struct reply *reply, void *c
 		take_put_off(server, cargo, reply);
 }
 
-struct link *server_link(const struct server *server, uint32_t window, const struct link_handler *handler)
+struct link *server_link(
+	const struct server *server, uint32_t window, bool beside, const struct link_handler *handler)
 {
 	const struct server_shared *shared = server->shared;
 	bool patient = server->unended % PATIENCE_AGAIN == 0;
-	struct link_options options = {{&server->address, shared->timeout_ns, shared->tls, shared->proxy,
-					       shared->node, &server->avoided},
+	struct link_options options = {
+		{&server->address, shared->timeout_ns, shared->tls, shared->proxy, shared->node,
+			&server->avoided, beside ? &server->reached : NULL},
 		window, patient ? PATIENCE_NS : PATIENCE_LOST_NS};
 
 	return link_create(shared->base, &options, server->wire, handler);

@@ -120,7 +120,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 		set_timer(server, until_return(server));
 	} else {
 		server->avoided.count = 0;
-		server->next = server_link(server, server->shared->window, &handler);
+		server->next = server_link(server, server->shared->window, false, &handler);
 	}
 }
 

@@ -269,7 +269,7 @@ static void try(struct suspects *suspects)
 
 	backoff_end(&suspects->backoff);
 	suspects->tried = suspects->server;
-	suspects->link = server_link(suspects->tried, 1, &handler);
+	suspects->link = server_link(suspects->tried, 1, true, &handler);
 }
 
 static void on_rested(evutil_socket_t fd, short what, void *arg)

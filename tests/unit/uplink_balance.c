@@ -100,8 +100,8 @@ START_TEST(addresses_in_order)
 	static const char *const hosts[] = {
 		"10.0.0.1", "10.0.0.2", "10.0.0.3", "2001:db8::1", "2001:db8::2", NULL};
 	struct addrinfo *addresses = look_up(hosts);
-	GArray *plain = ranking_create(addresses, NULL, NULL),
-	       *ranking = ranking_create(addresses, "n1", NULL);
+	GArray *plain = ranking_create(addresses, NULL, NULL, NULL),
+	       *ranking = ranking_create(addresses, "n1", NULL, NULL);
 	struct avoided avoided = {0};
 	GArray *other;
 
@@ -116,7 +116,7 @@ START_TEST(addresses_in_order)
 	avoided_add(&avoided, at(ranking, 0)->weight, 7);
 	avoided_add(&avoided, at(ranking, 2)->weight, 8);
 	ck_assert_int_eq(avoided.until, 7);
-	other = ranking_create(addresses, "n1", &avoided);
+	other = ranking_create(addresses, "n1", &avoided, NULL);
 	ck_assert_uint_eq(at(other, 0)->rank, 1);
 	ck_assert_uint_eq(at(other, 3)->rank, 0);
 	ck_assert_uint_eq(at(other, 4)->rank, 2);
@@ -310,6 +310,42 @@ START_TEST(failing_address_is_avoided)
 }
 END_TEST
 
+static bool is_third(const char *span)
+{
+	return !strcmp(span, "span 3");
+}
+
+/* A batch that is set aside is tried where others are taken: the preferred address, which is back, but fails
+ * on all, says nothing of its spans. */
+START_TEST(suspects_go_where_others_are_taken)
+{
+	struct fleet fleet;
+
+	open_fleet(&fleet, true);
+	fleet.rig.options.return_ns = 3600 * NS_PER_SECOND;
+	ACT(fleet.peers[0], PEER_CLOSE);
+	peer_stop(fleet.peers[0]);
+	for (int i = 0; i < MANY; i++) {
+		fleet.peers[i]->bad = is_third;
+		fleet.peers[i]->bad_act = PEER_CLOSE;
+	}
+	start(&fleet.rig);
+	push_many(&fleet.rig, 40);
+	RUN_UNTIL(&fleet.rig, state_of(&fleet.rig).suspects.spans > 0);
+	push(&fleet.rig, 1);
+	RUN_UNTIL(&fleet.rig, row(&fleet.rig, SPANS_SENT) >= SPANS);
+	peer_start(fleet.peers[0]);
+	while (row(&fleet.rig, SPANS_DROPPED_REFUSED) == 0) {
+		push(&fleet.rig, 1);
+		run_ms(&fleet.rig, 10);
+	}
+	RUN_UNTIL(&fleet.rig, row(&fleet.rig, SPANS_QUEUED) == 0);
+	ASSERT_ROW(&fleet.rig, SPANS_DROPPED_REFUSED, 1);
+	ASSERT_ROW(&fleet.rig, SPANS_SENT, fleet.rig.pushed - 1);
+	close_fleet(&fleet, true);
+}
+END_TEST
+
 /* What is under way is answered first, on the old connection, and nothing is sent twice; slow answers or
  * quick. */
 START_TEST(old_connection_is_replaced)
@@ -318,6 +354,7 @@ START_TEST(old_connection_is_replaced)
 
 	open_fleet(&fleet, false);
 	fleet.rig.options.age_ns = 20 * NS_PER_MS;
+	fleet.rig.options.timeout_ns = 30 * NS_PER_SECOND;
 	fleet.peers[0]->delay_ms = _i * 10;
 	start(&fleet.rig);
 	while (fleet.peers[0]->connections < 10) {
@@ -449,6 +486,7 @@ TCase *uplink_balance(void)
 	if (names) {
 		tcase_add_test(tests, stays_while_preferred_is_away);
 		tcase_add_loop_test(tests, failing_address_is_avoided, 0, 3);
+		tcase_add_test(tests, suspects_go_where_others_are_taken);
 		tcase_add_test(tests, old_connection_stays);
 		tcase_add_test(tests, without_it_a_connection_stays);
 	} else {
