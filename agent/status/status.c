@@ -398,7 +398,10 @@ static void write_balance(struct buffer *out, const struct uplink_state *uplink)
 
 	if (!uplink->node)
 		return;
-	if (uplink->server_count > 1)
+	if (uplink->server_count > 1 && !uplink->up)
+		buffer_printf(out, "  balance   %s prefers %s of %u servers, of which none works\n",
+			uplink->node, first->server, uplink->server_count);
+	else if (uplink->server_count > 1)
 		write_choice(out, uplink->node, uplink->server_count, "servers", first->server,
 			first->serving ? NULL : uplink->server, first->fault ? first->error : "");
 	if (reached->count > 1)

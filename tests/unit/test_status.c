@@ -157,6 +157,8 @@ START_TEST(balance)
 	reached->count = 1;
 	uplink->server_count = 2;
 	uplink->servers[1].server = "b:1";
+	expect("  balance   n1 prefers a:1 of 2 servers, of which none works\n");
+	uplink->up = true;
 	expect("  balance   n1 prefers a:1 of 2 servers, and uses it\n");
 	one->serving = false;
 	uplink->servers[1].serving = true;
