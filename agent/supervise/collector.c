@@ -49,7 +49,10 @@ static bool is_to_finish(struct collector *collector)
 	return finish;
 }
 
-/* The reader is told what became of what it handed over. Returns whether a place came to hold. */
+/*
+ * The reader is told what became of what it handed over. Returns whether a place came to hold. One that has
+ * not greeted yet waits for its orders, which say what holds.
+ */
 static bool tell_delivery(struct collector *collector)
 {
 	bool settled;
@@ -59,7 +62,7 @@ static bool tell_delivery(struct collector *collector)
 	atomic_store_explicit(
 		&collector->page->excess, fanout_excess(collector->options.fanout), memory_order_relaxed);
 	settled = books_settle(collector->options.books, &number, &cost);
-	if (settled && runs(collector)) {
+	if (settled && runs(collector) && collector->greeted) {
 		struct buffer body = {0};
 
 		pack_u64(&body, number);

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """There is no reader, or none that lives: /readyz and the log say so, and when there is one again it reads on."""
 
+import glob
 import os
 
 import pytest
+from expect import end_load, key_of, keys_of
 from rig.load import KEEP, LOAD, finish
-from rig.process import wait_until
+from rig.process import exactly, stopped, wait_until
 from test_doctor import findings
 from test_fakereader import fake, kill_reader, restarts  # noqa: F401
 
@@ -71,3 +73,38 @@ def test_cannot_be_started(fake, receiver, how):  # noqa: F811
     wait_until(lambda: restarts(fake.node) >= 4, 10, "more attempts")
     assert agent.log().count(CANNOT) == 1
     recovers(fake, receiver, agent)
+
+
+def written(node):
+    """When the checkpoint was, the last time."""
+    return max(os.stat(path).st_mtime_ns for path in glob.glob(node.path("state/checkpoint.?")))
+
+
+def test_greets_late(fake, receiver):  # noqa: F811
+    """What the one before it handed over comes to be delivered meanwhile: that is no order, and it begins all the same."""
+    node = fake.node
+    agent = fake.start("real", receiver.port, session=KEEP, output={"batch-delay": "50ms", "spool-size": "0"})
+    agent.wait_ready(node.collecting)
+    load = node.start([node.built(LOAD), "-n", 10**6, "-r", 100])
+    node.wait_ledger(lambda ledger: ledger.sent > 50, 20, "spans")
+    with stopped(receiver.program.pid):
+        made = node.ledger().made
+        node.wait_ledger(lambda ledger: ledger.made > made + 100, 20, "places to wait for the collector")
+        fake.mode("late")
+        before, first = restarts(node), node.reader_pid()
+        kill_reader(node)
+        wait_until(lambda: node.reader_pid() not in (None, first), 10, "another one")
+        last = written(node)
+    wait_until(lambda: written(node) > last, 20, "a place to hold")
+    with open(os.path.join(fake.folder, "go"), "w", encoding="ascii"):
+        pass
+    sent = node.ledger().sent
+    node.wait_ledger(lambda ledger: ledger.idle() and ledger.sent > sent + 100, 20, "spans again")
+    assert restarts(node) == before + 1
+    recorded = end_load(load)
+    receiver.wait_for(sum(recorded.values()), 20)
+    node.wait_ledger(lambda ledger: ledger.idle(), 20, "all to be delivered")
+    came = [key_of(span) for span in receiver.spans()]
+    exactly(set(came) == keys_of(recorded), "spans are missing")
+    exactly(len(came) <= len(set(came)) + node.ledger().again, "more came twice than were read again")
+    assert agent.stop() == 0
