@@ -136,11 +136,15 @@ class Node:
     def __exit__(self, kind, error, trace):
         if kind and not issubclass(kind, self.quiet):
             self.show_logs()
+        consumer = self.sessiond and self.consumer_pid()
         for program in reversed(self.programs):
             try:
                 program.stop()
             except Trouble as trouble:
                 print(trouble, file=sys.stderr)
+        if consumer:  # of LTTng 2.13.15, one that hangs keeps the next session daemon from starting
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(consumer, signal.SIGKILL)
         for path in self.mounts:
             subprocess.run(["umount", "--lazy", path], check=False)
         complaints = [program.complaints() for program in self.programs]
