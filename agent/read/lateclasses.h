@@ -7,9 +7,11 @@
  * that they do not declare. babeltrace2's plugin ctf fails on such metadata, and with them on the whole
  * session: no user's programs could be read live. No event of these classes was recorded yet.
  *
- * The plugin hands what the relay daemon sends to fmemopen: first the packets, then the text in them. There
- * is another fmemopen in front of that here, which holds back the declarations of events that come too early,
- * and adds them to the text that declares their stream class. All other text is left as it is.
+ * The plugin hands the text that the relay daemon sends to fmemopen. There is another fmemopen in front of
+ * that here, which holds back the declarations of events that come too early, and adds them to the text that
+ * declares their stream class. All other text is left as it is. Whose text it is, is in the packets that it
+ * came in: the plugin of babeltrace2 2.0 hands them to fmemopen before, and that of 2.1 only receives them,
+ * by a recv that is here, too.
  */
 #ifndef READ_LATECLASSES_H
 #define READ_LATECLASSES_H
