@@ -56,14 +56,17 @@ def test_share_follows_while_programs_run(node, receiver):
     ]
     wait_until(lambda: {service_of(span) for span in receiver.spans()} == set(services), 20, "all programs to run")
     time.sleep(1.5)
-    changes = [time.time()]
+    all_until = time.time()
     sampling(node, "1/10")
+    tenth_from = time.time()
     time.sleep(2.5)
-    changes.append(time.time())
+    tenth_until = time.time()
     sampling(node, "1/1", "--service", "svc-3")
+    one_from = time.time()
     time.sleep(2.5)
-    changes.append(time.time())
+    one_until = time.time()
     assert sampling(node, "off") == "every service: off\nsvc-3: 1/1\n"
+    off_from = time.time()  # it holds once the command has ended, however long that took
     time.sleep(2.5)
     for program in programs:
         program.send(signal.SIGTERM)
@@ -72,11 +75,11 @@ def test_share_follows_while_programs_run(node, receiver):
     node.wait_ledger(lambda ledger: ledger.idle(), 20, "delivery")
     spans = receiver.spans()
     others = [service for service in services if service != "svc-3"]
-    check_share(spans, changes[0] - 1, changes[0], services, 1)
-    check_share(spans, changes[0] + 1, changes[1], services, 0.1)
-    check_share(spans, changes[1] + 1, changes[2], ["svc-3"], 1)
-    check_share(spans, changes[1] + 1, changes[2], others, 0.1)
-    assert sampled_roots(spans, changes[2] + 1, changes[2] + 100, others) == 0
+    check_share(spans, all_until - 1, all_until, services, 1)
+    check_share(spans, tenth_from + 1, tenth_until, services, 0.1)
+    check_share(spans, one_from + 1, one_until, ["svc-3"], 1)
+    check_share(spans, one_from + 1, one_until, others, 0.1)
+    assert sampled_roots(spans, off_from + 1, off_from + 100, others) == 0
     # no trace is half sampled: a root and both of its children, or nothing
     sizes = collections.Counter(span.trace_id for span in spans)
     assert set(sizes.values()) == {3}
