@@ -64,7 +64,8 @@ def check(node, receiver, counts, but=None):
     """@counts[number] spans of each load came, once each, nothing was lost, and nothing is said of it, @but in such lines."""
     ledger = node.wait_ledger(lambda ledger: ledger.idle() and ledger.sent >= sum(counts.values()), 20, "all spans")
     receiver.wait_for(sum(counts.values()))
-    check_recorded(receiver.spans(), {(number, 0): count for number, count in counts.items()})
+    # LTTng measures for each user by how much the clock is ahead, some microseconds apart
+    check_recorded(receiver.spans(), {(number, 0): count for number, count in counts.items()}, apart=10000)
     assert (ledger.lost, ledger.packets_lost, ledger.again, ledger.sessions, ledger.sessions_lost) == (0, 0, 0, 1, 0)
     status = node.status()
     assert (status["reader_restarts"], status["users_left_out"], status["session_error"]) == (0, [], "")
