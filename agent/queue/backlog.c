@@ -200,6 +200,20 @@ void backlog_stored(struct queue *queue, struct entry *list)
 	}
 }
 
+void backlog_spool_is_full(struct queue *queue, struct entry *list)
+{
+	pthread_mutex_lock(&queue->lock);
+	while (list) {
+		struct entry *entry = list;
+
+		list = entry->next;
+		queue_drop(queue, entry, SPANS_DROPPED_SPOOL_FULL);
+	}
+	queue_has_room(queue);
+	queue_wake(queue); /* wakes who waits for the queue to be empty */
+	pthread_mutex_unlock(&queue->lock);
+}
+
 static struct entry *reverse(struct entry *list)
 {
 	struct entry *reversed = NULL;

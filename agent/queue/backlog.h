@@ -67,6 +67,9 @@ struct entry *backlog_take(struct queue *queue, size_t bytes);
 /* The batches are stored, and entered as such: frees them. */
 void backlog_stored(struct queue *queue, struct entry *list);
 
+/* The batches were left out as the spool is full: enters them as their senders' again, and frees them. */
+void backlog_spool_is_full(struct queue *queue, struct entry *list);
+
 /* The batches could not be stored: they go back to the front, in order. */
 void backlog_put_back(struct queue *queue, struct entry *list);
 

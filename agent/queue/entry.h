@@ -48,6 +48,12 @@ static inline bool entry_is_suspect(const struct entry *entry)
 	return entry->failures >= ENTRY_FAILURES_MAX;
 }
 
+/* Nobody has said OK to its sender yet, who has its items still. */
+static inline bool entry_can_go_back(const struct entry *entry)
+{
+	return entry->receipt && !receipt_is_given(entry->receipt);
+}
+
 /* The server failed on it. */
 static inline void entry_blame(struct entry *entry)
 {

@@ -61,6 +61,9 @@ struct entry *queue_unlink_first(struct queue *queue);
 void queue_settle(struct queue *queue, const struct entry *entry);
 void queue_put_first(struct queue *queue, struct entry *entry);
 
+/* Enters a fresh entry as dropped, or as its sender's again if that has had no OK, and frees it. */
+void queue_drop(struct queue *queue, struct entry *entry, enum account_row row);
+
 /* An entry left: wakes who waits for room. */
 void queue_has_room(struct queue *queue);
 

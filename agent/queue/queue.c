@@ -118,12 +118,12 @@ void queue_has_room(struct queue *queue)
 /* What nobody has said OK to is its sender's again. */
 static void enter_drop(struct queue *queue, const struct entry *entry, enum account_row row)
 {
-	if (entry->receipt && !receipt_is_given(entry->receipt))
+	if (entry_can_go_back(entry))
 		row = SPANS_GIVEN_BACK;
 	account_move(queue->account, entry_row(entry), row, entry->batch->count);
 }
 
-static void drop(struct queue *queue, struct entry *entry, enum account_row row)
+void queue_drop(struct queue *queue, struct entry *entry, enum account_row row)
 {
 	enter_drop(queue, entry, row);
 	queue_settle(queue, entry);
@@ -162,7 +162,7 @@ static void make_room(struct queue *queue, size_t need)
 		oldest = queue_unlink_first(queue);
 		if (!oldest)
 			break;
-		drop(queue, oldest, SPANS_DROPPED_QUEUE_FULL);
+		queue_drop(queue, oldest, SPANS_DROPPED_QUEUE_FULL);
 	}
 }
 
@@ -428,7 +428,7 @@ static void drop_waiting(struct queue *queue)
 	struct entry *entry;
 
 	while ((entry = queue_unlink_first(queue)) || (entry = aside_unlink_fresh(queue)))
-		drop(queue, entry, SPANS_DROPPED_SHUTDOWN);
+		queue_drop(queue, entry, SPANS_DROPPED_SHUTDOWN);
 	queue_has_room(queue);
 }
 

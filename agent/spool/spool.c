@@ -79,6 +79,24 @@ static int insert(struct store *store, struct entry *entry, struct tally *next)
 	return rc;
 }
 
+/* What was stored has had its OK: it does not go for what its sender still has. */
+static bool is_left_out(struct store *store, const struct entry *entry, int64_t pages, int *rc)
+{
+	return entry_can_go_back(entry) && spooldb_room(&store->db, rc) < pages;
+}
+
+static int put_one(struct store *store, struct entry *entry, struct tally *next, int64_t *evicted)
+{
+	int64_t pages = pages_for(row_bytes(entry));
+	int rc = SQLITE_OK;
+
+	entry->spool_id = 0;
+	if (is_left_out(store, entry, pages, &rc) || rc != SQLITE_OK)
+		return rc;
+	rc = make_room(store, pages, next, evicted);
+	return rc == SQLITE_OK ? insert(store, entry, next) : rc;
+}
+
 static int put(struct store *store, void *data)
 {
 	struct tally next = store->holds;
@@ -89,11 +107,8 @@ static int put(struct store *store, void *data)
 	for (const struct entry *entry = data; entry; entry = entry->next)
 		bytes += row_bytes(entry);
 	rc = spooldb_begin(&store->db, bytes);
-	for (struct entry *entry = data; entry && rc == SQLITE_OK; entry = entry->next) {
-		rc = make_room(store, pages_for(row_bytes(entry)), &next, &evicted);
-		if (rc == SQLITE_OK)
-			rc = insert(store, entry, &next);
-	}
+	for (struct entry *entry = data; entry && rc == SQLITE_OK; entry = entry->next)
+		rc = put_one(store, entry, &next, &evicted);
 	sqlite3_clear_bindings(store->db.stmt[SPOOLDB_INSERT]);
 	rc = store_commit(store, &next, rc);
 	if (rc == SQLITE_OK)

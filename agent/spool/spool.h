@@ -66,7 +66,11 @@ bool spool_try(struct spool *spool);
 /* Why the last call failed, in one sentence. */
 const char *spool_error(const struct spool *spool);
 
-/* Stores the list of batches (by `next`) in one commit, all or none, and sets their spool_id. */
+/*
+ * Stores the list of batches (by `next`) in one commit, all or none, and sets their spool_id. The oldest rows
+ * are deleted, and counted, to make room; but not for a batch that its sender can send again
+ * (entry_can_go_back): without room it is left out, and its spool_id is 0.
+ */
 bool spool_put(struct spool *spool, struct entry *list);
 
 enum spool_read { SPOOL_READ, SPOOL_END, SPOOL_FAILED };

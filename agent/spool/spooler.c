@@ -153,26 +153,55 @@ bool spooler_enter(struct spooler *spooler)
 
 /* To the disk */
 
-static bool store(struct spooler *spooler, struct entry *list)
+/* Takes those out of the list for which the spool had no room, and returns them. */
+static struct entry *split_left_out(struct entry **list)
 {
+	struct entry *left_out = NULL, **last = &left_out, **at = list;
+
+	while (*at) {
+		struct entry *entry = *at;
+
+		if (entry->spool_id) {
+			at = &entry->next;
+			continue;
+		}
+		*at = entry->next;
+		entry->next = NULL;
+		*last = entry;
+		last = &entry->next;
+	}
+	return left_out;
+}
+
+static void enter_stored(struct spooler *spooler, struct entry *list)
+{
+	struct entry *left_out = split_left_out(&list);
 	int64_t spans = 0, held = 0;
-	bool good;
 
 	for (const struct entry *entry = list; entry; entry = entry->next) {
 		spans += entry->batch->count;
 		held += entry->receipt ? entry->batch->count : 0;
 	}
-	good = spooler_note(spooler, spool_put(spooler->spool, list));
-	spooler_post(spooler, good ? spans : 0, good ? held : 0);
-	if (good && list->aside)
+	spooler_post(spooler, spans, held);
+	if (list && list->aside)
 		marks_add(&spooler->marks, list);
+	spool_read_holds(spooler->spool, &spooler->holds);
+	backlog_set_room(spooler->queue, spooler->holds.room);
+	backlog_stored(spooler->queue, list);
+	if (left_out)
+		backlog_spool_is_full(spooler->queue, left_out);
+}
+
+static bool store(struct spooler *spooler, struct entry *list)
+{
+	bool good = spooler_note(spooler, spool_put(spooler->spool, list));
+
 	if (good) {
-		spool_read_holds(spooler->spool, &spooler->holds);
-		backlog_set_room(spooler->queue, spooler->holds.room);
-		backlog_stored(spooler->queue, list);
-	}
-	if (!good)
+		enter_stored(spooler, list);
+	} else {
+		spooler_post(spooler, 0, 0);
 		backlog_put_back(spooler->queue, list);
+	}
 	spooler->stored_at = clock_monotonic();
 	return good;
 }

@@ -319,6 +319,45 @@ START_TEST(test_too_large_a_batch)
 }
 END_TEST
 
+/* Puts one batch of 32 spans that came from outside; whether it was stored. */
+static bool put_from_outside(struct spool *spool, int64_t first, bool answered)
+{
+	struct receipt *receipt = receipt_create(NULL, NULL);
+	struct entry *entry = rig_entry(first, 32, 1000);
+	bool stored;
+
+	receipt_silence(receipt);
+	if (answered)
+		receipt_give(receipt);
+	entry->receipt = receipt_take_part(receipt);
+	ck_assert(spool_put(spool, entry));
+	stored = entry->spool_id != 0;
+	entry_destroy(entry);
+	receipt_unref(receipt);
+	return stored;
+}
+
+/* What is stored does not go for what its sender can send again; for what had its OK, the oldest goes. */
+START_TEST(test_senders_have_it_still)
+{
+	struct spool *spool = rig_open(rig_folder, 1 * MIB);
+	struct spool_losses losses;
+	int64_t stored = 0;
+
+	while (put_from_outside(spool, 1 + stored, false))
+		stored += 32;
+	ck_assert_int_gt(stored, 320);
+	ck_assert(!put_from_outside(spool, 1 + stored, false));
+	spool_take_losses(spool, &losses);
+	ck_assert_int_eq(losses.evicted, 0);
+	ck_assert(put_from_outside(spool, 1 + stored, true));
+	spool_take_losses(spool, &losses);
+	ck_assert_int_gt(losses.evicted, 0);
+	ck_assert_int_eq(rig_drain(spool, NULL), stored + 32 - losses.evicted);
+	spool_destroy(spool);
+}
+END_TEST
+
 static Suite *spool_suite(void)
 {
 	Suite *suite = suite_create("spool");
@@ -336,6 +375,7 @@ static Suite *spool_suite(void)
 	tcase_add_test(tcase, test_one_agent_at_a_time);
 	tcase_add_test(tcase, test_refused);
 	tcase_add_test(tcase, test_too_large_a_batch);
+	tcase_add_test(tcase, test_senders_have_it_still);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
