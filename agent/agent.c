@@ -277,6 +277,7 @@ static bool start(struct agent *agent)
 		.http = agent->http,
 		.monitor = agent->monitor,
 		.state.succeeded = agent->source.started,
+		.state.read = g_strdup(agent->config->hash),
 	};
 	notify_ready(agent->notify);
 	return true;
@@ -381,6 +382,7 @@ static void end(struct agent *agent)
 	event_base_free(agent->base);
 	libevent_global_shutdown();
 	reload_free(&agent->reloading);
+	g_free(agent->reloading.state.read);
 }
 
 int agent_run(const struct config *config, const char *file)

@@ -138,6 +138,8 @@ bool reload_run(struct reload *reload)
 	bool waiting = false;
 	bool good = load(reload, &fresh) == 0 && take(reload, &fresh, &changes, &waiting) == 0;
 
+	g_free(reload->state.read);
+	reload->state.read = g_strdup(fresh.hash);
 	config_free(&fresh);
 	reload->state.failed = !good;
 	if (good) {

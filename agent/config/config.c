@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "config/config.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "config/expand.h"
 #include "config/file.h"
 #include "config/section.h"
+#include "config/sources.h"
 #include "config/thresholds.h"
 #include "config/user.h"
 #include "config/value.h"
@@ -88,47 +88,32 @@ void config_free(struct config *config)
 	g_ptr_array_unref(config->thresholds);
 	g_ptr_array_unref(config->files);
 	g_free(config->origins);
+	g_free(config->path);
+	g_free(config->hash);
 }
 
-/* Takes @path over. */
-static int read_next(struct config *config, char *path)
+static int read_next(struct config *config, const char *path)
 {
-	g_ptr_array_add(config->files, path);
+	g_ptr_array_add(config->files, g_strdup(path));
 	return config_file_read(config);
-}
-
-static int is_drop_in(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && g_str_has_suffix(entry->d_name, ".conf");
-}
-
-static int read_drop_ins(struct config *config, const char *path)
-{
-	g_autofree char *folder = g_strconcat(path, ".d", NULL);
-	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_drop_in, alphasort), status = 0;
-
-	if (count < 0 && errno != ENOENT) {
-		log_error("%s: cannot be read: %s", folder, g_strerror(errno));
-		return -1;
-	}
-	for (int i = 0; i < count; i++) {
-		if (read_next(config, g_build_filename(folder, entries[i]->d_name, NULL)) != 0)
-			status = -1;
-		free(entries[i]);
-	}
-	free(entries);
-	return status;
 }
 
 int config_read(struct config *config, const char *path, bool optional)
 {
-	int status = 0;
+	g_autoptr(GPtrArray) drop_ins = g_ptr_array_new_with_free_func(g_free);
+	int status;
 
-	if (!optional || access(path, F_OK) == 0 || errno != ENOENT)
-		status = read_next(config, g_strdup(path));
-	if (read_drop_ins(config, path) != 0)
+	g_free(config->path);
+	config->path = g_strdup(path);
+	g_free(config->hash);
+	config->hash = sources_hash(path);
+	status = sources_list_drop_ins(path, drop_ins);
+	if ((!optional || access(path, F_OK) == 0 || errno != ENOENT) && read_next(config, path) != 0)
 		status = -1;
+	for (guint i = 0; i < drop_ins->len; i++) {
+		if (read_next(config, g_ptr_array_index(drop_ins, i)) != 0)
+			status = -1;
+	}
 	settle_values(config);
 	return status == 0 ? config_check(config) : status;
 }

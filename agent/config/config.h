@@ -169,6 +169,7 @@ struct config {
 	bool user;      /* an agent of a user's own: blkin-agent --user */
 	bool own_relay; /* a relay daemon of the agent's own listens on the ports */
 	/* where the values come from */
+	char *path, *hash;             /* config_read's, and sources_hash of it; NULL: no file was read */
 	GPtrArray *files;              /* of char *: the files that were read, in their order */
 	struct config_origin *origins; /* of each key, by the order of the table, but for those of outputs */
 	unsigned settings;             /* so many were read */

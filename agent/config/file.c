@@ -19,8 +19,7 @@
 #include "config/thresholds.h"
 #include "config/value.h"
 
-/* A larger file is not a configuration; after so many mistakes the rest of a file is not read. */
-#define FILE_MAX (1024 * 1024)
+/* After so many mistakes the rest of a file is not read. */
 #define MISTAKES_MAX 20
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
@@ -39,7 +38,7 @@ static int read_bytes(int fd, struct buffer *text)
 {
 	ssize_t size;
 
-	while (text->size <= FILE_MAX) {
+	while (text->size <= CONFIG_FILE_MAX) {
 		size = read(fd, buffer_reserve(text, 65536), 65536);
 		if (size == 0)
 			return 0;
@@ -63,7 +62,7 @@ static int read_file(const char *path, struct buffer *text)
 		log_error("%s: is a folder, not a file", path);
 	else if (read_bytes(fd, text) != 0)
 		log_error("%s: cannot be read: %s", path, g_strerror(errno));
-	else if (text->size > FILE_MAX)
+	else if (text->size > CONFIG_FILE_MAX)
 		log_error("%s: is larger than 1 MiB: this is no configuration file", path);
 	else
 		wrong = 0;

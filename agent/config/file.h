@@ -5,6 +5,9 @@
 
 #include "config/config.h"
 
+/* A larger file is refused. */
+#define CONFIG_FILE_MAX (1024 * 1024)
+
 /*
  * Reads the file that @config names last in `files` into @config, on top of what is there. Returns 0, or -1
  * having logged what is wrong, at most a few dozen lines of it.

@@ -54,6 +54,7 @@ void config_merge(struct config *merged, const struct config *running, const str
 		g_ptr_array_add(merged->files, g_strdup(g_ptr_array_index(fresh->files, i)));
 	g_ptr_array_unref(merged->thresholds);
 	merged->thresholds = thresholds_copy(fresh->thresholds);
+	merged->path = g_strdup(running->path);
 	merged->settings = fresh->settings;
 	merged->user = running->user;
 	merged->own_relay = running->own_relay;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/human.h"
+#include "config/sources.h"
 #include "session/relayport.h"
 #include "session/sessiond.h"
 #include "status/status.h"
@@ -351,6 +352,14 @@ static void examine_choice(struct findings *findings, const struct status *statu
 			status->census.blkin == 1 ? " is there" : "s are there");
 }
 
+/* They are read again for each answer: they are small, and only what is in them tells. */
+static bool files_changed(const struct status *status)
+{
+	g_autofree char *hash = status->config->path ? sources_hash(status->config->path) : NULL;
+
+	return g_strcmp0(hash, status->reload->read) != 0;
+}
+
 static void examine_configuration(struct findings *findings, const struct status *status)
 {
 	const struct reload_state *reload = status->reload;
@@ -374,6 +383,11 @@ static void examine_configuration(struct findings *findings, const struct status
 			"`blkin validate` says what is wrong: correct it, and reload again",
 			"the configuration was changed, but could not be reloaded: the agent keeps the "
 			"old one");
+	else if (files_changed(status))
+		finding_add(findings, "reload-due",
+			"systemctl reload blkin-agent, which loses no span; `blkin validate` tries it before",
+			"%s, or a file in %s.d, was changed, and the agent has not read it since",
+			status->config->path, status->config->path);
 	if (reload->waiting[0])
 		finding_add(findings, "restart-due", "systemctl restart blkin-agent, which loses no span",
 			"settings were changed that take effect after a restart: %s", reload->waiting);

@@ -26,6 +26,7 @@ struct reload_state {
 	bool failed;       /* the last one: the configuration is still the old one */
 	int64_t succeeded; /* the last that did, or the start; ns since the epoch */
 	char waiting[256]; /* changed keys that need a restart; "" for none */
+	char *read;        /* sources_hash of what was read last, good or not; owned */
 };
 
 /* Where the state is read from; all borrowed. */

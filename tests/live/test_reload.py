@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import time
+from pathlib import Path
 
 import pytest
 from expect import key_of
@@ -93,6 +94,30 @@ def test_a_bad_file_changes_nothing(node, receiver):
     assert metrics["blkin_agent_config_reload_failures_total"] == len(bad)
     assert reloader.results() == [False] * len(bad) + [True]
     assert "reload-failed" not in [finding["code"] for finding in node.status()["findings"]]
+    assert reloader.agent.stop() == 0
+
+
+def test_a_change_that_nobody_reloads(node, receiver):
+    """Status tells it, of the file and of its drop-ins, until the agent has read them or they are as they were."""
+
+    def due():
+        return "reload-due" in [finding["code"] for finding in node.status()["findings"]]
+
+    reloader = Reloader(node, receiver.port)
+    drop_ins = Path(node.path("agent.conf.d"))
+    assert not due()
+    reloader.write(reloader.text + "# more to come\n")
+    assert due()
+    reloader.hang_up()
+    assert not due()
+    drop_ins.mkdir()
+    (drop_ins / "batch.conf").write_text("[output]\nbatch-spans = 10\n")
+    assert due()
+    (drop_ins / "batch.conf").unlink()
+    assert not due()
+    reloader.write("[output]\nservr = a:1\n")
+    reloader.hang_up(REFUSED)
+    assert not due(), "a file that was read and refused has a finding of its own"
     assert reloader.agent.stop() == 0
 
 

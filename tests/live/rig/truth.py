@@ -338,6 +338,7 @@ ROWS = [
     ("agent", "its port is taken", "http-port", "end what has it", "test_http"),
     ("agent", "cannot keep a checkpoint", "no-checkpoint", "let it write its state directory", "test_needs"),
     ("agent", "the new configuration is wrong", "reload-failed", "`blkin validate`", "test_reload"),
+    ("agent", "the configuration was changed, and not read since", "reload-due", "reload it", "test_reload"),
     ("agent", "settings wait for a restart", "restart-due", "restart it", "test_reload"),
     ("ring buffers", "are full", "events-lost", "raise `memory`, or record less", "test_truth_losses"),
     ("reader", "does not keep up, or had to give up", "packets-lost", "raise `disk`, or record less", "test_statedisk"),
