@@ -4,6 +4,7 @@
 import os
 import re
 import subprocess
+from pathlib import Path
 
 from hosts.repository import Repository
 
@@ -71,9 +72,18 @@ def test_signature(rack, fresh, repository, tmp_path):
     assert fresh.code(*UPDATE) == 100
 
 
-def test_mistakes(repository, tmp_path):
+def test_mistakes(rack, repository, tmp_path):
     """Each is said in a line, and what was published stays."""
     assert "there are no packages in" in repository.run("add", repository.key, str(tmp_path), f"{repository.folder}/made", code=1)
     assert not os.path.exists(f"{repository.folder}/made/dists")
     assert "usage:" in repository.run("add", repository.key, code=64)
     assert repository.run("--help").startswith("usage:")
+    repository.add([rack.package("libblkin-provider")])
+    name = os.path.basename(rack.package("libblkin-provider"))
+    published = Path(repository.folder, "made/pool/trixie", name)
+    before = published.read_bytes()
+    (tmp_path / "trixie").mkdir()
+    (tmp_path / "trixie" / name).write_bytes(before + b"changed")
+    said = repository.run("add", repository.key, str(tmp_path), f"{repository.folder}/made", code=1)
+    assert f"{name} is in the repository already, with other contents" in said
+    assert published.read_bytes() == before
