@@ -163,32 +163,6 @@ void written_load(struct written *written, struct known *known)
 		give_up(written);
 }
 
-static struct head head_of(const struct partfile *part, int64_t offset)
-{
-	return (struct head){
-		.magic = MAGIC,
-		.inode = part->inode,
-		.begun = part->name.begun,
-		.number = part->name.number,
-		.offset = offset,
-	};
-}
-
-void written_find(struct written *written, const struct partfile *part, struct known *known)
-{
-	struct head of = head_of(part, part->size);
-
-	for (guint i = 0; written->open && i < written->open->len; i++) {
-		const struct record *record = g_ptr_array_index(written->open, i);
-
-		if (!same_file(&record->head, &of))
-			continue;
-		add(known, record, (uint32_t)partfile_count_lines(part, record->head.offset, part->size));
-		g_ptr_array_remove_index(written->open, i);
-		break;
-	}
-}
-
 /* Writing */
 
 static void begin_another(struct written *written)
@@ -217,6 +191,47 @@ static void put(struct written *written, struct head *head, const uint64_t *iden
 		written->size += size;
 	else
 		give_up(written);
+}
+
+static struct head head_of(const struct partfile *part, int64_t offset)
+{
+	return (struct head){
+		.magic = MAGIC,
+		.inode = part->inode,
+		.begun = part->name.begun,
+		.number = part->name.number,
+		.offset = offset,
+	};
+}
+
+/* The file has only so many of the lines: another record, which takes the place of this one, says so to the
+ * next agent, too. For it, the end of the file would mean that it has them all. */
+static void narrow(struct written *written, const struct record *record, uint32_t lines)
+{
+	struct head head = record->head;
+
+	if (lines >= head.count || !lines || written->fd < 0)
+		return;
+	head.count = lines;
+	put(written, &head, record->identities);
+}
+
+void written_find(struct written *written, const struct partfile *part, struct known *known)
+{
+	struct head of = head_of(part, part->size);
+
+	for (guint i = 0; written->open && i < written->open->len; i++) {
+		const struct record *record = g_ptr_array_index(written->open, i);
+		uint32_t lines;
+
+		if (!same_file(&record->head, &of))
+			continue;
+		lines = (uint32_t)partfile_count_lines(part, record->head.offset, part->size);
+		add(known, record, lines);
+		narrow(written, record, lines);
+		g_ptr_array_remove_index(written->open, i);
+		break;
+	}
 }
 
 void written_begin(

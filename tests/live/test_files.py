@@ -13,7 +13,7 @@ import pytest
 from expect import end_load, keys_of
 from rig.alerts import firing
 from rig.load import KEEP, LOAD
-from rig.process import free_port, wait_until
+from rig.process import exactly, free_port, wait_until
 from rig.spanfiles import SpanFiles, identities, ordinals
 from test_json2 import by_id, converted
 from test_outputs_reload import Sections
@@ -49,10 +49,12 @@ def wait_sent(node, total, removed=0):
 
 def all_once(wanted, files):
     """Each span that was recorded is in a finished file, once."""
-    found = ordinals(files.spans())
+    found, wanted = ordinals(files.spans()), set(wanted)
     twice = [key for key, times in found.items() if times > 1]
-    assert not twice, f"{len(twice)} spans are there twice"
-    assert found.keys() == set(wanted), f"{len(set(wanted) - found.keys())} spans are missing"
+    exactly(not twice, f"{len(twice)} spans are there twice")
+    missing, strange = sorted(wanted - found.keys()), sorted(found.keys() - wanted)
+    exactly(not missing, f"{len(missing)} spans are missing, as {missing[:5]}")
+    exactly(not strange, f"{len(strange)} spans were never recorded, as {strange[:5]}")
 
 
 def state(node):
