@@ -102,9 +102,19 @@ static void note_ports(const struct config *config, const struct output_config *
 /* Keys that say nothing. */
 static void note_keep(const struct output_config *output, const char *prefix)
 {
-	if (output->keep == 1 && (output->keep_errors || output->keep_slower))
+	bool single = output->keep_errors || output->keep_slower;
+	const char *key = output->keep_errors   ? "keep-errors"
+			  : output->keep_slower ? "keep-slower"
+						: "keep-traces";
+
+	if (output->keep == 1 && (single || output->keep_traces))
 		printf("%snote: [%s] keeps every trace, as `keep = 1/1`: `%s` has no effect\n", prefix,
-			output->section, output->keep_errors ? "keep-errors" : "keep-slower");
+			output->section, key);
+	else if (output->keep_traces && !single)
+		printf("%snote: [%s] keeps no single spans, as neither `keep-errors` nor `keep-slower` is "
+		       "set: "
+		       "`keep-traces` has no effect\n",
+			prefix, output->section);
 }
 
 /* A look-up takes no longer: who waits for a name service has to be told nothing. */

@@ -87,13 +87,15 @@ struct output_config {
 	char *tls_ca;             /* PEM files; "": the system's authorities, */
 	char *tls_certificate;    /* and none of our own */
 	char *tls_key;
-	uint64_t keep;        /* one trace in so many, */
-	uint64_t keep_errors; /* and of the rest spans with an error: 0 or 1; */
-	int64_t keep_slower;  /* and those that took so long at least, ns; 0: none */
-	char *tags;           /* added to every span: tags.h */
-	char *drop_tags;      /* globs of tags that are left out, */
-	char *rename_tags;    /* those that get another key, */
-	char *redact;         /* and globs of those that lose their value: tagrules.h */
+	uint64_t keep;             /* one trace in so many, */
+	uint64_t keep_errors;      /* and of the rest spans with an error: 0 or 1; */
+	int64_t keep_slower;       /* and those that took so long at least, ns; 0: none; */
+	int64_t keep_traces;       /* with what else of their traces comes within so many ns; 0: alone */
+	uint64_t keep_traces_size; /* bytes of what may wait for that */
+	char *tags;                /* added to every span: tags.h */
+	char *drop_tags;           /* globs of tags that are left out, */
+	char *rename_tags;         /* those that get another key, */
+	char *redact;              /* and globs of those that lose their value: tagrules.h */
 	uint64_t batch_spans;
 	uint64_t batch_size;     /* bytes */
 	int64_t batch_delay;     /* ns */

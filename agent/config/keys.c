@@ -122,6 +122,8 @@ const struct config_key config_keys[] = {
 	OUTPUT("keep", SHARE, keep, CHANGES_BATCHES, DELIVERS, .number = 1, .min = 1, .max = 1000000),
 	OUTPUT("keep-errors", CHOICE, keep_errors, CHANGES_BATCHES, DELIVERS, .text = "no|yes", .max = 1),
 	OUTPUT("keep-slower", DURATION, keep_slower, CHANGES_BATCHES, DELIVERS, .max = HOUR),
+	OUTPUT("keep-traces", DURATION, keep_traces, CHANGES_BATCHES, DELIVERS, .max = 10 * MINUTE),
+	OUTPUT("keep-traces-size", SIZE, keep_traces_size, CHANGES_BATCHES, DELIVERS, .number = 16 * MIB, .min = 64 * KIB, .max = 64 * GIB),
 	OUTPUT("tags", TAGS, tags, CHANGES_BATCHES, DELIVERS, .text = ""),
 	OUTPUT("drop-tags", TAG_GLOBS, drop_tags, CHANGES_BATCHES, DELIVERS, .text = ""),
 	OUTPUT("rename-tags", TAG_RENAMES, rename_tags, CHANGES_BATCHES, DELIVERS, .text = ""),

@@ -332,6 +332,7 @@ static void complete(struct account *account)
  * Subtracts the gauges, from themselves and from the rows that they are part of. Reading continues where the
  * slowest output has everything settled, so what this one had queued is made again. What senders wait for an
  * OK for is not: they send it again.
+ * What waited for its trace waited in memory, so it is left out.
  */
 static void unmake(void)
 {
@@ -345,6 +346,8 @@ static void unmake(void)
 		each->is.row[SPANS_QUEUED] = 0;
 		each->is.row[SPANS_GIVEN_BACK] += each->is.row[SPANS_HELD];
 		each->is.row[SPANS_HELD] = 0;
+		each->is.row[SPANS_SAMPLED_OUT] += each->is.row[SPANS_UNDECIDED];
+		each->is.row[SPANS_UNDECIDED] = 0;
 	}
 	ledger.row[SPANS_MADE] -= ledger.row[SPANS_PENDING] + most;
 	ledger.row[SPANS_PENDING] = 0;

@@ -241,6 +241,11 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.metric = STATES,
 		.label = "state=\"spooled\"",
 		.gauge = true},
+	[SPANS_UNDECIDED] = {.name = "spans_undecided",
+		.json = "undecided",
+		.metric = STATES,
+		.label = "state=\"undecided\"",
+		.gauge = true},
 	[SPANS_SENT] = {.name = "spans_sent",
 		.json = "sent",
 		.metric = "blkin_agent_spans_sent_total",
@@ -298,6 +303,11 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.help = "Of the spans sent, those lost with an unfinished file that somebody removed.",
 		.lost = "spans lost: somebody removed, renamed or cut an output's file before it was "
 			"finished"},
+	[SPANS_LEFT_EARLY] = {.name = "spans_left_early",
+		.json = "left_early",
+		.metric = "blkin_agent_spans_left_early_total",
+		.help = "Of the spans that the output does not keep, those that waited for less than "
+			"`keep-traces`, as `keep-traces-size` was full."},
 	[SPANS_SENT_AGAIN] = {.name = "spans_sent_again",
 		.json = "sent_again",
 		.metric = "blkin_agent_spans_sent_again_total",

@@ -71,6 +71,7 @@ enum account_row {
 	SPANS_QUEUED,      /* gauge: encoded, but not acknowledged yet */
 	SPANS_HELD,        /* gauge: the same of what the inlet got; its sender waits for an OK */
 	SPANS_SPOOLED,     /* gauge: on disk */
+	SPANS_UNDECIDED,   /* gauge: left out, unless another span of their trace has them kept */
 	SPANS_SENT,        /* acknowledged by the collector */
 	SPANS_GIVEN_BACK,  /* held, and then no more: the sender got no OK, and sends them again */
 	SPANS_SAMPLED_OUT, /* its `keep` leaves them out */
@@ -83,6 +84,8 @@ enum account_row {
 	SPANS_DROPPED_SHUTDOWN,      /* the stop, or the output's removal, could not wait for the collector */
 	/* not part of the sums */
 	SPANS_REMOVED,    /* of those sent, into a file that somebody removed or cut before it was finished */
+	SPANS_LEFT_EARLY, /* of those sampled out, undecided for less than `keep-traces`, for want of memory
+			   */
 	SPANS_SENT_AGAIN, /* sent a second time because the first time got no answer: may arrive twice */
 	OUTPUT_ERRORS_CONNECT,
 	OUTPUT_ERRORS_TLS, /* the certificate of the server or the client was rejected, or the server does not

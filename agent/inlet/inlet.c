@@ -85,6 +85,7 @@ static void stop_reading(struct inlet *inlet)
 		bufferevent_disable(connection->bev, EV_READ);
 	}
 	group_hand(inlet);
+	fanout_end(inlet->fanout);
 	inlet->quiet = true;
 	inlet->options.stopped(inlet->options.data);
 }
@@ -226,10 +227,13 @@ static void on_sweep(evutil_socket_t fd, short what, void *data)
 	(void)what;
 	retry(inlet);
 	patience_sweep(inlet);
+	if (fanout_is_undecided(inlet->fanout))
+		fanout_hand(inlet->fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
 	group_look(inlet);
 	give_back(inlet);
 	publish(inlet);
-	if (inlet->connections.length || inlet->groups.length || is_to_retry(inlet))
+	if (inlet->connections.length || inlet->groups.length || is_to_retry(inlet) ||
+		fanout_is_undecided(inlet->fanout))
 		inlet_sweep_soon(inlet);
 }
 

@@ -172,7 +172,13 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 		return limits;
 	limits.rules = rules_of(is, kind);
 	limits.tags = *is->tags ? g_intern_string(is->tags) : NULL;
-	limits.keep = (struct keep){.one_in = is->keep, .errors = is->keep_errors, .slower = is->keep_slower};
+	limits.keep = (struct keep){
+		.one_in = is->keep,
+		.errors = is->keep_errors,
+		.slower = is->keep_slower,
+		.traces_ns = is->keep_traces,
+		.traces_bytes = is->keep_traces_size,
+	};
 	return limits;
 }
 

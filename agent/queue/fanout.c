@@ -8,6 +8,7 @@
 
 #include "queue/lane.h"
 #include "queue/transcode.h"
+#include "queue/undecided.h"
 
 struct fanout {
 	struct outlets *outlets;
@@ -36,6 +37,7 @@ static size_t find_lane(struct fanout *fanout, const struct batch_limits *limits
 	if (i < fanout->lane_count)
 		return i;
 	fanout->lanes[i] = (struct lane){.limits = *limits};
+	fanout->lanes[i].undecided = undecided_create(&limits->keep);
 	if (limits->tags)
 		tags_parse(&fanout->lanes[i].tags, limits->tags, error, sizeof(error));
 	return fanout->lane_count++;
@@ -57,8 +59,10 @@ static void build(struct fanout *fanout, struct outlets *outlets)
 
 static void unbuild(struct fanout *fanout)
 {
-	for (size_t i = 0; i < fanout->lane_count; i++)
+	for (size_t i = 0; i < fanout->lane_count; i++) {
 		batch_unref(fanout->lanes[i].open);
+		undecided_destroy(fanout->lanes[i].undecided);
+	}
 	g_free(fanout->lanes);
 	g_free(fanout->lane_of);
 	g_free(fanout->entries);
@@ -159,9 +163,12 @@ static void post(struct fanout *fanout, struct ledger *change)
 		uint32_t taken = lane->items ? lane->items->count : 0;
 		int64_t *row = fanout->entries[i].change.row;
 
-		row[SPANS_TAKEN] = taken + lane->sampled_out;
+		row[SPANS_TAKEN] = lane->handed;
 		row[SPANS_SAMPLED_OUT] = lane->sampled_out;
-		row[fanout->receipt ? SPANS_HELD : SPANS_QUEUED] = taken - lane->oversize;
+		row[SPANS_UNDECIDED] = lane->undecided_more;
+		row[SPANS_LEFT_EARLY] = lane->early;
+		row[SPANS_QUEUED] = fanout->receipt ? 0 : taken - lane->oversize;
+		row[SPANS_HELD] = fanout->receipt ? taken - lane->oversize : 0;
 		row[SPANS_DROPPED_OVERSIZE] = lane->oversize;
 		row[OUTPUT_TAGS_DROPPED] = lane->retagged.dropped;
 		row[OUTPUT_TAGS_RENAMED] = lane->retagged.renamed;
@@ -211,12 +218,21 @@ static void push_all(struct fanout *fanout, int64_t now, bool force)
 	}
 }
 
+/* What waits for its trace is left out. */
+static void decide(struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		lane_decide(&fanout->lanes[i]);
+	post(fanout, &(struct ledger){0});
+}
+
 /* Takes up other outlets, everything for those of before being pushed. */
 static void change_outlets(struct fanout *fanout)
 {
 	struct outlets *before = outlets_ref(fanout->outlets), *next;
 
 	push_all(fanout, 0, true);
+	decide(fanout);
 	pthread_mutex_lock(&fanout->lock);
 	next = atomic_exchange(&fanout->outlets_next, NULL);
 	pthread_mutex_unlock(&fanout->lock);
@@ -233,6 +249,42 @@ static void change_outlets(struct fanout *fanout)
 	outlets_unref(before);
 }
 
+/* Adds what was chosen. */
+static void add_all(struct fanout *fanout, int64_t now)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++) {
+		if (fanout->lanes[i].items) /* others are for items of another kind */
+			add(fanout, i, now);
+		lane_unchoose(&fanout->lanes[i]);
+	}
+}
+
+/* What waited for one of these items. Whoever waits for these to be safe does not wait for those: the sender
+ * of those had its OK, so they are in batches of their own. */
+static void hand_waiting(struct fanout *fanout, const struct batches *all, int64_t now)
+{
+	struct receipt *receipt = fanout->receipt;
+	bool any = false;
+
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		any |= lane_choose_waiting(&fanout->lanes[i], all, now);
+	if (!any)
+		return;
+	fanout->receipt = NULL;
+	post(fanout, &(struct ledger){0});
+	fanout->posted = true;
+	add_all(fanout, now);
+	fanout->receipt = receipt;
+	if (receipt)
+		push_all(fanout, now, true);
+}
+
+void fanout_end(struct fanout *fanout)
+{
+	push_all(fanout, 0, true);
+	decide(fanout);
+}
+
 bool fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force)
 {
@@ -246,15 +298,12 @@ bool fanout_hand(
 		return false;
 	if (all.count && (!any || batch_kind(any->format) == KIND_SPANS))
 		complete(fanout, &all, made);
+	hand_waiting(fanout, &all, now);
 	for (size_t i = 0; i < fanout->lane_count; i++)
-		lane_choose(&fanout->lanes[i], &all);
+		lane_choose(&fanout->lanes[i], &all, now);
 	post(fanout, change);
 	fanout->posted |= all.count > 0;
-	for (size_t i = 0; i < fanout->lane_count; i++) {
-		if (fanout->lanes[i].items) /* others are for items of another kind */
-			add(fanout, i, now);
-		lane_unchoose(&fanout->lanes[i]);
-	}
+	add_all(fanout, now);
 	for (int i = 0; i < BATCH_FORMATS; i++)
 		batch_unref(made[i]);
 	push_all(fanout, now, force);
@@ -283,6 +332,14 @@ bool fanout_waits(const struct fanout *fanout)
 		return true;
 	for (size_t i = 0; i < fanout->lane_count; i++)
 		if (fanout->lanes[i].open)
+			return true;
+	return false;
+}
+
+bool fanout_is_undecided(const struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (fanout->lanes[i].undecided && undecided_count(fanout->lanes[i].undecided))
 			return true;
 	return false;
 }

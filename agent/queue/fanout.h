@@ -56,6 +56,9 @@ size_t fanout_largest(const struct fanout *fanout, enum batch_format format);
 bool fanout_hand(
 	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force);
 
+/* Nothing more is handed: what waits for its trace is left out, and the rest is pushed. */
+void fanout_end(struct fanout *fanout);
+
 /*
  * The same for items from outside, all of which are pushed at once: @receipt, which stays the caller's, tells
  * when they are safe. A fanout hands over either such items or others. False, and nothing has happened, if no
@@ -70,6 +73,9 @@ bool fanout_admits(const struct fanout *fanout, enum kind kind, size_t bytes, bo
 
 /* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
 bool fanout_waits(const struct fanout *fanout);
+
+/* Whether spans wait for their trace: fanout_hand is to be called again once in a second or so. */
+bool fanout_is_undecided(const struct fanout *fanout);
 
 /*
  * Marks what was pushed up to now; fanout_settled tells whether all of that is delivered, dropped and

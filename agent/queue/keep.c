@@ -25,14 +25,15 @@ void trait_put(struct buffer *out, const struct span *span)
 bool keep_is_equal(const struct keep *one, const struct keep *other)
 {
 	return MAX(one->one_in, 1) == MAX(other->one_in, 1) && one->errors == other->errors &&
-	       one->slower == other->slower;
+	       one->slower == other->slower && one->traces_ns == other->traces_ns &&
+	       one->traces_bytes == other->traces_bytes;
 }
 
 /*
  * The finaliser of splitmix64, as ids may be numbers in a row. It is documented, and must never change: nodes
  * of all versions keep the same traces.
  */
-static uint64_t hash(uint64_t id)
+uint64_t keep_hash(uint64_t id)
 {
 	id = (id ^ id >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	id = (id ^ id >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -40,10 +41,19 @@ static uint64_t hash(uint64_t id)
 }
 
 /* What is kept of fewer traces is a part of what is kept of more. */
+bool keep_takes_trace(const struct keep *keep, const struct trait *trait)
+{
+	return keep_hash(trait->trace_id) <= UINT64_MAX / MAX(keep->one_in, 1);
+}
+
+bool keep_takes_span(const struct keep *keep, const struct trait *trait)
+{
+	return (keep->errors && trait->error) || (keep->slower && trait->duration >= (uint64_t)keep->slower);
+}
+
 bool keep_takes(const struct keep *keep, const struct trait *trait)
 {
-	return hash(trait->trace_id) <= UINT64_MAX / MAX(keep->one_in, 1) || (keep->errors && trait->error) ||
-	       (keep->slower && trait->duration >= (uint64_t)keep->slower);
+	return keep_takes_trace(keep, trait) || keep_takes_span(keep, trait);
 }
 
 struct batch *keep_select(const struct keep *keep, const struct batch *items, const uint8_t *traits)

@@ -16,9 +16,11 @@
 #include "queue/batch.h"
 
 struct keep {
-	uint64_t one_in; /* traces; 0 and 1: all are kept */
-	bool errors;     /* of the rest: spans with the tag `error` */
-	int64_t slower;  /* and those that took so long at least, ns; 0: none */
+	uint64_t one_in;     /* traces; 0 and 1: all are kept */
+	bool errors;         /* of the rest: spans with the tag `error` */
+	int64_t slower;      /* and those that took so long at least, ns; 0: none, */
+	int64_t traces_ns;   /* with what else of their traces comes so long before and after; 0: alone */
+	size_t traces_bytes; /* that may wait for it */
 };
 
 struct trait {
@@ -32,6 +34,12 @@ void trait_put(struct buffer *out, const struct span *span);
 
 bool keep_is_equal(const struct keep *one, const struct keep *other);
 
+/* Spread over all numbers. */
+uint64_t keep_hash(uint64_t id);
+
+/* Whether a span is kept: as one of the share of the traces, for what it is, or for either. */
+bool keep_takes_trace(const struct keep *keep, const struct trait *trait);
+bool keep_takes_span(const struct keep *keep, const struct trait *trait);
 bool keep_takes(const struct keep *keep, const struct trait *trait);
 
 /* The items that are kept, the caller's; NULL: all are. @traits: one for each item, wherever they stand. */

@@ -3,6 +3,7 @@
 
 #include "queue/label.h"
 #include "queue/retag.h"
+#include "queue/undecided.h"
 
 static bool is_oversize(const struct lane *lane, uint32_t size)
 {
@@ -28,29 +29,80 @@ static void label_items(struct lane *lane)
 	lane->items = lane->own = labelled;
 }
 
-void lane_choose(struct lane *lane, const struct batches *items)
+/* What is chosen of @handed items gets the lane's tags. */
+static void prepare_items(struct lane *lane, uint32_t handed)
+{
+	lane->handed = handed;
+	lane->sampled_out = lane->oversize = lane->next = lane->early = 0;
+	lane->undecided_more = 0;
+	lane->retagged = (struct tagedit_counts){0};
+	lane->whole = NULL;
+	if (lane->items && lane->limits.rules)
+		retag_items(lane);
+	if (lane->items && lane->tags.count)
+		label_items(lane);
+	lane->at = lane->items ? lane->items->spans.data : NULL;
+	for (uint32_t i = 0; lane->items && i < lane->items->count; i++)
+		lane->oversize += is_oversize(lane, batch_sizes(lane->items)[i]);
+}
+
+static struct batch *keep_some(struct lane *lane, const struct batch *all, const uint8_t *traits, int64_t now)
+{
+	if (!all || !traits)
+		return NULL;
+	return lane->undecided ? undecided_choose(lane->undecided, all, traits, now)
+			       : keep_select(&lane->limits.keep, all, traits);
+}
+
+static void expire(struct lane *lane, int64_t now, bool all)
+{
+	uint32_t gone = undecided_expire(lane->undecided, now, all, &lane->early);
+
+	lane->sampled_out += gone;
+	lane->undecided_more -= gone;
+}
+
+void lane_choose(struct lane *lane, const struct batches *items, int64_t now)
 {
 	enum batch_format format = lane->limits.format;
 	const struct batch *all = items->count ? items->of[format] : NULL;
+	uint32_t left_out;
 
-	lane->own = all && items->traits ? keep_select(&lane->limits.keep, all, items->traits) : NULL;
+	lane->own = keep_some(lane, all, items->traits, now);
+	left_out = lane->own ? all->count - lane->own->count : 0;
 	lane->items = lane->own ? lane->own : all;
-	lane->sampled_out = lane->own ? all->count - lane->own->count : 0;
-	lane->oversize = lane->next = 0;
-	lane->retagged = (struct tagedit_counts){0};
-	if (!lane->items)
-		return;
-	if (lane->limits.rules)
-		retag_items(lane);
-	if (lane->tags.count)
-		label_items(lane);
+	prepare_items(lane, all ? all->count : 0);
 	/* a batch that is kept by others cannot say that it is as the rules have it */
-	lane->whole = !lane->own && !lane->limits.rules && items->lasting && all == items->lasting[format]
-			      ? items->lasting[format]
-			      : NULL;
-	lane->at = lane->items->spans.data;
-	for (uint32_t i = 0; i < lane->items->count; i++)
-		lane->oversize += is_oversize(lane, batch_sizes(lane->items)[i]);
+	if (all && !lane->own && !lane->limits.rules && items->lasting && all == items->lasting[format])
+		lane->whole = items->lasting[format];
+	if (!lane->undecided) {
+		lane->sampled_out = left_out;
+		return;
+	}
+	lane->undecided_more = left_out;
+	expire(lane, now, false);
+}
+
+bool lane_choose_waiting(struct lane *lane, const struct batches *items, int64_t now)
+{
+	lane->own = NULL;
+	if (lane->undecided && items->count && items->traits && items->of[lane->limits.format]) {
+		undecided_look(lane->undecided, items->traits, items->count, now);
+		lane->own = undecided_take(lane->undecided);
+	}
+	lane->items = lane->own;
+	prepare_items(lane, 0);
+	lane->undecided_more = lane->own ? -(int64_t)lane->own->count : 0;
+	return lane->own != NULL;
+}
+
+void lane_decide(struct lane *lane)
+{
+	lane->own = NULL;
+	lane->items = NULL;
+	prepare_items(lane, 0);
+	if (lane->undecided)
+		expire(lane, 0, true);
 }
 
 void lane_unchoose(struct lane *lane)

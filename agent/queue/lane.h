@@ -9,14 +9,18 @@
 
 struct lane {
 	struct batch_limits limits;
-	struct tags tags;    /* added to its items */
-	struct batch *open;  /* NULL: none is begun */
-	uint32_t last_count; /* what the last one held, as the next is likely to */
+	struct tags tags;            /* added to its items */
+	struct undecided *undecided; /* what waits for its trace; NULL: its `keep` asks for no such thing */
+	struct batch *open;          /* NULL: none is begun */
+	uint32_t last_count;         /* what the last one held, as the next is likely to */
 	size_t last_bytes;
 	/* while items are handed: */
 	const struct batch *items;      /* those that it gets; NULL: none, */
 	struct batch *own, *whole;      /* if they are its alone; if it may keep their batch, */
+	uint32_t handed;                /* of how many they were chosen, */
 	uint32_t sampled_out, oversize; /* how many are left out of them, and are too large, */
+	int64_t undecided_more;         /* how many more wait than before, */
+	uint32_t early;                 /* and how many did not wait for their time, */
 	struct tagedit_counts retagged; /* what was done to their tags, */
 	uint32_t next;                  /* and which of them comes next, */
 	const uint8_t *at;              /* where it is */
@@ -24,7 +28,14 @@ struct lane {
 
 /* Chooses the items that it gets: those in its format that it keeps, with the tags that it leaves, and its
  * own. */
-void lane_choose(struct lane *lane, const struct batches *items);
+void lane_choose(struct lane *lane, const struct batches *items, int64_t now);
+
+/* Chooses those instead that waited for their trace, which is kept since one of these came; false: none. */
+bool lane_choose_waiting(struct lane *lane, const struct batches *items, int64_t now);
+
+/* Leaves all out that wait. */
+void lane_decide(struct lane *lane);
+
 void lane_unchoose(struct lane *lane);
 
 /* Whether its batch is to be pushed. */

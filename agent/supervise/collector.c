@@ -236,12 +236,12 @@ static void turn(struct collector *collector)
 		collector->ended = true;
 	else if (!runs(collector) && !ended && clock_monotonic() >= collector->start_next)
 		succession_start(collector);
-	if (fanout_waits(collector->options.fanout))
+	if (fanout_waits(collector->options.fanout) || fanout_is_undecided(collector->options.fanout))
 		fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
 	tell_delivery(collector);
 	record(collector);
 	if (!ended && collector->ended) {
-		fanout_hand(collector->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), true);
+		fanout_end(collector->options.fanout);
 		collector->options.done(collector->options.data);
 	}
 }

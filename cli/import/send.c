@@ -108,6 +108,7 @@ static void *read_traces(void *data)
 	if (sending->failed)
 		snprintf(sending->error, sizeof(sending->error), "%s", reader_error(sender->reader));
 	pipeline_flush(sender->pipeline);
+	fanout_end(sender->fanout);
 	event_active(sender->ended, 0, 0);
 	return NULL;
 }
@@ -131,6 +132,7 @@ static void *read_lines(void *data)
 
 	guard_watch(&sending->guard);
 	sending->failed = !lines_read(sending->files, &sink, &sending->result.lines);
+	fanout_end(sender->fanout);
 	event_active(sender->ended, 0, 0);
 	return NULL;
 }

@@ -207,8 +207,8 @@ def test_nothing_of_an_unsampled_trace(node, receiver):
     """Both processes are silent, although only the first decides."""
     node.start_agent(receiver.port)
     for program in PAIRS:
-        node.run([f"tests/live/{program}", node.path("socket")], BLKIN_SAMPLE="0")
-    node.run(["tests/live/classic_pair_ceph_c", node.path("socket")])
+        node.run([f"tests/live/{program}", node.path("socket")], BLKIN_SAMPLE="0", LTTNG_UST_REGISTER_TIMEOUT="-1")
+    node.run(["tests/live/classic_pair_ceph_c", node.path("socket")], LTTNG_UST_REGISTER_TIMEOUT="-1")
     receiver.wait_for(2 * REQUESTS)
     ledger = node.wait_ledger(lambda ledger: ledger.idle(), 30, "everything to be sent")
     assert ledger.read == 5 * REQUESTS
@@ -217,7 +217,7 @@ def test_nothing_of_an_unsampled_trace(node, receiver):
 @pytest.mark.parametrize("program", PAIRS)
 def test_traces_join_over_a_unix_socket(node, receiver, program):
     node.start_agent(receiver.port)
-    node.run([f"tests/live/{program}", node.path("socket")])
+    node.run([f"tests/live/{program}", node.path("socket")], LTTNG_UST_REGISTER_TIMEOUT="-1")
     receiver.wait_for(2 * REQUESTS)
     spans = receiver.spans()
     roots = {span.id: span for span in spans if span.name == "process a"}

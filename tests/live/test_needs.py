@@ -299,6 +299,10 @@ def test_validate_notes_ports_of_others_and_keys_without_effect(bare_node):
     assert notes(server="z:1", keep_errors="yes") == [keeps.format("keep-errors")]
     assert notes(server="z:1", keep_slower="1s") == [keeps.format("keep-slower")]
     assert not notes(server="z:1", keep="1/2", keep_errors="yes")
+    assert notes(server="z:1", keep_traces="1s") == [keeps.format("keep-traces")]
+    assert not notes(server="z:1", keep="1/2", keep_slower="1s", keep_traces="1s")
+    single = "note: [output b] keeps no single spans, as neither `keep-errors` nor `keep-slower` is set: `keep-traces` has no effect"
+    assert notes(server="z:1", keep="1/2", keep_traces="1s") == [single]
     nothing = "note: [output b] has one {}, with one address: `balance = yes` has no effect there, but that the connection is renewed now and then"
     assert notes(server="127.0.0.1:1", balance="yes") == [nothing.format("server")]
     assert notes(type="otlp", server="z:1", proxy="127.0.0.1:2", balance="yes") == [nothing.format("proxy")]

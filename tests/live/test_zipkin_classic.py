@@ -28,7 +28,7 @@ def check_trace(trace):
 def test_classic_programs_join(node, zipkin):
     node.start_agent(zipkin.scribe_port)
     for count, program in enumerate(PAIRS, 1):
-        node.run([f"tests/live/{program}", node.path("socket")])
+        node.run([f"tests/live/{program}", node.path("socket")], LTTNG_UST_REGISTER_TIMEOUT="-1")
         total = 2 * REQUESTS * count
         wait_until(lambda: zipkin.span_count("service a") >= total, 30, f"{total} spans in Zipkin")
     traces = zipkin.traces("service a")

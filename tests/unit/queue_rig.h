@@ -56,5 +56,6 @@ TCase *queue_keep(void);
 TCase *queue_outlets(void);
 TCase *queue_receipts(void);
 TCase *queue_retag(void);
+TCase *queue_undecided(void);
 
 #endif

@@ -85,12 +85,14 @@ static void make_books(struct books *books)
 static void assert_account_goes_on(const struct account_rows *before, const struct account_rows *after)
 {
 	for (int i = 0; i < ACCOUNT_ROWS; i++) {
-		if (i == SPANS_QUEUED || i == SPANS_HELD)
+		if (i == SPANS_QUEUED || i == SPANS_HELD || i == SPANS_UNDECIDED)
 			ck_assert_int_eq(after->row[i], 0);
 		else if (i == SPANS_TAKEN)
 			ck_assert_int_eq(after->row[i], before->row[i] - before->row[SPANS_QUEUED]);
 		else if (i == SPANS_GIVEN_BACK)
 			ck_assert_int_eq(after->row[i], before->row[i] + before->row[SPANS_HELD]);
+		else if (i == SPANS_SAMPLED_OUT)
+			ck_assert_int_eq(after->row[i], before->row[i] + before->row[SPANS_UNDECIDED]);
 		else
 			ck_assert_msg(after->row[i] == before->row[i], "row %d of an account is lost", i);
 	}

@@ -450,6 +450,7 @@ class Ledger:
         self.received = total("blkin_agent_spans_received_total")
         self.passed = total("blkin_agent_input_messages_taken_total")
         self.spooled = one("blkin_agent_spans", state="spooled")
+        self.undecided = one("blkin_agent_spans", state="undecided")
         self.sent = total("blkin_agent_spans_sent_total")
         self.sent_again = total("blkin_agent_spans_sent_again_total")
         self.removed = total("blkin_agent_spans_removed_total")  # of those sent
@@ -469,7 +470,7 @@ class Ledger:
 
     def check(self):
         """Every event and every span of this output is in exactly one row."""
-        under_way = self.pending + self.queued + self.held + self.spooled
+        under_way = self.pending + self.queued + self.held + self.spooled + self.undecided
         exactly(self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self))
         settled = self.sent + self.given_back + self.sampled_out + self.dropped
         exactly(self.spans + self.recovered == under_way + settled, str(self))
@@ -477,7 +478,7 @@ class Ledger:
 
     def idle(self):
         """Nothing is left to do in the agent."""
-        return self.pending == self.queued == self.held == self.spooled == 0
+        return self.pending == self.queued == self.held == self.spooled == self.undecided == 0
 
     def rejected_for(self, reason):
         return int(self.metrics[f'blkin_agent_events_rejected_total{{reason="{reason}"}}'])

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "queue/undecided.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+/* So many traces are kept at once, at most: a node where more fail keeps the latest. */
+#define KEPT_MAX 16384
+/* About what a span takes beside its bytes: its place, and its trace's. */
+#define SPAN_BYTES 160
+
+struct chunk;
+
+/* Where a span waits. Number 0: nowhere. */
+struct place {
+	struct chunk *chunk; /* gone if its number is below the oldest one's */
+	uint64_t number;
+	uint32_t index; /* in there */
+};
+
+struct waiting {
+	struct trait trait;
+	struct place before; /* of the same trace; it may be gone */
+	uint32_t offset;     /* of its bytes */
+	bool taken;
+};
+
+/* Spans that came together. */
+struct chunk {
+	uint64_t number; /* they are numbered in a row */
+	int64_t came;
+	struct batch *items;
+	struct waiting *each;
+};
+
+struct trace {
+	uint64_t id_high, id; /* first, as the key */
+	struct place last;    /* of its spans that wait */
+	int64_t kept_until;   /* 0: it is not kept */
+	bool found;           /* it is in `found` */
+};
+
+struct kept {
+	uint64_t id_high, id;
+	int64_t until;
+};
+
+struct undecided {
+	struct keep keep;
+	GHashTable *traces; /* of struct trace, by themselves: what waits, or is kept */
+	GQueue chunks;      /* of struct chunk, the oldest first */
+	GQueue kept;        /* of struct kept, the same; it may be kept for longer since */
+	GPtrArray *found;   /* of struct trace: that are kept, and have spans that wait */
+	uint64_t next;      /* chunk's number */
+	size_t bytes;
+	uint32_t count;
+	uint32_t gone, early; /* for want of memory: not told yet, by undecided_expire */
+};
+
+static guint hash_trace(gconstpointer key)
+{
+	const struct trace *trace = key;
+
+	return (guint)(keep_hash(trace->id ^ trace->id_high) >> 32);
+}
+
+static gboolean equal_traces(gconstpointer a, gconstpointer b)
+{
+	const struct trace *one = a, *other = b;
+
+	return one->id == other->id && one->id_high == other->id_high;
+}
+
+struct undecided *undecided_create(const struct keep *keep)
+{
+	struct undecided *undecided;
+
+	if (keep->one_in <= 1 || !keep->traces_ns || !(keep->errors || keep->slower))
+		return NULL;
+	undecided = g_new0(struct undecided, 1);
+	undecided->keep = *keep;
+	undecided->traces = g_hash_table_new_full(hash_trace, equal_traces, g_free, NULL);
+	undecided->found = g_ptr_array_new();
+	undecided->next = 1;
+	return undecided;
+}
+
+static struct trace *find(struct undecided *undecided, uint64_t id_high, uint64_t id)
+{
+	struct trace key = {.id_high = id_high, .id = id};
+
+	return g_hash_table_lookup(undecided->traces, &key);
+}
+
+static struct trace *find_or_add(struct undecided *undecided, const struct trait *trait)
+{
+	struct trace *trace = find(undecided, trait->trace_id_high, trait->trace_id);
+
+	if (!trace) {
+		trace = g_new0(struct trace, 1);
+		trace->id_high = trait->trace_id_high;
+		trace->id = trait->trace_id;
+		g_hash_table_add(undecided->traces, trace);
+	}
+	return trace;
+}
+
+static void forget_if_idle(struct undecided *undecided, struct trace *trace)
+{
+	if (!trace->kept_until && !trace->last.number && !trace->found)
+		g_hash_table_remove(undecided->traces, trace);
+}
+
+/* Traces that are kept */
+
+static void forget_kept(struct undecided *undecided)
+{
+	struct kept *oldest = g_queue_pop_head(&undecided->kept);
+	struct trace *trace = find(undecided, oldest->id_high, oldest->id);
+
+	if (trace && trace->kept_until == oldest->until) {
+		trace->kept_until = 0;
+		forget_if_idle(undecided, trace);
+	}
+	g_free(oldest);
+}
+
+static void keep_trace(struct undecided *undecided, const struct trait *trait, int64_t now)
+{
+	struct trace *trace = find_or_add(undecided, trait);
+	struct kept *kept;
+	int64_t until = now + undecided->keep.traces_ns;
+
+	if (trace->last.number && !trace->found) {
+		trace->found = true;
+		g_ptr_array_add(undecided->found, trace);
+	}
+	if (trace->kept_until > now + undecided->keep.traces_ns / 2)
+		return;
+	trace->kept_until = until;
+	kept = g_new(struct kept, 1);
+	*kept = (struct kept){trait->trace_id_high, trait->trace_id, until};
+	g_queue_push_tail(&undecided->kept, kept);
+	if (undecided->kept.length > KEPT_MAX)
+		forget_kept(undecided);
+}
+
+static struct trait trait_at(const uint8_t *traits, uint32_t index)
+{
+	struct trait trait;
+
+	memcpy(&trait, traits + index * sizeof(trait), sizeof(trait));
+	return trait;
+}
+
+void undecided_look(struct undecided *undecided, const uint8_t *traits, uint32_t count, int64_t now)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct trait trait = trait_at(traits, i);
+
+		if (keep_takes_span(&undecided->keep, &trait) && !keep_takes_trace(&undecided->keep, &trait))
+			keep_trace(undecided, &trait, now);
+	}
+}
+
+/* Spans that wait */
+
+static bool is_there(const struct undecided *undecided, const struct place *place)
+{
+	const GList *oldest = undecided->chunks.head;
+
+	return oldest && place->number >= ((const struct chunk *)oldest->data)->number;
+}
+
+static size_t chunk_bytes(const struct chunk *chunk)
+{
+	return sizeof(*chunk) + batch_bytes(chunk->items) + (size_t)chunk->items->count * SPAN_BYTES;
+}
+
+static void take_span(
+	struct undecided *undecided, const struct chunk *chunk, struct waiting *waiting, struct batch *taken)
+{
+	uint32_t index = (uint32_t)(waiting - chunk->each);
+
+	batch_add(taken, chunk->items->spans.data + waiting->offset, batch_sizes(chunk->items)[index],
+		batch_events(chunk->items)[index]);
+	waiting->taken = true;
+	undecided->count--;
+}
+
+/* From the latest to the first. */
+static void take_trace(struct undecided *undecided, struct trace *trace, struct batch **taken)
+{
+	struct place place = trace->last;
+
+	while (is_there(undecided, &place) && !place.chunk->each[place.index].taken) {
+		struct waiting *waiting = &place.chunk->each[place.index];
+
+		if (!*taken)
+			*taken = batch_create((enum batch_format)place.chunk->items->format, 16, 4096);
+		take_span(undecided, place.chunk, waiting, *taken);
+		place = waiting->before;
+	}
+	trace->last = (struct place){0};
+	trace->found = false;
+	forget_if_idle(undecided, trace);
+}
+
+struct batch *undecided_take(struct undecided *undecided)
+{
+	struct batch *taken = NULL;
+
+	for (guint i = 0; i < undecided->found->len; i++)
+		take_trace(undecided, g_ptr_array_index(undecided->found, i), &taken);
+	g_ptr_array_set_size(undecided->found, 0);
+	return taken;
+}
+
+static void remove_oldest(struct undecided *undecided, uint32_t *gone)
+{
+	struct chunk *chunk = g_queue_pop_head(&undecided->chunks);
+
+	for (uint32_t i = 0; i < chunk->items->count; i++) {
+		const struct waiting *waiting = &chunk->each[i];
+		struct trace *trace = find(undecided, waiting->trait.trace_id_high, waiting->trait.trace_id);
+
+		*gone += !waiting->taken;
+		if (trace && trace->last.number == chunk->number) {
+			trace->last = (struct place){0};
+			forget_if_idle(undecided, trace);
+		}
+	}
+	undecided->bytes -= chunk_bytes(chunk);
+	batch_unref(chunk->items);
+	g_free(chunk->each);
+	g_free(chunk);
+}
+
+static void add_chunk(
+	struct undecided *undecided, struct batch *items, const struct trait *traits, int64_t now)
+{
+	struct chunk *chunk = g_new(struct chunk, 1);
+	uint32_t offset = 0;
+
+	*chunk = (struct chunk){undecided->next++, now, items, g_new(struct waiting, items->count)};
+	for (uint32_t i = 0; i < items->count; i++) {
+		struct trace *trace = find_or_add(undecided, &traits[i]);
+
+		chunk->each[i] =
+			(struct waiting){.trait = traits[i], .before = trace->last, .offset = offset};
+		trace->last = (struct place){chunk, chunk->number, i};
+		offset += batch_sizes(items)[i];
+	}
+	g_queue_push_tail(&undecided->chunks, chunk);
+	undecided->count += items->count;
+	undecided->bytes += chunk_bytes(chunk);
+	while (undecided->bytes > undecided->keep.traces_bytes && undecided->chunks.length) {
+		uint32_t gone = 0;
+
+		remove_oldest(undecided, &gone);
+		undecided->count -= gone;
+		undecided->gone += gone;
+		undecided->early += gone;
+	}
+}
+
+static bool takes(struct undecided *undecided, const struct trait *trait)
+{
+	const struct trace *trace;
+
+	if (keep_takes(&undecided->keep, trait))
+		return true;
+	trace = find(undecided, trait->trace_id_high, trait->trace_id);
+	return trace && trace->kept_until;
+}
+
+struct batch *undecided_choose(
+	struct undecided *undecided, const struct batch *items, const uint8_t *traits, int64_t now)
+{
+	g_autofree uint8_t *out = g_malloc(items->count), *in = g_malloc(items->count);
+	g_autofree struct trait *waiting = g_new(struct trait, items->count);
+	uint32_t rest = 0;
+
+	for (uint32_t i = 0; i < items->count; i++) {
+		struct trait trait = trait_at(traits, i);
+
+		in[i] = takes(undecided, &trait);
+		out[i] = !in[i];
+		if (out[i])
+			waiting[rest++] = trait;
+	}
+	if (!rest)
+		return NULL;
+	add_chunk(undecided, batch_without(items, in), waiting, now);
+	return batch_without(items, out);
+}
+
+uint32_t undecided_expire(struct undecided *undecided, int64_t now, bool all, uint32_t *early)
+{
+	const struct chunk *chunk;
+	const struct kept *kept;
+	uint32_t gone = 0;
+
+	while ((chunk = g_queue_peek_head(&undecided->chunks)) &&
+		(all || now - chunk->came >= undecided->keep.traces_ns))
+		remove_oldest(undecided, &gone);
+	while ((kept = g_queue_peek_head(&undecided->kept)) && (all || kept->until <= now))
+		forget_kept(undecided);
+	undecided->count -= gone;
+	gone += undecided->gone;
+	*early = undecided->early;
+	undecided->gone = undecided->early = 0;
+	return gone;
+}
+
+uint32_t undecided_count(const struct undecided *undecided)
+{
+	return undecided->count + undecided->gone;
+}
+
+void undecided_destroy(struct undecided *undecided)
+{
+	uint32_t early;
+
+	if (!undecided)
+		return;
+	undecided_expire(undecided, 0, true, &early);
+	g_hash_table_unref(undecided->traces);
+	g_ptr_array_unref(undecided->found);
+	g_free(undecided);
+}
