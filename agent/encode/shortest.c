@@ -22,6 +22,7 @@ size_t shortest_print(char text[SHORTEST_ROOM], double value)
 
 		g_ascii_formatd(text, SHORTEST_ROOM, formats[i], value);
 		again = g_ascii_strtod(text, NULL);
+		/* to the bit, as -0 has to stay -0: NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 		if (!memcmp(&again, &value, sizeof(value)))
 			break;
 	}

@@ -86,7 +86,7 @@ static bool has_no_packet(int trace)
 	for (guint i = 0; names && i < names->len; i++) {
 		const char *name = g_ptr_array_index(names, i);
 
-		if (strcmp(name, "metadata") &&
+		if (strcmp(name, "metadata") != 0 &&
 			(fstatat(trace, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_size))
 			return false;
 	}
