@@ -49,7 +49,7 @@ static void add_row(int64_t *to, int64_t change, const struct row_info *info, st
 {
 	if (__builtin_add_overflow(*to, change, to) || !is_likely(*to))
 		*to = change > 0 ? AMOUNT_MAX : -AMOUNT_MAX;
-	if (change > 0 && info->lost && is_likely(change))
+	if (change > 0 && (info->lost || info->noted) && is_likely(change))
 		note_loss(loss, change);
 }
 

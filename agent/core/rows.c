@@ -307,7 +307,8 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.json = "left_early",
 		.metric = "blkin_agent_spans_left_early_total",
 		.help = "Of the spans that the output does not keep, those that waited for less than "
-			"`keep-traces`, as `keep-traces-size` was full."},
+			"`keep-traces`, as `keep-traces-size` was full.",
+		.noted = true},
 	[SPANS_SENT_AGAIN] = {.name = "spans_sent_again",
 		.json = "sent_again",
 		.metric = "blkin_agent_spans_sent_again_total",

@@ -111,6 +111,7 @@ struct row_info {
 	const char *help;   /* help text of the metric, in its first row */
 	const char *lost;   /* text in `blkin status` after the number; NULL: not a loss */
 	bool gauge;
+	bool noted; /* when it grew is noted as with a loss, though it is none */
 };
 
 extern const struct row_info ledger_rows[LEDGER_ROWS];

@@ -63,6 +63,9 @@ static const struct told of_output[ACCOUNT_ROWS] = {
 	[SPANS_DROPPED_SPOOL_CORRUPT] = {"spool-corrupt",
 		"its spool's file was damaged, or does not have what it should: spans that are lost",
 		"see to the disk (the log says what was wrong with the file)", FILE_LASTS_NS},
+	[SPANS_LEFT_EARLY] = {"keep-traces-full",
+		"more spans wait for their traces than `keep-traces-size` in [output] holds: left out early",
+		"raise `keep-traces-size`, or lower `keep-traces`, in [output]"},
 };
 
 static bool is_recent(const struct loss *loss, const struct told *told)

@@ -434,6 +434,8 @@ static void write_output(struct buffer *out, const struct status *status, const 
 		" spooled, ",
 		kind_name(output->kind), row[SPANS_TAKEN] + row[SPANS_RECOVERED] + pending, row[SPANS_SENT],
 		pending, row[SPANS_QUEUED] + row[SPANS_HELD], row[SPANS_SPOOLED]);
+	if (row[SPANS_UNDECIDED])
+		buffer_printf(out, "%" PRId64 " undecided, ", row[SPANS_UNDECIDED]);
 	if (row[SPANS_GIVEN_BACK])
 		buffer_printf(out, "%" PRId64 " given back, ", row[SPANS_GIVEN_BACK]);
 	if (row[SPANS_SAMPLED_OUT])

@@ -82,6 +82,23 @@ def test_of_two_nodes(nodes, sink):
     check_whole(sink, wanted())
 
 
+def test_too_little_memory(node, sink):
+    """The oldest are left out early, and status says why; what comes meanwhile is kept or counted all the same."""
+    web = dict(KEEP, server=f"127.0.0.1:{sink.port}", keep_traces_size="64K")
+    node.start_agent(sink.port, output=web)
+    node.run([LOAD, "back", TRACES])
+    ledger = node.wait_ledger(lambda ledger: ledger.made == 2 * TRACES and ledger.queued == 0, 60, "all to be chosen")
+    early = int(node.metrics()["blkin_agent_spans_left_early_total"])
+    exactly(0 < early == ledger.sampled_out, str(ledger))
+    (finding,) = [finding for finding in node.status()["findings"] if finding["code"] == "keep-traces-full"]
+    assert finding["fix"] == "raise `keep-traces-size`, or lower `keep-traces`, in [output]"
+    assert f"left out early: {early}" in finding["what"]
+    exactly(ledger.sent + ledger.undecided + ledger.sampled_out == 2 * TRACES, str(ledger))
+    slow = {number for number in range(1, TRACES + 1) if number % 7 == 0}
+    came = {int(span["tags"]["trace"]) for span in sink.spans if span["duration"] >= 10000}
+    exactly(came == slow, f"each slow span, and not {sorted(came ^ slow)[:9]}")
+
+
 def test_killed_while_they_wait(nodes, sink):
     """What waited is left out, and counted so; nothing else is harmed."""
     front, back, middle = nodes
@@ -99,5 +116,5 @@ def test_killed_while_they_wait(nodes, sink):
     ledger.check()
     assert ledger.sampled_out > 0 and ledger.undecided > 0
     came = {(int(span["tags"]["trace"]), span["localEndpoint"]["serviceName"], span.get("kind")) for span in sink.spans}
-    errors = {number for number in range(1, TRACES + 1) if number % 7 == 0}
-    exactly(all((number, *part) in came for number in errors for part in PARTS[2:]), "of each error, what came after the kill")
+    slow = {number for number in range(1, TRACES + 1) if number % 7 == 0}
+    exactly(all((number, *part) in came for number in slow for part in PARTS[2:]), "of each slow one, what came after the kill")
