@@ -42,22 +42,25 @@ def unwrapped(text):
 
 
 def expect(node, code, what, fix, seconds=15, **environment):
-    """Waits for the finding, which is the only one, and returns it."""
-    found = {}
+    """Waits for the finding, which is the only one, as JSON and as text, and returns it."""
+    found, text = {}, ""
 
     def is_found():
-        nonlocal found
+        nonlocal found, text
         found = findings(node, **environment)
-        return list(found) == [code] and what in found[code]["what"]
+        if list(found) != [code] or what not in found[code]["what"]:
+            return False
+        # the agent may have helped itself in between
+        text = status(node, "--socket", node.socket, **environment)[1]
+        return what in unwrapped(text.split("\nto do\n")[-1])
 
     try:
         wait_until(is_found, seconds, f"the doctor to find {code}", 0.3, promised=True)
     except Exception as trouble:
-        raise AssertionError(f"{trouble}: {found}") from None
+        raise AssertionError(f"{trouble}: {found}, {text}") from None
     assert fix in found[code]["fix"], found
-    text = status(node, "--socket", node.socket, **environment)[1]
     todo = text.split("\nto do\n")[1]
-    assert what in unwrapped(todo) and f" -> {found[code]['fix']}" in unwrapped(todo), text
+    assert f" -> {found[code]['fix']}" in unwrapped(todo), text
     assert len(text.splitlines()) <= 24, "that is no screen"
     assert all(len(line) <= 100 for line in todo.splitlines()), text
     return found[code]

@@ -111,7 +111,8 @@ def test_killed_agent(node, receiver):
     assert spans.wait(60) == 0 and program.wait(60) == 0
     ledger = node.wait_ledger(lambda ledger: ledger.read - ledger.again >= 36000 and ledger.idle(), 60, "all")
     assert (ledger.read - ledger.again, ledger.lost, ledger.packets_lost, ledger.sessions_lost) == (36000, 0, 0, 0)
-    assert ledger.sessions == 1
+    # the first agent wrote its books down or not, before it was killed; no other session was made
+    assert ledger.sessions <= 1
     events = finished(node, files, 24000)
     assert set(ticks(events)) == set(ticks(events, "foreign:whisper")) == set(range(12000))
     assert len({span.id for span in receiver.spans()}) == 12000
