@@ -281,6 +281,8 @@ static void hand_waiting(struct fanout *fanout, const struct batches *all, int64
 
 void fanout_end(struct fanout *fanout)
 {
+	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
+		change_outlets(fanout);
 	push_all(fanout, 0, true);
 	decide(fanout);
 }

@@ -170,6 +170,13 @@ START_TEST(other_outlets)
 	hand(to, NULL, (struct made[]){{3, 1, true}, {4, 5, false}}, 2, 120);
 	ck_assert_uint_eq(deliver(&one), 2 | 4 | 8);
 	deliver(&other);
+	/* also at the end, without those that are no more */
+	fanout_configure(to, outlets_create((struct outlet[]){whole_traces(&one, 1 << 20)}, 1));
+	fanout_end(to);
+	assert_decided(5, 0, 2);
+	hand(to, NULL, (struct made[]){{5, 1, true}}, 1, 130);
+	ck_assert_uint_eq(deliver(&one), 32);
+	ck_assert_uint_eq(deliver(&other), 0);
 	fanout_destroy(to);
 }
 END_TEST
