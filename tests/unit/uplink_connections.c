@@ -83,7 +83,7 @@ START_TEST(backoff_is_bounded_and_random)
 	for (guint i = 1; i < at->len; i++) {
 		int64_t gap = g_array_index(at, int64_t, i) - g_array_index(at, int64_t, i - 1);
 
-		ck_assert_int_ge(gap, 9 * NS_PER_MS);
+		ck_assert_int_ge(gap, 8 * NS_PER_MS);
 		ck_assert_int_le(gap, 580 * NS_PER_MS);
 		if (i <= 2) /* the first ones are short: at most two and four times the least */
 			continue;
