@@ -38,6 +38,7 @@ struct agent {
 	struct books *books;
 	struct statistics *statistics;
 	struct monitor *monitor;
+	struct traces *traces; /* NULL: none are kept */
 	struct audience *audience;
 	struct daemons *daemons;
 	struct collector *collector;
@@ -137,6 +138,7 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	monitor_tick(agent->monitor);
+	monitor_keep_traces(agent->monitor, agent->traces);
 	daemons_mend(agent->daemons, collector_reason(agent->collector));
 }
 
@@ -196,6 +198,7 @@ static bool make_delivery(struct agent *agent)
 	agent->fanout = fanout_create(outputs_outlets(agent->outputs));
 	agent->statistics = statistics_create();
 	choose_exemplars(agent);
+	agent->traces = traces_create(agent->config->page_traces);
 	agent->audience = audience_create();
 	agent->books = books_open(config->state_directory, agent->fanout);
 	return agent->books && outputs_start_spools(agent->outputs, config);
@@ -214,6 +217,7 @@ static bool make_answers(struct agent *agent)
 		.outputs = agent->outputs,
 		.statistics = agent->statistics,
 		.monitor = agent->monitor,
+		.traces = agent->traces,
 		.audience = agent->audience,
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
@@ -241,6 +245,7 @@ static bool make_collection(struct agent *agent)
 		.fanout = agent->fanout,
 		.books = agent->books,
 		.statistics = agent->statistics,
+		.traces = agent->traces,
 		.audience = agent->audience,
 		.done = wake_collected,
 		.recorded = recorded,
@@ -253,7 +258,8 @@ static bool make_collection(struct agent *agent)
 
 static bool make_inlet(struct agent *agent)
 {
-	const struct inlet_options options = {.record = record, .stopped = wake_collected, .data = agent};
+	const struct inlet_options options = {
+		.traces = agent->traces, .record = record, .stopped = wake_collected, .data = agent};
 
 	agent->inlet = inlet_create(agent->config, outputs_outlets(agent->outputs), &options);
 	agent->source.inlet = agent->inlet;
@@ -372,6 +378,7 @@ static void end(struct agent *agent)
 		event_free(agent->tick);
 	monitor_destroy(agent->monitor);
 	statistics_destroy(agent->statistics);
+	traces_destroy(agent->traces);
 	audience_destroy(agent->audience);
 	outputs_destroy(agent->outputs);
 	for (int i = 0; i < 2; i++)

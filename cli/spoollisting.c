@@ -12,7 +12,7 @@
 #include "encode/messagejson.h"
 #include "printable.h"
 #include "spans/decode.h"
-#include "spans/span2.h"
+#include "trace/span2.h"
 #include "spool/refusedrow.h"
 #include "spool/spoolrow.h"
 #include "spoolview.h"

@@ -122,6 +122,7 @@ struct config {
 	char *state_directory;  /* where what outlives the agent is kept */
 	uint64_t metrics_spans; /* pairs of service and span name that /metrics lists */
 	uint64_t page;          /* an enum config_page */
+	uint64_t page_traces;   /* bytes of spans that the page's traces are found in; 0: none are kept */
 	char *ui;               /* the address of a trace, with {trace} in it; "": none is known */
 	/* [session] */
 	char *session_name;

@@ -104,8 +104,10 @@ static bool hand_spans(struct inlet *inlet, struct group *group)
 	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
 		items.of[f] = group->items[f];
 	group->change.row[SPANS_RECEIVED] = group->count;
-	if (hand_items(inlet, group, &group->change, &items))
+	if (hand_items(inlet, group, &group->change, &items)) {
+		traces_take(inlet->options.traces, &items, NULL, 0);
 		return true;
+	}
 	group->change.row[SPANS_RECEIVED] = 0;
 	group->change.row[MESSAGES_PUT_OFF] = group->count;
 	ledger_post(&group->change);

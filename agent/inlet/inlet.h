@@ -16,10 +16,12 @@
 
 #include "config/config.h"
 #include "queue/outlets.h"
+#include "stats/traces.h"
 
 struct inlet;
 
 struct inlet_options {
+	struct traces *traces; /* that the spans go through, too; borrowed */
 	/* Asks for the ledger to be written down; inlet_recorded(@number) says that it was. In the inlet's
 	 * thread. */
 	void (*record)(void *data, uint64_t number);

@@ -21,6 +21,7 @@ struct exemplars {
 	struct slot *slots; /* touched, and so taken, only as far as they are used */
 	uint32_t turn;
 	int64_t time;
+	GArray *taken;         /* of uint64_t: exemplars_taken */
 	struct keep keep;      /* of this turn: */
 	number one_in, slower; /* a struct keep */
 	_Atomic bool errors;
@@ -41,12 +42,14 @@ struct exemplars *exemplars_create(uint32_t count)
 	struct exemplars *exemplars = g_new0(struct exemplars, 1);
 
 	exemplars->slots = g_new0(struct slot, count);
+	exemplars->taken = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	return exemplars;
 }
 
 void exemplars_destroy(struct exemplars *exemplars)
 {
 	g_free(exemplars->slots);
+	g_array_unref(exemplars->taken);
 	g_free(exemplars);
 }
 
@@ -59,6 +62,7 @@ void exemplars_choose(struct exemplars *exemplars, const struct keep *keep)
 
 void exemplars_set_time(struct exemplars *exemplars, int64_t time)
 {
+	g_array_set_size(exemplars->taken, 0);
 	if (time >= exemplars->time && time - exemplars->time < EXEMPLARS_NS)
 		return;
 	exemplars->turn++;
@@ -68,6 +72,12 @@ void exemplars_set_time(struct exemplars *exemplars, int64_t time)
 		.slower = (int64_t)get(&exemplars->slower),
 		.errors = atomic_load_explicit(&exemplars->errors, memory_order_relaxed),
 	};
+}
+
+const uint64_t *exemplars_taken(const struct exemplars *exemplars, size_t *count)
+{
+	*count = exemplars->taken->len;
+	return (const uint64_t *)(const void *)exemplars->taken->data;
 }
 
 static void put(const struct exemplars *exemplars, struct slot *slot, const struct exemplar *exemplar)
@@ -91,11 +101,13 @@ void exemplars_fetch(const struct exemplars *exemplars, uint32_t part)
 void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct trait *trait)
 {
 	struct slot *slot = &exemplars->slots[part];
+	uint64_t trace = trait->trace_id;
 
-	if (G_UNLIKELY(slot->turn != exemplars->turn) && keep_takes(&exemplars->keep, trait))
-		put(exemplars, slot,
-			&(struct exemplar){
-				trait->trace_id_high, trait->trace_id, trait->duration, exemplars->time});
+	if (G_LIKELY(slot->turn == exemplars->turn) || !keep_takes(&exemplars->keep, trait))
+		return;
+	put(exemplars, slot,
+		&(struct exemplar){trait->trace_id_high, trace, trait->duration, exemplars->time});
+	g_array_append_val(exemplars->taken, trace);
 }
 
 void exemplars_forget(struct exemplars *exemplars, uint32_t part)

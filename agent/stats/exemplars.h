@@ -7,6 +7,7 @@
 #ifndef STATS_EXEMPLARS_H
 #define STATS_EXEMPLARS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "queue/keep.h"
@@ -29,8 +30,11 @@ void exemplars_choose(struct exemplars *exemplars, const struct keep *keep);
 /* A part takes no more than one in that time: whoever scrapes does so every few seconds. */
 #define EXEMPLARS_NS (100 * INT64_C(1000000))
 
-/* From now on they are of the moment @time, ns since the epoch. */
+/* From now on they are of the moment @time, ns since the epoch; nothing has been taken since. */
 void exemplars_set_time(struct exemplars *exemplars, int64_t time);
+
+/* The low 64 bits of the ids of the traces that became exemplars since then, @count of them; borrowed. */
+const uint64_t *exemplars_taken(const struct exemplars *exemplars, size_t *count);
 
 /* A span of that part will be offered soon. */
 void exemplars_fetch(const struct exemplars *exemplars, uint32_t part);

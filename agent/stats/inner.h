@@ -108,6 +108,7 @@ struct statistics {
 	uint16_t *parts_free;                    /* that series left behind which made room */
 	uint32_t parts_free_count;
 	struct exemplars *exemplars; /* of the parts */
+	struct exemplars *failures;  /* of the series: of those that failed */
 	struct place *places;
 	_Atomic uint32_t cell_count, place_count, part_count;
 	counter unnamed;

@@ -7,6 +7,7 @@
 #include "stats/inner.h"
 
 #define NS_PER_US 1000
+#define KEPT_TRACES_MAX 4096
 #define TICKS_A_MINUTE (60 / WINDOWS_TICK_SECONDS)
 
 struct monitor {
@@ -136,19 +137,41 @@ int64_t monitor_find(const struct monitor *monitor, const char *service, const c
 	return -1;
 }
 
-void monitor_exemplars(
-	const struct monitor *monitor, uint32_t number, struct exemplar exemplars[HISTOGRAM_OCTAVES])
+void monitor_traces(const struct monitor *monitor, uint32_t number, struct monitor_traces *are)
 {
 	const struct cell *cell = &monitor->statistics->cells[number];
 	LOCK_SERIES(monitor->statistics);
 
-	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
+	are->late_count = 0;
+	for (unsigned octave = HISTOGRAM_OCTAVES; octave-- > 0 && are->late_count < MONITOR_LATE;) {
 		uint16_t part = atomic_load_explicit(&cell->part[octave], memory_order_acquire);
+		struct exemplar *late = &are->late[are->late_count];
 
-		exemplars[octave] = (struct exemplar){0};
-		if (part)
-			exemplars[octave] = exemplars_read(monitor->statistics->exemplars, part);
+		if (!part)
+			continue;
+		*late = exemplars_read(monitor->statistics->exemplars, part);
+		are->late_count += late->time != 0;
 	}
+	are->failed = exemplars_read(monitor->statistics->failures, number);
+}
+
+/* The slowest and the failed of all series come before the second slowest of any. */
+void monitor_keep_traces(const struct monitor *monitor, struct traces *traces)
+{
+	uint32_t count = monitor_count(monitor);
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+	for (unsigned rank = 0; rank < MONITOR_LATE && ids->len < KEPT_TRACES_MAX; rank++)
+		for (uint32_t i = 0; i < count && ids->len < KEPT_TRACES_MAX; i++) {
+			struct monitor_traces are;
+
+			monitor_traces(monitor, i, &are);
+			if (rank < are.late_count)
+				g_array_append_val(ids, are.late[rank].trace_id);
+			if (rank == 0 && are.failed.time)
+				g_array_append_val(ids, are.failed.trace_id);
+		}
+	traces_keep_only(traces, (const uint64_t *)(const void *)ids->data, ids->len);
 }
 
 const struct trend *monitor_trend(const struct monitor *monitor, bool minutes)

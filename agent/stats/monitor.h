@@ -11,6 +11,7 @@
 
 #include "config/thresholds.h"
 #include "stats/figures.h"
+#include "stats/traces.h"
 #include "stats/trend.h"
 #include "stats/windows.h"
 
@@ -44,9 +45,18 @@ void monitor_list(const struct monitor *monitor, uint64_t most, bool *listed);
 /* The number of the series of that service and name, or -1. */
 int64_t monitor_find(const struct monitor *monitor, const char *service, const char *name);
 
-/* Late spans of the series, one for each octave of the histogram; a time of 0: there is none. */
-void monitor_exemplars(
-	const struct monitor *monitor, uint32_t number, struct exemplar exemplars[HISTOGRAM_OCTAVES]);
+/* Spans of a series whose traces are worth a look. */
+#define MONITOR_LATE 5
+struct monitor_traces {
+	struct exemplar late[MONITOR_LATE]; /* the slowest first, one of each octave of the histogram */
+	unsigned late_count;
+	struct exemplar failed; /* the last one; a time of 0: none did */
+};
+
+void monitor_traces(const struct monitor *monitor, uint32_t number, struct monitor_traces *are);
+
+/* Of the traces that were wanted, @traces keeps those that monitor_traces has. */
+void monitor_keep_traces(const struct monitor *monitor, struct traces *traces);
 
 /* Of a minute each, or of ten seconds. */
 const struct trend *monitor_trend(const struct monitor *monitor, bool minutes);

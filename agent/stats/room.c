@@ -180,6 +180,7 @@ static void evict(struct statistics *statistics, uint32_t number)
 	drop_numbers(statistics, number, key);
 	add_to_gone(statistics, cell);
 	leave_parts(statistics, cell);
+	exemplars_forget(statistics->failures, number);
 	counter_set(&cell->counts.max, 0);
 	cell->born.spans = counter_get(&cell->counts.spans);
 	cell->born.errors = counter_get(&cell->counts.errors);

@@ -25,6 +25,7 @@ struct statistics *statistics_create(void)
 	statistics->cells = g_new0(struct cell, STATISTICS_SERIES_MAX + 1);
 	statistics->parts = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts));
 	statistics->exemplars = exemplars_create(PARTS_MAX);
+	statistics->failures = exemplars_create(STATISTICS_SERIES_MAX + 1);
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
 	statistics->parts_born = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts_born));
 	statistics->parts_free = g_new0(uint16_t, PARTS_MAX);
@@ -67,6 +68,7 @@ void statistics_destroy(struct statistics *statistics)
 	histogram_clear(&statistics->gone_histogram);
 	pthread_mutex_destroy(&statistics->lock);
 	exemplars_destroy(statistics->exemplars);
+	exemplars_destroy(statistics->failures);
 	g_free(statistics->places);
 	g_free(statistics->series);
 	g_free(statistics->programs);
@@ -206,6 +208,8 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 	cell->last = statistics->now;
 	if (trait->duration)
 		count_bucket(statistics, cell, trait);
+	if (trait->error)
+		exemplars_offer(statistics->failures, series - 1, trait);
 	count_span(&cell->counts, trait);
 	place = &statistics->places[program->index];
 	if (G_UNLIKELY(atomic_load_explicit(&place->version, memory_order_relaxed) !=
@@ -279,10 +283,12 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 	bool many = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed) > FEW;
 	struct unpacker words = unpacker_of(spans->words, spans->words_size);
 	uint32_t next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
+	int64_t now = clock_wall();
 
 	statistics->turn++;
 	statistics->now = clock_monotonic();
-	exemplars_set_time(statistics->exemplars, clock_wall());
+	exemplars_set_time(statistics->exemplars, now);
+	exemplars_set_time(statistics->failures, now);
 	for (uint32_t i = 0; i < spans->count; i++) {
 		struct named named = named_at(spans, i);
 		struct trait trait = trait_at(spans, i);
@@ -298,6 +304,16 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 			return false;
 	}
 	return next == UINT32_MAX && !words.failed;
+}
+
+void statistics_give(const struct statistics *statistics, const struct batches *spans, struct traces *traces)
+{
+	size_t late, failed;
+	const uint64_t *are_late = exemplars_taken(statistics->exemplars, &late),
+		       *have_failed = exemplars_taken(statistics->failures, &failed);
+
+	traces_take(traces, NULL, have_failed, failed);
+	traces_take(traces, spans, are_late, late);
 }
 
 uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,

@@ -22,6 +22,7 @@
 #include "queue/keep.h"
 #include "stats/exemplars.h"
 #include "stats/snapshot.h"
+#include "stats/traces.h"
 
 #define STATISTICS_SERIES_MAX 10000
 #define STATISTICS_PROGRAMS_MAX 1000
@@ -74,6 +75,10 @@ void statistics_read(const struct statistics *statistics, struct snapshot *snaps
 typedef void statistics_see(
 	void *data, uint32_t number, const struct series *series, const struct exemplar *exemplars);
 void statistics_each(const struct statistics *statistics, statistics_see *see, void *data);
+
+/* Hands on the spans that statistics_take counted last, and which traces became exemplars with them; the
+ * counting thread. */
+void statistics_give(const struct statistics *statistics, const struct batches *spans, struct traces *traces);
 
 /* From now on exemplars are of spans that @keep takes: an exemplar should lead to a trace that is kept. */
 void statistics_show(struct statistics *statistics, const struct keep *keep);

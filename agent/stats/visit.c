@@ -61,6 +61,7 @@ void statistics_each(const struct statistics *statistics, statistics_see *see, v
 void statistics_show(struct statistics *statistics, const struct keep *keep)
 {
 	exemplars_choose(statistics->exemplars, keep);
+	exemplars_choose(statistics->failures, keep);
 }
 
 void statistics_sweep(struct statistics *statistics)

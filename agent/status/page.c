@@ -9,6 +9,7 @@
 #include "status/html.h"
 #include "status/pagerows.h"
 #include "status/pagestate.h"
+#include "status/waterfall.h"
 
 static char *hash_of(const char *text)
 {
@@ -101,6 +102,21 @@ void page_write(struct buffer *out, const struct status *status, const struct vi
 	html_put(out, "</main><script>");
 	html_put(out, page_js);
 	html_put(out, "</script></body></html>\n");
+}
+
+void page_write_trace(struct buffer *out, const struct found_trace *found, const char *ui)
+{
+	char host[256] = "";
+	g_autofree char *title = NULL;
+
+	gethostname(host, sizeof(host) - 1);
+	title = g_strdup_printf("%s: trace %s", host, found->id);
+	begin(out, title);
+	html_put(out, "</head><body><header><h1>");
+	html_text(out, host);
+	html_put(out, "</h1><p>blkin-agent " BLKIN_VERSION "</p></header><main id=\"main\">");
+	waterfall_write(out, found, ui);
+	html_put(out, "</main></body></html>\n");
 }
 
 void page_write_denied(struct buffer *out)

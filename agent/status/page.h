@@ -8,10 +8,14 @@
 
 #include "base/buffer.h"
 #include "status/status.h"
+#include "status/tracefind.h"
 #include "status/view.h"
 
 /* What a browser may do with the page: nothing but run its own script and style. The same at all times. */
 const char *page_policy(void);
+
+/* One trace: waterfall.h. */
+void page_write_trace(struct buffer *out, const struct found_trace *found, const char *ui);
 
 void page_write(struct buffer *out, const struct status *status, const struct view *view);
 

@@ -10,6 +10,7 @@
 #include "base/address.h"
 #include "status/page.h"
 #include "status/spansjson.h"
+#include "status/tracefind.h"
 
 /* A year, in seconds. */
 #define COOKIE_AGE 31536000
@@ -106,19 +107,65 @@ static void answer_page(struct evhttp_request *request, const struct status_sour
 	buffer_free(&body);
 }
 
-typedef const char *write_json(struct buffer *out, struct monitor *monitor, const char *query);
+/* Writes what is asked for, or returns what is wrong with the question. */
+typedef const char *write_answer(struct buffer *out, const struct status_source *source, const char *query);
 
-static void answer_json(struct evhttp_request *request, const struct status_source *source, write_json *write,
-	const char *query)
+static const char *write_spans(struct buffer *out, const struct status_source *source, const char *query)
+{
+	return spansjson_write(out, source->monitor, query);
+}
+
+static const char *write_histogram(struct buffer *out, const struct status_source *source, const char *query)
+{
+	return spansjson_write_histogram(out, source->monitor, query);
+}
+
+static const char *write_trace(struct buffer *out, const struct status_source *source, const char *query)
+{
+	struct found_trace found;
+	const char *wrong = tracefind(&found, source->traces, query);
+
+	if (wrong)
+		return wrong;
+	page_write_trace(out, &found, source->config->ui);
+	found_trace_clear(&found);
+	return NULL;
+}
+
+static const char *write_trace_json(struct buffer *out, const struct status_source *source, const char *query)
+{
+	struct found_trace found;
+	const char *wrong = tracefind(&found, source->traces, query);
+
+	if (wrong)
+		return wrong;
+	tracefind_put_json(out, &found);
+	found_trace_clear(&found);
+	return NULL;
+}
+
+static const struct question {
+	const char *path, *type;
+	write_answer *write; /* NULL: the page itself */
+} questions[] = {
+	{"/", HTML, NULL},
+	{SPANSJSON_PATH, JSON, write_spans},
+	{SPANSJSON_HISTOGRAM_PATH, JSON, write_histogram},
+	{TRACE_PATH, HTML, write_trace},
+	{TRACE_JSON_PATH, JSON, write_trace_json},
+};
+
+static void answer_question(struct evhttp_request *request, const struct question *question,
+	const struct status_source *source, const char *query)
 {
 	struct buffer body = {0};
-	const char *wrong = write(&body, source->monitor, query);
+	const char *wrong = question->write(&body, source, query);
 
 	if (wrong) {
 		body.size = 0;
 		buffer_printf(&body, "%s\n", wrong);
 	}
-	answer(request, wrong ? HTTP_BADREQUEST : HTTP_OK, wrong ? PLAIN : JSON, &body);
+	answer(request, wrong ? HTTP_BADREQUEST : HTTP_OK, wrong ? PLAIN : question->type, &body);
 	buffer_free(&body);
 }
 
@@ -135,34 +182,31 @@ static void deny(struct evhttp_request *request, bool page)
 	buffer_free(&body);
 }
 
-static write_json *find_json(const char *path)
+static const struct question *find_question(const char *path)
 {
-	if (!strcmp(path, SPANSJSON_PATH))
-		return spansjson_write;
-	return strcmp(path, SPANSJSON_HISTOGRAM_PATH) ? NULL : spansjson_write_histogram;
+	for (size_t i = 0; path && i < G_N_ELEMENTS(questions); i++)
+		if (!strcmp(path, questions[i].path))
+			return &questions[i];
+	return NULL;
 }
 
 bool pageserve(struct evhttp_request *request, const struct status_source *source, const struct pagekey *key,
 	bool allowed)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
-	const char *path = uri ? evhttp_uri_get_path(uri) : NULL,
-		   *query = uri ? evhttp_uri_get_query(uri) : NULL;
-	write_json *write = path ? find_json(path) : NULL;
-	bool page = path && !strcmp(path, "/");
+	const char *query = uri ? evhttp_uri_get_query(uri) : NULL;
+	const struct question *question = find_question(uri ? evhttp_uri_get_path(uri) : NULL);
 
-	if (!page && !write)
+	if (!question || (!allowed && source->config->page == CONFIG_PAGE_OFF))
 		return false;
-	if (!allowed && source->config->page == CONFIG_PAGE_OFF)
-		return false;
-	if (page && source->config->page == CONFIG_PAGE_TOKEN && brings_token(query, key))
+	if (!question->write && source->config->page == CONFIG_PAGE_TOKEN && brings_token(query, key))
 		let_in(request, key);
 	else if (!allowed)
-		deny(request, page);
-	else if (page)
+		deny(request, !strcmp(question->type, HTML));
+	else if (!question->write)
 		answer_page(request, source, query);
 	else
-		answer_json(request, source, write, query);
+		answer_question(request, question, source, query);
 	return true;
 }
 

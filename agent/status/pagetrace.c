@@ -2,6 +2,7 @@
 #include "status/pagetrace.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include <glib.h>
@@ -9,9 +10,8 @@
 #include "base/clock.h"
 #include "base/human.h"
 #include "status/html.h"
+#include "status/tracefind.h"
 
-/* So many are listed. */
-#define MOST 5
 #define PLACE "{trace}"
 
 static char *trace_of(const struct exemplar *exemplar)
@@ -21,37 +21,53 @@ static char *trace_of(const struct exemplar *exemplar)
 				       : g_strdup_printf("%016" PRIx64, exemplar->trace_id);
 }
 
+char *pagetrace_address(const char *ui, const char *trace)
+{
+	g_auto(GStrv) parts = g_strsplit(ui, PLACE, -1);
+
+	return g_strjoinv(trace, parts);
+}
+
+static void put_age(struct buffer *out, int64_t time)
+{
+	int64_t age = MAX(clock_wall() - time, NS_PER_SECOND);
+	char text[HUMAN_MAX];
+
+	buffer_printf(out, " <small>%s ago</small>", human_time(text, age - age % NS_PER_SECOND));
+}
+
 static void put_trace(struct buffer *out, const struct exemplar *exemplar, const char *ui)
 {
-	g_autofree char *trace = trace_of(exemplar);
-	g_auto(GStrv) parts = g_strsplit(ui, PLACE, -1);
-	g_autofree char *address = g_strjoinv(trace, parts);
+	g_autofree char *trace = trace_of(exemplar), *address = pagetrace_address(ui, trace);
 
 	html_put(out, "<li>");
-	html_time(out, (double)exemplar->duration / 1e3);
-	html_put(out, ": ");
+	html_time(out, exemplar->duration ? (double)exemplar->duration / 1e3 : (double)NAN);
+	buffer_printf(out, ": <a href=\"" TRACE_PATH "?id=%s\"><code>%s</code></a>", trace, trace);
 	if (*address) {
-		html_put(out, "<a rel=\"noreferrer\" href=\"");
+		html_put(out, " <a rel=\"noreferrer\" href=\"");
 		html_text(out, address);
-		html_put(out, "\">");
+		html_put(out, "\">of all nodes</a>");
 	}
-	buffer_printf(out, "<code>%s</code>%s", trace, *address ? "</a>" : "");
+	put_age(out, exemplar->time);
 	html_put(out, "</li>");
+}
+
+static void put_traces(struct buffer *out, const char *title, const struct exemplar *exemplars,
+	unsigned count, const char *ui)
+{
+	if (!count)
+		return;
+	buffer_printf(out, "<h3>%s</h3><ul class=\"traces\">", title);
+	for (unsigned i = 0; i < count; i++)
+		put_trace(out, &exemplars[i], ui);
+	html_put(out, "</ul>");
 }
 
 void pagetrace_write(struct buffer *out, const struct monitor *monitor, uint32_t number, const char *ui)
 {
-	struct exemplar exemplars[HISTOGRAM_OCTAVES];
-	unsigned listed = 0;
+	struct monitor_traces traces;
 
-	monitor_exemplars(monitor, number, exemplars);
-	for (unsigned i = HISTOGRAM_OCTAVES; i-- > 0 && listed < MOST;) {
-		if (!exemplars[i].time)
-			continue;
-		if (!listed++)
-			html_put(out, "<h3>Late spans and their traces</h3><ul class=\"traces\">");
-		put_trace(out, &exemplars[i], ui);
-	}
-	if (listed)
-		html_put(out, "</ul>");
+	monitor_traces(monitor, number, &traces);
+	put_traces(out, "Late spans and their traces", traces.late, traces.late_count, ui);
+	put_traces(out, "The last one that failed", &traces.failed, traces.failed.time != 0, ui);
 }

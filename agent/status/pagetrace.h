@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Links from the page to traces: `ui` in [agent]. */
+/* Links from the page to traces: here, and where `ui` in [agent] says. */
 #ifndef STATUS_PAGETRACE_H
 #define STATUS_PAGETRACE_H
 
 #include "base/buffer.h"
 #include "stats/monitor.h"
 
+/* Where a trace is, of which @trace is the id: @ui, which has {trace} in it, or "" if that is "". The
+ * caller's. */
+char *pagetrace_address(const char *ui, const char *trace);
+
 /*
- * Writes late spans of that series, the slowest first, with their traces: links where @ui, which has {trace}
- * in it, says whither; "" says nothing. They are of traces that an output keeps.
+ * Writes late spans of that series, the slowest first, and the one that failed last, with their traces: each
+ * a link to what the agent has of it, and to where @ui says. They are of traces that an output keeps.
  */
 void pagetrace_write(struct buffer *out, const struct monitor *monitor, uint32_t number, const char *ui);
 

@@ -37,6 +37,7 @@ struct status_source {
 	struct outputs *outputs;
 	const struct statistics *statistics;
 	struct monitor *monitor;
+	struct traces *traces; /* NULL: none are kept */
 	struct audience *audience;
 	struct activity *activity;
 	struct reload_state *reload; /* read, but for what refusal.h says */

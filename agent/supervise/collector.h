@@ -29,6 +29,7 @@ struct collector_options {
 	struct fanout *fanout;       /* the thread's own until collector_destroy, as are @books */
 	struct books *books;
 	struct statistics *statistics; /* it is what counts */
+	struct traces *traces;         /* its spans go through them; NULL: none are kept */
 	struct audience *audience;
 	/* Called in the thread when nothing more will be read. Either everything that was read is in the
 	 * queues and the session is over, or the session is kept, together with the spans in assembly. */

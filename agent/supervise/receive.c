@@ -74,6 +74,7 @@ static bool take_hand(struct collector *collector, struct unpacker *body)
 	if (!hand_unpack(body, &hand, collector->items) || !adds_up(&hand.change) || !has_events(&hand) ||
 		!statistics_take(collector->options.statistics, &hand.spans))
 		return false;
+	statistics_give(collector->options.statistics, &hand.spans, collector->options.traces);
 	audience_show(collector->options.audience, collector->options.statistics, &hand.spans);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);

@@ -16,7 +16,7 @@
 #include "queue/batch.h"
 #include "read/reader.h"
 #include "spans/decode.h"
-#include "spans/span2.h"
+#include "trace/span2.h"
 
 /* What is shared with the child. */
 struct around {

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "spans/decode.h"
-#include "spans/span2.h"
+#include "trace/span2.h"
 
 struct print {
 	struct span_printer *printer;

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "spans/span2.h"
+#include "trace/span2.h"
 #include "tail/wish.h"
 
 struct wanted {

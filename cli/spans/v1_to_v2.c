@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "spans/span2.h"
+#include "trace/span2.h"
 #include "spans/v1_annotations.h"
 
 /* The annotations that say what a span is, rather than what happened in it. */

@@ -5,36 +5,11 @@
 
 #include "printable.h"
 
-bool trace_half_failed(const struct span2 *half)
-{
-	for (guint i = 0; i < half->tags->len; i++)
-		if (!strcmp(g_array_index(half->tags, struct span2_tag, i).key, "error"))
-			return true;
-	return false;
-}
-
-static bool has_failed(const struct trace_node *node)
-{
-	for (guint i = 0; i < node->halves->len; i++)
-		if (trace_half_failed(g_ptr_array_index(node->halves, i)))
-			return true;
-	return false;
-}
-
-unsigned trace_errors(const struct trace_tree *tree)
-{
-	unsigned errors = 0;
-
-	for (guint i = 0; i < tree->nodes->len; i++)
-		errors += has_failed(g_ptr_array_index(tree->nodes, i));
-	return errors;
-}
-
 /* The depth of what is drawn is bounded, and so is that of the calls. */
 static void add(const struct trace_node *node, struct trace_sum *sum)
 {
 	sum->spans++;
-	sum->errors += has_failed(node);
+	sum->errors += trace_failed(node);
 	for (guint i = 0; i < node->halves->len; i++) {
 		const struct span2 *half = g_ptr_array_index(node->halves, i);
 

@@ -5,20 +5,14 @@
 
 #include <stdbool.h>
 
+#include "trace/tree.h"
 #include "traces/trace_lines.h"
-#include "traces/trace_tree.h"
 
 /* Spans that are not drawn. */
 struct trace_sum {
 	unsigned spans, errors;
 	int64_t longest; /* µs */
 };
-
-/* A span whose tags say that it failed. */
-bool trace_half_failed(const struct span2 *half);
-
-/* How many spans of the tree failed. */
-unsigned trace_errors(const struct trace_tree *tree);
 
 /* Whether @node and all that is below it are folded: then they are added to @sum. Roots are not, but those
  * that only stand apart as they are too deep. */

@@ -7,8 +7,8 @@
 #include "look/row.h"
 #include "printable.h"
 #include "spans/decode.h"
+#include "trace/tree.h"
 #include "traces/trace_fold.h"
-#include "traces/trace_tree.h"
 
 /* Bytes shown of a name, and of an annotation or tag. */
 #define NAME_MAX_SHOWN 120

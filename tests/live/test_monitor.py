@@ -309,7 +309,11 @@ def test_links_to_traces(node, receiver):
         dictation.deliver([("a", "b", us, False) for us in (10, 1000, 100000)])
     sent = {f"{span.trace_id & (1 << 64) - 1:016x}" for span in receiver.spans()}
     page = ask(node, "/?service=a&span=b").text
-    links = re.findall(r'<li>([^:<]*): <a rel="noreferrer" href="https://zipkin.example/zipkin/traces/([0-9a-f]+)\?a=b&amp;c">', page)
+    links = re.findall(
+        r'<li>([^:<]*): <a href="/trace\?id=([0-9a-f]+)"><code>\2</code></a>'
+        r' <a rel="noreferrer" href="https://zipkin.example/zipkin/traces/\2\?a=b&amp;c">',
+        page,
+    )
     assert [time for time, _ in links] == ["100 ms", "1.00 ms", "10.0 µs"]
     assert {trace[-16:] for _, trace in links} == sent
 

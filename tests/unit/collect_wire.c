@@ -6,7 +6,7 @@
 #include "collect_cases.h"
 #include "scribe/call.h"
 #include "spans/decode.h"
-#include "spans/span2.h"
+#include "trace/span2.h"
 #include "wire/tbinary.h"
 
 static GPtrArray *spans;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traces/trace_tree.h"
+#include "trace/tree.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* Deeper spans start a separate tree: this bounds the indentation and the recursion. */
@@ -232,4 +231,29 @@ void trace_tree_free(struct trace_tree *tree)
 	g_ptr_array_unref(tree->roots);
 	g_ptr_array_unref(tree->nodes);
 	g_hash_table_unref(tree->by_id);
+}
+
+bool trace_half_failed(const struct span2 *half)
+{
+	for (guint i = 0; i < half->tags->len; i++)
+		if (!strcmp(g_array_index(half->tags, struct span2_tag, i).key, "error"))
+			return true;
+	return false;
+}
+
+bool trace_failed(const struct trace_node *node)
+{
+	for (guint i = 0; i < node->halves->len; i++)
+		if (trace_half_failed(g_ptr_array_index(node->halves, i)))
+			return true;
+	return false;
+}
+
+unsigned trace_errors(const struct trace_tree *tree)
+{
+	unsigned errors = 0;
+
+	for (guint i = 0; i < tree->nodes->len; i++)
+		errors += trace_failed(g_ptr_array_index(tree->nodes, i));
+	return errors;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "spans/span2.h"
+#include "trace/span2.h"
 
 #include <inttypes.h>
 #include <string.h>

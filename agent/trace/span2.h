@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Spans as Zipkin shows them: its version 2 model. A span2 owns everything that it points to. */
-#ifndef SPANS_SPAN2_H
-#define SPANS_SPAN2_H
+#ifndef TRACE_SPAN2_H
+#define TRACE_SPAN2_H
 
 #include <stdbool.h>
 #include <stdint.h>

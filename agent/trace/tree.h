@@ -3,14 +3,15 @@
  * The spans of one trace as trees: each below its parent, in the order of time. Pieces of one span, and
  * repeats, are put together. What peers send may be anything: loops are cut, and depth has a limit.
  */
-#ifndef TRACES_TRACE_TREE_H
-#define TRACES_TRACE_TREE_H
+#ifndef TRACE_TREE_H
+#define TRACE_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <glib.h>
 
-#include "spans/span2.h"
+#include "trace/span2.h"
 
 /* Where a span stands, and why. */
 enum trace_place {
@@ -45,6 +46,13 @@ struct trace_tree {
 void trace_tree_make(struct trace_tree *tree, const GPtrArray *spans);
 
 void trace_tree_free(struct trace_tree *tree);
+
+/* Whether its tags say that it failed: a half, or any half of the node. */
+bool trace_half_failed(const struct span2 *half);
+bool trace_failed(const struct trace_node *node);
+
+/* How many spans of the tree failed. */
+unsigned trace_errors(const struct trace_tree *tree);
 
 /* The service of a span in lower case; "" if unknown. */
 const char *trace_service(const struct span2 *span);

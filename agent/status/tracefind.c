@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "status/tracefind.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "encode/zipkin.h"
+#include "encode/zipkinjson.h"
+#include "queue/transcode.h"
+#include "trace/spanof.h"
+
+/* Reading the address */
+
+static bool read_digits(const char *digits, size_t count, uint64_t *id)
+{
+	*id = 0;
+	for (size_t i = 0; i < count; i++) {
+		int digit = g_ascii_xdigit_value(digits[i]);
+
+		if (digit < 0)
+			return false;
+		*id = *id << 4 | (uint64_t)digit;
+	}
+	return true;
+}
+
+static bool read_id(const char *text, uint64_t *high, uint64_t *low)
+{
+	size_t size = strlen(text);
+
+	*high = 0;
+	if (size == 32)
+		return read_digits(text, 16, high) && read_digits(text + 16, 16, low);
+	return size == 16 && read_digits(text, 16, low);
+}
+
+/* Decoding */
+
+/* What is in Zipkin's version 1 for others alone: the text of an error once more. */
+static bool is_added(const struct span *span, const struct tag *tag)
+{
+	if (!text_is(tag->key, ZIPKIN_STATUS_DESCRIPTION))
+		return false;
+	for (size_t i = 0; i < span->tag_count; i++)
+		if (text_is(span->tags[i].key, "error") && text_is_equal(span->tags[i].value, tag->value))
+			return true;
+	return false;
+}
+
+static void leave_out_added(struct span *span, GArray *tags)
+{
+	for (size_t i = 0; i < span->tag_count; i++)
+		if (!is_added(span, &span->tags[i]))
+			g_array_append_val(tags, span->tags[i]);
+	span->tags = (const struct tag *)(const void *)tags->data;
+	span->tag_count = tags->len;
+}
+
+/* Core annotations are none in version 2's JSON, so that it is the way there. NULL: it is no span. */
+static struct span2 *decode(const struct traced *traced)
+{
+	struct spanread_memory memory = {0}, again = {0};
+	g_autoptr(GArray) tags = g_array_new(FALSE, FALSE, sizeof(struct tag));
+	struct buffer json = {0};
+	struct span2 *is = NULL;
+	struct span span;
+
+	if (transcode_read(&span, traced->format, traced->bytes, traced->size, &memory)) {
+		leave_out_added(&span, tags);
+		if (zipkinjson_encode(&json, &span) >= 0 &&
+			spanread_json(&span, json.data, json.size, &again))
+			is = spanof(&span);
+	}
+	buffer_free(&json);
+	spanread_free(&memory);
+	spanread_free(&again);
+	return is;
+}
+
+const char *tracefind(struct found_trace *found, struct traces *traces, const char *query)
+{
+	g_autoptr(GHashTable) parameters =
+		query ? g_uri_parse_params(query, -1, "&", G_URI_PARAMS_NONE, NULL) : NULL;
+	const char *id = parameters ? g_hash_table_lookup(parameters, "id") : NULL;
+	g_autoptr(GPtrArray) items = NULL;
+	uint64_t high, low;
+
+	if (!id || !read_id(id, &high, &low))
+		return "`id` must be a trace's id, 16 or 32 hexadecimal digits";
+	g_strlcpy(found->id, id, sizeof(found->id));
+	found->spans = g_ptr_array_new_with_free_func(span2_free);
+	items = traces_find(traces, high, low, &found->missed);
+	for (guint i = 0; i < items->len; i++) {
+		struct span2 *span = decode(g_ptr_array_index(items, i));
+
+		if (span)
+			g_ptr_array_add(found->spans, span);
+	}
+	return NULL;
+}
+
+void found_trace_clear(struct found_trace *found)
+{
+	g_ptr_array_unref(found->spans);
+}
+
+void tracefind_put_json(struct buffer *out, const struct found_trace *found)
+{
+	json_open(out, '[');
+	for (guint i = 0; i < found->spans->len; i++)
+		span2_put_json(g_ptr_array_index(found->spans, i), out);
+	json_close(out, ']');
+	buffer_printf(out, "\n");
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A trace whose spans the agent still has, by the query of an address: its page's, and its JSON's. */
+#ifndef STATUS_TRACEFIND_H
+#define STATUS_TRACEFIND_H
+
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "base/buffer.h"
+#include "stats/traces.h"
+
+#define TRACE_PATH "/trace"
+#define TRACE_JSON_PATH "/trace.json"
+
+struct found_trace {
+	char id[33];      /* as it is written */
+	GPtrArray *spans; /* of struct span2, as they came; owned */
+	uint32_t missed;  /* spans that there was no room for */
+};
+
+/* Finds the trace of `id`, 16 or 32 hexadecimal digits: NULL, and found_trace_clear ends it; or what is wrong
+ * with the query, a sentence without an end. */
+const char *tracefind(struct found_trace *found, struct traces *traces, const char *query);
+void found_trace_clear(struct found_trace *found);
+
+/* Its spans as a list in Zipkin's version 2 JSON: what POST /api/v2/spans takes. */
+void tracefind_put_json(struct buffer *out, const struct found_trace *found);
+
+#endif
