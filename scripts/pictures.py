@@ -11,6 +11,7 @@ import argparse
 import os
 import pathlib
 import random
+import re
 import sys
 import threading
 import time
@@ -24,7 +25,7 @@ sys.path.insert(0, os.path.join(TOP, "tests/live"))
 from rig.browser import Browser  # noqa: E402
 from rig.dictation import Dictation  # noqa: E402
 from rig.node import WHOLE_STACKS, Node  # noqa: E402
-from rig.process import free_port  # noqa: E402
+from rig.process import answers, free_port  # noqa: E402
 from rig.scribe import Receiver  # noqa: E402
 
 # service, span, spans a second, median in µs, spread, share of errors
@@ -65,9 +66,22 @@ def record(node, ended):
             time.sleep(max(0, begin + turn / 10 - time.monotonic()))
 
 
+def slowest_request(node):
+    """The address of the trace of the examples' slowest request, after fifty."""
+    port = free_port()
+    node.start([node.built("examples/store"), port]).wait_ready(lambda: answers(port))
+    node.run(["examples/gateway", port, 50])
+    time.sleep(3)  # until all of it came
+    page = node.http_get("/?service=gateway&span=put%20object")[1]
+    return f"http://127.0.0.1:{node.http}" + re.search(r'"(/trace\?id=[0-9a-f]+)"', page)[1]
+
+
 def take(node, folder):
     with Browser() as browser:
         browser.resize(1180, 800)
+        browser.open(slowest_request(node))
+        browser.run("document.querySelectorAll('details')[4].open = true")
+        browser.picture(os.path.join(folder, "monitor-trace.png"))
         for scheme in "light", "dark":
             browser.prefer(scheme)
             browser.open(f"http://127.0.0.1:{node.http}/")

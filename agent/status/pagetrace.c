@@ -46,7 +46,7 @@ static void put_trace(struct buffer *out, const struct exemplar *exemplar, const
 	if (*address) {
 		html_put(out, " <a rel=\"noreferrer\" href=\"");
 		html_text(out, address);
-		html_put(out, "\">of all nodes</a>");
+		html_put(out, "\">all nodes</a>");
 	}
 	put_age(out, exemplar->time);
 	html_put(out, "</li>");

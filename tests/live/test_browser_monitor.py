@@ -241,6 +241,14 @@ def test_axe(node, browser, open_page, dictation, scheme):
     browser.resize(360, 700)
     check_axe(browser, "phone")
     assert browser.run("document.documentElement.scrollWidth <= innerWidth"), "the page is too wide"
+    trace = base + "trace?id=" + re.search(r'href="/trace\?id=([0-9a-f]+)"', browser.run("document.body.innerHTML"))[1]
+    for width in 360, 1280:
+        browser.resize(width, 700)
+        browser.open(trace)
+        browser.run("document.querySelector('details').open = true")
+        assert "900 ms" in browser.run("document.querySelector('.trace').innerText")
+        check_axe(browser, f"trace, {width} wide")
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), "the trace is too wide"
     node.relayd.kill()
     wait_until(lambda: "class=\"advice\"" in ask(node, "/").text, 20, "advice")
     browser.resize(1280, 900)

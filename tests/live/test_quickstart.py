@@ -27,7 +27,9 @@ def shell(words, tmp_path, **how):
     begin = f'set -euo pipefail; top={TOP}; . "$top/scripts/lib.sh"; top={tmp_path}\n'
     return subprocess.Popen(
         ["bash", "-c", begin + words, "quickstart"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, start_new_session=True, **how,
+        text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a script in the background ignores it
+        **how,
     )
 
 
