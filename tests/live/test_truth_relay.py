@@ -13,47 +13,41 @@ from rig.process import wait_until
 from rig.proxy import Proxy
 from test_doctor import NO_OVERRIDE, expect, findings, start_load
 
-NEXT_INDEX, METADATA = 4, 6  # the viewer's commands
-INDEX_SIZE, STATUS, RETRY = 64, slice(56, 64), bytes((0, 0, 0, 2, 0, 0, 0, 0))
+NEXT_INDEX, METADATA = (number.to_bytes(4, "big") for number in (4, 6))  # the viewer's commands
+RETRY = bytes(56) + bytes((0, 0, 0, 2, 0, 0, 0, 0))  # an answer to the first one
 NOT_LEAKS = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}  # babeltrace2's, when it fails
 
 
-class Liar(Proxy):
-    """A proxy to the relay's viewer port, which answers the requests of a kind otherwise; Proxy's threads ask it for each."""
+class Starving(Proxy):
+    """A proxy to the relay's viewer port: of no stream there is anything yet. The relay is not asked, as it would go on to the
+    packet behind the one that it answered with."""
 
-    def __init__(self, server, command):
-        self.server, self.command, self.lies = server, command, False
+    def __init__(self, server):
+        self.server, self.lies = server, False
+        super().__init__(server)
+
+    def forward(self, data, one, other):
+        asks = other.getpeername()[1] == self.server and data[8:12] == NEXT_INDEX
+        if asks and self.lies:
+            one.sendall(RETRY)
+        else:
+            other.sendall(data)
+
+
+class Garbling(Proxy):
+    """The same: what the metadata say is nonsense."""
+
+    def __init__(self, server):
+        self.server, self.lies = server, False
         self.asked = {}  # what was asked last, by the connection that is answered
         super().__init__(server)
 
     def forward(self, data, one, other):
         if other.getpeername()[1] == self.server:
             self.asked[other] = data[8:12]
-        elif self.lies and self.asked.get(one) == self.command.to_bytes(4, "big"):
-            data = self.lie(data)
+        elif self.lies and self.asked.get(one) == METADATA:
+            data = data[:12] + b"?" * (len(data) - 12)
         other.sendall(data)
-
-
-class Starving(Liar):
-    """Of no stream there is anything yet."""
-
-    def __init__(self, server):
-        super().__init__(server, NEXT_INDEX)
-
-    @staticmethod
-    def lie(data):
-        return data[:56] + RETRY if len(data) == INDEX_SIZE else data
-
-
-class Garbling(Liar):
-    """What the metadata say is nonsense."""
-
-    def __init__(self, server):
-        super().__init__(server, METADATA)
-
-    @staticmethod
-    def lie(data):
-        return data[:12] + b"?" * (len(data) - 12)
 
 
 def start(node, receiver, proxy):
