@@ -33,13 +33,19 @@ struct wanted {
 	uint32_t missed;
 };
 
+struct point {
+	uint64_t position; /* bytes since the beginning of all */
+	uint64_t offset;   /* that is in the ring */
+};
+
 struct traces {
 	pthread_mutex_t lock;
 	uint8_t *ring;
-	uint64_t room, begin, end; /* bytes since the beginning of all: what is between is in the ring */
-	GHashTable *wanted;        /* of struct wanted, by themselves */
-	GQueue listed, fresh;      /* the oldest first */
-	size_t copied, copied_max; /* bytes */
+	uint64_t room;                            /* bytes */
+	struct point begin, end;                  /* what is between is in the ring */
+	GHashTable *wanted;                       /* of struct wanted, by themselves */
+	GQueue listed, fresh;                     /* the oldest first */
+	size_t copied, copied_max;                /* bytes */
 	uint64_t filter[(1 << FILTER_BITS) / 64]; /* a bit for each trace that is wanted, and some more */
 };
 
@@ -125,28 +131,37 @@ static uint64_t stride(const struct record *record)
 	return sizeof(*record) + (record->size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-static uint8_t *at(const struct traces *traces, uint64_t position)
+static uint8_t *at(const struct traces *traces, const struct point *point)
 {
-	return traces->ring + position % traces->room;
+	return traces->ring + point->offset;
 }
 
-static uint64_t left_to_the_end(const struct traces *traces, uint64_t position)
+/* By no more than the ring has room for. */
+static void move_on(const struct traces *traces, struct point *point, uint64_t bytes)
 {
-	return traces->room - position % traces->room;
+	point->position += bytes;
+	point->offset += bytes;
+	if (point->offset >= traces->room)
+		point->offset -= traces->room;
 }
 
-/* The item at @position or the next one, and where it is; false: there is none. */
-static bool next_record(const struct traces *traces, uint64_t *position, struct record *record)
+static uint64_t left_to_the_end(const struct traces *traces, const struct point *point)
 {
-	while (*position < traces->end) {
-		uint64_t left = left_to_the_end(traces, *position);
+	return traces->room - point->offset;
+}
+
+/* The item at @point or the next one, and where it is; false: there is none. */
+static bool next_record(const struct traces *traces, struct point *point, struct record *record)
+{
+	while (point->position < traces->end.position) {
+		uint64_t left = left_to_the_end(traces, point);
 
 		if (left >= sizeof(*record)) {
-			memcpy(record, at(traces, *position), sizeof(*record));
+			memcpy(record, at(traces, point), sizeof(*record));
 			if (record->format != PADDING)
 				return true;
 		}
-		*position += left;
+		move_on(traces, point, left);
 	}
 	return false;
 }
@@ -165,38 +180,37 @@ static void copy(struct traces *traces, struct wanted *wanted, const uint8_t *fr
 	traces->copied += size;
 }
 
-/* What stands before @begin is overwritten. */
-static void leave(struct traces *traces, uint64_t begin)
+/* What stands before @position is overwritten. */
+static void leave(struct traces *traces, uint64_t position)
 {
+	struct point *begin = &traces->begin;
 	struct record record;
 
-	while (traces->begin < begin && next_record(traces, &traces->begin, &record) &&
-		traces->begin < begin) {
+	while (begin->position < position && next_record(traces, begin, &record) &&
+		begin->position < position) {
 		struct wanted *wanted = find(traces, record.trace_id);
 
 		if (G_UNLIKELY(wanted != NULL))
-			copy(traces, wanted, at(traces, traces->begin), stride(&record));
-		traces->begin += stride(&record);
+			copy(traces, wanted, at(traces, begin), stride(&record));
+		move_on(traces, begin, stride(&record));
 	}
-	if (traces->begin < begin)
-		traces->begin = begin;
 }
 
 /* Room for that many bytes in one piece. */
 static uint8_t *make_place(struct traces *traces, uint64_t bytes)
 {
 	const struct record padding = {.format = PADDING};
-	uint64_t left = left_to_the_end(traces, traces->end);
-	uint64_t end = traces->end + bytes + (left < bytes ? left : 0);
+	uint64_t left = left_to_the_end(traces, &traces->end);
+	uint64_t end = traces->end.position + bytes + (left < bytes ? left : 0);
 
 	if (end > traces->room)
 		leave(traces, end - traces->room);
 	if (left < bytes) {
 		if (left >= sizeof(padding))
-			memcpy(at(traces, traces->end), &padding, sizeof(padding));
-		traces->end += left;
+			memcpy(at(traces, &traces->end), &padding, sizeof(padding));
+		move_on(traces, &traces->end, left);
 	}
-	return at(traces, traces->end);
+	return at(traces, &traces->end);
 }
 
 static void add(
@@ -215,7 +229,7 @@ static void add(
 	place = make_place(traces, stride(&record));
 	memcpy(place, &record, sizeof(record));
 	memcpy(place + sizeof(record), item, size);
-	traces->end += stride(&record);
+	move_on(traces, &traces->end, stride(&record));
 }
 
 /* One of its formats. */
@@ -332,10 +346,10 @@ GPtrArray *traces_find(struct traces *traces, uint64_t trace_id_high, uint64_t t
 		memcpy(&record, wanted->copies.data + i, sizeof(record));
 		gather(found, &record, wanted->copies.data + i + sizeof(record), trace_id_high);
 	}
-	for (uint64_t position = traces->begin; next_record(traces, &position, &record);
-		position += stride(&record))
+	for (struct point point = traces->begin; next_record(traces, &point, &record);
+		move_on(traces, &point, stride(&record)))
 		if (record.trace_id == trace_id)
-			gather(found, &record, at(traces, position) + sizeof(record), trace_id_high);
+			gather(found, &record, at(traces, &point) + sizeof(record), trace_id_high);
 	pthread_mutex_unlock(&traces->lock);
 	return found;
 }
