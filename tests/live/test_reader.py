@@ -54,7 +54,7 @@ def ids(receiver):
 @pytest.mark.parametrize("session", [KEEP, {"keep": "no"}], ids=["kept", "not-kept"])
 def test_killed_ten_times_under_load(node, receiver, session):
     processes, threads, rate = 2, 2, paced(1000, 1000)
-    agent = node.start_agent(receiver.port, session=session)
+    agent, begin = node.start_agent(receiver.port, session=session), time.monotonic()
     load = node.start([node.built(LOAD), "-p", processes, "-t", threads, "-n", 10**6, "-r", rate])
     readiness = Readiness(node)
     for _ in range(10):
@@ -81,7 +81,8 @@ def test_killed_ten_times_under_load(node, receiver, session):
     assert again <= 10 * processes * threads * rate  # a second's for each
     assert readiness.share() >= 0.95
     assert node.agent.pid == agent.pid
-    assert agent.log().count("the process that reads the session was killed by signal") == 1
+    # once a minute
+    assert 1 <= agent.log().count("the process that reads the session was killed by signal") <= 1 + (time.monotonic() - begin) // 60
     assert "collecting again" not in agent.log() and node.status()["users_left_out"] == []
     assert agent.stop() == 0
     assert bool(node.session_folders()) == (session == KEEP)
