@@ -102,12 +102,15 @@ void exemplars_offer(struct exemplars *exemplars, uint32_t part, const struct tr
 {
 	struct slot *slot = &exemplars->slots[part];
 	uint64_t trace = trait->trace_id;
+	bool rare;
 
 	if (G_LIKELY(slot->turn == exemplars->turn) || !keep_takes(&exemplars->keep, trait))
 		return;
+	rare = exemplars->time - (int64_t)get(&slot->time) >= EXEMPLARS_RARE_NS;
 	put(exemplars, slot,
 		&(struct exemplar){trait->trace_id_high, trace, trait->duration, exemplars->time});
-	g_array_append_val(exemplars->taken, trace);
+	if (rare)
+		g_array_append_val(exemplars->taken, trace);
 }
 
 void exemplars_forget(struct exemplars *exemplars, uint32_t part)

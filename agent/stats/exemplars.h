@@ -33,7 +33,11 @@ void exemplars_choose(struct exemplars *exemplars, const struct keep *keep);
 /* From now on they are of the moment @time, ns since the epoch; nothing has been taken since. */
 void exemplars_set_time(struct exemplars *exemplars, int64_t time);
 
-/* The low 64 bits of the ids of the traces that became exemplars since then, @count of them; borrowed. */
+/* An exemplar that is soon followed by another one of its part is not worth that its trace is kept. */
+#define EXEMPLARS_RARE_NS (2000 * INT64_C(1000000))
+
+/* The low 64 bits of the ids of the traces that became exemplars since then, of parts that had none for so
+ * long; @count of them; borrowed. */
 const uint64_t *exemplars_taken(const struct exemplars *exemplars, size_t *count);
 
 /* A span of that part will be offered soon. */

@@ -301,10 +301,10 @@ void traces_keep_only(struct traces *traces, const uint64_t *listed, size_t coun
 		return;
 	pthread_mutex_lock(&traces->lock);
 	for (size_t i = 0; i < count; i++) {
-		struct wanted *wanted = find(traces, listed[i]);
+		struct wanted *wanted;
 
-		if (!wanted)
-			continue;
+		want(traces, listed[i]);
+		wanted = find(traces, listed[i]);
 		list(traces, wanted);
 		g_hash_table_add(kept, wanted);
 	}

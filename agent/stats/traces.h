@@ -35,7 +35,7 @@ void traces_destroy(struct traces *traces);
  * which are wanted from now on. */
 void traces_take(struct traces *traces, const struct batches *spans, const uint64_t *wanted, size_t count);
 
-/* Of all that was wanted up to now, only these traces still are. */
+/* These traces are wanted, and of all that was wanted up to now no other one is. */
 void traces_keep_only(struct traces *traces, const uint64_t *listed, size_t count);
 
 /* What there is of a trace: of struct traced, in the order in which it came, the caller's. @trace_id_high: 0

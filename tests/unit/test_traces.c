@@ -7,8 +7,10 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "queue/format.h"
 #include "queue/keep.h"
+#include "stats/exemplars.h"
 #include "stats/traces.h"
 #include "status/waterfall.h"
 
@@ -178,6 +180,11 @@ START_TEST(listed_ones_stay)
 		ck_assert_uint_eq(count(trace), 1);
 	ck_assert_uint_eq(count(1000), 0);
 	ck_assert_uint_eq(count(2999), 1);
+	pass((const uint64_t[]){5}, 1, 100);
+	traces_keep_only(traces, (const uint64_t[]){1, 2, 3, 5}, 4);
+	pass_others(1000);
+	ck_assert_uint_eq(count(2999), 0);
+	ck_assert_uint_eq(count(5), 1);
 	traces_keep_only(traces, NULL, 0);
 	for (uint64_t trace = 1; trace <= 3; trace++)
 		ck_assert_uint_eq(count(trace), 0);
@@ -195,6 +202,35 @@ START_TEST(without_memory_nothing_is_kept)
 	traces_keep_only(none, NULL, 0);
 	ck_assert_uint_eq(found->len, 0);
 	traces_destroy(none);
+}
+END_TEST
+
+/* An exemplar's trace is wanted if its part had no other one just before. */
+START_TEST(rare_exemplars_are_wanted)
+{
+	static const struct {
+		int64_t ms;
+		bool wanted;
+	} offers[] = {{0, true}, {50, false}, {100, false}, {1900, false}, {4000, true}, {4200, false}};
+	struct exemplars *exemplars = exemplars_create(2);
+	size_t count;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(offers); i++) {
+		const struct trait trait = {.trace_id = i + 1, .duration = 5};
+		const uint64_t *taken;
+
+		exemplars_set_time(exemplars, NS_PER_SECOND * 1000 + offers[i].ms * NS_PER_MS);
+		exemplars_offer(exemplars, 1, &trait);
+		taken = exemplars_taken(exemplars, &count);
+		ck_assert_uint_eq(count, offers[i].wanted);
+		ck_assert(!count || taken[0] == i + 1);
+	}
+	exemplars_forget(exemplars, 1);
+	exemplars_set_time(exemplars, NS_PER_SECOND * 1005);
+	exemplars_offer(exemplars, 1, &(struct trait){.trace_id = 9});
+	exemplars_taken(exemplars, &count);
+	ck_assert_uint_eq(count, 1);
+	exemplars_destroy(exemplars);
 }
 END_TEST
 
@@ -289,6 +325,7 @@ int main(void)
 	tcase_add_test(cases, a_large_trace_is_cut);
 	tcase_add_test(cases, an_item_that_is_too_large_is_missed);
 	tcase_add_test(cases, listed_ones_stay);
+	tcase_add_test(cases, rare_exemplars_are_wanted);
 	tcase_add_test(cases, without_memory_nothing_is_kept);
 	tcase_add_loop_test(cases, any_trace_can_be_shown, 0, 12);
 	tcase_add_test(cases, only_ids_are_asked_for);
