@@ -10,15 +10,33 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "files/filenames.h"
 #include "files/partfile.h"
 
-static int finish(
-	int folder, const struct filename *name, struct takeup *found, const struct takeup_record *record)
+#define PATIENCE_NS (NS_PER_SECOND / 2)
+#define TRY_AGAIN_NS (10 * NS_PER_MS)
+
+/* Another agent has it, or a child that the killed one had just forked, which lets go as it becomes another
+ * program. @patience: ns that are left to find out, for all files together. */
+static int take(
+	struct partfile *part, int folder, const struct filename *name, int64_t *cut, int64_t *patience)
+{
+	int error;
+
+	while ((error = partfile_take(part, folder, name, cut)) == EWOULDBLOCK && *patience > 0) {
+		g_usleep(TRY_AGAIN_NS / 1000);
+		*patience -= TRY_AGAIN_NS;
+	}
+	return error;
+}
+
+static int finish(int folder, const struct filename *name, struct takeup *found,
+	const struct takeup_record *record, int64_t *patience)
 {
 	struct partfile part;
 	int64_t cut = 0;
-	int error = partfile_take(&part, folder, name, &cut);
+	int error = take(&part, folder, name, &cut, patience);
 
 	if (error == EWOULDBLOCK || error == ENOENT)
 		return 0;
@@ -38,12 +56,14 @@ static int finish(
 static int finish_all(int folder, enum kind kind, struct takeup *found, const struct takeup_record *record)
 {
 	GArray *parts = filenames_list(folder, kind, true);
+	int64_t patience = PATIENCE_NS;
 	int error = 0;
 
 	if (!parts)
 		return errno;
 	for (guint i = 0; i < parts->len && !error; i++)
-		error = finish(folder, &g_array_index(parts, struct filename_found, i).name, found, record);
+		error = finish(folder, &g_array_index(parts, struct filename_found, i).name, found, record,
+			&patience);
 	g_array_unref(parts);
 	return error;
 }

@@ -11,18 +11,27 @@
 
 #include "files_rig.h"
 
-/* A child writes, and is killed. */
-static void write_and_die(const char *lines)
+/* A child writes, and is killed. If it has a child itself then, that has its files open for so long. */
+static void write_and_die_later(const char *lines, unsigned ms)
 {
 	int status;
 	pid_t child = fork();
 
 	if (child == 0) {
 		write_lines(lines);
+		if (ms && fork() == 0) {
+			g_usleep(ms * 1000);
+			_exit(0);
+		}
 		raise(SIGKILL);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void write_and_die(const char *lines)
+{
+	write_and_die_later(lines, 0);
 }
 
 static void write_and_die_with(const struct filewriter_options *with, const char *lines)
@@ -48,6 +57,21 @@ START_TEST(taken_up_after_a_kill)
 	ck_assert_uint_eq(write_lines("one four"), 1);
 	stop_writer();
 	assert_files(false, "one two two |three four ");
+}
+END_TEST
+
+/* So it is while a child of the one that was killed still has it open. */
+START_TEST(taken_up_from_a_child)
+{
+	struct filewriter_options with = files_options();
+
+	start_writer(&with);
+	write_and_die_later("one two", 150);
+	filewriter_free(&writer);
+	start_writer(&with);
+	assert_files(false, "one two ");
+	ck_assert_uint_eq(writer.left.files, 1);
+	stop_writer();
 }
 END_TEST
 
@@ -356,6 +380,7 @@ TCase *files_takeup_cases(void)
 	tcase_add_checked_fixture(cases, files_make, files_remove);
 	tcase_add_test(cases, taken_up_after_a_kill);
 	tcase_add_test(cases, taken_up_after_a_rotation);
+	tcase_add_test(cases, taken_up_from_a_child);
 	tcase_add_test(cases, killed_while_it_takes_up);
 	tcase_add_test(cases, stopped_before_all_came_again);
 	tcase_add_test(cases, comes_twice_after_a_kill);
