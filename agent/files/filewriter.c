@@ -83,7 +83,7 @@ static int open_folder(struct filewriter *writer)
 
 static int take_up(struct filewriter *writer)
 {
-	const struct takeup_record record = {&writer->written, &writer->identities};
+	const struct takeup_record record = {&writer->written, &writer->identities, &writer->part.name};
 	int error;
 
 	if (writer->took_up)

@@ -61,9 +61,12 @@ static int finish_all(int folder, enum kind kind, struct takeup *found, const st
 
 	if (!parts)
 		return errno;
-	for (guint i = 0; i < parts->len && !error; i++)
-		error = finish(folder, &g_array_index(parts, struct filename_found, i).name, found, record,
-			&patience);
+	for (guint i = 0; i < parts->len && !error; i++) {
+		const struct filename *name = &g_array_index(parts, struct filename_found, i).name;
+
+		if (name->begun != record->own->begun || name->number != record->own->number)
+			error = finish(folder, name, found, record, &patience);
+	}
 	g_array_unref(parts);
 	return error;
 }

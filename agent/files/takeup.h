@@ -26,6 +26,7 @@ struct takeup {
 struct takeup_record {
 	struct written *written;
 	struct known *known;
+	const struct filename *own; /* of the file that is written already */
 };
 
 /* Of the files of that kind. Returns 0, or an errno: then it is called again with the same @found, which is
