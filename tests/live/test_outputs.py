@@ -12,7 +12,7 @@ import pytest
 from rig.idsink import SinkPair, wanted_ids
 from rig.load import LOAD
 from rig.node import paced
-from rig.process import exactly, wait_until
+from rig.process import crowding, exactly, wait_until
 from test_spool import spool
 
 PROCESSES, THREADS = 2, 2
@@ -40,14 +40,6 @@ def other_of(name):
     return next(each for each in SinkPair.names if each != name)
 
 
-def slowness():
-    """How many times longer work takes now than on a machine that does nothing else."""
-    wall, cpu = time.monotonic(), time.thread_time()
-    while time.thread_time() - cpu < 0.01:
-        pass
-    return (time.monotonic() - wall) / (time.thread_time() - cpu)
-
-
 class Latency:
     """How late spans are at a sink, in phases of a run, against the first."""
 
@@ -60,7 +52,7 @@ class Latency:
         start, slow = time.time(), [1]
         while time.time() < start + seconds:
             time.sleep(0.1)
-            slow.append(slowness())
+            slow.append(crowding())
         self.phases.append((name, start, time.time(), sum(slow) / len(slow)))
 
     def check(self, rate):

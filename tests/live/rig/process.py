@@ -31,6 +31,14 @@ def slowness():
     return max(1, min(3, (time.monotonic() - begun) / 0.08))
 
 
+def crowding():
+    """How many times longer work takes at this moment than on a machine that does nothing else: others have its processors."""
+    wall, cpu = time.monotonic(), time.thread_time()
+    while time.thread_time() - cpu < 0.005:
+        pass
+    return (time.monotonic() - wall) / (time.thread_time() - cpu)
+
+
 SLOW = float(os.environ.get("BLKIN_SLOW", "1"))  # how many times slower than usual programs are made
 PATIENCE = SLOW if SLOW > 1 else slowness()  # how many times longer than usual to wait for what has to come
 
@@ -52,20 +60,25 @@ def exactly(true, what):
 def wait_until(condition, seconds, what, step=0.05, promised=False):
     """
     Returns the first true value of condition(), asked each @step seconds, and sooner at first; Trouble after @seconds, or
-    more where BLKIN_SLOW says so, or the machine is slow, unless so many seconds are @promised to users. What takes long to ask, as `blkin status` does, is asked less often: it would keep a
+    more where BLKIN_SLOW says so, or the machine is slow. Where so many seconds are @promised to users, it is only more where other
+    programs have the processors meanwhile. What takes long to ask, as `blkin status` does, is asked less often: it would keep a
     processor busy that what is waited for needs.
     """
+    begun, crowded = time.monotonic(), [1]
     seconds *= SLOW if promised else PATIENCE
-    deadline = time.monotonic() + seconds
+    deadline = begun + seconds
     pause = min(step, 0.01)
     while True:
         asked = time.monotonic()
         value = condition()
         if value:
             return value
+        if promised:
+            crowded.append(crowding())
+            deadline = begun + seconds * sum(crowded) / len(crowded)
         now = time.monotonic()
         if now > deadline:
-            raise Trouble(f"waited {seconds} s in vain for {what}")
+            raise Trouble(f"waited {now - begun:.1f} s in vain for {what}")
         time.sleep(max(pause, min(2 * (now - asked), 0.3)) if step else 0)
         pause = min(2 * pause, step)
 
