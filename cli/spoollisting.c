@@ -12,10 +12,10 @@
 #include "encode/messagejson.h"
 #include "printable.h"
 #include "spans/decode.h"
-#include "trace/span2.h"
 #include "spool/refusedrow.h"
 #include "spool/spoolrow.h"
 #include "spoolview.h"
+#include "trace/span2.h"
 #include "traces/trace_print.h"
 
 /* How much of the collector's message is shown. */

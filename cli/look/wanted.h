@@ -7,8 +7,8 @@
 
 #include <glib.h>
 
-#include "trace/span2.h"
 #include "tail/wish.h"
+#include "trace/span2.h"
 
 struct wanted {
 	struct wish wish;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "encode/zipkin.h"
-#include "trace/span2.h"
 #include "spans/thrift_reader.h"
 #include "spans/v1_to_v2.h"
+#include "trace/span2.h"
 #include "wire/tbinary.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
