@@ -52,7 +52,7 @@ const struct config_key config_keys[] = {
 	AGENT("agent", "state-directory", FOLDER, state_directory, NEEDS_RESTART, .text = "/var/lib/blkin"),
 	AGENT("agent", "metrics-spans", NUMBER, metrics_spans, CHANGES_READ, .number = 200, .max = 2000),
 	AGENT("agent", "page", CHOICE, page, CHANGES_READ, .text = "token|open|off", .number = CONFIG_PAGE_TOKEN, .max = 2),
-	AGENT("agent", "page-traces", SIZE, page_traces, NEEDS_RESTART, .number = 4 * MIB, .max = GIB),
+	AGENT("agent", "page-traces", SIZE, page_traces, NEEDS_RESTART, .number = 4 * MIB, .max = 64 * MIB),
 	AGENT("agent", "ui", TEXT, ui, CHANGES_READ, .text = ""),
 
 	AGENT("session", "name", NAME, session_name, NEEDS_RESTART, .text = "blkin"),

@@ -316,42 +316,63 @@ void traces_keep_only(struct traces *traces, const uint64_t *listed, size_t coun
 
 /* Finding */
 
-static void gather(GPtrArray *found, const struct record *record, const uint8_t *item, uint64_t trace_id_high)
+struct finding {
+	uint64_t trace_id_high;
+	GPtrArray *found;
+	size_t bytes;
+	uint32_t missed;
+};
+
+static void gather(struct finding *finding, const struct record *record, const uint8_t *item)
 {
 	struct traced *traced;
 
-	if (trace_id_high && record->trace_id_high && record->trace_id_high != trace_id_high)
+	if (finding->trace_id_high && record->trace_id_high &&
+		record->trace_id_high != finding->trace_id_high)
 		return;
+	if (finding->found->len >= TRACES_FOUND_MAX || finding->bytes + record->size > TRACES_FOUND_BYTES) {
+		finding->missed++;
+		return;
+	}
 	traced = g_malloc(sizeof(*traced) + record->size);
 	traced->format = (uint8_t)record->format;
 	traced->size = record->size;
 	memcpy(traced->bytes, item, record->size);
-	g_ptr_array_add(found, traced);
+	finding->bytes += record->size;
+	g_ptr_array_add(finding->found, traced);
+}
+
+static void gather_copies(struct finding *finding, const struct wanted *wanted)
+{
+	struct record record;
+
+	finding->missed += wanted->missed;
+	for (size_t i = 0; i < wanted->copies.size; i += stride(&record)) {
+		memcpy(&record, wanted->copies.data + i, sizeof(record));
+		gather(finding, &record, wanted->copies.data + i + sizeof(record));
+	}
 }
 
 GPtrArray *traces_find(struct traces *traces, uint64_t trace_id_high, uint64_t trace_id, uint32_t *missed)
 {
-	GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+	struct finding finding = {trace_id_high, g_ptr_array_new_with_free_func(g_free), 0, 0};
 	const struct wanted *wanted;
 	struct record record;
 
 	*missed = 0;
 	if (!traces)
-		return found;
+		return finding.found;
 	pthread_mutex_lock(&traces->lock);
 	wanted = find(traces, trace_id);
 	if (wanted)
-		*missed = wanted->missed;
-	for (size_t i = 0; wanted && i < wanted->copies.size; i += stride(&record)) {
-		memcpy(&record, wanted->copies.data + i, sizeof(record));
-		gather(found, &record, wanted->copies.data + i + sizeof(record), trace_id_high);
-	}
+		gather_copies(&finding, wanted);
 	for (struct point point = traces->begin; next_record(traces, &point, &record);
 		move_on(traces, &point, stride(&record)))
 		if (record.trace_id == trace_id)
-			gather(found, &record, at(traces, &point) + sizeof(record), trace_id_high);
+			gather(&finding, &record, at(traces, &point) + sizeof(record));
 	pthread_mutex_unlock(&traces->lock);
-	return found;
+	*missed = finding.missed;
+	return finding.found;
 }
 
 void traces_destroy(struct traces *traces)

@@ -38,8 +38,12 @@ void traces_take(struct traces *traces, const struct batches *spans, const uint6
 /* These traces are wanted, and of all that was wanted up to now no other one is. */
 void traces_keep_only(struct traces *traces, const uint64_t *listed, size_t count);
 
+/* So much of a trace is found at most, as whoever shows it holds up others. */
+#define TRACES_FOUND_MAX 4000
+#define TRACES_FOUND_BYTES (4 * 1024 * 1024)
+
 /* What there is of a trace: of struct traced, in the order in which it came, the caller's. @trace_id_high: 0
- * finds any. @missed: so many spans of it found no room. */
+ * finds any. @missed: so many more spans of it came. */
 GPtrArray *traces_find(struct traces *traces, uint64_t trace_id_high, uint64_t trace_id, uint32_t *missed);
 
 #endif

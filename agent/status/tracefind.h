@@ -16,7 +16,7 @@
 struct found_trace {
 	char id[33];      /* as it is written */
 	GPtrArray *spans; /* of struct span2, as they came; owned */
-	uint32_t missed;  /* spans that there was no room for */
+	uint32_t missed;  /* spans that came, too */
 };
 
 /* Finds the trace of `id`, 16 or 32 hexadecimal digits: NULL, and found_trace_clear ends it; or what is wrong

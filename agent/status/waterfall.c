@@ -13,6 +13,8 @@
 #define ROWS_MAX 1000
 #define NAME_SHOWN 120
 #define VALUE_SHOWN 1000
+/* Annotations shown of a span, and tags. */
+#define LINES_SHOWN 100
 /* Services that have a colour of their own. */
 #define COLOURS 6
 /* A bar's scale, and what can be seen of it at least. */
@@ -112,7 +114,7 @@ static void put_bar(const struct waterfall *waterfall, const struct span2 *span)
 		put_number(waterfall->out, "width", width);
 		html_put(waterfall->out, "/>");
 	}
-	for (guint i = 0; i < MIN(span->annotations->len, ROWS_MAX); i++)
+	for (guint i = 0; i < MIN(span->annotations->len, LINES_SHOWN); i++)
 		put_mark(waterfall, &g_array_index(span->annotations, struct span2_annotation, i));
 	html_put(waterfall->out, "</svg>");
 }
@@ -133,11 +135,20 @@ static void put_endpoint(struct buffer *out, const char *what, const struct span
 	html_put(out, "</td></tr>");
 }
 
+static void put_rest(struct buffer *out, guint count)
+{
+	if (count <= LINES_SHOWN)
+		return;
+	html_put(out, "<tr><td colspan=\"2\">and ");
+	html_count(out, count - LINES_SHOWN);
+	html_put(out, " more</td></tr>");
+}
+
 static void put_annotations(const struct waterfall *waterfall, const struct span2 *span)
 {
 	struct buffer *out = waterfall->out;
 
-	for (guint i = 0; i < span->annotations->len; i++) {
+	for (guint i = 0; i < MIN(span->annotations->len, LINES_SHOWN); i++) {
 		const struct span2_annotation *annotation =
 			&g_array_index(span->annotations, struct span2_annotation, i);
 
@@ -147,11 +158,12 @@ static void put_annotations(const struct waterfall *waterfall, const struct span
 		put_shown(out, annotation->value, strlen(annotation->value), VALUE_SHOWN);
 		html_put(out, "</td></tr>");
 	}
+	put_rest(out, span->annotations->len);
 }
 
 static void put_tags(struct buffer *out, const struct span2 *span)
 {
-	for (guint i = 0; i < span->tags->len; i++) {
+	for (guint i = 0; i < MIN(span->tags->len, LINES_SHOWN); i++) {
 		const struct span2_tag *tag = &g_array_index(span->tags, struct span2_tag, i);
 
 		buffer_printf(out, "<tr%s><th scope=\"row\">",
@@ -161,6 +173,7 @@ static void put_tags(struct buffer *out, const struct span2 *span)
 		put_shown(out, tag->value, tag->value_size, VALUE_SHOWN);
 		html_put(out, "</td></tr>");
 	}
+	put_rest(out, span->tags->len);
 }
 
 static void put_details(const struct waterfall *waterfall, const struct span2 *span)
@@ -308,8 +321,9 @@ static void put_gaps(const struct waterfall *waterfall, const struct found_trace
 	if (found->missed) {
 		html_put(out, "<p>");
 		html_count(out, found->missed);
-		html_put(out, " more came, for which there was no room (<code>page-traces</code> in [agent] "
-			      "makes it larger).</p>");
+		html_put(out,
+			" more of its spans came than are kept, or looked at: <code>page-traces</code> in "
+			"[agent] is the memory for them.</p>");
 	}
 	if (waterfall->left_out) {
 		html_put(out, "<p>");

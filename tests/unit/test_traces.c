@@ -191,6 +191,39 @@ START_TEST(listed_ones_stay)
 }
 END_TEST
 
+/* However large the ring is, and whatever is in it. */
+START_TEST(so_much_is_found_at_most)
+{
+	const uint64_t mine[] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+	uint32_t missed;
+
+	traces_destroy(traces);
+	traces = traces_create(64 << 20);
+	for (int i = 0; i < 1000; i++)
+		pass(mine, 10, 50);
+	ck_assert_uint_eq(count_of(7, &missed), TRACES_FOUND_MAX);
+	ck_assert_uint_eq(missed, 10000 - TRACES_FOUND_MAX);
+	for (int i = 0; i < 100; i++)
+		pass((const uint64_t[]){8}, 1, 100000);
+	ck_assert_uint_eq(count_of(8, &missed), TRACES_FOUND_BYTES / 100000);
+	ck_assert_uint_eq(missed, 100 - TRACES_FOUND_BYTES / 100000);
+}
+END_TEST
+
+/* Sizes that make no sense do no harm. */
+START_TEST(hardly_any_memory)
+{
+	for (size_t bytes = 1; bytes < 2000; bytes += bytes < 300 ? 1 : 53) {
+		traces_destroy(traces);
+		traces = traces_create(bytes);
+		want(1);
+		for (uint64_t i = 0; i < 40; i++)
+			pass((const uint64_t[]){i % 3}, 1, 4 + i);
+		ck_assert_uint_le(count(1), 14);
+	}
+}
+END_TEST
+
 START_TEST(without_memory_nothing_is_kept)
 {
 	struct traces *none = traces_create(0);
@@ -325,6 +358,8 @@ int main(void)
 	tcase_add_test(cases, a_large_trace_is_cut);
 	tcase_add_test(cases, an_item_that_is_too_large_is_missed);
 	tcase_add_test(cases, listed_ones_stay);
+	tcase_add_test(cases, so_much_is_found_at_most);
+	tcase_add_test(cases, hardly_any_memory);
 	tcase_add_test(cases, rare_exemplars_are_wanted);
 	tcase_add_test(cases, without_memory_nothing_is_kept);
 	tcase_add_loop_test(cases, any_trace_can_be_shown, 0, 12);
