@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans ready to be encoded, in Zipkin's terms. Independent of the events that they were made from. Times are
- * ns since the epoch, of which Zipkin's formats carry whole microseconds.
+ * A span: the only model of it, whatever it was made from and wherever it goes. It is in Zipkin's terms as far as
+ * these go; what only OpenTelemetry has is in struct span_more. Times are ns since the epoch, of which Zipkin's
+ * formats carry whole microseconds. core/record.h is the same as bytes.
  */
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H
@@ -26,13 +27,66 @@ struct annotation {
 	struct text value;
 };
 
-/* What the program meant. The value is text all the same: an integer that fits into int64_t, a number that
- * strtod reads, "true" or "false". */
-enum tag_type { TAG_TEXT, TAG_INT, TAG_DOUBLE, TAG_BOOL, TAG_TYPES };
+/*
+ * What the program meant. The value of a number is text all the same: an integer that fits into int64_t, a
+ * number that strtod reads, "true" or "false". That of TAG_BYTES is any bytes, and that of TAG_NONE is empty.
+ * TAG_LIST and TAG_MAP are of values that core/value.h reads. The numbers are stored in records and must never
+ * change.
+ */
+enum tag_type {
+	TAG_TEXT,
+	TAG_INT,
+	TAG_DOUBLE,
+	TAG_BOOL,
+	TAG_BYTES,
+	TAG_LIST,
+	TAG_MAP,
+	TAG_NONE, /* a value that is none */
+	TAG_TYPES
+};
 
 struct tag {
 	struct text key, value;
 	enum tag_type type;
+};
+
+/* OpenTelemetry's attributes: tags, of which @dropped more were left out by whoever recorded them. */
+struct attributes {
+	const struct tag *tags;
+	size_t count;
+	uint32_t dropped;
+};
+
+/* Another span that this one has to do with. */
+struct span_link {
+	uint64_t trace_id_high, trace_id, id;
+	struct text trace_state;
+	uint32_t flags;
+	struct attributes attributes;
+};
+
+/* The numbers are OTLP's. */
+enum span_status { SPAN_STATUS_UNSET, SPAN_STATUS_OK, SPAN_STATUS_ERROR };
+
+/*
+ * What OpenTelemetry's SDKs say of a span, and Zipkin has no word for. A span that has it was made by one of
+ * them: its tags are the attributes as they are, also one that is called `error`, its process is `resource`,
+ * and `local` is what of that Zipkin shows.
+ */
+struct span_more {
+	uint32_t flags; /* W3C's, and OTLP's bits above them */
+	bool no_kind;   /* OTLP's SPAN_KIND_UNSPECIFIED, and not INTERNAL */
+	struct text trace_state;
+	enum span_status status;
+	struct text status_message;
+	uint32_t dropped_tags, dropped_annotations, dropped_links;
+	const struct attributes *of_annotations; /* one for each annotation; NULL: none has any */
+	const struct span_link *links;
+	size_t link_count;
+	struct text scope_name, scope_version, scope_schema;
+	struct attributes scope;
+	struct text resource_schema;
+	struct attributes resource;
 };
 
 /* A span ready to be encoded; everything in it is borrowed for the duration of a call. */
@@ -58,6 +112,9 @@ struct span {
 	const struct tag *tags;
 	size_t tag_count;
 	int64_t last_event; /* ns since the epoch: the latency is measured from here */
+	const struct span_more *more; /* NULL: nothing of that */
+	const struct tag *added;      /* an output's `tags`: those whose keys the span has itself do not count */
+	size_t added_count;
 };
 
 /* Zipkin's times, in us. Both ends are rounded, so that a child never ends after its parent. */

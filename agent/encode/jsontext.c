@@ -8,7 +8,7 @@
 #include <glib.h>
 
 #include "base/sanitize.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGH UINT64_C(0x8080808080808080)

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "encode/jsontext.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "wire/base64.h"
 
 #define NS 1000000000

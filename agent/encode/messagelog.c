@@ -2,7 +2,7 @@
 #include "encode/messagelog.h"
 
 #include "encode/otlp.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 

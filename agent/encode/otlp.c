@@ -6,10 +6,10 @@
 #include <glib.h>
 
 #include "encode/iptext.h"
-#include "encode/repair.h"
+#include "core/repair.h"
 #include "encode/shortest.h"
 #include "encode/terms.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 

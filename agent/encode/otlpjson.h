@@ -26,6 +26,6 @@ struct otlpjson_sink {
 /* Reads a line, and gives each of its spans; false if it is none, or one of its spans is none. What this
  * agent would not write is left out: links, lists as values. */
 bool otlpjson_read(
-	const char *line, size_t size, struct spanread_memory *memory, const struct otlpjson_sink *sink);
+	const char *line, size_t size, struct span_memory *memory, const struct otlpjson_sink *sink);
 
 #endif

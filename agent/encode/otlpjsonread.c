@@ -177,7 +177,7 @@ static void put_message(struct jsonread *from, struct buffer *out, const struct 
 /* From the request to its spans */
 
 struct taking {
-	struct spanread_memory *memory;
+	struct span_memory *memory;
 	const struct otlpjson_sink *sink;
 	struct buffer item; /* of otlp.h */
 	bool good;
@@ -230,7 +230,7 @@ static void take_resource(struct taking *is, const struct protobuf_field *spans)
 }
 
 bool otlpjson_read(
-	const char *line, size_t size, struct spanread_memory *memory, const struct otlpjson_sink *sink)
+	const char *line, size_t size, struct span_memory *memory, const struct otlpjson_sink *sink)
 {
 	struct jsonread from = {.at = line, .end = line + size};
 	struct taking is = {.memory = memory, .sink = sink, .good = true};

@@ -15,7 +15,7 @@
 
 struct reading {
 	struct span *span;
-	struct spanread_memory *memory;
+	struct span_memory *memory;
 	bool failed;
 };
 
@@ -288,7 +288,7 @@ static void take_process(struct reading *is, struct protobuf_reader from)
 	is->failed |= from.failed;
 }
 
-bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory)
+bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory)
 {
 	struct reading is = {.span = span, .memory = memory};
 	struct unpacker from = unpacker_of(bytes, size);
@@ -297,7 +297,7 @@ bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct 
 
 	if (!process || from.failed)
 		return false;
-	spanread_clear(memory);
+	span_memory_clear(memory);
 	/* a number takes more bytes as text than in the item, but not more than this */
 	buffer_reserve(&memory->texts, size * SHORTEST_ROOM / 2 + SHORTEST_ROOM);
 	*span = (struct span){.pid = pid};

@@ -5,7 +5,7 @@
 
 #include "encode/jsonvalue.h"
 #include "encode/shortest.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 

@@ -8,36 +8,25 @@
 #ifndef ENCODE_SPANREAD_H
 #define ENCODE_SPANREAD_H
 
-#include "base/buffer.h"
-#include "core/span.h"
+#include "core/spanmemory.h"
 
-/* Where annotations, tags and texts without their escapes are put; zero it first. */
-struct spanread_memory {
-	struct buffer annotations, tags, texts;
-};
-
-void spanread_free(struct spanread_memory *memory);
-
-/* Empties it for the next span. */
-void spanread_clear(struct spanread_memory *memory);
-
-void spanread_annotation(struct spanread_memory *memory, int64_t time, struct text value);
-void spanread_tag(struct spanread_memory *memory, const struct tag *tag);
+void spanread_annotation(struct span_memory *memory, int64_t time, struct text value);
+void spanread_tag(struct span_memory *memory, const struct tag *tag);
 
 /* A time, and one of Zipkin's us, as ns; what cannot be is brought in range. */
 int64_t spanread_time(int64_t ns);
 int64_t spanread_ns(int64_t us);
 
 /* The span has what was put so far. */
-void spanread_lines(struct spanread_memory *memory, struct span *span);
+void spanread_lines(struct span_memory *memory, struct span *span);
 
 /* Reads one Span in TBinary, as encode/zipkin.h makes it; false if it is none. */
-bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory);
+bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory);
 
 /* Reads one object as encode/zipkinjson.h makes it; false if it is none. */
-bool spanread_json(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory);
+bool spanread_json(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory);
 
 /* Reads one item as encode/otlp.h makes it; false if it is none. */
-bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory);
+bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory);
 
 #endif

@@ -11,7 +11,7 @@ static const struct text redacted = {TAGRULES_REDACTED, sizeof(TAGRULES_REDACTED
 
 void tagedit_free(struct tagedit_memory *memory)
 {
-	spanread_free(&memory->read);
+	span_memory_free(&memory->read);
 	buffer_free(&memory->tags);
 	buffer_free(&memory->edits);
 	buffer_free(&memory->parts);

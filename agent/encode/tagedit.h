@@ -26,7 +26,7 @@ struct tagedit {
 
 /* What the formats share; zero it first. */
 struct tagedit_memory {
-	struct spanread_memory read;
+	struct span_memory read;
 	struct buffer tags;  /* struct tag: those of one span */
 	struct buffer edits; /* struct tagedit: one for each */
 	struct buffer parts; /* where they stand */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/copy.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "wire/tbinary.h"
 
 #define ANNOTATION_TYPE_BOOL 0

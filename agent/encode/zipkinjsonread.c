@@ -71,7 +71,7 @@ static void get_endpoint(struct jsonread *from, struct endpoint *endpoint)
 	}
 }
 
-static void get_annotations(struct jsonread *from, struct spanread_memory *memory)
+static void get_annotations(struct jsonread *from, struct span_memory *memory)
 {
 	struct text key;
 
@@ -93,7 +93,7 @@ static void get_annotations(struct jsonread *from, struct spanread_memory *memor
 	}
 }
 
-static void get_tags(struct jsonread *from, struct spanread_memory *memory)
+static void get_tags(struct jsonread *from, struct span_memory *memory)
 {
 	struct text key;
 
@@ -102,7 +102,7 @@ static void get_tags(struct jsonread *from, struct spanread_memory *memory)
 		spanread_tag(memory, &(struct tag){key, jsonread_text(from), TAG_TEXT});
 }
 
-static void get_lines(struct jsonread *from, struct text key, struct spanread_memory *memory)
+static void get_lines(struct jsonread *from, struct text key, struct span_memory *memory)
 {
 	if (is(key, "annotations"))
 		get_annotations(from, memory);
@@ -113,7 +113,7 @@ static void get_lines(struct jsonread *from, struct text key, struct spanread_me
 }
 
 static void get_member(
-	struct jsonread *from, struct text key, struct span *span, struct spanread_memory *memory)
+	struct jsonread *from, struct text key, struct span *span, struct span_memory *memory)
 {
 	if (is(key, "traceId")) {
 		get_trace_id(from, span);
@@ -143,12 +143,12 @@ static void get_member(
 	}
 }
 
-bool spanread_json(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory)
+bool spanread_json(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory)
 {
 	struct jsonread from = {.at = (const char *)bytes, .end = (const char *)bytes + size};
 	struct text key;
 
-	spanread_clear(memory);
+	span_memory_clear(memory);
 	from.room = (char *)buffer_reserve(&memory->texts, size);
 	*span = (struct span){0};
 	jsonread_open(&from, '{');

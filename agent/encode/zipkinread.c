@@ -25,7 +25,7 @@ enum remote { REMOTE_SERVER, REMOTE_CLIENT, REMOTE_BROKER, REMOTES };
 struct reading {
 	struct tbinary_reader from;
 	struct span *span;
-	struct spanread_memory *memory;
+	struct span_memory *memory;
 	bool has_host; /* the local endpoint was there */
 	struct found edges[EDGES];
 	bool has_remote[REMOTES];
@@ -363,7 +363,7 @@ static void settle_remote(struct reading *is)
 }
 
 /* What the encoder has added follows from the tag `error`. */
-static void drop_reason(struct spanread_memory *memory)
+static void drop_reason(struct span_memory *memory)
 {
 	struct tag *tags = (struct tag *)(void *)memory->tags.data, *error = NULL, *added = NULL;
 	size_t count = memory->tags.size / sizeof(*tags);
@@ -381,11 +381,11 @@ static void drop_reason(struct spanread_memory *memory)
 	memory->tags.size -= sizeof(*tags);
 }
 
-bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct spanread_memory *memory)
+bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory)
 {
 	struct reading is = {.from = tbinary_read(bytes, size), .span = span, .memory = memory};
 
-	spanread_clear(memory);
+	span_memory_clear(memory);
 	*span = (struct span){0};
 	get_span(&is);
 	settle_times(&is);

@@ -211,7 +211,7 @@ static void give_back(struct inlet *inlet)
 	if (inlet->scratch.room > KEPT_BYTES || inlet->memory.annotations.room > KEPT_BYTES) {
 		buffer_free(&inlet->scratch);
 		buffer_free(&inlet->encoded);
-		spanread_free(&inlet->memory);
+		span_memory_free(&inlet->memory);
 		inlet->freed_much = true;
 	}
 	if (inlet->freed_much)
@@ -310,7 +310,7 @@ static void inlet_free(struct inlet *inlet)
 	fanout_destroy(inlet->fanout);
 	buffer_free(&inlet->scratch);
 	buffer_free(&inlet->encoded);
-	spanread_free(&inlet->memory);
+	span_memory_free(&inlet->memory);
 	pthread_mutex_destroy(&inlet->lock);
 	g_free(inlet);
 }

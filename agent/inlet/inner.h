@@ -144,7 +144,7 @@ struct inlet {
 	bool freed_much;    /* which the system may have back */
 	/* scratch memory */
 	struct buffer scratch, encoded;
-	struct spanread_memory memory;
+	struct span_memory memory;
 	struct circle_key key;
 	atomic_bool key_is_old; /* any thread says so */
 	struct {

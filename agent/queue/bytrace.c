@@ -13,7 +13,7 @@ struct id {
 	uint64_t high, low;
 };
 
-static struct id id_of(uint8_t format, const uint8_t *item, size_t size, struct spanread_memory *memory)
+static struct id id_of(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
 {
 	struct span span;
 
@@ -59,7 +59,7 @@ static void add(struct groups *groups, uint32_t number)
 
 static void find(struct groups *groups, const struct batch *batch)
 {
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 	const uint8_t *at = batch->spans.data;
 
 	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++]) {
@@ -67,7 +67,7 @@ static void find(struct groups *groups, const struct batch *batch)
 		groups->id[i] = id_of(batch->format, at, batch_sizes(batch)[i], &memory);
 		add(groups, i);
 	}
-	spanread_free(&memory);
+	span_memory_free(&memory);
 }
 
 static struct batch *put_together(const struct groups *groups, const struct batch *batch)
@@ -107,7 +107,7 @@ void bytrace_group(struct queue *queue, struct entry *entry)
 uint32_t bytrace_run(
 	uint8_t format, const uint8_t *spans, const uint32_t *sizes, uint32_t count, char key[BYTRACE_KEY])
 {
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 	struct id id = id_of(format, spans, sizes[0], &memory), other;
 	uint32_t same = 1;
 
@@ -117,7 +117,7 @@ uint32_t bytrace_run(
 		if (!equal(&id, &other))
 			break;
 	}
-	spanread_free(&memory);
+	span_memory_free(&memory);
 	if (id.high)
 		snprintf(key, BYTRACE_KEY, "%016" PRIx64 "%016" PRIx64, id.high, id.low);
 	else

@@ -52,7 +52,7 @@ static bool read_head(const uint8_t *item, size_t size, struct ids *ids)
 	return memcmp(at, span_key, SPAN_KEY) == 0 && read_hex(at + SPAN_KEY, &ids->span);
 }
 
-static struct ids read_ids(uint8_t format, const uint8_t *item, size_t size, struct spanread_memory *memory)
+static struct ids read_ids(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
 {
 	struct ids ids = {0};
 	struct span span;
@@ -74,7 +74,7 @@ static uint64_t mix(uint64_t hash, uint64_t with)
 
 void identity_of_all(const struct batch *batch, struct buffer *out)
 {
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 	const uint8_t *at = batch->spans.data;
 
 	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++]) {
@@ -84,5 +84,5 @@ void identity_of_all(const struct batch *batch, struct buffer *out)
 
 		buffer_put(out, &identity, sizeof(identity));
 	}
-	spanread_free(&memory);
+	span_memory_free(&memory);
 }

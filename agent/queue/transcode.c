@@ -8,7 +8,7 @@
 #include "queue/retag.h"
 
 bool transcode_read(
-	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct spanread_memory *memory)
+	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
 {
 	switch (format) {
 	case BATCH_ZIPKIN_SPANS:
@@ -51,7 +51,7 @@ static bool add_event(struct batch *to, const uint8_t *item, size_t size, uint8_
 
 /* Adds the item to @to; one that was too large before still is. */
 static bool add_item(struct batch *to, const uint8_t *item, size_t size, uint8_t format, int64_t event,
-	struct spanread_memory *memory)
+	struct span_memory *memory)
 {
 	struct buffer encoded = {0};
 	struct span span;
@@ -74,7 +74,7 @@ static struct batch *convert(const struct batch *batch, enum batch_format format
 {
 	struct batch *to = batch_create(format, batch->count, batch->spans.size);
 	const uint8_t *at = batch->spans.data;
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 
 	for (uint32_t i = 0; i < batch->count; i++) {
 		size_t size = batch_sizes(batch)[i];
@@ -83,7 +83,7 @@ static struct batch *convert(const struct batch *batch, enum batch_format format
 			g_array_append_val(bad, i);
 		at += size;
 	}
-	spanread_free(&memory);
+	span_memory_free(&memory);
 	return to;
 }
 

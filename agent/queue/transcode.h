@@ -14,7 +14,7 @@
 
 /* Reads an item of any format, as encode/spanread.h does; false if it is none. */
 bool transcode_read(
-	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct spanread_memory *memory);
+	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory);
 
 /* The same items in @format, one for one, the caller's; NULL if one of them cannot be read. */
 struct batch *transcode(const struct batch *batch, enum batch_format format);

@@ -59,7 +59,7 @@ static void leave_out_added(struct span *span, GArray *tags)
 /* Core annotations are none in version 2's JSON, so that it is the way there. NULL: it is no span. */
 static struct span2 *decode(const struct traced *traced)
 {
-	struct spanread_memory memory = {0}, again = {0};
+	struct span_memory memory = {0}, again = {0};
 	g_autoptr(GArray) tags = g_array_new(FALSE, FALSE, sizeof(struct tag));
 	struct buffer json = {0};
 	struct span2 *is = NULL;
@@ -72,8 +72,8 @@ static struct span2 *decode(const struct traced *traced)
 			is = spanof(&span);
 	}
 	buffer_free(&json);
-	spanread_free(&memory);
-	spanread_free(&again);
+	span_memory_free(&memory);
+	span_memory_free(&again);
 	return is;
 }
 

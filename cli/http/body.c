@@ -67,7 +67,7 @@ bool body_unpack(const char *encoding, const uint8_t *data, size_t size, struct 
 /* What the readers share. */
 struct reading {
 	GPtrArray *spans;
-	struct spanread_memory memory;
+	struct span_memory memory;
 	struct buffer again; /* a span in Thrift */
 	bool failed;
 };
@@ -162,7 +162,7 @@ bool body_read(enum body_kind kind, const uint8_t *data, size_t size, GPtrArray 
 
 	if (!good)
 		g_ptr_array_set_size(spans, (gint)before);
-	spanread_free(&reading.memory);
+	span_memory_free(&reading.memory);
 	buffer_free(&reading.again);
 	return good;
 }

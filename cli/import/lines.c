@@ -35,7 +35,7 @@ struct lines {
 	struct batch *spans[BATCH_SPAN_FORMATS]; /* NULL: not wanted */
 	struct buffer traits;
 	struct buffer encoded;
-	struct spanread_memory memory;
+	struct span_memory memory;
 	size_t bytes;
 	uint32_t count;
 };
@@ -294,6 +294,6 @@ bool lines_read(const GPtrArray *files, const struct lines_sink *sink, struct li
 		batch_unref(lines.spans[i]);
 	buffer_free(&lines.traits);
 	buffer_free(&lines.encoded);
-	spanread_free(&lines.memory);
+	span_memory_free(&lines.memory);
 	return good;
 }

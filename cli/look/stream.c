@@ -100,6 +100,6 @@ void stream_end(struct stream *stream)
 		close(stream->fd);
 	buffer_free(&stream->in);
 	buffer_free(&stream->again);
-	spanread_free(&stream->memory);
+	span_memory_free(&stream->memory);
 	*stream = (struct stream){0};
 }

@@ -18,7 +18,7 @@ struct stream {
 	bool open;
 	struct buffer in;
 	struct buffer again; /* a span in Thrift */
-	struct spanread_memory memory;
+	struct span_memory memory;
 	uint64_t lost; /* as the agent said last */
 	bool strange;  /* what came was none of ours */
 };

@@ -10,7 +10,7 @@
 
 #include "../unit/eventrig.h"
 #include "encode/jsonread.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "fuzz.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"

@@ -11,7 +11,7 @@
 
 #include "encode/messagejson.h"
 #include "encode/messagelog.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "inlet/inner.h"
 #include "queue/label.h"
 #include "queue/transcode.h"
@@ -28,7 +28,7 @@ struct inlet_limits inlet_limits(struct inlet *of)
 static void read_items(const struct batch *items, uint32_t count)
 {
 	static const char words[] = "cluster=eu1,rack=r7";
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 	const uint8_t *at = items->spans.data;
 	struct batch *labelled;
 	struct tags tags;
@@ -45,7 +45,7 @@ static void read_items(const struct batch *items, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		fuzz_hold(!batch_sizes(items)[i] == !batch_sizes(labelled)[i], "each gets tags");
 	batch_unref(labelled);
-	spanread_free(&memory);
+	span_memory_free(&memory);
 }
 
 /* What was taken as it is can be sent in each way. */

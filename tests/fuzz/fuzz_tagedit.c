@@ -37,7 +37,7 @@ static edits *const edit_of[BATCH_SPAN_FORMATS] = {
 };
 
 static struct tagedit_memory memory;
-static struct spanread_memory seen;
+static struct span_memory seen;
 static struct buffer out, again;
 
 static bool is_span(uint8_t format, struct text item, struct span *span)

@@ -38,12 +38,12 @@ static ProtobufCBinaryData id(uint64_t high, uint64_t low, size_t size)
 
 /* Attributes */
 
-struct attributes {
+struct attribute_list {
 	size_t n;
 	Otlp__KeyValue *of[64];
 };
 
-static Otlp__AnyValue *add(struct attributes *attributes, const char *key)
+static Otlp__AnyValue *add(struct attribute_list *attributes, const char *key)
 {
 	Otlp__KeyValue *pair = get(sizeof(*pair));
 
@@ -55,7 +55,7 @@ static Otlp__AnyValue *add(struct attributes *attributes, const char *key)
 	return pair->value;
 }
 
-static void add_string(struct attributes *attributes, const char *key, char *text)
+static void add_string(struct attribute_list *attributes, const char *key, char *text)
 {
 	Otlp__AnyValue *value = add(attributes, key);
 
@@ -63,7 +63,7 @@ static void add_string(struct attributes *attributes, const char *key, char *tex
 	value->string_value = text;
 }
 
-static void add_int(struct attributes *attributes, const char *key, int64_t number)
+static void add_int(struct attribute_list *attributes, const char *key, int64_t number)
 {
 	Otlp__AnyValue *value = add(attributes, key);
 
@@ -71,7 +71,7 @@ static void add_int(struct attributes *attributes, const char *key, int64_t numb
 	value->int_value = number;
 }
 
-static void add_bool(struct attributes *attributes, const char *key, bool truth)
+static void add_bool(struct attribute_list *attributes, const char *key, bool truth)
 {
 	Otlp__AnyValue *value = add(attributes, key);
 
@@ -79,7 +79,7 @@ static void add_bool(struct attributes *attributes, const char *key, bool truth)
 	value->bool_value = truth;
 }
 
-static void add_tag(struct attributes *attributes, const struct tag *tag)
+static void add_tag(struct attribute_list *attributes, const struct tag *tag)
 {
 	char *key = string(tag->key), *text = string(tag->value);
 	Otlp__AnyValue *value;
@@ -97,7 +97,7 @@ static void add_tag(struct attributes *attributes, const struct tag *tag)
 	}
 }
 
-static void add_address(struct attributes *attributes, const char *key, const struct endpoint *endpoint)
+static void add_address(struct attribute_list *attributes, const char *key, const struct endpoint *endpoint)
 {
 	char *text = get(INET6_ADDRSTRLEN);
 
@@ -108,7 +108,7 @@ static void add_address(struct attributes *attributes, const char *key, const st
 	add_string(attributes, key, text);
 }
 
-static void add_remote(struct attributes *attributes, const struct span *span)
+static void add_remote(struct attribute_list *attributes, const struct span *span)
 {
 	bool client = span->kind == SPAN_SERVER;
 
@@ -119,7 +119,7 @@ static void add_remote(struct attributes *attributes, const struct span *span)
 		add_int(attributes, client ? "client.port" : "server.port", span->remote.port);
 }
 
-static Otlp__KeyValue **keep(const struct attributes *attributes, size_t *count)
+static Otlp__KeyValue **keep(const struct attribute_list *attributes, size_t *count)
 {
 	Otlp__KeyValue **kept = get(sizeof(attributes->of));
 
@@ -157,7 +157,7 @@ static Otlp__Span *make_span(const struct span *span)
 	static const Otlp__SpanKind kinds[] = {OTLP__SPAN_KIND__SPAN_KIND_INTERNAL,
 		OTLP__SPAN_KIND__SPAN_KIND_CLIENT, OTLP__SPAN_KIND__SPAN_KIND_SERVER,
 		OTLP__SPAN_KIND__SPAN_KIND_PRODUCER, OTLP__SPAN_KIND__SPAN_KIND_CONSUMER};
-	struct attributes attributes = {0};
+	struct attribute_list attributes = {0};
 	Otlp__Span *to = get(sizeof(*to));
 
 	otlp__span__init(to);
@@ -222,7 +222,7 @@ static bool same_process(const struct span *one, const struct span *other)
 static Otlp__Resource *make_resource(const struct span *span, const char *host, const char *version)
 {
 	Otlp__Resource *resource = get(sizeof(*resource));
-	struct attributes attributes = {0};
+	struct attribute_list attributes = {0};
 	char *instance = get(200);
 
 	otlp__resource__init(resource);

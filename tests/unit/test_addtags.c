@@ -100,7 +100,7 @@ END_TEST
 START_TEST(fields_behind_the_place)
 {
 	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 	struct span seen;
 	uint8_t *to = buffer_reserve(&out, 200);
 
@@ -116,7 +116,7 @@ START_TEST(fields_behind_the_place)
 	ck_assert(spanread_thrift(&seen, again.data, again.size, &memory));
 	ck_assert_uint_eq(seen.tag_count, 1);
 	ck_assert_uint_eq(seen.local.port, 99);
-	spanread_free(&memory);
+	span_memory_free(&memory);
 }
 END_TEST
 
@@ -145,7 +145,7 @@ START_TEST(resources_get_them)
 				       "\x12\x04\x0a\x02"
 				       "r7";
 	struct random_spans *spans = random_spans_create(9);
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 
 	for (int round = 0; round < 1000; round++) {
 		const struct span *span = random_span(spans, true);
@@ -164,7 +164,7 @@ START_TEST(resources_get_them)
 		ck_assert(spanread_otlp(&seen, again.data, again.size, &memory));
 		ck_assert_uint_eq(seen.tag_count, span->tag_count + 2);
 	}
-	spanread_free(&memory);
+	span_memory_free(&memory);
 	random_spans_free(spans);
 }
 END_TEST
@@ -229,7 +229,7 @@ END_TEST
  * read. */
 START_TEST(damaged_stays_damaged)
 {
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 	struct span seen;
 	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
 	struct random_spans *spans = random_spans_create(7);
@@ -253,7 +253,7 @@ START_TEST(damaged_stays_damaged)
 			add_to(_i, &(struct buffer){.data = copy, .size = out.size}, &added, 1);
 		}
 	}
-	spanread_free(&memory);
+	span_memory_free(&memory);
 	g_rand_free(random);
 	random_spans_free(spans);
 }

@@ -17,15 +17,15 @@
 #include "wire/asciijson.h"
 
 static struct buffer out, again;
-static struct spanread_memory memory;
+static struct span_memory memory;
 
 static void teardown(void)
 {
 	buffer_free(&out);
 	buffer_free(&again);
-	spanread_free(&memory);
+	span_memory_free(&memory);
 	out = again = (struct buffer){0};
-	memory = (struct spanread_memory){0};
+	memory = (struct span_memory){0};
 }
 
 static void assert_endpoint(const struct endpoint *one, const struct endpoint *other)
@@ -343,7 +343,7 @@ END_TEST
 
 static void assert_same_in_ascii(const uint8_t *json, size_t size)
 {
-	struct spanread_memory other = {0};
+	struct span_memory other = {0};
 	struct span one, two;
 
 	again.size = 0;
@@ -353,7 +353,7 @@ static void assert_same_in_ascii(const uint8_t *json, size_t size)
 	ck_assert(spanread_json(&one, json, size, &memory));
 	ck_assert(spanread_json(&two, again.data, again.size, &other));
 	assert_span(&one, &two);
-	spanread_free(&other);
+	span_memory_free(&other);
 }
 
 START_TEST(json_in_ascii)

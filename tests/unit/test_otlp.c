@@ -25,15 +25,15 @@
 enum { SPANS = 40 };
 
 static struct buffer out, again;
-static struct spanread_memory memory;
+static struct span_memory memory;
 
 static void teardown(void)
 {
 	buffer_free(&out);
 	buffer_free(&again);
-	spanread_free(&memory);
+	span_memory_free(&memory);
 	out = again = (struct buffer){0};
-	memory = (struct spanread_memory){0};
+	memory = (struct span_memory){0};
 }
 
 /* The Span of an item. */

@@ -12,7 +12,7 @@
 #include "uplink/filelines.h"
 
 static struct buffer out, again;
-static struct spanread_memory memory;
+static struct span_memory memory;
 static struct filelines lines;
 
 static void setup(void)
@@ -24,10 +24,10 @@ static void teardown(void)
 {
 	buffer_free(&out);
 	buffer_free(&again);
-	spanread_free(&memory);
+	span_memory_free(&memory);
 	filelines_free(&lines);
 	out = again = (struct buffer){0};
-	memory = (struct spanread_memory){0};
+	memory = (struct span_memory){0};
 }
 
 static struct text literal(const char *text)

@@ -18,7 +18,7 @@
 
 static struct buffer item, out, again;
 static struct tagedit_memory memory;
-static struct spanread_memory seen;
+static struct span_memory seen;
 static struct tagedit_counts counts;
 
 static void teardown(void)
@@ -27,10 +27,10 @@ static void teardown(void)
 	buffer_free(&out);
 	buffer_free(&again);
 	tagedit_free(&memory);
-	spanread_free(&seen);
+	span_memory_free(&seen);
 	item = out = again = (struct buffer){0};
 	memory = (struct tagedit_memory){0};
-	seen = (struct spanread_memory){0};
+	seen = (struct span_memory){0};
 	counts = (struct tagedit_counts){0};
 }
 

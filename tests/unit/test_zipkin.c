@@ -6,7 +6,7 @@
 
 #include "assemble/endpoint.h"
 #include "encode/spanread.h"
-#include "encode/utf8.h"
+#include "base/utf8.h"
 #include "encode/zipkin.h"
 #include "oracle.h"
 #include "randomspan.h"
@@ -69,7 +69,7 @@ START_TEST(test_errors)
 	struct tag tags[] = {{literal("error"), literal(""), TAG_TEXT},
 		{literal("k"), literal("v"), TAG_TEXT},
 		{literal("otel.status_description"), literal("mine"), TAG_TEXT}};
-	struct spanread_memory memory = {0};
+	struct span_memory memory = {0};
 	struct span span = example(), seen;
 
 	span.tags = tags;
@@ -85,7 +85,7 @@ START_TEST(test_errors)
 		ck_assert_uint_eq(seen.tag_count, 2);
 		buffer_free(&out);
 	}
-	spanread_free(&memory);
+	span_memory_free(&memory);
 }
 END_TEST
 

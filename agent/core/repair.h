@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Spans with texts that are not UTF-8, for encoders that have to know each size before. */
-#ifndef ENCODE_REPAIR_H
-#define ENCODE_REPAIR_H
+#ifndef CORE_REPAIR_H
+#define CORE_REPAIR_H
 
 #include "base/buffer.h"
 #include "core/span.h"

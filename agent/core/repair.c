@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/repair.h"
+#include "core/repair.h"
 
-#include "encode/utf8.h"
+#include "base/utf8.h"
 
 /* Where the repaired texts go: there is room for all. */
 struct repair {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lists and maps as values of tags (core/span.h): their values, one after the other. Each is
+ *     u8      its enum tag_type
+ *     number  how long its key is, and the key: in maps only
+ *     number  how long its value is, and the value, as that of a tag of the type
+ * with numbers as varints. No thread, no state.
+ */
+#ifndef CORE_VALUE_H
+#define CORE_VALUE_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "core/span.h"
+
+/* Nested deeper, a value is none: whoever reads one may do so by recursion. */
+#define VALUE_DEPTH_MAX 32
+
+/* Appends a value; a list has no keys. */
+void value_put(struct buffer *out, bool in_map, const struct tag *value);
+
+/* Takes the next value off @rest, the value of a TAG_LIST or TAG_MAP; false: there is none, or what is left is
+ * damaged, and then @rest is not empty. It borrows from @rest. */
+bool value_next(struct text *rest, bool in_map, struct tag *value);
+
+#endif
