@@ -68,7 +68,7 @@ static void on_configure(void *data, const struct settings *settings)
 		.grace_ns = settings->grace,
 		.max_bytes = settings->max_pending};
 
-	pipeline_configure(reading->pipeline, &limits, (unsigned)settings->formats);
+	pipeline_configure(reading->pipeline, &limits, settings->events != 0);
 	keeper_configure(reading->keeper, settings);
 	log_configure((enum log_level)settings->log_level, (enum log_format)settings->log_format);
 }
@@ -175,7 +175,7 @@ static bool begin(struct reading *reading, struct page *page)
 	limit_memory(reading->config.reader_memory);
 	limits = pipeline_limits(&reading->config);
 	runstate_init(&reading->state, page, reading->desk);
-	reading->pipeline = pipeline_create(&limits, orders.formats, desk_sink(reading->desk));
+	reading->pipeline = pipeline_create(&limits, orders.events, desk_sink(reading->desk));
 	reading->progress = progress_create(&reading->config, reading->pipeline, reading->desk, &orders);
 	reading->keeper = keeper_create(&(struct keeper_parts){.config = &reading->config,
 						.pipeline = reading->pipeline,

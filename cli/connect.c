@@ -14,11 +14,11 @@
 
 #include "base/clock.h"
 #include "base/proxyurl.h"
+#include "config/tags.h"
 #include "core/span.h"
 #include "encode/messagelog.h"
 #include "output/output.h"
 #include "queue/format.h"
-#include "queue/label.h"
 #include "uplink/kafkaprobe.h"
 #include "uplink/probe.h"
 
@@ -51,28 +51,13 @@ struct connecting {
 
 #define TEXT(literal) ((struct text){literal, sizeof(literal) - 1})
 
-/* As the output's spans have them. */
-static void add_tags(struct try *try)
-{
-	struct batch *plain = batch_create(format_of(try->output, KIND_SPANS), 1, try->span.size), *tagged;
-	struct tags tags;
-	char error[256];
-
-	if (tags_parse(&tags, try->output->tags, error, sizeof(error)) != 0)
-		g_error("`tags` %s", error);
-	batch_add(plain, try->span.data, try->span.size, 0);
-	tagged = label(plain, &tags);
-	try->span.size = 0;
-	buffer_put(&try->span, tagged->spans.data, tagged->spans.size);
-	batch_unref(plain);
-	batch_unref(tagged);
-}
-
 /* A root of its own, so that nobody takes it for a part of a trace. */
 static void encode_span(struct try *try, const struct connecting *all)
 {
 	const struct tag tag = {TEXT(TAG), TEXT("true"), TAG_BOOL};
-	const struct span span = {
+	struct tags tags = {0};
+	char error[256];
+	struct span span = {
 		.trace_id = all->trace_id,
 		.id = all->trace_id,
 		.kind = SPAN_LOCAL,
@@ -84,10 +69,12 @@ static void encode_span(struct try *try, const struct connecting *all)
 		.tag_count = 1,
 	};
 
+	if (*try->output->tags && tags_parse(&tags, try->output->tags, error, sizeof(error)) != 0)
+		g_error("`tags` %s", error);
+	span.added = tags.of;
+	span.added_count = tags.count;
 	if (format_encode(format_of(try->output, KIND_SPANS), &try->span, &span) < 0)
 		g_error("a span of a few bytes is too large");
-	if (*try->output->tags)
-		add_tags(try);
 }
 
 /* What stands for an event in each format, and for a message. */

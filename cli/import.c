@@ -291,11 +291,6 @@ static void want_events(struct send_to *to, const char *names)
 		to->names = globs_split(names);
 }
 
-static bool takes_events(const struct config *config)
-{
-	return formats_of(config) & (1u << BATCH_EVENT_JSON | 1u << BATCH_EVENT_OTLP);
-}
-
 /* Reads the options into @import's config; returns an exit code, or -1 to go on. */
 static int read_options(struct import *import, int argc, char **argv)
 {
@@ -357,7 +352,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	else if (!delivers(&import->config)) {
 		log_error("every output has `type = none`: name the collector with --server, or use --print");
 		return EX_CONFIG;
-	} else if (to->events && !takes_events(&import->config)) {
+	} else if (to->events && !format_wants_events(&import->config)) {
 		log_error("no output takes events: add `takes = events` to one, or use --print");
 		return EX_CONFIG;
 	}

@@ -8,8 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "queue/format.h"
-#include "queue/keep.h"
+#include "core/record.h"
 #include "stats/names.h"
 
 /* Invalid text is logged at most this often; the ledger counts each. */
@@ -23,59 +22,37 @@ struct pipeline {
 	struct pipeline_sink sink;
 	bool soon; /* it gets what is there */
 	struct assembler *assembler;
-	struct ledger change;               /* not posted yet */
-	struct batch *items[BATCH_FORMATS]; /* not handed over yet; in each format, wanted or not */
-	struct buffer traits;               /* of the same spans */
-	struct names *names;                /* theirs: */
+	struct ledger change;         /* not posted yet */
+	struct batch *spans, *events; /* not handed over yet */
+	struct names *names;          /* the spans': */
 	struct buffer named, words;
-	unsigned formats; /* a bit for each that is wanted */
-	uint32_t count;   /* of those spans, */
-	uint32_t events;  /* and of events */
-	size_t bytes;     /* of all of them */
-	int64_t born;     /* the first one, by the clock below */
-	bool in_event;    /* which is taken in part */
-	int64_t clock;    /* the caller's, at its last call, from which a span's age is measured */
+	bool wants_events;
+	int64_t born;  /* the first of both, by the clock below */
+	bool in_event; /* which is taken in part */
+	int64_t clock; /* the caller's, at its last call, from which a span's age is measured */
 	int64_t repair_logged;
 	struct pipeline_far far; /* of all events */
 	atomic_bool changed;     /* the limits below are new */
 	pthread_mutex_t lock;    /* guards them */
 	struct assembler_limits limits;
-	unsigned formats_next;
+	bool wants_events_next;
 };
-
-static bool is_wanted(const struct pipeline *pipeline, int format)
-{
-	return pipeline->formats >> format & 1;
-}
-
-/* Their batches in the formats that are wanted. */
-static void pick(struct pipeline *pipeline, enum kind kind, struct batches *batches)
-{
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		if (is_wanted(pipeline, i) && batch_kind((uint8_t)i) == kind)
-			batches->of[i] = pipeline->items[i];
-	batches->lasting = pipeline->items;
-}
 
 static void hand(struct pipeline *pipeline, bool at_once)
 {
-	struct pipeline_goods goods = {
-		.spans = {.count = pipeline->count,
-			.traits = pipeline->traits.data,
+	const struct pipeline_output made = {
+		.spans = {.batch = pipeline->spans,
+			.lasting = pipeline->spans,
 			.named = pipeline->named.data,
 			.words = pipeline->words.data,
 			.words_size = pipeline->words.size},
-		.events = {.count = pipeline->events},
+		.events = {.batch = pipeline->events, .lasting = pipeline->events},
 	};
 
-	pick(pipeline, KIND_SPANS, &goods.spans);
-	pick(pipeline, KIND_EVENTS, &goods.events);
-	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &goods, pipeline->clock, at_once);
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		pipeline->items[i] = batch_renew(pipeline->items[i]);
-	pipeline->traits.size = pipeline->named.size = pipeline->words.size = 0;
-	pipeline->count = pipeline->events = 0;
-	pipeline->bytes = 0;
+	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &made, pipeline->clock, at_once);
+	pipeline->spans = batch_renew(pipeline->spans);
+	pipeline->events = batch_renew(pipeline->events);
+	pipeline->named.size = pipeline->words.size = 0;
 }
 
 void pipeline_post(struct pipeline *pipeline)
@@ -85,14 +62,15 @@ void pipeline_post(struct pipeline *pipeline)
 
 static bool is_begun(const struct pipeline *pipeline)
 {
-	return pipeline->count || pipeline->events;
+	return pipeline->spans->count || pipeline->events->count;
 }
 
 static bool is_much(const struct pipeline *pipeline)
 {
 	const struct pipeline_sink *sink = &pipeline->sink;
 
-	return pipeline->bytes >= sink->bytes || pipeline->count + pipeline->events >= sink->spans;
+	return pipeline->spans->spans.size + pipeline->events->spans.size >= sink->bytes ||
+	       pipeline->spans->count + pipeline->events->count >= sink->spans;
 }
 
 static bool is_due(const struct pipeline *pipeline)
@@ -115,18 +93,13 @@ static void report_repair(struct pipeline *pipeline, const struct span *span)
 		(int)MIN(span->name.size, 64), span->name.data);
 }
 
-/* Encodes it where it stays. Returns how many texts were repaired. */
-static int encode(struct pipeline *pipeline, int format, const struct span *span)
+/* Packs it where it stays; one that is too large is empty. Returns how many texts were repaired. */
+static int pack(struct batch *batch, const struct span *span)
 {
-	struct batch *batch = pipeline->items[format];
-	size_t before = batch->spans.size, size;
-	int repaired = format_encode((uint8_t)format, &batch->spans, span);
+	size_t before = batch->spans.size;
+	int repaired = record_put(&batch->spans, span);
 
-	if (repaired < 0)
-		batch->spans.size = before;
-	size = batch->spans.size - before;
-	batch_added(batch, size, span->last_event);
-	pipeline->bytes += size;
+	batch_added(batch, batch->spans.size - before, span->last_event);
 	return repaired;
 }
 
@@ -135,17 +108,12 @@ static void emit(void *data, const struct span *span)
 	struct pipeline *pipeline = data;
 	struct name_keys keys = names_keys(pipeline->names, span);
 	struct named named;
-	int repaired = 0;
+	int repaired;
 
 	if (!is_begun(pipeline))
 		pipeline->born = pipeline->clock;
-	trait_put(&pipeline->traits, span);
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
-		int here = is_wanted(pipeline, i) ? encode(pipeline, i, span) : 0;
-
-		repaired = MAX(repaired, here); /* the same texts in each */
-	}
-	named = names_of(pipeline->names, span, &keys, pipeline->count++, &pipeline->words);
+	named = names_of(pipeline->names, span, &keys, pipeline->spans->count, &pipeline->words);
+	repaired = pack(pipeline->spans, span);
 	buffer_put(&pipeline->named, &named, sizeof(named));
 	if (repaired > 0) {
 		pipeline->change.row[STRINGS_REPAIRED] += repaired;
@@ -162,7 +130,7 @@ struct assembler_limits pipeline_limits(const struct config *config)
 }
 
 struct pipeline *pipeline_create(
-	const struct assembler_limits *limits, unsigned formats, struct pipeline_sink sink)
+	const struct assembler_limits *limits, bool events, struct pipeline_sink sink)
 {
 	struct pipeline *pipeline = g_new0(struct pipeline, 1);
 
@@ -173,10 +141,10 @@ struct pipeline *pipeline_create(
 		pipeline->sink.spans = UINT32_MAX;
 		pipeline->sink.bytes = HAND_BYTES;
 	}
-	pipeline->formats = formats;
+	pipeline->wants_events = events;
 	pipeline->names = names_create();
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		pipeline->items[i] = batch_create(i, 0, 0);
+	pipeline->spans = batch_create(BATCH_SPAN_RECORDS, 0, 0);
+	pipeline->events = batch_create(BATCH_EVENT_RECORDS, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
 	return pipeline;
 }
@@ -184,12 +152,11 @@ struct pipeline *pipeline_create(
 void pipeline_destroy(struct pipeline *pipeline)
 {
 	assembler_destroy(pipeline->assembler);
-	buffer_free(&pipeline->traits);
 	buffer_free(&pipeline->named);
 	buffer_free(&pipeline->words);
 	names_destroy(pipeline->names);
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		batch_unref(pipeline->items[i]);
+	batch_unref(pipeline->spans);
+	batch_unref(pipeline->events);
 	pthread_mutex_destroy(&pipeline->lock);
 	g_free(pipeline);
 }
@@ -228,26 +195,20 @@ struct pipeline_far pipeline_far(const struct pipeline *pipeline)
 	return pipeline->far;
 }
 
-unsigned pipeline_event_formats(const struct pipeline *pipeline)
+bool pipeline_wants_events(const struct pipeline *pipeline)
 {
-	return pipeline->formats & (1u << BATCH_EVENT_JSON | 1u << BATCH_EVENT_OTLP);
+	return pipeline->wants_events;
 }
 
-void pipeline_foreign(struct pipeline *pipeline, const struct pipeline_item *item, int64_t now)
+void pipeline_foreign(struct pipeline *pipeline, const struct buffer *record, int64_t time, int64_t now)
 {
 	pipeline->change.row[EVENTS_READ]++;
 	pipeline->change.row[EVENTS_AS_JSON]++;
 	pipeline->clock = now;
 	if (!is_begun(pipeline))
 		pipeline->born = now;
-	pipeline->events++;
-	go_on(pipeline, item->time);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		if (!item->of[i])
-			continue;
-		batch_add(pipeline->items[i], item->of[i]->data, item->of[i]->size, item->time);
-		pipeline->bytes += item->of[i]->size;
-	}
+	go_on(pipeline, time);
+	batch_add(pipeline->events, record->data, record->size, time);
 	if (is_much(pipeline))
 		hand(pipeline, false);
 }
@@ -290,11 +251,11 @@ struct misuses *pipeline_misuses(struct pipeline *pipeline)
 	return assembler_misuses(pipeline->assembler);
 }
 
-void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, unsigned formats)
+void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, bool events)
 {
 	pthread_mutex_lock(&pipeline->lock);
 	pipeline->limits = *limits;
-	pipeline->formats_next = formats;
+	pipeline->wants_events_next = events;
 	atomic_store(&pipeline->changed, true);
 	pthread_mutex_unlock(&pipeline->lock);
 }
@@ -302,9 +263,9 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
 /* In the reader's thread: applies what pipeline_configure has set. */
 static void take_changes(struct pipeline *pipeline)
 {
-	hand(pipeline, false); /* in the formats of before */
+	hand(pipeline, false);
 	pthread_mutex_lock(&pipeline->lock);
-	pipeline->formats = pipeline->formats_next;
+	pipeline->wants_events = pipeline->wants_events_next;
 	atomic_store(&pipeline->changed, false);
 	assembler_configure(pipeline->assembler, &pipeline->limits);
 	pthread_mutex_unlock(&pipeline->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pipeline: a reader puts decoded events in, encoded spans come out.
+ * The pipeline: a reader puts decoded events in, spans come out, as records.
  *
  * Only the thread that reads uses it. It collects spans for a moment, and hands them over together with the
  * change of the ledger that goes with them: never in the middle of an event.
@@ -19,15 +19,15 @@ struct pipeline;
 struct assembler_limits pipeline_limits(const struct config *config);
 
 /* What was made since the last time. */
-struct pipeline_goods {
-	struct batches spans, events; /* each may be none */
+struct pipeline_output {
+	struct items spans, events; /* each may be none */
 };
 
 /* Where spans and events go. */
 struct pipeline_sink {
-	/* Takes @change, which is to be emptied, and @goods; @at_once: nothing more is to come at the
-	 * moment. */
-	void (*hand)(void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now,
+	/* Takes @change, which is to be emptied, and @made; @at_once: nothing more is to come at the moment.
+	 */
+	void (*hand)(void *data, struct ledger *change, const struct pipeline_output *made, int64_t now,
 		bool at_once);
 	void *data;
 	/* It gets so many spans, or bytes, at a time: a whole batch, which then need not be copied. 0: what
@@ -36,13 +36,13 @@ struct pipeline_sink {
 	size_t bytes;
 };
 
-/* @formats: a bit for each enum batch_format that is wanted: of spans, and of events. */
+/* @events: those that are no part of a span are wanted, too. */
 struct pipeline *pipeline_create(
-	const struct assembler_limits *limits, unsigned formats, struct pipeline_sink sink);
+	const struct assembler_limits *limits, bool events, struct pipeline_sink sink);
 void pipeline_destroy(struct pipeline *pipeline);
 
-/* Changes the limits and formats, from the next pipeline_tick on. Any thread. */
-void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, unsigned formats);
+/* Changes these, from the next pipeline_tick on. Any thread. */
+void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, bool events);
 
 /* An event was read; of EVENT_FOREIGN and EVENT_MALFORMED only the type and the user are set. @now:
  * CLOCK_MONOTONIC or event time, ns. */
@@ -57,17 +57,13 @@ struct pipeline_far {
 
 struct pipeline_far pipeline_far(const struct pipeline *pipeline);
 
-/* The formats of events that are wanted; 0: who reads need not encode any, as they are ignored. */
-unsigned pipeline_event_formats(const struct pipeline *pipeline);
+/* Whether events that are no part of a span are wanted: if not, who reads need not pack any, as they are
+ * ignored. */
+bool pipeline_wants_events(const struct pipeline *pipeline);
 
-/* An event that is no part of a span, encoded; all borrowed. */
-struct pipeline_item {
-	const struct buffer *of[BATCH_FORMATS]; /* in each of those formats; empty: it is too large */
-	int64_t time;                           /* ns since the epoch */
-};
-
-/* Such an event was read. */
-void pipeline_foreign(struct pipeline *pipeline, const struct pipeline_item *item, int64_t now);
+/* Such an event was read; @record is one of core/eventrecord.h, or empty if that is too large. @time: its
+ * own, ns since the epoch. */
+void pipeline_foreign(struct pipeline *pipeline, const struct buffer *record, int64_t time, int64_t now);
 
 /* The next event was read before, by a run that was killed. */
 void pipeline_event_again(struct pipeline *pipeline);

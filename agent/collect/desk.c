@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "handover/channel.h"
-#include "queue/keep.h"
 #include "stats/names.h"
 
 /* What programs record wrongly is told no sooner than so long after the last time. */
@@ -36,7 +35,7 @@ struct desk {
 	bool finishing; /* guarded by the lock */
 };
 
-static const struct pipeline_goods no_goods;
+static const struct pipeline_output nothing;
 
 /* Sending: if the agent is gone there is nobody to read for. */
 
@@ -78,41 +77,44 @@ static struct iovec piece_of(const struct buffer *bytes)
 	return (struct iovec){bytes->data, bytes->size};
 }
 
-/* The items in each format that is there. */
-static size_t put_items(struct iovec *pieces, const struct batches *items)
-{
-	size_t count = 0;
+#define BATCH_PIECES 3
 
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		if (!items->of[i])
-			continue;
-		pieces[count++] = piece_of(&items->of[i]->sizes);
-		pieces[count++] = piece_of(&items->of[i]->events);
-		pieces[count++] = piece_of(&items->of[i]->spans);
-	}
-	return count;
+static size_t put_batch(struct iovec *pieces, const struct items *items)
+{
+	if (!items_count(items))
+		return 0;
+	pieces[0] = piece_of(&items->batch->sizes);
+	pieces[1] = piece_of(&items->batch->events);
+	pieces[2] = piece_of(&items->batch->spans);
+	return BATCH_PIECES;
 }
 
-static size_t put_goods(struct iovec *pieces, const struct pipeline_goods *goods)
+#define MADE_PIECES (2 + 2 * BATCH_PIECES)
+
+static size_t put_made(struct iovec *pieces, const struct pipeline_output *made)
 {
-	const struct batches *spans = &goods->spans;
+	const struct items *spans = &made->spans;
 	size_t count = 0;
 
-	if (spans->count) {
-		pieces[count++] = piece_at(spans->traits, spans->count * sizeof(struct trait));
-		pieces[count++] = piece_at(spans->named, spans->count * sizeof(struct named));
+	if (items_count(spans)) {
+		pieces[count++] = piece_at(spans->named, items_count(spans) * sizeof(struct named));
 		pieces[count++] = piece_at(spans->words, spans->words_size);
 	}
-	count += put_items(pieces + count, spans);
-	return count + put_items(pieces + count, &goods->events);
+	count += put_batch(pieces + count, spans);
+	return count + put_batch(pieces + count, &made->events);
 }
 
-static void hand_over(struct desk *desk, const struct pipeline_goods *goods, bool at_once, bool always)
+static bool is_anything(const struct pipeline_output *made)
 {
-	struct hand hand = {.at_once = at_once, .spans = goods->spans, .events = goods->events};
+	return items_count(&made->spans) || items_count(&made->events);
+}
+
+static void hand_over(struct desk *desk, const struct pipeline_output *made, bool at_once, bool always)
+{
+	struct hand hand = {.at_once = at_once, .spans = made->spans, .events = made->events};
 	struct buffer *body = &desk->body;
-	struct iovec pieces[4 + 3 * BATCH_FORMATS];
-	bool any = goods->spans.count || goods->events.count;
+	struct iovec pieces[1 + MADE_PIECES];
+	bool any = is_anything(made);
 
 	if (!take_change(desk, &hand.change) && !any && !always)
 		return;
@@ -121,22 +123,22 @@ static void hand_over(struct desk *desk, const struct pipeline_goods *goods, boo
 	hand.reached = unpacker_of(desk->reached.data, desk->reached.size);
 	hand_pack(body, &hand);
 	pieces[0] = piece_of(body);
-	if (!channel_send(&desk->channel, FRAME_HAND, pieces, 1 + put_goods(pieces + 1, goods)))
+	if (!channel_send(&desk->channel, FRAME_HAND, pieces, 1 + put_made(pieces + 1, made)))
 		_exit(EXIT_SUCCESS);
 	desk->handed = clock_monotonic();
 }
 
 /* The pipeline's: the ledger is this process's own, which the agent is told of. */
 static void hand(
-	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
 	struct desk *desk = data;
 
 	(void)now;
 	ledger_post(change);
 	memset(change, 0, sizeof(*change));
-	if (goods->spans.count || goods->events.count || at_once)
-		hand_over(desk, goods, at_once, false);
+	if (is_anything(made) || at_once)
+		hand_over(desk, made, at_once, false);
 }
 
 struct pipeline_sink desk_sink(struct desk *desk)
@@ -151,7 +153,7 @@ bool desk_is_due(const struct desk *desk)
 
 void desk_tick(struct desk *desk, uint64_t moves)
 {
-	hand_over(desk, &no_goods, false, moves != desk->moves);
+	hand_over(desk, &nothing, false, moves != desk->moves);
 	desk->moves = moves;
 	desk->handed = clock_monotonic();
 }
@@ -161,7 +163,7 @@ void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
 	struct iovec pieces[2];
 	struct buffer head = {0};
 
-	hand_over(desk, &no_goods, true, true);
+	hand_over(desk, &nothing, true, true);
 	pack_u64(&head, number);
 	pieces[0] = (struct iovec){head.data, head.size};
 	pieces[1] = (struct iovec){place->data, place->size};
@@ -172,7 +174,7 @@ void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
 
 void desk_save(struct desk *desk)
 {
-	hand_over(desk, &no_goods, true, true);
+	hand_over(desk, &nothing, true, true);
 	send_empty(desk, FRAME_SAVE);
 }
 
@@ -334,7 +336,7 @@ void desk_end(struct desk *desk)
 
 void desk_finish(struct desk *desk, bool nothing_left)
 {
-	hand_over(desk, &no_goods, true, true);
+	hand_over(desk, &nothing, true, true);
 	desk->body.size = 0;
 	pack_u8(&desk->body, nothing_left);
 	send_body(desk, FRAME_FINISHED, &desk->body);

@@ -132,8 +132,8 @@ static void put_link(struct packing *is, const struct span_link *link)
 }
 
 /* Calls @add for each list of attributes that the span has besides its tags. */
-static void for_attributes(const struct span *span, void (*add)(void *data, const struct attributes *attributes),
-	void *data)
+static void for_attributes(
+	const struct span *span, void (*add)(void *data, const struct attributes *attributes), void *data)
 {
 	const struct span_more *more = span->more;
 
@@ -150,7 +150,8 @@ static void add_count(void *data, const struct attributes *attributes)
 	*(size_t *)data += attributes->count;
 }
 
-/* How many tags there are in all, and how many links, come first: who opens it then knows what room that takes. */
+/* How many tags there are in all, and how many links, come first: who opens it then knows what room that
+ * takes. */
 static __attribute__((noinline)) void put_more(struct packing *is, const struct span *span)
 {
 	const struct span_more *more = span->more;
@@ -452,7 +453,8 @@ static __attribute__((noinline)) void get_more(
 		sizeof(*more) + annotations * sizeof(*of_annotations) + links * sizeof(*its_links));
 	of_annotations = (struct attributes *)(void *)(more + 1);
 	its_links = (struct span_link *)(void *)(of_annotations + annotations);
-	*more = (struct span_more){.no_kind = (flags & NO_KIND) != 0, .links = its_links, .link_count = links};
+	*more = (struct span_more){
+		.no_kind = (flags & NO_KIND) != 0, .links = its_links, .link_count = links};
 	more->of_annotations = flags & HAS_ATTRIBUTES ? of_annotations : NULL;
 	more->flags = (uint32_t)get_number(is);
 	more->trace_state = get_text(is);

@@ -19,9 +19,9 @@
  *             tags: a number, the key's size times 8 and its enum tag_type; the key; the value
  *             struct span_more, if the flags say so, as record.c has it
  *
- * Spools keep records for ever: a later version reads what this one writes. Who packs a record makes its texts
- * UTF-8, so nobody after that has to. Where records come from another process or from a disk, record_open is the
- * check: it reads nothing beyond the end, and fails on what is no record.
+ * Spools keep records for ever: a later version reads what this one writes. Who packs a record makes its
+ * texts UTF-8, so nobody after that has to. Where records come from another process or from a disk,
+ * record_open is the check: it reads nothing beyond the end, and fails on what is no record.
  */
 #ifndef CORE_RECORD_H
 #define CORE_RECORD_H
@@ -31,7 +31,8 @@
 /* A span that could become larger than this is not packed. */
 #define RECORD_MAX (16 * 1024 * 1024)
 
-/* Appends the span, but for `added`; returns how many of its texts were repaired, or -1 if it is too large. */
+/* Appends the span, but for `added`; returns how many of its texts were repaired, or -1 if it is too large.
+ */
 int record_put(struct buffer *out, const struct span *span);
 
 /* The span, which borrows from @bytes and @memory; false if it is none. */
@@ -40,9 +41,9 @@ bool record_open(struct span *span, const uint8_t *bytes, size_t size, struct sp
 /* What is asked of each span: by whom it is kept, who looks for it. */
 struct trait {
 	uint64_t trace_id_high, trace_id, id;
-	int64_t last_event;      /* ns since the epoch */
-	uint64_t error : 1;      /* it has the tag `error`, or its status is one */
-	uint64_t duration : 63;  /* ns */
+	int64_t last_event;     /* ns since the epoch */
+	uint64_t error : 1;     /* it has the tag `error`, or its status is one */
+	uint64_t duration : 63; /* ns */
 };
 
 struct trait trait_of(const struct span *span);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where those who read spans put what a span has several of, and texts without their escapes. One owner at a time. */
+/* Where those who read spans put what a span has several of, and texts without their escapes. One owner at a
+ * time. */
 #ifndef CORE_SPANMEMORY_H
 #define CORE_SPANMEMORY_H
 

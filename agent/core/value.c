@@ -39,7 +39,7 @@ bool value_next(struct text *rest, bool in_map, struct tag *value)
 
 	if (!rest->size || *at >= TAG_TYPES)
 		return false;
-	*value = (struct tag){{"", 0}, {"", 0}, (enum tag_type)*at++};
+	*value = (struct tag){{"", 0}, {"", 0}, (enum tag_type) * at++};
 	if (in_map)
 		at = get_text(at, end, &value->key);
 	at = at ? get_text(at, end, &value->value) : NULL;

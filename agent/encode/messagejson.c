@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "encode/jsontext.h"
 #include "base/utf8.h"
+#include "encode/jsontext.h"
 #include "wire/base64.h"
 
 #define NS 1000000000

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/messagelog.h"
 
-#include "encode/otlp.h"
 #include "base/utf8.h"
+#include "encode/otlp.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 

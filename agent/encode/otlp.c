@@ -5,11 +5,11 @@
 
 #include <glib.h>
 
-#include "encode/iptext.h"
+#include "base/utf8.h"
 #include "core/repair.h"
+#include "encode/iptext.h"
 #include "encode/shortest.h"
 #include "encode/terms.h"
-#include "base/utf8.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "encode/jsonvalue.h"
 #include "encode/shortest.h"
-#include "base/utf8.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 

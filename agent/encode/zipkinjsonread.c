@@ -112,8 +112,7 @@ static void get_lines(struct jsonread *from, struct text key, struct span_memory
 		jsonread_skip(from);
 }
 
-static void get_member(
-	struct jsonread *from, struct text key, struct span *span, struct span_memory *memory)
+static void get_member(struct jsonread *from, struct text key, struct span *span, struct span_memory *memory)
 {
 	if (is(key, "traceId")) {
 		get_trace_id(from, span);

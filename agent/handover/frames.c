@@ -2,7 +2,6 @@
 #include "handover/frames.h"
 
 #include "queue/format.h"
-#include "queue/keep.h"
 #include "stats/names.h"
 
 static bool unpack_flag(struct unpacker *from)
@@ -21,27 +20,15 @@ static void pack_rest(struct buffer *out, const struct unpacker *bytes)
 	pack_bytes(out, bytes->at, (size_t)(bytes->end - bytes->at));
 }
 
-/* A bit for each format that is there. */
-static uint8_t formats_in(const struct batches *items)
-{
-	uint8_t formats = 0;
-
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		formats |= (uint8_t)((items->of[i] != NULL) << i);
-	return formats;
-}
-
 void hand_pack(struct buffer *out, const struct hand *hand)
 {
 	pack_u8(out, hand->at_once);
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		pack_u64(out, (uint64_t)hand->change.row[i]);
 	pack_rest(out, &hand->reached);
-	pack_u32(out, hand->spans.count);
-	pack_u8(out, formats_in(&hand->spans));
+	pack_u32(out, items_count(&hand->spans));
 	pack_u32(out, (uint32_t)hand->spans.words_size);
-	pack_u32(out, hand->events.count);
-	pack_u8(out, formats_in(&hand->events));
+	pack_u32(out, items_count(&hand->events));
 }
 
 /* Copies @size bytes into @to, which aligns them. */
@@ -55,12 +42,12 @@ static bool take(struct unpacker *from, struct buffer *to, size_t size)
 	return bytes != NULL;
 }
 
-/* The items of one format. */
-static bool take_batch(struct unpacker *from, uint32_t count, struct batch *items)
+static bool take_batch(struct unpacker *from, uint32_t count, enum batch_format format, struct batch *items)
 {
 	const uint8_t *at;
 	uint64_t bytes = 0;
 
+	items->format = (uint8_t)format;
 	items->count = count;
 	if (!take(from, &items->sizes, count * sizeof(uint32_t)) ||
 		!take(from, &items->events, count * sizeof(int64_t)))
@@ -72,43 +59,24 @@ static bool take_batch(struct unpacker *from, uint32_t count, struct batch *item
 	return at != NULL;
 }
 
-/* The items in each of the formats, all of which must be of the kind. */
-static bool take_items(struct unpacker *from, uint8_t formats, enum kind kind, struct batches *batches,
-	struct batch items[BATCH_FORMATS])
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch *spans, struct batch *events)
 {
-	if (formats >> BATCH_FORMATS)
-		return false;
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		if (!(formats >> i & 1))
-			continue;
-		if (batch_kind((uint8_t)i) != kind || !take_batch(from, batches->count, &items[i]))
-			return false;
-		items[i].format = (uint8_t)i;
-		batches->of[i] = &items[i];
-	}
-	return true;
-}
-
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch items[BATCH_FORMATS])
-{
-	uint8_t of_spans, of_events;
+	uint32_t span_count, event_count;
 
 	hand->at_once = unpack_flag(from);
 	for (int i = 0; i < LEDGER_ROWS; i++)
 		hand->change.row[i] = (int64_t)unpack_u64(from);
 	hand->reached = unpack_bytes(from);
-	hand->spans = (struct batches){.count = unpack_u32(from)};
-	of_spans = unpack_u8(from);
-	hand->spans.words_size = unpack_u32(from);
-	hand->events = (struct batches){.count = unpack_u32(from)};
-	of_events = unpack_u8(from);
+	span_count = unpack_u32(from);
+	hand->spans = (struct items){.batch = spans, .words_size = unpack_u32(from)};
+	hand->events = (struct items){.batch = events};
+	event_count = unpack_u32(from);
 	if (from->failed)
 		return false;
-	hand->spans.traits = unpack_run(from, hand->spans.count * sizeof(struct trait));
-	hand->spans.named = unpack_run(from, hand->spans.count * sizeof(struct named));
+	hand->spans.named = unpack_run(from, span_count * sizeof(struct named));
 	hand->spans.words = unpack_run(from, hand->spans.words_size);
-	return take_items(from, of_spans, KIND_SPANS, &hand->spans, items) &&
-	       take_items(from, of_events, KIND_EVENTS, &hand->events, items) && is_whole(from);
+	return take_batch(from, span_count, BATCH_SPAN_RECORDS, spans) &&
+	       take_batch(from, event_count, BATCH_EVENT_RECORDS, events) && is_whole(from);
 }
 
 void report_pack(struct buffer *out, const struct report *report)
@@ -236,7 +204,7 @@ void orders_pack(struct buffer *out, const struct orders *orders)
 	pack_u8(out, orders->user);
 	pack_u8(out, orders->own_relay);
 	pack_u8(out, orders->alone);
-	pack_u8(out, orders->formats);
+	pack_u8(out, orders->events);
 	pack_u64(out, (uint64_t)orders->files);
 	pack_u64(out, orders->number);
 	pack_rest(out, &orders->place);
@@ -259,7 +227,7 @@ bool orders_unpack(struct unpacker *from, struct orders *orders)
 	orders->user = unpack_flag(from);
 	orders->own_relay = unpack_flag(from);
 	orders->alone = unpack_flag(from);
-	orders->formats = unpack_u8(from);
+	orders->events = unpack_flag(from);
 	orders->files = (int64_t)unpack_u64(from);
 	orders->number = unpack_u64(from);
 	orders->place = unpack_bytes(from);
@@ -283,7 +251,7 @@ struct settings settings_of(const struct config *config)
 		.linger = config->linger,
 		.grace = config->grace,
 		.max_pending = config->max_pending,
-		.formats = formats_of(config),
+		.events = format_wants_events(config),
 		.log_level = config->log_level,
 		.log_format = config->log_format,
 	};
@@ -296,7 +264,7 @@ void settings_pack(struct buffer *out, const struct settings *settings)
 	pack_u64(out, (uint64_t)settings->linger);
 	pack_u64(out, (uint64_t)settings->grace);
 	pack_u64(out, settings->max_pending);
-	pack_u64(out, settings->formats);
+	pack_u64(out, settings->events);
 	pack_u64(out, settings->log_level);
 	pack_u64(out, settings->log_format);
 }
@@ -308,7 +276,7 @@ bool settings_unpack(struct unpacker *from, struct settings *settings)
 	settings->linger = (int64_t)unpack_u64(from);
 	settings->grace = (int64_t)unpack_u64(from);
 	settings->max_pending = unpack_u64(from);
-	settings->formats = unpack_u64(from);
+	settings->events = unpack_u64(from);
 	settings->log_level = unpack_u64(from);
 	settings->log_format = unpack_u64(from);
 	return is_whole(from);

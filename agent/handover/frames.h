@@ -62,25 +62,25 @@ struct frame_header {
 	uint32_t size; /* of what follows */
 };
 
-/* A frame is no larger than this, and twice the spans that may be in assembly: one span has up to 16 MiB in
- * each format, and an event 1 MiB. */
-#define FRAME_MAX ((2 + BATCH_SPAN_FORMATS) * 16 * 1024 * 1024)
+/* A frame is no larger than this, and twice the spans that may be in assembly: one span has up to 16 MiB, and
+ * an event 1 MiB. */
+#define FRAME_MAX (3 * 16 * 1024 * 1024)
 
 /* The reader has come so far. */
 struct hand {
 	bool at_once; /* nothing more comes at the moment */
 	struct ledger change;
 	struct unpacker reached;
-	struct batches spans, events; /* of events, none but count and formats */
+	struct items spans, events; /* of events, none but the batch */
 };
 
-/* Appends what comes before the items' own bytes, which are to be sent behind it: the spans' traits, names
- * and words, and of each format that is there, sizes, event times, items. */
+/* Appends what comes before the items' own bytes, which are to be sent behind it: the spans' names and words;
+ * sizes, event times and records of the spans; and the same of the events. */
 void hand_pack(struct buffer *out, const struct hand *hand);
 
-/* Reads a frame; @items, one for each format, are filled, but borrow the items' bytes from the frame, as all
- * that is said of them is. */
-bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch items[BATCH_FORMATS]);
+/* Reads a frame; the batches are filled, but borrow the items' bytes from the frame, as all that is said of
+ * them is. A record is looked at when it is opened. */
+bool hand_unpack(struct unpacker *from, struct hand *hand, struct batch *spans, struct batch *events);
 
 /* Whether the reader collects. */
 struct report {
@@ -120,13 +120,13 @@ struct suspect {
 
 /* What a reader has to know at its start. */
 struct orders {
-	bool lasting;    /* the books outlive the agent */
-	bool holds;      /* all before the place is settled */
-	bool user;       /* config's, which has no key for it, */
-	bool own_relay;  /* nor for this */
-	bool alone;      /* read from files, each user alone, before reading live */
-	uint8_t formats; /* a bit for each enum batch_format that is wanted */
-	int64_t files;   /* read from files for so long, ns, before reading live */
+	bool lasting;   /* the books outlive the agent */
+	bool holds;     /* all before the place is settled */
+	bool user;      /* config's, which has no key for it, */
+	bool own_relay; /* nor for this */
+	bool alone;     /* read from files, each user alone, before reading live */
+	bool events;    /* those that are no part of a span are wanted */
+	int64_t files;  /* read from files for so long, ns, before reading live */
 	uint64_t number;
 	struct unpacker place, reached;
 	GArray *suspects; /* of struct suspect */
@@ -142,7 +142,7 @@ struct settings {
 	uint64_t level;
 	int64_t stop_timeout, linger, grace;
 	uint64_t max_pending;
-	uint64_t formats; /* a bit for each enum batch_format that is wanted */
+	uint64_t events; /* 1: those that are no part of a span are wanted */
 	uint64_t log_level, log_format;
 };
 

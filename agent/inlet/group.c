@@ -24,11 +24,11 @@ struct group *group_open(struct inlet *inlet, const struct weight *weight)
 	group = *open = g_new0(struct group, 1);
 	group->link.data = group;
 	group->calls = g_ptr_array_new();
-	for (int f = 0; f < BATCH_FORMATS; f++)
-		if (batch_kind((uint8_t)f) != KIND_EVENTS &&
-			fanout_takes(inlet->fanout, (enum batch_format)f))
-			group->items[f] = batch_create((enum batch_format)f, 0, 0);
-	group->largest = MIN(fanout_largest(inlet->fanout, BATCH_MESSAGES), MESSAGE_MAX);
+	group->spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	group->takes_spans = fanout_takes(inlet->fanout, KIND_SPANS);
+	if (fanout_takes(inlet->fanout, KIND_MESSAGES))
+		group->messages = batch_create(BATCH_MESSAGES, 0, 0);
+	group->largest = MIN(fanout_largest(inlet->fanout, KIND_MESSAGES), MESSAGE_MAX);
 	return group;
 }
 
@@ -55,10 +55,9 @@ void group_forget_call(struct call *call)
 
 static void free_items(struct group *group)
 {
-	for (int f = 0; f < BATCH_FORMATS; f++) {
-		batch_unref(group->items[f]);
-		group->items[f] = NULL;
-	}
+	batch_unref(group->spans);
+	batch_unref(group->messages);
+	group->spans = group->messages = NULL;
 	buffer_free(&group->traits);
 }
 
@@ -90,7 +89,7 @@ static void answer_group(struct inlet *inlet, struct group *group, enum answer a
 }
 
 static bool hand_items(
-	struct inlet *inlet, struct group *group, struct ledger *change, const struct batches *items)
+	struct inlet *inlet, struct group *group, struct ledger *change, const struct items *items)
 {
 	return fanout_hand_for(inlet->fanout, group->receipt, change, items, clock_monotonic());
 }
@@ -99,17 +98,17 @@ static bool hand_items(
  * will. */
 static bool hand_spans(struct inlet *inlet, struct group *group)
 {
-	struct batches items = {.count = group->count, .traits = group->traits.data};
+	const struct items items = {
+		.batch = group->spans, .traits = (const struct trait *)(const void *)group->traits.data};
+	const uint32_t count = items_count(&items);
 
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
-		items.of[f] = group->items[f];
-	group->change.row[SPANS_RECEIVED] = group->count;
+	group->change.row[SPANS_RECEIVED] = count;
 	if (hand_items(inlet, group, &group->change, &items)) {
 		traces_take(inlet->options.traces, &items, NULL, 0);
 		return true;
 	}
 	group->change.row[SPANS_RECEIVED] = 0;
-	group->change.row[MESSAGES_PUT_OFF] = group->count;
+	group->change.row[MESSAGES_PUT_OFF] = count;
 	ledger_post(&group->change);
 	return false;
 }
@@ -117,16 +116,15 @@ static bool hand_spans(struct inlet *inlet, struct group *group)
 /* As hand_spans. */
 static bool hand_messages(struct inlet *inlet, struct group *group)
 {
-	struct batches items = {.of[BATCH_MESSAGES] = group->items[BATCH_MESSAGES]};
+	const struct items items = {.batch = group->messages};
 	struct ledger change = {0};
 
-	if (!items.of[BATCH_MESSAGES])
+	if (!items_count(&items))
 		return true;
-	items.count = items.of[BATCH_MESSAGES]->count;
-	change.row[MESSAGES_TAKEN] = items.count;
+	change.row[MESSAGES_TAKEN] = items.batch->count;
 	if (hand_items(inlet, group, &change, &items))
 		return true;
-	change = (struct ledger){.row[MESSAGES_PUT_OFF] = items.count};
+	change = (struct ledger){.row[MESSAGES_PUT_OFF] = items.batch->count};
 	ledger_post(&change);
 	return false;
 }

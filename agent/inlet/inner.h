@@ -87,13 +87,14 @@ struct weight {
 /* Calls that are handed over together, and answered together. */
 struct group {
 	GList link;
-	GPtrArray *calls; /* of struct call *; those whose connection is gone are taken out */
-	struct batch *items[BATCH_FORMATS]; /* spans in each format that is wanted, and messages */
-	struct buffer traits;               /* of the spans */
-	struct ledger change;               /* to be posted with them */
-	uint32_t count;                     /* of spans */
-	size_t largest;                     /* message that all outputs take which take any, as an item */
-	struct weight weight;               /* of the calls */
+	GPtrArray *calls;       /* of struct call *; those whose connection is gone are taken out */
+	struct batch *spans;    /* as their senders packed them */
+	bool takes_spans;       /* an output does */
+	struct batch *messages; /* NULL: no output takes any */
+	struct buffer traits;   /* struct trait: the spans' */
+	struct ledger change;   /* to be posted with them */
+	size_t largest;         /* message that all outputs take which take any, as an item */
+	struct weight weight;   /* of the calls */
 	struct receipt *receipt;
 	int64_t handed;
 	uint64_t number; /* of the record that it waits for; 0: not yet */

@@ -6,17 +6,10 @@
 
 #include "base/clock.h"
 #include "base/sanitize.h"
-#include "encode/addtags.h"
-#include "encode/zipkin.h"
 #include "inlet/inner.h"
-#include "queue/format.h"
-#include "queue/keep.h"
 #include "wire/base64.h"
 #include "wire/base64read.h"
 #include "wire/message.h"
-
-/* An empty list of tags, field 8 of a span. */
-static const uint8_t no_tags[] = {TBINARY_LIST, 0, 8, TBINARY_STRUCT, 0, 0, 0, 0};
 
 /* Cuts what is behind the span; false if it is none. */
 static bool find_span(struct buffer *bytes)
@@ -26,36 +19,6 @@ static bool find_span(struct buffer *bytes)
 	tbinary_skip(&reader, TBINARY_STRUCT);
 	bytes->size = reader.at;
 	return bytes->size && !tbinary_failed(&reader);
-}
-
-/* Whether an output can add its tags to it. */
-static bool takes_tags(struct inlet *inlet, const struct buffer *span)
-{
-	const struct text item = {(const char *)span->data, (uint32_t)span->size};
-
-	inlet->encoded.size = 0;
-	return addtags_thrift(&inlet->encoded, item, NULL, 0);
-}
-
-/*
- * A span in Thrift goes on as it came, with all that its sender said. For the outputs' own tags it needs a
- * list of them; a span in which none can be found otherwise is written anew. Returns whether it has changed.
- */
-static bool make_usual(struct inlet *inlet, struct buffer *bytes, const struct span *span)
-{
-	if (takes_tags(inlet, bytes))
-		return false;
-	memcpy(bytes->data + bytes->size - 1, no_tags, sizeof(no_tags));
-	bytes->size += sizeof(no_tags);
-	bytes->data[bytes->size - 1] = TBINARY_STOP;
-	if (takes_tags(inlet, bytes))
-		return true;
-	inlet->encoded.size = 0;
-	if (zipkin_encode(&inlet->encoded, span) >= 0) {
-		bytes->size = 0;
-		buffer_put(bytes, inlet->encoded.data, inlet->encoded.size);
-	}
-	return true;
 }
 
 static void put_number(uint8_t *to, uint64_t number)
@@ -78,7 +41,7 @@ static struct identity identify_message(const struct scribecall_entry *entry)
 		{entry->category, entry->message}, {entry->category_size, entry->message_size}};
 }
 
-/* In Thrift, it comes with its trail before it. */
+/* A span in Thrift goes on as it came, with all that its sender said, and with its trail before it. */
 static const struct buffer *in_thrift(struct inlet *inlet, const struct trail *trail)
 {
 	uint8_t fields[TRAIL_SIZE];
@@ -91,25 +54,11 @@ static const struct buffer *in_thrift(struct inlet *inlet, const struct trail *t
 
 static void add(struct inlet *inlet, struct group *group, const struct span *span, const struct trail *trail)
 {
-	int64_t now = clock_wall();
+	const struct buffer *item = in_thrift(inlet, trail);
+	struct trait trait = trait_of(span);
 
-	trait_put(&group->traits, span);
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++) {
-		const struct buffer *item = &inlet->encoded;
-		int repaired = 0;
-
-		if (!group->items[f])
-			continue;
-		if (f == BATCH_ZIPKIN_SPANS) {
-			item = in_thrift(inlet, trail);
-		} else {
-			inlet->encoded.size = 0;
-			repaired = format_encode((uint8_t)f, &inlet->encoded, span);
-		}
-		/* one that is too large is empty, and so is dropped and counted */
-		batch_add(group->items[f], item->data, repaired < 0 ? 0 : item->size, now);
-	}
-	group->count++;
+	batch_add(group->spans, item->data, item->size, clock_wall());
+	buffer_put(&group->traits, &trait, sizeof(trait));
 }
 
 static bool is_category(const struct scribecall_entry *entry, const char *category)
@@ -125,15 +74,12 @@ static enum refusal read_span(struct inlet *inlet, const struct scribecall_entry
 	if (entry->message_size > BASE64_SIZE(MESSAGE_MAX))
 		return REFUSED_OVERSIZE;
 	bytes->size = 0;
-	buffer_reserve(bytes, entry->message_size + 3 + sizeof(no_tags));
+	buffer_reserve(bytes, entry->message_size + 3);
 	if (!entry->message || !base64_read(bytes, (const char *)entry->message, entry->message_size) ||
 		!find_span(bytes) || !spanread_thrift(span, bytes->data, bytes->size, &inlet->memory))
 		return REFUSED_MALFORMED;
 	if (!span->id || !(span->trace_id || span->trace_id_high))
 		return REFUSED_ID;
-	if (make_usual(inlet, bytes, span) &&
-		!spanread_thrift(span, bytes->data, bytes->size, &inlet->memory))
-		return REFUSED_MALFORMED;
 	span->shared = span->shared && span->kind == SPAN_SERVER;
 	return TAKEN;
 }
@@ -156,17 +102,8 @@ static enum refusal take_message(
 	circle_step(inlet, &message.trail, &identity);
 	inlet->encoded.size = 0;
 	message_put(&inlet->encoded, &message);
-	batch_add(group->items[BATCH_MESSAGES], inlet->encoded.data, inlet->encoded.size, message.time);
+	batch_add(group->messages, inlet->encoded.data, inlet->encoded.size, message.time);
 	return TAKEN;
-}
-
-/* Without outputs that take spans, those are messages like others. */
-static bool has_spans(const struct group *group)
-{
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
-		if (group->items[f])
-			return true;
-	return false;
 }
 
 static enum refusal take(
@@ -178,7 +115,8 @@ static enum refusal take(
 	struct span span;
 	uint8_t ids[24];
 
-	if (group->items[BATCH_MESSAGES] && !(is_category(entry, category) && has_spans(group)))
+	/* without outputs that take spans, those are messages like others */
+	if (group->messages && !(is_category(entry, category) && group->takes_spans))
 		return take_message(inlet, group, entry);
 	if (!is_category(entry, category))
 		return REFUSED_CATEGORY;
@@ -245,8 +183,8 @@ static void explain(struct messages *messages, enum refusal refusal, uint32_t nu
 
 struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call, size_t bytes)
 {
-	const bool spans = fanout_takes_kind(inlet->fanout, KIND_SPANS),
-		   messages = fanout_takes_kind(inlet->fanout, KIND_MESSAGES);
+	const bool spans = fanout_takes(inlet->fanout, KIND_SPANS),
+		   messages = fanout_takes(inlet->fanout, KIND_MESSAGES);
 	struct inlet_limits limits = inlet_limits(inlet);
 	struct scribecall from = *call;
 	struct weight weight = {{0}};

@@ -152,7 +152,10 @@ static struct queue_limits queue_limits(
 	const struct output_config *is, enum kind kind, const struct output_manner *manner)
 {
 	return (struct queue_limits){
-		.rules = rules_of(is, kind),
+		.treatment = {.rules = rules_of(is, kind),
+			.otlp_names = format_of(is, kind) == BATCH_OTLP_SPANS,
+			.tags = kind == KIND_SPANS && *is->tags ? g_intern_string(is->tags) : NULL,
+			.batch_bytes = is->batch_size},
 		.bytes = is->queue_size,
 		.wait_when_full = manner->patient,
 		.disk_ns = manner->disk_ns,
@@ -162,7 +165,7 @@ static struct queue_limits queue_limits(
 static struct batch_limits batch_limits(const struct output_config *is, enum kind kind)
 {
 	struct batch_limits limits = {
-		.format = format_of(is, kind),
+		.kind = kind,
 		.spans = (uint32_t)is->batch_spans,
 		.bytes = is->batch_size,
 		.delay_ns = is->batch_delay,
@@ -171,7 +174,7 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 	if (kind != KIND_SPANS)
 		return limits;
 	limits.rules = rules_of(is, kind);
-	limits.tags = *is->tags ? g_intern_string(is->tags) : NULL;
+	limits.otlp_names = limits.rules && format_of(is, kind) == BATCH_OTLP_SPANS;
 	limits.keep = (struct keep){
 		.one_in = is->keep,
 		.errors = is->keep_errors,

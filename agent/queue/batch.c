@@ -12,7 +12,9 @@ const char *batch_format_name(uint8_t format)
 		[BATCH_OTLP_SPANS] = "otlp-spans",
 		[BATCH_EVENT_JSON] = "event-json",
 		[BATCH_EVENT_OTLP] = "event-otlp",
-		[BATCH_MESSAGES] = "messages"};
+		[BATCH_MESSAGES] = "messages",
+		[BATCH_SPAN_RECORDS] = "spans",
+		[BATCH_EVENT_RECORDS] = "events"};
 
 	return format < BATCH_FORMATS ? names[format] : "unknown";
 }
@@ -22,6 +24,7 @@ enum kind batch_kind(uint8_t format)
 	switch (format) {
 	case BATCH_EVENT_JSON:
 	case BATCH_EVENT_OTLP:
+	case BATCH_EVENT_RECORDS:
 		return KIND_EVENTS;
 	case BATCH_MESSAGES:
 		return KIND_MESSAGES;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Batches: encoded items that are delivered together.
+ * Batches: items that are delivered together.
  *
- * A batch holds items of one format, one after the other; each wire wraps them for its protocol. While it is
- * filled, it has one owner. Once it is pushed into a queue it never changes, and has a reference count,
- * because the queues of all outputs that take its format share it.
+ * A batch holds items of one format, one after the other: records, or what came from another agent and goes
+ * on as it is. While it is filled, it has one owner. Once it is pushed into a queue it never changes, and has
+ * a reference count, because the queues of all outputs that take its kind share it. An output encodes what it
+ * takes out (encoding.h): then a batch holds items in the format that its wire sends.
  */
 #ifndef QUEUE_BATCH_H
 #define QUEUE_BATCH_H
@@ -16,6 +17,7 @@
 #include "base/buffer.h"
 #include "config/tagrules.h"
 #include "core/kind.h"
+#include "core/record.h"
 #include "queue/receipt.h"
 
 /* The format of the items. The numbers are stored in spools and must never change. */
@@ -24,11 +26,12 @@ enum batch_format {
 		0, /* Span structs of zipkinCore.thrift in TBinary, as encode/zipkin.h makes them */
 	BATCH_ZIPKIN_JSON =
 		1, /* Zipkin's version 2 spans, a JSON object each, as encode/zipkinjson.h makes them */
-	BATCH_OTLP_SPANS = 2, /* Spans of OpenTelemetry with their process, as encode/otlp.h makes them */
-	BATCH_SPAN_FORMATS,   /* the formats of spans come first */
-	BATCH_EVENT_JSON = BATCH_SPAN_FORMATS, /* any event: a JSON object in UTF-8, on one line */
-	BATCH_EVENT_OTLP = 4, /* the same as a LogRecord of OpenTelemetry with its resource */
-	BATCH_MESSAGES = 5,   /* Scribe's messages as they came: the category, and the payload */
+	BATCH_OTLP_SPANS = 2,    /* Spans of OpenTelemetry with their process, as encode/otlp.h makes them */
+	BATCH_EVENT_JSON = 3,    /* any event: a JSON object in UTF-8, on one line */
+	BATCH_EVENT_OTLP = 4,    /* the same as a LogRecord of OpenTelemetry with its resource */
+	BATCH_MESSAGES = 5,      /* Scribe's messages as they came: the category, and the payload */
+	BATCH_SPAN_RECORDS = 6,  /* spans, as core/record.h packs them */
+	BATCH_EVENT_RECORDS = 7, /* any events, as core/eventrecord.h packs them */
 	BATCH_FORMATS
 };
 
@@ -50,18 +53,22 @@ struct batch {
 	struct receipt *receipt; /* of who waits for these items to be safe, counted; NULL: nobody does */
 };
 
-/* The same items, of one kind, in each of its formats that somebody takes; NULL: nobody does. */
-struct batches {
-	uint32_t count; /* of items in each */
-	const struct batch *of[BATCH_FORMATS];
-	struct batch *const *lasting; /* the same, if they may be kept by reference, and their maker then goes
-				       on with others (batch_renew); NULL: they stay its own */
-	const uint8_t *traits; /* a struct trait for each item (keep.h); NULL: all are kept everywhere */
+/* Items that somebody has made, as they are handed on. */
+struct items {
+	const struct batch *batch; /* NULL: there are none */
+	struct batch *lasting; /* the same, if it may be kept by reference, and its maker then goes on with
+				  another (batch_renew); NULL: it stays its own */
+	const struct trait *traits; /* of each (item.h); NULL: nobody has looked */
 	const uint8_t
 		*named; /* a struct named for each (stats/names.h), which is for the statistics; or NULL, */
 	const uint8_t *words; /* and what they mean */
 	size_t words_size;
 };
+
+static inline uint32_t items_count(const struct items *items)
+{
+	return items->batch ? items->batch->count : 0;
+}
 
 /* Creates an empty batch, with room for @count items of @bytes in total; batch_unref frees it. */
 struct batch *batch_create(enum batch_format format, uint32_t count, size_t bytes);
@@ -95,7 +102,7 @@ struct batch *batch_ref(struct batch *batch);
 /* Drops a reference; the last one frees the batch. @batch may be NULL. */
 void batch_unref(struct batch *batch);
 
-/* Creates a batch of the items for which @left_out is 0. */
+/* Creates a batch of the items for which @left_out is 0, in the same format. */
 struct batch *batch_without(const struct batch *batch, const uint8_t *left_out);
 
 /* Bytes of memory that it uses. */

@@ -6,8 +6,7 @@
 
 #include <glib.h>
 
-#include "encode/spanread.h"
-#include "queue/transcode.h"
+#include "queue/item.h"
 
 struct id {
 	uint64_t high, low;
@@ -15,11 +14,9 @@ struct id {
 
 static struct id id_of(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
 {
-	struct span span;
+	struct trait trait = item_trait(format, item, size, memory);
 
-	if (!transcode_read(&span, format, item, size, memory))
-		return (struct id){0, 0};
-	return (struct id){span.trace_id_high, span.trace_id};
+	return (struct id){trait.trace_id_high, trait.trace_id};
 }
 
 static guint hash(gconstpointer key)
@@ -104,23 +101,43 @@ void bytrace_group(struct queue *queue, struct entry *entry)
 	g_free(groups.id);
 }
 
-uint32_t bytrace_run(
-	uint8_t format, const uint8_t *spans, const uint32_t *sizes, uint32_t count, char key[BYTRACE_KEY])
+static void print(const struct id *id, char key[BYTRACE_KEY])
+{
+	if (id->high)
+		snprintf(key, BYTRACE_KEY, "%016" PRIx64 "%016" PRIx64, id->high, id->low);
+	else
+		snprintf(key, BYTRACE_KEY, "%016" PRIx64, id->low);
+}
+
+void bytrace_key(uint8_t format, const uint8_t *span, size_t size, char key[BYTRACE_KEY])
 {
 	struct span_memory memory = {0};
-	struct id id = id_of(format, spans, sizes[0], &memory), other;
-	uint32_t same = 1;
+	const struct id id = id_of(format, span, size, &memory);
 
+	span_memory_free(&memory);
+	print(&id, key);
+}
+
+uint32_t bytrace_run(const struct batch *batch, uint32_t first, uint32_t count, char key[BYTRACE_KEY])
+{
+	const uint32_t *sizes = batch_sizes(batch);
+	const uint8_t *at = batch->spans.data;
+	struct span_memory memory = {0};
+	uint32_t same = 1;
+	struct id id;
+
+	for (uint32_t i = 0; i < first; i++)
+		at += sizes[i];
+	id = id_of(batch->format, at, sizes[first], &memory);
 	for (; same < count; same++) {
-		spans += sizes[same - 1];
-		other = id_of(format, spans, sizes[same], &memory);
+		struct id other;
+
+		at += sizes[first + same - 1];
+		other = id_of(batch->format, at, sizes[first + same], &memory);
 		if (!equal(&id, &other))
 			break;
 	}
 	span_memory_free(&memory);
-	if (id.high)
-		snprintf(key, BYTRACE_KEY, "%016" PRIx64 "%016" PRIx64, id.high, id.low);
-	else
-		snprintf(key, BYTRACE_KEY, "%016" PRIx64, id.low);
+	print(&id, key);
 	return same;
 }

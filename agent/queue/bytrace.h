@@ -13,10 +13,12 @@
 void bytrace_group(struct queue *queue, struct entry *entry);
 
 /*
- * How many of @count spans, one at least, whose bytes stand one after the other, are of the same trace as the
- * first one; its id is written to @key. What cannot be read has the id 0.
+ * How many of the batch's @count spans, one at least, from the one at @first on, are of the same trace as
+ * that; its id is written to @key. What cannot be read has the id 0.
  */
-uint32_t bytrace_run(
-	uint8_t format, const uint8_t *spans, const uint32_t *sizes, uint32_t count, char key[BYTRACE_KEY]);
+uint32_t bytrace_run(const struct batch *batch, uint32_t first, uint32_t count, char key[BYTRACE_KEY]);
+
+/* The same of one span. */
+void bytrace_key(uint8_t format, const uint8_t *span, size_t size, char key[BYTRACE_KEY]);
 
 #endif

@@ -28,6 +28,12 @@ struct entry *entry_merge(struct entry *entry, struct entry *next)
 	return entry;
 }
 
+void entry_set_wire(struct entry *entry, struct batch *wire)
+{
+	batch_unref(entry->wire);
+	entry->wire = wire;
+}
+
 void entry_settle(struct entry *entry, bool good)
 {
 	receipt_end_part(entry->receipt, good);
@@ -40,6 +46,7 @@ void entry_destroy(struct entry *entry)
 		return;
 	entry_settle(entry, false);
 	batch_unref(entry->batch);
+	batch_unref(entry->wire);
 	if (entry->more_ids)
 		g_array_unref(entry->more_ids);
 	free(entry);

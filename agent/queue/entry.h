@@ -13,6 +13,8 @@
 
 struct entry {
 	struct batch *batch; /* the entry has a reference */
+	struct batch *wire;  /* the same items as the output's wire has them, while it has been taken:
+				encoding.h;  NULL: they are so already */
 	uint64_t number;     /* number in the order of pushing, from 1 */
 	int64_t came;        /* when it was pushed, CLOCK_MONOTONIC ns */
 	bool sent_before;    /* was sent before, without an answer */
@@ -24,6 +26,15 @@ struct entry {
 	GArray *more_ids;        /* int64_t: further rows whose items it has too; NULL: none */
 	struct entry *next;      /* for its current owner */
 };
+
+/* What is sent of it, one for one. */
+static inline const struct batch *entry_wire(const struct entry *entry)
+{
+	return entry->wire ? entry->wire : entry->batch;
+}
+
+/* From now on it has that, a reference to which it takes over; NULL: none. */
+void entry_set_wire(struct entry *entry, struct batch *wire);
 
 /* Takes over a reference to @batch, and a part in its receipt. */
 struct entry *entry_create(struct batch *batch);
@@ -37,7 +48,7 @@ void entry_settle(struct entry *entry, bool good);
 /* Drops it. @entry may be NULL. */
 void entry_destroy(struct entry *entry);
 
-/* Bytes of memory that it accounts for. */
+/* Bytes of memory that it accounts for: without what it has while it has been taken. */
 size_t entry_bytes(const struct entry *entry);
 
 /* So many failures make it a suspect. */

@@ -6,8 +6,8 @@
 
 #include <glib.h>
 
+#include "queue/item.h"
 #include "queue/lane.h"
-#include "queue/transcode.h"
 #include "queue/undecided.h"
 
 struct fanout {
@@ -18,6 +18,7 @@ struct fanout {
 	size_t lane_count;
 	size_t *lane_of;                 /* each outlet's */
 	struct account_entry *entries;   /* for each outlet */
+	struct buffer traits;            /* of the items that are handed, if nobody has looked before */
 	bool posted;                     /* items were, since before_push was called */
 	void (*before_push)(void *data); /* NULL: nobody is */
 	void *before_push_data;
@@ -30,7 +31,6 @@ struct fanout {
 static size_t find_lane(struct fanout *fanout, const struct batch_limits *limits)
 {
 	size_t i = 0;
-	char error[200];
 
 	while (i < fanout->lane_count && !batch_limits_agree(&fanout->lanes[i].limits, limits))
 		i++;
@@ -38,8 +38,6 @@ static size_t find_lane(struct fanout *fanout, const struct batch_limits *limits
 		return i;
 	fanout->lanes[i] = (struct lane){.limits = *limits};
 	fanout->lanes[i].undecided = undecided_create(&limits->keep);
-	if (limits->tags)
-		tags_parse(&fanout->lanes[i].tags, limits->tags, error, sizeof(error));
 	return fanout->lane_count++;
 }
 
@@ -101,6 +99,7 @@ void fanout_destroy(struct fanout *fanout)
 		return;
 	unbuild(fanout);
 	outlets_unref(fanout->outlets_next);
+	buffer_free(&fanout->traits);
 	g_ptr_array_unref(fanout->leaving);
 	pthread_mutex_destroy(&fanout->lock);
 	g_free(fanout);
@@ -121,38 +120,19 @@ void fanout_before_push(struct fanout *fanout, void (*call)(void *data), void *d
 
 /* Adding */
 
-size_t fanout_largest(const struct fanout *fanout, enum batch_format format)
+size_t fanout_largest(const struct fanout *fanout, enum kind kind)
 {
 	size_t largest = SIZE_MAX;
 
 	for (size_t i = 0; i < fanout->lane_count; i++)
-		if (fanout->lanes[i].limits.format == format)
+		if (fanout->lanes[i].limits.kind == kind)
 			largest = MIN(largest, fanout->lanes[i].limits.bytes);
 	return largest;
 }
 
-bool fanout_takes(const struct fanout *fanout, enum batch_format format)
+bool fanout_takes(const struct fanout *fanout, enum kind kind)
 {
-	return fanout_largest(fanout, format) < SIZE_MAX;
-}
-
-bool fanout_takes_kind(const struct fanout *fanout, enum kind kind)
-{
-	for (size_t i = 0; i < fanout->lane_count; i++)
-		if (batch_kind((uint8_t)fanout->lanes[i].limits.format) == kind)
-			return true;
-	return false;
-}
-
-/*
- * Adds the formats of spans that are missing to @all; those of @made are to be unreffed. Events cannot be
- * read back: an output that was just added takes those from the moment on when they are made for it.
- */
-static void complete(const struct fanout *fanout, struct batches *all, struct batch *made[BATCH_FORMATS])
-{
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
-		if (!all->of[f] && fanout_takes(fanout, (enum batch_format)f))
-			all->of[f] = made[f] = transcode_missing(all, (enum batch_format)f);
+	return fanout_largest(fanout, kind) < SIZE_MAX;
 }
 
 /* Posts @change and the items that come with it. */
@@ -261,7 +241,7 @@ static void add_all(struct fanout *fanout, int64_t now)
 
 /* What waited for one of these items. Whoever waits for these to be safe does not wait for those: the sender
  * of those had its OK, so they are in batches of their own. */
-static void hand_waiting(struct fanout *fanout, const struct batches *all, int64_t now)
+static void hand_waiting(struct fanout *fanout, const struct items *all, int64_t now)
 {
 	struct receipt *receipt = fanout->receipt;
 	bool any = false;
@@ -279,6 +259,19 @@ static void hand_waiting(struct fanout *fanout, const struct batches *all, int64
 		push_all(fanout, now, true);
 }
 
+/* What the lanes ask of the items. */
+static void look(struct fanout *fanout, struct items *items)
+{
+	bool asked = false;
+
+	if (!items_count(items) || items->traits || batch_kind(items->batch->format) != KIND_SPANS)
+		return;
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		asked |= lane_asks_traits(&fanout->lanes[i]);
+	if (asked)
+		items->traits = batch_traits(items->batch, &fanout->traits);
+}
+
 void fanout_end(struct fanout *fanout)
 {
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
@@ -288,32 +281,27 @@ void fanout_end(struct fanout *fanout)
 }
 
 bool fanout_hand(
-	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force)
+	struct fanout *fanout, struct ledger *change, const struct items *items, int64_t now, bool force)
 {
-	struct batches all = items ? *items : (struct batches){0};
-	struct batch *made[BATCH_FORMATS] = {NULL};
-	const struct batch *any = transcode_any(&all);
+	struct items all = items ? *items : (struct items){0};
 
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
 		change_outlets(fanout);
-	if (fanout->receipt && all.count && !(any && fanout_takes_kind(fanout, batch_kind(any->format))))
+	if (fanout->receipt && items_count(&all) && !fanout_takes(fanout, batch_kind(all.batch->format)))
 		return false;
-	if (all.count && (!any || batch_kind(any->format) == KIND_SPANS))
-		complete(fanout, &all, made);
+	look(fanout, &all);
 	hand_waiting(fanout, &all, now);
 	for (size_t i = 0; i < fanout->lane_count; i++)
 		lane_choose(&fanout->lanes[i], &all, now);
 	post(fanout, change);
-	fanout->posted |= all.count > 0;
+	fanout->posted |= items_count(&all) > 0;
 	add_all(fanout, now);
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		batch_unref(made[i]);
 	push_all(fanout, now, force);
 	return true;
 }
 
 bool fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
-	const struct batches *items, int64_t now)
+	const struct items *items, int64_t now)
 {
 	bool taken;
 

@@ -3,9 +3,9 @@
  * What a producer hands over to the outputs: its changes to the ledger, batches, and how far it has come.
  * Nothing comes back but whether all of it is settled.
  *
- * Items are encoded once for a format. Outputs that agree on a batch's size and age share the batch; others
- * get one of their own. The ledger learns of items before any queue does, so that nothing is acknowledged
- * that it does not know.
+ * Outputs that agree on a batch's size and age share the batch; others get one of their own. Each encodes
+ * what it sends. The ledger learns of items before any queue does, so that nothing is acknowledged that it
+ * does not know.
  *
  * A fanout belongs to one producer's thread, but for fanout_configure.
  */
@@ -38,23 +38,21 @@ void fanout_configure(struct fanout *fanout, struct outlets *outlets);
  * last. NULL: nobody is called. */
 void fanout_before_push(struct fanout *fanout, void (*call)(void *data), void *data);
 
-/* Whether any output takes items of this format. */
-bool fanout_takes(const struct fanout *fanout, enum batch_format format);
-bool fanout_takes_kind(const struct fanout *fanout, enum kind kind);
+/* Whether any output takes items of the kind. */
+bool fanout_takes(const struct fanout *fanout, enum kind kind);
 
-/* The size of the largest item of this format that no output drops as too large; SIZE_MAX: none takes it. */
-size_t fanout_largest(const struct fanout *fanout, enum batch_format format);
+/* The size of the largest item of the kind that no output drops as too large; SIZE_MAX: none takes it. */
+size_t fanout_largest(const struct fanout *fanout, enum kind kind);
 
 /*
- * A producer has made @items, of one kind, since the last call, in batches of any size that stay its own (or
- * may be kept, as struct batches says), or NULL, while @change came about, which is posted to the ledger
- * together with them, and emptied. Then they are added to the batches of their format; @now is the producer's
- * clock. For outputs whose batches are too small for an item, it is dropped, and counted; one of size 0 is
- * dropped for all. Batches that are full or old enough are pushed; if @force, all. May wait for room in a
- * queue. Returns true.
+ * A producer has made @items since the last call, in a batch of any size that stays its own (or may be kept,
+ * as struct items says), or NULL, while @change came about, which is posted to the ledger together with them,
+ * and emptied. Then they are added to the batches of their kind; @now is the producer's clock. For outputs
+ * whose batches are too small for an item, it is dropped, and counted; one of size 0 is dropped for all.
+ * Batches that are full or old enough are pushed; if @force, all. May wait for room in a queue. Returns true.
  */
 bool fanout_hand(
-	struct fanout *fanout, struct ledger *change, const struct batches *items, int64_t now, bool force);
+	struct fanout *fanout, struct ledger *change, const struct items *items, int64_t now, bool force);
 
 /* Nothing more is handed: what waits for its trace is left out, and the rest is pushed. */
 void fanout_end(struct fanout *fanout);
@@ -65,7 +63,7 @@ void fanout_end(struct fanout *fanout);
  * output takes items of this kind any more: they may have been made for outputs that have changed since.
  */
 bool fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
-	const struct batches *items, int64_t now);
+	const struct items *items, int64_t now);
 
 /* Whether every output that takes items of the kind has room for @bytes more of them: queue_admits; false if
  * there is none. */

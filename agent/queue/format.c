@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/format.h"
 
+#include "core/record.h"
 #include "encode/otlp.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
+#include "wire/trail.h"
 
 static enum batch_format format_of_kafka(const struct output_config *output)
 {
@@ -38,26 +40,19 @@ enum batch_format format_of(const struct output_config *output, enum kind kind)
 	return format_of_spans(output);
 }
 
-unsigned formats_of(const struct config *config)
+bool format_wants_events(const struct config *config)
 {
-	unsigned formats = 0;
-
-	for (guint i = 0; i < config->outputs->len; i++) {
-		const struct output_config *output = g_ptr_array_index(config->outputs, i);
-
-		for (int kind = 0; kind < KINDS; kind++)
-			if (config_lane_is_on(output, kind))
-				formats |= 1u << format_of(output, kind);
-	}
-	/* while no output wants any, an output that is added soon may be handed what is made now */
-	if (!(formats & ((1u << BATCH_SPAN_FORMATS) - 1)))
-		formats |= 1u << BATCH_ZIPKIN_SPANS;
-	return formats;
+	for (guint i = 0; i < config->outputs->len; i++)
+		if (config_lane_is_on(g_ptr_array_index(config->outputs, i), KIND_EVENTS))
+			return true;
+	return false;
 }
 
 int format_encode(uint8_t format, struct buffer *out, const struct span *span)
 {
 	switch (format) {
+	case BATCH_SPAN_RECORDS:
+		return record_put(out, span);
 	case BATCH_ZIPKIN_JSON:
 		return zipkinjson_encode(out, span);
 	case BATCH_OTLP_SPANS:
@@ -65,4 +60,19 @@ int format_encode(uint8_t format, struct buffer *out, const struct span *span)
 	default:
 		return zipkin_encode(out, span);
 	}
+}
+
+/* In Thrift, a span that came from another agent begins with how far it has come. */
+bool format_again(
+	uint8_t format, struct buffer *out, const struct span *span, const uint8_t *item, size_t size)
+{
+	size_t before = out->size;
+	struct trail trail;
+
+	if (format == BATCH_ZIPKIN_SPANS)
+		buffer_put(out, item, trail_read(item, size, &trail));
+	if (format_encode(format, out, span) >= 0)
+		return true;
+	out->size = before;
+	return false;
 }

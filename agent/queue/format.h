@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which format an output's batches are in, and how a span becomes an item of one. */
+/* Which format an output sends, and how a span becomes an item of one. */
 #ifndef QUEUE_FORMAT_H
 #define QUEUE_FORMAT_H
 
@@ -11,10 +11,16 @@
 /* The format in which the output sends items of the kind. */
 enum batch_format format_of(const struct output_config *output, enum kind kind);
 
-/* A bit for each enum batch_format that an output wants; one of spans at least. */
-unsigned formats_of(const struct config *config);
+/* Whether any output takes events. */
+bool format_wants_events(const struct config *config);
 
-/* Appends the span to @out; returns how many of its texts were repaired, or -1 if it is too large. */
+/* Appends the span to @out, as an item of a format of spans; returns how many of its texts were repaired, or
+ * -1 if it is too large. */
 int format_encode(uint8_t format, struct buffer *out, const struct span *span);
+
+/* The same of a span that was read of @item, of the same format, and changed since: what the item says
+ * besides the span stays. False if it is too large. */
+bool format_again(
+	uint8_t format, struct buffer *out, const struct span *span, const uint8_t *item, size_t size);
 
 #endif

@@ -1,26 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/keep.h"
 
-#include <string.h>
-
 #include <glib.h>
-
-static bool has_error(const struct span *span)
-{
-	for (size_t i = 0; i < span->tag_count; i++)
-		if (span->tags[i].key.size == 5 && !memcmp(span->tags[i].key.data, "error", 5))
-			return true;
-	return false;
-}
-
-void trait_put(struct buffer *out, const struct span *span)
-{
-	struct trait trait = {
-		.trace_id_high = span->trace_id_high, .trace_id = span->trace_id, .error = has_error(span)};
-
-	trait.duration = (uint64_t)MAX(span->duration, 0);
-	buffer_put(out, &trait, sizeof(trait));
-}
 
 bool keep_is_equal(const struct keep *one, const struct keep *other)
 {
@@ -56,7 +37,7 @@ bool keep_takes(const struct keep *keep, const struct trait *trait)
 	return keep_takes_trace(keep, trait) || keep_takes_span(keep, trait);
 }
 
-struct batch *keep_select(const struct keep *keep, const struct batch *items, const uint8_t *traits)
+struct batch *keep_select(const struct keep *keep, const struct batch *items, const struct trait *traits)
 {
 	g_autofree uint8_t *left_out = NULL;
 	uint32_t rest = 0;
@@ -65,10 +46,7 @@ struct batch *keep_select(const struct keep *keep, const struct batch *items, co
 		return NULL;
 	left_out = g_malloc(items->count);
 	for (uint32_t i = 0; i < items->count; i++) {
-		struct trait trait;
-
-		memcpy(&trait, traits + i * sizeof(trait), sizeof(trait));
-		left_out[i] = !keep_takes(keep, &trait);
+		left_out[i] = !keep_takes(keep, &traits[i]);
 		rest += left_out[i];
 	}
 	return rest ? batch_without(items, left_out) : NULL;

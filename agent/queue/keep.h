@@ -2,8 +2,6 @@
 /*
  * Which spans an output keeps: one trace in so many, by a hash of the trace's id alone, so that each node
  * keeps the same traces; and of the rest, spans with an error, and slow ones.
- *
- * What is asked of a span travels beside the items that it became, as these are in any format.
  */
 #ifndef QUEUE_KEEP_H
 #define QUEUE_KEEP_H
@@ -11,8 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
-#include "core/span.h"
+#include "core/record.h"
 #include "queue/batch.h"
 
 struct keep {
@@ -22,15 +19,6 @@ struct keep {
 	int64_t traces_ns;   /* with what else of their traces comes so long before and after; 0: alone */
 	size_t traces_bytes; /* that may wait for it */
 };
-
-struct trait {
-	uint64_t trace_id_high, trace_id;
-	uint64_t error : 1;
-	uint64_t duration : 63; /* ns */
-};
-
-/* Appends the span's. */
-void trait_put(struct buffer *out, const struct span *span);
 
 bool keep_is_equal(const struct keep *one, const struct keep *other);
 
@@ -42,7 +30,7 @@ bool keep_takes_trace(const struct keep *keep, const struct trait *trait);
 bool keep_takes_span(const struct keep *keep, const struct trait *trait);
 bool keep_takes(const struct keep *keep, const struct trait *trait);
 
-/* The items that are kept, the caller's; NULL: all are. @traits: one for each item, wherever they stand. */
-struct batch *keep_select(const struct keep *keep, const struct batch *items, const uint8_t *traits);
+/* The items that are kept, the caller's; NULL: all are. @traits: one for each item. */
+struct batch *keep_select(const struct keep *keep, const struct batch *items, const struct trait *traits);
 
 #endif

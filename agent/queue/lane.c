@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/lane.h"
 
-#include "queue/label.h"
-#include "queue/retag.h"
 #include "queue/undecided.h"
 
 static bool is_oversize(const struct lane *lane, uint32_t size)
@@ -12,7 +10,8 @@ static bool is_oversize(const struct lane *lane, uint32_t size)
 
 static void retag_items(struct lane *lane)
 {
-	struct batch *retagged = retag(lane->items, lane->limits.rules, &lane->retagged);
+	struct batch *retagged =
+		retag(lane->items, lane->limits.rules, lane->limits.otlp_names, &lane->retagged);
 
 	if (!retagged)
 		return;
@@ -20,38 +19,40 @@ static void retag_items(struct lane *lane)
 	lane->items = lane->own = retagged;
 }
 
-/* Its items get its tags. */
-static void label_items(struct lane *lane)
-{
-	struct batch *labelled = label(lane->items, &lane->tags);
-
-	batch_unref(lane->own);
-	lane->items = lane->own = labelled;
-}
-
-/* What is chosen of @handed items gets the lane's tags. */
+/* What is chosen of @handed items gets the tags that the lane leaves. */
 static void prepare_items(struct lane *lane, uint32_t handed)
 {
 	lane->handed = handed;
 	lane->sampled_out = lane->oversize = lane->next = lane->early = 0;
 	lane->undecided_more = 0;
-	lane->retagged = (struct tagedit_counts){0};
+	lane->retagged = (struct retag_counts){0};
 	lane->whole = NULL;
 	if (lane->items && lane->limits.rules)
 		retag_items(lane);
-	if (lane->items && lane->tags.count)
-		label_items(lane);
 	lane->at = lane->items ? lane->items->spans.data : NULL;
 	for (uint32_t i = 0; lane->items && i < lane->items->count; i++)
 		lane->oversize += is_oversize(lane, batch_sizes(lane->items)[i]);
 }
 
-static struct batch *keep_some(struct lane *lane, const struct batch *all, const uint8_t *traits, int64_t now)
+bool lane_asks_traits(const struct lane *lane)
 {
-	if (!all || !traits)
+	return lane->limits.kind == KIND_SPANS && lane->limits.keep.one_in > 1;
+}
+
+static struct batch *keep_some(
+	struct lane *lane, const struct batch *all, const struct trait *traits, int64_t now)
+{
+	if (!all || !lane_asks_traits(lane))
 		return NULL;
 	return lane->undecided ? undecided_choose(lane->undecided, all, traits, now)
 			       : keep_select(&lane->limits.keep, all, traits);
+}
+
+/* Those that are of its kind; NULL: none is. */
+static const struct batch *suitable(const struct lane *lane, const struct items *items)
+{
+	return items_count(items) && batch_kind(items->batch->format) == lane->limits.kind ? items->batch
+											   : NULL;
 }
 
 static void expire(struct lane *lane, int64_t now, bool all)
@@ -62,10 +63,9 @@ static void expire(struct lane *lane, int64_t now, bool all)
 	lane->undecided_more -= gone;
 }
 
-void lane_choose(struct lane *lane, const struct batches *items, int64_t now)
+void lane_choose(struct lane *lane, const struct items *items, int64_t now)
 {
-	enum batch_format format = lane->limits.format;
-	const struct batch *all = items->count ? items->of[format] : NULL;
+	const struct batch *all = suitable(lane, items);
 	uint32_t left_out;
 
 	lane->own = keep_some(lane, all, items->traits, now);
@@ -73,8 +73,8 @@ void lane_choose(struct lane *lane, const struct batches *items, int64_t now)
 	lane->items = lane->own ? lane->own : all;
 	prepare_items(lane, all ? all->count : 0);
 	/* a batch that is kept by others cannot say that it is as the rules have it */
-	if (all && !lane->own && !lane->limits.rules && items->lasting && all == items->lasting[format])
-		lane->whole = items->lasting[format];
+	if (all && !lane->own && !lane->limits.rules)
+		lane->whole = items->lasting;
 	if (!lane->undecided) {
 		lane->sampled_out = left_out;
 		return;
@@ -83,11 +83,13 @@ void lane_choose(struct lane *lane, const struct batches *items, int64_t now)
 	expire(lane, now, false);
 }
 
-bool lane_choose_waiting(struct lane *lane, const struct batches *items, int64_t now)
+bool lane_choose_waiting(struct lane *lane, const struct items *items, int64_t now)
 {
+	const struct batch *all = suitable(lane, items);
+
 	lane->own = NULL;
-	if (lane->undecided && items->count && items->traits && items->of[lane->limits.format]) {
-		undecided_look(lane->undecided, items->traits, items->count, now);
+	if (lane->undecided && all) {
+		undecided_look(lane->undecided, items->traits, all->count, now);
 		lane->own = undecided_take(lane->undecided);
 	}
 	lane->items = lane->own;
@@ -112,10 +114,17 @@ void lane_unchoose(struct lane *lane)
 	lane->items = NULL;
 }
 
+/* A batch has items of one format. */
+static bool is_of_other_format(const struct lane *lane)
+{
+	return lane->items && lane->next < lane->items->count && lane->open->format != lane->items->format;
+}
+
 bool lane_is_full(const struct lane *lane)
 {
 	return lane->open &&
-	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes);
+	       (lane->open->count >= lane->limits.spans || lane->open->spans.size >= lane->limits.bytes ||
+		       is_of_other_format(lane));
 }
 
 /* How many of the next items fit into its batch, and how many bytes they have. */
@@ -143,7 +152,7 @@ static void begin(struct lane *lane, struct receipt *receipt, int64_t now)
 {
 	if (lane->open)
 		return;
-	lane->open = batch_create(lane->limits.format, lane->last_count, lane->last_bytes);
+	lane->open = batch_create((enum batch_format)lane->items->format, lane->last_count, lane->last_bytes);
 	lane->open->born = now;
 	lane->open->rules = lane->limits.rules;
 	lane->open->receipt = receipt ? receipt_ref(receipt) : NULL;

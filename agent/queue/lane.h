@@ -3,13 +3,11 @@
 #ifndef QUEUE_LANE_H
 #define QUEUE_LANE_H
 
-#include "config/tags.h"
-#include "encode/tagedit.h"
 #include "queue/outlets.h"
+#include "queue/retag.h"
 
 struct lane {
 	struct batch_limits limits;
-	struct tags tags;            /* added to its items */
 	struct undecided *undecided; /* what waits for its trace; NULL: its `keep` asks for no such thing */
 	struct batch *open;          /* NULL: none is begun */
 	uint32_t last_count;         /* what the last one held, as the next is likely to */
@@ -21,17 +19,19 @@ struct lane {
 	uint32_t sampled_out, oversize; /* how many are left out of them, and are too large, */
 	int64_t undecided_more;         /* how many more wait than before, */
 	uint32_t early;                 /* and how many did not wait for their time, */
-	struct tagedit_counts retagged; /* what was done to their tags, */
+	struct retag_counts retagged;   /* what was done to their tags, */
 	uint32_t next;                  /* and which of them comes next, */
 	const uint8_t *at;              /* where it is */
 };
 
-/* Chooses the items that it gets: those in its format that it keeps, with the tags that it leaves, and its
- * own. */
-void lane_choose(struct lane *lane, const struct batches *items, int64_t now);
+/* Whether it asks for the traits of items of its kind. */
+bool lane_asks_traits(const struct lane *lane);
+
+/* Chooses the items that it gets: those of its kind that it keeps, with the tags that it leaves. */
+void lane_choose(struct lane *lane, const struct items *items, int64_t now);
 
 /* Chooses those instead that waited for their trace, which is kept since one of these came; false: none. */
-bool lane_choose_waiting(struct lane *lane, const struct batches *items, int64_t now);
+bool lane_choose_waiting(struct lane *lane, const struct items *items, int64_t now);
 
 /* Leaves all out that wait. */
 void lane_decide(struct lane *lane);

@@ -5,9 +5,9 @@
 
 bool batch_limits_agree(const struct batch_limits *one, const struct batch_limits *other)
 {
-	return one->format == other->format && one->spans == other->spans && one->bytes == other->bytes &&
-	       one->delay_ns == other->delay_ns && one->rules == other->rules && one->tags == other->tags &&
-	       keep_is_equal(&one->keep, &other->keep);
+	return one->kind == other->kind && one->spans == other->spans && one->bytes == other->bytes &&
+	       one->delay_ns == other->delay_ns && one->rules == other->rules &&
+	       one->otlp_names == other->otlp_names && keep_is_equal(&one->keep, &other->keep);
 }
 
 struct outlets *outlets_create(const struct outlet *outlet, size_t count)
@@ -72,7 +72,7 @@ bool outlets_admit(const struct outlets *outlets, enum kind kind, size_t bytes, 
 	for (size_t i = 0; i < outlets->count; i++) {
 		const struct outlet *outlet = &outlets->outlet[i];
 
-		if (batch_kind(outlet->limits.format) != kind)
+		if (outlet->limits.kind != kind)
 			continue;
 		if (!queue_admits(outlet->queue, bytes, safe))
 			return false;

@@ -16,12 +16,12 @@
 
 /* How items become batches. Outputs that agree share them. */
 struct batch_limits {
-	enum batch_format format;
+	enum kind kind;
 	uint32_t spans;   /* in a batch, at most */
 	size_t bytes;     /* of a batch's items: it is full once it has them. No item may be larger */
 	int64_t delay_ns; /* that an item waits for its batch to fill, at most */
-	const struct tagrules *rules; /* what becomes of its tags, interned; NULL: they stay */
-	const char *tags;             /* added to each, interned; NULL: none */
+	const struct tagrules *rules; /* what becomes of its tags, interned; NULL: they stay, */
+	bool otlp_names;              /* and of those that OTLP makes of a remote endpoint */
 	struct keep keep;             /* what becomes an item at all */
 };
 

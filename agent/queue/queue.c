@@ -65,14 +65,16 @@ struct account *queue_account(const struct queue *queue)
 	return queue->account;
 }
 
-const struct tagrules *queue_rules(struct queue *queue)
+struct queue_treatment queue_treatment(struct queue *queue)
 {
-	const struct tagrules *rules;
+	struct queue_treatment treatment;
 
 	pthread_mutex_lock(&queue->lock);
-	rules = queue->limits.rules;
+	treatment = queue->limits.treatment;
 	pthread_mutex_unlock(&queue->lock);
-	return rules;
+	if (!treatment.batch_bytes)
+		treatment.batch_bytes = SIZE_MAX;
+	return treatment;
 }
 
 /* These are called with the lock held */
@@ -271,6 +273,7 @@ static void drop_waiting(struct queue *queue);
 /* Puts back an entry that was taken; the lock is held. */
 static void put_back(struct queue *queue, struct entry *entry)
 {
+	entry_set_wire(entry, NULL);
 	if (!entry->aside) {
 		queue->taken--;
 		queue->taken_bytes -= entry_bytes(entry);

@@ -22,7 +22,13 @@ struct queue_limits {
 	size_t bytes;
 	bool wait_when_full; /* wait as long as it takes, instead of dropping the oldest */
 	int64_t disk_ns;     /* while the spool works, wait this long for it before dropping the oldest */
-	const struct tagrules *rules; /* what becomes of its spans' tags; NULL: they stay (retag.h) */
+	struct queue_treatment {
+		const struct tagrules *rules; /* what becomes of its spans' tags; NULL: they stay (retag.h) */
+		bool otlp_names;              /* also of those that OTLP makes of a remote endpoint */
+		const char *tags;             /* that its spans get as they are sent, interned; NULL: none */
+		size_t batch_bytes; /* sent at once: no more items once it is reached. No item is larger; 0:
+				       any size */
+	} treatment;
 };
 
 struct queue;
@@ -42,7 +48,7 @@ void queue_unref(struct queue *queue);
 void queue_configure(struct queue *queue, const struct queue_limits *limits);
 
 struct account *queue_account(const struct queue *queue);
-const struct tagrules *queue_rules(struct queue *queue);
+struct queue_treatment queue_treatment(struct queue *queue);
 
 /* Who pushes */
 

@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/retag.h"
 
+#include <stdio.h>
+
 #include <glib.h>
 
-static enum tagedit_result edit(struct buffer *out, uint8_t format, struct text item,
-	const struct tagrules *rules, struct tagedit_memory *memory, struct tagedit_counts *counts)
+#include "queue/format.h"
+#include "queue/item.h"
+
+/* Refuses what has become empty; returns the rest, and takes over @to. */
+static struct batch *refuse_empty(struct queue *queue, const struct entry *entry, struct batch *to)
 {
-	switch (format) {
-	case BATCH_ZIPKIN_SPANS:
-		return tagedit_thrift(out, item, rules, memory, counts);
-	case BATCH_ZIPKIN_JSON:
-		return tagedit_json(out, item, rules, memory, counts);
-	case BATCH_OTLP_SPANS:
-		return tagedit_otlp(out, item, rules, memory, counts);
-	default:
-		return TAGEDIT_NO_SPAN;
+	g_autofree uint8_t *empty = g_malloc0(to->count);
+	struct batch *rest;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < to->count; i++) {
+		empty[i] = !batch_sizes(to)[i];
+		count += empty[i];
+		if (empty[i])
+			queue_refuse(queue, entry, i,
+				"cannot be read, and this output sends no span whose tags it does not know");
 	}
+	if (!count)
+		return to;
+	rest = batch_without(to, empty);
+	batch_unref(to);
+	return rest;
 }
 
 /* The items before the first that changes are taken over together. */
@@ -31,67 +42,71 @@ static struct batch *begin(const struct batch *items, const uint8_t *at, uint32_
 	return to;
 }
 
-struct batch *retag(const struct batch *items, const struct tagrules *rules, struct tagedit_counts *counts)
+/* What the items of one batch share. */
+struct retagging {
+	const struct tagrules *rules;
+	bool names;
+	struct span_memory read;
+	struct retag_memory memory;
+	struct retag_counts *counts;
+};
+
+/* Whether the item changes: then it is appended to @out, unless it is no span. */
+static bool change(
+	struct retagging *is, struct buffer *out, uint8_t format, const uint8_t *item, uint32_t size)
 {
-	struct tagedit_memory memory = {0};
-	struct buffer changed = {0};
+	struct span span;
+
+	if (!size) /* it was too large */
+		return false;
+	if (!item_read(&span, format, item, size, &is->read))
+		return true;
+	if (!retag_span(&span, is->rules, is->names, &is->memory, is->counts))
+		return false;
+	format_again(format, out, &span, item, size);
+	return true;
+}
+
+struct batch *retag(
+	const struct batch *items, const struct tagrules *rules, bool names, struct retag_counts *counts)
+{
+	struct retagging is = {.rules = rules, .names = names, .counts = counts};
 	const uint8_t *at = items->spans.data;
+	struct buffer changed = {0};
 	struct batch *to = NULL;
 
 	for (uint32_t i = 0; i < items->count; at += batch_sizes(items)[i++]) {
 		uint32_t size = batch_sizes(items)[i];
-		enum tagedit_result result = TAGEDIT_SAME;
+		bool changes;
 
 		changed.size = 0;
-		if (size) /* or else it was too large */
-			result = edit(&changed, items->format, (struct text){(const char *)at, size}, rules,
-				&memory, counts);
-		if (result != TAGEDIT_SAME && !to)
+		changes = change(&is, &changed, items->format, at, size);
+		if (changes && !to)
 			to = begin(items, at, i);
-		if (result == TAGEDIT_SAME && to)
-			batch_add(to, at, size, batch_events(items)[i]);
+		if (changes)
+			batch_add(to, changed.data, changed.size, batch_events(items)[i]);
 		else if (to)
-			batch_add(to, changed.data, result == TAGEDIT_CHANGED ? changed.size : 0,
-				batch_events(items)[i]);
+			batch_add(to, at, size, batch_events(items)[i]);
 	}
 	if (to)
 		to->rules = rules;
 	buffer_free(&changed);
-	tagedit_free(&memory);
+	span_memory_free(&is.read);
+	retag_memory_free(&is.memory);
 	return to;
-}
-
-/* Refuses what has become empty; returns the rest, and takes over @to. */
-static struct batch *refuse_empty(struct queue *queue, const struct entry *entry, struct batch *to)
-{
-	g_autofree uint8_t *empty = g_malloc0(to->count);
-	struct batch *rest;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < to->count; i++) {
-		empty[i] = !batch_sizes(to)[i] && batch_sizes(entry->batch)[i];
-		count += empty[i];
-		if (empty[i])
-			queue_refuse(queue, entry, i,
-				"cannot be read, and this output sends no span whose tags it does not know");
-	}
-	if (!count)
-		return to;
-	rest = batch_without(to, empty);
-	batch_unref(to);
-	return rest;
 }
 
 bool retag_entry(struct queue *queue, struct entry *entry)
 {
-	const struct tagrules *rules = queue_rules(queue);
+	const struct queue_treatment with = queue_treatment(queue);
 	struct account *account = queue_account(queue);
-	struct tagedit_counts counts = {0};
+	struct retag_counts counts = {0};
 	struct batch *to;
 
-	if (!rules || entry->batch->rules == rules || batch_kind(entry->batch->format) != KIND_SPANS)
+	if (!with.rules || entry->batch->rules == with.rules ||
+		batch_kind(entry->batch->format) != KIND_SPANS)
 		return true;
-	to = retag(entry->batch, rules, &counts);
+	to = retag(entry->batch, with.rules, with.otlp_names, &counts);
 	if (!to)
 		return true;
 	account_add(account, OUTPUT_TAGS_DROPPED, counts.dropped);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/undecided.h"
 
-#include <string.h>
-
 #include <glib.h>
 
 /* So many traces are kept at once, at most: a node where more fail keeps the latest. */
@@ -146,22 +144,12 @@ static void keep_trace(struct undecided *undecided, const struct trait *trait, i
 		forget_kept(undecided);
 }
 
-static struct trait trait_at(const uint8_t *traits, uint32_t index)
+void undecided_look(struct undecided *undecided, const struct trait *traits, uint32_t count, int64_t now)
 {
-	struct trait trait;
-
-	memcpy(&trait, traits + index * sizeof(trait), sizeof(trait));
-	return trait;
-}
-
-void undecided_look(struct undecided *undecided, const uint8_t *traits, uint32_t count, int64_t now)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		struct trait trait = trait_at(traits, i);
-
-		if (keep_takes_span(&undecided->keep, &trait) && !keep_takes_trace(&undecided->keep, &trait))
-			keep_trace(undecided, &trait, now);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		if (keep_takes_span(&undecided->keep, &traits[i]) &&
+			!keep_takes_trace(&undecided->keep, &traits[i]))
+			keep_trace(undecided, &traits[i], now);
 }
 
 /* Spans that wait */
@@ -276,19 +264,17 @@ static bool takes(struct undecided *undecided, const struct trait *trait)
 }
 
 struct batch *undecided_choose(
-	struct undecided *undecided, const struct batch *items, const uint8_t *traits, int64_t now)
+	struct undecided *undecided, const struct batch *items, const struct trait *traits, int64_t now)
 {
 	g_autofree uint8_t *out = g_malloc(items->count), *in = g_malloc(items->count);
 	g_autofree struct trait *waiting = g_new(struct trait, items->count);
 	uint32_t rest = 0;
 
 	for (uint32_t i = 0; i < items->count; i++) {
-		struct trait trait = trait_at(traits, i);
-
-		in[i] = takes(undecided, &trait);
+		in[i] = takes(undecided, &traits[i]);
 		out[i] = !in[i];
 		if (out[i])
-			waiting[rest++] = trait;
+			waiting[rest++] = traits[i];
 	}
 	if (!rest)
 		return NULL;

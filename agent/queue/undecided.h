@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The spans that an output would leave out, while another span of their trace may still make it keep them
- * all: `keep-traces`. They wait here, in memory, for so long and in so many bytes, in the format of their
- * output; the oldest go first. A trace that was kept stays so for that time, too, as the rest of it may come.
+ * all: `keep-traces`. They wait here, in memory, for so long and in so many bytes; the oldest go first. A
+ * trace that was kept stays so for that time, too, as the rest of it may come.
  *
  * One owner, no lock.
  */
@@ -24,7 +24,7 @@ uint32_t undecided_count(const struct undecided *undecided);
 
 /* Looks at spans that came at @now (CLOCK_MONOTONIC ns), in any order: the traces of those that are kept for
  * what they are, with an error or slow, are kept from here on. */
-void undecided_look(struct undecided *undecided, const uint8_t *traits, uint32_t count, int64_t now);
+void undecided_look(struct undecided *undecided, const struct trait *traits, uint32_t count, int64_t now);
 
 /* The spans that waited and are kept now, the caller's; NULL if there is none. */
 struct batch *undecided_take(struct undecided *undecided);
@@ -32,7 +32,7 @@ struct batch *undecided_take(struct undecided *undecided);
 /* Chooses among spans that undecided_look has seen: the batch of those that are kept, the caller's, or NULL
  * if all are. The others wait from here on. */
 struct batch *undecided_choose(
-	struct undecided *undecided, const struct batch *items, const uint8_t *traits, int64_t now);
+	struct undecided *undecided, const struct batch *items, const struct trait *traits, int64_t now);
 
 /* Lets those go whose time is over, or, with @all, all; returns how many. *@early counts those that went
  * before their time, for want of memory, since it was last asked. */

@@ -222,7 +222,7 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 	return true;
 }
 
-static struct named named_at(const struct batches *spans, uint32_t i)
+static struct named named_at(const struct items *spans, uint32_t i)
 {
 	struct named named;
 
@@ -230,23 +230,15 @@ static struct named named_at(const struct batches *spans, uint32_t i)
 	return named;
 }
 
-static struct trait trait_at(const struct batches *spans, uint32_t i)
-{
-	struct trait trait;
-
-	memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
-	return trait;
-}
-
 /*
  * Of many series most are in no cache, and each span would wait for its series, and then for the part of its
  * histogram: both are fetched while spans before it are counted. What is not known yet, or is wrong, only
  * comes late.
  */
-static void fetch_cell(const struct statistics *statistics, const struct batches *spans, uint32_t i)
+static void fetch_cell(const struct statistics *statistics, const struct items *spans, uint32_t i)
 {
 	struct named named = named_at(spans, i);
-	struct trait trait = trait_at(spans, i);
+	struct trait trait = spans->traits[i];
 	uint32_t series = named.series < NAMES_SERIES ? statistics->series[named.series] : 0;
 
 	if (!series)
@@ -255,10 +247,10 @@ static void fetch_cell(const struct statistics *statistics, const struct batches
 	__builtin_prefetch(&statistics->cells[series - 1].part[octave_of(&trait)], 1);
 }
 
-static void fetch_part(const struct statistics *statistics, const struct batches *spans, uint32_t i)
+static void fetch_part(const struct statistics *statistics, const struct items *spans, uint32_t i)
 {
 	struct named named = named_at(spans, i);
-	struct trait trait = trait_at(spans, i);
+	struct trait trait = spans->traits[i];
 	uint32_t series = named.series < NAMES_SERIES ? statistics->series[named.series] : 0;
 	uint16_t part;
 
@@ -270,15 +262,15 @@ static void fetch_part(const struct statistics *statistics, const struct batches
 	exemplars_fetch(statistics->exemplars, part);
 }
 
-static void fetch_ahead(const struct statistics *statistics, const struct batches *spans, uint32_t i)
+static void fetch_ahead(const struct statistics *statistics, const struct items *spans, uint32_t i)
 {
-	if (i + CELLS_AHEAD < spans->count)
+	if (i + CELLS_AHEAD < items_count(spans))
 		fetch_cell(statistics, spans, i + CELLS_AHEAD);
-	if (i + PARTS_AHEAD < spans->count)
+	if (i + PARTS_AHEAD < items_count(spans))
 		fetch_part(statistics, spans, i + PARTS_AHEAD);
 }
 
-bool statistics_take(struct statistics *statistics, const struct batches *spans)
+bool statistics_take(struct statistics *statistics, const struct items *spans)
 {
 	bool many = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed) > FEW;
 	struct unpacker words = unpacker_of(spans->words, spans->words_size);
@@ -289,9 +281,9 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 	statistics->now = clock_monotonic();
 	exemplars_set_time(statistics->exemplars, now);
 	exemplars_set_time(statistics->failures, now);
-	for (uint32_t i = 0; i < spans->count; i++) {
+	for (uint32_t i = 0; i < items_count(spans); i++) {
 		struct named named = named_at(spans, i);
-		struct trait trait = trait_at(spans, i);
+		struct trait trait = spans->traits[i];
 
 		while (next <= i) {
 			if (!take_words(statistics, &words))
@@ -306,7 +298,7 @@ bool statistics_take(struct statistics *statistics, const struct batches *spans)
 	return next == UINT32_MAX && !words.failed;
 }
 
-void statistics_give(const struct statistics *statistics, const struct batches *spans, struct traces *traces)
+void statistics_give(const struct statistics *statistics, const struct items *spans, struct traces *traces)
 {
 	size_t late, failed;
 	const uint64_t *are_late = exemplars_taken(statistics->exemplars, &late),
@@ -316,7 +308,7 @@ void statistics_give(const struct statistics *statistics, const struct batches *
 	traces_take(traces, spans, are_late, late);
 }
 
-uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,
+uint32_t statistics_series_of(const struct statistics *statistics, const struct items *spans, uint32_t i,
 	const char **service, const char **name, uint32_t *era)
 {
 	const struct cell *cell = &statistics->cells[statistics->series[named_at(spans, i).series] - 1];

@@ -38,13 +38,13 @@ void statistics_destroy(struct statistics *statistics);
 void statistics_begin_reader(struct statistics *statistics);
 
 /* Counts spans with their traits, names and words; false if these are not as they should be. */
-bool statistics_take(struct statistics *statistics, const struct batches *spans);
+bool statistics_take(struct statistics *statistics, const struct items *spans);
 
 /*
  * The number and the names, borrowed, of the series of span @i, after statistics_take; both names are NULL
  * for the series 0. @era: the number may be another name's later, and then this is another one.
  */
-uint32_t statistics_series_of(const struct statistics *statistics, const struct batches *spans, uint32_t i,
+uint32_t statistics_series_of(const struct statistics *statistics, const struct items *spans, uint32_t i,
 	const char **service, const char **name, uint32_t *era);
 
 /* The thread that looks: what is borrowed is good until statistics_sweep */
@@ -78,7 +78,7 @@ void statistics_each(const struct statistics *statistics, statistics_see *see, v
 
 /* Hands on the spans that statistics_take counted last, and which traces became exemplars with them; the
  * counting thread. */
-void statistics_give(const struct statistics *statistics, const struct batches *spans, struct traces *traces);
+void statistics_give(const struct statistics *statistics, const struct items *spans, struct traces *traces);
 
 /* From now on exemplars are of spans that @keep takes: an exemplar should lead to a trace that is kept. */
 void statistics_show(struct statistics *statistics, const struct keep *keep);

@@ -232,18 +232,9 @@ static void add(
 	move_on(traces, &traces->end, stride(&record));
 }
 
-/* One of its formats. */
-static const struct batch *choose(const struct batches *spans)
+void traces_take(struct traces *traces, const struct items *spans, const uint64_t *wanted, size_t count)
 {
-	for (int format = 0; spans->count && spans->traits && format < BATCH_SPAN_FORMATS; format++)
-		if (spans->of[format])
-			return spans->of[format];
-	return NULL;
-}
-
-void traces_take(struct traces *traces, const struct batches *spans, const uint64_t *wanted, size_t count)
-{
-	const struct batch *batch = spans ? choose(spans) : NULL;
+	const struct batch *batch = spans ? spans->batch : NULL;
 	const uint8_t *item;
 
 	if (!traces || !(batch || count))
@@ -254,11 +245,9 @@ void traces_take(struct traces *traces, const struct batches *spans, const uint6
 	item = batch ? batch->spans.data : NULL;
 	for (uint32_t i = 0; batch && i < batch->count; i++) {
 		uint32_t size = batch_sizes(batch)[i];
-		struct trait trait;
 
-		memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
-		if (size) /* otherwise it was too large for its format */
-			add(traces, &trait, batch->format, item, size);
+		if (size) /* otherwise it was too large */
+			add(traces, &spans->traits[i], batch->format, item, size);
 		item += size;
 	}
 	pthread_mutex_unlock(&traces->lock);

@@ -33,7 +33,7 @@ void traces_destroy(struct traces *traces);
 
 /* Spans that came (NULL: none), with their traits; @wanted: the low 64 bits of the ids of @count traces,
  * which are wanted from now on. */
-void traces_take(struct traces *traces, const struct batches *spans, const uint64_t *wanted, size_t count);
+void traces_take(struct traces *traces, const struct items *spans, const uint64_t *wanted, size_t count);
 
 /* These traces are wanted, and of all that was wanted up to now no other one is. */
 void traces_keep_only(struct traces *traces, const uint64_t *listed, size_t count);

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
-#include "queue/transcode.h"
+#include "queue/item.h"
 #include "trace/spanof.h"
 
 /* Reading the address */
@@ -65,7 +66,7 @@ static struct span2 *decode(const struct traced *traced)
 	struct span2 *is = NULL;
 	struct span span;
 
-	if (transcode_read(&span, traced->format, traced->bytes, traced->size, &memory)) {
+	if (item_read(&span, traced->format, traced->bytes, traced->size, &memory)) {
 		leave_out_added(&span, tags);
 		if (zipkinjson_encode(&json, &span) >= 0 &&
 			spanread_json(&span, json.data, json.size, &again))

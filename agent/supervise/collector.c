@@ -329,10 +329,11 @@ static void collector_free(struct collector *collector)
 	if (collector->canary)
 		canary_destroy(collector->canary);
 	buffer_free(&collector->config);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		buffer_free(&collector->items[i].sizes);
-		buffer_free(&collector->items[i].events);
-	}
+	buffer_free(&collector->spans.sizes);
+	buffer_free(&collector->spans.events);
+	buffer_free(&collector->events.sizes);
+	buffer_free(&collector->events.events);
+	buffer_free(&collector->traits);
 	pthread_mutex_destroy(&collector->lock);
 	g_free(collector);
 }

@@ -43,23 +43,24 @@ struct collector {
 	struct wellness *wellness; /* of LTTng's daemons */
 	struct canary *canary;
 	struct channel channel;
-	bool greeted;                      /* the reader has said hello, and has its orders */
-	bool misspoke;                     /* it has sent what is no frame */
-	bool stop_told;                    /* to this reader */
-	bool leave_told, left;             /* it is to make room for the next one, and does */
-	bool save;                         /* it asks for the books to be written */
-	bool start_told;                   /* the log has why none can be started */
-	struct batch items[BATCH_FORMATS]; /* that are handed over */
-	bool ended;                        /* nothing more will be read */
-	bool finished;                     /* the reader has said its last word: */
-	bool nothing_left;                 /* nothing is left to be read */
-	int64_t start_next;                /* reader, not before; CLOCK_MONOTONIC ns, as below */
-	unsigned failures;                 /* readers in a row that ended soon */
-	int64_t logged;                    /* when a reader's end was logged, */
-	unsigned unlogged;                 /* and how many ends were not since then */
-	int64_t heard;                     /* when something came from the reader last; */
-	bool streaming;                    /* more is about to */
-	int64_t checked;                   /* when the reader was watched last */
+	bool greeted;               /* the reader has said hello, and has its orders */
+	bool misspoke;              /* it has sent what is no frame */
+	bool stop_told;             /* to this reader */
+	bool leave_told, left;      /* it is to make room for the next one, and does */
+	bool save;                  /* it asks for the books to be written */
+	bool start_told;            /* the log has why none can be started */
+	struct batch spans, events; /* that are handed over */
+	struct buffer traits;       /* of the spans */
+	bool ended;                 /* nothing more will be read */
+	bool finished;              /* the reader has said its last word: */
+	bool nothing_left;          /* nothing is left to be read */
+	int64_t start_next;         /* reader, not before; CLOCK_MONOTONIC ns, as below */
+	unsigned failures;          /* readers in a row that ended soon */
+	int64_t logged;             /* when a reader's end was logged, */
+	unsigned unlogged;          /* and how many ends were not since then */
+	int64_t heard;              /* when something came from the reader last; */
+	bool streaming;             /* more is about to */
+	int64_t checked;            /* when the reader was watched last */
 };
 
 /* requests.c */

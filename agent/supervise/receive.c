@@ -3,20 +3,21 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "queue/item.h"
 #include "supervise/inner.h"
 
 /* No row changes by more at a time, and no place is so far ahead of the last one. */
 #define CHANGE_MAX (INT64_C(1) << 40)
 #define PLACES_MAX 1000000
 
-static uint8_t wanted_formats(struct collector *collector)
+static bool wants_events(struct collector *collector)
 {
-	uint8_t formats;
+	bool events;
 
 	pthread_mutex_lock(&collector->lock);
-	formats = (uint8_t)collector->settings.formats;
+	events = collector->settings.events != 0;
 	pthread_mutex_unlock(&collector->lock);
-	return formats;
+	return events;
 }
 
 /* The reader and the agent must be of one version. */
@@ -31,7 +32,7 @@ static bool take_hello(struct collector *collector, struct unpacker *body)
 	if (body->failed || strcmp(version, BLKIN_VERSION) != 0)
 		return false;
 	place = books_newest(collector->options.books, &orders.number, &orders.holds);
-	orders.formats = wanted_formats(collector);
+	orders.events = wants_events(collector);
 	orders.lasting = books_lasting(collector->options.books);
 	orders.place = unpacker_of(place->data, place->size);
 	orders.reached = unpacker_of(reached->data, reached->size);
@@ -62,7 +63,7 @@ static bool adds_up(const struct ledger *change)
 /* Each event that counts as one of the outputs' is there. */
 static bool has_events(const struct hand *hand)
 {
-	return hand->change.row[EVENTS_AS_JSON] == hand->events.count;
+	return hand->change.row[EVENTS_AS_JSON] == items_count(&hand->events);
 }
 
 /* The ledger and what was reached go together: the events' queues learn of them after the ledger, too. */
@@ -71,14 +72,17 @@ static bool take_hand(struct collector *collector, struct unpacker *body)
 	struct ledger none = {0};
 	struct hand hand;
 
-	if (!hand_unpack(body, &hand, collector->items) || !adds_up(&hand.change) || !has_events(&hand) ||
-		!statistics_take(collector->options.statistics, &hand.spans))
+	if (!hand_unpack(body, &hand, &collector->spans, &collector->events) || !adds_up(&hand.change) ||
+		!has_events(&hand))
+		return false;
+	hand.spans.traits = batch_traits(&collector->spans, &collector->traits);
+	if (!statistics_take(collector->options.statistics, &hand.spans))
 		return false;
 	statistics_give(collector->options.statistics, &hand.spans, collector->options.traces);
 	audience_show(collector->options.audience, collector->options.statistics, &hand.spans);
 	books_reach(collector->options.books, hand.reached.at, (size_t)(hand.reached.end - hand.reached.at));
 	fanout_hand(collector->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
-	if (hand.events.count)
+	if (items_count(&hand.events))
 		fanout_hand(collector->options.fanout, &none, &hand.events, clock_monotonic(), hand.at_once);
 	return true;
 }

@@ -53,7 +53,7 @@ void audience_destroy(struct audience *audience)
 
 /* By its service and name. Those beyond all series have none here: whoever reads the span will see. */
 static bool is_wanted(
-	struct watcher *watcher, const struct statistics *statistics, const struct batches *spans, uint32_t i)
+	struct watcher *watcher, const struct statistics *statistics, const struct items *spans, uint32_t i)
 {
 	const char *service, *name;
 	uint32_t era, series = statistics_series_of(statistics, spans, i, &service, &name, &era);
@@ -84,25 +84,24 @@ static void lose(struct watcher *watcher, uint64_t spans)
 
 /* All that is wanted goes into the ring at once, as far as there is room. */
 static void show_to(struct audience *audience, struct watcher *watcher, const struct statistics *statistics,
-	const struct batches *spans, const struct batch *items)
+	const struct items *spans)
 {
 	bool by_name = *watcher->wish.service || *watcher->wish.name;
+	const struct batch *items = spans->batch;
 	const uint8_t *at = items->spans.data;
 	size_t room = ring_room(&watcher->ring);
 	struct buffer *records = &audience->records;
 	uint64_t lost = 0;
 
 	if (room < LITTLE && watcher->any) {
-		lose(watcher, spans->count);
+		lose(watcher, items->count);
 		return;
 	}
 	records->size = 0;
-	for (uint32_t i = 0; i < spans->count; at += batch_sizes(items)[i++]) {
+	for (uint32_t i = 0; i < items->count; at += batch_sizes(items)[i++]) {
 		struct tail_record record = {batch_sizes(items)[i], items->format};
-		struct trait trait;
 
-		memcpy(&trait, spans->traits + i * sizeof(trait), sizeof(trait));
-		if (!record.size || !suits(&watcher->wish, &trait) ||
+		if (!record.size || !suits(&watcher->wish, &spans->traits[i]) ||
 			(by_name && !is_wanted(watcher, statistics, spans, i)))
 			continue;
 		if (room - records->size < sizeof(record) + record.size) {
@@ -116,29 +115,16 @@ static void show_to(struct audience *audience, struct watcher *watcher, const st
 	lose(watcher, lost);
 }
 
-/* In the format that is read fastest. */
-static const struct batch *any_of(const struct batches *spans)
+void audience_show(struct audience *audience, const struct statistics *statistics, const struct items *spans)
 {
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
-		if (spans->of[i])
-			return spans->of[i];
-	return NULL;
-}
-
-void audience_show(
-	struct audience *audience, const struct statistics *statistics, const struct batches *spans)
-{
-	const struct batch *items;
-
-	if (!atomic_load_explicit(&audience->watchers, memory_order_relaxed) || !spans->count)
+	if (!atomic_load_explicit(&audience->watchers, memory_order_relaxed) || !items_count(spans))
 		return;
-	items = any_of(spans);
 	atomic_fetch_add(&audience->shows, 1);
-	for (int i = 0; items && i < AUDIENCE_MAX; i++) {
+	for (int i = 0; i < AUDIENCE_MAX; i++) {
 		struct watcher *watcher = atomic_load(&audience->watcher[i]);
 
 		if (watcher)
-			show_to(audience, watcher, statistics, spans, items);
+			show_to(audience, watcher, statistics, spans);
 	}
 	atomic_fetch_add(&audience->shows, 1);
 }

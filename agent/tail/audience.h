@@ -26,7 +26,7 @@ struct tail_record {
 };
 
 enum {
-	/* up to here an enum batch_format of spans */
+	/* below, an enum batch_format of spans */
 	TAIL_NEWS = 0x100 /* struct tail_news */
 };
 
@@ -41,8 +41,7 @@ struct audience *audience_create(void);
 void audience_destroy(struct audience *audience);
 
 /* For the thread that hears the reader: shows the spans, which statistics_take has counted. */
-void audience_show(
-	struct audience *audience, const struct statistics *statistics, const struct batches *spans);
+void audience_show(struct audience *audience, const struct statistics *statistics, const struct items *spans);
 
 /* For one other thread */
 

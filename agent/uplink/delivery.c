@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "core/ledger.h"
-#include "queue/transcode.h"
+#include "queue/encoding.h"
 
 void delivery_init(struct delivery *delivery, struct queue *queue, enum batch_format format)
 {
@@ -23,10 +23,10 @@ struct piece *delivery_add(struct delivery *delivery, struct entry *entry)
 {
 	struct parcel *parcel;
 
-	if (!transcode_entry(delivery->queue, entry, delivery->format))
-		return NULL;
 	if (delivery->by_trace)
 		bytrace_group(delivery->queue, entry);
+	if (!encode_entry(delivery->queue, entry, delivery->format))
+		return NULL;
 	parcel = parcel_create(entry);
 	TAILQ_INSERT_TAIL(&delivery->parcels, parcel, link);
 	return parcel_whole(parcel);
@@ -64,6 +64,20 @@ static struct piece *take_next(struct delivery *delivery, enum delivery_source s
 	return piece;
 }
 
+/* What was no more than fills a batch may be more than that as it is sent. */
+static void keep_size(struct delivery *delivery, struct piece *piece)
+{
+	const uint32_t *sizes = batch_sizes(entry_wire(piece->parcel->entry)) + piece->first;
+	size_t most = queue_treatment(delivery->queue).batch_bytes, size = sizes[0];
+	uint32_t count = 1;
+
+	if (piece->size <= most)
+		return;
+	while (count < piece->count && size < most)
+		size += sizes[count++];
+	delivery_keep(delivery, piece, count);
+}
+
 struct piece *delivery_take(struct delivery *delivery, enum delivery_source source, uint32_t open)
 {
 	struct piece *piece;
@@ -72,6 +86,8 @@ struct piece *delivery_take(struct delivery *delivery, enum delivery_source sour
 		return NULL;
 	piece = delivery->held ? delivery->held : take_next(delivery, source);
 	delivery->held = NULL;
+	if (piece)
+		keep_size(delivery, piece);
 	if (piece && piece->parcel->entry->alone && open) {
 		delivery->held = piece;
 		return NULL;
@@ -82,11 +98,8 @@ struct piece *delivery_take(struct delivery *delivery, enum delivery_source sour
 
 void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char key[BYTRACE_KEY])
 {
-	struct run run;
-	uint32_t same;
+	uint32_t same = bytrace_run(piece->parcel->entry->batch, piece->first, piece->count, key);
 
-	piece_run(piece, &run);
-	same = bytrace_run(piece->parcel->entry->batch->format, run.spans, run.sizes, run.count, key);
 	if (same < piece->count)
 		bisect_put_back(&delivery->bisect, piece_split_at(piece, same));
 }

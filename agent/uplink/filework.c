@@ -2,8 +2,8 @@
 /* What the thread of an uplink into files does with batches. */
 #include "base/clock.h"
 #include "queue/aside.h"
+#include "queue/encoding.h"
 #include "queue/identity.h"
-#include "queue/transcode.h"
 #include "uplink/fileinner.h"
 
 /* Nothing can be written. */
@@ -106,7 +106,7 @@ static int open_file(struct fileuplink *files)
 
 static int deliver(struct fileuplink *files, struct entry *entry)
 {
-	const struct batch *lines = filelines_of(&files->lines, entry->batch);
+	const struct batch *lines = filelines_of(&files->lines, entry_wire(entry));
 	struct filewriter_lines with = {
 		.items = lines->spans.data,
 		.sizes = batch_sizes(lines),
@@ -138,7 +138,7 @@ static struct entry *take(struct fileuplink *files)
 		entry = queue_take(files->queue);
 		if (!entry)
 			entry = aside_take(files->queue);
-	} while (entry && !transcode_entry(files->queue, entry, files->format));
+	} while (entry && !encode_entry(files->queue, entry, files->format));
 	return entry;
 }
 

@@ -56,7 +56,7 @@ static void put_spans(const struct kafkaprobe *probe, struct buffer *bytes, char
 	const struct run *run = probe->run;
 
 	payload_append(payload, run, bytes);
-	bytrace_run((uint8_t)probe->options->format, run->spans, run->sizes, run->count, key);
+	bytrace_key((uint8_t)probe->options->format, run->spans, run->size, key);
 	payload->destroy(payload);
 }
 

@@ -21,7 +21,7 @@ struct piece *parcel_whole(struct parcel *parcel)
 
 	piece->parcel = parcel;
 	piece->count = parcel->entry->batch->count;
-	piece->size = parcel->entry->batch->spans.size;
+	piece->size = entry_wire(parcel->entry)->spans.size;
 	piece->sent_before = parcel->entry->sent_before;
 	return piece;
 }
@@ -33,7 +33,7 @@ void piece_destroy(struct piece *piece)
 
 struct piece *piece_split_at(struct piece *piece, uint32_t count)
 {
-	const uint32_t *sizes = batch_sizes(piece->parcel->entry->batch);
+	const uint32_t *sizes = batch_sizes(entry_wire(piece->parcel->entry));
 	struct piece *second = memory_get(sizeof(*second));
 	size_t size = 0;
 
@@ -56,7 +56,7 @@ struct piece *piece_split(struct piece *piece)
 
 void piece_run(const struct piece *piece, struct run *run)
 {
-	const struct batch *batch = piece->parcel->entry->batch;
+	const struct batch *batch = entry_wire(piece->parcel->entry);
 
 	run->spans = batch->spans.data + piece->offset;
 	run->sizes = batch_sizes(batch) + piece->first;

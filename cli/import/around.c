@@ -13,7 +13,7 @@
 #include "import/aroundspans.h"
 #include "import/examine.h"
 #include "import/guard.h"
-#include "queue/batch.h"
+#include "queue/encoding.h"
 #include "read/reader.h"
 #include "spans/decode.h"
 #include "trace/span2.h"
@@ -76,16 +76,17 @@ static void keep_span(struct seeking *seeking, const uint8_t *bytes, size_t size
 }
 
 static void take_spans(
-	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
-	const struct batch *batch = goods->spans.of[BATCH_ZIPKIN_SPANS];
-	const uint8_t *at = batch ? batch->spans.data : NULL;
+	struct batch *batch = encode_batch(made->spans.batch, BATCH_ZIPKIN_SPANS, NULL);
+	const uint8_t *at = batch->spans.data;
 
 	(void)now, (void)at_once;
 	memset(change, 0, sizeof(*change));
-	for (uint32_t i = 0; batch && i < batch->count; at += batch_sizes(batch)[i++])
+	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
 		if (batch_sizes(batch)[i])
 			keep_span(data, at, batch_sizes(batch)[i]);
+	batch_unref(batch);
 }
 
 /* The events */
@@ -103,17 +104,18 @@ static void keep_event(struct seeking *seeking, const char *json, size_t size, i
 }
 
 static void take_events(
-	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
 	struct seeking *seeking = data;
-	const struct batch *batch = goods->events.of[BATCH_EVENT_JSON];
-	const uint8_t *at = batch ? batch->spans.data : NULL;
+	struct batch *batch = encode_batch(made->events.batch, BATCH_EVENT_JSON, NULL);
+	const uint8_t *at = batch->spans.data;
 
 	(void)now, (void)at_once;
 	memset(change, 0, sizeof(*change));
-	for (uint32_t i = 0; batch && i < batch->count; at += batch_sizes(batch)[i++])
+	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
 		if (around_spans_reach(seeking->spans, batch_events(batch)[i]))
 			keep_event(seeking, (const char *)at, batch_sizes(batch)[i], batch_events(batch)[i]);
+	batch_unref(batch);
 }
 
 /* Reading */
@@ -133,14 +135,14 @@ static void read_all(struct seeking *seeking, struct reader *reader)
 	g_strlcpy(around->error, reader_error(reader), sizeof(around->error));
 }
 
-static void read_traces(struct seeking *seeking, enum batch_format format, struct pipeline_sink sink)
+static void read_traces(struct seeking *seeking, bool events, struct pipeline_sink sink)
 {
 	struct around *around = seeking->around;
 	struct assembler_limits limits = pipeline_limits(around->config);
-	struct pipeline *pipeline = pipeline_create(&limits, 1u << format, sink);
+	struct pipeline *pipeline = pipeline_create(&limits, events, sink);
 	struct intake_options into = {.pipeline = pipeline,
 		.by_event_time = true,
-		.seen = format == BATCH_ZIPKIN_SPANS ? note_span : NULL,
+		.seen = events ? NULL : note_span,
 		.data = seeking};
 	struct reader *reader = reader_open_files((char *const *)around->traces->pdata, around->traces->len,
 		&into, around->error, sizeof(around->error));
@@ -163,10 +165,10 @@ static void seek(void *data)
 		.whole = g_ptr_array_new_with_free_func(span2_free)};
 
 	guard_watch(&around->guard);
-	read_traces(&seeking, BATCH_ZIPKIN_SPANS, (struct pipeline_sink){take_spans, &seeking});
+	read_traces(&seeking, false, (struct pipeline_sink){take_spans, &seeking});
 	around->found = seeking.whole->len > 0;
 	if (around->found)
-		read_traces(&seeking, BATCH_EVENT_JSON, (struct pipeline_sink){take_events, &seeking});
+		read_traces(&seeking, true, (struct pipeline_sink){take_events, &seeking});
 	if (around->found)
 		around->failed = !around_show(around->how, seeking.whole, seeking.spans);
 	g_ptr_array_unref(seeking.whole);

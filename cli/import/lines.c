@@ -15,8 +15,6 @@
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
 #include "files/filenames.h"
-#include "queue/format.h"
-#include "queue/keep.h"
 
 /* Folders in folders; more than anybody has. */
 #define DEPTH_MAX 16
@@ -32,12 +30,8 @@
 struct lines {
 	const struct lines_sink *sink;
 	struct lines_counts *counts;
-	struct batch *spans[BATCH_SPAN_FORMATS]; /* NULL: not wanted */
-	struct buffer traits;
-	struct buffer encoded;
+	struct batch *spans;
 	struct span_memory memory;
-	size_t bytes;
-	uint32_t count;
 };
 
 /* Finding them */
@@ -126,38 +120,26 @@ bool lines_find(const char *path, GPtrArray *found)
 
 static void hand(struct lines *lines, bool at_once)
 {
-	struct batches spans = {.count = lines->count, .traits = lines->traits.data};
+	const struct items spans = {.batch = lines->spans};
 	struct ledger change = {0};
 
-	change.row[SPANS_MADE] = lines->count;
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
-		spans.of[i] = lines->spans[i];
+	change.row[SPANS_MADE] = lines->spans->count;
 	lines->sink->hand(lines->sink->data, &change, &spans, at_once);
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
-		if (lines->spans[i])
-			batch_clear(lines->spans[i]);
-	lines->traits.size = 0;
-	lines->bytes = lines->count = 0;
+	batch_clear(lines->spans);
 }
 
+/* One that is too large is empty. */
 static void add(void *data, const struct span *span)
 {
 	struct lines *lines = data;
+	struct batch *spans = lines->spans;
+	size_t before = spans->spans.size;
 
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
-		if (!lines->spans[i])
-			continue;
-		lines->encoded.size = 0;
-		if (format_encode((uint8_t)i, &lines->encoded, span) < 0)
-			lines->encoded.size = 0;
-		/* for the latency, it is from now on that it is on its way */
-		batch_add(lines->spans[i], lines->encoded.data, lines->encoded.size, clock_wall());
-		lines->bytes += lines->encoded.size;
-	}
-	trait_put(&lines->traits, span);
-	lines->count++;
+	record_put(&spans->spans, span);
+	/* for the latency, it is from now on that it is on its way */
+	batch_added(spans, spans->spans.size - before, clock_wall());
 	lines->counts->spans++;
-	if (lines->bytes >= HAND_BYTES)
+	if (spans->spans.size >= HAND_BYTES)
 		hand(lines, false);
 }
 
@@ -284,16 +266,11 @@ bool lines_read(const GPtrArray *files, const struct lines_sink *sink, struct li
 	struct lines lines = {.sink = sink, .counts = counts};
 	bool good = true;
 
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
-		if (sink->formats >> i & 1)
-			lines.spans[i] = batch_create((enum batch_format)i, 0, 0);
+	lines.spans = batch_create(BATCH_SPAN_RECORDS, 0, 0);
 	for (guint i = 0; i < files->len; i++)
 		good &= read_file(&lines, files->pdata[i]);
 	hand(&lines, true);
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
-		batch_unref(lines.spans[i]);
-	buffer_free(&lines.traits);
-	buffer_free(&lines.encoded);
+	batch_unref(lines.spans);
 	span_memory_free(&lines.memory);
 	return good;
 }

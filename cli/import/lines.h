@@ -26,9 +26,8 @@ struct lines_counts {
 
 /* Where the spans go: as struct pipeline_sink in agent/assemble/pipeline.h. */
 struct lines_sink {
-	void (*hand)(void *data, struct ledger *change, const struct batches *spans, bool at_once);
+	void (*hand)(void *data, struct ledger *change, const struct items *spans, bool at_once);
 	void *data;
-	unsigned formats;    /* a bit for each enum batch_format that is wanted */
 	atomic_bool *stop;   /* reads no further */
 	atomic_ulong *steps; /* is counted up with each line */
 };

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "base/log.h"
+#include "queue/encoding.h"
 #include "spans/decode.h"
 #include "trace/span2.h"
 
@@ -37,15 +38,18 @@ static bool write_out(struct print *print)
 	return !print->over;
 }
 
+/* By way of Thrift, as everything that `blkin` shows is what Zipkin would. */
 bool print_batch(struct print *print, const struct batch *batch)
 {
-	const uint32_t *sizes = batch_sizes(batch);
-	const uint8_t *at = batch->spans.data;
+	struct batch *thrift = encode_batch(batch, BATCH_ZIPKIN_SPANS, NULL);
+	const uint32_t *sizes = batch_sizes(thrift);
+	const uint8_t *at = thrift->spans.data;
 	char error[256];
 
-	for (uint32_t i = 0; i < batch->count; at += sizes[i++])
+	for (uint32_t i = 0; i < thrift->count; at += sizes[i++])
 		if (sizes[i] && !decode_own_span(at, sizes[i], print->spans, error, sizeof(error)))
 			log_error("a span cannot be printed: %s", error);
+	batch_unref(thrift);
 	print->count += print->spans->len;
 	span_printer_add(print->printer, print->spans);
 	span_printer_show_quiet(print->printer);

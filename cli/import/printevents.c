@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "import/printevents.h"
 
+#include "queue/encoding.h"
 #include "write_out.h"
 
-bool event_printer_put(struct event_printer *printer, const struct batch *events)
+bool event_printer_put(struct event_printer *printer, const struct batch *records)
 {
+	struct batch *events = encode_batch(records, BATCH_EVENT_JSON, NULL);
 	const uint8_t *at = events->spans.data;
 	uint64_t count = 0;
 
@@ -20,6 +22,7 @@ bool event_printer_put(struct event_printer *printer, const struct batch *events
 		at += size;
 	}
 	printer->too_large += events->count - count;
+	batch_unref(events);
 	if (!write_out(printer->lines.data, printer->lines.size, &printer->failed))
 		return false;
 	printer->printed += count;

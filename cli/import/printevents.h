@@ -15,8 +15,8 @@ struct event_printer {
 	bool failed;        /* standard output takes no more, which is logged */
 };
 
-/* Prints the batch's events, of BATCH_EVENT_JSON. False if there is no point in going on. */
-bool event_printer_put(struct event_printer *printer, const struct batch *events);
+/* Prints the batch's events. False if there is no point in going on. */
+bool event_printer_put(struct event_printer *printer, const struct batch *records);
 void event_printer_free(struct event_printer *printer);
 
 #endif

@@ -67,26 +67,25 @@ static bool prints_events(const struct sender *sender)
 
 /* What the reader's thread makes, whatever it reads. */
 static void hand_on(
-	struct sender *sender, struct ledger *change, const struct batches *spans, int64_t now, bool at_once)
+	struct sender *sender, struct ledger *change, const struct items *spans, int64_t now, bool at_once)
 {
-	if (sender->print && spans && spans->of[BATCH_ZIPKIN_SPANS])
-		sender->stop = !print_batch(sender->print, spans->of[BATCH_ZIPKIN_SPANS]) || sender->stop;
+	if (sender->print && items_count(spans))
+		sender->stop = !print_batch(sender->print, spans->batch) || sender->stop;
 	fanout_hand(sender->fanout, change, spans, now, at_once);
 }
 
 static void hand(
-	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
 	struct sender *sender = data;
-	const struct batch *events = goods->events.of[BATCH_EVENT_JSON];
 
-	hand_on(sender, change, &goods->spans, now, at_once);
-	if (!goods->events.count)
+	hand_on(sender, change, &made->spans, now, at_once);
+	if (!items_count(&made->events))
 		return;
 	if (prints_events(sender))
-		sender->stop = !event_printer_put(&sender->events, events) || sender->stop;
+		sender->stop = !event_printer_put(&sender->events, made->events.batch) || sender->stop;
 	else
-		fanout_hand(sender->fanout, &(struct ledger){0}, &goods->events, now, at_once);
+		fanout_hand(sender->fanout, &(struct ledger){0}, &made->events, now, at_once);
 }
 
 static void *read_traces(void *data)
@@ -113,7 +112,7 @@ static void *read_traces(void *data)
 	return NULL;
 }
 
-static void hand_lines(void *data, struct ledger *change, const struct batches *spans, bool at_once)
+static void hand_lines(void *data, struct ledger *change, const struct items *spans, bool at_once)
 {
 	hand_on(data, change, spans, clock_monotonic(), at_once);
 }
@@ -125,7 +124,6 @@ static void *read_lines(void *data)
 	const struct lines_sink sink = {
 		.hand = hand_lines,
 		.data = sender,
-		.formats = formats_of(sending->to.config),
 		.stop = &sender->stop,
 		.steps = &sending->guard.steps,
 	};
@@ -194,9 +192,9 @@ static int open_traces(struct sender *sender)
 	return sender->reader ? 0 : -1;
 }
 
-static unsigned wanted_formats(const struct sender *sender)
+static bool wants_events(const struct sender *sender)
 {
-	return prints_events(sender) ? 1u << BATCH_EVENT_JSON : formats_of(sender->sending->to.config);
+	return prints_events(sender) || format_wants_events(sender->sending->to.config);
 }
 
 /* What fills a batch of each output. */
@@ -236,7 +234,7 @@ static int start(struct sender *sender)
 	if (to->print && !to->events)
 		sender->print = print_create(&to->printing);
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
-	sender->pipeline = pipeline_create(&limits, wanted_formats(sender), sink_of(sender));
+	sender->pipeline = pipeline_create(&limits, wants_events(sender), sink_of(sender));
 	if (sender->sending->traces && open_traces(sender) != 0)
 		return -1;
 	event_add(sender->interrupted, NULL);

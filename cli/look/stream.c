@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "encode/zipkin.h"
-#include "queue/transcode.h"
+#include "queue/item.h"
 #include "spans/decode.h"
 #include "tail/audience.h"
 
@@ -33,7 +33,7 @@ static void take_span(
 
 	if (format != BATCH_ZIPKIN_SPANS) {
 		stream->again.size = 0;
-		if (!transcode_read(&span, (uint8_t)format, item, size, &stream->memory) ||
+		if (!item_read(&span, (uint8_t)format, item, size, &stream->memory) ||
 			zipkin_encode(&stream->again, &span) < 0)
 			return;
 		item = stream->again.data;
@@ -48,7 +48,7 @@ static bool take_record(
 {
 	struct tail_news news;
 
-	if (record.kind < BATCH_SPAN_FORMATS) {
+	if (record.kind < TAIL_NEWS) {
 		take_span(stream, record.kind, body, record.size, spans);
 	} else if (record.kind == TAIL_NEWS && record.size == sizeof(news)) {
 		memcpy(&news, body, sizeof(news));
