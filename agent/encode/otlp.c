@@ -10,6 +10,8 @@
 #include "encode/iptext.h"
 #include "encode/shortest.h"
 #include "encode/terms.h"
+#include "encode/wanted.h"
+#include "wire/otlpattribute.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 
@@ -290,6 +292,33 @@ static void put_span(struct encoding *encoding, const struct span *span)
 
 /* The process */
 
+/* What the wire puts into each resource (wire/otlprequest.c), and what put_process has. */
+static void leave_out_own(struct wanted *wanted, const struct span *span)
+{
+	static const char *const keys[] = {OTLP_HOST, OTLP_SDK_NAME, OTLP_SDK_LANGUAGE, OTLP_SDK_VERSION,
+		OTLP_INSTANCE, OTLP_PID, OTLP_SERVICE};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		leave_out(wanted, (struct text){keys[i], (uint32_t)strlen(keys[i])});
+	if (span->program.size)
+		leave_out(wanted, LITERAL(OTLP_PROGRAM));
+	if (span->local.address_size)
+		leave_out(wanted, LITERAL(OTLP_LOCAL_ADDRESS));
+	if (span->local.port)
+		leave_out(wanted, LITERAL(OTLP_LOCAL_PORT));
+}
+
+static __attribute__((noinline)) void put_added(struct encoding *encoding, const struct span *span)
+{
+	struct wanted wanted = want(span->added, span->added_count);
+
+	leave_out_own(&wanted, span);
+	for (size_t i = 0; i < wanted.count; i++)
+		if (is_wanted(&wanted, i))
+			encoding->at =
+				otlpattribute_put(encoding->at, wanted.tags[i].key, wanted.tags[i].value);
+}
+
 static void put_process(struct encoding *encoding, const struct span *span)
 {
 	const struct endpoint *local = &span->local;
@@ -302,6 +331,8 @@ static void put_process(struct encoding *encoding, const struct span *span)
 		put_address(encoding, RESOURCE_ATTRIBUTES, LITERAL(OTLP_LOCAL_ADDRESS), local);
 	if (local->port)
 		put_int(encoding, RESOURCE_ATTRIBUTES, LITERAL(OTLP_LOCAL_PORT), local->port);
+	if (span->added_count)
+		put_added(encoding, span);
 }
 
 static uint8_t *put_u32(uint8_t *to, uint32_t number)
@@ -329,7 +360,7 @@ static void put_item(struct encoding *encoding, const struct span *span)
 /* An upper limit of the item's size, its texts being UTF-8. */
 static size_t room(const struct span *span)
 {
-	size_t items = span->annotation_count + span->tag_count,
+	size_t items = span->annotation_count + span->tag_count + span->added_count,
 	       texts = span->name.size + span->program.size + span->local.service.size +
 		       span->remote.service.size;
 
@@ -337,6 +368,8 @@ static size_t room(const struct span *span)
 		texts += span->annotations[i].value.size;
 	for (size_t i = 0; i < span->tag_count; i++)
 		texts += span->tags[i].key.size + span->tags[i].value.size;
+	for (size_t i = 0; i < span->added_count; i++)
+		texts += span->added[i].key.size + span->added[i].value.size;
 	return SPAN_ROOM + items * ITEM_ROOM + texts;
 }
 

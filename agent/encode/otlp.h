@@ -16,8 +16,8 @@
  * server.address and server.port; where a server tells of its client, by client.address and client.port. A
  * tag of the program with one of these keys takes the place of ours. The local endpoint is in the resource,
  * as network.local.address and network.local.port. What OTLP has no word for is in the attributes
- * zipkin.shared and zipkin.debug. Of tags with the same key the last one counts. Invalid UTF-8 becomes
- * U+FFFD.
+ * zipkin.shared and zipkin.debug. Of tags with the same key the last one counts. An output's own tags are
+ * attributes of the resource that has none of that name, here or from the node. Invalid UTF-8 becomes U+FFFD.
  */
 #ifndef ENCODE_OTLP_H
 #define ENCODE_OTLP_H

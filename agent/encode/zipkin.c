@@ -5,6 +5,7 @@
 
 #include "base/copy.h"
 #include "base/utf8.h"
+#include "encode/zipkinplain.h"
 #include "wire/tbinary.h"
 
 #define ANNOTATION_TYPE_BOOL 0
@@ -242,7 +243,7 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 	return tbinary_put_stop(to);
 }
 
-int zipkin_encode(struct buffer *out, const struct span *span)
+static int encode(struct buffer *out, const struct span *span)
 {
 	struct encoding encoding = {.timestamp = span_timestamp_us(span), .duration = span_duration_us(span)};
 	size_t span_room = measure(span, &encoding);
@@ -255,4 +256,9 @@ int zipkin_encode(struct buffer *out, const struct span *span)
 	encoding.host_size = (size_t)(put_endpoint(host, &span->local, &encoding) - host);
 	out->size += (size_t)(put_span(start, span, &encoding) - start);
 	return (int)encoding.repaired;
+}
+
+int zipkin_encode(struct buffer *out, const struct span *span)
+{
+	return zipkinplain_is(span) ? encode(out, span) : zipkinplain_encode(out, span, encode);
 }

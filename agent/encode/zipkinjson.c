@@ -6,6 +6,7 @@
 #include "encode/iptext.h"
 #include "encode/jsontext.h"
 #include "encode/terms.h"
+#include "encode/zipkinplain.h"
 
 /* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 768
@@ -208,7 +209,7 @@ static size_t room(const struct span *span)
 	return SPAN_ROOM + items * ITEM_ROOM + JSONTEXT_MAX(texts);
 }
 
-int zipkinjson_encode(struct buffer *out, const struct span *span)
+static int encode(struct buffer *out, const struct span *span)
 {
 	struct encoding encoding = {NULL, 0};
 	size_t span_room = room(span);
@@ -219,4 +220,9 @@ int zipkinjson_encode(struct buffer *out, const struct span *span)
 	put_span(&encoding, span);
 	out->size = (size_t)(encoding.at - (char *)out->data);
 	return (int)encoding.repaired;
+}
+
+int zipkinjson_encode(struct buffer *out, const struct span *span)
+{
+	return zipkinplain_is(span) ? encode(out, span) : zipkinplain_encode(out, span, encode);
 }

@@ -73,7 +73,7 @@ static void random_value(GRand *random, char *memory, struct tag *tag)
 	static const char *const words[] = {"false", "true"};
 	gint64 number = (gint64)random_id(random) >> g_rand_int_range(random, 0, 64);
 
-	tag->type = (enum tag_type)g_rand_int_range(random, 0, TAG_TYPES);
+	tag->type = (enum tag_type)g_rand_int_range(random, 0, TAG_BYTES);
 	if (tag->type == TAG_INT)
 		g_snprintf(memory, TEXT, "%" G_GINT64_FORMAT, number);
 	else if (tag->type == TAG_BOOL)

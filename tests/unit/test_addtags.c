@@ -65,6 +65,12 @@ static void assert_added(int format, const struct span *span, const struct tag *
 	encode_as(format, &with);
 	ck_assert_uint_eq(out.size, again.size);
 	ck_assert_mem_eq(out.data, again.data, out.size);
+	with = *span;
+	with.added = added;
+	with.added_count = count;
+	encode_as(format, &with);
+	ck_assert_uint_eq(out.size, again.size);
+	ck_assert_mem_eq(out.data, again.data, out.size);
 }
 
 START_TEST(tags_are_added)
@@ -129,6 +135,44 @@ static bool add_to_resource(
 		to, (struct text){(const char *)item->data, (uint32_t)item->size}, tags, count, &memo);
 }
 
+/* The encoder adds as what is in @again has it. */
+static void assert_encoded(const struct span *span, const struct tag *added, size_t count)
+{
+	struct span with = *span;
+
+	with.added = added;
+	with.added_count = count;
+	out.size = 0;
+	ck_assert_int_eq(otlp_encode(&out, &with), 0);
+	ck_assert_uint_eq(out.size, again.size);
+	ck_assert_mem_eq(out.data, again.data, out.size);
+}
+
+/* Keys that some processes have, and others do not. */
+START_TEST(resources_keep_theirs)
+{
+	struct tag added[] = {{.key = literal("process.executable.name"), .value = literal("x")},
+		{.key = literal("network.local.address"), .value = literal("y")},
+		{.key = literal("process.pid"), .value = literal("1")},
+		{.key = literal("network.local.port"), .value = literal("z")}};
+	struct random_spans *spans = random_spans_create(13);
+
+	for (int round = 0; round < 1000; round++) {
+		struct span span = *random_span(spans, true);
+
+		if (round % 3)
+			span.program.size = 0;
+		if (round % 5)
+			span.local.port = 0;
+		out.size = again.size = 0;
+		ck_assert_int_eq(otlp_encode(&out, &span), 0);
+		ck_assert(add_to_resource(&again, &out, added, 4));
+		assert_encoded(&span, added, 4);
+	}
+	random_spans_free(spans);
+}
+END_TEST
+
 /* In OTLP they are the resource's, whose own attributes stay; the span is as it was. */
 START_TEST(resources_get_them)
 {
@@ -163,6 +207,7 @@ START_TEST(resources_get_them)
 		ck_assert_mem_eq(again.data + head + size, out.data + head, out.size - head);
 		ck_assert(spanread_otlp(&seen, again.data, again.size, &memory));
 		ck_assert_uint_eq(seen.tag_count, span->tag_count + 2);
+		assert_encoded(span, added, 4);
 	}
 	span_memory_free(&memory);
 	random_spans_free(spans);
@@ -269,6 +314,7 @@ int main(void)
 	tcase_add_loop_test(tests, damaged_stays_damaged, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
 	tcase_add_test(tests, fields_behind_the_place);
 	tcase_add_test(tests, resources_get_them);
+	tcase_add_test(tests, resources_keep_theirs);
 	tcase_add_test(tests, processes_in_turn);
 	tcase_add_test(tests, damaged_resources_get_none);
 	return run_cases("addtags", tests);
