@@ -58,19 +58,9 @@ static struct known_number user_entry(const struct trace_facts *facts)
 					       : (struct known_number){0};
 }
 
-static void put_member(GString *out, const char *key, struct text value)
-{
-	if (!value.size)
-		return;
-	g_string_append_printf(out, "\"%s\":", key);
-	field_plan_put_json(out, value);
-	g_string_append_c(out, ',');
-}
-
 struct trace_facts *trace_facts_create(const bt_trace *trace)
 {
 	struct trace_facts *facts = g_new0(struct trace_facts, 1);
-	GString *json = g_string_new(NULL);
 
 	bt_trace_get_ref(trace);
 	facts->trace = trace;
@@ -80,11 +70,6 @@ struct trace_facts *trace_facts_create(const bt_trace *trace)
 	facts->program = text_entry(facts, "procname");
 	facts->pid = number_entry(facts, "vpid");
 	facts->user = user_entry(facts);
-	put_member(json, "host", facts->host);
-	put_member(json, "domain", facts->domain);
-	facts->json = (struct text){
-		g_string_chunk_insert_len(facts->texts, json->str, (gssize)json->len), (uint32_t)json->len};
-	g_string_free(json, TRUE);
 	return facts;
 }
 

@@ -8,19 +8,7 @@
 
 #include "read/eventplan.h"
 
-/* The time of an event. */
-struct moment {
-	enum { MOMENT_NONE, MOMENT_CYCLES, MOMENT_TIME } kind;
-	uint64_t cycles; /* of its clock, unless there is none */
-	int64_t time;    /* ns since the epoch, if the clock says that */
-};
-
 struct moment moment_of(const struct event_plan *plan, const bt_message *message);
-
-struct known_number {
-	bool known;
-	int64_t value;
-};
 
 /* What a trace says of all its events. */
 struct trace_facts {
@@ -30,7 +18,6 @@ struct trace_facts {
 	struct text program;      /* of traces of one process, and so */
 	struct known_number pid;  /* this; */
 	struct known_number user; /* of traces of one user */
-	struct text json;         /* `"host":…,"domain":…,` */
 	GStringChunk *texts;
 };
 
@@ -38,11 +25,6 @@ struct trace_facts *trace_facts_create(const bt_trace *trace);
 void trace_facts_destroy(struct trace_facts *facts);
 
 /* What an event says, or its trace. */
-struct event_facts {
-	struct known_number cpu, pid, tid, user;
-	struct text program; /* any bytes; size 0: not known */
-};
-
 struct event_facts event_facts_of(const struct event_plan *plan, const struct trace_facts *trace,
 	const bt_field *const scopes[EVENT_SCOPES]);
 

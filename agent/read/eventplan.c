@@ -7,23 +7,28 @@
 
 #include "read/fieldplan.h"
 
+#define LEVEL(name, severity)                                                                                \
+	{                                                                                                    \
+		{name, sizeof(name) - 1}, severity                                                           \
+	}
+
 /* By bt_event_class_log_level. OTLP's numbers are those of its data model's appendix for syslog. */
 static const struct event_level levels[] = {
-	{"emerg", 21},
-	{"alert", 19},
-	{"crit", 18},
-	{"err", 17},
-	{"warning", 13},
-	{"notice", 10},
-	{"info", 9},
-	{"debug_system", 5},
-	{"debug_program", 5},
-	{"debug_process", 5},
-	{"debug_module", 5},
-	{"debug_unit", 5},
-	{"debug_function", 5},
-	{"debug_line", 5},
-	{"debug", 5},
+	LEVEL("emerg", 21),
+	LEVEL("alert", 19),
+	LEVEL("crit", 18),
+	LEVEL("err", 17),
+	LEVEL("warning", 13),
+	LEVEL("notice", 10),
+	LEVEL("info", 9),
+	LEVEL("debug_system", 5),
+	LEVEL("debug_program", 5),
+	LEVEL("debug_process", 5),
+	LEVEL("debug_module", 5),
+	LEVEL("debug_unit", 5),
+	LEVEL("debug_function", 5),
+	LEVEL("debug_line", 5),
+	LEVEL("debug", 5),
 };
 
 static struct event_level level_of(const bt_event_class *event_class)
@@ -83,24 +88,6 @@ static void find_facts(struct event_plan *plan)
 	plan->program = find_fact(plan, SCOPE_COMMON, SCOPE_SPECIFIC, program, true);
 }
 
-/* Of an event without a name, its number tells it from others. */
-static void make_json(struct event_plan *plan)
-{
-	GString *json = g_string_new("\"event\":");
-
-	if (plan->name.data)
-		field_plan_put_json(json, plan->name);
-	else
-		g_string_append_printf(
-			json, "null,\"id\":%" G_GUINT64_FORMAT, bt_event_class_get_id(plan->event_class));
-	if (plan->level.name)
-		g_string_append_printf(json, ",\"level\":\"%s\"", plan->level.name);
-	g_string_append_c(json, ',');
-	plan->json = (struct text){
-		g_string_chunk_insert_len(plan->texts, json->str, (gssize)json->len), (uint32_t)json->len};
-	g_string_free(json, TRUE);
-}
-
 static void make_scopes(struct event_plan *plan, const bt_stream_class *stream_class)
 {
 	const bt_field_class *of[EVENT_SCOPES] = {
@@ -130,6 +117,7 @@ struct event_plan *event_plan_create(const bt_event_class *event_class, char *co
 
 	bt_event_class_get_ref(event_class);
 	plan->event_class = event_class;
+	plan->id = bt_event_class_get_id(event_class);
 	plan->texts = g_string_chunk_new(256);
 	plan->wanted = is_wanted(name, patterns);
 	if (!plan->wanted)
@@ -141,7 +129,6 @@ struct event_plan *event_plan_create(const bt_event_class *event_class, char *co
 	plan->level = level_of(event_class);
 	make_scopes(plan, stream_class);
 	find_facts(plan);
-	make_json(plan);
 	return plan;
 }
 

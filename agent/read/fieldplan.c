@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "encode/jsontext.h"
-
 /* What the parts of one scope's plan share. */
 struct making {
 	GStringChunk *texts;
@@ -51,22 +49,10 @@ struct text field_plan_text(GStringChunk *texts, const char *text)
 	return (struct text){g_string_chunk_insert_len(texts, valid, (gssize)size), (uint32_t)size};
 }
 
-void field_plan_put_json(GString *out, struct text text)
-{
-	size_t before = out->len;
-	unsigned repaired = 0;
-	char *end;
-
-	g_string_set_size(out, before + JSONTEXT_MAX(text.size));
-	end = jsontext_put(out->str + before, text.data, text.size, &repaired);
-	g_string_set_size(out, (gsize)(end - out->str));
-}
-
 /* Two names may become one when they are repaired, and two contexts may have the same. */
 static void name_part(struct making *making, struct field_plan *plan, const char *name, GHashTable *names)
 {
 	g_autofree char *differs = g_utf8_make_valid(name, -1);
-	GString *json = g_string_new(NULL);
 
 	for (unsigned n = 2; g_hash_table_contains(names, differs); n++) {
 		g_autofree char *valid = g_utf8_make_valid(name, -1);
@@ -76,11 +62,6 @@ static void name_part(struct making *making, struct field_plan *plan, const char
 	}
 	g_hash_table_add(names, g_strdup(differs));
 	plan->name = field_plan_text(making->texts, differs);
-	field_plan_put_json(json, plan->name);
-	g_string_append_c(json, ':');
-	plan->json = (struct text){
-		g_string_chunk_insert_len(making->texts, json->str, (gssize)json->len), (uint32_t)json->len};
-	g_string_free(json, TRUE);
 }
 
 /* Parts */

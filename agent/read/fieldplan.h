@@ -12,7 +12,4 @@ void field_plan_free(struct field_plan *plan);
 /* @text as UTF-8, kept in @texts. */
 struct text field_plan_text(GStringChunk *texts, const char *text);
 
-/* The same as JSON, with its quotes. */
-void field_plan_put_json(GString *out, struct text text);
-
 #endif

@@ -2,8 +2,7 @@
 #include "read/foreign.h"
 
 #include "base/clock.h"
-#include "read/eventjson.h"
-#include "read/eventotlp.h"
+#include "read/eventpack.h"
 
 struct foreign {
 	struct pipeline *pipeline;
@@ -12,9 +11,7 @@ struct foreign {
 	GHashTable *traces;              /* struct trace_facts, by trace */
 	const struct event_plan *plan;   /* events of one class come in runs, */
 	const struct trace_facts *trace; /* and of one trace, too */
-	struct event_json json;
-	struct event_otlp otlp;
-	struct buffer encoded[BATCH_FORMATS]; /* of which those of events are used */
+	struct buffer record;            /* of the event at hand */
 };
 
 static void destroy_plan(void *plan)
@@ -35,7 +32,6 @@ struct foreign *foreign_create(struct pipeline *pipeline, char *const *patterns)
 	foreign->patterns = patterns;
 	foreign->plans = g_hash_table_new_full(NULL, NULL, NULL, destroy_plan);
 	foreign->traces = g_hash_table_new_full(NULL, NULL, NULL, destroy_trace);
-	foreign->otlp.host = g_get_host_name();
 	return foreign;
 }
 
@@ -43,10 +39,7 @@ void foreign_destroy(struct foreign *foreign)
 {
 	g_hash_table_unref(foreign->plans);
 	g_hash_table_unref(foreign->traces);
-	event_json_free(&foreign->json);
-	event_otlp_free(&foreign->otlp);
-	for (int i = 0; i < BATCH_FORMATS; i++)
-		buffer_free(&foreign->encoded[i]);
+	buffer_free(&foreign->record);
 	g_free(foreign);
 }
 
@@ -101,49 +94,29 @@ static void see(struct event_seen *seen, const bt_message *message, const bt_eve
 }
 
 /* One that is too large is empty, so that each output counts it as such. */
-static void encode(
-	struct foreign *foreign, enum batch_format format, const struct event_seen *seen, int64_t now)
+static void take(struct foreign *foreign, const struct event_seen *seen, int64_t now)
 {
-	struct buffer *out = &foreign->encoded[format];
+	int64_t wall = clock_wall();
 
-	out->size = 0;
-	if (format == BATCH_EVENT_OTLP)
-		event_otlp_put(&foreign->otlp, out, seen, now);
-	else
-		event_json_put(&foreign->json, out, seen);
-}
-
-static struct pipeline_item encode_all(
-	struct foreign *foreign, unsigned formats, const struct event_seen *seen)
-{
-	bool dated = seen->moment.kind == MOMENT_TIME, otlp = formats >> BATCH_EVENT_OTLP & 1;
-	int64_t now = otlp || !dated ? clock_wall() : 0;
-	struct pipeline_item item = {.time = dated ? seen->moment.time : now};
-
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		if (!(formats >> i & 1))
-			continue;
-		encode(foreign, i, seen, now);
-		item.of[i] = &foreign->encoded[i];
-	}
-	return item;
+	foreign->record.size = 0;
+	event_pack(&foreign->record, seen, wall);
+	pipeline_foreign(foreign->pipeline, &foreign->record,
+		seen->moment.kind == MOMENT_TIME ? seen->moment.time : wall, now);
 }
 
 bool foreign_take(
 	struct foreign *foreign, const bt_message *message, const struct clock_steps *steps, int64_t now)
 {
-	unsigned formats = pipeline_event_formats(foreign->pipeline);
+	bool wanted = pipeline_wants_events(foreign->pipeline);
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	struct event_seen seen = {0};
-	struct pipeline_item item;
 
-	if (formats)
+	if (wanted)
 		seen.plan = find_plan(foreign, event);
-	if (!formats || !seen.plan->wanted)
+	if (!wanted || !seen.plan->wanted)
 		return false;
 	seen.trace = find_trace(foreign, event);
 	see(&seen, message, event, steps);
-	item = encode_all(foreign, formats, &seen);
-	pipeline_foreign(foreign->pipeline, &item, now);
+	take(foreign, &seen, now);
 	return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events that are no part of a span, encoded in the formats that somebody takes. It keeps a plan for each
- * event class that it has met.
+ * Events that are no part of a span, as records. It keeps a plan for each event class that it has met.
  */
 #ifndef READ_FOREIGN_H
 #define READ_FOREIGN_H
@@ -18,8 +17,7 @@ struct foreign *foreign_create(struct pipeline *pipeline, char *const *patterns)
 void foreign_destroy(struct foreign *foreign);
 
 /*
- * Puts an event into the pipeline, in each of the formats that it wants; false if it wants none, or not this
- * event. @steps, of its clock, or NULL, date it; @now is the pipeline's clock.
+ * Puts an event into the pipeline; false if that wants none, or not this one. @steps, of its clock, or NULL, date it; @now is the pipeline's clock.
  */
 bool foreign_take(
 	struct foreign *foreign, const bt_message *message, const struct clock_steps *steps, int64_t now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "read/eventplace.h"
+#include "encode/eventplace.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where in an event a field is, as a JSON Pointer (RFC 6901) into its JSON: "/payload/list/3". */
-#ifndef READ_EVENTPLACE_H
-#define READ_EVENTPLACE_H
+#ifndef ENCODE_EVENTPLACE_H
+#define ENCODE_EVENTPLACE_H
 
 #include <stdint.h>
 
