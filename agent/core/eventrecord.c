@@ -113,59 +113,78 @@ void event_put_real(struct buffer *out, enum field_kind kind, double value)
 	out->size += 1 + sizeof(bits);
 }
 
-/* Reading */
+/* Reading. What has failed is at its end, where nothing comes. */
 
-static const uint8_t *take(struct event_cursor *from, size_t size)
+static void fail(struct event_cursor *from)
+{
+	from->failed = true;
+	from->at = from->end;
+}
+
+static inline size_t left(const struct event_cursor *from)
+{
+	return (size_t)(from->end - from->at);
+}
+
+/* @size bytes; NULL, and then it has failed, if there are not as many. */
+static inline const uint8_t *take(struct event_cursor *from, size_t size)
 {
 	const uint8_t *at = from->at;
 
-	if (size > (size_t)(from->end - at))
-		from->failed = true;
-	if (from->failed)
+	if (size > left(from)) {
+		fail(from);
 		return NULL;
+	}
 	from->at += size;
 	return at;
 }
 
-static uint8_t take_u8(struct event_cursor *from)
-{
-	const uint8_t *byte = take(from, 1);
-
-	return byte ? *byte : 0;
-}
-
-enum field_kind event_take_kind(struct event_cursor *from)
-{
-	uint8_t kind = take_u8(from);
-
-	from->failed |= !kind || kind >= FIELD_KINDS;
-	return from->failed ? 0 : (enum field_kind)kind;
-}
-
-bool event_take_bool(struct event_cursor *from)
-{
-	uint8_t value = take_u8(from);
-
-	from->failed |= value > 1;
-	return value == 1;
-}
-
-uint64_t event_take_unsigned(struct event_cursor *from)
+/* Most numbers are small. */
+static inline uint64_t take_number(struct event_cursor *from)
 {
 	uint64_t number;
-	const uint8_t *next = from->failed ? NULL : varint_get(from->at, from->end, &number);
+	const uint8_t *next;
 
+	if (from->at < from->end && *from->at < 0x80)
+		return *from->at++;
+	next = varint_get(from->at, from->end, &number);
 	if (!next) {
-		from->failed = true;
+		fail(from);
 		return 0;
 	}
 	from->at = next;
 	return number;
 }
 
+enum field_kind event_take_kind(struct event_cursor *from)
+{
+	const uint8_t *byte = take(from, 1);
+	uint8_t kind = byte ? *byte : 0;
+
+	if (!kind || kind >= FIELD_KINDS) {
+		fail(from);
+		return 0;
+	}
+	return (enum field_kind)kind;
+}
+
+bool event_take_bool(struct event_cursor *from)
+{
+	const uint8_t *value = take(from, 1);
+
+	if (value && *value > 1)
+		fail(from);
+	return value && *value == 1;
+}
+
+uint64_t event_take_unsigned(struct event_cursor *from)
+{
+	return take_number(from);
+}
+
 int64_t event_take_signed(struct event_cursor *from)
 {
-	return varint_unfold(event_take_unsigned(from));
+	return varint_unfold(take_number(from));
 }
 
 double event_take_real(struct event_cursor *from)
@@ -183,7 +202,7 @@ double event_take_real(struct event_cursor *from)
 
 struct text event_take_text(struct event_cursor *from)
 {
-	uint64_t size = event_take_count(from);
+	uint64_t size = take_number(from);
 	const uint8_t *text = take(from, size);
 
 	return text ? (struct text){(const char *)text, (uint32_t)size} : (struct text){"", 0};
@@ -192,16 +211,20 @@ struct text event_take_text(struct event_cursor *from)
 /* Each takes a byte at least. */
 uint64_t event_take_count(struct event_cursor *from)
 {
-	uint64_t count = event_take_unsigned(from);
+	uint64_t count = take_number(from);
 
-	from->failed |= count > (uint64_t)(from->end - from->at);
-	return from->failed ? 0 : count;
+	if (count <= left(from))
+		return count;
+	fail(from);
+	return 0;
 }
 
 bool event_enter(struct event_cursor *from)
 {
-	from->failed |= from->depth == EVENT_DEPTH_MAX;
-	from->depth += !from->failed;
+	if (from->depth < EVENT_DEPTH_MAX)
+		from->depth++;
+	else
+		fail(from);
 	return !from->failed;
 }
 

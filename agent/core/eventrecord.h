@@ -129,6 +129,13 @@ static inline void event_put_text(struct buffer *out, const char *text, size_t s
 	out->size = (size_t)(to + size - out->data);
 }
 
+/* The same of one that was packed before, as names are, once. */
+static inline void event_put_packed(struct buffer *out, struct text packed)
+{
+	copy_few((char *)buffer_reserve(out, packed.size), packed.data, packed.size);
+	out->size += packed.size;
+}
+
 /* Of a value: its kind; its kind and a number that it begins with. */
 static inline void event_put_kind(struct buffer *out, enum field_kind kind)
 {

@@ -12,11 +12,13 @@ struct span_memory {
 	struct buffer annotations, tags; /* of struct annotation, of struct tag */
 	struct buffer texts;
 	struct buffer more; /* struct span_more, and what it has */
+	uint32_t left_out;  /* so many tags were there that a span has no place for */
 };
 
 static inline void span_memory_clear(struct span_memory *memory)
 {
 	memory->annotations.size = memory->tags.size = memory->texts.size = memory->more.size = 0;
+	memory->left_out = 0;
 }
 
 static inline void span_memory_free(struct span_memory *memory)

@@ -148,12 +148,17 @@ static bool is_text(struct text text, const char *word)
 	return text.size == strlen(word) && !memcmp(text.data, word, text.size);
 }
 
+static const char *const addresses[REMOTES] = {"sa", "ca", "ma"};
+
+static bool is_address(struct text key)
+{
+	return is_text(key, addresses[0]) || is_text(key, addresses[1]) || is_text(key, addresses[2]);
+}
+
 static void take_remote(struct reading *is, struct text key, const struct endpoint *host)
 {
-	static const char *const keys[] = {"sa", "ca", "ma"};
-
 	for (int i = 0; i < REMOTES; i++) {
-		if (!is_text(key, keys[i]))
+		if (!is_text(key, addresses[i]))
 			continue;
 		is->has_remote[i] = true;
 		is->remotes[i] = *host;
@@ -171,8 +176,10 @@ static void take_tag(
 
 	if (host && kind == TYPE_BOOL && value.size == 1 && *value.data == 1)
 		take_remote(is, key, host);
-	if (kind != TYPE_STRING)
+	if (kind != TYPE_STRING) {
+		is->memory->left_out += kind != TYPE_BOOL || !is_address(key);
 		return;
+	}
 	if (host && !is->has_host) {
 		is->span->local = *host;
 		is->has_host = true;

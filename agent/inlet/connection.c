@@ -34,6 +34,7 @@ void connection_end(struct connection *connection)
 	buffer_free(&connection->in);
 	holders_weigh(connection, room);
 	holders_leave(connection);
+	connection->inlet->protocol->close(connection->own);
 	bufferevent_free(connection->bev);
 	g_queue_unlink(&inlet->connections, &connection->link);
 	g_free(connection);
@@ -46,71 +47,6 @@ void connection_close(struct connection *connection, enum ledger_row row)
 }
 
 /* What has come */
-
-/* How much of @size bytes the first message takes, and where its call begins. */
-struct message {
-	size_t begin, size;
-};
-
-enum found { FOUND, NOT_WHOLE, NOT_SCRIBE };
-
-static uint32_t number_at(const uint8_t *data)
-{
-	return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
-}
-
-/*
- * A frame's length is below 2^24, so its first byte is 0 or 1; without a frame, a call begins with its
- * version, or with the length of its method's name, and then that name.
- */
-static bool learn_speech(struct connection *connection, const uint8_t *data)
-{
-	bool name = g_ascii_isalpha(data[4]);
-
-	if (data[0] & 0x80)
-		connection->speech = SPEECH_UNFRAMED;
-	else if (number_at(data) > FRAME_MAX)
-		return false;
-	else
-		connection->speech = name ? SPEECH_UNFRAMED : SPEECH_FRAMED;
-	return true;
-}
-
-static enum found find_unframed(
-	struct connection *connection, const uint8_t *data, size_t size, struct message *message)
-{
-	enum tbinaryend_state state = tbinaryend_find(&connection->end, data, size);
-
-	if (state == TBINARYEND_BAD || connection->end.at > FRAME_MAX ||
-		(state == TBINARYEND_MORE && size > FRAME_MAX))
-		return NOT_SCRIBE;
-	if (state == TBINARYEND_MORE)
-		return NOT_WHOLE;
-	*message = (struct message){0, connection->end.at};
-	connection->end = (struct tbinaryend){0};
-	return FOUND;
-}
-
-static enum found find_message(struct connection *connection, struct message *message)
-{
-	const uint8_t *data = connection->in.data + connection->parsed;
-	size_t size = connection->in.size - connection->parsed;
-	uint32_t length;
-
-	if (size < 5)
-		return NOT_WHOLE;
-	if (connection->speech == SPEECH_UNKNOWN && !learn_speech(connection, data))
-		return NOT_SCRIBE;
-	if (connection->speech == SPEECH_UNFRAMED)
-		return find_unframed(connection, data, size, message);
-	length = number_at(data);
-	if (!length || length > FRAME_MAX)
-		return NOT_SCRIBE;
-	if (size - 4 < length)
-		return NOT_WHOLE;
-	*message = (struct message){4, length};
-	return FOUND;
-}
 
 /* What is parsed goes; memory of a large call is not kept. */
 static void tidy(struct connection *connection)
@@ -145,25 +81,25 @@ static void pause_reading(struct connection *connection)
 /* Takes all calls that are there; false, with the reason in @why, if something else is. */
 static bool take_calls(struct connection *connection, char *why, size_t why_size)
 {
-	struct message message;
-	enum found found = NOT_WHOLE;
+	const struct protocol *protocol = connection->inlet->protocol;
+	struct found found = {FOUND_NOTHING, 0, 0};
 
 	while (!connection->paused) {
 		const uint8_t *data = connection->in.data + connection->parsed;
 
-		found = find_message(connection, &message);
-		if (found != FOUND)
+		found = protocol->find(connection);
+		if (found.what != FOUND_CALL)
 			break;
-		if (!answer_call(connection, data + message.begin, message.size, why, why_size))
+		if (!protocol->call(connection, data + found.begin, found.size, why, why_size))
 			return false;
-		connection->parsed += message.begin + message.size;
+		connection->parsed += found.begin + found.size;
 		connection->begun = connection->in.size > connection->parsed ? connection->heard : 0;
 		if (!may_read(connection))
 			pause_reading(connection);
 	}
-	if (found == NOT_SCRIBE)
-		snprintf(why, why_size, "it does not speak Scribe");
-	return found != NOT_SCRIBE;
+	if (found.what == FOUND_GARBAGE)
+		snprintf(why, why_size, "it does not speak %s", protocol->name);
+	return found.what != FOUND_GARBAGE;
 }
 
 static void close_garbage(struct connection *connection, const char *why)
@@ -293,6 +229,7 @@ void connection_accept(struct inlet *inlet, evutil_socket_t fd, const struct soc
 	connection->bev = bufferevent_socket_new(inlet->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	bufferevent_setcb(connection->bev, on_read, on_written, on_event, connection);
 	bufferevent_setwatermark(connection->bev, EV_READ, 0, READ_BYTES);
+	connection->own = inlet->protocol->open(connection);
 	g_queue_push_tail_link(&inlet->connections, &connection->link);
 	inlet_sweep_soon(inlet);
 	bufferevent_enable(connection->bev, EV_READ | EV_WRITE);

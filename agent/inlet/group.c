@@ -24,7 +24,7 @@ struct group *group_open(struct inlet *inlet, const struct weight *weight)
 	group = *open = g_new0(struct group, 1);
 	group->link.data = group;
 	group->calls = g_ptr_array_new();
-	group->spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	group->spans = batch_create(inlet->protocol->spans, 0, 0);
 	group->takes_spans = fanout_takes(inlet->fanout, KIND_SPANS);
 	if (fanout_takes(inlet->fanout, KIND_MESSAGES))
 		group->messages = batch_create(BATCH_MESSAGES, 0, 0);
@@ -83,7 +83,7 @@ static void answer_group(struct inlet *inlet, struct group *group, enum answer a
 		struct call *call = g_ptr_array_index(calls, calls->len - 1);
 
 		group_forget_call(call);
-		answer_log(call, answer);
+		inlet->protocol->answer(call, answer);
 	}
 	group_free(inlet, group);
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "core/via.h"
 #include "inlet/inner.h"
+#include "inlet/scribe/scribe.h"
 #include "net/listen.h"
 
 /* One line of a kind in so much time. */
@@ -307,6 +308,7 @@ static void inlet_free(struct inlet *inlet)
 	event_free(inlet->sweep);
 	event_free(inlet->resume);
 	event_base_free(inlet->base);
+	inlet->protocol->destroy(inlet->own);
 	fanout_destroy(inlet->fanout);
 	buffer_free(&inlet->scratch);
 	buffer_free(&inlet->encoded);
@@ -323,6 +325,8 @@ struct inlet *inlet_create(
 	inlet->options = *options;
 	inlet->listening = inlet->door = -1;
 	inlet->began = clock_wall() / NS_PER_SECOND;
+	inlet->protocol = &scribe_protocol;
+	inlet->own = inlet->protocol->create();
 	inlet->fanout = fanout_create_second(outlets);
 	pthread_mutex_init(&inlet->lock, NULL);
 	holders_init(inlet);
@@ -378,7 +382,7 @@ int inlet_move(struct inlet *inlet, const char *address)
 void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets)
 {
 	fanout_configure(inlet->fanout, outlets);
-	circle_renew(inlet);
+	atomic_fetch_add(&inlet->configured, 1);
 	pthread_mutex_lock(&inlet->lock);
 	take_limits(inlet, config);
 	pthread_mutex_unlock(&inlet->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The inlet as its parts share it. All but what `lock` guards is its thread's. */
+/* The inlet as its parts and the protocols share it. All but what `lock` guards is its thread's. */
 #ifndef INLET_INNER_H
 #define INLET_INNER_H
 
@@ -11,14 +11,10 @@
 #include <event2/listener.h>
 #include <glib.h>
 
-#include "base/siphash.h"
 #include "encode/spanread.h"
 #include "inlet/inlet.h"
 #include "net/peer.h"
 #include "queue/fanout.h"
-#include "wire/scribecall.h"
-#include "wire/tbinaryend.h"
-#include "wire/trail.h"
 
 /* Memory that is kept for the next call. */
 #define KEPT_BYTES (64 * 1024)
@@ -40,15 +36,40 @@ struct inlet_limits {
 /* The answer that Log() has. */
 enum answer { ANSWER_OK = 0, ANSWER_TRY_LATER = 1 };
 
-/* A call until it is answered: calls of a connection are answered in their order. */
+/* A call until it is answered. A protocol's own begins with it. */
 struct call {
 	struct call *next;
 	struct connection *connection;
 	struct group *group; /* it waits for; NULL: the reply is there */
-	struct scribecall_id id;
 	bool wants_reply;
-	uint32_t messages;
+	uint32_t messages; /* or spans */
 	struct buffer reply;
+};
+
+/* Where a call stands in what has come. */
+struct found {
+	enum { FOUND_NOTHING, FOUND_CALL, FOUND_GARBAGE } what;
+	size_t begin, size; /* bytes before it, and its own */
+};
+
+/* How senders speak: one for each way, each in a file or folder of its own. All in the inlet's thread. */
+struct protocol {
+	const char *name;        /* "Scribe", for people */
+	const char *key;         /* of [input], which sets its address */
+	enum batch_format spans; /* what its senders' spans are, as items */
+	/* What is its own of an inlet (inlet->own), and of a connection (connection->own). */
+	void *(*create)(void);
+	void (*destroy)(void *own);
+	void *(*open)(struct connection *connection);
+	void (*close)(void *own);
+	/* Looks for the next call in what has come (connection->in from connection->parsed on). */
+	struct found (*find)(struct connection *connection);
+	/* Begins a call, and answers it or puts it into a group; false, with the reason in @why, if it is
+	 * none. */
+	bool (*call)(
+		struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size);
+	/* What it was handed is safe, or is to be sent again: writes the reply. */
+	void (*answer)(struct call *call, enum answer answer);
 };
 
 /* A user of this node, or an address, who has connections. */
@@ -66,11 +87,10 @@ struct connection {
 	bool guest;  /* there was no room for it: it is told to try later, and has to go soon */
 	bool served; /* a call with messages has come */
 	GList link;
-	enum { SPEECH_UNKNOWN, SPEECH_FRAMED, SPEECH_UNFRAMED } speech;
+	void *own; /* the protocol's */
 	struct buffer in;
-	size_t parsed; /* bytes of it */
-	struct tbinaryend end;
-	struct call *first, **last;
+	size_t parsed;              /* bytes of it */
+	struct call *first, **last; /* answered in their order */
 	unsigned calls;
 	bool paused;     /* it is not read from */
 	int64_t came;    /* when it was let in, */
@@ -114,14 +134,10 @@ enum saying {
 	SAYINGS
 };
 
-/* With which items are stamped; and when it was drawn, CLOCK_MONOTONIC ns. */
-struct circle_key {
-	uint8_t bytes[SIPHASH_KEY_SIZE];
-	int64_t drawn;
-};
-
 struct inlet {
 	struct inlet_options options;
+	const struct protocol *protocol;
+	void *own; /* the protocol's */
 	pthread_t thread;
 	struct event_base *base;
 	struct event *wake;  /* somebody asks for something, or something is settled */
@@ -146,8 +162,7 @@ struct inlet {
 	/* scratch memory */
 	struct buffer scratch, encoded;
 	struct span_memory memory;
-	struct circle_key key;
-	atomic_bool key_is_old; /* any thread says so */
+	atomic_uint configured; /* so often it was; any thread's */
 	struct {
 		int64_t at; /* when it was said last */
 		unsigned unsaid;
@@ -234,48 +249,32 @@ bool patience_is_stalled(const struct connection *connection, int64_t now, int64
 /* Closes those that are silent, or slow, where they should not be. */
 void patience_sweep(struct inlet *inlet);
 
-/* answer.c */
+/* call.c */
 
-/* Answers the call, or puts it into a group; false, with the reason in @why, if it is none. */
-bool answer_call(struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size);
-void answer_log(struct call *call, enum answer answer);
+/* A call of @size bytes, whose first member is a struct call, behind those of the connection. */
+void *call_begin(struct connection *connection, size_t size, uint32_t messages, bool wants_reply);
 void call_free(struct call *call);
 
-/* circle.c */
-
-/* What an item is, wherever it comes by: a span's ids, a message's category and payload. */
-struct identity {
-	const uint8_t *part[2];
-	size_t size[2];
-};
-
-/* Whether the item has been here before; */
-bool circle_came_round(struct inlet *inlet, const struct trail *trail, const struct identity *identity);
-
-/* it has come one agent further. */
-void circle_step(struct inlet *inlet, struct trail *trail, const struct identity *identity);
-
-/* What was here before is not known any more. Any thread. */
-void circle_renew(struct inlet *inlet);
-
-/* messages.c */
-
-/* How many of a call's messages have been here before. */
-uint32_t messages_come_round(struct inlet *inlet, const struct scribecall *call);
-
-/* What became of a call's messages. */
-struct messages {
+/* What a call's messages, or spans, became. */
+struct taken {
 	uint32_t taken, refused[REFUSALS];
 	char why[300]; /* of the first that was refused */
 	enum refusal reason;
 };
 
-/* What the call has of each kind. */
-struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call, size_t bytes);
+/* Other outputs, if there are, from this call on. */
+void call_take_up_outlets(struct inlet *inlet);
 
-/* Adds the spans of a call to the group, and what else is taken. */
-void messages_take(
-	struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages);
+/* Whether there is room for a call of this weight, here and at the outputs; others are told to try later. */
+bool call_has_room(struct inlet *inlet, const struct weight *weight);
+
+/* Nothing of it is taken; @also is counted, too, unless it is MESSAGES_PUT_OFF. */
+void call_put_off(struct call *call, enum ledger_row also);
+
+/* Counts what became of a call that was put into @group: it waits for that, if anything was taken; false:
+ * nothing was, and it is to be answered. */
+bool call_enter(
+	struct call *call, struct group *group, const struct weight *weight, const struct taken *taken);
 
 /* group.c */
 

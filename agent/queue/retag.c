@@ -61,7 +61,9 @@ static bool change(
 		return false;
 	if (!item_read(&span, format, item, size, &is->read))
 		return true;
-	if (!retag_span(&span, is->rules, is->names, &is->memory, is->counts))
+	/* tags of other agents' that are no text are shown nowhere, and no rule can be held against them */
+	is->counts->dropped += is->read.left_out;
+	if (!retag_span(&span, is->rules, is->names, &is->memory, is->counts) && !is->read.left_out)
 		return false;
 	format_again(format, out, &span, item, size);
 	return true;

@@ -58,7 +58,7 @@ static void put_members(struct walk *walk, const struct field_plan *plan, const 
 	for (uint32_t i = 0; i < plan->count && !walk->too_large; i++) {
 		const struct field_plan *part = &plan->parts[i];
 
-		event_put_text(walk->out, part->name.data, part->name.size);
+		event_put_packed(walk->out, part->packed);
 		put_field(walk, part, bt_field_structure_borrow_member_field_by_index_const(field, i));
 	}
 }
@@ -87,7 +87,7 @@ static void put_variant(struct walk *walk, const struct field_plan *plan, const 
 	const struct field_plan *part = &plan->parts[bt_field_variant_get_selected_option_index(field)];
 
 	event_put_kind(walk->out, FIELD_VARIANT);
-	event_put_text(walk->out, part->name.data, part->name.size);
+	event_put_packed(walk->out, part->packed);
 	put_field(walk, part, bt_field_variant_borrow_selected_option_field_const(field));
 }
 

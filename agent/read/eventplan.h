@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Plans for any event: what its fields are, made once for each event class that a trace brings, so that names
- * are repaired and made to differ once, and each event is walked along its plan.
+ * are repaired, packed and made to differ once, and each event is walked along its plan.
  */
 #ifndef READ_EVENTPLAN_H
 #define READ_EVENTPLAN_H
@@ -18,7 +18,8 @@
  * choices of a variant. */
 struct field_plan {
 	enum field_kind kind;
-	struct text name; /* UTF-8; no other part of the same whole has it */
+	struct text name;   /* UTF-8; no other part of the same whole has it */
+	struct text packed; /* the same as records have it */
 	uint32_t count;
 	struct field_plan *parts;
 };

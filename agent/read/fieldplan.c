@@ -49,6 +49,18 @@ struct text field_plan_text(GStringChunk *texts, const char *text)
 	return (struct text){g_string_chunk_insert_len(texts, valid, (gssize)size), (uint32_t)size};
 }
 
+static struct text pack_name(GStringChunk *texts, struct text name)
+{
+	struct buffer packed = {0};
+	struct text kept;
+
+	event_put_text(&packed, name.data, name.size);
+	kept = (struct text){g_string_chunk_insert_len(texts, (const char *)packed.data, (gssize)packed.size),
+		(uint32_t)packed.size};
+	buffer_free(&packed);
+	return kept;
+}
+
 /* Two names may become one when they are repaired, and two contexts may have the same. */
 static void name_part(struct making *making, struct field_plan *plan, const char *name, GHashTable *names)
 {
@@ -62,6 +74,7 @@ static void name_part(struct making *making, struct field_plan *plan, const char
 	}
 	g_hash_table_add(names, g_strdup(differs));
 	plan->name = field_plan_text(making->texts, differs);
+	plan->packed = pack_name(making->texts, plan->name);
 }
 
 /* Parts */

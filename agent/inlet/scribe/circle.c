@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items that come round: inner.h.
+ * Items that come round: scribe.h.
  *
  * An agent that is the first, second, fourth and so on by which an item comes stamps it with a keyed hash of
  * what it is, in place of the stamp that it has. In a circle of agents some one of them so finds its own, the
@@ -15,37 +15,35 @@
 
 #include "base/clock.h"
 #include "base/siphash.h"
-#include "inlet/inner.h"
+#include "inlet/scribe/scribe.h"
 
 /* Counting goes on from there, so that items are stamped for ever. */
 #define MOST_HOPS 64
 #define KEY_NS (5 * 60 * NS_PER_SECOND)
 
-void circle_renew(struct inlet *inlet)
-{
-	atomic_store(&inlet->key_is_old, true);
-}
-
 static void draw_key(struct inlet *inlet)
 {
-	struct circle_key *key = &inlet->key;
+	unsigned configured = atomic_load(&inlet->configured);
+	struct scribe_own *own = inlet->own;
 	int64_t now = clock_monotonic();
 
-	if (!atomic_exchange(&inlet->key_is_old, false) && key->drawn && now - key->drawn < KEY_NS)
+	if (own->configured == configured && own->drawn && now - own->drawn < KEY_NS)
 		return;
-	if (getrandom(key->bytes, sizeof(key->bytes), 0) != sizeof(key->bytes))
-		memcpy(key->bytes, &now, sizeof(now)); /* there always is some */
-	key->drawn = now;
+	if (getrandom(own->key, sizeof(own->key), 0) != sizeof(own->key))
+		memcpy(own->key, &now, sizeof(now)); /* there always is some */
+	own->drawn = now;
+	own->configured = configured;
 }
 
 /* Never 0, which is none. */
 static uint64_t stamp_of(struct inlet *inlet, const struct identity *identity)
 {
+	const struct scribe_own *own = inlet->own;
 	uint64_t parts[G_N_ELEMENTS(identity->part)], stamp;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
-		parts[i] = siphash(inlet->key.bytes, identity->part[i], identity->size[i]);
-	stamp = siphash(inlet->key.bytes, parts, sizeof(parts));
+		parts[i] = siphash(own->key, identity->part[i], identity->size[i]);
+	stamp = siphash(own->key, parts, sizeof(parts));
 	return stamp ? stamp : 1;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From messages to items, which are spans, or for outputs that take messages, these themselves: inner.h. */
+/* From messages to items, which are spans, or for outputs that take messages, these themselves: scribe.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/sanitize.h"
-#include "inlet/inner.h"
+#include "inlet/scribe/scribe.h"
 #include "wire/base64.h"
 #include "wire/base64read.h"
 #include "wire/message.h"
@@ -161,7 +161,7 @@ uint32_t messages_come_round(struct inlet *inlet, const struct scribecall *call)
 	return count;
 }
 
-static void explain(struct messages *messages, enum refusal refusal, uint32_t number, uint32_t count,
+static void explain(struct taken *taken, enum refusal refusal, uint32_t number, uint32_t count,
 	const struct scribecall_entry *entry, const char *category)
 {
 	char words[64] = "";
@@ -169,12 +169,12 @@ static void explain(struct messages *messages, enum refusal refusal, uint32_t nu
 	if (entry->category)
 		words_copy(words, sizeof(words), entry->category, entry->category_size);
 	if (refusal == REFUSED_CATEGORY)
-		snprintf(messages->why, sizeof(messages->why),
+		snprintf(taken->why, sizeof(taken->why),
 			"message %u of %u is of category \"%s\"; only spans, of category \"%s\", are taken, "
 			"as no output takes messages",
 			number, count, words, category);
 	else
-		snprintf(messages->why, sizeof(messages->why), "message %u of %u %s", number, count,
+		snprintf(taken->why, sizeof(taken->why), "message %u of %u %s", number, count,
 			refusal == REFUSED_ID ? "is a span whose id, or trace id, is 0"
 			: refusal == REFUSED_OVERSIZE
 				? "is larger than 1 MiB, or than an output's `batch-size`"
@@ -206,12 +206,11 @@ struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call,
 	return weight;
 }
 
-void messages_take(
-	struct inlet *inlet, struct group *group, struct scribecall *call, struct messages *messages)
+void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct taken *taken)
 {
 	struct inlet_limits limits = inlet_limits(inlet);
 
-	*messages = (struct messages){0};
+	*taken = (struct taken){0};
 	for (uint32_t i = 0; i < call->count; i++) {
 		struct scribecall_entry entry;
 		enum refusal refusal;
@@ -219,13 +218,13 @@ void messages_take(
 		scribecall_next(call, &entry);
 		refusal = take(inlet, group, limits.category, &entry);
 		if (refusal == TAKEN) {
-			messages->taken++;
+			taken->taken++;
 			continue;
 		}
-		if (!*messages->why) {
-			messages->reason = refusal;
-			explain(messages, refusal, i + 1, call->count, &entry, limits.category);
+		if (!*taken->why) {
+			taken->reason = refusal;
+			explain(taken, refusal, i + 1, call->count, &entry, limits.category);
 		}
-		messages->refused[refusal]++;
+		taken->refused[refusal]++;
 	}
 }

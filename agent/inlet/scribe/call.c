@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each call is answered: scribe.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/sanitize.h"
+#include "core/via.h"
+#include "inlet/scribe/scribe.h"
+
+/* fb303's states of a service. */
+enum { FB_ALIVE = 2, FB_STOPPING = 3, FB_WARNING = 5 };
+
+static struct scribe_call *begin(struct connection *connection, const struct scribecall *from)
+{
+	const struct scribe_speech *speech = connection->own;
+	struct scribe_call *call = call_begin(connection, sizeof(*call), from->count, from->wants_reply);
+
+	scribecall_identify(from, speech->kind == SPEECH_FRAMED, &call->id);
+	return call;
+}
+
+void scribe_answer(struct call *call, enum answer answer)
+{
+	const struct scribe_call *its = (const struct scribe_call *)call;
+
+	if (call->wants_reply)
+		scribecall_put_number(&call->reply, &its->id, TBINARY_I32, answer);
+	connection_flush(call->connection);
+}
+
+/* fb303 */
+
+static int answer_status(struct inlet *inlet)
+{
+	bool putting_off;
+
+	pthread_mutex_lock(&inlet->lock);
+	putting_off = inlet->state.putting_off;
+	pthread_mutex_unlock(&inlet->lock);
+	return inlet->quiet ? FB_STOPPING : putting_off ? FB_WARNING : FB_ALIVE;
+}
+
+static const char *status_words(int status)
+{
+	return status == FB_STOPPING ? "stopping"
+	       : status == FB_WARNING
+		       ? "senders are told to try later: the outputs' queues or spools have no room"
+		       : "taking spans";
+}
+
+static const struct {
+	const char *name;
+	enum ledger_row row;
+} counters[] = {
+	{"messages", MESSAGES_RECEIVED},
+	{"messages_taken", MESSAGES_TAKEN},
+	{"messages_put_off", MESSAGES_PUT_OFF},
+	{"messages_refused_category", MESSAGES_REFUSED_CATEGORY},
+	{"messages_refused_malformed", MESSAGES_REFUSED_MALFORMED},
+	{"messages_refused_id", MESSAGES_REFUSED_ID},
+	{"messages_refused_oversize", MESSAGES_REFUSED_OVERSIZE},
+	{"spans", SPANS_RECEIVED},
+};
+
+static void answer_counters(struct scribe_call *call)
+{
+	struct scribecall_counter list[G_N_ELEMENTS(counters)];
+	struct ledger rows;
+
+	ledger_read(&rows);
+	for (size_t i = 0; i < G_N_ELEMENTS(counters); i++)
+		list[i] = (struct scribecall_counter){counters[i].name, rows.row[counters[i].row]};
+	scribecall_put_counters(&call->call.reply, &call->id, list, G_N_ELEMENTS(list));
+}
+
+static void answer_counter(struct scribe_call *call, const struct scribecall *from)
+{
+	struct ledger rows;
+	int64_t value = 0;
+
+	ledger_read(&rows);
+	for (size_t i = 0; i < G_N_ELEMENTS(counters); i++)
+		if (from->key && from->key_size == strlen(counters[i].name) &&
+			memcmp(from->key, counters[i].name, from->key_size) == 0)
+			value = rows.row[counters[i].row];
+	scribecall_put_number(&call->call.reply, &call->id, TBINARY_I64, value);
+}
+
+static void refuse(struct scribe_call *call)
+{
+	char words[64];
+
+	words_copy(words, sizeof(words), (const uint8_t *)call->id.method, strlen(call->id.method));
+	inlet_say(call->call.connection->inlet, SAY_FOREIGN_CALL, "%s: refused its call of %s()",
+		call->call.connection->peer, words);
+	scribecall_put_exception(&call->call.reply, &call->id, SCRIBECALL_INTERNAL_ERROR,
+		"refused: an agent is not stopped or set up by its senders");
+}
+
+static void answer_question(struct inlet *inlet, struct scribe_call *call, const struct scribecall *from)
+{
+	switch (from->method) {
+	case SCRIBECALL_GET_NAME:
+		scribecall_put_text(&call->call.reply, &call->id, "blkin-agent");
+		break;
+	case SCRIBECALL_GET_VERSION:
+		scribecall_put_text(&call->call.reply, &call->id, BLKIN_VERSION);
+		break;
+	case SCRIBECALL_GET_STATUS:
+		scribecall_put_number(&call->call.reply, &call->id, TBINARY_I32, answer_status(inlet));
+		break;
+	case SCRIBECALL_GET_STATUS_DETAILS:
+		scribecall_put_text(&call->call.reply, &call->id, status_words(answer_status(inlet)));
+		break;
+	case SCRIBECALL_GET_COUNTERS:
+		answer_counters(call);
+		break;
+	case SCRIBECALL_GET_COUNTER:
+		answer_counter(call, from);
+		break;
+	case SCRIBECALL_GET_OPTION:
+		scribecall_put_text(&call->call.reply, &call->id, "");
+		break;
+	case SCRIBECALL_GET_OPTIONS:
+		scribecall_put_options(&call->call.reply, &call->id);
+		break;
+	case SCRIBECALL_ALIVE_SINCE:
+		scribecall_put_number(&call->call.reply, &call->id, TBINARY_I64, inlet->began);
+		break;
+	case SCRIBECALL_REFUSED:
+		refuse(call);
+		break;
+	default:
+		scribecall_put_exception(
+			&call->call.reply, &call->id, SCRIBECALL_UNKNOWN_METHOD, "unknown method");
+	}
+	if (!call->call.wants_reply)
+		call->call.reply.size = 0;
+	connection_flush(call->call.connection);
+}
+
+/* Log() */
+
+static uint64_t via_at(const struct scribecall *call, uint32_t index)
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < 8; i++)
+		number = number << 8 | call->via[8 * index + (uint32_t)i];
+	return number;
+}
+
+/* For agents of before trails, who know circles by these numbers; nothing else depends on them, as anybody
+ * may tell any. */
+static void note_via(const struct scribecall *call)
+{
+	int64_t now = clock_monotonic();
+
+	for (uint32_t i = 0; i < call->via_count; i++)
+		via_note(via_at(call, i), now);
+}
+
+static void tell_loop(struct inlet *inlet, const struct connection *connection, uint32_t count, uint32_t of)
+{
+	pthread_mutex_lock(&inlet->lock);
+	inlet->state.looped = clock_monotonic();
+	g_strlcpy(inlet->state.loop_peer, connection->peer, sizeof(inlet->state.loop_peer));
+	pthread_mutex_unlock(&inlet->lock);
+	inlet_say(inlet, SAY_LOOP,
+		"%s: %u of %u messages of its call have come through this agent before: outputs and inlets "
+		"go "
+		"in a circle. The call is told to try later, until one of the agents delivers elsewhere",
+		connection->peer, count, of);
+}
+
+/* What is good is taken; a call of which nothing is, is refused, so that its sender sees it. */
+static void take(
+	struct inlet *inlet, struct scribe_call *call, struct scribecall *from, const struct weight *weight)
+{
+	struct group *group = group_open(inlet, weight);
+	struct taken taken;
+
+	messages_take(inlet, group, from, &taken);
+	if (call_enter(&call->call, group, weight, &taken))
+		return;
+	if (call->call.wants_reply)
+		scribecall_put_exception(&call->call.reply, &call->id, SCRIBECALL_INTERNAL_ERROR, taken.why);
+	connection_flush(call->call.connection);
+}
+
+/* Of messages that are spans, or others. */
+static void log_messages(struct scribe_call *call, struct scribecall *from, size_t size)
+{
+	struct connection *connection = call->call.connection;
+	struct inlet *inlet = connection->inlet;
+	struct weight weight;
+	uint32_t round;
+
+	if (!crowd_promote(connection)) {
+		call_put_off(&call->call, MESSAGES_PUT_OFF);
+	} else if ((round = messages_come_round(inlet, from)) > 0) {
+		tell_loop(inlet, connection, round, from->count);
+		call_put_off(&call->call, INPUT_CALLS_LOOPED);
+	} else {
+		call_take_up_outlets(inlet);
+		weight = messages_weigh(inlet, from, size);
+		if (!call_has_room(inlet, &weight)) {
+			call_put_off(&call->call, MESSAGES_PUT_OFF);
+		} else {
+			note_via(from);
+			take(inlet, call, from, &weight);
+		}
+	}
+}
+
+bool scribe_take_call(
+	struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size)
+{
+	struct scribecall from;
+	struct scribe_call *call;
+
+	if (!scribecall_read(&from, data, size, why, why_size))
+		return false;
+	call = begin(connection, &from);
+	if (from.method != SCRIBECALL_LOG)
+		answer_question(connection->inlet, call, &from);
+	else if (!from.count)
+		scribe_answer(&call->call, ANSWER_OK);
+	else
+		log_messages(call, &from, size);
+	return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scribe's Log(), and the calls of fb303 that matter: framed and unframed, strict and not. Spans are messages
+ * of a category, in Thrift and base64; other messages go to outputs that take them, as they came.
+ */
+#ifndef INLET_SCRIBE_SCRIBE_H
+#define INLET_SCRIBE_SCRIBE_H
+
+#include "base/siphash.h"
+#include "inlet/inner.h"
+#include "wire/scribecall.h"
+#include "wire/tbinaryend.h"
+#include "wire/trail.h"
+
+extern const struct protocol scribe_protocol;
+
+/* A connection's own. */
+struct scribe_speech {
+	enum { SPEECH_UNKNOWN, SPEECH_FRAMED, SPEECH_UNFRAMED } kind;
+	struct tbinaryend end;
+};
+
+struct scribe_call {
+	struct call call;
+	struct scribecall_id id;
+};
+
+/* An inlet's own: with which items are stamped; when it was drawn, CLOCK_MONOTONIC ns; and of which
+ * configuration. */
+struct scribe_own {
+	uint8_t key[SIPHASH_KEY_SIZE];
+	int64_t drawn;
+	unsigned configured;
+};
+
+/* call.c */
+bool scribe_take_call(
+	struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size);
+void scribe_answer(struct call *call, enum answer answer);
+
+/* circle.c */
+
+/* What an item is, wherever it comes by: a span's ids, a message's category and payload. */
+struct identity {
+	const uint8_t *part[2];
+	size_t size[2];
+};
+
+/* Whether the item has been here before; */
+bool circle_came_round(struct inlet *inlet, const struct trail *trail, const struct identity *identity);
+
+/* it has come one agent further. */
+void circle_step(struct inlet *inlet, struct trail *trail, const struct identity *identity);
+
+/* messages.c */
+
+/* How many of a call's messages have been here before. */
+uint32_t messages_come_round(struct inlet *inlet, const struct scribecall *call);
+
+/* What the call has of each kind. */
+struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call, size_t bytes);
+
+/* Adds the spans of a call to the group, and what else is taken. */
+void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct taken *taken);
+
+#endif
