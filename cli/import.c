@@ -19,7 +19,6 @@
 #include "import/send.h"
 #include "look/folding.h"
 #include "options.h"
-#include "queue/format.h"
 
 static const char help[] =
 	"Usage: blkin import [OPTION]... PATH...\n"
@@ -352,7 +351,7 @@ static int read_options(struct import *import, int argc, char **argv)
 	else if (!delivers(&import->config)) {
 		log_error("every output has `type = none`: name the collector with --server, or use --print");
 		return EX_CONFIG;
-	} else if (to->events && !format_wants_events(&import->config)) {
+	} else if (to->events && !config_wants_events(&import->config)) {
 		log_error("no output takes events: add `takes = events` to one, or use --print");
 		return EX_CONFIG;
 	}

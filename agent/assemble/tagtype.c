@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include "base/digits.h"
-#include "encode/shortest.h"
+#include "base/shortest.h"
 
 /* Longest number that a client writes, with room. */
 #define NUMBER_SIZE 40

@@ -196,6 +196,9 @@ const struct output_config *config_output(const struct config *config, const cha
 /* Whether it delivers items of the kind. */
 bool config_lane_is_on(const struct output_config *output, enum kind kind);
 
+/* Whether any does so of events. */
+bool config_wants_events(const struct config *config);
+
 /* Where the output delivers to, for people: its servers, brokers, or directory; borrowed from it. */
 const char *config_output_place(const struct output_config *output);
 

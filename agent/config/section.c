@@ -60,6 +60,14 @@ bool config_lane_is_on(const struct output_config *output, enum kind kind)
 	return output->type != CONFIG_OUTPUT_NONE && (output->takes >> kind & 1);
 }
 
+bool config_wants_events(const struct config *config)
+{
+	for (guint i = 0; i < config->outputs->len; i++)
+		if (config_lane_is_on(g_ptr_array_index(config->outputs, i), KIND_EVENTS))
+			return true;
+	return false;
+}
+
 const char *config_output_place(const struct output_config *output)
 {
 	switch (output->type) {

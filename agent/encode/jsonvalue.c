@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "encode/shortest.h"
+#include "base/shortest.h"
 
 /* Two digits at a time, as divisions are what takes long. */
 char *jsonvalue_unsigned(char *to, uint64_t value)

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "core/repair.h"
 #include "encode/iptext.h"
-#include "encode/shortest.h"
+#include "base/shortest.h"
 #include "encode/terms.h"
 #include "encode/wanted.h"
 #include "wire/otlpattribute.h"

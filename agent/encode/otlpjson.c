@@ -6,7 +6,7 @@
 
 #include "encode/jsontext.h"
 #include "encode/otlpschema.h"
-#include "encode/shortest.h"
+#include "base/shortest.h"
 #include "wire/protobuf.h"
 
 /* Of a number, its name and what stands around them. */

@@ -8,7 +8,7 @@
 
 #include "base/pack.h"
 #include "encode/iptext.h"
-#include "encode/shortest.h"
+#include "base/shortest.h"
 #include "encode/spanread.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"

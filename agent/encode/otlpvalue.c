@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "encode/jsonvalue.h"
-#include "encode/shortest.h"
+#include "base/shortest.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "handover/frames.h"
 
-#include "queue/format.h"
 #include "stats/names.h"
 
 static bool unpack_flag(struct unpacker *from)
@@ -251,7 +250,7 @@ struct settings settings_of(const struct config *config)
 		.linger = config->linger,
 		.grace = config->grace,
 		.max_pending = config->max_pending,
-		.events = format_wants_events(config),
+		.events = config_wants_events(config),
 		.log_level = config->log_level,
 		.log_format = config->log_format,
 	};

@@ -40,14 +40,6 @@ enum batch_format format_of(const struct output_config *output, enum kind kind)
 	return format_of_spans(output);
 }
 
-bool format_wants_events(const struct config *config)
-{
-	for (guint i = 0; i < config->outputs->len; i++)
-		if (config_lane_is_on(g_ptr_array_index(config->outputs, i), KIND_EVENTS))
-			return true;
-	return false;
-}
-
 int format_encode(uint8_t format, struct buffer *out, const struct span *span)
 {
 	switch (format) {

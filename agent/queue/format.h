@@ -11,9 +11,6 @@
 /* The format in which the output sends items of the kind. */
 enum batch_format format_of(const struct output_config *output, enum kind kind);
 
-/* Whether any output takes events. */
-bool format_wants_events(const struct config *config);
-
 /* Appends the span to @out, as an item of a format of spans; returns how many of its texts were repaired, or
  * -1 if it is too large. */
 int format_encode(uint8_t format, struct buffer *out, const struct span *span);

@@ -21,7 +21,6 @@
 #include "import/printevents.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
-#include "queue/format.h"
 #include "read/reader.h"
 #include "uplink/uplink.h"
 
@@ -194,7 +193,7 @@ static int open_traces(struct sender *sender)
 
 static bool wants_events(const struct sender *sender)
 {
-	return prints_events(sender) || format_wants_events(sender->sending->to.config);
+	return prints_events(sender) || config_wants_events(sender->sending->to.config);
 }
 
 /* What fills a batch of each output. */

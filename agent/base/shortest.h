@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Numbers with a point, in the fewest digits that read back the same, as the client writes them. */
-#ifndef ENCODE_SHORTEST_H
-#define ENCODE_SHORTEST_H
+#ifndef BASE_SHORTEST_H
+#define BASE_SHORTEST_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/shortest.h"
+#include "base/shortest.h"
 
 #include <math.h>
 #include <string.h>
