@@ -87,6 +87,15 @@ def test_an_event_before_all_time(fake, receiver):
     check_real(fake, receiver, had=1)
 
 
+def test_records_that_are_none(fake, receiver):
+    """Each is refused by itself, and counted; what is good beside them is delivered."""
+    agent = fake.start("norecord", receiver.port, session=KEEP)
+    receiver.wait_for(1, 20)
+    fake.node.wait_ledger(lambda ledger: (ledger.sent, ledger.dropped) == (1, 2), 10, "all to be counted")
+    assert agent.complaints() == ""
+    agent.expect_running()
+
+
 def test_books_asked_for_without_end(fake, receiver):
     """They are large, and written no more often than there is time for: a stop ends in time."""
     agent = fake.start("savestorm", receiver.port, session=KEEP, agent={"stop_timeout": "2s"})

@@ -83,7 +83,7 @@ static void create_queue(void)
 {
 	struct queue_limits limits = {.bytes = 4 << 20};
 	struct outlet outlet = {
-		.limits = {.format = BATCH_ZIPKIN_SPANS, .spans = BATCH_SPANS, .bytes = 64 * 1024}};
+		.limits = {.kind = KIND_SPANS, .spans = BATCH_SPANS, .bytes = 64 * 1024}};
 
 	account = account_open("default");
 	queue = outlet.queue = queue_create(&limits, account, wake, NULL);
@@ -140,7 +140,7 @@ static void push(unsigned first, unsigned last)
 		change.row[SPANS_MADE]++;
 		batch_add(items, (uint8_t *)span, (size_t)size, clock_wall());
 	}
-	fanout_hand(fanout, &change, &(struct batches){last - first, {items}}, 0, true);
+	fanout_hand(fanout, &change, &(struct items){.batch = items}, 0, true);
 	batch_unref(items);
 }
 

@@ -35,14 +35,18 @@ def text(string):
 
 def hand(change, spans=(), event=0):
     rows = struct.pack(f">{ROWS}q", *(change.get(row, 0) for row in range(ROWS)))
-    counted = struct.pack(">IB", len(spans), 1 if spans else 0)  # in Zipkin's Thrift
     words = WORDS if spans else b""
-    counted += struct.pack(">I", len(words))
-    counted += struct.pack(">IB", 0, 0)  # no events
-    counted += bytes((24 + 8) * len(spans))  # traits, which tell outputs what to keep; names, which are number 0
+    counted = struct.pack(">III", len(spans), len(words), 0)  # no events
+    counted += bytes(8 * len(spans))  # names, which are number 0
     counted += words
     sizes = struct.pack(f"={len(spans)}I", *map(len, spans)) + struct.pack("=q", event) * len(spans)
     return b"\1" + rows + struct.pack(">I", len(NOBODY)) + NOBODY + counted + sizes + b"".join(spans)
+
+
+def record(trace_id, name):
+    """A span as agent/core/record.h has it: a local one, of no service."""
+    head = struct.pack("<BBHI7Q", 1, 0, 0, 0, 0, trace_id, trace_id, 0, 1, 1, 1)
+    return head + bytes(2) + bytes([len(name)]) + name.encode() + bytes(4)
 
 
 def state(kind, session, problem="", reason=0):
@@ -139,7 +143,8 @@ MODES = {
     "placemax": lambda talk: talk.send(PLACE, struct.pack(">Q", 2**64 - 1) + bytes(16)),
     "savestorm": savestorm,
     "control": control,
-    "eventmin": lambda talk: talk.send(HAND, hand({READ: 1, IN_SPANS: 1, MADE: 1}, [b"\0"], -(2**63))),
+    "eventmin": lambda talk: talk.send(HAND, hand({READ: 1, IN_SPANS: 1, MADE: 1}, [record(1, "odd")], -(2**63))),
+    "norecord": lambda talk: talk.send(HAND, hand({READ: 3, IN_SPANS: 3, MADE: 3}, [b"\0", record(1, "good"), record(2, "cut")[:-2]])),
 }
 
 
