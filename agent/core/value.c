@@ -22,6 +22,31 @@ void value_put(struct buffer *out, bool in_map, const struct tag *value)
 	out->size = (size_t)(to - out->data);
 }
 
+/* Most are short: a byte is kept for the size, and what turns out longer is moved. */
+size_t value_open(struct buffer *out, bool in_map, struct text key, enum tag_type type)
+{
+	uint8_t *to = buffer_reserve(out, 2 + VARINT_MAX + (size_t)key.size);
+
+	*to++ = (uint8_t)type;
+	if (in_map)
+		to = put_text(to, key);
+	*to++ = 0;
+	out->size = (size_t)(to - out->data);
+	return out->size;
+}
+
+void value_close(struct buffer *out, size_t begin)
+{
+	uint8_t size[VARINT_MAX];
+	size_t bytes = (size_t)(varint_put(size, out->size - begin) - size), more = bytes - 1;
+
+	buffer_reserve(out, more);
+	if (more)
+		memmove(out->data + begin + more, out->data + begin, out->size - begin);
+	memcpy(out->data + begin - 1, size, bytes);
+	out->size += more;
+}
+
 static const uint8_t *get_text(const uint8_t *at, const uint8_t *end, struct text *text)
 {
 	uint64_t size;

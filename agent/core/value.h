@@ -20,8 +20,13 @@
 /* Appends a value; a list has no keys. */
 void value_put(struct buffer *out, bool in_map, const struct tag *value);
 
-/* Takes the next value off @rest, the value of a TAG_LIST or TAG_MAP; false: there is none, or what is left is
- * damaged, and then @rest is not empty. It borrows from @rest. */
+/* Begins a value that is a list or a map, whose values come next; value_close ends it, and wants what this
+ * returns. Some bytes may move then: none before the value. */
+size_t value_open(struct buffer *out, bool in_map, struct text key, enum tag_type type);
+void value_close(struct buffer *out, size_t begin);
+
+/* Takes the next value off @rest, the value of a TAG_LIST or TAG_MAP; false: there is none, or what is left
+ * is damaged, and then @rest is not empty. It borrows from @rest. */
 bool value_next(struct text *rest, bool in_map, struct tag *value);
 
 #endif
