@@ -43,11 +43,11 @@ static void write_checkpoint(const uint8_t *data, size_t size)
 }
 
 static void hand(
-	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
 	struct fanout *fanout = data;
 
-	fanout_hand(fanout, change, &goods->spans, now, at_once);
+	fanout_hand(fanout, change, &made->spans, now, at_once);
 }
 
 /* What the reader makes of it. */
@@ -58,7 +58,7 @@ static void take_up(const struct config *config, struct books *books, struct fan
 	const struct buffer *place = books_newest(books, &orders.number, &orders.holds);
 	const struct buffer *before = books_reached(books);
 	struct pipeline *pipeline =
-		pipeline_create(&limits, 1 << BATCH_ZIPKIN_SPANS, (struct pipeline_sink){hand, fanout});
+		pipeline_create(&limits, false, (struct pipeline_sink){.hand = hand, .data = fanout});
 	struct buffer reached = {0};
 	struct progress *progress;
 
@@ -78,7 +78,7 @@ static void take_up(const struct config *config, struct books *books, struct fan
 /* Starts, and stops. Rows are the ledger's own, so it begins with none. */
 static void start(const struct config *config)
 {
-	struct outlet outlet = {.queue = queue, .limits = {BATCH_ZIPKIN_SPANS, 100, 1 << 16, NS_PER_SECOND}};
+	struct outlet outlet = {.queue = queue, .limits = {KIND_SPANS, 100, 1 << 16, NS_PER_SECOND}};
 	struct fanout *fanout = fanout_create(outlets_create(&outlet, 1));
 	struct books *books = books_open(fuzz_folder(), fanout);
 

@@ -9,8 +9,8 @@
 #include <glib.h>
 
 #include "../unit/eventrig.h"
-#include "encode/jsonread.h"
 #include "base/utf8.h"
+#include "encode/jsonread.h"
 #include "fuzz.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"

@@ -2,19 +2,19 @@
 /*
  * What senders hand over. The first byte says what the rest is: a call, which comes in pieces and has to end
  * where it ends when it comes at once; or a span, which is put into a call. What is taken can be read again
- * in each format, and gets tags.
+ * as each format, and gets tags.
  */
 #include "fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "encode/messagejson.h"
 #include "encode/messagelog.h"
-#include "base/utf8.h"
 #include "inlet/inner.h"
-#include "queue/label.h"
-#include "queue/transcode.h"
+#include "queue/encoding.h"
+#include "queue/item.h"
 #include "wire/scribe.h"
 
 static struct inlet inlet;
@@ -25,27 +25,55 @@ struct inlet_limits inlet_limits(struct inlet *of)
 	return (struct inlet_limits){.category = "zipkin"};
 }
 
-static void read_items(const struct batch *items, uint32_t count)
+/* In the format it is a span with the same trail, if that has any, or nothing else. */
+static void hold_encoded(const struct batch *items, enum batch_format format, const char *tags)
 {
-	static const char words[] = "cluster=eu1,rack=r7";
+	struct batch *encoded = encode_batch(items, format, tags);
+	const uint8_t *from = items->spans.data, *at = encoded->spans.data;
 	struct span_memory memory = {0};
-	const uint8_t *at = items->spans.data;
-	struct batch *labelled;
-	struct tags tags;
+	struct trail before, after;
 	struct span span;
-	char error[200];
 
-	fuzz_hold(items->count == count, "each span is in each format");
-	for (uint32_t i = 0; i < count; at += batch_sizes(items)[i++])
-		if (batch_sizes(items)[i])
-			fuzz_hold(transcode_read(&span, items->format, at, batch_sizes(items)[i], &memory),
-				"an item can be read");
-	fuzz_hold(tags_parse(&tags, words, error, sizeof(error)) == 0, "tags are tags");
-	labelled = label(items, &tags);
-	for (uint32_t i = 0; i < count; i++)
-		fuzz_hold(!batch_sizes(items)[i] == !batch_sizes(labelled)[i], "each gets tags");
-	batch_unref(labelled);
+	fuzz_hold(encoded->count == items->count, "each is encoded");
+	for (uint32_t i = 0; i < items->count; i++) {
+		uint32_t size = batch_sizes(encoded)[i];
+
+		fuzz_hold(size && item_read(&span, (uint8_t)format, at, size, &memory),
+			"a span can be had in each format");
+		fuzz_hold(!tags || span.tag_count >= 2, "it gets tags");
+		trail_read(from, batch_sizes(items)[i], &before);
+		trail_read(at, size, &after);
+		fuzz_hold(format != BATCH_ZIPKIN_SPANS ||
+				  (before.hops == after.hops && before.stamp == after.stamp),
+			"it keeps its trail");
+		from += batch_sizes(items)[i];
+		at += size;
+	}
 	span_memory_free(&memory);
+	batch_unref(encoded);
+}
+
+static void read_items(const struct batch *items, const struct trait *traits)
+{
+	const uint8_t *at = items->spans.data;
+	struct span_memory memory = {0};
+	struct span span;
+
+	for (uint32_t i = 0; i < items->count; at += batch_sizes(items)[i++]) {
+		struct trait trait;
+
+		fuzz_hold(item_read(&span, items->format, at, batch_sizes(items)[i], &memory),
+			"an item can be read");
+		trait = trait_of(&span);
+		fuzz_hold(trait.trace_id == traits[i].trace_id && trait.id == traits[i].id &&
+				  trait.error == traits[i].error,
+			"its trait is its own");
+	}
+	span_memory_free(&memory);
+	for (int format = BATCH_ZIPKIN_SPANS; format <= BATCH_OTLP_SPANS; format++) {
+		hold_encoded(items, (enum batch_format)format, NULL);
+		hold_encoded(items, (enum batch_format)format, "cluster=eu1,rack=r7");
+	}
 }
 
 /* What was taken as it is can be sent in each way. */
@@ -70,30 +98,28 @@ static void read_messages(const struct batch *items)
 
 static void take(struct scribecall *call)
 {
-	struct group group = {.largest = MESSAGE_MAX};
+	struct group group = {.largest = MESSAGE_MAX, .takes_spans = true};
 	struct messages messages;
 	uint32_t sum, others = 0;
 
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++)
-		group.items[f] = batch_create((enum batch_format)f, 0, 0);
+	group.spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
 	if (call->count & 1) /* some output takes messages */
-		group.items[BATCH_MESSAGES] = batch_create(BATCH_MESSAGES, 0, 0);
+		group.messages = batch_create(BATCH_MESSAGES, 0, 0);
 	messages_come_round(&inlet, call);
 	messages_take(&inlet, &group, call, &messages);
-	if (group.items[BATCH_MESSAGES])
-		others = group.items[BATCH_MESSAGES]->count;
+	if (group.messages)
+		others = group.messages->count;
 	sum = messages.taken;
 	for (int i = 0; i < REFUSALS; i++)
 		sum += messages.refused[i];
-	fuzz_hold(sum == call->count && group.count + others == messages.taken, "each message is in one row");
+	fuzz_hold(sum == call->count && group.spans->count + others == messages.taken, "each message is in one row");
 	fuzz_hold(fuzz_is_printable(messages.why), "words are printable");
 	fuzz_hold(!messages.why[0] == (messages.taken == call->count), "what is refused has a reason");
-	for (int f = 0; f < BATCH_SPAN_FORMATS; f++) {
-		read_items(group.items[f], group.count);
-		batch_unref(group.items[f]);
-	}
-	read_messages(group.items[BATCH_MESSAGES]);
-	batch_unref(group.items[BATCH_MESSAGES]);
+	fuzz_hold(group.traits.size == group.spans->count * sizeof(struct trait), "each span has its trait");
+	read_items(group.spans, (const struct trait *)(const void *)group.traits.data);
+	batch_unref(group.spans);
+	read_messages(group.messages);
+	batch_unref(group.messages);
 	buffer_free(&group.traits);
 }
 

@@ -94,7 +94,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static void store_one(struct spool *spool)
 {
-	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, SPANS, 64);
+	struct batch *batch = batch_create(BATCH_SPAN_RECORDS, SPANS, 64);
 	struct entry *entry;
 
 	for (int i = 0; i < SPANS; i++)

@@ -3,14 +3,20 @@
 
 #include <string.h>
 
-static void keep(struct buffer *out, const struct batch *batch)
+#include "queue/encoding.h"
+
+/* What an output of that format makes of it. */
+static void keep(struct buffer *out, const struct batch *events, enum batch_format format)
 {
+	struct batch *encoded = encode_batch(events, format, NULL);
+
 	out->size = 0;
-	buffer_put(out, batch->spans.data, batch->spans.size);
+	buffer_put(out, encoded->spans.data, encoded->spans.size);
+	batch_unref(encoded);
 }
 
 static void hand(
-	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
 	struct event_rig *rig = data;
 
@@ -18,10 +24,10 @@ static void hand(
 	(void)at_once;
 	rig->events += (int)change->row[EVENTS_AS_JSON];
 	memset(change, 0, sizeof(*change));
-	if (!goods->events.count)
+	if (!items_count(&made->events))
 		return;
-	keep(&rig->json, goods->events.of[BATCH_EVENT_JSON]);
-	keep(&rig->otlp, goods->events.of[BATCH_EVENT_OTLP]);
+	keep(&rig->json, made->events.batch, BATCH_EVENT_JSON);
+	keep(&rig->otlp, made->events.batch, BATCH_EVENT_OTLP);
 }
 
 static void take(void *data, const bt_message *message)
@@ -38,8 +44,7 @@ void event_rig_begin(struct event_rig *rig)
 	struct assembler_limits limits = {.linger_ns = 1, .grace_ns = 1, .max_bytes = 1 << 20};
 
 	*rig = (struct event_rig){.maker = {.take = take, .user = rig}};
-	rig->pipeline = pipeline_create(
-		&limits, 1u << BATCH_EVENT_JSON | 1u << BATCH_EVENT_OTLP, (struct pipeline_sink){hand, rig});
+	rig->pipeline = pipeline_create(&limits, true, (struct pipeline_sink){.hand = hand, .data = rig});
 }
 
 /* Classes are not met again: their plans would only take memory. */

@@ -36,7 +36,7 @@ void close_sides(void)
 
 struct outlet outlet_of(struct side *side, uint32_t spans, size_t bytes)
 {
-	return (struct outlet){side->queue, {BATCH_ZIPKIN_SPANS, spans, bytes, 100}};
+	return (struct outlet){side->queue, {KIND_SPANS, spans, bytes, 100}};
 }
 
 struct outlets *outlets_of(struct outlet first, struct outlet second)

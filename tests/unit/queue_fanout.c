@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The fanout: who gets which batch, and what the ledger has of it. */
 #include <pthread.h>
+#include <string.h>
 
-#include "encode/zipkin.h"
 #include "fanout_rig.h"
-#include "queue/transcode.h"
 
 static struct fanout *fanout_of(struct outlet first, struct outlet second)
 {
@@ -47,8 +46,10 @@ START_TEST(other_limits_do_not)
 		its.limits.spans = 5;
 	else if (_i == 1)
 		its.limits.bytes = 1001;
-	else
+	else if (_i == 2)
 		its.limits.delay_ns = 101;
+	else
+		its.limits.otlp_names = true;
 	to = fanout_of(mine, its);
 	for (int i = 0; i < 3; i++)
 		add_to(to, i, 30);
@@ -119,53 +120,57 @@ START_TEST(too_large_for_one)
 END_TEST
 
 /* The item in a batch that waits, which is freed. */
-static void assert_item(struct queue *of, const uint8_t *item, size_t size)
+static void assert_item(struct queue *of, enum batch_format format, const char *item)
 {
 	struct entry *entry = queue_take(of);
 
 	ck_assert_ptr_nonnull(entry);
+	ck_assert_uint_eq(entry->batch->format, format);
 	ck_assert_uint_eq(entry->batch->count, 1);
-	ck_assert_uint_eq(entry->batch->spans.size, size);
-	ck_assert_mem_eq(entry->batch->spans.data, item, size);
+	ck_assert_uint_eq(entry->batch->spans.size, strlen(item));
+	ck_assert_mem_eq(entry->batch->spans.data, item, strlen(item));
 	queue_release(of, entry);
 }
 
-/* Each output gets its own format. One for which the producer does not encode yet gets it all the same. */
+static void hand_item(struct fanout *to, enum batch_format format, const char *item)
+{
+	struct batch *items = batch_create(format, 0, 0);
+
+	batch_add(items, (const uint8_t *)item, strlen(item), 7);
+	fanout_hand(to, &(struct ledger){0}, &(struct items){.batch = items}, 0, false);
+	batch_unref(items);
+}
+
+/* All outputs that take spans get them as they came, and share the batch; it has items of one format. */
 START_TEST(formats_keep_apart)
 {
-	struct batch *thrift = batch_create(BATCH_ZIPKIN_SPANS, 0, 0), *json;
-	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3000, .name = {"get", 3}};
-	struct outlet its = outlet_of(&other, 10, 1000);
-	struct buffer encoded = {0};
-	struct fanout *to;
+	struct fanout *to = fanout_of(outlet_of(&one, 10, 1000), outlet_of(&other, 10, 1000));
+	struct entry *mine, *its;
 
-	its.limits.format = BATCH_ZIPKIN_JSON;
-	to = fanout_of(outlet_of(&one, 10, 1000), its);
-	ck_assert(fanout_takes(to, BATCH_ZIPKIN_SPANS));
-	ck_assert(fanout_takes(to, BATCH_ZIPKIN_JSON));
-	ck_assert(!fanout_takes(to, BATCH_FORMATS));
-	zipkin_encode(&encoded, &span);
-	batch_add(thrift, encoded.data, encoded.size, 7);
-	json = transcode(thrift, BATCH_ZIPKIN_JSON);
-	for (int encodes = 0; encodes < 2; encodes++) {
-		fanout_hand(to, &(struct ledger){0}, &(struct batches){1, {thrift, encodes ? json : NULL}}, 0,
-			true);
-		assert_item(one.queue, thrift->spans.data, thrift->spans.size);
-		assert_item(other.queue, json->spans.data, json->spans.size);
-	}
-	assert_rows(&one, 2, 2, 0);
-	assert_rows(&other, 2, 2, 0);
-	/* what cannot be had in its format is counted there */
-	thrift->spans.data[0] = 0xee;
-	fanout_hand(to, &(struct ledger){0}, &(struct batches){1, {thrift, NULL}}, 0, true);
-	assert_rows(&other, 3, 2, 1);
-	assert_rows(&one, 3, 3, 0);
-	fanout_hand(to, &(struct ledger){0}, &(struct batches){1, {NULL, NULL}}, 0, true);
-	assert_rows(&other, 4, 2, 2);
-	assert_rows(&one, 4, 3, 1);
-	buffer_free(&encoded);
-	batch_unref(thrift);
-	batch_unref(json);
+	ck_assert(fanout_takes(to, KIND_SPANS));
+	ck_assert(!fanout_takes(to, KIND_EVENTS) && !fanout_takes(to, KIND_MESSAGES));
+	hand_item(to, BATCH_SPAN_RECORDS, "record");
+	ck_assert_ptr_null(queue_take(one.queue));
+	hand_item(to, BATCH_ZIPKIN_SPANS, "thrift");
+	assert_item(one.queue, BATCH_SPAN_RECORDS, "record");
+	ck_assert_ptr_null(queue_take(one.queue));
+	hand_item(to, BATCH_ZIPKIN_SPANS, "next");
+	hand_item(to, BATCH_SPAN_RECORDS, "last");
+	flush_of(to, 0, true);
+	assert_item(other.queue, BATCH_SPAN_RECORDS, "record");
+	mine = queue_take(one.queue);
+	its = queue_take(other.queue);
+	ck_assert_ptr_nonnull(mine);
+	ck_assert_ptr_eq(mine->batch, its->batch);
+	ck_assert_uint_eq(mine->batch->format, BATCH_ZIPKIN_SPANS);
+	ck_assert_uint_eq(mine->batch->count, 2);
+	ck_assert_mem_eq(mine->batch->spans.data, "thriftnext", 10);
+	queue_release(one.queue, mine);
+	queue_release(other.queue, its);
+	assert_item(one.queue, BATCH_SPAN_RECORDS, "last");
+	assert_item(other.queue, BATCH_SPAN_RECORDS, "last");
+	assert_rows(&one, 4, 4, 0);
+	assert_rows(&other, 4, 4, 0);
 	fanout_destroy(to);
 }
 END_TEST
@@ -180,15 +185,16 @@ START_TEST(kinds_keep_apart)
 	struct fanout *to;
 	struct entry *entry;
 
-	its.limits.format = BATCH_MESSAGES;
+	its.limits.kind = KIND_MESSAGES;
 	to = fanout_of(outlet_of(&one, 10, 1000), its);
-	ck_assert(fanout_takes_kind(to, KIND_SPANS) && fanout_takes_kind(to, KIND_MESSAGES));
-	ck_assert(!fanout_takes_kind(to, KIND_EVENTS));
-	ck_assert_uint_eq(fanout_largest(to, BATCH_MESSAGES), 40);
-	ck_assert_uint_eq(fanout_largest(to, BATCH_EVENT_JSON), SIZE_MAX);
+	ck_assert(fanout_takes(to, KIND_SPANS) && fanout_takes(to, KIND_MESSAGES));
+	ck_assert(!fanout_takes(to, KIND_EVENTS));
+	ck_assert_uint_eq(fanout_largest(to, KIND_MESSAGES), 40);
+	ck_assert_uint_eq(fanout_largest(to, KIND_SPANS), 1000);
+	ck_assert_uint_eq(fanout_largest(to, KIND_EVENTS), SIZE_MAX);
 	for (size_t size = 39; size <= sizeof(bytes); size++)
 		batch_add(items, bytes, size, 5);
-	fanout_hand(to, &change, &(struct batches){.count = 3, .of[BATCH_MESSAGES] = items}, 0, true);
+	fanout_hand(to, &change, &(struct items){.batch = items}, 0, true);
 	assert_rows(&one, 0, 0, 0);
 	assert_rows(&other, 3, 2, 1);
 	ck_assert_ptr_null(queue_take(one.queue));
@@ -198,9 +204,12 @@ START_TEST(kinds_keep_apart)
 	queue_release(other.queue, entry);
 	ledger_read(&rows);
 	ck_assert_int_eq(rows.row[MESSAGES_TAKEN], 3);
-	/* of a kind that nobody takes, or in a format that is not made yet, there is nothing to deliver */
-	items->format = BATCH_EVENT_JSON;
-	fanout_hand(to, &change, &(struct batches){.count = 3, .of[BATCH_EVENT_JSON] = items}, 0, true);
+	/* of a kind that nobody takes there is nothing to deliver */
+	items->format = BATCH_EVENT_RECORDS;
+	change.row[EVENTS_READ] = 3;
+	fanout_hand(to, &change, &(struct items){.batch = items}, 0, true);
+	ledger_read(&rows);
+	ck_assert_int_eq(rows.row[EVENTS_READ], 3);
 	add_to(to, 1, 30);
 	flush_of(to, 0, true);
 	assert_rows(&one, 1, 1, 0);
@@ -222,14 +231,14 @@ START_TEST(posted_together)
 {
 	struct outlet none = outlet_of(&one, 10, 1000);
 	struct fanout *to = fanout_of(none, outlet_of(&other, 2, 100));
-	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 5, 0);
+	struct batch *items = batch_create(BATCH_SPAN_RECORDS, 5, 0);
 	static const size_t sizes[] = {30, 30, 101, 0, 30};
 	struct ledger change = {.row = {[SPANS_MADE] = 5, [EVENTS_READ] = 7}}, rows;
 	uint8_t bytes[101] = {0};
 
 	for (int i = 0; i < 5; i++)
 		batch_add(items, bytes, sizes[i], i);
-	fanout_hand(to, &change, &(struct batches){5, {items}}, 0, false);
+	fanout_hand(to, &change, &(struct items){.batch = items}, 0, false);
 	ck_assert_int_eq(change.row[SPANS_MADE] + change.row[EVENTS_READ], 0);
 	assert_rows(&one, 5, 4, 1);
 	assert_rows(&other, 5, 3, 2);
@@ -249,7 +258,7 @@ START_TEST(posted_together)
 	fanout_destroy(to);
 	/* without any output */
 	to = fanout_create(outlets_create(NULL, 0));
-	ck_assert(!fanout_takes(to, BATCH_ZIPKIN_SPANS));
+	ck_assert(!fanout_takes(to, KIND_SPANS));
 	change.row[SPANS_MADE] = 1;
 	add_to(to, 3, 30);
 	fanout_hand(to, &change, NULL, 0, true);
@@ -396,7 +405,7 @@ TCase *queue_fanout(void)
 	tcase_set_timeout(tests, 30);
 	tcase_add_checked_fixture(tests, open_sides, close_sides);
 	tcase_add_test(tests, equal_limits_share);
-	tcase_add_loop_test(tests, other_limits_do_not, 0, 3);
+	tcase_add_loop_test(tests, other_limits_do_not, 0, 4);
 	tcase_add_test(tests, each_in_its_own_time);
 	tcase_add_test(tests, too_large_for_one);
 	tcase_add_test(tests, formats_keep_apart);

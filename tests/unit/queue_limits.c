@@ -266,7 +266,7 @@ static void assert_waiting(size_t fresh, size_t replayed)
 START_TEST(batch_without_some)
 {
 	static const uint8_t left_out[] = {1, 0, 0, 1, 0};
-	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 5, 20), *rest;
+	struct batch *batch = batch_create(BATCH_SPAN_RECORDS, 5, 20), *rest;
 
 	make_queue(10, 64 * 1024, 1 << 20, false);
 	for (int i = 0; i < 5; i++)
@@ -280,6 +280,7 @@ START_TEST(batch_without_some)
 	ck_assert_uint_eq(batch_sizes(rest)[1], 3);
 	ck_assert_int_eq(batch_events(rest)[2], 104);
 	ck_assert_int_eq(rest->born, 42);
+	ck_assert_uint_eq(rest->format, BATCH_SPAN_RECORDS);
 	batch_unref(batch_ref(rest));
 	batch_unref(rest);
 	batch_unref(batch);
@@ -313,7 +314,7 @@ END_TEST
 START_TEST(the_rest_of_what_is_replayed)
 {
 	static const uint8_t settled[] = {1, 0, 1};
-	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 3, 3000);
+	struct batch *batch = batch_create(BATCH_SPAN_RECORDS, 3, 3000);
 	uint8_t span[1000] = {0};
 	struct backlog backlog;
 	struct entry *entry;

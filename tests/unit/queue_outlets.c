@@ -216,8 +216,7 @@ END_TEST
 /* @count items of 30 bytes from @first on, in a batch that may be kept. */
 static void hand_lasting(struct fanout *to, struct batch **items, int64_t first, uint32_t count)
 {
-	struct batch *lasting[BATCH_FORMATS] = {[BATCH_ZIPKIN_SPANS] = *items};
-	struct batches all = {.count = count, .of = {*items}, .lasting = lasting};
+	struct items all = {.batch = *items, .lasting = *items};
 	uint8_t span[30] = {(uint8_t)first};
 
 	for (uint32_t i = 0; i < count; i++)
@@ -233,7 +232,7 @@ static void hand_lasting(struct fanout *to, struct batch **items, int64_t first,
 START_TEST(whole_batches_are_kept)
 {
 	struct fanout *to = fanout_create(outlets_of(outlet_of(&one, 3, 1000), outlet_of(&other, 3, 90)));
-	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 0, 0), *kept = items;
+	struct batch *items = batch_create(BATCH_SPAN_RECORDS, 0, 0), *kept = items;
 	struct entry *mine, *its;
 
 	hand_lasting(to, &items, 0, 3);

@@ -23,8 +23,7 @@ static struct receipt *hand_from_outside(struct fanout *to, uint32_t count)
 	woken = false;
 	for (uint32_t i = 0; i < count; i++)
 		batch_add(items, (const uint8_t *)"0123456789", 10, 1);
-	taken = fanout_hand_for(
-		to, receipt, &change, &(struct batches){.count = count, .of[BATCH_ZIPKIN_SPANS] = items}, 1);
+	taken = fanout_hand_for(to, receipt, &change, &(struct items){.batch = items}, 1);
 	receipt_close(receipt);
 	batch_unref(items);
 	return receipt;
@@ -151,7 +150,7 @@ static struct outlets *outlets_for_messages(void)
 {
 	struct outlet outlet = outlet_of(&one, 10, 1000);
 
-	outlet.limits.format = BATCH_MESSAGES;
+	outlet.limits.kind = KIND_MESSAGES;
 	return outlets_of(outlet, outlet);
 }
 

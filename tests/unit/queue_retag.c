@@ -2,39 +2,44 @@
 /* An output's rules for tags: before its queue, and once more for what was made under others. */
 #include <string.h>
 
-#include "encode/zipkin.h"
 #include "fanout_rig.h"
+#include "queue/encoding.h"
+#include "queue/format.h"
 #include "queue/identity.h"
-#include "queue/transcode.h"
 #include "texts.h"
 
 #define ITEMS 10
 
-/* Spans with a tag `user`, each odd one with none. */
-static struct batch *make_items(void)
+static const enum batch_format formats[] = {BATCH_SPAN_RECORDS, BATCH_ZIPKIN_SPANS};
+
+/* Spans with a tag `user`, each odd one with none: this node's, or as they came from another agent. */
+static struct batch *make_items(enum batch_format format)
 {
-	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, ITEMS, 0);
+	struct batch *items = batch_create(format, ITEMS, 0);
 	struct tag tag = {{"user", 4}, {"me", 2}, TAG_TEXT};
 	struct buffer item = {0};
 
 	for (uint64_t i = 1; i <= ITEMS; i++) {
 		item.size = 0;
-		zipkin_encode(&item, &(struct span){.trace_id = i,
-					     .id = i,
-					     .timestamp = 1,
-					     .tags = &tag,
-					     .tag_count = i % 2 == 0});
+		ck_assert_int_eq(format_encode(format, &item,
+					 &(struct span){.trace_id = i,
+						 .id = i,
+						 .timestamp = 1000,
+						 .last_event = (int64_t)i,
+						 .tags = &tag,
+						 .tag_count = i % 2 == 0}),
+			0);
 		batch_add(items, item.data, item.size, (int64_t)i);
 	}
 	buffer_free(&item);
 	return items;
 }
 
-static void hand_items(struct fanout *to)
+static void hand_items(struct fanout *to, enum batch_format format)
 {
-	struct batch *items = make_items();
+	struct batch *items = make_items(format);
 
-	fanout_hand(to, &(struct ledger){0}, &(struct batches){.count = ITEMS, .of = {items}}, 0, true);
+	fanout_hand(to, &(struct ledger){0}, &(struct items){.batch = items}, 0, true);
 	batch_unref(items);
 }
 
@@ -66,13 +71,13 @@ static void assert_same_identities(const struct batch *one_of, const struct batc
 START_TEST(one_with_rules)
 {
 	struct outlet its = outlet_of(&other, 100, 10000);
-	struct batch *items = make_items();
+	struct batch *items = make_items(formats[_i]);
 	struct entry *plain, *ruled;
 	struct fanout *to;
 
 	its.limits.rules = tagrules_intern("", "", "user", "");
 	to = fanout_create(outlets_of(outlet_of(&one, 100, 10000), its));
-	hand_items(to);
+	hand_items(to, formats[_i]);
 	plain = queue_take(one.queue);
 	ruled = queue_take(other.queue);
 	ck_assert_uint_eq(plain->batch->spans.size, items->spans.size);
@@ -94,13 +99,13 @@ END_TEST
 START_TEST(none_matches)
 {
 	struct outlet mine = outlet_of(&one, 100, 10000), its = outlet_of(&other, 100, 10000);
-	struct batch *items = make_items();
+	struct batch *items = make_items(formats[_i]);
 	struct entry *first, *second;
 	struct fanout *to;
 
 	mine.limits.rules = its.limits.rules = tagrules_intern("nosuch", "a:b", "", "");
 	to = fanout_create(outlets_of(mine, its));
-	hand_items(to);
+	hand_items(to, formats[_i]);
 	first = queue_take(one.queue);
 	second = queue_take(other.queue);
 	ck_assert_ptr_eq(first->batch, second->batch);
@@ -116,7 +121,7 @@ END_TEST
 
 static void set_rules(struct side *side, const struct tagrules *rules)
 {
-	queue_configure(side->queue, &(struct queue_limits){.bytes = 1 << 20, .rules = rules});
+	queue_configure(side->queue, &(struct queue_limits){.bytes = 1 << 20, .treatment = {.rules = rules}});
 }
 
 /* A rule that comes while spans wait holds for these too, once; the batch that others share stays. */
@@ -127,20 +132,21 @@ START_TEST(waiting_spans)
 	struct entry *plain, *ruled;
 	const struct batch *changed;
 
-	hand_items(to);
+	hand_items(to, formats[_i]);
 	set_rules(&other, tagrules_intern("user", "", "", ""));
 	plain = queue_take(one.queue);
 	ruled = queue_take(other.queue);
 	ck_assert_ptr_eq(plain->batch, ruled->batch);
-	ck_assert(transcode_entry(one.queue, plain, BATCH_ZIPKIN_SPANS));
-	ck_assert(transcode_entry(other.queue, ruled, BATCH_ZIPKIN_SPANS));
+	ck_assert(encode_entry(one.queue, plain, BATCH_ZIPKIN_SPANS));
+	ck_assert(encode_entry(other.queue, ruled, BATCH_ZIPKIN_SPANS));
 	ck_assert(tells(plain->batch, "user") && !tells(ruled->batch, "user"));
+	ck_assert(tells(entry_wire(plain), "user") && !tells(entry_wire(ruled), "user"));
 	assert_same_identities(plain->batch, ruled->batch);
 	assert_counts(&other, ITEMS / 2, 0, 0);
 	changed = ruled->batch;
 	queue_give_back(other.queue, ruled);
 	ruled = queue_take(other.queue);
-	ck_assert(transcode_entry(other.queue, ruled, BATCH_ZIPKIN_SPANS));
+	ck_assert(encode_entry(other.queue, ruled, BATCH_ZIPKIN_SPANS));
 	ck_assert_ptr_eq(ruled->batch, changed);
 	assert_counts(&other, ITEMS / 2, 0, 0);
 	queue_release(one.queue, plain);
@@ -152,7 +158,8 @@ END_TEST
 /* Two from disk, one of which was looked at: together they were not. */
 START_TEST(merged_ones_are_looked_at)
 {
-	struct entry *first = entry_create(make_items()), *next = entry_create(make_items());
+	struct entry *first = entry_create(make_items(BATCH_SPAN_RECORDS)),
+		     *next = entry_create(make_items(BATCH_SPAN_RECORDS));
 
 	first->spool_id = 1;
 	next->spool_id = 2;
@@ -166,7 +173,7 @@ END_TEST
 /* What cannot be read cannot be known to have no such tag: it is refused alone, and not sent. */
 START_TEST(unreadable)
 {
-	struct batch *items = make_items();
+	struct batch *items = make_items(formats[_i]);
 	struct entry *entry;
 
 	batch_add(items, (const uint8_t *)"broken", 6, 99);
@@ -175,9 +182,10 @@ START_TEST(unreadable)
 	queue_push(one.queue, items);
 	set_rules(&one, tagrules_intern("nosuch", "", "", ""));
 	entry = queue_take(one.queue);
-	ck_assert(transcode_entry(one.queue, entry, BATCH_ZIPKIN_SPANS));
+	ck_assert(encode_entry(one.queue, entry, BATCH_ZIPKIN_SPANS));
 	ck_assert_uint_eq(entry->batch->count, ITEMS);
-	ck_assert(!tells(entry->batch, "broken"));
+	ck_assert_uint_eq(entry_wire(entry)->count, ITEMS);
+	ck_assert(!tells(entry->batch, "broken") && !tells(entry_wire(entry), "broken"));
 	ck_assert_int_eq(row_of(one.account, SPANS_DROPPED_REFUSED), 1);
 	queue_release(one.queue, entry);
 	account_move(one.account, SPANS_QUEUED, SPANS_SENT, ITEMS);
@@ -189,10 +197,10 @@ TCase *queue_retag(void)
 	TCase *tests = tcase_create("retag");
 
 	tcase_add_checked_fixture(tests, open_sides, close_sides);
-	tcase_add_test(tests, one_with_rules);
-	tcase_add_test(tests, none_matches);
-	tcase_add_test(tests, waiting_spans);
+	tcase_add_loop_test(tests, one_with_rules, 0, G_N_ELEMENTS(formats));
+	tcase_add_loop_test(tests, none_matches, 0, G_N_ELEMENTS(formats));
+	tcase_add_loop_test(tests, waiting_spans, 0, G_N_ELEMENTS(formats));
 	tcase_add_test(tests, merged_ones_are_looked_at);
-	tcase_add_test(tests, unreadable);
+	tcase_add_loop_test(tests, unreadable, 0, G_N_ELEMENTS(formats));
 	return tests;
 }

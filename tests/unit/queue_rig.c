@@ -14,7 +14,7 @@ static void wake(void *data)
 
 void make_queue_of(const struct queue_limits *limits, uint32_t spans, size_t bytes)
 {
-	struct outlet outlet = {.limits = {BATCH_ZIPKIN_SPANS, spans, bytes, 100}};
+	struct outlet outlet = {.limits = {KIND_SPANS, spans, bytes, 100}};
 
 	account = account_open("default");
 	queue = outlet.queue = queue_create(limits, account, wake, NULL);
@@ -50,10 +50,10 @@ int64_t row(enum account_row which)
 void add_to(struct fanout *to, int64_t number, size_t size)
 {
 	g_autofree uint8_t *span = g_malloc0(size);
-	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 1, size);
+	struct batch *items = batch_create(BATCH_SPAN_RECORDS, 1, size);
 
 	batch_add(items, span, size, number);
-	fanout_hand(to, &(struct ledger){0}, &(struct batches){1, {items}}, 0, false);
+	fanout_hand(to, &(struct ledger){0}, &(struct items){.batch = items}, 0, false);
 	batch_unref(items);
 }
 
@@ -86,7 +86,7 @@ void assert_next(int64_t first, uint32_t spans)
 void push_to(struct queue *to, int64_t first, uint32_t spans, size_t size)
 {
 	struct account_change change = {.row = {[SPANS_TAKEN] = spans, [SPANS_QUEUED] = spans}};
-	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, spans, spans * size);
+	struct batch *batch = batch_create(BATCH_SPAN_RECORDS, spans, spans * size);
 	g_autofree uint8_t *span = g_malloc0(size);
 
 	for (uint32_t i = 0; i < spans; i++)

@@ -50,6 +50,7 @@ void send_next(struct queue *of);
 /* Everything that was taken is in some row. */
 void assert_balance(struct account *of);
 
+TCase *queue_encoding(void);
 TCase *queue_limits(void);
 TCase *queue_fanout(void);
 TCase *queue_keep(void);

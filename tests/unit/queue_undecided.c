@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whole traces: what waits for a span that has its trace kept, and what the ledger has of it. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "fanout_rig.h"
 #include "queue/backlog.h"
@@ -11,7 +10,7 @@
 
 /* A span, as these tests hand it over. */
 struct made {
-	uint32_t number; /* its bytes */
+	uint32_t number; /* its id */
 	uint64_t trace;
 	bool error;
 };
@@ -19,7 +18,7 @@ struct made {
 /* One trace in a million is kept, and none of the ids of these tests is one of them; and errors. */
 static struct outlet whole_traces(struct side *side, size_t bytes)
 {
-	struct outlet outlet = outlet_of(side, 100, 1000);
+	struct outlet outlet = outlet_of(side, 100, 100000);
 
 	outlet.limits.keep =
 		(struct keep){.one_in = 1000000, .errors = true, .traces_ns = WAIT, .traces_bytes = bytes};
@@ -28,27 +27,47 @@ static struct outlet whole_traces(struct side *side, size_t bytes)
 
 static struct fanout *fanout_with(size_t bytes)
 {
-	return fanout_create_second(outlets_of(whole_traces(&one, bytes), outlet_of(&other, 100, 1000)));
+	return fanout_create_second(outlets_of(whole_traces(&one, bytes), outlet_of(&other, 100, 100000)));
 }
 
 static void hand(
 	struct fanout *to, struct receipt *receipt, const struct made *made, uint32_t count, int64_t now)
 {
-	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, count, 4 * count);
+	struct batch *items = batch_create(BATCH_SPAN_RECORDS, count, 0);
 	g_autofree struct trait *traits = g_new0(struct trait, count);
 	struct ledger change = {.row = {[SPANS_MADE] = count}};
-	struct batches all = {
-		.count = count, .of[BATCH_ZIPKIN_SPANS] = items, .traits = (const uint8_t *)traits};
+	/* some tell, of others it is found */
+	struct items all = {.batch = items, .traits = count % 2 ? traits : NULL};
+	static const struct tag error = {.key = {"error", 5}, .value = {"", 0}};
+	struct buffer record = {0};
 
 	for (uint32_t i = 0; i < count; i++) {
-		traits[i] = (struct trait){.trace_id = made[i].trace, .error = made[i].error};
-		batch_add(items, (const uint8_t *)&made[i].number, 4, now);
+		const struct span span = {.trace_id = made[i].trace,
+			.id = made[i].number,
+			.tags = &error,
+			.tag_count = made[i].error};
+
+		record.size = 0;
+		ck_assert_int_eq(record_put(&record, &span), 0);
+		batch_add(items, record.data, record.size, now);
+		traits[i] = trait_of(&span);
 	}
 	if (receipt)
 		ck_assert(fanout_hand_for(to, receipt, &change, &all, now));
 	else
 		ck_assert(fanout_hand(to, &change, &all, now, true));
 	batch_unref(items);
+	buffer_free(&record);
+}
+
+/* The number of the next record, at @at. */
+static uint32_t next_number(const uint8_t **at, uint32_t size)
+{
+	struct trait trait;
+
+	ck_assert(record_trait(&trait, *at, size));
+	*at += size;
+	return (uint32_t)trait.id;
 }
 
 /* Delivers what one of the outputs got, and sets the bit of each span's number. */
@@ -58,10 +77,11 @@ static uint64_t deliver(struct side *side)
 	struct entry *entry;
 
 	while ((entry = queue_take(side->queue))) {
-		for (uint32_t i = 0; i < entry->batch->count; i++) {
-			uint32_t number;
+		const uint8_t *at = entry->batch->spans.data;
 
-			memcpy(&number, entry->batch->spans.data + 4 * (size_t)i, 4);
+		for (uint32_t i = 0; i < entry->batch->count; i++) {
+			uint32_t number = next_number(&at, batch_sizes(entry->batch)[i]);
+
 			ck_assert(number < 64 && !(numbers >> number & 1));
 			numbers |= UINT64_C(1) << number;
 		}
@@ -164,7 +184,7 @@ START_TEST(other_outlets)
 	struct fanout *to = fanout_with(1 << 20);
 
 	hand(to, NULL, (struct made[]){{0, 1, false}, {1, 2, true}, {2, 2, false}}, 3, 100);
-	fanout_configure(to, outlets_of(whole_traces(&one, 1 << 20), outlet_of(&other, 100, 1000)));
+	fanout_configure(to, outlets_of(whole_traces(&one, 1 << 20), outlet_of(&other, 100, 100000)));
 	flush_of(to, 110, false);
 	assert_decided(3, 0, 1);
 	hand(to, NULL, (struct made[]){{3, 1, true}, {4, 5, false}}, 2, 120);
@@ -228,10 +248,11 @@ static void mark_delivered(bool *delivered)
 	struct entry *entry;
 
 	while ((entry = queue_take(one.queue))) {
-		for (uint32_t i = 0; i < entry->batch->count; i++) {
-			uint32_t number;
+		const uint8_t *at = entry->batch->spans.data;
 
-			memcpy(&number, entry->batch->spans.data + 4 * (size_t)i, 4);
+		for (uint32_t i = 0; i < entry->batch->count; i++) {
+			uint32_t number = next_number(&at, batch_sizes(entry->batch)[i]);
+
 			ck_assert(!delivered[number]);
 			delivered[number] = true;
 		}

@@ -203,7 +203,7 @@ static void assert_formats(struct spool *spool, const int64_t *expected, unsigne
 /* A batch's format outlives a restart, and a repair; and no other bit of the column is accepted. */
 START_TEST(test_formats)
 {
-	static const int64_t expected[] = {0, 1, 0x100, 0x101, 0xff00};
+	static const int64_t expected[] = {0, 1, 0x100, 0x101, 0x600, 0x701, 0xff00};
 	g_autofree char *path = harm_path(harm_bad, "");
 	unsigned count = G_N_ELEMENTS(expected);
 	struct spool *spool = open_output("default");
@@ -229,6 +229,9 @@ START_TEST(test_formats)
 	ck_assert_uint_eq(harm_count_aside(), 1);
 	spool_destroy(spool);
 	ck_assert_str_eq(batch_format_name(BATCH_ZIPKIN_SPANS), "zipkin-spans");
+	ck_assert_str_eq(batch_format_name(BATCH_SPAN_RECORDS), "spans");
+	ck_assert_str_eq(batch_format_name(BATCH_EVENT_RECORDS), "events");
+	ck_assert_str_eq(batch_format_name(BATCH_FORMATS), "unknown");
 	ck_assert_str_eq(batch_format_name(255), "unknown");
 }
 END_TEST

@@ -115,7 +115,7 @@ static void make_span(uint8_t *span, int64_t number, size_t size)
 
 struct entry *rig_entry(int64_t first, uint32_t count, size_t size)
 {
-	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, count, count * (size + 6));
+	struct batch *batch = batch_create(BATCH_SPAN_RECORDS, count, count * (size + 6));
 	g_autofree uint8_t *span = g_malloc(size + 6);
 
 	for (uint32_t i = 0; i < count; i++) {

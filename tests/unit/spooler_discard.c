@@ -112,7 +112,7 @@ static bool rest_is_discarded(void)
 /* The rest of a batch behind the first @count spans, which arrived. */
 static void give_back_rest(struct entry *entry, uint32_t count)
 {
-	struct batch *rest = batch_create(BATCH_ZIPKIN_SPANS, SPANS, SPANS * 300);
+	struct batch *rest = batch_create(BATCH_SPAN_RECORDS, SPANS, SPANS * 300);
 	uint8_t span[300] = {0};
 
 	for (uint32_t i = count; i < SPANS; i++)

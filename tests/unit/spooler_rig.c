@@ -74,7 +74,7 @@ void assert_balance(void)
 
 static struct batch *next_batch(size_t size)
 {
-	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, SPANS, SPANS * size);
+	struct batch *batch = batch_create(BATCH_SPAN_RECORDS, SPANS, SPANS * size);
 	uint8_t span[8192] = {0};
 
 	for (int i = 0; i < SPANS; i++) {

@@ -39,6 +39,13 @@ static inline struct text text_of(const char *text)
 	return (struct text){text, (uint32_t)strlen(text)};
 }
 
+static inline void put_trait(const struct span *span)
+{
+	struct trait trait = trait_of(span);
+
+	buffer_put(&traits, &trait, sizeof(trait));
+}
+
 static inline void add(const char *service, const char *name, int64_t duration, bool error, uint32_t pid)
 {
 	static const struct tag failed = {{"error", 5}, {"", 0}, TAG_TEXT};
@@ -55,13 +62,14 @@ static inline void add(const char *service, const char *name, int64_t duration, 
 	struct named its = names_of(names, &span, &keys, waiting++, &words);
 
 	buffer_put(&named, &its, sizeof(its));
-	trait_put(&traits, &span);
+	put_trait(&span);
 }
 
 static inline bool take(void)
 {
-	struct batches spans = {.count = waiting,
-		.traits = traits.data,
+	struct batch counted = {.count = waiting}; /* only its traits and names are looked at */
+	struct items spans = {.batch = &counted,
+		.traits = (const struct trait *)(const void *)traits.data,
 		.named = named.data,
 		.words = words.data,
 		.words_size = words.size};

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tags that are added to spans which are encoded already. */
+/* The tags that an output adds to its spans, as the encoders write them. */
 #include <check.h>
 #include <string.h>
 
 #include <glib.h>
 
-#include "encode/addtags.h"
 #include "encode/otlp.h"
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
-#include "queue/batch.h"
+#include "queue/encoding.h"
+#include "queue/format.h"
+#include "queue/item.h"
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
@@ -25,20 +26,16 @@ static void teardown(void)
 	out = again = (struct buffer){0};
 }
 
-static bool add_to(int format, const struct buffer *item, const struct tag *tags, size_t count)
+static void encode_as(int format, struct buffer *to, const struct span *span)
 {
-	struct text text = {(const char *)item->data, (uint32_t)item->size};
-
-	again.size = 0;
-	return format == BATCH_ZIPKIN_JSON ? addtags_json(&again, text, tags, count)
-					   : addtags_thrift(&again, text, tags, count);
+	to->size = 0;
+	ck_assert_int_ge(format_encode((uint8_t)format, to, span), 0);
 }
 
-static void encode_as(int format, const struct span *span)
+static void assert_same(void)
 {
-	out.size = 0;
-	ck_assert_int_ge(
-		format == BATCH_ZIPKIN_JSON ? zipkinjson_encode(&out, span) : zipkin_encode(&out, span), 0);
+	ck_assert_uint_eq(out.size, again.size);
+	ck_assert_mem_eq(out.data, again.data, out.size);
 }
 
 /* The item with the tags is what the encoder makes of a span that has them ahead of its own. */
@@ -60,17 +57,12 @@ static void assert_added(int format, const struct span *span, const struct tag *
 	}
 	for (size_t k = 0; k < span->tag_count; k++)
 		tags[with.tag_count++] = span->tags[k];
-	encode_as(format, span);
-	ck_assert(add_to(format, &out, added, count));
-	encode_as(format, &with);
-	ck_assert_uint_eq(out.size, again.size);
-	ck_assert_mem_eq(out.data, again.data, out.size);
+	encode_as(format, &out, &with);
 	with = *span;
 	with.added = added;
 	with.added_count = count;
-	encode_as(format, &with);
-	ck_assert_uint_eq(out.size, again.size);
-	ck_assert_mem_eq(out.data, again.data, out.size);
+	encode_as(format, &again, &with);
+	assert_same();
 }
 
 START_TEST(tags_are_added)
@@ -101,11 +93,30 @@ START_TEST(tags_are_added)
 }
 END_TEST
 
-/* The place has a field behind it, which our encoder does not write: it is still the place that the tag gets.
- */
+/* More than a span usually has, and more than fit where no memory is taken for them. */
+START_TEST(many_tags)
+{
+	struct tag added[40], own[60];
+	char keys[60][8];
+	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3, .tags = own};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(own); i++) {
+		g_snprintf(keys[i], sizeof(keys[i]), "k%zu", i);
+		own[i] = (struct tag){literal(keys[i]), literal("own"), TAG_TEXT};
+		if (i >= 20)
+			added[i - 20] = (struct tag){literal(keys[i]), literal("added"), TAG_TEXT};
+	}
+	for (span.tag_count = 0; span.tag_count <= G_N_ELEMENTS(own); span.tag_count++)
+		for (size_t count = 0; count <= G_N_ELEMENTS(added); count += 5)
+			assert_added(_i, &span, added, count);
+}
+END_TEST
+
+/* A span of another agent's, whose place has a field behind it that our encoder does not write: it is still
+ * there that it was, and gets the tag. */
 START_TEST(fields_behind_the_place)
 {
-	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
+	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 0, 0), *encoded;
 	struct span_memory memory = {0};
 	struct span seen;
 	uint8_t *to = buffer_reserve(&out, 200);
@@ -118,34 +129,62 @@ START_TEST(fields_behind_the_place)
 	to = tbinary_put_i16(tbinary_put_field(tbinary_put_field(to, TBINARY_STRUCT, 4), TBINARY_I16, 2), 99);
 	to = tbinary_put_i64(tbinary_put_field(tbinary_put_stop(to), TBINARY_I64, 9), 1);
 	out.size = (size_t)(tbinary_put_stop(tbinary_put_stop(to)) - out.data);
-	ck_assert(add_to(BATCH_ZIPKIN_SPANS, &out, &added, 1));
-	ck_assert(spanread_thrift(&seen, again.data, again.size, &memory));
+	batch_add(items, out.data, out.size, 1);
+	encoded = encode_batch(items, (enum batch_format)_i, "cluster=eu1");
+	ck_assert(item_read(&seen, (uint8_t)_i, encoded->spans.data, encoded->spans.size, &memory));
 	ck_assert_uint_eq(seen.tag_count, 1);
+	assert_text(seen.tags[0].key, literal("cluster"));
+	assert_text(seen.tags[0].value, literal("eu1"));
 	ck_assert_uint_eq(seen.local.port, 99);
+	ck_assert_uint_eq(seen.trace_id, 7);
 	span_memory_free(&memory);
+	batch_unref(items);
+	batch_unref(encoded);
 }
 END_TEST
 
-static bool add_to_resource(
-	struct buffer *to, const struct buffer *item, const struct tag *tags, size_t count)
+/* One attribute of a resource, whose key and value are short. */
+static void put_attribute(struct buffer *to, struct text key, struct text value)
 {
-	struct addtags_memo memo = {{{0}}};
+	const uint8_t head[] = {0x0a, (uint8_t)(key.size + value.size + 6), 0x0a, (uint8_t)key.size},
+		      middle[] = {0x12, (uint8_t)(value.size + 2), 0x0a, (uint8_t)value.size};
 
-	return addtags_otlp(
-		to, (struct text){(const char *)item->data, (uint32_t)item->size}, tags, count, &memo);
+	buffer_put(to, head, sizeof(head));
+	buffer_put(to, key.data, key.size);
+	buffer_put(to, middle, sizeof(middle));
+	buffer_put(to, value.data, value.size);
 }
 
-/* The encoder adds as what is in @again has it. */
-static void assert_encoded(const struct span *span, const struct tag *added, size_t count)
+static size_t head_of(const struct buffer *item)
+{
+	uint32_t head;
+
+	memcpy(&head, item->data, sizeof(head));
+	return GUINT32_FROM_BE(head);
+}
+
+/* The resource has those of the tags for which @has is false, behind its own, and nothing else changes. */
+static void assert_in_resource(
+	const struct span *span, const struct tag *added, const bool *has, size_t count)
 {
 	struct span with = *span;
+	struct buffer attributes = {0};
+	size_t head;
 
+	for (size_t i = 0; i < count; i++)
+		if (!has[i])
+			put_attribute(&attributes, added[i].key, added[i].value);
 	with.added = added;
 	with.added_count = count;
-	out.size = 0;
-	ck_assert_int_eq(otlp_encode(&out, &with), 0);
-	ck_assert_uint_eq(out.size, again.size);
-	ck_assert_mem_eq(out.data, again.data, out.size);
+	encode_as(BATCH_OTLP_SPANS, &out, span);
+	encode_as(BATCH_OTLP_SPANS, &again, &with);
+	head = head_of(&out);
+	ck_assert_uint_eq(again.size, out.size + attributes.size);
+	ck_assert_uint_eq(head_of(&again), head + attributes.size);
+	ck_assert_mem_eq(again.data + 4, out.data + 4, head - 4);
+	ck_assert(!attributes.size || !memcmp(again.data + head, attributes.data, attributes.size));
+	ck_assert_mem_eq(again.data + head + attributes.size, out.data + head, out.size - head);
+	buffer_free(&attributes);
 }
 
 /* Keys that some processes have, and others do not. */
@@ -164,141 +203,102 @@ START_TEST(resources_keep_theirs)
 			span.program.size = 0;
 		if (round % 5)
 			span.local.port = 0;
-		out.size = again.size = 0;
-		ck_assert_int_eq(otlp_encode(&out, &span), 0);
-		ck_assert(add_to_resource(&again, &out, added, 4));
-		assert_encoded(&span, added, 4);
+		assert_in_resource(&span, added,
+			(const bool[]){span.program.size, span.local.address_size, true, span.local.port},
+			4);
 	}
 	random_spans_free(spans);
 }
 END_TEST
 
-/* In OTLP they are the resource's, whose own attributes stay; the span is as it was. */
+/* In OTLP they are the resource's, whose own attributes stay; the span is as it was, also one that has a tag
+ * of that name. */
 START_TEST(resources_get_them)
 {
 	struct tag added[] = {{.key = literal("cluster"), .value = literal("eu1")},
 		{.key = literal("service.name"), .value = literal("mine")},
 		{.key = literal("host.name"), .value = literal("mine")},
-		{.key = literal("rack"), .value = literal("r7")}};
-	static const char expected[] = "\x0a\x10\x0a\x07"
-				       "cluster"
-				       "\x12\x05\x0a\x03"
-				       "eu1"
-				       "\x0a\x0c\x0a\x04"
-				       "rack"
-				       "\x12\x04\x0a\x02"
-				       "r7";
+		{.key = literal("rack"), .value = literal("r7")}},
+		   own = {.key = literal("cluster"), .value = literal("the span's")};
 	struct random_spans *spans = random_spans_create(9);
 	struct span_memory memory = {0};
 
 	for (int round = 0; round < 1000; round++) {
-		const struct span *span = random_span(spans, true);
+		struct span span = *random_span(spans, true);
 		struct span seen;
-		size_t head, size = sizeof(expected) - 1;
 
-		out.size = again.size = 0;
-		ck_assert_int_eq(otlp_encode(&out, span), 0);
-		ck_assert(add_to_resource(&again, &out, added, 4));
-		head = GUINT32_FROM_BE(*(const uint32_t *)(const void *)out.data);
-		ck_assert_uint_eq(again.size, out.size + size);
-		ck_assert_uint_eq(GUINT32_FROM_BE(*(const uint32_t *)(const void *)again.data), head + size);
-		ck_assert_mem_eq(again.data + 4, out.data + 4, head - 4);
-		ck_assert_mem_eq(again.data + head, expected, size);
-		ck_assert_mem_eq(again.data + head + size, out.data + head, out.size - head);
+		if (round % 10 == 0) {
+			span.tags = &own;
+			span.tag_count = 1;
+		}
+		assert_in_resource(&span, added, (const bool[]){false, true, true, false}, 4);
 		ck_assert(spanread_otlp(&seen, again.data, again.size, &memory));
-		ck_assert_uint_eq(seen.tag_count, span->tag_count + 2);
-		assert_encoded(span, added, 4);
+		ck_assert_uint_eq(seen.tag_count, span.tag_count + 2);
 	}
 	span_memory_free(&memory);
 	random_spans_free(spans);
 }
 END_TEST
 
-/* Items of many processes in turn become what each becomes alone. */
-START_TEST(processes_in_turn)
+static bool has_tag(const struct span *span, const char *key)
 {
-	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
-	struct random_spans *spans = random_spans_create(12);
-	struct buffer items[50] = {{0}}, all = {0};
-	struct addtags_memo memo = {{{0}}};
-
-	for (uint32_t i = 0; i < 50; i++) {
-		struct span span = *random_span(spans, true);
-
-		span.pid = i % 5 * ADDTAGS_HEADS;
-		otlp_encode(&items[i], &span);
-	}
-	for (int round = 0; round < 2000; round++) {
-		const struct buffer *item = &items[round * 7 % (round < 1000 ? 50 : 20)];
-		size_t before = all.size;
-
-		again.size = 0;
-		ck_assert(add_to_resource(&again, item, &added, 1));
-		ck_assert(addtags_otlp(&all, (struct text){(const char *)item->data, (uint32_t)item->size},
-			&added, 1, &memo));
-		ck_assert_uint_eq(all.size - before, again.size);
-		ck_assert_mem_eq(all.data + before, again.data, again.size);
-	}
-	for (int i = 0; i < 50; i++)
-		buffer_free(&items[i]);
-	buffer_free(&all);
-	random_spans_free(spans);
+	for (size_t i = 0; i < span->tag_count; i++)
+		if (text_is_equal(span->tags[i].key, literal(key)))
+			return true;
+	return false;
 }
-END_TEST
 
-START_TEST(damaged_resources_get_none)
+static const enum batch_format sources[] = {
+	BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON, BATCH_OTLP_SPANS, BATCH_SPAN_RECORDS};
+
+#define SOURCES ((int)G_N_ELEMENTS(sources))
+#define TARGETS 3
+
+/* It becomes nothing, or a span with the tag; and it does if it can be read. */
+static void try_damaged(enum batch_format from, enum batch_format to, const uint8_t *data, size_t size)
 {
-	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
-	struct random_spans *spans = random_spans_create(10);
-	GRand *random = g_rand_new_with_seed(11);
+	struct batch *items = batch_create(from, 0, 0), *encoded;
+	struct span_memory memory = {0};
+	struct span span;
+	bool good;
 
-	for (int round = 0; round < 20; round++) {
-		out.size = 0;
-		otlp_encode(&out, random_span(spans, true));
-		for (int i = 0; i < 2000; i++) {
-			size_t size = (size_t)g_rand_int_range(random, 1, (gint32)out.size + 1);
-			g_autofree uint8_t *copy = g_memdup2(out.data, size);
-
-			copy[g_rand_int_range(random, 0, (gint32)size)] = (uint8_t)g_rand_int(random);
-			again.size = 0;
-			if (!add_to_resource(&again, &(struct buffer){.data = copy, .size = size}, &added, 1))
-				ck_assert_uint_eq(again.size, 0);
-		}
+	buffer_free(&items->spans); /* in memory of just its size */
+	items->spans = (struct buffer){.data = g_memdup2(data, size), .size = size, .room = size};
+	batch_added(items, size, 1);
+	good = size && item_read(&span, (uint8_t)from, items->spans.data, size, &memory);
+	encoded = encode_batch(items, to, "cluster=eu1");
+	ck_assert_uint_eq(encoded->count, 1);
+	ck_assert_uint_eq(encoded->spans.size, batch_sizes(encoded)[0]);
+	ck_assert_int_eq(encoded->spans.size > 0, good);
+	if (good) {
+		ck_assert(item_read(&span, (uint8_t)to, encoded->spans.data, encoded->spans.size, &memory));
+		ck_assert(has_tag(&span, "cluster"));
 	}
-	g_rand_free(random);
-	random_spans_free(spans);
+	span_memory_free(&memory);
+	batch_unref(items);
+	batch_unref(encoded);
 }
-END_TEST
 
-/* Half a span in Thrift gets none; in JSON it may, and is no span still. Whatever it is, nothing beyond it is
- * read. */
+/* Half a span gets none; whatever it is, nothing beyond it is read. */
 START_TEST(damaged_stays_damaged)
 {
-	struct span_memory memory = {0};
-	struct span seen;
-	struct tag added = {.key = literal("cluster"), .value = literal("eu1")};
+	const enum batch_format from = sources[_i % SOURCES], to = (enum batch_format)(_i / SOURCES);
 	struct random_spans *spans = random_spans_create(7);
 	GRand *random = g_rand_new_with_seed(8);
 
-	for (int round = 0; round < 20; round++) {
-		encode_as(_i, random_span(spans, true));
-		for (size_t size = 0; size < out.size; size++) {
-			g_autofree uint8_t *copy = g_memdup2(out.data, size);
+	for (int round = 0; round < 10; round++) {
+		encode_as(from, &out, random_span(spans, true));
+		for (size_t size = 0; size < out.size; size++)
+			try_damaged(from, to, out.data, size);
+		for (int i = 0; i < 1000; i++) {
+			size_t at = (size_t)g_rand_int_range(random, 0, (gint32)out.size);
+			uint8_t before = out.data[at];
 
-			if (!add_to(_i, &(struct buffer){.data = copy, .size = size}, &added, 1))
-				ck_assert_uint_eq(again.size, 0);
-			else
-				ck_assert(_i == BATCH_ZIPKIN_JSON &&
-					  !spanread_json(&seen, again.data, again.size, &memory));
-		}
-		for (int i = 0; i < 2000; i++) {
-			g_autofree uint8_t *copy = g_memdup2(out.data, out.size);
-
-			copy[g_rand_int_range(random, 0, (gint32)out.size)] = (uint8_t)g_rand_int(random);
-			add_to(_i, &(struct buffer){.data = copy, .size = out.size}, &added, 1);
+			out.data[at] = (uint8_t)g_rand_int(random);
+			try_damaged(from, to, out.data, out.size);
+			out.data[at] = before;
 		}
 	}
-	span_memory_free(&memory);
 	g_rand_free(random);
 	random_spans_free(spans);
 }
@@ -311,11 +311,10 @@ int main(void)
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, tags_are_added, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
-	tcase_add_loop_test(tests, damaged_stays_damaged, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
-	tcase_add_test(tests, fields_behind_the_place);
+	tcase_add_loop_test(tests, many_tags, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
+	tcase_add_loop_test(tests, damaged_stays_damaged, 0, SOURCES * TARGETS);
+	tcase_add_loop_test(tests, fields_behind_the_place, BATCH_ZIPKIN_SPANS, BATCH_OTLP_SPANS + 1);
 	tcase_add_test(tests, resources_get_them);
 	tcase_add_test(tests, resources_keep_theirs);
-	tcase_add_test(tests, processes_in_turn);
-	tcase_add_test(tests, damaged_resources_get_none);
 	return run_cases("addtags", tests);
 }

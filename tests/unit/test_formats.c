@@ -10,7 +10,7 @@
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
-#include "queue/transcode.h"
+#include "queue/encoding.h"
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
@@ -113,13 +113,13 @@ START_TEST(batch_there_and_back)
 			zipkin_encode(&out, random_span(spans, false));
 		batch_add(batch, out.data, out.size, 1000 + i);
 	}
-	json = transcode(batch, BATCH_ZIPKIN_JSON);
+	json = encode_batch(batch, BATCH_ZIPKIN_JSON, NULL);
 	ck_assert_ptr_nonnull(json);
 	ck_assert_uint_eq(json->format, BATCH_ZIPKIN_JSON);
 	ck_assert_uint_eq(json->count, 200);
 	ck_assert_uint_eq(batch_sizes(json)[7], 0);
 	ck_assert_int_eq(batch_events(json)[199], 1199);
-	back = transcode(json, BATCH_ZIPKIN_SPANS);
+	back = encode_batch(json, BATCH_ZIPKIN_SPANS, NULL);
 	ck_assert_ptr_nonnull(back);
 	ck_assert_uint_eq(back->spans.size, batch->spans.size);
 	ck_assert_mem_eq(back->spans.data, batch->spans.data, batch->spans.size);
@@ -132,17 +132,32 @@ START_TEST(batch_there_and_back)
 }
 END_TEST
 
+/* It cannot be had in that format. */
+static void assert_none(const struct batch *batch, enum batch_format format)
+{
+	struct batch *encoded = encode_batch(batch, format, NULL);
+
+	ck_assert_uint_eq(encoded->count, 1);
+	ck_assert_uint_eq(encoded->spans.size, 0);
+	ck_assert_uint_eq(batch_sizes(encoded)[0], 0);
+	batch_unref(encoded);
+}
+
 /* What no version has written is no span. */
 START_TEST(garbage_is_none)
 {
 	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
 
 	batch_add(batch, (const uint8_t *)"garbage", 7, 0);
-	ck_assert_ptr_null(transcode(batch, BATCH_ZIPKIN_JSON));
+	assert_none(batch, BATCH_ZIPKIN_JSON);
 	batch->format = BATCH_ZIPKIN_JSON;
-	ck_assert_ptr_null(transcode(batch, BATCH_ZIPKIN_SPANS));
+	assert_none(batch, BATCH_ZIPKIN_SPANS);
+	batch->format = BATCH_SPAN_RECORDS;
+	assert_none(batch, BATCH_ZIPKIN_SPANS);
+	batch->format = BATCH_MESSAGES;
+	assert_none(batch, BATCH_ZIPKIN_SPANS);
 	batch->format = 0xfe;
-	ck_assert_ptr_null(transcode(batch, BATCH_ZIPKIN_SPANS));
+	assert_none(batch, BATCH_ZIPKIN_SPANS);
 	batch_unref(batch);
 }
 END_TEST

@@ -11,21 +11,20 @@
 
 #include "handover/channel.h"
 #include "handover/frames.h"
-#include "queue/keep.h"
 #include "stats/names.h"
 
 #include "run.h"
 
 static struct buffer out;
-static struct batch seen[BATCH_FORMATS];
+static struct batch seen_spans, seen_events;
 
 static void teardown(void)
 {
 	buffer_free(&out);
-	for (int i = 0; i < BATCH_FORMATS; i++) {
-		buffer_free(&seen[i].sizes);
-		buffer_free(&seen[i].events);
-	}
+	buffer_free(&seen_spans.sizes);
+	buffer_free(&seen_spans.events);
+	buffer_free(&seen_events.sizes);
+	buffer_free(&seen_events.events);
 }
 
 /* Frames */
@@ -37,33 +36,24 @@ static void put_batch(const struct batch *items)
 	buffer_put(&out, items->spans.data, items->spans.size);
 }
 
-/* What is said of the spans, and the same bytes for all formats. */
+/* What is said of the spans, and their bytes, which may be any. */
 static void put_spans(const struct batch *spans)
 {
-	struct buffer traits = {0};
-
-	for (uint64_t i = 0; i < 3; i++)
-		trait_put(&traits, &(struct span){.trace_id = 100 + i});
-	buffer_put(&out, traits.data, traits.size);
 	for (uint32_t i = 0; i < 3; i++)
 		buffer_put(&out, &(struct named){i, 10 + i}, sizeof(struct named));
 	buffer_put(&out, "words", 5);
-	buffer_free(&traits);
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
-		put_batch(spans);
+	put_batch(spans);
 }
 
 static void pack_hand(void)
 {
-	struct batch *spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0),
-		     *events = batch_create(BATCH_EVENT_JSON, 0, 0);
+	struct batch *spans = batch_create(BATCH_SPAN_RECORDS, 0, 0),
+		     *events = batch_create(BATCH_EVENT_RECORDS, 0, 0);
 	struct hand hand = {.at_once = true,
 		.reached = unpacker_of("place", 5),
-		.spans = {.count = 3, .words_size = 5},
-		.events = {.count = 2, .of = {[BATCH_EVENT_JSON] = events, [BATCH_EVENT_OTLP] = events}}};
+		.spans = {.batch = spans, .words_size = 5},
+		.events = {.batch = events}};
 
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++)
-		hand.spans.of[i] = spans;
 	hand.change.row[EVENTS_READ] = 7;
 	hand.change.row[SPANS_PENDING] = -2;
 	batch_add(spans, (const uint8_t *)"one", 3, 11);
@@ -74,7 +64,6 @@ static void pack_hand(void)
 	hand_pack(&out, &hand);
 	put_spans(spans);
 	put_batch(events);
-	put_batch(events);
 	batch_unref(spans);
 	batch_unref(events);
 }
@@ -83,38 +72,38 @@ static bool unpack_hand(const uint8_t *data, size_t size, struct hand *hand)
 {
 	struct unpacker from = unpacker_of(data, size);
 
-	return hand_unpack(&from, hand, seen);
+	return hand_unpack(&from, hand, &seen_spans, &seen_events);
 }
 
-/* The sizes of each format's items are within the frame, one behind the other. */
-static void assert_bounds(const struct hand *hand, const uint8_t *end)
+static const uint8_t *assert_within(const struct batch *items, const uint8_t *at)
 {
-	const uint8_t *at = NULL;
+	size_t bytes = 0;
 
-	for (int format = 0; format < BATCH_FORMATS; format++) {
-		const struct batches *batches =
-			batch_kind((uint8_t)format) == KIND_EVENTS ? &hand->events : &hand->spans;
-		const struct batch *items = batches->of[format];
-		size_t bytes = 0;
+	ck_assert_uint_eq(items->sizes.size, items->count * sizeof(uint32_t));
+	ck_assert_uint_eq(items->events.size, items->count * sizeof(int64_t));
+	for (uint32_t n = 0; n < items->count; n++)
+		bytes += batch_sizes(items)[n];
+	ck_assert_uint_eq(bytes, items->spans.size);
+	ck_assert(items->spans.data >= at);
+	return items->spans.data + bytes;
+}
 
-		if (!items)
-			continue;
-		ck_assert_uint_eq(items->count, batches->count);
-		for (uint32_t n = 0; n < items->count; n++)
-			bytes += batch_sizes(items)[n];
-		ck_assert_uint_eq(bytes, items->spans.size);
-		ck_assert(!at || items->spans.data > at);
-		at = items->spans.data + bytes;
-	}
-	ck_assert(!at || at == end);
-	ck_assert(
-		hand->spans.count * (sizeof(struct trait) + sizeof(struct named)) + hand->spans.words_size <=
-		(size_t)(end - hand->spans.traits));
+/* All that is said is within the frame, one thing behind the other. */
+static void assert_bounds(const struct hand *hand, const uint8_t *begin, const uint8_t *end)
+{
+	ck_assert_ptr_eq(hand->spans.batch, &seen_spans);
+	ck_assert_ptr_eq(hand->events.batch, &seen_events);
+	ck_assert_uint_eq(seen_spans.format, BATCH_SPAN_RECORDS);
+	ck_assert_uint_eq(seen_events.format, BATCH_EVENT_RECORDS);
+	ck_assert_ptr_null(hand->spans.traits);
+	ck_assert(hand->spans.named >= begin);
+	ck_assert_ptr_eq(hand->spans.words, hand->spans.named + seen_spans.count * sizeof(struct named));
+	ck_assert(assert_within(&seen_events, assert_within(&seen_spans,
+						      hand->spans.words + hand->spans.words_size)) == end);
 }
 
 START_TEST(a_hand_is_understood)
 {
-	struct trait trait;
 	struct named named;
 	struct hand hand;
 
@@ -124,46 +113,71 @@ START_TEST(a_hand_is_understood)
 	ck_assert_int_eq(hand.change.row[EVENTS_READ], 7);
 	ck_assert_int_eq(hand.change.row[SPANS_PENDING], -2);
 	ck_assert_mem_eq(hand.reached.at, "place", 5);
-	ck_assert_uint_eq(hand.spans.count, 3);
-	memcpy(&trait, hand.spans.traits + 2 * sizeof(trait), sizeof(trait));
-	ck_assert_uint_eq(trait.trace_id, 102);
+	ck_assert_uint_eq(items_count(&hand.spans), 3);
 	memcpy(&named, hand.spans.named + 2 * sizeof(named), sizeof(named));
 	ck_assert_uint_eq(named.program, 12);
 	ck_assert_uint_eq(hand.spans.words_size, 5);
 	ck_assert_mem_eq(hand.spans.words, "words", 5);
-	for (int i = 0; i < BATCH_SPAN_FORMATS; i++) {
-		ck_assert_uint_eq(hand.spans.of[i]->format, i);
-		ck_assert_mem_eq(hand.spans.of[i]->spans.data, "onethree", 8);
-		ck_assert_uint_eq(batch_sizes(hand.spans.of[i])[2], 5);
-		ck_assert_int_eq(batch_events(hand.spans.of[i])[1], 12);
-	}
-	ck_assert_uint_eq(hand.events.count, 2);
-	for (int i = BATCH_EVENT_JSON; i <= BATCH_EVENT_OTLP; i++) {
-		ck_assert_uint_eq(hand.events.of[i]->format, i);
-		ck_assert_mem_eq(hand.events.of[i]->spans.data, "{}{\"a\":1}", 9);
-		ck_assert_int_eq(batch_events(hand.events.of[i])[1], 15);
-	}
-	assert_bounds(&hand, out.data + out.size);
+	ck_assert_mem_eq(seen_spans.spans.data, "onethree", 8);
+	ck_assert_uint_eq(batch_sizes(&seen_spans)[1], 0);
+	ck_assert_uint_eq(batch_sizes(&seen_spans)[2], 5);
+	ck_assert_int_eq(batch_events(&seen_spans)[1], 12);
+	ck_assert_uint_eq(items_count(&hand.events), 2);
+	ck_assert_mem_eq(seen_events.spans.data, "{}{\"a\":1}", 9);
+	ck_assert_int_eq(batch_events(&seen_events)[1], 15);
+	assert_bounds(&hand, out.data, out.data + out.size);
 }
 END_TEST
 
-/* Formats have to be those of the kind. */
-START_TEST(spans_are_no_events)
+/* Of one kind, or of none. */
+START_TEST(a_hand_of_less)
 {
-	struct batch *batch = batch_create(BATCH_EVENT_JSON, 0, 0);
-	struct hand hand = {.reached = unpacker_of("", 0), .spans = {.of = {[BATCH_EVENT_JSON] = batch}}};
+	struct batch *batch = batch_create(BATCH_EVENT_RECORDS, 0, 0);
+	struct hand hand = {.reached = unpacker_of("", 0)};
 
-	hand_pack(&out, &hand);
-	ck_assert(!unpack_hand(out.data, out.size, &hand));
+	pack_hand(); /* what was there before is no more */
+	ck_assert(unpack_hand(out.data, out.size, &hand));
+	hand = (struct hand){.reached = unpacker_of("", 0)};
 	out.size = 0;
-	hand = (struct hand){.reached = unpacker_of("", 0), .events = {.of = {[BATCH_OTLP_SPANS] = batch}}};
-	hand_pack(&out, &hand);
-	ck_assert(!unpack_hand(out.data, out.size, &hand));
-	out.size = 0;
-	hand = (struct hand){.reached = unpacker_of("", 0), .events = {.of = {[BATCH_EVENT_OTLP] = batch}}};
 	hand_pack(&out, &hand);
 	ck_assert(unpack_hand(out.data, out.size, &hand));
+	ck_assert_uint_eq(items_count(&hand.spans) + items_count(&hand.events), 0);
+	assert_bounds(&hand, out.data, out.data + out.size);
+	batch_add(batch, (const uint8_t *)"event", 5, 16);
+	hand = (struct hand){.reached = unpacker_of("", 0), .events = {.batch = batch}};
+	out.size = 0;
+	hand_pack(&out, &hand);
+	ck_assert(!unpack_hand(out.data, out.size, &hand)); /* without its bytes */
+	put_batch(batch);
+	ck_assert(unpack_hand(out.data, out.size, &hand));
+	ck_assert_uint_eq(items_count(&hand.spans), 0);
+	ck_assert_uint_eq(items_count(&hand.events), 1);
+	ck_assert_mem_eq(seen_events.spans.data, "event", 5);
+	ck_assert_int_eq(batch_events(&seen_events)[0], 16);
 	batch_unref(batch);
+}
+END_TEST
+
+/* Counts and sizes as a stranger may write them: none makes it look, or take memory, beyond the frame. */
+START_TEST(a_hand_that_claims_more)
+{
+	static const uint32_t claims[] = {0x10000, 0x7fffffff, 0x80000000, 0xffffffff};
+	const size_t counts = 1 + sizeof(uint64_t) * LEDGER_ROWS + sizeof(uint32_t) + 5;
+	const size_t sizes = counts + 3 * sizeof(uint32_t) + 3 * sizeof(struct named) + 5;
+	struct hand hand;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(claims); i++) {
+		for (size_t at = 0; at < 3 + 3; at++) { /* counts, the words' size, and the spans' sizes */
+			g_autofree uint8_t *copy = NULL;
+
+			out.size = 0;
+			pack_hand();
+			copy = g_memdup2(out.data, out.size);
+			memcpy(copy + (at < 3 ? counts + at * 4 : sizes + (at - 3) * 4), &claims[i], 4);
+			ck_assert_msg(!unpack_hand(copy, out.size, &hand), "claim %zu at %zu", i, at);
+			ck_assert_uint_le(seen_spans.sizes.room, 1 << 16);
+		}
+	}
 }
 END_TEST
 
@@ -183,7 +197,7 @@ START_TEST(a_broken_hand_is_harmless)
 
 		copy[i / 255] ^= (uint8_t)(i % 255 + 1);
 		if (unpack_hand(copy, out.size, &hand))
-			assert_bounds(&hand, copy + out.size);
+			assert_bounds(&hand, copy, copy + out.size);
 	}
 	buffer_put(&out, "x", 1);
 	ck_assert(!unpack_hand(out.data, out.size, &hand));
@@ -293,7 +307,8 @@ END_TEST
 START_TEST(orders)
 {
 	struct suspect suspect = {1001, 30};
-	struct orders given = {.lasting = true, .alone = true, .files = 5, .number = 9}, taken;
+	struct orders given = {.lasting = true, .alone = true, .events = _i == 1, .files = 5, .number = 9},
+		      taken;
 	struct unpacker from;
 
 	given.place = unpacker_of("here", 4);
@@ -304,12 +319,44 @@ START_TEST(orders)
 	from = unpacker_of(out.data, out.size);
 	ck_assert(orders_unpack(&from, &taken));
 	ck_assert(taken.lasting && taken.alone && !taken.holds && !taken.user);
+	ck_assert_int_eq(taken.events, _i == 1);
 	ck_assert_uint_eq(taken.number, 9);
 	ck_assert_mem_eq(taken.place.at, "here", 4);
 	ck_assert_uint_eq(taken.suspects->len, 1);
 	ck_assert_uint_eq(g_array_index(taken.suspects, struct suspect, 0).user, 1001);
 	ck_assert_int_eq(g_array_index(taken.suspects, struct suspect, 0).wait, 30);
 	g_array_unref(taken.suspects);
+}
+END_TEST
+
+START_TEST(settings)
+{
+	struct settings given = {.level = 3,
+		.stop_timeout = 5,
+		.linger = 6,
+		.grace = 7,
+		.max_pending = 8,
+		.events = 1,
+		.log_level = 2,
+		.log_format = 1},
+			taken;
+	struct unpacker from;
+
+	settings_pack(&out, &given);
+	from = unpacker_of(out.data, out.size);
+	ck_assert(settings_unpack(&from, &taken));
+	ck_assert_uint_eq(taken.level, 3);
+	ck_assert_int_eq(taken.stop_timeout, 5);
+	ck_assert_int_eq(taken.linger, 6);
+	ck_assert_int_eq(taken.grace, 7);
+	ck_assert_uint_eq(taken.max_pending, 8);
+	ck_assert_uint_eq(taken.events, 1);
+	ck_assert_uint_eq(taken.log_level, 2);
+	ck_assert_uint_eq(taken.log_format, 1);
+	for (size_t size = 0; size < out.size; size++) {
+		from = unpacker_of(out.data, size);
+		ck_assert(!settings_unpack(&from, &taken));
+	}
 }
 END_TEST
 
@@ -570,12 +617,14 @@ int main(void)
 	tcase_add_checked_fixture(cases, NULL, teardown);
 	tcase_add_test(cases, a_hand_is_understood);
 	tcase_add_test(cases, a_broken_hand_is_harmless);
-	tcase_add_test(cases, spans_are_no_events);
+	tcase_add_test(cases, a_hand_of_less);
+	tcase_add_test(cases, a_hand_that_claims_more);
 	tcase_add_test(cases, reports);
 	tcase_add_test(cases, omissions);
 	tcase_add_test(cases, buffers);
 	tcase_add_test(cases, misuses);
-	tcase_add_test(cases, orders);
+	tcase_add_loop_test(cases, orders, 0, 2);
+	tcase_add_test(cases, settings);
 	tcase_add_test(cases, around);
 	tcase_add_test(cases, full);
 	tcase_add_test(cases, waking);

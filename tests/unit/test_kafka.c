@@ -463,7 +463,7 @@ START_TEST(drained)
 END_TEST
 
 /* A trace of a batch is a message, with its id as the key. */
-static void push_traces(int traces, int spans)
+static void push_traces(int traces, int spans, bool records)
 {
 	struct buffer item = {0};
 
@@ -476,20 +476,26 @@ static void push_traces(int traces, int spans)
 
 			item.size = 0;
 			ck_assert_int_ge(zipkin_encode(&item, &span), 0);
-			push_span(&rig, item.data, item.size);
+			if (records)
+				push_record(&rig, &span);
+			else
+				push_span(&rig, item.data, item.size);
 		}
 	buffer_free(&item);
 	push_batch(&rig);
 }
 
+/* This node's spans, and those of others, as each of the formats. */
 START_TEST(by_trace)
 {
+	static const enum batch_format formats[] = {BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON, BATCH_OTLP_SPANS};
 	struct found found;
 
+	rig.options.format = formats[_i / 2];
 	rig.options.kafka.keyed = true;
 	start(&rig);
 	for (int i = 0; i < 3; i++)
-		push_traces(20, 5);
+		push_traces(20, 5, _i % 2);
 	deliver_all();
 	ASSERT_ROW(&rig, SPANS_SENT, rig.pushed);
 	find(&found);
@@ -681,7 +687,7 @@ int main(void)
 	tcase_add_test(tests, slow_brokers);
 	tcase_add_test(tests, ended_at_work);
 	tcase_add_test(tests, drained);
-	tcase_add_test(tests, by_trace);
+	tcase_add_loop_test(tests, by_trace, 0, 6);
 	tcase_add_loop_test(tests, no_broker, 0, LENGTH(sayings));
 	tcase_add_test(tests, no_password);
 	tcase_add_test(tests, words_of_librdkafka);

@@ -14,7 +14,7 @@
 #include "encode/zipkin.h"
 #include "otlp.pb-c.h"
 #include "otlporacle.h"
-#include "queue/transcode.h"
+#include "queue/encoding.h"
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
@@ -259,10 +259,10 @@ START_TEST(zipkin_there_and_back)
 			zipkin_encode(&out, &span);
 		batch_add(batch, out.data, out.size, 1000 + i);
 	}
-	otlp = transcode(batch, BATCH_OTLP_SPANS);
+	otlp = encode_batch(batch, BATCH_OTLP_SPANS, NULL);
 	ck_assert_ptr_nonnull(otlp);
 	ck_assert_uint_eq(batch_sizes(otlp)[7], 0);
-	back = transcode(otlp, BATCH_ZIPKIN_SPANS);
+	back = encode_batch(otlp, BATCH_ZIPKIN_SPANS, NULL);
 	ck_assert_ptr_nonnull(back);
 	ck_assert_uint_eq(back->spans.size, batch->spans.size);
 	ck_assert_mem_eq(back->spans.data, batch->spans.data, batch->spans.size);

@@ -247,5 +247,6 @@ int main(void)
 	suite_add_tcase(suite, queue_outlets());
 	suite_add_tcase(suite, queue_receipts());
 	suite_add_tcase(suite, queue_retag());
+	suite_add_tcase(suite, queue_encoding());
 	return run_all(srunner_create(suite));
 }

@@ -44,7 +44,7 @@ static void add_of_trace(
 	struct named its = names_of(names, &span, &keys, waiting++, &words);
 
 	buffer_put(&named, &its, sizeof(its));
-	trait_put(&traits, &span);
+	put_trait(&span);
 }
 
 static void write_page(uint64_t listed, enum exposition form)
@@ -364,7 +364,7 @@ START_TEST(looks_are_whole)
 		struct named its = names_of(names, &span, &keys, waiting++, &words);
 
 		buffer_put(&named, &its, sizeof(its));
-		trait_put(&traits, &span);
+		put_trait(&span);
 		ck_assert(take());
 	}
 	looking = false;

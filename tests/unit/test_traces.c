@@ -36,11 +36,10 @@ static void teardown(void)
 /* A span of each of these traces, of @size bytes at least. */
 static void pass(const uint64_t *of, uint32_t count, size_t size)
 {
-	struct batch *items = batch_create(BATCH_OTLP_SPANS, count, count * size);
+	struct batch *items = batch_create(BATCH_SPAN_RECORDS, count, count * size);
 	g_autofree struct trait *traits = g_new0(struct trait, count);
 	g_autofree uint8_t *item = g_malloc0(MAX(size, 4));
-	const struct batches all = {
-		.count = count, .of[BATCH_OTLP_SPANS] = items, .traits = (const uint8_t *)traits};
+	const struct items all = {.batch = items, .traits = traits};
 
 	for (uint32_t i = 0; i < count; i++) {
 		traits[i].trace_id = of[i];
@@ -62,7 +61,7 @@ static uint32_t number_of(const GPtrArray *found, guint at)
 	const struct traced *traced = g_ptr_array_index(found, at);
 	uint32_t number;
 
-	ck_assert_int_eq(traced->format, BATCH_OTLP_SPANS);
+	ck_assert_int_eq(traced->format, BATCH_SPAN_RECORDS);
 	memcpy(&number, traced->bytes, 4);
 	return number;
 }
@@ -302,18 +301,20 @@ static void show(uint64_t high, uint64_t trace, guint spans)
 START_TEST(any_trace_can_be_shown)
 {
 	struct random_spans *random = random_spans_create((uint32_t)_i + 1);
-	uint8_t format = (uint8_t)(_i % BATCH_SPAN_FORMATS);
+	static const uint8_t formats[] = {
+		BATCH_SPAN_RECORDS, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON, BATCH_OTLP_SPANS};
+	uint8_t format = formats[_i % 4];
 
 	traces_destroy(traces);
 	traces = traces_create(64 << 20);
 	for (int i = 0; i < 30; i++) {
 		struct batch *items = batch_create(format, 1, 1000);
-		struct batches all = {0};
+		struct items all = {.batch = items};
 		struct buffer put = {0};
 		struct span span;
 
-		all.of[format] = items;
-		for (; all.count < (uint32_t)i % 7 + 1; all.count++) {
+		while (items->count < (uint32_t)i % 7 + 1) {
+			struct trait trait;
 			struct buffer encoded = {0};
 
 			span = *random_span(random, true);
@@ -322,14 +323,15 @@ START_TEST(any_trace_can_be_shown)
 			span.parent_id = i % 3 ? span.id - 1 : span.parent_id;
 			ck_assert_int_ge(format_encode(format, &encoded, &span), 0);
 			batch_add(items, encoded.data, encoded.size, 0);
-			trait_put(&put, &span);
+			trait = trait_of(&span);
+			buffer_put(&put, &trait, sizeof(trait));
 			buffer_free(&encoded);
 		}
-		all.traits = put.data;
+		all.traits = (const struct trait *)(const void *)put.data;
 		traces_take(traces, &all, NULL, 0);
+		show((uint64_t)i % 2, (uint64_t)i + 1, items->count);
 		buffer_free(&put);
 		batch_unref(items);
-		show((uint64_t)i % 2, (uint64_t)i + 1, all.count);
 	}
 	show(0, 12345, 0);
 	random_spans_free(random);

@@ -34,7 +34,7 @@ static void wake(void *data)
 static void open_queue(struct rig *rig, size_t bytes)
 {
 	struct queue_limits limits = {.bytes = bytes};
-	struct outlet outlet = {.limits = {.format = BATCH_ZIPKIN_SPANS, .spans = 100000, .bytes = 64 << 20}};
+	struct outlet outlet = {.limits = {.kind = KIND_SPANS, .spans = 100000, .bytes = 64 << 20}};
 
 	rig->queue = outlet.queue = queue_create(&limits, rig->account, wake, rig);
 	rig->fanout = fanout_create(outlets_create(&outlet, 1));
@@ -107,17 +107,32 @@ void start(struct rig *rig)
 /* The spans of the batch that is filled; NULL: none is. */
 static struct batch *items;
 
-void push_span(struct rig *rig, const void *span, size_t size)
+static void push_item(struct rig *rig, enum batch_format format, const void *item, size_t size)
 {
 	if (!items)
-		items = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
-	batch_add(items, span, size, clock_wall());
+		items = batch_create(format, 0, 0);
+	ck_assert_uint_eq(items->format, format);
+	batch_add(items, item, size, clock_wall());
 	rig->pushed++;
+}
+
+void push_span(struct rig *rig, const void *span, size_t size)
+{
+	push_item(rig, BATCH_ZIPKIN_SPANS, span, size);
+}
+
+void push_record(struct rig *rig, const struct span *span)
+{
+	struct buffer record = {0};
+
+	ck_assert_int_ge(record_put(&record, span), 0);
+	push_item(rig, BATCH_SPAN_RECORDS, record.data, record.size);
+	buffer_free(&record);
 }
 
 void push_batch(struct rig *rig)
 {
-	fanout_hand(rig->fanout, &(struct ledger){0}, &(struct batches){items->count, {items}}, 0, true);
+	fanout_hand(rig->fanout, &(struct ledger){0}, &(struct items){.batch = items}, 0, true);
 	batch_unref(items);
 	items = NULL;
 }

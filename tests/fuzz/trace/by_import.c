@@ -106,7 +106,7 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 
 struct outlets *outputs_outlets(const struct outputs *outputs)
 {
-	const struct outlet outlet = {outputs->queue, {BATCH_ZIPKIN_SPANS, 100, 1 << 16, NS_PER_SECOND}};
+	const struct outlet outlet = {outputs->queue, {KIND_SPANS, 100, 1 << 16, NS_PER_SECOND}};
 
 	return outlets_create(&outlet, 1);
 }

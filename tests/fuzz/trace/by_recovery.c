@@ -109,9 +109,9 @@ void runstate_collects_in_part(
 /* The reader */
 
 static void hand(
-	void *data, struct ledger *change, const struct pipeline_goods *goods, int64_t now, bool at_once)
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
-	const struct batch *spans = goods->spans.of[BATCH_ZIPKIN_SPANS];
+	const struct batch *spans = made->spans.batch;
 
 	(void)data;
 	(void)now;
@@ -166,7 +166,7 @@ static void be_reader(void *data)
 	struct reading *is = data;
 	struct assembler_limits limits = pipeline_limits(is->config);
 	struct pipeline *pipeline =
-		pipeline_create(&limits, 1 << BATCH_ZIPKIN_SPANS, (struct pipeline_sink){hand, NULL});
+		pipeline_create(&limits, false, (struct pipeline_sink){.hand = hand});
 	struct progress *progress = progress_create(is->config, pipeline, NULL, &is->orders);
 
 	witness_begin();
