@@ -229,6 +229,11 @@ bool jsonread_bool(struct jsonread *from)
 	return false;
 }
 
+bool jsonread_is_null(struct jsonread *from)
+{
+	return next(from) == 'n';
+}
+
 /* A number of any form. */
 static void skip_number(struct jsonread *from)
 {

@@ -43,6 +43,9 @@ int64_t jsonread_number(struct jsonread *from);
 
 bool jsonread_bool(struct jsonread *from);
 
+/* Whether the next value is null, which stays there. */
+bool jsonread_is_null(struct jsonread *from);
+
 /* Goes over any value. */
 void jsonread_skip(struct jsonread *from);
 

@@ -1,135 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/otlp.h"
 
-#include <string.h>
-
-#include <glib.h>
-
-#include "base/utf8.h"
 #include "core/repair.h"
 #include "encode/iptext.h"
+#include "encode/otlpput.h"
+#include "encode/otlpwhole.h"
 #include "base/shortest.h"
 #include "encode/terms.h"
 #include "encode/wanted.h"
 #include "wire/otlpattribute.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "wire/otlpitem.h"
 
 /* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 768
 #define ITEM_ROOM 48
-/* Of texts so short, also of two, all lengths are one byte: the compiler leaves out what is for longer ones.
- */
-#define SHORT 60
-
-/* What the parts of one span share. */
-struct encoding {
-	uint8_t *at;
-	bool broken; /* a text is not UTF-8 */
-};
-
-#define LITERAL(literal) ((struct text){literal, sizeof(literal) - 1})
-
-static inline void put_text(struct encoding *encoding, struct text text)
-{
-	if (!utf8_copy_ascii((char *)encoding->at, text.data, text.size))
-		encoding->broken |= !utf8_valid(text.data, text.size);
-	encoding->at += text.size;
-}
-
-static inline void put_text_field(struct encoding *encoding, uint32_t field, struct text text)
-{
-	encoding->at = protobuf_put_head(encoding->at, field, text.size);
-	put_text(encoding, text);
-}
-
-static inline size_t name_size(struct text name)
-{
-	return name.size ? protobuf_bytes_size(name.size) : 0;
-}
-
-/* As the generated code, which leaves out what is empty. */
-static inline void put_name(struct encoding *encoding, uint32_t field, struct text name)
-{
-	if (name.size)
-		put_text_field(encoding, field, name);
-}
-
-/* Attributes: a KeyValue, whose value is an AnyValue of @size bytes that is to follow. */
-static inline void put_key(struct encoding *encoding, uint32_t field, struct text key, size_t size)
-{
-	encoding->at = protobuf_put_head(
-		encoding->at, field, protobuf_bytes_size(key.size) + protobuf_bytes_size(size));
-	put_text_field(encoding, KEYVALUE_KEY, key);
-	encoding->at = protobuf_put_head(encoding->at, KEYVALUE_VALUE, size);
-}
-
-static inline void put_string_of(
-	struct encoding *encoding, uint32_t field, struct text key, struct text value)
-{
-	put_key(encoding, field, key, protobuf_bytes_size(value.size));
-	put_text_field(encoding, ANYVALUE_STRING, value);
-}
-
-static __attribute__((noinline)) void put_long_string(
-	struct encoding *encoding, uint32_t field, struct text key, struct text value)
-{
-	put_string_of(encoding, field, key, value);
-}
-
-static inline void put_string(struct encoding *encoding, uint32_t field, struct text key, struct text value)
-{
-	if (key.size < SHORT && value.size < SHORT)
-		put_string_of(encoding, field, key, value);
-	else
-		put_long_string(encoding, field, key, value);
-}
-
-static inline void put_varint(struct encoding *encoding, uint32_t field, uint64_t number)
-{
-	encoding->at = protobuf_put_varint(protobuf_put_field(encoding->at, field, PROTOBUF_VARINT), number);
-}
-
-static void put_int(struct encoding *encoding, uint32_t field, struct text key, uint64_t number)
-{
-	put_key(encoding, field, key, 1 + protobuf_varint_size(number));
-	put_varint(encoding, ANYVALUE_INT, number);
-}
-
-static void put_bool(struct encoding *encoding, uint32_t field, struct text key, bool value)
-{
-	put_key(encoding, field, key, 2);
-	put_varint(encoding, ANYVALUE_BOOL, value);
-}
-
-static void put_double(struct encoding *encoding, uint32_t field, struct text key, double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	put_key(encoding, field, key, 9);
-	encoding->at = protobuf_put_i64(encoding->at, ANYVALUE_DOUBLE, bits);
-}
 
 /* Tags */
-
-static uint64_t int_of(struct text value)
-{
-	bool negative = value.size && *value.data == '-';
-	uint64_t number = 0;
-
-	for (uint32_t i = negative; i < value.size; i++)
-		number = number * 10 + (uint64_t)(value.data[i] - '0');
-	return negative ? -number : number;
-}
-
-static double double_of(struct text value)
-{
-	char number[64] = "";
-
-	memcpy(number, value.data, MIN(sizeof(number) - 1, value.size));
-	return g_ascii_strtod(number, NULL);
-}
 
 /* What is not finite is a text: there are servers that store such a number, and then cannot show the trace.
  */
@@ -153,7 +39,7 @@ static inline void put_tag(struct encoding *encoding, const struct tag *tag)
 		put_real(encoding, SPAN_ATTRIBUTES, tag->key, double_of(tag->value));
 		break;
 	case TAG_BOOL:
-		put_bool(encoding, SPAN_ATTRIBUTES, tag->key, *tag->value.data == 't');
+		put_bool(encoding, SPAN_ATTRIBUTES, tag->key, bool_of(tag->value));
 		break;
 	default:
 		put_string(encoding, SPAN_ATTRIBUTES, tag->key, tag->value);
@@ -247,13 +133,6 @@ static void put_status(struct encoding *encoding, struct text reason)
 	put_varint(encoding, STATUS_CODE, STATUS_ERROR);
 }
 
-static uint8_t *put_id(uint8_t *to, uint64_t id)
-{
-	id = GUINT64_TO_BE(id);
-	memcpy(to, &id, 8);
-	return to + 8;
-}
-
 static void put_ids(struct encoding *encoding, const struct span *span)
 {
 	uint8_t *to = protobuf_put_head(encoding->at, SPAN_TRACE_ID, 16);
@@ -335,16 +214,9 @@ static void put_process(struct encoding *encoding, const struct span *span)
 		put_added(encoding, span);
 }
 
-static uint8_t *put_u32(uint8_t *to, uint32_t number)
-{
-	number = GUINT32_TO_BE(number);
-	memcpy(to, &number, 4);
-	return to + 4;
-}
-
 void otlp_put_item_head(uint8_t head[OTLP_ITEM_HEAD], uint32_t size, uint32_t pid)
 {
-	put_u32(put_u32(head, size), pid);
+	otlpitem_put_u32(otlpitem_put_u32(head, size), pid);
 }
 
 static void put_item(struct encoding *encoding, const struct span *span)
@@ -384,7 +256,7 @@ static bool encode(struct buffer *out, const struct span *span, size_t span_room
 	return !encoding.broken;
 }
 
-int otlp_encode(struct buffer *out, const struct span *span)
+static int encode_plain(struct buffer *out, const struct span *span)
 {
 	size_t span_room = room(span);
 	struct buffer memory = {0};
@@ -399,4 +271,27 @@ int otlp_encode(struct buffer *out, const struct span *span)
 	encode(out, &repaired, room(&repaired));
 	buffer_free(&memory);
 	return (int)count;
+}
+
+static __attribute__((noinline)) int encode_whole(struct buffer *out, const struct span *span)
+{
+	size_t before = out->size;
+	struct buffer memory = {0};
+	struct span repaired;
+	unsigned count = 0;
+
+	if (!otlpwhole_put(out, span)) {
+		count = span_repair(span, &repaired, &memory);
+		otlpwhole_put(out, &repaired);
+		buffer_free(&memory);
+	}
+	if (out->size - before <= OTLP_SPAN_MAX)
+		return (int)count;
+	out->size = before;
+	return -1;
+}
+
+int otlp_encode(struct buffer *out, const struct span *span)
+{
+	return span->more ? encode_whole(out, span) : encode_plain(out, span);
 }

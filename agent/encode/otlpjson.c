@@ -4,15 +4,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/value.h"
 #include "encode/jsontext.h"
 #include "encode/otlpschema.h"
 #include "base/shortest.h"
+#include "wire/base64.h"
 #include "wire/protobuf.h"
 
 /* Of a number, its name and what stands around them. */
 #define FIELD_ROOM 64
 
-static bool put_message(struct buffer *out, const struct otlp_message *of, struct protobuf_reader from);
+static bool put_message(
+	struct buffer *out, const struct otlp_message *of, struct protobuf_reader from, int depth);
 
 static void put(struct buffer *out, const char *text)
 {
@@ -42,7 +45,17 @@ static void put_hex(struct buffer *out, const struct protobuf_field *field)
 	out->size += (size_t)(to - start);
 }
 
-/* The encoder makes texts of what is not finite, but spools of before may have it. */
+static void put_bytes(struct buffer *out, const struct protobuf_field *field)
+{
+	char *to = (char *)buffer_reserve(out, BASE64_SIZE(field->size) + 2);
+
+	*to = '"';
+	base64_encode(to + 1, field->bytes, field->size);
+	to[BASE64_SIZE(field->size) + 1] = '"';
+	out->size += BASE64_SIZE(field->size) + 2;
+}
+
+/* JSON has no number that is not finite. */
 static void put_double(struct buffer *out, uint64_t bits)
 {
 	char text[SHORTEST_ROOM];
@@ -57,7 +70,18 @@ static void put_double(struct buffer *out, uint64_t bits)
 		buffer_put(out, text, shortest_print(text, value));
 }
 
-static bool put_value(struct buffer *out, const struct otlp_field *is, const struct protobuf_field *field)
+/* @depth is how many values it is within: what is nested too deep is none, as core/value.h has it. */
+static bool put_nested(
+	struct buffer *out, const struct otlp_message *of, const struct protobuf_field *field, int depth)
+{
+	if (of != &otlp_any_value || ++depth <= VALUE_DEPTH_MAX + 1)
+		return put_message(out, of, protobuf_read(field->bytes, field->size), depth);
+	put(out, "{}");
+	return true;
+}
+
+static bool put_value(
+	struct buffer *out, const struct otlp_field *is, const struct protobuf_field *field, int depth)
 {
 	switch (is->kind) {
 	case OTLP_TEXT:
@@ -66,7 +90,11 @@ static bool put_value(struct buffer *out, const struct otlp_field *is, const str
 	case OTLP_HEX:
 		put_hex(out, field);
 		return true;
+	case OTLP_BYTES:
+		put_bytes(out, field);
+		return true;
 	case OTLP_ENUM:
+	case OTLP_COUNT:
 	case OTLP_FLAGS:
 		buffer_printf(out, "%" PRIu64, field->value);
 		return true;
@@ -83,16 +111,8 @@ static bool put_value(struct buffer *out, const struct otlp_field *is, const str
 		put_double(out, field->value);
 		return true;
 	default:
-		return put_message(out, is->of, protobuf_read(field->bytes, field->size));
+		return put_nested(out, is->of, field, depth);
 	}
-}
-
-static const struct otlp_field *find_field(const struct otlp_message *of, uint32_t number)
-{
-	for (size_t i = 0; i < of->count; i++)
-		if (of->fields[i].number == number)
-			return &of->fields[i];
-	return NULL;
 }
 
 /* Begins a member, or goes on with the list that is open. */
@@ -115,7 +135,9 @@ static bool begin(struct buffer *out, const struct otlp_message *of, const struc
 	return true;
 }
 
-static bool put_message(struct buffer *out, const struct otlp_message *of, struct protobuf_reader from)
+/* What is not known, or of another type, is left out. */
+static bool put_message(
+	struct buffer *out, const struct otlp_message *of, struct protobuf_reader from, int depth)
 {
 	const struct otlp_field *list = NULL;
 	struct protobuf_field field;
@@ -123,10 +145,11 @@ static bool put_message(struct buffer *out, const struct otlp_message *of, struc
 
 	put(out, "{");
 	while (protobuf_next(&from, &field)) {
-		const struct otlp_field *is = find_field(of, field.number);
+		const struct otlp_field *is = otlp_field_of(of, field.number);
 
-		if (!is || field.type != otlp_type_of(is->kind) || !begin(out, of, is, &list, &seen) ||
-			!put_value(out, is, &field))
+		if (!is || field.type != otlp_type_of(is->kind))
+			continue;
+		if (!begin(out, of, is, &list, &seen) || !put_value(out, is, &field, depth))
 			return false;
 	}
 	put(out, list ? "]}" : "}");
@@ -137,7 +160,7 @@ bool otlpjson_put(struct buffer *out, const uint8_t *request, size_t size)
 {
 	size_t start = out->size;
 
-	if (put_message(out, &otlp_request, protobuf_read(request, size)))
+	if (put_message(out, &otlp_request, protobuf_read(request, size), 0))
 		return true;
 	out->size = start;
 	return false;

@@ -24,7 +24,7 @@ struct otlpjson_sink {
 };
 
 /* Reads a line, and gives each of its spans; false if it is none, or one of its spans is none. What this
- * agent would not write is left out: links, lists as values. */
+ * agent has made up is read as it was before it was encoded; of others, a span has all that they say. */
 bool otlpjson_read(
 	const char *line, size_t size, struct span_memory *memory, const struct otlpjson_sink *sink);
 

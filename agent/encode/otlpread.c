@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading an item of otlp.h: spanread.h. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <glib.h>
-
 #include "base/pack.h"
-#include "encode/iptext.h"
-#include "base/shortest.h"
+#include "encode/otlpendpoint.h"
+#include "encode/otlpspan.h"
 #include "encode/spanread.h"
 #include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "wire/otlpitem.h"
 
 struct reading {
 	struct span *span;
 	struct span_memory *memory;
 	bool failed;
 };
-
-static bool is_text(struct text text, const char *word)
-{
-	return text.size == strlen(word) && !memcmp(text.data, word, text.size);
-}
 
 static struct text text_of(const struct protobuf_field *field)
 {
@@ -40,102 +29,18 @@ static uint64_t id_of(struct reading *is, const uint8_t *bytes, size_t size)
 
 /* Attributes */
 
-/* Texts stay where they are while more are put: there is room for all. */
-static struct text keep(struct reading *is, const char *text, int size)
-{
-	struct buffer *texts = &is->memory->texts;
-	struct text kept = {(const char *)texts->data + texts->size, (uint32_t)size};
-
-	buffer_put(texts, text, (size_t)size);
-	return kept;
-}
-
-static void set_value(struct reading *is, const struct protobuf_field *field, struct tag *tag)
-{
-	char number[SHORTEST_ROOM];
-	const char *word;
-	double value;
-
-	if (field->number == ANYVALUE_STRING && field->type == PROTOBUF_BYTES) {
-		tag->value = text_of(field);
-		tag->type = TAG_TEXT;
-	} else if (field->number == ANYVALUE_BOOL && field->type == PROTOBUF_VARINT) {
-		tag->value = field->value ? (struct text){"true", 4} : (struct text){"false", 5};
-		tag->type = TAG_BOOL;
-	} else if (field->number == ANYVALUE_INT && field->type == PROTOBUF_VARINT) {
-		tag->value =
-			keep(is, number, snprintf(number, sizeof(number), "%lld", (long long)field->value));
-		tag->type = TAG_INT;
-	} else if (field->number == ANYVALUE_DOUBLE && field->type == PROTOBUF_I64) {
-		memcpy(&value, &field->value, sizeof(value));
-		word = shortest_word(value);
-		tag->value = word ? (struct text){word, (uint32_t)strlen(word)}
-				  : keep(is, number, (int)shortest_print(number, value));
-		tag->type = word ? TAG_TEXT : TAG_DOUBLE;
-	}
-}
-
+/* What no version of the agent has written is a text here, an empty one: lists, bytes. One that is not finite
+ * is a text, too. */
 static struct tag read_attribute(struct reading *is, const struct protobuf_field *attribute)
 {
-	struct protobuf_reader from = protobuf_read(attribute->bytes, attribute->size), value;
-	struct tag tag = {{"", 0}, {"", 0}, TAG_TEXT};
-	struct protobuf_field field, inner;
+	struct tag tag;
 
-	while (protobuf_next(&from, &field)) {
-		if (field.type != PROTOBUF_BYTES)
-			continue;
-		if (field.number == KEYVALUE_KEY)
-			tag.key = text_of(&field);
-		if (field.number != KEYVALUE_VALUE)
-			continue;
-		value = protobuf_read(field.bytes, field.size);
-		while (protobuf_next(&value, &inner))
-			set_value(is, &inner, &tag);
-		is->failed |= value.failed;
-	}
-	is->failed |= from.failed;
+	is->failed |= !otlpattributes_read(&tag, attribute, &is->memory->texts);
+	if (tag.type >= TAG_BYTES)
+		tag = (struct tag){tag.key, {"", 0}, TAG_TEXT};
+	if (tag.type == TAG_DOUBLE && (*tag.value.data == 'N' || tag.value.data[tag.value.size - 1] == 'y'))
+		tag.type = TAG_TEXT;
 	return tag;
-}
-
-/* 0 if it has more than @digits. */
-static uint32_t number_of(struct text value, size_t digits)
-{
-	char number[16] = "";
-
-	memcpy(number, value.data, value.size <= digits ? value.size : 0);
-	return (uint32_t)strtoul(number, NULL, 10);
-}
-
-static uint16_t port_of(struct text value)
-{
-	return (uint16_t)number_of(value, 7);
-}
-
-/* Returns whether the attribute is one of those that the encoder makes of an endpoint. */
-static bool take_endpoint(struct endpoint *endpoint, const struct tag *tag, bool address, bool port)
-{
-	if (address && tag->type == TAG_TEXT)
-		return iptext_read(endpoint, tag->value);
-	if (!port || tag->type != TAG_INT || port_of(tag->value) == 0)
-		return false;
-	endpoint->port = port_of(tag->value);
-	return true;
-}
-
-static bool take_remote(struct span *span, const struct tag *tag)
-{
-	bool client = span->kind == SPAN_SERVER,
-	     address = is_text(tag->key, client ? OTLP_CLIENT_ADDRESS : OTLP_SERVER_ADDRESS),
-	     port = is_text(tag->key, client ? OTLP_CLIENT_PORT : OTLP_SERVER_PORT), taken;
-
-	if (is_text(tag->key, OTLP_PEER_SERVICE) && tag->type == TAG_TEXT) {
-		span->remote.service = tag->value;
-		taken = true;
-	} else {
-		taken = take_endpoint(&span->remote, tag, address, port);
-	}
-	span->has_remote |= taken;
-	return taken;
 }
 
 static void take_attribute(struct reading *is, const struct protobuf_field *field)
@@ -143,11 +48,11 @@ static void take_attribute(struct reading *is, const struct protobuf_field *fiel
 	struct tag tag = read_attribute(is, field);
 	struct span *span = is->span;
 
-	if (is_text(tag.key, OTLP_SHARED) && tag.type == TAG_BOOL)
+	if (text_is(tag.key, OTLP_SHARED) && tag.type == TAG_BOOL)
 		span->shared = true;
-	else if (is_text(tag.key, OTLP_DEBUG) && tag.type == TAG_BOOL)
+	else if (text_is(tag.key, OTLP_DEBUG) && tag.type == TAG_BOOL)
 		span->debug = true;
-	else if (!take_remote(span, &tag))
+	else if (!otlpendpoint_take_remote(span, &tag))
 		spanread_tag(is->memory, &tag);
 }
 
@@ -252,25 +157,21 @@ static void take_span(struct reading *is, struct protobuf_reader from)
 /* What a wire adds, for the node that sends. */
 static bool is_of_wire(struct text key)
 {
-	return is_text(key, OTLP_HOST) || is_text(key, OTLP_INSTANCE) || is_text(key, OTLP_SDK_NAME) ||
-	       is_text(key, OTLP_SDK_LANGUAGE) || is_text(key, OTLP_SDK_VERSION);
+	return text_is(key, OTLP_HOST) || text_is(key, OTLP_INSTANCE) || text_is(key, OTLP_SDK_NAME) ||
+	       text_is(key, OTLP_SDK_LANGUAGE) || text_is(key, OTLP_SDK_VERSION);
 }
 
 /* What the span has no place for, as an output's `tags`, is a tag. */
 static void take_resource(struct reading *is, const struct tag *tag)
 {
-	bool address = is_text(tag->key, OTLP_LOCAL_ADDRESS), port = is_text(tag->key, OTLP_LOCAL_PORT);
 	struct span *span = is->span;
 
-	if (is_text(tag->key, OTLP_SERVICE))
-		span->local.service =
-			is_text(tag->value, OTLP_NO_SERVICE) ? (struct text){"", 0} : tag->value;
-	else if (is_text(tag->key, OTLP_PROGRAM))
-		span->program = tag->value;
-	else if (is_text(tag->key, OTLP_PID) && tag->type == TAG_INT)
-		span->pid = number_of(tag->value, 10);
-	else if (!is_of_wire(tag->key) && !take_endpoint(&span->local, tag, address, port))
+	if (is_of_wire(tag->key))
+		return;
+	if (!otlpendpoint_take_process(span, tag))
 		spanread_tag(is->memory, tag);
+	else if (text_is(span->local.service, OTLP_NO_SERVICE))
+		span->local.service = (struct text){"", 0};
 }
 
 static void take_process(struct reading *is, struct protobuf_reader from)
@@ -288,21 +189,57 @@ static void take_process(struct reading *is, struct protobuf_reader from)
 	is->failed |= from.failed;
 }
 
-bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory)
+/* What the agent has made up. */
+static bool read_made(struct span *span, const struct otlpitem *item, struct span_memory *memory)
 {
 	struct reading is = {.span = span, .memory = memory};
-	struct unpacker from = unpacker_of(bytes, size);
-	uint32_t head = unpack_u32(&from), pid = unpack_u32(&from);
-	const uint8_t *process = head >= 8 ? unpack_run(&from, head - 8) : NULL;
 
-	if (!process || from.failed)
-		return false;
-	span_memory_clear(memory);
-	/* a number takes more bytes as text than in the item, but not more than this */
-	buffer_reserve(&memory->texts, size * SHORTEST_ROOM / 2 + SHORTEST_ROOM);
-	*span = (struct span){.pid = pid};
-	take_process(&is, protobuf_read(process, head - 8));
-	take_span(&is, protobuf_read(from.at, (size_t)(from.end - from.at)));
+	buffer_reserve(&memory->texts, OTLPATTRIBUTES_TEXTS(item->process_size + item->span_size));
+	*span = (struct span){.pid = item->pid};
+	take_process(&is, protobuf_read(item->process, item->process_size));
+	take_span(&is, protobuf_read(item->span, item->span_size));
 	spanread_lines(memory, span);
 	return !is.failed && span->id && (span->trace_id || span->trace_id_high);
+}
+
+/* Sums what the parts need. */
+static bool check(
+	const struct otlp_message *of, const struct protobuf_field *part, struct otlpcheck_most *sum)
+{
+	struct otlpcheck_most most = {0};
+	bool good = otlpcheck(of, part->bytes, part->size, &most);
+
+	sum->attributes += most.attributes;
+	sum->events += most.events;
+	sum->links += most.links;
+	sum->bytes += most.bytes;
+	return good;
+}
+
+/* What an SDK has sent. */
+static bool read_whole(struct span *span, const struct otlpitem *item, struct span_memory *memory)
+{
+	const struct protobuf_field process = {.bytes = item->process, .size = item->process_size},
+				    scope = {.bytes = item->scope, .size = item->scope_size},
+				    its_span = {.bytes = item->span, .size = item->span_size};
+	struct otlpspan_context context = {0};
+	struct otlpcheck_most sum = {0};
+
+	if (!check(&otlp_resource_spans, &process, &sum) || !check(&otlp_scope_spans, &scope, &sum) ||
+		!check(&otlp_span, &its_span, &sum))
+		return false;
+	otlpspan_reserve(memory, &sum);
+	otlpspan_process(&context, &process, memory);
+	otlpspan_scope(&context, &scope, memory);
+	return !otlpspan_read(span, &context, &its_span, memory);
+}
+
+bool spanread_otlp(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory)
+{
+	struct otlpitem item;
+
+	if (!otlpitem_read(&item, bytes, size))
+		return false;
+	span_memory_clear(memory);
+	return item.whole ? read_whole(span, &item, memory) : read_made(span, &item, memory);
 }

@@ -4,48 +4,87 @@
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 
+#define SHARED(name, ...)                                                                                    \
+	static const struct otlp_field name##_fields[] = {__VA_ARGS__};                                      \
+	const struct otlp_message name = {name##_fields, sizeof(name##_fields) / sizeof(*name##_fields)}
 #define MESSAGE(name, ...)                                                                                   \
 	static const struct otlp_field name##_fields[] = {__VA_ARGS__};                                      \
 	static const struct otlp_message name = {                                                            \
 		name##_fields, sizeof(name##_fields) / sizeof(*name##_fields)}
+#define FIELD(number, kind, name)                                                                            \
+	{                                                                                                    \
+		number, kind, name, NULL, NULL                                                               \
+	}
+#define ONE(number, name, of)                                                                                \
+	{                                                                                                    \
+		number, OTLP_MESSAGE, name, of, NULL                                                         \
+	}
+#define MANY(number, name, of)                                                                               \
+	{                                                                                                    \
+		number, OTLP_MESSAGES, name, of, NULL                                                        \
+	}
 
-MESSAGE(any_value, {ANYVALUE_STRING, OTLP_TEXT, "stringValue", NULL},
-	{ANYVALUE_BOOL, OTLP_BOOL, "boolValue", NULL}, {ANYVALUE_INT, OTLP_LONG, "intValue", NULL},
-	{ANYVALUE_DOUBLE, OTLP_DOUBLE, "doubleValue", NULL});
+static const struct otlp_message array_value, key_value_list;
 
-MESSAGE(key_value, {KEYVALUE_KEY, OTLP_TEXT, "key", NULL},
-	{KEYVALUE_VALUE, OTLP_MESSAGE, "value", &any_value});
+SHARED(otlp_any_value, FIELD(ANYVALUE_STRING, OTLP_TEXT, "stringValue"),
+	FIELD(ANYVALUE_BOOL, OTLP_BOOL, "boolValue"), FIELD(ANYVALUE_INT, OTLP_LONG, "intValue"),
+	FIELD(ANYVALUE_DOUBLE, OTLP_DOUBLE, "doubleValue"), ONE(ANYVALUE_ARRAY, "arrayValue", &array_value),
+	ONE(ANYVALUE_MAP, "kvlistValue", &key_value_list), FIELD(ANYVALUE_BYTES, OTLP_BYTES, "bytesValue"));
 
-MESSAGE(event, {EVENT_TIME, OTLP_TIME, "timeUnixNano", NULL}, {EVENT_NAME, OTLP_TEXT, "name", NULL});
+SHARED(otlp_key_value, FIELD(KEYVALUE_KEY, OTLP_TEXT, "key"), ONE(KEYVALUE_VALUE, "value", &otlp_any_value));
 
-MESSAGE(status, {STATUS_MESSAGE, OTLP_TEXT, "message", NULL}, {STATUS_CODE, OTLP_ENUM, "code", NULL});
+MESSAGE(array_value, MANY(ARRAY_VALUES, "values", &otlp_any_value));
 
-MESSAGE(span, {SPAN_TRACE_ID, OTLP_HEX, "traceId", NULL}, {SPAN_ID, OTLP_HEX, "spanId", NULL},
-	{SPAN_PARENT_ID, OTLP_HEX, "parentSpanId", NULL}, {SPAN_NAME, OTLP_TEXT, "name", NULL},
-	{SPAN_KIND, OTLP_ENUM, "kind", NULL}, {SPAN_START, OTLP_TIME, "startTimeUnixNano", NULL},
-	{SPAN_END, OTLP_TIME, "endTimeUnixNano", NULL},
-	{SPAN_ATTRIBUTES, OTLP_MESSAGES, "attributes", &key_value},
-	{SPAN_EVENTS, OTLP_MESSAGES, "events", &event}, {SPAN_STATUS, OTLP_MESSAGE, "status", &status},
-	{SPAN_FLAGS, OTLP_FLAGS, "flags", NULL});
+MESSAGE(key_value_list, MANY(MAP_VALUES, "values", &otlp_key_value));
 
-MESSAGE(scope, {SCOPE_NAME, OTLP_TEXT, "name", NULL}, {SCOPE_VERSION, OTLP_TEXT, "version", NULL});
+SHARED(otlp_event, FIELD(EVENT_TIME, OTLP_TIME, "timeUnixNano"), FIELD(EVENT_NAME, OTLP_TEXT, "name"),
+	MANY(EVENT_ATTRIBUTES, "attributes", &otlp_key_value),
+	FIELD(EVENT_DROPPED, OTLP_COUNT, "droppedAttributesCount"));
 
-MESSAGE(scope_spans, {SCOPE_SPANS_SCOPE, OTLP_MESSAGE, "scope", &scope},
-	{SCOPE_SPANS_SPANS, OTLP_MESSAGES, "spans", &span});
+SHARED(otlp_link, FIELD(LINK_TRACE_ID, OTLP_HEX, "traceId"), FIELD(LINK_ID, OTLP_HEX, "spanId"),
+	FIELD(LINK_TRACE_STATE, OTLP_TEXT, "traceState"),
+	MANY(LINK_ATTRIBUTES, "attributes", &otlp_key_value),
+	FIELD(LINK_DROPPED, OTLP_COUNT, "droppedAttributesCount"), FIELD(LINK_FLAGS, OTLP_FLAGS, "flags"));
 
-MESSAGE(resource, {RESOURCE_ATTRIBUTES, OTLP_MESSAGES, "attributes", &key_value});
+static const char *const codes[] = {"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR", NULL};
 
-MESSAGE(resource_spans, {RESOURCE_SPANS_RESOURCE, OTLP_MESSAGE, "resource", &resource},
-	{RESOURCE_SPANS_SCOPE_SPANS, OTLP_MESSAGES, "scopeSpans", &scope_spans});
+MESSAGE(status, FIELD(STATUS_MESSAGE, OTLP_TEXT, "message"), {STATUS_CODE, OTLP_ENUM, "code", NULL, codes});
 
-static const struct otlp_field request_fields[] = {
-	{REQUEST_RESOURCE_SPANS, OTLP_MESSAGES, "resourceSpans", &resource_spans}};
-const struct otlp_message otlp_request = {request_fields, 1};
+static const char *const kinds[] = {"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER",
+	"SPAN_KIND_CLIENT", "SPAN_KIND_PRODUCER", "SPAN_KIND_CONSUMER", NULL};
+
+SHARED(otlp_span, FIELD(SPAN_TRACE_ID, OTLP_HEX, "traceId"), FIELD(SPAN_ID, OTLP_HEX, "spanId"),
+	FIELD(SPAN_TRACE_STATE, OTLP_TEXT, "traceState"), FIELD(SPAN_PARENT_ID, OTLP_HEX, "parentSpanId"),
+	FIELD(SPAN_NAME, OTLP_TEXT, "name"), {SPAN_KIND, OTLP_ENUM, "kind", NULL, kinds},
+	FIELD(SPAN_START, OTLP_TIME, "startTimeUnixNano"), FIELD(SPAN_END, OTLP_TIME, "endTimeUnixNano"),
+	MANY(SPAN_ATTRIBUTES, "attributes", &otlp_key_value),
+	FIELD(SPAN_DROPPED_ATTRIBUTES, OTLP_COUNT, "droppedAttributesCount"),
+	MANY(SPAN_EVENTS, "events", &otlp_event),
+	FIELD(SPAN_DROPPED_EVENTS, OTLP_COUNT, "droppedEventsCount"), MANY(SPAN_LINKS, "links", &otlp_link),
+	FIELD(SPAN_DROPPED_LINKS, OTLP_COUNT, "droppedLinksCount"), ONE(SPAN_STATUS, "status", &status),
+	FIELD(SPAN_FLAGS, OTLP_FLAGS, "flags"));
+
+SHARED(otlp_scope, FIELD(SCOPE_NAME, OTLP_TEXT, "name"), FIELD(SCOPE_VERSION, OTLP_TEXT, "version"),
+	MANY(SCOPE_ATTRIBUTES, "attributes", &otlp_key_value),
+	FIELD(SCOPE_DROPPED, OTLP_COUNT, "droppedAttributesCount"));
+
+SHARED(otlp_scope_spans, ONE(SCOPE_SPANS_SCOPE, "scope", &otlp_scope),
+	MANY(SCOPE_SPANS_SPANS, "spans", &otlp_span), FIELD(SCOPE_SPANS_SCHEMA, OTLP_TEXT, "schemaUrl"));
+
+SHARED(otlp_resource, MANY(RESOURCE_ATTRIBUTES, "attributes", &otlp_key_value),
+	FIELD(RESOURCE_DROPPED, OTLP_COUNT, "droppedAttributesCount"));
+
+SHARED(otlp_resource_spans, ONE(RESOURCE_SPANS_RESOURCE, "resource", &otlp_resource),
+	MANY(RESOURCE_SPANS_SCOPE_SPANS, "scopeSpans", &otlp_scope_spans),
+	FIELD(RESOURCE_SPANS_SCHEMA, OTLP_TEXT, "schemaUrl"));
+
+SHARED(otlp_request, MANY(REQUEST_RESOURCE_SPANS, "resourceSpans", &otlp_resource_spans));
 
 unsigned otlp_type_of(enum otlp_kind kind)
 {
 	switch (kind) {
 	case OTLP_ENUM:
+	case OTLP_COUNT:
 	case OTLP_LONG:
 	case OTLP_BOOL:
 		return PROTOBUF_VARINT;

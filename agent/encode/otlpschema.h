@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The messages of OTLP that an ExportTraceServiceRequest of ours has in it, with their names in JSON. */
+/* The messages of OTLP that an ExportTraceServiceRequest has in it, with their names in JSON. */
 #ifndef ENCODE_OTLPSCHEMA_H
 #define ENCODE_OTLPSCHEMA_H
 
@@ -11,7 +11,9 @@
 enum otlp_kind {
 	OTLP_TEXT,
 	OTLP_HEX,    /* an id */
-	OTLP_ENUM,   /* a varint, as a number */
+	OTLP_BYTES,  /* any, in base64 */
+	OTLP_ENUM,   /* a varint, as a number; read, also as its name */
+	OTLP_COUNT,  /* a varint, as a number */
 	OTLP_LONG,   /* a signed varint, as a text */
 	OTLP_TIME,   /* eight bytes, as a text */
 	OTLP_FLAGS,  /* four bytes, as a number */
@@ -26,6 +28,7 @@ struct otlp_field {
 	enum otlp_kind kind;
 	const char *name;
 	const struct otlp_message *of;
+	const char *const *names; /* of an enum's numbers, up to NULL */
 };
 
 struct otlp_message {
@@ -33,8 +36,21 @@ struct otlp_message {
 	size_t count; /* 16 at most */
 };
 
-/* The whole request, from which the others follow. */
-extern const struct otlp_message otlp_request;
+/* The whole request, and those below it that mean something by themselves. */
+extern const struct otlp_message otlp_request, otlp_resource_spans, otlp_resource, otlp_scope_spans,
+	otlp_scope, otlp_span, otlp_event, otlp_link, otlp_key_value;
+
+/* What may be in itself: the value of an attribute. */
+extern const struct otlp_message otlp_any_value;
+
+/* The message's field of the number; NULL: none is known. */
+static inline const struct otlp_field *otlp_field_of(const struct otlp_message *of, uint32_t number)
+{
+	for (size_t i = 0; i < of->count; i++)
+		if (of->fields[i].number == number)
+			return &of->fields[i];
+	return NULL;
+}
 
 /* The protobuf.h type of a kind. */
 unsigned otlp_type_of(enum otlp_kind kind);

@@ -5,13 +5,13 @@
 #define WIRE_OTLPFIELDS_H
 
 enum { REQUEST_RESOURCE_SPANS = 1 };
-enum { RESOURCE_SPANS_RESOURCE = 1, RESOURCE_SPANS_SCOPE_SPANS = 2 };
-enum { SCOPE_SPANS_SCOPE = 1, SCOPE_SPANS_SPANS = 2 };
-enum { SCOPE_NAME = 1, SCOPE_VERSION = 2 };
+enum { RESOURCE_SPANS_RESOURCE = 1, RESOURCE_SPANS_SCOPE_SPANS = 2, RESOURCE_SPANS_SCHEMA = 3 };
+enum { SCOPE_SPANS_SCOPE = 1, SCOPE_SPANS_SPANS = 2, SCOPE_SPANS_SCHEMA = 3 };
+enum { SCOPE_NAME = 1, SCOPE_VERSION = 2, SCOPE_ATTRIBUTES = 3, SCOPE_DROPPED = 4 };
 enum { RESPONSE_PARTIAL_SUCCESS = 1 };
 enum { PARTIAL_SUCCESS_REJECTED = 1, PARTIAL_SUCCESS_MESSAGE = 2 };
 enum { RPC_STATUS_MESSAGE = 2 }; /* google.rpc.Status, the body of an error */
-enum { RESOURCE_ATTRIBUTES = 1 };
+enum { RESOURCE_ATTRIBUTES = 1, RESOURCE_DROPPED = 2 };
 enum { KEYVALUE_KEY = 1, KEYVALUE_VALUE = 2 };
 enum {
 	ANYVALUE_STRING = 1,
@@ -26,17 +26,30 @@ enum { ARRAY_VALUES = 1, MAP_VALUES = 1 };
 enum {
 	SPAN_TRACE_ID = 1,
 	SPAN_ID = 2,
+	SPAN_TRACE_STATE = 3,
 	SPAN_PARENT_ID = 4,
 	SPAN_NAME = 5,
 	SPAN_KIND = 6,
 	SPAN_START = 7,
 	SPAN_END = 8,
 	SPAN_ATTRIBUTES = 9,
+	SPAN_DROPPED_ATTRIBUTES = 10,
 	SPAN_EVENTS = 11,
+	SPAN_DROPPED_EVENTS = 12,
+	SPAN_LINKS = 13,
+	SPAN_DROPPED_LINKS = 14,
 	SPAN_STATUS = 15,
 	SPAN_FLAGS = 16
 };
-enum { EVENT_TIME = 1, EVENT_NAME = 2 };
+enum { EVENT_TIME = 1, EVENT_NAME = 2, EVENT_ATTRIBUTES = 3, EVENT_DROPPED = 4 };
+enum {
+	LINK_TRACE_ID = 1,
+	LINK_ID = 2,
+	LINK_TRACE_STATE = 3,
+	LINK_ATTRIBUTES = 4,
+	LINK_DROPPED = 5,
+	LINK_FLAGS = 6
+};
 enum { STATUS_MESSAGE = 2, STATUS_CODE = 3 };
 enum {
 	LOG_TIME = 1,
@@ -56,6 +69,7 @@ enum { OTLP_SAMPLED = 1 }; /* of the flags, which are W3C's */
 /* Attributes, by OpenTelemetry's semantic conventions, and two that they have no word for. */
 #define OTLP_HOST "host.name"
 #define OTLP_SDK_NAME "telemetry.sdk.name"
+#define OTLP_SDK_OURS "blkin"
 #define OTLP_SDK_LANGUAGE "telemetry.sdk.language"
 #define OTLP_SDK_VERSION "telemetry.sdk.version"
 #define OTLP_INSTANCE "service.instance.id"

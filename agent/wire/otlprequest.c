@@ -9,54 +9,47 @@
 
 #include "base/memory.h"
 #include "wire/otlpattribute.h"
+#include "wire/otlpitem.h"
 
-/* What stands before the attributes in an item (encode/otlp.h). */
-#define ITEM_HEAD 8
 /* Of a resource, what is written besides the attributes that are there: the pid, and an id with the host's
  * name. */
 #define INSTANCE_MAX 300
 
-/* The spans of one process. */
+#define NONE UINT32_MAX
+
+/* Spans of the same process and scope, or those scopes of the same process that are not ours. */
 struct group {
-	const uint8_t *attributes; /* borrowed from its first item */
-	uint32_t attributes_size;
-	uint32_t pid;
-	uint32_t first, last; /* items; the next one is in `next` */
+	const uint8_t
+		*key; /* borrowed from its first item: process and scope with the head, or just the process */
+	uint32_t key_size;
+	uint32_t first, last; /* items, or groups; the next one is in `next`, or in the group */
+	uint32_t next;        /* of the same process */
 	size_t spans_size;    /* of all of its spans, with their heads */
+	bool whole;           /* it goes below the group of its process */
+	bool is_process;
 };
 
 struct otlprequest {
 	struct payload payload;
 	char *host;
-	struct buffer node;   /* attributes of each resource */
-	struct buffer scope;  /* the field of each ScopeSpans */
-	struct buffer body;   /* and what the last call needed: */
-	struct buffer groups; /* of struct group */
-	struct buffer next;   /* uint32_t: the next item of the same group */
-	struct buffer items;  /* const uint8_t *: each item */
-	struct buffer table;  /* uint32_t: groups by hash; 0: none, or its number plus one */
+	struct buffer node;      /* attributes of each resource */
+	struct buffer scope;     /* the field of each ScopeSpans */
+	struct buffer body;      /* and what the last call needed: */
+	struct buffer groups;    /* of struct group */
+	struct buffer next;      /* uint32_t: the next item of the same group */
+	struct buffer items;     /* const uint8_t *: each item */
+	struct buffer table;     /* uint32_t: groups by hash; 0: none, or its number plus one */
+	struct buffer processes; /* the same of those that are processes; empty until there is one */
 };
-
-/* Items */
-
-struct item {
-	const uint8_t *attributes, *span;
-	uint32_t attributes_size, span_size, pid;
-};
-
-static uint32_t get_u32(const uint8_t *from)
-{
-	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
-}
 
 /* One that is damaged is taken for a span as a whole, so that the server refuses it. */
-static struct item read_item(const uint8_t *item, uint32_t size)
+static struct otlpitem read_item(const uint8_t *bytes, uint32_t size)
 {
-	uint32_t head = size >= ITEM_HEAD ? get_u32(item) : 0;
+	struct otlpitem item;
 
-	if (head < ITEM_HEAD || head > size)
-		return (struct item){item, item, 0, size, 0};
-	return (struct item){item + ITEM_HEAD, item + head, head - ITEM_HEAD, size - head, get_u32(item + 4)};
+	if (!otlpitem_read(&item, bytes, size))
+		item = (struct otlpitem){.process = bytes, .span = bytes, .span_size = size};
+	return item;
 }
 
 /* Groups */
@@ -66,93 +59,116 @@ static struct group *group_at(const struct otlprequest *otlp, uint32_t index)
 	return (struct group *)(void *)otlp->groups.data + index;
 }
 
-static bool is_of(const struct group *group, const struct item *item)
+static bool is_of(const struct group *group, const uint8_t *key, uint32_t size)
 {
-	return group->pid == item->pid && group->attributes_size == item->attributes_size &&
-	       !memcmp(group->attributes, item->attributes, item->attributes_size);
+	return group->key_size == size && !memcmp(group->key, key, size);
 }
 
-static uint32_t hash(const struct item *item)
+static uint32_t hash(const uint8_t *key, uint32_t size)
 {
-	uint64_t sum = item->pid + ((uint64_t)item->attributes_size << 32), word;
+	uint64_t sum = (uint64_t)size << 32, word;
 	uint32_t at = 0;
 
-	for (; at + 8 <= item->attributes_size; at += 8) {
-		memcpy(&word, item->attributes + at, 8);
+	for (; at + 8 <= size; at += 8) {
+		memcpy(&word, key + at, 8);
 		sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 		sum ^= sum >> 29;
 	}
 	word = 0;
-	if (at < item->attributes_size)
-		memcpy(&word, item->attributes + at, item->attributes_size - at);
+	if (at < size)
+		memcpy(&word, key + at, size - at);
 	sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 	return (uint32_t)(sum >> 32);
 }
 
-static uint32_t add_group(struct otlprequest *otlp, const struct item *item)
+static uint32_t add_group(struct otlprequest *otlp, const uint8_t *key, uint32_t size)
 {
-	const struct group group = {.attributes = item->attributes,
-		.attributes_size = item->attributes_size,
-		.pid = item->pid,
-		.first = UINT32_MAX};
+	const struct group group = {.key = key, .key_size = size, .first = NONE, .last = NONE, .next = NONE};
 
 	buffer_put(&otlp->groups, &group, sizeof(group));
 	return (uint32_t)(otlp->groups.size / sizeof(group)) - 1;
 }
 
-/* The index of the item's group. */
-static uint32_t find_group(struct otlprequest *otlp, const struct item *item)
+/* The index of the group with the key, in the table; *@added: it was not there. */
+static uint32_t find_group(
+	struct otlprequest *otlp, struct buffer *in, const uint8_t *key, uint32_t size, bool *added)
 {
-	uint32_t *table = (uint32_t *)(void *)otlp->table.data,
-		 mask = (uint32_t)(otlp->table.size / sizeof(*table)) - 1, slot = hash(item) & mask;
+	uint32_t *table = (uint32_t *)(void *)in->data, mask = (uint32_t)(in->size / sizeof(*table)) - 1,
+		 slot = hash(key, size) & mask;
 
-	while (table[slot] && !is_of(group_at(otlp, table[slot] - 1), item))
+	while (table[slot] && !is_of(group_at(otlp, table[slot] - 1), key, size))
 		slot = (slot + 1) & mask;
-	if (!table[slot])
-		table[slot] = add_group(otlp, item) + 1;
+	*added = !table[slot];
+	if (*added)
+		table[slot] = add_group(otlp, key, size) + 1;
 	return table[slot] - 1;
 }
 
 /* An empty table of twice the items at least, a power of two. */
-static void clear_table(struct otlprequest *otlp, uint32_t items)
+static void clear_table(struct buffer *table, uint32_t items)
 {
 	size_t slots = 16;
 
 	while (slots < 2 * (size_t)items)
 		slots *= 2;
-	otlp->table.size = 0;
-	memset(buffer_reserve(&otlp->table, slots * sizeof(uint32_t)), 0, slots * sizeof(uint32_t));
-	otlp->table.size = slots * sizeof(uint32_t);
+	table->size = 0;
+	memset(buffer_reserve(table, slots * sizeof(uint32_t)), 0, slots * sizeof(uint32_t));
+	table->size = slots * sizeof(uint32_t);
+}
+
+/* Puts a new group of a whole item below its process, of which there may be others. */
+static void join_process(
+	struct otlprequest *otlp, uint32_t index, const struct otlpitem *item, uint32_t items)
+{
+	struct group *process;
+	uint32_t found;
+	bool added;
+
+	if (!otlp->processes.size)
+		clear_table(&otlp->processes, items);
+	found = find_group(otlp, &otlp->processes, item->process, item->process_size, &added);
+	process = group_at(otlp, found);
+	process->is_process = true;
+	if (process->first == NONE)
+		process->first = index;
+	else
+		group_at(otlp, process->last)->next = index;
+	process->last = index;
+	group_at(otlp, index)->whole = true;
 }
 
 static void append(struct otlprequest *otlp, struct group *group, uint32_t index)
 {
 	uint32_t *next = (uint32_t *)(void *)otlp->next.data;
 
-	if (group->first == UINT32_MAX)
+	if (group->first == NONE)
 		group->first = index;
 	else
 		next[group->last] = index;
 	group->last = index;
-	next[index] = UINT32_MAX;
+	next[index] = NONE;
 }
 
 /* Puts the items into groups, in the order in which their processes come. */
 static void sort(struct otlprequest *otlp, const struct run *run)
 {
 	const uint8_t *at = run->spans, **items;
-	uint32_t found = UINT32_MAX;
+	uint32_t found = NONE;
 
-	otlp->groups.size = otlp->next.size = otlp->items.size = 0;
-	clear_table(otlp, run->count);
+	otlp->groups.size = otlp->next.size = otlp->items.size = otlp->processes.size = 0;
+	clear_table(&otlp->table, run->count);
 	buffer_reserve(&otlp->next, run->count * sizeof(uint32_t));
 	items = (const uint8_t **)(void *)buffer_reserve(&otlp->items, run->count * sizeof(*items));
 	for (uint32_t i = 0; i < run->count; at += run->sizes[i++]) {
-		struct item item = read_item(at, run->sizes[i]);
+		struct otlpitem item = read_item(at, run->sizes[i]);
+		uint32_t size = (uint32_t)(item.span - at);
 		struct group *group;
+		bool added = false;
 
-		if (found == UINT32_MAX || !is_of(group_at(otlp, found), &item))
-			found = find_group(otlp, &item);
+		if (found == NONE || !is_of(group_at(otlp, found), at, size))
+			found = find_group(otlp, &otlp->table, at, size, &added);
+		if (added && item.whole)
+			join_process(otlp, found, &item, run->count);
 		group = group_at(otlp, found);
 		append(otlp, group, i);
 		group->spans_size += protobuf_bytes_size(item.span_size);
@@ -198,34 +214,73 @@ static void put_spans(struct otlprequest *otlp, const struct run *run, const str
 	const uint8_t *const *items = (const uint8_t *const *)(const void *)otlp->items.data;
 	uint8_t *to = otlp->body.data + otlp->body.size;
 
-	for (uint32_t i = group->first; i != UINT32_MAX; i = next[i]) {
-		struct item item = read_item(items[i], run->sizes[i]);
+	for (uint32_t i = group->first; i != NONE; i = next[i]) {
+		struct otlpitem item = read_item(items[i], run->sizes[i]);
 
 		to = protobuf_put_bytes(to, SCOPE_SPANS_SPANS, item.span, item.span_size);
 	}
 	otlp->body.size = (size_t)(to - otlp->body.data);
 }
 
-/* A ResourceSpans with one ScopeSpans. */
+/* The item from which the group has its key. */
+static struct otlpitem first_item(const struct group *group)
+{
+	return read_item(group->key, group->key_size);
+}
+
+/* A head of @size bytes that follow, for which there is room then. */
+static void put_message(struct otlprequest *otlp, uint32_t field, size_t size)
+{
+	uint8_t *to = buffer_reserve(&otlp->body, protobuf_bytes_size(size));
+
+	otlp->body.size = (size_t)(protobuf_put_head(to, field, size) - otlp->body.data);
+}
+
+/* A ResourceSpans with one ScopeSpans, both ours. */
 static void put_group(struct otlprequest *otlp, const struct run *run, const struct group *group)
 {
-	uint8_t instance[INSTANCE_MAX], *to;
-	size_t instance_size = put_instance(otlp, group->pid, instance),
-	       resource = group->attributes_size + instance_size + otlp->node.size,
-	       spans = otlp->scope.size + group->spans_size,
-	       all = protobuf_bytes_size(resource) + protobuf_bytes_size(spans);
+	struct otlpitem item = first_item(group);
+	uint8_t instance[INSTANCE_MAX];
+	size_t instance_size = put_instance(otlp, item.pid, instance),
+	       resource = item.process_size + instance_size + otlp->node.size,
+	       spans = otlp->scope.size + group->spans_size;
 
-	to = buffer_reserve(&otlp->body, protobuf_bytes_size(all));
-	to = protobuf_put_head(to, REQUEST_RESOURCE_SPANS, all);
-	to = protobuf_put_head(to, RESOURCE_SPANS_RESOURCE, resource);
-	otlp->body.size = (size_t)(to - otlp->body.data);
-	buffer_put(&otlp->body, group->attributes, group->attributes_size);
+	put_message(otlp, REQUEST_RESOURCE_SPANS, protobuf_bytes_size(resource) + protobuf_bytes_size(spans));
+	put_message(otlp, RESOURCE_SPANS_RESOURCE, resource);
+	buffer_put(&otlp->body, item.process, item.process_size);
 	buffer_put(&otlp->body, instance, instance_size);
 	buffer_put(&otlp->body, otlp->node.data, otlp->node.size);
-	to = protobuf_put_head(otlp->body.data + otlp->body.size, RESOURCE_SPANS_SCOPE_SPANS, spans);
-	otlp->body.size = (size_t)(to - otlp->body.data);
+	put_message(otlp, RESOURCE_SPANS_SCOPE_SPANS, spans);
 	buffer_put(&otlp->body, otlp->scope.data, otlp->scope.size);
 	put_spans(otlp, run, group);
+}
+
+static size_t spans_size(const struct group *group)
+{
+	return first_item(group).scope_size + group->spans_size;
+}
+
+/* A ResourceSpans with all its ScopeSpans, as their SDKs sent them. */
+static void put_process(struct otlprequest *otlp, const struct run *run, const struct group *process)
+{
+	size_t size = process->key_size;
+	const struct group *group;
+
+	for (uint32_t i = process->first; i != NONE; i = group->next) {
+		group = group_at(otlp, i);
+		size += protobuf_bytes_size(spans_size(group));
+	}
+	put_message(otlp, REQUEST_RESOURCE_SPANS, size);
+	buffer_put(&otlp->body, process->key, process->key_size);
+	for (uint32_t i = process->first; i != NONE; i = group->next) {
+		struct otlpitem item;
+
+		group = group_at(otlp, i);
+		item = first_item(group);
+		put_message(otlp, RESOURCE_SPANS_SCOPE_SPANS, spans_size(group));
+		buffer_put(&otlp->body, item.scope, item.scope_size);
+		put_spans(otlp, run, group);
+	}
 }
 
 static size_t put(struct payload *payload, const struct run *run, struct squeeze_piece pieces[PAYLOAD_PIECES])
@@ -234,8 +289,14 @@ static size_t put(struct payload *payload, const struct run *run, struct squeeze
 
 	sort(otlp, run);
 	otlp->body.size = 0;
-	for (uint32_t i = 0; i < otlp->groups.size / sizeof(struct group); i++)
-		put_group(otlp, run, group_at(otlp, i));
+	for (uint32_t i = 0; i < otlp->groups.size / sizeof(struct group); i++) {
+		const struct group *group = group_at(otlp, i);
+
+		if (group->is_process)
+			put_process(otlp, run, group);
+		else if (!group->whole)
+			put_group(otlp, run, group);
+	}
 	pieces[0] = (struct squeeze_piece){otlp->body.data, otlp->body.size};
 	return 1;
 }
@@ -251,6 +312,7 @@ static void destroy(struct payload *payload)
 	buffer_free(&otlp->next);
 	buffer_free(&otlp->items);
 	buffer_free(&otlp->table);
+	buffer_free(&otlp->processes);
 	g_free(otlp->host);
 	free(otlp);
 }
@@ -262,7 +324,7 @@ static void put_node(struct otlprequest *otlp)
 	uint8_t *start = buffer_reserve(&otlp->node, 1024), *to = start;
 
 	to = put_string(to, OTLP_HOST, otlp->host);
-	to = put_string(to, OTLP_SDK_NAME, "blkin");
+	to = put_string(to, OTLP_SDK_NAME, OTLP_SDK_OURS);
 	to = put_string(to, OTLP_SDK_LANGUAGE, "c");
 	to = put_string(to, OTLP_SDK_VERSION, BLKIN_VERSION);
 	otlp->node.size = (size_t)(to - start);

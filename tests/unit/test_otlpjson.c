@@ -9,6 +9,7 @@
 #include "encode/otlpjson.h"
 #include "randomspan.h"
 #include "run.h"
+#include "texts.h"
 #include "uplink/filelines.h"
 
 static struct buffer out, again;
@@ -28,11 +29,6 @@ static void teardown(void)
 	filelines_free(&lines);
 	out = again = (struct buffer){0};
 	memory = (struct span_memory){0};
-}
-
-static struct text literal(const char *text)
-{
-	return (struct text){text, (uint32_t)strlen(text)};
 }
 
 /* Encodes it as it was read. */
@@ -130,51 +126,82 @@ START_TEST(every_field)
 }
 END_TEST
 
-/* What others write: several spans in a line, resources behind them, numbers as numbers, much that is not
- * ours. */
+/* Of one that others made, all that they say. */
+static void see_whole(void *count, const struct span *span)
+{
+	const struct span_more *more = span->more;
+	bool first = *(int *)count == 0;
+
+	*(int *)count += 1;
+	ck_assert_ptr_nonnull(more);
+	assert_text(span->local.service, literal("shop"));
+	ck_assert_uint_eq(span->pid, 77);
+	ck_assert_uint_eq(more->resource.count, 4);
+	assert_text(more->resource.tags[1].key, literal("host.name"));
+	assert_text(more->scope_schema, literal("x"));
+	ck_assert_uint_eq(span->trace_id_high, 1);
+	ck_assert_uint_eq(span->trace_id, 10);
+	ck_assert_uint_eq(span->id, first ? 11 : 12);
+	if (!first)
+		return;
+	ck_assert_int_eq(span->kind, SPAN_SERVER);
+	ck_assert_int_eq(span->timestamp, 1700000000000000000);
+	ck_assert_int_eq(span->duration, 5000);
+	ck_assert_uint_eq(more->link_count, 1);
+	ck_assert_uint_eq(more->dropped_links, 3);
+	ck_assert_int_eq(more->status, SPAN_STATUS_ERROR);
+	ck_assert_uint_eq(more->flags, 257);
+	ck_assert_uint_eq(span->tag_count, 4);
+	ck_assert_int_eq(span->tags[0].type, TAG_INT);
+	ck_assert_int_eq(span->tags[1].type, TAG_LIST);
+	ck_assert_int_eq(span->tags[2].type, TAG_DOUBLE);
+	assert_text(span->tags[2].value, literal("Infinity"));
+	ck_assert_int_eq(span->tags[3].type, TAG_BYTES);
+	assert_text(span->tags[3].value, literal("bytes"));
+}
+
+/* What others write: several spans in a line, resources behind them, numbers as numbers and as texts, enums
+ * as names, nulls, and what nobody knows. */
 START_TEST(of_others)
 {
 	static const char line[] =
 		"{ \"resourceSpans\" : [ {\"scopeSpans\":[{\"scope\":{},\"spans\":["
 		"{\"traceId\":\"0000000000000001000000000000000A\",\"spanId\":\"000000000000000b\","
-		"\"parentSpanId\":\"\",\"traceState\":\"\",\"kind\":2,\"startTimeUnixNano\":"
-		"1700000000000000000,"
-		"\"endTimeUnixNano\":\"1700000000000005000\",\"links\":[{}],\"status\":{},"
+		"\"parentSpanId\":\"\",\"traceState\":null,\"kind\":\"SPAN_KIND_SERVER\","
+		"\"startTimeUnixNano\": 1700000000000000000,\"droppedLinksCount\":\"3\",\"flags\":257,"
+		"\"endTimeUnixNano\":\"1700000000000005000\",\"links\":[{}],\"status\":{\"code\":2},"
 		"\"attributes\":[{\"key\":\"n\",\"value\":{\"intValue\":7}},"
 		"{\"key\":\"l\",\"value\":{\"arrayValue\":{\"values\":[{\"stringValue\":\"x\"}]}}},"
-		"{\"key\":\"i\",\"value\":{\"doubleValue\":\"Infinity\"}}]},"
+		"{\"key\":\"i\",\"value\":{\"doubleValue\":\"Infinity\"}},"
+		"{\"key\":\"b\",\"value\":{\"bytesValue\":\"Ynl0ZXM=\"}}],\"unknown\":{\"a\":[{}]}},"
 		"{\"traceId\":\"0000000000000001000000000000000A\",\"spanId\":\"000000000000000c\"}],"
 		"\"schemaUrl\":\"x\"}],\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":"
 		"{\"stringValue\":\"shop\"}},{\"key\":\"host.name\",\"value\":{\"stringValue\":\"h\"}},"
 		"{\"key\":\"rack\",\"value\":{\"stringValue\":\"r7\"}},"
 		"{\"key\":\"process.pid\",\"value\":{\"intValue\":\"77\"}}]}}]} ";
-	struct tag tags[] = {{literal("rack"), literal("r7"), TAG_TEXT},
-		{literal("n"), literal("7"), TAG_INT}, {literal("l"), literal(""), TAG_TEXT},
-		{literal("i"), literal("Infinity"), TAG_TEXT}};
-	struct span first = {.trace_id_high = 1,
-			    .trace_id = 10,
-			    .id = 11,
-			    .kind = SPAN_SERVER,
-			    .timestamp = 1700000000000000000,
-			    .duration = 5000,
-			    .pid = 77,
-			    .local.service = literal("shop"),
-			    .tags = tags,
-			    .tag_count = 4},
-		    second = {.trace_id_high = 1,
-			    .trace_id = 10,
-			    .id = 12,
-			    .pid = 77,
-			    .local.service = literal("shop"),
-			    .tags = tags,
-			    .tag_count = 1};
-	int count;
+	int count = 0;
+	const struct otlpjson_sink sink = {see_whole, &count};
 
 	ck_assert(otlpjson_is(line, sizeof(line) - 1));
-	ck_assert(read_line(literal(line), &count));
+	ck_assert(otlpjson_read(line, sizeof(line) - 1, &memory, &sink));
 	ck_assert_int_eq(count, 2);
-	otlp_encode(&out, &first);
-	otlp_encode(&out, &second);
+}
+END_TEST
+
+/* What an output's `tags` have added is read as tags. */
+START_TEST(with_added)
+{
+	struct tag tags[] = {{literal("rack"), literal("r7"), TAG_TEXT}};
+	struct span span = {.trace_id = 1, .id = 2, .added = tags, .added_count = 1};
+	struct text line = line_of(&span);
+	int count;
+
+	ck_assert(read_line(line, &count));
+	span.tags = tags;
+	span.tag_count = 1;
+	span.added_count = 0;
+	out.size = 0;
+	otlp_encode(&out, &span);
 	ck_assert_uint_eq(out.size, again.size);
 	ck_assert_mem_eq(out.data, again.data, out.size);
 }
@@ -263,6 +290,7 @@ int main(void)
 	tcase_add_test(tests, there_and_back);
 	tcase_add_test(tests, every_field);
 	tcase_add_test(tests, of_others);
+	tcase_add_test(tests, with_added);
 	tcase_add_test(tests, no_spans);
 	tcase_add_test(tests, damaged);
 	tcase_add_test(tests, damaged_item);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Spans that go on as their SDKs sent them, for otlp.c: a process, a scope, a Span (wire/otlpitem.h). */
+#ifndef ENCODE_OTLPWHOLE_H
+#define ENCODE_OTLPWHOLE_H
+
+#include "base/buffer.h"
+#include "core/span.h"
+
+/* Appends the span, which has `more`, as an item. Returns whether all texts were UTF-8; if not, nothing was
+ * appended. */
+bool otlpwhole_put(struct buffer *out, const struct span *span);
+
+#endif
