@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/otlp.h"
 
+#include "base/shortest.h"
 #include "core/repair.h"
 #include "encode/iptext.h"
 #include "encode/otlpput.h"
 #include "encode/otlpwhole.h"
-#include "base/shortest.h"
 #include "encode/terms.h"
 #include "encode/wanted.h"
 #include "wire/otlpattribute.h"

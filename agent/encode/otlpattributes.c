@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/otlpattributes.h"
 
+#include "base/shortest.h"
 #include "core/value.h"
 #include "encode/jsonvalue.h"
-#include "base/shortest.h"
 #include "wire/otlpfields.h"
 
 /* The most characters of a number. */

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/shortest.h"
 #include "core/value.h"
 #include "encode/jsontext.h"
 #include "encode/otlpschema.h"
-#include "base/shortest.h"
 #include "wire/base64.h"
 #include "wire/protobuf.h"
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/shortest.h"
 #include "base/utf8.h"
 #include "encode/jsonvalue.h"
-#include "base/shortest.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 
