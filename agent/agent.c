@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/ledger.h"
-#include "inlet/inlet.h"
+#include "inlet/inputs.h"
 #include "notify.h"
 #include "output/books.h"
 #include "output/generous.h"
@@ -42,7 +42,7 @@ struct agent {
 	struct audience *audience;
 	struct daemons *daemons;
 	struct collector *collector;
-	struct inlet *inlet;
+	struct inputs *inputs;
 	struct http *http;
 	struct status_source source;
 	struct activity *activity;
@@ -51,7 +51,7 @@ struct agent {
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
 	struct event *collected;    /* activated when nothing more is read, or taken in */
-	_Atomic int producers;      /* of spans, that go on: the collector and the inlet */
+	_Atomic int producers;      /* of spans, that go on: the collector and the inputs */
 	struct event *tick;         /* of the monitor */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
@@ -59,7 +59,7 @@ struct agent {
 	bool hopeless; /* only another configuration helps */
 };
 
-/* These run in the collector's thread and in the inlet's; libevent wakes the loop. */
+/* These run in the collector's thread and in the inputs'; libevent wakes the loop. */
 
 static void wake_collected(void *data)
 {
@@ -80,7 +80,7 @@ static void recorded(void *data, uint64_t number)
 {
 	struct agent *agent = data;
 
-	inlet_recorded(agent->inlet, number);
+	inputs_recorded(agent->inputs, number);
 }
 
 /* Exemplars are of traces that an output keeps. */
@@ -111,7 +111,7 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	log_info(collector_keeps(agent->collector)
 			 ? "stopping: delivering what was read; the session keeps recording"
 			 : "stopping: reading what was recorded, then delivering it");
-	inlet_stop(agent->inlet);
+	inputs_stop(agent->inputs);
 	collector_stop(agent->collector, agent->config->stop_timeout);
 	event_add(agent->deadline, &limit);
 }
@@ -256,14 +256,14 @@ static bool make_collection(struct agent *agent)
 	return agent->collector != NULL;
 }
 
-static bool make_inlet(struct agent *agent)
+static bool make_inputs(struct agent *agent)
 {
 	const struct inlet_options options = {
 		.traces = agent->traces, .record = record, .stopped = wake_collected, .data = agent};
 
-	agent->inlet = inlet_create(agent->config, outputs_outlets(agent->outputs), &options);
-	agent->source.inlet = agent->inlet;
-	return agent->inlet != NULL;
+	agent->inputs = inputs_create(agent->config, outputs_outlets(agent->outputs), &options);
+	agent->source.inputs = agent->inputs;
+	return agent->inputs != NULL;
 }
 
 static bool start(struct agent *agent)
@@ -271,7 +271,7 @@ static bool start(struct agent *agent)
 	make_loop(agent);
 	agent->producers = 2;
 	if (!controlsocket_is_free(agent->config) || !make_delivery(agent) || !make_answers(agent) ||
-		!make_collection(agent) || !make_inlet(agent))
+		!make_collection(agent) || !make_inputs(agent))
 		return false;
 	agent->reloading = (struct reload){
 		.file = agent->reloading.file,
@@ -279,7 +279,7 @@ static bool start(struct agent *agent)
 		.outputs = agent->outputs,
 		.fanout = agent->fanout,
 		.collector = agent->collector,
-		.inlet = agent->inlet,
+		.inputs = agent->inputs,
 		.http = agent->http,
 		.monitor = agent->monitor,
 		.state.succeeded = agent->source.started,
@@ -360,9 +360,8 @@ static void end(struct agent *agent)
 		activity_destroy(agent->activity);
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
-	if (agent->inlet)
-		inlet_destroy(
-			agent->inlet); /* tells the senders so, once the collector has that in the books */
+	if (agent->inputs) /* tells the senders so, once the collector has that in the books */
+		inputs_destroy(agent->inputs);
 	if (agent->collector) {
 		if (!collector_keeps(agent->collector))
 			outputs_drop(agent->outputs);

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/merge.h"
-#include "inlet/inlet.h"
+#include "inlet/inputs.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
 #include "stats/monitor.h"
@@ -54,8 +54,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 		outputs_abandon(outputs);
 		return -1;
 	}
-	if (strcmp(reload->config->input_scribe, merged->input_scribe) != 0 &&
-		inlet_move(reload->inlet, merged->input_scribe) != 0) {
+	if (inputs_move(reload->inputs, reload->config, merged) != 0) {
 		if (changes & CONFIG_CHANGES_HTTP)
 			http_move(reload->http, reload->config->http);
 		outputs_abandon(outputs);
@@ -63,7 +62,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	}
 	outputs_commit(outputs, merged->stop_timeout);
 	fanout_configure(reload->fanout, outputs_outlets(reload->outputs));
-	inlet_configure(reload->inlet, merged, outputs_outlets(reload->outputs));
+	inputs_configure(reload->inputs, merged, outputs_outlets(reload->outputs));
 	if (changes & CONFIG_CHANGES_SESSION)
 		collector_renew(reload->collector, merged);
 	else if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))

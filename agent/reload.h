@@ -27,7 +27,7 @@ struct reload {
 	struct outputs *outputs;
 	struct fanout *fanout;
 	struct collector *collector;
-	struct inlet *inlet;
+	struct inputs *inputs;
 	struct http *http;
 	struct monitor *monitor;
 	struct reload_state state;

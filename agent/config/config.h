@@ -154,7 +154,9 @@ struct config {
 	uint64_t kernel_own;   /* whether what the agent and LTTng do is recorded, too: 0 or 1 */
 	/* [input] */
 	char *input_scribe;         /* ADDRESS:PORT or path to take Scribe's calls on; "": none are */
-	char *input_category;       /* of messages that are spans */
+	char *input_otlp;           /* the same for OTLP over HTTP, */
+	char *input_otlp_grpc;      /* and over gRPC */
+	char *input_category;       /* of Scribe's messages that are spans */
 	uint64_t input_ack;         /* an enum config_ack */
 	uint64_t input_connections; /* at once */
 	uint64_t input_memory;      /* bytes */

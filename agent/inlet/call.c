@@ -13,6 +13,7 @@ void *call_begin(struct connection *connection, size_t size, uint32_t messages, 
 	*connection->last = call;
 	connection->last = &call->next;
 	connection->calls++;
+	connection->calls_begun++;
 	connection->served |= messages > 0;
 	return call;
 }

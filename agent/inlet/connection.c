@@ -23,18 +23,18 @@
 void connection_end(struct connection *connection)
 {
 	struct inlet *inlet = connection->inlet;
-	size_t room = connection->in.room;
 	struct call *call;
 
 	while ((call = connection->first)) {
 		connection->first = call->next;
 		call_free(call);
 	}
-	inlet->freed_much |= room > KEPT_BYTES;
+	inlet->freed_much |= connection->weighed > KEPT_BYTES;
+	inlet->in_bytes -= connection->weighed;
+	connection->holder->bytes -= connection->weighed;
 	buffer_free(&connection->in);
-	holders_weigh(connection, room);
 	holders_leave(connection);
-	connection->inlet->protocol->close(connection->own);
+	inlet->protocol->close(connection->own);
 	bufferevent_free(connection->bev);
 	g_queue_unlink(&inlet->connections, &connection->link);
 	g_free(connection);
@@ -52,7 +52,7 @@ void connection_close(struct connection *connection, enum ledger_row row)
 static void tidy(struct connection *connection)
 {
 	struct buffer *in = &connection->in;
-	size_t left = in->size - connection->parsed, room = in->room;
+	size_t left = in->size - connection->parsed;
 
 	if (left)
 		memmove(in->data, in->data + connection->parsed, left);
@@ -62,12 +62,12 @@ static void tidy(struct connection *connection)
 		buffer_free(in);
 		connection->inlet->freed_much = true;
 	}
-	holders_weigh(connection, room);
+	holders_weigh(connection);
 }
 
 static bool may_read(const struct connection *connection)
 {
-	return connection->calls < CALLS_MAX &&
+	return connection->calls < CALLS_MAX && !connection->closing &&
 	       evbuffer_get_length(bufferevent_get_output(connection->bev)) < REPLIES_MAX &&
 	       !connection->inlet->quiet;
 }
@@ -78,28 +78,41 @@ static void pause_reading(struct connection *connection)
 	bufferevent_disable(connection->bev, EV_READ);
 }
 
+static bool is_unfinished(const struct connection *connection)
+{
+	const struct protocol *protocol = connection->inlet->protocol;
+
+	return connection->in.size > connection->parsed ||
+	       (protocol->is_unfinished && protocol->is_unfinished(connection));
+}
+
+/* What is left is the beginning of another call. */
+static void begin_next(struct connection *connection)
+{
+	connection->begun = is_unfinished(connection) ? connection->heard : 0;
+	connection->come = connection->in.size - connection->parsed;
+}
+
 /* Takes all calls that are there; false, with the reason in @why, if something else is. */
 static bool take_calls(struct connection *connection, char *why, size_t why_size)
 {
 	const struct protocol *protocol = connection->inlet->protocol;
-	struct found found = {FOUND_NOTHING, 0, 0};
+	ssize_t used = 1;
 
-	while (!connection->paused) {
-		const uint8_t *data = connection->in.data + connection->parsed;
+	while (!connection->paused && used > 0 && connection->in.size > connection->parsed) {
+		const uint64_t calls = connection->calls_begun;
 
-		found = protocol->find(connection);
-		if (found.what != FOUND_CALL)
-			break;
-		if (!protocol->call(connection, data + found.begin, found.size, why, why_size))
-			return false;
-		connection->parsed += found.begin + found.size;
-		connection->begun = connection->in.size > connection->parsed ? connection->heard : 0;
+		used = protocol->take(connection, connection->in.data + connection->parsed,
+			connection->in.size - connection->parsed, why, why_size);
+		connection->parsed += used > 0 ? (size_t)used : 0;
+		if (connection->calls_begun != calls)
+			begin_next(connection);
 		if (!may_read(connection))
 			pause_reading(connection);
 	}
-	if (found.what == FOUND_GARBAGE)
-		snprintf(why, why_size, "it does not speak %s", protocol->name);
-	return found.what != FOUND_GARBAGE;
+	if (!is_unfinished(connection))
+		connection->begun = 0;
+	return used >= 0;
 }
 
 static void close_garbage(struct connection *connection, const char *why)
@@ -130,16 +143,19 @@ static void parse(struct connection *connection)
 static bool collect(struct connection *connection)
 {
 	struct evbuffer *from = bufferevent_get_input(connection->bev);
-	size_t size = evbuffer_get_length(from), room = connection->in.room;
+	size_t size = evbuffer_get_length(from);
 
 	if (!size)
 		return true;
 	evbuffer_remove(from, buffer_reserve(&connection->in, size), size);
 	connection->in.size += size;
 	connection->heard = clock_monotonic();
-	if (!connection->begun)
+	if (!connection->begun) {
 		connection->begun = connection->heard;
-	holders_weigh(connection, room);
+		connection->come = 0;
+	}
+	connection->come += size;
+	holders_weigh(connection);
 	return crowd_grown(connection);
 }
 
@@ -155,20 +171,10 @@ static void on_read(struct bufferevent *bev, void *data)
 
 /* Replies */
 
-void connection_flush(struct connection *connection)
+/* Goes on reading, if it may. */
+static void resume(struct connection *connection)
 {
-	struct evbuffer *out = bufferevent_get_output(connection->bev);
-	struct call *call;
-
-	while ((call = connection->first) && !call->group && (call->reply.size || !call->wants_reply)) {
-		evbuffer_add(out, call->reply.data, call->reply.size);
-		connection->first = call->next;
-		if (!connection->first)
-			connection->last = &connection->first;
-		connection->calls--;
-		call_free(call);
-	}
-	if (evbuffer_get_length(out) && !connection->written)
+	if (evbuffer_get_length(bufferevent_get_output(connection->bev)) && !connection->written)
 		connection->written = clock_monotonic();
 	if (!connection->paused || !may_read(connection))
 		return;
@@ -179,13 +185,62 @@ void connection_flush(struct connection *connection)
 	bufferevent_trigger(connection->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
+void connection_write(struct connection *connection, const void *data, size_t size)
+{
+	if (size)
+		evbuffer_add(bufferevent_get_output(connection->bev), data, size);
+}
+
+void connection_close_soon(struct connection *connection)
+{
+	connection->closing = true;
+	pause_reading(connection);
+	if (!evbuffer_get_length(bufferevent_get_output(connection->bev))) /* not in the middle of a call */
+		bufferevent_trigger(
+			connection->bev, EV_WRITE, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+void connection_flush(struct connection *connection)
+{
+	struct call *call;
+
+	while ((call = connection->first) && !call->group && (call->reply.size || !call->wants_reply)) {
+		connection_write(connection, call->reply.data, call->reply.size);
+		if (call->closes)
+			connection_close_soon(connection);
+		connection->first = call->next;
+		if (!connection->first)
+			connection->last = &connection->first;
+		connection->calls--;
+		call_free(call);
+	}
+	resume(connection);
+}
+
+void connection_end_call(struct connection *connection, struct call *call)
+{
+	struct call **at = &connection->first;
+
+	while (*at != call)
+		at = &(*at)->next;
+	*at = call->next;
+	if (!*at)
+		connection->last = at;
+	connection->calls--;
+	call_free(call);
+	resume(connection);
+}
+
 static void on_written(struct bufferevent *bev, void *data)
 {
 	struct connection *connection = data;
 
 	(void)bev;
 	connection->written = 0;
-	connection_flush(connection);
+	if (connection->closing)
+		connection_end(connection);
+	else
+		connection_flush(connection);
 }
 
 /* It is gone, and so are the answers that it waits for. */

@@ -223,7 +223,7 @@ bool crowd_grown(struct connection *connection)
 	struct inlet *inlet = connection->inlet;
 	size_t most = inlet_limits(inlet).bytes / 2;
 
-	while (inlet->in_bytes > most && connection->in.room > 0) {
+	while (inlet->in_bytes > most && connection->weighed > 0) {
 		unsigned count = 0;
 		struct connection *heaviest = find_heaviest(inlet, &count);
 		bool own = heaviest == connection;

@@ -62,10 +62,13 @@ void holders_leave(struct connection *connection)
 		g_hash_table_remove(inlet->holders, &holder->peer);
 }
 
-void holders_weigh(struct connection *connection, size_t room)
+void holders_weigh(struct connection *connection)
 {
-	size_t more = connection->in.room - room; /* less, if it wraps around */
+	const struct protocol *protocol = connection->inlet->protocol;
+	size_t room = connection->in.room + (protocol->room ? protocol->room(connection) : 0);
+	size_t more = room - connection->weighed; /* less, if it wraps around */
 
+	connection->weighed = room;
 	connection->inlet->in_bytes += more;
 	connection->holder->bytes += more;
 }

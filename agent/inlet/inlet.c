@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "core/via.h"
 #include "inlet/inner.h"
-#include "inlet/scribe/scribe.h"
 #include "net/listen.h"
 
 /* One line of a kind in so much time. */
@@ -88,6 +87,8 @@ static void stop_reading(struct inlet *inlet)
 	group_hand(inlet);
 	fanout_end(inlet->fanout);
 	inlet->quiet = true;
+	for (GList *link = inlet->connections.head; link && inlet->protocol->stop; link = link->next)
+		inlet->protocol->stop(link->data);
 	inlet->options.stopped(inlet->options.data);
 }
 
@@ -285,9 +286,8 @@ static void listen_first(struct inlet *inlet, const char *address)
 	inlet->door = listen_at(address, false, inlet->state.error, sizeof(inlet->state.error));
 	if (inlet->door < 0) {
 		log_warning("cannot listen on %s: %s; the agent does not take spans from others, and keeps "
-			    "trying (`scribe` in "
-			    "[input] sets the address)",
-			address, inlet->state.error);
+			    "trying (`%s` in [input] sets the address)",
+			address, inlet->state.error, inlet->protocol->key);
 		return;
 	}
 	inlet->state.error[0] = '\0';
@@ -317,15 +317,15 @@ static void inlet_free(struct inlet *inlet)
 	g_free(inlet);
 }
 
-struct inlet *inlet_create(
-	const struct config *config, struct outlets *outlets, const struct inlet_options *options)
+struct inlet *inlet_create(const struct config *config, const struct protocol *protocol, const char *address,
+	struct outlets *outlets, const struct inlet_options *options)
 {
 	struct inlet *inlet = g_new0(struct inlet, 1);
 
 	inlet->options = *options;
 	inlet->listening = inlet->door = -1;
 	inlet->began = clock_wall() / NS_PER_SECOND;
-	inlet->protocol = &scribe_protocol;
+	inlet->protocol = protocol;
 	inlet->own = inlet->protocol->create();
 	inlet->fanout = fanout_create_second(outlets);
 	pthread_mutex_init(&inlet->lock, NULL);
@@ -336,7 +336,7 @@ struct inlet *inlet_create(
 	inlet->hand = event_new(inlet->base, -1, EV_PERSIST, on_hand, inlet);
 	inlet->sweep = evtimer_new(inlet->base, on_sweep, inlet);
 	inlet->resume = evtimer_new(inlet->base, on_resume, inlet);
-	listen_first(inlet, config->input_scribe);
+	listen_first(inlet, address);
 	if (is_to_retry(inlet))
 		inlet_sweep_soon(inlet);
 	if (pthread_create(&inlet->thread, NULL, run, inlet) == 0)
@@ -358,8 +358,8 @@ int inlet_move(struct inlet *inlet, const char *address)
 		if (door >= 0)
 			listen_share(door, false);
 		if (fd < 0) {
-			log_error("cannot listen on %s: %s (`scribe` in [input] sets the address)", address,
-				why);
+			log_error("cannot listen on %s: %s (`%s` in [input] sets the address)", address, why,
+				inlet->protocol->key);
 			return -1;
 		}
 		listen_share(fd, false);

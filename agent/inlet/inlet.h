@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inlet: programs and other agents hand over messages by Scribe's Log(), and spans among them go to every
- * output as this node's own do.
+ * The inlet: programs and other agents hand over spans, by one of the protocols of inputs.h, and these go to
+ * every output as this node's own do.
  *
  * It has a thread, which may wait for room in the queues. A call is answered with OK once its spans are safe:
  * delivered or on disk at each output, and counted in the books; or already when they are in the queues, by
@@ -19,6 +19,7 @@
 #include "stats/traces.h"
 
 struct inlet;
+struct protocol; /* inner.h */
 
 struct inlet_options {
 	struct traces *traces; /* that the spans go through, too; borrowed */
@@ -30,10 +31,10 @@ struct inlet_options {
 	void *data;
 };
 
-/* Listens if the configuration says so; an address that cannot be had is tried again. One count of @outlets
- * is taken over. NULL, and it is logged, if its thread cannot be had. */
-struct inlet *inlet_create(
-	const struct config *config, struct outlets *outlets, const struct inlet_options *options);
+/* Listens at @address, unless it is ""; one that cannot be had is tried again. One count of @outlets is taken
+ * over. NULL, and it is logged, if its thread cannot be had. */
+struct inlet *inlet_create(const struct config *config, const struct protocol *protocol, const char *address,
+	struct outlets *outlets, const struct inlet_options *options);
 
 /* Listens at another address, or path ("": none any more). -1, having logged why, if that fails; nothing has
  * changed then. */

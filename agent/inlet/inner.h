@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -43,16 +44,11 @@ struct call {
 	struct group *group; /* it waits for; NULL: the reply is there */
 	bool wants_reply;
 	uint32_t messages; /* or spans */
+	bool closes;       /* the connection, once it is answered */
 	struct buffer reply;
 };
 
-/* Where a call stands in what has come. */
-struct found {
-	enum { FOUND_NOTHING, FOUND_CALL, FOUND_GARBAGE } what;
-	size_t begin, size; /* bytes before it, and its own */
-};
-
-/* How senders speak: one for each way, each in a file or folder of its own. All in the inlet's thread. */
+/* How senders speak: one for each way, each in files of its own. All in the inlet's thread. */
 struct protocol {
 	const char *name;        /* "Scribe", for people */
 	const char *key;         /* of [input], which sets its address */
@@ -62,14 +58,21 @@ struct protocol {
 	void (*destroy)(void *own);
 	void *(*open)(struct connection *connection);
 	void (*close)(void *own);
-	/* Looks for the next call in what has come (connection->in from connection->parsed on). */
-	struct found (*find)(struct connection *connection);
-	/* Begins a call, and answers it or puts it into a group; false, with the reason in @why, if it is
-	 * none. */
-	bool (*call)(
+	/*
+	 * Takes from what has come, up to the end of one call at most, which it answers or puts into a group.
+	 * Returns how much it has used: 0 if more has to come. -1, with the reason in @why: it is no such
+	 * protocol.
+	 */
+	ssize_t (*take)(
 		struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size);
-	/* What it was handed is safe, or is to be sent again: writes the reply. */
+	/* What the call handed over is safe, or is to be sent again: writes the reply. */
 	void (*answer)(struct call *call, enum answer answer);
+	/* Of protocols that use what has come before a call is whole; NULL for others: whether one has begun
+	 * and is not whole, and the memory that it takes. */
+	bool (*is_unfinished)(const struct connection *connection);
+	size_t (*room)(const struct connection *connection);
+	/* No more calls are taken. May be NULL. */
+	void (*stop)(struct connection *connection);
 };
 
 /* A user of this node, or an address, who has connections. */
@@ -90,12 +93,16 @@ struct connection {
 	void *own; /* the protocol's */
 	struct buffer in;
 	size_t parsed;              /* bytes of it */
+	size_t weighed;             /* the memory for it, as it was entered last */
 	struct call *first, **last; /* answered in their order */
 	unsigned calls;
-	bool paused;     /* it is not read from */
-	int64_t came;    /* when it was let in, */
-	int64_t heard;   /* when something came, */
+	uint64_t calls_begun; /* so many were, ever */
+	bool paused;          /* it is not read from */
+	int64_t came;         /* when it was let in, */
+	int64_t heard;        /* when something came, */
 	int64_t begun;   /* and when what is not whole yet did; CLOCK_MONOTONIC ns; 0: nothing is begun */
+	size_t come;     /* so many bytes since then */
+	bool closing;    /* once what was written is read */
 	int64_t written; /* since when answers wait for the peer to read them; 0: none does */
 };
 
@@ -203,6 +210,15 @@ void connection_end(struct connection *connection);
 /* Sends the replies that are due, and goes on reading if it may. */
 void connection_flush(struct connection *connection);
 
+/* For protocols that answer in any order: the call, whose reply was written, is over. */
+void connection_end_call(struct connection *connection, struct call *call);
+
+/* Bytes for the peer. */
+void connection_write(struct connection *connection, const void *data, size_t size);
+
+/* It is closed once the peer has read what was written. */
+void connection_close_soon(struct connection *connection);
+
 /* holders.c */
 
 void holders_init(struct inlet *inlet);
@@ -215,8 +231,8 @@ const struct holder *holders_find(const struct inlet *inlet, const struct peer *
 void holders_enter(struct connection *connection, const struct peer *peer);
 void holders_leave(struct connection *connection);
 
-/* The memory for what has come has changed, from @room bytes. */
-void holders_weigh(struct connection *connection, size_t room);
+/* The memory for what has come may have changed. */
+void holders_weigh(struct connection *connection);
 
 /* Who has the most connections; NULL: nobody has any. */
 const struct holder *holders_largest(const struct inlet *inlet);

@@ -19,8 +19,7 @@ bool patience_is_stalled(const struct connection *connection, int64_t now, int64
 	int64_t taken = now - connection->begun;
 	uint64_t due = (uint64_t)(taken / (NS_PER_SECOND / BYTES_PER_SECOND));
 
-	return patience_is_unfinished(connection) && taken > patience &&
-	       connection->in.size - connection->parsed < due;
+	return patience_is_unfinished(connection) && taken > patience && connection->come < due;
 }
 
 /* What is wrong with it, and the row that it is counted in. */

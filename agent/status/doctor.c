@@ -394,17 +394,17 @@ static void examine_configuration(struct findings *findings, const struct status
 }
 
 /* Senders are told to try later because of an output: its own finding says why. */
-static void examine_input(struct findings *findings, const struct status *status)
+static void examine_input(struct findings *findings, const struct inlet_state *input, const char *key)
 {
-	const struct inlet_state *input = &status->input;
+	g_autofree char *fix = g_strdup_printf("end what else listens there (`ss -ltnp` names it), or set "
+					       "another `%s` in [input] and reload "
+					       "the agent; it opens the port by itself once that is free",
+		key);
 
 	if (!*input->address)
 		return;
 	if (*input->error)
-		finding_add(findings, "input-port",
-			"end what else listens there (`ss -ltnp` names it), or set another `scribe` in "
-			"[input] "
-			"and reload the agent; it opens the port by itself once that is free",
+		finding_add(findings, "input-port", fix,
 			"no spans are taken from others: the agent cannot listen on %s: %s", input->address,
 			input->error);
 	if (input->looped && clock_monotonic() - input->looped < LOOP_NS)
@@ -462,6 +462,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	findings_add_room(findings, status);
 	findings_add_losses(findings, status);
 	findings_add_outputs(findings, status);
-	examine_input(findings, status);
+	for (size_t i = 0; i < INPUTS; i++)
+		examine_input(findings, &status->inputs[i], inputs_key(i));
 	examine_configuration(findings, status);
 }

@@ -221,18 +221,68 @@ static void write_outputs(struct buffer *out, const struct status *status)
 
 /* The agent */
 
-static void write_input(struct buffer *out, const struct inlet_state *input)
+static double input_up(const struct inlet_state *input)
 {
-	if (!*input->address)
-		return;
-	write_gauge(out, "blkin_agent_input_up", "Whether the agent listens for senders.", !*input->error);
-	write_gauge(out, "blkin_agent_input_connections", "Senders that are connected.", input->connections);
-	write_gauge(out, "blkin_agent_input_connections_max", "Senders that can be connected.", input->most);
-	write_gauge(out, "blkin_agent_input_connections_largest",
-		"Connections of the user or address that has the most.", input->largest);
-	write_gauge(out, "blkin_agent_input_bytes", "Memory that their calls take.", (double)input->bytes);
-	write_gauge(out, "blkin_agent_input_putting_off", "Whether senders are told to try later.",
-		input->putting_off);
+	return !*input->error;
+}
+
+static double input_connections(const struct inlet_state *input)
+{
+	return input->connections;
+}
+
+static double input_most(const struct inlet_state *input)
+{
+	return input->most;
+}
+
+static double input_largest(const struct inlet_state *input)
+{
+	return input->largest;
+}
+
+static double input_bytes(const struct inlet_state *input)
+{
+	return (double)input->bytes;
+}
+
+static double input_putting_off(const struct inlet_state *input)
+{
+	return input->putting_off;
+}
+
+static const struct {
+	const char *name, *help;
+	double (*value)(const struct inlet_state *input);
+} input_gauges[] = {
+	{"blkin_agent_input_up", "Whether the agent listens for senders.", input_up},
+	{"blkin_agent_input_connections", "Senders that are connected.", input_connections},
+	{"blkin_agent_input_connections_max", "Senders that can be connected.", input_most},
+	{"blkin_agent_input_connections_largest", "Connections of the user or address that has the most.",
+		input_largest},
+	{"blkin_agent_input_bytes", "Memory that their calls take.", input_bytes},
+	{"blkin_agent_input_putting_off", "Whether senders are told to try later.", input_putting_off},
+};
+
+/* Scribe's has no label, as it has none since there was no other. */
+static void write_inputs(struct buffer *out, const struct inlet_state inputs[INPUTS])
+{
+	bool any = false;
+
+	for (size_t i = 0; i < INPUTS; i++)
+		any |= *inputs[i].address != 0;
+	for (size_t g = 0; any && g < G_N_ELEMENTS(input_gauges); g++) {
+		write_head(out, input_gauges[g].name, "gauge", input_gauges[g].help);
+		for (size_t i = 0; i < INPUTS; i++) {
+			double value = input_gauges[g].value(&inputs[i]);
+
+			if (*inputs[i].address && i)
+				buffer_printf(out, "%s{input=\"%s\"} %.17g\n", input_gauges[g].name,
+					inputs_key(i), value);
+			else if (*inputs[i].address)
+				buffer_printf(out, "%s %.17g\n", input_gauges[g].name, value);
+		}
+	}
 }
 
 /* Of those who are told apart. */
@@ -303,7 +353,7 @@ void metrics_write(struct buffer *out, const struct status *status)
 {
 	write_rows(out, status);
 	write_outputs(out, status);
-	write_input(out, &status->input);
+	write_inputs(out, status->inputs);
 	write_agent(out, status);
 	metrics_put_thresholds(out, status->monitor, scrape_listed(status));
 }

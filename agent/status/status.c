@@ -24,8 +24,8 @@ struct status *status_create(const struct status_source *source)
 	status->output_count = counts.on;
 	status->leaving_count = counts.leaving;
 	collector_read_state(source->collector, &status->collector);
-	if (source->inlet)
-		inlet_read_state(source->inlet, &status->input);
+	if (source->inputs)
+		inputs_read_state(source->inputs, status->inputs);
 	status->http_error = source->http_error ? source->http_error : "";
 	status->monitor = source->monitor;
 	status->page = "";
@@ -346,33 +346,50 @@ static void write_collecting(struct buffer *out, const struct status *status)
 		row[EVENTS_IGNORED]);
 }
 
-/* Shown while the input is on, and as long as there is something in its rows. */
-static void write_input(struct buffer *out, const struct status *status)
+/* Scribe's is the one that has no name. */
+static void write_input(struct buffer *out, const struct inlet_state *input, size_t index)
 {
-	const struct inlet_state *input = &status->input;
-	const int64_t *row = status->rows.row;
-	char taken[48] = "";
-
-	if (!*input->address && !row[MESSAGES_RECEIVED])
-		return;
-	if (row[MESSAGES_TAKEN])
-		snprintf(taken, sizeof(taken), "%" PRId64 " taken as they are, ", row[MESSAGES_TAKEN]);
 	buffer_printf(out, "taking in   %s", !*input->address ? "no" : *input->error ? "NO" : "yes");
 	if (*input->address)
-		buffer_printf(out, ", at %s, from %u connection%s", input->address, input->connections,
+		buffer_printf(out, ", at %s%s%s%s, from %u connection%s", input->address, index ? " (" : "",
+			index ? inputs_key(index) : "", index ? ")" : "", input->connections,
 			input->connections == 1 ? "" : "s");
 	buffer_printf(out, "%s\n", input->putting_off ? ", which are told to try later" : "");
 	if (*input->error)
 		write_said(out, input->error);
+}
+
+/* Shown while one of them is on, and as long as there is something in their rows. */
+static void write_inputs(struct buffer *out, const struct status *status)
+{
+	const int64_t *row = status->rows.row;
+	uint64_t bytes = 0, limit = 0;
+	char taken[48] = "";
+
+	for (size_t i = 0; i < INPUTS; i++) {
+		const struct inlet_state *input = &status->inputs[i];
+
+		if (!*input->address)
+			continue;
+		write_input(out, input, i);
+		bytes += input->bytes;
+		limit += input->limit;
+	}
+	if (!limit && !row[MESSAGES_RECEIVED])
+		return;
+	if (!limit)
+		write_input(out, &status->inputs[0], 0);
+	if (row[MESSAGES_TAKEN])
+		snprintf(taken, sizeof(taken), "%" PRId64 " taken as they are, ", row[MESSAGES_TAKEN]);
 	buffer_printf(out,
 		"  messages  %" PRId64 ": %" PRId64 " spans, %s%" PRId64 " refused, %" PRId64 " put off\n",
 		row[MESSAGES_RECEIVED], row[SPANS_RECEIVED], taken,
 		row[MESSAGES_REFUSED_CATEGORY] + row[MESSAGES_REFUSED_MALFORMED] + row[MESSAGES_REFUSED_ID] +
 			row[MESSAGES_REFUSED_OVERSIZE],
 		row[MESSAGES_PUT_OFF]);
-	if (!*input->address)
+	if (!limit)
 		return;
-	write_share(out, "memory", input->bytes, input->limit);
+	write_share(out, "memory", bytes, limit);
 	buffer_printf(out, "\n");
 }
 
@@ -457,7 +474,7 @@ void status_write_text(struct buffer *out, const struct status *status)
 			status->config->page == CONFIG_PAGE_TOKEN ? " (`blkin page` lets a browser in)" : "");
 	buffer_printf(out, "\n");
 	write_collecting(out, status);
-	write_input(out, status);
+	write_inputs(out, status);
 	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
 		write_output(out, status, &status->outputs[i]);
 	if (!status->output_count)

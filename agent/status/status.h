@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "core/ledger.h"
-#include "inlet/inlet.h"
+#include "inlet/inputs.h"
 #include "output/outputs.h"
 #include "stats/monitor.h"
 #include "stats/statistics.h"
@@ -33,7 +33,7 @@ struct reload_state {
 struct status_source {
 	const struct config *config;
 	struct collector *collector;
-	struct inlet *inlet;
+	struct inputs *inputs;
 	struct outputs *outputs;
 	const struct statistics *statistics;
 	struct monitor *monitor;
@@ -54,7 +54,7 @@ struct status {
 	size_t output_count;                               /* of them are on, */
 	size_t leaving_count; /* and these, behind them, were removed and still deliver */
 	struct collector_state collector;
-	struct inlet_state input;
+	struct inlet_state inputs[INPUTS]; /* Scribe's first */
 	int64_t started;
 	struct activity_state activity;
 	struct canary_state canary;

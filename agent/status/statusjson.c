@@ -62,11 +62,8 @@ static void write_rows(struct buffer *out, const struct row_info *rows, const in
 		json_close(out, '}');
 }
 
-static void write_input(struct buffer *out, const struct status *status)
+static void write_input(struct buffer *out, const struct inlet_state *input)
 {
-	const struct inlet_state *input = &status->input;
-
-	open_member(out, "input", '{');
 	write_text(out, "address", input->address);
 	write_text(out, "error", input->error);
 	write_int(out, "connections", input->connections);
@@ -76,7 +73,21 @@ static void write_input(struct buffer *out, const struct status *status)
 	write_int(out, "bytes", (int64_t)input->bytes);
 	write_int(out, "max_bytes", (int64_t)input->limit);
 	write_bool(out, "putting_off", input->putting_off);
+}
+
+/* `input` is Scribe's, and has the rows of all; the others are in `inputs`, by their keys. */
+static void write_inputs(struct buffer *out, const struct status *status)
+{
+	open_member(out, "input", '{');
+	write_input(out, &status->inputs[0]);
 	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "input.");
+	json_close(out, '}');
+	open_member(out, "inputs", '{');
+	for (size_t i = 1; i < INPUTS; i++) {
+		open_member(out, inputs_key(i), '{');
+		write_input(out, &status->inputs[i]);
+		json_close(out, '}');
+	}
 	json_close(out, '}');
 }
 
@@ -320,7 +331,7 @@ void status_write_json(struct buffer *out, const struct status *status)
 	if (first_output(status))
 		write_delivery(out, first_output(status));
 	write_events(out, status);
-	write_input(out, status);
+	write_inputs(out, status);
 	write_spans(out, status);
 	write_outputs(out, status);
 	write_findings_json(out, status);

@@ -122,6 +122,7 @@ START_TEST(fields_behind_the_place)
 	uint8_t *to = buffer_reserve(&out, 200);
 
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), 7);
+	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 4), 8);
 	to = tbinary_put_list(tbinary_put_field(to, TBINARY_LIST, 8), TBINARY_STRUCT, 1);
 	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 1), "lc", 2);
 	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_STRING, 2), 0);

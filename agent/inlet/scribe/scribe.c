@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where each call stands in what a sender says: scribe.h. */
+#include <stdio.h>
+
 #include "inlet/scribe/scribe.h"
 
 static uint32_t number_at(const uint8_t *data)
@@ -24,39 +26,50 @@ static bool learn_speech(struct scribe_speech *speech, const uint8_t *data)
 	return true;
 }
 
-static struct found find_unframed(struct scribe_speech *speech, const uint8_t *data, size_t size)
+/* Returns the size of the first call, if it is whole, or else 0; -1: it is none. */
+static ssize_t find_unframed(struct scribe_speech *speech, const uint8_t *data, size_t size)
 {
 	enum tbinaryend_state state = tbinaryend_find(&speech->end, data, size);
-	struct found found = {FOUND_CALL, 0, speech->end.at};
+	size_t end = speech->end.at;
 
-	if (state == TBINARYEND_BAD || speech->end.at > FRAME_MAX ||
-		(state == TBINARYEND_MORE && size > FRAME_MAX))
-		return (struct found){FOUND_GARBAGE, 0, 0};
+	if (state == TBINARYEND_BAD || end > FRAME_MAX || (state == TBINARYEND_MORE && size > FRAME_MAX))
+		return -1;
 	if (state == TBINARYEND_MORE)
-		return (struct found){FOUND_NOTHING, 0, 0};
+		return 0;
 	speech->end = (struct tbinaryend){0};
-	return found;
+	return (ssize_t)end;
 }
 
-static struct found find(struct connection *connection)
+/* The same; @begin: what stands before it. */
+static ssize_t find(struct scribe_speech *speech, const uint8_t *data, size_t size, size_t *begin)
 {
-	const uint8_t *data = connection->in.data + connection->parsed;
-	size_t size = connection->in.size - connection->parsed;
-	struct scribe_speech *speech = connection->own;
 	uint32_t length;
 
+	*begin = 0;
 	if (size < 5)
-		return (struct found){FOUND_NOTHING, 0, 0};
+		return 0;
 	if (speech->kind == SPEECH_UNKNOWN && !learn_speech(speech, data))
-		return (struct found){FOUND_GARBAGE, 0, 0};
+		return -1;
 	if (speech->kind == SPEECH_UNFRAMED)
 		return find_unframed(speech, data, size);
 	length = number_at(data);
+	*begin = 4;
 	if (!length || length > FRAME_MAX)
-		return (struct found){FOUND_GARBAGE, 0, 0};
-	if (size - 4 < length)
-		return (struct found){FOUND_NOTHING, 0, 0};
-	return (struct found){FOUND_CALL, 4, length};
+		return -1;
+	return size - 4 < length ? 0 : (ssize_t)length;
+}
+
+static ssize_t take(
+	struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size)
+{
+	size_t begin;
+	ssize_t length = find(connection->own, data, size, &begin);
+
+	if (length < 0)
+		snprintf(why, why_size, "it does not speak Scribe");
+	else if (length && !scribe_take_call(connection, data + begin, (size_t)length, why, why_size))
+		length = -1;
+	return length > 0 ? length + (ssize_t)begin : length;
 }
 
 static void *open_speech(struct connection *connection)
@@ -78,7 +91,6 @@ const struct protocol scribe_protocol = {
 	.destroy = g_free,
 	.open = open_speech,
 	.close = g_free,
-	.find = find,
-	.call = scribe_take_call,
+	.take = take,
 	.answer = scribe_answer,
 };

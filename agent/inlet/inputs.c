@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inlet/inputs.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "inlet/otlp/otlp.h"
+#include "inlet/scribe/scribe.h"
+
+/* A protocol, and where the configuration has its address. */
+static const struct served {
+	const struct protocol *protocol;
+	size_t address; /* char * in struct config */
+} served[] = {
+	{&scribe_protocol, offsetof(struct config, input_scribe)},
+	{&otlp_http_protocol, offsetof(struct config, input_otlp)},
+	{&otlp_grpc_protocol, offsetof(struct config, input_otlp_grpc)},
+};
+
+_Static_assert(G_N_ELEMENTS(served) == INPUTS, "inputs.h says how many");
+
+struct input {
+	struct inputs *inputs;
+	struct inlet *inlet;
+	/* guarded by the inputs' lock: */
+	uint64_t sequence; /* of the last record that it asked for, */
+	uint64_t number;   /* and its own number of that; 0: it waits for none */
+};
+
+struct inputs {
+	struct inlet_options options;
+	struct input input[INPUTS];
+	_Atomic unsigned running; /* so many have not stopped */
+	pthread_mutex_t lock;
+	uint64_t sequence; /* of all that they ask for */
+};
+
+static const char *address_of(const struct config *config, size_t index)
+{
+	return *(char *const *)(const void *)((const char *)config + served[index].address);
+}
+
+const char *inputs_key(size_t index)
+{
+	return served[index].protocol->key;
+}
+
+/* The ledger is written down for whoever asked last, and so for all who asked before. */
+
+static void record(void *data, uint64_t number)
+{
+	struct input *input = data;
+	struct inputs *inputs = input->inputs;
+
+	pthread_mutex_lock(&inputs->lock);
+	input->sequence = ++inputs->sequence;
+	input->number = number;
+	inputs->options.record(inputs->options.data, input->sequence);
+	pthread_mutex_unlock(&inputs->lock);
+}
+
+void inputs_recorded(struct inputs *inputs, uint64_t sequence)
+{
+	pthread_mutex_lock(&inputs->lock);
+	for (size_t i = 0; i < INPUTS; i++) {
+		struct input *input = &inputs->input[i];
+
+		if (!input->number || input->sequence > sequence)
+			continue;
+		inlet_recorded(input->inlet, input->number);
+		input->number = 0;
+	}
+	pthread_mutex_unlock(&inputs->lock);
+}
+
+static void stopped(void *data)
+{
+	struct input *input = data;
+	struct inputs *inputs = input->inputs;
+
+	if (--inputs->running == 0)
+		inputs->options.stopped(inputs->options.data);
+}
+
+/* All of them */
+
+struct inputs *inputs_create(
+	const struct config *config, struct outlets *outlets, const struct inlet_options *options)
+{
+	struct inputs *inputs = g_new0(struct inputs, 1);
+
+	inputs->options = *options;
+	inputs->running = INPUTS;
+	pthread_mutex_init(&inputs->lock, NULL);
+	for (size_t i = 0; i < INPUTS; i++) {
+		struct input *input = &inputs->input[i];
+		const struct inlet_options its = {
+			.traces = options->traces, .record = record, .stopped = stopped, .data = input};
+
+		input->inputs = inputs;
+		input->inlet = inlet_create(
+			config, served[i].protocol, address_of(config, i), outlets_ref(outlets), &its);
+		if (!input->inlet) {
+			outlets_unref(outlets);
+			inputs_destroy(inputs);
+			return NULL;
+		}
+	}
+	outlets_unref(outlets);
+	return inputs;
+}
+
+static int move(struct inputs *inputs, size_t index, const struct config *from, const struct config *to)
+{
+	const char *address = address_of(to, index);
+
+	if (!strcmp(address_of(from, index), address))
+		return 0;
+	return inlet_move(inputs->input[index].inlet, address);
+}
+
+int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config)
+{
+	for (size_t i = 0; i < INPUTS; i++) {
+		if (move(inputs, i, running, config) == 0)
+			continue;
+		while (i-- > 0)
+			move(inputs, i, config, running);
+		return -1;
+	}
+	return 0;
+}
+
+void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets)
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		inlet_configure(inputs->input[i].inlet, config, outlets_ref(outlets));
+	outlets_unref(outlets);
+}
+
+void inputs_stop(struct inputs *inputs)
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		inlet_stop(inputs->input[i].inlet);
+}
+
+void inputs_destroy(struct inputs *inputs)
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		if (inputs->input[i].inlet)
+			inlet_destroy(inputs->input[i].inlet);
+	pthread_mutex_destroy(&inputs->lock);
+	g_free(inputs);
+}
+
+void inputs_read_state(struct inputs *inputs, struct inlet_state states[INPUTS])
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		inlet_read_state(inputs->input[i].inlet, &states[i]);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The inputs: an inlet for each protocol, which listens if the configuration has an address for it. */
+#ifndef INLET_INPUTS_H
+#define INLET_INPUTS_H
+
+#include "inlet/inlet.h"
+
+/* In the order of the table in inputs.c. */
+#define INPUTS 3
+
+struct inputs;
+
+/* As inlet_create; @options' calls are for all of them: `record` may come from several threads, and `stopped`
+ * comes once. One count of @outlets is taken over. */
+struct inputs *inputs_create(
+	const struct config *config, struct outlets *outlets, const struct inlet_options *options);
+
+/* Listens where the configuration says now. -1, having logged why, if an address cannot be had; then nothing
+ * has changed. */
+int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config);
+
+/* As for each inlet. One count of @outlets is taken over. */
+void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets);
+void inputs_recorded(struct inputs *inputs, uint64_t number);
+void inputs_stop(struct inputs *inputs);
+void inputs_destroy(struct inputs *inputs);
+
+/* Reads the state of each. */
+void inputs_read_state(struct inputs *inputs, struct inlet_state states[INPUTS]);
+
+/* The key of [input] that sets the address of one. */
+const char *inputs_key(size_t index);
+
+#endif

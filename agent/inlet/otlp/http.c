@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* OTLP over HTTP/1: POST /v1/traces. See otlp.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "inlet/otlp/otlp.h"
+#include "wire/httpanswer.h"
+#include "wire/httprequest.h"
+
+/* gRPC's codes, which errors have in their bodies. */
+enum { RPC_INVALID_ARGUMENT = 3, RPC_NOT_FOUND = 5, RPC_RESOURCE_EXHAUSTED = 8, RPC_UNAVAILABLE = 14 };
+
+#define PROTOBUF_TYPE "application/x-protobuf"
+#define JSON_TYPE "application/json"
+
+/* A connection's own. */
+struct http_own {
+	struct httprequest request;
+	const char *refusal; /* of the request under way: its body is not kept; NULL: it is taken */
+	int status;
+	const char *more; /* header lines of the refusal */
+};
+
+struct http_call {
+	struct otlp_call otlp;
+	struct httphead head;
+};
+
+static void *open_own(struct connection *connection)
+{
+	struct http_own *own = g_new0(struct http_own, 1);
+
+	(void)connection;
+	own->request.most = FRAME_MAX;
+	return own;
+}
+
+static void close_own(void *data)
+{
+	struct http_own *own = data;
+
+	httprequest_free(&own->request);
+	g_free(own);
+}
+
+/* Replies */
+
+static bool ends(const struct http_call *call)
+{
+	const struct httphead *head = &call->head;
+
+	return head->close || (head->minor == 0 && !head->keep) || call->otlp.call.connection->inlet->quiet;
+}
+
+static void reply(
+	struct http_call *call, int status, const struct buffer *body, unsigned retry, const char *more)
+{
+	const struct httpanswer answer = {
+		.status = status,
+		.type = call->otlp.json ? JSON_TYPE : PROTOBUF_TYPE,
+		.body = body->data,
+		.size = body->size,
+		.retry_after = retry,
+		.more = more,
+		.close = call->otlp.call.closes || ends(call),
+	};
+
+	call->otlp.call.closes = answer.close;
+	httpanswer_put(&call->otlp.call.reply, &call->head, &answer);
+	connection_flush(call->otlp.call.connection);
+}
+
+static void reply_error(
+	struct http_call *call, int status, unsigned code, const char *words, const char *more)
+{
+	unsigned retry = status == 429 || status == 503 ? otlp_retry_after() : 0;
+	struct buffer body = {0};
+
+	otlp_put_status(&body, call->otlp.json, code, words);
+	reply(call, status, &body, retry, more);
+	buffer_free(&body);
+}
+
+static void answer(struct call *data, enum answer answer)
+{
+	struct http_call *call = (struct http_call *)data;
+	struct buffer body = {0};
+
+	if (answer == ANSWER_OK) {
+		otlp_put_response(&body, &call->otlp);
+		reply(call, 200, &body, 0, NULL);
+		buffer_free(&body);
+	} else if (data->connection->inlet->quiet) {
+		reply_error(call, 503, RPC_UNAVAILABLE, "the agent is stopping", NULL);
+	} else {
+		reply_error(call, 429, RPC_RESOURCE_EXHAUSTED,
+			"the agent has no room: an output's queue or spool is full, or there are too many "
+			"senders",
+			NULL);
+	}
+}
+
+/* Requests */
+
+static bool is_logs_or_metrics(const char *path)
+{
+	return !strcmp(path, "/v1/metrics") || !strcmp(path, "/v1/logs");
+}
+
+/* What is wrong with a request, before its body comes. */
+static void judge(struct connection *connection, struct http_own *own)
+{
+	const struct httphead *head = &own->request.head;
+
+	own->refusal = own->more = NULL;
+	if (is_logs_or_metrics(head->path)) {
+		own->status = 404;
+		own->refusal =
+			"this agent takes traces alone, at /v1/traces: switch the exporters of metrics and "
+			"logs off (OTEL_METRICS_EXPORTER=none, OTEL_LOGS_EXPORTER=none)";
+		inlet_say(connection->inlet, SAY_FOREIGN_CALL, "%s: %s is not taken: %s", connection->peer,
+			head->path, own->refusal);
+	} else if (strcmp(head->path, "/v1/traces") != 0) {
+		own->status = 404;
+		own->refusal = "OTLP's traces are taken at /v1/traces";
+	} else if (strcmp(head->method, "POST") != 0) {
+		own->status = 405;
+		own->refusal = "traces are handed over by POST";
+		own->more = "Allow: POST\r\n";
+	} else if (strcmp(head->type, PROTOBUF_TYPE) != 0 && strcmp(head->type, JSON_TYPE) != 0) {
+		own->status = 415;
+		own->refusal = "the Content-Type is to be application/x-protobuf or application/json";
+	} else if (*head->encoding && strcmp(head->encoding, "gzip") != 0 &&
+		   strcmp(head->encoding, "identity") != 0) {
+		own->status = 415;
+		own->refusal = "the Content-Encoding is to be gzip or none";
+		own->more = "Accept-Encoding: gzip\r\n";
+	}
+}
+
+/* At the end of a head. */
+static void on_head(struct connection *connection, struct http_own *own)
+{
+	struct buffer out = {0};
+
+	judge(connection, own);
+	if (own->refusal) {
+		httprequest_skip(&own->request);
+	} else if (httprequest_wants_continue(&own->request) && !connection->first) {
+		httpanswer_put_continue(&out);
+		connection_write(connection, out.data, out.size);
+		buffer_free(&out);
+	}
+}
+
+static struct http_call *begin(struct connection *connection, const struct http_own *own)
+{
+	struct http_call *call = call_begin(connection, sizeof(*call), 1, true);
+
+	call->head = own->request.head;
+	call->otlp.json = !strcmp(call->head.type, JSON_TYPE);
+	return call;
+}
+
+/* The body as it was before it was compressed; NULL, with the status, if it is damaged or too large. */
+static const struct buffer *unpack(struct connection *connection, struct http_own *own, int *status)
+{
+	struct otlp_own *inlets = connection->inlet->own;
+	struct buffer *to = &inlets->unpacked;
+	enum unsqueezed result;
+
+	if (strcmp(own->request.head.encoding, "gzip") != 0)
+		return &own->request.body;
+	to->size = 0;
+	result = unsqueeze_gzip(
+		inlets->unsqueeze, own->request.body.data, own->request.body.size, FRAME_MAX, to);
+	*status = result == UNSQUEEZED_LARGE ? 413 : 400;
+	return result == UNSQUEEZED ? to : NULL;
+}
+
+static void on_whole(struct connection *connection, struct http_own *own)
+{
+	struct http_call *call = begin(connection, own);
+	const struct buffer *body;
+	enum otlp_result result;
+	int status;
+
+	if (own->refusal) {
+		reply_error(call, own->status, own->status == 404 ? RPC_NOT_FOUND : RPC_INVALID_ARGUMENT,
+			own->refusal, own->more);
+		return;
+	}
+	body = unpack(connection, own, &status);
+	if (!body) {
+		reply_error(call, status, RPC_INVALID_ARGUMENT,
+			status == 413 ? "the body is larger than 16 MiB once it is unpacked"
+				      : "the body is no gzip, though the Content-Encoding says so",
+			NULL);
+		return;
+	}
+	result = otlp_take(&call->otlp, body->data, body->size);
+	if (result == OTLP_DONE)
+		answer(&call->otlp.call, ANSWER_OK);
+	else if (result == OTLP_DAMAGED)
+		reply_error(call, 400, RPC_INVALID_ARGUMENT,
+			"the body is no ExportTraceServiceRequest, or has texts that are not UTF-8", NULL);
+}
+
+/* It is told so, and has to go. */
+static void on_bad(struct connection *connection, struct http_own *own)
+{
+	struct http_call *call = begin(connection, own);
+
+	ledger_add(INPUT_CLOSED_GARBAGE, 1);
+	inlet_say(connection->inlet, SAY_GARBAGE, "%s: connection closed: %s", connection->peer,
+		own->request.why);
+	call->otlp.call.closes = true;
+	reply_error(call, own->request.status, RPC_INVALID_ARGUMENT, own->request.why, NULL);
+}
+
+static ssize_t take(
+	struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size)
+{
+	struct http_own *own = connection->own;
+	size_t used = 0, all = 0;
+	enum httprequest_state state;
+
+	(void)why;
+	(void)why_size;
+	do {
+		state = httprequest_feed(&own->request, data + all, size - all, &used);
+		all += used;
+		if (state == HTTPREQUEST_HEAD)
+			on_head(connection, own);
+	} while (state == HTTPREQUEST_HEAD);
+	if (state == HTTPREQUEST_WHOLE) {
+		on_whole(connection, own);
+		httprequest_next(&own->request);
+	} else if (state == HTTPREQUEST_BAD) {
+		on_bad(connection, own);
+		all = size;
+	}
+	return (ssize_t)all;
+}
+
+static bool is_unfinished(const struct connection *connection)
+{
+	const struct http_own *own = connection->own;
+
+	return httprequest_is_unfinished(&own->request);
+}
+
+static size_t room(const struct connection *connection)
+{
+	const struct http_own *own = connection->own;
+
+	return httprequest_room(&own->request);
+}
+
+const struct protocol otlp_http_protocol = {
+	.name = "OTLP over HTTP",
+	.key = "otlp",
+	.spans = BATCH_SPAN_RECORDS,
+	.create = otlp_create,
+	.destroy = otlp_destroy,
+	.open = open_own,
+	.close = close_own,
+	.take = take,
+	.answer = answer,
+	.is_unfinished = is_unfinished,
+	.room = room,
+};

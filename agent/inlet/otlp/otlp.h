@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * OpenTelemetry's protocol, as every SDK sends it: over HTTP, in Protocol Buffers and JSON (http.c), and over
+ * gRPC (grpc.c). A request is taken as a whole, or is to be sent again; spans in it that are none are named
+ * in the answer (`partial_success`), as SDKs do not send these again.
+ */
+#ifndef INLET_OTLP_OTLP_H
+#define INLET_OTLP_OTLP_H
+
+#include "encode/otlptraces.h"
+#include "inlet/inner.h"
+#include "wire/unsqueeze.h"
+
+extern const struct protocol otlp_http_protocol, otlp_grpc_protocol;
+
+/* An inlet's own. */
+struct otlp_own {
+	struct otlptraces_memory memory;
+	struct unsqueeze *unsqueeze;
+	struct buffer unpacked; /* a body */
+};
+
+void *otlp_create(void);
+void otlp_destroy(void *own);
+
+struct otlp_call {
+	struct call call;
+	bool json;         /* the answer is, as the request was */
+	uint32_t rejected; /* spans */
+	char why[200];     /* the first one was */
+};
+
+/* What a request became. */
+enum otlp_result {
+	OTLP_WAITS,  /* it is answered once it is safe */
+	OTLP_DONE,   /* to be answered now: nothing of it has to be kept */
+	OTLP_LATER,  /* to be sent again; it is counted, and protocol->answer was called */
+	OTLP_DAMAGED /* it is none, which is counted */
+};
+
+/* Takes an ExportTraceServiceRequest. */
+enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size);
+
+/* Appends an ExportTraceServiceResponse. */
+void otlp_put_response(struct buffer *out, const struct otlp_call *call);
+
+/* Appends a google.rpc.Status, which says what is wrong. */
+void otlp_put_status(struct buffer *out, bool json, unsigned code, const char *words);
+
+/* A client that is told to come again is not to do so with all others: seconds. */
+unsigned otlp_retry_after(void);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From a request to records: otlp.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "inlet/otlp/otlp.h"
+#include "wire/protobuf.h"
+
+/* Fields of the responses. */
+enum { RESPONSE_PARTIAL = 1, PARTIAL_REJECTED = 1, PARTIAL_MESSAGE = 2, RPC_CODE = 1, RPC_MESSAGE = 2 };
+
+#define RETRY_SECONDS 3
+
+void *otlp_create(void)
+{
+	struct otlp_own *own = g_new0(struct otlp_own, 1);
+
+	own->unsqueeze = unsqueeze_create();
+	return own;
+}
+
+void otlp_destroy(void *data)
+{
+	struct otlp_own *own = data;
+
+	otlptraces_memory_free(&own->memory);
+	unsqueeze_destroy(own->unsqueeze);
+	buffer_free(&own->unpacked);
+	g_free(own);
+}
+
+/* What the spans of one request share. */
+struct taking {
+	struct group *group;
+	struct taken taken;
+	size_t largest; /* span that no output drops as too large */
+	int64_t now;
+};
+
+static void refuse(struct taking *is, enum refusal reason, const char *why)
+{
+	if (!*is->taken.why) {
+		is->taken.reason = reason;
+		g_strlcpy(is->taken.why, why, sizeof(is->taken.why));
+	}
+	is->taken.refused[reason]++;
+}
+
+static void on_span(void *data, const struct span *from)
+{
+	struct taking *is = data;
+	struct batch *spans = is->group->spans;
+	size_t before = spans->spans.size, size;
+	struct span span = *from;
+	struct trait trait;
+
+	span.last_event = is->now;
+	trait = trait_of(&span);
+	if (record_put(&spans->spans, &span) < 0 || spans->spans.size - before > is->largest) {
+		spans->spans.size = before;
+		refuse(is, REFUSED_OVERSIZE, "a span is larger than an output's `batch-size`");
+		return;
+	}
+	size = spans->spans.size - before;
+	batch_added(spans, size, is->now);
+	buffer_put(&is->group->traits, &trait, sizeof(trait));
+	is->taken.taken++;
+}
+
+static void on_refused(void *data, const char *why)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "a span %s", why);
+	refuse(data, REFUSED_ID, text);
+}
+
+static uint32_t count_refused(const struct taken *taken)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < REFUSALS; i++)
+		count += taken->refused[i];
+	return count;
+}
+
+static bool read_request(struct otlp_call *call, const uint8_t *request, size_t size, struct taking *is)
+{
+	struct otlp_own *own = call->call.connection->inlet->own;
+	const struct otlptraces_sink sink = {on_span, on_refused, is};
+
+	return call->json ? otlptraces_read_json((const char *)request, size, &own->memory, &sink)
+			  : otlptraces_read(request, size, &own->memory, &sink);
+}
+
+/* Whether it is taken at all, and not put off. */
+static bool is_admitted(struct otlp_call *call, const struct weight *weight)
+{
+	struct inlet *inlet = call->call.connection->inlet;
+
+	if (!crowd_promote(call->call.connection))
+		return false;
+	call_take_up_outlets(inlet);
+	return fanout_takes(inlet->fanout, KIND_SPANS) && call_has_room(inlet, weight);
+}
+
+static enum otlp_result note_damaged(struct otlp_call *call)
+{
+	struct ledger change = {0};
+
+	change.row[MESSAGES_RECEIVED] = change.row[MESSAGES_REFUSED_MALFORMED] = 1;
+	ledger_post(&change);
+	inlet_say(call->call.connection->inlet, SAY_REFUSED + REFUSED_MALFORMED,
+		"%s: refused a request: it is no ExportTraceServiceRequest of OTLP's, in %s",
+		call->call.connection->peer, call->json ? "JSON" : "Protocol Buffers");
+	return OTLP_DAMAGED;
+}
+
+/* A request that is put off counts as one, as nobody has looked how many spans are in it. */
+enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size)
+{
+	struct inlet *inlet = call->call.connection->inlet;
+	const struct weight weight = {.of[KIND_SPANS] = size};
+	struct taking is = {.now = clock_wall()};
+
+	call->call.messages = 1;
+	if (!is_admitted(call, &weight)) {
+		call_put_off(&call->call, MESSAGES_PUT_OFF);
+		return OTLP_LATER;
+	}
+	is.group = group_open(inlet, &weight);
+	is.largest = fanout_largest(inlet->fanout, KIND_SPANS);
+	if (!read_request(call, request, size, &is))
+		return note_damaged(call);
+	call->rejected = count_refused(&is.taken);
+	call->call.messages = is.taken.taken + call->rejected;
+	g_strlcpy(call->why, is.taken.why, sizeof(call->why));
+	return call_enter(&call->call, is.group, &weight, &is.taken) ? OTLP_WAITS : OTLP_DONE;
+}
+
+/* Answers */
+
+static void put_json_response(struct buffer *out, const struct otlp_call *call)
+{
+	char rejected[16];
+
+	json_open(out, '{');
+	if (call->rejected) {
+		snprintf(rejected, sizeof(rejected), "%" PRIu32, call->rejected);
+		json_key(out, "partialSuccess");
+		json_open(out, '{');
+		json_key(out, "rejectedSpans");
+		json_text(out, rejected);
+		json_key(out, "errorMessage");
+		json_text(out, call->why);
+		json_close(out, '}');
+	}
+	json_close(out, '}');
+}
+
+/* A number and a text, as a message has them. */
+static void put_pair(
+	struct buffer *out, uint32_t number_field, uint64_t number, uint32_t text_field, const char *text)
+{
+	size_t size = strlen(text);
+	uint8_t *start = buffer_reserve(out, size + 64), *to = start;
+
+	to = protobuf_put_varint(protobuf_put_field(to, number_field, PROTOBUF_VARINT), number);
+	to = protobuf_put_bytes(to, text_field, text, size);
+	out->size += (size_t)(to - start);
+}
+
+void otlp_put_response(struct buffer *out, const struct otlp_call *call)
+{
+	struct buffer partial = {0};
+	uint8_t *to;
+
+	if (call->json) {
+		put_json_response(out, call);
+		return;
+	}
+	if (!call->rejected)
+		return;
+	put_pair(&partial, PARTIAL_REJECTED, call->rejected, PARTIAL_MESSAGE, call->why);
+	to = buffer_reserve(out, partial.size + 16);
+	out->size += (size_t)(protobuf_put_bytes(to, RESPONSE_PARTIAL, partial.data, partial.size) - to);
+	buffer_free(&partial);
+}
+
+void otlp_put_status(struct buffer *out, bool json, unsigned code, const char *words)
+{
+	if (!json) {
+		put_pair(out, RPC_CODE, code, RPC_MESSAGE, words);
+		return;
+	}
+	json_open(out, '{');
+	json_key(out, "code");
+	json_int(out, code);
+	json_key(out, "message");
+	json_text(out, words);
+	json_close(out, '}');
+}
+
+unsigned otlp_retry_after(void)
+{
+	return 1 + (unsigned)g_random_int_range(0, RETRY_SECONDS);
+}
