@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/outputtype.h"
 #include "core/ledger.h"
 #include "inlet/inputs.h"
 #include "notify.h"
@@ -322,7 +323,8 @@ static void report_output(const struct agent *agent, const struct output_state *
 	else if (row[SPANS_DROPPED_SHUTDOWN])
 		log_warning("%s%s%s%lld %s are not delivered: %s%s did not accept them in time", what, name,
 			end, (long long)row[SPANS_DROPPED_SHUTDOWN], items,
-			is->type == CONFIG_OUTPUT_FILE ? "" : "the collector at ", config_output_place(is));
+			output_type_has_servers(output_type_of(is)) ? "the collector at " : "",
+			config_output_place(is));
 	if (named) {
 		g_autofree char *delivery = describe_delivery(output);
 

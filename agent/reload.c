@@ -83,7 +83,7 @@ static void try_headers(const struct config *merged)
 		struct buffer headers = {0};
 		char why[512];
 
-		if (is->type != CONFIG_OUTPUT_NONE && *is->headers_file &&
+		if (config_output_delivers(is) && *is->headers_file &&
 			!httpheaders_read(is->headers_file, &headers, why, sizeof(why)))
 			log_warning("[%s]: %s: the next connection needs them", is->section, why);
 		buffer_free(&headers);

@@ -14,13 +14,13 @@
 
 #include "base/clock.h"
 #include "base/proxyurl.h"
+#include "config/outputtype.h"
 #include "config/tags.h"
 #include "core/span.h"
 #include "encode/messagelog.h"
 #include "output/output.h"
 #include "queue/format.h"
-#include "uplink/kafkaprobe.h"
-#include "uplink/probe.h"
+#include "uplink/uplinktype.h"
 
 #define SERVICE "blkin"
 #define NAME "connection test"
@@ -30,15 +30,13 @@
 struct
 try {
 	const struct output_config *output;
-	enum kind kind; /* of the item that it gets */
-	struct tls *tls;
+	enum kind kind;     /* of the item that it gets */
 	struct buffer span; /* or what it is */
 	uint32_t span_size;
 	struct run run;
 	struct probe *probes[ADDRESSES_MAX];
 	size_t count;
 	struct uplink_options options;
-	struct kafkaprobe *kafka; /* NULL: it is none of Kafka */
 };
 
 struct connecting {
@@ -73,7 +71,7 @@ static void encode_span(struct try *try, const struct connecting *all)
 		g_error("`tags` %s", error);
 	span.added = tags.of;
 	span.added_count = tags.count;
-	if (format_encode(format_of(try->output, KIND_SPANS), &try->span, &span) < 0)
+	if (format_encode(uplink_format(try->output, KIND_SPANS), &try->span, &span) < 0)
 		g_error("a span of a few bytes is too large");
 }
 
@@ -86,7 +84,7 @@ static void encode_other(struct try *try, const struct connecting *all)
 		.payload = (const uint8_t *)NAME,
 		.payload_size = sizeof(NAME) - 1};
 
-	switch (format_of(try->output, try->kind)) {
+	switch (uplink_format(try->output, try->kind)) {
 	case BATCH_MESSAGES:
 		message_put(&try->span, &message);
 		break;
@@ -118,32 +116,6 @@ static void on_end(void *data)
 		event_base_loopbreak(all->base);
 }
 
-/* What spans are posted or called to: each of the servers. */
-static void begin_servers(struct connecting *all, struct try *try)
-{
-	const struct uplink_options options = try->options;
-	struct address addresses[ADDRESSES_MAX];
-	size_t count = address_parse_list(options.server, addresses);
-	char why[512];
-
-	/* Files that do not do are found by the connection, which says so. */
-	try->tls = options.use_tls ? tls_create(&options.tls, true, why, sizeof(why)) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		try->probes[i] = probe_create(all->base, &options, &addresses[i], try->tls, &try->run);
-		probe_on_end(try->probes[i], on_end, all);
-	}
-	try->count = count;
-	all->open += count;
-}
-
-/* What is written to a topic, whichever broker has it. */
-static void begin_kafka(struct connecting *all, struct try *try)
-{
-	try->kafka = kafkaprobe_create(all->base, &try->options, &try->run);
-	kafkaprobe_on_end(try->kafka, on_end, all);
-	all->open++;
-}
-
 /* Each type of output is tried in its own way. */
 static void begin(struct connecting *all, const struct output_config *output, enum kind kind)
 {
@@ -151,27 +123,20 @@ static void begin(struct connecting *all, const struct output_config *output, en
 
 	try->output = output;
 	try->kind = kind;
+	if (!uplink_types[output->type]->probe)
+		return;
 	try->options = output_uplink_options(output, kind, true, true);
 	encode_item(try, all);
-	switch ((enum config_output)output->type) {
-	case CONFIG_OUTPUT_SCRIBE:
-	case CONFIG_OUTPUT_HTTP:
-	case CONFIG_OUTPUT_OTLP:
-		begin_servers(all, try);
-		break;
-	case CONFIG_OUTPUT_KAFKA:
-		begin_kafka(all, try);
-		break;
-	case CONFIG_OUTPUT_FILE:
-	case CONFIG_OUTPUT_NONE:
-		break;
-	}
+	try->count = uplink_types[output->type]->probe(all->base, &try->options, &try->run, try->probes);
+	for (size_t i = 0; i < try->count; i++)
+		probe_on_end(try->probes[i], on_end, all);
+	all->open += try->count;
 }
 
 /* For each kind that it takes; of one that is off, or writes files, there is one thing to say. */
 static void begin_lanes(struct connecting *all, const struct output_config *output)
 {
-	if (output->type == CONFIG_OUTPUT_NONE || output->type == CONFIG_OUTPUT_FILE) {
+	if (!uplink_types[output->type]->probe) {
 		begin(all, output, KIND_SPANS);
 		return;
 	}
@@ -227,7 +192,7 @@ static bool print_server(const struct try *try, const struct probe_result *resul
 /* Files get no span of ours; it is seen whether there can be any. What is the agent's own, it makes. */
 static bool print_directory(const struct output_config *output)
 {
-	const char *path = output->directory;
+	const char *path = config_output_place(output);
 	g_autofree char *inside = g_build_filename(path, ".", NULL); /* which a file has not */
 	bool usable = access(inside, W_OK | X_OK) == 0 || (errno == ENOENT && output->own_directory);
 
@@ -241,14 +206,12 @@ static bool print_try(const struct try *try)
 {
 	bool accepted = true;
 
-	if (try->output->type == CONFIG_OUTPUT_NONE)
+	if (!config_output_delivers(try->output))
 		printf("[%s]: delivers nothing, as `type = none`\n", try->output->section);
-	if (try->output->type == CONFIG_OUTPUT_FILE)
+	if (output_type_has_directory(output_type_of(try->output)))
 		accepted = print_directory(try->output);
 	for (size_t i = 0; i < try->count; i++)
-		accepted &= print_server(try, probe_result(try->probes[i]));
-	if (try->kafka)
-		accepted &= print_server(try, kafkaprobe_result(try->kafka));
+		accepted &= print_server(try, &try->probes[i]->result);
 	return accepted;
 }
 
@@ -259,10 +222,7 @@ static void end(struct connecting *all)
 
 		for (size_t k = 0; k < try->count; k++)
 			probe_destroy(try->probes[k]);
-		if (try->kafka)
-			kafkaprobe_destroy(try->kafka);
 		event_base_loop(all->base, EVLOOP_NONBLOCK);
-		tls_free(try->tls);
 		buffer_free(&try->span);
 	}
 	event_base_free(all->base);

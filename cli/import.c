@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "config/globs.h"
+#include "config/outputtype.h"
 #include "config/section.h"
 #include "environment.h"
 #include "find_traces.h"
@@ -190,7 +191,9 @@ static int report(const struct import *import)
 static bool is_written_to(const struct output_config *output, const char *file)
 {
 	g_autofree char *folder = g_path_get_dirname(file);
-	char *into = output->type == CONFIG_OUTPUT_FILE ? realpath(output->directory, NULL) : NULL;
+	char *into = output_type_has_directory(output_type_of(output))
+			     ? realpath(config_output_place(output), NULL)
+			     : NULL;
 	bool same = into && !strcmp(folder, into);
 
 	free(into);
@@ -273,9 +276,7 @@ static void deliver_nowhere(struct config *config)
 static bool delivers(const struct config *config)
 {
 	for (guint i = 0; i < config->outputs->len; i++) {
-		const struct output_config *output = g_ptr_array_index(config->outputs, i);
-
-		if (output->type != CONFIG_OUTPUT_NONE)
+		if (config_output_delivers(g_ptr_array_index(config->outputs, i)))
 			return true;
 	}
 	return false;

@@ -18,12 +18,13 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "config/keys.h"
-#include "kafka/settings.h"
+#include "config/outputtype.h"
 #include "net/tls.h"
 #include "session/beside.h"
 #include "status/port.h"
 #include "tryfilter.h"
 #include "unit.h"
+#include "uplink/uplinktype.h"
 #include "wire/httpheaders.h"
 
 struct trial {
@@ -103,7 +104,7 @@ static void note_secrets(const struct output_config *output)
 		{"proxy-password-file", output->proxy_secret_file},
 		{"sasl-password-file", output->sasl_password_file}};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(secrets) && output->type != CONFIG_OUTPUT_NONE; i++)
+	for (size_t i = 0; i < G_N_ELEMENTS(secrets) && config_output_delivers(output); i++)
 		if (*secrets[i].path && everybody_reads(secrets[i].path))
 			note("everybody can read `%s = %s` of [%s]: only the agent's user should",
 				secrets[i].key, secrets[i].path, output->section);
@@ -129,7 +130,7 @@ static void try_tls(struct trial *trial, const struct output_config *output)
 	struct tls *tls;
 	char why[512];
 
-	if (output->type == CONFIG_OUTPUT_NONE || !output->tls)
+	if (!config_output_delivers(output) || !output->tls)
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
 		const char *hidden = *files[i] ? unit_hides(trial->unit, files[i]) : NULL;
@@ -156,7 +157,7 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 	const char *hidden;
 	char why[512];
 
-	if (output->type == CONFIG_OUTPUT_NONE || !*output->headers_file)
+	if (!config_output_delivers(output) || !*output->headers_file)
 		return;
 	hidden = unit_hides(trial->unit, output->headers_file);
 	place = place_of(output->origins, "output", "headers-file");
@@ -170,38 +171,32 @@ static void try_headers(struct trial *trial, const struct output_config *output)
 	buffer_free(&headers);
 }
 
-static void try_proxy(struct trial *trial, const struct output_config *output)
+/* A password that is in a file. */
+static void try_secret(
+	struct trial *trial, const struct output_config *output, const char *key, const char *path)
 {
-	g_autofree char *place = place_of(output->origins, "output", "proxy-password-file");
-	const char *path = output->proxy_secret_file, *hidden;
+	g_autofree char *place = place_of(output->origins, "output", key);
+	const char *hidden;
 	char secret[SECRET_MAX], why[512];
 
-	if (output->type == CONFIG_OUTPUT_NONE || !*output->proxy || !*path)
+	if (!config_output_delivers(output) || !*path)
 		return;
 	hidden = unit_hides(trial->unit, path);
 	if (hidden)
 		miss(trial, place, "the password's file", path, hidden);
 	if (!secret_read(path, secret, why, sizeof(why)))
-		complain(trial, output, "proxy-password-file", why);
+		complain(trial, output, key, why);
 	explicit_bzero(secret, sizeof(secret));
 }
 
-/* What an output of Kafka needs: librdkafka, and its password. */
-static void try_kafka(struct trial *trial, const struct output_config *output)
+/* What the type loads by itself. */
+static void try_library(struct trial *trial, const struct output_config *output)
 {
-	g_autofree char *place = place_of(output->origins, "output", "sasl-password-file");
-	const char *path = output->sasl_password_file, *hidden;
-	struct kafka_why why;
+	const struct uplink_type *type = uplink_types[output->type];
+	char why[512];
 
-	if (output->type == CONFIG_OUTPUT_KAFKA && !settings_check_library(&why))
-		complain(trial, output, "type", why.words);
-	if (output->type != CONFIG_OUTPUT_KAFKA || !*path)
-		return;
-	hidden = unit_hides(trial->unit, path);
-	if (hidden)
-		miss(trial, place, "the password's file", path, hidden);
-	if (!settings_check_password(path, &why))
-		complain(trial, output, "sasl-password-file", why.words);
+	if (type->check_library && !type->check_library(why, sizeof(why)))
+		complain(trial, output, "type", why);
 }
 
 /* Files and folders */
@@ -293,13 +288,13 @@ static char *describe_directory(const struct trial *trial, const char *path, int
 /* Of an output of files: one below the state directory is made. */
 static void try_directory(struct trial *trial, const struct output_config *output)
 {
-	const char *path = output->directory, *kept = unit_protects(trial->unit, path);
+	const char *path = config_output_place(output), *kept = unit_protects(trial->unit, path);
 	g_autofree char *what = g_strdup_printf("`directory` of [%s]", output->section);
 	g_autofree char *place = place_of(output->origins, "output", "directory"), *why = NULL;
 	g_autofree char *inside = g_build_filename(path, ".", NULL); /* which a file has not */
 	int error = access_error(inside, R_OK | W_OK | X_OK);
 
-	if (output->type != CONFIG_OUTPUT_FILE)
+	if (!output_type_has_directory(output_type_of(output)))
 		return;
 	if (error == ENOENT && output->own_directory)
 		error = 0;
@@ -401,12 +396,15 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 
 	try_files(&trial);
 	for (guint i = 0; i < config->outputs->len; i++) {
-		note_secrets(g_ptr_array_index(config->outputs, i));
-		try_tls(&trial, g_ptr_array_index(config->outputs, i));
-		try_headers(&trial, g_ptr_array_index(config->outputs, i));
-		try_proxy(&trial, g_ptr_array_index(config->outputs, i));
-		try_kafka(&trial, g_ptr_array_index(config->outputs, i));
-		try_directory(&trial, g_ptr_array_index(config->outputs, i));
+		const struct output_config *output = g_ptr_array_index(config->outputs, i);
+
+		note_secrets(output);
+		try_tls(&trial, output);
+		try_headers(&trial, output);
+		try_secret(&trial, output, "proxy-password-file", output->proxy_secret_file);
+		try_library(&trial, output);
+		try_secret(&trial, output, "sasl-password-file", output->sasl_password_file);
+		try_directory(&trial, output);
 	}
 	try_filter(&trial);
 	try_kernel(&trial);

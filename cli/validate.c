@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/proxyurl.h"
 #include "commands.h"
+#include "config/outputtype.h"
 #include "config/ownport.h"
 #include "config/section.h"
 #include "connect.h"
@@ -49,42 +50,12 @@ struct wishes {
 	bool user, print, connects, reload, alone;
 };
 
-/* Whether the path is that of Zipkin's other version. */
-static bool is_other_version(const struct output_config *output)
-{
-	return output->type == CONFIG_OUTPUT_HTTP &&
-	       g_str_has_suffix(output->path,
-		       output->format == CONFIG_FORMAT_THRIFT ? "/api/v2/spans" : "/api/v1/spans");
-}
-
 /* Ports of other protocols of the collectors that take this one. */
 static void note_ports(const struct config *config, const struct output_config *output, const char *prefix)
 {
-	static const struct {
-		uint64_t type;
-		uint16_t port;
-		const char *words;
-	} usual[] = {
-		{CONFIG_OUTPUT_SCRIBE, 9411, "which is usually Zipkin's HTTP port: that takes `type = http`"},
-		{CONFIG_OUTPUT_SCRIBE, 4318, "which is usually OTLP's HTTP port: that takes `type = otlp`"},
-		{CONFIG_OUTPUT_SCRIBE, 9092, "which is usually Kafka's port: that takes `type = kafka`"},
-		{CONFIG_OUTPUT_HTTP, 9410,
-			"which is usually Zipkin's Scribe port: that takes `type = scribe`"},
-		{CONFIG_OUTPUT_HTTP, 4317,
-			"which is usually OTLP's gRPC port; `type = otlp` goes to its HTTP port, usually "
-			"4318"},
-		{CONFIG_OUTPUT_HTTP, 4318, "which is usually OTLP's HTTP port: that takes `type = otlp`"},
-		{CONFIG_OUTPUT_OTLP, 4317,
-			"which is usually OTLP's gRPC port; its HTTP port is usually 4318"},
-		{CONFIG_OUTPUT_OTLP, 9410,
-			"which is usually Zipkin's Scribe port: that takes `type = scribe`"},
-		{CONFIG_OUTPUT_OTLP, 9411, "which is usually Zipkin's HTTP port: that takes `type = http`"},
-		{CONFIG_OUTPUT_KAFKA, 2181, "which is usually ZooKeeper's port; a broker's is usually 9092"},
-	};
-	const bool kafka = output->type == CONFIG_OUTPUT_KAFKA;
+	const struct output_port *usual = output_type_of(output)->ports;
 	struct address list[ADDRESSES_MAX];
-	size_t count = address_parse_list(kafka ? output->brokers : output->server, list);
-
+	size_t count = output_servers(output, list);
 	const char *own = ownport_find(config, output, &list[0]);
 
 	if (own) {
@@ -93,8 +64,8 @@ static void note_ports(const struct config *config, const struct output_config *
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < G_N_ELEMENTS(usual); k++)
-			if (usual[k].type == output->type && usual[k].port == list[i].port)
+		for (size_t k = 0; usual && usual[k].words; k++)
+			if (usual[k].port == list[i].port)
 				printf("%snote: [%s] sends to port %u of %s, %s\n", prefix, output->section,
 					list[i].port, list[i].host, usual[k].words);
 }
@@ -199,6 +170,15 @@ static void note_events(const struct config *config, const char *prefix)
 		printf("%snote: `filter` of [events] has no effect, as `names` is empty\n", prefix);
 }
 
+static void note_of_type(const struct output_config *output, const char *prefix)
+{
+	const struct output_type *type = output_type_of(output);
+	g_autofree char *words = type->note ? type->note(output) : NULL;
+
+	if (words)
+		printf("%snote: [%s] %s\n", prefix, output->section, words);
+}
+
 /* What is no mistake, and may surprise; each a line behind @prefix. @looks_up: names, too. */
 static void print_notes(const struct config *config, bool looks_up, const char *prefix)
 {
@@ -208,7 +188,7 @@ static void print_notes(const struct config *config, bool looks_up, const char *
 	for (guint i = 0; i < config->outputs->len; i++) {
 		const struct output_config *output = g_ptr_array_index(config->outputs, i);
 
-		if (output->type == CONFIG_OUTPUT_NONE)
+		if (!config_output_delivers(output))
 			continue;
 		delivers = true;
 		note_ports(config, output, prefix);
@@ -216,12 +196,7 @@ static void print_notes(const struct config *config, bool looks_up, const char *
 		note_lanes(config, output, prefix);
 		if (looks_up)
 			note_balance(output, prefix);
-		if (is_other_version(output))
-			printf("%snote: [%s] sends %s to `path = %s`: Zipkin takes its version 1 (`format = "
-			       "thrift`) at /api/v1/spans, and its version 2 (`format = json2`) at "
-			       "/api/v2/spans\n",
-				prefix, output->section,
-				output->format == CONFIG_FORMAT_THRIFT ? "Thrift" : "JSON", output->path);
+		note_of_type(output, prefix);
 		if (output_key_fits(output, config_key_find("output", "server")) &&
 			config->outputs->len > 1 && !config_output_is_set(output, "server"))
 			printf("%snote: [%s] delivers to %s, as no `server` is set there; `type = none` "

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "base/address.h"
 #include "base/log.h"
 #include "base/proxyurl.h"
 #include "config/explain.h"
 #include "config/globs.h"
 #include "config/keys.h"
+#include "config/outputtype.h"
 #include "config/section.h"
 #include "config/tagrules.h"
 #include "config/tags.h"
@@ -16,17 +16,8 @@
 /* A spool's log and file hold so many batches at least, and what they need beside. */
 #define SPOOL_BATCHES 8
 #define SPOOL_MIN (1024 * 1024)
-/* Characters of a topic's name. */
-#define TOPIC_MAX 249
 
-/* The message ends with the section. */
-struct rule {
-	bool broken;
-	const char *keys[4], *message;
-};
-
-/* The later of @one and where the key was set. */
-static const struct config_origin *later(const struct config_origin *one, const struct config_origin *origins,
+const struct config_origin *check_later(const struct config_origin *one, const struct config_origin *origins,
 	const char *section, const char *name)
 {
 	const struct config_origin *other = &origins[config_key_find(section, name) - config_keys];
@@ -34,10 +25,31 @@ static const struct config_origin *later(const struct config_origin *one, const 
 	return !one || other->order > one->order ? other : one;
 }
 
-static int broken(const struct config_origin *at, const char *message, const char *title)
+int check_broken(const struct config_origin *at, const char *message, const char *title)
 {
 	log_error("%s:%u: %s in [%s]", at->file, at->line, message, title);
 	return -1;
+}
+
+static int check_keys(const struct config_origin *origins, const char *section, const char *title,
+	const struct rule *rules, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct config_origin *at = NULL;
+
+		for (int k = 0; k < 4 && rules[i].keys[k]; k++)
+			at = check_later(at, origins, section, rules[i].keys[k]);
+		if (rules[i].broken)
+			status = check_broken(at, rules[i].message, title);
+	}
+	return status;
+}
+
+int check_rules(const struct output_config *output, const struct rule *rules, size_t count)
+{
+	return check_keys(output->origins, "output", output->section, rules, count);
 }
 
 static int check_session(const struct config *config)
@@ -50,33 +62,24 @@ static int check_session(const struct config *config)
 		{own_relay && config->keep, {"relay-control-port", "keep"},
 			"`keep = yes` needs a relay daemon that outlives the agent: its ports cannot be 0"},
 	};
-	int status = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
-		const struct config_origin *at = NULL;
-
-		for (int k = 0; k < 4 && rules[i].keys[k]; k++)
-			at = later(at, config->origins, "session", rules[i].keys[k]);
-		if (rules[i].broken)
-			status = broken(at, rules[i].message, "session");
-	}
-	return status;
+	return check_keys(config->origins, "session", "session", rules, G_N_ELEMENTS(rules));
 }
 
 /* Where a spool's size comes from [spool], its output's `batch-size` may be what breaks the rule. */
 static int check_spool(const struct config *config, const struct output_config *output)
 {
-	const struct config_origin *at = later(NULL, output->origins, "output", "spool-size");
+	const struct config_origin *at = check_later(NULL, output->origins, "output", "spool-size");
 
 	if (!output->spool_size || output->spool_size >= MAX(SPOOL_MIN, SPOOL_BATCHES * output->batch_size))
 		return 0;
-	at = later(at, output->origins, "output", "batch-size");
+	at = check_later(at, output->origins, "output", "batch-size");
 	if (config_output_is_set(output, "spool-size"))
-		return broken(at,
+		return check_broken(at,
 			"`spool-size` must be 0 (no spool), or at least 1M and eight times `batch-size`",
 			output->section);
-	at = later(at, config->origins, "spool", "max-size");
-	return broken(at,
+	at = check_later(at, config->origins, "spool", "max-size");
+	return check_broken(at,
 		"`max-size` in [spool] must be 0 (no spool), or at least 1M and eight times `batch-size`",
 		output->section);
 }
@@ -87,17 +90,17 @@ static int check_keys_of_type(const struct output_config *output)
 	const char *by_default = config_output_is_set(output, "type") ? "" : " (the default)";
 	int status = 0;
 
-	for (size_t i = 0; i < config_key_count && output->type != CONFIG_OUTPUT_NONE; i++) {
+	for (size_t i = 0; i < config_key_count && config_output_delivers(output); i++) {
 		const struct config_key *key = &config_keys[i];
-		g_autofree char *misfit = NULL, *message = NULL;
+		g_autofree char *misfit = NULL, *instead = NULL, *message = NULL;
 
 		if (key->scope != SCOPE_OUTPUT || output_key_fits(output, key) || !output->origins[i].file)
 			continue;
 		misfit = explain_misfit(key, (int)output->type);
-		message = g_strdup_printf("`%s` %s%s%s%s", key->name, misfit, by_default,
-			explain_instead(key, (int)output->type),
-			*explain_instead(key, (int)output->type) ? "," : "");
-		status = broken(&output->origins[i], message, output->section);
+		instead = explain_instead(key, (int)output->type);
+		message = g_strdup_printf(
+			"`%s` %s%s%s%s", key->name, misfit, by_default, instead, *instead ? "," : "");
+		status = check_broken(&output->origins[i], message, output->section);
 	}
 	return status;
 }
@@ -105,17 +108,16 @@ static int check_keys_of_type(const struct output_config *output)
 /* A tag that would not be there. */
 static int check_tags(const struct output_config *output)
 {
-	const bool otlp = output->type == CONFIG_OUTPUT_OTLP || output->format == CONFIG_FORMAT_OTLP ||
-			  output->format == CONFIG_FORMAT_OTLP_JSON;
+	const bool otlp = output->format == CONFIG_FORMAT_OTLP || output->format == CONFIG_FORMAT_OTLP_JSON;
 	const char *key = otlp ? tags_find_resource_key(output->tags) : NULL;
-	const struct config_origin *at = later(NULL, output->origins, "output", "tags");
+	const struct config_origin *at = check_later(NULL, output->origins, "output", "tags");
 	g_autofree char *message = NULL;
 
 	if (!key)
 		return 0;
 	message = g_strdup_printf(
 		"`tags` cannot set `%s` in OTLP, where the agent sets it: choose another key,", key);
-	return broken(at, message, output->section);
+	return check_broken(at, message, output->section);
 }
 
 /* What is done to tags is done to those of spans, which the output then has to take. */
@@ -126,14 +128,14 @@ static int check_tag_rules(const struct output_config *output)
 	g_autofree char *message = NULL;
 	const char *with;
 
-	if (output->type == CONFIG_OUTPUT_NONE)
+	if (!config_output_delivers(output))
 		return 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		at = later(at, output->origins, "output", keys[i]);
+		at = check_later(at, output->origins, "output", keys[i]);
 	if ((*output->drop_tags || *output->rename_tags || *output->redact) &&
 		!(output->takes & CONFIG_TAKES_SPANS)) {
-		at = later(at, output->origins, "output", "takes");
-		return broken(at,
+		at = check_later(at, output->origins, "output", "takes");
+		return check_broken(at,
 			"`drop-tags`, `rename-tags` and `redact` are for tags of spans, and `takes` has no "
 			"spans, while events and messages are sent as they are: take these keys away,",
 			output->section);
@@ -141,64 +143,12 @@ static int check_tag_rules(const struct output_config *output)
 	message = tagrules_conflict(output->drop_tags, output->rename_tags, output->redact, &with);
 	if (!message)
 		return 0;
-	at = later(later(NULL, output->origins, "output", "drop-tags"), output->origins, "output", with);
-	return broken(at, message, output->section);
+	at = check_later(
+		check_later(NULL, output->origins, "output", "drop-tags"), output->origins, "output", with);
+	return check_broken(at, message, output->section);
 }
 
-/* Each would take what the other writes for what was left behind. */
-static int check_directories(const struct config *config, guint index)
-{
-	const struct output_config *output = g_ptr_array_index(config->outputs, index);
-
-	for (guint i = 0; i < index && output->type == CONFIG_OUTPUT_FILE; i++) {
-		const struct output_config *other = g_ptr_array_index(config->outputs, i);
-		const struct config_origin *at = later(NULL, output->origins, "output", "directory");
-
-		at = later(at, other->origins, "output", "directory");
-		if (other->type == CONFIG_OUTPUT_FILE && !strcmp(other->directory, output->directory))
-			return broken(at, "`directory` must differ from that of every other output,",
-				output->section);
-	}
-	return 0;
-}
-
-/* As Kafka has it; librdkafka makes nothing at all of a name that is much longer. */
-static bool is_topic(const char *name)
-{
-	return strlen(name) <= TOPIC_MAX && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-	       !name[strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-")];
-}
-
-/* Whether a connection to @server comes to @own. What names mean is not known here. */
-static bool is_same_place(const struct address *own, const struct address *server)
-{
-	if (own->port != server->port)
-		return false;
-	return !strcasecmp(own->host, server->host) ||
-	       (address_is_loopback(server) && (address_is_loopback(own) || address_is_any(own)));
-}
-
-/* An output to the agent's own input would send the same spans for ever. */
-static int check_circle(const struct config *config, const struct output_config *output)
-{
-	const struct config_origin *at = later(NULL, output->origins, "output", "server");
-	struct address own, list[ADDRESSES_MAX];
-	size_t count = 0;
-	bool same = false;
-
-	if (output->type == CONFIG_OUTPUT_SCRIBE && *config->input_scribe &&
-		address_parse(config->input_scribe, &own))
-		count = address_parse_list(output->server, list);
-	for (size_t i = 0; i < count; i++)
-		same |= is_same_place(&own, &list[i]);
-	at = later(at, config->origins, "input", "scribe");
-	return same ? broken(at,
-			      "`server` is the agent's own `scribe` in [input]: its spans would come back "
-			      "for ever",
-			      output->section)
-		    : 0;
-}
-
+/* What names a type is its own to check. */
 static int check_output(const struct config *config, const struct output_config *output)
 {
 	struct proxyurl proxy = {0};
@@ -217,54 +167,24 @@ static int check_output(const struct config *config, const struct output_config 
 			"`tls-certificate` and `tls-key` go together"},
 		{!output->tls && (*output->tls_ca || *output->tls_certificate || *output->tls_key),
 			{"tls", "tls-ca", "tls-certificate", "tls-key"}, "TLS files need `tls = yes`"},
-		{output->format == CONFIG_FORMAT_OTLP && output->type == CONFIG_OUTPUT_HTTP,
-			{"format", "type"},
-			"`format = otlp` is for `type = kafka`; over HTTP, set `type = otlp` instead,"},
 		{output->sasl && (!*output->sasl_user || !*output->sasl_password_file),
 			{"sasl", "sasl-user", "sasl-password-file"},
 			"`sasl` needs `sasl-user` and `sasl-password-file`"},
 		{!output->sasl && (*output->sasl_user || *output->sasl_password_file),
 			{"sasl", "sasl-user", "sasl-password-file"},
 			"`sasl-user` and `sasl-password-file` need `sasl`"},
-		{output->format != CONFIG_FORMAT_JSON2 && output->format != CONFIG_FORMAT_OTLP_JSON &&
-				output->type == CONFIG_OUTPUT_FILE,
-			{"format", "type"}, "`type = file` needs `format = json2` or `format = otlp-json`"},
-		{output->format == CONFIG_FORMAT_OTLP_JSON && output->type != CONFIG_OUTPUT_FILE &&
-				output_key_fits(output, config_key_find("output", "format")),
-			{"format", "type"}, "`format = otlp-json` is for `type = file`"},
 		{output->format == CONFIG_FORMAT_OTLP_JSON && !(output->takes & CONFIG_TAKES_SPANS),
 			{"format", "takes"},
 			"`format = otlp-json` is of spans, of which this output takes none; events and "
 			"messages have lines of their own: leave `format` out"},
-		{output->total_size && output->type == CONFIG_OUTPUT_FILE &&
-				(!output->rotate_size || output->total_size < output->rotate_size),
-			{"total-size", "rotate-size"},
-			"`total-size` must be 0 (no limit), or at least `rotate-size`, which must not be 0 "
-			"then,"},
-		{output->type == CONFIG_OUTPUT_KAFKA && !is_topic(output->topic), {"topic"},
-			"`topic` must have 249 characters at most, and be neither `.` nor `..`, as Kafka "
-			"takes no other,"},
-		{output->type == CONFIG_OUTPUT_HTTP && output->takes != CONFIG_TAKES_SPANS, {"takes", "type"},
-			"`type = http` takes spans only, as that is all that Zipkin takes; for events and "
-			"messages set another type"},
-		{output->type == CONFIG_OUTPUT_KAFKA &&
-				(!is_topic(output->events_topic) || !is_topic(output->messages_topic)),
-			{"events-topic", "messages-topic"},
-			"`events-topic` and `messages-topic` must have 249 characters at most, of letters, "
-			"digits, `.`, `_` and `-`, and be neither `.` nor `..`, as Kafka takes no other,"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};
-	int status = 0;
+	const struct output_type *type = output_type_of(output);
+	int status = check_rules(output, rules, G_N_ELEMENTS(rules));
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
-		const struct config_origin *at = NULL;
-
-		for (int k = 0; k < 4 && rules[i].keys[k]; k++)
-			at = later(at, output->origins, "output", rules[i].keys[k]);
-		if (rules[i].broken)
-			status = broken(at, rules[i].message, output->section);
-	}
+	if (type->check && type->check(config, output) != 0)
+		status = -1;
 	if (check_keys_of_type(output) != 0 || check_tags(output) != 0 || check_tag_rules(output) != 0)
 		status = -1;
 	return check_spool(config, output) != 0 ? -1 : status;
@@ -277,9 +197,10 @@ static int check_memory(const struct config *config)
 
 	if (config->reader_memory >= 2 * config->max_pending)
 		return 0;
-	at = later(NULL, config->origins, "session", "reader-memory");
-	at = later(at, config->origins, "spans", "max-pending");
-	return broken(at, "`reader-memory` must be at least twice `max-pending` of [spans],", "session");
+	at = check_later(NULL, config->origins, "session", "reader-memory");
+	at = check_later(at, config->origins, "spans", "max-pending");
+	return check_broken(
+		at, "`reader-memory` must be at least twice `max-pending` of [spans],", "session");
 }
 
 /* It becomes a link, so nothing else than a web page may be behind it. */
@@ -290,7 +211,7 @@ static int check_ui(const struct config *config)
 	if (!*ui || ((g_str_has_prefix(ui, "https://") || g_str_has_prefix(ui, "http://")) &&
 			    strstr(ui, "{trace}")))
 		return 0;
-	return broken(later(NULL, config->origins, "agent", "ui"),
+	return check_broken(check_later(NULL, config->origins, "agent", "ui"),
 		"`ui` must be http://... or https://... with {trace} where a trace's id goes,", "agent");
 }
 
@@ -299,7 +220,7 @@ static int check_ui(const struct config *config)
 static int check_events(const struct config *config)
 {
 	static const char *const own[] = {"blkin:", "zipkin:"};
-	const struct config_origin *at = later(NULL, config->origins, "events", "names");
+	const struct config_origin *at = check_later(NULL, config->origins, "events", "names");
 
 	for (size_t i = 0; i < G_N_ELEMENTS(own); i++) {
 		g_autofree char *glob = globs_reaching(config->event_names, own[i]), *message = NULL;
@@ -310,7 +231,7 @@ static int check_events(const struct config *config)
 			g_strdup_printf("`names` has `%s`, which stands for spans (%s*), too, and these are "
 					"recorded anyway: name the providers of the events, as `PROVIDER:*`,",
 				glob, own[i]);
-		return broken(at, message, "events");
+		return check_broken(at, message, "events");
 	}
 	return 0;
 }
@@ -326,9 +247,7 @@ int config_check(const struct config *config)
 	if (check_memory(config) != 0)
 		status = -1;
 	for (guint i = 0; i < config->outputs->len; i++)
-		if (check_output(config, g_ptr_array_index(config->outputs, i)) != 0 ||
-			check_directories(config, i) != 0 ||
-			check_circle(config, g_ptr_array_index(config->outputs, i)) != 0)
+		if (check_output(config, g_ptr_array_index(config->outputs, i)) != 0)
 			status = -1;
 	return status;
 }

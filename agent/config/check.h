@@ -3,9 +3,29 @@
 #ifndef CONFIG_CHECK_H
 #define CONFIG_CHECK_H
 
+#include <stddef.h>
+
 #include "config/config.h"
 
 /* Returns 0, or -1 having logged every rule that is broken, with the line that broke it. */
 int config_check(const struct config *config);
+
+/* For the rules of a type of output (outputtype.h) */
+
+/* One for several keys of an output; the message ends with the section. */
+struct rule {
+	bool broken;
+	const char *keys[4], *message;
+};
+
+/* 0, or -1 having logged those that are broken, each with the line that was set last of its keys. */
+int check_rules(const struct output_config *output, const struct rule *rules, size_t count);
+
+/* The later of @one and where the key was set. */
+const struct config_origin *check_later(const struct config_origin *one, const struct config_origin *origins,
+	const char *section, const char *name);
+
+/* Logs it, and returns -1. */
+int check_broken(const struct config_origin *at, const char *message, const char *title);
 
 #endif

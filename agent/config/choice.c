@@ -60,8 +60,6 @@ static const char *translate(const char *words, const char *value)
 {
 	static const char *const others[][2] = {{"true", "yes"}, {"on", "yes"}, {"1", "yes"}, {"false", "no"},
 		{"off", "no"}, {"0", "no"}, {"off", "none"}, {"no", "none"}, {"disabled", "none"},
-		{"zipkin", "http"}, {"https", "http"}, {"thrift", "scribe"}, {"opentelemetry", "otlp"},
-		{"otel", "otlp"}, {"grpc", "otlp"}, {"jaeger", "otlp"}, {"tempo", "otlp"}, {"jsonl", "file"},
 		{"json", "json2"}, {"critical", "crit"}, {"verbose", "debug"}, {"trace", "debug"},
 		{"v1", "thrift"}, {"v2", "json2"}, {"identity", "none"}};
 

@@ -10,49 +10,12 @@
 #include "config/check.h"
 #include "config/expand.h"
 #include "config/file.h"
+#include "config/outputtype.h"
 #include "config/section.h"
 #include "config/sources.h"
 #include "config/thresholds.h"
 #include "config/user.h"
 #include "config/value.h"
-
-static void settle(const struct output_config *output, const char *key, char **value, const char *text)
-{
-	if (config_output_is_set(output, key))
-		return;
-	g_free(*value);
-	*value = g_strdup(text);
-}
-
-/* Where it is not Zipkin's Scribe port or its first version that is meant. */
-static void settle_address(struct output_config *output)
-{
-	if (output->type == CONFIG_OUTPUT_OTLP) {
-		settle(output, "server", &output->server, "127.0.0.1:4318");
-		settle(output, "path", &output->path, "/v1/traces");
-	} else if (output->type == CONFIG_OUTPUT_KAFKA) {
-		/* which costs least, and all consumers of today know */
-		if (!config_output_is_set(output, "compression"))
-			output->compression = CONFIG_COMPRESSION_ZSTD;
-	} else if (output->type == CONFIG_OUTPUT_HTTP) {
-		settle(output, "server", &output->server, "127.0.0.1:9411");
-		if (output->format == CONFIG_FORMAT_JSON2)
-			settle(output, "path", &output->path, "/api/v2/spans");
-	}
-}
-
-/* One is as good as the other for an output that has no files. */
-static void settle_directory(const struct config *config, struct output_config *output)
-{
-	if (output->type == CONFIG_OUTPUT_FILE && !config_output_is_set(output, "format"))
-		output->format = CONFIG_FORMAT_JSON2;
-	if (!config_output_is_set(output, "directory")) {
-		g_free(output->directory);
-		output->directory = g_build_filename(config->state_directory, "files", output->name, NULL);
-	}
-	output->own_directory = g_str_has_prefix(output->directory, config->state_directory) &&
-				output->directory[strlen(config->state_directory)] == '/';
-}
 
 /* What follows from other keys: an output that does not say how large its spool is has what [spool] says. */
 static void settle_values(struct config *config)
@@ -64,8 +27,8 @@ static void settle_values(struct config *config)
 
 		if (!config_output_is_set(output, "spool-size"))
 			output->spool_size = config->spool_max_size;
-		settle_address(output);
-		settle_directory(config, output);
+		if (output_type_of(output)->settle)
+			output_type_of(output)->settle(config, output);
 	}
 }
 

@@ -12,6 +12,7 @@
 
 #include <glib.h>
 
+#include "config/outputtypes.h"
 #include "core/kind.h"
 
 #define CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"
@@ -20,15 +21,9 @@
 #define CONFIG_LANES_MAX (KINDS * CONFIG_OUTPUTS_MAX)
 #define CONFIG_OUTPUT_NAME_MAX 32 /* characters */
 
-/* In the order in which the table of keys names them. */
-enum config_output {
-	CONFIG_OUTPUT_SCRIBE,
-	CONFIG_OUTPUT_HTTP,
-	CONFIG_OUTPUT_OTLP,
-	CONFIG_OUTPUT_FILE,
-	CONFIG_OUTPUT_KAFKA,
-	CONFIG_OUTPUT_NONE
-};
+#define CONFIG_OUTPUT(upper, lower) CONFIG_OUTPUT_##upper,
+enum config_output { OUTPUT_TYPES(CONFIG_OUTPUT) CONFIG_OUTPUT_TYPES };
+#undef CONFIG_OUTPUT
 enum config_page { CONFIG_PAGE_TOKEN, CONFIG_PAGE_OPEN, CONFIG_PAGE_OFF };
 enum config_file_sync { CONFIG_FILE_SYNC_ROTATION, CONFIG_FILE_SYNC_BATCH };
 enum config_ack { CONFIG_ACK_SPOOLED, CONFIG_ACK_QUEUED };
@@ -108,7 +103,7 @@ struct output_config {
 	uint64_t rate_limit;     /* bytes/s; 0: none */
 	uint64_t spool_size; /* bytes of disk, [spool]'s if this output has none of its own; 0: no spool */
 	struct config_origin *origins; /* of each key, by the order of the table */
-	bool own_directory;            /* no key: `directory` is below the state directory, so it is made */
+	bool own_directory; /* no key, of files: `directory` is below the state directory, so it is made */
 };
 
 /* It does not change once it is loaded: a reload makes another one (merge.h). */
@@ -195,13 +190,15 @@ int config_read(struct config *config, const char *path, bool optional);
  * there is none. `default` always is. */
 const struct output_config *config_output(const struct config *config, const char *name);
 
-/* Whether it delivers items of the kind. */
+/* Whether it delivers anything: its type is not none; and items of the kind. */
+bool config_output_delivers(const struct output_config *output);
 bool config_lane_is_on(const struct output_config *output, enum kind kind);
 
 /* Whether any does so of events. */
 bool config_wants_events(const struct config *config);
 
-/* Where the output delivers to, for people: its servers, brokers, or directory; borrowed from it. */
+/* Where the output delivers to, for people: its servers, brokers, or directory, "" for none; borrowed from
+ * it. */
 const char *config_output_place(const struct output_config *output);
 
 /* Whether a file sets the key for the output; there must be such a key. */

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "config/contexts.h"
 #include "config/globs.h"
+#include "config/outputtype.h"
 #include "config/tagrules.h"
 #include "config/tags.h"
 #include "config/urladvice.h"
@@ -19,60 +20,62 @@
 
 /* Types */
 
+/* NULL: no file says which it is. */
+static const struct output_type *known(int type)
+{
+	return type == EXPLAIN_NO_TYPE ? NULL : output_types[type];
+}
+
 static bool fits(const struct config_key *key, int type)
 {
-	return key->scope != SCOPE_OUTPUT || type == EXPLAIN_NO_TYPE || type == CONFIG_OUTPUT_NONE ||
-	       key->types & 1u << type;
+	return key->scope != SCOPE_OUTPUT || !known(type) || !known(type)->takes ||
+	       known(type)->keys & key->group;
 }
 
 char *explain_misfit(const struct config_key *key, int type)
 {
-	g_auto(GStrv) names = g_strsplit(config_key_find("output", "type")->text, "|", -1);
-	GString *text = g_string_new("is for type ");
-	unsigned left = key->types;
+	GString *list = g_string_new(NULL);
+	char *text;
+	g_autofree char *names = NULL;
 
-	for (int i = 0; names[i]; i++) {
-		if (!(left & 1u << i))
-			continue;
-		g_string_append_printf(text, "%s%s",
-			left == key->types        ? ""
-			: left & ~((2u << i) - 1) ? ", "
-						  : " or ",
-			names[i]);
-		left &= ~(1u << i);
-	}
-	g_string_append_printf(text, ", but the type is %s", names[type]);
+	for (int i = 0; i < CONFIG_OUTPUT_TYPES; i++)
+		if (output_types[i]->keys & key->group)
+			g_string_append_printf(list, "%s%s", list->len ? "|" : "", output_types[i]->name);
+	names = choice_list(list->str);
+	text = g_strdup_printf("is for type %s, but the type is %s", names, output_types[type]->name);
+	g_string_free(list, TRUE);
+	return text;
+}
+
+char *explain_instead(const struct config_key *key, int type)
+{
+	const char *words = known(type) ? output_advice_find(known(type)->keys_meant, key->name) : NULL;
+
+	return words ? g_strconcat("; ", words, NULL) : g_strdup("");
+}
+
+/* Those of the words for which there is a bit; the caller's. */
+static char *some_of(const char *words, unsigned bits)
+{
+	g_auto(GStrv) list = g_strsplit(words, "|", -1);
+	GString *text = g_string_new(NULL);
+
+	for (int i = 0; list[i]; i++)
+		if (bits & 1u << i)
+			g_string_append_printf(text, "%s%s", text->len ? "|" : "", list[i]);
 	return g_string_free(text, FALSE);
 }
 
-const char *explain_instead(const struct config_key *key, int type)
+/* The words that the key takes with the type; the caller's. */
+static char *words_of(const struct config_key *key, int type)
 {
-	if (!strcmp(key->name, "server") && type == CONFIG_OUTPUT_KAFKA)
-		return "; write `brokers`";
-	if (!strcmp(key->name, "balance") && type == CONFIG_OUTPUT_KAFKA)
-		return "; Kafka shares messages out over its brokers itself";
-	if (!strcmp(key->name, "brokers") && type != CONFIG_OUTPUT_FILE)
-		return "; write `server`";
-	return "";
-}
+	const struct output_type *is = known(type);
 
-/* The words that the key takes with the type. */
-static const char *words_of(const struct config_key *key, int type)
-{
-	if (!strcmp(key->name, "takes") && type == CONFIG_OUTPUT_HTTP)
-		return "spans";
-	if (strcmp(key->name, "format") != 0)
-		return key->text;
-	switch (type) {
-	case CONFIG_OUTPUT_HTTP:
-		return "thrift|json2";
-	case CONFIG_OUTPUT_KAFKA:
-		return "thrift|json2|otlp";
-	case CONFIG_OUTPUT_FILE:
-		return "json2|otlp-json";
-	default:
-		return key->text;
-	}
+	if (is && is->takes && !strcmp(key->name, "takes"))
+		return some_of(key->text, is->takes);
+	if (is && is->formats && !strcmp(key->name, "format"))
+		return some_of(key->text, is->formats);
+	return g_strdup(key->text);
 }
 
 /* Values */
@@ -123,10 +126,12 @@ static void say_number(const struct config_key *key, char *error, size_t size)
 				      : "");
 }
 
-static void say_word(const char *words, bool several, const char *value, char *error, size_t size)
+/* @other: the word for what others call so, if that is known. */
+static void say_word(
+	const char *words, bool several, const char *value, const char *other, char *error, size_t size)
 {
 	g_autofree char *list = choice_list(words);
-	const char *meant = choice_suggest(words, value);
+	const char *meant = other ? other : choice_suggest(words, value);
 
 	snprintf(error, size, "is not valid: it must be %s%s%s%s%s", list,
 		several && strchr(words, '|') ? ", or several, separated by commas" : "",
@@ -141,7 +146,7 @@ static void say_level(const char *value, char *error, size_t size)
 	for (size_t i = 0; i < EVENT_LEVELS; i++)
 		names[i] = (char *)event_level_names[i];
 	words = g_strjoinv("|", names);
-	say_word(words, false, value, error, size);
+	say_word(words, false, value, NULL, error, size);
 }
 
 static void say_addresses(const struct config_key *key, int type, char *error, size_t size)
@@ -178,21 +183,35 @@ static void say_text(const struct config_key *key, const char *value, char *erro
 		snprintf(error, size, "is not valid: it must be %s", expected(key->type));
 }
 
+static void say_choice(const struct config_key *key, const char *text, int type, char *error, size_t size)
+{
+	g_autofree char *words = words_of(key, type);
+	const char *other = strcmp(key->name, "type") == 0 ? output_type_meant(text) : NULL;
+
+	say_word(words, key->type == WORDS, text, other, error, size);
+}
+
+static void say_misfit(const struct config_key *key, int type, char *error, size_t size)
+{
+	g_autofree char *misfit = explain_misfit(key, type), *instead = explain_instead(key, type);
+
+	snprintf(error, size, "%s%s", misfit, instead);
+}
+
 void explain_value(const struct config_key *key, const char *text, int type, char *error, size_t size)
 {
 	struct contexts contexts;
 	struct tags tags;
 	struct proxyurl proxy;
-	g_autofree char *misfit = fits(key, type) ? NULL : explain_misfit(key, type);
 
-	if (misfit) {
-		snprintf(error, size, "%s%s", misfit, explain_instead(key, type));
+	if (!fits(key, type)) {
+		say_misfit(key, type, error, size);
 		return;
 	}
 	switch (key->type) {
 	case CHOICE:
 	case WORDS:
-		say_word(words_of(key, type), key->type == WORDS, text, error, size);
+		say_choice(key, text, type, error, size);
 		break;
 	case LEVEL:
 		say_level(text, error, size);
@@ -235,48 +254,45 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 
 /* Names of keys */
 
-/* What others call it, in lowercase and with `-`, and the advice; of Kafka the second one, if there is one.
- */
-static const struct other {
-	const char *names, *advice, *kafkas;
-} others[] = {
-	{"|host|port|url|uri|endpoint|address|addr|hostname|collector|collectors|servers|",
-		"write `server = HOST:PORT`", "write `brokers = HOST:PORT`"},
-	{"|bootstrap-servers|bootstrap-server|broker|", "did you mean `brokers`?", NULL},
-	{"|sample|sampling|sampler|sample-rate|sampling-rate|ratio|", "did you mean `keep`?", NULL},
+#define PLACES "|host|port|url|uri|endpoint|address|addr|hostname|collector|collectors|servers|"
+
+/* What others call it, in lowercase and with `-`, and the advice. */
+static const struct output_advice others[] = {
+	{"|bootstrap-servers|bootstrap-server|broker|", "did you mean `brokers`?"},
+	{"|sample|sampling|sampler|sample-rate|sampling-rate|ratio|", "did you mean `keep`?"},
 	{"|verify|tls-verify|ssl-verify|verify-tls|verify-ssl|tls-insecure|insecure|tls-skip-verify|skip-"
 	 "verify|"
 	 "insecure-skip-verify|tls-insecure-skip-verify|verify-certificate|",
-		"the server's certificate is always verified: see `tls-ca`", NULL},
+		"the server's certificate is always verified: see `tls-ca`"},
 	{"|token|auth|authorization|bearer|bearer-token|api-key|apikey|header|headers|tenant|",
-		"write it into a file, and name that in `headers-file`", NULL},
-	{"|user|username|login|", "write a header into a file, and name that in `headers-file`",
-		"did you mean `sasl-user`?"},
-	{"|password|password-file|", "write a header into a file, and name that in `headers-file`",
-		"did you mean `sasl-password-file`?"},
-	{"|protocol|", "did you mean `type`?", NULL},
-	{"|ssl|", "did you mean `tls`?", NULL},
-	{"|ca|ca-file|cafile|ca-cert|cacert|tls-ca-file|", "did you mean `tls-ca`?", NULL},
-	{"|cert|cert-file|certificate|tls-cert|tls-cert-file|", "did you mean `tls-certificate`?", NULL},
-	{"|key-file|tls-key-file|private-key|", "did you mean `tls-key`?", NULL},
+		"write it into a file, and name that in `headers-file`"},
+	{"|user|username|login|", "write a header into a file, and name that in `headers-file`"},
+	{"|password|password-file|", "write a header into a file, and name that in `headers-file`"},
+	{"|protocol|", "did you mean `type`?"},
+	{"|ssl|", "did you mean `tls`?"},
+	{"|ca|ca-file|cafile|ca-cert|cacert|tls-ca-file|", "did you mean `tls-ca`?"},
+	{"|cert|cert-file|certificate|tls-cert|tls-cert-file|", "did you mean `tls-certificate`?"},
+	{"|key-file|tls-key-file|private-key|", "did you mean `tls-key`?"},
+	{0},
 };
 
-static const char *find_other(const char *name, int type)
+/* The caller's; NULL if nobody calls anything so. */
+static char *find_other(const char *name, int type)
 {
-	g_autofree char *framed = g_strconcat("|", name, "|", NULL);
+	const struct output_type *is = known(type);
+	const char *words = is ? output_advice_find(is->keys_meant, name) : NULL;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-		if (strstr(others[i].names, framed))
-			return type == CONFIG_OUTPUT_KAFKA && others[i].kafkas ? others[i].kafkas
-									       : others[i].advice;
-	return NULL;
+	if (output_list_has(PLACES, name))
+		return g_strdup_printf(
+			"write `%s = HOST:PORT`", is && output_type_has_servers(is) ? is->place : "server");
+	return g_strdup(words ? words : output_advice_find(others, name));
 }
 
 char *explain_name(const char *section, const char *name, int type)
 {
 	g_autofree char *lower = g_ascii_strdown(name, -1), *plain = g_strdelimit(g_strdup(lower), "_.", '-');
-	const char *elsewhere = config_key_section(name), *near = config_key_suggest(section, lower),
-		   *other = strcmp(section, "output") == 0 ? find_other(plain, type) : NULL;
+	const char *elsewhere = config_key_section(name), *near = config_key_suggest(section, lower);
+	g_autofree char *other = strcmp(section, "output") == 0 ? find_other(plain, type) : NULL;
 
 	if (elsewhere)
 		return g_strdup_printf("; it belongs in [%s]", elsewhere);

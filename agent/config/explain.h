@@ -19,8 +19,8 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 /* "is for type kafka, but the type is http": of a key that does not go with the type; the caller's. */
 char *explain_misfit(const struct config_key *key, int type);
 
-/* The key that says the same for the type, as "; write `brokers`"; "" if there is none. */
-const char *explain_instead(const struct config_key *key, int type);
+/* The key that says the same for the type, as "; write `brokers`"; "" if there is none; the caller's. */
+char *explain_instead(const struct config_key *key, int type);
 
 /* What was meant by a key that the section has not, as "; did you mean `keep`?"; the caller's. */
 char *explain_name(const char *section, const char *name, int type);

@@ -19,15 +19,12 @@
 #define GIB (1024 * MIB)
 #define TIB (1024 * GIB)
 
-/* The types of output that a key goes with. One of type none has none but `type`. */
-#define FOR(type) (1u << CONFIG_OUTPUT_##type)
-#define POSTS (FOR(HTTP) | FOR(OTLP))
-#define SERVERS (FOR(SCRIBE) | POSTS)
-#define CONNECTS (SERVERS | FOR(KAFKA))
-#define DELIVERS (CONNECTS | FOR(FILE))
+/* The words of `type`: the bar before the first one is skipped. */
+#define WORD(upper, lower) "|" #lower
+#define TYPES (OUTPUT_TYPES(WORD) "" + 1)
 
 /*
- * Section, name, type, field, what a change asks for, and of an output's the types of output; then the
+ * Section, name, type, field, what a change asks for, and of an output's what it is for; then the
  * default, and the bounds of a number.
  */
 #define AGENT(in, called, kind, field, asks, ...)                                                            \
@@ -38,8 +35,8 @@
 #define OUTPUT(called, kind, field, asks, outputs, ...)                                                      \
 	{                                                                                                    \
 		.section = "output", .name = called, .type = kind, .scope = SCOPE_OUTPUT,                    \
-		.offset = offsetof(struct output_config, field), .change = CONFIG_##asks, .types = outputs,  \
-		__VA_ARGS__                                                                                  \
+		.offset = offsetof(struct output_config, field), .change = CONFIG_##asks,                    \
+		.group = KEYS_##outputs, __VA_ARGS__                                                         \
 	}
 
 /* clang-format off */
@@ -92,32 +89,32 @@ const struct config_key config_keys[] = {
 	AGENT("input", "memory", SIZE, input_memory, CHANGES_READ, .number = 64 * MIB, .min = MIB, .max = 64 * GIB),
 	AGENT("input", "timeout", DURATION, input_timeout, CHANGES_READ, .number = 10 * SECOND, .min = 10 * MS, .max = 10 * MINUTE),
 
-	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, DELIVERS | FOR(NONE), .text = "scribe|http|otlp|file|kafka|none", .number = CONFIG_OUTPUT_SCRIBE, .max = 5),
+	OUTPUT("type", CHOICE, type, CHANGES_FORMAT, ANY, .text = TYPES, .number = CONFIG_OUTPUT_SCRIBE, .max = CONFIG_OUTPUT_TYPES - 1),
 	OUTPUT("takes", WORDS, takes, CHANGES_LANES, DELIVERS, .text = "spans|events|messages", .number = CONFIG_TAKES_SPANS, .max = 7),
 	OUTPUT("server", ADDRESSES, server, CHANGES_UPLINK, SERVERS, .text = "127.0.0.1:9410"),
 	OUTPUT("balance", CHOICE, balance, CHANGES_UPLINK, SERVERS, .text = "no|yes", .max = 1),
-	OUTPUT("category", NAME, category, CHANGES_UPLINK, FOR(SCRIBE), .text = "zipkin"),
-	OUTPUT("events-category", NAME, events_category, CHANGES_UPLINK, FOR(SCRIBE), .text = "LTTng"),
-	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FOR(HTTP) | FOR(FILE) | FOR(KAFKA), .text = "thrift|json2|otlp|otlp-json", .number = CONFIG_FORMAT_THRIFT, .max = 3),
+	OUTPUT("category", NAME, category, CHANGES_UPLINK, CATEGORIES, .text = "zipkin"),
+	OUTPUT("events-category", NAME, events_category, CHANGES_UPLINK, CATEGORIES, .text = "LTTng"),
+	OUTPUT("format", CHOICE, format, CHANGES_FORMAT, FORMATS, .text = "thrift|json2|otlp|otlp-json", .number = CONFIG_FORMAT_THRIFT, .max = 3),
 	OUTPUT("path", PATH, path, CHANGES_UPLINK, POSTS, .text = "/api/v1/spans"),
-	OUTPUT("logs-path", PATH, logs_path, CHANGES_UPLINK, FOR(OTLP), .text = "/v1/logs"),
+	OUTPUT("logs-path", PATH, logs_path, CHANGES_UPLINK, LOGS, .text = "/v1/logs"),
 	OUTPUT("headers-file", FILE_OR_NONE, headers_file, CHANGES_UPLINK, POSTS, .text = ""),
 	OUTPUT("proxy", PROXY, proxy, CHANGES_UPLINK, POSTS, .text = ""),
 	OUTPUT("proxy-password-file", FILE_OR_NONE, proxy_secret_file, CHANGES_UPLINK, POSTS, .text = ""),
-	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, POSTS | FOR(KAFKA), .text = "gzip|zstd|none", .number = CONFIG_COMPRESSION_GZIP, .max = 2),
-	OUTPUT("brokers", ADDRESSES, brokers, CHANGES_UPLINK, FOR(KAFKA), .text = "127.0.0.1:9092"),
-	OUTPUT("topic", NAME, topic, CHANGES_UPLINK, FOR(KAFKA), .text = "zipkin"),
-	OUTPUT("events-topic", NAME, events_topic, CHANGES_UPLINK, FOR(KAFKA), .text = "lttng"),
-	OUTPUT("messages-topic", TEXT, messages_topic, CHANGES_UPLINK, FOR(KAFKA), .text = ""),
-	OUTPUT("key", CHOICE, key, CHANGES_UPLINK, FOR(KAFKA), .text = "none|trace", .number = CONFIG_KEY_NONE, .max = 1),
-	OUTPUT("sasl", CHOICE, sasl, CHANGES_UPLINK, FOR(KAFKA), .text = "none|plain|scram-sha-256|scram-sha-512", .number = CONFIG_SASL_NONE, .max = 3),
-	OUTPUT("sasl-user", TEXT, sasl_user, CHANGES_UPLINK, FOR(KAFKA), .text = ""),
-	OUTPUT("sasl-password-file", FILE_OR_NONE, sasl_password_file, CHANGES_UPLINK, FOR(KAFKA), .text = ""),
-	OUTPUT("directory", FOLDER, directory, CHANGES_UPLINK, FOR(FILE), .text = "/"),
-	OUTPUT("rotate-size", SIZE, rotate_size, CHANGES_UPLINK, FOR(FILE), .number = 64 * MIB, .max = TIB),
-	OUTPUT("rotate-time", DURATION, rotate_time, CHANGES_UPLINK, FOR(FILE), .number = HOUR, .max = 24 * HOUR),
-	OUTPUT("total-size", SIZE, total_size, CHANGES_UPLINK, FOR(FILE), .number = GIB, .max = 1024 * TIB),
-	OUTPUT("sync", CHOICE, sync, CHANGES_UPLINK, FOR(FILE), .text = "rotation|batch", .number = CONFIG_FILE_SYNC_ROTATION, .max = 1),
+	OUTPUT("compression", CHOICE, compression, CHANGES_UPLINK, COMPRESSES, .text = "gzip|zstd|none", .number = CONFIG_COMPRESSION_GZIP, .max = 2),
+	OUTPUT("brokers", ADDRESSES, brokers, CHANGES_UPLINK, BROKERS, .text = "127.0.0.1:9092"),
+	OUTPUT("topic", NAME, topic, CHANGES_UPLINK, BROKERS, .text = "zipkin"),
+	OUTPUT("events-topic", NAME, events_topic, CHANGES_UPLINK, BROKERS, .text = "lttng"),
+	OUTPUT("messages-topic", TEXT, messages_topic, CHANGES_UPLINK, BROKERS, .text = ""),
+	OUTPUT("key", CHOICE, key, CHANGES_UPLINK, BROKERS, .text = "none|trace", .number = CONFIG_KEY_NONE, .max = 1),
+	OUTPUT("sasl", CHOICE, sasl, CHANGES_UPLINK, BROKERS, .text = "none|plain|scram-sha-256|scram-sha-512", .number = CONFIG_SASL_NONE, .max = 3),
+	OUTPUT("sasl-user", TEXT, sasl_user, CHANGES_UPLINK, BROKERS, .text = ""),
+	OUTPUT("sasl-password-file", FILE_OR_NONE, sasl_password_file, CHANGES_UPLINK, BROKERS, .text = ""),
+	OUTPUT("directory", FOLDER, directory, CHANGES_UPLINK, FILES, .text = "/"),
+	OUTPUT("rotate-size", SIZE, rotate_size, CHANGES_UPLINK, FILES, .number = 64 * MIB, .max = TIB),
+	OUTPUT("rotate-time", DURATION, rotate_time, CHANGES_UPLINK, FILES, .number = HOUR, .max = 24 * HOUR),
+	OUTPUT("total-size", SIZE, total_size, CHANGES_UPLINK, FILES, .number = GIB, .max = 1024 * TIB),
+	OUTPUT("sync", CHOICE, sync, CHANGES_UPLINK, FILES, .text = "rotation|batch", .number = CONFIG_FILE_SYNC_ROTATION, .max = 1),
 	OUTPUT("tls", CHOICE, tls, CHANGES_UPLINK, CONNECTS, .text = "no|yes", .max = 1),
 	OUTPUT("tls-ca", FILE_OR_NONE, tls_ca, CHANGES_UPLINK, CONNECTS, .text = ""),
 	OUTPUT("tls-certificate", FILE_OR_NONE, tls_certificate, CHANGES_UPLINK, CONNECTS, .text = ""),

@@ -35,13 +35,29 @@ enum config_type {
 /* The struct that holds the value. */
 enum config_scope { SCOPE_AGENT /* struct config */, SCOPE_OUTPUT /* struct output_config */ };
 
+/* What an output's keys are for: a type of output takes some of these (outputtype.h), and none has but
+ * `type`. */
+enum config_keys_for {
+	KEYS_ANY = 1,
+	KEYS_DELIVERS = 2,
+	KEYS_CONNECTS = 4,
+	KEYS_SERVERS = 8,
+	KEYS_POSTS = 16,
+	KEYS_FORMATS = 32,
+	KEYS_COMPRESSES = 64,
+	KEYS_CATEGORIES = 128,
+	KEYS_LOGS = 256,
+	KEYS_BROKERS = 512,
+	KEYS_FILES = 1024
+};
+
 struct config_key {
 	const char *section, *name; /* "output" for every output */
 	enum config_type type;
 	enum config_scope scope;
 	size_t offset;    /* in the scope's struct */
 	unsigned change;  /* an enum config_change */
-	unsigned types;   /* of an output's: a bit for each enum config_output it goes with */
+	unsigned group;   /* of an output's: an enum config_keys_for */
 	const char *text; /* default of the char * types; of CHOICE and WORDS the words */
 	uint64_t number;  /* default of the others */
 	uint64_t min, max;

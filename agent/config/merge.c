@@ -30,7 +30,7 @@ static struct output_config *merge_output(const struct config *running, struct o
 {
 	struct output_config *output = output_config_create(fresh->name),
 			     *old = (struct output_config *)config_output(running, fresh->name);
-	bool delivered = old && old->type != CONFIG_OUTPUT_NONE;
+	bool delivered = old && config_output_delivers(old);
 	struct config_section section = section_of_output(output), fresh_section = section_of_output(fresh),
 			      old_section = section_of_output(delivered ? old : fresh);
 

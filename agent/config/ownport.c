@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <glib.h>
+#include "config/outputtype.h"
 
 /* Whether it is where something listens on this node, at @host, as far as the names say. */
 static bool is_here(const struct address *server, const char *host, uint64_t port)
@@ -23,8 +23,8 @@ static const char *describe(
 {
 	if (is_listener(server, config->http))
 		return "the agent's own page and metrics (`http` in [agent])";
-	/* that to Scribe is a circle, which is found when something comes round */
-	if (output->type != CONFIG_OUTPUT_SCRIBE && is_listener(server, config->input_scribe))
+	/* what it takes makes a circle, which is found when something comes round */
+	if (!output_type_of(output)->comes_back && is_listener(server, config->input_scribe))
 		return "the agent's own intake, which speaks Scribe only (`scribe` in [input])";
 	if (is_here(server, config->relay_host, config->relay_control_port) ||
 		is_here(server, config->relay_host, config->relay_data_port) ||
@@ -39,12 +39,8 @@ const char *ownport_find(
 {
 	struct address list[ADDRESSES_MAX];
 	const char *words = NULL;
-	size_t count;
+	size_t count = output_servers(output, list);
 
-	if (output->type == CONFIG_OUTPUT_NONE || output->type == CONFIG_OUTPUT_FILE)
-		return NULL;
-	count = address_parse_list(
-		output->type == CONFIG_OUTPUT_KAFKA ? output->brokers : output->server, list);
 	for (size_t i = 0; i < count && !words; i++) {
 		*server = list[i];
 		words = describe(config, output, server);

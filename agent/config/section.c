@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "base/suggest.h"
+#include "config/outputtype.h"
 #include "config/value.h"
 
 struct output_config *output_config_create(const char *name)
@@ -55,29 +56,12 @@ const struct output_config *config_output(const struct config *config, const cha
 	return find_output(config, output);
 }
 
-bool config_lane_is_on(const struct output_config *output, enum kind kind)
-{
-	return output->type != CONFIG_OUTPUT_NONE && (output->takes >> kind & 1);
-}
-
 bool config_wants_events(const struct config *config)
 {
 	for (guint i = 0; i < config->outputs->len; i++)
 		if (config_lane_is_on(g_ptr_array_index(config->outputs, i), KIND_EVENTS))
 			return true;
 	return false;
-}
-
-const char *config_output_place(const struct output_config *output)
-{
-	switch (output->type) {
-	case CONFIG_OUTPUT_FILE:
-		return output->directory;
-	case CONFIG_OUTPUT_KAFKA:
-		return output->brokers;
-	default:
-		return output->server;
-	}
 }
 
 bool config_output_is_set(const struct output_config *output, const char *key)
@@ -174,5 +158,5 @@ int section_find(struct config *config, const char *title, struct config_section
 
 bool output_key_fits(const struct output_config *output, const struct config_key *key)
 {
-	return key->types & 1u << output->type;
+	return output_type_of(output)->keys & key->group;
 }

@@ -7,8 +7,8 @@
 
 #include <glib.h>
 
-#include "config/config.h"
 #include "config/explain.h"
+#include "config/outputtype.h"
 
 #define PART_MAX 64 /* characters of a part that are repeated */
 
@@ -17,13 +17,19 @@ struct url {
 	char host[PART_MAX + 16]; /* with the port */
 	char path[PART_MAX + 1];  /* "" for none */
 	bool tls;
+	const struct output_type *means; /* by its scheme; NULL: that says nothing, or the key says it */
 };
 
 const char *url_usual_port(const struct config_key *key, int type)
 {
-	if (!strcmp(key->name, "brokers"))
-		return "9092";
-	return type == CONFIG_OUTPUT_HTTP ? "9411" : type == CONFIG_OUTPUT_OTLP ? "4318" : "9410";
+	int i = 0;
+
+	if (type != EXPLAIN_NO_TYPE && !g_strcmp0(output_types[type]->place, key->name))
+		return output_types[type]->port;
+	/* the first that delivers there */
+	while (i + 1 < CONFIG_OUTPUT_TYPES && g_strcmp0(output_types[i]->place, key->name) != 0)
+		i++;
+	return output_types[i]->port;
 }
 
 static bool is_http(const struct url *url)
@@ -31,17 +37,21 @@ static bool is_http(const struct url *url)
 	return !strcmp(url->scheme, "http") || !strcmp(url->scheme, "https");
 }
 
-static bool is_grpc(const struct url *url)
+/* Who writes `server` may mean another type than the section has. */
+static const struct output_type *meant_by(const struct url *url, const struct config_key *key)
 {
-	return g_str_has_prefix(url->scheme, "grpc") || !strcmp(url->scheme, "otlp");
+	for (int i = 0; i < CONFIG_OUTPUT_TYPES && !strcmp(key->name, "server"); i++)
+		if (output_list_has(output_types[i]->schemes, url->scheme))
+			return output_types[i];
+	return NULL;
 }
 
 /* The port that is meant where a URL names none. */
 static const char *port_of(const struct url *url, const struct config_key *key, int type)
 {
-	if (!strcmp(key->name, "server") && is_http(url))
+	if (url->means && is_http(url))
 		return url->tls ? "443" : "80";
-	return !strcmp(url->scheme, "kafka") ? "9092" : url_usual_port(key, type);
+	return url->means ? url->means->port : url_usual_port(key, type);
 }
 
 /* The first one of a list. */
@@ -52,6 +62,7 @@ static void split(struct url *url, const struct config_key *key, const char *val
 	g_autofree char *scheme = g_ascii_strdown(value, host - strlen("://") - value);
 
 	g_strlcpy(url->scheme, scheme, sizeof(url->scheme));
+	url->means = meant_by(url, key);
 	for (size_t i = 0; i < G_N_ELEMENTS(secure); i++)
 		url->tls |= !strcmp(url->scheme, secure[i]);
 	path = host + strcspn(host, "/, ");
@@ -59,23 +70,31 @@ static void split(struct url *url, const struct config_key *key, const char *val
 	host = at ? at + 1 : host;
 	bracket = memchr(host, ']', (size_t)(path - host));
 	colon = memchr(bracket ? bracket : host, ':', (size_t)(path - (bracket ? bracket : host)));
-	if (is_grpc(url) && colon) /* which is another one */
-		snprintf(url->host, sizeof(url->host), "%.*s:4318", (int)MIN(colon - host, PART_MAX), host);
+	if (colon && url->means && url->means->scheme_note) /* its port is another one */
+		snprintf(url->host, sizeof(url->host), "%.*s:%s", (int)MIN(colon - host, PART_MAX), host,
+			url->means->port);
 	else
 		snprintf(url->host, sizeof(url->host), "%.*s%s%s", (int)MIN(path - host, PART_MAX), host,
-			colon ? "" : ":",
-			colon          ? ""
-			: is_grpc(url) ? "4318"
-				       : port_of(url, key, type));
+			colon ? "" : ":", colon ? "" : port_of(url, key, type));
 	if (strcspn(path, ", ") > 1)
 		g_strlcpy(url->path, path, MIN(strcspn(path, ", ") + 1, sizeof(url->path)));
+}
+
+/* Over HTTP there are several types, of which the path tells some. */
+static const char *meant_by_path(const struct url *url, const char *value)
+{
+	for (int i = 0; i < CONFIG_OUTPUT_TYPES; i++)
+		if (output_types[i]->url_path && strstr(value, output_types[i]->url_path))
+			return output_types[i]->name;
+	return url->means->name;
 }
 
 /* Over HTTP; a type that the section has stays. */
 static void advise_http(const struct url *url, const char *value, int type, char *error, size_t size)
 {
-	const char *meant = strstr(value, "/v1/traces") ? "otlp" : "http";
-	bool posts = type != CONFIG_OUTPUT_SCRIBE, chosen = type != EXPLAIN_NO_TYPE;
+	const struct output_type *chosen = type == EXPLAIN_NO_TYPE ? NULL : output_types[type];
+	const char *meant = meant_by_path(url, value);
+	bool posts = !chosen || !chosen->takes || chosen->keys & KEYS_POSTS;
 
 	snprintf(error, size, "is a URL: write %s%s%s`server = %s`%s%s%s%s%s%s%s",
 		chosen ? "" : "`type = ", chosen ? "" : meant, chosen ? "" : "`, ", url->host,
@@ -88,21 +107,19 @@ static void advise_http(const struct url *url, const char *value, int type, char
 void url_advise(const struct config_key *key, const char *value, int type, char *error, size_t size)
 {
 	struct url url = {.tls = false};
+	const struct output_type *means;
 	const char *tls;
 
 	split(&url, key, value, type);
 	tls = url.tls ? " and `tls = yes`" : "";
-	if (!strcmp(key->name, "brokers"))
-		snprintf(error, size, "is a URL: write `brokers = %s`%s", url.host, tls);
-	else if (!strcmp(url.scheme, "kafka"))
-		snprintf(error, size, "is a URL: write `type = kafka`, `brokers = %s`%s", url.host, tls);
-	else if (is_grpc(&url))
-		snprintf(error, size,
-			"is a URL, and OTLP over gRPC is not supported: use the port for HTTP, usually 4318: "
-			"write %s`server = %s`%s",
-			type == CONFIG_OUTPUT_OTLP ? "" : "`type = otlp`, ", url.host, tls);
-	else if (is_http(&url))
+	means = url.means;
+	if (means && is_http(&url))
 		advise_http(&url, value, type, error, size);
+	else if (means && (type == EXPLAIN_NO_TYPE || output_types[type] != means))
+		snprintf(error, size, "is a URL%s: write `type = %s`, `%s = %s`%s",
+			means->scheme_note ? means->scheme_note : "", means->name, means->place, url.host,
+			tls);
 	else
-		snprintf(error, size, "is a URL: write `server = %s`%s", url.host, tls);
+		snprintf(error, size, "is a URL%s: write `%s = %s`%s",
+			means && means->scheme_note ? means->scheme_note : "", key->name, url.host, tls);
 }

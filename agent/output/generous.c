@@ -8,7 +8,7 @@ struct keep generous_keep(const struct config *config)
 	for (guint i = 0; i < config->outputs->len; i++) {
 		const struct output_config *is = g_ptr_array_index(config->outputs, i);
 
-		if (is->type != CONFIG_OUTPUT_NONE && is->keep < most.one_in)
+		if (config_output_delivers(is) && is->keep < most.one_in)
 			most = (struct keep){
 				.one_in = is->keep, .errors = is->keep_errors, .slower = is->keep_slower};
 	}

@@ -19,10 +19,10 @@ static char *advice(const struct output_config *is, const char *name)
 	if (!is)
 		return strcmp(name, SPOOLNAME_DEFAULT) ? g_strdup_printf("add [output %.*s]", (int)size, name)
 						       : g_strdup("add [output]");
-	if (is->type != CONFIG_OUTPUT_NONE && !config_lane_is_on(is, kind))
+	if (config_output_delivers(is) && !config_lane_is_on(is, kind))
 		return g_strdup_printf("add `%s` to `takes` in [%s]", kind_name(kind), is->section);
 	return g_strdup_printf(
-		is->type == CONFIG_OUTPUT_NONE ? "set another `type` in [%s]" : "set a `spool-size` in [%s]",
+		config_output_delivers(is) ? "set a `spool-size` in [%s]" : "set another `type` in [%s]",
 		is->section);
 }
 

@@ -6,8 +6,8 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "queue/format.h"
 #include "spool/spoolname.h"
+#include "uplink/uplinktype.h"
 
 /* About so long a connection lasts, where nodes share servers out among them: by then they have noticed
  * addresses that a name has got. */
@@ -29,22 +29,6 @@ struct output {
 };
 
 /* From the configuration */
-
-static enum uplink_type uplink_type(const struct output_config *is)
-{
-	switch (is->type) {
-	case CONFIG_OUTPUT_HTTP:
-		return UPLINK_HTTP;
-	case CONFIG_OUTPUT_OTLP:
-		return UPLINK_OTLP;
-	case CONFIG_OUTPUT_FILE:
-		return UPLINK_FILE;
-	case CONFIG_OUTPUT_KAFKA:
-		return UPLINK_KAFKA;
-	default:
-		return UPLINK_SCRIBE;
-	}
-}
 
 static enum squeeze_kind squeeze_kind(const struct output_config *is)
 {
@@ -118,9 +102,9 @@ struct uplink_options output_uplink_options(
 		.section = is->section,
 		.server = is->server,
 		.node = is->balance ? g_get_host_name() : NULL,
-		.type = uplink_type(is),
+		.type = (enum config_output)is->type,
 		.category = kind == KIND_EVENTS ? is->events_category : is->category,
-		.format = format_of(is, kind),
+		.format = uplink_format(is, kind),
 		.path = kind == KIND_SPANS ? is->path : is->logs_path,
 		.headers_file = is->headers_file,
 		.proxy = is->proxy,
@@ -153,7 +137,7 @@ static struct queue_limits queue_limits(
 {
 	return (struct queue_limits){
 		.treatment = {.rules = rules_of(is, kind),
-			.otlp_names = format_of(is, kind) == BATCH_OTLP_SPANS,
+			.otlp_names = uplink_format(is, kind) == BATCH_OTLP_SPANS,
 			.tags = kind == KIND_SPANS && *is->tags ? g_intern_string(is->tags) : NULL,
 			.batch_bytes = is->batch_size},
 		.bytes = is->queue_size,
@@ -174,7 +158,7 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 	if (kind != KIND_SPANS)
 		return limits;
 	limits.rules = rules_of(is, kind);
-	limits.otlp_names = limits.rules && format_of(is, kind) == BATCH_OTLP_SPANS;
+	limits.otlp_names = limits.rules && uplink_format(is, kind) == BATCH_OTLP_SPANS;
 	limits.keep = (struct keep){
 		.one_in = is->keep,
 		.errors = is->keep_errors,

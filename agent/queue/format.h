@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which format an output sends, and how a span becomes an item of one. */
+/* How a span becomes an item of a format. */
 #ifndef QUEUE_FORMAT_H
 #define QUEUE_FORMAT_H
 
@@ -7,9 +7,6 @@
 #include "config/config.h"
 #include "core/span.h"
 #include "queue/batch.h"
-
-/* The format in which the output sends items of the kind. */
-enum batch_format format_of(const struct output_config *output, enum kind kind);
 
 /* Appends the span to @out, as an item of a format of spans; returns how many of its texts were repaired, or
  * -1 if it is too large. */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/proxyurl.h"
+#include "config/outputtype.h"
 #include "config/ownport.h"
 #include "spool/spoollist.h"
 #include "spool/spoolname.h"
@@ -45,9 +46,9 @@ static void say_asked(GString *what, const struct uplink_server_state *server)
 	g_string_append_printf(what, "; it asked to wait, and the agent does so until %s", text);
 }
 
-static bool is_file(const struct uplink_state *uplink)
+static const char *place_words(const struct uplink_state *uplink)
 {
-	return strcmp(uplink->type, "file") == 0;
+	return output_type_has_directory(output_type_named(uplink->type)) ? "the directory" : "the collector";
 }
 
 /* No server takes spans: all that fail, in the order of preference. */
@@ -70,8 +71,7 @@ static void add_down(
 			continue;
 		}
 		fault = server->fault;
-		what = describe(
-			status, output, is_file(uplink) ? "the directory" : "the collector", server->server);
+		what = describe(status, output, place_words(uplink), server->server);
 		g_string_append_printf(what, " takes no %s: %s", kind_name(output->kind), server->error);
 		say_asked(what, server);
 	}
@@ -102,17 +102,13 @@ static void add_preferred(
 	}
 }
 
-static bool is_kafka(const struct uplink_state *uplink)
-{
-	return strcmp(uplink->type, "kafka") == 0;
-}
-
 /* Servers that fail and recover again and again, and the others take over meanwhile, or spans wait. */
 static void add_unsteady(
 	struct findings *findings, const struct status *status, const struct output_state *output)
 {
 	const struct uplink_state *uplink = &output->uplink;
-	bool files = is_file(uplink), beyond = false;
+	const char *advice = output_type_named(uplink->type)->unsteady;
+	bool beyond = false;
 
 	for (uint32_t i = 0; i < uplink->server_count && !beyond; i++) {
 		const struct uplink_server_state *server = &uplink->servers[i];
@@ -121,16 +117,14 @@ static void add_unsteady(
 		beyond = server->serving;
 		if (!server->unsteady || standing_is_down(server))
 			continue;
-		what = describe(status, output, files ? "the directory" : "the collector", server->server);
+		what = describe(status, output, place_words(uplink), server->server);
 		g_string_append_printf(what,
 			" fails again and again, and recovers each time; the last failure: %s", server->last);
 		finding_add(findings, "output-unsteady",
-			files ? "check the disk, and its room"
-			: is_kafka(uplink)
-				? "read the brokers' log: they may be overloaded, or restart again and again"
-				: "read the collector's log, and that of a proxy before it: one of them may "
-				  "be "
-				  "overloaded, or restart again and again",
+			advice ? advice
+			       : "read the collector's log, and that of a proxy before it: one of them may "
+				 "be "
+				 "overloaded, or restart again and again",
 			"%s", what->str);
 		g_string_free(what, TRUE);
 	}
@@ -161,8 +155,7 @@ static void add_slow(
 	if (standing_of(&output->uplink) != STANDING_DELIVERS ||
 		!(grows(output) || output->queue_bytes > output->queue_limit / 10 * 8))
 		return;
-	what = describe(status, output, is_file(&output->uplink) ? "the directory" : "the collector",
-		output->uplink.server);
+	what = describe(status, output, place_words(&output->uplink), output->uplink.server);
 	g_string_append_printf(what, " takes %s more slowly than they come: %s wait for it",
 		kind_name(output->kind), human_size(some, output->queue_bytes + spool->bytes));
 	fix = kind_text(output->kind,
@@ -211,8 +204,8 @@ static bool add_own_port(
 	if (!words)
 		return false;
 	address_print(&address, server);
-	fix = g_strdup_printf(
-		"correct `server` in [%s]: it names the collector's host and port", is->section);
+	fix = g_strdup_printf("correct `%s` in [%s]: it names the collector's host and port",
+		output_type_of(is)->place, is->section);
 	finding_add(findings, "output-own-port", fix, "[%s] sends to %s, which is %s", is->section, server,
 		words);
 	return true;
@@ -318,10 +311,10 @@ static char *describe_return(const struct status *status, const struct spool_fou
 	if (!is)
 		return g_strdup_printf(
 			"put section [output %.*s] back, and reload the agent", (int)size, spool->output);
-	if (is->type != CONFIG_OUTPUT_NONE && !config_lane_is_on(is, kind))
+	if (config_output_delivers(is) && !config_lane_is_on(is, kind))
 		return g_strdup_printf(
 			"add `%s` to `takes` in [%s], and reload the agent", kind_name(kind), is->section);
-	if (is->type == CONFIG_OUTPUT_NONE)
+	if (!config_output_delivers(is))
 		return g_strdup_printf("set `type` in [%s] again, and reload the agent", is->section);
 	return g_strdup_printf("set `spool-size` in [%s], and restart the agent", is->section);
 }

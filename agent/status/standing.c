@@ -2,9 +2,9 @@
 #include "status/standing.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "base/clock.h"
+#include "config/outputtype.h"
 
 /* A connection that is made again at once is not worth a word, */
 #define LASTS_NS NS_PER_SECOND
@@ -30,7 +30,7 @@ bool standing_is_down(const struct uplink_server_state *server)
 /* That files can be written is seen without writing. */
 static bool is_tried(const struct uplink_state *uplink, const struct uplink_server_state *server)
 {
-	return (server && server->took) || strcmp(uplink->type, "file") == 0;
+	return (server && server->took) || output_type_has_directory(output_type_named(uplink->type));
 }
 
 enum standing standing_of(const struct uplink_state *uplink)

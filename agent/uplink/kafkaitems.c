@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include "uplink/payloads.h"
 #include "wire/message.h"
 
 void kafkaitems_init(struct kafkaitems *items, const struct uplink_options *options)
 {
 	*items = (struct kafkaitems){.keyed = options->kafka.keyed};
 	if (!options->kafka.single)
-		items->payload = uplink_create_payload(options->format, false);
+		items->payload = payload_create(options->format, false);
 	else if (!options->kafka.topic)
 		items->topics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }

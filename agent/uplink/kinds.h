@@ -22,6 +22,11 @@ struct uplink {
 struct uplink *servers_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options);
 
+/* A probe (probe.h) of each of them; returns how many. */
+struct probe;
+size_t serverprobe_begin(struct event_base *base, const struct uplink_options *options, const struct run *run,
+	struct probe *probes[ADDRESSES_MAX]);
+
 /* NULL, having logged why, if the files of TLS do not do. */
 struct uplink *kafkauplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A probe: one call to one server, to see what comes of it, on the way that an uplink takes: look-up, TLS,
- * wire and compression. It needs no queue, and nothing is tried again.
+ * wire and compression. It needs no queue, and nothing is tried again. A type of output begins it
+ * (uplinktype.h).
  */
 #ifndef UPLINK_PROBE_H
 #define UPLINK_PROBE_H
@@ -11,9 +12,7 @@
 
 #include <event2/event.h>
 
-#include "base/address.h"
 #include "core/fault.h"
-#include "net/tls.h"
 #include "uplink/uplink.h"
 #include "wire/wire.h"
 
@@ -34,20 +33,29 @@ struct probe_result {
 	char words[320]; /* the server's, or what is wrong; may be "" */
 };
 
-struct probe;
+/* The first member of each type's own. */
+struct probe {
+	void (*destroy)(struct probe *probe);
+	const struct run *run;
+	struct event *deadline;
+	int64_t started; /* CLOCK_MONOTONIC ns */
+	struct probe_result result;
+	void (*ended)(void *data);
+	void *data;
+};
 
-/*
- * Starts. @tls is NULL for plain TCP; it and @run are borrowed for the probe's life. All is over within the
- * options' timeout, and a little that lets what has the same limit say more exactly what is wrong; @ended is
- * then called from the loop, once.
- */
-struct probe *probe_create(struct event_base *base, const struct uplink_options *options,
-	const struct address *address, struct tls *tls, const struct run *run);
+/* All is over within the options' timeout, and a little that lets what has the same limit say more exactly
+ * what is wrong; @ended is then called from the loop, once. */
 void probe_on_end(struct probe *probe, void (*ended)(void *data), void *data);
-
-const struct probe_result *probe_result(const struct probe *probe);
 
 /* At any time but from @ended; the loop has to run once more after it. */
 void probe_destroy(struct probe *probe);
+
+/* For types: starts the clock, by which @on_deadline is called with the probe. */
+void probe_init(struct probe *probe, struct event_base *base, const struct run *run, int64_t limit_ns,
+	event_callback_fn on_deadline);
+
+/* The first end counts. */
+void probe_end(struct probe *probe, enum probe_end how, enum fault fault, const char *words);
 
 #endif

@@ -8,17 +8,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rendezvous.h"
-#include "uplink/kinds.h"
+#include "config/outputtype.h"
 #include "uplink/ratelimit.h"
 #include "uplink/server.h"
-
-static const char *const type_names[] = {
-	[UPLINK_SCRIBE] = "scribe", [UPLINK_HTTP] = "http", [UPLINK_OTLP] = "otlp"};
+#include "uplink/uplinktype.h"
 
 struct servers {
 	struct uplink uplink;
 	struct server_shared shared;
-	enum uplink_type type;
+	enum config_output type;
 	struct server *servers[ADDRESSES_MAX];
 	struct suspects *suspects;
 	size_t count;
@@ -276,7 +274,7 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 	if (uplink->node && uplink->servers[uplink->serving]->up)
 		state->reached = uplink->servers[uplink->serving]->reached;
 	suspects_read_state(uplink->suspects, &state->suspects);
-	state->type = type_names[uplink->type];
+	state->type = output_types[uplink->type]->name;
 	state->server = serving->server;
 	memcpy(state->error, serving->error, sizeof(state->error));
 }
@@ -331,7 +329,7 @@ static void create_servers(
 		g_error("out of memory");
 	for (size_t i = 0; i < uplink->count; i++)
 		uplink->servers[i] = server_create(&uplink->shared, options->name, &addresses[i],
-			uplink_create_wire(options, &addresses[i]));
+			uplink_types[options->type]->wire(options, &addresses[i]));
 	uplink->suspects = suspects_create(&uplink->shared, uplink->servers[0]);
 }
 

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink/uplink.h"
 
-#include "uplink/kinds.h"
+#include "uplink/uplinktype.h"
 
 struct uplink *uplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
-	switch (options->type) {
-	case UPLINK_FILE:
-		return fileuplink_create(base, queue, options);
-	case UPLINK_KAFKA:
-		return kafkauplink_create(base, queue, options);
-	default:
-		return servers_create(base, queue, options);
-	}
+	return uplink_types[options->type]->create(base, queue, options);
 }
 
 void uplink_destroy(struct uplink *uplink)

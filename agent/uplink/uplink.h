@@ -28,6 +28,7 @@
 #include <event2/event.h>
 
 #include "base/address.h"
+#include "config/config.h"
 #include "core/fault.h"
 #include "files/filewriter.h"
 #include "kafka/settings.h"
@@ -39,15 +40,13 @@
 #include "wire/squeeze.h"
 #include "wire/wire.h"
 
-enum uplink_type { UPLINK_SCRIBE, UPLINK_HTTP, UPLINK_OTLP, UPLINK_FILE, UPLINK_KAFKA };
-
 struct uplink_options {
 	const char *name;    /* the lane's, for the log; "default": it needs none */
 	enum kind kind;      /* of the items */
 	const char *section; /* of the configuration, for the log */
 	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
 	const char *node;    /* by whose weights servers and addresses are preferred; NULL: by their order */
-	enum uplink_type type;
+	enum config_output type;
 	const char *category;          /* Scribe's */
 	enum batch_format format;      /* of what is sent */
 	const char *path;              /* HTTP's and OTLP's */
@@ -65,8 +64,8 @@ struct uplink_options {
 	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
 	int64_t age_ns;         /* with a node: about so long a connection lasts */
 	uint64_t rate_limit;    /* bytes/s; 0: none */
-	struct filewriter_options files; /* of UPLINK_FILE, which has no more than this and the waits */
-	struct kafka_settings kafka;     /* of UPLINK_KAFKA, beside its window, waits, and rate */
+	struct filewriter_options files; /* of files, which have no more than this and the waits */
+	struct kafka_settings kafka;     /* of Kafka, beside its window, waits, and rate */
 };
 
 struct uplink;
@@ -88,7 +87,7 @@ struct uplink_server_state {
 
 struct uplink_state {
 	bool up;             /* the server that serves is */
-	const char *type;    /* "scribe", "http", "otlp", "file", "kafka" */
+	const char *type;    /* its name in the configuration: outputtype.h */
 	const char *server;  /* the server in use, or the directory; borrowed from the uplink */
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */
@@ -118,12 +117,5 @@ void uplink_wake(struct uplink *uplink);
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data);
 
 void uplink_read_state(const struct uplink *uplink, struct uplink_state *state);
-
-/* How a run of spans in that format is posted, or written to Kafka, @gzipped by whoever puts it into a body;
- * the caller's to destroy. */
-struct payload *uplink_create_payload(enum batch_format format, bool gzipped);
-
-/* The wire to one of the servers; the caller's to destroy. */
-struct wire *uplink_create_wire(const struct uplink_options *options, const struct address *address);
 
 #endif

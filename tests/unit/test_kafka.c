@@ -103,7 +103,7 @@ static void begin(void)
 	rig_open(&rig);
 	cluster = kafkacluster_create(3);
 	kafkacluster_add(cluster, TOPIC, PARTITIONS);
-	rig.options.type = UPLINK_KAFKA;
+	rig.options.type = CONFIG_OUTPUT_KAFKA;
 	rig.options.kafka = (struct kafka_settings){
 		.brokers = cluster->brokers,
 		.topic = TOPIC,

@@ -14,7 +14,7 @@
 #include "queue/encoding.h"
 #include "run.h"
 #include "spool/spoolname.h"
-#include "uplink/logs.h"
+#include "uplink/payloads.h"
 #include "uplink/topics.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
@@ -149,7 +149,7 @@ END_TEST
 /* The payload of requests is that of spans, but for what its innermost parts are. */
 START_TEST(as_a_request)
 {
-	struct payload *payload = logs_of_messages("node");
+	struct payload *payload = payload_create_logs("node");
 	struct message message = message_of("app", 3, "words", 5);
 	struct protobuf_field field;
 	struct run run;

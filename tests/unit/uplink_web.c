@@ -7,7 +7,7 @@ void open_web(struct web *web, enum squeeze_kind compression)
 	web->peer = webpeer_create(web->rig.base);
 	web->peer->compression = compression;
 	snprintf(web->rig.server, sizeof(web->rig.server), "127.0.0.1:%u", web->peer->port);
-	web->rig.options.type = UPLINK_HTTP;
+	web->rig.options.type = CONFIG_OUTPUT_HTTP;
 	web->rig.options.path = "/api/v1/spans";
 	web->rig.options.compression = compression;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/logs.h"
+#include "uplink/payloads.h"
 
 #include <stdlib.h>
+
+#include <glib.h>
 
 #include "base/memory.h"
 #include "encode/messagelog.h"
 #include "wire/otlprequest.h"
+#include "wire/zipkinlist.h"
 
 struct logs {
 	struct payload payload;
@@ -46,7 +49,7 @@ static void destroy(struct payload *payload)
 	free(logs);
 }
 
-struct payload *logs_of_messages(const char *host)
+struct payload *payload_create_logs(const char *host)
 {
 	struct logs *logs = memory_get(sizeof(*logs));
 
@@ -54,4 +57,21 @@ struct payload *logs_of_messages(const char *host)
 	logs->payload =
 		(struct payload){.put = put, .destroy = destroy, .content_type = logs->request->content_type};
 	return &logs->payload;
+}
+
+/* What Zipkin unpacks has to be in ASCII: asciijson.h. */
+static enum zipkinlist_kind list_kind(enum batch_format format, bool gzipped)
+{
+	if (format != BATCH_ZIPKIN_JSON)
+		return ZIPKINLIST_THRIFT;
+	return gzipped ? ZIPKINLIST_ASCII_JSON : ZIPKINLIST_JSON;
+}
+
+struct payload *payload_create(enum batch_format format, bool gzipped)
+{
+	if (format == BATCH_OTLP_SPANS || format == BATCH_EVENT_OTLP)
+		return otlprequest_create(g_get_host_name());
+	if (format == BATCH_MESSAGES)
+		return payload_create_logs(g_get_host_name());
+	return zipkinlist_create(list_kind(format, gzipped));
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The types of output: how each delivers, and is tried. A type's folder has its own code, and its descriptor
+ * in type.c; config/outputtype.h has the other one, of what is known without delivering.
+ */
+#ifndef UPLINK_UPLINKTYPE_H
+#define UPLINK_UPLINKTYPE_H
+
+#include <event2/event.h>
+
+#include "uplink/kinds.h"
+#include "uplink/probe.h"
+#include "uplink/uplink.h"
+
+struct uplink_type {
+	enum batch_format spans;  /* of spans, if the key `format` does not say it, */
+	enum batch_format events; /* and of events; messages are sent as they came */
+
+	/* NULL, having logged why, if it cannot be had; of none there is none. */
+	struct uplink *(*create)(
+		struct event_base *base, struct queue *queue, const struct uplink_options *options);
+
+	/* Of what is sent to servers (servers_create, serverprobe_begin): how. */
+	struct wire *(*wire)(const struct uplink_options *options, const struct address *address);
+
+	/* Begins to send @run to each place that there is, and returns how many; NULL: there is nothing to
+	 * send to. The options and @run are borrowed for the probes' life. */
+	size_t (*probe)(struct event_base *base, const struct uplink_options *options, const struct run *run,
+		struct probe *probes[ADDRESSES_MAX]);
+
+	/* Whether a library is there that is loaded by whoever needs it, or @why not; NULL: none is needed.
+	 */
+	bool (*check_library)(char *why, size_t size);
+};
+
+/* By enum config_output; config/outputtypes.h lists them. */
+extern const struct uplink_type *const uplink_types[CONFIG_OUTPUT_TYPES];
+
+/* The format in which the output sends items of the kind. */
+enum batch_format uplink_format(const struct output_config *output, enum kind kind);
+
+#endif
