@@ -6,18 +6,19 @@
  * one takes over at once. From then on the servers before it are tried at intervals with one batch, which
  * they must accept before they get the rest: an unreliable server causes one change per interval. With a
  * node's name, the order of preference is that of the servers' weights for it (base/rendezvous.h), and the
- * addresses of a server's name are preferred in the same way (serverrenew.c).
+ * addresses of a server's name are preferred in the same way (server/renew.c).
  *
- * In the place of servers there may be Kafka's brokers (kafkauplink), or a directory, into whose files a
- * thread writes (fileuplink); a disk that fails is then what a server is that is away.
+ * In the place of servers there may be Kafka's brokers (kafka/), or a directory, into whose files a thread
+ * writes (file/); a disk that fails is then what a server is that is away.
  *
  * A problem is logged once when it begins, and once when it is over, within limits. All else runs in the
  * thread of the event_base. The process must ignore SIGPIPE.
  *
- * Its parts: servers (which of them is in use), server (one of them), backoff (waits between its tries), link
- * (a connection with calls), wire (the bytes: scribe, httppost), delivery (the batches on their
- * way; bisect and parcel for refused ones), suspects (batches on which a server fails), health (log and
- * state).
+ * A folder for each type of output has what is its own (uplinktype.h). Those that go to servers share
+ * server/: servers (which of them is in use), server (one of them), link (a connection with calls), suspects
+ * (batches on which a server fails), courtesy and sendpace (how much it is asked for). All share backoff
+ * (waits between tries), delivery (the batches on their way; bisect and parcel for refused ones), ratelimit,
+ * and health (log and state).
  */
 #ifndef UPLINK_UPLINK_H
 #define UPLINK_UPLINK_H
@@ -35,7 +36,6 @@
 #include "net/ranking.h"
 #include "net/tls.h"
 #include "queue/queue.h"
-#include "uplink/suspects.h"
 #include "wire/payload.h"
 #include "wire/squeeze.h"
 #include "wire/wire.h"
@@ -83,6 +83,12 @@ struct uplink_server_state {
 	bool endless;          /* its answers have no end */
 	bool unsteady;         /* it has failed and recovered again and again within a minute, */
 	char last[256];        /* the last time for this reason */
+};
+
+/* Batches on which the server in use fails: server/suspects.h. */
+struct suspects_state {
+	uint64_t spans;  /* set aside */
+	char error[256]; /* how the server fails on them; "" unless that is proven */
 };
 
 struct uplink_state {

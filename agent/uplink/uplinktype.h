@@ -8,9 +8,21 @@
 
 #include <event2/event.h>
 
-#include "uplink/kinds.h"
 #include "uplink/probe.h"
 #include "uplink/uplink.h"
+
+/* What uplink.h says, of one kind of uplink: to servers, to Kafka, into files. */
+struct uplink_kind {
+	void (*destroy)(struct uplink *uplink);
+	void (*wake)(struct uplink *uplink);
+	void (*when_drained)(struct uplink *uplink, void (*done)(void *data), void *data);
+	void (*read_state)(const struct uplink *uplink, struct uplink_state *state);
+};
+
+/* The first member of each kind's own. */
+struct uplink {
+	const struct uplink_kind *kind;
+};
 
 struct uplink_type {
 	enum batch_format spans;  /* of spans, if the key `format` does not say it, */
@@ -20,7 +32,7 @@ struct uplink_type {
 	struct uplink *(*create)(
 		struct event_base *base, struct queue *queue, const struct uplink_options *options);
 
-	/* Of what is sent to servers (servers_create, serverprobe_begin): how. */
+	/* Of what is sent to servers (server/servers.h): how. */
 	struct wire *(*wire)(const struct uplink_options *options, const struct address *address);
 
 	/* Begins to send @run to each place that there is, and returns how many; NULL: there is nothing to

@@ -13,7 +13,7 @@
 #include "core/fault.h"
 #include "spool/pace.h"
 #include "uplink/backoff.h"
-#include "uplink/courtesy.h"
+#include "uplink/server/courtesy.h"
 
 #define WINDOW 8
 #define FLOOR 100

@@ -10,7 +10,7 @@
 #include "kafka/errors.h"
 #include "kafkacluster.h"
 #include "run.h"
-#include "uplink/kafkaprobe.h"
+#include "uplink/kafka/inner.h"
 #include "uplink_rig.h"
 #include "wire/message.h"
 

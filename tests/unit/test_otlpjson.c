@@ -10,7 +10,7 @@
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
-#include "uplink/filelines.h"
+#include "uplink/file/lines.h"
 
 static struct buffer out, again;
 static struct span_memory memory;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `type = http`: how it delivers. */
-#include "uplink/posts.h"
-#include "uplink/uplinktype.h"
+#include "uplink/server/posts.h"
+#include "uplink/server/servers.h"
 #include "wire/httpreply.h"
 
 static struct wire *create_wire(const struct uplink_options *options, const struct address *address)

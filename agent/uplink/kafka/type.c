@@ -3,8 +3,7 @@
 #include <glib.h>
 
 #include "kafka/settings.h"
-#include "uplink/kafkaprobe.h"
-#include "uplink/uplinktype.h"
+#include "uplink/kafka/inner.h"
 
 /* librdkafka. */
 static bool check_library(char *why, size_t size)
@@ -17,17 +16,9 @@ static bool check_library(char *why, size_t size)
 	return false;
 }
 
-/* One message to the topic, whichever broker has it. */
-static size_t begin_probe(struct event_base *base, const struct uplink_options *options,
-	const struct run *run, struct probe *probes[ADDRESSES_MAX])
-{
-	probes[0] = kafkaprobe_create(base, options, run);
-	return 1;
-}
-
 const struct uplink_type uplink_type_kafka = {
 	.events = BATCH_EVENT_JSON,
 	.create = kafkauplink_create,
-	.probe = begin_probe,
+	.probe = kafkaprobe_begin,
 	.check_library = check_library,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `type = scribe`: how it delivers. */
-#include "uplink/uplinktype.h"
+#include "uplink/server/servers.h"
 #include "wire/scribe.h"
 
 static struct wire *create_wire(const struct uplink_options *options, const struct address *address)

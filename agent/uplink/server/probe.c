@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A probe of one server: a link with one call. */
-#include "uplink/uplinktype.h"
+#include "uplink/server/servers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "uplink/link.h"
+#include "uplink/server/link.h"
 
 /* What the limit of all exceeds that of each part by. */
 #define MORE_NS(timeout) MIN((timeout) / 10, 250 * NS_PER_MS)

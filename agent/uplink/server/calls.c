@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/calls.h"
+#include "uplink/server/calls.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What becomes of a call that a server answered. */
-#include "uplink/serverparts.h"
+#include "uplink/server/parts.h"
 
 #include <stdio.h>
 

@@ -13,16 +13,12 @@
 
 #include <stdint.h>
 
-#include "uplink/server.h"
+#include "uplink/server/server.h"
+#include "uplink/uplink.h"
 
 #define SUSPECTS_PROOFS 3
 
 struct suspects;
-
-struct suspects_state {
-	uint64_t spans;  /* set aside */
-	char error[256]; /* how the server fails on them; "" unless that is proven */
-};
 
 /* Tries suspects of the queue at @server, until suspects_use says another one. */
 struct suspects *suspects_create(const struct server_shared *shared, struct server *server);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/fault.h"
-#include "uplink/sendpace.h"
+#include "uplink/server/sendpace.h"
 
 struct courtesy {
 	struct sendpace pace; /* of what is replayed */

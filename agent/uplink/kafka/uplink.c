@@ -19,9 +19,9 @@
 #include "uplink/backoff.h"
 #include "uplink/delivery.h"
 #include "uplink/health.h"
-#include "uplink/kafkaitems.h"
-#include "uplink/kafkaoptions.h"
-#include "uplink/kinds.h"
+#include "uplink/kafka/inner.h"
+#include "uplink/kafka/items.h"
+#include "uplink/kafka/options.h"
 #include "uplink/ratelimit.h"
 
 /* With keys, messages are small; librdkafka takes no more than 100,000. */

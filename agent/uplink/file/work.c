@@ -1,10 +1,72 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the thread of an uplink into files does with batches. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "queue/aside.h"
 #include "queue/encoding.h"
 #include "queue/identity.h"
-#include "uplink/fileinner.h"
+#include "uplink/file/inner.h"
+
+/* What the log and the account say, beside the health */
+
+/* Between two lines about files that were removed, at least; and as many about those that somebody removed.
+ */
+#define REMOVED_LOG_NS (600 * NS_PER_SECOND)
+
+static void tell_good(struct fileuplink *files)
+{
+	const struct takeup *left = &files->writer.left;
+	struct filenews *news = &files->said;
+	const char *label = files->label;
+
+	if (!news->told_good)
+		log_info("output %s: files are written there", label);
+	if (!news->told_left && (left->files || left->cut))
+		log_info("output %s: an earlier agent ended without finishing its file: it is finished now%s",
+			label, left->cut ? ", without the half line at its end" : "");
+	news->told_good = news->told_left = true;
+}
+
+void filework_tell_removed(struct fileuplink *files)
+{
+	struct filenews *news = &files->said;
+	uint64_t more = files->writer.removed - news->removed;
+	int64_t now = clock_monotonic();
+
+	if (!more)
+		return;
+	account_add(queue_account(files->queue), OUTPUT_FILES_REMOVED, (int64_t)more);
+	news->removed += more;
+	if (news->removed_at && now - news->removed_at < REMOVED_LOG_NS)
+		return;
+	log_info("output %s: the oldest files are removed, as the total is larger than `total-size` "
+		 "(files "
+		 "removed since the last such line: %llu)",
+		files->label, (unsigned long long)(news->removed - news->removed_told));
+	news->removed_told = news->removed;
+	news->removed_at = now;
+}
+
+bool filework_tell_lost(struct fileuplink *files)
+{
+	struct filenews *news = &files->said;
+	int64_t more = files->writer.lost - news->lost, now = clock_monotonic();
+
+	if (!more)
+		return false;
+	account_add(queue_account(files->queue), SPANS_REMOVED, more);
+	news->lost += more;
+	if (!news->lost_at || now - news->lost_at >= REMOVED_LOG_NS) {
+		log_warning("output %s: somebody removed, renamed or cut the file that was being written: "
+			    "%lld of its "
+			    "lines are lost, and counted; what comes now goes into another file",
+			files->label, (long long)more);
+		news->lost_at = now;
+	}
+	return true;
+}
+
+/* Work */
 
 /* Nothing can be written. */
 static void fail(struct fileuplink *files, int error)
@@ -34,7 +96,7 @@ static void work_well(struct fileuplink *files, bool wrote)
 	good = !files->health.failing;
 	pthread_mutex_unlock(&files->lock);
 	files->failed_at = 0;
-	filenews_good(&files->said, files->label, &files->writer);
+	tell_good(files);
 	if (good) {
 		files->failures = 0;
 		queue_set_delivering(files->queue, true);
@@ -95,7 +157,7 @@ static int open_file(struct fileuplink *files)
 	int error = filewriter_open(&files->writer);
 
 	files->looked_at = clock_monotonic();
-	if (filenews_lost(&files->said, files->label, &files->writer, queue_account(files->queue))) {
+	if (filework_tell_lost(files)) {
 		pthread_mutex_lock(&files->lock);
 		files->lost = files->said.lost - before;
 		files->lost_at = files->looked_at;
@@ -177,5 +239,5 @@ void filework(struct fileuplink *files)
 	while (!is_ending(files) && (entry = take(files)) && deliver(files, entry) == 0)
 		;
 	filelines_clear(&files->lines);
-	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
+	filework_tell_removed(files);
 }

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What fileuplink.c, whose loop and thread this is, and filework.c, the thread's work, share. */
-#ifndef UPLINK_FILEINNER_H
-#define UPLINK_FILEINNER_H
+/* What uplink.c, whose loop and thread this is, and work.c, the thread's work, share. */
+#ifndef UPLINK_FILE_INNER_H
+#define UPLINK_FILE_INNER_H
 
 #include <pthread.h>
 
 #include "files/filewriter.h"
-#include "uplink/filelines.h"
-#include "uplink/filenews.h"
+#include "uplink/file/lines.h"
 #include "uplink/health.h"
-#include "uplink/kinds.h"
+#include "uplink/uplinktype.h"
+
+/* What was said beside the health. */
+struct filenews {
+	bool told_good, told_left;
+	uint64_t removed;      /* files that were counted, */
+	uint64_t removed_told; /* and logged */
+	int64_t removed_at;    /* when, CLOCK_MONOTONIC ns; 0: never */
+	int64_t lost, lost_at; /* the same of lines that were in a file which somebody removed */
+};
 
 struct fileuplink {
 	struct uplink uplink;
@@ -40,5 +48,11 @@ struct fileuplink {
 
 /* Writes what waits, until the end is due or nothing can be written. Only in the thread. */
 void filework(struct fileuplink *files);
+
+/* Counts the files that were removed since the last call. */
+void filework_tell_removed(struct fileuplink *files);
+
+/* Counts what was lost since the last call, of what had been sent. Returns whether something was. */
+bool filework_tell_lost(struct fileuplink *files);
 
 #endif

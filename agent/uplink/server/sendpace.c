@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/sendpace.h"
+#include "uplink/server/sendpace.h"
 
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/kafkaoptions.h"
+#include "uplink/kafka/options.h"
 
 #include <glib.h>
 

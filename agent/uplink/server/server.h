@@ -21,11 +21,11 @@
 #include "base/proxyurl.h"
 #include "queue/queue.h"
 #include "uplink/backoff.h"
-#include "uplink/courtesy.h"
 #include "uplink/delivery.h"
 #include "uplink/health.h"
-#include "uplink/link.h"
 #include "uplink/ratelimit.h"
+#include "uplink/server/courtesy.h"
+#include "uplink/server/link.h"
 
 enum server_role {
 	SERVER_OFF,      /* not used: no link */

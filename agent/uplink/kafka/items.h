@@ -3,14 +3,22 @@
  * What becomes a message of Kafka: a batch of spans, or those of one trace in it, whose id is the key; a
  * single event; or a single message of Scribe's, in the topic that its category is, or with its category as
  * the key in a topic for all.
+ *
+ * In the name of a topic, what it cannot have becomes `_`. Who sends messages makes up categories, and a
+ * client of Kafka never forgets a topic: so there are only so many.
  */
-#ifndef UPLINK_KAFKAITEMS_H
-#define UPLINK_KAFKAITEMS_H
+#ifndef UPLINK_KAFKA_ITEMS_H
+#define UPLINK_KAFKA_ITEMS_H
+
+#include <glib.h>
 
 #include "kafka/producer.h"
 #include "uplink/delivery.h"
-#include "uplink/topics.h"
 #include "uplink/uplink.h"
+
+/* Characters of a topic's name, and different ones. */
+#define TOPIC_SIZE 250
+#define TOPICS_MAX 1000
 
 struct kafkaitems {
 	bool keyed;
@@ -38,5 +46,11 @@ bool kafkaitems_make(struct kafkaitems *items, struct delivery *delivery, struct
 /* A run's single item; a topic is the item's own if there is none for all. */
 void kafkaitem_single(
 	struct kafkaitem *item, enum batch_format format, const struct run *run, bool own_topic);
+
+/* The topic of a category. */
+void topic_name(char name[TOPIC_SIZE], const uint8_t *category, size_t size);
+
+/* Whether the topic is one of @topics, a set of names, or may be added. */
+gboolean topic_admit(GHashTable *topics, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/server.h"
+#include "uplink/server/server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "core/ledger.h"
-#include "uplink/serverparts.h"
+#include "uplink/server/parts.h"
 
 static void set_timer(struct event *timer, int64_t ns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An uplink into files. A thread writes, because it waits for the disk; the loop only wakes it.
+ * `type = file`: an uplink into files. A thread writes, because it waits for the disk; the loop only wakes
+ * it.
  *
  * A batch is settled when it is written, and on disk if that is wanted. While nothing can be written, batches
  * wait in the queue or in the spool, as for a server that is away.
@@ -12,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "uplink/fileinner.h"
+#include "uplink/file/inner.h"
 
 /* A disk that hangs, or has hung for so long already, does not hold up the loop for longer: the thread is
  * left to itself then. */
@@ -111,8 +112,8 @@ static void *run(void *data)
 	}
 	if (filewriter_close(&files->writer, some_wait(files)) != 0)
 		log_warning("output %s: %s; the next start finishes it", files->label, files->writer.error);
-	filenews_lost(&files->said, files->label, &files->writer, queue_account(files->queue));
-	filenews_removed(&files->said, files->label, &files->writer, queue_account(files->queue));
+	filework_tell_lost(files);
+	filework_tell_removed(files);
 	pthread_mutex_lock(&files->lock);
 	files->over = true;
 	abandoned = files->abandoned;
@@ -276,7 +277,7 @@ static void init(struct fileuplink *files, const struct uplink_options *options)
 	files->health.said_connected = true; /* in other words */
 }
 
-struct uplink *fileuplink_create(
+static struct uplink *create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
 	struct fileuplink *files = g_new0(struct fileuplink, 1);
@@ -295,3 +296,9 @@ struct uplink *fileuplink_create(
 	release(files);
 	return NULL;
 }
+
+/* Files get no item of ours, so there is no probe. */
+const struct uplink_type uplink_type_file = {
+	.events = BATCH_EVENT_JSON,
+	.create = create,
+};

@@ -10,8 +10,9 @@
 #include "base/rendezvous.h"
 #include "config/outputtype.h"
 #include "uplink/ratelimit.h"
-#include "uplink/server.h"
-#include "uplink/uplinktype.h"
+#include "uplink/server/server.h"
+#include "uplink/server/servers.h"
+#include "uplink/server/suspects.h"
 
 struct servers {
 	struct uplink uplink;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/posts.h"
+#include "uplink/server/posts.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/link.h"
+#include "uplink/server/link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "uplink/calls.h"
+#include "uplink/server/calls.h"
 
 struct link {
 	struct wire *wire;

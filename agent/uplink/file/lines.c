@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/filelines.h"
+#include "uplink/file/lines.h"
 
 #include <glib.h>
 

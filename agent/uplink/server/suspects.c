@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/suspects.h"
+#include "uplink/server/suspects.h"
 
 #include <stdio.h>
 #include <stdlib.h>

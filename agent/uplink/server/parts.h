@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Internals of a server, only for its parts: server.c, serveranswers.c and serverrenew.c. */
-#ifndef UPLINK_SERVERPARTS_H
-#define UPLINK_SERVERPARTS_H
+/* Internals of a server, only for its parts: server.c, answers.c and renew.c. */
+#ifndef UPLINK_SERVER_PARTS_H
+#define UPLINK_SERVER_PARTS_H
 
 #include "base/clock.h"
-#include "uplink/server.h"
+#include "uplink/server/server.h"
 
 /* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
 #define SERVER_PROVE_NS (500 * NS_PER_MS)
@@ -20,10 +20,10 @@ void server_watch_oldest(struct server *server);
 /* The handler of the link that is in use. */
 struct link_handler server_handler(struct server *server);
 
-/* serveranswers.c's: that handler's. */
+/* answers.c's: that handler's. */
 void server_on_answered(enum reply_kind kind, const struct reply *reply, void *cargo, void *data);
 
-/* serverrenew.c's, which do nothing where nodes do not share servers out */
+/* renew.c's, which do nothing where nodes do not share servers out */
 
 void server_init_renewal(struct server *server);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/courtesy.h"
+#include "uplink/server/courtesy.h"
 
 #include <glib.h>
 

@@ -4,7 +4,7 @@
  * while the old one serves. Then the old one gets no more calls, and once all that it has are answered, the
  * next one gets them: nothing is sent twice, and the pause is no longer than those answers take.
  */
-#include "uplink/serverparts.h"
+#include "uplink/server/parts.h"
 
 #include <stdlib.h>
 

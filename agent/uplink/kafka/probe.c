@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "uplink/kafkaprobe.h"
+/* A probe of Kafka: one message to the topic. */
+#include "uplink/kafka/inner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/memory.h"
 #include "kafka/producer.h"
 #include "queue/bytrace.h"
-#include "uplink/kafkaitems.h"
+#include "uplink/kafka/items.h"
 #include "uplink/payloads.h"
 
 struct kafkaprobe {
@@ -115,8 +116,8 @@ static void destroy(struct probe *owned)
 	free(probe);
 }
 
-struct probe *kafkaprobe_create(
-	struct event_base *base, const struct uplink_options *options, const struct run *run)
+size_t kafkaprobe_begin(struct event_base *base, const struct uplink_options *options, const struct run *run,
+	struct probe *probes[ADDRESSES_MAX])
 {
 	struct kafkaprobe *probe = memory_get(sizeof(*probe));
 
@@ -130,5 +131,6 @@ struct probe *kafkaprobe_create(
 	if (!probe->begun)
 		g_error("out of memory");
 	event_active(probe->begun, EV_TIMEOUT, 1);
-	return &probe->probe;
+	probes[0] = &probe->probe;
+	return 1;
 }
