@@ -72,13 +72,25 @@ static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *u
 	struct grpcserver *server = user;
 	struct grpccall *call;
 
-	if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR && !server->why)
+	if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR &&
+		!server->why && !server->left)
 		server->why = broken_rules;
 	if (frame->hd.type != NGHTTP2_HEADERS || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
 		return 0;
 	call = grpccall_find(server, frame->hd.stream_id);
 	if (call && !call->ended)
 		nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+	return 0;
+}
+
+/* grpc-go takes its leave with a number of streams that nghttp2 finds none. It is leaving all the same. */
+static int on_invalid(nghttp2_session *session, const nghttp2_frame *frame, int error, void *user)
+{
+	struct grpcserver *server = user;
+
+	(void)session;
+	(void)error;
+	server->left |= frame->hd.type == NGHTTP2_GOAWAY;
 	return 0;
 }
 
@@ -131,6 +143,7 @@ static void create_session(struct grpcserver *server)
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
 	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
 	nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_sent);
+	nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks, on_invalid);
 	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
 	nghttp2_option_new(&option);
 	nghttp2_option_set_no_auto_window_update(option, 1);

@@ -23,6 +23,7 @@ struct grpcserver {
 	size_t room_used; /* by calls that wait no more */
 	unsigned orphans; /* calls that wait for an answer which nobody waits for */
 	bool stopped;     /* no call begins any more */
+	bool left;        /* the peer has said that it goes */
 	const char *why;  /* the connection ends */
 	bool dead;        /* there is no more output either */
 };
