@@ -117,6 +117,12 @@ struct span {
 	size_t added_count;
 };
 
+/* ns since the epoch. Of a record from a disk it may be anything. */
+static inline int64_t span_end(const struct span *span)
+{
+	return (int64_t)((uint64_t)span->timestamp + (uint64_t)span->duration);
+}
+
 /* Zipkin's times, in us. Both ends are rounded, so that a child never ends after its parent. */
 static inline int64_t span_timestamp_us(const struct span *span)
 {
@@ -125,7 +131,7 @@ static inline int64_t span_timestamp_us(const struct span *span)
 
 static inline int64_t span_duration_us(const struct span *span)
 {
-	int64_t us = (span->timestamp + span->duration) / 1000 - span->timestamp / 1000;
+	int64_t us = span_end(span) / 1000 - span->timestamp / 1000;
 
 	return span->duration && !us ? 1 : us;
 }

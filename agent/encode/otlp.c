@@ -155,7 +155,7 @@ static void put_span(struct encoding *encoding, const struct span *span)
 	put_name(encoding, SPAN_NAME, span->name);
 	put_varint(encoding, SPAN_KIND, kinds[kind]);
 	encoding->at = protobuf_put_i64(encoding->at, SPAN_START, (uint64_t)span->timestamp);
-	encoding->at = protobuf_put_i64(encoding->at, SPAN_END, (uint64_t)(span->timestamp + span->duration));
+	encoding->at = protobuf_put_i64(encoding->at, SPAN_END, (uint64_t)span_end(span));
 	error = put_tags(encoding, span);
 	if (span->has_remote)
 		put_remote(encoding, span, kind);
@@ -229,6 +229,15 @@ static void put_item(struct encoding *encoding, const struct span *span)
 	put_span(encoding, span);
 }
 
+static __attribute__((noinline)) size_t added_texts(const struct span *span)
+{
+	size_t texts = 0;
+
+	for (size_t i = 0; i < span->added_count; i++)
+		texts += (size_t)span->added[i].key.size + span->added[i].value.size;
+	return texts;
+}
+
 /* An upper limit of the item's size, its texts being UTF-8. */
 static size_t room(const struct span *span)
 {
@@ -240,8 +249,8 @@ static size_t room(const struct span *span)
 		texts += span->annotations[i].value.size;
 	for (size_t i = 0; i < span->tag_count; i++)
 		texts += span->tags[i].key.size + span->tags[i].value.size;
-	for (size_t i = 0; i < span->added_count; i++)
-		texts += span->added[i].key.size + span->added[i].value.size;
+	if (span->added_count)
+		texts += added_texts(span);
 	return SPAN_ROOM + items * ITEM_ROOM + texts;
 }
 

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include "base/utf8.h"
-#include "core/span.h"
+#include "encode/tagnumber.h"
 #include "wire/otlpfields.h"
 #include "wire/protobuf.h"
 
@@ -82,19 +82,22 @@ static inline void put_varint(struct encoding *encoding, uint32_t field, uint64_
 	encoding->at = protobuf_put_varint(protobuf_put_field(encoding->at, field, PROTOBUF_VARINT), number);
 }
 
-static inline void put_int(struct encoding *encoding, uint32_t field, struct text key, uint64_t number)
+static __attribute__((unused)) void put_int(
+	struct encoding *encoding, uint32_t field, struct text key, uint64_t number)
 {
 	put_key(encoding, field, key, 1 + protobuf_varint_size(number));
 	put_varint(encoding, ANYVALUE_INT, number);
 }
 
-static inline void put_bool(struct encoding *encoding, uint32_t field, struct text key, bool value)
+static __attribute__((unused)) void put_bool(
+	struct encoding *encoding, uint32_t field, struct text key, bool value)
 {
 	put_key(encoding, field, key, 2);
 	put_varint(encoding, ANYVALUE_BOOL, value);
 }
 
-static inline void put_double(struct encoding *encoding, uint32_t field, struct text key, double value)
+static __attribute__((unused)) void put_double(
+	struct encoding *encoding, uint32_t field, struct text key, double value)
 {
 	uint64_t bits;
 
@@ -103,32 +106,7 @@ static inline void put_double(struct encoding *encoding, uint32_t field, struct 
 	encoding->at = protobuf_put_i64(encoding->at, ANYVALUE_DOUBLE, bits);
 }
 
-/* Numbers of tags: whatever the text is, it is some number. */
-
-static inline uint64_t int_of(struct text value)
-{
-	bool negative = value.size && *value.data == '-';
-	uint64_t number = 0;
-
-	for (uint32_t i = negative; i < value.size; i++)
-		number = number * 10 + (uint64_t)(value.data[i] - '0');
-	return negative ? -number : number;
-}
-
-static inline double double_of(struct text value)
-{
-	char number[64] = "";
-
-	memcpy(number, value.data, MIN(sizeof(number) - 1, value.size));
-	return g_ascii_strtod(number, NULL);
-}
-
-static inline bool bool_of(struct text value)
-{
-	return value.size && *value.data == 't';
-}
-
-static inline uint8_t *put_id(uint8_t *to, uint64_t id)
+static __attribute__((unused)) uint8_t *put_id(uint8_t *to, uint64_t id)
 {
 	id = GUINT64_TO_BE(id);
 	memcpy(to, &id, 8);

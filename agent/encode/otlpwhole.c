@@ -250,7 +250,7 @@ static void put_head(struct whole *is, const struct span *span)
 	if (!span->more->no_kind)
 		put_varint(&encoding, SPAN_KIND, kinds[span->kind]);
 	to = protobuf_put_i64(encoding.at, SPAN_START, (uint64_t)span->timestamp);
-	encoding.at = protobuf_put_i64(to, SPAN_END, (uint64_t)span->timestamp + (uint64_t)span->duration);
+	encoding.at = protobuf_put_i64(to, SPAN_END, (uint64_t)span_end(span));
 	end(is, &encoding);
 }
 

@@ -35,7 +35,7 @@ enum span_kind terms_kind(const struct span *span)
 bool terms_say(const struct span *span, enum span_kind kind, const struct annotation *annotation)
 {
 	return kind != SPAN_LOCAL && core_kind(span, annotation->value) == kind &&
-	       (annotation->time == span->timestamp || annotation->time == span->timestamp + span->duration);
+	       (annotation->time == span->timestamp || annotation->time == span_end(span));
 }
 
 bool terms_tag_counts(const struct span *span, size_t index)

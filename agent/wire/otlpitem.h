@@ -16,9 +16,11 @@
 #ifndef WIRE_OTLPITEM_H
 #define WIRE_OTLPITEM_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define OTLPITEM_HEAD 8
 #define OTLPITEM_WHOLE (UINT32_C(1) << 31) /* an item is never so large */
@@ -33,7 +35,10 @@ struct otlpitem {
 
 static inline uint32_t otlpitem_u32(const uint8_t *from)
 {
-	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
+	uint32_t number;
+
+	memcpy(&number, from, sizeof(number));
+	return be32toh(number);
 }
 
 /* It borrows; false if it is none. */
@@ -63,9 +68,9 @@ static inline bool otlpitem_read(struct otlpitem *item, const uint8_t *bytes, si
 
 static inline uint8_t *otlpitem_put_u32(uint8_t *to, uint32_t number)
 {
-	for (int shift = 24; shift >= 0; shift -= 8)
-		*to++ = (uint8_t)(number >> shift);
-	return to;
+	number = htobe32(number);
+	memcpy(to, &number, sizeof(number));
+	return to + sizeof(number);
 }
 
 #endif
