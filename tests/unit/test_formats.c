@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "core/value.h"
 #include "encode/jsontext.h"
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
@@ -273,6 +274,81 @@ START_TEST(classic_core_annotations)
 }
 END_TEST
 
+/* What only OpenTelemetry has, as its own exporter to Zipkin writes it. */
+START_TEST(of_opentelemetry)
+{
+	struct tag of_event[] = {{literal("a"), literal("1"), TAG_INT},
+		{literal("b \""), literal("x\n"), TAG_TEXT}, {literal("c"), literal("NaN"), TAG_DOUBLE},
+		{literal("d"), literal("true"), TAG_BOOL}};
+	const struct attributes of_annotations[] = {{of_event, 4, 0}, {NULL, 0, 5}};
+	const struct annotation annotations[] = {{1000, literal("retry")}, {2000, literal("done")}};
+	struct tag inner[] = {{literal("m"), literal(""), TAG_NONE},
+		{literal("n"), literal("\xff"), TAG_BYTES}, {literal("o"), literal("-0.5"), TAG_DOUBLE}};
+	struct buffer map = {0};
+	struct tag tags[] = {{literal("t"), literal("text"), TAG_TEXT},
+		{literal("y"), literal("\xff\x01"), TAG_BYTES}, {literal("e"), literal(""), TAG_NONE},
+		{literal("m"), literal(""), TAG_MAP}, {literal("otel.scope.name"), literal("mine"), TAG_TEXT},
+		{literal("error"), literal("false"), TAG_BOOL}};
+	struct tag added[] = {{literal("otel.scope.version"), literal("mine"), TAG_TEXT},
+		{literal("rack"), literal("r7"), TAG_TEXT}};
+	struct span_more more = {.status = SPAN_STATUS_ERROR,
+		.status_message = literal("no disk"),
+		.dropped_tags = 7,
+		.dropped_links = 4294967295,
+		.scope_name = literal("lib"),
+		.scope_version = literal("1.0"),
+		.of_annotations = of_annotations};
+	struct span span = {.trace_id = 1,
+			    .id = 2,
+			    .timestamp = 1000,
+			    .duration = -5000,
+			    .annotations = annotations,
+			    .annotation_count = 2,
+			    .tags = tags,
+			    .tag_count = 6,
+			    .more = &more,
+			    .added = added,
+			    .added_count = 2},
+		    seen;
+
+	for (int i = 0; i < 3; i++)
+		value_put(&map, true, &inner[i]);
+	tags[3].value = (struct text){(const char *)map.data, (uint32_t)map.size};
+	assert_json(&span,
+		"{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"timestamp\":1,"
+		"\"localEndpoint\":{},"
+		"\"annotations\":[{\"timestamp\":1,\"value\":\"retry: {\\\"a\\\":1,\\\"b "
+		"\\\\\\\"\\\":\\\"x\\\\n\\\","
+		"\\\"c\\\":\\\"NaN\\\",\\\"d\\\":true}\"},{\"timestamp\":2,\"value\":\"done\"}],"
+		"\"tags\":{\"rack\":\"r7\",\"t\":\"text\",\"y\":\"/wE=\",\"e\":\"\","
+		"\"m\":\"{\\\"m\\\":null,\\\"n\\\":\\\"/"
+		"w==\\\",\\\"o\\\":-0.5}\",\"otel.scope.name\":\"mine\","
+		"\"error\":\"no disk\",\"otel.status_code\":\"ERROR\",\"otel.scope.version\":\"1.0\","
+		"\"otel.dropped_attributes_count\":\"7\",\"otel.dropped_links_count\":\"4294967295\"}}");
+	out.size = 0;
+	ck_assert_int_eq(zipkin_encode(&out, &span), 0);
+	ck_assert(spanread_thrift(&seen, out.data, out.size, &memory));
+	ck_assert_uint_eq(seen.tag_count, 11);
+	ck_assert_uint_eq(seen.annotation_count, 2);
+	assert_text(seen.tags[5].value, literal("mine"));
+	more = (struct span_more){.status = SPAN_STATUS_OK, .status_message = literal("not shown")};
+	span.annotation_count = span.added_count = 0;
+	span.tag_count = 1;
+	assert_json(&span, "{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"timestamp\":1,"
+			   "\"localEndpoint\":{},"
+			   "\"tags\":{\"t\":\"text\",\"otel.status_code\":\"OK\"}}");
+	more = (struct span_more){.status = SPAN_STATUS_ERROR};
+	span.tag_count = 0;
+	assert_json(&span, "{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"timestamp\":1,"
+			   "\"localEndpoint\":{},"
+			   "\"tags\":{\"error\":\"true\",\"otel.status_code\":\"ERROR\"}}");
+	more = (struct span_more){.trace_state = literal("a=b")};
+	assert_json(&span, "{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"timestamp\":1,"
+			   "\"localEndpoint\":{}}");
+	buffer_free(&map);
+}
+END_TEST
+
 /* Bytes that are no text are repaired, and counted: once for each text. */
 START_TEST(broken_text)
 {
@@ -409,6 +485,7 @@ int main(void)
 	tcase_add_loop_test(tests, damaged, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
 	tcase_add_test(tests, as_documented);
 	tcase_add_test(tests, classic_core_annotations);
+	tcase_add_test(tests, of_opentelemetry);
 	tcase_add_test(tests, broken_text);
 	tcase_add_test(tests, any_byte_anywhere);
 	tcase_add_test(tests, controls_are_escaped);
