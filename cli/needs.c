@@ -340,15 +340,14 @@ static void try_port(struct trial *trial, const char *section, const char *key, 
 }
 
 /* A socket in the file system would be left behind by a trial: it is the folder that matters. */
-static void try_input(struct trial *trial)
+static void try_input(struct trial *trial, const char *key, const char *path)
 {
-	const char *path = trial->config->input_scribe;
-	g_autofree char *place = place_of(trial->config->origins, "input", "scribe"), *why = NULL,
-			*folder = g_path_get_dirname(path);
+	g_autofree char *place = place_of(trial->config->origins, "input", key), *why = NULL,
+			*folder = g_path_get_dirname(path), *what = g_strdup_printf("`%s` of [input]", key);
 	int error;
 
 	if (*path != '/') {
-		try_port(trial, "input", "scribe", path);
+		try_port(trial, "input", key, path);
 		return;
 	}
 	error = access_error(folder, W_OK | X_OK);
@@ -356,7 +355,7 @@ static void try_input(struct trial *trial)
 		error = 0;
 	why = describe(trial, error, folder);
 	if (error && !trial->runs)
-		miss(trial, place, "`scribe` of [input]", path, why);
+		miss(trial, place, what, path, why);
 }
 
 /* Of [events]: the agent does without. */
@@ -411,7 +410,9 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 	try_state(&trial);
 	try_socket(&trial);
 	try_port(&trial, "agent", "http", config->http);
-	try_input(&trial);
+	try_input(&trial, "scribe", config->input_scribe);
+	try_input(&trial, "otlp", config->input_otlp);
+	try_input(&trial, "otlp-grpc", config->input_otlp_grpc);
 	return trial.hopeless ? NEEDS_HOPELESS : trial.unmet ? NEEDS_UNMET : NEEDS_MET;
 }
 

@@ -179,10 +179,19 @@ static void note_of_type(const struct output_config *output, const char *prefix)
 		printf("%snote: [%s] %s\n", prefix, output->section, words);
 }
 
+static void note_input(const char *address, const char *prefix)
+{
+	struct address input;
+
+	if (*address && address_parse(address, &input) && !address_is_loopback(&input))
+		printf("%snote: [input] takes spans at %s from whoever can connect there: nobody is asked "
+		       "who they are, and nothing is encrypted (see blkin-agent.conf(5))\n",
+			prefix, address);
+}
+
 /* What is no mistake, and may surprise; each a line behind @prefix. @looks_up: names, too. */
 static void print_notes(const struct config *config, bool looks_up, const char *prefix)
 {
-	struct address input;
 	bool delivers = false;
 
 	for (guint i = 0; i < config->outputs->len; i++) {
@@ -204,12 +213,9 @@ static void print_notes(const struct config *config, bool looks_up, const char *
 				prefix, output->section, output->server);
 	}
 	note_events(config, prefix);
-	if (*config->input_scribe && address_parse(config->input_scribe, &input) &&
-		!address_is_loopback(&input))
-		printf("%snote: [input] takes spans at %s from whoever can connect there: nobody is asked "
-		       "who they "
-		       "are, and nothing is encrypted (see blkin-agent.conf(5))\n",
-			prefix, config->input_scribe);
+	note_input(config->input_scribe, prefix);
+	note_input(config->input_otlp, prefix);
+	note_input(config->input_otlp_grpc, prefix);
 	if (!delivers)
 		printf("%snote: no output delivers: events are read and counted, and their spans thrown "
 		       "away\n",

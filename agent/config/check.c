@@ -2,6 +2,7 @@
 #include "config/check.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/log.h"
 #include "base/proxyurl.h"
@@ -50,6 +51,33 @@ static int check_keys(const struct config_origin *origins, const char *section, 
 int check_rules(const struct output_config *output, const struct rule *rules, size_t count)
 {
 	return check_keys(output->origins, "output", output->section, rules, count);
+}
+
+/* Whether a connection to @server comes to @own. What names mean is not known here. */
+static bool is_same_place(const struct address *own, const struct address *server)
+{
+	if (own->port != server->port)
+		return false;
+	return !strcasecmp(own->host, server->host) ||
+	       (address_is_loopback(server) && (address_is_loopback(own) || address_is_any(own)));
+}
+
+int check_circle(const struct config *config, const struct output_config *output, const char *listener)
+{
+	const struct config_origin *at = check_later(NULL, output->origins, "output", "server");
+	const char *key = output_type_of(output)->intake;
+	g_autofree char *message = g_strdup_printf(
+		"`server` is the agent's own `%s` in [input]: its spans would come back for ever", key);
+	struct address own, list[ADDRESSES_MAX];
+	size_t count = 0;
+	bool same = false;
+
+	if (*listener && address_parse(listener, &own))
+		count = output_servers(output, list);
+	for (size_t i = 0; i < count; i++)
+		same |= is_same_place(&own, &list[i]);
+	at = check_later(at, config->origins, "input", key);
+	return same ? check_broken(at, message, output->section) : 0;
 }
 
 static int check_session(const struct config *config)

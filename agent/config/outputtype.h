@@ -40,7 +40,7 @@ struct output_type {
 	const char
 		*place;   /* the key that says where it delivers to: servers, or a directory; NULL: nowhere */
 	const char *port; /* that such a server usually has */
-	bool comes_back;  /* what is sent to the agent's own intake is taken there */
+	const char *intake; /* the key of [input] for what it sends, which so might come back; NULL: none is */
 
 	/* Sets what has another default than the table of keys says (output_type_default); or NULL. */
 	void (*settle)(const struct config *config, struct output_config *output);

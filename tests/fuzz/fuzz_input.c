@@ -112,7 +112,8 @@ static void take(struct scribecall *call)
 	sum = messages.taken;
 	for (int i = 0; i < REFUSALS; i++)
 		sum += messages.refused[i];
-	fuzz_hold(sum == call->count && group.spans->count + others == messages.taken, "each message is in one row");
+	fuzz_hold(sum == call->count && group.spans->count + others == messages.taken,
+		"each message is in one row");
 	fuzz_hold(fuzz_is_printable(messages.why), "words are printable");
 	fuzz_hold(!messages.why[0] == (messages.taken == call->count), "what is refused has a reason");
 	fuzz_hold(group.traits.size == group.spans->count * sizeof(struct trait), "each span has its trait");

@@ -115,7 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_hold(is_span(changed, &span), "a span is one afterwards");
 		hold_unchanged(changed, rules, names);
 	} else {
-		fuzz_hold(!(counts.dropped || counts.renamed || counts.redacted), "what is counted is changed");
+		fuzz_hold(
+			!(counts.dropped || counts.renamed || counts.redacted), "what is counted is changed");
 	}
 	if (was) {
 		hold_allowed(&span, rules);

@@ -264,8 +264,7 @@ START_TEST(all_bad)
 	}
 	ck_assert(!encode_entry(one.queue, entry, BATCH_ZIPKIN_JSON));
 	ck_assert_int_eq(row_of(one.account, SPANS_DROPPED_REFUSED), 1);
-	ck_assert_int_eq(
-		row_of(one.account, SPANS_QUEUED) + row_of(one.account, SPANS_SPOOLED), 0);
+	ck_assert_int_eq(row_of(one.account, SPANS_QUEUED) + row_of(one.account, SPANS_SPOOLED), 0);
 	ck_assert_uint_eq(queue_bytes(one.queue), 0);
 	backlog_look(one.queue, &backlog);
 	ck_assert_uint_eq(backlog.replayed, _i ? 1 : 0);
@@ -460,8 +459,7 @@ static void put_foreign(struct buffer *out, const struct trail *trail, const cha
 	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 3), "get", 3);
 	to = tbinary_put_list(tbinary_put_field(to, TBINARY_LIST, 8), TBINARY_STRUCT, 1);
 	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 1), "user", 4);
-	to = tbinary_put_string(
-		tbinary_put_field(to, TBINARY_STRING, 2), tag_value, strlen(tag_value));
+	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 2), tag_value, strlen(tag_value));
 	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_I32, 3), 6);
 	to = tbinary_put_stop(to);
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 10), 3000);
@@ -602,8 +600,8 @@ START_TEST(only_servers_share)
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 4), 1);
 	to = tbinary_put_list(tbinary_put_field(to, TBINARY_LIST, 6), TBINARY_STRUCT, 1);
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), 3000);
-	to = tbinary_put_string(
-		tbinary_put_field(to, TBINARY_STRING, 2), begins[_i] ? begins[_i] : "note", begins[_i] ? 2 : 4);
+	to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 2), begins[_i] ? begins[_i] : "note",
+		begins[_i] ? 2 : 4);
 	to = tbinary_put_stop(tbinary_put_field(to, TBINARY_STRUCT, 3));
 	item.size = (size_t)(tbinary_put_stop(tbinary_put_stop(to)) - item.data);
 	batch_add(items, item.data, item.size, 1);
@@ -632,8 +630,8 @@ static struct entry *replayed(struct side *side, struct batch *batch)
 /* In the format that the output sends it goes as it is, with the tags that it has. */
 START_TEST(stored_as_it_is_sent)
 {
-	static const enum batch_format stored[] = {BATCH_ZIPKIN_JSON, BATCH_OTLP_SPANS, BATCH_EVENT_JSON,
-		BATCH_EVENT_OTLP, BATCH_MESSAGES};
+	static const enum batch_format stored[] = {
+		BATCH_ZIPKIN_JSON, BATCH_OTLP_SPANS, BATCH_EVENT_JSON, BATCH_EVENT_OTLP, BATCH_MESSAGES};
 	const enum batch_format format = stored[_i];
 	struct batch *items;
 	struct entry *entry;

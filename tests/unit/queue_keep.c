@@ -126,8 +126,8 @@ static void hand_items(struct fanout *to, bool told)
 		batch_add(items, record.data, record.size, (int64_t)i);
 		traits[i - 1] = trait_of(&span);
 	}
-	fanout_hand(to, &(struct ledger){0},
-		&(struct items){.batch = items, .traits = told ? traits : NULL}, 0, true);
+	fanout_hand(to, &(struct ledger){0}, &(struct items){.batch = items, .traits = told ? traits : NULL},
+		0, true);
 	batch_unref(items);
 	buffer_free(&record);
 }

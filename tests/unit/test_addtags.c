@@ -205,8 +205,7 @@ START_TEST(resources_keep_theirs)
 		if (round % 5)
 			span.local.port = 0;
 		assert_in_resource(&span, added,
-			(const bool[]){span.program.size, span.local.address_size, true, span.local.port},
-			4);
+			(const bool[]){span.program.size, span.local.address_size, true, span.local.port}, 4);
 	}
 	random_spans_free(spans);
 }

@@ -98,8 +98,8 @@ static void assert_bounds(const struct hand *hand, const uint8_t *begin, const u
 	ck_assert_ptr_null(hand->spans.traits);
 	ck_assert(hand->spans.named >= begin);
 	ck_assert_ptr_eq(hand->spans.words, hand->spans.named + seen_spans.count * sizeof(struct named));
-	ck_assert(assert_within(&seen_events, assert_within(&seen_spans,
-						      hand->spans.words + hand->spans.words_size)) == end);
+	ck_assert(assert_within(&seen_events,
+			  assert_within(&seen_spans, hand->spans.words + hand->spans.words_size)) == end);
 }
 
 START_TEST(a_hand_is_understood)
@@ -332,13 +332,13 @@ END_TEST
 START_TEST(settings)
 {
 	struct settings given = {.level = 3,
-		.stop_timeout = 5,
-		.linger = 6,
-		.grace = 7,
-		.max_pending = 8,
-		.events = 1,
-		.log_level = 2,
-		.log_format = 1},
+				.stop_timeout = 5,
+				.linger = 6,
+				.grace = 7,
+				.max_pending = 8,
+				.events = 1,
+				.log_level = 2,
+				.log_format = 1},
 			taken;
 	struct unpacker from;
 

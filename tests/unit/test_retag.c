@@ -240,7 +240,11 @@ START_TEST(remote_of_otlp)
 	const struct tagrules *rules = tagrules_intern("server.*", "", "peer.service", "");
 	struct tag service = {literal("peer.service"), literal("[redacted]"), TAG_TEXT};
 	const int format = formats[_i];
-	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3000, .kind = SPAN_CLIENT, .has_remote = true},
+	struct span span = {.trace_id = 1,
+			    .id = 2,
+			    .timestamp = 3000,
+			    .kind = SPAN_CLIENT,
+			    .has_remote = true},
 		    expected;
 
 	span.remote = (struct endpoint){literal("db"), {10, 0, 0, 1}, 4, 5432};
@@ -265,17 +269,18 @@ START_TEST(remote_of_a_server)
 	struct tag own = {literal("client.port"), literal("mine"), TAG_TEXT},
 		   renamed[] = {own, {literal("from"), literal("10.0.0.1"), TAG_TEXT}};
 	struct span span = {.trace_id = 1,
-		.id = 2,
-		.timestamp = 3000,
-		.kind = SPAN_SERVER,
-		.has_remote = true,
-		.tags = &own,
-		.tag_count = 1},
+			    .id = 2,
+			    .timestamp = 3000,
+			    .kind = SPAN_SERVER,
+			    .has_remote = true,
+			    .tags = &own,
+			    .tag_count = 1},
 		    expected;
 
 	span.remote = (struct endpoint){literal("web"), {10, 0, 0, 1}, 4, 80};
 	encode_as(BATCH_SPAN_RECORDS, &item, &span);
-	ck_assert_ptr_null(retag_one(BATCH_SPAN_RECORDS, &item, tagrules_intern("server.*", "", "", ""), true));
+	ck_assert_ptr_null(
+		retag_one(BATCH_SPAN_RECORDS, &item, tagrules_intern("server.*", "", "", ""), true));
 	expected = span;
 	expected.remote.address_size = 0;
 	expected.tags = renamed;
@@ -296,19 +301,20 @@ START_TEST(own_and_remote_of_one_name)
 {
 	struct tag own = {literal("client.port"), literal("mine"), TAG_TEXT};
 	struct span span = {.trace_id = 1,
-		.id = 2,
-		.timestamp = 3000,
-		.kind = SPAN_SERVER,
-		.has_remote = true,
-		.tags = &own,
-		.tag_count = 1},
+			    .id = 2,
+			    .timestamp = 3000,
+			    .kind = SPAN_SERVER,
+			    .has_remote = true,
+			    .tags = &own,
+			    .tag_count = 1},
 		    expected;
 
 	span.remote = (struct endpoint){literal("web"), {10, 0, 0, 1}, 4, 80};
 	expected = span;
 	expected.remote.port = 0;
 	expected.tag_count = 0;
-	assert_becomes(BATCH_SPAN_RECORDS, tagrules_intern("client.port", "", "", ""), true, &span, &expected);
+	assert_becomes(
+		BATCH_SPAN_RECORDS, tagrules_intern("client.port", "", "", ""), true, &span, &expected);
 }
 END_TEST
 
@@ -318,7 +324,8 @@ START_TEST(taken_names)
 	const struct tagrules *rules = tagrules_intern("", "a:c, b:c", "", "");
 	struct tag tags[] = {{literal("a"), literal("1"), TAG_TEXT}, {literal("c"), literal("3"), TAG_TEXT},
 		{literal("b"), literal("2"), TAG_TEXT}};
-	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3000, .tags = tags, .tag_count = 3}, expected;
+	struct span span = {.trace_id = 1, .id = 2, .timestamp = 3000, .tags = tags, .tag_count = 3},
+		    expected;
 
 	expected = span;
 	expected.tags = &tags[1];
@@ -345,8 +352,10 @@ struct rich {
 static void make_rich(struct rich *rich)
 {
 	*rich = (struct rich){
-		.tags = {{literal("user"), literal("me"), TAG_TEXT}, {literal("pool"), literal("rbd"), TAG_TEXT}},
-		.of_note = {{literal("old"), literal("1"), TAG_INT}, {literal("user"), literal("7"), TAG_INT}},
+		.tags = {{literal("user"), literal("me"), TAG_TEXT},
+			{literal("pool"), literal("rbd"), TAG_TEXT}},
+		.of_note = {{literal("old"), literal("1"), TAG_INT},
+			{literal("user"), literal("7"), TAG_INT}},
 		.of_link = {{literal("secret"), literal("s"), TAG_TEXT},
 			{literal("kept"), literal("k"), TAG_TEXT}},
 		.of_scope = {{literal("old"), literal("true"), TAG_BOOL}},
@@ -355,8 +364,8 @@ static void make_rich(struct rich *rich)
 		.notes = {{1000, literal("one")}, {2000, literal("two")}},
 	};
 	rich->of_notes[1] = (struct attributes){rich->of_note, 2, 3};
-	rich->links[0] = (struct span_link){
-		1, 2, 3, literal("a=b"), 1, (struct attributes){rich->of_link, 2, 5}};
+	rich->links[0] =
+		(struct span_link){1, 2, 3, literal("a=b"), 1, (struct attributes){rich->of_link, 2, 5}};
 	rich->links[1] = (struct span_link){.trace_id = 4, .id = 5};
 	rich->more = (struct span_more){.flags = 1,
 		.trace_state = literal("x=y"),
@@ -453,7 +462,8 @@ START_TEST(all_attributes_gone)
 	expected.span.tag_count = expected.of_notes[1].count = expected.links[0].attributes.count = 0;
 	expected.more.scope.count = expected.more.resource.count = 0;
 	expected.more.status_message = literal("");
-	assert_becomes(BATCH_SPAN_RECORDS, tagrules_intern("*", "", "", ""), false, &given.span, &expected.span);
+	assert_becomes(
+		BATCH_SPAN_RECORDS, tagrules_intern("*", "", "", ""), false, &given.span, &expected.span);
 	assert_counts(_i ? 8 : 10, 0, 0);
 }
 END_TEST
@@ -493,8 +503,7 @@ START_TEST(one_span_after_another)
 		if (round % 2)
 			span = rich.span;
 		again = span;
-		ck_assert_int_eq(
-			retag_span(&span, rules, true, &memory, &counts), round % 2);
+		ck_assert_int_eq(retag_span(&span, rules, true, &memory, &counts), round % 2);
 		retag_span(&again, rules, true, &fresh, &no_more);
 		encode_as(BATCH_SPAN_RECORDS, &item, &span);
 		encode_as(BATCH_SPAN_RECORDS, &other, &again);

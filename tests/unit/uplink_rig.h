@@ -70,8 +70,8 @@ void start(struct rig *rig);
 /* An empty queue of so many bytes in place of the one that there is; before the uplink starts. */
 void rig_resize(struct rig *rig, size_t bytes);
 
-/* Adds a span to the open batch, as another agent's in Thrift, or any bytes, or as this node's; and pushes that: all in
- * one way. */
+/* Adds a span to the open batch, as another agent's in Thrift, or any bytes, or as this node's; and pushes
+ * that: all in one way. */
 void push_span(struct rig *rig, const void *span, size_t size);
 void push_record(struct rig *rig, const struct span *span);
 void push_batch(struct rig *rig);

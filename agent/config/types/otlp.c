@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `type = otlp`: OpenTelemetry's protocol over HTTP. */
+#include "config/check.h"
 #include "config/keys.h"
 #include "config/outputtype.h"
 
@@ -27,6 +28,11 @@ static void settle(const struct config *config, struct output_config *output)
 	output_type_default(output, "format", "otlp");
 }
 
+static int check(const struct config *config, const struct output_config *output)
+{
+	return check_circle(config, output, config->input_otlp);
+}
+
 static void reword(GString *remedy, const struct output_config *output, enum kind kind)
 {
 	(void)output;
@@ -45,6 +51,8 @@ const struct output_type output_type_otlp = {
 	.place = "server",
 	.port = "4318",
 	.settle = settle,
+	.intake = "otlp",
+	.check = check,
 	.keys_meant = keys_meant,
 	.ports = ports,
 	.schemes = "|grpc|grpcs|otlp|",

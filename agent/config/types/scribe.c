@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `type = scribe`: calls of Facebook's Scribe. */
-#include <strings.h>
-
 #include "config/check.h"
 #include "config/keys.h"
 #include "config/outputtype.h"
@@ -22,33 +20,9 @@ static const char *const remedies[FAULTS] = {
 	[FAULT_REFUSES_ALL] = "read the collector's log, and check `category` in [output]",
 };
 
-/* Whether a connection to @server comes to @own. What names mean is not known here. */
-static bool is_same_place(const struct address *own, const struct address *server)
+static int check(const struct config *config, const struct output_config *output)
 {
-	if (own->port != server->port)
-		return false;
-	return !strcasecmp(own->host, server->host) ||
-	       (address_is_loopback(server) && (address_is_loopback(own) || address_is_any(own)));
-}
-
-/* An output to the agent's own input would send the same spans for ever. */
-static int check_circle(const struct config *config, const struct output_config *output)
-{
-	const struct config_origin *at = check_later(NULL, output->origins, "output", "server");
-	struct address own, list[ADDRESSES_MAX];
-	size_t count = 0;
-	bool same = false;
-
-	if (*config->input_scribe && address_parse(config->input_scribe, &own))
-		count = output_servers(output, list);
-	for (size_t i = 0; i < count; i++)
-		same |= is_same_place(&own, &list[i]);
-	at = check_later(at, config->origins, "input", "scribe");
-	return same ? check_broken(at,
-			      "`server` is the agent's own `scribe` in [input]: its spans would come back "
-			      "for ever",
-			      output->section)
-		    : 0;
+	return check_circle(config, output, config->input_scribe);
 }
 
 const struct output_type output_type_scribe = {
@@ -58,8 +32,8 @@ const struct output_type output_type_scribe = {
 	.keys = KEYS_ANY | KEYS_DELIVERS | KEYS_CONNECTS | KEYS_SERVERS | KEYS_CATEGORIES,
 	.place = "server",
 	.port = "9410",
-	.comes_back = true,
-	.check = check_circle,
+	.intake = "scribe",
+	.check = check,
 	.keys_meant = keys_meant,
 	.ports = ports,
 	.remedies = remedies,

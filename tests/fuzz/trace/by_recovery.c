@@ -165,8 +165,7 @@ static void be_reader(void *data)
 {
 	struct reading *is = data;
 	struct assembler_limits limits = pipeline_limits(is->config);
-	struct pipeline *pipeline =
-		pipeline_create(&limits, false, (struct pipeline_sink){.hand = hand});
+	struct pipeline *pipeline = pipeline_create(&limits, false, (struct pipeline_sink){.hand = hand});
 	struct progress *progress = progress_create(is->config, pipeline, NULL, &is->orders);
 
 	witness_begin();
