@@ -18,7 +18,6 @@
 #include "config/tags.h"
 #include "core/span.h"
 #include "encode/messagelog.h"
-#include "output/output.h"
 #include "queue/format.h"
 #include "uplink/uplinktype.h"
 
@@ -125,7 +124,14 @@ static void begin(struct connecting *all, const struct output_config *output, en
 	try->kind = kind;
 	if (!uplink_types[output->type]->probe)
 		return;
-	try->options = output_uplink_options(output, kind, true, true);
+	try->options = (struct uplink_options){
+		.is = output,
+		.name = output->name,
+		.kind = kind,
+		.node = output->balance ? g_get_host_name() : NULL,
+		.starting = true,
+		.patient = true,
+	};
 	encode_item(try, all);
 	try->count = uplink_types[output->type]->probe(all->base, &try->options, &try->run, try->probes);
 	for (size_t i = 0; i < try->count; i++)

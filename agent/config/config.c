@@ -38,7 +38,7 @@ void config_init(struct config *config)
 	config->files = g_ptr_array_new_with_free_func(g_free);
 	config->origins = g_new0(struct config_origin, config_key_count);
 	config_values_init(config, SCOPE_AGENT);
-	config->outputs = g_ptr_array_new_with_free_func((GDestroyNotify)output_config_free);
+	config->outputs = g_ptr_array_new_with_free_func((GDestroyNotify)output_config_unref);
 	g_ptr_array_add(config->outputs, output_config_create("default"));
 	config->thresholds = thresholds_create();
 	settle_values(config);

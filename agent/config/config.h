@@ -6,6 +6,7 @@
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -103,6 +104,7 @@ struct output_config {
 	uint64_t rate_limit;     /* bytes/s; 0: none */
 	uint64_t spool_size; /* bytes of disk, [spool]'s if this output has none of its own; 0: no spool */
 	struct config_origin *origins; /* of each key, by the order of the table */
+	atomic_uint owners;            /* no key: output_config_ref */
 	bool own_directory; /* no key, of files: `directory` is below the state directory, so it is made */
 };
 
@@ -189,6 +191,11 @@ int config_read(struct config *config, const char *path, bool optional);
 /* The output of that name, or of a lane of that name (core/kind.h), also one whose type is none; NULL if
  * there is none. `default` always is. */
 const struct output_config *config_output(const struct config *config, const char *name);
+
+/* An output's configuration does not change either, and may be kept beyond the configuration that it came
+ * with. In any thread. @output may be NULL for the second one. */
+const struct output_config *output_config_ref(const struct output_config *output);
+void output_config_unref(const struct output_config *output);
 
 /* Whether it delivers anything: its type is not none; and items of the kind. */
 bool config_output_delivers(const struct output_config *output);

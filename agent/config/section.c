@@ -14,6 +14,7 @@ struct output_config *output_config_create(const char *name)
 {
 	struct output_config *output = g_new0(struct output_config, 1);
 
+	output->owners = 1;
 	output->name = g_strdup(name);
 	output->section = strcmp(name, "default") ? g_strconcat("output ", name, NULL) : g_strdup("output");
 	output->origins = g_new0(struct config_origin, config_key_count);
@@ -21,8 +22,18 @@ struct output_config *output_config_create(const char *name)
 	return output;
 }
 
-void output_config_free(struct output_config *output)
+const struct output_config *output_config_ref(const struct output_config *output)
 {
+	atomic_fetch_add(&((struct output_config *)output)->owners, 1);
+	return output;
+}
+
+void output_config_unref(const struct output_config *borrowed)
+{
+	struct output_config *output = (struct output_config *)borrowed;
+
+	if (!output || atomic_fetch_sub(&output->owners, 1) > 1)
+		return;
 	config_values_clear(output, SCOPE_OUTPUT);
 	g_free(output->name);
 	g_free(output->section);

@@ -30,9 +30,8 @@ int section_find(struct config *config, const char *title, struct config_section
 /* An output's section. */
 struct config_section section_of_output(struct output_config *output);
 
-/* An output with every key at its default; output_config_free is due. */
+/* An output with every key at its default; output_config_unref is due. */
 struct output_config *output_config_create(const char *name);
-void output_config_free(struct output_config *output);
 
 /* Whether the key, one of outputs, says anything for one of this type. */
 bool output_key_fits(const struct output_config *output, const struct config_key *key);

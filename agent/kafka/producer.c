@@ -236,9 +236,9 @@ void producer_ask(struct producer *producer)
 }
 
 static rd_kafka_t *create_client(
-	struct producer *producer, const struct kafka_settings *settings, struct kafka_why *why)
+	struct producer *producer, const struct output_config *is, enum kind kind, struct kafka_why *why)
 {
-	rd_kafka_conf_t *conf = settings_configure(settings, why);
+	rd_kafka_conf_t *conf = settings_configure(is, kind, why);
 	rd_kafka_t *client;
 	char error[256] = "";
 
@@ -308,28 +308,29 @@ static struct producer *give_up(struct producer *producer, struct kafka_why *why
 	return NULL;
 }
 
-struct producer *producer_create(struct event_base *base, const struct kafka_settings *settings,
+struct producer *producer_create(struct event_base *base, const struct output_config *is, enum kind kind,
 	const struct producer_handler *handler, struct kafka_why *why)
 {
 	struct producer *producer = memory_get(sizeof(*producer));
+	const char *topic = settings_topic(is, kind);
 
 	TAILQ_INIT(&producer->messages);
 	producer->fd = -1;
 	producer->handler = *handler;
-	producer->ends.timeout_ns = settings->timeout_ns;
-	producer->client = create_client(producer, settings, why);
+	producer->ends.timeout_ns = is->timeout;
+	producer->client = create_client(producer, is, kind, why);
 	if (!producer->client) {
 		free(producer);
 		return NULL;
 	}
-	producer->name = g_strdup(settings->topic);
+	producer->name = g_strdup(topic);
 	producer->ends.topic = producer->name;
-	producer->brokers = g_strdup(settings->brokers);
-	if (settings->topic)
-		producer->topic = rd->topic_new(producer->client, settings->topic, NULL);
-	if (!producer->topic == !settings->topic && watch(producer, base))
-		producer->attendant = attendant_create(
-			producer->client, producer->topic, settings->timeout_ns, producer->fd);
+	producer->brokers = g_strdup(is->brokers);
+	if (topic)
+		producer->topic = rd->topic_new(producer->client, topic, NULL);
+	if (!producer->topic == !topic && watch(producer, base))
+		producer->attendant =
+			attendant_create(producer->client, producer->topic, is->timeout, producer->fd);
 	return producer->attendant ? producer : give_up(producer, why);
 }
 

@@ -47,8 +47,9 @@ struct producer_handler {
 
 struct producer;
 
-/* @handler is copied. NULL if it cannot be had, with the fault and one sentence in @why, of @size bytes. */
-struct producer *producer_create(struct event_base *base, const struct kafka_settings *settings,
+/* For what @is says of items of the kind; borrowed for the call. @handler is copied. NULL if it cannot be
+ * had, with the fault and one sentence in @why, of @size bytes. */
+struct producer *producer_create(struct event_base *base, const struct output_config *is, enum kind kind,
 	const struct producer_handler *handler, struct kafka_why *why);
 
 /* What a message has beside its bytes; copied. */

@@ -36,27 +36,27 @@ static bool set_ms(rd_kafka_conf_t *conf, const char *name, int64_t ns, int64_t 
 }
 
 /* Kafka takes 300 s at most for a request. */
-static bool set_times(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+static bool set_times(rd_kafka_conf_t *conf, const struct output_config *is, struct kafka_why *why)
 {
-	int64_t request = MIN(is->timeout_ns, 300 * NS_PER_SECOND);
+	int64_t request = MIN(is->timeout, 300 * NS_PER_SECOND);
 
-	return set_ms(conf, "message.timeout.ms", is->timeout_ns, 10, why) &&
+	return set_ms(conf, "message.timeout.ms", is->timeout, 10, why) &&
 	       set_ms(conf, "socket.timeout.ms", request, 10, why) &&
 	       set_ms(conf, "request.timeout.ms", request, 1, why) &&
 	       set_ms(conf, "socket.connection.setup.timeout.ms", request, 1000, why) &&
 	       set_ms(conf, "topic.metadata.propagation.max.ms", request / 2, 1, why) &&
-	       set_ms(conf, "reconnect.backoff.ms", is->retry_min_ns, 1, why) &&
-	       set_ms(conf, "reconnect.backoff.max.ms", is->retry_max_ns, 1, why);
+	       set_ms(conf, "reconnect.backoff.ms", is->retry_min, 1, why) &&
+	       set_ms(conf, "reconnect.backoff.max.ms", is->retry_max, 1, why);
 }
 
-static bool set_tls(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+static bool set_tls(rd_kafka_conf_t *conf, const struct output_config *is, struct kafka_why *why)
 {
 	const struct {
 		const char *name, *value;
 	} files[] = {
-		{"ssl.ca.location", is->tls.ca},
-		{"ssl.certificate.location", is->tls.certificate},
-		{"ssl.key.location", is->tls.key},
+		{"ssl.ca.location", is->tls_ca},
+		{"ssl.certificate.location", is->tls_certificate},
+		{"ssl.key.location", is->tls_key},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
@@ -79,15 +79,6 @@ bool settings_check_library(struct kafka_why *why)
 	return library_load(why);
 }
 
-bool settings_check_password(const char *path, struct kafka_why *why)
-{
-	char password[SECRET_MAX];
-	bool good = take_password(path, password, why);
-
-	explicit_bzero(password, sizeof(password));
-	return good;
-}
-
 static bool set_password(rd_kafka_conf_t *conf, const char *path, struct kafka_why *why)
 {
 	char password[SECRET_MAX];
@@ -97,16 +88,16 @@ static bool set_password(rd_kafka_conf_t *conf, const char *path, struct kafka_w
 	return good;
 }
 
-static bool set_security(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+static bool set_security(rd_kafka_conf_t *conf, const struct output_config *is, struct kafka_why *why)
 {
-	static const char *const mechanisms[] = {[KAFKA_SASL_PLAIN] = "PLAIN",
-		[KAFKA_SASL_SCRAM_SHA_256] = "SCRAM-SHA-256",
-		[KAFKA_SASL_SCRAM_SHA_512] = "SCRAM-SHA-512"};
-	const char *protocol = is->sasl      ? is->use_tls ? "sasl_ssl" : "sasl_plaintext"
-			       : is->use_tls ? "ssl"
-					     : "plaintext";
+	static const char *const mechanisms[] = {[CONFIG_SASL_PLAIN] = "PLAIN",
+		[CONFIG_SASL_SCRAM_SHA_256] = "SCRAM-SHA-256",
+		[CONFIG_SASL_SCRAM_SHA_512] = "SCRAM-SHA-512"};
+	const char *protocol = is->sasl  ? is->tls ? "sasl_ssl" : "sasl_plaintext"
+			       : is->tls ? "ssl"
+					 : "plaintext";
 
-	if (!set(conf, "security.protocol", protocol, why) || (is->use_tls && !set_tls(conf, is, why)))
+	if (!set(conf, "security.protocol", protocol, why) || (is->tls && !set_tls(conf, is, why)))
 		return false;
 	return !is->sasl || (set(conf, "sasl.mechanisms", mechanisms[is->sasl], why) &&
 				    set(conf, "sasl.username", is->sasl_user, why) &&
@@ -117,14 +108,20 @@ static bool set_security(rd_kafka_conf_t *conf, const struct kafka_settings *is,
  * A batch is a message of its own already. With keys, or of single items, there are many small ones, which go
  * in a request together: if that is too large, all of them are refused.
  */
-static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, struct kafka_why *why)
+static bool set_rest(
+	rd_kafka_conf_t *conf, const struct output_config *is, enum kind kind, struct kafka_why *why)
 {
-	const bool small = is->keyed || is->single;
+	static const char *const codecs[] = {
+		[CONFIG_COMPRESSION_GZIP] = "gzip",
+		[CONFIG_COMPRESSION_ZSTD] = "zstd",
+		[CONFIG_COMPRESSION_NONE] = "none",
+	};
+	const bool small = settings_keyed(is, kind) || settings_single(kind);
 	const char *const pairs[][2] = {
 		{"bootstrap.servers", is->brokers},
 		{"client.id", "blkin-agent"},
 		{"enable.idempotence", "true"},
-		{"compression.codec", is->compression},
+		{"compression.codec", codecs[is->compression]},
 		{"linger.ms", small ? "5" : "0"},
 		{"batch.num.messages", small ? "10000" : "1"},
 		{"message.max.bytes", MESSAGE_MAX},
@@ -139,15 +136,31 @@ static bool set_rest(rd_kafka_conf_t *conf, const struct kafka_settings *is, str
 	return true;
 }
 
-void *settings_configure(const struct kafka_settings *settings, struct kafka_why *why)
+const char *settings_topic(const struct output_config *is, enum kind kind)
+{
+	if (kind == KIND_MESSAGES)
+		return *is->messages_topic ? is->messages_topic : NULL;
+	return kind == KIND_EVENTS ? is->events_topic : is->topic;
+}
+
+bool settings_keyed(const struct output_config *is, enum kind kind)
+{
+	return kind == KIND_SPANS && is->key == CONFIG_KEY_TRACE;
+}
+
+bool settings_single(enum kind kind)
+{
+	return kind != KIND_SPANS;
+}
+
+void *settings_configure(const struct output_config *is, enum kind kind, struct kafka_why *why)
 {
 	rd_kafka_conf_t *conf;
 
 	if (!library_load(why))
 		return NULL;
 	conf = rd->conf_new();
-	if (set_rest(conf, settings, why) && set_times(conf, settings, why) &&
-		set_security(conf, settings, why))
+	if (set_rest(conf, is, kind, why) && set_times(conf, is, why) && set_security(conf, is, why))
 		return conf;
 	rd->conf_destroy(conf);
 	return NULL;

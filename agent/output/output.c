@@ -9,10 +9,6 @@
 #include "spool/spoolname.h"
 #include "uplink/uplinktype.h"
 
-/* About so long a connection lasts, where nodes share servers out among them: by then they have noticed
- * addresses that a name has got. */
-#define AGE_NS (600 * NS_PER_SECOND)
-
 struct output {
 	char *name;
 	enum kind kind;
@@ -29,101 +25,6 @@ struct output {
 };
 
 /* From the configuration */
-
-static enum squeeze_kind squeeze_kind(const struct output_config *is)
-{
-	static const enum squeeze_kind kinds[] = {
-		[CONFIG_COMPRESSION_GZIP] = SQUEEZE_GZIP,
-		[CONFIG_COMPRESSION_ZSTD] = SQUEEZE_ZSTD,
-		[CONFIG_COMPRESSION_NONE] = SQUEEZE_NONE,
-	};
-
-	return kinds[is->compression];
-}
-
-static struct filewriter_options filewriter_options(const struct output_config *is, bool patient)
-{
-	return (struct filewriter_options){
-		.directory = is->directory,
-		.make = is->own_directory,
-		.take_up = !patient,
-		.sync_each = is->sync == CONFIG_FILE_SYNC_BATCH,
-		.rotate_size = is->rotate_size,
-		.rotate_ns = is->rotate_time,
-		.total_size = is->total_size,
-	};
-}
-
-/* NULL: each message goes to the topic of its category. */
-static const char *kafka_topic(const struct output_config *is, enum kind kind)
-{
-	if (kind == KIND_MESSAGES)
-		return *is->messages_topic ? is->messages_topic : NULL;
-	return kind == KIND_EVENTS ? is->events_topic : is->topic;
-}
-
-static struct kafka_settings kafka_settings(const struct output_config *is, enum kind kind)
-{
-	static const char *const codecs[] = {
-		[CONFIG_COMPRESSION_GZIP] = "gzip",
-		[CONFIG_COMPRESSION_ZSTD] = "zstd",
-		[CONFIG_COMPRESSION_NONE] = "none",
-	};
-	static const enum kafka_sasl mechanisms[] = {
-		[CONFIG_SASL_NONE] = KAFKA_SASL_NONE,
-		[CONFIG_SASL_PLAIN] = KAFKA_SASL_PLAIN,
-		[CONFIG_SASL_SCRAM_SHA_256] = KAFKA_SASL_SCRAM_SHA_256,
-		[CONFIG_SASL_SCRAM_SHA_512] = KAFKA_SASL_SCRAM_SHA_512,
-	};
-
-	return (struct kafka_settings){
-		.brokers = is->brokers,
-		.topic = kafka_topic(is, kind),
-		.compression = codecs[is->compression],
-		.keyed = kind == KIND_SPANS && is->key == CONFIG_KEY_TRACE,
-		.single = kind != KIND_SPANS,
-		.use_tls = is->tls,
-		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
-		.sasl = mechanisms[is->sasl],
-		.sasl_user = is->sasl_user,
-		.sasl_password_file = is->sasl_password_file,
-		.timeout_ns = is->timeout,
-		.retry_min_ns = is->retry_min,
-		.retry_max_ns = is->retry_max,
-	};
-}
-
-struct uplink_options output_uplink_options(
-	const struct output_config *is, enum kind kind, bool starting, bool patient)
-{
-	return (struct uplink_options){
-		.name = is->name,
-		.kind = kind,
-		.section = is->section,
-		.server = is->server,
-		.node = is->balance ? g_get_host_name() : NULL,
-		.type = (enum config_output)is->type,
-		.category = kind == KIND_EVENTS ? is->events_category : is->category,
-		.format = uplink_format(is, kind),
-		.path = kind == KIND_SPANS ? is->path : is->logs_path,
-		.headers_file = is->headers_file,
-		.proxy = is->proxy,
-		.proxy_secret_file = is->proxy_secret_file,
-		.compression = squeeze_kind(is),
-		.use_tls = is->tls,
-		.tls = {is->tls_ca, is->tls_certificate, is->tls_key},
-		.tls_later = starting,
-		.window = (uint32_t)is->window,
-		.timeout_ns = is->timeout,
-		.backoff_min_ns = is->retry_min,
-		.backoff_max_ns = is->retry_max,
-		.return_ns = is->return_interval,
-		.age_ns = AGE_NS,
-		.rate_limit = is->rate_limit,
-		.files = filewriter_options(is, patient),
-		.kafka = kafka_settings(is, kind),
-	};
-}
 
 /* Tags, what becomes of them, and shares of traces, are for spans. */
 static const struct tagrules *rules_of(const struct output_config *is, enum kind kind)
@@ -171,13 +72,19 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 
 static struct uplink *make_uplink(struct output *output, const struct output_config *is, bool starting)
 {
-	struct uplink_options options = output_uplink_options(is, output->kind, starting, output->patient);
+	struct uplink_options options = {
+		.is = is,
+		.name = output->name,
+		.kind = output->kind,
+		.node = is->balance ? g_get_host_name() : NULL,
+		.starting = starting,
+		.patient = output->patient,
+	};
 	g_autofree char *record = NULL;
 
-	options.name = output->name;
 	if (output->state && output->kind == KIND_SPANS)
 		record = g_strdup_printf("%s/written-%s", output->state, output->name);
-	options.files.record = record;
+	options.record = record;
 	return uplink_create(output->base, output->queue, &options);
 }
 

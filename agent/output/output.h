@@ -29,11 +29,8 @@ struct output_manner {
 	const char *state_directory; /* borrowed for the call */
 };
 
-/* What the configuration says of its uplink, borrowed from there; the rest as in output_manner. */
-struct uplink_options output_uplink_options(
-	const struct output_config *is, enum kind kind, bool starting, bool patient);
-
-/* Starts to deliver. NULL, having logged why, if what @is says does not do; nothing is borrowed. */
+/* Starts to deliver. NULL, having logged why, if what @is says does not do; the uplink keeps a reference to
+ * that. */
 struct output *output_create(struct event_base *base, const struct output_config *is, enum kind kind,
 	const struct output_manner *manner);
 

@@ -6,7 +6,7 @@
 struct uplink *uplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
-	return uplink_types[options->type]->create(base, queue, options);
+	return uplink_types[options->is->type]->create(base, queue, options);
 }
 
 void uplink_destroy(struct uplink *uplink)

@@ -31,41 +31,18 @@
 #include "base/address.h"
 #include "config/config.h"
 #include "core/fault.h"
-#include "files/filewriter.h"
-#include "kafka/settings.h"
 #include "net/ranking.h"
-#include "net/tls.h"
 #include "queue/queue.h"
-#include "wire/payload.h"
-#include "wire/squeeze.h"
-#include "wire/wire.h"
 
 struct uplink_options {
-	const char *name;    /* the lane's, for the log; "default": it needs none */
-	enum kind kind;      /* of the items */
-	const char *section; /* of the configuration, for the log */
-	const char *server;  /* HOST:PORT, [IPV6]:PORT, or several with commas */
-	const char *node;    /* by whose weights servers and addresses are preferred; NULL: by their order */
-	enum config_output type;
-	const char *category;          /* Scribe's */
-	enum batch_format format;      /* of what is sent */
-	const char *path;              /* HTTP's and OTLP's */
-	const char *headers_file;      /* the same; "" for none */
-	const char *proxy;             /* the same: proxyurl.h; NULL or "": none */
-	const char *proxy_secret_file; /* of its password; "": none */
-	enum squeeze_kind compression; /* of their bodies */
-	bool use_tls;
-	struct tls_options tls;
-	bool tls_later;         /* files that do not do now are a fault that may pass */
-	uint32_t window;        /* calls open at once, at most */
-	int64_t timeout_ns;     /* to connect, and from one answer to the next */
-	int64_t backoff_min_ns; /* a wait is random between this */
-	int64_t backoff_max_ns; /* and a bound that grows to this with each failure */
-	int64_t return_ns;      /* about so often a preferred server is tried while another one serves */
-	int64_t age_ns;         /* with a node: about so long a connection lasts */
-	uint64_t rate_limit;    /* bytes/s; 0: none */
-	struct filewriter_options files; /* of files, which have no more than this and the waits */
-	struct kafka_settings kafka;     /* of Kafka, beside its window, waits, and rate */
+	const struct output_config *is; /* what the configuration says; who keeps it takes a reference */
+	const char *name;               /* the lane's, for the log; "default": it needs none */
+	enum kind kind;                 /* of the items */
+	const char *node;   /* by whose weights servers and addresses are preferred; NULL: by their order */
+	int64_t age_ns;     /* with a node: about so long a connection lasts; 0: as long as is usual */
+	const char *record; /* of files: the path of written.h's; NULL: none */
+	bool starting;      /* files of TLS that do not do now are a fault that may pass */
+	bool patient;       /* an import's: what an agent that was killed left in files stays there */
 };
 
 struct uplink;
@@ -106,7 +83,7 @@ struct uplink_state {
 	struct uplink_server_state servers[ADDRESSES_MAX]; /* in the order of preference */
 };
 
-/* Starts connecting. The options are copied. NULL, having logged why, if they are invalid. */
+/* Starts connecting. NULL, having logged why, if they are invalid. */
 struct uplink *uplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options);
 

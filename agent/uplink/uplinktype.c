@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "uplink/uplinktype.h"
 
+#include "base/log.h"
 #include "config/keys.h"
 #include "config/outputtype.h"
 
@@ -31,4 +32,16 @@ enum batch_format uplink_format(const struct output_config *output, enum kind ki
 	if (kind == KIND_EVENTS)
 		return type->events;
 	return output_type_of(output)->formats ? formats[output->format] : type->spans;
+}
+
+bool uplink_create_tls(const struct uplink_options *options, struct tls **tls)
+{
+	const struct output_config *is = options->is;
+	const struct tls_options files = {is->tls_ca, is->tls_certificate, is->tls_key};
+	char why[512];
+
+	*tls = is->tls ? tls_create(&files, options->starting, why, sizeof(why)) : NULL;
+	if (is->tls && !*tls)
+		log_error("[%s]: %s", is->section, why);
+	return !is->tls || *tls;
 }

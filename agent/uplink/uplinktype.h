@@ -8,8 +8,10 @@
 
 #include <event2/event.h>
 
+#include "net/tls.h"
 #include "uplink/probe.h"
 #include "uplink/uplink.h"
+#include "wire/wire.h"
 
 /* What uplink.h says, of one kind of uplink: to servers, to Kafka, into files. */
 struct uplink_kind {
@@ -47,6 +49,9 @@ struct uplink_type {
 
 /* By enum config_output; config/outputtypes.h lists them. */
 extern const struct uplink_type *const uplink_types[CONFIG_OUTPUT_TYPES];
+
+/* What the output has of TLS, NULL for none; false, having logged why, if its files do not do. */
+bool uplink_create_tls(const struct uplink_options *options, struct tls **tls);
 
 /* The format in which the output sends items of the kind. */
 enum batch_format uplink_format(const struct output_config *output, enum kind kind);

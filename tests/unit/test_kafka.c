@@ -10,7 +10,6 @@
 #include "kafka/errors.h"
 #include "kafkacluster.h"
 #include "run.h"
-#include "uplink/kafka/inner.h"
 #include "uplink_rig.h"
 #include "wire/message.h"
 
@@ -56,9 +55,9 @@ static void on_message(const rd_kafka_message_t *message, int partition, const c
 	guint place = GPOINTER_TO_UINT(g_hash_table_lookup(found->places, key));
 
 	found->messages++;
-	/* a list of structs in TBinary */
+	/* a list of structs in TBinary, a JSON array, a field of OTLP's request */
 	ck_assert_uint_gt(message->len, 5);
-	ck_assert_uint_eq(*(uint8_t *)message->payload, 12);
+	ck_assert_uint_eq(*(uint8_t *)message->payload, "\x0c[\x0a"[rig.is.format]);
 	if (*key) {
 		ck_assert_msg(!place || place == (guint)partition + 1, "%s is in two partitions", key);
 		g_hash_table_insert(found->places, g_strdup(key), GUINT_TO_POINTER(partition + 1));
@@ -103,18 +102,12 @@ static void begin(void)
 	rig_open(&rig);
 	cluster = kafkacluster_create(3);
 	kafkacluster_add(cluster, TOPIC, PARTITIONS);
-	rig.options.type = CONFIG_OUTPUT_KAFKA;
-	rig.options.kafka = (struct kafka_settings){
-		.brokers = cluster->brokers,
-		.topic = TOPIC,
-		.compression = "zstd",
-		.tls = {"", "", ""},
-		.sasl_user = "",
-		.sasl_password_file = "",
-		.timeout_ns = 4 * NS_PER_SECOND,
-		.retry_min_ns = rig.options.backoff_min_ns,
-		.retry_max_ns = rig.options.backoff_max_ns,
-	};
+	rig.is.type = CONFIG_OUTPUT_KAFKA;
+	rig.is.brokers = (char *)cluster->brokers;
+	rig.is.topic = rig.is.events_topic = TOPIC;
+	rig.is.messages_topic = rig.is.sasl_user = rig.is.sasl_password_file = "";
+	rig.is.compression = CONFIG_COMPRESSION_ZSTD;
+	rig.is.timeout = 4 * NS_PER_SECOND;
 }
 
 static void end(void)
@@ -155,7 +148,7 @@ END_TEST
  */
 START_TEST(too_large)
 {
-	rig.options.window = 1;
+	rig.is.window = 1;
 	start(&rig);
 	push(&rig, 1);
 	deliver_all();
@@ -190,7 +183,7 @@ END_TEST
  */
 START_TEST(passing_errors)
 {
-	rig.options.window = 1;
+	rig.is.window = 1;
 	start(&rig);
 	push(&rig, 1);
 	deliver_all();
@@ -220,7 +213,7 @@ END_TEST
 
 START_TEST(topic_missing)
 {
-	rig.options.kafka.topic = "another";
+	rig.is.topic = "another";
 	rd_kafka_mock_topic_set_error(cluster->mock, "another", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
 	start(&rig);
 	push(&rig, 2);
@@ -292,9 +285,7 @@ static unsigned int count_in(const char *topic, const char *key, const char *cat
 static void begin_messages(const char *topic)
 {
 	rig.options.kind = KIND_MESSAGES;
-	rig.options.format = BATCH_MESSAGES;
-	rig.options.kafka.topic = topic;
-	rig.options.kafka.single = true;
+	rig.is.messages_topic = (char *)topic;
 	kafkacluster_add(cluster, "app", 1);
 	kafkacluster_add(cluster, "a_b", 1);
 	start(&rig);
@@ -304,7 +295,7 @@ static void begin_messages(const char *topic)
 START_TEST(messages_by_category)
 {
 	rd_kafka_mock_topic_set_error(cluster->mock, "another", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-	begin_messages(NULL);
+	begin_messages("");
 	push_messages("app", 30);
 	push_messages("another", 3);
 	push_messages("a/b", 20);
@@ -335,7 +326,7 @@ START_TEST(topic_too_long)
 {
 	g_autofree char *name = g_strnfill(600, 'x');
 
-	rig.options.kafka.topic = name;
+	rig.is.topic = name;
 	start(&rig);
 	push(&rig, 2);
 	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_UNFIT);
@@ -406,7 +397,7 @@ END_TEST
 /* No answer in time: it comes back, and goes again. */
 START_TEST(slow_brokers)
 {
-	rig.options.kafka.timeout_ns = NS_PER_SECOND;
+	rig.is.timeout = NS_PER_SECOND;
 	start(&rig);
 	push(&rig, 1);
 	deliver_all();
@@ -488,11 +479,12 @@ static void push_traces(int traces, int spans, bool records)
 /* This node's spans, and those of others, as each of the formats. */
 START_TEST(by_trace)
 {
-	static const enum batch_format formats[] = {BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON, BATCH_OTLP_SPANS};
+	static const enum config_format formats[] = {
+		CONFIG_FORMAT_THRIFT, CONFIG_FORMAT_JSON2, CONFIG_FORMAT_OTLP};
 	struct found found;
 
-	rig.options.format = formats[_i / 2];
-	rig.options.kafka.keyed = true;
+	rig.is.format = formats[_i / 2];
+	rig.is.key = CONFIG_KEY_TRACE;
 	start(&rig);
 	for (int i = 0; i < 3; i++)
 		push_traces(20, 5, _i % 2);
@@ -537,8 +529,8 @@ START_TEST(no_broker)
 	getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&address, &size);
 	snprintf(brokers, sizeof(brokers), "127.0.0.1:%u", ntohs(address.sin_port));
 	says = sayings[_i];
-	rig.options.kafka.brokers = brokers;
-	rig.options.kafka.timeout_ns = NS_PER_SECOND;
+	rig.is.brokers = brokers;
+	rig.is.timeout = NS_PER_SECOND;
 	start(&rig);
 	push(&rig, 1);
 	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault != FAULT_NONE);
@@ -553,9 +545,9 @@ END_TEST
 
 START_TEST(no_password)
 {
-	rig.options.kafka.sasl = KAFKA_SASL_PLAIN;
-	rig.options.kafka.sasl_user = "u";
-	rig.options.kafka.sasl_password_file = "/nonexistent/password";
+	rig.is.sasl = CONFIG_SASL_PLAIN;
+	rig.is.sasl_user = "u";
+	rig.is.sasl_password_file = "/nonexistent/password";
 	start(&rig);
 	RUN_UNTIL(&rig, state_of(&rig).servers[0].fault == FAULT_PASSWORD);
 	ck_assert_str_eq(state_of(&rig).error,

@@ -44,7 +44,7 @@ END_TEST
 
 START_TEST(deaf_server_times_out)
 {
-	rig.options.timeout_ns = 60 * NS_PER_MS;
+	rig.is.timeout = 60 * NS_PER_MS;
 	ACT(rig.peer, PEER_SILENT);
 	push(&rig, 6);
 	start(&rig);
@@ -69,7 +69,7 @@ END_TEST
 /* Slow is not deaf: the deadline is from one answer to the next, however many calls wait. */
 START_TEST(slow_server_keeps_its_connection)
 {
-	rig.options.window = 8;
+	rig.is.window = 8;
 	rig.peer->delay_ms = 60;
 	push(&rig, 8);
 	start(&rig);
@@ -81,7 +81,7 @@ END_TEST
 
 START_TEST(window_is_kept)
 {
-	rig.options.window = 3;
+	rig.is.window = 3;
 	rig.peer->delay_ms = 10;
 	push(&rig, 12);
 	start(&rig);
@@ -107,7 +107,7 @@ static void push_large(void)
 
 START_TEST(server_closes_within_a_call)
 {
-	rig.options.timeout_ns = 20 * NS_PER_SECOND;
+	rig.is.timeout = 20 * NS_PER_SECOND;
 	rig.peer->close_after = 100;
 	push_large();
 	start(&rig);
@@ -126,7 +126,7 @@ END_TEST
 /* The batch must not be released while it is being written. */
 START_TEST(answer_before_the_call_is_sent)
 {
-	rig.options.timeout_ns = 20 * NS_PER_SECOND;
+	rig.is.timeout = 20 * NS_PER_SECOND;
 	rig.peer->answer_early = true;
 	push_large();
 	start(&rig);
@@ -155,7 +155,7 @@ START_TEST(bad_answer_costs_the_connection)
 {
 	enum peer_act acts[] = {bad_answers[_i].act, PEER_OK};
 
-	rig.options.window = 1;
+	rig.is.window = 1;
 	peer_set_acts(rig.peer, acts, 1);
 	push(&rig, 3);
 	start(&rig);
@@ -191,9 +191,9 @@ START_TEST(try_later_is_honoured)
 {
 	int64_t begin;
 
-	rig.options.backoff_min_ns = rig.options.backoff_max_ns = 40 * NS_PER_MS;
+	rig.is.retry_min = rig.is.retry_max = 40 * NS_PER_MS;
 	ACT(rig.peer, PEER_TRY_LATER, PEER_TRY_LATER, PEER_TRY_LATER, PEER_OK);
-	rig.options.window = 1;
+	rig.is.window = 1;
 	push(&rig, 3);
 	begin = clock_monotonic();
 	start(&rig);
@@ -256,7 +256,7 @@ END_TEST
 /* The connection goes while a batch is put off and others are open: all come back in order. */
 START_TEST(lost_while_put_off)
 {
-	rig.options.window = 3;
+	rig.is.window = 3;
 	ACT(rig.peer, PEER_TRY_LATER, PEER_SILENT, PEER_SILENT, PEER_OK);
 	push(&rig, 4);
 	start(&rig);

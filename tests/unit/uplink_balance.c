@@ -272,7 +272,7 @@ START_TEST(stays_while_preferred_is_away)
 	struct fleet fleet;
 
 	open_fleet(&fleet, true);
-	fleet.rig.options.return_ns = 40 * NS_PER_MS;
+	fleet.rig.is.return_interval = 40 * NS_PER_MS;
 	peer_stop(fleet.peers[0]);
 	start(&fleet.rig);
 	for (int i = 0; i < 40; i++) {
@@ -296,7 +296,7 @@ START_TEST(failing_address_is_avoided)
 	struct fleet fleet;
 
 	open_fleet(&fleet, true);
-	fleet.rig.options.return_ns = 3600 * NS_PER_SECOND;
+	fleet.rig.is.return_interval = 3600 * NS_PER_SECOND;
 	peer_set_acts(fleet.peers[0], &failures[_i], 1);
 	peer_set_acts(fleet.peers[1], &failures[_i], 1);
 	start(&fleet.rig);
@@ -322,7 +322,7 @@ START_TEST(suspects_go_where_others_are_taken)
 	struct fleet fleet;
 
 	open_fleet(&fleet, true);
-	fleet.rig.options.return_ns = 3600 * NS_PER_SECOND;
+	fleet.rig.is.return_interval = 3600 * NS_PER_SECOND;
 	ACT(fleet.peers[0], PEER_CLOSE);
 	peer_stop(fleet.peers[0]);
 	for (int i = 0; i < MANY; i++) {
@@ -354,7 +354,7 @@ START_TEST(old_connection_is_replaced)
 
 	open_fleet(&fleet, false);
 	fleet.rig.options.age_ns = 20 * NS_PER_MS;
-	fleet.rig.options.timeout_ns = 30 * NS_PER_SECOND;
+	fleet.rig.is.timeout = 30 * NS_PER_SECOND;
 	fleet.peers[0]->delay_ms = _i * 10;
 	start(&fleet.rig);
 	while (fleet.peers[0]->connections < 10) {
@@ -377,7 +377,7 @@ START_TEST(old_connection_stays)
 	struct fleet fleet;
 
 	open_fleet(&fleet, true);
-	fleet.rig.options.age_ns = fleet.rig.options.return_ns = 20 * NS_PER_MS;
+	fleet.rig.options.age_ns = fleet.rig.is.return_interval = 20 * NS_PER_MS;
 	start(&fleet.rig);
 	deliver(&fleet, 1);
 	fleet.names.error = 3;
@@ -420,7 +420,7 @@ START_TEST(all_come_and_go)
 	struct fleet fleet;
 
 	open_fleet(&fleet, _i);
-	fleet.rig.options.return_ns = fleet.rig.options.age_ns = 15 * NS_PER_MS;
+	fleet.rig.is.return_interval = fleet.rig.options.age_ns = 15 * NS_PER_MS;
 	for (int i = 0; i < MANY; i++)
 		fleet.peers[i]->delay_ms = 1;
 	start(&fleet.rig);
@@ -451,7 +451,7 @@ START_TEST(without_it_a_connection_stays)
 
 	open_fleet(&fleet, true);
 	fleet.rig.options.node = NULL;
-	fleet.rig.options.return_ns = fleet.rig.options.age_ns = 5 * NS_PER_MS;
+	fleet.rig.is.return_interval = fleet.rig.options.age_ns = 5 * NS_PER_MS;
 	peer_stop(fleet.peers[0]);
 	peer_stop(fleet.peers[1]);
 	start(&fleet.rig);

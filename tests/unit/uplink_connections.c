@@ -73,8 +73,8 @@ START_TEST(backoff_is_bounded_and_random)
 	int64_t shortest = INT64_MAX, longest = 0;
 	GArray *at;
 
-	rig.options.backoff_min_ns = 10 * NS_PER_MS;
-	rig.options.backoff_max_ns = 80 * NS_PER_MS;
+	rig.is.retry_min = 10 * NS_PER_MS;
+	rig.is.retry_max = 80 * NS_PER_MS;
 	ACT(rig.peer, PEER_CLOSE);
 	push(&rig, 1);
 	start(&rig);
@@ -99,7 +99,7 @@ START_TEST(idle_connection_may_close)
 {
 	int64_t begin;
 
-	rig.options.backoff_min_ns = rig.options.backoff_max_ns = 2 * NS_PER_SECOND;
+	rig.is.retry_min = rig.is.retry_max = 2 * NS_PER_SECOND;
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
@@ -176,7 +176,7 @@ START_TEST(drain_cuts_a_long_wait)
 	int64_t begin;
 
 	g_random_set_seed(5318);
-	rig.options.backoff_max_ns = 3600 * NS_PER_SECOND;
+	rig.is.retry_max = 3600 * NS_PER_SECOND;
 	peer_stop(rig.peer);
 	push(&rig, 2);
 	start(&rig);
@@ -195,7 +195,7 @@ START_TEST(destroy_gives_back)
 {
 	struct entry *entry;
 
-	rig.options.window = 2;
+	rig.is.window = 2;
 	ACT(rig.peer, PEER_SILENT);
 	push(&rig, 3);
 	start(&rig);

@@ -106,7 +106,7 @@ START_TEST(half_an_answer)
 	struct dns dns;
 
 	open_dns(&dns, "127.0.0.1");
-	dns.rig.options.timeout_ns = 4 * NS_PER_SECOND;
+	dns.rig.is.timeout = 4 * NS_PER_SECOND;
 	dns.names.deaf_ipv6 = true;
 	push(&dns.rig, 1);
 	start(&dns.rig);
@@ -200,7 +200,7 @@ START_TEST(tries_hold_one_thread)
 	g_thread_join(g_thread_new("first", nothing, NULL));
 	before = count_threads();
 	open_dns(&dns, "127.0.0.1");
-	dns.rig.options.timeout_ns = 50 * NS_PER_MS;
+	dns.rig.is.timeout = 50 * NS_PER_MS;
 	dns.names.deaf = true;
 	push(&dns.rig, 1);
 	start(&dns.rig);

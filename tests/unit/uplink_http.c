@@ -53,9 +53,9 @@ START_TEST(headers_stay_with_a_connection)
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, "X-Token: mine\n", 14), 14);
 	open_web(&web, SQUEEZE_GZIP);
-	web.rig.options.headers_file = path;
+	web.rig.is.headers_file = path;
 	web.rig.options.node = "n1";
-	web.rig.options.age_ns = web.rig.options.return_ns = 20 * NS_PER_MS;
+	web.rig.options.age_ns = web.rig.is.return_interval = 20 * NS_PER_MS;
 	web.peer->header = "\r\nX-Token: mine\r\n";
 	push(&web.rig, 1);
 	start(&web.rig);
@@ -84,7 +84,7 @@ START_TEST(another_path)
 	struct web web;
 
 	open_web(&web, SQUEEZE_GZIP);
-	web.rig.options.path = web.peer->path = "/in%20here?tenant=1";
+	web.peer->path = web.rig.is.path = "/in%20here?tenant=1";
 	push(&web.rig, 1);
 	start(&web.rig);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
@@ -192,7 +192,7 @@ START_TEST(bad_answers_make_spans_wait)
 	struct web web;
 
 	open_web(&web, SQUEEZE_GZIP);
-	web.rig.options.window = 1;
+	web.rig.is.window = 1;
 	webpeer_set_answers(web.peer, answers);
 	push(&web.rig, 3);
 	start(&web.rig);
@@ -271,7 +271,7 @@ START_TEST(refusal_before_the_call_is_sent)
 	open_web(&web, SQUEEZE_NONE);
 	memset(span, 'x', 12 << 20);
 	memcpy(span, "span ", 5);
-	web.rig.options.timeout_ns = 20 * NS_PER_SECOND;
+	web.rig.is.timeout = 20 * NS_PER_SECOND;
 	web.peer->early = true;
 	ANSWER(web.peer, "HTTP/1.1 429 Slowly\r\nContent-Length: 0\r\n\r\n");
 	push_span(&web.rig, span, 12 << 20);

@@ -95,9 +95,9 @@ static void open_proxy(struct tunneller *proxy, const char *user)
 	proxy->drip = event_new(proxy->web.rig.base, -1, EV_PERSIST, on_drip, proxy);
 	event_add(proxy->drip, &often);
 	snprintf(proxy->url, sizeof(proxy->url), "http://%s127.0.0.1:%u/", user, ntohs(address.sin_port));
-	proxy->web.rig.options.proxy = proxy->url;
-	proxy->web.rig.options.use_tls = true;
-	proxy->web.rig.options.tls = (struct tls_options){"", "", ""};
+	proxy->web.rig.is.proxy = proxy->url;
+	proxy->web.rig.is.tls = true;
+	proxy->web.rig.is.tls_ca = "";
 	/* a name that is nobody's: the proxy would look it up */
 	snprintf(proxy->web.rig.server, sizeof(proxy->web.rig.server), "collector.invalid:4318");
 }
@@ -230,7 +230,7 @@ START_TEST(login_at_a_tunnel)
 	struct rig *rig = &proxy.web.rig;
 
 	open_proxy(&proxy, logins[_i].user);
-	rig->options.proxy_secret_file = logins[_i].file ? path : NULL;
+	rig->is.proxy_secret_file = logins[_i].file ? path : NULL;
 	proxy.answer = "HTTP/1.1 407 No\r\n\r\n";
 	proxy.size = strlen(proxy.answer);
 	push(rig, 1);
@@ -253,8 +253,8 @@ START_TEST(password_that_cannot_be_read)
 	struct rig *rig = &proxy.web.rig;
 
 	open_proxy(&proxy, "blkin@");
-	rig->options.use_tls = _i;
-	rig->options.proxy_secret_file = path;
+	rig->is.tls = _i;
+	rig->is.proxy_secret_file = path;
 	push(rig, 1);
 	start(rig);
 	RUN_UNTIL(rig, state_of(rig).servers[0].fault == FAULT_PASSWORD);
@@ -282,9 +282,9 @@ START_TEST(proxy_that_is_not_there)
 	struct rig *rig = &proxy.web.rig;
 
 	open_proxy(&proxy, "");
-	rig->options.use_tls = _i % 2;
-	rig->options.proxy = unreached[_i / 2].proxy;
-	rig->options.timeout_ns = 5 * NS_PER_SECOND;
+	rig->is.tls = _i % 2;
+	rig->is.proxy = (char *)unreached[_i / 2].proxy;
+	rig->is.timeout = 5 * NS_PER_SECOND;
 	push(rig, 1);
 	start(rig);
 	RUN_UNTIL(rig, state_of(rig).servers[0].fault == FAULT_PROXY);
@@ -305,7 +305,7 @@ START_TEST(requests_for_a_proxy)
 
 	open_web(&web, SQUEEZE_GZIP);
 	snprintf(proxy, sizeof(proxy), "blkin:pass@127.0.0.1:%u", web.peer->port);
-	web.rig.options.proxy = proxy;
+	web.rig.is.proxy = proxy;
 	web.peer->path = "http://collector.invalid:9411/api/v1/spans";
 	web.peer->host = "collector.invalid:9411";
 	ANSWER(web.peer,
@@ -387,7 +387,7 @@ START_TEST(connection_to_proxy_is_replaced)
 
 	open_web(&web, SQUEEZE_GZIP);
 	snprintf(proxy, sizeof(proxy), "127.0.0.1:%u", web.peer->port);
-	web.rig.options.proxy = proxy;
+	web.rig.is.proxy = proxy;
 	web.rig.options.node = "n1";
 	web.rig.options.age_ns = 20 * NS_PER_MS;
 	web.peer->path = "http://collector.invalid:9411/api/v1/spans";

@@ -58,7 +58,7 @@ START_TEST(bad_spans_are_bisected_out)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.options.window = _i < (int)LENGTH(sifts) ? 4 : 1;
+	rig.is.window = _i < (int)LENGTH(sifts) ? 4 : 1;
 	_i %= (int)LENGTH(sifts);
 	rig.peer->bad = sifts[_i].bad;
 	for (int i = 0; i < sifts[_i].batches; i++)
@@ -89,7 +89,7 @@ START_TEST(others_keep_flowing)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.options.window = 1;
+	rig.is.window = 1;
 	rig.peer->bad = first_100;
 	push_many(&rig, 100);
 	for (; good < 100; good += 5)

@@ -68,17 +68,25 @@ void rig_open(struct rig *rig)
 	rig->peer = peer_create(rig->base, "127.0.0.1");
 	rig->account = account_open("default");
 	open_queue(rig, 256 << 20);
-	rig->options = (struct uplink_options){
-		.name = "default",
+	rig->is = (struct output_config){
+		.owners = 1,
 		.section = "output",
 		.server = rig->server,
 		.category = "zipkin",
+		.path = "/api/v1/spans",
+		.headers_file = "",
+		.proxy = "",
+		.proxy_secret_file = "",
+		.tls_ca = "",
+		.tls_certificate = "",
+		.tls_key = "",
 		.window = 4,
-		.timeout_ns = 250 * NS_PER_MS,
-		.backoff_min_ns = 10 * NS_PER_MS,
-		.backoff_max_ns = 40 * NS_PER_MS,
-		.return_ns = 200 * NS_PER_MS,
+		.timeout = 250 * NS_PER_MS,
+		.retry_min = 10 * NS_PER_MS,
+		.retry_max = 40 * NS_PER_MS,
+		.return_interval = 200 * NS_PER_MS,
 	};
+	rig->options = (struct uplink_options){.is = &rig->is, .name = "default"};
 	snprintf(rig->server, sizeof(rig->server), "127.0.0.1:%u", rig->peer->port);
 	ledger_read_with(&(struct ledger){0}, &rig->account, &rig->start, 1);
 }

@@ -40,6 +40,7 @@ struct rig {
 	struct queue *queue;
 	struct fanout *fanout; /* what fills it */
 	struct uplink *uplink;
+	struct output_config is; /* nobody frees what it refers to */
 	struct uplink_options options;
 	char server[256];
 	struct account *account;

@@ -110,8 +110,8 @@ START_TEST(next_takes_over_and_first_returns)
 	int64_t begin;
 
 	open_servers(&servers, 2);
-	rig->options.timeout_ns = 100 * NS_PER_MS;
-	rig->options.backoff_min_ns = rig->options.backoff_max_ns = 2 * NS_PER_SECOND;
+	rig->is.timeout = 100 * NS_PER_MS;
+	rig->is.retry_min = rig->is.retry_max = 2 * NS_PER_SECOND;
 	start(rig);
 	deliver(&servers, 5);
 	peer_set_acts(servers.peers[0], &act, 1);
@@ -212,7 +212,7 @@ START_TEST(second_goes_too)
 	struct rig *rig = &servers.rig;
 
 	open_servers(&servers, 2);
-	rig->options.return_ns = 60 * NS_PER_SECOND;
+	rig->is.return_interval = 60 * NS_PER_SECOND;
 	peer_stop(servers.peers[0]);
 	start(rig);
 	deliver(&servers, 5);
@@ -237,7 +237,7 @@ START_TEST(all_come_and_go)
 	struct rig *rig = &servers.rig;
 
 	open_servers(&servers, 3);
-	rig->options.return_ns = 30 * NS_PER_MS;
+	rig->is.return_interval = 30 * NS_PER_MS;
 	for (int i = 0; i < 3; i++)
 		servers.peers[i]->delay_ms = 1;
 	start(rig);
@@ -309,7 +309,7 @@ START_TEST(too_many_servers)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.options.server = "a:1,b:1,c:1,d:1,e:1,f:1,g:1,h:1,i:1";
+	rig.is.server = "a:1,b:1,c:1,d:1,e:1,f:1,g:1,h:1,i:1";
 	ck_assert_ptr_null(uplink_create(rig.base, rig.queue, &rig.options));
 	rig_close(&rig);
 }
@@ -327,8 +327,8 @@ START_TEST(rate_is_kept)
 	rig_open(&rig);
 	memset(span, 'x', sizeof(span));
 	call = 27 + 1 + 15 + strlen("zipkin") + (sizeof(span) + 2) / 3 * 4;
-	rig.options.window = (uint32_t)windows[_i];
-	rig.options.rate_limit = 20 * call;
+	rig.is.window = (uint32_t)windows[_i];
+	rig.is.rate_limit = 20 * call;
 	for (int i = 0; i < 11; i++) {
 		push_span(&rig, span, sizeof(span));
 		push_batch(&rig);
@@ -350,8 +350,8 @@ START_TEST(rate_and_timeout)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.options.timeout_ns = 50 * NS_PER_MS;
-	rig.options.rate_limit = 1000;
+	rig.is.timeout = 50 * NS_PER_MS;
+	rig.is.rate_limit = 1000;
 	push(&rig, 3);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);

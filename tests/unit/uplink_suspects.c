@@ -32,9 +32,9 @@ static bool several(const char *span)
 static void open_rig(struct rig *rig)
 {
 	rig_open(rig);
-	rig->options.timeout_ns = 60 * NS_PER_MS;
-	rig->options.backoff_min_ns = 2 * NS_PER_MS;
-	rig->options.backoff_max_ns = 10 * NS_PER_MS;
+	rig->is.timeout = 60 * NS_PER_MS;
+	rig->is.retry_min = 2 * NS_PER_MS;
+	rig->is.retry_max = 10 * NS_PER_MS;
 }
 
 /* Other spans keep coming until so many are dropped. */
@@ -84,7 +84,7 @@ START_TEST(bad_span_is_found)
 
 	_i %= (int)LENGTH(failures);
 	open_rig(&rig);
-	rig.options.window = two ? 4 : 1;
+	rig.is.window = two ? 4 : 1;
 	rig.peer->bad = two ? several : seventh;
 	rig.peer->bad_act = failures[_i].act;
 	for (int i = 0; i < BATCHES; i++)
@@ -112,8 +112,8 @@ START_TEST(status_500)
 	struct web web;
 
 	open_web(&web, SQUEEZE_GZIP);
-	web.rig.options.backoff_min_ns = 2 * NS_PER_MS;
-	web.rig.options.backoff_max_ns = 10 * NS_PER_MS;
+	web.rig.is.retry_min = 2 * NS_PER_MS;
+	web.rig.is.retry_max = 10 * NS_PER_MS;
 	web.peer->bad = seventh;
 	web.peer->refusal = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n";
 	for (int i = 0; i < BATCHES; i++)

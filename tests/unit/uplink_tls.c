@@ -88,8 +88,8 @@ static void serve_tls(struct rig *rig, const char *certificate)
 static void open_tls(struct rig *rig, const char *certificate)
 {
 	rig_open(rig);
-	rig->options.use_tls = true;
-	rig->options.tls = (struct tls_options){g_strdup(file("ours", ".pem")), "", ""};
+	rig->is.tls = true;
+	rig->is.tls_ca = g_strdup(file("ours", ".pem"));
 	serve_tls(rig, certificate);
 }
 
@@ -97,15 +97,15 @@ static void close_tls(struct rig *rig)
 {
 	SSL_CTX *tls = rig->peer->tls;
 
-	g_free((char *)rig->options.tls.ca);
+	g_free(rig->is.tls_ca);
 	rig_close(rig);
 	SSL_CTX_free(tls);
 }
 
 static void use_client(struct rig *rig, const char *name)
 {
-	rig->options.tls.certificate = file(name, ".pem");
-	rig->options.tls.key = file(name, ".key");
+	rig->is.tls_certificate = (char *)file(name, ".pem");
+	rig->is.tls_key = (char *)file(name, ".key");
 }
 
 static void want_client(struct rig *rig, int version)
@@ -154,7 +154,7 @@ START_TEST(large_call_arrives_by_tls)
 	struct rig rig;
 
 	open_tls(&rig, "local");
-	rig.options.timeout_ns = 20 * NS_PER_SECOND;
+	rig.is.timeout = 20 * NS_PER_SECOND;
 	memset(span, 'x', size);
 	push_span(&rig, span, size);
 	push_batch(&rig);
@@ -230,11 +230,11 @@ END_TEST
 START_TEST(unknown_authority)
 {
 	struct rig rig;
-	const char *ca;
+	char *ca;
 
 	open_tls(&rig, "local");
-	ca = rig.options.tls.ca;
-	rig.options.tls.ca = "";
+	ca = rig.is.tls_ca;
+	rig.is.tls_ca = "";
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TLS) == 1);
@@ -242,7 +242,7 @@ START_TEST(unknown_authority)
 				       "authority in `tls-ca`"),
 		1);
 	ck_assert_uint_eq(rig.peer->calls, 0);
-	rig.options.tls.ca = ca;
+	rig.is.tls_ca = ca;
 	close_tls(&rig);
 }
 END_TEST
@@ -301,7 +301,7 @@ START_TEST(one_side_speaks_tls)
 		rig.peer->tls = NULL;
 		rig.peer->close_after = 1;
 	} else {
-		rig.options.use_tls = false;
+		rig.is.tls = false;
 	}
 	push(&rig, 1);
 	start(&rig);
@@ -362,7 +362,7 @@ START_TEST(replaced_by_tls)
 
 	open_tls(&rig, "local");
 	rig.options.node = "n1";
-	rig.options.age_ns = rig.options.return_ns = 20 * NS_PER_MS;
+	rig.options.age_ns = rig.is.return_interval = 20 * NS_PER_MS;
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
@@ -396,11 +396,11 @@ START_TEST(files_that_do_not_do)
 	struct rig rig;
 
 	open_tls(&rig, "local");
-	g_free((char *)rig.options.tls.ca);
-	rig.options.tls.ca = g_strdup(file(bad_files[_i].ca, ""));
+	g_free(rig.is.tls_ca);
+	rig.is.tls_ca = g_strdup(file(bad_files[_i].ca, ""));
 	if (*bad_files[_i].certificate) {
-		rig.options.tls.certificate = file(bad_files[_i].certificate, "");
-		rig.options.tls.key = file(bad_files[_i].key, "");
+		rig.is.tls_certificate = (char *)file(bad_files[_i].certificate, "");
+		rig.is.tls_key = (char *)file(bad_files[_i].key, "");
 	}
 	ck_assert_ptr_null(uplink_create(rig.base, rig.queue, &rig.options));
 	ck_assert_uint_eq(in_log(&rig, bad_files[_i].words), 1);

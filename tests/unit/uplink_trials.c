@@ -15,7 +15,7 @@ static struct peer *open_second(struct rig *rig)
 	second = peer_create(rig->base, "127.0.0.1");
 	used = strlen(rig->server);
 	snprintf(rig->server + used, sizeof(rig->server) - used, ",127.0.0.1:%u", second->port);
-	rig->options.return_ns = 40 * NS_PER_MS;
+	rig->is.return_interval = 40 * NS_PER_MS;
 	return second;
 }
 
@@ -65,7 +65,7 @@ START_TEST(put_off_and_refusing)
 	struct rig rig;
 	struct peer *second = open_second(&rig);
 
-	rig.options.window = 2;
+	rig.is.window = 2;
 	ACT(rig.peer, PEER_OK, PEER_OK, PEER_TRY_LATER, PEER_EXCEPTION);
 	push(&rig, 1);
 	start(&rig);
@@ -88,7 +88,7 @@ START_TEST(flapping_is_told_in_few_lines)
 	for (size_t i = 0; i < LENGTH(acts); i++)
 		acts[i] = i % 2 ? PEER_TRY_LATER : PEER_OK;
 	rig_open(&rig);
-	rig.options.backoff_max_ns = 10 * NS_PER_MS;
+	rig.is.retry_max = 10 * NS_PER_MS;
 	peer_set_acts(rig.peer, acts, LENGTH(acts));
 	start(&rig);
 	while (row(&rig, OUTPUT_ERRORS_TRY_LATER) < 20) {

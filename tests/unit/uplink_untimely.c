@@ -11,7 +11,7 @@ START_TEST(taken_before_the_call_is_sent)
 	open_web(&web, SQUEEZE_NONE);
 	memset(span, 'x', 12 << 20);
 	memcpy(span, "span ", 5);
-	web.rig.options.timeout_ns = 4 * NS_PER_SECOND;
+	web.rig.is.timeout = 4 * NS_PER_SECOND;
 	web.peer->early = true;
 	push_span(&web.rig, span, 12 << 20);
 	push_batch(&web.rig);
@@ -78,7 +78,7 @@ START_TEST(retry_after_of_the_first)
 	second = webpeer_create(web.rig.base);
 	used = strlen(web.rig.server);
 	snprintf(web.rig.server + used, sizeof(web.rig.server) - used, ",127.0.0.1:%u", second->port);
-	web.rig.options.return_ns = 50 * NS_PER_MS;
+	web.rig.is.return_interval = 50 * NS_PER_MS;
 	ANSWER(web.peer, "HTTP/1.1 429 Later\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n", WEB_GOOD);
 	start(&web.rig);
 	do {

@@ -21,10 +21,10 @@ struct filenews {
 
 struct fileuplink {
 	struct uplink uplink;
-	struct queue *queue; /* a reference: the thread may outlive the output */
+	struct queue *queue;            /* a reference: the thread may outlive the output */
+	const struct output_config *is; /* the same */
 	enum batch_format format;
-	char *label, *directory;
-	int64_t wait_min_ns, wait_max_ns;
+	char *label;
 	pthread_t thread;
 	/* the loop's */
 	void (*drained)(void *data);

@@ -29,7 +29,7 @@
 static int64_t next_look(const struct fileuplink *files)
 {
 	if (files->failed_at)
-		return files->failed_at + (files->hurry ? files->wait_min_ns : files->wait_ns);
+		return files->failed_at + (files->hurry ? files->is->retry_min : files->wait_ns);
 	if (!files->writer.since)
 		return INT64_MAX;
 	return MIN(filewriter_due(&files->writer), files->looked_at + LOOK_NS);
@@ -86,7 +86,7 @@ static void release(struct fileuplink *files)
 	pthread_mutex_destroy(&files->lock);
 	pthread_cond_destroy(&files->changed);
 	g_free(files->label);
-	g_free(files->directory);
+	output_config_unref(files->is);
 	g_free(files);
 }
 
@@ -194,7 +194,7 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 	state->lost = files->lost;
 	state->lost_at = files->lost_at;
 	pthread_mutex_unlock(&files->lock);
-	one->server = files->directory;
+	one->server = files->is->directory;
 	one->serving = true;
 	one->up = !one->error[0];
 	state->server_count = 1;
@@ -255,18 +255,25 @@ static enum filelines_are lines_of(enum batch_format format)
 static void init(struct fileuplink *files, const struct uplink_options *options)
 {
 	bool named = strcmp(options->name, "default") != 0;
-	struct filewriter_options to = options->files;
+	const struct output_config *is = options->is;
+	const struct filewriter_options to = {
+		.directory = is->directory,
+		.lines = lines_of(files->format),
+		.make = is->own_directory,
+		.take_up = !options->patient,
+		.record = options->record,
+		.sync_each = is->sync == CONFIG_FILE_SYNC_BATCH,
+		.rotate_size = is->rotate_size,
+		.rotate_ns = is->rotate_time,
+		.total_size = is->total_size,
+	};
 	pthread_condattr_t attr;
 
 	files->uplink.kind = &kind;
-	files->format = options->format;
-	files->directory = g_strdup(options->files.directory);
-	files->label = g_strconcat(named ? options->name : "", named ? " in " : "", files->directory, NULL);
-	files->wait_min_ns = options->backoff_min_ns;
-	files->wait_max_ns = options->backoff_max_ns;
-	to.lines = lines_of(options->format);
+	files->is = output_config_ref(is);
+	files->label = g_strconcat(named ? options->name : "", named ? " in " : "", is->directory, NULL);
 	filewriter_init(&files->writer, &to);
-	filelines_init(&files->lines, options->format);
+	filelines_init(&files->lines, files->format);
 	pthread_mutex_init(&files->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -282,6 +289,7 @@ static struct uplink *create(
 {
 	struct fileuplink *files = g_new0(struct fileuplink, 1);
 
+	files->format = uplink_format(options->is, options->kind);
 	init(files, options);
 	files->queue = queue_ref(queue);
 	files->news = event_new(base, -1, EV_PERSIST, on_news, files);
@@ -291,7 +299,7 @@ static struct uplink *create(
 	if (pthread_create(&files->thread, NULL, run, files) == 0)
 		return &files->uplink;
 	log_error("[%s]: its thread cannot be started: too many threads, or too little memory",
-		options->section);
+		options->is->section);
 	event_free(files->news);
 	release(files);
 	return NULL;

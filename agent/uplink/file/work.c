@@ -73,7 +73,7 @@ static void fail(struct fileuplink *files, int error)
 {
 	enum fault fault = fault_of_file(error);
 
-	files->wait_ns = clock_backoff(files->wait_min_ns, files->failures++, files->wait_max_ns);
+	files->wait_ns = clock_backoff(files->is->retry_min, files->failures++, files->is->retry_max);
 	files->failed_at = clock_monotonic();
 	account_add(queue_account(files->queue), fault_row(fault), 1);
 	pthread_mutex_lock(&files->lock);

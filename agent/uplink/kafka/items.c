@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "uplink/payloads.h"
+#include "uplink/uplinktype.h"
 #include "wire/message.h"
 
 void topic_name(char name[TOPIC_SIZE], const uint8_t *category, size_t size)
@@ -31,10 +32,12 @@ gboolean topic_admit(GHashTable *topics, const char *name)
 
 void kafkaitems_init(struct kafkaitems *items, const struct uplink_options *options)
 {
-	*items = (struct kafkaitems){.keyed = options->kafka.keyed};
-	if (!options->kafka.single)
-		items->payload = payload_create(options->format, false);
-	else if (!options->kafka.topic)
+	const struct output_config *is = options->is;
+
+	*items = (struct kafkaitems){.keyed = settings_keyed(is, options->kind)};
+	if (!settings_single(options->kind))
+		items->payload = payload_create(uplink_format(is, options->kind), false);
+	else if (!settings_topic(is, options->kind))
 		items->topics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 

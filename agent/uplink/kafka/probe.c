@@ -33,27 +33,30 @@ static void on_ended(void *cargo, const struct message_end *message, void *data)
 		message->fault, message->words);
 }
 
-static void put_spans(const struct kafkaprobe *probe, struct buffer *bytes, char key[BYTRACE_KEY])
+static void put_spans(
+	const struct kafkaprobe *probe, enum batch_format format, struct buffer *bytes, char key[BYTRACE_KEY])
 {
-	struct payload *payload = payload_create(probe->options->format, false);
+	struct payload *payload = payload_create(format, false);
 	const struct run *run = probe->probe.run;
 
 	payload_append(payload, run, bytes);
-	bytrace_key((uint8_t)probe->options->format, run->spans, run->size, key);
+	bytrace_key((uint8_t)format, run->spans, run->size, key);
 	payload->destroy(payload);
 }
 
 static void send_message(struct kafkaprobe *probe)
 {
-	const struct kafka_settings *is = &probe->options->kafka;
+	const struct output_config *is = probe->options->is;
+	const enum kind kind = probe->options->kind;
+	const enum batch_format format = uplink_format(is, kind);
 	struct kafkaitem item = {{0}};
 	struct message_end failed;
 
-	if (is->single) {
-		kafkaitem_single(&item, probe->options->format, probe->probe.run, !is->topic);
+	if (settings_single(kind)) {
+		kafkaitem_single(&item, format, probe->probe.run, !settings_topic(is, kind));
 	} else {
-		put_spans(probe, &item.bytes, item.key);
-		item.label.key = is->keyed ? item.key : NULL;
+		put_spans(probe, format, &item.bytes, item.key);
+		item.label.key = settings_keyed(is, kind) ? item.key : NULL;
 		item.label.key_size = strlen(item.key);
 	}
 	if (!producer_send(probe->producer, &item.label, &item.bytes, NULL, &failed))
@@ -99,7 +102,8 @@ static void on_begun(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
-	probe->producer = producer_create(probe->base, &probe->options->kafka, &handler, &why);
+	probe->producer =
+		producer_create(probe->base, probe->options->is, probe->options->kind, &handler, &why);
 	if (probe->producer)
 		producer_ask(probe->producer);
 	else
@@ -123,10 +127,10 @@ size_t kafkaprobe_begin(struct event_base *base, const struct uplink_options *op
 
 	probe->probe.destroy = destroy;
 	/* one for the question about the topic, one for the message */
-	probe_init(&probe->probe, base, run, 2 * options->kafka.timeout_ns + NS_PER_SECOND, on_deadline);
+	probe_init(&probe->probe, base, run, 2 * options->is->timeout + NS_PER_SECOND, on_deadline);
 	probe->base = base;
 	probe->options = options;
-	probe->probe.result.server = options->kafka.brokers;
+	probe->probe.result.server = options->is->brokers;
 	probe->begun = evtimer_new(base, on_begun, probe);
 	if (!probe->begun)
 		g_error("out of memory");

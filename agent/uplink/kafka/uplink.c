@@ -21,7 +21,6 @@
 #include "uplink/health.h"
 #include "uplink/kafka/inner.h"
 #include "uplink/kafka/items.h"
-#include "uplink/kafka/options.h"
 #include "uplink/ratelimit.h"
 
 /* With keys, messages are small; librdkafka takes no more than 100,000. */
@@ -32,7 +31,8 @@ struct kafkauplink {
 	struct uplink uplink;
 	struct event_base *base;
 	struct queue *queue;
-	struct kafkaoptions *options;
+	const struct output_config *is; /* a reference */
+	enum kind kind;                 /* of the items */
 	struct kafkaitems items;
 	struct producer *producer; /* NULL: until the next try */
 	struct delivery delivery;
@@ -92,7 +92,7 @@ static void take_refusal(struct kafkauplink *kafka, struct piece *piece, const c
 	if (kafka->items.topics) { /* the next one goes elsewhere, and may be taken */
 		delivery_drop(&kafka->delivery, piece, words);
 		health_refused(&kafka->health, 1, words);
-	} else if (kafka->options->settings.keyed && !kafka->delivery.alone) {
+	} else if (kafka->items.keyed && !kafka->delivery.alone) {
 		entry->alone = true;
 		delivery_put_back(&kafka->delivery, piece);
 	} else if (delivery_refused(&kafka->delivery, piece, words)) {
@@ -139,9 +139,9 @@ static uint32_t window(const struct kafkauplink *kafka)
 {
 	if (kafka->health.failing || !kafka->took)
 		return 1;
-	return kafka->options->settings.keyed || kafka->options->settings.single
-		       ? MIN(kafka->options->window * KEYED_WINDOW, KEYED_MAX)
-		       : kafka->options->window;
+	return kafka->items.keyed || settings_single(kafka->kind)
+		       ? MIN((uint32_t)kafka->is->window * KEYED_WINDOW, KEYED_MAX)
+		       : (uint32_t)kafka->is->window;
 }
 
 static struct piece *take(struct kafkauplink *kafka)
@@ -238,7 +238,7 @@ static void make_producer(struct kafkauplink *kafka)
 	struct kafka_why why;
 
 	kafkaitems_forget(&kafka->items);
-	kafka->producer = producer_create(kafka->base, &kafka->options->settings, &handler, &why);
+	kafka->producer = producer_create(kafka->base, kafka->is, kafka->kind, &handler, &why);
 	if (!kafka->producer)
 		fail(kafka, why.fault, why.words);
 }
@@ -333,7 +333,7 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 	struct uplink_server_state *one = &state->servers[0];
 
 	memset(state, 0, sizeof(*state));
-	one->server = kafka->options->settings.brokers;
+	one->server = kafka->is->brokers;
 	one->serving = true;
 	one->up = kafka->known && !kafka->health.error[0];
 	health_read(&kafka->health, one);
@@ -355,7 +355,7 @@ static void destroy(struct uplink *owned)
 	event_free(kafka->paced);
 	event_free(kafka->checked);
 	kafkaitems_free(&kafka->items);
-	kafkaoptions_free(kafka->options);
+	output_config_unref(kafka->is);
 	g_free(kafka);
 }
 
@@ -369,24 +369,28 @@ static const struct uplink_kind kind = {
 struct uplink *kafkauplink_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
-	struct kafkaoptions *copy = kafkaoptions_create(options);
+	const struct output_config *is = options->is;
 	struct kafkauplink *kafka;
+	struct tls *tls;
 
-	if (!copy)
+	/* files that do not do are better found before librdkafka does, which says less of them */
+	if (!uplink_create_tls(options, &tls))
 		return NULL;
+	tls_free(tls);
 	kafka = g_new0(struct kafkauplink, 1);
 	kafka->uplink.kind = &kind;
 	kafka->base = base;
 	kafka->queue = queue;
-	kafka->options = copy;
-	kafka->rate.limit = options->rate_limit;
+	kafka->is = output_config_ref(is);
+	kafka->kind = options->kind;
+	kafka->rate.limit = is->rate_limit;
 	kafkaitems_init(&kafka->items, options);
-	health_label(kafka->label, sizeof(kafka->label), options->name, copy->settings.brokers);
-	delivery_init(&kafka->delivery, queue, options->format);
-	kafka->delivery.by_trace = copy->settings.keyed;
+	health_label(kafka->label, sizeof(kafka->label), options->name, is->brokers);
+	delivery_init(&kafka->delivery, queue, uplink_format(is, options->kind));
+	kafka->delivery.by_trace = kafka->items.keyed;
 	health_init(&kafka->health, kafka->label, options->kind);
 	backoff_init(&kafka->backoff, base, on_rested, kafka);
-	backoff_set_pace(&kafka->backoff, options->backoff_min_ns, options->backoff_max_ns);
+	backoff_set_pace(&kafka->backoff, is->retry_min, is->retry_max);
 	kafka->paced = evtimer_new(base, on_checked, kafka);
 	kafka->checked = evtimer_new(base, on_checked, kafka);
 	if (!kafka->paced || !kafka->checked)

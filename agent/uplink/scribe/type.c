@@ -8,11 +8,11 @@ static struct wire *create_wire(const struct uplink_options *options, const stru
 	(void)address;
 	switch (options->kind) {
 	case KIND_EVENTS:
-		return scribe_create_plain(options->category);
+		return scribe_create_plain(options->is->events_category);
 	case KIND_MESSAGES:
 		return scribe_create_messages();
 	default:
-		return scribe_create(options->category);
+		return scribe_create(options->is->category);
 	}
 }
 

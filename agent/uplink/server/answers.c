@@ -109,7 +109,7 @@ struct link *server_link(
 	const struct server_shared *shared = server->shared;
 	bool patient = server->unended % PATIENCE_AGAIN == 0;
 	struct link_options options = {
-		{&server->address, shared->timeout_ns, shared->tls, shared->proxy, shared->node,
+		{&server->address, shared->is->timeout, shared->tls, shared->proxy, shared->node,
 			&server->avoided, beside ? &server->reached : NULL},
 		window, patient ? PATIENCE_NS : PATIENCE_LOST_NS};
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "config/outputtype.h"
 #include "uplink/server/link.h"
 
 /* What the limit of all exceeds that of each part by. */
@@ -95,20 +96,20 @@ static struct probe *create(struct event_base *base, const struct uplink_options
 	struct serverprobe *probe = memory_get(sizeof(*probe));
 	struct link_handler handler = {on_up, on_answered, on_idle, on_down, probe};
 	struct link_options link = {.window = 1, .patience_ns = PATIENCE_NS};
-	char why[512];
+	const struct output_config *is = options->is;
 
 	probe->probe.destroy = destroy;
-	probe_init(&probe->probe, base, run, options->timeout_ns + MORE_NS(options->timeout_ns), on_deadline);
+	probe_init(&probe->probe, base, run, is->timeout + MORE_NS(is->timeout), on_deadline);
 	probe->address = *address;
-	probe->timeout_ns = options->timeout_ns;
+	probe->timeout_ns = is->timeout;
 	address_print(address, probe->server);
 	probe->probe.result.server = probe->server;
-	probe->wire = uplink_types[options->type]->wire(options, address);
-	/* files that do not do are found by the connection, which says so */
-	probe->tls = options->use_tls ? tls_create(&options->tls, true, why, sizeof(why)) : NULL;
-	probe->proxy = proxy_create(options->proxy, options->proxy_secret_file);
+	probe->wire = uplink_types[is->type]->wire(options, address);
+	/* with files that do not do it is the connection that says so */
+	uplink_create_tls(options, &probe->tls);
+	probe->proxy = proxy_create(is->proxy, is->proxy_secret_file);
 	link.connection = (struct connection_options){.address = &probe->address,
-		.timeout_ns = options->timeout_ns,
+		.timeout_ns = is->timeout,
 		.tls = probe->tls,
 		.proxy = probe->proxy};
 	probe->link = link_create(base, &link, probe->wire, &handler);
@@ -119,7 +120,7 @@ size_t serverprobe_begin(struct event_base *base, const struct uplink_options *o
 	struct probe *probes[ADDRESSES_MAX])
 {
 	struct address addresses[ADDRESSES_MAX];
-	size_t count = address_parse_list(options->server, addresses);
+	size_t count = output_servers(options->is, addresses);
 
 	for (size_t i = 0; i < count; i++)
 		probes[i] = create(base, options, &addresses[i], run);

@@ -22,7 +22,7 @@ static void set_timer(struct server *server, double ns)
 /* At random, so that the agents of a cluster do not all come back at once. */
 static double until_return(const struct server *server)
 {
-	return g_random_double_range(0.5, 1.5) * (double)server->shared->return_ns;
+	return g_random_double_range(0.5, 1.5) * (double)server->shared->is->return_interval;
 }
 
 void server_plan_renewal(struct server *server)
@@ -120,7 +120,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 		set_timer(server, until_return(server));
 	} else {
 		server->avoided.count = 0;
-		server->next = server_link(server, server->shared->window, false, &handler);
+		server->next = server_link(server, server->shared->is->window, false, &handler);
 	}
 }
 

@@ -135,7 +135,7 @@ void server_watch_oldest(struct server *server)
 {
 	server->proving = false;
 	if (open_calls(server) > 0)
-		set_timer(server->deadline, server->shared->timeout_ns);
+		set_timer(server->deadline, server->shared->is->timeout);
 	else
 		event_del(server->deadline);
 }
@@ -162,7 +162,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	}
 	if (server->link && link_take_rest(server->link))
 		return;
-	snprintf(why, sizeof(why), "no answer within %g s", (double)server->shared->timeout_ns / 1e9);
+	snprintf(why, sizeof(why), "no answer within %g s", (double)server->shared->is->timeout / 1e9);
 	fail(server, FAULT_NO_ANSWER, why);
 }
 
@@ -336,7 +336,7 @@ static void start_link(struct server *server)
 
 	server->answered = server->taking = false;
 	server_forget_avoided(server);
-	server->link = server_link(server, server->shared->window, false, &handler);
+	server->link = server_link(server, server->shared->is->window, false, &handler);
 }
 
 /* For the uplink */
@@ -381,12 +381,12 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	address_print(address, server->name);
 	server->wire = wire;
 	delivery_init(&server->delivery, shared->queue, shared->format);
-	courtesy_init(&server->courtesy, shared->window);
+	courtesy_init(&server->courtesy, (uint32_t)shared->is->window);
 	health_label(server->label, sizeof(server->label), output, server->name);
 	g_strlcat(server->label, shared->way, sizeof(server->label));
 	health_init(&server->health, server->label, shared->kind);
 	backoff_init(&server->backoff, shared->base, on_rested, server);
-	backoff_set_pace(&server->backoff, shared->backoff_min_ns, shared->backoff_max_ns);
+	backoff_set_pace(&server->backoff, shared->is->retry_min, shared->is->retry_max);
 	server->deadline = evtimer_new(shared->base, on_deadline, server);
 	if (!server->deadline)
 		g_error("out of memory");

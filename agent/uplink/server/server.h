@@ -19,6 +19,7 @@
 
 #include "base/address.h"
 #include "base/proxyurl.h"
+#include "config/config.h"
 #include "queue/queue.h"
 #include "uplink/backoff.h"
 #include "uplink/delivery.h"
@@ -48,17 +49,15 @@ struct server;
 struct server_shared {
 	struct event_base *base;
 	struct queue *queue;
+	const struct output_config *is;
 	enum kind kind;           /* of the items */
 	enum batch_format format; /* that the wire sends */
 	struct ratelimit *rate;
 	struct tls *tls;     /* NULL: plain TCP */
 	struct proxy *proxy; /* NULL: none */
 	const char *way;     /* the words for that */
-	uint32_t window;
-	int64_t timeout_ns, backoff_min_ns, backoff_max_ns;
-	const char *node;          /* whose weights choose among addresses; NULL: the system's order does */
-	int64_t return_ns, age_ns; /* with a node: after about so long a link is replaced that leads
-				      elsewhere, and any */
+	const char *node;    /* whose weights choose among addresses; NULL: the system's order does */
+	int64_t age_ns;      /* with a node: after about so long a link is replaced, wherever it leads */
 	/* Something happened; the role may be changed from here. Called last of all. */
 	void (*news)(struct server *server, enum server_news news, void *data);
 	/* The rate allows nothing before @wait_ns are over: pump then. */

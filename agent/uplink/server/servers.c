@@ -14,15 +14,17 @@
 #include "uplink/server/servers.h"
 #include "uplink/server/suspects.h"
 
+/* About so long a connection lasts, where nodes share servers out among them: by then they have noticed
+ * addresses that a name has got. */
+#define AGE_NS (600 * NS_PER_SECOND)
+
 struct servers {
 	struct uplink uplink;
 	struct server_shared shared;
-	enum config_output type;
 	struct server *servers[ADDRESSES_MAX];
 	struct suspects *suspects;
 	size_t count;
-	size_t serving; /* index of the server in use */
-	int64_t return_ns;
+	size_t serving;          /* index of the server in use */
 	struct event *returning; /* time to try those that come before it */
 	struct event *paced;     /* when a limit of the rate allows more: */
 	int64_t paced_at;        /* then, CLOCK_MONOTONIC ns, if it is pending */
@@ -80,8 +82,8 @@ static bool may_serve(const struct server *server)
 static void plan_return(struct servers *uplink)
 {
 	if (uplink->serving > 0)
-		set_timer(
-			uplink->returning, (int64_t)((0.5 + g_random_double()) * (double)uplink->return_ns));
+		set_timer(uplink->returning,
+			(int64_t)((0.5 + g_random_double()) * (double)uplink->shared.is->return_interval));
 	else
 		event_del(uplink->returning);
 }
@@ -275,7 +277,7 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 	if (uplink->node && uplink->servers[uplink->serving]->up)
 		state->reached = uplink->servers[uplink->serving]->reached;
 	suspects_read_state(uplink->suspects, &state->suspects);
-	state->type = output_types[uplink->type]->name;
+	state->type = output_type_of(uplink->shared.is)->name;
 	state->server = serving->server;
 	memcpy(state->error, serving->error, sizeof(state->error));
 }
@@ -293,6 +295,7 @@ static void destroy(struct uplink *owned)
 	event_free(uplink->paced);
 	event_free(uplink->returning);
 	event_free(uplink->drained_event);
+	output_config_unref(uplink->shared.is);
 	tls_free(uplink->shared.tls);
 	proxy_free(uplink->shared.proxy);
 	g_free(uplink->node);
@@ -308,18 +311,6 @@ static const struct uplink_kind kind = {
 
 /* From the options */
 
-/* Returns 0, or -1 having logged why not. */
-static int create_tls(const struct uplink_options *options, struct tls **tls)
-{
-	char why[512];
-
-	*tls = options->use_tls ? tls_create(&options->tls, options->tls_later, why, sizeof(why)) : NULL;
-	if (!options->use_tls || *tls)
-		return 0;
-	log_error("[%s]: %s", options->section, why);
-	return -1;
-}
-
 static void create_servers(
 	struct servers *uplink, const struct uplink_options *options, const struct address *addresses)
 {
@@ -330,50 +321,45 @@ static void create_servers(
 		g_error("out of memory");
 	for (size_t i = 0; i < uplink->count; i++)
 		uplink->servers[i] = server_create(&uplink->shared, options->name, &addresses[i],
-			uplink_types[options->type]->wire(options, &addresses[i]));
+			uplink_types[options->is->type]->wire(options, &addresses[i]));
 	uplink->suspects = suspects_create(&uplink->shared, uplink->servers[0]);
 }
 
 struct uplink *servers_create(
 	struct event_base *base, struct queue *queue, const struct uplink_options *options)
 {
+	const struct output_config *is = options->is;
 	struct address addresses[ADDRESSES_MAX];
-	size_t count = address_parse_list(options->server, addresses);
+	size_t count = output_servers(is, addresses);
 	struct servers *uplink;
 	struct tls *tls;
 
 	if (count == 0) {
-		log_error("[%s]: `server = %s` is not HOST:PORT", options->section, options->server);
+		log_error("[%s]: `server = %s` is not HOST:PORT", is->section, is->server);
 		return NULL;
 	}
-	if (create_tls(options, &tls) != 0)
+	if (!uplink_create_tls(options, &tls))
 		return NULL;
 	uplink = g_new0(struct servers, 1);
 	uplink->uplink.kind = &kind;
-	uplink->type = options->type;
 	uplink->count = count;
-	uplink->return_ns = options->return_ns;
 	uplink->node = g_strdup(options->node);
 	if (uplink->node)
 		rendezvous_sort(uplink->node, addresses, count);
-	uplink->rate.limit = options->rate_limit;
-	proxyurl_way(options->proxy, uplink->way);
+	uplink->rate.limit = is->rate_limit;
+	proxyurl_way(is->proxy, uplink->way);
 	uplink->shared = (struct server_shared){
 		.base = base,
 		.queue = queue,
+		.is = output_config_ref(is),
 		.kind = options->kind,
-		.format = options->format,
+		.format = uplink_format(is, options->kind),
 		.rate = &uplink->rate,
 		.tls = tls,
-		.proxy = proxy_create(options->proxy, options->proxy_secret_file),
+		.proxy = proxy_create(is->proxy, is->proxy_secret_file),
 		.way = uplink->way,
-		.window = MAX(options->window, 1),
-		.timeout_ns = options->timeout_ns,
-		.backoff_min_ns = options->backoff_min_ns,
-		.backoff_max_ns = options->backoff_max_ns,
 		.node = uplink->node,
-		.return_ns = options->return_ns,
-		.age_ns = options->age_ns,
+		.age_ns = options->age_ns ? options->age_ns : AGE_NS,
 		.news = on_news,
 		.paced = on_pace_wanted,
 		.then = what_then,

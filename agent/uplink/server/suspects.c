@@ -54,8 +54,8 @@ static void set_pace(struct suspects *suspects)
 	const struct server_shared *shared = suspects->shared;
 	bool proven = suspects->error[0];
 
-	backoff_set_pace(&suspects->backoff, proven ? shared->backoff_max_ns : shared->backoff_min_ns,
-		(proven ? REST_FACTOR : 1) * shared->backoff_max_ns);
+	backoff_set_pace(&suspects->backoff, proven ? shared->is->retry_max : shared->is->retry_min,
+		(proven ? REST_FACTOR : 1) * shared->is->retry_max);
 }
 
 static void rest(struct suspects *suspects)
@@ -117,7 +117,7 @@ static void count_error(struct suspects *suspects, enum fault fault)
 static bool send_next(struct suspects *suspects)
 {
 	struct piece *piece = delivery_take(&suspects->delivery, DELIVERY_BEGUN, 0);
-	struct timeval time = clock_timeval(suspects->shared->timeout_ns);
+	struct timeval time = clock_timeval(suspects->shared->is->timeout);
 	struct run run;
 
 	if (!piece)
@@ -182,7 +182,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	snprintf(why, sizeof(why), "no answer within %g s", (double)suspects->shared->timeout_ns / 1e9);
+	snprintf(why, sizeof(why), "no answer within %g s", (double)suspects->shared->is->timeout / 1e9);
 	piece = link_take_back(suspects->link, &whole);
 	count_error(suspects, FAULT_NO_ANSWER);
 	piece->sent_before |= whole;

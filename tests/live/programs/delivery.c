@@ -82,8 +82,7 @@ static int64_t made(void)
 static void create_queue(void)
 {
 	struct queue_limits limits = {.bytes = 4 << 20};
-	struct outlet outlet = {
-		.limits = {.kind = KIND_SPANS, .spans = BATCH_SPANS, .bytes = 64 * 1024}};
+	struct outlet outlet = {.limits = {.kind = KIND_SPANS, .spans = BATCH_SPANS, .bytes = 64 * 1024}};
 
 	account = account_open("default");
 	queue = outlet.queue = queue_create(&limits, account, wake, NULL);
@@ -101,17 +100,19 @@ static void start(const char *server, const char *directory)
 		.replay_share = 100,
 		.replay_floor = 100000,
 	};
-	struct uplink_options options = {
-		.name = "default",
+	static struct output_config is = {
+		.owners = 1,
 		.section = "output",
-		.server = server,
 		.category = "zipkin",
+		.proxy = "",
+		.proxy_secret_file = "",
 		.window = 4,
-		.timeout_ns = 300 * NS_PER_MS,
-		.backoff_min_ns = 5 * NS_PER_MS,
-		.backoff_max_ns = 50 * NS_PER_MS,
-		.return_ns = NS_PER_SECOND,
+		.timeout = 300 * NS_PER_MS,
+		.retry_min = 5 * NS_PER_MS,
+		.retry_max = 50 * NS_PER_MS,
+		.return_interval = NS_PER_SECOND,
 	};
+	struct uplink_options options = {.is = &is, .name = "default"};
 	struct timeval often = {0, 2000};
 
 	signal(SIGPIPE, SIG_IGN);
@@ -123,6 +124,7 @@ static void start(const char *server, const char *directory)
 	event_add(tick, &often);
 	create_queue();
 	spooler = spooler_create(&spool, queue);
+	is.server = (char *)server;
 	uplink = uplink_create(base, queue, &options);
 	if (!spooler || !uplink)
 		exit(EXIT_FAILURE);
