@@ -264,7 +264,7 @@ def test_look_into_the_spool(node):
         assert code == 0
         for line in out.splitlines():
             batch = json.loads(line)
-            assert batch["spans"] > 0 and (batch["output"], batch["format"]) == ("default", "zipkin-spans")
+            assert batch["spans"] > 0 and (batch["output"], batch["format"]) == ("default", "spans")
     ledger = node.wait_ledger(lambda ledger: ledger.spooled == 50000, 30, "all to be in the spool")
     code, out, _ = spool(node, "list", "--json", "--directory", state)
     batches = [json.loads(line) for line in out.splitlines()]
@@ -272,7 +272,7 @@ def test_look_into_the_spool(node):
     assert all(batch["oldest"] <= batch["newest"] for batch in batches)
     out = spool(node, "list", *config)[1].splitlines()
     assert len(out) == len(batches) + 3
-    assert out[0] == "output default" and out[1].split()[-1] == "format" and out[2].split()[-1] == "zipkin-spans"
+    assert out[0] == "output default" and out[1].split()[-1] == "format" and out[2].split()[-1] == "spans"
     assert out[-1].startswith(f"{len(batches)} batches, 50000 spans, ")
     node.agent.stop()
     whole = (0, f"output default: OK, {len(batches)} batches in {state}/spool.db\n")

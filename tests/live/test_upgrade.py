@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What an agent of version 0.1 left on disk is taken over: tests/fixtures/state-0.1/README says what that is."""
+"""What agents of before left on disk is taken over: README in tests/fixtures/state-0.1 and state-0.2 says what that is."""
 
 import os
 import shutil
 
+import pytest
 from expect import check_load
+from rig.jsonsink import JsonSink
 from rig.load import KEEP
 from rig.node import TOP
+from rig.otlpsink import OtlpSink
 from rig.process import free_port
 from rig.scribe import Receiver
 
@@ -15,11 +18,11 @@ READ = 191  # events
 STEPS = ["cs", "step 1", "step 2", "step 3", "step 4", "cr"]
 
 
-def take_over(node, port):
+def take_over(node, port, version="0.1", **sections):
     """Starts today's agent on what the earlier one left."""
-    fixture = os.path.join(TOP, "tests/fixtures/state-0.1")
+    fixture = os.path.join(TOP, f"tests/fixtures/state-{version}")
     shutil.copytree(fixture, node.path("state"), ignore=shutil.ignore_patterns("README", "make.py"))
-    return node.start_agent(port, session=KEEP)
+    return node.start_agent(port, session=KEEP, **sections)
 
 
 def ordinal_of(span):
@@ -68,3 +71,43 @@ def test_spool_and_spans_in_assembly(node):
     receiver.wait_for(LOAD + WHOLE + OPEN)
     check_spans(receiver.spans())
     check_nothing_is_wrong(node)
+
+
+def ids_of(sink):
+    """Sorted, and the tags `worker`, which are the program's own, and `site`, which the output's."""
+    if isinstance(sink, OtlpSink):
+        spans = [(span.trace_id.hex(), span.span_id.hex(), tags["worker"], {**tags, **resource}.get("site")) for resource, span, tags in sink.spans]
+    else:
+        spans = [(span["traceId"], span["id"], span["tags"]["worker"], span["tags"].get("site")) for span in sink.spans]
+    return sorted((trace[-16:], span, str(worker), site) for trace, span, worker, site in spans)
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["as it was stored", "in another format"])
+def test_spools_of_each_format(node, turned):
+    """Spans that were encoded before they were stored: each arrives once, with the tags of then, in whatever format is asked for today."""
+    receiver, sinks = Receiver(node, free_port()), [JsonSink(), OtlpSink()]
+    away = {"tags": "site=a1"}
+    json = dict(away, type="http", format="json2", server=f"127.0.0.1:{sinks[0].port}")
+    otlp = dict(away, type="otlp", server=f"127.0.0.1:{sinks[1].port}")
+    receiver.start()
+    take_over(node, receiver.port, "0.2", **{"output json": otlp if turned else json, "output otlp": json if turned else otlp})
+    receiver.wait_for(LOAD)
+    for sink in sinks:
+        sink.wait_for(LOAD)
+    node.wait_ledger(lambda ledger: ledger.idle(), 30, "all to be counted")
+    check_load(receiver.spans(), 1, 1, LOAD)
+    stored = ids_of(sinks[0])
+    assert len(stored) == LOAD and len(set(stored)) == LOAD and ids_of(sinks[1]) == stored
+    assert {site for _, _, _, site in stored} == {"a1"}
+
+
+def test_what_was_stored_for_scribe_goes_by_otlp(node):
+    """Every id, and every field that both can say."""
+    sink = OtlpSink()
+    take_over(node, sink.port, "0.2", output={"type": "otlp", "tags": "site=b2"})
+    node.wait_ledger(lambda ledger: ledger.sent == LOAD and ledger.spooled == 0, 30, "all to be delivered")
+    spans = [span for _, span, _ in sink.spans]
+    assert len(spans) == len({span.span_id for span in spans}) == LOAD
+    for resource, span, tags in sink.spans:
+        assert resource["service.name"] == "load-0" and resource["site"] == "b2"
+        assert span.name and span.start_time_unix_nano < span.end_time_unix_nano and "worker" in tags
