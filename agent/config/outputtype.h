@@ -32,15 +32,14 @@ struct output_port {
 #define REMEDY_PATH "{path}"
 
 struct output_type {
-	const char *name; /* as `type` has it, */
-	const char *also; /* and what others call it, "|name|other|"; NULL: nothing else */
-	unsigned takes;   /* of enum config_takes: what it can take; 0: it delivers nothing */
-	unsigned keys;    /* of enum config_keys_for: what goes with it */
-	unsigned formats; /* a bit for each enum config_format that it has; 0: it has no choice */
-	const char
-		*place;   /* the key that says where it delivers to: servers, or a directory; NULL: nowhere */
-	const char *port; /* that such a server usually has */
-	const char *intake; /* the key of [input] for what it sends, which so might come back; NULL: none is */
+	const char *name;   /* as `type` has it, */
+	const char *also;   /* and what others call it, "|name|other|"; NULL: nothing else */
+	unsigned takes;     /* of enum config_takes: what it can take; 0: it delivers nothing */
+	unsigned keys;      /* of enum config_keys_for: what goes with it */
+	unsigned formats;   /* a bit for each enum config_format that it has; 0: it has no choice */
+	const char *place;  /* the key of where it delivers to: servers, or a directory; NULL: nowhere */
+	const char *port;   /* that such a server usually has */
+	const char *intake; /* the key of [input] that takes what it sends, so it might come back; or NULL */
 
 	/* Sets what has another default than the table of keys says (output_type_default); or NULL. */
 	void (*settle)(const struct config *config, struct output_config *output);
@@ -52,12 +51,11 @@ struct output_type {
 	/* Advice; each list ends with an empty one, and may be NULL */
 	const struct output_advice *keys_meant; /* keys of other types, and of other programs */
 	const struct output_port *ports;
-	const char *schemes; /* of URLs that mean this type, "|kafka|"; NULL: none does */
-	const char
-		*scheme_note; /* that what such a URL means is not this, but another port; NULL: it is this */
-	const char *url_path; /* the same of URLs of HTTP with that in them */
-	char *(*note)(
-		const struct output_config *output); /* what may surprise; g_free; NULL: nothing. Or NULL */
+	const char *schemes;     /* of URLs that mean this type, "|kafka|"; NULL: none does */
+	const char *scheme_note; /* what differs where such a URL leads, as its port; NULL: nothing */
+	const char *url_path;    /* in URLs of HTTP that mean this type; NULL: none does */
+	/* What may surprise, for g_free; NULL: nothing. Or NULL. */
+	char *(*note)(const struct output_config *output);
 
 	/* What to do about what is wrong; for what is not here, status/remedy.c has a text for all */
 	const char *const *remedies; /* by the fault, or NULL */
