@@ -12,12 +12,13 @@
 #include "base/utf8.h"
 #include "encode/messagejson.h"
 #include "encode/messagelog.h"
-#include "inlet/inner.h"
+#include "inlet/scribe/scribe.h"
 #include "queue/encoding.h"
 #include "queue/item.h"
 #include "wire/scribe.h"
 
-static struct inlet inlet;
+static struct scribe_own own;
+static struct inlet inlet = {.own = &own};
 
 struct inlet_limits inlet_limits(struct inlet *of)
 {
@@ -99,23 +100,23 @@ static void read_messages(const struct batch *items)
 static void take(struct scribecall *call)
 {
 	struct group group = {.largest = MESSAGE_MAX, .takes_spans = true};
-	struct messages messages;
+	struct taken taken;
 	uint32_t sum, others = 0;
 
 	group.spans = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
 	if (call->count & 1) /* some output takes messages */
 		group.messages = batch_create(BATCH_MESSAGES, 0, 0);
 	messages_come_round(&inlet, call);
-	messages_take(&inlet, &group, call, &messages);
+	messages_take(&inlet, &group, call, &taken);
 	if (group.messages)
 		others = group.messages->count;
-	sum = messages.taken;
+	sum = taken.taken;
 	for (int i = 0; i < REFUSALS; i++)
-		sum += messages.refused[i];
-	fuzz_hold(sum == call->count && group.spans->count + others == messages.taken,
+		sum += taken.refused[i];
+	fuzz_hold(sum == call->count && group.spans->count + others == taken.taken,
 		"each message is in one row");
-	fuzz_hold(fuzz_is_printable(messages.why), "words are printable");
-	fuzz_hold(!messages.why[0] == (messages.taken == call->count), "what is refused has a reason");
+	fuzz_hold(fuzz_is_printable(taken.why), "words are printable");
+	fuzz_hold(!taken.why[0] == (taken.taken == call->count), "what is refused has a reason");
 	fuzz_hold(group.traits.size == group.spans->count * sizeof(struct trait), "each span has its trait");
 	read_items(group.spans, (const struct trait *)(const void *)group.traits.data);
 	batch_unref(group.spans);
