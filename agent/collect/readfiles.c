@@ -38,6 +38,18 @@ static void left_out(void *data, uint64_t user, uint64_t packets, const char *er
 	desk_left_out(keeper->desk, &culprit);
 }
 
+/* What holds up all, or a whole user, is told first. */
+static void alone_read(void *data)
+{
+	struct keeper *keeper = data;
+
+	if (!keeper->still && !keeper->stuck[0])
+		runstate_collects_in_part(keeper->state, progress_session(keeper->progress)->name,
+			REASON_READER_ENDED,
+			"the process that read the session ended: for now each user's programs are read "
+			"separately, to find out whose records end it");
+}
+
 void keeper_init_recovery(struct keeper *keeper, bool alone)
 {
 	keeper->recover = (struct recover){
@@ -50,6 +62,7 @@ void keeper_init_recovery(struct keeper *keeper, bool alone)
 		.alone = alone,
 		.stopping = stopping,
 		.left_out = left_out,
+		.alone_read = alone_read,
 		.data = keeper,
 	};
 }

@@ -193,10 +193,7 @@ static enum recover_status read_alone(struct pass *pass, char *trace, guint firs
 		desk_well(recover->desk, user->id);
 	}
 	if (status == RECOVER_OK && recover->alone)
-		runstate_collects_in_part(recover->state, progress_session(recover->progress)->name,
-			REASON_READER_ENDED,
-			"the process that read the session ended: for now each user's programs are read "
-			"separately, to find out whose records end it");
+		recover->alone_read(recover->data);
 	return status;
 }
 

@@ -36,6 +36,8 @@ struct recover {
 	bool (*stopping)(void *data); /* asked often */
 	/* called when so many packets of a user were left out, and counted as lost, because of @error */
 	void (*left_out)(void *data, uint64_t user, uint64_t packets, const char *error);
+	/* called when a trace was read alone, as @alone asks for */
+	void (*alone_read)(void *data);
 	void *data;
 };
 

@@ -4,12 +4,13 @@ What programs record stays where it is, as one of LTTng's daemons is stopped, or
 says that all is well, names the one, and has nothing to do once it is over.
 """
 
+import glob
 import os
 import signal
 import socket
 
 import pytest
-from expect import check_recorded, end_load
+from expect import check_recorded, end_load, key_of
 from rig.lttng import HEALS
 from rig.node import WHOLE_STACKS
 from rig.process import stopped, wait_until
@@ -120,7 +121,7 @@ def read_from_files(node, receiver):
     """A user's programs record what readers die of: the session is read from files for half a minute."""
     preload = [node.built("tests/live/programs/libdeadly.so"), node.leak_environment.get("LD_PRELOAD")]
     node.write_config(receiver.port)
-    node.start_agent_again(LD_PRELOAD=" ".join(filter(None, preload)), **WHOLE_STACKS)
+    node.start_agent_again(LD_PRELOAD=" ".join(filter(None, preload)), BLKIN_WAITS=node.path("wait"), **WHOLE_STACKS)
     program = start_as(node, 5004, "spanload", "-P", 666, "-n", FOREVER, "-r", 50)
     wait_until(lambda: "left-out" in findings(node), 120, "the user to be left out", 0.3)
     program.kill()
@@ -167,6 +168,37 @@ def test_ring_buffers_are_cut_off(node, receiver, read):
     sent = node.ledger().sent
     node.wait_ledger(lambda ledger: ledger.sent > sent, 15, "spans again")
     assert node.ledger().sessions_lost == 1
+
+
+def has_recorded(node, user):
+    """Whether the relay's disk has events of a user's."""
+    found = [path for folder in node.session_folders() for path in glob.glob(f"{folder}/ust/uid/{user}/64-bit/spans_*")]
+    return any(os.path.getsize(path) for path in found)
+
+
+@pytest.mark.stuck("a consumer daemon that a fault does not end")
+@as_root
+def test_what_is_left_to_read_hides_nothing(node, receiver):
+    """
+    The consumer daemon is caught in a fault while the reader is behind, each user's programs being read alone: what it then
+    reads, of what was recorded before, does not change what is told.
+    """
+    read_from_files(node, receiver)
+    start_as(node, 5001, "spanload", "-P", 1, "-n", FOREVER, "-r", 100)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "spans")
+    with open(node.path("wait"), "wb"):
+        start_as(node, 5005, "spanload", "-P", 888, "-n", 1)
+    wait_until(lambda: os.path.exists(node.path("wait.here")), 20, "the reader to be in the midst of a pass")
+    assert start_as(node, 5006, "spanload", "-P", 2, "-n", 1).wait(20) == 0
+    wait_until(lambda: has_recorded(node, 5006), 10, "a span on disk that this pass does not read")
+    villain = start_as(node, 5003, "shrink")
+    wait_until(lambda: "2 files" in villain.log(), 10, "the files to be cut off")
+    node.wait_quiet(node.path("relay"), 3)  # user 5001 still records
+    os.unlink(node.path("wait"))
+    is_told(node, {"left-out"}, *CUT_OFF)
+    wait_until(lambda: any(key_of(span)[0] == 2 for span in receiver.spans()), 15, "that span")
+    is_told(node, {"left-out"}, *CUT_OFF)
+    is_not_ready(node, CUT_OFF[1])
 
 
 class Failing(Proxy):
