@@ -192,6 +192,7 @@ static void show_files(struct keeper *keeper)
 enum read_end {
 	READ_STOPPED,
 	READ_MISSES,   /* the reader does not know of all traces */
+	READ_MUTE,     /* nor does anything come of those that it should know of */
 	READ_STILL,    /* nothing comes, not even the news that streams are idle */
 	READ_FOLLOWED, /* another session records beside this one, and nothing is wrong with it */
 	READ_LOST      /* @problem says what happened */
@@ -204,7 +205,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 	struct quiet quiet = {before, begun};
 	enum reader_status status = READER_MORE;
 	enum unread_verdict verdict = UNREAD_NOTHING;
-	bool soon, silent = false;
+	bool soon, silent = false, heard = false;
 
 	keeper_begins_to_listen(keeper);
 	while ((status == READER_MORE || status == READER_IDLE) && verdict == UNREAD_NOTHING && !silent) {
@@ -217,6 +218,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		runstate_calls(keeper->state, DAEMON_NONE);
 		keeper_tick(keeper, false);
 		log_back(keeper, begun);
+		heard |= status == READER_MORE;
 		if (status == READER_MORE && !reader_ended_streams(reader))
 			keeper_hears(keeper);
 		else if (status == READER_IDLE)
@@ -237,6 +239,8 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 			break;
 	}
 	soon = clock_monotonic() - begun < SOON_NS;
+	if (verdict == UNREAD_TRACE && !heard)
+		return READ_MUTE;
 	if (verdict == UNREAD_TRACE || (status == READER_ERROR && livereader_has_new_traces(keeper->live)))
 		return READ_MISSES;
 	if (status == READER_ERROR && count_break(keeper, soon))
@@ -270,6 +274,6 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 	watch_set(keeper->watch, NULL);
 	if (end == READ_FOLLOWED)
 		keeper_hand_over(keeper, &at_once);
-	keeper->again = end == READ_MISSES;
-	keeper->stands_still = end == READ_STILL;
+	keeper->again = end == READ_MISSES || end == READ_MUTE;
+	keeper->stands_still = end == READ_STILL || end == READ_MUTE;
 }

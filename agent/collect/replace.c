@@ -229,11 +229,11 @@ bool keeper_hand_over(struct keeper *keeper, bool *at_once)
 	return false;
 }
 
-/* No stream is stuck, or it is not known. What comes to relayd's files lttng-consumerd has passed on. Returns
- * whether to go on at once. */
+/* No stream is stuck, or it is not known. What comes to relayd's files lttng-consumerd has passed on; and
+ * what attaching again may help against does not tell of it. Returns whether to go on at once. */
 static bool go_on(struct keeper *keeper, enum probed probed)
 {
-	bool still = probed == PROBED_STILL && !livereader_grows(keeper->live);
+	bool still = probed == PROBED_STILL && !keeper->again && !livereader_grows(keeper->live);
 
 	keeper->stuck[0] = '\0';
 	keeper->probe_next = clock_monotonic() + (still ? PROBE_PAUSE_NS : PROBE_AGAIN_NS);
@@ -267,6 +267,7 @@ bool keeper_stands_still(struct keeper *keeper)
 	probed = probe(keeper, stuck);
 	if (probed != PROBED_STUCK)
 		return go_on(keeper, probed);
+	keeper->again = false; /* it would not help */
 	show_stuck(keeper, stuck);
 	if (clock_monotonic() >= keeper->replace_next)
 		return replace(keeper, stuck->len);

@@ -15,6 +15,7 @@ from rig.load import KEEP, LOAD
 from rig.lttng import HEALS
 from rig.node import WHOLE_STACKS
 from rig.process import wait_until
+from rig.proxy import Proxy
 from rig.users import start_as
 from test_users import share
 
@@ -153,6 +154,41 @@ def test_is_named_in_time(node, receiver, spans):
     live_again(node, 1, 15)
     assert f"user {CULPRIT} " in node.agent.log()
     check_other(node, receiver, 1, other)
+
+
+class Counting(Proxy):
+    """A proxy to the relay's viewer port, which counts how often a session is attached to."""
+
+    attached = 0
+
+    def forward(self, data, one, other):
+        self.attached += data[8:12] == b"\0\0\0\x03"
+        other.sendall(data)
+
+
+@pytest.mark.stuck("an event in whose middle a program died")
+def test_is_named_by_the_next_reader(node, receiver):
+    """
+    To a reader that attaches only then nothing comes, and what others have recorded seems not to be reported: why that is so
+    is found out before it attaches once more.
+    """
+    share(node)
+    proxy = Counting(node.relay_ports[2])
+    node.write_config(receiver.port, session=dict(KEEP, relay_live_port=proxy.port))
+    node.start_agent_again(**WHOLE_STACKS)
+    other = load(node, OTHER, 1, "-n", 10**6, "-r", 500)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "the other user's first spans")
+    die_halfway(node, 0)
+    before = proxy.attached
+    os.kill(node.reader_pid(), signal.SIGKILL)
+    wait_until(lambda: f"user {CULPRIT} " in node.status()["session_error"] or replaced(node), 12, "the user to be named")
+    assert proxy.attached == before + 2, "not the reader, and then the look at the streams"
+    live_again(node, 1, 15)
+    recorded = end_load(other)
+    wait_until(lambda: (ordinals(receiver, 1) or [0])[-1] == recorded - 1, 15, "its last span")
+    came = ordinals(receiver, 1)
+    assert sorted(set(came)) == list(range(recorded))
+    assert len(came) - recorded <= node.ledger().again  # as the reader was killed
 
 
 def test_nobody_else(node, receiver):
