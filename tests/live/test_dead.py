@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """lttng-relayd goes on listing a session that is gone: the agent does not wait for it in place of its successor."""
 
+import contextlib
 import glob
 import os
 import signal
 import socket
+import subprocess
 import time
 
 import pytest
@@ -12,7 +14,7 @@ from expect import key_of
 from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from rig.proxy import Proxy
-from rig.relay import COMMAND, listed
+from rig.relay import COMMAND, SESSION, listed
 
 ROUNDS = 3
 
@@ -56,44 +58,93 @@ def test_destroyed_while_stopped(node, receiver, unread):
     check_nothing_lost(node)
 
 
+def consumers():
+    """The process ids of LTTng's consumer daemons."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/comm"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                found += [int(path.split("/")[2])] if file.read().startswith("lttng-consumerd") else []
+        except OSError:
+            pass
+    return found
+
+
+def hang_up(node):
+    """
+    The consumer daemon hangs, and the session daemon is killed and started again, so that the relay holds on to the old
+    session. Returns the process ids.
+    """
+    hung = consumers()
+    assert hung
+    for pid in hung:
+        os.kill(pid, signal.SIGSTOP)
+    node.sessiond.kill()
+    os.unlink(node.sessiond_file("lttng-sessiond.lck"))  # from LTTng 2.13.15 on, the consumer daemon holds it too
+    node.start_sessiond()
+    return hung
+
+
 class Blinding(Proxy):
-    """A proxy to the relay's viewer port, which answers requests for the list only with "no session"."""
+    """
+    A proxy to the relay's viewer port, which answers requests for the list only with "no session"; and whoever attaches has the
+    newest session last, as babeltrace2 waits for a dead one or not, by where it is in the list.
+    """
 
     def __init__(self, server):
-        self.attaching = set()
+        self.attaching, self.listing = set(), set()
         super().__init__(server)
 
     def forward(self, data, one, other):
         if data[:16] == COMMAND.pack(0, 2, 0) and one not in self.attaching:
             one.sendall(bytes(4))
-        else:
-            other.sendall(data)
-            if data[8:12] == b"\0\0\0\x08":  # it makes a viewer's session
-                self.attaching.add(one)
+            return
+        if data[:16] == COMMAND.pack(0, 2, 0):
+            self.listing.add(one)
+        elif other in self.listing:
+            self.listing.remove(other)
+            assert (len(data) - 4) % SESSION.size == 0
+            data = data[:4] + b"".join(sorted(data[at : at + SESSION.size] for at in range(4, len(data), SESSION.size)))
+        elif data[8:12] == b"\0\0\0\x08":  # it makes a viewer's session
+            self.attaching.add(one)
+        other.sendall(data)
 
 
+@contextlib.contextmanager
+def protected(folder):
+    """Nobody removes anything in there, not even root."""
+    subprocess.run(["mount", "--bind", folder, folder], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.as_root("protects the relay's files")
 def test_attached_to_the_dead(node, receiver):
-    """It came to that all the same: the agent sees that nothing comes, says so, and delivers it."""
+    """
+    It came to that all the same: the agent sees that nothing comes, says so, and delivers it. The consumer daemon hangs, so
+    that the relay holds on to the old session with its streams, and has their files, however long the agent takes to attach.
+    """
     proxy = Blinding(node.relay_ports[2])
     node.start_agent(receiver.port, session=dict(KEEP, relay_live_port=proxy.port))
-    for sessions in range(2, 12):
-        check_collects(node, receiver)  # so that it has streams, on which the relay holds
-        assert node.agent.stop() == 0
-        node.lttng("destroy", "--no-wait", "blkin")
-        node.start_agent_again()
-        if ours(node) == 2:  # the relay may have let go of the old one by then
-            break
-    else:
-        pytest.fail("nothing to be tested: the agent is attached to one session")
-    had = node.ledger().read
-    node.run([LOAD, "-n", 500, "-r", 2000])
-    wait_until(lambda: "does not send what it has recorded" in node.http_get("/readyz")[1], 10, "the agent to say so")
-    assert not node.collecting()
-    ledger = node.wait_ledger(lambda ledger: ledger.read == had + 500 and ledger.idle(), 10, "500 spans")
-    check_collects(node, receiver, 3)
-    assert (ledger.sessions, node.agent.log().count("cannot be read live")) == (sessions, 1)
-    check_nothing_lost(node)
+    check_collects(node, receiver)
     assert node.agent.stop() == 0
+    hang_up(node)
+    (dead,) = node.session_folders()
+    with protected(dead):
+        node.start_agent_again()
+        assert ours(node) == 2, "nothing to be tested: the agent is attached to one session"
+        had = node.ledger().read
+        node.run([LOAD, "-n", 500, "-r", 2000])
+        wait_until(lambda: "does not send what it has recorded" in node.http_get("/readyz")[1], 10, "the agent to say so")
+        assert not node.collecting()
+        ledger = node.wait_ledger(lambda ledger: ledger.read == had + 500 and ledger.idle(), 10, "500 spans")
+        check_collects(node, receiver, 3)
+        assert (ledger.sessions, node.agent.log().count("cannot be read live")) == (2, 1)
+        check_nothing_lost(node)
+        assert node.agent.stop() == 0
 
 
 class HalfAnswers(Proxy):
@@ -209,18 +260,6 @@ def test_session_of_another_host(node, receiver):
     assert ("elsewhere", "blkin") in listed(node.relay_ports[2])
 
 
-def consumers():
-    """The process ids of LTTng's consumer daemons."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/comm"):
-        try:
-            with open(path, encoding="utf-8") as file:
-                found += [int(path.split("/")[2])] if file.read().startswith("lttng-consumerd") else []
-        except OSError:
-            pass
-    return found
-
-
 def test_held_for_long(node, receiver):
     """
     The consumer daemon hangs and the session daemon is killed, so that the relay holds on to the old session. The new
@@ -228,13 +267,7 @@ def test_held_for_long(node, receiver):
     """
     node.start_agent(receiver.port, session=KEEP)
     check_collects(node, receiver)
-    hung = consumers()
-    assert hung
-    for pid in hung:
-        os.kill(pid, signal.SIGSTOP)
-    node.sessiond.kill()
-    os.unlink(node.sessiond_file("lttng-sessiond.lck"))  # from LTTng 2.13.15 on, the consumer daemon holds it too
-    node.start_sessiond()
+    hung = hang_up(node)
     wait_until(lambda: not node.collecting(), 10, "the agent to see it")
     # the relay's hold is told for a moment, until the consumer daemon has not answered for long enough
     why = ("an old session of this name, or someone else's", "lttng-consumerd is stopped or hangs")
