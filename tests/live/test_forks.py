@@ -6,11 +6,13 @@ import signal
 import time
 
 import pytest
+from rig.load import LOAD
 from rig.process import wait_until
 
 CHILDREN = 10
 EACH = 0.2  # s that a child waits for the daemon; see libclient/registering.c
 FEW = 0.75 * CHILDREN * EACH  # s: some wait, as on a busy machine it is time to find out again, but not all
+ROUNDS = 200  # more than there is time for
 PRELOADED = {"LD_PRELOAD": "liblttng-ust-fork.so.1", "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
 
@@ -35,11 +37,32 @@ class Forks:
         return [int(number) / 1e6 for number in self.results()[-1]]
 
 
+def now():
+    """As spans have it, in µs."""
+    return time.time_ns() // 1000
+
+
+def recorded(receiver, since):
+    """How many spans came that our program's children recorded since then. Those of the other program are of trace 1."""
+    return sum(span.name == "child" and span.trace_id != 1 and span.timestamp >= since for span in receiver.spans())
+
+
+def all_record(node, receiver, forks):
+    """Whether all children of one more round do: what was recorded later, by a program that waits for the daemon, has come, too."""
+    began, markers = now(), sum(span.name != "child" for span in receiver.spans())
+    took = forks.fork()
+    node.run([LOAD, "-n", 1])
+    wait_until(lambda: sum(span.name != "child" for span in receiver.spans()) > markers, 30, "a span that was recorded later")
+    count = recorded(receiver, began)
+    print(f"and now {took}, {count} recorded")
+    return count == CHILDREN
+
+
 @pytest.mark.parametrize("environment", [{}, PRELOADED], ids=["alone", "with LTTng's preload"])
 def test_daemon_that_hangs(node, receiver, environment):
     """It hangs after the programs have started, when nobody knows it yet."""
     node.start_agent(receiver.port)
-    plain, ours = Forks(node, "forks_plain"), Forks(node, "forks", 3, **environment)
+    plain, ours = Forks(node, "forks_plain"), Forks(node, "forks", ROUNDS, **environment)
     node.sessiond.send(signal.SIGSTOP)
     try:
         expected, first, second = plain.fork(), ours.fork(), ours.fork()
@@ -49,12 +72,10 @@ def test_daemon_that_hangs(node, receiver, environment):
     # one of them finds out for all; on a slow machine, the next ones are there when it is time to find out again
     assert first[0] <= expected[0] + FEW
     assert second[0] <= expected[0] + FEW
-    # once the daemon is back, all wait for it, and all is recorded; nothing was of those that did not wait
-    time.sleep(2)
-    print(f"and now {ours.fork()}")
-    # (the other program's children record theirs, of trace 1, in their parent's name)
-    receiver.wait_for(1 + CHILDREN)
-    assert len([span for span in receiver.spans() if span.trace_id != 1]) == CHILDREN
+    back = now()
+    # once the daemon is back, and it is time to find that out, all wait for it, and all is recorded; nothing was of those before
+    wait_until(lambda: all_record(node, receiver, ours), 20, "all children to wait", 0.5)
+    assert recorded(receiver, 0) == recorded(receiver, back)
 
 
 def test_daemon_that_answers(node, receiver):
