@@ -142,7 +142,8 @@ bool viewer_find(int fd, const char *name, uint64_t *session)
 		if (strncmp(listed.name, name, sizeof(listed.name)) != 0 ||
 			strncmp(listed.host, host, sizeof(listed.host) - 1) != 0)
 			continue;
-		*session = be64toh(listed.id);
+		/* one that has ended may still be listed, in any order; the numbers grow */
+		*session = found ? MAX(*session, be64toh(listed.id)) : be64toh(listed.id);
 		found = true;
 	}
 	return found;
