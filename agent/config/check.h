@@ -25,8 +25,8 @@ int check_rules(const struct output_config *output, const struct rule *rules, si
 const struct config_origin *check_later(const struct config_origin *one, const struct config_origin *origins,
 	const char *section, const char *name);
 
-/* An output to @listener, the agent's own intake by the type's key of [input], would send the same spans for ever: 0,
- * or -1 having logged that it does. */
+/* An output to @listener, the agent's own intake by the type's key of [input], would send the same spans for
+ * ever: 0, or -1 having logged that it does. */
 int check_circle(const struct config *config, const struct output_config *output, const char *listener);
 
 /* Logs it, and returns -1. */

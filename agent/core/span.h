@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A span: the only model of it, whatever it was made from and wherever it goes. It is in Zipkin's terms as far as
- * these go; what only OpenTelemetry has is in struct span_more. Times are ns since the epoch, of which Zipkin's
- * formats carry whole microseconds. core/record.h is the same as bytes.
+ * A span: the only model of it, whatever it was made from and wherever it goes. It is in Zipkin's terms as
+ * far as these go; what only OpenTelemetry has is in struct span_more. Times are ns since the epoch, of which
+ * Zipkin's formats carry whole microseconds. core/record.h is the same as bytes.
  */
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H
@@ -30,8 +30,8 @@ struct annotation {
 /*
  * What the program meant. The value of a number is text all the same: an integer that fits into int64_t, a
  * number that strtod reads, "true" or "false". That of TAG_BYTES is any bytes, and that of TAG_NONE is empty.
- * TAG_LIST and TAG_MAP are of values that core/value.h reads. The numbers are stored in records and must never
- * change.
+ * TAG_LIST and TAG_MAP are of values that core/value.h reads. The numbers are stored in records and must
+ * never change.
  */
 enum tag_type {
 	TAG_TEXT,
@@ -111,9 +111,9 @@ struct span {
 	size_t annotation_count;
 	const struct tag *tags;
 	size_t tag_count;
-	int64_t last_event; /* ns since the epoch: the latency is measured from here */
+	int64_t last_event;           /* ns since the epoch: the latency is measured from here */
 	const struct span_more *more; /* NULL: nothing of that */
-	const struct tag *added;      /* an output's `tags`: those whose keys the span has itself do not count */
+	const struct tag *added; /* an output's `tags`: those whose keys the span has itself do not count */
 	size_t added_count;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers in as few bytes as they need: seven bits in each, the lowest first, the highest bit says that more follow. */
+/* Numbers in as few bytes as they need: seven bits in each, the lowest first, the highest bit says that more
+ * follow. */
 #ifndef CORE_VARINT_H
 #define CORE_VARINT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The suspects of a queue: batches on which the server failed again and again, without refusing them. They
- * are set aside, so that the batches behind them are tried. uplink/suspects.h tries them apart from the
- * others.
+ * are set aside, so that the batches behind them are tried. uplink/server/suspects.h tries them apart from
+ * the others.
  *
  * A fresh suspect is stored by the spooler at once, and comes back as a suspect when it is replayed. Only a
  * few are set aside: if the server fails on more, it is not the batches.

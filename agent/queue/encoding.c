@@ -78,6 +78,9 @@ static bool put_span(
 		return false;
 	span.added = is->tags.of;
 	span.added_count = is->tags.count;
+	/* version 1 says it by leaving times out, which any span may do */
+	if (format == BATCH_ZIPKIN_SPANS && is->format != BATCH_ZIPKIN_SPANS)
+		span.shared = span.shared && span.kind == SPAN_SERVER;
 	if (format == (uint8_t)is->format)
 		return format_again(format, out, &span, item, size);
 	return format_encode((uint8_t)is->format, out, &span) >= 0;

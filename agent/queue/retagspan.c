@@ -4,6 +4,7 @@
 
 #include "encode/iptext.h"
 #include "encode/terms.h"
+#include "encode/zipkin.h"
 #include "queue/retag.h"
 #include "wire/otlpfields.h"
 
@@ -14,6 +15,7 @@ struct retagging {
 	const struct tagrules *rules;
 	struct retag_memory *memory;
 	struct retag_counts *counts;
+	const struct tag *error; /* the one that counts of those at hand; NULL: there is none */
 	bool changed;
 };
 
@@ -31,11 +33,35 @@ static bool has_key(const struct tag *tags, size_t count, struct text key)
 	return false;
 }
 
+static const struct tag *find_error(const struct tag *tags, size_t count)
+{
+	const struct tag *error = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (text_is(tags[i].key, "error"))
+			error = &tags[i];
+	return error;
+}
+
+/* What tells the reason of an error once more goes the same way. */
+static struct tagfate find_fate(const struct retagging *is, const struct tag *tag)
+{
+	struct tagfate fate = tagrules_find(is->rules, tag->key, tag->value), error;
+
+	if (!is->error || !text_is(tag->key, ZIPKIN_STATUS_DESCRIPTION) ||
+		!text_is_equal(tag->value, is->error->value))
+		return fate;
+	error = tagrules_find(is->rules, is->error->key, is->error->value);
+	fate.dropped |= error.dropped;
+	fate.redacted |= error.redacted;
+	return fate;
+}
+
 /* Makes the tag, one of @count, what becomes of it; false: nothing does. Of two tags that would have the same
  * key, the one that always had it stays. */
 static bool change(struct retagging *is, struct tag *tag, const struct tag *tags, size_t count)
 {
-	struct tagfate fate = tagrules_find(is->rules, tag->key, tag->value);
+	struct tagfate fate = find_fate(is, tag);
 	bool renamed = fate.key.data != tag->key.data;
 
 	if (fate.dropped || (renamed && has_key(tags, count, fate.key))) {
@@ -54,7 +80,7 @@ static bool change(struct retagging *is, struct tag *tag, const struct tag *tags
 
 static bool changes(const struct retagging *is, const struct tag *tag)
 {
-	struct tagfate fate = tagrules_find(is->rules, tag->key, tag->value);
+	struct tagfate fate = find_fate(is, tag);
 
 	return fate.dropped || fate.key.data != tag->key.data ||
 	       (fate.redacted && !(tag->type == TAG_TEXT && text_is_equal(tag->value, redacted)));
@@ -192,18 +218,18 @@ static size_t edit_remote(struct retagging *is, struct span *span, struct tag *t
 bool retag_span(struct span *span, const struct tagrules *rules, bool names, struct retag_memory *memory,
 	struct retag_counts *counts)
 {
-	struct retagging is = {rules, memory, counts, false};
+	struct retagging is = {rules, memory, counts, find_error(span->tags, span->tag_count), false};
 	size_t more = span->more ? count_more(span) : 0, count = span->tag_count;
 	struct tag *to;
 
 	memory->tags.size = 0;
 	to = (struct tag *)(void *)buffer_reserve(&memory->tags, (count + OF_ALL + more) * sizeof(*to));
-	count = edit(&is, to, span->tags, count);
-	if (names && span->has_remote && !span->more)
-		count += edit_remote(&is, span, to + count);
+	span->tag_count = edit(&is, to, span->tags, count);
 	span->tags = to;
-	span->tag_count = count;
+	is.error = NULL;
+	if (names && span->has_remote && !span->more)
+		span->tag_count += edit_remote(&is, span, to + span->tag_count);
 	if (span->more)
-		edit_more(&is, span, to + count);
+		edit_more(&is, span, to + span->tag_count);
 	return is.changed;
 }

@@ -17,7 +17,8 @@ struct foreign *foreign_create(struct pipeline *pipeline, char *const *patterns)
 void foreign_destroy(struct foreign *foreign);
 
 /*
- * Puts an event into the pipeline; false if that wants none, or not this one. @steps, of its clock, or NULL, date it; @now is the pipeline's clock.
+ * Puts an event into the pipeline; false if that wants none, or not this one. @steps, of its clock, or NULL,
+ * date it; @now is the pipeline's clock.
  */
 bool foreign_take(
 	struct foreign *foreign, const bt_message *message, const struct clock_steps *steps, int64_t now);

@@ -80,7 +80,6 @@ static enum refusal read_span(struct inlet *inlet, const struct scribecall_entry
 		return REFUSED_MALFORMED;
 	if (!span->id || !(span->trace_id || span->trace_id_high))
 		return REFUSED_ID;
-	span->shared = span->shared && span->kind == SPAN_SERVER;
 	return TAKEN;
 }
 
