@@ -75,10 +75,16 @@ unsigned collector_left_out(struct collector *collector, uint64_t *users, unsign
 	return 0;
 }
 
-void inlet_read_state(struct inlet *inlet, struct inlet_state *state)
+void inputs_read_state(struct inputs *inputs, struct inlet_state states[INPUTS])
 {
-	(void)inlet;
-	*state = (struct inlet_state){.address = "127.0.0.1:1463", .loop_peer = "127.0.0.1:2000"};
+	(void)inputs;
+	for (size_t i = 0; i < INPUTS; i++)
+		states[i] = (struct inlet_state){.address = "127.0.0.1:1463", .loop_peer = "127.0.0.1:2000"};
+}
+
+const char *inputs_key(size_t index)
+{
+	return index ? "otlp" : "scribe";
 }
 
 void activity_read(struct activity *activity, struct activity_state *state)
