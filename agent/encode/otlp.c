@@ -287,14 +287,15 @@ static __attribute__((noinline)) int encode_whole(struct buffer *out, const stru
 	size_t before = out->size;
 	struct buffer memory = {0};
 	struct span repaired;
+	bool good = otlpwhole_put(out, span);
 	unsigned count = 0;
 
-	if (!otlpwhole_put(out, span)) {
+	if (!good) {
 		count = span_repair(span, &repaired, &memory);
-		otlpwhole_put(out, &repaired);
+		good = otlpwhole_put(out, &repaired);
 		buffer_free(&memory);
 	}
-	if (out->size - before <= OTLP_SPAN_MAX)
+	if (good && out->size - before <= OTLP_SPAN_MAX)
 		return (int)count;
 	out->size = before;
 	return -1;

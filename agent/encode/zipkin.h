@@ -6,8 +6,9 @@
  * without them has it in its last tag, or in an empty tag `lc`. Nothing else carries it, because an endpoint
  * is often longer than what it belongs to. The server's half of a shared span has no timestamp and duration:
  * this is how version 1 marks it as shared. What the tag `error` says is also in a tag
- * `otel.status_description`, as OpenTelemetry's translator takes it from there alone. Invalid UTF-8 becomes
- * U+FFFD, because collectors other than Zipkin refuse it.
+ * `otel.status_description`, as OpenTelemetry's translator takes it from there alone. What Zipkin has no
+ * word for is as in zipkinplain.h. Invalid UTF-8 becomes U+FFFD, because collectors other than Zipkin refuse
+ * it.
  */
 #ifndef ENCODE_ZIPKIN_H
 #define ENCODE_ZIPKIN_H

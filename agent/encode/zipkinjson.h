@@ -4,8 +4,8 @@
  * hand.
  *
  * The core annotations of classic spans become what version 2 has for them: a kind, and the times that it has
- * by itself. Keys are written once: of tags with the same key the last one counts, as in Zipkin. Invalid
- * UTF-8 becomes U+FFFD.
+ * by itself. Keys are written once: of tags with the same key the last one counts, as in Zipkin. What
+ * Zipkin has no word for is as in zipkinplain.h. Invalid UTF-8 becomes U+FFFD.
  */
 #ifndef ENCODE_ZIPKINJSON_H
 #define ENCODE_ZIPKINJSON_H

@@ -443,6 +443,36 @@ START_TEST(ids_that_are_none)
 }
 END_TEST
 
+/* Of JSON, too: a text that is no hex at all is no request. */
+START_TEST(ids_in_json)
+{
+	static const struct {
+		const char *trace, *id;
+		bool good;
+		int taken, refused;
+	} cases[] = {{"5b8efff798038103d269b633813fc60c", "EEE19B7EC3C1B174", true, 1, 0},
+		{"5b8efff798038103d269b633813fc60", "eee19b7ec3c1b174", true, 0, 1},
+		{"5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174eee19b7ec3c1b174ee", true, 0, 1},
+		{"5b8efff798038103d269b633813fc60c", "", true, 0, 1},
+		{"00000000000000000000000000000000", "eee19b7ec3c1b174", true, 0, 1},
+		{"5b8efff798038103d269b633813fc60g", "eee19b7ec3c1b174", false, 0, 0}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strdup_printf("{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":["
+							"{\"traceId\":\"%s\",\"spanId\":\"%s\"}]}]}]}",
+			cases[i].trace, cases[i].id);
+
+		ck_assert_int_eq(read_json(text), cases[i].good);
+		ck_assert_int_eq(taken, cases[i].taken);
+		ck_assert_int_eq(refused, cases[i].refused);
+	}
+	ck_assert(read_json("{}"));
+	ck_assert(read_json("{\"resourceSpans\":null}"));
+	ck_assert(!read_json("{\"resourceSpans\":[{\"schemaUrl\":\"\xff\"}]}"));
+	ck_assert(!read_json("[]"));
+}
+END_TEST
+
 /* A text that is not UTF-8 refuses the request, wherever it is. */
 START_TEST(texts_that_are_none)
 {
@@ -595,6 +625,7 @@ int main(void)
 	tcase_add_test(tests, broken_texts);
 	tcase_add_test(tests, any_order);
 	tcase_add_test(tests, ids_that_are_none);
+	tcase_add_test(tests, ids_in_json);
 	tcase_add_test(tests, texts_that_are_none);
 	tcase_add_test(tests, nested_deeply);
 	tcase_add_test(tests, damaged);
