@@ -22,12 +22,17 @@ static const struct served {
 
 _Static_assert(G_N_ELEMENTS(served) == INPUTS, "inputs.h says how many");
 
+/* A record that an input waits for: among those of all, and by the input's own number. Zeroed: none. */
+struct asked {
+	uint64_t sequence, number;
+};
+
 struct input {
 	struct inputs *inputs;
 	struct inlet *inlet;
-	/* guarded by the inputs' lock: */
-	uint64_t sequence; /* of the last record that it asked for, */
-	uint64_t number;   /* and its own number of that; 0: it waits for none */
+	/* Guarded by the inputs' lock: the record that was asked for first, which is told even if others are
+	 * asked for without an end, and the last one. */
+	struct asked first, last;
 };
 
 struct inputs {
@@ -56,23 +61,31 @@ static void record(void *data, uint64_t number)
 	struct inputs *inputs = input->inputs;
 
 	pthread_mutex_lock(&inputs->lock);
-	input->sequence = ++inputs->sequence;
-	input->number = number;
-	inputs->options.record(inputs->options.data, input->sequence);
+	*(input->first.number ? &input->last : &input->first) = (struct asked){++inputs->sequence, number};
+	inputs->options.record(inputs->options.data, inputs->sequence);
 	pthread_mutex_unlock(&inputs->lock);
+}
+
+static void tell(struct input *input, uint64_t sequence)
+{
+	static const struct asked none = {0};
+
+	if (input->last.number && input->last.sequence <= sequence) {
+		input->first = input->last;
+		input->last = none;
+	}
+	if (!input->first.number || input->first.sequence > sequence)
+		return;
+	inlet_recorded(input->inlet, input->first.number);
+	input->first = input->last;
+	input->last = none;
 }
 
 void inputs_recorded(struct inputs *inputs, uint64_t sequence)
 {
 	pthread_mutex_lock(&inputs->lock);
-	for (size_t i = 0; i < INPUTS; i++) {
-		struct input *input = &inputs->input[i];
-
-		if (!input->number || input->sequence > sequence)
-			continue;
-		inlet_recorded(input->inlet, input->number);
-		input->number = 0;
-	}
+	for (size_t i = 0; i < INPUTS; i++)
+		tell(&inputs->input[i], sequence);
 	pthread_mutex_unlock(&inputs->lock);
 }
 
