@@ -15,6 +15,8 @@
 #define READ_BYTES (64 * 1024)
 /* A peer with this much of its answers unread is not read from. */
 #define REPLIES_MAX (16 * 1024)
+/* The kernel keeps no more of them either: it would take some MiB for each peer that does not read. */
+#define KERNEL_REPLIES (64 * 1024)
 /* A peer that is gone without a word is found after two minutes, not after two hours. */
 #define ALIVE_SECONDS 60
 #define ALIVE_PAUSE_SECONDS 15
@@ -162,11 +164,12 @@ static bool collect(struct connection *connection)
 static void on_read(struct bufferevent *bev, void *data)
 {
 	struct connection *connection = data;
+	struct evbuffer *from = bufferevent_get_input(bev);
 
-	(void)bev;
-	if (connection->paused || !collect(connection))
-		return;
-	parse(connection);
+	if (connection->lingers)
+		evbuffer_drain(from, evbuffer_get_length(from));
+	else if (!connection->paused && collect(connection))
+		parse(connection);
 }
 
 /* Replies */
@@ -174,8 +177,6 @@ static void on_read(struct bufferevent *bev, void *data)
 /* Goes on reading, if it may. */
 static void resume(struct connection *connection)
 {
-	if (evbuffer_get_length(bufferevent_get_output(connection->bev)) && !connection->written)
-		connection->written = clock_monotonic();
 	if (!connection->paused || !may_read(connection))
 		return;
 	connection->paused = false;
@@ -187,8 +188,11 @@ static void resume(struct connection *connection)
 
 void connection_write(struct connection *connection, const void *data, size_t size)
 {
-	if (size)
-		evbuffer_add(bufferevent_get_output(connection->bev), data, size);
+	if (!size)
+		return;
+	evbuffer_add(bufferevent_get_output(connection->bev), data, size);
+	if (!connection->written)
+		connection->written = clock_monotonic();
 }
 
 void connection_close_soon(struct connection *connection)
@@ -204,7 +208,8 @@ void connection_flush(struct connection *connection)
 {
 	struct call *call;
 
-	while ((call = connection->first) && !call->group && (call->reply.size || !call->wants_reply)) {
+	while ((call = connection->first) && !connection->closing && !call->group &&
+		(call->reply.size || !call->wants_reply)) {
 		connection_write(connection, call->reply.data, call->reply.size);
 		if (call->closes)
 			connection_close_soon(connection);
@@ -231,6 +236,18 @@ void connection_end_call(struct connection *connection, struct call *call)
 	resume(connection);
 }
 
+/* Who is in the middle of a call, as one that is too large, would not get to see our answer if it were closed
+ * at once: what comes for it then resets the connection. */
+static void linger(struct connection *connection)
+{
+	if (connection->lingers)
+		return;
+	connection->lingers = clock_monotonic();
+	shutdown(bufferevent_getfd(connection->bev), SHUT_WR);
+	if (!connection->inlet->quiet)
+		bufferevent_enable(connection->bev, EV_READ);
+}
+
 static void on_written(struct bufferevent *bev, void *data)
 {
 	struct connection *connection = data;
@@ -238,7 +255,7 @@ static void on_written(struct bufferevent *bev, void *data)
 	(void)bev;
 	connection->written = 0;
 	if (connection->closing)
-		connection_end(connection);
+		linger(connection);
 	else
 		connection_flush(connection);
 }
@@ -258,6 +275,7 @@ static void set_up(int fd)
 		int level, name, value;
 	} options[] = {
 		{IPPROTO_TCP, TCP_NODELAY, 1},
+		{SOL_SOCKET, SO_SNDBUF, KERNEL_REPLIES},
 		{SOL_SOCKET, SO_KEEPALIVE, 1},
 		{IPPROTO_TCP, TCP_KEEPIDLE, ALIVE_SECONDS},
 		{IPPROTO_TCP, TCP_KEEPINTVL, ALIVE_PAUSE_SECONDS},

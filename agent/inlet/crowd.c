@@ -60,7 +60,7 @@ static enum standing standing_of(const struct connection *connection, int64_t no
 {
 	int64_t soon = MIN(timeout, SOON_NS);
 
-	if (patience_is_stalled(connection, now, soon) ||
+	if (connection->lingers || patience_is_stalled(connection, now, soon) ||
 		(connection->written && now - connection->written > soon))
 		return STALLED;
 	if (connection->calls)

@@ -104,6 +104,7 @@ struct connection {
 	size_t come;     /* so many bytes since then */
 	bool closing;    /* once what was written is read */
 	int64_t written; /* since when answers wait for the peer to read them; 0: none does */
+	int64_t lingers; /* since when all is said, and what comes is thrown away; 0: it does not */
 };
 
 /* What a call, or several, have of each kind, in bytes. */
@@ -216,7 +217,7 @@ void connection_end_call(struct connection *connection, struct call *call);
 /* Bytes for the peer. */
 void connection_write(struct connection *connection, const void *data, size_t size);
 
-/* It is closed once the peer has read what was written. */
+/* It is closed once the peer has read what was written, and has nothing more to say, or a moment later. */
 void connection_close_soon(struct connection *connection);
 
 /* holders.c */

@@ -7,6 +7,8 @@
 #define SLOW_TIMES 6
 /* and, after one such time, to have come at this rate: a byte now and then is no progress. */
 #define BYTES_PER_SECOND 1024
+/* Who was told all reads it, and closes; or has to. */
+#define LINGER_NS (2 * NS_PER_SECOND)
 
 /* Waiting for our answers is another matter. */
 bool patience_is_unfinished(const struct connection *connection)
@@ -54,7 +56,8 @@ void patience_sweep(struct inlet *inlet)
 		if (why) {
 			inlet_say(inlet, SAY_SILENT, "%s: connection closed: %s", connection->peer, why);
 			connection_close(connection, row);
-		} else if (crowd_overstays(connection, now)) {
+		} else if (crowd_overstays(connection, now) ||
+			   (connection->lingers && now - connection->lingers > LINGER_NS)) {
 			connection_end(connection);
 		}
 	}

@@ -16,6 +16,7 @@ struct grpc_own {
 	struct grpcserver *server;
 	struct connection *connection;
 	bool feeding; /* output is taken behind that */
+	bool noted;   /* what it does wrong */
 };
 
 struct grpc_call {
@@ -76,7 +77,7 @@ static void answer(struct call *data, enum answer answer)
 static void on_call(void *data, uint32_t number, size_t method, struct buffer *message)
 {
 	struct grpc_own *own = data;
-	struct grpc_call *call = call_begin(own->connection, sizeof(*call), 1, true);
+	struct grpc_call *call = call_begin(own->connection, sizeof(*call), 0, true);
 	enum otlp_result result;
 
 	(void)method;
@@ -87,6 +88,10 @@ static void on_call(void *data, uint32_t number, size_t method, struct buffer *m
 	else if (result == OTLP_DAMAGED)
 		finish(call, &(struct grpcserver_answer){.status = GRPCSERVER_INVALID_ARGUMENT,
 				     .words = "no ExportTraceServiceRequest, or a text in it is not UTF-8"});
+	else if (result == OTLP_OVERSIZE) /* without a time to try again: it would be in vain */
+		finish(call, &(struct grpcserver_answer){
+				     .status = GRPCSERVER_RESOURCE_EXHAUSTED, .words = OTLP_OVERSIZE_WORDS});
+	otlp_tidy(own->connection->inlet);
 }
 
 static void on_refused(void *data, size_t method, const char *why)
@@ -127,24 +132,29 @@ static void close_own(void *data)
 	g_free(own);
 }
 
+static void note_fault(struct connection *connection, struct grpc_own *own)
+{
+	const char *why = grpcserver_why(own->server);
+
+	if (!why || own->noted)
+		return;
+	own->noted = true;
+	ledger_add(INPUT_CLOSED_GARBAGE, 1);
+	inlet_say(connection->inlet, SAY_GARBAGE, "%s: connection closed: %s", connection->peer, why);
+}
+
 static ssize_t take(
 	struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size)
 {
 	struct grpc_own *own = connection->own;
-	const char *fault;
 
 	(void)why;
 	(void)why_size;
 	own->feeding = true;
 	grpcserver_feed(own->server, data, size, clock_monotonic());
 	own->feeding = false;
-	fault = grpcserver_why(own->server);
-	if (fault && !connection->closing) {
-		ledger_add(INPUT_CLOSED_GARBAGE, 1);
-		inlet_say(
-			connection->inlet, SAY_GARBAGE, "%s: connection closed: %s", connection->peer, fault);
-	}
 	write_output(connection);
+	note_fault(connection, own); /* some is known once the output says so */
 	return (ssize_t)size;
 }
 

@@ -19,6 +19,7 @@ struct http_own {
 	const char *refusal; /* of the request under way: its body is not kept; NULL: it is taken */
 	int status;
 	const char *more; /* header lines of the refusal */
+	bool over;        /* the last request has come: what is behind it is none */
 };
 
 struct http_call {
@@ -45,11 +46,10 @@ static void close_own(void *data)
 
 /* Replies */
 
+/* Whether nothing follows: no answer does either. */
 static bool ends(const struct http_call *call)
 {
-	const struct httphead *head = &call->head;
-
-	return head->close || (head->minor == 0 && !head->keep) || call->otlp.call.connection->inlet->quiet;
+	return call->head.close || (call->otlp.call.connection->inlet->quiet && !call->otlp.call.next);
 }
 
 static void reply(
@@ -144,20 +144,21 @@ static void on_head(struct connection *connection, struct http_own *own)
 	struct buffer out = {0};
 
 	judge(connection, own);
-	if (own->refusal) {
+	if (own->refusal)
 		httprequest_skip(&own->request);
-	} else if (httprequest_wants_continue(&own->request) && !connection->first) {
+	if (httprequest_wants_continue(&own->request) && !connection->first) {
 		httpanswer_put_continue(&out);
 		connection_write(connection, out.data, out.size);
 		buffer_free(&out);
 	}
 }
 
-static struct http_call *begin(struct connection *connection, const struct http_own *own)
+static struct http_call *begin(struct connection *connection, struct http_own *own)
 {
-	struct http_call *call = call_begin(connection, sizeof(*call), 1, true);
+	struct http_call *call = call_begin(connection, sizeof(*call), 0, true);
 
 	call->head = own->request.head;
+	own->over = call->head.close;
 	call->otlp.json = !strcmp(call->head.type, JSON_TYPE);
 	return call;
 }
@@ -204,6 +205,8 @@ static void on_whole(struct connection *connection, struct http_own *own)
 	else if (result == OTLP_DAMAGED)
 		reply_error(call, 400, RPC_INVALID_ARGUMENT,
 			"the body is no ExportTraceServiceRequest, or has texts that are not UTF-8", NULL);
+	else if (result == OTLP_OVERSIZE)
+		reply_error(call, 413, RPC_INVALID_ARGUMENT, OTLP_OVERSIZE_WORDS, NULL);
 }
 
 /* It is told so, and has to go. */
@@ -214,7 +217,6 @@ static void on_bad(struct connection *connection, struct http_own *own)
 	ledger_add(INPUT_CLOSED_GARBAGE, 1);
 	inlet_say(connection->inlet, SAY_GARBAGE, "%s: connection closed: %s", connection->peer,
 		own->request.why);
-	call->otlp.call.closes = true;
 	reply_error(call, own->request.status, RPC_INVALID_ARGUMENT, own->request.why, NULL);
 }
 
@@ -227,6 +229,8 @@ static ssize_t take(
 
 	(void)why;
 	(void)why_size;
+	if (own->over)
+		return (ssize_t)size;
 	do {
 		state = httprequest_feed(&own->request, data + all, size - all, &used);
 		all += used;
@@ -235,6 +239,7 @@ static ssize_t take(
 	} while (state == HTTPREQUEST_HEAD);
 	if (state == HTTPREQUEST_WHOLE) {
 		on_whole(connection, own);
+		otlp_tidy(connection->inlet);
 		httprequest_next(&own->request);
 	} else if (state == HTTPREQUEST_BAD) {
 		on_bad(connection, own);

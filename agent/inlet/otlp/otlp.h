@@ -20,6 +20,10 @@ struct otlp_own {
 	struct buffer unpacked; /* a body */
 };
 
+/* What the spans of a request may take once each has what they share, and what it takes to read one. */
+#define OTLP_RECORDS_MAX (2 * FRAME_MAX)
+#define OTLP_READING_MAX (2 * FRAME_MAX)
+
 void *otlp_create(void);
 void otlp_destroy(void *own);
 
@@ -32,14 +36,28 @@ struct otlp_call {
 
 /* What a request became. */
 enum otlp_result {
-	OTLP_WAITS,  /* it is answered once it is safe */
-	OTLP_DONE,   /* to be answered now: nothing of it has to be kept */
-	OTLP_LATER,  /* to be sent again; it is counted, and protocol->answer was called */
-	OTLP_DAMAGED /* it is none, which is counted */
+	OTLP_WAITS,   /* it is answered once it is safe */
+	OTLP_DONE,    /* to be answered now: nothing of it has to be kept */
+	OTLP_LATER,   /* to be sent again; it is counted, and protocol->answer was called */
+	OTLP_DAMAGED, /* it is none, which is counted, */
+	OTLP_OVERSIZE /* or is too large, which is counted, too */
 };
+
+#define OTLP_OVERSIZE_WORDS                                                                                  \
+	"its spans take more than 32 MiB, each with its resource: hand over fewer at a time"
 
 /* Takes an ExportTraceServiceRequest. */
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size);
+
+/*
+ * What the spans of a request in Protocol Buffers, which may be damaged, take as records: each has its
+ * resource and its scope, which the request has but once. False if that is too much, or reading them takes
+ * too much.
+ */
+bool otlp_weigh(const uint8_t *request, size_t size, size_t *weight);
+
+/* Between requests: large memory goes. */
+void otlp_tidy(struct inlet *inlet);
 
 /* Appends an ExportTraceServiceResponse. */
 void otlp_put_response(struct buffer *out, const struct otlp_call *call);

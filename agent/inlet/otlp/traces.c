@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "encode/otlpfromjson.h"
 #include "inlet/otlp/otlp.h"
 #include "wire/protobuf.h"
 
@@ -12,6 +13,8 @@
 enum { RESPONSE_PARTIAL = 1, PARTIAL_REJECTED = 1, PARTIAL_MESSAGE = 2, RPC_CODE = 1, RPC_MESSAGE = 2 };
 
 #define RETRY_SECONDS 3
+/* Memory that is kept for the next request. */
+#define KEPT_FOR_NEXT ((size_t)1024 * 1024)
 
 void *otlp_create(void)
 {
@@ -29,6 +32,25 @@ void otlp_destroy(void *data)
 	unsqueeze_destroy(own->unsqueeze);
 	buffer_free(&own->unpacked);
 	g_free(own);
+}
+
+static size_t room_of(const struct span_memory *memory)
+{
+	return memory->annotations.room + memory->tags.room + memory->texts.room + memory->more.room;
+}
+
+void otlp_tidy(struct inlet *inlet)
+{
+	struct otlp_own *own = inlet->own;
+	struct otlptraces_memory *memory = &own->memory;
+	size_t room = own->unpacked.room + memory->request.room + memory->texts.room +
+		      room_of(&memory->process) + room_of(&memory->scope) + room_of(&memory->span);
+
+	if (room <= KEPT_FOR_NEXT)
+		return;
+	otlptraces_memory_free(memory);
+	buffer_free(&own->unpacked);
+	inlet->freed_much = true;
 }
 
 /* What the spans of one request share. */
@@ -86,13 +108,27 @@ static uint32_t count_refused(const struct taken *taken)
 	return count;
 }
 
+/* Makes it one in Protocol Buffers; false if it is no JSON of one. */
+static bool convert(struct otlp_call *call, const uint8_t **request, size_t *size)
+{
+	struct otlptraces_memory *memory = &((struct otlp_own *)call->call.connection->inlet->own)->memory;
+
+	if (!call->json)
+		return true;
+	memory->request.size = 0;
+	if (!otlpfromjson(&memory->request, &otlp_request, (const char *)*request, *size, &memory->texts))
+		return false;
+	*request = memory->request.data;
+	*size = memory->request.size;
+	return true;
+}
+
 static bool read_request(struct otlp_call *call, const uint8_t *request, size_t size, struct taking *is)
 {
 	struct otlp_own *own = call->call.connection->inlet->own;
 	const struct otlptraces_sink sink = {on_span, on_refused, is};
 
-	return call->json ? otlptraces_read_json((const char *)request, size, &own->memory, &sink)
-			  : otlptraces_read(request, size, &own->memory, &sink);
+	return otlptraces_read(request, size, &own->memory, &sink);
 }
 
 /* Whether it is taken at all, and not put off. */
@@ -118,18 +154,41 @@ static enum otlp_result note_damaged(struct otlp_call *call)
 	return OTLP_DAMAGED;
 }
 
+static enum otlp_result note_oversize(struct otlp_call *call)
+{
+	struct ledger change = {0};
+
+	change.row[MESSAGES_RECEIVED] = change.row[MESSAGES_REFUSED_OVERSIZE] = 1;
+	ledger_post(&change);
+	inlet_say(call->call.connection->inlet, SAY_REFUSED + REFUSED_OVERSIZE, "%s: refused a request: %s",
+		call->call.connection->peer, OTLP_OVERSIZE_WORDS);
+	return OTLP_OVERSIZE;
+}
+
+static enum otlp_result put_off(struct otlp_call *call)
+{
+	call_put_off(&call->call, MESSAGES_PUT_OFF);
+	return OTLP_LATER;
+}
+
 /* A request that is put off counts as one, as nobody has looked how many spans are in it. */
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size)
 {
 	struct inlet *inlet = call->call.connection->inlet;
-	const struct weight weight = {.of[KIND_SPANS] = size};
+	struct weight weight = {.of[KIND_SPANS] = size};
 	struct taking is = {.now = clock_wall()};
 
 	call->call.messages = 1;
-	if (!is_admitted(call, &weight)) {
-		call_put_off(&call->call, MESSAGES_PUT_OFF);
-		return OTLP_LATER;
-	}
+	call->call.connection->served = true;
+	inlet->freed_much |= size > KEPT_BYTES; /* its memory soon goes */
+	if (!is_admitted(call, &weight))
+		return put_off(call);
+	if (!convert(call, &request, &size))
+		return note_damaged(call);
+	if (!otlp_weigh(request, size, &weight.of[KIND_SPANS]))
+		return note_oversize(call);
+	if (!call_has_room(inlet, &weight))
+		return put_off(call);
 	is.group = group_open(inlet, &weight);
 	is.largest = fanout_largest(inlet->fanout, KIND_SPANS);
 	if (!read_request(call, request, size, &is))
