@@ -6,7 +6,8 @@ Senders who hold connections, as a program of its own, so that it can be another
 
 `slow` begins a call on each, and goes on by a byte every two seconds; `mute` says nothing; `half` sends half of a call and
 stops; `deaf` asks, and never reads the answers; `good` hands over one span (given in base64) on each, and is silent then. A
-connection that is closed is made again, unless it is a good one. It prints the number of those that it has made, once all
+connection that is closed is made again, unless it is a good one. With `http-` or `grpc-` before it, a mode (but not `good`) is
+one of senders of OTLP, who have another one, `head`, for whom the headers do not end. It prints the number of those that it has made, once all
 were, and goes on until its input ends.
 """
 
@@ -21,6 +22,36 @@ QUESTION = struct.pack("!I", 20) + b"\x80\x01\x00\x01\x00\x00\x00\x07getName\x00
 CALL = struct.pack("!I", 1 << 20) + HEAD + b"\x0f\x00\x01\x0c\x00\x00\x00\x01"
 
 
+def h2frame(kind, flags, stream, payload):
+    return struct.pack("!I", len(payload))[1:] + bytes([kind, flags]) + struct.pack("!I", stream) + payload
+
+
+POST = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\n"
+EXPORT = b"/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + h2frame(4, 0, 0, b"")
+FIELDS = b"\x83\x86\x01\x01x\x04" + bytes([len(EXPORT)]) + EXPORT + b"\x0f\x10\x10application/grpc\x00\x02te\x08trailers"
+HTTP = {
+    "begin": POST + b"Content-Type: application/x-protobuf\r\nContent-Length: 1048576\r\n\r\n",
+    "head": POST,
+    "ask": 100 * b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "byte": b"\x00",
+}
+GRPC = {
+    "begin": PREFACE + h2frame(1, 4, 1, FIELDS) + h2frame(0, 0, 1, b"\x00\x00\x10\x00\x00"),
+    "head": PREFACE + h2frame(1, 0, 1, FIELDS),
+    "ask": h2frame(6, 0, 0, bytes(8)),
+    "byte": h2frame(0, 0, 1, b"\x00"),
+}
+SCRIBE = {"begin": CALL, "ask": QUESTION, "byte": b"\x00"}
+PROTOCOLS = {"http": HTTP, "grpc": GRPC, "scribe": SCRIBE}
+
+
+def split(mode):
+    """What a protocol's senders say, and what they do."""
+    protocol, _, word = mode.rpartition("-")
+    return PROTOCOLS[protocol or "scribe"], word
+
+
 def text(data):
     return struct.pack("!I", len(data)) + data
 
@@ -31,17 +62,17 @@ def log(span):
     return struct.pack("!I", len(call)) + call
 
 
-def connect(port):
-    if "/" in port:
-        stream = socket.socket(socket.AF_UNIX)
-        stream.connect(port)
-    else:
-        stream = socket.create_connection(("127.0.0.1", int(port)))
+def connect(port, mode):
+    local = "/" in port
+    stream = socket.socket(socket.AF_UNIX if local else socket.AF_INET)
+    if mode.endswith("deaf"):  # what it does not read is not to fit into the kernel
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stream.connect(port if local else ("127.0.0.1", int(port)))
     return stream
 
 
 def begin(port, mode, span):
-    stream = connect(port)
+    stream = connect(port, mode)
     try:
         speak(stream, mode, span)
     except OSError:  # it is closed, for want of room
@@ -50,23 +81,28 @@ def begin(port, mode, span):
 
 
 def speak(stream, mode, span):
+    words, mode = split(mode)
     if mode == "slow":
-        stream.sendall(CALL)
+        stream.sendall(words["begin"])
     elif mode == "half":
-        stream.sendall(CALL + bytes(100))
+        stream.sendall(words["begin"] + 100 * words["byte"])
+    elif mode == "head":
+        stream.sendall(words["head"])
     elif mode == "good":
         stream.sendall(log(span))
         stream.settimeout(20)
         stream.recv(100)
     elif mode == "deaf":
+        stream.sendall(PREFACE if words is GRPC else b"")
         stream.setblocking(False)
         for _ in range(10000):
-            stream.send(QUESTION)
+            stream.send(words["ask"])
 
 
 def main():
     port, count, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     span = sys.argv[4].encode() if len(sys.argv) > 4 else b""
+    words, action = split(mode)
     streams = [begin(port, mode, span) for _ in range(count)]
     print(len(streams), flush=True)
     moved = time.monotonic()
@@ -74,18 +110,18 @@ def main():
         for number, stream in enumerate(streams):
             try:
                 stream.setblocking(False)
-                if mode in ("slow", "mute", "half") and stream.recv(100) == b"":
+                if action in ("slow", "mute", "half", "head") and stream.recv(1000) == b"":
                     raise ConnectionError
             except BlockingIOError:
                 pass
             except OSError:
                 stream.close()
                 streams[number] = begin(port, mode, span)
-        if mode == "slow" and time.monotonic() - moved > 2:
+        if action == "slow" and time.monotonic() - moved > 2:
             moved = time.monotonic()
             for stream in streams:
                 try:
-                    stream.send(b"\x00")
+                    stream.send(words["byte"])
                 except OSError:
                     pass
 
