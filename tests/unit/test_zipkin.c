@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "assemble/endpoint.h"
-#include "encode/spanread.h"
 #include "base/utf8.h"
+#include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "oracle.h"
 #include "randomspan.h"
