@@ -86,7 +86,8 @@ static void hold_sent(const struct span *span, const struct tagrules *rules)
 	int repaired = format_encode(BATCH_OTLP_SPANS, &sent->spans, span);
 
 	batch_added(sent, sent->spans.size, 1);
-	if (repaired >= 0 && !span->more)
+	/* what has no ids cannot be read of it */
+	if (repaired >= 0 && !span->more && span->id && (span->trace_id || span->trace_id_high))
 		hold_unchanged(sent, rules, true);
 	batch_unref(sent);
 }
