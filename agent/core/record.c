@@ -94,7 +94,7 @@ static inline void put_text(struct packing *is, struct text text)
 	put_utf8(is, text);
 }
 
-static void put_endpoint(struct packing *is, const struct endpoint *endpoint)
+static inline void put_endpoint(struct packing *is, const struct endpoint *endpoint)
 {
 	put_text(is, endpoint->service);
 	*is->at++ = endpoint->address_size;
@@ -180,7 +180,7 @@ static __attribute__((noinline)) void put_more(struct packing *is, const struct 
 		put_attributes(is, &more->of_annotations[i]);
 }
 
-static void put_head(struct packing *is, const struct span *span)
+static inline void put_head(struct packing *is, const struct span *span)
 {
 	const unsigned flags = (span->shared ? SHARED : 0) | (span->debug ? DEBUG : 0) |
 			       (span->classic ? CLASSIC : 0) | (span->has_user ? HAS_USER : 0) |
@@ -204,7 +204,7 @@ static void put_head(struct packing *is, const struct span *span)
 	is->at += sizeof(head);
 }
 
-static void put_span(struct packing *is, const struct span *span)
+static inline void put_span(struct packing *is, const struct span *span)
 {
 	put_head(is, span);
 	put_number(is, span->annotation_count);
@@ -223,8 +223,12 @@ static void put_span(struct packing *is, const struct span *span)
 	}
 	for (size_t i = 0; i < span->tag_count; i++)
 		put_tag(is, &span->tags[i]);
-	if (span->more)
-		put_more(is, span);
+	if (span->more) { /* apart, so that the rest can stay in registers */
+		struct packing more = *is;
+
+		put_more(&more, span);
+		*is = more;
+	}
 }
 
 static size_t tags_room(const struct tag *tags, size_t count)
@@ -303,26 +307,24 @@ struct opening {
 	bool failed;
 };
 
+/* What fails comes to the end at once, so that all that follows fails, too. */
+static inline void fail(struct opening *is)
+{
+	is->failed = true;
+	is->at = is->end;
+}
+
 static inline uint64_t get_number(struct opening *is)
 {
 	uint64_t number;
-	const uint8_t *next = is->failed ? NULL : varint_get(is->at, is->end, &number);
+	const uint8_t *next = varint_get(is->at, is->end, &number);
 
 	if (!next) {
-		is->failed = true;
+		fail(is);
 		return 0;
 	}
 	is->at = next;
 	return number;
-}
-
-/* How long something is that is still to come. */
-static inline size_t get_size(struct opening *is)
-{
-	uint64_t size = get_number(is);
-
-	is->failed |= size > (uint64_t)(is->end - is->at);
-	return is->failed ? 0 : (size_t)size;
 }
 
 /* How many there are of what takes two bytes at least. */
@@ -330,16 +332,19 @@ static inline size_t get_count(struct opening *is)
 {
 	uint64_t count = get_number(is);
 
-	is->failed |= count > (uint64_t)(is->end - is->at) / 2;
-	return is->failed ? 0 : (size_t)count;
+	if (count > (uint64_t)(is->end - is->at) / 2) {
+		fail(is);
+		return 0;
+	}
+	return (size_t)count;
 }
 
-static inline struct text take_bytes(struct opening *is, size_t size)
+static inline struct text take_bytes(struct opening *is, uint64_t size)
 {
 	struct text bytes = {(const char *)is->at, (uint32_t)size};
 
-	if (size > (size_t)(is->end - is->at)) {
-		is->failed = true;
+	if (size > (uint64_t)(is->end - is->at)) {
+		fail(is);
 		return (struct text){"", 0};
 	}
 	is->at += size;
@@ -348,7 +353,7 @@ static inline struct text take_bytes(struct opening *is, size_t size)
 
 static inline struct text get_text(struct opening *is)
 {
-	return take_bytes(is, get_size(is));
+	return take_bytes(is, get_number(is));
 }
 
 static uint8_t get_u8(struct opening *is)
@@ -358,22 +363,25 @@ static uint8_t get_u8(struct opening *is)
 	return byte.size ? (uint8_t)*byte.data : 0;
 }
 
-static void get_endpoint(struct opening *is, struct endpoint *endpoint)
+static inline void get_endpoint(struct opening *is, struct endpoint *endpoint)
 {
 	struct text address;
 
 	endpoint->service = get_text(is);
 	endpoint->address_size = get_u8(is);
-	is->failed |= endpoint->address_size && endpoint->address_size != 4 && endpoint->address_size != 16;
-	address = take_bytes(is, is->failed ? 0 : endpoint->address_size);
+	if (endpoint->address_size && endpoint->address_size != 4 && endpoint->address_size != 16) {
+		endpoint->address_size = 0;
+		fail(is);
+	}
+	address = take_bytes(is, endpoint->address_size);
 	memcpy(endpoint->address, address.data, address.size);
 	endpoint->port = (uint16_t)get_number(is);
 }
 
-static void get_tags(struct opening *is, size_t count)
+static inline void get_tags(struct opening *is, size_t count)
 {
 	if (count > is->tags_left) {
-		is->failed = true;
+		fail(is);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -381,14 +389,13 @@ static void get_tags(struct opening *is, size_t count)
 		struct tag *tag = is->tags++;
 
 		tag->type = (enum tag_type)(key & TYPE_MASK);
-		is->failed |= key >> TYPE_BITS > (uint64_t)(is->end - is->at);
-		tag->key = take_bytes(is, is->failed ? 0 : key >> TYPE_BITS);
+		tag->key = take_bytes(is, key >> TYPE_BITS);
 		tag->value = get_text(is);
 	}
 	is->tags_left -= count;
 }
 
-static void get_annotations(struct opening *is, struct span *span, struct annotation *annotations)
+static inline void get_annotations(struct opening *is, struct span *span, struct annotation *annotations)
 {
 	for (size_t i = 0; i < span->annotation_count; i++) {
 		uint64_t since = (uint64_t)varint_unfold(get_number(is));
@@ -459,7 +466,8 @@ static __attribute__((noinline)) void get_more(
 	more->flags = (uint32_t)get_number(is);
 	more->trace_state = get_text(is);
 	more->status = (enum span_status)get_u8(is);
-	is->failed |= more->status > SPAN_STATUS_ERROR;
+	if (more->status > SPAN_STATUS_ERROR)
+		fail(is);
 	more->status_message = get_text(is);
 	more->dropped_tags = (uint32_t)get_number(is);
 	more->dropped_annotations = (uint32_t)get_number(is);
@@ -531,8 +539,12 @@ bool record_open(struct span *span, const uint8_t *bytes, size_t size, struct sp
 			&memory->annotations, span->annotation_count * sizeof(struct annotation)));
 	make_tags(&is, span, memory, span->tag_count);
 	get_tags(&is, span->tag_count);
-	if (head.flags & HAS_MORE && !is.failed)
-		get_more(&is, span, memory);
+	if (head.flags & HAS_MORE && !is.failed) { /* apart, so that the rest can stay in registers */
+		struct opening rest = is;
+
+		get_more(&rest, span, memory);
+		is = rest;
+	}
 	return !is.failed && is.at == is.end;
 }
 

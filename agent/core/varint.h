@@ -19,8 +19,8 @@ static inline uint8_t *varint_put(uint8_t *to, uint64_t number)
 	return to;
 }
 
-/* Where it ends; NULL if it does not before @end, or is too large. */
-static inline const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
+static __attribute__((noinline, unused)) const uint8_t *varint_get_long(
+	const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
 	*number = 0;
 	for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
@@ -31,6 +31,16 @@ static inline const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, u
 			return at;
 	}
 	return NULL;
+}
+
+/* Where it ends; NULL if it does not before @end, or is too large. */
+static inline const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
+{
+	if (at < end && *at < 0x80) { /* as most are */
+		*number = *at;
+		return at + 1;
+	}
+	return varint_get_long(at, end, number);
 }
 
 /* Numbers with a sign, so that small ones stay short. */
