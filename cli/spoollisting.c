@@ -9,7 +9,10 @@
 #include <glib.h>
 
 #include "base/json.h"
+#include "core/record.h"
+#include "encode/eventjson.h"
 #include "encode/messagejson.h"
+#include "encode/zipkin.h"
 #include "printable.h"
 #include "spans/decode.h"
 #include "spool/refusedrow.h"
@@ -140,14 +143,33 @@ static void put_spans(struct spoolview *view, const GPtrArray *spans)
 	}
 }
 
-/* Decodes the span, if possible, into @spans. Returns NULL, or why it cannot be shown. */
+/* Of a record. By way of Thrift, as everything that `blkin` shows is what Zipkin would. */
+static bool decode_record(const struct span *span, GPtrArray *spans, char *why, size_t size)
+{
+	struct buffer thrift = {0};
+	bool good = zipkin_encode(&thrift, span) >= 0 &&
+		    decode_own_span(thrift.data, thrift.size, spans, why, size);
+
+	buffer_free(&thrift);
+	return good;
+}
+
+/* Decodes the span, if possible, into @spans. Returns NULL, or why it cannot be shown. It is a record, or as
+ * it came by Scribe, or as versions before stored it; no span in Thrift begins as a record does. */
 static const char *decode(const struct refusedrow *row, GPtrArray *spans, char *why, size_t size)
 {
+	struct span_memory memory = {0};
+	struct span span;
+	bool good;
+
 	if ((int64_t)row->kept != row->size)
 		return "only the beginning of so large a span is kept";
-	if (!decode_span(row->span, row->kept, spans, why, size))
-		return why;
-	return NULL;
+	if (record_open(&span, row->span, row->kept, &memory))
+		good = decode_record(&span, spans, why, size);
+	else
+		good = decode_span(row->span, row->kept, spans, why, size);
+	span_memory_free(&memory);
+	return good ? NULL : why;
 }
 
 static void begin_refused_json(struct spoolview *view, const struct refusedrow *row)
@@ -190,13 +212,31 @@ static void put_refused(
 		put_spans(view, spans);
 }
 
+/* Of an event its JSON, which versions before stored; false if it is none. */
+static bool read_event(struct buffer *json, const struct refusedrow *row, struct message *message)
+{
+	struct eventjson memory = {0};
+	bool is;
+
+	if (row->kept && *row->span == '{')
+		return true;
+	json->size = 0;
+	is = eventjson_put(&memory, json, row->span, row->kept);
+	eventjson_free(&memory);
+	message->payload = json->data;
+	message->payload_size = (uint32_t)json->size;
+	return is;
+}
+
 /* What is no span, so far as it is kept: a message, or an event; false if it is neither. */
 static bool put_other(struct spoolview *view, const struct refusedrow *row)
 {
 	const bool event = lane_kind(view->output, NULL) == KIND_EVENTS;
 	struct message message = {.payload = row->span, .payload_size = (uint32_t)row->kept};
 
-	if (event ? !row->kept || *row->span != '{' : !message_read(row->span, row->kept, &message))
+	if (event && !read_event(&view->event, row, &message))
+		return false;
+	if (!event && !message_read(row->span, row->kept, &message))
 		return false;
 	if (!view->json) {
 		printable_put(&view->out, (const char *)message.category, message.category_size, WORDS_MAX);

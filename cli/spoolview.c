@@ -79,6 +79,7 @@ void spoolview_close(struct spoolview *view)
 	sqlite3_close(view->db);
 	view->db = NULL;
 	buffer_free(&view->out);
+	buffer_free(&view->event);
 }
 
 sqlite3_stmt *spoolview_prepare(struct spoolview *view, const char *sql)

@@ -20,7 +20,8 @@ struct spoolview {
 	const char *path;
 	sqlite3 *db;
 	bool json;
-	struct buffer out; /* what is to be printed */
+	struct buffer out;   /* what is to be printed */
+	struct buffer event; /* JSON of the one at hand */
 };
 
 /*
