@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""kill.py PROGRAM...: each program hands spans over by HTTP and by gRPC, while the agent is killed three times. See run."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../live"))
+
+from rig.idsink import IdSink  # noqa: E402
+from rig.node import Node  # noqa: E402
+from rig.process import exactly, free_port, wait_until  # noqa: E402
+
+COUNT = int(os.environ.get("BLKIN_SDK_SPANS", "20000"))
+KILLS = 3
+
+
+def run(node, programs):
+    sink = IdSink(node, free_port()).start()
+    ports = {"http": free_port(), "grpc": free_port()}
+    keys = {"otlp": f"127.0.0.1:{ports['http']}", "otlp-grpc": f"127.0.0.1:{ports['grpc']}"}
+    node.start_agent(sink.port, input=keys, session={"keep": "yes"})
+    cases = [(program.split(), way) for program in programs for way in ports]
+    running = [
+        node.start([*words, way, ports[way], process, COUNT], name=f"sdk{process}")
+        for process, (words, way) in enumerate(cases)
+    ]
+    total = COUNT * len(cases)
+    for turn in range(KILLS):
+        wait_until(lambda turn=turn: sink.count() >= total * (turn + 1) // (KILLS + 2), 120, "spans to arrive")
+        node.agent.kill()
+        node.start_agent_again(wait=False)
+    for program in running:
+        exactly(program.wait(240) == 0, program.log())
+    node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+    ledger = node.wait_ledger(lambda ledger: ledger.idle(), 60, "all to be delivered")
+    exactly(ledger.dropped == 0, str(ledger))
+    for process, (_, way) in enumerate(cases):
+        check(sink, process, running[process], cases[process][0][-1], way)
+
+
+def check(sink, process, program, name, way):
+    said = json.loads(program.log().splitlines()[-1])
+    seen = {one[2]: count for one, count in sink.ids().items() if one[0] == process}
+    missing = set(range(COUNT)) - seen.keys() - set(said["given_up"])
+    twice = {n for n, count in seen.items() if count > 1}
+    print(
+        f"{os.path.basename(name)} by {way}: {len(seen)} of {COUNT} arrived, {len(said['given_up'])} were given up by the SDK, "
+        f"{len(said['doubtful'])} were tried again, {len(twice)} came twice"
+    )
+    exactly(not missing, f"{len(missing)} are missing: {sorted(missing)[:10]}")
+    unexplained = twice - set(said["doubtful"]) - set(said["given_up"])
+    exactly(not unexplained, f"{len(unexplained)} came twice, and had their OK at once: {sorted(unexplained)[:10]}")
+    exactly(len(seen) <= COUNT, "there are others")
+
+
+with Node() as test_node:
+    run(test_node.start_lttng(), sys.argv[1:])

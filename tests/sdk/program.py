@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+A program with OpenTelemetry's SDK: program.py http|grpc PORT PROCESS COUNT hands over so many spans, of worker PROCESS.0. It
+prints which of them it gave up, and which it had to try more than once.
+"""
+
+import json
+import logging
+import sys
+import time
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+
+RATE = 2000  # spans a second
+
+
+class Handler(logging.Handler):
+    """What the exporters say: that they try again, or give up."""
+
+    said = 0
+
+    def emit(self, record):
+        Handler.said += 1
+        print(record.getMessage(), file=sys.stderr, flush=True)
+
+
+class Watched(SpanExporter):
+    """Exports by another one, from one thread."""
+
+    def __init__(self, exporter):
+        self.exporter = exporter
+        self.given_up, self.doubtful = [], []
+
+    def export(self, spans):
+        said = Handler.said
+        result = self.exporter.export(spans)
+        ordinals = [int(span.attributes["ordinal"]) for span in spans]
+        if result is not SpanExportResult.SUCCESS:
+            self.given_up += ordinals
+        elif Handler.said != said:
+            self.doubtful += ordinals
+        return result
+
+    def shutdown(self):
+        self.exporter.shutdown()
+
+
+def exporter_of(way, port):
+    if way == "http":
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+        return OTLPSpanExporter(endpoint=f"http://127.0.0.1:{port}/v1/traces", timeout=30)
+    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+
+    return OTLPSpanExporter(endpoint=f"http://127.0.0.1:{port}", insecure=True, timeout=30)
+
+
+def main():
+    way, port, process, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+    logging.getLogger("opentelemetry").addHandler(Handler())
+    watched = Watched(exporter_of(way, port))
+    provider = TracerProvider(resource=Resource({"service.name": f"sdk{process}"}))
+    provider.add_span_processor(BatchSpanProcessor(watched, max_queue_size=2 * count, schedule_delay_millis=100))
+    tracer, began = provider.get_tracer("sdk"), time.monotonic()
+    for ordinal in range(count):
+        span = tracer.start_span("sent")
+        span.set_attributes({"worker": f"{process}.0", "ordinal": str(ordinal), "start": str(time.time_ns())})
+        span.end()
+        time.sleep(max(0, began + ordinal / RATE - time.monotonic()))
+    provider.force_flush(120000)
+    provider.shutdown()
+    print(json.dumps({"given_up": watched.given_up, "doubtful": watched.doubtful}))
+
+
+main()
