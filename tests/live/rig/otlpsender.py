@@ -182,7 +182,8 @@ class Grpc:
         address = f"unix:{port}" if isinstance(port, str) else f"127.0.0.1:{port}"
         options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
         options += [("grpc.max_send_message_length", 64 << 20), ("grpc.initial_reconnect_backoff_ms", 100)]
-        options += [("grpc.min_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 300)]
+        # the first of these is how long connecting may take
+        options += [("grpc.min_reconnect_backoff_ms", 1000 * seconds), ("grpc.max_reconnect_backoff_ms", 300)]
         self.channel = grpc.insecure_channel(address, options, self.compression)
 
     def start(self, message, path=EXPORT):
