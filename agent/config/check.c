@@ -264,10 +264,42 @@ static int check_events(const struct config *config)
 	return 0;
 }
 
+/* Only one of two can listen at an address. What names mean is not known here. */
+static int check_listeners(const struct config *config)
+{
+	const struct {
+		const char *section, *key, *address;
+	} all[] = {
+		{"agent", "http", config->http},
+		{"input", "scribe", config->input_scribe},
+		{"input", "otlp", config->input_otlp},
+		{"input", "otlp-grpc", config->input_otlp_grpc},
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct config_origin *at;
+			g_autofree char *message = NULL;
+
+			if (!*all[i].address || strcasecmp(all[i].address, all[k].address) != 0)
+				continue;
+			at = check_later(NULL, config->origins, all[k].section, all[k].key);
+			at = check_later(at, config->origins, all[i].section, all[i].key);
+			message = g_strdup_printf(
+				"`%s` is where `%s` in [%s] listens, too: choose another port,", all[i].key,
+				all[k].key, all[k].section);
+			status = check_broken(at, message, all[i].section);
+		}
+	return status;
+}
+
 int config_check(const struct config *config)
 {
 	int status = check_session(config);
 
+	if (check_listeners(config) != 0)
+		status = -1;
 	if (check_ui(config) != 0)
 		status = -1;
 	if (check_events(config) != 0)

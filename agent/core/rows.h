@@ -31,7 +31,7 @@ enum ledger_row {
 	MESSAGES_RECEIVED,
 	MESSAGES_TAKEN,             /* as they are, for the outputs that take messages */
 	MESSAGES_REFUSED_CATEGORY,  /* of another category */
-	MESSAGES_REFUSED_MALFORMED, /* no span in base64 */
+	MESSAGES_REFUSED_MALFORMED, /* cannot be read as spans */
 	MESSAGES_REFUSED_ID,        /* trace or span id 0 */
 	MESSAGES_REFUSED_OVERSIZE,  /* larger than a span may be */
 	MESSAGES_PUT_OFF,           /* the sender was told to try later, before anything was taken */

@@ -35,14 +35,14 @@ static const struct told of_node[LEDGER_ROWS] = {
 		"are refused",
 		"correct `category` in [input], or in the senders; or let an output take messages (`takes`)"},
 	[MESSAGES_REFUSED_MALFORMED] = {"input-refused",
-		"senders hand over messages that are no spans in base64: messages that are refused",
+		"senders hand over what cannot be read as spans: messages that are refused",
 		"the agent's log has the beginning of one: correct the sender"},
 	[MESSAGES_REFUSED_ID] = {"input-refused",
 		"senders hand over spans whose trace or span id is 0: messages that are refused",
 		"let the senders give their spans other ids"},
 	[MESSAGES_REFUSED_OVERSIZE] = {"input-refused",
-		"senders hand over messages that are larger than 1 MiB, or than an output's `batch-size`: "
-		"messages that are refused",
+		"senders hand over messages that are larger than the input takes, or than an output's "
+		"`batch-size`: messages that are refused",
 		"raise `batch-size` in [output], or let the senders make smaller ones"},
 };
 

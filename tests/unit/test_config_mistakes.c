@@ -22,6 +22,13 @@ START_TEST(test_mistakes)
 			"test: F:4: `server` is the agent's own `scribe` in [input]: its spans would come "
 			"back for "
 			"ever in [output]\n"},
+		{"[input]\notlp = 127.0.0.1:4318\notlp-grpc = 127.0.0.1:4318\n",
+			"test: F:3: `otlp-grpc` is where `otlp` in [input] listens, too: choose another "
+			"port, "
+			"in [input]\n"},
+		{"[input]\notlp = 127.0.0.1:9412\n",
+			"test: F:2: `otlp` is where `http` in [agent] listens, too: choose another port, in "
+			"[input]\n"},
 		{"[agent]\nxyzzyplugh = 1\n", "test: F:2: unknown key `xyzzyplugh` in [agent]; "
 					      "blkin-agent.conf(5) lists the keys\n"},
 		{"[outputs]\nserver = a:1\n",
