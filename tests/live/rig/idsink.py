@@ -36,7 +36,7 @@ class IdSink:
 
     def hang(self):
         """It goes on accepting connections, as the kernel does that, and does not answer."""
-        self.program.send(signal.SIGSTOP)
+        self.program.suspend()
 
     def put_off(self):
         """Every call is answered TRY_LATER, or 503."""

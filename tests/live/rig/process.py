@@ -83,6 +83,15 @@ def wait_until(condition, seconds, what, step=0.05, promised=False):
         pause = min(2 * pause, step)
 
 
+def thread_states(pid):
+    """As in /proc: {"T"} once a process is stopped."""
+    states = set()
+    for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            states.add(file.read().rpartition(")")[2].split()[0])
+    return states
+
+
 @contextlib.contextmanager
 def stopped(pid):
     """A process is stopped, and goes on if it still is there."""
@@ -189,6 +198,11 @@ class Program:
     def send(self, number):
         if self.running():
             self.process.send_signal(number)
+
+    def suspend(self):
+        """SIGSTOP. One thread takes the signal, when it has a CPU; until then, the others run on: waits for all of them."""
+        self.send(signal.SIGSTOP)
+        wait_until(lambda: not self.running() or thread_states(self.process.pid) == {"T"}, 10, f"{self.name} to stop")
 
     def wait(self, seconds=60):
         seconds *= PATIENCE
