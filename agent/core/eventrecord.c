@@ -315,13 +315,3 @@ bool event_record_open(struct event_record *record, const uint8_t *bytes, size_t
 			record->scope[scope] = get_scope(&from);
 	return event_cursor_is_over(&from);
 }
-
-bool event_record_time(int64_t *time, const uint8_t *bytes, size_t size)
-{
-	struct fixed fixed;
-
-	if (!get_fixed(&fixed, bytes, size))
-		return false;
-	*time = fixed.moment == MOMENT_TIME ? (int64_t)fixed.time : fixed.observed;
-	return true;
-}

@@ -171,9 +171,6 @@ struct event_record {
 /* False if it is none; what is in the scopes is not looked at. */
 bool event_record_open(struct event_record *record, const uint8_t *bytes, size_t size);
 
-/* Its time, or if its clock does not tell, when it was read; false if it is no record. */
-bool event_record_time(int64_t *time, const uint8_t *bytes, size_t size);
-
 /* The kind of the value that comes; and, by that, what is in it. 0: none. */
 enum field_kind event_take_kind(struct event_cursor *from);
 bool event_take_bool(struct event_cursor *from);

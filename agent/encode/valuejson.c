@@ -89,11 +89,6 @@ static void put_value(struct buffer *out, const struct tag *value, int depth)
 	}
 }
 
-void valuejson_put(struct buffer *out, const struct tag *value)
-{
-	put_value(out, value, 0);
-}
-
 void valuejson_object(struct buffer *out, const struct attributes *attributes)
 {
 	put_word(out, "{");

@@ -6,10 +6,7 @@
 #include "base/buffer.h"
 #include "core/span.h"
 
-/* Appends the value: bytes in base64, null for none. What is damaged within it is left out. */
-void valuejson_put(struct buffer *out, const struct tag *value);
-
-/* Appends an object of them. */
+/* Appends an object of them: bytes in base64, null for none. What is damaged within one is left out. */
 void valuejson_object(struct buffer *out, const struct attributes *attributes);
 
 /* Appends the value as the text that it is by itself: of a list or a map JSON, of bytes base64. */

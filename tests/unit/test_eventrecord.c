@@ -214,7 +214,7 @@ START_TEST(hardly_anything_as_json)
 {
 	const struct event_head clock = {.moment = {.kind = MOMENT_CYCLES, .cycles = 17}, .id = 4};
 	const struct event_head none = {.name = {"", 0}, .observed = SEEN};
-	int64_t time;
+	struct event_record opened;
 
 	record.size = 0;
 	event_record_begin(&record, &clock, 1u << SCOPE_SPECIFIC);
@@ -223,12 +223,12 @@ START_TEST(hardly_anything_as_json)
 	record.size = 0;
 	event_record_begin(&record, &none, 0);
 	assert_json("{\"event\":\"\",\"payload\":{}}");
-	ck_assert(event_record_time(&time, record.data, record.size));
-	ck_assert_int_eq(time, SEEN);
+	ck_assert(event_record_open(&opened, record.data, record.size));
+	ck_assert_int_eq(opened.head.observed, SEEN);
 	make_whole();
-	ck_assert(event_record_time(&time, record.data, record.size));
-	ck_assert_int_eq(time, TIME);
-	ck_assert(!event_record_time(&time, record.data, 23));
+	ck_assert(event_record_open(&opened, record.data, record.size));
+	ck_assert_int_eq(opened.head.moment.time, TIME);
+	ck_assert(!event_record_open(&opened, record.data, 23));
 }
 END_TEST
 
