@@ -5,7 +5,7 @@
  * the agent: no thread, no handler of forks, no call that waits for the session daemon.
  *
  * It ends when the agent closes its end of the socket, or dies. Not by a signal: a program that is killed in
- * the middle of an event stops its user's stream for good (collect/replace.c).
+ * the middle of an event stops its user's stream for good (reader/replace.c).
  */
 #include <signal.h>
 #include <stdint.h>

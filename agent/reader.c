@@ -15,15 +15,15 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "assemble/pipeline.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "collect/desk.h"
-#include "collect/keeper.h"
-#include "collect/progress.h"
-#include "collect/runstate.h"
 #include "config/config.h"
+#include "reader/assemble/pipeline.h"
+#include "reader/desk.h"
+#include "reader/keeper.h"
+#include "reader/progress.h"
+#include "reader/runstate.h"
 
 /* The pause between two attempts to get a session. */
 #define RETRY_NS (500 * NS_PER_MS)

@@ -5,12 +5,12 @@
 #include "base/log.h"
 #include "config/merge.h"
 #include "inlet/inputs.h"
+#include "net/httpheaders.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
 #include "stats/monitor.h"
 #include "status/http.h"
 #include "supervise/collector.h"
-#include "wire/httpheaders.h"
 
 /* Logs the keys that need a restart, and stores their names for the status; returns whether there are any. */
 static bool name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)

@@ -18,8 +18,8 @@
 #include "config/tags.h"
 #include "core/span.h"
 #include "encode/messagelog.h"
+#include "output/uplink/uplinktype.h"
 #include "queue/format.h"
-#include "uplink/uplinktype.h"
 
 #define SERVICE "blkin"
 #define NAME "connection test"

@@ -19,13 +19,13 @@
 #include "base/secret.h"
 #include "config/keys.h"
 #include "config/outputtype.h"
+#include "net/httpheaders.h"
 #include "net/tls.h"
+#include "output/uplink/uplinktype.h"
 #include "session/beside.h"
 #include "status/port.h"
 #include "tryfilter.h"
 #include "unit.h"
-#include "uplink/uplinktype.h"
-#include "wire/httpheaders.h"
 
 struct trial {
 	const struct config *config;

@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "look/fit.h"
 #include "look/line.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 #include "traces/pending_traces.h"
 #include "traces/trace_print.h"
 #include "write_out.h"

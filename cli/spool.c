@@ -16,8 +16,8 @@
 #include "config/config.h"
 #include "environment.h"
 #include "options.h"
-#include "spool/spoollist.h"
-#include "spool/spoolname.h"
+#include "output/spool/spoollist.h"
+#include "output/spool/spoolname.h"
 #include "spooldiscard.h"
 #include "spoolview.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "spool/spoolrow.h"
+#include "output/spool/spoolrow.h"
 #include "spoolview.h"
 
 static void complain(const struct spoolview *view, const struct spoolrow *row)

@@ -16,9 +16,9 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "base/suggest.h"
-#include "spool/spoollist.h"
-#include "spool/spoolremove.h"
-#include "spool/spoolrow.h"
+#include "output/spool/spoollist.h"
+#include "output/spool/spoolremove.h"
+#include "output/spool/spoolrow.h"
 #include "spoolview.h"
 #include "status/discardtalk.h"
 

@@ -13,12 +13,12 @@
 #include "encode/eventjson.h"
 #include "encode/messagejson.h"
 #include "encode/zipkin.h"
+#include "output/spool/refusedrow.h"
+#include "output/spool/spoolrow.h"
 #include "printable.h"
 #include "spans/decode.h"
-#include "spool/refusedrow.h"
-#include "spool/spoolrow.h"
 #include "spoolview.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 #include "traces/trace_print.h"
 
 /* How much of the collector's message is shown. */

@@ -8,8 +8,8 @@
 #include <glib.h>
 
 #include "base/log.h"
-#include "spool/spoolfile.h"
-#include "spool/spoolname.h"
+#include "output/spool/spoolfile.h"
+#include "output/spool/spoolname.h"
 
 /* How long to wait while the agent has it locked. */
 #define BUSY_MS 5000

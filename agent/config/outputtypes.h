@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The list of the types of output, in the order of the key `type`: a line for each, of which enum
- * config_output, the words of that key and both tables (config/outputtype.h, uplink/uplinktype.h) are made.
+ * config_output, the words of that key and both tables (config/outputtype.h, output/uplink/uplinktype.h) are
+ * made.
  */
 #ifndef CONFIG_OUTPUTTYPES_H
 #define CONFIG_OUTPUTTYPES_H

@@ -5,7 +5,7 @@
 
 #include "encode/eventplace.h"
 #include "encode/jsontext.h"
-#include "wire/base64.h"
+#include "net/base64.h"
 
 /* What the parts of one event share. Each value is followed by a comma, which a closing bracket replaces. */
 struct walk {

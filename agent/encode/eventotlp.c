@@ -6,8 +6,8 @@
 #include "encode/eventplace.h"
 #include "encode/otlp.h"
 #include "encode/otlpvalue.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 /* What the parts of one event share. */
 struct walk {

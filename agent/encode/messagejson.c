@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 #include "encode/jsontext.h"
-#include "wire/base64.h"
+#include "net/base64.h"
 
 #define NS 1000000000
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A message of Scribe's (wire/message.h) as a line of JSON:
+ * A message of Scribe's (net/message.h) as a line of JSON:
  *
  *     {"timestamp":"2026-11-23T13:05:18.123456789Z","category":"app","message":"words"}
  *
@@ -11,7 +11,7 @@
 #ifndef ENCODE_MESSAGEJSON_H
 #define ENCODE_MESSAGEJSON_H
 
-#include "wire/message.h"
+#include "net/message.h"
 
 /* Appends it, without an end of line. */
 void messagejson_put(struct buffer *out, const struct message *message);

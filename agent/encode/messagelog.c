@@ -3,8 +3,8 @@
 
 #include "base/utf8.h"
 #include "encode/otlp.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 /* Heads and numbers of a record with one attribute, and a few more. */
 #define AROUND 128

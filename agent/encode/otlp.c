@@ -8,8 +8,8 @@
 #include "encode/otlpwhole.h"
 #include "encode/terms.h"
 #include "encode/wanted.h"
-#include "wire/otlpattribute.h"
-#include "wire/otlpitem.h"
+#include "net/otlpattribute.h"
+#include "net/otlpitem.h"
 
 /* Size of everything except texts: in a span, and in an annotation or tag. */
 #define SPAN_ROOM 768
@@ -171,7 +171,7 @@ static void put_span(struct encoding *encoding, const struct span *span)
 
 /* The process */
 
-/* What the wire puts into each resource (wire/otlprequest.c), and what put_process has. */
+/* What the wire puts into each resource (net/otlprequest.c), and what put_process has. */
 static void leave_out_own(struct wanted *wanted, const struct span *span)
 {
 	static const char *const keys[] = {OTLP_HOST, OTLP_SDK_NAME, OTLP_SDK_LANGUAGE, OTLP_SDK_VERSION,

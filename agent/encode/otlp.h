@@ -4,7 +4,7 @@
  * its SDKs would have made it, written by hand; one that an SDK has made, as it was.
  *
  * OTLP puts spans below the resource, the process that they come from. An item is a span by itself, so it has
- * both: wire/otlpitem.h. wire/otlprequest.h puts items of one process together, and adds what the node knows
+ * both: net/otlpitem.h. net/otlprequest.h puts items of one process together, and adds what the node knows
  * to those that no SDK has made.
  *
  * An annotation is an event. The tag `error` is the status. The remote endpoint is told by peer.service,

@@ -4,7 +4,7 @@
 #include "base/shortest.h"
 #include "core/value.h"
 #include "encode/jsonvalue.h"
-#include "wire/otlpfields.h"
+#include "net/otlpfields.h"
 
 /* The most characters of a number. */
 #define NUMBER_ROOM 40

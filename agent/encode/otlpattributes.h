@@ -7,7 +7,7 @@
 #define ENCODE_OTLPATTRIBUTES_H
 
 #include "core/spanmemory.h"
-#include "wire/protobuf.h"
+#include "net/protobuf.h"
 
 /* The most that attributes within so many bytes need of `texts`. */
 #define OTLPATTRIBUTES_TEXTS(size) (4 * (size_t)(size) + 128)

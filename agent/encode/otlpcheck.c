@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "core/value.h"
-#include "wire/protobuf.h"
+#include "net/protobuf.h"
 
 struct checking {
 	struct otlpcheck_most now, *most; /* @now is of what is open */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "encode/iptext.h"
-#include "wire/otlpfields.h"
+#include "net/otlpfields.h"
 
 /* 0 if it has more than @digits, or is below that. */
 static uint32_t number_of(struct text value, size_t digits)

@@ -8,8 +8,8 @@
 #include "core/value.h"
 #include "encode/jsonread.h"
 #include "encode/otlpvalue.h"
-#include "wire/base64read.h"
-#include "wire/protobuf.h"
+#include "net/base64read.h"
+#include "net/protobuf.h"
 
 /* The longest number is a double of 17 digits. */
 #define NUMBER_ROOM 40

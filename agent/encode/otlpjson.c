@@ -8,8 +8,8 @@
 #include "core/value.h"
 #include "encode/jsontext.h"
 #include "encode/otlpschema.h"
-#include "wire/base64.h"
-#include "wire/protobuf.h"
+#include "net/base64.h"
+#include "net/protobuf.h"
 
 /* Of a number, its name and what stands around them. */
 #define FIELD_ROOM 64

@@ -6,13 +6,13 @@
 #include "encode/otlpfromjson.h"
 #include "encode/otlpjson.h"
 #include "encode/otlptraces.h"
-#include "wire/otlpfields.h"
+#include "net/otlpfields.h"
 
 struct taking {
 	struct span_memory *memory;
 	const struct otlpjson_sink *sink;
 	struct otlptraces_memory whole; /* for what is not ours */
-	struct buffer item;             /* of what is: wire/otlpitem.h */
+	struct buffer item;             /* of what is: net/otlpitem.h */
 	bool good;
 };
 
@@ -29,7 +29,7 @@ static void each(struct taking *is, const struct protobuf_field *message, uint32
 	is->good &= !from.failed;
 }
 
-/* Ours: what wire/otlprequest.c has added goes again */
+/* Ours: what net/otlprequest.c has added goes again */
 
 static void take_span(struct taking *is, const struct protobuf_field *bytes)
 {

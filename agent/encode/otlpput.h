@@ -7,8 +7,8 @@
 
 #include "base/utf8.h"
 #include "encode/tagnumber.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 /* Of texts so short, also of two, all lengths are one byte: the compiler leaves out what is for longer ones.
  */

@@ -4,8 +4,8 @@
 #include "encode/otlpendpoint.h"
 #include "encode/otlpspan.h"
 #include "encode/spanread.h"
-#include "wire/otlpfields.h"
-#include "wire/otlpitem.h"
+#include "net/otlpfields.h"
+#include "net/otlpitem.h"
 
 struct reading {
 	struct span *span;

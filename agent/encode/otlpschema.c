@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/otlpschema.h"
 
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 #define SHARED(name, ...)                                                                                    \
 	static const struct otlp_field name##_fields[] = {__VA_ARGS__};                                      \

@@ -6,7 +6,7 @@
 #include "base/pack.h"
 #include "encode/otlpendpoint.h"
 #include "encode/spanread.h"
-#include "wire/otlpfields.h"
+#include "net/otlpfields.h"
 
 struct reading {
 	struct span *span;

@@ -3,7 +3,7 @@
 
 #include "encode/otlpfromjson.h"
 #include "encode/otlpspan.h"
-#include "wire/otlpfields.h"
+#include "net/otlpfields.h"
 
 struct taking {
 	struct otlptraces_memory *memory;

@@ -6,8 +6,8 @@
 #include "base/shortest.h"
 #include "base/utf8.h"
 #include "encode/jsonvalue.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 /* A field's head, and a value within a value. */
 #define HEAD_ROOM (2 * (PROTOBUF_FIELD_MAX + PROTOBUF_VARINT_MAX))

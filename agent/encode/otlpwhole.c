@@ -5,7 +5,7 @@
 #include "encode/otlpput.h"
 #include "encode/otlpvalue.h"
 #include "encode/wanted.h"
-#include "wire/otlpitem.h"
+#include "net/otlpitem.h"
 
 /* Of an attribute but for its texts, and of a number with its field. */
 #define ITEM_ROOM 48

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Spans that go on as their SDKs sent them, for otlp.c: a process, a scope, a Span (wire/otlpitem.h). */
+/* Spans that go on as their SDKs sent them, for otlp.c: a process, a scope, a Span (net/otlpitem.h). */
 #ifndef ENCODE_OTLPWHOLE_H
 #define ENCODE_OTLPWHOLE_H
 

@@ -5,7 +5,7 @@
 #include "encode/jsontext.h"
 #include "encode/jsonvalue.h"
 #include "encode/tagnumber.h"
-#include "wire/base64.h"
+#include "net/base64.h"
 
 static void put_word(struct buffer *out, const char *word)
 {

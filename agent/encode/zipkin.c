@@ -6,7 +6,7 @@
 #include "base/copy.h"
 #include "base/utf8.h"
 #include "encode/zipkinplain.h"
-#include "wire/tbinary.h"
+#include "net/tbinary.h"
 
 #define ANNOTATION_TYPE_BOOL 0
 #define ANNOTATION_TYPE_STRING 6

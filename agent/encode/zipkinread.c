@@ -4,7 +4,7 @@
 
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
-#include "wire/tbinary.h"
+#include "net/tbinary.h"
 
 /* Types of binary annotations. */
 enum { TYPE_BOOL = 0, TYPE_STRING = 6 };

@@ -7,8 +7,8 @@
 #include <glib.h>
 
 #include "base/log.h"
-#include "spool/spoollist.h"
-#include "spool/spoolname.h"
+#include "output/spool/spoollist.h"
+#include "output/spool/spoolname.h"
 
 /* What to change for an output to have it. */
 static char *advice(const struct output_config *is, const char *name)

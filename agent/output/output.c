@@ -6,8 +6,8 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "spool/spoolname.h"
-#include "uplink/uplinktype.h"
+#include "output/spool/spoolname.h"
+#include "output/uplink/uplinktype.h"
 
 struct output {
 	char *name;

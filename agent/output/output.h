@@ -14,9 +14,9 @@
 #include <event2/event.h>
 
 #include "config/config.h"
+#include "output/spool/spooler.h"
+#include "output/uplink/uplink.h"
 #include "queue/outlets.h"
-#include "spool/spooler.h"
-#include "uplink/uplink.h"
 
 struct output;
 

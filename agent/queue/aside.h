@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The suspects of a queue: batches on which the server failed again and again, without refusing them. They
- * are set aside, so that the batches behind them are tried. uplink/server/suspects.h tries them apart from
+ * are set aside, so that the batches behind them are tried. output/server/suspects.h tries them apart from
  * the others.
  *
  * A fresh suspect is stored by the spooler at once, and comes back as a suspect when it is replayed. Only a

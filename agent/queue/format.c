@@ -5,7 +5,7 @@
 #include "encode/otlp.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
-#include "wire/trail.h"
+#include "net/trail.h"
 
 int format_encode(uint8_t format, struct buffer *out, const struct span *span)
 {

@@ -5,8 +5,8 @@
 #include "encode/iptext.h"
 #include "encode/terms.h"
 #include "encode/zipkin.h"
+#include "net/otlpfields.h"
 #include "queue/retag.h"
-#include "wire/otlpfields.h"
 
 static const struct text redacted = {TAGRULES_REDACTED, sizeof(TAGRULES_REDACTED) - 1};
 

@@ -17,8 +17,8 @@ struct session_identity {
 void session_identity_save(const struct session_identity *session, struct buffer *out);
 bool session_identity_load(struct unpacker *from, struct session_identity *session);
 
-/* In what was reached (collect/progress.h) the number of the sessions that are over has this bit if times of
- * two sessions that record at once (read/overlap.h) are behind the rest: so many bytes. */
+/* In what was reached (reader/progress.h) the number of the sessions that are over has this bit if times of
+ * two sessions that record at once (reader/decode/overlap.h) are behind the rest: so many bytes. */
 #define REACHED_WITH_TIMES UINT32_C(0x80000000)
 #define REACHED_TIMES_SIZE (6 * sizeof(uint64_t))
 

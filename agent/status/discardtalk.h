@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "spool/discard.h"
-#include "spool/spoolname.h"
+#include "output/spool/discard.h"
+#include "output/spool/spoolname.h"
 
 #define DISCARDTALK_PATH "/spool/discard"
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "spool/spoollist.h"
+#include "output/spool/spoollist.h"
 
 struct spoollook {
 	char *directory;

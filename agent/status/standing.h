@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "uplink/uplink.h"
+#include "output/uplink/uplink.h"
 
 /* The one that gets the spans; NULL if there is none. */
 const struct uplink_server_state *standing_serving(const struct uplink_state *uplink);

@@ -14,8 +14,8 @@
 #include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/protocol.h"
+#include "supervise/audience.h"
 #include "supervise/collector.h"
-#include "tail/audience.h"
 
 /* So many users that are left out are named. */
 #define STATUS_LEFT_OUT_MAX 16

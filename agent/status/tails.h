@@ -10,7 +10,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "tail/audience.h"
+#include "supervise/audience.h"
 
 struct tails;
 

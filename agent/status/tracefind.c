@@ -8,7 +8,7 @@
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
 #include "queue/item.h"
-#include "trace/spanof.h"
+#include "status/trace/spanof.h"
 
 /* Reading the address */
 

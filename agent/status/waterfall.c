@@ -7,7 +7,7 @@
 
 #include "status/html.h"
 #include "status/pagetrace.h"
-#include "trace/tree.h"
+#include "status/trace/tree.h"
 
 /* Rows shown; bytes of a name; of an annotation or a tag. */
 #define ROWS_MAX 1000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The collector: a thread that keeps a reader at work, a process of its own which keeps a session alive and
- * reads it (collect/), and that passes on to the outputs and the books what the reader hands over.
+ * reads it (reader/), and that passes on to the outputs and the books what the reader hands over.
  *
  * The reader may crash, hang or eat memory on what traced programs write: then it is ended, and another one
  * reads on from the newest place in the books. It is not told apart from a stranger: what it sends is
@@ -18,8 +18,8 @@
 #include "output/books.h"
 #include "queue/fanout.h"
 #include "stats/statistics.h"
+#include "supervise/audience.h"
 #include "supervise/canary.h"
-#include "tail/audience.h"
 
 struct collector;
 

@@ -10,8 +10,8 @@
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
+#include "net/tbinary.h"
 #include "spans/decode.h"
-#include "wire/tbinary.h"
 
 #define PIECE (256 * 1024)
 

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-#include "wire/httpchunks.h"
+#include "net/httpchunks.h"
 
 #define LINE_END "\r\n"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "assemble/pipeline.h"
 #include "base/log.h"
 #include "import/aroundevent.h"
 #include "import/aroundshow.h"
@@ -14,9 +13,10 @@
 #include "import/examine.h"
 #include "import/guard.h"
 #include "queue/encoding.h"
-#include "read/reader.h"
+#include "reader/assemble/pipeline.h"
+#include "reader/decode/reader.h"
 #include "spans/decode.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 /* What is shared with the child. */
 struct around {

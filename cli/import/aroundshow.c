@@ -6,7 +6,7 @@
 
 #include "import/aroundevent.h"
 #include "print_spans.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 #include "write_out.h"
 
 #define NS_PER_US 1000

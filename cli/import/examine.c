@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "import/guard.h"
-#include "read/reader.h"
+#include "reader/decode/reader.h"
 
 /* What is shared with the child, which goes on from trace to trace. */
 struct examination {

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
-#include "files/filenames.h"
+#include "output/file/filenames.h"
 
 /* Folders in folders; more than anybody has. */
 #define DEPTH_MAX 16

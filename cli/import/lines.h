@@ -24,7 +24,7 @@ struct lines_counts {
 	uint64_t bad;   /* that are no spans, and were said to be none */
 };
 
-/* Where the spans go: as struct pipeline_sink in agent/assemble/pipeline.h. */
+/* Where the spans go: as struct pipeline_sink in agent/reader/assemble/pipeline.h. */
 struct lines_sink {
 	void (*hand)(void *data, struct ledger *change, const struct items *spans, bool at_once);
 	void *data;

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "queue/encoding.h"
 #include "spans/decode.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 struct print {
 	struct span_printer *printer;

@@ -12,7 +12,6 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 
-#include "assemble/pipeline.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -20,9 +19,10 @@
 #include "import/print.h"
 #include "import/printevents.h"
 #include "output/outputs.h"
+#include "output/uplink/uplink.h"
 #include "queue/fanout.h"
-#include "read/reader.h"
-#include "uplink/uplink.h"
+#include "reader/assemble/pipeline.h"
+#include "reader/decode/reader.h"
 
 /* The most that is read before it is handed to the outputs. */
 #define BATCH_SPANS 1000

@@ -4,7 +4,7 @@
 #define LOOK_LINE_H
 
 #include "base/buffer.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 #include "traces/trace_lines.h"
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The agent's spans as they come, over its control socket: its records (agent/tail/audience.h) become spans.
+/* The agent's spans as they come, over its control socket: its records (agent/supervise/audience.h) become
+ * spans.
  */
 #ifndef LOOK_STREAM_H
 #define LOOK_STREAM_H

@@ -7,8 +7,8 @@
 
 #include <glib.h>
 
-#include "tail/wish.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
+#include "supervise/wish.h"
 
 struct wanted {
 	struct wish wish;

@@ -8,9 +8,9 @@
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
 #include "blkin_scribe_types.h"
+#include "net/tbinary.h"
 #include "spans/decode.h"
 #include "spans/thrift_reader.h"
-#include "wire/tbinary.h"
 
 /* The most messages of a Log(): 60 bytes each fill a frame of 16 MiB. Each becomes an object. */
 #define MESSAGES_MAX (1 << 18)

@@ -19,7 +19,7 @@
 #include "http/post.h"
 #include "printable.h"
 #include "scribe/call.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 #define FRAME_MAX (16 * 1024 * 1024)
 /* The most connections at once; further ones wait in the kernel. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "encode/zipkin.h"
+#include "net/tbinary.h"
 #include "spans/thrift_reader.h"
 #include "spans/v1_to_v2.h"
-#include "trace/span2.h"
-#include "wire/tbinary.h"
+#include "status/trace/span2.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 /*
  * Decodes a Scribe message: base64, in which line breaks and missing padding are fine. Appends the spans (of

@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 #include "zipkin_zipkin_core_types.h"
 
 /* An annotation of either sort, as the wire has it. */

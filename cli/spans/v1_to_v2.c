@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "spans/v1_annotations.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 /* The annotations that say what a span is, rather than what happened in it. */
 enum core {

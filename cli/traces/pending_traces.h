@@ -11,7 +11,7 @@
 
 #include <glib.h>
 
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 struct pending_limits {
 	int64_t quiet; /* µs without a new span after which a trace is complete */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "trace/tree.h"
+#include "status/trace/tree.h"
 #include "traces/trace_lines.h"
 
 /* Spans that are not drawn. */

@@ -7,7 +7,7 @@
 #include "look/row.h"
 #include "printable.h"
 #include "spans/decode.h"
-#include "trace/tree.h"
+#include "status/trace/tree.h"
 #include "traces/trace_fold.h"
 
 /* Bytes shown of a name, and of an annotation or tag. */

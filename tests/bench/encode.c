@@ -15,7 +15,7 @@
 #include "encode/otlp.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
-#include "wire/scribe.h"
+#include "net/scribe.h"
 
 #define WARM_UP 20
 

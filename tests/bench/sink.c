@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "wire/scribe.h"
+#include "net/scribe.h"
 
 #define FRAME_SIZE 4
 #define NAME_AT 8 /* in the head: length of the call's name, name */

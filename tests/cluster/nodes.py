@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-The agents and the collector of tests/cluster/simulate. An agent is what agent/uplink/server/, and agent/spool/
+The agents and the collector of tests/cluster/simulate. An agent is what agent/output/server/, and agent/output/spool/
 spooler.c and due.c do with one server; its spans are numbers. The collector is collector.py's: it judges a call when it comes.
 """
 

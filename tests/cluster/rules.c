@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "core/fault.h"
-#include "spool/pace.h"
-#include "uplink/backoff.h"
-#include "uplink/server/courtesy.h"
+#include "output/server/courtesy.h"
+#include "output/spool/pace.h"
+#include "output/uplink/backoff.h"
 
 #define WINDOW 8
 #define FLOOR 100

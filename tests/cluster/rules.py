@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-By what rules an agent sends, for tests/cluster/simulate: agent/uplink/backoff.c, agent/uplink/server/sendpace.c and courtesy.c, and agent/spool/pace.c,
+By what rules an agent sends, for tests/cluster/simulate: agent/output/uplink/backoff.c, agent/output/server/sendpace.c and courtesy.c, and agent/output/spool/pace.c,
 line by line, with times in seconds. Their constants are read from these files, so that the simulation is of what the agent does
 today; tests/live/test_simulate.py sees that the lines are the same, too.
 """
@@ -10,7 +10,7 @@ import random
 import re
 
 AGENT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../agent"))
-SOURCES = ("uplink/backoff.c", "uplink/server/sendpace.c", "uplink/server/courtesy.c", "spool/pace.c", "spool/due.c", "spool/spooler.c")
+SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c")
 KEYS = ("window", "timeout", "retry-min", "retry-max", "batch-spans", "queue-size", "replay-share", "replay-floor")
 DEFINE = re.compile(r"^#define (\w+) +([\d. *()/]+|[(].*NS_PER_\w+[)])$", re.M)
 KEY = re.compile(r'"([a-z-]+)", (?:NUMBER|SIZE|DURATION), .*?\.number = ([^,]+)[,)]')
@@ -44,7 +44,7 @@ def constants(changes):
 
 
 class Backoff:
-    """agent/uplink/backoff.c"""
+    """agent/output/uplink/backoff.c"""
 
     def __init__(self, is_, chance=random.random):
         self.min, self.max, self.random = is_["retry-min"], is_["retry-max"], chance
@@ -100,7 +100,7 @@ class FixedBackoff(Backoff):
 
 
 class SendPace:
-    """agent/uplink/server/sendpace.c"""
+    """agent/output/server/sendpace.c"""
 
     def __init__(self, is_, chance=random.random):
         self.random = chance
@@ -176,7 +176,7 @@ class SendPace:
 
 
 class Courtesy:
-    """agent/uplink/server/courtesy.c, for a server that says that it is busy, or ends connections."""
+    """agent/output/server/courtesy.c, for a server that says that it is busy, or ends connections."""
 
     def __init__(self, is_, chance=random.random):
         names = "SERVES_NS WIDEN_NS SMALL_NS PUT_OFF_PART GROW_PART LEAST_PART FAILURES"
@@ -225,7 +225,7 @@ class Courtesy:
 
 
 class Share:
-    """agent/spool/pace.c: how fast the disk is read."""
+    """agent/output/spool/pace.c: how fast the disk is read."""
 
     def __init__(self, is_, chance=random.random):
         share = is_["replay-share"]

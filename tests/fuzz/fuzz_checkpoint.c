@@ -9,13 +9,13 @@
 
 #include <glib.h>
 
-#include "assemble/pipeline.h"
 #include "base/clock.h"
-#include "collect/progress.h"
 #include "core/ledger.h"
 #include "output/books.h"
 #include "output/checkpoint.h"
 #include "queue/fanout.h"
+#include "reader/assemble/pipeline.h"
+#include "reader/progress.h"
 
 static struct account *account;
 static struct queue *queue;

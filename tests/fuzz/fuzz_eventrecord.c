@@ -13,8 +13,8 @@
 #include "encode/eventotlp.h"
 #include "encode/jsonread.h"
 #include "fuzz.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 #define ITEM_HEAD 8
 

@@ -12,8 +12,8 @@
 #include "base/utf8.h"
 #include "encode/jsonread.h"
 #include "fuzz.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 #define ITEM_HEAD 8
 

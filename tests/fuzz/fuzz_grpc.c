@@ -12,7 +12,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "wire/grpcserver.h"
+#include "net/grpcserver.h"
 
 #define CALLS 4
 #define MESSAGE_MAX 70000

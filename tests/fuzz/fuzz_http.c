@@ -14,8 +14,8 @@
 #include <event2/event.h>
 #include <glib.h>
 
+#include "output/spool/spoolname.h"
 #include "session/sessiond.h"
-#include "spool/spoolname.h"
 #include "status/http.h"
 
 static struct event_base *base;

@@ -10,8 +10,8 @@
 
 #include <glib.h>
 
-#include "wire/httpanswer.h"
-#include "wire/httprequest.h"
+#include "net/httpanswer.h"
+#include "net/httprequest.h"
 
 #define MOST 300
 

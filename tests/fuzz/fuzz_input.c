@@ -13,9 +13,9 @@
 #include "encode/messagejson.h"
 #include "encode/messagelog.h"
 #include "inlet/scribe/scribe.h"
+#include "net/scribe.h"
 #include "queue/encoding.h"
 #include "queue/item.h"
-#include "wire/scribe.h"
 
 static struct scribe_own own;
 static struct inlet inlet = {.own = &own};

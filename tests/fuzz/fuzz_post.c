@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "http/post.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 struct outcome {
 	GPtrArray *spans;

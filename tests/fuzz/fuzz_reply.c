@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/httpreply.h"
-#include "wire/scribereply.h"
+#include "net/httpreply.h"
+#include "net/scribereply.h"
 
 static enum reply_kind read_one(bool http, const uint8_t *data, size_t size, struct reply *reply)
 {

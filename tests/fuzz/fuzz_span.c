@@ -13,7 +13,7 @@
 
 #include <glib.h>
 
-#include "assemble/spanevent.h"
+#include "reader/assemble/spanevent.h"
 
 #define MS INT64_C(1000000)
 #define T0 (INT64_C(1700000000) * 1000 * MS)

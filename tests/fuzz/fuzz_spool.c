@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <sqlite3.h>
 
-#include "spool/spool.h"
+#include "output/spool/spool.h"
 
 #define SPANS 3
 

@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <zlib.h>
 
-#include "wire/unsqueeze.h"
+#include "net/unsqueeze.h"
 
 /* One member after the other; false if they are damaged, or more than @most. */
 static bool read_by_zlib(const uint8_t *data, size_t size, size_t most, struct buffer *out)

@@ -14,7 +14,7 @@
 #include "encode/otlptraces.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
-#include "wire/otlprequest.h"
+#include "net/otlprequest.h"
 
 /* What was read: a sum of all records, so that their order does not count. */
 struct otlp_seen {

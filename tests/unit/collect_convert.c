@@ -2,7 +2,7 @@
 /* Version 1 spans to version 2: one test a rule of Zipkin's collector. */
 #include "collect_cases.h"
 #include "spans/v1_to_v2.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 /* The beginning of each span of the tests. */
 #define IDS "{\"traceId\":\"000000000000000a\",\"id\":\"000000000000000b\""

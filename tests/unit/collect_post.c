@@ -5,7 +5,7 @@
 #include "collect_cases.h"
 #include "http/post.h"
 #include "http/request.h"
-#include "trace/span2.h"
+#include "status/trace/span2.h"
 
 #define HEAD                                                                                                 \
 	"POST /api/v2/spans HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: "               \

@@ -4,10 +4,10 @@
 
 #include "blkin_scribe_types.h"
 #include "collect_cases.h"
+#include "net/tbinary.h"
 #include "scribe/call.h"
 #include "spans/decode.h"
-#include "trace/span2.h"
-#include "wire/tbinary.h"
+#include "status/trace/span2.h"
 
 static GPtrArray *spans;
 static char error[256];

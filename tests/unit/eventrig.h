@@ -3,9 +3,9 @@
 #ifndef EVENTRIG_H
 #define EVENTRIG_H
 
-#include "assemble/pipeline.h"
 #include "eventmaker.h"
-#include "read/foreign.h"
+#include "reader/assemble/pipeline.h"
+#include "reader/decode/foreign.h"
 
 struct event_rig {
 	struct event_maker maker;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the tests of files/ have in common: a directory, and a writer into it. */
+/* What the tests of output/file/ have in common: a directory, and a writer into it. */
 #ifndef FILES_RIG_H
 #define FILES_RIG_H
 
@@ -8,7 +8,7 @@
 
 #include <check.h>
 
-#include "files/filewriter.h"
+#include "output/file/filewriter.h"
 
 extern char *directory;
 extern struct filewriter writer;

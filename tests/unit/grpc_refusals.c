@@ -5,8 +5,8 @@
 
 #include "grpc_cases.h"
 #include "grpc_rig.h"
-#include "wire/base64read.h"
-#include "wire/protobuf.h"
+#include "net/base64read.h"
+#include "net/protobuf.h"
 
 static struct rig rig;
 

@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <nghttp2/nghttp2.h>
 
-#include "wire/grpcserver.h"
+#include "net/grpcserver.h"
 
 #define RIG_CALLS 8
 #define RIG_MESSAGE_MAX (1024 * 1024)

@@ -7,16 +7,16 @@
 #include "encode/messagelog.h"
 #include "encode/zipkin.h"
 #include "fanout_rig.h"
+#include "net/message.h"
+#include "net/tbinary.h"
+#include "net/trail.h"
+#include "output/uplink/delivery.h"
 #include "queue/backlog.h"
 #include "queue/encoding.h"
 #include "queue/format.h"
 #include "queue/item.h"
 #include "randomspan.h"
 #include "texts.h"
-#include "uplink/delivery.h"
-#include "wire/message.h"
-#include "wire/tbinary.h"
-#include "wire/trail.h"
 
 static const enum batch_format wires[] = {BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON, BATCH_OTLP_SPANS};
 

@@ -6,8 +6,8 @@
 
 #include <glib/gstdio.h>
 
-#include "spool/spoolfile.h"
-#include "spool/tally.h"
+#include "output/spool/spoolfile.h"
+#include "output/spool/tally.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 #include "spool_walk.h"

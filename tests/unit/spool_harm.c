@@ -7,7 +7,7 @@
 
 #include <glib/gstdio.h>
 
-#include "spool/spoolfile.h"
+#include "output/spool/spoolfile.h"
 #include "spool_rig.h"
 
 #define MIB (1024 * 1024)

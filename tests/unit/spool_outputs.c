@@ -5,10 +5,10 @@
 
 #include <glib/gstdio.h>
 
-#include "spool/spoolfile.h"
-#include "spool/spoollist.h"
-#include "spool/spoolname.h"
-#include "spool/spoolrow.h"
+#include "output/spool/spoolfile.h"
+#include "output/spool/spoollist.h"
+#include "output/spool/spoolname.h"
+#include "output/spool/spoolrow.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 

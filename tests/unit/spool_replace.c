@@ -15,7 +15,7 @@
 #include <glib/gstdio.h>
 
 #include "base/clock.h"
-#include "spool/spoolfile.h"
+#include "output/spool/spoolfile.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 #include "spool_walk.h"

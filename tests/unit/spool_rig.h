@@ -9,7 +9,7 @@
 #include <check.h>
 #include <glib.h>
 
-#include "spool/spool.h"
+#include "output/spool/spool.h"
 
 /*
  * A folder of the test program's own, in memory if possible, which is removed at its end. Where the system

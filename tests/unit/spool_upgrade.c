@@ -5,9 +5,9 @@
 
 #include <glib/gstdio.h>
 
-#include "spool/refusedrow.h"
-#include "spool/spoolfile.h"
-#include "spool/tally.h"
+#include "output/spool/refusedrow.h"
+#include "output/spool/spoolfile.h"
+#include "output/spool/tally.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 

@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-#include "spool/spoolfile.h"
+#include "output/spool/spoolfile.h"
 #include "spool_harm.h"
 
 #define PAGE SPOOLFILE_PAGE

@@ -5,7 +5,7 @@
 #include <glib/gstdio.h>
 
 #include "base/pack.h"
-#include "spool/spoolremove.h"
+#include "output/spool/spoolremove.h"
 #include "spooler_rig.h"
 
 static struct discard_state state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is replayed, how fast, and that fresh spans go before it. */
 #include "base/clock.h"
+#include "output/spool/drain.h"
+#include "output/spool/pace.h"
 #include "queue/backlog.h"
-#include "spool/drain.h"
-#include "spool/pace.h"
 #include "spooler_rig.h"
 
 /* Fresh spans go first: the replay has what they leave. */

@@ -3,8 +3,8 @@
 #ifndef SPOOLER_RIG_H
 #define SPOOLER_RIG_H
 
+#include "output/spool/spooler.h"
 #include "queue/queue.h"
-#include "spool/spooler.h"
 #include "spool_rig.h"
 
 #define MIB (1024 * 1024)

@@ -9,13 +9,13 @@
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
+#include "net/tbinary.h"
 #include "queue/encoding.h"
 #include "queue/format.h"
 #include "queue/item.h"
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
-#include "wire/tbinary.h"
 
 static struct buffer out, again;
 

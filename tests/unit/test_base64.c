@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "wire/base64.h"
+#include "net/base64.h"
 
 #include "run.h"
 

@@ -14,9 +14,9 @@
 #include "encode/otlpvalue.h"
 #include "eventmaker.h"
 #include "eventrig.h"
+#include "net/otlpfields.h"
 #include "otlp.pb-c.h"
 #include "run.h"
-#include "wire/otlpfields.h"
 
 enum { EVENTS = 4000, BYTES = 3000 };
 

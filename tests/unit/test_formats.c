@@ -11,11 +11,11 @@
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
+#include "net/asciijson.h"
 #include "queue/encoding.h"
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
-#include "wire/asciijson.h"
 
 static struct buffer out, again;
 static struct span_memory memory;

@@ -6,9 +6,9 @@
 
 #include <glib.h>
 
+#include "net/httpanswer.h"
+#include "net/httprequest.h"
 #include "run.h"
-#include "wire/httpanswer.h"
-#include "wire/httprequest.h"
 
 #define MOST 1000
 #define HOST "Host: a\r\n"

@@ -9,14 +9,14 @@
 #include "base/clock.h"
 #include "base/siphash.h"
 #include "core/via.h"
+#include "net/base64.h"
+#include "net/base64read.h"
+#include "net/scribe.h"
+#include "net/scribecall.h"
+#include "net/scribereply.h"
+#include "net/tbinaryend.h"
 #include "queue/receipt.h"
 #include "run.h"
-#include "wire/base64.h"
-#include "wire/base64read.h"
-#include "wire/scribe.h"
-#include "wire/scribecall.h"
-#include "wire/scribereply.h"
-#include "wire/tbinaryend.h"
 
 /* A call without its frame, of messages of that size; with the old header if not @strict. */
 static struct buffer make_call(uint32_t count, size_t size, bool strict)

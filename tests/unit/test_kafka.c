@@ -7,11 +7,11 @@
 #include <event2/util.h>
 
 #include "encode/zipkin.h"
-#include "kafka/errors.h"
 #include "kafkacluster.h"
+#include "net/message.h"
+#include "output/kafka/errors.h"
 #include "run.h"
 #include "uplink_rig.h"
-#include "wire/message.h"
 
 #define TOPIC "zipkin"
 #define PARTITIONS 2

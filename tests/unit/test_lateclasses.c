@@ -11,7 +11,7 @@
 
 #include <glib.h>
 
-#include "read/lateclasses.h"
+#include "reader/decode/lateclasses.h"
 
 #include "run.h"
 

@@ -7,20 +7,20 @@
 
 #include <glib.h>
 
-#include "assemble/tagtype.h"
 #include "base/pack.h"
 #include "encode/otlp.h"
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
+#include "net/httppost.h"
+#include "net/otlpreply.h"
+#include "net/otlprequest.h"
 #include "otlp.pb-c.h"
 #include "otlporacle.h"
 #include "queue/encoding.h"
 #include "randomspan.h"
+#include "reader/assemble/tagtype.h"
 #include "run.h"
 #include "texts.h"
-#include "wire/httppost.h"
-#include "wire/otlpreply.h"
-#include "wire/otlprequest.h"
 
 enum { SPANS = 40 };
 

@@ -7,10 +7,10 @@
 
 #include "encode/otlp.h"
 #include "encode/otlpjson.h"
+#include "output/file/lines.h"
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
-#include "uplink/file/lines.h"
 
 static struct buffer out, again;
 static struct span_memory memory;

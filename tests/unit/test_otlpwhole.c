@@ -14,15 +14,15 @@
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
+#include "net/otlpfields.h"
+#include "net/otlprequest.h"
+#include "net/protobuf.h"
 #include "otlpwholeoracle.h"
 #include "randomspan.h"
 #include "randomwhole.h"
 #include "run.h"
 #include "samespan.h"
 #include "texts.h"
-#include "wire/otlpfields.h"
-#include "wire/otlprequest.h"
-#include "wire/protobuf.h"
 
 enum { SPANS = 30 };
 

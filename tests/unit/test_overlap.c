@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What two sessions recorded at the same time is known as one. */
-#include "read/overlap.h"
+#include "reader/decode/overlap.h"
 
 #include <stdlib.h>
 

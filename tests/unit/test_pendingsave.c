@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-#include "assemble/assembler.h"
+#include "reader/assemble/assembler.h"
 
 #include "run.h"
 #include "texts.h"

@@ -6,13 +6,13 @@
 #include <glib.h>
 
 #include "core/record.h"
+#include "net/tbinary.h"
 #include "queue/format.h"
 #include "queue/item.h"
 #include "queue/retag.h"
 #include "randomspan.h"
 #include "run.h"
 #include "texts.h"
-#include "wire/tbinary.h"
 
 static struct buffer item, other;
 static struct retag_memory memory;

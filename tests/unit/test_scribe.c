@@ -13,10 +13,10 @@
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
 #include "blkin_scribe.h"
+#include "net/scribe.h"
+#include "net/scribereply.h"
 #include "run.h"
 #include "spans/thrift_reader.h"
-#include "wire/scribe.h"
-#include "wire/scribereply.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

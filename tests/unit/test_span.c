@@ -5,10 +5,10 @@
 
 #include <glib.h>
 
-#include "assemble/assembler.h"
-#include "assemble/spanevent.h"
 #include "base/digits.h"
 #include "base/memfind.h"
+#include "reader/assemble/assembler.h"
+#include "reader/assemble/spanevent.h"
 
 #include "run.h"
 #include "texts.h"

@@ -7,8 +7,8 @@
 
 #include <glib/gstdio.h>
 
+#include "output/spool/spoolfile.h"
 #include "run.h"
-#include "spool/spoolfile.h"
 #include "spool_rig.h"
 
 #define MIB (1024 * 1024)

@@ -8,11 +8,11 @@
 #include <glib/gstdio.h>
 
 #include "base/clock.h"
+#include "output/spool/due.h"
+#include "output/spool/spoolfile.h"
 #include "queue/aside.h"
 #include "queue/backlog.h"
 #include "run.h"
-#include "spool/due.h"
-#include "spool/spoolfile.h"
 #include "spooler_rig.h"
 
 /* When what waits is due: soon if a place in the books waits for it. */

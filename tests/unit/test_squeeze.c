@@ -9,7 +9,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "wire/squeeze.h"
+#include "net/squeeze.h"
 
 #include "run.h"
 #include "unpack.h"

@@ -8,8 +8,8 @@
 #include <glib.h>
 #include <zlib.h>
 
+#include "net/unsqueeze.h"
 #include "run.h"
-#include "wire/unsqueeze.h"
 
 static struct unsqueeze *unsqueeze;
 

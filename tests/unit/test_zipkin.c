@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble/endpoint.h"
 #include "base/utf8.h"
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
 #include "oracle.h"
 #include "randomspan.h"
+#include "reader/assemble/endpoint.h"
 #include "run.h"
 #include "texts.h"
 

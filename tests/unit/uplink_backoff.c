@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The waits between two tries of a server, by a clock of the test's own. */
-#include "uplink/backoff.h"
+#include "output/uplink/backoff.h"
 #include "uplink_rig.h"
 
 #define TRIES 200

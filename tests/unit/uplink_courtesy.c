@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How much a server is asked for at a time, by a clock of the test's own. */
-#include "uplink/server/courtesy.h"
+#include "output/server/courtesy.h"
 #include "uplink_rig.h"
 
 #define WINDOW 8

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Batches that the spool kept of another version, in a format that this output does not send. */
 #include "encode/zipkin.h"
+#include "output/uplink/delivery.h"
 #include "queue/backlog.h"
-#include "uplink/delivery.h"
 #include "uplink_rig.h"
 
 #define FOREIGN 0xfe

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "wire/httpreply.h"
-#include "wire/otlpreply.h"
+#include "net/httpreply.h"
+#include "net/otlpreply.h"
 
 static unsigned int number_of(const char *span)
 {

@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "core/ledger.h"
+#include "output/uplink/uplink.h"
 #include "peer.h"
 #include "queue/fanout.h"
-#include "uplink/uplink.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define SPANS 5 /* in a batch */

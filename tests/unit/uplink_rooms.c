@@ -3,8 +3,8 @@
 #include "uplink_rig.h"
 
 #include "base/address.h"
-#include "uplink/parcel.h"
-#include "uplink/ratelimit.h"
+#include "output/uplink/parcel.h"
+#include "output/uplink/ratelimit.h"
 
 START_TEST(server_is_host_and_port)
 {

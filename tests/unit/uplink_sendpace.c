@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How fast what is on disk is sent to a server, by a clock of the test's own. */
-#include "uplink/server/sendpace.h"
+#include "output/server/sendpace.h"
 #include "uplink_rig.h"
 
 #define FLOOR 1000

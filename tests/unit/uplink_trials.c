@@ -3,7 +3,7 @@
  * goes. */
 #include "uplink_rig.h"
 
-#include "uplink/health.h"
+#include "output/uplink/health.h"
 
 /* The rig's peer comes first. */
 static struct peer *open_second(struct rig *rig)

@@ -13,7 +13,7 @@
 #include <event2/event.h>
 #include <glib.h>
 
-#include "wire/squeeze.h"
+#include "net/squeeze.h"
 
 struct webpeer {
 	struct event_base *base;

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "inlet/otlp/otlp.h"
-#include "wire/grpcserver.h"
+#include "net/grpcserver.h"
 
 /* Bytes of messages that are not whole, over all calls of a connection. */
 #define ROOM_BYTES (FRAME_MAX + 1024 * 1024)

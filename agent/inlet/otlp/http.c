@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "inlet/otlp/otlp.h"
-#include "wire/httpanswer.h"
-#include "wire/httprequest.h"
+#include "net/httpanswer.h"
+#include "net/httprequest.h"
 
 /* gRPC's codes, which errors have in their bodies. */
 enum { RPC_INVALID_ARGUMENT = 3, RPC_NOT_FOUND = 5, RPC_RESOURCE_EXHAUSTED = 8, RPC_UNAVAILABLE = 14 };

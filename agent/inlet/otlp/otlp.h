@@ -9,7 +9,7 @@
 
 #include "encode/otlptraces.h"
 #include "inlet/inner.h"
-#include "wire/unsqueeze.h"
+#include "net/unsqueeze.h"
 
 extern const struct protocol otlp_http_protocol, otlp_grpc_protocol;
 

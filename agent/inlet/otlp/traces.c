@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "encode/otlpfromjson.h"
 #include "inlet/otlp/otlp.h"
-#include "wire/protobuf.h"
+#include "net/protobuf.h"
 
 /* Fields of the responses. */
 enum { RESPONSE_PARTIAL = 1, PARTIAL_REJECTED = 1, PARTIAL_MESSAGE = 2, RPC_CODE = 1, RPC_MESSAGE = 2 };

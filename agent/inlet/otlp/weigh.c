@@ -3,8 +3,8 @@
 #include "encode/otlpattributes.h"
 #include "encode/otlpschema.h"
 #include "inlet/otlp/otlp.h"
-#include "wire/otlpfields.h"
-#include "wire/protobuf.h"
+#include "net/otlpfields.h"
+#include "net/protobuf.h"
 
 /* What a record has beside the bytes that the request has: for each span, and for what may be empty there. */
 #define SPAN_BYTES 128

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/sanitize.h"
 #include "inlet/scribe/scribe.h"
-#include "wire/base64.h"
-#include "wire/base64read.h"
-#include "wire/message.h"
+#include "net/base64.h"
+#include "net/base64read.h"
+#include "net/message.h"
 
 /* Cuts what is behind the span; false if it is none. */
 static bool find_span(struct buffer *bytes)

@@ -8,9 +8,9 @@
 
 #include "base/siphash.h"
 #include "inlet/inner.h"
-#include "wire/scribecall.h"
-#include "wire/tbinaryend.h"
-#include "wire/trail.h"
+#include "net/scribecall.h"
+#include "net/tbinaryend.h"
+#include "net/trail.h"
 
 extern const struct protocol scribe_protocol;
 

@@ -96,12 +96,12 @@ def count_floor(node, few, many, spans):
 
 
 def split(row):
-    """By stage: the folder of the agent that a function is in."""
+    """By stage: the room of the agent that a function is in."""
     stages = {}
     for name, cost in row.functions.items():
         words = name.split("/")
-        if words[0] == "agent" and len(words) == 3:
-            stages.setdefault(f"import: {words[1]}/", {})[name] = cost
+        if words[0] == "agent" and len(words) > 2:
+            stages.setdefault(f"import: {'/'.join(words[1:-1])}/", {})[name] = cost
     return {stage: Row(stages[stage], 1) for stage in sorted(stages) if sum(stages[stage].values()) >= 1}
 
 

@@ -14,12 +14,12 @@
 #include <glib.h>
 #include <sanitizer/lsan_interface.h>
 
-#include "assemble/pipeline.h"
-#include "collect/progress.h"
-#include "collect/recover.h"
-#include "collect/users.h"
 #include "fuzz.h"
 #include "import/guard.h"
+#include "reader/assemble/pipeline.h"
+#include "reader/progress.h"
+#include "reader/recover.h"
+#include "reader/users.h"
 #include "supervise/blame.h"
 #include "trace/witness.h"
 

@@ -7,7 +7,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <sanitizer/lsan_interface.h>
 
-#include "read/intake.h"
+#include "reader/decode/intake.h"
 
 bt_graph_run_once_status __real_bt_graph_run_once(bt_graph *graph);
 bt_graph_run_once_status __wrap_bt_graph_run_once(bt_graph *graph);

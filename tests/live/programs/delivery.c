@@ -28,9 +28,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/ledger.h"
+#include "output/spool/spooler.h"
+#include "output/uplink/uplink.h"
 #include "queue/fanout.h"
-#include "spool/spooler.h"
-#include "uplink/uplink.h"
 
 #define BATCH_SPANS 20
 

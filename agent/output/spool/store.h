@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The store: the spool's file while it is open, and what it holds. It opens, repairs and replaces the file so
+ * that every span that is lost is counted. Private to spool.c and sweep.c.
+ */
+#ifndef OUTPUT_SPOOL_STORE_H
+#define OUTPUT_SPOOL_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "output/spool/spool.h"
+#include "output/spool/spooldb.h"
+#include "output/spool/spoolrow.h"
+#include "output/spool/tally.h"
+
+struct store {
+	const char *directory; /* borrowed */
+	struct spooldb db;
+	char *tally_path;
+	struct tally_file tally;
+	int64_t synced_at;        /* when the tally was last put on the disk */
+	struct tally holds;       /* what the file holds */
+	struct tally expected;    /* while a file is being opened or replaced: what it should hold */
+	bool expecting;           /* that is known */
+	bool was_open;            /* so the file has to be the one that `expected` is of */
+	GArray *under_way;        /* of struct under_way */
+	int64_t discarded;        /* spans, ever */
+	bool harmed;              /* by somebody, and what that cost is not counted yet */
+	struct spool_losses lost; /* until spool_take_losses */
+	struct buffer times;      /* of the row that is being stored */
+	char error[512];
+};
+
+struct spool {
+	struct store store;
+};
+
+void store_init(struct store *store, const struct spool_options *options);
+void store_free(struct store *store);
+
+/* As spool_open. */
+bool store_open(struct store *store);
+
+/*
+ * Runs @work, which returns SQLite's code, on the open file; if it finds damage, repairs the file and runs it
+ * again. Returns false, with the reason in `error`, if it cannot be done now.
+ */
+bool store_run(struct store *store, int (*work)(struct store *store, void *data), void *data);
+
+/* Looks after the open files: repairs what somebody did to them. Returns false as store_run does. */
+bool store_look(struct store *store);
+
+/* Ends what spooldb_begin began; the file then holds @next. */
+int store_commit(struct store *store, struct tally *next, int rc);
+
+/* The same for a commit in which @spans were discarded. */
+int store_commit_discarded(struct store *store, struct tally *next, int64_t spans, int rc);
+
+/* The head of the first batch behind @after; SQLITE_DONE if there is none. */
+int store_read_head(struct store *store, int64_t after, struct spoolrow *row);
+
+/* Deletes it, in the file and in @next. */
+int store_delete_row(struct store *store, const struct spoolrow *row, struct tally *next);
+
+/* A batch that was read, and is not deleted yet. As memory has it too, it is not lost with the file. */
+struct under_way {
+	int64_t id, spans, newest;
+	bool unwanted; /* to be deleted if it comes back */
+};
+
+void store_note_under_way(struct store *store, const struct spoolrow *row);
+void store_forget_under_way(struct store *store, int64_t id);
+bool store_is_under_way(const struct store *store, int64_t id);
+
+/* Those without an event as new as @before are not wanted any more; and which these are: up to @max ids. */
+void store_give_up_under_way(struct store *store, int64_t before);
+unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max);
+
+/* Spans in batches under way that are not in the open file. */
+int64_t store_missing_under_way(struct store *store);
+
+int64_t store_highest_under_way(const struct store *store);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "output/spool/tally.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <glib.h>
+#include <isa-l/crc.h>
+
+#include "base/regularfile.h"
+
+#define MAGIC "BLKtally"
+#define FIELDS 6
+
+/* A slot as it stands in the file: little-endian. */
+struct packed {
+	char magic[8];
+	uint64_t field[FIELDS];
+	uint32_t sum, unused;
+};
+
+static void pack(uint64_t field[FIELDS], const struct tally *tally)
+{
+	const uint64_t values[FIELDS] = {tally->identity, tally->sequence, (uint64_t)tally->first,
+		(uint64_t)tally->next, (uint64_t)tally->batches, (uint64_t)tally->spans};
+
+	for (int i = 0; i < FIELDS; i++)
+		field[i] = GUINT64_TO_LE(values[i]);
+}
+
+static uint32_t sum_of(const uint64_t field[FIELDS])
+{
+	return crc32_gzip_refl(0, (const void *)field, FIELDS * sizeof(*field));
+}
+
+uint32_t tally_sum(const struct tally *tally)
+{
+	uint64_t field[FIELDS];
+
+	pack(field, tally);
+	return sum_of(field);
+}
+
+static bool unpack(struct tally *tally, const struct packed *packed)
+{
+	uint64_t value[FIELDS];
+
+	if (memcmp(packed->magic, MAGIC, sizeof(packed->magic)) != 0 ||
+		GUINT32_FROM_LE(packed->sum) != sum_of(packed->field))
+		return false;
+	for (int i = 0; i < FIELDS; i++)
+		value[i] = GUINT64_FROM_LE(packed->field[i]);
+	*tally = (struct tally){
+		.identity = value[0],
+		.sequence = value[1],
+		.first = (int64_t)value[2],
+		.next = (int64_t)value[3],
+		.batches = (int64_t)value[4],
+		.spans = (int64_t)value[5],
+	};
+	return tally->first >= 0 && tally->next >= tally->first && tally->batches >= 0 && tally->spans >= 0;
+}
+
+/* A slot's data is the slot itself: unpack looks at all of it. */
+static bool open_slot(const uint8_t *bytes, size_t size, struct slot *slot, char *why, size_t why_size)
+{
+	struct packed packed;
+	struct tally tally;
+
+	g_strlcpy(why, "it is damaged", why_size);
+	if (size != sizeof(packed))
+		return false;
+	memcpy(&packed, bytes, sizeof(packed));
+	if (!unpack(&tally, &packed))
+		return false;
+	*slot = (struct slot){tally.sequence, bytes, size};
+	return true;
+}
+
+static void use(struct tally_file *file, int descriptor)
+{
+	file->file = descriptor;
+	file->slots = (struct twoslots){
+		.file = {descriptor, descriptor},
+		.at = {0, sizeof(struct packed)},
+		.size = sizeof(struct packed),
+	};
+}
+
+bool tally_open(struct tally_file *file, const char *path, char *error, size_t size)
+{
+	use(file, regularfile_open(path, O_RDWR | O_CREAT, 0600));
+	if (file->file < 0) {
+		snprintf(error, size, "cannot open %s: %s", path, regularfile_error(errno));
+		return false;
+	}
+	if (flock(file->file, LOCK_EX | LOCK_NB) == 0)
+		return true;
+	if (errno == EWOULDBLOCK)
+		snprintf(error, size, "%s is in use: another agent has this `state-directory`", path);
+	else
+		snprintf(error, size, "cannot lock %s: %s", path, g_strerror(errno));
+	tally_close(file);
+	return false;
+}
+
+void tally_close(struct tally_file *file)
+{
+	if (file->file >= 0)
+		close(file->file);
+	file->file = -1;
+}
+
+bool tally_read(struct tally_file *file, struct tally *tally)
+{
+	struct buffer data = {0};
+	struct packed packed;
+	char why[64];
+	bool found = twoslots_read(&file->slots, open_slot, &data, why, sizeof(why)) == TWOSLOTS_FOUND;
+
+	if (found) {
+		memcpy(&packed, data.data, sizeof(packed));
+		unpack(tally, &packed);
+	}
+	buffer_free(&data);
+	return found;
+}
+
+bool tally_look(const char *path, struct tally *tally)
+{
+	struct tally_file file;
+	bool found;
+
+	use(&file, regularfile_open(path, O_RDONLY, 0));
+	found = file.file >= 0 && tally_read(&file, tally);
+	tally_close(&file);
+	return found;
+}
+
+bool tally_write(struct tally_file *file, const struct tally *tally, bool sync)
+{
+	struct packed packed = {0};
+	const struct buffer bytes = {(uint8_t *)&packed, sizeof(packed), sizeof(packed)};
+	int code;
+
+	memcpy(packed.magic, MAGIC, sizeof(packed.magic));
+	pack(packed.field, tally);
+	packed.sum = GUINT32_TO_LE(sum_of(packed.field));
+	code = twoslots_write(&file->slots, tally->sequence, &bytes, sync);
+	errno = code;
+	return code == 0;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "reader/assemble/assembler.h"
+
+#include <inttypes.h>
+
+#include <glib.h>
+
+#include "reader/assemble/earlypieces.h"
+#include "reader/assemble/endpoint.h"
+#include "reader/assemble/pending.h"
+#include "reader/assemble/pendingkey.h"
+#include "reader/assemble/pendingsave.h"
+#include "reader/assemble/pendingspan.h"
+#include "reader/assemble/spandata.h"
+#include "reader/assemble/spanevent.h"
+#include "reader/assemble/tagtype.h"
+
+/* A pending span larger than this is emitted as it is, and continues as a new pending span. */
+#define PENDING_MAX (1024 * 1024)
+
+/* The tag of a span that has lost some of its annotations and tags. */
+#define TRUNCATED "blkin.truncated"
+
+/* The year 2096: late enough, and sums of two times cannot overflow. */
+#define EVENT_TIME_MAX INT64_C(4000000000000000000)
+
+/*
+ * Pending spans by deadline: those that have ended wait for grace, the others for linger; both in order of
+ * arrival.
+ */
+TAILQ_HEAD(pending_list, pending);
+
+struct assembler {
+	struct assembler_limits limits;
+	struct ledger *change;
+	void (*emit)(void *data, const struct span *span);
+	void *data;
+	GHashTable *pending; /* by key */
+	struct pending_list open, ended;
+	size_t bytes;
+	struct span_data lines;            /* of the current blkin:span event */
+	struct pending_span_memory memory; /* of the emitted span, if it was pending */
+	struct early_pieces early;         /* of spans that were emitted before their event came */
+	char missing[64];                  /* what the tag of the emitted span says is missing */
+	struct misuses misuses;
+};
+
+struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
+	void (*emit)(void *data, const struct span *span), void *data)
+{
+	struct assembler *assembler = g_new0(struct assembler, 1);
+
+	assembler->limits = *limits;
+	assembler->change = change;
+	assembler->emit = emit;
+	assembler->data = data;
+	assembler->pending = pending_table_create();
+	early_pieces_init(&assembler->early);
+	TAILQ_INIT(&assembler->open);
+	TAILQ_INIT(&assembler->ended);
+	return assembler;
+}
+
+void assembler_destroy(struct assembler *assembler)
+{
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, assembler->pending);
+	while (g_hash_table_iter_next(&iter, NULL, &value))
+		pending_destroy(value);
+	g_hash_table_destroy(assembler->pending);
+	span_data_free(&assembler->lines);
+	pending_span_memory_free(&assembler->memory);
+	early_pieces_free(&assembler->early);
+	g_free(assembler);
+}
+
+struct misuses *assembler_misuses(struct assembler *assembler)
+{
+	return &assembler->misuses;
+}
+
+size_t assembler_bytes(const struct assembler *assembler)
+{
+	return assembler->bytes;
+}
+
+static struct pending_list *list_of(struct assembler *assembler, const struct pending *pending)
+{
+	return pending->ended ? &assembler->ended : &assembler->open;
+}
+
+/* Emitting */
+
+static void count(struct assembler *assembler, enum ledger_row row, int64_t amount)
+{
+	assembler->change->row[row] += amount;
+}
+
+/* Emits a span made of classic annotations; or of pieces whose span never came, with unknown duration. */
+static void emit_classic(struct assembler *assembler, const struct pending *pending)
+{
+	struct span span = pending_span(pending, &assembler->memory), half;
+
+	if (pending_span_split(&span, &assembler->memory, &half)) {
+		count(assembler, SPANS_MADE, 1);
+		assembler->emit(assembler->data, &half);
+	}
+	count(assembler, SPANS_PENDING, -1);
+	assembler->emit(assembler->data, &span);
+}
+
+/* Puts a span that is new into table and list. */
+static void put_in(struct assembler *assembler, struct pending *pending)
+{
+	g_hash_table_insert(assembler->pending, &pending->key, pending);
+	TAILQ_INSERT_TAIL(list_of(assembler, pending), pending, link);
+	assembler->bytes += pending_bytes(pending);
+	count(assembler, SPANS_MADE, 1);
+	count(assembler, SPANS_PENDING, 1);
+}
+
+/* Removes it from table and list. */
+static void take_out(struct assembler *assembler, struct pending *pending)
+{
+	g_hash_table_remove(assembler->pending, &pending->key);
+	TAILQ_REMOVE(list_of(assembler, pending), pending, link);
+	assembler->bytes -= pending_bytes(pending);
+}
+
+static void emit_pending(struct assembler *assembler, struct pending *pending)
+{
+	take_out(assembler, pending);
+	if (!pending->ended)
+		count(assembler, SPANS_CUT_SHORT, 1);
+	if (pending->key.side)
+		early_pieces_add(&assembler->early, &pending->key, pending->pieces);
+	emit_classic(assembler, pending);
+	pending_destroy(pending);
+}
+
+static void emit_due(struct assembler *assembler, struct pending_list *list, int64_t now)
+{
+	struct pending *first;
+
+	while ((first = TAILQ_FIRST(list)) && first->deadline <= now)
+		emit_pending(assembler, first);
+}
+
+void assembler_expire(struct assembler *assembler, int64_t now)
+{
+	emit_due(assembler, &assembler->ended, now);
+	emit_due(assembler, &assembler->open, now);
+}
+
+void assembler_flush(struct assembler *assembler)
+{
+	assembler_expire(assembler, INT64_MAX);
+}
+
+/* Memory is short: emits spans that have ended first, then those that were silent longest. */
+static void shed(struct assembler *assembler)
+{
+	struct pending *victim;
+
+	while (assembler->bytes > assembler->limits.max_bytes &&
+		((victim = TAILQ_FIRST(&assembler->ended)) || (victim = TAILQ_FIRST(&assembler->open))))
+		emit_pending(assembler, victim);
+}
+
+void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits)
+{
+	assembler->limits = *limits;
+	shed(assembler);
+}
+
+/* Saving and loading */
+
+void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out)
+{
+	const struct pending_list *lists[] = {&assembler->ended, &assembler->open};
+	const struct pending *pending;
+
+	pack_u32(out, g_hash_table_size(assembler->pending));
+	for (int i = 0; i < 2; i++)
+		TAILQ_FOREACH(pending, lists[i], link)
+	pending_save(pending, now, out);
+}
+
+/* Reads all of them before adding one: damaged data must not be loaded in part. */
+bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now)
+{
+	g_autoptr(GPtrArray) loaded = g_ptr_array_new();
+	uint32_t number = unpack_u32(&from);
+
+	while (loaded->len < number && !from.failed) {
+		struct pending *pending = pending_load(&from, now);
+
+		if (pending)
+			g_ptr_array_add(loaded, pending);
+	}
+	for (guint i = 0; i < loaded->len; i++) {
+		struct pending *pending = g_ptr_array_index(loaded, i);
+
+		if (from.failed || g_hash_table_contains(assembler->pending, &pending->key)) {
+			pending_destroy(pending);
+			continue;
+		}
+		put_in(assembler, pending);
+	}
+	shed(assembler);
+	return !from.failed;
+}
+
+/* Collecting */
+
+static struct pending *find_or_create(
+	struct assembler *assembler, const struct pending_key *key, const struct event *event, int64_t at)
+{
+	struct pending *pending = g_hash_table_lookup(assembler->pending, key);
+
+	if (pending)
+		return pending;
+	pending = pending_create(key);
+	pending->parent_id = event->parent_id;
+	pending->name = pending_keep(pending, event->name);
+	pending->first = pending->last = at;
+	put_in(assembler, pending);
+	return pending;
+}
+
+/*
+ * Adds what a later event may know and the first did not. @local is that of a piece; a classic event has an
+ * address as text.
+ */
+static void complete(
+	struct pending *pending, const struct event *event, const struct endpoint *local, int64_t at)
+{
+	if (local)
+		pending->local = *local;
+	if (!pending->parent_id)
+		pending->parent_id = event->parent_id;
+	if (!pending->name.size && event->name.size)
+		pending->name = pending_keep(pending, event->name);
+	if (!local && !pending->local.address_size)
+		endpoint_set_address(&pending->local, event->ip);
+	if (!local && !pending->local.port)
+		pending->local.port = (uint16_t)event->port;
+	pending->first = MIN(pending->first, at);
+	pending->last = MAX(pending->last, at);
+}
+
+/* Moves it to the place of its new deadline. */
+static void touch(struct assembler *assembler, struct pending *pending, bool ends, int64_t now)
+{
+	if (pending->ended)
+		return;
+	TAILQ_REMOVE(&assembler->open, pending, link);
+	pending->ended = ends;
+	pending->deadline = now + (ends ? assembler->limits.grace_ns : assembler->limits.linger_ns);
+	TAILQ_INSERT_TAIL(list_of(assembler, pending), pending, link);
+}
+
+/* What one event adds to a pending span. */
+struct part {
+	struct pending_key key;       /* of that span */
+	const struct endpoint *local; /* NULL: classic events have it in their fields */
+	int64_t at;                   /* ns since the epoch */
+	bool annotates;               /* rather than tags */
+	bool ends;                    /* the span, with this annotation */
+	struct tag tag;               /* of an annotation just the value */
+};
+
+static void gather(
+	struct assembler *assembler, const struct event *event, const struct part *part, int64_t now)
+{
+	struct pending *pending = find_or_create(assembler, &part->key, event, part->at);
+	size_t before = pending_bytes(pending);
+
+	complete(pending, event, part->local, part->at);
+	if (part->annotates)
+		pending_annotate(pending, part->at, part->tag.value);
+	else
+		pending_tag(pending, &part->tag);
+	pending->pieces++;
+	assembler->bytes += pending_bytes(pending) - before;
+	touch(assembler, pending, part->ends, now);
+	if (pending_bytes(pending) > PENDING_MAX)
+		emit_pending(assembler, pending);
+	else
+		shed(assembler);
+}
+
+static void take_classic(struct assembler *assembler, const struct event *event, int64_t now)
+{
+	struct part part = {
+		.key = {0, event->trace_id, event->span_id, 0, event->service},
+		.at = event->time,
+		.annotates = event->type == EVENT_TIMESTAMP,
+		.ends = span_event_ends(event),
+		.tag = {event->key, event->value, TAG_TEXT},
+	};
+	char number[24];
+
+	/* int16_t in the classic API: a port above 32767 is negative */
+	if (event->port < INT16_MIN || event->port > UINT16_MAX) {
+		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
+		misuse_note(&assembler->misuses, MISUSE_MALFORMED, event, event->service, event->name,
+			"its port is %" PRId64, event->port);
+		return;
+	}
+	if (event->type == EVENT_KEYVAL_INTEGER) {
+		part.tag.value.data = number;
+		part.tag.value.size =
+			(uint32_t)g_snprintf(number, sizeof(number), "%" G_GINT64_FORMAT, event->number);
+		part.tag.type = TAG_INT;
+	}
+	count(assembler, EVENTS_IN_SPANS, 1);
+	gather(assembler, event, &part, now);
+}
+
+static struct pending_key piece_key(const struct event *event, const struct span_head *head)
+{
+	unsigned side = 1 + ((unsigned)head->kind | (head->shared ? SIDE_SHARED : 0));
+
+	return (struct pending_key){
+		head->trace_id_high, event->trace_id, event->span_id, side, head->local.service};
+}
+
+static void take_piece(struct assembler *assembler, const struct event *event, int64_t now)
+{
+	uint64_t at = event->type == EVENT_ANNOTATION ? event->piece_time : event->clock;
+	struct span_head head;
+	struct part part;
+
+	if (!span_head_read(&head, event->head, NULL)) {
+		count(assembler, EVENTS_REJECTED_MALFORMED, 1);
+		misuse_note(&assembler->misuses, MISUSE_MALFORMED, event, (struct text){0}, event->name,
+			"one of its annotations or tags has no head line");
+		return;
+	}
+	if (!span_event_clock_in_range(event, at)) {
+		count(assembler, EVENTS_REJECTED_TIME, 1);
+		misuse_note(&assembler->misuses, MISUSE_TIME, event, head.local.service, event->name,
+			"has an annotation at a time %.3f s after it was recorded",
+			span_event_lead(event, at));
+		return;
+	}
+	count(assembler, EVENTS_IN_SPANS, 1);
+	part = (struct part){
+		.key = piece_key(event, &head),
+		.local = &head.local,
+		.at = span_event_since_epoch(event, at),
+		.annotates = event->type == EVENT_ANNOTATION,
+	};
+	tag_read(&part.tag, event->key, event->value);
+	gather(assembler, event, &part, now);
+}
+
+/* How many pieces of the current span's have not come: of those it has, so many @came. */
+static uint64_t missing_pieces(struct assembler *assembler, const struct pending_key *key, uint64_t came)
+{
+	uint64_t all = assembler->lines.pieces;
+
+	if (came < all)
+		came += early_pieces_take(&assembler->early, key);
+	return all > came ? all - came : 0;
+}
+
+/* The tag that says so; its text is the assembler's. */
+static struct tag note_missing(struct assembler *assembler, const struct event *event, uint64_t missing)
+{
+	const struct span_data *lines = &assembler->lines;
+	int size = g_snprintf(assembler->missing, sizeof(assembler->missing),
+		"%" PRIu64 " of %" PRIu64 " annotations and tags", missing, lines->pieces);
+
+	count(assembler, SPANS_TRUNCATED, 1);
+	misuse_note(&assembler->misuses, MISUSE_TRUNCATED, event, lines->head->local.service, event->name,
+		"%" PRIu64 " of the %" PRIu64, missing, lines->pieces);
+	return (struct tag){
+		{TRUNCATED, sizeof(TRUNCATED) - 1}, {assembler->missing, (uint32_t)size}, TAG_TEXT};
+}
+
+/*
+ * Adds the span's own lines to its earlier pieces, in the memory of the pending span, which is then emitted.
+ */
+static void emit_with_pieces(
+	struct assembler *assembler, const struct event *event, struct pending *pending, struct span *span)
+{
+	const struct span_data *lines = &assembler->lines;
+	uint64_t missing = missing_pieces(assembler, &pending->key, pending->pieces);
+
+	take_out(assembler, pending);
+	for (size_t i = 0; i < lines->annotation_count; i++)
+		pending_annotate(pending, lines->annotations[i].time, lines->annotations[i].value);
+	for (size_t i = 0; i < lines->tag_count; i++)
+		pending_tag(pending, &lines->tags[i]);
+	if (missing) {
+		struct tag tag = note_missing(assembler, event, missing);
+
+		pending_tag(pending, &tag);
+	}
+	pending_span_lines(pending, &assembler->memory, span);
+	count(assembler, SPANS_PENDING, -1);
+	assembler->emit(assembler->data, span);
+	pending_destroy(pending);
+}
+
+/* Emits a span that has pieces. */
+static void take_span_of_pieces(struct assembler *assembler, const struct event *event, struct span *span)
+{
+	struct span_data *lines = &assembler->lines;
+	struct pending_key key = piece_key(event, lines->head);
+	struct pending *pending = g_hash_table_lookup(assembler->pending, &key);
+	uint64_t missing;
+
+	if (pending) {
+		emit_with_pieces(assembler, event, pending, span);
+		return;
+	}
+	missing = missing_pieces(assembler, &key, 0);
+	if (missing)
+		lines->tags[span->tag_count++] = note_missing(assembler, event, missing);
+	count(assembler, SPANS_MADE, 1);
+	assembler->emit(assembler->data, span);
+}
+
+static void take_span(struct assembler *assembler, const struct event *event)
+{
+	struct span span;
+	enum ledger_row row = span_event_read(&assembler->lines, event, &span);
+
+	count(assembler, row, 1);
+	if (row != EVENTS_IN_SPANS) {
+		span_event_explain(&assembler->lines, event, row, &assembler->misuses);
+	} else if (assembler->lines.pieces) {
+		take_span_of_pieces(assembler, event, &span);
+	} else {
+		count(assembler, SPANS_MADE, 1);
+		assembler->emit(assembler->data, &span);
+	}
+}
+
+void assembler_take(struct assembler *assembler, const struct event *event, int64_t now)
+{
+	if (event->time <= 0 || event->time > EVENT_TIME_MAX) {
+		count(assembler, EVENTS_REJECTED_TIME, 1);
+		misuse_note(&assembler->misuses, MISUSE_TIME, event, event->service, event->name,
+			"was recorded at a time that no clock shows");
+		return;
+	}
+	if (!event->trace_id || !event->span_id) {
+		count(assembler, EVENTS_REJECTED_ID, 1);
+		misuse_note(&assembler->misuses, MISUSE_ID, event, event->service, event->name, "%s",
+			event->trace_id ? "span id 0" : "trace id 0");
+		return;
+	}
+	switch (event->type) {
+	case EVENT_SPAN:
+		take_span(assembler, event);
+		break;
+	case EVENT_ANNOTATION:
+	case EVENT_TAG:
+		take_piece(assembler, event, now);
+		break;
+	default:
+		take_classic(assembler, event, now);
+	}
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "reader/assemble/pipeline.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/record.h"
+#include "stats/names.h"
+
+/* Invalid text is logged at most this often; the ledger counts each. */
+#define REPAIR_LOG_NS (60 * NS_PER_SECOND)
+
+/* Spans are handed over when there are so many bytes of them, or the first is so old. */
+#define HAND_BYTES (64 * 1024)
+#define HAND_NS (10 * NS_PER_MS)
+
+struct pipeline {
+	struct pipeline_sink sink;
+	bool soon; /* it gets what is there */
+	struct assembler *assembler;
+	struct ledger change;         /* not posted yet */
+	struct batch *spans, *events; /* not handed over yet */
+	struct names *names;          /* the spans': */
+	struct buffer named, words;
+	bool wants_events;
+	int64_t born;  /* the first of both, by the clock below */
+	bool in_event; /* which is taken in part */
+	int64_t clock; /* the caller's, at its last call, from which a span's age is measured */
+	int64_t repair_logged;
+	struct pipeline_far far; /* of all events */
+	atomic_bool changed;     /* the limits below are new */
+	pthread_mutex_t lock;    /* guards them */
+	struct assembler_limits limits;
+	bool wants_events_next;
+};
+
+static void hand(struct pipeline *pipeline, bool at_once)
+{
+	const struct pipeline_output made = {
+		.spans = {.batch = pipeline->spans,
+			.lasting = pipeline->spans,
+			.named = pipeline->named.data,
+			.words = pipeline->words.data,
+			.words_size = pipeline->words.size},
+		.events = {.batch = pipeline->events, .lasting = pipeline->events},
+	};
+
+	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &made, pipeline->clock, at_once);
+	pipeline->spans = batch_renew(pipeline->spans);
+	pipeline->events = batch_renew(pipeline->events);
+	pipeline->named.size = pipeline->words.size = 0;
+}
+
+void pipeline_post(struct pipeline *pipeline)
+{
+	hand(pipeline, true);
+}
+
+static bool is_begun(const struct pipeline *pipeline)
+{
+	return pipeline->spans->count || pipeline->events->count;
+}
+
+static bool is_much(const struct pipeline *pipeline)
+{
+	const struct pipeline_sink *sink = &pipeline->sink;
+
+	return pipeline->spans->spans.size + pipeline->events->spans.size >= sink->bytes ||
+	       pipeline->spans->count + pipeline->events->count >= sink->spans;
+}
+
+static bool is_due(const struct pipeline *pipeline)
+{
+	return is_much(pipeline) ||
+	       (pipeline->soon && is_begun(pipeline) && pipeline->clock - pipeline->born >= HAND_NS);
+}
+
+/* One message a minute: a program that writes invalid text usually writes a lot of it. */
+static void report_repair(struct pipeline *pipeline, const struct span *span)
+{
+	int64_t now = clock_monotonic();
+
+	if (pipeline->repair_logged && now - pipeline->repair_logged < REPAIR_LOG_NS)
+		return;
+	pipeline->repair_logged = now;
+	log_warning("service `%.*s` writes text that is not UTF-8 (span `%.*s`): invalid bytes are sent as "
+		    "U+FFFD, and such texts counted in blkin_agent_strings_repaired_total",
+		(int)MIN(span->local.service.size, 64), span->local.service.data,
+		(int)MIN(span->name.size, 64), span->name.data);
+}
+
+/* Packs it where it stays; one that is too large is empty. Returns how many texts were repaired. */
+static int pack(struct batch *batch, const struct span *span)
+{
+	size_t before = batch->spans.size;
+	int repaired = record_put(&batch->spans, span);
+
+	batch_added(batch, batch->spans.size - before, span->last_event);
+	return repaired;
+}
+
+static void emit(void *data, const struct span *span)
+{
+	struct pipeline *pipeline = data;
+	struct name_keys keys = names_keys(pipeline->names, span);
+	struct named named;
+	int repaired;
+
+	if (!is_begun(pipeline))
+		pipeline->born = pipeline->clock;
+	named = names_of(pipeline->names, span, &keys, pipeline->spans->count, &pipeline->words);
+	repaired = pack(pipeline->spans, span);
+	buffer_put(&pipeline->named, &named, sizeof(named));
+	if (repaired > 0) {
+		pipeline->change.row[STRINGS_REPAIRED] += repaired;
+		report_repair(pipeline, span);
+	}
+	if (!pipeline->in_event && is_much(pipeline))
+		hand(pipeline, false);
+}
+
+struct assembler_limits pipeline_limits(const struct config *config)
+{
+	return (struct assembler_limits){
+		.linger_ns = config->linger, .grace_ns = config->grace, .max_bytes = config->max_pending};
+}
+
+struct pipeline *pipeline_create(
+	const struct assembler_limits *limits, bool events, struct pipeline_sink sink)
+{
+	struct pipeline *pipeline = g_new0(struct pipeline, 1);
+
+	pthread_mutex_init(&pipeline->lock, NULL);
+	pipeline->sink = sink;
+	pipeline->soon = !sink.spans;
+	if (pipeline->soon) {
+		pipeline->sink.spans = UINT32_MAX;
+		pipeline->sink.bytes = HAND_BYTES;
+	}
+	pipeline->wants_events = events;
+	pipeline->names = names_create();
+	pipeline->spans = batch_create(BATCH_SPAN_RECORDS, 0, 0);
+	pipeline->events = batch_create(BATCH_EVENT_RECORDS, 0, 0);
+	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
+	return pipeline;
+}
+
+void pipeline_destroy(struct pipeline *pipeline)
+{
+	assembler_destroy(pipeline->assembler);
+	buffer_free(&pipeline->named);
+	buffer_free(&pipeline->words);
+	names_destroy(pipeline->names);
+	batch_unref(pipeline->spans);
+	batch_unref(pipeline->events);
+	pthread_mutex_destroy(&pipeline->lock);
+	g_free(pipeline);
+}
+
+/* An event more. */
+static void go_on(struct pipeline *pipeline, int64_t time)
+{
+	pipeline->far.events++;
+	pipeline->far.newest = MAX(pipeline->far.newest, time);
+}
+
+void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now)
+{
+	pipeline->change.row[EVENTS_READ]++;
+	pipeline->clock = now;
+	if (event->type == EVENT_FOREIGN) {
+		pipeline->change.row[EVENTS_IGNORED]++;
+	} else if (event->type == EVENT_MALFORMED) {
+		pipeline->change.row[EVENTS_REJECTED_MALFORMED]++;
+		misuse_note(assembler_misuses(pipeline->assembler), MISUSE_MALFORMED, event, (struct text){0},
+			(struct text){0},
+			"an event of blkin's or zipkin's name has other fields than theirs, or a time that "
+			"overflows");
+	} else {
+		pipeline->in_event = true;
+		assembler_take(pipeline->assembler, event, now);
+		pipeline->in_event = false;
+		go_on(pipeline, event->time);
+		if (!pipeline->soon && is_much(pipeline))
+			hand(pipeline, false);
+	}
+}
+
+struct pipeline_far pipeline_far(const struct pipeline *pipeline)
+{
+	return pipeline->far;
+}
+
+bool pipeline_wants_events(const struct pipeline *pipeline)
+{
+	return pipeline->wants_events;
+}
+
+void pipeline_foreign(struct pipeline *pipeline, const struct buffer *record, int64_t time, int64_t now)
+{
+	pipeline->change.row[EVENTS_READ]++;
+	pipeline->change.row[EVENTS_AS_JSON]++;
+	pipeline->clock = now;
+	if (!is_begun(pipeline))
+		pipeline->born = now;
+	go_on(pipeline, time);
+	batch_add(pipeline->events, record->data, record->size, time);
+	if (is_much(pipeline))
+		hand(pipeline, false);
+}
+
+void pipeline_event_again(struct pipeline *pipeline)
+{
+	pipeline->change.row[EVENTS_READ_AGAIN]++;
+}
+
+void pipeline_canary(struct pipeline *pipeline)
+{
+	pipeline->change.row[EVENTS_CANARY]++;
+}
+
+void pipeline_lost_events(struct pipeline *pipeline, uint64_t events)
+{
+	pipeline->change.row[EVENTS_LOST_RING] += (int64_t)events;
+}
+
+void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets)
+{
+	pipeline->change.row[PACKETS_LOST] += (int64_t)packets;
+}
+
+void pipeline_unreadable_packets(struct pipeline *pipeline, uint64_t packets)
+{
+	pipeline->change.row[PACKETS_LOST_UNREADABLE] += (int64_t)packets;
+}
+
+void pipeline_odd_packets(struct pipeline *pipeline, uint64_t user)
+{
+	const struct event event = {.has_user = true, .user = (uint32_t)user};
+
+	misuse_note(pipeline_misuses(pipeline), MISUSE_CLOCK, &event, (struct text){0}, (struct text){0},
+		"lttng-relayd's index has packets that end before they begin");
+}
+
+struct misuses *pipeline_misuses(struct pipeline *pipeline)
+{
+	return assembler_misuses(pipeline->assembler);
+}
+
+void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, bool events)
+{
+	pthread_mutex_lock(&pipeline->lock);
+	pipeline->limits = *limits;
+	pipeline->wants_events_next = events;
+	atomic_store(&pipeline->changed, true);
+	pthread_mutex_unlock(&pipeline->lock);
+}
+
+/* In the reader's thread: applies what pipeline_configure has set. */
+static void take_changes(struct pipeline *pipeline)
+{
+	hand(pipeline, false);
+	pthread_mutex_lock(&pipeline->lock);
+	pipeline->wants_events = pipeline->wants_events_next;
+	atomic_store(&pipeline->changed, false);
+	assembler_configure(pipeline->assembler, &pipeline->limits);
+	pthread_mutex_unlock(&pipeline->lock);
+}
+
+void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle)
+{
+	if (atomic_load_explicit(&pipeline->changed, memory_order_relaxed))
+		take_changes(pipeline);
+	pipeline->clock = now;
+	assembler_expire(pipeline->assembler, now);
+	if (idle || is_due(pipeline))
+		hand(pipeline, idle);
+}
+
+void pipeline_save(struct pipeline *pipeline, struct buffer *out)
+{
+	int64_t now = clock_monotonic();
+
+	pipeline->clock = now;
+	hand(pipeline, true);
+	assembler_save(pipeline->assembler, now, out);
+}
+
+bool pipeline_load(struct pipeline *pipeline, struct unpacker from)
+{
+	bool good;
+
+	pipeline->in_event = true; /* nothing is handed over before the reader has begun */
+	good = assembler_load(pipeline->assembler, from, clock_monotonic());
+	pipeline->in_event = false;
+	return good;
+}
+
+void pipeline_flush(struct pipeline *pipeline)
+{
+	assembler_flush(pipeline->assembler);
+	hand(pipeline, true);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Removing the files of sessions that are over. It belongs to the collector's thread. */
+#ifndef READER_CLEANUP_H
+#define READER_CLEANUP_H
+
+#include <stdint.h>
+
+#include "config/config.h"
+#include "reader/progress.h"
+
+struct cleanup {
+	const struct config *config;
+	struct progress *progress;
+	int64_t next;     /* not before; CLOCK_MONOTONIC ns */
+	unsigned tries;   /* that left something */
+	uint64_t cleared; /* when the session was created that was cleared, to be destroyed with the next try
+			   */
+};
+
+/* Removes what LTTng's daemons have left of progress's sessions that are over, as far as that is possible
+ * now. To be called often. */
+void cleanup_run(struct cleanup *cleanup);
+
+#endif

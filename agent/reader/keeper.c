@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which session it is, and what to do with it. */
+#include "reader/keeper.h"
+
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/ledger.h"
+#include "reader/keeperparts.h"
+#include "session/sessiond.h"
+
+/* The pause between two looks at an idle stream: half a live timer, within these. */
+#define POLL_MIN_NS (1 * NS_PER_MS)
+#define POLL_MAX_NS (100 * NS_PER_MS)
+/* The shortest time between two looks at the wall clock. */
+#define CLOCK_NS (1 * NS_PER_MS)
+/* When less than this is left on disk, the reader attaches. */
+#define LITTLE_BYTES (4 * 1024 * 1024)
+/* With less room than this on relayd's disk, a session is of no use. */
+#define ROOM_BYTES (8 * 1024 * 1024)
+
+struct keeper *keeper_create(const struct keeper_parts *parts, const struct orders *orders)
+{
+	const struct config *config = parts->config;
+	struct keeper *keeper = g_new0(struct keeper, 1);
+
+	keeper->config = config;
+	keeper->stop_timeout = config->stop_timeout;
+	keeper->pipeline = parts->pipeline;
+	keeper->progress = parts->progress;
+	keeper->state = parts->state;
+	keeper->desk = parts->desk;
+	keeper->cleanup = (struct cleanup){.config = config, .progress = parts->progress};
+	keeper->users = users_create(orders->suspects);
+	keeper->files_until = clock_monotonic() + orders->files;
+	keeper->looked = progress_steps(parts->progress)->looked;
+	keeper_init_recovery(keeper, orders->alone);
+	keeper->poll_ns = CLAMP(config->live_timer / 2, POLL_MIN_NS, POLL_MAX_NS);
+	keeper->live = livereader_create(config, parts->pipeline, parts->progress, parts->state->page);
+	keeper->watch = watch_create(config);
+	if (keeper->watch)
+		return keeper;
+	g_ptr_array_unref(keeper->users);
+	livereader_destroy(keeper->live);
+	g_free(keeper);
+	return NULL;
+}
+
+void keeper_configure(struct keeper *keeper, const struct settings *settings)
+{
+	keeper->stop_timeout = settings->stop_timeout;
+	watch_set_level(keeper->watch, settings->level);
+}
+
+void keeper_destroy(struct keeper *keeper)
+{
+	watch_destroy(keeper->watch);
+	g_ptr_array_unref(keeper->users);
+	livereader_destroy(keeper->live);
+	g_free(keeper);
+}
+
+void keeper_clean(struct keeper *keeper)
+{
+	cleanup_run(&keeper->cleanup);
+}
+
+/* What all parts do */
+
+static void look_at_clock(struct keeper *keeper)
+{
+	int64_t now = clock_monotonic(), by;
+
+	if (now - keeper->clock_looked < CLOCK_NS)
+		return;
+	keeper->clock_looked = now;
+	if (!clock_steps_look(progress_steps(keeper->progress), &by))
+		return;
+	ledger_add(CLOCK_STEPS_SEEN, 1);
+	positions_moved(progress_positions(keeper->progress));
+	log_warning(
+		"the wall clock stepped by %.3f s: what was recorded before and after it keeps its own time",
+		(double)by / NS_PER_SECOND);
+}
+
+void keeper_tick(struct keeper *keeper, bool idle)
+{
+	struct omissions omissions;
+	struct user_buffers buffers;
+
+	look_at_clock(keeper);
+	if (watch_news(keeper->watch, &omissions))
+		desk_omits(keeper->desk, &omissions);
+	if (watch_measured(keeper->watch, &buffers))
+		desk_measured(keeper->desk, &buffers);
+	desk_misuses(keeper->desk, pipeline_misuses(keeper->pipeline));
+	if (idle)
+		pipeline_tick(keeper->pipeline, clock_monotonic(), true);
+	progress_tick(keeper->progress);
+	keeper_clean(keeper);
+}
+
+static enum collector_reason reason_of(const struct config *config, enum session_status status)
+{
+	switch (status) {
+	case SESSION_NO_DAEMON:
+		return sessiond_ask(config->tracing_group) == SESSIOND_DENIED ? REASON_NO_PERMISSION
+									      : REASON_NO_SESSION_DAEMON;
+	case SESSION_NO_RELAY:
+		return REASON_NO_RELAY;
+	case SESSION_FOREIGN:
+		return REASON_FOREIGN_SESSION;
+	default:
+		return REASON_LTTNG_FAILED;
+	}
+}
+
+void keeper_session_failed(struct keeper *keeper, enum session_status status, const char *error)
+{
+	runstate_waits(keeper->state, reason_of(keeper->config, status), error);
+}
+
+bool keeper_knows_session(const struct keeper *keeper)
+{
+	return *progress_session(keeper->progress)->settings != '\0';
+}
+
+bool keeper_keeps(const struct keeper *keeper)
+{
+	return progress_keeps(keeper->progress) || runstate_leaves(keeper->state);
+}
+
+bool keeper_start(struct keeper *keeper, struct session *session)
+{
+	enum session_status status;
+	char error[512];
+
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	status = session_start(session, error, sizeof(error));
+	if (status != SESSION_OK)
+		keeper_session_failed(keeper, status, error);
+	else
+		keeper_records(keeper, clock_monotonic());
+	return status == SESSION_OK;
+}
+
+bool keeper_disk_is_full(const struct keeper *keeper, struct problem *problem)
+{
+	struct statvfs disk;
+
+	if (statvfs(keeper->config->relay_output, &disk) != 0 || disk.f_bavail * disk.f_frsize >= ROOM_BYTES)
+		return false;
+	problem_set(problem, REASON_RELAY_DISK_FULL,
+		"the disk of lttng-relayd is full (%s): make room there, or lower `disk` in [session]",
+		keeper->config->relay_output);
+	return true;
+}
+
+/* A session that is there */
+
+static bool has_our_settings(struct keeper *keeper)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	char settings[sizeof(identity->settings)];
+
+	session_settings(keeper->config, settings, sizeof(settings));
+	return !strcmp(settings, identity->settings);
+}
+
+/* Reads on where a reader attached. Returns whether to go on at once. */
+static bool go_on(struct keeper *keeper, struct session *session, struct reader *reader)
+{
+	int64_t begun;
+	bool at_once;
+
+	if (!keeper_catch_up(keeper, 0))
+		return false;
+	reader_hold(reader, false);
+	begun = clock_monotonic();
+	if (!has_our_settings(keeper)) {
+		if (keeper_knows_session(keeper))
+			log_info("[session], [events] or [kernel] has changed: a new session takes the old "
+				 "one's place");
+		if (keeper_knows_session(keeper) && keeper_hand_over(keeper, &at_once))
+			return at_once;
+		if (keeper_is_gone(keeper, progress_session(keeper->progress)))
+			return false; /* which is found out, and counted, the next time */
+		/* whoever is about to destroy it may have stopped it meanwhile */
+		keeper->lost_since = begun;
+		keeper_finish(keeper, session, reader);
+		return true;
+	}
+	/* if it was read until now it records already, and need not wait for the session daemon, which may
+	 * hang */
+	if (keeper->reattaching || keeper_start(keeper, session))
+		keeper_read_live(keeper, session, reader, false);
+	return false;
+}
+
+/* Attaches to the session at hand and reads it. Returns whether to go on at once. */
+static bool attach_and_read(struct keeper *keeper, struct session *session)
+{
+	struct reader *reader = NULL;
+	bool at_once = false;
+
+	switch (keeper_attach(keeper, session, &reader)) {
+	case ATTACHED:
+		at_once = go_on(keeper, session, reader);
+		break;
+	case ATTACHED_UNKNOWN:
+		session_destroy(session);
+		at_once = keeper_lose_gone(keeper, "lttng-relayd has ended");
+		break;
+	case ATTACHED_UNREADABLE:
+		if (keeper_gives_up_live(keeper))
+			at_once = keeper_read_files(keeper, session, has_our_settings(keeper));
+		break;
+	default:
+		break;
+	}
+	if (reader)
+		reader_close(reader);
+	runstate_live(keeper->state, false);
+	return keeper->stands_still ? keeper_stands_still(keeper) : at_once;
+}
+
+/* Whether all that is on disk is to be read from there, to see who ends the reader. */
+static bool is_careful(const struct keeper *keeper)
+{
+	return keeper->recover.alone || users_any(keeper->users, user_is_suspect);
+}
+
+/* Takes up the session at hand, which is there. Returns whether to go on at once. */
+static bool resume(struct keeper *keeper)
+{
+	const struct session_identity *identity = progress_session(keeper->progress);
+	struct session *session = session_adopt(keeper->config, identity->name);
+	bool at_once = false;
+
+	if (identity->created == keeper->condemned) {
+		session_destroy(session);
+		at_once = keeper_lose_gone(keeper, "its streams have ended");
+	} else if (!keeper_knows_session(keeper) ||
+		   keeper_catch_up(keeper, is_careful(keeper) ? 0 : LITTLE_BYTES)) {
+		at_once = attach_and_read(keeper, session);
+	}
+	session_free(session);
+	return at_once;
+}
+
+/* Takes up a session of our name that is not in the checkpoint. It is not known what of it is done, so all of
+ * it is read, and it is ended; unless it is not an agent's. Returns whether to go on at once. */
+static bool take_unknown(struct keeper *keeper, const char *name, uint64_t created)
+{
+	struct session_identity identity = {.created = created};
+	enum session_status status;
+	char error[512];
+
+	status = session_check(keeper->config, name, error, sizeof(error));
+	if (status != SESSION_OK) {
+		keeper_session_failed(keeper, status, error);
+		return false;
+	}
+	log_warning("found LTTng session `%s` without a checkpoint: everything it has on disk is delivered, "
+		    "perhaps a second time",
+		name);
+	g_strlcpy(identity.name, name, sizeof(identity.name));
+	progress_begin(keeper->progress, &identity);
+	return true;
+}
+
+/* What to do */
+
+/* There is no session of our name, and none is known: one that took its place may be there. Returns whether
+ * to go on at once. */
+static bool take_other_or_make(struct keeper *keeper)
+{
+	char name[256], error[512];
+	uint64_t created;
+
+	for (unsigned number = 1; number < SESSION_NAMES && !keeper->looked_for_others; number++) {
+		session_name(keeper->config, number, name, sizeof(name));
+		if (session_find(keeper->config, name, &created, error, sizeof(error)) == SESSION_OK &&
+			session_check(keeper->config, name, error, sizeof(error)) == SESSION_OK)
+			return take_unknown(keeper, name, created);
+	}
+	keeper->looked_for_others = true;
+	return keeper_make_session(keeper);
+}
+
+static bool find_or_make_session(struct keeper *keeper)
+{
+	const struct session_identity *known = progress_session(keeper->progress);
+	enum session_status status;
+	uint64_t created = 0;
+	char error[512];
+
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	status = session_find(keeper->config, known ? known->name : keeper->config->session_name, &created,
+		error, sizeof(error));
+	if (status == SESSION_NONE)
+		return known ? keeper_lose_gone(keeper, "lttng-sessiond no longer knows it")
+			     : take_other_or_make(keeper);
+	if (status != SESSION_OK)
+		keeper_session_failed(keeper, status, error);
+	else if (known && created == known->created)
+		return resume(keeper);
+	else if (known)
+		return keeper_lose(keeper, "another session has taken its name");
+	else if (created != keeper->ended) /* or else it is ours, and about to go */
+		return take_unknown(keeper, keeper->config->session_name, created);
+	return false;
+}
+
+static bool attach_again(struct keeper *keeper)
+{
+	bool at_once;
+
+	keeper->again = false;
+	keeper->reattaching = true;
+	at_once = resume(keeper);
+	keeper->reattaching = false;
+	return at_once;
+}
+
+bool keeper_run(struct keeper *keeper)
+{
+	bool at_once = find_or_make_session(keeper);
+
+	while (keeper->again)
+		at_once = attach_again(keeper);
+	return at_once;
+}
+
+void keeper_stop(struct keeper *keeper)
+{
+	const struct session_identity *identity;
+	uint64_t tried = 0;
+
+	while ((identity = progress_session(keeper->progress)) && identity->created != tried &&
+		clock_monotonic() < runstate_deadline(keeper->state)) {
+		struct session *session = session_adopt(keeper->config, identity->name);
+
+		tried = identity->created;
+		keeper_finish(keeper, session, NULL);
+		session_free(session);
+	}
+}

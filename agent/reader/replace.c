@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Replacing a session of which a stream is stuck: keeperparts.h.
+ *
+ * A program that is killed, or stopped, between reserving room in its ring buffer and the end of what it
+ * writes there holds up all that its user's programs record on that CPU, and live reading for all. LTTng
+ * before 2.15 never gets past it. So another session is made beside the stuck one. Once all programs record
+ * in it the old one is stopped; what both have is taken once (overlap.h). The old one is read to its end, as
+ * far as it goes, and then taken down (cleanup.c). What the stuck ring buffers hold is lost, but for what the
+ * new session has, too. How much that is nobody can tell: each is counted as a lost packet.
+ */
+#include "reader/keeperparts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "core/ledger.h"
+#include "reader/decode/relaylist.h"
+#include "session/measure.h"
+#include "session/relayprobe.h"
+#include "session/sharedmemory.h"
+
+/* The pause after a session was replaced, or could not be: from, and up to. */
+#define PAUSE_NS (5 * NS_PER_SECOND)
+#define PAUSE_MAX_NS (300 * NS_PER_SECOND)
+/* Who needs no other session for so long begins anew. */
+#define CALM_NS (60 * NS_PER_SECOND)
+/* While no stream moves, it is found out so often whether that is still so; */
+#define PROBE_PAUSE_NS (30 * NS_PER_SECOND)
+/* and while nothing comes, and the look at the streams has not told why, so soon again. */
+#define PROBE_AGAIN_NS (1 * NS_PER_SECOND)
+/* While the session is read from files, the pause between two looks. */
+#define LOOK_PAUSE_NS (2 * NS_PER_SECOND)
+/* So long the consumer daemon may take to pass on what the old session has. */
+#define PENDING_NS (2 * NS_PER_SECOND)
+
+/* Says whose streams are stuck. */
+static void describe(struct keeper *keeper, const GArray *stuck)
+{
+	g_autoptr(GString) users = g_string_new(NULL);
+	uint64_t last = UINT64_MAX;
+
+	for (guint i = 0; i < stuck->len && users->len < sizeof(keeper->stuck) / 3; i++) {
+		const struct viewer_stream *stream = &g_array_index(stuck, struct viewer_stream, i);
+
+		if (stream->user != last)
+			g_string_append_printf(
+				users, "%s%" G_GUINT64_FORMAT, users->len ? ", " : "", stream->user);
+		last = stream->user;
+	}
+	snprintf(keeper->stuck, sizeof(keeper->stuck),
+		"a program of user %s was killed, or is stopped, in the middle of recording an event: what "
+		"that user's programs record on the same CPU does not come",
+		users->str);
+}
+
+/* Finds a name for a session beside the one at hand. Those of sessions that did not end yet are taken: so
+ * there are never more than so many. */
+static bool find_name(struct keeper *keeper, char *name, size_t size)
+{
+	const char *taken = progress_session(keeper->progress)->name;
+	char error[512];
+	uint64_t created;
+
+	for (unsigned number = 0; number < SESSION_NAMES; number++) {
+		session_name(keeper->config, number, name, size);
+		if (strcmp(name, taken) != 0 &&
+			session_find(keeper->config, name, &created, error, sizeof(error)) == SESSION_NONE &&
+			!relaylist_has(keeper->config, name))
+			return true;
+	}
+	return false;
+}
+
+/* Both sessions have buffers for a while. Whose do not find room records nothing, so it is better to wait. */
+static bool has_room(const struct keeper *keeper, char *error, size_t error_size)
+{
+	struct sharedmemory memory = {0};
+	struct user_buffers buffers;
+	char needed[HUMAN_MAX], there[HUMAN_MAX];
+	uint64_t need;
+
+	sharedmemory_refresh(&memory);
+	measure_buffers(keeper->config, progress_session(keeper->progress), &buffers);
+	need = userbuffers_sum(&buffers);
+	if (!memory.size || memory.free >= need)
+		return true;
+	snprintf(error, error_size,
+		"the buffers of another one take %s in " SHAREDMEMORY_FOLDER
+		", where %s are free: make room there",
+		human_size(needed, need), human_size(there, memory.free));
+	return false;
+}
+
+/* Makes the session that is to take over, unless an agent that was killed has made it. */
+static bool make_other(struct keeper *keeper, char *error, size_t error_size)
+{
+	struct session_identity identity = {0};
+	char name[256];
+
+	if (progress_next(keeper->progress))
+		return true;
+	if (!has_room(keeper, error, error_size))
+		return false;
+	if (!find_name(keeper, name, sizeof(name))) {
+		g_strlcpy(error, "none of those that were replaced before has ended", error_size);
+		return false;
+	}
+	if (session_create_beside(keeper->config, name, watch_level(keeper->watch), &identity, error,
+		    error_size) != SESSION_OK)
+		return false;
+	progress_follow(keeper->progress, &identity);
+	ledger_add(SESSIONS_CREATED, 1);
+	return true;
+}
+
+/* The other session records from here on, beside this one. */
+static bool begin_other(struct keeper *keeper, char *error, size_t error_size)
+{
+	const char *other = progress_next(keeper->progress)->name;
+
+	progress_both_record(keeper->progress);
+	if (session_start_mute(keeper->config, other, error, error_size) == SESSION_OK)
+		return session_unmute(keeper->config, other, error, error_size) == SESSION_OK;
+	progress_none_follows(keeper->progress);
+	return false;
+}
+
+/* How the other session took over. */
+struct taken_over {
+	int64_t since; /* it records; CLOCK_MONOTONIC ns */
+	bool gone;     /* this one was not there any more: there was a time in which neither recorded */
+	bool holds;    /* the other one is there */
+};
+
+/* The other session records from here on, and this one no more. */
+static bool take_over(struct keeper *keeper, struct taken_over *taken, char *error, size_t error_size)
+{
+	struct session *session;
+
+	if (!begin_other(keeper, error, error_size))
+		return false;
+	taken->since = clock_monotonic();
+	g_usleep(OVERLAP_NS / 1000);
+	watch_stop(keeper->watch);
+	session = session_adopt(keeper->config, progress_session(keeper->progress)->name);
+	session_stop(session, true, PENDING_NS);
+	session_free(session);
+	progress_one_records(keeper->progress);
+	taken->gone = keeper_is_gone(keeper, progress_session(keeper->progress));
+	taken->holds = !taken->gone || !keeper_is_gone(keeper, progress_next(keeper->progress));
+	return true;
+}
+
+static void note_replaced(struct keeper *keeper, bool done)
+{
+	int64_t now = clock_monotonic();
+
+	keeper->replaced =
+		keeper->replace_next && now - keeper->replace_next < CALM_NS ? keeper->replaced + 1 : 0;
+	keeper->replace_next = now + clock_backoff(PAUSE_NS, keeper->replaced, PAUSE_MAX_NS);
+	if (done)
+		keeper->stuck[0] = '\0';
+}
+
+/* The session was destroyed, or its daemon ended, while another one took its place. */
+static bool lose_replaced(struct keeper *keeper, const struct taken_over *taken)
+{
+	bool lost = keeper_lose_gone(keeper, "it was gone before another one had taken its place");
+
+	if (lost && taken->holds)
+		keeper_records(keeper, taken->since);
+	return lost;
+}
+
+/* Reads the rest of the session that was replaced. */
+static bool end_replaced(struct keeper *keeper, const struct taken_over *taken, guint streams)
+{
+	char unread[512];
+
+	if (taken->gone)
+		return lose_replaced(keeper, taken);
+	if (!keeper_read_rest(keeper, unread, sizeof(unread)))
+		return false;
+	if (*unread)
+		livereader_complain(keeper->live, unread);
+	ledger_add(PACKETS_LOST_STUCK, streams);
+	keeper_end(keeper);
+	return true;
+}
+
+static bool replace(struct keeper *keeper, guint streams)
+{
+	struct taken_over taken;
+	char error[512] = "";
+
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	if (!make_other(keeper, error, sizeof(error)) || !take_over(keeper, &taken, error, sizeof(error))) {
+		log_warning("the LTTng session could not be replaced: %s", error);
+		note_replaced(keeper, false);
+		keeper->use_files = true;
+		return false;
+	}
+	ledger_add(SESSIONS_REPLACED, 1);
+	log_warning(
+		"LTTng session `%s` is replaced by `%s`: %s, and is lost; how much that is LTTng does not "
+		"tell (LTTng 2.15 and later go on by themselves)",
+		progress_session(keeper->progress)->name, progress_next(keeper->progress)->name,
+		keeper->stuck);
+	note_replaced(keeper, true);
+	return end_replaced(keeper, &taken, streams);
+}
+
+bool keeper_hand_over(struct keeper *keeper, bool *at_once)
+{
+	struct taken_over taken;
+	char error[512] = "";
+
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	if (make_other(keeper, error, sizeof(error)) && take_over(keeper, &taken, error, sizeof(error))) {
+		*at_once = end_replaced(keeper, &taken, 0);
+		return true;
+	}
+	log_warning("no LTTng session can take the place of `%s`: %s",
+		progress_session(keeper->progress)->name, error);
+	return false;
+}
+
+/* No stream is stuck, or it is not known. What comes to relayd's files lttng-consumerd has passed on; and
+ * what attaching again may help against does not tell of it. Returns whether to go on at once. */
+static bool go_on(struct keeper *keeper, enum probed probed)
+{
+	bool still = probed == PROBED_STILL && !keeper->again && !livereader_grows(keeper->live);
+
+	keeper->stuck[0] = '\0';
+	keeper->probe_next = clock_monotonic() + (still ? PROBE_PAUSE_NS : PROBE_AGAIN_NS);
+	if (still)
+		keeper_consumer_stands_still(keeper, true);
+	else if (keeper->stalled)
+		keeper_stalled(keeper, keeper->helped);
+	return !keeper->stalled;
+}
+
+static enum probed probe(struct keeper *keeper, GArray *stuck)
+{
+	g_array_set_size(stuck, 0);
+	runstate_calls(keeper->state, DAEMON_RELAY);
+	return relayprobe_run(keeper->config, progress_session(keeper->progress)->name, stuck);
+}
+
+static void show_stuck(struct keeper *keeper, const GArray *stuck)
+{
+	describe(keeper, stuck);
+	runstate_collects_in_part(
+		keeper->state, progress_session(keeper->progress)->name, REASON_STREAM_STUCK, keeper->stuck);
+}
+
+bool keeper_stands_still(struct keeper *keeper)
+{
+	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
+	enum probed probed;
+
+	keeper->stands_still = false;
+	probed = probe(keeper, stuck);
+	if (probed != PROBED_STUCK)
+		return go_on(keeper, probed);
+	keeper->again = false; /* it would not help */
+	show_stuck(keeper, stuck);
+	if (clock_monotonic() >= keeper->replace_next)
+		return replace(keeper, stuck->len);
+	keeper->use_files = true;
+	return false;
+}
+
+/* Files do not tell what stands still. Two looks must agree, as nothing else hints at it. */
+bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
+{
+	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
+	enum probed probed;
+
+	if (clock_monotonic() < keeper->look_next)
+		return false;
+	probed = probe(keeper, stuck);
+	if ((probed == PROBED_STUCK || probed == PROBED_STILL) && probe(keeper, stuck) != probed)
+		probed = PROBED_MOVES;
+	keeper->look_next = clock_monotonic() + LOOK_PAUSE_NS;
+	if (probed == PROBED_FAILED)
+		return false;
+	keeper_consumer_stands_still(keeper, probed == PROBED_STILL);
+	keeper->stuck[0] = '\0';
+	if (probed != PROBED_STUCK)
+		return false;
+	show_stuck(keeper, stuck);
+	if (clock_monotonic() < keeper->replace_next)
+		return false;
+	*at_once = replace(keeper, stuck->len);
+	return true;
+}
