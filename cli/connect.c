@@ -18,6 +18,7 @@
 #include "config/tags.h"
 #include "core/span.h"
 #include "encode/messagelog.h"
+#include "output/uplink/probe.h"
 #include "output/uplink/uplinktype.h"
 #include "queue/format.h"
 

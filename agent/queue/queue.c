@@ -6,7 +6,6 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "queue/backlog.h"
 #include "queue/inner.h"
 
 struct queue *queue_create(

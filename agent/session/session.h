@@ -16,17 +16,9 @@
 #include "core/reason.h"
 #include "session/again.h"
 #include "session/sessionid.h"
+#include "session/sessionstatus.h"
 
 struct session;
-
-enum session_status {
-	SESSION_OK,
-	SESSION_NONE,      /* there is no such session */
-	SESSION_NO_DAEMON, /* lttng-sessiond does not answer */
-	SESSION_NO_RELAY,  /* lttng-relayd does not */
-	SESSION_FOREIGN,   /* it is somebody else's */
-	SESSION_FAILED
-};
 
 /* What of the configuration is fixed once a session is created, as text. */
 void session_settings(const struct config *config, char *settings, size_t size);

@@ -10,7 +10,8 @@
 #include <lttng/lttng.h>
 #include <pthread.h>
 
-#include "session/session.h"
+#include "config/config.h"
+#include "session/sessionstatus.h"
 
 /* The session's channels: the programs' spans, their other events, and the kernel's. */
 #define CHANNEL "spans"

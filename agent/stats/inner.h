@@ -13,8 +13,8 @@
 #include "stats/exemplars.h"
 #include "stats/histogram.h"
 #include "stats/names.h"
-#include "stats/plane.h"
 #include "stats/statistics.h"
+#include "stats/sums.h"
 
 /*
  * Parts of histograms, an octave each, that all series share; the last ones are coarse. What finds no other

@@ -12,10 +12,7 @@
 #include "base/pack.h"
 #include "stats/snapshot.h"
 #include "stats/statistics.h"
-
-struct sums {
-	uint64_t spans, errors, timed, sum, max; /* as in struct series */
-};
+#include "stats/sums.h"
 
 struct plane {
 	int64_t at;      /* CLOCK_MONOTONIC ns */

@@ -14,7 +14,7 @@
 #include "config/sources.h"
 #include "session/relayport.h"
 #include "session/sessiond.h"
-#include "status/status.h"
+#include "status/facts.h"
 
 /* A call into LTTng that takes longer is worth a word: where all is well none takes a second. */
 #define HANGS_NS (5 * NS_PER_SECOND)
@@ -292,7 +292,7 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
 			status->collector.session);
-	if (programs == 0 && is_silent(status, BETWEEN_NS) && !status_registration_is_held(status))
+	if (programs == 0 && is_silent(status, BETWEEN_NS) && !doctor_registration_is_held(status))
 		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "

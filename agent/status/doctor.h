@@ -6,9 +6,16 @@
 #ifndef STATUS_DOCTOR_H
 #define STATUS_DOCTOR_H
 
+#include "status/facts.h"
 #include "status/finding.h"
 
 /* Writes what it finds into @findings, whatever was there. */
 void doctor_examine(const struct status *status, struct findings *findings);
+
+/* Whether the agent's own event stays away, and so nothing may be arriving: doctorcanary.c. */
+bool doctor_canary_is_lost(const struct status *status);
+
+/* Whether programs that start now are not registered: doctorprograms.c. */
+bool doctor_registration_is_held(const struct status *status);
 
 #endif

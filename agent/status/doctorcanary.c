@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/human.h"
-#include "status/finding.h"
+#include "status/doctor.h"
 
 /* For so long it may be away before that is worth a word: the reader finds out why within that, mostly. */
 #define LOST_NS (10 * NS_PER_SECOND)
@@ -26,7 +26,7 @@ static const struct held {
 		"if it lasts, read the agent's log (journalctl -u blkin-agent), and restart the agent"},
 };
 
-bool status_canary_is_lost(const struct status *status)
+bool doctor_canary_is_lost(const struct status *status)
 {
 	const struct canary_state *canary = &status->canary;
 	int64_t last = status->activity.last_event, now = clock_monotonic(), away = now - canary->since;
@@ -51,10 +51,10 @@ void findings_add_canary(struct findings *findings, const struct status *status)
 	int64_t away = clock_monotonic() - canary->since;
 	char time[HUMAN_MAX];
 
-	if (!status_canary_is_lost(status))
+	if (!doctor_canary_is_lost(status))
 		return;
 	/* it is kept from being registered, as others are */
-	if (canary->mood == CANARY_UNRECORDED && status_registration_is_held(status))
+	if (canary->mood == CANARY_UNRECORDED && doctor_registration_is_held(status))
 		return;
 	human_time(time, away - away % NS_PER_SECOND);
 	if (canary->mood == CANARY_UNRECORDED)

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "status/finding.h"
+#include "status/doctor.h"
 #include "status/standing.h"
 
 /* A loss that is over for so long is worth no word any more. */

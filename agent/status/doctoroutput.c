@@ -12,7 +12,7 @@
 #include "config/ownport.h"
 #include "output/spool/spoollist.h"
 #include "output/spool/spoolname.h"
-#include "status/finding.h"
+#include "status/doctor.h"
 #include "status/remedy.h"
 #include "status/standing.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/human.h"
-#include "status/finding.h"
+#include "status/doctor.h"
 
 /* What a program did so long ago it does not do any more, as far as anybody knows. */
 #define LASTS_NS (60 * NS_PER_SECOND)
@@ -112,7 +112,7 @@ void findings_add_stopped(struct findings *findings, const struct status *status
 		waits ? ": that is why nothing is collected now" : "");
 }
 
-bool status_registration_is_held(const struct status *status)
+bool doctor_registration_is_held(const struct status *status)
 {
 	int64_t since = status->activity.registering_since;
 
@@ -129,7 +129,7 @@ void findings_add_registering(struct findings *findings, const struct status *st
 	bool one = waiting == 1;
 	char time[HUMAN_MAX];
 
-	if (!status_registration_is_held(status))
+	if (!doctor_registration_is_held(status))
 		return;
 	finding_add(findings, "registration-held",
 		census->holders == 1 ? "end it (kill -KILL and its number)"

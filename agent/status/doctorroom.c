@@ -5,7 +5,7 @@
 #include <glib.h>
 
 #include "base/human.h"
-#include "status/finding.h"
+#include "status/doctor.h"
 
 static void examine_names(struct findings *findings, const struct status *status)
 {

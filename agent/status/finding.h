@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "status/status.h"
+struct status;
 
 struct finding {
 	const char *code; /* for machines; stays the same */

@@ -68,7 +68,7 @@ static int page_healthz(struct buffer *out, const struct status *status)
  * away is ready too, as its spans wait. */
 static int page_readyz(struct buffer *out, const struct status *status)
 {
-	if (status->collector.collecting && status_canary_is_lost(status)) {
+	if (status->collector.collecting && doctor_canary_is_lost(status)) {
 		buffer_printf(out, "not collecting: the agent's own event does not come back\n");
 		return HTTP_SERVUNAVAIL;
 	}

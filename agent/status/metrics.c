@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "core/ledger.h"
 #include "status/exposition.h"
-#include "status/scrape.h"
 
 static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
 {
@@ -349,11 +348,16 @@ static void write_agent(struct buffer *out, const struct status *status)
 	buffer_printf(out, "blkin_agent_info{version=\"%s\"} 1\n", BLKIN_VERSION);
 }
 
+uint64_t metrics_listed(const struct status *status)
+{
+	return status->names ? status->config->metrics_spans : 0;
+}
+
 void metrics_write(struct buffer *out, const struct status *status)
 {
 	write_rows(out, status);
 	write_outputs(out, status);
 	write_inputs(out, status->inputs);
 	write_agent(out, status);
-	metrics_put_thresholds(out, status->monitor, scrape_listed(status));
+	metrics_put_thresholds(out, status->monitor, metrics_listed(status));
 }

@@ -6,6 +6,9 @@
 #include "base/buffer.h"
 #include "status/status.h"
 
+/* So many pairs of service and span name are told to who asks; the rest is under SPANMETRICS_OTHER. */
+uint64_t metrics_listed(const struct status *status);
+
 void metrics_write(struct buffer *out, const struct status *status);
 
 /* Which series are above their thresholds: metricthresholds.c. All that are not @listed are one series. */

@@ -5,11 +5,6 @@
 #include "status/metrics.h"
 #include "status/spanmetrics.h"
 
-uint64_t scrape_listed(const struct status *status)
-{
-	return status->names ? status->config->metrics_spans : 0;
-}
-
 const char *scrape(struct buffer *out, const struct status *status, const struct statistics *statistics,
 	const char *accept)
 {
@@ -24,7 +19,7 @@ const char *scrape(struct buffer *out, const struct status *status, const struct
 	} else {
 		metrics_write(out, status);
 	}
-	spanmetrics_write(out, statistics, scrape_listed(status), form);
+	spanmetrics_write(out, statistics, metrics_listed(status), form);
 	if (form == EXPOSITION_OPENMETRICS)
 		buffer_printf(out, "# EOF\n");
 	return exposition_type(form);

@@ -9,9 +9,6 @@
 
 #define SCRAPE_PATH "/metrics"
 
-/* So many pairs of service and span name are told to who asks; the rest is under SPANMETRICS_OTHER. */
-uint64_t scrape_listed(const struct status *status);
-
 /* @accept: the request's header of that name, or NULL. Returns the answer's content type. */
 const char *scrape(struct buffer *out, const struct status *status, const struct statistics *statistics,
 	const char *accept);

@@ -279,7 +279,7 @@ START_TEST(canary)
 		.since = now - canaries[_i].away * NS_PER_SECOND,
 		.lag = canaries[_i].away * NS_PER_SECOND};
 	ck_assert(finds(canaries[_i].code) == canaries[_i].found);
-	ck_assert(status_canary_is_lost(&status) == canaries[_i].found);
+	ck_assert(doctor_canary_is_lost(&status) == canaries[_i].found);
 	expect(canaries[_i].what);
 	/* whoever has said why is the one to be heard */
 	status.collector.reason = REASON_RELAY_STALLS;

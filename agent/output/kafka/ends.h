@@ -3,9 +3,12 @@
 #ifndef OUTPUT_KAFKA_ENDS_H
 #define OUTPUT_KAFKA_ENDS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <librdkafka/rdkafka.h>
 
-#include "output/kafka/producer.h"
+#include "output/kafka/messageend.h"
 
 /* What is known. */
 struct ends {

@@ -10,7 +10,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "output/kafka/settings.h"
+#include "output/kafka/why.h"
 
 /* Its functions that are used: rd_kafka_NAME(). */
 #define KAFKA_FUNCTIONS(FUNCTION)                                                                            \

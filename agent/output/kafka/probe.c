@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A probe of Kafka: one message to the topic. */
+#include "output/uplink/probe.h"
 #include "output/kafka/inner.h"
 
 #include <stdio.h>

@@ -18,20 +18,8 @@
 
 #include "base/buffer.h"
 #include "core/fault.h"
+#include "output/kafka/messageend.h"
 #include "output/kafka/settings.h"
-
-enum message_result {
-	MESSAGE_KEPT,    /* by the brokers */
-	MESSAGE_REFUSED, /* for what it is: it is too large, or not what the topic takes */
-	MESSAGE_FAILED   /* by a fault; it may be sent again */
-};
-
-struct message_end {
-	enum message_result result;
-	bool maybe_kept;  /* of MESSAGE_FAILED: it may have arrived */
-	enum fault fault; /* the same; FAULT_NONE: it was taken back */
-	char words[256];  /* unless it is kept */
-};
 
 struct producer_handler {
 	/* A message ended; @cargo is what it was sent with. */

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "core/fault.h"
+#include "output/kafka/why.h"
 
 /* The topic of items of the kind; NULL: each message says its own, which may be one that nobody has. */
 const char *settings_topic(const struct output_config *is, enum kind kind);
@@ -14,12 +15,6 @@ const char *settings_topic(const struct output_config *is, enum kind kind);
 /* Whether messages have keys: traces; and whether each is an item, not a batch of them. */
 bool settings_keyed(const struct output_config *is, enum kind kind);
 bool settings_single(enum kind kind);
-
-/* Why something cannot be had, in one sentence. */
-struct kafka_why {
-	enum fault fault;
-	char words[512];
-};
 
 /* Whether librdkafka is there; otherwise @why says why not. */
 bool settings_check_library(struct kafka_why *why);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A probe of one server: a link with one call. */
+#include "output/uplink/probe.h"
 #include "output/server/servers.h"
 
 #include <stdio.h>

@@ -4,9 +4,7 @@
 #include <glib.h>
 #include <isa-l/crc.h>
 
-#include "output/spool/spoolfile.h"
-
-#define COLUMNS 7
+#include "queue/backlog.h"
 
 void refusedrow_bind(sqlite3_stmt *insert, const struct spool_refused *refused, int64_t time)
 {
@@ -34,22 +32,4 @@ void refusedrow_read(sqlite3_stmt *stmt, struct refusedrow *row)
 	};
 	if (!row->words)
 		row->words = "";
-}
-
-void refusedrow_copy_all(sqlite3 *from, sqlite3 *to)
-{
-	int rc = SQLITE_OK;
-	sqlite3_stmt *select = spoolfile_prepare(
-		from, "SELECT id, time, event, size, sum, words, span FROM refused ORDER BY id", &rc);
-	sqlite3_stmt *insert =
-		spoolfile_prepare(to, "INSERT OR IGNORE INTO refused VALUES(?,?,?,?,?,?,?)", &rc);
-
-	while (rc == SQLITE_OK && sqlite3_step(select) == SQLITE_ROW) {
-		for (int i = 0; i < COLUMNS; i++)
-			sqlite3_bind_value(insert, i + 1, sqlite3_column_value(select, i));
-		sqlite3_step(insert);
-		sqlite3_reset(insert);
-	}
-	sqlite3_finalize(select);
-	sqlite3_finalize(insert);
 }

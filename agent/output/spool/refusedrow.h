@@ -8,7 +8,7 @@
 
 #include <sqlite3.h>
 
-#include "output/spool/spool.h"
+#include "output/spool/spooltypes.h"
 
 #define REFUSEDROW_TABLE                                                                                     \
 	"CREATE TABLE refused (id INTEGER PRIMARY KEY, time INTEGER, event INTEGER, size INTEGER,"           \
@@ -36,8 +36,5 @@ void refusedrow_bind(sqlite3_stmt *insert, const struct spool_refused *refused, 
 
 /* Reads the row that REFUSEDROW_NEXT stands on. */
 void refusedrow_read(sqlite3_stmt *stmt, struct refusedrow *row);
-
-/* Copies the rows of a damaged file as far as they can be read: losing one costs no span. */
-void refusedrow_copy_all(sqlite3 *from, sqlite3 *to);
 
 #endif

@@ -11,6 +11,7 @@
 
 /* How many ids are tried where damage hides how many there are. */
 #define RANGE_MAX 10000000
+#define REFUSED_COLUMNS 7
 
 struct salvage {
 	sqlite3 *from, *to;
@@ -126,6 +127,25 @@ static int save_batches(struct salvage *salvage, const struct tally *wanted)
 	return save_range(salvage, first, MIN(last, first + RANGE_MAX) + 1);
 }
 
+/* Copies the rows of a damaged file as far as they can be read: losing one costs no span. */
+static void copy_refused(sqlite3 *from, sqlite3 *to)
+{
+	int rc = SQLITE_OK;
+	sqlite3_stmt *select = spoolfile_prepare(
+		from, "SELECT id, time, event, size, sum, words, span FROM refused ORDER BY id", &rc);
+	sqlite3_stmt *insert =
+		spoolfile_prepare(to, "INSERT OR IGNORE INTO refused VALUES(?,?,?,?,?,?,?)", &rc);
+
+	while (rc == SQLITE_OK && sqlite3_step(select) == SQLITE_ROW) {
+		for (int i = 0; i < REFUSED_COLUMNS; i++)
+			sqlite3_bind_value(insert, i + 1, sqlite3_column_value(select, i));
+		sqlite3_step(insert);
+		sqlite3_reset(insert);
+	}
+	sqlite3_finalize(select);
+	sqlite3_finalize(insert);
+}
+
 static int save_all(struct salvage *salvage, const struct tally *wanted)
 {
 	int damaged = SQLITE_OK, rc = SQLITE_OK;
@@ -137,7 +157,7 @@ static int save_all(struct salvage *salvage, const struct tally *wanted)
 		spoolfile_prepare(salvage->from, "SELECT min(id) FROM batch WHERE id > ?", &damaged);
 	if (rc == SQLITE_OK && damaged == SQLITE_OK) {
 		rc = save_batches(salvage, wanted);
-		refusedrow_copy_all(salvage->from, salvage->to);
+		copy_refused(salvage->from, salvage->to);
 	}
 	sqlite3_finalize(salvage->select);
 	sqlite3_finalize(salvage->behind);

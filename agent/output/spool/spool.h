@@ -16,29 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "output/spool/spooltypes.h"
 #include "queue/backlog.h"
-
-struct spool_options {
-	const char *directory; /* borrowed for the spool's life */
-	const char *name;      /* of the output whose spool it is: spoolname.h; borrowed the same */
-	uint64_t max_bytes;    /* of disk */
-	bool sync_full;        /* each commit waits until it is on disk */
-};
 
 /* What it holds. */
 struct spool_holds {
 	int64_t batches, spans;
 	uint64_t bytes; /* of disk */
 	uint64_t room;  /* bytes of batches that fit before the oldest have to go */
-};
-
-/* Spans lost since the last spool_take_losses. */
-struct spool_losses {
-	int64_t evicted;   /* the oldest, deleted to make room */
-	int64_t corrupt;   /* missing from the file, or damaged in it */
-	int64_t discarded; /* given up: sweep.h */
-	bool unknown;      /* nothing says what the file should hold: more may be lost */
-	bool removed;      /* somebody removed, replaced or cut the open files: `corrupt` is of that */
 };
 
 struct spool;
@@ -87,18 +72,8 @@ bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count);
 /* The same for batches that were under way and came back, in which @spans were left: they were given up. */
 bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int64_t spans);
 
-/* A span that the collector refused. The newest are kept, for an administrator to look at. */
-struct spool_refused {
-	int64_t event_time;
-	const char *words;
-	const uint8_t *span;
-	uint32_t size;
-};
-
+/* Keeps it: the newest are, for an administrator to look at. */
 bool spool_keep_refused(struct spool *spool, struct spool_refused refused);
-
-/* How many are kept; of each, the first REFUSED_SPAN_BYTES. */
-#define SPOOL_REFUSED_MAX 100
 
 void spool_read_holds(const struct spool *spool, struct spool_holds *holds);
 

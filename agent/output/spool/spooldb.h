@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-#include "output/spool/spool.h"
+#include "output/spool/spooltypes.h"
 #include "output/spool/tally.h"
 
 enum spooldb_statement {

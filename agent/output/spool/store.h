@@ -11,9 +11,9 @@
 
 #include <glib.h>
 
-#include "output/spool/spool.h"
 #include "output/spool/spooldb.h"
 #include "output/spool/spoolrow.h"
+#include "output/spool/spooltypes.h"
 #include "output/spool/tally.h"
 
 struct store {

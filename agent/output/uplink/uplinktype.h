@@ -10,7 +10,6 @@
 
 #include "net/tls.h"
 #include "net/wire.h"
-#include "output/uplink/probe.h"
 #include "output/uplink/uplink.h"
 
 /* What uplink.h says, of one kind of uplink: to servers, to Kafka, into files. */
@@ -25,6 +24,8 @@ struct uplink_kind {
 struct uplink {
 	const struct uplink_kind *kind;
 };
+
+struct probe;
 
 struct uplink_type {
 	enum batch_format spans;  /* of spans, if the key `format` does not say it, */

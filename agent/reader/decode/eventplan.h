@@ -12,17 +12,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
 
-#include "core/eventrecord.h"
-
-/* Its parts are a structure's members, what each element of an array is, what an option may have, or the
- * choices of a variant. */
-struct field_plan {
-	enum field_kind kind;
-	struct text name;   /* UTF-8; no other part of the same whole has it */
-	struct text packed; /* the same as records have it */
-	uint32_t count;
-	struct field_plan *parts;
-};
+#include "reader/decode/fieldplan.h"
 
 /* Where a fact about the event is: a number, or the name. */
 struct fact_source {
