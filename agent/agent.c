@@ -17,7 +17,7 @@
 #include "core/ledger.h"
 #include "inlet/inputs.h"
 #include "notify.h"
-#include "output/books.h"
+#include "output/checkpoint.h"
 #include "output/generous.h"
 #include "output/outputs.h"
 #include "queue/fanout.h"
@@ -29,20 +29,20 @@
 #include "status/controlsocket.h"
 #include "status/http.h"
 #include "status/status.h"
-#include "supervise/collector.h"
+#include "supervise/supervisor.h"
 
 struct agent {
 	const struct config *config; /* in effect; a reload creates another one */
 	struct event_base *base;
 	struct outputs *outputs;
-	struct fanout *fanout; /* the collector's thread uses it and the books */
-	struct books *books;
+	struct fanout *fanout; /* the collector's thread uses it and the checkpoint */
+	struct checkpoint *checkpoint;
 	struct statistics *statistics;
 	struct monitor *monitor;
 	struct traces *traces; /* NULL: none are kept */
-	struct audience *audience;
+	struct subscribers *subscribers;
 	struct daemons *daemons;
-	struct collector *collector;
+	struct supervisor *supervisor;
 	struct inputs *inputs;
 	struct http *http;
 	struct status_source source;
@@ -56,7 +56,7 @@ struct agent {
 	struct event *tick;         /* of the monitor */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
-	bool collector_ended;
+	bool supervisor_ended;
 	bool hopeless; /* only another configuration helps */
 };
 
@@ -74,7 +74,7 @@ static void record(void *data, uint64_t number)
 {
 	struct agent *agent = data;
 
-	collector_record(agent->collector, number);
+	supervisor_record(agent->supervisor, number);
 }
 
 static void recorded(void *data, uint64_t number)
@@ -109,11 +109,11 @@ static void on_terminate(evutil_socket_t signal, short what, void *data)
 	}
 	agent->stopping = true;
 	notify_stopping(agent->notify);
-	log_info(collector_keeps(agent->collector)
+	log_info(supervisor_keeps(agent->supervisor)
 			 ? "stopping: delivering what was read; the session keeps recording"
 			 : "stopping: reading what was recorded, then delivering it");
 	inputs_stop(agent->inputs);
-	collector_stop(agent->collector, agent->config->stop_timeout);
+	supervisor_stop(agent->supervisor, agent->config->stop_timeout);
 	event_add(agent->deadline, &limit);
 }
 
@@ -140,7 +140,7 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 	(void)what;
 	monitor_tick(agent->monitor);
 	monitor_keep_traces(agent->monitor, agent->traces);
-	daemons_mend(agent->daemons, collector_reason(agent->collector));
+	daemons_mend(agent->daemons, supervisor_reason(agent->supervisor));
 }
 
 static void on_drained(void *data)
@@ -157,7 +157,7 @@ static void on_collected(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
-	agent->collector_ended = true;
+	agent->supervisor_ended = true;
 	event_add(agent->deadline, &limit);
 	outputs_drain(agent->outputs, on_drained, agent);
 }
@@ -168,7 +168,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
-	if (!agent->collector_ended)
+	if (!agent->supervisor_ended)
 		log_warning("the session could not be read to its end: lttng-sessiond or lttng-relayd hangs");
 	event_base_loopbreak(agent->base);
 }
@@ -188,7 +188,8 @@ static void make_loop(struct agent *agent)
 	agent->reload = evsignal_new(agent->base, SIGHUP, on_reload, agent);
 }
 
-/* The spools come last: they enter into the ledger what differs from the checkpoint, which the books load. */
+/* The spools come last: they enter into the ledger what differs from the checkpoint, which the checkpoint
+ * load. */
 static bool make_delivery(struct agent *agent)
 {
 	const struct config *config = agent->config;
@@ -200,9 +201,9 @@ static bool make_delivery(struct agent *agent)
 	agent->statistics = statistics_create();
 	choose_exemplars(agent);
 	agent->traces = traces_create(agent->config->page_traces);
-	agent->audience = audience_create();
-	agent->books = books_open(config->state_directory, agent->fanout);
-	return agent->books && outputs_start_spools(agent->outputs, config);
+	agent->subscribers = subscribers_create();
+	agent->checkpoint = checkpoint_open(config->state_directory, agent->fanout);
+	return agent->checkpoint && outputs_start_spools(agent->outputs, config);
 }
 
 static bool make_answers(struct agent *agent)
@@ -219,11 +220,11 @@ static bool make_answers(struct agent *agent)
 		.statistics = agent->statistics,
 		.monitor = agent->monitor,
 		.traces = agent->traces,
-		.audience = agent->audience,
+		.subscribers = agent->subscribers,
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
 		.started = clock_wall(),
-		.forgets = agent->config->keep && !books_lasting(agent->books),
+		.forgets = agent->config->keep && !checkpoint_lasting(agent->checkpoint),
 	};
 	agent->notify = notify_create(agent->base, &agent->source);
 	agent->http = http_create(agent->base, agent->config, &agent->source, &agent->hopeless);
@@ -241,20 +242,20 @@ static bool make_collection(struct agent *agent)
 	agent->daemons = daemons_create(agent->base, agent->config);
 	if (!agent->daemons)
 		return false;
-	agent->collector = collector_create(&(struct collector_options){
+	agent->supervisor = supervisor_create(&(struct supervisor_options){
 		.config = agent->config,
 		.fanout = agent->fanout,
-		.books = agent->books,
+		.checkpoint = agent->checkpoint,
 		.statistics = agent->statistics,
 		.traces = agent->traces,
-		.audience = agent->audience,
+		.subscribers = agent->subscribers,
 		.done = wake_collected,
 		.recorded = recorded,
 		.data = agent,
 	});
-	agent->source.collector = agent->collector;
-	activity_set_collector(agent->activity, agent->collector);
-	return agent->collector != NULL;
+	agent->source.supervisor = agent->supervisor;
+	activity_set_supervisor(agent->activity, agent->supervisor);
+	return agent->supervisor != NULL;
 }
 
 static bool make_inputs(struct agent *agent)
@@ -279,7 +280,7 @@ static bool start(struct agent *agent)
 		.config = agent->config,
 		.outputs = agent->outputs,
 		.fanout = agent->fanout,
-		.collector = agent->collector,
+		.supervisor = agent->supervisor,
 		.inputs = agent->inputs,
 		.http = agent->http,
 		.monitor = agent->monitor,
@@ -317,7 +318,7 @@ static void report_output(const struct agent *agent, const struct output_state *
 	if (row[SPANS_SPOOLED])
 		log_info("%s%s%s%lld %s are in the spool: the next start delivers them", what, name, end,
 			(long long)row[SPANS_SPOOLED], items);
-	if (collector_keeps(agent->collector) && row[SPANS_QUEUED])
+	if (supervisor_keeps(agent->supervisor) && row[SPANS_QUEUED])
 		log_info("%s%s%s%lld %s are not delivered yet: the next start reads them again", what, name,
 			end, (long long)row[SPANS_QUEUED], items);
 	else if (row[SPANS_DROPPED_SHUTDOWN])
@@ -362,25 +363,25 @@ static void end(struct agent *agent)
 		activity_destroy(agent->activity);
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
-	if (agent->inputs) /* tells the senders so, once the collector has that in the books */
+	if (agent->inputs) /* tells the senders so, once the collector has that in the checkpoint */
 		inputs_destroy(agent->inputs);
-	if (agent->collector) {
-		if (!collector_keeps(agent->collector))
+	if (agent->supervisor) {
+		if (!supervisor_keeps(agent->supervisor))
 			outputs_drop(agent->outputs);
 		report(agent);
-		collector_destroy(agent->collector);
+		supervisor_destroy(agent->supervisor);
 	}
 	if (agent->daemons)
 		daemons_destroy(agent->daemons);
-	if (agent->books)
-		books_close(agent->books);
+	if (agent->checkpoint)
+		checkpoint_close(agent->checkpoint);
 	fanout_destroy(agent->fanout);
 	if (agent->tick)
 		event_free(agent->tick);
 	monitor_destroy(agent->monitor);
 	statistics_destroy(agent->statistics);
 	traces_destroy(agent->traces);
-	audience_destroy(agent->audience);
+	subscribers_destroy(agent->subscribers);
 	outputs_destroy(agent->outputs);
 	for (int i = 0; i < 2; i++)
 		event_free(agent->terminate[i]);
@@ -402,10 +403,10 @@ int agent_run(const struct config *config, const char *file)
 	started = start(&agent);
 	if (started)
 		event_base_dispatch(agent.base);
-	if (agent.collector && !agent.collector_ended)
+	if (agent.supervisor && !agent.supervisor_ended)
 		log_warning("stopped before the session was read to its end");
 	end(&agent);
-	if (started && agent.collector_ended)
+	if (started && agent.supervisor_ended)
 		return EXIT_SUCCESS;
 	return agent.hopeless ? EX_CONFIG : EXIT_FAILURE;
 }

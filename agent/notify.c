@@ -45,7 +45,7 @@ static void tell_status(struct notify *notify)
 
 static void tell_alive(struct notify *notify)
 {
-	int64_t now = clock_monotonic(), progress = collector_progress(notify->source->collector);
+	int64_t now = clock_monotonic(), progress = supervisor_progress(notify->source->supervisor);
 
 	if (now - notify->alive_said < notify->watchdog)
 		return;

@@ -19,8 +19,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "reader/agentlink.h"
 #include "reader/assemble/pipeline.h"
-#include "reader/desk.h"
 #include "reader/keeper.h"
 #include "reader/progress.h"
 #include "reader/runstate.h"
@@ -32,13 +32,13 @@
 struct reading {
 	struct config config;
 	struct runstate state;
-	struct desk *desk;
+	struct agent_link *link;
 	struct pipeline *pipeline;
 	struct progress *progress;
 	struct keeper *keeper;
 };
 
-/* For the desk */
+/* For the link */
 
 static void save_reached(void *data, struct buffer *out)
 {
@@ -96,10 +96,10 @@ static void read_session(struct reading *reading)
 		pipeline_flush(reading->pipeline);
 	}
 	progress_stop(reading->progress);
-	desk_end(reading->desk);
+	agent_link_end(reading->link);
 	progress_finish(reading->progress);
 	keeper_clean(reading->keeper);
-	desk_finish(reading->desk, !keeps && !progress_session(reading->progress));
+	agent_link_finish(reading->link, !keeps && !progress_session(reading->progress));
 }
 
 /* Sanitizers take memory of their own. */
@@ -166,24 +166,24 @@ static bool begin(struct reading *reading, struct page *page)
 {
 	struct assembler_limits limits;
 	struct orders orders = {0};
-	struct desk_asks asks = {save_reached, on_stop, on_leave, on_configure, reading};
+	struct agent_link_asks asks = {save_reached, on_stop, on_leave, on_configure, reading};
 	bool open;
 
-	reading->desk = desk_create(READER_SOCKET, &page->ring, &orders);
-	if (!reading->desk || load_config(&reading->config, &orders) != 0)
+	reading->link = agent_link_create(READER_SOCKET, &page->ring, &orders);
+	if (!reading->link || load_config(&reading->config, &orders) != 0)
 		return false;
 	limit_memory(reading->config.reader_memory);
 	limits = pipeline_limits(&reading->config);
-	runstate_init(&reading->state, page, reading->desk);
-	reading->pipeline = pipeline_create(&limits, orders.events, desk_sink(reading->desk));
-	reading->progress = progress_create(&reading->config, reading->pipeline, reading->desk, &orders);
+	runstate_init(&reading->state, page, reading->link);
+	reading->pipeline = pipeline_create(&limits, orders.events, agent_link_sink(reading->link));
+	reading->progress = progress_create(&reading->config, reading->pipeline, reading->link, &orders);
 	reading->keeper = keeper_create(&(struct keeper_parts){.config = &reading->config,
 						.pipeline = reading->pipeline,
 						.progress = reading->progress,
 						.state = &reading->state,
-						.desk = reading->desk},
+						.link = reading->link},
 		&orders);
-	open = reading->keeper && desk_open(reading->desk, &asks);
+	open = reading->keeper && agent_link_open(reading->link, &asks);
 	g_array_unref(orders.suspects);
 	return open;
 }

@@ -10,7 +10,7 @@
 #include "queue/fanout.h"
 #include "stats/monitor.h"
 #include "status/http.h"
-#include "supervise/collector.h"
+#include "supervise/supervisor.h"
 
 /* Logs the keys that need a restart, and stores their names for the status; returns whether there are any. */
 static bool name_waiting(struct reload *reload, const struct config *merged, const struct config *fresh)
@@ -64,9 +64,9 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	fanout_configure(reload->fanout, outputs_outlets(reload->outputs));
 	inputs_configure(reload->inputs, merged, outputs_outlets(reload->outputs));
 	if (changes & CONFIG_CHANGES_SESSION)
-		collector_renew(reload->collector, merged);
+		supervisor_renew(reload->supervisor, merged);
 	else if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
-		collector_configure(reload->collector, merged);
+		supervisor_configure(reload->supervisor, merged);
 	if (changes & CONFIG_CHANGES_THRESHOLDS)
 		monitor_configure(reload->monitor, merged);
 	return 0;

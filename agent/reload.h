@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "status/status.h"
 
-struct collector;
+struct supervisor;
 struct fanout;
 struct http;
 struct monitor;
@@ -26,7 +26,7 @@ struct reload {
 	struct config *merged;       /* owned; NULL before the first reload */
 	struct outputs *outputs;
 	struct fanout *fanout;
-	struct collector *collector;
+	struct supervisor *supervisor;
 	struct inputs *inputs;
 	struct http *http;
 	struct monitor *monitor;

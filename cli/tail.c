@@ -89,14 +89,14 @@ static void tell_losses(struct tail *tail, bool at_once)
 /* For whole traces it is asked for all spans: only the trace that they are of may be chosen. */
 static int open_stream(struct tail *tail, bool quiet)
 {
-	struct wish wish = tail->wanted.wish;
+	struct tail_filter filter = tail->wanted.filter;
 	struct buffer page = {0};
 	int code, fd;
 
 	if (tail->trees)
-		wish = (struct wish){.trace = wish.trace};
+		filter = (struct tail_filter){.trace = filter.trace};
 	buffer_printf(&page, PROTOCOL_TAIL_PATH "?");
-	wish_put(&page, &wish);
+	tail_filter_put(&page, &filter);
 	buffer_put(&page, "", 1);
 	code = ask_agent_open(
 		tail->which.path, tail->which.kind, (const char *)page.data, quiet, &tail->stream.in, &fd);
@@ -208,9 +208,9 @@ static int tail_spans(struct tail *tail)
 
 /* Options */
 
-static bool take_text(const char *option, const char *value, char text[WISH_TEXT_MAX])
+static bool take_text(const char *option, const char *value, char text[TAIL_FILTER_TEXT_MAX])
 {
-	if (g_strlcpy(text, value, WISH_TEXT_MAX) < WISH_TEXT_MAX)
+	if (g_strlcpy(text, value, TAIL_FILTER_TEXT_MAX) < TAIL_FILTER_TEXT_MAX)
 		return true;
 	log_error("--%s is too long", option);
 	return false;
@@ -228,14 +228,14 @@ static bool take_option(struct tail *tail, int option)
 {
 	switch (option) {
 	case 'S':
-		return take_text("service", optarg, tail->wanted.wish.service);
+		return take_text("service", optarg, tail->wanted.filter.service);
 	case 'N':
-		return take_text("name", optarg, tail->wanted.wish.name);
+		return take_text("name", optarg, tail->wanted.filter.name);
 	case 'm':
 		return folding_option(&tail->printing.folding, option) &&
-		       wanted_duration(optarg, &tail->wanted.wish.min_duration);
+		       wanted_duration(optarg, &tail->wanted.filter.min_duration);
 	case 'e':
-		tail->wanted.wish.errors = true;
+		tail->wanted.filter.errors = true;
 		return true;
 	case 't':
 		g_ptr_array_add(tail->wanted.tags, optarg);

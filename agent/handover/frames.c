@@ -206,7 +206,7 @@ void orders_pack(struct buffer *out, const struct orders *orders)
 	pack_u8(out, orders->events);
 	pack_u64(out, (uint64_t)orders->files);
 	pack_u64(out, orders->number);
-	pack_rest(out, &orders->place);
+	pack_rest(out, &orders->position);
 	pack_rest(out, &orders->reached);
 	pack_u32(out, orders->suspects->len);
 	for (guint i = 0; i < orders->suspects->len; i++) {
@@ -229,7 +229,7 @@ bool orders_unpack(struct unpacker *from, struct orders *orders)
 	orders->events = unpack_flag(from);
 	orders->files = (int64_t)unpack_u64(from);
 	orders->number = unpack_u64(from);
-	orders->place = unpack_bytes(from);
+	orders->position = unpack_bytes(from);
 	orders->reached = unpack_bytes(from);
 	count = unpack_u32(from);
 	orders->suspects = g_array_new(FALSE, FALSE, sizeof(struct suspect));

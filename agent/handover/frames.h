@@ -50,7 +50,7 @@ enum frame_type {
 	/* the agent to the reader */
 	FRAME_START,     /* struct orders */
 	FRAME_CONFIGURE, /* struct settings */
-	FRAME_SETTLED,   /* the number of a place that holds, and what it cost to write it, ns */
+	FRAME_SETTLED,   /* the number of a position that holds, and what it cost to write it, ns */
 	FRAME_STOP,      /* the time that it has, ns */
 	FRAME_LEAVE,     /* another reader takes over */
 	FRAME_FINISH
@@ -120,15 +120,15 @@ struct suspect {
 
 /* What a reader has to know at its start. */
 struct orders {
-	bool lasting;   /* the books outlive the agent */
-	bool holds;     /* all before the place is settled */
+	bool lasting;   /* the checkpoint outlive the agent */
+	bool holds;     /* all before the position is settled */
 	bool user;      /* config's, which has no key for it, */
 	bool own_relay; /* nor for this */
 	bool alone;     /* read from files, each user alone, before reading live */
 	bool events;    /* those that are no part of a span are wanted */
 	int64_t files;  /* read from files for so long, ns, before reading live */
 	uint64_t number;
-	struct unpacker place, reached;
+	struct unpacker position, reached;
 	GArray *suspects; /* of struct suspect */
 };
 

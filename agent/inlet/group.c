@@ -165,7 +165,7 @@ void group_hand(struct inlet *inlet)
 		hand(inlet, &inlet->open[i]);
 }
 
-/* Once all is safe, that has to be in the books before anybody is told. */
+/* Once all is safe, that has to be in the checkpoint before anybody is told. */
 static void look_at(struct inlet *inlet, struct group *group, int64_t now)
 {
 	bool good;

@@ -4,9 +4,9 @@
  * every output as this node's own do.
  *
  * It has a thread, which may wait for room in the queues. A call is answered with OK once its spans are safe:
- * delivered or on disk at each output, and counted in the books; or already when they are in the queues, by
- * configuration. While they cannot be safe, the answer is TRY_LATER. Senders are strangers: what they send is
- * bounded for each of them and for all, and none of them holds up the others.
+ * delivered or on disk at each output, and counted in the checkpoint; or already when they are in the queues,
+ * by configuration. While they cannot be safe, the answer is TRY_LATER. Senders are strangers: what they send
+ * is bounded for each of them and for all, and none of them holds up the others.
  */
 #ifndef INLET_INLET_H
 #define INLET_INLET_H

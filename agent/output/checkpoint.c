@@ -1,172 +1,327 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/checkpoint.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <glib.h>
-#include <isa-l/crc.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/pack.h"
-#include "base/twoslots.h"
+#include "core/clocksteps.h"
+#include "core/ledger.h"
+#include "output/checkpointfile.h"
+#include "session/sessionid.h"
 
-#define MAGIC UINT64_C(0x426c6b4b696e4350) /* "BlkKinCP" */
-#define VERSION 1
-/* magic, version, number, size, CRC of all that and of the data */
-#define HEADER_SIZE (8 + 4 + 8 + 8 + 4)
-
-struct checkpoint {
-	struct twoslots slots;
-	struct buffer out; /* what is written */
+struct position {
+	uint64_t number; /* 0: there is none */
+	struct buffer bytes;
 };
 
-static uint32_t crc_of(const uint8_t *header, const void *data, size_t size)
-{
-	uint32_t crc = crc32_gzip_refl(0, header, HEADER_SIZE - 4);
+struct checkpoint {
+	struct fanout *fanout;
+	struct checkpoint_file *file;    /* NULL if none can be kept */
+	struct position holding, marked; /* the latter is before what the fanout has marked */
+	struct position newest;          /* offered while another one is marked */
+	struct buffer reached;
+	struct checkpoint_file *ahead; /* what was reached since the checkpoint; NULL as above */
+	struct buffer out;
+	int failure; /* errno of the last write */
+};
 
-	return crc32_gzip_refl(crc, data, size);
+static void set(struct position *position, uint64_t number, const void *bytes, size_t size)
+{
+	position->number = number;
+	position->bytes.size = 0;
+	buffer_put(&position->bytes, bytes, size);
 }
 
-static bool open_files(
-	struct checkpoint *checkpoint, const char *folder, const char *name, char *error, size_t error_size)
+/* @to becomes @from, which there is none of then. */
+static void move(struct position *to, struct position *from)
 {
-	int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int i = 0;
+	struct position before = *to;
 
-	while (directory >= 0 && i < TWOSLOTS) {
-		g_autofree char *slot = g_strdup_printf("%s.%d", name, i);
-
-		checkpoint->slots.file[i] =
-			openat(directory, slot, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
-		if (checkpoint->slots.file[i] < 0)
-			break;
-		i++;
-	}
-	if (i < TWOSLOTS)
-		snprintf(error, error_size, "`state-directory` %s of [agent] cannot be used: %s", folder,
-			g_strerror(errno));
-	if (directory >= 0)
-		close(directory);
-	return i == TWOSLOTS;
+	*to = *from;
+	*from = before;
+	from->number = 0;
 }
 
-struct checkpoint *checkpoint_open_as(
-	const char *name, const char *folder, bool *locked, char *error, size_t error_size)
-{
-	struct checkpoint *checkpoint = g_new0(struct checkpoint, 1);
+/* What was reached, with the ledger */
 
-	for (int i = 0; i < TWOSLOTS; i++)
-		checkpoint->slots.file[i] = -1;
-	*locked = false;
-	mkdir(folder, 0750); /* if it cannot be made, opening tells why */
-	if (!open_files(checkpoint, folder, name, error, error_size))
-		goto failed;
-	if (flock(checkpoint->slots.file[0], LOCK_EX | LOCK_NB) != 0) {
-		*locked = true;
-		snprintf(error, error_size,
-			"another blkin-agent runs with `state-directory` %s: stop it, or give this one "
-			"another "
-			"in [agent]",
-			folder);
-		goto failed;
-	}
-	return checkpoint;
-failed:
-	checkpoint_close(checkpoint);
-	return NULL;
+/* Nothing reached: no sessions, none that are over, no step of the clock. */
+static void pack_nothing_reached(struct buffer *out)
+{
+	const struct clock_steps none = {.count = 0};
+
+	pack_u32(out, 0);
+	pack_u32(out, 0);
+	clock_steps_save(&none, out);
 }
 
-struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error, size_t error_size)
+static void put_reached(const struct checkpoint *checkpoint, struct buffer *out)
 {
-	return checkpoint_open_as("checkpoint", folder, locked, error, error_size);
+	if (checkpoint->reached.size)
+		buffer_put(out, checkpoint->reached.data, checkpoint->reached.size);
+	else
+		pack_nothing_reached(out);
+	ledger_save(out);
 }
 
-static bool open_slot(const uint8_t *bytes, size_t size, struct slot *slot, char *why, size_t why_size)
-{
-	struct unpacker from = unpacker_of(bytes, size);
-	uint64_t magic = unpack_u64(&from);
-	uint32_t version = unpack_u32(&from), crc;
+/* Loading */
 
-	snprintf(why, why_size, "it is damaged");
-	if (size < HEADER_SIZE || magic != MAGIC)
+/*
+ * What was reached has no size of its own in a checkpoint, so it is walked: sessions with their positions,
+ * sessions that are over, steps of the clock, times. Leaves @from behind it.
+ */
+static bool skip_reached(struct unpacker *from)
+{
+	struct session_identity session;
+	struct clock_steps steps;
+	uint32_t count = unpack_u32(from);
+	bool with_times;
+
+	for (uint32_t i = 0; i < count && !from->failed; i++)
+		if (session_identity_load(from, &session))
+			from->failed = unpack_bytes(from).failed;
+	count = unpack_u32(from);
+	with_times = count & REACHED_WITH_TIMES;
+	count &= ~REACHED_WITH_TIMES;
+	for (uint32_t i = 0; i < count && !from->failed; i++)
+		session_identity_load(from, &session);
+	return clock_steps_load(&steps, from) && (!with_times || unpack_run(from, REACHED_TIMES_SIZE));
+}
+
+/* Takes up what was reached, and the ledger. */
+static bool take_up_reached(struct checkpoint *checkpoint, struct unpacker from)
+{
+	const uint8_t *reached = from.at;
+
+	if (from.failed || !skip_reached(&from) || !ledger_load(from))
 		return false;
-	if (version != VERSION) {
-		snprintf(why, why_size, "its version is %u, and this agent's is %u", version, VERSION);
+	checkpoint_reach(checkpoint, reached, (size_t)(from.at - reached));
+	return true;
+}
+
+/* The same, as it was written ahead after the checkpoint; false if it was not. */
+static bool take_up_ahead(struct checkpoint *checkpoint)
+{
+	struct buffer data = {0};
+	struct unpacker from;
+	char error[256];
+	bool good = checkpoint->ahead &&
+		    checkpoint_file_read(checkpoint->ahead, &data, error, sizeof(error)) == CHECKPOINT_FOUND;
+
+	from = unpacker_of(data.data, data.size);
+	good = good && unpack_u64(&from) >= checkpoint_file_number(checkpoint->file) &&
+	       take_up_reached(checkpoint, from);
+	buffer_free(&data);
+	return good;
+}
+
+static bool take_up(struct checkpoint *checkpoint, const struct buffer *data)
+{
+	struct unpacker from = unpacker_of(data->data, data->size), position = unpack_bytes(&from);
+
+	if (position.failed || !(take_up_ahead(checkpoint) || take_up_reached(checkpoint, from)))
 		return false;
+	set(&checkpoint->holding, 1, position.at, (size_t)(position.end - position.at));
+	return true;
+}
+
+static void load(struct checkpoint *checkpoint)
+{
+	struct buffer data = {0};
+	char error[256] = "";
+	enum checkpoint_file_state state =
+		checkpoint_file_read(checkpoint->file, &data, error, sizeof(error));
+
+	if (state == CHECKPOINT_FOUND && !take_up(checkpoint, &data)) {
+		state = CHECKPOINT_BROKEN;
+		snprintf(error, sizeof(error), "it is damaged");
 	}
-	slot->number = unpack_u64(&from);
-	slot->size = unpack_u64(&from);
-	slot->data = bytes + HEADER_SIZE;
-	crc = unpack_u32(&from);
-	/* The file may be longer: it shrinks now and then only. */
-	return slot->size <= size - HEADER_SIZE && crc == crc_of(bytes, slot->data, slot->size);
+	if (state == CHECKPOINT_BROKEN)
+		log_warning(
+			"the checkpoint in `state-directory` cannot be used: %s; the counters start at zero, "
+			"and everything that the session's files hold is delivered, perhaps a second time",
+			error);
+	/* what is ahead of no checkpoint would seem to be ahead of the next one */
+	if (state != CHECKPOINT_FOUND && checkpoint->ahead)
+		checkpoint_file_remove(checkpoint->ahead);
+	buffer_free(&data);
 }
 
-enum checkpoint_state checkpoint_read(
-	struct checkpoint *checkpoint, struct buffer *data, char *error, size_t error_size)
+/*
+ * Called before anything goes to an output of which the last write does not know: of all that may be
+ * delivered a second time, the next run knows that it was read before.
+ */
+static void write_ahead(void *data)
 {
-	switch (twoslots_read(&checkpoint->slots, open_slot, data, error, error_size)) {
-	case TWOSLOTS_FOUND:
-		return CHECKPOINT_FOUND;
-	case TWOSLOTS_BROKEN:
-		return CHECKPOINT_BROKEN;
-	default:
-		return CHECKPOINT_NONE;
-	}
-}
-
-uint64_t checkpoint_number(const struct checkpoint *checkpoint)
-{
-	return checkpoint->slots.number;
-}
-
-/* A file stays as long as it was unless that is much too long, so that it does not grow and shrink all the
- * time. */
-static int shrink(int file, size_t size)
-{
-	struct stat stat;
-
-	if (fstat(file, &stat) != 0 || (size_t)stat.st_size <= 4 * size)
-		return 0;
-	return ftruncate(file, (off_t)size) == 0 ? 0 : errno;
-}
-
-int checkpoint_write(struct checkpoint *checkpoint, const void *data, size_t size, bool sync)
-{
-	struct twoslots *slots = &checkpoint->slots;
+	struct checkpoint *checkpoint = data;
 	struct buffer *out = &checkpoint->out;
-	int code;
 
 	out->size = 0;
-	pack_u64(out, MAGIC);
-	pack_u32(out, VERSION);
-	pack_u64(out, slots->number + 1);
-	pack_u64(out, size);
-	pack_u32(out, crc_of(out->data, data, size));
-	buffer_put(out, data, size);
-	code = shrink(slots->file[slots->next], out->size);
-	return code ? code : twoslots_write(slots, slots->number + 1, out, sync);
+	pack_u64(out, checkpoint_file_number(checkpoint->file));
+	put_reached(checkpoint, out);
+	checkpoint_file_write(checkpoint->ahead, out->data, out->size, false);
 }
 
-int checkpoint_remove(struct checkpoint *checkpoint)
+/* There is a checkpoint, and so there is a folder for this. */
+static void open_ahead(struct checkpoint *checkpoint, const char *folder)
 {
-	int code = 0;
+	char error[512];
+	bool locked;
 
-	for (int i = 0; i < TWOSLOTS; i++)
-		if (ftruncate(checkpoint->slots.file[i], 0) != 0)
-			code = errno;
-	return code;
+	checkpoint->ahead = checkpoint_file_open_as("reached", folder, &locked, error, sizeof(error));
+	if (checkpoint->ahead)
+		fanout_before_push(checkpoint->fanout, write_ahead, checkpoint);
+	else
+		log_warning("%s: after a kill -9, what was read before is not counted as such", error);
+}
+
+struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout)
+{
+	struct checkpoint *checkpoint = g_new0(struct checkpoint, 1);
+	char error[512];
+	bool locked;
+
+	checkpoint->fanout = fanout;
+	checkpoint->file = checkpoint_file_open(folder, &locked, error, sizeof(error));
+	if (!checkpoint->file && locked) {
+		log_error("%s", error);
+		checkpoint_close(checkpoint);
+		return NULL;
+	}
+	if (checkpoint->file) {
+		open_ahead(checkpoint, folder);
+		load(checkpoint);
+	} else {
+		log_warning("%s: no checkpoint is kept, so a stop ends the session, and what is recorded "
+			    "while the agent is not running is lost",
+			error);
+	}
+	return checkpoint;
 }
 
 void checkpoint_close(struct checkpoint *checkpoint)
 {
-	for (int i = 0; i < TWOSLOTS; i++)
-		if (checkpoint->slots.file[i] >= 0)
-			close(checkpoint->slots.file[i]);
+	fanout_before_push(checkpoint->fanout, NULL, NULL);
+	if (checkpoint->ahead)
+		checkpoint_file_close(checkpoint->ahead);
+	if (checkpoint->file)
+		checkpoint_file_close(checkpoint->file);
+	buffer_free(&checkpoint->holding.bytes);
+	buffer_free(&checkpoint->marked.bytes);
+	buffer_free(&checkpoint->newest.bytes);
+	buffer_free(&checkpoint->reached);
 	buffer_free(&checkpoint->out);
 	g_free(checkpoint);
+}
+
+bool checkpoint_lasting(const struct checkpoint *checkpoint)
+{
+	return checkpoint->file != NULL;
+}
+
+/* What there is */
+
+const struct buffer *checkpoint_newest(const struct checkpoint *checkpoint, uint64_t *number, bool *holds)
+{
+	const struct position *position = checkpoint->newest.number   ? &checkpoint->newest
+					  : checkpoint->marked.number ? &checkpoint->marked
+								      : &checkpoint->holding;
+
+	*number = position->number;
+	*holds = position == &checkpoint->holding;
+	return &position->bytes;
+}
+
+const struct buffer *checkpoint_reached(const struct checkpoint *checkpoint)
+{
+	return &checkpoint->reached;
+}
+
+void checkpoint_reach(struct checkpoint *checkpoint, const void *reached, size_t size)
+{
+	checkpoint->reached.size = 0;
+	buffer_put(&checkpoint->reached, reached, size);
+}
+
+/* Places */
+
+static void mark(struct checkpoint *checkpoint)
+{
+	fanout_mark(checkpoint->fanout);
+	move(&checkpoint->marked, &checkpoint->newest);
+}
+
+void checkpoint_offer(struct checkpoint *checkpoint, uint64_t number, const void *position, size_t size)
+{
+	set(&checkpoint->newest, number, position, size);
+	if (!checkpoint->marked.number)
+		mark(checkpoint);
+}
+
+bool checkpoint_waiting(const struct checkpoint *checkpoint)
+{
+	return checkpoint->marked.number != 0;
+}
+
+bool checkpoint_settle(struct checkpoint *checkpoint, uint64_t *number, int64_t *cost)
+{
+	int64_t begun;
+
+	if (!checkpoint->marked.number || !fanout_settled(checkpoint->fanout))
+		return false;
+	begun = clock_monotonic();
+	move(&checkpoint->holding, &checkpoint->marked);
+	*number = checkpoint->holding.number;
+	if (checkpoint->newest.number)
+		mark(checkpoint);
+	checkpoint_write(checkpoint, false);
+	*cost = clock_monotonic() - begun;
+	return true;
+}
+
+/* Writing */
+
+/* A position of which nothing was ever read: no session, and an empty list of spans. */
+static void pack_nothing(struct buffer *out)
+{
+	pack_u32(out, 3 * sizeof(uint32_t));
+	pack_u32(out, 0);
+	pack_u32(out, sizeof(uint32_t));
+	pack_u32(out, 0);
+}
+
+void checkpoint_write(struct checkpoint *checkpoint, bool sync)
+{
+	struct buffer *out = &checkpoint->out;
+	int failure;
+
+	if (!checkpoint->file)
+		return;
+	out->size = 0;
+	if (checkpoint->holding.number)
+		pack_bytes(out, checkpoint->holding.bytes.data, checkpoint->holding.bytes.size);
+	else
+		pack_nothing(out);
+	put_reached(checkpoint, out);
+	failure = checkpoint_file_write(checkpoint->file, out->data, out->size, sync);
+	if (failure && failure != checkpoint->failure)
+		log_warning("the checkpoint in `state-directory` cannot be written (%s): if the agent is "
+			    "killed now, what it delivers will be delivered again",
+			g_strerror(failure));
+	else if (!failure && checkpoint->failure)
+		log_info("the checkpoint can be written again");
+	checkpoint->failure = failure;
+}
+
+void checkpoint_forget(struct checkpoint *checkpoint)
+{
+	int failure = checkpoint->file ? checkpoint_file_remove(checkpoint->file) : 0;
+
+	if (checkpoint->ahead)
+		checkpoint_file_remove(checkpoint->ahead);
+	if (failure)
+		log_warning("the checkpoint in `state-directory` cannot be removed: %s", g_strerror(failure));
 }

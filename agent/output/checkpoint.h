@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The checkpoint: bytes that outlive the agent, however it ends. What they mean is for books.h and its users
- * to know.
+ * The checkpoint: how far everything is done, on record for whoever reads next.
  *
- * It is kept in two files in the state directory that are written in turn (base/twoslots.h), each with a
- * header: magic, version, number, size, CRC. A write is a copy into the kernel's memory, which outlives the
- * process; it goes to the disk only with @sync, because a crash of the machine ends LTTng's session too.
+ * A reader hands over *positions*: bytes that say from where it would have to read on, and that only it
+ * understands. A position holds once everything that was handed to the outputs before it is settled at each
+ * of them. Then it is written into the checkpoint, with what the reader has *reached* by that moment, and
+ * with the ledger, which always go together: an event counts as read a second time if it was reached before.
+ * These two are also written ahead of each batch that goes to an output, so that nothing is delivered of
+ * which the next run does not know that it was read.
  *
- * One thread at a time may call it.
+ * The agent's death costs reading again from the last position that held. The death of a reader alone costs
+ * less: what it handed over before its newest position is with the outputs, so the next one begins there.
+ *
+ * All calls belong to one thread at a time.
  */
 #ifndef OUTPUT_CHECKPOINT_H
 #define OUTPUT_CHECKPOINT_H
@@ -17,39 +22,44 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "queue/fanout.h"
 
 struct checkpoint;
 
-enum checkpoint_state {
-	CHECKPOINT_NONE,  /* there is none: never written, or removed */
-	CHECKPOINT_FOUND, /* @data has it */
-	CHECKPOINT_BROKEN /* there is one that cannot be read: @error says why */
-};
-
 /*
- * Opens the checkpoint in @folder, which is made if its parent exists, and locks it against a second agent.
- * Returns NULL on failure, with what to do in @error; @locked says whether another agent has it.
+ * Opens the checkpoint in @folder, and takes up what an earlier run wrote, with its ledger. Where none can be
+ * kept it is in memory only (checkpoint_lasting), and the log says so. NULL, and it is logged, if another
+ * agent has it. @fanout, which is borrowed, knows what is settled.
  */
-struct checkpoint *checkpoint_open(const char *folder, bool *locked, char *error, size_t error_size);
-
-/* The same of other bytes beside it, in files of another name. */
-struct checkpoint *checkpoint_open_as(
-	const char *name, const char *folder, bool *locked, char *error, size_t error_size);
-
-/* Reads what was written last, into @data. */
-enum checkpoint_state checkpoint_read(
-	struct checkpoint *checkpoint, struct buffer *data, char *error, size_t error_size);
-
-/* Writes it; returns 0, or an errno. */
-int checkpoint_write(struct checkpoint *checkpoint, const void *data, size_t size, bool sync);
-
-/* The number of the last one that was read or written: each has a higher one than those before. */
-uint64_t checkpoint_number(const struct checkpoint *checkpoint);
-
-/* Empties both files: the next checkpoint_read finds none. Returns 0, or an errno. */
-int checkpoint_remove(struct checkpoint *checkpoint);
-
-/* Closes and unlocks it; the files stay. */
+struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout);
 void checkpoint_close(struct checkpoint *checkpoint);
+
+/* Whether they outlive the agent. */
+bool checkpoint_lasting(const struct checkpoint *checkpoint);
+
+/* The newest position, whose number is in @number, and whether it holds; and what was reached, as of the
+ * ledger. Borrowed; empty if nothing was ever read. */
+const struct buffer *checkpoint_newest(const struct checkpoint *checkpoint, uint64_t *number, bool *holds);
+const struct buffer *checkpoint_reached(const struct checkpoint *checkpoint);
+
+/* The reader has reached this, and the ledger knows of it. */
+void checkpoint_reach(struct checkpoint *checkpoint, const void *reached, size_t size);
+
+/* A position with a number higher than those before: all that was pushed up to now is before it. */
+void checkpoint_offer(struct checkpoint *checkpoint, uint64_t number, const void *position, size_t size);
+
+/* Whether a position was offered that does not hold yet. */
+bool checkpoint_waiting(const struct checkpoint *checkpoint);
+
+/* Looks what is settled. If that is a position, it is written down, its number is in @number, and the time
+ * that took, in ns, in @cost. */
+bool checkpoint_settle(struct checkpoint *checkpoint, uint64_t *number, int64_t *cost);
+
+/* Writes the position that holds, what was reached, and the ledger; on disk, rather than in the kernel's
+ * memory, if @sync. A failure is logged. */
+void checkpoint_write(struct checkpoint *checkpoint, bool sync);
+
+/* Nothing is left to be read: the next run finds nothing. */
+void checkpoint_forget(struct checkpoint *checkpoint);
 
 #endif

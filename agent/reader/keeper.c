@@ -31,7 +31,7 @@ struct keeper *keeper_create(const struct keeper_parts *parts, const struct orde
 	keeper->pipeline = parts->pipeline;
 	keeper->progress = parts->progress;
 	keeper->state = parts->state;
-	keeper->desk = parts->desk;
+	keeper->link = parts->link;
 	keeper->cleanup = (struct cleanup){.config = config, .progress = parts->progress};
 	keeper->users = users_create(orders->suspects);
 	keeper->files_until = clock_monotonic() + orders->files;
@@ -92,17 +92,17 @@ void keeper_tick(struct keeper *keeper, bool idle)
 
 	look_at_clock(keeper);
 	if (watch_news(keeper->watch, &omissions))
-		desk_omits(keeper->desk, &omissions);
+		agent_link_omits(keeper->link, &omissions);
 	if (watch_measured(keeper->watch, &buffers))
-		desk_measured(keeper->desk, &buffers);
-	desk_misuses(keeper->desk, pipeline_misuses(keeper->pipeline));
+		agent_link_measured(keeper->link, &buffers);
+	agent_link_misuses(keeper->link, pipeline_misuses(keeper->pipeline));
 	if (idle)
 		pipeline_tick(keeper->pipeline, clock_monotonic(), true);
 	progress_tick(keeper->progress);
 	keeper_clean(keeper);
 }
 
-static enum collector_reason reason_of(const struct config *config, enum session_status status)
+static enum supervisor_reason reason_of(const struct config *config, enum session_status status)
 {
 	switch (status) {
 	case SESSION_NO_DAEMON:

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 
 #include "config/config.h"
+#include "reader/agentlink.h"
 #include "reader/assemble/pipeline.h"
-#include "reader/desk.h"
 #include "reader/progress.h"
 #include "reader/runstate.h"
 
@@ -29,7 +29,7 @@ struct keeper_parts {
 	struct pipeline *pipeline;
 	struct progress *progress;
 	struct runstate *state;
-	struct desk *desk;
+	struct agent_link *link;
 };
 
 /* @orders: how to begin. NULL if no thread can be had for the watch over the session. */

@@ -31,7 +31,7 @@ struct keeper {
 	struct pipeline *pipeline;
 	struct progress *progress;
 	struct runstate *state;
-	struct desk *desk;
+	struct agent_link *link;
 	struct watch *watch;
 	struct livereader *live;
 	struct cleanup cleanup;

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "core/ledger.h"
 
-/* Between two places: at least this, and as many times as long as the quicker of the last two took of the
+/* Between two positions: at least this, and as many times as long as the quicker of the last two took of the
  * processor, and as long as it took to write one, and as long as that takes at this rate. */
 #define INTERVAL_NS (100 * NS_PER_MS)
 #define COST_FACTOR 20
@@ -27,7 +27,7 @@
 struct progress {
 	bool keep;
 	struct pipeline *pipeline;
-	struct desk *desk;
+	struct agent_link *link;
 	struct positions *positions;
 	struct clock_steps steps;
 	struct overlap *overlap; /* of the session at hand with the one before, and with the one after */
@@ -36,8 +36,8 @@ struct progress {
 	GPtrArray *past;                 /* of struct session_record: ended, and under way in part */
 	GPtrArray *later;                /* of struct session_record: to be read after that at hand */
 	GArray *over;                    /* of struct session_identity: ended, and settled */
-	struct buffer place;             /* the last one */
-	uint64_t number;                 /* of the last place, */
+	struct buffer position;          /* the last one */
+	uint64_t number;                 /* of the last position, */
 	uint64_t settled;                /* and of the last that holds */
 	bool with_pending;               /* the last one had spans in assembly */
 	uint64_t moves;                  /* of the positions when it was taken */
@@ -67,7 +67,7 @@ static void save_positions(const struct progress *progress, bool reached, struct
  */
 static void save_place(struct progress *progress)
 {
-	struct buffer *out = &progress->place, pending = {0};
+	struct buffer *out = &progress->position, pending = {0};
 
 	out->size = 0;
 	pipeline_save(progress->pipeline, &pending);
@@ -165,7 +165,7 @@ static void steal(GPtrArray *records, const struct session_record *record)
 		g_ptr_array_steal_index(records, index);
 }
 
-/* Takes the sessions that had ended before the place out of those that are to be read. */
+/* Takes the sessions that had ended before the position out of those that are to be read. */
 static bool load_ended(struct progress *progress, struct unpacker *from)
 {
 	uint32_t count = from->at < from->end ? unpack_u32(from) : 0;
@@ -189,32 +189,32 @@ static bool load_ended(struct progress *progress, struct unpacker *from)
 }
 
 /* What two sessions have; older agents did not know of it. */
-static bool load_overlap(struct progress *progress, struct unpacker *place, struct unpacker *reached)
+static bool load_overlap(struct progress *progress, struct unpacker *position, struct unpacker *reached)
 {
-	if (place->at < place->end && !overlap_load(progress->overlap, unpack_bytes(place)))
+	if (position->at < position->end && !overlap_load(progress->overlap, unpack_bytes(position)))
 		return false;
 	return reached->at == reached->end ||
 	       overlap_load_times(progress->overlap, progress->session.created, reached);
 }
 
-/* Takes up what the agent has in its books; false if it is not what it should be, and then nothing is taken
- * up but what cannot harm. */
+/* Takes up what the agent has in its checkpoint; false if it is not what it should be, and then nothing is
+ * taken up but what cannot harm. */
 static bool take_up(struct progress *progress, const struct orders *orders)
 {
-	struct unpacker place = orders->place, reached = orders->reached, pending;
+	struct unpacker position = orders->position, reached = orders->reached, pending;
 
-	if (!session_records_load(progress->later, &place, false) ||
+	if (!session_records_load(progress->later, &position, false) ||
 		!session_records_load(progress->later, &reached, true))
 		return false;
-	pending = unpack_bytes(&place);
-	if (place.failed || !load_over(progress, &reached) || !load_ended(progress, &place) ||
+	pending = unpack_bytes(&position);
+	if (position.failed || !load_over(progress, &reached) || !load_ended(progress, &position) ||
 		!clock_steps_load(&progress->steps, &reached) || !next_session(progress) ||
-		!load_overlap(progress, &place, &reached))
+		!load_overlap(progress, &position, &reached))
 		return false;
 	return pipeline_load(progress->pipeline, pending);
 }
 
-/* Forgets what was taken up of books that are damaged. */
+/* Forgets what was taken up of checkpoint that are damaged. */
 static void start_empty(struct progress *progress)
 {
 	progress->has_session = false;
@@ -227,7 +227,7 @@ static void start_empty(struct progress *progress)
 	memset(&progress->steps, 0, sizeof(progress->steps));
 }
 
-/* Looks whether a place holds: then the sessions that ended before it are over. */
+/* Looks whether a position holds: then the sessions that ended before it are over. */
 static bool settle(struct progress *progress, uint64_t number)
 {
 	guint over = 0;
@@ -253,14 +253,14 @@ static bool settle(struct progress *progress, uint64_t number)
 	return true;
 }
 
-struct progress *progress_create(const struct config *config, struct pipeline *pipeline, struct desk *desk,
-	const struct orders *orders)
+struct progress *progress_create(const struct config *config, struct pipeline *pipeline,
+	struct agent_link *link, const struct orders *orders)
 {
 	struct progress *progress = g_new0(struct progress, 1);
 
 	progress->keep = config->keep && orders->lasting;
 	progress->pipeline = pipeline;
-	progress->desk = desk;
+	progress->link = link;
 	progress->positions = positions_create();
 	progress->overlap = overlap_create();
 	progress->past = session_records_create();
@@ -284,7 +284,7 @@ void progress_destroy(struct progress *progress)
 	g_ptr_array_unref(progress->past);
 	g_ptr_array_unref(progress->later);
 	g_array_unref(progress->over);
-	buffer_free(&progress->place);
+	buffer_free(&progress->position);
 	g_free(progress);
 }
 
@@ -316,28 +316,28 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 	progress->has_session = true;
 	progress->session = *session;
 	positions_moved(progress->positions);
-	desk_save(progress->desk); /* it is known before it records */
+	agent_link_save(progress->link); /* it is known before it records */
 }
 
 void progress_follow(struct progress *progress, const struct session_identity *session)
 {
 	session_records_add(progress->later, session);
 	positions_moved(progress->positions);
-	desk_save(progress->desk); /* it is known before it records */
+	agent_link_save(progress->link); /* it is known before it records */
 }
 
 void progress_both_record(struct progress *progress)
 {
 	overlap_begin(progress->overlap, progress->session.created, clock_monotonic());
 	positions_moved(progress->positions);
-	desk_save(progress->desk);
+	agent_link_save(progress->link);
 }
 
 void progress_one_records(struct progress *progress)
 {
 	overlap_end(progress->overlap, clock_monotonic());
 	positions_moved(progress->positions);
-	desk_save(progress->desk);
+	agent_link_save(progress->link);
 }
 
 void progress_none_follows(struct progress *progress)
@@ -404,7 +404,7 @@ static void offer_place(struct progress *progress)
 	int64_t begun = clock_thread();
 
 	save_place(progress);
-	desk_offer(progress->desk, ++progress->number, &progress->place);
+	agent_link_offer(progress->link, ++progress->number, &progress->position);
 	for (guint i = 0; i < progress->past->len; i++) {
 		struct session_record *record = g_ptr_array_index(progress->past, i);
 
@@ -420,16 +420,17 @@ static void offer_place(struct progress *progress)
 	progress->cost = clock_thread() - begun;
 }
 
-/* When the next place may be taken; @now the last one was, and @written is how long it took to write one. */
+/* When the next position may be taken; @now the last one was, and @written is how long it took to write one.
+ */
 static void schedule(struct progress *progress, int64_t now, int64_t written)
 {
 	int64_t pause = COST_FACTOR * MIN(progress->cost, progress->cost_before);
 
 	progress->next = now + MAX(INTERVAL_NS, MAX(pause, written)) +
-			 (int64_t)progress->place.size * NS_PER_SECOND / BYTES_PER_SECOND;
+			 (int64_t)progress->position.size * NS_PER_SECOND / BYTES_PER_SECOND;
 }
 
-/* Whether much was read since the last place. */
+/* Whether much was read since the last position. */
 static bool is_far(const struct progress *progress)
 {
 	struct pipeline_far far = pipeline_far(progress->pipeline);
@@ -457,11 +458,11 @@ void progress_tick(struct progress *progress)
 {
 	int64_t now, cost;
 
-	if (desk_is_due(progress->desk)) {
+	if (agent_link_is_due(progress->link)) {
 		pipeline_post(progress->pipeline);
-		desk_tick(progress->desk, positions_moves(progress->positions));
+		agent_link_tick(progress->link, positions_moves(progress->positions));
 	}
-	settle(progress, desk_settled(progress->desk, &cost));
+	settle(progress, agent_link_settled(progress->link, &cost));
 	if (progress->moves == positions_moves(progress->positions) && !progress->with_pending)
 		return;
 	now = clock_monotonic();
@@ -480,5 +481,5 @@ void progress_finish(struct progress *progress)
 {
 	int64_t cost;
 
-	settle(progress, desk_settled(progress->desk, &cost));
+	settle(progress, agent_link_settled(progress->link, &cost));
 }

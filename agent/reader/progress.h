@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Progress: what of the sessions is done, as the agent keeps it in its books (output/books.h).
+ * Progress: what of the sessions is done, as the agent keeps it in its checkpoint (output/checkpoint.h).
  *
  * A span is done when it is *settled*: acknowledged, dropped and counted, or on disk in the spool, at every
- * output. Positions run ahead of that by the batches that are under way. So a *place* is taken between two
- * messages: the positions, and the spans in assembly, at a moment when everything else that was read is
- * handed over. The agent writes it once all that is settled, together with the ledger and the positions
- * *reached* as of then. A reader that starts again reads from a place on; it knows of each event whether the
- * ledger has it already (position.h, ledger.h).
+ * output. What was read of each stream runs ahead of that by the batches that are under way. So a *position*
+ * is taken between two messages: where each stream is, and the spans in assembly, at a moment when everything
+ * else that was read is handed over. The agent writes it once all that is settled, together with the ledger
+ * and the positions *reached* as of then. A reader that starts again reads from a position on; it knows of
+ * each event whether the ledger has it already (position.h, ledger.h).
  *
- * So nothing is lost by a kill. What is delivered a second time is what was read since the last place: that
- * was handed over, if only the reader died, that was written, if the agent did. A place is taken every
- * 100 ms, less often if that would take more than a twentieth of a processor.
+ * So nothing is lost by a kill. What is delivered a second time is what was read since the last position:
+ * that was handed over, if only the reader died, that was written, if the agent did. A position is taken
+ * every 100 ms, less often if that would take more than a twentieth of a processor.
  *
  * Usually there is one session. Where one ended while spans of it are under way, the checkpoint has both
  * until these are settled, in the order in which they are to be read.
@@ -28,17 +28,17 @@
 
 #include "config/config.h"
 #include "core/clocksteps.h"
+#include "reader/agentlink.h"
 #include "reader/assemble/pipeline.h"
 #include "reader/decode/overlap.h"
-#include "reader/desk.h"
 #include "reader/sessionrecord.h"
 #include "session/position.h"
 
 struct progress;
 
-/* Takes up the place of @orders, and the spans in assembly from it. What is borrowed is @desk. */
-struct progress *progress_create(const struct config *config, struct pipeline *pipeline, struct desk *desk,
-	const struct orders *orders);
+/* Takes up the position of @orders, and the spans in assembly from it. What is borrowed is @link. */
+struct progress *progress_create(const struct config *config, struct pipeline *pipeline,
+	struct agent_link *link, const struct orders *orders);
 void progress_destroy(struct progress *progress);
 
 /* Whether the session is to outlive the agent: the configuration wants it, and a checkpoint can be kept. */
@@ -87,7 +87,8 @@ void progress_tick(struct progress *progress);
 
 /*
  * To be called before each step while what was recorded earlier is read, as fast as that goes. False: the
- * step is to wait for a place to hold, so that what is read a second time after a kill is little then, too.
+ * step is to wait for a position to hold, so that what is read a second time after a kill is little then,
+ * too.
  */
 bool progress_catch_up(struct progress *progress);
 
@@ -97,7 +98,7 @@ bool progress_lags(const struct progress *progress);
 /* Appends what was reached by now. */
 void progress_save_reached(struct progress *progress, struct buffer *out);
 
-/* The reader stops here, wherever that is: takes the last place. */
+/* The reader stops here, wherever that is: takes the last position. */
 void progress_stop(struct progress *progress);
 
 /* Everything is delivered that can be: looks once more what is settled. */

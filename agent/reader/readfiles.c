@@ -35,7 +35,7 @@ static void left_out(void *data, uint64_t user, uint64_t packets, const char *er
 		user, error);
 	g_strlcpy(culprit.error, error, sizeof(culprit.error));
 	users_get(keeper->users, user)->left_out = true;
-	desk_left_out(keeper->desk, &culprit);
+	agent_link_left_out(keeper->link, &culprit);
 }
 
 /* What holds up all, or a whole user, is told first. */
@@ -55,7 +55,7 @@ void keeper_init_recovery(struct keeper *keeper, bool alone)
 	keeper->recover = (struct recover){
 		.config = keeper->config,
 		.pipeline = keeper->pipeline,
-		.desk = keeper->desk,
+		.link = keeper->link,
 		.progress = keeper->progress,
 		.state = keeper->state,
 		.users = keeper->users,

@@ -190,7 +190,7 @@ static enum recover_status read_alone(struct pass *pass, char *trace, guint firs
 	}
 	if (status == RECOVER_OK && user->suspect) {
 		user->suspect = false;
-		desk_well(recover->desk, user->id);
+		agent_link_well(recover->link, user->id);
 	}
 	if (status == RECOVER_OK && recover->alone)
 		recover->alone_read(recover->data);

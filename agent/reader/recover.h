@@ -16,9 +16,9 @@
 #include <stddef.h>
 
 #include "config/config.h"
+#include "reader/agentlink.h"
 #include "reader/assemble/pipeline.h"
 #include "reader/decode/intake.h"
-#include "reader/desk.h"
 #include "reader/progress.h"
 #include "reader/runstate.h"
 #include "reader/users.h"
@@ -27,7 +27,7 @@
 struct recover {
 	const struct config *config;
 	struct pipeline *pipeline;
-	struct desk *desk;
+	struct agent_link *link;
 	struct progress *progress;
 	struct runstate *state;
 	GPtrArray *users; /* of struct user */

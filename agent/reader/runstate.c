@@ -6,18 +6,18 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "reader/desk.h"
+#include "reader/agentlink.h"
 
 /* Far more than it takes to leave. */
 #define LEAVE_NS (60 * NS_PER_SECOND)
 
-void runstate_init(struct runstate *state, struct page *page, struct desk *desk)
+void runstate_init(struct runstate *state, struct page *page, struct agent_link *link)
 {
 	pthread_condattr_t attr;
 
 	memset(state, 0, sizeof(*state));
 	state->page = page;
-	state->desk = desk;
+	state->link = link;
 	pthread_mutex_init(&state->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -93,10 +93,10 @@ static void tell(struct runstate *state, struct report *report, const char *sess
 {
 	g_strlcpy(report->session, session, sizeof(report->session));
 	g_strlcpy(report->problem.text, error, sizeof(report->problem.text));
-	desk_report(state->desk, report);
+	agent_link_report(state->link, report);
 }
 
-void runstate_waits(struct runstate *state, enum collector_reason reason, const char *error)
+void runstate_waits(struct runstate *state, enum supervisor_reason reason, const char *error)
 {
 	struct report report = {.kind = REPORT_WAITS, .problem.reason = reason};
 
@@ -111,7 +111,7 @@ void runstate_collects(struct runstate *state, const char *session, bool new)
 }
 
 void runstate_collects_in_part(
-	struct runstate *state, const char *session, enum collector_reason reason, const char *error)
+	struct runstate *state, const char *session, enum supervisor_reason reason, const char *error)
 {
 	struct report report = {.kind = REPORT_IN_PART, .problem.reason = reason};
 

@@ -14,18 +14,18 @@
 #include "handover/frames.h"
 #include "handover/page.h"
 
-struct desk;
+struct agent_link;
 
 struct runstate {
-	struct page *page; /* borrowed, as is the desk */
-	struct desk *desk;
+	struct page *page; /* borrowed, as is the link */
+	struct agent_link *link;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t stop;
 	int64_t stop_deadline; /* 0: run on */
 	bool leaves;           /* another reader takes over */
 };
 
-void runstate_init(struct runstate *state, struct page *page, struct desk *desk);
+void runstate_init(struct runstate *state, struct page *page, struct agent_link *link);
 
 /* The thread that reads. */
 
@@ -54,14 +54,14 @@ void runstate_alone(struct runstate *state, const uint64_t *user);
 void runstate_live(struct runstate *state, bool live);
 
 /* Nothing is collected. */
-void runstate_waits(struct runstate *state, enum collector_reason reason, const char *error);
+void runstate_waits(struct runstate *state, enum supervisor_reason reason, const char *error);
 
 /* @session is read. It is not @new if another run made it, or if it was read all the time. */
 void runstate_collects(struct runstate *state, const char *session, bool new);
 
 /* It is read, but something is wrong, which the status shows. */
 void runstate_collects_in_part(
-	struct runstate *state, const char *session, enum collector_reason reason, const char *error);
+	struct runstate *state, const char *session, enum supervisor_reason reason, const char *error);
 
 /* Other threads. */
 

@@ -18,7 +18,7 @@ struct session_record {
 	struct session_identity session;
 	struct buffer done;    /* to be read from here; empty: from the beginning */
 	struct buffer reached; /* what was read of it */
-	uint64_t over_at;      /* of one that has ended: it is over once the place of this number holds */
+	uint64_t over_at;      /* of one that has ended: it is over once the position of this number holds */
 };
 
 /* A list of them; it owns them. */

@@ -201,7 +201,7 @@ static void on_again(evutil_socket_t fd, short what, void *data)
 }
 
 /* The one that holds what is recorded; NULL: none of ours does. */
-static struct daemon *holder(struct daemons *daemons, enum collector_reason reason)
+static struct daemon *holder(struct daemons *daemons, enum supervisor_reason reason)
 {
 	switch (reason) {
 	case REASON_SESSION_DAEMON_HANGS:
@@ -216,7 +216,7 @@ static struct daemon *holder(struct daemons *daemons, enum collector_reason reas
 	}
 }
 
-void daemons_mend(struct daemons *daemons, enum collector_reason reason)
+void daemons_mend(struct daemons *daemons, enum supervisor_reason reason)
 {
 	const struct daemon *daemon = holder(daemons, reason);
 	int64_t now = clock_monotonic();

@@ -16,7 +16,7 @@
 
 struct activity {
 	const struct config *config;
-	struct collector *collector;
+	struct supervisor *supervisor;
 	struct event *tick;
 	int64_t events; /* read when last looked */
 	int64_t programs_at, registering_at, spools_at;
@@ -31,8 +31,8 @@ static void count_programs(struct activity *activity, int64_t now)
 	int before = activity->state.programs, programs = sessiond_programs(activity->config->tracing_group);
 	struct canary_state canary = {0};
 
-	if (activity->collector)
-		collector_read_canary(activity->collector, &canary);
+	if (activity->supervisor)
+		supervisor_read_canary(activity->supervisor, &canary);
 	if (programs > 0 && canary.registered)
 		programs--;
 	if (programs <= 0)
@@ -88,9 +88,9 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 	look_at_disk(data);
 }
 
-void activity_set_collector(struct activity *activity, struct collector *collector)
+void activity_set_supervisor(struct activity *activity, struct supervisor *supervisor)
 {
-	activity->collector = collector;
+	activity->supervisor = supervisor;
 }
 
 struct activity *activity_create(struct event_base *base, const struct config *config)

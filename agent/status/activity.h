@@ -14,7 +14,7 @@
 
 #include "config/config.h"
 #include "session/sharedmemory.h"
-#include "supervise/collector.h"
+#include "supervise/supervisor.h"
 
 struct activity;
 
@@ -33,7 +33,7 @@ struct activity_state {
 struct activity *activity_create(struct event_base *base, const struct config *config);
 
 /* From now on the canary of @collector, borrowed, is not one of the programs. */
-void activity_set_collector(struct activity *activity, struct collector *collector);
+void activity_set_supervisor(struct activity *activity, struct supervisor *supervisor);
 
 /* Looks anew, but for the disk. */
 void activity_read(struct activity *activity, struct activity_state *state);

@@ -98,7 +98,7 @@ static bool examine_session_daemon(struct findings *findings, const struct statu
 /* The session at hand is read all the same: somebody may have tidied up /run. */
 static void examine_session_socket(struct findings *findings, const struct status *status)
 {
-	if (status->asks && status->collector.collecting &&
+	if (status->asks && status->supervisor.collecting &&
 		sessiond_ask(status->config->tracing_group) == SESSIOND_MISSING)
 		finding_add(findings, "no-session-daemon",
 			*status->config->tracing_group ? "systemctl restart lttng-sessiond"
@@ -187,7 +187,7 @@ static const struct remedy {
 };
 
 /* For how long it may be over in a moment that nothing is collected, for this reason. */
-static int64_t passes_in(enum collector_reason reason)
+static int64_t passes_in(enum supervisor_reason reason)
 {
 	switch (reason) {
 	case REASON_NONE:
@@ -206,7 +206,7 @@ static int64_t passes_in(enum collector_reason reason)
 /* Whether the relay is missed because something else has one of its ports; says so. */
 static bool examine_relay_port(struct findings *findings, const struct status *status)
 {
-	enum collector_reason reason = status->collector.reason;
+	enum supervisor_reason reason = status->supervisor.reason;
 	unsigned port, listeners;
 
 	if (reason != REASON_NO_RELAY && reason != REASON_RELAY_HANGS)
@@ -224,7 +224,7 @@ static bool examine_relay_port(struct findings *findings, const struct status *s
 }
 
 /* Whether it is known which of LTTng's daemons holds what is recorded. */
-static bool is_named(enum collector_reason reason)
+static bool is_named(enum supervisor_reason reason)
 {
 	return reason == REASON_SESSION_DAEMON_HANGS || reason == REASON_SESSION_DAEMON_WAITS ||
 	       reason == REASON_RELAY_HANGS || reason == REASON_CONSUMER_HANGS ||
@@ -233,23 +233,23 @@ static bool is_named(enum collector_reason reason)
 
 static void examine_session(struct findings *findings, const struct status *status)
 {
-	const struct collector_state *collector = &status->collector;
+	const struct supervisor_state *supervisor = &status->supervisor;
 
-	if (!collector->collecting && clock_monotonic() - collector->since < passes_in(collector->reason))
+	if (!supervisor->collecting && clock_monotonic() - supervisor->since < passes_in(supervisor->reason))
 		return;
-	if (!collector->collecting && !is_named(collector->reason) &&
+	if (!supervisor->collecting && !is_named(supervisor->reason) &&
 		examine_session_daemon(findings, status))
 		return;
 	if (examine_relay_port(findings, status))
 		return;
-	if (collector->reason == REASON_SESSION_DAEMON_WAITS && status->census.stopped) {
+	if (supervisor->reason == REASON_SESSION_DAEMON_WAITS && status->census.stopped) {
 		findings_add_stopped(findings, status);
 		return;
 	}
-	if (collector->reason != REASON_NONE)
-		finding_add(findings, remedies[collector->reason].code, remedies[collector->reason].fix, "%s",
-			collector->error[0] ? collector->error : "the agent is starting");
-	else if (!collector->collecting)
+	if (supervisor->reason != REASON_NONE)
+		finding_add(findings, remedies[supervisor->reason].code, remedies[supervisor->reason].fix,
+			"%s", supervisor->error[0] ? supervisor->error : "the agent is starting");
+	else if (!supervisor->collecting)
 		finding_add(findings, "no-session", BY_ITSELF "restart lttng-sessiond",
 			"LTTng's session is not read");
 }
@@ -267,7 +267,7 @@ static void examine_left_out(struct findings *findings, const struct status *sta
 	unsigned named = MIN(status->left_out_count, STATUS_LEFT_OUT_MAX);
 	g_autoptr(GString) users = g_string_new(NULL);
 
-	if (!named || status->collector.reason == REASON_LEFT_OUT)
+	if (!named || status->supervisor.reason == REASON_LEFT_OUT)
 		return;
 	for (unsigned i = 0; i < named; i++)
 		g_string_append_printf(users, "%s%" PRIu64, i ? ", " : "", status->left_out[i]);
@@ -287,11 +287,11 @@ static void examine_programs(struct findings *findings, const struct status *sta
 	int programs = census->known ? census->programs : status->activity.programs;
 
 	/* a session that is about to be read has none yet */
-	if (census->events_off && status->collector.collecting)
+	if (census->events_off && status->supervisor.collecting)
 		finding_add(findings, "events-disabled",
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
-			status->collector.session);
+			status->supervisor.session);
 	if (programs == 0 && is_silent(status, BETWEEN_NS) && !doctor_registration_is_held(status))
 		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
@@ -322,7 +322,7 @@ static void examine_programs(struct findings *findings, const struct status *sta
 static bool is_quiet(const struct status *status)
 {
 	const struct activity_state *activity = &status->activity;
-	int64_t since = MAX(activity->programs_since, status->collector.since);
+	int64_t since = MAX(activity->programs_since, status->supervisor.since);
 
 	return clock_monotonic() - since >= QUIET_AT_FIRST_NS && is_silent(status, QUIET_NS);
 }
@@ -433,7 +433,7 @@ static void examine_input(struct findings *findings, const struct inlet_state *i
 
 void doctor_examine(const struct status *status, struct findings *findings)
 {
-	enum collector_reason reason = status->collector.reason;
+	enum supervisor_reason reason = status->supervisor.reason;
 	int64_t still = clock_monotonic() - status->progress;
 	char text[HUMAN_MAX];
 
@@ -449,15 +449,15 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	if (findings->count == 0)
 		examine_session_socket(findings, status);
 	/* that it is read from files says nothing of whether anything comes */
-	if (findings->count == 0 || (reason == REASON_UNREADABLE && status->collector.collecting))
+	if (findings->count == 0 || (reason == REASON_UNREADABLE && status->supervisor.collecting))
 		findings_add_canary(findings, status);
 	if (findings->count == 0)
 		examine_programs(findings, status);
 	if (findings->count == 0)
 		examine_choice(findings, status);
 	findings_add_registering(findings, status);
-	examine_omission(findings, &status->collector.omissions.events);
-	examine_omission(findings, &status->collector.omissions.kernel);
+	examine_omission(findings, &status->supervisor.omissions.events);
+	examine_omission(findings, &status->supervisor.omissions.kernel);
 	findings_add_misuses(findings, status);
 	findings_add_room(findings, status);
 	findings_add_losses(findings, status);

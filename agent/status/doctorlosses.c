@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "status/doctor.h"
-#include "status/standing.h"
+#include "status/serverstate.h"
 
 /* A loss that is over for so long is worth no word any more. */
 #define LASTS_NS (20 * NS_PER_SECOND)
@@ -94,7 +94,7 @@ static void add_of_output(struct findings *findings, const struct output_state *
 static bool is_told(const struct output_state *output, enum account_row row)
 {
 	if (row == SPANS_DROPPED_REFUSED)
-		return standing_of(&output->uplink) == STANDING_DOWN;
+		return server_state_of(&output->uplink) == SERVER_STATE_DOWN;
 	return row == SPANS_DROPPED_SPOOL_CORRUPT && output->spool.removed_at &&
 	       clock_monotonic() - output->spool.removed_at < FILE_LASTS_NS;
 }

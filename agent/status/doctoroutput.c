@@ -14,7 +14,7 @@
 #include "output/spool/spoolname.h"
 #include "status/doctor.h"
 #include "status/remedy.h"
-#include "status/standing.h"
+#include "status/serverstate.h"
 
 /* Servers */
 
@@ -91,7 +91,7 @@ static void add_preferred(
 		g_autofree char *fix = NULL;
 		GString *what;
 
-		if (!server->fault || (server->unsteady && !standing_is_down(server)))
+		if (!server->fault || (server->unsteady && !server_state_is_down(server)))
 			continue;
 		fix = remedy_describe(status, output, server->fault);
 		what = describe(status, output, "the preferred collector", server->server);
@@ -115,7 +115,7 @@ static void add_unsteady(
 		GString *what;
 
 		beyond = server->serving;
-		if (!server->unsteady || standing_is_down(server))
+		if (!server->unsteady || server_state_is_down(server))
 			continue;
 		what = describe(status, output, place_words(uplink), server->server);
 		g_string_append_printf(what,
@@ -152,7 +152,7 @@ static void add_slow(
 	char some[HUMAN_MAX];
 	GString *what;
 
-	if (standing_of(&output->uplink) != STANDING_DELIVERS ||
+	if (server_state_of(&output->uplink) != SERVER_STATE_DELIVERS ||
 		!(grows(output) || output->queue_bytes > output->queue_limit / 10 * 8))
 		return;
 	what = describe(status, output, place_words(&output->uplink), output->uplink.server);
@@ -347,11 +347,11 @@ void findings_add_outputs(struct findings *findings, const struct status *status
 			"spans go nowhere: every output has `type = none`");
 	for (size_t i = 0; i < status->output_count; i++) {
 		const struct output_state *output = &status->outputs[i];
-		const struct uplink_server_state *server = standing_serving(&output->uplink);
+		const struct uplink_server_state *server = server_state_serving(&output->uplink);
 
 		if (add_own_port(findings, status, output))
 			continue;
-		if (server && standing_is_down(server))
+		if (server && server_state_is_down(server))
 			add_down(findings, status, output);
 		else if (server && !server->fault)
 			add_preferred(findings, status, output);

@@ -56,7 +56,7 @@ static void add_truncated(
 
 static void examine(struct findings *findings, const struct status *status, enum misuse_kind kind)
 {
-	const struct misuse *misuse = &status->collector.misuses[kind].is;
+	const struct misuse *misuse = &status->supervisor.misuses[kind].is;
 	g_autofree char *who = whose(misuse, status->names);
 
 	switch (kind) {
@@ -100,7 +100,7 @@ static void examine(struct findings *findings, const struct status *status, enum
 void findings_add_stopped(struct findings *findings, const struct status *status)
 {
 	const struct census *census = &status->census;
-	bool one = census->stopped == 1, waits = status->collector.reason == REASON_SESSION_DAEMON_WAITS;
+	bool one = census->stopped == 1, waits = status->supervisor.reason == REASON_SESSION_DAEMON_WAITS;
 
 	finding_add(findings, "program-stopped",
 		one ? "continue it (kill -CONT and its number), or end it (kill -KILL)"
@@ -118,7 +118,7 @@ bool doctor_registration_is_held(const struct status *status)
 
 	/* one that does nothing at all has a finding of its own */
 	return since && clock_monotonic() - since >= HELD_NS &&
-	       status->collector.reason != REASON_SESSION_DAEMON_HANGS;
+	       status->supervisor.reason != REASON_SESSION_DAEMON_HANGS;
 }
 
 void findings_add_registering(struct findings *findings, const struct status *status)
@@ -148,7 +148,7 @@ void findings_add_misuses(struct findings *findings, const struct status *status
 	int64_t now = clock_monotonic();
 
 	for (int i = 0; i < MISUSES; i++) {
-		const struct misuse_state *state = &status->collector.misuses[i];
+		const struct misuse_state *state = &status->supervisor.misuses[i];
 
 		if (state->at && now - state->at < LASTS_NS)
 			examine(findings, status, i);

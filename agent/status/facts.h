@@ -13,8 +13,8 @@
 #include "stats/statistics.h"
 #include "status/activity.h"
 #include "status/protocol.h"
-#include "supervise/audience.h"
-#include "supervise/collector.h"
+#include "supervise/subscribers.h"
+#include "supervise/supervisor.h"
 
 /* So many users that are left out are named. */
 #define STATUS_LEFT_OUT_MAX 16
@@ -31,13 +31,13 @@ struct reload_state {
 /* Where the state is read from; all borrowed. */
 struct status_source {
 	const struct config *config;
-	struct collector *collector;
+	struct supervisor *supervisor;
 	struct inputs *inputs;
 	struct outputs *outputs;
 	const struct statistics *statistics;
 	struct monitor *monitor;
 	struct traces *traces; /* NULL: none are kept */
-	struct audience *audience;
+	struct subscribers *subscribers;
 	struct activity *activity;
 	struct reload_state *reload; /* read, but for what refusal.h says */
 	const char *http_error;      /* http_error()'s */
@@ -52,7 +52,7 @@ struct status {
 	struct output_state outputs[2 * CONFIG_LANES_MAX]; /* the lanes */
 	size_t output_count;                               /* of them are on, */
 	size_t leaving_count; /* and these, behind them, were removed and still deliver */
-	struct collector_state collector;
+	struct supervisor_state supervisor;
 	struct inlet_state inputs[INPUTS]; /* Scribe's first */
 	int64_t started;
 	struct activity_state activity;

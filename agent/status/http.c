@@ -68,16 +68,16 @@ static int page_healthz(struct buffer *out, const struct status *status)
  * away is ready too, as its spans wait. */
 static int page_readyz(struct buffer *out, const struct status *status)
 {
-	if (status->collector.collecting && doctor_canary_is_lost(status)) {
+	if (status->supervisor.collecting && doctor_canary_is_lost(status)) {
 		buffer_printf(out, "not collecting: the agent's own event does not come back\n");
 		return HTTP_SERVUNAVAIL;
 	}
-	if (status->collector.collecting) {
+	if (status->supervisor.collecting) {
 		buffer_printf(out, "ok\n");
 		return HTTP_OK;
 	}
-	buffer_printf(
-		out, "not collecting: %s", status->collector.error[0] ? status->collector.error : "starting");
+	buffer_printf(out, "not collecting: %s",
+		status->supervisor.error[0] ? status->supervisor.error : "starting");
 	words_clean((char *)out->data, out->size);
 	buffer_printf(out, "\n");
 	return HTTP_SERVUNAVAIL;
@@ -345,7 +345,7 @@ struct http *http_create(struct event_base *base, const struct config *config,
 	http->base = base;
 	http->source = source;
 	pagekey_open(&http->page_key, config->state_directory);
-	http->tails = tails_create(base, source->audience);
+	http->tails = tails_create(base, source->subscribers);
 	http->port = port_create(base, create_server, http);
 	if (*config->socket && listen_local(http, config->socket, hopeless) != 0) {
 		http_destroy(http);

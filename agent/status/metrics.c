@@ -302,7 +302,7 @@ static void write_buffers(struct buffer *out, const struct user_buffers *buffers
 static void write_agent(struct buffer *out, const struct status *status)
 {
 	write_gauge(out, "blkin_agent_collecting", "Whether the session is being read.",
-		status->collector.collecting);
+		status->supervisor.collecting);
 	write_gauge(out, "blkin_agent_users_left_out",
 		"Users whose programs record what cannot be read, so that it is left out, and counted as "
 		"lost.",
@@ -343,7 +343,7 @@ static void write_agent(struct buffer *out, const struct status *status)
 		write_gauge(out, "blkin_agent_shm_user_bytes", "What the buffers of one more user need.",
 			(double)memory->need);
 	}
-	write_buffers(out, &status->collector.buffers);
+	write_buffers(out, &status->supervisor.buffers);
 	write_head(out, "blkin_agent_info", "gauge", "The agent's version.");
 	buffer_printf(out, "blkin_agent_info{version=\"%s\"} 1\n", BLKIN_VERSION);
 }

@@ -8,7 +8,7 @@
 #include "base/human.h"
 #include "status/doctor.h"
 #include "status/html.h"
-#include "status/standing.h"
+#include "status/serverstate.h"
 
 /* What to do */
 
@@ -84,23 +84,23 @@ static void put_number(struct buffer *out, int64_t number)
 static void put_output(struct buffer *out, const struct output_state *output, bool leaves)
 {
 	const int64_t *row = output->account.row;
-	enum standing standing = standing_of(&output->uplink);
+	enum server_state state = server_state_of(&output->uplink);
 	static const struct {
 		const char *row, *mark, *words;
-	} said[] = {[STANDING_DOWN] = {"above", "▲", "does not"},
-		[STANDING_UNTRIED] = {"", "·", "connected, nothing sent yet"},
-		[STANDING_DELIVERS] = {"below", "✓", "delivers"}};
+	} said[] = {[SERVER_STATE_DOWN] = {"above", "▲", "does not"},
+		[SERVER_STATE_UNTRIED] = {"", "·", "connected, nothing sent yet"},
+		[SERVER_STATE_DELIVERS] = {"below", "✓", "delivers"}};
 
 	buffer_printf(out,
 		"<tr class=\"%s\"><td class=\"state\"><span class=\"mark\" aria-hidden=\"true\">%s</span> "
 		"%s</td>",
-		said[standing].row, said[standing].mark, said[standing].words);
+		said[state].row, said[state].mark, said[state].words);
 	html_put(out, "<th scope=\"row\" class=\"text\">");
 	html_text(out, output->name);
 	html_put(out, leaves ? " <small>(removed)</small></th>" : "</th>");
 	html_put(out, "<td class=\"text\">");
 	html_text(out, output->uplink.server);
-	if (standing == STANDING_DOWN && output->uplink.error[0]) {
+	if (state == SERVER_STATE_DOWN && output->uplink.error[0]) {
 		html_put(out, "<br><small>");
 		html_text(out, output->uplink.error);
 		html_put(out, "</small>");

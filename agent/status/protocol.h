@@ -28,8 +28,8 @@
 #define PROTOCOL_SPANS_PATH "/spans"
 /* The address of the page, with its token, and a line's end; empty if there is no page. There, too, alone. */
 #define PROTOCOL_PAGE_PATH "/page"
-/* Spans as they come, without an end; the query is a wish (supervise/wish.h), the answer is of records
- * (supervise/audience.h). There, too, alone. */
+/* Spans as they come, without an end; the query is a filter (supervise/tailfilter.h), the answer is of
+ * records (supervise/subscribers.h). There, too, alone. */
 #define PROTOCOL_TAIL_PATH "/tail"
 
 struct protocol_session {

@@ -10,7 +10,7 @@
 #include "base/human.h"
 #include "base/sanitize.h"
 #include "status/doctor.h"
-#include "status/standing.h"
+#include "status/serverstate.h"
 
 struct status *status_create(const struct status_source *source)
 {
@@ -23,7 +23,7 @@ struct status *status_create(const struct status_source *source)
 	ledger_read_losses(status->lost);
 	status->output_count = counts.on;
 	status->leaving_count = counts.leaving;
-	collector_read_state(source->collector, &status->collector);
+	supervisor_read_state(source->supervisor, &status->supervisor);
 	if (source->inputs)
 		inputs_read_state(source->inputs, status->inputs);
 	status->http_error = source->http_error ? source->http_error : "";
@@ -32,10 +32,11 @@ struct status *status_create(const struct status_source *source)
 	status->forgets = source->forgets;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
-	status->progress = collector_reader_progress(source->collector);
+	status->progress = supervisor_reader_progress(source->supervisor);
 	status->asks = true;
-	collector_read_canary(source->collector, &status->canary);
-	status->left_out_count = collector_left_out(source->collector, status->left_out, STATUS_LEFT_OUT_MAX);
+	supervisor_read_canary(source->supervisor, &status->canary);
+	status->left_out_count =
+		supervisor_left_out(source->supervisor, status->left_out, STATUS_LEFT_OUT_MAX);
 	return status;
 }
 
@@ -196,7 +197,7 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	size_t count = status->output_count, up = 0;
 
 	for (size_t i = 0; i < count; i++)
-		up += standing_of(&status->outputs[i].uplink) == STANDING_DELIVERS;
+		up += server_state_of(&status->outputs[i].uplink) == SERVER_STATE_DELIVERS;
 	if (count == 0)
 		buffer_printf(out, "; delivering nowhere");
 	else if (count > 1)
@@ -206,37 +207,37 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	for (size_t i = 0; i < count; i++) {
 		const struct uplink_state *uplink = &status->outputs[i].uplink;
 
-		enum standing standing = standing_of(uplink);
+		enum server_state state = server_state_of(uplink);
 
-		if (standing == STANDING_DELIVERS)
+		if (state == SERVER_STATE_DELIVERS)
 			continue;
 		buffer_printf(out, "; %s %s%s%s%s",
-			standing == STANDING_UNTRIED ? "connected to" : "NOT delivering to",
+			state == SERVER_STATE_UNTRIED ? "connected to" : "NOT delivering to",
 			count > 1 ? status->outputs[i].name : "", count > 1 ? " at " : "", uplink->server,
-			standing == STANDING_UNTRIED ? ", nothing sent yet" : ": ");
-		if (standing == STANDING_DOWN)
+			state == SERVER_STATE_UNTRIED ? ", nothing sent yet" : ": ");
+		if (state == SERVER_STATE_DOWN)
 			write_plain(out, uplink->error[0] ? uplink->error : "not connected yet");
 	}
 }
 
 void status_write_line(struct buffer *out, const struct status *status)
 {
-	if (status->collector.collecting) {
+	if (status->supervisor.collecting) {
 		buffer_printf(out, "collecting");
 		write_programs(out, status);
 	} else {
 		buffer_printf(out, "NOT collecting: ");
-		write_plain(out, status->collector.error[0] ? status->collector.error : "starting");
+		write_plain(out, status->supervisor.error[0] ? status->supervisor.error : "starting");
 	}
 	write_deliveries(out, status);
 }
 
 static void write_session(struct buffer *out, const struct status *status, int64_t now)
 {
-	if (!status->collector.collecting)
+	if (!status->supervisor.collecting)
 		return;
 	buffer_printf(out, "  session   `");
-	write_plain(out, status->collector.session);
+	write_plain(out, status->supervisor.session);
 	buffer_printf(out, "`, ");
 	if (status->activity.last_event) {
 		buffer_printf(out, "last event ");
@@ -285,10 +286,10 @@ static void write_canary(struct buffer *out, const struct status *status, int64_
  */
 static void write_buffers(struct buffer *out, const struct status *status)
 {
-	const struct user_buffers *buffers = &status->collector.buffers;
+	const struct user_buffers *buffers = &status->supervisor.buffers;
 	char size[HUMAN_MAX];
 
-	if (!status->collector.collecting || !buffers->known)
+	if (!status->supervisor.collecting || !buffers->known)
 		return;
 	buffer_printf(out, "  buffers   %s of %s%u user%s%s\n", human_size(size, userbuffers_sum(buffers)),
 		buffers->more ? "more than " : "", buffers->count, buffers->count == 1 ? "" : "s",
@@ -321,23 +322,23 @@ static void write_collecting(struct buffer *out, const struct status *status)
 
 	if (row[EVENTS_AS_JSON])
 		snprintf(json, sizeof(json), "%" PRId64 " as JSON, ", row[EVENTS_AS_JSON]);
-	buffer_printf(out, "collecting  %s", status->collector.collecting ? "yes" : "NO");
-	if (status->collector.collecting) {
+	buffer_printf(out, "collecting  %s", status->supervisor.collecting ? "yes" : "NO");
+	if (status->supervisor.collecting) {
 		buffer_printf(out, ",");
 		write_programs(out, status);
 	}
 	buffer_printf(out, ", for ");
-	write_time(out, now - status->collector.since);
+	write_time(out, now - status->supervisor.since);
 	buffer_printf(out, "\n");
-	if (status->collector.error[0])
-		write_said(out, status->collector.error);
+	if (status->supervisor.error[0])
+		write_said(out, status->supervisor.error);
 	write_session(out, status, now);
 	write_canary(out, status, now);
 	write_buffers(out, status);
-	if (status->collector.omissions.events.reason != REASON_NONE)
-		write_said(out, status->collector.omissions.events.text);
-	if (status->collector.omissions.kernel.reason != REASON_NONE)
-		write_said(out, status->collector.omissions.kernel.text);
+	if (status->supervisor.omissions.events.reason != REASON_NONE)
+		write_said(out, status->supervisor.omissions.events.text);
+	if (status->supervisor.omissions.kernel.reason != REASON_NONE)
+		write_said(out, status->supervisor.omissions.kernel.text);
 	buffer_printf(out,
 		"  events    %" PRId64 " read: %" PRId64 " in spans, %s%" PRId64 " rejected, %" PRId64
 		" ignored\n",
@@ -434,16 +435,16 @@ static void write_output(struct buffer *out, const struct status *status, const 
 	const int64_t *row = output->account.row;
 	bool leaves = output >= status->outputs + status->output_count;
 	bool named = status->output_count > 1 || leaves;
-	enum standing standing = standing_of(&output->uplink);
-	static const char *const words[] = {[STANDING_DOWN] = "NO",
-		[STANDING_UNTRIED] = "connected, nothing sent yet",
-		[STANDING_DELIVERS] = "yes"};
+	enum server_state state = server_state_of(&output->uplink);
+	static const char *const words[] = {[SERVER_STATE_DOWN] = "NO",
+		[SERVER_STATE_UNTRIED] = "connected, nothing sent yet",
+		[SERVER_STATE_DELIVERS] = "yes"};
 	int64_t pending = leaves || output->kind != KIND_SPANS ? 0 : status->rows.row[SPANS_PENDING];
 
 	buffer_printf(out, "delivering  %s%s%s, to %s%s\n", named ? output->name : "", named ? ": " : "",
-		words[standing], output->uplink.server,
+		words[state], output->uplink.server,
 		leaves ? " (removed; what it has is delivered or stored)" : "");
-	if (standing == STANDING_DOWN && output->uplink.error[0])
+	if (state == SERVER_STATE_DOWN && output->uplink.error[0])
 		write_said(out, output->uplink.error);
 	write_balance(out, &output->uplink);
 	buffer_printf(out,

@@ -282,7 +282,7 @@ static void write_left_out(struct buffer *out, const struct status *status)
 
 static void write_buffers(struct buffer *out, const struct status *status)
 {
-	const struct user_buffers *buffers = &status->collector.buffers;
+	const struct user_buffers *buffers = &status->supervisor.buffers;
 
 	json_key(out, "lttng_heals");
 	if (buffers->known)
@@ -304,11 +304,11 @@ static void write_buffers(struct buffer *out, const struct status *status)
 
 static void write_collecting(struct buffer *out, const struct status *status)
 {
-	write_bool(out, "collecting", status->collector.collecting);
-	write_text(out, "session", status->collector.session);
-	write_text(out, "session_error", status->collector.error);
-	write_text(out, "events_error", status->collector.omissions.events.text);
-	write_text(out, "kernel_error", status->collector.omissions.kernel.text);
+	write_bool(out, "collecting", status->supervisor.collecting);
+	write_text(out, "session", status->supervisor.session);
+	write_text(out, "session_error", status->supervisor.error);
+	write_text(out, "events_error", status->supervisor.omissions.events.text);
+	write_text(out, "kernel_error", status->supervisor.omissions.kernel.text);
 	write_left_out(out, status);
 	write_buffers(out, status);
 	for (size_t i = 0; i < LEDGER_ROWS; i++)

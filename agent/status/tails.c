@@ -21,13 +21,13 @@ struct tail {
 	struct tails *tails;
 	struct evhttp_request *request;
 	struct evhttp_connection *connection;
-	struct watcher *watcher;
+	struct subscriber *subscriber;
 	int64_t news;        /* when they were told last; CLOCK_MONOTONIC ns */
 	struct buffer bytes; /* of a record that is not whole yet */
 };
 
 struct tails {
-	struct audience *audience;
+	struct subscribers *subscribers;
 	struct event *turn;
 	GPtrArray *open; /* of struct tail */
 };
@@ -36,7 +36,7 @@ static void end(struct tail *tail)
 {
 	struct tails *tails = tail->tails;
 
-	audience_leave(tails->audience, tail->watcher);
+	subscribers_leave(tails->subscribers, tail->subscriber);
 	g_ptr_array_remove_fast(tails->open, tail);
 	if (!tails->open->len)
 		event_del(tails->turn);
@@ -76,7 +76,7 @@ static size_t whole(const struct buffer *bytes)
 static void add_news(struct tail *tail, struct evbuffer *chunk, int64_t now)
 {
 	struct tail_record record = {sizeof(struct tail_news), TAIL_NEWS};
-	struct tail_news news = {watcher_lost(tail->watcher)};
+	struct tail_news news = {subscriber_lost(tail->subscriber)};
 
 	if (now - tail->news < NEWS_NS)
 		return;
@@ -100,7 +100,7 @@ static void pass_on(struct tail *tail, size_t most, int64_t now)
 
 	if (waiting(tail) >= WAITING_MAX)
 		return;
-	watcher_take(tail->watcher, most, &tail->bytes);
+	subscriber_take(tail->subscriber, most, &tail->bytes);
 	size = whole(&tail->bytes);
 	chunk = evbuffer_new();
 	evbuffer_add(chunk, tail->bytes.data, size);
@@ -127,11 +127,11 @@ static void on_turn(evutil_socket_t fd, short what, void *data)
 		pass_on(g_ptr_array_index(tails->open, i - 1), TURN_BYTES / MAX(ready, 1), now);
 }
 
-struct tails *tails_create(struct event_base *base, struct audience *audience)
+struct tails *tails_create(struct event_base *base, struct subscribers *subscribers)
 {
 	struct tails *tails = g_new0(struct tails, 1);
 
-	tails->audience = audience;
+	tails->subscribers = subscribers;
 	tails->open = g_ptr_array_new();
 	tails->turn = event_new(base, -1, EV_PERSIST, on_turn, tails);
 	return tails;
@@ -141,20 +141,20 @@ const char *tails_answer(struct tails *tails, struct evhttp_request *request, co
 {
 	const struct timeval turn = clock_timeval(TURN_NS);
 	struct tail *tail;
-	struct watcher *watcher;
-	struct wish wish;
-	const char *wrong = wish_get(query, &wish);
+	struct subscriber *subscriber;
+	struct tail_filter filter;
+	const char *wrong = tail_filter_get(query, &filter);
 
 	if (wrong)
 		return wrong;
-	watcher = audience_join(tails->audience, &wish);
-	if (!watcher)
+	subscriber = subscribers_join(tails->subscribers, &filter);
+	if (!subscriber)
 		return "as many as may watch do already: end another `blkin tail` first";
 	tail = g_new0(struct tail, 1);
 	tail->tails = tails;
 	tail->request = request;
 	tail->connection = evhttp_request_get_connection(request);
-	tail->watcher = watcher;
+	tail->subscriber = subscriber;
 	if (!tails->open->len)
 		event_add(tails->turn, &turn);
 	g_ptr_array_add(tails->open, tail);

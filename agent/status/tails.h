@@ -10,12 +10,12 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "supervise/audience.h"
+#include "supervise/subscribers.h"
 
 struct tails;
 
-/* @audience is borrowed. */
-struct tails *tails_create(struct event_base *base, struct audience *audience);
+/* @subscribers is borrowed. */
+struct tails *tails_create(struct event_base *base, struct subscribers *subscribers);
 
 /* Begins an answer to @request; returns NULL, or why not, as a sentence without an end: it is to be answered
  * otherwise. */

@@ -10,22 +10,22 @@
 
 #include "handover/channel.h"
 #include "session/wellness.h"
-#include "supervise/blame.h"
 #include "supervise/canary.h"
 #include "supervise/child.h"
-#include "supervise/collector.h"
-#include "supervise/shown.h"
+#include "supervise/crashsuspects.h"
+#include "supervise/readerstatus.h"
+#include "supervise/supervisor.h"
 
-struct collector {
-	struct collector_options options;
+struct supervisor {
+	struct supervisor_options options;
 	bool user, own_relay, keeps; /* of the configuration */
 	pthread_t thread;
 	int wake; /* an eventfd: something was asked for */
 	_Atomic int64_t moved;
 	struct page *page;
 	int page_fd;
-	struct shown shown;
-	struct blame *suspects;
+	struct reader_status status;
+	struct crash_suspects *suspects;
 
 	pthread_mutex_t lock; /* guards what is asked for */
 	struct buffer config; /* as text */
@@ -47,7 +47,7 @@ struct collector {
 	bool misspoke;              /* it has sent what is no frame */
 	bool stop_told;             /* to this reader */
 	bool leave_told, left;      /* it is to make room for the next one, and does */
-	bool save;                  /* it asks for the books to be written */
+	bool save;                  /* it asks for the checkpoint to be written */
 	bool start_told;            /* the log has why none can be started */
 	struct batch spans, events; /* that are handed over */
 	struct buffer traits;       /* of the spans */
@@ -66,22 +66,22 @@ struct collector {
 /* requests.c */
 
 /* The latest time for a stop, CLOCK_MONOTONIC ns; 0: none is asked for. */
-int64_t requests_deadline(struct collector *collector);
+int64_t requests_deadline(struct supervisor *supervisor);
 
 /* Tells the reader what was asked for since the last time. */
-void requests_tell(struct collector *collector);
+void requests_tell(struct supervisor *supervisor);
 
 /* receive.c */
 
 /* Takes what the reader has sent; false if that is not as it should be. */
-bool receive_frames(struct collector *collector);
+bool receive_frames(struct supervisor *supervisor);
 
 /* succession.c */
 
 /* Starts a reader; if it cannot be, it is tried again later. */
-void succession_start(struct collector *collector);
+void succession_start(struct supervisor *supervisor);
 
 /* The reader is gone before its time, or is to go, within @patience_ns by itself. */
-void succession_end(struct collector *collector, int64_t patience_ns);
+void succession_end(struct supervisor *supervisor, int64_t patience_ns);
 
 #endif

@@ -3,66 +3,67 @@
 #include "base/clock.h"
 #include "supervise/inner.h"
 
-int64_t requests_deadline(struct collector *collector)
+int64_t requests_deadline(struct supervisor *supervisor)
 {
 	int64_t deadline;
 
-	pthread_mutex_lock(&collector->lock);
-	deadline = collector->stop_deadline;
-	pthread_mutex_unlock(&collector->lock);
+	pthread_mutex_lock(&supervisor->lock);
+	deadline = supervisor->stop_deadline;
+	pthread_mutex_unlock(&supervisor->lock);
 	return deadline;
 }
 
-static void tell_stop(struct collector *collector, int64_t left)
+static void tell_stop(struct supervisor *supervisor, int64_t left)
 {
 	struct buffer body = {0};
 
 	pack_u64(&body, (uint64_t)MAX(left, 1));
-	channel_post(&collector->channel, FRAME_STOP, &body);
+	channel_post(&supervisor->channel, FRAME_STOP, &body);
 	buffer_free(&body);
 }
 
-static void tell_settings(struct collector *collector)
+static void tell_settings(struct supervisor *supervisor)
 {
 	struct buffer body = {0};
 	bool configured;
 
-	pthread_mutex_lock(&collector->lock);
-	configured = collector->configured;
-	collector->configured = false;
-	settings_pack(&body, &collector->settings);
+	pthread_mutex_lock(&supervisor->lock);
+	configured = supervisor->configured;
+	supervisor->configured = false;
+	settings_pack(&body, &supervisor->settings);
 	/* what it had before still comes */
-	collector->channel.max = MAX(collector->channel.max, FRAME_MAX + 2 * collector->settings.max_pending);
-	pthread_mutex_unlock(&collector->lock);
+	supervisor->channel.max =
+		MAX(supervisor->channel.max, FRAME_MAX + 2 * supervisor->settings.max_pending);
+	pthread_mutex_unlock(&supervisor->lock);
 	if (configured)
-		channel_post(&collector->channel, FRAME_CONFIGURE, &body);
+		channel_post(&supervisor->channel, FRAME_CONFIGURE, &body);
 	buffer_free(&body);
 }
 
 /* One that was started since then has the configuration already. */
-static void tell_leave(struct collector *collector)
+static void tell_leave(struct supervisor *supervisor)
 {
 	bool renew;
 
-	pthread_mutex_lock(&collector->lock);
-	renew = collector->renew;
-	collector->renew = false;
-	pthread_mutex_unlock(&collector->lock);
-	if (!renew || collector->leave_told || collector->stop_told)
+	pthread_mutex_lock(&supervisor->lock);
+	renew = supervisor->renew;
+	supervisor->renew = false;
+	pthread_mutex_unlock(&supervisor->lock);
+	if (!renew || supervisor->leave_told || supervisor->stop_told)
 		return;
-	collector->leave_told = true;
-	channel_post(&collector->channel, FRAME_LEAVE, NULL);
+	supervisor->leave_told = true;
+	channel_post(&supervisor->channel, FRAME_LEAVE, NULL);
 }
 
-void requests_tell(struct collector *collector)
+void requests_tell(struct supervisor *supervisor)
 {
-	int64_t deadline = requests_deadline(collector);
+	int64_t deadline = requests_deadline(supervisor);
 
-	tell_settings(collector);
+	tell_settings(supervisor);
 	if (!deadline)
-		tell_leave(collector);
-	if (!deadline || collector->stop_told)
+		tell_leave(supervisor);
+	if (!deadline || supervisor->stop_told)
 		return;
-	collector->stop_told = true;
-	tell_stop(collector, deadline - clock_monotonic());
+	supervisor->stop_told = true;
+	tell_stop(supervisor, deadline - clock_monotonic());
 }

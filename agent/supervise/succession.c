@@ -18,41 +18,41 @@
 #define LOG_NS (60 * NS_PER_SECOND)
 
 /* If readers end soon by themselves, the next one is started later. */
-static void schedule(struct collector *collector, bool fault)
+static void schedule(struct supervisor *supervisor, bool fault)
 {
 	int64_t now = clock_monotonic();
-	bool soon = now - collector->child.started < (fault ? SOON_NS : AT_ONCE_NS);
+	bool soon = now - supervisor->child.started < (fault ? SOON_NS : AT_ONCE_NS);
 
-	collector->start_next = now;
-	if (soon && collector->failures)
-		collector->start_next += clock_backoff(RESTART_NS, collector->failures - 1, RESTART_MAX_NS);
-	collector->failures = soon ? collector->failures + 1 : 1;
+	supervisor->start_next = now;
+	if (soon && supervisor->failures)
+		supervisor->start_next += clock_backoff(RESTART_NS, supervisor->failures - 1, RESTART_MAX_NS);
+	supervisor->failures = soon ? supervisor->failures + 1 : 1;
 }
 
-static void log_end(struct collector *collector, const char *how)
+static void log_end(struct supervisor *supervisor, const char *how)
 {
 	int64_t now = clock_monotonic();
-	bool news = !collector->greeted && !collector->start_told;
+	bool news = !supervisor->greeted && !supervisor->start_told;
 
-	collector->start_told |= !collector->greeted;
-	if (!news && collector->logged && now - collector->logged < LOG_NS) {
-		collector->unlogged++;
+	supervisor->start_told |= !supervisor->greeted;
+	if (!news && supervisor->logged && now - supervisor->logged < LOG_NS) {
+		supervisor->unlogged++;
 		return;
 	}
-	if (collector->unlogged)
+	if (supervisor->unlogged)
 		log_warning("the process that reads the session %s, and %u more did in the last minute; "
 			    "another one continues",
-			how, collector->unlogged);
+			how, supervisor->unlogged);
 	else
 		log_warning("the process that reads the session %s; another one continues", how);
-	collector->logged = now;
-	collector->unlogged = 0;
+	supervisor->logged = now;
+	supervisor->unlogged = 0;
 }
 
-void succession_start(struct collector *collector)
+void succession_start(struct supervisor *supervisor)
 {
-	struct page *page = collector->page;
-	const struct buffer *place;
+	struct page *page = supervisor->page;
+	const struct buffer *position;
 	uint64_t number;
 	bool holds;
 	char error[256];
@@ -63,57 +63,58 @@ void succession_start(struct collector *collector)
 	atomic_store(&page->called, DAEMON_NONE);
 	atomic_store(&page->moved, clock_monotonic());
 	ring_reset(&page->ring);
-	collector->leave_told = collector->left = false;
-	collector->greeted = collector->stop_told = collector->misspoke = collector->finished = false;
-	pthread_mutex_lock(&collector->lock);
-	end = child_start(&collector->child, collector->page_fd, &collector->config, error, sizeof(error));
-	collector->configured = collector->renew = false;
-	pthread_mutex_unlock(&collector->lock);
+	supervisor->leave_told = supervisor->left = false;
+	supervisor->greeted = supervisor->stop_told = supervisor->misspoke = supervisor->finished = false;
+	pthread_mutex_lock(&supervisor->lock);
+	end = child_start(&supervisor->child, supervisor->page_fd, &supervisor->config, error, sizeof(error));
+	supervisor->configured = supervisor->renew = false;
+	pthread_mutex_unlock(&supervisor->lock);
 	if (end < 0) {
-		schedule(collector, true);
-		log_end(collector, error);
-		shown_ended(&collector->shown, false, error);
+		schedule(supervisor, true);
+		log_end(supervisor, error);
+		reader_status_ended(&supervisor->status, false, error);
 		return;
 	}
 	/* what it takes up may be more than what it may have pending from now on */
-	place = books_newest(collector->options.books, &number, &holds);
-	channel_init(&collector->channel, end, &page->ring,
-		FRAME_MAX + 2 * MAX(collector->settings.max_pending, place->size));
+	position = checkpoint_newest(supervisor->options.checkpoint, &number, &holds);
+	channel_init(&supervisor->channel, end, &page->ring,
+		FRAME_MAX + 2 * MAX(supervisor->settings.max_pending, position->size));
 }
 
 /* Whose fault it is */
-static void find_culprit(struct collector *collector)
+static void find_culprit(struct supervisor *supervisor)
 {
-	uint64_t alone = atomic_load(&collector->page->alone), user = alone - 1;
+	uint64_t alone = atomic_load(&supervisor->page->alone), user = alone - 1;
 
-	blame_died(collector->suspects, alone ? &user : NULL, atomic_load(&collector->page->live) != 0,
-		collector->child.killed && atomic_load(&collector->page->called) == DAEMON_RELAY);
+	crash_suspects_died(supervisor->suspects, alone ? &user : NULL,
+		atomic_load(&supervisor->page->live) != 0,
+		supervisor->child.killed && atomic_load(&supervisor->page->called) == DAEMON_RELAY);
 }
 
-void succession_end(struct collector *collector, int64_t patience_ns)
+void succession_end(struct supervisor *supervisor, int64_t patience_ns)
 {
 	char how[128], why[256];
-	bool greeted = collector->greeted;
-	enum child_end end = child_end(&collector->child, patience_ns, how, sizeof(how));
+	bool greeted = supervisor->greeted;
+	enum child_end end = child_end(&supervisor->child, patience_ns, how, sizeof(how));
 
-	if (collector->misspoke) {
+	if (supervisor->misspoke) {
 		snprintf(how, sizeof(how), "sent what the agent does not understand, and was killed");
 		end = CHILD_FAULT;
 	}
-	channel_free(&collector->channel);
+	channel_free(&supervisor->channel);
 	ledger_forget_pending();
-	atomic_store(&collector->page->called, DAEMON_NONE);
-	if (collector->finished || collector->ended)
+	atomic_store(&supervisor->page->called, DAEMON_NONE);
+	if (supervisor->finished || supervisor->ended)
 		return;
-	if (collector->left) {
-		collector->start_next = clock_monotonic();
+	if (supervisor->left) {
+		supervisor->start_next = clock_monotonic();
 		return;
 	}
 	ledger_add(READER_RESTARTS, 1);
-	if (end == CHILD_FAULT && greeted && !collector->misspoke)
-		find_culprit(collector);
-	schedule(collector, end == CHILD_FAULT);
+	if (end == CHILD_FAULT && greeted && !supervisor->misspoke)
+		find_culprit(supervisor);
+	schedule(supervisor, end == CHILD_FAULT);
 	snprintf(why, sizeof(why), "the process that reads the session %s; another one is started", how);
-	shown_ended(&collector->shown, greeted && collector->failures < FAILURES_MAX, why);
-	log_end(collector, how);
+	reader_status_ended(&supervisor->status, greeted && supervisor->failures < FAILURES_MAX, why);
+	log_end(supervisor, how);
 }

@@ -10,7 +10,7 @@
 #include "encode/zipkin.h"
 #include "queue/item.h"
 #include "spans/decode.h"
-#include "supervise/audience.h"
+#include "supervise/subscribers.h"
 
 #define PIECE (256 * 1024)
 /* A span is no larger. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The agent's spans as they come, over its control socket: its records (agent/supervise/audience.h) become
+/* The agent's spans as they come, over its control socket: its records (agent/supervise/subscribers.h) become
  * spans.
  */
 #ifndef LOOK_STREAM_H

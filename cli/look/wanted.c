@@ -38,9 +38,9 @@ bool wanted_trace(struct wanted *wanted, const char *text)
 	size_t size = strlen(text), low = size > 16 ? size - 16 : 0;
 	g_autofree char *high = g_strndup(text, low);
 
-	wanted->wish.trace = g_ascii_strtoull(text + low, NULL, 16);
+	wanted->filter.trace = g_ascii_strtoull(text + low, NULL, 16);
 	wanted->trace_high = g_ascii_strtoull(high, NULL, 16);
-	if (size <= 32 && is_hex(text) && wanted->wish.trace)
+	if (size <= 32 && is_hex(text) && wanted->filter.trace)
 		return true;
 	log_error("--trace takes a trace's id, of up to 32 hexadecimal digits, not %s", text);
 	return false;
@@ -77,15 +77,15 @@ static bool is_long(const struct span2 *span, int64_t ns)
 
 bool wanted_takes(const struct wanted *wanted, const struct span2 *span)
 {
-	const struct wish *wish = &wanted->wish;
+	const struct tail_filter *filter = &wanted->filter;
 	const char *service = span->local && span->local->service ? span->local->service : "";
 
-	if ((*wish->service && !wish_matches(wish->service, service)) ||
-		(*wish->name && !wish_matches(wish->name, span->name ? span->name : "")))
+	if ((*filter->service && !tail_filter_matches(filter->service, service)) ||
+		(*filter->name && !tail_filter_matches(filter->name, span->name ? span->name : "")))
 		return false;
-	if ((wish->errors && !wanted_has_error(span)) || !is_long(span, wish->min_duration))
+	if ((filter->errors && !wanted_has_error(span)) || !is_long(span, filter->min_duration))
 		return false;
-	if ((wish->trace && span->trace_id != wish->trace) ||
+	if ((filter->trace && span->trace_id != filter->trace) ||
 		(wanted->trace_high && span->trace_id_high != wanted->trace_high))
 		return false;
 	for (guint i = 0; wanted->tags && i < wanted->tags->len; i++)

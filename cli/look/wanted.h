@@ -8,10 +8,10 @@
 #include <glib.h>
 
 #include "status/trace/span2.h"
-#include "supervise/wish.h"
+#include "supervise/tailfilter.h"
 
 struct wanted {
-	struct wish wish;
+	struct tail_filter filter;
 	uint64_t trace_high; /* of a trace id of 128 bits */
 	GPtrArray *tags;     /* of "key=value" or "key", borrowed: the span has all of them */
 };

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "core/ledger.h"
-#include "output/books.h"
 #include "output/checkpoint.h"
+#include "output/checkpointfile.h"
 #include "queue/fanout.h"
 #include "reader/assemble/pipeline.h"
 #include "reader/progress.h"
@@ -27,7 +27,7 @@ static void on_wake(void *data)
 
 static void write_checkpoint(const uint8_t *data, size_t size)
 {
-	struct checkpoint *checkpoint;
+	struct checkpoint_file *checkpoint;
 	char error[512];
 	bool locked;
 
@@ -36,10 +36,10 @@ static void write_checkpoint(const uint8_t *data, size_t size)
 		g_free(fuzz_write("checkpoint.0", data + 1, size - 1));
 		return;
 	}
-	checkpoint = checkpoint_open(fuzz_folder(), &locked, error, sizeof(error));
+	checkpoint = checkpoint_file_open(fuzz_folder(), &locked, error, sizeof(error));
 	fuzz_hold(checkpoint != NULL, "a checkpoint can be opened");
-	fuzz_hold(checkpoint_write(checkpoint, data, size, false) == 0, "it can be written");
-	checkpoint_close(checkpoint);
+	fuzz_hold(checkpoint_file_write(checkpoint, data, size, false) == 0, "it can be written");
+	checkpoint_file_close(checkpoint);
 }
 
 static void hand(
@@ -51,24 +51,24 @@ static void hand(
 }
 
 /* What the reader makes of it. */
-static void take_up(const struct config *config, struct books *books, struct fanout *fanout)
+static void take_up(const struct config *config, struct checkpoint *kept, struct fanout *fanout)
 {
 	struct assembler_limits limits = pipeline_limits(config);
 	struct orders orders = {.lasting = true};
-	const struct buffer *place = books_newest(books, &orders.number, &orders.holds);
-	const struct buffer *before = books_reached(books);
+	const struct buffer *position = checkpoint_newest(kept, &orders.number, &orders.holds);
+	const struct buffer *before = checkpoint_reached(kept);
 	struct pipeline *pipeline =
 		pipeline_create(&limits, false, (struct pipeline_sink){.hand = hand, .data = fanout});
 	struct buffer reached = {0};
 	struct progress *progress;
 
-	orders.place = unpacker_of(place->data, place->size);
+	orders.position = unpacker_of(position->data, position->size);
 	orders.reached = unpacker_of(before->data, before->size);
 	progress = progress_create(config, pipeline, NULL, &orders);
 	if (progress_session(progress))
 		progress_end(progress);
 	progress_save_reached(progress, &reached);
-	books_reach(books, reached.data, reached.size);
+	checkpoint_reach(kept, reached.data, reached.size);
 	pipeline_flush(pipeline);
 	buffer_free(&reached);
 	progress_destroy(progress);
@@ -80,12 +80,12 @@ static void start(const struct config *config)
 {
 	struct outlet outlet = {.queue = queue, .limits = {KIND_SPANS, 100, 1 << 16, NS_PER_SECOND}};
 	struct fanout *fanout = fanout_create(outlets_create(&outlet, 1));
-	struct books *books = books_open(fuzz_folder(), fanout);
+	struct checkpoint *kept = checkpoint_open(fuzz_folder(), fanout);
 
-	fuzz_hold(books != NULL, "it starts with whatever is there");
-	take_up(config, books, fanout);
-	books_write(books, true);
-	books_close(books);
+	fuzz_hold(kept != NULL, "it starts with whatever is there");
+	take_up(config, kept, fanout);
+	checkpoint_write(kept, true);
+	checkpoint_close(kept);
 	fanout_destroy(fanout);
 }
 

@@ -48,26 +48,26 @@ enum outputs_answer outputs_discard(const struct outputs *outputs, const char *n
 	return strcmp(name, "default") == 0 ? OUTPUTS_DONE : OUTPUTS_NO_OUTPUT;
 }
 
-void collector_read_state(struct collector *collector, struct collector_state *state)
+void supervisor_read_state(struct supervisor *collector, struct supervisor_state *state)
 {
 	(void)collector;
 	memset(state, 0, sizeof(*state));
 	state->collecting = true;
 }
 
-void collector_read_canary(struct collector *collector, struct canary_state *state)
+void supervisor_read_canary(struct supervisor *collector, struct canary_state *state)
 {
 	(void)collector;
 	memset(state, 0, sizeof(*state));
 }
 
-int64_t collector_reader_progress(const struct collector *collector)
+int64_t supervisor_reader_progress(const struct supervisor *collector)
 {
 	(void)collector;
 	return 0;
 }
 
-unsigned collector_left_out(struct collector *collector, uint64_t *users, unsigned max)
+unsigned supervisor_left_out(struct supervisor *collector, uint64_t *users, unsigned max)
 {
 	(void)collector;
 	(void)users;
@@ -121,7 +121,7 @@ static void start(void)
 		.reload = &reload,
 		.statistics = statistics,
 		.monitor = monitor_create(statistics, &config),
-		.audience = audience_create()};
+		.subscribers = subscribers_create()};
 	http = http_create(base, &config, &source, &hopeless);
 	fuzz_hold(http != NULL, "it listens");
 }

@@ -158,7 +158,7 @@ START_TEST(known_by_their_identities)
 	ck_assert_uint_eq(write_lines("x2 e2 c3 a2"), 4);
 	stop_writer();
 	assert_files(false, "a1 b1 |c1 d1 |e1 |x1 ");
-	/* after a good end, too: whether that is in the books nobody knows */
+	/* after a good end, too: whether that is in the checkpoint nobody knows */
 	files_remove_lines();
 	start_writer(&with);
 	ck_assert_uint_eq(write_lines("x3 e3 y1"), 2);

@@ -6,8 +6,8 @@
 
 #include <glib/gstdio.h>
 
+#include "output/spool/spoolcounts.h"
 #include "output/spool/spoolfile.h"
-#include "output/spool/tally.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 #include "spool_walk.h"
@@ -206,14 +206,14 @@ enum { REMOVED, ALL_REMOVED, LOG_REMOVED, LOG_REPLACED, OTHER_SPOOL, COPY, CUT, 
 static int64_t do_while_open(int kind)
 {
 	g_autofree char *path = harm_path(harm_good, ""), *log = harm_path(harm_good, "-wal"),
-			*index = harm_path(harm_good, "-shm"), *tally = rig_path(harm_good, RIG_TALLY),
+			*index = harm_path(harm_good, "-shm"), *counts = rig_path(harm_good, RIG_TALLY),
 			*other = harm_path(harm_bad, "");
 
 	switch (kind) {
 	case ALL_REMOVED:
 		g_remove(log);
 		g_remove(index);
-		g_remove(tally);
+		g_remove(counts);
 		G_GNUC_FALLTHROUGH;
 	case REMOVED:
 		g_remove(path);
@@ -356,7 +356,7 @@ END_TEST
 /* Without a tally nothing is known of what was there, but what is there is used. */
 START_TEST(test_tally_gone_or_garbage)
 {
-	g_autofree char *tally = rig_path(harm_bad, RIG_TALLY), *path = harm_path(harm_bad, "");
+	g_autofree char *counts = rig_path(harm_bad, RIG_TALLY), *path = harm_path(harm_bad, "");
 	char garbage[200];
 	struct walk walk;
 
@@ -364,16 +364,16 @@ START_TEST(test_tally_gone_or_garbage)
 	harm_fill();
 	walk_good(&walk);
 	harm_copy();
-	g_remove(tally);
+	g_remove(counts);
 	harm_assert_survivors(BATCHES * SPANS, BATCHES * SPANS, "no tally", 0);
 	harm_copy();
-	g_file_set_contents(tally, garbage, sizeof(garbage), NULL);
+	g_file_set_contents(counts, garbage, sizeof(garbage), NULL);
 	harm_assert_survivors(BATCHES * SPANS, BATCHES * SPANS, "garbage for a tally", 0);
 	/* one batch damaged, and the book in the file tells how many there were */
 	harm_copy();
-	g_remove(tally);
+	g_remove(counts);
 	harm_flip(path, g_array_index(walk.needs, struct piece, 3).end - 1, 1);
-	harm_assert_survivors(BATCHES * SPANS, (BATCHES - 1) * SPANS, "no tally, and damage", 0);
+	harm_assert_survivors(BATCHES * SPANS, (BATCHES - 1) * SPANS, "no counts, and damage", 0);
 	walk_free(&walk);
 }
 END_TEST
@@ -393,7 +393,7 @@ START_TEST(test_tally_of_another_file)
 	rig_copy(from, to);
 	spool = rig_open(harm_good, 16 * MIB);
 	rig_fill(spool, 1000, 1, SPANS, 300);
-	/* what a power cut leaves: the file and its tally, without the log */
+	/* what a power cut leaves: the file and its counts, without the log */
 	harm_copy();
 	ck_assert_int_eq(truncate(wal, 0), 0);
 	other = rig_open(harm_bad, 16 * MIB);
@@ -410,12 +410,12 @@ START_TEST(test_tally_half_written)
 
 	harm_fill();
 	for (size_t slot = 0; slot < 2; slot++) {
-		struct tally before, after;
+		struct spool_counts before, after;
 
 		harm_copy();
-		ck_assert(tally_look(path, &before));
+		ck_assert(spool_counts_look(path, &before));
 		harm_flip(path, 64 * slot + 20, 4);
-		ck_assert(tally_look(path, &after));
+		ck_assert(spool_counts_look(path, &after));
 		ck_assert_uint_ge(after.sequence + 1, before.sequence);
 		harm_assert_survivors(BATCHES * SPANS, BATCHES * SPANS, "half a tally", (int64_t)slot);
 	}

@@ -126,7 +126,7 @@ START_TEST(test_list)
 	static const char *const outputs[] = {"west", "default", "east"};
 	g_autofree char *east = rig_path(harm_bad, "spool-east.db"),
 			*new = rig_path(harm_bad, "spool-east.db.new"),
-			*tally = rig_path(harm_bad, "spool-east.tally"),
+			*counts = rig_path(harm_bad, "spool-east.tally"),
 			*other = rig_path(harm_bad, "spool.txt");
 	struct spool *spools[3];
 	GPtrArray *list = spoollist_read(harm_bad);
@@ -146,7 +146,7 @@ START_TEST(test_list)
 	g_ptr_array_unref(list);
 	for (int i = 0; i < 3; i++)
 		spool_destroy(spools[i]);
-	ck_assert_int_eq(g_remove(tally), 0);
+	ck_assert_int_eq(g_remove(counts), 0);
 	list = spoollist_read(harm_bad);
 	assert_found(list, 1, "east", -1);
 	g_ptr_array_unref(list);

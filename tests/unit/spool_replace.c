@@ -192,12 +192,12 @@ END_TEST
 /* A power cut is to find a tally that is no older than a second of storing, at little cost. */
 START_TEST(test_tally_goes_to_the_disk)
 {
-	g_autofree char *tally = rig_path(harm_good, RIG_TALLY);
+	g_autofree char *counts = rig_path(harm_good, RIG_TALLY);
 	struct spool *spool = rig_open(harm_good, 16 * MIB);
 	int64_t end = clock_monotonic() + 1300 * NS_PER_MS;
 	struct stat status;
 
-	ck_assert_int_eq(stat(tally, &status), 0);
+	ck_assert_int_eq(stat(counts, &status), 0);
 	watched = status.st_ino;
 	for (int64_t first = 0; clock_monotonic() < end; first += SPANS) {
 		rig_fill(spool, first, 1, SPANS, 100);

@@ -6,8 +6,8 @@
 #include <glib/gstdio.h>
 
 #include "output/spool/refusedrow.h"
+#include "output/spool/spoolcounts.h"
 #include "output/spool/spoolfile.h"
-#include "output/spool/tally.h"
 #include "spool_harm.h"
 #include "spool_rig.h"
 
@@ -111,14 +111,14 @@ START_TEST(test_tally)
 {
 	g_autofree char *path = rig_path(harm_bad, RIG_TALLY);
 	struct spool_losses losses;
-	struct tally tally;
+	struct spool_counts counts;
 	struct spool *spool;
 
 	copy_fixture(false);
-	ck_assert(tally_look(path, &tally));
-	ck_assert_uint_eq(tally.sequence, 16);
-	ck_assert_int_eq(tally.batches, 7);
-	ck_assert_int_eq(tally.spans, LAST - FIRST + 1);
+	ck_assert(spool_counts_look(path, &counts));
+	ck_assert_uint_eq(counts.sequence, 16);
+	ck_assert_int_eq(counts.batches, 7);
+	ck_assert_int_eq(counts.spans, LAST - FIRST + 1);
 	spool = rig_open(harm_bad, 16 * MIB);
 	spool_take_losses(spool, &losses);
 	ck_assert_int_eq(losses.corrupt, IN_LOG);

@@ -1,273 +1,216 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The checkpoint's two files with every kind of damage, and their contents: positions, clock steps. */
+/* The checkpoint: which position holds, which is the newest, and what the next run finds. */
 #include <check.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <glib.h>
-
 #include "core/clocksteps.h"
+#include "fanout_rig.h"
 #include "output/checkpoint.h"
-#include "session/position.h"
-
 #include "run.h"
+#include "session/sessionid.h"
 
 static char folder[] = "/tmp/blkin-XXXXXX";
+static struct fanout *to;
 static struct checkpoint *checkpoint;
-static struct buffer data;
-static char error[512];
-
-static char *slot(int number)
-{
-	return g_strdup_printf("%s/checkpoint.%d", folder, number);
-}
-
-static void reopen(void)
-{
-	bool locked;
-
-	if (checkpoint)
-		checkpoint_close(checkpoint);
-	checkpoint = checkpoint_open(folder, &locked, error, sizeof(error));
-	ck_assert_msg(checkpoint != NULL, "%s", error);
-}
+static uint64_t number;
+static int64_t cost;
 
 static void setup(void)
 {
 	strcpy(folder + strlen(folder) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
-	error[0] = '\0';
-	reopen();
+	open_sides();
+	to = fanout_create(outlets_of(outlet_of(&one, 1, 1000), outlet_of(&other, 1, 1000)));
+	checkpoint = checkpoint_open(folder, to);
+	ck_assert_ptr_nonnull(checkpoint);
 }
 
 static void teardown(void)
 {
-	g_autofree char *first = slot(0), *second = slot(1);
+	g_autofree char *command = g_strconcat("rm -r ", folder, NULL);
 
 	checkpoint_close(checkpoint);
-	checkpoint = NULL;
-	buffer_free(&data);
-	unlink(first);
-	unlink(second);
-	ck_assert_int_eq(rmdir(folder), 0);
+	fanout_destroy(to);
+	close_sides();
+	ck_assert_int_eq(system(command), 0);
 }
 
-static void write_text(const char *text)
+static void offer(uint64_t which, const char *position)
 {
-	ck_assert_int_eq(checkpoint_write(checkpoint, text, strlen(text), false), 0);
+	checkpoint_offer(checkpoint, which, position, strlen(position));
 }
 
-static void expect(const char *text)
+static void assert_newest(uint64_t which, const char *position, bool holds)
 {
+	uint64_t is;
+	bool does;
+	const struct buffer *bytes = checkpoint_newest(checkpoint, &is, &does);
+
+	ck_assert_uint_eq(is, which);
+	ck_assert_int_eq(does, holds);
+	ck_assert_uint_eq(bytes->size, strlen(position));
+	ck_assert_int_eq(memcmp(bytes->data ? bytes->data : (const uint8_t *)"", position, bytes->size), 0);
+}
+
+static void reopen(void)
+{
+	checkpoint_close(checkpoint);
+	checkpoint = checkpoint_open(folder, to);
+	ck_assert_ptr_nonnull(checkpoint);
+}
+
+/* A reader may go on from a position that does not hold yet; the next run may not. */
+START_TEST(newest_and_holding)
+{
+	struct buffer reached = {0};
+	const struct clock_steps none = {.count = 0};
+
+	pack_u32(&reached, 0);
+	pack_u32(&reached, 0);
+	clock_steps_save(&none, &reached);
+	assert_newest(0, "", true);
+	ck_assert(!checkpoint_waiting(checkpoint));
+	checkpoint_reach(checkpoint, reached.data, reached.size);
+	offer(2, "first");
+	assert_newest(2, "first", false);
+	ck_assert(checkpoint_settle(checkpoint, &number, &cost));
+	ck_assert_uint_eq(number, 2);
+	assert_newest(2, "first", true);
+	add_to(to, 1, 30);
+	offer(3, "second");
+	add_to(to, 2, 30);
+	offer(4, "third");
+	offer(5, "fourth");
+	assert_newest(5, "fourth", false);
+	ck_assert(!checkpoint_settle(checkpoint, &number, &cost));
+	ck_assert(checkpoint_waiting(checkpoint));
+	send_next(one.queue);
+	send_next(other.queue);
+	ck_assert(checkpoint_settle(checkpoint, &number, &cost));
+	ck_assert_uint_eq(number, 3);
+	assert_newest(5, "fourth", false);
+	ck_assert(!checkpoint_settle(checkpoint, &number, &cost)); /* for the second span */
 	reopen();
-	ck_assert_int_eq(checkpoint_read(checkpoint, &data, error, sizeof(error)), CHECKPOINT_FOUND);
-	ck_assert_uint_eq(data.size, strlen(text));
-	ck_assert_mem_eq(data.data, text, data.size);
-}
-
-static void damage(int number, off_t at, char with)
-{
-	g_autofree char *path = slot(number);
-	int file = open(path, O_RDWR);
-
-	ck_assert_int_eq(pwrite(file, &with, 1, at), 1);
-	close(file);
-}
-
-START_TEST(the_last_one_counts)
-{
-	ck_assert_int_eq(checkpoint_read(checkpoint, &data, error, sizeof(error)), CHECKPOINT_NONE);
-	write_text("one");
-	expect("one");
-	for (int i = 0; i < 5; i++) {
-		write_text("two, which is longer");
-		expect("two, which is longer");
-		write_text("three");
-		expect("three");
-	}
-	ck_assert_int_eq(checkpoint_remove(checkpoint), 0);
-	ck_assert_int_eq(checkpoint_read(checkpoint, &data, error, sizeof(error)), CHECKPOINT_NONE);
-	write_text("four");
-	expect("four");
-}
-END_TEST
-
-/* Written in part at every length: the one before counts. */
-START_TEST(truncated)
-{
-	g_autofree char *path = slot(1);
-	struct stat stat;
-	int file;
-
-	write_text("one");
-	write_text("two");
-	file = open(path, O_RDWR);
-	ck_assert_int_eq(fstat(file, &stat), 0);
-	for (off_t size = stat.st_size - 1; size >= 0; size--) {
-		ck_assert_int_eq(ftruncate(file, size), 0);
-		expect("one");
-	}
-	close(file);
-}
-END_TEST
-
-/* Each byte of it flipped: the one before counts; of both: none does, and it says so. */
-START_TEST(flipped)
-{
-	g_autofree char *path = slot(1);
-	g_autofree char *whole = NULL;
-	gsize size;
-
-	write_text("one");
-	write_text("two");
-	ck_assert(g_file_get_contents(path, &whole, &size, NULL));
-	for (gsize i = 0; i < size; i++) {
-		damage(1, (off_t)i, (char)~whole[i]);
-		expect("one");
-		damage(1, (off_t)i, whole[i]);
-		expect("two");
-	}
-	damage(0, 40, 'x');
-	damage(1, (off_t)size - 1, 'x');
-	damage(0, 33, 'x');
+	assert_newest(1, "second", true);
+	ck_assert_uint_eq(checkpoint_reached(checkpoint)->size, reached.size);
+	send_next(one.queue);
+	send_next(other.queue);
+	checkpoint_forget(checkpoint);
 	reopen();
-	ck_assert_int_eq(checkpoint_read(checkpoint, &data, error, sizeof(error)), CHECKPOINT_BROKEN);
-	ck_assert_str_eq(error, "it is damaged");
-	write_text("three");
-	expect("three");
-}
-END_TEST
-
-START_TEST(of_another_version)
-{
-	write_text("one");
-	damage(0, 11, 2);
-	reopen();
-	ck_assert_int_eq(checkpoint_read(checkpoint, &data, error, sizeof(error)), CHECKPOINT_BROKEN);
-	ck_assert_str_eq(error, "its version is 2, and this agent's is 1");
-}
-END_TEST
-
-START_TEST(garbage)
-{
-	g_autofree char *first = slot(0), *second = slot(1);
-	char noise[4096];
-
-	for (size_t i = 0; i < sizeof(noise); i++)
-		noise[i] = (char)(i * 7919 >> 3);
-	ck_assert(g_file_set_contents(first, noise, sizeof(noise), NULL));
-	ck_assert(g_file_set_contents(second, "x", 1, NULL));
-	reopen();
-	ck_assert_int_eq(checkpoint_read(checkpoint, &data, error, sizeof(error)), CHECKPOINT_BROKEN);
-}
-END_TEST
-
-START_TEST(for_one_agent)
-{
-	struct checkpoint *other;
-	bool locked;
-
-	other = checkpoint_open(folder, &locked, error, sizeof(error));
-	ck_assert_ptr_null(other);
-	ck_assert(locked);
-	ck_assert_ptr_nonnull(strstr(error, "another blkin-agent runs"));
-	other = checkpoint_open("/proc/nowhere/blkin", &locked, error, sizeof(error));
-	ck_assert_ptr_null(other);
-	ck_assert(!locked);
-	ck_assert_ptr_nonnull(
-		strstr(error, "`state-directory` /proc/nowhere/blkin of [agent] cannot be used"));
-}
-END_TEST
-
-/* What version 0.1 wrote: tests/fixtures/spool-0.1/README. */
-START_TEST(of_version_0_1)
-{
-	for (int i = 0; i < 2; i++) {
-		g_autofree char *to = slot(i),
-				*from = g_strdup_printf(FIXTURES "/spool-0.1/checkpoint.%d", i);
-		g_autofree char *bytes = NULL;
-		gsize size;
-
-		ck_assert(g_file_get_contents(from, &bytes, &size, NULL));
-		ck_assert(g_file_set_contents(to, bytes, (gssize)size, NULL));
-	}
-	expect("the third");
-	write_text("the fourth");
-	expect("the fourth");
-	damage(1, 33, 'x');
-	expect("the third");
-}
-END_TEST
-
-/* Positions */
-
-static struct stream_key key_of(uint64_t number)
-{
-	return (struct stream_key){number / 4, number % 2 ? 64 : 32, number % 3, number};
-}
-
-START_TEST(positions_go_on)
-{
-	struct positions *positions = positions_create();
-	struct buffer done = {0}, reached = {0}, again = {0};
-
-	for (uint64_t i = 0; i < 50; i++) {
-		struct stream_key key = key_of(i);
-		struct position *position = positions_get(positions, &key);
-
-		position->done = (struct place){true, i % 2, 1000 + i, i, 7 * i};
-		position->discarded = i * i;
-		/* of every third, the run before had read more */
-		if (i % 3 == 0)
-			position->before = (struct place){true, true, 2000 + i, i + 1, 1};
-	}
-	positions_save(positions, false, &done);
-	positions_save(positions, true, &reached);
-	for (size_t size = 0; size < done.size; size++)
-		ck_assert(!positions_load(
-			positions, unpacker_of(done.data, size), unpacker_of(reached.data, reached.size)));
-	ck_assert_uint_eq(positions_count(positions), 0);
-	ck_assert(positions_load(
-		positions, unpacker_of(done.data, done.size), unpacker_of(reached.data, reached.size)));
-	for (uint64_t i = 0; i < 50; i++) {
-		struct stream_key key = key_of(i);
-		const struct position *position = positions_find(positions, &key);
-
-		ck_assert_uint_eq(position->done.begin, 1000 + i);
-		ck_assert_uint_eq(position->done.sequence, i);
-		ck_assert_uint_eq(position->done.events, 7 * i);
-		ck_assert_int_eq(position->done.ended, i % 2);
-		ck_assert_uint_eq(position->discarded, i * i);
-		ck_assert_uint_eq(position->before.begin, i % 3 == 0 ? 2000 + i : 1000 + i);
-		ck_assert_int_eq(place_is_before(&position->done, &position->before), i % 3 == 0);
-	}
-	positions_save(positions, true, &again);
-	ck_assert_uint_eq(again.size, reached.size);
-	ck_assert_mem_eq(again.data, reached.data, again.size);
-	buffer_free(&done);
+	assert_newest(0, "", true);
 	buffer_free(&reached);
-	buffer_free(&again);
-	positions_destroy(positions);
+}
+END_TEST
+
+/* Events read, and sessions that are over: as many of both. */
+static void reach(uint32_t count)
+{
+	const struct session_identity session = {.name = "over"};
+	const struct clock_steps none = {.count = 0};
+	struct buffer reached = {0};
+
+	pack_u32(&reached, 0);
+	pack_u32(&reached, count);
+	for (uint32_t i = 0; i < count; i++)
+		session_identity_save(&session, &reached);
+	clock_steps_save(&none, &reached);
+	checkpoint_reach(checkpoint, reached.data, reached.size);
+	buffer_free(&reached);
+	ledger_add(EVENTS_READ, 1);
+}
+
+static uint32_t reached(void)
+{
+	struct unpacker from =
+		unpacker_of(checkpoint_reached(checkpoint)->data, checkpoint_reached(checkpoint)->size);
+
+	unpack_u32(&from);
+	return unpack_u32(&from);
+}
+
+/* What the next run finds read: the ledger as it was saved counts on top of that of now. */
+static int64_t found_read(void)
+{
+	struct ledger before, after;
+
+	ledger_read(&before);
+	reopen();
+	ledger_read(&after);
+	return after.row[EVENTS_READ] - before.row[EVENTS_READ];
+}
+
+/* Whatever goes to an output, the next run knows that it was read; where to read from is another matter. */
+START_TEST(written_ahead)
+{
+	struct ledger rows;
+
+	reach(1);
+	offer(2, "first");
+	ck_assert(checkpoint_settle(checkpoint, &number, &cost));
+	reach(2);
+	add_to(to, 1, 30);
+	offer(3, "second");
+	reach(3); /* nothing goes out after that */
+	ledger_read(&rows);
+	ck_assert_int_eq(found_read(), rows.row[EVENTS_READ] - 1);
+	ck_assert_uint_eq(reached(), 2);
+	assert_newest(1, "first", true);
+	/* a checkpoint that is newer counts */
+	reach(4);
+	checkpoint_write(checkpoint, false);
+	reopen();
+	ck_assert_uint_eq(reached(), 4);
+	/* what is ahead of no checkpoint counts for nothing */
+	add_to(to, 1, 30);
+	checkpoint_forget(checkpoint);
+	reopen();
+	ck_assert_uint_eq(checkpoint_reached(checkpoint)->size, 0);
+	checkpoint_write(checkpoint, false);
+	reopen();
+	ck_assert_uint_eq(reached(), 0);
+}
+END_TEST
+
+/* Before anything was read there is nothing to read from, and that can be written, and read back. */
+START_TEST(nothing_yet)
+{
+	checkpoint_write(checkpoint, true);
+	reopen();
+	ck_assert_uint_gt(checkpoint_newest(checkpoint, &number, &(bool){false})->size, 0);
+	ck_assert_uint_eq(number, 1);
+}
+END_TEST
+
+START_TEST(two_agents)
+{
+	ck_assert_ptr_null(checkpoint_open(folder, to));
+	ck_assert(checkpoint_lasting(checkpoint));
+}
+END_TEST
+
+/* Without a folder they are kept in memory. */
+START_TEST(no_folder)
+{
+	struct checkpoint *kept = checkpoint_open("/proc/nowhere", to);
+
+	ck_assert_ptr_nonnull(kept);
+	ck_assert(!checkpoint_lasting(kept));
+	checkpoint_offer(kept, 2, "place", 5);
+	ck_assert(checkpoint_settle(kept, &number, &cost));
+	checkpoint_close(kept);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("checkpoint");
-	TCase *files = tcase_create("files"), *contents = tcase_create("contents");
+	TCase *cases = tcase_create("all");
 
-	tcase_add_checked_fixture(files, setup, teardown);
-	tcase_add_test(files, the_last_one_counts);
-	tcase_add_test(files, truncated);
-	tcase_add_test(files, flipped);
-	tcase_add_test(files, of_another_version);
-	tcase_add_test(files, garbage);
-	tcase_add_test(files, of_version_0_1);
-	tcase_add_test(files, for_one_agent);
-	suite_add_tcase(suite, files);
-	tcase_add_test(contents, positions_go_on);
-	suite_add_tcase(suite, contents);
-	return run_all(srunner_create(suite));
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, newest_and_holding);
+	tcase_add_test(cases, written_ahead);
+	tcase_add_test(cases, nothing_yet);
+	tcase_add_test(cases, two_agents);
+	tcase_add_test(cases, no_folder);
+	return run_cases("checkpoint", cases);
 }

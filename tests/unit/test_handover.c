@@ -311,7 +311,7 @@ START_TEST(orders)
 		      taken;
 	struct unpacker from;
 
-	given.place = unpacker_of("here", 4);
+	given.position = unpacker_of("here", 4);
 	given.suspects = g_array_new(FALSE, FALSE, sizeof(struct suspect));
 	g_array_append_val(given.suspects, suspect);
 	orders_pack(&out, &given);
@@ -321,7 +321,7 @@ START_TEST(orders)
 	ck_assert(taken.lasting && taken.alone && !taken.holds && !taken.user);
 	ck_assert_int_eq(taken.events, _i == 1);
 	ck_assert_uint_eq(taken.number, 9);
-	ck_assert_mem_eq(taken.place.at, "here", 4);
+	ck_assert_mem_eq(taken.position.at, "here", 4);
 	ck_assert_uint_eq(taken.suspects->len, 1);
 	ck_assert_uint_eq(g_array_index(taken.suspects, struct suspect, 0).user, 1001);
 	ck_assert_int_eq(g_array_index(taken.suspects, struct suspect, 0).wait, 30);

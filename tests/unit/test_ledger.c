@@ -13,7 +13,7 @@
 static struct account *first, *second;
 
 /* The node's rows and those of both accounts. */
-struct books {
+struct checkpoint {
 	struct ledger node;
 	struct account_rows account[2];
 };
@@ -24,29 +24,29 @@ static void setup(void)
 	second = account_open("second");
 }
 
-static void read_books(struct books *books)
+static void read_books(struct checkpoint *checkpoint)
 {
-	ledger_read_with(&books->node, (struct account *const[]){first, second}, books->account, 2);
+	ledger_read_with(&checkpoint->node, (struct account *const[]){first, second}, checkpoint->account, 2);
 }
 
-/* Posts the books, or takes them back. */
-static void post_books(const struct books *books, int sign)
+/* Posts the checkpoint, or takes them back. */
+static void post_books(const struct checkpoint *checkpoint, int sign)
 {
 	struct account_entry entries[2] = {{.account = first}, {.account = second}};
 	struct ledger change;
 
 	for (int i = 0; i < LEDGER_ROWS; i++)
-		change.row[i] = sign * books->node.row[i];
+		change.row[i] = sign * checkpoint->node.row[i];
 	for (int i = 0; i < ACCOUNT_ROWS; i++)
 		for (int n = 0; n < 2; n++)
-			entries[n].change.row[i] = sign * books->account[n].row[i];
+			entries[n].change.row[i] = sign * checkpoint->account[n].row[i];
 	ledger_post_with(&change, entries, 2);
 }
 
 static void assert_empty(void)
 {
-	static const struct books empty;
-	struct books now;
+	static const struct checkpoint empty;
+	struct checkpoint now;
 
 	read_books(&now);
 	ck_assert_mem_eq(&now.node, &empty.node, sizeof(now.node));
@@ -68,18 +68,18 @@ START_TEST(accounts_have_names)
 }
 END_TEST
 
-static void make_books(struct books *books)
+static void make_books(struct checkpoint *checkpoint)
 {
-	memset(books, 0, sizeof(*books));
+	memset(checkpoint, 0, sizeof(*checkpoint));
 	for (int i = 0; i < LEDGER_ROWS; i++)
-		books->node.row[i] = 1000 + i;
-	books->node.row[SPANS_MADE] = 1000000;
+		checkpoint->node.row[i] = 1000 + i;
+	checkpoint->node.row[SPANS_MADE] = 1000000;
 	for (int i = 0; i < ACCOUNT_ROWS; i++) {
-		books->account[0].row[i] = 2000 + i;
-		books->account[1].row[i] = 3000 + 7 * i;
+		checkpoint->account[0].row[i] = 2000 + i;
+		checkpoint->account[1].row[i] = 3000 + 7 * i;
 	}
 	for (int n = 0; n < 2; n++)
-		books->account[n].row[SPANS_TAKEN] = 900000 + n;
+		checkpoint->account[n].row[SPANS_TAKEN] = 900000 + n;
 }
 
 static void assert_account_goes_on(const struct account_rows *before, const struct account_rows *after)
@@ -101,13 +101,13 @@ static void assert_account_goes_on(const struct account_rows *before, const stru
 /* What is saved comes back, in whatever order the accounts are opened; what is under way is unmade. */
 START_TEST(goes_on)
 {
-	struct books books, after;
+	struct checkpoint checkpoint, after;
 	struct buffer saved = {0};
 
-	make_books(&books);
-	post_books(&books, 1);
+	make_books(&checkpoint);
+	post_books(&checkpoint, 1);
 	ledger_save(&saved);
-	post_books(&books, -1);
+	post_books(&checkpoint, -1);
 	for (size_t size = 0; size < saved.size; size++)
 		ck_assert(!ledger_load(unpacker_of(saved.data, size)));
 	assert_empty();
@@ -118,14 +118,14 @@ START_TEST(goes_on)
 		if (i == SPANS_PENDING)
 			ck_assert_int_eq(after.node.row[i], 0);
 		else if (i == SPANS_MADE)
-			ck_assert_int_eq(after.node.row[i], books.node.row[i] -
-								    books.node.row[SPANS_PENDING] -
-								    books.account[1].row[SPANS_QUEUED]);
+			ck_assert_int_eq(after.node.row[i], checkpoint.node.row[i] -
+								    checkpoint.node.row[SPANS_PENDING] -
+								    checkpoint.account[1].row[SPANS_QUEUED]);
 		else
-			ck_assert_msg(after.node.row[i] == books.node.row[i], "row %d is lost", i);
+			ck_assert_msg(after.node.row[i] == checkpoint.node.row[i], "row %d is lost", i);
 	}
 	for (int n = 0; n < 2; n++)
-		assert_account_goes_on(&books.account[n], &after.account[n]);
+		assert_account_goes_on(&checkpoint.account[n], &after.account[n]);
 	buffer_free(&saved);
 }
 END_TEST
@@ -133,16 +133,16 @@ END_TEST
 /* What a lane of events has queued is no span that would be made again. */
 START_TEST(queued_events_are_no_spans)
 {
-	struct books books = {.node.row = {[SPANS_MADE] = 100, [EVENTS_AS_JSON] = 80},
+	struct checkpoint checkpoint = {.node.row = {[SPANS_MADE] = 100, [EVENTS_AS_JSON] = 80},
 		.account = {{.row = {[SPANS_TAKEN] = 100, [SPANS_QUEUED] = 10, [SPANS_SENT] = 90}},
 			{.row = {[SPANS_TAKEN] = 80, [SPANS_QUEUED] = 50, [SPANS_SENT] = 30}}}};
 	struct buffer saved = {0};
-	struct books after;
+	struct checkpoint after;
 
 	second = account_open("default:events");
-	post_books(&books, 1);
+	post_books(&checkpoint, 1);
 	ledger_save(&saved);
-	post_books(&books, -1);
+	post_books(&checkpoint, -1);
 	load(&saved);
 	read_books(&after);
 	ck_assert_int_eq(after.node.row[SPANS_MADE], 90);
@@ -157,15 +157,15 @@ END_TEST
 /* Outputs queue different amounts: what the one that is behind most had is made again. */
 START_TEST(queued_amounts_differ)
 {
-	struct books books = {.node.row = {[SPANS_MADE] = 100, [SPANS_PENDING] = 5},
+	struct checkpoint checkpoint = {.node.row = {[SPANS_MADE] = 100, [SPANS_PENDING] = 5},
 		.account = {{.row = {[SPANS_TAKEN] = 95, [SPANS_QUEUED] = 10, [SPANS_SENT] = 85}},
 			{.row = {[SPANS_TAKEN] = 95, [SPANS_QUEUED] = 25, [SPANS_SENT] = 70}}}};
 	struct buffer saved = {0};
-	struct books after;
+	struct checkpoint after;
 
-	post_books(&books, 1);
+	post_books(&checkpoint, 1);
 	ledger_save(&saved);
-	post_books(&books, -1);
+	post_books(&checkpoint, -1);
 	load(&saved);
 	read_books(&after);
 	ck_assert_int_eq(after.node.row[SPANS_MADE], 100 - 5 - 25);
@@ -216,8 +216,8 @@ START_TEST(unknown_ones_are_left_out)
 		{"events_read", 70},
 		{"spans_made", 40},
 	};
-	struct books now, expected = {.node.row = {[EVENTS_READ] = 70, [SPANS_MADE] = 40},
-				  .account[1].row = {[SPANS_TAKEN] = 40, [SPANS_SENT] = 40}};
+	struct checkpoint now, expected = {.node.row = {[EVENTS_READ] = 70, [SPANS_MADE] = 40},
+				       .account[1].row = {[SPANS_TAKEN] = 40, [SPANS_SENT] = 40}};
 
 	load_rows(saved, G_N_ELEMENTS(saved));
 	read_books(&now);
@@ -251,7 +251,7 @@ START_TEST(of_version_0_1)
 		{"output_errors_connect", 9},
 	};
 	const int64_t *row;
-	struct books now;
+	struct checkpoint now;
 	int64_t sum = 0;
 
 	load_rows(saved, G_N_ELEMENTS(saved));
@@ -277,7 +277,7 @@ START_TEST(what_is_saved_can_be_loaded)
 	static const int64_t amounts[] = {INT64_MAX, INT64_MAX / 2, INT64_C(1) << 53, INT64_MIN};
 	struct ledger change = {.row = {[EVENTS_READ] = 7, [PACKETS_LOST] = amounts[_i]}};
 	struct buffer saved = {0};
-	struct books now;
+	struct checkpoint now;
 
 	for (int i = 0; i < 3; i++)
 		ledger_post(&change);
@@ -314,7 +314,7 @@ static void *post_many(void *data)
 START_TEST(snapshots_add_up)
 {
 	int running = 1, looks = 0;
-	struct books now;
+	struct checkpoint now;
 	pthread_t thread;
 
 	ck_assert_int_eq(pthread_create(&thread, NULL, post_many, &running), 0);
@@ -341,7 +341,7 @@ END_TEST
 START_TEST(latencies)
 {
 	static const int64_t events[] = {1000000000, 999000000, 400000000, -900000000000};
-	struct books now;
+	struct checkpoint now;
 	uint64_t spans = 0;
 
 	account_delivered(first, events, 4, 1000000000);

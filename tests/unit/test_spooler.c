@@ -15,7 +15,7 @@
 #include "run.h"
 #include "spooler_rig.h"
 
-/* When what waits is due: soon if a place in the books waits for it. */
+/* When what waits is due: soon if a place in the checkpoint waits for it. */
 START_TEST(test_due)
 {
 	struct backlog backlog = {.since = 3 * NS_PER_SECOND, .waiting_bytes = 1, .limit = QUEUE};
@@ -176,7 +176,7 @@ START_TEST(test_stop_stores_more_than_a_commit)
 }
 END_TEST
 
-/* What an agent left is in the books of the next one, and delivered by it. */
+/* What an agent left is in the counts of the next one, and delivered by it. */
 START_TEST(test_over_a_restart)
 {
 	start(64 * MIB, 100, 1);
@@ -215,8 +215,8 @@ static void spoil(const char *name)
 enum { GONE, SPOILT, OLDER_SNAPSHOT, HARMS };
 
 /*
- * The ledger knows of more than the spool has. If the spool's own books say that it has all, the rest was
- * delivered after the ledger's snapshot; without any they are lost.
+ * The ledger knows of more than the spool has. If the spool's own checkpoint say that it has all, the rest
+ * was delivered after the ledger's snapshot; without any they are lost.
  */
 START_TEST(test_less_than_the_ledger_knows)
 {

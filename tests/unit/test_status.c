@@ -188,7 +188,7 @@ END_TEST
 /* Nothing is collected: since when, in ms, and why; and whether that is found yet. */
 static const struct {
 	int64_t ms;
-	enum collector_reason reason;
+	enum supervisor_reason reason;
 	bool found;
 } pauses[] = {
 	{100, REASON_READER_ENDED, false},
@@ -200,8 +200,8 @@ static const struct {
 START_TEST(not_collecting)
 {
 	status.progress = clock_monotonic();
-	status.collector.since = clock_monotonic() - pauses[_i].ms * NS_PER_MS;
-	status.collector.reason = pauses[_i].reason;
+	status.supervisor.since = clock_monotonic() - pauses[_i].ms * NS_PER_MS;
+	status.supervisor.reason = pauses[_i].reason;
 	config.tracing_group[0] = '\0';
 	/* where LTTng does not run either, that is what is found */
 	ck_assert((finds("reader-ended") || finds("no-session") || finds("no-session-daemon")) ==
@@ -232,8 +232,8 @@ START_TEST(silent)
 	int64_t now = clock_monotonic(), last = silences[_i].last_event;
 
 	status.progress = now;
-	status.collector.collecting = true;
-	status.collector.since = now - 1000 * NS_PER_SECOND;
+	status.supervisor.collecting = true;
+	status.supervisor.since = now - 1000 * NS_PER_SECOND;
 	status.census = (struct census){
 		.known = true, .programs = silences[_i].programs, .blkin = silences[_i].blkin};
 	status.activity.programs = silences[_i].programs;
@@ -270,8 +270,8 @@ START_TEST(canary)
 	int64_t now = clock_monotonic(), last = canaries[_i].last_event;
 
 	status.progress = now;
-	status.collector.collecting = true;
-	status.collector.since = now - 1000 * NS_PER_SECOND;
+	status.supervisor.collecting = true;
+	status.supervisor.since = now - 1000 * NS_PER_SECOND;
 	status.census = (struct census){.known = true, .programs = 1, .blkin = 1};
 	status.activity.last_event = last ? now - last * NS_PER_SECOND : 0;
 	status.canary = (struct canary_state){.mood = canaries[_i].mood,
@@ -282,10 +282,10 @@ START_TEST(canary)
 	ck_assert(doctor_canary_is_lost(&status) == canaries[_i].found);
 	expect(canaries[_i].what);
 	/* whoever has said why is the one to be heard */
-	status.collector.reason = REASON_RELAY_STALLS;
+	status.supervisor.reason = REASON_RELAY_STALLS;
 	ck_assert(!finds(canaries[_i].code));
 	/* but that it is read from files is no reason */
-	status.collector.reason = REASON_UNREADABLE;
+	status.supervisor.reason = REASON_UNREADABLE;
 	ck_assert(finds(canaries[_i].code) == canaries[_i].found);
 }
 END_TEST
@@ -294,8 +294,8 @@ END_TEST
 START_TEST(waits_for_stopped)
 {
 	status.progress = clock_monotonic();
-	status.collector.reason = REASON_SESSION_DAEMON_WAITS;
-	snprintf(status.collector.error, sizeof(status.collector.error), "lttng-sessiond waits");
+	status.supervisor.reason = REASON_SESSION_DAEMON_WAITS;
+	snprintf(status.supervisor.error, sizeof(status.supervisor.error), "lttng-sessiond waits");
 	ck_assert(finds("program-stopped"));
 	expect("lttng-sessiond waits");
 	expect("`blkin status`, as root, names them");
@@ -303,8 +303,8 @@ START_TEST(waits_for_stopped)
 	ck_assert(finds("program-stopped") && !finds("lttng-hangs"));
 	expect("2 traced programs are stopped: a (1) of user 7, b (2) of user 7;");
 	expect(": that is why nothing is collected now");
-	status.collector.reason = REASON_NONE;
-	status.collector.collecting = true;
+	status.supervisor.reason = REASON_NONE;
+	status.supervisor.collecting = true;
 	status.census.stopped = 1;
 	ck_assert(finds("program-stopped"));
 	expect("it records nothing, and lttng-sessiond waits 5 s for each whenever the session begins or "
@@ -318,7 +318,7 @@ START_TEST(waits_to_be_registered)
 	int64_t now = clock_monotonic();
 
 	status.progress = now;
-	status.collector.collecting = true;
+	status.supervisor.collecting = true;
 	status.census.known = true;
 	status.activity.registering = 1;
 	status.activity.registering_since = now - 4 * NS_PER_SECOND;
@@ -337,7 +337,7 @@ START_TEST(waits_to_be_registered)
 	status.canary = (struct canary_state){.mood = CANARY_UNRECORDED, .since = now};
 	ck_assert(!finds("canary-unrecorded"));
 	/* one that hangs takes none, either */
-	status.collector.reason = REASON_SESSION_DAEMON_HANGS;
+	status.supervisor.reason = REASON_SESSION_DAEMON_HANGS;
 	ck_assert(finds("lttng-hangs") && !finds("registration-held"));
 }
 END_TEST

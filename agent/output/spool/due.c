@@ -12,8 +12,8 @@
 #define BUSY_NS (5 * NS_PER_SECOND)
 /* How long batches wait for a commit. */
 #define GROUP_NS (500 * NS_PER_MS)
-/* The same of both while a place in the books waits for them: what the other outputs get until it holds is
- * delivered a second time if the agent is killed. */
+/* The same of both while a place in the checkpoint waits for them: what the other outputs get until it holds
+ * is delivered a second time if the agent is killed. */
 #define MARKED_NS (50 * NS_PER_MS)
 
 /* When what has waited longest for a busy collector, which takes some in between, has waited long enough. */

@@ -17,7 +17,7 @@ struct salvage {
 	sqlite3 *from, *to;
 	sqlite3_stmt *select, *insert, *behind;
 	struct buffer times;
-	struct tally saved;
+	struct spool_counts saved;
 };
 
 /*
@@ -113,7 +113,7 @@ static int save_range(struct salvage *salvage, int64_t first, int64_t end)
 	return rc;
 }
 
-static int save_batches(struct salvage *salvage, const struct tally *wanted)
+static int save_batches(struct salvage *salvage, const struct spool_counts *wanted)
 {
 	int64_t first = ask(salvage->from, "SELECT min(id) FROM batch", wanted->first);
 	int64_t last = ask(salvage->from, "SELECT max(id) FROM batch", wanted->next - 1);
@@ -146,7 +146,7 @@ static void copy_refused(sqlite3 *from, sqlite3 *to)
 	sqlite3_finalize(insert);
 }
 
-static int save_all(struct salvage *salvage, const struct tally *wanted)
+static int save_all(struct salvage *salvage, const struct spool_counts *wanted)
 {
 	int damaged = SQLITE_OK, rc = SQLITE_OK;
 
@@ -165,7 +165,7 @@ static int save_all(struct salvage *salvage, const struct tally *wanted)
 	return rc;
 }
 
-int salvage_build(const char *path, const struct tally *wanted)
+int salvage_build(const char *path, const struct spool_counts *wanted)
 {
 	struct salvage salvage = {0};
 	int rc;

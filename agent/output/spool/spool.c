@@ -44,7 +44,7 @@ static int64_t pages_for(size_t bytes)
 }
 
 /* Deletes the oldest batches until @pages are free. */
-static int make_room(struct store *store, int64_t pages, struct tally *next, int64_t *evicted)
+static int make_room(struct store *store, int64_t pages, struct spool_counts *next, int64_t *evicted)
 {
 	struct spoolrow row;
 	int rc = SQLITE_OK;
@@ -67,7 +67,7 @@ static size_t row_bytes(const struct entry *entry)
 	return batch->spans.size + 12 * (size_t)batch->count + 200;
 }
 
-static int insert(struct store *store, struct entry *entry, struct tally *next)
+static int insert(struct store *store, struct entry *entry, struct spool_counts *next)
 {
 	int rc = spoolrow_bind(store->db.stmt[SPOOLDB_INSERT], next->next, entry, &store->times);
 
@@ -85,7 +85,7 @@ static bool is_left_out(struct store *store, const struct entry *entry, int64_t 
 	return entry_can_go_back(entry) && spooldb_room(&store->db, rc) < pages;
 }
 
-static int put_one(struct store *store, struct entry *entry, struct tally *next, int64_t *evicted)
+static int put_one(struct store *store, struct entry *entry, struct spool_counts *next, int64_t *evicted)
 {
 	int64_t pages = pages_for(row_bytes(entry));
 	int rc = SQLITE_OK;
@@ -99,7 +99,7 @@ static int put_one(struct store *store, struct entry *entry, struct tally *next,
 
 static int put(struct store *store, void *data)
 {
-	struct tally next = store->holds;
+	struct spool_counts next = store->holds;
 	int64_t evicted = 0;
 	uint64_t bytes = 0;
 	int rc;
@@ -175,7 +175,7 @@ struct deletion {
 static int delete_all(struct store *store, void *data)
 {
 	const struct deletion *deletion = data;
-	struct tally next = store->holds;
+	struct spool_counts next = store->holds;
 	struct spoolrow row;
 	int rc = spooldb_begin(&store->db, 0);
 
@@ -212,7 +212,7 @@ bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int6
 static int insert_refused(struct store *store, void *data)
 {
 	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_REFUSE];
-	struct tally next = store->holds;
+	struct spool_counts next = store->holds;
 	int64_t evicted = 0;
 	int rc = spooldb_begin(&store->db, REFUSED_SPAN_BYTES);
 
@@ -253,7 +253,7 @@ int64_t spool_end_under_way(struct spool *spool)
 
 static int try(struct store *store, void *data)
 {
-	struct tally next = store->holds;
+	struct spool_counts next = store->holds;
 
 	(void)data;
 	return store_commit(store, &next, spooldb_begin(&store->db, 1));

@@ -4,8 +4,9 @@
  *
  * It is bounded in bytes of disk, the log included; when it is full, the oldest batches are deleted. What is
  * stored survives a kill -9 at any moment, and a power cut as far as `sync` says. A file that is damaged, or
- * is not a spool, is set aside: what can be read of it is saved, and the rest is counted with the tally's
- * help. When the disk is full, read-only or broken, the calls fail; they may be tried again at any time.
+ * is not a spool, is set aside: what can be read of it is saved, and the rest is counted with the counts
+ * file's help. When the disk is full, read-only or broken, the calls fail; they may be tried again at any
+ * time.
  *
  * Belongs to one thread, which may wait for the disk.
  */

@@ -19,7 +19,7 @@
 #define FRAME (SPOOLFILE_PAGE + 24)
 /* The log, at most; it is moved into the file at half of it. */
 #define LOG_MAX (16 * MIB)
-/* For the log's index, the tally, and pages that trees split into. */
+/* For the log's index, the counts, and pages that trees split into. */
 #define SLACK (256 * KIB)
 /* Pages that an empty file may keep. */
 #define EMPTY_PAGES 256
@@ -212,7 +212,7 @@ int spooldb_begin(struct spooldb *db, uint64_t bytes)
 	return rc == SQLITE_OK ? sqlite3_exec(db->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) : rc;
 }
 
-int spooldb_end(struct spooldb *db, struct tally *book, int rc)
+int spooldb_end(struct spooldb *db, struct spool_counts *book, int rc)
 {
 	int64_t lowest = spooldb_number(db, SPOOLDB_LOWEST, &rc);
 
@@ -257,13 +257,13 @@ int64_t spooldb_room(struct spooldb *db, int *rc)
 	       spooldb_number(db, SPOOLDB_FREE_PAGES, rc);
 }
 
-int spooldb_count(struct spooldb *db, struct tally *found)
+int spooldb_count(struct spooldb *db, struct spool_counts *found)
 {
 	sqlite3_stmt *stmt;
 	struct spoolrow row;
 	int rc = SQLITE_OK;
 
-	*found = (struct tally){0};
+	*found = (struct spool_counts){0};
 	stmt = spoolfile_prepare(db->db, "SELECT " SPOOLROW_HEAD " FROM batch ORDER BY id", &rc);
 	while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		rc = spoolrow_read(stmt, &row) && row.id >= found->next ? SQLITE_OK : SQLITE_CORRUPT;

@@ -11,8 +11,8 @@
 
 #include <sqlite3.h>
 
+#include "output/spool/spoolcounts.h"
 #include "output/spool/spooltypes.h"
-#include "output/spool/tally.h"
 
 enum spooldb_statement {
 	SPOOLDB_PAGES,
@@ -78,7 +78,7 @@ int spooldb_begin(struct spooldb *db, uint64_t bytes);
  * Ends it with the file's new @book, whose `first` it sets: commits if @rc is good, and otherwise undoes
  * everything. Returns @rc, or why it could not be committed.
  */
-int spooldb_end(struct spooldb *db, struct tally *book, int rc);
+int spooldb_end(struct spooldb *db, struct spool_counts *book, int rc);
 
 /* Runs a statement that returns nothing, or a number. */
 int spooldb_step(struct spooldb *db, enum spooldb_statement which);
@@ -88,7 +88,7 @@ int64_t spooldb_number(struct spooldb *db, enum spooldb_statement which, int *rc
 int64_t spooldb_room(struct spooldb *db, int *rc);
 
 /* Adds up what is there; SQLITE_CORRUPT also if a row is not what was written. */
-int spooldb_count(struct spooldb *db, struct tally *found);
+int spooldb_count(struct spooldb *db, struct spool_counts *found);
 
 /* Whether there is a batch with this id. */
 bool spooldb_has(struct spooldb *db, int64_t id);

@@ -123,7 +123,7 @@ sqlite3_stmt *spoolfile_prepare(sqlite3 *db, const char *sql, int *rc)
 }
 
 /* Reads a row; SQLITE_DONE if it is not there. */
-static int read_row(sqlite3 *db, enum row which, struct tally *row)
+static int read_row(sqlite3 *db, enum row which, struct spool_counts *row)
 {
 	int rc = SQLITE_OK;
 	sqlite3_stmt *stmt = spoolfile_prepare(db,
@@ -134,7 +134,7 @@ static int read_row(sqlite3 *db, enum row which, struct tally *row)
 	sqlite3_bind_int(stmt, 1, which);
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
-		*row = (struct tally){
+		*row = (struct spool_counts){
 			.identity = (uint64_t)sqlite3_column_int64(stmt, 0),
 			.sequence = (uint64_t)sqlite3_column_int64(stmt, 1),
 			.first = sqlite3_column_int64(stmt, 2),
@@ -142,19 +142,19 @@ static int read_row(sqlite3 *db, enum row which, struct tally *row)
 			.batches = sqlite3_column_int64(stmt, 4),
 			.spans = sqlite3_column_int64(stmt, 5),
 		};
-		rc = sqlite3_column_int64(stmt, 6) == tally_sum(row) ? SQLITE_OK : SQLITE_CORRUPT;
+		rc = sqlite3_column_int64(stmt, 6) == spool_counts_sum(row) ? SQLITE_OK : SQLITE_CORRUPT;
 	}
 	sqlite3_finalize(stmt);
 	return rc;
 }
 
-static int write_row(sqlite3 *db, enum row which, const struct tally *row)
+static int write_row(sqlite3 *db, enum row which, const struct spool_counts *row)
 {
 	int rc = SQLITE_OK;
 	sqlite3_stmt *stmt =
 		spoolfile_prepare(db, "INSERT OR REPLACE INTO book VALUES(?,?,?,?,?,?,?,?)", &rc);
 	const int64_t values[] = {which, (int64_t)row->identity, (int64_t)row->sequence, row->first,
-		row->next, row->batches, row->spans, tally_sum(row)};
+		row->next, row->batches, row->spans, spool_counts_sum(row)};
 
 	for (int i = 0; i < (int)G_N_ELEMENTS(values) && rc == SQLITE_OK; i++)
 		rc = sqlite3_bind_int64(stmt, i + 1, values[i]);
@@ -164,7 +164,7 @@ static int write_row(sqlite3 *db, enum row which, const struct tally *row)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int spoolfile_read_book(sqlite3 *db, struct tally *book)
+int spoolfile_read_book(sqlite3 *db, struct spool_counts *book)
 {
 	int rc = read_row(db, BOOK, book);
 
@@ -173,7 +173,7 @@ int spoolfile_read_book(sqlite3 *db, struct tally *book)
 
 bool spoolfile_is(const char *path, uint64_t identity)
 {
-	struct tally book;
+	struct spool_counts book;
 	int rc;
 	sqlite3 *db = spoolfile_open(path, SQLITE_OPEN_READWRITE, &rc);
 	bool is;
@@ -186,12 +186,12 @@ bool spoolfile_is(const char *path, uint64_t identity)
 	return is;
 }
 
-int spoolfile_write_book(sqlite3 *db, const struct tally *book)
+int spoolfile_write_book(sqlite3 *db, const struct spool_counts *book)
 {
 	return write_row(db, BOOK, book);
 }
 
-int spoolfile_read_replaced(sqlite3 *db, struct tally *replaced, bool *found)
+int spoolfile_read_replaced(sqlite3 *db, struct spool_counts *replaced, bool *found)
 {
 	int rc = read_row(db, REPLACED, replaced);
 
@@ -206,7 +206,7 @@ int spoolfile_forget_replaced(sqlite3 *db)
 
 int spoolfile_read_discarded(sqlite3 *db, int64_t *spans)
 {
-	struct tally row = {0};
+	struct spool_counts row = {0};
 	int rc = read_row(db, DISCARDED, &row);
 
 	*spans = rc == SQLITE_OK ? row.spans : 0;
@@ -215,14 +215,14 @@ int spoolfile_read_discarded(sqlite3 *db, int64_t *spans)
 
 int spoolfile_write_discarded(sqlite3 *db, int64_t spans)
 {
-	return write_row(db, DISCARDED, &(struct tally){.spans = spans});
+	return write_row(db, DISCARDED, &(struct spool_counts){.spans = spans});
 }
 
-struct tally spoolfile_empty_book(const struct tally *wanted)
+struct spool_counts spoolfile_empty_book(const struct spool_counts *wanted)
 {
 	int64_t next = MAX(wanted->next, 1);
 
-	return (struct tally){
+	return (struct spool_counts){
 		.identity = (uint64_t)g_random_int() << 32 | g_random_int(),
 		.sequence = wanted->sequence + 1,
 		.first = next,
@@ -271,8 +271,8 @@ static int sync_file(const char *path)
 	return rc == 0 ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
-int spoolfile_end(
-	sqlite3 *db, const char *path, const struct tally *book, const struct tally *replaced, int rc)
+int spoolfile_end(sqlite3 *db, const char *path, const struct spool_counts *book,
+	const struct spool_counts *replaced, int rc)
 {
 	g_autofree char *name = beside(path, SPOOLNAME_NEW);
 	char sql[128];

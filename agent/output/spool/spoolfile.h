@@ -14,7 +14,7 @@
 
 #include <sqlite3.h>
 
-#include "output/spool/tally.h"
+#include "output/spool/spoolcounts.h"
 
 #define SPOOLFILE_APPLICATION 0x424c4b53 /* "BLKS" */
 #define SPOOLFILE_VERSION 1
@@ -39,14 +39,14 @@ sqlite3 *spoolfile_open(const char *path, int flags, int *rc);
 sqlite3_stmt *spoolfile_prepare(sqlite3 *db, const char *sql, int *rc);
 
 /* The book: the row that says what the file holds. */
-int spoolfile_read_book(sqlite3 *db, struct tally *book);
-int spoolfile_write_book(sqlite3 *db, const struct tally *book);
+int spoolfile_read_book(sqlite3 *db, struct spool_counts *book);
+int spoolfile_write_book(sqlite3 *db, const struct spool_counts *book);
 
 /*
  * A file that replaces another says what that one should have held (all 0: unknown), until the loss is
  * counted. @found says whether it does.
  */
-int spoolfile_read_replaced(sqlite3 *db, struct tally *replaced, bool *found);
+int spoolfile_read_replaced(sqlite3 *db, struct spool_counts *replaced, bool *found);
 int spoolfile_forget_replaced(sqlite3 *db);
 
 /* How many spans were ever discarded: 0 if the file does not say. */
@@ -54,7 +54,7 @@ int spoolfile_read_discarded(sqlite3 *db, int64_t *spans);
 int spoolfile_write_discarded(sqlite3 *db, int64_t spans);
 
 /* The book of a new, empty file that replaces one which should have held @wanted (all 0: unknown). */
-struct tally spoolfile_empty_book(const struct tally *wanted);
+struct spool_counts spoolfile_empty_book(const struct spool_counts *wanted);
 
 /* Starts a new file beside @path, with the tables and nothing in them. NULL with the code in @rc. */
 sqlite3 *spoolfile_begin(const char *path, int *rc);
@@ -63,8 +63,8 @@ sqlite3 *spoolfile_begin(const char *path, int *rc);
  * Completes it with @book, and with what the file that it replaces should have held, and closes it; removes
  * it if @rc is an error, or becomes one. Returns a code.
  */
-int spoolfile_end(
-	sqlite3 *db, const char *path, const struct tally *book, const struct tally *replaced, int rc);
+int spoolfile_end(sqlite3 *db, const char *path, const struct spool_counts *book,
+	const struct spool_counts *replaced, int rc);
 
 /* Renames the new file to @path. Returns false if that failed (errno). */
 bool spoolfile_adopt(const char *path);

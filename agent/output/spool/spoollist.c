@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "output/spool/spoolcounts.h"
 #include "output/spool/spoolfile.h"
 #include "output/spool/spoolname.h"
-#include "output/spool/tally.h"
 
 static void free_found(void *data)
 {
@@ -43,21 +43,21 @@ static void add(GPtrArray *list, const char *directory, const char *name)
 {
 	char *output = output_of(name);
 	struct spool_found *found;
-	g_autofree char *tally_path = NULL;
-	struct tally tally = {0};
+	g_autofree char *spool_counts_path = NULL;
+	struct spool_counts counts = {0};
 
 	if (!output || is_listed(list, output)) {
 		g_free(output);
 		return;
 	}
-	tally_path = spoolname_tally(directory, output);
+	spool_counts_path = spoolname_counts(directory, output);
 	found = g_new0(struct spool_found, 1);
 	found->output = output;
 	found->path = spoolname_spool(directory, output);
 	found->bytes = spoolfile_bytes(found->path);
-	found->counted = tally_look(tally_path, &tally);
-	found->batches = tally.batches;
-	found->spans = tally.spans;
+	found->counted = spool_counts_look(spool_counts_path, &counts);
+	found->batches = counts.batches;
+	found->spans = counts.spans;
 	g_ptr_array_add(list, found);
 }
 

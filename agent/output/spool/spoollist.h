@@ -15,7 +15,7 @@ struct spool_found {
 	char *output; /* its name */
 	char *path;
 	uint64_t bytes;         /* of disk */
-	bool counted;           /* its tally could be read: */
+	bool counted;           /* its counts could be read: */
 	int64_t batches, spans; /* what that says the spool holds */
 };
 

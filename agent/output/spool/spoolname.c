@@ -48,7 +48,7 @@ char *spoolname_spool(const char *directory, const char *output)
 	return path_of(directory, output, SPOOL);
 }
 
-char *spoolname_tally(const char *directory, const char *output)
+char *spoolname_counts(const char *directory, const char *output)
 {
 	return path_of(directory, output, TALLY);
 }

@@ -2,7 +2,7 @@
 /*
  * What a spool's files are called: each output has a spool of its own in the state directory.
  *
- *	output     the spool        its tally
+ *	output     the spool        its counts
  *	default    spool.db         spool.tally
  *	NAME       spool-NAME.db    spool-NAME.tally
  *
@@ -34,7 +34,7 @@ bool spoolname_is_good(const char *output);
 
 /* Paths in @directory; g_free. */
 char *spoolname_spool(const char *directory, const char *output);
-char *spoolname_tally(const char *directory, const char *output);
+char *spoolname_counts(const char *directory, const char *output);
 
 /* The output whose spool a file of this name is; NULL if it is none's. g_free. */
 char *spoolname_output(const char *file);

@@ -10,7 +10,7 @@
 #include "output/spool/spoolfile.h"
 #include "output/spool/spoolname.h"
 
-/* How often the tally is put on the disk: what is lost with the power after that is not known. */
+/* How often the counts is put on the disk: what is lost with the power after that is not known. */
 #define TALLY_SYNC_NS (1 * NS_PER_SECOND)
 
 void store_init(struct store *store, const struct spool_options *options)
@@ -18,17 +18,17 @@ void store_init(struct store *store, const struct spool_options *options)
 	memset(store, 0, sizeof(*store));
 	store->directory = options->directory;
 	spooldb_init(&store->db, options);
-	store->tally_path = spoolname_tally(options->directory, options->name);
-	store->tally.file = -1;
+	store->spool_counts_path = spoolname_counts(options->directory, options->name);
+	store->counts.file = -1;
 	store->under_way = g_array_new(FALSE, FALSE, sizeof(struct under_way));
 }
 
 void store_free(struct store *store)
 {
 	spooldb_free(&store->db);
-	tally_close(&store->tally);
+	spool_counts_close(&store->counts);
 	g_array_unref(store->under_way);
-	g_free(store->tally_path);
+	g_free(store->spool_counts_path);
 	buffer_free(&store->times);
 }
 
@@ -91,7 +91,7 @@ static int delete_below(struct store *store, int64_t first)
 	return spooldb_step(&store->db, SPOOLDB_DELETE_BELOW);
 }
 
-int store_commit(struct store *store, struct tally *next, int rc)
+int store_commit(struct store *store, struct spool_counts *next, int rc)
 {
 	int64_t now = clock_monotonic();
 	bool sync;
@@ -103,13 +103,13 @@ int store_commit(struct store *store, struct tally *next, int rc)
 	store->holds = *next;
 	sync = store->db.sync_full || now - store->synced_at >= TALLY_SYNC_NS;
 	/* If this fails, a later loss may not be counted in full: no reason to store nothing. */
-	tally_write(&store->tally, &store->holds, sync);
+	spool_counts_write(&store->counts, &store->holds, sync);
 	if (sync)
 		store->synced_at = now;
 	return SQLITE_OK;
 }
 
-static bool same(const struct tally *a, const struct tally *b)
+static bool same(const struct spool_counts *a, const struct spool_counts *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
@@ -118,11 +118,11 @@ static bool same(const struct tally *a, const struct tally *b)
  * Counts the rows of a file that is whole. If the book agrees, nothing is written; unless the file @replaces
  * another, whose losses are counted with this.
  */
-static int count_rows(struct store *store, const struct tally *book, bool replaces)
+static int count_rows(struct store *store, const struct spool_counts *book, bool replaces)
 {
-	const struct tally *expected = &store->expected;
+	const struct spool_counts *expected = &store->expected;
 	bool ours = expected->identity == book->identity;
-	struct tally found = {0};
+	struct spool_counts found = {0};
 	int rc = spooldb_begin(&store->db, 0);
 
 	if (rc == SQLITE_OK && ours && expected->sequence > book->sequence)
@@ -132,8 +132,8 @@ static int count_rows(struct store *store, const struct tally *book, bool replac
 	if (rc == SQLITE_OK && replaces)
 		rc = spoolfile_forget_replaced(store->db.db);
 	found.identity = book->identity;
-	/* Not below the tally's, or that of another file would go on being the newest. */
-	found.sequence = MAX(MAX(expected->sequence, store->tally.slots.number), book->sequence);
+	/* Not below the counts's, or that of another file would go on being the newest. */
+	found.sequence = MAX(MAX(expected->sequence, store->counts.slots.number), book->sequence);
 	found.next = MAX(book->next, MAX(found.next, expected->next));
 	if (!found.batches)
 		found.first = found.next;
@@ -145,7 +145,7 @@ static int count_rows(struct store *store, const struct tally *book, bool replac
 
 static int open_whole(struct store *store)
 {
-	struct tally book, replaced;
+	struct spool_counts book, replaced;
 	bool replaces = false;
 	int64_t discarded = 0, gone = 0;
 	int rc = spooldb_open(&store->db);
@@ -159,7 +159,7 @@ static int open_whole(struct store *store)
 	if (rc != SQLITE_OK)
 		return rc;
 	store->discarded = MAX(store->discarded, discarded);
-	/* The tally counts if it belongs to this file, and has its last commit. If it is of a file that
+	/* The counts counts if it belongs to this file, and has its last commit. If it is of a file that
 	 * somebody replaced, all that was in that one is lost. */
 	if (store->expecting && store->expected.identity != book.identity && !replaces)
 		gone = store->expected.spans;
@@ -171,9 +171,9 @@ static int open_whole(struct store *store)
 	return count_rows(store, &book, replaces);
 }
 
-static int make_empty(struct store *store, const struct tally *wanted)
+static int make_empty(struct store *store, const struct spool_counts *wanted)
 {
-	struct tally none = spoolfile_empty_book(wanted);
+	struct spool_counts none = spoolfile_empty_book(wanted);
 	int rc;
 	sqlite3 *db = spoolfile_begin(store->db.path, &rc);
 
@@ -187,8 +187,8 @@ static int make_empty(struct store *store, const struct tally *wanted)
  */
 static int replace(struct store *store, enum spoolfile_kind kind, char *aside, size_t size)
 {
-	static const struct tally unknown;
-	const struct tally *wanted = store->expecting ? &store->expected : &unknown;
+	static const struct spool_counts unknown;
+	const struct spool_counts *wanted = store->expecting ? &store->expected : &unknown;
 	int rc;
 
 	spooldb_close(&store->db, false);
@@ -243,19 +243,19 @@ static bool fail(struct store *store, int rc)
 static void expect(struct store *store)
 {
 	if (!store->expecting)
-		store->expecting = tally_read(&store->tally, &store->expected);
+		store->expecting = spool_counts_read(&store->counts, &store->expected);
 }
 
-/* Locks the spool, and finds the tally's place to write. */
-static bool open_tally(struct store *store)
+/* Locks the spool, and finds the counts's place to write. */
+static bool open_counts(struct store *store)
 {
-	struct tally ignored;
+	struct spool_counts ignored;
 
-	if (store->tally.file >= 0)
+	if (store->counts.file >= 0)
 		return true;
-	if (!tally_open(&store->tally, store->tally_path, store->error, sizeof(store->error)))
+	if (!spool_counts_open(&store->counts, store->spool_counts_path, store->error, sizeof(store->error)))
 		return false;
-	tally_read(&store->tally, &ignored);
+	spool_counts_read(&store->counts, &ignored);
 	return true;
 }
 
@@ -278,7 +278,7 @@ static bool open_file(struct store *store, const char *damage)
 	char why[128] = "";
 	int rc;
 
-	if (!open_tally(store))
+	if (!open_counts(store))
 		return false;
 	expect(store);
 	spoolfile_tidy(store->db.path);
@@ -319,7 +319,7 @@ static bool repair(struct store *store, bool gone)
 		spooldb_drop_log(&store->db, false);
 	else
 		spooldb_close(&store->db, false);
-	tally_close(&store->tally);
+	spool_counts_close(&store->counts);
 	return open_file(store, "it is damaged");
 }
 

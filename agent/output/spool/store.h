@@ -11,26 +11,26 @@
 
 #include <glib.h>
 
+#include "output/spool/spoolcounts.h"
 #include "output/spool/spooldb.h"
 #include "output/spool/spoolrow.h"
 #include "output/spool/spooltypes.h"
-#include "output/spool/tally.h"
 
 struct store {
 	const char *directory; /* borrowed */
 	struct spooldb db;
-	char *tally_path;
-	struct tally_file tally;
-	int64_t synced_at;        /* when the tally was last put on the disk */
-	struct tally holds;       /* what the file holds */
-	struct tally expected;    /* while a file is being opened or replaced: what it should hold */
-	bool expecting;           /* that is known */
-	bool was_open;            /* so the file has to be the one that `expected` is of */
-	GArray *under_way;        /* of struct under_way */
-	int64_t discarded;        /* spans, ever */
-	bool harmed;              /* by somebody, and what that cost is not counted yet */
-	struct spool_losses lost; /* until spool_take_losses */
-	struct buffer times;      /* of the row that is being stored */
+	char *spool_counts_path;
+	struct spool_counts_file counts;
+	int64_t synced_at;            /* when the counts was last put on the disk */
+	struct spool_counts holds;    /* what the file holds */
+	struct spool_counts expected; /* while a file is being opened or replaced: what it should hold */
+	bool expecting;               /* that is known */
+	bool was_open;                /* so the file has to be the one that `expected` is of */
+	GArray *under_way;            /* of struct under_way */
+	int64_t discarded;            /* spans, ever */
+	bool harmed;                  /* by somebody, and what that cost is not counted yet */
+	struct spool_losses lost;     /* until spool_take_losses */
+	struct buffer times;          /* of the row that is being stored */
 	char error[512];
 };
 
@@ -54,16 +54,16 @@ bool store_run(struct store *store, int (*work)(struct store *store, void *data)
 bool store_look(struct store *store);
 
 /* Ends what spooldb_begin began; the file then holds @next. */
-int store_commit(struct store *store, struct tally *next, int rc);
+int store_commit(struct store *store, struct spool_counts *next, int rc);
 
 /* The same for a commit in which @spans were discarded. */
-int store_commit_discarded(struct store *store, struct tally *next, int64_t spans, int rc);
+int store_commit_discarded(struct store *store, struct spool_counts *next, int64_t spans, int rc);
 
 /* The head of the first batch behind @after; SQLITE_DONE if there is none. */
 int store_read_head(struct store *store, int64_t after, struct spoolrow *row);
 
 /* Deletes it, in the file and in @next. */
-int store_delete_row(struct store *store, const struct spoolrow *row, struct tally *next);
+int store_delete_row(struct store *store, const struct spoolrow *row, struct spool_counts *next);
 
 /* A batch that was read, and is not deleted yet. As memory has it too, it is not lost with the file. */
 struct under_way {

@@ -16,7 +16,7 @@ int store_read_head(struct store *store, int64_t after, struct spoolrow *row)
 	return rc;
 }
 
-int store_delete_row(struct store *store, const struct spoolrow *row, struct tally *next)
+int store_delete_row(struct store *store, const struct spoolrow *row, struct spool_counts *next)
 {
 	int rc;
 
@@ -27,7 +27,7 @@ int store_delete_row(struct store *store, const struct spoolrow *row, struct tal
 	return rc;
 }
 
-int store_commit_discarded(struct store *store, struct tally *next, int64_t spans, int rc)
+int store_commit_discarded(struct store *store, struct spool_counts *next, int64_t spans, int rc)
 {
 	if (rc == SQLITE_OK && spans)
 		rc = spoolfile_write_discarded(store->db.db, store->discarded + spans);

@@ -19,7 +19,7 @@ bool spool_begin_sweep(struct spool *spool, struct spool_sweep *sweep, int64_t b
 }
 
 /* Looks at the next batch, and deletes it if it is to go. */
-static int sweep_one(struct store *store, struct spool_sweep *sweep, struct tally *next)
+static int sweep_one(struct store *store, struct spool_sweep *sweep, struct spool_counts *next)
 {
 	struct spoolrow row;
 	int rc = store_read_head(store, sweep->after, &row);
@@ -40,7 +40,7 @@ static int sweep_one(struct store *store, struct spool_sweep *sweep, struct tall
 static int sweep_some(struct store *store, void *data)
 {
 	struct spool_sweep *sweep = data, now = *sweep;
-	struct tally next = store->holds;
+	struct spool_counts next = store->holds;
 	int rc = spooldb_begin(&store->db, 0);
 
 	for (int looks = 0; rc == SQLITE_OK && !now.over && looks < SWEEP_LOOKS &&
@@ -79,7 +79,7 @@ int64_t spool_discarded(const struct spool *spool)
 
 static int write_discarded(struct store *store, void *data)
 {
-	struct tally next = store->holds;
+	struct spool_counts next = store->holds;
 	int64_t *spans = data;
 	int rc = spooldb_begin(&store->db, 0);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Some bad traces and a good one, as users of one session: whatever becomes of the bad ones, all of the good
- * one arrives, and the books add up.
+ * one arrives, and the checkpoint add up.
  */
 #ifndef TRACE_BATCH_H
 #define TRACE_BATCH_H

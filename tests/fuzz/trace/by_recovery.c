@@ -20,7 +20,7 @@
 #include "reader/progress.h"
 #include "reader/recover.h"
 #include "reader/users.h"
-#include "supervise/blame.h"
+#include "supervise/crashsuspects.h"
 #include "trace/witness.h"
 
 #define SESSION "blkin"
@@ -48,40 +48,40 @@ char *recovery_folder(const char *output)
 
 /* Where the reader tells the agent */
 
-bool desk_is_due(const struct desk *desk)
+bool agent_link_is_due(const struct agent_link *link)
 {
-	(void)desk;
+	(void)link;
 	return true;
 }
 
-void desk_tick(struct desk *desk, uint64_t moves)
+void agent_link_tick(struct agent_link *link, uint64_t moves)
 {
-	(void)desk;
+	(void)link;
 	(void)moves;
 }
 
-void desk_offer(struct desk *desk, uint64_t number, const struct buffer *place)
+void agent_link_offer(struct agent_link *link, uint64_t number, const struct buffer *place)
 {
-	(void)desk;
+	(void)link;
 	(void)number;
 	(void)place;
 }
 
-uint64_t desk_settled(const struct desk *desk, int64_t *cost)
+uint64_t agent_link_settled(const struct agent_link *link, int64_t *cost)
 {
-	(void)desk;
+	(void)link;
 	*cost = 0;
 	return 0;
 }
 
-void desk_save(struct desk *desk)
+void agent_link_save(struct agent_link *link)
 {
-	(void)desk;
+	(void)link;
 }
 
-void desk_well(struct desk *desk, uint64_t user)
+void agent_link_well(struct agent_link *link, uint64_t user)
 {
-	(void)desk;
+	(void)link;
 	(void)user;
 }
 
@@ -98,7 +98,7 @@ void runstate_alone(struct runstate *state, const uint64_t *user)
 }
 
 void runstate_collects_in_part(
-	struct runstate *state, const char *session, enum collector_reason reason, const char *error)
+	struct runstate *state, const char *session, enum supervisor_reason reason, const char *error)
 {
 	(void)state;
 	(void)session;
@@ -199,7 +199,7 @@ static void check_end(void)
 			witness->times[i]);
 }
 
-static bool run_reader(struct blame *blame)
+static bool run_reader(struct crash_suspects *crash)
 {
 	static GArray *suspects; /* LeakSanitizer does not look for pointers in shared memory */
 	uint64_t alone;
@@ -207,7 +207,7 @@ static bool run_reader(struct blame *blame)
 	bool done;
 
 	reading->orders = (struct orders){0};
-	blame_order(blame, &reading->orders);
+	crash_suspects_order(crash, &reading->orders);
 	suspects = reading->orders.suspects;
 	witness->alone = 0;
 	done = guard_run(&reading->guard, be_reader, reading, false, &how);
@@ -216,13 +216,13 @@ static bool run_reader(struct blame *blame)
 		"a reader %s", how);
 	alone = witness->alone - 1;
 	if (!done)
-		blame_died(blame, witness->alone ? &alone : NULL, false, false);
+		crash_suspects_died(crash, witness->alone ? &alone : NULL, false, false);
 	return done;
 }
 
 void recover_output(const char *output)
 {
-	struct blame *blame = blame_create();
+	struct crash_suspects *crash = crash_suspects_create();
 	struct config config;
 	unsigned readers = 1;
 
@@ -235,10 +235,10 @@ void recover_output(const char *output)
 	g_free(config.state_directory);
 	config.state_directory = g_strdup(fuzz_folder());
 	reading->config = &config;
-	while (!run_reader(blame) && readers < READERS_MAX)
+	while (!run_reader(crash) && readers < READERS_MAX)
 		readers++;
 	witness_hold(readers < READERS_MAX, "readers die for ever");
 	check_end();
 	config_free(&config);
-	blame_destroy(blame);
+	crash_suspects_destroy(crash);
 }

@@ -5,39 +5,39 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "supervise/shown.h"
+#include "supervise/readerstatus.h"
 
 #include "run.h"
 
 static struct page page;
-static struct shown shown;
-static struct collector_state seen;
+static struct reader_status shown;
+static struct supervisor_state seen;
 
 static void setup(void)
 {
 	page = (struct page){0};
-	shown_init(&shown, &page);
+	reader_status_init(&shown, &page);
 }
 
 static void teardown(void)
 {
-	shown_free(&shown);
+	reader_status_free(&shown);
 }
 
-static void check_state(bool collecting, enum collector_reason reason, const char *error)
+static void check_state(bool collecting, enum supervisor_reason reason, const char *error)
 {
-	shown_read(&shown, &seen);
+	reader_status_read(&shown, &seen);
 	ck_assert_int_eq(seen.collecting, collecting);
 	ck_assert_int_eq(seen.reason, reason);
 	ck_assert_str_eq(seen.error, error);
 }
 
-static void report(int kind, enum collector_reason reason, const char *text)
+static void report(int kind, enum supervisor_reason reason, const char *text)
 {
 	struct report said = {.kind = kind, .session = "blkin", .problem.reason = reason};
 
 	g_strlcpy(said.problem.text, text, sizeof(said.problem.text));
-	shown_report(&shown, &said);
+	reader_status_report(&shown, &said);
 }
 
 START_TEST(reason_goes_with_the_sentence)
@@ -61,21 +61,21 @@ START_TEST(since_when)
 	int64_t since;
 
 	report(REPORT_COLLECTS, REASON_NONE, "");
-	shown_read(&shown, &seen);
+	reader_status_read(&shown, &seen);
 	since = seen.since;
 	g_usleep(2000);
 	report(REPORT_COLLECTS, REASON_NONE, "");
-	shown_read(&shown, &seen);
+	reader_status_read(&shown, &seen);
 	ck_assert_int_eq(seen.since, since);
 	report(REPORT_WAITS, REASON_SESSION_LOST, "gone");
-	shown_read(&shown, &seen);
+	reader_status_read(&shown, &seen);
 	ck_assert_int_gt(seen.since, since);
 }
 END_TEST
 
 static const struct {
 	enum lttng_daemon daemon;
-	enum collector_reason reason;
+	enum supervisor_reason reason;
 } hung[] = {{DAEMON_RELAY, REASON_RELAY_HANGS}, {DAEMON_SESSION, REASON_SESSION_DAEMON_HANGS}};
 
 /* Whatever the reader said last, it waits for a daemon now. */
@@ -86,7 +86,7 @@ START_TEST(daemon_hangs)
 	page.moved = clock_monotonic();
 	check_state(true, REASON_NONE, "");
 	page.moved -= 6 * NS_PER_SECOND;
-	shown_read(&shown, &seen);
+	reader_status_read(&shown, &seen);
 	ck_assert(!seen.collecting);
 	ck_assert_int_eq(seen.reason, hung[_i].reason);
 	page.called = DAEMON_NONE;
@@ -102,14 +102,14 @@ START_TEST(session_daemon_waits)
 	report(REPORT_COLLECTS, REASON_NONE, "");
 	page.called = DAEMON_SESSION;
 	page.moved = clock_monotonic() - 6 * NS_PER_SECOND;
-	shown_daemons(&shown, &healths);
-	shown_read(&shown, &seen);
+	reader_status_daemons(&shown, &healths);
+	reader_status_read(&shown, &seen);
 	ck_assert(!seen.collecting);
 	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_WAITS);
 	ck_assert_ptr_nonnull(strstr(seen.error, "waits for programs that do not answer"));
 	healths.consumer.silent = clock_monotonic() - 3 * NS_PER_SECOND;
-	shown_daemons(&shown, &healths);
-	shown_read(&shown, &seen);
+	reader_status_daemons(&shown, &healths);
+	reader_status_read(&shown, &seen);
 	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_HANGS);
 	page.called = DAEMON_NONE;
 	check_state(true, REASON_NONE, "");
@@ -129,31 +129,31 @@ START_TEST(daemon_is_silent)
 	struct daemons_health healths = {.session = silent()};
 
 	report(REPORT_COLLECTS, REASON_NONE, "");
-	shown_daemons(&shown, &healths);
-	shown_read(&shown, &seen);
+	reader_status_daemons(&shown, &healths);
+	reader_status_read(&shown, &seen);
 	ck_assert(!seen.collecting);
 	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_HANGS);
 	healths.consumer = silent();
 	page.called = DAEMON_SESSION;
 	page.moved = clock_monotonic() - 6 * NS_PER_SECOND;
-	shown_daemons(&shown, &healths);
-	shown_read(&shown, &seen);
+	reader_status_daemons(&shown, &healths);
+	reader_status_read(&shown, &seen);
 	ck_assert_int_eq(seen.reason, REASON_CONSUMER_HANGS);
 	page.called = DAEMON_NONE;
 	healths = (struct daemons_health){0};
-	shown_daemons(&shown, &healths);
+	reader_status_daemons(&shown, &healths);
 	check_state(true, REASON_NONE, "");
 	/* where nothing comes, that is known sooner */
 	healths.session.silent = clock_monotonic() - 3 * NS_PER_SECOND;
-	shown_daemons(&shown, &healths);
+	reader_status_daemons(&shown, &healths);
 	check_state(true, REASON_NONE, "");
 	report(REPORT_WAITS, REASON_CONSUMER_STILL, "nothing comes");
-	shown_daemons(&shown, &healths);
-	shown_read(&shown, &seen);
+	reader_status_daemons(&shown, &healths);
+	reader_status_read(&shown, &seen);
 	ck_assert_int_eq(seen.reason, REASON_SESSION_DAEMON_HANGS);
 	report(REPORT_COLLECTS, REASON_NONE, "");
 	healths.session.silent = clock_monotonic(); /* was asked just now */
-	shown_daemons(&shown, &healths);
+	reader_status_daemons(&shown, &healths);
 	check_state(true, REASON_NONE, "");
 }
 END_TEST
@@ -163,11 +163,11 @@ START_TEST(consumer_is_gone)
 {
 	struct daemons_health healths = {.consumer.gone = true};
 
-	shown_daemons(&shown, &healths);
+	reader_status_daemons(&shown, &healths);
 	report(REPORT_WAITS, REASON_NO_RELAY, "no relay");
 	check_state(false, REASON_NO_RELAY, "no relay");
 	report(REPORT_WAITS, REASON_LTTNG_FAILED, "fatal error");
-	shown_read(&shown, &seen);
+	reader_status_read(&shown, &seen);
 	ck_assert_int_eq(seen.reason, REASON_CONSUMER_GONE);
 	report(REPORT_COLLECTS, REASON_NONE, "");
 	check_state(true, REASON_NONE, "");
@@ -179,19 +179,19 @@ START_TEST(reader_ends)
 {
 	int64_t since;
 
-	shown_ended(&shown, true, "died");
+	reader_status_ended(&shown, true, "died");
 	check_state(false, REASON_STARTING, "");
 	report(REPORT_COLLECTS, REASON_NONE, "");
-	shown_read(&shown, &seen);
+	reader_status_read(&shown, &seen);
 	since = seen.since;
 	g_usleep(2000);
-	shown_ended(&shown, true, "died");
+	reader_status_ended(&shown, true, "died");
 	check_state(true, REASON_READER_ENDED, "died");
 	ck_assert_str_eq(seen.session, "blkin");
 	report(REPORT_COLLECTS, REASON_NONE, "");
 	check_state(true, REASON_NONE, "");
 	ck_assert_int_eq(seen.since, since);
-	shown_ended(&shown, false, "no program");
+	reader_status_ended(&shown, false, "no program");
 	check_state(false, REASON_NO_READER, "no program");
 }
 END_TEST

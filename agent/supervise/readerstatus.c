@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "supervise/shown.h"
+#include "supervise/readerstatus.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,36 +17,36 @@
 /* Where nothing comes, one that has not answered for this long is why. */
 #define WHY_NS (2 * NS_PER_SECOND)
 
-void shown_init(struct shown *shown, const struct page *page)
+void reader_status_init(struct reader_status *status, const struct page *page)
 {
-	memset(shown, 0, sizeof(*shown));
-	shown->page = page;
-	shown->state.since = clock_monotonic();
-	shown->state.reason = REASON_STARTING;
-	pthread_mutex_init(&shown->lock, NULL);
+	memset(status, 0, sizeof(*status));
+	status->page = page;
+	status->state.since = clock_monotonic();
+	status->state.reason = REASON_STARTING;
+	pthread_mutex_init(&status->lock, NULL);
 }
 
-void shown_free(struct shown *shown)
+void reader_status_free(struct reader_status *status)
 {
-	pthread_mutex_destroy(&shown->lock);
+	pthread_mutex_destroy(&status->lock);
 }
 
-static int64_t unmoved(const struct shown *shown)
+static int64_t unmoved(const struct reader_status *status)
 {
-	return clock_monotonic() - atomic_load_explicit(&shown->page->moved, memory_order_relaxed);
+	return clock_monotonic() - atomic_load_explicit(&status->page->moved, memory_order_relaxed);
 }
 
-static uint32_t called(const struct shown *shown)
+static uint32_t called(const struct reader_status *status)
 {
-	return atomic_load_explicit(&shown->page->called, memory_order_relaxed);
+	return atomic_load_explicit(&status->page->called, memory_order_relaxed);
 }
 
 /* These are called with the lock held */
 
 /* Nothing is collected. Returns whether that is worth a line in the log. */
-static bool wait_for(struct shown *shown, enum collector_reason reason, const char *error)
+static bool wait_for(struct reader_status *status, enum supervisor_reason reason, const char *error)
 {
-	struct collector_state *state = &shown->state;
+	struct supervisor_state *state = &status->state;
 	int64_t now = clock_monotonic();
 	bool begins = state->collecting || !state->error[0], news;
 
@@ -55,24 +55,24 @@ static bool wait_for(struct shown *shown, enum collector_reason reason, const ch
 	state->collecting = false;
 	state->reason = reason;
 	if (strcmp(state->error, error) != 0) {
-		shown->reason_since = now;
-		shown->reason_logged = false;
+		status->reason_since = now;
+		status->reason_logged = false;
 		g_strlcpy(state->error, error, sizeof(state->error));
 	}
-	news = !shown->reason_logged && (begins || now - shown->reason_since >= LASTING_NS);
-	shown->reason_logged |= news;
+	news = !status->reason_logged && (begins || now - status->reason_since >= LASTING_NS);
+	status->reason_logged |= news;
 	return news;
 }
 
-static void collect(struct shown *shown, const struct report *report)
+static void collect(struct reader_status *status, const struct report *report)
 {
-	struct collector_state *state = &shown->state;
+	struct supervisor_state *state = &status->state;
 	bool again = state->error[0] != '\0', on = state->collecting && !again;
 	/* what one user's programs did was logged when it began, or is over, and may come back for ever */
 	bool in_part = again && state->collecting &&
 		       (state->reason == REASON_LEFT_OUT || state->reason == REASON_STREAM_STUCK);
 	bool quiet = in_part ||
-		     (shown->ended && state->collecting && clock_monotonic() - shown->ended < LASTING_NS);
+		     (status->ended && state->collecting && clock_monotonic() - status->ended < LASTING_NS);
 	int64_t now = clock_monotonic(), away = now - state->since;
 
 	if (!on && !quiet)
@@ -92,9 +92,9 @@ static void collect(struct shown *shown, const struct report *report)
 }
 
 static void collect_in_part(
-	struct shown *shown, enum collector_reason reason, const char *session, const char *error)
+	struct reader_status *status, enum supervisor_reason reason, const char *session, const char *error)
 {
-	struct collector_state *state = &shown->state;
+	struct supervisor_state *state = &status->state;
 
 	if (!state->collecting)
 		state->since = clock_monotonic();
@@ -106,20 +106,20 @@ static void collect_in_part(
 
 /* Whoever reports */
 
-void shown_report(struct shown *shown, const struct report *report)
+void reader_status_report(struct reader_status *status, const struct report *report)
 {
 	const char *error = report->problem.text;
 	bool news = false;
 
-	pthread_mutex_lock(&shown->lock);
+	pthread_mutex_lock(&status->lock);
 	if (report->kind == REPORT_WAITS)
-		news = wait_for(shown, report->problem.reason, error);
+		news = wait_for(status, report->problem.reason, error);
 	else if (report->kind == REPORT_COLLECTS)
-		collect(shown, report);
+		collect(status, report);
 	else
-		collect_in_part(shown, report->problem.reason, report->session, error);
-	shown->ended = 0;
-	pthread_mutex_unlock(&shown->lock);
+		collect_in_part(status, report->problem.reason, report->session, error);
+	status->ended = 0;
+	pthread_mutex_unlock(&status->lock);
 	if (news)
 		log_warning("not collecting: %s; the agent keeps trying", error);
 }
@@ -132,49 +132,49 @@ static void log_omission(const struct problem *was, const struct problem *is, co
 		log_info("nothing that %s asks for is left out any more", section);
 }
 
-void shown_omissions(struct shown *shown, const struct omissions *omissions)
+void reader_status_omissions(struct reader_status *status, const struct omissions *omissions)
 {
 	struct omissions was;
 
-	pthread_mutex_lock(&shown->lock);
-	was = shown->state.omissions;
-	shown->state.omissions = *omissions;
-	pthread_mutex_unlock(&shown->lock);
+	pthread_mutex_lock(&status->lock);
+	was = status->state.omissions;
+	status->state.omissions = *omissions;
+	pthread_mutex_unlock(&status->lock);
 	log_omission(&was.events, &omissions->events, "[events]");
 	log_omission(&was.kernel, &omissions->kernel, "[kernel]");
 }
 
-void shown_buffers(struct shown *shown, const struct user_buffers *buffers)
+void reader_status_buffers(struct reader_status *status, const struct user_buffers *buffers)
 {
-	pthread_mutex_lock(&shown->lock);
-	shown->state.buffers = *buffers;
-	pthread_mutex_unlock(&shown->lock);
+	pthread_mutex_lock(&status->lock);
+	status->state.buffers = *buffers;
+	pthread_mutex_unlock(&status->lock);
 }
 
-void shown_misuse(struct shown *shown, enum misuse_kind kind, const struct misuse *misuse)
+void reader_status_misuse(struct reader_status *status, enum misuse_kind kind, const struct misuse *misuse)
 {
-	struct misuse_state *state = &shown->state.misuses[kind];
+	struct misuse_state *state = &status->state.misuses[kind];
 
-	pthread_mutex_lock(&shown->lock);
+	pthread_mutex_lock(&status->lock);
 	state->at = clock_monotonic();
 	state->is = *misuse;
 	words_clean(state->is.service, strlen(state->is.service));
 	words_clean(state->is.span, strlen(state->is.span));
 	words_clean(state->is.what, strlen(state->is.what));
-	pthread_mutex_unlock(&shown->lock);
+	pthread_mutex_unlock(&status->lock);
 }
 
-void shown_ended(struct shown *shown, bool starts, const char *why)
+void reader_status_ended(struct reader_status *status, bool starts, const char *why)
 {
-	struct collector_state *state = &shown->state;
+	struct supervisor_state *state = &status->state;
 
-	pthread_mutex_lock(&shown->lock);
+	pthread_mutex_lock(&status->lock);
 	if (starts && state->collecting)
-		collect_in_part(shown, REASON_READER_ENDED, state->session, why);
+		collect_in_part(status, REASON_READER_ENDED, state->session, why);
 	else if (!starts)
-		wait_for(shown, REASON_NO_READER, why);
-	shown->ended = clock_monotonic();
-	pthread_mutex_unlock(&shown->lock);
+		wait_for(status, REASON_NO_READER, why);
+	status->ended = clock_monotonic();
+	pthread_mutex_unlock(&status->lock);
 }
 
 /* LTTng's daemons */
@@ -185,68 +185,68 @@ static bool is_silent(const struct daemon_health *daemon, int64_t since)
 }
 
 /* The session daemon may wait for the consumer daemon, never the other way round for long. */
-void shown_daemons(struct shown *shown, const struct daemons_health *healths)
+void reader_status_daemons(struct reader_status *status, const struct daemons_health *healths)
 {
 	int64_t now = clock_monotonic(), since;
-	enum collector_reason hangs = REASON_NONE;
+	enum supervisor_reason hangs = REASON_NONE;
 
-	pthread_mutex_lock(&shown->lock);
-	since = now - (shown->state.reason == REASON_CONSUMER_STILL ? WHY_NS : HUNG_NS);
+	pthread_mutex_lock(&status->lock);
+	since = now - (status->state.reason == REASON_CONSUMER_STILL ? WHY_NS : HUNG_NS);
 	if (is_silent(&healths->consumer, since))
 		hangs = REASON_CONSUMER_HANGS;
 	else if (is_silent(&healths->session, since))
 		hangs = REASON_SESSION_DAEMON_HANGS;
-	if (shown->hangs != hangs)
-		shown->hangs_since = now;
-	shown->hangs = hangs;
-	shown->daemons_well =
+	if (status->hangs != hangs)
+		status->hangs_since = now;
+	status->hangs = hangs;
+	status->daemons_well =
 		!is_silent(&healths->session, now - WHY_NS) && !is_silent(&healths->consumer, now - WHY_NS);
-	shown->consumer_gone = healths->consumer.gone && !healths->session.gone;
-	pthread_mutex_unlock(&shown->lock);
+	status->consumer_gone = healths->consumer.gone && !healths->session.gone;
+	pthread_mutex_unlock(&status->lock);
 }
 
 /* The one that does not answer: it was asked, or the reader waits for it. The lock is held. */
-static enum collector_reason hanging(const struct shown *shown)
+static enum supervisor_reason hanging(const struct reader_status *status)
 {
-	uint32_t daemon = called(shown);
+	uint32_t daemon = called(status);
 
-	if (shown->hangs != REASON_NONE)
-		return shown->hangs;
-	if (daemon == DAEMON_NONE || unmoved(shown) < HUNG_NS)
+	if (status->hangs != REASON_NONE)
+		return status->hangs;
+	if (daemon == DAEMON_NONE || unmoved(status) < HUNG_NS)
 		return REASON_NONE;
 	if (daemon == DAEMON_RELAY)
 		return REASON_RELAY_HANGS;
-	return shown->daemons_well ? REASON_SESSION_DAEMON_WAITS : REASON_SESSION_DAEMON_HANGS;
+	return status->daemons_well ? REASON_SESSION_DAEMON_WAITS : REASON_SESSION_DAEMON_HANGS;
 }
 
-static const char *name_of(enum collector_reason hangs)
+static const char *name_of(enum supervisor_reason hangs)
 {
 	if (hangs == REASON_CONSUMER_HANGS)
 		return "lttng-consumerd";
 	return hangs == REASON_RELAY_HANGS ? "lttng-relayd" : "lttng-sessiond";
 }
 
-void shown_watch(struct shown *shown, bool waits)
+void reader_status_watch(struct reader_status *status, bool waits)
 {
-	enum collector_reason hangs;
+	enum supervisor_reason hangs;
 	bool lasts;
 
-	pthread_mutex_lock(&shown->lock);
-	hangs = hanging(shown);
-	lasts = shown->hangs != REASON_NONE ? clock_monotonic() - shown->hangs_since >= LASTING_NS - HUNG_NS
-					    : waits && unmoved(shown) >= LASTING_NS;
-	pthread_mutex_unlock(&shown->lock);
+	pthread_mutex_lock(&status->lock);
+	hangs = hanging(status);
+	lasts = status->hangs != REASON_NONE ? clock_monotonic() - status->hangs_since >= LASTING_NS - HUNG_NS
+					     : waits && unmoved(status) >= LASTING_NS;
+	pthread_mutex_unlock(&status->lock);
 	lasts &= hangs != REASON_NONE;
-	if (lasts && !shown->hang_logged)
+	if (lasts && !status->hang_logged)
 		log_warning("not collecting: %s has not answered for %d s%s; the agent keeps trying",
 			name_of(hangs), (int)(LASTING_NS / NS_PER_SECOND),
 			hangs == REASON_SESSION_DAEMON_WAITS
 				? ", as it waits for programs that are stopped (`blkin status` names them)"
 				: "");
-	shown->hang_logged = lasts;
+	status->hang_logged = lasts;
 }
 
-static void show_hang(struct collector_state *copy, enum collector_reason hangs)
+static void show_hang(struct supervisor_state *copy, enum supervisor_reason hangs)
 {
 	copy->collecting = false;
 	copy->reason = hangs;
@@ -268,7 +268,7 @@ static void show_hang(struct collector_state *copy, enum collector_reason hangs)
 }
 
 /* The session daemon says only that it failed. */
-static void show_consumer_gone(struct collector_state *copy)
+static void show_consumer_gone(struct supervisor_state *copy)
 {
 	copy->reason = REASON_CONSUMER_GONE;
 	snprintf(copy->error, sizeof(copy->error),
@@ -277,16 +277,16 @@ static void show_consumer_gone(struct collector_state *copy)
 		"is restarted");
 }
 
-void shown_read(struct shown *shown, struct collector_state *copy)
+void reader_status_read(struct reader_status *status, struct supervisor_state *copy)
 {
-	enum collector_reason hangs;
+	enum supervisor_reason hangs;
 	bool gone;
 
-	pthread_mutex_lock(&shown->lock);
-	*copy = shown->state;
-	hangs = hanging(shown);
-	gone = shown->consumer_gone;
-	pthread_mutex_unlock(&shown->lock);
+	pthread_mutex_lock(&status->lock);
+	*copy = status->state;
+	hangs = hanging(status);
+	gone = status->consumer_gone;
+	pthread_mutex_unlock(&status->lock);
 	if (hangs != REASON_NONE)
 		show_hang(copy, hangs);
 	else if (gone && !copy->collecting && copy->reason == REASON_LTTNG_FAILED)

@@ -7,33 +7,33 @@
  * is left for longer and longer. A user of whose trace two readers have died is left out, for longer and
  * longer; then he is tried again, alone.
  */
-#ifndef SUPERVISE_BLAME_H
-#define SUPERVISE_BLAME_H
+#ifndef SUPERVISE_CRASHSUSPECTS_H
+#define SUPERVISE_CRASHSUSPECTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "handover/frames.h"
 
-struct blame;
+struct crash_suspects;
 
-struct blame *blame_create(void);
-void blame_destroy(struct blame *suspects);
+struct crash_suspects *crash_suspects_create(void);
+void crash_suspects_destroy(struct crash_suspects *suspects);
 
 /* A reader has died of what it read: of the trace of @user, which it read alone, or, if that is NULL, of an
  * unknown one; @live: it read live, and if @hung, it hung in that. */
-void blame_died(struct blame *suspects, const uint64_t *user, bool live, bool hung);
+void crash_suspects_died(struct crash_suspects *suspects, const uint64_t *user, bool live, bool hung);
 
 /* A trace cannot be read, although the reader survives it. */
-void blame_unreadable(struct blame *suspects, const struct culprit *culprit);
+void crash_suspects_unreadable(struct crash_suspects *suspects, const struct culprit *culprit);
 
 /* The user's trace could be read. */
-void blame_well(struct blame *suspects, uint64_t user);
+void crash_suspects_well(struct crash_suspects *suspects, uint64_t user);
 
 /* What the next reader has to know. The list is to be unreffed. */
-void blame_order(const struct blame *suspects, struct orders *orders);
+void crash_suspects_order(const struct crash_suspects *suspects, struct orders *orders);
 
 /* Who is left out now: the first @max of them, and how many they are. Any thread. */
-unsigned blame_left_out(struct blame *suspects, uint64_t *users, unsigned max);
+unsigned crash_suspects_left_out(struct crash_suspects *suspects, uint64_t *users, unsigned max);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "supervise/blame.h"
+#include "supervise/crashsuspects.h"
 
 #include <pthread.h>
 
@@ -28,7 +28,7 @@ struct entry {
 	int64_t last;     /* that something was wrong */
 };
 
-struct blame {
+struct crash_suspects {
 	pthread_mutex_t lock;
 	GArray *entries; /* of struct entry */
 	unsigned live;   /* readers that died of live reading, lately */
@@ -36,29 +36,29 @@ struct blame {
 	int64_t died; /* when the last reader did: the next one reads each user alone; 0: none has */
 };
 
-struct blame *blame_create(void)
+struct crash_suspects *crash_suspects_create(void)
 {
-	struct blame *suspects = g_new0(struct blame, 1);
+	struct crash_suspects *suspects = g_new0(struct crash_suspects, 1);
 
 	pthread_mutex_init(&suspects->lock, NULL);
 	suspects->entries = g_array_new(FALSE, TRUE, sizeof(struct entry));
 	return suspects;
 }
 
-void blame_destroy(struct blame *suspects)
+void crash_suspects_destroy(struct crash_suspects *suspects)
 {
 	g_array_unref(suspects->entries);
 	pthread_mutex_destroy(&suspects->lock);
 	g_free(suspects);
 }
 
-static struct entry *entry_at(const struct blame *suspects, guint index)
+static struct entry *entry_at(const struct crash_suspects *suspects, guint index)
 {
 	return &g_array_index(suspects->entries, struct entry, index);
 }
 
 /* Forgets what is long ago. */
-static void tidy(struct blame *suspects, int64_t now)
+static void tidy(struct crash_suspects *suspects, int64_t now)
 {
 	for (guint i = suspects->entries->len; i > 0; i--)
 		if (now - entry_at(suspects, i - 1)->last > FORGET_NS)
@@ -66,7 +66,7 @@ static void tidy(struct blame *suspects, int64_t now)
 }
 
 /* The user's entry, made if there is none. */
-static struct entry *entry_of(struct blame *suspects, uint64_t user, int64_t now)
+static struct entry *entry_of(struct crash_suspects *suspects, uint64_t user, int64_t now)
 {
 	struct entry fresh = {.user = user};
 	guint i = 0;
@@ -82,7 +82,7 @@ static struct entry *entry_of(struct blame *suspects, uint64_t user, int64_t now
 	return entry_at(suspects, i);
 }
 
-static void strike(struct blame *suspects, uint64_t user, int64_t now)
+static void strike(struct crash_suspects *suspects, uint64_t user, int64_t now)
 {
 	struct entry *entry = entry_of(suspects, user, now);
 
@@ -96,7 +96,7 @@ static void strike(struct blame *suspects, uint64_t user, int64_t now)
 			user, (int)(PAUSE_NS / NS_PER_SECOND));
 }
 
-static void strike_live(struct blame *suspects, bool hung, int64_t now)
+static void strike_live(struct crash_suspects *suspects, bool hung, int64_t now)
 {
 	if (now - suspects->live_last > FORGET_LIVE_NS && now > suspects->files_until)
 		suspects->live = 0;
@@ -106,7 +106,7 @@ static void strike_live(struct blame *suspects, bool hung, int64_t now)
 		suspects->files_until = now + clock_backoff(PAUSE_NS, suspects->live - 2, PAUSE_MAX_NS);
 }
 
-void blame_died(struct blame *suspects, const uint64_t *user, bool live, bool hung)
+void crash_suspects_died(struct crash_suspects *suspects, const uint64_t *user, bool live, bool hung)
 {
 	int64_t now = clock_monotonic();
 
@@ -119,7 +119,7 @@ void blame_died(struct blame *suspects, const uint64_t *user, bool live, bool hu
 	pthread_mutex_unlock(&suspects->lock);
 }
 
-void blame_unreadable(struct blame *suspects, const struct culprit *culprit)
+void crash_suspects_unreadable(struct crash_suspects *suspects, const struct culprit *culprit)
 {
 	int64_t now = clock_monotonic();
 	struct entry *entry;
@@ -138,7 +138,7 @@ void blame_unreadable(struct blame *suspects, const struct culprit *culprit)
 			culprit->user, culprit->error, culprit->packets);
 }
 
-void blame_well(struct blame *suspects, uint64_t user)
+void crash_suspects_well(struct crash_suspects *suspects, uint64_t user)
 {
 	struct entry *entry;
 
@@ -152,7 +152,7 @@ void blame_well(struct blame *suspects, uint64_t user)
 	pthread_mutex_unlock(&suspects->lock);
 }
 
-void blame_order(const struct blame *suspects, struct orders *orders)
+void crash_suspects_order(const struct crash_suspects *suspects, struct orders *orders)
 {
 	int64_t now = clock_monotonic();
 
@@ -173,7 +173,7 @@ static bool is_left_out(const struct entry *entry, int64_t now)
 	return entry->until > now || (entry->refused && now - entry->refused < REFUSED_NS);
 }
 
-unsigned blame_left_out(struct blame *suspects, uint64_t *users, unsigned max)
+unsigned crash_suspects_left_out(struct crash_suspects *suspects, uint64_t *users, unsigned max)
 {
 	int64_t now = clock_monotonic();
 	unsigned count = 0;

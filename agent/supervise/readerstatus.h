@@ -3,8 +3,8 @@
  * What is shown of the reader: whether it collects, and why it does not. A problem is logged once when it
  * begins, and once when it is over; not the short time that it takes to start another reader.
  */
-#ifndef SUPERVISE_SHOWN_H
-#define SUPERVISE_SHOWN_H
+#ifndef SUPERVISE_READERSTATUS_H
+#define SUPERVISE_READERSTATUS_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,12 +15,12 @@
 #include "handover/page.h"
 #include "session/wellness.h"
 
-struct shown {
+struct reader_status {
 	const struct page *page; /* the reader's */
 	pthread_mutex_t lock;    /* guards what follows */
-	struct collector_state state;
+	struct supervisor_state state;
 	bool daemons_well; /* the session and the consumer daemon answer when they are asked how they are */
-	enum collector_reason hangs; /* which of LTTng's daemons does not answer, REASON_NONE: all do; */
+	enum supervisor_reason hangs; /* which of LTTng's daemons does not answer, REASON_NONE: all do; */
 	int64_t hangs_since;
 	bool consumer_gone;
 	int64_t reason_since;
@@ -29,35 +29,35 @@ struct shown {
 	int64_t ended; /* when the last reader did, since nothing was heard of another; 0: it was */
 };
 
-void shown_init(struct shown *shown, const struct page *page);
-void shown_free(struct shown *shown);
+void reader_status_init(struct reader_status *status, const struct page *page);
+void reader_status_free(struct reader_status *status);
 
 /*
  * The reader reports. While daemons go down and come up the problem changes from try to try, so another one
  * is logged only once it has lasted.
  */
-void shown_report(struct shown *shown, const struct report *report);
+void reader_status_report(struct reader_status *status, const struct report *report);
 
 /* What the session does not record although the configuration asks for it, which is logged when it changes.
  */
-void shown_omissions(struct shown *shown, const struct omissions *omissions);
+void reader_status_omissions(struct reader_status *status, const struct omissions *omissions);
 
 /* The memory of users' buffers. */
-void shown_buffers(struct shown *shown, const struct user_buffers *buffers);
+void reader_status_buffers(struct reader_status *status, const struct user_buffers *buffers);
 
 /* What a program has recorded wrongly. */
-void shown_misuse(struct shown *shown, enum misuse_kind kind, const struct misuse *misuse);
+void reader_status_misuse(struct reader_status *status, enum misuse_kind kind, const struct misuse *misuse);
 
 /* How LTTng's daemons are. To be called often. */
-void shown_daemons(struct shown *shown, const struct daemons_health *healths);
+void reader_status_daemons(struct reader_status *status, const struct daemons_health *healths);
 
 /* The reader has ended, and @why says how; if @starts, another one does. */
-void shown_ended(struct shown *shown, bool starts, const char *why);
+void reader_status_ended(struct reader_status *status, bool starts, const char *why);
 
 /* To be called often: the log tells of a daemon that does not answer a reader that @waits for it. */
-void shown_watch(struct shown *shown, bool waits);
+void reader_status_watch(struct reader_status *status, bool waits);
 
 /* Any thread. */
-void shown_read(struct shown *shown, struct collector_state *copy);
+void reader_status_read(struct reader_status *status, struct supervisor_state *copy);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "output/spool/tally.h"
+#include "output/spool/spoolcounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +23,10 @@ struct packed {
 	uint32_t sum, unused;
 };
 
-static void pack(uint64_t field[FIELDS], const struct tally *tally)
+static void pack(uint64_t field[FIELDS], const struct spool_counts *counts)
 {
-	const uint64_t values[FIELDS] = {tally->identity, tally->sequence, (uint64_t)tally->first,
-		(uint64_t)tally->next, (uint64_t)tally->batches, (uint64_t)tally->spans};
+	const uint64_t values[FIELDS] = {counts->identity, counts->sequence, (uint64_t)counts->first,
+		(uint64_t)counts->next, (uint64_t)counts->batches, (uint64_t)counts->spans};
 
 	for (int i = 0; i < FIELDS; i++)
 		field[i] = GUINT64_TO_LE(values[i]);
@@ -37,15 +37,15 @@ static uint32_t sum_of(const uint64_t field[FIELDS])
 	return crc32_gzip_refl(0, (const void *)field, FIELDS * sizeof(*field));
 }
 
-uint32_t tally_sum(const struct tally *tally)
+uint32_t spool_counts_sum(const struct spool_counts *counts)
 {
 	uint64_t field[FIELDS];
 
-	pack(field, tally);
+	pack(field, counts);
 	return sum_of(field);
 }
 
-static bool unpack(struct tally *tally, const struct packed *packed)
+static bool unpack(struct spool_counts *counts, const struct packed *packed)
 {
 	uint64_t value[FIELDS];
 
@@ -54,7 +54,7 @@ static bool unpack(struct tally *tally, const struct packed *packed)
 		return false;
 	for (int i = 0; i < FIELDS; i++)
 		value[i] = GUINT64_FROM_LE(packed->field[i]);
-	*tally = (struct tally){
+	*counts = (struct spool_counts){
 		.identity = value[0],
 		.sequence = value[1],
 		.first = (int64_t)value[2],
@@ -62,26 +62,27 @@ static bool unpack(struct tally *tally, const struct packed *packed)
 		.batches = (int64_t)value[4],
 		.spans = (int64_t)value[5],
 	};
-	return tally->first >= 0 && tally->next >= tally->first && tally->batches >= 0 && tally->spans >= 0;
+	return counts->first >= 0 && counts->next >= counts->first && counts->batches >= 0 &&
+	       counts->spans >= 0;
 }
 
 /* A slot's data is the slot itself: unpack looks at all of it. */
 static bool open_slot(const uint8_t *bytes, size_t size, struct slot *slot, char *why, size_t why_size)
 {
 	struct packed packed;
-	struct tally tally;
+	struct spool_counts counts;
 
 	g_strlcpy(why, "it is damaged", why_size);
 	if (size != sizeof(packed))
 		return false;
 	memcpy(&packed, bytes, sizeof(packed));
-	if (!unpack(&tally, &packed))
+	if (!unpack(&counts, &packed))
 		return false;
-	*slot = (struct slot){tally.sequence, bytes, size};
+	*slot = (struct slot){counts.sequence, bytes, size};
 	return true;
 }
 
-static void use(struct tally_file *file, int descriptor)
+static void use(struct spool_counts_file *file, int descriptor)
 {
 	file->file = descriptor;
 	file->slots = (struct twoslots){
@@ -91,7 +92,7 @@ static void use(struct tally_file *file, int descriptor)
 	};
 }
 
-bool tally_open(struct tally_file *file, const char *path, char *error, size_t size)
+bool spool_counts_open(struct spool_counts_file *file, const char *path, char *error, size_t size)
 {
 	use(file, regularfile_open(path, O_RDWR | O_CREAT, 0600));
 	if (file->file < 0) {
@@ -104,18 +105,18 @@ bool tally_open(struct tally_file *file, const char *path, char *error, size_t s
 		snprintf(error, size, "%s is in use: another agent has this `state-directory`", path);
 	else
 		snprintf(error, size, "cannot lock %s: %s", path, g_strerror(errno));
-	tally_close(file);
+	spool_counts_close(file);
 	return false;
 }
 
-void tally_close(struct tally_file *file)
+void spool_counts_close(struct spool_counts_file *file)
 {
 	if (file->file >= 0)
 		close(file->file);
 	file->file = -1;
 }
 
-bool tally_read(struct tally_file *file, struct tally *tally)
+bool spool_counts_read(struct spool_counts_file *file, struct spool_counts *counts)
 {
 	struct buffer data = {0};
 	struct packed packed;
@@ -124,33 +125,33 @@ bool tally_read(struct tally_file *file, struct tally *tally)
 
 	if (found) {
 		memcpy(&packed, data.data, sizeof(packed));
-		unpack(tally, &packed);
+		unpack(counts, &packed);
 	}
 	buffer_free(&data);
 	return found;
 }
 
-bool tally_look(const char *path, struct tally *tally)
+bool spool_counts_look(const char *path, struct spool_counts *counts)
 {
-	struct tally_file file;
+	struct spool_counts_file file;
 	bool found;
 
 	use(&file, regularfile_open(path, O_RDONLY, 0));
-	found = file.file >= 0 && tally_read(&file, tally);
-	tally_close(&file);
+	found = file.file >= 0 && spool_counts_read(&file, counts);
+	spool_counts_close(&file);
 	return found;
 }
 
-bool tally_write(struct tally_file *file, const struct tally *tally, bool sync)
+bool spool_counts_write(struct spool_counts_file *file, const struct spool_counts *counts, bool sync)
 {
 	struct packed packed = {0};
 	const struct buffer bytes = {(uint8_t *)&packed, sizeof(packed), sizeof(packed)};
 	int code;
 
 	memcpy(packed.magic, MAGIC, sizeof(packed.magic));
-	pack(packed.field, tally);
+	pack(packed.field, counts);
 	packed.sum = GUINT32_TO_LE(sum_of(packed.field));
-	code = twoslots_write(&file->slots, tally->sequence, &bytes, sync);
+	code = twoslots_write(&file->slots, counts->sequence, &bytes, sync);
 	errno = code;
 	return code == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "status/standing.h"
+#include "status/serverstate.h"
 
 #include <stddef.h>
 
@@ -11,7 +11,7 @@
 /* and one that comes and goes gets another word, unless it stays away. */
 #define UNSTEADY_LASTS_NS (5 * NS_PER_SECOND)
 
-const struct uplink_server_state *standing_serving(const struct uplink_state *uplink)
+const struct uplink_server_state *server_state_serving(const struct uplink_state *uplink)
 {
 	uint32_t i = 0;
 
@@ -20,7 +20,7 @@ const struct uplink_server_state *standing_serving(const struct uplink_state *up
 	return i < uplink->server_count ? &uplink->servers[i] : NULL;
 }
 
-bool standing_is_down(const struct uplink_server_state *server)
+bool server_state_is_down(const struct uplink_server_state *server)
 {
 	int64_t lasts = server->unsteady ? UNSTEADY_LASTS_NS : LASTS_NS;
 
@@ -33,11 +33,11 @@ static bool is_tried(const struct uplink_state *uplink, const struct uplink_serv
 	return (server && server->took) || output_type_has_directory(output_type_named(uplink->type));
 }
 
-enum standing standing_of(const struct uplink_state *uplink)
+enum server_state server_state_of(const struct uplink_state *uplink)
 {
-	const struct uplink_server_state *server = standing_serving(uplink);
+	const struct uplink_server_state *server = server_state_serving(uplink);
 
-	if (!uplink->up && !(server && server->was_up && !standing_is_down(server)))
-		return STANDING_DOWN;
-	return is_tried(uplink, server) ? STANDING_DELIVERS : STANDING_UNTRIED;
+	if (!uplink->up && !(server && server->was_up && !server_state_is_down(server)))
+		return SERVER_STATE_DOWN;
+	return is_tried(uplink, server) ? SERVER_STATE_DELIVERS : SERVER_STATE_UNTRIED;
 }
