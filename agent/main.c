@@ -12,6 +12,7 @@
 #include "agent.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "config/load.h"
 #include "config/rates.h"
 #include "config/user.h"
 #include "session/daemons.h"

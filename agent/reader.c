@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "config/load.h"
 #include "reader/agentlink.h"
 #include "reader/assemble/pipeline.h"
 #include "reader/keeper.h"

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/load.h"
 #include "config/merge.h"
 #include "inlet/inputs.h"
 #include "net/httpheaders.h"

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "config/globs.h"
+#include "config/load.h"
 #include "config/outputtype.h"
 #include "config/section.h"
 #include "environment.h"

@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "commands.h"
 #include "config/config.h"
+#include "config/load.h"
 #include "environment.h"
 #include "options.h"
 #include "output/spool/spoollist.h"

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/proxyurl.h"
 #include "commands.h"
+#include "config/load.h"
 #include "config/outputtype.h"
 #include "config/ownport.h"
 #include "config/section.h"

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "config/config.h"
+#include "config/load.h"
 #include "environment.h"
 
 bool which_agent_option(struct which_agent *which, int option)

@@ -177,17 +177,6 @@ struct config {
 	unsigned settings;             /* so many were read */
 };
 
-/* Sets every key to its default. */
-void config_init(struct config *config);
-
-/*
- * Reads @path and then its drop-ins, PATH.d/NAME.conf by the order of their names, into @config, which holds
- * the defaults; what comes later wins. Returns 0, or -1 having logged every mistake found, each in one line:
- * "agent.conf:12: unknown key `servr` in [output]; did you mean `server`?". A @path that is not there is a
- * mistake, unless @optional.
- */
-int config_read(struct config *config, const char *path, bool optional);
-
 /* The output of that name, or of a lane of that name (core/kind.h), also one whose type is none; NULL if
  * there is none. `default` always is. */
 const struct output_config *config_output(const struct config *config, const char *name);
@@ -210,25 +199,5 @@ const char *config_output_place(const struct output_config *output);
 
 /* Whether a file sets the key for the output; there must be such a key. */
 bool config_output_is_set(const struct output_config *output, const char *key);
-
-/*
- * A key's value as a file would have it; the caller's to g_free. There must be such a key, and it must not be
- * an output's.
- */
-char *config_get(const struct config *config, const char *section, const char *name);
-
-/* Prints every section and key as a configuration file, with where those came from that were set. */
-void config_print(const struct config *config, FILE *out);
-
-/* The same for the sections that have nothing to do with outputs alone: what the reader has to know. */
-void config_print_own(const struct config *config, FILE *out);
-
-/*
- * config_init and config_read in one: of @file, or, if it is NULL, of the default file if that is there.
- * @user chooses a user's own defaults and file. config_free is due in any case.
- */
-int config_load(struct config *config, const char *file, bool user);
-
-void config_free(struct config *config);
 
 #endif

@@ -23,7 +23,7 @@
 /* NULL: no file says which it is. */
 static const struct output_type *known(int type)
 {
-	return type == EXPLAIN_NO_TYPE ? NULL : output_types[type];
+	return type == OUTPUT_NO_TYPE ? NULL : output_types[type];
 }
 
 static bool fits(const struct config_key *key, int type)

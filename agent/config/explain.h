@@ -6,13 +6,11 @@
 #include <stddef.h>
 
 #include "config/keys.h"
-
-/* The type of an output that no file sets. */
-#define EXPLAIN_NO_TYPE (-1)
+#include "config/outputtype.h"
 
 /*
  * Says what @text should be, which config_value_set refused: "is not valid: it must be ...". @type is that of
- * the output whose key it is, an enum config_output, or EXPLAIN_NO_TYPE.
+ * the output whose key it is, an enum config_output, or OUTPUT_NO_TYPE.
  */
 void explain_value(const struct config_key *key, const char *text, int type, char *error, size_t size);
 

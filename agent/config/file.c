@@ -113,13 +113,13 @@ static int read_section(struct reading *reading, const char *text)
 	return -1;
 }
 
-/* The output's type if the line sets it, or EXPLAIN_NO_TYPE. */
+/* The output's type if the line sets it, or OUTPUT_NO_TYPE. */
 static int type_in(const char *line)
 {
 	g_auto(GStrv) parts = g_strsplit(line, "=", 2);
 
 	if (!parts[0] || !parts[1] || strcmp(g_strstrip(parts[0]), "type") != 0)
-		return EXPLAIN_NO_TYPE;
+		return OUTPUT_NO_TYPE;
 	return choice_find(config_key_find("output", "type")->text, g_strstrip(parts[1]));
 }
 
@@ -127,16 +127,16 @@ static int type_in(const char *line)
 static int type_of_section(const struct reading *reading)
 {
 	const struct output_config *output = reading->section.values;
-	int type = EXPLAIN_NO_TYPE;
+	int type = OUTPUT_NO_TYPE;
 
 	if (strcmp(reading->section.keys, "output") != 0)
-		return EXPLAIN_NO_TYPE;
-	for (char **line = &reading->lines[reading->line]; *line && type == EXPLAIN_NO_TYPE; line++) {
+		return OUTPUT_NO_TYPE;
+	for (char **line = &reading->lines[reading->line]; *line && type == OUTPUT_NO_TYPE; line++) {
 		if ((*line)[strspn(*line, " \t")] == '[')
 			break;
 		type = type_in(*line);
 	}
-	if (type == EXPLAIN_NO_TYPE && config_output_is_set(output, "type"))
+	if (type == OUTPUT_NO_TYPE && config_output_is_set(output, "type"))
 		type = (int)output->type;
 	return type;
 }

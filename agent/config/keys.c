@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "base/suggest.h"
+#include "config/change.h"
 #include "config/config.h"
-#include "config/merge.h"
 
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)

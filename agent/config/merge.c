@@ -2,6 +2,7 @@
 #include "config/merge.h"
 
 #include "config/keys.h"
+#include "config/load.h"
 #include "config/section.h"
 #include "config/thresholds.h"
 #include "config/value.h"

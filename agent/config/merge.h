@@ -8,24 +8,8 @@
 
 #include <glib.h>
 
+#include "config/change.h"
 #include "config/config.h"
-
-/* What a changed key asks for. */
-enum config_change {
-	CONFIG_NEEDS_RESTART = 0,
-	CONFIG_CHANGES_HTTP = 1,
-	CONFIG_CHANGES_COLLECTOR = 2,
-	CONFIG_CHANGES_SPANS = 4, /* their assembly */
-	CONFIG_CHANGES_LOG = 32,
-	CONFIG_CHANGES_READ = 64, /* nobody needs to be told: it is read anew each time that it is used */
-	CONFIG_CHANGES_THRESHOLDS = 128,
-	CONFIG_CHANGES_SESSION = 1024, /* what is recorded beside spans */
-	/* an output's */
-	CONFIG_CHANGES_BATCHES = 8,
-	CONFIG_CHANGES_UPLINK = 16,
-	CONFIG_CHANGES_LANES = 8 | 2,      /* what is delivered at all, and so what the reader encodes */
-	CONFIG_CHANGES_FORMAT = 16 | 8 | 2 /* what is sent, what a batch holds, and what the reader encodes */
-};
 
 /*
  * Makes @merged, for which config_free is due: @fresh, but with the values of @running for keys that need a

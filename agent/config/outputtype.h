@@ -14,6 +14,9 @@
 
 #include "base/address.h"
 #include "config/config.h"
+
+/* Instead of an enum config_output: which type an output has is not known. */
+#define OUTPUT_NO_TYPE (-1)
 #include "core/fault.h"
 
 /* What is said of any of these names: "|name|other|". */

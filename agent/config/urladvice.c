@@ -7,7 +7,6 @@
 
 #include <glib.h>
 
-#include "config/explain.h"
 #include "config/outputtype.h"
 
 #define PART_MAX 64 /* characters of a part that are repeated */
@@ -24,7 +23,7 @@ const char *url_usual_port(const struct config_key *key, int type)
 {
 	int i = 0;
 
-	if (type != EXPLAIN_NO_TYPE && !g_strcmp0(output_types[type]->place, key->name))
+	if (type != OUTPUT_NO_TYPE && !g_strcmp0(output_types[type]->place, key->name))
 		return output_types[type]->port;
 	/* the first that delivers there */
 	while (i + 1 < CONFIG_OUTPUT_TYPES && g_strcmp0(output_types[i]->place, key->name) != 0)
@@ -92,7 +91,7 @@ static const char *meant_by_path(const struct url *url, const char *value)
 /* Over HTTP; a type that the section has stays. */
 static void advise_http(const struct url *url, const char *value, int type, char *error, size_t size)
 {
-	const struct output_type *chosen = type == EXPLAIN_NO_TYPE ? NULL : output_types[type];
+	const struct output_type *chosen = type == OUTPUT_NO_TYPE ? NULL : output_types[type];
 	const char *meant = meant_by_path(url, value);
 	bool posts = !chosen || !chosen->takes || chosen->keys & KEYS_POSTS;
 
@@ -115,7 +114,7 @@ void url_advise(const struct config_key *key, const char *value, int type, char 
 	means = url.means;
 	if (means && is_http(&url))
 		advise_http(&url, value, type, error, size);
-	else if (means && (type == EXPLAIN_NO_TYPE || output_types[type] != means))
+	else if (means && (type == OUTPUT_NO_TYPE || output_types[type] != means))
 		snprintf(error, size, "is a URL%s: write `type = %s`, `%s = %s`%s",
 			means->scheme_note ? means->scheme_note : "", means->name, means->place, url.host,
 			tls);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/human.h"
+#include "config/load.h"
 #include "config/sources.h"
 #include "session/relayport.h"
 #include "session/sessiond.h"

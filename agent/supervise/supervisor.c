@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/load.h"
 #include "supervise/inner.h"
 
 /* A reader that computes for no longer waits for the daemon that it calls. */

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "config/load.h"
 #include "core/ledger.h"
 #include "output/checkpoint.h"
 #include "output/checkpointfile.h"

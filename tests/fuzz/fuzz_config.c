@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "config/config.h"
+#include "config/load.h"
 
 static char *print(const struct config *config, size_t *size)
 {

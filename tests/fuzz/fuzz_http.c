@@ -14,6 +14,7 @@
 #include <event2/event.h>
 #include <glib.h>
 
+#include "config/load.h"
 #include "output/spool/spoolname.h"
 #include "session/sessiond.h"
 #include "status/http.h"

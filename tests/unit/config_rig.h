@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "config/keys.h"
+#include "config/load.h"
 #include "config/value.h"
 
 static char folder[] = "/tmp/blkin-test-XXXXXX"; /* of the test that runs */

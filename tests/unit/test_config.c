@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration: defaults, values with units, files and drop-ins. */
+#include "config/load.h"
 #include "config_rig.h"
 #include "run.h"
 

@@ -2,6 +2,7 @@
 /* The configuration of what is recorded beside spans. */
 #include "config/contexts.h"
 #include "config/globs.h"
+#include "config/load.h"
 #include "config/merge.h"
 #include "config_rig.h"
 #include "run.h"

@@ -3,6 +3,7 @@
 #include "config_rig.h"
 #include "run.h"
 
+#include "config/load.h"
 #include "config/merge.h"
 
 START_TEST(test_outputs)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "stats/monitor.h"
 
+#include "config/load.h"
 #include "run.h"
 #include "stats_rig.h"
 

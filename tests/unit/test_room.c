@@ -10,6 +10,7 @@
 #include "stats/inner.h"
 #include "stats/monitor.h"
 
+#include "config/load.h"
 #include "run.h"
 #include "stats_rig.h"
 

@@ -9,6 +9,7 @@
 #include "status/refusal.h"
 #include "status/status.h"
 
+#include "config/load.h"
 #include "run.h"
 
 static struct config config;

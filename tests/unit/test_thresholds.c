@@ -3,6 +3,7 @@
 #include "config/merge.h"
 #include "config/thresholds.h"
 
+#include "config/load.h"
 #include "config_rig.h"
 #include "run.h"
 

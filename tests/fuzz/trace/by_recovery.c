@@ -14,6 +14,7 @@
 #include <glib.h>
 #include <sanitizer/lsan_interface.h>
 
+#include "config/load.h"
 #include "fuzz.h"
 #include "import/guard.h"
 #include "reader/assemble/pipeline.h"

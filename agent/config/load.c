@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "config/config.h"
+#include "config/load.h"
 
 #include <errno.h>
 #include <stdlib.h>
