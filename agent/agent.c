@@ -35,7 +35,7 @@ struct agent {
 	const struct config *config; /* in effect; a reload creates another one */
 	struct event_base *base;
 	struct outputs *outputs;
-	struct fanout *fanout; /* the collector's thread uses it and the checkpoint */
+	struct fanout *fanout; /* the supervisor's thread uses it and the checkpoint */
 	struct checkpoint *checkpoint;
 	struct statistics *statistics;
 	struct monitor *monitor;
@@ -52,7 +52,7 @@ struct agent {
 	struct event *terminate[2]; /* SIGTERM, SIGINT */
 	struct event *reload;       /* SIGHUP */
 	struct event *collected;    /* activated when nothing more is read, or taken in */
-	_Atomic int producers;      /* of spans, that go on: the collector and the inputs */
+	_Atomic int producers;      /* of spans, that go on: the supervisor and the inputs */
 	struct event *tick;         /* of the monitor */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
@@ -60,7 +60,7 @@ struct agent {
 	bool hopeless; /* only another configuration helps */
 };
 
-/* These run in the collector's thread and in the inputs'; libevent wakes the loop. */
+/* These run in the supervisor's thread and in the inputs'; libevent wakes the loop. */
 
 static void wake_collected(void *data)
 {
@@ -93,8 +93,8 @@ static void choose_exemplars(const struct agent *agent)
 }
 
 /*
- * A stop has two stages, each with a time limit: the collector reads what was recorded, then the outputs
- * deliver what is queued. A second signal ends it at once.
+ * A stop has two stages, each with a time limit: the supervisor's reader reads what was recorded, then the
+ * outputs deliver what is queued. A second signal ends it at once.
  */
 static void on_terminate(evutil_socket_t signal, short what, void *data)
 {
@@ -363,7 +363,7 @@ static void end(struct agent *agent)
 		activity_destroy(agent->activity);
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
-	if (agent->inputs) /* tells the senders so, once the collector has that in the checkpoint */
+	if (agent->inputs) /* tells the senders so, once the supervisor has that in the checkpoint */
 		inputs_destroy(agent->inputs);
 	if (agent->supervisor) {
 		if (!supervisor_keeps(agent->supervisor))

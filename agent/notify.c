@@ -21,7 +21,7 @@ struct notify {
 	struct event *tick;       /* NULL: nobody listens */
 	int64_t watchdog;         /* half of the watchdog's interval, ns; 0: no watchdog */
 	int64_t alive_said;       /* when the last keep-alive was sent, CLOCK_MONOTONIC ns */
-	int64_t progress_counted; /* the collector's progress at that time */
+	int64_t progress_counted; /* the supervisor's progress at that time */
 	bool ready, stopping;
 	char text[512]; /* the status that was sent last */
 };

@@ -66,7 +66,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	inputs_configure(reload->inputs, merged, outputs_outlets(reload->outputs));
 	if (changes & CONFIG_CHANGES_SESSION)
 		supervisor_renew(reload->supervisor, merged);
-	else if (changes & (CONFIG_CHANGES_COLLECTOR | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
+	else if (changes & (CONFIG_CHANGES_READER | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
 		supervisor_configure(reload->supervisor, merged);
 	if (changes & CONFIG_CHANGES_THRESHOLDS)
 		monitor_configure(reload->monitor, merged);

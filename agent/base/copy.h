@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copying a few bytes, of which there is another number each time, without a call. */
+/* Copying a few bytes, of varying length, without a call. */
 #ifndef BASE_COPY_H
 #define BASE_COPY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of several servers a node prefers, without anybody who says so: each server has a weight for each
+ * Which of several servers a node prefers, without a coordinator: each server has a weight for each
  * node, a hash of both, and the largest is preferred (rendezvous hashing). Over many nodes, each server is
  * preferred by as many; when one leaves, only its nodes prefer another one, and when one comes, only those
  * that prefer it change.

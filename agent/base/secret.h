@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A larger file is none of a password. */
+/* A larger file holds no password. */
 #define SECRET_MAX 1024
 
 /*

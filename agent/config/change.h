@@ -7,7 +7,7 @@
 enum config_change {
 	CONFIG_NEEDS_RESTART = 0,
 	CONFIG_CHANGES_HTTP = 1,
-	CONFIG_CHANGES_COLLECTOR = 2,
+	CONFIG_CHANGES_READER = 2,
 	CONFIG_CHANGES_SPANS = 4, /* their assembly */
 	CONFIG_CHANGES_LOG = 32,
 	CONFIG_CHANGES_READ = 64, /* nobody needs to be told: it is read anew each time that it is used */

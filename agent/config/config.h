@@ -115,7 +115,7 @@ struct config {
 	char *socket;           /* path of the control socket; "" for none */
 	uint64_t log_level;     /* an enum log_level */
 	uint64_t log_format;    /* an enum log_format */
-	int64_t stop_timeout;   /* ns that a stop waits for the collector */
+	int64_t stop_timeout;   /* ns that a stop waits for the reader */
 	char *state_directory;  /* where what outlives the agent is kept */
 	uint64_t metrics_spans; /* pairs of service and span name that /metrics lists */
 	uint64_t page;          /* an enum config_page */

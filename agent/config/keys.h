@@ -35,7 +35,7 @@ enum config_type {
 /* The struct that holds the value. */
 enum config_scope { SCOPE_AGENT /* struct config */, SCOPE_OUTPUT /* struct output_config */ };
 
-/* What an output's keys are for: a type of output takes some of these (outputtype.h), and none has but
+/* What an output's keys are for: a type of output takes some of these (outputtype.h), and `none` has only
  * `type`. */
 enum config_keys_for {
 	KEYS_ANY = 1,

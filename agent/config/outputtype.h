@@ -4,8 +4,8 @@
  * all once; who asks, from the check of a configuration to the doctor's advice, knows no type by name.
  *
  * There are two descriptors of a type, by the same list: this one, which needs nothing but the configuration,
- * and output/uplink/uplinktype.h, of how it delivers. One for both would have the configuration see
- * connections and librdkafka, or the reader of a configuration start at the uplink.
+ * and output/uplink/uplinktype.h, of how it delivers. One descriptor for both would make the configuration
+ * see connections and librdkafka, or the reader of a configuration start at the uplink.
  */
 #ifndef CONFIG_OUTPUTTYPE_H
 #define CONFIG_OUTPUTTYPE_H

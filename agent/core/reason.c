@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void problem_set(struct problem *problem, enum supervisor_reason reason, const char *format, ...)
+void problem_set(struct problem *problem, enum reason reason, const char *format, ...)
 {
 	va_list args;
 

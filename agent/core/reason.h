@@ -13,7 +13,7 @@
 #include "core/userbuffers.h"
 
 /* Why nothing is collected, or not all. */
-enum supervisor_reason {
+enum reason {
 	REASON_NONE,
 	REASON_STARTING,
 	REASON_NO_SESSION_DAEMON,
@@ -49,11 +49,11 @@ enum supervisor_reason {
 
 /* One of them, as a sentence. */
 struct problem {
-	enum supervisor_reason reason;
+	enum reason reason;
 	char text[512];
 };
 
-void problem_set(struct problem *problem, enum supervisor_reason reason, const char *format, ...)
+void problem_set(struct problem *problem, enum reason reason, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* What of [events] and of [kernel] is not recorded; REASON_NONE: all is, or nothing is asked for. */
@@ -67,10 +67,10 @@ enum lttng_daemon { DAEMON_NONE, DAEMON_SESSION, DAEMON_RELAY };
 /* Collection as others see it. */
 struct supervisor_state {
 	bool collecting;
-	int64_t since;                 /* that it is, or is not; CLOCK_MONOTONIC ns */
-	char session[256];             /* the session's name while collecting */
-	enum supervisor_reason reason; /* why it is not, or only in part; REASON_NONE if it is, */
-	char error[512];               /* and that as a sentence; "" if it is, or is starting */
+	int64_t since;      /* that it is, or is not; CLOCK_MONOTONIC ns */
+	char session[256];  /* the session's name while collecting */
+	enum reason reason; /* why it is not, or only in part; REASON_NONE if it is, */
+	char error[512];    /* and that as a sentence; "" if it is, or is starting */
 	struct omissions omissions;
 	struct user_buffers buffers;
 	struct misuse_state misuses[MISUSES]; /* what programs have recorded wrongly */

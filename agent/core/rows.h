@@ -64,7 +64,7 @@ enum ledger_row {
 	LEDGER_ROWS
 };
 
-/* In an account of another kind of items, they stand for spans in all of this. */
+/* In the account of another kind of items, "spans" are these items. */
 enum account_row {
 	SPANS_TAKEN,       /* handed to the output */
 	SPANS_RECOVERED,   /* found in its spool when the agent started */

@@ -10,7 +10,7 @@
 #define USERBUFFERS_MAX 64
 
 struct user_buffers {
-	bool known;     /* it was looked */
+	bool known;     /* it has been looked at */
 	bool heals;     /* LTTng gets past an event whose program died in the middle of it: 2.15 and later */
 	uint32_t count; /* of users that are told apart */
 	bool more;      /* there are users beyond those, */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By way of whom spans come, for agents of before trails, who notice a circle by that. Anybody can
+ * By way of whom spans come, for agents that are older than trails, who notice a circle by that. Anybody can
  * tell any number, so newer ones go by each item's trail (net/trail.h), and only pass numbers on.
  *
  * Each agent has a number of its own, drawn at its start. One that takes spans from others tells, with what

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Decoding: an encoded span is read back, so that it can be encoded in another format. That is for spans
- * which wait while an output's format is changed, and for spools of before.
+ * which wait while an output's format is changed, and for spools that older versions wrote.
  *
  * The texts borrow from the bytes, or from the memory.
  */

@@ -158,18 +158,18 @@ bool buffers_unpack(struct unpacker *from, struct user_buffers *buffers)
 	return is_whole(from);
 }
 
-void culprit_pack(struct buffer *out, const struct culprit *culprit)
+void unreadable_pack(struct buffer *out, const struct unreadable *unreadable)
 {
-	pack_u64(out, culprit->user);
-	pack_u64(out, culprit->packets);
-	pack_text(out, culprit->error);
+	pack_u64(out, unreadable->user);
+	pack_u64(out, unreadable->packets);
+	pack_text(out, unreadable->error);
 }
 
-bool culprit_unpack(struct unpacker *from, struct culprit *culprit)
+bool unreadable_unpack(struct unpacker *from, struct unreadable *unreadable)
 {
-	culprit->user = unpack_u64(from);
-	culprit->packets = unpack_u64(from);
-	unpack_text(from, culprit->error, sizeof(culprit->error));
+	unreadable->user = unpack_u64(from);
+	unreadable->packets = unpack_u64(from);
+	unpack_text(from, unreadable->error, sizeof(unreadable->error));
 	return is_whole(from);
 }
 

@@ -7,7 +7,7 @@
  * or not as it should be ends the reader. The two are of one version, which the first frame tells.
  *
  * Order makes the counts exact. A FRAME_HAND has a change of the ledger, the spans that were made with it and
- * what was reached by then, and is taken as a whole or not at all. A FRAME_PLACE comes behind all that
+ * what was reached by then, and is taken as a whole or not at all. A FRAME_POSITION comes behind all that
  * belongs before it.
  */
 #ifndef HANDOVER_FRAMES_H
@@ -37,12 +37,12 @@ enum frame_type {
 	/* the reader to the agent */
 	FRAME_HELLO = 1, /* its version, as text */
 	FRAME_HAND,      /* struct hand */
-	FRAME_PLACE,     /* its number, then its bytes to the end */
+	FRAME_POSITION,  /* its number, then its bytes to the end */
 	FRAME_SAVE,      /* what was reached is to be written down now */
 	FRAME_STATE,     /* struct report */
 	FRAME_OMITS,     /* struct omissions */
 	FRAME_BUFFERS,   /* struct user_buffers */
-	FRAME_LEFT_OUT,  /* struct culprit */
+	FRAME_LEFT_OUT,  /* struct unreadable */
 	FRAME_MISUSE,    /* its kind, then struct misuse */
 	FRAME_WELL,      /* a user whose trace could be read alone */
 	FRAME_ENDED,     /* it has read what it was to read; it waits for FRAME_FINISH */
@@ -100,13 +100,13 @@ void buffers_pack(struct buffer *out, const struct user_buffers *buffers);
 bool buffers_unpack(struct unpacker *from, struct user_buffers *buffers);
 
 /* A user whose trace could not be read, so that so many packets of it are lost. */
-struct culprit {
+struct unreadable {
 	uint64_t user, packets;
 	char error[512];
 };
 
-void culprit_pack(struct buffer *out, const struct culprit *culprit);
-bool culprit_unpack(struct unpacker *from, struct culprit *culprit);
+void unreadable_pack(struct buffer *out, const struct unreadable *unreadable);
+bool unreadable_unpack(struct unpacker *from, struct unreadable *unreadable);
 
 /* What a program has recorded wrongly. */
 void misuse_pack(struct buffer *out, enum misuse_kind kind, const struct misuse *misuse);
@@ -120,7 +120,7 @@ struct suspect {
 
 /* What a reader has to know at its start. */
 struct orders {
-	bool lasting;   /* the checkpoint outlive the agent */
+	bool lasting;   /* the checkpoint outlives the agent */
 	bool holds;     /* all before the position is settled */
 	bool user;      /* config's, which has no key for it, */
 	bool own_relay; /* nor for this */

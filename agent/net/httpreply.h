@@ -6,8 +6,8 @@
  *     2xx                      it took the spans, unless it says so with a web page
  *     400, 413, 422            it does not take these
  *     408, 425, 429, 5xx       not now; Retry-After is honoured; 408 also ends the connection
- *     any other                it takes nothing here: wrong path, no permission, another kind of server, or
- * not in this form (415; a 400 that says so of the encoding)
+ *     any other                it takes nothing here: wrong path, no permission, another kind of server;
+ *                              or not in this form (415; a 400 that says so of the encoding)
  */
 #ifndef NET_HTTPREPLY_H
 #define NET_HTTPREPLY_H

@@ -37,7 +37,7 @@ struct httprequest {
 	struct httphead head; /* from HTTPREQUEST_HEAD on */
 	struct buffer body;   /* once it is whole; the caller may take it over, and leave zeroes */
 	int status;           /* of one that is bad: 400, 413, 417, 431, 501, 505, */
-	const char *why;      /* and what it is about it: a sentence about the peer, of static text */
+	const char *why;      /* and what is wrong with it: a sentence about the peer, of static text */
 	/* its own */
 	struct buffer line; /* that is not whole */
 	size_t lines;       /* bytes of lines so far */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Items of OTLP: how a span, or a record of a log, goes from its encoder (encode/otlp.h, encode/eventotlp.h)
- * to the request. Numbers are big-endian. One that the agent made up is u32  bytes up to the Span u32  the
- * process's pid; 0: unknown the resource's attributes that the program knows, as fields 1 of a Resource a
- * Span and there are such in spools of before. One that goes on as its SDK sent it is u32  bytes up to the
- * Span, and OTLPITEM_WHOLE u32  bytes of the process the process: a ResourceSpans, but for its spans the
- * scope: a ScopeSpans, but for its spans a Span
+ * to the request. Numbers are big-endian. One that the agent made up is
+ *     u32  bytes up to the Span
+ *     u32  the process's pid; 0: unknown
+ *          the resource's attributes that the program knows, as fields 1 of a Resource
+ *          a Span
+ * and there are such in spools that older versions wrote. One that goes on as its SDK sent it is
+ *     u32  bytes up to the Span, and OTLPITEM_WHOLE
+ *     u32  bytes of the process
+ *          the process: a ResourceSpans, but for its spans
+ *          the scope: a ScopeSpans, but for its spans
+ *          a Span
  */
 #ifndef NET_OTLPITEM_H
 #define NET_OTLPITEM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How far an item of others has come: by how many agents that took it from others, and the stamp of one of
- * them. Each item has its own, so who forges one, forges that of his own items. inlet/circle.c makes sense of
- * it. Calls carry them packed, in a field of Log() that other servers skip.
+ * them. Each item has its own, so a sender can forge only those of its own items. inlet/scribe/circle.c makes
+ * sense of it. Calls carry them packed, in a field of Log() that other servers skip.
  *
  * A span in Thrift keeps its trail in front of its own fields, in two that nobody else knows: Scribe's calls
  * have them apart, others skip them.

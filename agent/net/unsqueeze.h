@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bodies that others compressed by gzip, which may be damaged, or bombs: the other way than squeeze.h. */
+/* Bodies that others compressed by gzip, which may be damaged, or bombs: the reverse of squeeze.h. */
 #ifndef NET_UNSQUEEZE_H
 #define NET_UNSQUEEZE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the outputs keep between them. */
+/* What some output keeps. */
 #ifndef OUTPUT_GENEROUS_H
 #define OUTPUT_GENEROUS_H
 

@@ -2,7 +2,7 @@
 /*
  * An output, or rather one of its lanes (core/kind.h): what [output] or [output NAME] says, for one kind of
  * items. It owns a queue, the uplink that takes batches out of it, the spool that keeps them while the uplink
- * cannot, and an account of the ledger. What happens to one is nothing to the others.
+ * cannot, and an account of the ledger. They do not affect each other.
  *
  * All calls are the main thread's.
  */

@@ -167,7 +167,7 @@ void agent_link_offer(struct agent_link *link, uint64_t number, const struct buf
 	pack_u64(&head, number);
 	pieces[0] = (struct iovec){head.data, head.size};
 	pieces[1] = (struct iovec){position->data, position->size};
-	if (!channel_send(&link->channel, FRAME_PLACE, pieces, 2))
+	if (!channel_send(&link->channel, FRAME_POSITION, pieces, 2))
 		_exit(EXIT_SUCCESS);
 	buffer_free(&head);
 }
@@ -199,10 +199,10 @@ void agent_link_measured(struct agent_link *link, const struct user_buffers *buf
 	send_body(link, FRAME_BUFFERS, &link->body);
 }
 
-void agent_link_left_out(struct agent_link *link, const struct culprit *culprit)
+void agent_link_left_out(struct agent_link *link, const struct unreadable *unreadable)
 {
 	link->body.size = 0;
-	culprit_pack(&link->body, culprit);
+	unreadable_pack(&link->body, unreadable);
 	send_body(link, FRAME_LEFT_OUT, &link->body);
 }
 

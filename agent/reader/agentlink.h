@@ -58,7 +58,7 @@ uint64_t agent_link_settled(const struct agent_link *link, int64_t *cost);
 void agent_link_report(struct agent_link *link, const struct report *report);
 void agent_link_omits(struct agent_link *link, const struct omissions *omissions);
 void agent_link_measured(struct agent_link *link, const struct user_buffers *buffers);
-void agent_link_left_out(struct agent_link *link, const struct culprit *culprit);
+void agent_link_left_out(struct agent_link *link, const struct unreadable *unreadable);
 
 /* Tells what programs have recorded wrongly, if anything; of each kind at most one case a second, however
  * often it is called. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Removing the files of sessions that are over. It belongs to the collector's thread. */
+/* Removing the files of sessions that are over. It belongs to the thread that reads. */
 #ifndef READER_CLEANUP_H
 #define READER_CLEANUP_H
 

@@ -102,7 +102,7 @@ void keeper_tick(struct keeper *keeper, bool idle)
 	keeper_clean(keeper);
 }
 
-static enum supervisor_reason reason_of(const struct config *config, enum session_status status)
+static enum reason reason_of(const struct config *config, enum session_status status)
 {
 	switch (status) {
 	case SESSION_NO_DAEMON:

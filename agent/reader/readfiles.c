@@ -27,15 +27,15 @@ static bool stopping(void *data)
 static void left_out(void *data, uint64_t user, uint64_t packets, const char *error)
 {
 	struct keeper *keeper = data;
-	struct culprit culprit = {.user = user, .packets = packets};
+	struct unreadable unreadable = {.user = user, .packets = packets};
 
 	snprintf(keeper->left_out, sizeof(keeper->left_out),
 		"what programs of user %" G_GUINT64_FORMAT
 		" record cannot be read, and is skipped and counted as lost: %s",
 		user, error);
-	g_strlcpy(culprit.error, error, sizeof(culprit.error));
+	g_strlcpy(unreadable.error, error, sizeof(unreadable.error));
 	users_get(keeper->users, user)->left_out = true;
-	agent_link_left_out(keeper->link, &culprit);
+	agent_link_left_out(keeper->link, &unreadable);
 }
 
 /* What holds up all, or a whole user, is told first. */

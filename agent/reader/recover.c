@@ -140,7 +140,8 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 		if (trace && !relay_carve_is_of(&packet->key, trace))
 			continue;
 		position = positions_get(positions, &packet->key);
-		gone = position ? place_give_up(&position->done, packet->is.begin, packet->is.sequence) : 0;
+		gone = position ? stream_point_give_up(&position->done, packet->is.begin, packet->is.sequence)
+				: 0;
 		if (!gone)
 			continue;
 		/* this one, and those before it, which are not there any more */
@@ -306,7 +307,7 @@ static enum recover_status open_files(struct pass *pass)
 	return status == RELAYFILES_OK ? RECOVER_OK : RECOVER_UNREADABLE;
 }
 
-/* Once for each session, as a pass may come each second. Used by the collector's thread only. */
+/* Once for each session, as a pass may come each second. Used by the thread that reads only. */
 static void tell_missing(uint64_t session, const char *error)
 {
 	static uint64_t told;

@@ -6,8 +6,9 @@
  * that are not done are carved out of its files into a scratch folder, some at a time, and read from there.
  * Positions move on with them, so recovery can end at any moment and go on later. If babeltrace2 cannot read
  * the traces together, each is read alone: a program can spoil the trace of its own user, but must not spoil
- * others. A user whose trace
- * ends the reader's process is left out for a while (users.h). It belongs to the thread that reads.
+ * others. A user whose trace ends the reader's process is left out for a while (users.h).
+ *
+ * It belongs to the thread that reads.
  */
 #ifndef READER_RECOVER_H
 #define READER_RECOVER_H

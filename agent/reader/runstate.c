@@ -96,7 +96,7 @@ static void tell(struct runstate *state, struct report *report, const char *sess
 	agent_link_report(state->link, report);
 }
 
-void runstate_waits(struct runstate *state, enum supervisor_reason reason, const char *error)
+void runstate_waits(struct runstate *state, enum reason reason, const char *error)
 {
 	struct report report = {.kind = REPORT_WAITS, .problem.reason = reason};
 
@@ -111,7 +111,7 @@ void runstate_collects(struct runstate *state, const char *session, bool new)
 }
 
 void runstate_collects_in_part(
-	struct runstate *state, const char *session, enum supervisor_reason reason, const char *error)
+	struct runstate *state, const char *session, enum reason reason, const char *error)
 {
 	struct report report = {.kind = REPORT_IN_PART, .problem.reason = reason};
 

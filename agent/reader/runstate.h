@@ -54,14 +54,14 @@ void runstate_alone(struct runstate *state, const uint64_t *user);
 void runstate_live(struct runstate *state, bool live);
 
 /* Nothing is collected. */
-void runstate_waits(struct runstate *state, enum supervisor_reason reason, const char *error);
+void runstate_waits(struct runstate *state, enum reason reason, const char *error);
 
 /* @session is read. It is not @new if another run made it, or if it was read all the time. */
 void runstate_collects(struct runstate *state, const char *session, bool new);
 
 /* It is read, but something is wrong, which the status shows. */
 void runstate_collects_in_part(
-	struct runstate *state, const char *session, enum supervisor_reason reason, const char *error);
+	struct runstate *state, const char *session, enum reason reason, const char *error);
 
 /* Other threads. */
 

@@ -8,7 +8,7 @@
  * disk the packets are at once, so one look at relayd's index, once a second while the reader is idle, finds
  * both. A trace that does not come live even after that is tried less and less often.
  *
- * It belongs to the collector's thread.
+ * It belongs to the thread that reads.
  */
 #ifndef READER_UNREAD_H
 #define READER_UNREAD_H

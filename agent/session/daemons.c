@@ -187,7 +187,7 @@ static void on_ended(evutil_socket_t signal_number, short what, void *data)
 			event_add(daemons->again, &second);
 }
 
-/* The collector waits for them anyway. */
+/* The reader waits for them anyway. */
 static void on_again(evutil_socket_t fd, short what, void *data)
 {
 	struct daemons *daemons = data;
@@ -201,7 +201,7 @@ static void on_again(evutil_socket_t fd, short what, void *data)
 }
 
 /* The one that holds what is recorded; NULL: none of ours does. */
-static struct daemon *holder(struct daemons *daemons, enum supervisor_reason reason)
+static struct daemon *holder(struct daemons *daemons, enum reason reason)
 {
 	switch (reason) {
 	case REASON_SESSION_DAEMON_HANGS:
@@ -216,7 +216,7 @@ static struct daemon *holder(struct daemons *daemons, enum supervisor_reason rea
 	}
 }
 
-void daemons_mend(struct daemons *daemons, enum supervisor_reason reason)
+void daemons_mend(struct daemons *daemons, enum reason reason)
 {
 	const struct daemon *daemon = holder(daemons, reason);
 	int64_t now = clock_monotonic();

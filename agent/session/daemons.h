@@ -28,9 +28,9 @@ struct daemons *daemons_create(struct event_base *base, const struct config *con
 
 /* To be called every few seconds with what is wrong with collecting: those of its own that hold for long what
  * is recorded are ended by force, and so started again. */
-void daemons_mend(struct daemons *daemons, enum supervisor_reason reason);
+void daemons_mend(struct daemons *daemons, enum reason reason);
 
-/* Ends them: the collector must not need them any more. */
+/* Ends them: the reader must not need them any more. */
 void daemons_destroy(struct daemons *daemons);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What [kernel] asks for, as rules. What the agent and LTTng do themselves is left out in the kernel already,
- * by filters: recorded, it would cause more of it. No event that says something of another process is.
+ * by filters: recorded, it would cause more of it. Events about other processes are kept.
  */
 #ifndef SESSION_KERNELRULES_H
 #define SESSION_KERNELRULES_H

@@ -95,7 +95,7 @@ uint64_t positions_moves(const struct positions *positions)
 	return positions->moves;
 }
 
-bool place_is_before(const struct place *place, const struct place *before)
+bool stream_point_is_before(const struct stream_point *place, const struct stream_point *before)
 {
 	if (!before->started || !place->started)
 		return before->started;
@@ -104,7 +104,7 @@ bool place_is_before(const struct place *place, const struct place *before)
 	return place->events < before->events;
 }
 
-enum packet_state place_packet(const struct place *done, uint64_t begin)
+enum packet_state stream_point_packet(const struct stream_point *done, uint64_t begin)
 {
 	if (!done->started || begin > done->begin)
 		return PACKET_NEW;
@@ -113,27 +113,27 @@ enum packet_state place_packet(const struct place *done, uint64_t begin)
 	return PACKET_BEGUN;
 }
 
-uint64_t place_give_up(struct place *done, uint64_t begin, uint64_t sequence)
+uint64_t stream_point_give_up(struct stream_point *done, uint64_t begin, uint64_t sequence)
 {
 	uint64_t lost = 1;
 
-	if (place_packet(done, begin) == PACKET_DONE)
+	if (stream_point_packet(done, begin) == PACKET_DONE)
 		return 0;
 	/* those between are lost too, and the rest of the one that was not read to its end */
 	if (!done->started)
 		lost = ledger_credible(sequence) + 1;
 	else if (sequence > done->sequence)
 		lost = ledger_credible(sequence - done->sequence) + !done->ended;
-	*done = (struct place){
+	*done = (struct stream_point){
 		.started = true, .ended = true, .begin = begin, .sequence = sequence, .events = 0};
 	return lost;
 }
 
 static void save_position(const struct position *position, bool reached, struct buffer *out)
 {
-	const struct place *place = &position->done;
+	const struct stream_point *place = &position->done;
 
-	if (reached && place_is_before(place, &position->before))
+	if (reached && stream_point_is_before(place, &position->before))
 		place = &position->before;
 	pack_u64(out, position->key.user);
 	pack_u32(out, position->key.bits);
@@ -161,7 +161,7 @@ static bool load_list(struct positions *positions, struct unpacker from, bool re
 	for (uint32_t i = 0; i < count && !from.failed; i++) {
 		struct stream_key key;
 		struct position *position;
-		struct place place;
+		struct stream_point place;
 		uint64_t discarded;
 		uint8_t flags;
 

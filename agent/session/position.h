@@ -32,7 +32,7 @@ struct stream_key {
 };
 
 /* A place in a stream; zero-initialised is its beginning. */
-struct place {
+struct stream_point {
 	bool started;      /* a packet was */
 	bool ended;        /* that one, and so all its events are read */
 	uint64_t begin;    /* the packet's begin clock */
@@ -42,7 +42,7 @@ struct place {
 
 struct position {
 	struct stream_key key;
-	struct place done, before;
+	struct stream_point done, before;
 	uint64_t discarded; /* events of this stream that LTTng had discarded, counted as lost so far */
 };
 
@@ -80,7 +80,7 @@ void positions_moved(struct positions *positions);
 uint64_t positions_moves(const struct positions *positions);
 
 /* Whether the event after @place was read by the previous run. */
-bool place_is_before(const struct place *place, const struct place *before);
+bool stream_point_is_before(const struct stream_point *place, const struct stream_point *before);
 
 /* What is known of a packet by how far its stream is done. */
 enum packet_state {
@@ -90,11 +90,11 @@ enum packet_state {
 };
 
 /* Of the packet that begins at @begin, in a stream that is @done so far. */
-enum packet_state place_packet(const struct place *done, uint64_t begin);
+enum packet_state stream_point_packet(const struct stream_point *done, uint64_t begin);
 
 /* Counts the packet as done although it cannot be read. Returns how many packets are lost: those before it
  * that are not done are too. */
-uint64_t place_give_up(struct place *done, uint64_t begin, uint64_t sequence);
+uint64_t stream_point_give_up(struct stream_point *done, uint64_t begin, uint64_t sequence);
 
 /* What is done, as a list of bytes; or, if @reached, what was read at all, by this run or the previous one.
  */

@@ -127,7 +127,7 @@ static void scan_packet(void *data, const struct relay_packet *packet)
 	found.key.class_id = packet->class_id;
 	found.key.id = packet->id;
 	position = positions_find(scan->positions, &found.key);
-	if (!position || place_packet(&position->done, packet->begin) != PACKET_DONE)
+	if (!position || stream_point_packet(&position->done, packet->begin) != PACKET_DONE)
 		g_array_append_val(scan->packets, found);
 }
 

@@ -76,7 +76,7 @@ static void add_no_permission(struct findings *findings, const char *group)
 	}
 }
 
-/* Of the session daemon the doctor asks itself: what the collector found may be seconds old. */
+/* Of the session daemon the doctor asks itself: what the reader found may be seconds old. */
 static bool examine_session_daemon(struct findings *findings, const struct status *status)
 {
 	const char *group = status->config->tracing_group;
@@ -188,7 +188,7 @@ static const struct remedy {
 };
 
 /* For how long it may be over in a moment that nothing is collected, for this reason. */
-static int64_t passes_in(enum supervisor_reason reason)
+static int64_t passes_in(enum reason reason)
 {
 	switch (reason) {
 	case REASON_NONE:
@@ -207,7 +207,7 @@ static int64_t passes_in(enum supervisor_reason reason)
 /* Whether the relay is missed because something else has one of its ports; says so. */
 static bool examine_relay_port(struct findings *findings, const struct status *status)
 {
-	enum supervisor_reason reason = status->supervisor.reason;
+	enum reason reason = status->supervisor.reason;
 	unsigned port, listeners;
 
 	if (reason != REASON_NO_RELAY && reason != REASON_RELAY_HANGS)
@@ -225,7 +225,7 @@ static bool examine_relay_port(struct findings *findings, const struct status *s
 }
 
 /* Whether it is known which of LTTng's daemons holds what is recorded. */
-static bool is_named(enum supervisor_reason reason)
+static bool is_named(enum reason reason)
 {
 	return reason == REASON_SESSION_DAEMON_HANGS || reason == REASON_SESSION_DAEMON_WAITS ||
 	       reason == REASON_RELAY_HANGS || reason == REASON_CONSUMER_HANGS ||
@@ -434,7 +434,7 @@ static void examine_input(struct findings *findings, const struct inlet_state *i
 
 void doctor_examine(const struct status *status, struct findings *findings)
 {
-	enum supervisor_reason reason = status->supervisor.reason;
+	enum reason reason = status->supervisor.reason;
 	int64_t still = clock_monotonic() - status->progress;
 	char text[HUMAN_MAX];
 

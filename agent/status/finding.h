@@ -13,7 +13,7 @@ struct finding {
 	char fix[400];
 };
 
-/* Some for each output. What is beyond is left out. */
+/* There is room for some of each output; further ones are left out. */
 #define FINDINGS_MAX 40
 
 struct findings {

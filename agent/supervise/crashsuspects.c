@@ -119,14 +119,14 @@ void crash_suspects_died(struct crash_suspects *suspects, const uint64_t *user, 
 	pthread_mutex_unlock(&suspects->lock);
 }
 
-void crash_suspects_unreadable(struct crash_suspects *suspects, const struct culprit *culprit)
+void crash_suspects_unreadable(struct crash_suspects *suspects, const struct unreadable *unreadable)
 {
 	int64_t now = clock_monotonic();
 	struct entry *entry;
 	bool first;
 
 	pthread_mutex_lock(&suspects->lock);
-	entry = entry_of(suspects, culprit->user, now);
+	entry = entry_of(suspects, unreadable->user, now);
 	first = !entry->refused && !entry->times;
 	if (now >= entry->until)
 		entry->refused = now;
@@ -135,7 +135,7 @@ void crash_suspects_unreadable(struct crash_suspects *suspects, const struct cul
 		log_warning("what programs of user %" G_GUINT64_FORMAT
 			    " record cannot be read, and is skipped and counted as lost until it can: %s; "
 			    "%" G_GUINT64_FORMAT " packets to begin with",
-			culprit->user, culprit->error, culprit->packets);
+			unreadable->user, unreadable->error, unreadable->packets);
 }
 
 void crash_suspects_well(struct crash_suspects *suspects, uint64_t user)

@@ -25,7 +25,7 @@ void crash_suspects_destroy(struct crash_suspects *suspects);
 void crash_suspects_died(struct crash_suspects *suspects, const uint64_t *user, bool live, bool hung);
 
 /* A trace cannot be read, although the reader survives it. */
-void crash_suspects_unreadable(struct crash_suspects *suspects, const struct culprit *culprit);
+void crash_suspects_unreadable(struct crash_suspects *suspects, const struct unreadable *unreadable);
 
 /* The user's trace could be read. */
 void crash_suspects_well(struct crash_suspects *suspects, uint64_t user);

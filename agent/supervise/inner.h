@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The collector as its parts share it: its thread (collector.c), what comes from the reader
+/* The supervisor as its parts share it: its thread (supervisor.c), what comes from the reader
  * (receive.c), and one reader after the other (succession.c).
  */
 #ifndef SUPERVISE_INNER_H

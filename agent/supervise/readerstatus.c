@@ -44,7 +44,7 @@ static uint32_t called(const struct reader_status *status)
 /* These are called with the lock held */
 
 /* Nothing is collected. Returns whether that is worth a line in the log. */
-static bool wait_for(struct reader_status *status, enum supervisor_reason reason, const char *error)
+static bool wait_for(struct reader_status *status, enum reason reason, const char *error)
 {
 	struct supervisor_state *state = &status->state;
 	int64_t now = clock_monotonic();
@@ -92,7 +92,7 @@ static void collect(struct reader_status *status, const struct report *report)
 }
 
 static void collect_in_part(
-	struct reader_status *status, enum supervisor_reason reason, const char *session, const char *error)
+	struct reader_status *status, enum reason reason, const char *session, const char *error)
 {
 	struct supervisor_state *state = &status->state;
 
@@ -188,7 +188,7 @@ static bool is_silent(const struct daemon_health *daemon, int64_t since)
 void reader_status_daemons(struct reader_status *status, const struct daemons_health *healths)
 {
 	int64_t now = clock_monotonic(), since;
-	enum supervisor_reason hangs = REASON_NONE;
+	enum reason hangs = REASON_NONE;
 
 	pthread_mutex_lock(&status->lock);
 	since = now - (status->state.reason == REASON_CONSUMER_STILL ? WHY_NS : HUNG_NS);
@@ -206,7 +206,7 @@ void reader_status_daemons(struct reader_status *status, const struct daemons_he
 }
 
 /* The one that does not answer: it was asked, or the reader waits for it. The lock is held. */
-static enum supervisor_reason hanging(const struct reader_status *status)
+static enum reason hanging(const struct reader_status *status)
 {
 	uint32_t daemon = called(status);
 
@@ -219,7 +219,7 @@ static enum supervisor_reason hanging(const struct reader_status *status)
 	return status->daemons_well ? REASON_SESSION_DAEMON_WAITS : REASON_SESSION_DAEMON_HANGS;
 }
 
-static const char *name_of(enum supervisor_reason hangs)
+static const char *name_of(enum reason hangs)
 {
 	if (hangs == REASON_CONSUMER_HANGS)
 		return "lttng-consumerd";
@@ -228,7 +228,7 @@ static const char *name_of(enum supervisor_reason hangs)
 
 void reader_status_watch(struct reader_status *status, bool waits)
 {
-	enum supervisor_reason hangs;
+	enum reason hangs;
 	bool lasts;
 
 	pthread_mutex_lock(&status->lock);
@@ -246,7 +246,7 @@ void reader_status_watch(struct reader_status *status, bool waits)
 	status->hang_logged = lasts;
 }
 
-static void show_hang(struct supervisor_state *copy, enum supervisor_reason hangs)
+static void show_hang(struct supervisor_state *copy, enum reason hangs)
 {
 	copy->collecting = false;
 	copy->reason = hangs;
@@ -279,7 +279,7 @@ static void show_consumer_gone(struct supervisor_state *copy)
 
 void reader_status_read(struct reader_status *status, struct supervisor_state *copy)
 {
-	enum supervisor_reason hangs;
+	enum reason hangs;
 	bool gone;
 
 	pthread_mutex_lock(&status->lock);

@@ -20,7 +20,7 @@ struct reader_status {
 	pthread_mutex_t lock;    /* guards what follows */
 	struct supervisor_state state;
 	bool daemons_well; /* the session and the consumer daemon answer when they are asked how they are */
-	enum supervisor_reason hangs; /* which of LTTng's daemons does not answer, REASON_NONE: all do; */
+	enum reason hangs; /* which of LTTng's daemons does not answer, REASON_NONE: all do; */
 	int64_t hangs_since;
 	bool consumer_gone;
 	int64_t reason_since;

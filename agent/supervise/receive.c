@@ -133,11 +133,11 @@ static bool take_buffers(struct supervisor *supervisor, struct unpacker *body)
 
 static bool take_culprit(struct supervisor *supervisor, struct unpacker *body)
 {
-	struct culprit culprit;
+	struct unreadable unreadable;
 
-	if (!culprit_unpack(body, &culprit))
+	if (!unreadable_unpack(body, &unreadable))
 		return false;
-	crash_suspects_unreadable(supervisor->suspects, &culprit);
+	crash_suspects_unreadable(supervisor->suspects, &unreadable);
 	return true;
 }
 
@@ -172,7 +172,7 @@ static bool take_frame(struct supervisor *supervisor, enum frame_type type, stru
 		return take_hello(supervisor, body);
 	case FRAME_HAND:
 		return take_hand(supervisor, body);
-	case FRAME_PLACE:
+	case FRAME_POSITION:
 		return take_place(supervisor, body);
 	case FRAME_SAVE:
 		supervisor->save = true;

@@ -425,7 +425,7 @@ void supervisor_read_canary(struct supervisor *supervisor, struct canary_state *
 	canary_read(supervisor->canary, state);
 }
 
-enum supervisor_reason supervisor_reason(struct supervisor *supervisor)
+enum reason supervisor_reason(struct supervisor *supervisor)
 {
 	struct supervisor_state state;
 

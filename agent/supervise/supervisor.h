@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The collector: a thread that keeps a reader at work, a process of its own which keeps a session alive and
+ * The supervisor: a thread that keeps a reader at work, a process of its own which keeps a session alive and
  * reads it (reader/), and that passes on to the outputs and the checkpoint what the reader hands over.
  *
  * The reader may crash, hang or eat memory on what traced programs write: then it is ended, and another one
- * reads on from the newest position in the checkpoint. It is not told apart from a stranger: what it sends is
- * checked.
+ * reads on from the newest position in the checkpoint. It is not trusted: what it sends is checked.
  */
 #ifndef SUPERVISE_SUPERVISOR_H
 #define SUPERVISE_SUPERVISOR_H
@@ -68,7 +67,7 @@ int64_t supervisor_progress(const struct supervisor *supervisor);
 int64_t supervisor_reader_progress(const struct supervisor *supervisor);
 
 /* What it would say is wrong. */
-enum supervisor_reason supervisor_reason(struct supervisor *supervisor);
+enum reason supervisor_reason(struct supervisor *supervisor);
 
 void supervisor_read_state(struct supervisor *supervisor, struct supervisor_state *state);
 

@@ -217,11 +217,11 @@ START_TEST(positions_go_on)
 		struct stream_key key = key_of(i);
 		struct position *position = positions_get(positions, &key);
 
-		position->done = (struct place){true, i % 2, 1000 + i, i, 7 * i};
+		position->done = (struct stream_point){true, i % 2, 1000 + i, i, 7 * i};
 		position->discarded = i * i;
 		/* of every third, the run before had read more */
 		if (i % 3 == 0)
-			position->before = (struct place){true, true, 2000 + i, i + 1, 1};
+			position->before = (struct stream_point){true, true, 2000 + i, i + 1, 1};
 	}
 	positions_save(positions, false, &done);
 	positions_save(positions, true, &reached);
@@ -241,7 +241,7 @@ START_TEST(positions_go_on)
 		ck_assert_int_eq(position->done.ended, i % 2);
 		ck_assert_uint_eq(position->discarded, i * i);
 		ck_assert_uint_eq(position->before.begin, i % 3 == 0 ? 2000 + i : 1000 + i);
-		ck_assert_int_eq(place_is_before(&position->done, &position->before), i % 3 == 0);
+		ck_assert_int_eq(stream_point_is_before(&position->done, &position->before), i % 3 == 0);
 	}
 	positions_save(positions, true, &again);
 	ck_assert_uint_eq(again.size, reached.size);

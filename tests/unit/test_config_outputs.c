@@ -132,7 +132,7 @@ START_TEST(test_merge)
 	ck_assert_uint_eq(config_output(&merged, "c")->spool_size, 8 << 20);
 	ck_assert_uint_eq(config_output(&merged, "d")->spool_size, 7 << 20);
 	/* what changes, and what waits: an unset `spool-size` is not named beside [spool]'s `max-size` */
-	ck_assert_uint_eq(config_changes(&running, &merged), CONFIG_CHANGES_HTTP | CONFIG_CHANGES_COLLECTOR);
+	ck_assert_uint_eq(config_changes(&running, &merged), CONFIG_CHANGES_HTTP | CONFIG_CHANGES_READER);
 	ck_assert_uint_eq(
 		config_output_changes(output_of(&running), output_of(&merged)), CONFIG_CHANGES_UPLINK);
 	ck_assert_uint_eq(config_output_changes(config_output(&running, "a"), config_output(&merged, "a")),

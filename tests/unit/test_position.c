@@ -6,23 +6,23 @@
 
 #include "run.h"
 
-static const struct place nothing = {0};
-static const struct place in_part = {.started = true, .begin = 100, .sequence = 4, .events = 7};
-static const struct place whole = {.started = true, .ended = true, .begin = 100, .sequence = 4};
+static const struct stream_point nothing = {0};
+static const struct stream_point in_part = {.started = true, .begin = 100, .sequence = 4, .events = 7};
+static const struct stream_point whole = {.started = true, .ended = true, .begin = 100, .sequence = 4};
 
 START_TEST(packet_is_done)
 {
-	ck_assert_int_eq(place_packet(&nothing, 0), PACKET_NEW);
-	ck_assert_int_eq(place_packet(&in_part, 99), PACKET_DONE);
-	ck_assert_int_eq(place_packet(&in_part, 100), PACKET_BEGUN);
-	ck_assert_int_eq(place_packet(&in_part, 101), PACKET_NEW);
-	ck_assert_int_eq(place_packet(&whole, 100), PACKET_DONE);
-	ck_assert_int_eq(place_packet(&whole, 101), PACKET_NEW);
+	ck_assert_int_eq(stream_point_packet(&nothing, 0), PACKET_NEW);
+	ck_assert_int_eq(stream_point_packet(&in_part, 99), PACKET_DONE);
+	ck_assert_int_eq(stream_point_packet(&in_part, 100), PACKET_BEGUN);
+	ck_assert_int_eq(stream_point_packet(&in_part, 101), PACKET_NEW);
+	ck_assert_int_eq(stream_point_packet(&whole, 100), PACKET_DONE);
+	ck_assert_int_eq(stream_point_packet(&whole, 101), PACKET_NEW);
 }
 END_TEST
 
 static const struct {
-	const struct place *from;
+	const struct stream_point *from;
 	uint64_t begin, sequence, lost;
 } given_up[] = {
 	{&nothing, 100, 0, 1},
@@ -41,12 +41,12 @@ static const struct {
 
 START_TEST(packet_is_given_up)
 {
-	struct place done = *given_up[_i].from;
+	struct stream_point done = *given_up[_i].from;
 	uint64_t begin = given_up[_i].begin;
 
-	ck_assert_uint_eq(place_give_up(&done, begin, given_up[_i].sequence), given_up[_i].lost);
-	ck_assert_int_eq(place_packet(&done, begin), PACKET_DONE);
-	ck_assert_uint_eq(place_give_up(&done, begin, given_up[_i].sequence), 0);
+	ck_assert_uint_eq(stream_point_give_up(&done, begin, given_up[_i].sequence), given_up[_i].lost);
+	ck_assert_int_eq(stream_point_packet(&done, begin), PACKET_DONE);
+	ck_assert_uint_eq(stream_point_give_up(&done, begin, given_up[_i].sequence), 0);
 }
 END_TEST
 

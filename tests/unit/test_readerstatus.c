@@ -24,7 +24,7 @@ static void teardown(void)
 	reader_status_free(&shown);
 }
 
-static void check_state(bool collecting, enum supervisor_reason reason, const char *error)
+static void check_state(bool collecting, enum reason reason, const char *error)
 {
 	reader_status_read(&shown, &seen);
 	ck_assert_int_eq(seen.collecting, collecting);
@@ -32,7 +32,7 @@ static void check_state(bool collecting, enum supervisor_reason reason, const ch
 	ck_assert_str_eq(seen.error, error);
 }
 
-static void report(int kind, enum supervisor_reason reason, const char *text)
+static void report(int kind, enum reason reason, const char *text)
 {
 	struct report said = {.kind = kind, .session = "blkin", .problem.reason = reason};
 
@@ -75,7 +75,7 @@ END_TEST
 
 static const struct {
 	enum lttng_daemon daemon;
-	enum supervisor_reason reason;
+	enum reason reason;
 } hung[] = {{DAEMON_RELAY, REASON_RELAY_HANGS}, {DAEMON_SESSION, REASON_SESSION_DAEMON_HANGS}};
 
 /* Whatever the reader said last, it waits for a daemon now. */

@@ -208,9 +208,9 @@ START_TEST(scanned_in_order_and_past_the_positions)
 		ck_assert_uint_le(g_array_index(packets, struct relayfiles_packet, i - 1).is.begin,
 			g_array_index(packets, struct relayfiles_packet, i).is.begin);
 	g_array_unref(packets);
-	positions_get(positions, &key)->done = (struct place){true, true, 1010, 1, 5};
+	positions_get(positions, &key)->done = (struct stream_point){true, true, 1010, 1, 5};
 	key.id = 0;
-	positions_get(positions, &key)->done = (struct place){true, false, 1100, 10, 5};
+	positions_get(positions, &key)->done = (struct stream_point){true, false, 1100, 10, 5};
 	packets = scan(files, positions);
 	/* of stream 1 the third, of stream 0 the one in which reading stopped, and the last */
 	ck_assert_uint_eq(packets->len, 3);

@@ -189,7 +189,7 @@ END_TEST
 /* Nothing is collected: since when, in ms, and why; and whether that is found yet. */
 static const struct {
 	int64_t ms;
-	enum supervisor_reason reason;
+	enum reason reason;
 	bool found;
 } pauses[] = {
 	{100, REASON_READER_ENDED, false},

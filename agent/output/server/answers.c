@@ -55,7 +55,7 @@ static bool is_too_fast(const struct server *server, const struct piece *piece, 
 
 /* A server that puts off most batches is overloaded, and says nothing of this one. That others are taken is
  * told by how batches fare the first time. */
-static void crash_suspects_put_off(struct server *server, struct entry *entry)
+static void suspect_put_off(struct server *server, struct entry *entry)
 {
 	if (!entry->failures)
 		courtesy_not_taken(&server->courtesy);
@@ -68,7 +68,7 @@ static void take_put_off(struct server *server, struct piece *piece, const struc
 	char why[300];
 
 	if (!reply->later && !server->put_off)
-		crash_suspects_put_off(server, piece->parcel->entry);
+		suspect_put_off(server, piece->parcel->entry);
 	if (is_too_fast(server, piece, reply)) {
 		account_add(queue_account(server->shared->queue), OUTPUT_ERRORS_TRY_LATER, 1);
 		courtesy_too_fast(&server->courtesy, clock_monotonic());

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "output/server/server.h"
 
-/* A TLS server may turn a client down after the handshake: so long it has to keep quiet to be well. */
+/* A TLS server may turn a client down after the handshake: silence for so long means that all is well. */
 #define SERVER_PROVE_NS (500 * NS_PER_MS)
 
 /* server.c's */

@@ -85,7 +85,7 @@ void server_note_fault(struct server *server, enum fault fault, const char *why)
 
 /* The call that was to be answered next is the likely cause, whatever kept the server from answering it.
  * Returns how often its batch was. */
-static unsigned crash_suspects_oldest(const struct server *server, enum fault fault)
+static unsigned suspect_oldest(const struct server *server, enum fault fault)
 {
 	struct piece *oldest = server->link ? link_oldest(server->link) : NULL;
 
@@ -96,7 +96,7 @@ static unsigned crash_suspects_oldest(const struct server *server, enum fault fa
 
 static void fail(struct server *server, enum fault fault, const char *why)
 {
-	const unsigned failures = crash_suspects_oldest(server, fault);
+	const unsigned failures = suspect_oldest(server, fault);
 
 	if (server->up)
 		server_avoid_address(server);

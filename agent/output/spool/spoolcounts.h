@@ -2,7 +2,7 @@
 /*
  * The counts: how many batches and spans the spool's file should hold, in a small file beside it.
  *
- * When the spool's file is damaged, or lost its last commits with the power, the counts says how many spans
+ * When the spool's file is damaged, or lost its last commits with the power, the counts say how many spans
  * are missing. It is written after each commit, to two slots in turn. The process that has it open holds the
  * lock on the spool.
  */

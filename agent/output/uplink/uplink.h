@@ -41,7 +41,7 @@ struct uplink_options {
 	const char *node;   /* by whose weights servers and addresses are preferred; NULL: by their order */
 	int64_t age_ns;     /* with a node: about so long a connection lasts; 0: as long as is usual */
 	const char *record; /* of files: the path of written.h's; NULL: none */
-	bool starting;      /* files of TLS that do not do now are a fault that may pass */
+	bool starting;      /* TLS files that cannot be used now are a fault that may pass */
 	bool patient;       /* an import's: what an agent that was killed left in files stays there */
 };
 

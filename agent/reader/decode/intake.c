@@ -186,7 +186,7 @@ static void lose_events(struct intake *intake, struct stream *stream)
 static void locate(struct intake *intake, struct stream *stream, uint64_t begin)
 {
 	const struct intake_options *options = &intake->options;
-	const struct place *done = &stream->position->done;
+	const struct stream_point *done = &stream->position->done;
 	struct packet_info info;
 
 	stream->sequence += stream->begun + stream->missing;
@@ -211,7 +211,7 @@ static void locate(struct intake *intake, struct stream *stream, uint64_t begin)
 /* Begins a packet that is not done, and counts what is missing before it. */
 static void begin_new(struct intake *intake, struct stream *stream, uint64_t begin)
 {
-	struct place *done = &stream->position->done;
+	struct stream_point *done = &stream->position->done;
 	uint64_t next = done->started ? done->sequence + 1 : 0, missing = stream->missing;
 	uint64_t lost;
 
@@ -224,7 +224,7 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 		lost = MAX(lost, 1);
 	if (lost)
 		lose_packets(intake, stream, lost, begin);
-	*done = (struct place){.started = true, .begin = begin, .sequence = next + missing};
+	*done = (struct stream_point){.started = true, .begin = begin, .sequence = next + missing};
 	stream->mine = true;
 	stream->skip = 0;
 }
@@ -247,7 +247,7 @@ static void begin_packet(struct intake *intake, const bt_message *message)
 	const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(message);
 	struct stream *stream = find_stream(intake, bt_packet_borrow_stream_const(packet));
 	enum packet_state state;
-	const struct place *done;
+	const struct stream_point *done;
 	uint64_t begin;
 
 	if (!stream->position)
@@ -256,7 +256,7 @@ static void begin_packet(struct intake *intake, const bt_message *message)
 	begin = begin_of(message, stream->stream);
 	locate(intake, stream, begin);
 	lose_events(intake, stream);
-	state = place_packet(done, begin);
+	state = stream_point_packet(done, begin);
 	if (stream->mine && begin == done->begin)
 		state = PACKET_NEW; /* another one that begins at the same moment */
 	if (state == PACKET_NEW)
@@ -288,7 +288,7 @@ static bool pass(struct stream *stream, bool *again)
 		return false;
 	}
 	if (position->before.started) {
-		*again = place_is_before(&position->done, &position->before);
+		*again = stream_point_is_before(&position->done, &position->before);
 		position->before.started = *again;
 	}
 	position->done.events++;

@@ -99,7 +99,7 @@ void runstate_alone(struct runstate *state, const uint64_t *user)
 }
 
 void runstate_collects_in_part(
-	struct runstate *state, const char *session, enum supervisor_reason reason, const char *error)
+	struct runstate *state, const char *session, enum reason reason, const char *error)
 {
 	(void)state;
 	(void)session;
