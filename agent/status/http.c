@@ -17,6 +17,7 @@
 #include "base/sanitize.h"
 #include "stats/statistics.h"
 #include "status/controlsocket.h"
+#include "status/doctor.h"
 #include "status/httplimit.h"
 #include "status/orders.h"
 #include "status/pageserve.h"
