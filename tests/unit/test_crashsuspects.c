@@ -115,10 +115,10 @@ END_TEST
 /* Whose trace babeltrace2 refuses is left out too, as the status has it; but readers may try. */
 START_TEST(unreadable)
 {
-	struct unreadable unreadable = {.user = user, .packets = 3, .error = "no"};
+	struct unreadable left = {.user = user, .packets = 3, .error = "no"};
 	uint64_t first;
 
-	crash_suspects_unreadable(suspects, &unreadable);
+	crash_suspects_unreadable(suspects, &left);
 	ck_assert_uint_eq(left_out(&first), 1);
 	ck_assert_uint_eq(first, user);
 	check_orders(false, false, 0);
