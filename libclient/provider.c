@@ -3,11 +3,14 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define _LGPL_SOURCE
 #include "reader.h"
+
+#include <blkin/text.h>
 
 #include "clock.h"
 #include "fields.h"
@@ -15,19 +18,13 @@
 #include "report.h"
 #include "sampling.h"
 
-#define BLKIN_NUMBERS_SIZE (4 * sizeof(uint64_t))
-
-/* What LTTng would compute of a span's fields, from their sizes. */
-static inline size_t blkin_span_size(size_t *sizes, void *data, const uint64_t *numbers, const char *name,
-	size_t name_size, const char *text, size_t text_size)
+/* What LTTng would compute of a span's field, from its size. */
+static inline size_t blkin_span_size(size_t *sizes, void *data, const char *text, size_t bytes)
 {
 	(void)data;
-	(void)numbers;
-	(void)name;
 	(void)text;
-	sizes[0] = name_size;
-	sizes[1] = text_size;
-	return BLKIN_NUMBERS_SIZE + name_size + text_size;
+	sizes[0] = bytes;
+	return bytes;
 }
 
 /* The same of a classic event's. */
@@ -41,36 +38,100 @@ static inline size_t blkin_fields_size(size_t *sizes, void *data, const struct f
 
 #include "tracepoints.h"
 
-/* The tracepoint writes the four numbers in one piece. */
+/* A span that is not in one piece yet */
+struct parts {
+	const uint64_t *numbers; /* a record's four */
+	const char *name, *data;
+	size_t name_size, data_size; /* without their NULs */
+};
+
 static_assert(offsetof(struct blkin_span_record, trace_id) == 0 &&
 		      offsetof(struct blkin_span_record, span_id) == 8 &&
 		      offsetof(struct blkin_span_record, parent_id) == 16 &&
 		      offsetof(struct blkin_span_record, start) == 24,
-	"the fields of blkin:span are not where the record has them");
+	"the numbers of a record are not where they are in one piece");
 
-/* A span in a record, of older programs and with long names; and one in one piece. */
+/* Puts it into a piece, which has room for it; another thread may change the name meanwhile. */
+static void compose(char *piece, size_t size, const struct parts *parts)
+{
+	const uint64_t *numbers = parts->numbers;
+	char *to = piece + BLKIN_IDS_TEXT_, *end = piece + size - 1; /* where its NUL is */
+
+	blkin_put_ids_(piece, numbers[0], numbers[1], numbers[2], numbers[3]);
+	if (parts->name_size < 10)
+		*to++ = '0';
+	to = blkin_put_number_(to, parts->name_size);
+	*to++ = ' ';
+	memcpy(to, parts->name, parts->name_size);
+	to += parts->name_size;
+	*to++ = '\n';
+	memcpy(to, parts->data, parts->data_size);
+	*end = '\0';
+	for (to = piece; (to = memchr(to, '\0', (size_t)(end - to))); to++)
+		*to = ' ';
+}
+
+static size_t size_of(const struct parts *parts)
+{
+	return BLKIN_IDS_TEXT_ + (parts->name_size < 10) + blkin_digits_(parts->name_size) + 1 +
+	       parts->name_size + 1 + parts->data_size + 1;
+}
+
+/* What most spans fit into; for a larger one the kernel is asked for memory, which is safe in any thread and
+ * signal handler. */
+#define PIECE_SIZE 4096
+/* Without memory, so much of the name is better than nothing; the data is no larger than that (span.h). */
+#define NAME_CUT 1000
+#define DATA_CUT 2900
+
+/* Writes it in one piece. */
+static __attribute__((noinline)) void write_parts(blkin_whole_span write, struct parts *parts)
+{
+	size_t size = size_of(parts);
+	char small[PIECE_SIZE], *piece = small;
+
+	if (size > sizeof(small))
+		piece = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (piece == MAP_FAILED) {
+		parts->name_size = parts->name_size < NAME_CUT ? parts->name_size : NAME_CUT;
+		parts->data_size = parts->data_size < DATA_CUT ? parts->data_size : DATA_CUT;
+		size = size_of(parts);
+		piece = small;
+	}
+	compose(piece, size, parts);
+	write(piece, size);
+	if (piece != small)
+		munmap(piece, size);
+}
+
+/* A span in one piece; and two of older programs: in a record, which those with long names are in, too, and
+ * with its fields one behind the other. */
 #define DEFINE_SPAN(level)                                                                                   \
+	static void whole_##level(const char *text, size_t size)                                             \
+	{                                                                                                    \
+		lttng_ust_do_tracepoint(blkin, level, text, size);                                           \
+	}                                                                                                    \
 	static void level(const struct blkin_span_record *record)                                            \
 	{                                                                                                    \
-		lttng_ust_do_tracepoint(blkin, level, &record->trace_id, record->name,                       \
-			strlen(record->name) + 1, record->data, strlen(record->data) + 1);                   \
+		struct parts parts = {&record->trace_id, record->name, record->data, strlen(record->name),   \
+			strlen(record->data)};                                                               \
+		write_parts(whole_##level, &parts);                                                          \
 	}                                                                                                    \
 	static void packed_##level(const uint64_t *numbers, size_t name_size, size_t data_size)              \
 	{                                                                                                    \
 		const char *name = (const char *)(numbers + 4);                                              \
-                                                                                                             \
-		lttng_ust_do_tracepoint(                                                                     \
-			blkin, level, numbers, name, name_size, name + name_size, data_size);                \
+		struct parts parts = {numbers, name, name + name_size, name_size - 1, data_size - 1};        \
+		write_parts(whole_##level, &parts);                                                          \
 	}
 
-DEFINE_SPAN(span_emerg)
-DEFINE_SPAN(span_alert)
-DEFINE_SPAN(span_crit)
-DEFINE_SPAN(span_err)
-DEFINE_SPAN(span_warning)
-DEFINE_SPAN(span_notice)
-DEFINE_SPAN(span)
-DEFINE_SPAN(span_debug)
+DEFINE_SPAN(span2_emerg)
+DEFINE_SPAN(span2_alert)
+DEFINE_SPAN(span2_crit)
+DEFINE_SPAN(span2_err)
+DEFINE_SPAN(span2_warning)
+DEFINE_SPAN(span2_notice)
+DEFINE_SPAN(span2)
+DEFINE_SPAN(span2_debug)
 
 static void annotation(const struct blkin_span_record *record, uint64_t time, const char *value)
 {
@@ -127,16 +188,17 @@ __attribute__((visibility("default"))) extern const struct blkin_provider blkin_
 
 const struct blkin_provider blkin_provider_1 = {
 	.size = sizeof(struct blkin_provider),
-	.span_on = {&lttng_ust_tracepoint_blkin___span_emerg.state,
-		&lttng_ust_tracepoint_blkin___span_alert.state, &lttng_ust_tracepoint_blkin___span_crit.state,
-		&lttng_ust_tracepoint_blkin___span_err.state,
-		&lttng_ust_tracepoint_blkin___span_warning.state,
-		&lttng_ust_tracepoint_blkin___span_notice.state, &lttng_ust_tracepoint_blkin___span.state,
-		&lttng_ust_tracepoint_blkin___span_debug.state},
+	.span_on = {&lttng_ust_tracepoint_blkin___span2_emerg.state,
+		&lttng_ust_tracepoint_blkin___span2_alert.state,
+		&lttng_ust_tracepoint_blkin___span2_crit.state, &lttng_ust_tracepoint_blkin___span2_err.state,
+		&lttng_ust_tracepoint_blkin___span2_warning.state,
+		&lttng_ust_tracepoint_blkin___span2_notice.state, &lttng_ust_tracepoint_blkin___span2.state,
+		&lttng_ust_tracepoint_blkin___span2_debug.state},
 	.keyval_string_on = &lttng_ust_tracepoint_blkin___keyval_string.state,
 	.keyval_integer_on = &lttng_ust_tracepoint_blkin___keyval_integer.state,
 	.timestamp_on = &lttng_ust_tracepoint_blkin___timestamp.state,
-	.span = {span_emerg, span_alert, span_crit, span_err, span_warning, span_notice, span, span_debug},
+	.span = {span2_emerg, span2_alert, span2_crit, span2_err, span2_warning, span2_notice, span2,
+		span2_debug},
 	.annotation = annotation,
 	.tag = tag,
 	.keyval_string = keyval_string,
@@ -146,8 +208,10 @@ const struct blkin_provider blkin_provider_1 = {
 	.set_sampling = sampling_set,
 	.process = &process,
 	.clock = &clock_shared,
-	.packed = {packed_span_emerg, packed_span_alert, packed_span_crit, packed_span_err,
-		packed_span_warning, packed_span_notice, packed_span, packed_span_debug},
+	.packed = {packed_span2_emerg, packed_span2_alert, packed_span2_crit, packed_span2_err,
+		packed_span2_warning, packed_span2_notice, packed_span2, packed_span2_debug},
+	.whole = {whole_span2_emerg, whole_span2_alert, whole_span2_crit, whole_span2_err,
+		whole_span2_warning, whole_span2_notice, whole_span2, whole_span2_debug},
 };
 
 __attribute__((visibility("default"))) extern const struct blkin_report blkin_report_1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The LTTng events of libblkin-provider: provider `blkin`, events span (and span_LEVEL), annotation and tag;
+ * The LTTng events of libblkin-provider: provider `blkin`, events span2 (and span2_LEVEL), annotation and tag;
  * and timestamp, keyval_string and keyval_integer, the classic ones.
  *
  * All text is in `string` fields: babeltrace decodes arrays and sequences one element at a time, 40 ns a
@@ -21,91 +21,60 @@
 
 /* clang-format off */
 /*
- * How a span's fields are written. LTTng includes this file once for each stage of its code generation. In
- * the stage that writes to the ring buffer, each field is a call, and a string is copied byte by byte. There
- * the numbers and texts that are adjacent are written in one call. And the texts' sizes are known, so they are
- * not searched for their ends. This makes 0.7 instead of 1.5 bare tracepoints. The stage and its function for
- * the size are recognised by internal names of LTTng: if a name does not exist, that is done in LTTng's usual
- * way.
+ * How a span is written. LTTng includes this file once for each stage of its code generation. In the stage
+ * that writes to the ring buffer, a string is copied byte by byte. There it is written in one call, and as its
+ * size is known, it is not searched for its end. The stage and its function for the size are recognised by
+ * internal names of LTTng: if a name does not exist, that is done in LTTng's usual way.
+ *
+ * There is one field, as each costs its reader 350 instructions, whatever is in it.
  */
-#undef BLKIN_NUMBERS
-#undef BLKIN_TEXTS
+#undef BLKIN_TEXT
 #ifdef lttng_ust__get_dynamic_len
 #define lttng_ust__event_get_size__blkin___span_class blkin_span_size
-#define BLKIN_NUMBERS                                                                                        \
-	{                                                                                                    \
-		size_t name_size = lttng_ust__get_dynamic_len(name);                                         \
-		size_t data_size = lttng_ust__get_dynamic_len(data);                                         \
-		size_t size = BLKIN_NUMBERS_SIZE;                                                            \
-                                                                                                             \
-		if (name_text == (const char *)numbers + size && name_text + name_size == data_text)         \
-			size += name_size + data_size;                                                       \
-		__chan->ops->event_write(&__ctx, numbers, size, lttng_ust_rb_alignof(uint64_t));             \
-		if (size == BLKIN_NUMBERS_SIZE && name_text + name_size == data_text) {                      \
-			__chan->ops->event_write(&__ctx, name_text, name_size + data_size, 1);               \
-		} else if (size == BLKIN_NUMBERS_SIZE) {                                                     \
-			__chan->ops->event_strcpy(&__ctx, name_text, name_size);                             \
-			__chan->ops->event_strcpy(&__ctx, data_text, data_size);                             \
-		}                                                                                            \
-	}
-#define BLKIN_TEXTS
+#define BLKIN_TEXT __chan->ops->event_write(&__ctx, whole, lttng_ust__get_dynamic_len(whole), 1);
 #else
-#define BLKIN_NUMBERS                                                                                        \
-	lttng_ust_field_integer_hex(uint64_t, trace_id, numbers[0])                                          \
-	lttng_ust_field_integer_hex(uint64_t, span_id, numbers[1])                                           \
-	lttng_ust_field_integer_hex(uint64_t, parent_id, numbers[2])                                         \
-	lttng_ust_field_integer(uint64_t, start, numbers[3])
-#define BLKIN_TEXTS lttng_ust_field_string(name, name_text) lttng_ust_field_string(data, data_text)
+#define BLKIN_TEXT lttng_ust_field_string(text, whole)
 #endif
 
 LTTNG_UST_TRACEPOINT_EVENT_CLASS(
 	blkin,
 	span_class,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes),
-	LTTNG_UST_TP_FIELDS(BLKIN_NUMBERS BLKIN_TEXTS)
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes),
+	LTTNG_UST_TP_FIELDS(BLKIN_TEXT)
 )
 #undef lttng_ust__event_get_size__blkin___span_class
 /* One event for each severity level, so that a session can select by LTTng's log levels. */
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_emerg,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_emerg, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2_emerg,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2_emerg, LTTNG_UST_TRACEPOINT_LOGLEVEL_EMERG)
 
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_alert,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_alert, LTTNG_UST_TRACEPOINT_LOGLEVEL_ALERT)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2_alert,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2_alert, LTTNG_UST_TRACEPOINT_LOGLEVEL_ALERT)
 
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_crit,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_crit, LTTNG_UST_TRACEPOINT_LOGLEVEL_CRIT)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2_crit,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2_crit, LTTNG_UST_TRACEPOINT_LOGLEVEL_CRIT)
 
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_err,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_err, LTTNG_UST_TRACEPOINT_LOGLEVEL_ERR)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2_err,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2_err, LTTNG_UST_TRACEPOINT_LOGLEVEL_ERR)
 
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_warning,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_warning, LTTNG_UST_TRACEPOINT_LOGLEVEL_WARNING)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2_warning,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2_warning, LTTNG_UST_TRACEPOINT_LOGLEVEL_WARNING)
 
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_notice,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_notice, LTTNG_UST_TRACEPOINT_LOGLEVEL_NOTICE)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2_notice,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2_notice, LTTNG_UST_TRACEPOINT_LOGLEVEL_NOTICE)
 
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
-LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span_debug,
-	LTTNG_UST_TP_ARGS(const uint64_t *, numbers, const char *, name_text, size_t, name_bytes, const char *,
-		data_text, size_t, data_bytes))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span_debug, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG)
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blkin, span_class, blkin, span2_debug,
+	LTTNG_UST_TP_ARGS(const char *, whole, size_t, bytes))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(blkin, span2_debug, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG)
 
 /*
  * Pieces belong to spans of any level, so they have the highest one. Their head is the first line of the

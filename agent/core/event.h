@@ -10,8 +10,8 @@
 
 enum event_type {
 	EVENT_FOREIGN,        /* not an event of a span */
-	EVENT_MALFORMED,      /* has the name of a known event, but other fields */
-	EVENT_SPAN,           /* blkin:span, blkin:span_LEVEL: a whole span */
+	EVENT_MALFORMED,      /* has the name of a known event, but other fields, or no first line */
+	EVENT_SPAN,           /* blkin:span2, blkin:span2_LEVEL, blkin:span of before 0.2: a whole span */
 	EVENT_ANNOTATION,     /* blkin:annotation: a piece of a span that comes later */
 	EVENT_TAG,            /* blkin:tag: the same */
 	EVENT_TIMESTAMP,      /* blkin:timestamp; zipkin:timestamp of the old libraries */
@@ -39,7 +39,8 @@ struct event {
 	struct text name;
 	struct text service, ip; /* of classic events */
 	struct text head;        /* of EVENT_ANNOTATION and EVENT_TAG: the head line of the span's `data` */
-	struct text key, value;  /* value: of an annotation its text; of EVENT_SPAN its `data` */
+	struct text key,
+		value; /* value: of an annotation its text; of EVENT_SPAN the lines from its head on */
 };
 
 /* syslog's severity levels by number, and the default level of spans */

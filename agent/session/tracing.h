@@ -57,7 +57,7 @@ int tracing_find_session(const char *name, uint64_t *created, bool *active);
  * The events that a session records, one by one: of a pattern any program could register thousands of names,
  * or events of megabytes, which the reader would have to take. Those of a level above the session's are off.
  */
-#define TRACING_EVENTS 18
+#define TRACING_EVENTS 26
 extern const struct tracing_event {
 	const char *name;
 	uint64_t level;

@@ -30,7 +30,7 @@ extern "C" {
 extern const int blkin_always_off_ BLKIN_ONE_PER_MODULE_;
 extern const struct blkin_provider blkin_no_provider_ BLKIN_ONE_PER_MODULE_;
 extern const struct blkin_provider *blkin_provider_ BLKIN_ONE_PER_MODULE_;
-extern const blkin_packed_span *blkin_packed_ BLKIN_ONE_PER_MODULE_;
+extern const blkin_whole_span *blkin_whole_ BLKIN_ONE_PER_MODULE_;
 extern const struct blkin_clock *blkin_clock_ BLKIN_ONE_PER_MODULE_;
 extern unsigned blkin_forks_ BLKIN_ONE_PER_MODULE_;
 extern int blkin_loaded_ BLKIN_ONE_PER_MODULE_;
@@ -47,10 +47,11 @@ const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider),
 		&blkin_always_off_, &blkin_always_off_, &blkin_always_off_},
 	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_,
 	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL,
-	blkin_ignore_sampling_, NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+	blkin_ignore_sampling_, NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
 const struct blkin_provider *blkin_provider_ = &blkin_no_provider_;
 /* NULL: the provider takes spans in records only. */
-const blkin_packed_span *blkin_packed_ = NULL;
+const blkin_whole_span *blkin_whole_ = NULL;
 /* NULL: the kernel is asked for the time. */
 const struct blkin_clock *blkin_clock_ = NULL;
 /* How often this process has forked: a thread seeds its id generator again when this changes. */
@@ -66,11 +67,10 @@ static inline void blkin_count_fork_(void)
 static inline void blkin_use_provider_(const struct blkin_provider *provider)
 {
 	blkin_provider_ = provider;
-	if (provider->size < sizeof(*provider))
-		return;
-	blkin_packed_ = provider->packed;
-	if (provider->clock->read)
+	if (provider->size >= BLKIN_PROVIDER_CLOCK_ && provider->clock->read)
 		blkin_clock_ = provider->clock;
+	if (provider->size >= sizeof(*provider))
+		blkin_whole_ = provider->whole;
 }
 
 /*

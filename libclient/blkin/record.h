@@ -12,9 +12,8 @@
 #include <stdint.h>
 
 /*
- * The fields of the LTTng event blkin:span, borrowed by the provider for one call. No pointer may be NULL.
- * The numbers are written in one piece. If the data begins right after the name's NUL, both are the span's
- * copies and are written in one piece; then nobody may change them during the call.
+ * A span as older providers and pieces have it, borrowed by the provider for one call. No pointer may be
+ * NULL.
  */
 struct blkin_span_record {
 	uint64_t trace_id; /* its lower half, if it has 128 bits */
@@ -55,10 +54,17 @@ struct blkin_clock {
 #define BLKIN_LEVELS_ 8
 
 /*
- * Writes a span whose fields are in one piece: the record's four numbers, the name, and the data. The sizes
- * include each text's NUL. Nobody may change them during the call.
+ * Writes a span, for programs that were built before blkin_whole_span was there: the record's four numbers,
+ * the name, and the data, in one piece. The sizes include each text's NUL. Nobody may change them during the
+ * call.
  */
 typedef void (*blkin_packed_span)(const uint64_t *numbers, size_t name_size, size_t data_size);
+
+/*
+ * Writes a span's event, blkin:span2 or that of another level: the text as it is in the event (see span.h).
+ * The size includes its NUL, which must be the only one. Nobody may change it during the call.
+ */
+typedef void (*blkin_whole_span)(const char *text, size_t size);
 
 /*
  * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. New members are only added at its end;
@@ -89,10 +95,15 @@ struct blkin_provider {
 	/* What follows is newer: a program may find a table without it. */
 	const struct blkin_clock *clock;
 	blkin_packed_span packed[BLKIN_LEVELS_];
+	/* So are these. */
+	blkin_whole_span whole[BLKIN_LEVELS_];
 };
 
 /* The size of the oldest table that programs can use. */
 #define BLKIN_PROVIDER_LEAST_ offsetof(struct blkin_provider, clock)
+
+/* That of those with a clock */
+#define BLKIN_PROVIDER_CLOCK_ offsetof(struct blkin_provider, whole)
 
 /* What the library also exports, as `blkin_report_1`: prints the line that BLKIN_DEBUG asks for. */
 struct blkin_report {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The span API: a span lives on the caller's stack and is written as one LTTng event, blkin:span, when it
+ * The span API: a span lives on the caller's stack and is written as one LTTng event, blkin:span2, when it
  * finishes.
  *
  *     struct blkin_span span;
@@ -12,22 +12,27 @@
  *
  * While no session records spans, or the trace is not sampled, each call costs one branch.
  *
- * The event's `data` field begins with a head line, followed by a line for each of these:
- *     head             KIND PORT IP SERVICE  (IP is "-" if unknown)
- *     annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it)
- *     tag              KEY=VALUE             (#iKEY: a whole number; #dKEY: a floating-point one; #bKEY:
- *                                            true or false; #sKEY: a text whose key begins with '#')
- *     remote endpoint  @PORT IP SERVICE
- *     explicit finish  !finish +NANOSECONDS  (after the start; without it: the time of the event)
+ * The event (or blkin:span2_LEVEL, of a level other than info) has one field, `text`. Each field would cost
+ * its reader more than what is in it, so all is in lines. The first one is TRACE SPAN PARENT START SIZE NAME
+ * the ids and the start (of CLOCK_MONOTONIC, ns) in 16 hex digits each, and the name, which has SIZE bytes,
+ * in which there may be line breaks. The head line follows, and then a line for each of these: head KIND PORT
+ * IP SERVICE  (IP is "-" if unknown) annotation       +NANOSECONDS VALUE    (after the span's start;
+ * -NANOSECONDS before it) tag              KEY=VALUE             (#iKEY: a whole number; #dKEY: a
+ * floating-point one; #bKEY: true or false; #sKEY: a text whose key begins with '#') remote endpoint  @PORT
+ * IP SERVICE explicit finish  !finish +NANOSECONDS  (after the start; without it: the time of the event)
  *     pieces           !pieces NUMBER
  *     process          &PID=NAME             (the name of its file)
- * as in "client 6800 10.0.0.1 osd.4\n+1200 cache miss\nobject=motd\n". KIND is local, client, server,
+ * as in "4bf92f3577b34da6 00f067aa0ba902b7 0000000000000000 0000000000001be7 04 read\nclient 6800 10.0.0.1
+ * osd.4\n+1200 cache miss\nobject=motd\n". KIND is local, client, server,
  * producer or consumer, if necessary with ",shared", ",debug" and ",high=" and the upper 16 hex digits of a
  * 128-bit trace id.
  *
  * An annotation or tag that does not fit, or that a line cannot hold (because of a line break, or a key that
  * contains '=' or starts with '+', '-', '@', '!' or '&'), is written before the span in a separate event, a
  * piece: blkin:annotation or blkin:tag. The span says how many there are.
+ *
+ * Providers of before 0.2 write an event blkin:span instead, with six fields: the ids and the start as
+ * numbers, the name, and in `data` the lines from the head on.
  */
 #ifndef BLKIN_SPAN_H_
 #define BLKIN_SPAN_H_
@@ -59,10 +64,13 @@ extern "C" {
 #define BLKIN_ADDRESS_TEXT_ 45
 /* An endpoint: "65535 " + address + ' ' + name + '\n'. */
 #define BLKIN_ENDPOINT_TEXT_ (6 + BLKIN_ADDRESS_TEXT_ + 1 + BLKIN_SERVICE_NAME + 1)
-/* Room before the lines: a short name with its NUL, "producer,shared,debug,high=0123456789abcdef ", endpoint.
+/* Where a name begins, after the ids and the two digits of its size, and the room for a short one with its
+ * end
  */
+#define BLKIN_NAME_AT_ (BLKIN_IDS_TEXT_ + 3)
 #define BLKIN_NAME_TEXT_ 64
-#define BLKIN_HEAD_TEXT_ (BLKIN_NAME_TEXT_ + 44 + BLKIN_ENDPOINT_TEXT_)
+/* Room before the lines: that, "producer,shared,debug,high=0123456789abcdef ", endpoint. */
+#define BLKIN_HEAD_TEXT_ (BLKIN_NAME_AT_ + BLKIN_NAME_TEXT_ + 44 + BLKIN_ENDPOINT_TEXT_)
 /* Room behind them: "@" and the remote endpoint, "!finish +" and "!pieces " with their numbers, the process,
  * NUL. */
 #define BLKIN_TAIL_TEXT_ (1 + BLKIN_ENDPOINT_TEXT_ + 9 + 21 + 8 + 11 + BLKIN_PROCESS_LINE_ + 1)
@@ -103,10 +111,9 @@ struct blkin_span {
 	uint32_t head, lines; /* begin and end of the head in the text */
 	uint32_t used;        /* bytes of text */
 	uint32_t pieces;      /* that were written before */
-	const char *name;     /* one too long to be copied, or NULL: then the text begins with it */
+	const char *name;     /* one too long to be copied, or NULL: then it is in the text */
 	const struct blkin_endpoint *remote;
 	struct blkin_span_record record;
-	uint64_t numbers[4]; /* the record's, in one piece with the text */
 	char text[BLKIN_HEAD_TEXT_ + BLKIN_SPAN_TEXT + BLKIN_TAIL_TEXT_];
 };
 
@@ -185,27 +192,37 @@ static inline char *blkin_span_put_kind_(
 	return to;
 }
 
+/* Writes the name's size in front of it, in two digits. */
+static inline BLKIN_INLINE_ void blkin_span_put_size_(struct blkin_span *span, size_t size)
+{
+	const char digits[] = {(char)('0' + size / 10), (char)('0' + size % 10), ' '};
+
+	memcpy(span->text + BLKIN_IDS_TEXT_, digits, sizeof(digits));
+}
+
 /*
- * Writes the name at the text's begin, or notes one that is too long; returns where it ends. @known is the
- * size of a literal that is there already, or 0.
+ * Writes the name into the text, with a NUL that becomes its line's end at last, or notes one that is too
+ * long; returns where it ends. @known is the size of a literal that is there already, or 0.
  */
 static inline char *blkin_span_put_name_(struct blkin_span *span, const char *name, size_t known)
 {
+	char *to = span->text + BLKIN_NAME_AT_;
 	size_t size;
 
 	span->name = NULL;
 	if (known)
-		return span->text + known;
+		return to + known;
 	name = name ? name : "";
 	size = strlen(name);
 	if (size >= BLKIN_NAME_TEXT_) {
 		span->name = name;
-		return span->text;
+		return to;
 	}
-	span->text[size] = '\0';
-	if (blkin_copy_(span->text, name, size, 1)) /* another thread has made it shorter */
-		size = strlen(span->text);
-	return span->text + size + 1;
+	to[size] = '\0';
+	if (blkin_copy_(to, name, size, 1)) /* another thread has made it shorter */
+		size = strlen(to);
+	blkin_span_put_size_(span, size);
+	return to + size + 1;
 }
 
 static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind kind, int shared,
@@ -295,7 +312,8 @@ static inline BLKIN_INLINE_ void blkin_span_start_level(struct blkin_span *span,
 	name = name ? name : "";
 	if (BLKIN_KNOWN_SHORT_(name, BLKIN_NAME_TEXT_)) {
 		known = strlen(name) + 1;
-		memcpy(span->text, name, known);
+		blkin_span_put_size_(span, known - 1);
+		memcpy(span->text + BLKIN_NAME_AT_, name, known);
 	}
 	blkin_span_start_wanted_(span, kind, name, known, local);
 }
@@ -390,7 +408,7 @@ static inline void blkin_span_end_line_(struct blkin_span *span, char *end)
  */
 static inline const struct blkin_span_record *blkin_span_record_(struct blkin_span *span)
 {
-	span->record.name = span->name ? span->name : span->text;
+	span->record.name = span->name ? span->name : span->text + BLKIN_NAME_AT_;
 	span->record.data = span->text + span->head;
 	return &span->record;
 }
@@ -629,17 +647,24 @@ static inline char *blkin_span_put_tail_(struct blkin_span *span, uint64_t finis
 	return to + 1;
 }
 
+/* Writes the first line, in which the name and its size are already. */
+static inline void blkin_span_put_first_(struct blkin_span *span)
+{
+	const struct blkin_span_record *record = &span->record;
+
+	blkin_put_ids_(span->text, record->trace_id, record->span_id, record->parent_id, record->start);
+	span->text[span->head - 1] = '\n';
+}
+
 /* Hands the span, whose text ends at @end, to the provider. */
 static inline void blkin_span_write_(struct blkin_span *span, const char *end)
 {
-	const char *data = span->text + span->head;
-
-	if (span->name || !blkin_packed_) {
+	if (span->name || !blkin_whole_) {
 		blkin_provider_->span[span->level](blkin_span_record_(span));
 		return;
 	}
-	memcpy(span->numbers, &span->record, sizeof(span->numbers));
-	blkin_packed_[span->level](span->numbers, span->head, (size_t)(end - data));
+	blkin_span_put_first_(span);
+	blkin_whole_[span->level](span->text, (size_t)(end - span->text));
 }
 
 /* Finishes a span that has been recorded. */

@@ -28,6 +28,9 @@ extern "C" {
 #define BLKIN_KNOWN_KEY_(text)                                                                               \
 	BLKIN_KNOWN_(!(BLKIN_HAS_(text, '\n') | BLKIN_HAS_(text, '=') | BLKIN_HAS_("#+-@!&", *(text))))
 
+/* Bytes of four numbers of 16 hex digits, each with a space behind it */
+#define BLKIN_IDS_TEXT_ (4 * 17)
+
 /*
  * How many decimal digits it has. By branches, which the processor predicts: so it can go on with what
  * follows before the number is known, as that of a clock's reading.
@@ -62,6 +65,63 @@ static inline char *blkin_put_number_(char *to, uint64_t number)
 	if (at > to)
 		*to = (char)('0' + rest);
 	return end;
+}
+
+/* Writes 16 hex digits; returns where they end. */
+static inline char *blkin_put_hex_(char *to, uint64_t value)
+{
+	int shift;
+
+	for (shift = 60; shift >= 0; shift -= 4)
+		*to++ = "0123456789abcdef"[value >> shift & 15];
+	return to;
+}
+
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define BLKIN_VECTORS_
+#endif
+#endif
+
+#ifdef BLKIN_VECTORS_
+typedef signed char blkin_bytes_ __attribute__((vector_size(16)));
+typedef unsigned short blkin_words_ __attribute__((vector_size(16)));
+typedef uint64_t blkin_numbers_ __attribute__((vector_size(16)));
+
+/* Sixteen numbers below 16 as hex digits */
+static inline void blkin_put_digits_(char *to, blkin_bytes_ numbers)
+{
+	blkin_bytes_ digits = numbers + '0' + ((numbers > 9) & ('a' - '9' - 1));
+
+	memcpy(to, &digits, sizeof(digits));
+}
+
+/* Writes two numbers of 16 hex digits, in a few instructions. */
+static inline void blkin_put_hex_twice_(char *one, uint64_t value, char *other, uint64_t other_value)
+{
+	const blkin_numbers_ values = {__builtin_bswap64(value), __builtin_bswap64(other_value)};
+	blkin_bytes_ low = (blkin_bytes_)values & 15;
+	blkin_bytes_ high = (blkin_bytes_)((blkin_words_)values >> 4) & 15;
+
+	blkin_put_digits_(one,
+		__builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+	blkin_put_digits_(other, __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
+					 29, 14, 30, 15, 31));
+}
+#else
+static inline void blkin_put_hex_twice_(char *one, uint64_t value, char *other, uint64_t other_value)
+{
+	blkin_put_hex_(one, value);
+	blkin_put_hex_(other, other_value);
+}
+#endif
+
+/* Writes what a span's text begins with, "TRACE SPAN PARENT START ", in BLKIN_IDS_TEXT_ bytes. */
+static inline void blkin_put_ids_(char *to, uint64_t trace, uint64_t span, uint64_t parent, uint64_t start)
+{
+	blkin_put_hex_twice_(to, trace, to + 17, span);
+	blkin_put_hex_twice_(to + 34, parent, to + 51, start);
+	to[16] = to[33] = to[50] = to[67] = ' ';
 }
 
 /* Not 0 if one of the word's bytes is below @limit, 128 at most. */

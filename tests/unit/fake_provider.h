@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <blkin/blkin.h>
@@ -34,13 +35,30 @@ static inline void fake_note(const struct blkin_span_record *record, int level)
 	fake_spans++;
 }
 
-static inline void fake_note_packed(const uint64_t *numbers, size_t name_size, size_t data_size, int level)
+static inline uint64_t fake_id(const char *text)
 {
-	const char *name = (const char *)(numbers + 4), *data = name + name_size;
-	const struct blkin_span_record record = {numbers[0], numbers[1], numbers[2], numbers[3], name, data};
+	return strtoull(text, NULL, 16);
+}
 
-	fake_wrong_sizes += strlen(name) + 1 != name_size || strlen(data) + 1 != data_size;
+/* The text of a span's event, read as its documentation says */
+static inline void fake_note_whole(const char *text, size_t size, int level)
+{
+	struct blkin_span_record record;
+	char *copy = (char *)malloc(size), *name;
+	size_t name_size;
+
+	memcpy(copy, text, size);
+	name_size = strtoul(copy + 4 * 17, &name, 10);
+	fake_wrong_sizes += strlen(text) + 1 != size || *name != ' ' || name[1 + name_size] != '\n';
+	name[1 + name_size] = '\0';
+	record.trace_id = fake_id(copy);
+	record.span_id = fake_id(copy + 17);
+	record.parent_id = fake_id(copy + 2 * 17);
+	record.start = fake_id(copy + 3 * 17);
+	record.name = name + 1;
+	record.data = name + 1 + name_size + 1;
 	fake_note(&record, level);
+	free(copy);
 }
 
 #define FAKE_SPAN(level)                                                                                     \
@@ -48,9 +66,9 @@ static inline void fake_note_packed(const uint64_t *numbers, size_t name_size, s
 	{                                                                                                    \
 		fake_note(record, level);                                                                    \
 	}                                                                                                    \
-	static void fake_packed_##level(const uint64_t *numbers, size_t name_size, size_t data_size)         \
+	static void fake_whole_##level(const char *text, size_t size)                                        \
 	{                                                                                                    \
-		fake_note_packed(numbers, name_size, data_size, level);                                      \
+		fake_note_whole(text, size, level);                                                          \
 	}
 FAKE_SPAN(0)
 FAKE_SPAN(1)
@@ -94,13 +112,14 @@ static const struct blkin_provider fake_provider = {sizeof(struct blkin_provider
 	{fake_span_0, fake_span_1, fake_span_2, fake_span_3, fake_span_4, fake_span_5, fake_span_6,
 		fake_span_7},
 	fake_annotation, fake_tag, NULL, NULL, NULL, fake_sample, blkin_ignore_sampling_, &fake_process, NULL,
-	{fake_packed_0, fake_packed_1, fake_packed_2, fake_packed_3, fake_packed_4, fake_packed_5,
-		fake_packed_6, fake_packed_7}};
+	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+	{fake_whole_0, fake_whole_1, fake_whole_2, fake_whole_3, fake_whole_4, fake_whole_5, fake_whole_6,
+		fake_whole_7}};
 
 static inline void fake_install(void)
 {
 	blkin_provider_ = &fake_provider;
-	blkin_packed_ = fake_is_old ? NULL : fake_provider.packed;
+	blkin_whole_ = fake_is_old ? NULL : fake_provider.whole;
 	blkin_clock_ = NULL;
 	fake_on = fake_sampled = 1;
 	fake_pieces[0] = fake_data[0] = fake_head[0] = fake_name[0] = fake_piece_head[0] = '\0';

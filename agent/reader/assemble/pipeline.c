@@ -178,8 +178,9 @@ void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_
 		pipeline->change.row[EVENTS_REJECTED_MALFORMED]++;
 		misuse_note(assembler_misuses(pipeline->assembler), MISUSE_MALFORMED, event, (struct text){0},
 			(struct text){0},
-			"an event of blkin's or zipkin's name has other fields than theirs, or a time that "
-			"overflows");
+			"an event of blkin's or zipkin's name has other fields than theirs, a first line "
+			"that "
+			"cannot be parsed, or a time that overflows");
 	} else {
 		pipeline->in_event = true;
 		assembler_take(pipeline->assembler, event, now);

@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+#include "reader/assemble/spanfirst.h"
+
 enum field_type {
 	NUMBER, /* into a 64-bit integer, signed or not */
 	STRING  /* into a struct text */
@@ -41,6 +43,7 @@ static const struct layout {
 	bool exact; /* it has no field but these; of classic events there are several layouts */
 	struct field field[MAX_FIELDS + 1]; /* ends with a name of NULL */
 } layouts[] = {
+	{"blkin:span2", EVENT_SPAN, true, {FIELD("text", STRING, value)}},
 	{"blkin:span", EVENT_SPAN, true,
 		{SPAN_FIELDS, FIELD("start", NUMBER, start), FIELD("data", STRING, value)}},
 	{"blkin:annotation", EVENT_ANNOTATION, true,
@@ -70,6 +73,7 @@ enum how { READ_UNSIGNED, READ_SIGNED, READ_STRING, READ_WAYS };
 struct plan {
 	const bt_event_class *event_class; /* owned: so that no other class gets its address */
 	enum event_type type;
+	bool first_line; /* ids and name are in the value */
 	unsigned level;
 	int64_t origin; /* what the tracing clock's 0 is, ns since the epoch */
 	unsigned fields[READ_WAYS];
@@ -175,20 +179,27 @@ static enum event_type plan_fields(struct plan *plan, const struct layout *layou
 	for (const struct field *field = layout->field; field->name; field++)
 		if (!plan_step(plan, payload, field))
 			return EVENT_MALFORMED;
+	plan->first_line = !strcmp(layout->event, "blkin:span2");
 	return layout->type;
 }
 
-/* blkin:span_LEVEL is laid out as blkin:span, which has the level info; gives the level, and the layout's
- * name. */
+/* blkin:span2_LEVEL is laid out as blkin:span2, which has the level info, and blkin:span_LEVEL as blkin:span;
+ * gives the level, and the layout's name. */
 static const char *layout_name(const char *name, unsigned *level)
 {
+	static const char *const spans[] = {"blkin:span2", "blkin:span"};
+
 	*level = EVENT_LEVEL_INFO;
-	if (!name || !g_str_has_prefix(name, "blkin:span_"))
-		return name;
-	for (unsigned i = 0; i < EVENT_LEVELS; i++) {
-		if (i != EVENT_LEVEL_INFO && !strcmp(name + strlen("blkin:span_"), event_level_names[i])) {
-			*level = i;
-			return "blkin:span";
+	for (size_t k = 0; name && k < G_N_ELEMENTS(spans); k++) {
+		size_t size = strlen(spans[k]);
+
+		if (strncmp(name, spans[k], size) != 0 || name[size] != '_')
+			continue;
+		for (unsigned i = 0; i < EVENT_LEVELS; i++) {
+			if (i != EVENT_LEVEL_INFO && !strcmp(name + size + 1, event_level_names[i])) {
+				*level = i;
+				return spans[k];
+			}
 		}
 	}
 	return name;
@@ -261,9 +272,12 @@ struct event *event_decode(struct event_decoder *decoder, const bt_message *mess
 		return event;
 	event->clock =
 		bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(message));
-	if (__builtin_add_overflow(plan->origin, event->clock, &event->time))
+	if (__builtin_add_overflow(plan->origin, event->clock, &event->time)) {
 		event->type = EVENT_MALFORMED;
-	else
-		read_fields(plan, bt_event_borrow_payload_field_const(source), event);
+		return event;
+	}
+	read_fields(plan, bt_event_borrow_payload_field_const(source), event);
+	if (plan->first_line && !span_first_read(event))
+		event->type = EVENT_MALFORMED;
 	return event;
 }

@@ -31,24 +31,27 @@ static void on_fault(int number)
 	mprotect(page, page_size, PROT_READ | PROT_WRITE);
 }
 
-/* A span as blkin_packed_span has it: its name ends where the page begins, and its data are in that. */
-struct packed {
-	uint64_t numbers[4];
-	char name[8];
+#define NAME "07 halfway\n"
+
+/* A span as blkin_whole_span has it: its first line ends where the page begins, and the others are in that.
+ */
+struct whole {
+	char ids[BLKIN_IDS_TEXT_];
+	char name[sizeof(NAME) - 1];
 	char data[32];
 };
 
-static struct packed *make_span(void)
+static struct whole *make_span(void)
 {
-	struct packed *span;
+	uint64_t id = (uint64_t)getpid();
+	struct whole *span;
 
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	page = (char *)mmap(NULL, 3 * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) +
 	       page_size;
-	span = (struct packed *)(void *)(page - offsetof(struct packed, data));
-	span->numbers[0] = span->numbers[1] = (uint64_t)getpid();
-	span->numbers[3] = blkin_now();
-	strcpy(span->name, "halfway");
+	span = (struct whole *)(void *)(page - offsetof(struct whole, data));
+	blkin_put_ids_(span->ids, id, id, 0, blkin_now());
+	memcpy(span->name, NAME, sizeof(span->name));
 	strcpy(span->data, "local 1 10.0.0.1 halfway\n");
 	return span;
 }
@@ -66,11 +69,11 @@ static void record_whole(const struct blkin_endpoint *local, int first, int coun
 
 static void record_half(void)
 {
-	struct packed *span = make_span();
-	size_t data_size = strlen(span->data) + 1;
+	struct whole *span = make_span();
+	size_t size = offsetof(struct whole, data) + strlen(span->data) + 1;
 
 	mprotect(page, page_size, PROT_NONE);
-	blkin_packed_[BLKIN_INFO](span->numbers, sizeof(span->name), data_size);
+	blkin_whole_[BLKIN_INFO](span->ids, size);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records a good span every 10 ms until it is ended, and after each hundred of them one whose texts have no
+ * Records a good span every 10 ms until it is ended, and after each hundred of them one whose text has no
  * end: no reader of the trace can tell where the next event begins.
  */
 #include <unistd.h>
@@ -11,13 +11,10 @@
 
 static void record_unended(void)
 {
-	struct {
-		uint64_t numbers[4];
-		char text[SIZE];
-	} event = {.numbers = {1, 2, 0, blkin_now()}};
+	char text[SIZE];
 
-	memset(event.text, 'x', SIZE);
-	blkin_provider_->packed[BLKIN_INFO](event.numbers, SIZE / 2, SIZE / 2);
+	memset(text, 'x', SIZE);
+	blkin_provider_->whole[BLKIN_INFO](text, SIZE);
 }
 
 int main(void)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Hexadecimal digits, sixteen at a time. */
+#ifndef BASE_HEXDIGITS_H
+#define BASE_HEXDIGITS_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define HEX_DIGITS 16
+
+#ifdef __SSE2__
+/* Reads 16 digits, in lower case; false if one is none. */
+static inline bool hex_read(const char *at, uint64_t *number)
+{
+	const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)at);
+	const __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
+	const __m128i letters = _mm_sub_epi8(text, _mm_set1_epi8('a'));
+	/* as unsigned numbers: what is left of a number is the less of both */
+	const __m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+	const __m128i are_letters = _mm_cmpeq_epi8(_mm_min_epu8(letters, _mm_set1_epi8(5)), letters);
+	__m128i values = _mm_or_si128(_mm_and_si128(are_digits, digits),
+		_mm_and_si128(are_letters, _mm_add_epi8(letters, _mm_set1_epi8(10))));
+	uint64_t bytes;
+
+	/* the first of two is the lower byte of 16 bits, and the upper half of a byte of the number */
+	values = _mm_or_si128(_mm_slli_epi16(values, 4), _mm_srli_epi16(values, 8));
+	values = _mm_packus_epi16(_mm_and_si128(values, _mm_set1_epi16(0xff)), values);
+	bytes = (uint64_t)_mm_cvtsi128_si64(values);
+	*number = be64toh(bytes);
+	return _mm_movemask_epi8(_mm_or_si128(are_digits, are_letters)) == 0xffff;
+}
+#else
+static inline bool hex_read(const char *at, uint64_t *number)
+{
+	*number = 0;
+	for (unsigned i = 0; i < HEX_DIGITS; i++) {
+		unsigned digit = (unsigned char)at[i] - (unsigned)'0';
+		unsigned letter = (unsigned char)at[i] - (unsigned)'a';
+
+		if (digit > 9 && letter > 5)
+			return false;
+		*number = *number << 4 | (digit <= 9 ? digit : letter + 10);
+	}
+	return true;
+}
+#endif
+
+#endif
