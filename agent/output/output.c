@@ -33,6 +33,11 @@ static const struct tagrules *rules_of(const struct output_config *is, enum kind
 				  : NULL;
 }
 
+bool output_is_plain(const struct output_config *is)
+{
+	return !*is->tags && !rules_of(is, KIND_SPANS) && is->keep <= 1;
+}
+
 static struct queue_limits queue_limits(
 	const struct output_config *is, enum kind kind, const struct output_manner *manner)
 {

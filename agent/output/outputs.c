@@ -11,6 +11,7 @@
 #include "config/merge.h"
 #include "output/leaving.h"
 #include "output/leftover.h"
+#include "output/uplink/uplinktype.h"
 
 /* So long whoever pushes waits for a disk when a queue is full; with several outputs, one disk is not to hold
  * up the others for long. */
@@ -112,6 +113,33 @@ bool outputs_start_spools(struct outputs *outputs, const struct config *config)
 		if (!output_start_spool(output, config, config_output(config, output_name(output))))
 			return false;
 	}
+	return true;
+}
+
+/* The one output that spans go to; NULL: there are several, or none. */
+static const struct output_config *only_output(const struct config *config)
+{
+	const struct output_config *only = NULL;
+
+	for (guint i = 0; i < config->outputs->len; i++) {
+		const struct output_config *output = g_ptr_array_index(config->outputs, i);
+
+		if (!config_output_delivers(output) || !(output->takes & CONFIG_TAKES_SPANS))
+			continue;
+		if (only)
+			return NULL;
+		only = output;
+	}
+	return only;
+}
+
+bool outputs_sole_format(const struct config *config, enum batch_format *format)
+{
+	const struct output_config *only = only_output(config);
+
+	if (!only || !output_is_plain(only))
+		return false;
+	*format = uplink_format(only, KIND_SPANS);
 	return true;
 }
 

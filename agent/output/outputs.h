@@ -27,6 +27,10 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 /* Starts their spools: see output_start_spool. */
 bool outputs_start_spools(struct outputs *outputs, const struct config *config);
 
+/* Whether all spans go to one output of @config, as they were made: then who makes them may encode them at
+ * once, in @format. */
+bool outputs_sole_format(const struct config *config, enum batch_format *format);
+
 /* What a producer has to know of them; the caller's count. */
 struct outlets *outputs_outlets(const struct outputs *outputs);
 

@@ -76,6 +76,7 @@ enum session_status session_start(struct session *session, char *error, size_t e
 struct session_repairs {
 	const char *what;           /* that somebody had changed; NULL: nothing */
 	bool level;                 /* it had another one */
+	bool older;                 /* it had the events of an older version */
 	struct omissions omissions; /* before, those that are known; of what is @anew they are found out */
 };
 

@@ -81,18 +81,28 @@ static int repair_channel(const struct config *config, struct lttng_handle *hand
 	return tracing_enable_channel(config, handle, CHANNEL);
 }
 
-/* Whether the events that are on are those of a level; otherwise somebody has disabled some. */
-static bool are_of_a_level(const bool *on)
+/* Those that sessions of before 0.2 do not have. */
+static bool is_new(const char *name)
 {
-	size_t first = 0;
+	return g_str_has_prefix(name, "blkin:span2");
+}
 
-	while (first < TRACING_EVENTS && on[first])
-		first++;
-	if (first < TRACING_EVENTS && tracing_events[first].level == 0)
-		return false;
-	for (size_t i = first; i < TRACING_EVENTS; i++)
-		if (on[i])
+/* Whether the events that are on are those of a level, in a session of an @older version or of ours;
+ * otherwise somebody has disabled some. */
+static bool are_of_a_level(const bool *on, bool older)
+{
+	bool ended = false;
+
+	for (size_t i = 0; i < TRACING_EVENTS; i++) {
+		if (older && is_new(tracing_events[i].name)) {
+			if (on[i])
+				return false;
+			continue;
+		}
+		if (on[i] ? ended : tracing_events[i].level == 0)
 			return false;
+		ended |= !on[i];
+	}
 	return true;
 }
 
@@ -105,8 +115,10 @@ static int repair_events(struct lttng_handle *handle, uint64_t level, struct ses
 		right &= on[i] == (tracing_events[i].level <= level);
 	if (code != 0 || right)
 		return code;
-	if (are_of_a_level(on))
+	if (are_of_a_level(on, false))
 		repairs->level = true;
+	else if (are_of_a_level(on, true))
+		repairs->older = true;
 	else
 		repairs->what = "its events were disabled";
 	return tracing_set_events(handle, level, on);

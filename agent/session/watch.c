@@ -116,6 +116,10 @@ static void look(struct watch *watch)
 		report(watch, session.name, repairs.what);
 	if (status == SESSION_OK && repairs.level)
 		log_info("LTTng session `%s`: `level` has changed", session.name);
+	if (status == SESSION_OK && repairs.older)
+		log_info("LTTng session `%s`: it is of an older version, and records the events of this one, "
+			 "too, from now on",
+			session.name);
 }
 
 /* The same for the memory that buffers take, less often. */

@@ -21,6 +21,7 @@
 #include "output/outputs.h"
 #include "output/uplink/uplink.h"
 #include "queue/fanout.h"
+#include "queue/format.h"
 #include "reader/assemble/pipeline.h"
 #include "reader/decode/reader.h"
 
@@ -196,11 +197,15 @@ static bool wants_events(const struct sender *sender)
 	return prints_events(sender) || config_wants_events(sender->sending->to.config);
 }
 
-/* What fills a batch of each output. */
+/* What fills a batch of each output. Spans that go to one only, as they are, are encoded at once. */
 static struct pipeline_sink sink_of(struct sender *sender)
 {
 	const GPtrArray *outputs = sender->sending->to.config->outputs;
-	struct pipeline_sink sink = {hand, sender, .spans = BATCH_SPANS, .bytes = BATCH_BYTES};
+	struct pipeline_sink sink = {
+		hand, sender, .spans = BATCH_SPANS, .bytes = BATCH_BYTES, .nameless = true};
+
+	if (!sender->print && outputs_sole_format(sender->sending->to.config, &sink.format))
+		sink.pack = format_encode;
 
 	for (guint i = 0; i < outputs->len; i++) {
 		const struct output_config *output = g_ptr_array_index(outputs, i);

@@ -1,7 +1,108 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Classic events of both field layouts become the same spans."""
+"""Events of all layouts, of spans and of classic annotations, become the same spans."""
 
-from expect import STRING, address, host, place
+import json
+import os
+import subprocess
+
+import pytest
+from expect import STRING, address, check_load, host, place, tags_of
+from rig.load import KEEP, LOAD
+from rig.node import TOP
+from rig.process import wait_until
+
+OLD = os.path.join(TOP, "tests/fixtures/trace-0.1/trace")
+NEW_EVENTS = ["span2" + level for level in ("_emerg", "_alert", "_crit", "_err", "_warning", "_notice", "", "_debug")]
+
+
+def record(node, *programs):
+    """A folder with a trace of the programs, without an agent."""
+    folder = node.path("trace")
+    node.lttng("create", "disk", "-o", folder)
+    node.lttng("enable-event", "-u", "blkin:*")
+    node.lttng("start")
+    for program in programs:
+        node.run(program)
+    node.lttng("destroy")
+    return folder
+
+
+def spans_of(node, folder):
+    """What is in it, in any order, without what is another one each time."""
+    words = [node.built("cli/blkin"), "import", "--print", "--json", folder]
+    done = subprocess.run(words, capture_output=True, text=True, env=node.environment, timeout=60, check=True)
+    assert "28 events read: 28 in spans, 0 rejected, 0 others ignored" in done.stderr
+    spans = [json.loads(line) for line in done.stdout.splitlines()]
+    for span in spans:
+        notes = [note["value"] for note in span.pop("annotations")]
+        assert len(span.pop("traceId")) == (32 if span.get("debug") else 16)
+        for key in ("id", "parentId", "timestamp", *([] if notes[0] == "before" else ["duration"])):
+            span.pop(key, None)
+        span["notes"] = notes
+    return sorted(json.dumps(span, sort_keys=True) for span in spans)
+
+
+def test_what_older_providers_recorded(node):
+    """As what today's records of the same program: names, levels, kinds, pieces."""
+    old, new = spans_of(node, OLD), spans_of(node, record(node, ["tests/live/programs/layouts"]))
+    assert len(old) == 26
+    assert old == new
+    assert any('"name": "a\\nb"' in span for span in old)
+    text = subprocess.run(["babeltrace2", OLD], capture_output=True, text=True, check=True).stdout
+    assert text.count(" blkin:span: ") == 19 and " blkin:span_err: " in text
+    text = subprocess.run(["babeltrace2", node.path("trace")], capture_output=True, text=True, check=True).stdout
+    assert text.count(" blkin:span2: ") == 19 and " blkin:span2_err: " in text and "blkin:span:" not in text
+
+
+def test_both_layouts_in_one_session(node, receiver):
+    node.start_agent(receiver.port)
+    node.run([LOAD, "-n", 100])
+    node.run(["tests/live/programs/sixfields", 50])
+    node.run([LOAD, "-n", 100])
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 300, 20, "300 spans")
+    assert (ledger.read, ledger.in_spans, ledger.rejected) == (300, 300, 0)
+    six = {span.id: span for span in receiver.spans() if span.name == "six"}
+    assert set(six) == {*range(1, 51), *range(1_000_001, 1_000_051)}
+    for number, span in six.items():
+        tags = {tag.key: tag.value for tag in tags_of(span)}
+        assert tags == {"key": b"value"} | ({"level": b"err"} if number > 1_000_000 else {})
+        assert [note.value for note in span.annotations] == ["note"]
+        assert span.annotations[0].timestamp - span.timestamp <= 1
+        assert place(span) == (address("10.6.0.1"), 7, "sixfields", None)
+
+
+@pytest.mark.parametrize("longest", [5000, 1000])
+def test_programs_with_an_older_header(node, receiver, longest):
+    """Their spans are put into one piece by the provider, whole, unless there is no memory for that."""
+    node.start_agent(receiver.port)
+    node.run(["tests/live/programs/packed", *(["short"] if longest < 5000 else [])])
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 10, 20, "10 spans")
+    assert (ledger.read, ledger.in_spans, ledger.rejected) == (10, 10, 0)
+    found = {span.id: span for span in receiver.spans()}
+    assert {number: len(span.name) for number, span in found.items()} == {
+        number + twice: size
+        for number, size in {1: 0, 3: 4, 5: 12, 7: 300, 9: longest}.items()
+        for twice in (0, 1)
+    }
+    for span in found.values():
+        assert set(span.name) <= {"n"}
+        assert [(tag.key, tag.value) for tag in tags_of(span)] == [("key", b"value")]
+        assert place(span) == (address("10.7.0.1"), 8, "packed", None)
+
+
+def test_session_of_an_older_agent(node, receiver):
+    """It is kept, and records what today's provider writes, too, from then on."""
+    node.start_agent(receiver.port, session=KEEP)
+    assert node.agent.stop() == 0
+    for event in NEW_EVENTS:
+        node.lttng("disable-event", "-u", "-s", "blkin", "-c", "spans", f"blkin:{event}")
+    node.start_agent_again()
+    wait_until(lambda: "it is of an older version" in node.agent.log(), 20, "the agent to see it")
+    node.run([LOAD, "-n", 100])
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 100, 20, "100 spans")
+    assert (ledger.sessions, ledger.sessions_lost, ledger.read) == (1, 0, 100)
+    assert node.metrics()["blkin_agent_sessions_mended_total"] == 0
+    check_load(receiver.spans(), 1, 1, 100)
 
 
 def test_layout_of_2014(node, receiver):

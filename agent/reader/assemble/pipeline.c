@@ -40,11 +40,12 @@ struct pipeline {
 
 static void hand(struct pipeline *pipeline, bool at_once)
 {
+	bool named = !pipeline->sink.nameless;
 	const struct pipeline_output made = {
 		.spans = {.batch = pipeline->spans,
 			.lasting = pipeline->spans,
-			.named = pipeline->named.data,
-			.words = pipeline->words.data,
+			.named = named ? pipeline->named.data : NULL,
+			.words = named ? pipeline->words.data : NULL,
 			.words_size = pipeline->words.size},
 		.events = {.batch = pipeline->events, .lasting = pipeline->events},
 	};
@@ -94,27 +95,34 @@ static void report_repair(struct pipeline *pipeline, const struct span *span)
 }
 
 /* Packs it where it stays; one that is too large is empty. Returns how many texts were repaired. */
-static int pack(struct batch *batch, const struct span *span)
+static int pack(const struct pipeline_sink *sink, struct batch *batch, const struct span *span)
 {
 	size_t before = batch->spans.size;
-	int repaired = record_put(&batch->spans, span);
+	int repaired =
+		sink->pack ? sink->pack(batch->format, &batch->spans, span) : record_put(&batch->spans, span);
 
 	batch_added(batch, batch->spans.size - before, span->last_event);
 	return repaired;
 }
 
+static void name(struct pipeline *pipeline, const struct span *span)
+{
+	struct name_keys keys = names_keys(pipeline->names, span);
+	struct named named = names_of(pipeline->names, span, &keys, pipeline->spans->count, &pipeline->words);
+
+	buffer_put(&pipeline->named, &named, sizeof(named));
+}
+
 static void emit(void *data, const struct span *span)
 {
 	struct pipeline *pipeline = data;
-	struct name_keys keys = names_keys(pipeline->names, span);
-	struct named named;
 	int repaired;
 
 	if (!is_begun(pipeline))
 		pipeline->born = pipeline->clock;
-	named = names_of(pipeline->names, span, &keys, pipeline->spans->count, &pipeline->words);
-	repaired = pack(pipeline->spans, span);
-	buffer_put(&pipeline->named, &named, sizeof(named));
+	if (!pipeline->sink.nameless)
+		name(pipeline, span);
+	repaired = pack(&pipeline->sink, pipeline->spans, span);
 	if (repaired > 0) {
 		pipeline->change.row[STRINGS_REPAIRED] += repaired;
 		report_repair(pipeline, span);
@@ -143,7 +151,7 @@ struct pipeline *pipeline_create(
 	}
 	pipeline->wants_events = events;
 	pipeline->names = names_create();
-	pipeline->spans = batch_create(BATCH_SPAN_RECORDS, 0, 0);
+	pipeline->spans = batch_create(sink.pack ? sink.format : BATCH_SPAN_RECORDS, 0, 0);
 	pipeline->events = batch_create(BATCH_EVENT_RECORDS, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
 	return pipeline;

@@ -34,6 +34,11 @@ struct pipeline_sink {
 	 * is there soon. */
 	uint32_t spans;
 	size_t bytes;
+	/* How a span is packed, as record_put does it, and what that is: for who sends all spans in one
+	 * format, and has no other use for them. NULL: as records. */
+	int (*pack)(uint8_t format, struct buffer *out, const struct span *span);
+	enum batch_format format;
+	bool nameless; /* nobody counts spans by their names: struct items has none */
 };
 
 /* @events: those that are no part of a span are wanted, too. */

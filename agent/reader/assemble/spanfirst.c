@@ -11,9 +11,11 @@
 #define IDS_SIZE (4 * ID_SIZE)
 #define LEAST_SIZE (IDS_SIZE + 4)
 
-static inline bool read_id(const char *at, uint64_t *id)
+/* Two of them. */
+static inline bool read_two(const char *at, uint64_t *one, uint64_t *other)
 {
-	return hex_read(at, id) & (at[HEX_DIGITS] == ' ');
+	return hex_read_two(at, one, at + ID_SIZE, other) && at[HEX_DIGITS] == ' ' &&
+	       at[ID_SIZE + HEX_DIGITS] == ' ';
 }
 
 /* Two digits, as most are; or more. */
@@ -32,9 +34,8 @@ bool span_first_read(struct event *event)
 	const char *at = event->value.data, *end = at + event->value.size;
 	uint64_t size;
 
-	if (event->value.size < LEAST_SIZE || !read_id(at, &event->trace_id) ||
-		!read_id(at + ID_SIZE, &event->span_id) || !read_id(at + 2 * ID_SIZE, &event->parent_id) ||
-		!read_id(at + 3 * ID_SIZE, &event->start))
+	if (event->value.size < LEAST_SIZE || !read_two(at, &event->trace_id, &event->span_id) ||
+		!read_two(at + 2 * ID_SIZE, &event->parent_id, &event->start))
 		return false;
 	at = read_size(at + IDS_SIZE, end, &size);
 	if (!at || at == end || *at != ' ' || size >= (uint64_t)(end - ++at) || at[size] != '\n')

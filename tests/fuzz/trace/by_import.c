@@ -104,6 +104,14 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 	return outputs;
 }
 
+/* Records are what is looked at. */
+bool outputs_sole_format(const struct config *config, enum batch_format *format)
+{
+	(void)config;
+	(void)format;
+	return false;
+}
+
 struct outlets *outputs_outlets(const struct outputs *outputs)
 {
 	const struct outlet outlet = {outputs->queue, {KIND_SPANS, 100, 1 << 16, NS_PER_SECOND}};
