@@ -42,15 +42,20 @@ def spans_of(node, folder):
     return sorted(json.dumps(span, sort_keys=True) for span in spans)
 
 
+def events_of(folder):
+    """As babeltrace2 prints them."""
+    return subprocess.run(["babeltrace2", folder], capture_output=True, text=True, errors="replace", check=True).stdout
+
+
 def test_what_older_providers_recorded(node):
     """As what today's records of the same program: names, levels, kinds, pieces."""
     old, new = spans_of(node, OLD), spans_of(node, record(node, ["tests/live/programs/layouts"]))
     assert len(old) == 26
     assert old == new
     assert any('"name": "a\\nb"' in span for span in old)
-    text = subprocess.run(["babeltrace2", OLD], capture_output=True, text=True, check=True).stdout
+    text = events_of(OLD)
     assert text.count(" blkin:span: ") == 19 and " blkin:span_err: " in text
-    text = subprocess.run(["babeltrace2", node.path("trace")], capture_output=True, text=True, check=True).stdout
+    text = events_of(node.path("trace"))
     assert text.count(" blkin:span2: ") == 19 and " blkin:span2_err: " in text and "blkin:span:" not in text
 
 

@@ -39,6 +39,8 @@ static const char *const pieces[] = {
 	"integer { size = 64; align = 8; signed = 1; } _span_id;",
 	"};",
 	"event { name = \"blkin:span\"; id = 3; stream_id = 0; fields := struct { }; };",
+	"event { name = \"blkin:span2\"; id = 78; stream_id = 0; fields := struct { string _text; }; };",
+	"string _text;",
 	"event { name = \"blkin:span\"; id = 77; stream_id = 0; fields := struct { string _data; }; };",
 	"stream { id = 1; };",
 	"stream { id = 0; event.context := struct { uint8_t _c; uint8_t _q[_c]; }; };",
