@@ -62,8 +62,8 @@ def test_events_named_as_ours_with_other_fields(node, receiver):
         node.run([f"tests/live/programs/wrong_types_{provider}"])
     node.run([LOAD, "-n", 100])
     node.run(["tests/live/programs/layout2014"])
-    ledger = node.wait_ledger(lambda ledger: ledger.idle() and ledger.read >= 134, 30, "134 events")
-    assert (ledger.read, ledger.rejected_for("malformed"), ledger.in_spans) == (134, 30, 104)
+    ledger = node.wait_ledger(lambda ledger: ledger.idle() and ledger.read >= 164, 30, "164 events")
+    assert (ledger.read, ledger.rejected_for("malformed"), ledger.in_spans) == (164, 60, 104)
     assert ledger.ignored == 0  # blkin:span_loud: there is no such level, and it is not recorded
     receiver.wait_for(101)
     check_load([span for span in receiver.spans() if span.trace_id != 77], 1, 1, 100)

@@ -213,7 +213,7 @@ def test_relay_live_port_wrong(node, receiver):
 MEDDLING = [
     (["stop", "blkin"], "it was stopped"),
     (["disable-channel", "-u", "-s", "blkin", "spans"], "its channel was disabled"),
-    (["disable-event", "-u", "-s", "blkin", "-c", "spans", "blkin:span"], "its events were disabled"),
+    (["disable-event", "-u", "-s", "blkin", "-c", "spans", "blkin:span2"], "its events were disabled"),
     (["disable-event", "-u", "-s", "blkin", "-c", "spans", "--all-events"], "its events were disabled"),
 ]
 

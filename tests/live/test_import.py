@@ -52,7 +52,7 @@ def test_every_span_arrives(node, receiver, recording):
 def test_traces_are_merged_by_time(node, receiver):
     """Spans whose tags are in one trace and whose annotations are in another: each is put together as it was."""
     # the program waits until spans are recorded, of which it has none
-    folders = {"times": "blkin:timestamp", "tags": "blkin:keyval_integer,blkin:span"}
+    folders = {"times": "blkin:timestamp", "tags": "blkin:keyval_integer,blkin:span2"}
     for name, event in folders.items():
         node.lttng("create", name, "-o", node.path(name))
         node.lttng("enable-event", "-u", "-s", name, event)

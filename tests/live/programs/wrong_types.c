@@ -13,6 +13,9 @@ int main(void)
 #ifdef WRONG_MORE
 		RECORD(WRONG_PROVIDER, span_err, (uint64_t)i);
 		RECORD(WRONG_PROVIDER, span_loud, (uint64_t)i);
+		lttng_ust_tracepoint(WRONG_PROVIDER, span2, (uint64_t)i);
+		RECORD(WRONG_PROVIDER, span2_err, (uint64_t)i);
+		lttng_ust_tracepoint(WRONG_PROVIDER, span2_crit, "0 0 0 0 0 no ids");
 #endif
 	}
 	return 0;

@@ -45,6 +45,28 @@ LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(WRONG_PROVIDER, more, WRONG_PROVIDER, span_e
 	LTTNG_UST_TP_ARGS(uint64_t, number, const char *, text))
 LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(WRONG_PROVIDER, more, WRONG_PROVIDER, span_loud,
 	LTTNG_UST_TP_ARGS(uint64_t, number, const char *, text))
+/* What only the newer layout could be taken for: a number as its text, another field, and a text that is none. */
+LTTNG_UST_TRACEPOINT_EVENT(
+	WRONG_PROVIDER,
+	span2,
+	LTTNG_UST_TP_ARGS(uint64_t, number),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, text, number))
+)
+LTTNG_UST_TRACEPOINT_EVENT(
+	WRONG_PROVIDER,
+	span2_err,
+	LTTNG_UST_TP_ARGS(uint64_t, number, const char *, whole),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_string(text, whole)
+		lttng_ust_field_integer(uint64_t, finish, number)
+	)
+)
+LTTNG_UST_TRACEPOINT_EVENT(
+	WRONG_PROVIDER,
+	span2_crit,
+	LTTNG_UST_TP_ARGS(const char *, whole),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_string(text, whole))
+)
 #endif
 /* clang-format on */
 
