@@ -4,7 +4,7 @@
  *
  *     encode CALLS
  *
- * Encodes one span, of three annotations and three tags, CALLS times in each format, and has
+ * Encodes one span, of three annotations and three tags, CALLS times in each format, and as a record, and has
  * callgrind write what each took, under its name.
  */
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 #include <valgrind/callgrind.h>
 
+#include "core/record.h"
 #include "encode/otlp.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
@@ -83,7 +84,28 @@ static void encode_entry(struct buffer *out, const struct span *encoded)
 	scribe_put_entry(out, "zipkin", 6, zipkin.data, zipkin.size);
 }
 
+static void pack(struct buffer *out, const struct span *packed)
+{
+	record_put(out, packed);
+}
+
+/* A record of it is opened. */
+static void open_record(struct buffer *out, const struct span *packed)
+{
+	static struct buffer record;
+	static struct span_memory memory;
+	struct span opened;
+
+	(void)out;
+	if (!record.size)
+		record_put(&record, packed);
+	if (!record_open(&opened, record.data, record.size, &memory))
+		exit(1);
+}
+
 static const struct stage stages[] = {
+	{"record", pack},
+	{"record, opened", open_record},
 	{"zipkin", encode_zipkin},
 	{"json2", encode_json},
 	{"otlp", encode_otlp},

@@ -24,7 +24,7 @@ CLIENT = {
     "off-span-six": "client: span of 3 + 3, off",
     "off-record": "client: blkin_record, off",
 }
-FORMATS = ("zipkin", "scribe entry", "json2", "otlp")
+FORMATS = ("record", "record, opened", "zipkin", "scribe entry", "json2", "otlp")
 FLOOR, READ = "client: bare tracepoint", "import: babeltrace2 into its dummy sink"
 BARE = "http: no compression"
 FLOORS = {
