@@ -18,13 +18,19 @@
 #include "report.h"
 #include "sampling.h"
 
-/* What LTTng would compute of a span's field, from its size. */
-static inline size_t blkin_span_size(size_t *sizes, void *data, const char *text, size_t bytes)
+/* What LTTng would compute of a span's field, from its size: of a sequence, its length comes first, and it
+ * has no NUL. */
+static inline size_t blkin_span_size(size_t *sizes, void *data, const char *piece, size_t bytes)
 {
 	(void)data;
-	(void)text;
+	(void)piece;
+#ifdef BLKIN_SEQUENCE
+	sizes[0] = bytes - 1;
+	return BLKIN_FRONT_ + bytes - 1;
+#else
 	sizes[0] = bytes;
 	return bytes;
+#endif
 }
 
 /* The same of a classic event's. */
@@ -51,13 +57,13 @@ static_assert(offsetof(struct blkin_span_record, trace_id) == 0 &&
 		      offsetof(struct blkin_span_record, start) == 24,
 	"the numbers of a record are not where they are in one piece");
 
-/* Puts it into a piece, which has room for it; another thread may change the name meanwhile. */
-static void compose(char *piece, size_t size, const struct parts *parts)
+/* Puts it into a text, which has room for it; another thread may change the name meanwhile. */
+static void compose(char *text, size_t size, const struct parts *parts)
 {
 	const uint64_t *numbers = parts->numbers;
-	char *to = piece + BLKIN_IDS_TEXT_, *end = piece + size - 1; /* where its NUL is */
+	char *to = text + BLKIN_IDS_TEXT_, *end = text + size - 1; /* where its NUL is */
 
-	blkin_put_ids_(piece, numbers[0], numbers[1], numbers[2], numbers[3]);
+	blkin_put_ids_(text, numbers[0], numbers[1], numbers[2], numbers[3]);
 	if (parts->name_size < 10)
 		*to++ = '0';
 	to = blkin_put_number_(to, parts->name_size);
@@ -67,7 +73,7 @@ static void compose(char *piece, size_t size, const struct parts *parts)
 	*to++ = '\n';
 	memcpy(to, parts->data, parts->data_size);
 	*end = '\0';
-	for (to = piece; (to = memchr(to, '\0', (size_t)(end - to))); to++)
+	for (to = text; (to = memchr(to, '\0', (size_t)(end - to))); to++)
 		*to = ' ';
 }
 
@@ -88,28 +94,44 @@ static size_t size_of(const struct parts *parts)
 static __attribute__((noinline)) void write_parts(blkin_whole_span write, struct parts *parts)
 {
 	size_t size = size_of(parts);
-	char small[PIECE_SIZE], *piece = small;
+	char small[BLKIN_FRONT_ + PIECE_SIZE], *piece = small;
 
-	if (size > sizeof(small))
-		piece = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (size > PIECE_SIZE)
+		piece = mmap(NULL, BLKIN_FRONT_ + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
 	if (piece == MAP_FAILED) {
 		parts->name_size = parts->name_size < NAME_CUT ? parts->name_size : NAME_CUT;
 		parts->data_size = parts->data_size < DATA_CUT ? parts->data_size : DATA_CUT;
 		size = size_of(parts);
 		piece = small;
 	}
-	compose(piece, size, parts);
+	compose(piece + BLKIN_FRONT_, size, parts);
 	write(piece, size);
 	if (piece != small)
-		munmap(piece, size);
+		munmap(piece, BLKIN_FRONT_ + size);
+}
+
+/* A sequence's, as LTTng has it in front of it. */
+static inline void put_length(char *piece, size_t size)
+{
+#ifdef BLKIN_SEQUENCE
+	uint32_t length = (uint32_t)(size - 1);
+
+	static_assert(sizeof(length) == BLKIN_FRONT_, "there is room for the length");
+	memcpy(piece, &length, sizeof(length));
+#else
+	(void)piece;
+	(void)size;
+#endif
 }
 
 /* A span in one piece; and two of older programs: in a record, which those with long names are in, too, and
  * with its fields one behind the other. */
 #define DEFINE_SPAN(level)                                                                                   \
-	static void whole_##level(const char *text, size_t size)                                             \
+	static void whole_##level(char *piece, size_t size)                                                  \
 	{                                                                                                    \
-		lttng_ust_do_tracepoint(blkin, level, text, size);                                           \
+		put_length(piece, size);                                                                     \
+		lttng_ust_do_tracepoint(blkin, level, piece, size);                                          \
 	}                                                                                                    \
 	static void level(const struct blkin_span_record *record)                                            \
 	{                                                                                                    \

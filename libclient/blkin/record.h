@@ -60,11 +60,15 @@ struct blkin_clock {
  */
 typedef void (*blkin_packed_span)(const uint64_t *numbers, size_t name_size, size_t data_size);
 
+/* Bytes in front of the text in what is handed to blkin_whole_span */
+#define BLKIN_FRONT_ 4
+
 /*
- * Writes a span's event, blkin:span2 or that of another level: the text as it is in the event (see span.h).
- * The size includes its NUL, which must be the only one. Nobody may change it during the call.
+ * Writes a span's event, blkin:span2 or that of another level: @piece has BLKIN_FRONT_ bytes that the
+ * provider may write, and then the text as it is in the event (see span.h). The size is the text's with its
+ * NUL, which must be the only one. Nobody may change it during the call.
  */
-typedef void (*blkin_whole_span)(const char *text, size_t size);
+typedef void (*blkin_whole_span)(char *piece, size_t size);
 
 /*
  * The table that libblkin-provider.so.1 exports as `blkin_provider_1`. New members are only added at its end;

@@ -64,10 +64,10 @@ extern "C" {
 #define BLKIN_ADDRESS_TEXT_ 45
 /* An endpoint: "65535 " + address + ' ' + name + '\n'. */
 #define BLKIN_ENDPOINT_TEXT_ (6 + BLKIN_ADDRESS_TEXT_ + 1 + BLKIN_SERVICE_NAME + 1)
-/* Where a name begins, after the ids and the two digits of its size, and the room for a short one with its
- * end
+/* Where a name begins, after the provider's bytes, the ids and the two digits of its size, and the room for a
+ * short one with its end
  */
-#define BLKIN_NAME_AT_ (BLKIN_IDS_TEXT_ + 3)
+#define BLKIN_NAME_AT_ (BLKIN_FRONT_ + BLKIN_IDS_TEXT_ + 3)
 #define BLKIN_NAME_TEXT_ 64
 /* Room before the lines: that, "producer,shared,debug,high=0123456789abcdef ", endpoint. */
 #define BLKIN_HEAD_TEXT_ (BLKIN_NAME_AT_ + BLKIN_NAME_TEXT_ + 44 + BLKIN_ENDPOINT_TEXT_)
@@ -197,7 +197,7 @@ static inline BLKIN_INLINE_ void blkin_span_put_size_(struct blkin_span *span, s
 {
 	const char digits[] = {(char)('0' + size / 10), (char)('0' + size % 10), ' '};
 
-	memcpy(span->text + BLKIN_IDS_TEXT_, digits, sizeof(digits));
+	memcpy(span->text + BLKIN_NAME_AT_ - sizeof(digits), digits, sizeof(digits));
 }
 
 /*
@@ -652,7 +652,8 @@ static inline void blkin_span_put_first_(struct blkin_span *span)
 {
 	const struct blkin_span_record *record = &span->record;
 
-	blkin_put_ids_(span->text, record->trace_id, record->span_id, record->parent_id, record->start);
+	blkin_put_ids_(span->text + BLKIN_FRONT_, record->trace_id, record->span_id, record->parent_id,
+		record->start);
 	span->text[span->head - 1] = '\n';
 }
 
@@ -664,7 +665,7 @@ static inline void blkin_span_write_(struct blkin_span *span, const char *end)
 		return;
 	}
 	blkin_span_put_first_(span);
-	blkin_whole_[span->level](span->text, (size_t)(end - span->text));
+	blkin_whole_[span->level](span->text, (size_t)(end - span->text) - BLKIN_FRONT_);
 }
 
 /* Finishes a span that has been recorded. */

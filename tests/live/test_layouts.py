@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -15,14 +16,14 @@ OLD = os.path.join(TOP, "tests/fixtures/trace-0.1/trace")
 NEW_EVENTS = ["span2" + level for level in ("_emerg", "_alert", "_crit", "_err", "_warning", "_notice", "", "_debug")]
 
 
-def record(node, *programs):
-    """A folder with a trace of the programs, without an agent."""
+def record(node, program, **environment):
+    """A folder with a trace of the program, without an agent."""
     folder = node.path("trace")
+    shutil.rmtree(folder, ignore_errors=True)
     node.lttng("create", "disk", "-o", folder)
     node.lttng("enable-event", "-u", "blkin:*")
     node.lttng("start")
-    for program in programs:
-        node.run(program)
+    node.run(program, **environment)
     node.lttng("destroy")
     return folder
 
@@ -57,6 +58,17 @@ def test_what_older_providers_recorded(node):
     assert text.count(" blkin:span: ") == 19 and " blkin:span_err: " in text
     text = events_of(node.path("trace"))
     assert text.count(" blkin:span2: ") == 19 and " blkin:span2_err: " in text and "blkin:span:" not in text
+
+
+def test_provider_of_another_release(node):
+    """There, babeltrace2 reads a sequence of characters faster than a string, or the other way round."""
+    program = ["tests/live/programs/layouts"]
+    other = os.path.dirname(node.built("tests/live/programs/otherprovider/libblkin-provider.so.1"))
+    ours = spans_of(node, record(node, program))
+    lengths = events_of(node.path("trace")).count(" _text_length = ")
+    assert spans_of(node, record(node, program, LD_LIBRARY_PATH=other)) == ours
+    assert lengths + events_of(node.path("trace")).count(" _text_length = ") == 26
+    assert lengths in (0, 26)
 
 
 def test_both_layouts_in_one_session(node, receiver):

@@ -66,9 +66,9 @@ static inline void fake_note_whole(const char *text, size_t size, int level)
 	{                                                                                                    \
 		fake_note(record, level);                                                                    \
 	}                                                                                                    \
-	static void fake_whole_##level(const char *text, size_t size)                                        \
+	static void fake_whole_##level(char *piece, size_t size)                                             \
 	{                                                                                                    \
-		fake_note_whole(text, size, level);                                                          \
+		fake_note_whole(piece + BLKIN_FRONT_, size, level);                                          \
 	}
 FAKE_SPAN(0)
 FAKE_SPAN(1)

@@ -44,6 +44,8 @@ static const struct layout {
 	struct field field[MAX_FIELDS + 1]; /* ends with a name of NULL */
 } layouts[] = {
 	{"blkin:span2", EVENT_SPAN, true, {FIELD("text", STRING, value)}},
+	{"blkin:span2", EVENT_SPAN, true,
+		{FIELD("text", STRING, value), FIELD("_text_length", NUMBER, number)}},
 	{"blkin:span", EVENT_SPAN, true,
 		{SPAN_FIELDS, FIELD("start", NUMBER, start), FIELD("data", STRING, value)}},
 	{"blkin:annotation", EVENT_ANNOTATION, true,
@@ -183,6 +185,14 @@ static enum event_type plan_fields(struct plan *plan, const struct layout *layou
 	return layout->type;
 }
 
+/* Whether it is this one: of one name there may be several. */
+static bool try_layout(struct plan *plan, const struct layout *layout)
+{
+	memset(plan->fields, 0, sizeof(plan->fields));
+	plan->type = plan_fields(plan, layout);
+	return plan->type != EVENT_MALFORMED;
+}
+
 /* blkin:span2_LEVEL is laid out as blkin:span2, which has the level info, and blkin:span_LEVEL as blkin:span;
  * gives the level, and the layout's name. */
 static const char *layout_name(const char *name, unsigned *level)
@@ -214,8 +224,8 @@ static struct plan *plan_create(const bt_event_class *event_class)
 	plan->event_class = event_class;
 	plan->type = EVENT_FOREIGN;
 	for (size_t i = 0; name && i < G_N_ELEMENTS(layouts); i++)
-		if (!strcmp(name, layouts[i].event))
-			plan->type = plan_fields(plan, &layouts[i]);
+		if (!strcmp(name, layouts[i].event) && try_layout(plan, &layouts[i]))
+			break;
 	return plan;
 }
 

@@ -36,6 +36,7 @@ static void on_fault(int number)
 /* A span as blkin_whole_span has it: its first line ends where the page begins, and the others are in that.
  */
 struct whole {
+	char front[BLKIN_FRONT_];
 	char ids[BLKIN_IDS_TEXT_];
 	char name[sizeof(NAME) - 1];
 	char data[32];
@@ -70,10 +71,10 @@ static void record_whole(const struct blkin_endpoint *local, int first, int coun
 static void record_half(void)
 {
 	struct whole *span = make_span();
-	size_t size = offsetof(struct whole, data) + strlen(span->data) + 1;
+	size_t size = offsetof(struct whole, data) - BLKIN_FRONT_ + strlen(span->data) + 1;
 
 	mprotect(page, page_size, PROT_NONE);
-	blkin_whole_[BLKIN_INFO](span->ids, size);
+	blkin_whole_[BLKIN_INFO](span->front, size);
 }
 
 int main(int argc, char **argv)

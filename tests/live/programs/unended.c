@@ -11,10 +11,10 @@
 
 static void record_unended(void)
 {
-	char text[SIZE];
+	char piece[BLKIN_FRONT_ + SIZE];
 
-	memset(text, 'x', SIZE);
-	blkin_provider_->whole[BLKIN_INFO](text, SIZE);
+	memset(piece, 'x', sizeof(piece));
+	blkin_provider_->whole[BLKIN_INFO](piece, SIZE);
 }
 
 int main(void)
