@@ -12,20 +12,24 @@
  *
  * While no session records spans, or the trace is not sampled, each call costs one branch.
  *
- * The event (or blkin:span2_LEVEL, of a level other than info) has one field, `text`. Each field would cost
- * its reader more than what is in it, so all is in lines. The first one is TRACE SPAN PARENT START SIZE NAME
- * the ids and the start (of CLOCK_MONOTONIC, ns) in 16 hex digits each, and the name, which has SIZE bytes,
- * in which there may be line breaks. The head line follows, and then a line for each of these: head KIND PORT
- * IP SERVICE  (IP is "-" if unknown) annotation       +NANOSECONDS VALUE    (after the span's start;
- * -NANOSECONDS before it) tag              KEY=VALUE             (#iKEY: a whole number; #dKEY: a
- * floating-point one; #bKEY: true or false; #sKEY: a text whose key begins with '#') remote endpoint  @PORT
- * IP SERVICE explicit finish  !finish +NANOSECONDS  (after the start; without it: the time of the event)
+ * The event, or blkin:span2_LEVEL of a level other than info, has one field, `text`, a string or a sequence
+ * of characters: each field would cost its reader more than what is in it. So all is in lines:
+ *     first            TRACE SPAN PARENT START SIZE NAME
+ *     head             KIND PORT IP SERVICE  (IP is "-" if unknown)
+ *     annotation       +NANOSECONDS VALUE    (after the span's start; -NANOSECONDS before it)
+ *     tag              KEY=VALUE             (#iKEY: a whole number; #dKEY: a floating-point one; #bKEY:
+ *                                            true or false; #sKEY: a text whose key begins with '#')
+ *     remote endpoint  @PORT IP SERVICE
+ *     explicit finish  !finish +NANOSECONDS  (after the start; without it: the time of the event)
  *     pieces           !pieces NUMBER
  *     process          &PID=NAME             (the name of its file)
- * as in "4bf92f3577b34da6 00f067aa0ba902b7 0000000000000000 0000000000001be7 04 read\nclient 6800 10.0.0.1
- * osd.4\n+1200 cache miss\nobject=motd\n". KIND is local, client, server,
- * producer or consumer, if necessary with ",shared", ",debug" and ",high=" and the upper 16 hex digits of a
- * 128-bit trace id.
+ * The ids and START, of CLOCK_MONOTONIC in nanoseconds, are 16 hex digits each; NAME has SIZE bytes, in which
+ * there may be line breaks. KIND is local, client, server, producer or consumer, if necessary with ",shared",
+ * ",debug" and ",high=" and the upper 16 hex digits of a 128-bit trace id. An example, on several lines:
+ *     4bf92f3577b34da6 00f067aa0ba902b7 0000000000000000 0000000000001be7 04 read
+ *     client 6800 10.0.0.1 osd.4
+ *     +1200 cache miss
+ *     object=motd
  *
  * An annotation or tag that does not fit, or that a line cannot hold (because of a line break, or a key that
  * contains '=' or starts with '+', '-', '@', '!' or '&'), is written before the span in a separate event, a
