@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The LTTng events of libblkin-provider: provider `blkin`, events span2 (and span2_LEVEL), annotation and tag;
- * and timestamp, keyval_string and keyval_integer, the classic ones.
+ * The LTTng events of libblkin-provider: provider `blkin`, events span2 (and span2_LEVEL), annotation and
+ * tag; and timestamp, keyval_string and keyval_integer, the classic ones.
  *
  * All text is in `string` fields: babeltrace decodes arrays and sequences one element at a time, 40 ns a
  * byte.

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "reader/assemble/spanhead.h"
 #include "base/hexdigits.h"
+#include "reader/assemble/spanhead.h"
 
 /* A number and the space behind it; four of these; and the least that comes then: "00 \n". */
 #define ID_SIZE (HEX_DIGITS + 1)
