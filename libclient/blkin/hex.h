@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include <blkin/context.h>
-#include <blkin/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,6 +58,16 @@ static inline int blkin_get_trace_id_(
 	if (size != 16 && size != 32)
 		return -EINVAL;
 	return blkin_get_id_(&parts->trace, text + size - 16, upper);
+}
+
+/* Writes 16 hex digits; returns where they end. */
+static inline char *blkin_put_hex_(char *to, uint64_t value)
+{
+	int shift;
+
+	for (shift = 60; shift >= 0; shift -= 4)
+		*to++ = "0123456789abcdef"[value >> shift & 15];
+	return to;
 }
 
 #ifdef __cplusplus

@@ -67,16 +67,6 @@ static inline char *blkin_put_number_(char *to, uint64_t number)
 	return end;
 }
 
-/* Writes 16 hex digits; returns where they end. */
-static inline char *blkin_put_hex_(char *to, uint64_t value)
-{
-	int shift;
-
-	for (shift = 60; shift >= 0; shift -= 4)
-		*to++ = "0123456789abcdef"[value >> shift & 15];
-	return to;
-}
-
 #ifdef __has_builtin
 #if __has_builtin(__builtin_shufflevector) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define BLKIN_VECTORS_
@@ -111,8 +101,12 @@ static inline void blkin_put_hex_twice_(char *one, uint64_t value, char *other, 
 #else
 static inline void blkin_put_hex_twice_(char *one, uint64_t value, char *other, uint64_t other_value)
 {
-	blkin_put_hex_(one, value);
-	blkin_put_hex_(other, other_value);
+	int i;
+
+	for (i = 15; i >= 0; i--, value >>= 4, other_value >>= 4) {
+		one[i] = "0123456789abcdef"[value & 15];
+		other[i] = "0123456789abcdef"[other_value & 15];
+	}
 }
 #endif
 
