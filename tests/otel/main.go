@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-// The OpenTelemetry Collector with what the tests need of it: OTLP in, a file of JSON lines out.
+// The OpenTelemetry Collector with what the tests need of it: OTLP in, a file of JSON lines out, or OTLP with a queue on disk.
 //
 //	otelcol reads FILE...
 //
@@ -15,10 +15,14 @@ import (
 	"os"
 
 	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/otlpexporter"
+	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
+	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver"
@@ -31,11 +35,17 @@ func factories() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
-	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](fileexporter.NewFactory())
+	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](
+		fileexporter.NewFactory(), otlpexporter.NewFactory(), otlphttpexporter.NewFactory())
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
+	extensions, err := otelcol.MakeFactoryMap[extension.Factory](filestorage.NewFactory())
 	return otelcol.Factories{
-		Receivers: receivers,
-		Exporters: exporters,
-		Telemetry: otelconftelemetry.NewFactory(),
+		Receivers:  receivers,
+		Exporters:  exporters,
+		Extensions: extensions,
+		Telemetry:  otelconftelemetry.NewFactory(),
 	}, err
 }
 

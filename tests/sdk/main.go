@@ -6,7 +6,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log"
+	"math"
 	"net/http"
 	"os"
 	"strconv"
@@ -14,10 +16,12 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
+	api "go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 )
 
@@ -79,6 +83,34 @@ func exporter(ctx context.Context, way, address string) (trace.SpanExporter, err
 		otlptracegrpc.WithDialOption(grpc.WithUnaryInterceptor(intercept)))
 }
 
+// Spans with all that the API can say.
+func fields(ctx context.Context, tracer api.Tracer) {
+	ctx, root := tracer.Start(ctx, "größer", api.WithSpanKind(api.SpanKindServer),
+		api.WithAttributes(attribute.String("text", "文字 \"quoted\"\n")))
+	root.SetAttributes(attribute.Int64("int", math.MinInt64), attribute.Float64("double", 0.1), attribute.Bool("yes", true),
+		attribute.StringSlice("texts", []string{"one", ""}), attribute.Int64Slice("ints", []int64{1, -2}),
+		attribute.Float64Slice("doubles", []float64{1e300, -0.5}), attribute.BoolSlice("bools", []bool{true, false}))
+	root.AddEvent("there", api.WithAttributes(attribute.Int("n", 1)))
+	root.RecordError(errors.New("it broke"))
+	link := api.Link{SpanContext: root.SpanContext(), Attributes: []attribute.KeyValue{attribute.String("why", "because")}}
+	_, child := tracer.Start(ctx, "child", api.WithSpanKind(api.SpanKindClient), api.WithLinks(link))
+	child.SetStatus(codes.Error, "no answer")
+	child.End()
+	root.SetStatus(codes.Ok, "")
+	root.End()
+}
+
+func load(ctx context.Context, tracer api.Tracer, process string, count int) {
+	began := time.Now()
+	for ordinal := range count {
+		_, span := tracer.Start(ctx, "sent")
+		span.SetAttributes(attribute.String("worker", process+".0"), attribute.String("ordinal", strconv.Itoa(ordinal)),
+			attribute.String("start", strconv.FormatInt(time.Now().UnixNano(), 10)))
+		span.End()
+		time.Sleep(time.Until(began.Add(time.Duration(ordinal) * time.Second / rate)))
+	}
+}
+
 func main() {
 	ctx, process := context.Background(), os.Args[3]
 	count, _ := strconv.Atoi(os.Args[4])
@@ -88,15 +120,13 @@ func main() {
 	}
 	seen := &watched{SpanExporter: to, GivenUp: []int{}, Doubtful: []int{}}
 	provider := trace.NewTracerProvider(
-		trace.WithBatcher(seen, trace.WithMaxQueueSize(2*count), trace.WithBatchTimeout(100*time.Millisecond)),
+		trace.WithBatcher(seen, trace.WithMaxQueueSize(1000000), trace.WithBatchTimeout(100*time.Millisecond)),
 		trace.WithResource(resource.NewSchemaless(attribute.String("service.name", "sdk"+process))))
-	tracer, began := provider.Tracer("sdk"), time.Now()
-	for ordinal := range count {
-		_, span := tracer.Start(ctx, "sent")
-		span.SetAttributes(attribute.String("worker", process+".0"), attribute.String("ordinal", strconv.Itoa(ordinal)),
-			attribute.String("start", strconv.FormatInt(time.Now().UnixNano(), 10)))
-		span.End()
-		time.Sleep(time.Until(began.Add(time.Duration(ordinal) * time.Second / rate)))
+	tracer := provider.Tracer("sdk", api.WithInstrumentationVersion("1.2"))
+	if os.Args[4] == "fields" {
+		fields(ctx, tracer)
+	} else {
+		load(ctx, tracer, process, count)
 	}
 	if err := provider.Shutdown(ctx); err != nil {
 		log.Print(err)

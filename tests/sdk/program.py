@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 A program with OpenTelemetry's SDK: program.py http|grpc PORT PROCESS COUNT hands over so many spans, of worker PROCESS.0. It
-prints which of them it gave up, and which it had to try more than once.
+prints which of them it gave up, and which it had to try more than once. With "fields" as the count, its spans have all that the
+API can say.
 """
 
 import json
@@ -9,6 +10,7 @@ import logging
 import sys
 import time
 
+from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
@@ -36,7 +38,7 @@ class Watched(SpanExporter):
     def export(self, spans):
         said = Handler.said
         result = self.exporter.export(spans)
-        ordinals = [int(span.attributes["ordinal"]) for span in spans]
+        ordinals = [int(span.attributes["ordinal"]) for span in spans if "ordinal" in span.attributes]
         if result is not SpanExportResult.SUCCESS:
             self.given_up += ordinals
         elif Handler.said != said:
@@ -57,18 +59,40 @@ def exporter_of(way, port):
     return OTLPSpanExporter(endpoint=f"http://127.0.0.1:{port}", insecure=True, timeout=30)
 
 
-def main():
-    way, port, process, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-    logging.getLogger("opentelemetry").addHandler(Handler())
-    watched = Watched(exporter_of(way, port))
-    provider = TracerProvider(resource=Resource({"service.name": f"sdk{process}"}))
-    provider.add_span_processor(BatchSpanProcessor(watched, max_queue_size=2 * count, schedule_delay_millis=100))
-    tracer, began = provider.get_tracer("sdk"), time.monotonic()
+def fields(tracer):
+    values = {"text": "文字 \"quoted\"\n", "int": -(2**63), "double": 0.1, "yes": True, "texts": ["one", ""], "ints": [1, -2]}
+    values.update(doubles=[1e300, -0.5], bools=[True, False])
+    with tracer.start_as_current_span("größer", kind=trace.SpanKind.SERVER, attributes=values) as root:
+        root.add_event("there", {"n": 1})
+        root.record_exception(ValueError("it broke"))
+        links = [trace.Link(root.get_span_context(), {"why": "because"})]
+        child = tracer.start_span("child", kind=trace.SpanKind.CLIENT, links=links)
+        child.set_status(trace.StatusCode.ERROR, "no answer")
+        child.end()
+        root.set_status(trace.StatusCode.OK)
+
+
+def load(tracer, process, count):
+    began = time.monotonic()
     for ordinal in range(count):
         span = tracer.start_span("sent")
         span.set_attributes({"worker": f"{process}.0", "ordinal": str(ordinal), "start": str(time.time_ns())})
         span.end()
         time.sleep(max(0, began + ordinal / RATE - time.monotonic()))
+
+
+def main():
+    way, port, process, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+    logging.getLogger("opentelemetry").addHandler(Handler())
+    watched = Watched(exporter_of(way, port))
+    provider = TracerProvider(resource=Resource({"service.name": f"sdk{process}"}))
+    processor = BatchSpanProcessor(watched, max_queue_size=1000000, schedule_delay_millis=100)
+    provider.add_span_processor(processor)
+    tracer = provider.get_tracer("sdk", "1.2")
+    if count == "fields":
+        fields(tracer)
+    else:
+        load(tracer, process, int(count))
     provider.force_flush(120000)
     provider.shutdown()
     print(json.dumps({"given_up": watched.given_up, "doubtful": watched.doubtful}))

@@ -121,16 +121,13 @@ static const char *take_tag(struct run *run, const char *key, size_t key_size)
 	return (const char *)run->at;
 }
 
-/* Reads the next span of @run, which has its tags in this order. The bytes behind it end its numbers. */
-static bool read_span(struct records *records, struct run *run)
+/* The bytes behind the span end its numbers. */
+static bool add_record(struct records *records, const char *worker, const char *ordinal, const char *start)
 {
-	const char *worker = take_tag(run, "\0\0\0\6worker", 10);
-	const char *ordinal = worker ? take_tag(run, "\0\0\0\7ordinal", 11) : NULL;
-	const char *start = ordinal ? take_tag(run, "\0\0\0\5start", 9) : NULL;
 	struct record *record = &records->list[records->count];
 	char *dot;
 
-	if (!start)
+	if (!worker || !ordinal || !start)
 		return false;
 	record->process = (uint16_t)strtoul(worker, &dot, 10);
 	record->thread = (uint16_t)strtoul(dot + 1, NULL, 10);
@@ -139,6 +136,25 @@ static bool read_span(struct records *records, struct run *run)
 	record->age = records->monotonic - (int64_t)strtoull(start, NULL, 10) - EARLIER;
 	records->count++;
 	return true;
+}
+
+/* Reads the next span of @run, which has its tags in this order. */
+static bool read_span(struct records *records, struct run *run)
+{
+	const char *worker = take_tag(run, "\0\0\0\6worker", 10);
+	const char *ordinal = worker ? take_tag(run, "\0\0\0\7ordinal", 11) : NULL;
+	const char *start = ordinal ? take_tag(run, "\0\0\0\5start", 9) : NULL;
+
+	return add_record(records, worker, ordinal, start);
+}
+
+/* Reads the span that is all of @run, with its tags in any order, as SDKs have them. */
+static bool read_one(struct records *records, const struct run *run)
+{
+	struct run of[] = {*run, *run, *run};
+
+	return add_record(records, take_tag(&of[0], "\0\0\0\6worker", 10),
+		take_tag(&of[1], "\0\0\0\7ordinal", 11), take_tag(&of[2], "\0\0\0\5start", 9));
 }
 
 /* Whether a span is of another load than spanload. */
@@ -195,7 +211,7 @@ static bool keep_call(const uint8_t *call, size_t size)
 			break;
 		one.end += decode_base64(span, &message);
 		span[one.end - span] = 0;
-		good = is_other(one) || read_span(&records, &one);
+		good = is_other(one) || read_one(&records, &one);
 	}
 	return keep(&records, good);
 }
