@@ -5,10 +5,26 @@
 
 #include "base/utf8.h"
 #include "core/value.h"
+#include "encode/otlpattributes.h"
 #include "net/protobuf.h"
 
+/* What a record has beside the bytes that the message has: for each span, and for what may be empty there. */
+#define SPAN_BYTES 128
+#define ATTRIBUTE_BYTES 8
+#define EVENT_BYTES 16
+#define LINK_BYTES 32
+/* For a resource or scope without spans: it is work all the same. */
+#define EMPTY_BYTES 64
+
+/* Of the spans of a process, or a scope: how many they are, what each has of it, and what they have. */
+struct shared {
+	size_t spans, each, sum;
+};
+
 struct checking {
-	struct otlpcheck_most now, *most; /* @now is of what is open */
+	struct otlpcheck_found now; /* of what is open */
+	struct shared process, scope;
+	struct otlpcheck_found *found;
 };
 
 static bool check_message(
@@ -20,14 +36,60 @@ static bool is_whole(const struct otlp_message *of)
 	return of == &otlp_span || of == &otlp_resource || of == &otlp_scope;
 }
 
-/* A message of @bytes is read. */
-static void grow(struct checking *is, size_t bytes)
+/* A message of @bytes is whole. Returns what it takes in a record. */
+static size_t grow(struct checking *is, size_t bytes)
 {
-	is->most->attributes = MAX(is->most->attributes, is->now.attributes);
-	is->most->events = MAX(is->most->events, is->now.events);
-	is->most->links = MAX(is->most->links, is->now.links);
-	is->most->bytes = MAX(is->most->bytes, bytes);
-	is->now = (struct otlpcheck_most){0};
+	const struct otlpcheck_found *now = &is->now;
+	struct otlpcheck_found *found = is->found;
+	const size_t reading = OTLPATTRIBUTES_TEXTS(bytes) + now->attributes * sizeof(struct tag) +
+			       now->events * (sizeof(struct annotation) + sizeof(struct attributes)) +
+			       now->links * sizeof(struct span_link);
+	const size_t size = bytes + now->attributes * ATTRIBUTE_BYTES + now->events * EVENT_BYTES +
+			    now->links * LINK_BYTES;
+
+	found->attributes = MAX(found->attributes, now->attributes);
+	found->events = MAX(found->events, now->events);
+	found->links = MAX(found->links, now->links);
+	found->bytes = MAX(found->bytes, bytes);
+	found->reading = MAX(found->reading, reading);
+	is->now = (struct otlpcheck_found){0};
+	return size;
+}
+
+/* The spans of what is over are some of @of's. */
+static size_t close_shared(struct shared *is)
+{
+	const size_t sum = is->sum + is->spans * is->each + EMPTY_BYTES;
+
+	*is = (struct shared){0};
+	return sum;
+}
+
+/* What is over, if it is one that counts by itself. */
+static void end(struct checking *is, const struct otlp_message *of, size_t bytes)
+{
+	if (of == &otlp_span) {
+		is->scope.spans++;
+		is->scope.sum += grow(is, bytes) + SPAN_BYTES;
+	} else if (of == &otlp_scope) {
+		is->scope.each += grow(is, bytes);
+	} else if (of == &otlp_resource) {
+		is->process.each += grow(is, bytes);
+	} else if (of == &otlp_scope_spans) {
+		is->process.spans += is->scope.spans;
+		is->process.sum += close_shared(&is->scope);
+	} else if (of == &otlp_resource_spans) {
+		is->found->records += close_shared(&is->process);
+	}
+}
+
+/* A text, or what is not known. */
+static void add_plain(struct checking *is, const struct otlp_message *of, size_t bytes)
+{
+	if (of == &otlp_scope_spans)
+		is->scope.each += bytes;
+	else if (of == &otlp_resource_spans)
+		is->process.each += bytes;
 }
 
 /* @depth is how many values it is within. */
@@ -42,8 +104,8 @@ static bool check_nested(
 	is->now.events += of == &otlp_event;
 	is->now.links += of == &otlp_link;
 	good = check_message(is, of, protobuf_read(field->bytes, field->size), depth);
-	if (is_whole(of))
-		grow(is, field->size);
+	if (!depth)
+		end(is, of, field->size);
 	return good;
 }
 
@@ -53,22 +115,27 @@ static bool check_message(
 	struct protobuf_field field;
 
 	while (protobuf_next(&from, &field)) {
-		const struct otlp_field *known =
-			field.type == PROTOBUF_BYTES ? otlp_field_of(of, field.number) : NULL;
+		const struct otlp_field *known;
 
-		if (!known)
+		if (field.type != PROTOBUF_BYTES)
 			continue;
-		if (known->kind == OTLP_TEXT && !utf8_valid((const char *)field.bytes, field.size))
+		known = otlp_field_of(of, field.number);
+		if (known && known->of) {
+			if (!check_nested(is, known->of, &field, depth))
+				return false;
+			continue;
+		}
+		if (known && known->kind == OTLP_TEXT && !utf8_valid((const char *)field.bytes, field.size))
 			return false;
-		if (known->of && !check_nested(is, known->of, &field, depth))
-			return false;
+		add_plain(is, of, field.size);
 	}
 	return !from.failed;
 }
 
-bool otlpcheck(const struct otlp_message *of, const uint8_t *bytes, size_t size, struct otlpcheck_most *most)
+bool otlpcheck(
+	const struct otlp_message *of, const uint8_t *bytes, size_t size, struct otlpcheck_found *found)
 {
-	struct checking is = {{0}, most};
+	struct checking is = {.found = found};
 	bool good = check_message(&is, of, protobuf_read(bytes, size), 0);
 
 	if (is_whole(of))

@@ -204,9 +204,9 @@ static bool read_made(struct span *span, const struct otlpitem *item, struct spa
 
 /* Sums what the parts need. */
 static bool check(
-	const struct otlp_message *of, const struct protobuf_field *part, struct otlpcheck_most *sum)
+	const struct otlp_message *of, const struct protobuf_field *part, struct otlpcheck_found *sum)
 {
-	struct otlpcheck_most most = {0};
+	struct otlpcheck_found most = {0};
 	bool good = otlpcheck(of, part->bytes, part->size, &most);
 
 	sum->attributes += most.attributes;
@@ -223,7 +223,7 @@ static bool read_whole(struct span *span, const struct otlpitem *item, struct sp
 				    scope = {.bytes = item->scope, .size = item->scope_size},
 				    its_span = {.bytes = item->span, .size = item->span_size};
 	struct otlpspan_context context = {0};
-	struct otlpcheck_most sum = {0};
+	struct otlpcheck_found sum = {0};
 
 	if (!check(&otlp_resource_spans, &process, &sum) || !check(&otlp_scope_spans, &scope, &sum) ||
 		!check(&otlp_span, &its_span, &sum))

@@ -43,9 +43,11 @@ extern const struct otlp_message otlp_request, otlp_resource_spans, otlp_resourc
 /* What may be in itself: the value of an attribute. */
 extern const struct otlp_message otlp_any_value;
 
-/* The message's field of the number; NULL: none is known. */
+/* The message's field of the number; NULL: none is known. In most messages they are numbered from 1. */
 static inline const struct otlp_field *otlp_field_of(const struct otlp_message *of, uint32_t number)
 {
+	if (number - 1 < of->count && of->fields[number - 1].number == number)
+		return &of->fields[number - 1];
 	for (size_t i = 0; i < of->count; i++)
 		if (of->fields[i].number == number)
 			return &of->fields[i];

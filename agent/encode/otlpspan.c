@@ -15,8 +15,10 @@ struct reading {
 	const char *refused;
 	struct attributes *of_annotations;
 	struct span_link *links;
-	size_t events; /* there are in it */
-	size_t nested; /* events and links */
+	struct tag *tags; /* its own */
+	size_t events;    /* there are in it */
+	struct protobuf_reader
+		nested; /* from the first event, or link, to behind the last; at NULL: it has none */
 };
 
 static struct text text_of(const struct protobuf_field *field)
@@ -31,7 +33,7 @@ static uint64_t id_of(const uint8_t *bytes)
 	return unpack_u64(&from);
 }
 
-void otlpspan_reserve(struct span_memory *memory, const struct otlpcheck_most *most)
+void otlpspan_reserve(struct span_memory *memory, const struct otlpcheck_found *most)
 {
 	buffer_reserve(&memory->tags, most->attributes * sizeof(struct tag));
 	buffer_reserve(&memory->annotations, most->events * sizeof(struct annotation));
@@ -162,12 +164,11 @@ static void take_bytes(struct reading *is, const struct protobuf_field *field)
 	case SPAN_NAME:
 		is->span->name = text_of(field);
 		break;
+	case SPAN_ATTRIBUTES:
+		otlpattributes_read(&is->tags[is->span->tag_count++], field, &is->memory->texts);
+		break;
 	case SPAN_EVENTS:
 		is->events++;
-		is->nested++;
-		break;
-	case SPAN_LINKS:
-		is->nested++;
 		break;
 	case SPAN_STATUS:
 		take_status(is->more, field);
@@ -202,6 +203,9 @@ static void take_number(struct reading *is, const struct protobuf_field *field)
 	case SPAN_END << 3 | PROTOBUF_I64:
 		is->span->last_event = spanread_time((int64_t)field->value);
 		break;
+	case SPAN_DROPPED_ATTRIBUTES << 3 | PROTOBUF_VARINT:
+		is->more->dropped_tags = number;
+		break;
 	case SPAN_DROPPED_EVENTS << 3 | PROTOBUF_VARINT:
 		is->more->dropped_annotations = number;
 		break;
@@ -219,12 +223,18 @@ static void take_fields(struct reading *is, const struct protobuf_field *bytes)
 	struct protobuf_field field;
 
 	is->more->no_kind = true;
-	while (protobuf_next(&from, &field)) {
-		if (field.type == PROTOBUF_BYTES)
-			take_bytes(is, &field);
-		else
+	for (const uint8_t *at = from.at; protobuf_next(&from, &field); at = from.at) {
+		if (field.type != PROTOBUF_BYTES) {
 			take_number(is, &field);
+			continue;
+		}
+		take_bytes(is, &field);
+		if (field.number == SPAN_EVENTS || field.number == SPAN_LINKS) {
+			is->nested.at = is->nested.at ? is->nested.at : at;
+			is->nested.end = from.at;
+		}
 	}
+	is->memory->tags.size += is->span->tag_count * sizeof(*is->tags);
 	is->span->duration = is->span->last_event - is->span->timestamp;
 	is->span->last_event = MAX(is->span->last_event, is->span->timestamp);
 }
@@ -237,15 +247,19 @@ static void take_event(struct reading *is, const struct protobuf_field *event)
 	struct attributes *attributes = &is->of_annotations[is->span->annotation_count++];
 	struct annotation annotation = {0, {"", 0}};
 	struct protobuf_field field;
+	bool more = false;
 
+	*attributes = (struct attributes){0};
 	while (protobuf_next(&from, &field)) {
+		more |= field.number == EVENT_ATTRIBUTES || field.number == EVENT_DROPPED;
 		if (field.number == EVENT_TIME && field.type == PROTOBUF_I64)
 			annotation.time = (int64_t)field.value;
 		else if (field.number == EVENT_NAME && field.type == PROTOBUF_BYTES)
 			annotation.value = text_of(&field);
 	}
 	buffer_put(&is->memory->annotations, &annotation, sizeof(annotation));
-	*attributes = otlpattributes_take(event, EVENT_ATTRIBUTES, EVENT_DROPPED, is->memory);
+	if (more)
+		*attributes = otlpattributes_take(event, EVENT_ATTRIBUTES, EVENT_DROPPED, is->memory);
 	if (attributes->count || attributes->dropped)
 		is->more->of_annotations = is->of_annotations;
 }
@@ -289,14 +303,13 @@ static void take_link(struct reading *is, const struct protobuf_field *bytes)
 }
 
 /* They come last, so that the span's own attributes stand together. */
-static void take_nested(struct reading *is, const struct protobuf_field *bytes)
+static void take_nested(struct reading *is)
 {
-	struct protobuf_reader from = protobuf_read(bytes->bytes, bytes->size);
 	struct protobuf_field field;
 
 	is->of_annotations = (struct attributes *)(void *)(is->more + 1);
 	is->links = (struct span_link *)(void *)(is->of_annotations + is->events);
-	while (is->nested && protobuf_next(&from, &field)) {
+	while (is->nested.at && protobuf_next(&is->nested, &field)) {
 		if (field.type != PROTOBUF_BYTES)
 			continue;
 		if (field.number == SPAN_EVENTS)
@@ -311,11 +324,12 @@ const char *otlpspan_read(struct span *span, const struct otlpspan_context *cont
 	const struct protobuf_field *bytes, struct span_memory *memory)
 {
 	struct span_more *more = (struct span_more *)(void *)(memory->more.data + memory->more.size);
-	struct reading is = {.span = span, .more = more, .memory = memory};
-	struct attributes tags;
+	struct tag *tags = (struct tag *)(void *)(memory->tags.data + memory->tags.size);
+	struct reading is = {.span = span, .more = more, .memory = memory, .tags = tags};
 
 	*span = context->span;
 	*more = context->more;
+	span->tags = tags;
 	take_fields(&is, bytes);
 	if (!is.refused && !span->id)
 		is.refused = "has no id";
@@ -325,11 +339,7 @@ const char *otlpspan_read(struct span *span, const struct otlpspan_context *cont
 		return is.refused;
 	span->annotations =
 		(const struct annotation *)(void *)(memory->annotations.data + memory->annotations.size);
-	tags = otlpattributes_take(bytes, SPAN_ATTRIBUTES, SPAN_DROPPED_ATTRIBUTES, memory);
-	span->tags = tags.tags;
-	span->tag_count = tags.count;
-	more->dropped_tags = tags.dropped;
-	take_nested(&is, bytes);
+	take_nested(&is);
 	for (size_t i = 0; i < span->tag_count; i++)
 		otlpendpoint_take_remote(span, &span->tags[i]);
 	span->more = more;

@@ -16,7 +16,7 @@ struct otlpspan_context {
 };
 
 /* Makes room behind what is in the memory, whose buffers may move, for what is read of one message. */
-void otlpspan_reserve(struct span_memory *memory, const struct otlpcheck_most *most);
+void otlpspan_reserve(struct span_memory *memory, const struct otlpcheck_found *most);
 
 /* Sets the context as a ResourceSpans, or a ScopeSpans, has it. */
 void otlpspan_process(struct otlpspan_context *context, const struct protobuf_field *resource_spans,

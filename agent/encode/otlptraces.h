@@ -7,6 +7,7 @@
 #define ENCODE_OTLPTRACES_H
 
 #include "core/spanmemory.h"
+#include "encode/otlpcheck.h"
 
 /* Zero it first. What it grows to follows from the largest span, not from the request. */
 struct otlptraces_memory {
@@ -30,6 +31,13 @@ struct otlptraces_sink {
 	void (*refuse)(void *data, const char *why);
 	void *data;
 };
+
+/* What otlpcheck.h has of a request; false if it is damaged, or a text in it is not UTF-8. */
+bool otlptraces_check(const uint8_t *request, size_t size, struct otlpcheck_found *found);
+
+/* Gives each span of a request that otlptraces_check has found good to the sink. */
+void otlptraces_read_checked(const uint8_t *request, size_t size, const struct otlpcheck_found *found,
+	struct otlptraces_memory *memory, const struct otlptraces_sink *sink);
 
 /* Gives each span to the sink. False, and none was given, if the request is damaged, or a text in it is not
  * UTF-8. */

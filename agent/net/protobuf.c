@@ -40,7 +40,7 @@ static uint64_t get_fixed(struct protobuf_reader *reader, unsigned bytes)
 	return number;
 }
 
-bool protobuf_next(struct protobuf_reader *reader, struct protobuf_field *field)
+bool protobuf_next_any(struct protobuf_reader *reader, struct protobuf_field *field)
 {
 	uint64_t head;
 

@@ -6,6 +6,7 @@
 #ifndef NET_PROTOBUF_H
 #define NET_PROTOBUF_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,7 +101,44 @@ static inline struct protobuf_reader protobuf_read(const void *bytes, size_t siz
 	return (struct protobuf_reader){at, at + size, false};
 }
 
-/* Reads the next field. False at the end, or if it has failed. */
-bool protobuf_next(struct protobuf_reader *reader, struct protobuf_field *field);
+static inline uint64_t protobuf_get_i64(const uint8_t *at)
+{
+	uint64_t number;
+
+	memcpy(&number, at, sizeof(number));
+	return le64toh(number);
+}
+
+bool protobuf_next_any(struct protobuf_reader *reader, struct protobuf_field *field);
+
+/* Reads the next field. False at the end, or if it has failed. Most have a number, and a size, of one byte.
+ */
+static inline bool protobuf_next(struct protobuf_reader *reader, struct protobuf_field *field)
+{
+	const uint8_t *at = reader->at;
+	const size_t left = (size_t)(reader->end - at);
+
+	if (left >= 2 && (uint8_t)(at[0] - 8) < 0x80 - 8 && !reader->failed) {
+		const uint32_t number = at[0] >> 3, type = at[0] & 7;
+
+		if (type == PROTOBUF_BYTES && at[1] < 0x80 && at[1] <= left - 2) {
+			*field = (struct protobuf_field){number, PROTOBUF_BYTES, 0, at + 2, at[1]};
+			reader->at = at + 2 + at[1];
+			return true;
+		}
+		if (type == PROTOBUF_VARINT && at[1] < 0x80) {
+			*field = (struct protobuf_field){number, PROTOBUF_VARINT, at[1], NULL, 0};
+			reader->at = at + 2;
+			return true;
+		}
+		if (type == PROTOBUF_I64 && left >= 9) {
+			*field = (struct protobuf_field){
+				number, PROTOBUF_I64, protobuf_get_i64(at + 1), NULL, 0};
+			reader->at = at + 9;
+			return true;
+		}
+	}
+	return protobuf_next_any(reader, field);
+}
 
 #endif

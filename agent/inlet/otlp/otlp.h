@@ -49,13 +49,6 @@ enum otlp_result {
 /* Takes an ExportTraceServiceRequest. */
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size);
 
-/*
- * What the spans of a request in Protocol Buffers, which may be damaged, take as records: each has its
- * resource and its scope, which the request has but once. False if that is too much, or reading them takes
- * too much.
- */
-bool otlp_weigh(const uint8_t *request, size_t size, size_t *weight);
-
 /* Between requests: large memory goes. */
 void otlp_tidy(struct inlet *inlet);
 

@@ -123,14 +123,6 @@ static bool convert(struct otlp_call *call, const uint8_t **request, size_t *siz
 	return true;
 }
 
-static bool read_request(struct otlp_call *call, const uint8_t *request, size_t size, struct taking *is)
-{
-	struct otlp_own *own = call->call.connection->inlet->own;
-	const struct otlptraces_sink sink = {on_span, on_refused, is};
-
-	return otlptraces_read(request, size, &own->memory, &sink);
-}
-
 /* Whether it is taken at all, and not put off. */
 static bool is_admitted(struct otlp_call *call, const struct weight *weight)
 {
@@ -175,24 +167,27 @@ static enum otlp_result put_off(struct otlp_call *call)
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size)
 {
 	struct inlet *inlet = call->call.connection->inlet;
+	struct otlp_own *own = inlet->own;
 	struct weight weight = {.of[KIND_SPANS] = size};
 	struct taking is = {.now = clock_wall()};
+	const struct otlptraces_sink sink = {on_span, on_refused, &is};
+	struct otlpcheck_found found;
 
 	call->call.messages = 1;
 	call->call.connection->served = true;
 	inlet->freed_much |= size > KEPT_BYTES; /* its memory soon goes */
 	if (!is_admitted(call, &weight))
 		return put_off(call);
-	if (!convert(call, &request, &size))
+	if (!convert(call, &request, &size) || !otlptraces_check(request, size, &found))
 		return note_damaged(call);
-	if (!otlp_weigh(request, size, &weight.of[KIND_SPANS]))
+	if (found.records > OTLP_RECORDS_MAX || found.reading > OTLP_READING_MAX)
 		return note_oversize(call);
+	weight.of[KIND_SPANS] = MAX(found.records, size);
 	if (!call_has_room(inlet, &weight))
 		return put_off(call);
 	is.group = group_open(inlet, &weight);
 	is.largest = fanout_largest(inlet->fanout, KIND_SPANS);
-	if (!read_request(call, request, size, &is))
-		return note_damaged(call);
+	otlptraces_read_checked(request, size, &found, &own->memory, &sink);
 	call->rejected = count_refused(&is.taken);
 	call->call.messages = is.taken.taken + call->rejected;
 	g_strlcpy(call->why, is.taken.why, sizeof(call->why));
