@@ -143,6 +143,11 @@ static bool records_events(const struct config *config)
 	return *config->event_names || *config->kernel_events || *config->kernel_syscalls;
 }
 
+static bool has_intake(const struct config *config)
+{
+	return *config->input_scribe || *config->input_otlp || *config->input_otlp_grpc;
+}
+
 /* Of messages there are none without an intake, and of events those that are asked for. */
 static void note_lanes(const struct config *config, const struct output_config *output, const char *prefix)
 {
@@ -150,9 +155,11 @@ static void note_lanes(const struct config *config, const struct output_config *
 		printf("%snote: [%s] takes events, but none are recorded: set `names` in [events], or "
 		       "`events` or `syscalls` in [kernel]\n",
 			prefix, output->section);
-	if (config_lane_is_on(output, KIND_MESSAGES) && !*config->input_scribe)
-		printf("%snote: [%s] takes messages, but none come in: set `scribe` in [input]\n", prefix,
-			output->section);
+	if (config_lane_is_on(output, KIND_MESSAGES) && !has_intake(config))
+		printf("%snote: [%s] takes messages, but none come in: set `scribe`, `otlp` or `otlp-grpc` "
+		       "in "
+		       "[input]\n",
+			prefix, output->section);
 }
 
 /* Programs would be slowed down for what is then thrown away. */

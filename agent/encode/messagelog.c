@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "encode/otlp.h"
+#include "encode/otlplogs.h"
 #include "net/otlpfields.h"
 #include "net/protobuf.h"
 
@@ -40,13 +41,38 @@ static uint8_t *put_body(uint8_t *to, const struct message *message)
 		to, text ? ANYVALUE_STRING : ANYVALUE_BYTES, message->payload, message->payload_size);
 }
 
+/* False if it is none, whatever its category says: anybody may hand over messages of any. */
+static bool put_whole(struct buffer *out, const struct message *message)
+{
+	static const char category[] = OTLPLOGS_CATEGORY;
+	struct otlpitem item;
+	uint8_t *to;
+
+	if (message->category_size != sizeof(category) - 1 ||
+		memcmp(message->category, category, sizeof(category) - 1) != 0 ||
+		!otlplogs_split(message->payload, message->payload_size, &item))
+		return false;
+	to = buffer_reserve(out, OTLPITEM_HEAD);
+	to = otlpitem_put_u32(to, (OTLPITEM_HEAD + item.process_size + item.scope_size) | OTLPITEM_WHOLE);
+	otlpitem_put_u32(to, item.process_size);
+	out->size += OTLPITEM_HEAD;
+	buffer_put(out, item.process, item.process_size);
+	buffer_put(out, item.scope, item.scope_size);
+	buffer_put(out, item.span, item.span_size);
+	return true;
+}
+
 void messagelog_put(struct buffer *out, const struct message *message)
 {
 	struct buffer scratch = {0};
 	const char *category;
-	size_t size = text_of(message, &scratch, &category);
-	uint8_t *start = buffer_reserve(out, AROUND + size + message->payload_size), *to = start;
+	uint8_t *start, *to;
+	size_t size;
 
+	if (put_whole(out, message))
+		return;
+	size = text_of(message, &scratch, &category);
+	start = to = buffer_reserve(out, AROUND + size + message->payload_size);
 	otlp_put_item_head(to, OTLP_ITEM_HEAD, 0);
 	to += OTLP_ITEM_HEAD;
 	to = put_body(to, message);

@@ -16,7 +16,8 @@
 /* For a resource or scope without spans: it is work all the same. */
 #define EMPTY_BYTES 64
 
-/* Of the spans of a process, or a scope: how many they are, what each has of it, and what they have. */
+/* Of the spans, or log records, of a process, or a scope: how many they are, what each has of it, and what
+ * they have. */
 struct shared {
 	size_t spans, each, sum;
 };
@@ -33,7 +34,7 @@ static bool check_message(
 /* What has attributes that are read at once. */
 static bool is_whole(const struct otlp_message *of)
 {
-	return of == &otlp_span || of == &otlp_resource || of == &otlp_scope;
+	return of == &otlp_span || of == &otlp_log_record || of == &otlp_resource || of == &otlp_scope;
 }
 
 /* A message of @bytes is whole. Returns what it takes in a record. */
@@ -68,17 +69,17 @@ static size_t close_shared(struct shared *is)
 /* What is over, if it is one that counts by itself. */
 static void end(struct checking *is, const struct otlp_message *of, size_t bytes)
 {
-	if (of == &otlp_span) {
+	if (of == &otlp_span || of == &otlp_log_record) {
 		is->scope.spans++;
 		is->scope.sum += grow(is, bytes) + SPAN_BYTES;
 	} else if (of == &otlp_scope) {
 		is->scope.each += grow(is, bytes);
 	} else if (of == &otlp_resource) {
 		is->process.each += grow(is, bytes);
-	} else if (of == &otlp_scope_spans) {
+	} else if (of == &otlp_scope_spans || of == &otlp_scope_logs) {
 		is->process.spans += is->scope.spans;
 		is->process.sum += close_shared(&is->scope);
-	} else if (of == &otlp_resource_spans) {
+	} else if (of == &otlp_resource_spans || of == &otlp_resource_logs) {
 		is->found->records += close_shared(&is->process);
 	}
 }
@@ -86,9 +87,9 @@ static void end(struct checking *is, const struct otlp_message *of, size_t bytes
 /* A text, or what is not known. */
 static void add_plain(struct checking *is, const struct otlp_message *of, size_t bytes)
 {
-	if (of == &otlp_scope_spans)
+	if (of == &otlp_scope_spans || of == &otlp_scope_logs)
 		is->scope.each += bytes;
-	else if (of == &otlp_resource_spans)
+	else if (of == &otlp_resource_spans || of == &otlp_resource_logs)
 		is->process.each += bytes;
 }
 

@@ -12,8 +12,8 @@ struct otlpcheck_found {
 	size_t bytes;
 	size_t reading; /* and the most memory that reading one of them takes */
 	/*
-	 * Of a request: what its spans take as records, at most. Each has its resource and its scope, which
-	 * the request has but once, so that a few bytes of it may stand for many.
+	 * Of a request: what its spans, or log records, take as items, at most. Each has its resource and its
+	 * scope, which the request has but once, so that a few bytes of it may stand for many.
 	 */
 	size_t records;
 };

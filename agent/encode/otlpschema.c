@@ -80,6 +80,32 @@ SHARED(otlp_resource_spans, ONE(RESOURCE_SPANS_RESOURCE, "resource", &otlp_resou
 
 SHARED(otlp_request, MANY(REQUEST_RESOURCE_SPANS, "resourceSpans", &otlp_resource_spans));
 
+#define SEVERITY(name)                                                                                       \
+	"SEVERITY_NUMBER_" name, "SEVERITY_NUMBER_" name "2", "SEVERITY_NUMBER_" name "3",                   \
+		"SEVERITY_NUMBER_" name "4"
+
+static const char *const severities[] = {"SEVERITY_NUMBER_UNSPECIFIED", SEVERITY("TRACE"), SEVERITY("DEBUG"),
+	SEVERITY("INFO"), SEVERITY("WARN"), SEVERITY("ERROR"), SEVERITY("FATAL"), NULL};
+
+SHARED(otlp_log_record, FIELD(LOG_TIME, OTLP_TIME, "timeUnixNano"),
+	{LOG_SEVERITY, OTLP_ENUM, "severityNumber", NULL, severities},
+	FIELD(LOG_SEVERITY_TEXT, OTLP_TEXT, "severityText"), ONE(LOG_BODY, "body", &otlp_any_value),
+	MANY(LOG_ATTRIBUTES, "attributes", &otlp_key_value),
+	FIELD(LOG_DROPPED, OTLP_COUNT, "droppedAttributesCount"), FIELD(LOG_FLAGS, OTLP_FLAGS, "flags"),
+	FIELD(LOG_TRACE_ID, OTLP_HEX, "traceId"), FIELD(LOG_SPAN_ID, OTLP_HEX, "spanId"),
+	FIELD(LOG_OBSERVED_TIME, OTLP_TIME, "observedTimeUnixNano"),
+	FIELD(LOG_EVENT_NAME, OTLP_TEXT, "eventName"));
+
+SHARED(otlp_scope_logs, ONE(SCOPE_SPANS_SCOPE, "scope", &otlp_scope),
+	MANY(SCOPE_SPANS_SPANS, "logRecords", &otlp_log_record),
+	FIELD(SCOPE_SPANS_SCHEMA, OTLP_TEXT, "schemaUrl"));
+
+SHARED(otlp_resource_logs, ONE(RESOURCE_SPANS_RESOURCE, "resource", &otlp_resource),
+	MANY(RESOURCE_SPANS_SCOPE_SPANS, "scopeLogs", &otlp_scope_logs),
+	FIELD(RESOURCE_SPANS_SCHEMA, OTLP_TEXT, "schemaUrl"));
+
+SHARED(otlp_logs_request, MANY(REQUEST_RESOURCE_SPANS, "resourceLogs", &otlp_resource_logs));
+
 unsigned otlp_type_of(enum otlp_kind kind)
 {
 	switch (kind) {

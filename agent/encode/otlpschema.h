@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The messages of OTLP that an ExportTraceServiceRequest has in it, with their names in JSON. */
+/* The messages of OTLP that an ExportTraceServiceRequest, and one of logs, has in it, with their names in
+ * JSON. */
 #ifndef ENCODE_OTLPSCHEMA_H
 #define ENCODE_OTLPSCHEMA_H
 
@@ -39,6 +40,9 @@ struct otlp_message {
 /* The whole request, and those below it that mean something by themselves. */
 extern const struct otlp_message otlp_request, otlp_resource_spans, otlp_resource, otlp_scope_spans,
 	otlp_scope, otlp_span, otlp_event, otlp_link, otlp_key_value;
+
+/* The same of logs. */
+extern const struct otlp_message otlp_logs_request, otlp_resource_logs, otlp_scope_logs, otlp_log_record;
 
 /* What may be in itself: the value of an attribute. */
 extern const struct otlp_message otlp_any_value;

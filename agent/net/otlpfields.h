@@ -4,6 +4,7 @@
 #ifndef NET_OTLPFIELDS_H
 #define NET_OTLPFIELDS_H
 
+/* What is around spans is around log records, too: ResourceLogs, ScopeLogs. */
 enum { REQUEST_RESOURCE_SPANS = 1 };
 enum { RESOURCE_SPANS_RESOURCE = 1, RESOURCE_SPANS_SCOPE_SPANS = 2, RESOURCE_SPANS_SCHEMA = 3 };
 enum { SCOPE_SPANS_SCOPE = 1, SCOPE_SPANS_SPANS = 2, SCOPE_SPANS_SCHEMA = 3 };
@@ -57,6 +58,10 @@ enum {
 	LOG_SEVERITY_TEXT = 3,
 	LOG_BODY = 5,
 	LOG_ATTRIBUTES = 6,
+	LOG_DROPPED = 7,
+	LOG_FLAGS = 8,
+	LOG_TRACE_ID = 9,
+	LOG_SPAN_ID = 10,
 	LOG_OBSERVED_TIME = 11,
 	LOG_EVENT_NAME = 12
 };

@@ -323,7 +323,7 @@ def test_validate_tries_each_kind(node):
         for title, port, kinds in (("output", sink.port, ("", "events: ", "messages: ")), ("output logs", logs.port, ("events: ", "messages: "))):
             for kind in kinds:
                 assert f"[{title}] 127.0.0.1:{port}: {kind}accepted (" in said, said
-        assert "note: [output] takes messages, but none come in: set `scribe` in [input]" in said, said
+        assert "note: [output] takes messages, but none come in: set `scribe`, `otlp` or `otlp-grpc` in [input]" in said, said
         assert "note: [output logs] takes events, but none are recorded: set `names` in [events]" in said, said
         exactly([name for name, _ in sorted(sink.messages())] == [b"LTTng", b"blkin", b"zipkin"], sink.messages())
         exactly(len(logs.spans) == 2 and {path for path, _, _ in logs.requests} == {"/v1/logs"}, logs.requests)

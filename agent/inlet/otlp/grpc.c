@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* OTLP over gRPC: TraceService/Export. See otlp.h. */
+/* OTLP over gRPC: TraceService/Export and LogsService/Export. See otlp.h. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -80,14 +80,19 @@ static void on_call(void *data, uint32_t number, size_t method, struct buffer *m
 	struct grpc_call *call = call_begin(own->connection, sizeof(*call), 0, true);
 	enum otlp_result result;
 
-	(void)method;
 	call->number = number;
+	call->otlp.signal = (enum otlp_signal)method;
+	if (!otlp_is_taken(own->connection, call->otlp.signal)) {
+		finish(call, &(struct grpcserver_answer){
+				     .status = GRPCSERVER_UNIMPLEMENTED, .words = OTLP_NO_LOGS_WORDS});
+		return;
+	}
 	result = otlp_take(&call->otlp, message->data, message->size);
 	if (result == OTLP_DONE)
 		answer(&call->otlp.call, ANSWER_OK);
 	else if (result == OTLP_DAMAGED)
 		finish(call, &(struct grpcserver_answer){.status = GRPCSERVER_INVALID_ARGUMENT,
-				     .words = "no ExportTraceServiceRequest, or a text in it is not UTF-8"});
+				     .words = otlp_damaged_words(call->otlp.signal)});
 	else if (result == OTLP_OVERSIZE) /* without a time to try again: it would be in vain */
 		finish(call, &(struct grpcserver_answer){
 				     .status = GRPCSERVER_RESOURCE_EXHAUSTED, .words = OTLP_OVERSIZE_WORDS});
@@ -105,7 +110,8 @@ static void on_refused(void *data, size_t method, const char *why)
 
 static void *open_own(struct connection *connection)
 {
-	static const char *const methods[] = {GRPCSERVER_OTLP_TRACES};
+	static const char *const methods[] = {
+		[OTLP_TRACES] = GRPCSERVER_OTLP_TRACES, [OTLP_LOGS] = GRPCSERVER_OTLP_LOGS};
 	struct otlp_own *inlets = connection->inlet->own;
 	struct grpc_own *own = g_new0(struct grpc_own, 1);
 

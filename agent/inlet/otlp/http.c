@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* OTLP over HTTP/1: POST /v1/traces. See otlp.h. */
+/* OTLP over HTTP/1: POST /v1/traces and /v1/logs. See otlp.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +16,7 @@ enum { RPC_INVALID_ARGUMENT = 3, RPC_NOT_FOUND = 5, RPC_RESOURCE_EXHAUSTED = 8, 
 /* A connection's own. */
 struct http_own {
 	struct httprequest request;
+	enum otlp_signal signal;
 	const char *refusal; /* of the request under way: its body is not kept; NULL: it is taken */
 	int status;
 	const char *more; /* header lines of the refusal */
@@ -102,9 +103,29 @@ static void answer(struct call *data, enum answer answer)
 
 /* Requests */
 
-static bool is_logs_or_metrics(const char *path)
+static const char *const paths[] = {[OTLP_TRACES] = "/v1/traces", [OTLP_LOGS] = "/v1/logs"};
+
+static bool find_signal(const char *path, enum otlp_signal *signal)
 {
-	return !strcmp(path, "/v1/metrics") || !strcmp(path, "/v1/logs");
+	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+		*signal = (enum otlp_signal)i;
+		if (!strcmp(path, paths[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What is elsewhere than what is taken; metrics may come by the hour. */
+static const char *judge_path(struct connection *connection, const char *path)
+{
+	static const char metrics[] = "this agent takes traces and logs, but no metrics: switch their "
+				      "exporter off (OTEL_METRICS_EXPORTER=none)";
+
+	if (strcmp(path, "/v1/metrics") != 0)
+		return "OTLP's traces are taken at /v1/traces, and its logs at /v1/logs";
+	inlet_say(connection->inlet, SAY_FOREIGN_CALL, "%s: %s is not taken: %s", connection->peer, path,
+		metrics);
+	return metrics;
 }
 
 /* What is wrong with a request, before its body comes. */
@@ -113,19 +134,15 @@ static void judge(struct connection *connection, struct http_own *own)
 	const struct httphead *head = &own->request.head;
 
 	own->refusal = own->more = NULL;
-	if (is_logs_or_metrics(head->path)) {
+	if (!find_signal(head->path, &own->signal)) {
 		own->status = 404;
-		own->refusal =
-			"this agent takes traces alone, at /v1/traces: switch the exporters of metrics and "
-			"logs off (OTEL_METRICS_EXPORTER=none, OTEL_LOGS_EXPORTER=none)";
-		inlet_say(connection->inlet, SAY_FOREIGN_CALL, "%s: %s is not taken: %s", connection->peer,
-			head->path, own->refusal);
-	} else if (strcmp(head->path, "/v1/traces") != 0) {
+		own->refusal = judge_path(connection, head->path);
+	} else if (!otlp_is_taken(connection, own->signal)) {
 		own->status = 404;
-		own->refusal = "OTLP's traces are taken at /v1/traces";
+		own->refusal = OTLP_NO_LOGS_WORDS;
 	} else if (strcmp(head->method, "POST") != 0) {
 		own->status = 405;
-		own->refusal = "traces are handed over by POST";
+		own->refusal = "traces and logs are handed over by POST";
 		own->more = "Allow: POST\r\n";
 	} else if (strcmp(head->type, PROTOBUF_TYPE) != 0 && strcmp(head->type, JSON_TYPE) != 0) {
 		own->status = 415;
@@ -159,6 +176,7 @@ static struct http_call *begin(struct connection *connection, struct http_own *o
 
 	call->head = own->request.head;
 	own->over = call->head.close;
+	call->otlp.signal = own->signal;
 	call->otlp.json = !strcmp(call->head.type, JSON_TYPE);
 	return call;
 }
@@ -203,8 +221,7 @@ static void on_whole(struct connection *connection, struct http_own *own)
 	if (result == OTLP_DONE)
 		answer(&call->otlp.call, ANSWER_OK);
 	else if (result == OTLP_DAMAGED)
-		reply_error(call, 400, RPC_INVALID_ARGUMENT,
-			"the body is no ExportTraceServiceRequest, or has texts that are not UTF-8", NULL);
+		reply_error(call, 400, RPC_INVALID_ARGUMENT, otlp_damaged_words(own->signal), NULL);
 	else if (result == OTLP_OVERSIZE)
 		reply_error(call, 413, RPC_INVALID_ARGUMENT, OTLP_OVERSIZE_WORDS, NULL);
 }

@@ -2,7 +2,8 @@
 /*
  * OpenTelemetry's protocol, as every SDK sends it: over HTTP, in Protocol Buffers and JSON (http.c), and over
  * gRPC (grpc.c). A request is taken as a whole, or is to be sent again; spans in it that are none are named
- * in the answer (`partial_success`), as SDKs do not send these again.
+ * in the answer (`partial_success`), as SDKs do not send these again. Log records are messages
+ * (encode/otlplogs.h), which are taken while an output takes messages.
  */
 #ifndef INLET_OTLP_OTLP_H
 #define INLET_OTLP_OTLP_H
@@ -20,7 +21,11 @@ struct otlp_own {
 	struct buffer unpacked; /* a body */
 };
 
-/* What the spans of a request may take once each has what they share, and what it takes to read one. */
+/* What a request has; the numbers are those of the methods of gRPC. */
+enum otlp_signal { OTLP_TRACES, OTLP_LOGS };
+
+/* What the spans, or records, of a request may take once each has what they share, and what it takes to read
+ * one. */
 #define OTLP_RECORDS_MAX (2 * FRAME_MAX)
 #define OTLP_READING_MAX (2 * FRAME_MAX)
 
@@ -29,8 +34,9 @@ void otlp_destroy(void *own);
 
 struct otlp_call {
 	struct call call;
+	enum otlp_signal signal;
 	bool json;         /* the answer is, as the request was */
-	uint32_t rejected; /* spans */
+	uint32_t rejected; /* spans, or records */
 	char why[200];     /* the first one was */
 };
 
@@ -44,9 +50,19 @@ enum otlp_result {
 };
 
 #define OTLP_OVERSIZE_WORDS                                                                                  \
-	"its spans take more than 32 MiB, each with its resource: hand over fewer at a time"
+	"its spans or log records take more than 32 MiB, each with its resource: hand over fewer at a time"
 
-/* Takes an ExportTraceServiceRequest. */
+/* Whether it is one of those that some output takes. If not, it is logged, with the words that the sender is
+ * to be told. */
+bool otlp_is_taken(struct connection *connection, enum otlp_signal signal);
+#define OTLP_NO_LOGS_WORDS                                                                                   \
+	"no output of this agent takes messages (`takes` in an [output]), which log records are: switch "    \
+	"their exporter off (OTEL_LOGS_EXPORTER=none)"
+
+/* What is said to who sent a request that is damaged. */
+const char *otlp_damaged_words(enum otlp_signal signal);
+
+/* Takes an ExportTraceServiceRequest, or an ExportLogsServiceRequest. */
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size);
 
 /* Between requests: large memory goes. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a request to records: otlp.h. */
+/* From a request to records, and of logs to messages: otlp.h. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "encode/otlpfromjson.h"
+#include "encode/otlplogs.h"
 #include "inlet/otlp/otlp.h"
+#include "net/message.h"
 #include "net/protobuf.h"
 
 /* Fields of the responses. */
@@ -53,11 +55,25 @@ void otlp_tidy(struct inlet *inlet)
 	inlet->freed_much = true;
 }
 
-/* What the spans of one request share. */
+/* What each signal is. */
+static const struct {
+	enum kind kind;
+	const struct otlp_message *request;
+	bool (*check)(const uint8_t *request, size_t size, struct otlpcheck_found *found);
+	const char *message, *rejected; /* its names, and in JSON */
+} signals[] = {
+	[OTLP_TRACES] = {KIND_SPANS, &otlp_request, otlptraces_check, "ExportTraceServiceRequest",
+		"rejectedSpans"},
+	[OTLP_LOGS] = {KIND_MESSAGES, &otlp_logs_request, otlplogs_check, "ExportLogsServiceRequest",
+		"rejectedLogRecords"},
+};
+
+/* What the spans, or records, of one request share. */
 struct taking {
 	struct group *group;
 	struct taken taken;
-	size_t largest; /* span that no output drops as too large */
+	size_t largest;     /* item that no output drops as too large */
+	struct buffer *out; /* scratch memory */
 	int64_t now;
 };
 
@@ -99,6 +115,27 @@ static void on_refused(void *data, const char *why)
 	refuse(data, REFUSED_ID, text);
 }
 
+static void on_record(void *data, const uint8_t *payload, size_t size)
+{
+	static const char category[] = OTLPLOGS_CATEGORY;
+	const struct message message = {.time = clock_wall(),
+		.category = (const uint8_t *)category,
+		.category_size = sizeof(category) - 1,
+		.payload = payload,
+		.payload_size = (uint32_t)size};
+	struct taking *is = data;
+
+	if (MESSAGE_HEAD + sizeof(category) - 1 + size > is->largest) {
+		refuse(is, REFUSED_OVERSIZE,
+			"a log record is larger than 1 MiB, or than an output's `batch-size`");
+		return;
+	}
+	is->out->size = 0;
+	message_put(is->out, &message);
+	batch_add(is->group->messages, is->out->data, is->out->size, message.time);
+	is->taken.taken++;
+}
+
 static uint32_t count_refused(const struct taken *taken)
 {
 	uint32_t count = 0;
@@ -116,11 +153,32 @@ static bool convert(struct otlp_call *call, const uint8_t **request, size_t *siz
 	if (!call->json)
 		return true;
 	memory->request.size = 0;
-	if (!otlpfromjson(&memory->request, &otlp_request, (const char *)*request, *size, &memory->texts))
+	if (!otlpfromjson(&memory->request, signals[call->signal].request, (const char *)*request, *size,
+		    &memory->texts))
 		return false;
 	*request = memory->request.data;
 	*size = memory->request.size;
 	return true;
+}
+
+const char *otlp_damaged_words(enum otlp_signal signal)
+{
+	return signal == OTLP_LOGS ? "it is no ExportLogsServiceRequest, or a text in it is not UTF-8"
+				   : "it is no ExportTraceServiceRequest, or a text in it is not UTF-8";
+}
+
+bool otlp_is_taken(struct connection *connection, enum otlp_signal signal)
+{
+	struct inlet *inlet = connection->inlet;
+
+	if (signal == OTLP_TRACES)
+		return true;
+	call_take_up_outlets(inlet);
+	if (fanout_takes(inlet->fanout, KIND_MESSAGES))
+		return true;
+	inlet_say(
+		inlet, SAY_FOREIGN_CALL, "%s: logs are not taken: %s", connection->peer, OTLP_NO_LOGS_WORDS);
+	return false;
 }
 
 /* Whether it is taken at all, and not put off. */
@@ -131,7 +189,7 @@ static bool is_admitted(struct otlp_call *call, const struct weight *weight)
 	if (!crowd_promote(call->call.connection))
 		return false;
 	call_take_up_outlets(inlet);
-	return fanout_takes(inlet->fanout, KIND_SPANS) && call_has_room(inlet, weight);
+	return fanout_takes(inlet->fanout, signals[call->signal].kind) && call_has_room(inlet, weight);
 }
 
 static enum otlp_result note_damaged(struct otlp_call *call)
@@ -141,8 +199,8 @@ static enum otlp_result note_damaged(struct otlp_call *call)
 	change.row[MESSAGES_RECEIVED] = change.row[MESSAGES_REFUSED_MALFORMED] = 1;
 	ledger_post(&change);
 	inlet_say(call->call.connection->inlet, SAY_REFUSED + REFUSED_MALFORMED,
-		"%s: refused a request: it is no ExportTraceServiceRequest of OTLP's, in %s",
-		call->call.connection->peer, call->json ? "JSON" : "Protocol Buffers");
+		"%s: refused a request: it is no %s of OTLP's, in %s", call->call.connection->peer,
+		signals[call->signal].message, call->json ? "JSON" : "Protocol Buffers");
 	return OTLP_DAMAGED;
 }
 
@@ -163,31 +221,53 @@ static enum otlp_result put_off(struct otlp_call *call)
 	return OTLP_LATER;
 }
 
+static void read_spans(struct otlp_call *call, struct taking *is, const uint8_t *request, size_t size,
+	const struct otlpcheck_found *found)
+{
+	struct inlet *inlet = call->call.connection->inlet;
+	struct otlp_own *own = inlet->own;
+	const struct otlptraces_sink sink = {on_span, on_refused, is};
+
+	is->largest = fanout_largest(inlet->fanout, KIND_SPANS);
+	otlptraces_read_checked(request, size, found, &own->memory, &sink);
+}
+
+static void read_records(struct otlp_call *call, struct taking *is, const uint8_t *request, size_t size)
+{
+	struct inlet *inlet = call->call.connection->inlet;
+
+	is->largest = is->group->largest;
+	is->out = &inlet->encoded;
+	otlplogs_read(request, size, &inlet->scratch, on_record, is);
+}
+
 /* A request that is put off counts as one, as nobody has looked how many spans are in it. */
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size)
 {
 	struct inlet *inlet = call->call.connection->inlet;
-	struct otlp_own *own = inlet->own;
-	struct weight weight = {.of[KIND_SPANS] = size};
+	const enum kind kind = signals[call->signal].kind;
+	struct weight weight = {{0}};
 	struct taking is = {.now = clock_wall()};
-	const struct otlptraces_sink sink = {on_span, on_refused, &is};
 	struct otlpcheck_found found;
 
+	weight.of[kind] = size;
 	call->call.messages = 1;
 	call->call.connection->served = true;
 	inlet->freed_much |= size > KEPT_BYTES; /* its memory soon goes */
 	if (!is_admitted(call, &weight))
 		return put_off(call);
-	if (!convert(call, &request, &size) || !otlptraces_check(request, size, &found))
+	if (!convert(call, &request, &size) || !signals[call->signal].check(request, size, &found))
 		return note_damaged(call);
 	if (found.records > OTLP_RECORDS_MAX || found.reading > OTLP_READING_MAX)
 		return note_oversize(call);
-	weight.of[KIND_SPANS] = MAX(found.records, size);
+	weight.of[kind] = MAX(found.records, size);
 	if (!call_has_room(inlet, &weight))
 		return put_off(call);
 	is.group = group_open(inlet, &weight);
-	is.largest = fanout_largest(inlet->fanout, KIND_SPANS);
-	otlptraces_read_checked(request, size, &found, &own->memory, &sink);
+	if (kind == KIND_SPANS)
+		read_spans(call, &is, request, size, &found);
+	else
+		read_records(call, &is, request, size);
 	call->rejected = count_refused(&is.taken);
 	call->call.messages = is.taken.taken + call->rejected;
 	g_strlcpy(call->why, is.taken.why, sizeof(call->why));
@@ -205,7 +285,7 @@ static void put_json_response(struct buffer *out, const struct otlp_call *call)
 		snprintf(rejected, sizeof(rejected), "%" PRIu32, call->rejected);
 		json_key(out, "partialSuccess");
 		json_open(out, '{');
-		json_key(out, "rejectedSpans");
+		json_key(out, signals[call->signal].rejected);
 		json_text(out, rejected);
 		json_key(out, "errorMessage");
 		json_text(out, call->why);
