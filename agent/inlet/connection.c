@@ -67,6 +67,15 @@ static void tidy(struct connection *connection)
 	holders_weigh(connection);
 }
 
+void connection_rest(struct connection *connection)
+{
+	if (!connection->in.room || connection->in.size)
+		return;
+	connection->inlet->freed_much |= connection->in.room > KEPT_BYTES / 2;
+	buffer_free(&connection->in);
+	holders_weigh(connection);
+}
+
 static bool may_read(const struct connection *connection)
 {
 	return connection->calls < CALLS_MAX && !connection->closing &&

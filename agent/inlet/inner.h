@@ -214,6 +214,9 @@ void connection_flush(struct connection *connection);
 /* For protocols that answer in any order: the call, whose reply was written, is over. */
 void connection_end_call(struct connection *connection, struct call *call);
 
+/* Nothing comes at it at the moment: memory for what did goes. */
+void connection_rest(struct connection *connection);
+
 /* Bytes for the peer. */
 void connection_write(struct connection *connection, const void *data, size_t size);
 

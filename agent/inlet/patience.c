@@ -9,6 +9,8 @@
 #define BYTES_PER_SECOND 1024
 /* Who was told all reads it, and closes; or has to. */
 #define LINGER_NS (2 * NS_PER_SECOND)
+/* Who says nothing for so long keeps no memory. */
+#define IDLE_NS (2 * NS_PER_SECOND)
 
 /* Waiting for our answers is another matter. */
 bool patience_is_unfinished(const struct connection *connection)
@@ -59,6 +61,8 @@ void patience_sweep(struct inlet *inlet)
 		} else if (crowd_overstays(connection, now) ||
 			   (connection->lingers && now - connection->lingers > LINGER_NS)) {
 			connection_end(connection);
+		} else if (now - connection->heard > IDLE_NS) {
+			connection_rest(connection);
 		}
 	}
 }

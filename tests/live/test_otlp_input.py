@@ -456,6 +456,31 @@ def test_continue_is_not_waited_for_in_vain(node, sink):
         exactly(read_answer(stream)[0] == 413, "that is told at once")
 
 
+def test_continue_behind_others(node, sink):
+    """100 Continue stands where its answer will: behind those to the requests before it."""
+    port, _ = start(node, sink)
+    with connect(port, 5) as stream:
+        wait = text_of(b"", more=f"Expect: 100-continue\r\nContent-Length: {len(one(2))}\r\n", length=False)
+        stream.sendall(text_of(one(0)) + text_of(one(1)) + wait)
+        exactly([read_answer(stream)[0] for _ in range(3)] == [200, 200, 100], "its body may come, once they are answered")
+        stream.sendall(one(2))
+        exactly(read_answer(stream)[0] == 200, "it is taken")
+    sink.wait_ids(3)
+
+
+def test_idle_connections_have_no_memory(node, sink):
+    port, _ = start(node, sink)
+    clients = [Http(port) for _ in range(20)]
+    for n, client in enumerate(clients):
+        exactly(client.hand(numbered(60, 1, range(100 * n, 100 * n + 100)))[0] == 200, "it is taken")
+    sink.wait_ids(2000)
+    wait_until(lambda: node.status()["inputs"]["otlp"]["bytes"] <= 20 * 1024, 20, "their memory to be given back")
+    for n, client in enumerate(clients):
+        exactly(client.hand(numbered(60, 2, [n]))[0] == 200, "it goes on")
+        client.close()
+    sink.wait_ids(2020)
+
+
 def test_answer_is_read_amid_a_body(node, sink):
     """Who sends a body that is too large gets to read that it is: the connection is not reset before."""
     port, _ = start(node, sink)
@@ -639,6 +664,24 @@ def test_output_is_away_without_a_spool(node, way):
     ledger = wait_received(node, 1)
     exactly((ledger.received, ledger.sent, ledger.dropped) == (1, 1, 0), str(ledger))
     exactly(list(sink.ids().elements()) == [(65, 0, 0)], str(sink.ids()))
+
+
+@pytest.mark.parametrize("way", KEYS)
+def test_queued_is_enough(node, way):
+    """`ack = queued`: an OK says that it is in memory, and so is there also while no output has it, or could."""
+    sink = IdSink(node, free_port())
+    ports = start_agent(node, sink.port, input={"ack": "queued"}, output=dict(TIMID, spool_size="0"))
+    wait_until(lambda: finding(node, "output-unreachable") or node.status()["findings"], 20, "the output to be found away")
+    with client_of(ports, way) as client:
+        for n in range(5):
+            exactly(client.hand(numbered(65, 0, [n]))[0] == 200, "it is in memory")
+        ledger = node.ledger()
+        ledger.check()
+        exactly((ledger.received, ledger.queued + ledger.held, ledger.put_off, ledger.sent) == (5, 5, 0, 0), str(ledger))
+        sink.start()
+        ledger = wait_received(node, 5)
+    exactly((ledger.received, ledger.sent, ledger.dropped) == (5, 5, 0), str(ledger))
+    exactly(sorted(sink.ids().elements()) == [(65, 0, n) for n in range(5)], str(sink.ids()))
 
 
 def test_everything_is_full(node):

@@ -20,6 +20,8 @@ struct http_own {
 	const char *refusal; /* of the request under way: its body is not kept; NULL: it is taken */
 	int status;
 	const char *more; /* header lines of the refusal */
+	bool waits;       /* its client does, for 100 Continue, which is due once the requests before it are
+			     answered */
 	bool over;        /* the last request has come: what is behind it is none */
 };
 
@@ -53,9 +55,23 @@ static bool ends(const struct http_call *call)
 	return call->head.close || (call->otlp.call.connection->inlet->quiet && !call->otlp.call.next);
 }
 
+static void let_continue(struct connection *connection)
+{
+	struct http_own *own = connection->own;
+	struct buffer out = {0};
+
+	if (!own->waits || connection->first || connection->closing || connection->inlet->quiet)
+		return;
+	own->waits = false;
+	httpanswer_put_continue(&out);
+	connection_write(connection, out.data, out.size);
+	buffer_free(&out);
+}
+
 static void reply(
 	struct http_call *call, int status, const struct buffer *body, unsigned retry, const char *more)
 {
+	struct connection *connection = call->otlp.call.connection;
 	const struct httpanswer answer = {
 		.status = status,
 		.type = call->otlp.json ? JSON_TYPE : PROTOBUF_TYPE,
@@ -68,7 +84,8 @@ static void reply(
 
 	call->otlp.call.closes = answer.close;
 	httpanswer_put(&call->otlp.call.reply, &call->head, &answer);
-	connection_flush(call->otlp.call.connection);
+	connection_flush(connection);
+	let_continue(connection);
 }
 
 static void reply_error(
@@ -158,22 +175,18 @@ static void judge(struct connection *connection, struct http_own *own)
 /* At the end of a head. */
 static void on_head(struct connection *connection, struct http_own *own)
 {
-	struct buffer out = {0};
-
 	judge(connection, own);
 	if (own->refusal)
 		httprequest_skip(&own->request);
-	if (httprequest_wants_continue(&own->request) && !connection->first) {
-		httpanswer_put_continue(&out);
-		connection_write(connection, out.data, out.size);
-		buffer_free(&out);
-	}
+	own->waits = httprequest_wants_continue(&own->request);
+	let_continue(connection);
 }
 
 static struct http_call *begin(struct connection *connection, struct http_own *own)
 {
 	struct http_call *call = call_begin(connection, sizeof(*call), 0, true);
 
+	own->waits = false;
 	call->head = own->request.head;
 	own->over = call->head.close;
 	call->otlp.signal = own->signal;
