@@ -43,6 +43,16 @@ static size_t find_place(uint64_t number)
 	return other_count < VIA_MAX - 1 ? other_count++ : oldest;
 }
 
+bool via_is_own(uint64_t number)
+{
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	is = own && number == own;
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
 void via_note(uint64_t number, int64_t now)
 {
 	size_t place;

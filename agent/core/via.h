@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * By way of whom spans come, for agents that are older than trails, who notice a circle by that. Anybody can
- * tell any number, so newer ones go by each item's trail (net/trail.h), and only pass numbers on.
+ * tell any number, so newer ones go by each Scribe item's trail (net/trail.h), and only pass numbers on; and
+ * what comes by OTLP, which has no trail, is looked at more closely for our own number (inlet/otlp/circle.c).
  *
  * Each agent has a number of its own, drawn at its start. One that takes spans from others tells, with what
  * it sends on, its number, and the numbers of those that it has spans of. An agent of before that is
@@ -25,6 +26,9 @@ void via_begin(void);
 
 /* A number was told; @now is CLOCK_MONOTONIC's. */
 void via_note(uint64_t number, int64_t now);
+
+/* Whether it is our own. */
+bool via_is_own(uint64_t number);
 
 /* Those to tell, our own being the first; none before via_begin. Returns how many. */
 size_t via_read(uint64_t numbers[VIA_MAX], int64_t now);

@@ -78,6 +78,21 @@ void call_put_off(struct call *call, enum ledger_row also)
 	call->connection->inlet->protocol->answer(call, ANSWER_TRY_LATER);
 }
 
+void call_tell_loop(const struct call *call, uint32_t count, uint32_t of)
+{
+	const struct connection *connection = call->connection;
+	struct inlet *inlet = connection->inlet;
+
+	pthread_mutex_lock(&inlet->lock);
+	inlet->state.looped = clock_monotonic();
+	g_strlcpy(inlet->state.loop_peer, connection->peer, sizeof(inlet->state.loop_peer));
+	pthread_mutex_unlock(&inlet->lock);
+	inlet_say(inlet, SAY_LOOP,
+		"%s: %u of %u messages of its call have come through this agent before: outputs and inlets "
+		"go in a circle. The call is told to try later, until one of the agents delivers elsewhere",
+		connection->peer, count, of);
+}
+
 static void count(struct ledger *change, const struct taken *taken)
 {
 	static const enum ledger_row rows[] = {

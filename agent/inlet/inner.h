@@ -291,6 +291,9 @@ bool call_has_room(struct inlet *inlet, const struct weight *weight);
 /* Nothing of it is taken; @also is counted, too, unless it is MESSAGES_PUT_OFF. */
 void call_put_off(struct call *call, enum ledger_row also);
 
+/* @count of its @of messages, or spans, have been here before: that is logged, and in the state. */
+void call_tell_loop(const struct call *call, uint32_t count, uint32_t of);
+
 /* Counts what became of a call that was put into @group: it waits for that, if anything was taken; false:
  * nothing was, and it is to be answered. */
 bool call_enter(

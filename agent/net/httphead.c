@@ -182,6 +182,21 @@ static int take_encoding(struct httphead *head, struct slice value)
 	return 0;
 }
 
+/* Other than what agents say, it means nothing. */
+static int take_via(struct httphead *head, struct slice value)
+{
+	while (value.size && head->via_count < HTTPHEAD_VIA_MAX) {
+		struct slice word = strip(cut(value, ',', &value));
+		uint64_t number = 0;
+
+		for (size_t i = 0; i < word.size && number <= UINT64_MAX >> 4; i++)
+			number = number << 4 | (uint64_t)MAX(g_ascii_xdigit_value(word.at[i]), 0);
+		head->via[head->via_count] = number;
+		head->via_count += number != 0;
+	}
+	return 0;
+}
+
 static int take_host(struct httphead *head, struct slice value)
 {
 	(void)head;
@@ -203,6 +218,7 @@ static const struct {
 	{"content-type", take_type},
 	{"content-encoding", take_encoding},
 	{"expect", take_expect},
+	{HTTPHEAD_VIA, take_via, true},
 };
 
 /* One that is said twice is none, even if it says the same: who is before this server may go by the other. */

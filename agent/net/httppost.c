@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "net/httppost.h"
 
+#include <inttypes.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "core/via.h"
+#include "net/httphead.h"
 #include "net/httpheaders.h"
 #include "net/proxy.h"
 
@@ -24,7 +29,24 @@ struct httppost {
 	char *headers_file;    /* NULL: none */
 	struct proxy *proxy;   /* the same */
 	struct squeeze *squeeze;
+	bool tells_via;
+	size_t turn; /* of the numbers that are told, as there may be more */
 };
+
+/* By way of whom it comes: an agent that takes nothing from others has nothing to tell. */
+static void put_via(struct httppost *post, struct buffer *out)
+{
+	uint64_t via[VIA_MAX];
+	size_t count = via_read(via, clock_monotonic()), others = count ? count - 1 : 0;
+
+	if (!count)
+		return;
+	buffer_printf(out, HTTPHEAD_VIA ": %016" PRIx64, via[0]);
+	for (size_t i = 0; i < MIN(others, HTTPHEAD_VIA_MAX - 1); i++)
+		buffer_printf(out, ",%016" PRIx64, via[1 + (post->turn + i) % others]);
+	buffer_put(out, "\r\n", 2);
+	post->turn++;
+}
 
 static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
 {
@@ -36,6 +58,8 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 	(void)number;
 	buffer_put(out, post->head.data, post->head.size);
 	buffer_put(out, post->headers.data, post->headers.size);
+	if (post->tells_via)
+		put_via(post, out);
 	buffer_put(out, "Content-Length: ", 16);
 	at = out->size;
 	buffer_reserve(out, LENGTH_SIZE);
@@ -111,6 +135,7 @@ struct wire *httppost_create(
 		.early = true};
 	post->payload = payload;
 	post->read_reply = read_reply;
+	post->tells_via = options->tells_via;
 	post->squeeze = squeeze_create(options->compression);
 	if (options->headers_file && *options->headers_file)
 		post->headers_file = g_strdup(options->headers_file);

@@ -20,6 +20,7 @@ struct httppost_options {
 	const char *proxy;             /* where the connection ends; NULL or "" if it is the server */
 	const char *proxy_secret_file; /* of its password; "" for none */
 	enum squeeze_kind compression; /* of bodies */
+	bool tells_via;                /* each request has the numbers of core/via.h */
 };
 
 /* How an answer is read: as a wire's get_reply. */

@@ -411,8 +411,7 @@ static void examine_input(struct findings *findings, const struct inlet_state *i
 	if (input->looped && clock_monotonic() - input->looped < LOOP_NS)
 		finding_add(findings, "input-loop",
 			"let one of the agents in the circle deliver elsewhere (`server` in [output]), or "
-			"take no "
-			"spans from the others (`scribe` in [input])",
+			"take no spans from the others ([input])",
 			"spans go in a circle: %s hands over some that have come through this agent before; "
 			"these calls are told to try later",
 			input->loop_peer);

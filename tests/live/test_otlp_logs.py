@@ -11,9 +11,10 @@ from http.client import HTTPException
 import pytest
 from rig.idsink import IdSink
 from rig.messages import MessageSink, call
-from rig.otlpsender import JSON, PROTOBUF, Grpc, Http, Refused, to_json
+from rig.othernode import OtherNode
+from rig.otlpsender import JSON, PROTOBUF, Grpc, Http, Refused, numbered, to_json
 from rig.otlpsink import OtlpSink, messages
-from rig.process import exactly, free_port, wait_until
+from rig.process import answers, exactly, free_port, wait_until
 from rig.sender import raw
 from rig.unpack import unpack
 from test_input import TIMID
@@ -32,7 +33,8 @@ class LogSink(OtlpSink):
         self.found = collections.Counter()
 
     def answer(self, request, body):
-        assert request.path == "/v1/logs", request.path
+        if request.path == "/v1/traces":
+            return super().answer(request, body)
         call_ = messages().ExportLogsServiceRequest.FromString(unpack(body, request.headers["Content-Encoding"]))
         with self.lock:
             self.found.update(parts(call_))
@@ -175,6 +177,33 @@ def test_by_way_of_scribe(node):
         rest = [messages().LogRecord.FromString(one[4]) for one in (other.found - wanted).elements()]
         bodies = sorted(one.body.bytes_value or one.body.string_value.encode() for one in rest)
         exactly(bodies == sorted(payload for _, payload in bad), "all else is the body of a record")
+
+
+def test_circle_is_noticed(node):
+    """Two agents that deliver to each other by OTLP: what goes round waits, and they say so; undone, it arrives."""
+    with OtherNode() as other, LogSink() as sink:
+        ports, request = [free_port(), free_port()], manifold(0, 3)
+        for one, (own, next_port) in ((node, ports), (other, ports[::-1])):
+            keys = dict(TIMID, type="otlp", server=f"127.0.0.1:{next_port}", takes="spans, messages")
+            one.start_agent(next_port, wait=False, input={"otlp": f"127.0.0.1:{own}"}, output=keys)
+            wait_until(lambda own=own: answers(own), 10, "it to listen")
+        with Http(ports[0]) as client:
+            exactly(client.hand(numbered(50, 0, range(10)))[0] in (200, 429), "it is taken, or put off")
+            exactly(client.post(request.SerializeToString(), "/v1/logs")[0] in (200, 429), "the same")
+
+        def looped():
+            return [one.status()["input"]["looped"] for one in (node, other)]
+
+        wait_until(lambda: sum(looped()) >= 2, 20, "the circle to be noticed, of both kinds")
+        codes = [finding["code"] for one in (node, other) for finding in one.status()["findings"]]
+        assert "input-loop" in codes, codes
+        assert "go in a circle" in node.agent.log() + other.agent.log()
+        went = [one.status()["input"]["messages"] for one in (node, other)]
+        print(f"{looped()} calls were put off, {went} were taken")
+        assert max(went) <= 150, "it goes round"
+        reload_with(other, f"server = 127.0.0.1:{ports[0]}", f"server = 127.0.0.1:{sink.port}")
+        wait_until(lambda: len({span.span_id for _, span, _ in sink.spans}) == 10, 60, "the spans to arrive")
+        wait_until(lambda: sink.found.keys() == set(parts(request)), 60, "the records to arrive")
 
 
 def test_nobody_takes_them(node):

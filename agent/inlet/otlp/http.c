@@ -104,10 +104,14 @@ static void answer(struct call *data, enum answer answer)
 	struct http_call *call = (struct http_call *)data;
 	struct buffer body = {0};
 
+	otlp_note_answer(&call->otlp, answer);
 	if (answer == ANSWER_OK) {
 		otlp_put_response(&body, &call->otlp);
 		reply(call, 200, &body, 0, NULL);
 		buffer_free(&body);
+	} else if (call->otlp.came_round) {
+		reply_error(call, 429, RPC_RESOURCE_EXHAUSTED,
+			"some of it has been here before: agents deliver in a circle", NULL);
 	} else if (data->connection->inlet->quiet) {
 		reply_error(call, 503, RPC_UNAVAILABLE, "the agent is stopping", NULL);
 	} else {
@@ -190,6 +194,8 @@ static struct http_call *begin(struct connection *connection, struct http_own *o
 	call->head = own->request.head;
 	own->over = call->head.close;
 	call->otlp.signal = own->signal;
+	call->otlp.is_suspected =
+		otlp_circle_is_suspected(own->request.head.via, own->request.head.via_count);
 	call->otlp.json = !strcmp(call->head.type, JSON_TYPE);
 	return call;
 }

@@ -8,6 +8,7 @@
 #ifndef INLET_OTLP_OTLP_H
 #define INLET_OTLP_OTLP_H
 
+#include "base/siphash.h"
 #include "encode/otlptraces.h"
 #include "inlet/inner.h"
 #include "net/unsqueeze.h"
@@ -16,6 +17,7 @@ extern const struct protocol otlp_http_protocol, otlp_grpc_protocol;
 
 /* An inlet's own. */
 struct otlp_own {
+	struct otlp_circle *circle; /* NULL: nothing is kept */
 	struct otlptraces_memory memory;
 	struct unsqueeze *unsqueeze;
 	struct buffer unpacked; /* a body */
@@ -35,6 +37,9 @@ void otlp_destroy(void *own);
 struct otlp_call {
 	struct call call;
 	enum otlp_signal signal;
+	bool is_suspected; /* some of it may have been here before, */
+	bool came_round;   /* and has */
+	bool is_kept;      /* it is known again */
 	bool json;         /* the answer is, as the request was */
 	uint32_t rejected; /* spans, or records */
 	char why[200];     /* the first one was */
@@ -64,6 +69,20 @@ const char *otlp_damaged_words(enum otlp_signal signal);
 
 /* Takes an ExportTraceServiceRequest, or an ExportLogsServiceRequest. */
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size);
+
+/* Has to be called with each answer of a call whose items are safe, or are to come again. */
+void otlp_note_answer(struct otlp_call *call, enum answer answer);
+
+/* circle.c */
+
+/* Notes by way of which agents a request comes. Returns whether this one is among them. */
+bool otlp_circle_is_suspected(const uint64_t *via, size_t count);
+
+/* Whether an item of a suspected request came before, in another; from now on it has, with @keep. */
+bool otlp_circle_has(struct inlet *inlet, const void *identity, size_t size, bool keep);
+
+/* None has. */
+void otlp_circle_forget(struct otlp_own *own);
 
 /* Between requests: large memory goes. */
 void otlp_tidy(struct inlet *inlet);

@@ -30,6 +30,7 @@ void otlp_destroy(void *data)
 {
 	struct otlp_own *own = data;
 
+	otlp_circle_forget(own);
 	otlptraces_memory_free(&own->memory);
 	unsqueeze_destroy(own->unsqueeze);
 	buffer_free(&own->unpacked);
@@ -72,8 +73,10 @@ static const struct {
 struct taking {
 	struct group *group;
 	struct taken taken;
-	size_t largest;     /* item that no output drops as too large */
-	struct buffer *out; /* scratch memory */
+	size_t largest;       /* item that no output drops as too large */
+	struct buffer *out;   /* scratch memory */
+	struct inlet *circle; /* its items are looked up there; NULL: they are not */
+	uint32_t seen, known;
 	int64_t now;
 };
 
@@ -84,6 +87,14 @@ static void refuse(struct taking *is, enum refusal reason, const char *why)
 		g_strlcpy(is->taken.why, why, sizeof(is->taken.why));
 	}
 	is->taken.refused[reason]++;
+}
+
+/* A span's ids are the same on its whole way. */
+static bool is_known(struct taking *is, const struct span *span, bool keep)
+{
+	const uint64_t ids[] = {span->trace_id_high, span->trace_id, span->id};
+
+	return otlp_circle_has(is->circle, ids, sizeof(ids), keep);
 }
 
 static void on_span(void *data, const struct span *from)
@@ -104,6 +115,8 @@ static void on_span(void *data, const struct span *from)
 	size = spans->spans.size - before;
 	batch_added(spans, size, is->now);
 	buffer_put(&is->group->traits, &trait, sizeof(trait));
+	if (is->circle)
+		is_known(is, &span, true);
 	is->taken.taken++;
 }
 
@@ -133,7 +146,33 @@ static void on_record(void *data, const uint8_t *payload, size_t size)
 	is->out->size = 0;
 	message_put(is->out, &message);
 	batch_add(is->group->messages, is->out->data, is->out->size, message.time);
+	if (is->circle)
+		otlp_circle_has(is->circle, payload, size, true);
 	is->taken.taken++;
+}
+
+/* The same without taking them. */
+
+static void see_span(void *data, const struct span *span)
+{
+	struct taking *is = data;
+
+	is->seen++;
+	is->known += is_known(is, span, false);
+}
+
+static void see_refused(void *data, const char *why)
+{
+	(void)why;
+	((struct taking *)data)->seen++;
+}
+
+static void see_record(void *data, const uint8_t *payload, size_t size)
+{
+	struct taking *is = data;
+
+	is->seen++;
+	is->known += otlp_circle_has(is->circle, payload, size, false);
 }
 
 static uint32_t count_refused(const struct taken *taken)
@@ -241,6 +280,33 @@ static void read_records(struct otlp_call *call, struct taking *is, const uint8_
 	otlplogs_read(request, size, &inlet->scratch, on_record, is);
 }
 
+static bool comes_round(
+	struct otlp_call *call, const uint8_t *request, size_t size, const struct otlpcheck_found *found)
+{
+	struct inlet *inlet = call->call.connection->inlet;
+	struct otlp_own *own = inlet->own;
+	struct taking is = {.circle = inlet};
+	const struct otlptraces_sink sink = {see_span, see_refused, &is};
+
+	if (call->signal == OTLP_TRACES)
+		otlptraces_read_checked(request, size, found, &own->memory, &sink);
+	else
+		otlplogs_read(request, size, &inlet->scratch, see_record, &is);
+	if (!is.known)
+		return false;
+	call_tell_loop(&call->call, is.known, is.seen);
+	call->came_round = true;
+	call_put_off(&call->call, INPUT_CALLS_LOOPED);
+	return true;
+}
+
+/* What was taken, and is to be sent again after all, has not come round then. */
+void otlp_note_answer(struct otlp_call *call, enum answer answer)
+{
+	if (answer != ANSWER_OK && call->is_kept)
+		otlp_circle_forget(call->call.connection->inlet->own);
+}
+
 /* A request that is put off counts as one, as nobody has looked how many spans are in it. */
 enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_t size)
 {
@@ -260,6 +326,10 @@ enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_
 		return note_damaged(call);
 	if (found.records > OTLP_RECORDS_MAX || found.reading > OTLP_READING_MAX)
 		return note_oversize(call);
+	if (call->is_suspected && comes_round(call, request, size, &found))
+		return OTLP_LATER;
+	call->is_kept = call->is_suspected;
+	is.circle = call->is_suspected ? inlet : NULL;
 	weight.of[kind] = MAX(found.records, size);
 	if (!call_has_room(inlet, &weight))
 		return put_off(call);

@@ -161,19 +161,6 @@ static void note_via(const struct scribecall *call)
 		via_note(via_at(call, i), now);
 }
 
-static void tell_loop(struct inlet *inlet, const struct connection *connection, uint32_t count, uint32_t of)
-{
-	pthread_mutex_lock(&inlet->lock);
-	inlet->state.looped = clock_monotonic();
-	g_strlcpy(inlet->state.loop_peer, connection->peer, sizeof(inlet->state.loop_peer));
-	pthread_mutex_unlock(&inlet->lock);
-	inlet_say(inlet, SAY_LOOP,
-		"%s: %u of %u messages of its call have come through this agent before: outputs and inlets "
-		"go "
-		"in a circle. The call is told to try later, until one of the agents delivers elsewhere",
-		connection->peer, count, of);
-}
-
 /* What is good is taken; a call of which nothing is, is refused, so that its sender sees it. */
 static void take(
 	struct inlet *inlet, struct scribe_call *call, struct scribecall *from, const struct weight *weight)
@@ -200,7 +187,7 @@ static void log_messages(struct scribe_call *call, struct scribecall *from, size
 	if (!crowd_promote(connection)) {
 		call_put_off(&call->call, MESSAGES_PUT_OFF);
 	} else if ((round = messages_come_round(inlet, from)) > 0) {
-		tell_loop(inlet, connection, round, from->count);
+		call_tell_loop(&call->call, round, from->count);
 		call_put_off(&call->call, INPUT_CALLS_LOOPED);
 	} else {
 		call_take_up_outlets(inlet);

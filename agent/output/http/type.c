@@ -6,7 +6,7 @@
 
 static struct wire *create_wire(const struct uplink_options *options, const struct address *address)
 {
-	return posts_create_wire(options, address, httpreply_read);
+	return posts_create_wire(options, address, httpreply_read, false);
 }
 
 const struct uplink_type uplink_type_http = {

@@ -17,8 +17,8 @@ static enum squeeze_kind squeeze_kind(const struct output_config *is)
 	return kinds[is->compression];
 }
 
-struct wire *posts_create_wire(
-	const struct uplink_options *options, const struct address *address, httppost_reader *read_reply)
+struct wire *posts_create_wire(const struct uplink_options *options, const struct address *address,
+	httppost_reader *read_reply, bool tells_via)
 {
 	const struct output_config *is = options->is;
 	const struct httppost_options http = {.server = address,
@@ -27,7 +27,8 @@ struct wire *posts_create_wire(
 		/* through a tunnel, the server sees no proxy */
 		.proxy = is->tls ? NULL : is->proxy,
 		.proxy_secret_file = is->proxy_secret_file,
-		.compression = squeeze_kind(is)};
+		.compression = squeeze_kind(is),
+		.tells_via = tells_via};
 
 	return httppost_create(&http,
 		payload_create(uplink_format(is, options->kind), http.compression == SQUEEZE_GZIP),

@@ -6,7 +6,8 @@
 #include "net/httppost.h"
 #include "output/uplink/uplink.h"
 
-struct wire *posts_create_wire(
-	const struct uplink_options *options, const struct address *address, httppost_reader *read_reply);
+/* @tells_via: as httppost.h has it. */
+struct wire *posts_create_wire(const struct uplink_options *options, const struct address *address,
+	httppost_reader *read_reply, bool tells_via);
 
 #endif
