@@ -25,7 +25,7 @@ struct otlp_seen {
 
 static struct otlptraces_memory otlp_memory;
 static struct span_memory otlp_opened;
-static struct buffer otlp_record, otlp_again, otlp_request;
+static struct buffer otlp_record, otlp_again, otlp_sent;
 
 static uint64_t sum_of(const uint8_t *bytes, size_t size)
 {
@@ -83,8 +83,8 @@ static void make_request(const struct otlp_seen *seen)
 
 	if (!payload)
 		payload = otlprequest_create("node");
-	otlp_request.size = 0;
-	payload_append(payload, &run, &otlp_request);
+	otlp_sent.size = 0;
+	payload_append(payload, &run, &otlp_sent);
 }
 
 /* Whoever gets what was sent on has the same spans. */
@@ -96,10 +96,10 @@ static void hold_same(struct otlp_seen *first)
 	struct buffer text = {0};
 
 	make_request(first);
-	fuzz_hold(otlptraces_read(otlp_request.data, otlp_request.size, &otlp_memory, &again),
+	fuzz_hold(otlptraces_read(otlp_sent.data, otlp_sent.size, &otlp_memory, &again),
 		"what is sent is a request");
 	fuzz_hold(second.spans == first->spans && second.sum == first->sum, "the same spans are sent on");
-	fuzz_hold(otlpjson_put(&text, otlp_request.data, otlp_request.size), "what is sent can be JSON");
+	fuzz_hold(otlpjson_put(&text, otlp_sent.data, otlp_sent.size), "what is sent can be JSON");
 	fuzz_hold(otlptraces_read_json((const char *)text.data, text.size, &otlp_memory, &as_json),
 		"that is a request, too");
 	fuzz_hold(third.spans == first->spans && third.sum == first->sum, "it has the same spans");
