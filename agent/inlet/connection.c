@@ -167,7 +167,7 @@ static bool collect(struct connection *connection)
 	}
 	connection->come += size;
 	holders_weigh(connection);
-	return crowd_grown(connection);
+	return limits_grown(connection);
 }
 
 static void on_read(struct bufferevent *bev, void *data)

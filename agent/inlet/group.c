@@ -6,7 +6,7 @@
 /* Handed over at once when it has so much, although more is there to be read. */
 #define GROUP_BYTES (256 * 1024)
 /* Senders wait so long for their OK: less than the time after which an agent takes its server for dead. */
-#define PATIENCE_NS (8 * NS_PER_SECOND)
+#define ANSWER_NS (8 * NS_PER_SECOND)
 
 static void on_settled(void *data)
 {
@@ -171,13 +171,13 @@ static void look_at(struct inlet *inlet, struct group *group, int64_t now)
 	bool good;
 
 	if (!receipt_is_settled(group->receipt, &good)) {
-		if (now - group->handed > PATIENCE_NS || inlet->ending)
+		if (now - group->handed > ANSWER_NS || inlet->ending)
 			answer_group(inlet, group, ANSWER_TRY_LATER);
 	} else if (!good) {
 		answer_group(inlet, group, ANSWER_TRY_LATER);
 	} else if (!group->number) {
 		group->number = inlet->asked + 1;
-	} else if (atomic_load(&inlet->recorded) >= group->number || now - group->handed > PATIENCE_NS) {
+	} else if (atomic_load(&inlet->recorded) >= group->number || now - group->handed > ANSWER_NS) {
 		answer_group(inlet, group, ANSWER_OK);
 	}
 }

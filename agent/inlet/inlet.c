@@ -77,7 +77,7 @@ static void publish(struct inlet *inlet)
 
 static void stop_reading(struct inlet *inlet)
 {
-	door_close(inlet);
+	listener_close(inlet);
 	for (GList *link = inlet->connections.head; link; link = link->next) {
 		struct connection *connection = link->data;
 
@@ -121,9 +121,9 @@ static void check_end(struct inlet *inlet, bool finish)
 }
 
 /* With no address, senders who are connected have to go; what they wait for an OK for, they send again. */
-static void move_door(struct inlet *inlet, int listening)
+static void move_listener(struct inlet *inlet, int listening)
 {
-	door_take_up(inlet, listening);
+	listener_take_up(inlet, listening);
 	while (listening < 0 && inlet->connections.head)
 		connection_end(inlet->connections.head->data);
 }
@@ -145,7 +145,7 @@ static void on_wake(evutil_socket_t fd, short what, void *data)
 	inlet->listening = -1;
 	pthread_mutex_unlock(&inlet->lock);
 	if (moved && !inlet->quiet)
-		move_door(inlet, listening);
+		move_listener(inlet, listening);
 	else if (moved && listening >= 0)
 		close(listening);
 	if (fanout_waits(inlet->fanout))
@@ -198,12 +198,12 @@ static void retry(struct inlet *inlet)
 		fd = -1;
 	} else {
 		inlet->state.error[0] = '\0';
-		inlet->door = fd;
+		inlet->current = fd;
 	}
 	pthread_mutex_unlock(&inlet->lock);
 	if (fd < 0)
 		return;
-	door_take_up(inlet, fd);
+	listener_take_up(inlet, fd);
 	log_info("input: listening on %s now", address);
 }
 
@@ -228,7 +228,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	retry(inlet);
-	patience_sweep(inlet);
+	timeouts_sweep(inlet);
 	if (fanout_is_undecided(inlet->fanout))
 		fanout_hand(inlet->fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
 	group_look(inlet);
@@ -270,7 +270,7 @@ static void take_limits(struct inlet *inlet, const struct config *config)
 
 	g_strlcpy(limits->category, config->input_category, sizeof(limits->category));
 	limits->safe = config->input_ack == CONFIG_ACK_SPOOLED;
-	limits->connections = crowd_places(config);
+	limits->connections = limits_connections(config);
 	limits->bytes = config->input_memory;
 	limits->timeout_ns = config->input_timeout;
 	inlet->state.limit = config->input_memory;
@@ -283,15 +283,15 @@ static void listen_first(struct inlet *inlet, const char *address)
 		return;
 	via_begin();
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
-	inlet->door = listen_at(address, false, inlet->state.error, sizeof(inlet->state.error));
-	if (inlet->door < 0) {
+	inlet->current = listen_at(address, false, inlet->state.error, sizeof(inlet->state.error));
+	if (inlet->current < 0) {
 		log_warning("cannot listen on %s: %s; the agent does not take spans from others, and keeps "
 			    "trying (`%s` in [input] sets the address)",
 			address, inlet->state.error, inlet->protocol->key);
 		return;
 	}
 	inlet->state.error[0] = '\0';
-	door_take_up(inlet, inlet->door);
+	listener_take_up(inlet, inlet->current);
 }
 
 static void inlet_free(struct inlet *inlet)
@@ -299,8 +299,8 @@ static void inlet_free(struct inlet *inlet)
 	group_end_all(inlet);
 	while (inlet->connections.head)
 		connection_end(inlet->connections.head->data);
-	door_close(inlet);
-	if (inlet->door >= 0)
+	listener_close(inlet);
+	if (inlet->current >= 0)
 		listen_remove(inlet->state.address);
 	holders_free(inlet);
 	event_free(inlet->wake);
@@ -323,7 +323,7 @@ struct inlet *inlet_create(const struct config *config, const struct protocol *p
 	struct inlet *inlet = g_new0(struct inlet, 1);
 
 	inlet->options = *options;
-	inlet->listening = inlet->door = -1;
+	inlet->listening = inlet->current = -1;
 	inlet->began = clock_wall() / NS_PER_SECOND;
 	inlet->protocol = protocol;
 	inlet->own = inlet->protocol->create();
@@ -348,15 +348,15 @@ struct inlet *inlet_create(const struct config *config, const struct protocol *p
 
 int inlet_move(struct inlet *inlet, const char *address)
 {
-	int fd = -1, door = inlet->door;
+	int fd = -1, current = inlet->current;
 	char why[256];
 
 	if (*address) {
-		if (door >= 0)
-			listen_share(door, true);
-		fd = listen_at(address, door >= 0, why, sizeof(why));
-		if (door >= 0)
-			listen_share(door, false);
+		if (current >= 0)
+			listen_share(current, true);
+		fd = listen_at(address, current >= 0, why, sizeof(why));
+		if (current >= 0)
+			listen_share(current, false);
 		if (fd < 0) {
 			log_error("cannot listen on %s: %s (`%s` in [input] sets the address)", address, why,
 				inlet->protocol->key);
@@ -368,9 +368,9 @@ int inlet_move(struct inlet *inlet, const char *address)
 	pthread_mutex_lock(&inlet->lock);
 	if (inlet->moved && inlet->listening >= 0)
 		close(inlet->listening);
-	if (door >= 0)
+	if (current >= 0)
 		listen_remove(inlet->state.address);
-	inlet->listening = inlet->door = fd;
+	inlet->listening = inlet->current = fd;
 	inlet->moved = true;
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
 	inlet->state.error[0] = '\0';

@@ -53,14 +53,14 @@ void inlet_stop(struct inlet *inlet);
 void inlet_destroy(struct inlet *inlet);
 
 struct inlet_state {
-	char address[280];    /* "": it is off */
-	char error[256];      /* why it does not listen although it should; "" if it does */
-	unsigned connections; /* now, */
-	unsigned largest;     /* of who has the most of them, */
-	unsigned most;        /* and at most */
-	int64_t crowded;      /* when there was no room for one more; CLOCK_MONOTONIC; 0: never; */
-	unsigned crowd;       /* how many there were then, */
-	char holder[64];      /* and who had the most of them: */
+	char address[280];            /* "": it is off */
+	char error[256];              /* why it does not listen although it should; "" if it does */
+	unsigned connections;         /* now, */
+	unsigned largest;             /* of who has the most of them, */
+	unsigned most;                /* and at most */
+	int64_t crowded;              /* when there was no room for one more; CLOCK_MONOTONIC; 0: never; */
+	unsigned crowded_connections; /* how many there were then, */
+	char holder[64];              /* and who had the most of them: */
 	unsigned holder_connections;
 	uint64_t waiting_calls; /* for their answer, */
 	uint64_t bytes, limit;  /* that their messages take, and may take */

@@ -181,7 +181,7 @@ struct inlet {
 	struct inlet_limits limits;
 	struct inlet_state state;
 	int listening; /* a socket to take up; -1: none */
-	int door;      /* the one that is listened to, or will be; -1: none */
+	int current;   /* the one that is listened to, or will be; -1: none */
 	bool moved;    /* `listening` is new */
 	bool stop, finish;
 };
@@ -241,33 +241,33 @@ void holders_weigh(struct connection *connection);
 /* Who has the most connections; NULL: nobody has any. */
 const struct holder *holders_largest(const struct inlet *inlet);
 
-/* crowd.c */
+/* limits.c */
 
 /* As many as the configuration says, if the process may have so many sockets, and some for all else. */
-unsigned crowd_places(const struct config *config);
+unsigned limits_connections(const struct config *config);
 
 /* Makes room for one more connection, of @peer's, if it can. */
-enum seat crowd_admit(struct inlet *inlet, const struct peer *peer);
+enum seat limits_admit(struct inlet *inlet, const struct peer *peer);
 
 /* Whether the connection has a place of its own, maybe from now on. */
-bool crowd_promote(struct connection *connection);
+bool limits_promote(struct connection *connection);
 
 /* Whether it is a guest who has to go. */
-bool crowd_overstays(const struct connection *connection, int64_t now);
+bool limits_overstays(const struct connection *connection, int64_t now);
 
 /* @connection took more memory; returns false if it had to be closed. */
-bool crowd_grown(struct connection *connection);
+bool limits_grown(struct connection *connection);
 
-/* patience.c */
+/* timeouts.c */
 
 /* In the middle of a call; */
-bool patience_is_unfinished(const struct connection *connection);
+bool timeouts_is_unfinished(const struct connection *connection);
 
-/* and for longer than @patience already, at a rate that is no progress. */
-bool patience_is_stalled(const struct connection *connection, int64_t now, int64_t patience);
+/* and for longer than @timeout already, at a rate that is no progress. */
+bool timeouts_is_stalled(const struct connection *connection, int64_t now, int64_t timeout);
 
 /* Closes those that are silent, or slow, where they should not be. */
-void patience_sweep(struct inlet *inlet);
+void timeouts_sweep(struct inlet *inlet);
 
 /* call.c */
 
@@ -326,9 +326,9 @@ static inline void weight_add(struct weight *to, const struct weight *more)
 void group_look(struct inlet *inlet);
 void group_end_all(struct inlet *inlet);
 
-/* door.c */
+/* listener.c */
 
-void door_take_up(struct inlet *inlet, int fd);
-void door_close(struct inlet *inlet);
+void listener_take_up(struct inlet *inlet, int fd);
+void listener_close(struct inlet *inlet);
 
 #endif

@@ -27,7 +27,7 @@
 #define BETWEEN_NS (30 * NS_PER_SECOND)
 /* A circle that was noticed so long ago is undone, as far as anybody knows. */
 #define LOOP_NS (60 * NS_PER_SECOND)
-/* A crowd is one for as long as this after somebody found no room. */
+/* For so long after somebody found no room, it is said that there is none. */
 #define CROWD_NS (60 * NS_PER_SECOND)
 /* Silence for so long, although programs are there: of those that have recorded before, and of new ones. */
 #define QUIET_NS (120 * NS_PER_SECOND)
@@ -422,7 +422,7 @@ static void examine_input(struct findings *findings, const struct inlet_state *i
 			"[input]; "
 			"for programs of this node set a path in `scribe`, so that each user has a share",
 			"senders find no room: %u of %u connections were taken, %u of them by %s",
-			input->crowd, input->most, input->holder_connections, input->holder);
+			input->crowded_connections, input->most, input->holder_connections, input->holder);
 	if (input->putting_off)
 		finding_add(findings, "input-full",
 			"nothing is lost while the senders keep their spans; see to the output that does not "

@@ -225,7 +225,7 @@ static bool is_admitted(struct otlp_call *call, const struct weight *weight)
 {
 	struct inlet *inlet = call->call.connection->inlet;
 
-	if (!crowd_promote(call->call.connection))
+	if (!limits_promote(call->call.connection))
 		return false;
 	call_take_up_outlets(inlet);
 	return fanout_takes(inlet->fanout, signals[call->signal].kind) && call_has_room(inlet, weight);

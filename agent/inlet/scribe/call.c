@@ -184,7 +184,7 @@ static void log_messages(struct scribe_call *call, struct scribecall *from, size
 	struct weight weight;
 	uint32_t round;
 
-	if (!crowd_promote(connection)) {
+	if (!limits_promote(connection)) {
 		call_put_off(&call->call, MESSAGES_PUT_OFF);
 	} else if ((round = messages_come_round(inlet, from)) > 0) {
 		call_tell_loop(&call->call, round, from->count);

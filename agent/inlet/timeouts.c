@@ -13,17 +13,17 @@
 #define IDLE_NS (2 * NS_PER_SECOND)
 
 /* Waiting for our answers is another matter. */
-bool patience_is_unfinished(const struct connection *connection)
+bool timeouts_is_unfinished(const struct connection *connection)
 {
 	return connection->begun && !connection->paused;
 }
 
-bool patience_is_stalled(const struct connection *connection, int64_t now, int64_t patience)
+bool timeouts_is_stalled(const struct connection *connection, int64_t now, int64_t timeout)
 {
 	int64_t taken = now - connection->begun;
 	uint64_t due = (uint64_t)(taken / (NS_PER_SECOND / BYTES_PER_SECOND));
 
-	return patience_is_unfinished(connection) && taken > patience && connection->come < due;
+	return timeouts_is_unfinished(connection) && taken > timeout && connection->come < due;
 }
 
 /* What is wrong with it, and the row that it is counted in. */
@@ -33,19 +33,19 @@ static const char *find_fault(
 	*row = INPUT_CLOSED_SILENT;
 	if (connection->written && now - connection->written > timeout)
 		return "it does not read its answers";
-	if (!patience_is_unfinished(connection))
+	if (!timeouts_is_unfinished(connection))
 		return NULL;
 	if (now - connection->heard > timeout)
 		return "it has not gone on in the middle of a call (`timeout` in [input])";
 	*row = INPUT_CLOSED_SLOW;
-	if (patience_is_stalled(connection, now, timeout))
+	if (timeouts_is_stalled(connection, now, timeout))
 		return "its call comes at less than 1 KiB/s (for longer than `timeout` in [input])";
 	if (now - connection->begun > SLOW_TIMES * timeout)
 		return "a call takes it too long (six times `timeout` in [input])";
 	return NULL;
 }
 
-void patience_sweep(struct inlet *inlet)
+void timeouts_sweep(struct inlet *inlet)
 {
 	int64_t now = clock_monotonic(), timeout = inlet_limits(inlet).timeout_ns;
 
@@ -58,7 +58,7 @@ void patience_sweep(struct inlet *inlet)
 		if (why) {
 			inlet_say(inlet, SAY_SILENT, "%s: connection closed: %s", connection->peer, why);
 			connection_close(connection, row);
-		} else if (crowd_overstays(connection, now) ||
+		} else if (limits_overstays(connection, now) ||
 			   (connection->lingers && now - connection->lingers > LINGER_NS)) {
 			connection_end(connection);
 		} else if (now - connection->heard > IDLE_NS) {

@@ -21,7 +21,7 @@ static void on_accept(
 	(void)size;
 	if (!inlet->quiet) {
 		peer_identify(fd, address, &peer);
-		seat = crowd_admit(inlet, &peer);
+		seat = limits_admit(inlet, &peer);
 	}
 	if (seat != SEAT_NONE)
 		connection_accept(inlet, fd, address, &peer, seat);
@@ -40,9 +40,9 @@ static void on_accept_error(struct evconnlistener *listener, void *data)
 }
 
 /* From now on this socket, -1 for none, is listened to; senders who are connected stay. */
-void door_take_up(struct inlet *inlet, int fd)
+void listener_take_up(struct inlet *inlet, int fd)
 {
-	door_close(inlet);
+	listener_close(inlet);
 	if (fd < 0)
 		return;
 	inlet->listener = evconnlistener_new(
@@ -50,7 +50,7 @@ void door_take_up(struct inlet *inlet, int fd)
 	evconnlistener_set_error_cb(inlet->listener, on_accept_error);
 }
 
-void door_close(struct inlet *inlet)
+void listener_close(struct inlet *inlet)
 {
 	if (inlet->listener)
 		evconnlistener_free(inlet->listener);

@@ -30,7 +30,7 @@ static unsigned count_guests(unsigned connections)
 	return CLAMP(connections / GUESTS_PART, GUESTS_MIN, GUESTS_MAX);
 }
 
-unsigned crowd_places(const struct config *config)
+unsigned limits_connections(const struct config *config)
 {
 	unsigned wanted = (unsigned)config->input_connections;
 	unsigned long more = count_guests(wanted) + OTHER_DESCRIPTORS,
@@ -60,7 +60,7 @@ static enum standing standing_of(const struct connection *connection, int64_t no
 {
 	int64_t soon = MIN(timeout, SOON_NS);
 
-	if (connection->lingers || patience_is_stalled(connection, now, soon) ||
+	if (connection->lingers || timeouts_is_stalled(connection, now, soon) ||
 		(connection->written && now - connection->written > soon))
 		return STALLED;
 	if (connection->calls)
@@ -138,7 +138,7 @@ static void note(struct inlet *inlet, const char *what)
 
 	pthread_mutex_lock(&inlet->lock);
 	state->crowded = clock_monotonic();
-	state->crowd = inlet->members;
+	state->crowded_connections = inlet->members;
 	state->holder_connections = largest ? largest->connections : 0;
 	if (largest)
 		peer_print(&largest->peer, state->holder);
@@ -169,7 +169,7 @@ static bool make_room(struct inlet *inlet, const struct peer *peer)
 	return victim;
 }
 
-enum seat crowd_admit(struct inlet *inlet, const struct peer *peer)
+enum seat limits_admit(struct inlet *inlet, const struct peer *peer)
 {
 	const unsigned most = count_guests(inlet_limits(inlet).connections);
 	const struct holder *holder;
@@ -182,7 +182,7 @@ enum seat crowd_admit(struct inlet *inlet, const struct peer *peer)
 											: SEAT_NONE;
 }
 
-bool crowd_promote(struct connection *connection)
+bool limits_promote(struct connection *connection)
 {
 	struct inlet *inlet = connection->inlet;
 	struct holder *holder = connection->holder;
@@ -208,7 +208,7 @@ static struct connection *find_heaviest(struct inlet *inlet, unsigned *count)
 	for (GList *link = inlet->connections.head; link; link = link->next) {
 		struct connection *each = link->data;
 
-		if (!patience_is_unfinished(each))
+		if (!timeouts_is_unfinished(each))
 			continue;
 		(*count)++;
 		if (!heaviest || each->holder->bytes > heaviest->holder->bytes ||
@@ -218,7 +218,7 @@ static struct connection *find_heaviest(struct inlet *inlet, unsigned *count)
 	return heaviest;
 }
 
-bool crowd_grown(struct connection *connection)
+bool limits_grown(struct connection *connection)
 {
 	struct inlet *inlet = connection->inlet;
 	size_t most = inlet_limits(inlet).bytes / 2;
@@ -242,7 +242,7 @@ bool crowd_grown(struct connection *connection)
 	return true;
 }
 
-bool crowd_overstays(const struct connection *connection, int64_t now)
+bool limits_overstays(const struct connection *connection, int64_t now)
 {
 	return connection->guest && now - connection->came > GUEST_NS;
 }
