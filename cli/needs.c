@@ -410,9 +410,8 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 	try_state(&trial);
 	try_socket(&trial);
 	try_port(&trial, "agent", "http", config->http);
-	try_input(&trial, "scribe", config->input_scribe);
-	try_input(&trial, "otlp", config->input_otlp);
-	try_input(&trial, "otlp-grpc", config->input_otlp_grpc);
+	for (size_t i = 0; i < INPUTS; i++)
+		try_input(&trial, input_keys[i], config->input[i]);
 	return trial.hopeless ? NEEDS_HOPELESS : trial.unmet ? NEEDS_UNMET : NEEDS_MET;
 }
 

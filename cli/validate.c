@@ -145,7 +145,10 @@ static bool records_events(const struct config *config)
 
 static bool has_intake(const struct config *config)
 {
-	return *config->input_scribe || *config->input_otlp || *config->input_otlp_grpc;
+	for (size_t i = 0; i < INPUTS; i++)
+		if (*config->input[i])
+			return true;
+	return false;
 }
 
 /* Of messages there are none without an intake, and of events those that are asked for. */
@@ -221,9 +224,8 @@ static void print_notes(const struct config *config, bool looks_up, const char *
 				prefix, output->section, output->server);
 	}
 	note_events(config, prefix);
-	note_input(config->input_scribe, prefix);
-	note_input(config->input_otlp, prefix);
-	note_input(config->input_otlp_grpc, prefix);
+	for (size_t i = 0; i < INPUTS; i++)
+		note_input(config->input[i], prefix);
 	if (!delivers)
 		printf("%snote: no output delivers: events are read and counted, and their spans thrown "
 		       "away\n",

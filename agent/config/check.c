@@ -264,32 +264,37 @@ static int check_events(const struct config *config)
 	return 0;
 }
 
+/* Who listens where: the page, then the inputs. */
+struct listener {
+	const char *section, *key, *address;
+};
+
+static struct listener listener_of(const struct config *config, size_t number)
+{
+	if (number == 0)
+		return (struct listener){"agent", "http", config->http};
+	return (struct listener){"input", input_keys[number - 1], config->input[number - 1]};
+}
+
 /* Only one of two can listen at an address. What names mean is not known here. */
 static int check_listeners(const struct config *config)
 {
-	const struct {
-		const char *section, *key, *address;
-	} all[] = {
-		{"agent", "http", config->http},
-		{"input", "scribe", config->input_scribe},
-		{"input", "otlp", config->input_otlp},
-		{"input", "otlp-grpc", config->input_otlp_grpc},
-	};
 	int status = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+	for (size_t i = 0; i <= INPUTS; i++)
 		for (size_t k = 0; k < i; k++) {
+			const struct listener one = listener_of(config, k), other = listener_of(config, i);
 			const struct config_origin *at;
 			g_autofree char *message = NULL;
 
-			if (!*all[i].address || strcasecmp(all[i].address, all[k].address) != 0)
+			if (!*one.address || strcasecmp(one.address, other.address) != 0)
 				continue;
-			at = check_later(NULL, config->origins, all[k].section, all[k].key);
-			at = check_later(at, config->origins, all[i].section, all[i].key);
+			at = check_later(NULL, config->origins, one.section, one.key);
+			at = check_later(at, config->origins, other.section, other.key);
 			message = g_strdup_printf(
-				"`%s` is where `%s` in [%s] listens, too: choose another port,", all[i].key,
-				all[k].key, all[k].section);
-			status = check_broken(at, message, all[i].section);
+				"`%s` is where `%s` in [%s] listens, too: choose another port,", other.key,
+				one.key, one.section);
+			status = check_broken(at, message, other.section);
 		}
 	return status;
 }

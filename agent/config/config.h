@@ -13,6 +13,7 @@
 
 #include <glib.h>
 
+#include "config/inputtypes.h"
 #include "config/outputtypes.h"
 #include "core/kind.h"
 
@@ -150,11 +151,9 @@ struct config {
 	char *kernel_syscalls; /* the same */
 	uint64_t kernel_own;   /* whether what the agent and LTTng do is recorded, too: 0 or 1 */
 	/* [input] */
-	char *input_scribe;         /* ADDRESS:PORT or path to take Scribe's calls on; "": none are */
-	char *input_otlp;           /* the same for OTLP over HTTP, */
-	char *input_otlp_grpc;      /* and over gRPC */
-	char *input_category;       /* of Scribe's messages that are spans */
-	uint64_t input_ack;         /* an enum config_ack */
+	char *input[INPUTS];  /* by enum input_type: the ADDRESS:PORT or path to listen on; "": it does not */
+	char *input_category; /* of Scribe's messages that are spans */
+	uint64_t input_ack;   /* an enum config_ack */
 	uint64_t input_connections; /* at once */
 	uint64_t input_memory;      /* bytes */
 	int64_t input_timeout;      /* ns of silence in the middle of a call */

@@ -80,9 +80,9 @@ const struct config_key config_keys[] = {
 	AGENT("kernel", "syscalls", GLOBS, kernel_syscalls, CHANGES_SESSION, .text = ""),
 	AGENT("kernel", "own", CHOICE, kernel_own, CHANGES_SESSION, .text = "no|yes", .number = 0, .max = 1),
 
-	AGENT("input", "scribe", SOCKET_OR_NONE, input_scribe, CHANGES_READ, .text = ""),
-	AGENT("input", "otlp", SOCKET_OR_NONE, input_otlp, CHANGES_READ, .text = ""),
-	AGENT("input", "otlp-grpc", SOCKET_OR_NONE, input_otlp_grpc, CHANGES_READ, .text = ""),
+#define INPUT(upper, lower, key, speaks) AGENT("input", key, SOCKET_OR_NONE, input[INPUT_##upper], CHANGES_READ, .text = ""),
+	INPUT_TYPES(INPUT)
+#undef INPUT
 	AGENT("input", "category", NAME, input_category, CHANGES_READ, .text = "zipkin"),
 	AGENT("input", "ack", CHOICE, input_ack, CHANGES_READ, .text = "spooled|queued", .number = CONFIG_ACK_SPOOLED, .max = 1),
 	AGENT("input", "connections", NUMBER, input_connections, CHANGES_READ, .number = 1024, .min = 1, .max = 10000),

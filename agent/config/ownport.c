@@ -18,35 +18,22 @@ static bool is_listener(const struct address *server, const char *listener)
 	return *listener && address_parse(listener, &address) && is_here(server, address.host, address.port);
 }
 
-static const struct {
-	const char *key;
-	size_t address; /* char * in struct config */
-	const char *words;
-} intakes[] = {
-	{"scribe", offsetof(struct config, input_scribe),
-		"the agent's own intake, which speaks Scribe only (`scribe` in [input])"},
-	{"otlp", offsetof(struct config, input_otlp),
-		"the agent's own intake, which speaks OTLP over HTTP only (`otlp` in [input])"},
-	{"otlp-grpc", offsetof(struct config, input_otlp_grpc),
-		"the agent's own intake, which speaks OTLP over gRPC only (`otlp-grpc` in [input])"},
-};
-
-static const char *listener_of(const struct config *config, size_t intake)
-{
-	return *(char *const *)(const void *)((const char *)config + intakes[intake].address);
-}
+#define WORDS(upper, lower, key, speaks)                                                                     \
+	"the agent's own intake, which speaks " speaks " only (`" key "` in [input])",
+static const char *const intakes[INPUTS] = {INPUT_TYPES(WORDS)};
+#undef WORDS
 
 static const char *describe(
 	const struct config *config, const struct output_config *output, const struct address *server)
 {
 	if (is_listener(server, config->http))
 		return "the agent's own page and metrics (`http` in [agent])";
-	for (size_t i = 0; i < G_N_ELEMENTS(intakes); i++) {
+	for (size_t i = 0; i < INPUTS; i++) {
 		const char *key = output_type_of(output)->intake;
 
 		/* what it takes makes a circle */
-		if (!(key && !strcmp(key, intakes[i].key)) && is_listener(server, listener_of(config, i)))
-			return intakes[i].words;
+		if (!(key && !strcmp(key, input_keys[i])) && is_listener(server, config->input[i]))
+			return intakes[i];
 	}
 	if (is_here(server, config->relay_host, config->relay_control_port) ||
 		is_here(server, config->relay_host, config->relay_data_port) ||

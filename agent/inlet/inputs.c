@@ -10,17 +10,10 @@
 #include "inlet/otlp/otlp.h"
 #include "inlet/scribe/scribe.h"
 
-/* A protocol, and where the configuration has its address. */
-static const struct served {
-	const struct protocol *protocol;
-	size_t address; /* char * in struct config */
-} served[] = {
-	{&scribe_protocol, offsetof(struct config, input_scribe)},
-	{&otlp_http_protocol, offsetof(struct config, input_otlp)},
-	{&otlp_grpc_protocol, offsetof(struct config, input_otlp_grpc)},
-};
-
-_Static_assert(G_N_ELEMENTS(served) == INPUTS, "inputs.h says how many");
+/* By enum input_type. */
+#define PROTOCOL(upper, lower, key, speaks) &lower##_protocol,
+static const struct protocol *const protocols[INPUTS] = {INPUT_TYPES(PROTOCOL)};
+#undef PROTOCOL
 
 /* A record that an input waits for: among those of all, and by the input's own number. Zeroed: none. */
 struct asked {
@@ -42,16 +35,6 @@ struct inputs {
 	pthread_mutex_t lock;
 	uint64_t sequence; /* of all that they ask for */
 };
-
-static const char *address_of(const struct config *config, size_t index)
-{
-	return *(char *const *)(const void *)((const char *)config + served[index].address);
-}
-
-const char *inputs_key(size_t index)
-{
-	return served[index].protocol->key;
-}
 
 /* The ledger is written down for whoever asked last, and so for all who asked before. */
 
@@ -114,8 +97,8 @@ struct inputs *inputs_create(
 			.traces = options->traces, .record = record, .stopped = stopped, .data = input};
 
 		input->inputs = inputs;
-		input->inlet = inlet_create(
-			config, served[i].protocol, address_of(config, i), outlets_ref(outlets), &its);
+		input->inlet =
+			inlet_create(config, protocols[i], config->input[i], outlets_ref(outlets), &its);
 		if (!input->inlet) {
 			outlets_unref(outlets);
 			inputs_destroy(inputs);
@@ -128,9 +111,9 @@ struct inputs *inputs_create(
 
 static int move(struct inputs *inputs, size_t index, const struct config *from, const struct config *to)
 {
-	const char *address = address_of(to, index);
+	const char *address = to->input[index];
 
-	if (!strcmp(address_of(from, index), address))
+	if (!strcmp(from->input[index], address))
 		return 0;
 	return inlet_move(inputs->input[index].inlet, address);
 }

@@ -5,9 +5,6 @@
 
 #include "inlet/inlet.h"
 
-/* In the order of the table in inputs.c. */
-#define INPUTS 3
-
 struct inputs;
 
 /* As inlet_create; @options' calls are for all of them: `record` may come from several threads, and `stopped`
@@ -27,8 +24,5 @@ void inputs_destroy(struct inputs *inputs);
 
 /* Reads the state of each. */
 void inputs_read_state(struct inputs *inputs, struct inlet_state states[INPUTS]);
-
-/* The key of [input] that sets the address of one. */
-const char *inputs_key(size_t index);
 
 #endif

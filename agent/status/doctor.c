@@ -463,6 +463,6 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	findings_add_losses(findings, status);
 	findings_add_outputs(findings, status);
 	for (size_t i = 0; i < INPUTS; i++)
-		examine_input(findings, &status->inputs[i], inputs_key(i));
+		examine_input(findings, &status->inputs[i], input_keys[i]);
 	examine_configuration(findings, status);
 }

@@ -277,7 +277,7 @@ static void write_inputs(struct buffer *out, const struct inlet_state inputs[INP
 
 			if (*inputs[i].address && i)
 				buffer_printf(out, "%s{input=\"%s\"} %.17g\n", input_gauges[g].name,
-					inputs_key(i), value);
+					input_keys[i], value);
 			else if (*inputs[i].address)
 				buffer_printf(out, "%s %.17g\n", input_gauges[g].name, value);
 		}

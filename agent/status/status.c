@@ -353,7 +353,7 @@ static void write_input(struct buffer *out, const struct inlet_state *input, siz
 	buffer_printf(out, "taking in   %s", !*input->address ? "no" : *input->error ? "NO" : "yes");
 	if (*input->address)
 		buffer_printf(out, ", at %s%s%s%s, from %u connection%s", input->address, index ? " (" : "",
-			index ? inputs_key(index) : "", index ? ")" : "", input->connections,
+			index ? input_keys[index] : "", index ? ")" : "", input->connections,
 			input->connections == 1 ? "" : "s");
 	buffer_printf(out, "%s\n", input->putting_off ? ", which are told to try later" : "");
 	if (*input->error)

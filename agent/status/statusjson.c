@@ -84,7 +84,7 @@ static void write_inputs(struct buffer *out, const struct status *status)
 	json_close(out, '}');
 	open_member(out, "inputs", '{');
 	for (size_t i = 1; i < INPUTS; i++) {
-		open_member(out, inputs_key(i), '{');
+		open_member(out, input_keys[i], '{');
 		write_input(out, &status->inputs[i]);
 		json_close(out, '}');
 	}

@@ -83,11 +83,6 @@ void inputs_read_state(struct inputs *inputs, struct inlet_state states[INPUTS])
 		states[i] = (struct inlet_state){.address = "127.0.0.1:1463", .loop_peer = "127.0.0.1:2000"};
 }
 
-const char *inputs_key(size_t index)
-{
-	return index ? "otlp" : "scribe";
-}
-
 void activity_read(struct activity *activity, struct activity_state *state)
 {
 	(void)activity;

@@ -30,7 +30,7 @@ static void settle(const struct config *config, struct output_config *output)
 
 static int check(const struct config *config, const struct output_config *output)
 {
-	return check_circle(config, output, config->input_otlp);
+	return check_circle(config, output, config->input[INPUT_OTLP_HTTP]);
 }
 
 static void reword(GString *remedy, const struct output_config *output, enum kind kind)

@@ -22,7 +22,7 @@ static const char *const remedies[FAULTS] = {
 
 static int check(const struct config *config, const struct output_config *output)
 {
-	return check_circle(config, output, config->input_scribe);
+	return check_circle(config, output, config->input[INPUT_SCRIBE]);
 }
 
 const struct output_type output_type_scribe = {
