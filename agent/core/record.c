@@ -33,7 +33,7 @@ enum {
 };
 
 /* Those of struct span_more. */
-enum { NO_KIND = 1 << 0, HAS_ATTRIBUTES = 1 << 1 };
+enum { NO_KIND = 1 << 0, HAS_ATTRIBUTES = 1 << 1, OURS = 1 << 2 };
 
 #define TYPE_BITS 3
 #define TYPE_MASK ((1u << TYPE_BITS) - 1)
@@ -42,8 +42,10 @@ _Static_assert(TAG_TYPES <= 1 << TYPE_BITS, "a type fits");
 
 static bool is_error(const struct span *span)
 {
-	if (span->more)
-		return span->more->status == SPAN_STATUS_ERROR;
+	if (span->more && span->more->status == SPAN_STATUS_ERROR)
+		return true;
+	if (span->more && !span->more->ours)
+		return false;
 	for (size_t i = 0; i < span->tag_count; i++)
 		if (span->tags[i].key.size == 5 && !memcmp(span->tags[i].key.data, "error", 5))
 			return true;
@@ -160,7 +162,8 @@ static __attribute__((noinline)) void put_more(struct packing *is, const struct 
 	for_attributes(span, add_count, &tags);
 	put_number(is, tags);
 	put_number(is, more->link_count);
-	*is->at++ = (uint8_t)((more->no_kind ? NO_KIND : 0) | (more->of_annotations ? HAS_ATTRIBUTES : 0));
+	*is->at++ = (uint8_t)((more->no_kind ? NO_KIND : 0) | (more->of_annotations ? HAS_ATTRIBUTES : 0) |
+			      (more->ours ? OURS : 0));
 	put_number(is, more->flags);
 	put_text(is, more->trace_state);
 	*is->at++ = (uint8_t)more->status;
@@ -460,8 +463,10 @@ static __attribute__((noinline)) void get_more(
 		sizeof(*more) + annotations * sizeof(*of_annotations) + links * sizeof(*its_links));
 	of_annotations = (struct attributes *)(void *)(more + 1);
 	its_links = (struct span_link *)(void *)(of_annotations + annotations);
-	*more = (struct span_more){
-		.no_kind = (flags & NO_KIND) != 0, .links = its_links, .link_count = links};
+	*more = (struct span_more){.ours = (flags & OURS) != 0,
+		.no_kind = (flags & NO_KIND) != 0,
+		.links = its_links,
+		.link_count = links};
 	more->of_annotations = flags & HAS_ATTRIBUTES ? of_annotations : NULL;
 	more->flags = (uint32_t)get_number(is);
 	more->trace_state = get_text(is);

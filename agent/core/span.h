@@ -69,11 +69,12 @@ struct span_link {
 enum span_status { SPAN_STATUS_UNSET, SPAN_STATUS_OK, SPAN_STATUS_ERROR };
 
 /*
- * What OpenTelemetry's SDKs say of a span, and Zipkin has no word for. A span that has it was made by one of
- * them: its tags are the attributes as they are, also one that is called `error`, its process is `resource`,
- * and `local` is what of that Zipkin shows.
+ * What OpenTelemetry's SDKs say of a span, and Zipkin has no word for. A span that has it, and is not @ours,
+ * was made by one of them: its tags are the attributes as they are, also one that is called `error`, its
+ * process is `resource`, and `local` is what of that Zipkin shows.
  */
 struct span_more {
+	bool ours;      /* made by our header: as any other span, but that it also has links and so on */
 	uint32_t flags; /* W3C's, and OTLP's bits above them */
 	bool no_kind;   /* OTLP's SPAN_KIND_UNSPECIFIED, and not INTERNAL */
 	struct text trace_state;

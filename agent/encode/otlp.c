@@ -4,6 +4,7 @@
 #include "base/shortest.h"
 #include "core/repair.h"
 #include "encode/iptext.h"
+#include "encode/otlpours.h"
 #include "encode/otlpput.h"
 #include "encode/otlpwhole.h"
 #include "encode/terms.h"
@@ -219,13 +220,18 @@ void otlp_put_item_head(uint8_t head[OTLP_ITEM_HEAD], uint32_t size, uint32_t pi
 	otlpitem_put_u32(otlpitem_put_u32(head, size), pid);
 }
 
-static void put_item(struct encoding *encoding, const struct span *span)
+static void put_item_head(struct encoding *encoding, const struct span *span)
 {
 	uint8_t *start = encoding->at;
 
 	encoding->at += OTLP_ITEM_HEAD;
 	put_process(encoding, span);
 	otlp_put_item_head(start, (uint32_t)(encoding->at - start), span->pid);
+}
+
+static void put_item(struct encoding *encoding, const struct span *span)
+{
+	put_item_head(encoding, span);
 	put_span(encoding, span);
 }
 
@@ -282,17 +288,37 @@ static int encode_plain(struct buffer *out, const struct span *span)
 	return (int)count;
 }
 
-static __attribute__((noinline)) int encode_whole(struct buffer *out, const struct span *span)
+/* One of ours that has what only OpenTelemetry has a word for. Returns whether all texts were UTF-8. */
+static bool put_ours(struct buffer *out, const struct span *span)
 {
+	size_t before = out->size;
+	struct encoding encoding = {buffer_reserve(out, room(span)), false};
+	struct otlpours ours;
+	bool good;
+
+	put_item_head(&encoding, span);
+	out->size = (size_t)(encoding.at - out->data);
+	otlpours_make(&ours, span);
+	good = otlpwhole_put_span(out, &ours.span) && !encoding.broken;
+	otlpours_free(&ours);
+	if (!good)
+		out->size = before;
+	return good;
+}
+
+static __attribute__((noinline)) int encode_more(struct buffer *out, const struct span *span)
+{
+	bool (*put)(struct buffer * out, const struct span *span) =
+		span->more->ours ? put_ours : otlpwhole_put;
 	size_t before = out->size;
 	struct buffer memory = {0};
 	struct span repaired;
-	bool good = otlpwhole_put(out, span);
+	bool good = put(out, span);
 	unsigned count = 0;
 
 	if (!good) {
 		count = span_repair(span, &repaired, &memory);
-		good = otlpwhole_put(out, &repaired);
+		good = put(out, &repaired);
 		buffer_free(&memory);
 	}
 	if (good && out->size - before <= OTLP_SPAN_MAX)
@@ -303,5 +329,5 @@ static __attribute__((noinline)) int encode_whole(struct buffer *out, const stru
 
 int otlp_encode(struct buffer *out, const struct span *span)
 {
-	return span->more ? encode_whole(out, span) : encode_plain(out, span);
+	return span->more ? encode_more(out, span) : encode_plain(out, span);
 }

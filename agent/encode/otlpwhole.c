@@ -310,6 +310,14 @@ static void put_scope(struct whole *is, const struct span_more *more)
 	put_a_name(is, SCOPE_SPANS_SCHEMA, more->scope_schema);
 }
 
+bool otlpwhole_put_span(struct buffer *out, const struct span *span)
+{
+	struct whole is = {out, false};
+
+	put_span(&is, span);
+	return !is.broken;
+}
+
 bool otlpwhole_put(struct buffer *out, const struct span *span)
 {
 	struct whole is = {out, false};

@@ -10,4 +10,9 @@
  * appended. */
 bool otlpwhole_put(struct buffer *out, const struct span *span);
 
+/* Appends just the Span, of which `more` says all that no tag or annotation does. Returns whether all texts
+ * were UTF-8.
+ */
+bool otlpwhole_put_span(struct buffer *out, const struct span *span);
+
 #endif

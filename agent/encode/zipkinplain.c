@@ -96,7 +96,7 @@ static void make_tags(struct making *is, const struct span_more *more)
 		size_t at = is->texts.size;
 		struct tag *tag;
 
-		if (denies_error(from))
+		if (!more->ours && denies_error(from))
 			continue;
 		tag = next_tag(is);
 		*tag = *from;

@@ -227,7 +227,7 @@ bool retag_span(struct span *span, const struct tagrules *rules, bool names, str
 	span->tag_count = edit(&is, to, span->tags, count);
 	span->tags = to;
 	is.error = NULL;
-	if (names && span->has_remote && !span->more)
+	if (names && span->has_remote && (!span->more || span->more->ours))
 		span->tag_count += edit_remote(&is, span, to + span->tag_count);
 	if (span->more)
 		edit_more(&is, span, to + span->tag_count);

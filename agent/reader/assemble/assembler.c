@@ -11,6 +11,7 @@
 #include "reader/assemble/pendingkey.h"
 #include "reader/assemble/pendingsave.h"
 #include "reader/assemble/pendingspan.h"
+#include "reader/assemble/pieces.h"
 #include "reader/assemble/spandata.h"
 #include "reader/assemble/spanevent.h"
 #include "reader/assemble/tagtype.h"
@@ -40,6 +41,7 @@ struct assembler {
 	size_t bytes;
 	struct span_data lines;            /* of the current blkin:span event */
 	struct pending_span_memory memory; /* of the emitted span, if it was pending */
+	struct buffer joined;              /* its lines, if some came before it */
 	struct early_pieces early;         /* of spans that were emitted before their event came */
 	char missing[64];                  /* what the tag of the emitted span says is missing */
 	struct misuses misuses;
@@ -72,6 +74,7 @@ void assembler_destroy(struct assembler *assembler)
 	g_hash_table_destroy(assembler->pending);
 	span_data_free(&assembler->lines);
 	pending_span_memory_free(&assembler->memory);
+	buffer_free(&assembler->joined);
 	early_pieces_free(&assembler->early);
 	g_free(assembler);
 }
@@ -98,12 +101,40 @@ static void count(struct assembler *assembler, enum ledger_row row, int64_t amou
 	assembler->change->row[row] += amount;
 }
 
-/* Emits a span made of classic annotations; or of pieces whose span never came, with unknown duration. */
-static void emit_classic(struct assembler *assembler, const struct pending *pending)
+/* Adds what the span's event says to what came before it. */
+static void add_lines(struct pending *pending, const struct span_data *lines, int64_t later)
 {
+	for (size_t i = 0; i < lines->annotation_count; i++)
+		pending_annotate(pending, lines->annotations[i].time + later, lines->annotations[i].value);
+	for (size_t i = 0; i < lines->tag_count; i++)
+		pending_tag(pending, &lines->tags[i]);
+}
+
+/* Adds the lines that came without their span's event; returns what they say that no tag is, or NULL. */
+static const struct span_more *add_orphans(struct assembler *assembler, struct pending *pending)
+{
+	struct span_data *lines = &assembler->lines;
+	size_t before = pending_annotation_count(pending);
+
+	if (!pieces_join(pending, (struct text){"", 0}, &assembler->joined) ||
+		!span_data_read_lines(lines,
+			(struct text){(const char *)assembler->joined.data, (uint32_t)assembler->joined.size},
+			pending->first))
+		return NULL;
+	add_lines(pending, lines, lines->marks.has_time ? lines->marks.time - pending->first : 0);
+	if (!lines->marks.any)
+		return NULL;
+	return span_marks_lay_out(&lines->marks, before, pending_annotation_count(pending));
+}
+
+/* Emits a span made of classic annotations; or of pieces whose span never came, with unknown duration. */
+static void emit_classic(struct assembler *assembler, struct pending *pending)
+{
+	const struct span_more *more = pending->key.side ? add_orphans(assembler, pending) : NULL;
 	struct span span = pending_span(pending, &assembler->memory), half;
 
-	if (pending_span_split(&span, &assembler->memory, &half)) {
+	span.more = more;
+	if (!more && pending_span_split(&span, &assembler->memory, &half)) {
 		count(assembler, SPANS_MADE, 1);
 		assembler->emit(assembler->data, &half);
 	}
@@ -269,7 +300,9 @@ struct part {
 	int64_t at;                   /* ns since the epoch */
 	bool annotates;               /* rather than tags */
 	bool ends;                    /* the span, with this annotation */
-	struct tag tag;               /* of an annotation just the value */
+	struct tag tag;               /* of an annotation just the value, and of lines too: */
+	bool lines;                   /* of the span's text */
+	struct piece_key piece;       /* which ones */
 };
 
 static void gather(
@@ -281,6 +314,8 @@ static void gather(
 	complete(pending, event, part->local, part->at);
 	if (part->annotates)
 		pending_annotate(pending, part->at, part->tag.value);
+	else if (part->lines)
+		pieces_keep(pending, &part->piece, part->tag.value);
 	else
 		pending_tag(pending, &part->tag);
 	pending->pieces++;
@@ -354,7 +389,13 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 		.at = span_event_since_epoch(event, at),
 		.annotates = event->type == EVENT_ANNOTATION,
 	};
-	tag_read(&part.tag, event->key, event->value);
+	part.lines = piece_key_read(&part.piece, event) && span_event_clock_in_range(event, part.piece.start);
+	if (part.lines) {
+		part.at = span_event_since_epoch(event, part.piece.start);
+		part.tag.value = event->value;
+	} else {
+		tag_read(&part.tag, event->key, event->value);
+	}
 	gather(assembler, event, &part, now);
 }
 
@@ -382,6 +423,21 @@ static struct tag note_missing(struct assembler *assembler, const struct event *
 		{TRUNCATED, sizeof(TRUNCATED) - 1}, {assembler->missing, (uint32_t)size}, TAG_TEXT};
 }
 
+/* Reads the event again with the lines that came before it; returns how many pieces cannot be read. */
+static uint64_t read_joined(struct assembler *assembler, const struct event *event,
+	const struct pending *pending, struct span *span)
+{
+	struct buffer *joined = &assembler->joined;
+	size_t pieces = pieces_join(pending, event->value, joined);
+
+	if (!pieces || span_event_read_joined(&assembler->lines, event,
+			       (struct text){(const char *)joined->data, (uint32_t)joined->size},
+			       span) == EVENTS_IN_SPANS)
+		return 0;
+	span_event_read(&assembler->lines, event, span); /* as it was */
+	return pieces;
+}
+
 /*
  * Adds the span's own lines to its earlier pieces, in the memory of the pending span, which is then emitted.
  */
@@ -389,19 +445,21 @@ static void emit_with_pieces(
 	struct assembler *assembler, const struct event *event, struct pending *pending, struct span *span)
 {
 	const struct span_data *lines = &assembler->lines;
-	uint64_t missing = missing_pieces(assembler, &pending->key, pending->pieces);
+	size_t before = pending_annotation_count(pending);
+	uint64_t missing;
 
 	take_out(assembler, pending);
-	for (size_t i = 0; i < lines->annotation_count; i++)
-		pending_annotate(pending, lines->annotations[i].time, lines->annotations[i].value);
-	for (size_t i = 0; i < lines->tag_count; i++)
-		pending_tag(pending, &lines->tags[i]);
+	missing = read_joined(assembler, event, pending, span) +
+		  missing_pieces(assembler, &pending->key, pending->pieces);
+	add_lines(pending, lines, 0);
 	if (missing) {
 		struct tag tag = note_missing(assembler, event, missing);
 
 		pending_tag(pending, &tag);
 	}
 	pending_span_lines(pending, &assembler->memory, span);
+	if (lines->marks.any)
+		span->more = span_marks_lay_out(&assembler->lines.marks, before, span->annotation_count);
 	count(assembler, SPANS_PENDING, -1);
 	assembler->emit(assembler->data, span);
 	pending_destroy(pending);

@@ -32,6 +32,9 @@ struct pending_annotation {
 	struct slice value;
 };
 
+/* The type of a tag that is none, but lines of the span: see pieces.h. */
+#define PENDING_LINES TAG_TYPES
+
 struct pending_tag {
 	struct slice key, value;
 	enum tag_type type;

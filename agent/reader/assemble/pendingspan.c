@@ -32,7 +32,8 @@ static void lay_out_tags(const struct pending *pending, struct buffer *tags)
 		struct tag tag = {pending_text(pending, from[i].key), pending_text(pending, from[i].value),
 			from[i].type};
 
-		buffer_put(tags, &tag, sizeof(tag));
+		if (tag.type != PENDING_LINES)
+			buffer_put(tags, &tag, sizeof(tag));
 	}
 }
 
@@ -43,7 +44,7 @@ void pending_span_lines(const struct pending *pending, struct pending_span_memor
 	span->annotations = (const struct annotation *)memory->annotations.data;
 	span->annotation_count = pending_annotation_count(pending);
 	span->tags = (const struct tag *)memory->tags.data;
-	span->tag_count = pending_tag_count(pending);
+	span->tag_count = memory->tags.size / sizeof(struct tag);
 }
 
 struct span pending_span(const struct pending *pending, struct pending_span_memory *memory)

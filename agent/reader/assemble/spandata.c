@@ -11,6 +11,8 @@
 
 /* Those, and one each of those that are neither annotations nor tags. */
 #define MAX_LINES (SPAN_DATA_LINES + 4)
+/* Tags that the agent adds: the level, and that pieces are missing. */
+#define ADDED_TAGS 2
 
 /*
  * The text ends with a line break, which is seen to first: whoever looks for one, or for the end of a number,
@@ -131,6 +133,22 @@ static const char *read_process(struct span_data *lines, const char *at, const c
 	return line_end;
 }
 
+/* "#" and a character that is no small letter. One that is not as its mark says is a tag. */
+static const char *read_mark(struct span_data *lines, const char *at, const char *end, int64_t start)
+{
+	const char *line_end = find_sure(at, end, '\n');
+	const struct span_marks_lines to = {
+		.annotations = lines->annotations,
+		.annotation_count = &lines->annotation_count,
+		.tags = lines->tags,
+		.tag_count = &lines->tag_count,
+		.start = start,
+		.texts_room = (size_t)(end - at),
+	};
+
+	return span_marks_read(&lines->marks, &to, at, line_end) ? line_end : read_tag(lines, at, end);
+}
+
 /* Those that there are few of. */
 static __attribute__((noinline)) const char *read_other_line(
 	struct span_data *lines, const char *at, const char *end, int64_t start)
@@ -144,6 +162,11 @@ static __attribute__((noinline)) const char *read_other_line(
 		return read_remote(lines, at, end);
 	case '!':
 		return read_note(lines, at, end);
+	case '#':
+		return read_mark(lines, at, end, start);
+	case '\0':
+		span_marks_gap(&lines->marks, lines->annotation_count);
+		return find_sure(at, end, '\n');
 	default:
 		return read_tag(lines, at, end);
 	}
@@ -154,9 +177,16 @@ static inline const char *read_line(struct span_data *lines, const char *at, con
 {
 	if (*at == '+')
 		return read_annotation(lines, at, end, start, false);
-	if (*at > '@' || *at == '#') /* as most keys begin */
+	if (*at > '@' || (*at == '#' && at[1] >= 'a')) /* as most keys begin */
 		return read_tag(lines, at, end);
 	return read_other_line(lines, at, end, start);
+}
+
+static void make_room(struct span_data *lines, size_t count)
+{
+	lines->annotations = g_renew(struct annotation, lines->annotations, count);
+	lines->tags = g_renew(struct tag, lines->tags, count + ADDED_TAGS);
+	lines->room = count;
 }
 
 /* Empties it for the next span. */
@@ -164,9 +194,10 @@ static void clear(struct span_data *lines)
 {
 	if (!lines->cache) {
 		lines->cache = endpoint_cache_create();
-		lines->annotations = g_new(struct annotation, MAX_LINES);
-		lines->tags = g_new(struct tag, MAX_LINES + 1);
+		make_room(lines, MAX_LINES);
 	}
+	if (lines->marks.any)
+		span_marks_clear(&lines->marks);
 	lines->annotation_count = lines->tag_count = 0;
 	lines->has_remote = lines->has_finish = false;
 	lines->remote.service = (struct text){"", 0}; /* else it would be of an event that is gone */
@@ -213,34 +244,55 @@ static inline bool ends_with(const struct known_process *known, const char *at, 
 	       !memcmp(end - known->size, known->line, known->size);
 }
 
-static bool has_room(const char *at, const char *end)
+/* There is, for as many lines. */
+static void see_to_room(struct span_data *lines, const char *at, const char *end)
 {
 	size_t count = 0;
 
-	if ((size_t)(end - at) / 2 <= MAX_LINES) /* a line takes two characters at least */
-		return true;
+	if ((size_t)(end - at) / 2 <= lines->room) /* a line takes two characters at least */
+		return;
 	for (; at < end; at = find_sure(at, end, '\n') + 1)
 		count++;
-	return count <= MAX_LINES + 1; /* the head */
+	if (count > lines->room)
+		make_room(lines, count);
 }
 
-bool span_data_read(struct span_data *lines, struct text data, int64_t start)
+static bool read_all(struct span_data *lines, struct text data, int64_t start, bool has_head)
 {
 	const struct known_process *process = &lines->process;
 	const char *at = data.data, *end = data.data + data.size, *rest = end;
 
 	clear(lines);
-	if (!data.size || end[-1] != '\n' || !has_room(at, end))
+	if (!data.size || end[-1] != '\n')
 		return false;
+	see_to_room(lines, at, end);
 	if (ends_with(process, at, end))
 		rest = end - process->size;
-	for (at = read_head(lines, at, end); at && ++at < rest;)
+	for (at = has_head ? read_head(lines, at, end) : at - 1; at && ++at < rest;)
 		at = read_line(lines, at, end, start);
 	if (rest < end) {
 		lines->pid = process->pid;
 		lines->program = (struct text){end - 1 - process->name_size, process->name_size};
 	}
-	return at && lines->annotation_count + lines->tag_count <= SPAN_DATA_LINES;
+	return at;
+}
+
+/* An SDK's span may have any number. */
+bool span_data_read(struct span_data *lines, struct text data, int64_t start)
+{
+	return read_all(lines, data, start, true) &&
+	       (lines->annotation_count + lines->tag_count <= SPAN_DATA_LINES ||
+		       (lines->marks.any && !lines->marks.more.ours));
+}
+
+bool span_data_read_joined(struct span_data *lines, struct text data, int64_t start)
+{
+	return read_all(lines, data, start, true);
+}
+
+bool span_data_read_lines(struct span_data *lines, struct text data, int64_t start)
+{
+	return read_all(lines, data, start, false);
 }
 
 void span_data_free(struct span_data *lines)
@@ -248,4 +300,5 @@ void span_data_free(struct span_data *lines)
 	g_clear_pointer(&lines->cache, endpoint_cache_destroy);
 	g_clear_pointer(&lines->annotations, g_free);
 	g_clear_pointer(&lines->tags, g_free);
+	span_marks_free(&lines->marks);
 }

@@ -5,8 +5,9 @@
 #define READER_ASSEMBLE_SPANDATA_H
 
 #include "reader/assemble/spanhead.h"
+#include "reader/assemble/spanmarks.h"
 
-/* No client writes more lines into one event. */
+/* No program writes more lines into one event with our calls. */
 #define SPAN_DATA_LINES 1024
 
 struct span_data {
@@ -15,7 +16,9 @@ struct span_data {
 	struct span_head new_head;
 	struct endpoint_cache *cache;   /* allocated at the first use, like the following */
 	struct annotation *annotations; /* as many as there may be, and some room */
-	struct tag *tags;               /* the same; the level has room behind them */
+	struct tag *tags;               /* the same; what the agent adds has room behind them */
+	size_t room;                    /* of both */
+	struct span_marks marks;        /* what lines say that only newer clients write */
 	size_t annotation_count, tag_count;
 	bool has_remote;
 	struct endpoint remote;
@@ -35,6 +38,16 @@ struct span_data {
  * if it is malformed. @lines is zero-initialised before its first use, and reuses its memory.
  */
 bool span_data_read(struct span_data *lines, struct text data, int64_t start);
+
+/*
+ * The same of a span some of whose lines came before, in events of their own: they are behind the head in
+ * @data, and may be any number. In lines that begin with NUL, as none does that a program writes, some are
+ * missing.
+ */
+bool span_data_read_joined(struct span_data *lines, struct text data, int64_t start);
+
+/* The same of such lines alone, without a head. */
+bool span_data_read_lines(struct span_data *lines, struct text data, int64_t start);
 
 void span_data_free(struct span_data *lines);
 

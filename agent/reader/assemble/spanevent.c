@@ -5,6 +5,8 @@
 
 #include <glib.h>
 
+#include "encode/otlpendpoint.h"
+
 /* A level other than info becomes a tag: Zipkin has no field for it. */
 static void tag_level(struct span_data *lines, unsigned level)
 {
@@ -47,22 +49,71 @@ static void make_span(struct span *restrict span, const struct event *restrict e
 	};
 }
 
-enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span)
+/* What an SDK says of the process and the other end, in Zipkin's terms. */
+static void take_endpoints(struct span *span)
+{
+	const struct attributes *resource = &span->more->resource;
+
+	for (size_t i = 0; i < resource->count; i++)
+		otlpendpoint_take_process(span, &resource->tags[i]);
+	for (size_t i = 0; i < span->tag_count; i++)
+		otlpendpoint_take_remote(span, &span->tags[i]);
+}
+
+/* The program has read the wall clock itself: then the span's times are from there on. */
+static void shift(struct span *span, struct span_data *lines, uint64_t lasts)
+{
+	int64_t by = lines->marks.time - span->timestamp;
+
+	for (size_t i = 0; i < lines->annotation_count; i++)
+		lines->annotations[i].time += by;
+	span->timestamp = lines->marks.time;
+	span->duration = (int64_t)lasts;
+}
+
+/* Apart, as most spans have nothing of it. */
+static __attribute__((noinline)) void take_marks(struct span *span, struct span_data *lines, uint64_t lasts)
+{
+	if (lines->marks.has_time)
+		shift(span, lines, lasts);
+	span->more = span_marks_lay_out(&lines->marks, 0, span->annotation_count);
+	if (!span->more->ours)
+		take_endpoints(span);
+}
+
+/* Converts the event, whose lines have been read. */
+static enum ledger_row convert(struct span_data *lines, const struct event *event, struct span *span)
 {
 	uint64_t finish = event->clock;
 
-	if (!span_event_clock_in_range(event, event->start))
-		return EVENTS_REJECTED_TIME;
-	if (!span_data_read(lines, event->value, span_event_since_epoch(event, event->start)))
-		return EVENTS_REJECTED_MALFORMED;
 	if (lines->has_finish) {
 		finish = event->start + (uint64_t)lines->finish;
-		if (lines->finish < 0 || !span_event_clock_in_range(event, finish))
+		if (lines->finish < 0 ||
+			(!lines->marks.has_time && !span_event_clock_in_range(event, finish)))
 			return EVENTS_REJECTED_TIME;
 	}
 	tag_level(lines, event->level);
 	make_span(span, event, lines, finish);
+	if (lines->marks.any)
+		take_marks(span, lines, finish - event->start);
 	return EVENTS_IN_SPANS;
+}
+
+enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span)
+{
+	if (!span_event_clock_in_range(event, event->start))
+		return EVENTS_REJECTED_TIME;
+	if (!span_data_read(lines, event->value, span_event_since_epoch(event, event->start)))
+		return EVENTS_REJECTED_MALFORMED;
+	return convert(lines, event, span);
+}
+
+enum ledger_row span_event_read_joined(
+	struct span_data *lines, const struct event *event, struct text joined, struct span *span)
+{
+	if (!span_data_read_joined(lines, joined, span_event_since_epoch(event, event->start)))
+		return EVENTS_REJECTED_MALFORMED;
+	return convert(lines, event, span);
 }
 
 /* The service of a span whose data may be of any kind. */

@@ -15,6 +15,13 @@
  */
 enum ledger_row span_event_read(struct span_data *lines, const struct event *event, struct span *span);
 
+/*
+ * The same of an event that has been read like that, with lines that came before it: its head, these, and its
+ * own lines are @joined, which the span borrows from too.
+ */
+enum ledger_row span_event_read_joined(
+	struct span_data *lines, const struct event *event, struct text joined, struct span *span);
+
 /* Whether a time on the tracing clock is possible: neither after the event nor before the epoch. */
 static inline bool span_event_clock_in_range(const struct event *event, uint64_t clock)
 {

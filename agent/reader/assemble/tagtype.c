@@ -107,3 +107,17 @@ void tag_read_mark(struct tag *tag)
 	if (tag->type == TAG_DOUBLE)
 		settle_double(tag, real);
 }
+
+void tag_set_type(struct tag *tag, char letter)
+{
+	double real;
+
+	if (letter == 'n') {
+		tag->type = TAG_NONE;
+		tag->value.size = 0;
+		return;
+	}
+	tag->type = type_of(letter, tag->value, &real);
+	if (tag->type == TAG_DOUBLE)
+		settle_double(tag, real);
+}

@@ -11,6 +11,12 @@
 /* Reads the mark of a tag whose key begins with '#', and takes it off. */
 void tag_read_mark(struct tag *tag);
 
+/*
+ * Sets the type that @letter means: 't' a text, 'i', 'd' and 'b' as above, 'n' none. A value that is not of
+ * it is a text.
+ */
+void tag_set_type(struct tag *tag, char letter);
+
 /* The tag, without its mark. A value that is not of its type makes a text of it, whose key has the mark. */
 static inline void tag_read(struct tag *tag, struct text key, struct text value)
 {
