@@ -8,6 +8,8 @@
  *
  *   <blkin/span.h>     the span API, for new programs
  *   <blkin/tags.h>     tags of every type
+ *   <blkin/details.h>  links, annotations with attributes, lists, a status
+ *   <blkin/given.h>    spans under given ids, from a time that is past
  *   <blkin/context.h>  a trace's ids in requests, packed; <blkin/b3.h>, <blkin/w3c.h> as headers
  *   <blkin/classic.h>  BlkKin's classic calls: an event for each annotation, at once
  */
@@ -17,6 +19,8 @@
 #include <blkin/b3.h>
 #include <blkin/classic.h>
 #include <blkin/context.h>
+#include <blkin/details.h>
+#include <blkin/given.h>
 #include <blkin/span.h>
 #include <blkin/tags.h>
 #include <blkin/w3c.h>

@@ -23,6 +23,8 @@
  *     explicit finish  !finish +NANOSECONDS  (after the start; without it: the time of the event)
  *     pieces           !pieces NUMBER
  *     process          &PID=NAME             (the name of its file)
+ * Lines that begin with '#' and a character that is no small letter are those of marks.h.
+ *
  * The ids and START, of CLOCK_MONOTONIC in nanoseconds, are 16 hex digits each; NAME has SIZE bytes, in which
  * there may be line breaks. KIND is local, client, server, producer or consumer, if necessary with ",shared",
  * ",debug" and ",high=" and the upper 16 hex digits of a 128-bit trace id. An example, on several lines:
@@ -116,6 +118,8 @@ struct blkin_span {
 	uint32_t used;        /* bytes of text */
 	uint32_t pieces;      /* that were written before */
 	const char *name;     /* one too long to be copied, or NULL: then it is in the text */
+	uint32_t flushed;     /* of these, such as are lines: see marks.h */
+	int goes_on;          /* the text's first line began in the last one of them */
 	const struct blkin_endpoint *remote;
 	struct blkin_span_record record;
 	char text[BLKIN_HEAD_TEXT_ + BLKIN_SPAN_TEXT + BLKIN_TAIL_TEXT_];
@@ -240,7 +244,8 @@ static inline void blkin_span_begin_(struct blkin_span *span, enum blkin_kind ki
 	span->record.span_id = span->context.span_id;
 	span->record.parent_id = span->context.parent_id;
 	span->record.start = start;
-	span->pieces = 0;
+	span->pieces = span->flushed = 0;
+	span->goes_on = 0;
 	span->head = (uint32_t)(to - span->text);
 	to = blkin_put_endpoint_(blkin_span_put_kind_(span, to, kind, shared), local);
 	span->lines = span->used = (uint32_t)(to - span->text);

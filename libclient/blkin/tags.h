@@ -31,25 +31,34 @@ static inline void blkin_span_tag_uint(struct blkin_span *span, const char *key,
 	blkin_span_put_tag_(span, key, strlen(key), text, (size_t)(end - text), 'i');
 }
 
+/* Writes a number in the fewest digits that read back the same, and a NUL; @to has room for 32. */
+static inline char *blkin_put_double_(char *to, double value)
+{
+	double again;
+	int digits = 15;
+	char *at;
+
+	do {
+		snprintf(to, 32, "%.*g", digits, value);
+		again = strtod(to, NULL);
+	} while (memcmp(&again, &value, sizeof(value)) != 0 && digits++ < 17);
+	for (at = to; *at; at++) /* a locale may have another decimal sign */
+		if (*at == ',')
+			*at = '.';
+	return at;
+}
+
 /**
  * blkin_span_tag_double - the same with a floating-point number, in the fewest digits that read back the same
  */
 static inline void blkin_span_tag_double(struct blkin_span *span, const char *key, double value)
 {
-	char text[32], *at;
-	double again;
-	int digits = 15;
+	char text[32], *end;
 
 	if (!span->recording || !key)
 		return;
-	do {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		again = strtod(text, NULL);
-	} while (memcmp(&again, &value, sizeof(value)) != 0 && digits++ < 17);
-	for (at = text; *at; at++) /* a locale may have another decimal sign */
-		if (*at == ',')
-			*at = '.';
-	blkin_span_put_tag_(span, key, strlen(key), text, strlen(text), 'd');
+	end = blkin_put_double_(text, value);
+	blkin_span_put_tag_(span, key, strlen(key), text, (size_t)(end - text), 'd');
 }
 
 /**
@@ -80,6 +89,7 @@ struct blkin_tag {
 	const char *text;
 	int64_t number;
 	double real;
+	char type; /* as marks.h has it */
 };
 
 static inline void blkin_put_text_tag_(struct blkin_span *span, const struct blkin_tag *tag)
@@ -105,19 +115,19 @@ static inline void blkin_put_bool_tag_(struct blkin_span *span, const struct blk
 /** BLKIN_TAG, BLKIN_TAG_INT, BLKIN_TAG_DOUBLE, BLKIN_TAG_BOOL - one tag for blkin_span_tags */
 #define BLKIN_TAG(key, value)                                                                                \
 	{                                                                                                    \
-		(key), blkin_put_text_tag_, (value), 0, 0                                                    \
+		(key), blkin_put_text_tag_, (value), 0, 0, 't'                                               \
 	}
 #define BLKIN_TAG_INT(key, value)                                                                            \
 	{                                                                                                    \
-		(key), blkin_put_int_tag_, NULL, (value), 0                                                  \
+		(key), blkin_put_int_tag_, NULL, (value), 0, 'i'                                             \
 	}
 #define BLKIN_TAG_DOUBLE(key, value)                                                                         \
 	{                                                                                                    \
-		(key), blkin_put_double_tag_, NULL, 0, (value)                                               \
+		(key), blkin_put_double_tag_, NULL, 0, (value), 'd'                                          \
 	}
 #define BLKIN_TAG_BOOL(key, value)                                                                           \
 	{                                                                                                    \
-		(key), blkin_put_bool_tag_, NULL, (value), 0                                                 \
+		(key), blkin_put_bool_tag_, NULL, (value), 0, 'b'                                            \
 	}
 
 /**

@@ -102,7 +102,8 @@ static void load_tags(struct unpacker *from, struct pending *pending)
 		tag.type = tag.key.size >> TYPE_SHIFT;
 		tag.key.size &= (UINT32_C(1) << TYPE_SHIFT) - 1;
 		tag.value = load_slice(from);
-		if (tag.type > PENDING_LINES || !slice_fits(pending, tag.key) || !slice_fits(pending, tag.value))
+		if (tag.type > PENDING_LINES || !slice_fits(pending, tag.key) ||
+			!slice_fits(pending, tag.value))
 			from->failed = true;
 		buffer_put(&pending->tags, &tag, sizeof(tag));
 	}

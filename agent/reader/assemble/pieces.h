@@ -2,7 +2,7 @@
 /*
  * Lines of a span that did not fit into its event, and came before it in others, blkin:tag with a key that
  * begins with
- * "#~" (blkin/spantext.h): "#~NUMBER+START", and '-' instead of '+' if the first line began in the piece
+ * "#~" (blkin/marks.h): "#~NUMBER+START", and '-' instead of '+' if the first line began in the piece
  * before. Put together in the order of their numbers, they are the text that they were; of a line that is not
  * whole, nothing is.
  */

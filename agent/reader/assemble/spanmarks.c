@@ -159,8 +159,8 @@ static bool read_status(struct span_marks *marks, const char *at, const char *en
 		marks->more.status = SPAN_STATUS_UNSET;
 	else
 		return false;
-	if (blank)
-		marks->more.status_message = span_text_read(blank + 1, end, &marks->texts);
+	marks->more.status_message =
+		blank ? span_text_read(blank + 1, end, &marks->texts) : (struct text){"", 0};
 	return true;
 }
 
@@ -237,13 +237,10 @@ static bool read_note(struct span_marks *marks, const char *at, const char *end)
 		return read_status(marks, value, end);
 	if (note_is(at, equals, "dropped"))
 		return read_dropped(marks, value, end);
-	if (note_is(at, equals, "flags")) {
+	if (note_is(at, equals, "sdk")) {
 		if (!read_number(value, end, UINT32_MAX, &number))
 			return false;
 		marks->more.flags = (uint32_t)number;
-		return true;
-	}
-	if (note_is(at, equals, "sdk")) {
 		marks->more.ours = false;
 		return true;
 	}

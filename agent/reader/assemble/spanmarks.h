@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of a span's text that only newer clients write (blkin/spantext.h): they begin with '#' and a
+ * Lines of a span's text that only newer clients write (blkin/marks.h): they begin with '#' and a
  * character that is no small letter, and say what Zipkin has no word for. What they say is struct span_more.
  */
 #ifndef READER_ASSEMBLE_SPANMARKS_H

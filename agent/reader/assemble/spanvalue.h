@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attributes as newer lines of a span's text have them (blkin/spantext.h): a letter that says what type it
+ * Attributes as newer lines of a span's text have them (blkin/marks.h): a letter that says what type it
  * is, a key, '=', and a value. In keys and texts, a backslash and a letter stand for what a line cannot hold.
  * A list has '[' before the letter of its values, each of which ends with a comma.
  */
