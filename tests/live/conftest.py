@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from rig.fixtures import tmp_path  # noqa: E402, F401
 from rig.kafka import Kafka  # noqa: E402
 from rig.lttng import HEALS  # noqa: E402
-from rig.node import Node, sanitizers  # noqa: E402
+from rig.node import Node, build_dir, sanitizers  # noqa: E402
 from rig.process import answers, free_port  # noqa: E402
 from rig.scribe import Receiver  # noqa: E402
 
@@ -31,12 +31,13 @@ def pytest_configure(config):
 
 
 # What a test may be marked with, and whether it is left out here: of a build with ThreadSanitizer, for a user who is not
-# root, on another processor, and with an LTTng that heals what it is about. Nothing is skipped, so that a skipped test is
-# always a mistake.
+# root, on another processor, with an LTTng that heals what it is about, and where OpenTelemetry's SDK for C++ was not there
+# when the programs were built. Nothing is skipped, so that a skipped test is always a mistake.
 LEFT_OUT = {
     "no_threads": sanitizers() == "thread",
     "as_root": os.getuid() != 0,
     "stuck": HEALS,
+    "otel_sdk": not os.path.exists(os.path.join(build_dir(), "tests/live/programs/otelspans")),
     "x86": platform.machine() != "x86_64",
 }
 SUITES = ("zipkin", "otel", "kafka", "browser")

@@ -109,6 +109,7 @@ size_t pieces_join(const struct pending *pending, struct text data, struct buffe
 	out->size = 0;
 	if (!count)
 		return 0;
+	buffer_reserve(out, 1); /* so that there is a text, if it is an empty one */
 	buffer_put(out, data.data, head);
 	for (size_t i = 0; i < count; i++) {
 		if (pieces[i].number == last) /* it was read twice */

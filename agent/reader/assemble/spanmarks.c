@@ -226,11 +226,12 @@ static bool read_text_note(struct span_marks *marks, const char *at, const char 
 
 static bool read_note(struct span_marks *marks, const char *at, const char *end)
 {
-	const char *equals = memchr(at, '=', (size_t)(end - at)), *value = equals + 1;
+	const char *equals = memchr(at, '=', (size_t)(end - at)), *value;
 	uint64_t number;
 
 	if (!equals)
 		return false;
+	value = equals + 1;
 	if (note_is(at, equals, "time"))
 		return read_time(marks, value, end);
 	if (note_is(at, equals, "status"))
@@ -302,8 +303,12 @@ void span_marks_gap(struct span_marks *marks, size_t annotation_count)
 
 static struct attributes take(const struct buffer *tags, struct range range)
 {
-	return (struct attributes){
-		.tags = (const struct tag *)(const void *)tags->data + range.first, .count = range.count};
+	struct attributes attributes = {0};
+
+	if (range.count)
+		attributes.tags = (const struct tag *)(const void *)tags->data + range.first;
+	attributes.count = range.count;
+	return attributes;
 }
 
 static void lay_out_annotations(
