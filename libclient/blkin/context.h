@@ -171,21 +171,20 @@ struct blkin_context_packed {
 
 static inline void blkin_put_be64_(uint8_t *to, uint64_t value)
 {
-	int i;
-
-	for (i = 7; i >= 0; i--) {
-		to[i] = (uint8_t)(value & 0xff);
-		value >>= 8;
-	}
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	value = __builtin_bswap64(value);
+#endif
+	memcpy(to, &value, sizeof(value));
 }
 
 static inline uint64_t blkin_get_be64_(const uint8_t *from)
 {
-	uint64_t value = 0;
-	int i;
+	uint64_t value;
 
-	for (i = 0; i < 8; i++)
-		value = value << 8 | from[i];
+	memcpy(&value, from, sizeof(value));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	value = __builtin_bswap64(value);
+#endif
 	return value;
 }
 

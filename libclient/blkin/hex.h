@@ -60,14 +60,25 @@ static inline int blkin_get_trace_id_(
 	return blkin_get_id_(&parts->trace, text + size - 16, upper);
 }
 
-/* Writes 16 hex digits; returns where they end. */
+/* The hex digits of 32 bits, the first one in the highest byte. */
+static inline uint64_t blkin_hex_of_(uint32_t value)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t digits = value, letters;
+
+	digits = (digits << 16 | digits) & 0x0000ffff0000ffffu;
+	digits = (digits << 8 | digits) & 0x00ff00ff00ff00ffu;
+	digits = (digits << 4 | digits) & 0x0f0f0f0f0f0f0f0fu;
+	letters = (digits + ones * 6) >> 4 & ones; /* of those from 10 on */
+	return digits + ones * '0' + letters * ('a' - '0' - 10);
+}
+
+/* Writes 16 hex digits, eight at once; returns where they end. */
 static inline char *blkin_put_hex_(char *to, uint64_t value)
 {
-	int shift;
-
-	for (shift = 60; shift >= 0; shift -= 4)
-		*to++ = "0123456789abcdef"[value >> shift & 15];
-	return to;
+	blkin_put_be64_((uint8_t *)to, blkin_hex_of_((uint32_t)(value >> 32)));
+	blkin_put_be64_((uint8_t *)to + 8, blkin_hex_of_((uint32_t)value));
+	return to + 16;
 }
 
 #ifdef __cplusplus

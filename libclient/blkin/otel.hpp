@@ -523,10 +523,71 @@ class KnownTexts
 	std::mutex mutex_;
 };
 
-/* A span: what the SDK says of it, as text. Only one thread at a time uses it, as the SDK sees to. */
-class Recordable final : public sdk::trace::Recordable
+/*
+ * Memory for spans, of which a thread keeps some that have ended: they are larger than what malloc keeps like
+ * that. What a thread keeps goes with it.
+ */
+template <std::size_t size> class Pool
 {
       public:
+	static void *take()
+	{
+		Kept &kept = kept_;
+
+		return kept.count ? kept.blocks[--kept.count] : ::operator new(size);
+	}
+
+	static void give(void *block)
+	{
+		static thread_local Guard guard;
+		Kept &kept = kept_;
+
+		guard.see();
+		if (kept.count == sizeof(kept.blocks) / sizeof(*kept.blocks) || kept.over)
+			::operator delete(block);
+		else
+			kept.blocks[kept.count++] = block;
+	}
+
+      private:
+	/* It has no destructor, so it is there as long as the thread. */
+	struct Kept {
+		void *blocks[8];
+		unsigned count;
+		bool over;
+	};
+
+	struct Guard {
+		void see() const
+		{
+		}
+		~Guard()
+		{
+			kept_.over = true;
+			while (kept_.count)
+				::operator delete(kept_.blocks[--kept_.count]);
+		}
+	};
+
+	static inline thread_local Kept kept_{};
+};
+
+/* One of the processor's, so that it knows which. */
+class Spans : public sdk::trace::Recordable
+{
+      public:
+	virtual void write() noexcept
+	{
+	}
+};
+
+/* A span: what the SDK says of it, as text. Only one thread at a time uses it, as the SDK sees to. */
+class Recordable final : public Spans
+{
+      public:
+	static void *operator new(std::size_t);
+	static void operator delete(void *block);
+
 	explicit Recordable(KnownTexts &known) : known_(known), lines_(room_, sizeof(room_), front)
 	{
 	}
@@ -644,7 +705,7 @@ class Recordable final : public sdk::trace::Recordable
 	}
 
 	/* Writes the span, which has ended. What is not sampled was only to be seen by others. */
-	void write() noexcept
+	void write() noexcept override
 	{
 		const uint64_t now = blkin_now(),
 			       lasts = duration_ > 0 ? static_cast<uint64_t>(duration_) : 0;
@@ -831,8 +892,18 @@ class Recordable final : public sdk::trace::Recordable
 	alignas(uint64_t) char room_[front + 1024];
 };
 
+inline void *Recordable::operator new(std::size_t)
+{
+	return Pool<sizeof(Recordable)>::take();
+}
+
+inline void Recordable::operator delete(void *block)
+{
+	Pool<sizeof(Recordable)>::give(block);
+}
+
 /* A span that nobody records. */
-class Unrecorded final : public sdk::trace::Recordable
+class Unrecorded final : public Spans
 {
       public:
 	void SetIdentity(const api::trace::SpanContext &, api::trace::SpanId) noexcept override
@@ -891,8 +962,8 @@ class Processor final : public sdk::trace::SpanProcessor
 	{
 		const std::unique_ptr<sdk::trace::Recordable> ended(std::move(span));
 
-		if (Recordable *recordable = dynamic_cast<Recordable *>(ended.get()))
-			recordable->write();
+		if (ended)
+			static_cast<Spans &>(*ended).write();
 	}
 
 	bool ForceFlush(std::chrono::microseconds = (std::chrono::microseconds::max)()) noexcept override

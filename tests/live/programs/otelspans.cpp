@@ -5,7 +5,7 @@
  *     otelspans shapes PORT         spans of all shapes, through both
  *     otelspans crash bridge COUNT  so many spans, and then a crash
  *     otelspans crash batch COUNT PORT
- *     otelspans cost bridge|own COUNT   what a span costs: ns of CPU of the process, and of the thread
+ *     otelspans cost bridge|own|none COUNT   what a span costs: ns of CPU of the process, and of the thread
  *     otelspans cost batch COUNT PORT
  */
 #include <csignal>
@@ -354,7 +354,11 @@ static void record_own(long number)
 
 static Processor processor(const std::string &way, const char *port)
 {
-	return way == "bridge" ? blkin::make_otel_processor() : batch(port);
+	Processor made = way == "batch" ? batch(port) : blkin::make_otel_processor();
+
+	if (way == "none") /* what the SDK does by itself */
+		made->Shutdown();
+	return made;
 }
 
 static int crash(const std::string &way, long count, const char *port)
