@@ -4,11 +4,14 @@ Spans of OpenTelemetry's SDK for C++ through <blkin/otel.hpp>: each is field by 
 those that have ended outlive their program. For this Debian must have the SDK, as Debian 13 has.
 """
 
+import glob
 import os
+import re
 import signal
-import socket
+import subprocess
 
 import pytest
+from rig.node import TOP, build_dir
 from rig.otlpsink import OtlpSink, messages
 from rig.unpack import unpack
 
@@ -155,10 +158,52 @@ def test_untraced(node, sink, direct):
 
 
 def test_zipkin(node, receiver, direct):
-    """A server of Zipkin gets of them what it gets of spans that came over OTLP."""
+    """A server of Zipkin gets them in its own terms."""
     node.start_agent(receiver.port)
     node.run([PROGRAM, "shapes", str(direct.port)])
     node.wait_ledger(lambda ledger: ledger.sent == len(direct.spans), 20, "as many spans")
-    spans = {span.id: span for span in receiver.spans()}
-    assert len(spans) == len(direct.spans)
-    assert socket.gethostname()
+    receiver.wait_for(len(direct.spans))
+    status, events = (named(receiver, name) for name in ("status that changes", "events"))
+    assert b"OK" in tags(status)["otel.status_code"] and "error" not in tags(status)
+    assert tags(status)["otel.scope.name"] == b"shapes"
+    assert tags(named(receiver, "types"))["ints"] == b"[-1,0,2147483647]"
+    assert "with attributes: {" in " ".join(annotation.value for annotation in events.annotations)
+
+
+def named(receiver, name):
+    return next(span for span in receiver.spans() if span.name == name)
+
+
+def tags(span):
+    return {tag.key: tag.value for tag in span.binary_annotations}
+
+
+def tool(command, **environment):
+    environment = dict(os.environ, PATH="/usr/bin:/bin", **environment)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("options", ["-O2 -std=c++17", "-O0 -std=c++20", "-O2 -std=c++17 -fPIC"])
+def test_what_the_page_says(tmp_path, options):
+    """Its lines compile as they are, without a warning, and need nothing that the SDK has not."""
+    with open(os.path.join(TOP, "doc/instrument.md"), encoding="utf-8") as page:
+        (program,) = [part for part in re.findall(r"```cpp\n(.*?)```", page.read(), re.DOTALL) if "otel.hpp" in part]
+    (tmp_path / "program.cpp").write_text(program)
+    (tmp_path / "without.cpp").write_text(program.replace("blkin::make_otel_processor()", "nullptr").replace("#include <blkin/otel.hpp>", ""))
+    root = tmp_path / "root"
+    tool(f"meson install -C {build_dir()} --no-rebuild --quiet --destdir {root}")
+    (found,) = glob.glob(f"{root}/**/pkgconfig/blkin-otel.pc", recursive=True)
+    flags = tool(
+        "pkg-config --cflags blkin-otel", PKG_CONFIG_SYSROOT_DIR=str(root), PKG_CONFIG_PATH=os.path.dirname(found)
+    ).split()
+    flags = [flag.replace(f"-I{root}/usr/lib", "-I/usr/lib") for flag in flags]
+    warnings = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
+    undefined = {}
+    for name in ("program", "without"):
+        tool(f"g++ {options} {warnings} {' '.join(flags)} -isystem /usr/include -c {tmp_path}/{name}.cpp -o {tmp_path}/{name}.o")
+        names = tool(f"nm -C --undefined-only {tmp_path}/{name}.o")
+        undefined[name] = set(re.findall(r"U (opentelemetry::.*|absl::.*|google::.*)", names))
+    more = {name.split("[")[0].split("(")[0].split("::")[-1] for name in undefined["program"] - undefined["without"]}
+    assert more == {"GetAttributes", "GetSchemaURL"}, "of sdk::resource::Resource, in libopentelemetry_resources"

@@ -134,6 +134,8 @@ def test_each_header_alone(flags, tmp_path):
         source.write_text(f"#include <{name}>\n#include <{name}>\n", encoding="utf-8")
         tool(compiler, standard, "-fsyntax-only", *WARNINGS, *options, str(source))
 
+    if not os.path.exists("/usr/include/opentelemetry/sdk/trace/recordable.h"):  # tests/live/test_bridge.py has it
+        names.remove("otel.hpp")
     cases = [(f"blkin/{name}", blkin) for name in names] + [(name, classic) for name in compat]
     assert len(cases) >= 8
     languages = [("gcc", "-std=c11"), ("clang", "-std=c11"), ("g++", "-std=c++17"), ("clang++", "-std=c++17")]
@@ -211,7 +213,7 @@ def public_names():
     """All that programs may use: functions, macros, structs, enumerators, and the methods of blkin::Span."""
     names = set()
     for path in glob.glob(f"{HEADERS}/*.h"):
-        if os.path.basename(path) in ("provider.h", "record.h"):  # the table between the header and the provider
+        if os.path.basename(path) in ("marks.h", "provider.h", "record.h"):  # the table between the header and the provider
             continue
         with open(path, encoding="utf-8") as file:
             text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)

@@ -8,12 +8,12 @@
 
 #include <glib.h>
 
-#include "reader/assemble/assembler.h"
 #include "core/record.h"
 #include "encode/otlp.h"
 #include "encode/otlpjson.h"
 #include "encode/zipkinjson.h"
 #include "net/otlprequest.h"
+#include "reader/assemble/assembler.h"
 
 #include <blkin/blkin.h>
 

@@ -9,8 +9,8 @@
 #ifndef READER_ASSEMBLE_PIECES_H
 #define READER_ASSEMBLE_PIECES_H
 
-#include "reader/assemble/pending.h"
 #include "core/event.h"
+#include "reader/assemble/pending.h"
 
 /* What a piece's key says. */
 struct piece_key {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "reader/assemble/tagtype.h"
 #include "core/value.h"
+#include "reader/assemble/tagtype.h"
 
 /* What a backslash and the character stand for; -1: nothing. */
 static int meaning(char c)
