@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading an item of otlp.h: spanread.h. */
 #include "base/pack.h"
+#include "encode/otlpcheck.h"
 #include "encode/otlpendpoint.h"
 #include "encode/otlpspan.h"
 #include "encode/spanread.h"
@@ -11,6 +12,9 @@ struct reading {
 	struct span *span;
 	struct span_memory *memory;
 	bool failed;
+	bool has_more; /* what Zipkin has no word for, and of that: */
+	struct text trace_state;
+	enum span_status status;
 };
 
 static struct text text_of(const struct protobuf_field *field)
@@ -29,14 +33,15 @@ static uint64_t id_of(struct reading *is, const uint8_t *bytes, size_t size)
 
 /* Attributes */
 
-/* What no version of the agent has written is a text here, an empty one: lists, bytes. One that is not finite
+/* What no version of the agent has written is a text here, an empty one: maps, bytes. One that is not finite
  * is a text, too. */
 static struct tag read_attribute(struct reading *is, const struct protobuf_field *attribute)
 {
 	struct tag tag;
 
 	is->failed |= !otlpattributes_read(&tag, attribute, &is->memory->texts);
-	if (tag.type >= TAG_BYTES)
+	is->has_more |= tag.type == TAG_LIST;
+	if (tag.type >= TAG_BYTES && tag.type != TAG_LIST)
 		tag = (struct tag){tag.key, {"", 0}, TAG_TEXT};
 	if (tag.type == TAG_DOUBLE && (*tag.value.data == 'N' || tag.value.data[tag.value.size - 1] == 'y'))
 		tag.type = TAG_TEXT;
@@ -70,6 +75,8 @@ static void take_event(struct reading *is, const struct protobuf_field *event)
 			time = (int64_t)field.value;
 		else if (field.number == EVENT_NAME && field.type == PROTOBUF_BYTES)
 			value = text_of(&field);
+		else if (field.number == EVENT_ATTRIBUTES)
+			is->has_more = true;
 	}
 	is->failed |= from.failed;
 	spanread_annotation(is->memory, time, value);
@@ -87,6 +94,10 @@ static void take_status(struct reading *is, const struct protobuf_field *status)
 			error.value = text_of(&field);
 		else if (field.number == STATUS_CODE && field.type == PROTOBUF_VARINT)
 			failed = field.value == STATUS_ERROR;
+		if (field.number == STATUS_CODE && field.value == SPAN_STATUS_OK) {
+			is->status = SPAN_STATUS_OK;
+			is->has_more = true;
+		}
 	}
 	is->failed |= from.failed;
 	if (failed)
@@ -132,6 +143,9 @@ static void take_bytes(struct reading *is, const struct protobuf_field *field)
 		take_event(is, field);
 	else if (field->number == SPAN_STATUS)
 		take_status(is, field);
+	else if (field->number == SPAN_TRACE_STATE)
+		is->trace_state = text_of(field);
+	is->has_more |= field->number == SPAN_TRACE_STATE || field->number == SPAN_LINKS;
 }
 
 static void take_span(struct reading *is, struct protobuf_reader from)
@@ -189,16 +203,42 @@ static void take_process(struct reading *is, struct protobuf_reader from)
 	is->failed |= from.failed;
 }
 
+/* Reads what Zipkin has no word for, of a span whose lines are read. Its tags move. */
+static void read_more(struct reading *is, const struct otlpitem *item)
+{
+	const struct protobuf_field bytes = {.bytes = item->span, .size = item->span_size};
+	struct span_memory *memory = is->memory;
+	struct otlpcheck_found most = {0};
+	struct span_more *more;
+
+	is->failed |= !otlpcheck(&otlp_span, item->span, item->span_size, &most);
+	if (is->failed)
+		return;
+	buffer_reserve(&memory->tags, most.attributes * sizeof(struct tag));
+	buffer_reserve(&memory->annotations, most.events * sizeof(struct annotation));
+	more = (struct span_more *)(void *)buffer_reserve(
+		&memory->more, sizeof(*more) + most.events * sizeof(struct attributes) +
+				       most.links * sizeof(struct span_link));
+	*more = (struct span_more){
+		.ours = true, .trace_state = is->trace_state, .status = is->status, .flags = OTLP_SAMPLED};
+	spanread_lines(memory, is->span);
+	otlpspan_nested(is->span, more, &most, &bytes, memory);
+	is->span->more = more;
+}
+
 /* What the agent has made up. */
 static bool read_made(struct span *span, const struct otlpitem *item, struct span_memory *memory)
 {
 	struct reading is = {.span = span, .memory = memory};
 
-	buffer_reserve(&memory->texts, OTLPATTRIBUTES_TEXTS(item->process_size + item->span_size));
+	/* twice: see read_more */
+	buffer_reserve(&memory->texts, 2 * OTLPATTRIBUTES_TEXTS(item->process_size + item->span_size));
 	*span = (struct span){.pid = item->pid};
 	take_process(&is, protobuf_read(item->process, item->process_size));
 	take_span(&is, protobuf_read(item->span, item->span_size));
 	spanread_lines(memory, span);
+	if (is.has_more)
+		read_more(&is, item);
 	return !is.failed && span->id && (span->trace_id || span->trace_id_high);
 }
 

@@ -345,3 +345,18 @@ const char *otlpspan_read(struct span *span, const struct otlpspan_context *cont
 	span->more = more;
 	return NULL;
 }
+
+void otlpspan_nested(struct span *span, struct span_more *more, const struct otlpcheck_found *most,
+	const struct protobuf_field *bytes, struct span_memory *memory)
+{
+	struct reading is = {.span = span,
+		.more = more,
+		.memory = memory,
+		.events = most->events,
+		.nested = protobuf_read(bytes->bytes, bytes->size)};
+
+	span->annotations =
+		(const struct annotation *)(void *)(memory->annotations.data + memory->annotations.size);
+	span->annotation_count = 0;
+	take_nested(&is);
+}

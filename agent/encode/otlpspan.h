@@ -31,4 +31,9 @@ void otlpspan_scope(struct otlpspan_context *context, const struct protobuf_fiel
 const char *otlpspan_read(struct span *span, const struct otlpspan_context *context,
 	const struct protobuf_field *bytes, struct span_memory *memory);
 
+/* Reads just the events and links of a Span, which has so many: into the span and its `more`, and what is
+ * behind that. */
+void otlpspan_nested(struct span *span, struct span_more *more, const struct otlpcheck_found *most,
+	const struct protobuf_field *bytes, struct span_memory *memory);
+
 #endif

@@ -11,6 +11,7 @@
 #include "core/record.h"
 #include "encode/otlp.h"
 #include "encode/otlpjson.h"
+#include "encode/spanread.h"
 #include "encode/zipkinjson.h"
 #include "net/otlprequest.h"
 #include "reader/assemble/assembler.h"
@@ -32,6 +33,21 @@ static struct payload *request;
 static int pieces, lost;             /* how many there were; the number of one that is lost */
 static struct blkin_process process; /* says nothing */
 
+/* As a file of the agent's own is: the same item comes of it. */
+static void check_read_back(const struct span *span, const struct buffer *item)
+{
+	static struct span_memory memory;
+	struct buffer again = {0};
+	struct span read;
+
+	ck_assert(spanread_otlp(&read, item->data, item->size, &memory));
+	ck_assert_int_ge(otlp_encode(&again, &read), 0);
+	ck_assert_uint_eq(read.trace_id, span->trace_id);
+	ck_assert_uint_eq(again.size, item->size);
+	ck_assert(memcmp(again.data, item->data, item->size) == 0);
+	buffer_free(&again);
+}
+
 static void put_request(const struct span *span)
 {
 	struct squeeze_piece piece[PAYLOAD_PIECES];
@@ -41,6 +57,7 @@ static void put_request(const struct span *span)
 
 	ck_assert_int_ge(otlp_encode(&item, span), 0);
 	size = (uint32_t)item.size;
+	check_read_back(span, &item);
 	run.spans = item.data;
 	run.sizes = &size;
 	ck_assert_uint_eq(request->put(request, &run, piece), 1);
