@@ -143,7 +143,7 @@ def test_what_has_ended_outlives_a_crash(node, sink, direct, count):
     """All of it is delivered, once; the SDK's batches are lost with their program."""
     start_agent(node, sink)
     crash(node, "bridge", count)
-    sink.wait_for(count)
+    sink.wait_for(count, 60)
     assert ordinals(sink) == list(range(count))
     crash(node, "batch", count, direct.port)
     came = len(direct.spans)
