@@ -717,17 +717,18 @@ class Recordable final : public Spans
 			write_pieces();
 		if (!put_tail())
 			return;
-		if (name_size_ < sizeof(name_) && blkin_packed_)
-			write_packed();
+		if (name_size_ < sizeof(name_) && blkin_whole_)
+			write_whole();
 		else
 			write_record();
 	}
 
       private:
-	/* The numbers, the name and the head stand right before the lines when the span is written. */
+	/* The first line and the head stand right before the lines when the span is written. */
 	static constexpr std::size_t name_room = 96;
 	static constexpr std::size_t head_room = 44 + BLKIN_ENDPOINT_TEXT_;
-	static constexpr std::size_t front = (4 * sizeof(uint64_t) + name_room + head_room + 15) / 16 * 16;
+	static constexpr std::size_t front =
+		(BLKIN_FRONT_ + BLKIN_IDS_TEXT_ + 3 + name_room + 1 + head_room + 15) / 16 * 16;
 
 	/* A text of LTTng's ends at a NUL. */
 	static std::size_t copy_name(char *to, Text name)
@@ -841,15 +842,19 @@ class Recordable final : public Spans
 		blkin_provider_->span[BLKIN_INFO](&record);
 	}
 
-	/* In one piece: the numbers, the name, the head, the lines. */
-	void write_packed()
+	/* In one piece: the first line, the head, the lines. */
+	void write_whole()
 	{
-		char *head = put_head(), *name = head - name_size_ - 1, *to = name - sizeof(numbers_);
+		char *head = put_head(), *name = head - name_size_ - 1, *text = name - BLKIN_IDS_TEXT_ - 3;
 
-		std::memcpy(name, name_, name_size_ + 1);
-		std::memcpy(to, numbers_, sizeof(numbers_));
-		blkin_packed_[BLKIN_INFO](reinterpret_cast<const uint64_t *>(to), name_size_ + 1,
-			static_cast<std::size_t>(lines_.begin() - head) + lines_.size());
+		blkin_put_ids_(text, numbers_[0], numbers_[1], numbers_[2], numbers_[3]);
+		text[BLKIN_IDS_TEXT_] = static_cast<char>('0' + name_size_ / 10);
+		text[BLKIN_IDS_TEXT_ + 1] = static_cast<char>('0' + name_size_ % 10);
+		text[BLKIN_IDS_TEXT_ + 2] = ' ';
+		std::memcpy(name, name_, name_size_);
+		name[name_size_] = '\n';
+		blkin_whole_[BLKIN_INFO](
+			text - BLKIN_FRONT_, static_cast<std::size_t>(lines_.begin() - text) + lines_.size());
 	}
 
 	/* Those lines that are too many for one event. */
