@@ -77,6 +77,14 @@ static void record(void *data, uint64_t number)
 	supervisor_record(agent->supervisor, number);
 }
 
+/* What an input takes. */
+static void show(void *data, const struct items *spans)
+{
+	struct agent *agent = data;
+
+	subscribers_show(agent->subscribers, NULL, spans);
+}
+
 static void recorded(void *data, uint64_t number)
 {
 	struct agent *agent = data;
@@ -261,7 +269,12 @@ static bool make_collection(struct agent *agent)
 static bool make_inputs(struct agent *agent)
 {
 	const struct inlet_options options = {
-		.traces = agent->traces, .record = record, .stopped = wake_collected, .data = agent};
+		.traces = agent->traces,
+		.show = show,
+		.record = record,
+		.stopped = wake_collected,
+		.data = agent,
+	};
 
 	agent->inputs = inputs_create(agent->config, outputs_outlets(agent->outputs), &options);
 	agent->source.inputs = agent->inputs;

@@ -105,6 +105,7 @@ static bool hand_spans(struct inlet *inlet, struct group *group)
 	group->change.row[SPANS_RECEIVED] = count;
 	if (hand_items(inlet, group, &group->change, &items)) {
 		traces_take(inlet->options.traces, &items, NULL, 0);
+		inlet->options.show(inlet->options.data, &items);
 		return true;
 	}
 	group->change.row[SPANS_RECEIVED] = 0;

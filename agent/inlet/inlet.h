@@ -23,6 +23,8 @@ struct protocol; /* inner.h */
 
 struct inlet_options {
 	struct traces *traces; /* that the spans go through, too; borrowed */
+	/* Spans were handed over, to be shown to who watches them. In the inlet's thread. */
+	void (*show)(void *data, const struct items *spans);
 	/* Asks for the ledger to be written down; inlet_recorded(@number) says that it was. In the inlet's
 	 * thread. */
 	void (*record)(void *data, uint64_t number);

@@ -72,6 +72,13 @@ void inputs_recorded(struct inputs *inputs, uint64_t sequence)
 	pthread_mutex_unlock(&inputs->lock);
 }
 
+static void show(void *data, const struct items *spans)
+{
+	const struct inlet_options *options = &((struct input *)data)->inputs->options;
+
+	options->show(options->data, spans);
+}
+
 static void stopped(void *data)
 {
 	struct input *input = data;
@@ -94,7 +101,12 @@ struct inputs *inputs_create(
 	for (size_t i = 0; i < INPUTS; i++) {
 		struct input *input = &inputs->input[i];
 		const struct inlet_options its = {
-			.traces = options->traces, .record = record, .stopped = stopped, .data = input};
+			.traces = options->traces,
+			.show = show,
+			.record = record,
+			.stopped = stopped,
+			.data = input,
+		};
 
 		input->inputs = inputs;
 		input->inlet =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "supervise/subscribers.h"
 
-#include <sched.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -29,14 +29,17 @@ enum verdict { NOT_LOOKED_AT, WANTED, NOT_WANTED };
 
 struct subscribers {
 	_Atomic unsigned subscribers;
-	_Atomic uint64_t shows; /* odd: one is under way */
-	_Atomic(struct subscriber *) subscriber[SUBSCRIBERS_MAX];
+	pthread_mutex_t lock; /* guards what follows: spans are shown by one thread at a time */
+	struct subscriber *subscriber[SUBSCRIBERS_MAX];
 	struct buffer records; /* those of a show */
 };
 
 struct subscribers *subscribers_create(void)
 {
-	return g_new0(struct subscribers, 1);
+	struct subscribers *subscribers = g_new0(struct subscribers, 1);
+
+	pthread_mutex_init(&subscribers->lock, NULL);
+	return subscribers;
 }
 
 void subscribers_destroy(struct subscribers *subscribers)
@@ -46,12 +49,14 @@ void subscribers_destroy(struct subscribers *subscribers)
 	for (int i = 0; i < SUBSCRIBERS_MAX; i++)
 		g_free(subscribers->subscriber[i]);
 	buffer_free(&subscribers->records);
+	pthread_mutex_destroy(&subscribers->lock);
 	g_free(subscribers);
 }
 
 /* Showing */
 
-/* By its service and name. Those beyond all series have none here: whoever reads the span will see. */
+/* By its service and name. Those beyond all series, and those of inputs, have none here: whoever reads the
+ * span will see. */
 static bool is_wanted(struct subscriber *subscriber, const struct statistics *statistics,
 	const struct items *spans, uint32_t i)
 {
@@ -104,7 +109,7 @@ static void show_to(struct subscribers *subscribers, struct subscriber *subscrib
 		struct tail_record record = {batch_sizes(items)[i], items->format};
 
 		if (!record.size || !suits(&subscriber->filter, &spans->traits[i]) ||
-			(by_name && !is_wanted(subscriber, statistics, spans, i)))
+			(by_name && statistics && !is_wanted(subscriber, statistics, spans, i)))
 			continue;
 		if (room - records->size < sizeof(record) + record.size) {
 			lost++;
@@ -122,49 +127,52 @@ void subscribers_show(
 {
 	if (!atomic_load_explicit(&subscribers->subscribers, memory_order_relaxed) || !items_count(spans))
 		return;
-	atomic_fetch_add(&subscribers->shows, 1);
-	for (int i = 0; i < SUBSCRIBERS_MAX; i++) {
-		struct subscriber *subscriber = atomic_load(&subscribers->subscriber[i]);
-
-		if (subscriber)
-			show_to(subscribers, subscriber, statistics, spans);
-	}
-	atomic_fetch_add(&subscribers->shows, 1);
+	pthread_mutex_lock(&subscribers->lock);
+	for (int i = 0; i < SUBSCRIBERS_MAX; i++)
+		if (subscribers->subscriber[i])
+			show_to(subscribers, subscribers->subscriber[i], statistics, spans);
+	pthread_mutex_unlock(&subscribers->lock);
 }
 
 /* Watching */
 
-struct subscriber *subscribers_join(struct subscribers *subscribers, const struct tail_filter *filter)
+static bool enter(struct subscribers *subscribers, struct subscriber *subscriber)
 {
-	struct subscriber *subscriber;
 	int i = 0;
 
-	while (i < SUBSCRIBERS_MAX && atomic_load(&subscribers->subscriber[i]))
+	pthread_mutex_lock(&subscribers->lock);
+	while (i < SUBSCRIBERS_MAX && subscribers->subscriber[i])
 		i++;
-	if (i == SUBSCRIBERS_MAX)
-		return NULL;
-	subscriber = g_new0(struct subscriber, 1);
+	if (i < SUBSCRIBERS_MAX) {
+		subscribers->subscriber[i] = subscriber;
+		atomic_fetch_add(&subscribers->subscribers, 1);
+	}
+	pthread_mutex_unlock(&subscribers->lock);
+	return i < SUBSCRIBERS_MAX;
+}
+
+struct subscriber *subscribers_join(struct subscribers *subscribers, const struct tail_filter *filter)
+{
+	struct subscriber *subscriber = g_new0(struct subscriber, 1);
+
 	subscriber->filter = *filter;
 	subscriber->any = !*filter->service && !*filter->name && !filter->errors && !filter->trace &&
 			  !filter->min_duration;
 	ring_reset(&subscriber->ring);
-	atomic_store(&subscribers->subscriber[i], subscriber);
-	atomic_fetch_add(&subscribers->subscribers, 1);
-	return subscriber;
+	if (enter(subscribers, subscriber))
+		return subscriber;
+	g_free(subscriber);
+	return NULL;
 }
 
 void subscribers_leave(struct subscribers *subscribers, struct subscriber *subscriber)
 {
-	uint64_t shows;
-
+	pthread_mutex_lock(&subscribers->lock);
 	atomic_fetch_sub(&subscribers->subscribers, 1);
 	for (int i = 0; i < SUBSCRIBERS_MAX; i++)
-		if (atomic_load(&subscribers->subscriber[i]) == subscriber)
-			atomic_store(&subscribers->subscriber[i], NULL);
-	/* a show that began before may still use it; one that begins now finds it gone */
-	shows = atomic_load(&subscribers->shows);
-	while (shows % 2 && atomic_load(&subscribers->shows) == shows)
-		sched_yield();
+		if (subscribers->subscriber[i] == subscriber)
+			subscribers->subscriber[i] = NULL;
+	pthread_mutex_unlock(&subscribers->lock);
 	g_free(subscriber);
 }
 

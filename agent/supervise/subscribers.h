@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who watches the spans as they come. The thread that hears the reader shows them; each subscriber has a ring
- * of its own, which another thread empties. What does not fit into it is lost to that subscriber, and
- * counted: no subscriber holds up anybody. While nobody watches, this costs a look at one number.
+ * Who watches the spans as they come. The threads that hear the reader and the inputs show them; each
+ * subscriber has a ring of its own, which another thread empties. What does not fit into it is lost to that
+ * subscriber, and counted: no subscriber holds up anybody. While nobody watches, this costs a look at one
+ * number.
  *
  * A subscriber gets records: struct tail_record, and behind it the span as an item of its format.
  */
@@ -40,11 +41,12 @@ struct subscriber;
 struct subscribers *subscribers_create(void);
 void subscribers_destroy(struct subscribers *subscribers);
 
-/* For the thread that hears the reader: shows the spans, which statistics_take has counted. */
+/* Any thread: shows the spans. @statistics: what has just counted them; NULL: they came by an input, and are
+ * counted nowhere. */
 void subscribers_show(
 	struct subscribers *subscribers, const struct statistics *statistics, const struct items *spans);
 
-/* For one other thread */
+/* For one thread */
 
 /* NULL: SUBSCRIBERS_MAX watch already. */
 struct subscriber *subscribers_join(struct subscribers *subscribers, const struct tail_filter *filter);

@@ -12,7 +12,9 @@ import time
 
 import pytest
 from rig.node import paced
+from rig.otlpsender import Grpc, Http, numbered
 from rig.process import free_port, wait_until
+from rig.sender import Client, load_code, message
 from test_files import LOAD, NONE, ordinals
 
 ERRORS = "tests/live/programs/errorload"
@@ -165,6 +167,31 @@ def test_agent_restarted(node, receiver):
         lines, said = take(node, process, 100)
     assert len(lines) == 200, (len(lines), said)
     assert "is gone: waiting for it" in said and "is there again" in said
+
+
+def test_inputs(node, receiver):
+    """What comes by the inputs is shown with what the node records, and chosen as that is; several inputs at once."""
+    ports = {key: free_port() for key in ("scribe", "otlp", "otlp-grpc")}
+    node.start_agent(receiver.port, input={key: f"127.0.0.1:{port}" for key, port in ports.items()})
+    load_code(node)
+
+    def send():
+        with Http(ports["otlp"]) as by_http, Grpc(ports["otlp-grpc"]) as by_grpc:
+            calls = [by_grpc.start(numbered(11, 0, [n]).SerializeToString()) for n in range(100)]
+            assert {by_http.hand(numbered(12, 0, [n]))[0] for n in range(100)} == {200}
+            assert all(call.result() is not None for call in calls)
+        client = Client(ports["scribe"])
+        assert client.log([message(13, 0, n) for n in range(100)]) == 0
+        client.close()
+
+    with tail(node, "--json") as everything, tail(node, "--json", "--service", "sender1?", "--name", "sen*") as named:
+        node.run([LOAD, "-n", 100, "-w", 20])
+        send()
+        shown = spans_of(end(everything, 400)[0])
+        chosen = spans_of(end(named, 300)[0])
+    assert set(ordinals(shown).values()) == {1} and len(shown) == 400
+    assert {span["id"] for span in chosen} == {span["id"] for span in shown if "sender1" in span["localEndpoint"]["serviceName"]}
+    assert len(chosen) == 300
 
 
 def heads(lines):
