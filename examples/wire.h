@@ -9,13 +9,17 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 static inline struct sockaddr_in wire_address(int port)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	struct sockaddr_in address;
 
+	memset(&address, 0, sizeof(address));
+	address.sin_family = AF_INET;
+	address.sin_port = htons((uint16_t)port);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	return address;
 }
