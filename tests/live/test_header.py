@@ -188,8 +188,8 @@ def test_examples(flags, tmp_path):
         options = ["-std=c++17"] if cpp else ["-std=gnu11", "-D_GNU_SOURCE"]
         compile_units(C_COMPILERS[compiler] if cpp else compiler, ["-O2", *options, *WARNINGS, *blkin], [source], tmp_path)
 
-    sources = glob.glob(os.path.join(TOP, "examples/*.c")) + glob.glob(os.path.join(TOP, "examples/*.cpp"))
-    assert len(sources) >= 7
+    sources = [path for kind in ("*.c", "*.cpp", "onetrace/*.c") for path in glob.glob(os.path.join(TOP, "examples", kind))]
+    assert len(sources) >= 8
     for compiler in C_COMPILERS:
         all_of(lambda source: build(compiler, source), zip(sources))
 
