@@ -69,7 +69,8 @@ static struct piece *collect(const struct pending *pending, size_t *count)
 		piece->lines = pending_text(pending, tags[i].value);
 		++*count;
 	}
-	qsort(pieces, *count, sizeof(*pieces), compare);
+	if (*count > 1)
+		qsort(pieces, *count, sizeof(*pieces), compare);
 	return pieces;
 }
 
