@@ -346,23 +346,24 @@ struct inlet *inlet_create(const struct config *config, const struct protocol *p
 	return NULL;
 }
 
+void inlet_share(struct inlet *inlet, bool on)
+{
+	if (inlet->current >= 0)
+		listen_share(inlet->current, on);
+}
+
 int inlet_move(struct inlet *inlet, const char *address)
 {
 	int fd = -1, current = inlet->current;
 	char why[256];
 
 	if (*address) {
-		if (current >= 0)
-			listen_share(current, true);
-		fd = listen_at(address, current >= 0, why, sizeof(why));
-		if (current >= 0)
-			listen_share(current, false);
+		fd = listen_at(address, true, why, sizeof(why));
 		if (fd < 0) {
 			log_error("cannot listen on %s: %s (`%s` in [input] sets the address)", address, why,
 				inlet->protocol->key);
 			return -1;
 		}
-		listen_share(fd, false);
 		via_begin();
 	}
 	pthread_mutex_lock(&inlet->lock);

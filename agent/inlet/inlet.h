@@ -38,8 +38,11 @@ struct inlet_options {
 struct inlet *inlet_create(const struct config *config, const struct protocol *protocol, const char *address,
 	struct outlets *outlets, const struct inlet_options *options);
 
-/* Listens at another address, or path ("": none any more). -1, having logged why, if that fails; nothing has
- * changed then. */
+/* Whether others of ours may listen at its port, too: while inputs move (net/listen.h). */
+void inlet_share(struct inlet *inlet, bool on);
+
+/* Listens at another address, or path ("": none any more), and shares its port until inlet_share says no. -1,
+ * having logged why, if that fails; nothing has changed then. */
 int inlet_move(struct inlet *inlet, const char *address);
 
 /* Takes the other values, and one count of @outlets. */

@@ -130,7 +130,7 @@ static int move(struct inputs *inputs, size_t index, const struct config *from, 
 	return inlet_move(inputs->input[index].inlet, address);
 }
 
-int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config)
+static int move_all(struct inputs *inputs, const struct config *running, const struct config *config)
 {
 	for (size_t i = 0; i < INPUTS; i++) {
 		if (move(inputs, i, running, config) == 0)
@@ -140,6 +140,23 @@ int inputs_move(struct inputs *inputs, const struct config *running, const struc
 		return -1;
 	}
 	return 0;
+}
+
+/* One may move to where another one is until now, which closes its own a moment later. */
+static void share_all(struct inputs *inputs, bool on)
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		inlet_share(inputs->input[i].inlet, on);
+}
+
+int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config)
+{
+	int status;
+
+	share_all(inputs, true);
+	status = move_all(inputs, running, config);
+	share_all(inputs, false);
+	return status;
 }
 
 void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets)

@@ -282,6 +282,15 @@ static bool is_silent(const struct status *status, int64_t time)
 	return !status->activity.last_event || clock_monotonic() - status->activity.last_event >= time;
 }
 
+/* Whether spans come by an input: then programs that record some are not what is missing. */
+static bool takes_from_others(const struct status *status)
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		if (*status->inputs[i].address && status->rows.row[SPANS_RECEIVED] > 0)
+			return true;
+	return false;
+}
+
 static void examine_programs(struct findings *findings, const struct status *status)
 {
 	const struct census *census = &status->census;
@@ -293,7 +302,8 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			"the agent enables them again within seconds; if it does not, restart the agent",
 			"LTTng session `%s` records no blkin event: somebody has disabled them",
 			status->supervisor.session);
-	if (programs == 0 && is_silent(status, BETWEEN_NS) && !doctor_registration_is_held(status))
+	if (programs == 0 && is_silent(status, BETWEEN_NS) && !doctor_registration_is_held(status) &&
+		!takes_from_others(status))
 		finding_add(findings, "no-program",
 			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "

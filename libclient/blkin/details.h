@@ -113,11 +113,12 @@ static inline void blkin_span_link(struct blkin_span *span, const struct blkin_c
 }
 
 /* Begins the line of a list. */
-static inline int blkin_span_begin_list_(struct blkin_span *span, const char *key, char type)
+static inline int blkin_span_begin_list_(
+	struct blkin_span *span, const char *key, char type, const void *values, size_t count)
 {
 	const char mark[4] = {'#', '\\', '[', type};
 
-	if (!span->recording || !key)
+	if (!span->recording || !key || (!values && count))
 		return 0;
 	blkin_span_put_bytes_(span, mark, 4);
 	blkin_span_put_escaped_(span, key, '=', 'e');
@@ -142,7 +143,7 @@ static inline void blkin_span_tag_texts(
 {
 	size_t i;
 
-	if (!blkin_span_begin_list_(span, key, 't'))
+	if (!blkin_span_begin_list_(span, key, 't', values, count))
 		return;
 	for (i = 0; i < count; i++) {
 		const struct blkin_tag item = BLKIN_TAG(NULL, values[i]);
@@ -158,7 +159,7 @@ static inline void blkin_span_tag_ints(
 {
 	size_t i;
 
-	if (!blkin_span_begin_list_(span, key, 'i'))
+	if (!blkin_span_begin_list_(span, key, 'i', values, count))
 		return;
 	for (i = 0; i < count; i++) {
 		const struct blkin_tag item = BLKIN_TAG_INT(NULL, values[i]);
@@ -174,7 +175,7 @@ static inline void blkin_span_tag_doubles(
 {
 	size_t i;
 
-	if (!blkin_span_begin_list_(span, key, 'd'))
+	if (!blkin_span_begin_list_(span, key, 'd', values, count))
 		return;
 	for (i = 0; i < count; i++) {
 		const struct blkin_tag item = BLKIN_TAG_DOUBLE(NULL, values[i]);
@@ -190,7 +191,7 @@ static inline void blkin_span_tag_bools(
 {
 	size_t i;
 
-	if (!blkin_span_begin_list_(span, key, 'b'))
+	if (!blkin_span_begin_list_(span, key, 'b', values, count))
 		return;
 	for (i = 0; i < count; i++) {
 		const struct blkin_tag item = BLKIN_TAG_BOOL(NULL, values[i]);

@@ -142,7 +142,7 @@ static inline void blkin_span_tags(struct blkin_span *span, const struct blkin_t
 {
 	size_t i;
 
-	if (span->recording)
+	if (span->recording && tags)
 		for (i = 0; i < count; i++)
 			tags[i].put(span, &tags[i]);
 }

@@ -440,7 +440,7 @@ def test_refused_requests(node):
     exactly(ledger.refused_for("malformed") == 3, str(ledger))
     assert node.status()["input"]["closed"]["garbage"] == 5
     log = node.agent.log()
-    assert "/v1/metrics is not taken: this agent takes traces and logs, but no metrics" in log and "its body is too large" in log
+    assert "POST /v1/metrics is not taken: this agent takes traces and logs, but no metrics" in log and "its body is too large" in log
 
 
 def test_continue_is_not_waited_for_in_vain(node, sink):
@@ -577,6 +577,25 @@ def test_reload_moves_them(node, sink):
             client.post(one(9))
     ledger = wait_received(node, 6)
     exactly((ledger.received, len(sink.found)) == (6, 6), str(ledger))
+
+
+def test_reload_swaps_them(node, sink):
+    """Each moves to where the other one was; then one of them alone, to where the other one was that is off now."""
+    ports = start(node, sink)
+    lines = [f"{KEYS[way]} = 127.0.0.1:{port}" for way, port in zip(("http", "grpc"), ports)]
+    swapped = [f"{KEYS[way]} = 127.0.0.1:{port}" for way, port in zip(("http", "grpc"), reversed(ports))]
+
+    def takes(port, kind, number):
+        with kind(port) as client:
+            return client.hand(numbered(65, 0, [number]))[0] == 200
+
+    change(node, *zip(lines, swapped))
+    wait_until(lambda: node.agent.log().count("configuration reloaded") == 1, 10, "the reload")
+    wait_until(lambda: takes(ports[1], Http, 0) and takes(ports[0], Grpc, 1), 10, "both, swapped")
+    change(node, (swapped[0], f"{KEYS['http']} = 127.0.0.1:{ports[0]}"), (swapped[1], f"{KEYS['grpc']} ="))
+    wait_until(lambda: node.agent.log().count("configuration reloaded") == 2, 10, "the next reload")
+    wait_until(lambda: takes(ports[0], Http, 2) and not answers(ports[1]), 10, "one, where the other one was")
+    assert not finding(node, "no-program")  # it has others' spans
 
 
 def test_address_is_taken(node, sink):

@@ -282,6 +282,10 @@ START_TEST(test_lists)
 	blkin_span_tag_doubles(&span, "doubles", doubles, 2);
 	blkin_span_tag_bools(&span, "bools", bools, 2);
 	blkin_span_tag_ints(&span, "none", NULL, 0);
+	blkin_span_tag_texts(&span, "null", NULL, 3);
+	blkin_span_tag_bools(&span, "null", NULL, 3);
+	blkin_span_tags(&span, NULL, 2);
+	blkin_span_annotate_with(&span, 0, "no attributes", NULL, 3);
 	blkin_span_finish(&span);
 	assert_has(otlp,
 		"{\"key\":\"texts\",\"value\":{\"arrayValue\":{\"values\":[{\"stringValue\":\"a,b\"},"
@@ -295,6 +299,7 @@ START_TEST(test_lists)
 			 "{\"boolValue\":false}]}}}");
 	assert_has(otlp, "{\"key\":\"none\",\"value\":{\"arrayValue\":{");
 	assert_has(zipkin, "\"ints\":\"[1,-9223372036854775808]\"");
+	ck_assert_ptr_null(strstr(otlp->str, "\"null\""));
 }
 END_TEST
 

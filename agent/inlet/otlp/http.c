@@ -136,17 +136,20 @@ static bool find_signal(const char *path, enum otlp_signal *signal)
 	return false;
 }
 
-/* What is elsewhere than what is taken; metrics may come by the hour. */
-static const char *judge_path(struct connection *connection, const char *path)
+/* What is elsewhere than what is taken. */
+static const char *judge_path(const char *path)
 {
-	static const char metrics[] = "this agent takes traces and logs, but no metrics: switch their "
-				      "exporter off (OTEL_METRICS_EXPORTER=none)";
+	return strcmp(path, "/v1/metrics") != 0
+		       ? "OTLP's traces are taken at /v1/traces, and its logs at /v1/logs"
+		       : "this agent takes traces and logs, but no metrics: switch their exporter off "
+			 "(OTEL_METRICS_EXPORTER=none)";
+}
 
-	if (strcmp(path, "/v1/metrics") != 0)
-		return "OTLP's traces are taken at /v1/traces, and its logs at /v1/logs";
-	inlet_say(connection->inlet, SAY_FOREIGN_CALL, "%s: %s is not taken: %s", connection->peer, path,
-		metrics);
-	return metrics;
+/* SDKs do not show what they are answered; what is refused may come by the hour. */
+static void say_refused(struct connection *connection, const struct httphead *head, const char *why)
+{
+	inlet_say(connection->inlet, SAY_FOREIGN_CALL, "%s: %s %s is not taken: %s", connection->peer,
+		head->method, head->path, why);
 }
 
 /* What is wrong with a request, before its body comes. */
@@ -157,10 +160,11 @@ static void judge(struct connection *connection, struct http_own *own)
 	own->refusal = own->more = NULL;
 	if (!find_signal(head->path, &own->signal)) {
 		own->status = 404;
-		own->refusal = judge_path(connection, head->path);
-	} else if (!otlp_is_taken(connection, own->signal)) {
+		own->refusal = judge_path(head->path);
+	} else if (!otlp_is_taken(connection, own->signal)) { /* which says so */
 		own->status = 404;
 		own->refusal = OTLP_NO_LOGS_WORDS;
+		return;
 	} else if (strcmp(head->method, "POST") != 0) {
 		own->status = 405;
 		own->refusal = "traces and logs are handed over by POST";
@@ -174,6 +178,8 @@ static void judge(struct connection *connection, struct http_own *own)
 		own->refusal = "the Content-Encoding is to be gzip or none";
 		own->more = "Accept-Encoding: gzip\r\n";
 	}
+	if (own->refusal)
+		say_refused(connection, head, own->refusal);
 }
 
 /* At the end of a head. */
