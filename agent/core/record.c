@@ -44,7 +44,7 @@ static bool is_error(const struct span *span)
 {
 	if (span->more && span->more->status == SPAN_STATUS_ERROR)
 		return true;
-	if (span->more && !span->more->ours)
+	if (span->more && (!span->more->ours || span->more->status == SPAN_STATUS_OK))
 		return false;
 	for (size_t i = 0; i < span->tag_count; i++)
 		if (span->tags[i].key.size == 5 && !memcmp(span->tags[i].key.data, "error", 5))

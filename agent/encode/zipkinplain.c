@@ -50,10 +50,15 @@ static void place_all(struct making *is)
 
 /* What OpenTelemetry says besides tags */
 
-/* For Zipkin, a span that has the tag `error` has failed, whatever it says. */
-static bool denies_error(const struct tag *tag)
+/* For Zipkin, a span that has the tag `error` has failed, whatever it says. A status of ours that is good
+ * outranks it. */
+static bool is_no_error(const struct tag *tag, const struct span_more *more)
 {
-	return text_is(tag->key, "error") && tag->type < TAG_BYTES && text_is(tag->value, "false");
+	if (!text_is(tag->key, "error"))
+		return false;
+	if (more->ours)
+		return more->status == SPAN_STATUS_OK;
+	return tag->type < TAG_BYTES && text_is(tag->value, "false");
 }
 
 static void make_tag(struct making *is, const char *key, struct text value)
@@ -96,7 +101,7 @@ static void make_tags(struct making *is, const struct span_more *more)
 		size_t at = is->texts.size;
 		struct tag *tag;
 
-		if (!more->ours && denies_error(from))
+		if (is_no_error(from, more))
 			continue;
 		tag = next_tag(is);
 		*tag = *from;

@@ -332,6 +332,15 @@ START_TEST(test_status)
 	blkin_span_finish(&span);
 	assert_has(otlp, "\"status\":{\"message\":\"why\",\"code\":2}");
 	ck_assert(!strstr(otlp->str, "\"key\":\"error\""));
+	g_string_truncate(otlp, 0);
+	g_string_truncate(zipkin, 0);
+	start(&span); /* a status outranks it, and in each format */
+	blkin_span_status(&span, BLKIN_STATUS_OK, NULL);
+	blkin_span_error(&span, "late");
+	blkin_span_finish(&span);
+	assert_has(otlp, "\"status\":{\"code\":1}");
+	assert_has(zipkin, "\"otel.status_code\":\"OK\"");
+	ck_assert(!strstr(otlp->str, "late") && !strstr(zipkin->str, "late"));
 }
 END_TEST
 
