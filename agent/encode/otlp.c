@@ -2,8 +2,8 @@
 #include "encode/otlp.h"
 
 #include "base/shortest.h"
+#include "core/iptext.h"
 #include "core/repair.h"
-#include "encode/iptext.h"
 #include "encode/otlpours.h"
 #include "encode/otlpput.h"
 #include "encode/otlpwhole.h"

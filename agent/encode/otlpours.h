@@ -6,8 +6,8 @@
 #ifndef ENCODE_OTLPOURS_H
 #define ENCODE_OTLPOURS_H
 
+#include "core/iptext.h"
 #include "core/span.h"
-#include "encode/iptext.h"
 
 struct otlpours {
 	struct span span; /* it borrows from the one it was made of, and from here */

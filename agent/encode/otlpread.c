@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading an item of otlp.h: spanread.h. */
 #include "base/pack.h"
+#include "core/attributeendpoint.h"
 #include "encode/otlpcheck.h"
-#include "encode/otlpendpoint.h"
 #include "encode/otlpspan.h"
 #include "encode/spanread.h"
 #include "net/otlpfields.h"
@@ -57,7 +57,7 @@ static void take_attribute(struct reading *is, const struct protobuf_field *fiel
 		span->shared = true;
 	else if (text_is(tag.key, OTLP_DEBUG) && tag.type == TAG_BOOL)
 		span->debug = true;
-	else if (!otlpendpoint_take_remote(span, &tag))
+	else if (!endpoint_take_remote(span, &tag))
 		spanread_tag(is->memory, &tag);
 }
 
@@ -182,7 +182,7 @@ static void take_resource(struct reading *is, const struct tag *tag)
 
 	if (is_of_wire(tag->key))
 		return;
-	if (!otlpendpoint_take_process(span, tag))
+	if (!endpoint_take_process(span, tag))
 		spanread_tag(is->memory, tag);
 	else if (text_is(span->local.service, OTLP_NO_SERVICE))
 		span->local.service = (struct text){"", 0};

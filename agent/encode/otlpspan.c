@@ -4,7 +4,7 @@
 #include <glib.h>
 
 #include "base/pack.h"
-#include "encode/otlpendpoint.h"
+#include "core/attributeendpoint.h"
 #include "encode/spanread.h"
 #include "net/otlpfields.h"
 
@@ -51,7 +51,7 @@ static void take_resource(
 
 	*attributes = otlpattributes_take(resource, RESOURCE_ATTRIBUTES, RESOURCE_DROPPED, memory);
 	for (size_t i = 0; i < attributes->count; i++)
-		otlpendpoint_take_process(&context->span, &attributes->tags[i]);
+		endpoint_take_process(&context->span, &attributes->tags[i]);
 }
 
 void otlpspan_process(struct otlpspan_context *context, const struct protobuf_field *resource_spans,
@@ -341,7 +341,7 @@ const char *otlpspan_read(struct span *span, const struct otlpspan_context *cont
 		(const struct annotation *)(void *)(memory->annotations.data + memory->annotations.size);
 	take_nested(&is);
 	for (size_t i = 0; i < span->tag_count; i++)
-		otlpendpoint_take_remote(span, &span->tags[i]);
+		endpoint_take_remote(span, &span->tags[i]);
 	span->more = more;
 	return NULL;
 }

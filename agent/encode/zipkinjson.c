@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "encode/iptext.h"
+#include "core/iptext.h"
 #include "encode/jsontext.h"
 #include "encode/terms.h"
 #include "encode/zipkinplain.h"

@@ -2,7 +2,7 @@
 /* Reading a span in JSON: spanread.h. */
 #include <string.h>
 
-#include "encode/iptext.h"
+#include "core/iptext.h"
 #include "encode/jsonread.h"
 #include "encode/spanread.h"
 

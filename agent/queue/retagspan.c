@@ -2,7 +2,7 @@
 /* What an output's rules make of one span: retag.h. */
 #include <stdio.h>
 
-#include "encode/iptext.h"
+#include "core/iptext.h"
 #include "encode/terms.h"
 #include "encode/zipkin.h"
 #include "net/otlpfields.h"

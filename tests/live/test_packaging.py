@@ -64,5 +64,6 @@ def test_the_commands_page_has_all():
 def test_the_configurations_page_has_all():
     """Each key has its place, and no other."""
     rows = re.findall(r'^\t(?:AGENT\("[a-z]+", |OUTPUT\()"([a-z-]+)"', read("agent/config/keys.c"), re.MULTILINE)
+    rows += re.findall(r'^\tTYPE\([A-Z_]+, [a-z_]+, "([a-z-]+)"', read("agent/config/inputtypes.h"), re.MULTILINE)
     assert len(rows) > 80
     assert set(re.findall(r"^\.It Ic ([a-z-]+)", read("doc/blkin-agent.conf.5"), re.MULTILINE)) == set(rows)

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "encode/otlpendpoint.h"
+#include "core/attributeendpoint.h"
 
 /* A level other than info becomes a tag: Zipkin has no field for it. */
 static void tag_level(struct span_data *lines, unsigned level)
@@ -55,9 +55,9 @@ static void take_endpoints(struct span *span)
 	const struct attributes *resource = &span->more->resource;
 
 	for (size_t i = 0; i < resource->count; i++)
-		otlpendpoint_take_process(span, &resource->tags[i]);
+		endpoint_take_process(span, &resource->tags[i]);
 	for (size_t i = 0; i < span->tag_count; i++)
-		otlpendpoint_take_remote(span, &span->tags[i]);
+		endpoint_take_remote(span, &span->tags[i]);
 }
 
 /* The program has read the wall clock itself: then the span's times are from there on. */

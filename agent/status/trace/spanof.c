@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "encode/iptext.h"
+#include "core/iptext.h"
 
 static char *text_of(struct text text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/iptext.h"
+#include "core/iptext.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/otlpendpoint.h"
+#include "core/attributeendpoint.h"
 
 #include <stdlib.h>
 
-#include "encode/iptext.h"
-#include "net/otlpfields.h"
+#include "core/attributenames.h"
+#include "core/iptext.h"
 
 /* 0 if it has more than @digits, or is below that. */
 static uint32_t number_of(struct text value, size_t digits)
@@ -32,7 +32,7 @@ static bool take_endpoint(struct endpoint *endpoint, const struct tag *tag, bool
 	return true;
 }
 
-bool otlpendpoint_take_remote(struct span *span, const struct tag *tag)
+bool endpoint_take_remote(struct span *span, const struct tag *tag)
 {
 	bool client = span->kind == SPAN_SERVER,
 	     address = text_is(tag->key, client ? OTLP_CLIENT_ADDRESS : OTLP_SERVER_ADDRESS),
@@ -48,7 +48,7 @@ bool otlpendpoint_take_remote(struct span *span, const struct tag *tag)
 	return taken;
 }
 
-bool otlpendpoint_take_process(struct span *span, const struct tag *tag)
+bool endpoint_take_process(struct span *span, const struct tag *tag)
 {
 	if (tag->type >= TAG_BYTES)
 		return false;

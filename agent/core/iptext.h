@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Addresses as text, for the encoders. */
-#ifndef ENCODE_IPTEXT_H
-#define ENCODE_IPTEXT_H
+#ifndef CORE_IPTEXT_H
+#define CORE_IPTEXT_H
 
 #include <stdbool.h>
 
