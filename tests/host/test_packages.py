@@ -58,7 +58,7 @@ def test_contents(rack):
     dev = contents(rack, "libblkin-dev")
     assert {"/usr/include/blkin/blkin.h", "/usr/share/man/man3/blkin.h.3.gz"} <= dev
     assert {f"/usr/share/doc/libblkin-dev/{name}" for name in ("README.md", "examples/Makefile", "examples/events.c")} <= dev
-    assert sum(path.endswith(".pc") for path in dev) == 3
+    assert sum(path.endswith(".pc") for path in dev) == 4
 
 
 @pytest.mark.parametrize("name", ["blkin-agent", "libblkin-dev"])
