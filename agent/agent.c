@@ -254,7 +254,7 @@ static bool make_collection(struct agent *agent)
 		.config = agent->config,
 		.fanout = agent->fanout,
 		.checkpoint = agent->checkpoint,
-		.statistics = agent->statistics,
+		.namer = statistics_namer(agent->statistics, STATISTICS_READER),
 		.traces = agent->traces,
 		.subscribers = agent->subscribers,
 		.done = wake_collected,
@@ -276,7 +276,8 @@ static bool make_inputs(struct agent *agent)
 		.data = agent,
 	};
 
-	agent->inputs = inputs_create(agent->config, outputs_outlets(agent->outputs), &options);
+	agent->inputs =
+		inputs_create(agent->config, outputs_outlets(agent->outputs), agent->statistics, &options);
 	agent->source.inputs = agent->inputs;
 	return agent->inputs != NULL;
 }

@@ -94,9 +94,9 @@ static const char *expected(enum config_type type)
 	case ADDRESS_OR_NONE:
 		return "ADDRESS:PORT, such as 127.0.0.1:9412, or empty";
 	case SOCKET_OR_NONE:
-		return "ADDRESS:PORT, such as 127.0.0.1:1463, the absolute path of a socket, of 107 "
-		       "characters "
-		       "at most, or empty";
+		return "ADDRESS:PORT, such as 127.0.0.1:1463 for Scribe, :4318 for OTLP, :4317 for it over "
+		       "gRPC; "
+		       "the absolute path of a socket, of 107 characters at most; or empty";
 	case SHARE:
 		return "a share of the traces, such as 1/1 (all) or 1/10";
 	default:

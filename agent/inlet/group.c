@@ -15,14 +15,19 @@ static void on_settled(void *data)
 	event_active(inlet->wake, 0, 0);
 }
 
-struct group *group_open(struct inlet *inlet, const struct weight *weight)
+struct group *group_open(const struct connection *connection, const struct weight *weight)
 {
-	struct group **open = &inlet->open[weight->of[KIND_MESSAGES] > 0], *group = *open;
+	struct inlet *inlet = connection->inlet;
+	bool counted = count_is_due(connection);
+	struct group **open = &inlet->open[(weight->of[KIND_MESSAGES] ? OPEN_MESSAGES : 0) +
+					   (counted ? OPEN_COUNTED : 0)],
+		     *group = *open;
 
 	if (group)
 		return group;
 	group = *open = g_new0(struct group, 1);
 	group->link.data = group;
+	group->counted = counted;
 	group->calls = g_ptr_array_new();
 	group->spans = batch_create(inlet->protocol->spans, 0, 0);
 	group->takes_spans = fanout_takes(inlet->fanout, KIND_SPANS);
@@ -58,7 +63,7 @@ static void free_items(struct group *group)
 	batch_unref(group->spans);
 	batch_unref(group->messages);
 	group->spans = group->messages = NULL;
-	buffer_free(&group->traits);
+	count_free(group);
 }
 
 static void group_free(struct inlet *inlet, struct group *group)
@@ -98,16 +103,16 @@ static bool hand_items(
  * will. */
 static bool hand_spans(struct inlet *inlet, struct group *group)
 {
-	const struct items items = {
-		.batch = group->spans, .traits = (const struct trait *)(const void *)group->traits.data};
+	const struct items items = count_items(group);
 	const uint32_t count = items_count(&items);
 
 	group->change.row[SPANS_RECEIVED] = count;
 	if (hand_items(inlet, group, &group->change, &items)) {
-		traces_take(inlet->options.traces, &items, NULL, 0);
+		count_take(inlet, group, &items);
 		inlet->options.show(inlet->options.data, &items);
 		return true;
 	}
+	count_forget(inlet, group);
 	group->change.row[SPANS_RECEIVED] = 0;
 	group->change.row[MESSAGES_PUT_OFF] = count;
 	ledger_post(&group->change);

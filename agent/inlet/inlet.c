@@ -312,6 +312,7 @@ static void inlet_free(struct inlet *inlet)
 	fanout_destroy(inlet->fanout);
 	buffer_free(&inlet->scratch);
 	buffer_free(&inlet->encoded);
+	names_destroy(inlet->names);
 	span_memory_free(&inlet->memory);
 	pthread_mutex_destroy(&inlet->lock);
 	g_free(inlet);

@@ -16,13 +16,14 @@
 
 #include "config/config.h"
 #include "queue/outlets.h"
-#include "stats/traces.h"
+#include "stats/statistics.h"
 
 struct inlet;
 struct protocol; /* inner.h */
 
 struct inlet_options {
-	struct traces *traces; /* that the spans go through, too; borrowed */
+	struct traces *traces; /* that the spans go through, too; borrowed, */
+	struct namer *namer;   /* as is this one: what comes from this node is counted */
 	/* Spans were handed over, to be shown to who watches them. In the inlet's thread. */
 	void (*show)(void *data, const struct items *spans);
 	/* Asks for the ledger to be written down; inlet_recorded(@number) says that it was. In the inlet's

@@ -16,6 +16,7 @@
 #include "inlet/inlet.h"
 #include "net/peer.h"
 #include "queue/fanout.h"
+#include "stats/names.h"
 
 /* Memory that is kept for the next call. */
 #define KEPT_BYTES (64 * 1024)
@@ -115,18 +116,22 @@ struct weight {
 /* Calls that are handed over together, and answered together. */
 struct group {
 	GList link;
-	GPtrArray *calls;       /* of struct call *; those whose connection is gone are taken out */
-	struct batch *spans;    /* as their senders packed them */
-	bool takes_spans;       /* an output does */
-	struct batch *messages; /* NULL: no output takes any */
-	struct buffer traits;   /* struct trait: the spans' */
-	struct ledger change;   /* to be posted with them */
-	size_t largest;         /* message that all outputs take which take any, as an item */
-	struct weight weight;   /* of the calls */
+	GPtrArray *calls;           /* of struct call *; those whose connection is gone are taken out */
+	struct batch *spans;        /* as their senders packed them */
+	bool takes_spans;           /* an output does */
+	struct batch *messages;     /* NULL: no output takes any */
+	struct buffer traits;       /* struct trait: the spans' */
+	bool counted;               /* they are of this node's programs, and so of its statistics: */
+	struct buffer named, words; /* their struct named, and what these mean */
+	struct ledger change;       /* to be posted with them */
+	size_t largest;             /* message that all outputs take which take any, as an item */
+	struct weight weight;       /* of the calls */
 	struct receipt *receipt;
 	int64_t handed;
 	uint64_t number; /* of the record that it waits for; 0: not yet */
 };
+
+enum opening { OPEN_MESSAGES = 1, OPEN_COUNTED = 2, OPENINGS = 4 };
 
 /* Why a message is no span of ours. */
 enum refusal { REFUSED_CATEGORY, REFUSED_MALFORMED, REFUSED_ID, REFUSED_OVERSIZE, TAKEN, REFUSALS = TAKEN };
@@ -158,8 +163,9 @@ struct inlet {
 	GHashTable *holders; /* of struct holder: who has these */
 	unsigned members, guests;
 	GQueue groups; /* of struct group: handed over, the oldest first */
-	/* Calls with spans alone do not wait for what becomes of others' messages. NULL: none is begun */
-	struct group *open[2];
+	/* Calls with spans alone do not wait for what becomes of others' messages; and some are counted (enum
+	 * opening). NULL: none is begun */
+	struct group *open[OPENINGS];
 	size_t in_bytes;    /* of all connections */
 	struct weight held; /* of all calls that wait */
 	uint64_t asked;     /* the last record's number */
@@ -169,6 +175,7 @@ struct inlet {
 	bool freed_much;    /* which the system may have back */
 	/* scratch memory */
 	struct buffer scratch, encoded;
+	struct names *names; /* for the statistics; NULL: none was needed yet */
 	struct span_memory memory;
 	atomic_uint configured; /* so often it was; any thread's */
 	struct {
@@ -302,7 +309,7 @@ bool call_enter(
 /* group.c */
 
 /* The one that calls of this weight are added to. */
-struct group *group_open(struct inlet *inlet, const struct weight *weight);
+struct group *group_open(const struct connection *connection, const struct weight *weight);
 
 /* The call, of this weight, waits for it from now on. */
 void group_add(struct group *group, struct call *call, const struct weight *weight);
@@ -325,6 +332,22 @@ static inline void weight_add(struct weight *to, const struct weight *more)
 /* Answers what is safe by now, or will not be. */
 void group_look(struct inlet *inlet);
 void group_end_all(struct inlet *inlet);
+
+/* count.c */
+
+/* Whether the connection's spans are for the statistics. */
+bool count_is_due(const struct connection *connection);
+
+/* Notes what is looked at of the span that was added last. */
+void count_note(struct group *group, const struct connection *connection, const struct span *span);
+struct items count_items(const struct group *group);
+
+/* The spans, as count_items has them, were handed on; */
+void count_take(struct inlet *inlet, const struct group *group, const struct items *spans);
+
+/* or put off. */
+void count_forget(struct inlet *inlet, const struct group *group);
+void count_free(struct group *group);
 
 /* listener.c */
 

@@ -90,8 +90,8 @@ static void stopped(void *data)
 
 /* All of them */
 
-struct inputs *inputs_create(
-	const struct config *config, struct outlets *outlets, const struct inlet_options *options)
+struct inputs *inputs_create(const struct config *config, struct outlets *outlets,
+	struct statistics *statistics, const struct inlet_options *options)
 {
 	struct inputs *inputs = g_new0(struct inputs, 1);
 
@@ -102,6 +102,7 @@ struct inputs *inputs_create(
 		struct input *input = &inputs->input[i];
 		const struct inlet_options its = {
 			.traces = options->traces,
+			.namer = statistics_namer(statistics, (unsigned)i),
 			.show = show,
 			.record = record,
 			.stopped = stopped,

@@ -7,10 +7,10 @@
 
 struct inputs;
 
-/* As inlet_create; @options' calls are for all of them: `record` may come from several threads, and `stopped`
- * comes once. One count of @outlets is taken over. */
-struct inputs *inputs_create(
-	const struct config *config, struct outlets *outlets, const struct inlet_options *options);
+/* As inlet_create, but for the namers, which are those of @statistics; @options' calls are for all of them:
+ * `record` may come from several threads, and `stopped` comes once. One count of @outlets is taken over. */
+struct inputs *inputs_create(const struct config *config, struct outlets *outlets,
+	struct statistics *statistics, const struct inlet_options *options);
 
 /* Listens where the configuration says now. -1, having logged why, if an address cannot be had; then nothing
  * has changed. */

@@ -179,10 +179,7 @@ void grpccall_finish_headers(struct grpccall *call)
 	else if (!call->posts)
 		refuse_http(call, "405", "the call is no POST");
 	else if (call->method == call->server->options.method_count)
-		refuse(call, GRPCSERVER_UNIMPLEMENTED,
-			"there is no such method here: this agent takes traces and logs, but no metrics, "
-			"whose "
-			"exporter OTEL_METRICS_EXPORTER=none switches off");
+		refuse(call, GRPCSERVER_UNIMPLEMENTED, call->server->options.unknown);
 	else if (call->encoding == GRPCCALL_OTHER)
 		refuse(call, GRPCSERVER_UNIMPLEMENTED,
 			"the message's compression is none that is known here");

@@ -30,6 +30,7 @@ struct grpcserver;
 
 struct grpcserver_options {
 	const char *const *methods; /* paths; must outlive the engine */
+	const char *unknown;        /* what the call of another method is told; the same */
 	size_t method_count;
 	unsigned calls;              /* at a time, those that wait for their answer among them */
 	size_t message_max;          /* bytes, compressed and not */

@@ -38,11 +38,11 @@ struct counts {
 struct cell {
 	char *service, *name;
 	struct counts counts;
-	int64_t last;            /* when it had a span, CLOCK_MONOTONIC ns; the counting thread's */
-	struct sums born;        /* what the counts were when it got its name */
-	uint16_t share;          /* whose it is */
-	_Atomic uint32_t era;    /* so many names it had before */
-	_Atomic uint16_t coarse; /* the part of what found none left; 0: all did */
+	int64_t last;                             /* when it had a span, CLOCK_MONOTONIC ns; for who counts */
+	struct sums born;                         /* what the counts were when it got its name */
+	uint16_t share;                           /* whose it is */
+	_Atomic uint32_t era;                     /* so many names it had before */
+	_Atomic uint16_t coarse;                  /* the part of what found none left; 0: all did */
 	_Atomic uint16_t part[HISTOGRAM_OCTAVES]; /* 0: none yet */
 };
 
@@ -78,13 +78,13 @@ struct victims {
 	} list[VICTIMS_MAX];
 };
 
-/* A name that the reader has told, and that has no series. */
+/* A name that was told, and that has no series. */
 struct waiting {
 	bool counted;
 	char key[]; /* as in by_name */
 };
 
-/* The reader's number of a program, and what it means. */
+/* A namer's number of a program, and what it means. */
 struct known_program {
 	bool known;
 	uint32_t index, version;
@@ -93,12 +93,21 @@ struct known_program {
 	char name[NAMES_TEXT_MAX];
 };
 
+struct namer {
+	struct statistics *statistics;
+	bool told;                /* something, since it began */
+	uint16_t *series;         /* by its number: the cell's, plus 1; 0: it has not told */
+	struct waiting **waiting; /* by the same number, of those that are in cell 0 */
+	struct known_program *programs;
+};
+
 struct statistics {
-	int64_t began, since; /* since the epoch; CLOCK_MONOTONIC */
+	pthread_mutex_t counting; /* held by who counts */
+	int64_t began, since;     /* since the epoch; CLOCK_MONOTONIC */
 	uint64_t turn;
 	int64_t now; /* when the last spans came, CLOCK_MONOTONIC */
 	/*
-	 * Held while a series gets another name, and while it is looked at. So the thread that counts waits
+	 * Held while a series gets another name, and while it is looked at. So whoever counts waits
 	 * for no more than a look at one series, and only to make room.
 	 */
 	pthread_mutex_t lock;
@@ -112,16 +121,14 @@ struct statistics {
 	struct place *places;
 	_Atomic uint32_t cell_count, place_count, part_count;
 	counter unnamed;
-	GTree *by_name;           /* service, 0xff and name to the cell's number */
-	uint16_t *series;         /* by the reader's number: the cell's, plus 1; 0: it has not told */
-	struct waiting **waiting; /* by the same number, of those that are in cell 0 */
+	GTree *by_name; /* service, 0xff and name to the cell's number */
 	struct share *shares;
 	uint32_t share_count;
 	struct victims of_richest, silent;
 	struct sums gone; /* what the series counted that made room; guarded by the lock */
 	struct histogram gone_histogram;
 	GPtrArray *retired; /* their names, which may be borrowed until the next tick; guarded by the lock */
-	struct known_program *programs;
+	struct namer namers[STATISTICS_NAMERS];
 };
 
 /* Sets the program's place; if there is none left, that of the one that has been quiet for longest. */
@@ -129,16 +136,16 @@ void place_find(struct statistics *statistics, struct known_program *program);
 
 /* Room for series: room.c */
 
-/* The user's; the counting thread's, as all but the last one of these. */
+/* The user's; for who counts, as all but the last one of these. */
 uint16_t share_of(struct statistics *statistics, uint32_t user);
 
 /* The series of the name that waits under that number, which a span of that share's has; 0: there is no room.
  */
-uint32_t room_find(struct statistics *statistics, uint32_t number, uint16_t share);
+uint32_t room_find(struct namer *namer, uint32_t number, uint16_t share);
 
-/* The reader has told what the number stands for. */
-void room_wait(struct statistics *statistics, uint32_t number, const char *key);
-void room_forget(struct statistics *statistics, uint32_t number);
+/* The namer has told what the number stands for. */
+void room_wait(struct namer *namer, uint32_t number, const char *key);
+void room_forget(struct namer *namer, uint32_t number);
 
 /* A part for an octave, of those below @end; 0: there is none left. */
 uint16_t room_take_part(struct statistics *statistics, uint32_t end);

@@ -42,21 +42,21 @@ static uint16_t richest_share(const struct statistics *statistics)
 
 /* Names that wait */
 
-void room_forget(struct statistics *statistics, uint32_t number)
+void room_forget(struct namer *namer, uint32_t number)
 {
-	g_free(statistics->waiting[number]);
-	statistics->waiting[number] = NULL;
+	g_free(namer->waiting[number]);
+	namer->waiting[number] = NULL;
 }
 
-void room_wait(struct statistics *statistics, uint32_t number, const char *key)
+void room_wait(struct namer *namer, uint32_t number, const char *key)
 {
 	struct waiting *waiting = g_malloc(sizeof(*waiting) + strlen(key) + 1);
 
-	room_forget(statistics, number);
+	room_forget(namer, number);
 	waiting->counted = false;
 	strcpy(waiting->key, key);
-	statistics->waiting[number] = waiting;
-	statistics->series[number] = 1;
+	namer->waiting[number] = waiting;
+	namer->series[number] = 1;
 }
 
 /* Names that make room */
@@ -162,12 +162,16 @@ static void leave_parts(struct statistics *statistics, struct cell *cell)
 		statistics->parts_born[coarse][i] = counter_get(&statistics->parts[coarse][i]);
 }
 
-/* The reader's numbers of its name stand for one that waits. */
+/* The numbers of its name stand for one that waits. */
 static void drop_numbers(struct statistics *statistics, uint32_t cell, const char *key)
 {
-	for (uint32_t i = 0; i < NAMES_SERIES; i++)
-		if (statistics->series[i] == cell + 1)
-			room_wait(statistics, i, key);
+	for (unsigned who = 0; who < STATISTICS_NAMERS; who++) {
+		struct namer *namer = &statistics->namers[who];
+
+		for (uint32_t i = 0; i < NAMES_SERIES && namer->told; i++)
+			if (namer->series[i] == cell + 1)
+				room_wait(namer, i, key);
+	}
 }
 
 /* Takes the name from it, but for the number of its series. */
@@ -237,16 +241,17 @@ static uint32_t make_room(struct statistics *statistics, uint16_t share, const c
 	return victim;
 }
 
-uint32_t room_find(struct statistics *statistics, uint32_t number, uint16_t share)
+uint32_t room_find(struct namer *namer, uint32_t number, uint16_t share)
 {
-	struct waiting *waiting = statistics->waiting[number];
+	struct statistics *statistics = namer->statistics;
+	struct waiting *waiting = namer->waiting[number];
 	uint32_t cell = GPOINTER_TO_UINT(g_tree_lookup(statistics->by_name, waiting->key));
 
 	if (!cell)
 		cell = make_room(statistics, share, waiting->key);
 	if (cell) {
-		statistics->series[number] = (uint16_t)(cell + 1);
-		room_forget(statistics, number);
+		namer->series[number] = (uint16_t)(cell + 1);
+		room_forget(namer, number);
 	} else if (!waiting->counted) {
 		waiting->counted = true;
 		counter_add(&statistics->unnamed, 1);

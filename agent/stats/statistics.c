@@ -29,12 +29,17 @@ struct statistics *statistics_create(void)
 	statistics->places = g_new0(struct place, STATISTICS_PROGRAMS_MAX + 1);
 	statistics->parts_born = g_malloc0_n(PARTS_MAX, sizeof(*statistics->parts_born));
 	statistics->parts_free = g_new0(uint16_t, PARTS_MAX);
-	statistics->series = g_new0(uint16_t, NAMES_SERIES);
-	statistics->waiting = g_new0(struct waiting *, NAMES_SERIES);
 	statistics->shares = g_new0(struct share, SHARES_MAX + 1);
 	statistics->retired = g_ptr_array_new_with_free_func(g_free);
 	pthread_mutex_init(&statistics->lock, NULL);
-	statistics->programs = g_new0(struct known_program, NAMES_PROGRAMS);
+	pthread_mutex_init(&statistics->counting, NULL);
+	for (unsigned i = 0; i < STATISTICS_NAMERS; i++)
+		statistics->namers[i] = (struct namer){
+			.statistics = statistics,
+			.series = g_new0(uint16_t, NAMES_SERIES),
+			.waiting = g_new0(struct waiting *, NAMES_SERIES),
+			.programs = g_new0(struct known_program, NAMES_PROGRAMS),
+		};
 	/* no hash table: programs could choose names that all have the same hash */
 	statistics->by_name = g_tree_new_full(compare_keys, NULL, g_free, NULL);
 	statistics->cell_count = statistics->place_count = statistics->part_count = 1;
@@ -42,11 +47,19 @@ struct statistics *statistics_create(void)
 	return statistics;
 }
 
-static void forget_numbers(struct statistics *statistics)
+static void forget_numbers(struct namer *namer)
 {
 	for (uint32_t i = 0; i < NAMES_SERIES; i++)
-		if (statistics->waiting[i])
-			room_forget(statistics, i);
+		if (namer->waiting[i])
+			room_forget(namer, i);
+}
+
+static void free_namer(struct namer *namer)
+{
+	forget_numbers(namer);
+	g_free(namer->series);
+	g_free(namer->waiting);
+	g_free(namer->programs);
 }
 
 void statistics_destroy(struct statistics *statistics)
@@ -61,26 +74,41 @@ void statistics_destroy(struct statistics *statistics)
 	g_free(statistics->parts);
 	g_free(statistics->parts_born);
 	g_free(statistics->parts_free);
-	forget_numbers(statistics);
-	g_free(statistics->waiting);
+	for (unsigned i = 0; i < STATISTICS_NAMERS; i++)
+		free_namer(&statistics->namers[i]);
 	g_free(statistics->shares);
 	g_ptr_array_unref(statistics->retired);
 	histogram_clear(&statistics->gone_histogram);
 	pthread_mutex_destroy(&statistics->lock);
+	pthread_mutex_destroy(&statistics->counting);
 	exemplars_destroy(statistics->exemplars);
 	exemplars_destroy(statistics->failures);
 	g_free(statistics->places);
-	g_free(statistics->series);
-	g_free(statistics->programs);
 	g_tree_unref(statistics->by_name);
 	g_free(statistics);
 }
 
-void statistics_begin_reader(struct statistics *statistics)
+struct namer *statistics_namer(struct statistics *statistics, unsigned who)
 {
-	memset(statistics->series, 0, NAMES_SERIES * sizeof(*statistics->series));
-	memset(statistics->programs, 0, NAMES_PROGRAMS * sizeof(*statistics->programs));
-	forget_numbers(statistics);
+	return &statistics->namers[who];
+}
+
+void statistics_hold(struct namer *namer)
+{
+	pthread_mutex_lock(&namer->statistics->counting);
+}
+
+void statistics_release(struct namer *namer)
+{
+	pthread_mutex_unlock(&namer->statistics->counting);
+}
+
+void statistics_begin(struct namer *namer)
+{
+	memset(namer->series, 0, NAMES_SERIES * sizeof(*namer->series));
+	memset(namer->programs, 0, NAMES_PROGRAMS * sizeof(*namer->programs));
+	forget_numbers(namer);
+	namer->told = false;
 }
 
 /* Words */
@@ -97,43 +125,44 @@ static char *take_text(struct unpacker *from)
 }
 
 /* A name that is new gets its series with its first span, which tells whose it is. */
-static void take_series(struct statistics *statistics, struct unpacker *words, uint32_t number)
+static void take_series(struct namer *namer, struct unpacker *words, uint32_t number)
 {
 	g_autofree char *service = take_text(words), *name = take_text(words);
 	g_autofree char *key = g_strconcat(service, "\xff", name, NULL); /* which is in no UTF-8 */
-	uint32_t cell = GPOINTER_TO_UINT(g_tree_lookup(statistics->by_name, key));
+	uint32_t cell = GPOINTER_TO_UINT(g_tree_lookup(namer->statistics->by_name, key));
 
-	room_forget(statistics, number);
+	room_forget(namer, number);
 	if (cell)
-		statistics->series[number] = (uint16_t)(cell + 1);
+		namer->series[number] = (uint16_t)(cell + 1);
 	else
-		room_wait(statistics, number, key);
+		room_wait(namer, number, key);
 }
 
-static void take_program(struct statistics *statistics, struct unpacker *words, uint32_t number)
+static void take_program(struct namer *namer, struct unpacker *words, uint32_t number)
 {
-	struct known_program *program = &statistics->programs[number];
+	struct known_program *program = &namer->programs[number];
 	g_autofree char *name = take_text(words);
 
 	program->known = true;
 	g_strlcpy(program->name, name, sizeof(program->name));
 	program->pid = unpack_u32(words);
 	program->user = unpack_u32(words);
-	program->share = share_of(statistics, program->user);
-	place_find(statistics, program);
+	program->share = share_of(namer->statistics, program->user);
+	place_find(namer->statistics, program);
 }
 
-static bool take_words(struct statistics *statistics, struct unpacker *words)
+static bool take_words(struct namer *namer, struct unpacker *words)
 {
 	uint8_t kind = unpack_u8(words);
 	uint32_t number = unpack_u32(words);
 
 	if (words->failed || number >= (kind == NAMES_OF_SERIES ? NAMES_SERIES : NAMES_PROGRAMS))
 		return false;
+	namer->told = true;
 	if (kind == NAMES_OF_SERIES)
-		take_series(statistics, words, number);
+		take_series(namer, words, number);
 	else if (kind == NAMES_OF_PROGRAM)
-		take_program(statistics, words, number);
+		take_program(namer, words, number);
 	return kind <= NAMES_OF_PROGRAM && !words->failed;
 }
 
@@ -189,8 +218,9 @@ static inline void count_span(struct counts *counts, const struct trait *trait)
 		counter_set(&counts->max, trait->duration);
 }
 
-static bool take_span(struct statistics *statistics, const struct named *named, const struct trait *trait)
+static bool take_span(struct namer *namer, const struct named *named, const struct trait *trait)
 {
+	struct statistics *statistics = namer->statistics;
 	struct known_program *program;
 	struct place *place;
 	struct cell *cell;
@@ -198,12 +228,12 @@ static bool take_span(struct statistics *statistics, const struct named *named, 
 
 	if (named->series >= NAMES_SERIES || named->program >= NAMES_PROGRAMS)
 		return false;
-	program = &statistics->programs[named->program];
-	series = statistics->series[named->series];
+	program = &namer->programs[named->program];
+	series = namer->series[named->series];
 	if (!series || !program->known)
 		return false;
 	if (G_UNLIKELY(series == 1))
-		series = room_find(statistics, named->series, program->share) + 1;
+		series = room_find(namer, named->series, program->share) + 1;
 	cell = &statistics->cells[series - 1];
 	cell->last = statistics->now;
 	if (trait->duration)
@@ -235,11 +265,12 @@ static struct named named_at(const struct items *spans, uint32_t i)
  * histogram: both are fetched while spans before it are counted. What is not known yet, or is wrong, only
  * comes late.
  */
-static void fetch_cell(const struct statistics *statistics, const struct items *spans, uint32_t i)
+static void fetch_cell(const struct namer *namer, const struct items *spans, uint32_t i)
 {
+	const struct statistics *statistics = namer->statistics;
 	struct named named = named_at(spans, i);
 	struct trait trait = spans->traits[i];
-	uint32_t series = named.series < NAMES_SERIES ? statistics->series[named.series] : 0;
+	uint32_t series = named.series < NAMES_SERIES ? namer->series[named.series] : 0;
 
 	if (!series)
 		return;
@@ -247,11 +278,12 @@ static void fetch_cell(const struct statistics *statistics, const struct items *
 	__builtin_prefetch(&statistics->cells[series - 1].part[octave_of(&trait)], 1);
 }
 
-static void fetch_part(const struct statistics *statistics, const struct items *spans, uint32_t i)
+static void fetch_part(const struct namer *namer, const struct items *spans, uint32_t i)
 {
+	const struct statistics *statistics = namer->statistics;
 	struct named named = named_at(spans, i);
 	struct trait trait = spans->traits[i];
-	uint32_t series = named.series < NAMES_SERIES ? statistics->series[named.series] : 0;
+	uint32_t series = named.series < NAMES_SERIES ? namer->series[named.series] : 0;
 	uint16_t part;
 
 	if (!series)
@@ -262,16 +294,17 @@ static void fetch_part(const struct statistics *statistics, const struct items *
 	exemplars_fetch(statistics->exemplars, part);
 }
 
-static void fetch_ahead(const struct statistics *statistics, const struct items *spans, uint32_t i)
+static void fetch_ahead(const struct namer *namer, const struct items *spans, uint32_t i)
 {
 	if (i + CELLS_AHEAD < items_count(spans))
-		fetch_cell(statistics, spans, i + CELLS_AHEAD);
+		fetch_cell(namer, spans, i + CELLS_AHEAD);
 	if (i + PARTS_AHEAD < items_count(spans))
-		fetch_part(statistics, spans, i + PARTS_AHEAD);
+		fetch_part(namer, spans, i + PARTS_AHEAD);
 }
 
-bool statistics_take(struct statistics *statistics, const struct items *spans)
+bool statistics_take(struct namer *namer, const struct items *spans)
 {
+	struct statistics *statistics = namer->statistics;
 	bool many = atomic_load_explicit(&statistics->cell_count, memory_order_relaxed) > FEW;
 	struct unpacker words = unpacker_of(spans->words, spans->words_size);
 	uint32_t next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
@@ -286,20 +319,21 @@ bool statistics_take(struct statistics *statistics, const struct items *spans)
 		struct trait trait = spans->traits[i];
 
 		while (next <= i) {
-			if (!take_words(statistics, &words))
+			if (!take_words(namer, &words))
 				return false;
 			next = words.at < words.end ? unpack_u32(&words) : UINT32_MAX;
 		}
 		if (many)
-			fetch_ahead(statistics, spans, i);
-		if (!take_span(statistics, &named, &trait))
+			fetch_ahead(namer, spans, i);
+		if (!take_span(namer, &named, &trait))
 			return false;
 	}
 	return next == UINT32_MAX && !words.failed;
 }
 
-void statistics_give(const struct statistics *statistics, const struct items *spans, struct traces *traces)
+void statistics_give(const struct namer *namer, const struct items *spans, struct traces *traces)
 {
+	const struct statistics *statistics = namer->statistics;
 	size_t late, failed;
 	const uint64_t *are_late = exemplars_taken(statistics->exemplars, &late),
 		       *have_failed = exemplars_taken(statistics->failures, &failed);
@@ -308,10 +342,11 @@ void statistics_give(const struct statistics *statistics, const struct items *sp
 	traces_take(traces, spans, are_late, late);
 }
 
-uint32_t statistics_series_of(const struct statistics *statistics, const struct items *spans, uint32_t i,
+uint32_t statistics_series_of(const struct namer *namer, const struct items *spans, uint32_t i,
 	const char **service, const char **name, uint32_t *era)
 {
-	const struct cell *cell = &statistics->cells[statistics->series[named_at(spans, i).series] - 1];
+	const struct statistics *statistics = namer->statistics;
+	const struct cell *cell = &statistics->cells[namer->series[named_at(spans, i).series] - 1];
 
 	*service = cell->service;
 	*name = cell->name;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The agent's statistics: how many spans of each service and name there were, how long they took, how many
- * had an error; and how many of each program. All spans of the node are in them, whatever the outputs keep.
+ * had an error; and how many of each program. All spans of the node's programs are in them, whatever the
+ * outputs keep; not what comes from other nodes, which count it themselves.
  *
- * One thread counts, which is the one that hears the reader; another one may look, and neither waits for
- * the other, but to make room. What is looked at may be a span ahead in one number, and not yet in another.
+ * One thread counts at a time, the one that hears the reader or an input's; another one may look, and does
+ * not wait for it, but to make room. What is looked at may be a span ahead in one number, and not yet in
+ * another.
  *
  * The room is fixed: what finds none is in the series 0, which has no name. There are SERIES_MAX names, and
  * each user has a fair share of them: a name that has been quiet for an hour makes room for another one, and
@@ -18,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/inputtypes.h"
 #include "queue/batch.h"
 #include "queue/keep.h"
 #include "stats/exemplars.h"
@@ -32,19 +35,34 @@ struct statistics;
 struct statistics *statistics_create(void);
 void statistics_destroy(struct statistics *statistics);
 
-/* The counting thread's */
+/* Threads that count */
 
-/* Another reader begins: it has its own numbers for names. */
-void statistics_begin_reader(struct statistics *statistics);
+/* Who has numbers of its own for names (names.h): the reader, and each input. The statistics own it. */
+struct namer;
+#define STATISTICS_READER INPUTS
+#define STATISTICS_NAMERS (INPUTS + 1)
+
+/* @who: STATISTICS_READER, or an enum input_type. */
+struct namer *statistics_namer(struct statistics *statistics, unsigned who);
+
+/* What follows is for whoever holds the statistics, until they are released: the others wait. */
+void statistics_hold(struct namer *namer);
+void statistics_release(struct namer *namer);
+
+/* Its numbers are new ones from here on: another reader begins. */
+void statistics_begin(struct namer *namer);
 
 /* Counts spans with their traits, names and words; false if these are not as they should be. */
-bool statistics_take(struct statistics *statistics, const struct items *spans);
+bool statistics_take(struct namer *namer, const struct items *spans);
+
+/* Hands on the spans that statistics_take counted last, and which traces became exemplars with them. */
+void statistics_give(const struct namer *namer, const struct items *spans, struct traces *traces);
 
 /*
  * The number and the names, borrowed, of the series of span @i, after statistics_take; both names are NULL
  * for the series 0. @era: the number may be another name's later, and then this is another one.
  */
-uint32_t statistics_series_of(const struct statistics *statistics, const struct items *spans, uint32_t i,
+uint32_t statistics_series_of(const struct namer *namer, const struct items *spans, uint32_t i,
 	const char **service, const char **name, uint32_t *era);
 
 /* The thread that looks: what is borrowed is good until statistics_sweep */
@@ -75,10 +93,6 @@ void statistics_read(const struct statistics *statistics, struct snapshot *snaps
 typedef void statistics_see(
 	void *data, uint32_t number, const struct series *series, const struct exemplar *exemplars);
 void statistics_each(const struct statistics *statistics, statistics_see *see, void *data);
-
-/* Hands on the spans that statistics_take counted last, and which traces became exemplars with them; the
- * counting thread. */
-void statistics_give(const struct statistics *statistics, const struct items *spans, struct traces *traces);
 
 /* From now on exemplars are of spans that @keep takes: an exemplar should lead to a trace that is kept. */
 void statistics_show(struct statistics *statistics, const struct keep *keep);

@@ -41,7 +41,9 @@ static bool take_hello(struct supervisor *supervisor, struct unpacker *body)
 	channel_post(&supervisor->channel, FRAME_START, &out);
 	g_array_unref(orders.suspects);
 	buffer_free(&out);
-	statistics_begin_reader(supervisor->options.statistics);
+	statistics_hold(supervisor->options.namer);
+	statistics_begin(supervisor->options.namer);
+	statistics_release(supervisor->options.namer);
 	supervisor->greeted = true;
 	supervisor->start_told = false;
 	return true;
@@ -66,6 +68,22 @@ static bool has_events(const struct hand *hand)
 	return hand->change.row[EVENTS_AS_JSON] == items_count(&hand->events);
 }
 
+/* And shows the spans to who watches them. */
+static bool count(struct supervisor *supervisor, const struct items *spans)
+{
+	struct namer *namer = supervisor->options.namer;
+	bool good;
+
+	statistics_hold(namer);
+	good = statistics_take(namer, spans);
+	if (good) {
+		statistics_give(namer, spans, supervisor->options.traces);
+		subscribers_show(supervisor->options.subscribers, namer, spans);
+	}
+	statistics_release(namer);
+	return good;
+}
+
 /* The ledger and what was reached go together: the events' queues learn of them after the ledger, too. */
 static bool take_hand(struct supervisor *supervisor, struct unpacker *body)
 {
@@ -76,10 +94,8 @@ static bool take_hand(struct supervisor *supervisor, struct unpacker *body)
 		!has_events(&hand))
 		return false;
 	hand.spans.traits = batch_traits(&supervisor->spans, &supervisor->traits);
-	if (!statistics_take(supervisor->options.statistics, &hand.spans))
+	if (!count(supervisor, &hand.spans))
 		return false;
-	statistics_give(supervisor->options.statistics, &hand.spans, supervisor->options.traces);
-	subscribers_show(supervisor->options.subscribers, supervisor->options.statistics, &hand.spans);
 	checkpoint_reach(supervisor->options.checkpoint, hand.reached.at,
 		(size_t)(hand.reached.end - hand.reached.at));
 	fanout_hand(supervisor->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);

@@ -55,13 +55,13 @@ void subscribers_destroy(struct subscribers *subscribers)
 
 /* Showing */
 
-/* By its service and name. Those beyond all series, and those of inputs, have none here: whoever reads the
- * span will see. */
-static bool is_wanted(struct subscriber *subscriber, const struct statistics *statistics,
-	const struct items *spans, uint32_t i)
+/* By its service and name. Those beyond all series, and those of other nodes, have none here: whoever reads
+ * the span will see. */
+static bool is_wanted(
+	struct subscriber *subscriber, const struct namer *namer, const struct items *spans, uint32_t i)
 {
 	const char *service, *name;
-	uint32_t era, series = statistics_series_of(statistics, spans, i, &service, &name, &era);
+	uint32_t era, series = statistics_series_of(namer, spans, i, &service, &name, &era);
 	struct judged *judged = &subscriber->judged[series];
 
 	if (judged->verdict == NOT_LOOKED_AT || judged->era != era) {
@@ -90,8 +90,8 @@ static void lose(struct subscriber *subscriber, uint64_t spans)
 }
 
 /* All that is wanted goes into the ring at once, as far as there is room. */
-static void show_to(struct subscribers *subscribers, struct subscriber *subscriber,
-	const struct statistics *statistics, const struct items *spans)
+static void show_to(struct subscribers *subscribers, struct subscriber *subscriber, const struct namer *namer,
+	const struct items *spans)
 {
 	bool by_name = *subscriber->filter.service || *subscriber->filter.name;
 	const struct batch *items = spans->batch;
@@ -109,7 +109,7 @@ static void show_to(struct subscribers *subscribers, struct subscriber *subscrib
 		struct tail_record record = {batch_sizes(items)[i], items->format};
 
 		if (!record.size || !suits(&subscriber->filter, &spans->traits[i]) ||
-			(by_name && statistics && !is_wanted(subscriber, statistics, spans, i)))
+			(by_name && namer && !is_wanted(subscriber, namer, spans, i)))
 			continue;
 		if (room - records->size < sizeof(record) + record.size) {
 			lost++;
@@ -122,15 +122,14 @@ static void show_to(struct subscribers *subscribers, struct subscriber *subscrib
 	lose(subscriber, lost);
 }
 
-void subscribers_show(
-	struct subscribers *subscribers, const struct statistics *statistics, const struct items *spans)
+void subscribers_show(struct subscribers *subscribers, const struct namer *namer, const struct items *spans)
 {
 	if (!atomic_load_explicit(&subscribers->subscribers, memory_order_relaxed) || !items_count(spans))
 		return;
 	pthread_mutex_lock(&subscribers->lock);
 	for (int i = 0; i < SUBSCRIBERS_MAX; i++)
 		if (subscribers->subscriber[i])
-			show_to(subscribers, subscribers->subscriber[i], statistics, spans);
+			show_to(subscribers, subscribers->subscriber[i], namer, spans);
 	pthread_mutex_unlock(&subscribers->lock);
 }
 

@@ -41,10 +41,9 @@ struct subscriber;
 struct subscribers *subscribers_create(void);
 void subscribers_destroy(struct subscribers *subscribers);
 
-/* Any thread: shows the spans. @statistics: what has just counted them; NULL: they came by an input, and are
- * counted nowhere. */
-void subscribers_show(
-	struct subscribers *subscribers, const struct statistics *statistics, const struct items *spans);
+/* Any thread: shows the spans. @namer: whose names they have, who holds the statistics and has just had them
+ * counted; NULL: they are counted nowhere. */
+void subscribers_show(struct subscribers *subscribers, const struct namer *namer, const struct items *spans);
 
 /* For one thread */
 

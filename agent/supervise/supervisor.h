@@ -27,8 +27,8 @@ struct supervisor_options {
 	const struct config *config; /* for this call */
 	struct fanout *fanout;       /* the thread's own until supervisor_destroy, as is @checkpoint */
 	struct checkpoint *checkpoint;
-	struct statistics *statistics; /* it is what counts */
-	struct traces *traces;         /* its spans go through them; NULL: none are kept */
+	struct namer *namer;   /* the reader's, of the statistics */
+	struct traces *traces; /* its spans go through them; NULL: none are kept */
 	struct subscribers *subscribers;
 	/* Called in the thread when nothing more will be read. Either everything that was read is in the
 	 * queues and the session is over, or the session is kept, together with the spans in assembly. */

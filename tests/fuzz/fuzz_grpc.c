@@ -97,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct unsqueeze *unsqueeze = unsqueeze_create();
 	struct grpcserver_options options = {.methods = methods,
 		.method_count = G_N_ELEMENTS(methods),
+		.unknown = "unknown",
 		.calls = CALLS,
 		.message_max = MESSAGE_MAX,
 		.unsqueeze = unsqueeze,

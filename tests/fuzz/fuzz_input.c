@@ -19,11 +19,21 @@
 
 static struct scribe_own own;
 static struct inlet inlet = {.own = &own};
+static const struct connection connection = {.inlet = &inlet};
 
 struct inlet_limits inlet_limits(struct inlet *of)
 {
 	(void)of;
 	return (struct inlet_limits){.category = "zipkin"};
+}
+
+/* Nothing is counted. */
+void count_note(struct group *group, const struct connection *from, const struct span *span)
+{
+	struct trait trait = trait_of(span);
+
+	(void)from;
+	buffer_put(&group->traits, &trait, sizeof(trait));
 }
 
 /* In the format it is a span with the same trail, if that has any, or nothing else. */
@@ -107,7 +117,7 @@ static void take(struct scribecall *call)
 	if (call->count & 1) /* some output takes messages */
 		group.messages = batch_create(BATCH_MESSAGES, 0, 0);
 	messages_come_round(&inlet, call);
-	messages_take(&inlet, &group, call, &taken);
+	messages_take(&connection, &group, call, &taken);
 	if (group.messages)
 		others = group.messages->count;
 	sum = taken.taken;

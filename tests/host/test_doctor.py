@@ -6,25 +6,29 @@ from rig.process import Trouble, wait_until
 
 
 def wait_findings(node, codes, fix=""):
-    """What passes by itself is told after half a minute only."""
-    found = []
+    """What passes by itself is told after half a minute only. Returns the screen of text."""
+    found, text = [], ""
 
     def are_found():
-        found[:] = node.status()["findings"]
-        return [finding["code"] for finding in found] == codes and all(fix in finding["fix"] for finding in found)
+        nonlocal found, text
+        found = node.status()["findings"]
+        if [finding["code"] for finding in found] != codes or not all(fix in finding["fix"] for finding in found):
+            return False
+        # the agent may have helped itself in between
+        text = node.run("blkin", "status")
+        return all(f" -> {finding['fix']} " in " ".join(text.split()) + " " for finding in found)
 
     try:
         wait_until(are_found, 50, f"the doctor to find {codes}", 0.3)
     except Trouble as trouble:
-        raise Trouble(f"{trouble}: {found}") from None
-    return found
+        raise Trouble(f"{trouble}: {found}, {text}") from None
+    return text
 
 
 def expect(node, code, fix):
     """Waits until the doctor finds this and nothing else; a screen of text says so too."""
-    found = wait_findings(node, [code], fix)
-    text = node.run("blkin", "status")
-    assert f" -> {found[0]['fix']} " in " ".join(text.split()) + " " and len(text.splitlines()) <= 24, text
+    text = wait_findings(node, [code], fix)
+    assert len(text.splitlines()) <= 24, text
 
 
 def expect_nothing(node):

@@ -5,14 +5,17 @@ import collections
 import json
 import math
 import os
+import socket
 import subprocess
 
 import pytest
+from rig.otlpsender import PROTOBUF, Grpc, Http, connect, numbered
 from rig.process import free_port, wait_until
 from rig.spanfiles import SpanFiles
 from test_files import NONE, LOAD, quick
 from test_files_otlp import OtlpFiles
 from test_fakereader import kill_reader
+from test_otlp_input import start_agent
 
 ERROR = 1 / 32  # agent/stats/histogram.h
 FAILING = "tests/live/programs/errorload"
@@ -134,3 +137,44 @@ def test_what_is_wrong(node):
     assert code == 69 and "no agent runs" in text
     code, text = top(node, "--sort", "p98")
     assert code == 64 and "did you mean p9" in text, text
+
+
+# What comes to the inputs
+
+ELSEWHERE = "198.51.100.7"
+
+
+@pytest.fixture
+def elsewhere():
+    """An address of this machine's that nobody connects to: who comes from it is taken for another node."""
+    subprocess.run(["ip", "address", "add", f"{ELSEWHERE}/32", "dev", "lo"], check=True)
+    yield ELSEWHERE
+    subprocess.run(["ip", "address", "del", f"{ELSEWHERE}/32", "dev", "lo"], check=True)
+
+
+def counted(node):
+    return {(row["service"], row["span"]): row["count"] for row in rows(node)}
+
+
+def hand(port, address, request):
+    """From that address of ours."""
+    with Http(port) as sender:
+        sender.connection.sock.close()
+        sender.connection.sock = socket.create_connection(("127.0.0.1", port), 20, (address, 0))
+        assert sender.hand(request) == (200, 0)
+
+
+def test_what_this_node_hands_over_is_counted(node, lines, elsewhere):
+    """By either protocol of OTLP's, each span once, beside what the reader counts; what another node hands over is not."""
+    http, grpc = start_agent(node, output=quick(lines))
+    node.run([FAILING, "10"])
+    wait_until(lambda: counted(node) == {("errors", "try"): 10}, 20, "the program's spans")
+    for batch in range(3):
+        hand(http, "127.0.0.1", numbered(1, batch, range(10)))
+    hand(http, elsewhere, numbered(2, 0, range(10)))
+    sender = Grpc(grpc)
+    sender.hand(numbered(3, 0, range(10)))
+    sender.close()
+    assert counted(node) == {("errors", "try"): 10, ("sender1", "sent"): 30, ("sender3", "sent"): 10}
+    programs = {row["program"]: row for row in rows(node, "--programs")}
+    assert programs["sender1"]["count"] == 30 and programs["sender1"]["user"] == os.getuid()

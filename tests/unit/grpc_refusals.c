@@ -8,10 +8,6 @@
 #include "net/base64read.h"
 #include "net/protobuf.h"
 
-#define NO_METHOD                                                                                            \
-	"there is no such method here: this agent takes traces and logs, but no metrics, whose exporter "    \
-	"OTEL_METRICS_EXPORTER=none switches off"
-
 static struct rig rig;
 
 static void begin(void)
@@ -34,9 +30,9 @@ static const struct {
 #define BODY(bytes) bytes, sizeof(bytes) - 1
 #define TRACES GRPCSERVER_OTLP_TRACES
 	{"POST", "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export", GRPC_TYPE, "identity",
-		BODY("\0\0\0\0\0"), "200", "12", NO_METHOD},
-	{"POST", TRACES "x", GRPC_TYPE, "identity", BODY(""), "200", "12", NO_METHOD},
-	{"POST", "/", GRPC_TYPE, "identity", BODY(""), "200", "12", NO_METHOD},
+		BODY("\0\0\0\0\0"), "200", "12", RIG_UNKNOWN},
+	{"POST", TRACES "x", GRPC_TYPE, "identity", BODY(""), "200", "12", RIG_UNKNOWN},
+	{"POST", "/", GRPC_TYPE, "identity", BODY(""), "200", "12", RIG_UNKNOWN},
 	{"POST", TRACES, "application/json", "identity", BODY("{}"), "415", "", ""},
 	{"POST", TRACES, "application/grpc-web", "identity", BODY("{}"), "415", "", ""},
 	{"GET", TRACES, GRPC_TYPE "+proto", "identity", BODY(""), "405", "", ""},

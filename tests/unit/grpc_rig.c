@@ -252,6 +252,7 @@ void rig_begin(struct rig *rig)
 {
 	struct grpcserver_options options = {.methods = methods,
 		.method_count = G_N_ELEMENTS(methods),
+		.unknown = RIG_UNKNOWN,
 		.calls = RIG_CALLS,
 		.message_max = RIG_MESSAGE_MAX,
 		.on_call = on_call,

@@ -13,6 +13,7 @@
 #define RIG_MESSAGE_MAX (1024 * 1024)
 #define RIG_TRACES 0
 #define RIG_LOGS 1
+#define RIG_UNKNOWN "there is no such method here"
 
 /* Sizes of pieces that all is tried in. */
 #define RIG_STEPS 5

@@ -13,6 +13,7 @@
 
 static struct names *names;
 static struct statistics *statistics;
+static struct namer *namer; /* of the spans that come next */
 static struct buffer traits, named, words;
 static uint32_t waiting;
 static uint32_t user = 7; /* whose spans come next */
@@ -21,6 +22,7 @@ static inline void make_statistics(void)
 {
 	names = names_create();
 	statistics = statistics_create();
+	namer = statistics_namer(statistics, STATISTICS_READER);
 }
 
 static inline void end_statistics(void)
@@ -73,7 +75,7 @@ static inline bool take(void)
 		.named = named.data,
 		.words = words.data,
 		.words_size = words.size};
-	bool good = statistics_take(statistics, &spans);
+	bool good = statistics_take(namer, &spans);
 
 	waiting = 0;
 	traits.size = named.size = words.size = 0;

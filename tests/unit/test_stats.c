@@ -278,7 +278,7 @@ START_TEST(another_reader_has_its_own_numbers)
 	ck_assert(take());
 	names_destroy(names);
 	names = names_create();
-	statistics_begin_reader(statistics);
+	statistics_begin(namer);
 	add("two", "n", 1, false, 1);
 	add("one", "n", 1, false, 1);
 	ck_assert(take());
@@ -287,6 +287,35 @@ START_TEST(another_reader_has_its_own_numbers)
 	ck_assert_uint_eq(find(&snapshot, "two", "n")->spans, 1);
 	ck_assert_uint_eq(snapshot.programs->len, 1);
 	snapshot_clear(&snapshot);
+}
+END_TEST
+
+/* What programs hand to an input has its own numbers for the same names. */
+START_TEST(an_input_counts_in_the_same_series)
+{
+	struct names *of_reader = names, *of_input = names_create();
+	struct snapshot snapshot;
+
+	add("one", "n", 1, false, 1);
+	add("two", "n", 1, false, 1);
+	ck_assert(take());
+	names = of_input;
+	namer = statistics_namer(statistics, 0);
+	add("two", "n", 1, false, 2);
+	add("three", "n", 1, false, 2);
+	ck_assert(take());
+	statistics_begin(namer); /* which is no matter to the reader */
+	names = of_reader;
+	namer = statistics_namer(statistics, STATISTICS_READER);
+	add("one", "n", 1, false, 1);
+	ck_assert(take());
+	statistics_read(statistics, &snapshot);
+	ck_assert_uint_eq(find(&snapshot, "one", "n")->spans, 2);
+	ck_assert_uint_eq(find(&snapshot, "two", "n")->spans, 2);
+	ck_assert_uint_eq(find(&snapshot, "three", "n")->spans, 1);
+	ck_assert_uint_eq(snapshot.programs->len, 2);
+	snapshot_clear(&snapshot);
+	names_destroy(of_input);
 }
 END_TEST
 
@@ -300,7 +329,7 @@ START_TEST(forged_names_are_refused)
 	memset(named.data, 0xff, named.size);
 	ck_assert_msg(!take(), "numbers that are none");
 	for (size_t i = 0; i < 60 * 255; i++) {
-		statistics_begin_reader(statistics);
+		statistics_begin(namer);
 		names_destroy(names);
 		names = names_create();
 		add("four", "name", 1, false, 4);
@@ -309,7 +338,7 @@ START_TEST(forged_names_are_refused)
 		take();
 	}
 	for (size_t cut = 1; cut < 60; cut++) {
-		statistics_begin_reader(statistics);
+		statistics_begin(namer);
 		names_destroy(names);
 		names = names_create();
 		add("four", "name", 1, false, 4);
@@ -423,6 +452,7 @@ int main(void)
 	tcase_add_test(counting, names_are_told_once);
 	tcase_add_test(counting, programs_make_room);
 	tcase_add_test(counting, another_reader_has_its_own_numbers);
+	tcase_add_test(counting, an_input_counts_in_the_same_series);
 	tcase_add_test(counting, forged_names_are_refused);
 	tcase_add_test(counting, a_snapshot_travels);
 	tcase_add_test(counting, what_came_about_since);

@@ -119,6 +119,7 @@ static void *open_own(struct connection *connection)
 	own->server = grpcserver_create(&(struct grpcserver_options){
 		.methods = methods,
 		.method_count = G_N_ELEMENTS(methods),
+		.unknown = "there is no such method here: " OTLP_NO_METRICS_WORDS,
 		.calls = CALLS_MAX,
 		.message_max = FRAME_MAX,
 		.room = ROOM_BYTES,

@@ -141,8 +141,7 @@ static const char *judge_path(const char *path)
 {
 	return strcmp(path, "/v1/metrics") != 0
 		       ? "OTLP's traces are taken at /v1/traces, and its logs at /v1/logs"
-		       : "this agent takes traces and logs, but no metrics: switch their exporter off "
-			 "(OTEL_METRICS_EXPORTER=none)";
+		       : OTLP_NO_METRICS_WORDS;
 }
 
 /* SDKs do not show what they are answered; what is refused may come by the hour. */

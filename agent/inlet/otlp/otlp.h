@@ -60,6 +60,9 @@ enum otlp_result {
 /* Whether it is one of those that some output takes. If not, it is logged, with the words that the sender is
  * to be told. */
 bool otlp_is_taken(struct connection *connection, enum otlp_signal signal);
+#define OTLP_NO_METRICS_WORDS                                                                                \
+	"this agent takes traces and logs, but no metrics: switch their exporter off "                       \
+	"(OTEL_METRICS_EXPORTER=none)"
 #define OTLP_NO_LOGS_WORDS                                                                                   \
 	"no output of this agent takes messages (`takes` in an [output]), which log records are: switch "    \
 	"their exporter off (OTEL_LOGS_EXPORTER=none)"

@@ -71,6 +71,7 @@ static const struct {
 
 /* What the spans, or records, of one request share. */
 struct taking {
+	const struct connection *connection;
 	struct group *group;
 	struct taken taken;
 	size_t largest;       /* item that no output drops as too large */
@@ -103,10 +104,8 @@ static void on_span(void *data, const struct span *from)
 	struct batch *spans = is->group->spans;
 	size_t before = spans->spans.size, size;
 	struct span span = *from;
-	struct trait trait;
 
 	span.last_event = is->now;
-	trait = trait_of(&span);
 	if (record_put(&spans->spans, &span) < 0 || spans->spans.size - before > is->largest) {
 		spans->spans.size = before;
 		refuse(is, REFUSED_OVERSIZE, "a span is larger than an output's `batch-size`");
@@ -114,7 +113,7 @@ static void on_span(void *data, const struct span *from)
 	}
 	size = spans->spans.size - before;
 	batch_added(spans, size, is->now);
-	buffer_put(&is->group->traits, &trait, sizeof(trait));
+	count_note(is->group, is->connection, &span);
 	if (is->circle)
 		is_known(is, &span, true);
 	is->taken.taken++;
@@ -333,7 +332,8 @@ enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_
 	weight.of[kind] = MAX(found.records, size);
 	if (!call_has_room(inlet, &weight))
 		return put_off(call);
-	is.group = group_open(inlet, &weight);
+	is.connection = call->call.connection;
+	is.group = group_open(is.connection, &weight);
 	if (kind == KIND_SPANS)
 		read_spans(call, &is, request, size, &found);
 	else

@@ -162,13 +162,13 @@ static void note_via(const struct scribecall *call)
 }
 
 /* What is good is taken; a call of which nothing is, is refused, so that its sender sees it. */
-static void take(
-	struct inlet *inlet, struct scribe_call *call, struct scribecall *from, const struct weight *weight)
+static void take(struct scribe_call *call, struct scribecall *from, const struct weight *weight)
 {
-	struct group *group = group_open(inlet, weight);
+	const struct connection *connection = call->call.connection;
+	struct group *group = group_open(connection, weight);
 	struct taken taken;
 
-	messages_take(inlet, group, from, &taken);
+	messages_take(connection, group, from, &taken);
 	if (call_enter(&call->call, group, weight, &taken))
 		return;
 	if (call->call.wants_reply)
@@ -196,7 +196,7 @@ static void log_messages(struct scribe_call *call, struct scribecall *from, size
 			call_put_off(&call->call, MESSAGES_PUT_OFF);
 		} else {
 			note_via(from);
-			take(inlet, call, from, &weight);
+			take(call, from, &weight);
 		}
 	}
 }

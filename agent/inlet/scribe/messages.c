@@ -52,13 +52,13 @@ static const struct buffer *in_thrift(struct inlet *inlet, const struct trail *t
 	return &inlet->encoded;
 }
 
-static void add(struct inlet *inlet, struct group *group, const struct span *span, const struct trail *trail)
+static void add(const struct connection *connection, struct group *group, const struct span *span,
+	const struct trail *trail)
 {
-	const struct buffer *item = in_thrift(inlet, trail);
-	struct trait trait = trait_of(span);
+	const struct buffer *item = in_thrift(connection->inlet, trail);
 
 	batch_add(group->spans, item->data, item->size, clock_wall());
-	buffer_put(&group->traits, &trait, sizeof(trait));
+	count_note(group, connection, span);
 }
 
 static bool is_category(const struct scribecall_entry *entry, const char *category)
@@ -105,9 +105,10 @@ static enum refusal take_message(
 	return TAKEN;
 }
 
-static enum refusal take(
-	struct inlet *inlet, struct group *group, const char *category, const struct scribecall_entry *entry)
+static enum refusal take(const struct connection *connection, struct group *group, const char *category,
+	const struct scribecall_entry *entry)
 {
+	struct inlet *inlet = connection->inlet;
 	struct trail trail = entry->trail;
 	struct identity identity;
 	enum refusal refusal;
@@ -124,7 +125,7 @@ static enum refusal take(
 		return refusal;
 	identify_span(&span, ids, &identity);
 	circle_step(inlet, &trail, &identity);
-	add(inlet, group, &span, &trail);
+	add(connection, group, &span, &trail);
 	return TAKEN;
 }
 
@@ -205,9 +206,10 @@ struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call,
 	return weight;
 }
 
-void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct taken *taken)
+void messages_take(const struct connection *connection, struct group *group, struct scribecall *call,
+	struct taken *taken)
 {
-	struct inlet_limits limits = inlet_limits(inlet);
+	struct inlet_limits limits = inlet_limits(connection->inlet);
 
 	*taken = (struct taken){0};
 	for (uint32_t i = 0; i < call->count; i++) {
@@ -215,7 +217,7 @@ void messages_take(struct inlet *inlet, struct group *group, struct scribecall *
 		enum refusal refusal;
 
 		scribecall_next(call, &entry);
-		refusal = take(inlet, group, limits.category, &entry);
+		refusal = take(connection, group, limits.category, &entry);
 		if (refusal == TAKEN) {
 			taken->taken++;
 			continue;

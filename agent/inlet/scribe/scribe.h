@@ -61,6 +61,7 @@ uint32_t messages_come_round(struct inlet *inlet, const struct scribecall *call)
 struct weight messages_weigh(struct inlet *inlet, const struct scribecall *call, size_t bytes);
 
 /* Adds the spans of a call to the group, and what else is taken. */
-void messages_take(struct inlet *inlet, struct group *group, struct scribecall *call, struct taken *taken);
+void messages_take(const struct connection *connection, struct group *group, struct scribecall *call,
+	struct taken *taken);
 
 #endif

@@ -48,20 +48,22 @@ static int compare(const void *one, const void *other)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Those that were kept, in order; what was saved may be anything. */
+/* Those that were kept, in order, or NULL; what was saved may be anything. */
 static struct piece *collect(const struct pending *pending, size_t *count)
 {
 	const struct pending_tag *tags = (const void *)pending->tags.data;
-	struct piece *pieces = g_new(struct piece, pending_tag_count(pending));
+	struct piece *pieces = NULL, *piece;
 
 	*count = 0;
 	for (size_t i = 0; i < pending_tag_count(pending); i++) {
 		struct text key = pending_text(pending, tags[i].key);
-		struct piece *piece = &pieces[*count];
 		const char *end = key.data + key.size, *at = key.data;
 
 		if (tags[i].type != PENDING_LINES)
 			continue;
+		if (!pieces) /* most spans have none */
+			pieces = g_new(struct piece, pending_tag_count(pending) - i);
+		piece = &pieces[*count];
 		piece->number = 0;
 		for (; at < end && g_ascii_isdigit(*at); at++)
 			piece->number = piece->number * 10 + (uint64_t)(*at - '0');
