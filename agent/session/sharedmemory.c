@@ -14,7 +14,7 @@ static uint64_t add_channel(const struct config *config, const char *name, uint6
 	struct lttng_channel_attr attr = {0};
 
 	tracing_size_channel(config, name, &attr);
-	*need += (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * attr.subbuf_size * attr.num_subbuf;
+	*need += tracing_cpus() * attr.subbuf_size * attr.num_subbuf;
 	return attr.subbuf_size;
 }
 

@@ -2,6 +2,7 @@
 #include "session/tracing.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,14 +144,25 @@ static uint64_t power_of_two(uint64_t size)
 	return UINT64_C(1) << (63 - __builtin_clzll(size));
 }
 
+uint64_t tracing_cpus(void)
+{
+	static _Atomic uint64_t cpus; /* glibc reads it from a file, each time */
+	uint64_t are = atomic_load_explicit(&cpus, memory_order_relaxed);
+
+	if (!are) {
+		are = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+		atomic_store_explicit(&cpus, are, memory_order_relaxed);
+	}
+	return are;
+}
+
 /*
  * A user's memory and disk are shared by as many rings and streams as there are CPUs; spans and other events
  * have half of them each, so that the latter never push out the former. The kernel counts as one more user.
  */
 void tracing_size_channel(const struct config *config, const char *name, struct lttng_channel_attr *attr)
 {
-	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
-	uint64_t shares = cpus * (*config->event_names && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
+	uint64_t shares = tracing_cpus() * (*config->event_names && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
 	uint64_t ring = power_of_two(MAX(config->memory / shares, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
 
 	if (!strcmp(name, CHANNEL) && ring >= SUB_BUFFERS_MANY * SUB_BUFFER_LARGE)

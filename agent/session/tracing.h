@@ -64,6 +64,9 @@ extern const struct tracing_event {
 } tracing_events[TRACING_EVENTS]; /* by level: whatever level a session has, those that are on are the first
 				   */
 
+/* The processors that there can be: LTTng has a ring for each. */
+uint64_t tracing_cpus(void);
+
 /* How large the channel @name is to be. */
 void tracing_size_channel(const struct config *config, const char *name, struct lttng_channel_attr *attr);
 

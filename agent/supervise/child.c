@@ -34,6 +34,8 @@
 /* Who has not watched for so long, being stopped, say, knows nothing of the time before. */
 #define UNWATCHED_NS (2 * NS_PER_SECOND)
 #define STEP_US 10000
+/* Its memory is looked at again when it has computed for so long, in which it cannot take much more. */
+#define WEIGH_NS (2 * NS_PER_MS)
 
 /* Starting */
 
@@ -183,6 +185,7 @@ void child_watch(struct child *child, struct page *page)
 		child->moved_cpu = cpu;
 	}
 	child->computed = cpu - child->moved_cpu;
+	child->cpu = cpu;
 	if (child->killed || !hangs(child, page))
 		return;
 	child->killed = true;
@@ -223,7 +226,10 @@ static uint64_t memory_of(struct child *child)
 
 void child_bound(struct child *child, uint64_t memory)
 {
-	if (child->killed || memory_of(child) <= memory)
+	if (child->killed || (child->weighed && child->cpu - child->weighed < WEIGH_NS))
+		return;
+	child->weighed = child->cpu;
+	if (memory_of(child) <= memory)
 		return;
 	child->killed = child->too_large = true;
 	kill(child->pid, SIGKILL);

@@ -19,6 +19,8 @@ struct child {
 	int64_t moved;      /* when it had moved last, as far as was seen, */
 	int64_t moved_cpu;  /* and the processor time that it had used by then, ns */
 	int64_t computed;   /* since then, ns of processor time */
+	int64_t cpu;        /* all of it, as it was watched last, */
+	int64_t weighed;    /* and when its memory was looked at; 0: it was not */
 	int64_t stopped;    /* since when somebody has stopped it; 0: nobody has */
 	uint64_t oom_kills; /* that there had been where it runs */
 	bool killed;        /* by us, as it hung, */

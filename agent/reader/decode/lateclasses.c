@@ -3,6 +3,7 @@
 #include "reader/decode/lateclasses.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -229,13 +230,20 @@ FILE *fmemopen(void *data, size_t size, const char *mode)
 	return file ? file : open(data, size, mode);
 }
 
-/* For babeltrace2 2.1, which does not hand packets to fmemopen: the first of an answer of the relay's. */
+/* For babeltrace2 2.1, which does not hand packets to fmemopen: the first of an answer of the relay's. It is
+ * called many times a second, also while nothing happens, so it is looked up once. */
 ssize_t recv(int socket, void *data, size_t size, int flags)
 {
+	static _Atomic(void *) found;
 	ssize_t (*receive)(int socket, void *data, size_t size, int flags);
+	void *next = atomic_load_explicit(&found, memory_order_relaxed);
 	ssize_t received;
 
-	*(void **)&receive = dlsym(RTLD_NEXT, "recv");
+	if (!next) {
+		next = dlsym(RTLD_NEXT, "recv");
+		atomic_store_explicit(&found, next, memory_order_relaxed);
+	}
+	*(void **)&receive = next;
 	received = receive(socket, data, size, flags);
 	if (traces && received > 0 && is_packet(data, (size_t)received))
 		at = get_trace((const char *)data + sizeof(uint32_t));
