@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <event2/event.h>
@@ -52,6 +53,22 @@ void *memory_resize(void *data, size_t size)
 void *memory_get(size_t size)
 {
 	return memset(memory_resize(NULL, size), 0, size);
+}
+
+void *memory_map(size_t size)
+{
+	void *data;
+
+	for (unsigned tries = 1; (data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+					  -1, 0)) == MAP_FAILED;
+		tries++)
+		wait_for_memory(tries);
+	return data;
+}
+
+void memory_unmap(void *data, size_t size)
+{
+	munmap(data, size);
 }
 
 static void *get_for_libevent(size_t size)

@@ -24,6 +24,11 @@ void *memory_resize(void *data, size_t size);
  */
 void memory_keep_large_apart(void);
 
+/* Returns @size zero bytes of which only what is touched takes memory, whatever malloc keeps of others'.
+ * Never NULL; memory_unmap. */
+void *memory_map(size_t size);
+void memory_unmap(void *data, size_t size);
+
 /* What batches took is kept for the next ones, a few megabytes of it, rather than mapped again for each. To
  * be called at the start. */
 void memory_keep_batches(void);

@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "stats/inner.h"
+
+#define PARTS_SIZE ((size_t)PARTS_MAX * HISTOGRAM_STEPS * sizeof(uint32_t))
+#define SUMS_SIZE ((size_t)(STATISTICS_SERIES_MAX + 1) * sizeof(struct sums))
 
 struct plane *plane_create(int64_t at)
 {
@@ -12,15 +16,15 @@ struct plane *plane_create(int64_t at)
 
 	plane->at = at;
 	/* touched, and so taken, only as far as there are counts */
-	plane->parts = g_new0(uint32_t, (gsize)PARTS_MAX * HISTOGRAM_STEPS);
-	plane->sums = g_new0(struct sums, STATISTICS_SERIES_MAX + 1);
+	plane->parts = memory_map(PARTS_SIZE);
+	plane->sums = memory_map(SUMS_SIZE);
 	return plane;
 }
 
 void plane_destroy(struct plane *plane)
 {
-	g_free(plane->parts);
-	g_free(plane->sums);
+	memory_unmap(plane->parts, PARTS_SIZE);
+	memory_unmap(plane->sums, SUMS_SIZE);
 	g_free(plane);
 }
 

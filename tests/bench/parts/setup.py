@@ -10,7 +10,7 @@ from rig.process import Trouble
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../.."))
 INSIDE = "BLKIN_BENCH_INSIDE"
 # With lines, so that inlined functions have names in profiles; the code is the same.
-RELEASE = ("--buildtype=release", "-Ddebug=true", "-Dtests=disabled", "-Dfuzz=disabled")
+RELEASE = ("--buildtype=release", "-Ddebug=true", "-Dtests=auto", "-Dfuzz=disabled")
 
 
 def build(targets):
