@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Lines of a span's text for what Zipkin has no word for, besides those of span.h. They begin with '#' and a
- * character that is no small letter: tag                       #\ATTRIBUTE annotation #@+NANOSECONDS=TEXT
- * ('-' for what was before the start) attribute of the last annotation      #+ATTRIBUTE link
- * #>TRACE-SPAN-FLAGS=TRACESTATE  (in 32, 16 and 8 hex digits) attribute of the last link #*ATTRIBUTE
- *     attribute of the resource #:ATTRIBUTE
- *     attribute of the scope    #%ATTRIBUTE
- *     status                    #!status=ok, unset or error, and perhaps a blank and TEXT
- *     trace state               #!state=TEXT
- *     scope                     #!scope=TEXT, #!version=TEXT, #!scope-schema=TEXT
- *     resource                  #!resource-schema=TEXT
- *     how much was left out     #!dropped=TAGS,ANNOTATIONS,LINKS
- *     the wall clock at the start  #!time=NANOSECONDS  (since 1970: all times of the span are relative to it)
- *     an SDK's span             #!sdk=FLAGS  (its resource and tags are all that there is; OTLP's flags)
+ * character that is no small letter:
+ *
+ *     tag                   #\ATTRIBUTE
+ *     annotation            #@+NANOSECONDS=TEXT            ('-' for what was before the start)
+ *       its attribute       #+ATTRIBUTE                    (of the last one, as of links)
+ *     link                  #>TRACE-SPAN-FLAGS=TRACESTATE  (in 32, 16 and 8 hex digits)
+ *       its attribute       #*ATTRIBUTE
+ *     of the resource       #:ATTRIBUTE, #!resource-schema=TEXT
+ *     of the scope          #%ATTRIBUTE, #!scope=TEXT, #!version=TEXT, #!scope-schema=TEXT
+ *     status                #!status=ok, unset or error, and perhaps a blank and TEXT
+ *     trace state           #!state=TEXT
+ *     what was left out     #!dropped=TAGS,ANNOTATIONS,LINKS
+ *     wall clock at start   #!time=NANOSECONDS  (since 1970: all times of the span are relative to it)
+ *     an SDK's span         #!sdk=FLAGS  (its resource and tags are all that there is; OTLP's flags)
  *
  * An ATTRIBUTE is a letter for its type ('t' text, 'i' whole number, 'd' floating-point number, 'b' true or
  * false, 'n' none), its key, '=', its value. A list has '[' before the letter, and a comma behind each of its
