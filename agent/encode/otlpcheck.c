@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "core/value.h"
 #include "encode/otlpattributes.h"
+#include "net/otlpfields.h"
 #include "net/protobuf.h"
 
 /* What a record has beside the bytes that the message has: for each span, and for what may be empty there. */
@@ -93,12 +94,35 @@ static void add_plain(struct checking *is, const struct otlp_message *of, size_t
 		is->process.each += bytes;
 }
 
+#define HEAD(field) ((field) << 3 | PROTOBUF_BYTES)
+
+/* What most attributes are: a key and a text, whose sizes are of one byte each. */
+static bool is_text_pair(const uint8_t *at, size_t size, struct text *key, struct text *value)
+{
+	const uint8_t *end = at + size;
+
+	if (size < 6 || at[0] != HEAD(KEYVALUE_KEY) || at[1] >= 0x80 || at[1] > size - 6)
+		return false;
+	*key = (struct text){(const char *)at + 2, at[1]};
+	at += 2 + at[1];
+	if (at[0] != HEAD(KEYVALUE_VALUE) || at[1] >= 0x80 || at[1] != end - at - 2 ||
+		at[2] != HEAD(ANYVALUE_STRING) || at[3] >= 0x80 || at[3] != end - at - 4)
+		return false;
+	*value = (struct text){(const char *)at + 4, at[3]};
+	return true;
+}
+
 /* @depth is how many values it is within. */
 static bool check_nested(
 	struct checking *is, const struct otlp_message *of, const struct protobuf_field *field, int depth)
 {
+	struct text key, value;
 	bool good;
 
+	if (!depth && of == &otlp_key_value && is_text_pair(field->bytes, field->size, &key, &value)) {
+		is->now.attributes++;
+		return utf8_valid(key.data, key.size) && utf8_valid(value.data, value.size);
+	}
 	if (of == &otlp_any_value && ++depth > VALUE_DEPTH_MAX + 1)
 		return true;
 	is->now.attributes += !depth && of == &otlp_key_value;
