@@ -145,20 +145,24 @@ def measure_programs(node, sizes):
     return table
 
 
-def megabytes_at_most(program):
-    with open(f"/proc/{program.pid}/status", encoding="ascii") as file:
-        return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
+def megabytes_at_most(pids):
+    """Of all of them, each at its highest: what they share, as libraries, is in it for each."""
+    most = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            most += next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
+    return most
 
 
 def deliver(node, rate, compression, sizes):
-    """Of the agent and LTTng's daemons: CPU µs a span by name, the agent's highest memory, and bytes a span."""
+    """Of the agent with its reader and LTTng's daemons: CPU µs a span and highest memory by name, and bytes a span."""
     sink = Sink(node, free_port())
     agent = Agent(node, sink.port, output={"type": "otlp", "compression": compression})
     pids = of_node(node, agent.program)
     before = seconds(pids)
     _, ledger = agent.deliver("span", rate * sizes.rival_seconds, rate)
     after = seconds(pids)
-    most = megabytes_at_most(agent.program)
+    most = {name: megabytes_at_most(group) for name, group in pids.items()}
     agent.stop()
     return {name: (after[name] - before[name]) / ledger.sent * 1e6 for name in after}, most, sink.stop()[1] / ledger.sent
 
@@ -178,7 +182,7 @@ def collect(node, rate, compression, sizes):
         raise Trouble(f"the load failed:\n{load.log()}")
     time.sleep(1)  # its batches are sent after 200 ms
     used = (seconds(pids)["collector"] - before) / spans * 1e6
-    most = megabytes_at_most(collector)
+    most = megabytes_at_most(pids["collector"])
     collector.stop()
     return used, most, sink.stop()[1] / spans
 
@@ -189,8 +193,8 @@ def measure_nodes(node, sizes):
         for compression in ("gzip", "none"):
             label = f"OTLP, {compression}, {rate:,} spans/s"
             used, most, size = deliver(node, rate, compression, sizes)
-            table.add(f"blkin-agent alone: {label}", used["blkin-agent"], most, round(size))
-            table.add(f"blkin-agent and LTTng's daemons: {label}", sum(used.values()), None, None)
+            table.add(f"blkin-agent alone: {label}", used["blkin-agent"], most["blkin-agent"], round(size))
+            table.add(f"blkin-agent and LTTng's daemons: {label}", sum(used.values()), sum(most.values()), None)
             if os.path.exists(os.path.join(folder(), "collector")):
                 used, most, size = collect(node, rate, compression, sizes)
                 table.add(f"OpenTelemetry Collector: {label}", used, most, round(size))
