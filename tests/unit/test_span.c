@@ -8,6 +8,7 @@
 #include "base/digits.h"
 #include "base/memfind.h"
 #include "reader/assemble/assembler.h"
+#include "reader/assemble/endpoint.h"
 #include "reader/assemble/spanevent.h"
 
 #include "run.h"
@@ -524,7 +525,7 @@ START_TEST(test_known_endpoints)
 			g_strdup_printf(forms[i % G_N_ELEMENTS(forms)], i / 7 % 130, i / 7 % 130);
 		const char *end = text + strlen(text);
 		struct endpoint known = {0}, fresh = {0};
-		bool good = span_endpoint_read(&fresh, text, end);
+		bool good = endpoint_read(&fresh, text, end);
 
 		ck_assert_int_eq(endpoint_cache_read(cache, &known, text, end), good);
 		if (!good)

@@ -4,6 +4,9 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/memfind.h"
+#include "reader/assemble/spannumber.h"
+
 /* Reads dotted decimal by hand: inet_pton takes several times as long, and this runs for every span. */
 static bool read_ipv4(struct text ip, uint8_t address[4])
 {
@@ -45,4 +48,22 @@ void endpoint_set_address(struct endpoint *endpoint, struct text ip)
 		memmove(endpoint->address, endpoint->address + 12, 4);
 		endpoint->address_size = 4;
 	}
+}
+
+bool endpoint_read(struct endpoint *endpoint, const char *at, const char *end)
+{
+	const char *space;
+	uint64_t port;
+
+	at = span_number_read(at, end, &port);
+	if (!at || at == end || *at != ' ' || port > UINT16_MAX)
+		return false;
+	at++;
+	space = find_near(at, end, ' ');
+	if (!space)
+		return false;
+	endpoint_set_address(endpoint, (struct text){at, (uint32_t)(space - at)});
+	endpoint->port = (uint16_t)port;
+	endpoint->service = (struct text){space + 1, (uint32_t)(end - space - 1)};
+	return true;
 }

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include "base/memfind.h"
-#include "reader/assemble/spanhead.h"
+#include "reader/assemble/endpoint.h"
 
 /* Each text maps to one place; of texts that share a place, the latest is kept. */
 #define PLACE_BITS 6
@@ -109,7 +109,7 @@ bool endpoint_cache_read(
 		endpoint->service = (struct text){at + before, (uint32_t)((size_t)(end - at) - before)};
 		return true;
 	}
-	if (!span_endpoint_read(endpoint, at, end))
+	if (!endpoint_read(endpoint, at, end))
 		return false;
 	if (known) {
 		keep(known, at, before);

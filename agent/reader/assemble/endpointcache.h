@@ -28,7 +28,7 @@ struct endpoint_cache;
 struct endpoint_cache *endpoint_cache_create(void);
 void endpoint_cache_destroy(struct endpoint_cache *cache);
 
-/* Like span_endpoint_read, but faster. @cache may be NULL. */
+/* Like endpoint_read, but faster. @cache may be NULL. */
 bool endpoint_cache_read(
 	struct endpoint_cache *cache, struct endpoint *endpoint, const char *at, const char *end);
 

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-#include "reader/assemble/spanhead.h"
+#include "reader/assemble/spannumber.h"
 
 struct piece {
 	uint64_t number;

@@ -7,6 +7,8 @@
 
 #include "base/digits.h"
 #include "base/memfind.h"
+#include "reader/assemble/endpoint.h"
+#include "reader/assemble/spannumber.h"
 #include "reader/assemble/tagtype.h"
 
 /* Those, and one each of those that are neither annotations nor tags. */
@@ -68,7 +70,7 @@ static const char *read_remote(struct span_data *lines, const char *at, const ch
 	const char *line_end = find_sure(at, end, '\n');
 
 	lines->has_remote = true;
-	return span_endpoint_read(&lines->remote, at + 1, line_end) ? line_end : NULL;
+	return endpoint_read(&lines->remote, at + 1, line_end) ? line_end : NULL;
 }
 
 static bool begins_with(const char *at, const char *end, const char *word)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/hexdigits.h"
-#include "reader/assemble/spanhead.h"
+#include "reader/assemble/spannumber.h"
 
 /* A number and the space behind it; four of these; and the least that comes then: "00 \n". */
 #define ID_SIZE (HEX_DIGITS + 1)

@@ -6,27 +6,8 @@
 #include <glib.h>
 
 #include "base/memfind.h"
-#include "reader/assemble/endpoint.h"
 
 #define HIGH_DIGITS 16
-
-bool span_endpoint_read(struct endpoint *endpoint, const char *at, const char *end)
-{
-	const char *space;
-	uint64_t port;
-
-	at = span_number_read(at, end, &port);
-	if (!at || at == end || *at != ' ' || port > UINT16_MAX)
-		return false;
-	at++;
-	space = find_near(at, end, ' ');
-	if (!space)
-		return false;
-	endpoint_set_address(endpoint, (struct text){at, (uint32_t)(space - at)});
-	endpoint->port = (uint16_t)port;
-	endpoint->service = (struct text){space + 1, (uint32_t)(end - space - 1)};
-	return true;
-}
 
 static bool is_word(const char *at, size_t size, const char *word)
 {

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "reader/assemble/spanhead.h"
+#include "reader/assemble/spannumber.h"
 
 /* The year 2096, as in assembler.c. */
 #define TIME_MAX INT64_C(4000000000000000000)
