@@ -4,6 +4,7 @@
  * packed as a record, and encoded. The provider is the assembler.
  */
 #include <check.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include <glib.h>
@@ -440,6 +441,69 @@ START_TEST(test_long_values)
 }
 END_TEST
 
+/* Longer than the agent keeps of a span at a time: what is left of it says that it is not all. */
+START_TEST(test_line_without_an_end)
+{
+	record_value((size_t)3 * 1024 * 1024);
+	ck_assert_int_gt(rows.row[SPANS_MADE], 1);
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], rows.row[SPANS_MADE]);
+	ck_assert_uint_eq(count_of(otlp, "{\"key\":\"blkin.truncated\""), (size_t)rows.row[SPANS_MADE]);
+	assert_has(otlp, "{\"key\":\"first\",\"value\":{\"stringValue\":\"1\"}}");
+	assert_has(otlp, "{\"key\":\"last\",\"value\":{\"stringValue\":\"2\"}}");
+	ck_assert(!strstr(otlp->str, "\"key\":\"long\""));
+}
+END_TEST
+
+static void take_piece(uint64_t span, int number, char joint, const char *lines)
+{
+	const struct blkin_span_record record = {2, span, 0, CLOCK0, "op", "local 0 - other"};
+	g_autofree char *key = g_strdup_printf("#~%d%c%" PRIu64, number, joint, CLOCK0);
+
+	take_tag(&record, key, lines);
+}
+
+/* Two write pieces under the same ids and numbers: those of one are left out, which is said. */
+START_TEST(test_pieces_of_the_same_number)
+{
+	take_piece(3, 1, '+', "k=v\n");
+	take_piece(3, 1, '+', "k=v\n");
+	assembler_flush(assembler);
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 0);
+	take_piece(3, 1, '+', "k=v\n");
+	take_piece(3, 1, '+', "k=w\n");
+	assembler_flush(assembler);
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 1);
+	assert_has(otlp, "{\"key\":\"blkin.truncated\"");
+}
+END_TEST
+
+/* Nothing comes of such without their span, but that they were there. */
+START_TEST(test_pieces_that_are_none)
+{
+	take_piece(3, 1, '+', "k=v\nno line of a span\n");
+	assembler_flush(assembler);
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 1);
+	assert_has(otlp, "{\"key\":\"blkin.truncated\"");
+}
+END_TEST
+
+/* What is missing in a span concerns no other that is read after it. */
+START_TEST(test_gap_is_of_its_span)
+{
+	const struct blkin_tag tag = BLKIN_TAG("of", "it");
+	struct blkin_span span;
+
+	take_piece(9, 1, '+', "+1 a\n+2 b\n");
+	take_piece(9, 3, '+', "+3 c\n");
+	assembler_flush(assembler);
+	g_string_truncate(otlp, 0);
+	start(&span);
+	blkin_span_annotate_with(&span, 0, "event", &tag, 1);
+	blkin_span_finish(&span);
+	assert_has(otlp, "\"name\":\"event\",\"attributes\":[{\"key\":\"of\"");
+}
+END_TEST
+
 /* The program died before the span ended. */
 START_TEST(test_pieces_without_their_span)
 {
@@ -497,6 +561,27 @@ START_TEST(test_sdk)
 }
 END_TEST
 
+/* What would take the agent far more memory than it took the program. */
+START_TEST(test_more_lines_than_a_span_has)
+{
+	GString *lines = g_string_new("local 0 - other\n#!sdk=1\n");
+	const struct blkin_span_record record = {2, 9, 0, CLOCK0, "op", "local 0 - other\n!pieces 1\n"};
+
+	for (int i = 0; i < 70000; i++)
+		g_string_append(lines, "=\n");
+	take_data(lines->str);
+	ck_assert_int_eq(rows.row[EVENTS_REJECTED_MALFORMED], 1);
+	take_piece(9, 1, '+', strchr(lines->str, '\n') + 1);
+	take_span(&record);
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 1);
+	assert_has(otlp, "1 of 1 annotations and tags");
+	g_string_truncate(lines, 24 + 2 * 60000);
+	take_data(lines->str);
+	ck_assert_int_eq(rows.row[EVENTS_REJECTED_MALFORMED], 1);
+	g_string_free(lines, TRUE);
+}
+END_TEST
+
 /* As a tag whose key has the mark: nothing is lost, and nothing is refused. */
 START_TEST(test_not_as_the_mark_says)
 {
@@ -529,6 +614,8 @@ START_TEST(test_attributes_of_nothing)
 	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 1);
 	ck_assert_uint_eq(count_of(otlp, "\"key\":\"k\""), 1);
 	assert_has(otlp, "\"stringValue\":\"w\"");
+	assert_has(otlp, "{\"key\":\"blkin.truncated\"");
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 1);
 }
 END_TEST
 
@@ -546,6 +633,11 @@ int main(void)
 	tcase_add_test(cases, test_what_does_not_fit);
 	tcase_add_test(cases, test_lost_piece);
 	tcase_add_test(cases, test_long_values);
+	tcase_add_test(cases, test_line_without_an_end);
+	tcase_add_test(cases, test_pieces_of_the_same_number);
+	tcase_add_test(cases, test_more_lines_than_a_span_has);
+	tcase_add_test(cases, test_pieces_that_are_none);
+	tcase_add_test(cases, test_gap_is_of_its_span);
 	tcase_add_test(cases, test_pieces_without_their_span);
 	tcase_add_test(cases, test_sdk);
 	tcase_add_test(cases, test_not_as_the_mark_says);

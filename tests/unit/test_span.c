@@ -47,11 +47,10 @@ static void note(void *data, const struct span *span)
 }
 
 static struct assembler *assembler;
+static const struct assembler_limits limits = {1000 * MS, 100 * MS, 64 * 1024};
 
 static void setup(void)
 {
-	struct assembler_limits limits = {1000 * MS, 100 * MS, 64 * 1024};
-
 	memset(&rows, 0, sizeof(rows));
 	emitted = g_string_new(NULL);
 	emitted_count = 0;
@@ -325,6 +324,34 @@ START_TEST(test_pieces_of_two_halves)
 	assert_emitted("a/1<0 kind2 shared op@svc -5000/5000 s=1\n");
 	take(raw("client,high=0000000000000001 80 ::1 svc\n!pieces 1\n"), 0);
 	assert_emitted("a/1<0 kind1 op@svc -5000/5000 h=1\n");
+}
+END_TEST
+
+/* Whoever else knows a span's ids neither adds to it nor takes of it. */
+START_TEST(test_pieces_of_two_users)
+{
+	struct event mine = piece(EVENT_TAG, "mine", "1"), other = piece(EVENT_TAG, "other", "1");
+	struct event end = whole("!pieces 1\n");
+	struct buffer saved = {0};
+
+	mine.has_user = other.has_user = end.has_user = true;
+	mine.user = 1001;
+	other.user = end.user = 1002;
+	take(mine, 0);
+	take(other, 0);
+	assembler_save(assembler, 0, &saved);
+	assembler_destroy(assembler);
+	rows.row[SPANS_MADE] -= rows.row[SPANS_PENDING];
+	rows.row[SPANS_PENDING] = 0;
+	assembler = assembler_create(&limits, &rows, note, NULL);
+	ck_assert(assembler_load(assembler, unpacker_of(saved.data, saved.size), 0));
+	buffer_free(&saved);
+	take(end, 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 other=1\n");
+	end.user = 1001;
+	take(end, 0);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000 mine=1\n");
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 0);
 }
 END_TEST
 
@@ -746,6 +773,7 @@ int main(void)
 	tcase_add_test(tests, test_bad_heads);
 	tcase_add_test(tests, test_pieces_join_their_span);
 	tcase_add_test(tests, test_pieces_of_two_halves);
+	tcase_add_test(tests, test_pieces_of_two_users);
 	tcase_add_test(tests, test_pieces_without_their_span);
 	tcase_add_test(tests, test_pieces_that_do_not_come);
 	tcase_add_test(tests, test_pieces_that_go_ahead);

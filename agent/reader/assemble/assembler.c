@@ -110,19 +110,35 @@ static void add_lines(struct pending *pending, const struct span_data *lines, in
 		pending_tag(pending, &lines->tags[i]);
 }
 
+/* The tag of a span whose events have all come, and of which something is missing all the same. */
+static struct tag note_cut(struct assembler *assembler)
+{
+	static const char what[] = "a part of its annotations, tags and links";
+
+	count(assembler, SPANS_TRUNCATED, 1);
+	return (struct tag){{TRUNCATED, sizeof(TRUNCATED) - 1}, {what, sizeof(what) - 1}, TAG_TEXT};
+}
+
 /* Adds the lines that came without their span's event; returns what they say that no tag is, or NULL. */
 static const struct span_more *add_orphans(struct assembler *assembler, struct pending *pending)
 {
 	struct span_data *lines = &assembler->lines;
 	size_t before = pending_annotation_count(pending);
+	bool good, is_cut;
 
-	if (!pieces_join(pending, (struct text){"", 0}, &assembler->joined) ||
-		!span_data_read_lines(lines,
-			(struct text){(const char *)assembler->joined.data, (uint32_t)assembler->joined.size},
-			pending->first))
+	if (!pieces_join(pending, (struct text){"", 0}, &assembler->joined, &is_cut))
 		return NULL;
-	add_lines(pending, lines, lines->marks.has_time ? lines->marks.time - pending->first : 0);
-	if (!lines->marks.any)
+	good = span_data_read_lines(lines,
+		(struct text){(const char *)assembler->joined.data, (uint32_t)assembler->joined.size},
+		pending->first);
+	if (good)
+		add_lines(pending, lines, lines->marks.has_time ? lines->marks.time - pending->first : 0);
+	if (!good || is_cut || lines->marks.left_out) {
+		struct tag tag = note_cut(assembler);
+
+		pending_tag(pending, &tag);
+	}
+	if (!good || !lines->marks.any)
 		return NULL;
 	return span_marks_lay_out(&lines->marks, before, pending_annotation_count(pending));
 }
@@ -330,7 +346,7 @@ static void gather(
 static void take_classic(struct assembler *assembler, const struct event *event, int64_t now)
 {
 	struct part part = {
-		.key = {0, event->trace_id, event->span_id, 0, event->service},
+		.key = {0, event->trace_id, event->span_id, 0, 0, event->service},
 		.at = event->time,
 		.annotates = event->type == EVENT_TIMESTAMP,
 		.ends = span_event_ends(event),
@@ -360,7 +376,7 @@ static struct pending_key piece_key(const struct event *event, const struct span
 	unsigned side = 1 + ((unsigned)head->kind | (head->shared ? SIDE_SHARED : 0));
 
 	return (struct pending_key){
-		head->trace_id_high, event->trace_id, event->span_id, side, head->local.service};
+		head->trace_id_high, event->trace_id, event->span_id, side, event->user, head->local.service};
 }
 
 static void take_piece(struct assembler *assembler, const struct event *event, int64_t now)
@@ -423,12 +439,13 @@ static struct tag note_missing(struct assembler *assembler, const struct event *
 		{TRUNCATED, sizeof(TRUNCATED) - 1}, {assembler->missing, (uint32_t)size}, TAG_TEXT};
 }
 
-/* Reads the event again with the lines that came before it; returns how many pieces cannot be read. */
+/* Reads the event again with the lines that came before it; returns how many pieces cannot be read, and
+ * whether something of the others is left out. */
 static uint64_t read_joined(struct assembler *assembler, const struct event *event,
-	const struct pending *pending, struct span *span)
+	const struct pending *pending, struct span *span, bool *is_cut)
 {
 	struct buffer *joined = &assembler->joined;
-	size_t pieces = pieces_join(pending, event->value, joined);
+	size_t pieces = pieces_join(pending, event->value, joined, is_cut);
 
 	if (!pieces || span_event_read_joined(&assembler->lines, event,
 			       (struct text){(const char *)joined->data, (uint32_t)joined->size},
@@ -447,13 +464,14 @@ static void emit_with_pieces(
 	const struct span_data *lines = &assembler->lines;
 	size_t before = pending_annotation_count(pending);
 	uint64_t missing;
+	bool is_cut;
 
 	take_out(assembler, pending);
-	missing = read_joined(assembler, event, pending, span) +
-		  missing_pieces(assembler, &pending->key, pending->pieces);
+	missing = read_joined(assembler, event, pending, span, &is_cut);
+	missing += missing_pieces(assembler, &pending->key, pending->pieces);
 	add_lines(pending, lines, 0);
-	if (missing) {
-		struct tag tag = note_missing(assembler, event, missing);
+	if (missing || is_cut || lines->marks.left_out) {
+		struct tag tag = missing ? note_missing(assembler, event, missing) : note_cut(assembler);
 
 		pending_tag(pending, &tag);
 	}
@@ -465,7 +483,7 @@ static void emit_with_pieces(
 	pending_destroy(pending);
 }
 
-/* Emits a span that has pieces. */
+/* Emits a span that has pieces, or lines that belong to none that is there. */
 static void take_span_of_pieces(struct assembler *assembler, const struct event *event, struct span *span)
 {
 	struct span_data *lines = &assembler->lines;
@@ -478,8 +496,9 @@ static void take_span_of_pieces(struct assembler *assembler, const struct event 
 		return;
 	}
 	missing = missing_pieces(assembler, &key, 0);
-	if (missing)
-		lines->tags[span->tag_count++] = note_missing(assembler, event, missing);
+	if (missing || lines->marks.left_out)
+		lines->tags[span->tag_count++] =
+			missing ? note_missing(assembler, event, missing) : note_cut(assembler);
 	count(assembler, SPANS_MADE, 1);
 	assembler->emit(assembler->data, span);
 }
@@ -492,7 +511,7 @@ static void take_span(struct assembler *assembler, const struct event *event)
 	count(assembler, row, 1);
 	if (row != EVENTS_IN_SPANS) {
 		span_event_explain(&assembler->lines, event, row, &assembler->misuses);
-	} else if (assembler->lines.pieces) {
+	} else if (assembler->lines.pieces || assembler->lines.marks.left_out) {
 		take_span_of_pieces(assembler, event, &span);
 	} else {
 		count(assembler, SPANS_MADE, 1);

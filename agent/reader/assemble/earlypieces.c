@@ -32,7 +32,8 @@ static uint64_t number_of(const struct pending_key *key)
 {
 	uint64_t number = key->trace_id * UINT64_C(0x9e3779b97f4a7c15) ^ key->span_id;
 
-	return (number ^ key->trace_id_high) * UINT64_C(0x9e3779b97f4a7c15) ^ key->side;
+	return (number ^ key->trace_id_high) * UINT64_C(0x9e3779b97f4a7c15) ^
+	       ((uint64_t)key->user << 8 | key->side);
 }
 
 static uint64_t forget(struct early_pieces *early, struct early *each)

@@ -14,11 +14,13 @@
 
 /*
  * What identifies a span in assembly. Classic annotations have side 0; pieces have their span's kind and
- * shared flag, plus one.
+ * shared flag, plus one. These are all of one program, and so of one user: whoever else knows a span's ids
+ * has no part in it.
  */
 struct pending_key {
 	uint64_t trace_id_high, trace_id, span_id;
 	unsigned side;
+	uint32_t user; /* of pieces, whose program they are of; 0 where that is not known */
 	struct text service;
 };
 

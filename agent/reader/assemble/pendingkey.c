@@ -36,7 +36,9 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 static guint key_hash(gconstpointer data)
 {
 	const struct pending_key *key = data;
-	uint64_t hash = mix(mix(mix(key->side, key->trace_id_high), key->trace_id), key->span_id), word = 0;
+	uint64_t hash = mix((uint64_t)key->user << 32 | key->side, key->trace_id_high), word = 0;
+
+	hash = mix(mix(hash, key->trace_id), key->span_id);
 
 	for (uint32_t i = 0; i < key->service.size; i++) {
 		word = word << 8 | (unsigned char)key->service.data[i];
@@ -52,7 +54,7 @@ static gboolean key_equal(gconstpointer left, gconstpointer right)
 	const struct pending_key *a = left, *b = right;
 
 	return a->span_id == b->span_id && a->trace_id == b->trace_id &&
-	       a->trace_id_high == b->trace_id_high && a->side == b->side &&
+	       a->trace_id_high == b->trace_id_high && a->side == b->side && a->user == b->user &&
 	       a->service.size == b->service.size &&
 	       memcmp(a->service.data, b->service.data, a->service.size) == 0;
 }

@@ -6,6 +6,9 @@
 /* A tag's type stands in the upper bits of its key's size, which needs them not: a pending span is small. */
 #define TYPE_SHIFT 28
 
+/* Of a side: its user follows, which earlier versions did not know. */
+#define SIDE_HAS_USER (1u << 31)
+
 static void save_slice(struct slice slice, struct buffer *out)
 {
 	pack_u32(out, slice.offset);
@@ -27,7 +30,9 @@ void pending_save(const struct pending *pending, int64_t now, struct buffer *out
 	pack_u64(out, pending->key.trace_id_high);
 	pack_u64(out, pending->key.trace_id);
 	pack_u64(out, pending->key.span_id);
-	pack_u32(out, pending->key.side);
+	pack_u32(out, pending->key.side | (pending->key.user ? SIDE_HAS_USER : 0));
+	if (pending->key.user)
+		pack_u32(out, pending->key.user);
 	pack_bytes(out, pending->key.service.data, pending->key.service.size);
 	pack_u64(out, pending->parent_id);
 	save_slice(pending->name, out);
@@ -127,6 +132,8 @@ static struct pending *load_key(struct unpacker *from)
 	key.trace_id = unpack_u64(from);
 	key.span_id = unpack_u64(from);
 	key.side = unpack_u32(from);
+	key.user = key.side & SIDE_HAS_USER ? unpack_u32(from) : 0;
+	key.side &= ~SIDE_HAS_USER;
 	service = unpack_bytes(from);
 	if (service.failed || !key.trace_id || !key.span_id || !side_can_be(key.side))
 		from->failed = true;

@@ -76,16 +76,22 @@ static struct piece *collect(const struct pending *pending, size_t *count)
 	return pieces;
 }
 
-/* Takes what is of a line that has no end off what was written from @begin on. */
-static void cut(struct buffer *out, size_t begin)
+/* Takes what is of a line that has no end off what was written from @begin on; returns whether there was
+ * such. */
+static bool cut(struct buffer *out, size_t begin)
 {
+	const size_t size = out->size;
+
 	while (out->size > begin && out->data[out->size - 1] != '\n')
 		out->size--;
+	return out->size < size;
 }
 
-static void put(struct buffer *out, size_t begin, const struct piece *piece, bool gap)
+/* Returns whether something of a line is left out. */
+static bool put(struct buffer *out, size_t begin, const struct piece *piece, bool gap)
 {
 	struct text lines = piece->lines;
+	bool is_cut = false;
 
 	if (gap) {
 		const char *line_end = memchr(lines.data, '\n', lines.size);
@@ -93,34 +99,39 @@ static void put(struct buffer *out, size_t begin, const struct piece *piece, boo
 				: line_end      ? (uint32_t)(line_end + 1 - lines.data)
 						: lines.size;
 
-		cut(out, begin);
+		is_cut = cut(out, begin) || skip > 0;
 		buffer_put(out, "\0\n", 2);
 		lines = (struct text){lines.data + skip, lines.size - skip};
 	} else if (!piece->goes_on) {
-		cut(out, begin);
+		is_cut = cut(out, begin);
 	}
 	buffer_put(out, lines.data, lines.size);
+	return is_cut;
 }
 
-size_t pieces_join(const struct pending *pending, struct text data, struct buffer *out)
+size_t pieces_join(const struct pending *pending, struct text data, struct buffer *out, bool *is_cut)
 {
 	const char *line_end = data.size ? memchr(data.data, '\n', data.size) : NULL;
 	size_t head = line_end ? (size_t)(line_end + 1 - data.data) : 0, count;
 	g_autofree struct piece *pieces = collect(pending, &count);
-	uint64_t last = 0;
+	const struct piece *last = NULL;
 
 	out->size = 0;
+	*is_cut = false;
 	if (!count)
 		return 0;
 	buffer_reserve(out, 1); /* so that there is a text, if it is an empty one */
 	buffer_put(out, data.data, head);
 	for (size_t i = 0; i < count; i++) {
-		if (pieces[i].number == last) /* it was read twice */
+		if (last &&
+			pieces[i].number == last->number) { /* it was read twice, or two go by one number */
+			*is_cut |= !text_is_equal(pieces[i].lines, last->lines);
 			continue;
-		put(out, head, &pieces[i], pieces[i].number != last + 1);
-		last = pieces[i].number;
+		}
+		*is_cut |= put(out, head, &pieces[i], pieces[i].number != (last ? last->number : 0) + 1);
+		last = &pieces[i];
 	}
-	cut(out, head);
+	*is_cut |= cut(out, head);
 	buffer_put(out, data.data + head, data.size - head);
 	return count;
 }

@@ -198,7 +198,7 @@ static void clear(struct span_data *lines)
 		lines->cache = endpoint_cache_create();
 		make_room(lines, MAX_LINES);
 	}
-	if (lines->marks.any)
+	if (lines->marks.used)
 		span_marks_clear(&lines->marks);
 	lines->annotation_count = lines->tag_count = 0;
 	lines->has_remote = lines->has_finish = false;
@@ -246,17 +246,20 @@ static inline bool ends_with(const struct known_process *known, const char *at, 
 	       !memcmp(end - known->size, known->line, known->size);
 }
 
-/* There is, for as many lines. */
-static void see_to_room(struct span_data *lines, const char *at, const char *end)
+/* There is, for as many lines; false if they are too many. */
+static bool see_to_room(struct span_data *lines, const char *at, const char *end)
 {
 	size_t count = 0;
 
 	if ((size_t)(end - at) / 2 <= lines->room) /* a line takes two characters at least */
-		return;
-	for (; at < end; at = find_sure(at, end, '\n') + 1)
+		return true;
+	for (; at < end && count <= SPAN_DATA_MOST; at = find_sure(at, end, '\n') + 1)
 		count++;
+	if (count > SPAN_DATA_MOST)
+		return false;
 	if (count > lines->room)
 		make_room(lines, count);
+	return true;
 }
 
 static bool read_all(struct span_data *lines, struct text data, int64_t start, bool has_head)
@@ -265,9 +268,8 @@ static bool read_all(struct span_data *lines, struct text data, int64_t start, b
 	const char *at = data.data, *end = data.data + data.size, *rest = end;
 
 	clear(lines);
-	if (!data.size || end[-1] != '\n')
+	if (!data.size || end[-1] != '\n' || !see_to_room(lines, at, end))
 		return false;
-	see_to_room(lines, at, end);
 	if (ends_with(process, at, end))
 		rest = end - process->size;
 	for (at = has_head ? read_head(lines, at, end) : at - 1; at && ++at < rest;)
@@ -279,7 +281,7 @@ static bool read_all(struct span_data *lines, struct text data, int64_t start, b
 	return at;
 }
 
-/* An SDK's span may have any number. */
+/* An SDK's span may have SPAN_DATA_MOST. */
 bool span_data_read(struct span_data *lines, struct text data, int64_t start)
 {
 	return read_all(lines, data, start, true) &&

@@ -9,6 +9,9 @@
 
 /* No program writes more lines into one event with our calls. */
 #define SPAN_DATA_LINES 1024
+/* Nor, with pieces or by an SDK, into one span: 384 KiB, of which a line takes more than six bytes. Each
+ * takes memory here. */
+#define SPAN_DATA_MOST 65536
 
 struct span_data {
 	const struct span_head *head; /* one of those: */
@@ -41,7 +44,7 @@ bool span_data_read(struct span_data *lines, struct text data, int64_t start);
 
 /*
  * The same of a span some of whose lines came before, in events of their own: they are behind the head in
- * @data, and may be any number. In lines that begin with NUL, as none does that a program writes, some are
+ * @data, SPAN_DATA_MOST of them. In lines that begin with NUL, as none does that a program writes, some are
  * missing.
  */
 bool span_data_read_joined(struct span_data *lines, struct text data, int64_t start);

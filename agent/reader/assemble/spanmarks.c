@@ -77,6 +77,7 @@ static bool read_of_annotation(struct span_marks *marks, size_t count, const cha
 		return false;
 	if (count <= marks->first_annotation) {
 		marks->nested.size -= sizeof(struct tag);
+		marks->left_out = true;
 		return true;
 	}
 	if (known < count) {
@@ -132,10 +133,12 @@ static bool read_of_link(struct span_marks *marks, const char *at, const char *e
 
 	if (!add_tag(marks, &marks->of_links, at, end))
 		return false;
-	if (count <= marks->first_link)
+	if (count <= marks->first_link) {
 		marks->of_links.size -= sizeof(struct tag);
-	else
+		marks->left_out = true;
+	} else {
 		((struct marked_link *)(void *)marks->links.data)[count - 1].range.count++;
+	}
 	return true;
 }
 
@@ -289,12 +292,13 @@ bool span_marks_read(
 	}
 	if (end - at < 3 || !read(marks, lines, at + 1, end))
 		return false;
-	marks->any = true;
+	marks->any = marks->used = true;
 	return true;
 }
 
 void span_marks_gap(struct span_marks *marks, size_t annotation_count)
 {
+	marks->used = true;
 	marks->first_annotation = annotation_count;
 	marks->first_link = marks->links.size / sizeof(struct marked_link);
 }
@@ -351,7 +355,7 @@ const struct span_more *span_marks_lay_out(struct span_marks *marks, size_t befo
 
 void span_marks_clear(struct span_marks *marks)
 {
-	marks->any = marks->has_time = false;
+	marks->any = marks->used = marks->has_time = marks->left_out = false;
 	marks->first_annotation = marks->first_link = 0;
 	marks->texts.size = marks->annotations.size = marks->nested.size = marks->links.size =
 		marks->of_links.size = marks->scope.size = marks->resource.size = 0;

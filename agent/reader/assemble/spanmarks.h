@@ -10,8 +10,10 @@
 
 /* Of one span after the other. Zero it first. */
 struct span_marks {
-	bool any;      /* the span has such a line */
+	bool any;      /* the span has such a line, */
+	bool used;     /* or a gap: there is something to clear */
 	bool has_time; /* the wall clock's at the span's start, as the program read it: */
+	bool left_out; /* an attribute of an annotation, or a link, that is not there */
 	int64_t time;  /* ns since the epoch */
 	struct span_more more;
 	size_t first_annotation, first_link; /* of those that attributes may belong to */
