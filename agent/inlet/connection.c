@@ -13,6 +13,8 @@
 
 /* Read at a time, so that all have their turn. */
 #define READ_BYTES (64 * 1024)
+/* Kept for what comes next, by all. */
+#define KEPT_ALL (4 * 1024 * 1024)
 /* A peer with this much of its answers unread is not read from. */
 #define REPLIES_MAX (16 * 1024)
 /* The kernel keeps no more of them either: it would take some MiB for each peer that does not read. */
@@ -31,12 +33,11 @@ void connection_end(struct connection *connection)
 		connection->first = call->next;
 		call_free(call);
 	}
-	inlet->freed_much |= connection->weighed > KEPT_BYTES;
-	inlet->in_bytes -= connection->weighed;
-	connection->holder->bytes -= connection->weighed;
+	inlet->freed_much |= connection->weighed > KEPT_BYTES / 4;
 	buffer_free(&connection->in);
-	holders_leave(connection);
 	inlet->protocol->close(connection->own);
+	holders_weigh_out(connection);
+	holders_leave(connection);
 	bufferevent_free(connection->bev);
 	g_queue_unlink(&inlet->connections, &connection->link);
 	g_free(connection);
@@ -50,6 +51,12 @@ void connection_close(struct connection *connection, enum ledger_row row)
 
 /* What has come */
 
+/* Memory that a connection keeps for what comes next: of many, each keeps little. */
+static size_t kept_of(const struct inlet *inlet)
+{
+	return MIN(KEPT_ALL / MAX(inlet->connections.length, 1), KEPT_BYTES);
+}
+
 /* What is parsed goes; memory of a large call is not kept. */
 static void tidy(struct connection *connection)
 {
@@ -60,9 +67,9 @@ static void tidy(struct connection *connection)
 		memmove(in->data, in->data + connection->parsed, left);
 	in->size = left;
 	connection->parsed = 0;
-	if (!left && in->room > KEPT_BYTES) {
+	if (!left && in->room > kept_of(connection->inlet)) {
+		connection->inlet->freed_much |= in->room > KEPT_BYTES;
 		buffer_free(in);
-		connection->inlet->freed_much = true;
 	}
 	holders_weigh(connection);
 }
@@ -78,7 +85,7 @@ void connection_rest(struct connection *connection)
 
 static bool may_read(const struct connection *connection)
 {
-	return connection->calls < CALLS_MAX && !connection->closing &&
+	return connection->calls < limits_calls(connection->inlet) && !connection->closing &&
 	       evbuffer_get_length(bufferevent_get_output(connection->bev)) < REPLIES_MAX &&
 	       !connection->inlet->quiet;
 }

@@ -2,7 +2,11 @@
 /* Who holds the connections, and how much of the memory: inner.h. */
 #include <string.h>
 
+#include "base/memory.h"
 #include "inlet/inner.h"
+
+/* Freed since memory was given back last: it is not to wait for a moment at which there is time for it. */
+#define FREED_MOST ((size_t)16 * 1024 * 1024)
 
 /* Strangers choose the addresses; there are not more of them than connections. */
 static guint hash(gconstpointer key)
@@ -62,15 +66,37 @@ void holders_leave(struct connection *connection)
 		g_hash_table_remove(inlet->holders, &holder->peer);
 }
 
-void holders_weigh(struct connection *connection)
+/* What many have freed is in pieces, of which the allocator makes little. */
+static void note_freed(struct inlet *inlet, size_t bytes)
 {
-	const struct protocol *protocol = connection->inlet->protocol;
-	size_t room = connection->in.room + (protocol->room ? protocol->room(connection) : 0);
+	inlet->freed += bytes;
+	if (inlet->freed < FREED_MOST)
+		return;
+	memory_give_back();
+	inlet->freed = 0;
+}
+
+static void weigh(struct connection *connection, size_t room)
+{
 	size_t more = room - connection->weighed; /* less, if it wraps around */
 
+	if (room < connection->weighed)
+		note_freed(connection->inlet, connection->weighed - room);
 	connection->weighed = room;
 	connection->inlet->in_bytes += more;
 	connection->holder->bytes += more;
+}
+
+void holders_weigh(struct connection *connection)
+{
+	const struct protocol *protocol = connection->inlet->protocol;
+
+	weigh(connection, connection->in.room + (protocol->room ? protocol->room(connection) : 0));
+}
+
+void holders_weigh_out(struct connection *connection)
+{
+	weigh(connection, 0);
 }
 
 const struct holder *holders_largest(const struct inlet *inlet)

@@ -24,7 +24,7 @@
 #define FRAME_MAX (16 * 1024 * 1024)
 /* Nor a message, once its base64 is read. */
 #define MESSAGE_MAX (1024 * 1024)
-/* Calls of a connection that wait for their answer; it is not read from meanwhile. */
+/* Calls of a connection that wait for their answer, at most (limits_calls); it is not read from meanwhile. */
 #define CALLS_MAX 64
 /* The configuration's. */
 struct inlet_limits {
@@ -172,7 +172,8 @@ struct inlet {
 	bool quiet;         /* it takes no more */
 	int64_t began;      /* s since the epoch */
 	int64_t ending;     /* until when what waits may be answered; 0: it runs on */
-	bool freed_much;    /* which the system may have back */
+	bool freed_much;    /* which the system may have back, */
+	size_t freed;       /* so many bytes at once, if they are very many */
 	/* scratch memory */
 	struct buffer scratch, encoded;
 	struct names *names; /* for the statistics; NULL: none was needed yet */
@@ -245,6 +246,9 @@ void holders_leave(struct connection *connection);
 /* The memory for what has come may have changed. */
 void holders_weigh(struct connection *connection);
 
+/* There is none any more. */
+void holders_weigh_out(struct connection *connection);
+
 /* Who has the most connections; NULL: nobody has any. */
 const struct holder *holders_largest(const struct inlet *inlet);
 
@@ -258,6 +262,9 @@ enum seat limits_admit(struct inlet *inlet, const struct peer *peer);
 
 /* Whether the connection has a place of its own, maybe from now on. */
 bool limits_promote(struct connection *connection);
+
+/* So many calls may wait at each connection. */
+unsigned limits_calls(struct inlet *inlet);
 
 /* Whether it is a guest who has to go. */
 bool limits_overstays(const struct connection *connection, int64_t now);
@@ -300,6 +307,9 @@ void call_put_off(struct call *call, enum ledger_row also);
 
 /* @count of its @of messages, or spans, have been here before: that is logged, and in the state. */
 void call_tell_loop(const struct call *call, uint32_t count, uint32_t of);
+
+/* @count of its spans have been taken again and again: the same. */
+void call_tell_again(const struct call *call, uint32_t count);
 
 /* Counts what became of a call that was put into @group: it waits for that, if anything was taken; false:
  * nothing was, and it is to be answered. */

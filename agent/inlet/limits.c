@@ -24,6 +24,13 @@
 #define GUESTS_MAX 256
 /* Files and sockets that the process needs beside those of senders. */
 #define OTHER_DESCRIPTORS 512
+/* What a connection takes when there is nothing of a call, about: of gRPC, more of which is nghttp2's than
+ * ours. */
+#define CONNECTION_BYTES (16 * 1024)
+/* And a call, beside what it brings; so many may wait at each connection, also if there are very many of
+ * these. */
+#define CALL_BYTES 1024
+#define CALLS_MIN 8
 
 static unsigned count_guests(unsigned connections)
 {
@@ -221,7 +228,8 @@ static struct connection *find_heaviest(struct inlet *inlet, unsigned *count)
 bool limits_grown(struct connection *connection)
 {
 	struct inlet *inlet = connection->inlet;
-	size_t most = inlet_limits(inlet).bytes / 2;
+	const size_t half = inlet_limits(inlet).bytes / 2,
+		     most = half - MIN(inlet->connections.length * CONNECTION_BYTES, half / 2);
 
 	while (inlet->in_bytes > most && connection->weighed > 0) {
 		unsigned count = 0;
@@ -240,6 +248,13 @@ bool limits_grown(struct connection *connection)
 			return false;
 	}
 	return true;
+}
+
+unsigned limits_calls(struct inlet *inlet)
+{
+	const size_t most = inlet_limits(inlet).bytes / 4 / CALL_BYTES;
+
+	return (unsigned)CLAMP(most / MAX(inlet->connections.length, 1), CALLS_MIN, CALLS_MAX);
 }
 
 bool limits_overstays(const struct connection *connection, int64_t now)

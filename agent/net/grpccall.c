@@ -10,7 +10,7 @@
 
 struct grpccall *grpccall_find(const struct grpcserver *server, int32_t stream)
 {
-	return nghttp2_session_get_stream_user_data(server->session, stream);
+	return server->session ? nghttp2_session_get_stream_user_data(server->session, stream) : NULL;
 }
 
 bool grpccall_begin(struct grpcserver *server, int32_t stream)

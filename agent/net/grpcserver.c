@@ -9,6 +9,10 @@
 
 /* Of what all calls send, so much may be on its way: it goes to the calls at once, who have their bounds. */
 #define CONNECTION_WINDOW (1024 * 1024)
+/* What nghttp2 takes for a stream, about; and for headers that are not whole, for each of their bytes: some
+ * of Huffman's codes have five bits. */
+#define STREAM_BYTES 512
+#define HEADERS_GROW 2
 
 static const char broken_rules[] = "it breaks the rules of HTTP/2";
 
@@ -169,15 +173,24 @@ struct grpcserver *grpcserver_create(const struct grpcserver_options *options)
 	return server;
 }
 
-void grpcserver_destroy(struct grpcserver *server)
+/* There is no more of it; what waits for answers waits in vain. */
+static void end_session(struct grpcserver *server)
 {
 	GList *link;
 
-	if (!server)
-		return;
 	while ((link = server->calls.head))
 		grpccall_end(link->data);
 	nghttp2_session_del(server->session);
+	server->session = NULL;
+	server->meter.headers = 0;
+	server->dead = true;
+}
+
+void grpcserver_destroy(struct grpcserver *server)
+{
+	if (!server)
+		return;
+	end_session(server);
 	free(server);
 }
 
@@ -212,7 +225,7 @@ void grpcserver_feed(struct grpcserver *server, const uint8_t *data, size_t size
 {
 	ssize_t used;
 
-	if (server->why || !size)
+	if (server->why || server->dead || !size)
 		return;
 	if (!h2meter_count(&server->meter, data, size, now)) {
 		end_flood(server);
@@ -235,6 +248,8 @@ void grpcserver_take_output(struct grpcserver *server, struct buffer *out, size_
 		size = nghttp2_session_mem_send(server->session, &data);
 		if (size <= 0) {
 			server->dead = size < 0;
+			if (grpcserver_wants_close(server)) /* the peer may take its time to see that */
+				end_session(server);
 			return;
 		}
 		buffer_put(out, data, (size_t)size);
@@ -254,6 +269,8 @@ void grpcserver_answer(struct grpcserver *server, uint32_t call, const struct gr
 void grpcserver_stop(struct grpcserver *server)
 {
 	server->stopped = true;
+	if (server->dead)
+		return;
 	nghttp2_submit_goaway(server->session, NGHTTP2_FLAG_NONE,
 		nghttp2_session_get_last_proc_stream_id(server->session), NGHTTP2_NO_ERROR, NULL, 0);
 }
@@ -274,6 +291,7 @@ struct grpcserver_state grpcserver_state(const struct grpcserver *server)
 	struct grpcserver_state state = {
 		.unanswered = server->orphans,
 		.greeted = server->meter.preface == H2METER_PREFACE,
+		.bytes = HEADERS_GROW * server->meter.headers,
 	};
 
 	for (GList *link = server->calls.head; link; link = link->next) {
@@ -281,7 +299,7 @@ struct grpcserver_state grpcserver_state(const struct grpcserver *server)
 
 		state.unfinished += call->state < GRPCCALL_WAITS;
 		state.unanswered += call->state == GRPCCALL_WAITS;
-		state.bytes += call->in.size + call->out.size;
+		state.bytes += sizeof(*call) + STREAM_BYTES + call->in.room + call->out.room;
 	}
 	return state;
 }

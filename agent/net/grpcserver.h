@@ -99,7 +99,7 @@ struct grpcserver_state {
 	unsigned unfinished; /* calls that are not whole */
 	unsigned unanswered;
 	bool greeted; /* the peer has begun as one of HTTP/2 does */
-	size_t bytes; /* of messages that are not whole, and of answers that were not sent */
+	size_t bytes; /* of memory for calls that are not whole, and for answers that were not sent */
 };
 
 struct grpcserver_state grpcserver_state(const struct grpcserver *server);

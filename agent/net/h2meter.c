@@ -19,11 +19,15 @@
 #define RESET_COST 5
 /* 16 KiB of headers, which is what a call may have, need none. */
 #define CONTINUATIONS_MAX 4
+/* Nor do they take more, however they are packed; some more is let through, so that a call that has it can be
+ * told. */
+#define HEADERS_MAX (24 * 1024)
 
 #define UNIT (NS_PER_SECOND / PER_SECOND)
 
-enum frame { DATA = 0, RST_STREAM = 3, CONTINUATION = 9 };
+enum frame { DATA = 0, HEADERS = 1, RST_STREAM = 3, CONTINUATION = 9 };
 #define FLAG_END_STREAM 1
+#define FLAG_END_HEADERS 4
 
 static int64_t cost_of(const struct h2meter *meter)
 {
@@ -35,13 +39,30 @@ static int64_t cost_of(const struct h2meter *meter)
 	return type == RST_STREAM ? RESET_COST : 1;
 }
 
+/* So many bytes of a frame's payload are there. */
+static void take_payload(struct h2meter *meter, size_t size)
+{
+	meter->left -= (uint32_t)size;
+	if (meter->in_headers)
+		meter->headers += size;
+	if (!meter->left && meter->ends_headers)
+		meter->headers = 0;
+}
+
 static bool take_head(struct h2meter *meter)
 {
+	enum frame type = (enum frame)meter->head[3];
+
 	meter->left = (uint32_t)meter->head[0] << 16 | (uint32_t)meter->head[1] << 8 | meter->head[2];
 	meter->head_size = 0;
-	meter->continuations = meter->head[3] == CONTINUATION ? meter->continuations + 1 : 0;
+	meter->continuations = type == CONTINUATION ? meter->continuations + 1 : 0;
+	meter->announced = type == CONTINUATION ? meter->announced + meter->left : meter->left;
+	meter->in_headers = type == HEADERS || type == CONTINUATION;
+	meter->ends_headers = meter->in_headers && meter->head[4] & FLAG_END_HEADERS;
+	take_payload(meter, 0);
 	meter->spent += cost_of(meter) * UNIT;
-	return meter->spent <= MOST * UNIT && meter->continuations <= CONTINUATIONS_MAX;
+	return meter->spent <= MOST * UNIT && meter->continuations <= CONTINUATIONS_MAX &&
+	       (!meter->in_headers || meter->announced <= HEADERS_MAX);
 }
 
 static void settle(struct h2meter *meter, int64_t now)
@@ -61,7 +82,7 @@ bool h2meter_count(struct h2meter *meter, const uint8_t *data, size_t size, int6
 	for (data += step, size -= step; size; data += step, size -= step) {
 		if (meter->left) {
 			step = MIN(size, meter->left);
-			meter->left -= (uint32_t)step;
+			take_payload(meter, step);
 			continue;
 		}
 		step = MIN(size, sizeof(meter->head) - meter->head_size);

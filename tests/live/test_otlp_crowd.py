@@ -11,6 +11,7 @@ import time
 import pytest
 from rig.crowd import FIELDS, PREFACE, h2frame
 from rig.idsink import IdSink
+from rig.node import sanitized
 from rig.otlpsender import (
     JSON,
     PROTOBUF,
@@ -133,6 +134,21 @@ def test_many_bad_senders(node):
     exactly(ledger.received == ledger.sent == 3000, str(ledger))
     exactly(check_once(sink, good) == 0, "each came once")
     exactly(sum(s.broken + s.put_off for s in good) == 0, "nobody who delivers has to go")
+
+
+@pytest.mark.no_threads("ThreadSanitizer keeps several times the memory that is measured")
+@pytest.mark.parametrize("way", KEYS)
+def test_much_of_a_head(node, way):
+    """A thousand have as much of a request as may come before its body, and no more: what that takes is bounded, too."""
+    sink = IdSink(node, free_port()).start()
+    ports, before = start_measured(node, sink.port, output=TIMID)
+    with Crowd(ports[list(KEYS).index(way)], 1000, f"{way}-fat", STRANGER):
+        with client_of(ports, way) as client:
+            exactly(client.hand(numbered(59, 0, range(10)))[0] == 200, "others are served")
+        after = memory_of(node)
+        print(f"{before >> 10} KiB, then {after >> 10} KiB; {states(node)}")
+        assert sanitized() or after - before < 50 * MIB
+    wait_nobody(node)
 
 
 @pytest.mark.parametrize("way", KEYS)

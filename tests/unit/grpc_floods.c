@@ -265,6 +265,53 @@ START_TEST(windows_are_kept)
 }
 END_TEST
 
+/* What calls take before there is anything of their messages counts, too, as long as they do. */
+START_TEST(headers_count)
+{
+	static char block[16000] = "\x83\x86\0\1x\x7f\x81\xfe\3"; /* a header of 64,000 bytes begins */
+	struct buffer in = {0};
+	size_t before;
+
+	put_preface(&in);
+	feed(&in);
+	before = grpcserver_state(rig.server).bytes;
+	in.size = 0;
+	put_frame(&in, NGHTTP2_HEADERS, 0, 1, block, sizeof(block));
+	memset(block, 'x', sizeof(block));
+	put_frame(&in, NGHTTP2_CONTINUATION, 0, 1, block, 8000);
+	in.size -= 1000;
+	feed(&in);
+	ck_assert_ptr_null(grpcserver_why(rig.server));
+	ck_assert_uint_ge(grpcserver_state(rig.server).bytes, before + 2 * 23000);
+	in.size = 0;
+	buffer_put(&in, block, 1000);
+	put_frame(&in, NGHTTP2_CONTINUATION, 0, 1, block, sizeof(block));
+	feed(&in);
+	ck_assert_str_eq(grpcserver_why(rig.server), "it sends frames that bring nothing, without an end");
+	buffer_free(&in);
+}
+END_TEST
+
+START_TEST(calls_count)
+{
+	struct buffer in = {0};
+
+	put_preface(&in);
+	for (uint32_t i = 0; i < RIG_CALLS; i++)
+		put_headers(&in, 2 * i + 1, NGHTTP2_FLAG_END_HEADERS);
+	feed(&in);
+	ck_assert_uint_eq(grpcserver_state(rig.server).unfinished, RIG_CALLS);
+	ck_assert_uint_ge(grpcserver_state(rig.server).bytes, RIG_CALLS * 512);
+	ck_assert_uint_lt(grpcserver_state(rig.server).bytes, RIG_CALLS * 1024);
+	in.size = 0;
+	for (uint32_t i = 0; i < RIG_CALLS; i++)
+		put_frame(&in, NGHTTP2_RST_STREAM, 0, 2 * i + 1, "\0\0\0\x08", 4);
+	feed(&in);
+	ck_assert_uint_eq(grpcserver_state(rig.server).bytes, 0);
+	buffer_free(&in);
+}
+END_TEST
+
 TCase *grpc_floods(void)
 {
 	TCase *tests = tcase_create("grpc floods");
@@ -276,5 +323,7 @@ TCase *grpc_floods(void)
 	tcase_add_loop_test(tests, rules_are_kept, 0, 4);
 	tcase_add_loop_test(tests, peers_leave, 0, 2);
 	tcase_add_test(tests, windows_are_kept);
+	tcase_add_test(tests, headers_count);
+	tcase_add_test(tests, calls_count);
 	return tests;
 }

@@ -55,6 +55,7 @@ static void answer(struct call *data, enum answer answer)
 	struct grpcserver_answer with = {.status = GRPCSERVER_OK};
 	struct buffer response = {0};
 
+	otlp_note_answer(&call->otlp, answer);
 	if (answer == ANSWER_OK) {
 		otlp_put_response(&response, &call->otlp);
 		with.message = response.data;
@@ -120,7 +121,7 @@ static void *open_own(struct connection *connection)
 		.methods = methods,
 		.method_count = G_N_ELEMENTS(methods),
 		.unknown = "there is no such method here: " OTLP_NO_METRICS_WORDS,
-		.calls = CALLS_MAX,
+		.calls = limits_calls(connection->inlet),
 		.message_max = FRAME_MAX,
 		.room = ROOM_BYTES,
 		.unsqueeze = inlets->unsqueeze,

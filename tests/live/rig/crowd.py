@@ -7,7 +7,8 @@ Senders who hold connections, as a program of its own, so that it can be another
 `slow` begins a call on each, and goes on by a byte every two seconds; `mute` says nothing; `half` sends half of a call and
 stops; `deaf` asks, and never reads the answers; `good` hands over one span (given in base64) on each, and is silent then. A
 connection that is closed is made again, unless it is a good one. With `http-` or `grpc-` before it, a mode (but not `good`) is
-one of senders of OTLP, who have another one, `head`, for whom the headers do not end. It prints the number of those that it has made, once all
+one of senders of OTLP, who have two more: `head`, for whom the headers do not end, and `fat`, the same with as many of them as
+there may be. It prints the number of those that it has made, once all
 were, and goes on until its input ends.
 """
 
@@ -30,15 +31,19 @@ POST = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\n"
 EXPORT = b"/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + h2frame(4, 0, 0, b"")
 FIELDS = b"\x83\x86\x01\x01x\x04" + bytes([len(EXPORT)]) + EXPORT + b"\x0f\x10\x10application/grpc\x00\x02te\x08trailers"
+# a header of 65000 bytes begins, by Huffman's code: of five bits a character
+FAT = FIELDS + b"\x00\x01x\xff\xe9\xfa\x03" + int("00011" * 8, 2).to_bytes(5, "big") * 5000
 HTTP = {
     "begin": POST + b"Content-Type: application/x-protobuf\r\nContent-Length: 1048576\r\n\r\n",
     "head": POST,
+    "fat": POST + 15 * (b"X: " + 1000 * b"x" + b"\r\n"),
     "ask": 100 * b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     "byte": b"\x00",
 }
 GRPC = {
     "begin": PREFACE + h2frame(1, 4, 1, FIELDS) + h2frame(0, 0, 1, b"\x00\x00\x10\x00\x00"),
     "head": PREFACE + h2frame(1, 0, 1, FIELDS),
+    "fat": PREFACE + h2frame(1, 0, 1, FAT[:16384]) + h2frame(9, 0, 1, FAT[16384:24000])[:-1],
     "ask": h2frame(6, 0, 0, bytes(8)),
     "byte": h2frame(0, 0, 1, b"\x00"),
 }
@@ -86,8 +91,8 @@ def speak(stream, mode, span):
         stream.sendall(words["begin"])
     elif mode == "half":
         stream.sendall(words["begin"] + 100 * words["byte"])
-    elif mode == "head":
-        stream.sendall(words["head"])
+    elif mode in ("head", "fat"):
+        stream.sendall(words[mode])
     elif mode == "good":
         stream.sendall(log(span))
         stream.settimeout(20)
@@ -110,7 +115,7 @@ def main():
         for number, stream in enumerate(streams):
             try:
                 stream.setblocking(False)
-                if action in ("slow", "mute", "half", "head") and stream.recv(1000) == b"":
+                if action in ("slow", "mute", "half", "head", "fat") and stream.recv(1000) == b"":
                     raise ConnectionError
             except BlockingIOError:
                 pass
