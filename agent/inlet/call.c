@@ -93,6 +93,22 @@ void call_tell_loop(const struct call *call, uint32_t count, uint32_t of)
 		connection->peer, count, of);
 }
 
+void call_tell_again(const struct call *call, uint32_t count)
+{
+	const struct connection *connection = call->connection;
+	struct inlet *inlet = connection->inlet;
+
+	pthread_mutex_lock(&inlet->lock);
+	inlet->state.again = clock_monotonic();
+	g_strlcpy(inlet->state.again_peer, connection->peer, sizeof(inlet->state.again_peer));
+	pthread_mutex_unlock(&inlet->lock);
+	inlet_say(inlet, SAY_LOOP,
+		"%s: %u spans of its call have been taken here several times in half a minute, and are taken "
+		"again: they may go in "
+		"a circle, through a server that is none of ours",
+		connection->peer, count);
+}
+
 static void count(struct ledger *change, const struct taken *taken)
 {
 	static const enum ledger_row rows[] = {

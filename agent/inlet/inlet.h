@@ -71,8 +71,10 @@ struct inlet_state {
 	uint64_t waiting_calls; /* for their answer, */
 	uint64_t bytes, limit;  /* that their messages take, and may take */
 	bool putting_off;       /* the last call was told to try later */
-	int64_t looped;     /* when one was of items that had been here before; CLOCK_MONOTONIC; 0: never */
-	char loop_peer[64]; /* by whom */
+	int64_t looped;      /* when one was of items that had been here before; CLOCK_MONOTONIC; 0: never */
+	char loop_peer[64];  /* by whom */
+	int64_t again;       /* when some came that are taken again and again; CLOCK_MONOTONIC; 0: never; */
+	char again_peer[64]; /* by whom */
 };
 
 void inlet_read_state(struct inlet *inlet, struct inlet_state *state);

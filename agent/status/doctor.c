@@ -425,6 +425,15 @@ static void examine_input(struct findings *findings, const struct inlet_state *i
 			"spans go in a circle: %s hands over some that have come through this agent before; "
 			"these calls are told to try later",
 			input->loop_peer);
+	else if (input->again && clock_monotonic() - input->again < LOOP_NS)
+		finding_add(findings, "input-loop",
+			"see where that one has them from: if from what this agent delivers to, let one of "
+			"both deliver elsewhere; "
+			"if it sends the same spans for ever, end that",
+			"spans come again and again: %s hands over some that this agent has taken several "
+			"times before; they may go "
+			"in a circle, through a server that is none of ours, and are taken all the same",
+			input->again_peer);
 	if (input->crowded && clock_monotonic() - input->crowded < CROWD_NS)
 		finding_add(findings, "input-crowded",
 			"see what that one does with so many (`ss -tnpe` shows them), or raise `connections` "

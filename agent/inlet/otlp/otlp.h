@@ -18,6 +18,7 @@ extern const struct protocol otlp_http_protocol, otlp_grpc_protocol;
 /* An inlet's own. */
 struct otlp_own {
 	struct otlp_circle *circle; /* NULL: nothing is kept */
+	struct otlp_again *again;   /* the same */
 	struct otlptraces_memory memory;
 	struct unsqueeze *unsqueeze;
 	struct buffer unpacked; /* a body */
@@ -40,6 +41,7 @@ struct otlp_call {
 	bool is_suspected; /* some of it may have been here before, */
 	bool came_round;   /* and has */
 	bool is_kept;      /* it is known again */
+	bool is_taken;     /* something of it waits to be safe */
 	bool json;         /* the answer is, as the request was */
 	uint32_t rejected; /* spans, or records */
 	char why[200];     /* the first one was */
@@ -86,6 +88,15 @@ bool otlp_circle_has(struct inlet *inlet, const void *identity, size_t size, boo
 
 /* None has. */
 void otlp_circle_forget(struct otlp_own *own);
+
+/* again.c */
+
+/* A span of a request that came at @now is taken; returns whether it, and others, have been again and again.
+ */
+bool otlp_again_note(struct otlp_own *own, const struct span *span, int64_t now);
+
+/* None has. */
+void otlp_again_forget(struct otlp_own *own);
 
 /* Between requests: large memory goes. */
 void otlp_tidy(struct inlet *inlet);

@@ -31,6 +31,7 @@ void otlp_destroy(void *data)
 	struct otlp_own *own = data;
 
 	otlp_circle_forget(own);
+	otlp_again_forget(own);
 	otlptraces_memory_free(&own->memory);
 	unsqueeze_destroy(own->unsqueeze);
 	buffer_free(&own->unpacked);
@@ -77,7 +78,8 @@ struct taking {
 	size_t largest;       /* item that no output drops as too large */
 	struct buffer *out;   /* scratch memory */
 	struct inlet *circle; /* its items are looked up there; NULL: they are not */
-	uint32_t seen, known;
+	uint32_t seen, known, again;
+	struct otlp_own *own;
 	int64_t now;
 };
 
@@ -116,6 +118,7 @@ static void on_span(void *data, const struct span *from)
 	count_note(is->group, is->connection, &span);
 	if (is->circle)
 		is_known(is, &span, true);
+	is->again += otlp_again_note(is->own, &span, is->now);
 	is->taken.taken++;
 }
 
@@ -266,8 +269,11 @@ static void read_spans(struct otlp_call *call, struct taking *is, const uint8_t 
 	struct otlp_own *own = inlet->own;
 	const struct otlptraces_sink sink = {on_span, on_refused, is};
 
+	is->own = own;
 	is->largest = fanout_largest(inlet->fanout, KIND_SPANS);
 	otlptraces_read_checked(request, size, found, &own->memory, &sink);
+	if (is->again)
+		call_tell_again(&call->call, is->again);
 }
 
 static void read_records(struct otlp_call *call, struct taking *is, const uint8_t *request, size_t size)
@@ -302,8 +308,12 @@ static bool comes_round(
 /* What was taken, and is to be sent again after all, has not come round then. */
 void otlp_note_answer(struct otlp_call *call, enum answer answer)
 {
+	struct otlp_own *own = call->call.connection->inlet->own;
+
 	if (answer != ANSWER_OK && call->is_kept)
-		otlp_circle_forget(call->call.connection->inlet->own);
+		otlp_circle_forget(own);
+	if (answer != ANSWER_OK && call->is_taken)
+		otlp_again_forget(own);
 }
 
 /* A request that is put off counts as one, as nobody has looked how many spans are in it. */
@@ -341,6 +351,7 @@ enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_
 	call->rejected = count_refused(&is.taken);
 	call->call.messages = is.taken.taken + call->rejected;
 	g_strlcpy(call->why, is.taken.why, sizeof(call->why));
+	call->is_taken = is.taken.taken > 0; /* which may be answered at once */
 	return call_enter(&call->call, is.group, &weight, &is.taken) ? OTLP_WAITS : OTLP_DONE;
 }
 
