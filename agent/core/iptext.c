@@ -28,6 +28,21 @@ char *iptext_put(char *to, const struct endpoint *endpoint)
 	return to - 1;
 }
 
+/* In its parts, which are decimal, zeros may lead: Zipkin reads those, and inet_pton does not. */
+static void drop_zeros(char *address)
+{
+	char *to = address;
+	bool begins = true;
+
+	for (const char *at = address; *at; at++) {
+		if (!(begins && *at == '0' && at[1] >= '0' && at[1] <= '9')) {
+			begins = *at == '.';
+			*to++ = *at;
+		}
+	}
+	*to = '\0';
+}
+
 bool iptext_read(struct endpoint *endpoint, struct text text)
 {
 	char address[IPTEXT_MAX + 1];
@@ -37,6 +52,8 @@ bool iptext_read(struct endpoint *endpoint, struct text text)
 	memcpy(address, text.data, text.size);
 	address[text.size] = '\0';
 	endpoint->address_size = 0;
+	if (!memchr(address, ':', text.size))
+		drop_zeros(address);
 	if (inet_pton(AF_INET, address, endpoint->address) == 1)
 		endpoint->address_size = 4;
 	else if (inet_pton(AF_INET6, address, endpoint->address) == 1)

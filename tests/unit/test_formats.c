@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "core/iptext.h"
 #include "core/value.h"
 #include "encode/jsontext.h"
 #include "encode/spanread.h"
@@ -252,6 +253,33 @@ START_TEST(as_documented)
 }
 END_TEST
 
+/* As Zipkin reads them, where zeros may lead; size 0: it is none. */
+static const struct {
+	const char *text;
+	uint8_t size, address[16];
+} addresses[] = {
+	{"10.0.0.4", 4, {10, 0, 0, 4}},
+	{"52.0.0.04", 4, {52, 0, 0, 4}},
+	{"010.000.00.0099", 4, {10, 0, 0, 99}},
+	{"2001:db8::04", 16, {0x20, 1, 0x0d, 0xb8, [15] = 4}},
+	{"::ffff:10.0.0.4", 16, {[10] = 0xff, 0xff, 10, 0, 0, 4}},
+	{"10.0.0.", 0, {0}},
+	{"10.0.0.0400", 0, {0}},
+	{"", 0, {0}},
+	{"0", 0, {0}},
+};
+
+START_TEST(addresses_of_others)
+{
+	struct endpoint endpoint = {.address_size = 4};
+	struct text text = {addresses[_i].text, (uint32_t)strlen(addresses[_i].text)};
+
+	ck_assert(iptext_read(&endpoint, text) == (addresses[_i].size > 0));
+	ck_assert_uint_eq(endpoint.address_size, addresses[_i].size);
+	ck_assert_mem_eq(endpoint.address, addresses[_i].address, addresses[_i].size);
+}
+END_TEST
+
 /* The old libraries' core annotations become a kind. What the span does not say by itself stays. */
 START_TEST(classic_core_annotations)
 {
@@ -487,6 +515,7 @@ int main(void)
 	tcase_add_test(tests, garbage_is_none);
 	tcase_add_loop_test(tests, damaged, BATCH_ZIPKIN_SPANS, BATCH_ZIPKIN_JSON + 1);
 	tcase_add_test(tests, as_documented);
+	tcase_add_loop_test(tests, addresses_of_others, 0, G_N_ELEMENTS(addresses));
 	tcase_add_test(tests, classic_core_annotations);
 	tcase_add_test(tests, of_opentelemetry);
 	tcase_add_test(tests, broken_text);
