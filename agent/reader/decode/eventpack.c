@@ -50,6 +50,39 @@ static void put_string(struct walk *walk, const bt_field *field)
 	event_put_text(walk->out, bt_field_string_get_value(field), size);
 }
 
+/* "0x1f": whoever declares a number as hexadecimal means an address, or bits. Of a negative one its bits. */
+static void put_hex(struct buffer *out, unsigned bits, uint64_t value)
+{
+	char text[2 + 16], *at = text + sizeof(text);
+
+	if (bits < 64)
+		value &= (UINT64_C(1) << bits) - 1;
+	do {
+		*--at = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	*--at = 'x';
+	*--at = '0';
+	event_put_kind(out, FIELD_STRING);
+	event_put_text(out, at, (size_t)(text + sizeof(text) - at));
+}
+
+static void put_unsigned(struct buffer *out, const struct field_plan *plan, uint64_t value)
+{
+	if (plan->hex_bits)
+		put_hex(out, plan->hex_bits, value);
+	else
+		event_put_number(out, FIELD_UNSIGNED, value);
+}
+
+static void put_signed(struct buffer *out, const struct field_plan *plan, int64_t value)
+{
+	if (plan->hex_bits)
+		put_hex(out, plan->hex_bits, (uint64_t)value);
+	else
+		event_put_number(out, FIELD_SIGNED, varint_fold(value));
+}
+
 static void put_field(struct walk *walk, const struct field_plan *plan, const bt_field *field);
 
 static void put_members(struct walk *walk, const struct field_plan *plan, const bt_field *field)
@@ -110,10 +143,10 @@ static void put_field(struct walk *walk, const struct field_plan *plan, const bt
 		event_put_number(out, FIELD_BITS, bt_field_bit_array_get_value_as_integer(field));
 		break;
 	case FIELD_UNSIGNED:
-		event_put_number(out, FIELD_UNSIGNED, bt_field_integer_unsigned_get_value(field));
+		put_unsigned(out, plan, bt_field_integer_unsigned_get_value(field));
 		break;
 	case FIELD_SIGNED:
-		event_put_number(out, FIELD_SIGNED, varint_fold(bt_field_integer_signed_get_value(field)));
+		put_signed(out, plan, bt_field_integer_signed_get_value(field));
 		break;
 	case FIELD_UNSIGNED_ENUM:
 		put_unsigned_enum(out, field);

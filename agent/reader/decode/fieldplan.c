@@ -139,10 +139,21 @@ static void plan_parts(struct making *making, struct field_plan *plan, const bt_
 	g_hash_table_unref(names);
 }
 
+/* An enumeration's number is none of those: its labels are what people read. */
+static uint8_t hex_bits(enum field_kind kind, const bt_field_class *field_class)
+{
+	if ((kind != FIELD_UNSIGNED && kind != FIELD_SIGNED) ||
+		bt_field_class_integer_get_preferred_display_base(field_class) !=
+			BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL)
+		return 0;
+	return (uint8_t)bt_field_class_integer_get_field_value_range(field_class);
+}
+
 static struct field_plan plan_field(struct making *making, const bt_field_class *field_class)
 {
 	struct field_plan plan = {.kind = kind_of(field_class)};
 
+	plan.hex_bits = hex_bits(plan.kind, field_class);
 	if (plan.kind < FIELD_STRUCTURE || plan.kind == FIELD_CUT)
 		return plan;
 	if (making->depth == EVENT_DEPTH_MAX) {

@@ -14,6 +14,7 @@
  * choices of a variant. */
 struct field_plan {
 	enum field_kind kind;
+	uint8_t hex_bits;   /* of a number that is declared as hexadecimal: its size; 0: it is not */
 	struct text name;   /* UTF-8; no other part of the same whole has it */
 	struct text packed; /* the same as records have it */
 	uint32_t count;

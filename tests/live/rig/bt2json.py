@@ -59,6 +59,8 @@ class Walk:
         if isinstance(field, bt2._BitArrayFieldConst):
             return field.value_as_integer
         if isinstance(field, bt2._IntegerFieldConst):
+            if field.cls.preferred_display_base == bt2.IntegerDisplayBase.HEXADECIMAL:
+                return hex(int(field) & (1 << field.cls.field_value_range) - 1)
             return int(field)
         if isinstance(field, bt2._RealFieldConst):
             return real(float(field))

@@ -85,6 +85,14 @@ def bases(order):
 
 
 @case
+def negative_hexadecimal(order):
+    fields = "".join(
+        f"integer {{ size = {size}; align = 8; signed = true; base = hexadecimal; }} of_{size};" for size in (16, 64)
+    )
+    return simple(order, fields, *(lambda out, n=n: out.number("hq", n, n) for n in (0, -1, 31, -32768)))
+
+
+@case
 def enumerations(order):
     fields = "enum : uint8_t { A = 1, B, RANGE = 10 ... 20, OVER = 15 ... 30, \"with \\\"quotes\\\"\" = 40, A = 41 } e;"
     return simple(order, fields, *(lambda out, n=n: out.number("B", n) for n in (0, 1, 2, 10, 15, 17, 30, 31, 40, 41, 255)))
