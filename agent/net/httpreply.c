@@ -105,20 +105,77 @@ static char *advice(const struct reply *reply, bool otlp)
 	}
 }
 
+static bool begins_with(const uint8_t *text, size_t size, const char *word)
+{
+	size_t length = strlen(word);
+
+	return size >= length && !g_ascii_strncasecmp((const char *)text, word, length);
+}
+
+static bool is_markup(const struct httpmessage *http, const uint8_t *text, size_t size)
+{
+	return http->html || begins_with(text, size, "<!doctype html") || begins_with(text, size, "<html");
+}
+
+/* The element that begins with the tag at @text, and of which nothing is for people; NULL: there is some. */
+static const char *end_of_unread(const uint8_t *text, size_t size)
+{
+	static const char *const unread[][2] = {
+		{"<head", "</head"}, {"<style", "</style"}, {"<script", "</script"}, {"<!--", "-->"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(unread); i++)
+		if (begins_with(text, size, unread[i][0]))
+			return unread[i][1];
+	return NULL;
+}
+
+/* Of a web page what people read of it: without its tags; what it ends in the middle of is left out. */
+static GString *page_words(const uint8_t *text, size_t size)
+{
+	GString *words = g_string_new(NULL);
+
+	for (size_t at = 0; at < size; at++) {
+		const char *end = end_of_unread(text + at, size - at);
+		bool tag = text[at] == '<';
+
+		if (!tag && !g_ascii_isspace(text[at])) {
+			g_string_append_c(words, (char)text[at]);
+			continue;
+		}
+		while (end && at < size && !begins_with(text + at, size - at, end))
+			at++;
+		while (tag && at + 1 < size && text[at] != '>')
+			at++;
+		if (words->len && words->str[words->len - 1] != ' ')
+			g_string_append_c(words, ' ');
+	}
+	g_strchomp(words->str);
+	words->len = strlen(words->str);
+	return words;
+}
+
 void httpreply_say(
 	struct reply *reply, const struct httpmessage *http, bool otlp, const uint8_t *text, size_t size)
 {
 	const bool encoding = reply->fault == FAULT_ENCODING && *http->accepts;
 	g_autofree char *advised = advice(reply, otlp);
+	GString *page = NULL;
 	int used = snprintf(reply->words, sizeof(reply->words), "HTTP status %d%s%s%s%s%s%s%s", http->status,
 		*http->reason ? " " : "", http->reason, advised, encoding ? "; it accepts " : "",
 		encoding ? http->accepts : "", *http->location ? "; redirected to " : "", http->location);
 
+	if (is_markup(http, text, size)) {
+		page = page_words(text, size);
+		text = (const uint8_t *)page->str;
+		size = page->len;
+	}
 	size = MIN(size, 200);
-	if ((size_t)used + 8 >= sizeof(reply->words) || size == 0)
-		return;
-	used += snprintf(reply->words + used, sizeof(reply->words) - (size_t)used, ": ");
-	words_copy(reply->words + used, sizeof(reply->words) - (size_t)used, text, size);
+	if ((size_t)used + 8 < sizeof(reply->words) && size > 0) {
+		used += snprintf(reply->words + used, sizeof(reply->words) - (size_t)used, ": ");
+		words_copy(reply->words + used, sizeof(reply->words) - (size_t)used, text, size);
+	}
+	if (page)
+		g_string_free(page, TRUE);
 }
 
 enum reply_kind httpreply_parse(

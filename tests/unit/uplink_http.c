@@ -174,6 +174,15 @@ static const struct {
 		"it is a web page"},
 	{"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<html>", OUTPUT_ERRORS_REFUSED,
 		"it is a web page"},
+	/* of a page only what people read of it */
+	{"HTTP/1.0 403 No\r\nContent-Type: text/html\r\n\r\n<html>\r\n<head><title>403 No</title></head>\r\n"
+	 "<body>\r\n<center><h1>403 Forbidden</h1></center>\r\n<hr><center>nginx/1.22</center>\r\n",
+		OUTPUT_ERRORS_REFUSED, "`headers-file`: 403 Forbidden nginx/1.22"},
+	{"HTTP/1.0 403 No\r\n\r\n<!DOCTYPE HTML><style>p { color: red }</style><!-- <b>x --><p>go<b> "
+	 "away</b><a",
+		OUTPUT_ERRORS_REFUSED, "`headers-file`: go away"},
+	{"HTTP/1.0 403 No\r\nContent-Type: text/html\r\n\r\n<html><script>a > b", OUTPUT_ERRORS_REFUSED,
+		"permission denied: put a token into a file, and name that in `headers-file`"},
 	{"SSH-2.0-OpenSSH_9.2\r\n", OUTPUT_ERRORS_PROTOCOL,
 		"the peer answers \"SSH-2.0-OpenSSH_9.2\", which is not HTTP"},
 	{"\x01\x02\x03\x04", OUTPUT_ERRORS_PROTOCOL, "the peer does not speak HTTP"},
