@@ -18,11 +18,13 @@
 #include "wrap.h"
 
 static const char help[] =
-	"Usage: blkin status [--json] [--user] [--config FILE | --socket PATH]\n"
+	"Usage: blkin status [--json] [--acknowledge] [--user] [--config FILE | --socket PATH]\n"
 	"\n"
 	"Show how the agent of this node is doing, and what to do if something is wrong.\n"
 	"\n"
-	"  --json         print one JSON object\n" WHICH_AGENT_HELP "\n"
+	"  --json         print one JSON object\n"
+	"  --acknowledge  what is lost so far is known: from now on only show what is lost "
+	"later\n" WHICH_AGENT_HELP "\n"
 	"The agent answers root and the members of group `blkin` only. Root also learns\n"
 	"how many programs record with blkin; who is in group `tracing` too, whether LTTng records\n"
 	"their events. The exit code is 69 if no agent answers.\n";
@@ -52,13 +54,25 @@ out:
 	return code;
 }
 
-static int status(const char *path, enum agent_kind kind, bool json)
+static int acknowledge(const char *path, enum agent_kind kind)
+{
+	struct buffer answer = {0};
+	int code = order_agent(path, kind, PROTOCOL_ACKNOWLEDGE_PATH, &answer);
+
+	buffer_free(&answer);
+	return code;
+}
+
+/* @known: what is lost so far is acknowledged first. */
+static int status(const char *path, enum agent_kind kind, bool json, bool known)
 {
 	struct buffer page = {0}, answer = {0};
 	struct protocol_session session;
 	struct census census;
 	int code = ask_session(path, kind, &session);
 
+	if (code == EX_OK && known)
+		code = acknowledge(path, kind);
 	if (code != EX_OK)
 		return code;
 	ask_lttng(session.name, session.tracing_group, &census);
@@ -80,22 +94,23 @@ static int status(const char *path, enum agent_kind kind, bool json)
 
 int command_status(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, WHICH_AGENT_OPTIONS, {0}};
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+		{"acknowledge", no_argument, NULL, 'a'}, WHICH_AGENT_OPTIONS, {0}};
 	struct which_agent which = {0};
-	bool json = false;
+	bool json = false, known = false;
 	int option, code;
 
 	log_init("blkin status");
 	while ((option = options_next(argc, argv, options, help)) >= 0)
 		if (!which_agent_option(&which, option))
-			json = true;
+			*(option == 'a' ? &known : &json) = true;
 	if (option != OPTIONS_END)
 		return option == OPTIONS_HELP ? EX_OK : EX_USAGE;
 	if (options_no_arguments(argc, argv) == OPTIONS_WRONG)
 		return EX_USAGE;
 	code = which_agent_find(&which);
 	if (code == EX_OK)
-		code = status(which.path, which.kind, json);
+		code = status(which.path, which.kind, json, known);
 	g_free(which.path);
 	return code != EX_OK && code != EX_USAGE && which.wrong ? EX_CONFIG : code;
 }

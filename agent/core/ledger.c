@@ -15,6 +15,9 @@ const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 
 /* The output whose rows are stored without its name in a checkpoint, as when there was only one. */
 #define UNNAMED "default"
+/* Behind a row's name in a checkpoint: what there was of it at ledger_acknowledge; and when that was. */
+#define ACKNOWLEDGED "+acknowledged"
+#define ACKNOWLEDGED_AT "acknowledged_at"
 /* No row comes to more, or the next start could not read the checkpoint. */
 #define AMOUNT_MAX (INT64_C(1) << 53)
 #define NAME_MAX_SIZE 128
@@ -29,6 +32,7 @@ struct account {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ledger ledger;
 static struct loss losses[LEDGER_ROWS];
+static struct acknowledged acknowledged;
 static struct account *accounts;
 
 static bool is_likely(int64_t amount)
@@ -95,6 +99,31 @@ void ledger_read_losses(struct loss *of)
 {
 	pthread_mutex_lock(&lock);
 	memcpy(of, losses, sizeof(losses));
+	pthread_mutex_unlock(&lock);
+}
+
+/* What there is of the rows that are losses. */
+static void acknowledge_rows(
+	const struct row_info *rows, const int64_t *amounts, size_t count, int64_t *known)
+{
+	for (size_t i = 0; i < count; i++)
+		known[i] = rows[i].lost ? amounts[i] : 0;
+}
+
+void ledger_acknowledge(int64_t now)
+{
+	pthread_mutex_lock(&lock);
+	acknowledged.at = now;
+	acknowledge_rows(ledger_rows, ledger.row, LEDGER_ROWS, acknowledged.rows.row);
+	for (struct account *each = accounts; each; each = each->next)
+		acknowledge_rows(account_rows, each->is.row, ACCOUNT_ROWS, each->is.acknowledged);
+	pthread_mutex_unlock(&lock);
+}
+
+void ledger_read_acknowledged(struct acknowledged *is)
+{
+	pthread_mutex_lock(&lock);
+	*is = acknowledged;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -238,22 +267,32 @@ void account_delivered(struct account *account, const int64_t *events, uint32_t 
 
 /* Checkpoints */
 
-/* Appends rows with their names, "NAME" or "OUTPUT.NAME"; returns how many. */
-static uint32_t save_rows(const char *output, const struct row_info *rows, const int64_t *amounts,
-	size_t count, struct buffer *out)
+/* "NAME" or "OUTPUT.NAME", with @suffix. */
+static void save_row(
+	const char *output, const char *name, const char *suffix, int64_t amount, struct buffer *out)
 {
-	size_t prefix = strlen(output);
+	g_autofree char *whole = g_strconcat(output, *output ? "." : "", name, suffix, NULL);
 
+	pack_u32(out, (uint32_t)strlen(whole));
+	buffer_put(out, whole, strlen(whole));
+	pack_u64(out, (uint64_t)amount);
+}
+
+/* Appends rows with their names; returns how many. */
+static uint32_t save_rows(const char *output, const struct row_info *rows, const int64_t *amounts,
+	const int64_t *known, size_t count, struct buffer *out)
+{
+	uint32_t saved = (uint32_t)count;
+
+	for (size_t i = 0; i < count; i++)
+		save_row(output, rows[i].name, "", amounts[i], out);
 	for (size_t i = 0; i < count; i++) {
-		size_t size = strlen(rows[i].name);
-
-		pack_u32(out, (uint32_t)(prefix + (prefix > 0) + size));
-		buffer_put(out, output, prefix);
-		buffer_put(out, ".", prefix > 0);
-		buffer_put(out, rows[i].name, size);
-		pack_u64(out, (uint64_t)amounts[i]);
+		if (!known[i])
+			continue;
+		save_row(output, rows[i].name, ACKNOWLEDGED, known[i], out);
+		saved++;
 	}
-	return (uint32_t)count;
+	return saved;
 }
 
 static const char *prefix_of(const struct account *account)
@@ -267,9 +306,14 @@ void ledger_save(struct buffer *out)
 	uint32_t count;
 
 	pthread_mutex_lock(&lock);
-	count = save_rows("", ledger_rows, ledger.row, LEDGER_ROWS, &list);
+	count = save_rows("", ledger_rows, ledger.row, acknowledged.rows.row, LEDGER_ROWS, &list);
 	for (const struct account *each = accounts; each; each = each->next)
-		count += save_rows(prefix_of(each), account_rows, each->is.row, ACCOUNT_ROWS, &list);
+		count += save_rows(prefix_of(each), account_rows, each->is.row, each->is.acknowledged,
+			ACCOUNT_ROWS, &list);
+	if (acknowledged.at) {
+		save_row("", ACKNOWLEDGED_AT, "", acknowledged.at, &list);
+		count++;
+	}
 	pthread_mutex_unlock(&lock);
 	pack_u32(out, count);
 	buffer_put(out, list.data, list.size);
@@ -279,21 +323,27 @@ void ledger_save(struct buffer *out)
 /* Finds the row of that name; NULL if there is none. */
 static int64_t *find_row(char *name)
 {
+	bool known = g_str_has_suffix(name, ACKNOWLEDGED);
 	char *dot = strrchr(name, '.');
 	const char *row = dot ? dot + 1 : name;
 	struct account *account;
-	size_t i = row_find(ledger_rows, LEDGER_ROWS, row);
+	size_t i;
 
+	if (!strcmp(name, ACKNOWLEDGED_AT))
+		return &acknowledged.at;
+	if (known)
+		name[strlen(name) - strlen(ACKNOWLEDGED)] = '\0';
+	i = row_find(ledger_rows, LEDGER_ROWS, row);
 	if (dot)
 		*dot = '\0';
 	if (!dot && i < LEDGER_ROWS)
-		return &ledger.row[i];
+		return known ? &acknowledged.rows.row[i] : &ledger.row[i];
 	i = row_find(account_rows, ACCOUNT_ROWS, row);
 	account = find_account(dot ? name : UNNAMED);
 	if (!account || i == ACCOUNT_ROWS)
 		return NULL;
 	account->loaded = true;
-	return &account->is.row[i];
+	return known ? &account->is.acknowledged[i] : &account->is.row[i];
 }
 
 /* Reads the list, and if @take, adds it to the rows. Returns false if it is damaged. */

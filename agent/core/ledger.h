@@ -79,6 +79,19 @@ void ledger_read(struct ledger *rows);
 /* Copies what there is of LEDGER_ROWS rows, of which some are losses. */
 void ledger_read_losses(struct loss *losses);
 
+/*
+ * Whoever is in charge knows of all that is lost so far: @now, seconds since the epoch. It is saved with the
+ * rows, as what there was of each then; an older version that loads that ignores it.
+ */
+void ledger_acknowledge(int64_t now);
+
+struct acknowledged {
+	int64_t at;         /* the last time, seconds since the epoch; 0: never */
+	struct ledger rows; /* what there was then of those that are losses */
+};
+
+void ledger_read_acknowledged(struct acknowledged *is);
+
 /* The reader is gone, and with it the spans that it had in assembly: the next one makes them again. */
 void ledger_forget_pending(void);
 
@@ -134,7 +147,8 @@ void account_delivered(struct account *account, const int64_t *events, uint32_t 
 /* A snapshot of an account. */
 struct account_rows {
 	int64_t row[ACCOUNT_ROWS];
-	struct loss lost[ACCOUNT_ROWS]; /* of the rows that are losses */
+	struct loss lost[ACCOUNT_ROWS];     /* of the rows that are losses */
+	int64_t acknowledged[ACCOUNT_ROWS]; /* what there was of these when ledger_acknowledge was called */
 	struct ledger_latency latency;
 };
 

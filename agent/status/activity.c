@@ -14,11 +14,21 @@
 /* Whoever asks again and again does not make it, or the kernel, read the list of sockets each time. */
 #define PROGRAMS_MIN_NS (NS_PER_SECOND / 2)
 
+/* The rate is that of so many looks, a second apart. */
+#define RATE_LOOKS 5
+
+/* How many spans there were, when. */
+struct count {
+	int64_t at, spans; /* CLOCK_MONOTONIC ns; 0: none yet */
+};
+
 struct activity {
 	const struct config *config;
 	struct supervisor *supervisor;
 	struct event *tick;
-	int64_t events; /* read when last looked */
+	int64_t events;                      /* read when last looked */
+	struct count counts[RATE_LOOKS + 1]; /* a ring, */
+	unsigned next;                       /* whose oldest one is this */
 	int64_t programs_at, registering_at, spools_at;
 	struct registering registering;
 	struct spoollook *spools;
@@ -80,12 +90,28 @@ static void look_at_disk(struct activity *activity)
 	activity->spools_at = now;
 }
 
+static void count_spans(struct activity *activity)
+{
+	struct count *oldest = &activity->counts[activity->next], now = {.at = clock_monotonic()}, first;
+	struct ledger rows;
+
+	ledger_read(&rows);
+	now.spans = rows.row[SPANS_MADE] + rows.row[SPANS_RECEIVED];
+	*oldest = now;
+	activity->next = (activity->next + 1) % G_N_ELEMENTS(activity->counts);
+	first = activity->counts[activity->next].at ? activity->counts[activity->next] : activity->counts[0];
+	if (first.at < now.at)
+		activity->state.rate =
+			(double)MAX(now.spans - first.spans, 0) * NS_PER_SECOND / (double)(now.at - first.at);
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *data)
 {
 	(void)fd;
 	(void)what;
 	look(data, PROGRAMS_NS);
 	look_at_disk(data);
+	count_spans(data);
 }
 
 void activity_set_supervisor(struct activity *activity, struct supervisor *supervisor)
@@ -99,6 +125,7 @@ struct activity *activity_create(struct event_base *base, const struct config *c
 	const struct timeval second = {1, 0};
 
 	activity->config = config;
+	activity->state.rate = -1;
 	activity->tick = event_new(base, -1, EV_PERSIST, on_tick, activity);
 	event_add(activity->tick, &second);
 	activity->spools = spoollook_create(config->state_directory);

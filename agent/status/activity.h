@@ -20,6 +20,7 @@ struct activity;
 
 struct activity_state {
 	int64_t last_event;     /* CLOCK_MONOTONIC ns, to a second; 0: none yet */
+	double rate;            /* spans a second that come, of the last seconds; below 0: not known yet */
 	int64_t programs_since; /* the latest of the programs came, CLOCK_MONOTONIC ns, to ten seconds; 0:
 				   none */
 	int programs;           /* registered with the session daemon, with blkin or without; -1: not known */

@@ -106,7 +106,26 @@ struct bars {
 	unsigned first, last;
 };
 
-static void gather(struct bars *bars, const struct histogram *histogram)
+static bool is_time(const struct limits *limits, int which)
+{
+	return limits && which != LIMIT_ERRORS && limits->of[which] >= 0;
+}
+
+/* Limits are shown, too, wherever they are. */
+static void gather_limits(struct bars *bars, const struct limits *limits)
+{
+	for (int i = 0; i < LIMITS; i++) {
+		unsigned bar;
+
+		if (!is_time(limits, i))
+			continue;
+		bar = histogram_bucket((uint64_t)limits->of[i]) / BUCKETS_A_BAR;
+		bars->first = MIN(bars->first, bar);
+		bars->last = MAX(bars->last, bar);
+	}
+}
+
+static void gather(struct bars *bars, const struct histogram *histogram, const struct limits *limits)
 {
 	*bars = (struct bars){.first = BARS};
 	for (uint32_t i = 0; i < histogram->used; i++) {
@@ -118,6 +137,8 @@ static void gather(struct bars *bars, const struct histogram *histogram)
 		bars->first = MIN(bars->first, bar);
 		bars->last = bar;
 	}
+	if (bars->total)
+		gather_limits(bars, limits);
 	/* some room at both sides, and not too wide a bar */
 	bars->first -= MIN(bars->first, 4);
 	bars->last = MIN(MAX(bars->last + 4, bars->first + 24), BARS - 1);
@@ -163,6 +184,36 @@ static void put_scale(struct buffer *out, const struct bars *bars)
 	}
 }
 
+/* Those of the mean and of the p99, each with its name, one below the other as they may be near. */
+static void put_limits(struct buffer *out, const struct bars *bars, const struct limits *limits)
+{
+	for (int i = 0; i < LIMITS; i++) {
+		int at;
+		bool left;
+
+		if (!is_time(limits, i))
+			continue;
+		at = (int)lround(scale(bars, limits->of[i]));
+		left = at > WIDTH / 2;
+		buffer_printf(out, "<path class=\"limit\" d=\"M%d 0V%d\"/>", at, BARS_HEIGHT);
+		buffer_printf(out, "<text class=\"limit\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s ",
+			left ? at - 4 : at + 4, 11 + 13 * i, left ? "end" : "start", limit_names[i]);
+		html_time(out, limits->of[i] / 1e3);
+		html_put(out, "</text>");
+	}
+}
+
+/* For those who do not see the lines. */
+static void put_limits_words(struct buffer *out, const struct limits *limits)
+{
+	for (int i = 0; i < LIMITS; i++) {
+		if (!is_time(limits, i))
+			continue;
+		buffer_printf(out, "; limit of the %s: ", limit_names[i]);
+		html_time(out, limits->of[i] / 1e3);
+	}
+}
+
 static void put_table(struct buffer *out, const struct bars *bars)
 {
 	html_put(out, "<details id=\"buckets\"><summary>The same as a table</summary><table><thead><tr>"
@@ -182,11 +233,11 @@ static void put_table(struct buffer *out, const struct bars *bars)
 	html_put(out, "</tbody></table></details>");
 }
 
-void chart_histogram(struct buffer *out, const struct histogram *histogram)
+void chart_histogram(struct buffer *out, const struct histogram *histogram, const struct limits *limits)
 {
 	struct bars bars;
 
-	gather(&bars, histogram);
+	gather(&bars, histogram, limits);
 	if (!bars.total) {
 		html_put(out, "<p>It is not known how long these spans took.</p>");
 		return;
@@ -195,11 +246,14 @@ void chart_histogram(struct buffer *out, const struct histogram *histogram)
 		"<svg class=\"histogram\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Histogram of ",
 		WIDTH, BARS_HEIGHT + SCALE_HEIGHT);
 	html_count(out, bars.total);
-	html_put(out, " durations; the table below has the same numbers\">");
+	html_put(out, " durations; the table below has the same numbers");
+	put_limits_words(out, limits);
+	html_put(out, "\">");
 	put_scale(out, &bars);
 	for (unsigned bar = bars.first; bar <= bars.last; bar++)
 		if (bars.counts[bar])
 			put_bar(out, &bars, bar);
+	put_limits(out, &bars, limits);
 	html_put(out, "</svg>");
 	put_table(out, &bars);
 }

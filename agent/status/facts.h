@@ -49,6 +49,7 @@ struct status {
 	const struct config *config;
 	struct ledger rows;
 	struct loss lost[LEDGER_ROWS];                     /* of the rows that are losses */
+	struct acknowledged acknowledged;                  /* by `blkin status --acknowledge` */
 	struct output_state outputs[2 * CONFIG_LANES_MAX]; /* the lanes */
 	size_t output_count;                               /* of them are on, */
 	size_t leaving_count; /* and these, behind them, were removed and still deliver */

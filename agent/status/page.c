@@ -49,8 +49,8 @@ static void begin(struct buffer *out, const char *title)
 	html_put(out, "</style>");
 }
 
-/* What is read out when it changes. */
-static void put_news(struct buffer *out, struct monitor *monitor)
+/* What is read out when it changes. Returns whether spans are above their thresholds. */
+static bool put_news(struct buffer *out, struct monitor *monitor)
 {
 	unsigned above = 0, limited = 0;
 	uint32_t count = monitor_count(monitor);
@@ -80,12 +80,14 @@ static void put_news(struct buffer *out, struct monitor *monitor)
 			"with a threshold %s above it.",
 			above, limited, limited == 1 ? "name" : "names", above == 1 ? "is" : "are");
 	html_put(out, "</p>");
+	return above > 0;
 }
 
 void page_write(struct buffer *out, const struct status *status, const struct view *view)
 {
 	char host[256] = "";
 	g_autofree char *title = NULL;
+	bool above;
 
 	gethostname(host, sizeof(host) - 1);
 	title = g_strdup_printf("%s: spans", host);
@@ -96,8 +98,8 @@ void page_write(struct buffer *out, const struct status *status, const struct vi
 	html_put(out, "</h1><p>blkin-agent " BLKIN_VERSION "</p><p id=\"clock\"></p>"
 		      "<button id=\"pause\" type=\"button\" aria-pressed=\"false\" hidden>Pause</button>"
 		      "</header><main id=\"main\">");
-	put_news(out, status->monitor);
-	pagestate_write(out, status);
+	above = put_news(out, status->monitor);
+	pagestate_write(out, status, above);
 	pagerows_write(out, view, status->monitor, status->config->ui);
 	html_put(out, "</main><script>");
 	html_put(out, page_js);

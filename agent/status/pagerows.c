@@ -261,7 +261,7 @@ static void put_open(struct buffer *out, const struct view *view, struct monitor
 	buffer_printf(out, "<tr id=\"open-%u\" class=\"open\"><td colspan=\"%d\"><div class=\"detail\"><div>",
 		row->number, COLUMNS);
 	if (series)
-		chart_histogram(out, &series->histogram);
+		chart_histogram(out, &series->histogram, monitor_limits(monitor, row->number));
 	if (series && !series->fine)
 		html_put(out, "<p>There are too many names for a finer histogram: some durations are known "
 			      "to a factor of 3 only.</p>");

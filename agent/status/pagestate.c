@@ -2,12 +2,15 @@
 #include "status/pagestate.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "base/human.h"
 #include "status/doctor.h"
 #include "status/html.h"
+#include "status/lossrows.h"
 #include "status/serverstate.h"
 
 /* What to do */
@@ -21,54 +24,64 @@ static void put_finding(struct buffer *out, const struct finding *finding)
 	html_put(out, "</span></li>");
 }
 
-static void put_advice(struct buffer *out, const struct status *status)
+/* Whether nothing on the page is red: what is red for a moment is no finding yet. */
+static bool is_well(const struct status *status, bool above)
 {
-	struct findings findings;
+	bool well = !above && status->supervisor.collecting;
 
-	doctor_examine(status, &findings);
-	if (!findings.count) {
+	for (size_t i = 0; i < status->output_count; i++)
+		well = well && server_state_of(&status->outputs[i].uplink) != SERVER_STATE_DOWN;
+	return well;
+}
+
+static void put_advice(
+	struct buffer *out, const struct status *status, const struct findings *findings, bool above)
+{
+	if (!findings->count && is_well(status, above))
 		html_put(out,
 			"<p class=\"good\"><span class=\"mark\" aria-hidden=\"true\">✓</span> Nothing to "
 			"do: all is as it should be.</p>");
+	else if (!findings->count)
+		html_put(out, above ? "<p>The agent itself needs nothing.</p>" : "<p>Nothing to do yet.</p>");
+	if (!findings->count)
 		return;
-	}
 	html_put(out, "<ul class=\"advice\">");
-	for (size_t i = 0; i < findings.count; i++)
-		put_finding(out, &findings.list[i]);
+	for (size_t i = 0; i < findings->count; i++)
+		put_finding(out, &findings->list[i]);
 	html_put(out, "</ul>");
 }
 
 /* Losses */
 
-static unsigned put_lost(struct buffer *out, const struct row_info *rows, const int64_t *amounts,
-	size_t count, const char *output)
+static void put_lost(void *data, const struct lossrow *row)
 {
-	unsigned found = 0;
+	struct buffer *out = data;
+	int64_t ago = clock_monotonic() - row->at;
+	char text[HUMAN_MAX];
 
-	for (size_t i = 0; i < count; i++) {
-		if (!rows[i].lost || !amounts[i])
-			continue;
-		html_put(out, "<li><strong>");
-		html_count(out, (uint64_t)MAX(amounts[i], 0));
-		buffer_printf(out, "</strong> %s%s%s</li>", output, *output ? ": " : "", rows[i].lost);
-		found++;
-	}
-	return found;
+	html_put(out, "<li><strong>");
+	html_count(out, (uint64_t)row->amount);
+	buffer_printf(out, "</strong> %s%s%s <small>(", row->output, *row->output ? ": " : "", row->words);
+	if (row->at)
+		buffer_printf(
+			out, "the last %s ago)</small></li>", human_time(text, ago - ago % NS_PER_SECOND));
+	else
+		html_put(out, "before the agent started)</small></li>");
 }
 
 static void put_losses(struct buffer *out, const struct status *status)
 {
-	size_t outputs = status->output_count + status->leaving_count;
+	int64_t known = status->acknowledged.at;
+	char since[STATUS_TIME_MAX];
 	struct buffer rows = {0};
-	unsigned found = put_lost(&rows, ledger_rows, status->rows.row, LEDGER_ROWS, "");
 
-	for (size_t i = 0; i < outputs; i++)
-		found += put_lost(&rows, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS,
-			outputs > 1 ? status->outputs[i].name : "");
-	html_put(out, "<section aria-labelledby=\"lost\"><h2 id=\"lost\">Lost</h2>");
-	html_put(out, found ? "<ul class=\"lost\">" : "<p>Nothing was lost.</p>");
+	lossrows_each(status, put_lost, &rows);
+	html_put(out, "<section aria-labelledby=\"lost\"><h2 id=\"lost\">Lost");
+	if (known)
+		buffer_printf(out, " since %s", status_time(since, known));
+	html_put(out, rows.size ? "</h2><ul class=\"lost\">" : "</h2><p>Nothing was lost.</p>");
 	buffer_put(out, rows.data, rows.size);
-	html_put(out, found ? "</ul></section>" : "</section>");
+	html_put(out, rows.size ? "</ul></section>" : "</section>");
 	buffer_free(&rows);
 }
 
@@ -81,7 +94,17 @@ static void put_number(struct buffer *out, int64_t number)
 	html_put(out, "</td>");
 }
 
-static void put_output(struct buffer *out, const struct output_state *output, bool leaves)
+/* An error is told once: here, unless it stands above with what to do about it. */
+static bool is_told(const struct findings *findings, const char *error)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (strstr(findings->list[i].what, error))
+			return true;
+	return false;
+}
+
+static void put_output(
+	struct buffer *out, const struct output_state *output, bool leaves, const struct findings *findings)
 {
 	const int64_t *row = output->account.row;
 	enum server_state state = server_state_of(&output->uplink);
@@ -100,7 +123,8 @@ static void put_output(struct buffer *out, const struct output_state *output, bo
 	html_put(out, leaves ? " <small>(removed)</small></th>" : "</th>");
 	html_put(out, "<td class=\"text\">");
 	html_text(out, output->uplink.server);
-	if (state == SERVER_STATE_DOWN && output->uplink.error[0]) {
+	if (state == SERVER_STATE_DOWN && output->uplink.error[0] &&
+		!is_told(findings, output->uplink.error)) {
 		html_put(out, "<br><small>");
 		html_text(out, output->uplink.error);
 		html_put(out, "</small>");
@@ -113,7 +137,7 @@ static void put_output(struct buffer *out, const struct output_state *output, bo
 	html_put(out, "</tr>");
 }
 
-static void put_outputs(struct buffer *out, const struct status *status)
+static void put_outputs(struct buffer *out, const struct status *status, const struct findings *findings)
 {
 	html_put(out, "<section aria-labelledby=\"outputs\"><h2 id=\"outputs\">Outputs</h2>");
 	if (!status->output_count && !status->leaving_count) {
@@ -128,22 +152,24 @@ static void put_outputs(struct buffer *out, const struct status *status)
 		"class=\"number\">Spooled</th>"
 		"<th scope=\"col\" class=\"number\">Dropped</th></tr></thead><tbody>");
 	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
-		put_output(out, &status->outputs[i], i >= status->output_count);
+		put_output(out, &status->outputs[i], i >= status->output_count, findings);
 	html_put(out, "</tbody></table></section>");
 }
 
-void pagestate_write(struct buffer *out, const struct status *status)
+void pagestate_write(struct buffer *out, const struct status *status, bool above)
 {
 	struct buffer line = {0};
+	struct findings findings;
 
-	status_write_line(&line, status);
+	doctor_examine(status, &findings);
+	status_write_summary(&line, status);
 	buffer_put(&line, "", 1);
 	html_put(out, "<section aria-labelledby=\"advice\"><h2 id=\"advice\">Agent</h2><p class=\"line\">");
 	html_text(out, (const char *)line.data);
 	html_put(out, "</p>");
-	put_advice(out, status);
+	put_advice(out, status, &findings, above);
 	html_put(out, "</section><div class=\"pair\">");
-	put_outputs(out, status);
+	put_outputs(out, status, &findings);
 	put_losses(out, status);
 	html_put(out, "</div>");
 	buffer_free(&line);

@@ -3,9 +3,12 @@
 #ifndef STATUS_PAGESTATE_H
 #define STATUS_PAGESTATE_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "status/status.h"
 
-void pagestate_write(struct buffer *out, const struct status *status);
+/* @above: spans are above their thresholds, which is said elsewhere, and is none of the agent's faults. */
+void pagestate_write(struct buffer *out, const struct status *status, bool above);
 
 #endif

@@ -4,6 +4,7 @@
  *
  *     GET /session              the agent names its version, and the session that it keeps
  *     GET /status?protocol=...  the command adds what it learned from LTTng; the agent writes the status
+ *     POST /acknowledge         who is in charge knows of all that is lost so far
  *
  * The command asks LTTng, as that may block, and as it sees processes that the agent does not. It cannot do
  * with one question: before it asks LTTng it has to know which session, and which daemon.
@@ -18,11 +19,13 @@
 #include "base/buffer.h"
 
 /* Raised with every change to what is below. */
-#define PROTOCOL_VERSION 4
+#define PROTOCOL_VERSION 5
 
 #define PROTOCOL_SESSION_PATH "/session"
 #define PROTOCOL_STATUS_PATH "/status"
 #define PROTOCOL_STATUS_JSON_PATH "/status.json"
+/* From root, and from the user that the agent runs as. */
+#define PROTOCOL_ACKNOWLEDGE_PATH "/acknowledge"
 /* The statistics: what snapshot_pack writes (stats/snapshot.h). On the control socket alone, as it has names.
  */
 #define PROTOCOL_SPANS_PATH "/spans"

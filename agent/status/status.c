@@ -2,6 +2,7 @@
 #include "status/status.h"
 
 #include <inttypes.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <glib.h>
@@ -10,6 +11,7 @@
 #include "base/human.h"
 #include "base/sanitize.h"
 #include "status/doctor.h"
+#include "status/lossrows.h"
 #include "status/serverstate.h"
 
 struct status *status_create(const struct status_source *source)
@@ -21,6 +23,7 @@ struct status *status_create(const struct status_source *source)
 	status->reload = source->reload;
 	counts = outputs_read(source->outputs, &status->rows, status->outputs, G_N_ELEMENTS(status->outputs));
 	ledger_read_losses(status->lost);
+	ledger_read_acknowledged(&status->acknowledged);
 	status->output_count = counts.on;
 	status->leaving_count = counts.leaving;
 	supervisor_read_state(source->supervisor, &status->supervisor);
@@ -43,6 +46,16 @@ struct status *status_create(const struct status_source *source)
 void status_destroy(struct status *status)
 {
 	g_free(status);
+}
+
+const char *status_time(char text[STATUS_TIME_MAX], int64_t seconds)
+{
+	time_t when = (time_t)seconds;
+	struct tm is;
+
+	if (!localtime_r(&when, &is) || !strftime(text, STATUS_TIME_MAX, "%Y-%m-%d %H:%M", &is))
+		*text = '\0';
+	return text;
 }
 
 /*
@@ -139,41 +152,45 @@ static void write_drain(struct buffer *out, const struct spooler_state *spool)
 	write_time(out, spool->drain_seconds * NS_PER_SECOND);
 }
 
+/* The file of a spool does not get smaller as it is emptied. */
 static void write_spool(struct buffer *out, const struct spooler_state *spool)
 {
 	if (!spool->max_bytes)
 		return;
 	write_share(out, "spool", spool->bytes, spool->max_bytes);
+	if (spool->bytes && spool->ok && !spool->batches)
+		buffer_printf(out, ", empty");
 	write_drain(out, spool);
 	buffer_printf(out, "\n");
 	if (spool->error[0])
 		write_said(out, spool->error);
 }
 
-/* A line for each row of losses that is not 0, behind the output's name if there are several. */
-static void write_lost_rows(struct buffer *out, const struct row_info *rows, const int64_t *amounts,
-	size_t count, const char *output)
+/* A line for each row, behind the output's name if there are several. */
+static void write_loss(void *data, const struct lossrow *row)
 {
-	for (size_t i = 0; i < count; i++) {
-		g_autofree char *words =
-			rows[i].lost && amounts[i] ? kind_text(lane_kind(output, NULL), rows[i].lost) : NULL;
+	struct buffer *out = data;
 
-		if (words)
-			buffer_printf(out, "  %12" PRId64 "  %s%s%s\n", amounts[i], output,
-				*output ? ": " : "", words);
+	buffer_printf(out, "  %12" PRId64 "  %s%s%s; ", row->amount, row->output, *row->output ? ": " : "",
+		row->words);
+	if (row->at) {
+		buffer_printf(out, "the last ");
+		write_time(out, clock_monotonic() - row->at);
+		buffer_printf(out, " ago\n");
+	} else {
+		buffer_printf(out, "before the agent started\n");
 	}
 }
 
 static void write_losses(struct buffer *out, const struct status *status)
 {
+	char since[STATUS_TIME_MAX];
 	size_t before;
 
-	buffer_printf(out, "lost\n");
+	buffer_printf(out, "lost%s%s\n", status->acknowledged.at ? " since " : "",
+		status->acknowledged.at ? status_time(since, status->acknowledged.at) : "");
 	before = out->size;
-	write_lost_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "");
-	for (size_t i = 0; i < status->output_count + status->leaving_count; i++)
-		write_lost_rows(out, account_rows, status->outputs[i].account.row, ACCOUNT_ROWS,
-			status->output_count + status->leaving_count > 1 ? status->outputs[i].name : "");
+	lossrows_each(status, write_loss, out);
 	if (out->size == before)
 		buffer_printf(out, "  nothing\n");
 }
@@ -191,8 +208,22 @@ static void write_programs(struct buffer *out, const struct status *status)
 		buffer_printf(out, ", %d of them with blkin", census->blkin);
 }
 
+/* Why an output does not deliver. One that has not connected yet tells how long it has been at it. */
+static void write_why(struct buffer *out, const struct uplink_state *uplink)
+{
+	const struct uplink_server_state *server = server_state_serving(uplink);
+
+	if (server && server->connecting_since) {
+		buffer_printf(out, "  connecting for ");
+		write_time(out, clock_monotonic() - server->connecting_since);
+		buffer_printf(out, "\n");
+	} else if (uplink->error[0]) {
+		write_said(out, uplink->error);
+	}
+}
+
 /* "; delivering to 10.0.0.1:9410"; of several outputs, those that do not deliver are named. */
-static void write_deliveries(struct buffer *out, const struct status *status)
+static void write_delivering(struct buffer *out, const struct status *status)
 {
 	size_t count = status->output_count, up = 0;
 
@@ -204,6 +235,13 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 		buffer_printf(out, "; delivering to %zu of %zu outputs", up, count);
 	else if (up)
 		buffer_printf(out, "; delivering to %s", status->outputs[0].uplink.server);
+}
+
+static void write_deliveries(struct buffer *out, const struct status *status)
+{
+	size_t count = status->output_count;
+
+	write_delivering(out, status);
 	for (size_t i = 0; i < count; i++) {
 		const struct uplink_state *uplink = &status->outputs[i].uplink;
 
@@ -230,6 +268,14 @@ void status_write_line(struct buffer *out, const struct status *status)
 		write_plain(out, status->supervisor.error[0] ? status->supervisor.error : "starting");
 	}
 	write_deliveries(out, status);
+}
+
+void status_write_summary(struct buffer *out, const struct status *status)
+{
+	buffer_printf(out, status->supervisor.collecting ? "collecting" : "NOT collecting");
+	if (status->supervisor.collecting)
+		write_programs(out, status);
+	write_delivering(out, status);
 }
 
 static void write_session(struct buffer *out, const struct status *status, int64_t now)
@@ -314,6 +360,18 @@ static void write_findings(struct buffer *out, const struct status *status)
 		buffer_printf(out, "  nothing\n");
 }
 
+/* How much comes now, from programs and from inputs. */
+static void write_rate(struct buffer *out, const struct status *status)
+{
+	double rate = status->activity.rate;
+
+	if (rate >= 0)
+		buffer_printf(out,
+			rate > 0 && rate < 10 ? "  now       %.1f spans a second\n"
+					      : "  now       %.0f spans a second\n",
+			rate);
+}
+
 static void write_collecting(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
@@ -339,6 +397,7 @@ static void write_collecting(struct buffer *out, const struct status *status)
 		write_said(out, status->supervisor.omissions.events.text);
 	if (status->supervisor.omissions.kernel.reason != REASON_NONE)
 		write_said(out, status->supervisor.omissions.kernel.text);
+	write_rate(out, status);
 	buffer_printf(out,
 		"  events    %" PRId64 " read: %" PRId64 " in spans, %s%" PRId64 " rejected, %" PRId64
 		" ignored\n",
@@ -444,8 +503,8 @@ static void write_output(struct buffer *out, const struct status *status, const 
 	buffer_printf(out, "delivering  %s%s%s, to %s%s\n", named ? output->name : "", named ? ": " : "",
 		words[state], output->uplink.server,
 		leaves ? " (removed; what it has is delivered or stored)" : "");
-	if (state == SERVER_STATE_DOWN && output->uplink.error[0])
-		write_said(out, output->uplink.error);
+	if (state == SERVER_STATE_DOWN)
+		write_why(out, &output->uplink);
 	write_balance(out, &output->uplink);
 	buffer_printf(out,
 		"  %-9s %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64

@@ -11,8 +11,15 @@
 struct status *status_create(const struct status_source *source);
 void status_destroy(struct status *status);
 
-/* How things are, in one line without an end: what `blkin status` says first. */
+/* A moment as people read it, of the node's own zone: "2026-11-28 14:03". @seconds since the epoch; returns
+ * @text. */
+#define STATUS_TIME_MAX 32
+const char *status_time(char text[STATUS_TIME_MAX], int64_t seconds);
+
+/* How things are, in one line without an end: what `systemctl status` shows. Then the same without the
+ * reasons, for where they are told, too. */
 void status_write_line(struct buffer *out, const struct status *status);
+void status_write_summary(struct buffer *out, const struct status *status);
 void status_write_text(struct buffer *out, const struct status *status);
 void status_write_json(struct buffer *out, const struct status *status);
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "status/doctor.h"
+#include "status/lossrows.h"
 #include "status/status.h"
 
 static void write_int(struct buffer *out, const char *key, int64_t value)
@@ -193,6 +194,11 @@ static void write_programs_json(struct buffer *out, const struct status *status)
 	write_known(out, "programs", census->known || activity->programs >= 0,
 		census->known ? census->programs : activity->programs);
 	write_known(out, "programs_with_blkin", census->known, census->blkin);
+	json_key(out, "spans_per_second");
+	if (activity->rate >= 0)
+		json_double(out, activity->rate);
+	else
+		json_null(out);
 	write_known(out, "last_event_seconds", activity->last_event != 0,
 		(clock_monotonic() - activity->last_event) / NS_PER_SECOND);
 }
@@ -238,6 +244,26 @@ static void write_findings_json(struct buffer *out, const struct status *status)
 		write_text(out, "fix", finding->fix);
 		json_close(out, '}');
 	}
+	json_close(out, ']');
+}
+
+static void write_loss(void *data, const struct lossrow *row)
+{
+	struct buffer *out = data;
+
+	json_open(out, '{');
+	write_text(out, "output", row->output);
+	write_text(out, "what", row->words);
+	write_int(out, "amount", row->amount);
+	write_known(out, "last_seconds", row->at != 0, (clock_monotonic() - row->at) / NS_PER_SECOND);
+	json_close(out, '}');
+}
+
+static void write_losses(struct buffer *out, const struct status *status)
+{
+	write_known(out, "acknowledged", status->acknowledged.at != 0, status->acknowledged.at);
+	open_member(out, "losses", '[');
+	lossrows_each(status, write_loss, out);
 	json_close(out, ']');
 }
 
@@ -334,6 +360,7 @@ void status_write_json(struct buffer *out, const struct status *status)
 	write_inputs(out, status);
 	write_spans(out, status);
 	write_outputs(out, status);
+	write_losses(out, status);
 	write_findings_json(out, status);
 	json_close(out, '}');
 	buffer_printf(out, "\n");

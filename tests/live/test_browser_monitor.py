@@ -200,8 +200,11 @@ def test_agent_goes_and_comes_back(node, browser, open_page):
     browser.wait("document.getElementById('clock').textContent.startsWith('as of')", 10, "the page")
     assert node.agent.stop() == 0
     browser.wait("document.getElementById('clock').textContent.startsWith('the agent does not answer')", 10, "the words")
+    assert float(browser.run("getComputedStyle(document.getElementById('main')).opacity")) < 1
+    check_axe(browser, "an agent that is gone")
     node.start_agent_again()
     browser.wait("document.getElementById('clock').textContent.startsWith('as of')", 10, "the page to be back")
+    assert browser.run("getComputedStyle(document.getElementById('main')).opacity") == "1"
     browser.complaints.clear()  # of a connection that was refused
 
 

@@ -185,9 +185,15 @@ def test_thresholds_are_reloaded(node, receiver):
     with Dictation(node) as dictation:
         dictation.deliver([("a", "b", 2000, False)])
     state = lambda: spans_of(node, "?minutes=1")[("a", "b")]["state"]  # noqa: E731
+    page = lambda: ask(node, "/?service=a&span=b", Authorization=f"Bearer {token_of(node)}").text  # noqa: E731
     assert state() == "below"
+    wait_until(lambda: "all is as it should be" in page(), 10, "the node to be well")
+    assert re.search(r'<path class="limit" d="M\d+ 0V\d+"/><text class="limit"[^>]*>mean 1\.00 s</text>', page())
     set_thresholds(node, **{"a/?": "1ms"})
     wait_until(lambda: state() == "above", 10, "the lower limit")
+    # a red banner, and no word of all being well beside it
+    assert "is above it" in page() and "all is as it should be" not in page()
+    assert "limit of the mean: 1.00 ms" in page()
     set_thresholds(node, **{"a/?": "1 day"})
     wait_until(lambda: "previous one stays in force" in node.agent.log(), 10, "the mistake to be seen")
     assert state() == "above" and "`mean 1 day` is not valid" in node.agent.log()

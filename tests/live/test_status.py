@@ -8,6 +8,8 @@ import json
 import os
 import pty
 import random
+import re
+import socket
 import struct
 import subprocess
 import termios
@@ -18,8 +20,10 @@ import pytest
 from rig.idsink import IdSink
 from rig.moody import CLOSE, LATER, OK, Moody
 from rig.process import free_port, wait_until
+from rig.sender import Client
 from test_doctor import LOAD, findings, status, unwrapped
 from test_doctor_outputs import web
+from test_input import start_agent
 
 
 def watch(node, seconds):
@@ -40,6 +44,41 @@ def watch(node, seconds):
 
 def wait_found(node, codes, seconds=20):
     wait_until(lambda: set(findings(node)) == set(codes), seconds, f"the doctor to find {codes}", 0.3)
+
+
+def test_acknowledged_losses(node, receiver):
+    """What is lost has its time, until it is acknowledged; that outlives the agent, and what comes later is told again."""
+    from thrift.Thrift import TApplicationException
+
+    port = start_agent(node, receiver.port, session={"keep": "yes"})
+    options = ("--socket", node.socket)
+
+    def refused(count):
+        with Client(port) as client:
+            for _ in range(count):
+                with contextlib.suppress(TApplicationException):
+                    client.log(["x"], "app")
+
+    refused(3)
+    lost = lambda: status(node, *options)[1].split("\nlost")[1].split("\nto do")[0]  # noqa: E731
+    assert re.fullmatch(r"\n +3  messages refused: (.|\n)*; the\s+last\s+\d+\s+s\s+ago", lost()), lost()
+    with socket.socket(socket.AF_UNIX) as to:
+        to.connect(node.socket)
+        to.sendall(b"GET /acknowledge HTTP/1.0\r\n\r\n")
+        assert to.recv(65536).split()[1] == b"405"
+    assert status(node, "--acknowledge", *options)[0] == 0
+    assert re.fullmatch(r" since 20\d\d-\d\d-\d\d \d\d:\d\d\n  nothing", lost()), lost()
+    assert node.status()["losses"] == [] and abs(node.status()["acknowledged"] - time.time()) < 60
+    assert node.status()["input"]["refused"]["category"] == 3
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    assert re.fullmatch(r" since .*\n  nothing", lost()), lost()
+    refused(2)
+    (loss,) = node.status()["losses"]
+    assert loss["amount"] == 2 and loss["last_seconds"] < 60
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    assert re.search(r"\n +2  messages refused: (.|\n)*; before the agent\s+started", lost()), lost()
 
 
 # A collector that is away, and nothing more comes that could be sent to it

@@ -357,6 +357,41 @@ START_TEST(latencies)
 END_TEST
 
 /* A damaged checkpoint may say anything: what no ledger comes to is not added. */
+/* What was lost before whoever is in charge said so is known, also to the next run; what comes later is not.
+ */
+START_TEST(acknowledged_losses)
+{
+	struct acknowledged known;
+	struct checkpoint now;
+	struct buffer saved = {0};
+
+	ledger_add(EVENTS_LOST_RING, 5);
+	account_add(second, SPANS_DROPPED_REFUSED, 7);
+	ledger_read_acknowledged(&known);
+	ck_assert_int_eq(known.at, 0);
+	ledger_acknowledge(1700000000);
+	ledger_add(EVENTS_LOST_RING, 2);
+	account_add(second, SPANS_DROPPED_REFUSED, 1);
+	account_add(second, SPANS_TAKEN, 8);
+	ledger_save(&saved);
+	/* as in another process */
+	read_books(&now);
+	post_books(&now, -1);
+	ledger_acknowledge(0);
+	load(&saved);
+	ledger_read_acknowledged(&known);
+	ck_assert_int_eq(known.at, 1700000000);
+	ck_assert_int_eq(known.rows.row[EVENTS_LOST_RING], 5);
+	read_books(&now);
+	ck_assert_int_eq(now.node.row[EVENTS_LOST_RING], 7);
+	ck_assert_int_eq(now.account[1].row[SPANS_DROPPED_REFUSED], 8);
+	ck_assert_int_eq(now.account[1].acknowledged[SPANS_DROPPED_REFUSED], 7);
+	ck_assert_int_eq(now.account[1].acknowledged[SPANS_TAKEN], 0);
+	ck_assert_int_eq(now.account[0].acknowledged[SPANS_DROPPED_REFUSED], 0);
+	buffer_free(&saved);
+}
+END_TEST
+
 START_TEST(impossible_amounts)
 {
 	static const int64_t amounts[] = {INT64_MAX, INT64_MIN, (INT64_C(1) << 53) + 1};
@@ -385,6 +420,7 @@ int main(void)
 	tcase_add_test(tests, queued_events_are_no_spans);
 	tcase_add_test(tests, unknown_ones_are_left_out);
 	tcase_add_test(tests, of_version_0_1);
+	tcase_add_test(tests, acknowledged_losses);
 	tcase_add_loop_test(tests, impossible_amounts, 0, 3);
 	tcase_add_loop_test(tests, what_is_saved_can_be_loaded, 0, 4);
 	tcase_add_test(tests, snapshots_add_up);

@@ -77,6 +77,61 @@ START_TEST(sizes)
 }
 END_TEST
 
+/* A spool's file stays as large as it was. */
+START_TEST(spool_file)
+{
+	struct spooler_state *spool = &status.outputs[0].spool;
+
+	*spool = (struct spooler_state){.ok = true, .bytes = 4 << 20, .max_bytes = 1 << 30};
+	expect("  spool     4 MiB of 1 GiB, empty\n");
+	spool->batches = 1;
+	expect("  spool     4 MiB of 1 GiB\n");
+	*spool = (struct spooler_state){.bytes = 4 << 20, .max_bytes = 1 << 30}; /* that is not known */
+	expect("  spool     4 MiB of 1 GiB\n");
+}
+END_TEST
+
+/* What comes now is told once it is known. */
+START_TEST(rate)
+{
+	status.supervisor.since = clock_monotonic();
+	status.activity.rate = 812.4;
+	expect("  now       812 spans a second\n  events    0 read");
+	status.activity.rate = 0.25;
+	expect("  now       0.2 spans a second\n");
+	status.activity.rate = 0;
+	expect("  now       0 spans a second\n");
+	status.activity.rate = -1;
+	expect("for 0 s\n  events    0 read");
+}
+END_TEST
+
+/* What is lost has its time; and of what is acknowledged nothing is said. */
+START_TEST(losses)
+{
+	int64_t now = clock_monotonic();
+	char since[STATUS_TIME_MAX];
+	g_autofree char *head = NULL;
+
+	status.supervisor.since = now;
+	expect("\nlost\n  nothing\n");
+	status.rows.row[PACKETS_LOST_UNREADABLE] = 7;
+	status.outputs[0].account.row[SPANS_DROPPED_REFUSED] = 40;
+	status.outputs[0].account.lost[SPANS_DROPPED_REFUSED].at = now - 3 * NS_PER_SECOND;
+	expect("malformed (the log says of which user); before the agent started\n");
+	expect("            40  spans");
+	expect("; the last 3 s ago\n");
+	status.acknowledged.at = 1700000000;
+	status.acknowledged.rows.row[PACKETS_LOST_UNREADABLE] = 7;
+	status.outputs[0].account.acknowledged[SPANS_DROPPED_REFUSED] = 39;
+	head = g_strdup_printf(
+		"\nlost since %s\n             1  spans", status_time(since, status.acknowledged.at));
+	expect(head);
+	status.outputs[0].account.acknowledged[SPANS_DROPPED_REFUSED] = 40;
+	expect("\n  nothing\nto do\n");
+}
+END_TEST
+
 /* The only server of the only output. */
 static struct uplink_server_state *server(void)
 {
@@ -122,6 +177,19 @@ START_TEST(failing)
 	expect(failures[_i].delivers ? "delivering  yes, to a:1\n" : "delivering  NO, to a:1\n");
 	ck_assert(finds("output-busy") == failures[_i].down);
 	ck_assert(finds("output-unsteady") == failures[_i].told_unsteady);
+}
+END_TEST
+
+/* Until it is known whether it connects. */
+START_TEST(connecting)
+{
+	struct uplink_server_state *one = server();
+
+	snprintf(status.outputs[0].uplink.error, sizeof(one->error), "not connected yet");
+	one->connecting_since = clock_monotonic() - 4 * NS_PER_SECOND;
+	expect("delivering  NO, to a:1\n  connecting for 4 s\n");
+	one->connecting_since = 0;
+	expect("delivering  NO, to a:1\n  not connected yet\n");
 }
 END_TEST
 
@@ -369,6 +437,10 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, latency, 0, sizeof(latencies) / sizeof(*latencies));
 	tcase_add_test(cases, sizes);
+	tcase_add_test(cases, spool_file);
+	tcase_add_test(cases, rate);
+	tcase_add_test(cases, losses);
+	tcase_add_test(cases, connecting);
 	tcase_add_test(cases, waits_for_stopped);
 	tcase_add_test(cases, waits_to_be_registered);
 	tcase_add_test(cases, refusal);

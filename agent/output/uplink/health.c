@@ -42,6 +42,7 @@ void health_init(struct health *health, const char *server, enum kind kind)
 	memset(health, 0, sizeof(*health));
 	health->server = server;
 	health->kind = kind;
+	health->began = clock_monotonic();
 	keep_error(health, "not connected yet");
 }
 
@@ -125,6 +126,7 @@ void health_read(const struct health *health, struct uplink_server_state *state)
 	state->fault = health->fault;
 	state->failing_since = health->failing_since;
 	state->was_up = health->said_connected;
+	state->connecting_since = health->said_connected || health->falls ? 0 : health->began;
 	state->took = health->took;
 	/* the ring's next place has the oldest */
 	state->unsteady = health->falls >= HEALTH_FALLS &&

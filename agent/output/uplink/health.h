@@ -32,6 +32,7 @@ struct health {
 	uint64_t failures;          /* since then */
 	bool said_connected;        /* the first time, for an output that is well from the start */
 	bool took;                  /* it has taken something */
+	int64_t began;              /* CLOCK_MONOTONIC ns */
 	int64_t since;              /* when that line was written, CLOCK_MONOTONIC ns */
 	int64_t minute;             /* that began then: */
 	uint32_t good_told;         /* in it so many lines said that it is over */

@@ -48,18 +48,19 @@ struct uplink_options {
 struct uplink;
 
 struct uplink_server_state {
-	const char *server;    /* or the directory; borrowed from the uplink */
-	bool serving;          /* it gets the spans, or would if it were up */
-	bool up;               /* connected, and the last answer was good */
-	enum fault fault;      /* why nothing gets through; FAULT_NONE: that is not known */
-	int64_t failing_since; /* with a fault: CLOCK_MONOTONIC ns */
-	char error[256];       /* why it is not up; "" if it is */
-	bool was_up;           /* at some time */
-	bool took;             /* it has taken something, at some time */
-	int64_t asked;         /* it asked to be left alone until then, CLOCK_MONOTONIC ns; 0: it did not */
-	bool endless;          /* its answers have no end */
-	bool unsteady;         /* it has failed and recovered again and again within a minute, */
-	char last[256];        /* the last time for this reason */
+	const char *server;       /* or the directory; borrowed from the uplink */
+	bool serving;             /* it gets the spans, or would if it were up */
+	bool up;                  /* connected, and the last answer was good */
+	enum fault fault;         /* why nothing gets through; FAULT_NONE: that is not known */
+	int64_t failing_since;    /* with a fault: CLOCK_MONOTONIC ns */
+	int64_t connecting_since; /* it has not connected yet, nor failed to: since then; 0: it has */
+	char error[256];          /* why it is not up; "" if it is */
+	bool was_up;              /* at some time */
+	bool took;                /* it has taken something, at some time */
+	int64_t asked;  /* it asked to be left alone until then, CLOCK_MONOTONIC ns; 0: it did not */
+	bool endless;   /* its answers have no end */
+	bool unsteady;  /* it has failed and recovered again and again within a minute, */
+	char last[256]; /* the last time for this reason */
 };
 
 /* Batches on which the server in use fails: server/suspects.h. */

@@ -4,7 +4,7 @@
 (() => {
 	const EVERY = 2000, TYPING = 250;
 	const clock = document.getElementById("clock"), pause = document.getElementById("pause");
-	let asked = 0, paused = false, timer, typing;
+	let asked = 0, paused = false, shown = new Date().toLocaleTimeString(), timer, typing;
 
 	const key = (node) => node.id || "";
 
@@ -55,13 +55,16 @@
 		morph(document.getElementById("main"), now);
 		if (focus && document.activeElement.id !== focus)
 			document.getElementById(focus)?.focus();
-		clock.textContent = "as of " + new Date().toLocaleTimeString();
+		shown = new Date().toLocaleTimeString();
+		clock.textContent = "as of " + shown;
 		clock.className = "";
 	}
 
+	// What is there is old, and looks so until it is shown anew.
 	function fail(error) {
-		clock.textContent = "the agent does not answer: " + error.message;
+		clock.textContent = "the agent does not answer, this is as of " + shown + ": " + error.message;
 		clock.className = "bad";
+		document.getElementById("main").className = "old";
 	}
 
 	async function load() {
@@ -123,6 +126,6 @@
 		pause.setAttribute("aria-pressed", paused);
 		paused ? clearTimeout(timer) : load();
 	});
-	clock.textContent = "as of " + new Date().toLocaleTimeString();
+	clock.textContent = "as of " + shown;
 	plan();
 })();
