@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import signal
 
 import pytest
 from rig.load import KEEP, LOAD
@@ -63,6 +64,16 @@ def test_channel_is_disabled(node, receiver):
     pathlib.Path(node.folder, "off").touch()
     wait_until(lambda: node.agent.log().count("fakekernel: channel kernel\n") == 2, 20, "the channel to be enabled again")
     wait_until(lambda: "its channel of kernel events was disabled externally" in node.agent.log(), 20, "a line of the log")
+
+
+def test_nothing_is_asked_for_any_more(node, receiver):
+    """What could not be recorded is no longer in the configuration: that is said, and not that it is recorded now."""
+    start(node, receiver, NEED_ROOT)
+    wait_until(lambda: findings(node).get("kernel-denied"), 20, "the finding")
+    node.write_config(receiver.port, session=KEEP)
+    node.agent.send(signal.SIGHUP)
+    wait_until(lambda: "nothing that [kernel] asks for is left out any more" in node.agent.log(), 20, "a line of the log")
+    assert "recorded now" not in node.agent.log() and not node.status().get("kernel_error")
 
 
 def test_own_events_too(node, receiver):
