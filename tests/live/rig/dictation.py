@@ -42,6 +42,6 @@ class Dictation:
         return self.recorded
 
     def deliver(self, spans, seconds=60):
-        """The same, and waits until the agent has passed all of them on."""
+        """The same, and waits until the agent has passed all of them on. Of a second program's the test waits by itself."""
         count = self.say(spans)
         self.node.wait_ledger(lambda ledger: ledger.sent >= count and ledger.idle(), seconds, f"{count} spans")
