@@ -18,6 +18,7 @@
 #define WIDTH 640
 #define BARS_HEIGHT 120
 #define SCALE_HEIGHT 22
+#define LABEL_WIDTH 90
 
 /* Trends */
 
@@ -184,7 +185,8 @@ static void put_scale(struct buffer *out, const struct bars *bars)
 	}
 }
 
-/* Those of the mean and of the p99, each with its name, one below the other as they may be near. */
+/* Those of the mean and of the p99, each with its name: left of the one and right of the other, if there is
+ * room, and one below the other, as they may be near. */
 static void put_limits(struct buffer *out, const struct bars *bars, const struct limits *limits)
 {
 	for (int i = 0; i < LIMITS; i++) {
@@ -194,10 +196,10 @@ static void put_limits(struct buffer *out, const struct bars *bars, const struct
 		if (!is_time(limits, i))
 			continue;
 		at = (int)lround(scale(bars, limits->of[i]));
-		left = at > WIDTH / 2;
+		left = i == LIMIT_MEAN ? at > LABEL_WIDTH : at > WIDTH - LABEL_WIDTH;
 		buffer_printf(out, "<path class=\"limit\" d=\"M%d 0V%d\"/>", at, BARS_HEIGHT);
 		buffer_printf(out, "<text class=\"limit\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s ",
-			left ? at - 4 : at + 4, 11 + 13 * i, left ? "end" : "start", limit_names[i]);
+			left ? at - 4 : at + 4, 11 + 15 * i, left ? "end" : "start", limit_names[i]);
 		html_time(out, limits->of[i] / 1e3);
 		html_put(out, "</text>");
 	}
