@@ -95,7 +95,7 @@ static void recorded(void *data, uint64_t number)
 /* Exemplars are of traces that an output keeps. */
 static void choose_exemplars(const struct agent *agent)
 {
-	const struct keep keep = generous_keep(agent->config);
+	const struct keep keep = generous_keep(agent->config, agent->outputs);
 
 	statistics_show(agent->statistics, &keep);
 }
@@ -146,6 +146,7 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
+	choose_exemplars(agent); /* as shares may have changed */
 	monitor_tick(agent->monitor);
 	monitor_keep_traces(agent->monitor, agent->traces);
 	daemons_mend(agent->daemons, supervisor_reason(agent->supervisor));

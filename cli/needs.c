@@ -21,6 +21,7 @@
 #include "config/outputtype.h"
 #include "net/httpheaders.h"
 #include "net/tls.h"
+#include "output/sharing.h"
 #include "output/uplink/uplinktype.h"
 #include "session/beside.h"
 #include "status/port.h"
@@ -187,6 +188,24 @@ static void try_secret(
 	if (!secret_read(path, secret, why, sizeof(why)))
 		complain(trial, output, key, why);
 	explicit_bzero(secret, sizeof(secret));
+}
+
+/* The share of the traces. */
+static void try_budget(struct trial *trial, const struct output_config *output)
+{
+	const char *path = output->budget_file, *hidden;
+	g_autofree char *place = NULL;
+	double part;
+	char why[512];
+
+	if (!config_output_delivers(output) || !*path)
+		return;
+	hidden = unit_hides(trial->unit, path);
+	place = place_of(output->origins, "output", "budget-file");
+	if (hidden)
+		miss(trial, place, "the file of the share", path, hidden);
+	if (!sharing_read_file(path, &part, why, sizeof(why)))
+		complain(trial, output, "budget-file", why);
 }
 
 /* What the type loads by itself. */
@@ -400,6 +419,7 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 		note_secrets(output);
 		try_tls(&trial, output);
 		try_headers(&trial, output);
+		try_budget(&trial, output);
 		try_secret(&trial, output, "proxy-password-file", output->proxy_secret_file);
 		try_library(&trial, output);
 		try_secret(&trial, output, "sasl-password-file", output->sasl_password_file);

@@ -89,6 +89,15 @@ static void note_keep(const struct output_config *output, const char *prefix)
 			prefix, output->section);
 }
 
+static void note_budget(const struct output_config *output, const char *prefix)
+{
+	if (!output->keep && !output->budget && !*output->budget_file)
+		printf("%snote: [%s] keeps every trace, unless its server is an agent that says which share "
+		       "to "
+		       "keep: `keep = auto` has neither `budget` nor `budget-file`\n",
+			prefix, output->section);
+}
+
 /* A look-up takes no longer: who waits for a name service has to be told nothing. */
 #define LOOKUP_NS (2 * NS_PER_SECOND)
 
@@ -213,6 +222,7 @@ static void print_notes(const struct config *config, bool looks_up, const char *
 		delivers = true;
 		note_ports(config, output, prefix);
 		note_keep(output, prefix);
+		note_budget(output, prefix);
 		note_lanes(config, output, prefix);
 		if (looks_up)
 			note_balance(output, prefix);

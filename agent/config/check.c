@@ -205,6 +205,8 @@ static int check_output(const struct config *config, const struct output_config 
 			{"format", "takes"},
 			"`format = otlp-json` is of spans, of which this output takes none; events and "
 			"messages have lines of their own: leave `format` out"},
+		{output->keep && (output->budget || *output->budget_file), {"keep", "budget", "budget-file"},
+			"`budget` and `budget-file` need `keep = auto`"},
 		{output->queue_size < 2 * output->batch_size, {"queue-size", "batch-size"},
 			"`queue-size` must hold at least two batches: twice `batch-size`"},
 	};

@@ -84,7 +84,9 @@ struct output_config {
 	char *tls_ca;             /* PEM files; "": the system's authorities, */
 	char *tls_certificate;    /* and none of our own */
 	char *tls_key;
-	uint64_t keep;             /* one trace in so many, */
+	uint64_t keep;             /* one trace in so many; 0: as many as make the budget, */
+	uint64_t budget;           /* which is so many spans/s; 0: none is set, */
+	char *budget_file;         /* unless this file says the share; "": none, */
 	uint64_t keep_errors;      /* and of the rest spans with an error: 0 or 1; */
 	int64_t keep_slower;       /* and those that took so long at least, ns; 0: none; */
 	int64_t keep_traces;       /* with what else of their traces comes within so many ns; 0: alone */

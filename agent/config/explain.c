@@ -98,7 +98,7 @@ static const char *expected(enum config_type type)
 		       "gRPC; "
 		       "the absolute path of a socket, of 107 characters at most; or empty";
 	case SHARE:
-		return "a share of the traces, such as 1/1 (all) or 1/10";
+		return "a share of the traces, such as 1/1 (all) or 1/10, or auto";
 	default:
 		return "text without control characters";
 	}
@@ -107,7 +107,8 @@ static const char *expected(enum config_type type)
 /* "10ms to 10min"; the caller's. */
 static char *print_bounds(const struct config_key *key)
 {
-	g_autofree char *min = config_number_print(key, key->min), *max = config_number_print(key, key->max);
+	const uint64_t least = key->type == SHARE ? 1 : key->min; /* and auto */
+	g_autofree char *min = config_number_print(key, least), *max = config_number_print(key, key->max);
 
 	return g_strdup_printf("%s to %s", min, max);
 }
@@ -119,6 +120,7 @@ static void say_number(const struct config_key *key, char *error, size_t size)
 	snprintf(error, size, "is not valid: it must be a %s from %s%s",
 		key->type == DURATION ? "time"
 		: key->type == SIZE   ? "size"
+		: key->type == RATE   ? "rate"
 				      : "whole number",
 		bounds,
 		key->type == DURATION ? ", with its unit: us, ms, s, min or h"
@@ -166,7 +168,8 @@ static void say_number_or_range(const struct config_key *key, const char *value,
 
 	if (config_number_parse(key, value, &number)) {
 		bounds = print_bounds(key);
-		snprintf(error, size, "is out of range: it can be %s", bounds);
+		snprintf(error, size, "is out of range: it can be %s%s", bounds,
+			key->type == SHARE ? ", or auto" : "");
 	} else if (key->type == SHARE) {
 		snprintf(error, size, "is not valid: it must be %s", expected(key->type));
 	} else {
@@ -219,6 +222,7 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 	case NUMBER:
 	case SIZE:
 	case SHARE:
+	case RATE:
 	case DURATION:
 		say_number_or_range(key, text, error, size);
 		break;

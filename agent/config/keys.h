@@ -28,7 +28,8 @@ enum config_type {
 	LEVEL,          /* uint64_t: syslog's number for its name */
 	CHOICE,         /* uint64_t: which of the words in `text`, with | between them */
 	WORDS,          /* uint64_t: a bit for each of the words in `text`; with commas in a file */
-	SHARE,          /* uint64_t, the N of 1/N */
+	SHARE,          /* uint64_t, the N of 1/N; 0: auto */
+	RATE,           /* uint64_t, a second: 5000/s */
 	DURATION        /* int64_t, ns: 200ms, 5s, 1min */
 };
 

@@ -22,6 +22,9 @@
 /* As much as the kernel takes, with a NUL. */
 #define SOCKET_PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
+/* A share that is found out while the agent runs. */
+#define CONFIG_AUTO "auto"
+
 static const struct unit {
 	enum config_type type;
 	const char *name;
@@ -38,6 +41,7 @@ static const struct unit {
 	{DURATION, "us", 1000},
 	{NUMBER, "", 1},
 	{SHARE, "", 1},
+	{RATE, "/s", 1},
 };
 
 static char **text_field(const void *values, const struct config_key *key)
@@ -183,6 +187,10 @@ bool config_number_parse(const struct config_key *key, const char *value, uint64
 		*number = (uint64_t)choice;
 		return choice >= 0;
 	}
+	if (type == SHARE && !strcmp(value, CONFIG_AUTO)) {
+		*number = 0;
+		return true;
+	}
 	if (type == SHARE) {
 		if (!g_str_has_prefix(value, "1/"))
 			return false;
@@ -194,6 +202,8 @@ bool config_number_parse(const struct config_key *key, const char *value, uint64
 	*number = strtoull(value, &end, 10);
 	if (errno)
 		return false;
+	if (type == SHARE && !*number)
+		*number = UINT64_MAX; /* out of range */
 	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
 		if (units[i].type == type && !strcmp(units[i].name, end))
 			return !__builtin_mul_overflow(*number, units[i].factor, number);
@@ -214,6 +224,8 @@ char *config_number_print(const struct config_key *key, uint64_t number)
 	}
 	if (type == LEVEL)
 		return g_strdup(event_level_names[number]);
+	if (type == SHARE && !number)
+		return g_strdup(CONFIG_AUTO);
 	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
 		if (units[i].type == type && number % units[i].factor == 0 &&
 			(!best || (number && units[i].factor > best->factor)))

@@ -52,6 +52,16 @@ static bool is_error(const struct span *span)
 	return false;
 }
 
+/* FNV-1a: names are short. */
+static uint32_t hash_service(struct text service)
+{
+	uint32_t hash = 2166136261u;
+
+	for (uint32_t i = 0; i < service.size; i++)
+		hash = (hash ^ (uint8_t)service.data[i]) * 16777619u;
+	return hash ? hash : 1;
+}
+
 struct trait trait_of(const struct span *span)
 {
 	return (struct trait){
@@ -61,6 +71,7 @@ struct trait trait_of(const struct span *span)
 		.last_event = span->last_event,
 		.error = is_error(span),
 		.duration = span->duration > 0 ? (uint64_t)span->duration : 0,
+		.service = hash_service(span->local.service),
 	};
 }
 
@@ -570,4 +581,21 @@ bool record_trait(struct trait *trait, const uint8_t *bytes, size_t size)
 		.duration = duration > 0 ? (uint64_t)duration : 0,
 	};
 	return true;
+}
+
+uint32_t record_service(const uint8_t *bytes, size_t size)
+{
+	struct opening is = {.at = bytes, .end = bytes + size};
+	struct head head;
+
+	if (!get_head(&head, bytes, size))
+		return 1;
+	is.at += sizeof(head);
+	get_number(&is); /* annotations */
+	get_number(&is); /* tags */
+	get_text(&is);   /* its name */
+	get_text(&is);   /* the program's */
+	if (head.flags & HAS_USER)
+		get_number(&is);
+	return hash_service(get_text(&is));
 }

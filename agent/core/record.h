@@ -44,11 +44,16 @@ struct trait {
 	int64_t last_event;     /* ns since the epoch */
 	uint64_t error : 1;     /* it has the tag `error`, or its status is one */
 	uint64_t duration : 63; /* ns */
+	uint32_t service;       /* a hash of its name; 0: record_service tells it */
+	bool rare;              /* an output keeps hardly anything of its service (queue/lane.h) */
 };
 
 struct trait trait_of(const struct span *span);
 
-/* The record's, without opening it; false if it is none. */
+/* The record's, without opening it, and without the service; false if it is none. */
 bool record_trait(struct trait *trait, const uint8_t *bytes, size_t size);
+
+/* The hash of the record's service, never 0; of what is no record, any. */
+uint32_t record_service(const uint8_t *bytes, size_t size);
 
 #endif

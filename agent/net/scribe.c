@@ -19,6 +19,8 @@
 /* Before the numbers of via.h, and before trails. */
 #define VIA_HEAD (3 + TBINARY_LIST_HEAD)
 #define TRAILS_HEAD VIA_HEAD
+/* Of a number in a field. */
+#define NUMBER_SIZE (3 + 8)
 
 enum entries { SPANS, PLAIN, MESSAGES };
 
@@ -174,6 +176,15 @@ static void put_trails(const struct scribe *scribe, struct buffer *out, const st
 	out->size += (size_t)(to - start);
 }
 
+/* Which share of the traces is kept here. */
+static void put_share(struct buffer *out, uint64_t share)
+{
+	uint8_t *to = buffer_reserve(out, NUMBER_SIZE + SCRIBE_TAIL_SIZE);
+
+	tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, SCRIBECALL_SHARE_FIELD), share);
+	out->size += NUMBER_SIZE;
+}
+
 static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
 {
 	const struct scribe *scribe = (const struct scribe *)wire;
@@ -191,6 +202,8 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 		put_via(out, via, via_count);
 		put_trails(scribe, out, run);
 	}
+	if (run->share)
+		put_share(out, run->share);
 	scribe_put_head(out->data, number, run->count, out->size - SCRIBE_HEAD_SIZE);
 	scribe_put_tail(out->data + out->size);
 	out->size += SCRIBE_TAIL_SIZE;

@@ -95,6 +95,9 @@ static void read_args(struct scribecall *call, struct tbinary_reader args)
 			get_via(call, at, type);
 		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_TRAILS_FIELD) {
 			get_trails(call, at, type);
+		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_SHARE_FIELD &&
+			   type == TBINARY_I64) {
+			call->share = tbinary_get_i64(&at);
 		} else if (call->method != SCRIBECALL_LOG && id == 1 && type == TBINARY_STRING) {
 			call->key = tbinary_get_string(&at, &call->key_size);
 		}
@@ -231,6 +234,20 @@ void scribecall_put_number(
 		put_i64(out, value);
 	else
 		put_i32(out, (uint32_t)value);
+	end(out, id, start);
+}
+
+void scribecall_put_result(
+	struct buffer *out, const struct scribecall_id *id, int32_t result, const uint64_t *share)
+{
+	size_t start = begin(out, id, TBINARY_REPLY);
+
+	put_field(out, TBINARY_I32, 0);
+	put_i32(out, (uint32_t)result);
+	if (share) {
+		put_field(out, TBINARY_I64, SCRIBECALL_SHARE_FIELD);
+		put_i64(out, (int64_t)*share);
+	}
 	end(out, id, start);
 }
 

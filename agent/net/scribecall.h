@@ -24,6 +24,12 @@
 #define SCRIBECALL_VIA_FIELD 25196
 /* And one with the entries' trails (trail.h), packed one after the other: a list of bytes. */
 #define SCRIBECALL_TRAILS_FIELD 25197
+/*
+ * An output that finds out which share of the traces it keeps tells the one that it keeps now, as the largest
+ * hash (queue/quota.h), in eight bytes; and then an agent that finds one out, too, has its own in this field
+ * of the answer, or 0 if it does not know yet. Who does not tell any gets the usual answer.
+ */
+#define SCRIBECALL_SHARE_FIELD 25198
 #define SCRIBECALL_VIA_MAX 256
 
 enum scribecall_method {
@@ -53,6 +59,7 @@ struct scribecall {
 	uint32_t via_count;
 	const uint8_t *trails; /* of the entries that were not read yet */
 	uint32_t trails_size;
+	uint64_t share; /* that its sender keeps; 0: it does not say */
 	/* of getCounter() and getOption() */
 	const uint8_t *key;
 	uint32_t key_size;
@@ -84,6 +91,9 @@ void scribecall_identify(const struct scribecall *call, bool framed, struct scri
 /* Each appends a reply. */
 void scribecall_put_number(
 	struct buffer *out, const struct scribecall_id *id, enum tbinary_type type, int64_t value);
+/* The answer to Log(), with the share for a sender who tells his, unless it is NULL. */
+void scribecall_put_result(
+	struct buffer *out, const struct scribecall_id *id, int32_t result, const uint64_t *share);
 void scribecall_put_text(struct buffer *out, const struct scribecall_id *id, const char *text);
 
 struct scribecall_counter {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sanitize.h"
+#include "net/scribecall.h"
 #include "net/tbinary.h"
 
 /* Not a frame: the reason, which often is that the port is another service's. */
@@ -38,6 +39,9 @@ static enum reply_kind get_result(struct tbinary_reader *reader, struct reply *r
 		if (id == 0 && type == TBINARY_I32) {
 			code = tbinary_get_i32(reader);
 			found = true;
+		} else if (id == SCRIBECALL_SHARE_FIELD && type == TBINARY_I64) {
+			reply->share = tbinary_get_i64(reader);
+			reply->shares = true;
 		} else {
 			tbinary_skip(reader, type);
 		}

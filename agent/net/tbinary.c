@@ -61,6 +61,13 @@ uint32_t tbinary_get_i32(struct tbinary_reader *reader)
 	return get_number(reader, 4);
 }
 
+uint64_t tbinary_get_i64(struct tbinary_reader *reader)
+{
+	uint64_t high = get_number(reader, 4);
+
+	return high << 32 | get_number(reader, 4);
+}
+
 /* The bytes of a value of a type, at least; 0: no such type. */
 static size_t size_of_type(uint8_t type)
 {

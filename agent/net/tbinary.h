@@ -117,6 +117,7 @@ static inline size_t tbinary_left(const struct tbinary_reader *reader)
 
 uint8_t tbinary_get_u8(struct tbinary_reader *reader);
 uint32_t tbinary_get_i32(struct tbinary_reader *reader);
+uint64_t tbinary_get_i64(struct tbinary_reader *reader);
 
 /* Returns a string of *@size bytes, without a NUL; NULL, and 0, if it is not there. */
 const uint8_t *tbinary_get_string(struct tbinary_reader *reader, uint32_t *size);

@@ -19,6 +19,8 @@ struct run {
 	const uint32_t *sizes; /* of each */
 	uint32_t count;
 	size_t size; /* of all */
+	/* what an agent in the place of the server is to know, where the wire can say it (scribecall.h) */
+	uint64_t share; /* of the traces that is kept here (queue/quota.h); 0: it is told nothing */
 };
 
 enum reply_kind {
@@ -39,6 +41,8 @@ struct reply {
 	uint64_t lost;    /* REPLY_GOOD: of the spans, it threw away so many; it does not say which */
 	int64_t wait_ns;  /* how long to wait before the next call; 0: it does not say */
 	bool later;       /* REPLY_PUT_OFF: it asks for time, and does not just fail */
+	bool shares;      /* the peer finds out which share of the traces is kept: */
+	uint64_t share;   /* this one (queue/quota.h); 0: it does not know yet */
 	bool last;        /* the server takes no more calls on this connection */
 	bool begun;       /* REPLY_PARTIAL: what came says already what it is; the end may say more */
 	bool unended;     /* it has no end, though the server stays connected */

@@ -4,10 +4,11 @@
 #define OUTPUT_GENEROUS_H
 
 #include "config/config.h"
+#include "output/outputs.h"
 #include "queue/keep.h"
 
-/* What the most generous output keeps. That of any other is a part of it, but for single errors and slow
- * spans. */
-struct keep generous_keep(const struct config *config);
+/* What the most generous output keeps at the moment. That of any other is a part of it, but for single
+ * errors, slow spans, and those of rare services. */
+struct keep generous_keep(const struct config *config, const struct outputs *outputs);
 
 #endif

@@ -19,7 +19,8 @@ struct output {
 	bool patient; /* an import's */
 	struct queue *queue;
 	struct batch_limits batches;
-	struct event *pushed; /* active when somebody pushed a batch */
+	struct sharing *sharing; /* NULL: an import, or a lane of other items */
+	struct event *pushed;    /* active when somebody pushed a batch */
 	struct uplink *uplink;
 	struct spooler *spooler; /* NULL: the configuration wants none */
 };
@@ -35,7 +36,7 @@ static const struct tagrules *rules_of(const struct output_config *is, enum kind
 
 bool output_is_plain(const struct output_config *is)
 {
-	return !*is->tags && !rules_of(is, KIND_SPANS) && is->keep <= 1;
+	return !*is->tags && !rules_of(is, KIND_SPANS) && is->keep == 1;
 }
 
 static struct queue_limits queue_limits(
@@ -52,7 +53,7 @@ static struct queue_limits queue_limits(
 	};
 }
 
-static struct batch_limits batch_limits(const struct output_config *is, enum kind kind)
+static struct batch_limits batch_limits(const struct output_config *is, enum kind kind, struct queue *queue)
 {
 	struct batch_limits limits = {
 		.kind = kind,
@@ -67,6 +68,7 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 	limits.otlp_names = limits.rules && uplink_format(is, kind) == BATCH_OTLP_SPANS;
 	limits.keep = (struct keep){
 		.one_in = is->keep,
+		.quota = is->keep ? NULL : queue_quota(queue),
 		.errors = is->keep_errors,
 		.slower = is->keep_slower,
 		.traces_ns = is->keep_traces,
@@ -127,7 +129,9 @@ struct output *output_create(struct event_base *base, const struct output_config
 	output->account = account_open(output->name);
 	output->pushed = event_new(base, -1, EV_PERSIST, on_pushed, output);
 	output->queue = queue_create(&limits, output->account, wake, output);
-	output->batches = batch_limits(is, output->kind);
+	output->batches = batch_limits(is, kind, output->queue);
+	if (kind == KIND_SPANS && !manner->patient)
+		output->sharing = sharing_create(base, output->queue, is);
 	output->uplink = make_uplink(output, is, manner->starting);
 	if (output->uplink)
 		return output;
@@ -174,6 +178,11 @@ char *output_spool_path(const struct output *output)
 	return output->directory ? spoolname_spool(output->directory, output->name) : NULL;
 }
 
+double output_part(const struct output *output)
+{
+	return quota_part(atomic_load(&queue_quota(output->queue)->share));
+}
+
 struct outlet output_outlet(const struct output *output)
 {
 	return (struct outlet){.queue = output->queue, .limits = output->batches};
@@ -185,7 +194,9 @@ void output_configure(
 	struct queue_limits limits = queue_limits(is, output->kind, manner);
 
 	queue_configure(output->queue, &limits);
-	output->batches = batch_limits(is, output->kind);
+	output->batches = batch_limits(is, output->kind, output->queue);
+	if (output->sharing)
+		sharing_configure(output->sharing, is);
 }
 
 struct uplink *output_make_uplink(struct output *output, const struct output_config *is)
@@ -223,6 +234,8 @@ void output_read_state(const struct output *output, struct output_state *state)
 	spooler_read_state(output->spooler, &state->spool);
 	state->queue_bytes = queue_bytes(output->queue);
 	state->queue_limit = queue_limit(output->queue);
+	if (output->sharing)
+		sharing_read_state(output->sharing, &state->sharing);
 	queue_read_wait(output->queue, &state->queue_wait_ns, &state->queue_grows);
 }
 
@@ -265,6 +278,7 @@ void output_end_spool(struct output *output)
 
 void output_destroy(struct output *output, bool drop)
 {
+	sharing_destroy(output->sharing);
 	if (drop)
 		queue_end(output->queue);
 	else

@@ -14,6 +14,7 @@
 #include <event2/event.h>
 
 #include "config/config.h"
+#include "output/sharing.h"
 #include "output/spool/spooler.h"
 #include "output/uplink/uplink.h"
 #include "queue/outlets.h"
@@ -51,6 +52,9 @@ struct account *output_account(const struct output *output);
 /* Where its spool is, if it has one, or else NULL; g_free. */
 char *output_spool_path(const struct output *output);
 
+/* See outputs_part. */
+double output_part(const struct output *output);
+
 /* What a producer has to know; the queue is borrowed. */
 struct outlet output_outlet(const struct output *output);
 
@@ -81,6 +85,7 @@ struct output_state {
 	int64_t queue_wait_ns; /* so long the oldest fresh batch waits */
 	bool queue_grows;      /* more and more of them do, while the collector takes some */
 	struct account_rows account;
+	struct sharing_state sharing;
 };
 
 /* Orders what waits in its spool to be given up: see spooler_discard. No output without a spool is asked. */

@@ -264,6 +264,13 @@ void outputs_commit(struct outputs_change *change, int64_t grace_ns)
 	free_change(change);
 }
 
+double outputs_part(const struct outputs *outputs, const char *name)
+{
+	const struct output *output = find(outputs->list, name);
+
+	return output ? output_part(output) : 1;
+}
+
 /* The state */
 
 size_t outputs_count(const struct outputs *outputs)

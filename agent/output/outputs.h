@@ -53,6 +53,9 @@ void outputs_abandon(struct outputs_change *change);
  */
 void outputs_commit(struct outputs_change *change, int64_t grace_ns);
 
+/* The part of the traces that an output with `keep = auto` keeps at the moment: more than 0, up to 1. */
+double outputs_part(const struct outputs *outputs, const char *name);
+
 /* The state */
 
 /* Of lanes. */

@@ -36,8 +36,7 @@ static size_t find_lane(struct fanout *fanout, const struct batch_limits *limits
 		i++;
 	if (i < fanout->lane_count)
 		return i;
-	fanout->lanes[i] = (struct lane){.limits = *limits};
-	fanout->lanes[i].undecided = undecided_create(&limits->keep);
+	fanout->lanes[i] = lane_begin(limits);
 	return fanout->lane_count++;
 }
 
@@ -57,10 +56,8 @@ static void build(struct fanout *fanout, struct outlets *outlets)
 
 static void unbuild(struct fanout *fanout)
 {
-	for (size_t i = 0; i < fanout->lane_count; i++) {
-		batch_unref(fanout->lanes[i].open);
-		undecided_destroy(fanout->lanes[i].undecided);
-	}
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		lane_end(&fanout->lanes[i]);
 	g_free(fanout->lanes);
 	g_free(fanout->lane_of);
 	g_free(fanout->entries);
@@ -290,6 +287,8 @@ bool fanout_hand(
 	if (fanout->receipt && items_count(&all) && !fanout_takes(fanout, batch_kind(all.batch->format)))
 		return false;
 	look(fanout, &all);
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		lane_look(&fanout->lanes[i], &all, now);
 	hand_waiting(fanout, &all, now);
 	for (size_t i = 0; i < fanout->lane_count; i++)
 		lane_choose(&fanout->lanes[i], &all, now);
@@ -314,6 +313,35 @@ bool fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledg
 bool fanout_admits(const struct fanout *fanout, enum kind kind, size_t bytes, bool safe)
 {
 	return outlets_admit(fanout->outlets, kind, bytes, safe);
+}
+
+void fanout_tell(struct fanout *fanout, uint32_t spans, uint64_t share)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (fanout->lanes[i].limits.keep.quota)
+			quota_tell(fanout->lanes[i].limits.keep.quota, spans, share);
+}
+
+uint64_t fanout_offer(const struct fanout *fanout, bool *finds_out)
+{
+	uint64_t most = 0;
+	bool known = true;
+
+	*finds_out = false;
+	for (size_t i = 0; i < fanout->lane_count; i++) {
+		const struct batch_limits *limits = &fanout->lanes[i].limits;
+		uint64_t share = QUOTA_ALL / MAX(limits->keep.one_in, 1);
+
+		if (limits->kind != KIND_SPANS)
+			continue;
+		if (limits->keep.quota) {
+			*finds_out = true;
+			share = atomic_load_explicit(&limits->keep.quota->offered, memory_order_relaxed);
+			known &= share != 0;
+		}
+		most = MAX(most, share);
+	}
+	return *finds_out && known ? most : 0;
 }
 
 bool fanout_waits(const struct fanout *fanout)

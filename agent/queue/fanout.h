@@ -69,6 +69,13 @@ bool fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledg
  * there is none. */
 bool fanout_admits(const struct fanout *fanout, enum kind kind, size_t bytes, bool safe);
 
+/* So many spans come next, of a sender who keeps @share of the traces (quota.h). */
+void fanout_tell(struct fanout *fanout, uint32_t spans, uint64_t share);
+
+/* The share of the traces that some output keeps, so that senders need not send others; 0: it is not known
+ * yet. *@finds_out: whether any output finds its share out at all; if not, senders are told none. */
+uint64_t fanout_offer(const struct fanout *fanout, bool *finds_out);
+
 /* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
 bool fanout_waits(const struct fanout *fanout);
 

@@ -12,6 +12,7 @@
 
 struct queue {
 	struct account *account;
+	struct quota quota;
 	pthread_mutex_t lock; /* guards what follows */
 	unsigned owners;
 	struct queue_limits limits;

@@ -5,9 +5,14 @@
 
 bool keep_is_equal(const struct keep *one, const struct keep *other)
 {
-	return MAX(one->one_in, 1) == MAX(other->one_in, 1) && one->errors == other->errors &&
-	       one->slower == other->slower && one->traces_ns == other->traces_ns &&
-	       one->traces_bytes == other->traces_bytes;
+	return (one->quota || MAX(one->one_in, 1) == MAX(other->one_in, 1)) && one->quota == other->quota &&
+	       one->errors == other->errors && one->slower == other->slower &&
+	       one->traces_ns == other->traces_ns && one->traces_bytes == other->traces_bytes;
+}
+
+bool keep_is_all(const struct keep *keep)
+{
+	return keep->one_in <= 1 && !keep->quota;
 }
 
 /*
@@ -24,12 +29,16 @@ uint64_t keep_hash(uint64_t id)
 /* What is kept of fewer traces is a part of what is kept of more. */
 bool keep_takes_trace(const struct keep *keep, const struct trait *trait)
 {
-	return keep_hash(trait->trace_id) <= UINT64_MAX / MAX(keep->one_in, 1);
+	uint64_t share = keep->quota ? atomic_load_explicit(&keep->quota->share, memory_order_relaxed)
+				     : UINT64_MAX / MAX(keep->one_in, 1);
+
+	return keep_hash(trait->trace_id) <= share;
 }
 
 bool keep_takes_span(const struct keep *keep, const struct trait *trait)
 {
-	return (keep->errors && trait->error) || (keep->slower && trait->duration >= (uint64_t)keep->slower);
+	return trait->rare || (keep->errors && trait->error) ||
+	       (keep->slower && trait->duration >= (uint64_t)keep->slower);
 }
 
 bool keep_takes(const struct keep *keep, const struct trait *trait)
@@ -42,7 +51,7 @@ struct batch *keep_select(const struct keep *keep, const struct batch *items, co
 	g_autofree uint8_t *left_out = NULL;
 	uint32_t rest = 0;
 
-	if (keep->one_in <= 1 || !items->count)
+	if (keep_is_all(keep) || !items->count)
 		return NULL;
 	left_out = g_malloc(items->count);
 	for (uint32_t i = 0; i < items->count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which spans an output keeps: one trace in so many, by a hash of the trace's id alone, so that each node
- * keeps the same traces; and of the rest, spans with an error, and slow ones.
+ * keeps the same traces; and of the rest, spans with an error, slow ones, and those of rare services.
  */
 #ifndef QUEUE_KEEP_H
 #define QUEUE_KEEP_H
@@ -11,9 +11,11 @@
 
 #include "core/record.h"
 #include "queue/batch.h"
+#include "queue/quota.h"
 
 struct keep {
 	uint64_t one_in;     /* traces; 0 and 1: all are kept */
+	struct quota *quota; /* which says the share instead of that; NULL: none; borrowed */
 	bool errors;         /* of the rest: spans with the tag `error` */
 	int64_t slower;      /* and those that took so long at least, ns; 0: none, */
 	int64_t traces_ns;   /* with what else of their traces comes so long before and after; 0: alone */
@@ -21,6 +23,9 @@ struct keep {
 };
 
 bool keep_is_equal(const struct keep *one, const struct keep *other);
+
+/* Whether it leaves nothing out, and never will. */
+bool keep_is_all(const struct keep *keep);
 
 /* Spread over all numbers. */
 uint64_t keep_hash(uint64_t id);

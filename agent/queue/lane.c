@@ -3,6 +3,21 @@
 
 #include "queue/undecided.h"
 
+struct lane lane_begin(const struct batch_limits *limits)
+{
+	return (struct lane){.limits = *limits,
+		.undecided = undecided_create(&limits->keep),
+		.rare = limits->keep.quota ? rare_create() : NULL};
+}
+
+void lane_end(struct lane *lane)
+{
+	batch_unref(lane->open);
+	undecided_destroy(lane->undecided);
+	rare_destroy(lane->rare);
+	buffer_free(&lane->marked);
+}
+
 static bool is_oversize(const struct lane *lane, uint32_t size)
 {
 	return !size || size > lane->limits.bytes;
@@ -36,16 +51,15 @@ static void prepare_items(struct lane *lane, uint32_t handed)
 
 bool lane_asks_traits(const struct lane *lane)
 {
-	return lane->limits.kind == KIND_SPANS && lane->limits.keep.one_in > 1;
+	return lane->limits.kind == KIND_SPANS && !keep_is_all(&lane->limits.keep);
 }
 
-static struct batch *keep_some(
-	struct lane *lane, const struct batch *all, const struct trait *traits, int64_t now)
+static struct batch *keep_some(struct lane *lane, const struct batch *all, int64_t now)
 {
 	if (!all || !lane_asks_traits(lane))
 		return NULL;
-	return lane->undecided ? undecided_choose(lane->undecided, all, traits, now)
-			       : keep_select(&lane->limits.keep, all, traits);
+	return lane->undecided ? undecided_choose(lane->undecided, all, lane->traits, now)
+			       : keep_select(&lane->limits.keep, all, lane->traits);
 }
 
 /* Those that are of its kind; NULL: none is. */
@@ -53,6 +67,40 @@ static const struct batch *suitable(const struct lane *lane, const struct items 
 {
 	return items_count(items) && batch_kind(items->batch->format) == lane->limits.kind ? items->batch
 											   : NULL;
+}
+
+/* Whether the span is kept, but for its service being rare; or that it is marked for this. */
+static bool mark(struct lane *lane, struct trait *trait, const uint8_t *item, uint32_t size, int64_t now)
+{
+	bool kept = keep_takes_trace(&lane->limits.keep, trait);
+	uint32_t service = trait->service ? trait->service : record_service(item, size);
+
+	if (kept || keep_takes_span(&lane->limits.keep, trait))
+		rare_keep(lane->rare, service, now);
+	else
+		trait->rare = rare_wants(lane->rare, service, now);
+	return kept;
+}
+
+void lane_look(struct lane *lane, const struct items *items, int64_t now)
+{
+	const struct batch *all = suitable(lane, items);
+	struct quota *quota = lane->limits.keep.quota;
+	struct trait *marked;
+	const uint8_t *at;
+	uint64_t kept = 0;
+
+	lane->traits = items->traits;
+	if (!all || !lane->rare)
+		return;
+	lane->marked.size = 0;
+	buffer_put(&lane->marked, items->traits, all->count * sizeof(*marked));
+	lane->traits = marked = (struct trait *)(void *)lane->marked.data;
+	at = all->spans.data;
+	for (uint32_t i = 0; i < all->count; at += batch_sizes(all)[i++])
+		kept += mark(lane, &marked[i], at, batch_sizes(all)[i], now);
+	atomic_fetch_add_explicit(&quota->came, all->count, memory_order_relaxed);
+	atomic_fetch_add_explicit(&quota->kept, kept, memory_order_relaxed);
 }
 
 static void expire(struct lane *lane, int64_t now, bool all)
@@ -68,7 +116,7 @@ void lane_choose(struct lane *lane, const struct items *items, int64_t now)
 	const struct batch *all = suitable(lane, items);
 	uint32_t left_out;
 
-	lane->own = keep_some(lane, all, items->traits, now);
+	lane->own = keep_some(lane, all, now);
 	left_out = lane->own ? all->count - lane->own->count : 0;
 	lane->items = lane->own ? lane->own : all;
 	prepare_items(lane, all ? all->count : 0);
@@ -89,7 +137,7 @@ bool lane_choose_waiting(struct lane *lane, const struct items *items, int64_t n
 
 	lane->own = NULL;
 	if (lane->undecided && all) {
-		undecided_look(lane->undecided, items->traits, all->count, now);
+		undecided_look(lane->undecided, lane->traits, all->count, now);
 		lane->own = undecided_take(lane->undecided);
 	}
 	lane->items = lane->own;

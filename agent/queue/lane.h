@@ -4,15 +4,19 @@
 #define QUEUE_LANE_H
 
 #include "queue/outlets.h"
+#include "queue/rare.h"
 #include "queue/retag.h"
 
 struct lane {
 	struct batch_limits limits;
 	struct undecided *undecided; /* what waits for its trace; NULL: its `keep` asks for no such thing */
+	struct rare *rare;           /* services of which little is kept; NULL: its share is fixed */
+	struct buffer marked;        /* traits of the items, with what is rare */
 	struct batch *open;          /* NULL: none is begun */
 	uint32_t last_count;         /* what the last one held, as the next is likely to */
 	size_t last_bytes;
 	/* while items are handed: */
+	const struct trait *traits;     /* of those of its kind */
 	const struct batch *items;      /* those that it gets; NULL: none, */
 	struct batch *own, *whole;      /* if they are its alone; if it may keep their batch, */
 	uint32_t handed;                /* of how many they were chosen, */
@@ -24,8 +28,15 @@ struct lane {
 	const uint8_t *at;              /* where it is */
 };
 
+/* One without items; lane_end frees what it has. */
+struct lane lane_begin(const struct batch_limits *limits);
+void lane_end(struct lane *lane);
+
 /* Whether it asks for the traits of items of its kind. */
 bool lane_asks_traits(const struct lane *lane);
+
+/* Items are handed: looks at those of its kind, and counts them. Comes before what follows. */
+void lane_look(struct lane *lane, const struct items *items, int64_t now);
 
 /* Chooses the items that it gets: those of its kind that it keeps, with the tags that it leaves. */
 void lane_choose(struct lane *lane, const struct items *items, int64_t now);

@@ -19,6 +19,7 @@ struct queue *queue_create(
 	queue->wake = wake;
 	queue->data = data;
 	queue->last = &queue->first;
+	quota_init(&queue->quota);
 	pthread_mutex_init(&queue->lock, NULL);
 	backlog_init(queue);
 	return queue;
@@ -62,6 +63,11 @@ void queue_configure(struct queue *queue, const struct queue_limits *limits)
 struct account *queue_account(const struct queue *queue)
 {
 	return queue->account;
+}
+
+struct quota *queue_quota(struct queue *queue)
+{
+	return &queue->quota;
 }
 
 struct queue_treatment queue_treatment(struct queue *queue)

@@ -17,6 +17,7 @@
 
 #include "core/ledger.h"
 #include "queue/entry.h"
+#include "queue/quota.h"
 
 struct queue_limits {
 	size_t bytes;
@@ -48,6 +49,10 @@ void queue_unref(struct queue *queue);
 void queue_configure(struct queue *queue, const struct queue_limits *limits);
 
 struct account *queue_account(const struct queue *queue);
+
+/* Borrowed as long as the queue is. */
+struct quota *queue_quota(struct queue *queue);
+
 struct queue_treatment queue_treatment(struct queue *queue);
 
 /* Who pushes */

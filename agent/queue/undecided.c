@@ -74,7 +74,7 @@ struct undecided *undecided_create(const struct keep *keep)
 {
 	struct undecided *undecided;
 
-	if (keep->one_in <= 1 || !keep->traces_ns || !(keep->errors || keep->slower))
+	if (keep_is_all(keep) || !keep->traces_ns || !(keep->errors || keep->slower))
 		return NULL;
 	undecided = g_new0(struct undecided, 1);
 	undecided->keep = *keep;

@@ -229,6 +229,20 @@ static void add_suspects(
 	g_string_free(what, TRUE);
 }
 
+/* Nobody says what it is to keep. */
+static void add_budget_file(struct findings *findings, const struct output_state *output)
+{
+	const struct sharing_state *sharing = &output->sharing;
+
+	if (!*sharing->error)
+		return;
+	finding_add(findings, "budget-file",
+		"write the share into the file, as 1/12.5, or correct `budget-file`: it is read each second",
+		"output %s keeps 1/%.4g of the traces%s, as the file that says the share cannot be used: %s",
+		output->name, 1 / sharing->part, sharing->by == SHARING_FILE ? " for now" : "",
+		sharing->error);
+}
+
 /* What somebody removed */
 
 /* So long it is said, that somebody looks for who it was. */
@@ -360,6 +374,7 @@ void findings_add_outputs(struct findings *findings, const struct status *status
 		add_endless(findings, status, output);
 		if (output->uplink.suspects.error[0])
 			add_suspects(findings, status, output);
+		add_budget_file(findings, output);
 		add_file_removed(findings, status, output);
 		add_spool_removed(findings, status, output);
 		add_spool_error(findings, status, output);

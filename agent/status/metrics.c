@@ -198,6 +198,19 @@ static void write_drain(struct buffer *out, const struct status *status)
 				status->outputs[n].spool.drain_seconds);
 }
 
+/* Where it is found out. */
+static void write_share(struct buffer *out, const struct status *status)
+{
+	const char *name = "blkin_agent_output_share";
+
+	write_head(out, name, "gauge",
+		"Part of the traces that the output keeps; absent unless `keep` is auto.");
+	for (size_t n = 0; n < status->output_count + status->leaving_count; n++)
+		if (status->outputs[n].sharing.by != SHARING_OFF)
+			buffer_printf(out, "%s{output=\"%s\"} %.6g\n", name, status->outputs[n].name,
+				status->outputs[n].sharing.part);
+}
+
 static void write_outputs(struct buffer *out, const struct status *status)
 {
 	write_head(out, "blkin_agent_delivery_seconds", "histogram",
@@ -216,6 +229,7 @@ static void write_outputs(struct buffer *out, const struct status *status)
 				gauge->value(&status->outputs[n]));
 	}
 	write_drain(out, status);
+	write_share(out, status);
 }
 
 /* The agent */

@@ -489,6 +489,19 @@ static void write_balance(struct buffer *out, const struct uplink_state *uplink)
 			out, "  balance   nothing to choose: there is one server, at %s\n", reached->address);
 }
 
+/* Where that is found out. */
+static void write_sharing(struct buffer *out, const struct sharing_state *sharing)
+{
+	static const char *const by[] = {[SHARING_NOBODY] = "as nobody has said what to keep",
+		[SHARING_FILE] = "as its file says",
+		[SHARING_SERVER] = "as its server says",
+		[SHARING_BUDGET] = "for its budget"};
+
+	if (sharing->by != SHARING_OFF)
+		buffer_printf(out, "  keeps     1/%.4g of the traces, %s: %.0f spans/s\n", 1 / sharing->part,
+			by[sharing->by], sharing->kept);
+}
+
 static void write_output(struct buffer *out, const struct status *status, const struct output_state *output)
 {
 	const int64_t *row = output->account.row;
@@ -506,6 +519,7 @@ static void write_output(struct buffer *out, const struct status *status, const 
 	if (state == SERVER_STATE_DOWN)
 		write_why(out, &output->uplink);
 	write_balance(out, &output->uplink);
+	write_sharing(out, &output->sharing);
 	buffer_printf(out,
 		"  %-9s %" PRId64 ": %" PRId64 " sent, %" PRId64 " pending, %" PRId64 " queued, %" PRId64
 		" spooled, ",

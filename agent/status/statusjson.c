@@ -178,6 +178,29 @@ static void write_balance(struct buffer *out, const struct uplink_state *uplink)
 	json_close(out, '}');
 }
 
+/* null: it is fixed. */
+static void write_sharing(struct buffer *out, const struct sharing_state *sharing)
+{
+	static const char *const by[] = {[SHARING_NOBODY] = "nobody",
+		[SHARING_FILE] = "file",
+		[SHARING_SERVER] = "server",
+		[SHARING_BUDGET] = "budget"};
+
+	if (sharing->by == SHARING_OFF) {
+		json_key(out, "share");
+		json_null(out);
+		return;
+	}
+	open_member(out, "share", '{');
+	json_key(out, "part");
+	json_double(out, sharing->part);
+	write_text(out, "by", by[sharing->by]);
+	json_key(out, "spans_per_second");
+	json_double(out, sharing->kept);
+	write_text(out, "error", sharing->error);
+	json_close(out, '}');
+}
+
 static void write_suspects(struct buffer *out, const struct suspects_state *suspects)
 {
 	open_member(out, "suspects", '{');
@@ -274,6 +297,7 @@ static void write_delivery(struct buffer *out, const struct output_state *output
 	write_text(out, "output", output->uplink.type);
 	write_servers(out, &output->uplink);
 	write_balance(out, &output->uplink);
+	write_sharing(out, &output->sharing);
 	write_suspects(out, &output->uplink.suspects);
 	write_bool(out, "delivering", output->uplink.up);
 	write_text(out, "output_error", output->uplink.error);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "core/fault.h"
+#include "output/budget.h"
 #include "output/server/courtesy.h"
 #include "output/spool/pace.h"
 #include "output/uplink/backoff.h"
@@ -18,10 +19,13 @@
 #define WINDOW 8
 #define FLOOR 100
 #define SHARE 50
+#define BUDGET 100
 
 static struct courtesy courtesy;
 static struct backoff backoff;
 static struct pace pace;
+static struct budget budget;
+static struct budget_second second = {.seconds = 1};
 static const double ns = (double)NS_PER_SECOND;
 
 /* No chance here, nor in the simulation. */
@@ -75,6 +79,14 @@ static double happens(const char *what, int64_t now, double a, double b)
 		result = pace_step(&pace, now, (uint64_t)a);
 	} else if (strcmp(what, "read") == 0) {
 		pace_spend(&pace, (uint32_t)a);
+	} else if (strcmp(what, "told") == 0) {
+		second.told = a;
+		second.before = b;
+	} else if (strcmp(what, "second") == 0) {
+		second.came = a;
+		second.kept = b;
+		budget_step(&budget, BUDGET, &second);
+		result = budget_knows(&budget);
 	}
 	return result;
 }
@@ -88,10 +100,12 @@ int main(void)
 	courtesy_init(&courtesy, WINDOW);
 	backoff_set_pace(&backoff, NS_PER_SECOND / 4, 3 * NS_PER_SECOND / 2);
 	pace_init(&pace, SHARE, FLOOR);
+	budget_init(&budget);
 	while (scanf("%lf %15s %lf %lf", &at, what, &a, &b) == 4) {
 		result = happens(what, (int64_t)(at * ns), a, b);
-		printf("%.6f %.6f %.6f %u %u %.6f %.6f\n", result, courtesy.pace.rate, courtesy.pace.credit,
-			courtesy.window, courtesy.most, (double)backoff.bound / ns, pace.credit);
+		printf("%.6f %.6f %.6f %u %u %.6f %.6f %.9f\n", result, courtesy.pace.rate,
+			courtesy.pace.credit, courtesy.window, courtesy.most, (double)backoff.bound / ns,
+			pace.credit, budget.part);
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-By what rules an agent sends, for tests/cluster/simulate: agent/output/uplink/backoff.c, agent/output/server/sendpace.c and courtesy.c, and agent/output/spool/pace.c,
-line by line, with times in seconds. Their constants are read from these files, so that the simulation is of what the agent does
+By what rules an agent sends, for tests/cluster/simulate: agent/output/uplink/backoff.c, agent/output/server/sendpace.c and courtesy.c, agent/output/spool/pace.c, and for
+tests/cluster/budget agent/output/budget.c, line by line, with times in seconds. Their constants are read from these files, so that the simulation is of what the agent does
 today; tests/live/test_simulate.py sees that the lines are the same, too.
 """
 
@@ -10,7 +10,7 @@ import random
 import re
 
 AGENT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../agent"))
-SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c")
+SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c", "output/budget.h", "output/budget.c")
 KEYS = ("window", "timeout", "retry-min", "retry-max", "batch-spans", "queue-size", "replay-share", "replay-floor")
 DEFINE = re.compile(r"^#define (\w+) +([\d. *()/]+|[(].*NS_PER_\w+[)])$", re.M)
 KEY = re.compile(r'"([a-z-]+)", (?:NUMBER|SIZE|DURATION), .*?\.number = ([^,]+)[,)]')
@@ -262,3 +262,34 @@ class Share:
     def next(self, now):
         """When a step may allow more."""
         return max(self.begin, now - self.credit / self.rate() if self.ratio >= 0 else now)
+
+
+class Budget:
+    """agent/output/budget.c"""
+
+    def __init__(self, is_):
+        self.mean_of, self.peak_of = is_["budget.BUDGET_MEAN"], is_["budget.BUDGET_PEAK"]
+        self.most, self.least_step, self.known_after = (is_["budget." + name] for name in ("MOST", "STEP", "KNOWN"))
+        self.part = 1.0
+        self.latest, self.means = [], []  # (spans, seconds) and spans a second, the newest last
+        self.known = 0
+
+    def whole(self, came, kept, told, before):
+        all_ = came - told + before
+        if not told or not came or all_ <= came:
+            return came
+        return kept / min(self.part, came / all_)
+
+    def step(self, rate, seconds, came, kept, told, before):
+        self.latest = [*self.latest, (self.whole(came, kept, told, before), seconds)][-self.mean_of :]
+        mean = sum(spans for spans, _ in self.latest) / max(sum(took for _, took in self.latest), 1e-9)
+        self.means = [*self.means, mean][-self.peak_of :]
+        peak = max(self.means)
+        self.known = min(self.known + 1, self.known_after) if peak > 0 else 0
+        if self.part * mean > self.most * rate:
+            self.part = rate / mean
+        elif rate > self.least_step * self.part * peak:
+            self.part = rate / peak if peak > rate else 1.0
+
+    def knows(self):
+        return self.known >= self.known_after

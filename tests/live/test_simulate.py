@@ -13,7 +13,7 @@ from rig.node import TOP, build_dir
 CLUSTER = os.path.join(TOP, "tests/cluster")
 sys.path.insert(0, CLUSTER)
 
-from rules import MOST, Backoff, Courtesy, Share, constants  # noqa: E402
+from rules import MOST, Backoff, Budget, Courtesy, Share, constants  # noqa: E402
 
 
 def simulate(*words):
@@ -53,9 +53,17 @@ class Rules:
     def __init__(self):
         is_ = constants({})
         self.courtesy, self.backoff, self.share = Courtesy(is_, half), Backoff(is_, half), Share(is_, half)
+        self.budget, self.told = Budget(is_), (0, 0)
+
+    def second(self, came, kept):
+        self.budget.step(100, 1, came, kept, *self.told)
+        return self.budget.knows()
 
     def happens(self, now, what, a, b):
         courtesy, pace = self.courtesy, self.courtesy.pace
+        if what == "told":
+            self.told = (a, b)
+            return None
         if what == "good":
             courtesy.good(now)
             self.backoff.good(now)
@@ -74,11 +82,12 @@ class Rules:
             "restart": lambda: self.share.restart(now, a),
             "step": lambda: self.share.step(now, a),
             "read": lambda: self.share.spend(a),
+            "second": lambda: self.second(a, b),
         }[what]()
 
     def state(self):
         courtesy = self.courtesy
-        return (courtesy.pace.rate, courtesy.pace.credit, courtesy.window, courtesy.most, self.backoff.bound, self.share.credit)
+        return (courtesy.pace.rate, courtesy.pace.credit, courtesy.window, courtesy.most, self.backoff.bound, self.share.credit, self.budget.part)
 
 
 def half():
@@ -92,6 +101,11 @@ def some_life(chance):
     kinds += "spend taken good good put_off too_fast failed serves next connected step step read".split()
     yield now, "look", 0, 0
     yield now, "restart", 0, 0
+    for _ in range(500):
+        came = chance.randrange(300) if chance.random() < 0.8 else 0
+        told = chance.randrange(came + 1) if chance.random() < 0.3 else 0
+        yield now, "told", told, told * chance.randrange(1, 20)
+        yield now, "second", came, chance.randrange(came + 1)
     for _ in range(5000):
         now += round(chance.expovariate(20 if chance.random() < 0.97 else 0.1), 6)
         fresh += chance.randrange(60)

@@ -57,6 +57,7 @@ TCase *queue_keep(void);
 TCase *queue_outlets(void);
 TCase *queue_receipts(void);
 TCase *queue_retag(void);
+TCase *queue_shares(void);
 TCase *queue_undecided(void);
 
 #endif

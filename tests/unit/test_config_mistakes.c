@@ -248,12 +248,12 @@ START_TEST(test_mistakes)
 			"[output b]\n"},
 		{"[output]\nkeep = 10\n",
 			"test: F:2: `keep = 10` is not valid: it must be a share of the traces, such as 1/1 "
-			"(all) or 1/10\n"},
+			"(all) or 1/10, or auto\n"},
 		{"[output]\nkeep = 1/0\n",
-			"test: F:2: `keep = 1/0` is out of range: it can be 1/1 to 1/1000000\n"},
+			"test: F:2: `keep = 1/0` is out of range: it can be 1/1 to 1/1000000, or auto\n"},
 		{"[output]\nkeep = 1/ 5\n", "test: F:2: `keep = 1/ 5` is not valid: it must be a share of "
 					    "the traces, such as 1/1 "
-					    "(all) or 1/10\n"},
+					    "(all) or 1/10, or auto\n"},
 		{"[output]\ntls = true\n", "test: F:2: `tls = true` is not valid: it must be no or yes; did "
 					   "you mean `yes`?\n"},
 		{"[output]\npath = spans\n", "test: F:2: `path = spans` is not valid: it must be a path of "

@@ -80,6 +80,7 @@ void rig_open(struct rig *rig)
 		.tls_ca = "",
 		.tls_certificate = "",
 		.tls_key = "",
+		.keep = 1,
 		.window = 4,
 		.timeout = 250 * NS_PER_MS,
 		.retry_min = 10 * NS_PER_MS,

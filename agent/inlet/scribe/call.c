@@ -17,15 +17,18 @@ static struct scribe_call *begin(struct connection *connection, const struct scr
 	struct scribe_call *call = call_begin(connection, sizeof(*call), from->count, from->wants_reply);
 
 	scribecall_identify(from, speech->kind == SPEECH_FRAMED, &call->id);
+	call->shares = from->share != 0;
 	return call;
 }
 
 void scribe_answer(struct call *call, enum answer answer)
 {
 	const struct scribe_call *its = (const struct scribe_call *)call;
+	bool finds_out = false;
+	uint64_t share = its->shares ? fanout_offer(call->connection->inlet->fanout, &finds_out) : 0;
 
 	if (call->wants_reply)
-		scribecall_put_number(&call->reply, &its->id, TBINARY_I32, answer);
+		scribecall_put_result(&call->reply, &its->id, answer, finds_out ? &share : NULL);
 	connection_flush(call->connection);
 }
 
@@ -169,6 +172,8 @@ static void take(struct scribe_call *call, struct scribecall *from, const struct
 	struct taken taken;
 
 	messages_take(connection, group, from, &taken);
+	if (from->share)
+		fanout_tell(connection->inlet->fanout, taken.taken, from->share);
 	if (call_enter(&call->call, group, weight, &taken))
 		return;
 	if (call->call.wants_reply)

@@ -23,6 +23,7 @@ struct scribe_speech {
 struct scribe_call {
 	struct call call;
 	struct scribecall_id id;
+	bool shares; /* its sender tells which share of the traces he keeps */
 };
 
 /* An inlet's own: with which items are stamped; when it was drawn, CLOCK_MONOTONIC ns; and of which

@@ -88,12 +88,27 @@ static void take_put_off(struct server *server, struct piece *piece, const struc
 	server->put_off_ns = MAX(server->put_off_ns, reply->wait_ns);
 }
 
+bool server_learns(const struct server *server)
+{
+	return server->shared->kind == KIND_SPANS && !server->shared->is->keep;
+}
+
+/* Who does not know yet will soon. Who is asked, and says nothing of shares, is no agent, or does not find
+ * them out. */
+static void learn(const struct server *server, const struct reply *reply)
+{
+	if (server_learns(server) && (reply->share || !reply->shares))
+		atomic_store(&queue_quota(server->shared->queue)->learned, reply->share);
+}
+
 void server_on_answered(enum reply_kind kind, const struct reply *reply, void *cargo, void *data)
 {
 	struct server *server = data;
 
 	server_watch_oldest(server);
 	server->answered = true;
+	if (kind != REPLY_REFUSED)
+		learn(server, reply);
 	server->unended = reply->unended ? server->unended + 1 : 0;
 	if (kind == REPLY_GOOD)
 		take_good(server, cargo, reply);

@@ -20,7 +20,12 @@ void server_watch_oldest(struct server *server);
 /* The handler of the link that is in use. */
 struct link_handler server_handler(struct server *server);
 
-/* answers.c's: that handler's. */
+/* answers.c's */
+
+/* Whether an agent in the place of the server is to say which share of the traces to keep. */
+bool server_learns(const struct server *server);
+
+/* That handler's. */
 void server_on_answered(enum reply_kind kind, const struct reply *reply, void *cargo, void *data);
 
 /* renew.c's, which do nothing where nodes do not share servers out */

@@ -183,6 +183,8 @@ static void send_piece(struct server *server, struct piece *piece)
 		sendpace_spend(&server->courtesy.pace, piece->count);
 	delivery_sends(&server->delivery, piece);
 	piece_run(piece, &run);
+	if (server_learns(server))
+		run.share = atomic_load(&queue_quota(server->shared->queue)->share);
 	bytes = link_send(server->link, &run, piece);
 	ratelimit_spend(server->shared->rate, bytes, clock_monotonic());
 	if (open_calls(server) == 1)

@@ -58,10 +58,10 @@ void piece_run(const struct piece *piece, struct run *run)
 {
 	const struct batch *batch = entry_wire(piece->parcel->entry);
 
-	run->spans = batch->spans.data + piece->offset;
-	run->sizes = batch_sizes(batch) + piece->first;
-	run->count = piece->count;
-	run->size = piece->size;
+	*run = (struct run){.spans = batch->spans.data + piece->offset,
+		.sizes = batch_sizes(batch) + piece->first,
+		.count = piece->count,
+		.size = piece->size};
 }
 
 void parcel_settle(struct parcel *parcel, const struct piece *piece)

@@ -344,6 +344,7 @@ ROWS = [
     ("reader", "does not keep up, or had to give up", "packets-lost", "raise `disk`, or record less", "test_statedisk"),
     ("output", "takes fewer than come", "output-slow", "make it faster, or send less", "test_truth_losses"),
     ("output", "has no room for what waits for its trace", "keep-traces-full", "raise `keep-traces-size`", "test_keep_traces"),
+    ("output", "nobody says what it is to keep", "budget-file", "write the share into its file", "test_budget"),
     ("output", "refuses some spans", "spans-refused", "`blkin spool list` shows them", "test_truth_losses"),
     ("output", "some are larger than a call may be", "spans-oversize", "raise `batch-size`", "test_truth_losses"),
     ("output", "neither memory nor disk has room", "queue-full", "see to the collector", "test_truth_losses"),

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`keep = auto`: the share is what a file says, or the agent that it delivers to, or what makes the budget; and others do not notice."""
+
+import contextlib
+import os
+import struct
+
+import pytest
+from rig.idsink import IdSink
+from rig.node import Node
+from rig.process import exactly, free_port, wait_until
+from rig.sender import Client, Sender, frame, load_code, message
+from test_input import run_senders, start_agent, wait_received
+from test_keep import is_kept
+
+SHARE_FIELD = 25198
+SPANS = 2000
+
+
+def trace_id(process, thread, ordinal):
+    return f"{1 + process << 40 | thread << 32 | ordinal:016x}"
+
+
+def sampled(process, thread, count, one_in):
+    return {(process, thread, n) for n in range(count) if is_kept(trace_id(process, thread, n), one_in)}
+
+
+def share(node):
+    return node.status()["outputs"][0]["share"]
+
+
+def wait_share(node, part, by, seconds=15):
+    def reached():
+        now = share(node)
+        return now["by"] == by and abs(now["part"] / part - 1) < 0.001
+
+    wait_until(reached, seconds, f"the share to be {part}")
+
+
+def write(path, words):
+    with open(path + ".new", "w", encoding="ascii") as file:
+        file.write(words)
+    os.replace(path + ".new", path)
+
+
+def check_kept(sink, before, sender, one_in, rare):
+    """What came since then: the share, and no more of others than rare services have."""
+    came = set(sink.ids() - before)
+    wanted = sampled(sender.process, sender.number, sender.count, one_in)
+    exactly(wanted <= came, f"{len(wanted - came)} of {len(wanted)} spans of the share are missing")
+    exactly(len(came - wanted) <= rare, f"{len(came - wanted)} spans beside the share")
+
+
+@pytest.fixture
+def nodes():
+    """One that others deliver to, and one of these."""
+    with contextlib.ExitStack() as stack:
+        yield stack.enter_context(Node()), stack.enter_context(Node())
+
+
+def test_told_by_the_agent_that_it_delivers_to(nodes):
+    top, leaf = nodes
+    sink = IdSink(top, free_port()).start()
+    path = top.path("share")
+    write(path, "1/10\n")
+    upper = start_agent(top, sink.port, wait=False, output={"keep": "auto", "budget_file": path})
+    port = start_agent(leaf, upper, wait=False, output={"keep": "auto"})
+    assert share(top) == {"part": 0.1, "by": "file", "spans_per_second": 0, "error": ""}
+    assert share(leaf)["by"] == "nobody"
+    # all goes until the first answer is there, and then no more than the other one keeps
+    run_senders([Sender(port, 7, 0, 50)])
+    wait_share(leaf, 0.1, "server")
+    before, sender = sink.ids(), Sender(port, 7, 1, SPANS)
+    run_senders([sender])
+    ledger = wait_received(leaf, 50 + SPANS)
+    exactly(ledger.sent < 50 + SPANS / 5 and ledger.sampled_out == ledger.taken - ledger.sent, str(ledger))
+    wait_received(top, ledger.sent)
+    check_kept(sink, before, sender, 10, 10)
+    # the file is read without a reload, and what is no share changes nothing
+    write(path, "1/2.5\n")
+    wait_share(top, 0.4, "file")
+    run_senders([Sender(port, 7, 2, 200)])
+    wait_share(leaf, 0.4, "server")
+    write(path, "many\n")
+    wait_until(lambda: "budget-file" in [finding["code"] for finding in top.status()["findings"]], 10, "the finding")
+    assert abs(share(top)["part"] - 0.4) < 0.001 and path in share(top)["error"]
+    assert f"{path}: it must have one line" in top.agent.log()
+    page = leaf.http_get("/metrics")[1]
+    assert 'blkin_agent_output_share{output="default"} 0.4\n' in page
+    assert leaf.agent.stop() == 0 and top.agent.stop() == 0
+
+
+def test_budget_of_one_agent(node):
+    """Programs make 4,000 spans/s; 500 are wanted."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, wait=False, output={"keep": "auto", "budget": "500/s"})
+    assert share(node)["by"] == "budget"
+    sender = Sender(port, 7, 0, 20000, batch=200, rate=4000)
+    sender.start()
+    wait_until(lambda: share(node)["part"] < 0.2, 20, "the share to fall")
+    low = share(node)["part"]
+    sender.join(30)
+    assert not sender.error and 0.08 < low < 0.2, low
+    wait_received(node, sender.count)
+    assert sink.count() < sender.count / 2
+    # each kept with the share of its time: all of the smallest one
+    wanted = sampled(7, 0, sender.count, 20)
+    exactly(wanted <= set(sink.ids()), "the smallest share is whole")
+    assert node.agent.stop() == 0
+
+
+def call(messages, share_told):
+    """Log() as an agent sends it that tells its share."""
+    entries = b"".join(
+        b"\x0b\0\1\0\0\0\6zipkin\x0b\0\2" + struct.pack("!I", len(text)) + text.encode() + b"\0" for text in messages
+    )
+    told = struct.pack("!BHQ", 10, SHARE_FIELD, share_told) if share_told else b""
+    head = struct.pack("!II", 0x80010001, 3) + b"Log" + struct.pack("!IBHBI", 1, 15, 1, 12, len(messages))
+    return frame(head + entries + told + b"\0")
+
+
+USUAL = frame(bytes.fromhex("80010002 00000003 4c6f67 00000001 080000 00000000 00"))
+
+
+@pytest.mark.parametrize("keep", [{"keep": "auto", "budget": "1000/s"}, {"keep": "1/10"}, {}], ids=["auto", "fixed", "all"])
+def test_other_clients_do_not_notice(node, keep):
+    """Who tells no share has the answer that there always was; who does gets a field that generated code skips."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, wait=False, output=keep)
+    load_code(node)
+    with Client(port) as client:
+        stream = client.transport._TFramedTransport__trans.handle
+        stream.sendall(call([message(7, 0, 0)], 0))
+        assert stream.recv(1000) == USUAL
+        assert client.log([message(7, 0, 1)]) == 0
+        # the generated client reads the answer to a call that it did not make, and goes on
+        stream.sendall(call([message(7, 0, 2)], (1 << 64) - 1))
+        assert client.scribe.recv_Log() == 0
+        stream.sendall(call([message(7, 0, 3)], 1 << 60))
+        answer = stream.recv(1000)
+        assert len(answer) == len(USUAL) + (11 if keep.get("keep") == "auto" else 0)
+        assert client.log([message(7, 0, 4)]) == 0
+    ledger = wait_received(node, 5)
+    exactly(ledger.refused == ledger.put_off == 0, str(ledger))
+    assert node.agent.stop() == 0
