@@ -176,12 +176,12 @@ static void put_trails(const struct scribe *scribe, struct buffer *out, const st
 	out->size += (size_t)(to - start);
 }
 
-/* Which share of the traces is kept here. */
-static void put_share(struct buffer *out, uint64_t share)
+/* What the server is to know beside the spans. */
+static void put_number(struct buffer *out, uint16_t field, uint64_t number)
 {
 	uint8_t *to = buffer_reserve(out, NUMBER_SIZE + SCRIBE_TAIL_SIZE);
 
-	tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, SCRIBECALL_SHARE_FIELD), share);
+	tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, field), number);
 	out->size += NUMBER_SIZE;
 }
 
@@ -203,7 +203,9 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 		put_trails(scribe, out, run);
 	}
 	if (run->share)
-		put_share(out, run->share);
+		put_number(out, SCRIBECALL_SHARE_FIELD, run->share);
+	if (run->replayed)
+		put_number(out, SCRIBECALL_REPLAY_FIELD, 1);
 	scribe_put_head(out->data, number, run->count, out->size - SCRIBE_HEAD_SIZE);
 	scribe_put_tail(out->data + out->size);
 	out->size += SCRIBE_TAIL_SIZE;

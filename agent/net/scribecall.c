@@ -98,6 +98,9 @@ static void read_args(struct scribecall *call, struct tbinary_reader args)
 		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_SHARE_FIELD &&
 			   type == TBINARY_I64) {
 			call->share = tbinary_get_i64(&at);
+		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_REPLAY_FIELD &&
+			   type == TBINARY_I64) {
+			call->replayed = tbinary_get_i64(&at) != 0;
 		} else if (call->method != SCRIBECALL_LOG && id == 1 && type == TBINARY_STRING) {
 			call->key = tbinary_get_string(&at, &call->key_size);
 		}
@@ -237,17 +240,23 @@ void scribecall_put_number(
 	end(out, id, start);
 }
 
-void scribecall_put_result(
-	struct buffer *out, const struct scribecall_id *id, int32_t result, const uint64_t *share)
+static void put_number(struct buffer *out, uint16_t field, uint64_t number)
+{
+	put_field(out, TBINARY_I64, field);
+	put_i64(out, (int64_t)number);
+}
+
+void scribecall_put_result(struct buffer *out, const struct scribecall_id *id, int32_t result,
+	const struct scribecall_terms *terms)
 {
 	size_t start = begin(out, id, TBINARY_REPLY);
 
 	put_field(out, TBINARY_I32, 0);
 	put_i32(out, (uint32_t)result);
-	if (share) {
-		put_field(out, TBINARY_I64, SCRIBECALL_SHARE_FIELD);
-		put_i64(out, (int64_t)*share);
-	}
+	if (terms->shares)
+		put_number(out, SCRIBECALL_SHARE_FIELD, terms->share);
+	if (terms->grant)
+		put_number(out, SCRIBECALL_REPLAY_FIELD, terms->grant);
 	end(out, id, start);
 }
 

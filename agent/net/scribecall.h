@@ -30,6 +30,11 @@
  * of the answer, or 0 if it does not know yet. Who does not tell any gets the usual answer.
  */
 #define SCRIBECALL_SHARE_FIELD 25198
+/*
+ * With spans from its disk, an agent says so, by a number that is not 0; and then one whose own outputs do
+ * not keep up says in this field of the answer how many of those it takes from this sender in a second.
+ */
+#define SCRIBECALL_REPLAY_FIELD 25199
 #define SCRIBECALL_VIA_MAX 256
 
 enum scribecall_method {
@@ -60,6 +65,7 @@ struct scribecall {
 	const uint8_t *trails; /* of the entries that were not read yet */
 	uint32_t trails_size;
 	uint64_t share; /* that its sender keeps; 0: it does not say */
+	bool replayed;  /* its messages have waited on its sender's disk */
 	/* of getCounter() and getOption() */
 	const uint8_t *key;
 	uint32_t key_size;
@@ -91,9 +97,15 @@ void scribecall_identify(const struct scribecall *call, bool framed, struct scri
 /* Each appends a reply. */
 void scribecall_put_number(
 	struct buffer *out, const struct scribecall_id *id, enum tbinary_type type, int64_t value);
-/* The answer to Log(), with the share for a sender who tells his, unless it is NULL. */
-void scribecall_put_result(
-	struct buffer *out, const struct scribecall_id *id, int32_t result, const uint64_t *share);
+/* What the answer to Log() says beside its result. */
+struct scribecall_terms {
+	bool shares; /* to a sender who tells a share: */
+	uint64_t share;
+	uint64_t grant; /* to one who replays; 0: nothing is said of that */
+};
+
+void scribecall_put_result(struct buffer *out, const struct scribecall_id *id, int32_t result,
+	const struct scribecall_terms *terms);
 void scribecall_put_text(struct buffer *out, const struct scribecall_id *id, const char *text);
 
 struct scribecall_counter {

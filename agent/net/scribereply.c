@@ -42,6 +42,8 @@ static enum reply_kind get_result(struct tbinary_reader *reader, struct reply *r
 		} else if (id == SCRIBECALL_SHARE_FIELD && type == TBINARY_I64) {
 			reply->share = tbinary_get_i64(reader);
 			reply->shares = true;
+		} else if (id == SCRIBECALL_REPLAY_FIELD && type == TBINARY_I64) {
+			reply->grant = tbinary_get_i64(reader);
 		} else {
 			tbinary_skip(reader, type);
 		}

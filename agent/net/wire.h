@@ -21,6 +21,7 @@ struct run {
 	size_t size; /* of all */
 	/* what an agent in the place of the server is to know, where the wire can say it (scribecall.h) */
 	uint64_t share; /* of the traces that is kept here (queue/quota.h); 0: it is told nothing */
+	bool replayed;  /* they have waited on a disk: it may say how many a second it takes of these */
 };
 
 enum reply_kind {
@@ -43,6 +44,7 @@ struct reply {
 	bool later;       /* REPLY_PUT_OFF: it asks for time, and does not just fail */
 	bool shares;      /* the peer finds out which share of the traces is kept: */
 	uint64_t share;   /* this one (queue/quota.h); 0: it does not know yet */
+	uint64_t grant;   /* it takes so many replayed spans a second from us; 0: it does not say */
 	bool last;        /* the server takes no more calls on this connection */
 	bool begun;       /* REPLY_PARTIAL: what came says already what it is; the end may say more */
 	bool unended;     /* it has no end, though the server stays connected */

@@ -131,7 +131,7 @@ struct output *output_create(struct event_base *base, const struct output_config
 	output->queue = queue_create(&limits, output->account, wake, output);
 	output->batches = batch_limits(is, kind, output->queue);
 	if (kind == KIND_SPANS && !manner->patient)
-		output->sharing = sharing_create(base, output->queue, is);
+		output->sharing = sharing_create(base, output->queue, is, manner->senders);
 	output->uplink = make_uplink(output, is, manner->starting);
 	if (output->uplink)
 		return output;
@@ -196,7 +196,7 @@ void output_configure(
 	queue_configure(output->queue, &limits);
 	output->batches = batch_limits(is, output->kind, output->queue);
 	if (output->sharing)
-		sharing_configure(output->sharing, is);
+		sharing_configure(output->sharing, is, manner->senders);
 }
 
 struct uplink *output_make_uplink(struct output *output, const struct output_config *is)

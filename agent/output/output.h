@@ -24,6 +24,7 @@ struct output;
 /* How outputs deliver: the same for all. */
 struct output_manner {
 	bool patient;  /* an import: who pushes waits for room */
+	bool senders;  /* other agents may send to this one */
 	bool starting; /* the agent: what may pass, as a file that is missing, is no reason to do without the
 			  rest */
 	int64_t disk_ns;             /* of queue_limits */

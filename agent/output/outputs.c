@@ -38,6 +38,7 @@ static struct output_manner manner_for(const struct outputs *outputs, const stru
 			count += config_lane_is_on(g_ptr_array_index(config->outputs, i), kind);
 	return (struct output_manner){
 		.patient = outputs->patient,
+		.senders = *config->input[INPUT_SCRIBE],
 		.disk_ns = count > 1 ? DISK_SHARED_NS : DISK_ONLY_NS,
 		.state_directory = config->state_directory,
 	};

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "output/budget.h"
+#include "output/grant.h"
 
 #define EVERY_NS (1 * NS_PER_SECOND)
 /* Bytes of the file, which has one line. */
@@ -28,7 +29,9 @@ struct sharing {
 	struct budget budget;
 	struct budget_second before; /* the quota's counts at the last tick, */
 	int64_t looked;              /* CLOCK_MONOTONIC ns */
-	double file_part;            /* what the file said last; 0: nothing yet */
+	struct grant grant;
+	struct grant_second given; /* the same of the account's */
+	double file_part;          /* what the file said last; 0: nothing yet */
 	struct sharing_state state;
 };
 
@@ -117,14 +120,13 @@ static struct budget_second count(struct sharing *sharing)
 }
 
 /* A second more has passed. */
-static void step(struct sharing *sharing)
+static void step(struct sharing *sharing, const struct budget_second *second)
 {
 	const double rate = (double)sharing->is->budget;
-	struct budget_second second = count(sharing);
 
 	sharing->budget.part = sharing->state.part;
-	budget_step(&sharing->budget, rate > 0 ? rate : INFINITY, &second);
-	sharing->state.kept += KEPT_WEIGHT * (second.kept / MAX(second.seconds, 0.1) - sharing->state.kept);
+	budget_step(&sharing->budget, rate > 0 ? rate : INFINITY, second);
+	sharing->state.kept += KEPT_WEIGHT * (second->kept / MAX(second->seconds, 0.1) - sharing->state.kept);
 }
 
 static void decide(struct sharing *sharing)
@@ -148,18 +150,58 @@ static void decide(struct sharing *sharing)
 	atomic_store(&quota->offered, known ? quota_share(sharing->state.part) : 0);
 }
 
+/* Other agents */
+
+/* So much of the queue is more than what is on its way. */
+#define BEHIND 0.25
+
+/* The account's counts, and what came since the last time, in so many seconds. */
+static struct grant_second count_given(struct sharing *sharing, double seconds)
+{
+	struct account *account = queue_account(sharing->queue);
+	struct quota *quota = queue_quota(sharing->queue);
+	struct account_rows of;
+	const int64_t *row = of.row;
+	struct grant_second all = {.seconds = seconds}, is;
+
+	ledger_read_with(&(struct ledger){0}, &account, &of, 1);
+	all.sent = (double)row[SPANS_SENT];
+	all.came = (double)(row[SPANS_TAKEN] - row[SPANS_SAMPLED_OUT] - row[SPANS_GIVEN_BACK]);
+	all.replayed = (double)get(&quota->replayed);
+	all.behind = row[SPANS_SPOOLED] > 0 ||
+		     (double)queue_bytes(sharing->queue) > BEHIND * (double)queue_limit(sharing->queue);
+	all.senders = quota_replayers(quota, quota_turn(sharing->looked));
+	is = all;
+	is.sent -= sharing->given.sent;
+	is.came -= sharing->given.came;
+	is.replayed -= sharing->given.replayed;
+	sharing->given = all;
+	return is;
+}
+
+static void give(struct sharing *sharing, double seconds)
+{
+	struct grant_second second = count_given(sharing, seconds);
+
+	atomic_store(&queue_quota(sharing->queue)->grant, grant_step(&sharing->grant, &second));
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *data)
 {
 	struct sharing *sharing = data;
+	struct budget_second second = count(sharing);
 
 	(void)fd;
 	(void)what;
+	give(sharing, second.seconds);
+	if (sharing->is->keep)
+		return;
 	look_into_file(sharing);
-	step(sharing);
+	step(sharing, &second);
 	decide(sharing);
 }
 
-void sharing_configure(struct sharing *sharing, const struct output_config *is)
+void sharing_configure(struct sharing *sharing, const struct output_config *is, bool senders)
 {
 	struct timeval every = clock_timeval(EVERY_NS);
 
@@ -167,19 +209,24 @@ void sharing_configure(struct sharing *sharing, const struct output_config *is)
 	output_config_unref(sharing->is);
 	sharing->is = is;
 	*sharing->state.error = '\0';
+	count(sharing); /* what came before is not looked at */
+	count_given(sharing, 0);
+	atomic_store(&queue_quota(sharing->queue)->grant, 0);
 	if (is->keep) {
 		sharing->state.by = SHARING_OFF;
-		event_del(sharing->tick);
-		return;
+	} else {
+		look_into_file(sharing);
+		sharing->budget.part = sharing->state.part;
+		decide(sharing);
 	}
-	count(sharing); /* what came before is not looked at */
-	look_into_file(sharing);
-	sharing->budget.part = sharing->state.part;
-	decide(sharing);
-	event_add(sharing->tick, &every);
+	if (is->keep && !senders)
+		event_del(sharing->tick);
+	else
+		event_add(sharing->tick, &every);
 }
 
-struct sharing *sharing_create(struct event_base *base, struct queue *queue, const struct output_config *is)
+struct sharing *sharing_create(
+	struct event_base *base, struct queue *queue, const struct output_config *is, bool senders)
 {
 	struct sharing *sharing = g_new0(struct sharing, 1);
 
@@ -187,7 +234,7 @@ struct sharing *sharing_create(struct event_base *base, struct queue *queue, con
 	sharing->tick = event_new(base, -1, EV_PERSIST, on_tick, sharing);
 	budget_init(&sharing->budget);
 	sharing->state.part = 1;
-	sharing_configure(sharing, is);
+	sharing_configure(sharing, is, senders);
 	return sharing;
 }
 

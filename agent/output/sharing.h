@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which share of the traces an output with `keep = auto` keeps. Once a second it is what the first of these
- * says that says anything: the administrator's file, the agent that the output delivers to, the budget. The
- * queue's quota then has it, for those who make batches.
+ * What an output finds out of how much it wants, once a second; the queue's quota then has it.
+ *
+ * Which share of the traces it keeps with `keep = auto`: what the first of these says that says anything, the
+ * administrator's file, the agent that the output delivers to, the budget. And what other agents may send of
+ * what they replay.
  *
  * All calls are the main thread's.
  */
@@ -23,9 +25,11 @@ bool sharing_read_file(const char *path, double *part, char *why, size_t size);
 
 struct sharing;
 
-/* For the queue, a count of which is taken, and the output as configured, which is referred to. */
-struct sharing *sharing_create(struct event_base *base, struct queue *queue, const struct output_config *is);
-void sharing_configure(struct sharing *sharing, const struct output_config *is);
+/* For the queue, a count of which is taken, and the output as configured, which is referred to; with @senders
+ * if other agents may send to this one. */
+struct sharing *sharing_create(
+	struct event_base *base, struct queue *queue, const struct output_config *is, bool senders);
+void sharing_configure(struct sharing *sharing, const struct output_config *is, bool senders);
 void sharing_destroy(struct sharing *sharing); /* @sharing may be NULL */
 
 enum sharing_by {

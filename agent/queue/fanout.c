@@ -344,6 +344,30 @@ uint64_t fanout_offer(const struct fanout *fanout, bool *finds_out)
 	return *finds_out && known ? most : 0;
 }
 
+void fanout_replay(struct fanout *fanout, uint32_t spans, uint64_t *turn, int64_t now)
+{
+	uint64_t current = quota_turn(now);
+
+	for (size_t i = 0; i < fanout->outlets->count; i++)
+		if (fanout->outlets->outlet[i].limits.kind == KIND_SPANS)
+			quota_replay(queue_quota(fanout->outlets->outlet[i].queue), spans, current,
+				*turn != current);
+	*turn = current;
+}
+
+uint64_t fanout_grant(const struct fanout *fanout)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < fanout->outlets->count; i++) {
+		uint64_t grant = atomic_load_explicit(
+			&queue_quota(fanout->outlets->outlet[i].queue)->grant, memory_order_relaxed);
+
+		least = grant ? MIN(least, grant) : least;
+	}
+	return least < UINT64_MAX ? least : 0;
+}
+
 bool fanout_waits(const struct fanout *fanout)
 {
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))

@@ -76,6 +76,14 @@ void fanout_tell(struct fanout *fanout, uint32_t spans, uint64_t share);
  * yet. *@finds_out: whether any output finds its share out at all; if not, senders are told none. */
 uint64_t fanout_offer(const struct fanout *fanout, bool *finds_out);
 
+/*
+ * So many spans come next that have waited on their sender's disk; *@turn, 0 at first, tells whether this
+ * sender is new among those who replay. And how many a second each of these may send, so that the outputs
+ * keep up; 0: any number.
+ */
+void fanout_replay(struct fanout *fanout, uint32_t spans, uint64_t *turn, int64_t now);
+uint64_t fanout_grant(const struct fanout *fanout);
+
 /* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
 bool fanout_waits(const struct fanout *fanout);
 

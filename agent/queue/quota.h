@@ -14,6 +14,7 @@
 #define QUEUE_QUOTA_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define QUOTA_ALL UINT64_MAX
@@ -22,10 +23,15 @@ struct quota {
 	_Atomic uint64_t share;   /* that is kept now */
 	_Atomic uint64_t offered; /* what senders are told of it; 0: that is not known yet */
 	/* counts of spans */
-	_Atomic uint64_t came;   /* of those that came, */
-	_Atomic uint64_t kept;   /* those that are of a trace that is kept, */
-	_Atomic uint64_t told;   /* and those whose senders told the share that they keep themselves; */
-	_Atomic uint64_t before; /* these were so many before */
+	_Atomic uint64_t came;     /* of those that came, */
+	_Atomic uint64_t kept;     /* those that are of a trace that is kept, */
+	_Atomic uint64_t told;     /* and those whose senders told the share that they keep themselves; */
+	_Atomic uint64_t before;   /* these were so many before */
+	_Atomic uint64_t replayed; /* and those that have waited on their senders' disks */
+	/* senders who replay: what each may send a second, 0: any number; */
+	_Atomic uint64_t grant;
+	_Atomic uint64_t turn;                        /* in this time, and in the one before, */
+	_Atomic uint64_t replayers, replayers_before; /* there were so many */
 	/* what the server says */
 	_Atomic uint64_t learned; /* the share that it keeps; 0: it says none */
 };
@@ -34,6 +40,18 @@ void quota_init(struct quota *quota);
 
 /* So many spans came whose sender keeps @share of the traces, which is not 0. */
 void quota_tell(struct quota *quota, uint64_t spans, uint64_t share);
+
+/* The time of @now (CLOCK_MONOTONIC ns) in which senders are counted: whoever replays is heard in each. Never
+ * 0.
+ */
+uint64_t quota_turn(int64_t now);
+
+/* So many spans came from a disk, in that time, of a sender of whom nothing came in it before, if @is_new.
+ * One thread. */
+void quota_replay(struct quota *quota, uint64_t spans, uint64_t turn, bool is_new);
+
+/* So many senders replay at that time. */
+uint64_t quota_replayers(struct quota *quota, uint64_t turn);
 
 /* 0 to 1, and back. */
 double quota_part(uint64_t share);

@@ -51,6 +51,8 @@ static double sendpace(const char *what, int64_t now, double a)
 		sendpace_spend(&courtesy.pace, (uint32_t)a);
 	else if (strcmp(what, "taken") == 0)
 		sendpace_good(&courtesy.pace, now);
+	else if (strcmp(what, "grant") == 0)
+		sendpace_grant(&courtesy.pace, (uint64_t)a);
 	return result;
 }
 

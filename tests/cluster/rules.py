@@ -156,6 +156,9 @@ class SendPace:
         self.credit = max(self.credit, 0)
         self.until = 0.0
 
+    def grant(self, spans):
+        self.rate = min(self.rate, max(spans, self.rate_min))
+
     def good(self, now):
         since = max(self.limited_at, self.busy_at + self.fall_for)
         if not self.limited_at or now <= since:

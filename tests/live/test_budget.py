@@ -4,13 +4,14 @@
 import contextlib
 import os
 import struct
+import time
 
 import pytest
 from rig.idsink import IdSink
 from rig.node import Node
-from rig.process import exactly, free_port, wait_until
+from rig.process import answers, exactly, free_port, wait_until
 from rig.sender import Client, Sender, frame, load_code, message
-from test_input import run_senders, start_agent, wait_received
+from test_input import check_came, run_senders, start_agent, wait_received
 from test_keep import is_kept
 
 SHARE_FIELD = 25198
@@ -107,6 +108,30 @@ def test_budget_of_one_agent(node):
     wanted = sampled(7, 0, sender.count, 20)
     exactly(wanted <= set(sink.ids()), "the smallest share is whole")
     assert node.agent.stop() == 0
+
+
+def test_who_replays_waits_for_an_agent_that_is_behind(nodes):
+    """What waits on a node's disk stays there while the next agent's collector does not take what it has itself."""
+    top, leaf = nodes
+    sink, above = IdSink(top, free_port()), free_port()
+    port = start_agent(leaf, above, wait=False, input={"ack": "queued"}, output={"window": 1, "batch_spans": 50})
+    waiting = Sender(port, 7, 0, 3000)
+    run_senders([waiting])
+    wait_until(lambda: leaf.ledger().spooled == waiting.count, 30, "all to be on disk")
+    top.start_agent(sink.port, wait=False, input={"scribe": f"127.0.0.1:{above}"})
+    wait_until(lambda: answers(above), 10, "the other one to listen")
+    wait_until(lambda: top.ledger().spooled > 0, 20, "something to wait there, too")
+    time.sleep(1)  # until that was looked at
+    held = leaf.ledger().spooled
+    time.sleep(2)
+    exactly(held > 1000 and held - leaf.ledger().spooled <= 100, f"{held} spans wait, then {leaf.ledger().spooled}")
+    # once it takes them, what is fresh brings the rest
+    sink.start()
+    fresh = Sender(port, 7, 1, 500, batch=50, rate=100)
+    run_senders([fresh])
+    wait_until(lambda: leaf.ledger().idle() and top.ledger().idle(), 30, "all to be delivered")
+    exactly(check_came(sink, [waiting, fresh]) == 0, "none came twice")
+    assert leaf.agent.stop() == 0 and top.agent.stop() == 0
 
 
 def call(messages, share_told):

@@ -73,6 +73,7 @@ class Rules:
             "wait": lambda: pace.wait(now),
             "spend": lambda: pace.spend(a),
             "taken": lambda: pace.good(now),
+            "grant": lambda: pace.grant(a),
             "put_off": lambda: courtesy.put_off(a),
             "too_fast": lambda: courtesy.too_fast(now),
             "failed": lambda: courtesy.failed(a > 0, b, now),
@@ -98,7 +99,7 @@ def some_life(chance):
     """Lines for rules.c: times, and what happens."""
     now, fresh = 1000.0, 0
     kinds = ["look"] * 6 + ["wait"] * 6
-    kinds += "spend taken good good put_off too_fast failed serves next connected step step read".split()
+    kinds += "spend taken grant good good put_off too_fast failed serves next connected step step read".split()
     yield now, "look", 0, 0
     yield now, "restart", 0, 0
     for _ in range(500):

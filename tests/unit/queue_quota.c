@@ -176,6 +176,35 @@ START_TEST(what_is_offered)
 }
 END_TEST
 
+/* Senders are counted by the time, in which whoever replays is heard. */
+START_TEST(who_replays)
+{
+	struct quota *quota = queue_quota(one.queue);
+	struct fanout *to =
+		fanout_create(outlets_of(outlet_of(&one, 100, 10000), outlet_of(&other, 100, 10000)));
+	uint64_t first = 0, second = 0, turn = quota_turn(100 * SECOND);
+
+	fanout_replay(to, 10, &first, 100 * SECOND);
+	fanout_replay(to, 10, &first, 101 * SECOND);
+	fanout_replay(to, 10, &second, 102 * SECOND);
+	ck_assert_uint_eq(quota->replayed, 30);
+	ck_assert_uint_eq(quota_replayers(quota, turn), 2);
+	ck_assert_uint_eq(quota_replayers(quota, turn + 1), 2);
+	ck_assert_uint_eq(quota_replayers(quota, turn + 2), 0);
+	fanout_replay(to, 10, &second, 121 * SECOND);
+	ck_assert_uint_eq(quota_replayers(quota, turn + 1), 2); /* the first may still be heard */
+	fanout_replay(to, 10, &second, 141 * SECOND);
+	ck_assert_uint_eq(quota_replayers(quota, turn + 2), 1);
+	/* the output that is furthest behind says how many */
+	ck_assert_uint_eq(fanout_grant(to), 0);
+	atomic_store(&quota->grant, 70);
+	ck_assert_uint_eq(fanout_grant(to), 70);
+	atomic_store(&queue_quota(other.queue)->grant, 7);
+	ck_assert_uint_eq(fanout_grant(to), 7);
+	fanout_destroy(to);
+}
+END_TEST
+
 START_TEST(parts)
 {
 	ck_assert_uint_eq(quota_share(1), QUOTA_ALL);
@@ -199,6 +228,7 @@ TCase *queue_shares(void)
 	tcase_add_test(tests, any_number_of_services);
 	tcase_add_test(tests, known_services);
 	tcase_add_test(tests, what_is_offered);
+	tcase_add_test(tests, who_replays);
 	tcase_add_test(tests, parts);
 	return tests;
 }

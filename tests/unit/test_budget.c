@@ -6,9 +6,11 @@
 
 #include <glib/gstdio.h>
 
+#include "base/clock.h"
 #include "config/load.h"
 #include "config/section.h"
 #include "output/budget.h"
+#include "output/grant.h"
 #include "output/sharing.h"
 #include "run.h"
 
@@ -115,6 +117,28 @@ START_TEST(senders_who_keep_a_share)
 }
 END_TEST
 
+/* What senders may replay. */
+START_TEST(grants)
+{
+	struct grant grant = {0};
+	struct grant_second second = {.seconds = 1, .sent = 1000, .came = 700, .replayed = 100, .senders = 4};
+
+	for (int i = 0; i < 60; i++)
+		ck_assert_uint_eq(grant_step(&grant, &second), 0); /* it keeps up */
+	second.behind = true;
+	ck_assert_uint_eq(grant_step(&grant, &second), 49);
+	second.senders = 1;
+	ck_assert_uint_eq(grant_step(&grant, &second), 199);
+	second.senders = 0;
+	ck_assert_uint_eq(grant_step(&grant, &second), 0);
+	/* the collector is away: they are to hold what they have */
+	second = (struct grant_second){.seconds = 1, .came = 600, .behind = true, .senders = 4};
+	for (int i = 0; i < 60; i++)
+		grant_step(&grant, &second);
+	ck_assert_uint_eq(grant_step(&grant, &second), 1);
+}
+END_TEST
+
 /* The agent's side of it */
 
 static struct event_base *base;
@@ -216,7 +240,7 @@ START_TEST(who_says_it)
 	struct sharing *sharing;
 
 	ck_assert(g_file_set_contents(path, "1/8\n", -1, NULL));
-	sharing = sharing_create(base, queue, all);
+	sharing = sharing_create(base, queue, all, false);
 	ck_assert_double_eq(kept(), 0.125); /* at once */
 	atomic_store(&quota->learned, quota_share(0.5));
 	pass(1000);
@@ -230,7 +254,7 @@ START_TEST(who_says_it)
 	sharing_read_state(sharing, &state);
 	ck_assert_double_eq(kept(), 0.125);
 	ck_assert_ptr_nonnull(strstr(state.error, "one line"));
-	sharing_configure(sharing, server);
+	sharing_configure(sharing, server, false);
 	pass(1000);
 	sharing_read_state(sharing, &state);
 	ck_assert_int_eq(state.by, SHARING_SERVER);
@@ -244,7 +268,7 @@ START_TEST(who_says_it)
 	ck_assert_int_eq(state.by, SHARING_BUDGET);
 	ck_assert_double_lt(kept(), 0.5);
 	ck_assert_double_gt(state.kept, 0);
-	sharing_configure(sharing, fixed);
+	sharing_configure(sharing, fixed, false);
 	sharing_read_state(sharing, &state);
 	ck_assert_int_eq(state.by, SHARING_OFF);
 	sharing_destroy(sharing);
@@ -254,11 +278,32 @@ START_TEST(who_says_it)
 }
 END_TEST
 
+/* With other agents, it looks at what they replay, also where the share is fixed. */
+START_TEST(senders_who_replay)
+{
+	struct output_config *is = config_of(1, 0, "");
+	struct sharing *sharing = sharing_create(base, queue, is, true);
+	struct quota *quota = queue_quota(queue);
+
+	quota_replay(quota, 100, quota_turn(clock_monotonic()), true);
+	pass(0);
+	ck_assert_uint_eq(quota->grant, 0);
+	account_add(queue_account(queue), SPANS_SPOOLED, 100);
+	pass(0);
+	ck_assert_uint_eq(quota->grant, 1);
+	account_add(queue_account(queue), SPANS_SPOOLED, -100);
+	pass(0);
+	ck_assert_uint_eq(quota->grant, 0);
+	sharing_destroy(sharing);
+	output_config_unref(is);
+}
+END_TEST
+
 /* Without any of them all is kept, and senders are told nothing. */
 START_TEST(nobody_says_it)
 {
 	struct output_config *is = config_of(0, 0, "");
-	struct sharing *sharing = sharing_create(base, queue, is);
+	struct sharing *sharing = sharing_create(base, queue, is, false);
 	struct sharing_state state;
 
 	pass(100000);
@@ -282,11 +327,13 @@ int main(void)
 	tcase_add_test(law, a_burst);
 	tcase_add_test(law, long_seconds);
 	tcase_add_test(law, senders_who_keep_a_share);
+	tcase_add_test(law, grants);
 	tcase_add_checked_fixture(agent, open_agent, close_agent);
 	tcase_set_timeout(agent, 60);
 	tcase_add_loop_test(agent, file_of_a_share, 0, G_N_ELEMENTS(lines));
 	tcase_add_test(agent, no_file_of_a_share);
 	tcase_add_test(agent, who_says_it);
+	tcase_add_test(agent, senders_who_replay);
 	tcase_add_test(agent, nobody_says_it);
 	suite_add_tcase(suite, law);
 	suite_add_tcase(suite, agent);

@@ -160,6 +160,47 @@ START_TEST(replies_can_be_read)
 }
 END_TEST
 
+/* The share, and what has waited on a disk, are told in fields of their own; so is what is answered to that.
+ */
+START_TEST(terms_are_told)
+{
+	struct wire *wire = scribe_create("zipkin");
+	const uint32_t size = 5;
+	struct run run = {.spans = (const uint8_t *)"12345", .sizes = &size, .count = 1, .size = 5};
+	struct scribecall_terms terms = {.shares = _i & 1, .share = UINT64_MAX / 3, .grant = _i & 2 ? 77 : 0};
+	struct scribecall_id id;
+	struct scribecall call;
+	struct reply reply = {0};
+	struct buffer out = {0};
+	char why[200];
+
+	run.share = _i & 1 ? UINT64_MAX - 5 : 0;
+	run.replayed = _i & 2;
+	wire->put_call(wire, &run, 7, &out);
+	ck_assert_msg(scribecall_read(&call, out.data + 4, out.size - 4, why, sizeof(why)), "%s", why);
+	ck_assert_uint_eq(call.count, 1);
+	ck_assert_uint_eq(call.share, run.share);
+	ck_assert(call.replayed == run.replayed);
+	scribecall_identify(&call, true, &id);
+	out.size = 0;
+	scribecall_put_result(&out, &id, 0, &terms);
+	ck_assert_int_eq(scribereply_read(out.data, out.size, &reply), REPLY_GOOD);
+	ck_assert_uint_eq(reply.used, out.size);
+	ck_assert(reply.shares == terms.shares);
+	ck_assert_uint_eq(reply.share, terms.shares ? terms.share : 0);
+	ck_assert_uint_eq(reply.grant, terms.grant);
+	/* in another type they are nobody's */
+	if (_i == 1) {
+		out.data[out.size - 1 - 8 - 3] = TBINARY_DOUBLE;
+		reply = (struct reply){0};
+		ck_assert_int_eq(scribereply_read(out.data, out.size, &reply), REPLY_GOOD);
+		ck_assert(!reply.shares);
+	}
+	wire->destroy(wire);
+	buffer_free(&out);
+}
+END_TEST
+
 /* An agent that takes spans from others tells by way of whom they come, and others skip that. */
 START_TEST(numbers_are_told)
 {
@@ -358,6 +399,7 @@ int main(void)
 	tcase_add_test(tests, depth_has_a_limit);
 	tcase_add_loop_test(tests, calls_are_read, 0, 2);
 	tcase_add_loop_test(tests, replies_can_be_read, 0, 2);
+	tcase_add_loop_test(tests, terms_are_told, 0, 4);
 	tcase_add_test(tests, numbers_are_told);
 	tcase_add_test(tests, numbers_are_forgotten);
 	tcase_add_test(tests, trails_go_with_spans);

@@ -46,6 +46,20 @@ static unsigned send_for_a_second(uint32_t items, bool takes)
 	return sent;
 }
 
+/* What an agent grants is the most, and no more than that is said. */
+START_TEST(granted)
+{
+	pass(60000, 1000);
+	sendpace_restart(&pace, now);
+	sendpace_grant(&pace, 1000);
+	ck_assert_double_eq_tol(pace.rate, 100, 5);
+	sendpace_grant(&pace, 30);
+	ck_assert_double_eq(pace.rate, 30);
+	sendpace_grant(&pace, 0);
+	ck_assert_double_eq_tol(pace.rate, 0.2, 0.01);
+}
+END_TEST
+
 START_TEST(begins_with_a_part_of_what_is_usual)
 {
 	sendpace_look(&pace, now, fresh, 0); /* the spool is not there yet */
@@ -168,6 +182,7 @@ TCase *uplink_sendpace(void)
 	TCase *cases = tcase_create("sendpace");
 
 	tcase_add_checked_fixture(cases, setup, NULL);
+	tcase_add_test(cases, granted);
 	tcase_add_test(cases, begins_with_a_part_of_what_is_usual);
 	tcase_add_test(cases, grows_while_spans_are_taken);
 	tcase_add_test(cases, falls_once_a_second);

@@ -18,17 +18,22 @@ static struct scribe_call *begin(struct connection *connection, const struct scr
 
 	scribecall_identify(from, speech->kind == SPEECH_FRAMED, &call->id);
 	call->shares = from->share != 0;
+	call->replayed = from->replayed;
 	return call;
 }
 
 void scribe_answer(struct call *call, enum answer answer)
 {
 	const struct scribe_call *its = (const struct scribe_call *)call;
-	bool finds_out = false;
-	uint64_t share = its->shares ? fanout_offer(call->connection->inlet->fanout, &finds_out) : 0;
+	const struct fanout *fanout = call->connection->inlet->fanout;
+	struct scribecall_terms terms = {0};
 
+	if (its->shares)
+		terms.share = fanout_offer(fanout, &terms.shares);
+	if (its->replayed)
+		terms.grant = fanout_grant(fanout);
 	if (call->wants_reply)
-		scribecall_put_result(&call->reply, &its->id, answer, finds_out ? &share : NULL);
+		scribecall_put_result(&call->reply, &its->id, answer, &terms);
 	connection_flush(call->connection);
 }
 
@@ -168,12 +173,16 @@ static void note_via(const struct scribecall *call)
 static void take(struct scribe_call *call, struct scribecall *from, const struct weight *weight)
 {
 	const struct connection *connection = call->call.connection;
+	struct scribe_speech *speech = connection->own;
+	struct fanout *fanout = connection->inlet->fanout;
 	struct group *group = group_open(connection, weight);
 	struct taken taken;
 
 	messages_take(connection, group, from, &taken);
 	if (from->share)
-		fanout_tell(connection->inlet->fanout, taken.taken, from->share);
+		fanout_tell(fanout, taken.taken, from->share);
+	if (from->replayed)
+		fanout_replay(fanout, taken.taken, &speech->turn, clock_monotonic());
 	if (call_enter(&call->call, group, weight, &taken))
 		return;
 	if (call->call.wants_reply)

@@ -18,12 +18,14 @@ extern const struct protocol scribe_protocol;
 struct scribe_speech {
 	enum { SPEECH_UNKNOWN, SPEECH_FRAMED, SPEECH_UNFRAMED } kind;
 	struct tbinaryend end;
+	uint64_t turn; /* in which something came that had waited on its sender's disk: quota.h */
 };
 
 struct scribe_call {
 	struct call call;
 	struct scribecall_id id;
-	bool shares; /* its sender tells which share of the traces he keeps */
+	bool shares;   /* its sender tells which share of the traces he keeps, */
+	bool replayed; /* or that this has waited on his disk */
 };
 
 /* An inlet's own: with which items are stamped; when it was drawn, CLOCK_MONOTONIC ns; and of which

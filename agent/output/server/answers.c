@@ -116,6 +116,8 @@ void server_on_answered(enum reply_kind kind, const struct reply *reply, void *c
 		take_refusal(server, cargo, reply->words);
 	else
 		take_put_off(server, cargo, reply);
+	if (reply->grant)
+		sendpace_grant(&server->courtesy.pace, reply->grant);
 }
 
 struct link *server_link(

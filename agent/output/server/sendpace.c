@@ -111,6 +111,11 @@ void sendpace_forgive(struct sendpace *pace)
 	pace->until = 0;
 }
 
+void sendpace_grant(struct sendpace *pace, uint64_t spans)
+{
+	pace->rate = MIN(pace->rate, MAX((double)spans, RATE_MIN));
+}
+
 void sendpace_good(struct sendpace *pace, int64_t now)
 {
 	int64_t since = MAX(pace->limited_at, pace->busy_at + FALL_NS);

@@ -43,6 +43,9 @@ void sendpace_spend(struct sendpace *pace, uint32_t spans);
 /* Nothing is owed: it was the batch that the server failed on, and not the pace. */
 void sendpace_forgive(struct sendpace *pace);
 
+/* It takes no more than so many a second, as it says. */
+void sendpace_grant(struct sendpace *pace, uint64_t spans);
+
 /* The server took spans, from disk or not, */
 void sendpace_good(struct sendpace *pace, int64_t now);
 /* or was too busy for any, or ended the connection. */

@@ -185,6 +185,7 @@ static void send_piece(struct server *server, struct piece *piece)
 	piece_run(piece, &run);
 	if (server_learns(server))
 		run.share = atomic_load(&queue_quota(server->shared->queue)->share);
+	run.replayed = piece->parcel->entry->spool_id != 0;
 	bytes = link_send(server->link, &run, piece);
 	ratelimit_spend(server->shared->rate, bytes, clock_monotonic());
 	if (open_calls(server) == 1)
