@@ -40,6 +40,7 @@ def test_contents(rack):
         "/usr/share/bash-completion/completions/blkin",
         "/usr/share/blkin/grafana-dashboard.json",
         "/usr/share/blkin/prometheus-fleet-rules.yml",
+        "/usr/share/blkin/publish-share",
         "/usr/share/blkin/prometheus-rules.yml",
         "/usr/share/doc/blkin-agent/README.md",
         "/usr/share/doc/blkin-agent/doc/alerts.md",

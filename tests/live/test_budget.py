@@ -2,13 +2,18 @@
 """`keep = auto`: the share is what a file says, or the agent that it delivers to, or what makes the budget; and others do not notice."""
 
 import contextlib
+import http.server
+import json
 import os
 import struct
+import subprocess
+import threading
 import time
+import urllib.parse
 
 import pytest
 from rig.idsink import IdSink
-from rig.node import Node
+from rig.node import TOP, Node
 from rig.process import answers, exactly, free_port, wait_until
 from rig.sender import Client, Sender, frame, load_code, message
 from test_input import check_came, run_senders, start_agent, wait_received
@@ -168,3 +173,51 @@ def test_other_clients_do_not_notice(node, keep):
     ledger = wait_received(node, 5)
     exactly(ledger.refused == ledger.put_off == 0, str(ledger))
     assert node.agent.stop() == 0
+
+
+class Api(http.server.BaseHTTPRequestHandler):
+    """A Prometheus that knows one number."""
+
+    def do_GET(self):  # noqa: N802
+        known = [] if self.server.rate is None else [{"metric": {}, "value": [1, str(self.server.rate)]}]
+        self.server.asked.append(urllib.parse.parse_qs(self.path.partition("?")[2])["query"][0])
+        body = json.dumps({"status": "success", "data": {"resultType": "vector", "result": known}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_publish_share(node):
+    """What Prometheus says becomes the file; little changes do not, and what it does not know does not."""
+    path, asked = node.path("share"), []
+    with http.server.HTTPServer(("127.0.0.1", 0), Api) as api:
+        api.asked = asked
+        threading.Thread(target=api.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{api.server_port}"
+
+        def publish(rate, *more):
+            api.rate = rate
+            command = [os.path.join(TOP, "conf/publish-share"), url, "1000", path, *more]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+            with open(path, encoding="ascii") as file:
+                return done.returncode, file.read()
+
+        write(path, "")
+        assert publish(12500.5) == (0, "1/12.5005\n")
+        assert publish(13000) == (0, "1/12.5005\n")
+        assert publish(11500) == (0, "1/12.5005\n")
+        assert publish(14000) == (0, "1/14\n")
+        assert publish(12000, "site", "agents") == (0, "1/12\n")
+        assert publish(None) == (1, "1/12\n")
+        assert publish("NaN") == (1, "1/12\n")
+        assert publish(10) == (0, "1/1\n")
+        assert publish(1e12) == (0, "1/1e+06\n")
+        api.shutdown()
+        api.server_close()
+        assert publish(5)[0] == 1
+    assert asked[0] == 'job_output:blkin_agent_spans_taken:rate{job="blkin",output="default"}'
+    assert asked[4] == 'job_output:blkin_agent_spans_taken:rate{job="agents",output="site"}'

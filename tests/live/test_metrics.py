@@ -186,7 +186,7 @@ def test_dashboard_without_any_agent(nodes, dashboard):
 # The page that lists them
 
 # Of what there is not always something to tell.
-LABELS = {"blkin_agent_spool_drain_seconds": ["output"], "blkin_agent_ring_bytes": ["user"]}
+LABELS = {"blkin_agent_output_share": ["output"], "blkin_agent_spool_drain_seconds": ["output"], "blkin_agent_ring_bytes": ["user"]}
 LIST = os.path.join(TOP, "doc/metrics.md")
 GROUPS = {
     "The agent and its session": r"blkin_agent_(info|start|config|collecting|programs|users|sessions|reader|canary|clock|shm|ring)",

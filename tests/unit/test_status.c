@@ -205,6 +205,22 @@ START_TEST(nothing_sent_yet)
 }
 END_TEST
 
+/* Which share it keeps, and who says so. */
+START_TEST(shares)
+{
+	struct sharing_state *sharing = &status.outputs[0].sharing;
+
+	*sharing = (struct sharing_state){.by = SHARING_BUDGET, .part = 0.08, .kept = 4987.4};
+	expect("  keeps     1/12.5 of the traces, for its budget: 4987 spans/s\n");
+	sharing->by = SHARING_SERVER;
+	expect("  keeps     1/12.5 of the traces, as its server says: 4987 spans/s\n");
+	sharing->by = SHARING_FILE;
+	expect("  keeps     1/12.5 of the traces, as its file says: 4987 spans/s\n");
+	*sharing = (struct sharing_state){.by = SHARING_NOBODY, .part = 1};
+	expect("  keeps     1/1 of the traces, as nobody has said what to keep: 0 spans/s\n");
+}
+END_TEST
+
 /* Which server or address the node prefers, which is used, and why it is another one. */
 START_TEST(balance)
 {
@@ -446,6 +462,7 @@ int main(void)
 	tcase_add_test(cases, refusal);
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, nothing_sent_yet);
+	tcase_add_test(cases, shares);
 	tcase_add_test(cases, balance);
 	tcase_add_test(cases, unsteady);
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
