@@ -146,7 +146,7 @@ MATRIX = {
         Says("output-slow", "test_truth_losses::test_collectors_are_slow"),
         Says("output-busy", "test_truth_outputs::test_state"),
         Says("output-refuses-all spans-refused output-suspects output-tls output-tls-files", "test_truth_outputs::test_state"),
-        Says("output-protocol output-closed output-own-port output-unsteady", "test_truth_outputs::test_state"),
+        Says("output-protocol output-closed output-own-port output-unsteady budget-file", "test_truth_outputs::test_state"),
     ),
     "output: http": (
         Says("output-refused", "test_doctor_outputs::test_one_of_two_outputs"),
