@@ -45,7 +45,7 @@ struct peer {
 	bool answer_early;         /* before the call is there as a whole */
 	SSL_CTX *tls;              /* speak it; NULL: plain TCP */
 	/* What happened. */
-	unsigned int connections, calls, open_max, refused;
+	unsigned int connections, calls, open_max, refused, replayed;
 	GPtrArray *taken;     /* the spans of calls that were answered OK, or not at all, in order */
 	GHashTable *counts;   /* span to how often it was taken */
 	GArray *connected_at; /* of each connection, CLOCK_MONOTONIC ns */

@@ -98,6 +98,7 @@ START_TEST(a_server_that_serves_is_not_left_alone)
 	push(&rig, 1);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == 3 * SPANS);
 	ck_assert_str_eq(g_ptr_array_index(rig.peer->taken, SPANS), "span 5");
+	ck_assert_uint_eq(rig.peer->replayed, 2); /* calls said so: the one that was put off, and again */
 	ck_assert_uint_eq(rig.peer->connections, 1);
 	ck_assert_uint_eq(in_log(&rig, "try later"), 0);
 }
