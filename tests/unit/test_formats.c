@@ -305,6 +305,49 @@ START_TEST(classic_core_annotations)
 }
 END_TEST
 
+/* What Zipkin itself writes of messages in Thrift: when one was sent to, or came from, the wire is where it
+ * ends, or begins, and no annotation. */
+static const struct {
+	struct {
+		int64_t us;
+		const char *value;
+	} annotations[3];
+	const char *kind, *rest; /* before and behind the local endpoint; all have the same times */
+} wires[] = {
+	{{{100, "ms"}, {130, "ws"}}, "PRODUCER", ""},
+	{{{100, "wr"}, {130, "mr"}}, "CONSUMER", ""},
+	{{{130, "mr"}, {100, "wr"}}, "CONSUMER", ""},
+	{{{100, "cs"}, {110, "wx"}, {130, "cr"}}, "CLIENT",
+		",\"annotations\":[{\"timestamp\":110,\"value\":\"wx\"}]"},
+};
+
+START_TEST(messages_on_the_wire)
+{
+	struct annotation annotations[3];
+	struct span seen, span = {.trace_id = 1,
+				  .id = 2,
+				  .timestamp = 100000,
+				  .duration = 30000,
+				  .local = {.service = literal("s")},
+				  .annotations = annotations};
+	g_autofree char *wanted =
+		g_strdup_printf("{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"kind\":\"%"
+				"s\",\"timestamp\":100,"
+				"\"duration\":30,\"localEndpoint\":{\"serviceName\":\"s\"}%s}",
+			wires[_i].kind, wires[_i].rest);
+
+	for (; span.annotation_count < 3 && wires[_i].annotations[span.annotation_count].us;
+		span.annotation_count++)
+		annotations[span.annotation_count] =
+			(struct annotation){wires[_i].annotations[span.annotation_count].us * 1000,
+				literal(wires[_i].annotations[span.annotation_count].value)};
+	again.size = 0;
+	ck_assert_int_eq(zipkin_encode(&again, &span), 0);
+	ck_assert(spanread_thrift(&seen, again.data, again.size, &memory));
+	assert_json(&seen, wanted);
+}
+END_TEST
+
 /* What only OpenTelemetry has, as its own exporter to Zipkin writes it. */
 START_TEST(of_opentelemetry)
 {
@@ -517,6 +560,7 @@ int main(void)
 	tcase_add_test(tests, as_documented);
 	tcase_add_loop_test(tests, addresses_of_others, 0, G_N_ELEMENTS(addresses));
 	tcase_add_test(tests, classic_core_annotations);
+	tcase_add_loop_test(tests, messages_on_the_wire, 0, G_N_ELEMENTS(wires));
 	tcase_add_test(tests, of_opentelemetry);
 	tcase_add_test(tests, broken_text);
 	tcase_add_test(tests, any_byte_anywhere);
