@@ -237,8 +237,8 @@ def fifth_span_overwritten(folder):
 
 
 @pytest.mark.parametrize("damage", [fifth_span_overwritten])
-def test_damage_at_the_beginning(node, damage):
-    """What comes before it is read, though it comes with the first messages."""
+def test_damage_at_the_beginning(node, receiver, damage):
+    """What comes before it is read, though it comes with the first messages: printed, and sent."""
     folder = record(node, ["/usr/bin/taskset", "-c", "0", node.built(LOAD), "-n", 1000])
     damage(os.path.dirname(glob.glob(f"{folder}/**/metadata", recursive=True)[0]))
     done = run_import(node, "--print", "--json", folder, ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
@@ -246,6 +246,10 @@ def test_damage_at_the_beginning(node, damage):
     assert ": read up to where it is damaged: " in done.stderr, done.stderr
     printed = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted(int(span["tags"]["ordinal"]) for span in printed) == [0, 1, 2, 3], done.stdout
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", folder, ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
+    assert done.returncode == 1 and "4 spans: 4 sent" in done.stdout, done.stdout + done.stderr
+    assert ": read up to where it is damaged: " in done.stderr, done.stderr
+    receiver.wait_for(4)
 
 
 @pytest.mark.parametrize(
