@@ -24,20 +24,10 @@ static void put_finding(struct buffer *out, const struct finding *finding)
 	html_put(out, "</span></li>");
 }
 
-/* Whether nothing on the page is red: what is red for a moment is no finding yet. */
-static bool is_well(const struct status *status, bool above)
-{
-	bool well = !above && status->supervisor.collecting;
-
-	for (size_t i = 0; i < status->output_count; i++)
-		well = well && server_state_of(&status->outputs[i].uplink) != SERVER_STATE_DOWN;
-	return well;
-}
-
 static void put_advice(
 	struct buffer *out, const struct status *status, const struct findings *findings, bool above)
 {
-	if (!findings->count && is_well(status, above))
+	if (!findings->count && !above && status_is_well(status))
 		html_put(out,
 			"<p class=\"good\"><span class=\"mark\" aria-hidden=\"true\">✓</span> Nothing to "
 			"do: all is as it should be.</p>");

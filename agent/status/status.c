@@ -342,6 +342,15 @@ static void write_buffers(struct buffer *out, const struct status *status)
 		buffers->heals ? "" : "; LTTng before 2.15: see blkin(1)");
 }
 
+bool status_is_well(const struct status *status)
+{
+	bool well = status->supervisor.collecting;
+
+	for (size_t i = 0; i < status->output_count; i++)
+		well = well && server_state_of(&status->outputs[i].uplink) != SERVER_STATE_DOWN;
+	return well;
+}
+
 static void write_findings(struct buffer *out, const struct status *status)
 {
 	struct findings findings;
@@ -357,7 +366,7 @@ static void write_findings(struct buffer *out, const struct status *status)
 		buffer_printf(out, "\n");
 	}
 	if (findings.count == 0)
-		buffer_printf(out, "  nothing\n");
+		buffer_printf(out, status_is_well(status) ? "  nothing\n" : "  nothing yet\n");
 }
 
 /* How much comes now, from programs and from inputs. */

@@ -4,6 +4,8 @@
 #ifndef STATUS_STATUS_H
 #define STATUS_STATUS_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "status/facts.h"
 
@@ -15,6 +17,9 @@ void status_destroy(struct status *status);
  * @text. */
 #define STATUS_TIME_MAX 32
 const char *status_time(char text[STATUS_TIME_MAX], int64_t seconds);
+
+/* Whether it collects, and each output delivers: what does not, for a moment, is no finding yet. */
+bool status_is_well(const struct status *status);
 
 /* How things are, in one line without an end: what `systemctl status` shows. Then the same without the
  * reasons, for where they are told, too. */

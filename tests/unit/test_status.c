@@ -170,12 +170,17 @@ START_TEST(failing)
 {
 	struct uplink_server_state *one = server();
 
+	status.supervisor.collecting = true;
+	status.progress = status.activity.last_event = status.supervisor.since = clock_monotonic();
+	status.census = (struct census){.known = true, .programs = 1, .blkin = 1};
 	one->fault = FAULT_TRY_LATER;
 	one->failing_since = clock_monotonic() - failures[_i].ms * NS_PER_MS;
 	one->was_up = one->took = failures[_i].was_up;
 	one->unsteady = failures[_i].unsteady;
 	expect(failures[_i].delivers ? "delivering  yes, to a:1\n" : "delivering  NO, to a:1\n");
 	ck_assert(finds("output-busy") == failures[_i].down);
+	if (!failures[_i].down && !failures[_i].told_unsteady)
+		expect(failures[_i].delivers ? "to do\n  nothing\n" : "to do\n  nothing yet\n");
 	ck_assert(finds("output-unsteady") == failures[_i].told_unsteady);
 }
 END_TEST
