@@ -112,7 +112,7 @@ def test_says_when_it_will_be_empty(node, slow):
 
     receiver = Receiver(node, free_port())
     node.start_agent(receiver.port, **sections)
-    assert line().endswith(" of 1 GiB") and node.status()["spool"]["drain_seconds"] is None
+    assert line().endswith(" of 1 GiB, empty") and node.status()["spool"]["drain_seconds"] is None
     node.run([LOAD, "-n", total])
     node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
     wait_until(lambda: line().endswith(", not draining"), 10, "the collector to count as away")
@@ -133,7 +133,7 @@ def test_says_when_it_will_be_empty(node, slow):
     # times less than the last seconds promise, which other load may have slowed down to a half
     assert 0.5 * took - 1 <= told <= (1 + took / 5 if slow == "pace" else 1.6) * took + 2, (told, took)
     assert slow == "limit" or left / took <= rate, f"{left} in {took:.1f} s: that is no pace"
-    wait_until(lambda: line().endswith(" of 1 GiB"), 5, "nothing to be left")
+    wait_until(lambda: line().endswith(" of 1 GiB, empty"), 5, "nothing to be left")
     assert node.status()["outputs"][0]["spool"]["drain_seconds"] is None and drain not in node.metrics()
     receiver.program.kill()
 
