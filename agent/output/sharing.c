@@ -201,11 +201,22 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 	decide(sharing);
 }
 
+/* What another file said, or another server. */
+static void forget_others(struct sharing *sharing, const struct output_config *is)
+{
+	if (strcmp(sharing->is->budget_file, is->budget_file) != 0)
+		sharing->file_part = 0;
+	if (sharing->is->type != is->type || strcmp(sharing->is->server, is->server) != 0)
+		atomic_store(&queue_quota(sharing->queue)->learned, 0);
+}
+
 void sharing_configure(struct sharing *sharing, const struct output_config *is, bool senders)
 {
 	struct timeval every = clock_timeval(EVERY_NS);
 
 	output_config_ref(is);
+	if (sharing->is)
+		forget_others(sharing, is);
 	output_config_unref(sharing->is);
 	sharing->is = is;
 	*sharing->state.error = '\0';

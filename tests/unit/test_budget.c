@@ -235,9 +235,12 @@ START_TEST(who_says_it)
 {
 	struct output_config *all = config_of(0, 100, path), *server = config_of(0, 100, ""),
 			     *fixed = config_of(10, 0, "");
+	struct output_config *other = config_of(0, 100, "");
 	struct quota *quota = queue_quota(queue);
 	struct sharing_state state;
 	struct sharing *sharing;
+
+	other->type = server->type = CONFIG_OUTPUT_HTTP;
 
 	ck_assert(g_file_set_contents(path, "1/8\n", -1, NULL));
 	sharing = sharing_create(base, queue, all, false);
@@ -254,6 +257,11 @@ START_TEST(who_says_it)
 	sharing_read_state(sharing, &state);
 	ck_assert_double_eq(kept(), 0.125);
 	ck_assert_ptr_nonnull(strstr(state.error, "one line"));
+	sharing_configure(sharing, other, false);
+	sharing_read_state(sharing, &state);
+	ck_assert_int_eq(state.by, SHARING_BUDGET); /* neither that file nor that server says anything */
+	ck_assert_double_eq(kept(), 0.125);
+	atomic_store(&quota->learned, quota_share(0.5));
 	sharing_configure(sharing, server, false);
 	pass(1000);
 	sharing_read_state(sharing, &state);
@@ -274,6 +282,7 @@ START_TEST(who_says_it)
 	sharing_destroy(sharing);
 	output_config_unref(all);
 	output_config_unref(server);
+	output_config_unref(other);
 	output_config_unref(fixed);
 }
 END_TEST
