@@ -184,7 +184,10 @@ def test_heavy_load(node):
     # what is recorded faster than it is read is lost, and only then that is said
     ledger = node.ledger()
     told = {code for codes in found for code in codes}
-    assert told <= {code for code, lost in (("events-lost", ledger.lost), ("packets-lost", ledger.packets_lost)) if lost}
+    # a server whose processors are others' does not keep up
+    crowded = os.getloadavg()[0] > 4 * os.cpu_count()
+    may = {"events-lost": ledger.lost, "packets-lost": ledger.packets_lost, "output-slow": crowded}
+    assert told <= {code for code, true in may.items() if true}
     assert lines == [f"delivering  yes, to 127.0.0.1:{sink.port}"]
 
 
