@@ -21,7 +21,7 @@
 
 /* The words of `type`: the bar before the first one is skipped. */
 #define WORD(upper, lower) "|" #lower
-#define TYPES (OUTPUT_TYPES(WORD) "" + 1)
+#define TYPES (&(OUTPUT_TYPES(WORD) "")[1])
 
 /*
  * Section, name, type, field, what a change asks for, and of an output's what it is for; then the
