@@ -450,8 +450,8 @@ START_TEST(test_rejections)
 		"+9999999999999999999 y\n", "novalue\n", "@1\n", "@1 10.0.0.1\n", "@99999 10.0.0.1 x\n",
 		"@ 10.0.0.1 x\n", "\n", "ok=1\n+5", "!\n", "!finish\n", "!finish \n", "!finish 5\n",
 		"!finish +\n", "!finish +5 \n", "!finish +-5\n", "!finish +9999999999999999999\n",
-		"!pieces \n", "!pieces -1\n", "!pieces 1x\n", "!pieces 9999999999999999999\n", "!unknown 1\n",
-		"!finish +5", HEAD "\n"};
+		"!finish -9223372036854775808\n", "!pieces \n", "!pieces -1\n", "!pieces 1x\n",
+		"!pieces 9999999999999999999\n", "!unknown 1\n", "!finish +5", HEAD "\n"};
 	static const char *const data[] = {
 		"", "\n", HEAD, "k=v\n", "\n" HEAD "\n", "client\nk=v\n", "+1 x\n" HEAD "\n", "\xff\xfe\n"};
 	struct event event;

@@ -43,7 +43,7 @@ static inline const char *read_offset(const char *at, const char *end, int64_t *
 	if (*at != '+' && !before)
 		return NULL;
 	at = read_number(at + 1, end, &number);
-	*offset = before ? -(int64_t)number : (int64_t)number;
+	*offset = (int64_t)(before ? 0 - number : number); /* of what is no number it may be any */
 	return at;
 }
 
