@@ -2,6 +2,9 @@
 /*
  * Spans of programs of this node are counted in its statistics, as those that the reader reads: inner.h. What
  * other nodes send, these have counted.
+ *
+ * Of the groups that are open at the same time, any may be handed over first, so each kind has names of its
+ * own: a name is told with the first span that has it.
  */
 #include "inlet/inner.h"
 
@@ -24,7 +27,7 @@ static struct span as_counted(const struct span *span, uint32_t user)
 
 void count_note(struct group *group, const struct connection *connection, const struct span *span)
 {
-	struct inlet *inlet = connection->inlet;
+	struct names **names = &connection->inlet->names[group->namer];
 	struct trait trait = trait_of(span);
 	struct span counted;
 	struct name_keys keys;
@@ -33,11 +36,11 @@ void count_note(struct group *group, const struct connection *connection, const 
 	buffer_put(&group->traits, &trait, sizeof(trait));
 	if (!group->counted)
 		return;
-	if (!inlet->names)
-		inlet->names = names_create();
+	if (!*names)
+		*names = names_create();
 	counted = as_counted(span, connection->holder->peer.user);
-	keys = names_keys(inlet->names, &counted);
-	named = names_of(inlet->names, &counted, &keys, group->spans->count - 1, &group->words);
+	keys = names_keys(*names, &counted);
+	named = names_of(*names, &counted, &keys, group->spans->count - 1, &group->words);
 	buffer_put(&group->named, &named, sizeof(named));
 }
 
@@ -54,7 +57,7 @@ struct items count_items(const struct group *group)
 
 void count_take(struct inlet *inlet, const struct group *group, const struct items *spans)
 {
-	struct namer *namer = inlet->options.namer;
+	struct namer *namer = inlet->options.namer[group->namer];
 
 	if (!group->counted) {
 		traces_take(inlet->options.traces, spans, NULL, 0);
@@ -69,13 +72,15 @@ void count_take(struct inlet *inlet, const struct group *group, const struct ite
 /* What was put off has told the names in vain. */
 void count_forget(struct inlet *inlet, const struct group *group)
 {
+	struct namer *namer = inlet->options.namer[group->namer];
+
 	if (!group->words.size)
 		return;
-	names_destroy(inlet->names);
-	inlet->names = NULL;
-	statistics_hold(inlet->options.namer);
-	statistics_begin(inlet->options.namer);
-	statistics_release(inlet->options.namer);
+	names_destroy(inlet->names[group->namer]);
+	inlet->names[group->namer] = NULL;
+	statistics_hold(namer);
+	statistics_begin(namer);
+	statistics_release(namer);
 }
 
 void count_free(struct group *group)

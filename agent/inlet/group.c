@@ -28,6 +28,7 @@ struct group *group_open(const struct connection *connection, const struct weigh
 	group = *open = g_new0(struct group, 1);
 	group->link.data = group;
 	group->counted = counted;
+	group->namer = weight->of[KIND_MESSAGES] > 0;
 	group->calls = g_ptr_array_new();
 	group->spans = batch_create(inlet->protocol->spans, 0, 0);
 	group->takes_spans = fanout_takes(inlet->fanout, KIND_SPANS);

@@ -312,7 +312,8 @@ static void inlet_free(struct inlet *inlet)
 	fanout_destroy(inlet->fanout);
 	buffer_free(&inlet->scratch);
 	buffer_free(&inlet->encoded);
-	names_destroy(inlet->names);
+	names_destroy(inlet->names[0]);
+	names_destroy(inlet->names[1]);
 	span_memory_free(&inlet->memory);
 	pthread_mutex_destroy(&inlet->lock);
 	g_free(inlet);

@@ -22,8 +22,9 @@ struct inlet;
 struct protocol; /* inner.h */
 
 struct inlet_options {
-	struct traces *traces; /* that the spans go through, too; borrowed, */
-	struct namer *namer;   /* as is this one: what comes from this node is counted */
+	struct traces *traces;  /* that the spans go through, too; borrowed, */
+	struct namer *namer[2]; /* as are these: what comes from this node is counted; by whether messages
+				   come with it */
 	/* Spans were handed over, to be shown to who watches them. In the inlet's thread. */
 	void (*show)(void *data, const struct items *spans);
 	/* Asks for the ledger to be written down; inlet_recorded(@number) says that it was. In the inlet's

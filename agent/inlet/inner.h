@@ -121,7 +121,8 @@ struct group {
 	bool takes_spans;           /* an output does */
 	struct batch *messages;     /* NULL: no output takes any */
 	struct buffer traits;       /* struct trait: the spans' */
-	bool counted;               /* they are of this node's programs, and so of its statistics: */
+	bool counted;               /* they are of this node's programs, and so of its statistics, */
+	unsigned namer;             /* by this one of the inlet's: */
 	struct buffer named, words; /* their struct named, and what these mean */
 	struct ledger change;       /* to be posted with them */
 	size_t largest;             /* message that all outputs take which take any, as an item */
@@ -176,7 +177,7 @@ struct inlet {
 	size_t freed;       /* so many bytes at once, if they are very many */
 	/* scratch memory */
 	struct buffer scratch, encoded;
-	struct names *names; /* for the statistics; NULL: none was needed yet */
+	struct names *names[2]; /* for the statistics, as the namers; NULL: none was needed yet */
 	struct span_memory memory;
 	atomic_uint configured; /* so often it was; any thread's */
 	struct {

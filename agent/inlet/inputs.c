@@ -102,7 +102,8 @@ struct inputs *inputs_create(const struct config *config, struct outlets *outlet
 		struct input *input = &inputs->input[i];
 		const struct inlet_options its = {
 			.traces = options->traces,
-			.namer = statistics_namer(statistics, (unsigned)i),
+			.namer = {statistics_namer(statistics, 2 * (unsigned)i),
+				statistics_namer(statistics, 2 * (unsigned)i + 1)},
 			.show = show,
 			.record = record,
 			.stopped = stopped,

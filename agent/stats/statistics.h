@@ -37,12 +37,13 @@ void statistics_destroy(struct statistics *statistics);
 
 /* Threads that count */
 
-/* Who has numbers of its own for names (names.h): the reader, and each input. The statistics own it. */
+/* Who has numbers of its own for names (names.h), as what they mean comes in the same order as the spans: the
+ * reader, and each of the two queues of an input (inlet/count.c). The statistics own it. */
 struct namer;
-#define STATISTICS_READER INPUTS
-#define STATISTICS_NAMERS (INPUTS + 1)
+#define STATISTICS_READER (2 * INPUTS)
+#define STATISTICS_NAMERS (2 * INPUTS + 1)
 
-/* @who: STATISTICS_READER, or an enum input_type. */
+/* @who: STATISTICS_READER, or twice an enum input_type, and one more for the other queue. */
 struct namer *statistics_namer(struct statistics *statistics, unsigned who);
 
 /* What follows is for whoever holds the statistics, until they are released: the others wait. */

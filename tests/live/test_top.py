@@ -9,8 +9,9 @@ import socket
 import subprocess
 
 import pytest
-from rig.otlpsender import PROTOBUF, Grpc, Http, connect, numbered
-from rig.process import free_port, wait_until
+from rig import sender
+from rig.otlpsender import Grpc, Http, numbered
+from rig.process import answers, free_port, wait_until
 from rig.spanfiles import SpanFiles
 from test_files import NONE, LOAD, quick
 from test_files_otlp import OtlpFiles
@@ -158,10 +159,10 @@ def counted(node):
 
 def hand(port, address, request):
     """From that address of ours."""
-    with Http(port) as sender:
-        sender.connection.sock.close()
-        sender.connection.sock = socket.create_connection(("127.0.0.1", port), 20, (address, 0))
-        assert sender.hand(request) == (200, 0)
+    with Http(port) as client:
+        client.connection.sock.close()
+        client.connection.sock = socket.create_connection(("127.0.0.1", port), 20, (address, 0))
+        assert client.hand(request) == (200, 0)
 
 
 def test_what_this_node_hands_over_is_counted(node, lines, elsewhere):
@@ -172,9 +173,23 @@ def test_what_this_node_hands_over_is_counted(node, lines, elsewhere):
     for batch in range(3):
         hand(http, "127.0.0.1", numbered(1, batch, range(10)))
     hand(http, elsewhere, numbered(2, 0, range(10)))
-    sender = Grpc(grpc)
-    sender.hand(numbered(3, 0, range(10)))
-    sender.close()
+    with Grpc(grpc) as channel:
+        channel.hand(numbered(3, 0, range(10)))
     assert counted(node) == {("errors", "try"): 10, ("sender1", "sent"): 30, ("sender3", "sent"): 10}
     programs = {row["program"]: row for row in rows(node, "--programs")}
     assert programs["sender1"]["count"] == 30 and programs["sender1"]["user"] == os.getuid()
+
+
+def test_calls_that_bring_messages_have_names_of_their_own(node, lines):
+    """A name comes with a call that brings a message, too, and at once with others that bring none."""
+    sender.load_code(node)
+    port = free_port()
+    both = quick(lines, takes="spans, messages", format="json2")
+    node.start_agent(free_port(), output=both, input={"scribe": f"127.0.0.1:{port}"})
+    wait_until(lambda: answers(port), 10, "it to listen")
+    with sender.Client(port) as client:
+        for ordinal in range(0, 40, 4):
+            mixed = client.entries([(sender.message(5, 0, ordinal), "zipkin"), ("a message", "other")])
+            plain = [client.entries([(sender.message(5, 0, ordinal + n), "zipkin")]) for n in (1, 2, 3)]
+            assert client.log_at_once([mixed, *plain]) == [0] * 4
+    assert counted(node) == {("sender5", "sent"): 40}

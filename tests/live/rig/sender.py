@@ -57,7 +57,7 @@ class Client:
         from thrift.transport.TSocket import TSocket
         from thrift.transport.TTransport import TBufferedTransport, TFramedTransport
 
-        wire = TSocket(unix_socket=port) if isinstance(port, str) else TSocket("127.0.0.1", port)
+        self.wire = wire = TSocket(unix_socket=port) if isinstance(port, str) else TSocket("127.0.0.1", port)
         wire.setTimeout(timeout * 1000)
         self.transport = TFramedTransport(wire) if framed else TBufferedTransport(wire)
         self.scribe = Scribe.Client(TBinaryProtocol(self.transport, strictRead=strict, strictWrite=strict))
@@ -67,6 +67,21 @@ class Client:
         from scribe.ttypes import LogEntry
 
         return self.scribe.Log([LogEntry(category, text) for text in messages])
+
+    @staticmethod
+    def entries(pairs):
+        """Of (text, category)."""
+        from scribe.ttypes import LogEntry
+
+        return [LogEntry(category, text) for text, category in pairs]
+
+    def log_at_once(self, calls):
+        """They arrive in one piece; what each was answered."""
+        self.wire.handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+        for entries in calls:
+            self.scribe.send_Log(entries)
+        self.wire.handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+        return [self.scribe.recv_Log() for _ in calls]
 
     def close(self):
         self.transport.close()
