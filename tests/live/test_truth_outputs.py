@@ -10,7 +10,6 @@ import re
 import pytest
 from rig.alerts import firing
 from rig.collectors import KINDS
-from rig.node import WHOLE_STACKS
 from rig.process import wait_until
 from test_doctor import start_load
 
@@ -24,7 +23,7 @@ def all_kinds(node, kinds=KINDS, **keys):
     collectors = [kind(node) for kind in kinds]
     sections = {f"output {one.name}": {**one.keys, **keys} for one in collectors}
     node.write_config(1, output={"type": "none"}, **sections)
-    node.start_agent_again(**WHOLE_STACKS)
+    node.start_agent_again()
     start_load(node)
     try:
         for one in collectors:
