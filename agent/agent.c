@@ -70,11 +70,11 @@ static void wake_collected(void *data)
 		event_active(agent->collected, 0, 0);
 }
 
-static void record(void *data, uint64_t number)
+static void record(void *data)
 {
 	struct agent *agent = data;
 
-	supervisor_record(agent->supervisor, number);
+	checkpoint_write(agent->checkpoint, false);
 }
 
 /* What an input takes. */
@@ -83,13 +83,6 @@ static void show(void *data, const struct items *spans)
 	struct agent *agent = data;
 
 	subscribers_show(agent->subscribers, NULL, spans);
-}
-
-static void recorded(void *data, uint64_t number)
-{
-	struct agent *agent = data;
-
-	inputs_recorded(agent->inputs, number);
 }
 
 /* Exemplars are of traces that an output keeps. */
@@ -259,7 +252,6 @@ static bool make_collection(struct agent *agent)
 		.traces = agent->traces,
 		.subscribers = agent->subscribers,
 		.done = wake_collected,
-		.recorded = recorded,
 		.data = agent,
 	});
 	agent->source.supervisor = agent->supervisor;
@@ -378,7 +370,7 @@ static void end(struct agent *agent)
 		activity_destroy(agent->activity);
 	if (agent->outputs)
 		outputs_end(agent->outputs); /* stores what waits, which settles it */
-	if (agent->inputs) /* tells the senders so, once the supervisor has that in the checkpoint */
+	if (agent->inputs)                   /* tells the senders so, once that is in the checkpoint */
 		inputs_destroy(agent->inputs);
 	if (agent->supervisor) {
 		if (!supervisor_keeps(agent->supervisor))

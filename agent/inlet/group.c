@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Groups of calls, from the first to their answer: inner.h. */
 #include "base/clock.h"
+#include "base/waker.h"
 #include "inlet/inner.h"
 
 /* Handed over at once when it has so much, although more is there to be read. */
@@ -12,7 +13,7 @@ static void on_settled(void *data)
 {
 	struct inlet *inlet = data;
 
-	event_active(inlet->wake, 0, 0);
+	waker_wake(inlet->wake);
 }
 
 struct group *group_open(const struct connection *connection, const struct weight *weight)
@@ -172,38 +173,37 @@ void group_hand(struct inlet *inlet)
 		hand(inlet, &inlet->open[i]);
 }
 
-/* Once all is safe, that has to be in the checkpoint before anybody is told. */
+/* Answers those that are not safe and will not be. */
 static void look_at(struct inlet *inlet, struct group *group, int64_t now)
 {
 	bool good;
 
-	if (!receipt_is_settled(group->receipt, &good)) {
-		if (now - group->handed > ANSWER_NS || inlet->ending)
-			answer_group(inlet, group, ANSWER_TRY_LATER);
-	} else if (!good) {
+	if (receipt_is_settled(group->receipt, &good))
+		group->safe = good;
+	else if (now - group->handed <= ANSWER_NS && !inlet->ending)
+		return;
+	if (!group->safe)
 		answer_group(inlet, group, ANSWER_TRY_LATER);
-	} else if (!group->number) {
-		group->number = inlet->asked + 1;
-	} else if (atomic_load(&inlet->recorded) >= group->number || now - group->handed > ANSWER_NS) {
-		answer_group(inlet, group, ANSWER_OK);
-	}
 }
 
 void group_look(struct inlet *inlet)
 {
 	int64_t now = clock_monotonic();
-	bool ask = false;
+	bool any = false;
 
 	for (GList *link = inlet->groups.head, *next; link; link = next) {
-		struct group *group = link->data;
-
 		next = link->next;
-		look_at(inlet, group, now);
+		look_at(inlet, link->data, now);
 	}
-	for (GList *link = inlet->groups.head; link && !ask; link = link->next)
-		ask = ((struct group *)link->data)->number == inlet->asked + 1;
-	if (ask)
-		inlet->options.record(inlet->options.data, ++inlet->asked);
+	for (GList *link = inlet->groups.head; link; link = link->next)
+		any |= ((struct group *)link->data)->safe;
+	if (any) /* it has to be in the checkpoint before anybody is told */
+		inlet->options.record(inlet->options.data);
+	for (GList *link = inlet->groups.head, *next; link; link = next) {
+		next = link->next;
+		if (((struct group *)link->data)->safe)
+			answer_group(inlet, link->data, ANSWER_OK);
+	}
 }
 
 void group_end_all(struct inlet *inlet)

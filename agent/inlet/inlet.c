@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/waker.h"
 #include "core/via.h"
 #include "inlet/inner.h"
 #include "net/listen.h"
@@ -117,7 +118,7 @@ static void check_end(struct inlet *inlet, bool finish)
 	if (is_over(inlet))
 		event_base_loopbreak(inlet->base);
 	else
-		event_add(inlet->wake, &soon);
+		event_add(inlet->over, &soon);
 }
 
 /* With no address, senders who are connected have to go; what they wait for an OK for, they send again. */
@@ -128,14 +129,19 @@ static void move_listener(struct inlet *inlet, int listening)
 		connection_end(inlet->connections.head->data);
 }
 
-static void on_wake(evutil_socket_t fd, short what, void *data)
+static void on_over(evutil_socket_t fd, short what, void *data)
+{
+	(void)fd;
+	(void)what;
+	check_end(data, true);
+}
+
+static void on_wake(void *data)
 {
 	struct inlet *inlet = data;
 	bool stop, finish, moved;
 	int listening;
 
-	(void)fd;
-	(void)what;
 	pthread_mutex_lock(&inlet->lock);
 	stop = inlet->stop;
 	finish = inlet->finish;
@@ -261,7 +267,7 @@ static void *run(void *data)
 
 static void wake(struct inlet *inlet)
 {
-	event_active(inlet->wake, 0, 0);
+	waker_wake(inlet->wake);
 }
 
 static void take_limits(struct inlet *inlet, const struct config *config)
@@ -303,7 +309,8 @@ static void inlet_free(struct inlet *inlet)
 	if (inlet->current >= 0)
 		listen_remove(inlet->state.address);
 	holders_free(inlet);
-	event_free(inlet->wake);
+	waker_destroy(inlet->wake);
+	event_free(inlet->over);
 	event_free(inlet->hand);
 	event_free(inlet->sweep);
 	event_free(inlet->resume);
@@ -334,7 +341,8 @@ struct inlet *inlet_create(const struct config *config, const struct protocol *p
 	holders_init(inlet);
 	take_limits(inlet, config);
 	inlet->base = event_base_new();
-	inlet->wake = event_new(inlet->base, -1, EV_PERSIST, on_wake, inlet);
+	inlet->wake = waker_create(inlet->base, on_wake, inlet);
+	inlet->over = evtimer_new(inlet->base, on_over, inlet);
 	inlet->hand = event_new(inlet->base, -1, EV_PERSIST, on_hand, inlet);
 	inlet->sweep = evtimer_new(inlet->base, on_sweep, inlet);
 	inlet->resume = evtimer_new(inlet->base, on_resume, inlet);
@@ -389,12 +397,6 @@ void inlet_configure(struct inlet *inlet, const struct config *config, struct ou
 	pthread_mutex_lock(&inlet->lock);
 	take_limits(inlet, config);
 	pthread_mutex_unlock(&inlet->lock);
-	wake(inlet);
-}
-
-void inlet_recorded(struct inlet *inlet, uint64_t number)
-{
-	atomic_store(&inlet->recorded, number);
 	wake(inlet);
 }
 

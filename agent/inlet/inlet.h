@@ -27,9 +27,8 @@ struct inlet_options {
 				   come with it */
 	/* Spans were handed over, to be shown to who watches them. In the inlet's thread. */
 	void (*show)(void *data, const struct items *spans);
-	/* Asks for the ledger to be written down; inlet_recorded(@number) says that it was. In the inlet's
-	 * thread. */
-	void (*record)(void *data, uint64_t number);
+	/* Writes the ledger down. In the inlet's thread. */
+	void (*record)(void *data);
 	/* Nothing more is handed over, after inlet_stop. In the inlet's thread, or in the caller's. */
 	void (*stopped)(void *data);
 	void *data;
@@ -49,9 +48,6 @@ int inlet_move(struct inlet *inlet, const char *address);
 
 /* Takes the other values, and one count of @outlets. */
 void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets);
-
-/* What was asked for by this number is written down. Any thread. */
-void inlet_recorded(struct inlet *inlet, uint64_t number);
 
 /* Takes no more calls. What waits for its answer goes on waiting. */
 void inlet_stop(struct inlet *inlet);

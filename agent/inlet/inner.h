@@ -129,7 +129,7 @@ struct group {
 	struct weight weight;       /* of the calls */
 	struct receipt *receipt;
 	int64_t handed;
-	uint64_t number; /* of the record that it waits for; 0: not yet */
+	bool safe; /* all of it is delivered, or on disk */
 };
 
 enum opening { OPEN_MESSAGES = 1, OPEN_COUNTED = 2, OPENINGS = 4 };
@@ -154,7 +154,8 @@ struct inlet {
 	void *own; /* the protocol's */
 	pthread_t thread;
 	struct event_base *base;
-	struct event *wake;  /* somebody asks for something, or something is settled */
+	struct waker *wake;  /* somebody asks for something, or something is settled */
+	struct event *over;  /* whether all is answered is looked at again, at the end */
 	struct event *hand;  /* a group is to be handed over */
 	struct event *sweep; /* the time of silence, once a second while there is anybody */
 	struct evconnlistener *listener;
@@ -169,7 +170,6 @@ struct inlet {
 	struct group *open[OPENINGS];
 	size_t in_bytes;    /* of all connections */
 	struct weight held; /* of all calls that wait */
-	uint64_t asked;     /* the last record's number */
 	bool quiet;         /* it takes no more */
 	int64_t began;      /* s since the epoch */
 	int64_t ending;     /* until when what waits may be answered; 0: it runs on */
@@ -185,7 +185,6 @@ struct inlet {
 		unsigned unsaid;
 	} said[SAYINGS];
 
-	_Atomic uint64_t recorded;
 	pthread_mutex_t lock; /* guards what follows */
 	struct inlet_limits limits;
 	struct inlet_state state;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inlet/inputs.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -15,61 +14,22 @@
 static const struct protocol *const protocols[INPUTS] = {INPUT_TYPES(PROTOCOL)};
 #undef PROTOCOL
 
-/* A record that an input waits for: among those of all, and by the input's own number. Zeroed: none. */
-struct asked {
-	uint64_t sequence, number;
-};
-
 struct input {
 	struct inputs *inputs;
 	struct inlet *inlet;
-	/* Guarded by the inputs' lock: the record that was asked for first, which is told even if others are
-	 * asked for without an end, and the last one. */
-	struct asked first, last;
 };
 
 struct inputs {
 	struct inlet_options options;
 	struct input input[INPUTS];
 	_Atomic unsigned running; /* so many have not stopped */
-	pthread_mutex_t lock;
-	uint64_t sequence; /* of all that they ask for */
 };
 
-/* The ledger is written down for whoever asked last, and so for all who asked before. */
-
-static void record(void *data, uint64_t number)
+static void record(void *data)
 {
-	struct input *input = data;
-	struct inputs *inputs = input->inputs;
+	const struct inlet_options *options = &((struct input *)data)->inputs->options;
 
-	pthread_mutex_lock(&inputs->lock);
-	*(input->first.number ? &input->last : &input->first) = (struct asked){++inputs->sequence, number};
-	inputs->options.record(inputs->options.data, inputs->sequence);
-	pthread_mutex_unlock(&inputs->lock);
-}
-
-static void tell(struct input *input, uint64_t sequence)
-{
-	static const struct asked none = {0};
-
-	if (input->last.number && input->last.sequence <= sequence) {
-		input->first = input->last;
-		input->last = none;
-	}
-	if (!input->first.number || input->first.sequence > sequence)
-		return;
-	inlet_recorded(input->inlet, input->first.number);
-	input->first = input->last;
-	input->last = none;
-}
-
-void inputs_recorded(struct inputs *inputs, uint64_t sequence)
-{
-	pthread_mutex_lock(&inputs->lock);
-	for (size_t i = 0; i < INPUTS; i++)
-		tell(&inputs->input[i], sequence);
-	pthread_mutex_unlock(&inputs->lock);
+	options->record(options->data);
 }
 
 static void show(void *data, const struct items *spans)
@@ -97,7 +57,6 @@ struct inputs *inputs_create(const struct config *config, struct outlets *outlet
 
 	inputs->options = *options;
 	inputs->running = INPUTS;
-	pthread_mutex_init(&inputs->lock, NULL);
 	for (size_t i = 0; i < INPUTS; i++) {
 		struct input *input = &inputs->input[i];
 		const struct inlet_options its = {
@@ -179,7 +138,6 @@ void inputs_destroy(struct inputs *inputs)
 	for (size_t i = 0; i < INPUTS; i++)
 		if (inputs->input[i].inlet)
 			inlet_destroy(inputs->input[i].inlet);
-	pthread_mutex_destroy(&inputs->lock);
 	g_free(inputs);
 }
 

@@ -18,7 +18,6 @@ int inputs_move(struct inputs *inputs, const struct config *running, const struc
 
 /* As for each inlet. One count of @outlets is taken over. */
 void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets);
-void inputs_recorded(struct inputs *inputs, uint64_t number);
 void inputs_stop(struct inputs *inputs);
 void inputs_destroy(struct inputs *inputs);
 

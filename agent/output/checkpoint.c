@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/checkpoint.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include <glib.h>
@@ -20,6 +21,7 @@ struct position {
 
 struct checkpoint {
 	struct fanout *fanout;
+	pthread_mutex_t lock; /* guards all that is written; recursive, as handing over writes ahead */
 	struct checkpoint_file *file;    /* NULL if none can be kept */
 	struct position holding, marked; /* the latter is before what the fanout has marked */
 	struct position newest;          /* offered while another one is marked */
@@ -159,10 +161,12 @@ static void write_ahead(void *data)
 	struct checkpoint *checkpoint = data;
 	struct buffer *out = &checkpoint->out;
 
+	checkpoint_hold(checkpoint);
 	out->size = 0;
 	pack_u64(out, checkpoint_file_number(checkpoint->file));
 	put_reached(checkpoint, out);
 	checkpoint_file_write(checkpoint->ahead, out->data, out->size, false);
+	checkpoint_release(checkpoint);
 }
 
 /* There is a checkpoint, and so there is a folder for this. */
@@ -178,12 +182,23 @@ static void open_ahead(struct checkpoint *checkpoint, const char *folder)
 		log_warning("%s: after a kill -9, what was read before is not counted as such", error);
 }
 
+static void make_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
 struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout)
 {
 	struct checkpoint *checkpoint = g_new0(struct checkpoint, 1);
 	char error[512];
 	bool locked;
 
+	make_lock(&checkpoint->lock);
 	checkpoint->fanout = fanout;
 	checkpoint->file = checkpoint_file_open(folder, &locked, error, sizeof(error));
 	if (!checkpoint->file && locked) {
@@ -214,6 +229,7 @@ void checkpoint_close(struct checkpoint *checkpoint)
 	buffer_free(&checkpoint->newest.bytes);
 	buffer_free(&checkpoint->reached);
 	buffer_free(&checkpoint->out);
+	pthread_mutex_destroy(&checkpoint->lock);
 	g_free(checkpoint);
 }
 
@@ -240,10 +256,22 @@ const struct buffer *checkpoint_reached(const struct checkpoint *checkpoint)
 	return &checkpoint->reached;
 }
 
+void checkpoint_hold(struct checkpoint *checkpoint)
+{
+	pthread_mutex_lock(&checkpoint->lock);
+}
+
+void checkpoint_release(struct checkpoint *checkpoint)
+{
+	pthread_mutex_unlock(&checkpoint->lock);
+}
+
 void checkpoint_reach(struct checkpoint *checkpoint, const void *reached, size_t size)
 {
+	checkpoint_hold(checkpoint);
 	checkpoint->reached.size = 0;
 	buffer_put(&checkpoint->reached, reached, size);
+	checkpoint_release(checkpoint);
 }
 
 /* Places */
@@ -273,11 +301,13 @@ bool checkpoint_settle(struct checkpoint *checkpoint, uint64_t *number, int64_t 
 	if (!checkpoint->marked.number || !fanout_settled(checkpoint->fanout))
 		return false;
 	begun = clock_monotonic();
+	checkpoint_hold(checkpoint);
 	move(&checkpoint->holding, &checkpoint->marked);
 	*number = checkpoint->holding.number;
 	if (checkpoint->newest.number)
 		mark(checkpoint);
 	checkpoint_write(checkpoint, false);
+	checkpoint_release(checkpoint);
 	*cost = clock_monotonic() - begun;
 	return true;
 }
@@ -293,20 +323,9 @@ static void pack_nothing(struct buffer *out)
 	pack_u32(out, 0);
 }
 
-void checkpoint_write(struct checkpoint *checkpoint, bool sync)
+/* A failure is logged once, until it is over. */
+static void note(struct checkpoint *checkpoint, int failure)
 {
-	struct buffer *out = &checkpoint->out;
-	int failure;
-
-	if (!checkpoint->file)
-		return;
-	out->size = 0;
-	if (checkpoint->holding.number)
-		pack_bytes(out, checkpoint->holding.bytes.data, checkpoint->holding.bytes.size);
-	else
-		pack_nothing(out);
-	put_reached(checkpoint, out);
-	failure = checkpoint_file_write(checkpoint->file, out->data, out->size, sync);
 	if (failure && failure != checkpoint->failure)
 		log_warning("the checkpoint in `state-directory` cannot be written (%s): if the agent is "
 			    "killed now, what it delivers will be delivered again",
@@ -314,6 +333,23 @@ void checkpoint_write(struct checkpoint *checkpoint, bool sync)
 	else if (!failure && checkpoint->failure)
 		log_info("the checkpoint can be written again");
 	checkpoint->failure = failure;
+}
+
+void checkpoint_write(struct checkpoint *checkpoint, bool sync)
+{
+	struct buffer *out = &checkpoint->out;
+
+	if (!checkpoint->file)
+		return;
+	checkpoint_hold(checkpoint);
+	out->size = 0;
+	if (checkpoint->holding.number)
+		pack_bytes(out, checkpoint->holding.bytes.data, checkpoint->holding.bytes.size);
+	else
+		pack_nothing(out);
+	put_reached(checkpoint, out);
+	note(checkpoint, checkpoint_file_write(checkpoint->file, out->data, out->size, sync));
+	checkpoint_release(checkpoint);
 }
 
 void checkpoint_forget(struct checkpoint *checkpoint)

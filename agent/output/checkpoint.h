@@ -12,7 +12,7 @@
  * The agent's death costs reading again from the last position that held. The death of a reader alone costs
  * less: what it handed over before its newest position is with the outputs, so the next one begins there.
  *
- * All calls belong to one thread at a time.
+ * All calls belong to one thread at a time, but for checkpoint_write, which any thread may call.
  */
 #ifndef OUTPUT_CHECKPOINT_H
 #define OUTPUT_CHECKPOINT_H
@@ -42,7 +42,11 @@ bool checkpoint_lasting(const struct checkpoint *checkpoint);
 const struct buffer *checkpoint_newest(const struct checkpoint *checkpoint, uint64_t *number, bool *holds);
 const struct buffer *checkpoint_reached(const struct checkpoint *checkpoint);
 
-/* The reader has reached this, and the ledger knows of it. */
+/* Between these two no other thread writes it: what was reached and the ledger change together. */
+void checkpoint_hold(struct checkpoint *checkpoint);
+void checkpoint_release(struct checkpoint *checkpoint);
+
+/* The reader has reached this, and the ledger knows of it, or will when it is released. */
 void checkpoint_reach(struct checkpoint *checkpoint, const void *reached, size_t size);
 
 /* A position with a number higher than those before: all that was pushed up to now is before it. */
@@ -56,7 +60,7 @@ bool checkpoint_waiting(const struct checkpoint *checkpoint);
 bool checkpoint_settle(struct checkpoint *checkpoint, uint64_t *number, int64_t *cost);
 
 /* Writes the position that holds, what was reached, and the ledger; on disk, rather than in the kernel's
- * memory, if @sync. A failure is logged. */
+ * memory, if @sync. A failure is logged. Any thread. */
 void checkpoint_write(struct checkpoint *checkpoint, bool sync);
 
 /* Nothing is left to be read: the next run finds nothing. */

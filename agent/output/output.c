@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/waker.h"
 #include "output/spool/spoolname.h"
 #include "output/uplink/uplinktype.h"
 
@@ -20,7 +21,7 @@ struct output {
 	struct queue *queue;
 	struct batch_limits batches;
 	struct sharing *sharing; /* NULL: an import, or a lane of other items */
-	struct event *pushed;    /* active when somebody pushed a batch */
+	struct waker *pushed;    /* woken when somebody pushed a batch */
 	struct uplink *uplink;
 	struct spooler *spooler; /* NULL: the configuration wants none */
 };
@@ -97,20 +98,18 @@ static struct uplink *make_uplink(struct output *output, const struct output_con
 
 /* The loop */
 
-/* In the pusher's thread: libevent wakes the loop. */
+/* In the pusher's thread. */
 static void wake(void *data)
 {
 	struct output *output = data;
 
-	event_active(output->pushed, 0, 0);
+	waker_wake(output->pushed);
 }
 
-static void on_pushed(evutil_socket_t fd, short what, void *data)
+static void on_pushed(void *data)
 {
 	struct output *output = data;
 
-	(void)fd;
-	(void)what;
 	if (output->uplink)
 		uplink_wake(output->uplink);
 }
@@ -127,7 +126,7 @@ struct output *output_create(struct event_base *base, const struct output_config
 	output->patient = manner->patient;
 	output->state = manner->patient ? NULL : g_strdup(manner->state_directory);
 	output->account = account_open(output->name);
-	output->pushed = event_new(base, -1, EV_PERSIST, on_pushed, output);
+	output->pushed = waker_create(base, on_pushed, output);
 	output->queue = queue_create(&limits, output->account, wake, output);
 	output->batches = batch_limits(is, kind, output->queue);
 	if (kind == KIND_SPANS && !manner->patient)
@@ -283,7 +282,7 @@ void output_destroy(struct output *output, bool drop)
 		queue_end(output->queue);
 	else
 		queue_unref(output->queue);
-	event_free(output->pushed);
+	waker_destroy(output->pushed);
 	g_free(output->directory);
 	g_free(output->state);
 	g_free(output->name);

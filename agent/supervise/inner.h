@@ -34,8 +34,6 @@ struct supervisor {
 	bool configured;        /* the settings are new */
 	bool renew;             /* and need another reader */
 	int64_t stop_deadline;  /* 0: run on */
-	uint64_t record;        /* the number of what is to be written down, */
-	uint64_t recorded;      /* and of what is; the thread's */
 	bool finish;            /* the outputs have delivered what they can */
 
 	/* the thread's */

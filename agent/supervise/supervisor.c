@@ -212,21 +212,6 @@ static bool needs_reader(struct supervisor *supervisor)
 	return !deadline || (!supervisor->keeps && clock_monotonic() < deadline);
 }
 
-/* Writes the ledger down if somebody waits for that. */
-static void record(struct supervisor *supervisor)
-{
-	uint64_t number;
-
-	pthread_mutex_lock(&supervisor->lock);
-	number = supervisor->record;
-	pthread_mutex_unlock(&supervisor->lock);
-	if (number == supervisor->recorded)
-		return;
-	checkpoint_write(supervisor->options.checkpoint, false);
-	supervisor->recorded = number;
-	supervisor->options.recorded(supervisor->options.data, number);
-}
-
 static void turn(struct supervisor *supervisor)
 {
 	bool ended = supervisor->ended;
@@ -240,7 +225,6 @@ static void turn(struct supervisor *supervisor)
 	if (fanout_waits(supervisor->options.fanout) || fanout_is_undecided(supervisor->options.fanout))
 		fanout_hand(supervisor->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
 	tell_delivery(supervisor);
-	record(supervisor);
 	if (!ended && supervisor->ended) {
 		fanout_end(supervisor->options.fanout);
 		supervisor->options.done(supervisor->options.data);
@@ -376,14 +360,6 @@ void supervisor_stop(struct supervisor *supervisor, int64_t timeout_ns)
 {
 	pthread_mutex_lock(&supervisor->lock);
 	supervisor->stop_deadline = clock_monotonic() + timeout_ns;
-	pthread_mutex_unlock(&supervisor->lock);
-	wake(supervisor);
-}
-
-void supervisor_record(struct supervisor *supervisor, uint64_t number)
-{
-	pthread_mutex_lock(&supervisor->lock);
-	supervisor->record = number;
 	pthread_mutex_unlock(&supervisor->lock);
 	wake(supervisor);
 }

@@ -25,7 +25,8 @@ struct supervisor;
 /* What it works with; all borrowed. */
 struct supervisor_options {
 	const struct config *config; /* for this call */
-	struct fanout *fanout;       /* the thread's own until supervisor_destroy, as is @checkpoint */
+	struct fanout *fanout;       /* the thread's own until supervisor_destroy, as is @checkpoint,
+					but for checkpoint_write */
 	struct checkpoint *checkpoint;
 	struct namer *namer;   /* the reader's, of the statistics */
 	struct traces *traces; /* its spans go through them; NULL: none are kept */
@@ -33,9 +34,6 @@ struct supervisor_options {
 	/* Called in the thread when nothing more will be read. Either everything that was read is in the
 	 * queues and the session is over, or the session is kept, together with the spans in assembly. */
 	void (*done)(void *data);
-	/* The same when what supervisor_record asked for by this number is written down; NULL: nobody asks.
-	 */
-	void (*recorded)(void *data, uint64_t number);
 	void *data;
 };
 
@@ -50,9 +48,6 @@ bool supervisor_keeps(const struct supervisor *supervisor);
  * recorded is read. Returns at once.
  */
 void supervisor_stop(struct supervisor *supervisor, int64_t timeout_ns);
-
-/* Asks for the ledger to be written down, as another producer has something to enter. Any thread. */
-void supervisor_record(struct supervisor *supervisor, uint64_t number);
 
 /* Takes the values of @config that can change while it runs. */
 void supervisor_configure(struct supervisor *supervisor, const struct config *config);

@@ -87,13 +87,15 @@ def text_of(body, kind=PROTOBUF, packed=False, more="", version="1.1", length=Tr
 
 
 def connect(port, seconds=20):
-    """A port that is a text is a path."""
+    """A port that is a text is a path. Nothing waits for more to be sent, as in the SDKs."""
     if isinstance(port, str):
         stream = socket.socket(socket.AF_UNIX)
         stream.settimeout(seconds)
         stream.connect(port)
         return stream
-    return socket.create_connection(("127.0.0.1", port), seconds)
+    stream = socket.create_connection(("127.0.0.1", port), seconds)
+    stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return stream
 
 
 class Http:
