@@ -127,7 +127,7 @@ def test_killed_in_a_backlog(node, receiver):
         os.kill(pid, signal.SIGKILL)
         another(node, pid)
     assert node.ledger().read < total, "it has read all before it was killed"
-    ledger = node.wait_ledger(lambda ledger: ledger.sent >= total and ledger.idle(), 90, "all to be settled")
+    ledger = node.wait_ledger(lambda ledger: ledger.sent >= total and ledger.idle(), 240, "all to be settled")
     assert ledger.read - ledger.again == total, str(ledger)
     assert (ledger.lost, ledger.packets_lost, restarts(node)) == (0, 0, 3)
     assert node.agent.stop() == 0
