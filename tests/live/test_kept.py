@@ -10,6 +10,7 @@ import time
 import pytest
 from expect import check_load, key_of
 from rig.load import KEEP, LOAD, finish
+from rig.node import WHOLE_STACKS
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 
@@ -283,7 +284,7 @@ def test_gap_too_long_for_the_files(node, receiver):
 def test_reader_lags(node, receiver):
     """The same while the agent runs, but does not get to read."""
     node.write_config(receiver.port, session=SMALL)
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)  # babeltrace2 keeps a little here
     ledger, keys = overrun(node, receiver, (node.stop_reading, node.read_on), 200000)
     check_overrun(node, ledger, keys, 200000)
 

@@ -15,7 +15,7 @@ import time
 
 import pytest
 from rig.dictation import Dictation
-from rig.node import sanitized
+from rig.node import WHOLE_STACKS, sanitized
 from rig.page import ask, page_of, spans_of, token_of
 from rig.process import free_port, wait_until
 from test_tail import tail, texts
@@ -219,7 +219,7 @@ def test_the_last_minute_ends(node, receiver):
 def test_hostile_names(node, receiver):
     """Whatever names are, they are text, in the page and in JSON; a megabyte is cut."""
     node.write_config(receiver.port, agent={"page": "open"}, thresholds={"*/*": "1s"})
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     with Dictation(node) as dictation:
         dictation.deliver([(name, name, 10, False) for name in HOSTILE])
         dictation.deliver([("m" * 50000, "n" * 50000, 10, False)])

@@ -12,6 +12,7 @@ import signal
 import pytest
 from expect import check_recorded
 from rig.load import KEEP
+from rig.node import WHOLE_STACKS
 from rig.process import child_of, wait_until
 from rig.users import start_as
 from test_hostile import GOOD, HOSTILE
@@ -53,7 +54,7 @@ def start_agent(node, receiver):
     """With whole stacks, as babeltrace2 may keep a little where a session is attached to again."""
     node.start_agent(receiver.port, session=KEEP)
     node.agent.stop()
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
 
 
 GAVE_UP = "gave up those that did not answer"
@@ -94,12 +95,12 @@ def test_nobody_reads(node, receiver):
     node.agent.stop()
     start_as(node, GOOD, "spanload", "-P", 1, "-n", COUNT).wait(20)
     die_registering(node, HOSTILE)
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     start_as(node, GOOD, "spanload", "-P", 2, "-n", COUNT).wait(20)
     check(node, receiver, {0: COUNT, 1: COUNT, 2: COUNT})
     node.write_config(receiver.port, session={"keep": "no"})
     node.agent.stop()
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     start_as(node, GOOD, "spanload", "-P", 3, "-n", COUNT).wait(20)
     node.wait_ledger(lambda ledger: ledger.sent == 4 * COUNT and ledger.idle(), 20, "the spans of another session")
     assert node.ledger().packets_lost == 0 and "lost" not in node.agent.log()
@@ -129,7 +130,7 @@ def test_as_the_session_begins(node, receiver):
     program = start_dying(node, HOSTILE, "-w", 60, DYING_STOPS="yes")
     wait_until(lambda: f"PID: {program.pid} " in node.lttng("list", "--userspace"), 10, "it to have its events")
     node.write_config(receiver.port, session=KEEP)
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     wait_until(lambda: b"event {" in metadata_of(node, HOSTILE), 20, "the metadata of its events")
     assert b"stream {" not in metadata_of(node, HOSTILE)
     counts = {}
@@ -146,7 +147,7 @@ def test_as_the_session_begins(node, receiver):
     os.kill(child_of(program.pid, "exe"), signal.SIGKILL)  # without its parent it would go on
     program.kill()
     node.agent.stop()
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     record(GOOD)
     assert b"stream {" not in metadata_of(node, HOSTILE)
     record(HOSTILE)

@@ -14,6 +14,7 @@ import time
 import pytest
 from expect import key_of
 from rig.load import KEEP
+from rig.node import WHOLE_STACKS
 from rig.process import SLOW, exactly, stopped, wait_until
 from rig.users import start_as
 from test_doctor import expect, findings, start_load, status
@@ -100,7 +101,7 @@ def test_session_waits_for_them(node, receiver):
         for other in others:
             stack.enter_context(stopped(other.pid))
         node.write_config(receiver.port)
-        node.start_agent_again(wait=False)
+        node.start_agent_again(wait=False, **WHOLE_STACKS)
         node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
         found = expect(node, "program-stopped", "that is why nothing is collected now", "kill -CONT", 20)
         assert found["what"].startswith(f"{STOPPED} traced programs are stopped: spanload (")
@@ -126,7 +127,7 @@ def test_given_up(node, receiver):
     """
     share(node)
     node.write_config(receiver.port, session=KEEP)
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     one, other = (start_as(node, USER + number, "spanload", "-P", number, "-n", FOREVER, "-r", 100, "-w", 10) for number in (1, 2))
     wait_until(lambda: ordinals(receiver, 1) and ordinals(receiver, 2), 20, "spans of both")
     with stopped(one.pid):

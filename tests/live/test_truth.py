@@ -18,6 +18,7 @@ import threading
 import pytest
 from rig.alerts import firing
 from rig.collectors import KINDS
+from rig.node import WHOLE_STACKS
 from rig.process import stopped, wait_until
 from rig.truth import CELLS, MATRIX, PAGE, ROWS, STATES, TOP, GoesOn, Never, Says, Tells, page, path_of
 from test_doctor import findings, start_load
@@ -204,7 +205,7 @@ def start(node, receiver):
     """An agent, and a program that records; returns the metrics."""
     node.write_config(receiver.port, output={"timeout": "3s"})
     node.mount(node.path("state"), "4M")
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     start_load(node)
     node.wait_ledger(lambda ledger: ledger.sent > 50, 20, "spans")
     assert findings(node) == {}

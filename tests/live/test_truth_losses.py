@@ -12,6 +12,7 @@ from rig.collectors import Http, Otlp, Scribe
 from rig.idsink import QUICK
 from rig.load import LOAD
 from rig.moody import EXCEPTION, OK, Moody
+from rig.node import WHOLE_STACKS
 from rig.process import free_port, stopped
 from rig.scribe import Receiver
 from rig.sender import Client, load_code
@@ -46,7 +47,7 @@ def start(node, receiver, picky, away):
         input={"scribe": f"127.0.0.1:{inlet}"},
         **{f"output {name}": keys for name, keys in others.items()},
     )
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     return inlet
 
 

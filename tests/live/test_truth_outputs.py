@@ -10,6 +10,7 @@ import re
 import pytest
 from rig.alerts import firing
 from rig.collectors import KINDS
+from rig.node import WHOLE_STACKS
 from rig.process import wait_until
 from test_doctor import start_load
 
@@ -23,7 +24,7 @@ def all_kinds(node, kinds=KINDS, **keys):
     collectors = [kind(node) for kind in kinds]
     sections = {f"output {one.name}": {**one.keys, **keys} for one in collectors}
     node.write_config(1, output={"type": "none"}, **sections)
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)
     start_load(node)
     try:
         for one in collectors:

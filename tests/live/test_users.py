@@ -8,7 +8,7 @@ import time
 
 from expect import check_clocks, check_span, key_of
 from rig.load import KEEP, LOAD, finish
-from rig.node import build_dir
+from rig.node import WHOLE_STACKS, build_dir
 
 COUNT = 16000
 # One's own, and, for root, who may run programs as anybody, another.
@@ -35,14 +35,14 @@ def start_as(node, user, number, folder):
 
 def test_restarts_with_two_users(node, receiver):
     node.write_config(receiver.port, session=KEEP)
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)  # babeltrace2 may keep a little here
     folder = share(node)
     loads = [start_as(node, user, number, folder) for number, user in enumerate(USERS)]
     for end in ("stop", "kill", "stop", "kill"):
         time.sleep(1)
         getattr(node.agent, end)()
         time.sleep(0.3)
-        node.start_agent_again()
+        node.start_agent_again(**WHOLE_STACKS)
     assert [load.wait(60) for load in loads] == [0] * len(USERS)
     users = os.listdir(node.session_folders()[0] + "/ust/uid")
     assert sorted(users) == sorted(map(str, USERS))

@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 from rig.lttng import HEALS
+from rig.node import WHOLE_STACKS
 from rig.process import wait_until
 from rig.users import start_as
 from test_doctor import LOAD, expect, findings, start_load, status
@@ -22,7 +23,7 @@ SHM = "/dev/shm"
 
 def begin(node, receiver, **sections):
     node.write_config(receiver.port, **sections)
-    node.start_agent_again()
+    node.start_agent_again(**WHOLE_STACKS)  # babeltrace2 may keep a little when another user's streams come
 
 
 def buffers(node):
