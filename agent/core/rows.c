@@ -206,6 +206,11 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.metric = "blkin_agent_input_turned_away_total",
 		.help = "Senders for whom there was no room when they came: told to try later, or "
 			"disconnected."},
+	[TRACES_NOT_TOLD] = {.name = "traces_not_told",
+		.json = "traces_not_told",
+		.metric = "blkin_agent_traces_not_told_total",
+		.help = "Traces that are kept whole, of which other agents were not told, as there were too "
+			"many at a time."},
 	[READER_RESTARTS] = {.name = "reader_restarts",
 		.json = "reader_restarts",
 		.metric = "blkin_agent_reader_restarts_total",
@@ -309,6 +314,10 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.help = "Of the spans that the output does not keep, those that waited for less than "
 			"`keep-traces`, as `keep-traces-size` was full.",
 		.noted = true},
+	[SPANS_ASKED] = {.name = "spans_asked",
+		.json = "asked",
+		.metric = "blkin_agent_spans_asked_total",
+		.help = "Spans that the output keeps only because another agent keeps their traces."},
 	[SPANS_SENT_AGAIN] = {.name = "spans_sent_again",
 		.json = "sent_again",
 		.metric = "blkin_agent_spans_sent_again_total",

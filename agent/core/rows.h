@@ -59,6 +59,7 @@ enum ledger_row {
 	INPUT_CLOSED_SLOW,     /* whose call did not make progress, */
 	INPUT_CLOSED_CROWDED,  /* or who had to make room for others */
 	INPUT_TURNED_AWAY,     /* for whom there was no room when they came */
+	TRACES_NOT_TOLD,       /* wanted whole, of which other agents were not told for want of room */
 	READER_RESTARTS,       /* the reader's process ended before its time, and was started again */
 	EVENTS_CANARY, /* the agent's own, beside those read: they tell that what is recorded arrives */
 	LEDGER_ROWS
@@ -86,6 +87,7 @@ enum account_row {
 	SPANS_REMOVED,    /* of those sent, into a file that somebody removed or cut before it was finished */
 	SPANS_LEFT_EARLY, /* of those sampled out, undecided for less than `keep-traces`, for want of memory
 			   */
+	SPANS_ASKED,      /* not sampled out, as another agent keeps their trace */
 	SPANS_SENT_AGAIN, /* sent a second time because the first time got no answer: may arrive twice */
 	OUTPUT_ERRORS_CONNECT,
 	OUTPUT_ERRORS_TLS, /* the certificate of the server or the client was rejected, or the server does not

@@ -27,6 +27,7 @@ enum entries { SPANS, PLAIN, MESSAGES };
 struct scribe {
 	struct wire wire;
 	enum entries entries;
+	struct buffer wanted; /* of the latest reply */
 	size_t category_size;
 	char category[];
 };
@@ -185,6 +186,18 @@ static void put_number(struct buffer *out, uint16_t field, uint64_t number)
 	out->size += NUMBER_SIZE;
 }
 
+static void put_wanted(struct buffer *out, const struct trace_id *wanted, uint32_t count)
+{
+	size_t size = VIA_HEAD + 16 * (size_t)count;
+	uint8_t *to = buffer_reserve(out, size + SCRIBE_TAIL_SIZE);
+
+	to = tbinary_put_list(
+		tbinary_put_field(to, TBINARY_LIST, SCRIBECALL_WANTED_FIELD), TBINARY_I64, 2 * count);
+	for (uint32_t i = 0; i < count; i++)
+		to = tbinary_put_i64(tbinary_put_i64(to, wanted[i].high), wanted[i].low);
+	out->size += size;
+}
+
 static void put_call(struct wire *wire, const struct run *run, int32_t number, struct buffer *out)
 {
 	const struct scribe *scribe = (const struct scribe *)wire;
@@ -206,6 +219,8 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 		put_number(out, SCRIBECALL_SHARE_FIELD, run->share);
 	if (run->replayed)
 		put_number(out, SCRIBECALL_REPLAY_FIELD, 1);
+	if (run->hears)
+		put_wanted(out, run->wanted, run->wanted_count);
 	scribe_put_head(out->data, number, run->count, out->size - SCRIBE_HEAD_SIZE);
 	scribe_put_tail(out->data + out->size);
 	out->size += SCRIBE_TAIL_SIZE;
@@ -213,12 +228,20 @@ static void put_call(struct wire *wire, const struct run *run, int32_t number, s
 
 static enum reply_kind get_reply(struct wire *wire, const uint8_t *data, size_t size, struct reply *reply)
 {
-	(void)wire;
-	return scribereply_read(data, size, reply);
+	struct scribe *scribe = (struct scribe *)wire;
+	enum reply_kind kind = scribereply_read(data, size, reply);
+
+	if (!reply->hears)
+		return kind;
+	scribe->wanted.size = 0;
+	buffer_put(&scribe->wanted, reply->wanted, 16 * (size_t)reply->wanted_count);
+	reply->wanted = scribe->wanted.data;
+	return kind;
 }
 
 static void destroy(struct wire *wire)
 {
+	buffer_free(&((struct scribe *)wire)->wanted);
 	free(wire);
 }
 
@@ -227,8 +250,11 @@ static struct wire *create(enum entries entries, const char *category)
 	size_t size = strlen(category);
 	struct scribe *scribe = memory_get(sizeof(*scribe) + size + 1);
 
-	scribe->wire = (struct wire){
-		.put_call = put_call, .get_reply = get_reply, .destroy = destroy, .numbered = true};
+	scribe->wire = (struct wire){.put_call = put_call,
+		.get_reply = get_reply,
+		.destroy = destroy,
+		.hears = entries == SPANS,
+		.numbered = true};
 	scribe->entries = entries;
 	scribe->category_size = size;
 	memcpy(scribe->category, category, size);

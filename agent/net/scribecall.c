@@ -53,9 +53,7 @@ static uint32_t get_list(struct tbinary_reader *reader)
 	return tbinary_get_i32(reader);
 }
 
-/* What is in a list of such elements, or in a string, as agents of before send it; NULL: it is something
- * else. */
-static const uint8_t *get_elements(
+const uint8_t *scribecall_elements(
 	struct tbinary_reader *at, uint8_t type, uint8_t element, uint32_t element_size, uint32_t *size)
 {
 	if (type == TBINARY_STRING)
@@ -69,14 +67,25 @@ static const uint8_t *get_elements(
 static void get_via(struct scribecall *call, struct tbinary_reader at, uint8_t type)
 {
 	call->via_count = 0;
-	call->via = get_elements(&at, type, TBINARY_I64, 8, &call->via_count);
+	call->via = scribecall_elements(&at, type, TBINARY_I64, 8, &call->via_count);
 	call->via_count = call->via_count / 8 < SCRIBECALL_VIA_MAX ? call->via_count / 8 : SCRIBECALL_VIA_MAX;
 }
 
 static void get_trails(struct scribecall *call, struct tbinary_reader at, uint8_t type)
 {
 	call->trails_size = 0;
-	call->trails = get_elements(&at, type, TBINARY_BYTE, 1, &call->trails_size);
+	call->trails = scribecall_elements(&at, type, TBINARY_BYTE, 1, &call->trails_size);
+}
+
+static void get_wanted(struct scribecall *call, struct tbinary_reader at, uint8_t type)
+{
+	uint32_t size = 0;
+
+	if (type != TBINARY_LIST)
+		return;
+	call->wanted = scribecall_elements(&at, type, TBINARY_I64, 8, &size);
+	call->wanted_count = call->wanted ? size / 16 : 0;
+	call->hears = call->wanted != NULL;
 }
 
 /* The arguments were checked: fields of other types than these are not there for us. */
@@ -101,6 +110,8 @@ static void read_args(struct scribecall *call, struct tbinary_reader args)
 		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_REPLAY_FIELD &&
 			   type == TBINARY_I64) {
 			call->replayed = tbinary_get_i64(&at) != 0;
+		} else if (call->method == SCRIBECALL_LOG && id == SCRIBECALL_WANTED_FIELD) {
+			get_wanted(call, at, type);
 		} else if (call->method != SCRIBECALL_LOG && id == 1 && type == TBINARY_STRING) {
 			call->key = tbinary_get_string(&at, &call->key_size);
 		}
@@ -158,6 +169,16 @@ void scribecall_next(struct scribecall *call, struct scribecall_entry *next)
 		else
 			tbinary_skip(reader, type);
 	}
+}
+
+struct trace_id scribecall_wanted(const uint8_t *wanted, uint32_t at)
+{
+	struct tbinary_reader reader = tbinary_read(wanted + (size_t)at * 16, 16);
+	struct trace_id id;
+
+	id.high = tbinary_get_i64(&reader);
+	id.low = tbinary_get_i64(&reader);
+	return id;
 }
 
 /* Replies */
@@ -246,6 +267,17 @@ static void put_number(struct buffer *out, uint16_t field, uint64_t number)
 	put_i64(out, (int64_t)number);
 }
 
+static void put_wanted(struct buffer *out, const struct trace_id *wanted, uint32_t count)
+{
+	put_field(out, TBINARY_LIST, SCRIBECALL_WANTED_FIELD);
+	put_byte(out, TBINARY_I64);
+	put_i32(out, 2 * count);
+	for (uint32_t i = 0; i < count; i++) {
+		put_i64(out, (int64_t)wanted[i].high);
+		put_i64(out, (int64_t)wanted[i].low);
+	}
+}
+
 void scribecall_put_result(struct buffer *out, const struct scribecall_id *id, int32_t result,
 	const struct scribecall_terms *terms)
 {
@@ -257,6 +289,8 @@ void scribecall_put_result(struct buffer *out, const struct scribecall_id *id, i
 		put_number(out, SCRIBECALL_SHARE_FIELD, terms->share);
 	if (terms->grant)
 		put_number(out, SCRIBECALL_REPLAY_FIELD, terms->grant);
+	if (terms->hears)
+		put_wanted(out, terms->wanted, terms->wanted_count);
 	end(out, id, start);
 }
 

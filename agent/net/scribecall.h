@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "core/traceid.h"
 #include "net/tbinary.h"
 #include "net/trail.h"
 
@@ -35,6 +36,12 @@
  * not keep up says in this field of the answer how many of those it takes from this sender in a second.
  */
 #define SCRIBECALL_REPLAY_FIELD 25199
+/*
+ * An agent that keeps whole traces names them here, in a list of numbers of eight bytes, two for each id, the
+ * upper half first. It may be empty; who sends it gets the same field in the answer, with those that others
+ * named. Such a call may have no messages.
+ */
+#define SCRIBECALL_WANTED_FIELD 25195
 #define SCRIBECALL_VIA_MAX 256
 
 enum scribecall_method {
@@ -64,8 +71,11 @@ struct scribecall {
 	uint32_t via_count;
 	const uint8_t *trails; /* of the entries that were not read yet */
 	uint32_t trails_size;
-	uint64_t share; /* that its sender keeps; 0: it does not say */
-	bool replayed;  /* its messages have waited on its sender's disk */
+	uint64_t share;        /* that its sender keeps; 0: it does not say */
+	bool replayed;         /* its messages have waited on its sender's disk */
+	bool hears;            /* its sender wants to hear which traces are wanted, and names */
+	const uint8_t *wanted; /* these: ids of 16 bytes, */
+	uint32_t wanted_count; /* so many */
 	/* of getCounter() and getOption() */
 	const uint8_t *key;
 	uint32_t key_size;
@@ -92,6 +102,14 @@ struct scribecall_id {
 	bool strict, framed;
 };
 
+/* The id at @at, of those that a call or a reply names. */
+struct trace_id scribecall_wanted(const uint8_t *wanted, uint32_t at);
+
+/* What is in a list of elements of that type and size, or in a string, as agents of before sent some lists,
+ * and its size in bytes; NULL: it is something else. */
+const uint8_t *scribecall_elements(
+	struct tbinary_reader *at, uint8_t type, uint8_t element, uint32_t element_size, uint32_t *size);
+
 void scribecall_identify(const struct scribecall *call, bool framed, struct scribecall_id *id);
 
 /* Each appends a reply. */
@@ -101,7 +119,10 @@ void scribecall_put_number(
 struct scribecall_terms {
 	bool shares; /* to a sender who tells a share: */
 	uint64_t share;
-	uint64_t grant; /* to one who replays; 0: nothing is said of that */
+	uint64_t grant;                /* to one who replays; 0: nothing is said of that */
+	bool hears;                    /* to one who wants to hear which traces are wanted: */
+	const struct trace_id *wanted; /* these, */
+	uint32_t wanted_count;
 };
 
 void scribecall_put_result(struct buffer *out, const struct scribecall_id *id, int32_t result,

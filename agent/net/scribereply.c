@@ -31,7 +31,7 @@ static enum reply_kind get_result(struct tbinary_reader *reader, struct reply *r
 {
 	enum reply_kind kind = REPLY_GARBAGE;
 	bool found = false;
-	uint32_t code = 0;
+	uint32_t code = 0, size;
 	uint8_t type;
 	int16_t id;
 
@@ -44,6 +44,15 @@ static enum reply_kind get_result(struct tbinary_reader *reader, struct reply *r
 			reply->shares = true;
 		} else if (id == SCRIBECALL_REPLAY_FIELD && type == TBINARY_I64) {
 			reply->grant = tbinary_get_i64(reader);
+		} else if (id == SCRIBECALL_WANTED_FIELD && type == TBINARY_LIST) {
+			struct tbinary_reader at = *reader;
+
+			tbinary_skip(reader, type);
+			if (tbinary_failed(reader))
+				break;
+			reply->wanted = scribecall_elements(&at, type, TBINARY_I64, 8, &size);
+			reply->wanted_count = reply->wanted ? size / 16 : 0;
+			reply->hears = reply->wanted != NULL;
 		} else {
 			tbinary_skip(reader, type);
 		}

@@ -12,7 +12,7 @@
 
 #include "net/wire.h"
 
-/* As a wire's get_reply. */
+/* As a wire's get_reply; but the wanted traces are borrowed from @data. */
 enum reply_kind scribereply_read(const uint8_t *data, size_t size, struct reply *reply);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "core/fault.h"
+#include "core/traceid.h"
 
 /* Spans one after another, as encode/ makes them; borrowed. */
 struct run {
@@ -22,6 +23,9 @@ struct run {
 	/* what an agent in the place of the server is to know, where the wire can say it (scribecall.h) */
 	uint64_t share; /* of the traces that is kept here (queue/quota.h); 0: it is told nothing */
 	bool replayed;  /* they have waited on a disk: it may say how many a second it takes of these */
+	bool hears;     /* it is to say which traces are wanted whole (queue/wanted.h), and is told */
+	const struct trace_id *wanted; /* of these, */
+	uint32_t wanted_count;
 };
 
 enum reply_kind {
@@ -34,22 +38,25 @@ enum reply_kind {
 };
 
 struct reply {
-	bool ended;       /* given: no more bytes come, or none are waited for */
-	const char *sent; /* given: the file of headers that the call had; NULL: none */
-	bool by_proxy;    /* given by the wire: what comes has a proxy's words about the connection */
-	int32_t number;   /* of the call that it answers, if replies are numbered */
-	size_t used;      /* bytes of it */
-	uint64_t lost;    /* REPLY_GOOD: of the spans, it threw away so many; it does not say which */
-	int64_t wait_ns;  /* how long to wait before the next call; 0: it does not say */
-	bool later;       /* REPLY_PUT_OFF: it asks for time, and does not just fail */
-	bool shares;      /* the peer finds out which share of the traces is kept: */
-	uint64_t share;   /* this one (queue/quota.h); 0: it does not know yet */
-	uint64_t grant;   /* it takes so many replayed spans a second from us; 0: it does not say */
-	bool last;        /* the server takes no more calls on this connection */
-	bool begun;       /* REPLY_PARTIAL: what came says already what it is; the end may say more */
-	bool unended;     /* it has no end, though the server stays connected */
-	enum fault fault; /* REPLY_UNFIT, REPLY_GARBAGE: FAULT_NONE if it is as usual with them */
-	char words[256];  /* its reason, or what is wrong with it: printable, without an end of line */
+	bool ended;            /* given: no more bytes come, or none are waited for */
+	const char *sent;      /* given: the file of headers that the call had; NULL: none */
+	bool by_proxy;         /* given by the wire: what comes has a proxy's words about the connection */
+	int32_t number;        /* of the call that it answers, if replies are numbered */
+	size_t used;           /* bytes of it */
+	uint64_t lost;         /* REPLY_GOOD: of the spans, it threw away so many; it does not say which */
+	int64_t wait_ns;       /* how long to wait before the next call; 0: it does not say */
+	bool later;            /* REPLY_PUT_OFF: it asks for time, and does not just fail */
+	bool shares;           /* the peer finds out which share of the traces is kept: */
+	uint64_t share;        /* this one (queue/quota.h); 0: it does not know yet */
+	uint64_t grant;        /* it takes so many replayed spans a second from us; 0: it does not say */
+	bool hears;            /* it says which traces are wanted whole: */
+	const uint8_t *wanted; /* ids of 16 bytes, big-endian, which are the wire's until the next reply, */
+	uint32_t wanted_count; /* so many */
+	bool last;             /* the server takes no more calls on this connection */
+	bool begun;            /* REPLY_PARTIAL: what came says already what it is; the end may say more */
+	bool unended;          /* it has no end, though the server stays connected */
+	enum fault fault;      /* REPLY_UNFIT, REPLY_GARBAGE: FAULT_NONE if it is as usual with them */
+	char words[256];       /* its reason, or what is wrong with it: printable, without an end of line */
 };
 
 /* A reply larger than this is none. */
@@ -72,6 +79,8 @@ struct wire {
 
 	void (*destroy)(struct wire *wire);
 
+	/* It can say which traces are wanted, and a call may have no spans. */
+	bool hears;
 	/* Replies carry the number of their call; otherwise they only come in the order of the calls. */
 	bool numbered;
 	/* Only one call may be open until a reply has said that the connection stays open. */

@@ -20,6 +20,9 @@ struct output {
 	bool patient; /* an import's */
 	struct queue *queue;
 	struct batch_limits batches;
+	struct wanted *wanted;   /* NULL: an import, or a lane of other items; */
+	uint64_t number;         /* its own there */
+	struct event *asks;      /* each second, which traces others want; NULL: as before */
 	struct sharing *sharing; /* NULL: an import, or a lane of other items */
 	struct waker *pushed;    /* woken when somebody pushed a batch */
 	struct uplink *uplink;
@@ -54,8 +57,15 @@ static struct queue_limits queue_limits(
 	};
 }
 
-static struct batch_limits batch_limits(const struct output_config *is, enum kind kind, struct queue *queue)
+/* Whether it may keep spans for the sake of their trace. */
+static bool keeps_traces(const struct output_config *is)
 {
+	return is->keep != 1 && is->keep_traces && (is->keep_errors || is->keep_slower);
+}
+
+static struct batch_limits batch_limits(const struct output *output, const struct output_config *is)
+{
+	const enum kind kind = output->kind;
 	struct batch_limits limits = {
 		.kind = kind,
 		.spans = (uint32_t)is->batch_spans,
@@ -69,11 +79,13 @@ static struct batch_limits batch_limits(const struct output_config *is, enum kin
 	limits.otlp_names = limits.rules && uplink_format(is, kind) == BATCH_OTLP_SPANS;
 	limits.keep = (struct keep){
 		.one_in = is->keep,
-		.quota = is->keep ? NULL : queue_quota(queue),
+		.quota = is->keep ? NULL : queue_quota(output->queue),
 		.errors = is->keep_errors,
 		.slower = is->keep_slower,
 		.traces_ns = is->keep_traces,
 		.traces_bytes = is->keep_traces_size,
+		.wanted = output->wanted,
+		.output = output->wanted && keeps_traces(is) ? output->number : 0,
 	};
 	return limits;
 }
@@ -87,6 +99,8 @@ static struct uplink *make_uplink(struct output *output, const struct output_con
 		.node = is->balance ? g_get_host_name() : NULL,
 		.starting = starting,
 		.patient = output->patient,
+		.wanted = output->wanted,
+		.number = output->number,
 	};
 	g_autofree char *record = NULL;
 
@@ -114,6 +128,37 @@ static void on_pushed(void *data)
 		uplink_wake(output->uplink);
 }
 
+static void on_asks(evutil_socket_t fd, short what, void *data)
+{
+	struct output *output = data;
+
+	(void)fd;
+	(void)what;
+	if (output->uplink)
+		uplink_ask(output->uplink);
+}
+
+/* Where whole traces are kept, here or by others who send to this agent. */
+static void plan_asking(
+	struct output *output, const struct output_config *is, const struct output_manner *manner)
+{
+	struct timeval every = clock_timeval(NS_PER_SECOND);
+
+	if (!output->asks)
+		return;
+	if (keeps_traces(is) || manner->senders)
+		event_add(output->asks, &every);
+	else
+		event_del(output->asks);
+}
+
+static void join_wanted(struct output *output, struct wanted *wanted)
+{
+	output->wanted = wanted_ref(wanted);
+	output->number = wanted_number(wanted);
+	output->asks = event_new(output->base, -1, EV_PERSIST, on_asks, output);
+}
+
 struct output *output_create(struct event_base *base, const struct output_config *is, enum kind kind,
 	const struct output_manner *manner)
 {
@@ -128,7 +173,10 @@ struct output *output_create(struct event_base *base, const struct output_config
 	output->account = account_open(output->name);
 	output->pushed = waker_create(base, on_pushed, output);
 	output->queue = queue_create(&limits, output->account, wake, output);
-	output->batches = batch_limits(is, kind, output->queue);
+	if (kind == KIND_SPANS && manner->wanted)
+		join_wanted(output, manner->wanted);
+	output->batches = batch_limits(output, is);
+	plan_asking(output, is, manner);
 	if (kind == KIND_SPANS && !manner->patient)
 		output->sharing = sharing_create(base, output->queue, is, manner->senders);
 	output->uplink = make_uplink(output, is, manner->starting);
@@ -193,7 +241,8 @@ void output_configure(
 	struct queue_limits limits = queue_limits(is, output->kind, manner);
 
 	queue_configure(output->queue, &limits);
-	output->batches = batch_limits(is, output->kind, output->queue);
+	output->batches = batch_limits(output, is);
+	plan_asking(output, is, manner);
 	if (output->sharing)
 		sharing_configure(output->sharing, is, manner->senders);
 }
@@ -283,6 +332,9 @@ void output_destroy(struct output *output, bool drop)
 	else
 		queue_unref(output->queue);
 	waker_destroy(output->pushed);
+	if (output->asks)
+		event_free(output->asks);
+	wanted_unref(output->wanted);
 	g_free(output->directory);
 	g_free(output->state);
 	g_free(output->name);

@@ -28,6 +28,7 @@ struct output_manner {
 	bool starting; /* the agent: what may pass, as a file that is missing, is no reason to do without the
 			  rest */
 	int64_t disk_ns;             /* of queue_limits */
+	struct wanted *wanted;       /* the traces that are wanted whole; NULL: an import; borrowed */
 	const char *state_directory; /* borrowed for the call */
 };
 

@@ -21,6 +21,7 @@
 struct outputs {
 	struct event_base *base;
 	bool patient;
+	struct wanted *wanted;   /* NULL: an import */
 	GPtrArray *list;         /* of struct output *, by the order of the configuration */
 	struct leaving *leaving; /* those that are taken away, until they are done */
 	GHashTable *told;        /* for leftover_tell */
@@ -39,6 +40,7 @@ static struct output_manner manner_for(const struct outputs *outputs, const stru
 	return (struct output_manner){
 		.patient = outputs->patient,
 		.senders = *config->input[INPUT_SCRIBE],
+		.wanted = outputs->wanted,
 		.disk_ns = count > 1 ? DISK_SHARED_NS : DISK_ONLY_NS,
 		.state_directory = config->state_directory,
 	};
@@ -90,6 +92,7 @@ struct outputs *outputs_create(struct event_base *base, const struct config *con
 
 	outputs->base = base;
 	outputs->patient = patient;
+	outputs->wanted = patient ? NULL : wanted_create();
 	outputs->list = g_ptr_array_new();
 	outputs->leaving = leaving_create(base);
 	outputs->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -365,6 +368,7 @@ void outputs_destroy(struct outputs *outputs)
 	if (!outputs)
 		return;
 	leaving_destroy(outputs->leaving);
+	wanted_unref(outputs->wanted);
 	g_hash_table_unref(outputs->told);
 	for (guint i = 0; i < outputs->list->len; i++)
 		output_destroy(g_ptr_array_index(outputs->list, i), false);

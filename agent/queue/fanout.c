@@ -144,6 +144,7 @@ static void post(struct fanout *fanout, struct ledger *change)
 		row[SPANS_SAMPLED_OUT] = lane->sampled_out;
 		row[SPANS_UNDECIDED] = lane->undecided_more;
 		row[SPANS_LEFT_EARLY] = lane->early;
+		row[SPANS_ASKED] = lane->asked;
 		row[SPANS_QUEUED] = fanout->receipt ? 0 : taken - lane->oversize;
 		row[SPANS_HELD] = fanout->receipt ? taken - lane->oversize : 0;
 		row[SPANS_DROPPED_OVERSIZE] = lane->oversize;
@@ -236,8 +237,8 @@ static void add_all(struct fanout *fanout, int64_t now)
 	}
 }
 
-/* What waited for one of these items. Whoever waits for these to be safe does not wait for those: the sender
- * of those had its OK, so they are in batches of their own. */
+/* What waited for one of these items, or another agent's word. Whoever waits for these to be safe does not
+ * wait for those: the sender of those had its OK, so they are in batches of their own. */
 static void hand_waiting(struct fanout *fanout, const struct items *all, int64_t now)
 {
 	struct receipt *receipt = fanout->receipt;
@@ -366,6 +367,14 @@ uint64_t fanout_grant(const struct fanout *fanout)
 		least = grant ? MIN(least, grant) : least;
 	}
 	return least < UINT64_MAX ? least : 0;
+}
+
+struct wanted *fanout_wanted(const struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		if (fanout->lanes[i].limits.keep.wanted)
+			return fanout->lanes[i].limits.keep.wanted;
+	return NULL;
 }
 
 bool fanout_waits(const struct fanout *fanout)

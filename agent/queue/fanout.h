@@ -84,6 +84,10 @@ uint64_t fanout_offer(const struct fanout *fanout, bool *finds_out);
 void fanout_replay(struct fanout *fanout, uint32_t spans, uint64_t *turn, int64_t now);
 uint64_t fanout_grant(const struct fanout *fanout);
 
+/* The traces that are wanted whole, where its outputs hear of them and say them; NULL: none does. Borrowed
+ * until the outlets change. */
+struct wanted *fanout_wanted(const struct fanout *fanout);
+
 /* Whether something waits for the next fanout_hand: a batch to be filled, or other outlets. */
 bool fanout_waits(const struct fanout *fanout);
 

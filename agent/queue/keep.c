@@ -7,7 +7,8 @@ bool keep_is_equal(const struct keep *one, const struct keep *other)
 {
 	return (one->quota || MAX(one->one_in, 1) == MAX(other->one_in, 1)) && one->quota == other->quota &&
 	       one->errors == other->errors && one->slower == other->slower &&
-	       one->traces_ns == other->traces_ns && one->traces_bytes == other->traces_bytes;
+	       one->traces_ns == other->traces_ns && one->traces_bytes == other->traces_bytes &&
+	       one->wanted == other->wanted && one->output == other->output;
 }
 
 bool keep_is_all(const struct keep *keep)
@@ -35,10 +36,14 @@ bool keep_takes_trace(const struct keep *keep, const struct trait *trait)
 	return keep_hash(trait->trace_id) <= share;
 }
 
+bool keep_wants_trace(const struct keep *keep, const struct trait *trait)
+{
+	return (keep->errors && trait->error) || (keep->slower && trait->duration >= (uint64_t)keep->slower);
+}
+
 bool keep_takes_span(const struct keep *keep, const struct trait *trait)
 {
-	return trait->rare || (keep->errors && trait->error) ||
-	       (keep->slower && trait->duration >= (uint64_t)keep->slower);
+	return trait->rare || keep_wants_trace(keep, trait);
 }
 
 bool keep_takes(const struct keep *keep, const struct trait *trait)

@@ -12,6 +12,7 @@
 #include "core/record.h"
 #include "queue/batch.h"
 #include "queue/quota.h"
+#include "queue/wanted.h"
 
 struct keep {
 	uint64_t one_in;     /* traces; 0 and 1: all are kept */
@@ -20,6 +21,9 @@ struct keep {
 	int64_t slower;      /* and those that took so long at least, ns; 0: none, */
 	int64_t traces_ns;   /* with what else of their traces comes so long before and after; 0: alone */
 	size_t traces_bytes; /* that may wait for it */
+	/* with which other agents are told, and say, which traces are kept; NULL: none are; borrowed */
+	struct wanted *wanted;
+	uint64_t output; /* the output's number there; 0: it does not keep whole traces */
 };
 
 bool keep_is_equal(const struct keep *one, const struct keep *other);
@@ -34,6 +38,9 @@ uint64_t keep_hash(uint64_t id);
 bool keep_takes_trace(const struct keep *keep, const struct trait *trait);
 bool keep_takes_span(const struct keep *keep, const struct trait *trait);
 bool keep_takes(const struct keep *keep, const struct trait *trait);
+
+/* Whether it is kept for its error, or as it is slow, so that what others have of its trace is wanted. */
+bool keep_wants_trace(const struct keep *keep, const struct trait *trait);
 
 /* The items that are kept, the caller's; NULL: all are. @traits: one for each item. */
 struct batch *keep_select(const struct keep *keep, const struct batch *items, const struct trait *traits);

@@ -39,6 +39,7 @@ static void prepare_items(struct lane *lane, uint32_t handed)
 {
 	lane->handed = handed;
 	lane->sampled_out = lane->oversize = lane->next = lane->early = 0;
+	lane->asked = lane->undecided ? undecided_asked(lane->undecided) : 0;
 	lane->undecided_more = 0;
 	lane->retagged = (struct retag_counts){0};
 	lane->whole = NULL;
@@ -129,6 +130,8 @@ void lane_choose(struct lane *lane, const struct items *items, int64_t now)
 	}
 	lane->undecided_more = left_out;
 	expire(lane, now, false);
+	if (lane->limits.keep.wanted && undecided_count(lane->undecided))
+		wanted_note(lane->limits.keep.wanted, WANTED_HERE, now);
 }
 
 bool lane_choose_waiting(struct lane *lane, const struct items *items, int64_t now)
@@ -136,8 +139,10 @@ bool lane_choose_waiting(struct lane *lane, const struct items *items, int64_t n
 	const struct batch *all = suitable(lane, items);
 
 	lane->own = NULL;
-	if (lane->undecided && all) {
-		undecided_look(lane->undecided, lane->traits, all->count, now);
+	if (lane->undecided) {
+		undecided_hear(lane->undecided, now);
+		if (all)
+			undecided_look(lane->undecided, lane->traits, all->count, now);
 		lane->own = undecided_take(lane->undecided);
 	}
 	lane->items = lane->own;

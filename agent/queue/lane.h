@@ -23,6 +23,7 @@ struct lane {
 	uint32_t sampled_out, oversize; /* how many are left out of them, and are too large, */
 	int64_t undecided_more;         /* how many more wait than before, */
 	uint32_t early;                 /* and how many did not wait for their time, */
+	uint32_t asked;                 /* or are kept as another agent asked for their trace, */
 	struct retag_counts retagged;   /* what was done to their tags, */
 	uint32_t next;                  /* and which of them comes next, */
 	const uint8_t *at;              /* where it is */
@@ -41,7 +42,8 @@ void lane_look(struct lane *lane, const struct items *items, int64_t now);
 /* Chooses the items that it gets: those of its kind that it keeps, with the tags that it leaves. */
 void lane_choose(struct lane *lane, const struct items *items, int64_t now);
 
-/* Chooses those instead that waited for their trace, which is kept since one of these came; false: none. */
+/* Chooses those instead that waited for their trace, which is kept since one of these came, or another agent
+ * asked for it; false: none. */
 bool lane_choose_waiting(struct lane *lane, const struct items *items, int64_t now);
 
 /* Leaves all out that wait. */

@@ -19,6 +19,7 @@ struct outlets *outlets_create(const struct outlet *outlet, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		outlets->outlet[i] = outlet[i];
 		queue_ref(outlet[i].queue);
+		wanted_ref(outlet[i].limits.keep.wanted);
 	}
 	return outlets;
 }
@@ -33,8 +34,10 @@ void outlets_unref(struct outlets *outlets)
 {
 	if (!outlets || atomic_fetch_sub_explicit(&outlets->owners, 1, memory_order_acq_rel) > 1)
 		return;
-	for (size_t i = 0; i < outlets->count; i++)
+	for (size_t i = 0; i < outlets->count; i++) {
 		queue_unref(outlets->outlet[i].queue);
+		wanted_unref(outlets->outlet[i].limits.keep.wanted);
+	}
 	g_free(outlets);
 }
 

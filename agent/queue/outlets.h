@@ -38,7 +38,7 @@ struct outlets {
 	struct outlet outlet[];
 };
 
-/* A list of @count outlets, copied; the queues are counted. */
+/* A list of @count outlets, copied; the queues are counted, and so is what they keep by (keep.wanted). */
 struct outlets *outlets_create(const struct outlet *outlet, size_t count);
 struct outlets *outlets_ref(struct outlets *outlets);
 void outlets_unref(struct outlets *outlets);

@@ -3,8 +3,11 @@
 
 #include <glib.h>
 
-/* So many traces are kept at once, at most: a node where more fail keeps the latest. */
+/* So many traces are kept at once, at most: a node where more fail keeps the latest. As many more are kept as
+ * other agents say so, who may lie. */
 #define KEPT_MAX 16384
+/* Heard at a time. */
+#define HEARD 64
 /* About what a span takes beside its bytes: its place, and its trace's. */
 #define SPAN_BYTES 160
 
@@ -37,6 +40,7 @@ struct trace {
 	struct place last;    /* of its spans that wait */
 	int64_t kept_until;   /* 0: it is not kept */
 	bool found;           /* it is in `found` */
+	bool asked;           /* it is only kept as another agent says so */
 };
 
 struct kept {
@@ -48,9 +52,12 @@ struct undecided {
 	struct keep keep;
 	GHashTable *traces; /* of struct trace, by themselves: what waits, or is kept */
 	GQueue chunks;      /* of struct chunk, the oldest first */
-	GQueue kept;        /* of struct kept, the same; it may be kept for longer since */
-	GPtrArray *found;   /* of struct trace: that are kept, and have spans that wait */
-	uint64_t next;      /* chunk's number */
+	GQueue kept[2];     /* of struct kept, the same; it may be kept for longer since. Those of `asked` are
+			       apart */
+	struct wanted_reader reader; /* of what others say */
+	uint32_t asked;              /* spans that were kept for that, and not told yet */
+	GPtrArray *found;            /* of struct trace: that are kept, and have spans that wait */
+	uint64_t next;               /* chunk's number */
 	size_t bytes;
 	uint32_t count;
 	uint32_t gone, early; /* for want of memory: not told yet, by undecided_expire */
@@ -81,6 +88,8 @@ struct undecided *undecided_create(const struct keep *keep)
 	undecided->traces = g_hash_table_new_full(hash_trace, equal_traces, g_free, NULL);
 	undecided->found = g_ptr_array_new();
 	undecided->next = 1;
+	undecided->keep.wanted = wanted_ref(keep->wanted);
+	undecided->reader.place = (struct wanted_place){WANTED_HERE, keep->output};
 	return undecided;
 }
 
@@ -91,14 +100,14 @@ static struct trace *find(struct undecided *undecided, uint64_t id_high, uint64_
 	return g_hash_table_lookup(undecided->traces, &key);
 }
 
-static struct trace *find_or_add(struct undecided *undecided, const struct trait *trait)
+static struct trace *find_or_add(struct undecided *undecided, uint64_t id_high, uint64_t id)
 {
-	struct trace *trace = find(undecided, trait->trace_id_high, trait->trace_id);
+	struct trace *trace = find(undecided, id_high, id);
 
 	if (!trace) {
 		trace = g_new0(struct trace, 1);
-		trace->id_high = trait->trace_id_high;
-		trace->id = trait->trace_id;
+		trace->id_high = id_high;
+		trace->id = id;
 		g_hash_table_add(undecided->traces, trace);
 	}
 	return trace;
@@ -112,21 +121,23 @@ static void forget_if_idle(struct undecided *undecided, struct trace *trace)
 
 /* Traces that are kept */
 
-static void forget_kept(struct undecided *undecided)
+static void forget_kept(struct undecided *undecided, bool asked)
 {
-	struct kept *oldest = g_queue_pop_head(&undecided->kept);
+	struct kept *oldest = g_queue_pop_head(&undecided->kept[asked]);
 	struct trace *trace = find(undecided, oldest->id_high, oldest->id);
 
 	if (trace && trace->kept_until == oldest->until) {
 		trace->kept_until = 0;
+		trace->asked = false;
 		forget_if_idle(undecided, trace);
 	}
 	g_free(oldest);
 }
 
-static void keep_trace(struct undecided *undecided, const struct trait *trait, int64_t now)
+/* Whether it was not, or is so for much longer now. */
+static bool keep_trace(struct undecided *undecided, const struct trace_id *id, bool asked, int64_t now)
 {
-	struct trace *trace = find_or_add(undecided, trait);
+	struct trace *trace = find_or_add(undecided, id->high, id->low);
 	struct kept *kept;
 	int64_t until = now + undecided->keep.traces_ns;
 
@@ -134,14 +145,25 @@ static void keep_trace(struct undecided *undecided, const struct trait *trait, i
 		trace->found = true;
 		g_ptr_array_add(undecided->found, trace);
 	}
-	if (trace->kept_until > now + undecided->keep.traces_ns / 2)
-		return;
+	if (trace->kept_until > now + undecided->keep.traces_ns / 2 && (asked || !trace->asked))
+		return false;
+	trace->asked = asked && (trace->asked || !trace->kept_until);
 	trace->kept_until = until;
 	kept = g_new(struct kept, 1);
-	*kept = (struct kept){trait->trace_id_high, trait->trace_id, until};
-	g_queue_push_tail(&undecided->kept, kept);
-	if (undecided->kept.length > KEPT_MAX)
-		forget_kept(undecided);
+	*kept = (struct kept){id->high, id->low, until};
+	g_queue_push_tail(&undecided->kept[asked], kept);
+	if (undecided->kept[asked].length > KEPT_MAX)
+		forget_kept(undecided, asked);
+	return true;
+}
+
+static void look_at(struct undecided *undecided, const struct trait *trait, int64_t now)
+{
+	const struct trace_id id = {trait->trace_id_high, trait->trace_id};
+	struct wanted *wanted = undecided->keep.wanted;
+
+	if (keep_trace(undecided, &id, false, now) && wanted && keep_wants_trace(&undecided->keep, trait))
+		wanted_add(wanted, &id, &undecided->reader.place, undecided->keep.output, now);
 }
 
 void undecided_look(struct undecided *undecided, const struct trait *traits, uint32_t count, int64_t now)
@@ -149,7 +171,32 @@ void undecided_look(struct undecided *undecided, const struct trait *traits, uin
 	for (uint32_t i = 0; i < count; i++)
 		if (keep_takes_span(&undecided->keep, &traits[i]) &&
 			!keep_takes_trace(&undecided->keep, &traits[i]))
-			keep_trace(undecided, &traits[i], now);
+			look_at(undecided, &traits[i], now);
+}
+
+void undecided_hear(struct undecided *undecided, int64_t now)
+{
+	struct trace_id ids[HEARD];
+	enum wanted_by by[HEARD];
+	uint32_t count = HEARD;
+
+	while (undecided->keep.wanted && count == HEARD) {
+		count = wanted_read(undecided->keep.wanted, &undecided->reader, ids, by, HEARD, now);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct trait trait = {.trace_id_high = ids[i].high, .trace_id = ids[i].low};
+
+			if (!keep_takes_trace(&undecided->keep, &trait))
+				keep_trace(undecided, &ids[i], by[i] != WANTED_HERE, now);
+		}
+	}
+}
+
+uint32_t undecided_asked(struct undecided *undecided)
+{
+	uint32_t asked = undecided->asked;
+
+	undecided->asked = 0;
+	return asked;
 }
 
 /* Spans that wait */
@@ -188,6 +235,7 @@ static void take_trace(struct undecided *undecided, struct trace *trace, struct 
 		if (!*taken)
 			*taken = batch_create((enum batch_format)place.chunk->items->format, 16, 4096);
 		take_span(undecided, place.chunk, waiting, *taken);
+		undecided->asked += trace->asked;
 		place = waiting->before;
 	}
 	trace->last = (struct place){0};
@@ -233,7 +281,7 @@ static void add_chunk(
 
 	*chunk = (struct chunk){undecided->next++, now, items, g_new(struct waiting, items->count)};
 	for (uint32_t i = 0; i < items->count; i++) {
-		struct trace *trace = find_or_add(undecided, &traits[i]);
+		struct trace *trace = find_or_add(undecided, traits[i].trace_id_high, traits[i].trace_id);
 
 		chunk->each[i] =
 			(struct waiting){.trait = traits[i], .before = trace->last, .offset = offset};
@@ -260,7 +308,10 @@ static bool takes(struct undecided *undecided, const struct trait *trait)
 	if (keep_takes(&undecided->keep, trait))
 		return true;
 	trace = find(undecided, trait->trace_id_high, trait->trace_id);
-	return trace && trace->kept_until;
+	if (!trace || !trace->kept_until)
+		return false;
+	undecided->asked += trace->asked;
+	return true;
 }
 
 struct batch *undecided_choose(
@@ -291,8 +342,9 @@ uint32_t undecided_expire(struct undecided *undecided, int64_t now, bool all, ui
 	while ((chunk = g_queue_peek_head(&undecided->chunks)) &&
 		(all || now - chunk->came >= undecided->keep.traces_ns))
 		remove_oldest(undecided, &gone);
-	while ((kept = g_queue_peek_head(&undecided->kept)) && (all || kept->until <= now))
-		forget_kept(undecided);
+	for (int asked = 0; asked < 2; asked++)
+		while ((kept = g_queue_peek_head(&undecided->kept[asked])) && (all || kept->until <= now))
+			forget_kept(undecided, asked);
 	undecided->count -= gone;
 	gone += undecided->gone;
 	*early = undecided->early;
@@ -314,5 +366,6 @@ void undecided_destroy(struct undecided *undecided)
 	undecided_expire(undecided, 0, true, &early);
 	g_hash_table_unref(undecided->traces);
 	g_ptr_array_unref(undecided->found);
+	wanted_unref(undecided->keep.wanted);
 	g_free(undecided);
 }

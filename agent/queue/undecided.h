@@ -2,7 +2,8 @@
 /*
  * The spans that an output would leave out, while another span of their trace may still make it keep them
  * all: `keep-traces`. They wait here, in memory, for so long and in so many bytes; the oldest go first. A
- * trace that was kept stays so for that time, too, as the rest of it may come.
+ * trace that was kept stays so for that time, too, as the rest of it may come. Other agents are told of it,
+ * and say which traces they keep.
  *
  * One owner, no lock.
  */
@@ -15,6 +16,12 @@ struct undecided;
 
 /* For an output with this `keep`; NULL if it decides for each span by itself. */
 struct undecided *undecided_create(const struct keep *keep);
+
+/* Other agents, or other inputs of this one, want traces (wanted.h): these are kept from here on, too. */
+void undecided_hear(struct undecided *undecided, int64_t now);
+
+/* How many spans were kept since it was last asked, that were only kept for what another agent said. */
+uint32_t undecided_asked(struct undecided *undecided);
 
 /* @undecided may be NULL. */
 void undecided_destroy(struct undecided *undecided);

@@ -19,6 +19,7 @@ static struct scribe_call *begin(struct connection *connection, const struct scr
 	scribecall_identify(from, speech->kind == SPEECH_FRAMED, &call->id);
 	call->shares = from->share != 0;
 	call->replayed = from->replayed;
+	call->hears = from->hears;
 	return call;
 }
 
@@ -26,8 +27,11 @@ void scribe_answer(struct call *call, enum answer answer)
 {
 	const struct scribe_call *its = (const struct scribe_call *)call;
 	const struct fanout *fanout = call->connection->inlet->fanout;
+	struct trace_id ids[WANTED_TOLD_MAX];
 	struct scribecall_terms terms = {0};
 
+	if (its->hears && call->wants_reply)
+		asked_tell(call->connection, &terms, ids);
 	if (its->shares)
 		terms.share = fanout_offer(fanout, &terms.shares);
 	if (its->replayed)
@@ -224,6 +228,9 @@ bool scribe_take_call(
 	if (!scribecall_read(&from, data, size, why, why_size))
 		return false;
 	call = begin(connection, &from);
+	/* also if its messages have to wait */
+	if (from.hears)
+		asked_hear(connection, &from);
 	if (from.method != SCRIBECALL_LOG)
 		answer_question(connection->inlet, call, &from);
 	else if (!from.count)

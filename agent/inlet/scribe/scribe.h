@@ -11,6 +11,7 @@
 #include "net/scribecall.h"
 #include "net/tbinaryend.h"
 #include "net/trail.h"
+#include "queue/wanted.h"
 
 extern const struct protocol scribe_protocol;
 
@@ -19,13 +20,15 @@ struct scribe_speech {
 	enum { SPEECH_UNKNOWN, SPEECH_FRAMED, SPEECH_UNFRAMED } kind;
 	struct tbinaryend end;
 	uint64_t turn; /* in which something came that had waited on its sender's disk: quota.h */
+	struct wanted_reader reader; /* of what he is told of wanted traces; number 0: he wants none */
 };
 
 struct scribe_call {
 	struct call call;
 	struct scribecall_id id;
 	bool shares;   /* its sender tells which share of the traces he keeps, */
-	bool replayed; /* or that this has waited on his disk */
+	bool replayed; /* or that this has waited on his disk; */
+	bool hears;    /* and he wants to hear which traces are wanted */
 };
 
 /* An inlet's own: with which items are stamped; when it was drawn, CLOCK_MONOTONIC ns; and of which
@@ -40,6 +43,15 @@ struct scribe_own {
 bool scribe_take_call(
 	struct connection *connection, const uint8_t *data, size_t size, char *why, size_t why_size);
 void scribe_answer(struct call *call, enum answer answer);
+
+/* asked.c */
+
+/* The traces that a sender wants, who wants to hear of those that others want; */
+void asked_hear(const struct connection *connection, const struct scribecall *from);
+
+/* and the answer: those that he was not told yet, in @ids. */
+void asked_tell(const struct connection *connection, struct scribecall_terms *terms,
+	struct trace_id ids[WANTED_TOLD_MAX]);
 
 /* circle.c */
 

@@ -109,6 +109,9 @@ void server_on_answered(enum reply_kind kind, const struct reply *reply, void *c
 	server->answered = true;
 	if (kind != REPLY_REFUSED)
 		learn(server, reply);
+	asking_answered(server, kind, reply);
+	if (cargo == &server->asking.question)
+		return;
 	server->unended = reply->unended ? server->unended + 1 : 0;
 	if (kind == REPLY_GOOD)
 		take_good(server, cargo, reply);

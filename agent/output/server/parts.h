@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Internals of a server, only for its parts: server.c, answers.c and renew.c. */
+/* Internals of a server, only for its parts: server.c, answers.c, asking.c and renew.c. */
 #ifndef OUTPUT_SERVER_PARTS_H
 #define OUTPUT_SERVER_PARTS_H
 
@@ -27,6 +27,22 @@ bool server_learns(const struct server *server);
 
 /* That handler's. */
 void server_on_answered(enum reply_kind kind, const struct reply *reply, void *cargo, void *data);
+
+/* asking.c's */
+
+/* It is not asked more often. */
+#define SERVER_ASK_NS (900 * NS_PER_MS)
+
+void asking_init(struct server *server);
+
+/* A call is sent now: what it tells beside its spans, in @ids, and asks. */
+void asking_add(struct server *server, struct run *run, struct trace_id ids[WANTED_TOLD_MAX]);
+
+/* The oldest call was answered. */
+void asking_answered(struct server *server, enum reply_kind kind, const struct reply *reply);
+
+/* The link has ended. */
+void asking_end(struct server *server);
 
 /* renew.c's, which do nothing where nodes do not share servers out */
 

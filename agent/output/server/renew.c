@@ -139,6 +139,7 @@ void server_change_link(struct server *server)
 	server->link = server->next;
 	server->next = NULL;
 	server->next_up = server->answered = false;
+	asking_end(server);
 	link_set_handler(server->link, &handler);
 	link_destroy(old);
 	server_plan_renewal(server);

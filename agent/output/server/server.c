@@ -59,6 +59,8 @@ static void end_link(struct server *server)
 		return;
 	server_end_renewal(server);
 	while ((piece = link_take_back(server->link, &whole))) {
+		if (piece == &server->asking.question)
+			continue;
 		piece->sent_before |= whole;
 		piece->parcel->entry->alone = true;
 		delivery_put_back(&server->delivery, piece);
@@ -66,6 +68,7 @@ static void end_link(struct server *server)
 	link_destroy(server->link);
 	server->link = NULL;
 	server->up = server->proving = false;
+	asking_end(server);
 	event_del(server->deadline);
 }
 
@@ -89,6 +92,8 @@ static unsigned suspect_oldest(const struct server *server, enum fault fault)
 {
 	struct piece *oldest = server->link ? link_oldest(server->link) : NULL;
 
+	if (oldest == &server->asking.question)
+		return 0;
 	if (oldest && fault_is_answer(fault) && fault != FAULT_REFUSES_ALL)
 		entry_blame(oldest->parcel->entry);
 	return oldest ? oldest->parcel->entry->failures : 0;
@@ -175,6 +180,7 @@ static void limit(struct server *server, struct piece *piece)
 
 static void send_piece(struct server *server, struct piece *piece)
 {
+	struct trace_id ids[WANTED_TOLD_MAX];
 	struct run run;
 	size_t bytes;
 
@@ -186,6 +192,7 @@ static void send_piece(struct server *server, struct piece *piece)
 	if (server_learns(server))
 		run.share = atomic_load(&queue_quota(server->shared->queue)->share);
 	run.replayed = piece->parcel->entry->spool_id != 0;
+	asking_add(server, &run, ids);
 	bytes = link_send(server->link, &run, piece);
 	ratelimit_spend(server->shared->rate, bytes, clock_monotonic());
 	if (open_calls(server) == 1)
@@ -393,6 +400,7 @@ struct server *server_create(const struct server_shared *shared, const char *out
 	server->deadline = evtimer_new(shared->base, on_deadline, server);
 	if (!server->deadline)
 		g_error("out of memory");
+	asking_init(server);
 	server_init_renewal(server);
 	return server;
 }

@@ -27,6 +27,7 @@
 #include "output/uplink/health.h"
 #include "output/uplink/ratelimit.h"
 #include "queue/queue.h"
+#include "queue/wanted.h"
 
 enum server_role {
 	SERVER_OFF,      /* not used: no link */
@@ -53,11 +54,13 @@ struct server_shared {
 	enum kind kind;           /* of the items */
 	enum batch_format format; /* that the wire sends */
 	struct ratelimit *rate;
-	struct tls *tls;     /* NULL: plain TCP */
-	struct proxy *proxy; /* NULL: none */
-	const char *way;     /* the words for that */
-	const char *node;    /* whose weights choose among addresses; NULL: the system's order does */
-	int64_t age_ns;      /* with a node: after about so long a link is replaced, wherever it leads */
+	struct tls *tls;       /* NULL: plain TCP */
+	struct proxy *proxy;   /* NULL: none */
+	const char *way;       /* the words for that */
+	const char *node;      /* whose weights choose among addresses; NULL: the system's order does */
+	struct wanted *wanted; /* the traces that are wanted whole; NULL: nobody asks for any; */
+	uint64_t number;       /* the output's there; */
+	int64_t age_ns;        /* with a node: after about so long a link is replaced, wherever it leads */
 	/* Something happened; the role may be changed from here. Called last of all. */
 	void (*news)(struct server *server, enum server_news news, void *data);
 	/* The rate allows nothing before @wait_ns are over: pump then. */
@@ -65,6 +68,17 @@ struct server_shared {
 	/* What the log is to say that is done when this server fails. */
 	const char *(*then)(const struct server *server, void *data);
 	void *data;
+};
+
+/* What is told and heard of wanted traces: asking.c. */
+struct asking {
+	struct wanted_reader reader; /* of what is told; */
+	uint64_t heard;              /* how far he was at the last answer */
+	uint64_t sent, answered;     /* calls on this link, */
+	uint64_t from;               /* of which those since this one told and asked; 0: none did */
+	int64_t deaf_at;             /* when it said nothing of traces, CLOCK_MONOTONIC ns; 0: never; */
+	int64_t at;                  /* when it was asked last; the same */
+	struct piece question;       /* the cargo of a call without spans: only its address matters */
 };
 
 struct server {
@@ -84,6 +98,7 @@ struct server {
 	bool answered;    /* on this link, so that it served before it ended */
 	bool taking;      /* it took something on this link */
 	uint32_t unended; /* so many answers in a row had no end */
+	struct asking asking;
 	struct delivery delivery;
 	struct courtesy courtesy;
 	struct backoff backoff;
@@ -120,6 +135,10 @@ bool server_is_endless(const struct server *server);
 
 /* There may be new batches. */
 void server_wake(struct server *server);
+
+/* Asks an agent in its place which traces are wanted, if that is of use, and nothing else does: to be called
+ * each second. */
+void server_ask(struct server *server);
 
 /* Rests are short from here on, as a stop has no time to sit them out. */
 void server_hurry(struct server *server);

@@ -298,13 +298,22 @@ static void destroy(struct uplink *owned)
 	output_config_unref(uplink->shared.is);
 	tls_free(uplink->shared.tls);
 	proxy_free(uplink->shared.proxy);
+	wanted_unref(uplink->shared.wanted);
 	g_free(uplink->node);
 	g_free(uplink);
+}
+
+static void ask(struct uplink *owned)
+{
+	struct servers *uplink = (struct servers *)owned;
+
+	server_ask(uplink->servers[uplink->serving]);
 }
 
 static const struct uplink_kind kind = {
 	.destroy = destroy,
 	.wake = wake,
+	.ask = ask,
 	.when_drained = when_drained,
 	.read_state = read_state,
 };
@@ -359,6 +368,8 @@ struct uplink *servers_create(
 		.proxy = proxy_create(is->proxy, is->proxy_secret_file),
 		.way = uplink->way,
 		.node = uplink->node,
+		.wanted = wanted_ref(options->wanted),
+		.number = options->number,
 		.age_ns = options->age_ns ? options->age_ns : AGE_NS,
 		.news = on_news,
 		.paced = on_pace_wanted,

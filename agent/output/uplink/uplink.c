@@ -64,6 +64,12 @@ void uplink_wake(struct uplink *uplink)
 	uplink->kind->wake(uplink);
 }
 
+void uplink_ask(struct uplink *uplink)
+{
+	if (uplink->kind->ask)
+		uplink->kind->ask(uplink);
+}
+
 void uplink_when_drained(struct uplink *uplink, void (*done)(void *data), void *data)
 {
 	uplink->kind->when_drained(uplink, done, data);

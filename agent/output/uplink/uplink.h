@@ -33,6 +33,7 @@
 #include "core/fault.h"
 #include "net/ranking.h"
 #include "queue/queue.h"
+#include "queue/wanted.h"
 
 struct uplink_options {
 	const struct output_config *is; /* what the configuration says; who keeps it takes a reference */
@@ -42,7 +43,10 @@ struct uplink_options {
 	int64_t age_ns;     /* with a node: about so long a connection lasts; 0: as long as is usual */
 	const char *record; /* of files: the path of written.h's; NULL: none */
 	bool starting;      /* TLS files that cannot be used now are a fault that may pass */
-	bool patient;       /* an import's: what an agent that was killed left in files stays there */
+	struct wanted *wanted; /* the traces that are wanted whole (queue/wanted.h), and the output's number
+				  there; NULL: nobody is told of any; */
+	uint64_t number;
+	bool patient; /* an import's: what an agent that was killed left in files stays there */
 };
 
 struct uplink;
@@ -93,6 +97,9 @@ void uplink_destroy(struct uplink *uplink);
 
 /* There may be new batches: sends what the window allows. Only in the loop's thread. */
 void uplink_wake(struct uplink *uplink);
+
+/* Each second, in the loop's thread: asks which traces others want to have whole, where that is of use. */
+void uplink_ask(struct uplink *uplink);
 
 /*
  * Calls @done with @data once, from the loop, when queue_done() is true. Current waits are cut to the

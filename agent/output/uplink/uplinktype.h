@@ -16,6 +16,7 @@
 struct uplink_kind {
 	void (*destroy)(struct uplink *uplink);
 	void (*wake)(struct uplink *uplink);
+	void (*ask)(struct uplink *uplink); /* NULL: there is nobody to ask */
 	void (*when_drained)(struct uplink *uplink, void (*done)(void *data), void *data);
 	void (*read_state)(const struct uplink *uplink, struct uplink_state *state);
 };
