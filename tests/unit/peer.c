@@ -2,6 +2,7 @@
 #include "peer.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "base/clock.h"
 
 /* Thrift's. */
-enum { T_STOP = 0, T_I32 = 8, T_STRING = 11, T_REPLY = 2, T_EXCEPTION = 3 };
+enum { T_STOP = 0, T_I32 = 8, T_I64 = 10, T_LIST = 15, T_STRING = 11, T_REPLY = 2, T_EXCEPTION = 3 };
 
 /* An answer that is not out yet. */
 struct answer {
@@ -23,6 +24,7 @@ struct answer {
 	char span[64]; /* the bad one */
 	int32_t seqid;
 	unsigned int call;
+	bool asks; /* for wanted traces */
 };
 
 struct client {
@@ -81,11 +83,30 @@ static void put_reply(GByteArray *out, bool strict, uint8_t type, int32_t seqid,
 	g_byte_array_append(out, body, size);
 }
 
-static void put_result(GByteArray *out, bool strict, int32_t seqid, uint8_t code)
+static void put_number(GByteArray *out, uint64_t number)
 {
-	uint8_t body[] = {T_I32, 0, 0, 0, 0, 0, code, T_STOP};
+	number = htobe64(number);
+	g_byte_array_append(out, (const uint8_t *)&number, sizeof(number));
+}
 
-	put_reply(out, strict, T_REPLY, seqid, body, sizeof(body));
+/* @says: it says in it which traces are wanted, or NULL. */
+static void put_result(GByteArray *out, bool strict, int32_t seqid, uint8_t code, const struct peer *says)
+{
+	uint8_t head[] = {T_I32, 0, 0, 0, 0, 0, code}, field[] = {T_LIST, 0x62, 0x6b, T_I64, 0, 0, 0, 0};
+	GByteArray *body = g_byte_array_new();
+
+	g_byte_array_append(body, head, sizeof(head));
+	if (says) {
+		put_u32(field + 4, (uint32_t)(2 * says->says_count));
+		g_byte_array_append(body, field, sizeof(field));
+		for (size_t i = 0; i < says->says_count; i++) {
+			put_number(body, says->says[i].high);
+			put_number(body, says->says[i].low);
+		}
+	}
+	g_byte_array_append(body, (const uint8_t[]){T_STOP}, 1);
+	put_reply(out, strict, T_REPLY, seqid, body->data, body->len);
+	g_byte_array_unref(body);
 }
 
 static void put_exception(GByteArray *out, int32_t seqid, const char *words)
@@ -103,8 +124,9 @@ static void put_bytes(GByteArray *out, const char *bytes, size_t size)
 	g_byte_array_append(out, (const uint8_t *)bytes, (guint)size);
 }
 
-static void put_answer(GByteArray *out, const struct answer *answer)
+static void put_answer(GByteArray *out, const struct answer *answer, const struct peer *peer)
 {
+	const struct peer *says = answer->asks && peer->hears ? peer : NULL;
 	static const char text[] = "\0\0\0\x12"
 				   "Bad request, sorry",
 			  http[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
@@ -114,21 +136,21 @@ static void put_answer(GByteArray *out, const struct answer *answer)
 
 	switch (answer->act) {
 	case PEER_TWICE:
-		put_result(out, true, answer->seqid, 0);
+		put_result(out, true, answer->seqid, 0, says);
 		/* fall through */
 	case PEER_OK:
 	case PEER_HALF_AND_HANG:
 	case PEER_HALF_AND_CLOSE:
-		put_result(out, true, answer->seqid, 0);
+		put_result(out, true, answer->seqid, 0, says);
 		break;
 	case PEER_OLD_OK:
-		put_result(out, false, answer->seqid, 0);
+		put_result(out, false, answer->seqid, 0, says);
 		break;
 	case PEER_TRY_LATER:
-		put_result(out, true, answer->seqid, 1);
+		put_result(out, true, answer->seqid, 1, says);
 		break;
 	case PEER_WRONG_SEQID:
-		put_result(out, true, answer->seqid + 1, 0);
+		put_result(out, true, answer->seqid + 1, 0, says);
 		break;
 	case PEER_EXCEPTION:
 		snprintf(words, sizeof(words), "no room for %u", answer->call);
@@ -172,7 +194,7 @@ static bool give_answer(struct client *client, const struct answer *answer)
 	GByteArray *out = g_byte_array_new();
 	bool half = answer->act == PEER_HALF_AND_HANG || answer->act == PEER_HALF_AND_CLOSE, stays = true;
 
-	put_answer(out, answer);
+	put_answer(out, answer, client->peer);
 	bufferevent_write(client->stream, out->data, half ? out->len / 2 : out->len);
 	g_byte_array_unref(out);
 	if (answer->act != PEER_SILENT)
@@ -266,6 +288,14 @@ static void take_spans(struct peer *peer, struct answer *answer, GPtrArray *span
 	g_ptr_array_unref(spans);
 }
 
+static void note_wanted(struct peer *peer, const uint8_t bytes[16])
+{
+	const struct trace_id id = {(uint64_t)get_u32(bytes) << 32 | get_u32(bytes + 4),
+		(uint64_t)get_u32(bytes + 8) << 32 | get_u32(bytes + 12)};
+
+	g_array_append_val(peer->told, id);
+}
+
 /* Reads one call, notes what it brings, and says how it is to be answered. */
 static struct answer take_call(struct peer *peer, const uint8_t *at, const uint8_t *end)
 {
@@ -284,9 +314,16 @@ static struct answer take_call(struct peer *peer, const uint8_t *at, const uint8
 		g_ptr_array_add(spans, read_span(take(&at, end, size), size));
 		expect(&at, end, "", 1);
 	}
-	if (at < end && *at) { /* spans from a disk say so, in a field that other servers skip */
+	if (at < end && *at == T_I64) { /* spans from a disk say so, in a field that other servers skip */
 		expect(&at, end, "\x0a\x62\x6f\0\0\0\0\0\0\0\1", 11);
 		peer->replayed++;
+	}
+	if (at < end && *at) { /* as do those that are wanted */
+		expect(&at, end, "\x0f\x62\x6b\x0a", 4);
+		for (uint32_t count = get_u32(take(&at, end, 4)) / 2; count > 0; count--)
+			note_wanted(peer, take(&at, end, 16));
+		answer.asks = true;
+		peer->asked++;
 	}
 	expect(&at, end, "", 1);
 	must(at == end, "bytes behind the call");
@@ -427,6 +464,7 @@ struct peer *peer_create_on(struct event_base *base, const char *address, uint16
 	peer->base = base;
 	peer->address = address;
 	peer->port = port;
+	peer->told = g_array_new(FALSE, FALSE, sizeof(struct trace_id));
 	peer->taken = g_ptr_array_new_with_free_func(g_free);
 	peer->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	peer->connected_at = g_array_new(FALSE, FALSE, sizeof(int64_t));
@@ -443,6 +481,7 @@ struct peer *peer_create(struct event_base *base, const char *address)
 void peer_destroy(struct peer *peer)
 {
 	peer_stop(peer);
+	g_array_unref(peer->told);
 	g_ptr_array_unref(peer->taken);
 	g_hash_table_unref(peer->counts);
 	g_array_unref(peer->connected_at);

@@ -14,6 +14,8 @@
 #include <glib.h>
 #include <openssl/ssl.h>
 
+#include "core/traceid.h"
+
 /* What to do with a call. */
 enum peer_act {
 	PEER_OK,
@@ -42,10 +44,14 @@ struct peer {
 	enum peer_act bad_act;     /* what such a call gets, unless 0; it is not taken */
 	int delay_ms;              /* between two answers */
 	size_t close_after;        /* bytes of a connection, unless 0 */
-	bool answer_early;         /* before the call is there as a whole */
-	SSL_CTX *tls;              /* speak it; NULL: plain TCP */
+	bool hears;                /* it says which traces are wanted, to whom asks: */
+	const struct trace_id *says; /* these, */
+	size_t says_count;
+	bool answer_early; /* before the call is there as a whole */
+	SSL_CTX *tls;      /* speak it; NULL: plain TCP */
 	/* What happened. */
-	unsigned int connections, calls, open_max, refused, replayed;
+	unsigned int connections, calls, open_max, refused, replayed, asked;
+	GArray *told;         /* struct trace_id: of wanted traces, in order */
 	GPtrArray *taken;     /* the spans of calls that were answered OK, or not at all, in order */
 	GHashTable *counts;   /* span to how often it was taken */
 	GArray *connected_at; /* of each connection, CLOCK_MONOTONIC ns */

@@ -59,5 +59,6 @@ TCase *queue_receipts(void);
 TCase *queue_retag(void);
 TCase *queue_shares(void);
 TCase *queue_undecided(void);
+TCase *queue_wanted(void);
 
 #endif

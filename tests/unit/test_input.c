@@ -160,6 +160,75 @@ START_TEST(replies_can_be_read)
 }
 END_TEST
 
+static void ck_assert_trace(struct trace_id is, struct trace_id wanted)
+{
+	ck_assert_uint_eq(is.high, wanted.high);
+	ck_assert_uint_eq(is.low, wanted.low);
+}
+
+/* Wanted traces in other lists, or as something else, are nobody's; half an id is none. */
+START_TEST(odd_lists)
+{
+	static const struct {
+		const char bytes[40];
+		size_t size;
+		bool hears;
+		uint32_t count;
+	} lists[] = {
+		{"\x0f\x62\x6b\x0a\0\0\0\0", 8, true, 0},
+		{"\x0f\x62\x6b\x0a\0\0\0\1"
+		 "12345678",
+			16, true, 0},
+		{"\x0f\x62\x6b\x0a\0\0\0\3"
+		 "123456781234567812345678",
+			32, true, 1},
+		{"\x0f\x62\x6b\x03\0\0\0\2"
+		 "12",
+			10, false, 0},
+		{"\x0f\x62\x6b\x0b\0\0\0\1\0\0\0\1"
+		 "1",
+			13, false, 0},
+		{"\x0b\x62\x6b\0\0\0\x10"
+		 "1234567812345678",
+			23, false, 0},
+		{"\x0a\x62\x6b"
+		 "12345678",
+			11, false, 0},
+	};
+	const char *bytes = lists[_i].bytes;
+	struct buffer call = make_call(1, 40, true), reply = {0};
+	struct scribecall is;
+	struct reply answer = {0};
+	char why[200];
+	uint8_t head[4];
+
+	call.size--;
+	buffer_put(&call, bytes, lists[_i].size);
+	buffer_put(&call, "", 1);
+	ck_assert_msg(scribecall_read(&is, call.data, call.size, why, sizeof(why)), "%s", why);
+	ck_assert_uint_eq(is.count, 1);
+	ck_assert(is.hears == lists[_i].hears);
+	ck_assert_uint_eq(is.wanted_count, lists[_i].count);
+	tbinary_put_i32(head, (uint32_t)(23 + lists[_i].size));
+	buffer_put(&reply, head, 4);
+	buffer_put(&reply, "\x80\1\0\2\0\0\0\3Log\0\0\0\1\x08\0\0\0\0\0\0", 22);
+	buffer_put(&reply, bytes, lists[_i].size);
+	buffer_put(&reply, "", 1);
+	ck_assert_int_eq(scribereply_read(reply.data, reply.size, &answer), REPLY_GOOD);
+	ck_assert(answer.hears == lists[_i].hears);
+	ck_assert_uint_eq(answer.wanted_count, lists[_i].count);
+	/* one that is longer than what there is */
+	if (lists[_i].size == 8) {
+		reply.data[4 + 22 + 7] = 2;
+		ck_assert_int_eq(scribereply_read(reply.data, reply.size, &answer), REPLY_GARBAGE);
+		call.data[call.size - 2] = 2;
+		ck_assert(!scribecall_read(&is, call.data, call.size, why, sizeof(why)));
+	}
+	buffer_free(&call);
+	buffer_free(&reply);
+}
+END_TEST
+
 /* The share, and what has waited on a disk, are told in fields of their own; so is what is answered to that.
  */
 START_TEST(terms_are_told)
@@ -167,7 +236,13 @@ START_TEST(terms_are_told)
 	struct wire *wire = scribe_create("zipkin");
 	const uint32_t size = 5;
 	struct run run = {.spans = (const uint8_t *)"12345", .sizes = &size, .count = 1, .size = 5};
-	struct scribecall_terms terms = {.shares = _i & 1, .share = UINT64_MAX / 3, .grant = _i & 2 ? 77 : 0};
+	static const struct trace_id wanted[] = {{0, 1}, {UINT64_MAX, UINT64_C(0x0102030405060708)}};
+	struct scribecall_terms terms = {.shares = _i & 1,
+		.share = UINT64_MAX / 3,
+		.grant = _i & 2 ? 77 : 0,
+		.hears = _i & 4,
+		.wanted = wanted,
+		.wanted_count = _i & 1 ? 2 : 0};
 	struct scribecall_id id;
 	struct scribecall call;
 	struct reply reply = {0};
@@ -176,11 +251,18 @@ START_TEST(terms_are_told)
 
 	run.share = _i & 1 ? UINT64_MAX - 5 : 0;
 	run.replayed = _i & 2;
+	run.hears = _i & 4;
+	run.wanted = wanted;
+	run.wanted_count = _i & 1 ? 0 : 2;
 	wire->put_call(wire, &run, 7, &out);
 	ck_assert_msg(scribecall_read(&call, out.data + 4, out.size - 4, why, sizeof(why)), "%s", why);
 	ck_assert_uint_eq(call.count, 1);
 	ck_assert_uint_eq(call.share, run.share);
 	ck_assert(call.replayed == run.replayed);
+	ck_assert(call.hears == run.hears);
+	ck_assert_uint_eq(call.wanted_count, run.hears ? run.wanted_count : 0);
+	for (uint32_t i = 0; i < call.wanted_count; i++)
+		ck_assert_trace(scribecall_wanted(call.wanted, i), wanted[i]);
 	scribecall_identify(&call, true, &id);
 	out.size = 0;
 	scribecall_put_result(&out, &id, 0, &terms);
@@ -189,6 +271,10 @@ START_TEST(terms_are_told)
 	ck_assert(reply.shares == terms.shares);
 	ck_assert_uint_eq(reply.share, terms.shares ? terms.share : 0);
 	ck_assert_uint_eq(reply.grant, terms.grant);
+	ck_assert(reply.hears == terms.hears);
+	ck_assert_uint_eq(reply.wanted_count, terms.hears ? terms.wanted_count : 0);
+	for (uint32_t i = 0; i < reply.wanted_count; i++)
+		ck_assert_trace(scribecall_wanted(reply.wanted, i), wanted[i]);
 	/* in another type they are nobody's */
 	if (_i == 1) {
 		out.data[out.size - 1 - 8 - 3] = TBINARY_DOUBLE;
@@ -399,7 +485,8 @@ int main(void)
 	tcase_add_test(tests, depth_has_a_limit);
 	tcase_add_loop_test(tests, calls_are_read, 0, 2);
 	tcase_add_loop_test(tests, replies_can_be_read, 0, 2);
-	tcase_add_loop_test(tests, terms_are_told, 0, 4);
+	tcase_add_loop_test(tests, terms_are_told, 0, 8);
+	tcase_add_loop_test(tests, odd_lists, 0, 7);
 	tcase_add_test(tests, numbers_are_told);
 	tcase_add_test(tests, numbers_are_forgotten);
 	tcase_add_test(tests, trails_go_with_spans);

@@ -245,6 +245,7 @@ int main(void)
 	suite_add_tcase(suite, queue_keep());
 	suite_add_tcase(suite, queue_shares());
 	suite_add_tcase(suite, queue_undecided());
+	suite_add_tcase(suite, queue_wanted());
 	suite_add_tcase(suite, queue_outlets());
 	suite_add_tcase(suite, queue_receipts());
 	suite_add_tcase(suite, queue_retag());

@@ -12,6 +12,7 @@ int main(void)
 	Suite *suite = suite_create("uplink");
 
 	suite_add_tcase(suite, uplink_answers());
+	suite_add_tcase(suite, uplink_asking());
 	suite_add_tcase(suite, uplink_backoff());
 	suite_add_tcase(suite, uplink_balance());
 	suite_add_tcase(suite, uplink_connections());

@@ -104,6 +104,7 @@ void assert_in_order(struct rig *rig);
 
 /* The tests. */
 TCase *uplink_answers(void);
+TCase *uplink_asking(void);
 TCase *uplink_backoff(void);
 TCase *uplink_balance(void);
 TCase *uplink_connections(void);
