@@ -14,6 +14,8 @@
 #define LIFE_NS (60 * NS_PER_SECOND)
 /* and so long it is not taken again. Later, who was told may have forgotten it. */
 #define AGAIN_NS (5 * NS_PER_SECOND)
+/* So many from above, as the agent there has shared them out already, and its seconds are others. */
+#define ABOVE_SECOND_MAX (2 * WANTED_SECOND_MAX)
 /* No more say something in a second. */
 #define SHARERS_MAX 4096
 /* Who waits says so once a second. */
@@ -40,6 +42,7 @@ struct wanted {
 	GHashTable *latest;           /* of struct told: the latest of each id */
 	GHashTable *spent;            /* by sharer (int64_t): how many were taken in this second */
 	int64_t second;
+	guint above;          /* and how many were of those above */
 	guint sharers_before; /* how many there were in the one before */
 	uint8_t key[SIPHASH_KEY_SIZE];
 };
@@ -131,7 +134,7 @@ static bool is_known(const struct wanted *wanted, const struct told *told)
 }
 
 /* Each second there is room for so many, and each sharer's part of that is as large as the others'. */
-static bool has_room(struct wanted *wanted, uint64_t sharer, int64_t now)
+static bool has_room(struct wanted *wanted, enum wanted_by by, uint64_t sharer, int64_t now)
 {
 	int64_t second = now / NS_PER_SECOND, *key;
 	guint count, sharers;
@@ -140,7 +143,10 @@ static bool has_room(struct wanted *wanted, uint64_t sharer, int64_t now)
 		wanted->sharers_before = second == wanted->second + 1 ? g_hash_table_size(wanted->spent) : 0;
 		g_hash_table_remove_all(wanted->spent);
 		wanted->second = second;
+		wanted->above = 0;
 	}
+	if (by == WANTED_ABOVE)
+		return wanted->above++ < ABOVE_SECOND_MAX;
 	count = GPOINTER_TO_UINT(g_hash_table_lookup(wanted->spent, &sharer));
 	sharers = g_hash_table_size(wanted->spent) + !count;
 	if (sharers > SHARERS_MAX ||
@@ -182,7 +188,7 @@ bool wanted_add(struct wanted *wanted, const struct trace_id *id, const struct w
 	pthread_mutex_lock(&wanted->lock);
 	forget_old(wanted, now);
 	known = is_known(wanted, &told);
-	room = !known && has_room(wanted, sharer, now);
+	room = !known && has_room(wanted, place->by, sharer, now);
 	if (room)
 		put(wanted, &told);
 	pthread_mutex_unlock(&wanted->lock);

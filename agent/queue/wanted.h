@@ -6,7 +6,8 @@
  * tree of agents all get to know it. An agent has one of these sets.
  *
  * Whoever says it may lie. The set is bounded in number and time, and each second it takes so many, in which
- * all who say any have the same share. What there is no room for is counted (TRACES_NOT_TOLD).
+ * all who say any have the same share (beside those from above). What there is no room for is counted
+ * (TRACES_NOT_TOLD).
  *
  * Any thread. Times are CLOCK_MONOTONIC ns.
  */

@@ -250,6 +250,7 @@ START_TEST(kept_for_another)
 	ck_assert_int_eq(row_of(other.account, SPANS_ASKED), 3);
 	ck_assert_int_eq(row_of(one.account, SPANS_UNDECIDED), 1);
 	/* for so long; and what waited for so long is gone when the word comes */
+	flush_of(to, START + 12 * SECOND, true);
 	hand(to, 1, false, START + 12 * SECOND);
 	ck_assert(add_as(3, WANTED_BELOW, 99, 99, START + 12 * SECOND));
 	flush_of(to, START + 12 * SECOND, true);
