@@ -541,6 +541,9 @@ static void write_output(struct buffer *out, const struct status *status, const 
 	if (row[SPANS_SAMPLED_OUT])
 		buffer_printf(out, "%" PRId64 " sampled out, ", row[SPANS_SAMPLED_OUT]);
 	buffer_printf(out, "%" PRId64 " dropped\n", account_dropped(output->account.row));
+	if (row[SPANS_ASKED])
+		buffer_printf(out, "  traces    %" PRId64 " spans kept, as other agents keep their traces\n",
+			row[SPANS_ASKED]);
 	write_share(out, "queue", output->queue_bytes, output->queue_limit);
 	buffer_printf(out, "\n");
 	write_spool(out, &output->spool);
