@@ -13,7 +13,7 @@
 /* So long a trace is remembered, for who comes later; */
 #define LIFE_NS (60 * NS_PER_SECOND)
 /* and so long it is not taken again. Later, who was told may have forgotten it. */
-#define AGAIN_NS (5 * NS_PER_SECOND)
+#define AGAIN_NS (2 * NS_PER_SECOND)
 /* So many from above, as the agent there has shared them out already, and its seconds are others. */
 #define ABOVE_SECOND_MAX (2 * WANTED_SECOND_MAX)
 /* No more say something in a second. */

@@ -156,6 +156,8 @@ static void read_call(const uint8_t *data, size_t size)
 		return;
 	}
 	answer(&call);
+	for (uint32_t i = 0; i < call.wanted_count; i++)
+		scribecall_wanted(call.wanted, i);
 	if (call.method == SCRIBECALL_LOG)
 		take(&call);
 }

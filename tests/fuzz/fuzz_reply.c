@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "net/httpreply.h"
+#include "net/scribecall.h"
 #include "net/scribereply.h"
 
 static enum reply_kind read_one(bool http, const uint8_t *data, size_t size, struct reply *reply)
@@ -20,6 +21,9 @@ static enum reply_kind read_one(bool http, const uint8_t *data, size_t size, str
 	memcpy(copy, data, size);
 	memset(reply, 0, sizeof(*reply));
 	kind = http ? httpreply_read(copy, size, reply) : scribereply_read(copy, size, reply);
+	for (uint32_t i = 0; i < reply->wanted_count; i++)
+		scribecall_wanted(reply->wanted, i);
+	fuzz_hold(reply->hears || !reply->wanted_count, "only who says so names traces");
 	free(copy);
 	fuzz_hold(memchr(reply->words, '\0', sizeof(reply->words)) != NULL, "words end");
 	fuzz_hold(fuzz_is_printable(reply->words), "words are printable");

@@ -194,6 +194,14 @@ static void take(struct scribe_call *call, struct scribecall *from, const struct
 	connection_flush(call->call.connection);
 }
 
+/* Of no messages: it may ask, or name traces. */
+static void answer_nothing(struct scribe_call *call, const struct scribecall *from)
+{
+	if (from->hears)
+		asked_hear(call->call.connection, from);
+	scribe_answer(&call->call, ANSWER_OK);
+}
+
 /* Of messages that are spans, or others. */
 static void log_messages(struct scribe_call *call, struct scribecall *from, size_t size)
 {
@@ -208,6 +216,9 @@ static void log_messages(struct scribe_call *call, struct scribecall *from, size
 		call_tell_loop(&call->call, round, from->count);
 		call_put_off(&call->call, INPUT_CALLS_LOOPED);
 	} else {
+		/* also if they have to wait */
+		if (from->hears)
+			asked_hear(connection, from);
 		call_take_up_outlets(inlet);
 		weight = messages_weigh(inlet, from, size);
 		if (!call_has_room(inlet, &weight)) {
@@ -228,13 +239,10 @@ bool scribe_take_call(
 	if (!scribecall_read(&from, data, size, why, why_size))
 		return false;
 	call = begin(connection, &from);
-	/* also if its messages have to wait */
-	if (from.hears)
-		asked_hear(connection, &from);
 	if (from.method != SCRIBECALL_LOG)
 		answer_question(connection->inlet, call, &from);
 	else if (!from.count)
-		scribe_answer(&call->call, ANSWER_OK);
+		answer_nothing(call, &from);
 	else
 		log_messages(call, &from, size);
 	return true;
