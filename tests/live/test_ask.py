@@ -90,6 +90,13 @@ def untold(node):
     return int(node.metrics()["blkin_agent_traces_not_told_total"])
 
 
+def words_of(node):
+    """What `blkin status` prints."""
+    program = node.start([node.built("cli/blkin"), "status", "--socket", node.socket], name="status")
+    assert program.wait() == 0
+    return program.log()
+
+
 def load(node, service):
     assert node.start([node.built(LOAD), service, TRACES]).wait(60) == 0
 
@@ -119,6 +126,9 @@ def test_what_two_nodes_have(tree, sink):
         ledger.check()
         exactly(ledger.undecided == 2 * (TRACES - len(numbers)) and ledger.sent == 2 * len(numbers), str(ledger))
         exactly(asked(node) == 2 * len(other - own - shared()), f"{asked(node)} spans were asked for")
+        (output,) = node.status()["outputs"]
+        exactly(output["spans"]["asked"] == asked(node) and node.status()["traces_not_told"] == 0, str(output))
+        assert f"  traces    {asked(node)} spans kept, as other agents keep their traces\n" in words_of(node)
     check_whole(sink, numbers)
     for node in (front, back, middle):
         exactly(untold(node) == 0, "all was told")
