@@ -235,8 +235,9 @@ static void on_sweep(evutil_socket_t fd, short what, void *data)
 	(void)what;
 	retry(inlet);
 	timeouts_sweep(inlet);
+	/* what leaves for another agent's word is pushed, as nothing else may come */
 	if (fanout_is_undecided(inlet->fanout))
-		fanout_hand(inlet->fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
+		fanout_hand(inlet->fanout, &(struct ledger){0}, NULL, clock_monotonic(), true);
 	group_look(inlet);
 	give_back(inlet);
 	publish(inlet);

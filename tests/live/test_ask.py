@@ -5,6 +5,7 @@ import base64
 import collections
 import contextlib
 import random
+import signal
 import socket
 import struct
 import subprocess
@@ -238,6 +239,25 @@ def test_ids(node, sink):
         exactly((asked(one), asked(other)) == (0, 4), f"{asked(one)} and {asked(other)} were asked for")
         assert one.agent.stop() == 0 and other.agent.stop() == 0
     exactly(ids(sink) == [1, 4, 5, 11, 14, 15, 24], "no more of them")
+
+
+def test_a_reload(node, sink):
+    """From then on spans wait, and the only one that does is not kept back by there being no other."""
+    with contextlib.ExitStack() as stack:
+        port = start_middle(node, sink)
+        _, first = start_leaf(stack, port)
+        other, second = start_leaf(stack, port, keep_traces="0ms")
+        hand(second, [entry(IDS[0], 1)])
+        other.wait_ledger(lambda ledger: ledger.sampled_out == 1, 20, "it to be left out")
+        other.write_config(port, output=KEEP, input={"scribe": f"127.0.0.1:{second}"})
+        other.agent.send(signal.SIGHUP)
+        wait_until(lambda: "configuration reloaded" in other.agent.log(), 20, "the reload")
+        hand(second, [entry(IDS[0], 2)])
+        wait_undecided(other, 1)
+        hand(first, [entry(IDS[0], 3, True)])
+        sink.wait_for(2)
+        exactly(ids(sink) == [2, 3], "one trace of two spans")
+        assert other.agent.stop() == 0
 
 
 def test_too_late(node, sink):
