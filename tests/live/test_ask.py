@@ -16,7 +16,7 @@ import time
 import pytest
 from rig.jsonsink import JsonSink
 from rig.memory import rss
-from rig.node import Node
+from rig.node import Node, sanitized
 from rig.othernode import OtherNode
 from rig.process import exactly, free_port, wait_until
 from rig.scribe import Receiver
@@ -368,7 +368,7 @@ def test_an_agent_above_that_lies(node):
     exactly(wait_undecided(node, len(IDS) - 1).sampled_out == 0, "all others wait")
     exactly(untold(node) > 1000, "too many are counted")
     exactly(above.spans == asked(node) == 1, "no other goes")
-    assert rss(node.agent) < before + 4 * 1024
+    assert sanitized() or rss(node.agent) < before + 4 * 1024, "it grows"
     # an error goes as ever
     hand(port, [entry(IDS[0], 11, True)])
     wait_until(lambda: above.spans == 3, 20, "the trace with an error")
