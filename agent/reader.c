@@ -177,6 +177,7 @@ static bool begin(struct reading *reading, struct page *page)
 	limits = pipeline_limits(&reading->config);
 	runstate_init(&reading->state, page, reading->link);
 	reading->pipeline = pipeline_create(&limits, orders.events, agent_link_sink(reading->link));
+	pipeline_make_pairs(reading->pipeline, &reading->config, true);
 	reading->progress = progress_create(&reading->config, reading->pipeline, reading->link, &orders);
 	reading->keeper = keeper_create(&(struct keeper_parts){.config = &reading->config,
 						.pipeline = reading->pipeline,

@@ -16,6 +16,7 @@
 #include "config/load.h"
 #include "config/outputtype.h"
 #include "config/ownport.h"
+#include "config/pairrules.h"
 #include "config/section.h"
 #include "connect.h"
 #include "environment.h"
@@ -174,13 +175,36 @@ static void note_lanes(const struct config *config, const struct output_config *
 			prefix, output->section);
 }
 
-/* Programs would be slowed down for what is then thrown away. */
-static void note_events(const struct config *config, const char *prefix)
+static bool takes(const struct config *config, enum kind kind)
 {
 	bool taken = false;
 
 	for (guint i = 0; i < config->outputs->len; i++)
-		taken |= config_lane_is_on(g_ptr_array_index(config->outputs, i), KIND_EVENTS);
+		taken |= config_lane_is_on(g_ptr_array_index(config->outputs, i), kind);
+	return taken;
+}
+
+/* Pairs of the kernel's events are made of what [kernel] has recorded, and all of them are spans. */
+static void note_pairs(const struct config *config, const struct pair_rules *pairs, const char *prefix)
+{
+	if (pair_rules_have(pairs, true) && !*config->kernel_events && !*config->kernel_syscalls)
+		printf("%snote: `spans` of [events] has pairs by tid, which need `events` or `syscalls` in "
+		       "[kernel]\n",
+			prefix);
+	if (pairs->count && !takes(config, KIND_SPANS))
+		printf("%snote: `spans` of [events] has no effect, as no output takes spans\n", prefix);
+}
+
+/* Programs would be slowed down for what is then thrown away. */
+static void note_events(const struct config *config, const char *prefix)
+{
+	bool taken = takes(config, KIND_EVENTS);
+	struct pair_rules pairs;
+	char error[512];
+
+	pair_rules_parse(&pairs, config->event_spans, error, sizeof(error));
+	note_pairs(config, &pairs, prefix);
+	taken |= !*config->event_names && pair_rules_have(&pairs, true);
 	if (records_events(config) && !taken)
 		printf("%snote: [%s] has events recorded, but no output takes them: set `takes = spans, "
 		       "events` "

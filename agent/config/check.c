@@ -10,6 +10,7 @@
 #include "config/globs.h"
 #include "config/keys.h"
 #include "config/outputtype.h"
+#include "config/pairrules.h"
 #include "config/section.h"
 #include "config/tagrules.h"
 #include "config/tags.h"
@@ -266,6 +267,30 @@ static int check_events(const struct config *config)
 	return 0;
 }
 
+/* They are assembled anyway. */
+static int check_pairs(const struct config *config)
+{
+	const struct config_origin *at = check_later(NULL, config->origins, "events", "spans");
+	struct pair_rules rules;
+	char error[512];
+
+	pair_rules_parse(&rules, config->event_spans, error, sizeof(error));
+	for (size_t i = 0; i < rules.count; i++) {
+		const struct pair_rule *rule = &rules.of[i];
+		g_autofree char *both = g_strconcat(rule->enter, ",", rule->exit, NULL), *message = NULL;
+		g_autofree char *own = globs_reaching(both, "blkin:"), *old = globs_reaching(both, "zipkin:");
+
+		if (rule->kernel || (!own && !old))
+			continue;
+		message = g_strdup_printf(
+			"`spans` has `%s`, which stands for events that spans are made of "
+			"anyway (blkin:*, zipkin:*): name the provider, as `PROVIDER:*_enter`,",
+			own ? own : old);
+		return check_broken(at, message, "events");
+	}
+	return 0;
+}
+
 /* Who listens where: the page, then the inputs. */
 struct listener {
 	const char *section, *key, *address;
@@ -310,6 +335,8 @@ int config_check(const struct config *config)
 	if (check_ui(config) != 0)
 		status = -1;
 	if (check_events(config) != 0)
+		status = -1;
+	if (check_pairs(config) != 0)
 		status = -1;
 	if (check_memory(config) != 0)
 		status = -1;

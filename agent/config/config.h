@@ -148,6 +148,7 @@ struct config {
 	uint64_t event_level; /* those of this severity and above: syslog's number */
 	char *event_filter;   /* LTTng's expression; "": none */
 	char *event_context;  /* added to each: contexts.h */
+	char *event_spans;    /* which of them are a span, two by two: pairrules.h; "": none */
 	/* [kernel] */
 	char *kernel_events;   /* with `*`; "": none */
 	char *kernel_syscalls; /* the same */
@@ -193,6 +194,9 @@ bool config_lane_is_on(const struct output_config *output, enum kind kind);
 
 /* Whether any does so of events. */
 bool config_wants_events(const struct config *config);
+
+/* Whether programs are to record events beside spans, as they are or for pairs. */
+bool config_records_events(const struct config *config);
 
 /* Where the output delivers to, for people: its servers, brokers, or directory, "" for none; borrowed from
  * it. */

@@ -101,7 +101,7 @@ static void say_unknown(const char *word, char *error, size_t size)
 		word, meant ? "; did you mean `" : "", meant ? meant : "", meant ? "`?" : "");
 }
 
-int contexts_parse(struct contexts *contexts, const char *text, char *error, size_t size)
+static int parse(struct contexts *contexts, const char *text, size_t most, char *error, size_t size)
 {
 	g_auto(GStrv) list = globs_split(text);
 
@@ -113,12 +113,29 @@ int contexts_parse(struct contexts *contexts, const char *text, char *error, siz
 			say_unknown(*word, error, size);
 			return -1;
 		}
-		if (has(contexts, context) || contexts->count == CONTEXTS_MAX) {
-			snprintf(
-				error, size, "has `%s` twice, or more than %d contexts", *word, CONTEXTS_MAX);
+		if (has(contexts, context) || contexts->count == most) {
+			snprintf(error, size, "has `%s` twice, or more than %d contexts", *word, (int)most);
 			return -1;
 		}
 		contexts->of[contexts->count++] = *context;
 	}
 	return 0;
+}
+
+int contexts_parse(struct contexts *contexts, const char *text, char *error, size_t size)
+{
+	return parse(contexts, text, CONTEXTS_MAX, error, size);
+}
+
+int contexts_parse_with_required(struct contexts *contexts, const char *text, char *error, size_t size)
+{
+	return parse(contexts, text, CONTEXTS_MAX + CONTEXTS_MORE, error, size);
+}
+
+void contexts_require(struct contexts *contexts, enum context_kind kind)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+		if (known[i].kind == kind && !has(contexts, &known[i]) &&
+			contexts->count < G_N_ELEMENTS(contexts->of))
+			contexts->of[contexts->count++] = known[i];
 }

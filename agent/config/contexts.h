@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* So many may be configured, and so many more may be required. */
 #define CONTEXTS_MAX 16
+#define CONTEXTS_MORE 4
 
 enum context_kind {
 	CONTEXT_VPID,
@@ -32,10 +34,16 @@ struct context {
 
 struct contexts {
 	size_t count;
-	struct context of[CONTEXTS_MAX];
+	struct context of[CONTEXTS_MAX + CONTEXTS_MORE];
 };
 
 /* Returns 0, or -1 with @error saying what is wrong. */
 int contexts_parse(struct contexts *contexts, const char *text, char *error, size_t size);
+
+/* The same of what a configuration has and what is required beside. */
+int contexts_parse_with_required(struct contexts *contexts, const char *text, char *error, size_t size);
+
+/* Adds one that is no counter, unless it is there: CONTEXTS_MORE of them at most. */
+void contexts_require(struct contexts *contexts, enum context_kind kind);
 
 #endif

@@ -12,6 +12,7 @@
 #include "config/contexts.h"
 #include "config/globs.h"
 #include "config/outputtype.h"
+#include "config/pairrules.h"
 #include "config/tagrules.h"
 #include "config/tags.h"
 #include "config/urladvice.h"
@@ -204,6 +205,7 @@ static void say_misfit(const struct config_key *key, int type, char *error, size
 void explain_value(const struct config_key *key, const char *text, int type, char *error, size_t size)
 {
 	struct contexts contexts;
+	struct pair_rules rules;
 	struct tags tags;
 	struct proxyurl proxy;
 
@@ -240,6 +242,9 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 		break;
 	case CONTEXTS:
 		contexts_parse(&contexts, text, error, size);
+		break;
+	case PAIRS:
+		pair_rules_parse(&rules, text, error, size);
 		break;
 	case TAG_GLOBS:
 		tagrules_check_globs(text, error, size);

@@ -75,6 +75,7 @@ const struct config_key config_keys[] = {
 	AGENT("events", "level", LEVEL, event_level, CHANGES_SESSION, .number = 7, .max = 7),
 	AGENT("events", "filter", TEXT, event_filter, CHANGES_SESSION, .text = ""),
 	AGENT("events", "context", CONTEXTS, event_context, CHANGES_SESSION, .text = "vpid, vtid, procname"),
+	AGENT("events", "spans", PAIRS, event_spans, CHANGES_SESSION, .text = ""),
 
 	AGENT("kernel", "events", GLOBS, kernel_events, CHANGES_SESSION, .text = ""),
 	AGENT("kernel", "syscalls", GLOBS, kernel_syscalls, CHANGES_SESSION, .text = ""),

@@ -21,6 +21,7 @@ enum config_type {
 	PROXY,        /* char *, proxyurl.h */
 	GLOBS,        /* char *, several with commas: globs.h */
 	CONTEXTS,     /* char *, the same: contexts.h */
+	PAIRS,        /* char *, ENTER/EXIT by vtid, several with commas: pairrules.h */
 	ADDRESS_OR_NONE,
 	SOCKET_OR_NONE, /* char *, ADDRESS:PORT, or a path, from / on, or empty */
 	NUMBER,         /* uint64_t */

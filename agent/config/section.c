@@ -8,6 +8,7 @@
 
 #include "base/suggest.h"
 #include "config/outputtype.h"
+#include "config/pairrules.h"
 #include "config/value.h"
 
 struct output_config *output_config_create(const char *name)
@@ -73,6 +74,16 @@ bool config_wants_events(const struct config *config)
 		if (config_lane_is_on(g_ptr_array_index(config->outputs, i), KIND_EVENTS))
 			return true;
 	return false;
+}
+
+bool config_records_events(const struct config *config)
+{
+	struct pair_rules rules;
+	char error[512];
+
+	return *config->event_names ||
+	       (pair_rules_parse(&rules, config->event_spans, error, sizeof(error)) == 0 &&
+		       pair_rules_have(&rules, false));
 }
 
 bool config_output_is_set(const struct output_config *output, const char *key)

@@ -15,6 +15,7 @@
 #include "config/choice.h"
 #include "config/contexts.h"
 #include "config/globs.h"
+#include "config/pairrules.h"
 #include "config/tagrules.h"
 #include "config/tags.h"
 #include "core/event.h"
@@ -125,6 +126,7 @@ static bool valid_text(enum config_type type, const char *value)
 {
 	struct address addresses[ADDRESSES_MAX];
 	struct contexts contexts;
+	struct pair_rules rules;
 	struct tags tags;
 	char error[512];
 	struct proxyurl proxy;
@@ -133,6 +135,8 @@ static bool valid_text(enum config_type type, const char *value)
 		return !*value || globs_check(value, error, sizeof(error)) == 0;
 	if (type == CONTEXTS)
 		return !*value || contexts_parse(&contexts, value, error, sizeof(error)) == 0;
+	if (type == PAIRS)
+		return pair_rules_parse(&rules, value, error, sizeof(error)) == 0;
 	if (type == PROXY)
 		return !*value || !proxyurl_parse(value, &proxy);
 	if (type == NAME)

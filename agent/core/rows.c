@@ -9,6 +9,7 @@
 #define DROPPED "blkin_agent_spans_dropped_total"
 #define MESSAGES_REFUSED "blkin_agent_input_messages_refused_total"
 #define INPUT_CLOSED "blkin_agent_input_connections_closed_total"
+#define PAIRS "blkin_agent_pairs_broken_total"
 #define ERRORS "blkin_agent_output_errors_total"
 #define TAGS "blkin_agent_output_tags_changed_total"
 
@@ -139,6 +140,20 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.metric = "blkin_agent_spans_dropped_with_output_total",
 		.help = "Spans dropped at the end of an output that was removed; they are not in its rows.",
 		.lost = "spans dropped: their output was removed before the collector accepted them"},
+	[PAIRS_WITHOUT_EXIT] = {.name = "pairs_without_exit",
+		.json = "events.pairs.no_exit",
+		.metric = PAIRS,
+		.label = "reason=\"no_exit\"",
+		.help = "Pairs of events (`spans` in [events]) of which one did not come, or was not as it "
+			"should be."},
+	[PAIRS_WITHOUT_ENTER] = {.name = "pairs_without_enter",
+		.json = "events.pairs.no_enter",
+		.metric = PAIRS,
+		.label = "reason=\"no_enter\""},
+	[PAIRS_MALFORMED] = {.name = "pairs_malformed",
+		.json = "events.pairs.malformed",
+		.metric = PAIRS,
+		.label = "reason=\"malformed\""},
 	[STRINGS_REPAIRED] = {.name = "strings_repaired",
 		.json = "strings_repaired",
 		.metric = "blkin_agent_strings_repaired_total",

@@ -44,6 +44,9 @@ enum ledger_row {
 				      account */
 	SPANS_CUT_SHORT,           /* handed on before they ended: linger passed, or memory was short */
 	SPANS_TRUNCATED,           /* without some of their pieces, which LTTng discarded, or were rejected */
+	PAIRS_WITHOUT_EXIT,        /* of `spans` in [events]: an ENTER was given up, and so was cut short, */
+	PAIRS_WITHOUT_ENTER,       /* an EXIT came that ends nothing, */
+	PAIRS_MALFORMED,           /* or an event that does not say of what thread, or before its ENTER */
 	STRINGS_REPAIRED,          /* invalid UTF-8, replaced by U+FFFD */
 	SESSIONS_CREATED,
 	SESSIONS_LOST,         /* not ended by the agent: what was in their buffers is lost, uncounted, */

@@ -70,7 +70,7 @@ static void save_place(struct progress *progress)
 	struct buffer *out = &progress->position, pending = {0};
 
 	out->size = 0;
-	pipeline_save(progress->pipeline, &pending);
+	progress->with_pending = pipeline_save(progress->pipeline, &pending);
 	pack_u32(out, progress->has_session + progress->later->len);
 	if (progress->has_session) {
 		session_identity_save(&progress->session, out);
@@ -78,7 +78,6 @@ static void save_place(struct progress *progress)
 	}
 	session_records_save(progress->later, false, out);
 	pack_bytes(out, pending.data, pending.size);
-	progress->with_pending = pending.size > sizeof(uint32_t); /* more than their number, 0 */
 	pending.size = 0;
 	pack_u32(out, progress->past->len);
 	for (guint i = 0; i < progress->past->len; i++) {

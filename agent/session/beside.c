@@ -15,7 +15,7 @@
 
 static bool wants_events(const struct config *config)
 {
-	return *config->event_names != '\0';
+	return config_records_events(config);
 }
 
 static bool wants_kernel(const struct config *config)

@@ -12,6 +12,7 @@
 #include <glib.h>
 
 #include "config/contexts.h"
+#include "config/pairrules.h"
 
 static const enum lttng_event_context_type kinds[] = {
 	[CONTEXT_VPID] = LTTNG_EVENT_CONTEXT_VPID,
@@ -43,6 +44,19 @@ static int try_counter(const struct context *context)
 	return 0;
 }
 
+/* What tells a pair's thread from others: numbers alone do not, as two containers may have the same. */
+static void add_of_pairs(const struct config *config, struct contexts *contexts)
+{
+	static const enum context_kind needed[] = {
+		CONTEXT_VPID, CONTEXT_VTID, CONTEXT_PROCNAME, CONTEXT_PID_NS};
+	struct pair_rules rules;
+	char error[512];
+
+	pair_rules_parse(&rules, config->event_spans, error, sizeof(error));
+	for (size_t i = 0; i < G_N_ELEMENTS(needed) && pair_rules_have(&rules, false); i++)
+		contexts_require(contexts, needed[i]);
+}
+
 char *contexts_usable(const struct config *config, struct problem *problem)
 {
 	GString *text = g_string_new(NULL);
@@ -50,6 +64,7 @@ char *contexts_usable(const struct config *config, struct problem *problem)
 	char error[512];
 
 	contexts_parse(&contexts, config->event_context, error, sizeof(error));
+	add_of_pairs(config, &contexts);
 	for (size_t i = 0; i < contexts.count; i++) {
 		const struct context *context = &contexts.of[i];
 		bool perf = context->kind == CONTEXT_PERF;
@@ -73,7 +88,7 @@ int contexts_add(const char *usable, struct lttng_handle *handle, const char *ch
 	char error[512];
 	int code = 0;
 
-	contexts_parse(&contexts, usable, error, sizeof(error));
+	contexts_parse_with_required(&contexts, usable, error, sizeof(error));
 	for (size_t i = 0; i < contexts.count && code == 0; i++) {
 		const struct context *from = &contexts.of[i];
 		struct lttng_event_context context = {.ctx = kinds[from->kind]};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/globs.h"
+#include "config/pairrules.h"
 
 /* The least important level: LTTng has several kinds of debug, and all of them are meant. */
 #define LEVEL_DEBUG 7
@@ -38,6 +39,34 @@ struct rule *rules_add(GPtrArray *rules, const char *name, enum lttng_event_type
 	return rule;
 }
 
+static bool has_rule(const GPtrArray *rules, const char *name)
+{
+	for (guint i = 0; i < rules->len; i++)
+		if (!strcmp(((const struct rule *)rules->pdata[i])->name, name))
+			return true;
+	return false;
+}
+
+/* Both halves of a pair, whatever `level` and `filter` say: one alone is of no use. */
+static void add_pairs(GPtrArray *rules, const char *text)
+{
+	struct pair_rules pairs;
+	char error[512];
+
+	pair_rules_parse(&pairs, text, error, sizeof(error));
+	for (size_t i = 0; i < pairs.count; i++)
+		for (int exits = 0; exits < 2; exits++) {
+			const char *name = exits ? pairs.of[i].exit : pairs.of[i].enter;
+			struct rule *rule;
+
+			if (pairs.of[i].kernel || has_rule(rules, name))
+				continue;
+			rule = rules_add(rules, name, LTTNG_EVENT_TRACEPOINT, "");
+			rule->level_type = LTTNG_EVENT_LOGLEVEL_RANGE;
+			rule->level = (int)LTTNG_LOGLEVEL_DEBUG;
+		}
+}
+
 /*
  * Never all levels: once an event is enabled for all, the session daemon (2.13) takes emerg, which is 0, for
  * the same rule in one place and for another in the next, and aborts.
@@ -54,6 +83,7 @@ GPtrArray *rules_of_events(const struct config *config)
 		rule->level = config->event_level >= LEVEL_DEBUG ? (int)LTTNG_LOGLEVEL_DEBUG
 								 : (int)config->event_level;
 	}
+	add_pairs(rules, config->event_spans);
 	return rules;
 }
 

@@ -23,7 +23,7 @@ uint64_t sharedmemory_need(const struct config *config)
 	uint64_t need = 0;
 
 	add_channel(config, CHANNEL, &need);
-	if (*config->event_names)
+	if (config_records_events(config))
 		add_channel(config, EVENTS_CHANNEL, &need);
 	return need;
 }

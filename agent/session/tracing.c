@@ -163,7 +163,7 @@ uint64_t tracing_cpus(void)
 void tracing_size_channel(const struct config *config, const char *name, struct lttng_channel_attr *attr)
 {
 	uint64_t shares =
-		tracing_cpus() * (*config->event_names && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
+		tracing_cpus() * (config_records_events(config) && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
 	uint64_t ring = power_of_two(MAX(config->memory / shares, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
 
 	if (!strcmp(name, CHANNEL) && ring >= SUB_BUFFERS_MANY * SUB_BUFFER_LARGE)

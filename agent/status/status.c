@@ -381,6 +381,16 @@ static void write_rate(struct buffer *out, const struct status *status)
 			rate);
 }
 
+/* Of `spans` in [events], where something is missing. */
+static void write_pairs(struct buffer *out, const int64_t *row)
+{
+	if (row[PAIRS_WITHOUT_EXIT] || row[PAIRS_WITHOUT_ENTER] || row[PAIRS_MALFORMED])
+		buffer_printf(out,
+			"  pairs     %" PRId64 " without EXIT, %" PRId64 " without ENTER, %" PRId64
+			" malformed\n",
+			row[PAIRS_WITHOUT_EXIT], row[PAIRS_WITHOUT_ENTER], row[PAIRS_MALFORMED]);
+}
+
 static void write_collecting(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
@@ -413,6 +423,7 @@ static void write_collecting(struct buffer *out, const struct status *status)
 		row[EVENTS_READ], row[EVENTS_IN_SPANS], json,
 		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
 		row[EVENTS_IGNORED]);
+	write_pairs(out, row);
 }
 
 /* Scribe's is the one that has no name. */

@@ -239,6 +239,7 @@ static int start(struct sender *sender)
 		sender->print = print_create(&to->printing);
 	sender->fanout = fanout_create(outputs_outlets(sender->outputs));
 	sender->pipeline = pipeline_create(&limits, wants_events(sender), sink_of(sender));
+	pipeline_make_pairs(sender->pipeline, config, false);
 	if (sender->sending->traces && open_traces(sender) != 0)
 		return -1;
 	event_add(sender->interrupted, NULL);

@@ -321,6 +321,12 @@ EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` i
         ({"output": {"takes": "spans, events"}}, EVENTS_NONE),
         ({"events": {"filter": "a > 1"}}, "note: `filter` of [events] has no effect, as `names` is empty"),
         ({"events": {"names": "a:*"}, "output": {"takes": "events"}}, None),
+        ({"events": {"spans": "a:b/c by vtid"}}, None),
+        ({"events": {"spans": "a:b/c by vtid"}, "output": {"takes": "events", "type": "kafka"}, "kernel": {"events": "d"}},
+         "note: `spans` of [events] has no effect, as no output takes spans"),
+        ({"events": {"spans": "b/c by tid"}},
+         "note: `spans` of [events] has pairs by tid, which need `events` or `syscalls` in [kernel]"),
+        ({"events": {"spans": "b/c by tid"}, "kernel": {"events": "b, c"}}, None),
         ({"kernel": {"events": "sched_*"}, "output": {"takes": "events"}}, None),
     ],
 )

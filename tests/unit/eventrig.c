@@ -34,7 +34,7 @@ static void take(void *data, const bt_message *message)
 {
 	struct event_rig *rig = data;
 
-	if (!foreign_take(rig->foreign, message, NULL, 1))
+	if (!foreign_take(rig->foreign, message, &(struct event){0}, NULL, 1))
 		g_error("an event is not taken");
 	pipeline_post(rig->pipeline);
 }

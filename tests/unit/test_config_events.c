@@ -41,6 +41,13 @@ START_TEST(mistakes)
 			"test: F:2: `context = perf:cycles, perf:cpu-cycles` has `perf:cpu-cycles` twice, or "
 			"more than "
 			"16 contexts\n"},
+		{"[events]\nspans = a:b_enter, a:b_exit by vtid\n",
+			"test: F:2: `spans = a:b_enter, a:b_exit by vtid` is wrong at `a:b_enter`: it must "
+			"have "
+			"the form ENTER/EXIT by vtid, as myserver:*_enter/*_exit by vtid\n"},
+		{"[events]\nspans = *:b/*:c by vtid\n",
+			"test: F:2: `spans` has `*:b`, which stands for events that spans are made of anyway "
+			"(blkin:*, zipkin:*): name the provider, as `PROVIDER:*_enter`, in [events]\n"},
 		{"[kernel]\nnames = a\n",
 			"test: F:2: unknown key `names` in [kernel]; it belongs in [events]\n"},
 	};

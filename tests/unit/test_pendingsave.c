@@ -56,6 +56,13 @@ static void take(struct assembler *assembler, int n)
 	assembler_expire(assembler, n * MS);
 }
 
+static bool load(struct assembler *assembler, const struct buffer *saved, size_t size, int64_t now)
+{
+	struct unpacker from = unpacker_of(saved->data, size);
+
+	return assembler_load(assembler, &from, now);
+}
+
 static struct assembler *make(void)
 {
 	return assembler_create(&limits, &rows, note, NULL);
@@ -104,7 +111,7 @@ START_TEST(goes_on_as_if_nothing_had_been)
 		rows.row[SPANS_PENDING] = 0;
 		assembler = make();
 		/* and made again */
-		ck_assert(assembler_load(assembler, unpacker_of(saved.data, saved.size), stop * MS));
+		ck_assert(load(assembler, &saved, saved.size, stop * MS));
 		for (int n = stop; n < 400; n++)
 			take(assembler, n);
 		assembler_flush(assembler);
@@ -128,7 +135,7 @@ START_TEST(deadlines_wait)
 	assembler_save(assembler, 400 * MS, &saved);
 	assembler_destroy(assembler);
 	assembler = make();
-	ck_assert(assembler_load(assembler, unpacker_of(saved.data, saved.size), 9000 * MS));
+	ck_assert(load(assembler, &saved, saved.size, 9000 * MS));
 	assembler_expire(assembler, 9599 * MS);
 	ck_assert_str_eq(emitted->str, "");
 	assembler_expire(assembler, 9600 * MS);
@@ -147,7 +154,7 @@ START_TEST(damage)
 		take(assembler, n);
 	assembler_save(assembler, 70 * MS, &saved);
 	for (size_t size = 0; size < saved.size; size++) {
-		ck_assert(!assembler_load(other, unpacker_of(saved.data, size), 0));
+		ck_assert(!load(other, &saved, size, 0));
 		ck_assert_uint_eq(assembler_bytes(other), 0);
 	}
 	/* what the CRC would tell: anything may come, but no harm of it */
@@ -156,7 +163,7 @@ START_TEST(damage)
 
 		for (int bit = 0; bit < 8; bit++) {
 			saved.data[i] = was ^ (uint8_t)(1 << bit);
-			assembler_load(other, unpacker_of(saved.data, saved.size), 0);
+			load(other, &saved, saved.size, 0);
 			assembler_flush(other);
 			ck_assert_uint_eq(assembler_bytes(other), 0);
 		}

@@ -327,6 +327,13 @@ START_TEST(test_pieces_of_two_halves)
 }
 END_TEST
 
+static bool load(struct assembler *of, const struct buffer *saved, size_t size, int64_t now)
+{
+	struct unpacker from = unpacker_of(saved->data, size);
+
+	return assembler_load(of, &from, now);
+}
+
 /* Whoever else knows a span's ids neither adds to it nor takes of it. */
 START_TEST(test_pieces_of_two_users)
 {
@@ -344,7 +351,7 @@ START_TEST(test_pieces_of_two_users)
 	rows.row[SPANS_MADE] -= rows.row[SPANS_PENDING];
 	rows.row[SPANS_PENDING] = 0;
 	assembler = assembler_create(&limits, &rows, note, NULL);
-	ck_assert(assembler_load(assembler, unpacker_of(saved.data, saved.size), 0));
+	ck_assert(load(assembler, &saved, saved.size, 0));
 	buffer_free(&saved);
 	take(end, 0);
 	assert_emitted("a/1<0 kind1 op@svc -5000/5000 other=1\n");

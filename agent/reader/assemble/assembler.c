@@ -236,13 +236,13 @@ void assembler_save(const struct assembler *assembler, int64_t now, struct buffe
 }
 
 /* Reads all of them before adding one: damaged data must not be loaded in part. */
-bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now)
+bool assembler_load(struct assembler *assembler, struct unpacker *from, int64_t now)
 {
 	g_autoptr(GPtrArray) loaded = g_ptr_array_new();
-	uint32_t number = unpack_u32(&from);
+	uint32_t number = unpack_u32(from);
 
-	while (loaded->len < number && !from.failed) {
-		struct pending *pending = pending_load(&from, now);
+	while (loaded->len < number && !from->failed) {
+		struct pending *pending = pending_load(from, now);
 
 		if (pending)
 			g_ptr_array_add(loaded, pending);
@@ -250,14 +250,14 @@ bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t n
 	for (guint i = 0; i < loaded->len; i++) {
 		struct pending *pending = g_ptr_array_index(loaded, i);
 
-		if (from.failed || g_hash_table_contains(assembler->pending, &pending->key)) {
+		if (from->failed || g_hash_table_contains(assembler->pending, &pending->key)) {
 			pending_destroy(pending);
 			continue;
 		}
 		put_in(assembler, pending);
 	}
 	shed(assembler);
-	return !from.failed;
+	return !from->failed;
 }
 
 /* Collecting */

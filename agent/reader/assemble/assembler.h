@@ -57,8 +57,9 @@ void assembler_flush(struct assembler *assembler);
 /* Appends the spans pending at @now, for a checkpoint. */
 void assembler_save(const struct assembler *assembler, int64_t now, struct buffer *out);
 
-/* Loads the spans that assembler_save wrote. Returns false, having loaded none, if they are damaged. */
-bool assembler_load(struct assembler *assembler, struct unpacker from, int64_t now);
+/* Loads the spans that assembler_save wrote, up to their end. Returns false, having loaded none, if they are
+ * damaged. */
+bool assembler_load(struct assembler *assembler, struct unpacker *from, int64_t now);
 
 /* What was recorded wrongly, for the caller to take. */
 struct misuses *assembler_misuses(struct assembler *assembler);

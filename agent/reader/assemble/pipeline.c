@@ -22,6 +22,9 @@ struct pipeline {
 	struct pipeline_sink sink;
 	bool soon; /* it gets what is there */
 	struct assembler *assembler;
+	struct pairs *pairs;
+	struct pairing *pairing;      /* NULL: none are made */
+	int64_t tid;                  /* that recorded the event at hand; -1: not known */
 	struct ledger change;         /* not posted yet */
 	struct batch *spans, *events; /* not handed over yet */
 	struct names *names;          /* the spans': */
@@ -127,8 +130,26 @@ static void emit(void *data, const struct span *span)
 		pipeline->change.row[STRINGS_REPAIRED] += repaired;
 		report_repair(pipeline, span);
 	}
+	if (pipeline->tid >= 0)
+		pairs_adopt(pipeline->pairs, span, pipeline->tid, pipeline->clock);
 	if (!pipeline->in_event && is_much(pipeline))
 		hand(pipeline, false);
+}
+
+/* Of a pair, which is no program's own span: nothing is its child. */
+static void emit_pair(void *data, const struct span *span)
+{
+	struct pipeline *pipeline = data;
+	int64_t tid = pipeline->tid;
+
+	pipeline->tid = -1;
+	emit(pipeline, span);
+	pipeline->tid = tid;
+}
+
+static struct pairs_limits limits_of_pairs(const struct assembler_limits *limits)
+{
+	return (struct pairs_limits){.hold_ns = limits->linger_ns, .max_bytes = limits->max_bytes / 4};
 }
 
 struct assembler_limits pipeline_limits(const struct config *config)
@@ -141,6 +162,7 @@ struct pipeline *pipeline_create(
 	const struct assembler_limits *limits, bool events, struct pipeline_sink sink)
 {
 	struct pipeline *pipeline = g_new0(struct pipeline, 1);
+	const struct pairs_limits of_pairs = limits_of_pairs(limits);
 
 	pthread_mutex_init(&pipeline->lock, NULL);
 	pipeline->sink = sink;
@@ -154,12 +176,18 @@ struct pipeline *pipeline_create(
 	pipeline->spans = batch_create(sink.pack ? sink.format : BATCH_SPAN_RECORDS, 0, 0);
 	pipeline->events = batch_create(BATCH_EVENT_RECORDS, 0, 0);
 	pipeline->assembler = assembler_create(limits, &pipeline->change, emit, pipeline);
+	pipeline->pairs = pairs_create(&of_pairs, &pipeline->change, emit_pair, pipeline);
+	pipeline->tid = -1;
 	return pipeline;
 }
 
 void pipeline_destroy(struct pipeline *pipeline)
 {
 	assembler_destroy(pipeline->assembler);
+	pairs_destroy(pipeline->pairs);
+	if (pipeline->pairing)
+		g_strfreev(pipeline->pairing->names);
+	g_free(pipeline->pairing);
 	buffer_free(&pipeline->named);
 	buffer_free(&pipeline->words);
 	names_destroy(pipeline->names);
@@ -222,6 +250,54 @@ void pipeline_foreign(struct pipeline *pipeline, const struct buffer *record, in
 		hand(pipeline, false);
 }
 
+void pipeline_make_pairs(struct pipeline *pipeline, const struct config *config, bool live)
+{
+	struct pairing pairing = {.by_event_time = !live};
+	char error[512];
+
+	pair_rules_parse(&pairing.rules, config->event_spans, error, sizeof(error));
+	if (!pairing.rules.count)
+		return;
+	if (live)
+		pairing.names = globs_split(config->event_names);
+	pipeline->pairing = g_memdup2(&pairing, sizeof(pairing));
+}
+
+void pipeline_thread(struct pipeline *pipeline, int64_t tid)
+{
+	pipeline->tid = tid;
+}
+
+const struct pairing *pipeline_pairing(const struct pipeline *pipeline)
+{
+	return pipeline->pairing;
+}
+
+enum ledger_row pipeline_pair(struct pipeline *pipeline, const struct pair_event *event, int64_t now)
+{
+	const struct event whose = {.has_user = event->has_user, .user = event->user};
+	enum ledger_row row;
+
+	pipeline->clock = now;
+	pipeline->in_event = true;
+	row = pairs_take(pipeline->pairs, event, pipeline->pairing->by_event_time ? event->time : now);
+	pipeline->in_event = false;
+	if (row == EVENTS_REJECTED_MALFORMED)
+		misuse_note(pipeline_misuses(pipeline), MISUSE_MALFORMED, &whose, event->program, event->name,
+			"an event that `spans` in [events] names does not say of what thread it is");
+	return row;
+}
+
+void pipeline_paired(struct pipeline *pipeline, enum ledger_row row, int64_t time, int64_t now)
+{
+	pipeline->change.row[EVENTS_READ]++;
+	pipeline->change.row[row]++;
+	pipeline->clock = now;
+	go_on(pipeline, time);
+	if (is_much(pipeline))
+		hand(pipeline, false);
+}
+
 void pipeline_event_again(struct pipeline *pipeline)
 {
 	pipeline->change.row[EVENTS_READ_AGAIN]++;
@@ -272,11 +348,15 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
 /* In the reader's thread: applies what pipeline_configure has set. */
 static void take_changes(struct pipeline *pipeline)
 {
+	struct pairs_limits of_pairs;
+
 	hand(pipeline, false);
 	pthread_mutex_lock(&pipeline->lock);
 	pipeline->wants_events = pipeline->wants_events_next;
 	atomic_store(&pipeline->changed, false);
+	of_pairs = limits_of_pairs(&pipeline->limits);
 	assembler_configure(pipeline->assembler, &pipeline->limits);
+	pairs_configure(pipeline->pairs, &of_pairs);
 	pthread_mutex_unlock(&pipeline->lock);
 }
 
@@ -285,18 +365,25 @@ void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle)
 	if (atomic_load_explicit(&pipeline->changed, memory_order_relaxed))
 		take_changes(pipeline);
 	pipeline->clock = now;
+	pipeline->tid = -1;
 	assembler_expire(pipeline->assembler, now);
+	pairs_expire(pipeline->pairs, now);
 	if (idle || is_due(pipeline))
 		hand(pipeline, idle);
 }
 
-void pipeline_save(struct pipeline *pipeline, struct buffer *out)
+bool pipeline_save(struct pipeline *pipeline, struct buffer *out)
 {
 	int64_t now = clock_monotonic();
+	size_t before = out->size, pending;
 
 	pipeline->clock = now;
 	hand(pipeline, true);
 	assembler_save(pipeline->assembler, now, out);
+	pending = out->size - before;
+	pairs_save(pipeline->pairs, now, out);
+	/* more than their number, 0 */
+	return pending > sizeof(uint32_t) || pairs_hold(pipeline->pairs);
 }
 
 bool pipeline_load(struct pipeline *pipeline, struct unpacker from)
@@ -304,7 +391,8 @@ bool pipeline_load(struct pipeline *pipeline, struct unpacker from)
 	bool good;
 
 	pipeline->in_event = true; /* nothing is handed over before the reader has begun */
-	good = assembler_load(pipeline->assembler, from, clock_monotonic());
+	good = assembler_load(pipeline->assembler, &from, clock_monotonic()) &&
+	       pairs_load(pipeline->pairs, from, clock_monotonic());
 	pipeline->in_event = false;
 	return good;
 }
@@ -312,5 +400,6 @@ bool pipeline_load(struct pipeline *pipeline, struct unpacker from)
 void pipeline_flush(struct pipeline *pipeline)
 {
 	assembler_flush(pipeline->assembler);
+	pairs_flush(pipeline->pairs);
 	hand(pipeline, true);
 }

@@ -9,9 +9,11 @@
 #define READER_ASSEMBLE_PIPELINE_H
 
 #include "config/config.h"
+#include "config/pairrules.h"
 #include "core/event.h"
 #include "queue/batch.h"
 #include "reader/assemble/assembler.h"
+#include "reader/pair/pairs.h"
 
 struct pipeline;
 
@@ -46,6 +48,20 @@ struct pipeline *pipeline_create(
 	const struct assembler_limits *limits, bool events, struct pipeline_sink sink);
 void pipeline_destroy(struct pipeline *pipeline);
 
+/* Which events become spans, two by two. */
+struct pairing {
+	struct pair_rules rules;
+	char **names; /* patterns of the programs' events that are wanted as they are, too; NULL: all are */
+	bool by_event_time; /* a pair is as old as its events say */
+};
+
+/* To be called once, before the first event: pairs as `spans` in [events] has them, if it has any. @live:
+ * what is read was recorded for this configuration, and is read as it comes. */
+void pipeline_make_pairs(struct pipeline *pipeline, const struct config *config, bool live);
+
+/* NULL: there are none. */
+const struct pairing *pipeline_pairing(const struct pipeline *pipeline);
+
 /* Changes these, from the next pipeline_tick on. Any thread. */
 void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits *limits, bool events);
 
@@ -69,6 +85,14 @@ bool pipeline_wants_events(const struct pipeline *pipeline);
 /* Such an event was read; @record is one of core/eventrecord.h, or empty if that is too large. @time: its
  * own, ns since the epoch. */
 void pipeline_foreign(struct pipeline *pipeline, const struct buffer *record, int64_t time, int64_t now);
+
+/* The next event was recorded by this thread; -1: it is not known. To be told only if pairs are made. */
+void pipeline_thread(struct pipeline *pipeline, int64_t tid);
+
+/* An event was read that is half of a pair, and perhaps of more. Returns the row that it belongs to, if it
+ * goes nowhere else; then pipeline_paired is to be called, and otherwise pipeline_foreign. */
+enum ledger_row pipeline_pair(struct pipeline *pipeline, const struct pair_event *event, int64_t now);
+void pipeline_paired(struct pipeline *pipeline, enum ledger_row row, int64_t time, int64_t now);
 
 /* The next event was read before, by a run that was killed. */
 void pipeline_event_again(struct pipeline *pipeline);
@@ -96,9 +120,10 @@ void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle);
 
 /*
  * Hands over everything that is complete, and appends the spans in assembly to @out: together, this is
- * the result of all events so far. pipeline_load loads such spans; it returns false if they are damaged.
+ * the result of all events so far. Returns whether some of them will be complete soon, without another event.
+ * pipeline_load loads such spans; it returns false if they are damaged.
  */
-void pipeline_save(struct pipeline *pipeline, struct buffer *out);
+bool pipeline_save(struct pipeline *pipeline, struct buffer *out);
 bool pipeline_load(struct pipeline *pipeline, struct unpacker from);
 
 /* Hands over everything that is complete. */

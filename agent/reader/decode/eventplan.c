@@ -108,7 +108,16 @@ static void make_scopes(struct event_plan *plan, const bt_stream_class *stream_c
 	g_hash_table_unref(names);
 }
 
-struct event_plan *event_plan_create(const bt_event_class *event_class, char *const *patterns)
+/* Those of programs that are recorded for pairs only are not wanted otherwise. */
+static void find_halves(struct event_plan *plan, const char *name, const struct pairing *pairing, bool kernel)
+{
+	plan->halves = pair_rules_match(&pairing->rules, name, kernel);
+	if (plan->halves && !kernel && pairing->names)
+		plan->wanted = plan->wanted && is_wanted(name, pairing->names);
+}
+
+struct event_plan *event_plan_create(
+	const bt_event_class *event_class, char *const *patterns, const struct pairing *pairing, bool kernel)
 {
 	struct event_plan *plan = g_new0(struct event_plan, 1);
 	const bt_stream_class *stream_class = bt_event_class_borrow_stream_class_const(event_class);
@@ -120,7 +129,9 @@ struct event_plan *event_plan_create(const bt_event_class *event_class, char *co
 	plan->id = bt_event_class_get_id(event_class);
 	plan->texts = g_string_chunk_new(256);
 	plan->wanted = is_wanted(name, patterns);
-	if (!plan->wanted)
+	if (pairing && name)
+		find_halves(plan, name, pairing, kernel);
+	if (!plan->wanted && !plan->halves)
 		return plan;
 	plan->has_clock = clock != NULL;
 	plan->from_epoch = clock && bt_clock_class_origin_is_unix_epoch(clock);
@@ -136,6 +147,7 @@ void event_plan_destroy(struct event_plan *plan)
 {
 	for (enum event_scope scope = 0; scope < EVENT_SCOPES; scope++)
 		field_plan_free(&plan->scope[scope].plan);
+	g_clear_pointer(&plan->halves, g_ptr_array_unref);
 	g_string_chunk_free(plan->texts);
 	bt_event_class_put_ref(plan->event_class);
 	g_free(plan);

@@ -12,6 +12,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
 
+#include "reader/assemble/pipeline.h"
 #include "reader/decode/fieldplan.h"
 
 /* Where a fact about the event is: a number, or the name. */
@@ -24,9 +25,10 @@ struct fact_source {
 
 struct event_plan {
 	const bt_event_class *event_class; /* owned: so that no other class gets its address */
-	bool wanted;
-	struct text name; /* UTF-8; data is NULL: it has none */
-	uint64_t id;      /* the class's number */
+	bool wanted;                       /* as it is, */
+	GPtrArray *halves;                 /* or as half of a pair, of struct pair_half; NULL: of none */
+	struct text name;                  /* UTF-8; data is NULL: it has none */
+	uint64_t id;                       /* the class's number */
 	struct event_level level;
 	bool has_clock;
 	bool from_epoch; /* and the clock counts from 1970 */
@@ -38,8 +40,12 @@ struct event_plan {
 	GStringChunk *texts;
 };
 
-/* @patterns: of the names of the events that are wanted, for glob(7), ended by NULL; NULL: all. */
-struct event_plan *event_plan_create(const bt_event_class *event_class, char *const *patterns);
+/*
+ * @patterns: of the names of the events that are wanted, for glob(7), ended by NULL; NULL: all. @pairing:
+ * what is made of two of them; NULL: nothing. @kernel: they are the kernel's.
+ */
+struct event_plan *event_plan_create(
+	const bt_event_class *event_class, char *const *patterns, const struct pairing *pairing, bool kernel);
 void event_plan_destroy(struct event_plan *plan);
 
 /* The event's scope as a field, a structure; NULL: it has none. */

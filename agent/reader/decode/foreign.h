@@ -17,10 +17,11 @@ struct foreign *foreign_create(struct pipeline *pipeline, char *const *patterns)
 void foreign_destroy(struct foreign *foreign);
 
 /*
- * Puts an event into the pipeline; false if that wants none, or not this one. @steps, of its clock, or NULL,
- * date it; @now is the pipeline's clock.
+ * Puts an event into the pipeline, as it is, or as half of a pair; false if that wants none, or not this one.
+ * @steps, of its clock, or NULL, date it; @now is the pipeline's clock. Of @whose, what is known of the user
+ * is read.
  */
-bool foreign_take(
-	struct foreign *foreign, const bt_message *message, const struct clock_steps *steps, int64_t now);
+bool foreign_take(struct foreign *foreign, const bt_message *message, const struct event *whose,
+	const struct clock_steps *steps, int64_t now);
 
 #endif

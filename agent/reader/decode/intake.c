@@ -37,6 +37,7 @@ struct intake {
 	struct intake_options options;
 	struct event_decoder *decoder;
 	struct foreign *foreign;
+	bool threads;        /* the pipeline is to know which thread has recorded a span */
 	GHashTable *streams; /* by bt_stream; of struct stream, owned */
 	GHashTable *traces;  /* stream_key_trace of each */
 	struct stream *last;
@@ -59,6 +60,7 @@ struct intake *intake_create(const struct intake_options *options)
 	intake->options = *options;
 	intake->decoder = event_decoder_create();
 	intake->foreign = foreign_create(options->pipeline, options->events);
+	intake->threads = pipeline_pairing(options->pipeline) != NULL;
 	intake->streams = g_hash_table_new_full(NULL, NULL, NULL, stream_destroy);
 	intake->traces = g_hash_table_new(NULL, NULL);
 	intake->now = options->by_event_time ? 0 : clock_monotonic();
@@ -352,10 +354,12 @@ static void take_event(struct intake *intake, const bt_message *message)
 	if (again)
 		pipeline_event_again(options->pipeline);
 	steps = stream && stream->monotonic ? options->steps : NULL;
-	if (event->type == EVENT_FOREIGN && foreign_take(intake->foreign, message, steps, intake->now))
-		return;
 	event->has_user = stream && stream->user != KERNEL_USER;
 	event->user = event->has_user ? stream->user : 0;
+	if (event->type == EVENT_FOREIGN && foreign_take(intake->foreign, message, event, steps, intake->now))
+		return;
+	if (intake->threads)
+		pipeline_thread(options->pipeline, event->type == EVENT_SPAN ? thread_of(message) : -1);
 	if (event->type != EVENT_FOREIGN && event->type != EVENT_MALFORMED)
 		complete(intake, event, message, steps);
 	pipeline_event(options->pipeline, event, intake->now);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A pair as a span. Within reader/pair/. */
+#ifndef READER_PAIR_PAIRSPAN_H
+#define READER_PAIR_PAIRSPAN_H
+
+#include "core/span.h"
+#include "reader/pair/pair.h"
+
+/* The tag of a span whose EXIT has not come. */
+#define PAIR_UNFINISHED "blkin.unfinished"
+/* Of one event's fields, so many become tags. */
+#define PAIR_TAGS_MAX 512
+
+/* Memory for a span's tags. Zero-initialised, and reused for the next span. */
+struct pair_memory {
+	struct tag *tags; /* allocated at the first use */
+	struct buffer keys;
+};
+
+void pair_memory_free(struct pair_memory *memory);
+
+/*
+ * The span. It borrows from both. A field of EXIT that ENTER has, too, has `exit.` in front of its name, if
+ * it has another value; if not, it is left out.
+ */
+struct span pair_span(const struct pair *pair, struct pair_memory *memory);
+
+#endif
