@@ -27,7 +27,7 @@ GOOD, HOSTILE = (4321, 4322, 4323), 4666
 RATE = int(os.environ.get("BLKIN_SOAK_RATE", "9000")) // len(PARTS) // len(GOOD)  # spans of a user's
 ROOM = RATE * (SECONDS + 600)  # for the numbers of a user's spans
 LIMIT = 256 << 10  # KiB: MemoryMax of the agent's unit
-FILES = 64  # descriptors of both processes
+FILES = 76  # descriptors of both processes; each input and output has one that wakes its loop
 LONG = 600  # seconds from which on both halves of the time see as much
 QUICK = {"batch-delay": "50ms", "retry-min": "50ms", "retry-max": "500ms", "timeout": "2s"}
 
