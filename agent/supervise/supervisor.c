@@ -174,6 +174,16 @@ static void look_at_canary(struct supervisor *supervisor)
 		canary_blame(supervisor->canary, stage_of(supervisor));
 }
 
+static uint64_t memory_of_reader(struct supervisor *supervisor)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&supervisor->lock);
+	bytes = supervisor->reader_memory;
+	pthread_mutex_unlock(&supervisor->lock);
+	return bytes;
+}
+
 /* Talks to the reader; returns false if it is to be lost. */
 static bool serve(struct supervisor *supervisor)
 {
@@ -199,7 +209,7 @@ static bool serve(struct supervisor *supervisor)
 		look_at_daemons(supervisor);
 		look_at_canary(supervisor);
 		reader_status_watch(&supervisor->status, supervisor->child.computed < WAITS_NS);
-		child_bound(&supervisor->child, supervisor->reader_memory);
+		child_bound(&supervisor->child, memory_of_reader(supervisor));
 	}
 	return true;
 }
