@@ -68,7 +68,9 @@ int check_circle(const struct config *config, const struct output_config *output
 	const struct config_origin *at = check_later(NULL, output->origins, "output", "server");
 	const char *key = output_type_of(output)->intake;
 	g_autofree char *message = g_strdup_printf(
-		"`server` is the agent's own `%s` in [input]: its spans would come back for ever", key);
+		"`server` is the agent's own `%s` in [input], so its spans would come back for ever: name "
+		"another server",
+		key);
 	struct address own, list[ADDRESSES_MAX];
 	size_t count = 0;
 	bool same = false;
@@ -284,7 +286,7 @@ static int check_pairs(const struct config *config)
 			continue;
 		message = g_strdup_printf(
 			"`spans` has `%s`, which stands for events that spans are made of "
-			"anyway (blkin:*, zipkin:*): name the provider, as `PROVIDER:*_enter`,",
+			"anyway (blkin:*, zipkin:*): name another provider's, as `myserver:*_enter`,",
 			own ? own : old);
 		return check_broken(at, message, "events");
 	}

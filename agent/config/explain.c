@@ -95,8 +95,8 @@ static const char *expected(enum config_type type)
 	case ADDRESS_OR_NONE:
 		return "ADDRESS:PORT, such as 127.0.0.1:9412, or empty";
 	case SOCKET_OR_NONE:
-		return "ADDRESS:PORT, such as 127.0.0.1:1463 for Scribe, :4318 for OTLP, :4317 for it over "
-		       "gRPC; "
+		return "ADDRESS:PORT, usually 127.0.0.1:1463 in `scribe`, 127.0.0.1:4318 in `otlp`, "
+		       "127.0.0.1:4317 in `otlp-grpc`; "
 		       "the absolute path of a socket, of 107 characters at most; or empty";
 	case SHARE:
 		return "a share of the traces, such as 1/1 (all) or 1/10, or auto";
@@ -285,6 +285,13 @@ static const struct output_advice others[] = {
 	{0},
 };
 
+static const struct output_advice inputs[] = {
+	{"|otlp-http|http|opentelemetry|otel|", "did you mean `otlp`?"},
+	{"|grpc|", "did you mean `otlp-grpc`?"},
+	{"|thrift|", "did you mean `scribe`?"},
+	{0},
+};
+
 /* The caller's; NULL if nobody calls anything so. */
 static char *find_other(const char *name, int type)
 {
@@ -302,7 +309,10 @@ char *explain_name(const char *section, const char *name, int type)
 	g_autofree char *lower = g_ascii_strdown(name, -1), *plain = g_strdelimit(g_strdup(lower), "_.", '-');
 	const char *elsewhere = config_key_section(name), *near = config_key_suggest(section, lower);
 	g_autofree char *other = strcmp(section, "output") == 0 ? find_other(plain, type) : NULL;
+	const char *input = strcmp(section, "input") == 0 ? output_advice_find(inputs, plain) : NULL;
 
+	if (input)
+		return g_strdup_printf("; %s", input);
 	if (elsewhere)
 		return g_strdup_printf("; it belongs in [%s]", elsewhere);
 	if (config_key_find(section, lower))

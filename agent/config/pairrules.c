@@ -101,8 +101,14 @@ int pair_rules_parse(struct pair_rules *rules, const char *text, char *error, si
 		return 0;
 	for (char **each = list; *each; each++) {
 		struct pair_rule rule = {0};
-		const char *wrong = parse_rule(&rule, *each);
+		const char *wrong;
 
+		if (!**each) {
+			snprintf(error, size,
+				"has a comma without a pair on each side: all pairs stand on one line");
+			return -1;
+		}
+		wrong = parse_rule(&rule, *each);
 		if (!wrong && is_there(rules, &rule))
 			wrong = "each pair once";
 		if (!wrong && rules->count == PAIR_RULES_MAX)

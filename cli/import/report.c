@@ -15,6 +15,14 @@ static void report_events(const struct report *report, FILE *out)
 	fprintf(out, "%" PRId64 " rejected, %" PRId64 " others ignored\n",
 		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
 		row[EVENTS_IGNORED]);
+	if (row[PAIRS_MALFORMED])
+		fprintf(out,
+			"%" PRId64
+			" events of pairs (`spans` in [events]) do not say their thread, or have a time "
+			"that "
+			"cannot be: record them with lttng add-context --userspace --type=vtid, those of the "
+			"kernel with --kernel --type=tid\n",
+			row[PAIRS_MALFORMED]);
 	if (row[EVENTS_LOST_RING] || row[PACKETS_LOST])
 		fprintf(out, "lost when they were recorded: %" PRId64 " events, %" PRId64 " packets\n",
 			row[EVENTS_LOST_RING], row[PACKETS_LOST]);

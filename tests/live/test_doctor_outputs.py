@@ -76,7 +76,8 @@ def test_refuses_connections(node):
     node.start_agent(port)
     start_load(node)
     what = f"the collector at 127.0.0.1:{port} takes no spans: connection refused"
-    fix = "start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true), or correct `server` in [output]: "
+    fix = ("start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true; another agent: `scribe` in its [input]), "
+           "or correct `server` in [output]: ")
     found = expect(node, "output-refused", what, fix)
     assert found["fix"].endswith(SCRIBE_PORT)
     for _ in range(20):  # it does not come and go with the queue

@@ -652,7 +652,7 @@ def test_validate(node):
         assert code != 0 and key in said, said
         code, said = validate(node, input={key: "127.0.0.1:4318"}, output={"type": "otlp", "server": "127.0.0.1:4318"})
         if key == "otlp":
-            assert code != 0 and "is the agent's own `otlp` in [input]: its spans would come back for ever" in said, said
+            assert code != 0 and "is the agent's own `otlp` in [input], so its spans would come back for ever" in said, said
         else:
             assert code == 0 and "the agent's own intake, which speaks OTLP over gRPC only (`otlp-grpc` in [input])" in said, said
     code, said = validate(node, input={"otlp": "127.0.0.1:4318"}, output={"takes": "spans, messages"})

@@ -302,6 +302,8 @@ def test_no_thread(node):
     done = run_import(node, "--config", config, "--print", "--json", node.path("bare"))
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert f"{10 * EVENTS} rejected" in done.stderr
+    assert f"{10 * EVENTS} events of pairs (`spans` in [events]) do not say their thread" in done.stderr
+    assert "lttng add-context --userspace --type=vtid" in done.stderr
 
 
 FUNCTIONS = """

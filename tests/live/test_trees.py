@@ -269,4 +269,4 @@ def test_own_input(node):
     port = free_port()
     node.start_agent(1, output=dict(TIMID, server=f"127.9.9.9:{port}"), input={"scribe": f"0.0.0.0:{port}"}, wait=False)
     assert node.agent.wait(20) == 78 or not node.agent.running()
-    assert "its spans would come back for ever in [output]" in node.agent.log()
+    assert "so its spans would come back for ever: name another server in [output]" in node.agent.log()

@@ -47,7 +47,15 @@ START_TEST(mistakes)
 			"the form ENTER/EXIT by vtid, as myserver:*_enter/*_exit by vtid\n"},
 		{"[events]\nspans = *:b/*:c by vtid\n",
 			"test: F:2: `spans` has `*:b`, which stands for events that spans are made of anyway "
-			"(blkin:*, zipkin:*): name the provider, as `PROVIDER:*_enter`, in [events]\n"},
+			"(blkin:*, zipkin:*): name another provider's, as `myserver:*_enter`, in [events]\n"},
+		{"[events]\nspans = blkin:*_enter/*_exit by vtid\n",
+			"test: F:2: `spans` has `blkin:*_enter`, which stands for events that spans are made "
+			"of anyway (blkin:*, zipkin:*): name another provider's, as `myserver:*_enter`, in "
+			"[events]\n"},
+		{"[events]\nspans = a:b/c by vtid,\n",
+			"test: F:2: `spans = a:b/c by vtid,` has a comma without a pair on each side: all "
+			"pairs "
+			"stand on one line\n"},
 		{"[kernel]\nnames = a\n",
 			"test: F:2: unknown key `names` in [kernel]; it belongs in [events]\n"},
 	};

@@ -15,13 +15,22 @@ START_TEST(test_mistakes)
 			"test: F:2: unknown key `servr` in [output]; did you mean `server`?\n"},
 		{"[agent]\nserver = a:1\n",
 			"test: F:2: unknown key `server` in [agent]; it belongs in [output]\n"},
-		{"[input]\nscribe = 127.0.0.1:9410\n", "test: F:2: `server` is the agent's own `scribe` in "
-						       "[input]: its spans would come back for "
-						       "ever in [output]\n"},
+		{"[input]\nscribe = 127.0.0.1:9410\n",
+			"test: F:2: `server` is the agent's own `scribe` in "
+			"[input], so its spans would come back for ever: name another server in [output]\n"},
 		{"[input]\nscribe = 0.0.0.0:1463\n[output]\nserver = a:1463, localhost:1463\n",
-			"test: F:4: `server` is the agent's own `scribe` in [input]: its spans would come "
-			"back for "
-			"ever in [output]\n"},
+			"test: F:4: `server` is the agent's own `scribe` in "
+			"[input], so its spans would come back for ever: name another server in [output]\n"},
+		{"[input]\notlp_http = 127.0.0.1:4318\n",
+			"test: F:2: unknown key `otlp_http` in [input]; did you mean `otlp`?\n"},
+		{"[input]\ngrpc = 127.0.0.1:4317\n",
+			"test: F:2: unknown key `grpc` in [input]; did you mean `otlp-grpc`?\n"},
+		{"[input]\nhttp = 127.0.0.1:4318\n",
+			"test: F:2: unknown key `http` in [input]; did you mean `otlp`?\n"},
+		{"[input]\notlp = 4318\n",
+			"test: F:2: `otlp = 4318` is not valid: it must be ADDRESS:PORT, usually "
+			"127.0.0.1:1463 in `scribe`, 127.0.0.1:4318 in `otlp`, 127.0.0.1:4317 in "
+			"`otlp-grpc`; the absolute path of a socket, of 107 characters at most; or empty\n"},
 		{"[input]\notlp = 127.0.0.1:4318\notlp-grpc = 127.0.0.1:4318\n",
 			"test: F:3: `otlp-grpc` is where `otlp` in [input] listens, too: choose another "
 			"port, "

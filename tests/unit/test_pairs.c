@@ -129,7 +129,8 @@ START_TEST(wrong_rules)
 	assert_wrong("a:b/a:c by tid", "names without a provider, or `by vtid`");
 	assert_wrong("a:b?/c by vtid", "`*` is the only wildcard");
 	assert_wrong("a:b/c by vtid, a:b/a:c by vtid", "each pair once");
-	assert_wrong("a:b/c by vtid,", "the form ENTER/EXIT by vtid");
+	assert_wrong(
+		"a:b/c by vtid,", "has a comma without a pair on each side: all pairs stand on one line");
 }
 END_TEST
 
