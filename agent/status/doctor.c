@@ -291,8 +291,38 @@ static bool takes_from_others(const struct status *status)
 	return false;
 }
 
+static const char *another_program(bool events)
+{
+	return events ? "start one that includes <blkin/blkin.h>, or one with tracepoints that [events] names"
+		      : "start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
+			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
+			"libblkin-provider)";
+}
+
+/* Programs have tracepoints, but not ours. Where [events] is for some, those that have recorded any are
+ * right. */
+static void examine_others(struct findings *findings, const struct status *status, int programs, bool events)
+{
+	const char *other = status->census.other;
+
+	if (!events)
+		finding_add(findings, "no-blkin",
+			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
+			"says so if it cannot be traced",
+			"%d program%s registered with LTTng, as %s, but none records with blkin", programs,
+			programs == 1 ? " is" : "s are", other);
+	else if (!status->activity.last_event)
+		finding_add(findings, "no-blkin",
+			"have one do what [events] names, or correct `names` and `spans` there, by the names "
+			"that `lttng list --userspace` has; or start one that includes <blkin/blkin.h>",
+			"%d program%s registered with LTTng, as %s, but none has recorded an event that "
+			"[events] names, or records with blkin",
+			programs, programs == 1 ? " is" : "s are", other);
+}
+
 static void examine_programs(struct findings *findings, const struct status *status)
 {
+	const bool events = config_records_events(status->config);
 	const struct census *census = &status->census;
 	int programs = census->known ? census->programs : status->activity.programs;
 
@@ -304,17 +334,10 @@ static void examine_programs(struct findings *findings, const struct status *sta
 			status->supervisor.session);
 	if (programs == 0 && is_silent(status, BETWEEN_NS) && !doctor_registration_is_held(status) &&
 		!takes_from_others(status))
-		finding_add(findings, "no-program",
-			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
-			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
-			"libblkin-provider)",
+		finding_add(findings, "no-program", another_program(events),
 			"no program is registered with LTTng");
 	else if (programs > 0 && census->known && census->blkin == 0 && is_silent(status, BETWEEN_NS))
-		finding_add(findings, "no-blkin",
-			"start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
-			"says so if it cannot be traced",
-			"%d program%s registered with LTTng, as %s, but none records with blkin", programs,
-			programs == 1 ? " is" : "s are", census->other);
+		examine_others(findings, status, programs, events);
 	if (census->strangers)
 		finding_add(findings, "other-lttng",
 			"in their container, install the LTTng (package liblttng-ust1) of the node's "

@@ -19,6 +19,7 @@ from rig.load import LOAD
 from rig.node import VERSION, build_dir
 from rig.process import Trouble, free_port, wait_until
 from rig.scribe import Receiver
+from test_reload import Reloader
 
 NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 UNAVAILABLE, CONFIG = 69, 78
@@ -206,6 +207,17 @@ def test_program_without_blkin(node, receiver):
     wait_until(lambda: findings(node) == {}, 10, "the doctor to be content")
     words = " from 3 programs, 2 of them with blkin, for "
     wait_until(lambda: words in status(node, "--socket", node.socket)[1], 10, "all to be counted")
+
+
+def test_program_with_tracepoints(node, receiver):
+    """[events] has a name that it does not record; with the right one there is nothing to do."""
+    reloader = Reloader(node, receiver.port, events={"spans": "lttng_ust_libc:malok/fre by vtid"})
+    expect(node, "no-program", "no program is registered with LTTng", "or one with tracepoints that [events] names")
+    node.start(["sh", "-c", "while sleep 0.2; do :; done"], LD_PRELOAD="liblttng-ust-libc-wrapper.so")
+    what = "but none has recorded an event that [events] names, or records with blkin"
+    expect(node, "no-blkin", what, "by the names that `lttng list --userspace` has")
+    reloader.edit("events", "spans", "lttng_ust_libc:malloc/free by vtid")
+    wait_until(lambda: findings(node) == {}, 20, "the doctor to be content")
 
 
 def test_events_disabled(node, receiver):

@@ -254,7 +254,7 @@ MATRIX = {
 # What is said then: the finding, what it means, what to do, and the tests, which have the finding's code in them.
 ROWS = [
     ("program", "none is there", "no-program", "start one that includes `<blkin/blkin.h>`", "test_doctor"),
-    ("program", "does not record with blkin", "no-blkin", "`BLKIN_DEBUG=1` in its environment says why", "test_doctor"),
+    ("program", "does not record with blkin", "no-blkin", "`BLKIN_DEBUG=1` in its environment says why; or correct `[events]`", "test_doctor"),
     ("program", "is stopped", "program-stopped", "continue it, or end it", "test_stopped"),
     ("program", "is kept from being registered", "registration-held", "end whoever holds it up", "test_held"),
     ("program", "records nothing", "quiet", "see whether it runs the code that records", "test_doctor"),
