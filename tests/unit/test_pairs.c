@@ -562,6 +562,29 @@ START_TEST(held_in_bounds)
 }
 END_TEST
 
+/* Who has many open has as much right to have others held as one who has none open, and floods. */
+START_TEST(held_beside_a_flood)
+{
+	const struct pairs_limits limits = {1000 * MS, 4 << 20};
+	struct pairs *pairs = make(&limits);
+	struct pair_event event;
+
+	for (int i = 0; i < 5000; i++)
+		enter(pairs, "open", i, 1);
+	ck_assert_uint_gt(pairs_bytes(pairs), PAIR_HELD_MAX);
+	enter(pairs, "good", 9999, 2);
+	leave(pairs, "good", 9999, 3);
+	for (int i = 0; i < 20000; i++) {
+		event = event_of(i % 2, "bad", 1, 4);
+		event.user = 666;
+		pairs_take(pairs, &event, 4 * MS);
+	}
+	ck_assert_ptr_nonnull(strstr(emitted->str, "bad@"));
+	ck_assert_ptr_null(strstr(emitted->str, "good@"));
+	end(pairs);
+}
+END_TEST
+
 /* Fields */
 
 static void put_number(struct buffer *out, const char *key, const char *value)
@@ -613,6 +636,42 @@ START_TEST(fields)
 	buffer_free(&in);
 	buffer_free(&out);
 	buffer_free(&many);
+}
+END_TEST
+
+/* As many as there may be, those of EXIT in the other order; some are the same, some have other values, and
+ * some are of one event only. */
+START_TEST(many_fields)
+{
+	struct pairs *pairs = pairs_create(&now_limits, &rows, note_tags, NULL);
+	g_autoptr(GString) wanted = g_string_new(NULL), more = g_string_new(NULL);
+	struct pair_event event = event_of(false, "a", 1, 0);
+	struct buffer in = {0}, out = {0};
+	char key[16];
+
+	tags = g_string_new(NULL);
+	for (int i = 0; i < PAIR_TAGS_MAX; i++) {
+		const int at = PAIR_TAGS_MAX - 1 - i;
+
+		g_snprintf(key, sizeof(key), "k%d", i);
+		put_number(&in, key, "1");
+		g_string_append_printf(wanted, "%s=1;", key);
+		g_snprintf(key, sizeof(key), "%c%d", at % 3 ? 'k' : 'z', at);
+		put_number(&out, key, at % 3 == 1 ? "2" : "1");
+		if (at % 3 < 2)
+			g_string_append_printf(more, "%s%s=%d;", at % 3 ? "exit." : "", key, at % 3 + 1);
+	}
+	g_string_append_printf(wanted, "%sthread.id=1;", more->str);
+	event.fields = (struct text){(const char *)in.data, (uint32_t)in.size};
+	pairs_take(pairs, &event, 0);
+	event = event_of(true, "a", 1, 1);
+	event.fields = (struct text){(const char *)out.data, (uint32_t)out.size};
+	pairs_take(pairs, &event, 0);
+	ck_assert_str_eq(tags->str, wanted->str);
+	g_string_free(tags, TRUE);
+	pairs_destroy(pairs);
+	buffer_free(&in);
+	buffer_free(&out);
 }
 END_TEST
 
@@ -723,7 +782,9 @@ int main(void)
 	tcase_add_test(cases, not_adopted);
 	tcase_add_test(cases, not_held);
 	tcase_add_test(cases, held_in_bounds);
+	tcase_add_test(cases, held_beside_a_flood);
 	tcase_add_test(cases, fields);
+	tcase_add_test(cases, many_fields);
 	tcase_add_test(cases, values);
 	return run_cases("pairs", cases);
 }

@@ -132,6 +132,7 @@ void pairs_put(struct pairs *pairs, struct pair *pair)
 	TAILQ_INSERT_TAIL(held ? &pair->user->held : &pair->user->open, pair, of_user);
 	pair->thread->depth += !held;
 	pair->user->bytes += pair_bytes(pair);
+	pair->user->held_bytes += held ? pair_bytes(pair) : 0;
 	pairs->bytes += pair_bytes(pair);
 	pairs->held_bytes += held ? pair_bytes(pair) : 0;
 	pairs->count++;
@@ -147,6 +148,7 @@ void pairs_take_out(struct pairs *pairs, struct pair *pair)
 	TAILQ_REMOVE(held ? &pair->user->held : &pair->user->open, pair, of_user);
 	thread->depth -= !held;
 	pair->user->bytes -= pair_bytes(pair);
+	pair->user->held_bytes -= held ? pair_bytes(pair) : 0;
 	pairs->bytes -= pair_bytes(pair);
 	pairs->held_bytes -= held ? pair_bytes(pair) : 0;
 	pairs->count--;
@@ -188,21 +190,23 @@ void pairs_give_up(struct pairs *pairs, struct pair *pair)
 
 /* Bounds */
 
-/* The user who has most of those with something @held, or of all. */
+/* The user who has most of what is @held, or of all. */
 static struct pair_user *find_largest(const struct pairs *pairs, bool held)
 {
 	struct pair_user *largest = NULL;
+	size_t most = 0;
 	GHashTableIter iter;
 	gpointer value;
 
 	g_hash_table_iter_init(&iter, pairs->users);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct pair_user *user = value;
+		size_t bytes = held ? user->held_bytes : user->bytes;
 
-		if (held && TAILQ_EMPTY(&user->held))
-			continue;
-		if (user->bytes && (!largest || user->bytes > largest->bytes))
+		if (bytes > most) {
+			most = bytes;
 			largest = user;
+		}
 	}
 	return largest;
 }

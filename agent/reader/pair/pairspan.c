@@ -3,27 +3,76 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "core/value.h"
 
 #define LITERAL(literal) ((struct text){literal, sizeof(literal) - 1})
 #define EXIT_PREFIX "exit."
 /* The thread, and what is said of those that are not whole. */
 #define OWN_TAGS 3
+/* Among more tags than this, keys are found by their hash: a program may have each of its events compared
+ * with hundreds. */
+#define FEW_TAGS 16
+#define SLOTS (2 * PAIR_TAGS_MAX)
 
 void pair_memory_free(struct pair_memory *memory)
 {
 	g_free(memory->tags);
+	g_free(memory->slots);
 	buffer_free(&memory->keys);
 }
 
-static const struct tag *find_key(const struct tag *tags, size_t count, struct text key)
+static void allocate(struct pair_memory *memory)
 {
+	const int64_t now = clock_wall();
+
+	memory->tags = g_new(struct tag, 2 * PAIR_TAGS_MAX + OWN_TAGS);
+	memory->slots = g_new(uint16_t, SLOTS);
+	if (getrandom(memory->secret, sizeof(memory->secret), 0) != sizeof(memory->secret))
+		memcpy(memory->secret, &now, sizeof(now));
+}
+
+/* Where the key's tag stands, counted from 1, or is to stand: there is 0. Half of them are free. */
+static uint16_t *slot_of(struct pair_memory *memory, struct text key)
+{
+	size_t at = siphash(memory->secret, key.data, key.size) % SLOTS;
+
+	while (memory->slots[at] && !text_is_equal(memory->tags[memory->slots[at] - 1].key, key))
+		at = (at + 1) % SLOTS;
+	return &memory->slots[at];
+}
+
+/* Of @count tags, if they are many. */
+static void put_into_slots(struct pair_memory *memory, size_t count)
+{
+	if (count <= FEW_TAGS)
+		return;
+	memset(memory->slots, 0, SLOTS * sizeof(*memory->slots));
+	for (size_t i = 0; i < count; i++) {
+		uint16_t *slot = slot_of(memory, memory->tags[i].key);
+
+		if (!*slot)
+			*slot = (uint16_t)(i + 1);
+	}
+}
+
+/* The first of @count tags that has the key; NULL if none has. */
+static const struct tag *find_key(struct pair_memory *memory, size_t count, struct text key)
+{
+	uint16_t number;
+
+	if (count > FEW_TAGS) {
+		number = *slot_of(memory, key);
+		return number ? &memory->tags[number - 1] : NULL;
+	}
 	for (size_t i = 0; i < count; i++)
-		if (text_is_equal(tags[i].key, key))
-			return &tags[i];
+		if (text_is_equal(memory->tags[i].key, key))
+			return &memory->tags[i];
 	return NULL;
 }
 
@@ -45,12 +94,13 @@ static size_t lay_out(struct pair_memory *memory, size_t count, struct text fiel
 	const struct tag *same;
 	struct tag tag;
 
+	put_into_slots(memory, before);
 	while (value_next(&fields, true, &tag)) {
 		if (count - before == PAIR_TAGS_MAX) {
 			*is_cut = true;
 			break;
 		}
-		same = find_key(memory->tags, before, tag.key);
+		same = find_key(memory, before, tag.key);
 		if (same && same->type == tag.type && text_is_equal(same->value, tag.value))
 			continue;
 		if (same)
@@ -76,7 +126,7 @@ struct span pair_span(const struct pair *pair, struct pair_memory *memory)
 	size_t count;
 
 	if (!memory->tags)
-		memory->tags = g_new(struct tag, 2 * PAIR_TAGS_MAX + OWN_TAGS);
+		allocate(memory);
 	memory->keys.size = 0;
 	buffer_reserve(&memory->keys, pair->exit_size + PAIR_TAGS_MAX * strlen(EXIT_PREFIX) + 24);
 	count = lay_out(memory, 0, pair_enter(pair), &is_cut);

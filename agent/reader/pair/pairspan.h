@@ -3,6 +3,7 @@
 #ifndef READER_PAIR_PAIRSPAN_H
 #define READER_PAIR_PAIRSPAN_H
 
+#include "base/siphash.h"
 #include "core/span.h"
 #include "reader/pair/pair.h"
 
@@ -13,7 +14,9 @@
 
 /* Memory for a span's tags. Zero-initialised, and reused for the next span. */
 struct pair_memory {
-	struct tag *tags; /* allocated at the first use */
+	struct tag *tags; /* allocated at the first use, */
+	uint16_t *slots;  /* and where many of ENTER's are found: by a hash of the key, with this secret */
+	uint8_t secret[SIPHASH_KEY_SIZE];
 	struct buffer keys;
 };
 

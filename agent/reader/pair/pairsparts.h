@@ -19,7 +19,7 @@ struct pair_thread {
 struct pair_user {
 	uint64_t number;
 	struct pair_list open, held; /* the oldest first */
-	size_t bytes;                /* of both */
+	size_t bytes, held_bytes;    /* of both; of those held */
 	int64_t first, spans; /* when it was met; when there was a span of its programs' own, or INT64_MIN */
 };
 
