@@ -152,7 +152,8 @@ START_TEST(another_server)
 }
 END_TEST
 
-/* What has no answer is told again, and the question is no span. */
+/* What has no answer is told again, and the question is no span. What was heard a moment ago is told once
+ * more, as who heard it may have died before it told others. */
 START_TEST(lost_connection)
 {
 	ACT(rig.peer, PEER_CLOSE, PEER_OK);
@@ -167,8 +168,27 @@ START_TEST(lost_connection)
 	peer_hang_up(rig.peer);
 	push(&rig, 1);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == 2 * SPANS);
-	ck_assert_uint_eq(rig.peer->told->len, 2);
+	assert_told(3, (const uint64_t[]){1, 1, 1});
 	assert_all_arrived(&rig);
+}
+END_TEST
+
+/* What was heard for long enough is not told again. */
+START_TEST(passed_on)
+{
+	start_up();
+	want(1);
+	uplink_ask(rig.uplink);
+	RUN_UNTIL(&rig, rig.peer->calls == 1);
+	run_ms(&rig, 3100);
+	want(2);
+	uplink_ask(rig.uplink);
+	RUN_UNTIL(&rig, rig.peer->calls == 2);
+	run_ms(&rig, 20);
+	peer_hang_up(rig.peer);
+	push(&rig, 1);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == SPANS);
+	assert_told(3, (const uint64_t[]){1, 2, 2});
 }
 END_TEST
 
@@ -237,6 +257,7 @@ TCase *uplink_asking(void)
 	tcase_add_test(cases, asks_while_spans_wait);
 	tcase_add_test(cases, another_server);
 	tcase_add_test(cases, lost_connection);
+	tcase_add_test(cases, passed_on);
 	tcase_add_loop_test(cases, bad_answers, 0, LENGTH(refusals));
 	tcase_add_test(cases, ends_with_a_question);
 	tcase_add_test(cases, a_liar);

@@ -14,6 +14,9 @@
 
 /* Whether a server is another one now is looked at so often. */
 #define DEAF_NS (60 * NS_PER_SECOND)
+/* What the agent there heard it has passed on by then, as who waits asks it every second. If it dies earlier,
+ * it is to be told again. */
+#define PASSED_ON_NS (3 * NS_PER_SECOND)
 
 void asking_init(struct server *server)
 {
@@ -81,6 +84,18 @@ static void hear(struct server *server, const struct reply *reply)
 	wanted_add_untold(reply->wanted_count - count);
 }
 
+/* All that was told was heard. */
+static void note_heard(struct asking *asking)
+{
+	const int64_t now = clock_monotonic();
+
+	if (asking->recent_at && now - asking->recent_at < PASSED_ON_NS)
+		return;
+	asking->heard = asking->recent;
+	asking->recent = asking->reader.next;
+	asking->recent_at = now;
+}
+
 void asking_answered(struct server *server, enum reply_kind kind, const struct reply *reply)
 {
 	struct asking *asking = &server->asking;
@@ -95,15 +110,16 @@ void asking_answered(struct server *server, enum reply_kind kind, const struct r
 		asking->from = 0;
 	}
 	if (asking->answered == asking->sent)
-		asking->heard = asking->reader.next;
+		note_heard(asking);
 }
 
 void asking_end(struct server *server)
 {
 	struct asking *asking = &server->asking;
 
-	/* what was told in vain is told again */
-	asking->reader.next = asking->heard;
+	/* what was told in vain is told again, and so is what may not have been passed on */
+	asking->reader.next = asking->recent = asking->heard;
+	asking->recent_at = 0;
 	asking->sent = asking->answered = asking->from = 0;
 }
 

@@ -73,7 +73,9 @@ struct server_shared {
 /* What is told and heard of wanted traces: asking.c. */
 struct asking {
 	struct wanted_reader reader; /* of what is told; */
-	uint64_t heard;              /* how far he was at the last answer */
+	uint64_t heard;              /* what is before this was heard so long ago that it was passed on */
+	uint64_t recent;             /* how far the reader was at an answer since, */
+	int64_t recent_at;           /* at this time */
 	uint64_t sent, answered;     /* calls on this link, */
 	uint64_t from;               /* of which those since this one told and asked; 0: none did */
 	int64_t deaf_at;             /* when it said nothing of traces, CLOCK_MONOTONIC ns; 0: never; */
