@@ -241,6 +241,27 @@ def test_ids(node, sink):
     exactly(ids(sink) == [1, 4, 5, 11, 14, 15, 24], "no more of them")
 
 
+def test_killed_before_it_tells(node, sink):
+    """The agent above has heard of a trace, and is killed before anybody else asks it: the next one is told, too."""
+    with contextlib.ExitStack() as stack:
+        port = start_middle(node, sink)
+        one, first = start_leaf(stack, port)
+        other, second = start_leaf(stack, port)
+        hand(second, [entry(IDS[0], 1), entry(IDS[1], 2)])
+        wait_undecided(other, 2)
+        other.agent.send(signal.SIGSTOP)
+        hand(first, [entry(IDS[0], 11, True)])
+        one.wait_ledger(lambda ledger: ledger.sent == 1, 20, "its call to be answered")
+        sink.wait_for(1)
+        node.agent.kill()
+        node.agent.wait()
+        node.start_agent_again(wait=False)
+        other.agent.send(signal.SIGCONT)
+        sink.wait_for(2, 40)
+        exactly(ids(sink) == [1, 11], "one trace of two spans")
+        assert one.agent.stop() == 0 and other.agent.stop() == 0
+
+
 def test_a_reload(node, sink):
     """From then on spans wait, and the only one that does is not kept back by there being no other."""
     with contextlib.ExitStack() as stack:
@@ -416,3 +437,26 @@ def test_clients_of_others(node, sink):
             assert answer.endswith(struct.pack("!BHBI", 15, WANTED_FIELD, 10, 10) + listed + b"\0")
     sink.wait_for(4)
     assert node.agent.stop() == 0
+
+
+def answer_to(stream, message):
+    """Whether it was put off, and the answer to a call in full."""
+    stream.sendall(message)
+    answers = stream.makefile("rb")
+    answer = answers.read(int.from_bytes(answers.read(4), "big"))
+    return answer[19:22] == b"\0\0\1", answer
+
+
+def test_no_room_for_its_spans(node, sink):
+    """Who is told to try later, as there are too many senders, has told all the same: the answer says that he was heard."""
+    port = start_agent(node, sink.port, wait=False, input={"connections": "2"}, output={"type": "http", "server": f"127.0.0.1:{sink.port}"})
+    with contextlib.ExitStack() as stack:
+        members = []
+        for number in range(2):
+            members.append(stack.enter_context(socket.create_connection(("127.0.0.1", port))))
+            assert not answer_to(members[-1], call([entry(IDS[0], 1 + number)], []))[0]
+        third = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+        put_off, answer = answer_to(third, call([entry(IDS[1], 3)], [IDS[3]]))
+        assert put_off and struct.pack("!BHB", 15, WANTED_FIELD, 10) in answer
+        listed = struct.pack("!QQ", IDS[3] >> 64, IDS[3] & MAX)
+        exactly(answer_to(members[0], call([], []))[1].endswith(listed + b"\0"), "another one is told")

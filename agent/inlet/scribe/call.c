@@ -211,6 +211,9 @@ static void log_messages(struct scribe_call *call, struct scribecall *from, size
 	uint32_t round;
 
 	if (!limits_promote(connection)) {
+		/* the answer says so: it is not told again */
+		if (from->hears)
+			asked_hear(connection, from);
 		call_put_off(&call->call, MESSAGES_PUT_OFF);
 	} else if ((round = messages_come_round(inlet, from)) > 0) {
 		call_tell_loop(&call->call, round, from->count);
