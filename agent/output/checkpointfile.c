@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 
 struct checkpoint_file {
 	struct twoslots slots;
+	char *folder, *name;
 	struct buffer out; /* what is written */
 };
 
@@ -31,51 +33,62 @@ static uint32_t crc_of(const uint8_t *header, const void *data, size_t size)
 	return crc32_gzip_refl(crc, data, size);
 }
 
-static bool open_files(struct checkpoint_file *checkpoint, const char *folder, const char *name, char *error,
-	size_t error_size)
+static void close_files(int files[TWOSLOTS])
 {
-	int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int i = 0;
+	for (int i = 0; i < TWOSLOTS; i++)
+		if (files[i] >= 0)
+			close(files[i]);
+}
 
+/* Opens both, and locks the first one. Returns 0, or errno with none open: EWOULDBLOCK, if another agent has
+ * them. */
+static int open_files(const struct checkpoint_file *checkpoint, int files[TWOSLOTS])
+{
+	int directory, i = 0, code = 0;
+
+	for (int each = 0; each < TWOSLOTS; each++)
+		files[each] = -1;
+	mkdir(checkpoint->folder, 0750); /* if it cannot be made, opening tells why */
+	directory = open(checkpoint->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	while (directory >= 0 && i < TWOSLOTS) {
-		g_autofree char *slot = g_strdup_printf("%s.%d", name, i);
+		g_autofree char *slot = g_strdup_printf("%s.%d", checkpoint->name, i);
 
-		checkpoint->slots.file[i] =
-			openat(directory, slot, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
-		if (checkpoint->slots.file[i] < 0)
+		files[i] = openat(directory, slot, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+		if (files[i] < 0)
 			break;
 		i++;
 	}
-	if (i < TWOSLOTS)
-		snprintf(error, error_size, "`state-directory` %s of [agent] cannot be used: %s", folder,
-			g_strerror(errno));
+	if (i < TWOSLOTS || flock(files[0], LOCK_EX | LOCK_NB) != 0)
+		code = errno;
 	if (directory >= 0)
 		close(directory);
-	return i == TWOSLOTS;
+	if (code)
+		close_files(files);
+	return code;
 }
 
 struct checkpoint_file *checkpoint_file_open_as(
 	const char *name, const char *folder, bool *locked, char *error, size_t error_size)
 {
 	struct checkpoint_file *checkpoint = g_new0(struct checkpoint_file, 1);
+	int code;
 
-	for (int i = 0; i < TWOSLOTS; i++)
-		checkpoint->slots.file[i] = -1;
-	*locked = false;
-	mkdir(folder, 0750); /* if it cannot be made, opening tells why */
-	if (!open_files(checkpoint, folder, name, error, error_size))
-		goto failed;
-	if (flock(checkpoint->slots.file[0], LOCK_EX | LOCK_NB) != 0) {
-		*locked = true;
+	checkpoint->folder = g_strdup(folder);
+	checkpoint->name = g_strdup(name);
+	code = open_files(checkpoint, checkpoint->slots.file);
+	*locked = code == EWOULDBLOCK;
+	if (!code)
+		return checkpoint;
+	if (*locked)
 		snprintf(error, error_size,
 			"another blkin-agent runs with `state-directory` %s: stop it, or give this one "
-			"another "
-			"in [agent]",
+			"another in [agent]",
 			folder);
-		goto failed;
-	}
-	return checkpoint;
-failed:
+	else
+		snprintf(error, error_size, "`state-directory` %s of [agent] cannot be used: %s", folder,
+			g_strerror(code));
+	for (int i = 0; i < TWOSLOTS; i++)
+		checkpoint->slots.file[i] = -1;
 	checkpoint_file_close(checkpoint);
 	return NULL;
 }
@@ -124,6 +137,27 @@ uint64_t checkpoint_file_number(const struct checkpoint_file *checkpoint)
 	return checkpoint->slots.number;
 }
 
+/* Whoever removes files under an agent does not stop it from writing; but the next one would find nothing. So
+ * they are made anew. */
+static int find_again(struct checkpoint_file *checkpoint)
+{
+	int files[TWOSLOTS], code;
+	struct stat stat;
+
+	if (fstat(checkpoint->slots.file[checkpoint->slots.next], &stat) != 0 || stat.st_nlink > 0)
+		return 0;
+	/* the lock of one that is still there must not be in the way of its own */
+	flock(checkpoint->slots.file[0], LOCK_UN);
+	code = open_files(checkpoint, files);
+	if (code) {
+		flock(checkpoint->slots.file[0], LOCK_EX | LOCK_NB);
+		return code;
+	}
+	close_files(checkpoint->slots.file);
+	memcpy(checkpoint->slots.file, files, sizeof(files));
+	return 0;
+}
+
 /* A file stays as long as it was unless that is much too long, so that it does not grow and shrink all the
  * time. */
 static int shrink(int file, size_t size)
@@ -148,7 +182,9 @@ int checkpoint_file_write(struct checkpoint_file *checkpoint, const void *data, 
 	pack_u64(out, size);
 	pack_u32(out, crc_of(out->data, data, size));
 	buffer_put(out, data, size);
-	code = shrink(slots->file[slots->next], out->size);
+	code = find_again(checkpoint);
+	if (!code)
+		code = shrink(slots->file[slots->next], out->size);
 	return code ? code : twoslots_write(slots, slots->number + 1, out, sync);
 }
 
@@ -164,9 +200,9 @@ int checkpoint_file_remove(struct checkpoint_file *checkpoint)
 
 void checkpoint_file_close(struct checkpoint_file *checkpoint)
 {
-	for (int i = 0; i < TWOSLOTS; i++)
-		if (checkpoint->slots.file[i] >= 0)
-			close(checkpoint->slots.file[i]);
+	close_files(checkpoint->slots.file);
+	g_free(checkpoint->folder);
+	g_free(checkpoint->name);
 	buffer_free(&checkpoint->out);
 	g_free(checkpoint);
 }

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The disk of the state directory is full when an agent starts again: it collects all the same."""
+"""The disk of the state directory is full when an agent starts again, or the folder is removed under it: it collects all the same."""
 
+import os
+import shutil
+
+from rig.idsink import IdSink
 from rig.load import KEEP, LOAD
-from rig.process import wait_until
+from rig.process import exactly, free_port, wait_until
 from test_doctor import findings
 
 
@@ -54,3 +58,24 @@ def test_no_room_anywhere(node, receiver):
     assert ledger.packets_lost > 0
     assert ledger.lost == 0
     assert len([span for span in receiver.spans()]) == ledger.sent
+
+
+def test_folder_removed(node):
+    """Under an agent that works: it writes its checkpoint into a new one, so that after a kill it goes on from there."""
+    sink = IdSink(node, free_port()).start()
+    node.start_agent(sink.port, session=KEEP)
+    node.run([LOAD, "-n", 1000])
+    node.wait_ledger(lambda ledger: ledger.sent == 1000, 20, "1000 spans")
+    shutil.rmtree(node.path("state"))
+    node.run([LOAD, "-P", 1, "-n", 1000])
+    node.wait_ledger(lambda ledger: ledger.sent == 2000, 20, "1000 more")
+    slots = [node.path(f"state/checkpoint.{slot}") for slot in (0, 1)]
+    wait_until(lambda: all(map(os.path.exists, slots)), 20, "a checkpoint")
+    # one that has all of it, as nothing comes after
+    node.wait_quiet("state", 1)
+    node.agent.kill()
+    node.start_agent_again()
+    node.run([LOAD, "-P", 2, "-n", 1000])
+    ledger = node.wait_ledger(lambda ledger: ledger.sent >= 3000 and ledger.idle(), 20, "1000 more")
+    exactly((ledger.read, ledger.again, ledger.sent) == (3000, 0, 3000), str(ledger))
+    exactly(sum(sink.ids().values()) == 3000, "each came once")
