@@ -257,7 +257,8 @@ static void take(struct agent_link *link, enum frame_type type, struct unpacker 
 
 	switch (type) {
 	case FRAME_CONFIGURE:
-		if (settings_unpack(body, &settings))
+		/* once the reader may end, what is configured may be gone; only this thread sets that */
+		if (!link->finishing && settings_unpack(body, &settings))
 			link->asks.configure(link->asks.data, &settings);
 		break;
 	case FRAME_SETTLED:

@@ -22,7 +22,7 @@ struct agent_link;
 struct agent_link_asks {
 	/* Appends what was reached by now, in the thread that reads. */
 	void (*reached)(void *data, struct buffer *out);
-	/* In the thread that listens. */
+	/* In the thread that listens; the last one not once agent_link_end has returned. */
 	void (*stop)(void *data, int64_t timeout_ns);
 	void (*leave)(void *data);
 	void (*configure)(void *data, const struct settings *settings);

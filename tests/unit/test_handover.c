@@ -4,6 +4,7 @@
 #include <check.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #include "handover/channel.h"
 #include "handover/frames.h"
+#include "reader/agentlink.h"
 #include "stats/names.h"
 
 #include "run.h"
@@ -609,6 +611,66 @@ START_TEST(the_agent_is_gone)
 }
 END_TEST
 
+/* What the reader's end of the channel is asked for */
+
+static atomic_uint configured, stopped;
+
+static void note_configure(void *data, const struct settings *given)
+{
+	(void)data, (void)given;
+	atomic_fetch_add(&configured, 1);
+}
+
+static void note_stop(void *data, int64_t timeout)
+{
+	(void)data, (void)timeout;
+	atomic_fetch_add(&stopped, 1);
+}
+
+static void post(enum frame_type type)
+{
+	const struct settings given = {0};
+
+	out.size = 0;
+	if (type == FRAME_CONFIGURE)
+		settings_pack(&out, &given);
+	else if (type == FRAME_STOP)
+		pack_u64(&out, 1);
+	channel_post(&agent, type, &out);
+}
+
+static void wait_for(atomic_uint *count, unsigned number)
+{
+	while (atomic_load(count) < number)
+		g_usleep(1000);
+}
+
+/* What a reload changes is gone once the reader may end: then no reload reaches it. */
+START_TEST(a_reload_at_the_end)
+{
+	const struct agent_link_asks asks = {.stop = note_stop, .configure = note_configure};
+	struct orders given = {.position = unpacker_of("", 0), .reached = unpacker_of("", 0)};
+	struct agent_link *link;
+
+	connect_ends(1 << 20);
+	given.suspects = g_array_new(FALSE, FALSE, sizeof(struct suspect));
+	orders_pack(&out, &given);
+	g_array_unref(given.suspects);
+	channel_post(&agent, FRAME_START, &out);
+	link = agent_link_create(reader.socket, &ring, &given);
+	ck_assert_ptr_nonnull(link);
+	g_array_unref(given.suspects);
+	ck_assert(agent_link_open(link, &asks));
+	post(FRAME_CONFIGURE);
+	wait_for(&configured, 1);
+	post(FRAME_FINISH);
+	post(FRAME_CONFIGURE);
+	post(FRAME_STOP);
+	wait_for(&stopped, 1);
+	ck_assert_uint_eq(atomic_load(&configured), 1);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("all");
@@ -635,5 +697,6 @@ int main(void)
 	tcase_add_test(cases, chatter);
 	tcase_add_test(cases, the_reader_is_gone);
 	tcase_add_test(cases, the_agent_is_gone);
+	tcase_add_test(cases, a_reload_at_the_end);
 	return run_cases("handover", cases);
 }
