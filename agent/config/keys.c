@@ -131,7 +131,7 @@ const struct config_key config_keys[] = {
 	OUTPUT("drop-tags", TAG_GLOBS, drop_tags, CHANGES_BATCHES, DELIVERS, .text = ""),
 	OUTPUT("rename-tags", TAG_RENAMES, rename_tags, CHANGES_BATCHES, DELIVERS, .text = ""),
 	OUTPUT("redact", TAG_GLOBS, redact, CHANGES_BATCHES, DELIVERS, .text = ""),
-	OUTPUT("batch-spans", NUMBER, batch_spans, CHANGES_BATCHES, DELIVERS, .number = 500, .min = 1, .max = 100000),
+	OUTPUT("batch-spans", NUMBER, batch_spans, CHANGES_BATCHES, DELIVERS, .number = 512, .min = 1, .max = 100000),
 	OUTPUT("batch-size", SIZE, batch_size, CHANGES_BATCHES, DELIVERS, .number = 512 * KIB, .min = 4 * KIB, .max = 8 * MIB),
 	OUTPUT("batch-delay", DURATION, batch_delay, CHANGES_BATCHES, DELIVERS, .number = 100 * MS, .max = MINUTE),
 	OUTPUT("queue-size", SIZE, queue_size, CHANGES_BATCHES, DELIVERS, .number = 32 * MIB, .min = 64 * KIB, .max = 64 * GIB),

@@ -48,6 +48,7 @@ struct items count_items(const struct group *group)
 {
 	return (struct items){
 		.batch = group->spans,
+		.lasting = group->spans,
 		.traits = (const struct trait *)(const void *)group->traits.data,
 		.named = group->named.data,
 		.words = group->words.data,

@@ -156,6 +156,8 @@ static void hand(struct inlet *inlet, struct group **open)
 		return;
 	*open = NULL;
 	group->receipt = receipt_create(on_settled, inlet);
+	group->spans->receipt = receipt_ref(group->receipt); /* as it may be kept as it is */
+	group->spans->born = clock_monotonic();
 	if (!safe)
 		receipt_give(group->receipt);
 	all = hand_all(inlet, group);

@@ -19,6 +19,8 @@
 #define SAY_NS (10 * NS_PER_SECOND)
 /* At the end, for what is safe to be written down and answered, and for the answers to go. */
 #define END_NS (1 * NS_PER_SECOND)
+/* Sweeps: one a second. */
+#define OWING_MAX 10
 
 static const struct timeval sweep_time = {.tv_sec = 1};
 
@@ -213,18 +215,23 @@ static void retry(struct inlet *inlet)
 	log_info("input: listening on %s now", address);
 }
 
-/* What large calls took goes back to the system. */
+/* What large calls took goes back to the system at the first sweep without any, or at one in so many. */
 static void give_back(struct inlet *inlet)
 {
-	if (inlet->scratch.room > KEPT_BYTES || inlet->memory.annotations.room > KEPT_BYTES) {
+	bool busy = inlet->freed_much,
+	     large = inlet->scratch.room > KEPT_BYTES || inlet->memory.annotations.room > KEPT_BYTES;
+
+	inlet->freed_much = false;
+	inlet->owing += busy || large || inlet->owing;
+	if (!inlet->owing || (busy && inlet->owing < OWING_MAX))
+		return;
+	if (large) {
 		buffer_free(&inlet->scratch);
 		buffer_free(&inlet->encoded);
 		span_memory_free(&inlet->memory);
-		inlet->freed_much = true;
 	}
-	if (inlet->freed_much)
-		memory_give_back();
-	inlet->freed_much = false;
+	memory_give_back();
+	inlet->owing = 0;
 }
 
 static void on_sweep(evutil_socket_t fd, short what, void *data)
@@ -241,7 +248,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *data)
 	group_look(inlet);
 	give_back(inlet);
 	publish(inlet);
-	if (inlet->connections.length || inlet->groups.length || is_to_retry(inlet) ||
+	if (inlet->connections.length || inlet->groups.length || inlet->owing || is_to_retry(inlet) ||
 		fanout_is_undecided(inlet->fanout))
 		inlet_sweep_soon(inlet);
 }

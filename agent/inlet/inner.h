@@ -173,7 +173,8 @@ struct inlet {
 	bool quiet;         /* it takes no more */
 	int64_t began;      /* s since the epoch */
 	int64_t ending;     /* until when what waits may be answered; 0: it runs on */
-	bool freed_much;    /* which the system may have back, */
+	bool freed_much;    /* which the system may have back; since the last sweep */
+	unsigned owing;     /* sweeps since it was, and the system does not have it back yet */
 	size_t freed;       /* so many bytes at once, if they are very many */
 	/* scratch memory */
 	struct buffer scratch, encoded;

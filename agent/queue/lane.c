@@ -211,10 +211,11 @@ static void begin(struct lane *lane, struct receipt *receipt, int64_t now)
 	lane->open->receipt = receipt ? receipt_ref(receipt) : NULL;
 }
 
-/* Items that fill a batch by themselves are not copied, if theirs may be kept. */
+/* Items that fill a batch by themselves are not copied, if theirs may be kept, and is waited for by the same.
+ */
 static bool take_whole(struct lane *lane, uint32_t count, const struct receipt *receipt)
 {
-	if (!lane->whole || lane->open || receipt || count < lane->whole->count)
+	if (!lane->whole || lane->open || lane->whole->receipt != receipt || count < lane->whole->count)
 		return false;
 	lane->open = lane->whole;
 	if (!lane_is_full(lane)) {

@@ -73,6 +73,39 @@ START_TEST(both_deliver)
 }
 END_TEST
 
+/* A batch that is full and waited for by the same is kept by both, and safe when both have it. */
+START_TEST(kept_whole)
+{
+	struct fanout *to = second_fanout();
+	struct receipt *receipt = receipt_create(wake, NULL);
+	struct batch *items = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	struct ledger change = {.row = {[SPANS_RECEIVED] = 10}};
+	struct entry *mine, *its;
+	bool good;
+
+	woken = false;
+	for (int i = 0; i < 10; i++)
+		batch_add(items, (const uint8_t *)"0123456789", 10, 1);
+	items->receipt = _i ? receipt_ref(receipt) : NULL;
+	ck_assert(
+		fanout_hand_for(to, receipt, &change, &(struct items){.batch = items, .lasting = items}, 1));
+	receipt_close(receipt);
+	mine = queue_take(one.queue);
+	its = queue_take(other.queue);
+	ck_assert((mine->batch == items) == _i && (its->batch == items) == _i);
+	batch_unref(items);
+	ck_assert_int_eq(rows_of(&one).row[SPANS_HELD], 10);
+	account_move(one.account, entry_row(mine), SPANS_SENT, 10);
+	queue_release(one.queue, mine);
+	ck_assert(!woken && !receipt_is_settled(receipt, &good));
+	account_move(other.account, entry_row(its), SPANS_SENT, 10);
+	queue_release(other.queue, its);
+	ck_assert(woken && receipt_is_settled(receipt, &good) && good);
+	receipt_unref(receipt);
+	fanout_destroy(to);
+}
+END_TEST
+
 /* One has dropped it: it is the sender's again, or lost if that was told OK. */
 START_TEST(one_drops)
 {
@@ -186,6 +219,7 @@ TCase *queue_receipts(void)
 
 	tcase_add_checked_fixture(cases, open_sides, close_sides);
 	tcase_add_test(cases, both_deliver);
+	tcase_add_loop_test(cases, kept_whole, 0, 2);
 	tcase_add_loop_test(cases, one_drops, 0, 2);
 	tcase_add_test(cases, one_stores);
 	tcase_add_test(cases, room);
