@@ -125,7 +125,7 @@ def test_refuses_and_all_is_spooled(node, kind, code):
         assert all(any(name.startswith("output-") for name in codes) for codes in found), found
         assert len(lines) == 1 and "NO" in lines[0], lines
         text = status(node, "--socket", node.socket)[1]
-        assert "Scribe" not in text and "9410" not in text, text
+        assert "Scribe" not in text and " 9410" not in text, text
         node.agent.stop()
 
 
