@@ -76,7 +76,7 @@ def test_refuses_connections(node):
     node.start_agent(port)
     start_load(node)
     what = f"the collector at 127.0.0.1:{port} takes no spans: connection refused"
-    fix = ("start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true; another agent: `scribe` in its [input]), "
+    fix = ("start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true; an agent: `scribe` in its [input]), "
            "or correct `server` in [output]: ")
     found = expect(node, "output-refused", what, fix)
     assert found["fix"].endswith(SCRIBE_PORT)
@@ -346,7 +346,7 @@ def test_only_others_are_configured(node, receiver):
     node.start_agent_again()
     start_load(node)
     what = "the collector of output default at 127.0.0.1:9410 takes no spans: connection refused"
-    expect(node, "output-refused", what, "; or set `type = none` in [output], if only the other outputs are to deliver")
+    expect(node, "output-refused", what, "; or set `type = none` in [output], if only the others are to deliver")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.replace("[output]\n", "[output]\ntype = none\n"))
     node.agent.send(signal.SIGHUP)

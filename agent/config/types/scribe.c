@@ -15,7 +15,7 @@ static const struct output_port ports[] = {
 
 static const char *const remedies[FAULTS] = {
 	[FAULT_CONNECT_REFUSED] =
-		"start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true; another agent: `scribe` "
+		"start the collector there (Zipkin: COLLECTOR_SCRIBE_ENABLED=true; an agent: `scribe` "
 		"in its [input]), or correct `server` in [output]: it names the collector's host "
 		"and " REMEDY_PORT,
 	[FAULT_REFUSES_ALL] = "read the collector's log, and check `category` in [output]",
