@@ -156,8 +156,7 @@ char *remedy_describe(const struct status *status, const struct output_state *ou
 	if (is && *is->proxy && !is->tls && fault > FAULT_NO_ANSWER && fault != FAULT_PROXY_LOGIN)
 		g_string_append(fix, "; or the answer is the proxy's own: its log says more");
 	if (is_by_default(status, is))
-		g_string_append(
-			fix, "; or set `type = none` in [output], if only the others are to deliver");
+		g_string_append(fix, "; or set `type = none` in [output], if only the others are to deliver");
 	say_kind(fix, output->kind);
 	g_string_replace(fix, "[output]", section, 0);
 	return g_string_free(fix, FALSE);
