@@ -14,40 +14,20 @@ import threading
 import time
 
 import pytest
-from rig.jsonsink import JsonSink
 from rig.memory import rss
 from rig.node import Node, sanitized
-from rig.othernode import OtherNode
 from rig.process import exactly, free_port, wait_until
 from rig.scribe import Receiver
 from rig.sender import Client, frame, load_code
 from test_input import start_agent
 from test_keep import is_kept
+from test_keep_traces import LOAD, PARTS, TRACES, nodes, sink  # noqa: F401 (two are fixtures)
 
 WANTED_FIELD = 25195
 MAX = (1 << 64) - 1
 
-LOAD = "tests/live/programs/sharedload"
-TRACES = 1000
 # as good as none by their share; and for longer than the test
 KEEP = {"keep": "1/1000000", "keep_errors": "yes", "keep_slower": "10ms", "keep_traces": "10min"}
-# of each trace, as sharedload makes them
-PARTS = [("front", "CLIENT"), ("front", None), ("back", "SERVER"), ("back", None)]
-
-
-@pytest.fixture
-def sink():
-    with JsonSink() as server:
-        yield server
-
-
-@pytest.fixture
-def tree():
-    """Two nodes with programs, and the one that they send to."""
-    with contextlib.ExitStack() as stack:
-        front = stack.enter_context(Node()).start_lttng()
-        back = stack.enter_context(OtherNode()).start_lttng()
-        yield front, back, stack.enter_context(OtherNode())
 
 
 def start_middle(node, sink, **output):
@@ -108,8 +88,8 @@ def wait_made(node, waiting=0):
     )
 
 
-def test_what_two_nodes_have(tree, sink):
-    front, back, middle = tree
+def test_what_two_nodes_have(nodes, sink):  # noqa: F811
+    front, back, middle = nodes
     port = start_middle(middle, sink)
     for node in (front, back):
         node.start_agent(port, output=KEEP)
@@ -152,10 +132,10 @@ def check_two_levels(leaves, sink, ports):
     check_whole(sink, numbers)
 
 
-def test_by_way_of_the_agent_above(tree, sink):
+def test_by_way_of_the_agent_above(nodes, sink):  # noqa: F811
     """The nodes deliver to agents of their own, which deliver to one. It samples, too, by a rule that nothing here meets but the word
     of others, and by that alone it keeps all that comes."""
-    front, back, top = tree
+    front, back, top = nodes
     with Node() as left, Node() as right:
         above = start_middle(top, sink, keep="1/1000000", keep_slower="1h", keep_traces="10min")
         ports = [start_agent(node, above, wait=False, session={"keep": "yes"}) for node in (left, right)]
@@ -217,7 +197,7 @@ def wait_undecided(node, count):
     return node.wait_ledger(lambda ledger: ledger.undecided == count and ledger.queued == ledger.held == 0, 20, f"{count} to wait")
 
 
-def test_ids(node, sink):
+def test_ids(node, sink):  # noqa: F811
     """Of both sizes; the lower half alone is not an id, and spans that come later go, too. The agent above is killed meanwhile."""
     with contextlib.ExitStack() as stack:
         port = start_middle(node, sink)
@@ -241,7 +221,7 @@ def test_ids(node, sink):
     exactly(ids(sink) == [1, 4, 5, 11, 14, 15, 24], "no more of them")
 
 
-def test_killed_before_it_tells(node, sink):
+def test_killed_before_it_tells(node, sink):  # noqa: F811
     """The agent above has heard of a trace, and is killed before anybody else asks it: the next one is told, too."""
     with contextlib.ExitStack() as stack:
         port = start_middle(node, sink)
@@ -262,7 +242,7 @@ def test_killed_before_it_tells(node, sink):
         assert one.agent.stop() == 0 and other.agent.stop() == 0
 
 
-def test_a_reload(node, sink):
+def test_a_reload(node, sink):  # noqa: F811
     """From then on spans wait, and the only one that does is not kept back by there being no other."""
     with contextlib.ExitStack() as stack:
         port = start_middle(node, sink)
@@ -281,7 +261,7 @@ def test_a_reload(node, sink):
         assert other.agent.stop() == 0
 
 
-def test_too_late(node, sink):
+def test_too_late(node, sink):  # noqa: F811
     """What has left is gone, and is counted as sampled out."""
     with contextlib.ExitStack() as stack:
         port = start_middle(node, sink)
@@ -327,7 +307,7 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as stream:
 
 
 @pytest.mark.as_root("becomes another user")
-def test_a_leaf_that_lies(node, sink):
+def test_a_leaf_that_lies(node, sink):  # noqa: F811
     """It names a million traces, while another one names one: that is told, in time."""
     with contextlib.ExitStack() as stack:
         port = start_middle(node, sink)
@@ -411,7 +391,7 @@ def test_a_server_of_others(node):
     assert node.agent.stop() == 0
 
 
-def test_clients_of_others(node, sink):
+def test_clients_of_others(node, sink):  # noqa: F811
     """Who does not ask has the answer that there always was; generated code skips the field of one who does."""
     port = start_middle(node, sink)
     load_code(node)
@@ -447,7 +427,7 @@ def answer_to(stream, message):
     return answer[19:22] == b"\0\0\1", answer
 
 
-def test_no_room_for_its_spans(node, sink):
+def test_no_room_for_its_spans(node, sink):  # noqa: F811
     """Who is told to try later, as there are too many senders, has told all the same: the answer says that he was heard."""
     port = start_agent(node, sink.port, wait=False, input={"connections": "2"}, output={"type": "http", "server": f"127.0.0.1:{sink.port}"})
     with contextlib.ExitStack() as stack:
