@@ -45,7 +45,8 @@ struct keeper {
 	bool draining;                /* a stop reads on until its deadline */
 
 	/* reading live */
-	int64_t poll_ns;     /* the pause between two looks at an idle reader */
+	int64_t poll_ns;     /* the pause between two looks at an idle reader, */
+	int64_t paused;      /* and how long the latest one was meant to be, as there may be longer ones */
 	unsigned unreadable; /* attempts in a row to attach in which babeltrace2 failed, */
 	uint64_t failing;    /* and when the session was created in which it did */
 	unsigned stalls;     /* in a row, of this session */

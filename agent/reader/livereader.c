@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "session/relayfiles.h"
+#include "session/relaynews.h"
 #include "session/relayscan.h"
 
 struct livereader {
@@ -159,6 +160,13 @@ enum unread_verdict livereader_look(struct livereader *live, const struct reader
 	if (relay_scan_was_odd(live->files, &user))
 		pipeline_odd_packets(live->pipeline, user);
 	return verdict;
+}
+
+int livereader_watch(struct livereader *live)
+{
+	char error[512];
+
+	return open_files(live, error, sizeof(error)) ? relaynews_open(live->files) : -1;
 }
 
 bool livereader_grows(const struct livereader *live)

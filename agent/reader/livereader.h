@@ -39,6 +39,10 @@ enum attached livereader_attach(
  * be attached to again. */
 enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader);
 
+/* relaynews_open's for the session at hand: a descriptor that is readable once relayd has written something.
+ */
+int livereader_watch(struct livereader *live);
+
 /* Up to when, on CLOCK_MONOTONIC in ns, streams are known to have had nothing more; 0: it is not known. */
 int64_t livereader_heard(const struct livereader *live);
 

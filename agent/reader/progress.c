@@ -453,6 +453,17 @@ bool progress_lags(const struct progress *progress)
 	return clock_wall() - pipeline_far(progress->pipeline).newest >= LAG_NS;
 }
 
+/* What was read since the last position, or may be in none as yet. */
+static bool is_ahead(const struct progress *progress)
+{
+	return progress->moves != positions_moves(progress->positions) || progress->with_pending;
+}
+
+bool progress_rests(const struct progress *progress)
+{
+	return !is_ahead(progress) && progress->settled == progress->number;
+}
+
 void progress_tick(struct progress *progress)
 {
 	int64_t now, cost;
@@ -462,7 +473,7 @@ void progress_tick(struct progress *progress)
 		agent_link_tick(progress->link, positions_moves(progress->positions));
 	}
 	settle(progress, agent_link_settled(progress->link, &cost));
-	if (progress->moves == positions_moves(progress->positions) && !progress->with_pending)
+	if (!is_ahead(progress))
 		return;
 	now = clock_monotonic();
 	if (now < progress->next)

@@ -95,6 +95,9 @@ bool progress_catch_up(struct progress *progress);
 /* Whether what was read last is old. */
 bool progress_lags(const struct progress *progress);
 
+/* Whether all that was read is in positions that hold. */
+bool progress_rests(const struct progress *progress);
+
 /* Appends what was reached by now. */
 void progress_save_reached(struct progress *progress, struct buffer *out);
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -15,11 +16,18 @@
 #define SOON_NS (60 * NS_PER_SECOND)
 /* Live reading that goes on for so long after files had to be read is back. */
 #define LASTS_NS (10 * NS_PER_SECOND)
-/* When no event has come for so long, an idle reader is looked at so many times less often, though no less
- * often than this: each look asks lttng-relayd for each stream, and wakes it up. */
+/* Each look at an idle reader asks lttng-relayd for each stream, and wakes it up. So when nothing has come
+ * for so many turns of the live timer, and nothing after relayd wrote something for so many, the reader is
+ * looked at less often: so often if what relayd writes is watched, which ends the pause; */
+#define READ_TURNS 2
+#define NEWS_TURNS 5
+#define WATCHED_POLL_NS (1 * NS_PER_SECOND)
+/* if not, when no event has come for so long, so many times less often, though no less often than this. */
 #define QUIET_NS (3 * NS_PER_SECOND)
 #define QUIET_FACTOR 4
 #define QUIET_POLL_NS (400 * NS_PER_MS)
+/* What could not be watched is tried again after this. */
+#define WATCH_AGAIN_NS (10 * NS_PER_SECOND)
 /* When what has piled up waits, it is looked again so soon. */
 #define PACE_NS (2 * NS_PER_MS)
 
@@ -132,21 +140,63 @@ static void explain_end(
 		condemn(keeper, false, problem);
 }
 
-/* When events came last. */
+/* When nothing comes. */
 struct quiet {
-	int64_t events, since;
+	uint64_t read;      /* things_read, */
+	int64_t since;      /* and when that changed last; CLOCK_MONOTONIC ns, as below */
+	int64_t busy;       /* more is likely to come until then */
+	int news;           /* relaynews_open's; -1: what relayd writes is not watched, */
+	int64_t watch_next; /* and not to be before */
+	bool watched;       /* it was when the reader was looked at last */
 };
+
+/* A number that changes with what is read, the canary's events, too. */
+static uint64_t things_read(struct keeper *keeper)
+{
+	return (uint64_t)events_read() + positions_moves(progress_positions(keeper->progress));
+}
+
+static void watch_no_more(struct quiet *quiet)
+{
+	if (quiet->news >= 0)
+		close(quiet->news);
+	quiet->news = -1;
+	quiet->watched = false;
+}
+
+/* How long to wait when nothing is likely to come. */
+static int64_t quiet_pause(struct keeper *keeper, struct quiet *quiet, int64_t now)
+{
+	if (quiet->news < 0 && now >= quiet->watch_next) {
+		quiet->news = livereader_watch(keeper->live);
+		quiet->watch_next = quiet->news < 0 ? now + WATCH_AGAIN_NS : 0;
+	} else if (quiet->watched && progress_rests(keeper->progress)) {
+		return MAX(keeper->poll_ns, WATCHED_POLL_NS);
+	}
+	if (now - quiet->since < QUIET_NS || keeper->poll_ns > QUIET_POLL_NS)
+		return keeper->poll_ns;
+	return MIN(keeper->poll_ns * QUIET_FACTOR, QUIET_POLL_NS);
+}
 
 /* Waits a while, as there was nothing to read. */
 static void pause_reading(struct keeper *keeper, struct quiet *quiet)
 {
-	int64_t events = events_read(), now = clock_monotonic(), pause = keeper->poll_ns;
+	const int64_t turn = keeper->config->live_timer;
+	uint64_t read = things_read(keeper);
+	int64_t now = clock_monotonic();
 
-	if (events != quiet->events)
-		*quiet = (struct quiet){events, now};
-	if (now - quiet->since >= QUIET_NS && pause < QUIET_POLL_NS)
-		pause = MIN(pause * QUIET_FACTOR, QUIET_POLL_NS);
-	runstate_pause(keeper->state, pause);
+	if (read != quiet->read) {
+		watch_no_more(quiet);
+		quiet->read = read;
+		quiet->since = now;
+		quiet->busy = now + READ_TURNS * turn;
+	}
+	keeper->paused = now < quiet->busy ? keeper->poll_ns : quiet_pause(keeper, quiet, now);
+	quiet->watched = quiet->news >= 0;
+	if (!runstate_pause_on(keeper->state, keeper->paused, quiet->news))
+		return;
+	watch_no_more(quiet);
+	quiet->busy = clock_monotonic() + NEWS_TURNS * turn;
 }
 
 /* What has piled up is read no faster than it can be delivered. */
@@ -199,10 +249,10 @@ enum read_end {
 };
 
 /* Reads until something ends it. */
-static enum read_end read_on(struct keeper *keeper, struct reader *reader, struct problem *problem)
+static enum read_end read_on(
+	struct keeper *keeper, struct reader *reader, struct quiet *quiet, struct problem *problem)
 {
 	int64_t before = events_read(), begun = clock_monotonic(), ending = 0;
-	struct quiet quiet = {before, begun};
 	enum reader_status status = READER_MORE;
 	enum unread_verdict verdict = UNREAD_NOTHING;
 	bool soon, silent = false, heard = false;
@@ -232,7 +282,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 		if (progress_next(keeper->progress) && clock_monotonic() - begun >= SOON_NS)
 			return READ_FOLLOWED;
 		if (status == READER_IDLE && verdict == UNREAD_NOTHING)
-			pause_reading(keeper, &quiet);
+			pause_reading(keeper, quiet);
 		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
 			ending = clock_monotonic();
 		if (ending && clock_monotonic() - ending >= GONE_NS)
@@ -256,6 +306,7 @@ static enum read_end read_on(struct keeper *keeper, struct reader *reader, struc
 void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new)
 {
 	const struct session_identity *identity = progress_session(keeper->progress);
+	struct quiet quiet = {.read = things_read(keeper), .since = clock_monotonic(), .news = -1};
 	struct problem problem;
 	enum read_end end;
 	bool at_once; /* as it is in any case */
@@ -266,7 +317,8 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 		runstate_collects(keeper->state, identity->name, new);
 	keeper->trouble[0] = '\0';
 	watch_set(keeper->watch, identity);
-	end = read_on(keeper, reader, &problem);
+	end = read_on(keeper, reader, &quiet, &problem);
+	watch_no_more(&quiet);
 	if (end == READ_LOST)
 		runstate_waits(keeper->state, problem.reason, problem.text);
 	else if (end == READ_STOPPED && !keeper_keeps(keeper))

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
 #include "reader/runstate.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "reader/agentlink.h"
 
 /* Far more than it takes to leave. */
@@ -13,16 +19,12 @@
 
 void runstate_init(struct runstate *state, struct page *page, struct agent_link *link)
 {
-	pthread_condattr_t attr;
-
 	memset(state, 0, sizeof(*state));
 	state->page = page;
 	state->link = link;
 	pthread_mutex_init(&state->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&state->stop, &attr);
-	pthread_condattr_destroy(&attr);
+	/* without one, its pauses are as long as they are */
+	state->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 static void moves(struct runstate *state, enum lttng_daemon daemon)
@@ -67,16 +69,27 @@ void runstate_calls(struct runstate *state, enum lttng_daemon daemon)
 	moves(state, daemon);
 }
 
-void runstate_pause(struct runstate *state, int64_t ns)
+bool runstate_pause_on(struct runstate *state, int64_t ns, int fd)
 {
-	int64_t until = clock_monotonic() + ns;
-	struct timespec time = clock_timespec(until);
+	struct pollfd fds[] = {{.fd = state->stop, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+	struct timespec time = clock_timespec(ns);
 
 	moves(state, DAEMON_NONE);
-	pthread_mutex_lock(&state->lock);
-	if (!state->stop_deadline)
-		pthread_cond_timedwait(&state->stop, &state->lock, &time);
-	pthread_mutex_unlock(&state->lock);
+	return ppoll(fds, G_N_ELEMENTS(fds), &time, NULL) > 0 && fds[1].revents;
+}
+
+void runstate_pause(struct runstate *state, int64_t ns)
+{
+	runstate_pause_on(state, ns, -1);
+}
+
+/* With the lock. */
+static void wake(struct runstate *state)
+{
+	const uint64_t one = 1;
+
+	if (write(state->stop, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		log_error("eventfd: %s", g_strerror(errno));
 }
 
 void runstate_alone(struct runstate *state, const uint64_t *user)
@@ -123,7 +136,7 @@ void runstate_request_stop(struct runstate *state, int64_t timeout_ns)
 	pthread_mutex_lock(&state->lock);
 	state->stop_deadline = clock_monotonic() + timeout_ns;
 	state->leaves = false;
-	pthread_cond_broadcast(&state->stop);
+	wake(state);
 	pthread_mutex_unlock(&state->lock);
 }
 
@@ -134,6 +147,6 @@ void runstate_request_leave(struct runstate *state)
 		state->stop_deadline = clock_monotonic() + LEAVE_NS;
 		state->leaves = true;
 	}
-	pthread_cond_broadcast(&state->stop);
+	wake(state);
 	pthread_mutex_unlock(&state->lock);
 }

@@ -19,8 +19,8 @@ struct agent_link;
 struct runstate {
 	struct page *page; /* borrowed, as is the link */
 	struct agent_link *link;
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t stop;
+	int stop;              /* an eventfd, which can be read from when it is to stop on */
+	pthread_mutex_t lock;  /* guards what follows */
 	int64_t stop_deadline; /* 0: run on */
 	bool leaves;           /* another reader takes over */
 };
@@ -43,6 +43,9 @@ size_t runstate_excess(const struct runstate *state);
 
 /* A call into @daemon, which may hang, begins. It ends with the next of the other functions. */
 void runstate_calls(struct runstate *state, enum lttng_daemon daemon);
+
+/* Sleeps, until it is asked to stop, or @fd is readable, unless that is -1. Returns whether it is. */
+bool runstate_pause_on(struct runstate *state, int64_t ns, int fd);
 
 /* Sleeps, until it is asked to stop. */
 void runstate_pause(struct runstate *state, int64_t ns);

@@ -16,7 +16,7 @@
 #define SILENT_TURNS 10
 /* So often it is looked whether there are any streams. */
 #define LOOK_NS (1 * NS_PER_SECOND)
-/* Between two looks no more counts as silence: the agent itself may have been stopped. */
+/* Between two looks no more counts as silence, beside their pause: the agent itself may have been stopped. */
 #define STEP_NS (500 * NS_PER_MS)
 
 void keeper_consumer_stands_still(struct keeper *keeper, bool still)
@@ -59,7 +59,7 @@ bool keeper_hears_nothing(struct keeper *keeper, const struct reader *reader)
 {
 	int64_t now = clock_monotonic();
 
-	keeper->silence += MIN(now - keeper->listened, STEP_NS);
+	keeper->silence += MIN(now - keeper->listened, keeper->paused + STEP_NS);
 	keeper->listened = now;
 	if (now < keeper->probe_next ||
 		keeper->silence < MAX(SILENT_NS, SILENT_TURNS * keeper->config->live_timer))

@@ -19,9 +19,10 @@
 /* How often the reader is watched; and how long it may take to end when its work is done. */
 #define WATCH_NS (50 * NS_PER_MS)
 #define FINISH_NS (5 * NS_PER_SECOND)
-/* How long the thread sleeps, ms: when nothing is under way; while a position is; while a batch fills; and
- * while the reader waits for room. */
-#define IDLE_MS 250
+/* How long the thread sleeps, ms: when nothing is under way; while no reader is, or traces wait to be
+ * decided; while a position is; while a batch fills; and while the reader waits for room. */
+#define IDLE_MS 500
+#define LOOK_MS 250
 #define PLACE_MS 20
 #define BATCH_MS 10
 #define ROOM_MS 5
@@ -82,7 +83,9 @@ static int pause_ms(const struct supervisor *supervisor)
 		return ROOM_MS;
 	if (fanout_waits(supervisor->options.fanout))
 		return BATCH_MS;
-	return checkpoint_waiting(supervisor->options.checkpoint) ? PLACE_MS : IDLE_MS;
+	if (checkpoint_waiting(supervisor->options.checkpoint))
+		return PLACE_MS;
+	return supervisor->greeted && !fanout_is_undecided(supervisor->options.fanout) ? IDLE_MS : LOOK_MS;
 }
 
 static void sleep_on(struct supervisor *supervisor)

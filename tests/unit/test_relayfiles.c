@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include "base/pack.h"
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
+#include "session/relaynews.h"
 #include "session/relayremove.h"
 #include "session/relayscan.h"
 
@@ -25,6 +27,8 @@
 
 #define CREATED UINT64_C(1700000000)
 #define PACKET 256
+/* Descriptors of files that are open: the output, the host's folder and the session's. */
+#define FILES_OPEN 3
 
 static char output[] = "/tmp/blkin-XXXXXX";
 static char *session, *trace;
@@ -451,6 +455,95 @@ START_TEST(folders_of_others)
 }
 END_TEST
 
+/* Whether there is news, and closes @news. */
+static bool has_news(int news)
+{
+	struct pollfd fd = {.fd = news, .events = POLLIN};
+	bool has = poll(&fd, 1, 0) > 0;
+
+	ck_assert_int_ge(news, 0);
+	close(news);
+	return has;
+}
+
+START_TEST(news)
+{
+	g_autofree char *ust = g_build_filename(session, "ust", NULL);
+	g_autofree char *uid = g_build_filename(ust, "uid", NULL);
+	g_autofree char *kernel = g_build_filename(session, "kernel", NULL);
+	g_autofree char *index = g_build_filename(trace, "index", "spans_0_0.idx", NULL);
+	g_autofree char *data = g_build_filename(trace, "spans_0_0", NULL);
+	struct relayfiles *files;
+	unsigned before = count_descriptors();
+	int fd, none;
+
+	make_folder(session);
+	files = open_files();
+	/* what is not there yet begins with its folder */
+	none = relaynews_open(files);
+	ck_assert(!has_news(dup(none)));
+	make_folder(ust);
+	ck_assert(has_news(none));
+	none = relaynews_open(files);
+	make_folder(uid);
+	ck_assert(has_news(none));
+	none = relaynews_open(files);
+	put_stream(0, 0, 0, 1);
+	ck_assert(has_news(none));
+	none = relaynews_open(files);
+	make_folder(kernel);
+	ck_assert(has_news(none));
+	/* another stream */
+	none = relaynews_open(files);
+	put_stream(1, 0, 0, 1);
+	ck_assert(has_news(none));
+	/* a packet is there when it is in the index */
+	none = relaynews_open(files);
+	fd = open(data, O_WRONLY | O_APPEND);
+	ck_assert_int_eq(write(fd, "x", 1), 1);
+	close(fd);
+	ck_assert(!has_news(dup(none)));
+	fd = open(index, O_WRONLY | O_APPEND);
+	ck_assert_int_eq(write(fd, "x", 1), 1);
+	close(fd);
+	ck_assert(has_news(none));
+	relayfiles_close(files);
+	ck_assert_uint_eq(count_descriptors(), before);
+}
+END_TEST
+
+START_TEST(news_of_part)
+{
+	g_autofree char *index = g_build_filename(trace, "index", NULL);
+	struct relayfiles *files;
+	struct rlimit limit, none;
+	unsigned before = count_descriptors();
+	rlim_t left;
+	int news = -1;
+
+	put_stream(0, 0, 0, 1);
+	files = open_files();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){0, limit.rlim_max};
+	/* with each number of files that it takes */
+	for (left = 0; left < 64 && news < 0; left++) {
+		none.rlim_cur = left;
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+		news = relaynews_open(files);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		ck_assert_uint_eq(count_descriptors(), before + FILES_OPEN + (news >= 0));
+	}
+	ck_assert_uint_gt(left, before + FILES_OPEN + 1);
+	close(news);
+	/* what is no folder cannot be watched */
+	remove_tree(index);
+	ck_assert(g_file_set_contents(index, "x", 1, NULL));
+	ck_assert_int_eq(relaynews_open(files), -1);
+	relayfiles_close(files);
+	ck_assert_uint_eq(count_descriptors(), before);
+}
+END_TEST
+
 START_TEST(no_file_can_be_opened)
 {
 	struct relayfiles *files;
@@ -591,6 +684,8 @@ int main(void)
 	tcase_add_test(cases, scanned_with_few_descriptors);
 	tcase_add_test(cases, folders_that_cannot_be_listed);
 	tcase_add_test(cases, folders_of_others);
+	tcase_add_test(cases, news);
+	tcase_add_test(cases, news_of_part);
 	tcase_add_test(cases, no_file_can_be_opened);
 	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);
 	tcase_add_test(cases, links_are_not_followed);
