@@ -55,7 +55,7 @@ static void write_settings(
 	settings[0] = '\0';
 	if (!channel)
 		return;
-	tracing_size_channel(config, CHANNEL, &channel->attr);
+	channelsize_of(config, CHANNEL, &channel->attr);
 	snprintf(settings, size,
 		"%s %s:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " timer %" G_GINT64_FORMAT
 		" sub-buffers %" G_GUINT64_FORMAT "*%" G_GUINT64_FORMAT " files %" G_GUINT64_FORMAT

@@ -6,15 +6,15 @@
 
 #include <glib.h>
 
-#include "session/tracing.h"
+#include "session/channelsize.h"
 
 /* Returns the size of a sub-buffer; adds what all rings of the channel need. */
 static uint64_t add_channel(const struct config *config, const char *name, uint64_t *need)
 {
 	struct lttng_channel_attr attr = {0};
 
-	tracing_size_channel(config, name, &attr);
-	*need += tracing_cpus() * attr.subbuf_size * attr.num_subbuf;
+	channelsize_of(config, name, &attr);
+	*need += channelsize_cpus() * attr.subbuf_size * attr.num_subbuf;
 	return attr.subbuf_size;
 }
 

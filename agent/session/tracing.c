@@ -2,34 +2,16 @@
 #include "session/tracing.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/ledger.h"
+#include "session/channelsize.h"
 #include "session/newer.h"
 
-/*
- * A ring has many small sub-buffers rather than few large ones. No event is larger than one, and an element
- * of a sequence costs the reader a hundred bytes; a packet is read in one piece, of which babeltrace2 keeps
- * 256 KiB for each stream; and each turn of the live timer takes one, however little is in it, so they are
- * what a ring has when the consumer daemon lags.
- *
- * But each packet costs LTTng's daemons a third of a millisecond, whatever its size, as they ask each other
- * for metadata and pass an index on. So spans' rings have larger ones, where there are many all the same.
- * With still larger ones a sequence in a forged event would cost the reader most of its memory.
- */
-#define SUB_BUFFERS_MIN 8
-#define SUB_BUFFER_MIN (64 * 1024)
-#define SUB_BUFFER_MAX (256 * 1024)
-#define SUB_BUFFERS_MANY 16
-#define SUB_BUFFER_LARGE (512 * 1024)
-/* Files of each stream at the relay. */
-#define RELAY_FILES 8
 /* So long the session daemon waits for an answer of a program, unless LTTNG_APP_SOCKET_TIMEOUT is set for it;
  * then it closes the connection, and asks it no more. */
 #define PATIENCE_NS (5 * NS_PER_SECOND)
@@ -138,43 +120,6 @@ const struct tracing_event tracing_events[TRACING_EVENTS] = {
 	{"blkin:span_debug", 7},
 };
 
-/* The largest power of two that is not above @size. */
-static uint64_t power_of_two(uint64_t size)
-{
-	return UINT64_C(1) << (63 - __builtin_clzll(size));
-}
-
-uint64_t tracing_cpus(void)
-{
-	static _Atomic uint64_t cpus; /* glibc reads it from a file, each time */
-	uint64_t are = atomic_load_explicit(&cpus, memory_order_relaxed);
-
-	if (!are) {
-		are = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
-		atomic_store_explicit(&cpus, are, memory_order_relaxed);
-	}
-	return are;
-}
-
-/*
- * A user's memory and disk are shared by as many rings and streams as there are CPUs; spans and other events
- * have half of them each, so that the latter never push out the former. The kernel counts as one more user.
- */
-void tracing_size_channel(const struct config *config, const char *name, struct lttng_channel_attr *attr)
-{
-	uint64_t shares =
-		tracing_cpus() * (config_records_events(config) && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
-	uint64_t ring = power_of_two(MAX(config->memory / shares, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
-
-	if (!strcmp(name, CHANNEL) && ring >= SUB_BUFFERS_MANY * SUB_BUFFER_LARGE)
-		attr->subbuf_size = SUB_BUFFER_LARGE;
-	else
-		attr->subbuf_size = MIN(ring / SUB_BUFFERS_MIN, SUB_BUFFER_MAX);
-	attr->num_subbuf = ring / attr->subbuf_size;
-	attr->tracefile_count = RELAY_FILES;
-	attr->tracefile_size = MAX(config->disk / shares / RELAY_FILES, attr->subbuf_size);
-}
-
 int tracing_enable_channel(const struct config *config, struct lttng_handle *handle, const char *name)
 {
 	struct lttng_channel *channel = lttng_channel_create(&handle->domain);
@@ -187,7 +132,7 @@ int tracing_enable_channel(const struct config *config, struct lttng_handle *han
 		1; /* LTTng 2.13 lists this of the kernel's channel, whatever it is; 2.16 obeys it */
 	channel->attr.overwrite =
 		0; /* a full ring discards, and counts, what is new: the program never waits */
-	tracing_size_channel(config, name, &channel->attr);
+	channelsize_of(config, name, &channel->attr);
 	if (handle->domain.type == LTTNG_DOMAIN_UST)
 		newer_tune(channel);
 	code = lttng_enable_channel(handle, channel);

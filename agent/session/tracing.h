@@ -11,12 +11,8 @@
 #include <pthread.h>
 
 #include "config/config.h"
+#include "session/channelsize.h"
 #include "session/sessionstatus.h"
-
-/* The session's channels: the programs' spans, their other events, and the kernel's. */
-#define CHANNEL "spans"
-#define EVENTS_CHANNEL "events"
-#define KERNEL_CHANNEL "kernel"
 
 /* liblttng-ctl has one connection at a time, and does not guard it: its calls come from two threads. Not a
  * lock of GLib's, which ThreadSanitizer cannot see. */
@@ -63,12 +59,6 @@ extern const struct tracing_event {
 	uint64_t level;
 } tracing_events[TRACING_EVENTS]; /* by level: whatever level a session has, those that are on are the first
 				   */
-
-/* The processors that there can be: LTTng has a ring for each. */
-uint64_t tracing_cpus(void);
-
-/* How large the channel @name is to be. */
-void tracing_size_channel(const struct config *config, const char *name, struct lttng_channel_attr *attr);
 
 /* Enables the channel @name of the handle's domain, which is made if it is missing. */
 int tracing_enable_channel(const struct config *config, struct lttng_handle *handle, const char *name);
