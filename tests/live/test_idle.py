@@ -4,10 +4,12 @@
 import os
 import time
 
+import pytest
+
 from rig.load import LOAD
 from rig.node import sanitized
 
-QUIET = 3  # s without an event, after which the reader looks less often
+QUIET = 3  # s without an event, after which the reader looks less often, whether it can watch what relayd writes or not
 WITHIN = 3 if sanitized() else 1  # s
 DEFAULTS = {"session": {"live_timer": "200ms"}, "output": {"batch_delay": "100ms"}}
 
@@ -35,8 +37,11 @@ def deliver_one(node, sent):
     return time.monotonic() - begun
 
 
-def test_quiet_node(node, receiver):
-    node.start_agent(receiver.port, **DEFAULTS)
+@pytest.mark.parametrize("watched", [True, False], ids=["watched", "unwatched"])
+def test_quiet_node(node, receiver, watched):
+    """If relayd's files are not where the agent looks for them, it cannot watch them."""
+    elsewhere = {} if watched else {"relay_output": os.path.join(node.folder, "elsewhere")}
+    node.start_agent(receiver.port, session=DEFAULTS["session"] | elsewhere, output=DEFAULTS["output"])
     took = []
     for sent in range(1, 4):
         took.append(deliver_one(node, sent))
@@ -44,6 +49,8 @@ def test_quiet_node(node, receiver):
         time.sleep(2)
         quiet = looks_in(node.reader_pid(), 3)
         assert quiet < 0.8 * busy, (quiet, busy)
+    names = {os.readlink(f"/proc/{node.reader_pid()}/fd/{fd}") for fd in os.listdir(f"/proc/{node.reader_pid()}/fd")}
+    assert ("anon_inode:inotify" in names) == watched
     # the first one came to a reader that was not yet quiet
     assert min(took[1:]) < WITHIN, took
     assert {span.id for span in receiver.spans()} and len(receiver.spans()) == 3
