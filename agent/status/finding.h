@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+struct inlet_state;
+struct problem;
 struct status;
 
 struct finding {
@@ -25,6 +27,18 @@ struct findings {
 void finding_add(struct findings *findings, const char *code, const char *fix, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Why the session is not read, or not all of it; what is not recorded; and whom the reader leaves out:
+ * doctorsession.c. */
+void findings_add_session(struct findings *findings, const struct status *status);
+void findings_add_left_out(struct findings *findings, const struct status *status);
+void findings_add_session_socket(struct findings *findings, const struct status *status);
+void findings_add_omission(struct findings *findings, const struct problem *problem);
+
+/* Why no event comes although the session is read: doctorquiet.c. */
+void findings_add_programs(struct findings *findings, const struct status *status);
+/* what makes programs that are there record less, or nothing */
+void findings_add_choice(struct findings *findings, const struct status *status);
+
 /* Looks at the outputs and their spools: doctoroutput.c. */
 void findings_add_outputs(struct findings *findings, const struct status *status);
 
@@ -36,6 +50,9 @@ void findings_add_stopped(struct findings *findings, const struct status *status
 /* who waits to be registered, and who makes it wait */
 void findings_add_registering(struct findings *findings, const struct status *status);
 void findings_add_misuses(struct findings *findings, const struct status *status);
+
+/* Looks at an input, whose key in [input] is @key: doctorinput.c. */
+void findings_add_input(struct findings *findings, const struct inlet_state *input, const char *key);
 
 /* What is being lost: doctorlosses.c. */
 void findings_add_losses(struct findings *findings, const struct status *status);

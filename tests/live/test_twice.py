@@ -10,7 +10,7 @@ import random
 
 from expect import end_load, key_of, keys_of
 from rig.load import KEEP, LOAD
-from rig.process import SLOW, exactly, free_port, wait_until
+from rig.process import SLOW, crowding, exactly, free_port, wait_until
 from rig.spanfiles import SpanFiles
 from test_files import NONE, all_once, files, lines_in, quick, wait_sent  # noqa: F401 (a fixture)
 from test_outputs_reload import Sections
@@ -53,9 +53,10 @@ def test_twice_at_a_collector(node, receiver):
             del sections.keys[name]
         sections.keys[f"output dead{rng.randrange(1 << 20)}"] = DEAD % free_port()
 
-    counts = []
+    counts, crowded = [], []
     for _ in range(KILLS):
         again = node.ledger().again
+        crowded.append(crowding())
         kill_soon(node, rng, rate, change)
         wait_until(node.collecting, 20, "the agent to collect")
         counts.append(node.ledger().again - again)
@@ -68,7 +69,9 @@ def test_twice_at_a_collector(node, receiver):
     twice = times.total() - total
     print(f"{KILLS} kills: {twice} spans came twice, {ledger.again} were read again: {counts}")
     exactly(twice <= ledger.again, f"{twice} came twice, and {ledger.again} are counted")
-    assert sorted(counts)[KILLS // 2] <= rate / 4 * SLOW, f"too much came twice: {counts}"
+    # a quarter of a second's load, or longer where other tests have the processors
+    most = rate / 4 * max(SLOW, sorted(crowded)[KILLS // 2])
+    assert sorted(counts)[KILLS // 2] <= most, f"too much came twice: {counts}, {crowded}"
 
 
 def test_twice_in_files(node, files):  # noqa: F811
