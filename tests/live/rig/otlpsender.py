@@ -10,10 +10,10 @@ import http.client
 import json
 import random
 import socket
-import threading
 import time
 
 from .otlpsink import messages
+from .persistent import Persistent
 
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
@@ -224,60 +224,32 @@ class Grpc:
         self.close()
 
 
-class OtlpSender(threading.Thread):
-    """
-    Hands over @count spans, @batch at a time, until each of them has its OK: by @open(), which is a Http or Grpc. It waits as
-    it is told, but not longer than @patience seconds.
-    """
+class OtlpSender(Persistent):
+    """By @start(), which gives a Http or Grpc. It waits as it is told, but not longer than @patience seconds."""
+
+    BREAKS = (OSError, http.client.HTTPException)
 
     def __init__(self, start, process, thread=0, count=1000, batch=50, rate=0, patience=0.5):
-        super().__init__(daemon=True)
-        self.start_client, self.process, self.number = start, process, thread
-        self.count, self.batch, self.rate, self.patience = count, batch, rate, patience
-        self.put_off = self.broken = self.calls = 0
-        self.done = 0  # spans that were answered OK
+        super().__init__(process, thread, count, batch, rate)
+        self.connect, self.patience = start, patience
         self.doubtful = set()  # ordinals of calls that had no answer, or another one
         self.longest = 0  # seconds until an OK
-        self.error = None
 
-    def run(self):
-        try:
-            self._run()
-        except Exception as error:  # noqa: BLE001
-            self.error = error
-            raise
+    def request(self, ordinals):
+        return numbered(self.process, self.number, ordinals)
 
-    def _run(self):
-        client, began = None, time.monotonic()
-        while self.done < self.count:
-            ordinals = range(self.done, min(self.done + self.batch, self.count))
-            client = self._hand(client, ordinals)
-            if self.rate:
-                time.sleep(max(0, began + self.done / self.rate - time.monotonic()))
-        if client:
-            client.close()
+    def hand(self, client, request):
+        asked = time.monotonic()
+        status, wait = client.hand(request)
+        if status == 200:
+            self.longest = max(self.longest, time.monotonic() - asked)
+            return None
+        assert status in (429, 503), status
+        assert wait >= 1, f"{status} without a time to wait"
+        return wait
 
-    def _hand(self, client, ordinals):
-        """Tries until it is OK; returns the connection."""
-        request = numbered(self.process, self.number, ordinals)
-        while True:
-            try:
-                client = client or self.start_client()
-                self.calls += 1
-                asked = time.monotonic()
-                status, wait = client.hand(request)
-                if status == 200:
-                    self.longest = max(self.longest, time.monotonic() - asked)
-                    self.done += len(ordinals)
-                    return client
-                assert status in (429, 503), status
-                assert wait >= 1, f"{status} without a time to wait"
-                self.put_off += 1
-            except (OSError, http.client.HTTPException):
-                self.broken += 1
-                wait = 0.1
-                if client:
-                    client.close()
-                client = None
-            self.doubtful.update(ordinals)
-            time.sleep(min(wait, self.patience) * random.uniform(0.5, 1))
+    def failed(self, ordinals):
+        self.doubtful.update(ordinals)
+
+    def pause(self, wait):
+        return min(wait, self.patience) * random.uniform(0.5, 1)

@@ -8,9 +8,9 @@ import base64
 import os
 import socket
 import struct
-import threading
 import time
 
+from .persistent import Persistent
 from .scribe import generate
 
 FRAME = struct.Struct("!I")
@@ -93,55 +93,24 @@ class Client:
         self.close()
 
 
-class Sender(threading.Thread):
-    """Hands over @count spans, @batch at a time, until each of them has its OK."""
+class Sender(Persistent):
+    """By Scribe."""
 
     def __init__(self, port, process, thread=0, count=1000, batch=50, framed=True, strict=True, rate=0):
-        super().__init__(daemon=True)
-        self.port, self.process, self.number = port, process, thread
-        self.count, self.batch, self.rate = count, batch, rate
-        self.how = {"framed": framed, "strict": strict}
-        self.put_off = self.broken = self.calls = 0
-        self.done = 0  # spans that were answered OK
-        self.error = None
-
-    def run(self):
-        try:
-            self._run()
-        except Exception as error:  # noqa: BLE001
-            self.error = error
-            raise
-
-    def _run(self):
-        client, began = None, time.monotonic()
-        while self.done < self.count:
-            end = min(self.done + self.batch, self.count)
-            texts = [message(self.process, self.number, n) for n in range(self.done, end)]
-            client = self._hand(client, texts)
-            if self.rate:
-                time.sleep(max(0, began + self.done / self.rate - time.monotonic()))
-        if client:
-            client.close()
-
-    def _hand(self, client, texts):
-        """Tries until it is OK; returns the connection."""
         from thrift.transport.TTransport import TTransportException
 
-        while True:
-            try:
-                client = client or Client(self.port, **self.how)
-                self.calls += 1
-                if client.log(texts) == 0:
-                    self.done += len(texts)
-                    return client
-                self.put_off += 1
-                time.sleep(0.1)
-            except (OSError, EOFError, TTransportException):
-                self.broken += 1
-                if client:
-                    client.close()
-                client = None
-                time.sleep(0.1)
+        super().__init__(process, thread, count, batch, rate)
+        self.port, self.how = port, {"framed": framed, "strict": strict}
+        self.BREAKS = (OSError, EOFError, TTransportException)
+
+    def connect(self):
+        return Client(self.port, **self.how)
+
+    def request(self, ordinals):
+        return [message(self.process, self.number, n) for n in ordinals]
+
+    def hand(self, client, request):
+        return None if client.log(request) == 0 else self.PAUSE
 
 
 def raw(port, data=b"", timeout=10):
