@@ -20,7 +20,7 @@ def ports(count):
 
 
 class Agents:
-    """@count of them, in folders of their own; @extra: {(section, key): value}."""
+    """@count of them, in folders of their own; @collector: its port, None if they have no server; @extra: {(section, key): value}."""
 
     def __init__(self, folder, build, count, collector, http, extra):
         free = ports(5 * count)
@@ -37,7 +37,7 @@ class Agents:
                     "relay-live-port": free[4 * count + i],
                 },
                 "input": {"scribe": f"127.0.0.1:{self.inputs[i]}"},
-                "output": {"server": f"127.0.0.1:{collector}"},
+                "output": {"server": f"127.0.0.1:{collector}"} if collector else {},
             }  # fmt: skip
             if http:
                 config["output"].update({"type": "http", "format": "json2", "compression": "none"})
@@ -59,13 +59,19 @@ class Agents:
             ticks += int(fields[11]) + int(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")
 
+    def sums(self, *patterns):
+        """What each of these patterns, with one group each, has in the metrics of all agents together."""
+        found = [0] * len(patterns)
+        for page in self.pages:
+            with urllib.request.urlopen(f"http://127.0.0.1:{page}/metrics", timeout=60) as answer:
+                text = answer.read()
+            for i, pattern in enumerate(patterns):
+                found[i] += sum(map(int, pattern.findall(text)))
+        return found
+
     def tries(self):
         """How often they have called the collector in vain."""
-        count = 0
-        for page in self.pages:
-            with urllib.request.urlopen(f"http://127.0.0.1:{page}/metrics", timeout=10) as answer:
-                count += sum(map(int, TRIES.findall(answer.read())))
-        return count
+        return self.sums(TRIES)[0]
 
     async def wait_up(self):
         for port in self.inputs:

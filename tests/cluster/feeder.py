@@ -44,12 +44,13 @@ def call(number, ids):
 
 
 class Feeder:
-    """Feeds the agents at @ports, each @rate spans a second, from run() to stop(); `given` are the ids that have an OK."""
+    """Feeds the agents at @ports, each @rate spans a second, from run() to stop(); `given` are the ids that have an OK, `repeated` those of calls that
+    were made again for want of one."""
 
     def __init__(self, ports, rate):
         self.ports, self.rate = ports, rate
         self.begin = time.monotonic()
-        self.given, self.made = set(), 0
+        self.given, self.repeated, self.made = set(), set(), 0
         self.over = False
 
     def made_at(self, one):
@@ -78,11 +79,11 @@ class Feeder:
                 reply = await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
             except (OSError, asyncio.IncompleteReadError):
                 state["stream"] = None
-                await asyncio.sleep(PERIOD)
-                continue
-            if reply[-2] == 0:
-                self.given.update(ids)
-                return
+            else:
+                if reply[-2] == 0:
+                    self.given.update(ids)
+                    return
+            self.repeated.update(ids)
             await asyncio.sleep(PERIOD)
 
     async def feed(self, agent, port):

@@ -13,9 +13,11 @@ from .process import JAVA, Trouble, answers, free_port
 
 
 class Zipkin:
-    def __init__(self, node, **environment):
-        """@environment: further settings of it."""
+    def __init__(self, node, heap="1g", properties=None, **environment):
+        """@properties, of Java, and @environment: further settings of it."""
         self.node = node
+        self.heap = heap
+        self.properties = properties or {}
         self.environment = environment
         self.scribe_port = free_port()
         self.http_port = free_port()
@@ -31,7 +33,9 @@ class Zipkin:
     def launch(self):
         """Starts it, and does not wait until it is ready: several can become so at once."""
         self.program = self.node.start(
-            [*JAVA, "-Xmx1g", f"-Djava.io.tmpdir={self.node.folder}", "-jar", self.jar],
+            [*JAVA, f"-Xmx{self.heap}", f"-Djava.io.tmpdir={self.node.folder}"]
+            + [f"-D{name}={value}" for name, value in self.properties.items()]
+            + ["-jar", self.jar],
             name="zipkin",
             COLLECTOR_SCRIBE_ENABLED="true",
             COLLECTOR_PORT=str(self.scribe_port),
