@@ -15,6 +15,7 @@ import pytest
 from rig.idsink import IdSink
 from rig.node import TOP, Node
 from rig.process import answers, exactly, free_port, wait_until
+from rig.prometheus import FLEET, Prometheus
 from rig.sender import Client, Sender, frame, load_code, message
 from test_input import check_came, run_senders, start_agent, wait_received
 from test_keep import is_kept
@@ -219,5 +220,37 @@ def test_publish_share(node):
         api.shutdown()
         api.server_close()
         assert publish(5)[0] == 1
+    assert os.stat(path).st_mode & 0o777 == 0o644
+    command = [os.path.join(TOP, "conf/publish-share"), url, "1000", path]
+    done = subprocess.run(command, env={"PATH": node.path("home")}, stderr=subprocess.PIPE, text=True, check=False, timeout=20)
+    assert (done.returncode, done.stderr) == (69, f"publish-share: install curl; {path} stays as it is\n")
     assert asked[0] == 'job_output:blkin_agent_spans_taken:rate{job="blkin",output="default"}'
     assert asked[4] == 'job_output:blkin_agent_spans_taken:rate{job="agents",output="site"}'
+
+
+def test_share_of_a_real_prometheus(node):
+    """It asks the agent, conf/publish-share asks it, and the agent takes up what that writes: a tenth of what comes is wanted."""
+    sink, path = IdSink(node, free_port()).start(), node.path("share")
+    write(path, "1/1\n")
+    port = start_agent(node, sink.port, wait=False, output={"keep": "auto", "budget_file": path})
+    command = [os.path.join(TOP, "conf/publish-share"), None, "100", path]
+
+    def said():
+        subprocess.run(command, capture_output=True, check=False, timeout=20)
+        with open(path, encoding="ascii") as file:
+            return float(file.read().removeprefix("1/"))
+
+    prometheus = Prometheus(node, [node], FLEET)
+    command[1] = f"http://127.0.0.1:{prometheus.port}"
+    sender = Sender(port, 7, 0, 1000000, batch=100, rate=1000)
+    sender.start()
+    one_in = wait_until(lambda: 8 < (found := said()) < 12 and found, 40, "a tenth to be said", 0.3)
+    sender.count = 0  # it ends
+    sender.join(30)
+    wait_share(node, 1 / one_in, "file")
+    wait_received(node, sender.done)
+    before, more = sink.ids(), Sender(port, 7, 1, SPANS)
+    run_senders([more])
+    wait_received(node, sender.done + SPANS)
+    check_kept(sink, before, more, one_in, 10)
+    assert node.agent.stop() == 0

@@ -12,6 +12,7 @@ from .node import TOP, get
 from .process import Trouble, free_port, wait_until
 
 RULES = os.path.join(TOP, "conf/prometheus-rules.yml")
+FLEET = os.path.join(TOP, "conf/prometheus-fleet-rules.yml")
 CONFIG = """\
 global: {{scrape_interval: 500ms, evaluation_interval: 500ms}}
 rule_files: [rules.yml]
@@ -40,17 +41,18 @@ def promtool(*words, text=None):
 
 
 class Prometheus:
-    """It scrapes @nodes; @home, one of them, has its files, and stops it."""
+    """It scrapes @nodes, and has the @rules of that file; @home, one of them, has its files, and stops it."""
 
-    def __init__(self, home, nodes):
+    def __init__(self, home, nodes, rules=RULES):
         self.port = free_port()
         self.instances = [f"127.0.0.1:{node.http}" for node in nodes]
         folder = home.path("prometheus")
         os.mkdir(folder)
-        with open(RULES, encoding="utf-8") as file:
-            rules = file.read()
+        with open(rules, encoding="utf-8") as file:
+            text = file.read()
         # nobody waits for minutes here; what the rules look at stays
-        self._write(f"{folder}/rules.yml", re.sub(r"\bfor: \d+m\b", "for: 1s", rules))
+        text = re.sub(r"\bfor: \d+m\b", "for: 1s", text)
+        self._write(f"{folder}/rules.yml", re.sub(r"\binterval: 15s\b", "interval: 500ms", text))
         targets = ", ".join(f'"{instance}"' for instance in self.instances)
         self._write(f"{folder}/prometheus.yml", CONFIG.format(targets=targets))
         self.program = home.start(
