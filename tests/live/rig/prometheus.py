@@ -52,7 +52,7 @@ class Prometheus:
             text = file.read()
         # nobody waits for minutes here; what the rules look at stays
         text = re.sub(r"\bfor: \d+m\b", "for: 1s", text)
-        self._write(f"{folder}/rules.yml", re.sub(r"\binterval: 15s\b", "interval: 500ms", text))
+        self._write(f"{folder}/rules.yml", re.sub(r"\binterval: 5s\b", "interval: 500ms", text))
         targets = ", ".join(f'"{instance}"' for instance in self.instances)
         self._write(f"{folder}/prometheus.yml", CONFIG.format(targets=targets))
         self.program = home.start(
