@@ -44,13 +44,13 @@ def call(number, ids):
 
 
 class Feeder:
-    """Feeds the agents at @ports, each @rate spans a second, from run() to stop(); `given` are the ids that have an OK, `repeated` those of calls that
-    were made again for want of one."""
+    """Feeds the agents at @ports, each @rate spans a second, from run() to stop(); `given` are the ids that have an OK; `repeats` is how many spans
+    were handed over once more for want of one."""
 
     def __init__(self, ports, rate):
         self.ports, self.rate = ports, rate
         self.begin = time.monotonic()
-        self.given, self.repeated, self.made = set(), set(), 0
+        self.given, self.repeats, self.made = set(), 0, 0
         self.over = False
 
     def made_at(self, one):
@@ -83,7 +83,7 @@ class Feeder:
                 if reply[-2] == 0:
                     self.given.update(ids)
                     return
-            self.repeated.update(ids)
+            self.repeats += len(ids)
             await asyncio.sleep(PERIOD)
 
     async def feed(self, agent, port):

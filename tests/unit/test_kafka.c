@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The uplink to Kafka, at librdkafka's mock brokers. */
 #include <netinet/in.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <event2/listener.h>
@@ -10,6 +11,7 @@
 #include "kafkacluster.h"
 #include "net/message.h"
 #include "output/kafka/errors.h"
+#include "output/kafka/producer.h"
 #include "run.h"
 #include "uplink_rig.h"
 
@@ -657,6 +659,83 @@ START_TEST(words_of_librdkafka)
 }
 END_TEST
 
+/* What was open when another message timed out. */
+
+#define KEYS 16 /* of which some go to each partition */
+
+static struct ends_seen {
+	unsigned int kept, doubted, failed;
+} ends_seen[2];
+
+static void on_message_ended(void *cargo, const struct message_end *end, void *data)
+{
+	struct ends_seen *seen = cargo;
+
+	(void)data;
+	seen->kept += end->result == MESSAGE_KEPT;
+	seen->doubted += end->result == MESSAGE_KEPT && end->maybe_twice;
+	seen->failed += end->result == MESSAGE_FAILED;
+}
+
+static void on_answer(enum fault fault, const char *why, void *data)
+{
+	(void)fault;
+	(void)why;
+	(void)data;
+}
+
+static void on_break(const char *why, void *data)
+{
+	(void)data;
+	ck_abort_msg("%s", why);
+}
+
+static void send_keyed(struct producer *producer, struct ends_seen *seen)
+{
+	for (int i = 0; i < KEYS; i++) {
+		g_autofree char *key = g_strdup_printf("key %d", i);
+		const struct message_label label = {.key = key, .key_size = strlen(key)};
+		struct buffer bytes = {0};
+		struct message_end end;
+
+		buffer_put(&bytes, "123456", 6);
+		ck_assert(producer_send(producer, &label, &bytes, seen, &end));
+	}
+}
+
+/* A broker is silent; another one is slow, and answers what was sent before a message for the first one timed
+ * out, and what was open then: that one may be there twice, as librdkafka numbers it anew if its answer is
+ * lost. */
+START_TEST(doubted)
+{
+	const struct producer_handler handler = {on_message_ended, on_answer, on_answer, on_break, NULL};
+	struct producer *producer;
+	struct kafka_why why;
+
+	memset(ends_seen, 0, sizeof(ends_seen));
+	rig.is.key = CONFIG_KEY_TRACE; /* so that they go in one request */
+	rig.is.timeout = 3 * NS_PER_SECOND;
+	rd_kafka_mock_partition_set_leader(cluster->mock, TOPIC, 0, 1);
+	rd_kafka_mock_partition_set_leader(cluster->mock, TOPIC, 1, 2);
+	producer = producer_create(rig.base, &rig.is, KIND_SPANS, &handler, &why);
+	ck_assert_ptr_nonnull(producer);
+	/* it knows the leaders */
+	send_keyed(producer, &ends_seen[0]);
+	RUN_UNTIL(&rig, ends_seen[0].kept == KEYS);
+	rd_kafka_mock_broker_set_rtt(cluster->mock, 1, 60000);
+	rd_kafka_mock_broker_set_rtt(cluster->mock, 2, 2500);
+	memset(ends_seen, 0, sizeof(ends_seen));
+	send_keyed(producer, &ends_seen[0]);
+	RUN_UNTIL(&rig, ends_seen[0].kept > 0);
+	send_keyed(producer, &ends_seen[1]);
+	RUN_UNTIL(&rig, ends_seen[1].kept > 0);
+	ck_assert_uint_gt(ends_seen[0].failed, 0);
+	ck_assert_uint_eq(ends_seen[0].doubted, 0);
+	ck_assert_uint_eq(ends_seen[1].doubted, ends_seen[1].kept);
+	producer_destroy(producer);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("kafka");
@@ -683,5 +762,6 @@ int main(void)
 	tcase_add_loop_test(tests, no_broker, 0, LENGTH(sayings));
 	tcase_add_test(tests, no_password);
 	tcase_add_test(tests, words_of_librdkafka);
+	tcase_add_test(tests, doubted);
 	return run_cases("kafka", tests);
 }

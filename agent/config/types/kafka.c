@@ -66,6 +66,9 @@ static void settle(const struct config *config, struct output_config *output)
 	(void)config;
 	/* which costs least, and all consumers of today know */
 	output_type_default(output, "compression", "zstd");
+	/* that a broker is gone is known after 9 s, and another one leads then: what timed out may come twice
+	 */
+	output_type_default(output, "timeout", "30s");
 }
 
 /* As Kafka has it; librdkafka makes nothing at all of a name that is much longer. */

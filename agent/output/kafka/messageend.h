@@ -16,6 +16,7 @@ enum message_result {
 struct message_end {
 	enum message_result result;
 	bool maybe_kept;  /* of MESSAGE_FAILED: it may have arrived */
+	bool maybe_twice; /* of MESSAGE_KEPT: it may be there twice */
 	enum fault fault; /* the same; FAULT_NONE: it was taken back */
 	char words[256];  /* unless it is kept */
 };

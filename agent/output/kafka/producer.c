@@ -26,6 +26,7 @@
 struct message {
 	void *cargo;
 	struct buffer bytes; /* librdkafka borrows them */
+	bool doubted;        /* another one timed out while this was open */
 	TAILQ_ENTRY(message) link;
 };
 
@@ -61,6 +62,18 @@ static void forget(struct producer *producer, struct message *message)
 	free(message);
 }
 
+/*
+ * After a message that timed out, librdkafka numbers what is open anew (another epoch of its producer's id):
+ * brokers do not know then what they have already, if its answer was lost.
+ */
+static void doubt_others(struct producer *producer)
+{
+	struct message *message;
+
+	TAILQ_FOREACH(message, &producer->messages, link)
+	message->doubted = true;
+}
+
 static void on_ended(rd_kafka_t *client, const rd_kafka_message_t *report, void *opaque)
 {
 	struct producer *producer = opaque;
@@ -70,8 +83,11 @@ static void on_ended(rd_kafka_t *client, const rd_kafka_message_t *report, void 
 
 	(void)client;
 	end.maybe_kept = rd->message_status(report) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+	end.maybe_twice = end.result == MESSAGE_KEPT && message->doubted;
 	if (end.result == MESSAGE_KEPT)
 		is_well(producer);
+	else if (errors_are_silence(report->err))
+		doubt_others(producer);
 	forget(producer, message);
 	producer->handler.ended(cargo, &end, producer->handler.data);
 }

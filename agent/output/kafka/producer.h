@@ -3,7 +3,7 @@
  * A producer of Kafka: messages go to a topic, or each to one of its own, and each ends once, when the
  * brokers that have to keep it said so, or when it is given up. The only place that sees librdkafka, which
  * has threads of its own, finds the brokers, connects again by itself, and sends nothing twice while it lives
- * (enable.idempotence, acks=all).
+ * and no message times out (enable.idempotence, acks=all).
  *
  * Everything is called in the loop's thread, and so are the handlers. What may wait for a network that does
  * not answer (to ask a broker for the topic, to end) is left to a thread.

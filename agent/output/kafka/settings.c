@@ -37,10 +37,17 @@ static bool set_ms(rd_kafka_conf_t *conf, const char *name, int64_t ns, int64_t 
 	return set(conf, name, value, why);
 }
 
-/* Kafka takes 300 s at most for a request. */
+/* A request is given up early enough to be made again, of another broker, before its messages are. */
+static int64_t request_ns(const struct output_config *is)
+{
+	int64_t short_of_it = MAX(is->timeout / 3, MIN(is->timeout, 10 * NS_PER_SECOND));
+
+	return MIN(short_of_it, 300 * NS_PER_SECOND); /* Kafka's limit */
+}
+
 static bool set_times(rd_kafka_conf_t *conf, const struct output_config *is, struct kafka_why *why)
 {
-	int64_t request = MIN(is->timeout, 300 * NS_PER_SECOND);
+	int64_t request = request_ns(is);
 
 	return set_ms(conf, "message.timeout.ms", is->timeout, 10, why) &&
 	       set_ms(conf, "socket.timeout.ms", request, 10, why) &&

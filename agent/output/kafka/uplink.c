@@ -104,6 +104,8 @@ static void take_end(struct kafkauplink *kafka, struct piece *piece, const struc
 {
 	switch (end->result) {
 	case MESSAGE_KEPT:
+		if (end->maybe_twice)
+			delivery_repeated(&kafka->delivery, piece);
 		delivery_took(&kafka->delivery, piece, 0);
 		kafka->took = kafka->known = true;
 		backoff_connected(&kafka->backoff);

@@ -119,6 +119,11 @@ void delivery_sends(struct delivery *delivery, struct piece *piece)
 	piece->sent_before = piece->parcel->entry->sent_before = false;
 }
 
+void delivery_repeated(struct delivery *delivery, struct piece *piece)
+{
+	account_add(queue_account(delivery->queue), SPANS_SENT_AGAIN, piece->count);
+}
+
 static void settle(struct delivery *delivery, struct piece *piece)
 {
 	struct parcel *parcel = piece->parcel;

@@ -47,8 +47,10 @@ void delivery_keep_trace(struct delivery *delivery, struct piece *piece, char ke
 /* Leaves @piece its first items, @count at most; the rest is taken next. */
 void delivery_keep(struct delivery *delivery, struct piece *piece, uint32_t count);
 
-/* Notes that @piece is sent now. */
+/* Notes that @piece is sent now, */
 void delivery_sends(struct delivery *delivery, struct piece *piece);
+/* or that it may have been sent once more meanwhile, so that the server may have it twice. */
+void delivery_repeated(struct delivery *delivery, struct piece *piece);
 
 /* The result of a piece that was sent: the server accepted it, but threw away @lost of its spans, */
 void delivery_took(struct delivery *delivery, struct piece *piece, uint32_t lost);
