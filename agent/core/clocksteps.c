@@ -7,12 +7,13 @@
 
 #include "base/clock.h"
 
-#define STEP_NS (1 * NS_PER_MS)
 /* If two readings of a clock are further apart, they say little of another clock's reading between them. */
 #define SHARP_NS (50 * 1000)
 #define TRIES 5
 /* In the saved number of steps: the boot's id follows them. A checkpoint of 0.1 has none. */
 #define WITH_BOOT (UINT32_C(1) << 31)
+/* The same for the clocks' offsets, behind the boot's id. */
+#define WITH_OFFSETS (UINT32_C(1) << 30)
 
 static void read_boot(uint8_t *boot)
 {
@@ -94,13 +95,20 @@ bool clock_steps_look(struct clock_steps *steps, int64_t *by)
 	steps->looked = now;
 	if (!steps->count)
 		add(steps, now, offset);
-	if (*by<STEP_NS && * by> - STEP_NS)
+	if (*by<CLOCK_STEP_NS && * by> - CLOCK_STEP_NS)
 		return false;
 	add(steps, since, offset);
 	return true;
 }
 
-int64_t clock_steps_time(const struct clock_steps *steps, int64_t moment, int64_t traced)
+/* The offset that held since @step. Its traces have measured it, too. */
+static int64_t offset_since(struct clock_steps *steps, const struct clock_step *step)
+{
+	return is_known(steps->boot) ? clock_offsets_take(&steps->offsets, steps->boot, step->offset)
+				     : step->offset;
+}
+
+int64_t clock_steps_time(struct clock_steps *steps, int64_t moment, int64_t traced)
 {
 	for (unsigned i = steps->count; i > 0; i--) {
 		const struct clock_step *step = &steps->step[i - 1];
@@ -111,7 +119,9 @@ int64_t clock_steps_time(const struct clock_steps *steps, int64_t moment, int64_
 		if (__builtin_add_overflow(moment, step->offset, &time) ||
 			__builtin_sub_overflow(time, traced, &error))
 			return traced;
-		return error < STEP_NS && error > -STEP_NS ? traced : time;
+		if (error < CLOCK_STEP_NS && error > -CLOCK_STEP_NS)
+			return traced;
+		return __builtin_add_overflow(moment, offset_since(steps, step), &time) ? traced : time;
 	}
 	return traced; /* recorded before the first look */
 }
@@ -119,22 +129,23 @@ int64_t clock_steps_time(const struct clock_steps *steps, int64_t moment, int64_
 void clock_steps_save(const struct clock_steps *steps, struct buffer *out)
 {
 	pack_u64(out, (uint64_t)steps->looked);
-	pack_u32(out, steps->count | WITH_BOOT);
+	pack_u32(out, steps->count | WITH_BOOT | WITH_OFFSETS);
 	for (unsigned i = 0; i < steps->count; i++) {
 		pack_u64(out, (uint64_t)steps->step[i].since);
 		pack_u64(out, (uint64_t)steps->step[i].offset);
 	}
 	for (int i = 0; i < CLOCK_BOOT; i++)
 		pack_u8(out, steps->boot[i]);
+	clock_offsets_save(&steps->offsets, out);
 }
 
 bool clock_steps_load(struct clock_steps *steps, struct unpacker *from)
 {
 	int64_t looked = (int64_t)unpack_u64(from);
 	uint32_t count = unpack_u32(from);
-	bool with_boot = count & WITH_BOOT;
+	bool with_boot = count & WITH_BOOT, with_offsets = count & WITH_OFFSETS;
 
-	count &= ~WITH_BOOT;
+	count &= ~(WITH_BOOT | WITH_OFFSETS);
 	memset(steps, 0, sizeof(*steps));
 	if (count > CLOCK_STEPS)
 		from->failed = true;
@@ -145,6 +156,8 @@ bool clock_steps_load(struct clock_steps *steps, struct unpacker *from)
 	}
 	for (int i = 0; i < CLOCK_BOOT && with_boot; i++)
 		steps->boot[i] = unpack_u8(from);
+	if (with_offsets)
+		clock_offsets_load(&steps->offsets, from);
 	steps->looked = looked;
 	if (from->failed)
 		memset(steps, 0, sizeof(*steps));

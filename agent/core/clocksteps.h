@@ -8,6 +8,9 @@
  * and dates events by the offset that held when they were recorded. The table outlives the agent in its
  * checkpoint, but not the boot, after which CLOCK_MONOTONIC starts again: it is of one boot, and what earlier
  * sessions have left must be read before the first look. Less than a millisecond is no step.
+ *
+ * What it corrects has the same offset as traces that began behind the step: see clockoffsets.h, whose table
+ * it keeps.
  */
 #ifndef CORE_CLOCKSTEPS_H
 #define CORE_CLOCKSTEPS_H
@@ -16,9 +19,10 @@
 #include <stdint.h>
 
 #include "base/pack.h"
+#include "core/clockoffsets.h"
 
 #define CLOCK_STEPS 64
-#define CLOCK_BOOT 16 /* bytes of a boot's id */
+#define CLOCK_BOOT CLOCK_UUID /* bytes of a boot's id, which LTTng's clocks have as their uuid */
 
 struct clock_steps {
 	struct clock_step {
@@ -28,13 +32,16 @@ struct clock_steps {
 	unsigned count;
 	int64_t looked;           /* last; CLOCK_MONOTONIC ns */
 	uint8_t boot[CLOCK_BOOT]; /* whose table it is; zeros: that is not known */
+	struct clock_offsets
+		offsets; /* those of all clocks that were read, of this boot and of earlier ones */
 };
 
 /* Looks at the clocks. Returns whether the wall clock stepped since the last look; @by is by how much, ns. */
 bool clock_steps_look(struct clock_steps *steps, int64_t *by);
 
-/* The wall clock time of an event recorded at @moment (CLOCK_MONOTONIC ns), which the trace dates @traced. */
-int64_t clock_steps_time(const struct clock_steps *steps, int64_t moment, int64_t traced);
+/* The wall clock time of an event recorded at @moment (CLOCK_MONOTONIC ns), which the trace, with the one
+ * offset of its clock, dates @traced. */
+int64_t clock_steps_time(struct clock_steps *steps, int64_t moment, int64_t traced);
 
 void clock_steps_save(const struct clock_steps *steps, struct buffer *out);
 

@@ -30,6 +30,7 @@ struct progress {
 	struct agent_link *link;
 	struct positions *positions;
 	struct clock_steps steps;
+	unsigned offsets;        /* of clocks, that are known to the agent */
 	struct overlap *overlap; /* of the session at hand with the one before, and with the one after */
 	bool has_session;
 	struct session_identity session; /* at hand */
@@ -271,6 +272,7 @@ struct progress *progress_create(const struct config *config, struct pipeline *p
 		log_warning("the checkpoint in `state-directory` cannot be used: it is damaged; everything "
 			    "that the session's files hold is delivered, perhaps a second time");
 	}
+	progress->offsets = progress->steps.offsets.count;
 	if (orders->holds)
 		settle(progress, orders->number);
 	return progress;
@@ -464,10 +466,22 @@ bool progress_rests(const struct progress *progress)
 	return !is_ahead(progress) && progress->settled == progress->number;
 }
 
+/* What is dated by a clock's offset is not to be dated by another one after a kill. */
+static void save_offsets(struct progress *progress)
+{
+	if (progress->offsets == progress->steps.offsets.count)
+		return;
+	progress->offsets = progress->steps.offsets.count;
+	positions_moved(progress->positions);
+	pipeline_post(progress->pipeline);
+	agent_link_save(progress->link);
+}
+
 void progress_tick(struct progress *progress)
 {
 	int64_t now, cost;
 
+	save_offsets(progress);
 	if (agent_link_is_due(progress->link)) {
 		pipeline_post(progress->pipeline);
 		agent_link_tick(progress->link, positions_moves(progress->positions));

@@ -74,6 +74,28 @@ START_TEST(what_is_no_step)
 }
 END_TEST
 
+/* A trace that began before a step, and one that began behind it and measured the offset itself: what both
+ * record is dated alike, whichever was read first. */
+START_TEST(traces_of_before_and_behind)
+{
+	const int64_t measured = EPOCH + HOUR + 3000;
+	int64_t moment = monotonic + NS_PER_SECOND;
+
+	offset += HOUR;
+	ck_assert(clock_steps_look(&steps, &by));
+	for (int old_first = 0; old_first < 2; old_first++) {
+		int64_t old = old_first ? clock_steps_time(&steps, moment, moment + EPOCH) : 0;
+		int64_t young = clock_steps_time(
+			&steps, moment, moment + clock_offsets_take(&steps.offsets, steps.boot, measured));
+
+		ck_assert_int_le(llabs(young - (moment + EPOCH + HOUR)), 5000);
+		ck_assert_int_eq(young, old_first ? old : moment + measured);
+		ck_assert_int_eq(young, clock_steps_time(&steps, moment, moment + EPOCH));
+		memset(&steps.offsets, 0, sizeof(steps.offsets));
+	}
+}
+END_TEST
+
 START_TEST(before_anybody_looked)
 {
 	offset += HOUR;
@@ -90,6 +112,7 @@ START_TEST(kept_over_a_restart)
 
 	monotonic += NS_PER_SECOND;
 	clock_steps_look(&steps, &by);
+	clock_offsets_take(&steps.offsets, steps.boot, EPOCH + 3000);
 	clock_steps_save(&steps, &saved);
 	for (size_t size = 0; size < saved.size; size++) {
 		from = unpacker_of(saved.data, size);
@@ -98,6 +121,7 @@ START_TEST(kept_over_a_restart)
 	}
 	from = unpacker_of(saved.data, saved.size);
 	ck_assert(clock_steps_load(&steps, &from));
+	ck_assert_int_eq(clock_offsets_take(&steps.offsets, steps.boot, EPOCH), EPOCH + 3000);
 	/* it stepped while nobody looked */
 	monotonic += 100 * NS_PER_SECOND;
 	offset -= HOUR;
@@ -173,6 +197,7 @@ START_TEST(a_table_without_a_boot)
 	from = unpacker_of(saved.data, saved.size);
 	ck_assert(clock_steps_load(&steps, &from));
 	ck_assert_uint_eq(steps.count, 1);
+	ck_assert_uint_eq(steps.offsets.count, 0);
 	monotonic += HOUR;
 	offset += HOUR;
 	ck_assert(clock_steps_look(&steps, &by));
@@ -206,6 +231,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, NULL);
 	tcase_add_test(cases, hours_both_ways);
 	tcase_add_test(cases, what_is_no_step);
+	tcase_add_test(cases, traces_of_before_and_behind);
 	tcase_add_test(cases, before_anybody_looked);
 	tcase_add_test(cases, kept_over_a_restart);
 	tcase_add_test(cases, a_table_of_the_boot_before);

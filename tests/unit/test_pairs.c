@@ -71,6 +71,7 @@ static struct pair_event event_of(bool exits, const char *what, int tid, int at)
 		.name = {what, (uint32_t)strlen(what)},
 		.time = T0 + at * MS,
 		.traced = T0 + at * MS,
+		.moment = (uint64_t)(at * MS),
 		.has_user = true,
 		.user = 1000,
 		.pid = {true, 7},
@@ -293,7 +294,8 @@ START_TEST(same_ids)
 		struct pair_event event = event_of(false, "a", 1, 5);
 
 		event.has_user = i != 1; /* who reads files does not know */
-		event.time += i;         /* the wall clock was set meanwhile */
+		event.time += i;         /* the wall clock was set meanwhile, */
+		event.traced += i;       /* or another offset was met first */
 		pairs_take(pairs, &event, i);
 		event.exits = true;
 		event.traced += MS;

@@ -116,6 +116,16 @@ static void find_halves(struct event_plan *plan, const char *name, const struct 
 		plan->wanted = plan->wanted && is_wanted(name, pairing->names);
 }
 
+static uint64_t number_of_clock(const bt_clock_class *clock)
+{
+	bt_uuid uuid = clock ? bt_clock_class_get_uuid(clock) : NULL;
+	uint64_t halves[2] = {0, 0};
+
+	if (uuid)
+		memcpy(halves, uuid, sizeof(halves));
+	return halves[0] ^ halves[1];
+}
+
 struct event_plan *event_plan_create(
 	const bt_event_class *event_class, char *const *patterns, const struct pairing *pairing, bool kernel)
 {
@@ -135,6 +145,7 @@ struct event_plan *event_plan_create(
 		return plan;
 	plan->has_clock = clock != NULL;
 	plan->from_epoch = clock && bt_clock_class_origin_is_unix_epoch(clock);
+	plan->clock = number_of_clock(clock);
 	if (name)
 		plan->name = field_plan_text(plan->texts, name);
 	plan->level = level_of(event_class);

@@ -32,6 +32,7 @@ struct event_plan {
 	struct event_level level;
 	bool has_clock;
 	bool from_epoch; /* and the clock counts from 1970 */
+	uint64_t clock;  /* a number of its uuid; 0: it has none */
 	struct {
 		bool exists;
 		struct field_plan plan; /* a structure */

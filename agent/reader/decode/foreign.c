@@ -99,8 +99,8 @@ static void see_scopes(struct event_seen *seen, const bt_event *event)
 }
 
 /* Returns the time as the trace has it. */
-static int64_t see(struct event_seen *seen, const bt_message *message, const bt_event *event,
-	const struct clock_steps *steps)
+static int64_t see(
+	struct event_seen *seen, const bt_message *message, const bt_event *event, struct clock_steps *steps)
 {
 	int64_t traced;
 
@@ -113,6 +113,13 @@ static int64_t see(struct event_seen *seen, const bt_message *message, const bt_
 	return traced;
 }
 
+/* The moment, as a number that is the same in each trace and for each reader, whatever the offset of its
+ * clock is taken for. Without a uuid the clock may be any. */
+static uint64_t number_of_moment(const struct event_seen *seen, int64_t traced)
+{
+	return seen->plan->clock ? seen->plan->clock ^ seen->moment.cycles : (uint64_t)traced;
+}
+
 /* What is known of the event as half of a pair; it borrows from the event's record, which may be empty. */
 static struct pair_event half_of(struct foreign *foreign, const struct event_seen *seen, int64_t traced)
 {
@@ -120,6 +127,7 @@ static struct pair_event half_of(struct foreign *foreign, const struct event_see
 		.kernel = text_is(seen->trace->domain, "kernel"),
 		.time = seen->moment.kind == MOMENT_TIME ? seen->moment.time : 0,
 		.traced = traced,
+		.moment = number_of_moment(seen, traced),
 		.pid = seen->facts.pid,
 		.tid = seen->facts.tid,
 		.host = seen->trace->host,
@@ -185,7 +193,7 @@ static void take(struct foreign *foreign, const struct event_seen *seen, const s
 }
 
 bool foreign_take(struct foreign *foreign, const bt_message *message, const struct event *whose,
-	const struct clock_steps *steps, int64_t now)
+	struct clock_steps *steps, int64_t now)
 {
 	bool wanted = pipeline_wants_events(foreign->pipeline);
 	const bt_event *event = bt_message_event_borrow_event_const(message);

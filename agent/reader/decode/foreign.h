@@ -22,6 +22,6 @@ void foreign_destroy(struct foreign *foreign);
  * is read.
  */
 bool foreign_take(struct foreign *foreign, const bt_message *message, const struct event *whose,
-	const struct clock_steps *steps, int64_t now);
+	struct clock_steps *steps, int64_t now);
 
 #endif

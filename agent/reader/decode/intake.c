@@ -309,8 +309,8 @@ static bool is_copy(struct intake *intake, const struct stream *stream, const bt
 }
 
 /* Corrects the time of a decoded event, which then is known to others. */
-static void complete(struct intake *intake, struct event *event, const bt_message *message,
-	const struct clock_steps *steps)
+static void complete(
+	struct intake *intake, struct event *event, const bt_message *message, struct clock_steps *steps)
 {
 	const struct intake_options *options = &intake->options;
 
@@ -333,7 +333,7 @@ static void take_canary(struct intake *intake, const struct event *event)
 static void take_event(struct intake *intake, const bt_message *message)
 {
 	const struct intake_options *options = &intake->options;
-	const struct clock_steps *steps;
+	struct clock_steps *steps;
 	struct stream *stream = NULL;
 	struct event *event;
 	bool again = false;

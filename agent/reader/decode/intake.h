@@ -20,10 +20,10 @@
 /* Where messages go; all borrowed. */
 struct intake_options {
 	struct pipeline *pipeline;
-	bool by_event_time;              /* the pipeline's clock is that of the events */
-	struct positions *positions;     /* NULL: everything is new */
-	const struct clock_steps *steps; /* NULL: events are dated as the trace dates them */
-	char *const *events; /* patterns of the names of foreign events that are wanted; NULL: all */
+	bool by_event_time;          /* the pipeline's clock is that of the events */
+	struct positions *positions; /* NULL: everything is new */
+	struct clock_steps *steps;   /* NULL: events are dated as the trace dates them */
+	char *const *events;         /* patterns of the names of foreign events that are wanted; NULL: all */
 	/* Looks up the packet of a stream that begins at @begin; NULL if there is no index. */
 	bool (*locate)(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info);
 	/* Told of each event of a span, and of the thread that recorded it, or -1; NULL: nobody wants to

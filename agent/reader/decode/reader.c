@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "reader/decode/lateclasses.h"
 #include "reader/decode/merge.h"
+#include "reader/decode/oneoffset.h"
 #include "reader/decode/spareclock.h"
 #include "reader/decode/spareroom.h"
 
@@ -28,6 +29,8 @@ struct reader {
 	bt_message_iterator *iterator; /* the one port's, once the graph is configured; or */
 	struct merge *merge;           /* that of files' */
 	struct intake *intake;         /* NULL: nobody takes the messages */
+	struct clock_offsets *offsets; /* of clocks; borrowed, or */
+	struct clock_offsets own;      /* of this reader alone */
 	GPtrArray *held;               /* messages; NULL unless it holds or is to take what it held */
 	bool hold;
 	char error[256];
@@ -220,6 +223,8 @@ static struct reader *reader_create(const struct intake_options *into)
 
 	if (into)
 		reader->intake = intake_create(into);
+	reader->offsets = into && into->steps ? &into->steps->offsets : &reader->own;
+	oneoffset_use(reader->offsets);
 	reader->graph = bt_graph_create(0);
 	return reader;
 }
@@ -319,6 +324,7 @@ failed:
  * with it the next call would end the process. */
 enum reader_status reader_step(struct reader *reader)
 {
+	oneoffset_use(reader->offsets);
 	if (reader->held && !reader->hold)
 		take_held(reader);
 	switch (bt_graph_run_once(reader->graph)) {
@@ -374,6 +380,7 @@ void reader_close(struct reader *reader)
 {
 	if (reader->held)
 		g_ptr_array_unref(reader->held);
+	oneoffset_use(NULL);
 	bt_graph_put_ref(reader->graph);
 	if (!reader->merges)
 		lateclasses_forget();

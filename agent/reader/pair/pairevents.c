@@ -46,10 +46,10 @@ static struct pair_key key_of(const struct pair_event *event)
 }
 
 /* Not of the user, whom who reads files later does not know. */
-static uint64_t make_id(const struct pair *pair, uint64_t pair_number)
+static uint64_t make_id(const struct pair *pair, const struct pair_event *event)
 {
-	const uint64_t numbers[] = {pair->where, pair_number, (uint64_t)pair->key.pid,
-		(uint64_t)pair->key.tid, (uint64_t)pair->traced};
+	const uint64_t numbers[] = {
+		pair->where, event->number, (uint64_t)pair->key.pid, (uint64_t)pair->key.tid, event->moment};
 	uint64_t id = siphash(fixed, numbers, sizeof(numbers));
 
 	return id ? id : 1;
@@ -78,7 +78,7 @@ static struct pair *make_pair(struct pairs *pairs, const struct pair_event *even
 	pair->name_size = put_part(pair, event->name);
 	pair->program_size = put_part(pair, event->program);
 	pair->enter_size = put_part(pair, event->fields);
-	pair->id = pair->trace_id = make_id(pair, event->number);
+	pair->id = pair->trace_id = make_id(pair, event);
 	return pair;
 }
 

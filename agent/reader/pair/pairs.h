@@ -49,7 +49,8 @@ struct pair_event {
 	struct text pair; /* "ENTER/EXIT", this itself, */
 	struct text name; /* and the span's */
 	int64_t time;     /* ns since the epoch */
-	int64_t traced;   /* the same as the trace dates it, of which ids and durations are made */
+	int64_t traced;   /* the same as the trace dates it, of which durations are made */
+	uint64_t moment;  /* a number of it on the trace's clock, of which ids are made */
 	bool has_user;    /* whose programs' events are recorded apart: */
 	uint32_t user;    /* that */
 	struct known_number pid, tid,
