@@ -222,6 +222,7 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 	}
 	if (reader)
 		reader_close(reader);
+	watch_set(keeper->watch, NULL);
 	runstate_live(keeper->state, false);
 	return keeper->stands_still ? keeper_stands_still(keeper) : at_once;
 }
@@ -230,6 +231,21 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 static bool is_careful(const struct keeper *keeper)
 {
 	return keeper->recover.alone || users_any(keeper->users, user_is_suspect);
+}
+
+/*
+ * What the session is to record comes before what it has recorded: while more is recorded than the reader can
+ * take, a configuration with less would not take effect as long as the reader catches up, and it would never
+ * come to the end of that. False: the session cannot be started.
+ */
+static bool configure_first(struct keeper *keeper, struct session *session)
+{
+	if (keeper->reattaching || !keeper_knows_session(keeper) || !has_our_settings(keeper))
+		return true;
+	if (!keeper_start(keeper, session))
+		return false;
+	watch_set(keeper->watch, progress_session(keeper->progress));
+	return true;
 }
 
 /* Takes up the session at hand, which is there. Returns whether to go on at once. */
@@ -242,10 +258,12 @@ static bool resume(struct keeper *keeper)
 	if (identity->created == keeper->condemned) {
 		session_destroy(session);
 		at_once = keeper_lose_gone(keeper, "its streams have ended");
-	} else if (!keeper_knows_session(keeper) ||
-		   keeper_catch_up(keeper, is_careful(keeper) ? 0 : LITTLE_BYTES)) {
+	} else if (configure_first(keeper, session) &&
+		   (!keeper_knows_session(keeper) ||
+			   keeper_catch_up(keeper, is_careful(keeper) ? 0 : LITTLE_BYTES))) {
 		at_once = attach_and_read(keeper, session);
 	}
+	watch_set(keeper->watch, NULL);
 	session_free(session);
 	return at_once;
 }

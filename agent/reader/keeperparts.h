@@ -160,7 +160,8 @@ bool keeper_hand_over(struct keeper *keeper, bool *at_once);
 /* @alone: each user's trace, until the session is read live. */
 void keeper_init_recovery(struct keeper *keeper, bool alone);
 
-/* Reads what is on disk, until no more than @enough bytes are left; false if it cannot go on. */
+/* Reads what is on disk, until no more than @enough bytes are left, or as much comes meanwhile as is read;
+ * false if it cannot go on. */
 bool keeper_catch_up(struct keeper *keeper, uint64_t enough);
 
 /* Reads what is left of the session at hand, which is over; false if that did not come to an end. @why: what

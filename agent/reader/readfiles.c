@@ -9,6 +9,9 @@
 
 /* After so many failures in a row, twice a second, what recovery should have read is given up. */
 #define FAILED_MAX 20
+/* Each pass that is to leave less on disk has to find so many times less than the one before: or else more is
+ * recorded than can be read, and reading live is no worse. */
+#define GAIN 2
 /* The pause between two passes, */
 #define PAUSE_NS (1 * NS_PER_SECOND)
 /* and how long they go on before live reading is tried again: twice as long each time that it fails, up to */
@@ -94,13 +97,14 @@ bool keeper_read_rest(struct keeper *keeper, char *why, size_t size)
 bool keeper_catch_up(struct keeper *keeper, uint64_t enough)
 {
 	enum recover_status status;
-	uint64_t found;
+	uint64_t found = UINT64_MAX, before;
 	char error[512];
 
 	runstate_stopping(keeper->state);
-	do
+	do {
+		before = found;
 		status = recover_pass(&keeper->recover, enough, &found, error, sizeof(error));
-	while (status == RECOVER_OK && enough && found > enough);
+	} while (status == RECOVER_OK && enough && found > enough && found < before / GAIN);
 	if (status == RECOVER_UNREADABLE)
 		livereader_complain(keeper->live, error);
 	if (status == RECOVER_FAILED)

@@ -181,6 +181,10 @@ struct watch *watch_create(const struct config *config)
 void watch_set(struct watch *watch, const struct session_identity *session)
 {
 	pthread_mutex_lock(&watch->lock);
+	if (session && watch->watching && !watch->gone && session->created == watch->session.created) {
+		pthread_mutex_unlock(&watch->lock);
+		return;
+	}
 	watch->watching = session != NULL;
 	watch->gone = false;
 	watch->at_once = watch->anew = session != NULL;

@@ -20,7 +20,8 @@ struct watch;
 /* Starts the thread; @config is borrowed. NULL if none can be had. */
 struct watch *watch_create(const struct config *config);
 
-/* Watches over @session from now on, or, if it is NULL, over none. */
+/* Watches over @session from now on, or, if it is NULL, over none. If it is another one than before, what the
+ * configuration wants of it is set right at once, whatever it had. */
 void watch_set(struct watch *watch, const struct session_identity *session);
 
 /* The session is about to be stopped on purpose: watches over none, and waits until a look that is under way

@@ -15,13 +15,15 @@
 #include "run.h"
 
 static _Atomic uint64_t level_seen;
+static atomic_int anew_seen; /* how often all was asked for */
 static atomic_bool there;
 
 /* In the place of the one that asks the daemon. */
 enum session_status session_repair(const struct config *config, const struct session_identity *identity,
 	uint64_t level, struct anew anew, struct session_repairs *repairs)
 {
-	(void)config, (void)identity, (void)anew;
+	(void)config, (void)identity;
+	anew_seen += anew.events && anew.kernel;
 	*repairs = (struct session_repairs){0};
 	level_seen = level;
 	return there ? SESSION_OK : SESSION_NONE;
@@ -55,6 +57,27 @@ START_TEST(level_changes_at_once)
 	watch_set_level(watch, 3);
 	wait_level(3);
 	ck_assert(!watch_gone(watch));
+	watch_destroy(watch);
+}
+END_TEST
+
+/* The keeper says it when it takes a session up, and when it reads it live: it is configured once. */
+START_TEST(same_session)
+{
+	struct watch *watch = watch_create(&config);
+
+	there = true;
+	anew_seen = 0;
+	for (int times = 1; times <= 2; times++) {
+		watch_set(watch, &session);
+		wait_level(7);
+		watch_set(watch, &session);
+		watch_set_level(watch, 3);
+		wait_level(3);
+		ck_assert_int_eq(anew_seen, times);
+		watch_set(watch, NULL);
+		watch_set_level(watch, 7);
+	}
 	watch_destroy(watch);
 }
 END_TEST
@@ -141,6 +164,7 @@ int main(void)
 
 	tcase_set_timeout(cases, 20);
 	tcase_add_test(cases, level_changes_at_once);
+	tcase_add_test(cases, same_session);
 	tcase_add_test(cases, buffers_are_measured);
 	tcase_add_test(cases, level_changes_once_it_is_gone);
 	tcase_add_test(cases, asked_again);
