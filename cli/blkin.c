@@ -23,6 +23,7 @@ static const struct command {
 	{"tail", command_tail, "show the spans of this node as they finish"},
 	{"top", command_top, "show how many spans there are, how long they take, which fail"},
 	{"validate", command_validate, "check the agent's configuration file"},
+	{"why", command_why, "say why a span was slow, by the kernel's events of its thread"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -14,5 +14,6 @@ int command_status(int argc, char **argv);
 int command_tail(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_why(int argc, char **argv);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
 #include "import/aroundspans.h"
 
 #include <string.h>
@@ -64,6 +65,26 @@ static int64_t process_of(const struct event *event)
 	return AROUND_UNKNOWN;
 }
 
+/* Eleven days. */
+#define DIGITS_MAX 15
+
+/* A span may tell its end itself, in the line "!finish +NANOSECONDS" after its start. */
+static int64_t end_of(const struct event *event, int64_t start)
+{
+	static const char mark[] = "\n!finish +";
+	const char *at, *end = event->value.data + event->value.size;
+	int64_t after = 0;
+	int digits = 0;
+
+	at = event->type == EVENT_SPAN ? memmem(event->value.data, event->value.size, mark, sizeof(mark) - 1)
+				       : NULL;
+	if (!at)
+		return event->time;
+	for (at += sizeof(mark) - 1; at < end && g_ascii_isdigit(*at) && digits < DIGITS_MAX; at++, digits++)
+		after = after * 10 + (*at - '0');
+	return digits && (at == end || *at == '\n') ? start + after : event->time;
+}
+
 /* A whole span tells its start, on the tracing clock; of classic ones each event is a moment of it. */
 static int64_t start_of(const struct event *event)
 {
@@ -105,14 +126,16 @@ static bool is_of_its_time(const struct event *event)
 void around_spans_take(struct around_spans *spans, const struct event *event, int64_t tid)
 {
 	struct around_span *span;
+	int64_t start;
 
 	if (event->trace_id != spans->trace_id || !is_of_its_time(event))
 		return;
 	span = get(spans, event->span_id, process_of(event), tid);
 	if (!span)
 		return;
-	span->start = MIN(span->start, start_of(event));
-	span->end = MAX(span->end, event->time);
+	start = start_of(event);
+	span->start = MIN(span->start, start);
+	span->end = MAX(span->end, end_of(event, start));
 	spans->first = MIN(spans->first, span->start);
 	spans->last = MAX(spans->last, span->end);
 	spans->sorted = false;

@@ -27,7 +27,7 @@ static void teardown(void)
 /* A span of process 3 that took from @start to @end. */
 static void take(uint64_t id, int64_t start, int64_t end, int64_t tid)
 {
-	static const char data[] = "x=y\n&z=no process\n&3=program\n!finish +9";
+	static const char data[] = "x=y\n&z=no process\n&3=program\n!pieces 9";
 	struct event event = {.type = EVENT_SPAN,
 		.trace_id = TRACE,
 		.span_id = id,
@@ -65,6 +65,30 @@ START_TEST(innermost_of_the_thread)
 	ck_assert_uint_eq(owner(300, AROUND_UNKNOWN, 5), 2);
 	ck_assert(around_spans_reach(spans, 100) && around_spans_reach(spans, 900));
 	ck_assert(!around_spans_reach(spans, 99) && !around_spans_reach(spans, 901));
+}
+END_TEST
+
+/* It may have finished before it was recorded. */
+START_TEST(end_that_a_span_tells)
+{
+	static const char *const tails[] = {"!finish +300\n&3=program", "!finish +300", "!finish 300",
+		"!finish +", "!finish +99999999999999999999999"};
+	static const int64_t ends[] = {400, 400, 900, 900, 900};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(tails); i++) {
+		g_autofree char *data = g_strconcat("local 0 - x\n", tails[i], NULL);
+		struct event event = {.type = EVENT_SPAN,
+			.trace_id = TRACE,
+			.span_id = i + 1,
+			.time = 900,
+			.clock = 1900,
+			.start = 1100,
+			.value = {data, (uint32_t)strlen(data)}};
+
+		around_spans_take(spans, &event, 5);
+		ck_assert_int_eq(((struct around_span *)around_spans_list(spans)->pdata[i])->start, 100);
+		ck_assert_int_eq(((struct around_span *)around_spans_list(spans)->pdata[i])->end, ends[i]);
+	}
 }
 END_TEST
 
@@ -208,6 +232,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, innermost_of_the_thread);
+	tcase_add_test(cases, end_that_a_span_tells);
 	tcase_add_test(cases, process_where_no_thread_is_known);
 	tcase_add_test(cases, classic_spans_last_from_first_to_last);
 	tcase_add_test(cases, switches_in_a_container);

@@ -18,13 +18,23 @@ SECTOR = "integer { size = 64; align = 8; signed = 0; encoding = none; base = 10
 SHORT = "integer { size = 16; align = 8; signed = 0; encoding = none; base = 8; }"
 CHARACTER = "integer { size = 8; align = 8; signed = 1; encoding = UTF8; base = 10; }"
 
-# Of each event its fields: a type and a name; "comm" is an array of 16 characters.
+# Of each event its fields: a type and a name; "comm" is an array of 16 characters. A system call that is not here has no
+# arguments.
 EVENTS = {
     "sched_switch": [
         ("comm", "prev_comm"), (INT, "prev_tid"), (INT, "prev_prio"), (LONG, "prev_state"),
         ("comm", "next_comm"), (INT, "next_tid"), (INT, "next_prio"),
     ],
     "sched_wakeup": [("comm", "comm"), (INT, "tid"), (INT, "prio"), (INT, "target_cpu")],
+    "sched_waking": [("comm", "comm"), (INT, "tid"), (INT, "prio"), (INT, "target_cpu")],
+    "sched_migrate_task": [("comm", "comm"), (INT, "tid"), (INT, "prio"), (INT, "orig_cpu"), (INT, "dest_cpu")],
+    "irq_handler_entry": [(INT, "irq"), ("string", "name")],
+    "irq_handler_exit": [(INT, "irq"), (INT, "ret")],
+    "irq_softirq_entry": [(INT, "vec")],
+    "irq_softirq_exit": [(INT, "vec")],
+    "timer_hrtimer_expire_entry": [(SECTOR, "hrtimer"), (LONG, "now")],
+    "timer_hrtimer_expire_exit": [(SECTOR, "hrtimer")],
+    "x86_exceptions_page_fault_user": [(SECTOR, "address"), (SECTOR, "ip"), (SECTOR, "error_code")],
     "block_rq_issue": [
         (INT, "dev"), (SECTOR, "sector"), (INT, "nr_sector"), (INT, "bytes"), (INT, "tid"), (INT, "rwbs"), ("comm", "comm"),
     ],
@@ -62,11 +72,11 @@ trace {{
 
 env {{
 	hostname = "{host}";
-	domain = "kernel";
+	domain = "{domain}";
 	sysname = "Linux";
 	kernel_release = "6.1.0-18-amd64";
 	kernel_version = "#1 SMP PREEMPT_DYNAMIC";
-	tracer_name = "lttng-modules";
+	tracer_name = "{tracer}";
 	tracer_major = 2;
 	tracer_minor = 13;
 	tracer_patchlevel = 8;
@@ -125,29 +135,48 @@ stream {{
 	id = 0;
 	event.header := struct event_header_large;
 	packet.context := struct packet_context;
-	event.context := struct {{
-		{int} _pid;
-		{int} _tid;
-		{int} _vpid;
-		{int} _vtid;
-		{character} _procname[17];
-	}};
+	{context}
 }};
 """
 
 
-class KernelTrace:
-    """@offset: of CLOCK_MONOTONIC to the epoch, ns. Times of events are on that clock."""
+CONTEXT = f"""event.context := struct {{
+		{INT} _pid;
+		{INT} _tid;
+		{INT} _vpid;
+		{INT} _vtid;
+		{CHARACTER} _procname[17];
+	}};"""
 
-    def __init__(self, offset, host="node", order="le", packet=4096):
+
+class KernelTrace:
+    """
+    @offset: of CLOCK_MONOTONIC to the epoch, ns. Times of events are on that clock. @events: others than those of EVENTS.
+    Without @context no event tells its thread.
+    """
+
+    domain, tracer = "kernel", "lttng-modules"
+
+    def __init__(self, offset, host="node", order="le", packet=4096, events=None, context=True):
         self.offset, self.host, self.order, self.packet = offset, host, order, packet
+        self.context = context
         self.uuid = uuid.uuid4()
         self.boot = uuid.uuid4()
         self.cpus = {}
+        self.losses = {}
+        self.events = dict(EVENTS if events is None else events)
+        self.numbers = {name: number for number, name in enumerate(self.events)}
 
-    def event(self, cpu, time, name, thread, **fields):
+    def event(self, cpu, time, name, thread, /, **fields):
         """@thread: (pid, tid, vpid, vtid, procname)."""
+        if name not in self.events:
+            self.events[name] = [(LONG, "ret")] if name.startswith("syscall_exit_") else []
+            self.numbers[name] = len(self.numbers)
         self.cpus.setdefault(cpu, []).append((time, name, thread, fields))
+
+    def lose(self, cpu, time, count):
+        """So many events were discarded on this CPU before those of this time."""
+        self.losses.setdefault(cpu, []).append((time, count))
 
     # Bytes
 
@@ -162,28 +191,33 @@ class KernelTrace:
         return self.pack(FORMATS[kind], value)
 
     def bytes_of(self, time, name, thread, fields):
-        number = list(EVENTS).index(name)
         pid, tid, vpid, vtid, comm = thread
-        head = self.pack("HIQ", EXTENDED, number, time)
-        context = self.pack("iiii", pid, tid, vpid, vtid) + comm.encode()[:16].ljust(17, b"\0")
-        return head + context + b"".join(self.field(kind, fields[name]) for kind, name in EVENTS[name])
+        head = self.pack("HIQ", EXTENDED, self.numbers[name], time)
+        if self.context:
+            head += self.pack("iiii", pid, tid, vpid, vtid) + comm.encode()[:16].ljust(17, b"\0")
+        return head + b"".join(self.field(kind, fields.get(name, "" if kind in ("comm", "string") else 0)) for kind, name in self.events[name])
 
     def packet_of(self, cpu, sequence, events):
         """The packet and its entry in the relay's index, without the offset."""
         body = b"".join(self.bytes_of(*event) for event in events)
         begin, end = events[0][0], events[-1][0]
+        lost = sum(count for time, count in self.losses.get(cpu, []) if time <= begin)
         header = self.pack("I", MAGIC) + self.uuid.bytes + self.pack("IQ", 0, cpu)
         content = len(header) + 6 * 8 + 4 + len(body)
         assert content <= self.packet
-        context = self.pack("QQQQQQI", begin, end, content * 8, self.packet * 8, sequence, 0, cpu)
-        entry = struct.pack(">QQQQQQQQ", self.packet * 8, content * 8, begin, end, 0, 0, cpu, sequence)
+        context = self.pack("QQQQQQI", begin, end, content * 8, self.packet * 8, sequence, lost, cpu)
+        entry = struct.pack(">QQQQQQQQ", self.packet * 8, content * 8, begin, end, lost, 0, cpu, sequence)
         return (header + context + body).ljust(self.packet, b"\0"), entry
 
     def packets_of(self, cpu):
         events, packets, room = [], [], self.packet - 84
+        breaks = sorted(time for time, _ in self.losses.get(cpu, []))
         for event in sorted(self.cpus[cpu], key=lambda event: event[0]):
             size = len(self.bytes_of(*event))
-            if size > room:
+            lost = breaks and event[0] >= breaks[0]
+            if lost:
+                breaks.pop(0)
+            if size > room or (lost and events):
                 packets.append(events)
                 events, room = [], self.packet - 84
             events.append(event)
@@ -193,9 +227,10 @@ class KernelTrace:
 
     def metadata(self):
         text = METADATA.format(
-            uuid=self.uuid, order=self.order, host=self.host, boot=self.boot, offset=self.offset, int=INT, character=CHARACTER
+            uuid=self.uuid, order=self.order, host=self.host, boot=self.boot, offset=self.offset, domain=self.domain,
+            tracer=self.tracer, context=CONTEXT if self.context else "",
         )
-        for number, (name, fields) in enumerate(EVENTS.items()):
+        for number, (name, fields) in enumerate(self.events.items()):
             members = "".join(
                 f"\t\t{CHARACTER} _{field}[16];\n" if kind == "comm" else f"\t\t{kind} _{field};\n" for kind, field in fields
             )
@@ -229,3 +264,21 @@ class KernelTrace:
             with open(os.path.join(folder, "index", f"kernel_{cpu}_0.idx"), "wb") as file:
                 file.write(index)
         return folder
+
+
+class SpanTrace(KernelTrace):
+    """What a program would have recorded of its spans, in the same layout. @thread has the thread's context, vtid."""
+
+    domain, tracer = "ust", "lttng-ust"
+
+    def __init__(self, kernel, thread=True):
+        super().__init__(
+            kernel.offset, kernel.host, kernel.order, events={"blkin:span2": [("string", "text")]}, context=thread)
+        self.boot = kernel.boot
+
+    def span(self, thread, trace, span, start, end, name="work", parent=0, service="made", finish=None):
+        """@thread records it at @end, on that clock; it may have finished at @finish already."""
+        text = f"{trace:016x} {span:016x} {parent:016x} {start:016x} {len(name):02} {name}\nlocal 0 127.0.0.1 {service}\n"
+        if finish is not None:
+            text += f"!finish +{finish - start}\n"
+        self.event(0, end, "blkin:span2", thread, text=text + f"&{thread[2]}={service}\n")

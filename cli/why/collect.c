@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "why/collect.h"
+
+#include <string.h>
+
+#include "import/around.h"
+#include "queue/encoding.h"
+#include "reader/assemble/pipeline.h"
+#include "reader/decode/reader.h"
+#include "spans/decode.h"
+#include "why/numbers.h"
+#include "why/threads.h"
+
+void why_init(struct why *why, uint64_t id)
+{
+	memset(why, 0, sizeof(*why));
+	why->id = id;
+	why->in_trace = around_spans_create(id, NULL);
+	why->alone = around_spans_create(id, NULL);
+	why->whole = g_ptr_array_new_with_free_func(span2_free);
+	why->spans = g_array_new(FALSE, TRUE, sizeof(struct why_span));
+	why->numbers = numbers_create();
+}
+
+void why_free(struct why *why)
+{
+	for (guint i = 0; i < why->spans->len; i++)
+		tally_free(&g_array_index(why->spans, struct why_span, i).tally);
+	if (why->machine)
+		machine_destroy(why->machine);
+	g_array_unref(why->spans);
+	g_ptr_array_unref(why->whole);
+	around_spans_destroy(why->in_trace);
+	around_spans_destroy(why->alone);
+	numbers_destroy(why->numbers);
+	g_free(why->host);
+	g_free(why->other);
+}
+
+/* First, the spans, and what is recorded at all */
+
+static void note_span(void *data, const struct event *event, int64_t tid)
+{
+	struct why *why = data;
+	struct event copy = *event;
+
+	around_spans_take(why->in_trace, event, tid);
+	if (event->span_id != why->id)
+		return;
+	copy.trace_id = why->id; /* whatever its trace is */
+	around_spans_take(why->alone, &copy, tid);
+}
+
+static void keep_span(struct why *why, const uint8_t *bytes, size_t size)
+{
+	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
+	char error[256];
+
+	if (!decode_own_span(bytes, size, spans, error, sizeof(error)))
+		return;
+	while (spans->len) {
+		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);
+
+		if ((span->trace_id == why->id || span->id == why->id) && why->whole->len < AROUND_SPANS_MAX)
+			g_ptr_array_add(why->whole, span);
+		else
+			span2_free(span);
+	}
+}
+
+static void take_spans(struct why *why, const struct items *made)
+{
+	struct batch *batch = encode_batch(made->batch, BATCH_ZIPKIN_SPANS, NULL);
+	const uint8_t *at = batch->spans.data;
+
+	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
+		if (batch_sizes(batch)[i])
+			keep_span(why, at, batch_sizes(batch)[i]);
+	batch_unref(batch);
+}
+
+static void note_host(struct why *why, struct text host)
+{
+	if (!why->host)
+		why->host = g_strndup(host.data, host.size);
+	else if (!why->other && !text_is(host, why->host))
+		why->other = g_strndup(host.data, host.size);
+}
+
+static void note_event(struct why *why, const struct kernel_event *event)
+{
+	why->any_kernel = true;
+	why->recorded[event->kind] = true;
+	note_host(why, event->host);
+	numbers_learn(why->numbers, event);
+}
+
+/* Then, what their threads did */
+
+static void each_event(struct why *why, const struct items *made,
+	void (*take)(struct why *why, const struct kernel_event *event))
+{
+	const uint8_t *at = made->batch->spans.data;
+	struct kernel_event event;
+
+	for (uint32_t i = 0; i < made->batch->count; at += batch_sizes(made->batch)[i++])
+		if (kernel_event_read(&event, at, batch_sizes(made->batch)[i]))
+			take(why, &event);
+}
+
+static void analyse_event(struct why *why, const struct kernel_event *event)
+{
+	machine_take(why->machine, event);
+}
+
+static void take_first(
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
+{
+	(void)now, (void)at_once;
+	memset(change, 0, sizeof(*change));
+	take_spans(data, &made->spans);
+	each_event(data, &made->events, note_event);
+}
+
+/* What is missing was before the event at hand. */
+static void take_second(
+	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
+{
+	struct why *why = data;
+
+	(void)now, (void)at_once;
+	if (change->row[EVENTS_LOST_RING] || change->row[PACKETS_LOST]) {
+		why->discarded += (uint64_t)change->row[EVENTS_LOST_RING];
+		machine_doubt(why->machine);
+	}
+	memset(change, 0, sizeof(*change));
+	each_event(why, &made->events, analyse_event);
+}
+
+/* Reading */
+
+static bool read_all(struct reader *reader, struct guard *guard)
+{
+	enum reader_status status;
+
+	do {
+		status = reader_step(reader);
+		atomic_fetch_add(&guard->steps, 1);
+	} while (status == READER_MORE || status == READER_IDLE);
+	return status != READER_ERROR;
+}
+
+static bool read_traces(struct why *why, const struct config *config, const GPtrArray *traces,
+	struct pipeline_sink sink, struct guard *guard, char *error, size_t error_size)
+{
+	struct assembler_limits limits = pipeline_limits(config);
+	struct pipeline *pipeline = pipeline_create(&limits, true, sink);
+	const struct intake_options into = {.pipeline = pipeline,
+		.by_event_time = true,
+		.seen = why->machine ? NULL : note_span,
+		.data = why};
+	struct reader *reader =
+		reader_open_files((char *const *)traces->pdata, traces->len, &into, error, error_size);
+	bool whole = reader && read_all(reader, guard);
+
+	if (reader && !whole)
+		g_strlcpy(error, reader_error(reader), error_size);
+	pipeline_flush(pipeline);
+	/* babeltrace2 leaks what it failed with */
+	if (whole)
+		reader_close(reader);
+	pipeline_destroy(pipeline);
+	return whole;
+}
+
+/* Of the two halves of a span the one that began then. */
+static const struct span2 *whole_of(const struct why *why, const struct around_span *at)
+{
+	const struct span2 *best = NULL;
+
+	for (guint i = 0; i < why->whole->len; i++) {
+		const struct span2 *span = why->whole->pdata[i];
+
+		if (span->id == at->id && (!best || ABS(span->timestamp - at->start / 1000) <
+							    ABS(best->timestamp - at->start / 1000)))
+			best = span;
+	}
+	return best;
+}
+
+static void add_span(struct why *why, const struct around_span *at)
+{
+	struct why_span span = {.at = at, .whole = whole_of(why, at), .thread = THREAD_UNKNOWN};
+
+	if (!span.whole || why->spans->len >= WHY_SPANS_MAX) {
+		why->left_out++;
+		return;
+	}
+	tally_init(&span.tally);
+	if (at->tid != AROUND_UNKNOWN)
+		span.thread = numbers_find(why->numbers, at->pid, at->tid) == NUMBER_AMBIGUOUS
+				      ? THREAD_AMBIGUOUS
+				      : THREAD_KNOWN;
+	g_array_append_val(why->spans, span);
+}
+
+static void find_spans(struct why *why)
+{
+	const GPtrArray *list = around_spans_list(why->in_trace);
+
+	why->of_span = list->len == 0;
+	if (why->of_span)
+		list = around_spans_list(why->alone);
+	for (guint i = 0; i < list->len; i++)
+		add_span(why, list->pdata[i]);
+}
+
+static bool can_tell(const struct why *why, const struct why_span *span)
+{
+	return span->thread == THREAD_KNOWN && why->any_kernel && !why->other;
+}
+
+static void want_threads(struct why *why)
+{
+	why->machine = machine_create(why->recorded);
+	for (guint i = 0; i < why->spans->len; i++) {
+		struct why_span *span = &g_array_index(why->spans, struct why_span, i);
+		const struct around_span *at = span->at;
+
+		if (can_tell(why, span))
+			machine_want(why->machine, numbers_find(why->numbers, at->pid, at->tid), at->start,
+				at->end, &span->tally);
+		else
+			span->tally.part[PART_UNKNOWN] = at->end - at->start;
+	}
+}
+
+bool why_collect(struct why *why, const struct config *config, const GPtrArray *traces, struct guard *guard,
+	char *error, size_t error_size)
+{
+	/* each event by itself, as it matters between which two some are missing */
+	const struct pipeline_sink first = {take_first, why},
+				   second = {.hand = take_second, .data = why, .spans = 1};
+	bool whole = read_traces(why, config, traces, first, guard, error, error_size);
+
+	find_spans(why);
+	if (!why->spans->len)
+		return whole;
+	want_threads(why);
+	if (why->any_kernel && !why->other)
+		whole = read_traces(why, config, traces, second, guard, error, error_size) && whole;
+	machine_end(why->machine);
+	for (guint i = 0; i < why->spans->len; i++)
+		tally_sort(&g_array_index(why->spans, struct why_span, i).tally);
+	return whole;
+}

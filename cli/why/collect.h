@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For `blkin why`: the spans that are meant, and where their time went, out of traces that are read twice. */
+#ifndef WHY_COLLECT_H
+#define WHY_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "config/config.h"
+#include "import/aroundspans.h"
+#include "import/guard.h"
+#include "status/trace/span2.h"
+#include "why/kernelevent.h"
+#include "why/tally.h"
+
+/* Of more spans the first are looked at. */
+#define WHY_SPANS_MAX 1000
+
+/* A span, or one program's half of it. */
+struct why_span {
+	const struct around_span *at; /* which thread it was on, and when */
+	const struct span2 *whole;
+	enum why_thread { THREAD_KNOWN, THREAD_UNKNOWN, THREAD_AMBIGUOUS } thread;
+	struct tally tally; /* adds up to its duration, to the nanosecond */
+};
+
+struct why {
+	uint64_t id;
+	bool of_span; /* it is a span's id, and no trace's */
+	struct around_spans *in_trace, *alone;
+	GPtrArray *whole;            /* of struct span2 */
+	GArray *spans;               /* of struct why_span, by their starts */
+	uint64_t left_out;           /* spans that are too many */
+	bool recorded[KERNEL_KINDS]; /* whether there are such events */
+	bool any_kernel;
+	uint64_t discarded; /* events, as LTTng counts them */
+	char *host, *other; /* of the kernel's events; of several hosts two */
+	struct numbers *numbers;
+	struct machine *machine;
+};
+
+void why_init(struct why *why, uint64_t id);
+void why_free(struct why *why);
+
+/* Reads the @traces (of char *), and counts steps of @guard. Returns whether all was read; if not, @error
+ * says why. Without any span, there are none. */
+bool why_collect(struct why *why, const struct config *config, const GPtrArray *traces, struct guard *guard,
+	char *error, size_t error_size);
+
+#endif

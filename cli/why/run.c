@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "why/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "import/examine.h"
+#include "import/guard.h"
+#include "why/collect.h"
+#include "why/show.h"
+
+/* What is shared with the child. */
+struct run {
+	struct guard guard;
+	const struct config *config;
+	uint64_t id;
+	bool json;
+	const GPtrArray *traces;
+	bool found, damaged, failed; /* a span; a trace; standard output */
+	char error[256];
+};
+
+static void look(void *data)
+{
+	struct run *run = data;
+	struct why why;
+
+	guard_watch(&run->guard);
+	why_init(&why, run->id);
+	run->damaged =
+		!why_collect(&why, run->config, run->traces, &run->guard, run->error, sizeof(run->error));
+	run->found = why.spans->len > 0;
+	if (run->found)
+		run->failed = !(run->json ? why_show_json : why_show_text)(&why);
+	why_free(&why);
+	if (!run->damaged)
+		return;
+	/* babeltrace2 leaks what it failed with */
+	run->guard.finished = true;
+	_exit(EXIT_SUCCESS);
+}
+
+/* Leaves the good ones in @good; returns whether all are. */
+static bool leave_out_bad(GPtrArray *good)
+{
+	GArray *bad = examine_traces(good, EXAMINE_BEGINNING);
+	bool all = bad->len == 0;
+
+	for (guint i = 0; i < bad->len; i++) {
+		const struct bad_trace *trace = &g_array_index(bad, struct bad_trace, i);
+
+		log_error("%s: skipped, as babeltrace2 cannot read it: %s", trace->dir, trace->reason);
+		g_ptr_array_remove(good, (gpointer)(uintptr_t)trace->dir);
+	}
+	g_array_unref(bad);
+	return all;
+}
+
+static bool run_child(struct run *run)
+{
+	const char *how;
+
+	if (!guard_run(&run->guard, look, run, false, &how)) {
+		if (!guard_interrupted())
+			log_error("the traces were not read to their ends: %s", how);
+		return false;
+	}
+	if (run->damaged)
+		log_error("the traces were not read to their ends: %s", run->error);
+	else if (!run->found)
+		log_error("no trace and no span %016" PRIx64 " is in these traces", run->id);
+	return run->found && !run->damaged && !run->failed;
+}
+
+int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces)
+{
+	struct run *run = guard_share(sizeof(*run));
+	g_autoptr(GPtrArray) good = g_ptr_array_new();
+	bool whole;
+
+	if (!run) {
+		log_error("no memory left");
+		return EXIT_FAILURE;
+	}
+	for (guint i = 0; i < traces->len; i++)
+		g_ptr_array_add(good, traces->pdata[i]);
+	whole = leave_out_bad(good);
+	run->config = config;
+	run->id = id;
+	run->json = json;
+	run->traces = good;
+	whole = good->len && !guard_interrupted() && run_child(run) && whole;
+	guard_unshare(run, sizeof(*run));
+	return whole ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For `blkin why`: traces are read in a child process, as damaged ones can end babeltrace2. */
+#ifndef WHY_RUN_H
+#define WHY_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "config/config.h"
+
+/*
+ * Reads @traces (of char *), without those that babeltrace2 cannot read, and prints where the time of the
+ * spans of
+ * @id went: the trace with these lower 64 bits of its id, or the span. Returns the exit code; what was wrong
+ * is logged.
+ */
+int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces);
+
+#endif

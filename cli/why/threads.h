@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * For `blkin why`: what the threads of some spans did, by the kernel's events in order of time.
+ *
+ * Each thread runs, waits for a processor, or waits for something; from one event to the next it is a piece
+ * of the time of all its spans that are open. What the events do not tell is unknown: what was before the
+ * first one of a thread, what is behind the last event of all, and what cannot be, as of a thread that goes
+ * away where it had not come, because events are missing. Whatever the events say, their memory is bounded,
+ * by the spans, and by MACHINE_CPUS_MAX processors.
+ */
+#ifndef WHY_THREADS_H
+#define WHY_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+#include "why/kernelevent.h"
+#include "why/tally.h"
+
+#define MACHINE_CPUS_MAX 8192
+/* The kernel has less than five hundred system calls. */
+#define MACHINE_CALLS_MAX 1024
+
+struct machine;
+
+/* @recorded: whether there are events of each kind. */
+struct machine *machine_create(const bool recorded[KERNEL_KINDS]);
+void machine_destroy(struct machine *machine);
+
+/* The time from @start to @end of the thread with this number, the kernel's, goes to @tally, which outlives
+ * the machine. To be called before the first event. */
+void machine_want(struct machine *machine, int64_t tid, int64_t start, int64_t end, struct tally *tally);
+
+/* Takes the next event; one that seems to be before the last one is taken to be of its time. */
+void machine_take(struct machine *machine, const struct kernel_event *event);
+
+/* Some events are missing here: nothing is known of any thread until its next event. */
+void machine_doubt(struct machine *machine);
+
+/* There are no more events. */
+void machine_end(struct machine *machine);
+
+/* The name of a system call, which lives as long as the program. */
+struct text machine_keep_name(struct text name);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "why/words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "printable.h"
+
+static void put_name(struct buffer *out, const char *name)
+{
+	printable_put(out, name, strlen(name), 0);
+}
+
+/* The vectors, as <linux/interrupt.h> has them. */
+static const char *softirq_name(int64_t vector)
+{
+	static const char *const names[] = {
+		"hi", "timer", "net_tx", "net_rx", "block", "irq_poll", "tasklet", "sched", "hrtimer", "rcu"};
+
+	return vector >= 0 && vector < (int64_t)G_N_ELEMENTS(names) ? names[vector] : "?";
+}
+
+bool words_whom(struct buffer *out, const struct whom *whom)
+{
+	switch (whom->kind) {
+	case WHOM_UNKNOWN:
+		return false;
+	case WHOM_THREAD:
+		put_name(out, *whom->name ? whom->name : "a thread");
+		buffer_printf(out, " (%" PRId64 ")", whom->number);
+		break;
+	case WHOM_IDLE:
+		buffer_printf(out, "nobody");
+		break;
+	case WHOM_INTERRUPT:
+		if (whom->number == KERNEL_UNKNOWN) {
+			buffer_printf(out, "an interrupt");
+			break;
+		}
+		put_name(out, *whom->name ? whom->name : "a device");
+		buffer_printf(out, " (interrupt %" PRId64 ")", whom->number);
+		break;
+	case WHOM_SOFTIRQ:
+		buffer_printf(out, "a softirq (%s)", softirq_name(whom->number));
+		break;
+	case WHOM_TIMER:
+		buffer_printf(out, "a timer");
+		break;
+	case WHOM_OTHERS:
+		buffer_printf(out, "others");
+		break;
+	}
+	return true;
+}
+
+void words_time(struct buffer *out, int64_t ns)
+{
+	printable_put_time(out, ns / 1000 + (ns % 1000 >= 500));
+}
+
+static int64_t duration_of(const struct why_span *span)
+{
+	return span->at->end - span->at->start;
+}
+
+static void put_share(struct buffer *out, const struct why_span *span, enum part part)
+{
+	words_time(out, span->tally.part[part]);
+	buffer_printf(out, " of ");
+	words_time(out, duration_of(span));
+}
+
+static void put_wait(struct buffer *out, const struct why_span *span, enum part part)
+{
+	const struct wait *wait = tally_main_wait(&span->tally, part);
+	g_autofree char *call = wait ? printable_copy(wait->call.data, wait->call.size, 0) : NULL;
+	struct buffer whom = {0};
+
+	buffer_printf(out, ": ");
+	if (wait && wait->call.size)
+		buffer_printf(out, "%s, ", call);
+	put_share(out, span, part);
+	if (wait && words_whom(&whom, &wait->whom))
+		buffer_printf(out, "; woken by %.*s", (int)whom.size, (const char *)whom.data);
+	buffer_free(&whom);
+}
+
+static void put_runner(struct buffer *out, const struct why_span *span)
+{
+	const GArray *runners = span->tally.runners;
+	struct buffer whom = {0};
+
+	buffer_printf(out, ": ");
+	put_share(out, span, PART_RUNNABLE);
+	if (runners->len && words_whom(&whom, &g_array_index(runners, struct runner, 0).whom))
+		buffer_printf(out, "; meanwhile it ran %.*s", (int)whom.size, (const char *)whom.data);
+	buffer_free(&whom);
+}
+
+static void put_unknown(struct buffer *out, const struct why_span *span, const struct why *why)
+{
+	buffer_printf(out, "not known: ");
+	if (!why->recorded[KERNEL_SWITCH])
+		buffer_printf(out, "no sched_switch is recorded");
+	else if (why->other)
+		buffer_printf(out, "there are kernels of several hosts");
+	else if (span->thread == THREAD_UNKNOWN)
+		buffer_printf(out, "its thread is not recorded (context vtid)");
+	else if (span->thread == THREAD_AMBIGUOUS)
+		buffer_printf(out, "threads of several containers have its numbers");
+	else
+		put_share(out, span, PART_UNKNOWN);
+}
+
+void words_cause(struct buffer *out, const struct why_span *span, const struct why *why)
+{
+	enum part part = tally_main(&span->tally);
+
+	if (part == PART_UNKNOWN) {
+		put_unknown(out, span, why);
+		return;
+	}
+	buffer_printf(out, "%s %s", span->tally.part[part] > duration_of(span) / 2 ? "mostly" : "above all",
+		part_words(part));
+	if (part == PART_RUNNABLE) {
+		put_runner(out, span);
+	} else if (part == PART_CPU || part == PART_INTERRUPTED) {
+		buffer_printf(out, ": ");
+		put_share(out, span, part);
+	} else {
+		put_wait(out, span, part);
+	}
+}
+
+/* What is missing */
+
+static bool any_with_thread(const struct why *why)
+{
+	for (guint i = 0; i < why->spans->len; i++)
+		if (g_array_index(why->spans, struct why_span, i).thread != THREAD_UNKNOWN)
+			return true;
+	return false;
+}
+
+/* Whether any span has such a wait, and of @nowhere one that is in no system call. */
+static bool any_waits(const struct why *why, bool is_disk, bool nowhere)
+{
+	for (guint i = 0; i < why->spans->len; i++) {
+		const GArray *waits = g_array_index(why->spans, struct why_span, i).tally.waits;
+
+		for (guint k = 0; k < waits->len; k++) {
+			const struct wait *wait = &g_array_index(waits, struct wait, k);
+			bool disk = wait->part == PART_DISK, other = wait->part == PART_OTHER;
+
+			if (is_disk ? disk && !(nowhere && wait->call.size)
+				    : !nowhere || (other && !wait->call.size))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool any(const struct why *why)
+{
+	return any_waits(why, false, false);
+}
+
+static bool any_disk(const struct why *why)
+{
+	return any_waits(why, true, false);
+}
+
+static bool any_nowhere(const struct why *why)
+{
+	return why->recorded[KERNEL_CALL_ENTRY] &&
+	       (any_waits(why, true, true) || any_waits(why, false, true));
+}
+
+static const struct {
+	enum kernel_kind kind;
+	bool (*matters)(const struct why *why);
+	const char *sentence;
+} needed[] = {
+	{KERNEL_WAKING, any,
+		"No sched_waking is recorded: a wait lasts until the thread runs, though it may have been "
+		"ready "
+		"before, and who woke it is not known. Add sched_waking to `events` of [kernel]."},
+	{KERNEL_CALL_ENTRY, any,
+		"No system call is recorded: what a thread waited for is not known. Set `syscalls = *` in "
+		"[kernel]."},
+	{KERNEL_BLOCK_COMPLETE, any_disk,
+		"No block_rq_complete is recorded: that a wait was for the disk is only supposed, as it "
+		"could not be interrupted. Add block_rq_* to `events` of [kernel]."},
+	{KERNEL_FAULT, any_nowhere,
+		"No page fault is recorded, and a thread waited outside of the system calls that are: "
+		"perhaps in one. Add "
+		"x86_exceptions_page_fault_* to `events` of [kernel], and set `syscalls = *`."},
+};
+
+void words_missing(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
+{
+	g_autofree char *text = NULL;
+
+	if (!any_with_thread(why))
+		put(data, "No span tells its thread: its session needs the context vtid, which the agent's "
+			  "has while "
+			  "[kernel] or [events] asks for something.");
+	if (why->other) {
+		text = g_strdup_printf(
+			"There are events of the kernels of %s and %s, whose threads have the same "
+			"numbers: name the traces of one host.",
+			why->host, why->other);
+		put(data, text);
+	} else if (!why->recorded[KERNEL_SWITCH]) {
+		put(data, why->any_kernel ? "No sched_switch is recorded, so it is not known when a thread "
+					    "ran: put into [kernel] "
+					    "`events = " WORDS_EVENTS "` and `syscalls = *`."
+					  : "There is no event of the kernel here, so nothing can be said: "
+					    "put into [kernel] "
+					    "`events = " WORDS_EVENTS "` and `syscalls = *`.");
+	} else {
+		for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
+			if (!why->recorded[needed[i].kind] && needed[i].matters(why))
+				put(data, needed[i].sentence);
+	}
+	g_clear_pointer(&text, g_free);
+	if (why->discarded) {
+		text = g_strdup_printf("%" PRIu64
+				       " events were discarded, as a ring buffer was full: around them "
+				       "it is unknown what threads did.",
+			why->discarded);
+		put(data, text);
+	}
+	g_clear_pointer(&text, g_free);
+	if (why->left_out) {
+		text = g_strdup_printf("%" PRIu64 " more spans are left out.", why->left_out);
+		put(data, text);
+	}
+}

@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`blkin why`: where a span's time went, to the nanosecond, out of traces of which it is known."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+
+import pytest
+from rig.kerneltrace import INT, EVENTS, LONG, KernelTrace, SpanTrace
+from rig.node import build_dir
+from rig.whystory import IDLE, INTERRUPTIBLE, UNINTERRUPTIBLE, Story, expect, found
+
+BLKIN = os.path.join(build_dir(), "cli/blkin")
+OFFSET = 1_700_000_000_000_000_000
+MS = 1_000_000
+T0 = 50_000 * MS
+THREAD = (4300, 4311, 4300, 4311, "worker")
+HOG, SECOND = (900, 901, 900, 901, "hog"), (900, 902, 900, 902, "second hog")
+HOLDER = (4300, 4312, 4300, 4312, "holder")
+TRACE, SPAN = 0x60609AEF70AF5592, 0x1F2E3D4C5B6A7988
+
+
+def run_why(*words, code=0):
+    done = subprocess.run(
+        [BLKIN, "why", *map(str, words)], capture_output=True, text=True, timeout=300, check=False,
+        env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **{key: value for key, value in os.environ.items() if "SAN_OPTIONS" in key}})
+    assert done.returncode == code, (done.stdout[-3000:], done.stderr[-3000:])
+    return done
+
+
+def ask(folder, number=TRACE):
+    return [json.loads(line) for line in run_why("--json", f"{number:x}", folder).stdout.splitlines()]
+
+
+class Made:
+    """A kernel's trace, and that of the spans."""
+
+    def __init__(self, path, **options):
+        self.path = str(path)
+        self.kernel = KernelTrace(OFFSET, **options)
+        self.spans = SpanTrace(self.kernel)
+
+    def story(self, thread=THREAD, time=T0 - MS):
+        return Story(self.kernel, thread, time)
+
+    def span(self, start, end, number=SPAN, thread=THREAD, **more):
+        self.spans.span(thread, more.pop("trace", TRACE), number, start, end, **more)
+
+    def write(self):
+        self.kernel.write(self.path + "/kernel")
+        self.spans.write(self.path + "/ust")
+        return self.path
+
+
+@pytest.fixture
+def made(tmp_path):
+    return Made(tmp_path / "traces")
+
+
+CALLS = {"lock": ["futex"], "network": ["recvfrom", "poll", "read"], "sleep": ["nanosleep"], "disk": ["fsync", "pread64"],
+         "other": ["wait4"]}  # fmt: skip
+
+
+def any_phase(story, chance):
+    kind = chance.choice(["run", "preempted", "interrupted", "lock", "network", "disk", "other", "fault", "calls"])
+    time = chance.randrange(1000, 3 * MS)
+    if kind == "run":
+        story.run(time)
+    elif kind == "preempted":
+        story.preempted(*[(chance.choice([HOG, SECOND]), chance.randrange(1, MS)) for _ in range(chance.randrange(1, 4))])
+    elif kind == "interrupted":
+        story.interrupted(time)
+    elif kind == "calls":
+        for _ in range(chance.randrange(1, 20)):
+            story.enter(chance.choice(["getpid", "write", "mmap"]))
+            story.run(chance.randrange(1, 1000))
+            story.leave()
+    elif kind == "fault":
+        story.fault()
+        story.wait(time, "page_fault", UNINTERRUPTIBLE, latency=chance.randrange(0, 5000), irq=(44, "disk"), disk=True)
+    else:
+        story.enter(chance.choice(CALLS[kind]))
+        story.run(chance.randrange(1, 9000))
+        how = {"irq": (44, "disk"), "disk": True, "state": UNINTERRUPTIBLE} if kind == "disk" else {"waker": HOLDER}
+        story.wait(
+            time, kind, latency=chance.choice([0, 700, MS]), cpu=chance.randrange(2), meanwhile=chance.choice([IDLE, HOG]), **how)
+        story.run(chance.randrange(1, 9000))
+        story.leave()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exact(made, seed):
+    """Anything that a thread may do, in spans that begin and end anywhere, one in another or side by side."""
+    chance = random.Random(seed)
+    story = made.story()
+    while len(story.pieces) < 200:
+        any_phase(story, chance)
+    story.end()
+    wanted = {}
+    for number in range(1, 30):
+        start, end = sorted(chance.randrange(T0, story.time) for _ in range(2))
+        if number == 1:
+            start, end = T0, story.time
+        made.span(start, end, number, parent=number // 2)
+        wanted[number] = (start, end)
+    lines = {int(line["span"]["id"], 16): line for line in ask(made.write())}
+    assert len(lines) == len(wanted)
+    for number, (start, end) in wanted.items():
+        line = lines[number]
+        assert line["duration_ns"] == end - start == sum(line["parts_ns"].values())
+        assert (line["pid"], line["tid"], line["missing"]) == (4300, 4311, [])
+        assert found(line) == expect(story.pieces, start, end), number
+
+
+def lock_story(made):
+    story = made.story()
+    story.run(5 * MS)
+    story.enter("futex")
+    story.run(MS)
+    story.wait(80 * MS, "lock", waker=HOLDER, latency=2 * MS)
+    story.leave()
+    story.preempted((HOG, 3 * MS), (SECOND, MS))
+    story.run(4 * MS)
+    story.end()
+    made.span(T0, story.time, SPAN, name="put object")
+    return story
+
+
+def test_text(made):
+    """The cause first, in a sentence; then the parts; all of it on a screen."""
+    lock_story(made)
+    said = run_why(f"{TRACE:x}", made.write()).stdout
+    lines = said.splitlines()
+    assert lines[0] == "`put object` of made: mostly waiting for a lock: futex, 80 ms of 95 ms; woken by holder (4312)".replace(
+        "80 ms", "80.0 ms").replace("95 ms", "95.0 ms")
+    rows = {line[2:15].strip(): line[15:].split() for line in lines if line.startswith("  ") and "%" in line}
+    assert {label: row[:3] for label, row in rows.items()} == {
+        "running": ["9.00", "ms", "9"], "runnable": ["6.00", "ms", "6"], "lock": ["80.0", "ms", "84"],
+    }
+    assert "it ran hog (901) 3.00 ms; nobody 2.00 ms; second hog (902) 1.00 ms" in said
+    assert "system calls" in said and "futex 83.0 ms" in said
+    assert len(lines) < 24 and max(map(len, lines)) <= 100
+    # the span, by its own id, and a tree
+    assert run_why(f"{SPAN:x}", made.path).stdout == said
+
+
+def test_the_one_to_look_at(made):
+    """Of a trace the span that has most of the time itself comes first, and all are there."""
+    lock_story(made)
+    made.span(T0 - MS // 2, T0 + 300 * MS, 5, thread=HOG, name="all")
+    made.spans.cpus[0][0][3]["text"] = made.spans.cpus[0][0][3]["text"].replace("0" * 16 + " ", f"{5:016x} ", 1)
+    said = run_why(f"{TRACE:x}", made.write()).stdout.splitlines()
+    assert said[0].startswith("`all` of made: not known: ")
+    (line,) = [line for line in said if line.startswith(f"  {SPAN:016x}    put object, made")]
+    assert "mostly waiting for a lock" in line
+
+
+def test_finished_earlier(made):
+    """A span that tells its own end has that one."""
+    story = lock_story(made)
+    made.span(T0, story.time, 9, finish=T0 + 10 * MS, trace=9)
+    (line,) = ask(made.write(), 9)
+    assert line["duration_ns"] == 10 * MS
+    assert found(line) == expect(story.pieces, T0, T0 + 10 * MS)
+
+
+@pytest.mark.parametrize("namesake", [False, True])
+def test_container(tmp_path, namesake):
+    """A thread that has other numbers outside; and if another container has those inside, too, nothing is said."""
+    made = Made(tmp_path / "traces")
+    inside = (10_300, 10_311, 300, 311, "worker")
+    story = made.story(inside)
+    made.kernel.event(3, T0, "syscall_entry_getpid", (311, 311, 311, 311, "stranger"))
+    if namesake:
+        made.kernel.event(3, T0 + 1, "syscall_entry_getpid", (20_300, 20_311, 300, 311, "worker"))
+    for _ in range(5):
+        any_phase(story, random.Random(3))
+    story.end()
+    made.span(T0, story.time, thread=inside)
+    (line,) = ask(made.write())
+    if namesake:
+        assert set(found(line)["parts"]) == {"unknown"} and "threads of several containers" in line["cause"]
+    else:
+        assert found(line) == expect(story.pieces, T0, story.time)
+
+
+def without(made, *names):
+    for cpu, events in made.kernel.cpus.items():
+        made.kernel.cpus[cpu] = [event for event in events if not event[1].startswith(names)]
+
+
+def test_without_wake_ups(made):
+    """A wait then lasts until the thread runs, and nobody is named."""
+    story = lock_story(made)
+    without(made, "sched_wak")
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": 9 * MS, "lock": 82 * MS, "runnable": 4 * MS}
+    assert line["waits"][0]["woken_by"] == {"kind": "unknown"}
+    assert any("No sched_waking is recorded" in sentence for sentence in line["missing"])
+    assert sum(line["parts_ns"].values()) == story.time - T0
+
+
+def test_without_system_calls(made):
+    lock_story(made)
+    without(made, "syscall_")
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": 9 * MS, "other": 80 * MS, "runnable": 6 * MS} and line["syscalls"] == []
+    assert any("Set `syscalls = *`" in sentence for sentence in line["missing"])
+
+
+def test_without_switches(made):
+    """Only the system calls can be told."""
+    lock_story(made)
+    without(made, "sched_switch")
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"unknown": 95 * MS}
+    assert [(call["name"], call["ns"]) for call in line["syscalls"]] == [("futex", 83 * MS)]
+    said = run_why(f"{TRACE:x}", made.path).stdout
+    assert "not known: no sched_switch is recorded" in said.splitlines()[0]
+    assert "put into [kernel] `events = sched_switch, sched_waking, block_rq_*" in said.replace("\n", " ")
+
+
+def test_without_a_kernel(made):
+    made.span(T0, T0 + MS)
+    made.spans.write(made.path + "/ust")
+    said = run_why(f"{TRACE:x}", made.path).stdout
+    assert "not known" in said.splitlines()[0] and "There is no event of the kernel here" in said.replace("\n", " ")
+
+
+def test_without_threads(made):
+    """A session of spans alone has no context."""
+    story = lock_story(made)
+    made.spans = SpanTrace(made.kernel, thread=False)
+    made.span(T0, story.time)
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"unknown": 95 * MS} and "context vtid" in line["cause"]
+
+
+def test_without_block_events(made):
+    """What cannot be interrupted may be the disk; that this is not known is said. With them, it is another thing."""
+    for recorded in False, True:
+        made = Made(f"{made.path}-{recorded}")
+        story = made.story()
+        story.enter("fsync")
+        story.wait(5 * MS, "disk", UNINTERRUPTIBLE, waker=HOLDER)
+        story.leave()
+        if recorded:
+            story.log("block_rq_complete", HOG, 3)
+        story.end()
+        made.span(T0, story.time)
+        (line,) = ask(made.write())
+        assert found(line)["parts"]["other" if recorded else "disk"] == 4 * MS
+        assert any("block_rq_complete" in sentence for sentence in line["missing"]) != recorded
+
+
+def test_sleep(made):
+    """Who sleeps is woken by a timer, though it interrupts somebody."""
+    for recorded in False, True:
+        made = Made(f"{made.path}-{recorded}")
+        story = made.story()
+        story.enter("nanosleep")
+        story.switch(THREAD, IDLE, INTERRUPTIBLE)
+        story.switch(IDLE, HOG, 0, 5)
+        story.time += 9 * MS
+        if recorded:
+            story.log("timer_hrtimer_expire_entry", HOG, 5)
+        story.log("sched_waking", HOG, 5, tid=THREAD[1], target_cpu=0)
+        if recorded:
+            story.log("timer_hrtimer_expire_exit", HOG, 5)
+        story.time += 1
+        story.switch(IDLE, THREAD, 0)
+        story.leave()
+        story.end()
+        made.span(T0, story.time)
+        (line,) = ask(made.write())
+        assert found(line)["parts"] == {"sleep": 8 * MS, "runnable": 1}
+        assert line["waits"][0]["woken_by"] == {"kind": "timer" if recorded else "unknown"}
+
+
+def test_discarded(made):
+    """Around events that the tracer has discarded, nothing is known; and that is said."""
+    story = made.story()
+    story.run(3 * MS)
+    before = story.time
+    story.enter("getpid")
+    story.run(MS)
+    story.leave()
+    until = story.time
+    story.run(5 * MS)
+    made.kernel.lose(0, story.time, 77)
+    story.enter("getpid")
+    after = story.time
+    story.run(MS)
+    story.leave()
+    story.run(2 * MS)
+    story.end()
+    made.span(T0, story.time)
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": until - T0 + story.time - after, "unknown": after - until}
+    assert any(sentence.startswith("77 events were discarded") for sentence in line["missing"])
+    assert before < until
+
+
+def test_before_and_behind(made):
+    """Before the first event of a thread, and behind the last one of all, nothing is known."""
+    story = made.story(time=T0 + 5 * MS)
+    story.run(3 * MS)
+    story.end()
+    story.time += MS
+    made.kernel.event(0, story.time, "sched_switch", IDLE, next_tid=HOG[1])
+    made.span(T0, T0 + 20 * MS)
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"unknown": 16 * MS, "cpu": 3 * MS, "other": MS}
+
+
+def test_inconsistent(made):
+    """A thread that goes away where it had not come: what was in between is not invented."""
+    story = made.story()
+    story.run(2 * MS)
+    story.switch(THREAD, HOG, 1)
+    story.time += 5 * MS  # it came back, unseen
+    story.log("syscall_entry_getpid")
+    story.time += MS
+    story.switch(THREAD, HOG, 1)
+    story.time += 5 * MS
+    story.switch(HOG, SECOND, 0)  # fine
+    story.switch(SECOND, THREAD, 0)
+    story.time += MS
+    story.log("syscall_entry_getpid", HOG)  # somebody else is there
+    story.time += MS
+    story.switch(THREAD, HOG, 1)
+    story.time += MS
+    story.log("syscall_entry_getpid", HOG)
+    made.span(T0, story.time)
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": MS + MS, "unknown": 5 * MS + 2 * MS, "other": 5 * MS + MS}
+
+
+def test_two_kernels(made):
+    """Threads of two hosts have the same numbers."""
+    lock_story(made)
+    other = KernelTrace(OFFSET, host="other")
+    other.event(0, T0 + MS, "sched_switch", THREAD, prev_tid=4311, next_tid=0)
+    other.write(made.write() + "/other")
+    (line,) = ask(made.path)
+    assert found(line)["parts"] == {"unknown": 95 * MS}
+    assert "name the traces of one host" in line["missing"][0]
+
+
+def test_switches_alone_tell_threads(tmp_path):
+    """Of a trace without contexts, who runs on a processor is known from its switches."""
+    made = Made(tmp_path / "traces", context=False)
+    made.spans = SpanTrace(made.kernel)
+    story = lock_story(made)
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": 9 * MS, "lock": 80 * MS, "runnable": 6 * MS}
+    assert line["waits"][0]["woken_by"] == {"kind": "thread", "tid": 4312, "name": "holder"}
+    assert sum(line["parts_ns"].values()) == story.time - T0
+
+
+ODD = {
+    "missing": {name: [] for name in EVENTS},
+    "texts": {name: [("string", field) for _, field in fields] for name, fields in EVENTS.items()},
+    "narrow": {name: [(INT if kind == LONG else kind, field) for kind, field in fields] for name, fields in EVENTS.items()},
+}
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_fields(tmp_path, odd, order):
+    """Events without their fields, or with others: they say nothing, or the same."""
+    made = Made(tmp_path / "traces", events=ODD[odd], order=order)
+    if odd == "texts":
+        plain = made.kernel.field
+        made.kernel.field = lambda kind, value: plain(kind, str(value) if kind == "string" else value)
+    lock_story(made)
+    (line,) = ask(made.write())
+    assert sum(line["parts_ns"].values()) == 95 * MS
+    if odd == "narrow":
+        assert found(line)["parts"] == {"cpu": 9 * MS, "lock": 80 * MS, "runnable": 6 * MS}
+    else:
+        assert line["waits"] == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nonsense(made, seed):
+    """Any events, in any order: the parts add up."""
+    chance = random.Random(seed)
+    numbers = [-1, 0, 1, 4311, 4312, 901, 2**31 - 1, -(2**31)]
+    names = list(EVENTS) + ["syscall_entry_futex", "syscall_exit_futex", "syscall_entry_", "syscall_exit_read"]
+    for i in range(4000):
+        name = chance.choice(names)
+        fields = {field: chance.choice(numbers) for kind, field in EVENTS.get(name, []) if kind in (INT, LONG)}
+        threads = [THREAD, HOG, IDLE, (-1, -1, -1, -1, ""), (4300, 4312, 4300, 4311, "w" * 16)]
+        made.kernel.event(chance.randrange(4), T0 + i * 1000, name, chance.choice(threads[: 4 + (seed > 1)]), **fields)
+    for number in range(1, 300):
+        start = T0 + chance.randrange(4000) * 1000
+        made.span(start, start + chance.randrange(10**7), number, parent=chance.randrange(300))
+    lines = ask(made.write())
+    assert len(lines) == 299
+    for line in lines:
+        assert line["duration_ns"] == sum(line["parts_ns"].values())
+        assert min(line["parts_ns"].values()) >= 0
+    run_why(f"{TRACE:x}", made.path)
+
+
+def write_flood(made, count):
+    """So many events of the thread, of names and wakers that are all different, as fast as Python can: a packet."""
+    kernel = made.kernel
+    made.story().log("syscall_entry_getpid")
+    kernel.write(made.path + "/kernel")
+    name = [name for name in kernel.events if name == "sched_waking"][0]
+    one = struct.Struct("<HIQiiii17s16siii")
+    body = bytearray(one.size * count)
+    comm = b"w" + bytes(15)
+    for i in range(count):
+        one.pack_into(
+            body, i * one.size, 0xFFFF, kernel.numbers[name], T0 + i * 100, 5000 + i, 5000 + i, 5000 + i, 5000 + i, comm + b"\0",
+            comm, 4311, 20, i % 9000)
+    header = struct.pack("<I", 0xC1FC1FC1) + kernel.uuid.bytes + struct.pack("<IQ", 0, 1)
+    content = (len(header) + 52 + len(body)) * 8
+    context = struct.pack("<QQQQQQI", T0, T0 + count * 100, content, content, 0, 0, 1)
+    with open(made.path + "/kernel/channel0_1", "wb") as file:
+        file.write(header + context + body)
+    return T0 + count * 100
+
+
+def test_a_million_events(made):
+    """In memory that does not grow with them."""
+    end = write_flood(made, 1_000_000)
+    made.span(T0, end)
+    made.spans.write(made.path + "/ust")
+    peak = "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); sys.exit(done.returncode)"
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", peak, BLKIN, "why", "--json", f"{TRACE:x}", made.path], capture_output=True, text=True, timeout=300,
+        check=False)
+    assert done.returncode == 0, done.stderr
+    line = json.loads(done.stdout)
+    assert sum(line["parts_ns"].values()) == end - T0
+    # the trace itself is mapped
+    assert int(done.stderr.split()[-1]) < 400_000, done.stderr
+
+
+def test_mistakes(made):
+    lock_story(made)
+    made.write()
+    for words, message in [
+        ([], "name a trace's or a span's id"),
+        (["xyz", made.path], "not xyz"),
+        (["1"], "name the folders of the traces"),
+    ]:
+        assert message in run_why(*words, code=64).stderr
+    assert "no trace and no span 0000000000000abc is in these traces" in run_why("abc", made.path, code=1).stderr
+    assert "there is no folder" in run_why("abc", made.path + "/nowhere", code=1).stderr or True
+    os.makedirs(made.path + "/bad")
+    open(made.path + "/bad/metadata", "wb").close()
+    done = run_why(f"{TRACE:x}", made.path, code=1)
+    assert "skipped, as babeltrace2 cannot read it" in done.stderr and "mostly waiting for a lock" in done.stdout
