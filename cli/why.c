@@ -23,9 +23,9 @@ static const char help[] =
 	"  --help   show this\n"
 	"\n"
 	"The kernel's trace needs sched_switch; for all of it, [kernel] of the agent has\n"
-	"  events = sched_switch, sched_waking, block_rq_*, irq_handler_*, irq_softirq_*,\n"
-	"           timer_hrtimer_expire_*, x86_exceptions_page_fault_*   (on one line)\n"
-	"  syscalls = *\n"
+	"    events = sched_switch, sched_waking, block_rq_*, irq_handler_*, irq_softirq_e*,\n"
+	"        timer_hrtimer_expire_*   (on one line)\n"
+	"    syscalls = *\n"
 	"The parts add up to the span's duration; what the events do not tell is \"unknown\".\n";
 
 static int run(uint64_t id, bool json, int count, char **folders)

@@ -8,6 +8,7 @@
 #include "reader/assemble/pipeline.h"
 #include "reader/decode/reader.h"
 #include "spans/decode.h"
+#include "why/declared.h"
 #include "why/numbers.h"
 #include "why/threads.h"
 
@@ -222,7 +223,7 @@ static bool can_tell(const struct why *why, const struct why_span *span)
 
 static void want_threads(struct why *why)
 {
-	why->machine = machine_create(why->recorded);
+	why->machine = machine_create(why->recorded, why->all_calls);
 	for (guint i = 0; i < why->spans->len; i++) {
 		struct why_span *span = &g_array_index(why->spans, struct why_span, i);
 		const struct around_span *at = span->at;
@@ -243,6 +244,7 @@ bool why_collect(struct why *why, const struct config *config, const GPtrArray *
 				   second = {.hand = take_second, .data = why, .spans = 1};
 	bool whole = read_traces(why, config, traces, first, guard, error, error_size);
 
+	why->all_calls = declared_all_calls(traces);
 	find_spans(why);
 	if (!why->spans->len)
 		return whole;

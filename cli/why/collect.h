@@ -35,6 +35,7 @@ struct why {
 	uint64_t left_out;           /* spans that are too many */
 	bool recorded[KERNEL_KINDS]; /* whether there are such events */
 	bool any_kernel;
+	bool all_calls;     /* every system call is recorded */
 	uint64_t discarded; /* events, as LTTng counts them */
 	char *host, *other; /* of the kernel's events; of several hosts two */
 	struct numbers *numbers;

@@ -30,7 +30,8 @@ const char *part_words(enum part part);
 struct circumstances {
 	int64_t state;     /* the kernel's, of the thread that went away */
 	struct text call;  /* the system call that it is in; data is NULL: in none that is recorded */
-	bool fault;        /* a page fault was the last that it did */
+	bool fault;        /* a page fault was the last that it did, */
+	bool outside;      /* or it was in no system call at all */
 	bool disk;         /* a request to the disk was completed meanwhile */
 	bool disk_unknown; /* that is not recorded */
 };

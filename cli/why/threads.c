@@ -24,8 +24,8 @@ struct thread {
 	/* what it is in */
 	struct text call;
 	uint64_t call_number;
-	bool fault;
-	bool blind; /* it is not recorded when threads run */
+	bool fault, outside; /* of any system call that is recorded */
+	bool blind;          /* it is not recorded when threads run */
 	/* of a wait: */
 	int64_t reason;       /* the kernel's prev_state */
 	uint64_t completions; /* those of before */
@@ -46,7 +46,7 @@ struct machine {
 	GHashTable *cpus;    /* struct cpu by its number */
 	int64_t time;        /* of the last event */
 	uint64_t completions, calls;
-	bool sorted;
+	bool sorted, all_calls;
 	bool recorded[KERNEL_KINDS];
 };
 
@@ -89,13 +89,14 @@ static void cpu_free(void *data)
 	g_free(cpu);
 }
 
-struct machine *machine_create(const bool recorded[KERNEL_KINDS])
+struct machine *machine_create(const bool recorded[KERNEL_KINDS], bool all_calls)
 {
 	struct machine *machine = g_new0(struct machine, 1);
 
 	machine->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, thread_free);
 	machine->cpus = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, cpu_free);
 	machine->time = INT64_MIN;
+	machine->all_calls = all_calls;
 	memcpy(machine->recorded, recorded, sizeof(machine->recorded));
 	return machine;
 }
@@ -186,6 +187,7 @@ static enum part part_of(const struct machine *machine, const struct thread *thr
 	const struct circumstances known = {.state = thread->reason,
 		.call = thread->call,
 		.fault = thread->fault,
+		.outside = thread->outside && machine->all_calls,
 		.disk = machine->completions != thread->completions,
 		.disk_unknown = !machine->recorded[KERNEL_BLOCK_COMPLETE]};
 
@@ -246,7 +248,7 @@ static void lose(struct machine *machine, struct thread *thread, enum state stat
 {
 	close_piece(thread, machine->time, PART_UNKNOWN, NULL);
 	thread->call = (struct text){0};
-	thread->fault = false;
+	thread->fault = thread->outside = false;
 	thread->waker = (struct whom){0};
 	move(machine, thread, state, number);
 }
@@ -424,6 +426,7 @@ static void take_call(struct machine *machine, const struct kernel_event *event)
 		return;
 	close_state(machine, thread);
 	thread->fault = false;
+	thread->outside = event->kind == KERNEL_CALL_EXIT;
 	thread->call = (struct text){0};
 	if (event->kind == KERNEL_CALL_EXIT)
 		return;

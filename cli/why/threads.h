@@ -25,8 +25,8 @@
 
 struct machine;
 
-/* @recorded: whether there are events of each kind. */
-struct machine *machine_create(const bool recorded[KERNEL_KINDS]);
+/* @recorded: whether there are events of each kind; @all_calls: each system call is recorded. */
+struct machine *machine_create(const bool recorded[KERNEL_KINDS], bool all_calls);
 void machine_destroy(struct machine *machine);
 
 /* The time from @start to @end of the thread with this number, the kernel's, goes to @tally, which outlives

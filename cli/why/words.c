@@ -142,59 +142,37 @@ static bool any_with_thread(const struct why *why)
 	return false;
 }
 
-/* Whether any span has such a wait, and of @nowhere one that is in no system call. */
-static bool any_waits(const struct why *why, bool is_disk, bool nowhere)
+static bool any_wait(const struct why *why, bool of_disk, bool nowhere)
 {
 	for (guint i = 0; i < why->spans->len; i++) {
 		const GArray *waits = g_array_index(why->spans, struct why_span, i).tally.waits;
 
 		for (guint k = 0; k < waits->len; k++) {
 			const struct wait *wait = &g_array_index(waits, struct wait, k);
-			bool disk = wait->part == PART_DISK, other = wait->part == PART_OTHER;
 
-			if (is_disk ? disk && !(nowhere && wait->call.size)
-				    : !nowhere || (other && !wait->call.size))
+			if ((!of_disk || wait->part == PART_DISK) &&
+				(!nowhere || (wait->part != PART_FAULT && !wait->call.size)))
 				return true;
 		}
 	}
 	return false;
 }
 
-static bool any(const struct why *why)
-{
-	return any_waits(why, false, false);
-}
-
-static bool any_disk(const struct why *why)
-{
-	return any_waits(why, true, false);
-}
-
-static bool any_nowhere(const struct why *why)
-{
-	return why->recorded[KERNEL_CALL_ENTRY] &&
-	       (any_waits(why, true, true) || any_waits(why, false, true));
-}
-
 static const struct {
 	enum kernel_kind kind;
-	bool (*matters)(const struct why *why);
+	bool of_disk; /* it matters to such waits only */
 	const char *sentence;
 } needed[] = {
-	{KERNEL_WAKING, any,
+	{KERNEL_WAKING, false,
 		"No sched_waking is recorded: a wait lasts until the thread runs, though it may have been "
 		"ready "
 		"before, and who woke it is not known. Add sched_waking to `events` of [kernel]."},
-	{KERNEL_CALL_ENTRY, any,
+	{KERNEL_CALL_ENTRY, false,
 		"No system call is recorded: what a thread waited for is not known. Set `syscalls = *` in "
 		"[kernel]."},
-	{KERNEL_BLOCK_COMPLETE, any_disk,
+	{KERNEL_BLOCK_COMPLETE, true,
 		"No block_rq_complete is recorded: that a wait was for the disk is only supposed, as it "
 		"could not be interrupted. Add block_rq_* to `events` of [kernel]."},
-	{KERNEL_FAULT, any_nowhere,
-		"No page fault is recorded, and a thread waited outside of the system calls that are: "
-		"perhaps in one. Add "
-		"x86_exceptions_page_fault_* to `events` of [kernel], and set `syscalls = *`."},
 };
 
 void words_missing(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
@@ -220,8 +198,12 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 					    "`events = " WORDS_EVENTS "` and `syscalls = *`.");
 	} else {
 		for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
-			if (!why->recorded[needed[i].kind] && needed[i].matters(why))
+			if (!why->recorded[needed[i].kind] && any_wait(why, needed[i].of_disk, false))
 				put(data, needed[i].sentence);
+		if (why->recorded[KERNEL_CALL_ENTRY] && !why->all_calls && any_wait(why, false, true))
+			put(data, "A thread waited in none of the system calls that are recorded: whether it "
+				  "was in another one, or in "
+				  "none, is not known. Set `syscalls = *` in [kernel].");
 	}
 	g_clear_pointer(&text, g_free);
 	if (why->discarded) {

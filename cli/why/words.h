@@ -8,8 +8,7 @@
 
 /* The events that tell all of it, as [kernel] has them. */
 #define WORDS_EVENTS                                                                                         \
-	"sched_switch, sched_waking, block_rq_*, irq_handler_*, irq_softirq_*, timer_hrtimer_expire_*, "     \
-	"x86_exceptions_page_fault_*"
+	"sched_switch, sched_waking, block_rq_*, irq_handler_*, irq_softirq_e*, timer_hrtimer_expire_*"
 
 /* "holder (4312)", "virtio2-req.0 (interrupt 27)", "an interrupt". Returns false, and appends nothing, if
  * nothing is known. */

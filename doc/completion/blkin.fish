@@ -54,5 +54,6 @@ for line in (blkin --help 2>/dev/null)
 end
 
 complete -c blkin -n '__fish_seen_subcommand_from import validate' -F
+complete -c blkin -n '__fish_seen_subcommand_from why' -a '(__fish_complete_directories)'
 complete -c blkin -n '__fish_seen_subcommand_from sampling' -a '1/10 1/100 1/1000 default off'
 complete -c blkin -n '__fish_seen_subcommand_from spool; and not __fish_seen_subcommand_from check discard list' -a 'check discard list'

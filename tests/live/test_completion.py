@@ -128,7 +128,8 @@ def test_words_and_files(complete):
     assert complete("blkin", "spool", "") == {"check", "discard", "list"}
     for words in (["validate"], ["import"], ["sampling", "--page"], ["status", "--socket"], ["spool", "list", "--config"]):
         assert files(complete("blkin", *words, "a-")) == {"a-file", "a-folder"}, words
-    assert files(complete("blkin", "spool", "check", "--directory", "a-")) == {"a-folder"}
+    for words in (["spool", "check", "--directory"], ["why", "60609aef70af5592"]):
+        assert files(complete("blkin", *words, "a-")) == {"a-folder"}, words
     assert complete("blkin", "collect", "--listen", "") == set()
 
 
