@@ -8,10 +8,13 @@ import struct
 import subprocess
 
 import pytest
+from rig import bt2json
 from rig.kerneltrace import INT, EVENTS, LONG, KernelTrace, SpanTrace
-from rig.node import build_dir
+from rig.node import TOP, build_dir
 from rig.whystory import IDLE, INTERRUPTIBLE, UNINTERRUPTIBLE, Story, expect, found
+from rig.whytruth import agrees
 
+RECORDED = os.path.join(TOP, "tests/fixtures/why-6.1")
 BLKIN = os.path.join(build_dir(), "cli/blkin")
 OFFSET = 1_700_000_000_000_000_000
 MS = 1_000_000
@@ -358,6 +361,16 @@ def test_switches_alone_tell_threads(tmp_path):
     assert found(line)["parts"] == {"cpu": 9 * MS, "lock": 80 * MS, "runnable": 6 * MS}
     assert line["waits"][0]["woken_by"] == {"kind": "thread", "tid": 4312, "name": "holder"}
     assert sum(line["parts_ns"].values()) == story.time - T0
+
+
+def test_real_kernel():
+    """What LTTng recorded of a real one."""
+    (line,) = ask(RECORDED, 0x7A06B825715E7FA4)
+    agrees(list(bt2json.read(RECORDED)), line)
+    assert line["cause"] == "mostly waiting for a lock: futex, 76.7 ms of 85.6 ms; woken by holder (533)"
+    assert [(wait["ns"], wait["woken_by"]) for wait in line["waits"]] == [
+        (76727703, {"kind": "thread", "name": "holder", "tid": 533, "pid": 530})]
+    assert line["parts_ns"]["unknown"] == 0
 
 
 ODD = {
