@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `blkin why`: where the time of a span went, by what its thread did in the kernel. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "commands.h"
 #include "config/load.h"
+#include "environment.h"
 #include "find_traces.h"
 #include "import/around.h"
 #include "options.h"
 #include "why/run.h"
-#include "why/words.h"
+#include "why/session.h"
 
 static const char help[] =
-	"Usage: blkin why [OPTION]... ID FOLDER...\n"
+	"Usage: blkin why [OPTION]... ID [FOLDER]...\n"
 	"Say why a span was slow, by the kernel's events of its thread: how long it ran, waited\n"
 	"for a processor, the disk, a lock, the network, a timer or memory, in which system calls,\n"
 	"and who woke it. ID is a trace's, or a span's; FOLDER has CTF traces in or below it, as\n"
-	"LTTng writes them, of the programs and of the kernel.\n"
+	"LTTng writes them, of the programs and of the kernel. Without one, it is looked for in\n"
+	"what this node's agent has recorded, which root and the members of group `blkin` may read.\n"
 	"\n"
-	"  --json   a line of JSON for each span\n"
-	"  --help   show this\n"
+	"  --json         a line of JSON for each span\n"
+	"  --config FILE  the agent's configuration, by default\n"
+	"                 " CONFIG_DEFAULT_FILE ", if it is there\n"
+	"  --user         the configuration of this user's agent, blkin-agent --user\n"
+	"  --help         show this\n"
 	"\n"
 	"The kernel's trace needs sched_switch; for all of it, [kernel] of the agent has\n"
 	"    events = sched_switch, sched_waking, block_rq_*, irq_handler_*, irq_softirq_e*,\n"
@@ -28,45 +36,86 @@ static const char help[] =
 	"    syscalls = *\n"
 	"The parts add up to the span's duration; what the events do not tell is \"unknown\".\n";
 
-static int run(uint64_t id, bool json, int count, char **folders)
+struct why_options {
+	const char *file;
+	bool json, user;
+	uint64_t id;
+};
+
+/* In what the agent has recorded. */
+static int run_here(const struct why_options *options, const struct config *config)
+{
+	g_autofree char *folder = g_dir_make_tmp("blkin-why-XXXXXX", NULL);
+	g_autofree char *scratch = folder ? g_build_filename(folder, "traces", NULL) : NULL;
+	GPtrArray *traces;
+	int status = EXIT_FAILURE;
+
+	if (!folder) {
+		log_error("no folder can be made in %s: %s", g_get_tmp_dir(), strerror(errno));
+		return EXIT_FAILURE;
+	}
+	traces = session_copy(config, options->id, scratch);
+	if (traces) {
+		status = why_run(config, options->id, options->json, traces);
+		g_ptr_array_unref(traces);
+	}
+	session_remove(scratch);
+	rmdir(folder);
+	return status;
+}
+
+static int run_folders(
+	const struct why_options *options, const struct config *config, int count, char **folders)
 {
 	g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(g_free);
-	struct config config;
 	int status = EXIT_SUCCESS;
 
 	for (int i = 0; i < count; i++)
 		if (find_traces(folders[i], traces, false) != 0)
 			status = EXIT_FAILURE;
+	return status == EXIT_SUCCESS ? why_run(config, options->id, options->json, traces) : status;
+}
+
+static int run(const struct why_options *options, int count, char **folders)
+{
+	struct config config;
+	int status = EX_CONFIG;
+
 	config_init(&config);
-	if (status == EXIT_SUCCESS)
-		status = why_run(&config, id, json, traces);
+	if (count)
+		status = run_folders(options, &config, count, folders);
+	else {
+		if (!options->user)
+			environment_add(ENVIRONMENT_FILE);
+		config_free(&config);
+		if (config_load(&config, options->file, options->user) == 0)
+			status = run_here(options, &config);
+	}
 	config_free(&config);
 	return status;
 }
 
 int command_why(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {0}};
-	bool json = false;
-	uint64_t id;
+	static const struct option all[] = {{"json", no_argument, NULL, 'j'},
+		{"user", no_argument, NULL, 'u'}, {"config", required_argument, NULL, 'c'}, {0}};
+	struct why_options options = {0};
 	int option;
 
 	log_init("blkin why");
-	while ((option = options_next(argc, argv, options, help)) >= 0)
-		json = true;
+	while ((option = options_next(argc, argv, all, help)) >= 0)
+		if (option == 'c')
+			options.file = optarg;
+		else
+			*(option == 'j' ? &options.json : &options.user) = true;
 	if (option == OPTIONS_HELP)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
-	if (optind == argc || !around_parse(argv[optind], &id)) {
-		log_error("name a trace's or a span's id, in up to 32 hexadecimal digits%s%s: `blkin why ID "
-			  "FOLDER...`",
+	if (optind == argc || !around_parse(argv[optind], &options.id)) {
+		log_error("name a trace's or a span's id, in up to 32 hexadecimal digits%s%s: `blkin why ID`",
 			optind == argc ? "" : ", not ", optind == argc ? "" : argv[optind]);
 		return EX_USAGE;
 	}
-	if (optind + 1 == argc) {
-		log_error("name the folders of the traces: `blkin why ID FOLDER...`");
-		return EX_USAGE;
-	}
-	return run(id, json, argc - optind - 1, argv + optind + 1);
+	return run(&options, argc - optind - 1, argv + optind + 1);
 }

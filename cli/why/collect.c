@@ -16,6 +16,7 @@ void why_init(struct why *why, uint64_t id)
 {
 	memset(why, 0, sizeof(*why));
 	why->id = id;
+	why->first = UINT64_MAX;
 	why->in_trace = around_spans_create(id, NULL);
 	why->alone = around_spans_create(id, NULL);
 	why->whole = g_ptr_array_new_with_free_func(span2_free);
@@ -45,6 +46,10 @@ static void note_span(void *data, const struct event *event, int64_t tid)
 	struct why *why = data;
 	struct event copy = *event;
 
+	if (event->trace_id == why->id || event->span_id == why->id) {
+		why->first = MIN(why->first, event->type == EVENT_SPAN ? event->start : event->clock);
+		why->last = MAX(why->last, event->clock);
+	}
 	around_spans_take(why->in_trace, event, tid);
 	if (event->span_id != why->id)
 		return;
@@ -151,11 +156,11 @@ static bool read_all(struct reader *reader, struct guard *guard)
 	return status != READER_ERROR;
 }
 
-static bool read_traces(struct why *why, const struct config *config, const GPtrArray *traces,
+static bool read_traces(struct why *why, const struct config *config, const GPtrArray *traces, bool events,
 	struct pipeline_sink sink, struct guard *guard, char *error, size_t error_size)
 {
 	struct assembler_limits limits = pipeline_limits(config);
-	struct pipeline *pipeline = pipeline_create(&limits, true, sink);
+	struct pipeline *pipeline = pipeline_create(&limits, events, sink);
 	const struct intake_options into = {.pipeline = pipeline,
 		.by_event_time = true,
 		.seen = why->machine ? NULL : note_span,
@@ -242,7 +247,7 @@ bool why_collect(struct why *why, const struct config *config, const GPtrArray *
 	/* each event by itself, as it matters between which two some are missing */
 	const struct pipeline_sink first = {take_first, why},
 				   second = {.hand = take_second, .data = why, .spans = 1};
-	bool whole = read_traces(why, config, traces, first, guard, error, error_size);
+	bool whole = read_traces(why, config, traces, true, first, guard, error, error_size);
 
 	why->all_calls = declared_all_calls(traces);
 	find_spans(why);
@@ -250,9 +255,17 @@ bool why_collect(struct why *why, const struct config *config, const GPtrArray *
 		return whole;
 	want_threads(why);
 	if (why->any_kernel && !why->other)
-		whole = read_traces(why, config, traces, second, guard, error, error_size) && whole;
+		whole = read_traces(why, config, traces, true, second, guard, error, error_size) && whole;
 	machine_end(why->machine);
 	for (guint i = 0; i < why->spans->len; i++)
 		tally_sort(&g_array_index(why->spans, struct why_span, i).tally);
 	return whole;
+}
+
+bool why_read_spans(struct why *why, const struct config *config, const GPtrArray *traces,
+	struct guard *guard, char *error, size_t error_size)
+{
+	const struct pipeline_sink sink = {take_first, why};
+
+	return read_traces(why, config, traces, false, sink, guard, error, error_size);
 }

@@ -30,6 +30,8 @@ struct why {
 	uint64_t id;
 	bool of_span; /* it is a span's id, and no trace's */
 	struct around_spans *in_trace, *alone;
+	uint64_t first,
+		last; /* when all of them were, on the tracing clock; the other way round: there are none */
 	GPtrArray *whole;            /* of struct span2 */
 	GArray *spans;               /* of struct why_span, by their starts */
 	uint64_t left_out;           /* spans that are too many */
@@ -49,5 +51,9 @@ void why_free(struct why *why);
  * says why. Without any span, there are none. */
 bool why_collect(struct why *why, const struct config *config, const GPtrArray *traces, struct guard *guard,
 	char *error, size_t error_size);
+
+/* Reads the spans alone. */
+bool why_read_spans(struct why *why, const struct config *config, const GPtrArray *traces,
+	struct guard *guard, char *error, size_t error_size);
 
 #endif

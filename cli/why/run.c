@@ -19,6 +19,7 @@ struct run {
 	bool json;
 	const GPtrArray *traces;
 	bool found, damaged, failed; /* a span; a trace; standard output */
+	struct why_extent extent;
 	char error[256];
 };
 
@@ -38,6 +39,23 @@ static void look(void *data)
 	if (!run->damaged)
 		return;
 	/* babeltrace2 leaks what it failed with */
+	run->guard.finished = true;
+	_exit(EXIT_SUCCESS);
+}
+
+static void locate(void *data)
+{
+	struct run *run = data;
+	struct why why;
+
+	guard_watch(&run->guard);
+	why_init(&why, run->id);
+	/* what comes before the damage counts */
+	run->damaged =
+		!why_read_spans(&why, run->config, run->traces, &run->guard, run->error, sizeof(run->error));
+	run->extent = (struct why_extent){why.first, why.last};
+	run->found = why.first <= why.last;
+	why_free(&why);
 	run->guard.finished = true;
 	_exit(EXIT_SUCCESS);
 }
@@ -72,6 +90,27 @@ static bool run_child(struct run *run)
 	else if (!run->found)
 		log_error("no trace and no span %016" PRIx64 " is in these traces", run->id);
 	return run->found && !run->damaged && !run->failed;
+}
+
+bool why_locate(const struct config *config, uint64_t id, const GPtrArray *traces, struct why_extent *extent)
+{
+	struct run *run = guard_share(sizeof(*run));
+	g_autoptr(GPtrArray) good = g_ptr_array_new();
+	const char *how;
+	bool found;
+
+	if (!run)
+		return false;
+	for (guint i = 0; i < traces->len; i++)
+		g_ptr_array_add(good, traces->pdata[i]);
+	leave_out_bad(good);
+	run->config = config;
+	run->id = id;
+	run->traces = good;
+	found = good->len && guard_run(&run->guard, locate, run, false, &how) && run->found;
+	*extent = run->extent;
+	guard_unshare(run, sizeof(*run));
+	return found;
 }
 
 int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces)

@@ -18,4 +18,12 @@
  */
 int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces);
 
+/* A time on the tracing clock, ns. */
+struct why_extent {
+	uint64_t first, last;
+};
+
+/* Finds out when the spans of @id were, by the programs' traces. False if there are none. */
+bool why_locate(const struct config *config, uint64_t id, const GPtrArray *traces, struct why_extent *extent);
+
 #endif

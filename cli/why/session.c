@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "why/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "session/relaycarve.h"
+#include "session/relayfiles.h"
+#include "session/relayscan.h"
+#include "why/run.h"
+
+/* The agent removes the folders of old sessions; some may wait for that. */
+#define FOLDERS_MAX 16
+
+/* Folders, as lttng-relayd names them: HOSTNAME/SESSION-YYYYMMDD-HHMMSS, in local time. */
+
+static bool read_folder(const char *entry, const char *session, struct session_identity *identity)
+{
+	size_t size = strlen(session);
+	struct tm tm = {.tm_isdst = -1};
+	const char *end;
+
+	if (strncmp(entry, session, size) != 0 || entry[size] != '-')
+		return false;
+	end = strptime(entry + size + 1, "%Y%m%d-%H%M%S", &tm);
+	if (!end || *end)
+		return false;
+	g_strlcpy(identity->name, session, sizeof(identity->name));
+	tm.tm_isdst = -1;
+	identity->created = (uint64_t)mktime(&tm);
+	return true;
+}
+
+static gint compare_newest_first(gconstpointer left, gconstpointer right)
+{
+	const struct session_identity *one = left, *other = right;
+
+	return one->created > other->created ? -1 : one->created < other->created;
+}
+
+/* The sessions that have folders, the newest first. */
+static GArray *list_sessions(const struct config *config)
+{
+	char host[256] = "";
+	g_autofree char *path = NULL;
+	g_autoptr(GError) error = NULL;
+	GArray *sessions = g_array_new(FALSE, TRUE, sizeof(struct session_identity));
+	const char *entry;
+	GDir *list;
+
+	gethostname(host, sizeof(host) - 1);
+	path = g_build_filename(config->relay_output, host, NULL);
+	list = g_dir_open(path, 0, &error);
+	if (!list) {
+		log_error("%s", error->message);
+		return sessions;
+	}
+	while ((entry = g_dir_read_name(list))) {
+		struct session_identity identity = {0};
+
+		if (read_folder(entry, config->session_name, &identity))
+			g_array_append_val(sessions, identity);
+	}
+	g_dir_close(list);
+	g_array_sort(sessions, compare_newest_first);
+	if (sessions->len > FOLDERS_MAX)
+		g_array_set_size(sessions, FOLDERS_MAX);
+	else if (!sessions->len)
+		log_error("%s: there is no session `%s`", path, config->session_name);
+	return sessions;
+}
+
+/* Packets */
+
+static bool is_wanted(const struct relayfiles_packet *packet, const struct why_extent *extent)
+{
+	if (packet->blank)
+		return false;
+	if (packet->key.user != KERNEL_USER)
+		return true;
+	return extent && packet->is.end + SESSION_MARGIN_NS >= extent->first &&
+	       packet->is.begin <= extent->last + SESSION_MARGIN_NS;
+}
+
+/* Those that are wanted, the newest first, as far as there is room; @whole says whether all are. Of the
+ * kernel's each counts: they are few. */
+static GArray *choose(const GArray *packets, const struct why_extent *extent, bool *whole)
+{
+	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+	uint64_t bytes[2] = {0};
+
+	*whole = true;
+	for (guint i = packets->len; i > 0; i--) {
+		const struct relayfiles_packet *packet =
+			&g_array_index(packets, struct relayfiles_packet, i - 1);
+		uint64_t *sum = &bytes[packet->key.user == KERNEL_USER];
+
+		if (!is_wanted(packet, extent))
+			continue;
+		*sum += packet->is.size;
+		if (*sum <= SESSION_COPY_MAX)
+			g_array_append_val(chosen, *packet);
+		else
+			*whole = false;
+	}
+	return chosen;
+}
+
+/* Packets stand in their files in order. */
+static gint compare_begins(gconstpointer left, gconstpointer right)
+{
+	const struct relayfiles_packet *one = left, *other = right;
+
+	return one->is.begin < other->is.begin ? -1 : one->is.begin > other->is.begin;
+}
+
+/* @extent is NULL for those of programs. */
+static GPtrArray *carve(struct relayfiles *files, const GArray *packets, const struct why_extent *extent,
+	const char *scratch, bool *whole)
+{
+	g_autoptr(GArray) chosen = choose(packets, extent, whole);
+	char error[RELAY_CARVE_ERROR];
+	GPtrArray *traces;
+
+	g_array_sort(chosen, compare_begins);
+	traces = relay_carve(files, (const struct relayfiles_packet *)(const void *)chosen->data, chosen->len,
+		scratch, error);
+	if (!traces)
+		log_error("%s", error);
+	return traces;
+}
+
+/* Sessions */
+
+static GPtrArray *copy(
+	struct relayfiles *files, const struct config *config, uint64_t id, const char *scratch)
+{
+	g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+	struct positions *none = positions_create();
+	struct why_extent extent;
+	GPtrArray *traces;
+	char error[256];
+	bool found, whole;
+
+	relay_scan(files, none, packets, error, sizeof(error));
+	positions_destroy(none);
+	traces = carve(files, packets, NULL, scratch, &whole);
+	found = traces && why_locate(config, id, traces, &extent);
+	if (traces)
+		g_ptr_array_unref(traces);
+	traces = found ? carve(files, packets, &extent, scratch, &whole) : NULL;
+	if (traces && !whole)
+		log_warning("more than %" PRIu64 " MiB were recorded in that time: some of it is left out",
+			SESSION_COPY_MAX >> 20);
+	return traces;
+}
+
+GPtrArray *session_copy(const struct config *config, uint64_t id, const char *scratch)
+{
+	g_autoptr(GArray) sessions = list_sessions(config);
+	GPtrArray *traces = NULL;
+
+	for (guint i = 0; i < sessions->len && !traces; i++) {
+		struct relayfiles *files;
+		char error[256];
+
+		if (relayfiles_open(config->relay_output,
+			    &g_array_index(sessions, struct session_identity, i), &files, error,
+			    sizeof(error)) != RELAYFILES_OK) {
+			log_error("%s", error);
+			continue;
+		}
+		traces = copy(files, config, id, scratch);
+		relayfiles_close(files);
+	}
+	if (!traces && sessions->len)
+		log_error("no trace and no span %016" PRIx64
+			  " is in the agent's files in %s: it is a second until a "
+			  "span is there, and `disk` of [session] bounds how many are",
+			id, config->relay_output);
+	return traces;
+}
+
+void session_remove(const char *scratch)
+{
+	relay_carve_remove(scratch);
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`blkin why ID` on a node whose agent records: out of the relay's files while they are written."""
+
+import glob
+import json
+import os
+import subprocess
+import tempfile
+import time
+
+from rig.kerneltrace import KernelTrace
+from rig.process import wait_until
+from rig.whystory import Story
+from test_around import AROUND
+from test_events_live import start
+from test_events_session import TICKS
+
+MS = 1_000_000
+
+
+def why(node, *words):
+    return subprocess.run(
+        [node.built("cli/blkin"), "why", "--json", "--config", node.path("agent.conf"), *words],
+        env=dict(node.environment, TMPDIR=node.path("tmp")), capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_live(node, receiver):
+    """A span that has just finished, with what the kernel had of its thread then; and nothing is left behind."""
+    os.makedirs(node.path("tmp"))
+    start(node, receiver, events=TICKS)
+    words = node.run([AROUND]).split()
+    trace, pid, tid, within = words[0], int(words[1]), int(words[2]), int(words[4])
+    (session,) = node.session_folders()
+    kernel = KernelTrace(time.time_ns() - time.monotonic_ns())
+    thread = (pid, tid, pid, tid, "around")
+    # a minute before, when the span was, and a minute later
+    for shift in (-60_000 * MS, 0, 60_000 * MS):
+        story = Story(kernel, thread, within + shift)
+        story.run(MS)
+        story.enter("futex")
+        story.wait(10 * MS, "lock", waker=(pid, 77, pid, 77, "holder"), latency=2 * MS)
+        story.leave()
+        story.run(MS)
+        story.end()
+    kernel.write_relayed(session)
+
+    def told():
+        done = why(node, trace)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        return len(lines) == 2 and {line["span"]["name"]: line for line in lines}
+
+    lines = wait_until(told, 30, "both spans to be there", 0.5)
+    assert set(lines) == {"outer", "inner"}
+    for line in lines.values():
+        parts = line["parts_ns"]
+        assert (parts["lock"], parts["runnable"], parts["cpu"]) == (10 * MS, 2 * MS, 2 * MS)
+        assert sum(parts.values()) == line["duration_ns"]
+        (lock,) = [wait for wait in line["waits"] if wait["part"] == "lock"]
+        assert lock["woken_by"] == {"kind": "thread", "name": "holder", "tid": 77, "pid": pid}
+    assert os.listdir(node.path("tmp")) == []
+    done = why(node, "abc")
+    assert done.returncode == 1 and "no trace and no span 0000000000000abc is in the agent's files" in done.stderr
+    assert node.agent.stop() == 0
+
+
+def test_nothing_is_there(node, tmp_path):
+    """Folders that are missing, or have no session."""
+    with tempfile.NamedTemporaryFile("w", suffix=".conf", dir=tmp_path) as config:
+        config.write(f"[session]\nrelay-output = {tmp_path}\n")
+        config.flush()
+        command = [node.built("cli/blkin"), "why", "--config", config.name, "abc"]
+        done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and "No such file or directory" in done.stderr
+        os.makedirs(tmp_path / os.uname().nodename / "another-20261128-000000")
+        done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and "there is no session `blkin`" in done.stderr
+    assert glob.glob("/tmp/blkin-why-*") == []
