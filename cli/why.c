@@ -71,8 +71,11 @@ static int run_folders(
 	int status = EXIT_SUCCESS;
 
 	for (int i = 0; i < count; i++)
-		if (find_traces(folders[i], traces, false) != 0)
+		if (find_traces(folders[i], traces, true) != 0) {
+			log_error("%s: there is no CTF trace in it (a folder with a file `metadata`)",
+				folders[i]);
 			status = EXIT_FAILURE;
+		}
 	return status == EXIT_SUCCESS ? why_run(config, options->id, options->json, traces) : status;
 }
 

@@ -79,13 +79,13 @@ class Recording:
         self.machine.systemctl("stop", "blkin-agent")
         self.machine.run("lttng", "stop", "blkin")
 
-    def everything(self):
-        """What babeltrace2 reads of the session, which has ended."""
-        return list(bt2json.read(self._copy("/var/lib/blkin/relay")))
+    def traces(self):
+        """A copy of the session, which has ended."""
+        return self._copy("/var/lib/blkin/relay")
 
     def truth(self):
-        """The same of the kernel: its events."""
-        return [event for event in self.everything() if event["domain"] == "kernel"]
+        """What babeltrace2 reads of the session, which has ended, of the kernel: its events."""
+        return [event for event in bt2json.read(self.traces()) if event["domain"] == "kernel"]
 
 
 def key(event):

@@ -445,15 +445,18 @@ def test_a_million_events(made):
     end = write_flood(made, 1_000_000)
     made.span(T0, end)
     made.spans.write(made.path + "/ust")
-    peak = "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); sys.exit(done.returncode)"
+    peak = (
+        "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode;"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); sys.exit(code)"
+    )
     done = subprocess.run(
         ["/usr/bin/python3", "-c", peak, BLKIN, "why", "--json", f"{TRACE:x}", made.path], capture_output=True, text=True, timeout=300,
         check=False)
     assert done.returncode == 0, done.stderr
     line = json.loads(done.stdout)
     assert sum(line["parts_ns"].values()) == end - T0
-    # the trace itself is mapped
-    assert int(done.stderr.split()[-1]) < 400_000, done.stderr
+    kilobytes = int(done.stderr.split()[-1])
+    assert kilobytes < 200_000, kilobytes  # 80 MB of the trace are mapped
 
 
 def test_mistakes(made):
@@ -462,11 +465,10 @@ def test_mistakes(made):
     for words, message in [
         ([], "name a trace's or a span's id"),
         (["xyz", made.path], "not xyz"),
-        (["1"], "name the folders of the traces"),
     ]:
         assert message in run_why(*words, code=64).stderr
     assert "no trace and no span 0000000000000abc is in these traces" in run_why("abc", made.path, code=1).stderr
-    assert "there is no folder" in run_why("abc", made.path + "/nowhere", code=1).stderr or True
+    assert "/nowhere: there is no CTF trace in it" in run_why("abc", made.path + "/nowhere", code=1).stderr
     os.makedirs(made.path + "/bad")
     open(made.path + "/bad/metadata", "wb").close()
     done = run_why(f"{TRACE:x}", made.path, code=1)
