@@ -179,22 +179,6 @@ static void seek(void *data)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Leaves the good ones in @good; returns whether all are. */
-static bool leave_out_bad(GPtrArray *good)
-{
-	GArray *bad = examine_traces(good, EXAMINE_BEGINNING);
-	bool all = bad->len == 0;
-
-	for (guint i = 0; i < bad->len; i++) {
-		const struct bad_trace *trace = &g_array_index(bad, struct bad_trace, i);
-
-		log_error("%s: skipped, as babeltrace2 cannot read it: %s", trace->dir, trace->reason);
-		g_ptr_array_remove(good, (gpointer)(uintptr_t)trace->dir);
-	}
-	g_array_unref(bad);
-	return all;
-}
-
 /* Runs the child; returns whether all was found, read and printed. */
 static bool run_child(struct around *around)
 {
@@ -225,7 +209,7 @@ int around_run(const struct config *config, const char *trace_id, const struct s
 	}
 	for (guint i = 0; i < traces->len; i++)
 		g_ptr_array_add(good, traces->pdata[i]);
-	whole = leave_out_bad(good);
+	whole = examine_leave_out_bad(good);
 	around->config = config;
 	around->how = how;
 	around->traces = good;

@@ -17,8 +17,7 @@ static int64_t distance(const struct span2 *whole, const struct around_span *spa
 	return ABS(whole->timestamp - span->start / NS_PER_US);
 }
 
-/* Which of the trace's spans it is: of several halves the one that began then. */
-static struct span2 *whole_of(const GPtrArray *whole, const struct around_span *span)
+struct span2 *around_whole(const GPtrArray *whole, const struct around_span *span)
 {
 	struct span2 *best = NULL;
 
@@ -94,7 +93,7 @@ static bool show_lines(const GPtrArray *whole, const GPtrArray *list)
 	bool failed;
 
 	for (guint i = 0; i < list->len; i++) {
-		const struct span2 *span = whole_of(whole, list->pdata[i]);
+		const struct span2 *span = around_whole(whole, list->pdata[i]);
 
 		if (span)
 			put_line(out, span, list->pdata[i]);
@@ -110,7 +109,7 @@ bool around_show(const struct span_printer_options *how, GPtrArray *whole, struc
 	if (how->json)
 		return show_lines(whole, list);
 	for (guint i = 0; i < list->len; i++) {
-		struct span2 *span = whole_of(whole, list->pdata[i]);
+		struct span2 *span = around_whole(whole, list->pdata[i]);
 
 		if (span)
 			annotate(span, list->pdata[i]);

@@ -9,11 +9,16 @@
 
 #include "import/around.h"
 #include "import/aroundspans.h"
+#include "status/trace/span2.h"
 
 /*
  * Prints the trace's spans (@whole, of struct span2), each with its events: as a tree, or as a line of JSON
  * for each span. False if standard output does not take it, which is logged.
  */
 bool around_show(const struct span_printer_options *how, GPtrArray *whole, struct around_spans *spans);
+
+/* Which of the trace's spans (of struct span2) it is: of several halves the one that began then; NULL if none
+ * is. */
+struct span2 *around_whole(const GPtrArray *whole, const struct around_span *span);
 
 #endif

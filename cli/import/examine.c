@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "import/guard.h"
 #include "reader/decode/reader.h"
 
@@ -127,4 +128,19 @@ GArray *examine_traces(const GPtrArray *dirs, unsigned long steps)
 	}
 	guard_unshare(examination, sizeof(*examination));
 	return bad;
+}
+
+bool examine_leave_out_bad(GPtrArray *traces)
+{
+	GArray *bad = examine_traces(traces, EXAMINE_BEGINNING);
+	bool all = bad->len == 0;
+
+	for (guint i = 0; i < bad->len; i++) {
+		const struct bad_trace *trace = &g_array_index(bad, struct bad_trace, i);
+
+		log_error("%s: skipped, as babeltrace2 cannot read it: %s", trace->dir, trace->reason);
+		g_ptr_array_remove(traces, (gpointer)(uintptr_t)trace->dir);
+	}
+	g_array_unref(bad);
+	return all;
 }

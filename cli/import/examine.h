@@ -25,4 +25,8 @@ struct bad_trace {
  */
 GArray *examine_traces(const GPtrArray *dirs, unsigned long steps);
 
+/* Leaves the good ones in @traces, by their beginnings; what is wrong with the others is logged. Returns
+ * whether all are good. */
+bool examine_leave_out_bad(GPtrArray *traces);
+
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "import/around.h"
+#include "import/aroundshow.h"
 #include "queue/encoding.h"
 #include "reader/assemble/pipeline.h"
 #include "reader/decode/reader.h"
@@ -179,24 +179,9 @@ static bool read_traces(struct why *why, const struct config *config, const GPtr
 	return whole;
 }
 
-/* Of the two halves of a span the one that began then. */
-static const struct span2 *whole_of(const struct why *why, const struct around_span *at)
-{
-	const struct span2 *best = NULL;
-
-	for (guint i = 0; i < why->whole->len; i++) {
-		const struct span2 *span = why->whole->pdata[i];
-
-		if (span->id == at->id && (!best || ABS(span->timestamp - at->start / 1000) <
-							    ABS(best->timestamp - at->start / 1000)))
-			best = span;
-	}
-	return best;
-}
-
 static void add_span(struct why *why, const struct around_span *at)
 {
-	struct why_span span = {.at = at, .whole = whole_of(why, at), .thread = THREAD_UNKNOWN};
+	struct why_span span = {.at = at, .whole = around_whole(why->whole, at), .thread = THREAD_UNKNOWN};
 
 	if (!span.whole || why->spans->len >= WHY_SPANS_MAX) {
 		why->left_out++;

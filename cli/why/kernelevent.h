@@ -22,7 +22,6 @@ enum kernel_kind {
 	KERNEL_CALL_ENTRY,
 	KERNEL_CALL_EXIT,
 	KERNEL_FAULT, /* a page fault begins */
-	KERNEL_BLOCK, /* a request for the disk was made, or is issued */
 	KERNEL_BLOCK_COMPLETE,
 	KERNEL_IRQ_ENTRY,
 	KERNEL_IRQ_EXIT,

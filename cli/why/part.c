@@ -11,7 +11,7 @@ static const struct {
 	[PART_RUNNABLE] = {"runnable", "waiting for a processor"},
 	[PART_DISK] = {"disk", "waiting for the disk"},
 	[PART_LOCK] = {"lock", "waiting for a lock"},
-	[PART_NETWORK] = {"network", "waiting for somebody's answer"},
+	[PART_NETWORK] = {"network", "waiting for the network or a pipe"},
 	[PART_SLEEP] = {"sleep", "asleep"},
 	[PART_FAULT] = {"page_fault", "waiting for memory (page faults)"},
 	[PART_OTHER] = {"other", "waiting"},

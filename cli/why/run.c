@@ -60,22 +60,6 @@ static void locate(void *data)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Leaves the good ones in @good; returns whether all are. */
-static bool leave_out_bad(GPtrArray *good)
-{
-	GArray *bad = examine_traces(good, EXAMINE_BEGINNING);
-	bool all = bad->len == 0;
-
-	for (guint i = 0; i < bad->len; i++) {
-		const struct bad_trace *trace = &g_array_index(bad, struct bad_trace, i);
-
-		log_error("%s: skipped, as babeltrace2 cannot read it: %s", trace->dir, trace->reason);
-		g_ptr_array_remove(good, (gpointer)(uintptr_t)trace->dir);
-	}
-	g_array_unref(bad);
-	return all;
-}
-
 static bool run_child(struct run *run)
 {
 	const char *how;
@@ -103,7 +87,7 @@ bool why_locate(const struct config *config, uint64_t id, const GPtrArray *trace
 		return false;
 	for (guint i = 0; i < traces->len; i++)
 		g_ptr_array_add(good, traces->pdata[i]);
-	leave_out_bad(good);
+	examine_leave_out_bad(good);
 	run->config = config;
 	run->id = id;
 	run->traces = good;
@@ -125,7 +109,7 @@ int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray
 	}
 	for (guint i = 0; i < traces->len; i++)
 		g_ptr_array_add(good, traces->pdata[i]);
-	whole = leave_out_bad(good);
+	whole = examine_leave_out_bad(good);
 	run->config = config;
 	run->id = id;
 	run->json = json;

@@ -134,7 +134,7 @@ static void put_runners(struct buffer *out, const struct why_span *span)
 
 		put_separator(out, i);
 		if (i == 0)
-			buffer_printf(out, "it ran ");
+			buffer_printf(out, "there ran ");
 		if (!words_whom(out, &runner->whom))
 			buffer_printf(out, "who is not known");
 		buffer_put(out, " ", 1);
@@ -149,9 +149,10 @@ static void put_wait(struct buffer *out, const struct wait *wait)
 
 	if (wait->call.size)
 		printable_put(out, wait->call.data, wait->call.size, 0);
-	else
+	else if (wait->part != PART_FAULT)
 		buffer_printf(out, "in no system call that is recorded");
-	buffer_put(out, " ", 1);
+	if (wait->call.size || wait->part != PART_FAULT)
+		buffer_put(out, " ", 1);
 	words_time(out, wait->time);
 	if (wait->count > 1)
 		buffer_printf(out, " in %" PRIu64 " waits", wait->count);
@@ -229,30 +230,25 @@ static void put_calls(struct buffer *out, const struct why_span *span)
 	buffer_put(out, "\n", 1);
 }
 
-/* All spans, as a tree, a line each. */
-
-static unsigned depth_of(const struct why *why, const struct why_span *span)
+/* "lock 80.1 ms, futex" */
+static void put_main(struct buffer *out, const struct why_span *span)
 {
-	unsigned depth = 0;
-	const struct why_span *at = span;
+	enum part part = tally_main(&span->tally);
+	const struct wait *wait = tally_main_wait(&span->tally, part);
 
-	for (guint i = 0; i < why->spans->len && depth < DEPTH_MAX; i++) {
-		const struct why_span *other = span_at(why, i);
-
-		if (!is_child(other, at))
-			continue;
-		at = other;
-		depth++;
-		i = (guint)-1; /* its parent may be anywhere */
-	}
-	return depth;
+	buffer_printf(out, "%s ", labels[part]);
+	words_time(out, span->tally.part[part]);
+	if (!wait || !wait->call.size)
+		return;
+	buffer_put(out, ", ", 2);
+	printable_put(out, wait->call.data, wait->call.size, 0);
 }
 
-static void put_line(struct buffer *out, const struct why *why, const struct why_span *span)
+static void put_line(struct buffer *out, const struct why_span *span, unsigned depth)
 {
 	struct buffer name = {0}, time = {0};
 
-	buffer_printf(&name, "%*s", (int)(2 * depth_of(why, span)), "");
+	buffer_printf(&name, "%*s", (int)(2 * MIN(depth, DEPTH_MAX)), "");
 	put_text(&name, span->whole->name);
 	buffer_printf(&name, ", ");
 	put_text(&name, service_of(span));
@@ -263,25 +259,60 @@ static void put_line(struct buffer *out, const struct why *why, const struct why
 	buffer_put(&time, "", 1);
 	fit_put_right(out, (const char *)time.data, TIME);
 	buffer_printf(out, "  ");
-	words_cause(out, span, why);
+	put_main(out, span);
 	buffer_put(out, "\n", 1);
 	buffer_free(&name);
 	buffer_free(&time);
 }
 
+/* All spans, a line each: those of a parent below it. */
+struct tree {
+	struct buffer *out;
+	const struct why *why;
+	bool *is_put;
+	guint count;
+};
+
+static void put_tree(struct tree *tree, guint index, unsigned depth)
+{
+	const struct why_span *span = span_at(tree->why, index);
+
+	/* parents may go round in circles */
+	if (tree->is_put[index])
+		return;
+	tree->is_put[index] = true;
+	if (tree->count++ < SPANS)
+		put_line(tree->out, span, depth);
+	for (guint i = 0; i < tree->why->spans->len; i++)
+		if (is_child(span, span_at(tree->why, i)))
+			put_tree(tree, i, depth + 1);
+}
+
+static bool has_parent(const struct why *why, const struct why_span *span)
+{
+	for (guint i = 0; i < why->spans->len; i++)
+		if (is_child(span_at(why, i), span))
+			return true;
+	return false;
+}
+
 static void put_lines(struct buffer *out, const struct why *why)
 {
-	guint shown = MIN(why->spans->len, SPANS);
+	g_autofree bool *is_put = g_new0(bool, why->spans->len);
+	struct tree tree = {out, why, is_put, 0};
 
 	if (why->spans->len < 2)
 		return;
 	buffer_put(out, "\n", 1);
-	for (guint i = 0; i < shown; i++)
-		put_line(out, why, span_at(why, i));
-	if (shown < why->spans->len)
+	for (guint i = 0; i < why->spans->len; i++)
+		if (!has_parent(why, span_at(why, i)))
+			put_tree(&tree, i, 0);
+	for (guint i = 0; i < why->spans->len; i++)
+		put_tree(&tree, i, 0);
+	if (tree.count > SPANS)
 		buffer_printf(out,
 			"  and %u more spans: `--json` has all of them, and `blkin why SPAN_ID` one\n",
-			why->spans->len - shown);
+			tree.count - SPANS);
 }
 
 static void put_missing(void *data, const char *sentence)

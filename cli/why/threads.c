@@ -517,7 +517,6 @@ void machine_take(struct machine *machine, const struct kernel_event *event)
 		break;
 	case KERNEL_ANOTHER:
 	case KERNEL_SWITCH:
-	case KERNEL_BLOCK:
 	case KERNEL_KINDS:
 		break;
 	}

@@ -93,7 +93,7 @@ static void put_runner(struct buffer *out, const struct why_span *span)
 	buffer_printf(out, ": ");
 	put_share(out, span, PART_RUNNABLE);
 	if (runners->len && words_whom(&whom, &g_array_index(runners, struct runner, 0).whom))
-		buffer_printf(out, "; meanwhile it ran %.*s", (int)whom.size, (const char *)whom.data);
+		buffer_printf(out, "; %.*s ran there", (int)whom.size, (const char *)whom.data);
 	buffer_free(&whom);
 }
 

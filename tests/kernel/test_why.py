@@ -20,9 +20,9 @@ DISK = "/dev/vda"
 SLOW_DISK = ["systemd-run", "--quiet", "--wait", "--pipe", "-p", f"IOWriteBandwidthMax={DISK} 1M", "-p", f"IOReadIOPSMax={DISK} 50"]
 
 CAUSES = {
-    "cpu": ("runnable", r"mostly waiting for a processor: .* of .*; meanwhile it ran hog \(\d+\)"),
+    "cpu": ("runnable", r"mostly waiting for a processor: .* of .*; hog \(\d+\) ran there"),
     "lock": ("lock", r"mostly waiting for a lock: futex, .* of .*; woken by holder \({other}\)"),
-    "network": ("network", r"mostly waiting for somebody's answer: poll, .* of .*; woken by peer \({other}\)"),
+    "network": ("network", r"mostly waiting for the network or a pipe: poll, .* of .*; woken by peer \({other}\)"),
     "sleep": ("sleep", r"mostly asleep: clock_nanosleep, .* of .*; woken by a timer"),
     "disk": ("disk", r"mostly waiting for the disk: fsync, .* of .*; woken by (kworker|jbd2)\S* \(\d+\)"),
     "fault": ("page_fault", r"mostly waiting for memory \(page faults\): .* of .*; woken by .*"),

@@ -142,7 +142,7 @@ def test_text(made):
     assert {label: row[:3] for label, row in rows.items()} == {
         "running": ["9.00", "ms", "9"], "runnable": ["6.00", "ms", "6"], "lock": ["80.0", "ms", "84"],
     }
-    assert "it ran hog (901) 3.00 ms; nobody 2.00 ms; second hog (902) 1.00 ms" in said
+    assert "there ran hog (901) 3.00 ms; nobody 2.00 ms; second hog (902) 1.00 ms" in " ".join(said.split())
     assert "system calls" in said and "futex 83.0 ms" in said
     assert len(lines) < 24 and max(map(len, lines)) <= 100
     # the span, by its own id, and a tree
@@ -157,7 +157,18 @@ def test_the_one_to_look_at(made):
     said = run_why(f"{TRACE:x}", made.write()).stdout.splitlines()
     assert said[0].startswith("`all` of made: not known: ")
     (line,) = [line for line in said if line.startswith(f"  {SPAN:016x}    put object, made")]
-    assert "mostly waiting for a lock" in line
+    assert line.endswith("  lock 80.0 ms, futex")
+
+
+def test_tree(made):
+    """Each span once, below its parent, also where parents go round in circles."""
+    lock_story(made)
+    for number, parent in (0xA, 0), (0xB, 0), (0xC, 0xA), (0xD, 0xB), (0xE, 0xA), (0x21, 0x22), (0x22, 0x21), (0x23, 0x23):
+        made.span(T0 + number * 1000, T0 + number * 1000 + MS, number, parent=parent, name=f"{number:x}")
+    said = run_why(f"{TRACE:x}", made.write()).stdout
+    lines = [(int(line[2:18], 16), len(line[20:]) - len(line[20:].lstrip())) for line in said.splitlines()[3:]
+             if line.startswith("  00000000000000")]  # fmt: skip
+    assert lines == [(0xA, 0), (0xC, 2), (0xE, 2), (0xB, 0), (0xD, 2), (0x23, 0), (0x21, 0), (0x22, 2)]
 
 
 def test_finished_earlier(made):
