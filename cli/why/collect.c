@@ -9,8 +9,8 @@
 #include "reader/decode/reader.h"
 #include "spans/decode.h"
 #include "why/declared.h"
+#include "why/machine.h"
 #include "why/numbers.h"
-#include "why/threads.h"
 
 void why_init(struct why *why, uint64_t id)
 {

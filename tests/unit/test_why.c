@@ -8,11 +8,12 @@
 
 #include "core/eventrecord.h"
 #include "import/aroundspans.h"
+#include "why/callname.h"
 #include "why/kernelevent.h"
+#include "why/machine.h"
 #include "why/numbers.h"
 #include "why/part.h"
 #include "why/tally.h"
-#include "why/threads.h"
 
 #include "run.h"
 
@@ -213,7 +214,7 @@ START_TEST(tally_is_bounded)
 		struct piece piece = {.begin = 2 * i,
 			.end = 2 * i + 1,
 			.part = PART_LOCK,
-			.call = machine_keep_name(text_of(call)),
+			.call = call_keep(text_of(call)),
 			.number = ++number,
 			.whom = {.kind = WHOM_THREAD, .number = i, .pid = i}};
 
@@ -240,15 +241,15 @@ END_TEST
 /* A name of a call is kept for ever, so there are not more than the kernel could have. */
 START_TEST(names_are_bounded)
 {
-	struct text known = machine_keep_name(text_of("known"));
+	struct text known = call_keep(text_of("known"));
 
-	for (int i = 0; i < 2 * MACHINE_CALLS_MAX; i++) {
+	for (int i = 0; i < 2 * CALLS_MAX; i++) {
 		g_autofree char *call = g_strdup_printf("name%d", i);
 
-		machine_keep_name(text_of(call));
+		call_keep(text_of(call));
 	}
-	ck_assert_ptr_eq(machine_keep_name(text_of("known")).data, known.data);
-	ck_assert_uint_eq(machine_keep_name(text_of("one too many")).size, 0);
+	ck_assert_ptr_eq(call_keep(text_of("known")).data, known.data);
+	ck_assert_uint_eq(call_keep(text_of("one too many")).size, 0);
 }
 END_TEST
 

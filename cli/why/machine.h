@@ -8,8 +8,8 @@
  * away where it had not come, because events are missing. Whatever the events say, their memory is bounded,
  * by the spans, and by MACHINE_CPUS_MAX processors.
  */
-#ifndef WHY_THREADS_H
-#define WHY_THREADS_H
+#ifndef WHY_MACHINE_H
+#define WHY_MACHINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,8 +20,6 @@
 #include "why/tally.h"
 
 #define MACHINE_CPUS_MAX 8192
-/* The kernel has less than five hundred system calls. */
-#define MACHINE_CALLS_MAX 1024
 
 struct machine;
 
@@ -41,8 +39,5 @@ void machine_doubt(struct machine *machine);
 
 /* There are no more events. */
 void machine_end(struct machine *machine);
-
-/* The name of a system call, which lives as long as the program. */
-struct text machine_keep_name(struct text name);
 
 #endif
