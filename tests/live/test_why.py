@@ -269,6 +269,27 @@ def test_without_block_events(made):
         assert any("block_rq_complete" in sentence for sentence in line["missing"]) != recorded
 
 
+@pytest.mark.parametrize("all_calls", [True, False])
+def test_page_faults_that_are_not_recorded(made, all_calls):
+    """Where every system call is, a thread that is in none, and cannot be interrupted, waits for a page."""
+    for number in range(200 if all_calls else 100):
+        for event in f"syscall_entry_call{number}", f"syscall_exit_call{number}":
+            made.kernel.events[event] = []
+            made.kernel.numbers[event] = len(made.kernel.numbers)
+    story = made.story()
+    story.enter("mmap")
+    story.run(MS)
+    story.leave()
+    story.run(MS)
+    story.wait(5 * MS, "page_fault", UNINTERRUPTIBLE, irq=(44, "disk"), disk=True)
+    story.run(MS)
+    story.end()
+    made.span(T0, story.time)
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": 2 * MS, "runnable": 1, "page_fault" if all_calls else "disk": 5 * MS}
+    assert any("whether it was in another one" in sentence for sentence in line["missing"]) != all_calls
+
+
 def test_sleep(made):
     """Who sleeps is woken by a timer, though it interrupts somebody."""
     for recorded in False, True:

@@ -45,8 +45,7 @@ def told(line):
 
 def agrees(events, line):
     """The command's line of a span, whose event is among @events, says the same as the reference."""
-    (end,) = [
-        event["timestamp"] for event in events if event["event"].startswith("blkin:span2") and line["span"]["id"] in event["payload"]["text"]
-    ]
+    spans = [event for event in events if event["event"].startswith("blkin:span2")]
+    (end,) = [event["timestamp"] for event in spans if line["span"]["id"] in event["payload"]["text"]]
     assert line["duration_ns"] == sum(line["parts_ns"].values())
     assert told(line) == truth(events, line["tid"], end - line["duration_ns"], end)
