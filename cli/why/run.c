@@ -2,6 +2,7 @@
 #include "why/run.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ static void look(void *data)
 	struct why why;
 
 	guard_watch(&run->guard);
+	signal(SIGPIPE, SIG_IGN);
 	why_init(&why, run->id);
 	run->damaged =
 		!why_collect(&why, run->config, run->traces, &run->guard, run->error, sizeof(run->error));

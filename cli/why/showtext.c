@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "look/fit.h"
 #include "printable.h"
 #include "why/show.h"
@@ -354,5 +356,9 @@ bool why_show_text(const struct why *why)
 	fit_locale(&out);
 	wrap_print(stdout, (const char *)out.data, wrap_width(stdout));
 	buffer_free(&out);
-	return fflush(stdout) == 0;
+	/* EPIPE: the reader has seen enough */
+	if (fflush(stdout) == 0 || errno == EPIPE)
+		return true;
+	log_error("cannot write to standard output: %s", strerror(errno));
+	return false;
 }

@@ -491,6 +491,20 @@ def test_a_million_events(made):
     assert kilobytes < 200_000, kilobytes  # 80 MB of the trace are mapped
 
 
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_standard_output(made, words):
+    """A reader that has seen enough is no failure; a full disk is, and is said."""
+    lock_story(made)
+    command = [BLKIN, "why", *words, f"{TRACE:x}", made.write()]
+    for path, code, said in ("/dev/full", 1, "cannot write to standard output"), (None, 0, ""):
+        reading, writing = os.pipe() if path is None else (None, os.open(path, os.O_WRONLY))
+        if reading is not None:
+            os.close(reading)
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        os.close(writing)
+        assert done.returncode == code and said in done.stderr and (said or not done.stderr), done.stderr
+
+
 def test_mistakes(made):
     lock_story(made)
     made.write()
