@@ -16,27 +16,27 @@ KERNEL = {
     "syscalls": "*",
 }
 DISK = "/dev/vda"
-# A disk of so many bytes a second that are written, and of so many reads.
-SLOW_DISK = ["systemd-run", "--quiet", "--wait", "--pipe", "-p", f"IOWriteBandwidthMax={DISK} 1M", "-p", f"IOReadIOPSMax={DISK} 50"]
+# A disk that writes so many bytes a second, or reads so often.
+SLOW_DISK = {"disk": f"IOWriteBandwidthMax={DISK} 1M", "fault": f"IOReadIOPSMax={DISK} 20"}
+# What is read before, as it is not meant.
+PROGRAM = "cat /usr/local/bin/slow /usr/lib/x86_64-linux-gnu/lib{blkin-provider,lttng-ust}*.so.* >/dev/null"
 
 CAUSES = {
     "cpu": ("runnable", r"mostly waiting for a processor: .* of .*; hog \(\d+\) ran there"),
     "lock": ("lock", r"mostly waiting for a lock: futex, .* of .*; woken by holder \({other}\)"),
     "network": ("network", r"mostly waiting for the network or a pipe: poll, .* of .*; woken by peer \({other}\)"),
     "sleep": ("sleep", r"mostly asleep: clock_nanosleep, .* of .*; woken by a timer"),
-    "disk": ("disk", r"mostly waiting for the disk: fsync, .* of .*; woken by (kworker|jbd2)\S* \(\d+\)"),
-    "fault": ("page_fault", r"mostly waiting for memory \(page faults\): .* of .*; woken by .*"),
+    "disk": ("disk", r"(mostly|above all) waiting for the disk: fsync, .* of .*; woken by (kworker|jbd2)\S* \(\d+\)"),
+    "fault": ("page_fault", r"(mostly|above all) waiting for memory \(page faults\): .* of .*; woken by .*"),
 }
 
 
 def suffer(machine, reason):
     """Returns the trace's id, and the other thread's number."""
     words = ["slow", reason]
-    if reason == "disk":
-        words = SLOW_DISK + words + ["/var/tmp/written"]
-    elif reason == "fault":
-        machine.shell("head -c 240K /dev/urandom >/var/tmp/cold; sync")
-        words = SLOW_DISK + words + ["/var/tmp/cold"]
+    if reason in SLOW_DISK:
+        machine.shell(f"{PROGRAM}; head -c 240K /dev/urandom >/var/tmp/{reason}; sync")
+        words = ["systemd-run", "--quiet", "--wait", "--pipe", "-p", SLOW_DISK[reason]] + words + [f"/var/tmp/{reason}"]
     said = machine.run(*words, seconds=300).split()
     return said[-5], int(said[-1])
 

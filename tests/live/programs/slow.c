@@ -28,6 +28,7 @@
 
 #include <blkin/blkin.h>
 
+#define WAIT_MS 120000
 #define NAP_US 80000
 #define WORK_NS 100000000
 #define HOGS 3
@@ -201,7 +202,7 @@ int main(int argc, char **argv)
 	const char *reason = argc > 1 ? argv[1] : "sleep";
 	uint64_t trace, id;
 
-	for (int i = 0; i < 400 && !blkin_tracing(); i++)
+	for (int i = 0; i < WAIT_MS / 50 && !blkin_tracing(); i++)
 		usleep(50000);
 	if (!blkin_tracing())
 		return 3;
