@@ -17,7 +17,7 @@ KERNEL = {
 }
 DISK = "/dev/vda"
 # A disk that writes so many bytes a second, or reads so often.
-SLOW_DISK = {"disk": f"IOWriteBandwidthMax={DISK} 1M", "fault": f"IOReadIOPSMax={DISK} 20"}
+SLOW_DISK = {"disk": f"IOWriteBandwidthMax={DISK} 300K", "fault": f"IOReadIOPSMax={DISK} 20"}
 # What is read before, as it is not meant.
 PROGRAM = "cat /usr/local/bin/slow /usr/lib/x86_64-linux-gnu/lib{blkin-provider,lttng-ust}*.so.* >/dev/null"
 
@@ -35,7 +35,8 @@ def suffer(machine, reason):
     """Returns the trace's id, and the other thread's number."""
     words = ["slow", reason]
     if reason in SLOW_DISK:
-        machine.shell(f"{PROGRAM}; head -c 240K /dev/urandom >/var/tmp/{reason}; sync")
+        # a file's pages are written on account of who has made it
+        machine.shell(f"{PROGRAM}; head -c 240K /dev/urandom >/var/tmp/fault; rm -f /var/tmp/disk; sync")
         words = ["systemd-run", "--quiet", "--wait", "--pipe", "-p", SLOW_DISK[reason]] + words + [f"/var/tmp/{reason}"]
     said = machine.run(*words, seconds=300).split()
     return said[-5], int(said[-1])
