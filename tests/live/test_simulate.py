@@ -71,7 +71,9 @@ class Rules:
         return {
             "look": lambda: pace.look(now, a, 100),
             "wait": lambda: pace.wait(now),
-            "spend": lambda: pace.spend(a),
+            "held": lambda: courtesy.all.wait(now),
+            "idle": courtesy.all.idle,
+            "spend": lambda: courtesy.spend(a, b > 0),
             "taken": lambda: pace.good(now),
             "grant": lambda: pace.grant(a),
             "put_off": lambda: courtesy.put_off(a),
@@ -88,7 +90,11 @@ class Rules:
 
     def state(self):
         courtesy = self.courtesy
-        return (courtesy.pace.rate, courtesy.pace.credit, courtesy.window, courtesy.most, self.backoff.bound, self.share.credit, self.budget.part)
+        pace, all_ = courtesy.pace, courtesy.all
+        return (
+            pace.rate, pace.credit, courtesy.window, courtesy.next_most(), self.backoff.bound, self.share.credit, self.budget.part,
+            all_.rate, all_.credit,
+        )  # fmt: skip
 
 
 def half():
@@ -98,8 +104,8 @@ def half():
 def some_life(chance):
     """Lines for rules.c: times, and what happens."""
     now, fresh = 1000.0, 0
-    kinds = ["look"] * 6 + ["wait"] * 6
-    kinds += "spend taken grant good good put_off too_fast failed serves next connected step step read".split()
+    kinds = ["look"] * 6 + ["wait"] * 6 + ["held"] * 12
+    kinds += "spend spend spend idle taken grant good good put_off too_fast failed serves next connected step step read".split()
     yield now, "look", 0, 0
     yield now, "restart", 0, 0
     for _ in range(500):
@@ -122,10 +128,11 @@ def test_rules_are_the_agents(seed):
     done = subprocess.run(
         [f"{build_dir()}/tests/cluster/cluster_rules"], input=words, stdout=subprocess.PIPE, text=True, check=True, timeout=60
     )
-    rules, most = Rules(), 0
+    rules, most, held = Rules(), 0, 0
     for line, answer in zip(life, done.stdout.splitlines(), strict=True):
         result = rules.happens(*line)
         most = max(most, rules.state()[3] != MOST)
+        held = max(held, line[1] == "held" and result > 0)
         ours = (float(result or 0), *map(float, rules.state()))
         assert [float(word) for word in answer.split()] == pytest.approx(ours, rel=1e-4, abs=1e-3), line
-    assert most, "no call was small: this life shows nothing"
+    assert most and held, "no call was small, or none was held back: this life shows nothing"

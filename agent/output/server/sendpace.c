@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/server/sendpace.h"
 
+#include <math.h>
+
 #include <glib.h>
 
 #include "base/clock.h"
@@ -36,6 +38,8 @@
 /* What is usual is the mean over such a time, and is looked at so often. */
 #define USUAL_NS (10 * NS_PER_SECOND)
 #define LOOK_NS (200 * NS_PER_MS)
+/* A node that began so shortly ago does not know it. */
+#define KNOWN_NS (1 * NS_PER_SECOND)
 
 static double begin_rate(const struct sendpace *pace)
 {
@@ -56,7 +60,7 @@ void sendpace_look(struct sendpace *pace, int64_t now, uint64_t fresh, uint64_t 
 
 	pace->floor = (double)floor;
 	if (!pace->looked) {
-		pace->looked = now;
+		pace->looked = pace->first = now;
 		pace->fresh = fresh;
 	} else if (ns >= LOOK_NS) {
 		latest = (double)(fresh - pace->fresh) * (double)NS_PER_SECOND / (double)ns;
@@ -66,6 +70,14 @@ void sendpace_look(struct sendpace *pace, int64_t now, uint64_t fresh, uint64_t 
 	}
 	if (!pace->begun)
 		pace->rate = begin_rate(pace);
+}
+
+/* The mean began with nothing. */
+double sendpace_usual(const struct sendpace *pace, int64_t now)
+{
+	int64_t ns = now - pace->first;
+
+	return ns < KNOWN_NS ? 0 : pace->usual / -expm1(-(double)ns / (double)USUAL_NS);
 }
 
 void sendpace_restart(struct sendpace *pace, int64_t now)

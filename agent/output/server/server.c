@@ -171,11 +171,12 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	fail(server, FAULT_NO_ANSWER, why);
 }
 
-/* A server that is busy is tried with little; what is replayed has a pace of its own while it serves. */
+/* A server that is busy, or was so lately, is tried with little; what is replayed has a pace of its own while
+ * it serves. */
 static void limit(struct server *server, struct piece *piece)
 {
-	if (server->health.failing || !piece->parcel->entry->spool_id)
-		delivery_keep(&server->delivery, piece, server->courtesy.most);
+	if (server->health.failing || server->courtesy.all.on || !piece->parcel->entry->spool_id)
+		delivery_keep(&server->delivery, piece, courtesy_most(&server->courtesy));
 }
 
 static void send_piece(struct server *server, struct piece *piece)
@@ -185,8 +186,7 @@ static void send_piece(struct server *server, struct piece *piece)
 	size_t bytes;
 
 	limit(server, piece);
-	if (piece->parcel->entry->spool_id)
-		sendpace_spend(&server->courtesy.pace, piece->count);
+	courtesy_spend(&server->courtesy, piece->count, piece->parcel->entry->spool_id != 0);
 	delivery_sends(&server->delivery, piece);
 	piece_run(piece, &run);
 	if (server_learns(server))
@@ -236,9 +236,11 @@ void server_pump(struct server *server)
 	look_at_pace(server);
 	while (!server->next_up && link_has_room(server->link, window)) {
 		now = clock_monotonic();
-		wait = ratelimit_wait(server->shared->rate, now);
+		wait = MAX(ratelimit_wait(server->shared->rate, now), courtesy_wait(&server->courtesy, now));
 		pace = sendpace_wait(&server->courtesy.pace, now);
 		piece = wait ? NULL : take(server, pace > 0);
+		if (!piece && !wait)
+			courtesy_idle(&server->courtesy);
 		if (!piece)
 			break;
 		send_piece(server, piece);
@@ -377,6 +379,7 @@ void server_wake(struct server *server)
 void server_hurry(struct server *server)
 {
 	backoff_reset(&server->backoff);
+	courtesy_hurry(&server->courtesy);
 	if (server->backoff.on)
 		backoff_begin(&server->backoff, 0);
 }
