@@ -10,6 +10,7 @@ import struct
 import time
 
 PERIOD = 0.2  # seconds between two calls
+CALL = 100  # spans of a call at most, or those of a second, so that what waits for an agent is not in its programs
 TICKS = 10000  # of the time in an id, per second
 NAME = b"fed"
 
@@ -57,6 +58,15 @@ class Feeder:
         """When the span was made, time.monotonic()."""
         return self.begin + (one & 0xFFFFFFFF) / TICKS
 
+    def due(self):
+        """How many spans there are by now, those included that a program has no time to make, as it waits for its agent."""
+        passed = time.monotonic() - self.begin
+        return int(sum(max(passed - self.first(agent), 0) * self.rate for agent in range(len(self.ports))))
+
+    def first(self, agent):
+        """Seconds until the first one."""
+        return PERIOD * agent / len(self.ports)
+
     def make(self, agent, state):
         """The ids of the spans that the agent's programs have made since the last call."""
         now, ids = time.monotonic(), []
@@ -87,12 +97,13 @@ class Feeder:
             await asyncio.sleep(PERIOD)
 
     async def feed(self, agent, port):
-        state = {"due": time.monotonic() + PERIOD * agent / len(self.ports), "ordinal": 0, "stream": None}
+        state = {"due": self.begin + self.first(agent), "ordinal": 0, "stream": None}
         while not self.over:
             await asyncio.sleep(PERIOD)
             ids = self.make(agent, state)
-            for at in range(0, len(ids), 100):
-                await self.give(port, state, ids[at : at + 100])
+            most = max(CALL, int(self.rate))
+            for at in range(0, len(ids), most):
+                await self.give(port, state, ids[at : at + most])
         if state["stream"]:
             state["stream"][1].close()
 

@@ -13,7 +13,7 @@
 /* grows by such a part a second, which doubles with so many seconds in which spans were held back: more may
  * come now than what was usual, */
 #define GROW 0.05
-#define GROW_DOUBLES 2.0
+#define GROW_DOUBLES 3.0
 /* and is multiplied by this when the server is busy, unless it has taken nothing since the last time: then it
  * was not this rate that it was too busy for. */
 #define FALL 0.8
