@@ -192,8 +192,8 @@ class BusyPace:
     """agent/output/server/busypace.c"""
 
     def __init__(self, is_):
-        names = "BEGIN GROW GROW_DOUBLES FALL LEAST_USUAL RATE_MIN BURST CALL OVER_NS FORGET"
-        (self.begin, self.growth, self.doubles, self.fall, self.least_usual, self.rate_min, self.burst, self.call, self.over_after,
+        names = "BEGIN GROW GROW_DOUBLES FALL LEAST_USUAL RATE_MIN BURST CALL FEW OVER_NS FORGET"
+        (self.begin, self.growth, self.doubles, self.fall, self.least_usual, self.rate_min, self.burst, self.call, self.few, self.over_after,
          self.forget) = (is_["busypace." + name] for name in names.split())  # fmt: skip
         self.usual = self.rate = self.credit = self.held = 0.0
         self.good_at = self.now = self.since = 0.0
@@ -237,7 +237,7 @@ class BusyPace:
             self.end()
             return 0.0
         self.grow(seconds)
-        self.credit = min(self.credit + self.rate * seconds, max(self.rate * self.burst, 1))
+        self.credit = min(self.credit + self.rate * seconds, max(self.rate * self.burst, self.few))
         self.now = now
         self.holds = self.credit <= 0
         return min(max(-self.credit / self.rate, 0.001), 1.0) if self.holds else 0.0
@@ -246,7 +246,7 @@ class BusyPace:
         self.holds = False
 
     def most(self):
-        return int(min(max(self.rate * self.call, 1), 1e9)) if self.on else MOST
+        return int(min(max(self.rate * self.call, self.few), 1e9)) if self.on else MOST
 
     def spend(self, spans):
         self.credit -= spans

@@ -24,6 +24,8 @@
  * costs the server something, too. */
 #define BURST 0.1
 #define CALL 0.1
+/* But so many, of a node with little to send: calls cost, too. */
+#define FEW 4.0
 /* There is no rate any more when the server was not busy for so long. */
 #define OVER_NS (8 * NS_PER_SECOND)
 /* What is usual is forgotten by such a part a second: programs that wait for the agent send it less. */
@@ -81,7 +83,7 @@ int64_t busypace_wait(struct busypace *pace, int64_t now)
 		return 0;
 	}
 	grow(pace, seconds);
-	pace->credit = MIN(pace->credit + pace->rate * seconds, MAX(pace->rate * BURST, 1));
+	pace->credit = MIN(pace->credit + pace->rate * seconds, MAX(pace->rate * BURST, FEW));
 	pace->now = now;
 	pace->holds = pace->credit <= 0;
 	if (!pace->holds)
@@ -96,7 +98,7 @@ void busypace_idle(struct busypace *pace)
 
 uint32_t busypace_most(const struct busypace *pace)
 {
-	return pace->on ? (uint32_t)CLAMP(pace->rate * CALL, 1, 1e9) : UINT32_MAX;
+	return pace->on ? (uint32_t)CLAMP(pace->rate * CALL, FEW, 1e9) : UINT32_MAX;
 }
 
 void busypace_spend(struct busypace *pace, uint32_t spans)
