@@ -19,10 +19,16 @@ def ports(count):
     return found
 
 
-class Agents:
-    """@count of them, in folders of their own; @collector: its port, None if they have no server; @extra: {(section, key): value}."""
+NAMED = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"']
 
-    def __init__(self, folder, build, count, collector, http, extra):
+
+class Agents:
+    """
+    @count of them, in folders of their own; @collector: its port, None if they have no server; @extra: {(section, key): value};
+    @names: of their nodes, which takes root.
+    """
+
+    def __init__(self, folder, build, count, collector, http, extra, names=None):
         free = ports(5 * count)
         self.inputs, self.pages, self.programs = free[:count], free[count : 2 * count], []
         self.folder = folder
@@ -49,6 +55,7 @@ class Agents:
             with open(f"{here}/log", "wb") as log:
                 command = [os.path.join(build, "agent/blkin-agent"), "-c", f"{here}/agent.conf"]
                 environment = dict(os.environ, HOME=here, BLKIN_READER=os.path.join(build, "agent/blkin-reader"))
+                command = [*NAMED, names[i], *command] if names else command
                 self.programs.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment))
 
     def cpu(self):
