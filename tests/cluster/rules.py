@@ -106,12 +106,10 @@ class SendPace:
     def __init__(self, is_, chance=random.random):
         self.random = chance
         names = """BEGIN_USUAL BEGIN_FLOOR GROW_USUAL GROW_FLOOR GROW_RATE FALL FALL_NS RATE_MIN LEAST_USUAL REST_MIN_NS
-                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST DEBT USUAL_NS LOOK_NS KNOWN_NS
-                   FALL_WITH_ALL"""
+                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST DEBT USUAL_NS LOOK_NS KNOWN_NS"""
         (self.begin_usual, self.begin_floor, self.grow_usual, self.grow_floor, self.grow_rate, self.fall, self.fall_for,
          self.rate_min, self.least_usual, self.rest_min, self.grow_floor_max, self.rest_max, self.return_for, self.burst,
-         self.debt, self.usual_for, self.look_for, self.known_after,
-         self.fall_with_all) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
+         self.debt, self.usual_for, self.look_for, self.known_after) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
         self.usual = self.floor = self.rate = self.credit = 0.0
         self.begun = False
         self.fresh = 0
@@ -176,15 +174,14 @@ class SendPace:
         self.rate += min(max(self.grow_usual * self.usual, itself) * (now - since), self.rate)
         self.limited_at = 0.0
 
-    def busy(self, now, with_all=False):
+    def busy(self, now):
         self.begun = True
         self.reckon(now)
         self.credit = min(self.credit, 0)
         self.until = now + self.rest_min + self.random() * (self.rest_max - self.rest_min)
         if self.busy_at and now - self.busy_at < self.fall_for:
             return
-        fall = self.fall_with_all if with_all else self.fall
-        self.rate = max(self.rate * fall, min(self.rate, max(self.least_usual * self.usual, self.rate_min)))
+        self.rate = max(self.rate * self.fall, min(self.rate, max(self.least_usual * self.usual, self.rate_min)))
         self.busy_at = now
 
 
@@ -307,7 +304,7 @@ class Courtesy:
         if failures >= self.failures:
             self.pace.forgive()
         elif answered:
-            self.pace.busy(now, self.all.on)
+            self.pace.busy(now)
         else:
             self.pace.restart(now)
         if self.busy and failures < self.failures:

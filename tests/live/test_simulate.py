@@ -40,6 +40,16 @@ def test_drains(scenario):
     assert result["refused"] <= 0.05, result
 
 
+@pytest.mark.parametrize("spare, most", [("1.25", 2), ("1.05", 4)])
+@pytest.mark.parametrize("nodes", [1, 2, 5])
+@pytest.mark.parametrize("refusal", ["0", "0.5"])
+def test_few_nodes_drain(nodes, spare, most, refusal):
+    """What one of them has to send after a rest is much for a collector that takes little more than they have."""
+    words = ["--nodes", str(nodes), "--rate", str(600 / nodes), "--spare", spare, "--refusal", refusal, "--limit", str(most)]
+    (result,) = simulate("blip", "--rules", "today", *words)
+    assert result["drained"] is not None and result["refused"] <= 0.05, result
+
+
 def test_who_is_away_long_is_tried_seldom():
     (result,) = simulate("away", "--rules", "today", "--limit", "0.01")
     assert 0 < result["tries/s"] <= 1000, result

@@ -98,8 +98,6 @@ void courtesy_failed(struct courtesy *courtesy, enum fault fault, unsigned failu
 	courtesy->busy = fault == FAULT_TRY_LATER || fault == FAULT_CLOSED;
 	if (failures >= FAILURES)
 		sendpace_forgive(&courtesy->pace);
-	else if (fault_is_answer(fault) && courtesy->all.on)
-		sendpace_busy_with_all(&courtesy->pace, now);
 	else if (fault_is_answer(fault))
 		sendpace_busy(&courtesy->pace, now);
 	else

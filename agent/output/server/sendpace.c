@@ -22,8 +22,6 @@
  * calls. */
 #define FALL 0.5
 #define FALL_NS (1 * NS_PER_SECOND)
-/* By this where all that is sent has a pace, which falls, too. */
-#define FALL_WITH_ALL 0.8
 /* No lower than this, and this part of what is usual, so that the server is tried, and no node pays off for
  * minutes what one call took. */
 #define RATE_MIN 0.2
@@ -141,7 +139,7 @@ void sendpace_good(struct sendpace *pace, int64_t now)
 	pace->limited_at = 0;
 }
 
-static void fall(struct sendpace *pace, double part, int64_t now)
+void sendpace_busy(struct sendpace *pace, int64_t now)
 {
 	pace->begun = true;
 	reckon(pace, now);
@@ -149,16 +147,6 @@ static void fall(struct sendpace *pace, double part, int64_t now)
 	pace->until = now + REST_MIN_NS + (int64_t)(g_random_double() * (double)(REST_MAX_NS - REST_MIN_NS));
 	if (pace->busy_at && now - pace->busy_at < FALL_NS)
 		return;
-	pace->rate = MAX(pace->rate * part, MIN(pace->rate, MAX(LEAST_USUAL * pace->usual, RATE_MIN)));
+	pace->rate = MAX(pace->rate * FALL, MIN(pace->rate, MAX(LEAST_USUAL * pace->usual, RATE_MIN)));
 	pace->busy_at = now;
-}
-
-void sendpace_busy(struct sendpace *pace, int64_t now)
-{
-	fall(pace, FALL, now);
-}
-
-void sendpace_busy_with_all(struct sendpace *pace, int64_t now)
-{
-	fall(pace, FALL_WITH_ALL, now);
 }

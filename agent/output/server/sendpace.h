@@ -54,7 +54,5 @@ void sendpace_grant(struct sendpace *pace, uint64_t spans);
 void sendpace_good(struct sendpace *pace, int64_t now);
 /* or was too busy for any, or ended the connection. */
 void sendpace_busy(struct sendpace *pace, int64_t now);
-/* The same where all that is sent, fresh or not, has a pace. */
-void sendpace_busy_with_all(struct sendpace *pace, int64_t now);
 
 #endif
