@@ -31,7 +31,8 @@ class Agents:
     def __init__(self, folder, build, count, collector, http, extra, names=None):
         free = ports(5 * count)
         self.inputs, self.pages, self.programs = free[:count], free[count : 2 * count], []
-        self.folder = folder
+        self.folder, self.commands = folder, []
+        self.reader = os.path.join(build, "agent/blkin-reader")
         for i in range(count):
             here = os.path.join(folder, str(i))
             os.makedirs(os.path.join(here, "state"))
@@ -52,11 +53,22 @@ class Agents:
             with open(f"{here}/agent.conf", "w", encoding="utf-8") as file:
                 for section, keys in config.items():
                     file.write(f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()))
-            with open(f"{here}/log", "wb") as log:
-                command = [os.path.join(build, "agent/blkin-agent"), "-c", f"{here}/agent.conf"]
-                environment = dict(os.environ, HOME=here, BLKIN_READER=os.path.join(build, "agent/blkin-reader"))
-                command = [*NAMED, names[i], *command] if names else command
-                self.programs.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment))
+            command = [os.path.join(build, "agent/blkin-agent"), "-c", f"{here}/agent.conf"]
+            self.commands.append([*NAMED, names[i], *command] if names else command)
+            self.programs.append(self.start(i))
+
+    def start(self, i):
+        here = os.path.join(self.folder, str(i))
+        environment = dict(os.environ, HOME=here, BLKIN_READER=self.reader)
+        with open(f"{here}/log", "ab") as log:
+            return subprocess.Popen(self.commands[i], stdout=log, stderr=log, env=environment)
+
+    def kill(self, i):
+        self.programs[i].kill()
+        self.programs[i].wait()
+
+    def restart(self, i):
+        self.programs[i] = self.start(i)
 
     def cpu(self):
         ticks = 0

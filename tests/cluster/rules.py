@@ -106,11 +106,11 @@ class SendPace:
     def __init__(self, is_, chance=random.random):
         self.random = chance
         names = """BEGIN_USUAL BEGIN_FLOOR GROW_USUAL GROW_FLOOR GROW_RATE FALL FALL_NS RATE_MIN LEAST_USUAL REST_MIN_NS
-                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST DEBT USUAL_NS LOOK_NS KNOWN_NS"""
+                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST DEBT USUAL_NS RECENT_NS LOOK_NS KNOWN_NS"""
         (self.begin_usual, self.begin_floor, self.grow_usual, self.grow_floor, self.grow_rate, self.fall, self.fall_for,
          self.rate_min, self.least_usual, self.rest_min, self.grow_floor_max, self.rest_max, self.return_for, self.burst,
-         self.debt, self.usual_for, self.look_for, self.known_after) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
-        self.usual = self.floor = self.rate = self.credit = 0.0
+         self.debt, self.usual_for, self.recent_for, self.look_for, self.known_after) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
+        self.usual = self.recent = self.floor = self.rate = self.credit = 0.0
         self.begun = False
         self.fresh = 0
         self.now = self.looked = self.first = self.until = self.busy_at = self.limited_at = 0.0
@@ -126,6 +126,7 @@ class SendPace:
             self.fresh = fresh
         elif passed >= self.look_for:
             self.usual += ((fresh - self.fresh) / passed - self.usual) * min(passed / self.usual_for, 1)
+            self.recent += ((fresh - self.fresh) / passed - self.recent) * min(passed / self.recent_for, 1)
             self.looked, self.fresh = now, fresh
         if not self.begun:
             self.rate = self.begin_rate()
@@ -133,7 +134,7 @@ class SendPace:
     def known(self, now):
         """sendpace_usual()"""
         passed = now - self.first
-        return self.usual / -math.expm1(-passed / self.usual_for) if passed >= self.known_after else 0.0
+        return max(self.usual / -math.expm1(-passed / self.usual_for), self.recent) if passed >= self.known_after else 0.0
 
     def restart(self, now):
         self.rate = self.begin_rate()
@@ -189,10 +190,10 @@ class BusyPace:
     """agent/output/server/busypace.c"""
 
     def __init__(self, is_):
-        names = "BEGIN GROW GROW_DOUBLES FALL LEAST_USUAL RATE_MIN BURST CALL FEW OVER_NS FORGET"
-        (self.begin, self.growth, self.doubles, self.fall, self.least_usual, self.rate_min, self.burst, self.call, self.few, self.over_after,
+        names = "BEGIN ANEW GROW_DOUBLES FALL LEAST_USUAL RATE_MIN BURST CALL FEW OVER_NS FORGET"
+        (self.begin, self.anew, self.growth, self.doubles, self.fall, self.least_usual, self.rate_min, self.burst, self.call, self.few, self.over_after,
          self.forget) = (is_["busypace." + name] for name in names.split())  # fmt: skip
-        self.usual = self.rate = self.credit = self.held = 0.0
+        self.usual = self.begun = self.rate = self.credit = self.held = 0.0
         self.good_at = self.now = self.since = 0.0
         self.on = self.rests = self.took = self.holds = False
 
@@ -200,12 +201,16 @@ class BusyPace:
         if self.good_at:
             self.usual *= 1 - self.forget * min(max(now - self.good_at, 0), 1)
         self.usual = max(self.usual, usual)
+        if self.on and self.usual > self.anew * self.begun:
+            self.begun = self.usual
+            self.rate = max(self.rate, self.begin * self.usual)
         self.good_at = now
         self.took = True
 
     def busy(self, replayed, now):
         if not self.on:
             self.on = self.usual > 0
+            self.begun = self.usual
             self.rate = self.begin * self.usual + replayed
             self.credit = 0.0
         elif self.took:

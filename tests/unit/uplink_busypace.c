@@ -171,6 +171,18 @@ START_TEST(begun_just_now)
 }
 END_TEST
 
+/* Others' nodes come to this one, whose server was busy with the first of what they have. */
+START_TEST(more_comes)
+{
+	pass(60000, 100);
+	pass(300, 10000);
+	busy();
+	now += 300 * NS_PER_MS;
+	pass(2000, 10000);
+	ck_assert_double_ge(courtesy.all.rate, 6000);
+}
+END_TEST
+
 /* While programs wait for the agent, less comes: that is not what is usual. */
 START_TEST(less_comes)
 {
@@ -196,6 +208,7 @@ TCase *uplink_busypace(void)
 	tcase_add_test(cases, grows_only_when_it_holds_back);
 	tcase_add_test(cases, a_rest_does_not_count);
 	tcase_add_test(cases, begun_just_now);
+	tcase_add_test(cases, more_comes);
 	tcase_add_test(cases, less_comes);
 	return cases;
 }

@@ -10,6 +10,8 @@
 /* These are tests/cluster/simulate's, for one node before a server that takes a little more than that node
  * has, and for many. The rate begins with so many times what is usual, */
 #define BEGIN 1.5
+/* and anew when that has become so many times of what it was, as where others' nodes come to this one, */
+#define ANEW 2.0
 /* grows by such a part a second, which doubles with so many seconds in which spans were held back: more may
  * come now than what was usual, */
 #define GROW 0.05
@@ -38,6 +40,10 @@ void busypace_good(struct busypace *pace, double usual, int64_t now)
 	if (pace->good_at)
 		pace->usual *= 1 - FORGET * CLAMP(seconds, 0, 1);
 	pace->usual = MAX(pace->usual, usual);
+	if (pace->on && pace->usual > ANEW * pace->begun) {
+		pace->begun = pace->usual;
+		pace->rate = MAX(pace->rate, BEGIN * pace->usual);
+	}
 	pace->good_at = now;
 	pace->took = true;
 }
@@ -46,6 +52,7 @@ void busypace_busy(struct busypace *pace, double replayed, int64_t now)
 {
 	if (!pace->on) {
 		pace->on = pace->usual > 0;
+		pace->begun = pace->usual;
 		pace->rate = BEGIN * pace->usual + replayed;
 		pace->credit = 0;
 	} else if (pace->took) {

@@ -16,6 +16,7 @@
 
 struct busypace {
 	double usual;    /* fresh spans a second, as known from when the server took them; 0: not known */
+	double begun;    /* what that was when the rate began */
 	double rate;     /* spans a second */
 	double credit;   /* spans that may be sent now; a call is sent as a whole, and may leave a debt */
 	double held;     /* seconds in which it held spans back since the server was busy */

@@ -15,6 +15,7 @@
 
 struct sendpace {
 	double usual;  /* fresh spans a second, averaged over about ten seconds */
+	double recent; /* the same over about two; */
 	double floor;  /* as [spool]'s replay-floor: what small nodes begin with, and grow by, are parts of it
 			*/
 	double rate;   /* spans a second */
@@ -32,7 +33,8 @@ struct sendpace {
 /* @fresh spans have come in all, at @now. */
 void sendpace_look(struct sendpace *pace, int64_t now, uint64_t fresh, uint64_t floor);
 
-/* What is usual, also of a node that has just begun; 0: that is not known yet. */
+/* What is usual, also of a node that has just begun, or gets more since a moment ago; 0: that is not known
+ * yet. */
 double sendpace_usual(const struct sendpace *pace, int64_t now);
 
 /* The server was away, and what it can take is not known any more: begins anew, after a random delay. */
