@@ -190,7 +190,7 @@ class BusyPace:
     """agent/output/server/busypace.c"""
 
     def __init__(self, is_):
-        names = "BEGIN ANEW GROW_DOUBLES FALL LEAST_USUAL RATE_MIN BURST CALL FEW OVER_NS FORGET"
+        names = "BEGIN ANEW GROW GROW_DOUBLES FALL LEAST_USUAL RATE_MIN BURST CALL FEW OVER_NS FORGET"
         (self.begin, self.anew, self.growth, self.doubles, self.fall, self.least_usual, self.rate_min, self.burst, self.call, self.few, self.over_after,
          self.forget) = (is_["busypace." + name] for name in names.split())  # fmt: skip
         self.usual = self.begun = self.rate = self.credit = self.held = 0.0
