@@ -127,7 +127,7 @@ def some_life(chance):
         now += round(chance.expovariate(20 if chance.random() < 0.97 else 0.1), 6)
         fresh += chance.randrange(60)
         what = chance.choice(kinds)
-        a = fresh if what in ("look", "step", "restart") else chance.randrange(2) if what == "failed" else chance.randrange(80)
+        a = fresh if what in ("look", "step", "restart") else chance.randrange(2) if what == "failed" else chance.randrange(500 if what == "spend" else 80)
         yield now, what, a if what != "next" else a * (a > 60), chance.randrange(4)
 
 
