@@ -466,7 +466,7 @@ static bool has_news(int news)
 	return has;
 }
 
-START_TEST(news)
+START_TEST(news_of_each_kind)
 {
 	g_autofree char *ust = g_build_filename(session, "ust", NULL);
 	g_autofree char *uid = g_build_filename(ust, "uid", NULL);
@@ -684,7 +684,7 @@ int main(void)
 	tcase_add_test(cases, scanned_with_few_descriptors);
 	tcase_add_test(cases, folders_that_cannot_be_listed);
 	tcase_add_test(cases, folders_of_others);
-	tcase_add_test(cases, news);
+	tcase_add_test(cases, news_of_each_kind);
 	tcase_add_test(cases, news_of_part);
 	tcase_add_test(cases, no_file_can_be_opened);
 	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);
