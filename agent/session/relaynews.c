@@ -8,10 +8,10 @@
 
 #include "session/relayfolder.h"
 
-/* relayd writes a packet's index last, from when on it can be had. A new trace or stream begins with a file.
- */
+/* relayd writes a packet's index last, from when on it can be had. A new trace or stream begins with a file;
+ * and when a session is over, or relayd itself, the files are closed. */
 #define BEGINNINGS (IN_CREATE | IN_MOVED_TO | IN_ONLYDIR)
-#define PACKETS (IN_MODIFY | BEGINNINGS)
+#define PACKETS (IN_MODIFY | IN_CLOSE_WRITE | BEGINNINGS)
 
 struct watching {
 	struct relayfiles *files;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether lttng-relayd has written a packet, or begun a trace, since a moment: who waits for that sleeps on a
- * descriptor, and need not ask relayd, which each question wakes.
+ * Whether lttng-relayd has written a packet, begun a trace, or ended since a moment: who waits for that
+ * sleeps on a descriptor, and need not ask relayd, which each question wakes.
  */
 #ifndef SESSION_RELAYNEWS_H
 #define SESSION_RELAYNEWS_H

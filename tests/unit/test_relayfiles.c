@@ -505,6 +505,10 @@ START_TEST(news_of_each_kind)
 	ck_assert(!has_news(dup(none)));
 	fd = open(index, O_WRONLY | O_APPEND);
 	ck_assert_int_eq(write(fd, "x", 1), 1);
+	ck_assert(has_news(none));
+	/* as relayd does when the session is over */
+	none = relaynews_open(files);
+	ck_assert(!has_news(dup(none)));
 	close(fd);
 	ck_assert(has_news(none));
 	relayfiles_close(files);
