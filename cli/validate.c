@@ -205,11 +205,14 @@ static void note_events(const struct config *config, const char *prefix)
 	pair_rules_parse(&pairs, config->event_spans, error, sizeof(error));
 	note_pairs(config, &pairs, prefix);
 	taken |= !*config->event_names && pair_rules_have(&pairs, true);
-	if (records_events(config) && !taken)
-		printf("%snote: [%s] has events recorded, but no output takes them: set `takes = spans, "
-		       "events` "
-		       "in one\n",
-			prefix, *config->event_names ? "events" : "kernel");
+	if (records_events(config) && !taken && *config->event_names)
+		printf("%snote: [events] has events recorded, but no output takes them: set `takes = spans, "
+		       "events` in one\n",
+			prefix);
+	else if (records_events(config) && !taken)
+		printf("%snote: no output takes what [kernel] has recorded: it is of use to `blkin why` "
+		       "only\n",
+			prefix);
 	if (*config->event_filter && !*config->event_names)
 		printf("%snote: `filter` of [events] has no effect, as `names` is empty\n", prefix);
 }

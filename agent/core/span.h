@@ -113,7 +113,7 @@ struct span {
 	const struct tag *tags;
 	size_t tag_count;
 	int64_t last_event;           /* ns since the epoch: the latency is measured from here */
-	const struct span_more *more; /* NULL: nothing of that */
+	const struct span_more *more; /* NULL: nothing of that, nor a tag of TAG_BYTES or a type after it */
 	const struct tag *added; /* an output's `tags`: those whose keys the span has itself do not count */
 	size_t added_count;
 };

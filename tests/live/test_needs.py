@@ -309,15 +309,16 @@ def test_validate_notes_ports_of_others_and_keys_without_effect(bare_node):
     assert not notes(server="127.0.0.1:1, 127.0.0.2:1", balance="yes") and not notes(server="z:1", balance="yes")
 
 
-EVENTS_UNTAKEN = "note: [{}] has events recorded, but no output takes them: set `takes = spans, events` in one"
+EVENTS_UNTAKEN = "note: [events] has events recorded, but no output takes them: set `takes = spans, events` in one"
+KERNEL_UNTAKEN = "note: no output takes what [kernel] has recorded: it is of use to `blkin why` only"
 EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` in [events], or `events` or `syscalls` in [kernel]"
 
 
 @pytest.mark.parametrize(
     "sections, words",
     [
-        ({"events": {"names": "a:*"}}, EVENTS_UNTAKEN.format("events")),
-        ({"kernel": {"syscalls": "openat"}}, EVENTS_UNTAKEN.format("kernel")),
+        ({"events": {"names": "a:*"}}, EVENTS_UNTAKEN),
+        ({"kernel": {"syscalls": "openat"}}, KERNEL_UNTAKEN),
         ({"output": {"takes": "spans, events"}}, EVENTS_NONE),
         ({"events": {"filter": "a > 1"}}, "note: `filter` of [events] has no effect, as `names` is empty"),
         ({"events": {"names": "a:*"}, "output": {"takes": "events"}}, None),

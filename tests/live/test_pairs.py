@@ -10,6 +10,7 @@ import time
 from rig.eventfiles import EventFiles
 from rig.kerneltrace import KernelTrace
 from rig.load import KEEP, LOAD
+from rig.node import TOP
 from rig.process import wait_until
 from rig.spanfiles import SpanFiles
 from test_fakereader import kill_reader
@@ -289,6 +290,34 @@ def test_kernel(node):
     assert collections.Counter((span["tags"]["thread.id"], span["tags"]["ret"]) for span in spans) == {
         ("7", "-7"): 100, ("8", "-8"): 100}
     assert sorted(int(span["tags"]["fd"]) for span in spans) == sorted(2 * list(range(100)))
+
+
+def test_idle_processors(node):
+    """Each has a thread 0, in which it takes interrupts: they overlap, and are pairs of one processor all the same."""
+    trace = KernelTrace(10**18)
+    for number in range(100):
+        for cpu in (0, 1):
+            trace.event(cpu, 1000 * number + 10 * cpu, "irq_softirq_entry", (0, 0, 0, 0, f"swapper/{cpu}"), vec=cpu)
+        for cpu in (0, 1):
+            trace.event(cpu, 1000 * number + 500 + 30 * cpu, "irq_softirq_exit", (0, 0, 0, 0, f"swapper/{cpu}"), vec=cpu)
+    trace.write(node.path("kernel"))
+    config = node.write_config(1, events={"spans": "irq_softirq_entry/irq_softirq_exit by tid"}, kernel={"events": "irq_softirq_*"})
+    done = run_import(node, "--config", config, "--print", "--json", node.path("kernel"))
+    assert done.returncode == 0, done.stderr
+    spans = [json.loads(line) for line in done.stdout.splitlines()]
+    assert collections.Counter((span["localEndpoint"]["serviceName"], span["tags"]["vec"]) for span in spans) == {
+        ("swapper/0", "0"): 100, ("swapper/1", "1"): 100}
+    assert {span["tags"]["thread.id"] for span in spans} == {"0"} and not any("exit.vec" in span["tags"] for span in spans)
+    assert len({span["id"] for span in spans}) == 200
+
+
+def test_lists(node):
+    """A field that is an array, of a real kernel's system call, is what `blkin import --around` shows of it."""
+    config = node.write_config(1, events={"spans": "syscall_entry_*/syscall_exit_* by tid"}, kernel={"syscalls": "*"})
+    done = run_import(node, "--config", config, "--print", "--json", os.path.join(TOP, "tests/fixtures/why-6.1"))
+    assert done.returncode == 0, done.stderr
+    calls = [json.loads(line) for line in done.stdout.splitlines() if "syscall_unknown" in line]
+    assert [json.loads(call["tags"]["args"]) for call in calls] == [[140721147207632, 16, 0, 140721147248768, 0, 117]]
 
 
 def test_no_thread(node):

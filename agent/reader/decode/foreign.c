@@ -141,6 +141,9 @@ static struct pair_event half_of(struct foreign *foreign, const struct event_see
 	if (!half.is_cut)
 		half.fields =
 			(struct text){(const char *)foreign->fields.data, (uint32_t)foreign->fields.size};
+	/* each processor has a thread 0 of its own, in which it is idle, and takes interrupts */
+	if (half.kernel && half.tid.known && !half.tid.value && seen->facts.cpu.known)
+		half.tid.value = -2 - seen->facts.cpu.value;
 	if (foreign->record.size)
 		half.space = pair_fields_context(&record, "pid_ns");
 	return half;

@@ -46,15 +46,15 @@ struct pair_event {
 	bool is_cut;   /* its fields were too large */
 	uint64_t exit; /* pair_name_number of EXIT's name, of either; and of ENTER only, that of */
 	uint64_t number;
-	struct text pair; /* "ENTER/EXIT", this itself, */
-	struct text name; /* and the span's */
-	int64_t time;     /* ns since the epoch */
-	int64_t traced;   /* the same as the trace dates it, of which durations are made */
-	uint64_t moment;  /* a number of it on the trace's clock, of which ids are made */
-	bool has_user;    /* whose programs' events are recorded apart: */
-	uint32_t user;    /* that */
-	struct known_number pid, tid,
-		space; /* the process, the thread, and of what namespace these numbers are */
+	struct text pair;             /* "ENTER/EXIT", this itself, */
+	struct text name;             /* and the span's */
+	int64_t time;                 /* ns since the epoch */
+	int64_t traced;               /* the same as the trace dates it, of which durations are made */
+	uint64_t moment;              /* a number of it on the trace's clock, of which ids are made */
+	bool has_user;                /* whose programs' events are recorded apart: */
+	uint32_t user;                /* that */
+	struct known_number pid, tid, /* -2 - N: the thread 0 of processor N of the kernel */
+		space;                /* the process, the thread, and of what namespace these numbers are */
 	struct text host, program;
 	struct text fields; /* its tags, as pair_fields_put has them */
 };

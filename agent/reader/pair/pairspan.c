@@ -114,9 +114,21 @@ static size_t lay_out(struct pair_memory *memory, size_t count, struct text fiel
 static struct tag thread_tag(const struct pair *pair, struct pair_memory *memory)
 {
 	char *digits = (char *)buffer_reserve(&memory->keys, 24);
-	int size = snprintf(digits, 24, "%" PRId64, pair->key.tid);
+	/* of the threads of that number each processor has one: pairs.h */
+	int size = snprintf(digits, 24, "%" PRId64, MAX(pair->key.tid, 0));
 
 	return (struct tag){LITERAL("thread.id"), {digits, (uint32_t)size}, TAG_INT};
+}
+
+/* What a span has that has values which Zipkin has no word for: encoders know them by that. */
+static const struct span_more *more_of(const struct tag *tags, size_t count)
+{
+	static const struct span_more ours = {.ours = true};
+
+	for (size_t i = 0; i < count; i++)
+		if (tags[i].type >= TAG_BYTES)
+			return &ours;
+	return NULL;
 }
 
 struct span pair_span(const struct pair *pair, struct pair_memory *memory)
@@ -152,6 +164,7 @@ struct span pair_span(const struct pair *pair, struct pair_memory *memory)
 		.local = {.service = pair_program(pair)},
 		.tags = memory->tags,
 		.tag_count = count,
+		.more = more_of(memory->tags, count),
 		.last_event = pair->time + pair->duration,
 	};
 }
