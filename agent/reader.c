@@ -25,6 +25,7 @@
 #include "reader/keeper.h"
 #include "reader/progress.h"
 #include "reader/runstate.h"
+#include "session/flightsession.h"
 
 /* The pause between two attempts to get a session. */
 #define RETRY_NS (500 * NS_PER_MS)
@@ -62,6 +63,13 @@ static void on_leave(void *data)
 	runstate_request_leave(&reading->state);
 }
 
+static void on_snapshot(void *data, uint64_t number)
+{
+	struct reading *reading = data;
+
+	keeper_take_snapshot(reading->keeper, number);
+}
+
 static void on_configure(void *data, const struct settings *settings)
 {
 	struct reading *reading = data;
@@ -94,6 +102,7 @@ static void read_session(struct reading *reading)
 	keeps = progress_keeps(reading->progress) || runstate_leaves(&reading->state);
 	if (!keeps) {
 		keeper_stop(reading->keeper);
+		flightsession_end(&reading->config);
 		pipeline_flush(reading->pipeline);
 	}
 	progress_stop(reading->progress);
@@ -167,7 +176,7 @@ static bool begin(struct reading *reading, struct page *page)
 {
 	struct assembler_limits limits;
 	struct orders orders = {0};
-	struct agent_link_asks asks = {save_reached, on_stop, on_leave, on_configure, reading};
+	struct agent_link_asks asks = {save_reached, on_stop, on_leave, on_snapshot, on_configure, reading};
 	bool open;
 
 	reading->link = agent_link_create(READER_SOCKET, &page->ring, &orders);

@@ -66,7 +66,8 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	inputs_configure(reload->inputs, merged, outputs_outlets(reload->outputs));
 	if (changes & CONFIG_CHANGES_SESSION)
 		supervisor_renew(reload->supervisor, merged);
-	else if (changes & (CONFIG_CHANGES_READER | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG))
+	else if (changes & (CONFIG_CHANGES_READER | CONFIG_CHANGES_SPANS | CONFIG_CHANGES_LOG |
+				   CONFIG_CHANGES_THRESHOLDS))
 		supervisor_configure(reload->supervisor, merged);
 	if (changes & CONFIG_CHANGES_THRESHOLDS)
 		monitor_configure(reload->monitor, merged);

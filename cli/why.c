@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `blkin why`: where the time of a span went, by what its thread did in the kernel. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -13,6 +14,7 @@
 #include "find_traces.h"
 #include "import/around.h"
 #include "options.h"
+#include "why/kept.h"
 #include "why/run.h"
 #include "why/session.h"
 
@@ -37,10 +39,29 @@ static const char help[] =
 	"The parts add up to the span's duration; what the events do not tell is \"unknown\".\n";
 
 struct why_options {
-	const char *file;
+	const char *file, *flight;
 	bool json, user;
 	uint64_t id;
 };
+
+/* With the snapshot of the flight recorder, for the agent, which has made the folder. */
+static int run_flight(const struct why_options *options, const struct config *config, GPtrArray *traces)
+{
+	g_autofree char *snapshot = g_build_filename(options->flight, "snapshot", NULL);
+	struct kept_files files;
+	int status;
+
+	if (find_traces(snapshot, traces, true) != 0) {
+		log_error("%s: there is nothing in the flight recorder's snapshot", snapshot);
+		return EXIT_FAILURE;
+	}
+	files = kept_files(options->flight, options->id);
+	status = why_run_kept(config, options->id, traces, &files);
+	if (status == EXIT_SUCCESS && !kept_finish(options->flight, options->id, &files))
+		status = EXIT_FAILURE;
+	kept_files_free(&files);
+	return status;
+}
 
 /* In what the agent has recorded. */
 static int run_here(const struct why_options *options, const struct config *config)
@@ -56,7 +77,10 @@ static int run_here(const struct why_options *options, const struct config *conf
 	}
 	traces = session_copy(config, options->id, scratch);
 	if (traces) {
-		status = why_run(config, options->id, options->json, traces);
+		if (options->flight)
+			status = run_flight(options, config, traces);
+		else
+			status = why_run(config, options->id, options->json, traces);
 		g_ptr_array_unref(traces);
 	}
 	session_remove(scratch);
@@ -79,6 +103,20 @@ static int run_folders(
 	return status == EXIT_SUCCESS ? why_run(config, options->id, options->json, traces) : status;
 }
 
+/* An answer that the flight recorder keeps comes first: what is recorded otherwise has no kernel's events. */
+static int run_kept_or_here(const struct why_options *options, const struct config *config)
+{
+	bool failed = false;
+
+	if (!options->flight && kept_show(config, options->id, options->json, &failed))
+		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (!options->flight && config_flies(config))
+		log_warning("[kernel] has `mode = flight`, and nothing is kept of %016" PRIx64
+			    ": what the kernel did is known of late traces only",
+			options->id);
+	return run_here(options, config);
+}
+
 static int run(const struct why_options *options, int count, char **folders)
 {
 	struct config config;
@@ -92,7 +130,7 @@ static int run(const struct why_options *options, int count, char **folders)
 			environment_add(ENVIRONMENT_FILE);
 		config_free(&config);
 		if (config_load(&config, options->file, options->user) == 0)
-			status = run_here(options, &config);
+			status = run_kept_or_here(options, &config);
 	}
 	config_free(&config);
 	return status;
@@ -101,7 +139,9 @@ static int run(const struct why_options *options, int count, char **folders)
 int command_why(int argc, char **argv)
 {
 	static const struct option all[] = {{"json", no_argument, NULL, 'j'},
-		{"user", no_argument, NULL, 'u'}, {"config", required_argument, NULL, 'c'}, {0}};
+		{"user", no_argument, NULL, 'u'}, {"config", required_argument, NULL, 'c'},
+		{"flight", required_argument, NULL, 'f'}, /* the agent's own */
+		{0}};
 	struct why_options options = {0};
 	int option;
 
@@ -109,6 +149,8 @@ int command_why(int argc, char **argv)
 	while ((option = options_next(argc, argv, all, help)) >= 0)
 		if (option == 'c')
 			options.file = optarg;
+		else if (option == 'f')
+			options.flight = optarg;
 		else
 			*(option == 'j' ? &options.json : &options.user) = true;
 	if (option == OPTIONS_HELP)

@@ -26,6 +26,7 @@
 #define CONFIG_OUTPUT(upper, lower) CONFIG_OUTPUT_##upper,
 enum config_output { OUTPUT_TYPES(CONFIG_OUTPUT) CONFIG_OUTPUT_TYPES };
 #undef CONFIG_OUTPUT
+enum config_kernel { CONFIG_KERNEL_LIVE, CONFIG_KERNEL_FLIGHT };
 enum config_page { CONFIG_PAGE_TOKEN, CONFIG_PAGE_OPEN, CONFIG_PAGE_OFF };
 enum config_file_sync { CONFIG_FILE_SYNC_ROTATION, CONFIG_FILE_SYNC_BATCH };
 enum config_ack { CONFIG_ACK_SPOOLED, CONFIG_ACK_QUEUED };
@@ -150,9 +151,12 @@ struct config {
 	char *event_context;  /* added to each: contexts.h */
 	char *event_spans;    /* which of them are a span, two by two: pairrules.h; "": none */
 	/* [kernel] */
-	char *kernel_events;   /* with `*`; "": none */
-	char *kernel_syscalls; /* the same */
-	uint64_t kernel_own;   /* whether what the agent and LTTng do is recorded, too: 0 or 1 */
+	char *kernel_events;        /* with `*`; "": none */
+	char *kernel_syscalls;      /* the same */
+	uint64_t kernel_own;        /* whether what the agent and LTTng do is recorded, too: 0 or 1 */
+	uint64_t kernel_mode;       /* an enum config_kernel */
+	uint64_t flight_per_minute; /* traces that are kept with what the kernel did */
+	uint64_t flight_size;       /* bytes of what is kept of them, in all */
 	/* [input] */
 	char *input[INPUTS];  /* by enum input_type: the ADDRESS:PORT or path to listen on; "": it does not */
 	char *input_category; /* of Scribe's messages that are spans */
@@ -197,6 +201,16 @@ bool config_wants_events(const struct config *config);
 
 /* Whether programs are to record events beside spans, as they are or for pairs. */
 bool config_records_events(const struct config *config);
+
+/* Whether the kernel's events are to be read with all others, */
+bool config_reads_kernel(const struct config *config);
+
+/* or to be recorded in a ring of their own, which is read only when a span is late. Neither: none is named.
+ */
+bool config_flies(const struct config *config);
+
+/* Where the answers about late traces are: below the state directory. */
+#define FLIGHT_FOLDER "flight"
 
 /* Where the output delivers to, for people: its servers, brokers, or directory, "" for none; borrowed from
  * it. */

@@ -86,6 +86,21 @@ bool config_records_events(const struct config *config)
 		       pair_rules_have(&rules, false));
 }
 
+static bool names_kernel(const struct config *config)
+{
+	return *config->kernel_events || *config->kernel_syscalls;
+}
+
+bool config_reads_kernel(const struct config *config)
+{
+	return names_kernel(config) && config->kernel_mode == CONFIG_KERNEL_LIVE;
+}
+
+bool config_flies(const struct config *config)
+{
+	return names_kernel(config) && config->kernel_mode == CONFIG_KERNEL_FLIGHT;
+}
+
 bool config_output_is_set(const struct output_config *output, const char *key)
 {
 	return output->origins[config_key_find("output", key) - config_keys].file;

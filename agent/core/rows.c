@@ -231,6 +231,21 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.metric = "blkin_agent_reader_restarts_total",
 		.help = "Times that the process which reads the session ended unexpectedly, and was "
 			"restarted."},
+	[FLIGHT_KEPT] = {.name = "flight_kept",
+		.json = "flight.kept",
+		.metric = "blkin_agent_flight_traces_total",
+		.label = "result=\"kept\"",
+		.help = "Late traces, by whether what the kernel did was kept with them, not as there were "
+			"too "
+			"many, or not as that failed ([kernel] mode = flight)."},
+	[FLIGHT_REFUSED] = {.name = "flight_refused",
+		.json = "flight.refused",
+		.metric = "blkin_agent_flight_traces_total",
+		.label = "result=\"refused\""},
+	[FLIGHT_FAILED] = {.name = "flight_failed",
+		.json = "flight.failed",
+		.metric = "blkin_agent_flight_traces_total",
+		.label = "result=\"failed\""},
 	[EVENTS_CANARY] = {.name = "events_canary",
 		.json = "events.canary",
 		.metric = "blkin_agent_canary_events_total",

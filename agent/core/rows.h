@@ -64,6 +64,9 @@ enum ledger_row {
 	INPUT_TURNED_AWAY,     /* for whom there was no room when they came */
 	TRACES_NOT_TOLD,       /* wanted whole, of which other agents were not told for want of room */
 	READER_RESTARTS,       /* the reader's process ended before its time, and was started again */
+	FLIGHT_KEPT,           /* late traces, with what the kernel did; */
+	FLIGHT_REFUSED,        /* others, for which there was no room in a minute; */
+	FLIGHT_FAILED,         /* those of which nothing could be kept */
 	EVENTS_CANARY, /* the agent's own, beside those read: they tell that what is recorded arrives */
 	LEDGER_ROWS
 };

@@ -33,6 +33,9 @@
 #define READER_CONFIG 5
 #define READER_CONFIG_PATH "/proc/self/fd/5"
 
+/* Where a snapshot is put, below the state directory: by the reader, for the agent, which removes it. */
+#define FLIGHT_SNAPSHOT FLIGHT_FOLDER "/snapshot"
+
 enum frame_type {
 	/* the reader to the agent */
 	FRAME_HELLO = 1, /* its version, as text */
@@ -53,7 +56,9 @@ enum frame_type {
 	FRAME_SETTLED,   /* the number of a position that holds, and what it cost to write it, ns */
 	FRAME_STOP,      /* the time that it has, ns */
 	FRAME_LEAVE,     /* another reader takes over */
-	FRAME_FINISH
+	FRAME_SNAPSHOT,  /* the number of one that the flight recorder is to give, into FLIGHT_SNAPSHOT; */
+	FRAME_SNAPPED,   /* the reader's answer: the number, and why there is none, as text: "" if there is */
+	FRAME_FINISH     /* the last one: channel.c */
 };
 
 /* Ahead of each frame; numbers are in the machine's order. */

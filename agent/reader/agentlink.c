@@ -199,6 +199,14 @@ void agent_link_measured(struct agent_link *link, const struct user_buffers *buf
 	send_body(link, FRAME_BUFFERS, &link->body);
 }
 
+void agent_link_snapped(struct agent_link *link, uint64_t number, const char *error)
+{
+	link->body.size = 0;
+	pack_u64(&link->body, number);
+	pack_text(&link->body, error);
+	send_body(link, FRAME_SNAPPED, &link->body);
+}
+
 void agent_link_left_out(struct agent_link *link, const struct unreadable *unreadable)
 {
 	link->body.size = 0;
@@ -269,6 +277,10 @@ static void take(struct agent_link *link, enum frame_type type, struct unpacker 
 		break;
 	case FRAME_LEAVE:
 		link->asks.leave(link->asks.data);
+		break;
+	case FRAME_SNAPSHOT:
+		if (!link->finishing)
+			link->asks.snapshot(link->asks.data, unpack_u64(body));
 		break;
 	case FRAME_FINISH:
 		take_finish(link);

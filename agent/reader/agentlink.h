@@ -22,9 +22,10 @@ struct agent_link;
 struct agent_link_asks {
 	/* Appends what was reached by now, in the thread that reads. */
 	void (*reached)(void *data, struct buffer *out);
-	/* In the thread that listens; the last one not once agent_link_end has returned. */
+	/* In the thread that listens; the last two not once agent_link_end has returned. */
 	void (*stop)(void *data, int64_t timeout_ns);
 	void (*leave)(void *data);
+	void (*snapshot)(void *data, uint64_t number);
 	void (*configure)(void *data, const struct settings *settings);
 	void *data;
 };
@@ -58,6 +59,7 @@ uint64_t agent_link_settled(const struct agent_link *link, int64_t *cost);
 void agent_link_report(struct agent_link *link, const struct report *report);
 void agent_link_omits(struct agent_link *link, const struct omissions *omissions);
 void agent_link_measured(struct agent_link *link, const struct user_buffers *buffers);
+void agent_link_snapped(struct agent_link *link, uint64_t number, const char *error);
 void agent_link_left_out(struct agent_link *link, const struct unreadable *unreadable);
 
 /* Tells what programs have recorded wrongly, if anything; of each kind at most one case a second, however

@@ -54,6 +54,14 @@ void keeper_configure(struct keeper *keeper, const struct settings *settings)
 	watch_set_level(keeper->watch, settings->level);
 }
 
+void keeper_take_snapshot(struct keeper *keeper, uint64_t number)
+{
+	g_autofree char *path = g_build_filename(keeper->config->state_directory, FLIGHT_SNAPSHOT, NULL);
+
+	if (number)
+		watch_take_snapshot(keeper->watch, number, path);
+}
+
 void keeper_destroy(struct keeper *keeper)
 {
 	watch_destroy(keeper->watch);
@@ -89,12 +97,15 @@ void keeper_tick(struct keeper *keeper, bool idle)
 {
 	struct omissions omissions;
 	struct user_buffers buffers;
+	struct snapshot_taken taken;
 
 	look_at_clock(keeper);
 	if (watch_news(keeper->watch, &omissions))
 		agent_link_omits(keeper->link, &omissions);
 	if (watch_measured(keeper->watch, &buffers))
 		agent_link_measured(keeper->link, &buffers);
+	if (watch_snapshot(keeper->watch, &taken))
+		agent_link_snapped(keeper->link, taken.number, taken.error);
 	agent_link_misuses(keeper->link, pipeline_misuses(keeper->pipeline));
 	if (idle)
 		pipeline_tick(keeper->pipeline, clock_monotonic(), true);

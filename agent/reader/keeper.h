@@ -51,6 +51,9 @@ void keeper_clean(struct keeper *keeper);
 /* Takes what a reload changed. Any thread. */
 void keeper_configure(struct keeper *keeper, const struct settings *settings);
 
+/* A snapshot of the flight recorder is to be taken; the agent is told of it by this number. Any thread. */
+void keeper_take_snapshot(struct keeper *keeper, uint64_t number);
+
 void keeper_destroy(struct keeper *keeper);
 
 #endif

@@ -20,7 +20,7 @@ static bool wants_events(const struct config *config)
 
 static bool wants_kernel(const struct config *config)
 {
-	return *config->kernel_events || *config->kernel_syscalls;
+	return config_reads_kernel(config);
 }
 
 /* Making */
@@ -56,7 +56,7 @@ static bool make_events(const struct config *config, const char *name)
 	return code == 0;
 }
 
-static bool make_kernel(const struct config *config, const char *name)
+int beside_make_kernel(const struct config *config, const char *name)
 {
 	struct lttng_handle *handle = tracing_open_kernel(name);
 	int code = handle ? tracing_ask_kernel() : -LTTNG_ERR_NOMEM;
@@ -67,7 +67,7 @@ static bool make_kernel(const struct config *config, const char *name)
 		code = add_kernel_contexts(handle);
 	if (handle)
 		lttng_destroy_handle(handle);
-	return code == 0;
+	return code;
 }
 
 /* Which thread a span is of is of use beside other events only, and costs something. */
@@ -87,12 +87,12 @@ struct beside_made beside_create(const struct config *config, const char *name)
 	struct omissions omissions = {0};
 	const char *changed;
 
-	if (wants_events(config) || wants_kernel(config))
+	if (wants_events(config) || wants_kernel(config) || config_flies(config))
 		add_thread(name);
 	if (wants_events(config))
 		made.events = make_events(config, name);
 	if (wants_kernel(config))
-		made.kernel = make_kernel(config, name);
+		made.kernel = beside_make_kernel(config, name) == 0;
 	beside_enable(config, name, (struct anew){true, true}, &omissions, &changed);
 	return made;
 }
@@ -114,6 +114,8 @@ char *beside_settings(const struct config *config, const struct beside_made *mad
 			text, " beside %d contexts %08x", made->events, (unsigned)g_str_hash(usable));
 	if (wants_kernel(config))
 		g_string_append_printf(text, " kernel %d", made->kernel);
+	if (config_flies(config))
+		g_string_append(text, " thread");
 	return g_string_free(text, FALSE);
 }
 
@@ -135,7 +137,7 @@ static void explain_events(struct problem *problem, int code, const char *name, 
 			lttng_strerror(code));
 }
 
-static void explain_kernel(struct problem *problem, int code, const char *name)
+void beside_explain_kernel(struct problem *problem, int code, const char *name)
 {
 	if (code == -LTTNG_ERR_NEED_ROOT_SESSIOND)
 		problem_set(problem, REASON_KERNEL_DENIED,
@@ -181,7 +183,7 @@ static void explain(struct side *side, int code, const char *name)
 	if (side->filter)
 		explain_events(side->problem, code, name, side->filter);
 	else
-		explain_kernel(side->problem, code, name);
+		beside_explain_kernel(side->problem, code, name);
 }
 
 /* Disables what is enabled and not asked for, any more. */
@@ -287,12 +289,12 @@ static void enable_events(const struct config *config, const char *name, bool an
 
 /* Each question that the session daemon cannot answer without the kernel's modules has it look for them, and
  * log that they are not there. */
-static bool is_hopeless(const struct problem *problem)
+bool beside_is_hopeless(const struct problem *problem)
 {
 	return problem->reason == REASON_KERNEL_MISSING || problem->reason == REASON_KERNEL_DENIED;
 }
 
-static void enable_kernel(const struct config *config, const char *name, bool anew, struct problem *problem,
+void beside_enable_kernel(const struct config *config, const char *name, bool anew, struct problem *problem,
 	const char **changed)
 {
 	struct kernelnames names = {0};
@@ -329,8 +331,8 @@ void beside_enable(const struct config *config, const char *name, struct anew an
 		enable_events(config, name, anew.events, &omissions->events, changed);
 	if (anew.events)
 		tracing_count_lost(begun);
-	if (wants_kernel(config) && !is_hopeless(&omissions->kernel))
-		enable_kernel(config, name, anew.kernel, &omissions->kernel, changed);
+	if (wants_kernel(config) && !beside_is_hopeless(&omissions->kernel))
+		beside_enable_kernel(config, name, anew.kernel, &omissions->kernel, changed);
 }
 
 void beside_unknown(const struct config *config, GPtrArray **events, GPtrArray **syscalls)
@@ -340,7 +342,7 @@ void beside_unknown(const struct config *config, GPtrArray **events, GPtrArray *
 	struct lttng_handle *handle = NULL;
 
 	tracing_prepare(config);
-	if (wants_kernel(config))
+	if (wants_kernel(config) || config_flies(config))
 		handle = tracing_open_kernel("");
 	if (handle)
 		kernelnames_ask(&names, handle, config);

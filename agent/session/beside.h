@@ -40,6 +40,16 @@ struct beside_made beside_possible(const struct config *config);
 void beside_enable(const struct config *config, const char *name, struct anew anew,
 	struct omissions *omissions, const char **changed);
 
+/* The parts of it that are the kernel's, also for a session that has nothing else (flightsession.h): makes
+ * the channel with its contexts, 0 or a negative code; enables what [kernel] names; says what a code means
+ * for
+ * @name, or for the channel if that is NULL; and whether it is of no use to ask again soon. */
+int beside_make_kernel(const struct config *config, const char *name);
+void beside_enable_kernel(const struct config *config, const char *name, bool anew, struct problem *problem,
+	const char **changed);
+void beside_explain_kernel(struct problem *problem, int code, const char *name);
+bool beside_is_hopeless(const struct problem *problem);
+
 /* What [kernel] names and this kernel does not have, of its events and of its system calls: a sentence for
  * each. Nothing if no tracer can be asked. To be unreffed. */
 void beside_unknown(const struct config *config, GPtrArray **events, GPtrArray **syscalls);

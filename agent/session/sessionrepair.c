@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "session/beside.h"
+#include "session/flightsession.h"
 #include "session/tracing.h"
 
 /* Whether the session has our channel in this domain, or none: an agent was killed before there was one, and
@@ -164,5 +165,7 @@ enum session_status session_repair(const struct config *config, const struct ses
 		return SESSION_NONE;
 	if (code == 0)
 		code = repair(config, session->name, active, level, anew, repairs);
+	if (code == 0)
+		flightsession_repair(config, anew.kernel, &repairs->omissions.kernel, &repairs->what);
 	return code == 0 ? SESSION_OK : SESSION_FAILED;
 }

@@ -130,8 +130,9 @@ int tracing_enable_channel(const struct config *config, struct lttng_handle *han
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
 	channel->enabled =
 		1; /* LTTng 2.13 lists this of the kernel's channel, whatever it is; 2.16 obeys it */
-	channel->attr.overwrite =
-		0; /* a full ring discards, and counts, what is new: the program never waits */
+	/* a full ring discards, and counts, what is new: the program never waits; but a flight recorder's
+	 * keeps what is newest */
+	channel->attr.overwrite = handle->domain.type == LTTNG_DOMAIN_KERNEL && config_flies(config);
 	channelsize_of(config, name, &channel->attr);
 	if (handle->domain.type == LTTNG_DOMAIN_UST)
 		newer_tune(channel);
@@ -184,7 +185,7 @@ int tracing_enable_channels(const struct config *config, const char *name, bool 
 	int code = programs ? enable_channels(config, programs, enable) : -LTTNG_ERR_NOMEM;
 
 	tracing_count_lost(begun);
-	if (kernel && (*config->kernel_events || *config->kernel_syscalls))
+	if (kernel && config_reads_kernel(config))
 		enable_channels(config, kernel, enable);
 	if (programs)
 		lttng_destroy_handle(programs);

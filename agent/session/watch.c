@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "core/ledger.h"
 #include "session/again.h"
+#include "session/flightsession.h"
 #include "session/measure.h"
 #include "session/session.h"
 
@@ -44,6 +45,10 @@ struct watch {
 	int64_t measure_next;        /* the next one is not before; CLOCK_MONOTONIC ns */
 	atomic_bool measured;        /* nobody was told of it */
 	bool looking;                /* the daemon is asked */
+	uint64_t snapshot;           /* the number of one that is to be taken; 0: none is, */
+	char *snapshot_path;         /* and where */
+	struct snapshot_taken taken; /* the last one, */
+	atomic_bool snapped;         /* of which nobody was told */
 	bool ended;                  /* the thread has nothing more to do */
 };
 
@@ -52,7 +57,7 @@ static bool wait_period(struct watch *watch)
 {
 	struct timespec time = clock_timespec(clock_monotonic() + PERIOD_NS);
 
-	while (!watch->end && !(watch->watching && !watch->gone && watch->at_once) &&
+	while (!watch->end && !watch->snapshot && !(watch->watching && !watch->gone && watch->at_once) &&
 		pthread_cond_timedwait(&watch->changed, &watch->lock, &time) == 0)
 		;
 	return !watch->end;
@@ -108,6 +113,8 @@ static void look(struct watch *watch)
 		return; /* the session is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
+	/* a flight recorder that was destroyed may not come back */
+	anew.kernel |= repairs.omissions.kernel.reason != watch->omissions.kernel.reason;
 	if (status != SESSION_OK)
 		watch->anew |= all;
 	else
@@ -141,17 +148,34 @@ static void measure(struct watch *watch)
 	watch->measured = true;
 }
 
+/* The same for a snapshot. */
+static void take_snapshot(struct watch *watch)
+{
+	g_autofree char *path = g_steal_pointer(&watch->snapshot_path);
+	struct snapshot_taken taken = {.number = watch->snapshot};
+
+	watch->snapshot = 0;
+	pthread_mutex_unlock(&watch->lock);
+	flightsession_record(watch->config, path, taken.error, sizeof(taken.error));
+	pthread_mutex_lock(&watch->lock);
+	watch->taken = taken;
+	watch->snapped = true;
+}
+
 static void *run(void *data)
 {
 	struct watch *watch = data;
 
 	pthread_mutex_lock(&watch->lock);
-	while (wait_period(watch))
+	while (wait_period(watch)) {
+		if (watch->snapshot)
+			take_snapshot(watch);
 		if (watch->watching && !watch->gone) {
 			look(watch);
 			if (!watch->gone)
 				measure(watch);
 		}
+	}
 	watch->ended = true;
 	pthread_cond_broadcast(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
@@ -242,6 +266,27 @@ bool watch_measured(struct watch *watch, struct user_buffers *buffers)
 	return true;
 }
 
+void watch_take_snapshot(struct watch *watch, uint64_t number, const char *path)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->snapshot = number;
+	g_free(watch->snapshot_path);
+	watch->snapshot_path = g_strdup(path);
+	pthread_cond_broadcast(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+bool watch_snapshot(struct watch *watch, struct snapshot_taken *taken)
+{
+	if (!watch->snapped)
+		return false;
+	pthread_mutex_lock(&watch->lock);
+	watch->snapped = false;
+	*taken = watch->taken;
+	pthread_mutex_unlock(&watch->lock);
+	return true;
+}
+
 bool watch_gone(struct watch *watch)
 {
 	return watch->gone;
@@ -265,5 +310,6 @@ void watch_destroy(struct watch *watch)
 	pthread_join(watch->thread, NULL);
 	pthread_cond_destroy(&watch->changed);
 	pthread_mutex_destroy(&watch->lock);
+	g_free(watch->snapshot_path);
 	g_free(watch);
 }

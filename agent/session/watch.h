@@ -43,6 +43,18 @@ bool watch_news(struct watch *watch, struct omissions *omissions);
 /* Whether the buffers of users were measured since this was asked last. */
 bool watch_measured(struct watch *watch, struct user_buffers *buffers);
 
+/* A snapshot of the flight recorder (flightsession.h), which the thread takes next. */
+struct snapshot_taken {
+	uint64_t number;
+	char error[512]; /* why there is none; "": there is */
+};
+
+/* One is to be taken, with a @number that is not 0, into the folder @path (copied). */
+void watch_take_snapshot(struct watch *watch, uint64_t number, const char *path);
+
+/* Whether one was taken, or could not be, since this was asked last. */
+bool watch_snapshot(struct watch *watch, struct snapshot_taken *taken);
+
 /* Ends it. If the daemon hangs, its thread is left behind with what it needs. */
 void watch_destroy(struct watch *watch);
 

@@ -391,6 +391,17 @@ static void write_pairs(struct buffer *out, const int64_t *row)
 			row[PAIRS_WITHOUT_EXIT], row[PAIRS_WITHOUT_ENTER], row[PAIRS_MALFORMED]);
 }
 
+/* Shown while late traces are to be kept, and as long as there is something in their rows. */
+static void write_flight(struct buffer *out, const struct status *status)
+{
+	const int64_t *row = status->rows.row;
+
+	if (config_flies(status->config) || row[FLIGHT_KEPT] || row[FLIGHT_REFUSED] || row[FLIGHT_FAILED])
+		buffer_printf(out,
+			"  flight    %" PRId64 " late traces kept, %" PRId64 " refused, %" PRId64 " failed\n",
+			row[FLIGHT_KEPT], row[FLIGHT_REFUSED], row[FLIGHT_FAILED]);
+}
+
 static void write_collecting(struct buffer *out, const struct status *status)
 {
 	const int64_t *row = status->rows.row;
@@ -424,6 +435,7 @@ static void write_collecting(struct buffer *out, const struct status *status)
 		row[EVENTS_REJECTED_MALFORMED] + row[EVENTS_REJECTED_ID] + row[EVENTS_REJECTED_TIME],
 		row[EVENTS_IGNORED]);
 	write_pairs(out, row);
+	write_flight(out, status);
 }
 
 /* Scribe's is the one that has no name. */

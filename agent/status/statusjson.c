@@ -99,6 +99,13 @@ static void write_events(struct buffer *out, const struct status *status)
 	json_close(out, '}');
 }
 
+static void write_flight(struct buffer *out, const struct status *status)
+{
+	open_member(out, "flight", '{');
+	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "flight.");
+	json_close(out, '}');
+}
+
 /* The first output that takes spans, or the first of all; NULL: there is none. */
 static const struct output_state *first_output(const struct status *status)
 {
@@ -364,6 +371,7 @@ static void write_collecting(struct buffer *out, const struct status *status)
 	for (size_t i = 0; i < LEDGER_ROWS; i++)
 		if (!strchr(ledger_rows[i].json, '.'))
 			write_int(out, ledger_rows[i].json, status->rows.row[i]);
+	write_flight(out, status);
 	write_programs_json(out, status);
 	write_canary(out, status);
 }

@@ -52,6 +52,18 @@ char *child_program(const char *name)
 	return g_build_filename(READER_FOLDER, name, NULL);
 }
 
+char *child_command(void)
+{
+	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+	g_autofree char *folder = self ? g_path_get_dirname(self) : NULL;
+	char *built = folder ? g_build_filename(folder, "..", "cli", "blkin", NULL) : NULL;
+
+	if (built && access(built, X_OK) == 0)
+		return built;
+	g_free(built);
+	return g_build_filename(COMMAND_FOLDER, "blkin", NULL);
+}
+
 /* In the child: the descriptors get their numbers, and all others are closed. Nothing here may allocate. */
 static void become(const char *program, const int fds[3])
 {
@@ -72,8 +84,7 @@ static void become(const char *program, const int fds[3])
 	_exit(NO_PROGRAM);
 }
 
-/* A file without a name that has the text. */
-static int text_file(const struct buffer *text)
+int child_text_file(const struct buffer *text)
 {
 	int fd = memfd_create("blkin-config", MFD_CLOEXEC);
 
@@ -105,7 +116,7 @@ static uint64_t count_oom_kills(void)
 int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size)
 {
 	g_autofree char *program = child_program(PROGRAM);
-	int ends[2] = {-1, -1}, text = text_file(config);
+	int ends[2] = {-1, -1}, text = child_text_file(config);
 
 	*child = (struct child){.memory = -1, .oom_kills = count_oom_kills(), .started = clock_monotonic()};
 	child->moved = child->watched = child->started;

@@ -35,6 +35,12 @@ enum child_end {
 /* The path of a program that only the agent starts; g_free. */
 char *child_program(const char *name);
 
+/* The path of the command, `blkin`; the same. */
+char *child_command(void);
+
+/* A file without a name that has the text, to be closed; -1, and errno, if there is none. */
+int child_text_file(const struct buffer *text);
+
 /* Starts it with its end of @socket, the page, and its configuration as text. Returns the agent's end of the
  * socket; or -1, with why in @error. */
 int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size);

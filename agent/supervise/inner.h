@@ -13,6 +13,7 @@
 #include "supervise/canary.h"
 #include "supervise/child.h"
 #include "supervise/crashsuspects.h"
+#include "supervise/flight.h"
 #include "supervise/readerstatus.h"
 #include "supervise/supervisor.h"
 
@@ -40,6 +41,7 @@ struct supervisor {
 	struct child child;
 	struct wellness *wellness; /* of LTTng's daemons */
 	struct canary *canary;
+	struct flight *flight;
 	struct channel channel;
 	bool greeted;               /* the reader has said hello, and has its orders */
 	bool misspoke;              /* it has sent what is no frame */

@@ -79,6 +79,7 @@ static bool count(struct supervisor *supervisor, const struct items *spans)
 	if (good) {
 		statistics_give(namer, spans, supervisor->options.traces);
 		subscribers_show(supervisor->options.subscribers, namer, spans);
+		flight_see(supervisor->flight, namer, spans);
 	}
 	statistics_release(namer);
 	return good;
@@ -170,6 +171,17 @@ static bool take_misuse(struct supervisor *supervisor, struct unpacker *body)
 	return true;
 }
 
+static bool take_snapped(struct supervisor *supervisor, struct unpacker *body)
+{
+	uint64_t number = unpack_u64(body);
+	char error[512];
+
+	unpack_text(body, error, sizeof(error));
+	if (!body->failed)
+		flight_snapped(supervisor->flight, number, error);
+	return !body->failed;
+}
+
 /* It has come to its end because the agent wants to stop, or another reader to take over. */
 static bool take_ended(struct supervisor *supervisor)
 {
@@ -208,6 +220,8 @@ static bool take_frame(struct supervisor *supervisor, enum frame_type type, stru
 	case FRAME_WELL:
 		crash_suspects_well(supervisor->suspects, unpack_u64(body));
 		return !body->failed;
+	case FRAME_SNAPPED:
+		return take_snapped(supervisor, body);
 	case FRAME_ENDED:
 		return take_ended(supervisor);
 	case FRAME_FINISHED:

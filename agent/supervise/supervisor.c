@@ -225,6 +225,21 @@ static bool needs_reader(struct supervisor *supervisor)
 	return !deadline || (!supervisor->keeps && clock_monotonic() < deadline);
 }
 
+/* A late trace is looked into while the reader can be asked. */
+static void attend_flight(struct supervisor *supervisor)
+{
+	bool ready =
+		runs(supervisor) && supervisor->greeted && !supervisor->stop_told && !supervisor->leave_told;
+	uint64_t number = flight_tick(supervisor->flight, ready);
+	struct buffer body = {0};
+
+	if (!number)
+		return;
+	pack_u64(&body, number);
+	channel_post(&supervisor->channel, FRAME_SNAPSHOT, &body);
+	buffer_free(&body);
+}
+
 static void turn(struct supervisor *supervisor)
 {
 	bool ended = supervisor->ended;
@@ -238,6 +253,7 @@ static void turn(struct supervisor *supervisor)
 	if (fanout_waits(supervisor->options.fanout) || fanout_is_undecided(supervisor->options.fanout))
 		fanout_hand(supervisor->options.fanout, &(struct ledger){0}, NULL, clock_monotonic(), false);
 	tell_delivery(supervisor);
+	attend_flight(supervisor);
 	if (!ended && supervisor->ended) {
 		fanout_end(supervisor->options.fanout);
 		supervisor->options.done(supervisor->options.data);
@@ -302,6 +318,7 @@ static void take_config(struct supervisor *supervisor, const struct config *conf
 	free(text);
 	supervisor->settings = settings_of(config);
 	supervisor->reader_memory = config->reader_memory;
+	flight_configure(supervisor->flight, config, &supervisor->config);
 	supervisor->configured = true;
 }
 
@@ -324,6 +341,7 @@ static void supervisor_free(struct supervisor *supervisor)
 	reader_status_free(&supervisor->status);
 	crash_suspects_destroy(supervisor->suspects);
 	wellness_destroy(supervisor->wellness);
+	flight_destroy(supervisor->flight);
 	if (supervisor->canary)
 		canary_destroy(supervisor->canary);
 	buffer_free(&supervisor->config);
@@ -350,6 +368,7 @@ struct supervisor *supervisor_create(const struct supervisor_options *options)
 	pthread_mutex_init(&supervisor->lock, NULL);
 	supervisor->suspects = crash_suspects_create();
 	supervisor->wellness = wellness_create(config->tracing_group);
+	supervisor->flight = flight_create(config);
 	take_config(supervisor, config);
 	supervisor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	supervisor->page = page_create(&supervisor->page_fd);

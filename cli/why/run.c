@@ -10,6 +10,7 @@
 #include "import/examine.h"
 #include "import/guard.h"
 #include "why/collect.h"
+#include "why/kept.h"
 #include "why/show.h"
 
 /* What is shared with the child. */
@@ -18,11 +19,20 @@ struct run {
 	const struct config *config;
 	uint64_t id;
 	bool json;
+	const struct kept_files *kept; /* NULL: it is printed */
 	const GPtrArray *traces;
 	bool found, damaged, failed; /* a span; a trace; standard output */
 	struct why_extent extent;
 	char error[256];
 };
+
+static bool show(const struct run *run, const struct why *why)
+{
+	if (!run->kept)
+		return run->json ? why_show_json(why) : why_show_text(why);
+	return kept_begin(run->kept->text) && why_show_text(why) && kept_begin(run->kept->json) &&
+	       why_show_json(why);
+}
 
 static void look(void *data)
 {
@@ -36,7 +46,7 @@ static void look(void *data)
 		!why_collect(&why, run->config, run->traces, &run->guard, run->error, sizeof(run->error));
 	run->found = why.spans->len > 0;
 	if (run->found)
-		run->failed = !(run->json ? why_show_json : why_show_text)(&why);
+		run->failed = !show(run, &why);
 	why_free(&why);
 	if (!run->damaged)
 		return;
@@ -99,7 +109,8 @@ bool why_locate(const struct config *config, uint64_t id, const GPtrArray *trace
 	return found;
 }
 
-int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces)
+static int run_all(const struct config *config, uint64_t id, bool json, const struct kept_files *kept,
+	const GPtrArray *traces)
 {
 	struct run *run = guard_share(sizeof(*run));
 	g_autoptr(GPtrArray) good = g_ptr_array_new();
@@ -115,8 +126,20 @@ int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray
 	run->config = config;
 	run->id = id;
 	run->json = json;
+	run->kept = kept;
 	run->traces = good;
 	whole = good->len && !guard_interrupted() && run_child(run) && whole;
 	guard_unshare(run, sizeof(*run));
 	return whole ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces)
+{
+	return run_all(config, id, json, NULL, traces);
+}
+
+int why_run_kept(
+	const struct config *config, uint64_t id, const GPtrArray *traces, const struct kept_files *kept)
+{
+	return run_all(config, id, false, kept, traces);
 }

@@ -18,6 +18,11 @@
  */
 int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces);
 
+/* The same, but what it finds goes into the files that @kept names (kept.h), in both forms. */
+struct kept_files;
+int why_run_kept(
+	const struct config *config, uint64_t id, const GPtrArray *traces, const struct kept_files *kept);
+
 /* A time on the tracing clock, ns. */
 struct why_extent {
 	uint64_t first, last;

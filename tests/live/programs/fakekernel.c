@@ -3,7 +3,8 @@
  * A kernel tracer for machines without one, to be loaded before liblttng-ctl: its calls for the kernel are
  * answered here, as LTTng 2.13 answers them. FAKE_KERNEL is the code that asking for the tracer fails with,
  * or 0. Whoever makes the file FAKE_KERNEL_OFF has disabled the channel; it is removed when that takes
- * effect. What is enabled goes to standard error.
+ * effect. What is enabled goes to standard error. A session of snapshots starts without a channel, and gives
+ * none: FAKE_SNAPSHOT is the code.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,7 +20,7 @@
 static struct lttng_event events[MAX];
 static char *filters[MAX];
 static struct lttng_channel made; /* as it was given; whether it is enabled does not show in it (2.13) */
-static int count, channels, is_on;
+static int count, channels, is_on, flies;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -69,7 +70,8 @@ int lttng_enable_channel(struct lttng_handle *handle, struct lttng_channel *chan
 		made = *channel;
 	made.attr.extended.ptr = NULL; /* the caller's */
 	channels = is_on = 1;
-	fprintf(stderr, "fakekernel: channel %s\n", channel->name);
+	fprintf(stderr, "fakekernel: channel %s%s\n", channel->name,
+		channel->attr.overwrite ? " that overwrites" : "");
 	return 0;
 }
 
@@ -80,6 +82,49 @@ int list_channels(struct lttng_handle *handle, struct lttng_channel **list)
 	*list = calloc(1, sizeof(**list));
 	**list = made;
 	return channels;
+}
+
+/* A session has a channel of its own. */
+enum lttng_error_code lttng_create_session_ext(struct lttng_session_descriptor *descriptor)
+{
+	channels = is_on = count = flies = 0;
+	return REAL(lttng_create_session_ext)(descriptor);
+}
+
+static int is_flight(const char *session)
+{
+	size_t size = strlen(session);
+
+	return size >= 7 && !strcmp(session + size - 7, "-flight");
+}
+
+/* Without a channel it is never active. */
+int lttng_list_sessions(struct lttng_session **list)
+{
+	int found = REAL(lttng_list_sessions)(list);
+
+	for (int i = 0; i < found; i++)
+		(*list)[i].enabled |= is_flight((*list)[i].name) && flies;
+	return found;
+}
+
+int lttng_start_tracing(const char *session)
+{
+	if (!is_flight(session))
+		return REAL(lttng_start_tracing)(session);
+	flies = 1;
+	fprintf(stderr, "fakekernel: %s is started\n", session);
+	return 0;
+}
+
+int lttng_snapshot_record(const char *session, struct lttng_snapshot_output *output, int wait)
+{
+	const char *code = getenv("FAKE_SNAPSHOT");
+
+	(void)output;
+	(void)wait;
+	fprintf(stderr, "fakekernel: snapshot of %s\n", session);
+	return code ? -atoi(code) : 0;
 }
 
 int lttng_add_context(struct lttng_handle *handle, struct lttng_event_context *context, const char *event,

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Of which late traces the flight recorder is asked: each once, and so many a minute. No threads, no clock.
+ */
+#ifndef SUPERVISE_FLIGHTRATE_H
+#define SUPERVISE_FLIGHTRATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* No configuration allows more in a minute. */
+#define FLIGHT_RATE_MAX 60
+/* So many traces are remembered, and so many may wait for their turn. */
+#define FLIGHT_SEEN 256
+#define FLIGHT_WAITING 4
+/* A trace waits for so long, as its other spans may be about to end, and come. */
+#define FLIGHT_DELAY_NS (INT64_C(1000000000))
+
+struct flight_rate {
+	uint64_t per_minute;
+	int64_t taken[FLIGHT_RATE_MAX]; /* when the last ones were, in a ring, ns of any clock */
+	uint64_t count;                 /* of all that were */
+	uint64_t seen[FLIGHT_SEEN];     /* ids, the same */
+	uint64_t seen_count;
+	struct flight_waits {
+		uint64_t trace_id;
+		int64_t due;
+	} waits[FLIGHT_WAITING]; /* in order */
+	unsigned waiting;
+};
+
+enum flight_verdict {
+	FLIGHT_TAKEN, /* it waits for its turn */
+	FLIGHT_KNOWN, /* it was offered before */
+	FLIGHT_TOO_MANY
+};
+
+/* A trace is late, by the lower half of its id. */
+enum flight_verdict flight_rate_offer(struct flight_rate *rate, uint64_t trace_id, int64_t now);
+
+/* Takes the next one whose turn it is out of those that wait; false if it is nobody's. */
+bool flight_rate_next(struct flight_rate *rate, int64_t now, uint64_t *trace_id);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The flight recorder's bounds: which late traces are taken, and what is kept of them. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib.h>
+#include <glib/gstdio.h>
+
+#include "base/clock.h"
+#include "supervise/flightfolder.h"
+#include "supervise/flightrate.h"
+
+#include "run.h"
+
+#define MINUTE (60 * NS_PER_SECOND)
+#define BEGIN (1000 * MINUTE)
+
+static void next(struct flight_rate *rate, int64_t now, uint64_t expected)
+{
+	uint64_t trace_id = 0;
+
+	ck_assert(flight_rate_next(rate, now, &trace_id) == (expected != 0));
+	ck_assert_uint_eq(trace_id, expected);
+}
+
+/* So many in any minute; and once what came a minute ago is over, as many again. */
+START_TEST(per_minute)
+{
+	struct flight_rate rate = {.per_minute = 2};
+
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 2, BEGIN + MINUTE / 2), FLIGHT_TAKEN);
+	next(&rate, BEGIN + MINUTE / 2 + FLIGHT_DELAY_NS, 1);
+	next(&rate, BEGIN + MINUTE / 2 + FLIGHT_DELAY_NS, 2);
+	ck_assert_int_eq(flight_rate_offer(&rate, 3, BEGIN + MINUTE - 1), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 4, BEGIN + MINUTE), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 5, BEGIN + MINUTE), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 6, BEGIN + MINUTE + MINUTE / 2), FLIGHT_TAKEN);
+}
+END_TEST
+
+/* Its spans come one by one: the trace counts once, be it taken or not. */
+START_TEST(once)
+{
+	struct flight_rate rate = {.per_minute = 1};
+
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_KNOWN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 2, BEGIN), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 2, BEGIN + MINUTE), FLIGHT_KNOWN);
+	for (uint64_t i = 0; i < FLIGHT_SEEN; i++)
+		flight_rate_offer(&rate, 1000 + i, BEGIN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN + 2 * MINUTE), FLIGHT_TAKEN);
+}
+END_TEST
+
+/* In the order in which they came, not at once; more than may wait are refused, however many are allowed. */
+START_TEST(turns)
+{
+	struct flight_rate rate = {.per_minute = FLIGHT_RATE_MAX};
+
+	for (uint64_t i = 1; i <= FLIGHT_WAITING; i++)
+		ck_assert_int_eq(flight_rate_offer(&rate, i, BEGIN + (int64_t)i), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 99, BEGIN + 9), FLIGHT_TOO_MANY);
+	next(&rate, BEGIN + FLIGHT_DELAY_NS, 0);
+	for (uint64_t i = 1; i <= FLIGHT_WAITING; i++)
+		next(&rate, BEGIN + FLIGHT_DELAY_NS + FLIGHT_WAITING, i);
+	next(&rate, BEGIN + MINUTE, 0);
+}
+END_TEST
+
+START_TEST(none_allowed)
+{
+	struct flight_rate rate = {0};
+
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_TOO_MANY);
+}
+END_TEST
+
+/* A minute is full of as many as there may ever be. */
+START_TEST(full_ring)
+{
+	struct flight_rate rate = {.per_minute = FLIGHT_RATE_MAX};
+	uint64_t taken;
+
+	for (uint64_t i = 0; i < FLIGHT_RATE_MAX; i++) {
+		ck_assert_int_eq(flight_rate_offer(&rate, i + 1, BEGIN + (int64_t)i), FLIGHT_TAKEN);
+		ck_assert(flight_rate_next(&rate, BEGIN + (int64_t)i + FLIGHT_DELAY_NS, &taken));
+	}
+	ck_assert_int_eq(flight_rate_offer(&rate, 100, BEGIN + MINUTE - 1), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 101, BEGIN + MINUTE), FLIGHT_TAKEN);
+}
+END_TEST
+
+/* The folder */
+
+static char *folder;
+
+static void setup(void)
+{
+	folder = g_dir_make_tmp("test_flight-XXXXXX", NULL);
+	ck_assert_ptr_nonnull(folder);
+}
+
+static void teardown(void)
+{
+	g_autofree char *copies = g_build_filename(folder, "copies", NULL);
+
+	rmdir(copies);
+	ck_assert_int_eq(rmdir(folder), 0);
+	g_free(folder);
+}
+
+static void put(const char *name, size_t size, time_t time)
+{
+	g_autofree char *path = g_build_filename(folder, name, NULL), *bytes = g_malloc0(size);
+	const struct timespec times[2] = {{.tv_sec = time}, {.tv_sec = time}};
+
+	ck_assert(g_file_set_contents(path, bytes, (gssize)size, NULL));
+	ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static bool has(const char *name)
+{
+	g_autofree char *path = g_build_filename(folder, name, NULL);
+
+	return access(path, F_OK) == 0;
+}
+
+static void remove_one(const char *name)
+{
+	g_autofree char *path = g_build_filename(folder, name, NULL);
+
+	ck_assert_int_eq(remove(path), 0);
+}
+
+/* Whatever an agent that was killed has left; but not what it has kept. */
+START_TEST(cleaned)
+{
+	g_autofree char *deep = g_build_filename(folder, "snapshot", "snapshot-0", "kernel", NULL);
+
+	ck_assert_int_eq(flight_folder_make(folder), 0);
+	ck_assert(has("copies"));
+	ck_assert_int_eq(g_mkdir_with_parents(deep, 0750), 0);
+	put("snapshot/snapshot-0/kernel/metadata", 1, 1);
+	put("00000000000000aa.jsonl.part", 1, 1);
+	put("00000000000000ab.jsonl", 1, 1);
+	put("00000000000000ab.txt", 1, 1);
+	flight_folder_clean(folder);
+	ck_assert(!has("snapshot") && !has("copies") && !has("00000000000000aa.jsonl.part"));
+	ck_assert(flight_folder_has(folder, 0xab) && !flight_folder_has(folder, 0xaa));
+	remove_one("00000000000000ab.jsonl");
+	remove_one("00000000000000ab.txt");
+}
+END_TEST
+
+START_TEST(oldest_go)
+{
+	put("0000000000000001.jsonl", 1000, 10);
+	put("0000000000000002.jsonl", 1000, 5);
+	put("0000000000000002.txt", 500, 6);
+	put("0000000000000003.jsonl", 1000, 20);
+	flight_folder_bound(folder, 3500);
+	ck_assert(has("0000000000000002.jsonl"));
+	flight_folder_bound(folder, 3499);
+	ck_assert(!has("0000000000000002.jsonl") && has("0000000000000002.txt"));
+	flight_folder_bound(folder, 1000);
+	ck_assert(!has("0000000000000002.txt") && !has("0000000000000001.jsonl"));
+	ck_assert(flight_folder_has(folder, 3));
+	flight_folder_bound(folder, 999);
+	ck_assert(!flight_folder_has(folder, 3));
+}
+END_TEST
+
+/* A folder that cannot be made, or is not there. */
+START_TEST(no_folder)
+{
+	put("file", 1, 1);
+	{
+		g_autofree char *below = g_build_filename(folder, "file", NULL);
+
+		ck_assert_int_eq(flight_folder_make(below), ENOTDIR);
+		flight_folder_clean(below);
+		flight_folder_bound(below, 0);
+		ck_assert(!flight_folder_has(below, 1));
+	}
+	remove_one("file");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("flight");
+	TCase *rate = tcase_create("rate"), *files = tcase_create("folder");
+
+	tcase_add_test(rate, per_minute);
+	tcase_add_test(rate, once);
+	tcase_add_test(rate, turns);
+	tcase_add_test(rate, none_allowed);
+	tcase_add_test(rate, full_ring);
+	tcase_add_checked_fixture(files, setup, teardown);
+	tcase_add_test(files, cleaned);
+	tcase_add_test(files, oldest_go);
+	tcase_add_test(files, no_folder);
+	suite_add_tcase(suite, rate);
+	suite_add_tcase(suite, files);
+	return run_all(srunner_create(suite));
+}
