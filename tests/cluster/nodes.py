@@ -225,19 +225,15 @@ class Agent:
         window = 1 if self.failing else self.courtesy.window
         wait = 0.0
         while len(self.open) < window:
-            held = self.courtesy.all.wait(now)
             wait = self.pace.wait(now)
-            if held:
-                return now + held
             batch, spans = self.take(now, wait > 0)
             if not batch:
-                self.courtesy.all.idle()
                 break
-            most = self.courtesy.next_most()
-            if (self.failing or self.courtesy.all.on or not batch.stored) and spans > most:
-                self.rest.appendleft((batch, spans - most))
-                spans = most
-            self.courtesy.spend(spans, batch.stored)
+            if (self.failing or not batch.stored) and spans > self.courtesy.most:
+                self.rest.appendleft((batch, spans - self.courtesy.most))
+                spans = self.courtesy.most
+            if batch.stored:
+                self.pace.spend(spans)
             self.send(batch, spans, now)
         return now + wait if wait else 0.0
 

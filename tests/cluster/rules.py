@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-By what rules an agent sends, for tests/cluster/simulate: agent/output/uplink/backoff.c, agent/output/server/sendpace.c, busypace.c and courtesy.c, agent/output/spool/pace.c, and for
+By what rules an agent sends, for tests/cluster/simulate: agent/output/uplink/backoff.c, agent/output/server/sendpace.c and courtesy.c, agent/output/spool/pace.c, and for
 tests/cluster/budget agent/output/budget.c, line by line, with times in seconds. Their constants are read from these files, so that the simulation is of what the agent does
 today; tests/live/test_simulate.py sees that the lines are the same, too.
 """
 
-import math
 import os
 import random
 import re
 
 AGENT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../agent"))
-SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/busypace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c", "output/budget.h", "output/budget.c")
+SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c", "output/budget.h", "output/budget.c")
 KEYS = ("window", "timeout", "retry-min", "retry-max", "batch-spans", "queue-size", "replay-share", "replay-floor")
 DEFINE = re.compile(r"^#define (\w+) +([\d. *()/]+|[(].*NS_PER_\w+[)])$", re.M)
 KEY = re.compile(r'"([a-z-]+)", (?:NUMBER|SIZE|DURATION), .*?\.number = ([^,]+)[,)]')
@@ -106,14 +105,14 @@ class SendPace:
     def __init__(self, is_, chance=random.random):
         self.random = chance
         names = """BEGIN_USUAL BEGIN_FLOOR GROW_USUAL GROW_FLOOR GROW_RATE FALL FALL_NS RATE_MIN LEAST_USUAL REST_MIN_NS
-                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST DEBT USUAL_NS RECENT_NS LOOK_NS KNOWN_NS"""
+                   GROW_FLOOR_MAX REST_MAX_NS RETURN_NS BURST DEBT USUAL_NS LOOK_NS"""
         (self.begin_usual, self.begin_floor, self.grow_usual, self.grow_floor, self.grow_rate, self.fall, self.fall_for,
          self.rate_min, self.least_usual, self.rest_min, self.grow_floor_max, self.rest_max, self.return_for, self.burst,
-         self.debt, self.usual_for, self.recent_for, self.look_for, self.known_after) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
-        self.usual = self.recent = self.floor = self.rate = self.credit = 0.0
+         self.debt, self.usual_for, self.look_for) = (is_["sendpace." + name] for name in names.split())  # fmt: skip
+        self.usual = self.floor = self.rate = self.credit = 0.0
         self.begun = False
         self.fresh = 0
-        self.now = self.looked = self.first = self.until = self.busy_at = self.limited_at = 0.0
+        self.now = self.looked = self.until = self.busy_at = self.limited_at = 0.0
 
     def begin_rate(self):
         return max(self.begin_usual * self.usual, self.begin_floor * self.floor, self.rate_min)
@@ -122,19 +121,12 @@ class SendPace:
         self.floor = floor
         passed = now - self.looked
         if not self.looked:
-            self.looked = self.first = now
-            self.fresh = fresh
+            self.looked, self.fresh = now, fresh
         elif passed >= self.look_for:
             self.usual += ((fresh - self.fresh) / passed - self.usual) * min(passed / self.usual_for, 1)
-            self.recent += ((fresh - self.fresh) / passed - self.recent) * min(passed / self.recent_for, 1)
             self.looked, self.fresh = now, fresh
         if not self.begun:
             self.rate = self.begin_rate()
-
-    def known(self, now):
-        """sendpace_usual()"""
-        passed = now - self.first
-        return max(self.usual / -math.expm1(-passed / self.usual_for), self.recent) if passed >= self.known_after else 0.0
 
     def restart(self, now):
         self.rate = self.begin_rate()
@@ -186,77 +178,6 @@ class SendPace:
         self.busy_at = now
 
 
-class BusyPace:
-    """agent/output/server/busypace.c"""
-
-    def __init__(self, is_):
-        names = "BEGIN ANEW GROW GROW_DOUBLES FALL LEAST_USUAL RATE_MIN BURST CALL FEW OVER_NS FORGET"
-        (self.begin, self.anew, self.growth, self.doubles, self.fall, self.least_usual, self.rate_min, self.burst, self.call, self.few, self.over_after,
-         self.forget) = (is_["busypace." + name] for name in names.split())  # fmt: skip
-        self.usual = self.begun = self.rate = self.credit = self.held = 0.0
-        self.good_at = self.now = self.since = 0.0
-        self.on = self.rests = self.took = self.holds = False
-
-    def good(self, usual, now):
-        if self.good_at:
-            self.usual *= 1 - self.forget * min(max(now - self.good_at, 0), 1)
-        self.usual = max(self.usual, usual)
-        if self.on and self.usual > self.anew * self.begun:
-            self.begun = self.usual
-            self.rate = max(self.rate, self.begin * self.usual)
-        self.good_at = now
-        self.took = True
-
-    def busy(self, replayed, now):
-        if not self.on:
-            self.on = self.usual > 0
-            self.begun = self.usual
-            self.rate = self.begin * self.usual + replayed
-            self.credit = 0.0
-        elif self.took:
-            self.rate = max(self.rate * self.fall, self.least_usual * self.usual)
-        self.rate = max(self.rate, self.rate_min)
-        self.credit = min(self.credit, 0)
-        self.held = 0.0
-        self.took = self.holds = False
-        self.rests = True
-        self.now = now
-
-    def grow(self, seconds):
-        part = self.growth * 2 ** (self.held / self.doubles)
-        if self.holds:
-            self.rate *= 1 + min(part * seconds, 1)
-            self.held += seconds
-
-    def wait(self, now):
-        seconds = now - self.now
-        if not self.on:
-            return 0.0
-        if self.rests:
-            self.since = now
-        self.rests = False
-        if now - self.since > self.over_after:
-            self.end()
-            return 0.0
-        self.grow(seconds)
-        self.credit = min(self.credit + self.rate * seconds, max(self.rate * self.burst, self.few))
-        self.now = now
-        self.holds = self.credit <= 0
-        return min(max(-self.credit / self.rate, 0.001), 1.0) if self.holds else 0.0
-
-    def idle(self):
-        self.holds = False
-
-    def most(self):
-        return int(min(max(self.rate * self.call, self.few), 1e9)) if self.on else MOST
-
-    def spend(self, spans):
-        self.credit -= spans
-
-    def end(self):
-        self.on = self.holds = False
-
-
 class Courtesy:
     """agent/output/server/courtesy.c, for a server that says that it is busy, or ends connections."""
 
@@ -265,7 +186,6 @@ class Courtesy:
         (self.serves_for, self.widen_for, self.small_for, self.put_off_part, self.grow_part, self.least_part,
          self.failures) = (is_["courtesy." + name] for name in names.split())  # fmt: skip
         self.pace = SendPace(is_, chance)
-        self.all = BusyPace(is_)
         self.window = self.window_max = is_["window"]
         self.most = MOST
         self.good_at = 0.0
@@ -275,7 +195,6 @@ class Courtesy:
         return int(min(max(self.pace.usual * self.least_part, 1), 1e6))
 
     def good(self, now):
-        self.all.good(self.pace.known(now), now)
         self.good_at = now
         self.busy = False
         if now - self.pace.busy_at > self.small_for:
@@ -284,15 +203,6 @@ class Courtesy:
             self.most += max(int(self.most * self.grow_part), self.least())
         if self.window < self.window_max and now - self.pace.busy_at > self.widen_for:
             self.window += 1
-
-    def next_most(self):
-        """courtesy_most()"""
-        return min(self.most, self.all.most())
-
-    def spend(self, items, replayed):
-        if replayed:
-            self.pace.spend(items)
-        self.all.spend(items)
 
     def put_off(self, items):
         self.most = max(int(min(self.most, items) * self.put_off_part), self.least())
@@ -312,8 +222,6 @@ class Courtesy:
             self.pace.busy(now)
         else:
             self.pace.restart(now)
-        if self.busy and failures < self.failures:
-            self.all.busy(self.pace.rate, now)
 
     def serves(self, now):
         return self.good_at and now - self.good_at < self.serves_for

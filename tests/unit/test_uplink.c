@@ -15,7 +15,6 @@ int main(void)
 	suite_add_tcase(suite, uplink_asking());
 	suite_add_tcase(suite, uplink_backoff());
 	suite_add_tcase(suite, uplink_balance());
-	suite_add_tcase(suite, uplink_busypace());
 	suite_add_tcase(suite, uplink_connections());
 	suite_add_tcase(suite, uplink_courtesy());
 	suite_add_tcase(suite, uplink_dns());

@@ -75,12 +75,12 @@ START_TEST(one_good_answer_does_not_make_waits_short)
 {
 	fail_often();
 	backoff_good(&backoff, NOW);
-	backoff_good(&backoff, NOW + 900 * NS_PER_MS);
-	backoff_next(&backoff, 0, NOW + 999 * NS_PER_MS);
+	backoff_good(&backoff, NOW + 4900 * NS_PER_MS);
+	backoff_next(&backoff, 0, NOW + 4999 * NS_PER_MS);
 	ck_assert_int_eq(backoff.bound, backoff.max_ns);
 	/* and what was good before that failure does not count */
-	backoff_good(&backoff, NOW + 2000 * NS_PER_MS);
-	backoff_next(&backoff, 0, NOW + 2900 * NS_PER_MS);
+	backoff_good(&backoff, NOW + 6000 * NS_PER_MS);
+	backoff_next(&backoff, 0, NOW + 10900 * NS_PER_MS);
 	ck_assert_int_eq(backoff.bound, backoff.max_ns);
 }
 END_TEST
@@ -92,7 +92,7 @@ START_TEST(good_service_makes_waits_short)
 
 		fail_often();
 		backoff_good(&backoff, NOW);
-		ns = backoff_next(&backoff, 0, NOW + NS_PER_SECOND);
+		ns = backoff_next(&backoff, 0, NOW + 5 * NS_PER_SECOND);
 		ck_assert_int_ge(ns, 250 * NS_PER_MS);
 		ck_assert_int_le(ns, 500 * NS_PER_MS);
 	}
@@ -118,7 +118,7 @@ START_TEST(waits_grow_with_the_outage)
 	backoff_connected(&backoff);
 	backoff_good(&backoff, NOW + 3000 * NS_PER_SECOND);
 	ck_assert_int_eq(backoff.bound, max);
-	backoff_next(&backoff, 0, NOW + 3000 * NS_PER_SECOND + NS_PER_SECOND / 2);
+	backoff_next(&backoff, 0, NOW + 3001 * NS_PER_SECOND);
 	ck_assert_int_eq(backoff.bound, max);
 }
 END_TEST
@@ -132,17 +132,17 @@ START_TEST(waits_grow_while_it_is_busy)
 	backoff_set_pace(&backoff, 250 * NS_PER_MS, max);
 	for (int i = 0; i < 14; i++, now += NS_PER_SECOND) {
 		backoff_next(&backoff, 0, now);
-		backoff_good(&backoff, now + NS_PER_SECOND / 2);
+		backoff_good(&backoff, now);
 	}
 	ck_assert_int_eq(backoff.bound, max);
 	for (int i = 0; i < 17; i++, now += NS_PER_SECOND) {
 		backoff_next(&backoff, 0, now);
-		backoff_good(&backoff, now + NS_PER_SECOND / 2);
+		backoff_good(&backoff, now);
 	}
 	ck_assert_int_eq(backoff.bound, 3 * NS_PER_SECOND);
 	for (int i = 0; i < 100; i++, now += NS_PER_SECOND) {
 		backoff_next(&backoff, 0, now);
-		backoff_good(&backoff, now + NS_PER_SECOND / 2);
+		backoff_good(&backoff, now);
 	}
 	ck_assert_int_eq(backoff.bound, 5 * NS_PER_SECOND);
 	backoff_next(&backoff, 0, now + 10 * NS_PER_SECOND); /* it was good for so long */

@@ -107,7 +107,6 @@ TCase *uplink_answers(void);
 TCase *uplink_asking(void);
 TCase *uplink_backoff(void);
 TCase *uplink_balance(void);
-TCase *uplink_busypace(void);
 TCase *uplink_connections(void);
 TCase *uplink_courtesy(void);
 TCase *uplink_dns(void);

@@ -42,7 +42,6 @@ static uint32_t least(const struct courtesy *courtesy)
 void courtesy_good(struct courtesy *courtesy, int64_t now)
 {
 	note(courtesy, true);
-	busypace_good(&courtesy->all, sendpace_usual(&courtesy->pace, now), now);
 	courtesy->good_at = now;
 	courtesy->busy = false;
 	if (now - courtesy->pace.busy_at > SMALL_NS)
@@ -51,33 +50,6 @@ void courtesy_good(struct courtesy *courtesy, int64_t now)
 		courtesy->most += MAX((uint32_t)(courtesy->most * GROW_PART), least(courtesy));
 	if (courtesy->window < courtesy->window_max && now - courtesy->pace.busy_at > WIDEN_NS)
 		courtesy->window++;
-}
-
-uint32_t courtesy_most(const struct courtesy *courtesy)
-{
-	return MIN(courtesy->most, busypace_most(&courtesy->all));
-}
-
-int64_t courtesy_wait(struct courtesy *courtesy, int64_t now)
-{
-	return busypace_wait(&courtesy->all, now);
-}
-
-void courtesy_idle(struct courtesy *courtesy)
-{
-	busypace_idle(&courtesy->all);
-}
-
-void courtesy_spend(struct courtesy *courtesy, uint32_t items, bool replayed)
-{
-	if (replayed)
-		sendpace_spend(&courtesy->pace, items);
-	busypace_spend(&courtesy->all, items);
-}
-
-void courtesy_hurry(struct courtesy *courtesy)
-{
-	busypace_end(&courtesy->all);
 }
 
 void courtesy_put_off(struct courtesy *courtesy, uint32_t items)
@@ -102,8 +74,6 @@ void courtesy_failed(struct courtesy *courtesy, enum fault fault, unsigned failu
 		sendpace_busy(&courtesy->pace, now);
 	else
 		sendpace_restart(&courtesy->pace, now);
-	if (courtesy->busy && failures < FAILURES)
-		busypace_busy(&courtesy->all, courtesy->pace.rate, now);
 }
 
 void courtesy_not_taken(struct courtesy *courtesy)

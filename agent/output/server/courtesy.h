@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How much a server is asked for at a time. What it puts off costs it, too; so one that is busy gets one
- * small call, and more with each that it takes, and what is replayed from disk gets slower, as does all that
- * is sent, for a while. No I/O, no clock.
+ * small call, and more with each that it takes, and what is replayed from disk gets slower. No I/O, no clock.
  */
 #ifndef OUTPUT_SERVER_COURTESY_H
 #define OUTPUT_SERVER_COURTESY_H
@@ -11,12 +10,10 @@
 #include <stdint.h>
 
 #include "core/fault.h"
-#include "output/server/busypace.h"
 #include "output/server/sendpace.h"
 
 struct courtesy {
-	struct sendpace pace; /* of what is replayed, */
-	struct busypace all;  /* and of all, while it was busy lately */
+	struct sendpace pace; /* of what is replayed */
 	uint32_t window;      /* calls open at once, at most, */
 	uint32_t window_max;
 	uint32_t most;   /* and items of one */
@@ -29,18 +26,6 @@ void courtesy_init(struct courtesy *courtesy, uint32_t window);
 
 /* It took a call. */
 void courtesy_good(struct courtesy *courtesy, int64_t now);
-
-/* How many items the next call may have, and how long it has to wait at @now, ns; 0: not at all. Not to be
- * asked while the server rests. */
-uint32_t courtesy_most(const struct courtesy *courtesy);
-int64_t courtesy_wait(struct courtesy *courtesy, int64_t now);
-
-/* There is nothing to send; or so many items are sent, from disk if @replayed. */
-void courtesy_idle(struct courtesy *courtesy);
-void courtesy_spend(struct courtesy *courtesy, uint32_t items, bool replayed);
-
-/* Nothing waits any more for what it was busy with, as there is no time for that. */
-void courtesy_hurry(struct courtesy *courtesy);
 
 /* It put off a call of so many items: the next one is smaller. */
 void courtesy_put_off(struct courtesy *courtesy, uint32_t items);

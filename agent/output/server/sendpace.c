@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/server/sendpace.h"
 
-#include <math.h>
-
 #include <glib.h>
 
 #include "base/clock.h"
@@ -35,13 +33,9 @@
 /* What one call took is paid within so many seconds: batches stored while more came than now are large for
  * the rate of today. */
 #define DEBT 20.0
-/* What is usual is the mean over such a time, or such a short one if more came then, and is looked at so
- * often. */
+/* What is usual is the mean over such a time, and is looked at so often. */
 #define USUAL_NS (10 * NS_PER_SECOND)
-#define RECENT_NS (2 * NS_PER_SECOND)
 #define LOOK_NS (200 * NS_PER_MS)
-/* A node that began so shortly ago does not know it. */
-#define KNOWN_NS (1 * NS_PER_SECOND)
 
 static double begin_rate(const struct sendpace *pace)
 {
@@ -62,25 +56,16 @@ void sendpace_look(struct sendpace *pace, int64_t now, uint64_t fresh, uint64_t 
 
 	pace->floor = (double)floor;
 	if (!pace->looked) {
-		pace->looked = pace->first = now;
+		pace->looked = now;
 		pace->fresh = fresh;
 	} else if (ns >= LOOK_NS) {
 		latest = (double)(fresh - pace->fresh) * (double)NS_PER_SECOND / (double)ns;
 		pace->usual += (latest - pace->usual) * MIN((double)ns / (double)USUAL_NS, 1);
-		pace->recent += (latest - pace->recent) * MIN((double)ns / (double)RECENT_NS, 1);
 		pace->looked = now;
 		pace->fresh = fresh;
 	}
 	if (!pace->begun)
 		pace->rate = begin_rate(pace);
-}
-
-/* The mean began with nothing. */
-double sendpace_usual(const struct sendpace *pace, int64_t now)
-{
-	int64_t ns = now - pace->first;
-
-	return ns < KNOWN_NS ? 0 : MAX(pace->usual / -expm1(-(double)ns / (double)USUAL_NS), pace->recent);
 }
 
 void sendpace_restart(struct sendpace *pace, int64_t now)

@@ -15,7 +15,6 @@
 
 struct sendpace {
 	double usual;  /* fresh spans a second, averaged over about ten seconds */
-	double recent; /* the same over about two; */
 	double floor;  /* as [spool]'s replay-floor: what small nodes begin with, and grow by, are parts of it
 			*/
 	double rate;   /* spans a second */
@@ -23,8 +22,7 @@ struct sendpace {
 	double credit; /* spans that may be sent now; a call is sent as a whole, and may leave a debt */
 	uint64_t fresh;
 	int64_t now;        /* when the credit was reckoned, CLOCK_MONOTONIC ns */
-	int64_t looked;     /* when what is usual was; 0: never; */
-	int64_t first;      /* and the first time */
+	int64_t looked;     /* when what is usual was */
 	int64_t until;      /* nothing before */
 	int64_t busy_at;    /* when the rate fell; 0: never */
 	int64_t limited_at; /* it held spans back since then; 0: it did not since it last grew */
@@ -32,10 +30,6 @@ struct sendpace {
 
 /* @fresh spans have come in all, at @now. */
 void sendpace_look(struct sendpace *pace, int64_t now, uint64_t fresh, uint64_t floor);
-
-/* What is usual, also of a node that has just begun, or gets more since a moment ago; 0: that is not known
- * yet. */
-double sendpace_usual(const struct sendpace *pace, int64_t now);
 
 /* The server was away, and what it can take is not known any more: begins anew, after a random delay. */
 void sendpace_restart(struct sendpace *pace, int64_t now);

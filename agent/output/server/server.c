@@ -171,12 +171,11 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	fail(server, FAULT_NO_ANSWER, why);
 }
 
-/* A server that is busy, or was so lately, is tried with little; what is replayed has a pace of its own while
- * it serves. */
+/* A server that is busy is tried with little; what is replayed has a pace of its own while it serves. */
 static void limit(struct server *server, struct piece *piece)
 {
-	if (server->health.failing || server->courtesy.all.on || !piece->parcel->entry->spool_id)
-		delivery_keep(&server->delivery, piece, courtesy_most(&server->courtesy));
+	if (server->health.failing || !piece->parcel->entry->spool_id)
+		delivery_keep(&server->delivery, piece, server->courtesy.most);
 }
 
 static void send_piece(struct server *server, struct piece *piece)
@@ -186,7 +185,8 @@ static void send_piece(struct server *server, struct piece *piece)
 	size_t bytes;
 
 	limit(server, piece);
-	courtesy_spend(&server->courtesy, piece->count, piece->parcel->entry->spool_id != 0);
+	if (piece->parcel->entry->spool_id)
+		sendpace_spend(&server->courtesy.pace, piece->count);
 	delivery_sends(&server->delivery, piece);
 	piece_run(piece, &run);
 	if (server_learns(server))
@@ -236,11 +236,9 @@ void server_pump(struct server *server)
 	look_at_pace(server);
 	while (!server->next_up && link_has_room(server->link, window)) {
 		now = clock_monotonic();
-		wait = MAX(ratelimit_wait(server->shared->rate, now), courtesy_wait(&server->courtesy, now));
+		wait = ratelimit_wait(server->shared->rate, now);
 		pace = sendpace_wait(&server->courtesy.pace, now);
 		piece = wait ? NULL : take(server, pace > 0);
-		if (!piece && !wait)
-			courtesy_idle(&server->courtesy);
 		if (!piece)
 			break;
 		send_piece(server, piece);
@@ -379,7 +377,6 @@ void server_wake(struct server *server)
 void server_hurry(struct server *server)
 {
 	backoff_reset(&server->backoff);
-	courtesy_hurry(&server->courtesy);
 	if (server->backoff.on)
 		backoff_begin(&server->backoff, 0);
 }

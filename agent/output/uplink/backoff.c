@@ -16,7 +16,7 @@
 #define AWAY_MAX_NS (30 * NS_PER_SECOND)
 #define BUSY_MAX_NS (5 * NS_PER_SECOND)
 /* Good service that lasts so long makes the next wait short. */
-#define GOOD_NS (1 * NS_PER_SECOND)
+#define GOOD_NS (5 * NS_PER_SECOND)
 
 void backoff_init(struct backoff *backoff, struct event_base *base, event_callback_fn over, void *data)
 {
