@@ -51,10 +51,11 @@ bool around_parse(const char *text, uint64_t *trace_id)
 
 /* The spans */
 
-static void note_span(void *data, const struct event *event, int64_t tid)
+static void note_span(void *data, const struct event *event, int64_t tid, int64_t cpu)
 {
 	struct seeking *seeking = data;
 
+	(void)cpu;
 	around_spans_take(seeking->spans, event, tid);
 }
 

@@ -112,6 +112,7 @@ static struct around_span *get(struct around_spans *spans, uint64_t id, int64_t 
 	span->tid = tid;
 	span->start = INT64_MAX;
 	span->end = INT64_MIN;
+	span->seen = INT64_MIN;
 	span->events = g_ptr_array_new_with_free_func(spans->free_event);
 	g_ptr_array_add(spans->list, span);
 	return span;
@@ -136,6 +137,7 @@ void around_spans_take(struct around_spans *spans, const struct event *event, in
 	start = start_of(event);
 	span->start = MIN(span->start, start);
 	span->end = MAX(span->end, end_of(event, start));
+	span->seen = MAX(span->seen, event->time);
 	spans->first = MIN(spans->first, span->start);
 	spans->last = MAX(spans->last, span->end);
 	spans->sorted = false;

@@ -26,6 +26,7 @@ struct around_span {
 	uint64_t id;
 	int64_t pid, tid;
 	int64_t start, end; /* ns since the epoch */
+	int64_t seen;       /* when its thread recorded its last event */
 	GPtrArray *events;  /* what is put there, owned as around_spans_create says */
 	uint64_t more;      /* events that were too many */
 };

@@ -22,6 +22,9 @@ void why_init(struct why *why, uint64_t id)
 	why->whole = g_ptr_array_new_with_free_func(span2_free);
 	why->spans = g_array_new(FALSE, TRUE, sizeof(struct why_span));
 	why->numbers = numbers_create();
+	why->records = g_array_new(FALSE, FALSE, sizeof(struct why_record));
+	why->heard = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	why->silent = KERNEL_UNKNOWN;
 }
 
 void why_free(struct why *why)
@@ -31,6 +34,8 @@ void why_free(struct why *why)
 	if (why->machine)
 		machine_destroy(why->machine);
 	g_array_unref(why->spans);
+	g_array_unref(why->records);
+	g_hash_table_unref(why->heard);
 	g_ptr_array_unref(why->whole);
 	around_spans_destroy(why->in_trace);
 	around_spans_destroy(why->alone);
@@ -41,7 +46,15 @@ void why_free(struct why *why)
 
 /* First, the spans, and what is recorded at all */
 
-static void note_span(void *data, const struct event *event, int64_t tid)
+static void note_record(struct why *why, int64_t cpu, int64_t time)
+{
+	const struct why_record record = {cpu, time};
+
+	if (cpu >= 0 && why->records->len < AROUND_SPANS_MAX)
+		g_array_append_val(why->records, record);
+}
+
+static void note_span(void *data, const struct event *event, int64_t tid, int64_t cpu)
 {
 	struct why *why = data;
 	struct event copy = *event;
@@ -49,6 +62,7 @@ static void note_span(void *data, const struct event *event, int64_t tid)
 	if (event->trace_id == why->id || event->span_id == why->id) {
 		why->first = MIN(why->first, event->type == EVENT_SPAN ? event->start : event->clock);
 		why->last = MAX(why->last, event->clock);
+		note_record(why, cpu, event->time);
 	}
 	around_spans_take(why->in_trace, event, tid);
 	if (event->span_id != why->id)
@@ -93,11 +107,28 @@ static void note_host(struct why *why, struct text host)
 		why->other = g_strndup(host.data, host.size);
 }
 
+/* From when to when a processor has events; of more processors than there are, not. */
+static void note_processor(struct why *why, const struct kernel_event *event)
+{
+	struct why_heard *heard = g_hash_table_lookup(why->heard, &event->cpu);
+
+	if (!heard && event->cpu != KERNEL_UNKNOWN && g_hash_table_size(why->heard) < MACHINE_CPUS_MAX) {
+		heard = g_new(struct why_heard, 1);
+		*heard = (struct why_heard){event->cpu, event->time, event->time};
+		g_hash_table_insert(why->heard, &heard->cpu, heard);
+	}
+	if (!heard)
+		return;
+	heard->first = MIN(heard->first, event->time);
+	heard->last = MAX(heard->last, event->time);
+}
+
 static void note_event(struct why *why, const struct kernel_event *event)
 {
 	why->any_kernel = true;
 	why->recorded[event->kind] = true;
 	note_host(why, event->host);
+	note_processor(why, event);
 	numbers_learn(why->numbers, event);
 }
 
@@ -211,6 +242,15 @@ static bool can_tell(const struct why *why, const struct why_span *span)
 	return span->thread == THREAD_KNOWN && why->any_kernel && !why->other;
 }
 
+static void want_thread(struct why *why, struct why_span *span)
+{
+	const struct around_span *at = span->at;
+	int64_t tid = numbers_find(why->numbers, at->pid, at->tid);
+
+	machine_want(why->machine, tid, at->start, at->end, &span->tally);
+	machine_prove(why->machine, tid, at->seen);
+}
+
 static void want_threads(struct why *why)
 {
 	why->machine = machine_create(why->recorded, why->all_calls);
@@ -219,11 +259,52 @@ static void want_threads(struct why *why)
 		const struct around_span *at = span->at;
 
 		if (can_tell(why, span))
-			machine_want(why->machine, numbers_find(why->numbers, at->pid, at->tid), at->start,
-				at->end, &span->tally);
+			want_thread(why, span);
 		else
 			span->tally.part[PART_UNKNOWN] = at->end - at->start;
 	}
+}
+
+/* A processor where something was recorded, and of which there are no events of that time. */
+static void find_silent(struct why *why)
+{
+	for (guint i = 0; i < why->records->len && why->silent == KERNEL_UNKNOWN; i++) {
+		const struct why_record *record = &g_array_index(why->records, struct why_record, i);
+		const struct why_heard *heard = g_hash_table_lookup(why->heard, &record->cpu);
+
+		if (!heard || record->time < heard->first || record->time > heard->last)
+			why->silent = record->cpu;
+	}
+}
+
+static void forget_parts(struct why *why)
+{
+	for (guint i = 0; i < why->spans->len; i++) {
+		struct tally *tally = &g_array_index(why->spans, struct why_span, i).tally;
+
+		tally_free(tally);
+		tally_init(tally);
+	}
+	why->discarded = 0;
+}
+
+/* Events are missing: once more, now that it is known of which times. */
+static bool read_again(struct why *why, const struct config *config, const GPtrArray *traces,
+	struct guard *guard, char *error, size_t error_size)
+{
+	const struct pipeline_sink sink = {.hand = take_second, .data = why, .spans = 1};
+	struct machine *wrong = why->machine;
+	bool whole;
+
+	why->wrong = true;
+	find_silent(why);
+	forget_parts(why);
+	want_threads(why);
+	machine_correct(why->machine, wrong);
+	whole = read_traces(why, config, traces, true, sink, guard, error, error_size);
+	machine_end(why->machine);
+	machine_destroy(wrong);
+	return whole;
 }
 
 bool why_collect(struct why *why, const struct config *config, const GPtrArray *traces, struct guard *guard,
@@ -242,6 +323,8 @@ bool why_collect(struct why *why, const struct config *config, const GPtrArray *
 	if (why->any_kernel && !why->other)
 		whole = read_traces(why, config, traces, true, second, guard, error, error_size) && whole;
 	machine_end(why->machine);
+	if (machine_is_wrong(why->machine))
+		whole = read_again(why, config, traces, guard, error, error_size) && whole;
 	for (guint i = 0; i < why->spans->len; i++)
 		tally_sort(&g_array_index(why->spans, struct why_span, i).tally);
 	return whole;

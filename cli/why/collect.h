@@ -26,6 +26,16 @@ struct why_span {
 	struct tally tally; /* adds up to its duration, to the nanosecond */
 };
 
+/* Where and when something was recorded of the spans: ns since the epoch. */
+struct why_record {
+	int64_t cpu, time;
+};
+
+/* From when to when there are events of the kernel of a processor. */
+struct why_heard {
+	int64_t cpu, first, last;
+};
+
 struct why {
 	uint64_t id;
 	bool of_span; /* it is a span's id, and no trace's */
@@ -39,6 +49,10 @@ struct why {
 	bool any_kernel;
 	bool all_calls;     /* every system call is recorded */
 	uint64_t discarded; /* events, as LTTng counts them */
+	bool wrong;         /* a thread ran where the events say that it did not */
+	int64_t silent;     /* then: a processor of which there are no events; or KERNEL_UNKNOWN */
+	GArray *records;    /* of struct why_record */
+	GHashTable *heard;  /* struct why_heard by the processor's number */
 	char *host, *other; /* of the kernel's events; of several hosts two */
 	struct numbers *numbers;
 	struct machine *machine;

@@ -49,6 +49,40 @@ void machine_want(struct machine *machine, int64_t tid, int64_t start, int64_t e
 	machine->sorted = false;
 }
 
+void machine_prove(struct machine *machine, int64_t tid, int64_t time)
+{
+	struct thread *thread = g_hash_table_lookup(machine->threads, &tid);
+
+	if (thread)
+		thread_prove(thread, time);
+}
+
+bool machine_is_wrong(const struct machine *machine)
+{
+	GHashTableIter all;
+	void *thread;
+
+	g_hash_table_iter_init(&all, machine->threads);
+	while (g_hash_table_iter_next(&all, NULL, &thread))
+		if (((struct thread *)thread)->doubts->len)
+			return true;
+	return false;
+}
+
+void machine_correct(struct machine *machine, const struct machine *wrong)
+{
+	GHashTableIter all;
+	void *data;
+
+	g_hash_table_iter_init(&all, machine->threads);
+	while (g_hash_table_iter_next(&all, NULL, &data)) {
+		struct thread *thread = data, *other = g_hash_table_lookup(wrong->threads, &thread->tid);
+
+		if (other)
+			thread->given = other->doubts;
+	}
+}
+
 static void sort(struct machine *machine)
 {
 	GHashTableIter all;
@@ -128,6 +162,8 @@ static void lose(struct machine *machine, struct thread *thread, enum state stat
 	thread->fault = thread->outside = false;
 	thread->waker = (struct whom){0};
 	move(machine, thread, state, number);
+	if (state == STATE_RUNNING)
+		thread_know(thread, machine->time);
 }
 
 /* Where an event happened a thread runs: who else was thought to run there has gone. */
@@ -155,6 +191,8 @@ static void be_here(struct machine *machine, int64_t tid, int64_t number)
 		settle_cpu(machine, cpu, tid);
 	if (thread && (thread->state != STATE_RUNNING || thread->cpu != number))
 		lose(machine, thread, STATE_RUNNING, number);
+	else if (thread)
+		thread_know(thread, machine->time);
 }
 
 /* Switches */
@@ -173,6 +211,7 @@ static void tell_runners(struct machine *machine, struct processor *cpu)
 static void go_away(struct machine *machine, struct thread *thread, const struct kernel_event *event)
 {
 	close_state(machine, thread);
+	thread_know(thread, machine->time);
 	if (part_is_preempted(event->prev_state)) {
 		move(machine, thread, STATE_RUNNABLE, event->cpu);
 		return;
@@ -187,6 +226,7 @@ static void come(struct machine *machine, struct thread *thread, const struct ke
 	if (thread->state == STATE_RUNNING)
 		lose(machine, thread, STATE_RUNNING, event->cpu);
 	close_state(machine, thread);
+	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNING, event->cpu);
 	thread->waker = (struct whom){0};
 }
@@ -238,6 +278,7 @@ static void take_waking(struct machine *machine, const struct kernel_event *even
 	if (part == PART_SLEEP && waker.kind == WHOM_THREAD && !machine->recorded[KERNEL_TIMER_ENTRY])
 		waker = (struct whom){0};
 	thread_close_piece(thread, machine->time, part, &waker);
+	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNABLE, event->target);
 }
 
@@ -248,6 +289,7 @@ static void take_migration(struct machine *machine, const struct kernel_event *e
 	if (!thread || thread->state != STATE_RUNNABLE)
 		return;
 	close_state(machine, thread);
+	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNABLE, event->target);
 }
 
@@ -376,6 +418,7 @@ void machine_end(struct machine *machine)
 	while (g_hash_table_iter_next(&all, NULL, &data)) {
 		struct thread *thread = data;
 
+		thread_end(thread);
 		close_state(machine, thread);
 		thread->call = (struct text){0};
 		thread_close_piece(thread, INT64_MAX, PART_UNKNOWN, NULL);

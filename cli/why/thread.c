@@ -18,6 +18,9 @@ struct thread *thread_create(int64_t tid, bool blind)
 	thread->since = INT64_MIN;
 	thread->blind = blind;
 	thread->cpu = KERNEL_UNKNOWN;
+	thread->proofs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	thread->doubts = g_array_new(FALSE, FALSE, sizeof(struct doubt));
+	thread->known = INT64_MIN;
 	return thread;
 }
 
@@ -27,6 +30,8 @@ void thread_free(void *data)
 
 	g_array_unref(thread->spans);
 	g_ptr_array_unref(thread->active);
+	g_array_unref(thread->proofs);
+	g_array_unref(thread->doubts);
 	g_free(thread);
 }
 
@@ -44,8 +49,21 @@ static gint compare_starts(gconstpointer left, gconstpointer right)
 	return one->start < other->start ? -1 : one->start > other->start;
 }
 
+void thread_prove(struct thread *thread, int64_t time)
+{
+	g_array_append_val(thread->proofs, time);
+}
+
+static gint compare_times(gconstpointer left, gconstpointer right)
+{
+	const int64_t *one = left, *other = right;
+
+	return *one < *other ? -1 : *one > *other;
+}
+
 void thread_sort(struct thread *thread)
 {
+	g_array_sort(thread->proofs, compare_times);
 	g_array_sort(thread->spans, compare_starts);
 }
 
@@ -70,6 +88,77 @@ static void tell(struct thread *thread, const struct piece *piece)
 	}
 }
 
+/* Proofs */
+
+static struct doubt *open_doubt(struct thread *thread)
+{
+	struct doubt *last = thread->doubts->len
+				     ? &g_array_index(thread->doubts, struct doubt, thread->doubts->len - 1)
+				     : NULL;
+
+	return last && last->to == INT64_MAX ? last : NULL;
+}
+
+/* A proof at the very end of a piece may be of the next one. */
+static void settle_proofs(struct thread *thread, int64_t end, enum part part)
+{
+	bool runs = part == PART_CPU || part == PART_INTERRUPTED;
+	const struct doubt doubt = {thread->known, INT64_MAX};
+
+	for (; thread->proof < thread->proofs->len; thread->proof++) {
+		int64_t time = g_array_index(thread->proofs, int64_t, thread->proof);
+
+		if (runs ? time > end : time >= end)
+			break;
+		if (!runs && part != PART_UNKNOWN && !open_doubt(thread))
+			g_array_append_val(thread->doubts, doubt);
+	}
+}
+
+void thread_know(struct thread *thread, int64_t time)
+{
+	struct doubt *doubt = thread->given ? NULL : open_doubt(thread);
+
+	thread->known = time;
+	if (doubt)
+		doubt->to = time;
+}
+
+void thread_end(struct thread *thread)
+{
+	if (!thread->blind && !thread->given && thread->state > STATE_RUNNING)
+		settle_proofs(thread, INT64_MAX, PART_OTHER);
+}
+
+/* Tells a piece, but nothing of what is in doubt. */
+static void tell_sure(struct thread *thread, struct piece piece)
+{
+	int64_t end = piece.end;
+
+	for (; thread->given && thread->doubt < thread->given->len; thread->doubt++) {
+		const struct doubt *doubt = &g_array_index(thread->given, struct doubt, thread->doubt);
+		struct piece wrong = {.part = PART_UNKNOWN};
+
+		if (doubt->from >= end)
+			break;
+		if (doubt->from > piece.begin) {
+			piece.end = doubt->from;
+			tell(thread, &piece);
+			piece.begin = doubt->from;
+		}
+		wrong.begin = piece.begin;
+		wrong.end = MIN(MAX(doubt->to, piece.begin), end);
+		if (wrong.end > wrong.begin)
+			tell(thread, &wrong);
+		piece.begin = wrong.end;
+		if (doubt->to > end)
+			break;
+	}
+	piece.end = end;
+	if (piece.begin < end || thread->since == end)
+		tell(thread, &piece);
+}
+
 void thread_close_piece(struct thread *thread, int64_t time, enum part part, const struct whom *whom)
 {
 	const struct piece piece = {.begin = thread->since,
@@ -79,6 +168,8 @@ void thread_close_piece(struct thread *thread, int64_t time, enum part part, con
 		.number = thread->call_number,
 		.whom = whom ? *whom : (struct whom){0}};
 
-	tell(thread, &piece);
+	if (!thread->blind && !thread->given)
+		settle_proofs(thread, time, part);
+	tell_sure(thread, piece);
 	thread->since = time;
 }

@@ -12,6 +12,11 @@
 
 enum state { STATE_UNKNOWN, STATE_RUNNING, STATE_RUNNABLE, STATE_WAITING };
 
+/* A time of which the events are wrong: some are missing. */
+struct doubt {
+	int64_t from, to; /* ns since the epoch; INT64_MAX: no event has said anything since */
+};
+
 struct thread {
 	int64_t tid;
 	GArray *spans;     /* what is wanted, by their starts */
@@ -25,6 +30,13 @@ struct thread {
 	uint64_t call_number;
 	bool fault, outside; /* of any system call that is recorded */
 	bool blind;          /* it is not recorded when threads run */
+	/* what its programs prove: */
+	GArray *proofs;      /* int64_t: when it ran */
+	guint proof;         /* the first that is not settled */
+	int64_t known;       /* when the last event was that says where it is */
+	GArray *doubts;      /* struct doubt, in order of time */
+	const GArray *given; /* those of another reading, borrowed; NULL: it is the first one */
+	guint doubt;         /* of these the first that is not over */
 	/* of a wait: */
 	int64_t reason;       /* the kernel's prev_state */
 	uint64_t completions; /* those of before */
@@ -38,6 +50,15 @@ void thread_free(void *thread);
 /* The time from @start to @end goes to @tally. To be called before the first piece, and then thread_sort. */
 void thread_want(struct thread *thread, int64_t start, int64_t end, struct tally *tally);
 void thread_sort(struct thread *thread);
+
+/* It ran at this time, whatever the events say. To be called as thread_want is. */
+void thread_prove(struct thread *thread, int64_t time);
+
+/* An event at this time, to which the last piece has been closed, says where the thread is. */
+void thread_know(struct thread *thread, int64_t time);
+
+/* There are no more events: where it does not run, it ran later all the same if that is proved. */
+void thread_end(struct thread *thread);
 
 /* The time since the last piece was @part; @whom as of struct piece, NULL: not known. */
 void thread_close_piece(struct thread *thread, int64_t time, enum part part, const struct whom *whom);

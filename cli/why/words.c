@@ -175,6 +175,23 @@ static const struct {
 		"could not be interrupted. Add block_rq_* to `events` of [kernel]."},
 };
 
+static void put_wrong(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
+{
+	g_autofree char *text = NULL;
+
+	if (why->silent == KERNEL_UNKNOWN) {
+		put(data, "A thread recorded its span while it did not run by the kernel's events: some of "
+			  "them are "
+			  "missing, and what it did there is unknown.");
+		return;
+	}
+	text = g_strdup_printf("CPU %" PRId64
+			       " has no kernel events for that time, though a span was recorded there: "
+			       "what its thread did is unknown.",
+		why->silent);
+	put(data, text);
+}
+
 void words_missing(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
 {
 	g_autofree char *text = NULL;
@@ -205,6 +222,8 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 				  "was in another one, or in "
 				  "none, is not known. Set `syscalls = *` in [kernel].");
 	}
+	if (why->wrong)
+		put_wrong(why, put, data);
 	g_clear_pointer(&text, g_free);
 	if (why->discarded) {
 		text = g_strdup_printf("%" PRIu64

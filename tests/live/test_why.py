@@ -102,11 +102,14 @@ def test_exact(made, seed):
         any_phase(story, chance)
     story.end()
     wanted = {}
+    ran = [(begin, until) for begin, until, part, _, _ in story.pieces if part in ("cpu", "interrupted")]
     for number in range(1, 30):
         start, end = sorted(chance.randrange(T0, story.time) for _ in range(2))
         if number == 1:
             start, end = T0, story.time
-        made.span(start, end, number, parent=number // 2)
+        # it ends anywhere, and is recorded when the thread runs next
+        recorded = min([max(begin, end) for begin, until in ran if until >= end] or [story.time])
+        made.span(start, recorded, number, parent=number // 2, finish=end)
         wanted[number] = (start, end)
     lines = {int(line["span"]["id"], 16): line for line in ask(made.write())}
     assert len(lines) == len(wanted)
@@ -347,7 +350,50 @@ def test_before_and_behind(made):
     made.kernel.event(0, story.time, "sched_switch", IDLE, next_tid=HOG[1])
     made.span(T0, T0 + 20 * MS)
     (line,) = ask(made.write())
-    assert found(line)["parts"] == {"unknown": 16 * MS, "cpu": 3 * MS, "other": MS}
+    assert found(line)["parts"] == {"unknown": 17 * MS, "cpu": 3 * MS}
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "later"])
+def test_one_processor_is_silent(made, how):
+    """The thread goes on where nothing was recorded: that it waits all the time is not said."""
+    story = made.story()
+    story.run(2 * MS)
+    story.switch(THREAD, HOG, INTERRUPTIBLE)
+    story.time += MS
+    story.log("sched_waking", HOG, 0, tid=THREAD[1], target_cpu=1)
+    story.time += 3 * MS
+    for _ in range(3):
+        story.switch(HOG, SECOND, 0)
+        story.time += MS
+        story.switch(SECOND, HOG, 0)
+        story.log("sched_waking", HOG, 0, tid=77, target_cpu=1)
+    if how == "later":
+        made.kernel.event(1, story.time + 9 * MS, "sched_switch", IDLE, next_tid=HOG[1])
+    made.spans.span(THREAD, TRACE, SPAN, T0, story.time - 1, cpu=1)
+    made.write()
+    if how == "empty":
+        open(made.path + "/kernel/channel0_1", "wb").close()
+    (line,) = ask(made.path)
+    assert found(line)["parts"] == {"cpu": MS, "other": MS, "unknown": 6 * MS - 1}
+    assert line["missing"][-1].startswith("CPU 1 has no kernel events for that time")
+
+
+def test_back_after_a_silent_processor(made):
+    """From its next event on, what the thread does is known again; where all processors are there, that some are missing is said."""
+    story = made.story()
+    story.run(2 * MS)
+    story.switch(THREAD, HOG, 256)
+    story.time += 4 * MS
+    made.span(T0 + 3 * MS, story.time, 5)
+    story.time += MS
+    story.switch(HOG, THREAD, INTERRUPTIBLE)
+    story.run(2 * MS)
+    made.span(T0, story.time, 6)
+    story.end()
+    inner, outer = sorted(ask(made.write()), key=lambda line: line["span"]["id"])
+    assert found(inner)["parts"] == {"unknown": 2 * MS}
+    assert found(outer)["parts"] == {"cpu": 3 * MS, "unknown": 5 * MS}
+    assert outer["missing"][-1].startswith("A thread recorded its span while it did not run by the kernel's events")
 
 
 def test_inconsistent(made):
@@ -370,7 +416,8 @@ def test_inconsistent(made):
     story.log("syscall_entry_getpid", HOG)
     made.span(T0, story.time)
     (line,) = ask(made.write())
-    assert found(line)["parts"] == {"cpu": MS + MS, "unknown": 5 * MS + 2 * MS, "other": 5 * MS + MS}
+    # and it goes away before it records its span
+    assert found(line)["parts"] == {"cpu": MS + MS, "unknown": 5 * MS + 2 * MS + MS, "other": 5 * MS}
 
 
 def test_two_kernels(made):

@@ -319,7 +319,7 @@ static void complete(
 	if (options->by_event_time && event->time > intake->now)
 		intake->now = event->time;
 	if (options->seen)
-		options->seen(options->data, event, thread_of(message));
+		options->seen(options->data, event, thread_of(message), processor_of(message));
 }
 
 /* The agent's own event is no program's: it is counted apart, and goes nowhere. */

@@ -26,9 +26,9 @@ struct intake_options {
 	char *const *events;         /* patterns of the names of foreign events that are wanted; NULL: all */
 	/* Looks up the packet of a stream that begins at @begin; NULL if there is no index. */
 	bool (*locate)(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info);
-	/* Told of each event of a span, and of the thread that recorded it, or -1; NULL: nobody wants to
-	 * know. */
-	void (*seen)(void *data, const struct event *event, int64_t tid);
+	/* Told of each event of a span, and of the thread that recorded it and its processor, or -1; NULL:
+	 * nobody wants to know. */
+	void (*seen)(void *data, const struct event *event, int64_t tid, int64_t cpu);
 	void *data;
 	uint64_t *heard; /* is set to when streams were idle last, by the trace's clock; NULL: nobody asks */
 	struct overlap *overlap; /* knows what another session had before; NULL: nothing is */

@@ -16,6 +16,18 @@ static int64_t number_of(const bt_field *context, const char *name)
 	return UNKNOWN;
 }
 
+int64_t processor_of(const bt_message *message)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const bt_packet *packet;
+
+	if (!bt_stream_class_supports_packets(
+		    bt_stream_borrow_class_const(bt_event_borrow_stream_const(event))))
+		return UNKNOWN;
+	packet = bt_event_borrow_packet_const(event);
+	return number_of(bt_packet_borrow_context_field_const(packet), "cpu_id");
+}
+
 int64_t thread_of(const bt_message *message)
 {
 	static const char *const names[] = {"vtid", "tid"};

@@ -10,4 +10,7 @@
 /* Its number, as the program sees it; -1 if the event has neither `vtid` nor `tid` for a context. */
 int64_t thread_of(const bt_message *message);
 
+/* The processor that its packet is of; -1 if that is not told. */
+int64_t processor_of(const bt_message *message);
+
 #endif

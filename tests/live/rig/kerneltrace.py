@@ -276,9 +276,9 @@ class SpanTrace(KernelTrace):
             kernel.offset, kernel.host, kernel.order, events={"blkin:span2": [("string", "text")]}, context=thread)
         self.boot = kernel.boot
 
-    def span(self, thread, trace, span, start, end, name="work", parent=0, service="made", finish=None):
+    def span(self, thread, trace, span, start, end, name="work", parent=0, service="made", finish=None, cpu=0):
         """@thread records it at @end, on that clock; it may have finished at @finish already."""
         text = f"{trace:016x} {span:016x} {parent:016x} {start:016x} {len(name):02} {name}\nlocal 0 127.0.0.1 {service}\n"
         if finish is not None:
             text += f"!finish +{finish - start}\n"
-        self.event(0, end, "blkin:span2", thread, text=text + f"&{thread[2]}={service}\n")
+        self.event(cpu, end, "blkin:span2", thread, text=text + f"&{thread[2]}={service}\n")
