@@ -9,6 +9,7 @@
 #include "reader/decode/reader.h"
 #include "spans/decode.h"
 #include "why/declared.h"
+#include "why/fitting.h"
 #include "why/machine.h"
 #include "why/numbers.h"
 
@@ -42,6 +43,7 @@ void why_free(struct why *why)
 	numbers_destroy(why->numbers);
 	g_free(why->host);
 	g_free(why->other);
+	g_free(why->foreign);
 }
 
 /* First, the spans, and what is recorded at all */
@@ -239,7 +241,7 @@ static void find_spans(struct why *why)
 
 static bool can_tell(const struct why *why, const struct why_span *span)
 {
-	return span->thread == THREAD_KNOWN && why->any_kernel && !why->other;
+	return span->thread == THREAD_KNOWN && why->any_kernel && !why->other && !why->spread;
 }
 
 static void want_thread(struct why *why, struct why_span *span)
@@ -307,12 +309,13 @@ static bool read_again(struct why *why, const struct config *config, const GPtrA
 	return whole;
 }
 
-bool why_collect(struct why *why, const struct config *config, const GPtrArray *traces, struct guard *guard,
+bool why_collect(struct why *why, const struct config *config, const GPtrArray *all, struct guard *guard,
 	char *error, size_t error_size)
 {
 	/* each event by itself, as it matters between which two some are missing */
 	const struct pipeline_sink first = {take_first, why},
 				   second = {.hand = take_second, .data = why, .spans = 1};
+	g_autoptr(GPtrArray) traces = fitting_traces(why, config, all, guard);
 	bool whole = read_traces(why, config, traces, true, first, guard, error, error_size);
 
 	why->all_calls = declared_all_calls(traces);

@@ -100,10 +100,14 @@ static void put_runner(struct buffer *out, const struct why_span *span)
 static void put_unknown(struct buffer *out, const struct why_span *span, const struct why *why)
 {
 	buffer_printf(out, "not known: ");
-	if (!why->recorded[KERNEL_SWITCH])
+	if (!why->any_kernel)
+		buffer_printf(out, "there is no event of its kernel here");
+	else if (!why->recorded[KERNEL_SWITCH])
 		buffer_printf(out, "no sched_switch is recorded");
 	else if (why->other)
 		buffer_printf(out, "there are kernels of several hosts");
+	else if (why->spread)
+		buffer_printf(out, "there are spans of several hosts");
 	else if (span->thread == THREAD_UNKNOWN)
 		buffer_printf(out, "its thread is not recorded (context vtid)");
 	else if (span->thread == THREAD_AMBIGUOUS)
@@ -192,6 +196,26 @@ static void put_wrong(const struct why *why, void (*put)(void *data, const char 
 	put(data, text);
 }
 
+static void put_no_switch(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
+{
+	put(data, why->any_kernel ? "No sched_switch is recorded, so it is not known when a thread "
+				    "ran: put into [kernel] "
+				    "`events = " WORDS_EVENTS "` and `syscalls = *`."
+				  : "There is no event of the kernel here, so nothing can be said: "
+				    "put into [kernel] "
+				    "`events = " WORDS_EVENTS "` and `syscalls = *`.");
+}
+
+static void put_foreign(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
+{
+	g_autofree char *text = g_strdup_printf(
+		"The kernel's trace of %s is not used: it is of another machine, or of another boot, than "
+		"the spans, as its clock is another one.",
+		*why->foreign ? why->foreign : "a host without a name");
+
+	put(data, text);
+}
+
 void words_missing(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
 {
 	g_autofree char *text = NULL;
@@ -200,6 +224,11 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 		put(data, "No span tells its thread: its session needs the context vtid, which the agent's "
 			  "has while "
 			  "[kernel] or [events] asks for something.");
+	if (why->foreign)
+		put_foreign(why, put, data);
+	if (why->spread && !why->other)
+		put(data, "The spans are of several hosts, or boots, whose threads have the same numbers: "
+			  "ask for one span by its id, or name the traces of one host.");
 	if (why->other) {
 		text = g_strdup_printf(
 			"There are events of the kernels of %s and %s, whose threads have the same "
@@ -207,12 +236,8 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 			why->host, why->other);
 		put(data, text);
 	} else if (!why->recorded[KERNEL_SWITCH]) {
-		put(data, why->any_kernel ? "No sched_switch is recorded, so it is not known when a thread "
-					    "ran: put into [kernel] "
-					    "`events = " WORDS_EVENTS "` and `syscalls = *`."
-					  : "There is no event of the kernel here, so nothing can be said: "
-					    "put into [kernel] "
-					    "`events = " WORDS_EVENTS "` and `syscalls = *`.");
+		if (why->any_kernel || !why->foreign)
+			put_no_switch(why, put, data);
 	} else {
 		for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
 			if (!why->recorded[needed[i].kind] && any_wait(why, needed[i].of_disk, false))

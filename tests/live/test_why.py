@@ -424,11 +424,51 @@ def test_two_kernels(made):
     """Threads of two hosts have the same numbers."""
     lock_story(made)
     other = KernelTrace(OFFSET, host="other")
+    other.boot = made.kernel.boot
     other.event(0, T0 + MS, "sched_switch", THREAD, prev_tid=4311, next_tid=0)
     other.write(made.write() + "/other")
     (line,) = ask(made.path)
     assert found(line)["parts"] == {"unknown": 95 * MS}
     assert "name the traces of one host" in line["missing"][0]
+
+
+@pytest.mark.parametrize("host", ["node", "other"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_kernel_of_another_clock(made, host, alone):
+    """Of another host, or of another boot: it tells nothing of these threads."""
+    story = lock_story(made)
+    other = KernelTrace(OFFSET, host=host)
+    other.cpus = made.kernel.cpus
+    other.events, other.numbers = made.kernel.events, made.kernel.numbers
+    other.write(made.path + "/other")
+    if alone:
+        made.spans.write(made.path + "/ust")
+    else:
+        # and another host's programs, which have none of the spans
+        strangers = SpanTrace(other)
+        strangers.span(HOG, 1, 2, T0, T0 + MS)
+        strangers.write(made.write() + "/strangers")
+    (line,) = ask(made.path)
+    assert line["missing"][0].startswith(f"The kernel's trace of {host} is not used")
+    if alone:
+        assert found(line)["parts"] == {"unknown": 95 * MS} and len(line["missing"]) == 1
+        assert "no event of its kernel" in line["cause"]
+    else:
+        assert found(line) == expect(story.pieces, T0, story.time)
+
+
+def test_spans_of_two_hosts(made):
+    """With the kernel of one of them; a span of that one alone can be told."""
+    story = lock_story(made)
+    strangers = SpanTrace(KernelTrace(OFFSET, host="other"))
+    strangers.span(THREAD, TRACE, 7, T0, T0 + MS)
+    strangers.write(made.write() + "/strangers")
+    for line in ask(made.path):
+        assert set(found(line)["parts"]) == {"unknown"} and "of several hosts" in line["missing"][0]
+    (line,) = ask(made.path, SPAN)
+    assert found(line) == expect(story.pieces, T0, story.time) and line["missing"] == []
+    (line,) = ask(made.path, 7)
+    assert found(line)["parts"] == {"unknown": MS} and "kernel's trace of node is not used" in line["missing"][0]
 
 
 def test_switches_alone_tell_threads(tmp_path):
