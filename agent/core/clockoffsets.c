@@ -29,7 +29,8 @@ int64_t clock_offsets_take(struct clock_offsets *offsets, const uint8_t *uuid, i
 	for (unsigned i = 0; i < offsets->count; i++) {
 		const struct clock_offset *known = &offsets->known[i];
 
-		if (!memcmp(known->clock, uuid, CLOCK_UUID) && are_near(known->offset, offset))
+		if (!memcmp(known->clock, uuid, CLOCK_UUID) &&
+			(offsets->one_each || are_near(known->offset, offset)))
 			return known->offset;
 	}
 	add(offsets, uuid, offset);

@@ -13,6 +13,8 @@
  * clock (NTP, an administrator, a resume) steps it by more than a millisecond, as smaller errors are slewed,
  * which moves CLOCK_MONOTONIC alike. So an offset that is a millisecond or more away is another one.
  *
+ * Who compares times, and does not care for their dates, takes one offset for each clock all the same.
+ *
  * Of several that are near enough it is the one met first, whatever came later: so what is read again, after
  * a restart, too, is dated as it was, as long as the table lives; it is kept with the checkpoint.
  */
@@ -37,6 +39,8 @@ struct clock_offsets {
 		int64_t offset; /* ns from the epoch to the clock's 0 */
 	} known[CLOCK_OFFSETS]; /* in the order in which they were met; zero-initialised is none */
 	unsigned count;
+	bool one_each; /* a clock has one, however far others are from it: to compare what it told, and not to
+			  date that; not saved */
 };
 
 /* The offset that a trace is to have which says that the clock @uuid has @offset; it is noted, if it is a new

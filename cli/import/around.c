@@ -143,6 +143,7 @@ static void read_traces(struct seeking *seeking, bool events, struct pipeline_si
 	struct pipeline *pipeline = pipeline_create(&limits, events, sink);
 	struct intake_options into = {.pipeline = pipeline,
 		.by_event_time = true,
+		.one_offset = true,
 		.seen = events ? NULL : note_span,
 		.data = seeking};
 	struct reader *reader = reader_open_files((char *const *)around->traces->pdata, around->traces->len,

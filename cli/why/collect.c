@@ -196,6 +196,7 @@ static bool read_traces(struct why *why, const struct config *config, const GPtr
 	struct pipeline *pipeline = pipeline_create(&limits, events, sink);
 	const struct intake_options into = {.pipeline = pipeline,
 		.by_event_time = true,
+		.one_offset = true,
 		.seen = why->machine ? NULL : note_span,
 		.data = why};
 	struct reader *reader =

@@ -457,6 +457,19 @@ def test_the_kernel_of_another_clock(made, host, alone):
         assert found(line) == expect(story.pieces, T0, story.time)
 
 
+@pytest.mark.parametrize("step", [3_600 * 1000 * MS, -2 * MS])
+def test_the_wall_clock_was_set(made, step):
+    """Between the two sessions: the clock that they share goes on."""
+    story = lock_story(made)
+    made.spans.offset += step
+    (line,) = ask(made.write())
+    assert found(line) == expect(story.pieces, T0, story.time) and line["missing"] == []
+    done = subprocess.run(
+        [BLKIN, "import", "--around", f"{TRACE:x}", "--json", made.path], capture_output=True, text=True, timeout=60, check=True)
+    names = [event["event"] for event in json.loads(done.stdout)["events"]]
+    assert names.count("syscall_entry_futex") == 1 and names.count("sched_switch") > 3
+
+
 def test_spans_of_two_hosts(made):
     """With the kernel of one of them; a span of that one alone can be told."""
     story = lock_story(made)

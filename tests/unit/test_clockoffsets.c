@@ -42,6 +42,18 @@ START_TEST(stepped)
 }
 END_TEST
 
+/* Where only the clock itself matters. */
+START_TEST(one_for_each_clock)
+{
+	struct clock_offsets one = {.one_each = true};
+
+	ck_assert_int_eq(clock_offsets_take(&one, boot, EPOCH), EPOCH);
+	ck_assert_int_eq(clock_offsets_take(&one, boot, EPOCH + 3600 * NS_PER_SECOND), EPOCH);
+	ck_assert_int_eq(clock_offsets_take(&one, other, -EPOCH), -EPOCH);
+	ck_assert_uint_eq(one.count, 2);
+}
+END_TEST
+
 START_TEST(another_clock)
 {
 	ck_assert_int_eq(clock_offsets_take(&offsets, other, EPOCH + 2 * US), EPOCH + 2 * US);
@@ -118,6 +130,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, NULL);
 	tcase_add_test(cases, measured_again);
 	tcase_add_test(cases, stepped);
+	tcase_add_test(cases, one_for_each_clock);
 	tcase_add_test(cases, another_clock);
 	tcase_add_test(cases, read_again);
 	tcase_add_test(cases, kept_over_a_restart);

@@ -23,6 +23,7 @@ struct intake_options {
 	bool by_event_time;          /* the pipeline's clock is that of the events */
 	struct positions *positions; /* NULL: everything is new */
 	struct clock_steps *steps;   /* NULL: events are dated as the trace dates them */
+	bool one_offset;             /* without @steps: a clock has one, wherever the wall clock was set */
 	char *const *events;         /* patterns of the names of foreign events that are wanted; NULL: all */
 	/* Looks up the packet of a stream that begins at @begin; NULL if there is no index. */
 	bool (*locate)(void *data, const struct stream_key *key, uint64_t begin, struct packet_info *info);

@@ -224,6 +224,7 @@ static struct reader *reader_create(const struct intake_options *into)
 	if (into)
 		reader->intake = intake_create(into);
 	reader->offsets = into && into->steps ? &into->steps->offsets : &reader->own;
+	reader->own.one_each = into && into->one_offset;
 	oneoffset_use(reader->offsets);
 	reader->graph = bt_graph_create(0);
 	return reader;
