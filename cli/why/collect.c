@@ -12,6 +12,7 @@
 #include "why/fitting.h"
 #include "why/machine.h"
 #include "why/numbers.h"
+#include "why/twice.h"
 
 void why_init(struct why *why, uint64_t id)
 {
@@ -44,6 +45,8 @@ void why_free(struct why *why)
 	g_free(why->host);
 	g_free(why->other);
 	g_free(why->foreign);
+	if (why->twice)
+		twice_destroy(why->twice);
 }
 
 /* First, the spans, and what is recorded at all */
@@ -149,7 +152,8 @@ static void each_event(struct why *why, const struct items *made,
 
 static void analyse_event(struct why *why, const struct kernel_event *event)
 {
-	machine_take(why->machine, event);
+	if (!why->twice || !twice_has(why->twice, event))
+		machine_take(why->machine, event);
 }
 
 static void take_first(
@@ -256,6 +260,9 @@ static void want_thread(struct why *why, struct why_span *span)
 
 static void want_threads(struct why *why)
 {
+	if (why->twice)
+		twice_destroy(why->twice);
+	why->twice = why->kernels > 1 ? twice_create() : NULL;
 	why->machine = machine_create(why->recorded, why->all_calls);
 	for (guint i = 0; i < why->spans->len; i++) {
 		struct why_span *span = &g_array_index(why->spans, struct why_span, i);

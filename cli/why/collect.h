@@ -58,6 +58,8 @@ struct why {
 	char *host, *other; /* of the kernel's events; of several hosts two */
 	struct numbers *numbers;
 	struct machine *machine;
+	struct twice *twice; /* with several of the kernel's traces; otherwise NULL */
+	unsigned kernels;    /* the kernel's traces */
 };
 
 void why_init(struct why *why, uint64_t id);

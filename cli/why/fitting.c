@@ -74,6 +74,7 @@ GPtrArray *fitting_traces(
 		else if (!why->foreign)
 			why->foreign = g_strdup(fitting.origins[i].host);
 	}
+	why->kernels = kernels;
 	why->spread = g_hash_table_size(fitting.clocks) > 1;
 	g_hash_table_unref(fitting.clocks);
 	g_free(fitting.origins);

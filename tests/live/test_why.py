@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 
@@ -468,6 +469,29 @@ def test_the_wall_clock_was_set(made, step):
         [BLKIN, "import", "--around", f"{TRACE:x}", "--json", made.path], capture_output=True, text=True, timeout=60, check=True)
     names = [event["event"] for event in json.loads(done.stdout)["events"]]
     assert names.count("syscall_entry_futex") == 1 and names.count("sched_switch") > 3
+
+
+@pytest.mark.parametrize("how", ["copy", "overlap"])
+def test_the_same_twice(made, how):
+    """A folder and its copy; two sessions, the second of which began later, and has no contexts."""
+    chance = random.Random(7)
+    story = made.story()
+    while len(story.pieces) < 100:
+        any_phase(story, chance)
+    story.end()
+    made.span(T0, story.time)
+    made.write()
+    if how == "copy":
+        shutil.copytree(made.path, made.path + "/copy")
+    else:
+        other = KernelTrace(OFFSET + 5000, context=False)
+        other.boot, other.events, other.numbers = made.kernel.boot, made.kernel.events, made.kernel.numbers
+        half = (T0 + story.time) // 2
+        other.cpus = {cpu: [event for event in events if event[0] > half] for cpu, events in made.kernel.cpus.items()}
+        other.cpus = {cpu: events for cpu, events in other.cpus.items() if events}
+        other.write(made.path + "/other")
+    (line,) = ask(made.path)
+    assert found(line) == expect(story.pieces, T0, story.time) and line["missing"] == []
 
 
 def test_spans_of_two_hosts(made):
