@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* More levels than LTTng writes. */
 #define DEPTH_MAX 16
@@ -79,6 +80,29 @@ static bool find(const char *path, int depth, GPtrArray *found)
 		g_ptr_array_unref(inside);
 	}
 	return any;
+}
+
+/* A folder with metadata in it is a trace, whatever else is in it. */
+static void add_closed(const char *path, int depth, GPtrArray *closed)
+{
+	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
+	GPtrArray *inside;
+
+	if (is_file(metadata) || depth >= DEPTH_MAX)
+		return;
+	if (access(path, R_OK | X_OK) != 0) {
+		g_ptr_array_add(closed, g_strdup_printf("%s: %s", strerror(errno), path));
+		return;
+	}
+	inside = folders(path);
+	for (guint i = 0; i < inside->len; i++)
+		add_closed(inside->pdata[i], depth + 1, closed);
+	g_ptr_array_unref(inside);
+}
+
+void find_closed(const char *dir, GPtrArray *closed)
+{
+	add_closed(dir, 0, closed);
 }
 
 int find_traces(const char *dir, GPtrArray *found, bool quiet)

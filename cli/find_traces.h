@@ -14,4 +14,8 @@
  */
 int find_traces(const char *dir, GPtrArray *found, bool quiet);
 
+/* Adds to @closed (of g_free'd char *) the folders in @dir and below that cannot be looked into, with the
+ * reason: "Permission denied: PATH". */
+void find_closed(const char *dir, GPtrArray *closed);
+
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -88,19 +89,52 @@ static int run_here(const struct why_options *options, const struct config *conf
 	return status;
 }
 
+/* Says why nothing can be found there; true if it is a folder. */
+static bool is_folder(const char *path)
+{
+	struct stat file;
+
+	if (stat(path, &file) != 0)
+		log_error("%s: %s", strerror(errno), path);
+	else if (!S_ISDIR(file.st_mode))
+		log_error("%s: it is a file: name the folder that the traces are in", path);
+	else
+		return true;
+	return false;
+}
+
+/* Adds its traces to @traces. Whether all of it can be looked into goes to @all; returns false if nothing is
+ * there. */
+static bool look_into(const char *folder, GPtrArray *traces, bool *all)
+{
+	g_autoptr(GPtrArray) closed = g_ptr_array_new_with_free_func(g_free);
+	bool any;
+
+	if (!is_folder(folder))
+		return false;
+	find_closed(folder, closed);
+	for (guint i = 0; i < closed->len; i++)
+		log_error("%s", (const char *)closed->pdata[i]);
+	*all &= closed->len == 0;
+	any = find_traces(folder, traces, true) == 0;
+	if (!any && !closed->len)
+		log_error("%s: there is no CTF trace in it (a folder with a file `metadata`)", folder);
+	return any;
+}
+
 static int run_folders(
 	const struct why_options *options, const struct config *config, int count, char **folders)
 {
 	g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(g_free);
 	int status = EXIT_SUCCESS;
+	bool all = true;
 
 	for (int i = 0; i < count; i++)
-		if (find_traces(folders[i], traces, true) != 0) {
-			log_error("%s: there is no CTF trace in it (a folder with a file `metadata`)",
-				folders[i]);
+		if (!look_into(folders[i], traces, &all))
 			status = EXIT_FAILURE;
-		}
-	return status == EXIT_SUCCESS ? why_run(config, options->id, options->json, traces) : status;
+	if (status == EXIT_SUCCESS)
+		status = why_run(config, options->id, options->json, traces);
+	return all ? status : EXIT_FAILURE;
 }
 
 /* An answer that the flight recorder keeps comes first: what is recorded otherwise has no kernel's events. */

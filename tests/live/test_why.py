@@ -629,6 +629,26 @@ def test_standard_output(made, words):
         assert done.returncode == code and said in done.stderr and (said or not done.stderr), done.stderr
 
 
+NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
+def test_folders_that_are_closed(made, mode):
+    """What cannot be looked into is said, and what else there is, too; a failure all the same."""
+    lock_story(made)
+    made.spans.write(made.path + "/ust")
+    made.kernel.write(made.path + "/session/kernel")
+    os.chmod(made.path + "/session", mode)
+    for folders, found_it in ([made.path], True), ([made.path + "/session"], False), ([made.path + "/ust", made.path + "/session/kernel"], False):
+        if folders[-1].endswith("kernel") and mode & 0o100:
+            continue
+        done = subprocess.run(
+            [*NO_OVERRIDE, BLKIN, "why", f"{TRACE:x}", *folders], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and f"Permission denied: {folders[-1] if not found_it else made.path + '/session'}" in done.stderr
+        assert ("`put object` of made" in done.stdout) == found_it
+        assert "no CTF trace" not in done.stderr
+
+
 def test_mistakes(made):
     lock_story(made)
     made.write()
@@ -638,7 +658,10 @@ def test_mistakes(made):
     ]:
         assert message in run_why(*words, code=64).stderr
     assert "no trace and no span 0000000000000abc is in these traces" in run_why("abc", made.path, code=1).stderr
-    assert "/nowhere: there is no CTF trace in it" in run_why("abc", made.path + "/nowhere", code=1).stderr
+    assert f"No such file or directory: {made.path}/nowhere" in run_why("abc", made.path + "/nowhere", code=1).stderr
+    assert "metadata: it is a file: name the folder" in run_why("abc", made.path + "/ust/metadata", code=1).stderr
+    os.makedirs(made.path + "/none")
+    assert "/none: there is no CTF trace in it" in run_why("abc", made.path + "/none", code=1).stderr
     os.makedirs(made.path + "/bad")
     open(made.path + "/bad/metadata", "wb").close()
     done = run_why(f"{TRACE:x}", made.path, code=1)
