@@ -53,6 +53,7 @@ struct why {
 	int64_t silent;     /* then: a processor of which there are no events; or KERNEL_UNKNOWN */
 	GArray *records;    /* of struct why_record */
 	GHashTable *heard;  /* struct why_heard by the processor's number */
+	bool unread;        /* a trace that cannot be read may be the kernel's */
 	bool spread;        /* the spans are of several machines */
 	char *foreign;      /* the host of a kernel's trace that is not used, as its clock is another one */
 	char *host, *other; /* of the kernel's events; of several hosts two */

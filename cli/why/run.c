@@ -11,6 +11,7 @@
 #include "import/guard.h"
 #include "why/collect.h"
 #include "why/kept.h"
+#include "why/origin.h"
 #include "why/show.h"
 
 /* What is shared with the child. */
@@ -21,6 +22,7 @@ struct run {
 	bool json;
 	const struct kept_files *kept; /* NULL: it is printed */
 	const GPtrArray *traces;
+	bool unread;                 /* what cannot be read may be the kernel's */
 	bool found, damaged, failed; /* a span; a trace; standard output */
 	struct why_extent extent;
 	char error[256];
@@ -42,6 +44,7 @@ static void look(void *data)
 	guard_watch(&run->guard);
 	signal(SIGPIPE, SIG_IGN);
 	why_init(&why, run->id);
+	why.unread = run->unread;
 	run->damaged =
 		!why_collect(&why, run->config, run->traces, &run->guard, run->error, sizeof(run->error));
 	run->found = why.spans->len > 0;
@@ -109,6 +112,18 @@ bool why_locate(const struct config *config, uint64_t id, const GPtrArray *trace
 	return found;
 }
 
+/* Whether one that is not among the @good is the kernel's, as far as it says what it is. */
+static bool misses_kernel(const GPtrArray *traces, GPtrArray *good)
+{
+	for (guint i = 0; i < traces->len; i++) {
+		struct origin origin = origin_read(traces->pdata[i]);
+
+		if (!g_ptr_array_find(good, traces->pdata[i], NULL) && (origin.kernel || !*origin.host))
+			return true;
+	}
+	return false;
+}
+
 static int run_all(const struct config *config, uint64_t id, bool json, const struct kept_files *kept,
 	const GPtrArray *traces)
 {
@@ -127,6 +142,7 @@ static int run_all(const struct config *config, uint64_t id, bool json, const st
 	run->id = id;
 	run->json = json;
 	run->kept = kept;
+	run->unread = !whole && misses_kernel(traces, good);
 	run->traces = good;
 	whole = good->len && !guard_interrupted() && run_child(run) && whole;
 	guard_unshare(run, sizeof(*run));

@@ -352,8 +352,8 @@ bool why_show_text(const struct why *why)
 	struct buffer out = {0};
 
 	put_all(&out, why);
-	buffer_put(&out, "", 1);
 	fit_locale(&out);
+	buffer_put(&out, "", 1);
 	wrap_print(stdout, (const char *)out.data, wrap_width(stdout));
 	buffer_free(&out);
 	/* EPIPE: the reader has seen enough */

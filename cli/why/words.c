@@ -224,6 +224,12 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 		put(data, "No span tells its thread: its session needs the context vtid, which the agent's "
 			  "has while "
 			  "[kernel] or [events] asks for something.");
+	if (why->unread)
+		put(data, why->any_kernel
+				  ? "A trace of the kernel could not be read, and what it tells is not known."
+				  : "The kernel's trace could not be read, so nothing can be said: it is "
+				    "damaged, or "
+				    "was copied while it was written.");
 	if (why->foreign)
 		put_foreign(why, put, data);
 	if (why->spread && !why->other)
@@ -236,7 +242,7 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 			why->host, why->other);
 		put(data, text);
 	} else if (!why->recorded[KERNEL_SWITCH]) {
-		if (why->any_kernel || !why->foreign)
+		if (why->any_kernel || !(why->foreign || why->unread))
 			put_no_switch(why, put, data);
 	} else {
 		for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)

@@ -247,6 +247,28 @@ def test_without_a_kernel(made):
     assert "not known" in said.splitlines()[0] and "There is no event of the kernel here" in said.replace("\n", " ")
 
 
+@pytest.mark.parametrize("where", ["metadata", "channel0_0"])
+def test_a_damaged_kernel(made, where):
+    """It is there, but cannot be read: more need not be recorded."""
+    lock_story(made)
+    with open(f"{made.write()}/kernel/{where}", "r+b") as file:
+        file.write(b"\xff" * 50)
+    for words in [], ["--json"]:
+        done = run_why(f"{TRACE:x}", *words, made.path, code=1)
+        said = done.stdout.replace("\n", " ")
+        assert "The kernel's trace could not be read" in said and "put into [kernel]" not in said
+        assert "/kernel: skipped, as babeltrace2 cannot read it" in done.stderr
+
+
+def test_plain_characters(made):
+    """Where the locale has ASCII alone."""
+    lock_story(made)
+    done = subprocess.run(
+        [BLKIN, "why", f"{TRACE:x}", made.write()], capture_output=True, text=True, timeout=60, check=True,
+        env={**os.environ, "LC_ALL": "C"})
+    assert done.stdout.isascii() and "?" not in done.stdout and done.stdout.endswith("futex 83.0 ms\n")
+
+
 def test_without_threads(made):
     """A session of spans alone has no context."""
     story = lock_story(made)
