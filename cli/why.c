@@ -42,6 +42,7 @@ static const char help[] =
 struct why_options {
 	const char *file, *flight;
 	bool json, user;
+	const char *typed; /* the id */
 	uint64_t id;
 };
 
@@ -57,7 +58,7 @@ static int run_flight(const struct why_options *options, const struct config *co
 		return EXIT_FAILURE;
 	}
 	files = kept_files(options->flight, options->id);
-	status = why_run_kept(config, options->id, traces, &files);
+	status = why_run_kept(config, options->typed, traces, &files);
 	if (status == EXIT_SUCCESS && !kept_finish(options->flight, options->id, &files))
 		status = EXIT_FAILURE;
 	kept_files_free(&files);
@@ -76,12 +77,12 @@ static int run_here(const struct why_options *options, const struct config *conf
 		log_error("no folder can be made in %s: %s", g_get_tmp_dir(), strerror(errno));
 		return EXIT_FAILURE;
 	}
-	traces = session_copy(config, options->id, scratch);
+	traces = session_copy(config, options->typed, scratch);
 	if (traces) {
 		if (options->flight)
 			status = run_flight(options, config, traces);
 		else
-			status = why_run(config, options->id, options->json, traces);
+			status = why_run(config, options->typed, options->json, traces);
 		g_ptr_array_unref(traces);
 	}
 	session_remove(scratch);
@@ -133,7 +134,7 @@ static int run_folders(
 		if (!look_into(folders[i], traces, &all))
 			status = EXIT_FAILURE;
 	if (status == EXIT_SUCCESS)
-		status = why_run(config, options->id, options->json, traces);
+		status = why_run(config, options->typed, options->json, traces);
 	return all ? status : EXIT_FAILURE;
 }
 
@@ -196,5 +197,6 @@ int command_why(int argc, char **argv)
 			optind == argc ? "" : ", not ", optind == argc ? "" : argv[optind]);
 		return EX_USAGE;
 	}
+	options.typed = argv[optind];
 	return run(&options, argc - optind - 1, argv + optind + 1);
 }

@@ -130,6 +130,8 @@ static void note_processor(struct why *why, const struct kernel_event *event)
 
 static void note_event(struct why *why, const struct kernel_event *event)
 {
+	why->kernel_first = why->any_kernel ? MIN(why->kernel_first, event->time) : event->time;
+	why->kernel_last = why->any_kernel ? MAX(why->kernel_last, event->time) : event->time;
 	why->any_kernel = true;
 	why->recorded[event->kind] = true;
 	note_host(why, event->host);

@@ -47,9 +47,10 @@ struct why {
 	uint64_t left_out;           /* spans that are too many */
 	bool recorded[KERNEL_KINDS]; /* whether there are such events */
 	bool any_kernel;
-	bool all_calls;     /* every system call is recorded */
-	uint64_t discarded; /* events, as LTTng counts them */
-	bool wrong;         /* a thread ran where the events say that it did not */
+	bool all_calls;                    /* every system call is recorded */
+	uint64_t discarded;                /* events, as LTTng counts them */
+	int64_t kernel_first, kernel_last; /* when its events were, if there are any */
+	bool wrong;                        /* a thread ran where the events say that it did not */
 	int64_t silent;     /* then: a processor of which there are no events; or KERNEL_UNKNOWN */
 	GArray *records;    /* of struct why_record */
 	GHashTable *heard;  /* struct why_heard by the processor's number */

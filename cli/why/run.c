@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "why/run.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "import/around.h"
 #include "import/examine.h"
 #include "import/guard.h"
 #include "why/collect.h"
@@ -19,6 +20,7 @@ struct run {
 	struct guard guard;
 	const struct config *config;
 	uint64_t id;
+	const char *typed; /* the same; NULL: nobody did */
 	bool json;
 	const struct kept_files *kept; /* NULL: it is printed */
 	const GPtrArray *traces;
@@ -75,6 +77,11 @@ static void locate(void *data)
 	_exit(EXIT_SUCCESS);
 }
 
+const char *id_hint(const char *typed)
+{
+	return strspn(typed, "0123456789") == strlen(typed) ? " (ids are hexadecimal numbers)" : "";
+}
+
 static bool run_child(struct run *run)
 {
 	const char *how;
@@ -87,7 +94,7 @@ static bool run_child(struct run *run)
 	if (run->damaged)
 		log_error("the traces were not read to their ends: %s", run->error);
 	else if (!run->found)
-		log_error("no trace and no span %016" PRIx64 " is in these traces", run->id);
+		log_error("no trace and no span %s is in these traces%s", run->typed, id_hint(run->typed));
 	return run->found && !run->damaged && !run->failed;
 }
 
@@ -124,7 +131,7 @@ static bool misses_kernel(const GPtrArray *traces, GPtrArray *good)
 	return false;
 }
 
-static int run_all(const struct config *config, uint64_t id, bool json, const struct kept_files *kept,
+static int run_all(const struct config *config, const char *id, bool json, const struct kept_files *kept,
 	const GPtrArray *traces)
 {
 	struct run *run = guard_share(sizeof(*run));
@@ -139,8 +146,9 @@ static int run_all(const struct config *config, uint64_t id, bool json, const st
 		g_ptr_array_add(good, traces->pdata[i]);
 	whole = examine_leave_out_bad(good);
 	run->config = config;
-	run->id = id;
 	run->json = json;
+	run->typed = id;
+	around_parse(id, &run->id);
 	run->kept = kept;
 	run->unread = !whole && misses_kernel(traces, good);
 	run->traces = good;
@@ -149,13 +157,13 @@ static int run_all(const struct config *config, uint64_t id, bool json, const st
 	return whole ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int why_run(const struct config *config, uint64_t id, bool json, const GPtrArray *traces)
+int why_run(const struct config *config, const char *id, bool json, const GPtrArray *traces)
 {
 	return run_all(config, id, json, NULL, traces);
 }
 
 int why_run_kept(
-	const struct config *config, uint64_t id, const GPtrArray *traces, const struct kept_files *kept)
+	const struct config *config, const char *id, const GPtrArray *traces, const struct kept_files *kept)
 {
 	return run_all(config, id, false, kept, traces);
 }

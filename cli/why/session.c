@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "import/around.h"
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
 #include "session/relayscan.h"
@@ -44,6 +45,20 @@ static gint compare_newest_first(gconstpointer left, gconstpointer right)
 	return one->created > other->created ? -1 : one->created < other->created;
 }
 
+static void say_why_closed(const char *path, const GError *error)
+{
+	if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+		log_error("no agent has recorded here (there is no %s): name a FOLDER of traces, or run this "
+			  "on the "
+			  "node",
+			path);
+	else if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_ACCES))
+		log_error("%s: Permission denied: only root and the members of group `blkin` may read it",
+			path);
+	else
+		log_error("%s", error->message);
+}
+
 /* The sessions that have folders, the newest first. */
 static GArray *list_sessions(const struct config *config)
 {
@@ -58,7 +73,7 @@ static GArray *list_sessions(const struct config *config)
 	path = g_build_filename(config->relay_output, host, NULL);
 	list = g_dir_open(path, 0, &error);
 	if (!list) {
-		log_error("%s", error->message);
+		say_why_closed(path, error);
 		return sessions;
 	}
 	while ((entry = g_dir_read_name(list))) {
@@ -161,10 +176,13 @@ static GPtrArray *copy(
 	return traces;
 }
 
-GPtrArray *session_copy(const struct config *config, uint64_t id, const char *scratch)
+GPtrArray *session_copy(const struct config *config, const char *typed, const char *scratch)
 {
 	g_autoptr(GArray) sessions = list_sessions(config);
 	GPtrArray *traces = NULL;
+	uint64_t id = 0;
+
+	around_parse(typed, &id);
 
 	for (guint i = 0; i < sessions->len && !traces; i++) {
 		struct relayfiles *files;
@@ -180,10 +198,9 @@ GPtrArray *session_copy(const struct config *config, uint64_t id, const char *sc
 		relayfiles_close(files);
 	}
 	if (!traces && sessions->len)
-		log_error("no trace and no span %016" PRIx64
-			  " is in the agent's files in %s: it is a second until a "
+		log_error("no trace and no span %s is in the agent's files in %s%s: it is a second until a "
 			  "span is there, and `disk` of [session] bounds how many are",
-			id, config->relay_output);
+			typed, config->relay_output, id_hint(typed));
 	return traces;
 }
 

@@ -24,7 +24,7 @@
  * Copies what there is of the trace or span @id into @scratch, a folder that is made. Returns the folders of
  * the traces (of char *, to be unreffed), or NULL; why is logged. In any case session_remove is due.
  */
-GPtrArray *session_copy(const struct config *config, uint64_t id, const char *scratch);
+GPtrArray *session_copy(const struct config *config, const char *id, const char *scratch);
 
 void session_remove(const char *scratch);
 

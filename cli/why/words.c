@@ -203,7 +203,42 @@ static void put_no_switch(const struct why *why, void (*put)(void *data, const c
 				    "`events = " WORDS_EVENTS "` and `syscalls = *`."
 				  : "There is no event of the kernel here, so nothing can be said: "
 				    "put into [kernel] "
-				    "`events = " WORDS_EVENTS "` and `syscalls = *`.");
+				    "`events = " WORDS_EVENTS "` and `syscalls = *`, or name the folder "
+				    "of the kernel's part, too.");
+}
+
+static char *time_text(int64_t ns)
+{
+	g_autoptr(GDateTime) second = g_date_time_new_from_unix_utc(ns / 1000000000);
+	g_autofree char *text = second ? g_date_time_format(second, "%Y-%m-%dT%H:%M:%S") : g_strdup("?");
+
+	return g_strdup_printf("%s.%06" PRId64 "Z", text, ns % 1000000000 / 1000);
+}
+
+/* Of a span whose thread has no events: perhaps the kernel's are of another time. */
+static void put_extent(const struct why *why, const struct why_span *span,
+	void (*put)(void *data, const char *sentence), void *data)
+{
+	g_autofree char *first = time_text(why->kernel_first), *last = time_text(why->kernel_last);
+	g_autofree char *start = time_text(span->at->start), *end = time_text(span->at->end);
+	g_autofree char *text = g_strdup_printf(
+		"A span's thread has no event of the kernel in its time, from %s to %s: the kernel's events "
+		"are from %s to %s.",
+		start, end, first, last);
+
+	put(data, text);
+}
+
+static const struct why_span *find_bare(const struct why *why)
+{
+	for (guint i = 0; i < why->spans->len; i++) {
+		const struct why_span *span = &g_array_index(why->spans, struct why_span, i);
+		int64_t duration = span->at->end - span->at->start;
+
+		if (span->thread == THREAD_KNOWN && duration && span->tally.part[PART_UNKNOWN] == duration)
+			return span;
+	}
+	return NULL;
 }
 
 static void put_foreign(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
@@ -253,6 +288,8 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 				  "was in another one, or in "
 				  "none, is not known. Set `syscalls = *` in [kernel].");
 	}
+	if (why->recorded[KERNEL_SWITCH] && !why->other && !why->spread && find_bare(why))
+		put_extent(why, find_bare(why), put, data);
 	if (why->wrong)
 		put_wrong(why, put, data);
 	g_clear_pointer(&text, g_free);

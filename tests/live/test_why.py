@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`blkin why`: where a span's time went, to the nanosecond, out of traces of which it is known."""
 
+import datetime
 import json
 import os
 import random
@@ -245,6 +246,19 @@ def test_without_a_kernel(made):
     made.spans.write(made.path + "/ust")
     said = run_why(f"{TRACE:x}", made.path).stdout
     assert "not known" in said.splitlines()[0] and "There is no event of the kernel here" in said.replace("\n", " ")
+    assert "or name the folder of the kernel's part, too" in said.replace("\n", " ")
+
+
+def test_the_kernel_of_another_time(made):
+    """No event is of the span's time: when they were is said."""
+    story = lock_story(made)
+    made.spans.span(THREAD, 9, 9, story.time + 1000 * MS, story.time + 1001 * MS)
+    (line,) = ask(made.write(), 9)
+    assert found(line)["parts"] == {"unknown": MS}
+    first, last = (
+        f"{datetime.datetime.fromtimestamp((OFFSET + time) // 10**9, datetime.timezone.utc):%Y-%m-%dT%H:%M:%S}.{(OFFSET + time) % 10**9 // 1000:06}Z"
+        for time in (T0 - MS, story.time))
+    assert line["missing"][0].endswith(f"the kernel's events are from {first} to {last}.")
 
 
 @pytest.mark.parametrize("where", ["metadata", "channel0_0"])
@@ -679,7 +693,9 @@ def test_mistakes(made):
         (["xyz", made.path], "not xyz"),
     ]:
         assert message in run_why(*words, code=64).stderr
-    assert "no trace and no span 0000000000000abc is in these traces" in run_why("abc", made.path, code=1).stderr
+    assert "no trace and no span abc is in these traces\n" in run_why("abc", made.path, code=1).stderr
+    decimal = str(TRACE)
+    assert f"no trace and no span {decimal} is in these traces (ids are hexadecimal" in run_why(decimal, made.path, code=1).stderr
     assert f"No such file or directory: {made.path}/nowhere" in run_why("abc", made.path + "/nowhere", code=1).stderr
     assert "metadata: it is a file: name the folder" in run_why("abc", made.path + "/ust/metadata", code=1).stderr
     os.makedirs(made.path + "/none")

@@ -59,8 +59,11 @@ def test_live(node, receiver):
         assert lock["woken_by"] == {"kind": "thread", "name": "holder", "tid": 77, "pid": pid}
     assert os.listdir(node.path("tmp")) == []
     done = why(node, "abc")
-    assert done.returncode == 1 and "no trace and no span 0000000000000abc is in the agent's files" in done.stderr
+    assert done.returncode == 1 and "no trace and no span abc is in the agent's files" in done.stderr
     assert node.agent.stop() == 0
+
+
+NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 
 
 def test_nothing_is_there(node, tmp_path):
@@ -70,7 +73,11 @@ def test_nothing_is_there(node, tmp_path):
         config.flush()
         command = [node.built("cli/blkin"), "why", "--config", config.name, "abc"]
         done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 1 and "No such file or directory" in done.stderr
+        assert done.returncode == 1 and "no agent has recorded here" in done.stderr and "name a FOLDER" in done.stderr
+        os.chmod(tmp_path, 0)
+        closed = subprocess.run([*NO_OVERRIDE, *command], env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+        os.chmod(tmp_path, 0o700)
+        assert closed.returncode == 1 and "only root and the members of group `blkin` may read it" in closed.stderr
         os.makedirs(tmp_path / os.uname().nodename / "another-20261128-000000")
         done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1 and "there is no session `blkin`" in done.stderr
