@@ -32,6 +32,8 @@ def test_live(node, receiver):
     trace, pid, tid, within = words[0], int(words[1]), int(words[2]), int(words[4])
     (session,) = node.session_folders()
     kernel = KernelTrace(time.time_ns() - time.monotonic_ns())
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot:
+        kernel.boot = boot.read().strip()  # as LTTng names the clock
     thread = (pid, tid, pid, tid, "around")
     # a minute before, when the span was, and a minute later
     for shift in (-60_000 * MS, 0, 60_000 * MS):
@@ -69,16 +71,16 @@ NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--in
 def test_nothing_is_there(node, tmp_path):
     """Folders that are missing, or have no session."""
     with tempfile.NamedTemporaryFile("w", suffix=".conf", dir=tmp_path) as config:
-        config.write(f"[session]\nrelay-output = {tmp_path}\n")
+        config.write(f"[session]\nrelay-output = {tmp_path}/out\n")
         config.flush()
         command = [node.built("cli/blkin"), "why", "--config", config.name, "abc"]
         done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1 and "no agent has recorded here" in done.stderr and "name a FOLDER" in done.stderr
-        os.chmod(tmp_path, 0)
+        os.mkdir(tmp_path / "out", 0)
         closed = subprocess.run([*NO_OVERRIDE, *command], env=node.environment, capture_output=True, text=True, timeout=60, check=False)
-        os.chmod(tmp_path, 0o700)
+        os.chmod(tmp_path / "out", 0o700)
         assert closed.returncode == 1 and "only root and the members of group `blkin` may read it" in closed.stderr
-        os.makedirs(tmp_path / os.uname().nodename / "another-20261128-000000")
+        os.makedirs(tmp_path / "out" / os.uname().nodename / "another-20261128-000000")
         done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1 and "there is no session `blkin`" in done.stderr
     assert glob.glob("/tmp/blkin-why-*") == []
