@@ -258,6 +258,9 @@ static void want_thread(struct why *why, struct why_span *span)
 
 	machine_want(why->machine, tid, at->start, at->end, &span->tally);
 	machine_prove(why->machine, tid, at->seen);
+	/* usually it began the span, too */
+	if (why->silent != KERNEL_UNKNOWN)
+		machine_prove(why->machine, tid, at->start);
 }
 
 static void want_threads(struct why *why)
@@ -309,7 +312,6 @@ static bool read_again(struct why *why, const struct config *config, const GPtrA
 	bool whole;
 
 	why->wrong = true;
-	find_silent(why);
 	forget_parts(why);
 	want_threads(why);
 	machine_correct(why->machine, wrong);
@@ -332,6 +334,8 @@ bool why_collect(struct why *why, const struct config *config, const GPtrArray *
 	find_spans(why);
 	if (!why->spans->len)
 		return whole;
+	if (why->recorded[KERNEL_SWITCH] && !why->other && !why->spread)
+		find_silent(why);
 	want_threads(why);
 	if (why->any_kernel && !why->other)
 		whole = read_traces(why, config, traces, true, second, guard, error, error_size) && whole;

@@ -51,12 +51,12 @@ struct why {
 	uint64_t discarded;                /* events, as LTTng counts them */
 	int64_t kernel_first, kernel_last; /* when its events were, if there are any */
 	bool wrong;                        /* a thread ran where the events say that it did not */
-	int64_t silent;     /* then: a processor of which there are no events; or KERNEL_UNKNOWN */
-	GArray *records;    /* of struct why_record */
-	GHashTable *heard;  /* struct why_heard by the processor's number */
-	bool unread;        /* a trace that cannot be read may be the kernel's */
-	bool spread;        /* the spans are of several machines */
-	char *foreign;      /* the host of a kernel's trace that is not used, as its clock is another one */
+	int64_t silent;    /* a processor where a span was recorded, without events then; or KERNEL_UNKNOWN */
+	GArray *records;   /* of struct why_record */
+	GHashTable *heard; /* struct why_heard by the processor's number */
+	bool unread;       /* a trace that cannot be read may be the kernel's */
+	bool spread;       /* the spans are of several machines */
+	char *foreign;     /* the host of a kernel's trace that is not used, as its clock is another one */
 	char *host, *other; /* of the kernel's events; of several hosts two */
 	struct numbers *numbers;
 	struct machine *machine;

@@ -290,7 +290,7 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 	}
 	if (why->recorded[KERNEL_SWITCH] && !why->other && !why->spread && find_bare(why))
 		put_extent(why, find_bare(why), put, data);
-	if (why->wrong)
+	if (why->wrong || why->silent != KERNEL_UNKNOWN)
 		put_wrong(why, put, data);
 	g_clear_pointer(&text, g_free);
 	if (why->discarded) {

@@ -103,6 +103,8 @@ def test_exact(made, seed):
     while len(story.pieces) < 200:
         any_phase(story, chance)
     story.end()
+    for cpu in made.kernel.cpus:
+        made.kernel.event(cpu, story.time + 1, "sched_switch", HOG)  # none is silent
     wanted = {}
     ran = [(begin, until) for begin, until, part, _, _ in story.pieces if part in ("cpu", "interrupted")]
     for number in range(1, 30):
@@ -197,7 +199,7 @@ def test_container(tmp_path, namesake):
     for _ in range(5):
         any_phase(story, random.Random(3))
     story.end()
-    made.span(T0, story.time, thread=inside)
+    made.span(T0, story.time, thread=inside, cpu=story.cpu)
     (line,) = ask(made.write())
     if namesake:
         assert set(found(line)["parts"]) == {"unknown"} and "threads of several containers" in line["cause"]
@@ -413,6 +415,24 @@ def test_one_processor_is_silent(made, how):
     (line,) = ask(made.path)
     assert found(line)["parts"] == {"cpu": MS, "other": MS, "unknown": 6 * MS - 1}
     assert line["missing"][-1].startswith("CPU 1 has no kernel events for that time")
+
+
+def test_begun_on_a_silent_processor(made):
+    """Where the thread was at first nothing was recorded, and where it is later, all is."""
+    story = made.story()
+    story.switch(THREAD, IDLE, INTERRUPTIBLE)
+    story.time = T0 + 5 * MS
+    story.log("sched_waking", HOG, 0, tid=THREAD[1], target_cpu=0)
+    story.time += MS
+    story.switch(IDLE, THREAD, 0)
+    story.run(2 * MS)
+    made.span(T0, story.time)
+    made.spans.span(THREAD, TRACE, 5, T0, T0 + MS, cpu=1)
+    story.end()
+    lines = {int(line["span"]["id"], 16): line for line in ask(made.write())}
+    assert found(lines[SPAN])["parts"] == {"unknown": 5 * MS, "runnable": MS, "cpu": 2 * MS}
+    assert found(lines[5])["parts"] == {"unknown": MS}
+    assert lines[SPAN]["missing"][-1].startswith("CPU 1 has no kernel events for that time")
 
 
 def test_back_after_a_silent_processor(made):
