@@ -128,6 +128,7 @@ static void move(struct machine *machine, struct thread *thread, enum state stat
 		g_ptr_array_remove_fast(from->here, thread);
 	thread->cpu = number;
 	thread->state = state;
+	thread->woken = false;
 	if (to)
 		g_ptr_array_add(to->here, thread);
 }
@@ -255,6 +256,16 @@ static void take_switch(struct machine *machine, const struct kernel_event *even
 
 /* Wake-ups */
 
+/* In between it ran, and waited again, where nothing was recorded. */
+static void wake_again(struct machine *machine, struct thread *thread, const struct kernel_event *event)
+{
+	close_state(machine, thread);
+	thread_doubt(thread);
+	thread_know(thread, machine->time);
+	move(machine, thread, STATE_RUNNABLE, event->target);
+	thread->woken = true;
+}
+
 static void take_waking(struct machine *machine, const struct kernel_event *event)
 {
 	struct thread *thread = g_hash_table_lookup(machine->threads, &event->other);
@@ -269,6 +280,8 @@ static void take_waking(struct machine *machine, const struct kernel_event *even
 		/* it is about to go away, or has been woken already */
 		if (event->kind == KERNEL_WAKING)
 			thread->waker = waker;
+		if (event->kind == KERNEL_WAKING && thread->woken)
+			wake_again(machine, thread, event);
 		return;
 	}
 	if (event->kind == KERNEL_WAKEUP)
@@ -280,6 +293,7 @@ static void take_waking(struct machine *machine, const struct kernel_event *even
 	thread_close_piece(thread, machine->time, part, &waker);
 	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNABLE, event->target);
+	thread->woken = event->kind == KERNEL_WAKING;
 }
 
 static void take_migration(struct machine *machine, const struct kernel_event *event)

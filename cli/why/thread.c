@@ -99,19 +99,26 @@ static struct doubt *open_doubt(struct thread *thread)
 	return last && last->to == INT64_MAX ? last : NULL;
 }
 
+void thread_doubt(struct thread *thread)
+{
+	const struct doubt doubt = {thread->known, INT64_MAX};
+
+	if (!thread->blind && !thread->given && !open_doubt(thread))
+		g_array_append_val(thread->doubts, doubt);
+}
+
 /* A proof at the very end of a piece may be of the next one. */
 static void settle_proofs(struct thread *thread, int64_t end, enum part part)
 {
 	bool runs = part == PART_CPU || part == PART_INTERRUPTED;
-	const struct doubt doubt = {thread->known, INT64_MAX};
 
 	for (; thread->proof < thread->proofs->len; thread->proof++) {
 		int64_t time = g_array_index(thread->proofs, int64_t, thread->proof);
 
 		if (runs ? time > end : time >= end)
 			break;
-		if (!runs && part != PART_UNKNOWN && !open_doubt(thread))
-			g_array_append_val(thread->doubts, doubt);
+		if (!runs && part != PART_UNKNOWN)
+			thread_doubt(thread);
 	}
 }
 

@@ -25,6 +25,7 @@ struct thread {
 	enum state state;
 	int64_t since; /* all before it was told to the spans */
 	int64_t cpu;   /* where it runs, or is to run */
+	bool woken;    /* it is to run because it was woken: it cannot be again */
 	/* what it is in */
 	struct text call;
 	uint64_t call_number;
@@ -56,6 +57,9 @@ void thread_prove(struct thread *thread, int64_t time);
 
 /* An event at this time, to which the last piece has been closed, says where the thread is. */
 void thread_know(struct thread *thread, int64_t time);
+
+/* What is thought of it since then is wrong. */
+void thread_doubt(struct thread *thread);
 
 /* There are no more events: where it does not run, it ran later all the same if that is proved. */
 void thread_end(struct thread *thread);

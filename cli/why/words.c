@@ -184,9 +184,9 @@ static void put_wrong(const struct why *why, void (*put)(void *data, const char 
 	g_autofree char *text = NULL;
 
 	if (why->silent == KERNEL_UNKNOWN) {
-		put(data, "A thread recorded its span while it did not run by the kernel's events: some of "
-			  "them are "
-			  "missing, and what it did there is unknown.");
+		put(data,
+			"By the kernel's events a thread did not run when it recorded its span, or was woken "
+			"twice: some of them are missing, and what it did there is unknown.");
 		return;
 	}
 	text = g_strdup_printf("CPU %" PRId64

@@ -435,6 +435,25 @@ def test_begun_on_a_silent_processor(made):
     assert lines[SPAN]["missing"][-1].startswith("CPU 1 has no kernel events for that time")
 
 
+def test_woken_twice(made):
+    """It cannot be but that it ran in between, on a processor of which there are no events."""
+    story = made.story()
+    story.run(2 * MS)
+    story.switch(THREAD, IDLE, INTERRUPTIBLE)
+    for target in 1, 0:
+        story.time += 3 * MS
+        story.log("sched_waking", HOG, 7, tid=THREAD[1], target_cpu=target)
+        story.log("sched_wakeup", HOG, 7, tid=THREAD[1], target_cpu=target)
+    story.time += MS
+    story.switch(IDLE, THREAD, 0)
+    story.run(2 * MS)
+    made.span(T0, story.time)
+    story.end()
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": MS + 2 * MS, "other": 3 * MS, "unknown": 3 * MS, "runnable": MS}
+    assert line["missing"][-1].startswith("By the kernel's events a thread did not run when it recorded its span, or was woken twice")
+
+
 def test_back_after_a_silent_processor(made):
     """From its next event on, what the thread does is known again; where all processors are there, that some are missing is said."""
     story = made.story()
@@ -450,7 +469,7 @@ def test_back_after_a_silent_processor(made):
     inner, outer = sorted(ask(made.write()), key=lambda line: line["span"]["id"])
     assert found(inner)["parts"] == {"unknown": 2 * MS}
     assert found(outer)["parts"] == {"cpu": 3 * MS, "unknown": 5 * MS}
-    assert outer["missing"][-1].startswith("A thread recorded its span while it did not run by the kernel's events")
+    assert outer["missing"][-1].startswith("By the kernel's events a thread did not run when it recorded its span")
 
 
 def test_inconsistent(made):
