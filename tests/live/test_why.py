@@ -258,8 +258,8 @@ def test_the_kernel_of_another_time(made):
     (line,) = ask(made.write(), 9)
     assert found(line)["parts"] == {"unknown": MS}
     first, last = (
-        f"{datetime.datetime.fromtimestamp((OFFSET + time) // 10**9, datetime.timezone.utc):%Y-%m-%dT%H:%M:%S}.{(OFFSET + time) % 10**9 // 1000:06}Z"
-        for time in (T0 - MS, story.time))
+        f"{datetime.datetime.fromtimestamp(time // 10**9, datetime.timezone.utc):%Y-%m-%dT%H:%M:%S}.{time % 10**9 // 1000:06}Z"
+        for time in (OFFSET + T0 - MS, OFFSET + story.time))
     assert line["missing"][0].endswith(f"the kernel's events are from {first} to {last}.")
 
 
@@ -714,7 +714,8 @@ def test_folders_that_are_closed(made, mode):
     made.spans.write(made.path + "/ust")
     made.kernel.write(made.path + "/session/kernel")
     os.chmod(made.path + "/session", mode)
-    for folders, found_it in ([made.path], True), ([made.path + "/session"], False), ([made.path + "/ust", made.path + "/session/kernel"], False):
+    inside = [made.path + "/ust", made.path + "/session/kernel"]
+    for folders, found_it in ([made.path], True), ([made.path + "/session"], False), (inside, False):
         if folders[-1].endswith("kernel") and mode & 0o100:
             continue
         done = subprocess.run(
