@@ -77,7 +77,7 @@ static void locate(void *data)
 	_exit(EXIT_SUCCESS);
 }
 
-const char *id_hint(const char *typed)
+const char *why_id_hint(const char *typed)
 {
 	return strspn(typed, "0123456789") == strlen(typed) ? " (ids are hexadecimal numbers)" : "";
 }
@@ -94,7 +94,8 @@ static bool run_child(struct run *run)
 	if (run->damaged)
 		log_error("the traces were not read to their ends: %s", run->error);
 	else if (!run->found)
-		log_error("no trace and no span %s is in these traces%s", run->typed, id_hint(run->typed));
+		log_error(
+			"no trace and no span %s is in these traces%s", run->typed, why_id_hint(run->typed));
 	return run->found && !run->damaged && !run->failed;
 }
 

@@ -19,7 +19,7 @@
 int why_run(const struct config *config, const char *id, bool json, const GPtrArray *traces);
 
 /* What to add to a message that there is no such id: perhaps it is a decimal number. */
-const char *id_hint(const char *typed);
+const char *why_id_hint(const char *typed);
 
 /* The same, but what it finds goes into the files that @kept names (kept.h), in both forms. */
 struct kept_files;

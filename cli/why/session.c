@@ -200,7 +200,7 @@ GPtrArray *session_copy(const struct config *config, const char *typed, const ch
 	if (!traces && sessions->len)
 		log_error("no trace and no span %s is in the agent's files in %s%s: it is a second until a "
 			  "span is there, and `disk` of [session] bounds how many are",
-			typed, config->relay_output, id_hint(typed));
+			typed, config->relay_output, why_id_hint(typed));
 	return traces;
 }
 
