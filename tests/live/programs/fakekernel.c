@@ -87,7 +87,9 @@ int list_channels(struct lttng_handle *handle, struct lttng_channel **list)
 /* A session has a channel of its own. */
 enum lttng_error_code lttng_create_session_ext(struct lttng_session_descriptor *descriptor)
 {
-	channels = is_on = count = flies = 0;
+	while (count)
+		free(filters[--count]);
+	channels = is_on = flies = 0;
 	return REAL(lttng_create_session_ext)(descriptor);
 }
 
