@@ -12,10 +12,8 @@
 #include "import/aroundspans.h"
 #include "import/examine.h"
 #include "import/guard.h"
+#include "import/readtraces.h"
 #include "queue/encoding.h"
-#include "reader/assemble/pipeline.h"
-#include "reader/decode/reader.h"
-#include "spans/decode.h"
 #include "status/trace/span2.h"
 
 /* What is shared with the child. */
@@ -59,35 +57,14 @@ static void note_span(void *data, const struct event *event, int64_t tid, int64_
 	around_spans_take(seeking->spans, event, tid);
 }
 
-static void keep_span(struct seeking *seeking, const uint8_t *bytes, size_t size)
-{
-	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
-	char error[256];
-
-	if (!decode_own_span(bytes, size, spans, error, sizeof(error)))
-		return;
-	while (spans->len) {
-		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);
-
-		if (span->trace_id == seeking->around->trace_id && seeking->whole->len < AROUND_SPANS_MAX)
-			g_ptr_array_add(seeking->whole, span);
-		else
-			span2_free(span);
-	}
-}
-
 static void take_spans(
 	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
-	struct batch *batch = encode_batch(made->spans.batch, BATCH_ZIPKIN_SPANS, NULL);
-	const uint8_t *at = batch->spans.data;
+	struct seeking *seeking = data;
 
 	(void)now, (void)at_once;
 	memset(change, 0, sizeof(*change));
-	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
-		if (batch_sizes(batch)[i])
-			keep_span(data, at, batch_sizes(batch)[i]);
-	batch_unref(batch);
+	traces_keep_spans(seeking->whole, &made->spans, seeking->around->trace_id, false);
 }
 
 /* The events */
@@ -121,42 +98,13 @@ static void take_events(
 
 /* Reading */
 
-static void read_all(struct seeking *seeking, struct reader *reader)
+static void read_traces(struct seeking *seeking, const struct traces_wanted *wanted)
 {
 	struct around *around = seeking->around;
-	enum reader_status status;
 
-	do {
-		status = reader_step(reader);
-		atomic_fetch_add(&around->guard.steps, 1);
-	} while (status == READER_MORE || status == READER_IDLE);
-	if (status != READER_ERROR)
-		return;
-	around->damaged = true;
-	g_strlcpy(around->error, reader_error(reader), sizeof(around->error));
-}
-
-static void read_traces(struct seeking *seeking, bool events, struct pipeline_sink sink)
-{
-	struct around *around = seeking->around;
-	struct assembler_limits limits = pipeline_limits(around->config);
-	struct pipeline *pipeline = pipeline_create(&limits, events, sink);
-	struct intake_options into = {.pipeline = pipeline,
-		.by_event_time = true,
-		.one_offset = true,
-		.seen = events ? NULL : note_span,
-		.data = seeking};
-	struct reader *reader = reader_open_files((char *const *)around->traces->pdata, around->traces->len,
-		&into, around->error, sizeof(around->error));
-
-	around->damaged |= !reader;
-	if (reader)
-		read_all(seeking, reader);
-	pipeline_flush(pipeline);
-	/* babeltrace2 leaks what it failed with */
-	if (reader && !around->damaged)
-		reader_close(reader);
-	pipeline_destroy(pipeline);
+	if (!traces_read(around->config, around->traces, wanted, &around->guard, around->error,
+		    sizeof(around->error)))
+		around->damaged = true;
 }
 
 static void seek(void *data)
@@ -167,10 +115,12 @@ static void seek(void *data)
 		.whole = g_ptr_array_new_with_free_func(span2_free)};
 
 	guard_watch(&around->guard);
-	read_traces(&seeking, false, (struct pipeline_sink){take_spans, &seeking});
+	read_traces(&seeking,
+		&(struct traces_wanted){.sink = {take_spans, &seeking}, .seen = note_span, .data = &seeking});
 	around->found = seeking.whole->len > 0;
 	if (around->found)
-		read_traces(&seeking, true, (struct pipeline_sink){take_events, &seeking});
+		read_traces(
+			&seeking, &(struct traces_wanted){.events = true, .sink = {take_events, &seeking}});
 	if (around->found)
 		around->failed = !around_show(around->how, seeking.whole, seeking.spans);
 	g_ptr_array_unref(seeking.whole);

@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "import/aroundshow.h"
-#include "queue/encoding.h"
-#include "reader/assemble/pipeline.h"
-#include "reader/decode/reader.h"
-#include "spans/decode.h"
+#include "import/readtraces.h"
 #include "why/declared.h"
 #include "why/fitting.h"
 #include "why/machine.h"
@@ -76,34 +73,6 @@ static void note_span(void *data, const struct event *event, int64_t tid, int64_
 	around_spans_take(why->alone, &copy, tid);
 }
 
-static void keep_span(struct why *why, const uint8_t *bytes, size_t size)
-{
-	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
-	char error[256];
-
-	if (!decode_own_span(bytes, size, spans, error, sizeof(error)))
-		return;
-	while (spans->len) {
-		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);
-
-		if ((span->trace_id == why->id || span->id == why->id) && why->whole->len < AROUND_SPANS_MAX)
-			g_ptr_array_add(why->whole, span);
-		else
-			span2_free(span);
-	}
-}
-
-static void take_spans(struct why *why, const struct items *made)
-{
-	struct batch *batch = encode_batch(made->batch, BATCH_ZIPKIN_SPANS, NULL);
-	const uint8_t *at = batch->spans.data;
-
-	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
-		if (batch_sizes(batch)[i])
-			keep_span(why, at, batch_sizes(batch)[i]);
-	batch_unref(batch);
-}
-
 static void note_host(struct why *why, struct text host)
 {
 	if (!why->host)
@@ -161,10 +130,12 @@ static void analyse_event(struct why *why, const struct kernel_event *event)
 static void take_first(
 	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
+	struct why *why = data;
+
 	(void)now, (void)at_once;
 	memset(change, 0, sizeof(*change));
-	take_spans(data, &made->spans);
-	each_event(data, &made->events, note_event);
+	traces_keep_spans(why->whole, &made->spans, why->id, true);
+	each_event(why, &made->events, note_event);
 }
 
 /* What is missing was before the event at hand. */
@@ -184,39 +155,13 @@ static void take_second(
 
 /* Reading */
 
-static bool read_all(struct reader *reader, struct guard *guard)
-{
-	enum reader_status status;
-
-	do {
-		status = reader_step(reader);
-		atomic_fetch_add(&guard->steps, 1);
-	} while (status == READER_MORE || status == READER_IDLE);
-	return status != READER_ERROR;
-}
-
 static bool read_traces(struct why *why, const struct config *config, const GPtrArray *traces, bool events,
 	struct pipeline_sink sink, struct guard *guard, char *error, size_t error_size)
 {
-	struct assembler_limits limits = pipeline_limits(config);
-	struct pipeline *pipeline = pipeline_create(&limits, events, sink);
-	const struct intake_options into = {.pipeline = pipeline,
-		.by_event_time = true,
-		.one_offset = true,
-		.seen = why->machine ? NULL : note_span,
-		.data = why};
-	struct reader *reader =
-		reader_open_files((char *const *)traces->pdata, traces->len, &into, error, error_size);
-	bool whole = reader && read_all(reader, guard);
+	const struct traces_wanted wanted = {
+		.events = events, .sink = sink, .seen = why->machine ? NULL : note_span, .data = why};
 
-	if (reader && !whole)
-		g_strlcpy(error, reader_error(reader), error_size);
-	pipeline_flush(pipeline);
-	/* babeltrace2 leaks what it failed with */
-	if (whole)
-		reader_close(reader);
-	pipeline_destroy(pipeline);
-	return whole;
+	return traces_read(config, traces, &wanted, guard, error, error_size);
 }
 
 static void add_span(struct why *why, const struct around_span *at)

@@ -12,19 +12,18 @@
 
 /*
  * Reads @traces (of char *), without those that babeltrace2 cannot read, and prints where the time of the
- * spans of
- * @id, as around_parse takes it, went: the trace with these lower 64 bits of its id, or the span. Returns the
- * exit code; what was wrong is logged.
+ * spans of @id, as around_parse takes it, went: the trace with these lower 64 bits of its id, or the span.
+ * Returns the exit code; what was wrong is logged.
  */
 int why_run(const struct config *config, const char *id, bool json, const GPtrArray *traces);
-
-/* What to add to a message that there is no such id: perhaps it is a decimal number. */
-const char *why_id_hint(const char *typed);
 
 /* The same, but what it finds goes into the files that @kept names (kept.h), in both forms. */
 struct kept_files;
 int why_run_kept(
 	const struct config *config, const char *id, const GPtrArray *traces, const struct kept_files *kept);
+
+/* What to add to a message that there is no such id: perhaps it is a decimal number. */
+const char *why_id_hint(const char *typed);
 
 /* A time on the tracing clock, ns. */
 struct why_extent {

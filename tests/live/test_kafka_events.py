@@ -10,7 +10,8 @@ import subprocess
 from expect import check_load
 from rig.kafkatopic import Topic
 from rig.load import LOAD
-from rig.messages import MessageSender, MessageSink
+from rig.messages import MessageSink
+from rig.messagesender import MessageSender
 from rig.process import exactly, free_port
 from test_events_live import WRAPPER
 from test_input import wait_senders

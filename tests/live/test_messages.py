@@ -10,7 +10,8 @@ import socket
 
 import pytest
 from rig.idsink import IdSink
-from rig.messages import MessageSender, MessageSink, Refused, call, payload
+from rig.messages import MessageSink
+from rig.messagesender import MessageSender, Refused, call, payload
 from rig.othernode import OtherNode
 from rig.otlpsink import OtlpSink, attributes
 from rig.process import exactly, free_port, wait_until

@@ -4,7 +4,8 @@
 import threading
 import time
 
-from rig.messages import MessageSink, Refused, call
+from rig.messages import MessageSink
+from rig.messagesender import Refused, call
 from rig.process import exactly, free_port, wait_until
 from rig.sender import raw
 from test_input import TIMID, start_agent

@@ -10,7 +10,8 @@ from http.client import HTTPException
 
 import pytest
 from rig.idsink import IdSink
-from rig.messages import MessageSink, call
+from rig.messages import MessageSink
+from rig.messagesender import call
 from rig.othernode import OtherNode
 from rig.otlpsender import JSON, PROTOBUF, Grpc, Http, Refused, numbered, to_json
 from rig.otlpsink import OtlpSink, messages

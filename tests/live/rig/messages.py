@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Scribe's messages of any category, byte by byte: who sends them, and a server that keeps them. Python's Thrift takes text
-only, so both speak it by themselves.
+Scribe's messages of any category, byte by byte, and a server that keeps them (messagesender.py has who sends them). Python's
+Thrift takes text only, so both speak it by themselves.
 
 The server runs as a process of its own (python3 messages.py PORT FILE), so that it may be killed, and writes what a call
 has to FILE before it answers. MessageSink is the other half.
 """
 
 import collections
-import hashlib
 import os
 import socket
 import struct
 import sys
 import threading
-import time
 
 RECORD = struct.Struct("!II")  # sizes of category and payload, which follow
 CALL = b"\x80\x01\x00\x01\x00\x00\x00\x03Log"
@@ -109,83 +107,6 @@ class MessageSink:
     def of(self, category):
         """How often each payload of the category came."""
         return collections.Counter(payload for name, payload in self.messages() if name == category)
-
-
-def payload(name, number, ordinal, more=24):
-    """Any bytes, by these numbers: a NUL, an end of line, and no UTF-8 among them."""
-    head = f"{name}.{number}.{ordinal} ".encode()
-    noise = hashlib.sha256(head).digest()
-    return head + b"\0\n\xff" + (noise * (more // len(noise) + 1))[:more]
-
-
-class MessageSender(threading.Thread):
-    """Hands over @count messages of a category, @batch at a time, until each of them has its OK."""
-
-    def __init__(self, port, name, number=0, count=1000, batch=50, category=b"app", rate=0, more=24):
-        super().__init__(daemon=True)
-        self.port, self.name_, self.number = port, name, number
-        self.count, self.batch, self.category, self.rate, self.more = count, batch, category, rate, more
-        self.put_off = self.broken = self.done = 0
-        self.error = None
-        self.stopped = False
-
-    def wanted(self):
-        return {payload(self.name_, self.number, n, self.more) for n in range(self.count)}
-
-    def run(self):
-        try:
-            self._run()
-        except Exception as error:  # noqa: BLE001
-            self.error = error
-            raise
-
-    def _run(self):
-        stream, began = None, time.monotonic()
-        while self.done < self.count and not self.stopped:
-            end = min(self.done + self.batch, self.count)
-            entries = [(self.category, payload(self.name_, self.number, n, self.more)) for n in range(self.done, end)]
-            try:
-                stream = stream or socket.create_connection(("127.0.0.1", self.port), 20)
-                code = call(stream, entries)
-            except OSError:
-                self.broken += 1
-                if stream:
-                    stream.close()
-                stream = None
-                time.sleep(0.1)
-                continue
-            if code == 0:
-                self.done = end
-            else:
-                self.put_off += 1
-                time.sleep(0.1)
-            if self.rate:
-                time.sleep(max(0, began + self.done / self.rate - time.monotonic()))
-        if stream:
-            stream.close()
-
-
-def read(stream, size):
-    data = b""
-    while len(data) < size:
-        more = stream.recv(size - len(data))
-        if not more:
-            raise ConnectionResetError("the agent closed")
-        data += more
-    return data
-
-
-class Refused(Exception):
-    pass
-
-
-def call(stream, entries):
-    """The answer to one Log(): 0 (OK) or 1 (TRY_LATER); Refused, with its words."""
-    stream.sendall(put_call(entries))
-    answer = read(stream, struct.unpack("!I", read(stream, 4))[0])
-    if answer[3] == 3:
-        raise Refused(answer[22:].decode(errors="replace"))
-    return struct.unpack_from("!I", answer, len(CALL) + 4 + 3)[0]
 
 
 if __name__ == "__main__":

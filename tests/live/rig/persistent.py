@@ -23,6 +23,7 @@ class Persistent(threading.Thread):
         self.put_off = self.broken = self.calls = 0
         self.done = 0  # spans that were answered OK
         self.error = None
+        self.stopped = False  # it gives up
 
     def run(self):
         try:
@@ -33,25 +34,25 @@ class Persistent(threading.Thread):
 
     def _run(self):
         client, began = None, time.monotonic()
-        while self.done < self.count:
+        while self.done < self.count and not self.stopped:
             ordinals = range(self.done, min(self.done + self.batch, self.count))
-            client = self._insist(client, ordinals)
-            self.done += len(ordinals)
+            client, taken = self._insist(client, ordinals)
+            self.done += len(ordinals) if taken else 0
             if self.rate:
                 time.sleep(max(0, began + self.done / self.rate - time.monotonic()))
         if client:
             client.close()
 
     def _insist(self, client, ordinals):
-        """Tries until it is OK; returns the connection."""
+        """Tries until it is OK, or it is stopped; returns the connection, and whether it is OK."""
         request = self.request(ordinals)
-        while True:
+        while not self.stopped:
             try:
                 client = client or self.connect()
                 self.calls += 1
                 wait = self.hand(client, request)
                 if wait is None:
-                    return client
+                    return client, True
                 self.put_off += 1
             except self.BREAKS:
                 self.broken += 1
@@ -61,6 +62,7 @@ class Persistent(threading.Thread):
                 client = None
             self.failed(ordinals)
             time.sleep(self.pause(wait))
+        return client, False
 
     def failed(self, ordinals):
         """These had no answer, or another one than OK."""
