@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/ledger.h"
+#include "session/relaynews.h"
 
 /* When a session is gone, or its streams ended, the reader has so long to come to its end. */
 #define GONE_NS (3 * NS_PER_SECOND)
@@ -22,6 +23,8 @@
 #define READ_TURNS 2
 #define NEWS_TURNS 5
 #define WATCHED_POLL_NS (1 * NS_PER_SECOND)
+/* News is rare if there was none, and nothing to read, for so many turns. */
+#define RARE_TURNS 2
 /* if not, when no event has come for so long, so many times less often, though no less often than this. */
 #define QUIET_NS (3 * NS_PER_SECOND)
 #define QUIET_FACTOR 4
@@ -145,6 +148,8 @@ struct quiet {
 	uint64_t read;      /* things_read, */
 	int64_t since;      /* and when that changed last; CLOCK_MONOTONIC ns, as below */
 	int64_t busy;       /* more is likely to come until then */
+	int64_t told;       /* when there was news last, */
+	int64_t rare;       /* which was rare: what relayd writes stays watched until then */
 	int news;           /* relaynews_open's; -1: what relayd writes is not watched, */
 	int64_t watch_next; /* and not to be before */
 	bool watched;       /* it was when the reader was looked at last */
@@ -178,6 +183,28 @@ static int64_t quiet_pause(struct keeper *keeper, struct quiet *quiet, int64_t n
 	return MIN(keeper->poll_ns * QUIET_FACTOR, QUIET_POLL_NS);
 }
 
+/* How long to wait while more is likely to come: if that is little, only once a turn, as more news ends it.
+ */
+static int64_t busy_pause(const struct keeper *keeper, const struct quiet *quiet)
+{
+	if (quiet->news >= 0 && quiet->since > quiet->told)
+		return MAX(keeper->poll_ns, keeper->config->live_timer);
+	return keeper->poll_ns;
+}
+
+/* It is to be watched on if that pays: news that is often costs more than looking does. */
+static void take_news(struct quiet *quiet, int64_t turn, int64_t now)
+{
+	bool rare = now - MAX(quiet->told, quiet->since) >= RARE_TURNS * turn;
+
+	if (rare)
+		quiet->rare = now + NEWS_TURNS * turn;
+	if (now >= quiet->rare || !relaynews_take(quiet->news))
+		watch_no_more(quiet);
+	quiet->told = now;
+	quiet->busy = now + NEWS_TURNS * turn;
+}
+
 /* Waits a while, as there was nothing to read. */
 static void pause_reading(struct keeper *keeper, struct quiet *quiet)
 {
@@ -186,17 +213,16 @@ static void pause_reading(struct keeper *keeper, struct quiet *quiet)
 	int64_t now = clock_monotonic();
 
 	if (read != quiet->read) {
-		watch_no_more(quiet);
+		if (now >= quiet->rare)
+			watch_no_more(quiet);
 		quiet->read = read;
 		quiet->since = now;
 		quiet->busy = now + READ_TURNS * turn;
 	}
-	keeper->paused = now < quiet->busy ? keeper->poll_ns : quiet_pause(keeper, quiet, now);
+	keeper->paused = now < quiet->busy ? busy_pause(keeper, quiet) : quiet_pause(keeper, quiet, now);
 	quiet->watched = quiet->news >= 0;
-	if (!runstate_pause_on(keeper->state, keeper->paused, quiet->news))
-		return;
-	watch_no_more(quiet);
-	quiet->busy = clock_monotonic() + NEWS_TURNS * turn;
+	if (runstate_pause_on(keeper->state, keeper->paused, quiet->news))
+		take_news(quiet, turn, clock_monotonic());
 }
 
 /* What has piled up is read no faster than it can be delivered. */

@@ -59,3 +59,25 @@ int relaynews_open(struct relayfiles *files)
 	close(watching.fd);
 	return -1;
 }
+
+bool relaynews_take(int fd)
+{
+	union {
+		struct inotify_event event;
+		char bytes[4096];
+	} news;
+	bool whole = true;
+	ssize_t size;
+
+	while ((size = read(fd, &news, sizeof(news))) > 0) {
+		const struct inotify_event *event;
+
+		for (const char *at = news.bytes; at < news.bytes + size; at += sizeof(*event) + event->len) {
+			event = (const struct inotify_event *)at;
+			/* a folder is new; one is gone; and IN_Q_OVERFLOW: some news is lost */
+			if (event->mask & (IN_ISDIR | IN_IGNORED | IN_UNMOUNT | IN_Q_OVERFLOW))
+				whole = false;
+		}
+	}
+	return whole && errno == EAGAIN;
+}

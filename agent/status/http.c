@@ -28,7 +28,7 @@
 
 #define HEADERS_MAX 8192
 /* How often the control socket is looked at, and when it is tried again if it cannot be made. */
-#define LOOK_NS (1 * NS_PER_SECOND)
+#define LOOK_NS (5 * NS_PER_SECOND)
 #define LOOK_AGAIN_NS (60 * NS_PER_SECOND)
 
 struct http {

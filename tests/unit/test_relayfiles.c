@@ -516,6 +516,48 @@ START_TEST(news_of_each_kind)
 }
 END_TEST
 
+/* Whether there is news now, which is taken; @whole: what is watched is still all there is. */
+static void take_news(int news, bool whole)
+{
+	ck_assert(has_news(dup(news)));
+	ck_assert(relaynews_take(news) == whole);
+	ck_assert(!has_news(dup(news)));
+}
+
+START_TEST(news_is_taken)
+{
+	g_autofree char *index = g_build_filename(trace, "index", "spans_0_0.idx", NULL);
+	g_autofree char *kernel = g_build_filename(session, "kernel", NULL);
+	struct relayfiles *files;
+	FILE *file;
+	int fd;
+
+	put_stream(0, 0, 0, 1);
+	files = open_files();
+	fd = relaynews_open(files);
+	ck_assert_int_ge(fd, 0);
+	/* a packet, and another one; then another stream */
+	for (int i = 0; i < 2; i++) {
+		file = fopen(index, "a");
+		ck_assert(file && fputc('x', file) == 'x' && fclose(file) == 0);
+		take_news(fd, true);
+	}
+	put_stream(1, 0, 0, 1);
+	take_news(fd, true);
+	/* a folder that is new, and one that is gone */
+	make_folder(kernel);
+	take_news(fd, false);
+	remove_tree(trace);
+	take_news(fd, false);
+	/* nothing to take is none that could be lost */
+	ck_assert(relaynews_take(fd));
+	close(fd);
+	/* what is no such descriptor */
+	ck_assert(!relaynews_take(-1));
+	relayfiles_close(files);
+}
+END_TEST
+
 START_TEST(news_of_part)
 {
 	g_autofree char *index = g_build_filename(trace, "index", NULL);
@@ -689,6 +731,7 @@ int main(void)
 	tcase_add_test(cases, folders_that_cannot_be_listed);
 	tcase_add_test(cases, folders_of_others);
 	tcase_add_test(cases, news_of_each_kind);
+	tcase_add_test(cases, news_is_taken);
 	tcase_add_test(cases, news_of_part);
 	tcase_add_test(cases, no_file_can_be_opened);
 	tcase_add_test(cases, removed_but_for_what_is_not_the_relays);
