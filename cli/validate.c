@@ -18,6 +18,7 @@
 #include "config/ownport.h"
 #include "config/pairrules.h"
 #include "config/section.h"
+#include "config/thresholds.h"
 #include "connect.h"
 #include "environment.h"
 #include "needs.h"
@@ -195,6 +196,25 @@ static void note_pairs(const struct config *config, const struct pair_rules *pai
 		printf("%snote: `spans` of [events] has no effect, as no output takes spans\n", prefix);
 }
 
+/* The flight recorder is never asked for anything, or not for what it cannot give. */
+static void note_flight(const struct config *config, const struct pair_rules *pairs, const char *prefix)
+{
+	bool limited = false;
+
+	if (!config_flies(config))
+		return;
+	for (guint i = 0; i < config->thresholds->len; i++)
+		limited |= limits_any(&((const struct threshold *)config->thresholds->pdata[i])->limits);
+	if (!limited)
+		printf("%snote: [kernel] has `mode = flight`, and nothing is ever late: set limits in "
+		       "[thresholds]\n",
+			prefix);
+	if (pair_rules_have(pairs, true))
+		printf("%snote: `spans` of [events] has pairs by tid, which are not made while [kernel] has "
+		       "`mode = flight`\n",
+			prefix);
+}
+
 /* Programs would be slowed down for what is then thrown away. */
 static void note_events(const struct config *config, const char *prefix)
 {
@@ -204,6 +224,7 @@ static void note_events(const struct config *config, const char *prefix)
 
 	pair_rules_parse(&pairs, config->event_spans, error, sizeof(error));
 	note_pairs(config, &pairs, prefix);
+	note_flight(config, &pairs, prefix);
 	taken |= !*config->event_names && pair_rules_have(&pairs, true);
 	if (records_events(config) && !taken && *config->event_names)
 		printf("%snote: [events] has events recorded, but no output takes them: set `takes = spans, "

@@ -78,6 +78,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	findings_add_registering(findings, status);
 	findings_add_omission(findings, &status->supervisor.omissions.events);
 	findings_add_omission(findings, &status->supervisor.omissions.kernel);
+	findings_add_flight(findings, status);
 	findings_add_misuses(findings, status);
 	findings_add_room(findings, status);
 	findings_add_losses(findings, status);

@@ -58,6 +58,7 @@ struct status {
 	int64_t started;
 	struct activity_state activity;
 	struct canary_state canary;
+	struct flight_failure flight;
 	int64_t progress;                       /* of the reader */
 	uint64_t left_out[STATUS_LEFT_OUT_MAX]; /* users whose packets are; there may be more */
 	unsigned left_out_count;

@@ -54,6 +54,9 @@ void findings_add_misuses(struct findings *findings, const struct status *status
 /* Looks at an input, whose key in [input] is @key: doctorinput.c. */
 void findings_add_input(struct findings *findings, const struct inlet_state *input, const char *key);
 
+/* What is not kept of late traces: doctorflight.c. */
+void findings_add_flight(struct findings *findings, const struct status *status);
+
 /* What is being lost: doctorlosses.c. */
 void findings_add_losses(struct findings *findings, const struct status *status);
 

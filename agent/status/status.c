@@ -38,6 +38,7 @@ struct status *status_create(const struct status_source *source)
 	status->progress = supervisor_reader_progress(source->supervisor);
 	status->asks = true;
 	supervisor_read_canary(source->supervisor, &status->canary);
+	supervisor_read_flight(source->supervisor, &status->flight);
 	status->left_out_count =
 		supervisor_left_out(source->supervisor, status->left_out, STATUS_LEFT_OUT_MAX);
 	return status;

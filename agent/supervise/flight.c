@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE /* close_range, prlimit */
 #include "supervise/flight.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <glib.h>
 
@@ -23,28 +14,20 @@
 #include "config/thresholds.h"
 #include "core/ledger.h"
 #include "supervise/child.h"
+#include "supervise/flightanswer.h"
 #include "supervise/flightfolder.h"
 #include "supervise/flightlate.h"
 #include "supervise/flightrate.h"
 
-#define PROGRAM "blkin"
-#define NO_PROGRAM 127
-#define CONFIG_FD 3
-#define CONFIG_PATH "/proc/self/fd/3"
-#define NICEST 19
-#define OOM_SCORE "1000"
-/* For so long a snapshot is waited for, and an answer; and so much processor time and memory that may take.
- */
+/* For so long a snapshot is waited for. */
 #define SNAPSHOT_NS (60 * NS_PER_SECOND)
-#define ANSWER_NS (120 * NS_PER_SECOND)
-#define ANSWER_CPU_SECONDS 60
-#define ANSWER_MEMORY (UINT64_C(512) << 20)
 /* So much is left free on the disk beside the snapshot and copies of it. */
 #define ROOM_BYTES (UINT64_C(64) << 20)
 /* What the rings had when the span came is overwritten by now, most likely: the agent catches up, say. */
 #define OLD_NS (60 * NS_PER_SECOND)
-/* What the log says of failures, at most so often. */
+/* What the log says of failures, at most so often; and so often what is left over is removed. */
 #define LOG_NS (60 * NS_PER_SECOND)
+#define CLEAN_NS (60 * NS_PER_SECOND)
 
 /* What the configuration says. */
 struct settings_of_flight {
@@ -56,8 +39,9 @@ struct settings_of_flight {
 };
 
 struct flight {
-	pthread_mutex_t lock; /* guards this: */
+	pthread_mutex_t lock; /* guards these: */
 	struct settings_of_flight *fresh;
+	struct flight_failure failure;
 	atomic_bool on; /* of the newest settings */
 
 	struct settings_of_flight *settings;
@@ -66,9 +50,10 @@ struct flight {
 	enum { STAGE_IDLE, STAGE_SNAPSHOT, STAGE_ANSWER } stage;
 	uint64_t number;   /* of the last snapshot, */
 	uint64_t trace_id; /* and whose it is */
-	int64_t begun;     /* this stage, CLOCK_MONOTONIC ns */
-	pid_t pid;         /* of the answer's process; 0: none */
-	int64_t logged;    /* when a failure was, the same; 0: never */
+	int64_t begun;     /* the snapshot, CLOCK_MONOTONIC ns, as below */
+	struct flight_answer answer;
+	int64_t logged;     /* when a failure was; 0: never */
+	int64_t clean_next; /* not before */
 };
 
 static void settings_free(struct settings_of_flight *settings)
@@ -136,10 +121,14 @@ static bool is_on(const struct flight *flight)
 
 static void offer(struct flight *flight, const struct trait *trait, int64_t now)
 {
-	/* it is read again after a crash, say */
-	if (flight_folder_has(flight->settings->folder, trait->trace_id))
+	struct flight_rate *rate = &flight->rate;
+
+	/* It is read again after a crash, say. The disk is asked only of one that would be taken: of others
+	 * there may be many. */
+	if (!flight_rate_knows(rate, trait->trace_id) && flight_rate_has_room(rate, now) &&
+		flight_folder_has(flight->settings->folder, trait->trace_id))
 		return;
-	if (flight_rate_offer(&flight->rate, trait->trace_id, now) == FLIGHT_TOO_MANY)
+	if (flight_rate_offer(rate, trait->trace_id, now) == FLIGHT_TOO_MANY)
 		ledger_add(FLIGHT_REFUSED, 1);
 }
 
@@ -157,17 +146,29 @@ void flight_see(struct flight *flight, const struct namer *namer, const struct i
 
 /* One trace */
 
-static void end(struct flight *flight)
+/* What the session daemon writes of a snapshot that nobody waits for any more, as it was slow, or the agent
+ * that had asked for it was killed, may come later: so it is cleaned again and again. */
+static void clean(struct flight *flight, int64_t now)
 {
 	flight_folder_clean(flight->settings->folder);
+	flight->clean_next = now + CLEAN_NS;
+}
+
+static void end(struct flight *flight)
+{
+	clean(flight, clock_monotonic());
 	flight->stage = STAGE_IDLE;
 }
 
-static void fail(struct flight *flight, const char *why)
+static void fail(struct flight *flight, enum flight_fault fault, const char *why)
 {
 	int64_t now = clock_monotonic();
 
 	ledger_add(FLIGHT_FAILED, 1);
+	pthread_mutex_lock(&flight->lock);
+	flight->failure = (struct flight_failure){.at = now, .fault = fault, .trace_id = flight->trace_id};
+	g_strlcpy(flight->failure.why, why, sizeof(flight->failure.why));
+	pthread_mutex_unlock(&flight->lock);
 	if (!flight->logged || now - flight->logged >= LOG_NS) {
 		flight->logged = now;
 		log_warning("what the kernel did during the late trace %016" PRIx64 " is not kept: %s",
@@ -202,7 +203,7 @@ static uint64_t begin(struct flight *flight, int64_t now)
 
 	flight_folder_clean(flight->settings->folder);
 	if (!has_room(flight, why, sizeof(why))) {
-		fail(flight, why);
+		fail(flight, FLIGHT_FAULT_ROOM, why);
 		return 0;
 	}
 	flight->stage = STAGE_SNAPSHOT;
@@ -210,119 +211,43 @@ static uint64_t begin(struct flight *flight, int64_t now)
 	return ++flight->number;
 }
 
-/* The answer's process */
-
-/* What it may take; whatever it forks has the same. */
-static void limit_itself(void)
-{
-	const struct rlimit cpu = {ANSWER_CPU_SECONDS, ANSWER_CPU_SECONDS}, none = {0, 0},
-			    memory = {ANSWER_MEMORY, ANSWER_MEMORY};
-	int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	prlimit(0, RLIMIT_CPU, &cpu, NULL);
-	prlimit(0, RLIMIT_CORE, &none, NULL);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	prlimit(0, RLIMIT_DATA, &memory, NULL);
-#else
-	(void)memory;
-#endif
-	if (score >= 0 && write(score, OOM_SCORE, strlen(OOM_SCORE)) < 0)
-		close(score);
-}
-
-/* In the child. Nothing here may allocate. */
-static void become(const char *program, char *const *words, char *const *environment, int text, bool polite)
-{
-	int null = open("/dev/null", O_RDWR);
-	sigset_t none;
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
-		_exit(NO_PROGRAM);
-	/* out of the way first: dup2 onto itself would leave it to be closed */
-	text = fcntl(text, F_DUPFD, 16);
-	if (text < 0 || dup2(text, CONFIG_FD) < 0)
-		_exit(NO_PROGRAM);
-	close_range(CONFIG_FD + 1, ~0U, 0);
-	limit_itself();
-	if (polite)
-		setpriority(PRIO_PROCESS, 0, NICEST);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(program, words, environment);
-	_exit(NO_PROGRAM);
-}
-
-/* The unit's filter of system calls ends who would lower a priority; there it is the lowest already. */
-static bool may_be_polite(void)
-{
-	return prctl(PR_GET_SECCOMP) == 0 && getpriority(PRIO_PROCESS, 0) < NICEST;
-}
-
 static void start_answer(struct flight *flight)
 {
 	const struct settings_of_flight *settings = flight->settings;
 	g_autofree char *program = child_command();
-	g_autofree char *copies = g_build_filename(settings->folder, "copies", NULL);
-	g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "TMPDIR", copies, TRUE);
-	char id[17];
-	char *words[] = {(char *)PROGRAM, (char *)"why", (char *)"--flight", settings->folder,
-		(char *)"--config", (char *)CONFIG_PATH, id, (char *)(settings->user ? "--user" : NULL),
-		NULL};
-	int text = child_text_file(&settings->text);
-	bool polite = may_be_polite();
+	int code = flight_answer_start(&flight->answer, program, settings->folder, &settings->text,
+		settings->user, flight->trace_id);
 
-	snprintf(id, sizeof(id), "%016" PRIx64, flight->trace_id);
-	flight->pid = text >= 0 ? fork() : -1;
-	if (flight->pid == 0)
-		become(program, words, environment, text, polite);
-	if (text >= 0)
-		close(text);
-	if (flight->pid < 0) {
-		flight->pid = 0;
-		fail(flight, g_strerror(errno));
-		return;
-	}
-	setpgid(flight->pid, flight->pid);
-	flight->stage = STAGE_ANSWER;
-	flight->begun = clock_monotonic();
-}
-
-static void finish(struct flight *flight, int status)
-{
-	const struct settings_of_flight *settings = flight->settings;
-	char why[128];
-
-	flight->pid = 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
-		flight_folder_has(settings->folder, flight->trace_id)) {
-		end(flight);
-		flight_folder_bound(settings->folder, settings->bytes);
-		ledger_add(FLIGHT_KEPT, 1);
-		log_info("what the kernel did during the late trace %016" PRIx64
-			 " is kept: blkin why %016" PRIx64,
-			flight->trace_id, flight->trace_id);
-		return;
-	}
-	if (WIFSIGNALED(status))
-		snprintf(why, sizeof(why), "`blkin why` was ended by signal %d", WTERMSIG(status));
-	else if (WEXITSTATUS(status) == NO_PROGRAM)
-		snprintf(why, sizeof(why), "`blkin why` cannot be started: is %s in %s?", PROGRAM,
-			COMMAND_FOLDER);
+	if (code != 0)
+		fail(flight, FLIGHT_FAULT_ANSWER, g_strerror(code));
 	else
-		snprintf(why, sizeof(why), "`blkin why` ended with code %d", WEXITSTATUS(status));
-	fail(flight, why);
+		flight->stage = STAGE_ANSWER;
 }
 
-static void attend_answer(struct flight *flight, int64_t now)
+static void keep(struct flight *flight)
 {
-	int status = 0;
+	end(flight);
+	flight_folder_bound(flight->settings->folder, flight->settings->bytes);
+	ledger_add(FLIGHT_KEPT, 1);
+	pthread_mutex_lock(&flight->lock);
+	flight->failure.at = 0;
+	pthread_mutex_unlock(&flight->lock);
+	log_info("what the kernel did during the late trace %016" PRIx64
+		 " is kept: blkin why %016" PRIx64,
+		flight->trace_id, flight->trace_id);
+}
 
-	if (now - flight->begun >= ANSWER_NS)
-		kill(-flight->pid, SIGKILL);
-	if (waitpid(flight->pid, &status, WNOHANG) != 0)
-		finish(flight, status);
+static void attend_answer(struct flight *flight)
+{
+	char why[128] = "`blkin why` has written nothing";
+	enum flight_end ended = flight_answer_look(&flight->answer, why, sizeof(why));
+
+	if (ended == FLIGHT_WORKS)
+		return;
+	if (ended == FLIGHT_DONE && flight_folder_has(flight->settings->folder, flight->trace_id))
+		keep(flight);
+	else
+		fail(flight, ended == FLIGHT_UNSTARTED ? FLIGHT_FAULT_PROGRAM : FLIGHT_FAULT_ANSWER, why);
 }
 
 uint64_t flight_tick(struct flight *flight, bool ready)
@@ -332,33 +257,39 @@ uint64_t flight_tick(struct flight *flight, bool ready)
 	if (flight->stage == STAGE_IDLE)
 		take_settings(flight);
 	if (flight->stage == STAGE_ANSWER)
-		attend_answer(flight, now);
+		attend_answer(flight);
 	else if (flight->stage == STAGE_SNAPSHOT && now - flight->begun >= SNAPSHOT_NS)
-		fail(flight, "no snapshot came for a minute");
+		fail(flight, FLIGHT_FAULT_SNAPSHOT, "no snapshot came for a minute");
 	else if (flight->stage == STAGE_IDLE && ready && is_on(flight) &&
 		 flight_rate_next(&flight->rate, now, &flight->trace_id))
 		return begin(flight, now);
+	if (flight->stage == STAGE_IDLE && flight->settings && now >= flight->clean_next)
+		clean(flight, now);
 	return 0;
 }
 
 void flight_snapped(struct flight *flight, uint64_t number, const char *error)
 {
-	if (flight->stage != STAGE_SNAPSHOT || number != flight->number)
-		return; /* it came too late */
+	if (flight->stage != STAGE_SNAPSHOT || number != flight->number) {
+		flight->clean_next = 0; /* it came too late */
+		return;
+	}
 	if (*error)
-		fail(flight, error);
+		fail(flight, FLIGHT_FAULT_SNAPSHOT, error);
 	else
 		start_answer(flight);
 }
 
+void flight_read_failure(struct flight *flight, struct flight_failure *failure)
+{
+	pthread_mutex_lock(&flight->lock);
+	*failure = flight->failure;
+	pthread_mutex_unlock(&flight->lock);
+}
+
 void flight_destroy(struct flight *flight)
 {
-	int status;
-
-	if (flight->pid) {
-		kill(-flight->pid, SIGKILL);
-		waitpid(flight->pid, &status, 0);
-	}
+	flight_answer_kill(&flight->answer);
 	if (flight->settings)
 		flight_folder_clean(flight->settings->folder);
 	settings_free(flight->settings);

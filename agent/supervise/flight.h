@@ -19,6 +19,22 @@
 
 struct flight;
 
+/* Why a late trace was not kept: who is to do something about it. */
+enum flight_fault {
+	FLIGHT_FAULT_ROOM,     /* the folder: it cannot be made, or its disk is full */
+	FLIGHT_FAULT_SNAPSHOT, /* LTTng */
+	FLIGHT_FAULT_PROGRAM,  /* there is no `blkin` */
+	FLIGHT_FAULT_ANSWER    /* `blkin why` */
+};
+
+/* The last one, unless one was kept since then. */
+struct flight_failure {
+	int64_t at; /* CLOCK_MONOTONIC ns; 0: there is none */
+	enum flight_fault fault;
+	uint64_t trace_id;
+	char why[512]; /* a sentence without its end */
+};
+
 /* What an agent before this one has left unfinished is removed. */
 struct flight *flight_create(const struct config *config);
 
@@ -35,6 +51,9 @@ void flight_see(struct flight *flight, const struct namer *namer, const struct i
 /* Goes on with what is under way; to be called again and again. Returns the number of a snapshot that the
  * reader is to be asked for; 0: none. @ready: the reader can be asked. */
 uint64_t flight_tick(struct flight *flight, bool ready);
+
+/* Any thread. */
+void flight_read_failure(struct flight *flight, struct flight_failure *failure);
 
 /* The reader has taken the snapshot of this number, or could not, and said why. */
 void flight_snapped(struct flight *flight, uint64_t number, const char *error);

@@ -10,11 +10,13 @@ struct known {
 	bool is;
 	uint32_t era;
 	double limit; /* ns; INFINITY: none */
+	bool any;     /* it has limits: an error is late, too */
 };
 
 struct flight_late {
 	GPtrArray *thresholds;
 	double least; /* no limit is below; most spans are */
+	bool any;     /* there are limits */
 	struct known *known;
 };
 
@@ -46,10 +48,12 @@ void flight_late_configure(struct flight_late *late, GPtrArray *thresholds)
 	g_clear_pointer(&late->known, g_free);
 	late->thresholds = thresholds;
 	late->least = INFINITY;
+	late->any = false;
 	for (guint i = 0; i < thresholds->len; i++) {
 		const struct threshold *line = thresholds->pdata[i];
 		const double *of = line->limits.of;
 
+		late->any |= !line->none && limits_any(&line->limits);
 		/* of one line the mean may be the only one, and another line has the percentile */
 		for (int limit = LIMIT_MEAN; limit <= LIMIT_P99; limit++)
 			if (!line->none && of[limit] >= 0)
@@ -57,24 +61,25 @@ void flight_late_configure(struct flight_late *late, GPtrArray *thresholds)
 	}
 }
 
-static double find_limit(
+static const struct known *find_limit(
 	struct flight_late *late, const struct namer *namer, const struct items *spans, uint32_t i)
 {
+	static const struct known none = {.limit = INFINITY};
 	const char *service, *name;
 	uint32_t era, number = statistics_series_of(namer, spans, i, &service, &name, &era);
 	struct known *known;
 
 	if (!service || !name)
-		return INFINITY;
+		return &none;
 	if (!late->known)
 		late->known = g_new0(struct known, STATISTICS_SERIES_MAX + 1);
 	known = &late->known[number];
 	if (!known->is || known->era != era) {
 		struct limits limits = thresholds_find(late->thresholds, service, name);
 
-		*known = (struct known){true, era, limit_of(&limits)};
+		*known = (struct known){true, era, limit_of(&limits), limits_any(&limits)};
 	}
-	return known->limit;
+	return known;
 }
 
 bool flight_late_is(
@@ -82,8 +87,10 @@ bool flight_late_is(
 {
 	const struct trait *trait = &spans->traits[i];
 	double duration = (double)trait->duration;
+	const struct known *known;
 
-	if (!trait->trace_id)
+	if (!trait->trace_id || !(duration > late->least || (trait->error && late->any)))
 		return false;
-	return trait->error || (duration > late->least && duration > find_limit(late, namer, spans, i));
+	known = find_limit(late, namer, spans, i);
+	return duration > known->limit || (trait->error && known->any);
 }

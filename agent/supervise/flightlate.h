@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which spans are late, for the flight recorder: those that take longer than [thresholds] has for the 99th
- * percentile of their name, or, without that, for their mean; and those with an error.
+ * percentile of their name, or, without that, for their mean; and those with an error, of names that have any
+ * limit: of others nobody has said that they matter.
  *
  * For the thread that counts.
  */

@@ -7,18 +7,17 @@
 
 #include "base/clock.h"
 
-static bool is_known(struct flight_rate *rate, uint64_t trace_id)
+bool flight_rate_knows(const struct flight_rate *rate, uint64_t trace_id)
 {
 	uint64_t count = MIN(rate->seen_count, FLIGHT_SEEN);
 
 	for (uint64_t i = 0; i < count; i++)
 		if (rate->seen[i] == trace_id)
 			return true;
-	rate->seen[rate->seen_count++ % FLIGHT_SEEN] = trace_id;
 	return false;
 }
 
-static bool has_room(const struct flight_rate *rate, int64_t now)
+bool flight_rate_has_room(const struct flight_rate *rate, int64_t now)
 {
 	uint64_t most = MIN(rate->per_minute, FLIGHT_RATE_MAX);
 
@@ -31,9 +30,10 @@ static bool has_room(const struct flight_rate *rate, int64_t now)
 
 enum flight_verdict flight_rate_offer(struct flight_rate *rate, uint64_t trace_id, int64_t now)
 {
-	if (is_known(rate, trace_id))
+	if (flight_rate_knows(rate, trace_id))
 		return FLIGHT_KNOWN;
-	if (!has_room(rate, now))
+	rate->seen[rate->seen_count++ % FLIGHT_SEEN] = trace_id;
+	if (!flight_rate_has_room(rate, now))
 		return FLIGHT_TOO_MANY;
 	rate->taken[rate->count++ % FLIGHT_RATE_MAX] = now;
 	rate->waits[rate->waiting++] = (struct flight_waits){trace_id, now + FLIGHT_DELAY_NS};

@@ -35,7 +35,12 @@ enum flight_verdict {
 	FLIGHT_TOO_MANY
 };
 
-/* A trace is late, by the lower half of its id. */
+/* Whether this trace, by the lower half of its id, was offered before; and whether one that was not would be
+ * taken. */
+bool flight_rate_knows(const struct flight_rate *rate, uint64_t trace_id);
+bool flight_rate_has_room(const struct flight_rate *rate, int64_t now);
+
+/* A trace is late, the same. */
 enum flight_verdict flight_rate_offer(struct flight_rate *rate, uint64_t trace_id, int64_t now);
 
 /* Takes the next one whose turn it is out of those that wait; false if it is nobody's. */

@@ -433,6 +433,11 @@ void supervisor_read_canary(struct supervisor *supervisor, struct canary_state *
 	canary_read(supervisor->canary, state);
 }
 
+void supervisor_read_flight(struct supervisor *supervisor, struct flight_failure *failure)
+{
+	flight_read_failure(supervisor->flight, failure);
+}
+
 enum reason supervisor_reason(struct supervisor *supervisor)
 {
 	struct supervisor_state state;

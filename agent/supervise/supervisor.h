@@ -18,6 +18,7 @@
 #include "queue/fanout.h"
 #include "stats/statistics.h"
 #include "supervise/canary.h"
+#include "supervise/flight.h"
 #include "supervise/subscribers.h"
 
 struct supervisor;
@@ -67,6 +68,8 @@ enum reason supervisor_reason(struct supervisor *supervisor);
 void supervisor_read_state(struct supervisor *supervisor, struct supervisor_state *state);
 
 void supervisor_read_canary(struct supervisor *supervisor, struct canary_state *state);
+
+void supervisor_read_flight(struct supervisor *supervisor, struct flight_failure *failure);
 
 /* The users whose packets are left out, as they cannot be read: the first @max, and how many they are. */
 unsigned supervisor_left_out(struct supervisor *supervisor, uint64_t *users, unsigned max);

@@ -2,6 +2,7 @@
 #include "import/around.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,6 +116,7 @@ static void seek(void *data)
 		.whole = g_ptr_array_new_with_free_func(span2_free)};
 
 	guard_watch(&around->guard);
+	signal(SIGPIPE, SIG_IGN);
 	read_traces(&seeking,
 		&(struct traces_wanted){.sink = {take_spans, &seeking}, .seen = note_span, .data = &seeking});
 	around->found = seeking.whole->len > 0;

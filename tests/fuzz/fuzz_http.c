@@ -62,6 +62,12 @@ void supervisor_read_canary(struct supervisor *collector, struct canary_state *s
 	memset(state, 0, sizeof(*state));
 }
 
+void supervisor_read_flight(struct supervisor *collector, struct flight_failure *failure)
+{
+	(void)collector;
+	memset(failure, 0, sizeof(*failure));
+}
+
 int64_t supervisor_reader_progress(const struct supervisor *collector)
 {
 	(void)collector;

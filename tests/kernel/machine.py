@@ -12,16 +12,21 @@ from rig.process import Program, Trouble, free_port
 # The clock that real machines have; an emulated one is taken for unreliable otherwise.
 WORDS = ["root=/dev/vda", "rw", "console=ttyS0", "quiet", "panic=-1", "mitigations=off", "tsc=reliable", "clocksource=tsc"]
 BOOT = 300  # seconds, at the most: every instruction is translated where the processor cannot help
+COUNTED = ["-accel", "tcg,thread=single", "-icount", "shift=0", "-cpu", "max", "-smp", "1"]
 
 
 class Machine(Booted):
-    """Its disk is @prepared's, and whatever it writes is gone with its power. @folder is for what runs it."""
+    """
+    Its disk is @prepared's, and whatever it writes is gone with its power. @folder is for what runs it. If it is @counted, each
+    instruction takes it a nanosecond: its time is the number of instructions, but for that in which it has nothing to do.
+    """
 
     name = "kernel"
 
-    def __init__(self, prepared, folder):
+    def __init__(self, prepared, folder, counted=False):
         self.prepared = prepared
         self.folder = folder
+        self.processor = COUNTED if counted else [*accelerator(), "-smp", "2"]
         self.qemu = None
         self.port = free_port()
         if not os.path.exists(os.path.join(prepared, "disk")):
@@ -34,7 +39,7 @@ class Machine(Booted):
         disk = os.path.join(self.prepared, "disk")
         self.qemu = Program(
             ["nice", "-n", "10", "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-            + [*accelerator(), "-machine", "q35", "-smp", "2", "-m", "1536"]
+            + [*self.processor, "-machine", "q35", "-m", "1536"]
             + ["-kernel", os.path.join(self.prepared, "vmlinuz"), "-initrd", os.path.join(self.prepared, "initrd")]
             + ["-append", " ".join(WORDS + list(words))]
             + ["-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,snapshot=on", "-device", "virtio-rng-pci"]

@@ -52,18 +52,82 @@ def test_late(recording):
     assert re.search(r"^blkin_agent_events_read_total 1$", page, re.MULTILINE)
 
 
-def test_killed(recording):
-    """In the midst of a snapshot: the next agent removes what is left, and keeps the next late trace."""
+def as_soon_as(condition, then):
+    """For the machine's shell, which is nearer to what happens there."""
+    return f"for i in $(seq 6000); do {condition} && {{ {then}; exit; }}; sleep 0.01; done; exit 1"
+
+
+SNAPSHOT = f"[ -e {FOLDER}/snapshot ]"
+
+
+def records_again(recording):
+    """Nothing is left of what went wrong, and the next late trace is kept."""
+    machine = recording.machine
+    machine.wait_collecting(120)
+    wait_until(lambda: not [name for name in folder(machine) if not name.endswith((".txt", ".jsonl"))], 90, "a clean folder", 1)
+    wait_until(lambda: "blkin-flight [active snapshot]" in ring(machine), 120, "the recorder", 1)
+    trace, _ = suffer(machine, "lock")
+    wait_until(lambda: f"{trace}.jsonl" in folder(machine), 300, "the answer", 2)
+    (line,) = map(json.loads, machine.read(f"{FOLDER}/{trace}.jsonl").splitlines())
+    assert line["main"] == "lock", line
+    assert finding(machine) is None
+
+
+def finding(machine):
+    return {found["code"]: found["what"] for found in machine.status()["findings"]}.get("flight-failed")
+
+
+def test_agent_is_killed(recording):
+    """In the midst of a snapshot."""
     machine = recording.start(kernel=KERNEL, thresholds=LATE).machine
     pid = main_pid(machine)
     suffer(machine, "lock")
-    machine.shell(f"for i in $(seq 3000); do [ -e {FOLDER}/snapshot ] && exec kill -9 {pid}; sleep 0.02; done; exit 1")
+    machine.shell(as_soon_as(SNAPSHOT, f"kill -9 {pid}"))
     wait_until(lambda: main_pid(machine) not in ("0", pid), 60, "another agent", 1)
-    machine.wait_collecting(120)
-    wait_until(lambda: not [name for name in folder(machine) if not name.endswith((".txt", ".jsonl"))], 60, "a clean folder", 1)
-    assert "blkin-flight [active snapshot]" in ring(machine)
-    trace, _ = suffer(machine, "lock")
-    wait_until(lambda: f"{trace}.jsonl" in folder(machine), 300, "the answer", 2)
+    records_again(recording)
+
+
+def test_session_daemon_is_killed(recording):
+    """In the midst of a snapshot, with its consumer daemon, as systemd does it: that one fails, and is counted."""
+    machine = recording.start(kernel=KERNEL, thresholds=LATE).machine
+    suffer(machine, "lock")
+    machine.shell(as_soon_as(SNAPSHOT, "systemctl kill --kill-whom=all -s KILL lttng-sessiond"))
+    wait_until(lambda: flight(machine) == [0, 0, 1], 120, "the failure to be counted", 1)
+    assert finding(machine)
+    machine.shell("systemctl is-active lttng-sessiond || systemctl restart lttng-sessiond", code=None)
+    records_again(recording)
+
+
+def test_command_is_killed(recording):
+    machine = recording.start(kernel=KERNEL, thresholds=LATE).machine
+    suffer(machine, "lock")
+    machine.shell(as_soon_as("pid=$(pgrep -f 'blkin why --flight' | head -n 1) && [ \"$pid\" ]", "kill -9 $pid"))
+    wait_until(lambda: flight(machine) == [0, 0, 1], 120, "the failure to be counted", 1)
+    assert "`blkin why` " in finding(machine)
+    records_again(recording)
+
+
+def test_disk_is_full(recording):
+    """While a snapshot is written: that one fails, or its answer, and nothing stays."""
+    machine = recording.start(kernel=KERNEL | {"flight-size": "1M"}, session={"memory": "8M"}, thresholds=LATE).machine
+    machine.shell(f"mkdir -p {FOLDER}; mount -t tmpfs -o size=90M,mode=777 tmpfs {FOLDER}")
+    try:
+        suffer(machine, "lock")
+        machine.shell(as_soon_as(SNAPSHOT, f"dd if=/dev/zero of={FOLDER}/fill bs=1M 2>/dev/null"))
+        wait_until(lambda: flight(machine) == [0, 0, 1], 180, "the failure to be counted", 1)
+        assert finding(machine)
+        records_again(recording)
+    finally:
+        machine.shell(f"umount {FOLDER}")
+
+
+def test_flood(recording):
+    """Each late trace is taken or counted, once; spans are delivered as ever."""
+    machine = recording.start(kernel=KERNEL, thresholds={"*/*": "p99 1ns"}).machine
+    machine.shell("spanload -n 2000 -w 20", seconds=300)
+    wait_until(lambda: machine.metric("blkin_agent_events_in_spans_total") == 2000, 120, "the spans", 1)
+    wait_until(lambda: sum(flight(machine) or []) == 400, 300, "each to be counted", 2)
+    assert flight(machine)[0] >= 1 and len(folder(machine)) == 2 * flight(machine)[0]
 
 
 def test_switched(recording):

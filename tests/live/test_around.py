@@ -3,8 +3,10 @@
 
 import glob
 import json
+import os
 import re
 import shutil
+import subprocess
 import time
 
 import pytest
@@ -66,6 +68,19 @@ def test_tree(node):
     assert numbers == ["1", "3", "2"], done.stdout
     assert lines[0].startswith(f"trace {recording.trace}  2 spans")
     assert sum("outer" in line or "inner" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_reader_has_seen_enough(node, words):
+    """As `| head` and `| true`: that is no failure, and needs no word."""
+    recording = Recording(node, True)
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [node.built("cli/blkin"), "import", "--around", recording.trace, *words, recording.folder]
+    done = subprocess.run(
+        command, stdout=writing, stderr=subprocess.PIPE, env=node.environment, text=True, timeout=120, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_without_threads_the_process_tells(node):

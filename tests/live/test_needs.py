@@ -329,6 +329,10 @@ EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` i
          "note: `spans` of [events] has pairs by tid, which need `events` or `syscalls` in [kernel]"),
         ({"events": {"spans": "b/c by tid"}, "kernel": {"events": "b, c"}}, None),
         ({"kernel": {"events": "sched_*"}, "output": {"takes": "events"}}, None),
+        ({"kernel": {"events": "sched_*", "mode": "flight"}, "thresholds": {"a/b": "none"}, "output": {"takes": "events"}},
+         "note: [kernel] has `mode = flight`, and nothing is ever late: set limits in [thresholds]"),
+        ({"kernel": {"events": "b, c", "mode": "flight"}, "thresholds": {"a/b": "1ms"}, "events": {"spans": "b/c by tid"}},
+         "note: `spans` of [events] has pairs by tid, which are not made while [kernel] has `mode = flight`"),
     ],
 )
 def test_validate_notes_events_that_go_nowhere(bare_node, sections, words):

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <glib/gstdio.h>
 
 #include "base/clock.h"
+#include "supervise/flightanswer.h"
 #include "supervise/flightfolder.h"
 #include "supervise/flightrate.h"
 
@@ -192,10 +194,106 @@ START_TEST(no_folder)
 }
 END_TEST
 
+/* The answer's process */
+
+#define LATE (121 * NS_PER_SECOND)
+
+static char *script(const char *text)
+{
+	char *path = g_build_filename(folder, "program", NULL);
+
+	ck_assert(g_file_set_contents(path, text, -1, NULL));
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	return path;
+}
+
+static struct flight_answer begin(const char *text)
+{
+	g_autofree char *program = text ? script(text) : g_build_filename(folder, "none", NULL);
+	struct flight_answer answer = {0};
+	struct buffer config = {0};
+
+	buffer_put(&config, "", 0);
+	ck_assert_int_eq(flight_answer_start(&answer, program, folder, &config, true, 0xaa), 0);
+	ck_assert_int_gt(answer.pid, 0);
+	buffer_free(&config);
+	return answer;
+}
+
+static void ends(struct flight_answer *answer, enum flight_end expected, const char *said)
+{
+	char why[128] = "";
+	enum flight_end end;
+
+	while ((end = flight_answer_look(answer, why, sizeof(why))) == FLIGHT_WORKS)
+		g_usleep(1000);
+	ck_assert_int_eq(end, expected);
+	ck_assert_msg(g_str_has_prefix(why, said), "%s", why);
+	ck_assert_int_eq(answer->pid, 0);
+	if (has("program"))
+		remove_one("program");
+}
+
+/* The words that it gets, and its folder for copies. */
+START_TEST(answered)
+{
+	struct flight_answer answer = begin("#!/bin/sh\n"
+					    "cd \"${TMPDIR%/copies}\" && echo \"$@\" >words\n");
+	g_autofree char *path = g_build_filename(folder, "words", NULL), *words = NULL,
+			*expected = g_strdup_printf("why --flight %s --config /proc/self/fd/3 "
+						    "00000000000000aa --user\n",
+				folder);
+
+	ends(&answer, FLIGHT_DONE, "");
+	ck_assert(g_file_get_contents(path, &words, NULL, NULL));
+	ck_assert_str_eq(words, expected);
+	remove_one("words");
+}
+END_TEST
+
+START_TEST(not_answered)
+{
+	struct flight_answer answer = begin("#!/bin/sh\nexit 3\n");
+
+	ends(&answer, FLIGHT_ENDED, "`blkin why` ended with code 3");
+	answer = begin("#!/bin/sh\nkill -9 $$\n");
+	ends(&answer, FLIGHT_ENDED, "`blkin why` was ended by signal 9");
+	answer = begin(NULL);
+	ends(&answer, FLIGHT_UNSTARTED, "`blkin why` cannot be started: is blkin in ");
+}
+END_TEST
+
+/* One that hangs, even if somebody has stopped it, ends with what it has started. */
+START_TEST(hangs)
+{
+	struct flight_answer answer = begin("#!/bin/sh\nsleep 1000 &\nwait\n");
+	char why[128];
+
+	ck_assert_int_eq(flight_answer_look(&answer, why, sizeof(why)), FLIGHT_WORKS);
+	kill(answer.pid, SIGSTOP);
+	answer.begun -= LATE;
+	ends(&answer, FLIGHT_ENDED, "`blkin why` took more than 120 s");
+}
+END_TEST
+
+START_TEST(ended_with_its_agent)
+{
+	struct flight_answer answer = begin("#!/bin/sh\nexec sleep 1000\n");
+	pid_t pid = answer.pid;
+
+	flight_answer_kill(&answer);
+	ck_assert_int_eq(answer.pid, 0);
+	ck_assert_int_eq(kill(pid, 0), -1);
+	flight_answer_kill(&answer);
+	remove_one("program");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("flight");
-	TCase *rate = tcase_create("rate"), *files = tcase_create("folder");
+	TCase *rate = tcase_create("rate"), *files = tcase_create("folder"),
+	      *answers = tcase_create("answer");
 
 	tcase_add_test(rate, per_minute);
 	tcase_add_test(rate, once);
@@ -208,5 +306,11 @@ int main(void)
 	tcase_add_test(files, no_folder);
 	suite_add_tcase(suite, rate);
 	suite_add_tcase(suite, files);
+	tcase_add_checked_fixture(answers, setup, teardown);
+	tcase_add_test(answers, answered);
+	tcase_add_test(answers, not_answered);
+	tcase_add_test(answers, hangs);
+	tcase_add_test(answers, ended_with_its_agent);
+	suite_add_tcase(suite, answers);
 	return run_all(srunner_create(suite));
 }

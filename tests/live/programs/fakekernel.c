@@ -4,7 +4,8 @@
  * answered here, as LTTng 2.13 answers them. FAKE_KERNEL is the code that asking for the tracer fails with,
  * or 0. Whoever makes the file FAKE_KERNEL_OFF has disabled the channel; it is removed when that takes
  * effect. What is enabled goes to standard error. A session of snapshots starts without a channel, and gives
- * none: FAKE_SNAPSHOT is the code.
+ * none: FAKE_SNAPSHOT is the code; FAKE_SNAPSHOT_RUN is a command that is run before, with the snapshot's path
+ * behind it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,6 +22,7 @@ static struct lttng_event events[MAX];
 static char *filters[MAX];
 static struct lttng_channel made; /* as it was given; whether it is enabled does not show in it (2.13) */
 static int count, channels, is_on, flies;
+static char snapshot[4096]; /* where the last one was to go */
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -119,13 +121,23 @@ int lttng_start_tracing(const char *session)
 	return 0;
 }
 
+int lttng_snapshot_output_set_local_path(const char *path, struct lttng_snapshot_output *output)
+{
+	snprintf(snapshot, sizeof(snapshot), "%s", path);
+	return REAL(lttng_snapshot_output_set_local_path)(path, output);
+}
+
 int lttng_snapshot_record(const char *session, struct lttng_snapshot_output *output, int wait)
 {
-	const char *code = getenv("FAKE_SNAPSHOT");
+	const char *code = getenv("FAKE_SNAPSHOT"), *run = getenv("FAKE_SNAPSHOT_RUN");
+	char command[2 * sizeof(snapshot)];
 
 	(void)output;
 	(void)wait;
 	fprintf(stderr, "fakekernel: snapshot of %s\n", session);
+	snprintf(command, sizeof(command), "%s %s", run ? run : "", snapshot);
+	if (run && system(command) != 0)
+		return -LTTNG_ERR_SNAPSHOT_FAIL;
 	return code ? -atoi(code) : 0;
 }
 

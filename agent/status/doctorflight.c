@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why late traces are not kept with what the kernel did ([kernel] mode = flight). */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "status/doctor.h"
+
+/* They come seldom: so it is told for longer than others, unless the next one is kept. */
+#define LASTS_NS (600 * NS_PER_SECOND)
+
+static const char *const fixes[] = {
+	[FLIGHT_FAULT_ROOM] = "make room on the disk of `state-directory`, or lower `memory` in [session] (a "
+			      "snapshot takes as much, and a copy of what programs recorded as much again) or "
+			      "`flight-size` in [kernel]",
+	[FLIGHT_FAULT_SNAPSHOT] =
+		"the next late trace is tried again; if that fails, too: systemctl restart lttng-sessiond",
+	[FLIGHT_FAULT_PROGRAM] = "install the package again",
+	[FLIGHT_FAULT_ANSWER] =
+		"the next late trace is tried again; if that fails, too, the agent's log has what `blkin why` "
+		"said (journalctl -u blkin-agent), and a lower `memory` in [session] gives it less to read",
+};
+
+void findings_add_flight(struct findings *findings, const struct status *status)
+{
+	const struct flight_failure *failure = &status->flight;
+
+	if (!failure->at || clock_monotonic() - failure->at >= LASTS_NS || !config_flies(status->config))
+		return;
+	finding_add(findings, "flight-failed", fixes[failure->fault],
+		"what the kernel did during the late trace %016" PRIx64
+		" is not kept: %s (so it went with %" PRId64 " late traces, and %" PRId64 " are kept)",
+		failure->trace_id, failure->why, status->rows.row[FLIGHT_FAILED],
+		status->rows.row[FLIGHT_KEPT]);
+}
