@@ -8,17 +8,24 @@
 /* They come seldom: so it is told for longer than others, unless the next one is kept. */
 #define LASTS_NS (600 * NS_PER_SECOND)
 
-static const char *const fixes[] = {
-	[FLIGHT_FAULT_ROOM] = "make room on the disk of `state-directory`, or lower `memory` in [session] (a "
-			      "snapshot takes as much, and a copy of what programs recorded as much again) or "
-			      "`flight-size` in [kernel]",
-	[FLIGHT_FAULT_SNAPSHOT] =
-		"the next late trace is tried again; if that fails, too: systemctl restart lttng-sessiond",
-	[FLIGHT_FAULT_PROGRAM] = "install the package again",
-	[FLIGHT_FAULT_ANSWER] =
-		"the next late trace is tried again; if that fails, too, the agent's log has what `blkin why` "
-		"said (journalctl -u blkin-agent), and a lower `memory` in [session] gives it less to read",
-};
+static const char *fix_of(enum flight_fault fault)
+{
+	switch (fault) {
+	case FLIGHT_FAULT_ROOM:
+		return "make room on the disk of `state-directory`, or lower `memory` in [session] (a "
+		       "snapshot takes as much, and a copy of what programs recorded as much again) or "
+		       "`flight-size` in [kernel]";
+	case FLIGHT_FAULT_SNAPSHOT:
+		return "the next late trace is tried again; if that fails, too: systemctl restart "
+		       "lttng-sessiond";
+	case FLIGHT_FAULT_PROGRAM:
+		return "install the package again";
+	default:
+		return "the next late trace is tried again; if that fails, too, the agent's log has what "
+		       "`blkin why` said (journalctl -u blkin-agent), and a lower `memory` in [session] "
+		       "gives it less to read";
+	}
+}
 
 void findings_add_flight(struct findings *findings, const struct status *status)
 {
@@ -26,7 +33,7 @@ void findings_add_flight(struct findings *findings, const struct status *status)
 
 	if (!failure->at || clock_monotonic() - failure->at >= LASTS_NS || !config_flies(status->config))
 		return;
-	finding_add(findings, "flight-failed", fixes[failure->fault],
+	finding_add(findings, "flight-failed", fix_of(failure->fault),
 		"what the kernel did during the late trace %016" PRIx64
 		" is not kept: %s (so it went with %" PRId64 " late traces, and %" PRId64 " are kept)",
 		failure->trace_id, failure->why, status->rows.row[FLIGHT_FAILED],

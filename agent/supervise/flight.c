@@ -232,8 +232,7 @@ static void keep(struct flight *flight)
 	pthread_mutex_lock(&flight->lock);
 	flight->failure.at = 0;
 	pthread_mutex_unlock(&flight->lock);
-	log_info("what the kernel did during the late trace %016" PRIx64
-		 " is kept: blkin why %016" PRIx64,
+	log_info("what the kernel did during the late trace %016" PRIx64 " is kept: blkin why %016" PRIx64,
 		flight->trace_id, flight->trace_id);
 }
 

@@ -70,7 +70,7 @@ def records_again(recording):
     wait_until(lambda: f"{trace}.jsonl" in folder(machine), 300, "the answer", 2)
     (line,) = map(json.loads, machine.read(f"{FOLDER}/{trace}.jsonl").splitlines())
     assert line["main"] == "lock", line
-    assert finding(machine) is None
+    wait_until(lambda: finding(machine) is None, 30, "the finding to be over", 1)
 
 
 def finding(machine):
@@ -123,7 +123,7 @@ def test_disk_is_full(recording):
 
 def test_flood(recording):
     """Each late trace is taken or counted, once; spans are delivered as ever."""
-    machine = recording.start(kernel=KERNEL, thresholds={"*/*": "p99 1ns"}).machine
+    machine = recording.start(kernel=KERNEL, thresholds={"*/*": "p99 0us"}).machine
     machine.shell("spanload -n 2000 -w 20", seconds=300)
     wait_until(lambda: machine.metric("blkin_agent_events_in_spans_total") == 2000, 120, "the spans", 1)
     wait_until(lambda: sum(flight(machine) or []) == 400, 300, "each to be counted", 2)

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
  * answered here, as LTTng 2.13 answers them. FAKE_KERNEL is the code that asking for the tracer fails with,
  * or 0. Whoever makes the file FAKE_KERNEL_OFF has disabled the channel; it is removed when that takes
  * effect. What is enabled goes to standard error. A session of snapshots starts without a channel, and gives
- * none: FAKE_SNAPSHOT is the code; FAKE_SNAPSHOT_RUN is a command that is run before, with the snapshot's path
- * behind it.
+ * none: FAKE_SNAPSHOT is the code; FAKE_SNAPSHOT_RUN is a command that is run before, with the snapshot's
+ * path behind it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
