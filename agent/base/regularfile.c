@@ -28,25 +28,39 @@ int regularfile_open(const char *path, int flags, mode_t mode)
 	return -1;
 }
 
-int regularfile_read(const char *path, struct buffer *text)
+int regularfile_read_first(const char *path, size_t most, struct buffer *text)
 {
 	int fd = regularfile_open(path, O_RDONLY, 0), error = 0;
 	ssize_t size = 1;
 
 	if (fd < 0)
 		return -1;
-	while (size != 0 && !error) {
-		size = read(fd, buffer_reserve(text, PIECE), PIECE);
-		if (size > 0)
+	while (size != 0 && most && !error) {
+		size_t piece = most < PIECE ? most : PIECE;
+
+		size = read(fd, buffer_reserve(text, piece), piece);
+		if (size > 0) {
 			text->size += (size_t)size;
-		else if (size < 0 && errno != EINTR)
+			most -= (size_t)size;
+		} else if (size < 0 && errno != EINTR) {
 			error = errno;
-		if (text->size > SIZE_MAX_READ)
-			error = EFBIG;
+		}
 	}
 	close(fd);
 	errno = error;
 	return error ? -1 : 0;
+}
+
+int regularfile_read(const char *path, struct buffer *text)
+{
+	size_t before = text->size;
+
+	if (regularfile_read_first(path, SIZE_MAX_READ + 1, text) != 0)
+		return -1;
+	if (text->size - before <= SIZE_MAX_READ)
+		return 0;
+	errno = EFBIG;
+	return -1;
 }
 
 const char *regularfile_error(int error)

@@ -16,6 +16,9 @@ int regularfile_open(const char *path, int flags, mode_t mode);
 /* Appends all of the file; 0, or -1 with errno. */
 int regularfile_read(const char *path, struct buffer *text);
 
+/* Appends the first @most bytes of the file, or all that it has; the same. */
+int regularfile_read_first(const char *path, size_t most, struct buffer *text);
+
 /* A clause, for the errno of these. */
 const char *regularfile_error(int error);
 

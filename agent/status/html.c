@@ -11,6 +11,7 @@
 #include "base/sanitize.h"
 
 #define REPLACEMENT 0xfffd
+#define SHORT_NAME 120
 
 void html_put(struct buffer *out, const char *html)
 {
@@ -52,6 +53,21 @@ void html_text(struct buffer *out, const char *text)
 	}
 }
 
+void html_shown(struct buffer *out, const char *text, size_t size, size_t most)
+{
+	size_t shown = MIN(size, most);
+	g_autofree char *copy = g_strndup(text, shown);
+
+	while (shown < size && shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80)
+		shown--;
+	for (size_t i = 0; i < shown; i++)
+		copy[i] = (char)(text[i] ? text[i] : '\1');
+	copy[shown] = '\0';
+	html_put(out, "<bdi>");
+	html_text(out, copy);
+	html_put(out, shown < size ? "…</bdi>" : "</bdi>");
+}
+
 void html_name(struct buffer *out, const char *name, const char *none)
 {
 	if (!name || !*name) {
@@ -61,6 +77,14 @@ void html_name(struct buffer *out, const char *name, const char *none)
 	html_put(out, "<bdi>");
 	html_text(out, name);
 	html_put(out, "</bdi>");
+}
+
+void html_short_name(struct buffer *out, const char *name, const char *none)
+{
+	if (name && *name)
+		html_shown(out, name, strlen(name), SHORT_NAME);
+	else
+		html_name(out, NULL, none);
 }
 
 void html_query(struct buffer *out, const char *text)

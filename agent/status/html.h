@@ -3,6 +3,7 @@
 #ifndef STATUS_HTML_H
 #define STATUS_HTML_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -16,8 +17,15 @@ void html_put(struct buffer *out, const char *html);
  */
 void html_text(struct buffer *out, const char *text);
 
+/* At most so many bytes of a text of @size, in the direction that it has, whatever is around it, and "…" for
+ * the rest. */
+void html_shown(struct buffer *out, const char *text, size_t size, size_t most);
+
 /* A name in the direction that it has, whatever is around it. @none is shown for "" and NULL. */
 void html_name(struct buffer *out, const char *name, const char *none);
+
+/* The same of a name that may be long: its first 120 bytes. */
+void html_short_name(struct buffer *out, const char *name, const char *none);
 
 /* Appends part of a URL's query, percent-encoded. */
 void html_query(struct buffer *out, const char *text);

@@ -100,13 +100,13 @@ void page_write(struct buffer *out, const struct status *status, const struct vi
 		      "</header><main id=\"main\">");
 	above = put_news(out, status->monitor);
 	pagestate_write(out, status, above);
-	pagerows_write(out, view, status->monitor, status->config->ui);
+	pagerows_write(out, view, status->monitor, status->config);
 	html_put(out, "</main><script>");
 	html_put(out, page_js);
 	html_put(out, "</script></body></html>\n");
 }
 
-void page_write_trace(struct buffer *out, const struct found_trace *found, const char *ui)
+void page_write_trace(struct buffer *out, const struct found_trace *found, const struct config *config)
 {
 	char host[256] = "";
 	g_autofree char *title = NULL;
@@ -117,7 +117,7 @@ void page_write_trace(struct buffer *out, const struct found_trace *found, const
 	html_put(out, "</head><body><header><h1>");
 	html_text(out, host);
 	html_put(out, "</h1><p>blkin-agent " BLKIN_VERSION "</p></header><main id=\"main\">");
-	waterfall_write(out, found, ui);
+	waterfall_write(out, found, config);
 	html_put(out, "</main></body></html>\n");
 }
 

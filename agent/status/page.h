@@ -15,7 +15,7 @@
 const char *page_policy(void);
 
 /* One trace: waterfall.h. */
-void page_write_trace(struct buffer *out, const struct found_trace *found, const char *ui);
+void page_write_trace(struct buffer *out, const struct found_trace *found, const struct config *config);
 
 void page_write(struct buffer *out, const struct status *status, const struct view *view);
 

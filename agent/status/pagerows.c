@@ -254,7 +254,7 @@ static void put_limits(struct buffer *out, const struct limits *limits)
 }
 
 static void put_open(struct buffer *out, const struct view *view, struct monitor *monitor,
-	const struct view_row *row, const char *ui)
+	const struct view_row *row, const struct config *config)
 {
 	const struct series *series = monitor_series(monitor, view->window, row->number);
 
@@ -267,7 +267,7 @@ static void put_open(struct buffer *out, const struct view *view, struct monitor
 			      "to a factor of 3 only.</p>");
 	html_put(out, "</div><div>");
 	put_limits(out, monitor_limits(monitor, row->number));
-	pagetrace_write(out, monitor, row->number, ui);
+	pagetrace_write(out, monitor, row->number, config);
 	html_put(out, "</div></div></td></tr>");
 }
 
@@ -283,7 +283,8 @@ static void put_more(struct buffer *out, const struct view *view, const GArray *
 	html_put(out, " id=\"all\">Show all rows</a></p>");
 }
 
-void pagerows_write(struct buffer *out, const struct view *view, struct monitor *monitor, const char *ui)
+void pagerows_write(
+	struct buffer *out, const struct view *view, struct monitor *monitor, const struct config *config)
 {
 	uint32_t total;
 	g_autoptr(GArray) rows = view_select(view, monitor, &total);
@@ -301,7 +302,7 @@ void pagerows_write(struct buffer *out, const struct view *view, struct monitor 
 
 		put_row(out, view, monitor, row);
 		if (is_open(view, row))
-			put_open(out, view, monitor, row, ui);
+			put_open(out, view, monitor, row, config);
 	}
 	html_put(out, "</tbody></table>");
 	put_more(out, view, rows);

@@ -4,10 +4,11 @@
 #define STATUS_PAGEROWS_H
 
 #include "base/buffer.h"
+#include "config/config.h"
 #include "status/view.h"
 
-/* Writes the section, with what chooses its rows. @ui: the address of a trace, with {trace} in it; "": none.
- */
-void pagerows_write(struct buffer *out, const struct view *view, struct monitor *monitor, const char *ui);
+/* Writes the section, with what chooses its rows. */
+void pagerows_write(
+	struct buffer *out, const struct view *view, struct monitor *monitor, const struct config *config);
 
 #endif

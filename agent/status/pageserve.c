@@ -120,14 +120,22 @@ static const char *write_histogram(struct buffer *out, const struct status_sourc
 	return spansjson_write_histogram(out, source->monitor, query);
 }
 
+static const char *find_trace(
+	struct found_trace *found, const struct status_source *source, const char *query)
+{
+	g_autofree char *answers = g_build_filename(source->config->state_directory, FLIGHT_FOLDER, NULL);
+
+	return tracefind(found, source->traces, answers, query);
+}
+
 static const char *write_trace(struct buffer *out, const struct status_source *source, const char *query)
 {
 	struct found_trace found;
-	const char *wrong = tracefind(&found, source->traces, query);
+	const char *wrong = find_trace(&found, source, query);
 
 	if (wrong)
 		return wrong;
-	page_write_trace(out, &found, source->config->ui);
+	page_write_trace(out, &found, source->config);
 	found_trace_clear(&found);
 	return NULL;
 }
@@ -135,11 +143,23 @@ static const char *write_trace(struct buffer *out, const struct status_source *s
 static const char *write_trace_json(struct buffer *out, const struct status_source *source, const char *query)
 {
 	struct found_trace found;
-	const char *wrong = tracefind(&found, source->traces, query);
+	const char *wrong = find_trace(&found, source, query);
 
 	if (wrong)
 		return wrong;
 	tracefind_put_json(out, &found);
+	found_trace_clear(&found);
+	return NULL;
+}
+
+static const char *write_why_json(struct buffer *out, const struct status_source *source, const char *query)
+{
+	struct found_trace found;
+	const char *wrong = find_trace(&found, source, query);
+
+	if (wrong)
+		return wrong;
+	answer_put_json(out, &found.answer);
 	found_trace_clear(&found);
 	return NULL;
 }
@@ -153,6 +173,7 @@ static const struct question {
 	{SPANSJSON_HISTOGRAM_PATH, JSON, write_histogram},
 	{TRACE_PATH, HTML, write_trace},
 	{TRACE_JSON_PATH, JSON, write_trace_json},
+	{TRACE_WHY_PATH, JSON, write_why_json},
 };
 
 static void answer_question(struct evhttp_request *request, const struct question *question,

@@ -78,7 +78,32 @@ static struct span2 *decode(const struct traced *traced)
 	return is;
 }
 
-const char *tracefind(struct found_trace *found, struct traces *traces, const char *query)
+static bool has(const GPtrArray *spans, const struct answer_span *wanted)
+{
+	for (guint i = 0; i < spans->len; i++) {
+		const struct span2 *span = g_ptr_array_index(spans, i);
+
+		if (span->id == wanted->id && span->kind == wanted->kind)
+			return true;
+	}
+	return false;
+}
+
+/* An answer is kept for longer than the spans are. */
+static void add_answered(struct found_trace *found)
+{
+	guint known = found->spans->len;
+
+	for (guint i = 0; i < found->answer.spans->len; i++) {
+		struct answer_span *span = g_ptr_array_index(found->answer.spans, i);
+
+		if (!known || !has(found->spans, span))
+			g_ptr_array_add(found->spans, g_steal_pointer(&span->span));
+	}
+}
+
+const char *tracefind(
+	struct found_trace *found, struct traces *traces, const char *answers, const char *query)
 {
 	g_autoptr(GHashTable) parameters =
 		query ? g_uri_parse_params(query, -1, "&", G_URI_PARAMS_NONE, NULL) : NULL;
@@ -97,12 +122,15 @@ const char *tracefind(struct found_trace *found, struct traces *traces, const ch
 		if (span)
 			g_ptr_array_add(found->spans, span);
 	}
+	answer_read(&found->answer, answers, high, low);
+	add_answered(found);
 	return NULL;
 }
 
 void found_trace_clear(struct found_trace *found)
 {
 	g_ptr_array_unref(found->spans);
+	answer_clear(&found->answer);
 }
 
 void tracefind_put_json(struct buffer *out, const struct found_trace *found)

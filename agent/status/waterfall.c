@@ -5,16 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "status/answerbar.h"
+#include "status/answertable.h"
 #include "status/html.h"
 #include "status/pagetrace.h"
+#include "status/spandetails.h"
 #include "status/trace/tree.h"
 
-/* Rows shown; bytes of a name; of an annotation or a tag. */
+/* Rows shown. */
 #define ROWS_MAX 1000
-#define NAME_SHOWN 120
-#define VALUE_SHOWN 1000
-/* Annotations shown of a span, and tags. */
-#define LINES_SHOWN 100
 /* Services that have a colour of their own. */
 #define COLOURS 6
 /* A bar's scale, and what can be seen of it at least. */
@@ -24,35 +23,11 @@
 
 struct waterfall {
 	struct buffer *out;
+	const struct answer *answer;
 	struct trace_tree tree;
 	GHashTable *services; /* each one's number, plus 1 */
 	unsigned rows, left_out, orphans;
 };
-
-/* Text that may be anything */
-
-static void put_shown(struct buffer *out, const char *text, size_t size, size_t most)
-{
-	size_t shown = MIN(size, most);
-	g_autofree char *copy = g_strndup(text, shown);
-
-	while (shown < size && shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80)
-		shown--;
-	for (size_t i = 0; i < shown; i++)
-		copy[i] = (char)(text[i] ? text[i] : '\1');
-	copy[shown] = '\0';
-	html_put(out, "<bdi>");
-	html_text(out, copy);
-	html_put(out, shown < size ? "…</bdi>" : "</bdi>");
-}
-
-static void put_name(struct buffer *out, const char *name, const char *none)
-{
-	if (name && *name)
-		put_shown(out, name, strlen(name), NAME_SHOWN);
-	else
-		buffer_printf(out, "<i>%s</i>", none);
-}
 
 /* Times come from programs and may be anything: as numbers that do not overflow. */
 static double offset_of(const struct waterfall *waterfall, int64_t time)
@@ -84,111 +59,42 @@ static unsigned colour_of(const struct waterfall *waterfall, const struct span2 
 	return number ? (number - 1) % COLOURS : 0;
 }
 
-static void put_number(struct buffer *out, const char *attribute, double value)
-{
-	char digits[G_ASCII_DTOSTR_BUF_SIZE];
-
-	buffer_printf(out, " %s=\"%s\"", attribute, g_ascii_formatd(digits, sizeof(digits), "%.1f", value));
-}
-
 static void put_mark(const struct waterfall *waterfall, const struct span2_annotation *annotation)
 {
 	html_put(waterfall->out, "<rect class=\"tick\" y=\"0\" width=\"2\" height=\"16\"");
-	put_number(waterfall->out, "x", MIN(place_of(waterfall, annotation->timestamp), WIDTH - 2));
+	answerbar_number(waterfall->out, "x", MIN(place_of(waterfall, annotation->timestamp), WIDTH - 2));
 	html_put(waterfall->out, "/>");
 }
 
-static void put_bar(const struct waterfall *waterfall, const struct span2 *span)
+/* From where to where it is. */
+static double begin_of(const struct waterfall *waterfall, const struct span2 *span, double *width)
 {
-	double from = place_of(waterfall, span->timestamp), share = total_of(waterfall);
-	double width = share > 0 ? MIN((double)span->duration / share, 1) * WIDTH : WIDTH;
+	double whole = total_of(waterfall);
 
-	width = MAX(width, THIN);
-	from = MIN(from, WIDTH - width);
+	*width = whole > 0 ? MIN((double)span->duration / whole, 1) * WIDTH : WIDTH;
+	*width = MAX(*width, THIN);
+	return MIN(place_of(waterfall, span->timestamp), WIDTH - *width);
+}
+
+static void put_bar(
+	const struct waterfall *waterfall, const struct span2 *span, const struct answer_span *answer)
+{
+	double width, from = begin_of(waterfall, span, &width);
+
 	buffer_printf(waterfall->out,
 		"<svg viewBox=\"0 0 1000 %d\" preserveAspectRatio=\"none\" aria-hidden=\"true\">", HEIGHT);
 	if (span->timestamp) {
 		buffer_printf(waterfall->out, "<rect class=\"of%u%s\" y=\"3\" height=\"10\"",
 			colour_of(waterfall, span), span->duration ? "" : " open");
-		put_number(waterfall->out, "x", from);
-		put_number(waterfall->out, "width", width);
+		answerbar_number(waterfall->out, "x", from);
+		answerbar_number(waterfall->out, "width", width);
 		html_put(waterfall->out, "/>");
 	}
-	for (guint i = 0; i < MIN(span->annotations->len, LINES_SHOWN); i++)
+	for (guint i = 0; i < MIN(span->annotations->len, SPANDETAILS_LINES); i++)
 		put_mark(waterfall, &g_array_index(span->annotations, struct span2_annotation, i));
 	html_put(waterfall->out, "</svg>");
-}
-
-static void put_endpoint(struct buffer *out, const char *what, const struct span2_endpoint *endpoint)
-{
-	if (!endpoint)
-		return;
-	buffer_printf(out, "<tr><th scope=\"row\">%s</th><td>", what);
-	if (endpoint->service)
-		put_name(out, endpoint->service, "");
-	if (*endpoint->ipv4 || *endpoint->ipv6) {
-		html_put(out, endpoint->service ? " " : "");
-		html_text(out, *endpoint->ipv4 ? endpoint->ipv4 : endpoint->ipv6);
-	}
-	if (endpoint->port)
-		buffer_printf(out, " port %u", endpoint->port);
-	html_put(out, "</td></tr>");
-}
-
-static void put_rest(struct buffer *out, guint count)
-{
-	if (count <= LINES_SHOWN)
-		return;
-	html_put(out, "<tr><td colspan=\"2\">and ");
-	html_count(out, count - LINES_SHOWN);
-	html_put(out, " more</td></tr>");
-}
-
-static void put_annotations(const struct waterfall *waterfall, const struct span2 *span)
-{
-	struct buffer *out = waterfall->out;
-
-	for (guint i = 0; i < MIN(span->annotations->len, LINES_SHOWN); i++) {
-		const struct span2_annotation *annotation =
-			&g_array_index(span->annotations, struct span2_annotation, i);
-
-		html_put(out, "<tr><th scope=\"row\">+");
-		html_time(out, offset_of(waterfall, annotation->timestamp));
-		html_put(out, "</th><td>");
-		put_shown(out, annotation->value, strlen(annotation->value), VALUE_SHOWN);
-		html_put(out, "</td></tr>");
-	}
-	put_rest(out, span->annotations->len);
-}
-
-static void put_tags(struct buffer *out, const struct span2 *span)
-{
-	for (guint i = 0; i < MIN(span->tags->len, LINES_SHOWN); i++) {
-		const struct span2_tag *tag = &g_array_index(span->tags, struct span2_tag, i);
-
-		buffer_printf(out, "<tr%s><th scope=\"row\">",
-			strcmp(tag->key, "error") == 0 ? " class=\"bad\"" : "");
-		put_shown(out, tag->key, strlen(tag->key), NAME_SHOWN);
-		html_put(out, "</th><td>");
-		put_shown(out, tag->value, tag->value_size, VALUE_SHOWN);
-		html_put(out, "</td></tr>");
-	}
-	put_rest(out, span->tags->len);
-}
-
-static void put_details(const struct waterfall *waterfall, const struct span2 *span)
-{
-	struct buffer *out = waterfall->out;
-
-	buffer_printf(out,
-		"<table class=\"facts\"><tr><th scope=\"row\">id</th><td><code>%016" PRIx64
-		"</code></td></tr>",
-		span->id);
-	put_endpoint(out, "at", span->local);
-	put_endpoint(out, "peer", span->remote);
-	put_annotations(waterfall, span);
-	put_tags(out, span);
-	html_put(out, "</table>");
+	if (answer)
+		answerbar_write(waterfall->out, answer, WIDTH, from, width);
 }
 
 static void put_remark(struct buffer *out, const struct trace_node *node)
@@ -204,7 +110,7 @@ static void put_remark(struct buffer *out, const struct trace_node *node)
 }
 
 static void put_title(const struct waterfall *waterfall, const struct trace_node *node,
-	const struct span2 *span, bool first)
+	const struct span2 *span, const struct answer_span *answer, bool first)
 {
 	struct buffer *out = waterfall->out;
 	bool failed = trace_half_failed(span);
@@ -215,19 +121,22 @@ static void put_title(const struct waterfall *waterfall, const struct trace_node
 	html_put(out, "<details><summary>");
 	if (failed)
 		html_put(out, "<span class=\"mark\" aria-hidden=\"true\">✗</span> ");
-	put_name(out, span->name, "no name");
+	html_short_name(out, span->name, "no name");
 	if (failed)
 		html_put(out, " <small>failed</small>");
 	if (first)
 		put_remark(out, node);
 	html_put(out, "</summary>");
-	put_details(waterfall, span);
+	spandetails_write(out, span, waterfall->tree.start);
+	if (answer)
+		answertable_write(out, answer);
 	html_put(out, "</details></div></th>");
 }
 
 static void put_row(
 	struct waterfall *waterfall, const struct trace_node *node, const struct span2 *span, bool first)
 {
+	const struct answer_span *answer = answer_about(waterfall->answer, span->id, span->kind);
 	struct buffer *out = waterfall->out;
 
 	if (waterfall->rows >= ROWS_MAX) {
@@ -236,10 +145,10 @@ static void put_row(
 	}
 	waterfall->rows++;
 	html_put(out, trace_half_failed(span) ? "<tr class=\"bad\">" : "<tr>");
-	put_title(waterfall, node, span, first);
+	put_title(waterfall, node, span, answer, first);
 	buffer_printf(out, "<td class=\"text\"><span class=\"dot of%u\" aria-hidden=\"true\"></span>",
 		colour_of(waterfall, span));
-	put_name(out, trace_service(span), "no service");
+	html_short_name(out, trace_service(span), "no service");
 	if (span->kind)
 		buffer_printf(out, " <small>%s</small>", span2_kind_name(span->kind));
 	html_put(out, "</td><td class=\"number wide\">+");
@@ -247,7 +156,7 @@ static void put_row(
 	html_put(out, "</td><td class=\"number\">");
 	html_time(out, span->duration ? (double)span->duration : (double)NAN);
 	html_put(out, "</td><td class=\"bar\">");
-	put_bar(waterfall, span);
+	put_bar(waterfall, span, answer);
 	html_put(out, "</td></tr>");
 }
 
@@ -374,27 +283,37 @@ static void put_links(struct buffer *out, const struct found_trace *found, const
 	}
 	if (found->spans->len)
 		buffer_printf(out, " · <a href=\"" TRACE_JSON_PATH "?id=%s\">JSON</a>", found->id);
+	if (found->answer.spans->len)
+		buffer_printf(out, " · <a href=\"" TRACE_WHY_PATH "?id=%s\">JSON of where the time went</a>",
+			found->id);
 	html_put(out, "</p>");
 }
 
-void waterfall_write(struct buffer *out, const struct found_trace *found, const char *ui)
+static void put_trace(struct waterfall *waterfall, const struct found_trace *found)
 {
-	struct waterfall waterfall = {.out = out};
+	trace_tree_make(&waterfall->tree, found->spans);
+	waterfall->services = g_hash_table_new(g_str_hash, g_str_equal);
+	for (guint i = 0; i < waterfall->tree.roots->len; i++)
+		count_services(waterfall->services, g_ptr_array_index(waterfall->tree.roots, i));
+	put_sum(waterfall);
+	if (found->answer.spans->len)
+		answerbar_begin(waterfall->out);
+	put_table(waterfall);
+	put_gaps(waterfall, found);
+	g_hash_table_unref(waterfall->services);
+	trace_tree_free(&waterfall->tree);
+}
+
+void waterfall_write(struct buffer *out, const struct found_trace *found, const struct config *config)
+{
+	struct waterfall waterfall = {.out = out, .answer = &found->answer};
 
 	buffer_printf(out, "<h2>Trace <code>%s</code></h2>", found->id);
-	put_links(out, found, ui);
-	if (!found->spans->len) {
+	put_links(out, found, config->ui);
+	if (found->spans->len)
+		put_trace(&waterfall, found);
+	else
 		html_put(out, "<p>No span of this trace is here: the agent keeps those of late and failed "
 			      "traces that the page lists, and all others for a moment.</p>");
-		return;
-	}
-	trace_tree_make(&waterfall.tree, found->spans);
-	waterfall.services = g_hash_table_new(g_str_hash, g_str_equal);
-	for (guint i = 0; i < waterfall.tree.roots->len; i++)
-		count_services(waterfall.services, g_ptr_array_index(waterfall.tree.roots, i));
-	put_sum(&waterfall);
-	put_table(&waterfall);
-	put_gaps(&waterfall, found);
-	g_hash_table_unref(waterfall.services);
-	trace_tree_free(&waterfall.tree);
+	answertable_remarks(out, &found->answer, found->id, config);
 }

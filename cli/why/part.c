@@ -3,29 +3,22 @@
 
 #include <stddef.h>
 
-static const struct {
-	const char *name, *words;
-} parts[PARTS] = {
-	[PART_CPU] = {"cpu", "running"},
-	[PART_INTERRUPTED] = {"interrupted", "held up by interrupts"},
-	[PART_RUNNABLE] = {"runnable", "waiting for a processor"},
-	[PART_DISK] = {"disk", "waiting for the disk"},
-	[PART_LOCK] = {"lock", "waiting for a lock"},
-	[PART_NETWORK] = {"network", "waiting for the network or a pipe"},
-	[PART_SLEEP] = {"sleep", "asleep"},
-	[PART_FAULT] = {"page_fault", "waiting for memory (page faults)"},
-	[PART_OTHER] = {"other", "waiting"},
-	[PART_UNKNOWN] = {"unknown", "unknown"},
-};
-
-const char *part_name(enum part part)
-{
-	return parts[part].name;
-}
-
 const char *part_words(enum part part)
 {
-	return parts[part].words;
+	static const char *const words[PARTS] = {
+		[PART_CPU] = "running",
+		[PART_INTERRUPTED] = "held up by interrupts",
+		[PART_RUNNABLE] = "waiting for a processor",
+		[PART_DISK] = "waiting for the disk",
+		[PART_LOCK] = "waiting for a lock",
+		[PART_NETWORK] = "waiting for the network or a pipe",
+		[PART_SLEEP] = "asleep",
+		[PART_FAULT] = "waiting for memory (page faults)",
+		[PART_OTHER] = "waiting",
+		[PART_UNKNOWN] = "unknown",
+	};
+
+	return words[part];
 }
 
 /* What a thread waits for in a system call. */

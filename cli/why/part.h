@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For `blkin why`: the parts of a span's time, and which of them a wait is. */
+/* For `blkin why`: which part of a span's time a wait is. */
 #ifndef WHY_PART_H
 #define WHY_PART_H
 
@@ -7,23 +7,9 @@
 #include <stdint.h>
 
 #include "core/text.h"
+#include "status/trace/spanpart.h"
 
-enum part {
-	PART_CPU,         /* the thread ran */
-	PART_INTERRUPTED, /* it would have, but its processor had to do with an interrupt */
-	PART_RUNNABLE,    /* it waited for a processor */
-	PART_DISK,
-	PART_LOCK,
-	PART_NETWORK, /* sockets, pipes, polling */
-	PART_SLEEP,
-	PART_FAULT, /* memory was to be read from somewhere, or to be found */
-	PART_OTHER,
-	PART_UNKNOWN,
-	PARTS
-};
-
-/* In JSON, and in sentences: "a lock". */
-const char *part_name(enum part part);
+/* In sentences: "waiting for a lock". */
 const char *part_words(enum part part);
 
 /* What is known of a wait. */

@@ -16,19 +16,6 @@ static void put_known(struct buffer *out, const char *key, int64_t number)
 		put_number(out, key, number);
 }
 
-static const char *whom_kind_name(enum whom_kind kind)
-{
-	static const char *const names[] = {[WHOM_UNKNOWN] = "unknown",
-		[WHOM_THREAD] = "thread",
-		[WHOM_IDLE] = "idle",
-		[WHOM_INTERRUPT] = "interrupt",
-		[WHOM_SOFTIRQ] = "softirq",
-		[WHOM_TIMER] = "timer",
-		[WHOM_OTHERS] = "others"};
-
-	return names[kind];
-}
-
 /* Its members, in an object that is open. */
 static void put_whom(struct buffer *out, const struct whom *whom)
 {

@@ -182,25 +182,12 @@ static void put_waits(struct buffer *out, const struct why_span *span, enum part
 	put_rest(out, rest);
 }
 
-static const char *const labels[PARTS] = {
-	[PART_CPU] = "running",
-	[PART_INTERRUPTED] = "interrupted",
-	[PART_RUNNABLE] = "runnable",
-	[PART_DISK] = "disk",
-	[PART_LOCK] = "lock",
-	[PART_NETWORK] = "network",
-	[PART_SLEEP] = "asleep",
-	[PART_FAULT] = "page faults",
-	[PART_OTHER] = "other waits",
-	[PART_UNKNOWN] = "unknown",
-};
-
 static void put_parts(struct buffer *out, const struct why_span *span)
 {
 	for (enum part part = 0; part < PARTS; part++) {
 		if (!span->tally.part[part])
 			continue;
-		begin_row(out, labels[part]);
+		begin_row(out, part_label(part));
 		put_share(out, span, span->tally.part[part]);
 		if (part == PART_RUNNABLE)
 			put_runners(out, span);
@@ -238,7 +225,7 @@ static void put_main(struct buffer *out, const struct why_span *span)
 	enum part part = tally_main(&span->tally);
 	const struct wait *wait = tally_main_wait(&span->tally, part);
 
-	buffer_printf(out, "%s ", labels[part]);
+	buffer_printf(out, "%s ", part_label(part));
 	words_time(out, span->tally.part[part]);
 	if (!wait || !wait->call.size)
 		return;

@@ -5,13 +5,7 @@
 
 #include "why/kernelevent.h"
 
-void whom_name(struct whom *whom, struct text text)
-{
-	size_t size = MIN(text.size, sizeof(whom->name) - 1);
-
-	memcpy(whom->name, text.data ? text.data : "", size);
-	memset(whom->name + size, 0, sizeof(whom->name) - size);
-}
+_Static_assert(WHOM_NO_NUMBER == KERNEL_UNKNOWN, "an event's number that is not known is not known of whom");
 
 void tally_init(struct tally *tally)
 {

@@ -12,27 +12,10 @@
 
 #include <glib.h>
 
+#include "status/trace/whom.h"
 #include "why/part.h"
 
 #define TALLY_MAX 64
-
-/* Who wakes a thread, or runs in its place. */
-struct whom {
-	enum whom_kind {
-		WHOM_UNKNOWN,
-		WHOM_THREAD,
-		WHOM_IDLE,      /* nobody runs */
-		WHOM_INTERRUPT, /* a device's, by its number and its handler's name */
-		WHOM_SOFTIRQ,   /* by its vector */
-		WHOM_TIMER,
-		WHOM_OTHERS /* those that are too many */
-	} kind;
-	int64_t number, pid; /* the thread's, in the kernel's numbers; KERNEL_UNKNOWN if it is not known */
-	char name[20];       /* "" if it is not known */
-};
-
-/* @text is cut to what a name has room for. */
-void whom_name(struct whom *whom, struct text text);
 
 /* A piece of a thread's time. */
 struct piece {

@@ -11,46 +11,9 @@ static void put_name(struct buffer *out, const char *name)
 	printable_put(out, name, strlen(name), 0);
 }
 
-/* The vectors, as <linux/interrupt.h> has them. */
-static const char *softirq_name(int64_t vector)
-{
-	static const char *const names[] = {
-		"hi", "timer", "net_tx", "net_rx", "block", "irq_poll", "tasklet", "sched", "hrtimer", "rcu"};
-
-	return vector >= 0 && vector < (int64_t)G_N_ELEMENTS(names) ? names[vector] : "?";
-}
-
 bool words_whom(struct buffer *out, const struct whom *whom)
 {
-	switch (whom->kind) {
-	case WHOM_UNKNOWN:
-		return false;
-	case WHOM_THREAD:
-		put_name(out, *whom->name ? whom->name : "a thread");
-		buffer_printf(out, " (%" PRId64 ")", whom->number);
-		break;
-	case WHOM_IDLE:
-		buffer_printf(out, "nobody");
-		break;
-	case WHOM_INTERRUPT:
-		if (whom->number == KERNEL_UNKNOWN) {
-			buffer_printf(out, "an interrupt");
-			break;
-		}
-		put_name(out, *whom->name ? whom->name : "a device");
-		buffer_printf(out, " (interrupt %" PRId64 ")", whom->number);
-		break;
-	case WHOM_SOFTIRQ:
-		buffer_printf(out, "a softirq (%s)", softirq_name(whom->number));
-		break;
-	case WHOM_TIMER:
-		buffer_printf(out, "a timer");
-		break;
-	case WHOM_OTHERS:
-		buffer_printf(out, "others");
-		break;
-	}
-	return true;
+	return whom_put(out, whom, put_name);
 }
 
 void words_time(struct buffer *out, int64_t ns)

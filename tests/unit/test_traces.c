@@ -282,15 +282,17 @@ static void assert_well_formed(const struct buffer *html)
 
 static void show(uint64_t high, uint64_t trace, guint spans)
 {
+	const struct config config = {
+		.ui = "http://x/{trace}?a&b", .kernel_events = "sched_switch", .kernel_syscalls = ""};
 	g_autofree char *query = high ? g_strdup_printf("id=%016" PRIx64 "%016" PRIx64, high, trace)
 				      : g_strdup_printf("id=%016" PRIx64, trace);
 	struct buffer html = {0};
 	struct found_trace found;
 
-	ck_assert_ptr_null(tracefind(&found, traces, query));
+	ck_assert_ptr_null(tracefind(&found, traces, "/nowhere", query));
 	ck_assert_uint_eq(found.spans->len, spans);
 	buffer_printf(&html, "<main>");
-	waterfall_write(&html, &found, "http://x/{trace}?a&b");
+	waterfall_write(&html, &found, &config);
 	buffer_printf(&html, "</main>");
 	assert_well_formed(&html);
 	found_trace_clear(&found);
@@ -346,7 +348,7 @@ START_TEST(only_ids_are_asked_for)
 	struct found_trace found;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
-		ck_assert_ptr_nonnull(tracefind(&found, traces, wrong[i]));
+		ck_assert_ptr_nonnull(tracefind(&found, traces, "/nowhere", wrong[i]));
 }
 END_TEST
 

@@ -2,11 +2,12 @@
 /*
  * A span that is slow for a known reason, for `blkin why`:
  *
- *     slow cpu | disk FILE | lock | fault FILE | network | sleep
+ *     slow cpu | disk FILE | lock | fault FILE | network | sleep | request FILE
  *
  * The span is called as the reason. cpu: three threads "hog" compete for its processor. disk: it writes FILE
  * and has it synced. lock: a thread "holder" has the mutex. fault: it touches the pages of FILE, which nobody
- * has read. network: a thread "peer" answers late. It waits for tracing to be on (then it ends with 3), and
+ * has read. network: a thread "peer" answers late. request: its children are called network, lock, disk and
+ * cpu, and are slow for that, one after another. It waits for tracing to be on (then it ends with 3), and
  * prints the trace's id, the span's, the process, its thread, and the other one (of several the last).
  */
 #include <fcntl.h>
@@ -163,6 +164,7 @@ static void ask(void)
 
 static void prepare(const char *reason)
 {
+	other = 0;
 	if (!strcmp(reason, "cpu")) {
 		for (int i = 0; i < HOGS; i++) {
 			other = 0;
@@ -197,6 +199,17 @@ static void suffer(const char *reason, const char *path)
 		usleep(NAP_US);
 }
 
+static void request(const char *path, const struct blkin_context *parent)
+{
+	static const char *const reasons[] = {"network", "lock", "disk", "cpu"};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
+		prepare(reasons[i]);
+		BLKIN_SPAN(span, BLKIN_LOCAL, reasons[i], &here, parent);
+		suffer(reasons[i], path);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *reason = argc > 1 ? argv[1] : "sleep";
@@ -213,7 +226,10 @@ int main(int argc, char **argv)
 
 		trace = (uint64_t)blkin_span_context(&span)->trace_id;
 		id = blkin_span_context(&span)->span_id;
-		suffer(reason, argc > 2 ? argv[2] : "");
+		if (!strcmp(reason, "request"))
+			request(argc > 2 ? argv[2] : "", blkin_span_context(&span));
+		else
+			suffer(reason, argc > 2 ? argv[2] : "");
 	}
 	done = true;
 	printf("%016" PRIx64 " %016" PRIx64 " %d %d %d\n", trace, id, (int)getpid(), (int)gettid(),
