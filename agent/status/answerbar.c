@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "status/answertable.h"
 #include "status/html.h"
 
 #define HEIGHT 10
@@ -76,14 +77,6 @@ static void put_bar(
 	html_put(out, "</svg>");
 }
 
-void answerbar_key(struct buffer *out, enum part part)
-{
-	buffer_printf(out,
-		"<svg class=\"key\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"part%d\" "
-		"width=\"10\" height=\"10\"/></svg>",
-		part);
-}
-
 static void put_legend(struct buffer *out, const struct answer_span *span)
 {
 	html_put(out, "<ul class=\"legend\">");
@@ -91,7 +84,7 @@ static void put_legend(struct buffer *out, const struct answer_span *span)
 		if (share_of(span, part) < LEAST_SHARE)
 			continue;
 		html_put(out, "<li>");
-		answerbar_key(out, part);
+		answertable_key(out, part);
 		put_words(out, span, part);
 		html_put(out, "</li>");
 	}
@@ -105,9 +98,12 @@ void answerbar_write(
 		put_bar(out, span, scale, from, width);
 		put_legend(out, span);
 	}
-	if (!*span->cause)
-		return;
-	html_put(out, "<p class=\"cause\">");
-	html_shown(out, span->cause, strlen(span->cause), ANSWER_SENTENCE_MAX);
-	html_put(out, "</p>");
+	html_put(out, "<details class=\"cause\"><summary>");
+	if (*span->cause)
+		html_shown(out, span->cause, strlen(span->cause), ANSWER_SENTENCE_MAX);
+	else
+		html_put(out, "where its time went");
+	html_put(out, "</summary>");
+	answertable_write(out, span);
+	html_put(out, "</details>");
 }

@@ -11,12 +11,9 @@
 void answerbar_begin(struct buffer *out);
 
 /* Appends the bar, in a place that is @scale wide, in which the span's own begins at @from and has @width;
- * then the parts in words, and the cause. */
+ * then the parts in words, and the cause, with answertable_write's table at a click. */
 void answerbar_write(
 	struct buffer *out, const struct answer_span *span, double scale, double from, double width);
-
-/* A square in the colour of a part. */
-void answerbar_key(struct buffer *out, enum part part);
 
 /* Appends an attribute with a number, for drawing. */
 void answerbar_number(struct buffer *out, const char *attribute, double value);

@@ -3,12 +3,19 @@
 
 #include <inttypes.h>
 
-#include "status/answerbar.h"
 #include "status/html.h"
 
 static void put_time(struct buffer *out, int64_t ns)
 {
 	html_time(out, (double)ns / 1e3);
+}
+
+void answertable_key(struct buffer *out, enum part part)
+{
+	buffer_printf(out,
+		"<svg class=\"key\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"part%d\" "
+		"width=\"10\" height=\"10\"/></svg>",
+		part);
 }
 
 /* The table: a row is a part, its time, its share, and what there is to say of it. */
@@ -85,7 +92,7 @@ static void put_part(struct buffer *out, const struct answer_span *span, enum pa
 	char digits[G_ASCII_DTOSTR_BUF_SIZE];
 
 	begin_row(out);
-	answerbar_key(out, part);
+	answertable_key(out, part);
 	buffer_printf(out, "%s</th><td class=\"number\">", part_label(part));
 	put_time(out, span->part[part]);
 	html_put(out, "</td><td class=\"number\">");

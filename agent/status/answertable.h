@@ -7,6 +7,9 @@
 #include "config/config.h"
 #include "status/trace/answer.h"
 
+/* Appends a square in the colour of a part. */
+void answertable_key(struct buffer *out, enum part part);
+
 /* Appends a table of the parts, with who ran meanwhile, who woke the thread, and its system calls. */
 void answertable_write(struct buffer *out, const struct answer_span *span);
 

@@ -110,7 +110,7 @@ static void put_remark(struct buffer *out, const struct trace_node *node)
 }
 
 static void put_title(const struct waterfall *waterfall, const struct trace_node *node,
-	const struct span2 *span, const struct answer_span *answer, bool first)
+	const struct span2 *span, bool first)
 {
 	struct buffer *out = waterfall->out;
 	bool failed = trace_half_failed(span);
@@ -128,8 +128,6 @@ static void put_title(const struct waterfall *waterfall, const struct trace_node
 		put_remark(out, node);
 	html_put(out, "</summary>");
 	spandetails_write(out, span, waterfall->tree.start);
-	if (answer)
-		answertable_write(out, answer);
 	html_put(out, "</details></div></th>");
 }
 
@@ -145,7 +143,7 @@ static void put_row(
 	}
 	waterfall->rows++;
 	html_put(out, trace_half_failed(span) ? "<tr class=\"bad\">" : "<tr>");
-	put_title(waterfall, node, span, answer, first);
+	put_title(waterfall, node, span, first);
 	buffer_printf(out, "<td class=\"text\"><span class=\"dot of%u\" aria-hidden=\"true\"></span>",
 		colour_of(waterfall, span));
 	html_short_name(out, trace_service(span), "no service");
@@ -259,7 +257,8 @@ static void put_table(struct waterfall *waterfall)
 {
 	struct buffer *out = waterfall->out;
 
-	html_put(out, "<table class=\"trace\"><caption>The trace's spans</caption><thead><tr>"
+	buffer_printf(out, "<table class=\"trace%s\">", waterfall->answer->spans->len ? " told" : "");
+	html_put(out, "<caption>The trace's spans</caption><thead><tr>"
 		      "<th scope=\"col\">Span</th><th scope=\"col\">Service</th>"
 		      "<th scope=\"col\" class=\"number wide\">Start</th>"
 		      "<th scope=\"col\" class=\"number\">Duration</th>"

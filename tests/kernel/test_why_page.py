@@ -33,7 +33,7 @@ def test_bars(recording):
         assert answer["parts_ns"]["unknown"] == 0 and sum(answer["parts_ns"].values()) == answer["duration_ns"], answer
         for number, (_, part) in parts.items():
             assert abs(part / width - answer["parts_ns"][PARTS[number]] / answer["duration_ns"]) < 0.11 / width
-        words = text_of(re.search(r"<p class=\"cause\">(.*?)</p>", row)[1])
+        words = text_of(re.search(r"<details class=\"cause\"><summary>(.*?)</summary>", row)[1])
         assert words == answer["cause"]
         if name != "request":
             part, sentence = CAUSES[name]

@@ -79,7 +79,7 @@ def test_bars(node, receiver):
             assert (x, part) == (pytest.approx(at, abs=0.11), pytest.approx(share * width, abs=0.11))
             at = at + share * width
         assert at == pytest.approx(begin + width, abs=0.11)
-        assert f"<p class=\"cause\"><bdi>{html.escape(answer['cause'])}</bdi></p>" in row
+        assert f"<details class=\"cause\"><summary><bdi>{html.escape(answer['cause'])}</bdi></summary>" in row
         label = re.search(r"<svg class=\"where\"[^>]* aria-label=\"([^\"]*)\"", row)[1]
         assert len(label.split("; ")) == len(parts)
     # who is named: the same as the text has
@@ -142,7 +142,7 @@ def test_hostile_names(node, receiver):
         bad["span"] = dict(good["span"], name=name, tags={name: name}, localEndpoint={"serviceName": name})
         keep(node, json.dumps(bad) + "\n")
         page = ask(node, f"/trace?id={TRACE}").text
-        assert len(rows_of(page)) == 1 and "<p class=\"cause\">" in page
+        assert len(rows_of(page)) == 1 and "<details class=\"cause\">" in page
         assert not re.search(r"<(script|img|h1|b)\b[^>]*>(?!trace|[a-z0-9-]*</h1>)", page.partition("<main")[2]), page
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
         assert ask(node, f"/why.json?id={TRACE}").json() == [bad]

@@ -140,7 +140,7 @@ END_TEST
 START_TEST(newer_ones_are_understood)
 {
 	struct answer answer = parse("{" SPAN ",\"duration_ns\":5,\"parts_ns\":{\"cpu\":1,\"gpu\":3,\"tpu\":"
-					      "1},\"new\":{\"a\":[1,2.5,null]},"
+				     "1},\"new\":{\"a\":[1,2.5,null]},"
 				     "\"waits\":[{\"part\":\"gpu\",\"new\":true,\"syscall\":null,\"woken_"
 				     "by\":{\"kind\":\"martian\"}}]}");
 	const struct answer_span *span = answer_about(&answer, 0xaa, SPAN2_LOCAL);
@@ -178,7 +178,7 @@ static const char *const damaged[] = {
 	"{" SPAN ",\"duration_ns\":\"5\",\"parts_ns\":{\"cpu\":\"5\"}}",
 	"{" SPAN ",\"duration_ns\":9999999999999999999,\"parts_ns\":{\"cpu\":9999999999999999999}}",
 	"{" SPAN ",\"duration_ns\":5,\"parts_ns\":{\"a\":900000000000000000,\"b\":900000000000000000,\"c\":"
-		 "900000000000000000,\"d\":"
+	"900000000000000000,\"d\":"
 	"900000000000000000,\"e\":900000000000000000,\"f\":900000000000000000,\"g\":900000000000000000,\"h\":"
 	"900000000000000000,"
 	"\"i\":900000000000000000,\"j\":900000000000000000,\"k\":900000000000000000,\"l\":900000000000000000}"
@@ -203,7 +203,7 @@ START_TEST(damage_is_said)
 	shows("<p>What the flight recorder has kept of this trace is damaged.</p>");
 	write_file(both);
 	shows("Of what the flight recorder has kept of this trace, 1 line is damaged, and left out.");
-	shows("<p class=\"cause\"><bdi>mostly waiting for a lock</bdi></p>");
+	shows("<details class=\"cause\"><summary><bdi>mostly waiting for a lock</bdi></summary>");
 }
 END_TEST
 
