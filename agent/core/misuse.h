@@ -18,7 +18,7 @@ enum misuse_kind {
 	MISUSE_MALFORMED, /* rejected: an event is not laid out as it should be */
 	MISUSE_ID,        /* rejected: trace or span id 0 */
 	MISUSE_TIME,      /* rejected: times that cannot be */
-	MISUSE_CLOCK,     /* packets end before they begin, by two clocks, and so may not come */
+	MISUSE_CLOCK, /* packets end before they begin, by two clocks, or begin together: they may not come */
 	MISUSE_TRUNCATED, /* a span came without some of its annotations or tags */
 	MISUSES
 };

@@ -45,6 +45,7 @@ bool relay_index_read(const void *index, size_t size,
 {
 	struct unpacker from = unpacker_of(index, size);
 	struct relay_packet packet;
+	uint64_t begin = UINT64_MAX; /* of the packet before */
 	size_t entry_size;
 	bool good = true;
 
@@ -53,10 +54,11 @@ bool relay_index_read(const void *index, size_t size,
 	if (!read_header(&from, &entry_size))
 		return false;
 	while ((size_t)(from.end - from.at) >= entry_size) {
-		if (read_entry(unpacker_of(from.at, ENTRY_SIZE), &packet))
+		if (read_entry(unpacker_of(from.at, ENTRY_SIZE), &packet) && packet.begin != begin)
 			take(data, &packet);
 		else
 			good = false;
+		begin = packet.begin;
 		from.at += entry_size;
 	}
 	return good;

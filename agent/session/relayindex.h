@@ -36,7 +36,8 @@ static inline bool relay_packet_holds_events(const struct relay_packet *packet)
 /*
  * Calls @take for each packet in an index of @size bytes at @index, an entry that is not whole yet left out.
  * Returns false if it is no index that we know, or an entry cannot be; the others, each of which says itself
- * where its packet is, are taken then.
+ * where its packet is, are taken then. That of a packet that begins when the one before did cannot be:
+ * packets are known by when they begin (position.h), and only a clock that stands still makes such.
  */
 bool relay_index_read(const void *index, size_t size,
 	void (*take)(void *data, const struct relay_packet *packet), void *data);

@@ -24,7 +24,7 @@ void relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
 	const struct positions *positions, GArray *packets);
 
 /* Whether one of the indexes that were read since the last call has entries that cannot be, as packets that
- * end before they begin; and whose it is. */
+ * end before they begin, or begin together; and whose it is. */
 bool relay_scan_was_odd(struct relayfiles *files, uint64_t *user);
 
 /* Looks up one packet: for intake_options. */

@@ -51,12 +51,19 @@ def test_records_without_an_end(node, receiver):
 
 
 @pytest.mark.as_root("only root may run programs as another user")
-@pytest.mark.parametrize("ahead", ["315360000000000000", "18400000000000000000"], ids=["ten years", "all it takes"])
-def test_clock_of_its_own(node, receiver, ahead):
-    """Of another user's programs, which the consumer daemon does not have: he is named. The largest may end readers."""
+@pytest.mark.parametrize(
+    "clock, ahead",
+    [("ahead", "315360000000000000"), ("ahead", "18400000000000000000"), ("still", "")],
+    ids=["ten years", "all it takes", "stands still"],
+)
+def test_clock_of_its_own(node, receiver, clock, ahead):
+    """
+    Of another user's programs, which the consumer daemon does not have: he is named. The largest may end readers. One that
+    stands still ends live reading: all are read from files for a while.
+    """
     start_agent(node, receiver)
     load = start_as(node, GOOD, "spanload", "-n", 1000, "-r", 100)
-    plugin = shutil.copy(node.built("tests/live/programs/libaheadclock.so"), node.path("shared"))
+    plugin = shutil.copy(node.built(f"tests/live/programs/lib{clock}clock.so"), node.path("shared"))
     start_as(node, HOSTILE, "spanload", "-P", 1, "-n", 10**6, "-r", 100, LTTNG_UST_CLOCK_PLUGIN=plugin, AHEAD=ahead)
     assert f"user {HOSTILE} " in finding(node, "program-clock")["what"]
     assert load.wait() == 0

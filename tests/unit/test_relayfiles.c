@@ -314,6 +314,26 @@ START_TEST(indexes_that_are_none)
 }
 END_TEST
 
+/* Those of a program whose clock stands still. */
+START_TEST(packets_that_begin_together)
+{
+	static const uint64_t begins[] = {5, 5, 5, 6, 4};
+	struct buffer index = {0};
+	int taken = 0;
+
+	put_index_header(&index, 0xC1F1DCC1, 72);
+	for (uint64_t i = 0; i < G_N_ELEMENTS(begins); i++) {
+		const uint64_t fields[] = {i * 100, 800, 800, begins[i], 9, 0, 0, 0, i};
+
+		for (size_t j = 0; j < G_N_ELEMENTS(fields); j++)
+			pack_u64(&index, fields[j]);
+	}
+	ck_assert(!relay_index_read(index.data, index.size, ignore, &taken));
+	ck_assert_int_eq(taken, 3);
+	buffer_free(&index);
+}
+END_TEST
+
 /* Nothing is lost of a trace before its first packet; with one, and no index, something is. */
 START_TEST(no_index_yet)
 {
@@ -725,6 +745,7 @@ int main(void)
 	tcase_add_test(cases, carving);
 	tcase_add_test(cases, kernel);
 	tcase_add_test(cases, indexes_that_are_none);
+	tcase_add_test(cases, packets_that_begin_together);
 	tcase_add_test(cases, no_index_yet);
 	tcase_add_test(cases, a_forged_entry_hides_no_other);
 	tcase_add_test(cases, scanned_with_few_descriptors);
