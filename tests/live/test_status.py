@@ -173,20 +173,18 @@ def test_closes_after_each_answer(node):
 
 
 def test_heavy_load(node):
-    """From the first program on; the server keeps up with any load."""
+    """From the first program on: what is said of losses, and of a server that does not keep up, is so."""
     sink = IdSink(node, free_port()).start()
     node.start_agent(sink.port)
     wait_found(node, ["no-program"])
     for _ in range(2):
         node.start([node.built(LOAD), "-n", 100000000])
-    wait_until(lambda: "no-program" not in findings(node), 10, "the programs")
+    wait_until(lambda: node.ledger().sent and "no-program" not in findings(node), 20, "spans of the programs")
     found, lines = watch(node, 15)
-    # what is recorded faster than it is read is lost, and only then that is said
+    # what is recorded faster than it is read is lost, and what comes faster than it is taken waits on the disk
     ledger = node.ledger()
     told = {code for codes in found for code in codes}
-    # a server whose processors are others' does not keep up
-    crowded = os.getloadavg()[0] > 4 * os.cpu_count()
-    may = {"events-lost": ledger.lost, "packets-lost": ledger.packets_lost, "output-slow": crowded}
+    may = {"events-lost": ledger.lost, "packets-lost": ledger.packets_lost, "output-slow": ledger.spooled}
     assert told <= {code for code, true in may.items() if true}
     assert lines == [f"delivering  yes, to 127.0.0.1:{sink.port}"]
 
