@@ -188,6 +188,18 @@ static void on_event(struct bufferevent *stream, short what, void *arg)
 		client_free(arg);
 }
 
+/* By a handshake within the connection, which TLS 1.3 has no more, or by a message. */
+static void renew_keys(struct client *client)
+{
+	SSL *tls = bufferevent_openssl_get_ssl(client->stream);
+
+	if (SSL_version(tls) == TLS1_3_VERSION)
+		must(SSL_key_update(tls, SSL_KEY_UPDATE_REQUESTED) == 1, "SSL_key_update");
+	else
+		must(SSL_renegotiate_pending(tls) || SSL_renegotiate(tls) == 1, "SSL_renegotiate");
+	must(SSL_do_handshake(tls) == 1, "SSL_do_handshake");
+}
+
 /* Does it; the client may be gone afterwards, where this returns false. */
 static bool give_answer(struct client *client, const struct answer *answer)
 {
@@ -195,6 +207,8 @@ static bool give_answer(struct client *client, const struct answer *answer)
 	bool half = answer->act == PEER_HALF_AND_HANG || answer->act == PEER_HALF_AND_CLOSE, stays = true;
 
 	put_answer(out, answer, client->peer);
+	if (client->peer->tls_renews)
+		renew_keys(client);
 	bufferevent_write(client->stream, out->data, half ? out->len / 2 : out->len);
 	g_byte_array_unref(out);
 	if (answer->act != PEER_SILENT)

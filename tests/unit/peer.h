@@ -49,6 +49,7 @@ struct peer {
 	size_t says_count;
 	bool answer_early; /* before the call is there as a whole */
 	SSL_CTX *tls;      /* speak it; NULL: plain TCP */
+	bool tls_renews;   /* it wants other keys before each answer */
 	/* What happened. */
 	unsigned int connections, calls, open_max, refused, replayed, asked;
 	GArray *told;         /* struct trace_id: of wanted traces, in order */

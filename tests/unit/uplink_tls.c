@@ -265,6 +265,29 @@ START_TEST(client_certificate_is_shown)
 }
 END_TEST
 
+/* Of a server that wants other keys with each call: nothing is lost, and the connection stays. OpenSSL's
+ * servers break it off where a call comes in the midst of a handshake, so one comes at a time. */
+START_TEST(keys_are_renewed)
+{
+	struct rig rig;
+
+	open_tls(&rig, "local");
+	SSL_CTX_set_max_proto_version(rig.peer->tls, versions[_i]);
+	rig.peer->tls_renews = true;
+	rig.is.window = 1;
+	for (int i = 0; i < 20; i++) {
+		push(&rig, 5);
+		if (!i)
+			start(&rig);
+		RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	}
+	ck_assert_int_eq(errors(&rig), 0);
+	ck_assert_uint_eq(rig.peer->connections, 1);
+	assert_in_order(&rig);
+	close_tls(&rig);
+}
+END_TEST
+
 /* Missing, or from an authority that the server does not trust; with spans to send, and without. */
 START_TEST(client_certificate_is_missed)
 {
@@ -420,6 +443,7 @@ TCase *uplink_tls(void)
 	tcase_add_loop_test(tests, bad_server_gets_nothing, 0, (int)LENGTH(bad_servers));
 	tcase_add_test(tests, unknown_authority);
 	tcase_add_loop_test(tests, client_certificate_is_shown, 0, 2);
+	tcase_add_loop_test(tests, keys_are_renewed, 0, 2);
 	tcase_add_loop_test(tests, client_certificate_is_missed, 0, 8);
 	tcase_add_loop_test(tests, one_side_speaks_tls, 0, 2);
 	tcase_add_test(tests, old_tls_is_refused);
