@@ -124,7 +124,7 @@ static enum fault explain(struct connection *connection)
 		first = first ? first : error;
 	fault = tls_explain(connection->options.tls, session, connection->options.address->host, first,
 		connection->why, sizeof(connection->why));
-	if (fault || !connection->asked || connection->heard)
+	if ((fault && fault != FAULT_TLS) || !connection->asked || connection->heard)
 		return fault;
 	/* A server may close on a client whose certificate it misses before its reason can be read. */
 	used = strlen(connection->why);
