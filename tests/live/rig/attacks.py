@@ -159,22 +159,32 @@ class DaemonDies(Stopped):
 
 
 class MemoryFull(Attack):
-    """Row 4: /dev/shm is filled, and a user's first program starts, whose buffers find no room."""
+    """Row 4: /dev/shm is filled, and stays full whatever else goes away; a user's first program starts, whose buffers find no room."""
 
     says = ("shm-full",)
     lasts = 12.0
     users = 5000  # none of these has any buffers yet
 
     def begin(self):
-        self.path = f"{SHM}/filled"
-        with open(self.path, "wb") as file, contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(1 << 20))
-                file.flush()
+        self.path, self.over = f"{SHM}/filled", threading.Event()
+        self._fill()
+        self.filler = threading.Thread(target=self._keep_full)
+        self.filler.start()
         MemoryFull.users += 1
         self.program = start_as(self.node, MemoryFull.users, "spanload", "-P", 98, "-n", 10**6, "-r", 100, "-w", 5)
 
+    def _fill(self):
+        with open(self.path, "ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(1 << 20))
+
+    def _keep_full(self):
+        while not self.over.wait(0.2):
+            self._fill()
+
     def mend(self):
+        self.over.set()
+        self.filler.join()
         os.unlink(self.path)
         self.program.kill()
 
