@@ -236,7 +236,7 @@ def overrun(node, receiver, agent_stopped, count):
     before, after = agent_stopped
     before()
     node.run([LOAD, "-p", 2, "-n", count // 2, "-r", 20000], seconds=200)
-    time.sleep(1)
+    node.wait_quiet("relay", 1)
     after()
     ledger = node.wait_ledger(lambda ledger: ledger.packets_lost and ledger.idle(), 60, "the loss to be counted")
     read = None

@@ -72,7 +72,7 @@ def test_folders_that_cannot_be_opened_now(node, receiver):
     folder = record(node)
     assert node.agent.stop() == 0
     node.run([LOAD, "-n", 1000])
-    time.sleep(1)  # ten times the live timer
+    node.wait_quiet("relay", 1)
     with open(shut, "w", encoding="ascii"):
         pass
     lose_session(node)

@@ -96,7 +96,7 @@ def test_nothing_comes_twice_while_the_collector_is_away(node, receiver):
     receiver.program.kill()
     node.run([LOAD, "-P", 1, "-n", 5000])
     node.wait_ledger(lambda ledger: ledger.read == 6000, 20, "5000 more to be read")
-    time.sleep(2)  # for a place to be taken
+    node.wait_quiet("state", 2)  # a place was taken
     for _ in range(3):
         pid = node.reader_pid()
         os.kill(pid, signal.SIGKILL)
@@ -116,7 +116,7 @@ def test_killed_in_a_backlog(node, receiver):
     node.start_agent(receiver.port, session=dict(KEEP, memory="256M", disk="4G", reader_memory="1G"), spans={"linger": "20s", "max_pending": "512M"})
     assert node.agent.stop() == 0
     node.run(["tests/live/programs/flood", "endless", total, 100000])
-    time.sleep(1)  # ten times the live timer
+    node.wait_quiet("relay", 1)
     node.start_agent_again(wait=False)
     for _ in range(3):
         wait_until(lambda: node.http_get("/metrics")[0] == 200, 10, "the agent to answer")
@@ -143,7 +143,7 @@ def test_stopped(node, receiver):
         began = time.monotonic()
         wait_until(lambda: node.reader_pid() not in (None, pid), 10, "another reader")
         assert time.monotonic() - began > 4
-        time.sleep(2)  # the next one reads live by then
+        wait_until(lambda: node.collecting() and not node.status()["session_error"], 20, "the next one to read live")
     node.run([LOAD, "-P", 1, "-n", 100])
     node.wait_ledger(lambda ledger: ledger.sent >= 200 and ledger.read - ledger.again == 200, 20, "100 spans more")
     assert "the process that reads the session hung, and was killed" in agent.log()
@@ -232,7 +232,7 @@ def test_metadata_cut_off(node, receiver):
     assert agent.stop() == 0
     loads = [start(node, user, number, "-n", 1000, "-r", 1000) for number, user in enumerate((ONE, OTHER))]
     assert [load.wait(30) for load in loads] == [0, 0]
-    time.sleep(1)  # ten times the live timer
+    node.wait_quiet("relay", 1)
     node.sessiond.kill()
     node.relayd.stop()
     (metadata,) = glob.glob(f"{node.session_folders()[0]}/ust/uid/{OTHER}/*/metadata")

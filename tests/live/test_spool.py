@@ -112,7 +112,8 @@ def test_says_when_it_will_be_empty(node, slow):
 
     receiver = Receiver(node, free_port())
     node.start_agent(receiver.port, **sections)
-    assert line().endswith(" of 1 GiB, empty") and node.status()["spool"]["drain_seconds"] is None
+    wait_until(lambda: line().endswith(" of 1 GiB, empty"), 10, "the spool to be open")
+    assert node.status()["spool"]["drain_seconds"] is None
     node.run([LOAD, "-n", total])
     node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
     wait_until(lambda: line().endswith(", not draining"), 10, "the collector to count as away")
