@@ -171,6 +171,7 @@ def test_no_answer(node, receiver):
     start(node, receiver, {"events": "sched_switch"})
     assert f"<code>blkin why {TRACE}</code> says that, on this node" in ask(node, f"/trace?id={TRACE}").text
     assert ask(node, f"/why.json?id={TRACE}").json() == []
+    assert node.agent.stop() == 0
     node.start_agent(receiver.port, agent=OPEN)
     page = ask(node, f"/trace?id={TRACE}").text
     assert "blkin why" not in page and "kernel" not in page.partition("</style>")[2]
