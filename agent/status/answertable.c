@@ -188,7 +188,8 @@ void answertable_remarks(
 	if (!answer->is)
 		put_way(out, id, config);
 	if (answer->spans->len)
-		html_put(out, "<p>The bar below a span's own says how its time was shared out, and not when.</p>");
+		html_put(out,
+			"<p>The bar below a span's own says how its time was shared out, and not when.</p>");
 	put_faults(out, answer, id, config);
 	for (guint i = 0; i < answer->missing->len; i++) {
 		const char *sentence = answer->missing->pdata[i];
